@@ -21,9 +21,11 @@ absl::StatusOr<std::vector<SettingChange>> ControlPlane::SetMany(JobId id, std::
   Unsaved& unsaved = committer_.unsaved();
   unsaved.settings = changes;
   unsaved.output.decisions = prepared->output.decisions;
+  unsaved.output.holds = prepared->output.holds;
   if (absl::Status s = committer_.StoreUnsaved(); !s.ok()) {
     unsaved.settings.clear();
     unsaved.output.decisions.clear();
+    unsaved.output.holds.clear();
     return s;
   }
   unsaved.output.point.changes += prepared->output.point.changes;

@@ -44,6 +44,7 @@ void LiveFleet::Forget(JobId id) {
   if (job == nullptr) return;
   Changed(*job);
   if (!job->overrides.empty()) settings_of_gone_[job->record.name] = std::move(job->overrides);
+  if (job->replicas != nullptr) replica_orders_.erase(job->replicas->order());
   ids_.Erase(job->record.name);
   ++records_.jobs;
   ++records_.labels;  // should it come back, it may have others

@@ -118,6 +118,7 @@ bool LiveFleet::SetSettingLabels(JobId id, std::span<const KeyValue> labels, int
   if (job.policy == before) return true;
   for (const Resource r : kResources) DecideLane(job, r, now_s, Why::kSetting, out);
   DecideReplicasOf(job, now_s, out);
+  EndHold(job, now_s, out);
   return true;
 }
 
@@ -160,13 +161,15 @@ void LiveFleet::RemakeLane(LiveJob& job, Resource r, bool keeps) {
   lane.lane = std::move(fresh);
 }
 
-// Another policy of replicas wants the stored load. One that is taken away stays until its order is taken back.
+// Another policy of replicas wants the stored load. One that is taken away stays until its order is taken back
+// and the end of its hold is said.
 void LiveFleet::RepolicyReplicas(LiveJob& job) {
   std::unique_ptr<LiveReplicas> fresh = LiveReplicas::For(*job.policy);
   if (job.replicas == nullptr || fresh == nullptr) {
     if (fresh != nullptr) job.WantHistory();
-    const bool ordered = job.replicas != nullptr && job.replicas->in_force().has_value();
-    if (!ordered) job.replicas = std::move(fresh);
+    const bool stays =
+        job.replicas != nullptr && (job.replicas->in_force().has_value() || job.replicas->held().holds());
+    if (!stays) job.replicas = std::move(fresh);
     return;
   }
   const LiveReplicas& old = *job.replicas;
@@ -387,24 +390,40 @@ void LiveFleet::DecideReplicasOf(LiveJob& job, int64_t now_s, PassOutput& out) {
   if (job.replicas == nullptr) return;
   Verdict verdict = job.replicas->Decide(*job.policy, now_s);
   if (!verdict.kind.has_value()) {
+    if (!job.policy->replica_policy.empty()) return;
     // Its policy was taken away, and so is its order.
-    if (job.policy->replica_policy.empty()) job.replicas.reset();
+    NoteHold(job, now_s, out);
+    job.replicas.reset();
     return;
   }
   if (verdict.kind != DecisionKind::kWouldSet) ++out.point.changes;
   Decision& d = AddDecision(job, Target::Replicas(), now_s, verdict, out);
+  if (d.kind != DecisionKind::kWouldSet) NoteReplicaOrder(d.id, job);
   if (!d.after.has_value()) return;
   Reason reason;
   job.replicas->Explain(reason);
   d.reason = SaveReason(reason);
 }
 
+void LiveFleet::NoteReplicaOrder(uint64_t decision, LiveJob& job) {
+  replica_orders_.erase(job.replicas->order());
+  job.replicas->NoteOrder(decision);
+  replica_orders_[decision] = job.record.id;
+}
+
 bool LiveFleet::NoteHold(LiveJob& job, int64_t now_s, PassOutput& out) {
-  if (job.replicas == nullptr || job.policy->mode == Mode::kOff) return false;
-  std::optional<ReplicaHoldChange> change = job.replicas->TakeHoldChange(now_s);
+  if (job.replicas == nullptr) return false;
+  std::optional<ReplicaHoldChange> change = job.replicas->TakeHoldChange(now_s, DecidesReplicas(*job.policy));
   if (!change.has_value()) return false;
   out.holds.emplace_back(job.record.id, *std::move(change));
   return true;
+}
+
+void LiveFleet::EndHold(LiveJob& job, int64_t now_s, PassOutput& out) {
+  if (job.replicas == nullptr || DecidesReplicas(*job.policy)) return;
+  NoteHold(job, now_s, out);
+  const bool is_done = job.policy->replica_policy.empty() && !job.replicas->in_force().has_value();
+  if (is_done) job.replicas.reset();
 }
 
 void LiveFleet::TakeSilence(const ClosedWindow& closed, PassOutput& out) {

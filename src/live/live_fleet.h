@@ -262,8 +262,12 @@ class LiveFleet {
   enum class Why : uint8_t { kWindow, kOom, kSetting };
   void DecideLane(LiveJob& job, Resource r, int64_t now_s, Why why, PassOutput& out);
   void DecideReplicasOf(LiveJob& job, int64_t now_s, PassOutput& out);
+  // So that its outcome finds the job. REQUIRES: job.replicas is not null.
+  void NoteReplicaOrder(uint64_t decision, LiveJob& job);
   // True: its number of tasks is held from now on, or no longer.
   static bool NoteHold(LiveJob& job, int64_t now_s, PassOutput& out);
+  // After a change of settings: nothing is held of a job whose number is the owner's again.
+  static void EndHold(LiveJob& job, int64_t now_s, PassOutput& out);
   // Scaled jobs of which nothing was measured in the window.
   void TakeSilence(const ClosedWindow& closed, PassOutput& out);
   // REQUIRES: the verdict decides something. Good until the next one.
@@ -326,6 +330,8 @@ class LiveFleet {
   absl::flat_hash_map<uint64_t, JobId> trials_;
   absl::flat_hash_map<uint32_t, int32_t> startups_;
   uint64_t startups_version_ = 0;
+  // The order of a number of tasks that each job was given last.
+  absl::flat_hash_map<uint64_t, JobId> replica_orders_;
   // Scratch.
   std::vector<uint32_t> candidates_;
   DaySignals signals_;

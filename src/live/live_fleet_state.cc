@@ -171,6 +171,10 @@ void LiveFleet::Redo(const Decision& d) {
       NoteTrialOf(*job);
     } else if (job->replicas != nullptr) {
       job->replicas->Redo(d);
+      if (d.kind != DecisionKind::kWouldSet) {
+        NoteReplicaOrder(d.id, *job);
+        job->replicas->TakeOutcome(d.id, d.outcome);
+      }
     }
     Changed(*job);
   }
@@ -245,7 +249,11 @@ void LiveFleet::EndRestore(uint64_t last_decision, uint64_t last_setting) {
   heard_ = passed_;
   last_decision_ = std::max(last_decision_, last_decision);
   last_setting_ = std::max(last_setting_, last_setting);
-  for (LiveJob& job : jobs_) job.lost = false;
+  for (LiveJob& job : jobs_) {
+    job.lost = false;
+    if (job.replicas != nullptr && job.replicas->order() != 0)
+      replica_orders_[job.replicas->order()] = job.record.id;
+  }
   // A day that had ended before the stop, but after the checkpoints of some jobs.
   for (LiveJob& job : jobs_) {
     if (!job.seen_today || job.day + 1 != day_) continue;

@@ -84,7 +84,7 @@ void LiveReplicas::Observe(const Signal& cpu, std::optional<double> limit, SizeU
   NoteTasks(cpu, tasks);
   if (reads_load() && (capacity_ == 0 || (!load_.has_value() && !recommended_.has_value()))) return;
   const int assumed = gate_.assumed().value_or(tasks);
-  const int assumed_ready = std::min(AssumedReady(ready), assumed);
+  const int assumed_ready = std::min(AssumedReady(ready, assumed), assumed);
   const LoadSample sample{.at = Timestamp::FromSeconds(now_s),
                           .load = load_,
                           .capacity = capacity_,
@@ -104,16 +104,27 @@ void LiveReplicas::Observe(const Signal& cpu, std::optional<double> limit, SizeU
   size_.load = sizer_->utilization() * *size_.limit;
 }
 
-int LiveReplicas::AssumedReady(int ready) {
-  if (gate_.in_force.has_value() || !gate_.shown.has_value()) {
-    shown_ = {};
+int LiveReplicas::AssumedReady(int ready, int assumed) {
+  const bool is_carried_out = gate_.in_force.has_value() ? !dry_run_ : !gate_.shown.has_value();
+  if (is_carried_out) {
+    assumed_.clear();
     return ready;
   }
-  if (shown_.count != *gate_.shown) {
-    shown_ = {.count = *gate_.shown, .ready = shown_.count < 0 ? ready : shown_.ready};
-  }
-  if (++shown_.windows >= static_cast<int>(startup_windows())) shown_.ready = shown_.count;
-  return shown_.ready;
+  if (assumed_.empty()) assumed_.assign(startup_windows() - 1, ready);
+  assumed_.push_back(assumed);
+  if (assumed_.size() > startup_windows()) assumed_.erase(assumed_.begin());
+  // The last to start are the first to stop: those that ran all the time are ready.
+  const int started = *std::ranges::min_element(assumed_);
+  return gate_.in_force.has_value() ? std::max(started, ready) : started;
+}
+
+bool LiveReplicas::TakeOutcome(uint64_t decision, Outcome outcome) {
+  if (decision != order_ || outcome == Outcome::kPending || outcome == Outcome::kSuperseded) return false;
+  const bool failed = outcome == Outcome::kFailed, dry_run = failed ? dry_run_ : outcome == Outcome::kDryRun;
+  const bool changes = failed != failed_ || dry_run != dry_run_;
+  failed_ = failed;
+  dry_run_ = dry_run;
+  return changes;
 }
 
 std::span<const double> LiveReplicas::SignalsOf(const Signal& cpu) {
@@ -172,6 +183,7 @@ void LiveReplicas::NoteTasks(const Signal& cpu, int tasks) {
   tasks_.clear();
   for (const TaskUsage& t : cpu.tasks) tasks_.push_back(t.task);
   step_back_ = NoteRunning(running, gate_);
+  if (gate_.reached || step_back_.has_value()) failed_ = false;
 }
 
 void LiveReplicas::ObserveMemory(const Signal& memory, std::optional<double> limit) {
@@ -250,8 +262,9 @@ std::string LiveReplicas::HeldText() const {
                 " it is at least the highest of the last day");
 }
 
-std::optional<ReplicaHoldChange> LiveReplicas::TakeHoldChange(int64_t now_s) {
-  const HoldCause cause = HeldFor();
+std::optional<ReplicaHoldChange> LiveReplicas::TakeHoldChange(int64_t now_s, bool decides) {
+  if (!decides) hold_.clear();
+  const HoldCause cause = decides ? HeldFor() : HoldCause::kNone;
   if (cause == held_.cause) return std::nullopt;
   const int64_t since_s = cause == HoldCause::kNone ? held_.since_s : now_s;
   held_ = {.cause = cause, .since_s = cause == HoldCause::kNone ? 0 : now_s};
@@ -275,8 +288,9 @@ std::optional<double> LiveReplicas::LoadOf(const Signal& cpu) const {
 }
 
 Verdict LiveReplicas::Decide(const JobPolicy& policy, int64_t now_s) {
-  Verdict verdict =
-      DecideReplicas(policy, {.now_s = now_s, .running = running_, .recommended = recommended_}, gate_);
+  const bool repeats = failed_ && now_s - gate_.last_change_s >= kRepeatFailedSeconds;
+  Verdict verdict = DecideReplicas(
+      policy, {.now_s = now_s, .running = running_, .recommended = recommended_, .repeats = repeats}, gate_);
   if (verdict.kind.has_value()) {
     hold_ = HeldText();
     Reason reason;
@@ -287,7 +301,15 @@ Verdict LiveReplicas::Decide(const JobPolicy& policy, int64_t now_s) {
   }
   hold_ = recommended_.has_value() ? HeldText() : std::string(WhatLacks());
   if (hold_.empty()) hold_ = verdict.sentence;
+  if (hold_.empty()) hold_ = FailedText();
   return verdict;
+}
+
+std::string LiveReplicas::FailedText() const {
+  if (!failed_ || !gate_.in_force.has_value()) return "";
+  return StrCat("the order of ", FormatAmount(Target::Replicas(), *gate_.in_force),
+                " failed, as its decision says; it is given again at ",
+                FormatTime(gate_.last_change_s + kRepeatFailedSeconds), " UTC");
 }
 
 void LiveReplicas::Explain(Reason& reason) const {
@@ -329,113 +351,9 @@ void LiveReplicas::TakeGate(const LiveReplicas& other) {
   gate_ = other.gate_;
   hold_ = other.hold_;
   held_ = other.held_;
-}
-
-std::string LiveReplicas::SavedName() const { return StrCat(info_->name, is_of_cpu() ? "" : "/load"); }
-
-void LiveReplicas::Save(ByteWriter& out) const {
-  out.PutString(SavedName());
-  out.PutString(SaveReplicaPolicy(info_->name, *policy_));
-  gate_.Save(out);
-  out.Put(capacity_);
-  out.Put(running_);
-  out.Put(load_.value_or(-1.0));
-  out.Put(recommended_.value_or(-1));
-  out.PutString(hold_);
-  safe_.Save(out);
-  std::string size;
-  if (sizer_ != nullptr) {
-    ByteWriter inner(&size);
-    sizer_->Save(inner);
-    inner.Put(size_.limit.value_or(-1.0));
-    inner.Put(size_.load);
-  }
-  out.PutString(size);
-  std::string moves;
-  ByteWriter inner(&moves);
-  moves_.Save(inner);
-  for (const double load : recent_) inner.Put(load);
-  out.PutString(moves);
-  out.Put(static_cast<uint8_t>(held_.cause));
-  out.Put(held_.since_s);
-}
-
-void LiveReplicas::LoadMovesOf(std::string_view bytes) {
-  ByteReader in(bytes);
-  LoadMoves moves;
-  if (!moves.Load(in).ok() || in.remaining() != recent_.size() * sizeof(double))
-    return;  // of another start-up time
-  moves_ = moves;
-  for (double& load : recent_) load = in.Get<double>();
-}
-
-absl::Status LiveReplicas::LoadSize(std::string_view bytes) {
-  if (bytes.empty()) return absl::OkStatus();  // the size was the owner's
-  if (sizer_ == nullptr) {
-    capacity_ = task_capacity_;  // not that of the size that was chosen
-    return absl::OkStatus();
-  }
-  ByteReader in(bytes);
-  if (absl::Status s = sizer_->Load(in); !s.ok()) return s;
-  const auto limit = in.Get<double>(), load = in.Get<double>();
-  if (absl::Status s = in.status("the size of a job's tasks"); !s.ok()) return s;
-  const bool possible = std::isfinite(limit) && load >= 0 && std::isfinite(load);
-  if (!possible) return absl::DataLossError("the size of a job's tasks: invalid value");
-  size_ = {.limit = limit > 0 ? std::optional(limit) : std::nullopt, .load = load};
-  return absl::OkStatus();
-}
-
-absl::StatusOr<std::unique_ptr<LiveReplicas>> LiveReplicas::Load(ByteReader& in, const JobPolicy& policy) {
-  const std::string_view name = in.GetString();
-  const std::string_view state = in.GetString();
-  std::unique_ptr<LiveReplicas> out = For(policy);
-  const bool same = out != nullptr && out->SavedName() == name;
-  if (out == nullptr) out = std::make_unique<LiveReplicas>(ReplicaPolicies().front(), policy.replicas);
-  if (absl::Status s = out->gate_.Load(in); !s.ok()) return s;
-  out->capacity_ = in.Get<double>();
-  out->running_ = in.Get<int>();
-  if (const auto load = in.Get<double>(); load >= 0) out->load_ = load;
-  const auto recommended = in.Get<int>();
-  out->hold_ = in.GetString();
-  if (in.remaining() > 0) {  // saved before silence was noticed: nothing
-    if (absl::Status s = out->safe_.Load(in); !s.ok()) return s;
-  }
-  if (in.remaining() > 0) {  // saved before there were sizes: nothing
-    if (absl::Status s = out->LoadSize(in.GetString()); !s.ok()) return s;
-    if (in.remaining() > 0) out->LoadMovesOf(in.GetString());
-  }
-  if (in.remaining() > 0) {  // saved before holds were noted: none
-    out->held_.cause = static_cast<HoldCause>(in.Get<uint8_t>());
-    out->held_.since_s = in.Get<int64_t>();
-  }
-  if (absl::Status s = in.status("the state of a job's replicas"); !s.ok()) return s;
-  bool possible = out->capacity_ >= 0 && std::isfinite(out->capacity_) && out->running_ >= 0;
-  possible = possible && out->held_.cause <= HoldCause::kNoNumber;
-  if (!possible) {
-    return absl::DataLossError("invalid state of a job's replicas");
-  }
-  if (!same) {
-    out->moves_.Clear();
-    std::ranges::fill(out->recent_, -1);
-    out->capacity_ = out->task_capacity_;
-    out->load_.reset();
-    out->safe_ = {};
-    return out;
-  }
-  if (!out->is_of_cpu()) out->capacity_ = out->task_capacity_;  // which may be another by now
-  absl::StatusOr<std::unique_ptr<ReplicaPolicy>> learnt = LoadReplicaPolicy(state, policy.replicas);
-  out->has_lost_ = !learnt.ok();
-  if (!learnt.ok()) return out;
-  out->policy_ = *std::move(learnt);
-  if (!policy.external) out->policy_->TakeExternal(std::nullopt);
-  if (recommended >= 0) out->recommended_ = policy.replicas.bounds.Clamp(recommended);
-  return out;
-}
-
-size_t LiveReplicas::state_bytes() const {
-  return sizeof(*this) + policy_->state_bytes() + hold_.capacity() + tasks_.capacity() * sizeof(uint32_t) +
-         signals_.capacity() * sizeof(double) + missing_.capacity() +
-         (sizer_ != nullptr ? sizeof(TaskSizer) : 0);
+  dry_run_ = other.dry_run_;
+  failed_ = other.failed_;
+  order_ = other.order_;
 }
 
 }  // namespace taut

@@ -27,6 +27,11 @@ namespace taut {
 // kWouldBe: it is shown; kOrdered: their limits are set.
 enum class SizeUse : uint8_t { kOwners, kWouldBe, kOrdered };
 
+// The number of tasks is asked for: there is a policy, and the mode is not off.
+inline bool DecidesReplicas(const JobPolicy& policy) {
+  return !policy.replica_policy.empty() && policy.mode != Mode::kOff;
+}
+
 // How many tasks run by the word of a series, and whether agents see the tasks that are measured: then these
 // count.
 struct CountedTasks {
@@ -71,6 +76,15 @@ class LiveReplicas {
   // Why the size is what it is, in place of the recommender's reason, if there is a size.
   void ExplainSize(Reason& cpu) const;
   void Redo(const Decision& decision) { taut::Redo(decision, gate_); }
+  // The decision that ordered its number last; 0: none.
+  uint64_t order() const { return order_; }
+  void NoteOrder(uint64_t decision) {
+    order_ = decision;
+    failed_ = false;
+  }
+  // Of that order: whether it is carried out at all. One that failed is given again (kRepeatFailedSeconds).
+  // True: that is known anew.
+  bool TakeOutcome(uint64_t decision, Outcome outcome);
   // That of the last window, once.
   std::optional<ReplicaStepBack> TakeStepBack() { return std::exchange(step_back_, std::nullopt); }
   // Of an order that is not given as another program sets the number, until this time; absent: none is held.
@@ -112,8 +126,9 @@ class LiveReplicas {
   const std::string& hold() const { return hold_; }
   // Since when the policy cannot decide the number; hold() says why.
   const ReplicaHold& held() const { return held_; }
-  // After Decide or TakeUnmeasured of each window: what has changed of held().
-  std::optional<ReplicaHoldChange> TakeHoldChange(int64_t now_s);
+  // After Decide or TakeUnmeasured of each window: what has changed of held(). `decides`: DecidesReplicas;
+  // where it is false nothing is held, and hold() is empty.
+  std::optional<ReplicaHoldChange> TakeHoldChange(int64_t now_s, bool decides);
   std::string_view policy_name() const { return info_->name; }
   // That a task takes until it is ready: another number has to be learnt anew.
   size_t startup_windows() const { return recent_.size(); }
@@ -134,9 +149,12 @@ class LiveReplicas {
   void NoteTasks(const Signal& cpu, int tasks);
   // The number of tasks that counts.
   int TakeCount(const CountedTasks& counted, int measured);
-  // Of the tasks that the policy takes as running, those that are ready: where a number is only shown, as many as
-  // would be if they had been started.
-  int AssumedReady(int ready);
+  // Of the tasks that the policy takes as running, those that are ready: where a number is only shown, or
+  // ordered in a dry run, as many as would be if they had been started. `assumed`: the tasks that it takes as
+  // running.
+  int AssumedReady(int ready, int assumed);
+  void SaveAssumed(ByteWriter& out) const;
+  absl::Status LoadAssumed(ByteReader& in);
   std::optional<double> ChosenSize(std::optional<double> limit, SizeUse use) const;
   // What is silent for long may be high: the highest count of a day is safe.
   void TakeSilence(WindowId window, const LoadSample& sample);
@@ -147,6 +165,8 @@ class LiveReplicas {
   std::string SilentText() const;
   // Why the number is held; "": it is not.
   std::string HeldText() const;
+  // Of an order that failed: when it is given again.
+  std::string FailedText() const;
   HoldCause HeldFor() const;
   absl::Status LoadSize(std::string_view bytes);
   void LoadMovesOf(std::string_view bytes);
@@ -180,10 +200,12 @@ class LiveReplicas {
   SafeCount safe_;
   bool has_lost_ = false;
   std::vector<double> signals_;  // scratch
-  // Not saved: the number that is shown, since how many windows, and the tasks that would be ready by then.
-  struct Shown {
-    int count = -1, ready = 0, windows = 0;
-  } shown_;
+  // The tasks taken as running in the last windows, the newest last; as many as a start-up has. Empty where all
+  // that is taken as running is seen to run.
+  std::vector<int> assumed_;
+  bool dry_run_ = false;  // no actuator carries out what is ordered
+  bool failed_ = false;   // the order in force was not carried out
+  uint64_t order_ = 0;
   // Not saved: what the last window lacks of what the policy reads, for people, and the safe count since that
   // has been so for function.silent_s.
   std::string missing_;

@@ -150,6 +150,101 @@ TEST(LiveReplicas, ANumberThatIsOnlyShownComesDownAgain) {
   EXPECT_THAT(job.all.back().after, Optional(4.0));
 }
 
+// A number that rises in every window of a start-up: the tasks of the first windows are ready, and growth that
+// is limited by the share of tasks still starting goes on; likewise where what is ordered is a dry run.
+TEST(LiveReplicas, WhatIsOnlyShownBecomesReadyWhileItGrows) {
+  for (const Mode mode : {Mode::kObserve, Mode::kAuto}) {
+    LiveSettings settings = Scaling(mode, "autopilot");
+    JobPolicy defaults = settings.rules.defaults();
+    for (const auto& [key, value] : {std::pair<std::string_view, std::string_view>{"replicas.startup", "14m"},
+                                     {"replicas.autopilot.max_starting", "0.5"},
+                                     {"replicas.autopilot.small_change", "0"},
+                                     {"replicas.max", "1000"}})
+      ASSERT_TRUE(SetJobSetting(key, value, defaults).ok());
+    settings.rules = *PolicyRules::Compile({}, defaults);
+    ScaledJob job(settings), restarted(settings);
+    job.running = 4;
+    job.follows = false;
+    std::vector<double> after_restart;
+    for (int w = 0; w < 30; ++w) {
+      job.Window(4 + 4 * w);
+      for (const Decision& d : job.out.decisions) {
+        if (d.kind == DecisionKind::kSet)
+          job.fleet.TakeOutcome({.id = d.id, .outcome = Outcome::kDryRun, .text = ""});
+      }
+      if (w == 19) {
+        const std::string chunk = Chunk(job.fleet), models = Models(job.fleet);
+        ByteReader models_in(models), chunk_in(chunk);
+        ASSERT_TRUE(restarted.fleet.LoadFleet(models_in).ok());
+        ASSERT_TRUE(restarted.fleet.LoadChunk(0, WindowId{w}, chunk_in).ok());
+        restarted.running = 4;
+        restarted.follows = false;
+        restarted.index = job.index;
+        job.all.clear();
+      } else if (w > 19) {
+        restarted.Window(4 + 4 * w);
+      }
+    }
+    // 120 cores by tasks of 2 at 70 %.
+    EXPECT_THAT(job.replicas().recommended(), Optional(testing::Ge(80))) << Name(mode);
+    ASSERT_EQ(restarted.all.size(), job.all.size()) << Name(mode);
+    for (size_t i = 0; i < job.all.size(); ++i) EXPECT_EQ(restarted.all[i].after, job.all[i].after);
+  }
+}
+
+// As of a webhook that is away for an hour: the job is not left with too few tasks until its load changes.
+TEST(LiveReplicas, AnOrderThatFailedIsGivenAgainAfterAnHour) {
+  ScaledJob job(Scaling(Mode::kAuto, "hpa"));
+  job.follows = false;
+  job.Window(6);
+  job.Window(9);
+  ASSERT_EQ(job.all.size(), 1U);
+  job.fleet.TakeOutcome({.id = job.all[0].id, .outcome = Outcome::kFailed, .text = "given up"});
+  for (int w = 0; w < 11; ++w) job.Window(9);
+  EXPECT_EQ(job.all.size(), 1U);
+  EXPECT_THAT(job.replicas().hold(), HasSubstr("the order of 9 tasks failed"));
+  // Over a restart.
+  ScaledJob again(job.fleet.settings());
+  const std::string chunk = Chunk(job.fleet), models = Models(job.fleet);
+  ByteReader models_in(models), chunk_in(chunk);
+  ASSERT_TRUE(again.fleet.LoadFleet(models_in).ok());
+  ASSERT_TRUE(again.fleet.LoadChunk(0, WindowId{job.index - 1}, chunk_in).ok());
+  again.fleet.EndRestore(job.all[0].id, 0);
+  again.follows = false;
+  again.index = job.index;
+  for (ScaledJob* j : {&job, &again}) {
+    j->all.clear();
+    for (int w = 0; w < 5; ++w) j->Window(9);
+    ASSERT_EQ(j->all.size(), 1U);
+    EXPECT_THAT(j->all[0].after, Optional(9.0));
+    EXPECT_THAT(j->all[0].before, Optional(6.0));
+    EXPECT_THAT(j->replicas().hold(), IsEmpty()) << "it is on its way";
+  }
+  // One that is reached all the same is not given again.
+  job.fleet.TakeOutcome({.id = job.all[0].id, .outcome = Outcome::kFailed, .text = "no answer"});
+  job.running = 9;
+  job.all.clear();
+  for (int w = 0; w < 30; ++w) job.Window(9);
+  EXPECT_THAT(job.all, IsEmpty());
+}
+
+// What an actuator carries out is starting until it is seen to run.
+TEST(LiveReplicas, OrdersThatAreCarriedOutAreStartingUntilTheyRun) {
+  LiveSettings settings = Scaling(Mode::kAuto, "autopilot");
+  JobPolicy defaults = settings.rules.defaults();
+  ASSERT_TRUE(SetJobSetting("replicas.autopilot.max_starting", "0.5", defaults).ok());
+  settings.rules = *PolicyRules::Compile({}, defaults);
+  ScaledJob job(settings);
+  job.running = 4;
+  job.follows = false;
+  for (int w = 0; w < 10; ++w) {
+    job.Window(4 + 4 * w);
+    for (const Decision& d : job.out.decisions)
+      job.fleet.TakeOutcome({.id = d.id, .outcome = Outcome::kApplied, .text = ""});
+  }
+  EXPECT_THAT(job.replicas().recommended(), Optional(8)) << "half of them starting";
+}
+
 TEST(LiveReplicas, AutoFollowsTheLoadAndSaysWhy) {
   ScaledJob job(Scaling(Mode::kAuto, "hpa"));
   job.Window(6);  // half of 6 x 2 cores: the target
@@ -717,12 +812,14 @@ TEST(LiveReplicas, DamagedBytesAreAnError) {
   job.replicas().Save(out);
   const JobPolicy& policy = *job.fleet.job(JobId{0}).policy;
   // Which earlier versions did not write.
-  constexpr size_t kHold = 1 + sizeof(int64_t),
+  constexpr size_t kAssumed = 1 + sizeof(uint64_t) + 1, kHold = kAssumed + 1 + sizeof(int64_t),
                    kMoves = kHold + 2 + LoadMoves::kBins * sizeof(float) + sizeof(double), kSize = kMoves + 1,
                    kSilence = kSize + 2 * sizeof(int) + sizeof(int64_t);
   for (size_t length = 0; length < bytes.size(); ++length) {
     const size_t missing = bytes.size() - length;
-    if (missing == kHold || missing == kMoves || missing == kSize || missing == kSilence) continue;
+    if (missing == kAssumed || missing == kHold || missing == kMoves ||
+        missing == kSize || missing == kSilence)
+      continue;
     ByteReader in(std::string_view(bytes).substr(0, length));
     EXPECT_FALSE(LiveReplicas::Load(in, policy).ok()) << length;
   }

@@ -92,6 +92,7 @@ absl::StatusOr<PreparedSettings> LiveFleet::Prepare(JobId id, std::span<const Ke
   const uint64_t last_decision = last_decision_;
   for (const Resource r : kResources) DecideLane(copy, r, now_s, Why::kSetting, prepared.output);
   DecideReplicasOf(copy, now_s, prepared.output);
+  EndHold(copy, now_s, prepared.output);
   last_decision_ = last_decision;
   return prepared;
 }
@@ -110,8 +111,11 @@ void LiveFleet::Redo(const SettingChange& change) {
   last_setting_ = std::max(last_setting_, change.id);
   const std::optional<JobId> id = Find(change.job);
   if (id.has_value()) {
-    PutOverride(change, jobs_[*id].overrides);
-    Repolicy(jobs_[*id]);
+    LiveJob& job = jobs_[*id];
+    PutOverride(change, job.overrides);
+    Repolicy(job);
+    PassOutput said;  // before the stop
+    EndHold(job, change.time_s, said);
     return;
   }
   // Kept for the job's return.

@@ -55,6 +55,7 @@ class SignalledJob {
     PassOutput out;
     Step(fleet, closed, out);
     for (const Decision& d : out.decisions) {
+      last_decision = d.id;
       if (d.target.is_replicas()) all.push_back(*d.after);
     }
     for (const auto& [id, hold] : out.holds) holds.push_back(hold);
@@ -70,6 +71,7 @@ class SignalledJob {
   ClosedWindow last;
   std::vector<double> all;
   std::vector<ReplicaHoldChange> holds;
+  uint64_t last_decision = 0;
   SaidReplicas said;
   float cpu_limit = kAbsent;
   int32_t index = 0;
@@ -238,6 +240,81 @@ TEST(LiveSignals, AHoldIsShownFromItsBeginToItsEnd) {
   EXPECT_THAT(job.replicas().hold(), testing::IsEmpty());
 }
 
+// Nobody asks for the number any more: nothing is held, and that is said, once.
+TEST(LiveSignals, AHoldEndsWhereTheNumberIsTheOwnersAgain) {
+  for (const KeyValue& setting : {KeyValue{"mode", "off"}, KeyValue{"replicas.policy", "none"}}) {
+    SignalledJob job(BySignals("queue_length / 10"));
+    job.Window(Queue(40));
+    job.Window({});
+    ASSERT_EQ(job.replicas().held().cause, HoldCause::kNotMeasured);
+    absl::StatusOr<PreparedSettings> prepared = job.fleet.Prepare(JobId{0}, {&setting, 1}, "anna", 700);
+    ASSERT_TRUE(prepared.ok()) << prepared.status();
+    ASSERT_EQ(prepared->output.holds.size(), 1U) << setting.second;
+    const ReplicaHoldChange& end = prepared->output.holds[0].second;
+    EXPECT_EQ(end.cause, HoldCause::kNone);
+    EXPECT_EQ(end.since_s, 600);
+    EXPECT_EQ(end.time_s, 700);
+    // A restart that reads the setting from the store says nothing, and holds nothing.
+    LiveFleet restarted(job.fleet.settings());
+    restarted.AddJob({JobId{0}, "worker", {}, 0});
+    const std::string bytes = Chunk(job.fleet);
+    ByteReader in(bytes);
+    ASSERT_TRUE(restarted.LoadChunk(0, job.last.window, in).ok());
+    restarted.Redo(prepared->changes[0]);
+    job.fleet.Take(*std::move(prepared));
+    for (const LiveFleet* fleet : {&job.fleet, &restarted}) {
+      const LiveReplicas* replicas = fleet->job(JobId{0}).replicas.get();
+      if (replicas == nullptr) continue;
+      EXPECT_FALSE(replicas->held().holds()) << setting.second;
+      EXPECT_EQ(replicas->hold(), "");
+    }
+    job.holds.clear();
+    for (int i = 0; i < 20; ++i) job.Window({});
+    EXPECT_TRUE(job.holds.empty()) << "it was said";
+    if (setting.first != "mode") continue;
+    EXPECT_EQ(job.replicas().hold(), "");
+    PassOutput out;
+    ASSERT_TRUE(Set(job.fleet, JobId{0}, "mode", "auto", 7000, out).ok());
+    job.Window({});
+    ASSERT_EQ(job.holds.size(), 1U) << "it is asked for again, and still not measured";
+    EXPECT_EQ(job.holds[0].cause, HoldCause::kNotMeasured);
+  }
+}
+
+// The same by a rule of the file: it ends in the next window, also of a job that is not measured.
+TEST(LiveSignals, AHoldEndsWithAReload) {
+  LiveSettings settings = BySignals("queue_length / 10");
+  for (const bool is_measured : {true, false}) {
+    SignalledJob job(settings);
+    job.Window(Queue(40));
+    job.Window({});
+    LiveSettings off = settings;
+    JobPolicy defaults = settings.rules.defaults();
+    defaults.mode = Mode::kOff;
+    off.rules = *PolicyRules::Compile({}, defaults);
+    job.fleet.Reload(off);
+    job.holds.clear();
+    if (is_measured) {
+      job.Window({});
+    } else {
+      ClosedWindow closed;
+      closed.window = WindowId{job.index++};
+      job.fleet.AddJob({JobId{1}, "other", {}, 0});
+      JobWindow w;
+      w.window = closed.window;
+      w.num_tasks = 1;
+      closed.tasks.push_back({0, 0.5, 0.5, 1e8F, 1e8F});
+      closed.jobs.push_back({JobId{1}, w});
+      PassOutput out;
+      Step(job.fleet, closed, out);
+      for (const auto& [id, hold] : out.holds) job.holds.push_back(hold);
+    }
+    ASSERT_EQ(job.holds.size(), 1U) << is_measured;
+    EXPECT_EQ(job.holds[0].cause, HoldCause::kNone);
+    EXPECT_FALSE(job.replicas().held().holds());
+  }
+}
+
 TEST(LiveSignals, AnExternalRecommenderIsGivenThem) {
   LiveSettings settings = BySignals("queue_length / 10 + cpu");
   JobPolicy defaults = settings.rules.defaults();
@@ -278,6 +355,7 @@ TEST(LiveSignals, ARestartChangesNoDecision) {
   ByteReader models_in(models), chunk_in(chunk);
   ASSERT_TRUE(after.fleet.LoadFleet(models_in).ok());
   ASSERT_TRUE(after.fleet.LoadChunk(0, WindowId{stop - 1}, chunk_in).ok());
+  after.fleet.EndRestore(before.last_decision, 0);
   after.index = stop;
   for (int32_t i = stop; i < end; ++i) after.Window(Wave(i));
   std::vector<double> made = before.all;

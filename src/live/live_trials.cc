@@ -92,6 +92,11 @@ void LiveFleet::TakeOutcome(const OutcomeUpdate& outcome) {
   if (const auto it = trials_.find(outcome.id); it != trials_.end() && Has(it->second)) {
     for (const Resource r : kResources) NoteTrialOutcome(outcome, jobs_[it->second].of(r).gate);
   }
+  if (const auto it = replica_orders_.find(outcome.id); it != replica_orders_.end()) {
+    LiveJob* const job = jobs_.Find(it->second);
+    if (job != nullptr && job->replicas != nullptr && job->replicas->TakeOutcome(outcome.id, outcome.outcome))
+      Changed(*job);
+  }
   if (!outcome.minimum.has_value() || !outcome.target.is_limit()) return;
   const Resource resource = outcome.target.resource();
   // Kernels and engines refuse single megabytes and millicores; an agent that says more is wrong.

@@ -54,8 +54,10 @@ Verdict Apply(const JobPolicy& policy, const ReplicaProposal& p, ReplicaGateStat
   }
   if (!p.recommended.has_value()) return Hold("no recommendation yet");
   const int current = state.in_force.value_or(p.running);
-  if (*p.recommended == current) return {};
-  if (*p.recommended < current) {
+  const bool same = *p.recommended == current;
+  if (same && !p.repeats) return {};
+  const int from = same ? p.running : current;  // an order that failed has changed nothing
+  if (*p.recommended < from) {
     if (state.elsewhere > 0 || state.rolling) {
       return Hold(StrCat(Tasks(p.running), " run instead of the ordered ", current,
                          ": no lower number is ordered until it is known whether another program set it"));
@@ -79,6 +81,10 @@ Verdict Apply(const JobPolicy& policy, const ReplicaProposal& p, ReplicaGateStat
   state.reached = false;
   state.nearest = std::abs(p.running - *p.recommended);
   state.last_change_s = p.now_s;
+  if (same) {
+    return Done(DecisionKind::kSet, p.running, p.recommended,
+                StrCat(Tasks(*p.recommended), " once more: that order failed"));
+  }
   return Done(DecisionKind::kSet, current, p.recommended,
               StrCat(Tasks(*p.recommended), " instead of ", current));
 }

@@ -47,6 +47,8 @@ struct ReplicaGateState {
 // which tasks started does not count: in a rollout old and new tasks are measured side by side.
 inline constexpr int kForeignWindows = 2, kUnreachedWindows = 3;
 inline constexpr int64_t kStepBackSeconds = 3600;
+// An order that an actuator reports as failed is given again after this time, unless another one was given.
+inline constexpr int64_t kRepeatFailedSeconds = 3600;
 
 // Of a window that was measured.
 struct RunningTasks {
@@ -67,6 +69,7 @@ struct ReplicaProposal {
   int64_t now_s = 0;
   int running = 0;                 // tasks in the window closed last, as noted
   std::optional<int> recommended;  // absent: none yet
+  bool repeats = false;            // the order in force was not carried out and is due once more
 };
 
 // Before DecideReplicas. Present: no order is given for a time from now on.

@@ -51,6 +51,30 @@ TEST(ReplicaGate, ObserveSaysWhatAutoWouldSetOnceForEachNumber) {
   EXPECT_FALSE(job.state.in_force.has_value());
 }
 
+// Nothing else would order the number again that no actuator could set. A lower one waits as ever.
+TEST(ReplicaGate, AnOrderThatFailedIsGivenOnceMore) {
+  Scaled job(Mode::kAuto);
+  ASSERT_EQ(job.Window(4, 8).kind, DecisionKind::kSet);
+  EXPECT_FALSE(job.Window(4, 8).kind.has_value());
+  const auto again = [&](int running, int recommended) {
+    job.now_s += kWindowSeconds;
+    return DecideReplicas(
+        job.policy, {.now_s = job.now_s, .running = running, .recommended = recommended, .repeats = true},
+        job.state);
+  };
+  const Verdict verdict = again(4, 8);
+  EXPECT_EQ(verdict.kind, DecisionKind::kSet);
+  EXPECT_THAT(verdict.before, Optional(4.0));
+  EXPECT_THAT(verdict.after, Optional(8.0));
+  EXPECT_THAT(verdict.sentence, HasSubstr("8 tasks once more"));
+  EXPECT_THAT(again(8, 6).sentence, HasSubstr("6 tasks instead of 8"))
+      << "another number is an order of its own";
+  ASSERT_TRUE(SetJobSetting("maintenance", "Sun 02:00-03:00", job.policy).ok());
+  const Verdict waits = again(8, 6);
+  EXPECT_FALSE(waits.kind.has_value());
+  EXPECT_THAT(waits.sentence, HasSubstr("maintenance window"));
+}
+
 TEST(ReplicaGate, AutoOrdersEachChangeAndCanaryIsAuto) {
   for (const Mode mode : {Mode::kAuto, Mode::kCanary}) {
     Scaled job(mode);

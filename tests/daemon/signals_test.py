@@ -66,6 +66,20 @@ def main():
         stage.check(said.returncode != 0 and 'did you mean "requests"' in said.stderr, "a wrong name is refused", said.stderr)
         said = stage.run(args.taut, "set", web, "replicas.function.target=requests / 0", "--server", url)
         stage.check(said.returncode != 0 and "division by zero" in said.stderr, "and a division by zero", said.stderr)
+        ended = tautd.output().count("replicas_hold_ended")
+        cell.send(tautd, 2, 4, 0.5)
+        stage.check(tautd.get(path)["replicas"]["held"] is not None, "silent once more")
+        stage.equal(stage.run(args.taut, "set", web, "mode=off", "--server", url).returncode, 0, "mode off")
+        replicas = tautd.get(path)["replicas"]
+        stage.check(replicas["held"] is None and replicas["hold"] == "" and gauge % 0 in tautd.ask("/metrics").text and
+                    daemon.eventually(lambda: tautd.output().count("replicas_hold_ended") == ended + 1, 10),
+                    "ends the hold at once: the API, the metric and an event", replicas)
+        tautd.stop(signal.SIGKILL)
+        tautd = stage.tautd(config=CONFIG, store=store)
+        stage.check(tautd.get(path)["replicas"]["held"] is None, "and so it is after a kill")
+        cell.send(tautd, 2, 4, 0.5)
+        stage.check(tautd.get(path)["replicas"]["held"] is None and "replicas_held" not in tautd.output(),
+                    "nothing is held of a job that nobody scales", tautd.output())
         stage.finish()
 
 
