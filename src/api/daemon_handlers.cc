@@ -447,6 +447,15 @@ HttpResponse Api::Metrics(const HttpRequest& /*request*/, const Reach& /*reach*/
             static_cast<double>(replicas.tasks), {{"which", "running"}});
   out.Gauge("tautd_replica_tasks", "Tasks of these jobs, as they run and as recommended.",
             static_cast<double>(replicas.would_be), {{"which", "would_be"}});
+  out.Gauge("tautd_replica_jobs_overloaded", "Of these jobs, those overloaded in the last window.",
+            replicas.jobs_overloaded);
+  for (const auto& [which, windows] : {std::pair<std::string_view, uint64_t>{"measured", replicas.windows},
+                                       {"overloaded", replicas.overloaded_windows}}) {
+    out.Gauge(
+        "tautd_replica_windows_day",
+        "Windows of five minutes of these jobs' last day: with a measured load, and of these overloaded.",
+        static_cast<double>(windows), {{"which", which}});
+  }
   for (const HoldCause cause : kHoldCauses) {
     out.Gauge("tautd_replica_jobs_held", "Jobs whose number of tasks cannot be decided just now, by cause.",
               replicas.held[static_cast<size_t>(cause)], {{"cause", Name(cause)}});

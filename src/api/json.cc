@@ -181,6 +181,23 @@ double Prices::PerMonth(Resource r, double amount) const {
   return kHoursPerMonth * (r == Resource::kCpu ? core_hour * amount : gib_hour * amount / kGiB);
 }
 
+void PutReplicaSums(const ReplicaSums& sums, JsonWriter& json) {
+  json.Key("replicas");
+  json.BeginObject();
+  json.Field("jobs", int64_t{sums.jobs});
+  json.Field("tasks", static_cast<int64_t>(sums.tasks));
+  json.Field("would_be", static_cast<int64_t>(sums.would_be));
+  json.Field("jobs_overloaded", int64_t{sums.jobs_overloaded});
+  json.Field("windows_day", static_cast<int64_t>(sums.windows));
+  json.Field("overloaded_windows_day", static_cast<int64_t>(sums.overloaded_windows));
+  json.Key("jobs_held");
+  json.BeginObject();
+  for (const HoldCause cause : kHoldCauses)
+    json.Field(Name(cause), int64_t{sums.held[static_cast<size_t>(cause)]});
+  json.EndObject();
+  json.EndObject();
+}
+
 void PutFleet(const FleetView& view, const FleetShown& shown, JsonWriter& json) {
   const MachineSize& machine = shown.machine;
   json.BeginObject();
@@ -202,12 +219,7 @@ void PutFleet(const FleetView& view, const FleetShown& shown, JsonWriter& json) 
     const auto at = static_cast<size_t>(r);
     PutFleetAmounts(r, view.point.amounts[at], view.sums[at], shown, json);
   }
-  json.Key("replicas");
-  json.BeginObject();
-  json.Field("jobs", int64_t{view.replicas.jobs});
-  json.Field("tasks", static_cast<int64_t>(view.replicas.tasks));
-  json.Field("would_be", static_cast<int64_t>(view.replicas.would_be));
-  json.EndObject();
+  PutReplicaSums(view.replicas, json);
   if (shown.prices.known()) PutFleetMoney(view.point, shown.prices, json);
   for (const auto& [key, count] : {std::pair<std::string_view, uint64_t>{"oom_kills_day", view.ooms_day},
                                    {"changes_day", view.changes_day}}) {
@@ -304,6 +316,7 @@ void PutTotals(const JobTotals& totals, const Prices& prices, JsonWriter& json) 
     json.EndObject();
     money += prices.PerMonth(r, a.would_save);
   }
+  PutReplicaSums(totals.replicas, json);
   if (!prices.known()) return;
   json.Key("saving_per_month");
   json.Number(money, kFloatDigits);
@@ -375,6 +388,8 @@ void PutReplicas(std::string_view key, const LiveReplicas* replicas, JsonWriter&
   PutAmount("load", replicas->load(), json);
   PutAmount("task_capacity", replicas->capacity(), json);
   PutAmount("utilization", replicas->utilization(), json);
+  json.Field("windows_day", int64_t{replicas->overload().windows()});
+  json.Field("overloaded_windows_day", int64_t{replicas->overload().overloaded()});
   json.Field("hold", std::string_view(replicas->hold()));
   json.Key("held");
   if (const ReplicaHold& held = replicas->held(); held.holds()) {

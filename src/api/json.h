@@ -43,6 +43,8 @@ void PutFleetHistory(std::span<const FleetPoint> points, JsonWriter& json);
 // The fields of a JobRow, without the braces.
 void PutJobFields(const JobView& job, const Prices& prices, JsonWriter& json);
 // The fields of JobTotals, without the braces.
+// The field "replicas".
+void PutReplicaSums(const ReplicaSums& sums, JsonWriter& json);
 void PutTotals(const JobTotals& totals, const Prices& prices, JsonWriter& json);
 void PutReason(const Reason& reason, JsonWriter& json);
 // null where nothing is recommended.

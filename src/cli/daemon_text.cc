@@ -200,6 +200,25 @@ std::string JobsTable(const Json& jobs, size_t width) {
   return table.Render();
 }
 
+// Of the jobs with a policy of replicas; "" if there are none.
+std::string ReplicaSumsText(const Json& sums) {
+  const double jobs = Number(sums, "jobs").value_or(0), windows = Number(sums, "windows_day").value_or(0);
+  const Json& by_cause = At(sums, "jobs_held");
+  const double held =
+      Number(by_cause, "not_measured").value_or(0) + Number(by_cause, "no_number").value_or(0);
+  if (jobs == 0 && held == 0) return "";
+  std::string out = fmt::format("replicas of {} {}: {} {} run, {} recommended", Count(sums, "jobs"),
+                                jobs == 1 ? "job" : "jobs", Count(sums, "tasks"),
+                                Count(sums, "tasks") == "1" ? "task" : "tasks", Count(sums, "would_be"));
+  if (windows > 0) {
+    StrAppend(&out, "; overloaded in ",
+              PercentText(Number(sums, "overloaded_windows_day").value_or(0) / windows),
+              " of the last day's windows, ", Count(sums, "jobs_overloaded"), " now");
+  }
+  if (held > 0) StrAppend(&out, "; ", FormatCount(static_cast<uint64_t>(held)), " held");
+  return Wrapped(out, "");
+}
+
 }  // namespace
 
 std::string JobsText(const Json& page) {
@@ -231,6 +250,7 @@ std::string JobsText(const Json& page) {
         !money.empty())
       StrAppend(&out, ", ", money);
     out += "\n";
+    StrAppend(&out, ReplicaSumsText(At(totals, "replicas")));
   }
   return out;
 }

@@ -107,6 +107,22 @@ TEST(DaemonTextTest, ListsOfJobsShowSavingsRiskAndMoney) {
   page["totals"]["saving_per_month"] = 99.5;
   text = JobsText(page);
   EXPECT_THAT(text, AllOf(HasSubstr("a month"), HasSubstr("12.3"), HasSubstr("99.50 EUR a month")));
+  Json& replicas = page["totals"]["replicas"];
+  replicas = Json::parse(R"({"jobs": 0, "tasks": 0, "would_be": 0, "jobs_overloaded": 0, "windows_day": 0,
+    "overloaded_windows_day": 0, "jobs_held": {"not_measured": 0, "no_number": 0}})");
+  EXPECT_THAT(JobsText(page), Not(HasSubstr("replicas")));
+  replicas["jobs"] = 3;
+  replicas["tasks"] = 1400;
+  replicas["would_be"] = 1200;
+  EXPECT_THAT(JobsText(page),
+              testing::EndsWith("\nreplicas of 3 jobs: 1,400 tasks run, 1,200 recommended\n"));
+  replicas["windows_day"] = 800;
+  replicas["overloaded_windows_day"] = 4;
+  replicas["jobs_overloaded"] = 1;
+  replicas["jobs_held"]["no_number"] = 2;
+  EXPECT_THAT(JobsText(page),
+              testing::EndsWith("\nreplicas of 3 jobs: 1,400 tasks run, 1,200 recommended; overloaded in 0.5 "
+                                "% of the last day's\nwindows, 1 now; 2 held\n"));
 }
 
 TEST(DaemonTextTest, TotalsByALabelFitAHundredColumns) {

@@ -274,7 +274,12 @@ JobView ViewOf(const LiveFleet& fleet, const LiveJob& job, int32_t day) {
   }
   if (job.replicas != nullptr && view.mode != Mode::kOff) {
     view.tasks_would_be = job.replicas->recommended().value_or(-1);
+    view.tasks_running = static_cast<uint32_t>(job.replicas->running());
     view.held = job.replicas->held().cause;
+    const OverloadDay& overload = job.replicas->overload();
+    view.load_windows = static_cast<uint16_t>(overload.windows());
+    view.overloaded_windows = static_cast<uint16_t>(overload.overloaded());
+    view.overloaded = overload.now();
   }
   view.enforced = fleet.Enforced(job);
   if (const auto share = job.throttled_share(); share.has_value())
@@ -296,15 +301,22 @@ FleetRisk RiskOf(const LiveFleet& fleet, const FleetView& view, Resource r) {
   return risk;
 }
 
+void ReplicaSums::Add(const JobView& job) {
+  if (job.tasks_would_be < 0) return;
+  ++jobs;
+  tasks += job.tasks_running;
+  would_be += static_cast<uint64_t>(job.tasks_would_be);
+  windows += job.load_windows;
+  overloaded_windows += job.overloaded_windows;
+  jobs_overloaded += job.overloaded ? 1 : 0;
+}
+
 void SumUp(const std::array<FleetRisk, 2>& risk, FleetView& view) {
   const int64_t now_s = view.window.has_value() ? view.window->next().start_s() : INT64_MIN;
   view.replicas = ReplicaSums();
   for (const JobView& job : view.jobs) {
-    ++view.replicas.held[static_cast<size_t>(job.held)];
-    if (job.last_seen_s != now_s || job.tasks_would_be < 0) continue;
-    ++view.replicas.jobs;
-    view.replicas.tasks += job.tasks;
-    view.replicas.would_be += static_cast<uint64_t>(job.tasks_would_be);
+    view.replicas.AddHeld(job);
+    if (job.last_seen_s == now_s) view.replicas.Add(job);
   }
   for (const Resource r : kResources) {
     const auto at = static_cast<size_t>(r);

@@ -43,9 +43,14 @@ struct JobView {
   JobClass job_class = JobClass::kServing;
   bool trial = false;
   HoldCause held = HoldCause::kNone;  // of its number of tasks
+  // Of a job with a policy of replicas: the windows of its last day whose load was measured, those in which it
+  // was overloaded, and whether it was in the last.
+  uint16_t load_windows = 0, overloaded_windows = 0;
+  bool overloaded = false;
   bool enforced = false;  // agents apply the limits that are ordered; else these are what would be
   uint32_t tasks = 0;
   int32_t tasks_would_be = -1;  // by its policy of replicas; negative: absent
+  uint32_t tasks_running = 0;   // as its policy of replicas counts them, which may be by a series
   float throttled = kAbsent;    // share of the CFS periods of about the last day
   uint32_t ooms = 0;            // of the last 7 days
   std::array<JobAmounts, 2> amounts;
@@ -67,12 +72,18 @@ struct FleetSums {
   FleetRisk risk;
 };
 
-// Of the jobs with a recommended number of tasks that were measured in the last window.
 struct ReplicaSums {
-  uint32_t jobs = 0;
+  // Of the jobs with a recommended number of tasks; in FleetView of those that were measured in the last
+  // window.
+  uint32_t jobs = 0, jobs_overloaded = 0;
   uint64_t tasks = 0, would_be = 0;
+  uint64_t windows = 0, overloaded_windows = 0;  // of each job's last day
   // Of all jobs, by HoldCause: those whose number is held.
   std::array<uint32_t, 3> held{};
+
+  void AddHeld(const JobView& job) { ++held[static_cast<size_t>(job.held)]; }
+  // Nothing of a job without a recommended number.
+  void Add(const JobView& job);
 };
 
 struct FleetView {

@@ -141,6 +141,33 @@ TEST_F(FleetViewTest, SumsCannotBeAbsurd) {
 }
 
 // Orders are shown of the recommenders that some job has, in the measure that they take orders in.
+TEST_F(FleetViewTest, ScaledJobsAreSummedUpWithWhatOverloadsAndHoldsThem) {
+  Add("owner's", 1, 4, 3, 50);
+  const auto scaled = [&](uint32_t running, int32_t would_be) -> JobView& {
+    JobView& job = Add("scaled", 1, 4, 3, 2);
+    job.tasks_running = running;
+    job.tasks_would_be = would_be;
+    job.load_windows = 288;
+    return job;
+  };
+  scaled(6, 4).overloaded_windows = 10;
+  JobView& hot = scaled(7, 9);
+  hot.overloaded_windows = 20;
+  hot.overloaded = true;
+  JobView& gone = scaled(100, 100);
+  gone.last_seen_s = 0;
+  gone.held = HoldCause::kNotMeasured;
+  SumUp({}, view_);
+  const ReplicaSums& sums = view_.replicas;
+  EXPECT_EQ(sums.jobs, 2U);
+  EXPECT_EQ(sums.tasks, 13U) << "as the policy counts them";
+  EXPECT_EQ(sums.would_be, 13U);
+  EXPECT_EQ(sums.jobs_overloaded, 1U);
+  EXPECT_EQ(sums.windows, 576U);
+  EXPECT_EQ(sums.overloaded_windows, 30U);
+  EXPECT_EQ(sums.held[static_cast<size_t>(HoldCause::kNotMeasured)], 1U) << "though it is not measured";
+}
+
 TEST_F(FleetViewTest, TheRiskIsInTheMeasureThatIsOrdered) {
   LiveSettings settings;
   settings.vertical.analogs.memory_oom_days = 0.02;

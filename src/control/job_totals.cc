@@ -81,6 +81,8 @@ double SavingShare(const JobTotals& totals, const FleetPoint& fleet) {
 void JobTotals::Add(const JobView& job) {
   ++jobs;
   tasks += job.tasks;
+  replicas.AddHeld(job);
+  replicas.Add(job);
   for (const Resource r : kResources) {
     const JobAmounts& a = job.of(r);
     TotalAmounts& sum = amounts[static_cast<size_t>(r)];

@@ -29,6 +29,7 @@ LiveReplicas::LiveReplicas(const ReplicaPolicyInfo& info, const ReplicaSettings&
       task_capacity_(settings.task_capacity),
       silent_s_(settings.function.silent_s),
       most_(settings.bounds.max),
+      max_utilization_(settings.max_utilization),
       policy_(NewReplicaPolicy(info, settings)),
       capacity_(settings.task_capacity),
       recent_(static_cast<size_t>(std::clamp(std::ceil(settings.startup_s / kWindowSeconds), 1.0, 288.0)),
@@ -62,6 +63,13 @@ void LiveReplicas::NoteMove(double load) {
   recent_.front() = load;
 }
 
+void LiveReplicas::NoteOverload(WindowId window, int ready, std::optional<double> limit) {
+  const double each = is_of_cpu() ? limit.value_or(0) : task_capacity_;
+  if (!load_.has_value() || each <= 0) return;
+  constexpr double kRounding = 1 + 1e-12;
+  overload_.Add(window, *load_ > max_utilization_ * each * ready * kRounding);
+}
+
 void LiveReplicas::Observe(const Signal& cpu, std::optional<double> limit, SizeUse use,
                            const LoadAnalogs* analogs, const CountedTasks& counted) {
   const StartSums starts = StartsOf(cpu.named);
@@ -80,6 +88,7 @@ void LiveReplicas::Observe(const Signal& cpu, std::optional<double> limit, SizeU
   running_ = tasks;
   load_ = LoadOf(cpu);
   NoteMove(load_.value_or(-1));
+  NoteOverload(cpu.window, ready, limit);
   const int64_t now_s = cpu.window.next().start_s();
   NoteTasks(cpu, tasks);
   if (reads_load() && (capacity_ == 0 || (!load_.has_value() && !recommended_.has_value()))) return;

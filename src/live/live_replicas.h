@@ -10,6 +10,7 @@
 
 #include "absl/status/statusor.h"
 #include "base/bytes.h"
+#include "live/overload_day.h"
 #include "live/replica_hold.h"
 #include "model/closed_window.h"
 #include "model/reason.h"
@@ -123,6 +124,9 @@ class LiveReplicas {
   std::optional<double> capacity() const { return capacity_ > 0 ? std::optional(capacity_) : std::nullopt; }
   // Of what its running tasks can process; absent: not known.
   std::optional<double> utilization() const;
+  // Of its load: more than ReplicaSettings::max_utilization of what its ready tasks could process, at the
+  // limits that they ran at.
+  const OverloadDay& overload() const { return overload_; }
   const std::string& hold() const { return hold_; }
   // Since when the policy cannot decide the number; hold() says why.
   const ReplicaHold& held() const { return held_; }
@@ -146,6 +150,7 @@ class LiveReplicas {
   // Of the policy's signals().
   std::span<const double> SignalsOf(const Signal& cpu);
   void NoteMove(double load);
+  void NoteOverload(WindowId window, int ready, std::optional<double> limit);
   void NoteTasks(const Signal& cpu, int tasks);
   // The number of tasks that counts.
   int TakeCount(const CountedTasks& counted, int measured);
@@ -177,6 +182,7 @@ class LiveReplicas {
   double task_capacity_;  // ReplicaSettings::task_capacity
   double silent_s_;       // FunctionReplicaSettings::silent_s
   int most_;              // ReplicaBounds::max
+  double max_utilization_;
   std::unique_ptr<ReplicaPolicy> policy_;
   std::unique_ptr<TaskSizer> sizer_;  // null: the size is the owner's
   TaskSize size_;
@@ -194,6 +200,7 @@ class LiveReplicas {
   std::optional<int> recommended_;
   std::string hold_;
   ReplicaHold held_;
+  OverloadDay overload_;
   LoadMoves moves_;
   // The loads of the last windows, the newest first; as many as a start-up has. Negative: not measured.
   std::vector<double> recent_;

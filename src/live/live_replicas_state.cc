@@ -61,6 +61,7 @@ void LiveReplicas::Save(ByteWriter& out) const {
   out.Put(static_cast<uint8_t>(held_.cause));
   out.Put(held_.since_s);
   SaveAssumed(out);
+  overload_.Save(out);
 }
 
 void LiveReplicas::LoadMovesOf(std::string_view bytes) {
@@ -114,6 +115,9 @@ absl::StatusOr<std::unique_ptr<LiveReplicas>> LiveReplicas::Load(ByteReader& in,
   if (in.remaining() > 0) {  // saved before it was: as if they had just been ordered or shown
     if (absl::Status s = out->LoadAssumed(in); !s.ok()) return s;
   }
+  if (in.remaining() > 0) {  // saved before it was counted: nothing
+    if (absl::Status s = out->overload_.Load(in); !s.ok()) return s;
+  }
   if (absl::Status s = in.status("the state of a job's replicas"); !s.ok()) return s;
   bool possible = out->capacity_ >= 0 && std::isfinite(out->capacity_) && out->running_ >= 0;
   possible = possible && out->held_.cause <= HoldCause::kNoNumber;
@@ -126,6 +130,7 @@ absl::StatusOr<std::unique_ptr<LiveReplicas>> LiveReplicas::Load(ByteReader& in,
     out->capacity_ = out->task_capacity_;
     out->load_.reset();
     out->safe_ = {};
+    out->overload_ = {};  // the stored history says it
     return out;
   }
   if (!out->is_of_cpu()) out->capacity_ = out->task_capacity_;  // which may be another by now

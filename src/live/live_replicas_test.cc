@@ -804,6 +804,23 @@ TEST(LiveReplicas, WhereNothingIsMeasuredOfAnybodyNoCountIsRaised) {
   EXPECT_EQ(job.all.size(), orders + 1);
 }
 
+// At the limits that the tasks ran at, also where the size of a task is another one that is only shown.
+TEST(LiveReplicas, OverloadedWindowsAreThoseOfTheTasksThatRan) {
+  ScaledJob job(Scaling(Mode::kObserve, "hpa"));
+  job.running = 4;  // of 2 cores: 6.4 are 80 %
+  for (int w = 0; w < 40; ++w) job.Window(w < 30 ? 6.3 : 6.5);
+  EXPECT_EQ(job.replicas().overload().windows(), 40U);
+  EXPECT_EQ(job.replicas().overload().overloaded(), 10U);
+  EXPECT_TRUE(job.replicas().overload().now());
+  std::string bytes;
+  ByteWriter out(&bytes);
+  job.replicas().Save(out);
+  ByteReader in(bytes);
+  const auto again = LiveReplicas::Load(in, *job.fleet.job(JobId{0}).policy);
+  ASSERT_TRUE(again.ok()) << again.status();
+  EXPECT_EQ((*again)->overload().overloaded(), 10U);
+}
+
 TEST(LiveReplicas, DamagedBytesAreAnError) {
   ScaledJob job(Scaling(Mode::kAuto, "forecast"));
   for (int32_t i = 0; i < 20; ++i) job.Window(Load(i));
@@ -812,12 +829,13 @@ TEST(LiveReplicas, DamagedBytesAreAnError) {
   job.replicas().Save(out);
   const JobPolicy& policy = *job.fleet.job(JobId{0}).policy;
   // Which earlier versions did not write.
-  constexpr size_t kAssumed = 1 + sizeof(uint64_t) + 1, kHold = kAssumed + 1 + sizeof(int64_t),
+  constexpr size_t kOverload = sizeof(int32_t) + 1 + 10 * sizeof(uint64_t),
+                   kAssumed = kOverload + 1 + sizeof(uint64_t) + 1, kHold = kAssumed + 1 + sizeof(int64_t),
                    kMoves = kHold + 2 + LoadMoves::kBins * sizeof(float) + sizeof(double), kSize = kMoves + 1,
                    kSilence = kSize + 2 * sizeof(int) + sizeof(int64_t);
   for (size_t length = 0; length < bytes.size(); ++length) {
     const size_t missing = bytes.size() - length;
-    if (missing == kAssumed || missing == kHold || missing == kMoves ||
+    if (missing == kOverload || missing == kAssumed || missing == kHold || missing == kMoves ||
         missing == kSize || missing == kSilence)
       continue;
     ByteReader in(std::string_view(bytes).substr(0, length));

@@ -109,8 +109,22 @@ def main():
         said = stage.run(args.taut, "explain", web, "--server", url)
         stage.check("hpa · replicas: 8 tasks" in said.stdout, "taut explain says why", said.stdout)
 
+        sums = tautd.get("/api/v1/fleet")["replicas"]
+        stage.equal({k: sums[k] for k in ("jobs", "tasks", "would_be", "jobs_overloaded", "jobs_held")},
+                    {"jobs": 1, "tasks": 4, "would_be": 8, "jobs_overloaded": 1, "jobs_held": {"not_measured": 0, "no_number": 0}},
+                    "the fleet sums up its scaled jobs")
+        overloaded = (replicas["overloaded_windows_day"], replicas["windows_day"])
+        stage.check(1 <= overloaded[0] <= 4 and overloaded[0] < overloaded[1] <= 9 and
+                    overloaded == (sums["overloaded_windows_day"], sums["windows_day"]),
+                    "windows at 90 % are overloaded, those at 50 % are not", (overloaded, sums))
+        said = stage.run(args.taut, "jobs", "--server", url)
+        stage.check("replicas of 1 job: 4 tasks run, 8 recommended; overloaded in" in said.stdout, "taut jobs, too", said.stdout)
+        stage.check("tautd_replica_jobs_overloaded 1" in tautd.ask("/metrics").text, "and a metric")
+
         tautd.stop(signal.SIGKILL)
         tautd = stage.tautd(config=config, store=store)
+        stage.equal(tautd.get("/api/v1/fleet")["replicas"]["overloaded_windows_day"], overloaded[0],
+                    "overloaded windows are those of before the kill")
         stage.check(daemon.eventually(lambda: tautd.get(path)["replicas"]["ordered"] == 8, 20),
                     "after a kill it is ordered still")
         cell.send(tautd, 3, 8, 0.45)

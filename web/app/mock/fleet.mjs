@@ -124,9 +124,11 @@ function replicasOf(job) {
   const load = cpu.usage * tasks;
   const wouldBe = Math.max(1, Math.ceil(load / (0.5 * cpu.limit)));
   const used = load / (cpu.limit * tasks);
+  const held = unit(job.number, 'held') < 0.004 ? { cause: 'no_number', since: job.row.last_seen - 3600 } : null;
+  const waits = mode === 'auto' && unit(job.number, 'waits') < 0.2 ? 'a lower number waits for the maintenance window, Sun 02:00-06:00' : '';
   return {
     policy: 'forecast', tasks, would_be: wouldBe, ordered: mode === 'auto' ? wouldBe : null, load_of: 'cpu', load, task_capacity: cpu.limit,
-    utilization: used, hold: mode === 'auto' && unit(job.number, 'waits') < 0.2 ? 'a lower number waits for the maintenance window, Sun 02:00-06:00' : '', held: null,
+    utilization: used, windows_day: 288, overloaded_windows_day: Math.floor(5 * unit(job.number, 'overloaded') ** 4), hold: held ? '"load / requests" is infinite; the number stays' : waits, held,
     reason: {
       recommender: 'forecast', sentence: `${wouldBe} tasks: the load when a task started now is ready is expected to be ${load.toPrecision(3)} cores.`,
       facts: [{ name: 'load', value: load, unit: 'cores' }, { name: 'utilisation now', value: 100 * used, unit: '%' }],
@@ -165,10 +167,15 @@ export function countModes(jobs) {
   return counts;
 }
 
-function replicaTotals(jobs) {
+export function replicaTotals(jobs) {
   const scaled = jobs.filter((job) => job.replicas !== null);
   const total = (of) => scaled.reduce((n, job) => n + of(job), 0);
-  return { jobs: scaled.length, tasks: total((job) => job.row.tasks), would_be: total((job) => job.row.tasks_would_be) };
+  return {
+    jobs: scaled.length, tasks: total((job) => job.row.tasks), would_be: total((job) => job.row.tasks_would_be),
+    jobs_overloaded: scaled.filter((job) => job.replicas.utilization > 0.8).length,
+    windows_day: total((job) => job.replicas.windows_day), overloaded_windows_day: total((job) => job.replicas.overloaded_windows_day),
+    jobs_held: { not_measured: scaled.filter((job) => job.replicas.held?.cause === 'not_measured').length, no_number: scaled.filter((job) => job.replicas.held?.cause === 'no_number').length },
+  };
 }
 
 export function fleetNow(jobs, now, actuator) {

@@ -136,6 +136,26 @@ test('the fleet page says what was saved, with units', async () => {
   });
 });
 
+test('the fleet page sums up the replicas of all scaled jobs', async () => {
+  const { replicas } = await api('fleet');
+  const held = replicas.jobs_held.not_measured + replicas.jobs_held.no_number;
+  await on('#/', {}, async (page) => {
+    await page.locator('#headline').waitFor();
+    const card = page.locator('.fleet-replicas');
+    if (replicas.jobs === 0 && held === 0) return assert.equal(await card.count(), 0);
+    const figure = (name) => card.locator(`dl > div:has(dt:text-is("${name}")) dd`).innerText();
+    const whole = (n) => n.toLocaleString('en-US');
+    await until('the figures of the API', async () => {
+      const now = (await api('fleet')).replicas;
+      return (await figure('Tasks running')).startsWith(whole(now.tasks)) && (await figure('Tasks recommended')).startsWith(whole(now.would_be));
+    });
+    assert.match(await figure('Tasks running'), /tasks?$/);
+    assert.match(await figure('Tasks recommended'), /tasks? (as many|[\d,]+\stasks? (fewer|more))/);
+    assert.match(await figure('Overloaded, last day'), replicas.windows_day > 0 ? /^[\d.]+\s% of [\d,]+\swindows?$/ : /^not known yet/);
+    assert.match(await figure('Jobs held'), held > 0 ? /^[\d,]+ [\d,]+: / : /^\d+/);
+  });
+});
+
 test('the colours can be switched and are kept', async () => {
   await on('#/settings', { dark: false }, async (page) => {
     const light = await background(page);

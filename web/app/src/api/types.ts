@@ -17,6 +17,11 @@ export interface FleetAmounts {
 }
 // Money a month; only where prices are set.
 export interface FleetMoney { currency: string; saved: number; would_save: number }
+// Jobs with a recommended number of tasks; windows of five minutes of each job's last day.
+export interface ReplicaSums {
+  jobs: number; tasks: number; would_be: number; jobs_overloaded: number; windows_day: number; overloaded_windows_day: number;
+  jobs_held: { not_measured: number; no_number: number };
+}
 export interface Fleet {
   saving_per_month?: FleetMoney;
   time: number | null;
@@ -24,7 +29,7 @@ export interface Fleet {
   jobs: number; tasks: number;
   jobs_by_mode: Record<Mode, number>;
   cpu: FleetAmounts; memory: FleetAmounts;
-  replicas: { jobs: number; tasks: number; would_be: number };
+  replicas: ReplicaSums;
   oom_kills_day: number | null; changes_day: number | null;  // null: of all jobs, and the caller sees some
   actuator: string;
 }
@@ -48,7 +53,7 @@ export interface JobSums {
   usage: number; owner_limit: number; limit: number; would_be: number; saved: number; would_save: number;
   job_days: number; job_days_over: number; chance: number | null;
 }
-export interface JobTotals { jobs: number; tasks: number; cpu: JobSums; memory: JobSums; saving_per_month?: number }
+export interface JobTotals { jobs: number; tasks: number; cpu: JobSums; memory: JobSums; replicas: ReplicaSums; saving_per_month?: number }
 export interface LabelTotals { by: string; total: number; currency?: string; groups: (JobTotals & { value: string | null })[] }
 export interface CostHours { usage: number; allocation: number; billed: number; owner: number; would_be: number; without_allocation: number | null }
 export interface CostMoney { usage: number; allocation: number; billed: number; idle: number; owner: number; would_be: number; saved: number; would_save: number }
@@ -71,7 +76,7 @@ export interface Trial {
 export type LoadOf = 'cpu' | 'series';
 export interface Replicas {
   policy: string; tasks: number; would_be: Amount; ordered: Amount; load_of: LoadOf; load: Amount; task_capacity: Amount;
-  utilization: number | null; hold: string; held: { cause: 'not_measured' | 'no_number'; since: number } | null; reason: Reason;
+  utilization: number | null; windows_day: number; overloaded_windows_day: number; hold: string; held: { cause: 'not_measured' | 'no_number'; since: number } | null; reason: Reason;
 }
 export interface ReplicaHistory {
   step: number; load_of: LoadOf; time: number[]; load: Amount[]; tasks: Amount[]; tasks_would_be: Amount[];

@@ -14,6 +14,7 @@ import { DecisionList, underWay } from '../ui/decision_list';
 import { FirstData } from './first_data';
 import { Headline, isNothing, machinesText } from './fleet_headline';
 import { FleetLists } from './fleet_lists';
+import { FleetReplicas } from './fleet_replicas';
 import { Promises } from './promises';
 
 const RANGES = { '1d': 1, '7d': 7, '30d': 30 } as const;
@@ -140,9 +141,6 @@ function Coverage({ fleet, history }: { fleet: Fleet; history: FleetHistory | nu
           </li>
         ))}
       </ul>
-      {fleet.replicas.jobs > 0 && (
-        <p class="hint">{plural(fleet.replicas.jobs, 'job')} with a policy of replicas: {plural(fleet.replicas.tasks, 'task')} {fleet.replicas.tasks === 1 ? 'runs' : 'run'}, {count(fleet.replicas.would_be)} would be enough.</p>
-      )}
       {history === undefined ? null : !history ? <Skeleton tall /> : (
         <Chart label="Jobs by mode over time" time={history.time} height={130} format={count} tick={whole} series={stacked(history)} bare />
       )}
@@ -212,6 +210,7 @@ export function FleetPage({ query }: { query: Record<string, string> }) {
           <ResourceCard fleet={fleet.data} resource="cpu" history={platform === false ? undefined : history.data} status={status.data} />
           <ResourceCard fleet={fleet.data} resource="memory" history={platform === false ? undefined : history.data} status={status.data} />
         </div>
+        <FleetReplicas replicas={fleet.data.replicas} />
         <FleetLists />
         <div class="pair">
           <Coverage fleet={fleet.data} history={platform === false ? undefined : history.data} />

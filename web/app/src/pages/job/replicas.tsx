@@ -35,6 +35,7 @@ export function ReplicasCard({ job, range, onRange }: { job: JobDetail; range: R
     ...(r.load_of === 'cpu' ? [['CPU of all tasks', amount('cpu', r.load)], ['CPU limit of a task', amount('cpu', r.task_capacity)]] as [string, string][]
       : [['Load', plain(r.load)], ['A task processes', plain(r.task_capacity)]] as [string, string][]),
     ['Utilization', percent(r.utilization)],
+    ...(r.windows_day > 0 ? [['Overloaded, last day', percent(r.overloaded_windows_day / r.windows_day)] as [string, string]] : []),
   ];
   return (
     <Card title="Replicas" hint={`The number of tasks that the policy ${r.policy} recommends for the job, by ${r.load_of === 'cpu' ? 'the CPU that its tasks use' : 'its load and signals'}.`}>
