@@ -28,6 +28,7 @@ LiveReplicas::LiveReplicas(const ReplicaPolicyInfo& info, const ReplicaSettings&
     : info_(&info),
       task_capacity_(settings.task_capacity),
       silent_s_(settings.function.silent_s),
+      least_(settings.bounds.min),
       most_(settings.bounds.max),
       max_utilization_(settings.max_utilization),
       policy_(NewReplicaPolicy(info, settings)),
@@ -106,6 +107,9 @@ void LiveReplicas::Observe(const Signal& cpu, std::optional<double> limit, SizeU
   const bool some_unmeasured = is_of_cpu() && *said_counts_ && measured_ < counted.said.count;
   if (some_unmeasured) recommended_ = std::max(*recommended_, std::min(assumed, most_));
   TakeSilence(cpu.window, sample);
+  // Not where a bound says the number, and not before there is a forecast: that is not by the ordered risk.
+  const bool by_risk = *recommended_ > least_ && *recommended_ < most_ && policy_->Forecast().has_value();
+  if (sizer_ != nullptr && load_.has_value() && by_risk) sizer_->ObserveOrder(*recommended_, capacity_);
   if (!chosen.has_value()) return;
   // A smaller size is for as many tasks as it takes: until they run, the limit stays.
   const bool waits = use == SizeUse::kOrdered && *chosen < *limit && ready < *recommended_;

@@ -181,7 +181,7 @@ class LiveReplicas {
   const ReplicaPolicyInfo* info_;
   double task_capacity_;  // ReplicaSettings::task_capacity
   double silent_s_;       // FunctionReplicaSettings::silent_s
-  int most_;              // ReplicaBounds::max
+  int least_, most_;      // ReplicaBounds
   double max_utilization_;
   std::unique_ptr<ReplicaPolicy> policy_;
   std::unique_ptr<TaskSizer> sizer_;  // null: the size is the owner's

@@ -51,6 +51,7 @@ void LiveReplicas::Save(ByteWriter& out) const {
     sizer_->Save(inner);
     inner.Put(size_.limit.value_or(-1.0));
     inner.Put(size_.load);
+    sizer_->SaveOrders(inner);
   }
   out.PutString(size);
   std::string moves;
@@ -83,6 +84,9 @@ absl::Status LiveReplicas::LoadSize(std::string_view bytes) {
   if (absl::Status s = sizer_->Load(in); !s.ok()) return s;
   const auto limit = in.Get<double>(), load = in.Get<double>();
   if (absl::Status s = in.status("the size of a job's tasks"); !s.ok()) return s;
+  if (in.remaining() > 0) {
+    if (absl::Status s = sizer_->LoadOrders(in); !s.ok()) return s;
+  }
   const bool possible = std::isfinite(limit) && load >= 0 && std::isfinite(load);
   if (!possible) return absl::DataLossError("the size of a job's tasks: invalid value");
   size_ = {.limit = limit > 0 ? std::optional(limit) : std::nullopt, .load = load};

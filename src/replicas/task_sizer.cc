@@ -17,6 +17,9 @@ constexpr double kHalfLifeWindows = 7.0 * kWindowsPerDay;
 constexpr double kKeep = 0.99965623;  // of the decayed means a window: half in a week
 constexpr double kSame = 0.01;        // of sizes
 constexpr double kDefaultMargin = 1.15, kMostMargin = 3;
+constexpr double kKeepHour = 0.99588268;  // half in a week of hours
+constexpr double kLeastOfUtilization = 0.1;
+constexpr double kLeastHoursAsked = 20;  // decayed: about a day
 constexpr int64_t kHoursBetween = 24, kHoursOfWeek = 168;
 
 size_t PlaceOf(int64_t hour) {
@@ -51,6 +54,7 @@ void TaskSizer::ObserveCpu(const Signal& cpu, std::optional<double> size) {
     mean_load_ += (task_load - mean_load_) / weight_;
   }
   const int64_t hour = FloorDiv(cpu.window.start_s(), 3600);
+  if (hour != hour_) CloseHour();
   if (hour_ == INT64_MIN || hour - hour_ >= static_cast<int64_t>(kHours)) {
     loads_.fill(-1);
   } else {
@@ -73,6 +77,27 @@ void TaskSizer::ObserveMemory(const Signal& memory, std::optional<double> limit_
   memory_.Add(*memory.cpu_cores / tasks, sum / tasks);
 }
 
+void TaskSizer::ObserveOrder(int tasks, double size) {
+  if (tasks <= 0 || size <= 0) return;
+  // A number is rounded up: by half a task on average, which is no spare that the risk asks for.
+  hour_asked_ += (tasks - 0.5) * size;
+  hour_windows_ += 1;
+}
+
+void TaskSizer::CloseHour() {
+  if (hour_windows_ > 0 && hour_ != INT64_MIN) {
+    asked_ = asked_ * kKeepHour + hour_asked_ / hour_windows_;
+    highest_ = highest_ * kKeepHour + std::max(0.0, double{loads_[PlaceOf(hour_)]});
+    hours_asked_ = hours_asked_ * kKeepHour + 1;
+  }
+  hour_asked_ = hour_windows_ = 0;
+}
+
+double TaskSizer::filled() const {
+  if (hours_asked_ < kLeastHoursAsked || asked_ <= 0) return utilization_;
+  return std::clamp(highest_ / asked_, kLeastOfUtilization * utilization_, 1.0);
+}
+
 void TaskSizer::Decide(int64_t hour) {
   const std::optional<SizingChoice> choice = Weigh();
   if (!choice.has_value()) return;
@@ -91,6 +116,7 @@ std::optional<SizingChoice> TaskSizer::Weigh() const {
   const double margin = memory_limit_ > 0 && usage > 0 ? memory_limit_ / usage : kDefaultMargin;
   return ChooseSize({.loads = loads,
                      .utilization = utilization_,
+                     .filled = filled(),
                      .memory = &memory_,
                      .memory_margin = std::clamp(margin, 1.0, kMostMargin),
                      .deviation = deviation_,
@@ -110,7 +136,7 @@ void TaskSizer::Explain(Reason& reason) const {
   ExplainSize(*choice, settings_, reason);
   reason.facts.push_back({"memory of a task without load", memory_.fixed(), "bytes"});
   reason.facts.push_back({"memory for each core of load", memory_.slope(), "bytes"});
-  reason.facts.push_back({"utilisation that the policy fills", 100 * utilization_, "%"});
+  reason.facts.push_back({"utilisation that the policy fills", 100 * filled(), "%"});
   reason.facts.push_back({"loads of tasks differ by", 100 * deviation_, "%"});
 }
 
@@ -120,6 +146,22 @@ void TaskSizer::Save(ByteWriter& out) const {
   out.Put(decided_);
   for (const double v : {owners_, cores_, memory_limit_, deviation_, mean_load_, weight_}) out.Put(v);
   memory_.Save(out);
+}
+
+void TaskSizer::SaveOrders(ByteWriter& out) const {
+  for (const double v : {hour_asked_, hour_windows_, asked_, highest_, hours_asked_}) out.Put(v);
+}
+
+absl::Status TaskSizer::LoadOrders(ByteReader& in) {
+  TaskSizer loaded = *this;
+  StoredValues values(in);
+  for (double* v :
+       {&loaded.hour_asked_, &loaded.hour_windows_, &loaded.asked_, &loaded.highest_, &loaded.hours_asked_}) {
+    *v = values.Amount();
+  }
+  if (absl::Status s = values.status("the orders of a job's tasks"); !s.ok()) return s;
+  *this = loaded;
+  return absl::OkStatus();
 }
 
 absl::Status TaskSizer::Load(ByteReader& in) {

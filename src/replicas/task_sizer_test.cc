@@ -59,6 +59,43 @@ TEST(TaskSizer, WaitsForADayAndThenSays) {
   EXPECT_THAT(reason.sentence, HasSubstr("at the peak of 8.40 cores"));
 }
 
+// The tasks that an ordered risk asks for beyond the load count for every size that is weighed.
+TEST(TaskSizer, AnOrderedRiskIsPricedByTheTasksThatItAsksFor) {
+  const auto weighed = [](double spare) {
+    TaskSizer sizer = NewSizer();
+    for (int w = 0; w < 600; ++w) {
+      Feed(sizer, w, w + 1);
+      const double load = 5.2 - 3.2 * std::cos(w * 2 * M_PI / kWindowsPerDay);
+      if (spare > 0) sizer.ObserveOrder(static_cast<int>(std::ceil(load * spare / (0.7 * 0.25))), 0.25);
+    }
+    return sizer;
+  };
+  const TaskSizer plain = weighed(0), strict = weighed(1.6), loose = weighed(0.9);
+  EXPECT_EQ(plain.filled(), 0.7);
+  EXPECT_NEAR(strict.filled(), 0.7 / 1.6, 0.03);
+  EXPECT_NEAR(loose.filled(), 0.7 / 0.9, 0.04);
+  const SizingChoice a = *plain.Weigh(), b = *strict.Weigh();
+  // What the tasks of today's size cost on average: 1.6 times as many cores.
+  EXPECT_GT(b.options[b.now].mean_tasks, 1.4 * a.options[a.now].mean_tasks);
+  EXPECT_GT(b.options[b.now].cost, 1.4 * a.options[a.now].cost);
+  EXPECT_EQ(b.options[b.now].memory_bytes, a.options[a.now].memory_bytes) << "a busy task needs as much";
+  // Over a restart, and of what an earlier version saved.
+  std::string bytes = Saved(strict), orders;
+  ByteWriter out(&orders);
+  strict.SaveOrders(out);
+  TaskSizer again = NewSizer();
+  ByteReader in(bytes), in_orders(orders);
+  ASSERT_TRUE(again.Load(in).ok());
+  EXPECT_EQ(again.filled(), 0.7);
+  ASSERT_TRUE(again.LoadOrders(in_orders).ok());
+  EXPECT_EQ(again.filled(), strict.filled());
+  for (size_t length = 0; length < orders.size(); ++length) {
+    ByteReader cut(std::string_view(orders).substr(0, length));
+    EXPECT_FALSE(again.LoadOrders(cut).ok()) << length;
+    EXPECT_EQ(again.filled(), strict.filled());
+  }
+}
+
 TEST(TaskSizer, DoesNotChangeItsMindOverTheSameDays) {
   TaskSizer sizer = NewSizer();
   Feed(sizer, 0, 2 * kWindowsPerDay);

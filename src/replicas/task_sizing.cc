@@ -25,6 +25,7 @@ class Weigher {
   Weigher(const SizingInput& input, const SizingSettings& settings, const ReplicaBounds& bounds)
       : in_(input), s_(settings), bounds_(bounds) {
     peak_ = *std::max_element(in_.loads.begin(), in_.loads.end());
+    filled_ = in_.filled > 0 ? in_.filled : in_.utilization;
   }
 
   SizingChoice Choose() {
@@ -54,7 +55,7 @@ class Weigher {
     std::vector<double> sizes{in_.now_cores};
     const int least = std::max(1, bounds_.min);
     for (int n = least; n <= std::max(least, kMostTasks); n = std::max(n + 1, n * 5 / 4)) {
-      const double exact = peak_ / (in_.utilization * n);
+      const double exact = peak_ / (filled_ * n);
       const double cores = std::max(1.0, std::ceil(exact / kStepCores - kRounding)) * kStepCores;
       // Not the same as today's but for rounding.
       if (std::abs(cores - in_.now_cores) > kStepCores / 2) sizes.push_back(cores);
@@ -66,9 +67,9 @@ class Weigher {
   }
 
   SizeOption Weigh(double cores) const {
-    const double task_load = in_.utilization * cores;
+    const double task_load = filled_ * cores;
     SizeOption option{.cores = cores};
-    option.memory_bytes = in_.memory->At(task_load) * in_.memory_margin;
+    option.memory_bytes = in_.memory->At(in_.utilization * cores) * in_.memory_margin;
     option.peak_tasks = TasksFor(peak_, task_load, bounds_);
     double sum = 0;
     for (const float load : in_.loads) sum += TasksFor(load, task_load, bounds_);
@@ -88,7 +89,7 @@ class Weigher {
     // Requests that come independently: what a task carries varies by the square root.
     if (option.cores < in_.now_cores && in_.mean_load > 0) {
       const double deviation = in_.deviation * std::sqrt(in_.mean_load / task_load);
-      if (in_.utilization * (1 + kDeviations * deviation) > 1) return SizeFault::kUneven;
+      if (filled_ * (1 + kDeviations * deviation) > 1) return SizeFault::kUneven;
     }
     const double left = option.peak_tasks - s_.spare;
     if (s_.spare > 0 && left * option.cores < peak_ * (1 - kRounding)) return SizeFault::kLoss;
@@ -100,6 +101,7 @@ class Weigher {
   const SizingSettings& s_;
   const ReplicaBounds& bounds_;
   double peak_ = 0;
+  double filled_ = 0;  // SizingInput::filled
 };
 
 std::string NameOf(const SizeOption& option) {

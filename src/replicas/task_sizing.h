@@ -18,6 +18,10 @@ struct SizingInput {
   // The highest load of each measured hour, cores; at least one is above 0.
   std::span<const float> loads;
   double utilization = 0.7;  // of a task's CPU limit that the replica policy fills at most; 0 < u <= 1
+  // The same as it was over the last days, of the highest load of each hour: of a policy with an ordered risk
+  // it is as much lower (or higher) as the risk asks for. It counts the tasks; a busy task's memory goes by
+  // `utilization`. 0: as `utilization`; <= 1.
+  double filled = 0;
   const DecayedLine* memory = nullptr;  // bytes of a task by its load in cores
   double memory_margin = 1;             // memory limit over usage, >= 1
   // Of the loads of the tasks in one window, standard deviation over mean, where a task carries `mean_load`.
