@@ -67,6 +67,7 @@ constexpr const char* kReplayHelp =
     "  taut replay --replicas load.csv --policies hpa,forecast --set hpa.target=0.6\n"
     "  taut replay --replicas load.csv --policies hpa,forecast --report replicas.html\n"
     "  taut replay --replicas load.csv --settings scaling.yaml   (as `taut tune --replicas` writes it)\n"
+    "  taut replay --replicas load.csv --mode auto --policy replicas.change_period=1h   (as tautd orders)\n"
     "  taut replay --replicas load.csv --capacity 250 --startup 90s --overload queue --output json\n"
     "  taut replay --replicas --usage 2013-07.csv.gz 2013-08.csv.gz --policies hpa,forecast";
 

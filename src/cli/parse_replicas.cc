@@ -9,8 +9,8 @@ constexpr const char* kGroup = "Replicas";
 
 // Options of the replay of usage alone.
 constexpr const char* kOfUsage[] = {"--recommender",  "--resource", "--feedback", "--restart-delay",
-                                    "--cap-at-owner", "--mode",     "--policy",   "--story",
-                                    "--show",         "--weights",  "--oom-days", "--changes"};
+                                    "--cap-at-owner", "--story",    "--show",     "--weights",
+                                    "--oom-days",     "--changes"};
 // Options of traces.
 constexpr const char* kOfTraces[] = {"--format",   "--group",       "--from",        "--to",
                                      "--unit-cpu", "--unit-memory", "--spill-memory"};
@@ -49,6 +49,14 @@ void AddReplicas(CLI::App& replay, ReplicasArgs& args) {
       ->description(
           "settings file (YAML); `taut list settings` lists the keys; with --replicas job settings "
           "replicas.*, as `taut tune --replicas` writes them");
+  replay.get_option("--mode")->description(
+      "recommend: every recommendation is a limit at once; observe, canary, auto: limits as tautd would "
+      "show, "
+      "try or set them; with --replicas recommend, or auto: orders as tautd would give them");
+  replay.get_option("--policy")
+      ->description(
+          "with --mode: a job setting that limits changes (min_change, change_period, maintenance, canary.*; "
+          "with --replicas replicas.change_period, maintenance); may be repeated");
   const auto add = [&](CLI::Option* option) { option->group(kGroup); };
   add(replay.add_flag("--usage", args.usage,
                       "the paths are a usage trace: a job's load is the CPU of all its tasks, in cores"));

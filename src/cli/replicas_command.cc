@@ -52,6 +52,7 @@ void AppendStep(const ReplicaStep& step, std::string_view job_and_policy, double
   if (step.decider != nullptr) {
     Reason reason;
     step.decider->Explain(reason);
+    if (!step.waits.empty()) StrAppend(&reason.sentence, " It waits: ", step.waits, ".");
     why = CsvField(reason.sentence);
   }
   fmt::format_to(std::back_inserter(out), "{},{},{},{},{},{},{},{}\n", step.time_s, job_and_policy, load,
@@ -64,6 +65,8 @@ absl::StatusOr<Replayed> ReplayAll(const ReplicaInput& input, const ReplicasArgs
                                    OutputFile* decisions, bool draws, bool quiet) {
   const std::vector<LoadSeries>& loads = input.loads;
   ProgressLine progress(quiet);
+  const std::optional<FleetMoves> fleet = FleetMovesOf(input, options);
+  options.fleet = fleet.has_value() ? &*fleet : nullptr;
   Replayed out;
   out.partial = input.interrupted;
   for (const std::string& name : policies) out.results.push_back({name, {}, {}});

@@ -1,6 +1,8 @@
 #include "cli/replicas_input.h"
 
 #include <algorithm>
+#include <cmath>
+#include <iterator>
 #include <tuple>
 #include <utility>
 
@@ -13,6 +15,8 @@
 #include "model/units.h"
 #include "replicas/policies.h"
 #include "rollout/job_policy.h"
+#include "rollout/maintenance.h"
+#include "rollout/rules.h"
 #include "sim/usage_loads.h"
 #include "trace/load_reader.h"
 
@@ -41,12 +45,14 @@ double CapacityFor(const LoadSeries& series, double mean_tasks) {
 }
 
 // The settings of a file, where no option says otherwise.
-absl::Status TakeSettingsFile(const std::string& path, ReplicasArgs& args, ReplicaSettings& settings) {
+absl::Status TakeSettingsFile(const std::string& path, ReplicasArgs& args, ReplicaSettings& settings,
+                              JobPolicy& managed) {
   JobPolicy defaults;
   defaults.replicas = settings;
   absl::StatusOr<ReplicaFile> file = ReadReplicaFile(path, defaults);
   if (!file.ok()) return absl::InvalidArgumentError(StrCat(Message(file.status())));
   settings = std::move(file->policy.replicas);
+  managed.replica_change_period_s = file->policy.replica_change_period_s;
   if (args.policies.empty() && !file->policy.replica_policy.empty())
     args.policies.emplace_back(file->policy.replica_policy);
   if (settings.task_capacity == 0) return absl::OkStatus();
@@ -55,6 +61,34 @@ absl::Status TakeSettingsFile(const std::string& path, ReplicasArgs& args, Repli
         StrCat(path, ": replicas.task_capacity is of a load series; with --usage the load is CPU"));
   }
   if (!args.mean_tasks.has_value() && !args.capacity.has_value()) args.capacity = settings.task_capacity;
+  return absl::OkStatus();
+}
+
+// What is between a recommended and an ordered number of tasks. `managed` has what the settings file says.
+absl::Status TakeMode(const EngineArgs& engine, JobPolicy managed, ReplicaReplayOptions& o) {
+  constexpr std::string_view kKeys[] = {"replicas.change_period", "maintenance"};
+  if (engine.mode == "recommend") {
+    if (engine.policy.empty()) return absl::OkStatus();
+    return absl::InvalidArgumentError("--policy: has no effect with --mode recommend");
+  }
+  if (engine.mode != "auto" && engine.mode != "canary") {
+    return absl::InvalidArgumentError(
+        StrCat("--mode: \"", engine.mode, "\": expected recommend, auto or canary with --replicas"));
+  }
+  if (absl::Status s = SetJobSetting("mode", engine.mode, managed); !s.ok()) return s;
+  for (const std::string& assignment : engine.policy) {
+    const size_t equals = assignment.find('=');
+    if (equals == std::string::npos)
+      return absl::InvalidArgumentError(StrCat("--policy: expected key=value, not \"", assignment, "\""));
+    const std::string key = assignment.substr(0, equals);
+    if (std::ranges::find(kKeys, key) == std::end(kKeys)) {
+      return absl::InvalidArgumentError(
+          fmt::format("--policy: \"{}\": expected one of {} with --replicas", key, fmt::join(kKeys, ", ")));
+    }
+    const absl::Status s = SetJobSetting(key, assignment.substr(equals + 1), managed);
+    if (!s.ok()) return absl::InvalidArgumentError(StrCat("--policy: ", Message(s)));
+  }
+  o.managed = std::move(managed);
   return absl::OkStatus();
 }
 
@@ -73,6 +107,21 @@ absl::Status SetOne(const std::string& assignment, ReplicaSettings& settings) {
     key.remove_prefix(kReplicas.size());
   const absl::Status s = SetReplicaSetting(key, assignment.substr(equals + 1), settings);
   return s.ok() ? s : absl::InvalidArgumentError(StrCat("--set: ", Message(s)));
+}
+
+// "" without a gate.
+std::string ModeText(const std::optional<JobPolicy>& managed) {
+  if (!managed.has_value()) return "";
+  std::string waits;
+  if (managed->replica_change_period_s > 0) {
+    waits = StrCat(FormatDuration(std::llround(managed->replica_change_period_s)), " after a change");
+  }
+  if (!managed->maintenance.empty())
+    StrAppend(&waits, waits.empty() ? "" : " and ", "for maintenance, ",
+              MaintenanceText(managed->maintenance));
+  return Wrapped(StrCat("orders as by tautd in mode ", Name(managed->mode), ": a lower number waits ",
+                        waits.empty() ? "for nothing" : waits, "; young jobs by what the others' loads did"),
+                 "");
 }
 
 std::string DescribeLoads(const ReadReport& r, const std::vector<LoadSeries>& loads) {
@@ -139,9 +188,11 @@ absl::StatusOr<ReplicaReplayOptions> ToReplicaOptions(const EngineArgs& engine, 
       return absl::InvalidArgumentError(StrCat("--signals: ", Message(s)));
   }
   o.settings.signals = args.signals;
+  JobPolicy managed;
   if (!engine.settings_file.empty()) {
-    if (absl::Status s = TakeSettingsFile(engine.settings_file, args, o.settings); !s.ok()) return s;
+    if (absl::Status s = TakeSettingsFile(engine.settings_file, args, o.settings, managed); !s.ok()) return s;
   }
+  if (absl::Status s = TakeMode(engine, std::move(managed), o); !s.ok()) return s;
   if (args.startup.has_value()) {
     const absl::StatusOr<int64_t> startup = Duration("--startup", *args.startup, 0);
     if (!startup.ok()) return startup.status();
@@ -182,7 +233,13 @@ std::string ReplicaConditions(const ReplicaReplayOptions& o, const ReplicasArgs&
              o.startup_sigma > 0 ? fmt::format(" (log-normal, sigma {:.3g})", o.startup_sigma) : "",
              100 * o.settings.max_utilization, FormatDuration(o.decide_every_s),
              static_cast<double>(o.warmup_s) / kDaySeconds,
-             o.model == OverloadModel::kShed ? "is lost" : "waits");
+             o.model == OverloadModel::kShed ? "is lost" : "waits") +
+         ModeText(o.managed);
+}
+
+std::optional<FleetMoves> FleetMovesOf(const ReplicaInput& input, const ReplicaReplayOptions& options) {
+  if (!options.managed.has_value()) return std::nullopt;
+  return FleetMoves(input.loads, options.decide_every_s, options.settings.startup_s);
 }
 
 absl::StatusOr<ReplicaInput> ReadReplicaInput(const TraceArgs& args_of_trace, const ReplicasArgs& args,

@@ -1,6 +1,7 @@
 // What the verbs over load series share: their options, and what is read.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,8 @@ absl::StatusOr<ReplicaReplayOptions> ToReplicaOptions(const EngineArgs& engine, 
 absl::StatusOr<ReplicaInput> ReadReplicaInput(const TraceArgs& trace, const ReplicasArgs& args, bool quiet);
 // The capacity of a task of the job at this place; NotFound says why there is none.
 absl::StatusOr<double> TaskCapacityOf(const ReplicaInput& input, size_t at, const ReplicasArgs& args);
+// What tautd would know of other jobs; absent where --mode does not ask for tautd.
+std::optional<FleetMoves> FleetMovesOf(const ReplicaInput& input, const ReplicaReplayOptions& options);
 // The policies to replay, once each. InvalidArgument: a name that is none.
 absl::StatusOr<std::vector<std::string>> ToReplicaPolicies(const std::vector<std::string>& asked);
 // What holds for all policies, for people.

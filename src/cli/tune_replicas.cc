@@ -202,7 +202,9 @@ void Choose(const TuneArgs& args, Sweep& sweep) {
 }
 
 absl::StatusOr<Sweep> RunSweep(const TuneArgs& args, const ReplicasArgs& replicas, const ReplicaInput& input,
-                               const ReplicaReplayOptions& options) {
+                               ReplicaReplayOptions options) {
+  const std::optional<FleetMoves> fleet = FleetMovesOf(input, options);
+  options.fleet = fleet.has_value() ? &*fleet : nullptr;
   Sweep sweep;
   absl::StatusOr<std::vector<Trial>> trials = TrialsOf(args, replicas, options.settings);
   if (!trials.ok()) return trials.status();
@@ -329,6 +331,8 @@ std::string ReplayCommand(const TuneArgs& args, const ReplicasArgs& replicas) {
   add("--overload", replicas.overload, plain.overload);
   add("--seed", StrCat(replicas.seed), StrCat(plain.seed));
   add("--warmup", args.engine.warmup, EngineArgs().warmup);
+  add("--mode", args.engine.mode, EngineArgs().mode);
+  for (const std::string& assignment : args.engine.policy) add("--policy", assignment, "");
   return StrCat(out, " --settings ", ShellWord(args.out));
 }
 

@@ -8,6 +8,7 @@
 #include "fmt/format.h"
 #include "replicas/policies.h"
 #include "replicas/silence.h"
+#include "rollout/replica_gate.h"
 
 namespace taut {
 namespace {
@@ -105,7 +106,9 @@ class Replay {
     const bool due = i % decide_steps_ == 0;
     if (due) decided = Decide(load, waiting, now_s, measured);
     if (measured && held_) score_.held_s += step_s_;
-    if (on_step_) on_step_({now_s, load, ready, starting, decided, due ? &policy_ : nullptr});
+    if (on_step_)
+      on_step_({now_s, load, ready, starting, decided, due ? &policy_ : nullptr,
+                due ? waits_ : std::string_view()});
   }
 
   // What the ready tasks make of a step's load.
@@ -157,8 +160,9 @@ class Replay {
     if (load.has_value()) *sample.load += waiting;
     sample.load = UsableLoad(sample.load, options_.capacity);
     sample.signals = SignalsAt(now_s);
+    sample.analogs = options_.fleet != nullptr ? options_.fleet->At(now_s) : nullptr;
     const int before = pool_.count();
-    const int decided = policy_.Decide(sample);
+    const int decided = ThroughGate(policy_.Decide(sample), now_s);
     held_ = !policy_.Missing(sample).empty() || !policy_.NoNumber().empty();
     const int starts = pool_.SetCount(decided, static_cast<double>(now_s));
     if (measured) {
@@ -167,6 +171,16 @@ class Replay {
       changed_ = changed_ || decided != before;
     }
     return decided;
+  }
+  // The number of tasks that is ordered where this one is recommended.
+  int ThroughGate(int recommended, int64_t now_s) {
+    if (!options_.managed.has_value()) return recommended;
+    const int running = pool_.count();
+    NoteRunning({.running = running, .started = 0, .startup_windows = 1, .now_s = now_s}, gate_);
+    Verdict verdict = DecideReplicas(*options_.managed,
+                                     {.now_s = now_s, .running = running, .recommended = recommended}, gate_);
+    waits_ = verdict.kind.has_value() ? "" : std::move(verdict.sentence);
+    return gate_.in_force.value_or(running);
   }
   void CloseDay() {
     if (score_.days > 0) score_.days_without_change += changed_ ? 0 : 1;
@@ -181,6 +195,8 @@ class Replay {
   const size_t decide_steps_;
   ReplicaScore score_;
   std::vector<double> signals_;  // scratch
+  ReplicaGateState gate_;
+  std::string waits_;  // of the last decision
   double backlog_ = 0;
   int need_ = 0, supply_ = 0;  // of the last step with a load
   int64_t day_ = INT64_MIN;
@@ -274,16 +290,20 @@ std::unique_ptr<ReplicaPolicy> NewClairvoyantPolicy(const LoadSeries& series,
 
 absl::StatusOr<ReplicaScore> ReplayByName(const LoadSeries& series, const ReplicaReplayOptions& options,
                                           std::string_view policy, const OnReplicaStep& on_step) {
-  if (policy == "clairvoyant")
-    return ReplayReplicas(series, options, *NewClairvoyantPolicy(series, options), on_step);
+  if (policy == "clairvoyant") {
+    ReplicaReplayOptions free = options;
+    free.managed.reset();
+    return ReplayReplicas(series, free, *NewClairvoyantPolicy(series, free), on_step);
+  }
   const absl::StatusOr<const ReplicaPolicyInfo*> info = FindReplicaPolicy(policy);
   if (!info.ok()) return info.status();
   ReplicaSettings settings = options.settings;
   settings.step_s = static_cast<double>(std::max<int64_t>(
       series.step_s, (options.decide_every_s + series.step_s - 1) / series.step_s * series.step_s));
-  return ReplayReplicas(series, options,
-                        *WithSafeCount(NewReplicaPolicy(**info, settings), settings.function.silent_s),
-                        on_step);
+  ReplicaReplayOptions gated = options;
+  if (gated.managed.has_value()) gated.managed->replica_policy = (*info)->name;
+  return ReplayReplicas(
+      series, gated, *WithSafeCount(NewReplicaPolicy(**info, settings), settings.function.silent_s), on_step);
 }
 
 }  // namespace taut

@@ -15,6 +15,8 @@
 #include "model/load_series.h"
 #include "replicas/replica_policy.h"
 #include "replicas/settings.h"
+#include "rollout/job_policy.h"
+#include "sim/fleet_moves.h"
 
 namespace taut {
 
@@ -31,6 +33,10 @@ struct ReplicaReplayOptions {
   int64_t decide_every_s = 60;    // rounded up to whole steps of the series
   int64_t warmup_s = 7 * 86'400;  // not measured
   uint64_t seed = 1;
+  // What stands between a recommended and an ordered number in tautd (rollout/replica_gate.h); absent: nothing
+  // does. Its replica_policy must be set. The policy that knows the load is not held by it.
+  std::optional<JobPolicy> managed;
+  const FleetMoves* fleet = nullptr;  // what the policies know of other jobs; null: nothing
 };
 
 // Of the measured steps of one job under one policy.
@@ -67,7 +73,8 @@ struct ReplicaStep {
   std::optional<double> load;
   int ready = 0, starting = 0;             // in force during the step
   int decided = 0;                         // at its begin, in force from the next
-  const ReplicaPolicy* decider = nullptr;  // can explain `decided`; null: no decision was due
+  const ReplicaPolicy* decider = nullptr;  // can explain what it recommends; null: no decision was due
+  std::string_view waits;  // for people: what `decided` waits for; "": nothing. Valid during the call
 };
 using OnReplicaStep = std::function<void(const ReplicaStep& step)>;
 

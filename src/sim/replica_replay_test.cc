@@ -7,6 +7,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "replicas/policies.h"
+#include "rollout/job_policy.h"
 
 namespace taut {
 namespace {
@@ -36,6 +37,72 @@ ReplicaReplayOptions ByHand() {
   o.warmup_s = 0;
   o.settings.max_utilization = 0.5;
   return o;
+}
+
+// tautd's gate: a lower number waits for its period and for maintenance, a higher one never.
+TEST(ReplicaReplay, ThroughTheGateALowerNumberWaits) {
+  const LoadSeries series{"a", 0, 60, std::vector<float>(8, 1)};
+  ReplicaReplayOptions options = ByHand();
+  options.managed.emplace();
+  options.managed->mode = Mode::kAuto;
+  options.managed->replica_policy = "hpa";
+  options.managed->replica_change_period_s = 180;
+  Scripted policy({4, 3, 5, 2, 2, 2, 2, 2});
+  std::vector<int> decided;
+  std::vector<std::string> waits;
+  const auto score = ReplayReplicas(series, options, policy, [&](const ReplicaStep& s) {
+    decided.push_back(s.decided);
+    waits.emplace_back(s.waits);
+  });
+  ASSERT_TRUE(score.ok());
+  EXPECT_THAT(decided, testing::ElementsAre(4, 4, 5, 5, 5, 2, 2, 2)) << "180 s after the change at 120 s";
+  EXPECT_THAT(waits[1], testing::HasSubstr("replicas.change_period"));
+  EXPECT_EQ(waits[2], "");
+  EXPECT_EQ(waits[5], "");
+  EXPECT_EQ(score->changes, 3U);
+  options.managed->replica_change_period_s = 0;
+  options.managed->maintenance = {{.days = 0x7F, .start_minute = 6, .end_minute = 60}};
+  Scripted again({4, 3, 5, 2, 2, 2, 2, 2});
+  decided.clear();
+  ASSERT_TRUE(ReplayReplicas(series, options, again, [&](const ReplicaStep& s) {
+                decided.push_back(s.decided);
+              }).ok());
+  EXPECT_THAT(decided, testing::ElementsAre(4, 4, 5, 5, 5, 5, 2, 2));
+}
+
+// Without a period or maintenance the gate changes nothing, and what is known of other jobs is for young ones
+// alone.
+TEST(ReplicaReplay, TheGateAloneChangesNothingAndOtherJobsHelpYoungOnes) {
+  Rng rng(3);
+  std::vector<LoadSeries> loads;
+  for (int j = 0; j < 12; ++j) {
+    LoadSeries& series = loads.emplace_back(LoadSeries{"j", j < 11 ? 0 : 2 * kDaySeconds, 300, {}});
+    for (int i = 0; i < 3 * 288; ++i)
+      series.load.push_back(static_cast<float>(8 + 3 * std::sin(i / 288.0 * 6.283) + rng.Uniform(0, 1)));
+  }
+  ReplicaReplayOptions options = ByHand();
+  options.decide_every_s = 300;
+  options.settings.max_utilization = 0.8;
+  const auto counts = [&](std::string_view policy, const ReplicaReplayOptions& o) {
+    std::vector<int> out;
+    EXPECT_TRUE(
+        ReplayByName(loads.back(), o, policy, [&](const ReplicaStep& s) { out.push_back(s.decided); }).ok());
+    return out;
+  };
+  ReplicaReplayOptions managed = options;
+  managed.managed.emplace();
+  managed.managed->mode = Mode::kAuto;
+  for (const ReplicaPolicyInfo& p : ReplicaPolicies())
+    EXPECT_EQ(counts(p.name, options), counts(p.name, managed)) << p.name;
+  const FleetMoves fleet(loads, options.decide_every_s, options.settings.startup_s);
+  ASSERT_TRUE(fleet.At(2 * kDaySeconds)->is_known());
+  managed.fleet = &fleet;
+  EXPECT_EQ(counts("hpa", options), counts("hpa", managed));
+  EXPECT_EQ(counts("clairvoyant", options), counts("clairvoyant", managed));
+  const std::vector<int> alone = counts("forecast", options), among = counts("forecast", managed);
+  int fewer = 0;
+  for (size_t i = 0; i < 288; ++i) fewer += among[i] < alone[i] ? 1 : 0;
+  EXPECT_GT(fewer, 200) << "less spare than at half the utilisation";
 }
 
 TEST(ReplicaReplay, CountsAsByHand) {
