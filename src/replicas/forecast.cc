@@ -68,8 +68,8 @@ int ForecastPolicy::DecideFor(const LoadSample& sample) {
     rises_.Observe(sample.at, load_);
     highest_ =
         std::max(tasks, highest_ * std::exp2(-settings_.step_s / (kHighestHalfLifeDays * kDaySeconds)));
-    mean_tasks_ +=
-        (tasks - mean_tasks_) * std::max(1.0 / static_cast<double>(steps_), settings_.step_s / kDaySeconds);
+    mean_tasks_ += (tasks - mean_tasks_) *
+                   std::clamp(settings_.step_s / kDaySeconds, 1.0 / static_cast<double>(steps_), 1.0);
     model_.Observe(step, std::max(tasks, kLeastLoad * mean_tasks_));
     last_step_ = step;
   }

@@ -5,6 +5,7 @@
 #include <span>
 #include <utility>
 
+#include "base/printable.h"
 #include "base/strings.h"
 #include "fmt/format.h"
 #include "report/static_page.h"
@@ -116,7 +117,7 @@ void ReplicasPage::Add(ReplicasPageJob job) {
 }
 
 std::string Render(const ReplicasPage& page) {
-  std::string out = StaticPageHead(page.title);
+  std::string out = StaticPageHead(Printable(page.title));
   std::string conditions = EscapedHtml(page.conditions);
   for (size_t at = 0; (at = conditions.find('\n', at)) != std::string::npos;) conditions.replace(at, 1, " ");
   StrAppend(&out, "<p>", conditions, "</p>");
@@ -133,7 +134,7 @@ std::string Render(const ReplicasPage& page) {
               " jobs; the others are in --json.</p>");
   }
   for (const ReplicasPageJob& job : page.largest) {
-    StrAppend(&out, "<h2>", EscapedHtml(job.name), "</h2>");
+    StrAppend(&out, "<h2>", EscapedHtml(Printable(job.name)), "</h2>");
     if (page.jobs > 1) out += Table(page.policies, job.scores, page.model);
     StrAppend(&out, "<h3>Tasks, starting ones included</h3>", TasksChart(page, job));
     for (size_t p = 0; p < job.tracks.size(); ++p) {

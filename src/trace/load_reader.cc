@@ -58,6 +58,15 @@ std::string Stem(const std::string& file) {
   return path.string();
 }
 
+// Of a quoted cell: "" in it is one quote.
+std::string JobName(std::string_view cell) {
+  std::string name(Unquoted(cell));
+  if (!StripSpace(cell).starts_with('"')) return name;
+  for (size_t at = name.find("\"\""); at != std::string::npos; at = name.find("\"\"", at + 1))
+    name.erase(at, 1);
+  return name;
+}
+
 bool IsJson(std::string_view head) {
   if (head.starts_with("\xEF\xBB\xBF")) head.remove_prefix(3);
   return StripSpace(head).starts_with('{');
@@ -228,7 +237,7 @@ class LoadReader {
         return table_.Bad("load is negative or no number", row);
     }
     if (const std::string_view wrong = ParseSignals(row); !wrong.empty()) return table_.Bad(wrong, row);
-    const std::string name(columns_.job >= 0 ? std::string(Unquoted(row[columns_.job])) : Stem(table_.file()));
+    const std::string name = columns_.job >= 0 ? JobName(row[columns_.job]) : Stem(table_.file());
     if (columns_.job >= 0 && name.empty()) return table_.Bad("no job name", row);
     return AddPoint(name, us, load, row.line(), [&] { return std::string(row.text()); });
   }

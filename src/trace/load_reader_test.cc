@@ -111,6 +111,17 @@ TEST_F(LoadReader, SaysWhatIsWrong) {
   EXPECT_EQ(report_.skipped.at("more than 38 years after the job's first row").count, 1);
 }
 
+TEST_F(LoadReader, NamesMayHaveCommasAndQuotes) {
+  const auto loads = Read(
+      "time,job,load\n0,\"a,b\",1\n60,\"a,b\",2\n0,\"say \"\"x\"\"\",1\n60,\"say "
+      "\"\"x\"\"\",2\n0,\xC3\xBC,1\n60,\xC3\xBC,1\n");
+  ASSERT_TRUE(loads.ok()) << loads.status();
+  ASSERT_EQ(loads->size(), 3U);
+  EXPECT_EQ((*loads)[0].job, "a,b");
+  EXPECT_EQ((*loads)[1].job, "say \"x\"");
+  EXPECT_EQ((*loads)[2].job, "\xC3\xBC");
+}
+
 // A time in the far future must not make all rows after it wrong.
 TEST_F(LoadReader, ARowOfAFarTimeIsSetAside) {
   std::string text = "time,job,load\n";
