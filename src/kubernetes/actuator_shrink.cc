@@ -1,5 +1,6 @@
-// A lower memory limit that the kubelet refuses, because usage, which counts the page cache there, is above it. Until it
-// is withdrawn the kubelet carries out no resize of the pod, neither of its CPU nor of its other containers.
+// A lower memory limit that the kubelet refuses, because usage, which counts the page cache there, is above it.
+// Until it is withdrawn the kubelet carries out no resize of the pod, neither of its CPU nor of its other
+// containers.
 //
 // Source: Kubernetes 1.35, pkg/kubelet/kuberuntime, validatePodResizeAction.
 #include <cmath>
