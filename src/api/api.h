@@ -147,7 +147,7 @@ class Api {
   Api(ControlPlane& control, ApiOptions options);
 
   HttpResponse Handle(const HttpRequest& request);
-  // As GET /api/v1/budgets; none without budgets. Errors as BudgetBook::States.
+  // As GET /api/v1/budgets; none without budgets. Errors as LabelBudgets::States.
   absl::StatusOr<std::shared_ptr<const BudgetStates>> budget_states() {
     return budgets_.States(control_.history(), *control_.view(), options_.prices, NowSeconds());
   }
@@ -268,7 +268,7 @@ class Api {
   std::vector<GroupStream> group_streams_;
   GroupViews views_;
   RouteTimes times_;
-  BudgetBook budgets_;
+  LabelBudgets budgets_;
 };
 
 // The dashboard is built in.

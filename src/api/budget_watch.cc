@@ -7,15 +7,16 @@
 
 namespace taut {
 
-std::string Describe(const BudgetNotice& notice, const std::string& currency) {
+std::string Describe(const BudgetNotice& notice, const std::string& prices_currency) {
   const BudgetState& s = notice.state;
+  const std::string& currency = s.currency.empty() ? prices_currency : s.currency;
   if (notice.share == 0) {
     return fmt::format(
-        "{}: the month will end with {:.2f} {}, above the budget of {:.2f} {}; {:.2f} {} are spent",
-        notice.budget, s.forecast, currency, s.budget.per_month, currency, s.spent, currency);
+        "{}: the {} will end with {:.2f} {}, above the budget of {:.2f} {}; {:.2f} {} are spent",
+        notice.budget, s.period, s.forecast, currency, s.budget.per_month, currency, s.spent, currency);
   }
-  return fmt::format("{}: {:g} % of the month's budget of {:.2f} {} are spent ({:.2f} {})", notice.budget,
-                     100 * notice.share, s.budget.per_month, currency, s.spent, currency);
+  return fmt::format("{}: {:g} % of the {}'s budget of {:.2f} {} are spent ({:.2f} {})", notice.budget,
+                     100 * notice.share, s.period, s.budget.per_month, currency, s.spent, currency);
 }
 
 std::vector<BudgetNotice> BudgetWatch::Look(const BudgetStates& states) {

@@ -1,4 +1,4 @@
-// What is to be said of budgets: each once in a month.
+// What is to be said of budgets: each once in a month, or in the period that they are of.
 #pragma once
 
 #include <map>
@@ -15,15 +15,16 @@ struct BudgetNotice {
   BudgetState state;
 };
 // "team=shop: 80 % of the month's budget of 500 EUR are spent (412.30 EUR)".
-std::string Describe(const BudgetNotice& notice, const std::string& currency);
+// `prices_currency`: of a budget that names none.
+std::string Describe(const BudgetNotice& notice, const std::string& prices_currency);
 
 // One thread.
 class BudgetWatch {
  public:
   // `shares`: above 0, ascending.
   explicit BudgetWatch(std::vector<double> shares) : shares_(std::move(shares)) {}
-  // What is new since the last call, of a budget the highest share reached. The first call says nothing: what was
-  // reached before a restart was said then.
+  // What is new since the last call, of a budget the highest share reached. The first call says nothing: what
+  // was reached before a restart was said then.
   std::vector<BudgetNotice> Look(const BudgetStates& states);
 
  private:

@@ -49,6 +49,23 @@ TEST(BudgetWatch, SaysOnceThatTheMonthWillEndAboveIt) {
   EXPECT_THAT(Texts(watch, Spent(21, 121)), IsEmpty());
 }
 
+TEST(BudgetWatch, SaysThePeriodAndTheUnitOfABusiness) {
+  BudgetWatch watch({1});
+  BudgetStates states = Spent(10, 90);
+  states.budgets[0].budget = {"business", "media", 100};
+  states.budgets[0].currency = "credits";
+  states.budgets[0].period = "quarter";
+  Texts(watch, states);
+  states.budgets[0].spent = 120;
+  states.budgets[0].forecast = 130;
+  EXPECT_THAT(
+      Texts(watch, states),
+      ElementsAre(
+          "business=media: 100 % of the quarter's budget of 100.00 credits are spent (120.00 credits)",
+          "business=media: the quarter will end with 130.00 credits, above the budget of 100.00 "
+          "credits; 120.00 credits are spent"));
+}
+
 TEST(BudgetWatch, WhatWasReachedBeforeTheStartIsNotSaidAgain) {
   BudgetWatch watch({0.5, 1});
   EXPECT_THAT(Texts(watch, Spent(70, 200)), IsEmpty());

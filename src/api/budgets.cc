@@ -62,9 +62,10 @@ absl::StatusOr<BudgetStates> StatesOf(const std::vector<Budget>& budgets, Histor
   return out;
 }
 
-absl::StatusOr<std::shared_ptr<const BudgetStates>> BudgetBook::States(History& history,
-                                                                       const FleetView& view,
-                                                                       const Prices& prices, int64_t now_s) {
+absl::StatusOr<std::shared_ptr<const BudgetStates>> LabelBudgets::States(History& history,
+                                                                         const FleetView& view,
+                                                                         const Prices& prices,
+                                                                         int64_t now_s) {
   const std::lock_guard lock(mutex_);
   if (states_ != nullptr && window_ == view.window) return states_;
   absl::StatusOr<BudgetStates> states = StatesOf(budgets_, history, view, prices, now_s);

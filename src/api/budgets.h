@@ -22,8 +22,10 @@ struct Budget {
 
 struct BudgetState {
   Budget budget;
-  double spent = 0;     // since the month began
-  double forecast = 0;  // at the month's end: spent, and the rest of the month as the last 7 days
+  double spent = 0;              // since the month began
+  double forecast = 0;           // at the month's end: spent, and the rest of the month as the last 7 days
+  std::string currency = {};     // "": that of the prices
+  std::string period = "month";  // in texts: "the quarter's budget"
 };
 struct BudgetStates {
   int64_t month_from_s = 0, month_to_s = 0;
@@ -36,9 +38,9 @@ absl::StatusOr<BudgetStates> StatesOf(const std::vector<Budget>& budgets, Histor
                                       const FleetView& view, const Prices& prices, int64_t now_s);
 
 // Keeps what was computed until another window has closed. Thread-safe.
-class BudgetBook {
+class LabelBudgets {
  public:
-  explicit BudgetBook(std::vector<Budget> budgets) : budgets_(std::move(budgets)) {}
+  explicit LabelBudgets(std::vector<Budget> budgets) : budgets_(std::move(budgets)) {}
   bool empty() const { return budgets_.empty(); }
   absl::StatusOr<std::shared_ptr<const BudgetStates>> States(History& history, const FleetView& view,
                                                              const Prices& prices, int64_t now_s);
