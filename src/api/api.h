@@ -27,6 +27,7 @@
 #include "net/http.h"
 #include "net/http_server.h"
 #include "net/webhook.h"
+#include "quota/budget_desk.h"
 #include "quota/quota_desk.h"
 #include "wire/agent_server.h"
 #include "wire/external_scaler.h"
@@ -133,6 +134,8 @@ struct ApiOptions {
   const Pricing* pricing = nullptr;
   // If quota is configured; outlives the API.
   QuotaDesk* quota = nullptr;
+  // If budgets of businesses are configured; outlives the API.
+  BudgetDesk* businesses = nullptr;
   // Both or none; none: there is no source of machines. The desk outlives the API.
   MachineDesk* machines = nullptr;
   std::function<MachineRunCounts()> machine_counts;
@@ -248,6 +251,11 @@ class Api {
   FleetShown FleetShownTo(const Reach& reach, const Prices& prices) const {
     return {options_.machine, prices, control_.actuator_name(), reach.all()};
   }
+  // business_handlers.cc
+  HttpResponse Businesses(const HttpRequest& request, const Reach& reach);
+  HttpResponse BudgetLedger(const HttpRequest& request, const Reach& reach);
+  HttpResponse EnterInBudgetLedger(const HttpRequest& request, const Reach& reach);
+  void PutBusinessMetrics(MetricsText& out) const;
   // machine_handlers.cc
   HttpResponse Machines(const HttpRequest& request, const Reach& reach);
   HttpResponse OneMachine(const HttpRequest& request, const Reach& reach);

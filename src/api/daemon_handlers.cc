@@ -271,6 +271,7 @@ void Api::PutAbout(JsonWriter& json) const {
   json.Field("started", options_.started_s);
   json.Field("quota", options_.quota != nullptr);
   json.Field("bills", options_.pricing != nullptr);
+  json.Field("businesses", options_.businesses != nullptr);
   json.Field("ready", control_.status().ready().ok());
   json.Field("clock", control_.ingest().clock() == ClockSource::kWall ? "wall" : "samples");
   json.Field("actuator", control_.actuator_name());
@@ -402,6 +403,7 @@ HttpResponse Api::Metrics(const HttpRequest& /*request*/, const Reach& /*reach*/
   out.Counter("tautd_store_failed_commits_total", "Transactions that failed.", counts.failed_commits);
   PutTrustMetrics(control_, out);
   PutBudgetMetrics(out);
+  PutBusinessMetrics(out);
   PutQuotaMetrics(out);
   PutMachineMetrics(out);
   PutPromiseMetrics(out);

@@ -20,6 +20,8 @@ constexpr std::array<Permission, kNumActs> kPermissions = {{
      "reader, platform, operator, member, owner, budget_holder"},
     {Act::kSeeMoney, "see_money", "see costs, bills and budgets",
      "reader, platform, operator, owner, budget_holder"},
+    {Act::kMoveMoney, "move_money", "move money of budgets", "platform, operator, budget_holder"},
+    {Act::kGrantMoney, "grant_money", "grant, override and freeze money of budgets", "platform, operator"},
     {Act::kSetJobs, "set_jobs", "change settings of jobs", "operator, owner"},
     {Act::kMakeRequests, "make_requests", "make requests for quota and end one's own",
      "platform, operator, member, owner"},

@@ -1,4 +1,5 @@
-// Who may do what: one table. docs/operations.md, "Roles", is the same table for people, and a test compares both.
+// Who may do what: one table. docs/operations.md, "Roles", is the same table for people, and a test compares
+// both.
 #pragma once
 
 #include <cstdint>
@@ -16,13 +17,15 @@ enum class Act : uint8_t {
   kSeeJobs,       // usage, limits, decisions, OOM kills, events, settings and what-if of jobs
   kSeeQuota,      // quota, requests for it, and whether one would be admitted
   kSeeMoney,      // costs, bills, budgets, and what limits save in money
+  kMoveMoney,     // transfers, splits and the end of money of businesses and groups
+  kGrantMoney,    // more money, overrides, and what is frozen
   kSetJobs,       // settings of jobs
   kMakeRequests,  // requests for quota, and the end of one's own
   kEndRequests,   // the end of others' requests
   kSeePlatform,   // machines, metrics, totals over time: what is not of one group
   kWriteSamples,
 };
-inline constexpr int kNumActs = 9;
+inline constexpr int kNumActs = 11;
 
 // A row of the table.
 struct Permission {
@@ -40,7 +43,8 @@ bool May(GroupRole role, Act act);
 // Of everything, or of one group at least.
 bool May(const HttpRequest& caller, Act act);
 
-// "to see money needs one of the roles reader, platform, operator, owner or budget_holder; this is a member of shop"
+// "to see money needs one of the roles reader, platform, operator, owner or budget_holder; this is a member
+// of shop"
 std::string RefusalText(const HttpRequest& caller, Act act);
 // "member of shop, owner of media"; "reader".
 std::string RolesText(const HttpRequest& caller);

@@ -198,6 +198,16 @@ struct RequestsArgs {
 };
 int RunRequests(const RequestsArgs& args);
 
+// taut budget: the money of businesses and groups, and its ledger.
+struct BudgetArgs {
+  DaemonArgs daemon;
+  std::string action = "list";     // list, show, ledger, or what is entered: grant, transfer, ...
+  std::vector<std::string> words;  // as the help has it
+  std::string why, until, key;     // key "": a random one
+  int limit = 20;                  // of entries
+};
+int RunBudget(const BudgetArgs& args);
+
 struct StatusArgs {
   DaemonArgs daemon;
   bool ready = false;  // only whether it is, as a probe asks

@@ -107,6 +107,25 @@ constexpr const char* kRequestsHelp =
     "  taut requests make group=search tier=production cpu=2 memory=4GiB tasks=10 job=search/deployment/web\n"
     "  taut requests --all --group search\n"
     "  taut requests end 12";
+constexpr const char* kBudgetHelp =
+    "The money of businesses and groups in a running tautd (budgets.file), and its ledger. Actions:\n"
+    "  list      what each has, has spent, and will have spent at the period's end (the default)\n"
+    "  show      one business or group, who pays for it, and its last entries\n"
+    "  ledger    entries of the ledger, newest first\n"
+    "  transfer  FROM TO AMOUNT; split: FROM AMOUNT TO=SHARE%...; expire: HOLDER AMOUNT\n"
+    "  grant     HOLDER AMOUNT; override: HOLDER AMOUNT --until TIME; freeze and unfreeze: HOLDER\n"
+    "A holder is business:NAME, group:NAME, or the name alone if it is one of both. AMOUNT is in the unit of "
+    "the\n"
+    "first holder, or `all` that is not spent. Every entry needs a reason (--why).\n\n"
+    "Examples:\n"
+    "  taut budget\n"
+    "  taut budget show retail\n"
+    "  taut budget transfer retail group:shop 250 --why 'load test of November'\n"
+    "  taut budget split retail 1000 shop=60% web=40% --why 'quarter plan'\n"
+    "  taut budget grant retail 500 --why 'approved, ticket 4711'\n"
+    "  taut budget override retail 200 --until 2026-12-01 --why 'sale week'\n"
+    "  taut budget freeze media --why 'audit'\n"
+    "  taut budget ledger --limit 50 --output json";
 constexpr const char* kCostsHelp =
     "Shows what jobs used, had and cost, from the account that tautd keeps, by the prices of its "
     "configuration.\nTimes before the newest day are whole days of UTC.\n\n"
@@ -348,6 +367,22 @@ void DaemonVerbs::AddRequests(CLI::App& app) {
   AddDaemon(app, a.daemon);
 }
 
+void DaemonVerbs::AddBudget(CLI::App& app) {
+  BudgetArgs& a = budget_;
+  app.add_option("action", a.action,
+                 "list, show, ledger, grant, transfer, split, expire, freeze, unfreeze or override")
+      ->check(OneOf({"list", "show", "ledger", "grant", "transfer", "split", "expire", "freeze", "unfreeze",
+                     "override"}))
+      ->capture_default_str();
+  app.add_option("words", a.words, "businesses, groups, amounts and shares, as above");
+  app.add_option("--why", a.why, "the reason, which the ledger keeps");
+  app.add_option("--until", a.until, "override: its end, such as 2026-12-01 or 2026-12-01T12:00:00Z");
+  app.add_option("--key", a.key,
+                 "key of the entry: the same request with the same key is entered once (default: random)");
+  AddLimit(app, a.limit, "show, ledger: maximum number of entries", 10'000);
+  AddDaemon(app, a.daemon);
+}
+
 void DaemonVerbs::AddStatus(CLI::App& app) {
   app.add_flag("--ready", status_.ready,
                "only whether tautd is ready, which needs no token: exit code 0, or 1 with the reason");
@@ -404,6 +439,7 @@ DaemonVerbs::DaemonVerbs(CLI::App& app) {
   add("costs", kCostsHelp, &DaemonVerbs::AddCosts, [this] { return RunCosts(costs_); });
   add("bills", kBillsHelp, &DaemonVerbs::AddBills, [this] { return RunBills(bills_); });
   add("requests", kRequestsHelp, &DaemonVerbs::AddRequests, [this] { return RunRequests(requests_); });
+  add("budget", kBudgetHelp, &DaemonVerbs::AddBudget, [this] { return RunBudget(budget_); });
   add("top", kTopHelp, &DaemonVerbs::AddTop, [this] { return RunTop(top_); });
   add("status", kStatusHelp, &DaemonVerbs::AddStatus, [this] { return RunStatus(status_); });
   add("agents", kAgentsHelp, &DaemonVerbs::AddAgents, [this] { return RunAgents(agents_); });

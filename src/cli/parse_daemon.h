@@ -33,6 +33,7 @@ class DaemonVerbs {
   void AddCosts(CLI::App& app);
   void AddBills(CLI::App& app);
   void AddRequests(CLI::App& app);
+  void AddBudget(CLI::App& app);
   void AddStatus(CLI::App& app);
   void AddAgents(CLI::App& app);
   void AddMachines(CLI::App& app);
@@ -50,6 +51,7 @@ class DaemonVerbs {
   CostsArgs costs_;
   BillsArgs bills_;
   RequestsArgs requests_;
+  BudgetArgs budget_;
   StatusArgs status_;
   DaemonArgs agents_;
   MachinesArgs machines_;

@@ -54,6 +54,7 @@ class DaemonReader {
                  ": kubernetes.vpa is true, but ingest.kubernetes_jobs is pods: expected containers, each of "
                  "which gets a recommendation"));
     }
+    if (absl::Status s = CheckBudgetsFile(); !s.ok()) return s;
     const QuotaConfig& quota = config_.quota;
     if (config_.kubernetes.resource_quotas && (config_.kubernetes.kubeconfig.empty() || quota.file.empty() ||
                                                !quota.tier.empty() || quota.group != "{namespace}")) {
@@ -97,6 +98,16 @@ class DaemonReader {
     return absl::InvalidArgumentError(StrCat(
         name_,
         ": prices.budgets: prices.core_hour and prices.gib_hour are 0, so that nothing costs; set one"));
+  }
+  absl::Status CheckBudgetsFile() const {
+    if (config_.budgets.file.empty()) return absl::OkStatus();
+    if (config_.quota.file.empty()) {
+      return absl::InvalidArgumentError(
+          StrCat(name_, ": budgets.file requires quota.file, by whose rules jobs find their group"));
+    }
+    if (config_.prices.core_hour > 0 || config_.prices.gib_hour > 0) return absl::OkStatus();
+    return absl::InvalidArgumentError(StrCat(
+        name_, ": budgets.file: prices.core_hour and prices.gib_hour are 0, so that nothing costs; set one"));
   }
   absl::Status CheckWebhook() const {
     const WebhookConfig& webhook = config_.webhook;

@@ -113,6 +113,11 @@ struct QuotaConfig {
   size_t max_requests = 1000;  // of a group, waiting or holding quota, where the file does not say it
 };
 
+// Money of businesses and groups (src/quota/budget_desk.h).
+struct BudgetsConfig {
+  std::string file;  // "": none
+};
+
 // The machines of the cell (src/machines/).
 struct MachinesConfig {
   double risk = 0.01;
@@ -190,6 +195,7 @@ struct DaemonConfig {
   MachineSize machine;
   PricesConfig prices;
   QuotaConfig quota;
+  BudgetsConfig budgets;
   MachinesConfig machines;
   PolicyRules rules;  // with the defaults of jobs
   MigrationSettings migration;
@@ -213,10 +219,10 @@ absl::StatusOr<DaemonConfig> ReadDaemonConfig(const std::string& path);
 // The mapping rules of the file, and after them the built-in ones unless they were left out.
 std::vector<MappingRule> MappingRulesOf(const IngestConfig& config);
 
-// The options with their tokens read, and checked. A token file has one token a line, and after a
-// blank the name of who has it, if anybody in particular; blank lines and those after a '#' do not count.
-// In a file of groups' tokens role and groups stand between both, and a name is needed; a token of several lines
-// has the bindings of all. Errors name the file and the line, never a token.
+// The options with their tokens read, and checked. A token file has one token a line, and after a blank the
+// name of who has it, if anybody in particular; blank lines and those after a '#' do not count. In a file of
+// groups' tokens role and groups stand between both, and a name is needed; a token of several lines has the
+// bindings of all. Errors name the file and the line, never a token.
 absl::StatusOr<ServerOptions> OpenServerOptions(const ServerConfig& config);
 // InvalidArgument names the file and the group if tokens are bound to a group that the quota does not have.
 // `quota_file`: its name, "" for none. `groups`: of the quota.

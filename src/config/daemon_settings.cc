@@ -181,6 +181,10 @@ const DaemonSetting kDaemonSettings[] = {
      "not "
      "say it (max_requests)",
      kPlain, 0, 1e6, TAUT_FIELD(quota.max_requests)},
+    {"budgets.file",
+     "budgets file: businesses, what they have a period, and which groups of quota.file they pay for "
+     "(docs/formats.md); empty: none",
+     kPlain, 0, 0, TAUT_FIELD(budgets.file)},
     {"migration.enabled", "move small jobs from observe to auto automatically, after a notice", kPlain, 0, 0,
      TAUT_FIELD(migration.enabled)},
     {"migration.max_cpu", "a job is small if the limits of all its tasks are at most this many cores", kPlain,

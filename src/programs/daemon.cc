@@ -55,6 +55,7 @@ absl::StatusOr<std::unique_ptr<Daemon>> Daemon::Start(const DaemonConfig& config
   if (absl::Status s = daemon->StartControl(); !s.ok()) return s;
   if (absl::Status s = daemon->StartActs(); !s.ok()) return s;
   if (absl::Status s = daemon->StartQuota(); !s.ok()) return s;
+  if (absl::Status s = daemon->StartBudgets(); !s.ok()) return s;
   daemon->StartMachines();
   daemon->StartWebhook();
   if (daemon->kubernetes_ != nullptr) {
@@ -306,6 +307,19 @@ absl::Status Daemon::StartQuota() {
   return kubernetes_->KeepQuotas([this] { return NamespaceQuotasOf(quota_->desk()->View()); });
 }
 
+absl::Status Daemon::StartBudgets() {
+  if (config_.budgets.file.empty()) return absl::OkStatus();
+  BudgetRun::Options options;
+  options.history = history_;
+  options.view = [this] { return control_->view(); };
+  options.scheme = [this] { return quota_->desk()->scheme(); };
+  options.now = [this] { return config_.clock == ClockSource::kSamples ? control_->ingest().now() : Now(); };
+  absl::StatusOr<std::unique_ptr<BudgetRun>> budgets = BudgetRun::Open(config_, std::move(options));
+  if (!budgets.ok()) return budgets.status();
+  budgets_ = *std::move(budgets);
+  return absl::OkStatus();
+}
+
 void Daemon::StartMachines() {
   std::vector<const PlacementSource*> sources;
   if (hub_ != nullptr) sources.push_back(hub_);
@@ -324,7 +338,9 @@ absl::Status Daemon::StartServer(const std::string& config_path) {
   config_.server.options.verifier = oidc->verifier;
   absl::StatusOr<ServerOptions> server_options = OpenServerOptions(config_.server);
   if (!server_options.ok()) return server_options.status();
-  if (absl::Status s = CheckBindings(config_.server, *server_options, config_.quota); !s.ok()) return s;
+  if (absl::Status s = CheckBindings(config_.server, *server_options, config_.quota, config_.budgets);
+      !s.ok())
+    return s;
   server_options->open_paths.insert(server_options->open_paths.end(), {"/healthz", "/readyz"});
   if (server_options->default_headers.empty()) server_options->default_headers = PageSecurityHeaders();
   ApiOptions options;
@@ -356,6 +372,7 @@ absl::Status Daemon::StartServer(const std::string& config_path) {
   if (acts_->notifies()) options.notifications = [this] { return acts_->notifications(); };
   options.cell_name = config_.cell.name;
   if (quota_ != nullptr) options.quota = quota_->desk();
+  if (budgets_ != nullptr) options.businesses = budgets_->desk();
   if (machines_ != nullptr) {
     options.machines = machines_->desk();
     options.machine_counts = [this] { return machines_->counts(); };
@@ -558,6 +575,7 @@ void Daemon::Loop() {
     }
     acts_->StoreSeen(s, Now().seconds());
     if (quota_ != nullptr) quota_->Step(SteadyMilliseconds() / 1000);
+    if (budgets_ != nullptr) budgets_->Step(SteadyMilliseconds() / 1000);
     for (const std::string& conflict : actuators_.TakeConflicts()) spdlog::warn("{}", conflict);
     if (hub_ != nullptr && SteadyMilliseconds() - agents_seen_ms_ >= kAgentsEveryMs) {
       agents_seen_ms_ = SteadyMilliseconds();
@@ -586,6 +604,9 @@ void Daemon::Loop() {
 
 // From the account of the month: some 0.1 s with 100,000 jobs.
 void Daemon::LookAtBudgets() {
+  if (budgets_ != nullptr) {
+    acts_->BudgetsSeen(business_watch_.Look(budgets_->states()), config_.prices.currency, Now().seconds());
+  }
   if (config_.prices.budgets.empty()) return;
   const auto states = api_->budget_states();
   if (!states.ok()) return;  // the store's own words say so

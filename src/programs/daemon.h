@@ -24,6 +24,7 @@
 #include "programs/agent_port.h"
 #include "programs/audit_log.h"
 #include "programs/backfill_run.h"
+#include "programs/budget_run.h"
 #include "programs/daemon_acts.h"
 #include "programs/external_setup.h"
 #include "programs/kubernetes_run.h"
@@ -60,7 +61,8 @@ class Daemon {
  private:
   explicit Daemon(DaemonConfig config)
       : config_(std::move(config)),
-        budget_watch_(ParseBudgetAlerts(config_.prices.alerts).value_or(std::vector<double>())) {}
+        budget_watch_(ParseBudgetAlerts(config_.prices.alerts).value_or(std::vector<double>())),
+        business_watch_(ParseBudgetAlerts(config_.prices.alerts).value_or(std::vector<double>())) {}
   absl::Status OpenStore();
   absl::Status StartControl();
   absl::Status StartServer(const std::string& config_path);
@@ -68,6 +70,7 @@ class Daemon {
   absl::Status StartAgents();
   absl::Status StartExternalScaler();
   absl::Status StartQuota();
+  absl::Status StartBudgets();
   void StartMachines();
   void Loop();
   // The time that is believed (ClockGuard). Thread-safe.
@@ -106,6 +109,7 @@ class Daemon {
   std::atomic<bool> backfill_done_ = false;
   std::unique_ptr<LateHistory> late_history_;  // if it is asked for
   std::unique_ptr<QuotaRun> quota_;            // if quota is configured
+  std::unique_ptr<BudgetRun> budgets_;         // if budgets are configured
   std::unique_ptr<MachinesRun> machines_;      // if there is a source of machines
   std::optional<Pricing> pricing_;             // of prices.file; outlives api_
   AuditLog audit_;                             // outlives api_
@@ -117,9 +121,9 @@ class Daemon {
   std::unique_ptr<AgentPort> agent_server_;
   std::unique_ptr<ScalerServer> scaler_;  // if KEDA may come
   std::unique_ptr<DaemonActs> acts_;
-  BudgetWatch budget_watch_;           // of the loop
-  double agents_seen_ms_ = 0;          // of the loop
-  std::optional<WindowId> looked_at_;  // likewise: by memory and budgets
+  BudgetWatch budget_watch_, business_watch_;  // of the loop
+  double agents_seen_ms_ = 0;                  // of the loop
+  std::optional<WindowId> looked_at_;          // likewise: by memory and budgets
 
   std::mutex clock_mutex_;           // over guard_
   std::optional<ClockGuard> guard_;  // once it is known what is stored

@@ -259,7 +259,7 @@ void DaemonActs::BudgetsSeen(std::span<const BudgetNotice> budgets, const std::s
       json.Key(key);
       json.Number(value, 12);
     }
-    json.Field("currency", std::string_view(currency));
+    json.Field("currency", std::string_view(state.currency.empty() ? currency : state.currency));
     notices.push_back(Ended(json));
   }
   Deliver(std::move(notices));

@@ -43,7 +43,7 @@ void Daemon::Reload(const DaemonConfig& config) {
   server.oidc = config_.server.oidc;
   const absl::StatusOr<ServerOptions> options = OpenServerOptions(server);
   absl::Status taken = options.status();
-  if (taken.ok()) taken = CheckBindings(server, *options, config.quota);
+  if (taken.ok()) taken = CheckBindings(server, *options, config.quota, config.budgets);
   if (taken.ok()) taken = server_->Reload(*options);
   if (taken.ok()) {
     config_.server.writer_tokens_file = config.server.writer_tokens_file;
@@ -80,11 +80,23 @@ void Daemon::Reload(const DaemonConfig& config) {
       failed("quota", s);
     }
   }
-  ActionLog::Info("configuration_reloaded",
-                  {{"taken", "rules, defaults, migration, recommenders, tokens, certificates, quota"}});
+  // After the quota, whose groups they pay for.
+  if (budgets_ != nullptr && !config.budgets.file.empty()) {
+    DaemonConfig next = config;
+    next.prices = config_.prices;  // of these only a restart takes others over
+    if (const absl::Status s = budgets_->Reload(next); s.ok()) {
+      config_.budgets.file = config.budgets.file;
+    } else {
+      failed("budgets", s);
+    }
+  }
+  ActionLog::Info(
+      "configuration_reloaded",
+      {{"taken", "rules, defaults, migration, recommenders, tokens, certificates, quota, budgets"}});
   for (const std::string& key : ChangedKeys(config_, config)) {
     if (IsReloaded(key, tls_stays)) continue;
     if (quota_ != nullptr && !config.quota.file.empty() && IsQuotaRule(key)) continue;
+    if (budgets_ != nullptr && !config.budgets.file.empty() && key == "budgets.file") continue;
     ActionLog::Warn("restart_needed",
                     {{"key", key}, {"reason", "changed in the file; takes effect after a restart"}});
   }

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "base/strings.h"
+#include "config/budget_file.h"
 #include "config/quota_file.h"
 #include "economy/quota_tree.h"
 #include "programs/action_log.h"
@@ -66,13 +67,18 @@ absl::StatusOr<QuotaSpec> ReadQuota(const QuotaConfig& config, std::vector<std::
   return std::move(file->spec);
 }
 
-absl::Status CheckBindings(const ServerConfig& server, const ServerOptions& options,
-                           const QuotaConfig& quota) {
+absl::Status CheckBindings(const ServerConfig& server, const ServerOptions& options, const QuotaConfig& quota,
+                           const BudgetsConfig& budgets) {
   std::vector<std::string> groups, warnings;
   if (!quota.file.empty()) {
     const absl::StatusOr<QuotaSpec> spec = ReadQuota(quota, warnings);
     if (!spec.ok()) return spec.status();
     for (const QuotaGroup& group : spec->groups) groups.push_back(group.name);
+  }
+  if (!budgets.file.empty()) {
+    const absl::StatusOr<BudgetDefinition> definition = ReadBudgetFile(budgets.file);
+    if (!definition.ok()) return definition.status();
+    for (const auto& business : definition->businesses) groups.push_back(ToText(Business(business.name)));
   }
   const absl::StatusOr<std::vector<ClaimBinding>> bindings = ReadClaimBindings(server.oidc);
   if (!bindings.ok()) return bindings.status();

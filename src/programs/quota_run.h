@@ -20,9 +20,10 @@ namespace taut {
 // The quota of a file. InvalidArgument or NotFound with every error, a line each. `warnings`: sentences.
 absl::StatusOr<QuotaSpec> ReadQuota(const QuotaConfig& config, std::vector<std::string>& warnings);
 
-// As CheckBoundGroups, by the quota file of `quota`. Errors as that, and as ReadQuota.
-absl::Status CheckBindings(const ServerConfig& server, const ServerOptions& options,
-                           const QuotaConfig& quota);
+// As CheckBoundGroups, by the quota file of `quota` and the businesses of the budgets file, which are bound as
+// "business:NAME". Errors as that, as ReadQuota and as ReadBudgetFile.
+absl::Status CheckBindings(const ServerConfig& server, const ServerOptions& options, const QuotaConfig& quota,
+                           const BudgetsConfig& budgets);
 
 // What pods of the namespaces that are groups may request in all, in the default tier: what is in use of it
 // and what is available. nullopt: not known, no window has closed yet.

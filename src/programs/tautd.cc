@@ -11,6 +11,7 @@
 #include "config/daemon_config.h"
 #include "config/price_file.h"
 #include "programs/action_log.h"
+#include "programs/budget_run.h"
 #include "programs/daemon.h"
 #include "programs/kubernetes_run.h"
 #include "programs/process.h"
@@ -168,7 +169,10 @@ int Run(int argc, char** argv) {
       for (const std::string& warning : warnings)
         std::fprintf(stderr, "tautd: warning: %s\n", warning.c_str());
     }
-    if (absl::Status s = CheckBindings(config->server, *server, config->quota); !s.ok())
+    if (!config->budgets.file.empty()) {
+      if (const auto budgets = ReadBudgets(*config); !budgets.ok()) return Fail(2, Message(budgets.status()));
+    }
+    if (absl::Status s = CheckBindings(config->server, *server, config->quota, config->budgets); !s.ok())
       return Fail(2, Message(s));
     std::printf("%s is valid\n", args.config.empty() ? "the default configuration" : args.config.c_str());
     return 0;

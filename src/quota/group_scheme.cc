@@ -22,4 +22,16 @@ bool GroupScheme::IsWithin(std::string_view group, std::string_view above) const
   return false;
 }
 
+std::string GroupScheme::NearestAbove(std::string_view group,
+                                      absl::FunctionRef<bool(std::string_view)> counts) const {
+  std::string at(group);
+  for (size_t step = 0; step <= parents_.size() && !at.empty(); ++step) {
+    if (counts(at)) return at;
+    const auto found = parents_.find(at);
+    if (found == parents_.end()) break;
+    at = found->second;
+  }
+  return "";
+}
+
 }  // namespace taut

@@ -1,10 +1,12 @@
-// Which group each job is of, and which groups are below which: the quota and its rules as they were at one time.
+// Which group each job is of, and which groups are below which: the quota and its rules as they were at one
+// time.
 #pragma once
 
 #include <string>
 #include <string_view>
 #include <unordered_map>
 
+#include "absl/functional/function_ref.h"
 #include "economy/quota_spec.h"
 #include "quota/group_rules.h"
 
@@ -19,6 +21,8 @@ class GroupScheme {
   std::string GroupOf(const JobRecord& job) const { return rules_.Of(job).group; }
   // Whether `group` is `above`, or below it. Of a group that the quota does not have only the former. O(depth).
   bool IsWithin(std::string_view group, std::string_view above) const;
+  // `group`, or the first one above it that `counts`; "" if none does. O(depth).
+  std::string NearestAbove(std::string_view group, absl::FunctionRef<bool(std::string_view)> counts) const;
   // As in GroupRuleOptions.
   const std::string& group_template() const { return group_template_; }
 

@@ -29,6 +29,12 @@ pool: {cores: 400, memory: 1TiB, core_hour: 0.02, gib_hour: 0.003, idle: proport
 QUOTA = """groups:
   - {name: shop, quotas: [{tier: production, resource: cpu, nominal: 1000}, {tier: production, resource: memory, nominal: 900GiB}]}
 """
+BUDGETS = """units: [{name: credits, rate: 0.5}]
+businesses:
+  - {name: retail, budget: 1000, carry_over: 50%, carry_cap: 100}
+  - {name: credit-office, budget: 2000, unit: credits}
+groups: [{name: shop, shares: {retail: 62.5%, credit-office: 37.5%}}]
+"""
 # Of the router, but for machines with habits of their own: docs/operations.md and not the API's description.
 NOT_API = {"/metrics", "/healthz", "/readyz", "/", "/assets/{file}"}
 # Asked by machines_test.py, which has machines.
@@ -113,6 +119,7 @@ server:
     operator_file: {stage.file("operators.named", OPERATOR + "  anna")}
     writer_file: {stage.file("writers", WRITER + " prometheus")}
 quota: {{file: {stage.file("quota.yaml", QUOTA)}}}
+budgets: {{file: {stage.file("budgets.yaml", BUDGETS)}}}
 prices: {{core_hour: 0.03, gib_hour: 0.004, currency: EUR, budgets: ["all: 5"], file: {stage.file("prices.yaml", PRICES)}}}
 rules:
   - {{name: tried, match: {{job: "*e*"}}, set: {{mode: canary, recommender: moving_window, canary.duration: 1h}}}}
@@ -234,6 +241,7 @@ def of_costs(api, label):
     api.stage.check(0 < len(one["jobs"]) <= 5 and one["groups"][0] == bill["groups"][0], "as does one alone, with its jobs")
     api.refused(400, "/api/v1/bills", "month=soon")
     api.refused(404, "/api/v1/bills", "group=nobody")
+    businesses(api)
     quota(api)
     machines(api)
     promises(api)
@@ -407,6 +415,27 @@ def refusals(api, names):
     for body in ("[]", "{", '{"recommender": "nosuch"}', '{"days": 0}', '{"days": 61}', '{"days": "2"}',
                  '{"nosuch": 1}', '{"oom_days": 0.6}', '{"margin_scale": -1}'):
         api.refused(400, "/api/v1/jobs/{job}/whatif", "", "POST", body, job=job)
+
+
+def businesses(api):
+    page = api.fits("/api/v1/businesses")
+    api.stage.check([b["name"] for b in page["businesses"]] == ["credit-office", "retail"] and page["groups"][0]["funders"] != [], "businesses pay for a group", page)
+    path = "/api/v1/budget-ledger"
+    for body in ({"act": "grant", "of": "retail", "amount": 5, "why": "a test", "key": "k"}, {"act": "grant", "of": "retail", "amount": "5.00", "why": "a test", "key": "k"},
+                 {"act": "transfer", "of": "retail", "to": "credit-office", "amount": "2", "why": "a test"}, {"act": "split", "of": "retail", "amount": "1", "parts": {page["groups"][0]["holder"]: "100%"}, "why": "a test"},
+                 {"act": "override", "of": "retail", "amount": "2", "until": page["to"], "why": "a test"}, {"act": "freeze", "of": "retail", "why": "a test"},
+                 {"act": "unfreeze", "of": "retail", "why": "a test"}, {"act": "expire", "of": "retail", "amount": "0.000001", "why": "a test"}):
+        api.fits(path, "", "POST", body)
+    entries = api.fits(path, "limit=3")["entries"]
+    api.stage.equal([e["act"] for e in entries], ["expire", "unfreeze", "freeze"], "the ledger has them, the newest first")
+    api.fits(path, "holder=retail&limit=2")
+    api.refused(404, path, "holder=nobody")
+    api.refused(400, path, "limit=0")
+    for body in ({}, {"act": "close", "of": "retail", "why": "x"}, {"act": "grant", "of": "retail", "amount": 1.5, "why": "x"}, {"act": "grant", "of": "retail", "amount": "-1", "why": "x"},
+                 {"act": "grant", "of": "retail", "amount": "1"}, {"act": "split", "of": "retail", "amount": "1", "parts": {"credit-office": "90%"}, "why": "x"}):
+        api.refused(400, path, "", "POST", body)
+    api.refused(404, path, "", "POST", {"act": "grant", "of": "nobody", "amount": "1", "why": "x"})
+    api.refused(409, path, "", "POST", {"act": "transfer", "of": "retail", "to": "credit-office", "amount": "100000000", "why": "x"})
 
 
 def quota(api):

@@ -26,6 +26,13 @@ tiers:
   - {name: production, rule: max_request_usage, prices: [{core_hour: 30, gib_hour: 4}]}
 pool: {cores: 400, memory: 1TiB, core_hour: 0.02, gib_hour: 0.003, idle: proportional}
 """
+BUDGETS = """businesses:
+  - {name: commerce, budget: 1000}
+  - {name: secretive-inc, budget: 2000}
+groups:
+  - {name: shop-web, shares: {commerce: 100%}}
+  - {name: secretive, shares: {secretive-inc: 100%}}
+"""
 TOKENS = {name: f"{name}-0123456789abcdef0123456789" for name in
           ("writer", "reader", "platform", "operator", "member", "owner", "holder", "other")}
 MINE, THEIRS = "shop-web/statefulset/web", "secretive/statefulset/hidden"
@@ -42,6 +49,7 @@ TABLE = {
     ("GET", "/api/v1/fleet"): EVERYONE, ("GET", "/api/v1/fleet/history"): PLATFORM,
     ("GET", "/api/v1/jobs"): EVERYONE, ("GET", "/api/v1/totals"): EVERYONE,
     ("GET", "/api/v1/costs"): MONEY, ("GET", "/api/v1/budgets"): MONEY, ("GET", "/api/v1/bills"): MONEY,
+    ("GET", "/api/v1/businesses"): MONEY, ("GET", "/api/v1/budget-ledger"): MONEY, ("POST", "/api/v1/budget-ledger"): {P, O, H},
     ("GET", "/allocation"): MONEY, ("GET", "/allocation/compute"): MONEY,
     ("GET", "/api/v1/quota"): EVERYONE, ("GET", "/api/v1/admission"): EVERYONE, ("GET", "/api/v1/requests"): EVERYONE,
     ("POST", "/api/v1/requests"): {P, O, M, OW}, ("GET", "/api/v1/requests/{id}"): EVERYONE,
@@ -60,7 +68,8 @@ TABLE = {
 }
 QUERIES = {"/api/v1/totals": "by=namespace", "/allocation": "window=2d", "/allocation/compute": "window=2d&aggregate=namespace",
            "/api/v1/admission": "group=shop-web&tier=production&cpu=1"}
-BODIES = {("POST", "/api/v1/requests"): {"group": "shop-web", "tier": "production", "cpu": 0.01},
+BODIES = {("POST", "/api/v1/budget-ledger"): {"act": "transfer", "of": "commerce", "to": "group:shop-web", "amount": "0.01", "why": "a test"},
+          ("POST", "/api/v1/requests"): {"group": "shop-web", "tier": "production", "cpu": 0.01},
           ("PATCH", "/api/v1/settings"): {"mode": "observe"}, ("PATCH", "/api/v1/jobs/{job}/settings"): {"mode": "observe"},
           ("POST", "/api/v1/jobs/{job}/whatif"): {}}
 
@@ -76,9 +85,10 @@ def routes():
 def config(stage):
     files = {name: stage.file(name + ".tokens", f"{TOKENS[name]} {name}\n") for name in ("writer", "reader", "platform", "operator")}
     groups = stage.file("groups", f"{TOKENS['member']} member shop mia\n{TOKENS['owner']} owner shop olga\n"
-                        f"{TOKENS['holder']} budget_holder shop-web hans\n{TOKENS['other']} owner secretive mallory\n")
+                        f"{TOKENS['holder']} budget_holder shop-web,business:commerce hans\n{TOKENS['other']} owner secretive mallory\n")
     return f"""clock: samples
 quota: {{file: {stage.file("quota.yaml", QUOTA)}}}
+budgets: {{file: {stage.file("budgets.yaml", BUDGETS)}}}
 prices: {{core_hour: 0.03, gib_hour: 0.004, currency: EUR, budgets: ["all: 5", "namespace=secretive: 7", "namespace=shop-web: 3"], file: {stage.file("prices.yaml", PRICES)}}}
 rules: [{{name: hidden rule, match: {{job: "secretive/*"}}, set: {{mode: auto}}}}, {{name: all, match: {{job: "*"}}, set: {{mode: auto}}}}]
 server:
@@ -214,8 +224,39 @@ def money_and_sums(roles):
     rows = roles.call(M, "GET", "/api/v1/quota").json()["rows"]
     stage.equal({r["group"] for r in rows}, {"shop", "shop-web"} & {r["group"] for r in rows}, "quota is of the own group and those below")
     caller = roles.call(H, "GET", "/api/v1/status").json()["caller"]
-    stage.equal((caller["user"], caller["role"], caller["groups"]), ("hans", "group", [{"group": "shop-web", "as": "budget_holder"}]), "the status tells who one is")
+    stage.equal((caller["user"], caller["role"], caller["groups"]), ("hans", "group", [{"group": "shop-web", "as": "budget_holder"}, {"group": "business:commerce", "as": "budget_holder"}]), "the status tells who one is")
     stage.check("see_money" in caller["may"] and "set_jobs" not in caller["may"], "and what one may do", caller)
+
+
+def money_of_others(roles):
+    """A budget holder sees and moves the own money, and no other; more money only the platform gives."""
+    stage = roles.stage
+    enter = lambda role, act, of, **more: roles.call(role, "POST", "/api/v1/budget-ledger", body={"act": act, "of": of, "why": "a test", **more})
+    page = roles.call(H, "GET", "/api/v1/businesses").json()
+    stage.equal(([b["name"] for b in page["businesses"]], [g["name"] for g in page["groups"]]), (["commerce"], ["shop-web"]), "a budget holder sees the own money")
+    stage.check("spent" not in page and float(page["businesses"][0]["spent"]) > 0, "and not the sums of all", page)
+    owners = roles.call(OW, "GET", "/api/v1/businesses").json()
+    stage.equal(([b["name"] for b in owners["businesses"]], [g["name"] for g in owners["groups"]]), ([], ["shop-web"]), "an owner that of the group")
+    before = roles.call(O, "GET", "/api/v1/businesses").json()
+    stage.quiet = True
+    for of, to in (("secretive-inc", "commerce"), ("commerce", "secretive-inc"), ("commerce", "group:secretive"), ("group:secretive", "shop-web")):
+        got = [enter(H, "transfer", a, to=b, amount="1") for a, b in ((of, to), (of.replace("secretive", "nosuch"), to.replace("secretive", "nosuch")))]
+        stage.equal([a.status for a in got], [404, 404], f"a transfer from {of} to {to} by a budget holder: as one that is not there")
+        stage.equal(got[0].text.replace("secretive", "nosuch"), got[1].text, f"{of} to {to}: with the same words")
+    stage.equal(enter(H, "split", "commerce", amount="1", parts={"shop-web": "50%", "secretive": "50%"}).status, 404, "nor a split to another")
+    stage.equal(enter(H, "expire", "secretive-inc", amount="all").status, 404, "nor does another's money expire")
+    for act, more in (("grant", {"amount": "1"}), ("override", {"amount": "1", "until": 4_000_000_000}), ("freeze", {}), ("unfreeze", {})):
+        stage.equal(enter(H, act, "commerce", **more).status, 403, f"{act} by a budget holder: refused")
+        stage.equal(enter(H, act, "secretive-inc", **more).status, 404, f"{act} of another's money by a budget holder: not there")
+    for role in (H, OW):
+        for holder in ("secretive", "secretive-inc", "business:secretive-inc", "business:nosuch"):
+            stage.equal(roles.call(role, "GET", "/api/v1/budget-ledger", "holder=" + holder).status, 404, f"the ledger of {holder}: not there for {role}")
+    stage.quiet = False
+    after = roles.call(O, "GET", "/api/v1/businesses").json()
+    stage.equal([(b["name"], b["budget"]) for b in after["businesses"]], [(b["name"], b["budget"]) for b in before["businesses"]], "and nothing has moved")
+    stage.equal(enter(P, "transfer", "secretive-inc", to="commerce", amount="5").status, 200, "the platform moves money across")
+    entry = roles.call(H, "GET", "/api/v1/budget-ledger", "limit=1").json()["entries"][0]
+    stage.check(entry["amount"] == "5.00" and entry["who"] == "platform", "whoever receives sees what came, and from whom", entry)
 
 
 def focus_rows(roles):
@@ -304,7 +345,7 @@ def log_and_reload(roles):
     stage.check(not any(token in said for token in TOKENS.values()), "no token is")
     groups = stage.dir / "groups"
     text = groups.read_text()
-    groups.write_text(text.replace("budget_holder shop-web hans", "owner shopp hans"))
+    groups.write_text(text.replace("budget_holder shop-web,business:commerce hans", "owner shopp hans"))
     tautd.popen.send_signal(signal.SIGHUP)
     stage.check(daemon.eventually(lambda: 'group \\"shopp\\"' in tautd.output() and "did you mean" in tautd.output(), 10),
                 "a group that is not in the quota file is named", tautd.output()[-600:])
@@ -340,6 +381,7 @@ def main():
         every_route(roles, decided()[MINE])
         other_group(roles, decided()[THEIRS], theirs)
         money_and_sums(roles)
+        money_of_others(roles)
         ends_of_requests(roles)
         events(roles)
         commands(roles)

@@ -1,0 +1,140 @@
+#include "programs/budget_run.h"
+
+#include <cmath>
+#include <filesystem>
+#include <utility>
+
+#include "base/strings.h"
+#include "config/budget_file.h"
+#include "programs/action_log.h"
+#include "programs/quota_run.h"
+#include "spdlog/spdlog.h"
+#include "store/in_memory_request_log.h"
+#include "store/request_log_file.h"
+
+namespace taut {
+namespace {
+
+constexpr double kBudgetStepSeconds = 1;
+
+absl::StatusOr<std::unique_ptr<RequestLog>> OpenLedger(const std::string& store_path) {
+  if (store_path == "memory") return std::make_unique<InMemoryRequestLog>();
+  absl::StatusOr<std::unique_ptr<RequestLogFile>> file = RequestLogFile::Open(StrCat(store_path, ".budgets"));
+  if (!file.ok()) return file.status();
+  return std::unique_ptr<RequestLog>(*std::move(file));
+}
+
+// To the micro-unit, in which bills are exact.
+Price PriceOf(const PricesConfig& prices) {
+  const auto micros = [](double amount) { return Money{std::llround(amount * 1e6)}; };
+  return {0, micros(prices.core_hour), micros(prices.gib_hour)};
+}
+
+// One line of the log for each entry.
+void SayEntry(const BudgetEntry& e, const std::string& text) {
+  ActionLog::Info(StrCat("budget_", Name(e.act)),
+                  {{"entry", static_cast<int64_t>(e.id)}, {"what", text}, {"who", e.who}, {"why", e.why}});
+}
+
+// The longest period, and the day in which it is closed.
+int DaysOf(BudgetPeriod period) {
+  return period == BudgetPeriod::kMonth ? 32 : period == BudgetPeriod::kQuarter ? 93 : 367;
+}
+
+double UnitsOf(Money money) { return static_cast<double>(money.micros) / 1e6; }
+
+}  // namespace
+
+absl::StatusOr<BudgetDefinition> ReadBudgets(const DaemonConfig& config) {
+  absl::StatusOr<BudgetDefinition> definition = ReadBudgetFile(config.budgets.file);
+  if (!definition.ok())
+    return absl::Status(definition.status().code(), StrCat("budgets.file: ", Message(definition.status())));
+  if (definition->currency.empty()) definition->currency = config.prices.currency;
+  std::vector<std::string> groups, warnings;
+  const absl::StatusOr<QuotaSpec> quota = ReadQuota(config.quota, warnings);
+  if (!quota.ok()) return quota.status();
+  for (const QuotaGroup& group : quota->groups) groups.push_back(group.name);
+  std::vector<std::string> errors = CheckBudgets(*definition, groups);
+  if (definition->currency != config.prices.currency) {
+    errors.push_back(StrCat("currency: ", definition->currency, " is not that of the prices, ",
+                            config.prices.currency,
+                            ": spending is counted in it, and other currencies are `units` with a rate"));
+  }
+  const int days = DaysOf(definition->period);
+  if (config.store.decision_days < days) {
+    errors.push_back(StrCat("period: a ", Name(definition->period), " needs store.decision_days of ", days,
+                            " or more, not ", config.store.decision_days,
+                            ": what was spent is read from the account of that time"));
+  }
+  std::string text;
+  for (const std::string& error : errors)
+    StrAppend(&text, text.empty() ? "" : "\n", config.budgets.file, ": ", error);
+  if (!text.empty()) return absl::InvalidArgumentError(text);
+  return definition;
+}
+
+BudgetStates StatesOf(const BudgetView& view, BudgetPeriod period, int64_t now_s) {
+  BudgetStates out;
+  out.month_from_s = view.book.from_s();
+  out.month_to_s = view.book.to_s();
+  out.now_s = view.counted_s;
+  const auto of = [](const SpentByHolder& spent, const BudgetHolder& holder) {
+    const auto found = spent.find(holder);
+    return found == spent.end() ? 0 : UnitsOf(found->second);
+  };
+  for (const auto& [holder, state] : view.book.holders()) {
+    const Money budget = state.budget(now_s);
+    if (budget.micros <= 0) continue;  // no share of it can be reached
+    BudgetState& s = out.budgets.emplace_back();
+    s.budget = {holder.is_business() ? "business" : "group", holder.name, UnitsOf(budget)};
+    s.spent = of(view.spent.spent, holder);
+    s.forecast = of(view.forecast.spent, holder);
+    s.currency = state.unit;
+    s.period = Name(period);
+  }
+  return out;
+}
+
+absl::StatusOr<std::unique_ptr<BudgetRun>> BudgetRun::Open(const DaemonConfig& config, Options options) {
+  absl::StatusOr<BudgetDefinition> definition = ReadBudgets(config);
+  if (!definition.ok()) return definition.status();
+  absl::StatusOr<std::unique_ptr<RequestLog>> log = OpenLedger(config.store.path);
+  if (!log.ok()) return log.status();
+  std::unique_ptr<BudgetRun> run(new BudgetRun());
+  run->log_ = *std::move(log);
+  run->period_ = definition->period;
+  options.definition = *std::move(definition);
+  options.price = PriceOf(config.prices);
+  options.source = StrCat("file ", std::filesystem::path(config.budgets.file).filename().string());
+  options.log = run->log_.get();
+  options.on_entry = SayEntry;
+  absl::StatusOr<std::unique_ptr<BudgetDesk>> desk = BudgetDesk::Open(std::move(options));
+  if (!desk.ok()) return desk.status();
+  run->desk_ = *std::move(desk);
+  return run;
+}
+
+void BudgetRun::Step(double steady_s) {
+  if (steady_s < next_s_) return;
+  next_s_ = steady_s + kBudgetStepSeconds;
+  const std::string now(Message(desk_->Step()));
+  if (now == said_ || (now.empty() && said_.empty())) return;
+  if (!now.empty()) spdlog::error("budgets: {}", now);
+  said_ = now;
+}
+
+absl::Status BudgetRun::Reload(const DaemonConfig& config) {
+  absl::StatusOr<BudgetDefinition> definition = ReadBudgets(config);
+  if (!definition.ok()) return definition.status();
+  const BudgetPeriod period = definition->period;
+  if (absl::Status s = desk_->Reload(*std::move(definition), PriceOf(config.prices)); !s.ok()) return s;
+  period_ = period;
+  return absl::OkStatus();
+}
+
+BudgetStates BudgetRun::states() {
+  const auto view = desk_->View();
+  return view.ok() ? StatesOf(**view, period_, desk_->now_s()) : BudgetStates();
+}
+
+}  // namespace taut

@@ -1,0 +1,116 @@
+// Budgets of a running daemon: the ledger, which is stored before it counts, what the file defines, what
+// people ask for, and what the account says was spent.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/statusor.h"
+#include "control/fleet_view.h"
+#include "economy/budget_book.h"
+#include "economy/budget_definition.h"
+#include "economy/budget_spending.h"
+#include "ports/request_log.h"
+#include "ports/store.h"
+#include "quota/group_scheme.h"
+
+namespace taut {
+
+// Immutable: any thread.
+struct BudgetView {
+  BudgetBook book;
+  int64_t counted_s = 0;    // up to where is counted: the end of the last window
+  BudgetSpending spent;     // of the open period, so far
+  BudgetSpending forecast;  // at its end, if the rest is as the last 7 days
+  std::vector<std::string> warnings;
+};
+
+struct BudgetCounts {
+  uint64_t entries = 0;                     // in the ledger
+  uint64_t refused = 0, failed_writes = 0;  // since the start
+};
+
+// Thread-safe.
+class BudgetDesk {
+ public:
+  struct Options {
+    BudgetDefinition definition;
+    Price price;                // of now
+    std::string source;         // who enters the definition: "file budgets.yaml"
+    RequestLog* log = nullptr;  // outlives the desk, as does the history
+    History* history = nullptr;
+    std::function<std::shared_ptr<const FleetView>()> view;
+    std::function<std::shared_ptr<const GroupScheme>()> scheme;
+    std::function<Timestamp()> now;
+    std::function<void(const BudgetEntry&, const std::string& text)> on_entry;  // once it is stored; be quick
+  };
+  // Reads the ledger. What is damaged in it, or missing, makes the desk read-only: see warnings of View.
+  // Errors of the log.
+  static absl::StatusOr<std::unique_ptr<BudgetDesk>> Open(Options options);
+
+  // Ends periods that are over, and enters what the definition changes. Not OK: it is tried again with the
+  // next call. What the definition may not change is a warning of View, and is not tried again.
+  absl::Status Step();
+  // Another definition or price, entered at once. Not OK: the book stays as it was.
+  absl::Status Reload(BudgetDefinition definition, const Price& price);
+  // A request of `asked.who`, entered; or the entry that it made before, if it has the key of that one and
+  // asks for the same. AlreadyExists if it asks for something else. Errors as BudgetBook::Make, Unavailable
+  // from the log.
+  absl::StatusOr<BudgetEntry> Submit(BudgetEntry asked, bool all);
+  // Kept until another window has closed or something is entered. O(account of the period) then.
+  absl::StatusOr<std::shared_ptr<const BudgetView>> View();
+  // As it is now.
+  BudgetBook book() const;
+  // Newest first.
+  std::vector<BudgetEntry> Ledger(absl::FunctionRef<bool(const BudgetEntry&)> keep, size_t limit) const;
+  BudgetCounts counts() const;
+  int64_t now_s() const { return options_.now().seconds(); }
+
+ private:
+  // What the account says, before it is divided.
+  struct Account {
+    std::optional<WindowId> window;  // closed last
+    std::shared_ptr<const GroupScheme> scheme;
+    int64_t counted_s = 0;
+    std::vector<GroupDay> days, recent;
+    int64_t recent_s = 0;  // how much time `recent` is of
+  };
+  explicit BudgetDesk(Options options) : options_(std::move(options)) {}
+  absl::Status ReadLog();
+  // These REQUIRE mutex_.
+  absl::Status CheckWritable() const;
+  absl::Status Define(const BudgetDefinition& definition, const Price& price, int64_t now_s);
+  absl::Status ClosePeriods(int64_t now_s);
+  absl::Status CloseOne(int64_t now_s);
+  // The account of the open period and of the last days, read again once a window has closed or the groups,
+  // their rules or the prices have changed.
+  absl::StatusOr<std::shared_ptr<const Account>> Read(int64_t now_s);
+  absl::Status Divide(const Account& account, BudgetView& view) const;
+  absl::Status Keep(std::vector<BudgetEntry> entries);
+  void Take(BudgetEntry entry);
+  const BudgetEntry* FindKey(const BudgetEntry& asked) const;
+
+  const Options options_;
+  mutable std::mutex mutex_;
+  BudgetBook book_;
+  std::vector<BudgetEntry> ledger_;
+  std::map<std::pair<std::string, std::string>, size_t> by_key_;  // who and key: index in ledger_
+  BudgetDefinition definition_;
+  Price price_;
+  bool defined_ = false;  // or refused
+  std::string refusal_;   // of the definition; "": none
+  std::string damage_;    // of the ledger; "": none
+  BudgetCounts counts_;
+  std::shared_ptr<const Account> account_;  // null: to be read
+  std::shared_ptr<const BudgetView> view_;  // of account_ and book_
+};
+
+}  // namespace taut

@@ -1,0 +1,261 @@
+#!/usr/bin/env python3
+"""Money of businesses and groups in a tautd: what they spend and will have spent, an append-only ledger that a kill
+neither shortens nor doubles, a budgets file that changes, and what taut budget says of it."""
+import json
+import signal
+import threading
+import time
+from decimal import Decimal
+
+import daemon
+
+QUOTA = """groups:
+  - {name: pool}
+  - {name: shop, parent: pool, quotas: [{tier: production, resource: cpu, nominal: 40}, {tier: production, resource: memory, nominal: 80GiB}]}
+  - {name: web, parent: pool, quotas: [{tier: production, resource: cpu, nominal: 40}, {tier: production, resource: memory, nominal: 80GiB}]}
+"""
+BUDGETS = """currency: EUR
+period: year
+units: [{name: credits, rate: 0.50}]
+businesses:
+  - {name: retail, budget: 1000, carry_over: 50%, carry_cap: 200}
+  - {name: media, budget: 2000, unit: credits}
+groups:
+  - {name: shop, shares: {retail: 70%, media: 30%}}
+  - {name: web, shares: {retail: 100%}}
+"""
+READER = "reader-0123456789abcdef0123456789"
+OPERATOR = "operator-0123456789abcdef012345678"
+LEDGER = "/api/v1/budget-ledger"
+
+
+def config(stage):
+    return f"""clock: samples
+store: {{decision_days: 400}}
+quota: {{file: {stage.dir / "quota.yaml"}}}
+budgets: {{file: {stage.dir / "budgets.yaml"}}}
+prices: {{core_hour: 1, gib_hour: 0, currency: EUR, budgets: ["all: 5000"], alerts: ["1%"]}}
+server:
+  tokens: {{reader_file: {stage.file("readers", READER)}, operator_file: {stage.file("operators", OPERATOR + " anna")}}}
+"""
+
+
+def usage(start, seconds):
+    """Three namespaces with a limit of 2 cores each, lab without a budget."""
+    out = []
+    at = range(start, start + seconds, 15)
+    for namespace in ("shop", "web", "lab"):
+        labels = {"namespace": namespace, "pod": "app-0", "container": "app"}
+        for metric, value in (("container_cpu_usage_seconds_total", lambda t: 0.5 * (t - start)), ("container_memory_working_set_bytes", lambda t: 1e9),
+                              ("container_spec_cpu_quota", lambda t: 2e5)):
+            out.append(({"__name__": metric, **labels}, [(t, value(t)) for t in at]))
+    return out
+
+
+class Budgets:
+    def __init__(self, stage, tautd):
+        self.stage, self.tautd = stage, tautd
+
+    def call(self, method, path, body=None, token=OPERATOR):
+        return self.tautd.ask(path, method=method, body=None if body is None else json.dumps(body), token=token, timeout=30)
+
+    def page(self):
+        return self.call("GET", "/api/v1/businesses").json()
+
+    def of(self, name):
+        page = self.page()
+        return next((row for row in page["businesses"] + page["groups"] if row["holder"] == name), None)
+
+    def enter(self, act, of, status=200, **more):
+        answer = self.call("POST", LEDGER, {"act": act, "of": of, "why": "a test", **more})
+        self.stage.equal(answer.status, status, f"{act} of {of} {more}: {status} ({answer.text[:200]})")
+        return answer.json()
+
+    def entries(self):
+        return self.call("GET", LEDGER + "?limit=10000").json()["entries"]
+
+    def cli(self, *argv):
+        return self.stage.run(self.stage.args.taut, "budget", *argv, "--server", f"http://127.0.0.1:{self.tautd.port}", "--token-file", self.stage.file("token", OPERATOR))
+
+
+def counts_and_divides(stage, budgets, start):
+    stage.equal(budgets.page()["from"], None, "before the first sample no period is open")
+    stage.equal(budgets.call("POST", LEDGER, {"act": "grant", "of": "retail", "amount": "1", "why": "x"}).status, 404, "and there is no business")
+    for at in range(start, start + 6 * 3600, 3600):
+        stage.equal(daemon.write(budgets.tautd.port, daemon.write_body(usage(at, 3600)), OPERATOR).status, 204, "an hour of samples")
+    stage.check(daemon.eventually(lambda: budgets.of("business:retail") and Decimal(budgets.of("business:retail")["spent"]) > 18, 60), "the businesses spend", budgets.page())
+    page = budgets.page()
+    shop = next(g for g in page["groups"] if g["name"] == "shop")
+    paid = {f["business"]: Decimal(f["paid"]) for f in shop["funders"]}
+    stage.equal(paid["retail"] + paid["media"], Decimal(shop["spent_in_all"]), "what businesses pay for a group is what it spent")
+    stage.check(abs(paid["retail"] - Decimal(shop["spent_in_all"]) * 7 / 10) <= Decimal("0.000001"), "by their shares", paid)
+    retail, media = budgets.of("business:retail"), budgets.of("business:media")
+    web = next(g for g in page["groups"] if g["name"] == "web")
+    stage.equal(Decimal(retail["spent"]), paid["retail"] + Decimal(web["spent_in_all"]), "a business pays for both of its groups")
+    stage.equal((media["unit"], Decimal(media["spent"])), ("credits", 2 * paid["media"]), "a credit is 0.50 EUR")
+    stage.equal([g["group"] for g in page["without_budget"]], ["lab"], "a group without a budget is named")
+    stage.equal(Decimal(page["spent"]), sum(Decimal(g["spent_in_all"]) for g in page["groups"]) + Decimal(page["unfunded"]), "all of it is somebody's, or unfunded")
+    stage.check(Decimal(retail["forecast"]) > Decimal(retail["spent"]), "the forecast is higher", retail)
+    costs = budgets.call("GET", "/api/v1/costs?by=namespace&from=0&to=4000000000").json()
+    stage.check(abs(costs["total"]["cost"]["billed"] - float(page["spent"])) < 1e-4, "and is what the costs say", (costs["total"]["cost"], page["spent"]))
+    stage.equal([b["name"] for b in budgets.call("GET", "/api/v1/budgets").json()["budgets"]], ["all"], "the budgets of labels go on")
+
+
+def moves(stage, budgets):
+    entry = budgets.enter("transfer", "retail", to="group:shop", amount="250")
+    stage.check(entry["who"] == "anna" and entry["why"] == "a test" and "250.00 EUR from business:retail to group:shop" in entry["text"], "an entry says who, why and what", entry)
+    shop = budgets.of("group:shop")
+    stage.equal((shop["budget"], Decimal(shop["spent"])), ("250.00", Decimal(shop["spent_in_all"])), "a group's own money pays first")
+    stage.equal(budgets.enter("transfer", "media", to="shop", amount="100")["received"], "50.00", "credits arrive as EUR")
+    budgets.enter("split", "retail", amount="0.000001", parts={"shop": "33.33%", "web": "66.67%"})
+    budgets.enter("freeze", "media")
+    refused = budgets.enter("transfer", "media", 409, to="shop", amount="1")
+    stage.check("business:media is frozen by entry" in refused["error"] and "a test" in refused["error"], "a frozen business says why", refused)
+    budgets.enter("unfreeze", "media")
+    budgets.enter("override", "retail", amount="100", until="2999-01-01", status=400)
+    budgets.enter("override", "retail", amount="100", until=int(time.time()) + 86400)
+    stage.equal(Decimal(budgets.of("business:retail")["budget"]) - Decimal(budgets.of("business:retail")["balance"]), 100, "an override is beside the balance")
+    left = Decimal(budgets.of("business:retail")["balance"]) - Decimal(budgets.of("business:retail")["spent"])
+    said = budgets.enter("expire", "retail", 409, amount=str(left + 1))["error"]
+    stage.check("has spent" in said and "can move" in said, "what is spent does not move", said)
+    before = budgets.page()
+    for body, status, what in (({"act": "grant", "of": "retail", "amount": "-5"}, 400, "expected more than 0"), ({"act": "grant", "of": "retail", "amount": "99999999999999999"}, 400, "out of range"),
+                               ({"act": "grant", "of": "nobody", "amount": "5"}, 404, 'no business or group "nobody"'), ({"act": "split", "of": "retail", "amount": "5", "parts": {"shop": "60%", "web": "30%"}}, 400, "add up to 90 %"),
+                               ({"act": "seize", "of": "retail"}, 400, "expected grant"), ({"act": "transfer", "of": "retail", "to": "retail", "amount": "1"}, 400, "to itself"), ({"act": "grant", "of": "retail", "amount": "5", "why": ""}, 400, "why is missing"),
+                               ({"act": "grant", "of": "retail", "amount": "5", "note": "x"}, 400, "expected act, of, to")):
+        answer = budgets.call("POST", LEDGER, {"why": "x", **body})
+        stage.check(answer.status == status and what in answer.text, f"{body}: {status}, {what}", answer.text)
+    stage.equal(budgets.call("POST", LEDGER, {"act": "grant", "of": "retail", "amount": "5", "why": "x"}, READER).status, 403, "a reader enters nothing")
+    stage.equal([b["balance"] for b in budgets.page()["businesses"]], [b["balance"] for b in before["businesses"]], "what is refused changes nothing")
+
+
+def outlives_a_kill(stage, budgets):
+    """SIGKILL while money is granted; each request is repeated with its key after the restart."""
+    before = Decimal(budgets.of("business:retail")["balance"])
+    asked, answered, stop = [], [], threading.Event()
+
+    def grant(thread):
+        number = 0
+        while not stop.is_set():
+            body = {"act": "grant", "of": "retail", "amount": "0.01", "why": "kill", "key": f"{thread}-{number}"}
+            number += 1
+            asked.append(body)
+            try:
+                answer = budgets.call("POST", LEDGER, body)
+            except OSError:
+                return
+            if answer.status == 200:
+                answered.append(answer.json()["id"])
+
+    threads = [threading.Thread(target=grant, args=(i,)) for i in range(4)]
+    for thread in threads:
+        thread.start()
+    time.sleep(1)
+    budgets.tautd.kill()
+    stop.set()
+    for thread in threads:
+        thread.join()
+    budgets.tautd = stage.tautd(config=config(stage), store=stage.dir / "tautd.db")
+    entries = budgets.entries()
+    stage.check(len(answered) > 20, "money was granted until the kill", len(answered))
+    stage.equal(sorted(set(answered) - {e["id"] for e in entries}), [], "every entry that was answered is kept")
+    stage.equal([e["id"] for e in reversed(entries)], list(range(1, len(entries) + 1)), "ids have no gap and come once")
+    stage.equal([e["time"] for e in entries], sorted((e["time"] for e in entries), reverse=True), "times do not go back")
+    for body in asked:
+        stage.quiet = True
+        stage.equal(budgets.call("POST", LEDGER, body).status, 200, f"{body['key']} again")
+        stage.quiet = False
+    stage.equal(Decimal(budgets.of("business:retail")["balance"]), before + Decimal("0.01") * len(asked), "each was granted once, also when it is asked for again")
+    answer = budgets.call("POST", LEDGER, {**asked[0], "amount": "7"})
+    stage.check(answer.status == 409 and "another key" in answer.text, "a key is of one request", answer.text)
+
+
+def reloads(stage, budgets):
+    file = stage.dir / "budgets.yaml"
+
+    def change(text, until, what):
+        file.write_text(text)
+        budgets.tautd.popen.send_signal(signal.SIGHUP)
+        stage.check(daemon.eventually(until, 20), what, budgets.tautd.output()[-600:])
+
+    count = len(budgets.entries())
+    change(BUDGETS.replace("retail: 70%, media: 30%", "retail: 50%, media: 50%").replace("budget: 1000", "budget: 1500"), lambda: len(budgets.entries()) == count + 2, "changed shares and a changed budget are two entries")
+    newest = budgets.entries()[:2]
+    stage.check(all(e["who"] == "file budgets.yaml" for e in newest) and "retail 50 %" in newest[0]["text"], "by the file", newest)
+    shop = budgets.of("group:shop")
+    stage.equal([f["share_bp"] for f in shop["funders"]], [7000, 3000], "today goes by the shares of before")
+    for text, said in ((BUDGETS.replace("30%", "20%"), "the shares add up to 90 %"), (BUDGETS.replace("{name: web", "{name: webb"), "group webb: is not a group of the quota file"),
+                       (BUDGETS.replace("units: [{name: credits, rate: 0.50}]", ""), "has no conversion"), (BUDGETS.replace("currency: EUR", "currency: USD"), "is not that of the prices"),
+                       (BUDGETS.replace("media: 30%", "medai: 30%"), 'no business \\"medai\\"')):
+        change(text, lambda said=said: said in budgets.tautd.output(), f"a wrong file is named: {said}")
+    stage.equal(len(budgets.entries()), count + 2, "and enters nothing")
+    without = "\n".join(line for line in BUDGETS.splitlines() if "media" not in line and "{name: shop" not in line)
+    change(without, lambda: (budgets.of("business:media") or {}).get("removed"), "a business and a group that are gone are removed")
+    media = budgets.of("business:media")
+    stage.equal(media["balance"], "1900.00", "with their money, until the period ends")
+    budgets.enter("transfer", "media", to="retail", amount="all")
+    stage.equal(budgets.enter("transfer", "retail", 409, to="group:shop", amount="1")["error"], "group:shop was removed: it receives nothing", "and receive none")
+    change(BUDGETS, lambda: budgets.of("business:media")["removed"] is False, "and come back")
+
+
+def told(stage, budgets):
+    metrics = budgets.call("GET", "/metrics").text
+    for name in ('tautd_holder_budget{holder="business:retail",unit="EUR"}', 'tautd_holder_spent{holder="business:media",unit="credits"}', "tautd_budget_ledger_entries ", "tautd_budget_unfunded "):
+        stage.check(name in metrics, f"metrics have {name}")
+    said = budgets.tautd.output()
+    stage.check("budget_transfer" in said and "business:retail" in said, "the log has each entry")
+    listed = budgets.cli()
+    stage.check(listed.returncode == 0 and "business:retail" in listed.stdout and 'group "lab" has no budget' in listed.stdout, "taut budget lists them", listed.stdout + listed.stderr)
+    shown = budgets.cli("show", "retail")
+    stage.check(shown.returncode == 0 and "EUR spent" in shown.stdout and "pays 100 % of group web" in shown.stdout, "taut budget show tells one", shown.stdout + shown.stderr)
+    moved = budgets.cli("transfer", "retail", "web", "12.5", "--why", "by hand")
+    stage.check(moved.returncode == 0 and "transfer of 12.50 EUR from business:retail to group:web" in moved.stdout, "taut budget transfer moves money", moved.stdout + moved.stderr)
+    ledger = json.loads(budgets.cli("ledger", "web", "--limit", "1", "--output", "json").stdout)
+    stage.equal(ledger["entries"][0]["why"], "by hand", "taut budget ledger has it")
+    for argv, text in ((("grant", "retail", "5"), "--why is missing"), (("transfer", "retail", "5", "--why", "x"), "FROM TO AMOUNT"), (("override", "retail", "5", "--why", "x"), "--until is missing"),
+                       (("show",), "expected one business or group"), (("grant", "nobody", "5", "--why", "x"), "nobody")):
+        ended = budgets.cli(*argv)
+        stage.check(ended.returncode != 0 and text in ended.stderr, f"taut budget {' '.join(argv)}: {text}", ended.stderr)
+
+
+def checks_the_configuration(stage):
+    for text, said in ((f"budgets: {{file: {stage.dir / 'budgets.yaml'}}}\nprices: {{core_hour: 1}}\n", "budgets.file requires quota.file"),
+                       (f"budgets: {{file: {stage.dir / 'budgets.yaml'}}}\nquota: {{file: {stage.dir / 'quota.yaml'}}}\n", "nothing costs"),
+                       (f"budgets: {{file: {stage.dir / 'budgets.yaml'}}}\nquota: {{file: {stage.dir / 'quota.yaml'}}}\nprices: {{core_hour: 1}}\n", "a year needs store.decision_days of 367"),
+                       (f"budgets: {{file: {stage.dir / 'none.yaml'}}}\nprices: {{core_hour: 1}}\nquota: {{file: {stage.dir / 'quota.yaml'}}}\n", "none.yaml")):
+        ended = stage.run(stage.args.tautd, "--check-config", "--config", stage.file("wrong.yaml", text))
+        stage.check(ended.returncode == 2 and said in ended.stderr, f"a configuration is refused: {said}", ended.stderr)
+
+
+def damaged(stage, budgets):
+    """A byte of the ledger is changed: nothing is made up, and nothing is entered on top of it."""
+    stage.equal(budgets.tautd.stop(), 0, "it stops in order")
+    import sqlite3
+    db = sqlite3.connect(stage.dir / "tautd.db.budgets")
+    db.execute("UPDATE entries SET text = replace(text, '250.00', '999.00')")
+    db.commit()
+    db.close()
+    budgets.tautd = stage.tautd(config=config(stage), store=stage.dir / "tautd.db")
+    page = budgets.page()
+    stage.check(any("damaged and read-only" in w for w in page["warnings"]), "a damaged ledger is named", page["warnings"])
+    stage.equal(budgets.call("POST", LEDGER, {"act": "grant", "of": "retail", "amount": "5", "why": "x"}).status, 409, "and nothing is entered")
+
+
+def main():
+    with daemon.Stage(daemon.arguments(__doc__)) as stage:
+        (stage.dir / "quota.yaml").write_text(QUOTA)
+        (stage.dir / "budgets.yaml").write_text(BUDGETS)
+        checks_the_configuration(stage)
+        tautd = stage.tautd(config=config(stage), store=stage.dir / "tautd.db")
+        budgets = Budgets(stage, tautd)
+        counts_and_divides(stage, budgets, int(time.time()) // 3600 * 3600 - 6 * 3600)
+        moves(stage, budgets)
+        outlives_a_kill(stage, budgets)
+        reloads(stage, budgets)
+        told(stage, budgets)
+        damaged(stage, budgets)
+    stage.finish()
+
+
+if __name__ == "__main__":
+    main()
