@@ -144,7 +144,7 @@ void PutBusinesses(const BudgetView& view, const Reach& reach, int64_t now_s, Js
 }
 
 // Of holders in reach, with nothing of others but their names. Absent: nothing in it is of the caller.
-std::optional<BudgetEntry> Shown(const BudgetEntry& entry, const Reach& reach) {
+std::optional<BudgetEntry> Shown(const BudgetEntry& entry, const BudgetBook& book, const Reach& reach) {
   if (reach.all() || HasHolder(reach, entry.of)) return entry;
   switch (entry.act) {
     case BudgetAct::kPeriod:
@@ -161,11 +161,16 @@ std::optional<BudgetEntry> Shown(const BudgetEntry& entry, const Reach& reach) {
   out.key.clear();
   std::erase_if(out.parts, [&](const BudgetPart& part) { return !HasHolder(reach, part.holder); });
   if (entry.act == BudgetAct::kSplit) {
+    if (out.parts.empty()) return std::nullopt;
+    // Of parts in several units the amounts stand in the parts alone.
+    out.unit = book.UnitOf(out.parts[0].holder);
     out.amount = {};
-    for (const BudgetPart& part : out.parts) out.amount.micros += part.amount.micros;
-    return out.parts.empty() ? std::nullopt : std::optional(out);
+    for (const BudgetPart& part : out.parts)
+      out.amount.micros += book.UnitOf(part.holder) == out.unit ? part.amount.micros : 0;
+    return out;
   }
   out.amount = out.received;
+  out.unit = book.UnitOf(out.to);
   return HasHolder(reach, entry.to) ? std::optional(out) : std::nullopt;
 }
 
@@ -356,14 +361,14 @@ HttpResponse Api::BudgetLedger(const HttpRequest& request, const Reach& reach) {
         const bool is_of =
             !only.has_value() || e.of == *only || (e.act == BudgetAct::kTransfer && e.to == *only) ||
             std::ranges::any_of(e.parts, [&](const BudgetPart& part) { return part.holder == *only; });
-        return is_of && Shown(e, reach).has_value();
+        return is_of && Shown(e, book, reach).has_value();
       },
       static_cast<size_t>(*limit));
   JsonWriter json;
   json.BeginObject();
   json.Key("entries");
   json.BeginArray();
-  for (const BudgetEntry& e : entries) PutLedgerEntry(*Shown(e, reach), book, json);
+  for (const BudgetEntry& e : entries) PutLedgerEntry(*Shown(e, book, reach), book, json);
   json.EndArray();
   json.EndObject();
   return JsonResponse(200, json.Take());
