@@ -4,6 +4,7 @@ import { createReadStream, existsSync, readFileSync, statSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { dirname, extname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { businessAnswer, ledgerAnswer } from './businesses.mjs';
 import { allocation, billPage, budgetPage, costPage } from './costs.mjs';
 import { DecisionLog } from './decisions.mjs';
 import { DAY, WINDOW, fleetHistory, fleetNow, makeFleet } from './fleet.mjs';
@@ -35,7 +36,7 @@ function statusOf(world) {
     version: '0.2.0-mock', caller: world.caller, started: world.started - 3 * DAY - 4000, ready: true, warnings: [], clock: 'wall', actuator: world.actuator, store: 'sqlite /var/lib/tautline/taut.db',
     pages: true,
     cell: { name: world.agents === null ? '' : 'north', links: world.agents === null ? [] : [{ name: 'south', url: 'https://south.example/' }, { name: 'test', url: 'https://test.example/' }] },
-    agents: agentCounts(world), nodes: null, quota: true, bills: true,
+    agents: agentCounts(world), nodes: null, quota: true, bills: true, businesses: true,
     ingest: Object.fromEntries([['accepted', 48211904], ['out_of_order', 812], ['stale_markers', 5310], ['duplicates', 96], ['conflicts', 0], ['nan', 0],
       ['invalid', 0], ['far_future', 0], ['too_late', 1204], ['over_capacity', 0], ['unmapped', 22018], ['facts', 61585], ['refused', 41]]
       .map(([name, n]) => [name, busy ? n : 0])),
@@ -53,7 +54,7 @@ function enforce(row, enforced) {
   if (!enforced) for (const resource of RESOURCES) row[resource].limit = row[resource].owner_limit;
 }
 
-const OPERATOR = { user: '', role: 'operator', groups: [], may: ['look', 'see_jobs', 'see_quota', 'see_money', 'set_jobs', 'make_requests', 'end_requests', 'see_platform', 'write_samples'] };
+const OPERATOR = { user: '', role: 'operator', groups: [], may: ['look', 'see_jobs', 'see_quota', 'see_money', 'move_money', 'grant_money', 'set_jobs', 'make_requests', 'end_requests', 'see_platform', 'write_samples'] };
 
 export function makeWorld({ jobs = 10000, state = 'live', actuator = 'dry_run', silent = false, agents = 12, caller = OPERATOR } = {}) {
   const now = Math.floor(Date.now() / 1000 / WINDOW) * WINDOW;
@@ -123,7 +124,7 @@ export function answer(world, method, path, query, body = '') {
     return detail;
   }
   const fleet = () => fleetNow(world.jobs, world.now, world.actuator);
-  const needs = { agents: 'see_platform', machines: 'see_platform', promises: 'see_platform', 'fleet/history': 'see_platform', costs: 'see_money', budgets: 'see_money', bills: 'see_money' }[[first, ...rest].join('/')];
+  const needs = { agents: 'see_platform', machines: 'see_platform', promises: 'see_platform', 'fleet/history': 'see_platform', costs: 'see_money', budgets: 'see_money', bills: 'see_money', businesses: 'see_money', 'budget-ledger': 'see_money' }[[first, ...rest].join('/')];
   if (needs && !world.caller.may.includes(needs)) throw fail(403, `this needs ${needs}`);
   switch (first) {
     case 'fleet': {
@@ -133,6 +134,8 @@ export function answer(world, method, path, query, body = '') {
     }
     case 'jobs': return jobPage(world.jobs, query);
     case 'budgets': return budgetPage(world);
+    case 'businesses': return businessAnswer(world);
+    case 'budget-ledger': return ledgerAnswer(world, method, query, body);
     case 'costs': return costPage(world, query);
     case 'bills': return billPage(world, query);
     case 'quota': return quotaState(world);

@@ -141,6 +141,21 @@ test('a stream that is held back is made up for by polling', async () => {
   await mock.close();
 });
 
+test('the costs show who pays for whom, what is spent of budgets, and who moved money', async () => {
+  const mock = await startMock({ jobs: 40 });
+  const { page, problems } = await browser.open(mock.url + '#/costs');
+  await shows(page, /Businesses and groups/);
+  const businesses = page.getByRole('region', { name: 'Businesses', exact: true });
+  assert.match(await businesses.locator('tr', { hasText: 'retail' }).innerText(), /will be over[^]*EUR[^]*shop 62.5/);
+  assert.match(await businesses.locator('tr', { hasText: 'media' }).innerText(), /within, frozen[^]*credits/);
+  assert.match(await page.getByRole('region', { name: 'Groups with budgets' }).innerText(), /EUR in all: media 37.5[^]*retail 62.5/);
+  assert.match(await page.getByRole('region', { name: 'Budget ledger' }).innerText(), /transfer of 120.00 EUR from business:retail[^]*hans[^]*load test/);
+  await shows(page, /No business pays for [^:]*EUR: lab/);
+  assert.deepEqual(problems, []);
+  await page.close();
+  await mock.close();
+});
+
 test('people of a group are shown what they may see, and their pages request nothing else', async () => {
   const caller = { user: 'mia', role: 'group', groups: [{ group: 'shop', as: 'member' }], may: ['look', 'see_jobs', 'see_quota', 'make_requests'] };
   const mock = await startMock({ jobs: 40, caller });

@@ -62,6 +62,18 @@ export interface CostGroup extends CostSums { value: string | null; jobs: number
 export interface CostStep extends CostSums { time: number }
 export interface BudgetRow { name: string; label: string; value: string; per_month: number; spent: number; forecast: number }
 export interface BudgetPage { from: number; to: number; now: number; currency?: string; budgets: BudgetRow[] }
+export interface BudgetHolder {
+  name: string; holder: string; unit: string; budget: string; balance: string; spent: string; forecast: string; left: string;
+  frozen: boolean; frozen_by?: number; frozen_why?: string; removed: boolean; overrides: { entry: number; amount: string; until: number }[];
+}
+export interface BusinessRow extends BudgetHolder { per_period: string; carry_share_bp: number; carry_cap?: string; pays_for: { group: string; share_bp: number; paid: string }[] }
+export interface FundedGroup extends BudgetHolder { funders: { business: string; share_bp: number; paid: string }[]; spent_in_all: string; unfunded: string }
+export interface BusinessPage {
+  from: number | null; to: number | null; counted_to: number; currency: string; spent?: string; unfunded?: string; forecast?: string;
+  warnings: string[]; businesses: BusinessRow[]; groups: FundedGroup[]; without_budget: { group: string; spent: string }[];
+}
+export interface BudgetEntry { id: number; time: number; who: string; why: string; act: string; text: string }
+export interface BudgetLedger { entries: BudgetEntry[] }
 export interface CostPage {
   from: number; to: number; by: string; labels: string[]; currency?: string; total: CostSums & { jobs: number }; late: CostSums;
   number_of_groups: number; groups: CostGroup[]; steps: CostStep[];
@@ -156,7 +168,7 @@ export interface Agent {
 }
 export interface AgentPage { enabled: boolean; agents: Agent[]; refused: RefusedAgent[] }
 
-export type Act = 'look' | 'see_jobs' | 'see_quota' | 'see_money' | 'set_jobs' | 'make_requests' | 'end_requests' | 'see_platform' | 'write_samples';
+export type Act = 'look' | 'see_jobs' | 'see_quota' | 'see_money' | 'move_money' | 'grant_money' | 'set_jobs' | 'make_requests' | 'end_requests' | 'see_platform' | 'write_samples';
 export interface PromiseSums { job_days: number; job_days_over: number; work: number; work_over: number; promised: number | null; delivered: number | null }
 export interface PromiseTotal {
   resource: Resource; limits: 'set' | 'shown'; promise: 'none' | 'chance' | 'fleet_share' | 'job_share'; counts: 'job_days' | 'work'; broken: boolean; recent: PromiseSums; lifetime: PromiseSums;
@@ -195,7 +207,7 @@ export interface Status {
   cell: { name: string; links: { name: string; url: string }[] };
   agents: { enabled: boolean; connected: number; known: number };
   nodes: number | null;
-  quota: boolean; bills: boolean;
+  quota: boolean; bills: boolean; businesses: boolean;
   ingest: Record<string, number>;
   last_pass: { window_end: number; jobs: number; milliseconds: number; steps: Record<string, number> } | null;
   backfill: { done: number; total: number; sentence: string } | null;

@@ -12,6 +12,7 @@ import { Card, Problem, Segments, Skeleton } from '../ui/basics';
 import { Chart, type Series } from '../ui/chart';
 import { Snippet } from '../ui/snippet';
 import { Treemap } from '../ui/treemap';
+import { Businesses } from './businesses';
 
 const HOUR = 3600;
 const DAY = 24 * HOUR;
@@ -213,7 +214,8 @@ export function CostsPage({ query }: { query: Record<string, string> }) {
   const may = useMay('see_money');
   const answer = useQuery<CostPage>(may !== true ? null : withParams('costs', { ...span, by: query.by ?? '', step: hourly ? 'hour' : 'day', limit: MOST }), { on: ['window'], keep: true });
   const budgets = useQuery<BudgetPage>(may !== true ? null : 'budgets', { on: ['window'], keep: true }).data;
-  const billed = useQuery<Status>('status', { keep: true }).data?.bills === true;
+  const status = useQuery<Status>('status', { keep: true }).data;
+  const billed = status?.bills === true;
   const billAnswer = useQuery<BillPage>(billed && may === true ? withParams('bills', { limit: MOST }) : null, { on: ['window'], keep: true });
   const bills = billAnswer.data;
   const page = answer.data;
@@ -235,6 +237,7 @@ export function CostsPage({ query }: { query: Record<string, string> }) {
       {!page ? !answer.error && <div class="card"><Skeleton lines={8} /></div> : page.groups.length === 0 ? <p class="hint nothing">Nothing was measured in this time.</p> : (
         <>
           <Headline page={page} />
+          {status?.businesses === true && <Businesses />}
           {budgets && budgets.budgets.length > 0 && <Budgets page={budgets} />}
           {billAnswer.error && <Problem text={`The bill: ${billAnswer.error.message}`} retry={billAnswer.reload} />}
           {bills && bills.groups.length > 0 && <Bills page={bills} />}

@@ -74,6 +74,7 @@ const QUERIES: Record<string, string[]> = {
 const BODIES: Record<string, string[]> = {
   '/api/v1/jobs/{job}/whatif': ['{}', '{"recommender":"static"}', '{"recommender":"peak","peak_days":3,"days":7,"upper":1e12}'],
   '/api/v1/jobs/{job}/settings': ['{"mode":"observe"}', '{"mode":""}'],
+  '/api/v1/budget-ledger': ['{"act":"grant","of":"retail","amount":"5.00","why":"a test"}'],
 };
 
 describe('the mock answers as the contract says', () => {
@@ -91,7 +92,7 @@ describe('the mock answers as the contract says', () => {
   }
   it('in an empty fleet', () => {
     const empty = makeWorld({ state: 'empty' });
-    for (const [path, schema] of Object.entries({ fleet: 'Fleet', 'fleet/history': 'FleetHistory', jobs: 'JobPage', costs: 'CostPage', budgets: 'BudgetPage', decisions: 'DecisionPage', ooms: 'OomPage', status: 'Status', settings: 'Settings', agents: 'AgentPage', machines: 'MachinePage', promises: 'PromisePage' })) {
+    for (const [path, schema] of Object.entries({ fleet: 'Fleet', 'fleet/history': 'FleetHistory', jobs: 'JobPage', costs: 'CostPage', budgets: 'BudgetPage', businesses: 'BusinessPage', 'budget-ledger': 'BudgetLedger', decisions: 'DecisionPage', ooms: 'OomPage', status: 'Status', settings: 'Settings', agents: 'AgentPage', machines: 'MachinePage', promises: 'PromisePage' })) {
       check({ $ref: `#/components/schemas/${schema}` }, answer(empty, 'GET', '/api/v1/' + path, new URLSearchParams()));
     }
   });
