@@ -26,8 +26,8 @@ absl::Status Check(const ActuaryOptions& o) {
   const auto within = [](double v, double low, double high) { return v >= low && v <= high; };
   const auto positive = [](double v) { return v > 0 && std::isfinite(v); };
   if (!positive(o.capacity)) return Bad("the capacity", o.capacity, "above 0");
-  if (o.step_s < 1 || 1800 % o.step_s != 0)
-    return Bad("a step in seconds", static_cast<double>(o.step_s), "a divisor of 1,800");
+  if (o.step_s < 1 || (1800 % o.step_s != 0 && o.step_s != 3600))
+    return Bad("a step in seconds", static_cast<double>(o.step_s), "a divisor of 1,800, or 3,600");
   const int64_t day = 86'400 / o.step_s;
   if (o.horizon_steps < 1 || o.horizon_steps > kMostHorizonDays * day)
     return Bad("the horizon in steps", static_cast<double>(o.horizon_steps), "1 to 120 days");

@@ -35,7 +35,7 @@ enum class PromiseOf : uint8_t {
 
 struct ActuaryOptions {
   double capacity = 1;         // of the pool as planned, > 0: the scale of the histograms
-  int64_t step_s = 300;        // divides half an hour
+  int64_t step_s = 300;        // divides half an hour, or is an hour
   int64_t horizon_steps = 12;  // [1, 120 days]
   double promise = 0.98;       // share of time or of horizons, [0.5, 0.99999]
   PromiseOf of = PromiseOf::kTime;

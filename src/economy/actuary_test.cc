@@ -187,6 +187,34 @@ TEST(Actuary, KeptTimeConvergesOnThePromise) {
 }
 
 // Of the hours sold, the ordered share is available throughout.
+// Steps of an hour, as a running pool keeps them: a daily season and noise, a promise for each hour and each day.
+TEST(Actuary, KeepsPromisesInStepsOfAnHour) {
+  for (const int64_t horizon : {1, 24}) {
+    ActuaryOptions options;
+    options.step_s = 3600;
+    options.capacity = 100;
+    options.horizon_steps = horizon;
+    Actuary actuary = *Actuary::Make(options);
+    Rng rng(11);
+    double missed = 0, hours = 0, amounts = 0;
+    Quote quote;
+    for (int64_t t = 0; t < 100 * 24; ++t) {
+      const double use = 50 + 20 * std::sin(6.283185 * static_cast<double>(t % 24) / 24) + 3 * rng.Normal();
+      if (t >= 40 * 24 && t % horizon == 0) quote = actuary.Ask();
+      if (t >= 40 * 24) {
+        ASSERT_FALSE(quote.refused()) << Explain(quote, options);
+        hours += 1;
+        missed += 100 - use < quote.amount ? 1 : 0;
+        amounts += quote.amount;
+      }
+      actuary.Observe(100, use);
+    }
+    EXPECT_NEAR(missed / hours, 0.02, 0.012) << horizon;
+    // What is left of 100 beside the season and about two deviations; for a day beside its highest hours.
+    EXPECT_GT(amounts / hours, horizon == 1 ? 38 : 22) << horizon;
+  }
+}
+
 TEST(Actuary, PromisesWholeHorizons) {
   Rng rng(12);
   std::vector<double> use;

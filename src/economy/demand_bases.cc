@@ -18,12 +18,14 @@ constexpr std::string_view kNames[kDemandBases] = {"mean of the last week", "dai
                                                    "weekly season and the last hour",
                                                    "highs of the last week", "highs of the last day"};
 
+int64_t SlotSeconds(int64_t step_s) { return std::max(kSlotS, step_s); }
+
 }  // namespace
 
 SeasonProfile::SeasonProfile(int64_t slots, int64_t slot_steps, double memory, int64_t hour_steps)
     : slot_steps_(slot_steps),
       hour_steps_(hour_steps),
-      gain_(2 / (static_cast<double>(hour_steps) / 2 + 1)),
+      gain_(std::min(1.0, 2 / (static_cast<double>(hour_steps) / 2 + 1))),
       least_gain_(1 / (memory * static_cast<double>(slot_steps))),
       mean_(static_cast<size_t>(slots)),
       visits_(static_cast<size_t>(slots)),
@@ -63,8 +65,8 @@ DemandBases::DemandBases(int64_t step_s, int64_t horizon_steps, double promise)
       horizon_steps_(horizon_steps),
       promise_(promise),
       ring_(static_cast<size_t>(7 * day_steps_), std::numeric_limits<double>::quiet_NaN()),
-      daily_(kDaySlots, kSlotS / step_s, kDailyMemory, 3600 / step_s),
-      weekly_(7 * kDaySlots, kSlotS / step_s, kWeeklyMemory, 3600 / step_s),
+      daily_(86'400 / SlotSeconds(step_s), SlotSeconds(step_s) / step_s, kDailyMemory, 3600 / step_s),
+      weekly_(7 * 86'400 / SlotSeconds(step_s), SlotSeconds(step_s) / step_s, kWeeklyMemory, 3600 / step_s),
       scratch_(static_cast<size_t>(day_steps_)) {}
 
 void DemandBases::Add(double use) {

@@ -12,7 +12,8 @@ namespace taut {
 
 inline constexpr size_t kDemandBases = 5;
 
-// Mean and deviation by time slot (half an hour) of a season, and the slow error of both (AR(1) per step).
+// Mean and deviation by time slot (half an hour, or the step if that is longer) of a season, and the slow
+// error of both (AR(1) per step).
 class SeasonProfile {
  public:
   // `slots` of `slot_steps`; a slot remembers `memory` visits.

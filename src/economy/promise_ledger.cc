@@ -9,6 +9,7 @@ namespace taut {
 namespace {
 
 constexpr int64_t kRunGapS = 3600;
+constexpr int64_t kMostSeconds = int64_t{1} << 40;  // of times that are read
 
 std::string_view NameOf(PromiseVerdict verdict) {
   switch (verdict) {
@@ -88,13 +89,37 @@ absl::Status PromiseLedger::Observe(int64_t time_s, int tier, double available) 
     if (available >= o.promise.amount) continue;
     ++o.missed;
     Miss& m = MissOf(tier, o.promise.level);
-    if (!m.any || time_s - m.last_s > kRunGapS) ++m.runs;
+    if (!m.any || time_s - m.last_s > kRunGapS) ++o.runs;
     m.any = true;
     m.last_s = time_s;
   }
   // A step that ends a horizon completes it; other tiers may still be to come.
   CloseUntil(time_s + step_s_, tier);
   return absl::OkStatus();
+}
+
+void PromiseLedger::FindOpen() {
+  open_.clear();
+  for (size_t i = 0; i < outcomes_.size(); ++i) {
+    if (!outcomes_[i].complete) open_.push_back(i);
+  }
+}
+
+void PromiseLedger::ForgetBefore(int64_t time_s) {
+  const size_t gone = std::erase_if(outcomes_, [time_s](const PromiseOutcome& o) {
+    return o.promise.start_s + o.promise.horizon_s <= time_s;
+  });
+  if (gone > 0) FindOpen();
+}
+
+void PromiseLedger::SetBack(int64_t time_s) {
+  std::erase_if(outcomes_, [time_s](const PromiseOutcome& o) {
+    return o.promise.start_s + o.promise.horizon_s > time_s;
+  });
+  now_s_ = std::min(now_s_, time_s - 1);
+  for (Tier& t : tiers_) t.last_s = std::min(t.last_s, time_s - 1);
+  for (Miss& m : misses_) m.last_s = std::min(m.last_s, time_s - 1);
+  FindOpen();
 }
 
 KeptSummary PromiseLedger::Summarize(int tier, double level) const {
@@ -128,7 +153,9 @@ KeptSummary PromiseLedger::Summarize(int tier, double level) const {
   // One run of an hour as a prior: without any miss, how long one would last is not known.
   const double hour = std::max(1.0, 3600.0 / static_cast<double>(step_s_));
   double runs = 1;
-  for (const Miss& m : misses_) runs += m.tier == tier && m.level == level ? static_cast<double>(m.runs) : 0;
+  for (const PromiseOutcome& o : outcomes_) {
+    if (o.promise.tier == tier && o.promise.level == level) runs += static_cast<double>(o.runs);
+  }
   s.run_steps = std::max(1.0, (static_cast<double>(s.missed_steps) + hour) / runs);
   s.kept_time = 1 - static_cast<double>(s.missed_steps) / steps;
   const double independent = steps / s.run_steps;
@@ -136,6 +163,76 @@ KeptSummary PromiseLedger::Summarize(int tier, double level) const {
   if (s.time_interval.low >= level) s.verdict = PromiseVerdict::kKept;
   if (s.time_interval.high < level) s.verdict = PromiseVerdict::kBroken;
   return s;
+}
+
+void PromiseLedger::Save(ByteWriter& out) const {
+  out.Put(step_s_);
+  out.Put(now_s_);
+  out.PutVarint(tiers_.size());
+  for (const Tier& t : tiers_) {
+    out.Put(int32_t{t.tier});
+    out.Put(t.last_s);
+  }
+  out.PutVarint(misses_.size());
+  for (const Miss& m : misses_) {
+    out.Put(int32_t{m.tier});
+    out.Put(m.level);
+    out.Put(m.last_s);
+    out.Put(uint8_t{m.any});
+  }
+  out.PutVarint(outcomes_.size());
+  for (const PromiseOutcome& o : outcomes_) {
+    out.Put(o.promise.start_s);
+    out.Put(o.promise.horizon_s);
+    out.Put(int32_t{o.promise.tier});
+    out.Put(o.promise.amount);
+    out.Put(o.promise.level);
+    out.PutVarint(static_cast<uint64_t>(o.measured));
+    out.PutVarint(static_cast<uint64_t>(o.missed));
+    out.PutVarint(static_cast<uint64_t>(o.runs));
+    out.Put(o.worst);
+    out.Put(uint8_t{o.complete});
+  }
+}
+
+absl::StatusOr<PromiseLedger> PromiseLedger::Load(ByteReader& in) {
+  PromiseLedger out(in.Get<int64_t>());
+  out.now_s_ = in.Get<int64_t>();
+  for (uint64_t n = in.GetVarint(); n > 0 && !in.failed(); --n) {
+    Tier& t = out.tiers_.emplace_back();
+    t.tier = in.Get<int32_t>();
+    t.last_s = in.Get<int64_t>();
+  }
+  for (uint64_t n = in.GetVarint(); n > 0 && !in.failed(); --n) {
+    Miss& m = out.misses_.emplace_back();
+    m.tier = in.Get<int32_t>();
+    m.level = in.Get<double>();
+    m.last_s = in.Get<int64_t>();
+    m.any = in.Get<uint8_t>() != 0;
+  }
+  bool sound = out.step_s_ > 0;
+  for (uint64_t n = in.GetVarint(); n > 0 && !in.failed(); --n) {
+    PromiseOutcome& o = out.outcomes_.emplace_back();
+    o.promise.start_s = in.Get<int64_t>();
+    o.promise.horizon_s = in.Get<int64_t>();
+    o.promise.tier = in.Get<int32_t>();
+    o.promise.amount = in.Get<double>();
+    o.promise.level = in.Get<double>();
+    o.measured = static_cast<int64_t>(in.GetVarint());
+    o.missed = static_cast<int64_t>(in.GetVarint());
+    o.runs = static_cast<int64_t>(in.GetVarint());
+    o.worst = in.Get<double>();
+    o.complete = in.Get<uint8_t>() != 0;
+    const Promise& p = o.promise;
+    sound = sound && p.amount >= 0 && std::isfinite(p.amount) && p.level > 0 && p.level < 1 &&
+            p.horizon_s >= out.step_s_ && p.horizon_s < kMostSeconds && std::abs(p.start_s) < kMostSeconds &&
+            o.runs >= 0 && o.runs <= o.missed && o.missed <= o.measured &&
+            o.measured <= p.horizon_s / out.step_s_ + 1 && !std::isnan(o.worst);
+  }
+  if (absl::Status s = in.status("a ledger of promises"); !s.ok()) return s;
+  if (!sound) return absl::DataLossError("a ledger of promises with one that cannot be");
+  out.FindOpen();
+  return out;
 }
 
 std::string Explain(const KeptSummary& s, double level) {

@@ -1,5 +1,5 @@
 // Promises of availability compared with what was available: whether they were kept is a sampled statement,
-// with an interval. Append-only; arithmetic only.
+// with an interval. Arithmetic only.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "base/bytes.h"
 
 namespace taut {
 
@@ -32,6 +34,7 @@ struct Promise {
 struct PromiseOutcome {
   Promise promise;
   int64_t measured = 0, missed = 0;                        // steps
+  int64_t runs = 0;                                        // of missed steps, that began in this promise
   double worst = std::numeric_limits<double>::infinity();  // lowest availability
   bool complete = false;                                   // the horizon has ended
   double kept_share() const {                              // 1 if nothing was measured
@@ -70,24 +73,35 @@ class PromiseLedger {
   // time that is repeated for the same tier is an InvalidArgument. O(open promises).
   absl::Status Observe(int64_t time_s, int tier, double available);
 
+  // Leaves out the promises that ended at `time_s` or before: they count in no summary any more. O(outcomes).
+  void ForgetBefore(int64_t time_s);
+  // The clock was set back to `time_s`: promises that are about a later time are left out, also those that
+  // were judged by what was observed of it, and observations go on from there. O(outcomes).
+  void SetBack(int64_t time_s);
+
   // In order of Add.
   std::span<const PromiseOutcome> outcomes() const { return outcomes_; }
   KeptSummary Summarize(int tier, double level) const;
   int64_t step_s() const { return step_s_; }
+
+  void Save(ByteWriter& out) const;
+  // DataLoss for what no Save wrote.
+  static absl::StatusOr<PromiseLedger> Load(ByteReader& in);
 
  private:
   struct Tier {
     int tier = 0;
     int64_t last_s = std::numeric_limits<int64_t>::min();
   };
-  struct Miss {  // runs of missed time, by tier and level
+  struct Miss {  // the last missed step, by tier and level
     int tier = 0;
     double level = 0;
-    int64_t runs = 0, last_s = 0;
+    int64_t last_s = 0;
     bool any = false;
   };
   Tier& TierOf(int tier);
   Miss& MissOf(int tier, double level);
+  void FindOpen();
   void CloseUntil(int64_t time_s, std::optional<int> tier);
 
   int64_t step_s_;

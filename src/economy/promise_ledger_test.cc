@@ -101,5 +101,82 @@ TEST(PromiseLedger, RejectsWhatIsOutOfRange) {
   EXPECT_TRUE(ledger.Add({900, kHour, 1, 1, 0.9}).ok());
 }
 
+// A ledger that is read again goes on as the one that was written, in the middle of a promise and of a run of
+// missed steps.
+TEST(PromiseLedger, IsTheSameAfterItIsSavedAndLoaded) {
+  PromiseLedger ledger(kStep);
+  const auto observe = [](PromiseLedger& to, int64_t from, int64_t end) {
+    for (int64_t t = from; t < end; ++t)
+      ASSERT_TRUE(to.Observe(t * kStep, 1, t % 20 < 2 ? 50 : t == 17 ? std::nan("") : 70).ok());
+  };
+  ASSERT_TRUE(ledger.Add({0, kHour, 1, 60, 0.9}).ok());
+  ASSERT_TRUE(ledger.Add({kHour, kHour, 1, 60, 0.9}).ok());
+  observe(ledger, 0, 21);
+  std::string bytes;
+  ByteWriter out(&bytes);
+  ledger.Save(out);
+  ByteReader in(bytes);
+  absl::StatusOr<PromiseLedger> loaded = PromiseLedger::Load(in);
+  ASSERT_TRUE(loaded.ok()) << loaded.status();
+  EXPECT_EQ(in.remaining(), 0U);
+  EXPECT_FALSE(loaded->Observe(20 * kStep, 1, 70).ok()) << "that time was observed";
+  for (PromiseLedger* each : {&ledger, &*loaded}) {
+    observe(*each, 21, 24);
+    const KeptSummary s = each->Summarize(1, 0.9);
+    EXPECT_EQ(s.promises, 2);
+    EXPECT_EQ(s.steps, 23);
+    EXPECT_EQ(s.missed_steps, 4);
+    EXPECT_EQ(s.run_steps, (4 + 12) / 3.0) << "the steps 0 and 1, and 20 and 21, and a run as a prior";
+  }
+}
+
+TEST(PromiseLedger, RefusesWhatNoLedgerWrote) {
+  PromiseLedger ledger(kStep);
+  ASSERT_TRUE(ledger.Add({0, kHour, 1, 60, 0.9}).ok());
+  std::string bytes;
+  ByteWriter out(&bytes);
+  ledger.Save(out);
+  for (size_t n = 0; n < bytes.size(); ++n) {
+    ByteReader in(std::string_view(bytes).substr(0, n));
+    EXPECT_FALSE(PromiseLedger::Load(in).ok()) << n;
+  }
+  std::string other = bytes;
+  other[0] = 0;
+  other[1] = 0;  // steps of no time
+  ByteReader in(other);
+  EXPECT_EQ(PromiseLedger::Load(in).status().code(), absl::StatusCode::kDataLoss);
+}
+
+TEST(PromiseLedger, ForgetsOldPromisesWithTheirRuns) {
+  PromiseLedger ledger(kStep);
+  for (int64_t hour = 0; hour < 3; ++hour) {
+    ASSERT_TRUE(ledger.Add({hour * kHour, kHour, 1, 60, 0.9}).ok());
+    for (int64_t t = 12 * hour; t < 12 * hour + 12; ++t)
+      ASSERT_TRUE(ledger.Observe(t * kStep, 1, hour == 0 && t % 4 == 0 ? 50 : 70).ok());
+  }
+  EXPECT_EQ(ledger.Summarize(1, 0.9).missed_steps, 3);
+  ledger.ForgetBefore(kHour - 1);
+  EXPECT_EQ(ledger.outcomes().size(), 3U) << "the first one ended later";
+  ledger.ForgetBefore(kHour);
+  const KeptSummary s = ledger.Summarize(1, 0.9);
+  EXPECT_EQ(s.promises, 2);
+  EXPECT_EQ(s.missed_steps, 0);
+  EXPECT_EQ(s.run_steps, 12) << "the prior alone";
+}
+
+TEST(PromiseLedger, GoesOnFromATimeThatTheClockWasSetBackTo) {
+  PromiseLedger ledger(kStep);
+  for (int64_t hour = 0; hour < 3; ++hour) {
+    ASSERT_TRUE(ledger.Add({hour * kHour, kHour, 1, 60, 0.9}).ok());
+    for (int64_t t = 12 * hour; t < 12 * hour + 12; ++t) ASSERT_TRUE(ledger.Observe(t * kStep, 1, 70).ok());
+  }
+  ledger.SetBack(kHour);
+  ASSERT_EQ(ledger.outcomes().size(), 1U);
+  ASSERT_TRUE(ledger.Add({kHour, kHour, 1, 60, 0.9}).ok());
+  for (int64_t t = 12; t < 24; ++t) ASSERT_TRUE(ledger.Observe(t * kStep, 1, 50).ok()) << t;
+  EXPECT_EQ(ledger.Summarize(1, 0.9).promises_kept, 1);
+  EXPECT_EQ(ledger.Summarize(1, 0.9).promises, 2);
+}
+
 }  // namespace
 }  // namespace taut

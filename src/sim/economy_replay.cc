@@ -15,9 +15,6 @@
 namespace taut {
 namespace {
 
-constexpr std::string_view kSales[] = {"reserved", "slack", "spare"};
-constexpr int64_t kReservedPpm = 999'000;  // promised by a tier that is reserved by default
-
 // Of the UTC calendar.
 int32_t MonthOf(int32_t day) {
   const std::chrono::year_month_day date{std::chrono::sys_days{std::chrono::days{day}}};
@@ -426,27 +423,6 @@ class EconomyRun {
 };
 
 }  // namespace
-
-std::string_view Name(TierSale sale) { return kSales[static_cast<size_t>(sale)]; }
-
-absl::StatusOr<TierSale> TierSaleNamed(std::string_view name) {
-  for (const TierSale sale : {TierSale::kReserved, TierSale::kSlack, TierSale::kSpare}) {
-    if (Name(sale) == name) return sale;
-  }
-  return absl::InvalidArgumentError(StrCat("\"", name, "\": expected reserved, slack or spare"));
-}
-
-std::vector<TierSale> DefaultTierSales(const PriceSheet& sheet) {
-  std::vector<TierSale> out;
-  for (const PriceTier& tier : sheet.tiers) {
-    const bool is_reserved =
-        out.empty() || (out.back() == TierSale::kReserved && tier.availability_ppm >= kReservedPpm);
-    out.push_back(is_reserved                  ? TierSale::kReserved
-                  : tier.availability_ppm == 0 ? TierSale::kSpare
-                                               : TierSale::kSlack);
-  }
-  return out;
-}
 
 absl::StatusOr<EconomyResult> ReplayEconomy(DaySource& source, const PriceSheet& sheet,
                                             std::span<const BilledJob> jobs, const EconomyOptions& options,

@@ -2,10 +2,8 @@
 // of selling what the reserved tiers leave. The pool is one lump of capacity, without machines.
 //
 // Tiers come one after the other, by priority: what a tier does never depends on those below it. How a tier
-// is sold:
-//   reserved: against capacity, less what higher reserved tiers have bought; what is granted always runs.
-//   slack:    as the policy's seller says; runs in what the higher tiers do not use (tier_run.h).
-//   spare:    everything, without a promise; runs as slack does. Nothing with the policy none.
+// is sold: tier_sale.h. Slack is sold as the policy's seller says (tier_run.h), spare tiers nothing with the
+// policy none.
 // Jobs of slack and spare tiers ask from the end of the warm-up on: what is there then asks at once.
 #pragma once
 
@@ -23,19 +21,12 @@
 #include "economy/price_sheet.h"
 #include "economy/quota_tree.h"
 #include "economy/tier_run.h"
+#include "economy/tier_sale.h"
 #include "economy/tier_seller.h"
 #include "sim/bill_replay.h"
 #include "sim/replay.h"
 
 namespace taut {
-
-enum class TierSale : uint8_t { kReserved, kSlack, kSpare };
-std::string_view Name(TierSale sale);  // "reserved", "slack", "spare"
-// InvalidArgument naming the choices.
-absl::StatusOr<TierSale> TierSaleNamed(std::string_view name);
-// By tier of the sheet: the first is reserved, and so are those after it that promise an availability of at
-// least 99.9 %; one that promises none is spare; others are slack.
-std::vector<TierSale> DefaultTierSales(const PriceSheet& sheet);
 
 struct EconomyOptions {
   std::vector<SellerPolicy> policies;
