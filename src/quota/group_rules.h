@@ -29,6 +29,7 @@ class GroupRules {
   };
   Place Of(const JobRecord& job) const;
   const std::string& default_tier() const { return default_tier_; }
+  bool has_tier_template() const { return tier_.has_value(); }
 
  private:
   GroupRules(NameTemplate group, std::optional<NameTemplate> tier, std::string default_tier)

@@ -19,6 +19,9 @@ class GroupScheme {
 
   // "": of none.
   std::string GroupOf(const JobRecord& job) const { return rules_.Of(job).group; }
+  // The default tier where the labels give none.
+  std::string TierOf(const JobRecord& job) const { return rules_.Of(job).tier; }
+  bool has_tier_template() const { return rules_.has_tier_template(); }
   // Whether `group` is `above`, or below it. Of a group that the quota does not have only the former. O(depth).
   bool IsWithin(std::string_view group, std::string_view above) const;
   // `group`, or the first one above it that `counts`; "" if none does. O(depth).
