@@ -205,6 +205,7 @@ std::span<const Api::RouteRow> Api::RouteRows() {
       {"GET", "/api/v1/requests/{id}", &Api::OneQuotaRequest, kSeeQuota},
       {"DELETE", "/api/v1/requests/{id}", &Api::WithdrawQuotaRequest, kMakeRequests},
       {"GET", "/api/v1/promises", &Api::Promises, kSeePlatform},
+      {"GET", "/api/v1/capacity", &Api::Capacity, kSeePlatform},
       {"GET", "/api/v1/machines", &Api::Machines, kSeePlatform},
       {"GET", "/api/v1/machines/{name}", &Api::OneMachine, kSeePlatform},
       {"GET", "/allocation", &Api::Allocation, kSeeMoney},

@@ -19,6 +19,7 @@
 #include "api/metrics_text.h"
 #include "api/reach.h"
 #include "api/route_times.h"
+#include "capacity/capacity_desk.h"
 #include "control/control_plane.h"
 #include "economy/pricing.h"
 #include "machines/machine_desk.h"
@@ -139,6 +140,9 @@ struct ApiOptions {
   // Both or none; none: there is no source of machines. The desk outlives the API.
   MachineDesk* machines = nullptr;
   std::function<MachineRunCounts()> machine_counts;
+  // Both or none; the desk outlives the API.
+  CapacityDesk* capacity = nullptr;
+  std::function<uint64_t()> capacity_failed_saves;
   // If the daemon listens for KEDA.
   std::function<ScalerServerCounts()> scaler_counts;
 };
@@ -260,6 +264,9 @@ class Api {
   HttpResponse Machines(const HttpRequest& request, const Reach& reach);
   HttpResponse OneMachine(const HttpRequest& request, const Reach& reach);
   void PutMachineMetrics(MetricsText& out) const;
+  // capacity_handler.cc
+  HttpResponse Capacity(const HttpRequest& request, const Reach& reach);
+  void PutCapacityMetrics(MetricsText& out) const;
   // promise_handlers.cc
   HttpResponse Promises(const HttpRequest& request, const Reach& reach);
   void PutPromiseMetrics(MetricsText& out) const;

@@ -406,6 +406,7 @@ HttpResponse Api::Metrics(const HttpRequest& /*request*/, const Reach& /*reach*/
   PutBusinessMetrics(out);
   PutQuotaMetrics(out);
   PutMachineMetrics(out);
+  PutCapacityMetrics(out);
   PutPromiseMetrics(out);
   const PassTimes pass = control_.status().last_pass();
   for (const auto& [step, ms] : pass.steps_ms) {

@@ -224,6 +224,15 @@ struct MachinesArgs {
 };
 int RunMachines(const MachinesArgs& args);
 
+// taut capacity: lines of the cell over time, what can be sold, and how promises of it were kept.
+struct CapacityArgs {
+  DaemonArgs daemon;
+  std::string over;  // a duration: the lines of this time, "" for none
+  std::string step;  // a duration: of the lines; "" as it fits
+  bool promises = false;
+};
+int RunCapacity(const CapacityArgs& args);
+
 // taut promises: what was promised of limits, and what came.
 int RunPromises(const DaemonArgs& args);
 

@@ -160,6 +160,22 @@ constexpr const char* kMachinesHelp =
     "  taut machines node-17\n"
     "  taut machines --source kubernetes --output json";
 
+constexpr const char* kCapacityHelp =
+    "Shows the capacity of the cell: what is there, bought (reservation), allocated and used, and how much "
+    "of "
+    "each tier\ncan still be sold for an hour, a day, a month or a quarter from now on, at the availability "
+    "that "
+    "the tier\npromises. Each such statement is kept in a ledger and compared with what was available: kept "
+    "is "
+    "the share of\nhours in which it was. With --over the lines over time, with --promises the newest "
+    "promises "
+    "one by one.\n\n"
+    "Examples:\n"
+    "  taut capacity\n"
+    "  taut capacity --over 30d --step 1d\n"
+    "  taut capacity --promises\n"
+    "  taut capacity --server https://taut.example:7070 --token-file token --output json";
+
 constexpr const char* kPromisesHelp =
     "Shows whether limits keep what was promised of them: the stated chance of a day above the limit, or the "
     "ordered\nshare of work above the limits, beside what came, by resource, class (CPU: latency "
@@ -408,6 +424,16 @@ void DaemonVerbs::AddMachines(CLI::App& app) {
   AddDaemon(app, a.daemon);
 }
 
+void DaemonVerbs::AddCapacity(CLI::App& app) {
+  CapacityArgs& a = capacity_;
+  app.add_option("--over", a.over, "also the lines of the last so much time, such as 7d")
+      ->type_name("DURATION");
+  app.add_option("--step", a.step, "of the lines: whole hours, such as 1d (default: 40 lines or fewer)")
+      ->type_name("DURATION");
+  app.add_flag("--promises", a.promises, "also the newest promises of each tier, horizon and resource");
+  AddDaemon(app, a.daemon);
+}
+
 void DaemonVerbs::AddMapping(CLI::App& app) {
   MappingTestArgs& a = mapping_test_;
   app.require_subcommand(1);
@@ -444,6 +470,7 @@ DaemonVerbs::DaemonVerbs(CLI::App& app) {
   add("status", kStatusHelp, &DaemonVerbs::AddStatus, [this] { return RunStatus(status_); });
   add("agents", kAgentsHelp, &DaemonVerbs::AddAgents, [this] { return RunAgents(agents_); });
   add("machines", kMachinesHelp, &DaemonVerbs::AddMachines, [this] { return RunMachines(machines_); });
+  add("capacity", kCapacityHelp, &DaemonVerbs::AddCapacity, [this] { return RunCapacity(capacity_); });
   add("promises", kPromisesHelp, &DaemonVerbs::AddPromises, [this] { return RunPromises(promises_); });
   add("mapping", kMappingHelp, &DaemonVerbs::AddMapping, [this] { return RunMappingTest(mapping_test_); });
   add("feed", kFeedHelp, &DaemonVerbs::AddFeed, [this] { return RunFeed(feed_); });

@@ -37,6 +37,7 @@ class DaemonVerbs {
   void AddStatus(CLI::App& app);
   void AddAgents(CLI::App& app);
   void AddMachines(CLI::App& app);
+  void AddCapacity(CLI::App& app);
   void AddPromises(CLI::App& app);
   void AddMapping(CLI::App& app);
 
@@ -55,6 +56,7 @@ class DaemonVerbs {
   StatusArgs status_;
   DaemonArgs agents_;
   MachinesArgs machines_;
+  CapacityArgs capacity_;
   DaemonArgs promises_;
   MappingTestArgs mapping_test_;
   std::vector<std::pair<const CLI::App*, std::function<int()>>> verbs_;

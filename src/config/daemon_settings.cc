@@ -159,7 +159,8 @@ const DaemonSetting kDaemonSettings[] = {
      kPlain, 0, 0, TAUT_FIELD(prices.alerts)},
     {"prices.currency", "currency of the prices, as displayed", kPlain, 0, 0, TAUT_FIELD(prices.currency)},
     {"prices.file",
-     "price file: tiers and groups, what each pays, and what the machines cost (docs/formats.md), for bills",
+     "price file: tiers and groups, what each promises and pays, and what the machines have and cost "
+     "(docs/formats.md), for bills and capacity",
      kPlain, 0, 0, TAUT_FIELD(prices.file)},
     {"machines.risk",
      "ordered share of machine-days whose peak passes the prediction of what all tasks of a machine use",

@@ -57,6 +57,8 @@ absl::StatusOr<std::unique_ptr<Daemon>> Daemon::Start(const DaemonConfig& config
   if (absl::Status s = daemon->StartQuota(); !s.ok()) return s;
   if (absl::Status s = daemon->StartBudgets(); !s.ok()) return s;
   daemon->StartMachines();
+  if (absl::Status s = daemon->ReadPrices(); !s.ok()) return s;
+  daemon->StartCapacity();
   daemon->StartWebhook();
   if (daemon->kubernetes_ != nullptr) {
     if (absl::Status s = daemon->kubernetes_->Start(daemon->control_.get()); !s.ok()) return s;
@@ -330,6 +332,27 @@ void Daemon::StartMachines() {
   control_->OnTick([this](const TickEvents& events) { machines_->OnTick(events); });
 }
 
+absl::Status Daemon::ReadPrices() {
+  if (config_.prices.file.empty()) return absl::OkStatus();
+  absl::StatusOr<Pricing> pricing = ReadPriceFile(config_.prices.file);
+  const absl::Status prices = pricing.ok() ? CheckAccountPrices(*pricing) : pricing.status();
+  if (!prices.ok()) return absl::Status(prices.code(), StrCat("prices.file: ", Message(prices)));
+  pricing_ = *std::move(pricing);
+  return absl::OkStatus();
+}
+
+// After the machines and quota, whose views of a window it reads.
+void Daemon::StartCapacity() {
+  capacity_ = std::make_unique<CapacityRun>(
+      CapacityRun::Parts{.control = *control_,
+                         .machines = machines_ != nullptr ? machines_->desk() : nullptr,
+                         .quota = quota_ != nullptr ? quota_->desk() : nullptr,
+                         .pricing = pricing_.has_value() ? &*pricing_ : nullptr,
+                         .default_tier = config_.quota.default_tier},
+      config_.store.path);
+  control_->OnTick([this](const TickEvents& events) { capacity_->OnTick(events); });
+}
+
 absl::Status Daemon::StartServer(const std::string& config_path) {
   absl::StatusOr<OidcParts> oidc = OpenOidc(config_.server.oidc, [] { return WallNow().seconds(); });
   if (!oidc.ok()) return oidc.status();
@@ -377,13 +400,9 @@ absl::Status Daemon::StartServer(const std::string& config_path) {
     options.machines = machines_->desk();
     options.machine_counts = [this] { return machines_->counts(); };
   }
-  if (!config_.prices.file.empty()) {
-    absl::StatusOr<Pricing> pricing = ReadPriceFile(config_.prices.file);
-    const absl::Status prices = pricing.ok() ? CheckAccountPrices(*pricing) : pricing.status();
-    if (!prices.ok()) return absl::Status(prices.code(), StrCat("prices.file: ", Message(prices)));
-    pricing_ = *std::move(pricing);
-    options.pricing = &*pricing_;
-  }
+  options.capacity = capacity_->desk();
+  options.capacity_failed_saves = [this] { return capacity_->failed_saves(); };
+  if (pricing_.has_value()) options.pricing = &*pricing_;
   options.prices = {config_.prices.core_hour, config_.prices.gib_hour, config_.prices.currency};
   for (const std::string& text : config_.prices.budgets) {
     absl::StatusOr<BudgetLine> line = ParseBudget(text);
@@ -637,6 +656,7 @@ void Daemon::Stop() {
   if (s.ok()) s = control_->CheckpointAll();
   if (machines_ != nullptr) machines_->Save();
   if (quota_ != nullptr) quota_->Save();
+  if (capacity_ != nullptr) capacity_->Save();
   if (s.ok()) {
     spdlog::info("stopped; {} jobs are in the store", control_->view()->jobs.size());
   } else {

@@ -25,6 +25,7 @@
 #include "programs/audit_log.h"
 #include "programs/backfill_run.h"
 #include "programs/budget_run.h"
+#include "programs/capacity_run.h"
 #include "programs/daemon_acts.h"
 #include "programs/external_setup.h"
 #include "programs/kubernetes_run.h"
@@ -72,6 +73,8 @@ class Daemon {
   absl::Status StartQuota();
   absl::Status StartBudgets();
   void StartMachines();
+  absl::Status ReadPrices();
+  void StartCapacity();
   void Loop();
   // The time that is believed (ClockGuard). Thread-safe.
   Timestamp Now();
@@ -112,7 +115,8 @@ class Daemon {
   std::unique_ptr<BudgetRun> budgets_;         // if budgets are configured
   std::unique_ptr<MachinesRun> machines_;      // if there is a source of machines
   std::optional<Pricing> pricing_;             // of prices.file; outlives api_
-  AuditLog audit_;                             // outlives api_
+  std::unique_ptr<CapacityRun> capacity_;
+  AuditLog audit_;  // outlives api_
   std::unique_ptr<Api> api_;
   std::unique_ptr<ProviderKeys>
       provider_keys_;  // if an OpenID Connect provider is configured; outlives server_

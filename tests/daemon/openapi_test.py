@@ -244,6 +244,7 @@ def of_costs(api, label):
     businesses(api)
     quota(api)
     machines(api)
+    capacity(api)
     promises(api)
     for path in ("/allocation", "/allocation/compute"):
         answer = api.fits(path, f"window={costs['from']},{costs['to']}&aggregate=label:{label}&accumulate=true")
@@ -454,6 +455,16 @@ def quota(api):
     api.fits("/api/v1/requests/{id}", method="DELETE", id=made["id"])
     api.refused(409, "/api/v1/requests/{id}", method="DELETE", id=made["id"])
     api.refused(404, "/api/v1/requests/{id}", id=999)
+
+
+def capacity(api):
+    """Of the pool that the price file states, none of whose tiers is sold from what others leave; capacity_test.py has one."""
+    page = api.fits("/api/v1/capacity", "resolution=86400")
+    offers = {(o["tier"], o["resource"]): o["sellable"] for o in page["offers"]}
+    api.stage.check(page["source"] == "pool" and offers["production", "cpu"] == 400, "capacity is that of the price file", (page["source"], offers))
+    api.stage.check("availability" in page["note"], "and it says that no tier is sold from what others leave", page["note"])
+    api.refused(400, "/api/v1/capacity", "resolution=1")
+    api.refused(400, "/api/v1/capacity", "job=a")
 
 
 def machines(api):

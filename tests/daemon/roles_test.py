@@ -58,7 +58,7 @@ TABLE = {
     ("GET", "/api/v1/settings"): EVERYONE, ("PATCH", "/api/v1/settings"): {O, OW},
     ("GET", "/api/v1/recommenders"): EVERYONE, ("GET", "/api/v1/status"): EVERYONE,
     ("GET", "/api/v1/agents"): PLATFORM, ("GET", "/metrics"): PLATFORM, ("GET", "/api/v1/events"): EVERYONE,
-    ("GET", "/api/v1/promises"): PLATFORM,
+    ("GET", "/api/v1/promises"): PLATFORM, ("GET", "/api/v1/capacity"): PLATFORM,
     ("GET", "/api/v1/machines"): PLATFORM, ("GET", "/api/v1/machines/{name}"): PLATFORM,
     ("GET", "/api/v1/openapi.yaml"): EVERYONE, ("GET", "/"): EVERYONE, ("GET", "/assets/{file}"): EVERYONE,
     ("GET", "/api/v1/jobs/{job}"): EVERYONE, ("GET", "/api/v1/jobs/{job}/usage"): EVERYONE,

@@ -5,6 +5,7 @@ import { createServer } from 'node:http';
 import { dirname, extname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { businessAnswer, ledgerAnswer } from './businesses.mjs';
+import { capacityPage } from './capacity.mjs';
 import { allocation, billPage, budgetPage, costPage } from './costs.mjs';
 import { DecisionLog } from './decisions.mjs';
 import { DAY, WINDOW, fleetHistory, fleetNow, makeFleet } from './fleet.mjs';
@@ -124,7 +125,7 @@ export function answer(world, method, path, query, body = '') {
     return detail;
   }
   const fleet = () => fleetNow(world.jobs, world.now, world.actuator);
-  const needs = { agents: 'see_platform', machines: 'see_platform', promises: 'see_platform', 'fleet/history': 'see_platform', costs: 'see_money', budgets: 'see_money', bills: 'see_money', businesses: 'see_money', 'budget-ledger': 'see_money' }[[first, ...rest].join('/')];
+  const needs = { agents: 'see_platform', machines: 'see_platform', capacity: 'see_platform', promises: 'see_platform', 'fleet/history': 'see_platform', costs: 'see_money', budgets: 'see_money', bills: 'see_money', businesses: 'see_money', 'budget-ledger': 'see_money' }[[first, ...rest].join('/')];
   if (needs && !world.caller.may.includes(needs)) throw fail(403, `this needs ${needs}`);
   switch (first) {
     case 'fleet': {
@@ -150,6 +151,7 @@ export function answer(world, method, path, query, body = '') {
     case 'settings': return method === 'PATCH' ? setMany(world, query, JSON.parse(body || '{}')) : world.settings.all(world.jobs);
     case 'recommenders': return { recommenders: RECOMMENDERS };
     case 'promises': return promisePage(world);
+    case 'capacity': return capacityPage(world, query);
     case 'machines': return machineAnswer(world, rest[0], query);
     case 'agents': return agentPage(world.agents, world.started);
     case 'status': return statusOf(world);

@@ -9,6 +9,7 @@ import { count, plural } from './lib/format';
 import { type Reading, speedOf } from './lib/speed';
 import { hrefOf, useRoute, type Route } from './lib/route';
 import { ago, clock, dateTime } from './lib/time';
+import { CapacityPage } from './pages/capacity';
 import { CostsPage } from './pages/costs';
 import { DecisionsPage } from './pages/decisions';
 import { FleetPage } from './pages/fleet';
@@ -21,7 +22,7 @@ import { useNow } from './ui/basics';
 import { Boundary } from './ui/boundary';
 import { Knot, ThemeButton } from './ui/frame';
 
-const PAGES = [['fleet', 'Fleet'], ['jobs', 'Jobs'], ['decisions', 'Decisions'], ['costs', 'Costs'], ['quota', 'Quota'], ['machines', 'Machines'], ['settings', 'Settings']] as const;
+const PAGES = [['fleet', 'Fleet'], ['jobs', 'Jobs'], ['decisions', 'Decisions'], ['costs', 'Costs'], ['quota', 'Quota'], ['machines', 'Machines'], ['capacity', 'Capacity'], ['settings', 'Settings']] as const;
 
 function useConnection(): Connection {
   const [connection, setConnection] = useState(live.connection);
@@ -127,12 +128,15 @@ function Content({ route, platform }: { route: Route; platform: boolean | null }
     case 'machines':
       if (platform === false) return <div class="wide page"><h1 class="small">Machines</h1><p class="hint nothing">Machines are shown to the people of the platform.</p></div>;
       return platform === null ? null : <MachinesPage query={route.query} />;
+    case 'capacity':
+      if (platform === false) return <div class="wide page"><h1 class="small">Capacity</h1><p class="hint nothing">Capacity is shown to the people of the platform.</p></div>;
+      return platform === null ? null : <CapacityPage query={route.query} />;
     case 'settings': return <SettingsPage />;
     default: return <div class="wide lead"><h1>Page not found</h1><p><a href="#/">Back to the fleet</a></p></div>;
   }
 }
 
-const TITLES = { fleet: 'Fleet', jobs: 'Jobs', decisions: 'Decisions', costs: 'Costs', quota: 'Quota', machines: 'Machines', settings: 'Settings', unknown: 'Not found' };
+const TITLES = { fleet: 'Fleet', jobs: 'Jobs', decisions: 'Decisions', costs: 'Costs', quota: 'Quota', machines: 'Machines', capacity: 'Capacity', settings: 'Settings', unknown: 'Not found' };
 
 export function App() {
   const route = useRoute();
@@ -168,7 +172,7 @@ export function App() {
           </a>
           {cell && <CellMenu cell={cell} />}
           <nav aria-label="Pages">
-            {PAGES.filter(([page]) => (page !== 'machines' || (machines && platform !== false)) && (page !== 'quota' || quota) && (page !== 'costs' || money)).map(([page, name]) => (
+            {PAGES.filter(([page]) => (page !== 'machines' || (machines && platform !== false)) && (page !== 'capacity' || platform !== false) && (page !== 'quota' || quota) && (page !== 'costs' || money)).map(([page, name]) => (
               <a key={page} href={hrefOf(page)} aria-current={page === here ? 'page' : undefined}>{name}</a>
             ))}
           </nav>

@@ -408,6 +408,19 @@ test('decisions come in live', async () => {
   });
 });
 
+test('capacity: a row for each offer, or how to make capacity known', async () => {
+  const { offers, why } = await api('capacity');
+  await on('#/capacity', {}, async (page) => {
+    await page.getByRole('heading', { name: 'Capacity', exact: true }).waitFor();
+    if (offers.length === 0) return;
+    const table = page.getByRole('region', { name: 'What can still be sold' });
+    await table.waitFor();
+    assert.equal(await table.locator('th.part').count(), offers.filter((offer) => offer.resource === 'cpu').length);
+    assert.equal((await page.locator('main').innerText()).includes(why), true);
+    assert.doesNotMatch(await page.locator('main').innerText(), /NaN|undefined/);
+  });
+});
+
 test('what was promised of limits stands beside what came', async () => {
   const { totals, broken } = await api('promises');
   await on('#/', {}, async (page) => {

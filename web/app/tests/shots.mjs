@@ -21,7 +21,7 @@ const trial = await (await fetch(server.url + 'api/v1/jobs?mode=canary&limit=20'
 const job = encodeURIComponent((first.jobs[0] ?? { name: 'none' }).name);
 const onTrial = encodeURIComponent((trial.jobs.find((row) => row.trial) ?? first.jobs[0] ?? { name: 'none' }).name);
 const PAGES = { fleet: '#/', jobs: '#/jobs', search: '#/jobs?search=shop+web&sort=ooms', job: `#/jobs/${job}`, 'job-trial': `#/jobs/${onTrial}?range=1d`,
-  'job-cpu': `#/jobs/${job}?resource=cpu`, decisions: '#/decisions', costs: '#/costs', quota: '#/quota', machines: '#/machines', settings: '#/settings' };
+  'job-cpu': `#/jobs/${job}?resource=cpu`, decisions: '#/decisions', costs: '#/costs', quota: '#/quota', machines: '#/machines', capacity: '#/capacity', settings: '#/settings' };
 
 async function shoot(url, name, size, dark) {
   const { page, problems } = await browser.open(url, { size, dark });

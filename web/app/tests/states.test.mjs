@@ -50,6 +50,42 @@ test('agents: how to start one, and how to let them come', async () => {
   }
 });
 
+test('capacity that is not known, with the ways to make it known, and before the first window', async () => {
+  for (const [options, text, snippets] of [[{ jobs: 50, agents: null }, /Capacity is not known[\s\S]*agents\.listen/, 3], [{ state: 'empty', actuator: 'docker' }, /No window has closed yet/, 0]]) {
+    const mock = await startMock(options);
+    const { page, problems } = await browser.open(mock.url + '#/capacity');
+    await shows(page, text);
+    assert.equal(await page.locator('main .snippet').count(), snippets);
+    assert.doesNotMatch(await page.locator('main').innerText(), /NaN|undefined|null/);
+    assert.deepEqual(problems, []);
+    await page.close();
+    await mock.close();
+  }
+});
+
+test('capacity: what can be sold with its risk, and how it was kept', async () => {
+  const mock = await startMock({ jobs: 50 });
+  const { page, problems } = await browser.open(mock.url + '#/capacity');
+  const offers = page.getByRole('region', { name: 'What can still be sold' });
+  await offers.waitFor();
+  assert.match(await offers.innerText(), /In about 2 of 100 hours/);
+  assert.match(await page.locator('main').innerText(), /90 days are needed/);
+  const before = await offers.innerText();
+  assert.match(before, /cores/);
+  await page.getByRole('button', { name: 'Memory' }).first().click();
+  await shows(page, /TiB/);
+  assert.notEqual(await offers.innerText(), before);
+  assert.match(await page.getByRole('region', { name: 'How past promises were kept' }).innerText(), /not kept/);
+  await page.getByText('The newest promises, one by one').click();
+  assert.match(await page.getByRole('region', { name: 'The newest promises' }).innerText(), /not measured/);
+  await page.getByRole('button', { name: '30 d', exact: true }).click();
+  await shows(page, /Forecast peak/);
+  assert.doesNotMatch(await page.locator('main').innerText(), /NaN|undefined|null/);
+  assert.deepEqual(problems, []);
+  await page.close();
+  await mock.close();
+});
+
 test('a decision says why it failed, and what is in the way', async () => {
   const mock = await startMock({ jobs: 300, actuator: 'agents' });
   const { page, problems } = await browser.open(mock.url + '#/decisions');

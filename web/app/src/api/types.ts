@@ -200,6 +200,31 @@ export interface MachineDetail extends Machine {
   task_list: { job: string; task: string; cpu: MachineTaskAmounts; memory: MachineTaskAmounts }[];
 }
 
+// One value a step; null: not known in that step.
+export interface CapacityColumns {
+  capacity: (number | null)[]; reservation: (number | null)[]; allocation: (number | null)[]; usage: (number | null)[]; usage_peak: (number | null)[]; forecast: (number | null)[];
+}
+export interface CapacityTier { name: string; sale: 'reserved' | 'slack' | 'spare'; availability: number; risk: string }
+export type Horizon = 'hour' | 'day' | 'month' | 'quarter';
+// Cores or bytes; null where not known, and `text` says why.
+export interface CapacityOffer {
+  tier: string; resource: Resource; horizon: Horizon | null; horizon_seconds: number | null; promise: number;
+  sellable: number | null; sold: number | null; left: number | null; oversold: number | null; ready: number | null; text: string;
+  kept: {
+    promises: number; promises_kept: number; unmeasured: number; hours: number; missed_hours: number;
+    kept_share: number | null; kept_share_low: number | null; kept_share_high: number | null; verdict: 'kept' | 'broken' | 'undecided';
+  };
+}
+export interface CapacityPromise {
+  tier: string; resource: Resource; horizon: Horizon; horizon_seconds: number; promise: number; start: number; end: number; amount: number;
+  state: 'open' | 'kept' | 'missed' | 'unmeasured'; hours: number; missed_hours: number; lowest: number | null;
+}
+export interface CapacityPage {
+  window_end: number | null; source: 'none' | 'machines' | 'pool'; why: string; note: string; kept_days: number; first: number | null;
+  measured_hours: { cpu: number; memory: number }; resolution: number; time: number[]; cpu: CapacityColumns; memory: CapacityColumns;
+  tiers: CapacityTier[]; offers: CapacityOffer[]; promises: CapacityPromise[];
+}
+
 export interface Status {
   caller?: { user: string; role: string; groups: { group: string; as: string }[]; may: Act[] };
   warnings: string[]; jobs?: { known: number; refused_series: number; name_collisions?: number; forgotten: number };

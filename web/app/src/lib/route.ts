@@ -1,7 +1,7 @@
-// Hash routes: #/, #/jobs?search=..., #/jobs/NAME, #/decisions, #/costs, #/quota, #/machines, #/settings.
+// Hash routes: #/, #/jobs?search=..., #/jobs/NAME, #/decisions, #/costs, #/quota, #/machines, #/capacity, #/settings.
 import { useEffect, useState } from 'preact/hooks';
 
-export type Page = 'fleet' | 'jobs' | 'job' | 'decisions' | 'costs' | 'quota' | 'machines' | 'settings' | 'unknown';
+export type Page = 'fleet' | 'jobs' | 'job' | 'decisions' | 'costs' | 'quota' | 'machines' | 'capacity' | 'settings' | 'unknown';
 export interface Route { page: Page; job: string; query: Record<string, string> }
 
 export function parseRoute(hash: string): Route {
@@ -11,7 +11,7 @@ export function parseRoute(hash: string): Route {
   const [first, ...rest] = parts;
   if (first === undefined) return { page: 'fleet', job: '', query };
   if (first === 'jobs' && rest.length > 0) return { page: 'job', job: decode(rest.join('/')), query };
-  if (rest.length === 0 && (first === 'jobs' || first === 'decisions' || first === 'costs' || first === 'quota' || first === 'machines' || first === 'settings')) return { page: first, job: '', query };
+  if (rest.length === 0 && (first === 'jobs' || first === 'decisions' || first === 'costs' || first === 'quota' || first === 'machines' || first === 'capacity' || first === 'settings')) return { page: first, job: '', query };
   return { page: 'unknown', job: '', query };
 }
 
@@ -23,7 +23,7 @@ function decode(text: string): string {
   }
 }
 
-export function hrefOf(page: 'fleet' | 'jobs' | 'decisions' | 'costs' | 'quota' | 'machines' | 'settings', query: Record<string, string> = {}): string {
+export function hrefOf(page: 'fleet' | 'jobs' | 'decisions' | 'costs' | 'quota' | 'machines' | 'capacity' | 'settings', query: Record<string, string> = {}): string {
   const search = new URLSearchParams(Object.entries(query).filter(([, value]) => value !== '')).toString();
   return `#/${page === 'fleet' ? '' : page}${search ? '?' + search : ''}`;
 }
@@ -49,7 +49,7 @@ export function pushHash(href: string): void {
 
 // Changes parts of a list's query. What is typed replaces the address; what is picked is a step that Back takes back. What is
 // typed comes a little later: by then the query may have changed, so that the one in the address counts.
-export function changeQuery(page: 'jobs' | 'decisions' | 'costs' | 'quota' | 'machines', change: Record<string, string>): void {
+export function changeQuery(page: 'jobs' | 'decisions' | 'costs' | 'quota' | 'machines' | 'capacity', change: Record<string, string>): void {
   ('search' in change ? replaceHash : pushHash)(hrefOf(page, { ...parseRoute(location.hash).query, ...change }));
 }
 

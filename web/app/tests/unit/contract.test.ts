@@ -69,6 +69,7 @@ const QUERIES: Record<string, string[]> = {
   '/api/v1/jobs/{job}/whatif': ['resource=cpu', ''],
   '/api/v1/decisions': ['', 'resource=cpu&kind=set&limit=7', 'before=50'],
   '/api/v1/promises': [''],
+  '/api/v1/capacity': ['', `from=${world.now - 30 * 86400}&resolution=86400`],
   '/api/v1/machines': ['', 'search=node&sort=memory_reclaimable&limit=5', 'source=kubernetes'],
 };
 const BODIES: Record<string, string[]> = {
@@ -92,7 +93,7 @@ describe('the mock answers as the contract says', () => {
   }
   it('in an empty fleet', () => {
     const empty = makeWorld({ state: 'empty' });
-    for (const [path, schema] of Object.entries({ fleet: 'Fleet', 'fleet/history': 'FleetHistory', jobs: 'JobPage', costs: 'CostPage', budgets: 'BudgetPage', businesses: 'BusinessPage', 'budget-ledger': 'BudgetLedger', decisions: 'DecisionPage', ooms: 'OomPage', status: 'Status', settings: 'Settings', agents: 'AgentPage', machines: 'MachinePage', promises: 'PromisePage' })) {
+    for (const [path, schema] of Object.entries({ fleet: 'Fleet', 'fleet/history': 'FleetHistory', jobs: 'JobPage', costs: 'CostPage', budgets: 'BudgetPage', businesses: 'BusinessPage', 'budget-ledger': 'BudgetLedger', decisions: 'DecisionPage', ooms: 'OomPage', status: 'Status', settings: 'Settings', agents: 'AgentPage', machines: 'MachinePage', promises: 'PromisePage', capacity: 'CapacityPage' })) {
       check({ $ref: `#/components/schemas/${schema}` }, answer(empty, 'GET', '/api/v1/' + path, new URLSearchParams()));
     }
   });
@@ -103,6 +104,11 @@ describe('the mock answers as the contract says', () => {
         check({ $ref: `#/components/schemas/${schema}` }, answer(some, 'GET', '/api/v1/' + path, new URLSearchParams()));
       }
     }
+  });
+  it('of capacity that is not known', () => {
+    const page = answer(makeWorld({ jobs: 50, agents: null }), 'GET', '/api/v1/capacity', new URLSearchParams());
+    check({ $ref: '#/components/schemas/CapacityPage' }, page);
+    expect(page.why).toContain('agents.listen');
   });
   it('while it reads history', () => check({ $ref: '#/components/schemas/Status' }, answer(makeWorld({ state: 'backfill' }), 'GET', '/api/v1/status', new URLSearchParams())));
   it('every kind of decision, with its reason', () => {
