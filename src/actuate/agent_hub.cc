@@ -48,6 +48,19 @@ ReportedWindow WindowOf(int32_t window, const pb::TaskWindow& t, bool managed) {
   return out;
 }
 
+TierActKind KindOf(pb::TierAct::Kind kind) {
+  switch (kind) {
+    case pb::TierAct::THROTTLE:
+      return TierActKind::kThrottle;
+    case pb::TierAct::RELEASE:
+      return TierActKind::kRelease;
+    case pb::TierAct::KILL:
+      return TierActKind::kKill;
+    default:  // CheckMessage lets no other in
+      return TierActKind::kKillFailed;
+  }
+}
+
 }  // namespace
 
 void AgentHub::SetIntake(TaskIntake* intake) {
@@ -205,6 +218,7 @@ void AgentHub::OnMessage(SessionId session, const pb::FromAgent& message) {
   std::optional<WindowId> window;
   if (message.has_tasks()) TakeTasks(session, message.tasks());
   if (message.has_oom()) taken = TakeOom(*agent, message.oom());
+  if (message.has_tier_act()) taken = TakeTierAct(*agent, message.tier_act());
   if (message.has_windows()) {
     bool dropped = false;
     taken = TakeWindows(*agent, sequence, message.windows(), dropped);
@@ -237,7 +251,9 @@ void AgentHub::Count(Agent& agent, const pb::FromAgent& message, const Place& pl
   }
   if (message.sequence() == 0 || agent.queue != place.queue) return;
   agent.taken = message.sequence();
-  agent.unacknowledged.Add(message.sequence(), window, place.tick);
+  // The tick that is under way may have looked before this was there.
+  const uint64_t tick = message.has_oom() || message.has_tier_act() ? tick_ + 1 : place.tick;
+  agent.unacknowledged.Add(message.sequence(), window, tick);
 }
 
 // An invalid message stays invalid when it is sent again: it is acknowledged and dropped.
@@ -269,6 +285,39 @@ bool AgentHub::TakeOom(Agent& agent, const pb::Oom& oom) {
       ->TakeOom({oom.name().job(), oom.name().task(), labels}, Timestamp{oom.time_us()},
                 std::max<uint64_t>(oom.kills(), 1),
                 oom.has_limit_bytes() ? std::optional(oom.limit_bytes()) : std::nullopt, options_.now())
+      .ok();
+}
+
+bool AgentHub::TakeTierAct(Agent& agent, const pb::TierAct& act) {
+  bool believed = false;
+  {
+    const std::lock_guard lock(mutex_);
+    believed = FitsMachine(act, agent.hello) &&
+               roster_.MayReport(agent.name, {act.name().job(), act.name().task()}, options_.steady_s());
+  }
+  const std::optional<Tier> tier = ParseTier(act.tier());
+  if (!believed || !tier.has_value()) {
+    CountUnbelieved(agent);
+    return true;
+  }
+  const auto maybe = [](bool has, double value) { return has ? std::optional(value) : std::nullopt; };
+  return intake_
+      ->TakeTierAct({.time_s = Timestamp{act.time_us()}.seconds(),
+                     .at_us = act.time_us(),
+                     .machine = agent.name,
+                     .job = act.name().job(),
+                     .task = act.name().task(),
+                     .tier = *tier,
+                     .kind = KindOf(act.kind()),
+                     .observed = act.observed(),
+                     .usage = maybe(act.has_usage_bytes(), act.usage_bytes()),
+                     .request = maybe(act.has_request_bytes(), act.request_bytes()),
+                     .high = maybe(act.has_high_bytes(), act.high_bytes()),
+                     .free = maybe(act.has_free_bytes(), act.free_bytes()),
+                     .total = maybe(act.has_total_bytes(), act.total_bytes()),
+                     .some = maybe(act.has_pressure_some(), act.pressure_some()),
+                     .full = maybe(act.has_pressure_full(), act.pressure_full()),
+                     .text = act.text()})
       .ok();
 }
 

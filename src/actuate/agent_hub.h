@@ -161,6 +161,7 @@ class AgentHub final : public Actuator, public AgentListener, public PlacementSo
   void Close(SessionId session);
   void TakeTasks(SessionId session, const taut::agent::v1::Tasks& tasks);
   bool TakeOom(Agent& agent, const taut::agent::v1::Oom& oom);
+  bool TakeTierAct(Agent& agent, const taut::agent::v1::TierAct& act);
   // ---- what is believed of whom (agent_identity.cc) ----
   // "" if the stream may speak under this name; else why not. REQUIRES: mutex_.
   std::string WhyNot(const taut::agent::v1::Hello& hello, const std::string& certificate_names) const;

@@ -151,6 +151,23 @@ class HubCell {
     message.mutable_oom()->set_limit_bytes(2e8);
     hub_->OnMessage(session, message);
   }
+  static taut::agent::v1::FromAgent TierActOf(uint64_t sequence, const std::string& name, int64_t time_s,
+                                              const std::string& job = "shop/web") {
+    taut::agent::v1::FromAgent message;
+    message.set_sequence(sequence);
+    taut::agent::v1::TierAct& act = *message.mutable_tier_act();
+    act.mutable_name()->set_job(job);
+    act.mutable_name()->set_task(name);
+    act.set_time_us(time_s * kMicrosPerSecond + 5);
+    act.set_kind(taut::agent::v1::TierAct::KILL);
+    act.set_tier("batch");
+    act.set_usage_bytes(3e8);
+    act.set_free_bytes(1e7);
+    act.set_total_bytes(1e9);
+    act.set_text("free 10 MB of 1 GB");
+    return message;
+  }
+  std::vector<TierAct> StoredTierActs() { return *store.TierActs({}); }
   void Say(SessionId session, uint64_t decision, const std::string& task,
            taut::agent::v1::Outcome::Result result, const std::string& text = "") {
     taut::agent::v1::FromAgent message;
@@ -199,6 +216,7 @@ class HubCell {
   InMemoryStore store;
   FailingStore failing{store};
   FakeAgentServer server;
+  size_t published_tier_acts = 0;
   std::atomic<double> steady_s{1000};
   std::atomic<int64_t> now_s{kStart};
   std::function<bool(const std::string& job)> elsewhere;  // of the next start
@@ -222,6 +240,7 @@ class HubCell {
                                        ControlPlane::Parts{&failing, &store, hub_.get(), [] { return 0.0; }});
     EXPECT_TRUE(control_->Restore().ok());
     control_->OnTick([this](const TickEvents& events) {
+      published_tier_acts += events.tier_acts.size();
       for (const SettingChange& change : events.settings) hub_->OnSettings(change.job);
     });
     hub_->SetIntake(&control_->agents());

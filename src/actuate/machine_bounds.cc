@@ -23,6 +23,13 @@ bool FitsMachine(const pb::TaskWindow& w, const pb::Hello& machine) {
          w.owner_memory_bytes() <= kMostMemoryBytes;
 }
 
+bool FitsMachine(const pb::TierAct& act, const pb::Hello& machine) {
+  const double memory = MemoryOf(machine) * kMeasuringError;
+  return act.usage_bytes() <= memory && act.high_bytes() <= memory && act.free_bytes() <= memory &&
+         act.total_bytes() <= memory && act.request_bytes() <= kMostMemoryBytes && act.pressure_some() <= 1 &&
+         act.pressure_full() <= 1;
+}
+
 bool FitsMachine(const pb::Oom& oom, const pb::Hello& machine) {
   // A task is not killed at a limit that its machine cannot reach.
   return oom.limit_bytes() <= MemoryOf(machine) * kMeasuringError;

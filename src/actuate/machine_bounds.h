@@ -13,5 +13,6 @@ inline constexpr double kMostMemoryBytes = 256.0 * (1ULL << 40);
 // is.
 bool FitsMachine(const taut::agent::v1::TaskWindow& window, const taut::agent::v1::Hello& machine);
 bool FitsMachine(const taut::agent::v1::Oom& oom, const taut::agent::v1::Hello& machine);
+bool FitsMachine(const taut::agent::v1::TierAct& act, const taut::agent::v1::Hello& machine);
 
 }  // namespace taut

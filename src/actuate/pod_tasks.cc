@@ -25,7 +25,7 @@ bool HasPods(const pb::FromAgent& message) {
   return std::ranges::any_of(message.tasks().started(), of_pod) ||
          std::ranges::any_of(message.tasks().gone(), IsPod) ||
          std::ranges::any_of(message.windows().tasks(), of_pod) || IsPod(message.oom().name()) ||
-         std::ranges::any_of(message.outcomes().outcomes(), of_pod);
+         IsPod(message.tier_act().name()) || std::ranges::any_of(message.outcomes().outcomes(), of_pod);
 }
 
 // Labels of the cgroup say nothing that those of the pod do not; amounts may be those that tautd has set through
@@ -122,6 +122,16 @@ bool PodTasks::NameKept(pb::FromAgent& message) {
       message.mutable_oom()->clear_labels();
     } else {
       message.clear_oom();  // its sequence counts
+      ++dropped_;
+    }
+  }
+  if (message.has_tier_act() && IsPod(message.tier_act().name())) {
+    const std::optional<Name> name = Find(message.tier_act().name());
+    if (!name.has_value() && !synced) return false;
+    if (name.has_value()) {
+      SetName(*name, *message.mutable_tier_act()->mutable_name());
+    } else {
+      message.clear_tier_act();  // its sequence counts
       ++dropped_;
     }
   }

@@ -191,6 +191,22 @@ TEST_F(PodTasksTest, WindowsOfNoKnownPodAreDroppedAndAcknowledged) {
   EXPECT_EQ(tasks.pod_counts().dropped, 2U);
 }
 
+TEST_F(PodTasksTest, ActsOfTheGuardGetTheNameOfThePod) {
+  pods[IdOf('a')] = {"shop/deployment/web/app", "web-1"};
+  pb::FromAgent act;
+  act.set_sequence(1);
+  act.mutable_tier_act()->mutable_name()->set_job(JobOf('a'));
+  tasks.OnMessage(1, act);
+  EXPECT_EQ(hub.heard.back().tier_act().name().job(), "shop/deployment/web/app");
+  EXPECT_EQ(hub.heard.back().tier_act().name().task(), "web-1");
+  act.set_sequence(2);
+  act.mutable_tier_act()->mutable_name()->set_job(JobOf('d'));
+  tasks.OnMessage(1, act);
+  EXPECT_EQ(hub.heard.back().sequence(), 2U);
+  EXPECT_FALSE(hub.heard.back().has_tier_act());
+  EXPECT_EQ(tasks.pod_counts().dropped, 1U);
+}
+
 TEST_F(PodTasksTest, BeforeThePodsAreKnownNothingOfThemIsTaken) {
   synced = false;
   tasks.OnMessage(1, Window(1, {JobOf('a')}));

@@ -3,10 +3,12 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "control/ingest_front.h"
 #include "control/shared_fleet.h"
 #include "control/status_board.h"
+#include "control/tier_act_inbox.h"
 #include "ports/task_intake.h"
 
 namespace taut {
@@ -14,8 +16,8 @@ namespace taut {
 class AgentIntake final : public TaskIntake {
  public:
   // All must outlive it.
-  AgentIntake(IngestFront& front, const SharedFleet& fleet, const StatusBoard& board)
-      : front_(front), fleet_(fleet), board_(board) {}
+  AgentIntake(IngestFront& front, TierActInbox& tier_acts, const SharedFleet& fleet, const StatusBoard& board)
+      : front_(front), tier_acts_(tier_acts), fleet_(fleet), board_(board) {}
 
   std::optional<TaskRef> Announce(const NamedTask& task, Timestamp now) override {
     return front_.Announce(task, now);
@@ -27,6 +29,7 @@ class AgentIntake final : public TaskIntake {
                        Timestamp now) override {
     return front_.TakeOom(task, time, kills, limit, now);
   }
+  absl::Status TakeTierAct(TierAct act) override { return tier_acts_.Take(std::move(act)); }
   void SeeTime(Timestamp t) override { front_.SeeTime(t); }
   void HoldWindows(bool hold) override { front_.HoldWindows(hold); }
   std::optional<StandingTerms> Standing(const TaskRef& ref, const std::string& task) const override;
@@ -34,6 +37,7 @@ class AgentIntake final : public TaskIntake {
 
  private:
   IngestFront& front_;
+  TierActInbox& tier_acts_;
   const SharedFleet& fleet_;
   const StatusBoard& board_;
 };

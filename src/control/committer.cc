@@ -44,9 +44,13 @@ void Committer::Publish() {
     for (const Decision& d : decisions) ++counts.decisions_by_kind[static_cast<size_t>(d.kind)];
     counts.replica_step_backs += unsaved_.output.step_backs.size();
     for (const OomRecord& o : unsaved_.ooms) counts.ooms += o.kills;
+    for (const TierAct& a : unsaved_.tier_acts) {
+      if (!a.observed) ++counts.tier_acts[static_cast<size_t>(a.tier)][static_cast<size_t>(a.kind)];
+    }
   });
   const TickEvents events{.decisions = decisions,
                           .ooms = unsaved_.ooms,
+                          .tier_acts = unsaved_.tier_acts,
                           .settings = unsaved_.settings,
                           .past = unsaved_.when == When::kPast,
                           .step_backs = unsaved_.output.step_backs,

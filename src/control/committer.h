@@ -22,6 +22,7 @@ namespace taut {
 struct TickEvents {
   std::span<const Decision> decisions;
   std::span<const OomRecord> ooms;
+  std::span<const TierAct> tier_acts;
   std::span<const SettingChange> settings;
   bool past = false;  // all of it was read from history (ControlPlane::TickPast)
   std::span<const std::pair<JobId, ReplicaStepBack>> step_backs = {};

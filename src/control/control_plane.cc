@@ -14,6 +14,8 @@ constexpr size_t kOomsOfJob = 100'000;      // the same of OOM kills, the newest
 constexpr size_t kPiece = 256;              // jobs stepped before others may look in: under 5 ms
 constexpr size_t kPieceOfThreads = LiveFleet::kTurnJobs * LiveFleet::kTurnsAtATime;  // on several threads
 
+constexpr int64_t kClocksApartS = 300;  // what an agent did is not further ahead than its clock may be
+
 // Times a step of a pass by its name.
 class StepTimer {
  public:
@@ -43,7 +45,7 @@ ControlPlane::ControlPlane(const ControlOptions& options, MappingRules mapping, 
       checkpointer_(options.checkpoint_windows, *parts.actuator, fleet_, committer_),
       jobs_(options.jobs, {*parts.history, front_, fleet_, committer_}),
       pasts_({*parts.history, fleet_, board_, committer_, checkpointer_}),
-      agents_(front_, fleet_, board_) {}
+      agents_(front_, tier_acts_, fleet_, board_) {}
 
 // ---- the loop ----
 
@@ -53,6 +55,7 @@ absl::Status ControlPlane::TickAs(Timestamp now, When when) {
   if (when == When::kNow) DistrustFuture(now);
   PassOnStartups();
   for (const OomSighting& o : front_.TakeOoms(now)) sightings_.push_back(o);
+  TakeTierActs(now);
   // Also while the store is full: samples that wait in open windows are bounded, and closed ones are counted.
   for (ClosedWindow& closed : front_.CloseWindows(now, when)) waiting_.push_back({std::move(closed), when});
   front_.SetWaitingWindows(NotStored());
@@ -74,6 +77,12 @@ void ControlPlane::PassOnStartups() {
   if (fleet.startups_version() == startups_version_) return;
   startups_version_ = fleet.startups_version();
   front_.SetStartups(fleet.startups());
+}
+
+void ControlPlane::TakeTierActs(Timestamp now) {
+  const int64_t now_s = front_.CellTime(now).value_or(now).seconds();
+  for (TierAct& act : tier_acts_.TakeAll(now_s + kClocksApartS))
+    committer_.unsaved().tier_acts.push_back(std::move(act));
 }
 
 absl::Status ControlPlane::PassWaiting() {

@@ -22,6 +22,7 @@
 #include "control/late_pasts.h"
 #include "control/shared_fleet.h"
 #include "control/status_board.h"
+#include "control/tier_act_inbox.h"
 #include "control/view_maker.h"
 #include "ports/actuator.h"
 #include "ports/external_recommender.h"
@@ -116,6 +117,8 @@ class ControlPlane {
   // What was restored may have been made while a clock was wrong: once, when the time is known again.
   void DistrustFuture(Timestamp now);
   // Those seen so far: of the past first.
+  // Those that agents reported are stored with the next commit.
+  void TakeTierActs(Timestamp now);
   absl::Status ActOnAllOoms(Timestamp now, When when);
   // Of those seen: `count` from the first on.
   absl::Status ActOnOoms(size_t count, When when);
@@ -150,6 +153,7 @@ class ControlPlane {
   Checkpointer checkpointer_;
   JobRegistry jobs_;
   LatePasts pasts_;
+  TierActInbox tier_acts_;
   AgentIntake agents_;
 
   // Of the thread of the passes.

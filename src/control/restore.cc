@@ -45,6 +45,10 @@ absl::Status ControlPlane::Restore() {
   if (ends.last_window.has_value()) {
     if (absl::Status s = RestoreSince(restored); !s.ok()) return s;
   }
+  const absl::StatusOr<std::vector<TierAct>> acts =
+      parts_.history->TierActs({.job = "", .machine = "", .limit = TierActInbox::kRemembered});
+  if (!acts.ok()) return acts.status();
+  tier_acts_.Remember(*acts);
   fleet_.unshared().EndRestore(ends.last_decision, ends.last_setting);
   PassOnStartups();
   const auto on_damage = [this](std::string_view damage) { warnings_.emplace_back(damage); };

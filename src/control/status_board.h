@@ -14,6 +14,7 @@
 #include "control/clock_view.h"
 #include "control/fleet_view.h"
 #include "model/rollout.h"
+#include "model/tier_act.h"
 
 namespace taut {
 
@@ -32,6 +33,8 @@ struct ControlCounts {
   uint64_t external_taken = 0,
            external_ignored = 0;  // answers: ignored if the job does not ask for them any more
   std::array<uint64_t, kNumDecisionKinds> decisions_by_kind{};
+  // Of guards of memory that are stored, by Tier and TierActKind; without those of agents that observe.
+  std::array<std::array<uint64_t, kTierActKinds>, kTiers> tier_acts{};
 };
 
 // Any thread. Each call holds the lock for a copy.

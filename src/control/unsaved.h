@@ -17,6 +17,7 @@ struct Unsaved {
   std::vector<JobRecord> relabelled_jobs;
   int64_t forgotten_s = 0;
   std::vector<OomRecord> ooms;
+  std::vector<TierAct> tier_acts;
   std::vector<OutcomeUpdate> outcomes;
   std::vector<SettingChange> settings;
   std::vector<Checkpoint> checkpoints;
@@ -29,8 +30,9 @@ struct Unsaved {
 
   bool empty() const {
     return !window.has_value() && new_jobs.empty() && forgotten_jobs.empty() && returned_jobs.empty() &&
-           relabelled_jobs.empty() && ooms.empty() && outcomes.empty() && settings.empty() &&
-           checkpoints.empty() && pasts.empty() && output.decisions.empty() && output.settings.empty();
+           relabelled_jobs.empty() && ooms.empty() && tier_acts.empty() && outcomes.empty() &&
+           settings.empty() && checkpoints.empty() && pasts.empty() && output.decisions.empty() &&
+           output.settings.empty();
   }
   PassRecord Record() const {
     PassRecord record;
@@ -43,6 +45,7 @@ struct Unsaved {
     record.decisions = output.decisions;
     record.outcomes = outcomes;
     record.ooms = ooms;
+    record.tier_acts = tier_acts;
     record.settings = settings;
     record.checkpoints = checkpoints;
     record.pasts = pasts;

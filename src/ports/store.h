@@ -14,6 +14,7 @@
 #include "model/account.h"
 #include "model/closed_window.h"
 #include "model/rollout.h"
+#include "model/tier_act.h"
 
 namespace taut {
 
@@ -53,6 +54,7 @@ struct PassRecord {
   std::span<const Decision> decisions;
   std::span<const OutcomeUpdate> outcomes;
   std::span<const OomRecord> ooms;
+  std::span<const TierAct> tier_acts;
   std::span<const SettingChange> settings;
   std::span<const Checkpoint> checkpoints;
   std::span<const JobPast> pasts;  // of jobs that the store has
@@ -117,6 +119,12 @@ struct DecisionQuery {
   size_t limit = 100;
 };
 
+struct TierActQuery {
+  std::string job, machine;    // "": any
+  int64_t from_s = INT64_MIN;  // inclusive
+  size_t limit = 100;
+};
+
 // Reads only. Thread-safe; sees what Commit has returned from.
 class History {
  public:
@@ -132,6 +140,8 @@ class History {
   // Newest first; `job` absent: all jobs.
   virtual absl::StatusOr<std::vector<OomRecord>> Ooms(std::optional<JobId> job, int64_t from_s,
                                                       size_t limit) = 0;
+  // Newest first.
+  virtual absl::StatusOr<std::vector<TierAct>> TierActs(const TierActQuery& query) = 0;
   virtual absl::StatusOr<std::vector<SettingChange>> Settings(std::optional<std::string> job,
                                                               size_t limit) = 0;
   // [from, to), ascending; every `stride`-th window (of window % stride == 0) so that a month stays small.

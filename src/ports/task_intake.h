@@ -14,6 +14,7 @@
 #include "base/time.h"
 #include "model/reported_window.h"
 #include "model/rollout.h"
+#include "model/tier_act.h"
 
 namespace taut {
 
@@ -49,6 +50,8 @@ class TaskIntake {
   // An OOM kill, with the limit in force then. Reported a second time it is dropped.
   virtual absl::Status TakeOom(const NamedTask& task, Timestamp time, uint64_t kills,
                                std::optional<double> limit, Timestamp now) = 0;
+  // What an agent's guard of memory did. Reported a second time it is dropped. Unavailable: send it again later.
+  virtual absl::Status TakeTierAct(TierAct act) = 0;
   // Where time is the samples': a source has reached this time.
   virtual void SeeTime(Timestamp t) = 0;
   // While it holds, no window closes: a source is about to send data for it.

@@ -189,6 +189,38 @@ absl::StatusOr<std::vector<OomRecord>> HistoryReader::Ooms(std::optional<JobId> 
   return found;
 }
 
+absl::StatusOr<std::vector<TierAct>> HistoryReader::TierActs(const TierActQuery& query) {
+  std::vector<TierAct> found;
+  Rows rows = tier_acts_.Query(query.from_s, Limit(query.limit), query.job, query.machine);
+  absl::StatusOr<bool> any = rows.Next();
+  for (; any.ok() && *any; any = rows.Next()) {
+    TierAct act{.time_s = rows.Int(0),
+                .at_us = rows.Int(1),
+                .machine = std::string(rows.Bytes(2)),
+                .job = std::string(rows.Bytes(3)),
+                .task = std::string(rows.Bytes(4)),
+                .tier = static_cast<Tier>(rows.Int(5)),
+                .kind = static_cast<TierActKind>(rows.Int(6)),
+                .observed = rows.Int(7) != 0,
+                .usage = rows.RealOrNull(8),
+                .request = rows.RealOrNull(9),
+                .high = rows.RealOrNull(10),
+                .free = rows.RealOrNull(11),
+                .total = rows.RealOrNull(12),
+                .some = rows.RealOrNull(13),
+                .full = rows.RealOrNull(14),
+                .text = std::string(rows.Bytes(15))};
+    if (SumOf(act) == rows.Int(16) && static_cast<size_t>(act.tier) < kTiers &&
+        static_cast<size_t>(act.kind) < kTierActKinds) {
+      found.push_back(std::move(act));
+    } else {
+      damage_->Add(StrCat("tier act ", rows.Int(17), ": checksum mismatch"));
+    }
+  }
+  if (!any.ok()) return any.status();
+  return found;
+}
+
 std::optional<JobRecord> JobOf(const Rows& rows, DamageLog& damage) {
   JobRecord job;
   job.id.value = static_cast<uint32_t>(rows.Int(0));

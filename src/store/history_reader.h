@@ -21,6 +21,7 @@ class HistoryReader final : public History {
   absl::StatusOr<std::vector<Decision>> Decisions(const DecisionQuery& query, Reasons reasons) override;
   absl::StatusOr<std::vector<OomRecord>> Ooms(std::optional<JobId> job, int64_t from_s,
                                               size_t limit) override;
+  absl::StatusOr<std::vector<TierAct>> TierActs(const TierActQuery& query) override;
   absl::StatusOr<std::vector<SettingChange>> Settings(std::optional<std::string> job, size_t limit) override;
   absl::StatusOr<std::vector<FleetPoint>> FleetPoints(WindowId from, WindowId to, int32_t stride) override;
   absl::Status ReadAccount(
@@ -64,6 +65,13 @@ class HistoryReader final : public History {
       db_,
       "SELECT time_s, job, task, kills, limit_bytes, sum, id FROM ooms WHERE job = ?3 AND time_s >= ?1 "
       "ORDER BY time_s DESC, id DESC LIMIT ?2"};
+  Statement tier_acts_{
+      db_,
+      "SELECT time_s, at_us, machine, job, task, tier, kind, observed, usage_bytes, request_bytes, "
+      "high_bytes, "
+      "free_bytes, total_bytes, pressure_some, pressure_full, text, sum, id FROM tier_acts WHERE time_s >= "
+      "?1 AND "
+      "(?3 = '' OR job = ?3) AND (?4 = '' OR machine = ?4) ORDER BY time_s DESC, id DESC LIMIT ?2"};
   Statement settings_{
       db_, "SELECT id, time_s, who, job, key, value, before, sum FROM settings ORDER BY id DESC LIMIT ?1"};
   Statement job_settings_{db_,

@@ -42,6 +42,10 @@ absl::Status InMemoryStore::Commit(const PassRecord& pass) {
     const auto at = std::ranges::upper_bound(ooms_, oom.time_s, {}, &OomRecord::time_s);
     ooms_.insert(at, oom);
   }
+  for (const TierAct& act : pass.tier_acts) {
+    const auto at = std::ranges::upper_bound(tier_acts_, act.time_s, {}, &TierAct::time_s);
+    tier_acts_.insert(at, act);
+  }
   for (const SettingChange& s : pass.settings) settings_.emplace(s.id, s);
   for (const Checkpoint& c : pass.checkpoints) {
     if (c.bytes.empty() && c.chunk < kUnchangedChunk) {
@@ -148,6 +152,7 @@ absl::StatusOr<bool> InMemoryStore::Maintain(WindowId now) {
     return true;
   });
   std::erase_if(ooms_, [first_s](const OomRecord& oom) { return oom.time_s < first_s; });
+  std::erase_if(tier_acts_, [first_s](const TierAct& act) { return act.time_s < first_s; });
   const auto newest = NewestSettings();
   std::erase_if(settings_, [&](const auto& entry) {
     const SettingChange& s = entry.second;
@@ -206,6 +211,17 @@ absl::StatusOr<std::vector<OomRecord>> InMemoryStore::Ooms(std::optional<JobId> 
   std::vector<OomRecord> found;
   for (auto at = ooms_.rbegin(); at != ooms_.rend() && found.size() < limit && at->time_s >= from_s; ++at) {
     if (!job || at->job == *job) found.push_back(*at);
+  }
+  return found;
+}
+
+absl::StatusOr<std::vector<TierAct>> InMemoryStore::TierActs(const TierActQuery& query) {
+  const std::lock_guard lock(mutex_);
+  std::vector<TierAct> found;
+  for (auto at = tier_acts_.rbegin();
+       at != tier_acts_.rend() && found.size() < query.limit && at->time_s >= query.from_s; ++at) {
+    if (!query.job.empty() && at->job != query.job) continue;
+    if (query.machine.empty() || at->machine == query.machine) found.push_back(*at);
   }
   return found;
 }

@@ -32,6 +32,7 @@ class InMemoryStore final : public Store, public History {
   absl::StatusOr<std::vector<Decision>> Decisions(const DecisionQuery& query, Reasons reasons) override;
   absl::StatusOr<std::vector<OomRecord>> Ooms(std::optional<JobId> job, int64_t from_s,
                                               size_t limit) override;
+  absl::StatusOr<std::vector<TierAct>> TierActs(const TierActQuery& query) override;
   absl::StatusOr<std::vector<SettingChange>> Settings(std::optional<std::string> job, size_t limit) override;
   absl::StatusOr<std::vector<FleetPoint>> FleetPoints(WindowId from, WindowId to, int32_t stride) override;
   absl::Status ReadAccount(
@@ -53,7 +54,8 @@ class InMemoryStore final : public Store, public History {
   std::vector<LateAccount> late_account_;
   std::map<WindowId, ClosedWindow> windows_;
   std::map<uint64_t, Decision> decisions_;
-  std::vector<OomRecord> ooms_;  // by time, then as they came
+  std::vector<OomRecord> ooms_;     // by time, then as they came
+  std::vector<TierAct> tier_acts_;  // likewise
   std::map<uint64_t, SettingChange> settings_;
   std::map<uint32_t, Checkpoint> checkpoints_;
   std::map<WindowId, FleetPoint> fleet_;

@@ -44,6 +44,7 @@ absl::StatusOr<bool> Maintenance::Forget(WindowId now) {
   piece(forget_past_, DayKey(first_day, 0));
   piece(forget_blocks_, WindowKey(first_window, 0));
   piece(forget_ooms_, first_s);
+  piece(forget_tier_acts_, first_s);
   piece(forget_jobs_, first_s);
   piece(forget_account_, WindowKey(FloorDiv(first_s, kWindowSeconds), 0));
   piece(forget_late_account_, WindowKey(FloorDiv(first_s, kWindowSeconds), 0));

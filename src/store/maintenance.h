@@ -52,6 +52,9 @@ class Maintenance {
   Statement forget_decisions_{db_, "DELETE FROM decisions WHERE id < ?1"};
   Statement forget_ooms_{
       db_, "DELETE FROM ooms WHERE id IN (SELECT id FROM ooms WHERE time_s < ?1 ORDER BY time_s LIMIT ?2)"};
+  Statement forget_tier_acts_{db_,
+                              "DELETE FROM tier_acts WHERE id IN (SELECT id FROM tier_acts WHERE time_s < ?1 "
+                              "ORDER BY time_s LIMIT ?2)"};
   Statement forget_jobs_{
       db_, "DELETE FROM jobs WHERE id IN (SELECT id FROM jobs WHERE forgotten_s < ?1 LIMIT ?2)"};
   Statement forget_settings_{db_,

@@ -10,7 +10,7 @@ namespace taut {
 
 struct Retention {
   int32_t history_days = 30;   // usage: full days before today
-  int32_t decision_days = 90;  // decisions, OOM kills, replaced settings, the fleet's figures
+  int32_t decision_days = 90;  // decisions, OOM kills, tier acts, replaced settings, the fleet's figures
   // Time is what the windows say: it is so late as this many of those stored are not earlier. So windows that
   // a wrong clock puts into the future forget nothing, unless there is a day of them. 0: it is as late as
   // Maintain is called.

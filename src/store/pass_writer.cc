@@ -171,6 +171,13 @@ absl::Status PassWriter::WriteRest(const PassRecord& pass) {
         oom_.Run(oom.time_s, oom.job.value, oom.task, oom.kills, oom.limit, SumOf(oom));
     if (!status.ok()) return status;
   }
+  for (const TierAct& a : pass.tier_acts) {
+    const absl::Status status =
+        tier_act_.Run(a.time_s, a.at_us, a.machine, a.job, a.task, static_cast<int>(a.tier),
+                      static_cast<int>(a.kind), static_cast<int>(a.observed), a.usage, a.request, a.high,
+                      a.free, a.total, a.some, a.full, a.text, SumOf(a));
+    if (!status.ok()) return status;
+  }
   for (const SettingChange& s : pass.settings) {
     const absl::Status status =
         setting_.Run(s.id, s.time_s, s.who, s.job, s.key, s.value, s.before, SumOf(s));

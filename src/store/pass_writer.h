@@ -47,6 +47,10 @@ class PassWriter {
   Statement outcome_{
       db_, "UPDATE decisions SET outcome = ?2, outcome_time_s = ?3, outcome_text = ?4 WHERE id = ?1"};
   Statement oom_{db_, "INSERT INTO ooms VALUES(NULL, ?1, ?2, ?3, ?4, ?5, ?6)"};
+  Statement tier_act_{
+      db_,
+      "INSERT INTO tier_acts VALUES(NULL, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, "
+      "?14, ?15, ?16, ?17)"};
   Statement setting_{db_, "INSERT INTO settings VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"};
   Statement checkpoint_{db_, "INSERT OR REPLACE INTO checkpoints VALUES(?1, ?2)"};
   Statement fleet_{db_, "INSERT OR REPLACE INTO fleet VALUES(?1, ?2)"};

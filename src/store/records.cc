@@ -31,6 +31,11 @@ int64_t SumOf(const OomRecord& oom) {
   return RowSum::Of(oom.job.value, oom.task, oom.time_s, oom.kills, oom.limit);
 }
 
+int64_t SumOf(const TierAct& a) {
+  return RowSum::Of(a.time_s, a.at_us, a.machine, a.job, a.task, a.tier, a.kind, a.observed, a.usage,
+                    a.request, a.high, a.free, a.total, a.some, a.full, a.text);
+}
+
 int64_t SumOf(const SettingChange& s) {
   return RowSum::Of(s.id, s.time_s, s.who, s.job, s.key, s.value, s.before);
 }

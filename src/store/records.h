@@ -51,6 +51,7 @@ class RowSum {
 int64_t SumOf(const JobRecord& job);
 int64_t SumOf(const Decision& decision);  // without its outcome, which changes
 int64_t SumOf(const OomRecord& oom);
+int64_t SumOf(const TierAct& act);
 int64_t SumOf(const SettingChange& setting);
 
 using Labels = std::vector<std::pair<std::string, std::string>>;

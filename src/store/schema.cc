@@ -60,14 +60,34 @@ CREATE INDEX account_late_by_key ON account_late(key);
 )",
     // 7: as 3, of the load.
     "SELECT 1;",
+    // 8
+    R"(
+CREATE TABLE tier_acts(id INTEGER PRIMARY KEY, time_s INTEGER NOT NULL, at_us INTEGER NOT NULL,
+                       machine TEXT NOT NULL, job TEXT NOT NULL, task TEXT NOT NULL, tier INTEGER NOT NULL,
+                       kind INTEGER NOT NULL, observed INTEGER NOT NULL, usage_bytes REAL,
+                       request_bytes REAL, high_bytes REAL, free_bytes REAL, total_bytes REAL,
+                       pressure_some REAL, pressure_full REAL, text TEXT NOT NULL, sum INTEGER NOT NULL) STRICT;
+CREATE INDEX tier_acts_by_time ON tier_acts(time_s);
+)",
 };
 
 // Tables whose ends are looked at, with the column that is the rowid.
-constexpr std::pair<const char*, const char*> kTables[] = {
-    {"ends", "one"},          {"jobs", "id"},           {"windows", "window"}, {"window_blocks", "key"},
-    {"day_blocks", "key"},    {"checkpoints", "chunk"}, {"decisions", "id"},   {"ooms", "id"},
-    {"settings", "id"},       {"fleet", "window"},      {"past_days", "key"},  {"account_windows", "key"},
-    {"account_hours", "key"}, {"account_days", "key"},  {"account_late", "id"}};
+constexpr std::pair<const char*, const char*> kTables[] = {{"ends", "one"},
+                                                           {"jobs", "id"},
+                                                           {"windows", "window"},
+                                                           {"window_blocks", "key"},
+                                                           {"day_blocks", "key"},
+                                                           {"checkpoints", "chunk"},
+                                                           {"decisions", "id"},
+                                                           {"ooms", "id"},
+                                                           {"tier_acts", "id"},
+                                                           {"settings", "id"},
+                                                           {"fleet", "window"},
+                                                           {"past_days", "key"},
+                                                           {"account_windows", "key"},
+                                                           {"account_hours", "key"},
+                                                           {"account_days", "key"},
+                                                           {"account_late", "id"}};
 
 // A file up to this size is checked whole when it is opened; larger ones only in parts.
 constexpr int64_t kSmallBytes = int64_t{64} << 20;

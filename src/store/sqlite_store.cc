@@ -198,6 +198,9 @@ absl::StatusOr<std::vector<OomRecord>> SqliteStore::Ooms(std::optional<JobId> jo
                                                          size_t limit) {
   return parts_->readers.With([&](HistoryReader& r) { return r.Ooms(job, from_s, limit); });
 }
+absl::StatusOr<std::vector<TierAct>> SqliteStore::TierActs(const TierActQuery& query) {
+  return parts_->readers.With([&](HistoryReader& r) { return r.TierActs(query); });
+}
 absl::StatusOr<std::vector<SettingChange>> SqliteStore::Settings(std::optional<std::string> job,
                                                                  size_t limit) {
   return parts_->readers.With([&](HistoryReader& r) { return r.Settings(job, limit); });

@@ -57,6 +57,7 @@ class SqliteStore final : public Store, public History {
   absl::StatusOr<std::vector<Decision>> Decisions(const DecisionQuery& query, Reasons reasons) override;
   absl::StatusOr<std::vector<OomRecord>> Ooms(std::optional<JobId> job, int64_t from_s,
                                               size_t limit) override;
+  absl::StatusOr<std::vector<TierAct>> TierActs(const TierActQuery& query) override;
   absl::StatusOr<std::vector<SettingChange>> Settings(std::optional<std::string> job, size_t limit) override;
   absl::StatusOr<std::vector<FleetPoint>> FleetPoints(WindowId from, WindowId to, int32_t stride) override;
   absl::Status ReadAccount(

@@ -202,13 +202,17 @@ TEST_F(SqliteStoreTest, DamagedRowsArePassedOver) {
   pass.decisions[0].id = 1;
   pass.decisions[1].id = 2;
   pass.ooms = {{JobId{1}, 0, 5, 1, -0.0}, {JobId{1}, 1, 6, 1, 1.0}};
+  pass.tier_acts.resize(2);
+  pass.tier_acts[0].time_s = 5;
+  pass.tier_acts[1].time_s = 6;
   pass.settings = {{1, 5, "ann", "one", "mode", "auto", ""}, {2, 6, "ann", "two", "mode", "auto", ""}};
   pass.checkpoints = {{0, kFirst, "zero"}, {1, kFirst, "one"}, {kFleetChunk, kFirst, ""}};
   ASSERT_TRUE(store_->Commit(pass.View()).ok());
   Edit(
       "UPDATE jobs SET name = 'onf' WHERE id = 1; UPDATE decisions SET after = 1e9 WHERE id = 2;"
       "UPDATE ooms SET task = 9 WHERE time_s = 6; UPDATE settings SET value = 'off' WHERE id = 1;"
-      "UPDATE checkpoints SET block = x'00' WHERE chunk = 0");
+      "UPDATE checkpoints SET block = x'00' WHERE chunk = 0;"
+      "UPDATE tier_acts SET tier = 200 WHERE time_s = 6");
   Open();
   EXPECT_EQ(RestoreText(*store_),
             StrCat(Text(pass.new_jobs[1]), Text(pass.settings[1]), Text(pass.checkpoints[1]),
@@ -217,7 +221,8 @@ TEST_F(SqliteStoreTest, DamagedRowsArePassedOver) {
   EXPECT_EQ(Text(store_->Decisions({}, History::Reasons::kLeaveOut)), Text(pass.decisions[0]));
   EXPECT_THAT(*store_->Ooms(std::nullopt, 0, 9), SizeIs(1));
   EXPECT_THAT(*store_->Settings(std::nullopt, 9), SizeIs(1));
-  EXPECT_THAT(store_->damage(), SizeIs(5));
+  EXPECT_THAT(*store_->TierActs({}), SizeIs(1));
+  EXPECT_THAT(store_->damage(), SizeIs(6));
   // Without its end the file might take in twice what it has.
   Edit("UPDATE ends SET decision = 1");
   EXPECT_TRUE(absl::IsDataLoss(OpenStatus()));

@@ -19,6 +19,7 @@ struct OwnedPass {
   std::vector<Decision> decisions;
   std::vector<OutcomeUpdate> outcomes;
   std::vector<OomRecord> ooms;
+  std::vector<TierAct> tier_acts;
   std::vector<SettingChange> settings;
   std::vector<Checkpoint> checkpoints;
   std::vector<JobPast> pasts;
@@ -32,6 +33,7 @@ struct OwnedPass {
     pass.decisions = decisions;
     pass.outcomes = outcomes;
     pass.ooms = ooms;
+    pass.tier_acts = tier_acts;
     pass.settings = settings;
     pass.checkpoints = checkpoints;
     pass.pasts = pasts;
@@ -85,6 +87,11 @@ inline std::string Text(const JobRecord& job) {
 }
 inline std::string Text(const OomRecord& o) {
   return StrCat(o.job.value, "/", o.task, " at ", o.time_s, " x ", o.kills, " limit ", Text(o.limit), "\n");
+}
+inline std::string Text(const TierAct& a) {
+  return StrCat(Describe(a), " on ", a.machine, " at ", a.time_s, "/", a.at_us, " ", Text(a.usage), " ",
+                Text(a.request), " ", Text(a.high), " ", Text(a.free), " ", Text(a.total), " ", Text(a.some),
+                " ", Text(a.full), " '", a.text, "'\n");
 }
 inline std::string Text(const SettingChange& s) {
   return StrCat(s.id, " ", s.time_s, " ", s.who, " ", s.job, " ", s.key, " ", s.value, " was ", s.before,
@@ -171,6 +178,27 @@ class PassMaker {
     for (uint32_t n = Below(3); n > 0; --n) {
       pass.ooms.push_back({JobId{Below(jobs_) * 5 + 3}, Below(4), now - Below(2000), 1 + Below(3),
                            Chance(0.5) ? std::optional<double>(1e9) : std::nullopt});
+    }
+    for (uint32_t n = Below(3); n > 0; --n) {
+      const auto maybe = [this] {
+        return Chance(0.5) ? std::optional<double>(Below(1'000'000)) : std::nullopt;
+      };
+      pass.tier_acts.push_back({.time_s = now - Below(2000),
+                                .at_us = now * 1'000'000 + Below(1'000'000),
+                                .machine = StrCat("host", Below(3)),
+                                .job = StrCat("job", Below(4)),
+                                .task = StrCat("task \"", Below(9), "\""),
+                                .tier = static_cast<Tier>(Below(kTiers)),
+                                .kind = static_cast<TierActKind>(Below(kTierActKinds)),
+                                .observed = Chance(0.2),
+                                .usage = maybe(),
+                                .request = maybe(),
+                                .high = maybe(),
+                                .free = maybe(),
+                                .total = maybe(),
+                                .some = maybe(),
+                                .full = maybe(),
+                                .text = "free 10 MiB"});
     }
     for (uint32_t n = Below(3); n > 0; --n) {
       pass.settings.push_back({++setting_, now, "ann", StrCat("job", Below(4)),

@@ -29,6 +29,7 @@ std::string AllText(Subject& subject, uint32_t jobs) {
   query.limit = SIZE_MAX;
   text += Text(history.Decisions(query, History::Reasons::kInclude));
   text += Text(history.Ooms(std::nullopt, INT64_MIN, SIZE_MAX));
+  text += Text(history.TierActs({.job = "", .machine = "", .from_s = INT64_MIN, .limit = SIZE_MAX}));
   text += Text(history.Settings(std::nullopt, SIZE_MAX));
   text += Text(history.FleetPoints(WindowId{INT32_MIN}, WindowId{INT32_MAX}, 1));
   return text;
@@ -151,6 +152,31 @@ TEST_P(StoreTest, DecisionsAreFilteredAndPaged) {
   EXPECT_THAT(ids(query), ElementsAre());
 }
 
+TEST_P(StoreTest, TierActsNewestFirstOfAJobOrAMachine) {
+  OwnedPass pass;
+  const auto act = [](int64_t time_s, std::string machine, std::string job) {
+    TierAct a;
+    a.time_s = time_s;
+    a.at_us = time_s * 1'000'000 + 7;
+    a.machine = std::move(machine);
+    a.job = std::move(job);
+    a.task = "t";
+    a.kind = TierActKind::kKill;
+    a.usage = 5e8;
+    a.text = "free 1 MiB";
+    return a;
+  };
+  pass.tier_acts = {act(50, "h1", "a"), act(40, "h2", "b"), act(50, "h2", "a")};
+  ASSERT_TRUE(store_.Commit(pass.View()).ok());
+  const auto text = [&](const TierActQuery& query) { return Text(history_.TierActs(query)); };
+  EXPECT_EQ(text({}), Text(pass.tier_acts[2]) + Text(pass.tier_acts[0]) + Text(pass.tier_acts[1]));
+  EXPECT_EQ(text({.job = "a", .machine = "", .limit = 1}), Text(pass.tier_acts[2]));
+  EXPECT_EQ(text({.job = "", .machine = "h2"}), Text(pass.tier_acts[2]) + Text(pass.tier_acts[1]));
+  EXPECT_EQ(text({.job = "a", .machine = "h1"}), Text(pass.tier_acts[0]));
+  EXPECT_EQ(text({.job = "", .machine = "", .from_s = 41}),
+            Text(pass.tier_acts[2]) + Text(pass.tier_acts[0]));
+}
+
 TEST_P(StoreTest, OomsAndSettingsNewestFirst) {
   OwnedPass pass;
   pass.ooms = {{JobId{1}, 0, 50, 1, 1e9}, {JobId{2}, 1, 40, 2, std::nullopt}, {JobId{1}, 2, 50, 3, 2e9}};
@@ -263,6 +289,8 @@ TEST_P(StoreTest, ForgetsWhatIsPastRetention) {
     pass.decisions[0].id = static_cast<uint64_t>(day + 1);
     pass.decisions[0].time_s = now;
     pass.ooms = {{JobId{3}, 0, now, 1, std::nullopt}};
+    pass.tier_acts.resize(1);
+    pass.tier_acts[0].time_s = now;
     pass.settings = {
         {static_cast<uint64_t>(day + 1), now, "ann", day == 0 ? "kept" : "job", "mode", "auto", ""}};
     ASSERT_TRUE(store.Commit(pass.View()).ok());
@@ -274,6 +302,7 @@ TEST_P(StoreTest, ForgetsWhatIsPastRetention) {
   EXPECT_THAT(RestoreText(store), HasSubstr("kept"));
   EXPECT_EQ(subject_->history().Decisions({}, History::Reasons::kLeaveOut)->size(), 5U);
   EXPECT_EQ(subject_->history().Ooms(std::nullopt, 0, 99)->size(), 5U);
+  EXPECT_EQ(subject_->history().TierActs({})->size(), 5U);
   EXPECT_EQ(subject_->history().Settings(std::nullopt, 99)->size(), 6U);
   // No clock forgets, but windows do. What was taken in is not taken in again.
   const std::string kept = WindowsText(store, {0});

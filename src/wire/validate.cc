@@ -6,6 +6,7 @@
 #include "base/container_id.h"
 #include "base/printable.h"
 #include "base/strings.h"
+#include "model/tier_act.h"
 
 namespace taut {
 namespace {
@@ -131,6 +132,24 @@ absl::Status Check(const v1::Oom& oom) {
   return absl::OkStatus();
 }
 
+absl::Status Check(const v1::TierAct& act) {
+  TAUT_CHECK(CheckTask(act.name()));
+  if (act.time_us() < 0) return Bad("time_us", "is before 1970");
+  if (!v1::TierAct::Kind_IsValid(act.kind())) return Bad("kind", "is an unknown enum value");
+  if (!ParseTier(act.tier()).has_value()) {
+    return Bad("tier",
+               StrCat("is \"", act.tier(), "\"; expected free, batch, mid, production or monitoring"));
+  }
+  TAUT_CHECK_NUMBER(act, usage_bytes);
+  TAUT_CHECK_NUMBER(act, request_bytes);
+  TAUT_CHECK_NUMBER(act, high_bytes);
+  TAUT_CHECK_NUMBER(act, free_bytes);
+  TAUT_CHECK_NUMBER(act, total_bytes);
+  TAUT_CHECK_NUMBER(act, pressure_some);
+  TAUT_CHECK_NUMBER(act, pressure_full);
+  return CheckText("text", act.text(), kMaxTextBytes);
+}
+
 absl::Status Check(const v1::Outcomes& outcomes) {
   for (const v1::Outcome& outcome : outcomes.outcomes()) {
     TAUT_CHECK(CheckTask(outcome.name()));
@@ -156,6 +175,8 @@ absl::Status CheckMessage(const v1::FromAgent& message, uint32_t cpu_buckets) {
       return Check(message.windows(), cpu_buckets);
     case v1::FromAgent::kOom:
       return Check(message.oom());
+    case v1::FromAgent::kTierAct:
+      return Check(message.tier_act());
     case v1::FromAgent::kOutcomes:
       return Check(message.outcomes());
     case v1::FromAgent::kHeartbeat:

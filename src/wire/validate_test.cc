@@ -64,8 +64,21 @@ v1::FromAgent GoodOutcomes() {
   return out;
 }
 
+v1::FromAgent GoodTierAct() {
+  v1::FromAgent out;
+  v1::TierAct* act = out.mutable_tier_act();
+  act->mutable_name()->set_job("j");
+  act->mutable_name()->set_task("t");
+  act->set_tier("batch");
+  act->set_kind(v1::TierAct::KILL);
+  act->set_free_bytes(0);
+  act->set_pressure_some(0.5);
+  return out;
+}
+
 TEST(CheckMessage, TakesWhatAgentsSay) {
-  for (const auto& message : {GoodHello(), GoodTasks(), GoodWindows(), GoodOom(), GoodOutcomes()}) {
+  for (const auto& message :
+       {GoodHello(), GoodTasks(), GoodWindows(), GoodOom(), GoodOutcomes(), GoodTierAct()}) {
     EXPECT_EQ(CheckMessage(message), absl::OkStatus()) << message.ShortDebugString();
   }
   v1::FromAgent beat;
@@ -115,6 +128,15 @@ TEST(CheckMessage, NamesWhatIsWrong) {
       {GoodOom(), [](M& m) { m.mutable_oom()->set_time_us(-1); }, "time_us"},
       {GoodOom(), [](M& m) { m.mutable_oom()->clear_name(); }, "job is empty"},
       {GoodOom(), [](M& m) { m.mutable_oom()->set_raised_to_bytes(-1); }, "raised_to_bytes"},
+      {GoodTierAct(), [](M& m) { m.mutable_tier_act()->set_time_us(-1); }, "time_us"},
+      {GoodTierAct(), [](M& m) { m.mutable_tier_act()->clear_name(); }, "job is empty"},
+      {GoodTierAct(), [](M& m) { m.mutable_tier_act()->set_tier("Batch"); },
+       "tier is \"Batch\"; expected free"},
+      {GoodTierAct(), [](M& m) { m.mutable_tier_act()->set_kind(static_cast<v1::TierAct::Kind>(9)); },
+       "kind"},
+      {GoodTierAct(), [&](M& m) { m.mutable_tier_act()->set_pressure_full(infinite); }, "pressure_full"},
+      {GoodTierAct(), [](M& m) { m.mutable_tier_act()->set_usage_bytes(-1); }, "usage_bytes"},
+      {GoodTierAct(), [](M& m) { m.mutable_tier_act()->set_text("\x01"); }, "text"},
       {GoodOutcomes(),
        [](M& m) { m.mutable_outcomes()->mutable_outcomes(0)->set_resource(static_cast<v1::Resource>(7)); },
        "resource"},
