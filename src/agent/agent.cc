@@ -134,7 +134,7 @@ void Agent::SendWindows(const NodeTime& now) {
 
 void Agent::Stop(const NodeTime& now) {
   for (const auto& [id, task] : tasks_) {
-    EndThrottle(*task);
+    EndThrottle(*task, FiguresOf(*task), "tautlet stops", now);
     SetByTier(*task, false);
   }
   for (const auto& [id, task] : tasks_) {

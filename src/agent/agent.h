@@ -17,6 +17,7 @@
 #include "agent.pb.h"
 #include "agent/agent_task.h"
 #include "agent/ledger.h"
+#include "model/tier_act.h"
 #include "node/memory_guard.h"
 #include "node/tier_options.h"
 #include "ports/memory_source.h"
@@ -53,7 +54,7 @@ struct AgentCounts {
 
 // What was known when the guard of the machine's memory acted.
 struct GuardFigures {
-  MemoryNow memory;
+  std::optional<MemoryNow> memory;  // absent: it could not be read
   GuardTask task;
 };
 
@@ -163,10 +164,27 @@ class Agent {
   using TierByPath = std::multimap<std::string, Tier>;  // of all tasks, by the paths of their cgroups
   bool MayBeGuarded(const AgentTask& task, const TierByPath& tiers) const;
   void CarryOut(const GuardAct& act, const GuardFigures& figures, const NodeTime& now);
+  void BeginThrottle(AgentTask& task, const GuardAct& act, const GuardFigures& figures, const NodeTime& now);
+  void KillTask(AgentTask& task, const GuardAct& act, const GuardFigures& figures, const NodeTime& now);
   absl::Status Throttle(AgentTask& task, double high);
-  void EndThrottle(AgentTask& task);
-  void TellGuard(std::string_view action, const AgentTask& task, const GuardFigures& figures,
-                 std::string text);
+  // memory.high as it was before; `why`, for the log and tautd.
+  void EndThrottle(AgentTask& task, const GuardFigures& figures, std::string why, const NodeTime& now);
+  // Unless it is so already, or another program has set it.
+  void RestoreHigh(AgentTask& task, LimitValue before);
+  // ---- acts of the guard, for tautd (agent_acts.cc) ----
+  GuardFigures FiguresOf(const AgentTask& task) const;
+  taut::agent::v1::TierAct ActOf(TierActKind kind, const AgentTask& task, const GuardFigures& figures,
+                                 std::string why, const NodeTime& now) const;
+  // In the ledger, to be saved with its next write: what the next start reports if this one is killed.
+  void NoteAct(const taut::agent::v1::TierAct& act, ActState state);
+  void DropAct(const taut::agent::v1::TierAct& act);
+  // To the log and to tautd.
+  void ReportAct(const taut::agent::v1::TierAct& act, const AgentTask& task, const GuardFigures& figures);
+  void SendAct(const taut::agent::v1::TierAct& act);
+  // Reports the end of the task's throttle, if it is throttled.
+  void EndThrottleAct(AgentTask& task, const GuardFigures& figures, std::string why, const NodeTime& now);
+  // Of an earlier start that was killed.
+  void ReportOldActs(const NodeTime& now);
   void Look(AgentTask& task, ReadDepth depth, const NodeTime& now);
   void TakeEvent(const TaskEvent& event, const NodeTime& now);
   void CheckOom(AgentTask& task, const TaskReading& reading, const NodeTime& now);
@@ -207,6 +225,8 @@ class Agent {
   const AgentOptions options_;
   const Parts parts_;
   MemoryGuard guard_;
+  std::optional<MemoryNow> memory_now_;  // as read last; absent: not guarded, or it could not be read
+  bool old_acts_reported_ = false;
   std::map<uint64_t, std::unique_ptr<AgentTask>> tasks_;  // by id, which are the watch's keys
   uint64_t last_id_ = 0;
   absl::flat_hash_map<std::string, uint64_t> by_identity_;

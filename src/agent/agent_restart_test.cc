@@ -58,7 +58,7 @@ TEST_F(AgentRestart, AKillBetweenAnyTwoWritesKeepsTheOwnersLimits) {
   a.around_write = [&] {
     const auto file = Ledger::Open(path_);
     ASSERT_TRUE(file.ok());
-    moments.push_back({Ledger::Text({file->entries(), file->terms()}), a.limits});
+    moments.push_back({Ledger::Text({file->entries(), file->terms(), file->acts()}), a.limits});
   };
   cell_.Order(a, Resource::kMemory, 64 * kMiB, 1);
   cell_.Order(a, Resource::kCpu, 0.5, 2);
@@ -90,7 +90,7 @@ TEST_F(AgentRestart, AKillBetweenTwoStepsIsNobodyElsesChange) {
   a.around_write = [&] {
     if (a.writes.size() == 3 && ledger.empty()) {
       const auto file = Ledger::Open(path_);
-      ledger = Ledger::Text({file->entries(), file->terms()});
+      ledger = Ledger::Text({file->entries(), file->terms(), file->acts()});
       a.limits.cpu_weight = 1;  // marks the moment
     }
   };

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "agent.pb.h"
 #include "agent/ledger.h"
 #include "model/resource.h"
 #include "node/limit_mover.h"
@@ -101,6 +102,7 @@ struct AgentTask {
   TaskTier tier;
   // There while the guard of the machine's memory throttles the task: what memory.high was before.
   std::optional<LimitValue> high_before;
+  std::optional<taut::agent::v1::TierAct> throttle_act;  // of that throttle, as reported
   // By LimitKind, of what tiers set: another program has changed it since, and it stays so; the kernel refused.
   std::array<bool, kNumLimitKinds> is_others{}, is_refused{};
   // The highest memory since peak_since_us and in the span before it.

@@ -34,6 +34,7 @@ bool Sets(const TaskRule& rule, LimitKind kind) {
 
 void Agent::Find(const NodeTime& now) {
   for (size_t i = 0; i < parts_.finders.size(); ++i) FindWith(i, now);
+  ReportOldActs(now);
   for (auto it = departed_.begin(); it != departed_.end();) {
     it = now.steady_us - it->second.since_us > kDepartedUs ? departed_.erase(it) : std::next(it);
   }
@@ -266,6 +267,7 @@ void Agent::RemoveTask(uint64_t id, const NodeTime& now) {
   const Wakeup wakeup = task.group->oom_wakeup();
   if (parts_.watch != nullptr && wakeup.fd >= 0) parts_.watch->Remove(wakeup.fd);
   ClearTaskError(task.found.identity);
+  if (task.throttle_act.has_value()) DropAct(*task.throttle_act);  // it ended with the group
   by_identity_.erase(task.found.identity);
   by_name_.erase(name);
   if (std::erase(fresh_, id) == 0) gone_.push_back(name);
@@ -325,7 +327,10 @@ void Agent::CompareLimits(AgentTask& task, const NodeTime& now, bool came_back) 
     if (!TakeOthersChange(task, kind, came_back)) continue;
     tell = true;
     task.is_others[static_cast<size_t>(i)] = true;
-    if (kind == LimitKind::kMemoryHigh) task.high_before.reset();
+    if (kind == LimitKind::kMemoryHigh && task.high_before.has_value()) {
+      task.high_before.reset();
+      EndThrottleAct(task, FiguresOf(task), "another program has set memory.high", now);
+    }
     if (!Sets(*task.rule, kind)) continue;
     LimitLane& lane = task.of(ResourceOf(kind));
     lane.mover.SetCurrent(LimitOf(*task.rule, ResourceOf(kind), task.in_force));

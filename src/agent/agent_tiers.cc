@@ -9,10 +9,13 @@
 namespace taut {
 namespace {
 
+namespace pb = taut::agent::v1;
+
 // What tiers set or the guard does.
 constexpr LimitKind kTierKinds[] = {LimitKind::kCpuWeight, LimitKind::kMemoryLow, LimitKind::kMemoryMin,
                                     LimitKind::kMemoryHigh};
 constexpr std::string_view kAbout = "memory guard";
+constexpr std::string_view kNotDone = "observe, not done: ";
 
 // Is `path` the group `of`, or below it?
 bool IsWithin(std::string_view path, std::string_view of) {
@@ -142,6 +145,7 @@ std::vector<GuardTask> Agent::GuardTasks() const {
 void Agent::GuardMemory(const NodeTime& now) {
   if (parts_.memory == nullptr || !options_.tiers.guards()) return;
   const absl::StatusOr<MemoryNow> memory = parts_.memory->Read();
+  memory_now_ = memory.ok() ? std::optional(*memory) : std::nullopt;
   if (!memory.ok()) {
     errors_[std::string(kAbout)] = Message(memory.status());
     return;
@@ -177,9 +181,13 @@ absl::Status Agent::Throttle(AgentTask& task, double high) {
   return absl::OkStatus();
 }
 
-void Agent::EndThrottle(AgentTask& task) {
+void Agent::EndThrottle(AgentTask& task, const GuardFigures& figures, std::string why, const NodeTime& now) {
   if (!task.high_before.has_value()) return;
-  const LimitValue before = *std::exchange(task.high_before, std::nullopt);
+  RestoreHigh(task, *std::exchange(task.high_before, std::nullopt));
+  EndThrottleAct(task, figures, std::move(why), now);
+}
+
+void Agent::RestoreHigh(AgentTask& task, LimitValue before) {
   const absl::StatusOr<TaskLimits> limits = task.group->ReadLimits();
   if (!limits.ok() || SameLimit(LimitKind::kMemoryHigh, limits->memory_high_bytes, before)) return;
   const LedgerEntry* entry = parts_.ledger->Find(task.found.identity);
@@ -189,47 +197,66 @@ void Agent::EndThrottle(AgentTask& task) {
   if (!is_ours) return;
   if (const absl::Status s = WriteNow(task, LimitKind::kMemoryHigh, before);
       !s.ok() && s.code() != absl::StatusCode::kNotFound) {
-    TaskError(task.finder, task.found.identity, StrCat("memory.high is still throttled: ", Message(s)));
+    TaskError(task.finder, task.found.identity, StrCat("memory.high is not restored: ", Message(s)));
   }
+}
+
+void Agent::BeginThrottle(AgentTask& task, const GuardAct& act, const GuardFigures& figures,
+                          const NodeTime& now) {
+  pb::TierAct said =
+      ActOf(TierActKind::kThrottle, task, figures,
+            StrCat(options_.observe ? kNotDone : "", act.why, "; memory.high ", FormatBytes(act.high)), now);
+  said.set_high_bytes(act.high);
+  if (!options_.observe) {
+    NoteAct(said, ActState::kBegun);
+    if (const absl::Status s = Throttle(task, act.high); !s.ok()) {
+      DropAct(said);
+      task.is_refused[static_cast<size_t>(LimitKind::kMemoryHigh)] = absl::IsUnimplemented(s);
+      return guard_.Refused(act.kind, act.task, now.steady_us);
+    }
+    task.throttle_act = said;
+    NoteAct(said, ActState::kStands);
+  }
+  ++counts_.guard_throttles;
+  ReportAct(said, task, figures);
+}
+
+void Agent::KillTask(AgentTask& task, const GuardAct& act, const GuardFigures& figures, const NodeTime& now) {
+  pb::TierAct said =
+      ActOf(TierActKind::kKill, task, figures, StrCat(options_.observe ? kNotDone : "", act.why), now);
+  absl::Status s;
+  if (!options_.observe) {
+    NoteAct(said, ActState::kBegun);
+    SaveLedger();  // should that fail, the kill does not wait for the disk
+    s = task.group->Kill().status();
+  }
+  if (s.ok()) {
+    ++counts_.guard_kills;
+    ReportAct(said, task, figures);
+    return DropAct(said);
+  }
+  DropAct(said);
+  guard_.Refused(act.kind, act.task, now.steady_us);
+  if (s.code() == absl::StatusCode::kNotFound) return;
+  said.set_kind(pb::TierAct::KILL_FAILED);
+  said.set_text(StrCat(Message(s), "; ", act.why));
+  ReportAct(said, task, figures);
 }
 
 void Agent::CarryOut(const GuardAct& act, const GuardFigures& figures, const NodeTime& now) {
   const auto it = tasks_.find(act.task);
   if (it == tasks_.end()) return;
   AgentTask& task = *it->second;
-  const std::string why = options_.observe ? StrCat("observe, not done: ", act.why) : act.why;
-  absl::Status s;
   switch (act.kind) {
     case GuardActKind::kRelease:
-      EndThrottle(task);
-      return TellGuard("task_unthrottled", task, figures, why);
+      if (!options_.observe) return EndThrottle(task, figures, act.why, now);
+      return ReportAct(ActOf(TierActKind::kRelease, task, figures, StrCat(kNotDone, act.why), now), task,
+                       figures);
     case GuardActKind::kThrottle:
-      if (!options_.observe) s = Throttle(task, act.high);
-      if (s.ok()) {
-        ++counts_.guard_throttles;
-        return TellGuard("task_throttled", task, figures,
-                         StrCat(why, "; memory.high ", FormatBytes(act.high)));
-      }
-      task.is_refused[static_cast<size_t>(LimitKind::kMemoryHigh)] = absl::IsUnimplemented(s);
-      return guard_.Refused(act.kind, act.task, now.steady_us);
+      return BeginThrottle(task, act, figures, now);
     case GuardActKind::kKill:
-      break;
+      return KillTask(task, act, figures, now);
   }
-  if (!options_.observe) s = task.group->Kill().status();
-  if (s.ok()) {
-    ++counts_.guard_kills;
-    return TellGuard("task_killed", task, figures, why);
-  }
-  guard_.Refused(act.kind, act.task, now.steady_us);
-  if (s.code() != absl::StatusCode::kNotFound) {
-    TellGuard("task_not_killed", task, figures, StrCat(Message(s), "; ", why));
-  }
-}
-
-void Agent::TellGuard(std::string_view action, const AgentTask& task, const GuardFigures& figures,
-                      std::string text) {
-  Act(action, task.found, std::nullopt, {}, {}, 0, 0, std::move(text));
-  acts_.back().guard = figures;
 }
 
 }  // namespace taut

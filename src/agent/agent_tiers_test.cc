@@ -1,6 +1,6 @@
 // What tiers set, restore and do before memory ends, over tasks in memory.
-#include "agent/agent_fixture.h"
 #include "agent/release.h"
+#include "agent/tier_fixture.h"
 #include "base/strings.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -9,50 +9,6 @@ namespace taut {
 namespace {
 
 using ::testing::HasSubstr;
-
-// Of 256 MiB, what the tasks leave.
-class CellMemory final : public MemorySource {
- public:
-  explicit CellMemory(AgentCell& cell) : cell_(cell) {}
-  absl::StatusOr<MemoryNow> Read() override {
-    if (!error.ok()) return error;
-    double used = 0;
-    cell_.agent->ForEachTask([&](const AgentTask& t) { used += t.meter.memory_bytes().value_or(0); });
-    return MemoryNow{256 * kMiB, 256 * kMiB - used, 0.0, 0.0};
-  }
-  absl::Status error;
-
- private:
-  AgentCell& cell_;
-};
-
-struct TierCell : AgentCell {
-  TierCell() {
-    options.has_memory_high = true;
-    options.rules[0].memory = MemoryStyle::kNone;
-    options.rules[0].cpu = CpuStyle::kNone;
-    options.tiers.rules = {{"batch*", "", "", Tier::kBatch, 20 * kMiB},
-                           {"mid*", "", "", Tier::kMid, 20 * kMiB},
-                           {"free*", "", "", Tier::kFree, std::nullopt}};
-  }
-  void Guard() {
-    options.tiers.guard.throttle = options.tiers.guard.kill = true;
-    Begin();
-  }
-  void Begin() {
-    agent = std::make_unique<Agent>(options, Agent::Parts{{&tasks}, &uplink, &ledger, nullptr, &memory});
-  }
-  // "action task" of each act on the machine's memory.
-  std::vector<std::string> Acts() {
-    std::vector<std::string> out;
-    for (const AgentAct& act : agent->TakeActs()) {
-      if (act.guard.has_value()) out.push_back(StrCat(act.action, " ", act.task));
-    }
-    return out;
-  }
-  CellMemory memory{*this};
-};
-using Strings = std::vector<std::string>;
 
 TEST(AgentTiers, NothingIsTouchedUnlessConfigured) {
   TierCell cell;
@@ -154,7 +110,7 @@ TEST(AgentTiers, ThrottlesAndThenKillsTheLowestTierAndSaysWhy) {
   for (const AgentAct& act : cell.agent->TakeActs()) {
     if (act.action != "task_killed") continue;
     is_told = true;
-    EXPECT_EQ(act.guard->memory.free, 10 * kMiB);
+    EXPECT_EQ(act.guard->memory->free, 10 * kMiB);
     EXPECT_EQ(act.guard->task.usage, 66 * kMiB);
     EXPECT_EQ(act.guard->task.request, 20 * kMiB);
     EXPECT_EQ(

@@ -19,10 +19,12 @@
 namespace taut {
 namespace {
 
-// By version - 1; what is written is of the last.
-constexpr std::array<std::string_view, 3> kHeaders = {"tautlet ledger 1", "tautlet ledger 2",
-                                                      "tautlet ledger 3"};
-constexpr std::string_view kLimit = "limit", kHold = "hold", kTerms = "terms", kAbsent = "-";
+// By version - 1.
+constexpr std::array<std::string_view, 4> kHeaders = {"tautlet ledger 1", "tautlet ledger 2",
+                                                      "tautlet ledger 3", "tautlet ledger 4"};
+constexpr size_t kWithoutActs = 2;  // the header
+constexpr std::string_view kLimit = "limit", kHold = "hold", kTerms = "terms", kAct = "act", kAbsent = "-";
+constexpr std::string_view kBegun = "begun", kStands = "stands";
 
 // Tabs and line ends stand between fields.
 std::string Escape(std::string_view text) {
@@ -243,6 +245,14 @@ void Ledger::SetTerms(const std::string& job, const JobTerms& terms) {
 
 void Ledger::Forget(const std::string& identity) { changed_ |= content_.entries.erase(identity) > 0; }
 
+void Ledger::NoteAct(const std::string& text, ActState state) {
+  const auto [it, is_new] = content_.acts.try_emplace(text, state);
+  changed_ |= is_new || it->second != state;
+  it->second = state;
+}
+
+void Ledger::DropAct(const std::string& text) { changed_ |= content_.acts.erase(text) > 0; }
+
 void Ledger::ForgetTerms(const std::string& job) { changed_ |= content_.terms.erase(job) > 0; }
 
 absl::Status Ledger::Save() {
@@ -261,7 +271,7 @@ absl::Status Ledger::Save() {
 }
 
 std::string Ledger::Text(const LedgerContent& content) {
-  std::string out = StrCat(kHeaders.back(), "\n");
+  std::string out = StrCat(content.acts.empty() ? kHeaders[kWithoutActs] : kHeaders.back(), "\n");
   for (const auto& [identity, entry] : content.entries) {
     const std::string names = StrCat(Escape(identity), "\t", Escape(entry.job), "\t", Escape(entry.task));
     for (const auto& [kind, value] : entry.values) {
@@ -280,6 +290,9 @@ std::string Ledger::Text(const LedgerContent& content) {
     StrAppend(&out, kTerms, "\t", Escape(job), "\t", terms.apply ? "yes" : "no", "\t",
               NumberText(terms.cpu_upper), "\t", NumberText(terms.memory_upper), "\t",
               NumberText(terms.startup_grace_s), "\n");
+  }
+  for (const auto& [text, state] : content.acts) {
+    StrAppend(&out, kAct, "\t", state == ActState::kBegun ? kBegun : kStands, "\t", Escape(text), "\n");
   }
   return out;
 }
@@ -357,6 +370,16 @@ std::string ParseTerms(const Fields& fields, int version, LedgerContent& out) {
   return "";
 }
 
+// begun or stands, text.
+std::string ParseAct(const Fields& fields, LedgerContent& out) {
+  if (fields.size() != 2) return StrCat(fields.size(), " fields: expected 2");
+  if (fields[0] != kBegun && fields[0] != kStands) return "expected begun or stands";
+  const std::optional<std::string> text = Unescape(fields[1]);
+  if (!text.has_value()) return "a % without two hex digits";
+  out.acts[*text] = fields[0] == kBegun ? ActState::kBegun : ActState::kStands;
+  return "";
+}
+
 }  // namespace
 
 absl::StatusOr<LedgerContent> Ledger::Parse(std::string_view text, std::string_view name) {
@@ -390,7 +413,9 @@ absl::StatusOr<LedgerContent> Ledger::Parse(std::string_view text, std::string_v
       wrong = what == kLimit   ? ParseLimit(fields, version, content)
               : what == kHold  ? ParseHold(fields, content)
               : what == kTerms ? ParseTerms(fields, version, content)
-                               : StrCat("a line begins with \"", what, "\"; expected limit, hold or terms");
+              : what == kAct
+                  ? ParseAct(fields, content)
+                  : StrCat("a line begins with \"", what, "\"; expected limit, hold, terms or act");
     }
     if (!wrong.empty()) return bad(wrong);
     if (line.data() + line.size() == text.data() + text.size()) return bad("the line has no end");

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -50,9 +51,16 @@ struct JobTerms {
   bool operator==(const JobTerms&) const = default;
 };
 
+// How far an act of the guard of memory is.
+enum class ActState : uint8_t {
+  kBegun,  // about to be done, or done and not reported yet
+  kStands  // a throttle that is reported, and lasts
+};
+
 struct LedgerContent {
   std::map<std::string, LedgerEntry> entries;  // by identity
   std::map<std::string, JobTerms> terms;       // by job
+  std::map<std::string, ActState> acts;        // by text, which the ledger does not read
 };
 
 // One file of lines, replaced as a whole. docs/formats.md, "The agent's ledger".
@@ -65,6 +73,7 @@ class Ledger {
   const LedgerEntry* Find(const std::string& identity) const;
   const std::map<std::string, LedgerEntry>& entries() const { return content_.entries; }
   const std::map<std::string, JobTerms>& terms() const { return content_.terms; }
+  const std::map<std::string, ActState>& acts() const { return content_.acts; }
 
   // `next` is about to be written. The owner's value is kept from the first call on.
   void Intend(const FoundTask& task, LimitKind kind, LimitValue owner, LimitValue next);
@@ -79,6 +88,8 @@ class Ledger {
   void SetTerms(const std::string& job, const JobTerms& terms);
   void Forget(const std::string& identity);
   void ForgetTerms(const std::string& job);
+  void NoteAct(const std::string& text, ActState state);
+  void DropAct(const std::string& text);
 
   // When OK, no kill of the agent loses it, and no loss of power what that leaves in force (containers'
   // limits, not cgroups'). Without changes since the last OK it does nothing. Some 50 us; with containers
@@ -87,7 +98,7 @@ class Ledger {
 
   static std::string Text(const LedgerContent& content);
   // Also reads the files of earlier versions: the first knew neither `next` nor holds nor terms, the second no
-  // startup_grace.
+  // startup_grace, the third no acts. Without acts it writes the third, which an older agent reads.
   static absl::StatusOr<LedgerContent> Parse(std::string_view text, std::string_view name);
 
  private:

@@ -42,7 +42,7 @@ class LedgerFile : public ::testing::Test {
 FoundTask Task(std::string identity) { return {std::move(identity), "shop/web", "host/web-1", {}, 0}; }
 
 bool Same(const LedgerContent& a, const LedgerContent& b) {
-  return a.terms == b.terms &&
+  return a.terms == b.terms && a.acts == b.acts &&
          std::equal(a.entries.begin(), a.entries.end(), b.entries.begin(), b.entries.end(),
                     [](const auto& x, const auto& y) {
                       return x.first == y.first && x.second.job == y.second.job &&
@@ -84,6 +84,8 @@ RC_GTEST_PROP(Ledger, TextIsReadAsItWas, ()) {
     e.holds[0] = {AnySeconds(), AnySeconds(), AnyLimit(), AnyLimit(), AnySeconds()};
     content.terms[*rc::gen::arbitrary<std::string>()] = {*rc::gen::arbitrary<bool>(), AnyLimit(), AnyLimit(),
                                                          AnySeconds()};
+    content.acts[*rc::gen::arbitrary<std::string>()] =
+        *rc::gen::arbitrary<bool>() ? ActState::kBegun : ActState::kStands;
   }
   const auto read = Ledger::Parse(Ledger::Text(content), "x");
   RC_ASSERT(read.ok());
@@ -94,8 +96,8 @@ TEST(Ledger, SaysWhichLineIsDamaged) {
   const struct {
     std::string text, says;
   } cases[] = {
-      {"\n", "l:1: expected \"tautlet ledger 3\" first"},
-      {"tautlet ledger 4\n", "l:1: expected"},
+      {"\n", "l:1: expected \"tautlet ledger 4\" first"},
+      {"tautlet ledger 5\n", "l:1: expected"},
       {StrCat(kHead, "limit\ta\tj\tt\tmemory.max\tnone\t1\t-\nrubbish\n"),
        "l:3: a line begins with \"rubbish\""},
       {StrCat(kHead, "limit\ta\tj\tt\tmemory.max\tnone\t1\n"), "l:2: 6 fields: expected 7"},
@@ -114,6 +116,9 @@ TEST(Ledger, SaysWhichLineIsDamaged) {
       {StrCat(kHead, "terms\tj\tyes\t-\t-\n"), "l:2: 4 fields: expected 5"},
       {StrCat(kSecondHead, "terms\tj\tyes\t-\t-\t60\n"), "l:2: 5 fields: expected 4"},
       {StrCat(kFirstHead, "a\tj\tt\tmemory.max\tnone\t1\t2\n"), "l:2: 7 fields: expected 6"},
+      {StrCat(kHead, "act\tbegun\n"), "l:2: 1 fields: expected 2"},
+      {StrCat(kHead, "act\tover\tx\n"), "l:2: expected begun or stands"},
+      {StrCat(kHead, "act\tbegun\t%0\n"), "l:2: a % without two hex digits"},
       // Cut off: the last number may be a part of one.
       {StrCat(kHead, "limit\ta\tj\tt\tmemory.max\tnone\t-\t10"), "l:2: the line has no end"},
   };
@@ -122,6 +127,14 @@ TEST(Ledger, SaysWhichLineIsDamaged) {
     EXPECT_EQ(read.status().code(), absl::StatusCode::kDataLoss) << c.text;
     EXPECT_THAT(std::string(Message(read.status())), HasSubstr(c.says)) << c.text;
   }
+}
+
+TEST(Ledger, WithoutActsAnOlderAgentReadsIt) {
+  LedgerContent content;
+  content.terms["j"] = {};
+  EXPECT_TRUE(Ledger::Text(content).starts_with("tautlet ledger 3\n"));
+  content.acts["x"] = ActState::kStands;
+  EXPECT_TRUE(Ledger::Text(content).starts_with("tautlet ledger 4\n"));
 }
 
 TEST_F(LedgerFile, IsThereAgainAfterARestart) {

@@ -54,6 +54,15 @@ class ScriptedUplink final : public Uplink {
     return out;
   }
 
+  // Those that are kept until they are acknowledged.
+  std::vector<taut::agent::v1::TierAct> TierActs() const {
+    std::vector<taut::agent::v1::TierAct> out;
+    for (const Sent& s : sent) {
+      if (s.message.has_tier_act() && s.keep == Keep::kUntilAcknowledged) out.push_back(s.message.tier_act());
+    }
+    return out;
+  }
+
   std::vector<Sent> sent;
   std::vector<taut::agent::v1::ToAgent> to_agent;
   bool connected = false;

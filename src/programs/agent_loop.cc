@@ -69,10 +69,12 @@ void LogAct(const AgentAct& act) {
     fields.push_back({"tier", Name(task.tier)});
     fields.push_back({"usage_bytes", task.usage});
     fields.push_back({"request_bytes", task.request});
-    fields.push_back({"free_bytes", memory.free});
-    fields.push_back({"total_bytes", memory.total});
-    fields.push_back({"pressure_some", memory.some});
-    fields.push_back({"pressure_full", memory.full});
+    if (memory.has_value()) {
+      fields.push_back({"free_bytes", memory->free});
+      fields.push_back({"total_bytes", memory->total});
+      fields.push_back({"pressure_some", memory->some});
+      fields.push_back({"pressure_full", memory->full});
+    }
   }
   if (!act.text.empty()) fields.push_back({"text", act.text});
   const bool warns = act.action == "oom_kill" || act.action == "limit_refused" ||
