@@ -213,6 +213,7 @@ std::span<const Api::RouteRow> Api::RouteRows() {
       {"GET", "/api/v1/decisions", &Api::Decisions, kSeeJobs},
       {"GET", "/api/v1/decisions/{id}", &Api::OneDecision, kSeeJobs},
       {"GET", "/api/v1/ooms", &Api::Ooms, kSeeJobs},
+      {"GET", "/api/v1/tier_acts", &Api::TierActs, kSeeJobs},
       {"GET", "/api/v1/settings", &Api::Settings, kSeeJobs},
       {"GET", "/api/v1/recommenders", &Api::Recommenders, kLook},
       {"PATCH", "/api/v1/settings", &Api::PatchMany, kSetJobs},

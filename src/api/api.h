@@ -229,6 +229,11 @@ class Api {
   HttpResponse Decisions(const HttpRequest& request, const Reach& reach);
   HttpResponse OneDecision(const HttpRequest& request, const Reach& reach);
   HttpResponse Ooms(const HttpRequest& request, const Reach& reach);
+  // tier_act_handlers.cc
+  HttpResponse TierActs(const HttpRequest& request, const Reach& reach);
+  // Of a job by its name; one that is not known is in reach of those alone who see everything.
+  bool ReachesNamed(const Reach& reach, std::string_view job) const;
+  void PutTierActMetrics(MetricsText& out) const;
   HttpResponse Settings(const HttpRequest& request, const Reach& reach);
   HttpResponse Recommenders(const HttpRequest& request, const Reach& reach);
   HttpResponse PatchMany(const HttpRequest& request, const Reach& reach);  // bulk_settings.cc

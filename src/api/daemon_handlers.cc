@@ -399,6 +399,7 @@ HttpResponse Api::Metrics(const HttpRequest& /*request*/, const Reach& /*reach*/
                 {{"kind", Name(static_cast<DecisionKind>(k))}});
   }
   out.Counter("tautd_oom_kills_total", "OOM kills received.", counts.ooms);
+  PutTierActMetrics(out);
   out.Counter("tautd_store_commits_total", "Committed transactions.", counts.commits);
   out.Counter("tautd_store_failed_commits_total", "Transactions that failed.", counts.failed_commits);
   PutTrustMetrics(control_, out);

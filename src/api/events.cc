@@ -40,6 +40,12 @@ void Api::SendEvents(const TickEvents& events, const Reach& reach, const Prices&
     PutOom(o, NameOf(o.job), json);
     send("oom", json.Take(), "");
   }
+  for (const TierAct& act : events.tier_acts) {
+    if (!ReachesNamed(reach, act.job)) continue;
+    JsonWriter json;
+    PutTierAct(act, json);
+    send("tier_act", json.Take(), "");
+  }
   for (const SettingChange& c : events.settings) {
     if (!reach.all() && !FindJob(c.job, reach).has_value()) continue;
     JsonWriter json;

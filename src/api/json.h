@@ -52,6 +52,7 @@ void PutReplicas(std::string_view key, const LiveReplicas* replicas, JsonWriter&
 // The fields of a Decision, without the braces.
 void PutDecisionFields(const Decision& decision, std::string_view job, JsonWriter& json);
 void PutOom(const OomRecord& oom, std::string_view job, JsonWriter& json);
+void PutTierAct(const TierAct& act, JsonWriter& json);
 void PutSettingChange(const SettingChange& change, JsonWriter& json);
 void PutReplicaHistory(const ReplicaHistory& history, JsonWriter& json);
 void PutHeatmap(const Heatmap& map, const HeatmapQuery& query, std::span<const OomRecord> ooms,

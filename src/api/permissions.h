@@ -14,7 +14,7 @@ namespace taut {
 // What a route needs. Of a caller who is bound to groups it means: of these groups.
 enum class Act : uint8_t {
   kLook,          // the pages, the API's description, what the caller may do
-  kSeeJobs,       // usage, limits, decisions, OOM kills, events, settings and what-if of jobs
+  kSeeJobs,       // usage, limits, decisions, OOM kills, tier acts, events, settings and what-if of jobs
   kSeeQuota,      // quota, requests for it, and whether one would be admitted
   kSeeMoney,      // costs, bills, budgets, and what limits save in money
   kMoveMoney,     // transfers, splits and the end of money of businesses and groups

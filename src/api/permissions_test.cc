@@ -141,6 +141,7 @@ TEST(Permissions, RoutesThatPeopleOfGroupsReachAreTheseAlone) {
                                          "GET /api/v1/jobs/{job}/settings",
                                          "GET /api/v1/jobs/{job}/usage",
                                          "GET /api/v1/ooms",
+                                         "GET /api/v1/tier_acts",
                                          "GET /api/v1/quota",
                                          "GET /api/v1/requests",
                                          "GET /api/v1/requests/{id}",

@@ -233,6 +233,14 @@ struct CapacityArgs {
 };
 int RunCapacity(const CapacityArgs& args);
 
+// taut events: OOM kills, and what guards of machines' memory did.
+struct EventsArgs {
+  DaemonArgs daemon;
+  std::string job, machine;
+  int limit = 20;
+};
+int RunEvents(const EventsArgs& args);
+
 // taut promises: what was promised of limits, and what came.
 int RunPromises(const DaemonArgs& args);
 

@@ -176,6 +176,15 @@ constexpr const char* kCapacityHelp =
     "  taut capacity --promises\n"
     "  taut capacity --server https://taut.example:7070 --token-file token --output json";
 
+constexpr const char* kEventsHelp =
+    "Lists OOM kills, and what agents' guards of memory did to tasks of low tiers before a machine ran out "
+    "of\n"
+    "memory (throttle, release, kill), newest first, with the figures that caused it.\n\n"
+    "Examples:\n"
+    "  taut events\n"
+    "  taut events --job batch/reports\n"
+    "  taut events --machine host17 --limit 100 --output json";
+
 constexpr const char* kPromisesHelp =
     "Shows whether limits keep what was promised of them: the stated chance of a day above the limit, or the "
     "ordered\nshare of work above the limits, beside what came, by resource, class (CPU: latency "
@@ -409,6 +418,14 @@ void DaemonVerbs::AddAgents(CLI::App& app) { AddDaemon(app, agents_); }
 
 void DaemonVerbs::AddPromises(CLI::App& app) { AddDaemon(app, promises_); }
 
+void DaemonVerbs::AddEvents(CLI::App& app) {
+  EventsArgs& a = events_;
+  app.add_option("--job", a.job, "only those of this job");
+  app.add_option("--machine", a.machine, "only acts of the guard of this machine (an agent's name)");
+  AddLimit(app, a.limit, "maximum number of events", 1000);
+  AddDaemon(app, a.daemon);
+}
+
 void DaemonVerbs::AddMachines(CLI::App& app) {
   MachinesArgs& a = machines_;
   app.add_option("name", a.name, "show this machine");
@@ -471,6 +488,7 @@ DaemonVerbs::DaemonVerbs(CLI::App& app) {
   add("agents", kAgentsHelp, &DaemonVerbs::AddAgents, [this] { return RunAgents(agents_); });
   add("machines", kMachinesHelp, &DaemonVerbs::AddMachines, [this] { return RunMachines(machines_); });
   add("capacity", kCapacityHelp, &DaemonVerbs::AddCapacity, [this] { return RunCapacity(capacity_); });
+  add("events", kEventsHelp, &DaemonVerbs::AddEvents, [this] { return RunEvents(events_); });
   add("promises", kPromisesHelp, &DaemonVerbs::AddPromises, [this] { return RunPromises(promises_); });
   add("mapping", kMappingHelp, &DaemonVerbs::AddMapping, [this] { return RunMappingTest(mapping_test_); });
   add("feed", kFeedHelp, &DaemonVerbs::AddFeed, [this] { return RunFeed(feed_); });

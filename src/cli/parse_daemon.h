@@ -38,6 +38,7 @@ class DaemonVerbs {
   void AddAgents(CLI::App& app);
   void AddMachines(CLI::App& app);
   void AddCapacity(CLI::App& app);
+  void AddEvents(CLI::App& app);
   void AddPromises(CLI::App& app);
   void AddMapping(CLI::App& app);
 
@@ -57,6 +58,7 @@ class DaemonVerbs {
   DaemonArgs agents_;
   MachinesArgs machines_;
   CapacityArgs capacity_;
+  EventsArgs events_;
   DaemonArgs promises_;
   MappingTestArgs mapping_test_;
   std::vector<std::pair<const CLI::App*, std::function<int()>>> verbs_;

@@ -332,7 +332,7 @@ const DaemonSetting kDaemonSettings[] = {
      "events to send: limit_lowered, limit_rolled_back, oom_kill, agent_disconnected, agent_connected, "
      "store_not_ready, "
      "store_ready, setting_changed, replicas_step_back, replicas_held, replicas_hold_ended, budget_share, "
-     "budget_forecast",
+     "budget_forecast, tier_act",
      kPlain, 0, 0, TAUT_FIELD(notify.events)},
     {"notify.secret_file", "file with the key of the HMAC-SHA256 in X-Tautline-Signature; empty: not signed",
      kPlain, 0, 0, TAUT_FIELD(notify.secret_file)},

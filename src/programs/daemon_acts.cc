@@ -16,10 +16,11 @@ constexpr std::string_view kLowered = "limit_lowered", kRolledBack = "limit_roll
                            kNotReady = "store_not_ready", kReady = "store_ready",
                            kSetting = "setting_changed", kStepBack = "replicas_step_back",
                            kHeld = "replicas_held", kHoldEnded = "replicas_hold_ended",
-                           kBudgetShare = "budget_share", kBudgetForecast = "budget_forecast";
-constexpr std::string_view kEvents[] = {kLowered,   kRolledBack,  kOom,           kDisconnected, kConnected,
-                                        kNotReady,  kReady,       kSetting,       kStepBack,     kHeld,
-                                        kHoldEnded, kBudgetShare, kBudgetForecast};
+                           kBudgetShare = "budget_share", kBudgetForecast = "budget_forecast",
+                           kTierAct = "tier_act";
+constexpr std::string_view kEvents[] = {
+    kLowered, kRolledBack, kOom,  kDisconnected, kConnected,   kNotReady,       kReady,
+    kSetting, kStepBack,   kHeld, kHoldEnded,    kBudgetShare, kBudgetForecast, kTierAct};
 // Of one notification; the rest is only counted in it.
 constexpr size_t kMaxEvents = 200;
 
@@ -171,6 +172,7 @@ void DaemonActs::OnTick(const TickEvents& events) {
     PutOptional("limit", oom.limit, json);
     notices.push_back(Ended(json));
   }
+  AddTierActs(events, notices);
   for (const SettingChange& c : events.settings) {
     ActionLog::Info(kSetting,
                     {{"job", c.job}, {"key", c.key}, {"from", c.before}, {"to", c.value}, {"who", c.who}});
@@ -185,6 +187,37 @@ void DaemonActs::OnTick(const TickEvents& events) {
     notices.push_back(Ended(json));
   }
   Deliver(std::move(notices));
+}
+
+void DaemonActs::AddTierActs(const TickEvents& events, std::vector<std::string>& notices) const {
+  for (const TierAct& act : events.tier_acts) {
+    const bool kills = act.kind == TierActKind::kKill || act.kind == TierActKind::kKillFailed;
+    void (*log)(std::string_view, ActionLog::Fields) = &ActionLog::Info;
+    if (kills && !act.observed) log = &ActionLog::Warn;
+    log(kTierAct, {{"machine", act.machine},
+                   {"job", act.job},
+                   {"task", act.task},
+                   {"tier", Name(act.tier)},
+                   {"kind", Name(act.kind)},
+                   {"usage_bytes", act.usage},
+                   {"request_bytes", act.request},
+                   {"free_bytes", act.free},
+                   {"total_bytes", act.total},
+                   {"reason", act.text}});
+    if (events.past || act.observed || !Wanted(kTierAct)) continue;
+    JsonWriter json;
+    Begin(kTierAct, act.time_s, StrCat(act.machine, ": ", Describe(act), ", ", act.text), json);
+    json.Field("machine", std::string_view(act.machine));
+    json.Field("job", std::string_view(act.job));
+    json.Field("task", std::string_view(act.task));
+    json.Field("tier", Name(act.tier));
+    json.Field("kind", Name(act.kind));
+    PutOptional("usage", act.usage, json);
+    PutOptional("request", act.request, json);
+    PutOptional("free", act.free, json);
+    PutOptional("total", act.total, json);
+    notices.push_back(Ended(json));
+  }
 }
 
 void DaemonActs::AddHolds(const TickEvents& events, std::vector<std::string>& notices) const {

@@ -50,6 +50,7 @@ class DaemonActs {
       : options_(std::move(options)), job_name_(std::move(job_name)), actuator_(actuator) {}
   bool Wanted(std::string_view event) const;
   void Deliver(std::vector<std::string> events);
+  void AddTierActs(const TickEvents& events, std::vector<std::string>& notices) const;
   void AddHolds(const TickEvents& events, std::vector<std::string>& notices) const;
 
   const NotifyOptions options_;

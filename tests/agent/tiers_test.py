@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """tautlet's tiers on real cgroups: a group of 256 MiB stands for the machine; the lowest tier dies before its memory ends,
-production lives, and the log says why."""
+production lives, and the log says why. tautd is away meanwhile, hears of each act later, and of none twice."""
 import re
 import time
 
@@ -68,6 +68,37 @@ def check_kill(stage, c, loads, large, others):
     stage.check(not acts(c, "oom_kill") and not acts(c, "limit_raised"), "and is not taken for one", c.agent.output())
 
 
+def told(c):
+    """The acts that tautd has, the oldest first; without those that --observe would have done."""
+    return [act for act in reversed(c.tautd.get("/api/v1/tier_acts?limit=1000")["acts"]) if not act["observed"]]
+
+
+def check_tautd(stage, c):
+    """tautd was away; then it is killed, and so is tautlet."""
+    c.start_daemon()
+    stage.check(daemon.eventually(lambda: [a for a in told(c) if a["kind"] == "kill"], 60), "tautd hears of the kill when it is there", c.tautd.output())
+    kills = [act for act in told(c) if act["kind"] == "kill"]
+    stage.equal(len(kills), 1, "of one")
+    act = kills[0]
+    stage.equal((act["machine"], act["job"], act["tier"], act["request"]), ("here", "batch/large", "batch", 16 * MIB), "with machine, job, tier and request")
+    stage.check(0 < act["free"] < 0.15 * 256 * MIB and act["total"] == 256 * MIB, "and free memory", act)
+    stage.check(act["usage"] > 80 * MIB and "over its request of 16.0 MiB" in act["text"], "and usage", act)
+    stage.check('tautd_tier_acts_total{kind="kill",tier="batch"} 1' in c.tautd.ask("/metrics").text
+                or 'tautd_tier_acts_total{tier="batch",kind="kill"} 1' in c.tautd.ask("/metrics").text, "the metric counts it")
+    stage.check(not c.tautd.get("/api/v1/ooms")["ooms"], "it is no OOM kill")
+    listed = stage.run(stage.args.taut, "events", "--server", f"http://127.0.0.1:{c.port}")
+    stage.check(listed.returncode == 0 and "here: kill of batch/large" in listed.stdout, "taut events lists it", listed.stdout + listed.stderr)
+    print("      " + "      ".join(listed.stdout.splitlines(True)[:4]).rstrip())
+    before = told(c)
+    c.tautd.kill()
+    c.agent.kill()
+    c.start_agent()
+    c.start_daemon()
+    stage.check(daemon.eventually(lambda: c.tautd.get("/api/v1/agents")["agents"], 60), "both are killed, and meet again")
+    time.sleep(3)
+    stage.equal([act for act in told(c) if act["time"] <= before[-1]["time"]], before, "no act is lost, and none is told twice")
+
+
 def main():
     args = cell.arguments(__doc__)
     tree = cell.tree("taut-tiers")
@@ -76,7 +107,8 @@ def main():
     weights = [g.cpu_weight for g in (web, small, seen)]
     with daemon.Stage(args) as stage:
         c = cell.Cell(stage, tree, 1, RULES.replace("TREE", tree.name), limits=TIERS.replace("TREE", tree.name))
-        c.agent_config = stage.file("tiers.yaml", f"state: \"{stage.dir}/state\"\nsample_ms: 100\nfind: 1s\n"
+        c.agent_config = stage.file("tiers.yaml", f"name: here\nstate: \"{stage.dir}/state\"\nsample_ms: 100\nfind: 1s\n"
+                                                  + f"daemon: {{address: \"127.0.0.1:{c.agent_port}\"}}\n"
                                                   + TIERS.replace("TREE", tree.name) + "tasks:\n"
                                                   + RULES.replace("TREE", tree.name))
         loads = fill(stage, c, web, small, large, seen)
@@ -86,9 +118,10 @@ def main():
         stage.check(web.cpu_weight > weights[0] and small.cpu_weight < weights[1], "weights follow the tiers",
                     (web.cpu_weight, small.cpu_weight))
         stage.equal(seen.cpu_weight, weights[2], "what is only measured is left alone")
+        check_tautd(stage, c)
         stage.equal(c.agent.stop(), 0, "TERM ends it well")
         stage.equal([g.cpu_weight for g in (web, small, seen)], weights, "and gives the weights back")
-        stage.check("is still throttled" not in c.agent.output(), "and ends all throttling")
+        stage.check("memory.high is not restored" not in c.agent.output(), "and ends all throttling")
         for load in loads.values():
             load.kill()
             load.wait()

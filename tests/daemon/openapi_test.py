@@ -340,6 +340,7 @@ def decisions_and_the_rest(api, names):
     api.stage.equal(walked, list(range(len(walked), 0, -1)), "pages by `before` give each decision once")
     ooms = api.fits("/api/v1/ooms")
     api.fits("/api/v1/ooms", f"job={daemon.quoted(names[0])}&limit=5")
+    api.fits("/api/v1/tier_acts", f"job={daemon.quoted(names[0])}&machine=host1&limit=5")
     print(f"      {len(walked)} decisions, {len(ooms['ooms'])} OOM kills")
     api.fits("/api/v1/settings")
     status = api.fits("/api/v1/status")
@@ -410,6 +411,7 @@ def refusals(api, names):
         api.refused(404, "/api/v1/decisions/{id}", id=number)
     api.refused(404, "/api/v1/decisions", "job=nosuch")
     api.refused(404, "/api/v1/ooms", "job=nosuch")
+    api.refused(404, "/api/v1/tier_acts", "job=nosuch")
     for body in ("", "[]", "{", "null", '{"mode": 1}', '{"mode": "sideways"}', '{"nosuch": "1"}',
                  '{"memory.upper": "-1"}', '{"mode": "auto", "min_change": "many"}'):
         api.refused(400, "/api/v1/jobs/{job}/settings", "", "PATCH", body, job=job)

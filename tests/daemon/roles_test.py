@@ -54,7 +54,7 @@ TABLE = {
     ("GET", "/api/v1/quota"): EVERYONE, ("GET", "/api/v1/admission"): EVERYONE, ("GET", "/api/v1/requests"): EVERYONE,
     ("POST", "/api/v1/requests"): {P, O, M, OW}, ("GET", "/api/v1/requests/{id}"): EVERYONE,
     ("DELETE", "/api/v1/requests/{id}"): {P, O, M, OW},
-    ("GET", "/api/v1/decisions"): EVERYONE, ("GET", "/api/v1/decisions/{id}"): EVERYONE, ("GET", "/api/v1/ooms"): EVERYONE,
+    ("GET", "/api/v1/decisions"): EVERYONE, ("GET", "/api/v1/decisions/{id}"): EVERYONE, ("GET", "/api/v1/ooms"): EVERYONE, ("GET", "/api/v1/tier_acts"): EVERYONE,
     ("GET", "/api/v1/settings"): EVERYONE, ("PATCH", "/api/v1/settings"): {O, OW},
     ("GET", "/api/v1/recommenders"): EVERYONE, ("GET", "/api/v1/status"): EVERYONE,
     ("GET", "/api/v1/agents"): PLATFORM, ("GET", "/metrics"): PLATFORM, ("GET", "/api/v1/events"): EVERYONE,

@@ -24,6 +24,19 @@ export function agentPage(agents, started) {
     agents: Array.from({ length: agents ?? 0 }, (_, i) => agentOf(i + 1, started)) };
 }
 
+// What guards of memory did: one machine was short of memory.
+export function tierActPage(world, query) {
+  const agents = agentPage(world.agents, world.started).agents, job = world.jobs[1]?.row.name;
+  const machine = agents[1]?.name;
+  if (!machine || !job) return { acts: [] };
+  const act = (kind, ago, text, high = null) => ({ time: world.now - ago, machine, job, task: `${machine}/1`, tier: 'batch', kind, observed: false, usage: 3.1e9, request: 1e9, high,
+    free: 4e8, total: 1.6e10, pressure_some: 0.31, pressure_full: 0.08, text });
+  const acts = [act('release', 100, 'free 6.0 GiB of 14.9 GiB for 30 s'), act('kill', 400, 'free 381 MiB of 14.9 GiB is below 763 MiB; batch task uses 2.9 GiB, 1.9 GiB over its request of 954 MiB'),
+    act('throttle', 410, 'free 1.1 GiB of 14.9 GiB is below 1.5 GiB', 2.8e9)];
+  return { acts: acts.filter((a) => !query.get('job') || a.job === query.get('job')).filter((a) => !query.get('machine') || a.machine === query.get('machine'))
+    .slice(0, Number(query.get('limit') ?? 100)) };
+}
+
 const FIGURES = ['capacity', 'limits', 'reservations', 'usage', 'predicted', 'reclaimable', 'reclaimable_now'];
 const NONE = { capacity: null, limits: null, without_limit: 0, measured_tasks: 0, reservations: null, usage: null, predicted: null, learnt: false, reclaimable: null, reclaimable_now: null };
 

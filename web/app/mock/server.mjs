@@ -10,7 +10,7 @@ import { allocation, billPage, budgetPage, costPage } from './costs.mjs';
 import { DecisionLog } from './decisions.mjs';
 import { DAY, WINDOW, fleetHistory, fleetNow, makeFleet } from './fleet.mjs';
 import { RESOURCES, heatmap, replicaHistory, jobDetail, jobPage, oomsOf, labelTotals } from './jobs.mjs';
-import { agentPage, machineAnswer } from './machines.mjs';
+import { agentPage, machineAnswer, tierActPage } from './machines.mjs';
 import { promisePage } from './promises.mjs';
 import { admission, quotaAnswer, quotaState } from './quota.mjs';
 import { explain, whatIf } from './reasons.mjs';
@@ -148,6 +148,7 @@ export function answer(world, method, path, query, body = '') {
       const jobs = query.get('job') ? [jobOf(world, encodeURIComponent(query.get('job')))] : world.jobs.filter((job) => job.row.ooms > 0);
       return { ooms: jobs.flatMap((job) => oomsOf(job, world.now)).sort((a, b) => b.time - a.time).slice(0, Number(query.get('limit') ?? 100)) };
     }
+    case 'tier_acts': return tierActPage(world, query);
     case 'settings': return method === 'PATCH' ? setMany(world, query, JSON.parse(body || '{}')) : world.settings.all(world.jobs);
     case 'recommenders': return { recommenders: RECOMMENDERS };
     case 'promises': return promisePage(world);

@@ -457,6 +457,16 @@ test('the figures of machines have units, can be sorted and searched, and lead t
   });
 });
 
+test('acts of the memory guards are shown with their reasons', async () => {
+  const { acts } = await api('tier_acts');
+  await on('#/machines', {}, async (page) => {
+    const card = page.locator('.card').filter({ hasText: 'Acts of the memory guards' });
+    if (acts.length === 0) return assert.equal(await card.count(), 0);
+    const text = await card.innerText();
+    for (const act of acts.slice(0, 20)) assert.ok(text.includes(act.text) && text.includes(act.task));
+  });
+});
+
 test('agents are shown with their state, and units on every number', async () => {
   const { enabled, agents } = await api('agents');
   await on('#/machines', {}, async (page) => {

@@ -1,13 +1,13 @@
 // The stream of events, retried with growing pauses, and polling while there is none.
-import type { Decision, Fleet, Oom, SettingChange } from './types';
+import type { Decision, Fleet, Oom, SettingChange, TierAct } from './types';
 import { backoffMs } from './backoff';
 import { apiUrl, request } from './client';
 
-export interface EventData { window: Fleet; decision: Decision; oom: Oom; setting: SettingChange }
+export interface EventData { window: Fleet; decision: Decision; oom: Oom; tier_act: TierAct; setting: SettingChange }
 export type EventName = keyof EventData;
 export type Connection = 'connecting' | 'live' | 'polling' | 'lost';
 
-const EVENTS: EventName[] = ['window', 'decision', 'oom', 'setting'];
+const EVENTS: EventName[] = ['window', 'decision', 'oom', 'tier_act', 'setting'];
 const POLL_MS = 15_000;
 const HIDDEN_MS = 60_000;
 const OPEN_MS = 4_000;

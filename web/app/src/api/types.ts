@@ -132,6 +132,13 @@ export interface DecisionDetail extends Decision { reason: Reason | null }
 export interface DecisionPage { decisions: Decision[]; next_before: number | null }
 export interface Oom { time: number; job: string; task: number; kills: number; limit: Amount }
 export interface OomPage { ooms: Oom[] }
+export type TierName = 'free' | 'batch' | 'mid' | 'production' | 'monitoring';
+export type TierActKind = 'throttle' | 'release' | 'kill' | 'kill_failed';
+export interface TierAct {
+  time: number; machine: string; job: string; task: string; tier: TierName; kind: TierActKind; observed: boolean; usage: Amount; request: Amount; high: Amount;
+  free: Amount; total: Amount; pressure_some: Amount; pressure_full: Amount; text: string;
+}
+export interface TierActPage { acts: TierAct[] }
 
 export interface SettingChange { id: number; time: number; who: string; job: string; key: string; value: string; before: string }
 export interface SettingRow {

@@ -1,5 +1,5 @@
 // What things are called on the pages.
-import type { DecisionKind, Mode, Outcome, Resource, Target } from '../api/types';
+import type { DecisionKind, Mode, Outcome, Resource, Target, TierActKind } from '../api/types';
 
 export const RESOURCE: Record<Resource, string> = { cpu: 'CPU', memory: 'Memory' };
 export const TARGET: Record<Target, string> = { ...RESOURCE, replicas: 'Replicas' };
@@ -30,6 +30,8 @@ export const KIND_HELP: Record<DecisionKind, string> = {
   oom_raise: 'a task was OOM-killed: raised immediately',
   release: "the owner's limit or number of tasks again",
 };
+
+export const TIER_ACT: Record<TierActKind, string> = { throttle: 'throttled', release: 'released', kill: 'killed', kill_failed: 'could not kill' };
 
 export const OUTCOME: Record<Outcome, string> = {
   pending: 'on its way', applied: 'applied', dry_run: 'dry run', failed: 'failed', superseded: 'superseded',

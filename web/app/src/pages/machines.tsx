@@ -1,8 +1,8 @@
 // The machines of the cell, and the node agents: their state, their tasks, what they use, and the outcome of the limits sent to them.
 import { useQuery } from '../api/query';
-import type { Agent, AgentPage, MachinePage, RefusedAgent } from '../api/types';
+import type { Agent, AgentPage, MachinePage, RefusedAgent, TierAct, TierActPage } from '../api/types';
 import { bytes, cores, count, duration, plural } from '../lib/format';
-import { RESOURCE } from '../lib/names';
+import { RESOURCE, TIER_ACT } from '../lib/names';
 import { hrefOf, jobHref } from '../lib/route';
 import { Card, Problem, Skeleton, Time } from '../ui/basics';
 import { Snippet } from '../ui/snippet';
@@ -99,6 +99,26 @@ function Failures({ agents }: { agents: readonly Agent[] }) {
   );
 }
 
+// What guards of machines' memory did to tasks of low tiers, newest first.
+function TierActs({ acts }: { acts: readonly TierAct[] }) {
+  if (acts.length === 0) return null;
+  return (
+    <Card title="Acts of the memory guards" hint="Before a machine runs out of memory, tautlet throttles and then kills tasks of the lowest tier. That is no OOM kill, and raises no limit.">
+      <ul class="changes">
+        {acts.map((a) => (
+          <li key={`${a.time} ${a.machine} ${a.job} ${a.task} ${a.kind}`}>
+            <span class="when"><Time at={a.time} age /></span>
+            <span class="said">
+              <b>{a.machine}</b>: <span class={a.kind === 'kill' && !a.observed ? 'bad' : ''}>{TIER_ACT[a.kind]}</span> task {a.task} of <a href={jobHref(a.job, { resource: 'memory' })}>{a.job}</a>, tier {a.tier}
+              {a.usage !== null && <>, {bytes(a.usage)} in use</>}: {a.text}
+            </span>
+          </li>
+        ))}
+      </ul>
+    </Card>
+  );
+}
+
 function Refused({ refused }: { refused: readonly RefusedAgent[] }) {
   if (refused.length === 0) return null;
   return (
@@ -140,6 +160,7 @@ function NoAgents({ enabled }: { enabled: boolean }) {
 export function MachinesPage({ query }: { query: Record<string, string> }) {
   const page = useQuery<AgentPage>('agents', { on: ['window'], keep: true, every: () => LOOK_S });
   const cell = useQuery<MachinePage>(machinesPath(query), { on: ['window'], keep: true, every: () => 30 });
+  const acts = useQuery<TierActPage>(`tier_acts?limit=${SHOWN}`, { on: ['tier_act'], keep: true, every: () => 30 });
   const agents = page.data?.agents ?? [];
   // Where the machines are a cluster's, agents need not be there.
   const others = cell.data?.totals.some((totals) => totals.source !== 'agents') ?? false;
@@ -161,6 +182,7 @@ export function MachinesPage({ query }: { query: Record<string, string> }) {
           ) : !others && <NoAgents enabled={page.data!.enabled} />}
         </>
       )}
+      {acts.data && <TierActs acts={acts.data.acts} />}
       {page.data && <Refused refused={page.data.refused} />}
     </div>
   );
