@@ -248,6 +248,7 @@ void AgentHub::Count(Agent& agent, const pb::FromAgent& message, const Place& pl
     ++agent.windows;
     ++counts_.windows;
     counts_.task_windows += static_cast<uint64_t>(message.windows().tasks_size());
+    NoteNeeded(agent, message.windows());
   }
   if (message.sequence() == 0 || agent.queue != place.queue) return;
   agent.taken = message.sequence();

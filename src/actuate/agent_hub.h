@@ -60,6 +60,15 @@ struct RefusedAgent {
   std::string name, host, why;
 };
 
+// What the tasks of a job need, as agents have probed it.
+struct NeededMemory {
+  double bytes = 0;          // of the task that needs most
+  uint32_t tasks = 0;        // of which it is known
+  int64_t window_end_s = 0;  // of the newest window with one
+
+  bool operator==(const NeededMemory&) const = default;
+};
+
 struct AgentHubCounts {
   uint64_t agents = 0, connected = 0, tasks = 0;
   uint64_t windows = 0, task_windows = 0, ooms = 0, repeats = 0, refused = 0;
@@ -121,6 +130,11 @@ class AgentHub final : public Actuator, public AgentListener, public PlacementSo
   std::string_view placement_name() const override { return "agents"; }
   std::vector<PlacedMachine> Placement() const override;
 
+  // As of the last window of each agent, of agents that were heard in the last hour; nullopt: no task of the
+  // job is probed, or what it needs is not found yet. Lost by a restart until the next window.
+  std::optional<NeededMemory> MemoryNeededBy(const std::string& job) const;
+  // Of all jobs; ascending.
+  std::map<std::string, NeededMemory> MemoryNeeded() const;
   std::vector<AgentView> Agents() const;
   // The newest last.
   std::vector<RefusedAgent> RefusedAgents() const;
@@ -137,6 +151,9 @@ class AgentHub final : public Actuator, public AgentListener, public PlacementSo
     uint64_t part_of = 0;
     int parts = 0;
     uint64_t to_replay = 0;  // kept messages of before that have not come yet
+    // What its tasks need, by job and task, of `needed_window`.
+    std::map<TaskRoster::Name, double> needed;
+    int32_t needed_window = INT32_MIN;
     Unacknowledged unacknowledged;
     taut::agent::v1::Heartbeat heartbeat;
     uint64_t windows = 0, ooms = 0, applied = 0, failed = 0, not_believed = 0;
@@ -173,6 +190,8 @@ class AgentHub final : public Actuator, public AgentListener, public PlacementSo
   double WithinMachine(const std::string& agent, Resource r, double limit) const;
   // False: not taken in, and to be sent again. `dropped`: none of it will ever be stored.
   bool TakeWindows(Agent& agent, uint64_t sequence, const taut::agent::v1::Windows& windows, bool& dropped);
+  // REQUIRES: mutex_.
+  static void NoteNeeded(Agent& agent, const taut::agent::v1::Windows& windows);
   // The first look at a message. nullopt: not to be taken in, or not again.
   struct Place {
     uint64_t queue = 0, tick = 0;

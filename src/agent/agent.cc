@@ -49,7 +49,8 @@ void Agent::Sample(const NodeTime& now) {
     if (it == tasks_.end()) continue;
     const auto every = static_cast<uint64_t>(options_.all_every);
     const bool all = (sample_ + id) % every == 0;
-    Look(*it->second, all ? ReadDepth::kAll : ReadDepth::kUsage, now);
+    const bool deep = all || IsProbeRead(*it->second, now);
+    Look(*it->second, deep ? ReadDepth::kAll : ReadDepth::kUsage, now);
     if (all && (sample_ + id) / every % kCompareEvery == 0 && tasks_.contains(id)) {
       CompareLimits(*tasks_.at(id), now);
       SetByTier(*tasks_.at(id), true);
@@ -77,6 +78,7 @@ void Agent::Sample(const NodeTime& now) {
   }
   Move(moving, now);
   GuardMemory(now);
+  ProbeMemory(now);
   SaveLedger();
 }
 
@@ -101,6 +103,10 @@ void Agent::Look(AgentTask& task, ReadDepth depth, const NodeTime& now) {
   task.NotePeak(task.meter.memory_bytes(), now.steady_us,
                 static_cast<int64_t>(static_cast<double>(30 * kSecond) / options_.speed));
   if (depth != ReadDepth::kAll) return;
+  task.probe_read.stall_us = reading.memory_pressure.some_us;
+  task.probe_read.usage.reset();
+  if (reading.memory_bytes.has_value()) task.probe_read.usage = static_cast<double>(*reading.memory_bytes);
+  task.probe_read.at_us = now.steady_us;
   CheckOom(task, reading, now);
   CheckThrottling(task, reading, now);
 }
@@ -135,6 +141,7 @@ void Agent::SendWindows(const NodeTime& now) {
 void Agent::Stop(const NodeTime& now) {
   for (const auto& [id, task] : tasks_) {
     EndThrottle(*task, FiguresOf(*task), "tautlet stops", now);
+    EndProbe(*task, "tautlet stops");
     SetByTier(*task, false);
   }
   for (const auto& [id, task] : tasks_) {

@@ -19,6 +19,7 @@
 #include "agent/ledger.h"
 #include "model/tier_act.h"
 #include "node/memory_guard.h"
+#include "node/probe_selection.h"
 #include "node/tier_options.h"
 #include "ports/memory_source.h"
 #include "wire/uplink.h"
@@ -41,6 +42,7 @@ struct AgentOptions {
   double machine_memory_bytes = 0;  // no local raise goes above 95 % of it; 0: not known
   int all_every = 10;               // every this many samples all files of a task are read
   TierOptions tiers;
+  ProbeSelection probe;
   bool has_memory_high = false;         // cgroup v2: tasks can be throttled
   std::vector<std::string> own_groups;  // paths of this process's cgroups: none that has it in it is acted on
 };
@@ -185,6 +187,16 @@ class Agent {
   void EndThrottleAct(AgentTask& task, const GuardFigures& figures, std::string why, const NodeTime& now);
   // Of an earlier start that was killed.
   void ReportOldActs(const NodeTime& now);
+  // ---- probing (agent_probe.cc) ----
+  void ProbeMemory(const NodeTime& now);
+  void StepProbe(AgentTask& task, const NodeTime& now);
+  // memory.high as its owner has it, if it is probed; what was found stays.
+  void EndProbe(AgentTask& task, std::string why);
+  bool MayBeProbed(const AgentTask& task) const;
+  // No other task, and not this agent, is in its group. `paths`: of all tasks, ascending.
+  bool StandsAlone(const AgentTask& task, const std::vector<std::string>& paths) const;
+  // Is it time to read all files of a task that is probed?
+  bool IsProbeRead(const AgentTask& task, const NodeTime& now) const;
   void Look(AgentTask& task, ReadDepth depth, const NodeTime& now);
   void TakeEvent(const TaskEvent& event, const NodeTime& now);
   void CheckOom(AgentTask& task, const TaskReading& reading, const NodeTime& now);

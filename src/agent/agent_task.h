@@ -14,6 +14,7 @@
 #include "agent/ledger.h"
 #include "model/resource.h"
 #include "node/limit_mover.h"
+#include "node/memory_probe.h"
 #include "node/task_meter.h"
 #include "node/tier_options.h"
 #include "ports/task_group.h"
@@ -103,6 +104,13 @@ struct AgentTask {
   // There while the guard of the machine's memory throttles the task: what memory.high was before.
   std::optional<LimitValue> high_before;
   std::optional<taut::agent::v1::TierAct> throttle_act;  // of that throttle, as reported
+  // There while the task may be probed, and after; its limit is in force while probe->high() has it.
+  std::optional<MemoryProbe> probe;
+  struct {
+    std::optional<uint64_t> stall_us;
+    std::optional<double> usage;
+    int64_t at_us = INT64_MIN / 2;  // steady time
+  } probe_read;                     // of the last whole reading
   // By LimitKind, of what tiers set: another program has changed it since, and it stays so; the kernel refused.
   std::array<bool, kNumLimitKinds> is_others{}, is_refused{};
   // The highest memory since peak_since_us and in the span before it.

@@ -94,6 +94,7 @@ void Agent::SetByTier(AgentTask& task, bool is_on) {
   for (const LimitKind kind : kTierKinds) {
     const auto k = static_cast<size_t>(kind);
     if (task.is_others[k] || task.is_refused[k]) continue;
+    if (kind == LimitKind::kMemoryHigh && task.probe.has_value() && task.probe->high().has_value()) continue;
     std::optional<LimitValue> wanted = is_on ? WantedByTier(task, kind) : std::nullopt;
     if (!wanted.has_value()) wanted = LeftOver(task, kind);
     if (!wanted.has_value()) continue;
@@ -171,6 +172,7 @@ void Agent::GuardMemory(const NodeTime& now) {
 }
 
 absl::Status Agent::Throttle(AgentTask& task, double high) {
+  EndProbe(task, "the guard of memory throttles it");
   const absl::StatusOr<TaskLimits> limits = task.group->ReadLimits();
   if (!limits.ok()) return limits.status();
   const LimitValue before = limits->memory_high_bytes;

@@ -67,6 +67,10 @@ pb::TaskWindow WindowMessage(const AgentTask& task, const NodeWindow& window) {
     const uint64_t throttled = std::min(*window.cpu_throttled_periods, window.cpu_periods.value_or(0));
     out.set_cpu_throttled_periods(static_cast<uint32_t>(throttled));
   }
+  if (task.probe.has_value()) {
+    const std::optional<double> needed = task.probe->needed(task.probe_read.at_us);
+    if (needed.has_value()) out.set_memory_needed_bytes(static_cast<float>(*needed));
+  }
   const int64_t begin_us = window.window.start_s() * kMicrosPerSecond;
   const auto limit = [&](Resource r) {
     return static_cast<float>(task.of(r).mover.current().value_or(0));  // before the kernel's rounding

@@ -130,6 +130,9 @@ struct ApiOptions {
   std::function<std::vector<AgentView>()> agents;
   std::function<std::vector<RefusedAgent>()> refused_agents;
   std::function<AgentHubCounts()> agent_counts;
+  // What the tasks of a job need of memory, where agents probe it, and of all jobs.
+  std::function<std::optional<NeededMemory>(const std::string& job)> memory_needed_by;
+  std::function<std::map<std::string, NeededMemory>()> memory_needed;
   std::function<AgentServerCounts()> agent_port_counts;
   // If a price file is configured; outlives the API.
   const Pricing* pricing = nullptr;
@@ -222,6 +225,8 @@ class Api {
   HttpResponse Usage(const HttpRequest& request, JobId id);
   HttpResponse ReplicasOfJob(const HttpRequest& request, JobId id);
   HttpResponse Explain(const HttpRequest& request, JobId id);
+  void PutMemoryNeeded(JobId id, JsonWriter& json) const;  // memory_needed.cc
+  void PutNeededMetrics(MetricsText& out) const;
   HttpResponse GetSettings(const HttpRequest& request, JobId id);
   HttpResponse SettingsOf(JobId id);
   HttpResponse PatchSettings(const HttpRequest& request, JobId id);

@@ -519,6 +519,7 @@ HttpResponse Api::Metrics(const HttpRequest& /*request*/, const Reach& /*reach*/
     out.Gauge("tautd_http_streams", "Open event streams.", static_cast<double>(server.open_streams));
   }
   times_.Put(out);
+  PutNeededMetrics(out);
   if (options_.agents) PutAgentTimes(options_.agents(), static_cast<double>(options_.now().us) / 1e6, out);
   if (options_.store_bytes) {
     out.Gauge("tautd_store_size_bytes", "Size of the store's files.",

@@ -262,6 +262,7 @@ HttpResponse Api::Job(const HttpRequest& request, JobId id) {
     json.EndArray();
   });
   if (!known) return ErrorResponse(404, "the job was forgotten: its tasks are gone");
+  PutMemoryNeeded(id, json);
   json.EndObject();
   return Json(json);
 }
@@ -356,6 +357,7 @@ HttpResponse Api::Explain(const HttpRequest& request, JobId id) {
   control_.WithFleet([&](const LiveFleet& fleet) {
     PutReplicas("replicas", fleet.Has(id) ? fleet.job(id).replicas.get() : nullptr, json);
   });
+  PutMemoryNeeded(id, json);
   json.EndObject();
   return Json(json);
 }

@@ -353,6 +353,14 @@ std::string ReplicasText(const Json& replicas) {
   return out;
 }
 
+// "" where no task is probed, or nothing is found yet.
+std::string NeededText(const Json& needed) {
+  if (!Number(needed, "bytes").has_value()) return "";
+  return StrCat("memory needed: ", Amount(Resource::kMemory, needed, "bytes"), " (probed; the most of ",
+                Count(needed, "tasks"), At(needed, "tasks") == Json(1) ? " task" : " tasks", ", ",
+                Time(needed, "time"), ")\n");
+}
+
 std::string JobText(const Json& job, const Json& decisions) {
   std::string out = fmt::format("job {}\n{} with {}, {} tasks, last seen {}, first {}\n", Text(job, "name"),
                                 Text(job, "mode"), Text(job, "recommender"), Count(job, "tasks"),
@@ -374,6 +382,7 @@ std::string JobText(const Json& job, const Json& decisions) {
     const std::string ordered = OrderedText(r, amounts, At(job, "enforced"));
     if (!ordered.empty()) StrAppend(&out, Name(r), ": ", ordered, "\n");
   }
+  out += NeededText(At(job, "memory_needed"));
   out += ReplicasText(At(job, "replicas"));
   StrAppend(&out, "OOM kills in 7 days: ", Count(job, "ooms"), "\n");
   for (const Resource r : {Resource::kCpu, Resource::kMemory}) {
@@ -415,6 +424,7 @@ std::string ExplanationsText(const Json& explanations, const std::string& job, c
     out += Wrapped(Text(e, "paragraph"), "  ") + "\n";
     if (At(e, "reason").is_object()) out += ExplainText(r, Number(e, "would_be"), ReasonOf(At(e, "reason")));
   }
+  if (resource != "cpu") out += NeededText(At(explanations, "memory_needed"));
   const Json& replicas = At(explanations, "replicas");
   if (resource.empty() && replicas.is_object()) {
     out += ReplicasText(replicas);

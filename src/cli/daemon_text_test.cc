@@ -54,6 +54,10 @@ TEST(DaemonTextTest, ARecommendedNumberOfTasksIsShownWhereItIsAnother) {
   detail["replicas"]["hold"] = "queue_length: not measured";
   EXPECT_THAT(JobText(detail, {{"decisions", Json::array()}}),
               AllOf(HasSubstr("replicas held since "), HasSubstr(": queue_length: not measured")));
+  EXPECT_THAT(JobText(detail, {{"decisions", Json::array()}}), Not(HasSubstr("needed")));
+  detail["memory_needed"] = {{"bytes", 104857600}, {"tasks", 2}, {"time", 1800000000}};
+  EXPECT_THAT(JobText(detail, {{"decisions", Json::array()}}),
+              HasSubstr("memory needed: 100 MiB (probed; the most of 2 tasks, 2027-01-15"));
   detail["replicas"] = nullptr;
   EXPECT_THAT(JobText(detail, {{"decisions", Json::array()}}), Not(HasSubstr("replicas")));
 }

@@ -10,6 +10,7 @@
 #include "base/strings.h"
 #include "base/time.h"
 #include "config/yaml_walk.h"
+#include "model/tier_act.h"
 #include "model/units.h"
 
 namespace taut {
@@ -127,6 +128,30 @@ const AgentSetting kAgentSettings[] = {
      86'400, TAUT_FIELD(guard_calm_s)},
     {"tiers.guard.kills_per_minute", "highest number of kills in a minute", kPlain, 1, 600,
      TAUT_FIELD(tiers.guard.kills_per_minute)},
+    {"probe.tiers",
+     "tasks of these tiers are probed for the memory that they need, cgroup v2 only: memory.high is lowered "
+     "until "
+     "they stall; empty, and no probe.jobs: none",
+     kPlain, 0, 0, TAUT_FIELD(probe_tiers)},
+    {"probe.jobs", "and tasks whose job fits this pattern: `batch/*|*/nightly`", kPlain, 0, 0,
+     TAUT_FIELD(probe.jobs)},
+    {"probe.interval", "time between two steps down", kDuration, 1, 3600, TAUT_FIELD(probe_interval_s)},
+    {"probe.target_us",
+     "stall on memory (PSI some) per interval, microseconds: above it the limit is raised, else lowered",
+     kPlain, 1, 1e9, TAUT_FIELD(probe.options.target_us)},
+    {"probe.max_probe", "most by which a step lowers the limit, as a share of it", kPlain, 0, 0.5,
+     TAUT_FIELD(probe.options.max_probe)},
+    {"probe.max_backoff", "most by which a step raises it", kPlain, 0.01, 10,
+     TAUT_FIELD(probe.options.max_backoff)},
+    {"probe.coeff_probe", "probe.max_probe is reached at the target divided by this", kPlain, 1, 1e6,
+     TAUT_FIELD(probe.options.coeff_probe)},
+    {"probe.coeff_backoff", "probe.max_backoff is reached at the target times this", kPlain, 1, 1e6,
+     TAUT_FIELD(probe.options.coeff_backoff)},
+    {"probe.min", "memory.high is never set lower, and tasks that use less are not probed", kBytes, 1 << 20,
+     1e15, TAUT_FIELD(probe.options.min_bytes)},
+    {"probe.max", "nor higher", kBytes, 1 << 20, 1e15, TAUT_FIELD(probe.options.max_bytes)},
+    {"probe.rest", "pause after the limit was released because the task stalled whatever it was", kDuration,
+     1, 86'400, TAUT_FIELD(probe_rest_s)},
 };
 #undef TAUT_FIELD
 
@@ -171,7 +196,8 @@ class AgentReader {
     if (config_.certificate_file.empty() != config_.key_file.empty()) {
       return Plain("daemon.certificate and daemon.key must be set together");
     }
-    return CheckGuard();
+    if (absl::Status s = CheckGuard(); !s.ok()) return s;
+    return CheckProbe();
   }
 
  private:
@@ -194,6 +220,25 @@ class AgentReader {
           "tiers.guard: expected throttle_share >= kill_share >= last_share, and the same of throttle_free, "
           "kill_free and last_free");
     }
+    return absl::OkStatus();
+  }
+  absl::Status CheckProbe() {
+    ProbeOptions& probe = config_.probe.options;
+    probe.interval_us = config_.probe_interval_s * kMicrosPerSecond;
+    probe.rest_us = config_.probe_rest_s * kMicrosPerSecond;
+    for (const std::string& name : config_.probe_tiers) {
+      const std::optional<Tier> tier = ParseTier(name);
+      if (!tier.has_value()) {
+        return Plain(
+            StrCat("probe.tiers: \"", name, "\": expected free, batch, mid, production or monitoring"));
+      }
+      config_.probe.tiers[static_cast<size_t>(*tier)] = true;
+    }
+    if (config_.probe.is_on() && config_.sample_ms * int64_t{2'000} > probe.interval_us) {
+      return Plain(StrCat("probe.interval is ", config_.probe_interval_s, " s and sample_ms ",
+                          config_.sample_ms, ": expected an interval of at least two samples"));
+    }
+    if (probe.min_bytes > probe.max_bytes) return Plain("probe.min is above probe.max");
     return absl::OkStatus();
   }
   absl::Status ReadEntry(const YAML::Node& at, const std::string& key, const YAML::Node& value) {

@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "config/config_field.h"
 #include "node/limit_mover.h"
+#include "node/probe_selection.h"
 #include "node/tier_options.h"
 #include "ports/task_rule.h"
 
@@ -33,6 +34,9 @@ struct AgentConfig {
   size_t queue_bytes = size_t{32} << 20;
   MoverOptions moves;
   TierOptions tiers;
+  ProbeSelection probe;
+  std::vector<std::string> probe_tiers;  // names of probe.tiers
+  int64_t probe_interval_s = 6, probe_rest_s = 600;
   int64_t guard_after_s = 5, guard_settle_s = 5, guard_calm_s = 30;  // of tiers.guard
   std::vector<TaskRule> tasks;
 };

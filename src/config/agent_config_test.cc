@@ -126,5 +126,45 @@ TEST(AgentConfig, RefusesNonsenseWithItsPlace) {
   EXPECT_THAT(error("tasks: 3"), HasSubstr("tasks must be a list"));
 }
 
+TEST(AgentConfig, TheProbeHasSenpaisFiguresUnlessItSaysOthers) {
+  const auto off = ParseAgentConfig("", "f");
+  ASSERT_TRUE(off.ok());
+  EXPECT_FALSE(off->probe.is_on());
+  const auto config = ParseAgentConfig(R"(
+probe:
+  tiers: [batch, free]
+  jobs: "shop/*"
+  interval: 12s
+  min: 50MiB
+)",
+                                       "f");
+  ASSERT_TRUE(config.ok()) << config.status();
+  EXPECT_TRUE(config->probe.is_on());
+  EXPECT_EQ(config->probe.tiers, (std::array<bool, kTiers>{true, true, false, false, false}));
+  EXPECT_EQ(config->probe.jobs, "shop/*");
+  const ProbeOptions& probe = config->probe.options;
+  EXPECT_EQ(probe.interval_us, 12'000'000);
+  EXPECT_EQ(probe.target_us, 10'000);
+  EXPECT_EQ(probe.max_probe, 0.01);
+  EXPECT_EQ(probe.max_backoff, 1);
+  EXPECT_EQ(probe.coeff_probe, 10);
+  EXPECT_EQ(probe.coeff_backoff, 20);
+  EXPECT_EQ(probe.min_bytes, 50 * (1 << 20));
+  EXPECT_EQ(probe.max_bytes, 100.0 * (1 << 30));
+}
+
+TEST(AgentConfig, AProbeThatCannotBeIsNamed) {
+  for (const auto& [text, says] : std::vector<std::pair<std::string, std::string>>{
+           {"probe: {tiers: [prod]}", "probe.tiers: \"prod\": expected free, batch"},
+           {"probe: {jobs: x, min: 2GiB, max: 1GiB}", "probe.min is above probe.max"},
+           {"sample_ms: 10000\nprobe: {jobs: x}", "expected an interval of at least two samples"},
+           {"probe: {jobs: x, max_probe: 0.9}", "probe.max_probe"},
+           {"probe: {job: x}", "probe.jobs"}}) {
+    const auto config = ParseAgentConfig(text, "f");
+    ASSERT_FALSE(config.ok()) << text;
+    EXPECT_THAT(std::string(config.status().message()), ::testing::HasSubstr(says));
+  }
+}
+
 }  // namespace
 }  // namespace taut

@@ -416,6 +416,8 @@ absl::Status Daemon::StartServer(const std::string& config_path) {
   }
   if (hub_ != nullptr) {
     options.agents = [hub = hub_] { return hub->Agents(); };
+    options.memory_needed_by = [hub = hub_](const std::string& job) { return hub->MemoryNeededBy(job); };
+    options.memory_needed = [hub = hub_] { return hub->MemoryNeeded(); };
     options.refused_agents = [hub = hub_] { return hub->RefusedAgents(); };
     options.agent_counts = [this] {
       AgentHubCounts counts = hub_->counts();

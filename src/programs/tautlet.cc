@@ -56,7 +56,7 @@ constexpr std::string_view kNotes = R"(Examples:
   tautlet --config /etc/tautline/tautlet.yaml --release   restore the owner's limits of all tasks
 
 Signals:
-  TERM, INT   stop; limits stay as they are, but what `tiers` set is restored
+  TERM, INT   stop; limits stay as they are, but what `tiers` and `probe` set is restored
 
 Exit codes:
   0   stopped by a signal, or done
@@ -343,6 +343,7 @@ int Serve(const AgentConfig& config) {
   options.rules = config.tasks;
   options.machine_memory_bytes = MachineMemoryBytes();
   options.tiers = config.tiers;
+  options.probe = config.probe;
   options.has_memory_high = hands->mounts.version() == CgroupVersion::kV2;
   options.own_groups = OwnCgroups();
   const std::unique_ptr<MemorySource> machine = MachineMemory();
@@ -365,6 +366,9 @@ int Serve(const AgentConfig& config) {
     if (config.tiers.guard.throttle && !options.has_memory_high) {
       spdlog::warn("tiers.guard.throttle: cgroup v1 has no memory.high; no task is throttled");
     }
+  }
+  if (config.probe.is_on() && !options.has_memory_high) {
+    spdlog::warn("probe: cgroup v1 has no memory.high; no task is probed");
   }
   const absl::Status s = loop.Run(agent, **uplink, config);
   if (!s.ok()) return Fail(1, Message(s));

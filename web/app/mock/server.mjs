@@ -9,7 +9,7 @@ import { capacityPage } from './capacity.mjs';
 import { allocation, billPage, budgetPage, costPage } from './costs.mjs';
 import { DecisionLog } from './decisions.mjs';
 import { DAY, WINDOW, fleetHistory, fleetNow, makeFleet } from './fleet.mjs';
-import { RESOURCES, heatmap, replicaHistory, jobDetail, jobPage, oomsOf, labelTotals } from './jobs.mjs';
+import { RESOURCES, heatmap, replicaHistory, jobDetail, jobPage, neededOf, oomsOf, labelTotals } from './jobs.mjs';
 import { agentPage, machineAnswer, tierActPage } from './machines.mjs';
 import { promisePage } from './promises.mjs';
 import { admission, quotaAnswer, quotaState } from './quota.mjs';
@@ -87,7 +87,7 @@ function jobAnswer(world, job, what, query, method, body) {
     case 'GET ': return jobDetail(job, world.now);
     case 'GET usage': return heatmap(job, resource, from, to, Number(query.get('columns') ?? 336), world.now);
     case 'GET replicas': return replicaHistory(job, from, to, Number(query.get('columns') ?? 336));
-    case 'GET explain': return { cpu: explain(job, 'cpu'), memory: explain(job, 'memory'), replicas: job.replicas };
+    case 'GET explain': return { cpu: explain(job, 'cpu'), memory: explain(job, 'memory'), replicas: job.replicas, memory_needed: neededOf(job, world.now) };
     case 'GET settings': return world.settings.of(job);
     case 'PATCH settings': {
       for (const change of world.settings.patch(job, JSON.parse(body), whoOf(query))) world.send('setting', change);

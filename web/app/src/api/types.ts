@@ -107,7 +107,9 @@ export interface JobDetail extends JobRow {
   labels: Record<string, string>; first_seen: number | null; risk: number | null; throttled: number | null; replicas: Replicas | null; trials: Trial[];
   holds: { resource: Resource; sentence: string }[]; notices: string[];
   allocation: { cpu: ContainerAllocation; memory: ContainerAllocation }; container: TemplateContainer | null;
+  memory_needed: NeededMemory | null;
 }
+export interface NeededMemory { bytes: number; tasks: number; time: number }
 export interface Heatmap {
   resource: Resource; from: number; to: number; column_seconds: number;
   time: number[]; buckets: number[]; cells: [number, number, number][];
@@ -122,7 +124,7 @@ export interface Reason {
   why?: string; limit?: Amount; chance?: number | null;
 }
 export interface Explanation { would_be: Amount; limit: Amount; ordered: Amount; applied: Amount; owner_limit: Amount; of: 'limit' | 'request'; enforced: boolean; paragraph: string; reason: Reason }
-export type Explanations = Record<Resource, Explanation> & { replicas: Replicas | null };
+export type Explanations = Record<Resource, Explanation> & { replicas: Replicas | null; memory_needed: NeededMemory | null };
 
 export interface Decision {
   id: number; time: number; job: string; target: Target; resource: Resource | null; kind: DecisionKind; mode: Mode; before: Amount; after: Amount;

@@ -3,7 +3,7 @@ import { useQuery } from '../../api/query';
 import { jobPath } from '../../api/client';
 import { dryRun, notSet, nothingManaged, pendingLimit, realLimit, riskOf, tightness } from '../../lib/saving';
 import type { Fleet, JobAmounts, JobDetail, Resource } from '../../api/types';
-import { amount, count, percent, plural, words } from '../../lib/format';
+import { bytes, amount, count, percent, plural, words } from '../../lib/format';
 import { now } from '../../lib/clock';
 import { isTime } from '../../lib/time';
 import { RESOURCE } from '../../lib/names';
@@ -32,6 +32,7 @@ function Header({ job, dry, idle }: { job: JobDetail; dry: boolean; idle: boolea
         {job.last_seen !== null && now() - job.last_seen > 3600 && <span class="bad">last seen <Time at={job.last_seen} age /></span>}
         <span>{job.last_change === null ? 'limits never changed' : <>{dry ? 'last change (dry run)' : idle ? 'last change (not applied)' : 'last change'} <Time at={job.last_change} age /></>}</span>
         <span class={job.ooms > 0 ? 'bad' : ''}>{job.ooms > 0 ? plural(job.ooms, 'OOM kill') : 'no OOM kill'} in 7 days</span>
+        {job.memory_needed !== null && <span title="Found by probing: memory.high was lowered until the task stalled on memory. Of the task that needs most.">needs <b>{bytes(job.memory_needed.bytes)}</b> of memory (probed)</span>}
         {job.throttled_share !== null && <span class={job.throttled_share >= 0.05 ? 'bad' : ''} title="Share of the CFS periods of about the last day">CPU throttled in {percent(job.throttled_share)} of periods</span>}
       </p>
       {Object.keys(job.labels).length > 0 && (
