@@ -41,6 +41,7 @@ struct ProbeCell : TierCell {
 
 TEST(AgentProbe, FindsWhatATaskNeedsAndReportsItWithItsWindows) {
   ProbeCell cell;
+  cell.footprint = 600 * kMiB;  // more than a window's steps
   cell.Begin();
   cell.Live(1200);
   EXPECT_NEAR(cell.high(), cell.working, 0.05 * cell.working);

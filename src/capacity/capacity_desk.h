@@ -1,8 +1,9 @@
-// The actuary of a running cell: its lines by the hour, what can still be sold of each tier, and the promises that
-// were made of it. docs/algorithms.md, "Capacity of a running cell".
+// The actuary of a running cell: its lines by the hour, what can still be sold of each tier, and the promises
+// that were made of it. docs/algorithms.md, "Capacity of a running cell".
 //
-// The brain is the replay's: each quote is that of an Actuary (economy/actuary.h) which is shown the hours that are
-// kept, and each promise is in a PromiseLedger. Quotes of a month and longer are made at midnight, UTC, others every hour. So the hours and the promises are all the state there is.
+// The brain is the replay's: each quote is that of an Actuary (economy/actuary.h) which is shown the hours that
+// are kept, and each promise is in a PromiseLedger. Quotes of a month and longer are made at midnight, UTC, others
+// every hour. So the hours and the promises are all the state there is.
 #pragma once
 
 #include <cstdint>

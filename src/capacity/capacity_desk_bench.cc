@@ -1,5 +1,5 @@
-// Budget of the desk of capacity: the window that closes an hour after 100 days, with the default tiers; what a window
-// says of 100,000 jobs, and of 5,000 machines with 20 tasks each; and the state, saved.
+// Budget of the desk of capacity: the window that closes an hour after 100 days, with the default tiers; what a
+// window says of 100,000 jobs, and of 5,000 machines with 20 tasks each; and the state, saved.
 #include <benchmark/benchmark.h>
 
 #include <cstdlib>

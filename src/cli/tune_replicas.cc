@@ -375,10 +375,10 @@ std::string OfTautd(const ReplicaReplayOptions& options, const ReplicasArgs& rep
                 ""));
   }
   if (!replicas.usage && !replicas.capacity.has_value()) {
-    StrAppend(&out,
-              Wrapped("note: loads were scaled; in tautd replicas.task_capacity is the load that one task "
-                      "processes at 100 %",
-                      ""));
+    StrAppend(
+        &out,
+        Wrapped("note: loads were scaled; in tautd replicas.task_capacity is the load of a fully used task",
+                ""));
   }
   return out;
 }

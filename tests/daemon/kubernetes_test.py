@@ -485,7 +485,7 @@ rules:
     stage.check(daemon.eventually(lambda: cpu(old) < 1000, 60), "a pod gets less than its owner's CPU limit", cpu(old))
     cluster.scrape_seconds = 60  # no other decision
     window = 12
-    cluster.annotate({"tautline.dev/cpu.startup_window": f"{window}s", "tautline.dev/cpu.startup_factor": "3"})
+    cluster.annotate({"tautline.dev/cpu.startup_window": f"{window}s", "tautline.dev/cpu.startup_factor": "8"})
     stage.check(daemon.eventually(lambda: setting(tautd, "cpu.startup_window")["value"] == f"{window}s", 20), "an annotation sets its start-up window",
                 setting(tautd, "cpu.startup_window"))
     explained = lambda: tautd.get(f"/api/v1/jobs/{daemon.quoted(JOB)}/explain")["cpu"]["paragraph"]  # noqa: E731
@@ -494,7 +494,7 @@ rules:
     limit, taken = cpu(old), len(decisions(tautd, "cpu"))
     begin = time.time()
     cluster.add(new, started=begin)
-    stage.check(daemon.eventually(lambda: abs(cpu(new) - 3 * limit) <= 3, 10), "a pod that starts gets three times the limit", (limit, cpu(new)))
+    stage.check(daemon.eventually(lambda: abs(cpu(new) - 8 * limit) <= 8, 10), "a pod that starts gets eight times the limit", (limit, cpu(new)))
     stage.check(daemon.eventually(lambda: cpu(new) == limit, window + 15), "and then the limit", (limit, cpu(new)))
     stage.check(time.time() - begin >= window - 1, "after its window", time.time() - begin)
     stage.equal(cpu(old), limit, "the other pod has had it all the time")

@@ -72,7 +72,11 @@ export interface BusinessPage {
   from: number | null; to: number | null; counted_to: number; currency: string; spent?: string; unfunded?: string; forecast?: string;
   warnings: string[]; businesses: BusinessRow[]; groups: FundedGroup[]; without_budget: { group: string; spent: string }[];
 }
-export interface BudgetEntry { id: number; time: number; who: string; why: string; act: string; text: string }
+export interface BudgetEntry {
+  id: number; time: number; who: string; why: string; key?: string; act: string; text: string; of?: string; to?: string; unit?: string; amount?: string; received?: string;
+  parts?: { holder: string; share_bp: number; amount?: string }[]; from?: number; until?: number; rate?: string; core_hour?: string; gib_hour?: string;
+  carry_share_bp?: number; carry_cap?: string; spent?: string; carried?: string; expired?: string;
+}
 export interface BudgetLedger { entries: BudgetEntry[] }
 export interface CostPage {
   from: number; to: number; by: string; labels: string[]; currency?: string; total: CostSums & { jobs: number }; late: CostSums;
