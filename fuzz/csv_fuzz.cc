@@ -3,9 +3,11 @@
 #include <array>
 #include <cstdint>
 #include <cstdlib>
+#include <optional>
 #include <string>
 #include <string_view>
 
+#include "cell/recorded_machines.h"
 #include "trace/detect.h"
 #include "trace/format_reader.h"
 #include "trace/job_days.h"
@@ -24,12 +26,13 @@ struct Target {
   bool is_usage;
   std::string_view header, good;
 };
-constexpr std::array<Target, 10> kTargets = {{
+constexpr std::array<Target, 11> kTargets = {{
     {TraceFormat::kBitbrains, NewBitbrainsReader, 0, true, "", "9;\t2;\t5;\t3;\t1;\t8;\t1;\t1;\t2;\t3;\t4\n"},
     {TraceFormat::kBitbrainsCompact, NewBitbrainsCompactReader, 0, true, "", "1,0,2,5,3,8,1\n"},
     {TraceFormat::kGoogle2011, NewGoogle2011Reader, 0, false, "", ""},
     {TraceFormat::kGoogle2011, NewGoogle2011Reader, 1, false, "", ""},
-    {TraceFormat::kGoogle2011, NewGoogle2011Reader, 2, true, "", "6,9,3,0,4,0.1,0.1,,,,,,,,,,,0,1,0\n"},
+    {TraceFormat::kGoogle2011, NewGoogle2011Reader, 2, false, "", ""},
+    {TraceFormat::kGoogle2011, NewGoogle2011Reader, 3, true, "", "6,9,3,0,4,0.1,0.1,,,,,,,,,,,0,1,0\n"},
     {TraceFormat::kAlibaba2018, NewAlibaba2018Reader, 1, false, "", ""},
     {TraceFormat::kAlibaba2018, NewAlibaba2018Reader, 2, true, "", "c_1,m_1,10,5,5,,,,,,\n"},
     {TraceFormat::kAlibaba2018, NewAlibaba2018Reader, 3, true, "", "m_1,10,5,5,,,4,3,5\n"},
@@ -47,11 +50,34 @@ void Feed(FormatReader& reader, std::string_view text, uint64_t first_line) {
       reader.ReadLines({LineBlock::Kind::kLines, std::string_view(padded).substr(0, size), first_line}).ok());
 }
 
+// Takes machines, too.
+class Sink final : public TraceSink {
+ public:
+  Sink(JobDayStore& store, RecordedMachines& machines) : store_(store), machines_(machines) {}
+  void OnJob(JobId id, const JobInfo& info) override { store_.OnJob(id, info); }
+  void OnUsage(const UsageRow& row) override { store_.OnUsage(row); }
+  void OnLimit(JobId id, Timestamp t, std::optional<float> cpu, std::optional<float> memory) override {
+    store_.OnLimit(id, t, cpu, memory);
+  }
+  RecordedMachines* machines() override { return &machines_; }
+  void OnPlaced(JobId id, uint32_t task, Timestamp start, uint32_t machine) override {
+    Require(machine < machines_.size());
+    machines_.Place(id, task, WindowId::Of(start), machine);
+    Require(machines_.StayOf(id, task, WindowId::Of(start))->machine == machine);
+  }
+
+ private:
+  JobDayStore& store_;
+  RecordedMachines& machines_;
+};
+
 void Run(const Target& target, std::string_view text) {
   const TraceOptions options;
   JobDayStore store({});
+  RecordedMachines machines;
+  Sink sink(store, machines);
   ReadReport report;
-  const auto reader = target.make({options, store, report});
+  const auto reader = target.make({options, sink, report});
   Require(reader->BeginFile("fuzz", target.table).ok());
   if (!target.header.empty()) Feed(*reader, target.header, 1);
   Feed(*reader, text, 2);

@@ -2,9 +2,11 @@
 // folds, and a good line behind them is never lost.
 #include <cstdint>
 #include <cstdlib>
+#include <optional>
 #include <string>
 #include <string_view>
 
+#include "cell/recorded_machines.h"
 #include "trace/google2019.h"
 #include "trace/job_days.h"
 
@@ -19,10 +21,32 @@ constexpr std::string_view kGoodLine =
     R"({"start_time":"300000000","end_time":"600000000","collection_id":"4611686018427387904",)"
     R"("average_usage":{"cpus":0.5,"memory":0.25}})";
 
+// Takes machines, too.
+class Sink final : public TraceSink {
+ public:
+  Sink(JobDayStore& store, RecordedMachines& machines) : store_(store), machines_(machines) {}
+  void OnJob(JobId id, const JobInfo& info) override { store_.OnJob(id, info); }
+  void OnUsage(const UsageRow& row) override { store_.OnUsage(row); }
+  void OnLimit(JobId id, Timestamp t, std::optional<float> cpu, std::optional<float> memory) override {
+    store_.OnLimit(id, t, cpu, memory);
+  }
+  RecordedMachines* machines() override { return &machines_; }
+  void OnPlaced(JobId id, uint32_t task, Timestamp start, uint32_t machine) override {
+    Require(machine < machines_.size());
+    machines_.Place(id, task, WindowId::Of(start), machine);
+  }
+
+ private:
+  JobDayStore& store_;
+  RecordedMachines& machines_;
+};
+
 void Run(GoogleTable table, std::string_view text, const TraceOptions& options) {
   JobDayStore store({});
+  RecordedMachines machines;
+  Sink sink(store, machines);
   ReadReport report;
-  Google2019Parser parser(options, store, report);
+  Google2019Parser parser(options, sink, report);
   std::string padded(text);
   padded.append(Google2019Parser::kPadding, '"');
   Require(parser.ParseLines(table, "fuzz", 1, std::string_view(padded).substr(0, text.size())).ok());
@@ -55,8 +79,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace taut;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   TraceOptions options;
-  for (const GoogleTable table :
-       {GoogleTable::kInstanceUsage, GoogleTable::kInstanceEvents, GoogleTable::kCollectionEvents}) {
+  for (const GoogleTable table : {GoogleTable::kInstanceUsage, GoogleTable::kInstanceEvents,
+                                  GoogleTable::kCollectionEvents, GoogleTable::kMachineEvents}) {
     Run(table, text, options);
   }
   options.google_count_allocs = true;

@@ -10,11 +10,17 @@ std::string ReadText(const ReadReport& r) {
   std::string out =
       StrCat("read ", FormatCount(r.rows), " rows of ", r.files, r.files == 1 ? " file" : " files", " (",
              FormatBytes(static_cast<double>(r.bytes)), ")\n");
-  for (const auto& [cause, skipped] : r.skipped) {
-    StrAppend(&out, "  skipped ", FormatCount(skipped.count), " rows: ", cause, "\n");
-    for (const std::string& example : skipped.examples) StrAppend(&out, "    ", Printable(example), "\n");
-  }
+  out += CausesText("skipped", r.skipped) + CausesText("kept", r.kept);
   for (const std::string& w : r.warnings) StrAppend(&out, "  warning: ", Printable(w), "\n");
+  return out;
+}
+
+std::string CausesText(std::string_view what, const std::map<std::string, ReadReport::Cause>& causes) {
+  std::string out;
+  for (const auto& [cause, rows] : causes) {
+    StrAppend(&out, "  ", what, " ", FormatCount(rows.count), " rows: ", cause, "\n");
+    for (const std::string& example : rows.examples) StrAppend(&out, "    ", Printable(example), "\n");
+  }
   return out;
 }
 
@@ -36,12 +42,19 @@ std::string SentenceLines(std::string_view text) {
   return out;
 }
 
-Json SkippedJson(const ReadReport& report) {
+namespace {
+
+Json CausesJson(const std::map<std::string, ReadReport::Cause>& causes) {
   Json out = Json::array();
-  for (const auto& [cause, rows] : report.skipped)
+  for (const auto& [cause, rows] : causes)
     out.push_back({{"cause", cause}, {"count", rows.count}, {"examples", rows.examples}});
   return out;
 }
+
+}  // namespace
+
+Json SkippedJson(const ReadReport& report) { return CausesJson(report.skipped); }
+Json KeptJson(const ReadReport& report) { return CausesJson(report.kept); }
 
 Json FindingsJson(const std::vector<CellFinding>& findings) {
   Json out = Json::array();

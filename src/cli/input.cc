@@ -2,6 +2,7 @@
 
 #include "base/nearest.h"
 #include "base/strings.h"
+#include "cli/cell_input.h"
 #include "cli/terminal.h"
 #include "fmt/format.h"
 #include "model/units.h"
@@ -9,7 +10,44 @@
 namespace taut {
 namespace {
 
-absl::StatusOr<TraceOptions> ToOptions(const TraceArgs& args) {
+// Days of usage, and where it was measured.
+class PlacingSink final : public TraceSink {
+ public:
+  PlacingSink(JobDayStore& days, RecordedMachines& machines) : days_(days), machines_(machines) {}
+
+  void OnJob(JobId id, const JobInfo& info) override { days_.OnJob(id, info); }
+  void OnUsage(const UsageRow& row) override { days_.OnUsage(row); }
+  void OnLimit(JobId id, Timestamp t, std::optional<float> cpu_cores,
+               std::optional<float> memory_bytes) override {
+    days_.OnLimit(id, t, cpu_cores, memory_bytes);
+  }
+  RecordedMachines* machines() override { return &machines_; }
+  void OnPlaced(JobId id, uint32_t task, Timestamp start, uint32_t machine) override {
+    machines_.Place(id, task, WindowId::Of(start), machine);
+  }
+
+ private:
+  JobDayStore& days_;
+  RecordedMachines& machines_;
+};
+
+}  // namespace
+
+absl::StatusOr<JobId> LoadedTrace::FindJob(const std::string& name) const {
+  std::vector<std::string_view> names;
+  for (uint32_t i = 0; i < jobs().size(); ++i) {
+    if (jobs()[i].name == name) return JobId{i};
+    names.push_back(jobs()[i].name);
+  }
+  if (names.empty()) return absl::NotFoundError("the trace has no jobs");
+  std::vector<std::string> nearest = NearestNames(name, names, 3);
+  for (std::string& n : nearest) n = StrCat("\"", Printable(n), "\"");
+  return absl::NotFoundError(
+      fmt::format("no job \"{}\" in the trace ({} jobs); the nearest {} {}", Printable(name), names.size(),
+                  nearest.size() == 1 ? "name is" : "names are", fmt::join(nearest, ", ")));
+}
+
+absl::StatusOr<TraceOptions> ToTraceOptions(const TraceArgs& args) {
   TraceOptions o;
   o.paths = args.paths;
   const absl::StatusOr<TraceFormat> format = ParseTraceFormat(args.format);
@@ -34,35 +72,21 @@ absl::StatusOr<TraceOptions> ToOptions(const TraceArgs& args) {
   return o;
 }
 
-}  // namespace
-
-absl::StatusOr<JobId> LoadedTrace::FindJob(const std::string& name) const {
-  std::vector<std::string_view> names;
-  for (uint32_t i = 0; i < jobs().size(); ++i) {
-    if (jobs()[i].name == name) return JobId{i};
-    names.push_back(jobs()[i].name);
-  }
-  if (names.empty()) return absl::NotFoundError("the trace has no jobs");
-  std::vector<std::string> nearest = NearestNames(name, names, 3);
-  for (std::string& n : nearest) n = StrCat("\"", Printable(n), "\"");
-  return absl::NotFoundError(
-      fmt::format("no job \"{}\" in the trace ({} jobs); the nearest {} {}", Printable(name), names.size(),
-                  nearest.size() == 1 ? "name is" : "names are", fmt::join(nearest, ", ")));
-}
-
-absl::StatusOr<std::unique_ptr<LoadedTrace>> LoadTrace(const TraceArgs& args, bool quiet) {
-  const absl::StatusOr<TraceOptions> options = ToOptions(args);
+absl::StatusOr<std::unique_ptr<LoadedTrace>> LoadTrace(const TraceArgs& args, bool quiet,
+                                                       WithMachines with_machines) {
+  const absl::StatusOr<TraceOptions> options = ToTraceOptions(args);
   if (!options.ok()) return options.status();
   const absl::StatusOr<double> budget = ParseBytes(args.spill_memory);
   if (!budget.ok()) return budget.status();
   auto trace = std::make_unique<LoadedTrace>(
       JobDayStore::Options{.memory_budget_bytes = static_cast<size_t>(*budget)});
   ProgressLine progress(quiet);
-  const absl::Status read =
-      ReadTrace(*options, trace->store(), trace->report(), [&](uint64_t done, uint64_t total) {
-        if (total > 0) progress.Update("reading", static_cast<double>(done) / static_cast<double>(total));
-        return !Interrupted();
-      });
+  PlacingSink placing(trace->store(), trace->machines);
+  TraceSink& sink = with_machines == WithMachines::kYes ? static_cast<TraceSink&>(placing) : trace->store();
+  const absl::Status read = ReadTrace(*options, sink, trace->report(), [&](uint64_t done, uint64_t total) {
+    if (total > 0) progress.Update("reading", static_cast<double>(done) / static_cast<double>(total));
+    return !Interrupted();
+  });
   progress.Clear();
   if (absl::IsCancelled(read)) {
     trace->interrupted = true;
@@ -85,10 +109,7 @@ std::string DescribeInput(const LoadedTrace& trace) {
               FormatTime((int64_t{trace.days().back()} + 1) * kDaySeconds));
   }
   out += "\n";
-  for (const auto& [cause, skipped] : r.skipped) {
-    StrAppend(&out, "  skipped ", FormatCount(skipped.count), " rows: ", cause, "\n");
-    for (const std::string& example : skipped.examples) StrAppend(&out, "    ", Printable(example), "\n");
-  }
+  out += CausesText("skipped", r.skipped) + CausesText("kept", r.kept);
   if (f.duplicates > 0) {
     StrAppend(&out, "  merged ", FormatCount(f.duplicates), " duplicate rows (the larger value counts)\n");
   }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "cell/recorded_machines.h"
 #include "sim/replay.h"
 #include "trace/job_days.h"
 #include "trace/trace_reader.h"
@@ -25,6 +26,9 @@ struct TraceArgs {
   std::string spill_memory = "512MiB";
 };
 
+// Whether the machines of the trace are read, too.
+enum class WithMachines : uint8_t { kNo, kYes };
+
 // A trace read whole, as the source of a replay.
 class LoadedTrace final : public DaySource {
  public:
@@ -41,15 +45,19 @@ class LoadedTrace final : public DaySource {
   const ReadReport& report() const { return report_; }
   // The job called `name`; NotFound names the nearest.
   absl::StatusOr<JobId> FindJob(const std::string& name) const;
-  bool interrupted = false;  // reading was interrupted
+  bool interrupted = false;   // reading was interrupted
+  RecordedMachines machines;  // empty unless asked for
 
  private:
   JobDayStore store_;
   ReadReport report_;
 };
 
+// InvalidArgument for arguments that make no sense.
+absl::StatusOr<TraceOptions> ToTraceOptions(const TraceArgs& args);
 // Reads with a progress line. InvalidArgument for arguments that make no sense.
-absl::StatusOr<std::unique_ptr<LoadedTrace>> LoadTrace(const TraceArgs& args, bool quiet);
+absl::StatusOr<std::unique_ptr<LoadedTrace>> LoadTrace(const TraceArgs& args, bool quiet,
+                                                       WithMachines with_machines = WithMachines::kNo);
 
 // What was read and what was skipped, for people: a few lines.
 std::string DescribeInput(const LoadedTrace& trace);

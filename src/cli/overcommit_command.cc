@@ -7,6 +7,7 @@
 
 #include "base/csv_field.h"
 #include "base/strings.h"
+#include "cli/cell_input.h"
 #include "cli/cli.h"
 #include "cli/json_text.h"
 #include "cli/outputs.h"
@@ -15,6 +16,7 @@
 #include "model/units.h"
 #include "overcommit/predictors.h"
 #include "sim/overcommit_replay.h"
+#include "sim/recorded_overcommit.h"
 
 namespace taut {
 namespace {
@@ -30,6 +32,16 @@ absl::StatusOr<int64_t> Duration(std::string_view option, const std::string& tex
 
 absl::StatusOr<OvercommitOptions> ToOptions(const OvercommitArgs& args) {
   OvercommitOptions o;
+  const OvercommitArgs unset;
+  if (args.machines == kRecordedMachines &&
+      (args.machine_tasks != unset.machine_tasks || args.placements != unset.placements ||
+       args.seed != unset.seed)) {
+    return absl::InvalidArgumentError(
+        "--machine-tasks, --placements and --seed: expected with --machines made; recorded machines have the "
+        "tasks that the trace says");
+  }
+  if (args.machines == kRecordedMachines && args.soft)
+    return absl::InvalidArgumentError("--soft: expected with --machines made");
   if (!(args.warmup_days >= 0 && args.warmup_days <= 3650)) {
     return absl::InvalidArgumentError(
         StrCat("invalid --warmup-days ", args.warmup_days, ": expected 0 to 3650"));
@@ -85,24 +97,55 @@ constexpr std::string_view kDecisionsHeader =
 void Append(const OvercommitDecision& d, OutputFile& out) {
   Reason reason;
   if (d.decider != nullptr) d.decider->Explain(d.machine_number, reason);
-  out.Append(fmt::format("{},{},{},{},{},{},{},{},{}\n", d.time_s, Name(d.resource), d.placement, d.machine,
+  out.Append(fmt::format("{},{},{},{},{},{},{},{},{}\n", d.time_s, Name(d.resource), d.placement,
+                         d.machine_name.empty() ? StrCat(d.machine) : CsvField(d.machine_name),
                          CsvField(d.predictor), d.limit, d.predicted, d.oracle, CsvField(reason.sentence)));
+}
+
+std::string RecordedUseText(const OvercommitResult& result) {
+  const RecordedUse& use = result.recorded;
+  std::string out =
+      fmt::format("{}: {} tasks on {} machines as recorded: {} task-windows, {} moves\n",
+                  Name(result.resource), FormatCount(result.tasks), FormatCount(result.machines),
+                  FormatCount(use.task_windows), FormatCount(use.moves));
+  for (const auto& [count, why] : {std::pair{use.without_machine, "whose machine is not known"},
+                                   std::pair{use.without_limit, "without an owner's limit"}}) {
+    if (count > 0) StrAppend(&out, "  left out: ", FormatCount(count), " task-windows ", why, "\n");
+  }
+  if (use.capacity > 0) {
+    StrAppend(&out, "  of the capacity of machines with tasks: limits ", Percent(use.limit / use.capacity, 1),
+              ", usage ", Percent(use.usage / use.capacity, 1), "\n");
+  }
+  return out + FindingsText(use.findings);
 }
 
 std::string Text(const OvercommitResult& result, const OvercommitOptions& options) {
   std::string out =
-      fmt::format("{}: {} tasks present throughout, {} machines of {} tasks ({} placement{}, seed {})\n",
-                  Name(result.resource), result.tasks, result.machines, options.machine_tasks,
-                  options.placements, options.placements == 1 ? "" : "s", options.seed);
+      result.of_recorded
+          ? RecordedUseText(result)
+          : fmt::format(
+                "{}: {} tasks present throughout, {} machines of {} tasks ({} placement{}, seed {})\n",
+                Name(result.resource), result.tasks, result.machines, options.machine_tasks,
+                options.placements, options.placements == 1 ? "" : "s", options.seed);
   if (result.unscored > 0) {
     StrAppend(&out, "  not scored: ", FormatCount(result.unscored),
               " machine-times whose horizon was measured for less than half\n");
   }
-  TextTable table({"predictor", "footprint", "below\noracle", "severity", "savings", "predictions"});
+  const bool of_capacity = result.of_recorded && result.recorded.capacity > 0;
+  std::vector<std::string> head = {"predictor", "footprint", "below\noracle",
+                                   "severity",  "savings",   "predictions"};
+  if (of_capacity) head.emplace_back("of\ncapacity");
+  TextTable table(head);
   for (const OvercommitResult::Row& row : result.rows) {
     const OvercommitScore& s = row.total;
-    table.Add({row.predictor, fmt::format("{:.3f}", s.footprint()), Percent(s.below_share(), 2),
-               Percent(s.severity(), 1), Percent(s.mean_savings(), 1), FormatCount(s.predictions)});
+    std::vector<std::string> cells = {row.predictor,
+                                      fmt::format("{:.3f}", s.footprint()),
+                                      Percent(s.below_share(), 2),
+                                      Percent(s.severity(), 1),
+                                      Percent(s.mean_savings(), 1),
+                                      FormatCount(s.predictions)};
+    if (of_capacity) cells.push_back(Percent(s.capacity_share(), 1));
+    table.Add(cells);
   }
   return out + table.Render();
 }
@@ -111,6 +154,8 @@ constexpr std::string_view kLegend =
     "footprint: sum of predictions over the owners' limits; below oracle: share of predictions below the\n"
     "peak that came; severity: mean of (peak - prediction) / peak among these; savings: mean over machines\n"
     "and times of 1 - prediction / limits.\n";
+constexpr std::string_view kCapacityLegend =
+    "of capacity: sum of predictions over the capacity of the machines they are for, where it is known.\n";
 
 Json ScoreJson(const OvercommitScore& s) {
   return {{"predictions", s.predictions},     {"footprint", s.footprint()},
@@ -118,7 +163,20 @@ Json ScoreJson(const OvercommitScore& s) {
           {"mean_savings", s.mean_savings()}, {"oracle_footprint", s.limit > 0 ? s.oracle / s.limit : 0}};
 }
 
-Json ResultJson(const std::vector<OvercommitResult>& results, const OvercommitOptions& o) {
+Json RecordedUseJson(const RecordedUse& use) {
+  return {{"task_windows", use.task_windows},
+          {"without_machine", use.without_machine},
+          {"without_limit", use.without_limit},
+          {"moves", use.moves},
+          {"machine_windows", use.machine_windows},
+          {"machine_windows_without_capacity", use.without_capacity},
+          {"limit_of_capacity", use.capacity > 0 ? Json(use.limit / use.capacity) : Json(nullptr)},
+          {"usage_of_capacity", use.capacity > 0 ? Json(use.usage / use.capacity) : Json(nullptr)},
+          {"findings", FindingsJson(use.findings)}};
+}
+
+Json ResultJson(const std::vector<OvercommitResult>& results, const OvercommitOptions& o,
+                const ReadReport& report) {
   Json resources = Json::array();
   bool partial = false;
   for (const OvercommitResult& result : results) {
@@ -129,8 +187,16 @@ Json ResultJson(const std::vector<OvercommitResult>& results, const OvercommitOp
       for (const auto& [key, scores] :
            {std::pair{"by_placement", &row.by_placement}, std::pair{"by_machine", &row.by_machine}}) {
         one[key] = Json::array();
-        for (const OvercommitScore& s : *scores) one[key].push_back(ScoreJson(s));
+        for (size_t i = 0; i < scores->size(); ++i) {
+          const OvercommitScore& s = (*scores)[i];
+          const bool recorded = result.of_recorded;
+          if (recorded && s.predictions == 0) continue;
+          one[key].push_back(ScoreJson(s));
+          if (recorded && scores == &row.by_machine) one[key].back()["machine"] = result.recorded.machines[i];
+        }
       }
+      if (result.of_recorded && row.total.capacity > 0)
+        one["total"]["of_capacity"] = row.total.capacity_share();
       rows.push_back(std::move(one));
     }
     resources.push_back({{"resource", Name(result.resource)},
@@ -138,31 +204,47 @@ Json ResultJson(const std::vector<OvercommitResult>& results, const OvercommitOp
                          {"machines", result.machines},
                          {"unscored", result.unscored},
                          {"predictors", std::move(rows)}});
+    if (result.of_recorded) resources.back()["recorded"] = RecordedUseJson(result.recorded);
   }
-  return {{"partial", partial},
-          {"machine_tasks", o.machine_tasks},
-          {"placements", o.placements},
-          {"seed", o.seed},
-          {"warmup_seconds", o.warmup_s},
-          {"every_seconds", o.every_s},
-          {"horizon_seconds", o.horizon_s()},
-          {"resources", std::move(resources)}};
+  const bool recorded = !results.empty() && results.front().of_recorded;
+  Json out = {{"partial", partial},
+              {"machine_tasks", o.machine_tasks},
+              {"placements", o.placements},
+              {"seed", o.seed},
+              {"warmup_seconds", o.warmup_s},
+              {"every_seconds", o.every_s},
+              {"horizon_seconds", o.horizon_s()},
+              {"resources", std::move(resources)}};
+  if (!recorded) return out;
+  for (const char* const made : {"machine_tasks", "placements", "seed"}) out.erase(made);
+  out["skipped_rows"] = SkippedJson(report);
+  out["kept_rows"] = KeptJson(report);
+  return out;
+}
+
+absl::StatusOr<OvercommitResult> ReplayMade(LoadedTrace& trace, Resource resource,
+                                            const OvercommitOptions& options, const OvercommitHooks& hooks) {
+  const absl::StatusOr<PlacedTasks> placed = ReadPlacedTasks(trace, resource);
+  if (!placed.ok()) return placed.status();
+  return ReplayOvercommit(*placed, options, hooks);
 }
 
 absl::StatusOr<std::vector<OvercommitResult>> ReplayAll(LoadedTrace& trace, const OvercommitOptions& options,
                                                         const std::vector<Resource>& resources,
-                                                        OutputFile* decisions, bool quiet) {
+                                                        WithMachines recorded, OutputFile* decisions,
+                                                        bool quiet) {
   ProgressLine progress(quiet);
   std::vector<OvercommitResult> out;
   for (const Resource resource : resources) {
-    const absl::StatusOr<PlacedTasks> placed = ReadPlacedTasks(trace, resource);
-    if (!placed.ok()) return placed.status();
     OvercommitHooks hooks;
     if (decisions != nullptr)
       hooks.on_decision = [decisions](const OvercommitDecision& d) { Append(d, *decisions); };
     hooks.on_progress = [&](double share) { progress.Update(StrCat("replaying ", Name(resource)), share); };
     hooks.should_stop = Interrupted;
-    absl::StatusOr<OvercommitResult> result = ReplayOvercommit(*placed, options, hooks);
+    absl::StatusOr<OvercommitResult> result =
+        recorded == WithMachines::kYes
+            ? ReplayRecordedOvercommit(trace, trace.machines, resource, options, hooks)
+            : ReplayMade(trace, resource, options, hooks);
     if (!result.ok()) return result.status();
     out.push_back(*std::move(result));
     if (out.back().partial) break;
@@ -190,14 +272,15 @@ int RunOvercommit(const OvercommitArgs& args) {
   if (!decisions.ok()) return Fail(decisions.status());
   if (*decisions != nullptr) (*decisions)->Append(kDecisionsHeader);
   CatchInterrupts();
-  const absl::StatusOr<std::unique_ptr<LoadedTrace>> trace = LoadTrace(args.trace, args.quiet);
+  const WithMachines recorded = args.machines == kRecordedMachines ? WithMachines::kYes : WithMachines::kNo;
+  const absl::StatusOr<std::unique_ptr<LoadedTrace>> trace = LoadTrace(args.trace, args.quiet, recorded);
   if (!trace.ok()) return Fail(trace.status());
   absl::StatusOr<std::vector<OvercommitResult>> results =
-      ReplayAll(**trace, *options, *resources, decisions->get(), args.quiet);
+      ReplayAll(**trace, *options, *resources, recorded, decisions->get(), args.quiet);
   if (!results.ok()) return Fail(results.status());
   const bool partial = (*trace)->interrupted || (!results->empty() && results->back().partial);
   if (partial && !results->empty()) results->back().partial = true;
-  const std::string json = JsonText(ResultJson(*results, *options));
+  const std::string json = JsonText(ResultJson(*results, *options, (*trace)->report()));
   if (*file != nullptr) (*file)->Append(json);
   if (absl::Status s = CloseFile(file->get()); !s.ok()) return Fail(s);
   if (absl::Status s = CloseFile(decisions->get()); !s.ok()) return Fail(s);
@@ -211,7 +294,7 @@ int RunOvercommit(const OvercommitArgs& args) {
         static_cast<double>(options->warmup_s) / kDaySeconds));
     if (partial) Print("PARTIAL: interrupted\n");
     for (const OvercommitResult& result : *results) Print(StrCat("\n", Text(result, *options)));
-    Print(StrCat("\n", kLegend));
+    Print(StrCat("\n", kLegend, recorded == WithMachines::kYes ? kCapacityLegend : std::string_view()));
     if (!args.json.empty()) Print(StrCat("results: ", args.json, "\n"));
     if (!args.decisions.empty()) Print(StrCat("decisions: ", args.decisions, "\n"));
   }

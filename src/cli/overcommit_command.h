@@ -16,6 +16,7 @@ struct OvercommitArgs {
   std::vector<std::string> resources;   // empty: both
   std::vector<std::string> predictors;  // empty: a choice of all
   std::vector<std::string> set;         // key=value
+  std::string machines = "made";        // or "recorded"
   uint32_t machine_tasks = 25;
   uint32_t placements = 2;
   uint64_t seed = 1;
@@ -32,6 +33,7 @@ struct OvercommitArgs {
   OutputForm output = OutputForm::kTable;
   bool quiet = false;
 };
+inline constexpr const char* kRecordedMachines = "recorded";
 int RunOvercommit(const OvercommitArgs& args);
 
 // `--soft`. `options`: what args say of machines and predictors.

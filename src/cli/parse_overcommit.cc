@@ -1,18 +1,24 @@
 #include "cli/parse_overcommit.h"
 
+#include "cli/parse_help.h"
+
 namespace taut {
 
 const char* const kOvercommitHelp =
-    "Predicts the usage peaks of machines that are made of a trace's tasks, and compares them with what "
-    "came.\n"
+    "Predicts the usage peaks of machines that are made of a trace's tasks, or that the trace recorded, and\n"
+    "compares them with what came.\n"
     "Tasks that are present throughout are placed on machines at random; every 2 hours each predictor says\n"
     "what the tasks of a machine will use at most within the next 24 hours, from the usage until then.\n"
+    "With --machines recorded the tasks are on the machines that their rows name, as they came, moved and\n"
+    "ended, and machines have the capacity that the trace gives them (Google v3 and 2011, Alibaba 2018).\n"
     "With --soft each machine has as much memory as a predictor says; its tasks may use more than they "
     "request\n"
     "until it is full, and then are killed by tier; beside hard limits, at which a task is killed.\n\n"
     "Examples:\n"
     "  taut overcommit 2013-07.csv.gz 2013-08.csv.gz\n"
     "  taut overcommit usage.csv --resource memory --machine-tasks 40 --placements 4 --seed 7\n"
+    "  taut overcommit --machines recorded instance_usage-*.json.gz instance_events-*.json.gz "
+    "machine_events-*.json.gz\n"
     "  taut overcommit usage.csv --predictors n-sigma:n=10:window_h=168,machine-max:factor=1.3,oracle\n"
     "  taut overcommit usage.csv --decisions predictions.csv.gz --output json\n"
     "  taut overcommit usage.csv --soft --requests analogs --tiers production=0.6,batch=0.4 --kills "
@@ -23,9 +29,15 @@ void AddOvercommit(CLI::App& verb, OvercommitArgs& args) {
   verb.add_option("--resource", args.resources, "comma-separated: cpu, memory")
       ->delimiter(',')
       ->type_name("NAME,...");
-  verb.add_option("--machine-tasks", args.machine_tasks, "tasks on each machine")->capture_default_str();
-  verb.add_option("--placements", args.placements,
-                  "times that all tasks are placed; the machines of all placements are one cell")
+  verb.add_option(
+          "--machines", args.machines,
+          "made: of tasks, placed at random; recorded: those of the trace, with the tasks that ran there")
+      ->capture_default_str()
+      ->check(OneOf({"made", kRecordedMachines}));
+  verb.add_option("--machine-tasks", args.machine_tasks, "tasks on each made machine")->capture_default_str();
+  verb.add_option(
+          "--placements", args.placements,
+          "times that all tasks are placed on made machines; the machines of all placements are one cell")
       ->capture_default_str();
   verb.add_option("--seed", args.seed, "seed of the placements")->capture_default_str();
   verb.add_option("--warmup-days", args.warmup_days, "days at the start of the trace that are not scored")

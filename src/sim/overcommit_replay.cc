@@ -78,8 +78,16 @@ class OvercommitReplay {
         row.by_machine[m].Add(limit, predicted, oracle);
         if (!hooks_.on_decision) continue;
         hooks_.on_decision({(placed_.first.index + static_cast<int64_t>(i)) * kWindowSeconds,
-                            placed_.resource, m / per_placement, m % per_placement, m, row.predictor, limit,
-                            predicted, oracle, predictors_[r].get()});
+                            placed_.resource,
+                            m / per_placement,
+                            m % per_placement,
+                            m,
+                            row.predictor,
+                            {},
+                            limit,
+                            predicted,
+                            oracle,
+                            predictors_[r].get()});
       }
     }
   }
@@ -158,14 +166,14 @@ double OraclePeak(const PlacedTasks& placed, std::span<const uint32_t> machine, 
   return 2 * measured >= horizon ? peak : -1;
 }
 
-absl::Status CheckOvercommit(const PlacedTasks& placed, const OvercommitOptions& o) {
+absl::Status CheckOvercommitTimes(size_t windows, const OvercommitOptions& o) {
   const auto whole = [](int64_t seconds) { return seconds > 0 && seconds % kWindowSeconds == 0; };
   if (!whole(o.every_s) || !whole(o.horizon_s())) {
     return absl::InvalidArgumentError(
         fmt::format("invalid times: predictions every {} s of the next {} s: expected multiples of {} s",
                     o.every_s, o.horizon_s(), kWindowSeconds));
   }
-  const int64_t span_s = static_cast<int64_t>(placed.windows) * kWindowSeconds;
+  const int64_t span_s = static_cast<int64_t>(windows) * kWindowSeconds;
   if (o.horizon_s() > span_s) {
     return absl::InvalidArgumentError(
         fmt::format("invalid horizon {:.4g} days: expected at most the length of the trace, {:.4g} days",
@@ -177,6 +185,11 @@ absl::Status CheckOvercommit(const PlacedTasks& placed, const OvercommitOptions&
                     "the horizon",
                     Days(o.warmup_s), Days(span_s - o.horizon_s())));
   }
+  return absl::OkStatus();
+}
+
+absl::Status CheckOvercommit(const PlacedTasks& placed, const OvercommitOptions& o) {
+  if (absl::Status s = CheckOvercommitTimes(placed.windows, o); !s.ok()) return s;
   if (o.machine_tasks < 1 || o.machine_tasks > placed.tasks.size()) {
     return absl::InvalidArgumentError(fmt::format(
         "invalid number of tasks on a machine {}: expected 1 to {}, the tasks with a {} limit that are "

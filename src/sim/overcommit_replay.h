@@ -12,6 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "base/time.h"
+#include "cell/cell_model.h"
 #include "overcommit/peak_predictor.h"
 #include "overcommit/settings.h"
 #include "sim/placed_tasks.h"
@@ -39,13 +40,28 @@ struct OvercommitScore {
   double predicted = 0, limit = 0, oracle = 0;  // sums
   double savings = 0;                           // sum of 1 - prediction / limit
   double shortfall = 0;                         // sum of (oracle - prediction) / oracle where below
+  // Sums over the predictions for machines whose capacity is known; 0 for machines that are made.
+  double capacity = 0, predicted_of_capacity = 0;
 
   double footprint() const { return limit > 0 ? predicted / limit : 0; }
   double below_share() const { return Mean(static_cast<double>(below), predictions); }
   double mean_savings() const { return Mean(savings, predictions); }
+  double capacity_share() const { return capacity > 0 ? predicted_of_capacity / capacity : 0; }
   double severity() const { return Mean(shortfall, below); }
   static double Mean(double sum, uint64_t n) { return n > 0 ? sum / static_cast<double>(n) : 0; }
   void Add(double limit, double predicted, double oracle);
+};
+
+// The machines that a trace recorded, over the windows of a replay.
+struct RecordedUse {
+  std::vector<std::string> machines;  // names, by number
+  uint64_t task_windows = 0;          // that were measured on a machine and have an owner's limit
+  uint64_t without_machine = 0, without_limit = 0;  // task-windows that were left out
+  uint64_t moves = 0;                               // of a task, from one machine to another
+  // Sums over machine-windows with tasks and a known capacity.
+  double capacity = 0, limit = 0, usage = 0;
+  uint64_t machine_windows = 0, without_capacity = 0;  // the others with tasks
+  std::vector<CellFinding> findings;                   // what cannot be right, or does not fit
 };
 
 struct OvercommitResult {
@@ -60,6 +76,9 @@ struct OvercommitResult {
   uint64_t unscored = 0;  // predictions at times whose horizon was measured for less than half
   std::vector<Row> rows;
   bool partial = false;
+  // What happened on the machines of the trace, if it is of those and not of machines made of its tasks.
+  bool of_recorded = false;
+  RecordedUse recorded;
 };
 
 // One prediction, for who wants to recompute a score.
@@ -69,6 +88,7 @@ struct OvercommitDecision {
   uint32_t placement = 0, machine = 0;  // the machine within its placement
   uint32_t machine_number = 0;          // within the cell
   std::string_view predictor;
+  std::string_view machine_name = {};  // of a recorded machine
   double limit = 0, predicted = 0, oracle = 0;
   const PeakPredictor* decider = nullptr;  // can explain it; null for the oracle
 };
@@ -88,6 +108,8 @@ void ObserveWindow(const PlacedTasks& placed, const std::vector<std::vector<uint
 // usages, each at most the task's limit at `from`. Negative if fewer than half of the windows were measured.
 double OraclePeak(const PlacedTasks& placed, std::span<const uint32_t> machine, size_t from, size_t horizon);
 
+// InvalidArgument for times that are no whole windows, or that the trace is too short for.
+absl::Status CheckOvercommitTimes(size_t windows, const OvercommitOptions& options);
 // InvalidArgument for what cannot be: too few tasks, a horizon longer than the trace, ...
 absl::Status CheckOvercommit(const PlacedTasks& placed, const OvercommitOptions& options);
 

@@ -1,11 +1,13 @@
 // The Alibaba 2018 cluster trace: containers as tasks of their deploy unit, or machines as jobs of one task.
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <string>
 
 #include "fmt/format.h"
 #include "trace/csv_reader.h"
 #include "trace/detect.h"
+#include "trace/machine_rows.h"
 
 namespace taut {
 namespace {
@@ -56,10 +58,15 @@ bool TakePercent(const CsvRow& row, int i, double factor, std::optional<float>& 
 class Alibaba2018Reader final : public FormatReader {
  public:
   explicit Alibaba2018Reader(const ReadContext& context)
-      : context_(context), gate_(context), index_(','), lengths_(context.sink, kAloneSeconds) {}
+      : context_(context),
+        gate_(context),
+        index_(','),
+        machines_(context.sink, context.report),
+        lengths_(context.sink, kAloneSeconds) {}
 
   absl::Status BeginFile(std::string_view name, int table) override {
     gate_.BeginFile(name);
+    machines_.BeginFile(name);
     table_ = static_cast<AlibabaTable>(table);
     has_containers_ |= table_ == AlibabaTable::kContainerUsage;
     // A machine's usage is that of its containers: both would count it twice.
@@ -82,12 +89,15 @@ class Alibaba2018Reader final : public FormatReader {
           return TakeUsage(row, 11, 2, 3, 4);
         case AlibabaTable::kMachineUsage:
           break;
+        case AlibabaTable::kBatchTask:
+          return absl::OkStatus();
       }
       return TakeUsage(row, 9, 1, 2, 3);
     });
   }
   absl::Status Finish() override {
     lengths_.Finish();
+    machines_.Finish();
     if (unknown_ > 0) {
       context_.report.warnings.push_back(
           fmt::format("{} containers are not in container_meta: their usage is read as a share of one core, "
@@ -99,6 +109,7 @@ class Alibaba2018Reader final : public FormatReader {
 
  private:
   absl::Status TakeMachine(const CsvRow& row);
+  void TakePlace(const CsvRow& row, const UsageRow& usage);
   absl::Status TakeContainer(const CsvRow& row);
   absl::Status TakeUsage(const CsvRow& row, int columns, int time, int cpu, int memory);
   uint32_t Number(std::string_view name);
@@ -110,6 +121,7 @@ class Alibaba2018Reader final : public FormatReader {
   const ReadContext context_;
   RowGate gate_;
   CsvIndex index_;
+  MachineRows machines_;
   RowLengths lengths_;
   AlibabaTable table_ = AlibabaTable::kMachineUsage;
   bool has_containers_ = false, passing_over_ = false;
@@ -160,9 +172,22 @@ absl::Status Alibaba2018Reader::TakeMachine(const CsvRow& row) {
       ParseDecimal(row.begin(5), row.end(5), memory) == NumberKind::kBad) {
     return gate_.Bad(kBadNumber, row);
   }
+  if (std::abs(c.time_s) > kLatestUs / kMicrosPerSecond) return gate_.Bad("time out of range", row);
   c.cpu_limit = c.cores;
   c.memory_bytes = memory * kPercent * context_.options.unit_memory_bytes;
   Add(Number(row[0]), c);
+  if (machines_.wanted()) {
+    // The trace has no word for "removed"; a machine has rows from its first one on.
+    const uint32_t machine = machines_.Number(row[0]);
+    const MachineEventKind kind =
+        context_.sink.machines()->listed(machine) ? MachineEventKind::kUpdate : MachineEventKind::kAdd;
+    machines_.TakeEvent(machine,
+                        {.time = Timestamp::FromSeconds(c.time_s),
+                         .kind = kind,
+                         .cpu_cores = c.cores,
+                         .memory_bytes = c.memory_bytes},
+                        row.line(), row.text());
+  }
   return absl::OkStatus();
 }
 
@@ -243,8 +268,20 @@ absl::Status Alibaba2018Reader::TakeUsage(const CsvRow& row, int columns, int ti
   if (capacity.cpu_limit > 0) out.cpu_limit_cores = static_cast<float>(capacity.cpu_limit);
   if (capacity.memory_bytes > 0) out.memory_limit_bytes = static_cast<float>(capacity.memory_bytes);
   ++context_.report.rows_used;
+  if (machines_.wanted()) TakePlace(row, out);
   lengths_.Take(number, out);
   return absl::OkStatus();
+}
+
+// A container's row names its machine; a machine is its own.
+void Alibaba2018Reader::TakePlace(const CsvRow& row, const UsageRow& usage) {
+  const std::string_view machine = table_ == AlibabaTable::kMachineUsage ? row[0] : row[1];
+  if (machine.empty()) {
+    machines_.TakeNoPlace(row.line(), row.text());
+  } else {
+    machines_.TakePlace(usage.job, usage.task, usage.start, machines_.Number(machine), row.line(),
+                        row.text());
+  }
 }
 
 }  // namespace

@@ -57,12 +57,13 @@ std::optional<int> Google2011TableOf(std::string_view name, const Fields& f, boo
     size_t columns;
     int table;
   };
-  const std::array<Known, 6> known = {{{"job_events", 8, static_cast<int>(Google2011Table::kJobEvents)},
-                                       {"task_events", 13, static_cast<int>(Google2011Table::kTaskEvents)},
-                                       {"task_usage", 20, static_cast<int>(Google2011Table::kTaskUsage)},
-                                       {"machine_events", 6, kUnusedTable},
-                                       {"machine_attributes", 5, kUnusedTable},
-                                       {"task_constraints", 6, kUnusedTable}}};
+  const std::array<Known, 6> known = {
+      {{"job_events", 8, static_cast<int>(Google2011Table::kJobEvents)},
+       {"task_events", 13, static_cast<int>(Google2011Table::kTaskEvents)},
+       {"task_usage", 20, static_cast<int>(Google2011Table::kTaskUsage)},
+       {"machine_events", 6, static_cast<int>(Google2011Table::kMachineEvents)},
+       {"machine_attributes", 5, kUnusedTable},
+       {"task_constraints", 6, kUnusedTable}}};
   const auto fits = [&](const Known& k) {
     if (empty) return true;
     const bool old_usage = k.columns == 20 && f.size() == 19;
@@ -74,7 +75,8 @@ std::optional<int> Google2011TableOf(std::string_view name, const Fields& f, boo
   if (empty) return std::nullopt;
   // Without a name that helps: only the tables that have a job in the third column.
   for (const Known& k : known) {
-    if (k.table != kUnusedTable && fits(k) && IsNumber(f[2]) && IsNumber(f[3])) return k.table;
+    if (k.columns >= 8 && k.table != kUnusedTable && fits(k) && IsNumber(f[2]) && IsNumber(f[3]))
+      return k.table;
   }
   return std::nullopt;
 }
@@ -91,7 +93,7 @@ std::optional<int> AlibabaTableOf(std::string_view name, const Fields& f, bool e
       {"container_meta", 8, 'c', 'm', static_cast<int>(AlibabaTable::kContainerMeta)},
       {"container_usage", 11, 'c', 'm', static_cast<int>(AlibabaTable::kContainerUsage)},
       {"machine_usage", 9, 'm', 0, static_cast<int>(AlibabaTable::kMachineUsage)},
-      {"batch_task", 9, 0, 0, kUnusedTable},
+      {"batch_task", 9, 0, 0, static_cast<int>(AlibabaTable::kBatchTask)},
       {"batch_instance", 14, 0, 0, kUnusedTable},
   }};
   for (const Known& k : known) {
@@ -145,8 +147,7 @@ std::optional<int> TableOf(TraceFormat format, std::string_view name, std::strin
       auto table = GoogleTableOfName(name);
       if (!table && !empty) table = GoogleTableOfLine(line);
       if (!table || (!empty && !line.starts_with('{'))) return std::nullopt;
-      const bool unused = *table == GoogleTable::kMachineEvents || *table == GoogleTable::kMachineAttributes;
-      return unused ? kUnusedTable : static_cast<int>(*table);
+      return *table == GoogleTable::kMachineAttributes ? kUnusedTable : static_cast<int>(*table);
     }
     case TraceFormat::kGoogle2011:
       return Google2011TableOf(name, fields, empty);
@@ -173,6 +174,30 @@ std::optional<FileKind> DetectFile(std::string_view name, std::string_view head,
                          wanted == TraceFormat::kCsv;
   if (one_table) return FileKind{wanted, 0};
   return std::nullopt;
+}
+
+bool IsForUsage(const FileKind& kind, bool with_machines) {
+  const auto is = [&](TraceFormat format, auto table) {
+    return kind.format == format && kind.table == static_cast<int>(table);
+  };
+  if (is(TraceFormat::kAlibaba2018, AlibabaTable::kBatchTask)) return false;
+  return with_machines || !(is(TraceFormat::kGoogle2019, GoogleTable::kMachineEvents) ||
+                            is(TraceFormat::kGoogle2011, Google2011Table::kMachineEvents));
+}
+
+bool IsForCells(const FileKind& kind) {
+  if (kind.table == kUnusedTable) return false;
+  switch (kind.format) {
+    case TraceFormat::kGoogle2019:
+      return kind.table < static_cast<int>(GoogleTable::kInstanceUsage);
+    case TraceFormat::kGoogle2011:
+      return kind.table < static_cast<int>(Google2011Table::kTaskUsage);
+    case TraceFormat::kAlibaba2018:
+      return kind.table != static_cast<int>(AlibabaTable::kContainerUsage) &&
+             kind.table != static_cast<int>(AlibabaTable::kMachineUsage);
+    default:
+      return false;
+  }
 }
 
 }  // namespace taut

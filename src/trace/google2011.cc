@@ -1,10 +1,11 @@
 // The Google 2011 cell trace (clusterdata-2011-2): task_usage, with task_events and job_events for what is
-// known of jobs.
+// known of jobs, and machine_events for a sink that takes machines.
 #include <string>
 
 #include "fmt/format.h"
 #include "trace/csv_reader.h"
 #include "trace/detect.h"
+#include "trace/machine_rows.h"
 
 namespace taut {
 namespace {
@@ -14,13 +15,16 @@ constexpr int64_t kNever = INT64_MAX;  // "after the end of the trace"
 
 // Columns, from 0.
 namespace usage {
-enum { kStart, kEnd, kJob, kTask, kCpu = 5, kMemory = 6, kAssigned = 7, kMaxMemory = 10, kMaxCpu = 13 };
+enum { kStart, kEnd, kJob, kTask, kMachine, kCpu, kMemory = 6, kAssigned = 7, kMaxMemory = 10, kMaxCpu = 13 };
 }
 namespace task_events {
 enum { kTime, kJob = 2, kClass = 7, kPriority = 8, kCpu = 9, kMemory = 10, kCount = 13 };
 }
 namespace job_events {
 enum { kJob = 2, kClass = 5, kLogicalName = 7, kCount = 8 };
+}
+namespace machine_events {
+enum { kTime, kMachine, kType, kCpu = 4, kMemory, kCount };
 }
 
 struct Collection {
@@ -39,10 +43,12 @@ struct Collection {
 
 class Google2011Reader final : public FormatReader {
  public:
-  explicit Google2011Reader(const ReadContext& context) : context_(context), gate_(context), index_(',') {}
+  explicit Google2011Reader(const ReadContext& context)
+      : context_(context), gate_(context), index_(','), machines_(context.sink, context.report) {}
 
   absl::Status BeginFile(std::string_view name, int table) override {
     gate_.BeginFile(name);
+    machines_.BeginFile(name);
     table_ = static_cast<Google2011Table>(table);
     return absl::OkStatus();
   }
@@ -52,12 +58,16 @@ class Google2011Reader final : public FormatReader {
         return Rows(block, [this](const CsvRow& row) { return TakeJobEvent(row); });
       case Google2011Table::kTaskEvents:
         return Rows(block, [this](const CsvRow& row) { return TakeTaskEvent(row); });
+      case Google2011Table::kMachineEvents:
+        if (!machines_.wanted()) return absl::OkStatus();
+        return Rows(block, [this](const CsvRow& row) { return TakeMachineEvent(row); });
       case Google2011Table::kTaskUsage:
         return Rows(block, [this](const CsvRow& row) { return TakeUsage(row); });
     }
     return absl::OkStatus();
   }
   absl::Status Finish() override {
+    machines_.Finish();
     if (maxima_below_mean_ > 0) {
       context_.report.warnings.push_back(
           fmt::format("{} maxima below their mean were ignored", maxima_below_mean_));
@@ -76,7 +86,9 @@ class Google2011Reader final : public FormatReader {
 
   absl::Status TakeJobEvent(const CsvRow& row);
   absl::Status TakeTaskEvent(const CsvRow& row);
+  absl::Status TakeMachineEvent(const CsvRow& row);
   absl::Status TakeUsage(const CsvRow& row);
+  void TakeMachine(const CsvRow& row, const UsageRow& usage);
   bool TakeFigures(const CsvRow& row, UsageRow& out, std::optional<float>& assigned);
   void SetClass(const CsvRow& row, int column, Collection& c) const;
   Collection& Find(int64_t id);
@@ -85,6 +97,7 @@ class Google2011Reader final : public FormatReader {
   const ReadContext context_;
   RowGate gate_;
   CsvIndex index_;
+  MachineRows machines_;
   Google2011Table table_ = Google2011Table::kTaskUsage;
   absl::flat_hash_map<int64_t, uint32_t> numbers_;
   std::vector<Collection> collections_;
@@ -215,7 +228,44 @@ absl::Status Google2011Reader::TakeUsage(const CsvRow& row) {
   // The request is the owner's limit; what the container was given is the next best.
   if (!c.has_limits && assigned && *assigned > 0) out.memory_limit_bytes = assigned;
   ++context_.report.rows_used;
+  if (machines_.wanted()) TakeMachine(row, out);
   context_.sink.OnUsage(out);
+  return absl::OkStatus();
+}
+
+void Google2011Reader::TakeMachine(const CsvRow& row, const UsageRow& usage) {
+  int64_t machine = 0;
+  if (Integer(row, usage::kMachine, machine) && machine > 0) {
+    machines_.TakePlace(usage.job, usage.task, usage.start, machines_.Number(machine), row.line(),
+                        row.text());
+  } else {
+    machines_.TakeNoPlace(row.line(), row.text());
+  }
+}
+
+absl::Status Google2011Reader::TakeMachineEvent(const CsvRow& row) {
+  int64_t time = 0, machine = 0, type = 0;
+  double cpu = 0, memory = 0;
+  if (row.size() != machine_events::kCount) return gate_.Bad(kBadColumns, row);
+  const auto amount = [&](int column, double& out) {
+    return ParseDecimal(row.begin(column), row.end(column), out);
+  };
+  const NumberKind cpu_kind = amount(machine_events::kCpu, cpu);
+  const NumberKind memory_kind = amount(machine_events::kMemory, memory);
+  if (!Integer(row, machine_events::kTime, time) || !Integer(row, machine_events::kMachine, machine) ||
+      !Integer(row, machine_events::kType, type) || cpu_kind == NumberKind::kBad ||
+      memory_kind == NumberKind::kBad) {
+    return gate_.Bad(kBadNumber, row);
+  }
+  if (time == kNever) {
+    gate_.Skip("machine event after the end of the trace", row);
+    return absl::OkStatus();
+  }
+  if (type < 0 || type > 2) return gate_.Bad("machine event of an unknown type", row);
+  MachineEvent event{.time = Timestamp{time}, .kind = static_cast<MachineEventKind>(type)};
+  if (cpu_kind == NumberKind::kNumber) event.cpu_cores = cpu * context_.options.unit_cpu_cores;
+  if (memory_kind == NumberKind::kNumber) event.memory_bytes = memory * context_.options.unit_memory_bytes;
+  machines_.TakeEvent(machines_.Number(machine), event, row.line(), row.text());
   return absl::OkStatus();
 }
 

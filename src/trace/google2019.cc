@@ -10,6 +10,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "fmt/format.h"
 #include "trace/google2019_line.h"
+#include "trace/machine_rows.h"
 
 namespace taut {
 namespace {
@@ -74,7 +75,7 @@ std::optional<GoogleTable> GoogleTableOfLine(std::string_view line) {
 }
 
 struct Google2019Parser::Impl {
-  Impl(const TraceOptions& o, TraceSink& s, ReadReport& r) : options(o), sink(s), report(r) {}
+  Impl(const TraceOptions& o, TraceSink& s, ReadReport& r) : options(o), sink(s), report(r), machines(s, r) {}
 
   // Where a line stands, for reports.
   struct Place {
@@ -90,6 +91,7 @@ struct Google2019Parser::Impl {
   std::string_view WhyNotWanted(const GoogleUsageLine& line) const;
   absl::Status TakeUsage(const GoogleUsageLine& line, const Place& at);
   absl::Status TakeEvent(GoogleTable table, const GoogleEventLine& line, const Place& at);
+  absl::Status TakeMachine(const GoogleMachineLine& line, const Place& at);
   // What is wrong with the row; empty if nothing is.
   std::string_view WhyBad(const GoogleUsageLine& line) const;
   void TakeLimit(Collection& collection, const GoogleEventLine& line);
@@ -106,6 +108,8 @@ struct Google2019Parser::Impl {
   const TraceOptions& options;
   TraceSink& sink;
   ReadReport& report;
+  MachineRows machines;
+  std::string file;  // begun in `machines`
   simdjson::ondemand::parser parser;
   absl::flat_hash_map<int64_t, Collection> collections;
   absl::flat_hash_map<std::string, uint32_t> name_numbers;
@@ -131,6 +135,10 @@ absl::Status Google2019Parser::Impl::ParseLine(GoogleTable table, const Place& a
     GoogleUsageLine line;
     if (!error) error = ParseGoogleUsage(document, line);
     if (!error) return TakeUsage(line, at);
+  } else if (table == GoogleTable::kMachineEvents) {
+    GoogleMachineLine line;
+    if (!error) error = ParseGoogleMachine(document, line);
+    if (!error) return TakeMachine(line, at);
   } else {
     GoogleEventLine line;
     if (!error) error = ParseGoogleEvent(document, line);
@@ -211,7 +219,32 @@ absl::Status Google2019Parser::Impl::TakeUsage(const GoogleUsageLine& line, cons
   if (!collection.has_limits && line.assigned_memory > 0)
     row.memory_limit_bytes = Memory(line.assigned_memory);
   ++report.rows_used;
+  if (machines.wanted()) {
+    if (line.machine > 0) {
+      machines.TakePlace(row.job, row.task, row.start, machines.Number(line.machine), at.line, at.text);
+    } else {
+      machines.TakeNoPlace(at.line, at.text);
+    }
+  }
   sink.OnUsage(row);
+  return absl::OkStatus();
+}
+
+absl::Status Google2019Parser::Impl::TakeMachine(const GoogleMachineLine& line, const Place& at) {
+  if (!line.time_us || !line.machine) return Skip("machine event without time or machine_id", at);
+  if (*line.time_us == kGoogleNever) {
+    report.Skip("machine event after the end of the trace", at.file, at.line, at.text);
+    return absl::OkStatus();
+  }
+  if (line.type < 1 || line.type > 3) return Skip("machine event of an unknown type", at);
+  if (line.capacity.cpus.value_or(0) < 0 || line.capacity.memory.value_or(0) < 0)
+    return Skip("negative capacity", at);
+  constexpr MachineEventKind kKinds[] = {MachineEventKind::kAdd, MachineEventKind::kRemove,
+                                         MachineEventKind::kUpdate};
+  MachineEvent event{.time = Timestamp{*line.time_us}, .kind = kKinds[line.type - 1]};
+  if (line.capacity.cpus) event.cpu_cores = *line.capacity.cpus * options.unit_cpu_cores;
+  if (line.capacity.memory) event.memory_bytes = *line.capacity.memory * options.unit_memory_bytes;
+  machines.TakeEvent(machines.Number(*line.machine), event, at.line, at.text);
   return absl::OkStatus();
 }
 
@@ -302,8 +335,12 @@ Google2019Parser::~Google2019Parser() = default;
 
 absl::Status Google2019Parser::ParseLines(GoogleTable table, std::string_view file, uint64_t first_line,
                                           std::string_view lines) {
-  if (table == GoogleTable::kMachineEvents || table == GoogleTable::kMachineAttributes)
-    return absl::OkStatus();
+  const bool wanted = table != GoogleTable::kMachineEvents || impl_->machines.wanted();
+  if (!wanted || table == GoogleTable::kMachineAttributes) return absl::OkStatus();
+  if (impl_->machines.wanted() && impl_->file != file) {
+    impl_->file = file;
+    impl_->machines.BeginFile(file);
+  }
   const char* const end = lines.data() + lines.size();
   Impl::Place at{.file = file, .line = first_line, .text = {}};
   for (const char* p = lines.data(); p < end; ++at.line) {
@@ -320,6 +357,7 @@ absl::Status Google2019Parser::ParseLines(GoogleTable table, std::string_view fi
 }
 
 void Google2019Parser::Finish() {
+  impl_->machines.Finish();
   if (impl_->odd_distributions > 0) {
     impl_->report.warnings.push_back(fmt::format(
         "{} rows have a CPU distribution of another length than 11 and 9 values; their mean counts instead",

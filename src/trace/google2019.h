@@ -14,12 +14,12 @@
 namespace taut {
 
 enum class GoogleTable : uint8_t {
-  // In the order in which they should be read: what is known of a job comes before its usage.
+  // In the order in which they should be read: what is known of a job or machine comes before its usage.
   kCollectionEvents,
   kInstanceEvents,
+  kMachineEvents,
   kInstanceUsage,
-  kMachineEvents,  // recognised; nothing in it is used
-  kMachineAttributes,
+  kMachineAttributes,  // recognised; nothing in it is used
 };
 
 // By the file's own name (".../instance_usage-000000000003.json.gz").
@@ -27,12 +27,13 @@ std::optional<GoogleTable> GoogleTableOfName(std::string_view path);
 // By the keys that the first line has.
 std::optional<GoogleTable> GoogleTableOfLine(std::string_view line);
 
-// Turns lines into rows. Feed collection_events, then instance_events, then instance_usage; in another order
-// the rows are the same but what the later tables say of jobs that were already seen (class, priority,
-// logical name) is lost.
+// Turns lines into rows. Feed collection_events, then instance_events, machine_events and instance_usage; in
+// another order the rows are the same but what the later tables say of jobs that were already seen (class,
+// priority, logical name) is lost. machine_events and the machines of rows are read for a sink that takes
+// machines.
 //
-// Memory: about 100 bytes a collection, 16 bytes a limit change. One thread. 0.5 GB/s or more
-// (google2019_bench).
+// Memory: about 100 bytes a collection, 16 bytes a limit change, and that of the machines. One thread. 0.5 GB/s
+// or more (google2019_bench).
 class Google2019Parser {
  public:
   // Bytes that must be readable behind the lines handed over.

@@ -74,6 +74,13 @@ error_code GetResources(ondemand::value value, GoogleResources& out) {
   });
 }
 
+error_code GetText(ondemand::value value, std::string_view& out) {
+  ondemand::json_type type;
+  if (const error_code e = value.type().get(type); e) return e;
+  if (type == ondemand::json_type::null) return value.is_null().error();
+  return value.get_string().get(out);
+}
+
 template <size_t N>
 error_code GetNumbers(ondemand::value value, std::array<double, N>& out, size_t& count) {
   ondemand::json_type type;
@@ -124,6 +131,7 @@ error_code ParseGoogleUsage(ondemand::document& document, GoogleUsageLine& out) 
             break;
           case 'm':
             if (key.unsafe_is_equal("maximum_usage")) return GetResources(v, out.maximum);
+            if (key.unsafe_is_equal("machine_id")) return GetInt(v, out.machine);
             break;
           case 't':
             if (key.unsafe_is_equal("tail_cpu_usage_distribution"))
@@ -147,12 +155,24 @@ error_code ParseGoogleEvent(ondemand::document& document, GoogleEventLine& out) 
         if (key.unsafe_is_equal("collection_type")) return GetInt(v, out.collection_type);
         if (key.unsafe_is_equal("priority")) return GetInt(v, out.priority);
         if (key.unsafe_is_equal("resource_request")) return GetResources(v, out.request);
-        if (key.unsafe_is_equal("collection_logical_name")) {
-          ondemand::json_type type;
-          if (const error_code e = v.type().get(type); e) return e;
-          if (type == ondemand::json_type::null) return v.is_null().error();
-          return v.get_string().get(out.logical_name);
-        }
+        if (key.unsafe_is_equal("instance_index")) return GetInt(v, out.instance);
+        if (key.unsafe_is_equal("alloc_collection_id")) return GetInt(v, out.alloc_collection);
+        if (key.unsafe_is_equal("vertical_scaling")) return GetInt(v, out.vertical_scaling);
+        if (key.unsafe_is_equal("max_per_machine")) return GetInt(v, out.max_per_machine);
+        if (key.unsafe_is_equal("user")) return GetText(v, out.user);
+        if (key.unsafe_is_equal("collection_logical_name")) return GetText(v, out.logical_name);
+        return simdjson::SUCCESS;
+      });
+  return error ? error : CheckEnd(document);
+}
+
+error_code ParseGoogleMachine(ondemand::document& document, GoogleMachineLine& out) {
+  const error_code error =
+      ForEachField(document.get_object(), [&out](ondemand::raw_json_string key, ondemand::value v) {
+        if (key.unsafe_is_equal("time")) return GetInt(v, out.time_us);
+        if (key.unsafe_is_equal("machine_id")) return GetInt(v, out.machine);
+        if (key.unsafe_is_equal("type")) return GetInt(v, out.type);
+        if (key.unsafe_is_equal("capacity")) return GetResources(v, out.capacity);
         return simdjson::SUCCESS;
       });
   return error ? error : CheckEnd(document);

@@ -23,6 +23,7 @@ struct GoogleUsageLine {
   int64_t instance = 0;
   int64_t alloc_collection = 0;
   int64_t collection_type = 0;
+  int64_t machine = 0;  // 0: none; -1: dedicated
   GoogleResources average, maximum;
   double assigned_memory = 0;
   std::array<double, 11> distribution;        // 0, 10, .. 100 %
@@ -36,13 +37,22 @@ struct GoogleEventLine {
   int64_t type = 0;
   int64_t collection_type = 0;
   std::optional<int64_t> scheduling_class, priority;
+  int64_t instance = 0, alloc_collection = 0, vertical_scaling = 0, max_per_machine = 0;
   GoogleResources request;
-  std::string_view logical_name;  // into the parser; gone with the next line
+  std::string_view logical_name, user;  // into the parser; gone with the next line
+};
+
+// A line of machine_events.
+struct GoogleMachineLine {
+  std::optional<int64_t> time_us, machine;
+  int64_t type = 0;  // 1 add, 2 remove, 3 update
+  GoogleResources capacity;
 };
 
 // Integers may be JSON numbers or strings of digits. An error says that the line is no JSON object of this
 // kind; what was read until then is in `out`.
 simdjson::error_code ParseGoogleUsage(simdjson::ondemand::document& document, GoogleUsageLine& out);
 simdjson::error_code ParseGoogleEvent(simdjson::ondemand::document& document, GoogleEventLine& out);
+simdjson::error_code ParseGoogleMachine(simdjson::ondemand::document& document, GoogleMachineLine& out);
 
 }  // namespace taut

@@ -58,11 +58,22 @@ absl::StatusOr<TraceFormat> ParseTraceFormat(std::string_view name) {
   return absl::InvalidArgumentError(fmt::format("unknown trace format \"{}\"; known: {}", name, known));
 }
 
-void ReadReport::Skip(std::string_view cause, std::string_view file, uint64_t line, std::string_view text) {
-  Cause& c = skipped[std::string(cause)];
+namespace {
+
+void Count(std::string_view file, uint64_t line, std::string_view text, ReadReport::Cause& c) {
   ++c.count;
   if (c.examples.size() < kExamples)
     c.examples.push_back(fmt::format("{}:{}: {}", file, line, Escaped(text)));
+}
+
+}  // namespace
+
+void ReadReport::Skip(std::string_view cause, std::string_view file, uint64_t line, std::string_view text) {
+  Count(file, line, text, skipped[std::string(cause)]);
+}
+
+void ReadReport::Keep(std::string_view cause, std::string_view file, uint64_t line, std::string_view text) {
+  Count(file, line, text, kept[std::string(cause)]);
 }
 
 }  // namespace taut

@@ -9,18 +9,13 @@
 #include "trace/byte_source.h"
 #include "trace/detect.h"
 #include "trace/format_reader.h"
-#include "trace/line_blocks.h"
+#include "trace/read_file.h"
 
 namespace taut {
 namespace {
 
 constexpr std::string_view kFormatList =
     "bitbrains, bitbrains-compact, google2019, google2011, alibaba2018, azure, csv";
-
-struct PlannedFile {
-  InputFile input;
-  int table = 0;
-};
 
 // Makes every `size` jobs that appear one after the other the tasks of one.
 class GroupingSink final : public TraceSink {
@@ -37,17 +32,24 @@ class GroupingSink final : public TraceSink {
   void OnUsage(const UsageRow& row) override {
     UsageRow grouped = row;
     grouped.job = GroupOf(row.job);
-    const auto [task, added] = tasks_.try_emplace({row.job.value, row.task}, 0);
-    if (added) task->second = num_tasks_[grouped.job.value]++;
-    grouped.task = task->second;
+    grouped.task = TaskOf(row.job, row.task);
     sink_.OnUsage(grouped);
   }
   void OnLimit(JobId id, Timestamp t, std::optional<float> cpu_cores,
                std::optional<float> memory_bytes) override {
     sink_.OnLimit(GroupOf(id), t, cpu_cores, memory_bytes);
   }
+  RecordedMachines* machines() override { return sink_.machines(); }
+  void OnPlaced(JobId id, uint32_t task, Timestamp start, uint32_t machine) override {
+    sink_.OnPlaced(GroupOf(id), TaskOf(id, task), start, machine);
+  }
 
  private:
+  uint32_t TaskOf(JobId id, uint32_t task) {
+    const auto [at, added] = tasks_.try_emplace({id.value, task}, 0);
+    if (added) at->second = num_tasks_[GroupOf(id).value]++;
+    return at->second;
+  }
   JobId GroupOf(JobId id) const { return JobId{id.value / size_}; }
 
   TraceSink& sink_;
@@ -84,9 +86,9 @@ std::string FormatWanted(const TraceOptions& options) {
 }
 
 // The files to be read in their order, all of one format. Files that were not named and match no format are
-// skipped with a warning.
+// skipped with a warning, and so are tables of machines where those are not asked for.
 absl::StatusOr<std::vector<PlannedFile>> Plan(const TraceOptions& options, std::vector<InputFile> inputs,
-                                              TraceFormat& format, ReadReport& report) {
+                                              bool with_machines, TraceFormat& format, ReadReport& report) {
   std::vector<PlannedFile> plan;
   std::string first, left_out;
   format = options.format;
@@ -99,7 +101,7 @@ absl::StatusOr<std::vector<PlannedFile>> Plan(const TraceOptions& options, std::
     if (!kind && input.named) {
       return absl::InvalidArgumentError(fmt::format("{} is {}", input.name, FormatWanted(options)));
     }
-    if (!kind || kind->table == kUnusedTable) {
+    if (!kind || kind->table == kUnusedTable || !IsForUsage(*kind, with_machines)) {
       if (!kind) left_out = input.name;
       report.warnings.push_back(
           fmt::format("{}: not read, {}", input.name, kind ? "this table is not used" : "unknown format"));
@@ -122,65 +124,6 @@ absl::StatusOr<std::vector<PlannedFile>> Plan(const TraceOptions& options, std::
   return plan;
 }
 
-// What of a line that could not be handed to the format.
-absl::Status SkipBlock(const LineBlock& block, const std::string& file, const TraceOptions& options,
-                       ReadReport& report) {
-  const std::string_view cause = block.kind == LineBlock::Kind::kTooLong
-                                     ? "line longer than 1 MiB"
-                                     : "truncated line at the end of a damaged file";
-  ++report.rows;
-  report.Skip(cause, file, block.first_line, block.lines);
-  if (!options.strict) return absl::OkStatus();
-  return absl::InvalidArgumentError(fmt::format("{}:{}: {}", file, block.first_line, cause));
-}
-
-// How far the reading is, in bytes on disk.
-struct Progress {
-  const ReadProgress& report;
-  uint64_t total = 0, before = 0;  // before: of the files that are done
-
-  absl::Status Tell(uint64_t now) const {
-    if (!report || report(std::min(before + now, total), total)) return absl::OkStatus();
-    return absl::CancelledError("interrupted");
-  }
-};
-
-absl::Status ReadFile(const PlannedFile& file, const TraceOptions& options, FormatReader& reader,
-                      ReadReport& report, Progress& progress) {
-  const InputFile& input = file.input;
-  auto source = input.open();
-  if (!source.ok()) {
-    // It could be opened a moment ago.
-    report.warnings.push_back(fmt::format("{}: {}", input.name, std::string(source.status().message())));
-    return absl::OkStatus();
-  }
-  if (absl::Status begun = reader.BeginFile(input.name, file.table); !begun.ok()) return begun;
-  LineBlocks blocks(*std::move(source));
-  LineBlock block;
-  const uint64_t bytes_before = report.bytes;
-  ++report.files;
-  while (blocks.Next(block)) {
-    report.bytes = bytes_before + blocks.bytes();
-    absl::Status taken = block.kind == LineBlock::Kind::kLines
-                             ? reader.ReadLines(block)
-                             : SkipBlock(block, input.name, options, report);
-    if (!taken.ok()) return taken;
-    if (absl::Status told = progress.Tell(std::min(blocks.consumed(), input.size)); !told.ok()) return told;
-  }
-  report.bytes = bytes_before + blocks.bytes();
-  report.bytes_compressed += input.size;
-  progress.before += input.size;
-  if (!blocks.damage().empty()) {
-    const std::string damage =
-        fmt::format("{}: {}; the rows before it are read", input.name, blocks.damage());
-    report.warnings.push_back(damage);
-    if (options.strict) return absl::DataLossError(damage);
-  } else if (blocks.bytes() == 0) {
-    report.warnings.push_back(fmt::format("{}: empty", input.name));
-  }
-  return absl::OkStatus();
-}
-
 }  // namespace
 
 absl::Status ReadTrace(const TraceOptions& options, TraceSink& sink, ReadReport& report,
@@ -190,7 +133,7 @@ absl::Status ReadTrace(const TraceOptions& options, TraceSink& sink, ReadReport&
   auto inputs = ExpandPaths(options.paths, report.warnings);
   if (!inputs.ok()) return inputs.status();
   TraceFormat format = TraceFormat::kAuto;
-  const auto plan = Plan(options, *std::move(inputs), format, report);
+  const auto plan = Plan(options, *std::move(inputs), sink.machines() != nullptr, format, report);
   if (!plan.ok()) return plan.status();
   if (plan->empty()) {
     return absl::InvalidArgumentError(fmt::format("{}: no readable file in it", options.paths.front()));
@@ -198,7 +141,7 @@ absl::Status ReadTrace(const TraceOptions& options, TraceSink& sink, ReadReport&
   GroupingSink grouping(sink, options.group);
   const ReadContext context{options, options.group > 1 ? static_cast<TraceSink&>(grouping) : sink, report};
   const std::unique_ptr<FormatReader> reader = NewReader(format, context);
-  Progress told{progress};
+  FileProgress told{progress};
   for (const PlannedFile& file : *plan) told.total += file.input.size;
   absl::Status status;
   for (size_t i = 0; i < plan->size() && status.ok(); ++i) {

@@ -20,6 +20,8 @@
 
 namespace taut {
 
+class RecordedMachines;
+
 enum class TraceFormat : uint8_t {
   kAuto,
   kBitbrains,         // the archive's own ';\t' files, one VM a file
@@ -59,8 +61,10 @@ struct ReadReport {
   };
   uint64_t files = 0, bytes_compressed = 0, bytes = 0, rows = 0, rows_used = 0;
   std::map<std::string, Cause> skipped;  // cause -> rows
+  std::map<std::string, Cause> kept;     // rows that count although something in them cannot be right
   std::vector<std::string> warnings;     // a truncated file, an ambiguous unit...
   void Skip(std::string_view cause, std::string_view file, uint64_t line, std::string_view text);
+  void Keep(std::string_view cause, std::string_view file, uint64_t line, std::string_view text);
 };
 
 class TraceSink {
@@ -72,6 +76,10 @@ class TraceSink {
   // The owner's limit of a job from time t on (events tables). Absent: that resource is unchanged.
   virtual void OnLimit(JobId id, Timestamp t, std::optional<float> cpu_cores,
                        std::optional<float> memory_bytes) = 0;
+  // Machines of the trace, if the sink takes them. Null: readers leave out what says nothing but that.
+  virtual RecordedMachines* machines() { return nullptr; }
+  // The task's row of that time was measured on that machine, a number of machines(). Only with machines().
+  virtual void OnPlaced(JobId /*id*/, uint32_t /*task*/, Timestamp /*start*/, uint32_t /*machine*/) {}
 };
 
 // Bytes read so far of bytes in all (compressed), for a progress line. Return false to stop early.

@@ -1,0 +1,263 @@
+#include "sim/recorded_overcommit.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "absl/container/flat_hash_set.h"
+#include "base/strings.h"
+#include "fmt/format.h"
+#include "overcommit/predictors.h"
+#include "sim/machine_days.h"
+
+namespace taut {
+namespace {
+
+class RecordedReplay {
+ public:
+  RecordedReplay(DaySource& source, const RecordedMachines& machines, Resource resource,
+                 const OvercommitOptions& options, const OvercommitHooks& hooks)
+      : source_(source),
+        machines_(machines),
+        resource_(resource),
+        options_(options),
+        hooks_(hooks),
+        days_(machines, resource),
+        every_(static_cast<int32_t>(options.every_s / kWindowSeconds)),
+        horizon_(static_cast<int32_t>(options.horizon_s() / kWindowSeconds)),
+        largest_(machines.Largest(static_cast<size_t>(resource))),
+        last_window_(machines.size(), INT32_MIN) {}
+
+  absl::StatusOr<OvercommitResult> Run() {
+    if (absl::Status s = Prepare(); !s.ok()) return s;
+    double done = 0;
+    for (const int32_t day : source_.days()) {
+      if (hooks_.on_progress) hooks_.on_progress(done++ / static_cast<double>(source_.days().size()));
+      if (hooks_.should_stop && hooks_.should_stop()) {
+        result_.partial = true;
+        return Finish();
+      }
+      const absl::StatusOr<std::vector<JobDay>> jobs = source_.LoadDay(day);
+      if (!jobs.ok()) return jobs.status();
+      days_.BeginDay(day);
+      for (const JobDay& job : *jobs) days_.Add(job);
+      Advance();
+    }
+    days_.End();
+    end_ = LastWindow() + 1;
+    Advance();
+    return Finish();
+  }
+
+ private:
+  absl::Status Prepare() {
+    if (source_.days().empty()) return absl::InvalidArgumentError("the trace has no usage");
+    const auto days = static_cast<size_t>(source_.days().back() - source_.days().front() + 1);
+    if (absl::Status s = CheckOvercommitTimes(days * kWindowsPerDay, options_); !s.ok()) return s;
+    absl::StatusOr<std::vector<std::unique_ptr<PeakPredictor>>> made = MakePredictors(options_);
+    if (!made.ok()) return made.status();
+    predictors_ = *std::move(made);
+    for (const std::string& name : options_.predictors) {
+      OvercommitResult::Row row;
+      row.predictor = name;
+      row.by_placement.resize(1);
+      row.by_machine.resize(machines_.size());
+      result_.rows.push_back(std::move(row));
+    }
+    result_.resource = resource_;
+    result_.of_recorded = true;
+    for (uint32_t m = 0; m < machines_.size(); ++m) result_.recorded.machines.push_back(machines_.name(m));
+    at_ = source_.days().front() * kWindowsPerDay;
+    return absl::OkStatus();
+  }
+
+  int32_t LastWindow() const {
+    int32_t last = days_.final_until() - 1;
+    while (last >= at_ && !days_.Any(last)) --last;
+    return last;
+  }
+
+  // Scores and observes what is final with its horizon; at the end, what is left.
+  void Advance() {
+    const int64_t ready = end_ != INT32_MAX ? end_ : int64_t{days_.final_until()} - horizon_;
+    for (; at_ < ready; ++at_) {
+      if (!begun_ && !days_.Any(at_)) continue;
+      if (!std::exchange(begun_, true)) first_ = at_;
+      const int32_t since = at_ - first_;
+      const bool horizon_known = end_ == INT32_MAX || at_ + horizon_ <= end_;
+      if (since > 0 && int64_t{since} * kWindowSeconds >= options_.warmup_s && since % every_ == 0 &&
+          horizon_known)
+        Score();
+      Observe();
+      days_.DropBefore(at_);
+    }
+  }
+
+  void Score() {
+    for (uint32_t m = 0; m < machines_.size(); ++m) {
+      if (last_window_[m] != at_ - 1) continue;
+      const std::span<const TaskLoad> tasks = days_.Tasks(at_ - 1, m);
+      const double oracle = Oracle(m, tasks);
+      if (oracle < 0) {
+        ++result_.unscored;
+        continue;
+      }
+      double limit = 0;
+      for (const TaskLoad& t : tasks) limit += t.limit;
+      const MachineCapacity* capacity = Capacity(m, at_);
+      for (size_t r = 0; r < predictors_.size(); ++r) {
+        const double predicted = predictors_[r] == nullptr ? oracle : predictors_[r]->Predict(m);
+        OvercommitResult::Row& row = result_.rows[r];
+        for (OvercommitScore* score : {&row.total, &row.by_placement[0], &row.by_machine[m]}) {
+          score->Add(limit, predicted, oracle);
+          if (capacity == nullptr) continue;
+          score->capacity += capacity->of(static_cast<size_t>(resource_));
+          score->predicted_of_capacity += predicted;
+        }
+        if (!hooks_.on_decision) continue;
+        hooks_.on_decision({int64_t{at_} * kWindowSeconds, resource_, 0, m, m, row.predictor,
+                            machines_.name(m), limit, predicted, oracle, predictors_[r].get()});
+      }
+    }
+  }
+
+  // Negative if fewer than half of the horizon's windows were measured.
+  double Oracle(uint32_t machine, std::span<const TaskLoad> tasks) const {
+    double peak = -1;
+    int32_t measured = 0;
+    for (int32_t w = at_; w < at_ + horizon_; ++w) {
+      if (!days_.Any(w)) continue;
+      double usage = 0, limit = 0, measured_limit = 0;
+      auto own = tasks.begin();
+      for (const TaskLoad& then : days_.Tasks(w, machine)) {
+        while (own != tasks.end() && own->task < then.task) ++own;
+        if (own == tasks.end()) break;
+        if (own->task != then.task) continue;
+        limit += own->limit;
+        if (!then.measured()) continue;
+        measured_limit += own->limit;
+        usage += std::min(then.usage, own->limit);
+      }
+      if (measured_limit < limit / 2) continue;
+      ++measured;
+      peak = std::max(peak, usage);
+    }
+    return 2 * measured >= horizon_ ? peak : -1;
+  }
+
+  const MachineCapacity* Capacity(uint32_t machine, int32_t window) const {
+    const MachineCapacity* c =
+        machines_.CapacityAt(machine, Timestamp::FromSeconds(int64_t{window} * kWindowSeconds));
+    return c != nullptr && c->in_cell && c->of(static_cast<size_t>(resource_)) > 0 ? c : nullptr;
+  }
+
+  void Observe() {
+    const WindowId window{at_};
+    for (uint32_t m = 0; m < machines_.size(); ++m) {
+      const std::span<const TaskLoad> tasks = days_.Tasks(at_, m);
+      if (tasks.empty()) continue;
+      last_window_[m] = at_;
+      const MachineWindow sums = Sum(tasks);
+      for (const auto& p : predictors_) {
+        if (p != nullptr) p->Observe(window, m, sums);
+      }
+      Count(m, tasks, sums);
+    }
+    for (const auto& p : predictors_) {
+      if (p != nullptr) p->EndWindow(window);
+    }
+  }
+
+  void Count(uint32_t m, std::span<const TaskLoad> tasks, const MachineWindow& sums) {
+    RecordedUse& use = result_.recorded;
+    for (const TaskLoad& t : tasks) {
+      if (largest_ > 0 && t.limit > largest_ * (1 + kRounding) && too_large_.insert(t.task).second)
+        findings_.Add(
+            "task with a limit above the capacity of any machine",
+            fmt::format("task {} of job {} on machine {}: {}", t.task & UINT32_MAX,
+                        source_.jobs()[t.task >> 32].name, machines_.name(m), Amounts(t.limit, largest_)));
+      tasks_.insert(t.task);
+    }
+    ++use.machine_windows;
+    const MachineCapacity* c = Capacity(m, at_);
+    if (c == nullptr) {
+      ++use.without_capacity;
+      CountMissing(m);
+      return;
+    }
+    const double capacity = c->of(static_cast<size_t>(resource_));
+    use.capacity += capacity;
+    use.limit += sums.limit;
+    use.usage += sums.usage;
+    if (sums.usage <= capacity * (1 + kRounding)) return;
+    // The first window since a change that took capacity away, or any other.
+    const MachineCapacity* before = Capacity(m, at_ - 1);
+    const bool lowered = before != nullptr && before->of(static_cast<size_t>(resource_)) > capacity;
+    findings_.Add(
+        lowered ? "capacity lowered below what is in use" : "machine-window with more usage than capacity",
+        fmt::format("machine {} at {} s: {}", machines_.name(m), int64_t{at_} * kWindowSeconds,
+                    Amounts(sums.usage, capacity)));
+  }
+
+  // Why a machine with tasks has no capacity.
+  void CountMissing(uint32_t m) {
+    const MachineCapacity* c = machines_.CapacityAt(m, Timestamp::FromSeconds(int64_t{at_} * kWindowSeconds));
+    std::string_view cause = "machine-window of a machine that is not in the table of machines";
+    if (machines_.listed(m)) cause = "machine-window before the machine was added";
+    if (c != nullptr) cause = "machine-window after the machine was removed";
+    if (c != nullptr && c->in_cell) cause = "machine-window of a machine without capacity";
+    findings_.Add(cause, fmt::format("machine {} at {} s", machines_.name(m), int64_t{at_} * kWindowSeconds));
+  }
+
+  std::string Amounts(double used, double of) const {
+    return resource_ == Resource::kCpu ? fmt::format("{:.4g} of {:.4g} cores", used, of)
+                                       : fmt::format("{:.4g} of {:.4g} bytes", used, of);
+  }
+
+  absl::StatusOr<OvercommitResult> Finish() {
+    RecordedUse& use = result_.recorded;
+    use.task_windows = days_.task_windows;
+    use.without_machine = days_.without_machine;
+    use.without_limit = days_.without_limit;
+    use.moves = days_.moves;
+    use.findings = findings_.Take();
+    result_.tasks = tasks_.size();
+    result_.machines =
+        static_cast<size_t>(std::ranges::count_if(last_window_, [](int32_t w) { return w != INT32_MIN; }));
+    if (use.task_windows == 0 && !result_.partial) {
+      return absl::InvalidArgumentError(fmt::format(
+          "no usage of {} on recorded machines: {} task-windows without a machine, {} without an owner's "
+          "limit; expected a trace whose usage names its machines, with limits",
+          Name(resource_), use.without_machine, use.without_limit));
+    }
+    return std::move(result_);
+  }
+
+  static constexpr double kRounding = 1e-6;
+
+  DaySource& source_;
+  const RecordedMachines& machines_;
+  const Resource resource_;
+  const OvercommitOptions& options_;
+  const OvercommitHooks& hooks_;
+  MachineDays days_;
+  const int32_t every_, horizon_;
+  const double largest_;
+  int32_t at_ = 0, first_ = 0, end_ = INT32_MAX;  // end_: known once the input has ended
+  bool begun_ = false;
+  std::vector<int32_t> last_window_;                        // with tasks, by machine
+  std::vector<std::unique_ptr<PeakPredictor>> predictors_;  // by row; null: the oracle
+  absl::flat_hash_set<uint64_t> tasks_, too_large_;
+  CellFindings findings_;
+  OvercommitResult result_;
+};
+
+}  // namespace
+
+absl::StatusOr<OvercommitResult> ReplayRecordedOvercommit(DaySource& source, const RecordedMachines& machines,
+                                                          Resource resource, const OvercommitOptions& options,
+                                                          const OvercommitHooks& hooks) {
+  return RecordedReplay(source, machines, resource, options, hooks).Run();
+}
+
+}  // namespace taut
