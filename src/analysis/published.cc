@@ -13,4 +13,26 @@ std::span<const PublishedSize> PublishedSizes() {
   return kSizes;
 }
 
+PublishedEvents PublishedEvents2011() {
+  PublishedEvents p;
+  p.jobs_an_hour_mean = 964;
+  p.jobs_an_hour_median = 885;
+  p.tasks_again_a_new_one = 0.66;
+  p.machine_shapes = 10;
+  return p;
+}
+
+PublishedEvents PublishedEvents2019() {
+  PublishedEvents p;
+  p.jobs_an_hour_mean = 3360;
+  p.jobs_an_hour_median = 3309;
+  p.tasks_again_a_new_one = 2.26;
+  p.machine_shapes = 21;
+  p.alloc_collections = 0.02;
+  p.alloc_cpu = 0.20;
+  p.alloc_memory = 0.18;
+  p.alloc_production = 0.95;
+  return p;
+}
+
 }  // namespace taut

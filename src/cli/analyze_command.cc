@@ -2,11 +2,15 @@
 #include "cli/analyze_command.h"
 
 #include <algorithm>
+#include <memory>
+#include <utility>
 
 #include "analysis/published.h"
 #include "base/byte_units.h"
 #include "base/strings.h"
+#include "cli/cell_input.h"
 #include "cli/cli.h"
+#include "cli/trace_events_text.h"
 #include "cli/json_text.h"
 #include "cli/outputs.h"
 #include "cli/terminal.h"
@@ -100,6 +104,25 @@ std::string TiersText(const TraceAnalysis& a) {
   return StrCat(table.Render(), "Means over ", a.hours.size(), " hours with usage.\n");
 }
 
+std::string ModesText(const TraceAnalysis& a) {
+  if (!a.has_modes) return {};
+  TextTable table({"vertical scaling", "jobs", "CPU used,\ncores", "limits", "slack", "memory\nused, GiB",
+                   "limits", "slack"});
+  for (size_t mode = 0; mode < kScalingModes; ++mode) {
+    if (a.modes[0][mode].jobs == 0) continue;
+    std::vector<std::string> row = {std::string(Name(static_cast<ScalingMode>(mode))),
+                                    FormatCount(a.modes[0][mode].jobs)};
+    for (size_t r = 0; r < 2; ++r) {
+      const TierSummary& t = a.modes[r][mode];
+      row.push_back(Number(InUnits(r, t.usage)));
+      row.push_back(t.limit > 0 ? Number(InUnits(r, t.limit)) : "-");
+      row.push_back(t.limit > 0 ? fmt::format("{:.1f} %", 100 * t.slack()) : "-");
+    }
+    table.Add(std::move(row));
+  }
+  return table.Render() + "\n";
+}
+
 std::string ArrivalsText(const TraceAnalysis& a) {
   if (a.arrivals.count() == 0) return "New jobs: the trace has less than two days.\n";
   return fmt::format(
@@ -112,6 +135,13 @@ std::string ArrivalsText(const TraceAnalysis& a) {
 constexpr const char* kMissing =
     "Not in the usage of a trace, and not analysed: scheduling delays, resubmissions, alloc sets, machine\n"
     "shapes and autoscaling modes.\n";
+
+// What a call has to analyse: days of usage, events, or both.
+struct Inputs {
+  std::unique_ptr<LoadedTrace> trace;
+  std::unique_ptr<TraceAnalysis> usage;  // null: no usage
+  std::unique_ptr<LoadedCell> cell;      // null: no events
+};
 
 Json FitJson(const ParetoFit& fit) {
   if (fit.points == 0) return nullptr;
@@ -150,6 +180,22 @@ Json HourJson(const AnalysisHour& hour) {
   return out;
 }
 
+Json ModesJson(const TraceAnalysis& a) {
+  Json out = Json::object();
+  for (size_t mode = 0; mode < kScalingModes; ++mode) {
+    if (a.modes[0][mode].jobs == 0) continue;
+    Json row = {{"jobs", a.modes[0][mode].jobs}};
+    for (size_t r = 0; r < 2; ++r) {
+      const TierSummary& t = a.modes[r][mode];
+      row[r == 0 ? "cpu_cores" : "memory_bytes"] = {{"usage", t.usage},
+                                                    {"limit", t.limit > 0 ? Json(t.limit) : Json(nullptr)},
+                                                    {"slack", t.limit > 0 ? Json(t.slack()) : Json(nullptr)}};
+    }
+    out[std::string(Name(static_cast<ScalingMode>(mode)))] = std::move(row);
+  }
+  return out;
+}
+
 enum class Hours : uint8_t { kLeaveOut, kInclude };
 Json ResultJson(const TraceAnalysis& a, Hours hours) {
   Json tiers = Json::object();
@@ -173,6 +219,7 @@ Json ResultJson(const TraceAnalysis& a, Hours hours) {
               {"new_jobs_per_hour", a.arrivals.count() > 0
                                         ? Json({{"mean", a.arrivals.mean()}, {"median", a.median_arrivals}})
                                         : Json(nullptr)}};
+  if (a.has_modes) out["vertical_scaling"] = ModesJson(a);
   if (hours == Hours::kInclude) {
     Json all = Json::array();
     for (const AnalysisHour& hour : a.hours) all.push_back(HourJson(hour));
@@ -181,7 +228,8 @@ Json ResultJson(const TraceAnalysis& a, Hours hours) {
   return out;
 }
 
-absl::StatusOr<TraceAnalysis> Analyse(LoadedTrace& trace, bool quiet) {
+// `cell`: what the events say; null: there are none.
+absl::StatusOr<TraceAnalysis> Analyse(LoadedTrace& trace, const LoadedCell* cell, bool quiet) {
   ProgressLine progress(quiet);
   AnalysisHooks hooks;
   hooks.on_progress = [&](uint64_t done, uint64_t total) {
@@ -189,17 +237,69 @@ absl::StatusOr<TraceAnalysis> Analyse(LoadedTrace& trace, bool quiet) {
                     static_cast<double>(done) / static_cast<double>(total));
   };
   hooks.should_stop = Interrupted;
+  if (cell != nullptr) {
+    hooks.mode_of = [cell](const std::string& job) {
+      const auto mode = cell->modes.find(job);
+      return mode != cell->modes.end() ? mode->second : ScalingMode::kUnknown;
+    };
+  }
   return AnalyseTrace(trace, hooks);
 }
 
-absl::Status WriteFiles(const AnalyzeArgs& args, const TraceAnalysis& a, OutputFile* html, OutputFile* json) {
+absl::StatusOr<Inputs> LoadInputs(const AnalyzeArgs& args) {
+  const absl::StatusOr<TraceOptions> options = ToTraceOptions(args.trace);
+  if (!options.ok()) return options.status();
+  const absl::StatusOr<TraceContents> contents = LookInto(*options);
+  if (!contents.ok()) return contents.status();
+  Inputs in;
+  const bool usage = contents->usage || !(contents->events || contents->unknown);
+  if (!usage || contents->events) {
+    absl::StatusOr<LoadedCell> cell = LoadCellFiles(*options, args.quiet);
+    if (!cell.ok() && contents->events) return cell.status();
+    if (!cell.ok() || !cell->has_events) {
+      // Not a cell either, or one without recorded events: the trace reader's message names the formats.
+      const absl::StatusOr<std::unique_ptr<LoadedTrace>> trace = LoadTrace(args.trace, args.quiet);
+      return trace.ok() ? absl::FailedPreconditionError("the trace has no usage to analyse") : trace.status();
+    }
+    in.cell = std::make_unique<LoadedCell>(*std::move(cell));
+  }
+  if (!usage) return in;
+  absl::StatusOr<std::unique_ptr<LoadedTrace>> trace = LoadTrace(args.trace, args.quiet);
+  if (!trace.ok()) return trace.status();
+  in.trace = *std::move(trace);
+  absl::StatusOr<TraceAnalysis> analysis = Analyse(*in.trace, in.cell.get(), args.quiet);
+  if (!analysis.ok()) return analysis.status();
+  in.usage = std::make_unique<TraceAnalysis>(*std::move(analysis));
+  return in;
+}
+
+Json WholeJson(const Inputs& in, Hours hours) {
+  Json out = in.usage != nullptr ? ResultJson(*in.usage, hours) : Json::object();
+  if (in.cell == nullptr) return out;
+  out["events"] = EventsJson(*in.cell);
+  out["skipped_rows"] = SkippedJson(in.cell->report);
+  out["kept_rows"] = KeptJson(in.cell->report);
+  return out;
+}
+
+absl::Status WriteFiles(const AnalyzeArgs& args, const Inputs& in, OutputFile* html, OutputFile* json) {
   if (html != nullptr) {
-    html->Append(AnalysisPage(a, fmt::format("Analysis of {}", fmt::join(args.trace.paths, ", "))));
+    html->Append(AnalysisPage(*in.usage, fmt::format("Analysis of {}", fmt::join(args.trace.paths, ", "))));
     if (absl::Status s = html->Close(); !s.ok()) return s;
   }
   if (json == nullptr) return absl::OkStatus();
-  json->Append(JsonText(ResultJson(a, Hours::kInclude)));
+  json->Append(JsonText(WholeJson(in, Hours::kInclude)));
   return json->Close();
+}
+
+std::string WholeText(const Inputs& in) {
+  std::string out;
+  if (in.usage != nullptr)
+    StrAppend(&out, DescribeInput(*in.trace), FormatCount(in.usage->jobs), " jobs have usage.\n\n",
+              SizesText(*in.usage), "\n", TiersText(*in.usage), "\n", ModesText(*in.usage),
+              ArrivalsText(*in.usage));
+  if (in.cell == nullptr) return out + kMissing;
+  return StrCat(out, out.empty() ? "" : "\n", "events: ", ReadText(in.cell->report), EventsText(*in.cell));
 }
 
 }  // namespace
@@ -212,21 +312,21 @@ int RunAnalyze(const AnalyzeArgs& args) {
   const absl::StatusOr<std::unique_ptr<OutputFile>> json = OpenOutput(outputs[1]);
   if (!json.ok()) return Fail(json.status());
   CatchInterrupts();
-  const absl::StatusOr<std::unique_ptr<LoadedTrace>> trace = LoadTrace(args.trace, args.quiet);
-  if (!trace.ok()) return Fail(trace.status());
-  const absl::StatusOr<TraceAnalysis> analysis = Analyse(**trace, args.quiet);
-  if (!analysis.ok()) return Fail(analysis.status());
-  if (absl::Status s = WriteFiles(args, *analysis, html->get(), json->get()); !s.ok()) return Fail(s);
+  const absl::StatusOr<Inputs> in = LoadInputs(args);
+  if (!in.ok()) return Fail(in.status());
+  if (in->usage == nullptr && *html != nullptr)
+    return Fail(
+        absl::InvalidArgumentError("--html: expected a trace with usage; of events there is no page"));
+  if (absl::Status s = WriteFiles(args, *in, html->get(), json->get()); !s.ok()) return Fail(s);
   if (args.output != OutputForm::kTable) {
-    const Json out = ResultJson(*analysis, Hours::kLeaveOut);
+    const Json out = WholeJson(*in, Hours::kLeaveOut);
     Print(args.output == OutputForm::kJson ? JsonText(out) : YamlText(out));
   } else {
-    Print(StrCat(DescribeInput(**trace), FormatCount(analysis->jobs), " jobs have usage.\n\n",
-                 SizesText(*analysis), "\n", TiersText(*analysis), "\n", ArrivalsText(*analysis), kMissing));
+    Print(WholeText(*in));
     if (!args.html.empty()) Print(StrCat("report: ", args.html, "\n"));
     if (!args.json.empty()) Print(StrCat("results: ", args.json, "\n"));
   }
-  return (*trace)->interrupted ? kExitPartial : kExitOk;
+  return in->trace != nullptr && in->trace->interrupted ? kExitPartial : kExitOk;
 }
 
 }  // namespace taut

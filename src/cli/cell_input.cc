@@ -1,10 +1,49 @@
 #include "cli/cell_input.h"
 
+#include <utility>
+
 #include "base/printable.h"
 #include "base/strings.h"
+#include "cli/terminal.h"
 #include "model/units.h"
+#include "trace/cell_reader.h"
 
 namespace taut {
+
+absl::StatusOr<LoadedCell> LoadCellFiles(const TraceOptions& options, bool quiet) {
+  const absl::StatusOr<TraceContents> contents = LookInto(options);
+  if (!contents.ok()) return contents.status();
+  LoadedCell cell;
+  if (!contents->events) {
+    absl::StatusOr<CellInput> input = ReadCell({options.paths, options.strict}, cell.report);
+    if (!input.ok()) return input.status();
+    cell.shapes = ShapesOf(input->model);
+    cell.model = std::move(input->model);
+    cell.workload = std::move(input->workload);
+    cell.findings = std::move(input->findings);
+    cell.has_events = input->has_events;
+    cell.events = std::move(input->events);
+    return cell;
+  }
+  ProgressLine progress(quiet);
+  absl::StatusOr<RecordedCell> read =
+      ReadRecordedCell(options, cell.report, [&](uint64_t done, uint64_t total) {
+        if (total > 0)
+          progress.Update("reading events", static_cast<double>(done) / static_cast<double>(total));
+        return !Interrupted();
+      });
+  progress.Clear();
+  if (!read.ok()) return read.status();
+  cell.recorded = cell.has_events = true;
+  cell.model = std::move(read->cell.model);
+  cell.workload = std::move(read->cell.workload);
+  cell.findings = std::move(read->cell.findings);
+  cell.events = std::move(read->figures);
+  cell.shapes = std::move(read->shapes);
+  cell.machines_without_capacity = read->machines_without_capacity;
+  cell.modes = std::move(read->modes);
+  return cell;
+}
 
 std::string ReadText(const ReadReport& r) {
   std::string out =

@@ -6,11 +6,33 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/statusor.h"
+#include "cell/cell_events.h"
 #include "cell/cell_model.h"
+#include "cell/recorded_events.h"
 #include "cli/json_text.h"
+#include "trace/recorded_reader.h"
 #include "trace/trace_reader.h"
 
 namespace taut {
+
+// A cell that was read, over time.
+struct LoadedCell {
+  CellModel model;
+  CellWorkload workload;  // not checked
+  ReadReport report;
+  std::vector<CellFinding> findings;
+  bool has_events = false;  // recorded ones
+  EventFigures events;
+  std::vector<RecordedCell::Shape> shapes;
+  uint64_t machines_without_capacity = 0;
+  absl::flat_hash_map<std::string, ScalingMode> modes;  // by job; those that are known
+  bool recorded = false;                                // from the event tables of a trace
+};
+// From event tables of a trace if there are any among the paths, else from CSV files of a cell; with a progress
+// line. Of the options: paths, format, units, strict.
+absl::StatusOr<LoadedCell> LoadCellFiles(const TraceOptions& options, bool quiet);
 
 // "read 11 rows of 2 files (356 B)", and below what was skipped with examples, and the warnings.
 std::string ReadText(const ReadReport& report);

@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "base/printable.h"
 #include "base/strings.h"
 #include "cell/made_cell.h"
+#include "cell/recorded_cell.h"
 #include "cli/cell_input.h"
 #include "cli/cli.h"
 #include "cli/json_text.h"
@@ -15,7 +17,6 @@
 #include "cli/terminal.h"
 #include "model/units.h"
 #include "sim/compaction_runs.h"
-#include "trace/cell_reader.h"
 
 namespace taut {
 namespace {
@@ -26,6 +27,7 @@ struct Cell {
   std::string about;  // lines
   ReadReport report;
   std::vector<CellFinding> findings;
+  std::optional<int64_t> at_s;  // the time of which it is
 };
 
 std::string Underscored(std::string_view name) {
@@ -82,8 +84,44 @@ absl::StatusOr<CompactionRunsOptions> ToOptions(const CompactArgs& args) {
   return o;
 }
 
+// The whole of what was read, or what is there at one time.
+absl::Status TakeTime(const CompactArgs& args, LoadedCell& input, Cell& cell) {
+  if (args.at.empty() && !input.recorded) {
+    cell.model = std::move(input.model);
+    return absl::OkStatus();
+  }
+  absl::StatusOr<std::vector<CellFinding>> found = CheckCellWorkload(input.model, input.workload);
+  if (!found.ok()) return found.status();
+  for (CellFinding& f : *found) cell.findings.push_back(std::move(f));
+  int64_t at_ms = FullestTime(input.model, input.workload);
+  if (!args.at.empty()) {
+    const absl::StatusOr<int64_t> at = ParseDurationSeconds(args.at);
+    if (!at.ok()) return absl::InvalidArgumentError(StrCat("--at: ", Message(at.status())));
+    if (*at > kMaxCellTime / 1000)
+      return absl::InvalidArgumentError(
+          StrCat("invalid --at ", args.at, ": expected at most ", kMaxCellTime / 1000, "s"));
+    at_ms = *at * 1000;
+  }
+  cell.model = CellAt(input.model, input.workload, at_ms);
+  cell.at_s = at_ms / 1000;
+  StrAppend(&cell.about, "the jobs that are there at ", FormatDuration(at_ms / 1000),
+            args.at.empty() ? ", the fullest time" : "", ": ", FormatCount(cell.model.jobs.size()), " of ",
+            FormatCount(input.model.jobs.size()),
+            "; machines in service: ", FormatCount(cell.model.machines.size()), " of ",
+            FormatCount(input.model.machines.size()), "\n");
+  if (cell.model.jobs.empty() || cell.model.machines.empty())
+    return absl::InvalidArgumentError(StrCat("no ", cell.model.jobs.empty() ? "job" : "machine",
+                                             " is there at ", FormatDuration(at_ms / 1000),
+                                             ": expected another --at"));
+  absl::StatusOr<std::vector<CellFinding>> findings = CheckCell(cell.model);
+  if (!findings.ok()) return findings.status();
+  return absl::OkStatus();
+}
+
 absl::StatusOr<Cell> LoadCell(const CompactArgs& args) {
   Cell cell;
+  if (args.paths.empty() && !args.at.empty())
+    return absl::InvalidArgumentError("--at: expected with files; a generated cell is of one time");
   if (args.paths.empty()) {
     MadeCellOptions made;
     made.machines = args.machines;
@@ -96,11 +134,19 @@ absl::StatusOr<Cell> LoadCell(const CompactArgs& args) {
     cell.about = StrCat("a generated cell (seed ", args.seed, ")\n");
     return cell;
   }
-  absl::StatusOr<CellInput> input = ReadCell({args.paths, args.strict}, cell.report);
+  TraceArgs files;
+  files.paths = args.paths;
+  files.strict = args.strict;
+  files.unit_cpu_cores = args.unit_cpu_cores;
+  files.unit_memory = args.unit_memory;
+  const absl::StatusOr<TraceOptions> options = ToTraceOptions(files);
+  if (!options.ok()) return options.status();
+  absl::StatusOr<LoadedCell> input = LoadCellFiles(*options, args.quiet);
   if (!input.ok()) return input.status();
-  cell.model = std::move(input->model);
-  cell.findings = std::move(input->findings);
+  cell.report = std::move(input->report);
   cell.about = ReadText(cell.report);
+  cell.findings = std::move(input->findings);
+  if (absl::Status s = TakeTime(args, *input, cell); !s.ok()) return s;
   return cell;
 }
 
@@ -215,7 +261,9 @@ Json ResultJson(const Cell& cell, const CompactArgs& args, const CompactionRuns&
           {"jobs", cell.model.jobs.size()},
           {"tasks", cell.model.tasks()},
           {"resources", std::move(resources)},
+          {"at_seconds", cell.at_s.has_value() ? Json(*cell.at_s) : Json(nullptr)},
           {"skipped_rows", SkippedJson(cell.report)},
+          {"kept_rows", KeptJson(cell.report)},
           {"findings", FindingsJson(cell.findings)},
           {"score", args.score},
           {"stranded_weight", args.stranded_weight},

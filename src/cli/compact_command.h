@@ -12,7 +12,10 @@
 namespace taut {
 
 struct CompactArgs {
-  std::vector<std::string> paths;        // of machines and jobs; empty: a made cell
+  std::vector<std::string> paths;  // of machines and jobs; empty: a made cell
+  std::string at;                  // a time; empty: all jobs, or of recorded events the fullest time
+  double unit_cpu_cores = 64;
+  std::string unit_memory = "256GiB";
   uint32_t machines = 1000;              // of a made cell
   double tasks_per_machine = 12;         // about
   uint64_t seed = 1;                     // of the made cell and of the trials

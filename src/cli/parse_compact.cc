@@ -14,13 +14,23 @@ const char* const kCompactHelp =
     "  taut compact machines.csv jobs.csv\n"
     "  taut compact --machines 1000 --seed 7\n"
     "  taut compact gpu2023_nodes.csv gpu2023_pods.csv --experiments segregate,best-fit --output json\n"
+    "  taut compact machine_events-*.json.gz collection_events-*.json.gz instance_events-*.json.gz --at 14d\n"
     "  taut list experiments";
 
 void AddCompact(CLI::App& verb, CompactArgs& args) {
   std::vector<std::string> scores;
   for (const CellScoreInfo& s : CellScores()) scores.emplace_back(s.name);
-  verb.add_option("paths", args.paths, "a CSV of machines and one of jobs, see docs/formats.md")
+  verb.add_option("paths", args.paths,
+                  "a CSV of machines and one of jobs, or event tables of a trace, see docs/formats.md")
       ->type_name("PATH");
+  verb.add_option(
+      "--at", args.at,
+      "the jobs and machines that are there at this time (10d, 36h) after the beginning "
+      "(default: of event tables the time at which jobs ask for most CPU; of CSV files all jobs)");
+  verb.add_option("--unit-cpu", args.unit_cpu_cores, "of event tables: cores of the trace's CPU unit")
+      ->capture_default_str();
+  verb.add_option("--unit-memory", args.unit_memory, "of event tables: memory of the trace's unit")
+      ->capture_default_str();
   verb.add_option("--machines", args.machines, "without files: machines of the generated cell")
       ->capture_default_str();
   verb.add_option("--tasks-per-machine", args.tasks_per_machine, "without files: about so many")

@@ -42,14 +42,21 @@ const char* const kSimulateHelp =
     "  taut simulate --machines 1000 --time 2d --compare no-reclamation,owner-limits,worst-fit\n"
     "  taut simulate --time 4d --warmup 1d --compare peak,moving-window,vpa\n"
     "  taut simulate gpu2023_nodes.csv gpu2023_pods.csv --warmup 100d --compare best-fit\n"
+    "  taut simulate machine_events-*.json.gz collection_events-*.json.gz instance_events-*.json.gz --warmup "
+    "1d\n"
     "  taut simulate --machines 200 --load 0.6 --events events.csv.gz --output json\n"
     "  taut list setups";
 
 void AddSimulate(CLI::App& verb, SimulateArgs& args) {
   std::vector<std::string> scores;
   for (const CellScoreInfo& s : CellScores()) scores.emplace_back(s.name);
-  verb.add_option("paths", args.paths, "CSV files of machines, jobs and events, see docs/formats.md")
+  verb.add_option("paths", args.paths,
+                  "CSV files of machines, jobs and events, or event tables of a trace, see docs/formats.md")
       ->type_name("PATH");
+  verb.add_option("--unit-cpu", args.unit_cpu_cores, "of event tables: cores of the trace's CPU unit")
+      ->capture_default_str();
+  verb.add_option("--unit-memory", args.unit_memory, "of event tables: memory of the trace's unit")
+      ->capture_default_str();
   AddMade(verb, args);
   verb.add_option("--until", args.until,
                   "of files: where it ends (default: at the last end of a job or event)");

@@ -16,7 +16,6 @@
 #include "model/units.h"
 #include "report/cell_page.h"
 #include "sim/cell_runs.h"
-#include "trace/cell_reader.h"
 
 namespace taut {
 namespace {
@@ -128,8 +127,16 @@ absl::StatusOr<TimedCell> MakeTimedCell(const SimulateArgs& args, CellSimulation
 
 absl::StatusOr<TimedCell> ReadTimedCell(const SimulateArgs& args, CellSimulationOptions& options) {
   TimedCell cell;
-  absl::StatusOr<CellInput> input = ReadCell({args.paths, args.strict}, cell.report);
+  TraceArgs files;
+  files.paths = args.paths;
+  files.strict = args.strict;
+  files.unit_cpu_cores = args.unit_cpu_cores;
+  files.unit_memory = args.unit_memory;
+  const absl::StatusOr<TraceOptions> read = ToTraceOptions(files);
+  if (!read.ok()) return read.status();
+  absl::StatusOr<LoadedCell> input = LoadCellFiles(*read, args.quiet);
   if (!input.ok()) return input.status();
+  cell.report = std::move(input->report);
   cell.model = std::move(input->model);
   cell.workload = std::move(input->workload);
   cell.findings = std::move(input->findings);
@@ -215,6 +222,7 @@ Json ResultJson(const TimedCell& cell, const SimulateArgs& args, const CellSimul
           {"seed", args.made.cell.seed},
           {"score", args.score},
           {"skipped_rows", SkippedJson(cell.report)},
+          {"kept_rows", KeptJson(cell.report)},
           {"findings", FindingsJson(cell.findings)},
           {"runs", SimulateJson(cell.model, runs)}};
 }

@@ -16,8 +16,10 @@ struct SimulateArgs {
   std::vector<std::string> paths;  // of machines, jobs and events; empty: a made cell
   MadeCellEventsOptions made;
   std::string time = "2d";  // of a made cell
-  std::string until;        // of files; empty: to the last end or event
-  std::string warmup;       // empty: a quarter of a made cell's time, nothing of files'
+  double unit_cpu_cores = 64;
+  std::string unit_memory = "256GiB";
+  std::string until;   // of files; empty: to the last end or event
+  std::string warmup;  // empty: a quarter of a made cell's time, nothing of files'
   std::string score = "hybrid";
   std::string pass_every = "1s";
   uint32_t enough = 0;

@@ -26,7 +26,12 @@ double Correlation(const std::array<std::vector<double>, 2>& integrals) {
 
 class Analyser {
  public:
-  explicit Analyser(const std::vector<JobInfo>& jobs) : first_hour_(jobs.size(), kNever) {
+  Analyser(const std::vector<JobInfo>& jobs, const AnalysisHooks& hooks)
+      : modes_(jobs.size(), ScalingMode::kUnknown), first_hour_(jobs.size(), kNever) {
+    for (size_t j = 0; j < jobs.size() && hooks.mode_of; ++j) {
+      modes_[j] = hooks.mode_of(jobs[j].name);
+      out_.has_modes |= modes_[j] != ScalingMode::kUnknown;
+    }
     std::vector<std::optional<int>> priorities;
     for (const JobInfo& job : jobs) {
       priorities.push_back(job.priority);
@@ -50,6 +55,10 @@ class Analyser {
         tier.usage += sums.usage / kWindowsPerHour;
         tier.limit += limit.value_or(0) / kWindowsPerHour;
         tier.limited_usage += (limit.has_value() ? sums.usage : 0) / kWindowsPerHour;
+        TierSummary& mode = out_.modes[static_cast<size_t>(r)][static_cast<size_t>(modes_[job])];
+        mode.usage += sums.usage / kWindowsPerHour;
+        mode.limit += limit.value_or(0) / kWindowsPerHour;
+        mode.limited_usage += (limit.has_value() ? sums.usage : 0) / kWindowsPerHour;
         const double unit = r == Resource::kCpu ? 1 : kGiB;
         integrals_[static_cast<size_t>(r)][job] += sums.usage / unit * kHoursOfWindow;
       }
@@ -101,9 +110,15 @@ class Analyser {
         }
       }
     }
+    for (auto& of : out_.modes) {
+      for (TierSummary& mode : of) {
+        for (double* const sum : {&mode.usage, &mode.limit, &mode.limited_usage}) *sum /= hours;
+      }
+    }
     for (size_t job = 0; job < first_hour_.size(); ++job) {
       if (first_hour_[job] == kNever) continue;
       ++out_.jobs;
+      for (auto& of : out_.modes) ++of[static_cast<size_t>(modes_[job])].jobs;
       for (auto& of : out_.tiers) ++of[static_cast<size_t>(tiers_[job])].jobs;
     }
   }
@@ -126,6 +141,7 @@ class Analyser {
 
   TraceAnalysis out_;
   std::vector<TraceTier> tiers_;     // by job
+  std::vector<ScalingMode> modes_;   // by job
   std::vector<int64_t> first_hour_;  // by job
   std::map<int64_t, AnalysisHour> hours_;
   std::array<std::vector<double>, 2> integrals_;  // by Resource and job
@@ -135,7 +151,7 @@ class Analyser {
 
 absl::StatusOr<TraceAnalysis> AnalyseTrace(DaySource& source, const AnalysisHooks& hooks) {
   if (source.days().empty()) return absl::FailedPreconditionError("the trace has no usage to analyse");
-  Analyser analyser(source.jobs());
+  Analyser analyser(source.jobs(), hooks);
   uint64_t done = 0;
   for (const int32_t day : source.days()) {
     if (hooks.should_stop && hooks.should_stop())

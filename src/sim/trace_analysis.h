@@ -5,11 +5,13 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "analysis/moments.h"
 #include "analysis/trace_tier.h"
+#include "cell/recorded_events.h"
 #include "sim/replay.h"
 
 namespace taut {
@@ -38,6 +40,9 @@ struct TraceAnalysis {
   bool has_priorities = false;
   std::vector<AnalysisHour> hours;  // ascending, those with usage
   std::array<std::array<TierSummary, kNumTraceTiers>, 2> tiers;
+  // By mode of vertical scaling, if the hooks know it of any job.
+  bool has_modes = false;
+  std::array<std::array<TierSummary, kScalingModes>, 2> modes;
   // Usage integrals of the jobs: core-hours and GiB-hours.
   std::array<SizeDistribution, 2> sizes;
   std::array<std::vector<TailPoint>, 2> tails;
@@ -50,6 +55,8 @@ struct TraceAnalysis {
 struct AnalysisHooks {
   std::function<void(uint64_t day, uint64_t days)> on_progress;
   std::function<bool()> should_stop;
+  // Of a job by its name; empty: of none.
+  std::function<ScalingMode(const std::string& job)> mode_of;
 };
 // O(task-windows). Cancelled if should_stop returned true; FailedPrecondition for a trace without usage.
 absl::StatusOr<TraceAnalysis> AnalyseTrace(DaySource& source, const AnalysisHooks& hooks = {});

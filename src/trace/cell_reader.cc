@@ -13,6 +13,7 @@
 #include "trace/csv_number.h"
 #include "trace/csv_reader.h"
 #include "trace/csv_table.h"
+#include "trace/pod_events.h"
 
 namespace taut {
 namespace {
@@ -41,14 +42,14 @@ enum class Role : uint8_t {
   kStart,
   kEnd,
   kScheduled,
+  kPhase,
   kSubmit,
   kRun,
   kKind,
   kTime,
   kEvent,
-  kIgnored,
 };
-constexpr size_t kRoles = static_cast<size_t>(Role::kIgnored);
+constexpr size_t kRoles = static_cast<size_t>(Role::kEvent) + 1;
 
 // A column's role and, for a number, what one is in the units of CellModel.
 struct Column {
@@ -97,7 +98,7 @@ constexpr Column kColumns[] = {
     {Table::kPods2023, "qos", Role::kTier},
     {Table::kPods2023, "creation_time", Role::kStart},
     {Table::kPods2023, "deletion_time", Role::kEnd},
-    {Table::kPods2023, "pod_phase", Role::kIgnored},
+    {Table::kPods2023, "pod_phase", Role::kPhase},
     {Table::kPods2023, "scheduled_time", Role::kScheduled},
 };
 
@@ -150,7 +151,7 @@ class CellReader {
 
   absl::StatusOr<CellInput> Finish() {
     if (!has_gpus_) model_.resources = CpuAndMemory();
-    CellInput out{std::move(model_), {}, {}};
+    CellInput out{std::move(model_), {}, {}, !pods_.empty(), pods_.Fold(pods_file_, report_)};
     auto findings = CheckCell(out.model);
     if (!findings.ok()) return findings.status();
     out.findings = *std::move(findings);
@@ -213,7 +214,6 @@ class CellReader {
   void AssignColumn(int i, std::string_view name) {
     for (const Column& c : kColumns) {
       if (c.table != table_ || c.name != name) continue;
-      if (c.role == Role::kIgnored) return;
       column_[static_cast<size_t>(c.role)] = i;
       unit_[static_cast<size_t>(c.role)] = c.unit;
       has_gpus_ = has_gpus_ || c.role == Role::kGpu;
@@ -312,6 +312,7 @@ class CellReader {
     if (Cause cause = TakeRules(row, job); !cause.empty()) return cause;
     JobTimes times;
     if (Cause cause = TakeTimes(row, times); !cause.empty()) return cause;
+    if (table_ == Table::kPods2023) TakePod(row, job);
     times_.try_emplace(job.name, times);  // of jobs of one name CheckCell keeps the first
     model_.jobs.push_back(std::move(job));
     return {};
@@ -338,6 +339,15 @@ class CellReader {
     if (end.has_value() && *end > *began) out.run.run_ms = static_cast<int64_t>((*end - *began) * 1000);
     if (end.has_value() && *end <= *began) out.run.run_ms = 1000;
     return {};
+  }
+  // REQUIRES: TakeTimes and TakeLifetime found nothing.
+  void TakePod(const CsvRow& row, const CellJob& job) {
+    const auto time = [&](Role role) { return ParseDouble(Text(row, role)); };
+    PodEvents::Times times{time(Role::kStart), time(Role::kScheduled), time(Role::kEnd)};
+    if (!(times.scheduled_s.value_or(0) >= 0 && times.scheduled_s.value_or(0) <= kMaxSeconds))
+      times.scheduled_s.reset();
+    pods_.Add(job, Text(row, Role::kPhase), times, row.line());
+    pods_file_ = file_.file();
   }
 
   Cause TakeEvent(const CsvRow& row) {
@@ -456,6 +466,8 @@ class CellReader {
   CellModel model_;
   absl::flat_hash_map<std::string, JobTimes> times_;  // by name of the job
   std::vector<Event> events_;
+  PodEvents pods_;
+  std::string pods_file_;
 };
 
 }  // namespace

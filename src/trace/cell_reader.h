@@ -7,6 +7,7 @@
 #include "absl/status/statusor.h"
 #include "cell/cell_events.h"
 #include "cell/cell_model.h"
+#include "cell/recorded_events.h"
 #include "trace/trace_reader.h"
 
 namespace taut {
@@ -22,6 +23,9 @@ struct CellInput {
   // What happens to the cell over time; a job whose file says nothing of its time comes at 0, unless an event
   // submits it. Not checked yet: CheckCellWorkload (its findings are for who simulates).
   CellWorkload workload;
+  // What the pods of Alibaba's GPU trace of 2023 say of their creation, start and end, if there are any.
+  bool has_events = false;
+  EventFigures events;
 };
 
 // Reads each file as what its first line says: machines, jobs or events in the columns of docs/formats.md, or

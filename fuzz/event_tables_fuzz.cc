@@ -1,0 +1,66 @@
+// Any bytes may be offered as an event table of a trace: each row is used or counted with its cause, and what comes
+// out is a cell that can be simulated.
+#include <array>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "cell/recorded_cell.h"
+#include "trace/detect.h"
+#include "trace/event_tables.h"
+#include "trace/google2019.h"
+
+namespace taut {
+namespace {
+
+void Require(bool holds) {
+  if (!holds) std::abort();
+}
+
+struct Target {
+  std::unique_ptr<FormatReader> (*make)(EventTables& out);
+  int table;
+  PriorityBands bands;
+};
+constexpr std::array<Target, 6> kTargets = {{
+    {NewGoogle2019EventReader, static_cast<int>(GoogleTable::kCollectionEvents), PriorityBands::k2019},
+    {NewGoogle2019EventReader, static_cast<int>(GoogleTable::kInstanceEvents), PriorityBands::k2019},
+    {NewGoogle2011EventReader, static_cast<int>(Google2011Table::kJobEvents), PriorityBands::k2011},
+    {NewGoogle2011EventReader, static_cast<int>(Google2011Table::kTaskEvents), PriorityBands::k2011},
+    {NewAlibaba2018EventReader, static_cast<int>(AlibabaTable::kContainerMeta), PriorityBands::k2019},
+    {NewAlibaba2018EventReader, static_cast<int>(AlibabaTable::kBatchTask), PriorityBands::k2019},
+}};
+
+void Run(const Target& target, std::string_view text) {
+  const TraceOptions options;
+  ReadReport report;
+  EventTables tables(options, target.bands, report);
+  const auto reader = target.make(tables);
+  Require(reader->BeginFile("fuzz", target.table).ok());
+  std::string padded(text);
+  if (!padded.ends_with('\n')) padded += '\n';
+  const size_t size = padded.size();
+  padded.append(LineBlocks::kPadding, ',');
+  Require(reader->ReadLines({LineBlock::Kind::kLines, std::string_view(padded).substr(0, size), 1}).ok());
+  Require(reader->Finish().ok());
+  uint64_t skipped = 0;
+  for (const auto& [cause, what] : report.skipped) skipped += what.count;
+  Require(report.rows == report.rows_used + skipped);
+  const auto folded = tables.Fold();
+  Require(folded.ok());
+  auto cell = MakeRecordedCell(folded->jobs, folded->spans, RecordedMachines());
+  if (!cell.ok()) return;  // too many tasks
+  Require(CheckCellWorkload(cell->model, cell->workload).ok());
+  CellAt(cell->model, cell->workload, FullestTime(cell->model, cell->workload));
+}
+
+}  // namespace
+}  // namespace taut
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace taut;
+  if (size == 0) return 0;
+  Run(kTargets[data[0] % kTargets.size()], {reinterpret_cast<const char*>(data) + 1, size - 1});
+  return 0;
+}

@@ -1,0 +1,15 @@
+// What taut analyze says of the events of a trace, beside what is published.
+#pragma once
+
+#include <string>
+
+#include "cli/cell_input.h"
+#include "cli/json_text.h"
+
+namespace taut {
+
+// REQUIRES: cell.has_events.
+std::string EventsText(const LoadedCell& cell);
+Json EventsJson(const LoadedCell& cell);
+
+}  // namespace taut
