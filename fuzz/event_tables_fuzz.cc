@@ -1,5 +1,5 @@
-// Any bytes may be offered as an event table of a trace: each row is used or counted with its cause, and what comes
-// out is a cell that can be simulated.
+// Any bytes may be offered as an event table of a trace: each row is used or counted with its cause, and what
+// comes out is a cell that can be simulated.
 #include <array>
 #include <cstdint>
 #include <cstdlib>

@@ -276,7 +276,7 @@ absl::StatusOr<Inputs> LoadInputs(const AnalyzeArgs& args) {
 Json WholeJson(const Inputs& in, Hours hours) {
   Json out = in.usage != nullptr ? ResultJson(*in.usage, hours) : Json::object();
   if (in.cell == nullptr) return out;
-  out["events"] = EventsJson(*in.cell);
+  out["events"] = TraceEventsJson(*in.cell);
   out["skipped_rows"] = SkippedJson(in.cell->report);
   out["kept_rows"] = KeptJson(in.cell->report);
   return out;
@@ -299,7 +299,7 @@ std::string WholeText(const Inputs& in) {
               SizesText(*in.usage), "\n", TiersText(*in.usage), "\n", ModesText(*in.usage),
               ArrivalsText(*in.usage));
   if (in.cell == nullptr) return out + kMissing;
-  return StrCat(out, out.empty() ? "" : "\n", "events: ", ReadText(in.cell->report), EventsText(*in.cell));
+  return StrCat(out, out.empty() ? "" : "\n", "events: ", ReadText(in.cell->report), TraceEventsText(*in.cell));
 }
 
 }  // namespace

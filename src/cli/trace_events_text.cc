@@ -142,7 +142,7 @@ std::string ShapesTable(const LoadedCell& cell) {
 
 }  // namespace
 
-std::string EventsText(const LoadedCell& cell) {
+std::string TraceEventsText(const LoadedCell& cell) {
   const EventFigures& f = cell.events;
   std::string out = FindingsText(cell.findings);
   StrAppend(&out, FormatCount(f.jobs()), " jobs have events.\n\n");
@@ -172,7 +172,7 @@ std::string EventsText(const LoadedCell& cell) {
   return out;
 }
 
-Json EventsJson(const LoadedCell& cell) {
+Json TraceEventsJson(const LoadedCell& cell) {
   const EventFigures& f = cell.events;
   const auto maybe = [](const MaybeNumber& value) {
     return value.has_value() ? Json(*value) : Json(nullptr);

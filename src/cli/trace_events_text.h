@@ -9,7 +9,7 @@
 namespace taut {
 
 // REQUIRES: cell.has_events.
-std::string EventsText(const LoadedCell& cell);
-Json EventsJson(const LoadedCell& cell);
+std::string TraceEventsText(const LoadedCell& cell);
+Json TraceEventsJson(const LoadedCell& cell);
 
 }  // namespace taut

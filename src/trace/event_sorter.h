@@ -22,8 +22,8 @@ class EventSorter {
 
   // What cannot be written is reported by ForEach.
   void Add(const TraceEvent& event);
-  // Once, after the last event: all of them by time, those of one time by place, of one row by kind. ResourceExhausted or Unavailable
-  // with the directory if the temporary file could not be written or read.
+  // Once, after the last event: all of them by time, those of one time by place, of one row by kind.
+  // ResourceExhausted or Unavailable with the directory if the temporary file could not be written or read.
   absl::Status ForEach(absl::FunctionRef<void(const TraceEvent&)> take);
   uint64_t size() const { return size_; }
 
