@@ -10,10 +10,10 @@
 #include "base/strings.h"
 #include "cli/cell_input.h"
 #include "cli/cli.h"
-#include "cli/trace_events_text.h"
 #include "cli/json_text.h"
 #include "cli/outputs.h"
 #include "cli/terminal.h"
+#include "cli/trace_events_text.h"
 #include "fmt/format.h"
 #include "fmt/ranges.h"
 #include "model/units.h"
@@ -299,7 +299,8 @@ std::string WholeText(const Inputs& in) {
               SizesText(*in.usage), "\n", TiersText(*in.usage), "\n", ModesText(*in.usage),
               ArrivalsText(*in.usage));
   if (in.cell == nullptr) return out + kMissing;
-  return StrCat(out, out.empty() ? "" : "\n", "events: ", ReadText(in.cell->report), TraceEventsText(*in.cell));
+  return StrCat(out, out.empty() ? "" : "\n", "events: ", ReadText(in.cell->report),
+                TraceEventsText(*in.cell));
 }
 
 }  // namespace
