@@ -39,7 +39,7 @@ void RecordedMachines::Insert(Stays& stays, int32_t window, uint32_t machine) {
     if (before.first < window) stays.insert(at(next), {before.first, window - 1, before.machine});
     return;
   }
-  const auto joins = [&](int32_t from, int32_t to) { return to - from <= kLongestGap + 1; };
+  const auto joins = [](int64_t from, int64_t to) { return to - from <= kLongestGap + 1; };
   const bool to_front = next > 0 && stays[next - 1].machine == machine && joins(stays[next - 1].last, window);
   const bool to_back =
       next < stays.size() && stays[next].machine == machine && joins(window, stays[next].first);

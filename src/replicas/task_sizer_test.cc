@@ -75,10 +75,9 @@ TEST(TaskSizer, AnOrderedRiskIsPricedByTheTasksThatItAsksFor) {
   EXPECT_NEAR(strict.filled(), 0.7 / 1.6, 0.03);
   EXPECT_NEAR(loose.filled(), 0.7 / 0.9, 0.04);
   const SizingChoice a = *plain.Weigh(), b = *strict.Weigh();
-  // What the tasks of today's size cost on average: 1.6 times as many cores.
-  EXPECT_GT(b.options[b.now].mean_tasks, 1.4 * a.options[a.now].mean_tasks);
-  EXPECT_GT(b.options[b.now].cost, 1.4 * a.options[a.now].cost);
-  EXPECT_EQ(b.options[b.now].memory_bytes, a.options[a.now].memory_bytes) << "a busy task needs as much";
+  // Whatever size is best then, it is for 1.6 times as much.
+  EXPECT_GT(b.options[b.chosen].cost, 1.3 * a.options[a.chosen].cost);
+  EXPECT_LT(b.options[b.chosen].cost, 1.8 * a.options[a.chosen].cost);
   // Over a restart, and of what an earlier version saved.
   std::string bytes = Saved(strict), orders;
   ByteWriter out(&orders);
