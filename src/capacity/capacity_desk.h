@@ -1,9 +1,9 @@
-// The actuary of a running cell: its lines by the hour, what can still be sold of each tier, and the promises
-// that were made of it. docs/algorithms.md, "Capacity of a running cell".
+// The actuary of a running cell: its lines by the hour, what can still be sold of each tier, and the promises that
+// were made of it. docs/algorithms.md, "Capacity of a running cell".
 //
 // The brain is the replay's: each quote is that of an Actuary (economy/actuary.h) which is shown the hours that
-// are kept, and each promise is in a PromiseLedger. Quotes of a month and longer are made at midnight, UTC, others
-// every hour. So the hours and the promises are all the state there is.
+// are kept, and each promise is in a PromiseLedger. Quotes of a month and longer are made at midnight, UTC,
+// others every hour. So the hours and the promises are all the state there is.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +41,7 @@ class CapacityDesk {
   CapacityHistory History(int64_t from_s, int64_t to_s, int64_t resolution_s) const;
   std::optional<WindowId> window() const;
 
-  // All that a restart needs for the same answers, sealed (histogram/checkpoint.h). 0.1 to 0.5 MB.
+  // All that a restart needs for the same answers, sealed (histogram/checkpoint.h). About 0.1 MB.
   std::string SaveState() const;
   // Before the first OnWindow. Not OK: the bytes are damaged or of a newer version, and it begins from nothing.
   absl::Status LoadState(std::string_view bytes);

@@ -56,8 +56,10 @@ TEST(CapacityDesk, SellsWhatProductionLeavesAndKeepsIt) {
   const CapacityOffer* hour = OfferIn(*view, "batch", "hour", kCpu);
   const CapacityOffer* day = OfferIn(*view, "batch", "day", kCpu);
   ASSERT_TRUE(hour->sellable.has_value() && day->sellable.has_value()) << TextOf(desk, "hour");
-  // At midnight use is 40 and rises within the hour, by day up to 50 and two deviations.
-  EXPECT_NEAR(*hour->sellable, 55, 4);
+  // At midnight use is 40 and rises within the hour to 45, by day up to 50 and two deviations. The errors of the
+  // first days, before the season is known, make an hour's amount smaller.
+  EXPECT_GT(*hour->sellable, 48);
+  EXPECT_LT(*hour->sellable, 56);
   EXPECT_NEAR(*day->sellable, 47, 3);
   EXPECT_EQ(*hour->left, *hour->sellable - 10);
   EXPECT_EQ(OfferIn(*view, "batch", "hour", Resource::kMemory)->measured, true);

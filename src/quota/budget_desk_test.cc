@@ -31,6 +31,9 @@ class KnownAccount : public History {
   absl::StatusOr<std::vector<OomRecord>> Ooms(std::optional<JobId>, int64_t, size_t) override {
     return std::vector<OomRecord>();
   }
+  absl::StatusOr<std::vector<TierAct>> TierActs(const TierActQuery&) override {
+    return std::vector<TierAct>();
+  }
   absl::StatusOr<std::vector<SettingChange>> Settings(std::optional<std::string>, size_t) override {
     return std::vector<SettingChange>();
   }

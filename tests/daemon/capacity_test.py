@@ -32,7 +32,7 @@ def without_capacity(stage):
     early = page(tautd)
     stage.equal((early["window_end"], early["time"]), (None, []), "before the first window nothing is known")
     stage.check("No window has closed yet" in early["why"], "and it says so", early["why"])
-    stage.feed_history(tautd, "6h", "--jobs", "10", "--every", "300s")
+    stage.feed_history(tautd, "6h", "--jobs", "10", "--every", "150s")
     answer = page(tautd)
     stage.equal(answer["source"], "none", "the capacity is not known")
     stage.check(all(word in answer["why"] for word in ("agents.listen", "kubernetes.kubeconfig", "prices.file")), "and it says how to make it known", answer["why"])
@@ -53,13 +53,13 @@ def figures(stage, answer):
     stage.check(len(whole) > 100 and all(0 < u <= p < c and u < a for u, p, a, c in whole), "usage <= its peak < capacity, usage < allocation", whole[:3])
     hour, day, month, quarter = (offer(answer, "batch", h) for h in ("hour", "day", "month", "quarter"))
     stage.check(hour["sellable"] and day["sellable"] and 0 < day["sellable"] <= hour["sellable"] * 1.05 < 1050, "an hour and a day can be sold", (hour, day))
-    stage.check(abs(hour["left"] - (hour["sellable"] - hour["sold"])) < 1e-3 and hour["sold"] > 0, "left is what is sellable less what is sold", hour)
+    stage.check(abs(hour["left"] - (hour["sellable"] - hour["sold"])) < 1e-3 * hour["sellable"], "left is what is sellable less what is sold", hour)
     # Production never used more than this, and the promise may not reach beyond what it leaves nearly always.
     most = max(p for p in cpu["usage_peak"] if p is not None)
     stage.check(hour["sellable"] > 1000 - 1.5 * most, "it reaches near to what production leaves", (hour["sellable"], most))
     stage.check(month["sellable"] is None and month["ready"] > answer["window_end"], "a month not yet, with the time from which it may be", month)
     stage.check("30 days are needed" in month["text"] and "90 days are needed" in quarter["text"], "and it says why", (month["text"], quarter["text"]))
-    stage.check(offer(answer, "production", None)["sellable"] == 1000, "a reserved tier is sold against the capacity", offer(answer, "production", None))
+    stage.check(offer(answer, "production", None)["sellable"] == 1000 and offer(answer, "production", None)["sold"] > 0, "a reserved tier is sold against the capacity", offer(answer, "production", None))
     stage.equal([t["sale"] for t in answer["tiers"]], ["reserved", "slack", "spare"], "each tier with how it is sold")
     stage.check(offer(answer, "free", "hour") is None and "2 of 100 hours" in answer["tiers"][1]["risk"], "and its risk in words", answer["tiers"])
     kept = hour["kept"]
@@ -98,7 +98,7 @@ def main():
         store = stage.dir / "tautd.db"
         config = f"clock: samples\nprices: {{file: {stage.file('prices.yaml', PRICES)}}}\n"
         tautd = stage.tautd(config=config, store=store)
-        stage.feed_history(tautd, f"{DAYS}d", "--jobs", "60", "--every", "300s")
+        stage.feed_history(tautd, f"{DAYS}d", "--jobs", "60", "--every", "150s")
         answer = page(tautd)
         figures(stage, answer)
         asked(stage, tautd)
