@@ -13,18 +13,6 @@ constexpr int64_t kLineSeconds = 3600;
 constexpr int64_t kMostPoints = 500;
 constexpr int64_t kMostResolution = 30 * kDaySeconds;
 
-std::string_view VerdictName(PromiseVerdict verdict) {
-  switch (verdict) {
-    case PromiseVerdict::kKept:
-      return "kept";
-    case PromiseVerdict::kBroken:
-      return "broken";
-    case PromiseVerdict::kUndecided:
-      break;
-  }
-  return "undecided";
-}
-
 // What the hours are cut into without a parameter: whole hours, kMostPoints at most.
 int64_t DefaultResolution(const TimeSpan& span) {
   const int64_t hours = (span.to_s - span.from_s + kLineSeconds - 1) / kLineSeconds;
@@ -68,7 +56,7 @@ void PutKeptPromises(const KeptSummary& kept, JsonWriter& json) {
   PutAmount("kept_share", any ? std::optional(kept.kept_time) : std::nullopt, json);
   PutAmount("kept_share_low", any ? std::optional(kept.time_interval.low) : std::nullopt, json);
   PutAmount("kept_share_high", any ? std::optional(kept.time_interval.high) : std::nullopt, json);
-  json.Field("verdict", VerdictName(kept.verdict));
+  json.Field("verdict", Name(kept.verdict));
   json.EndObject();
 }
 
@@ -205,8 +193,10 @@ void Api::PutCapacityMetrics(MetricsText& out) const {
                                      : std::nullopt;
       });
   for (const Resource r : kResources) {
-    out.Gauge("tautd_capacity_measured_hours", "Hours of history in which capacity and usage were measured.",
-              static_cast<double>(view->measured_hours[static_cast<size_t>(r)]), {{"resource", Name(r)}});
+    out.Gauge("tautd_capacity_measured_seconds",
+              "Time in whole hours of which capacity and usage were measured.",
+              static_cast<double>(view->measured_hours[static_cast<size_t>(r)] * kLineSeconds),
+              {{"resource", Name(r)}});
   }
   if (options_.capacity_failed_saves)
     out.Counter("tautd_capacity_failed_saves_total", "Times that the state of capacity could not be written.",

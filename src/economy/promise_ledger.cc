@@ -11,7 +11,9 @@ namespace {
 constexpr int64_t kRunGapS = 3600;
 constexpr int64_t kMostSeconds = int64_t{1} << 40;  // of times that are read
 
-std::string_view NameOf(PromiseVerdict verdict) {
+}  // namespace
+
+std::string_view Name(PromiseVerdict verdict) {
   switch (verdict) {
     case PromiseVerdict::kKept:
       return "kept";
@@ -22,8 +24,6 @@ std::string_view NameOf(PromiseVerdict verdict) {
   }
   return "undecided";
 }
-
-}  // namespace
 
 ShareInterval WilsonInterval(double hits, double n, double z) {
   if (!(n > 0)) return {};
@@ -242,7 +242,7 @@ std::string Explain(const KeptSummary& s, double level) {
       "of {} "
       "promises kept; promised {:g} %: {}",
       100 * s.kept_time, s.steps, 100 * s.time_interval.low, 100 * s.time_interval.high, s.run_steps,
-      s.promises_kept, s.promises, 100 * level, NameOf(s.verdict));
+      s.promises_kept, s.promises, 100 * level, Name(s.verdict));
 }
 
 }  // namespace taut

@@ -44,6 +44,8 @@ struct PromiseOutcome {
 };
 
 enum class PromiseVerdict : uint8_t { kKept, kBroken, kUndecided };
+// "kept", "broken", "undecided".
+std::string_view Name(PromiseVerdict verdict);
 
 // All complete promises of a tier and level.
 struct KeptSummary {

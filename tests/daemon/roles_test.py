@@ -377,6 +377,8 @@ def main():
         stage.equal(roles.write(2 * 86400), 204, "two days of both groups")
         decided = lambda: {d["job"]: d["id"] for d in roles.call(O, "GET", "/api/v1/decisions").json()["decisions"]}
         stage.check(daemon.eventually(lambda: {MINE, THEIRS} <= decided().keys(), 60), "both have decisions", decided())
+        stage.check(daemon.eventually(lambda: roles.call(O, "GET", "/api/v1/businesses").json()["businesses"], 30),
+                    "the budgets of the file are entered")
         theirs = roles.make("other", "secretive", cpu=0.5, job="secretive/next").json()["id"]
         every_route(roles, decided()[MINE])
         other_group(roles, decided()[THEIRS], theirs)

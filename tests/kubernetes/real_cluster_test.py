@@ -534,7 +534,7 @@ def started_with_more(stage, bed, tautd):
     """A pod has more CPU in its start-up window, from the webhook on, and one resize takes it back."""
     pod = lambda: bed.pods("starts")[0]  # noqa: E731
     decisions = lambda: [d for d in tautd.get("/api/v1/decisions")["decisions"] if d["job"] == STARTING_JOB and d["resource"] == "cpu"]  # noqa: E731
-    stage.check(daemon.eventually(lambda: cpu_limit_of(pod()) == 50, 60, 1), "a job that uses no CPU gets its lowest limit",
+    stage.check(daemon.eventually(lambda: cpu_limit_of(pod()) == 50, 340, 1), "a job that uses no CPU gets its lowest limit",
                 tautd.output()[-800:])
     stage.check(daemon.eventually(lambda: cgroup_cpu_limit(pod()) == 50, 30), "also in the kernel", cgroup_cpu_limit(pod()))
     before, decided, startups = pod()["metadata"]["name"], len(decisions()), metric(tautd, "tautd_kubernetes_startups_total")
