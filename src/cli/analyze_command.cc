@@ -133,8 +133,8 @@ std::string ArrivalsText(const TraceAnalysis& a) {
 
 // What the paper has and days of usage do not.
 constexpr const char* kMissing =
-    "Not in the usage of a trace, and not analysed: scheduling delays, resubmissions, alloc sets, machine\n"
-    "shapes and autoscaling modes.\n";
+    "Not in the usage of a trace: scheduling delays, resubmissions, alloc sets, machine shapes and\n"
+    "autoscaling modes. The tables of events have them: give them too.\n";
 
 // What a call has to analyse: days of usage, events, or both.
 struct Inputs {

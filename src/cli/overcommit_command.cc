@@ -119,6 +119,17 @@ std::string RecordedUseText(const OvercommitResult& result) {
   return out + FindingsText(use.findings);
 }
 
+std::string LeftOutText(const OvercommitResult& result) {
+  std::string out;
+  for (const auto& [count, why] : {std::pair{result.not_throughout, "not measured throughout the trace"},
+                                   std::pair{result.without_limit, "without an owner's limit"},
+                                   std::pair{result.left_over, "of each placement, which fill no machine"}}) {
+    if (count > 0)
+      StrAppend(&out, out.empty() ? "  left out: " : ", ", count, count == 1 ? " task " : " tasks ", why);
+  }
+  return out.empty() ? out : out + "\n";
+}
+
 std::string Text(const OvercommitResult& result, const OvercommitOptions& options) {
   std::string out =
       result.of_recorded
@@ -127,6 +138,7 @@ std::string Text(const OvercommitResult& result, const OvercommitOptions& option
                 "{}: {} tasks present throughout, {} machines of {} tasks ({} placement{}, seed {})\n",
                 Name(result.resource), result.tasks, result.machines, options.machine_tasks,
                 options.placements, options.placements == 1 ? "" : "s", options.seed);
+  out += LeftOutText(result);
   if (result.unscored > 0) {
     StrAppend(&out, "  not scored: ", FormatCount(result.unscored),
               " machine-times whose horizon was measured for less than half\n");
@@ -204,6 +216,11 @@ Json ResultJson(const std::vector<OvercommitResult>& results, const OvercommitOp
                          {"machines", result.machines},
                          {"unscored", result.unscored},
                          {"predictors", std::move(rows)}});
+    if (!result.of_recorded) {
+      resources.back()["left_out"] = {{"not_throughout", result.not_throughout},
+                                      {"without_limit", result.without_limit},
+                                      {"left_over", result.left_over}};
+    }
     if (result.of_recorded) resources.back()["recorded"] = RecordedUseJson(result.recorded);
   }
   const bool recorded = !results.empty() && results.front().of_recorded;

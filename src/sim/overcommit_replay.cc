@@ -209,7 +209,12 @@ absl::StatusOr<OvercommitResult> ReplayOvercommit(const PlacedTasks& placed, con
   if (absl::Status s = CheckOvercommit(placed, options); !s.ok()) return s;
   OvercommitReplay replay(placed, options, hooks);
   if (absl::Status s = replay.Prepare(); !s.ok()) return s;
-  return replay.Run();
+  absl::StatusOr<OvercommitResult> out = replay.Run();
+  if (!out.ok()) return out;
+  out->without_limit = placed.without_limit;
+  out->not_throughout = placed.not_throughout;
+  out->left_over = placed.tasks.size() % options.machine_tasks;
+  return out;
 }
 
 }  // namespace taut

@@ -73,6 +73,9 @@ struct OvercommitResult {
   };
   Resource resource = Resource::kCpu;
   size_t tasks = 0, machines = 0;
+  // Of made machines: tasks that are on none: without an owner's limit, not measured throughout, and in each
+  // placement those that fill no machine.
+  size_t without_limit = 0, not_throughout = 0, left_over = 0;
   uint64_t unscored = 0;  // predictions at times whose horizon was measured for less than half
   std::vector<Row> rows;
   bool partial = false;
