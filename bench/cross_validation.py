@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Chooses every constant of a recommender on one part of a trace's VMs and scores the choice on the others.
+"""Chooses the constants of a recommender that are settings on one part of a trace's VMs and scores the choice on the others.
 
     bench/cross_validation.py ../shared/traces/bitbrains_rnd/*.csv.gz                      # 20 minutes
     bench/cross_validation.py --recommenders work_function ../shared/traces/bitbrains_rnd/*.csv.gz

@@ -4,6 +4,7 @@ minutes, HPA at several targets and `forecast` at the order that gives at most H
 
     bench/replicas.py                                    # the traces in ../shared/traces/horizontal
     bench/replicas.py --traces DIR --name input0 --name input8
+    bench/replicas.py --change-price 16                  # forecast with dearer starts
 
 The load is scaled to a mean of 12 busy tasks, a task is ready 2 min after its start, a minute is overloaded above 80 %
 of the ready tasks, the first 7 days are not measured (the defaults of `taut replay --replicas`). About 20 s a trace.
@@ -37,14 +38,16 @@ def main():
     parser.add_argument("--taut", default=str(root / "build/release/bin/taut"))
     parser.add_argument("--traces", type=pathlib.Path, default=root.parent / "shared/traces/horizontal")
     parser.add_argument("--name", action="append", help="a file without .csv; may be repeated")
+    parser.add_argument("--change-price", type=float, help="forecast.change_price; without it the default")
     args = parser.parse_args()
+    priced = {} if args.change_price is None else {"forecast__change_price": args.change_price}
     names = args.name or ["input0", "input8", "input4", "nasa_per_minute"]
     if not args.traces.is_dir():
         sys.exit(f"SKIPPED: there are no traces in {args.traces}")
     print("trace            hpa target: tasks @ overloaded, starts   forecast: tasks @ overloaded, starts   fewer   order")
     for name in names:
         path = args.traces / f"{name}.csv"
-        forecasts = {order: replay(args.taut, path, "forecast", forecast__overloaded=order) for order in ORDERS}
+        forecasts = {order: replay(args.taut, path, "forecast", forecast__overloaded=order, **priced) for order in ORDERS}
         for target in TARGETS:
             hpa = replay(args.taut, path, "hpa", hpa__target=target)
             fit = [(s["task_hours"], order) for order, s in forecasts.items()
