@@ -31,7 +31,7 @@ void UsePod(Pod pod) {
     }
   }
   const PodPtr shared = std::make_shared<const Pod>(std::move(pod));
-  ForEachPodSeries(ClusterNaming{}, std::span(&shared, 1), Timestamp::FromSeconds(1),
+  ForEachPodSeries(ClusterNaming{}, std::span(&shared, 1), Timestamp::FromSeconds(1), true,
                    [](std::span<const LabelView> labels, double /*value*/, int64_t /*timestamp_ms*/) {
                      if (LabelValue(labels, "__name__").empty()) std::abort();
                    });
