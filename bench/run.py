@@ -41,12 +41,10 @@ def row(bench):
     """What was measured, the budget and whether it is kept ("" without a budget)."""
     time_ns = bench["real_time"] * NS[bench["time_unit"]]
     # "budget 0.3 s", of one iteration, or "budget p99 1 ms", of the counter p99_us.
-    in_label = re.fullmatch(r"budget (p99 )?([0-9.]+) (ns|us|ms|s)", bench.get("label", ""))
+    in_label = re.search(r"\bbudget (p99 )?([0-9.]+) (ns|us|ms|s)\b", bench.get("label", ""))
     if in_label:
         measured, budget = bench["p99_us"] * 1e3 if in_label[1] else time_ns, float(in_label[2]) * NS[in_label[3]]
         return scaled(measured, TIME), "<= " + scaled(budget, TIME), measured <= budget
-    if "budget" in bench.get("label", ""):
-        sys.exit(f"{bench['name']}: its label {bench['label']!r} is no budget: expected such as 'budget 0.3 s'")
     if "budget_per_s" in bench:
         rate, budget = bench["items_per_second"], bench["budget_per_s"]
         return scaled(rate, RATE), ">= " + scaled(budget, RATE), rate >= budget
