@@ -35,7 +35,7 @@ std::optional<KubernetesActuator::PodResult> KubernetesActuator::WithdrawShrink(
   const double now_s = options_.steady_s();
   if (now_s < memory.withdraw_at_s) {  // the last request to withdraw it failed, or is not seen yet
     Again(work.key, memory.withdraw_at_s);
-    return ShrinkWaits(pod);
+    return memory.problem.empty() ? ShrinkWaits(pod) : PodResult{PodState::kProblem, memory.problem, {}};
   }
   const absl::Status status = writer_->ResizePod(pod, ResizePatch(container, Resource::kMemory, runs));
   {
@@ -44,8 +44,8 @@ std::optional<KubernetesActuator::PodResult> KubernetesActuator::WithdrawShrink(
   }
   memory.withdraw_at_s = status.ok() ? now_s + options_.unseen_s : RetryAt(status);
   Again(work.key, memory.withdraw_at_s);
-  if (!status.ok())
-    return PodResult{PodState::kProblem, StrCat("pod ", FullName(pod), ": ", Message(status)), {}};
+  memory.problem = status.ok() ? "" : StrCat("pod ", FullName(pod), ": ", Message(status));
+  if (!status.ok()) return PodResult{PodState::kProblem, memory.problem, {}};
   memory.shrink_at_s = now_s + options_.refused_retry_s;
   return ShrinkWaits(pod);
 }

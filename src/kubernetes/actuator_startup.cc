@@ -80,6 +80,10 @@ StandingOrder KubernetesActuator::OrderNow(const Work& work, const Pod& pod, con
 void KubernetesActuator::JudgeStartup(const Work& work, const Pod& pod, PodMemory& memory,
                                       PodResult& result) {
   result.evict_after_s.reset();
+  // What the kubelet says is of the whole pod, perhaps of another resource or container.
+  const ContainerState* const container = ResizedContainer(pod, work.workload.container);
+  if (container != nullptr && memory.confirmed && RunsWith(*container, Resource::kCpu, memory.patched))
+    return;
   const bool was_refused = result.state == PodState::kProblem && memory.hold_until_s == 0 &&
                            (!memory.problem.empty() || pod.resize == ResizeState::kInfeasible ||
                             pod.resize == ResizeState::kError);

@@ -46,7 +46,7 @@ class ActuatorStartup : public testing::Test {
     order.value = cores;
     actuator_->Apply({&order, 1}, Unix());
   }
-  // With this CPU limit, half of it as request, started so long ago; < 0: not yet.
+  // With this CPU limit, half of it as request; seconds since its start, < 0: not started.
   Pod With(double cores, int64_t age_s, const char* name = kPodA) {
     Pod pod = TestPod(name);
     ContainerState& c = pod.containers[0];
@@ -256,6 +256,40 @@ TEST_F(ActuatorStartup, WithoutPodsResizeNewPodsStartWithTheOrder) {
   const std::vector<PodOrder> orders = actuator_->OrdersFor(With(0.2, -1, kPodB));
   ASSERT_THAT(orders, SizeIs(1));
   EXPECT_EQ(orders[0].at_start, std::nullopt) << "nothing could take it back";
+}
+
+TEST_F(ActuatorStartup, ALowerMemoryLimitThatCannotBeSaysNothingOfCpu) {
+  script_.resize =
+      absl::InvalidArgumentError("the API server answered 422: Forbidden: memory limits cannot be decreased");
+  cluster_.ReplacePods({With(0.2, 10)});
+  TargetOrder memory;
+  memory.decision = 9;
+  memory.job = kJob;
+  memory.target = Resource::kMemory;
+  memory.value = 40 * kMebibyte;
+  actuator_->Apply({&memory, 1}, 1000);
+  (void)Step();
+  Order(0.4);
+  (void)Step();
+  const std::vector<PodOrder> orders = actuator_->OrdersFor(With(0.2, -1, kPodB));
+  ASSERT_FALSE(orders.empty());
+  EXPECT_TRUE(std::ranges::any_of(orders, [](const PodOrder& o) { return o.at_start.has_value(); }));
+}
+
+TEST_F(ActuatorStartup, ARefusalOfAnotherResourceIsNoReasonToGiveItUp) {
+  Pod pod = With(0.2, 10);
+  cluster_.ReplacePods({pod});
+  Order(0.4);
+  EXPECT_THAT(Step(), ElementsAre(Limit("1")));
+  pod = Now(pod, 1);
+  pod.containers[0].actual_limits = pod.containers[0].limits;
+  pod.containers[0].actual_requests = pod.containers[0].requests;
+  pod.resize = ResizeState::kError;
+  pod.resize_message =
+      "cannot decrease memory limits: attempting to set container \"log\" memory limit (1) below current "
+      "usage (2)";
+  cluster_.PutPod(pod);
+  EXPECT_THAT(Step(100), IsEmpty()) << "the container runs with its start-up limit";
 }
 
 TEST_F(ActuatorStartup, AClockThatJumpsEndsItOrLeavesItForAWindowAtMost) {

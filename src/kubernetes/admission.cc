@@ -115,7 +115,7 @@ std::string WhyNotGiven(const Pod& pod, std::string_view container, Resource res
                         std::span<const NamespaceRule> rules) {
   Pod before = pod;  // as the template has it
   for (ContainerState& c : before.containers) {
-    if (c.owner_requests == Amounts() && c.owner_limits == Amounts()) continue;  // not known
+    if (!c.knows_owner()) continue;
     c.requests = c.owner_requests;
     c.limits = c.owner_limits;
   }

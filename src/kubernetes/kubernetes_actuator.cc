@@ -38,8 +38,7 @@ bool HasNoResize(const absl::Status& status) {
 
 // What its owner wants, as far as the pod shows it.
 std::optional<ContainerState> OwnersAmounts(const Pod& pod, const ContainerState& container) {
-  if (!pod.owners_known || (container.owner_requests == Amounts() && container.owner_limits == Amounts()))
-    return std::nullopt;
+  if (!pod.owners_known || !container.knows_owner()) return std::nullopt;
   ContainerState out = container;
   out.requests = container.owner_requests;
   out.limits = container.owner_limits;
@@ -338,16 +337,16 @@ KubernetesActuator::PodResult KubernetesActuator::EnforceInPlace(const Work& wor
   const absl::StatusOr<ContainerResources> wanted = Wanted(work, pod, *container, order, claims);
   if (!wanted.ok()) return NotPlanned(work, pod, *container, order, claims, wanted.status());
   if (SpecHas(*container, resource, *wanted)) {
-    if (std::optional<PodResult> refused = WithdrawShrink(work, pod, *container, memory))
-      return *std::move(refused);
-    memory.Renew();
+    std::optional<PodResult> refused = WithdrawShrink(work, pod, *container, memory);
+    if (!refused.has_value()) memory.Renew();
     memory.patched = *wanted;
     memory.amount = order.value;
     memory.standing = standing.value;
     memory.allocation = work.terms.allocation;
     memory.request_stayed = !claims.scaled_by.empty();
-    memory.confirmed = true;
-    return Waiting(pod, *container, resource, *wanted);
+    memory.confirmed =
+        !refused.has_value();  // what is withdrawn is not there next, and no other has changed it
+    return refused.has_value() ? *std::move(refused) : Waiting(pod, *container, resource, *wanted);
   }
   if (std::string why = WhyNot(); !why.empty()) {
     memory.Renew();  // what another does meanwhile is its right
@@ -359,7 +358,7 @@ KubernetesActuator::PodResult KubernetesActuator::EnforceInPlace(const Work& wor
                               ? memory.amount == order.value && memory.allocation == work.terms.allocation &&
                                     memory.request_stayed == !claims.scaled_by.empty()
                               : !memory.amount.has_value() && memory.patched == *wanted;
-  if (memory.confirmed && same_order && memory.hold_until_s == 0 && memory.shrink_at_s == 0) {
+  if (memory.confirmed && same_order && memory.hold_until_s == 0) {
     memory.hold_until_s = now_s + options_.step_back_s;
     const std::lock_guard lock(mutex_);
     ++counts_.stepped_back;
@@ -494,7 +493,8 @@ KubernetesActuator::PodResult KubernetesActuator::Patch(const Pod& pod, const Co
   memory.patched = wanted;
   memory.problem.clear();
   memory.cannot_resize = HasNoResize(status);
-  if (memory.cannot_resize || status.ok()) {
+  // A refusal of a lower memory limit says nothing of CPU.
+  if (status.ok() || (memory.cannot_resize && absl::IsNotFound(status))) {
     const std::lock_guard lock(mutex_);
     resizes_ = status.ok();
   }

@@ -142,8 +142,8 @@ class KubernetesActuator final : public Actuator {
     double hold_until_s = 0;  // another has changed it: hands off
     double retry_at_s = 0;    // an error: not before
     std::string problem;      // of the last attempt
-    double shrink_at_s =
-        0;  // the kubelet refused a lower memory limit, which is set again then; 0: it did not
+    // The kubelet refused a lower memory limit, which is set again then; 0: it did not.
+    double shrink_at_s = 0;
     double withdraw_at_s = 0;               // such a limit is not taken back before then
     bool cannot_resize = false;             // the last attempt: the API server has no pods/resize
     std::optional<double> blocked_since_s;  // in place it does not come, PodResult::evict_after_s
@@ -237,7 +237,7 @@ class KubernetesActuator final : public Actuator {
                                    Startup& startup) const;
   // What came of an order with a start-up limit: one that cannot be is given up, and no pod is evicted for it.
   void JudgeStartup(const Work& work, const Pod& pod, PodMemory& memory, PodResult& result);
-  // Of new pods; nullopt: they start with what is ordered. REQUIRES: mutex_.
+  // nullopt: a container starts with what is ordered.
   static std::optional<double> StartupCores(const PodTerms& terms, double ordered) {
     const bool has = terms.startup_window_s > 0 && terms.startup_cores.value_or(0) > ordered;
     return has ? terms.startup_cores : std::nullopt;

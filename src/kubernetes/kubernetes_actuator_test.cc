@@ -301,6 +301,11 @@ TEST_F(Actuator, ALowerMemoryLimitThatTheKubeletRefusesIsWithdrawn) {
   now_s_ += 301;
   actuator_->Step();
   EXPECT_THAT(Asked(), ElementsAre(HasSubstr(R"("limits":{"memory":"40Mi"})"))) << "usage may have fallen";
+  Order(Memory(7, 40));
+  actuator_->Step();
+  EXPECT_THAT(Asked(), IsEmpty());
+  EXPECT_EQ(actuator_->counts().stepped_back, 0U)
+      << "before the watch shows the retry, no other has changed it";
   cluster_.PutPod(refused);
   actuator_->Step();
   EXPECT_THAT(Asked(), ElementsAre(HasSubstr(R"("limits":{"memory":"64Mi"})")));
@@ -308,6 +313,43 @@ TEST_F(Actuator, ALowerMemoryLimitThatTheKubeletRefusesIsWithdrawn) {
   Order(Memory(8, 90));
   actuator_->Step();
   EXPECT_THAT(Asked(), ElementsAre(HasSubstr(R"("limits":{"memory":"90Mi"})"))) << "a raise does not wait";
+}
+
+TEST_F(Actuator, ARefusedLimitWaitsAlsoAfterARestart) {
+  Pod pod = TestPod(kPodA);
+  pod.containers[0].actual_limits = pod.containers[0].limits;
+  pod.containers[0].actual_requests = pod.containers[0].requests;
+  pod.resized_by_us = true;
+  Pod refused = pod;
+  refused.containers[0].limits.memory = 40 * kMebibyte;
+  refused.containers[0].requests.memory = 20 * kMebibyte;
+  refused.resize = ResizeState::kError;
+  refused.resize_message =
+      "cannot decrease memory limits: attempting to set container \"app\" memory limit (1) below current "
+      "usage (2)";
+  Order(Memory(7, 40));
+  cluster_.ReplacePods({refused});
+  script_.resize = absl::PermissionDeniedError("exceeded quota");
+  actuator_->Step();
+  EXPECT_THAT(Asked(), ElementsAre(HasSubstr(R"("limits":{"memory":"64Mi"})")))
+      << "the first look withdraws it";
+  EXPECT_THAT(Outcomes(), ElementsAre(AllOf(HasSubstr("7 failed"), HasSubstr("exceeded quota"))));
+  now_s_ += 60;
+  Order(Memory(7, 40));
+  actuator_->Step();
+  EXPECT_THAT(Outcomes(), Not(testing::Contains(HasSubstr("7 pending"))))
+      << "a withdrawal that fails is no wait";
+  script_.resize = absl::OkStatus();
+  now_s_ += 601;
+  actuator_->Step();
+  EXPECT_THAT(Asked(), ElementsAre(HasSubstr(R"("limits":{"memory":"64Mi"})")));
+  cluster_.PutPod(pod);
+  now_s_ += 300;
+  actuator_->Step();
+  EXPECT_THAT(Asked(), IsEmpty()) << "it waits";
+  now_s_ += 301;
+  actuator_->Step();
+  EXPECT_THAT(Asked(), ElementsAre(HasSubstr(R"("limits":{"memory":"40Mi"})")));
 }
 
 TEST_F(Actuator, RetriesWhatMayPassAndWaitsLongerAfterARefusal) {

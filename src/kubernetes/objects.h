@@ -41,6 +41,9 @@ struct ContainerState {
   int64_t restarts = 0;
   std::string last_reason;  // why it ended last, "OOMKilled"; "": it did not
   std::string id = {};      // by which its runtime knows it; "": not started yet
+
+  // Whether it is known what its owner wants.
+  bool knows_owner() const { return owner_requests != Amounts() || owner_limits != Amounts(); }
 };
 
 // How far the kubelet is with the pod's last change of resources.

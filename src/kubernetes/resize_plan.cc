@@ -101,9 +101,8 @@ TemplateContainer InTemplate(const Pod& pod, const ContainerState& container) {
     return &other == &container ||
            std::ranges::all_of(kResources, [&](Resource r) { return IsEqual(other, r); });
   });
-  const bool is_known = container.owner_requests != Amounts() || container.owner_limits != Amounts();
-  const Amounts& requests = is_known ? container.owner_requests : container.requests;
-  const Amounts& limits = is_known ? container.owner_limits : container.limits;
+  const Amounts& requests = container.knows_owner() ? container.owner_requests : container.requests;
+  const Amounts& limits = container.knows_owner() ? container.owner_limits : container.limits;
   for (const Resource r : kResources) out.amounts[static_cast<size_t>(r)] = {requests.of(r), limits.of(r)};
   return out;
 }
