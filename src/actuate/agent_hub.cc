@@ -48,18 +48,8 @@ ReportedWindow WindowOf(int32_t window, const pb::TaskWindow& t, bool managed) {
   return out;
 }
 
-TierActKind KindOf(pb::TierAct::Kind kind) {
-  switch (kind) {
-    case pb::TierAct::THROTTLE:
-      return TierActKind::kThrottle;
-    case pb::TierAct::RELEASE:
-      return TierActKind::kRelease;
-    case pb::TierAct::KILL:
-      return TierActKind::kKill;
-    default:  // CheckMessage lets no other in
-      return TierActKind::kKillFailed;
-  }
-}
+// CheckMessage lets no other kinds in.
+static_assert(static_cast<size_t>(pb::TierAct::KILL_FAILED) == static_cast<size_t>(TierActKind::kKillFailed));
 
 }  // namespace
 
@@ -309,7 +299,7 @@ bool AgentHub::TakeTierAct(Agent& agent, const pb::TierAct& act) {
                      .job = act.name().job(),
                      .task = act.name().task(),
                      .tier = *tier,
-                     .kind = KindOf(act.kind()),
+                     .kind = static_cast<TierActKind>(act.kind()),
                      .observed = act.observed(),
                      .usage = maybe(act.has_usage_bytes(), act.usage_bytes()),
                      .request = maybe(act.has_request_bytes(), act.request_bytes()),

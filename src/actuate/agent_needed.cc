@@ -23,7 +23,7 @@ void AgentHub::NoteNeeded(Agent& agent, const taut::agent::v1::Windows& windows)
   if (windows.window() > agent.needed_window) agent.needed.clear();
   agent.needed_window = windows.window();
   for (const auto& task : windows.tasks()) {
-    if (!FitsMachine(task, agent.hello) || !task.has_memory_needed_bytes()) continue;
+    if (!task.has_memory_needed_bytes() || !FitsMachine(task, agent.hello)) continue;
     agent.needed[{task.name().job(), task.name().task()}] = static_cast<double>(task.memory_needed_bytes());
   }
 }

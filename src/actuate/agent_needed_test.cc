@@ -41,7 +41,8 @@ TEST(AgentNeeded, TheLargestNeedOfAJobsTasksAsOfTheirLastWindow) {
             (NeededMemory{2e8, 1, HubCell::EndOf(HubCell::Window(1))}));
   EXPECT_EQ(cell.hub().MemoryNeededBy("other"), std::nullopt);
   cell.steady_s = cell.steady_s + 3601;
-  EXPECT_EQ(cell.hub().MemoryNeededBy("shop/web"), std::nullopt) << "the agent is away for long";
+  EXPECT_EQ(cell.hub().MemoryNeededBy("shop/web"), std::nullopt)
+      << "the agent has been disconnected for long";
 }
 
 TEST(AgentNeeded, WhatNoMachineHasIsNotBelieved) {

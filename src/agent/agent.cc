@@ -144,6 +144,7 @@ void Agent::Stop(const NodeTime& now) {
     EndProbe(*task, "tautlet stops");
     SetByTier(*task, false);
   }
+  SaveLedger();  // the acts that have ended
   for (const auto& [id, task] : tasks_) {
     std::vector<NodeWindow> open;
     task->meter.CloseAll(open);

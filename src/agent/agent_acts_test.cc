@@ -2,6 +2,7 @@
 #include "agent/tier_fixture.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "testing/temp_dir.h"
 
 namespace taut {
 namespace {
@@ -116,6 +117,21 @@ TEST(AgentActs, AThrottleEndsWhenTautletStopsOrAnotherProgramSetsMemoryHigh) {
                 HasSubstr(stops ? "tautlet stops" : "another program has set memory.high"));
     EXPECT_THAT(cell.ledger.acts(), IsEmpty());
   }
+}
+
+TEST(AgentActs, AfterAStopTheFileOfTheLedgerHasNoActThatStands) {
+  const TempDir dir;
+  const std::string path = dir.path() + "/ledger";
+  TierCell cell;
+  cell.ledger = *Ledger::Open(path);
+  cell.options.tiers.guard.throttle = true;
+  cell.Add("web", "h/w", 180 * kMiB);
+  cell.Add("batch/a", "h/a", 60 * kMiB);
+  cell.Begin();
+  cell.Run(2);
+  ASSERT_THAT(Ledger::Open(path)->acts(), SizeIs(1));
+  cell.agent->Stop(cell.now);
+  EXPECT_THAT(Ledger::Open(path)->acts(), IsEmpty());
 }
 
 TEST(AgentActs, AfterACrashTheNextStartReportsTheEndOfTheThrottleOnce) {

@@ -12,10 +12,6 @@ namespace {
 constexpr int64_t kReadEveryUs = 900'000;  // once a second, whatever sample_ms is
 constexpr int64_t kBlindUs = 60'000'000;
 
-bool IsBelow(std::string_view path, std::string_view of) {
-  return path.size() > of.size() && path.starts_with(of) && path[of.size()] == '/';
-}
-
 }  // namespace
 
 bool Agent::IsProbeRead(const AgentTask& task, const NodeTime& now) const {
@@ -39,10 +35,10 @@ bool Agent::StandsAlone(const AgentTask& task, const std::vector<std::string>& p
   if (path == "/") return false;
   if (path.empty()) return true;
   for (const std::string& own : options_.own_groups) {
-    if (own == path || IsBelow(own, path)) return false;
+    if (IsWithin(own, path)) return false;
   }
   const auto next = std::upper_bound(paths.begin(), paths.end(), StrCat(path, "/"));
-  return next == paths.end() || !IsBelow(*next, path);
+  return next == paths.end() || !IsWithin(*next, path);
 }
 
 void Agent::ProbeMemory(const NodeTime& now) {
@@ -50,16 +46,11 @@ void Agent::ProbeMemory(const NodeTime& now) {
   std::vector<std::string> paths;
   for (const auto& [id, task] : tasks_) paths.emplace_back(task->group->cgroup_path());
   std::sort(paths.begin(), paths.end());
-  std::vector<uint64_t> ids;
-  for (const auto& [id, task] : tasks_) ids.push_back(id);
-  for (const uint64_t id : ids) {
-    const auto it = tasks_.find(id);
-    if (it == tasks_.end()) continue;
-    AgentTask& task = *it->second;
-    if (!MayBeProbed(task) || !StandsAlone(task, paths)) {
-      EndProbe(task, "it is not probed any more");
+  for (const auto& [id, task] : tasks_) {
+    if (!MayBeProbed(*task) || !StandsAlone(*task, paths)) {
+      EndProbe(*task, "it is not probed any more");
     } else {
-      StepProbe(task, now);
+      StepProbe(*task, now);
     }
   }
 }

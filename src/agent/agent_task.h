@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -27,6 +28,11 @@ struct NodeTime {
   int64_t steady_us = 0;
   Timestamp at;
 };
+
+// Whether the cgroup `path` is the group `of`, or below it.
+inline bool IsWithin(std::string_view path, std::string_view of) {
+  return path.starts_with(of) && (path.size() == of.size() || path[of.size()] == '/');
+}
 
 // One resource of a task.
 struct LimitLane {

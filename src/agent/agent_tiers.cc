@@ -17,11 +17,6 @@ constexpr LimitKind kTierKinds[] = {LimitKind::kCpuWeight, LimitKind::kMemoryLow
 constexpr std::string_view kAbout = "memory guard";
 constexpr std::string_view kNotDone = "observe, not done: ";
 
-// Is `path` the group `of`, or below it?
-bool IsWithin(std::string_view path, std::string_view of) {
-  return path.starts_with(of) && (path.size() == of.size() || path[of.size()] == '/');
-}
-
 }  // namespace
 
 // ---- what a tier asks for ----

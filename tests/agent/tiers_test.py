@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """tautlet's tiers on real cgroups: a group of 256 MiB stands for the machine; the lowest tier dies before its memory ends,
-production lives, and the log says why. tautd is away meanwhile, hears of each act later, and of none twice."""
+production lives, and the log says why. tautd is stopped meanwhile, receives each act later, and none twice."""
 import re
 import time
 

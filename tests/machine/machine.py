@@ -291,6 +291,21 @@ def run_tests(what, binary, pattern, may_skip=(), **options):
     sys.exit(code)
 
 
+def run_script(what, name, binaries, **options):
+    """Runs checks.sh and the script NAME of this folder in the machine, and exits."""
+    here = pathlib.Path(__file__).resolve().parent
+    script = (here / "checks.sh").read_text() + (here / name).read_text()
+    try:
+        code, said = run(script, binaries, show=lambda line: print(line, flush=True), **options)
+    except Unavailable as why:
+        print(f"SKIPPED: {why}; {what} was not tested on cgroup v2")
+        sys.exit(SKIPPED)
+    if code == 0 and "checked everything, 0 failed" not in said:
+        code = 1
+    print(f"{what} on cgroup v2: exit code {code}")
+    sys.exit(code)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--binary", action="append", default=[], help="a program to take along; may be given again")

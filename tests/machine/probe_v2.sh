@@ -1,29 +1,8 @@
-# Run by busybox sh as root in the machine of machine.py: tautlet probes the memory of a group on cgroup v2. A line "ok"
-# or "FAIL" for each thing that is looked at. The group has read a file of 160 MiB once, and reads 60 MiB of it again
-# and again: page cache, as there is no way to reclaim other memory without swap.
-MIB=1048576
-APPS=/sys/fs/cgroup/apps
+# Run after checks.sh as root in the machine of machine.py: tautlet probes the memory of a group on cgroup v2. The group
+# has read a file of 160 MiB once, and reads 60 MiB of it again and again: page cache, as there is no way to reclaim
+# other memory without swap.
 WORK=$APPS/work
-cd /tmp
-failed=0
 
-check() { # what, then a test(1) expression
-  what=$1
-  shift
-  if [ "$@" ]; then echo "ok    $what"; else
-    failed=$((failed + 1))
-    echo "FAIL  $what: $*"
-  fi
-}
-until_so() { # seconds, a command that is tried again until it succeeds
-  end=$(($(date +%s) + $1))
-  shift
-  until "$@"; do
-    [ "$(date +%s)" -ge $end ] && return 1
-    sleep 0.5
-  done
-}
-says() { grep -q "$2" "$1"; } # file, pattern
 high() { cat $WORK/memory.high; }
 mib() { echo $(($(cat $WORK/$1) / MIB)); } # file
 is_below() { # MiB
@@ -85,5 +64,4 @@ wait $agent
 check "and gives memory.high back when it stops" "$(high)" = max
 
 if [ $failed != 0 ]; then tail -n 40 tautlet.log release.log; fi
-echo "checked everything, $failed failed"
-[ $failed = 0 ]
+finish

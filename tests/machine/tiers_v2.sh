@@ -1,27 +1,6 @@
-# Run by busybox sh as root in the machine of machine.py: tautlet's tiers over groups of cgroup v2. A line "ok" or
-# "FAIL" for each thing that is looked at. A group of 192 MiB without swap stands for the machine.
-MIB=1048576
-APPS=/sys/fs/cgroup/apps
-cd /tmp
-failed=0
+# Run after checks.sh as root in the machine of machine.py: tautlet's tiers over groups of cgroup v2. A group of 192 MiB
+# without swap stands for the machine.
 
-check() { # what, then a test(1) expression
-  what=$1
-  shift
-  if [ "$@" ]; then echo "ok    $what"; else
-    failed=$((failed + 1))
-    echo "FAIL  $what: $*"
-  fi
-}
-until_so() { # seconds, a command that is tried again until it succeeds
-  end=$(($(date +%s) + $1))
-  shift
-  until "$@"; do
-    [ "$(date +%s)" -ge $end ] && return 1
-    sleep 0.2
-  done
-}
-says() { grep -q "$2" "$1"; } # file, pattern
 load() { # group, MiB
   sh -c 'echo $$ >'"$APPS/$1"'/cgroup.procs; exec taut-load --memory '"$2"'MiB --duration 500s' >/dev/null 2>&1 &
 }
@@ -99,5 +78,4 @@ check "of batch" "$(limits batch-small)" = "$small_was"
 check "and of production" "$(limits web)" = "$web_was"
 
 if [ $failed != 0 ]; then tail -n 40 tautlet.log release.log; fi
-echo "checked everything, $failed failed"
-[ $failed = 0 ]
+finish
