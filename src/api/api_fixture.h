@@ -3,12 +3,13 @@
 
 #include "api/api.h"
 #include "ports/actuator.h"
+#include "ports/empty_history.h"
 #include "ports/store.h"
 
 namespace taut {
 
 // Takes everything, remembers nothing.
-class NoStore : public Store, public taut::History {
+class NoStore : public Store, public EmptyHistory {
  public:
   absl::Status Commit(const PassRecord& pass) override {
     settings += pass.settings.size();
@@ -19,34 +20,10 @@ class NoStore : public Store, public taut::History {
     return absl::OkStatus();
   }
   absl::Status ReadPasts(absl::FunctionRef<void(JobId, PastState)>) override { return absl::OkStatus(); }
-  absl::StatusOr<JobRecord> Job(JobId) override { return absl::NotFoundError("no job"); }
   absl::Status ReadWindows(WindowId, absl::FunctionRef<absl::Status(const ClosedWindow&)>) override {
     return absl::OkStatus();
   }
   absl::StatusOr<bool> Maintain(WindowId) override { return false; }
-  absl::StatusOr<std::vector<JobDay>> JobDays(JobId, WindowId, WindowId) override {
-    return std::vector<JobDay>();
-  }
-  absl::StatusOr<std::vector<Decision>> Decisions(const DecisionQuery&, Reasons) override {
-    return std::vector<Decision>();
-  }
-  absl::StatusOr<std::vector<OomRecord>> Ooms(std::optional<JobId>, int64_t, size_t) override {
-    return std::vector<OomRecord>();
-  }
-  absl::StatusOr<std::vector<TierAct>> TierActs(const TierActQuery&) override {
-    return std::vector<TierAct>();
-  }
-  absl::StatusOr<std::vector<SettingChange>> Settings(std::optional<std::string>, size_t) override {
-    return std::vector<SettingChange>();
-  }
-  absl::StatusOr<std::vector<FleetPoint>> FleetPoints(WindowId, WindowId, int32_t) override {
-    return std::vector<FleetPoint>();
-  }
-  absl::Status ReadAccount(
-      WindowId, WindowId,
-      absl::FunctionRef<void(const AccountSpan&, std::span<const AccountEntry>)>) override {
-    return absl::OkStatus();
-  }
   size_t settings = 0;
 };
 

@@ -16,11 +16,6 @@ int64_t StartOf(absl::CivilMonth month) {
   return absl::ToUnixSeconds(absl::FromCivil(absl::CivilSecond(month), absl::UTCTimeZone()));
 }
 
-// Exact, as text: up to six decimals.
-void PutMoney(std::string_view key, Money money, JsonWriter& json) {
-  json.Field(key, std::string_view(ToText(money)));
-}
-
 void PutSums(const BillSums& sums, JsonWriter& json) {
   PutMoney("charges", sums.charges, json);
   PutMoney("credits", sums.credits, json);

@@ -19,27 +19,18 @@ bool HasHolder(const Reach& reach, const BudgetHolder& holder) {
   return reach.all() || reach.Has(holder.is_business() ? ToText(holder) : holder.name);
 }
 
-void PutExact(std::string_view key, Money money, JsonWriter& json) {
-  json.Field(key, std::string_view(ToText(money)));
-}
-
-Money SpentIn(const SpentByHolder& spent, const BudgetHolder& holder) {
-  const auto found = spent.find(holder);
-  return found == spent.end() ? Money() : found->second;
-}
-
 // The members that businesses and groups share.
 void PutHolder(const BudgetView& view, const BudgetHolder& holder, const HolderState& state, int64_t now_s,
                JsonWriter& json) {
-  const Money budget = state.budget(now_s), spent = SpentIn(view.spent.spent, holder);
+  const Money budget = state.budget(now_s), spent = SpentOf(view.spent.spent, holder);
   json.Field("name", std::string_view(holder.name));
   json.Field("holder", std::string_view(ToText(holder)));
   json.Field("unit", std::string_view(state.unit));
-  PutExact("budget", budget, json);
-  PutExact("balance", state.balance(), json);
-  PutExact("spent", spent, json);
-  PutExact("forecast", SpentIn(view.forecast.spent, holder), json);
-  PutExact("left", {budget.micros - spent.micros}, json);
+  PutMoney("budget", budget, json);
+  PutMoney("balance", state.balance(), json);
+  PutMoney("spent", spent, json);
+  PutMoney("forecast", SpentOf(view.forecast.spent, holder), json);
+  PutMoney("left", {budget.micros - spent.micros}, json);
   json.Field("frozen", state.frozen_by != 0);
   if (state.frozen_by != 0) {
     json.Field("frozen_by", static_cast<int64_t>(state.frozen_by));
@@ -52,7 +43,7 @@ void PutHolder(const BudgetView& view, const BudgetHolder& holder, const HolderS
     if (o.until_s <= now_s) continue;
     json.BeginObject();
     json.Field("entry", static_cast<int64_t>(o.entry));
-    PutExact("amount", o.amount, json);
+    PutMoney("amount", o.amount, json);
     json.Field("until", o.until_s);
     json.EndObject();
   }
@@ -64,7 +55,7 @@ void PutShare(std::string_view key, std::string_view name, int64_t share_bp, Mon
   json.BeginObject();
   json.Field(key, name);
   json.Field("share_bp", share_bp);
-  PutExact("paid", paid, json);
+  PutMoney("paid", paid, json);
   json.EndObject();
 }
 
@@ -102,8 +93,8 @@ void PutFunders(const BudgetView& view, const std::string& group, JsonWriter& js
   json.EndArray();
   const auto of = view.spent.groups.find(group);
   const GroupSpending spending = of == view.spent.groups.end() ? GroupSpending() : of->second;
-  PutExact("spent_in_all", spending.spent, json);
-  PutExact("unfunded", spending.unfunded, json);
+  PutMoney("spent_in_all", spending.spent, json);
+  PutMoney("unfunded", spending.unfunded, json);
 }
 
 void PutBusinesses(const BudgetView& view, const Reach& reach, int64_t now_s, JsonWriter& json) {
@@ -113,9 +104,9 @@ void PutBusinesses(const BudgetView& view, const Reach& reach, int64_t now_s, Js
     if (!holder.is_business() || !HasHolder(reach, holder)) continue;
     json.BeginObject();
     PutHolder(view, holder, state, now_s, json);
-    PutExact("per_period", state.per_period, json);
+    PutMoney("per_period", state.per_period, json);
     json.Field("carry_share_bp", state.carry.share_bp);
-    if (state.carry.cap.has_value()) PutExact("carry_cap", *state.carry.cap, json);
+    if (state.carry.cap.has_value()) PutMoney("carry_cap", *state.carry.cap, json);
     PutPaysFor(view, holder.name, json);
     json.EndObject();
   }
@@ -137,7 +128,7 @@ void PutBusinesses(const BudgetView& view, const Reach& reach, int64_t now_s, Js
     if (view.book.Find(GroupHolder(group)) != nullptr || !reach.Has(group)) continue;
     json.BeginObject();
     json.Field("group", std::string_view(group));
-    PutExact("spent", spending.spent, json);
+    PutMoney("spent", spending.spent, json);
     json.EndObject();
   }
   json.EndArray();
@@ -181,6 +172,14 @@ void PutLedgerEntry(const BudgetEntry& entry, const BudgetBook& book, JsonWriter
   PutEntry(e, json);
   json.Field("text", std::string_view(Describe(e, e.unit)));
   json.EndObject();
+}
+
+// What the act has no use for is not stored, so that it is no part of what a key stands for.
+void ForgetWhatIsNotOf(BudgetEntry& e) {
+  if (e.act == BudgetAct::kFreeze || e.act == BudgetAct::kUnfreeze) e.amount = {};
+  if (e.act != BudgetAct::kOverride) e.until_s = 0;
+  if (e.act != BudgetAct::kTransfer) e.to = {};
+  if (e.act != BudgetAct::kSplit) e.parts.clear();
 }
 
 // As one that is not there.
@@ -327,9 +326,9 @@ HttpResponse Api::Businesses(const HttpRequest& request, const Reach& reach) {
   json.Field("counted_to", (*view)->counted_s);
   json.Field("currency", std::string_view(book.currency()));
   if (reach.all()) {
-    PutExact("spent", (*view)->spent.total, json);
-    PutExact("unfunded", (*view)->spent.unfunded, json);
-    PutExact("forecast", (*view)->forecast.total, json);
+    PutMoney("spent", (*view)->spent.total, json);
+    PutMoney("unfunded", (*view)->spent.unfunded, json);
+    PutMoney("forecast", (*view)->forecast.total, json);
   }
   json.Key("warnings");
   json.BeginArray();
@@ -361,14 +360,14 @@ HttpResponse Api::BudgetLedger(const HttpRequest& request, const Reach& reach) {
         const bool is_of =
             !only.has_value() || e.of == *only || (e.act == BudgetAct::kTransfer && e.to == *only) ||
             std::ranges::any_of(e.parts, [&](const BudgetPart& part) { return part.holder == *only; });
-        return is_of && Shown(e, book, reach).has_value();
+        return is_of ? Shown(e, book, reach) : std::nullopt;
       },
       static_cast<size_t>(*limit));
   JsonWriter json;
   json.BeginObject();
   json.Key("entries");
   json.BeginArray();
-  for (const BudgetEntry& e : entries) PutLedgerEntry(*Shown(e, book, reach), book, json);
+  for (const BudgetEntry& e : entries) PutLedgerEntry(e, book, json);
   json.EndArray();
   json.EndObject();
   return JsonResponse(200, json.Take());
@@ -406,6 +405,7 @@ HttpResponse Api::EnterInBudgetLedger(const HttpRequest& request, const Reach& r
     if (absl::Status s = find(text, part.holder); !s.ok()) return ErrorResponse(s);
   }
   entry.who = *who;
+  ForgetWhatIsNotOf(entry);
   const absl::StatusOr<BudgetEntry> made = options_.businesses->Submit(std::move(entry), asked->all);
   if (!made.ok()) return ErrorResponse(made.status());
   JsonWriter json;
@@ -434,11 +434,11 @@ void Api::PutBusinessMetrics(MetricsText& out) const {
   put("tautd_holder_budget", "Money of a business or group for the open period, in its unit.",
       [&](const BudgetHolder&, const HolderState& state) { return state.budget(now_s); });
   put("tautd_holder_spent", "What it paid since the period began.",
-      [&](const BudgetHolder& holder, const HolderState&) { return SpentIn((*view)->spent.spent, holder); });
+      [&](const BudgetHolder& holder, const HolderState&) { return SpentOf((*view)->spent.spent, holder); });
   put("tautd_holder_forecast",
       "What it will have paid at the period's end, if the rest is as the last 7 days.",
       [&](const BudgetHolder& holder, const HolderState&) {
-        return SpentIn((*view)->forecast.spent, holder);
+        return SpentOf((*view)->forecast.spent, holder);
       });
   out.Gauge("tautd_budget_unfunded", "Spent in the period by groups without a business that pays.",
             static_cast<double>((*view)->spent.unfunded.micros) / 1e6);

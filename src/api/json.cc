@@ -181,6 +181,10 @@ double Prices::PerMonth(Resource r, double amount) const {
   return kHoursPerMonth * (r == Resource::kCpu ? core_hour * amount : gib_hour * amount / kGiB);
 }
 
+void PutMoney(std::string_view key, Money money, JsonWriter& json) {
+  json.Field(key, std::string_view(ToText(money)));
+}
+
 void PutReplicaSums(const ReplicaSums& sums, JsonWriter& json) {
   json.Key("replicas");
   json.BeginObject();

@@ -12,6 +12,7 @@
 #include "control/job_totals.h"
 #include "control/replica_history.h"
 #include "control/what_if.h"
+#include "economy/money.h"
 #include "model/machine_size.h"
 
 namespace taut {
@@ -40,11 +41,13 @@ void PutFleet(const FleetView& view, const FleetShown& shown, JsonWriter& json);
 // Of FleetAmounts: absent, not 0, where it is a sum over no job.
 std::optional<double> AmountOf(const FleetAmounts& amounts, double FleetAmounts::*amount);
 void PutFleetHistory(std::span<const FleetPoint> points, JsonWriter& json);
+// Exact, as text: up to six decimals.
+void PutMoney(std::string_view key, Money money, JsonWriter& json);
 // The fields of a JobRow, without the braces.
 void PutJobFields(const JobView& job, const Prices& prices, JsonWriter& json);
-// The fields of JobTotals, without the braces.
 // The field "replicas".
 void PutReplicaSums(const ReplicaSums& sums, JsonWriter& json);
+// The fields of JobTotals, without the braces.
 void PutTotals(const JobTotals& totals, const Prices& prices, JsonWriter& json);
 void PutReason(const Reason& reason, JsonWriter& json);
 // null where nothing is recommended.

@@ -13,7 +13,7 @@ namespace {
 
 constexpr int32_t kHoursPerDay = 24, kHoursPerWeek = 168;
 constexpr int32_t kFirstMonday = 4 * kHoursPerDay;  // of the epoch, which began on a Thursday
-// Independent samples are counted with a half-life of 120 days: more than the steps of so many hours count never.
+// Independent samples are counted with a half-life of 120 days: more steps than those of this many hours never count.
 constexpr double kMostSteps = 0.75 * kCapacityHours;
 
 double Nan() { return std::numeric_limits<double>::quiet_NaN(); }
@@ -147,18 +147,16 @@ void CapacityDesk::MakeQuotes() {
     series.capacity.assign(hours, Nan());
     for (int32_t h = first; h < end; ++h) {
       const std::optional<double> known = lines_.At(h, r, CapacityLine::kCapacity);
-      if (known.has_value()) series.capacity[static_cast<size_t>(h - series.origin)] = *known;
+      if (!known.has_value()) continue;
+      series.capacity[static_cast<size_t>(h - series.origin)] = *known;
+      measured_hours_[static_cast<size_t>(r)] += lines_.At(h, r, CapacityLine::kUsage).has_value() ? 1 : 0;
     }
     for (size_t t = 0; t < tiers_.size(); ++t) {
       if (tiers_[t].sale != TierSale::kSlack) continue;
       series.higher.assign(hours, Nan());
-      int32_t measured = 0;
-      for (int32_t h = first; h < end; ++h) {
-        const auto i = static_cast<size_t>(h - series.origin);
-        series.higher[i] = lines_.HigherUse(h, r, tiers_, t).value_or(Nan());
-        measured += std::isnan(series.higher[i]) || std::isnan(series.capacity[i]) ? 0 : 1;
-      }
-      measured_hours_[static_cast<size_t>(r)] = measured;
+      for (int32_t h = first; h < end; ++h)
+        series.higher[static_cast<size_t>(h - series.origin)] =
+            lines_.HigherUse(h, r, tiers_, t).value_or(Nan());
       for (size_t horizon = 0; horizon < kCapacityHorizons.size(); ++horizon) {
         const bool daily = kCapacityHorizons[horizon].hours > kHoursPerDay;
         const int32_t until = daily ? end / kHoursPerDay * kHoursPerDay : end;

@@ -21,11 +21,12 @@ class BudgetReader {
           const std::string& k = key.Scalar();
           if (k == "currency") return ReadText(key, value, out_.currency);
           if (k == "period") return ReadPeriod(key, value);
-          if (k == "units") return Items(value, k, [this](const YAML::Node& item) { return ReadUnit(item); });
+          if (k == "units")
+            return ForEachMap(value, name_, k, [this](const YAML::Node& item) { return ReadUnit(item); });
           if (k == "businesses")
-            return Items(value, k, [this](const YAML::Node& item) { return ReadBusiness(item); });
+            return ForEachMap(value, name_, k, [this](const YAML::Node& item) { return ReadBusiness(item); });
           if (k == "groups")
-            return Items(value, k, [this](const YAML::Node& item) { return ReadGroup(item); });
+            return ForEachMap(value, name_, k, [this](const YAML::Node& item) { return ReadGroup(item); });
           return UnknownKeyAt(name_, key, k, kKeys);
         });
     if (!s.ok()) return s;
@@ -33,12 +34,6 @@ class BudgetReader {
   }
 
  private:
-  absl::Status Items(const YAML::Node& list, std::string_view what,
-                     absl::FunctionRef<absl::Status(const YAML::Node&)> fn) const {
-    return ForEachItem(list, name_, what, [&](const YAML::Node& item) {
-      return item.IsMap() ? fn(item) : ErrorAt(name_, item, StrCat(what, ": expected keys and values"));
-    });
-  }
   absl::Status ReadText(const YAML::Node& key, const YAML::Node& value, std::string& out) const {
     return Take(TextOf(value, name_, key.Scalar()), out);
   }
@@ -90,7 +85,7 @@ class BudgetReader {
           if (k == "name") return ReadText(key, value, unit.name);
           if (k == "rate") return ReadMoney(key, value, unit.rates.emplace_back().second);
           if (k == "rates")
-            return Items(value, k, [&](const YAML::Node& item) {
+            return ForEachMap(value, name_, k, [&](const YAML::Node& item) {
               return ReadRateStep(item, unit.rates.emplace_back());
             });
           return UnknownKeyAt(name_, key, k, kKeys);
@@ -143,7 +138,7 @@ class BudgetReader {
           if (k == "name") return ReadText(key, value, row.name);
           if (k == "shares") return ReadShares(value, row.funding.emplace_back().second);
           if (k == "funding")
-            return Items(value, k, [&](const YAML::Node& item) {
+            return ForEachMap(value, name_, k, [&](const YAML::Node& item) {
               return ReadFundingStep(item, row.funding.emplace_back());
             });
           return UnknownKeyAt(name_, key, k, kKeys);

@@ -32,9 +32,11 @@ class QuotaReader {
         ForEachEntry(root, name_, "the quota file", [&](const YAML::Node& key, const YAML::Node& value) {
           const std::string& k = key.Scalar();
           if (k == "groups")
-            return Items(value, k, [this](const YAML::Node& item) { return ReadGroup(item); });
-          if (k == "pools") return Items(value, k, [this](const YAML::Node& item) { return ReadPool(item); });
-          if (k == "in_use") return Items(value, k, [this](const YAML::Node& item) { return ReadUse(item); });
+            return ForEachMap(value, name_, k, [this](const YAML::Node& item) { return ReadGroup(item); });
+          if (k == "pools")
+            return ForEachMap(value, name_, k, [this](const YAML::Node& item) { return ReadPool(item); });
+          if (k == "in_use")
+            return ForEachMap(value, name_, k, [this](const YAML::Node& item) { return ReadUse(item); });
           return UnknownKeyAt(name_, key, key.Scalar(), kKeys);
         });
     if (!s.ok()) return s;
@@ -43,12 +45,6 @@ class QuotaReader {
   }
 
  private:
-  absl::Status Items(const YAML::Node& list, std::string_view what,
-                     absl::FunctionRef<absl::Status(const YAML::Node&)> fn) const {
-    return ForEachItem(list, name_, what, [&](const YAML::Node& item) {
-      return item.IsMap() ? fn(item) : ErrorAt(name_, item, StrCat(what, ": expected keys and values"));
-    });
-  }
   absl::Status ReadText(const YAML::Node& key, const YAML::Node& value, std::string& out) const {
     return Take(TextOf(value, name_, key.Scalar()), out);
   }
@@ -83,7 +79,8 @@ class QuotaReader {
           if (key.Scalar() == "parent") return ReadText(key, value, group.parent);
           if (key.Scalar() == "max_requests") return ReadCount(key, value, group.max_requests.emplace());
           if (key.Scalar() == "quotas")
-            return Items(value, "quotas", [&](const YAML::Node& item) { return ReadRow(item, group); });
+            return ForEachMap(value, name_, "quotas",
+                              [&](const YAML::Node& item) { return ReadRow(item, group); });
           return UnknownKeyAt(name_, key, key.Scalar(), kKeys);
         });
     if (s.ok()) out_.spec.groups.push_back(std::move(group));

@@ -92,6 +92,13 @@ absl::Status ForEachItem(const YAML::Node& list, std::string_view name, std::str
   return absl::OkStatus();
 }
 
+absl::Status ForEachMap(const YAML::Node& list, std::string_view name, std::string_view what,
+                        absl::FunctionRef<absl::Status(const YAML::Node& item)> fn) {
+  return ForEachItem(list, name, what, [&](const YAML::Node& item) {
+    return item.IsMap() ? fn(item) : ErrorAt(name, item, StrCat(what, ": expected keys and values"));
+  });
+}
+
 absl::Status WalkSections(const YAML::Node& map, std::string_view name,
                           std::span<const std::string_view> keys, SetEntry set) {
   return WalkSection(map, name, "", keys, set);

@@ -38,6 +38,9 @@ absl::Status ForEachEntry(const YAML::Node& map, std::string_view name, std::str
 // The items of a list in their order; null has none. Anything else is an error.
 absl::Status ForEachItem(const YAML::Node& list, std::string_view name, std::string_view what,
                          absl::FunctionRef<absl::Status(const YAML::Node& item)> fn);
+// The same where each item is a map.
+absl::Status ForEachMap(const YAML::Node& list, std::string_view name, std::string_view what,
+                        absl::FunctionRef<absl::Status(const YAML::Node& item)> fn);
 // InvalidArgument with the nearest of the known keys. REQUIRES: known is not empty.
 absl::Status UnknownKeyAt(std::string_view name, const YAML::Node& at, std::string_view key,
                           std::span<const std::string_view> known);

@@ -19,26 +19,19 @@ constexpr SharingName kSharings[] = {{CostSharing::kPlatform, "platform"},
 
 uint64_t Micros(Money money) { return static_cast<uint64_t>(money.micros); }
 
-absl::Status Accumulate(Money* sum, Money by) {
-  const absl::StatusOr<Money> added = Add(*sum, by);
-  if (!added.ok()) return added.status();
-  *sum = *added;
-  return absl::OkStatus();
-}
-
 absl::Status SumUp(BillSums* sums, const BillSums& by) {
-  absl::Status status = Accumulate(&sums->charges, by.charges);
-  status.Update(Accumulate(&sums->credits, by.credits));
-  status.Update(Accumulate(&sums->idle, by.idle));
-  status.Update(Accumulate(&sums->overhead, by.overhead));
-  status.Update(Accumulate(&sums->total, by.total));
+  absl::Status status = AddTo(sums->charges, by.charges);
+  status.Update(AddTo(sums->credits, by.credits));
+  status.Update(AddTo(sums->idle, by.idle));
+  status.Update(AddTo(sums->overhead, by.overhead));
+  status.Update(AddTo(sums->total, by.total));
   return status;
 }
 
 absl::Status Charge(BillSums* sums, const BillLine& line) {
-  absl::Status status = Accumulate(&sums->charges, line.amount);
-  status.Update(Accumulate(&sums->credits, line.credit));
-  status.Update(Accumulate(&sums->total, {line.amount.micros - line.credit.micros}));
+  absl::Status status = AddTo(sums->charges, line.amount);
+  status.Update(AddTo(sums->credits, line.credit));
+  status.Update(AddTo(sums->total, {line.amount.micros - line.credit.micros}));
   return status;
 }
 
@@ -127,7 +120,7 @@ absl::Status AddCosts(std::span<const CapacityWindow> windows, const Price& cost
       for (const Resource r : kResources) {
         const absl::StatusOr<Money> of =
             PriceTimes(cost_price.rate(r), w.capacity[static_cast<size_t>(r)], QuantityPerRate(r));
-        absl::Status status = of.ok() ? Accumulate(&cost, *of) : of.status();
+        absl::Status status = of.ok() ? AddTo(cost, *of) : of.status();
         if (!status.ok()) return status;
       }
     }
@@ -135,8 +128,8 @@ absl::Status AddCosts(std::span<const CapacityWindow> windows, const Price& cost
       return absl::InvalidArgumentError(StrCat("bill: the capacity from second ", w.start_s, " costs ",
                                                ToText(cost), " and has an overhead of ", ToText(w.overhead),
                                                "; neither may be negative"));
-    absl::Status status = Accumulate(&bill->machine_cost, cost);
-    status.Update(Accumulate(&bill->overhead_cost, w.overhead));
+    absl::Status status = AddTo(bill->machine_cost, cost);
+    status.Update(AddTo(bill->overhead_cost, w.overhead));
     if (!status.ok()) return status;
   }
   return absl::OkStatus();
@@ -150,7 +143,7 @@ absl::Status Share(Money cost, CostSharing sharing, Money BillSums::*to, Bill* b
   };
   const auto give = [to](BillSums* sums, Money share) {
     sums->*to = share;
-    return Accumulate(&sums->total, share);
+    return AddTo(sums->total, share);
   };
   std::vector<uint64_t> weights;
   for (const GroupBill& group : bill->groups) weights.push_back(weight(group.sums));

@@ -23,13 +23,6 @@ absl::Status CheckAmount(Money amount, std::string_view what, bool zero_too) {
                         " to ", ToText(kMostBudgetAmount)));
 }
 
-absl::Status AddTo(Money& to, Money more) {
-  const absl::StatusOr<Money> sum = Add(to, more);
-  if (!sum.ok()) return sum.status();
-  to = *sum;
-  return absl::OkStatus();
-}
-
 // A value that holds from a day on. What is in force keeps its past: only a line of which nothing has begun
 // yet can be set from any day.
 template <typename T>
@@ -382,19 +375,6 @@ absl::Status BudgetBook::Close(const BudgetEntry& e) {
     holders_[e.of] = std::move(next);
   }
   return absl::OkStatus();
-}
-
-bool BudgetBook::operator==(const BudgetBook& o) const {
-  const auto prices = [](const BudgetBook& b) {
-    std::vector<std::array<int64_t, 3>> out;
-    for (const auto& [from, p] : b.prices_)
-      out.push_back({from, p.per_core_hour.micros, p.per_gib_hour.micros});
-    return out;
-  };
-  return std::tie(currency_, from_s_, to_s_, last_id_, last_time_s_, holders_, funding_, rates_, totals_) ==
-             std::tie(o.currency_, o.from_s_, o.to_s_, o.last_id_, o.last_time_s_, o.holders_, o.funding_,
-                      o.rates_, o.totals_) &&
-         prices(*this) == prices(o);
 }
 
 }  // namespace taut

@@ -74,6 +74,7 @@ struct BudgetTotals {
 };
 
 using SpentByHolder = std::map<BudgetHolder, Money>;  // in the holder's unit; absent: nothing
+Money SpentOf(const SpentByHolder& spent, const BudgetHolder& holder);
 
 // A value. One thread.
 class BudgetBook {
@@ -119,7 +120,7 @@ class BudgetBook {
                                 int64_t time_s) const;
   std::string UnitOf(const BudgetHolder& holder) const;  // the currency for one that is not there
 
-  bool operator==(const BudgetBook& other) const;
+  bool operator==(const BudgetBook& other) const = default;
 
  private:
   // One for each kind of entry; they check everything before they change anything.

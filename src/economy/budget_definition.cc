@@ -9,16 +9,16 @@
 namespace taut {
 namespace {
 
-bool Same(Money a, Money b) { return a == b; }
+template <typename T>
+bool Same(const T& a, const T& b) {
+  return a == b;
+}
 bool Same(const std::vector<BudgetPart>& a, const std::vector<BudgetPart>& b) {
   const auto sorted = [](std::vector<BudgetPart> parts) {
     std::ranges::sort(parts, {}, &BudgetPart::holder);
     return parts;
   };
   return sorted(a) == sorted(b);
-}
-bool Same(const Price& a, const Price& b) {
-  return a.per_core_hour == b.per_core_hour && a.per_gib_hour == b.per_gib_hour;
 }
 
 class BudgetCheck {

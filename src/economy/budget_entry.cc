@@ -125,14 +125,6 @@ bool IsRequest(BudgetAct act) {
   }
 }
 
-bool BudgetEntry::operator==(const BudgetEntry& o) const {
-  return std::tie(id, time_s, who, why, key, act, of, to, amount, received, parts, unit, rate, carry, from_s,
-                  until_s, spent, carried, expired) ==
-             std::tie(o.id, o.time_s, o.who, o.why, o.key, o.act, o.of, o.to, o.amount, o.received, o.parts,
-                      o.unit, o.rate, o.carry, o.from_s, o.until_s, o.spent, o.carried, o.expired) &&
-         price.per_core_hour == o.price.per_core_hour && price.per_gib_hour == o.price.per_gib_hour;
-}
-
 std::string DateText(int64_t time_s) {
   const std::chrono::year_month_day day{
       std::chrono::sys_days{std::chrono::days{FloorDiv(time_s, kDaySeconds)}}};

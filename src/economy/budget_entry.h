@@ -98,7 +98,7 @@ struct BudgetEntry {
   Money amount;                   // kBusiness: per period; kClose: granted for the next period
   Money received;                 // kTransfer: in the unit of `to`
   std::vector<BudgetPart> parts;  // kSplit, kFunding
-  std::string unit;               // kBusiness, kRate; kPeriod: the currency
+  std::string unit;               // kBusiness, kRate; kPeriod: the currency; else that of `of` as it was
   Money rate;                     // kRate
   Price price;                    // kPrices; its from_s is not read
   CarryOver carry;                // kBusiness
@@ -106,7 +106,7 @@ struct BudgetEntry {
   int64_t until_s = 0;            // kPeriod, kOverride
   Money spent, carried, expired;  // kClose: of the period that ends
 
-  bool operator==(const BudgetEntry& other) const;
+  bool operator==(const BudgetEntry&) const = default;
 };
 
 // What was done, in a sentence without time and author: "transfer of 100.00 EUR from business:retail to

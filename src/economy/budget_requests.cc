@@ -14,17 +14,17 @@ bool TakesFrom(BudgetAct act) {
   return act == BudgetAct::kTransfer || act == BudgetAct::kSplit || act == BudgetAct::kExpire;
 }
 
-Money SpentOf(const SpentByHolder& spent, const BudgetHolder& holder) {
-  const auto found = spent.find(holder);
-  return found == spent.end() ? Money() : found->second;
-}
-
 // share_bp of an amount >= 0, rounded down.
 Money PartOf(Money amount, int64_t share_bp) {
   return ShareOf(amount, share_bp * (kWholePpm / kWholeBasisPoints));
 }
 
 }  // namespace
+
+Money SpentOf(const SpentByHolder& spent, const BudgetHolder& holder) {
+  const auto found = spent.find(holder);
+  return found == spent.end() ? Money() : found->second;
+}
 
 const HolderState* BudgetBook::Find(const BudgetHolder& holder) const {
   const auto found = holders_.find(holder);
@@ -105,6 +105,7 @@ absl::StatusOr<BudgetEntry> BudgetBook::Make(BudgetEntry asked, bool all, const 
   asked.time_s = std::max(now_s, last_time_s_);
   const HolderState* state = Find(asked.of);
   if (state == nullptr) return absl::NotFoundError(StrCat("no ", Printable(ToText(asked.of))));
+  asked.unit = state->unit;
   const Money used = SpentOf(spent, asked.of);
   const Money left = {std::max<int64_t>(0, state->balance().micros - used.micros)};
   if (all) asked.amount = left;
@@ -141,6 +142,7 @@ absl::StatusOr<std::vector<BudgetEntry>> BudgetBook::ClosePeriod(BudgetPeriod ne
   for (const auto& [holder, state] : holders_) {
     BudgetEntry& e = add(BudgetAct::kClose);
     e.of = holder;
+    e.unit = state.unit;
     e.spent = SpentOf(spent, holder);
     const Money balance = state.balance();
     const Money left = {balance.micros - std::min(balance.micros, e.spent.micros)};

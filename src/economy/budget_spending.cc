@@ -8,13 +8,6 @@
 namespace taut {
 namespace {
 
-absl::Status Count(Money& to, Money more) {
-  const absl::StatusOr<Money> sum = Add(to, more);
-  if (!sum.ok()) return sum.status();
-  to = *sum;
-  return absl::OkStatus();
-}
-
 // What businesses pay of a day, summed up before it is converted: by day and business.
 using ByDay = std::map<std::pair<std::string, int64_t>, Money>;
 
@@ -22,16 +15,16 @@ absl::Status DivideDay(const BudgetBook& book, const GroupDay& day, Money rest, 
                        ByDay& businesses, Money& unfunded) {
   const std::vector<BudgetPart>* funders = book.FundersAt(day.group, day.day_s);
   if (funders == nullptr || funders->empty()) {
-    if (absl::Status s = Count(of.unfunded, rest); !s.ok()) return s;
-    return Count(unfunded, rest);
+    if (absl::Status s = AddTo(of.unfunded, rest); !s.ok()) return s;
+    return AddTo(unfunded, rest);
   }
   std::vector<uint64_t> weights;
   for (const BudgetPart& part : *funders) weights.push_back(static_cast<uint64_t>(part.share_bp));
   const std::vector<Money> parts = Split(rest, weights);
   for (size_t i = 0; i < parts.size(); ++i) {
     const std::string& name = (*funders)[i].holder.name;
-    if (absl::Status s = Count(of.payers[name], parts[i]); !s.ok()) return s;
-    if (absl::Status s = Count(businesses[{name, day.day_s}], parts[i]); !s.ok()) return s;
+    if (absl::Status s = AddTo(of.payers[name], parts[i]); !s.ok()) return s;
+    if (absl::Status s = AddTo(businesses[{name, day.day_s}], parts[i]); !s.ok()) return s;
   }
   return absl::OkStatus();
 }
@@ -48,11 +41,11 @@ absl::StatusOr<BudgetSpending> Attribute(const BudgetBook& book, std::vector<Gro
       return absl::InvalidArgumentError(StrCat("group ", day.group, " spent less than 0"));
     // Of one day once: it is divided as a whole.
     for (++i; i < days.size() && days[i].group == day.group && days[i].day_s == day.day_s; ++i) {
-      if (absl::Status s = Count(day.amount, days[i].amount); !s.ok()) return s;
+      if (absl::Status s = AddTo(day.amount, days[i].amount); !s.ok()) return s;
     }
     GroupSpending& of = out.groups[day.group];
-    if (absl::Status s = Count(of.spent, day.amount); !s.ok()) return s;
-    if (absl::Status s = Count(out.total, day.amount); !s.ok()) return s;
+    if (absl::Status s = AddTo(of.spent, day.amount); !s.ok()) return s;
+    if (absl::Status s = AddTo(out.total, day.amount); !s.ok()) return s;
     const HolderState* holder = book.Find(GroupHolder(day.group));
     const int64_t left = holder == nullptr ? 0 : holder->balance().micros - of.own.micros;
     const Money own = {std::min(std::max<int64_t>(0, left), day.amount.micros)};
@@ -65,8 +58,8 @@ absl::StatusOr<BudgetSpending> Attribute(const BudgetBook& book, std::vector<Gro
     const absl::StatusOr<Money> in_unit =
         book.Convert(amount, book.currency(), book.UnitOf(holder), key.second);
     if (!in_unit.ok()) return in_unit.status();
-    if (absl::Status s = Count(out.spent[holder], *in_unit); !s.ok()) return s;
-    if (absl::Status s = Count(out.in_currency[holder], amount); !s.ok()) return s;
+    if (absl::Status s = AddTo(out.spent[holder], *in_unit); !s.ok()) return s;
+    if (absl::Status s = AddTo(out.in_currency[holder], amount); !s.ok()) return s;
   }
   for (const auto& [group, of] : out.groups) {
     if (book.Find(GroupHolder(group)) == nullptr) continue;
@@ -80,7 +73,7 @@ absl::StatusOr<std::vector<GroupDay>> RestOfPeriod(const BudgetBook& book, std::
                                                    int64_t recent_s, int64_t now_s) {
   std::map<std::string, Money> rates;
   for (const GroupDay& day : recent) {
-    if (absl::Status s = Count(rates[day.group], day.amount); !s.ok()) return s;
+    if (absl::Status s = AddTo(rates[day.group], day.amount); !s.ok()) return s;
   }
   std::vector<GroupDay> out;
   for (const auto& [group, spent] : rates) {

@@ -40,6 +40,13 @@ absl::StatusOr<Money> Add(Money a, Money b) {
   return sum;
 }
 
+absl::Status AddTo(Money& to, Money more) {
+  const absl::StatusOr<Money> sum = Add(to, more);
+  if (!sum.ok()) return sum.status();
+  to = *sum;
+  return absl::OkStatus();
+}
+
 absl::StatusOr<Money> Subtract(Money a, Money b) {
   Money difference;
   if (__builtin_sub_overflow(a.micros, b.micros, &difference.micros))

@@ -24,6 +24,8 @@ inline constexpr int64_t kWholePpm = 1'000'000;
 // OutOfRange if the result does not fit.
 absl::StatusOr<Money> Add(Money a, Money b);
 absl::StatusOr<Money> Subtract(Money a, Money b);
+// to += more. OutOfRange, and nothing changes, if it does not fit.
+absl::Status AddTo(Money& to, Money more);
 
 // "12.50", "-3", "+0.000001": digits, then optionally a point and 1 to 6 digits. InvalidArgument for other
 // text, OutOfRange for more than 9,223,372,036,854.775807 either side of 0.

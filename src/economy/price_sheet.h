@@ -45,6 +45,7 @@ struct Price {
   int64_t from_s = 0;  // of the Unix epoch
   Money per_core_hour, per_gib_hour;
   Money rate(Resource r) const { return r == Resource::kCpu ? per_core_hour : per_gib_hour; }
+  bool operator==(const Price&) const = default;
 };
 
 struct PriceTier {

@@ -9,20 +9,11 @@
 #include "programs/action_log.h"
 #include "programs/quota_run.h"
 #include "spdlog/spdlog.h"
-#include "store/in_memory_request_log.h"
-#include "store/request_log_file.h"
 
 namespace taut {
 namespace {
 
-constexpr double kBudgetStepSeconds = 1;
-
-absl::StatusOr<std::unique_ptr<RequestLog>> OpenLedger(const std::string& store_path) {
-  if (store_path == "memory") return std::make_unique<InMemoryRequestLog>();
-  absl::StatusOr<std::unique_ptr<RequestLogFile>> file = RequestLogFile::Open(StrCat(store_path, ".budgets"));
-  if (!file.ok()) return file.status();
-  return std::unique_ptr<RequestLog>(*std::move(file));
-}
+constexpr double kBudgetStepSeconds = 1, kBudgetRetrySeconds = 30;
 
 // To the micro-unit, in which bills are exact.
 Price PriceOf(const PricesConfig& prices) {
@@ -39,6 +30,14 @@ void SayEntry(const BudgetEntry& e, const std::string& text) {
 // The longest period, and the day in which it is closed.
 int DaysOf(BudgetPeriod period) {
   return period == BudgetPeriod::kMonth ? 32 : period == BudgetPeriod::kQuarter ? 93 : 367;
+}
+
+// The open one's: another kind, of a reload, begins with the next.
+BudgetPeriod PeriodOf(const BudgetBook& book) {
+  for (const BudgetPeriod period : {BudgetPeriod::kMonth, BudgetPeriod::kQuarter}) {
+    if (PeriodEnd(period, book.from_s()) == book.to_s()) return period;
+  }
+  return BudgetPeriod::kYear;
 }
 
 double UnitsOf(Money money) { return static_cast<double>(money.micros) / 1e6; }
@@ -73,24 +72,20 @@ absl::StatusOr<BudgetDefinition> ReadBudgets(const DaemonConfig& config) {
   return definition;
 }
 
-BudgetStates StatesOf(const BudgetView& view, BudgetPeriod period, int64_t now_s) {
+BudgetStates StatesOf(const BudgetView& view, int64_t now_s) {
   BudgetStates out;
   out.month_from_s = view.book.from_s();
   out.month_to_s = view.book.to_s();
   out.now_s = view.counted_s;
-  const auto of = [](const SpentByHolder& spent, const BudgetHolder& holder) {
-    const auto found = spent.find(holder);
-    return found == spent.end() ? 0 : UnitsOf(found->second);
-  };
   for (const auto& [holder, state] : view.book.holders()) {
     const Money budget = state.budget(now_s);
     if (budget.micros <= 0) continue;  // no share of it can be reached
     BudgetState& s = out.budgets.emplace_back();
     s.budget = {holder.is_business() ? "business" : "group", holder.name, UnitsOf(budget)};
-    s.spent = of(view.spent.spent, holder);
-    s.forecast = of(view.forecast.spent, holder);
+    s.spent = UnitsOf(SpentOf(view.spent.spent, holder));
+    s.forecast = UnitsOf(SpentOf(view.forecast.spent, holder));
     s.currency = state.unit;
-    s.period = Name(period);
+    s.period = Name(PeriodOf(view.book));
   }
   return out;
 }
@@ -98,11 +93,10 @@ BudgetStates StatesOf(const BudgetView& view, BudgetPeriod period, int64_t now_s
 absl::StatusOr<std::unique_ptr<BudgetRun>> BudgetRun::Open(const DaemonConfig& config, Options options) {
   absl::StatusOr<BudgetDefinition> definition = ReadBudgets(config);
   if (!definition.ok()) return definition.status();
-  absl::StatusOr<std::unique_ptr<RequestLog>> log = OpenLedger(config.store.path);
+  absl::StatusOr<std::unique_ptr<RequestLog>> log = OpenRequestLog(config.store.path, ".budgets");
   if (!log.ok()) return log.status();
   std::unique_ptr<BudgetRun> run(new BudgetRun());
   run->log_ = *std::move(log);
-  run->period_ = definition->period;
   options.definition = *std::move(definition);
   options.price = PriceOf(config.prices);
   options.source = StrCat("file ", std::filesystem::path(config.budgets.file).filename().string());
@@ -116,9 +110,10 @@ absl::StatusOr<std::unique_ptr<BudgetRun>> BudgetRun::Open(const DaemonConfig& c
 
 void BudgetRun::Step(double steady_s) {
   if (steady_s < next_s_) return;
-  next_s_ = steady_s + kBudgetStepSeconds;
   const std::string now(Message(desk_->Step()));
-  if (now == said_ || (now.empty() && said_.empty())) return;
+  // The end of a period reads its whole account.
+  next_s_ = steady_s + (now.empty() ? kBudgetStepSeconds : kBudgetRetrySeconds);
+  if (now == said_) return;
   if (!now.empty()) spdlog::error("budgets: {}", now);
   said_ = now;
 }
@@ -126,15 +121,12 @@ void BudgetRun::Step(double steady_s) {
 absl::Status BudgetRun::Reload(const DaemonConfig& config) {
   absl::StatusOr<BudgetDefinition> definition = ReadBudgets(config);
   if (!definition.ok()) return definition.status();
-  const BudgetPeriod period = definition->period;
-  if (absl::Status s = desk_->Reload(*std::move(definition), PriceOf(config.prices)); !s.ok()) return s;
-  period_ = period;
-  return absl::OkStatus();
+  return desk_->Reload(*std::move(definition), PriceOf(config.prices));
 }
 
 BudgetStates BudgetRun::states() {
   const auto view = desk_->View();
-  return view.ok() ? StatesOf(**view, period_, desk_->now_s()) : BudgetStates();
+  return view.ok() ? StatesOf(**view, desk_->now_s()) : BudgetStates();
 }
 
 }  // namespace taut

@@ -19,7 +19,7 @@ namespace taut {
 absl::StatusOr<BudgetDefinition> ReadBudgets(const DaemonConfig& config);
 
 // What each business and group with money has spent, for BudgetWatch: as budgets of the open period.
-BudgetStates StatesOf(const BudgetView& view, BudgetPeriod period, int64_t now_s);
+BudgetStates StatesOf(const BudgetView& view, int64_t now_s);
 
 class BudgetRun {
  public:
@@ -42,7 +42,6 @@ class BudgetRun {
 
   std::unique_ptr<RequestLog> log_;
   std::unique_ptr<BudgetDesk> desk_;
-  BudgetPeriod period_ = BudgetPeriod::kMonth;
   double next_s_ = 0;
   std::string said_;  // the failure that was logged last
 };

@@ -83,7 +83,9 @@ void Daemon::Reload(const DaemonConfig& config) {
   // After the quota, whose groups they pay for.
   if (budgets_ != nullptr && !config.budgets.file.empty()) {
     DaemonConfig next = config;
-    next.prices = config_.prices;  // of these only a restart takes others over
+    // Of these only a restart takes others over.
+    next.prices = config_.prices;
+    next.store = config_.store;
     if (const absl::Status s = budgets_->Reload(next); s.ok()) {
       config_.budgets.file = config.budgets.file;
     } else {

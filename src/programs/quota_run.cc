@@ -24,14 +24,6 @@ GroupRuleOptions RulesOf(const QuotaConfig& config) {
   return {config.group, config.tier, config.default_tier};
 }
 
-absl::StatusOr<std::unique_ptr<RequestLog>> OpenLog(const std::string& store_path) {
-  if (store_path == "memory") return std::make_unique<InMemoryRequestLog>();
-  absl::StatusOr<std::unique_ptr<RequestLogFile>> file =
-      RequestLogFile::Open(StrCat(store_path, ".requests"));
-  if (!file.ok()) return file.status();
-  return std::unique_ptr<RequestLog>(*std::move(file));
-}
-
 // One line of the log for each change of a request.
 void SayChange(const QuotaRequest& r) {
   const std::string_view what = r.state == RequestState::kEnded ? Name(r.end) : Name(r.state);
@@ -46,6 +38,14 @@ void SayChange(const QuotaRequest& r) {
 }
 
 }  // namespace
+
+absl::StatusOr<std::unique_ptr<RequestLog>> OpenRequestLog(const std::string& store_path,
+                                                           std::string_view suffix) {
+  if (store_path == "memory") return std::make_unique<InMemoryRequestLog>();
+  absl::StatusOr<std::unique_ptr<RequestLogFile>> file = RequestLogFile::Open(StrCat(store_path, suffix));
+  if (!file.ok()) return file.status();
+  return std::unique_ptr<RequestLog>(*std::move(file));
+}
 
 absl::StatusOr<QuotaSpec> ReadQuota(const QuotaConfig& config, std::vector<std::string>& warnings) {
   absl::StatusOr<QuotaFile> file = ReadQuotaFile(config.file);
@@ -116,7 +116,7 @@ absl::StatusOr<std::unique_ptr<QuotaRun>> QuotaRun::Open(const QuotaConfig& conf
   std::vector<std::string> warnings;
   absl::StatusOr<QuotaSpec> spec = ReadQuota(config, warnings);
   if (!spec.ok()) return spec.status();
-  absl::StatusOr<std::unique_ptr<RequestLog>> log = OpenLog(store_path);
+  absl::StatusOr<std::unique_ptr<RequestLog>> log = OpenRequestLog(store_path, ".requests");
   if (!log.ok()) return log.status();
   std::unique_ptr<QuotaRun> run(new QuotaRun());
   run->log_ = *std::move(log);

@@ -17,6 +17,10 @@
 
 namespace taut {
 
+// The log of this name beside the store; in memory for the store "memory".
+absl::StatusOr<std::unique_ptr<RequestLog>> OpenRequestLog(const std::string& store_path,
+                                                           std::string_view suffix);
+
 // The quota of a file. InvalidArgument or NotFound with every error, a line each. `warnings`: sentences.
 absl::StatusOr<QuotaSpec> ReadQuota(const QuotaConfig& config, std::vector<std::string>& warnings);
 

@@ -159,8 +159,8 @@ absl::Status BudgetDesk::Reload(BudgetDefinition definition, const Price& price)
   const int64_t now_s = options_.now().seconds();
   const std::lock_guard lock(mutex_);
   if (absl::Status s = CheckWritable(); !s.ok()) return s;
+  // Periods are closed by Step alone: before the daemon's first, the account may be without what a backfill adds.
   if (now_s >= kEraBegins) {
-    if (absl::Status s = ClosePeriods(now_s); !s.ok()) return s;
     if (absl::Status s = Define(definition, price, now_s); !s.ok()) return s;
     defined_ = true;
   }
@@ -188,7 +188,6 @@ absl::StatusOr<BudgetEntry> BudgetDesk::Submit(BudgetEntry asked, bool all) {
   if (absl::Status s = CheckWritable(); !s.ok()) return s;
   if (!book_.is_open())
     return absl::UnavailableError("no period is open yet: the clock is not known before the first sample");
-  if (absl::Status s = ClosePeriods(now_s); !s.ok()) return s;
   const auto account = Read(now_s);
   if (!account.ok()) return account.status();
   const absl::StatusOr<BudgetSpending> spent = Attribute(book_, (*account)->days);
@@ -266,12 +265,12 @@ BudgetBook BudgetDesk::book() const {
   return book_;
 }
 
-std::vector<BudgetEntry> BudgetDesk::Ledger(absl::FunctionRef<bool(const BudgetEntry&)> keep,
-                                            size_t limit) const {
+std::vector<BudgetEntry> BudgetDesk::Ledger(
+    absl::FunctionRef<std::optional<BudgetEntry>(const BudgetEntry&)> shown, size_t limit) const {
   const std::lock_guard lock(mutex_);
   std::vector<BudgetEntry> out;
   for (auto e = ledger_.rbegin(); e != ledger_.rend() && out.size() < limit; ++e) {
-    if (keep(*e)) out.push_back(*e);
+    if (std::optional<BudgetEntry> entry = shown(*e); entry.has_value()) out.push_back(*std::move(entry));
   }
   return out;
 }

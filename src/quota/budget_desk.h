@@ -69,8 +69,9 @@ class BudgetDesk {
   absl::StatusOr<std::shared_ptr<const BudgetView>> View();
   // As it is now.
   BudgetBook book() const;
-  // Newest first.
-  std::vector<BudgetEntry> Ledger(absl::FunctionRef<bool(const BudgetEntry&)> keep, size_t limit) const;
+  // Newest first: what `shown` makes of each entry, without those of which it makes nothing.
+  std::vector<BudgetEntry> Ledger(absl::FunctionRef<std::optional<BudgetEntry>(const BudgetEntry&)> shown,
+                                  size_t limit) const;
   BudgetCounts counts() const;
   int64_t now_s() const { return options_.now().seconds(); }
 

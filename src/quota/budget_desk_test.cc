@@ -8,6 +8,7 @@
 #include "economy/budget_fixture.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "ports/empty_history.h"
 #include "quota/budget_text.h"
 #include "store/in_memory_request_log.h"
 
@@ -19,27 +20,8 @@ using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
 // An account that is known, and nothing else.
-class KnownAccount : public History {
+class KnownAccount : public EmptyHistory {
  public:
-  absl::StatusOr<JobRecord> Job(JobId) override { return absl::NotFoundError("no job"); }
-  absl::StatusOr<std::vector<JobDay>> JobDays(JobId, WindowId, WindowId) override {
-    return std::vector<JobDay>();
-  }
-  absl::StatusOr<std::vector<Decision>> Decisions(const DecisionQuery&, Reasons) override {
-    return std::vector<Decision>();
-  }
-  absl::StatusOr<std::vector<OomRecord>> Ooms(std::optional<JobId>, int64_t, size_t) override {
-    return std::vector<OomRecord>();
-  }
-  absl::StatusOr<std::vector<TierAct>> TierActs(const TierActQuery&) override {
-    return std::vector<TierAct>();
-  }
-  absl::StatusOr<std::vector<SettingChange>> Settings(std::optional<std::string>, size_t) override {
-    return std::vector<SettingChange>();
-  }
-  absl::StatusOr<std::vector<FleetPoint>> FleetPoints(WindowId, WindowId, int32_t) override {
-    return std::vector<FleetPoint>();
-  }
   absl::Status ReadAccount(
       WindowId from, WindowId to,
       absl::FunctionRef<void(const AccountSpan&, std::span<const AccountEntry>)> yield) override {
@@ -49,7 +31,7 @@ class KnownAccount : public History {
     }
     return absl::OkStatus();
   }
-  // A day of a job that costs so many EUR, at 1 EUR a core-hour.
+  // A day of a job that costs this amount of EUR, at 1 EUR a core-hour.
   void Spend(uint32_t job, int64_t day_s, uint64_t eur) {
     AccountEntry entry{JobId{job}};
     entry.of[0].billed = eur * kMillicoreSecondsPerCoreHour;
@@ -103,7 +85,7 @@ class BudgetDeskTest : public ::testing::Test {
     return found == view.spent.spent.end() ? Money() : found->second;
   }
   static std::vector<BudgetEntry> All(const BudgetDesk& desk) {
-    return desk.Ledger([](const BudgetEntry&) { return true; }, 10'000);
+    return desk.Ledger([](const BudgetEntry& e) { return std::optional(e); }, 10'000);
   }
 
   QuotaSpec quota_;

@@ -74,9 +74,7 @@ absl::StatusOr<GroupDays> ReadGroupDays(History& history, const FleetView& view,
       const absl::StatusOr<Money> cost =
           PriceTimes(price->rate(r), sums[static_cast<size_t>(r)], QuantityPerRate(r));
       if (!cost.ok()) return cost.status();
-      const absl::StatusOr<Money> sum = Add(day.amount, *cost);
-      if (!sum.ok()) return sum.status();
-      day.amount = *sum;
+      if (absl::Status s = AddTo(day.amount, *cost); !s.ok()) return s;
     }
   }
   return out;
