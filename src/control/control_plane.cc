@@ -80,6 +80,8 @@ void ControlPlane::PassOnStartups() {
 }
 
 void ControlPlane::TakeTierActs(Timestamp now) {
+  // While the store takes none, they wait in the inbox, which is bounded.
+  if (!committer_.unsaved().tier_acts.empty()) return;
   const int64_t now_s = front_.CellTime(now).value_or(now).seconds();
   for (TierAct& act : tier_acts_.TakeAll(now_s + kClocksApartS))
     committer_.unsaved().tier_acts.push_back(std::move(act));

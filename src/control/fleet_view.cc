@@ -279,7 +279,7 @@ JobView ViewOf(const LiveFleet& fleet, const LiveJob& job, int32_t day) {
     const OverloadDay& overload = job.replicas->overload();
     view.load_windows = static_cast<uint16_t>(overload.windows());
     view.overloaded_windows = static_cast<uint16_t>(overload.overloaded());
-    view.overloaded = overload.now();
+    view.overloaded = overload.now() && overload.last() == fleet.passed();
   }
   view.enforced = fleet.Enforced(job);
   if (const auto share = job.throttled_share(); share.has_value())

@@ -224,6 +224,7 @@ std::vector<ClosedWindow> IngestFront::CloseWindows(Timestamp now, When when) {
 }
 
 void IngestFront::SetStartups(const absl::flat_hash_map<uint32_t, int32_t>& seconds) {
+  asks_for_starts_ = !seconds.empty();
   const std::lock_guard lock(mutex_);
   ingest_->SetStartups(seconds);
 }

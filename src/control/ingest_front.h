@@ -2,6 +2,7 @@
 // of the cell. Samples of open windows are in a log until their window is stored.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <map>
 #include <memory>
@@ -112,6 +113,8 @@ class IngestFront {
   void SetWaitingWindows(int waiting);
   // As Ingest. After Restore.
   void SetStartups(const absl::flat_hash_map<uint32_t, int32_t>& seconds);
+  // Whether any job does.
+  bool asks_for_starts() const { return asks_for_starts_; }
   // OOM kills since the last call, none far ahead of the cell's clock. Before CloseWindows, which forgets the
   // names of series not heard of for long.
   std::vector<OomSighting> TakeOoms(Timestamp now);
@@ -165,6 +168,7 @@ class IngestFront {
   std::unique_ptr<Ingest> ingest_;
   CellClock clock_;
   int waiting_windows_ = 0;
+  std::atomic<bool> asks_for_starts_ = false;
   bool hold_windows_ = false;
   uint64_t deferred_writes_ = 0;
   std::vector<Timestamp> said_;

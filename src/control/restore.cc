@@ -184,6 +184,15 @@ absl::Status ControlPlane::RestoreSince(const Restored& restored) {
   if (!s.ok()) return s;
   happen_before(INT64_MAX);
   for (; decision != decisions->end(); ++decision) fleet.Redo(*decision);
+  // An order may fail after the checkpoint that has it.
+  DecisionQuery failed;
+  failed.target = Target::Replicas();
+  failed.outcome = Outcome::kFailed;
+  failed.from_s = from_s - kDaySeconds;
+  failed.limit = kMany;
+  const absl::StatusOr<std::vector<Decision>> orders = DecisionsInOrder(*parts_.history, failed);
+  if (!orders.ok()) return orders.status();
+  for (const Decision& d : *orders) fleet.RedoOutcome(d);
   committer_.ApplyPending(*decisions);
   const absl::StatusOr<std::vector<OomRecord>> told =
       parts_.history->Ooms(std::nullopt, INT64_MIN, kOomsRemembered);

@@ -131,8 +131,7 @@ std::optional<JobId> LiveFleet::Find(std::string_view name) const {
 void LiveFleet::Repolicy(LiveJob& job) {
   const std::shared_ptr<const JobPolicy> old = std::exchange(job.policy, PolicyOf(job));
   if (old == job.policy) return;
-  if (jobs_.Find(job.record.id) == &job)
-    NoteStartup(job);  // else a copy, whose settings are not in force yet
+  if (IsOurs(job)) NoteStartup(job);
   bool all_same = true;
   for (const Resource r : kResources) {
     if (SameRecommender(*old, *job.policy, r)) continue;
@@ -393,7 +392,7 @@ void LiveFleet::DecideReplicasOf(LiveJob& job, int64_t now_s, PassOutput& out) {
     if (!job.policy->replica_policy.empty()) return;
     // Its policy was taken away, and so is its order.
     NoteHold(job, now_s, out);
-    job.replicas.reset();
+    DropReplicas(job);
     return;
   }
   if (verdict.kind != DecisionKind::kWouldSet) ++out.point.changes;
@@ -406,9 +405,14 @@ void LiveFleet::DecideReplicasOf(LiveJob& job, int64_t now_s, PassOutput& out) {
 }
 
 void LiveFleet::NoteReplicaOrder(uint64_t decision, LiveJob& job) {
-  replica_orders_.erase(job.replicas->order());
+  if (IsOurs(job)) replica_orders_.erase(job.replicas->order());
   job.replicas->NoteOrder(decision);
-  replica_orders_[decision] = job.record.id;
+  if (IsOurs(job)) replica_orders_[decision] = job.record.id;
+}
+
+void LiveFleet::DropReplicas(LiveJob& job) {
+  if (IsOurs(job)) replica_orders_.erase(job.replicas->order());
+  job.replicas.reset();
 }
 
 bool LiveFleet::NoteHold(LiveJob& job, int64_t now_s, PassOutput& out) {
@@ -423,7 +427,7 @@ void LiveFleet::EndHold(LiveJob& job, int64_t now_s, PassOutput& out) {
   if (job.replicas == nullptr || DecidesReplicas(*job.policy)) return;
   NoteHold(job, now_s, out);
   const bool is_done = job.policy->replica_policy.empty() && !job.replicas->in_force().has_value();
-  if (is_done) job.replicas.reset();
+  if (is_done) DropReplicas(job);
 }
 
 void LiveFleet::TakeSilence(const ClosedWindow& closed, PassOutput& out) {

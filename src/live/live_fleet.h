@@ -197,6 +197,7 @@ class LiveFleet {
   // have changed.
   const absl::flat_hash_map<uint32_t, int32_t>& startups() const { return startups_; }
   uint64_t startups_version() const { return startups_version_; }
+  WindowId passed() const { return passed_; }  // the newest processed window; of INT32_MIN: none
 
   // What was promised and what came, of days that are over; of all jobs, those that are forgotten too.
   const RiskBook& risks() const { return risks_; }
@@ -220,6 +221,8 @@ class LiveFleet {
   // A setting and a decision that were stored: taken in without deciding anything.
   void Redo(const SettingChange& change);
   void Redo(const Decision& decision);
+  // Of a decision that the job knows already.
+  void RedoOutcome(const Decision& d);
   // A stored window again, for the jobs of chunks whose checkpoint is older than it (through[chunk] <
   // window).
   void Redo(const ClosedWindow& closed, std::span<const WindowId> through, RunTurns run = RunInOrder);
@@ -264,10 +267,14 @@ class LiveFleet {
   void DecideReplicasOf(LiveJob& job, int64_t now_s, PassOutput& out);
   // So that its outcome finds the job. REQUIRES: job.replicas is not null.
   void NoteReplicaOrder(uint64_t decision, LiveJob& job);
+  // It is not scaled any more. REQUIRES: job.replicas.
+  void DropReplicas(LiveJob& job);
+  // Else a copy, whose settings and decisions are not in force yet.
+  bool IsOurs(const LiveJob& job) const { return jobs_.Find(job.record.id) == &job; }
   // True: its number of tasks is held from now on, or no longer.
   static bool NoteHold(LiveJob& job, int64_t now_s, PassOutput& out);
   // After a change of settings: nothing is held of a job whose number is the owner's again.
-  static void EndHold(LiveJob& job, int64_t now_s, PassOutput& out);
+  void EndHold(LiveJob& job, int64_t now_s, PassOutput& out);
   // Scaled jobs of which nothing was measured in the window.
   void TakeSilence(const ClosedWindow& closed, PassOutput& out);
   // REQUIRES: the verdict decides something. Good until the next one.

@@ -181,6 +181,12 @@ void LiveFleet::Redo(const Decision& d) {
   last_decision_ = std::max(last_decision_, d.id);
 }
 
+void LiveFleet::RedoOutcome(const Decision& d) {
+  LiveJob* const job = jobs_.Find(d.job);
+  if (job != nullptr && job->replicas != nullptr && job->replicas->TakeOutcome(d.id, d.outcome))
+    Changed(*job);
+}
+
 void LiveFleet::Redo(const ClosedWindow& closed, std::span<const WindowId> through, RunTurns run) {
   day_ = std::max(day_, closed.window.day());
   now_ = closed.window;
@@ -234,6 +240,7 @@ void LiveFleet::DistrustFuture(int64_t now_s) {
       job.ooms_of_day.fill(0);
       job.ooms_day = INT32_MIN;
     }
+    if (job.replicas != nullptr) job.replicas->DistrustFuture(latest_s, now_s);
     for (LiveLane& lane : job.lanes) {
       GateState& gate = lane.gate;
       mend(gate.last_change_s);

@@ -87,7 +87,7 @@ void LiveReplicas::Observe(const Signal& cpu, std::optional<double> limit, SizeU
   }
   size_ = {};
   running_ = tasks;
-  load_ = LoadOf(cpu);
+  load_ = LoadOf(cpu, starts);
   NoteMove(load_.value_or(-1));
   NoteOverload(cpu.window, ready, limit);
   const int64_t now_s = cpu.window.next().start_s();
@@ -293,15 +293,23 @@ void LiveReplicas::TakeExternal(std::optional<ExternalTasks> answer) {
   if (count.has_value() && (capacity_ > 0 || !reads_load())) recommended_ = count;
 }
 
-std::optional<double> LiveReplicas::LoadOf(const Signal& cpu) const {
+void LiveReplicas::DistrustFuture(int64_t latest_s, int64_t now_s) {
+  if (gate_.last_change_s > latest_s) gate_.last_change_s = now_s;
+  if (gate_.step_back_until_s > latest_s + kStepBackSeconds) gate_.step_back_until_s = now_s;
+  if (held_.holds() && held_.since_s > latest_s) held_.since_s = now_s;
+  if (overload_.last() > WindowId::Of(Timestamp::FromSeconds(latest_s))) overload_ = {};
+}
+
+std::optional<double> LiveReplicas::LoadOf(const Signal& cpu, const StartSums& starts) const {
   if (!is_of_cpu()) return UsableLoad(cpu.load, capacity_);
-  double load = StartsOf(cpu.named).more_cores;  // tasks that start process load, too
+  double load = starts.more_cores;  // tasks that start process load, too
   for (const TaskUsage& t : cpu.tasks) load += t.mean;
   return UsableLoad(load, capacity_);
 }
 
 Verdict LiveReplicas::Decide(const JobPolicy& policy, int64_t now_s) {
-  const bool repeats = failed_ && now_s - gate_.last_change_s >= kRepeatFailedSeconds;
+  const bool repeats =
+      failed_ && gate_.in_force.has_value() && now_s - gate_.last_change_s >= kRepeatFailedSeconds;
   Verdict verdict = DecideReplicas(
       policy, {.now_s = now_s, .running = running_, .recommended = recommended_, .repeats = repeats}, gate_);
   if (verdict.kind.has_value()) {

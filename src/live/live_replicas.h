@@ -15,6 +15,7 @@
 #include "model/closed_window.h"
 #include "model/reason.h"
 #include "model/signal.h"
+#include "model/start_usage.h"
 #include "replicas/policies.h"
 #include "replicas/silence.h"
 #include "replicas/task_sizer.h"
@@ -99,6 +100,8 @@ class LiveReplicas {
     capacity_ = task_capacity_;
     moves_.Clear();  // the fleet knows them
   }
+  // After a clock that was far ahead: times after `latest_s` are taken for `now_s`.
+  void DistrustFuture(int64_t latest_s, int64_t now_s);
   // Settings of the size may have changed: it is weighed anew within the hour.
   void WeighSizeAnew();
 
@@ -146,7 +149,7 @@ class LiveReplicas {
   size_t state_bytes() const;
 
  private:
-  std::optional<double> LoadOf(const Signal& cpu) const;
+  std::optional<double> LoadOf(const Signal& cpu, const StartSums& starts) const;
   // Of the policy's signals().
   std::span<const double> SignalsOf(const Signal& cpu);
   void NoteMove(double load);

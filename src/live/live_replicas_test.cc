@@ -192,7 +192,7 @@ TEST(LiveReplicas, WhatIsOnlyShownBecomesReadyWhileItGrows) {
   }
 }
 
-// As of a webhook that is away for an hour: the job is not left with too few tasks until its load changes.
+// As of a webhook that does not answer for an hour: the job is not left with too few tasks until its load changes.
 TEST(LiveReplicas, AnOrderThatFailedIsGivenAgainAfterAnHour) {
   ScaledJob job(Scaling(Mode::kAuto, "hpa"));
   job.follows = false;

@@ -101,7 +101,10 @@ void LiveFleet::Take(PreparedSettings prepared) {
   LiveJob* job = jobs_.Find(prepared.id);
   if (job == nullptr) return;
   Changed(*job);
+  if (job->replicas != nullptr) replica_orders_.erase(job->replicas->order());
   static_cast<LiveJobState&>(*job) = std::move(static_cast<LiveJobState&>(prepared.job));
+  if (job->replicas != nullptr && job->replicas->order() != 0)
+    replica_orders_[job->replicas->order()] = job->record.id;
   NoteStartup(*job);
   if (!prepared.changes.empty()) last_setting_ = prepared.changes.back().id;
   if (!prepared.output.decisions.empty()) last_decision_ = prepared.output.decisions.back().id;

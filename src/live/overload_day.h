@@ -31,7 +31,9 @@ class OverloadDay {
   }
   uint32_t windows() const { return Count(measured_); }
   uint32_t overloaded() const { return Count(overloaded_); }
-  bool now() const { return now_; }  // in the last window
+  bool now() const { return now_; }  // in last()
+  // That was measured; of INT32_MIN: none.
+  WindowId last() const { return WindowId{last_}; }
 
   void Save(ByteWriter& out) const {
     out.Put(last_);

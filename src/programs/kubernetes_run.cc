@@ -396,9 +396,7 @@ void KubernetesRun::PassOnPods() {
     // Also after the clock was set back.
     const bool pass_on_all = !all_passed_on.has_value() || time.us - all_passed_on->us >= kPassOnAllMicros ||
                              time < *all_passed_on;
-    bool starts = false;
-    if (pass_on_all || !changed.empty())
-      control_->WithFleet([&](const LiveFleet& fleet) { starts = !fleet.startups().empty(); });
+    const bool starts = control_->ingest().asks_for_starts();
     if (pass_on_all) {
       all_passed_on = time;
       ForEachPodSeries(cluster_, time, starts, take);
