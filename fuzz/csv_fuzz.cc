@@ -8,16 +8,13 @@
 #include <string_view>
 
 #include "cell/recorded_machines.h"
+#include "machine_sink.h"
 #include "trace/detect.h"
 #include "trace/format_reader.h"
 #include "trace/job_days.h"
 
 namespace taut {
 namespace {
-
-void Require(bool holds) {
-  if (!holds) std::abort();
-}
 
 struct Target {
   TraceFormat format;
@@ -50,32 +47,11 @@ void Feed(FormatReader& reader, std::string_view text, uint64_t first_line) {
       reader.ReadLines({LineBlock::Kind::kLines, std::string_view(padded).substr(0, size), first_line}).ok());
 }
 
-// Takes machines, too.
-class Sink final : public TraceSink {
- public:
-  Sink(JobDayStore& store, RecordedMachines& machines) : store_(store), machines_(machines) {}
-  void OnJob(JobId id, const JobInfo& info) override { store_.OnJob(id, info); }
-  void OnUsage(const UsageRow& row) override { store_.OnUsage(row); }
-  void OnLimit(JobId id, Timestamp t, std::optional<float> cpu, std::optional<float> memory) override {
-    store_.OnLimit(id, t, cpu, memory);
-  }
-  RecordedMachines* machines() override { return &machines_; }
-  void OnPlaced(JobId id, uint32_t task, Timestamp start, uint32_t machine) override {
-    Require(machine < machines_.size());
-    machines_.Place(id, task, WindowId::Of(start), machine);
-    Require(machines_.StayOf(id, task, WindowId::Of(start))->machine == machine);
-  }
-
- private:
-  JobDayStore& store_;
-  RecordedMachines& machines_;
-};
-
 void Run(const Target& target, std::string_view text) {
   const TraceOptions options;
   JobDayStore store({});
   RecordedMachines machines;
-  Sink sink(store, machines);
+  MachineSink sink(store, machines);
   ReadReport report;
   const auto reader = target.make({options, sink, report});
   Require(reader->BeginFile("fuzz", target.table).ok());

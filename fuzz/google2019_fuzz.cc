@@ -7,44 +7,21 @@
 #include <string_view>
 
 #include "cell/recorded_machines.h"
+#include "machine_sink.h"
 #include "trace/google2019.h"
 #include "trace/job_days.h"
 
 namespace taut {
 namespace {
 
-void Require(bool holds) {
-  if (!holds) std::abort();
-}
-
 constexpr std::string_view kGoodLine =
     R"({"start_time":"300000000","end_time":"600000000","collection_id":"4611686018427387904",)"
     R"("average_usage":{"cpus":0.5,"memory":0.25}})";
 
-// Takes machines, too.
-class Sink final : public TraceSink {
- public:
-  Sink(JobDayStore& store, RecordedMachines& machines) : store_(store), machines_(machines) {}
-  void OnJob(JobId id, const JobInfo& info) override { store_.OnJob(id, info); }
-  void OnUsage(const UsageRow& row) override { store_.OnUsage(row); }
-  void OnLimit(JobId id, Timestamp t, std::optional<float> cpu, std::optional<float> memory) override {
-    store_.OnLimit(id, t, cpu, memory);
-  }
-  RecordedMachines* machines() override { return &machines_; }
-  void OnPlaced(JobId id, uint32_t task, Timestamp start, uint32_t machine) override {
-    Require(machine < machines_.size());
-    machines_.Place(id, task, WindowId::Of(start), machine);
-  }
-
- private:
-  JobDayStore& store_;
-  RecordedMachines& machines_;
-};
-
 void Run(GoogleTable table, std::string_view text, const TraceOptions& options) {
   JobDayStore store({});
   RecordedMachines machines;
-  Sink sink(store, machines);
+  MachineSink sink(store, machines);
   ReadReport report;
   Google2019Parser parser(options, sink, report);
   std::string padded(text);

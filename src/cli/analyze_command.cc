@@ -85,6 +85,17 @@ std::string SizesText(const TraceAnalysis& a) {
           Number(MeanWait(0.5, a.sizes[1].others.squared_coefficient())), a.correlation));
 }
 
+// Of one tier or mode: usage, limits and slack of each resource.
+template <typename ByResource>
+void AddMeans(const ByResource& of, size_t at, std::vector<std::string>& row) {
+  for (size_t r = 0; r < 2; ++r) {
+    const TierSummary& t = of[r][at];
+    row.push_back(Number(InUnits(r, t.usage)));
+    row.push_back(t.limit > 0 ? Number(InUnits(r, t.limit)) : "-");
+    row.push_back(t.limit > 0 ? fmt::format("{:.1f} %", 100 * t.slack()) : "-");
+  }
+}
+
 std::string TiersText(const TraceAnalysis& a) {
   TextTable table(
       {"tier", "jobs", "CPU used,\ncores", "limits", "slack", "memory\nused, GiB", "limits", "slack"});
@@ -93,12 +104,7 @@ std::string TiersText(const TraceAnalysis& a) {
     std::vector<std::string> row = {
         a.has_priorities ? std::string(Name(static_cast<TraceTier>(tier))) : "all",
         FormatCount(a.tiers[0][tier].jobs)};
-    for (size_t r = 0; r < 2; ++r) {
-      const TierSummary& t = a.tiers[r][tier];
-      row.push_back(Number(InUnits(r, t.usage)));
-      row.push_back(t.limit > 0 ? Number(InUnits(r, t.limit)) : "-");
-      row.push_back(t.limit > 0 ? fmt::format("{:.1f} %", 100 * t.slack()) : "-");
-    }
+    AddMeans(a.tiers, tier, row);
     table.Add(std::move(row));
   }
   return StrCat(table.Render(), "Means over ", a.hours.size(), " hours with usage.\n");
@@ -112,12 +118,7 @@ std::string ModesText(const TraceAnalysis& a) {
     if (a.modes[0][mode].jobs == 0) continue;
     std::vector<std::string> row = {std::string(Name(static_cast<ScalingMode>(mode))),
                                     FormatCount(a.modes[0][mode].jobs)};
-    for (size_t r = 0; r < 2; ++r) {
-      const TierSummary& t = a.modes[r][mode];
-      row.push_back(Number(InUnits(r, t.usage)));
-      row.push_back(t.limit > 0 ? Number(InUnits(r, t.limit)) : "-");
-      row.push_back(t.limit > 0 ? fmt::format("{:.1f} %", 100 * t.slack()) : "-");
-    }
+    AddMeans(a.modes, mode, row);
     table.Add(std::move(row));
   }
   return table.Render() + "\n";

@@ -120,9 +120,9 @@ absl::Status TakeTime(const CompactArgs& args, LoadedCell& input, Cell& cell) {
 
 absl::StatusOr<Cell> LoadCell(const CompactArgs& args) {
   Cell cell;
-  if (args.paths.empty() && !args.at.empty())
+  if (args.files.paths.empty() && !args.at.empty())
     return absl::InvalidArgumentError("--at: expected with files; a generated cell is of one time");
-  if (args.paths.empty()) {
+  if (args.files.paths.empty()) {
     MadeCellOptions made;
     made.machines = args.machines;
     made.tasks_per_machine = args.tasks_per_machine;
@@ -134,12 +134,7 @@ absl::StatusOr<Cell> LoadCell(const CompactArgs& args) {
     cell.about = StrCat("a generated cell (seed ", args.seed, ")\n");
     return cell;
   }
-  TraceArgs files;
-  files.paths = args.paths;
-  files.strict = args.strict;
-  files.unit_cpu_cores = args.unit_cpu_cores;
-  files.unit_memory = args.unit_memory;
-  const absl::StatusOr<TraceOptions> options = ToTraceOptions(files);
+  const absl::StatusOr<TraceOptions> options = ToTraceOptions(args.files);
   if (!options.ok()) return options.status();
   absl::StatusOr<LoadedCell> input = LoadCellFiles(*options, args.quiet);
   if (!input.ok()) return input.status();
@@ -294,7 +289,7 @@ int RunCompact(const CompactArgs& args) {
   const absl::StatusOr<CompactionRunsOptions> options = ToOptions(args);
   if (!options.ok()) return Fail(options.status());
   const NamedPath outputs[] = {{"--json", args.json}};
-  if (absl::Status s = CheckOutputs(outputs, args.paths); !s.ok()) return Fail(s);
+  if (absl::Status s = CheckOutputs(outputs, args.files.paths); !s.ok()) return Fail(s);
   absl::StatusOr<std::unique_ptr<OutputFile>> file = OpenOutput(outputs[0]);
   if (!file.ok()) return Fail(file.status());
   CatchInterrupts();

@@ -8,14 +8,13 @@
 #include "CLI/CLI.hpp"
 #include "cell/cell_state.h"
 #include "cli/commands.h"
+#include "cli/input.h"
 
 namespace taut {
 
 struct CompactArgs {
-  std::vector<std::string> paths;  // of machines and jobs; empty: a made cell
-  std::string at;                  // a time; empty: all jobs, or of recorded events the fullest time
-  double unit_cpu_cores = 64;
-  std::string unit_memory = "256GiB";
+  TraceArgs files;                       // of machines and jobs; no paths: a made cell
+  std::string at;                        // a time; empty: all jobs, or of recorded events the fullest time
   uint32_t machines = 1000;              // of a made cell
   double tasks_per_machine = 12;         // about
   uint64_t seed = 1;                     // of the made cell and of the trials
@@ -26,7 +25,6 @@ struct CompactArgs {
   double pending_percent = 0.2;
   double large_user_percent = 2;
   int threads = 0;
-  bool strict = false;
   std::string json;  // path; empty: not written
   OutputForm output = OutputForm::kTable;
   bool quiet = false;

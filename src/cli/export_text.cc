@@ -130,7 +130,8 @@ int64_t WholeBytes(double bytes) { return static_cast<int64_t>(std::ceil(bytes -
 std::string ShellWord(std::string_view text) {
   const auto plain = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-           c == '.' || c == '-' || c == '/';
+           c == '.' || c == '-' || c == '/' || c == ',' || c == '=' || c == ':' || c == '%' || c == '+' ||
+           c == '@';
   };
   if (!text.empty() && std::all_of(text.begin(), text.end(), plain)) return std::string(text);
   std::string out = "'";

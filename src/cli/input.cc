@@ -6,32 +6,9 @@
 #include "cli/terminal.h"
 #include "fmt/format.h"
 #include "model/units.h"
+#include "trace/placing_sink.h"
 
 namespace taut {
-namespace {
-
-// Days of usage, and where it was measured.
-class PlacingSink final : public TraceSink {
- public:
-  PlacingSink(JobDayStore& days, RecordedMachines& machines) : days_(days), machines_(machines) {}
-
-  void OnJob(JobId id, const JobInfo& info) override { days_.OnJob(id, info); }
-  void OnUsage(const UsageRow& row) override { days_.OnUsage(row); }
-  void OnLimit(JobId id, Timestamp t, std::optional<float> cpu_cores,
-               std::optional<float> memory_bytes) override {
-    days_.OnLimit(id, t, cpu_cores, memory_bytes);
-  }
-  RecordedMachines* machines() override { return &machines_; }
-  void OnPlaced(JobId id, uint32_t task, Timestamp start, uint32_t machine) override {
-    machines_.Place(id, task, WindowId::Of(start), machine);
-  }
-
- private:
-  JobDayStore& days_;
-  RecordedMachines& machines_;
-};
-
-}  // namespace
 
 absl::StatusOr<JobId> LoadedTrace::FindJob(const std::string& name) const {
   std::vector<std::string_view> names;

@@ -20,16 +20,16 @@ const char* const kCompactHelp =
 void AddCompact(CLI::App& verb, CompactArgs& args) {
   std::vector<std::string> scores;
   for (const CellScoreInfo& s : CellScores()) scores.emplace_back(s.name);
-  verb.add_option("paths", args.paths,
+  verb.add_option("paths", args.files.paths,
                   "a CSV of machines and one of jobs, or event tables of a trace, see docs/formats.md")
       ->type_name("PATH");
   verb.add_option(
       "--at", args.at,
       "the jobs and machines that are there at this time (10d, 36h) after the beginning "
       "(default: of event tables the time at which jobs ask for most CPU; of CSV files all jobs)");
-  verb.add_option("--unit-cpu", args.unit_cpu_cores, "of event tables: cores of the trace's CPU unit")
+  verb.add_option("--unit-cpu", args.files.unit_cpu_cores, "of event tables: cores of the trace's CPU unit")
       ->capture_default_str();
-  verb.add_option("--unit-memory", args.unit_memory, "of event tables: memory of the trace's unit")
+  verb.add_option("--unit-memory", args.files.unit_memory, "of event tables: memory of the trace's unit")
       ->capture_default_str();
   verb.add_option("--machines", args.machines, "without files: machines of the generated cell")
       ->capture_default_str();
@@ -57,7 +57,7 @@ void AddCompact(CLI::App& verb, CompactArgs& args) {
       ->capture_default_str();
   verb.add_option("--threads", args.threads, "threads; 0: one per core; the result does not depend on it")
       ->capture_default_str();
-  verb.add_flag("--strict", args.strict, "stop at the first bad row");
+  verb.add_flag("--strict", args.files.strict, "stop at the first bad row");
   verb.add_option("--json", args.json, "write the result as JSON to this file")->type_name("FILE");
 }
 

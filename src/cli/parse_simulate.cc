@@ -50,12 +50,12 @@ const char* const kSimulateHelp =
 void AddSimulate(CLI::App& verb, SimulateArgs& args) {
   std::vector<std::string> scores;
   for (const CellScoreInfo& s : CellScores()) scores.emplace_back(s.name);
-  verb.add_option("paths", args.paths,
+  verb.add_option("paths", args.files.paths,
                   "CSV files of machines, jobs and events, or event tables of a trace, see docs/formats.md")
       ->type_name("PATH");
-  verb.add_option("--unit-cpu", args.unit_cpu_cores, "of event tables: cores of the trace's CPU unit")
+  verb.add_option("--unit-cpu", args.files.unit_cpu_cores, "of event tables: cores of the trace's CPU unit")
       ->capture_default_str();
-  verb.add_option("--unit-memory", args.unit_memory, "of event tables: memory of the trace's unit")
+  verb.add_option("--unit-memory", args.files.unit_memory, "of event tables: memory of the trace's unit")
       ->capture_default_str();
   AddMade(verb, args);
   verb.add_option("--until", args.until,
@@ -75,7 +75,7 @@ void AddSimulate(CLI::App& verb, SimulateArgs& args) {
       ->capture_default_str();
   verb.add_option("--threads", args.threads, "threads, one a setup at most; 0: one per core")
       ->capture_default_str();
-  verb.add_flag("--strict", args.strict, "stop at the first bad row");
+  verb.add_flag("--strict", args.files.strict, "stop at the first bad row");
   verb.add_option("--json", args.json, "write the result as JSON to this file")->type_name("FILE");
   verb.add_option("--report", args.report, "write an HTML file with charts")->type_name("FILE");
   verb.add_option("--events", args.events, "write what happened to each task and machine as CSV")

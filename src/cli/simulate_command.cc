@@ -127,12 +127,7 @@ absl::StatusOr<TimedCell> MakeTimedCell(const SimulateArgs& args, CellSimulation
 
 absl::StatusOr<TimedCell> ReadTimedCell(const SimulateArgs& args, CellSimulationOptions& options) {
   TimedCell cell;
-  TraceArgs files;
-  files.paths = args.paths;
-  files.strict = args.strict;
-  files.unit_cpu_cores = args.unit_cpu_cores;
-  files.unit_memory = args.unit_memory;
-  const absl::StatusOr<TraceOptions> read = ToTraceOptions(files);
+  const absl::StatusOr<TraceOptions> read = ToTraceOptions(args.files);
   if (!read.ok()) return read.status();
   absl::StatusOr<LoadedCell> input = LoadCellFiles(*read, args.quiet);
   if (!input.ok()) return input.status();
@@ -193,7 +188,7 @@ struct Outputs {
 
 absl::StatusOr<Outputs> OpenOutputs(const SimulateArgs& args) {
   const NamedPath paths[] = {{"--json", args.json}, {"--report", args.report}, {"--events", args.events}};
-  if (absl::Status s = CheckOutputs(paths, args.paths); !s.ok()) return s;
+  if (absl::Status s = CheckOutputs(paths, args.files.paths); !s.ok()) return s;
   Outputs out;
   std::unique_ptr<OutputFile>* files[] = {&out.json, &out.report, &out.events};
   for (size_t i = 0; i < std::size(paths); ++i) {
@@ -263,7 +258,7 @@ int RunSimulate(const SimulateArgs& args) {
   if (!files.ok()) return Fail(files.status());
   CatchInterrupts();
   CellSimulationOptions& o = options->simulation;
-  absl::StatusOr<TimedCell> cell = args.paths.empty() ? MakeTimedCell(args, o) : ReadTimedCell(args, o);
+  absl::StatusOr<TimedCell> cell = args.files.paths.empty() ? MakeTimedCell(args, o) : ReadTimedCell(args, o);
   if (!cell.ok()) return Fail(cell.status());
   if (!args.warmup.empty()) {
     const absl::StatusOr<int64_t> warmup = Milliseconds("--warmup", args.warmup);

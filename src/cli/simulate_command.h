@@ -9,23 +9,21 @@
 #include "cell/cell_simulation.h"
 #include "cell/made_events.h"
 #include "cli/commands.h"
+#include "cli/input.h"
 
 namespace taut {
 
 struct SimulateArgs {
-  std::vector<std::string> paths;  // of machines, jobs and events; empty: a made cell
+  TraceArgs files;  // of machines, jobs and events; no paths: a made cell
   MadeCellEventsOptions made;
   std::string time = "2d";  // of a made cell
-  double unit_cpu_cores = 64;
-  std::string unit_memory = "256GiB";
-  std::string until;   // of files; empty: to the last end or event
-  std::string warmup;  // empty: a quarter of a made cell's time, nothing of files'
+  std::string until;        // of files; empty: to the last end or event
+  std::string warmup;       // empty: a quarter of a made cell's time, nothing of files'
   std::string score = "hybrid";
   std::string pass_every = "1s";
   uint32_t enough = 0;
   std::vector<std::string> compare;  // setups
   int threads = 0;
-  bool strict = false;
   std::string json, report, events;  // paths; empty: not written
   OutputForm output = OutputForm::kTable;
   bool quiet = false;

@@ -5,6 +5,7 @@
 #include "base/strings.h"
 #include "base/worker_pool.h"
 #include "cli/cli.h"
+#include "cli/export_text.h"
 #include "cli/json_text.h"
 #include "cli/outputs.h"
 #include "cli/replicas_input.h"
@@ -294,16 +295,6 @@ std::string SweepJson(const Sweep& sweep) {
                    {"partial", sweep.partial},
                    {"notes", sweep.notes},
                    {"trials", std::move(trials)}});
-}
-
-// As one word of a shell.
-std::string ShellWord(const std::string& text) {
-  constexpr std::string_view kPlain =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./,=:%+@";
-  if (!text.empty() && text.find_first_not_of(kPlain) == std::string::npos) return text;
-  std::string out = "'";
-  for (const char c : text) StrAppend(&out, c == '\'' ? std::string("'\\''") : std::string(1, c));
-  return out + "'";
 }
 
 // What replays the chosen settings on the same load.

@@ -30,13 +30,7 @@ class OvercommitReplay {
     absl::StatusOr<std::vector<std::unique_ptr<PeakPredictor>>> made = MakePredictors(options_);
     if (!made.ok()) return made.status();
     predictors_ = *std::move(made);
-    for (const std::string& name : options_.predictors) {
-      OvercommitResult::Row row;
-      row.predictor = name;
-      row.by_placement.resize(options_.placements);
-      row.by_machine.resize(machines_.size());
-      result_.rows.push_back(std::move(row));
-    }
+    result_.rows = EmptyRows(options_, options_.placements, machines_.size());
     return absl::OkStatus();
   }
 
@@ -124,6 +118,18 @@ absl::StatusOr<std::vector<std::unique_ptr<PeakPredictor>>> MakePredictors(const
     absl::StatusOr<std::unique_ptr<PeakPredictor>> made = NewPeakPredictor(name, options.settings);
     if (!made.ok()) return made.status();
     out.push_back(*std::move(made));
+  }
+  return out;
+}
+
+std::vector<OvercommitResult::Row> EmptyRows(const OvercommitOptions& options, size_t placements,
+                                             size_t machines) {
+  std::vector<OvercommitResult::Row> out;
+  for (const std::string& name : options.predictors) {
+    OvercommitResult::Row& row = out.emplace_back();
+    row.predictor = name;
+    row.by_placement.resize(placements);
+    row.by_machine.resize(machines);
   }
   return out;
 }

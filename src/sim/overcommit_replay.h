@@ -103,6 +103,9 @@ struct OvercommitHooks {
 
 // The predictors of the options, in their order; null: the oracle. InvalidArgument for one that there is not.
 absl::StatusOr<std::vector<std::unique_ptr<PeakPredictor>>> MakePredictors(const OvercommitOptions& options);
+// A row for each predictor of the options, without predictions yet.
+std::vector<OvercommitResult::Row> EmptyRows(const OvercommitOptions& options, size_t placements,
+                                             size_t machines);
 // Shows all of them (null: none) the recorded usage of all machines in a window, `at` windows after the first.
 void ObserveWindow(const PlacedTasks& placed, const std::vector<std::vector<uint32_t>>& machines, size_t at,
                    std::span<const std::unique_ptr<PeakPredictor>> predictors);

@@ -57,13 +57,7 @@ class RecordedReplay {
     absl::StatusOr<std::vector<std::unique_ptr<PeakPredictor>>> made = MakePredictors(options_);
     if (!made.ok()) return made.status();
     predictors_ = *std::move(made);
-    for (const std::string& name : options_.predictors) {
-      OvercommitResult::Row row;
-      row.predictor = name;
-      row.by_placement.resize(1);
-      row.by_machine.resize(machines_.size());
-      result_.rows.push_back(std::move(row));
-    }
+    result_.rows = EmptyRows(options_, 1, machines_.size());
     result_.resource = resource_;
     result_.of_recorded = true;
     for (uint32_t m = 0; m < machines_.size(); ++m) result_.recorded.machines.push_back(machines_.name(m));

@@ -43,7 +43,7 @@ bool IsOfMachines(const FileKind& kind) {
 
 struct EventPlan {
   TraceFormat format = TraceFormat::kAuto;
-  std::vector<std::pair<PlannedFile, FileKind>> files;
+  std::vector<PlannedFile> files;
 };
 
 // Pipes can be read once only: they are ReadTrace's.
@@ -71,12 +71,12 @@ absl::StatusOr<EventPlan> PlanEvents(const TraceOptions& options, ReadReport& re
       return absl::InvalidArgumentError(
           fmt::format("{} is in the format {}, {} in {}: read them one at a time", first, Name(plan.format),
                       input.name, Name(kind->format)));
-    plan.files.push_back({{std::move(input), kind->table}, *kind});
+    plan.files.push_back({std::move(input), kind->table});
   }
   if (plan.files.empty())
     return absl::InvalidArgumentError(
         "no table of events or machines: expected those of Google 2019 or 2011, or of Alibaba 2018");
-  std::ranges::stable_sort(plan.files, {}, [](const auto& f) { return f.first.table; });
+  std::ranges::stable_sort(plan.files, {}, &PlannedFile::table);
   return plan;
 }
 
@@ -147,7 +147,6 @@ absl::StatusOr<RecordedCell> ReadRecordedCell(const TraceOptions& options, ReadR
   absl::StatusOr<EventPlan> plan = PlanEvents(options, report);
   if (!plan.ok()) return plan.status();
   RecordedCell out;
-  out.format = plan->format;
   RecordedMachines machines;
   MachinesOnly sink(machines);
   const PriorityBands bands =
@@ -155,9 +154,9 @@ absl::StatusOr<RecordedCell> ReadRecordedCell(const TraceOptions& options, ReadR
   EventTables tables(options, bands, report);
   const EventReaders readers = MakeReaders(plan->format, tables, {options, sink, report});
   FileProgress told{progress};
-  for (const auto& [file, kind] : plan->files) told.total += file.input.size;
-  for (const auto& [file, kind] : plan->files) {
-    FormatReader& reader = IsOfMachines(kind) ? *readers.machines : *readers.events;
+  for (const PlannedFile& file : plan->files) told.total += file.input.size;
+  for (const PlannedFile& file : plan->files) {
+    FormatReader& reader = IsOfMachines({plan->format, file.table}) ? *readers.machines : *readers.events;
     if (absl::Status s = ReadFile(file, options, reader, report, told); !s.ok()) return s;
   }
   if (absl::Status s = readers.machines->Finish(); !s.ok()) return s;

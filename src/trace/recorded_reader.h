@@ -22,7 +22,6 @@ struct TraceContents {
 absl::StatusOr<TraceContents> LookInto(const TraceOptions& options);
 
 struct RecordedCell {
-  TraceFormat format = TraceFormat::kAuto;
   TimedModel cell;
   EventFigures figures;
   // Machines by what they have, the most frequent first; of each the first capacity known.

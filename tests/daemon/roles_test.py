@@ -256,7 +256,7 @@ def money_of_others(roles):
     stage.equal([(b["name"], b["budget"]) for b in after["businesses"]], [(b["name"], b["budget"]) for b in before["businesses"]], "and nothing has moved")
     stage.equal(enter(P, "transfer", "secretive-inc", to="commerce", amount="5").status, 200, "the platform moves money across")
     entry = roles.call(H, "GET", "/api/v1/budget-ledger", "limit=1").json()["entries"][0]
-    stage.check(entry["amount"] == "5.00" and entry["who"] == "platform", "whoever receives sees what came, and from whom", entry)
+    stage.check(entry["amount"] == "5.00" and entry["who"] == "platform", "the receiver sees the amount and the sender", entry)
 
 
 def focus_rows(roles):

@@ -48,24 +48,32 @@ spec:
         resources: {requests: {cpu: 50m, memory: 8Mi}, limits: {memory: 16Mi}}
 """
 
-# What the VPA changes, and tautd does not.
-OF_THE_VPA = """
+
+def deployment(name, replicas=1, memory="128Mi, 256Mi", command='[sleep, "100000"]'):
+    """Of one container, app, on the real node. memory: request and limit."""
+    request, limit = memory.split(", ")
+    return f"""
 apiVersion: apps/v1
 kind: Deployment
-metadata: {name: calm}
+metadata: {{name: {name}}}
 spec:
-  replicas: 1
-  selector: {matchLabels: {app: calm}}
+  replicas: {replicas}
+  selector: {{matchLabels: {{app: {name}}}}}
   template:
-    metadata: {labels: {app: calm}}
+    metadata: {{labels: {{app: {name}}}}}
     spec:
       terminationGracePeriodSeconds: 1
-      nodeSelector: {kubernetes.io/hostname: real-0}
+      nodeSelector: {{kubernetes.io/hostname: real-0}}
       containers:
       - name: app
         image: bed.local/busybox:1
-        command: [sleep, "100000"]
-        resources: {requests: {cpu: 100m, memory: 128Mi}, limits: {cpu: 200m, memory: 256Mi}}
+        command: {command}
+        resources: {{requests: {{cpu: 100m, memory: {request}}}, limits: {{cpu: 200m, memory: {limit}}}}}
+"""
+
+
+# What the VPA changes, and tautd does not.
+OF_THE_VPA = deployment("calm") + """
 ---
 apiVersion: autoscaling.k8s.io/v1
 kind: VerticalPodAutoscaler
@@ -75,47 +83,10 @@ spec:
   recommenders: [{name: tautline}]
   updatePolicy: {updateMode: InPlaceOrRecreate, minReplicas: 1}
 """
-
 # What tautd changes in its template.
-ROLLED = """
-apiVersion: apps/v1
-kind: Deployment
-metadata: {name: rolled}
-spec:
-  replicas: 2
-  selector: {matchLabels: {app: rolled}}
-  template:
-    metadata: {labels: {app: rolled}}
-    spec:
-      terminationGracePeriodSeconds: 1
-      nodeSelector: {kubernetes.io/hostname: real-0}
-      containers:
-      - name: app
-        image: bed.local/busybox:1
-        command: [sleep, "100000"]
-        resources: {requests: {cpu: 100m, memory: 128Mi}, limits: {cpu: 200m, memory: 256Mi}}
-"""
-
-
+ROLLED = deployment("rolled", replicas=2)
 # Its start uses all CPU that it gets for half a minute; then it uses none.
-STARTS = """
-apiVersion: apps/v1
-kind: Deployment
-metadata: {name: starts}
-spec:
-  replicas: 1
-  selector: {matchLabels: {app: starts}}
-  template:
-    metadata: {labels: {app: starts}}
-    spec:
-      terminationGracePeriodSeconds: 1
-      nodeSelector: {kubernetes.io/hostname: real-0}
-      containers:
-      - name: app
-        image: bed.local/busybox:1
-        command: [sh, -c, "timeout 30 sh -c 'while true; do true; done'; sleep 100000"]
-        resources: {requests: {cpu: 100m, memory: 32Mi}, limits: {cpu: 200m, memory: 64Mi}}
-"""
+STARTS = deployment("starts", memory="32Mi, 64Mi", command='[sh, -c, "timeout 30 sh -c \'while true; do true; done\'; sleep 100000"]')
 STARTING_JOB = "default/deployment/starts/app"
 STARTUP_SECONDS = 60
 

@@ -1,0 +1,29 @@
+// The sink of the fuzzers of traces.
+#pragma once
+
+#include <cstdlib>
+
+#include "trace/placing_sink.h"
+
+namespace taut {
+
+inline void Require(bool holds) {
+  if (!holds) std::abort();
+}
+
+// A machine that a row names is known, and the task is found there.
+class MachineSink final : public PlacingSink {
+ public:
+  MachineSink(JobDayStore& days, RecordedMachines& machines)
+      : PlacingSink(days, machines), machines_(machines) {}
+  void OnPlaced(JobId id, uint32_t task, Timestamp start, uint32_t machine) override {
+    Require(machine < machines_.size());
+    PlacingSink::OnPlaced(id, task, start, machine);
+    Require(machines_.StayOf(id, task, WindowId::Of(start))->machine == machine);
+  }
+
+ private:
+  RecordedMachines& machines_;
+};
+
+}  // namespace taut
