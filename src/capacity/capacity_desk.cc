@@ -13,7 +13,8 @@ namespace {
 
 constexpr int32_t kHoursPerDay = 24, kHoursPerWeek = 168;
 constexpr int32_t kFirstMonday = 4 * kHoursPerDay;  // of the epoch, which began on a Thursday
-// Independent samples are counted with a half-life of 120 days: more steps than those of this many hours never count.
+// Independent samples are counted with a half-life of 120 days: more steps than those of this many hours never
+// count.
 constexpr double kMostSteps = 0.75 * kCapacityHours;
 
 double Nan() { return std::numeric_limits<double>::quiet_NaN(); }
