@@ -2,7 +2,9 @@
 
 #include <set>
 
+#include "base/strings.h"
 #include "control/control_fixture.h"
+#include "control/tier_act_inbox.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -174,6 +176,34 @@ TEST(ControlPlane, WaitsForAStoreThatIsFull) {
   ASSERT_TRUE(cell.Live(158, 300).ok());
   EXPECT_TRUE(cell.control().status().ready().ok());
   ExpectSame(straight, Stored(cell.store()));
+}
+
+TEST(ControlPlane, ActsOfAgentsWaitInABoundedListWhileTheStoreIsFull) {
+  ControlCell cell;
+  ASSERT_TRUE(cell.Live(0, 10).ok());
+  cell.failing().fail = true;
+  uint32_t taken = 0;
+  absl::Status refused;
+  for (int minute = 10; refused.ok() && minute < 40; ++minute) {
+    for (size_t i = 0; i < TierActInbox::kMostWaiting / 2; ++i) {
+      TierAct act;
+      act.at_us = (ControlCell::kStart + 60 * minute) * 1'000'000;
+      act.machine = "m1";
+      act.task = StrCat("t", taken);
+      act.kind = TierActKind::kKill;
+      refused = cell.control().agents().TakeTierAct(std::move(act));
+      if (!refused.ok()) break;
+      ++taken;
+    }
+    (void)cell.Live(minute, minute + 1);
+  }
+  EXPECT_FALSE(refused.ok()) << taken << " acts";
+  EXPECT_LE(taken, 3 * TierActInbox::kMostWaiting);
+  cell.failing().fail = false;
+  ASSERT_TRUE(cell.Live(40, 60).ok());
+  TierActQuery all;
+  all.limit = 1'000'000;
+  EXPECT_EQ(cell.store().TierActs(all)->size(), taken) << "each of those that were taken";
 }
 
 TEST(ControlPlane, SettingsActAndOutliveAStop) {

@@ -228,6 +228,41 @@ TEST(LiveReplicas, AnOrderThatFailedIsGivenAgainAfterAnHour) {
   EXPECT_THAT(job.all, IsEmpty());
 }
 
+// A store that is full refuses a change of settings after it was prepared; the order that is in force is still known
+// by its number.
+TEST(LiveReplicas, SettingsThatAreNotStoredLeaveTheOrderAlone) {
+  ScaledJob job(Scaling(Mode::kAuto, "hpa"));
+  job.follows = false;
+  job.Window(6);
+  job.Window(9);
+  ASSERT_EQ(job.all.size(), 1U);
+  const KeyValue setting{"mode", "observe"};
+  const auto prepared = job.fleet.Prepare(JobId{0}, {&setting, 1}, "anna", 3600);
+  ASSERT_TRUE(prepared.ok()) << prepared.status();
+  ASSERT_EQ(prepared->output.decisions.size(), 1U) << "the release";
+  job.fleet.TakeOutcome({.id = prepared->output.decisions[0].id, .outcome = Outcome::kFailed, .text = "?"});
+  EXPECT_THAT(job.replicas().hold(), IsEmpty()) << "no such order was given";
+  job.fleet.TakeOutcome({.id = job.all[0].id, .outcome = Outcome::kFailed, .text = "given up"});
+  job.Window(9);
+  EXPECT_THAT(job.replicas().hold(), HasSubstr("the order of 9 tasks failed"));
+}
+
+// Nothing is in force that could be ordered again.
+TEST(LiveReplicas, AReleaseThatFailedIsNoOrderThatFailed) {
+  ScaledJob job(Scaling(Mode::kAuto, "hpa"));
+  job.follows = false;
+  job.Window(6);
+  job.Window(9);
+  PassOutput out;
+  ASSERT_TRUE(Set(job.fleet, JobId{0}, "mode", "observe", 3600, out).ok());
+  ASSERT_EQ(out.decisions.size(), 1U);
+  job.fleet.TakeOutcome({.id = out.decisions[0].id, .outcome = Outcome::kFailed, .text = "no answer"});
+  job.all.clear();
+  for (int w = 0; w < 30; ++w) job.Window(9);
+  for (const Decision& d : job.all) EXPECT_EQ(d.kind, DecisionKind::kWouldSet);
+  EXPECT_LE(job.all.size(), 1U);
+}
+
 // What an actuator carries out is starting until it is seen to run.
 TEST(LiveReplicas, OrdersThatAreCarriedOutAreStartingUntilTheyRun) {
   LiveSettings settings = Scaling(Mode::kAuto, "autopilot");
