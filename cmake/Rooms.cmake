@@ -19,7 +19,7 @@ set(pch_headers <algorithm> <array> <chrono> <cmath> <cstdint> <filesystem> <fst
                 <optional> <set> <shared_mutex> <span> <string> <string_view> <tuple> <utility> <variant> <vector>
                 <absl/container/flat_hash_map.h> <absl/functional/function_ref.h> <absl/status/status.h>
                 <absl/status/statusor.h> <fmt/format.h>)
-taut_precompiled(taut_pch HEADERS ${pch_headers})
+taut_precompiled(taut_pch HEADERS ${pch_headers} DEPS taut_fuzzed)
 # Tests run for moments, but their macros expand to much code: optimising it takes half of clang's time with sanitizers.
 set(test_options -O0)
 taut_precompiled(taut_test_pch HEADERS ${pch_headers} <gmock/gmock.h> <gtest/gtest.h> <rapidcheck.h>
@@ -29,12 +29,20 @@ taut_precompiled(taut_test_pch HEADERS ${pch_headers} <gmock/gmock.h> <gtest/gte
 # long: they are compiled without optimisation too.
 set(plain_options "")
 set(plain_pch taut_pch)
-set(plain_rooms actuate agent analysis api backfill cgroup cli config docker json kubernetes load machines net node oidc
-                quota report wire)
+set(plain_rooms actuate agent analysis backfill cgroup config docker economy json kubernetes load net node oidc quota
+                replicas wire)
+# Rooms that no fuzzer links, and the programs.
+set(program_pch taut_pch)
+set(program_rooms api capacity cli machines report)
 if(TAUT_SANITIZE)
   set(plain_options -O0)
   set(plain_pch taut_plain_pch)
-  taut_precompiled(taut_plain_pch HEADERS ${pch_headers} OPTIONS ${plain_options})
+  set(program_pch taut_plain_pch)
+  taut_precompiled(taut_plain_pch HEADERS ${pch_headers} OPTIONS ${plain_options} DEPS taut_fuzzed)
+endif()
+if(TAUT_FUZZ)
+  set(program_pch taut_program_pch)
+  taut_precompiled(taut_program_pch HEADERS ${pch_headers} OPTIONS ${plain_options})
 endif()
 
 # Compiling takes most of the time of a cold build, and headers' templates most of that: tests are compiled in groups of
@@ -65,10 +73,15 @@ function(taut_room name)
     add_library(taut_${name} STATIC ${sources})
     target_include_directories(taut_${name} PUBLIC ${CMAKE_SOURCE_DIR}/src)
     target_link_libraries(taut_${name} PUBLIC ${ROOM_DEPS} PRIVATE taut_flags)
-    if(name IN_LIST plain_rooms)
+    if(name IN_LIST program_rooms)
       target_compile_options(taut_${name} PRIVATE ${plain_options})
+      target_precompile_headers(taut_${name} REUSE_FROM ${program_pch})
+    elseif(name IN_LIST plain_rooms)
+      target_compile_options(taut_${name} PRIVATE ${plain_options})
+      target_link_libraries(taut_${name} PRIVATE taut_fuzzed)
       target_precompile_headers(taut_${name} REUSE_FROM ${plain_pch})
     else()
+      target_link_libraries(taut_${name} PRIVATE taut_fuzzed)
       target_precompile_headers(taut_${name} REUSE_FROM taut_pch)
     endif()
     if(TAUT_UNITY)
