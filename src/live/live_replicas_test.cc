@@ -228,8 +228,8 @@ TEST(LiveReplicas, AnOrderThatFailedIsGivenAgainAfterAnHour) {
   EXPECT_THAT(job.all, IsEmpty());
 }
 
-// A store that is full refuses a change of settings after it was prepared; the order that is in force is still known
-// by its number.
+// A store that is full refuses a change of settings after it was prepared; the order that is in force is still
+// known by its number.
 TEST(LiveReplicas, SettingsThatAreNotStoredLeaveTheOrderAlone) {
   ScaledJob job(Scaling(Mode::kAuto, "hpa"));
   job.follows = false;

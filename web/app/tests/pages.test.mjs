@@ -90,7 +90,8 @@ for (const dark of [false, true]) {
       for (const size of [WIDE, PHONE]) {
         await on(hash, { size, dark }, async (page) => {
           await page.evaluate(AXE);
-          const found = await page.evaluate(() => window.axe.run());
+          // Dark differs from light in its colours alone.
+          const found = await page.evaluate((rules) => window.axe.run(rules), dark ? { runOnly: ['color-contrast'] } : {});
           assert.deepEqual(found.violations.map((v) => `${v.id}: ${v.nodes[0].target}: ${v.nodes[0].failureSummary}`), [], hash);
         });
       }
