@@ -18,6 +18,7 @@
 #include "cli/import_command.h"
 #include "cli/parse_daemon.h"
 #include "cli/parse_help.h"
+#include "cli/parse_fetch.h"
 #include "cli/parse_overcommit.h"
 #include "cli/parse_replicas.h"
 #include "cli/quota_command.h"
@@ -31,17 +32,11 @@ constexpr const char* kVersion = "taut 0.1.0";
 
 constexpr const char* kAbout =
     "Recommends CPU and memory limits from measured usage, and replays recorded usage to evaluate them.\n"
-    "replay, explain TRACE, tune, analyze, overcommit, compact, simulate, bill, economy, quota, admit, "
-    "actuary, import and "
-    "generate "
-    "need no "
-    "daemon. The "
-    "other "
-    "commands query "
-    "tautd; "
-    "feed\n"
-    "sends it the metrics of a simulated cluster.\n\n"
+    "replay, explain TRACE, tune, analyze, overcommit, compact, simulate, bill, economy, quota, admit, actuary,\n"
+    "import and generate need no daemon; fetch asks a Prometheus. The other commands query tautd; feed sends it the\n"
+    "metrics of a simulated cluster.\n\n"
     "Examples:\n"
+    "  taut fetch http://prometheus:9090 --out history.csv.gz   (then: taut replay history.csv.gz)\n"
     "  taut generate cell.csv.gz --jobs 200 --days 28\n"
     "  taut replay cell.csv.gz --report report.html\n"
     "  taut explain cell.csv.gz --job job-17 --at 20d\n"
@@ -416,6 +411,9 @@ int RunCli(int argc, char** argv) {
   ActuaryArgs actuary;
   CLI::App* actuary_app = app.add_subcommand("actuary", kActuaryHelp);
   AddActuary(*actuary_app, actuary);
+  FetchArgs fetch;
+  CLI::App* fetch_app = app.add_subcommand("fetch", kFetchHelp);
+  AddFetch(*fetch_app, fetch);
   ImportArgs imported;
   CLI::App* import_app = app.add_subcommand("import", kImportHelp);
   AddImport(*import_app, imported);
@@ -462,6 +460,7 @@ int RunCli(int argc, char** argv) {
   if (economy_app->parsed()) return Flushed(RunEconomy(economy));
   if (const std::optional<int> code = quota_verbs.Run(); code.has_value()) return Flushed(*code);
   if (actuary_app->parsed()) return Flushed(RunActuary(actuary));
+  if (fetch_app->parsed()) return Flushed(RunFetch(fetch));
   if (import_app->parsed()) return Flushed(RunImport(imported));
   if (generate_app->parsed()) return Flushed(RunGenerate(generate));
   if (const std::optional<int> code = daemon_verbs.Run(); code.has_value()) return Flushed(*code);

@@ -289,6 +289,11 @@ void LiveWindows::AddMeasured(uint32_t task, std::span<const FoldSeries> series,
   TaskWindow out;
   const bool measured = fold_.AddTask(task, series, out);
   if (measured) closed.tasks.push_back(out);
+  if (measured && options_.on_task_cpu) {
+    std::vector<BucketWeight> cpu;
+    fold_.TakeCpuBuckets(cpu);
+    options_.on_task_cpu(task, cpu);
+  }
   if (fold_.start().has_value()) {
     closed.starts.push_back(*fold_.start());  // and its periods are those of its start's limit
   } else if (measured) {

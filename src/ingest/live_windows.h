@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -75,6 +76,10 @@ class LiveWindows {
     FoldOptions fold;
     // Windows before this one count as closed from the start.
     WindowId first_open{INT32_MIN / 2};
+    // Called for each task that was measured, in the order of ClosedWindow::tasks and before its window is
+    // handed out: how long it used how much CPU, ascending; none: no CPU was measured. Then windows have no
+    // buckets of their jobs.
+    std::function<void(uint32_t task, std::span<const BucketWeight> cpu)> on_task_cpu;
   };
   LiveWindows() : LiveWindows(Options()) {}
   explicit LiveWindows(const Options& options);

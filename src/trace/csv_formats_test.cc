@@ -376,6 +376,32 @@ TEST(GenericCsvTest, KillsOfALongRowAreOfItsFirstWindow) {
   EXPECT_THAT(kills, ElementsAre(testing::Pair(3 * 3600, 2U)));
 }
 
+TEST(GenericCsvTest, ARowMaySayHowLongItLastsAndHowItsCpuWasSpread) {
+  const std::string header = "time,duration,job,cpu_cores,cpu_max,cpu_seconds,memory_bytes\n";
+  const ReadResult r = ReadText("any.csv", header +
+                                               "0,120.5,a,0.5,2,0.25:90 1.5:30.5,7\n"
+                                               "300,300,a,,,,7\n"
+                                               "600,301,a,1,,,7\n"
+                                               "900,0,a,1,,,7\n"
+                                               "1200,,a,1,,,7\n"
+                                               "1500,9,a,1,,0.5,7\n"
+                                               "1800,9,a,1,,0.5:9 0.5:1,7\n"
+                                               "2100,9,a,1,,0.5:-1,7\n"
+                                               "2400,9,a,1,,0.5:1e999,7\n"
+                                               "2700,9,a,1,,nan:1,7\n");
+  ASSERT_TRUE(r.status.ok()) << r.status;
+  ASSERT_EQ(r.sink.rows.size(), 2U);
+  EXPECT_EQ(r.sink.rows[0].end.us - r.sink.rows[0].start.us, 120'500'000);
+  EXPECT_EQ(r.sink.rows[0].cpu_max_cores, 2.0F);
+  EXPECT_EQ(r.sink.rows[0].cpu_percentiles_cores.size(), 4U);
+  EXPECT_EQ(r.sink.rows[1].end.seconds(), 600);
+  EXPECT_TRUE(r.sink.rows[1].cpu_percentiles_cores.empty());
+  EXPECT_EQ(r.Skipped("duration is not a number of seconds above 0 and up to 300"), 3U);
+  EXPECT_EQ(r.Skipped("cpu_seconds is not a list of CORES:SECONDS, cores ascending"), 5U);
+  EXPECT_THAT(std::string(ReadText("any.csv", "time,job,cpu_cores,cpu_seconds\n0,a,1,\n").status.message()),
+              HasSubstr("a column cpu_seconds without a column duration"));
+}
+
 TEST(GenericCsvTest, AHeaderIsNeeded) {
   const TempDir dir;
   TraceOptions options;

@@ -1,8 +1,10 @@
 // The plain CSV form that any monitoring system can be asked for: time,job,task,cpu_cores,memory_bytes and
-// limits, and optionally OOM kills.
+// limits, and optionally OOM kills, the row's duration, and how its CPU usage was spread.
+#include <algorithm>
 #include <array>
 #include <string>
 
+#include "base/strings.h"
 #include "fmt/format.h"
 #include "trace/csv_reader.h"
 #include "trace/csv_time.h"
@@ -10,15 +12,32 @@
 namespace taut {
 namespace {
 
-enum Column : size_t { kTime, kJob, kTask, kCpu, kMemory, kCpuLimit, kMemoryLimit, kOomKills, kNumColumns };
+enum Column : size_t {
+  kTime,
+  kJob,
+  kTask,
+  kCpu,
+  kMemory,
+  kCpuLimit,
+  kMemoryLimit,
+  kOomKills,
+  kDuration,
+  kCpuMax,
+  kCpuSeconds,
+  kNumColumns
+};
 constexpr std::array<std::string_view, kNumColumns> kColumnNames = {
-    "time", "job", "task", "cpu_cores", "memory_bytes", "cpu_limit", "memory_limit", "oom_kills"};
+    "time",         "job",       "task",     "cpu_cores", "memory_bytes", "cpu_limit",
+    "memory_limit", "oom_kills", "duration", "cpu_max",   "cpu_seconds"};
 
 constexpr int64_t kAloneSeconds = 300;
 constexpr uint32_t kFirstNamedTask = uint32_t{1} << 31;
 constexpr uint32_t kDenseTasks = 256;
 constexpr int64_t kMostKills = 1'000'000;  // of one row
 constexpr std::string_view kBadKills = "oom_kills is not a whole number from 0 to 1000000";
+constexpr double kMostCores = 1e9;
+constexpr std::string_view kBadDuration = "duration is not a number of seconds above 0 and up to 300";
+constexpr std::string_view kBadSpread = "cpu_seconds is not a list of CORES:SECONDS, cores ascending";
 
 class GenericCsvReader final : public FormatReader {
  public:
@@ -64,6 +83,10 @@ class GenericCsvReader final : public FormatReader {
   std::string_view Text(const CsvRow& row, Column column);
   bool TakeTask(const CsvRow& row, uint32_t& task);
   bool TakeKills(const CsvRow& row, std::optional<uint32_t>& kills) const;
+  // Sets row.end. REQUIRES: there is such a column.
+  bool TakeDuration(const CsvRow& row, UsageRow& out) const;
+  // The seconds at each level as percentiles, which are the row's until the next call.
+  bool TakeSpread(std::string_view text, UsageRow& out);
   uint32_t SeriesOf(uint32_t job, uint32_t task);
   bool Figure(const CsvRow& row, Column column, std::optional<float>& out) const {
     return at_[column] < 0 || TakeFloat(row, at_[column], 1, out);
@@ -85,6 +108,7 @@ class GenericCsvReader final : public FormatReader {
   absl::flat_hash_map<uint64_t, uint32_t> other_series_;  // job and task
   uint32_t num_series_ = 0;
   std::string unquoted_;
+  std::vector<float> levels_, fractions_;  // of the row
 };
 
 absl::Status GenericCsvReader::TakeHeader(const CsvRow& row) {
@@ -110,8 +134,12 @@ absl::Status GenericCsvReader::TakeHeader(const CsvRow& row) {
   if (at_[kTime] < 0 || at_[kJob] < 0 || (at_[kCpu] < 0 && at_[kMemory] < 0)) {
     return absl::InvalidArgumentError(
         fmt::format("{}: the first line must name the columns: time, job, cpu_cores or memory_bytes or both, "
-                    "and optionally task, cpu_limit, memory_limit, oom_kills",
+                    "and optionally task, cpu_limit, memory_limit, oom_kills, duration, cpu_max, cpu_seconds",
                     gate_.file()));
+  }
+  if (at_[kCpuSeconds] >= 0 && at_[kDuration] < 0) {
+    return absl::InvalidArgumentError(
+        fmt::format("{}: a column cpu_seconds without a column duration", gate_.file()));
   }
   num_columns_ = row.size();
   return absl::OkStatus();
@@ -165,6 +193,41 @@ bool GenericCsvReader::TakeKills(const CsvRow& row, std::optional<uint32_t>& kil
   return false;
 }
 
+bool GenericCsvReader::TakeDuration(const CsvRow& row, UsageRow& out) const {
+  std::optional<float> seconds;
+  if (!TakeFloat(row, at_[kDuration], 1, seconds) || !seconds.has_value()) return false;
+  const auto us = static_cast<int64_t>(double{*seconds} * kMicrosPerSecond + 0.5);
+  out.end = Timestamp{out.start.us + us};
+  return us > 0 && us <= kWindowSeconds * kMicrosPerSecond;
+}
+
+bool GenericCsvReader::TakeSpread(std::string_view text, UsageRow& out) {
+  levels_.clear();
+  fractions_.clear();
+  double sum = 0;
+  // Each level twice, where its seconds begin and where they end: nothing lies between two levels.
+  while (!text.empty()) {
+    const std::string_view pair = text.substr(0, text.find(' '));
+    text.remove_prefix(std::min(text.size(), pair.size() + 1));
+    const size_t colon = pair.find(':');
+    if (colon == std::string_view::npos) return false;
+    const std::optional<double> level = ParseDouble(pair.substr(0, colon)),
+                                seconds = ParseDouble(pair.substr(colon + 1));
+    if (!level.has_value() || !(*level >= 0 && *level < kMostCores)) return false;
+    if (!seconds.has_value() || !(*seconds > 0 && *seconds <= kWindowSeconds)) return false;
+    const auto cores = static_cast<float>(*level);
+    if (!levels_.empty() && cores <= levels_.back()) return false;
+    levels_.insert(levels_.end(), 2, cores);
+    fractions_.push_back(static_cast<float>(sum));
+    fractions_.push_back(static_cast<float>(sum += *seconds));
+  }
+  if (levels_.empty()) return true;
+  for (float& f : fractions_) f = static_cast<float>(f / sum);
+  out.cpu_percentiles_cores = levels_;
+  out.cpu_fractions = fractions_;
+  return true;
+}
+
 uint32_t GenericCsvReader::SeriesOf(uint32_t job, uint32_t task) {
   uint32_t* number = nullptr;
   if (task < kDenseTasks) {
@@ -194,6 +257,10 @@ absl::Status GenericCsvReader::Take(const CsvRow& row) {
     return gate_.Bad(kBadNumber, row);
   }
   if (!TakeKills(row, out.oom_kills)) return gate_.Bad(kBadKills, row);
+  if (!Figure(row, kCpuMax, out.cpu_max_cores)) return gate_.Bad(kBadNumber, row);
+  out.start = Timestamp{us};
+  if (at_[kDuration] >= 0 && !TakeDuration(row, out)) return gate_.Bad(kBadDuration, row);
+  if (at_[kCpuSeconds] >= 0 && !TakeSpread(Text(row, kCpuSeconds), out)) return gate_.Bad(kBadSpread, row);
   const std::string_view name = Text(row, kJob);
   if (name.empty()) return gate_.Bad("no job name", row);
   if (!out.cpu_mean_cores && !out.memory_mean_bytes) return gate_.Bad("no usage in the row", row);
@@ -206,8 +273,11 @@ absl::Status GenericCsvReader::Take(const CsvRow& row) {
     context_.sink.OnJob(JobId{job}, info);
   }
   out.job = JobId{job};
-  out.start = Timestamp{us};
   ++context_.report.rows_used;
+  if (at_[kDuration] >= 0) {
+    context_.sink.OnUsage(out);
+    return absl::OkStatus();
+  }
   lengths_.Take(SeriesOf(job, out.task), out);
   return absl::OkStatus();
 }

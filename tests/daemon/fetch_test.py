@@ -1,0 +1,123 @@
+#!/usr/bin/env python3
+"""taut fetch: what a VictoriaMetrics has of the past becomes a trace, of which a replay makes the decisions that a tautd
+made when the same samples came.
+
+`taut feed` sends a past to VictoriaMetrics; what that exports goes, in order of time, to a tautd in mode auto, which
+decides as its windows close. `taut fetch` reads the same from VictoriaMetrics, and `taut replay --mode auto` decides too.
+"""
+import csv
+import gzip
+import math
+import pathlib
+import time
+
+import daemon
+from victoria_test import SLICE_S, export
+
+HISTORY_HOURS = 72
+JOBS = 20
+RECOMMENDERS = {"cpu": "moving_window", "memory": "ensemble"}
+
+
+def fed_victoria(stage):
+    port = daemon.free_port()
+    stage.start("victoria-metrics",
+                ["victoria-metrics", f"-httpListenAddr=127.0.0.1:{port}", f"-storageDataPath={stage.dir}/victoria",
+                 "-search.latencyOffset=0s"],
+                lambda p: daemon.answers(port, "/health"))
+    print("      " + stage.feed(port, "--history", f"{HISTORY_HOURS}h", "--live", "0", "--jobs", str(JOBS),
+                                "--ooms").strip().splitlines()[0])
+    daemon.answers(port, "/internal/force_flush")
+    return port
+
+
+def live_decisions(stage, victoria):
+    """{(job, resource): [(time, limit)]} of a tautd that gets the samples in order of time."""
+    tautd = stage.tautd(config="clock: samples\ndefaults: {mode: auto, " +
+                        ", ".join(f"{r}.recommender: {name}" for r, name in RECOMMENDERS.items()) + "}\n")
+    now = int(time.time())
+    begin = now - now % SLICE_S - (HISTORY_HOURS + 1) * 3600
+    for t in range(begin, now + SLICE_S, SLICE_S):
+        series = export(victoria, t, t + SLICE_S)
+        for _ in range(100 if series else 0):
+            answer = daemon.write(tautd.port, daemon.write_body(series))
+            if answer.status != 503:
+                break
+            time.sleep(0.1)
+    daemon.eventually(lambda: (tautd.get("/api/v1/fleet")["time"] or 0) >= now - 1200, 60)
+    out, before = {}, None
+    while True:
+        page = tautd.get("/api/v1/decisions?limit=1000" + (f"&before={before}" if before else ""))
+        for d in page["decisions"]:
+            if d["kind"] in ("set", "oom_raise") and d["target"] in ("cpu", "memory"):
+                out.setdefault((d["job"], d["target"]), []).append((d["time"], d["after"]))
+        if not page.get("next"):
+            return {key: sorted(value) for key, value in out.items()}
+        before = page["next"]
+
+
+def taut(stage, *argv, expected=0):
+    ran = stage.run(stage.args.taut, *argv)
+    if ran.returncode != expected:
+        raise RuntimeError(f"taut {' '.join(argv)}: {ran.returncode} {ran.stderr[-1000:]}")
+    return ran.stdout + ran.stderr
+
+
+def replayed_decisions(stage, victoria):
+    folder = pathlib.Path(stage.dir)
+    fetched = taut(stage, "fetch", f"http://127.0.0.1:{victoria}", "--last", f"{HISTORY_HOURS + 2}h",
+                         "--out", str(folder / "history.csv.gz"))
+    print("      " + fetched.splitlines()[0])
+    taut(stage, "replay", str(folder / "history.csv.gz"), "--mode", "auto", "--recommender", "+".join(RECOMMENDERS.values()),
+               "--warmup", "1d", "--decisions", str(folder / "decisions.csv"), "-q")
+    out = {}
+    with open(folder / "decisions.csv", encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            out.setdefault((row["job"], row["resource"]), []).append((int(row["ts_s"]), float(row["limit"])))
+    return out, folder / "history.csv.gz"
+
+
+def windows_of(history):
+    """{job: the starts of its windows, ascending}"""
+    out = {}
+    with gzip.open(history, "rt", encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            out.setdefault(row["job"], set()).add(int(row["time"]))
+    return {job: sorted(times) for job, times in out.items()}
+
+
+def first_at(times, t):
+    return next((x for x in times if x >= t), None)
+
+
+def close(found, wanted):
+    wanted = [w for w in wanted if w[0] is not None]
+    return len(found) == len(wanted) and all(
+        a[0] == b[0] and math.isclose(a[1], b[1], rel_tol=1e-6) for a, b in zip(found, wanted))
+
+
+def main():
+    daemon.skip_without("victoria-metrics")
+    with daemon.Stage(daemon.arguments(__doc__)) as stage:
+        victoria = fed_victoria(stage)
+        live = live_decisions(stage, victoria)
+        replayed, history = replayed_decisions(stage, victoria)
+        stage.check(len(live) >= 20 and sum(map(len, live.values())) >= 40, "tautd has decided of many jobs",
+                    {key: len(d) for key, d in live.items()})
+        stage.check(set(live) <= set(replayed), "the replay has each of them", set(live) - set(replayed))
+        rows = windows_of(history)
+        for key, decisions in sorted(live.items()):
+            # A replay lists a limit from the first window in which it counts.
+            wanted = [(first_at(rows[key[0]], t), limit) for t, limit in decisions]
+            found = replayed.get(key, [])
+            stage.check(close(found[1:], wanted), f"decisions of {' '.join(key)} are the same",
+                        (found, decisions))
+        nothing = taut(stage, "fetch", f"http://127.0.0.1:{victoria}", "--last", "1h", "--until", "2020-01-01", "--out",
+                       str(pathlib.Path(stage.dir) / "none.csv"), expected=1)
+        stage.check("no usage in the last 60 min before 2020-01-01" in nothing, "a time without samples is said", nothing)
+        stage.check(not (pathlib.Path(stage.dir) / "none.csv").exists(), "and leaves no file")
+    stage.finish()
+
+
+if __name__ == "__main__":
+    main()
