@@ -16,9 +16,11 @@ constexpr int64_t kMinLengthSeconds = 60;
 // After this many good answers a query that was shortened may grow again.
 constexpr int kGoodAnswersToGrow = 16;
 
-constexpr std::string_view kWrongPath =
-    "check backfill.prometheus: expected the URL before /api/v1 (a VictoriaMetrics cluster: "
-    "http://HOST:8481/select/0/prometheus)";
+std::string WrongPath(const HistoryOptions& options) {
+  return StrCat("check ", options.url_option,
+                ": expected the URL before /api/v1 (a VictoriaMetrics cluster: "
+                "http://HOST:8481/select/0/prometheus)");
+}
 
 int64_t WholeWindows(int64_t seconds) {
   return std::max<int64_t>(1, (seconds + kWindowSeconds - 1) / kWindowSeconds) * kWindowSeconds;
@@ -66,7 +68,8 @@ absl::StatusOr<std::unique_ptr<PrometheusHistory>> PrometheusHistory::Create(
   ClientOptions its_options = client_options;
   its_options.max_body_bytes = options.max_answer_bytes;
   if (its_options.unreachable_hint.empty()) {
-    its_options.unreachable_hint = "check that it is running and that backfill.prometheus is its address";
+    its_options.unreachable_hint =
+        StrCat("check that it is running and that ", options.url_option, " is its address");
   }
   auto client = HttpClient::Create(url, its_options);
   if (!client.ok()) return client.status();
@@ -199,8 +202,8 @@ absl::Status PrometheusHistory::ReadSeries(std::span<const HistorySelector> sele
       return taken;
     });
     if (!parsed.ok() && !is_sinks) {
-      return absl::Status(parsed.code(),
-                          StrCat(client_->base_url(), kSeriesPath, ": ", Message(parsed), "; ", kWrongPath));
+      return absl::Status(parsed.code(), StrCat(client_->base_url(), kSeriesPath, ": ", Message(parsed), "; ",
+                                                WrongPath(options_)));
     }
     if (!parsed.ok()) return parsed;
     at = span.to_s;
@@ -244,7 +247,7 @@ absl::Status PrometheusHistory::Ask(const Query& query, const Span& span, std::s
 }
 
 absl::Status PrometheusHistory::Failure(const absl::Status& status, const Query& query, const Span& span,
-                                        Verdict& verdict) {
+                                        Verdict& verdict) const {
   if (absl::IsResourceExhausted(status)) {
     verdict = Verdict::kTooMuch;
     return WithHint(status, StrCat("the query covered ", span.to_s - span.from_s, " s of ",
@@ -255,7 +258,7 @@ absl::Status PrometheusHistory::Failure(const absl::Status& status, const Query&
     return WithHint(status, "the server is too slow; retry when its load is lower");
   }
   verdict = absl::IsUnavailable(status) ? Verdict::kTryLater : Verdict::kFinal;
-  return verdict == Verdict::kFinal ? WithHint(status, kWrongPath) : status;
+  return verdict == Verdict::kFinal ? WithHint(status, WrongPath(options_)) : status;
 }
 
 absl::Status PrometheusHistory::Refusal(const HttpResponse& response, const Query& query, const Span& span,
@@ -271,10 +274,10 @@ absl::Status PrometheusHistory::Refusal(const HttpResponse& response, const Quer
   switch (response.status) {
     case 401:
       return error(absl::StatusCode::kUnauthenticated,
-                   "authentication required: set backfill.bearer_token_file");
+                   StrCat("authentication required: set ", options_.token_option));
     case 403:
       return error(absl::StatusCode::kPermissionDenied,
-                   "the token in backfill.bearer_token_file has no permission to query");
+                   StrCat("the token in ", options_.token_option, " has no permission to query"));
     case 413:
     case 422:
       // Over a limit of the server on samples or series; of other causes only its words tell.
@@ -301,7 +304,7 @@ absl::Status PrometheusHistory::Refusal(const HttpResponse& response, const Quer
     verdict = Verdict::kTryLater;
     return error(absl::StatusCode::kUnavailable, "see the server's log");
   }
-  return error(absl::StatusCode::kNotFound, kWrongPath);
+  return error(absl::StatusCode::kNotFound, WrongPath(options_));
 }
 
 absl::Status PrometheusHistory::HandOver(std::string& body, const Span& span, const HistorySink& sink) {
@@ -319,8 +322,8 @@ absl::Status PrometheusHistory::HandOver(std::string& body, const Span& span, co
       });
   if (progress_.warning.empty()) progress_.warning = parser_.warning();
   if (status.ok() || is_sinks) return status;
-  return absl::Status(status.code(),
-                      StrCat(client_->base_url(), "/api/v1/query: ", Message(status), "; ", kWrongPath));
+  return absl::Status(status.code(), StrCat(client_->base_url(), "/api/v1/query: ", Message(status), "; ",
+                                            WrongPath(options_)));
 }
 
 bool PrometheusHistory::IsCounter(std::span<const LabelView> labels) const {

@@ -53,6 +53,8 @@ struct HistoryOptions {
   // Retries of a server that is unreachable or too busy, after pauses of 1, 2, 4 s, ...
   int retries = 3;
   std::function<void(std::chrono::milliseconds)> sleep;  // unset: really
+  // What errors call the places where the user gave the URL and the token.
+  std::string url_option = "backfill.prometheus", token_option = "backfill.bearer_token_file";
 };
 
 struct HistoryProgress {
@@ -134,8 +136,8 @@ class PrometheusHistory {
   absl::Status Refusal(const HttpResponse& response, const Query& query, const Span& span,
                        Verdict& verdict) const;
   // There was no answer, or none of a bearable size.
-  static absl::Status Failure(const absl::Status& status, const Query& query, const Span& span,
-                              Verdict& verdict);
+  absl::Status Failure(const absl::Status& status, const Query& query, const Span& span,
+                       Verdict& verdict) const;
   // As Ask; asked again while kTryLater, and kTooMuch too if the span cannot be halved.
   absl::Status AskPatiently(const Query& query, const Span& span, const HistorySink& sink, std::string& body,
                             Verdict& verdict);

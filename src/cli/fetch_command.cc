@@ -134,7 +134,10 @@ absl::StatusOr<std::unique_ptr<PrometheusHistory>> OpenSource(const FetchArgs& a
   ClientOptions client;
   client.token = *token;
   client.ca_file = args.connection.ca_file;
-  return PrometheusHistory::Create(args.connection.server, client, plan.rules, {});
+  HistoryOptions options;
+  options.url_option = "the first argument";
+  options.token_option = "--token-file";
+  return PrometheusHistory::Create(args.connection.server, client, plan.rules, options);
 }
 
 // What came, for people.
@@ -177,9 +180,9 @@ absl::Status FetchTo(const FetchArgs& args, std::string& summary) {
   if (!history.ok()) return history.status();
   // An unreachable server is said before a file is made.
   absl::StatusOr<Timestamp> now = (*history)->ServerTime();
-  // VictoriaMetrics hides what is younger than its latency offset, its clock too.
-  if (absl::IsNotFound(now.status())) now = Timestamp{absl::ToUnixMicros(absl::Now())};
-  if (!now.ok()) return now.status();
+  if (absl::IsUnavailable(now.status())) return now.status();
+  // Of VictoriaMetrics its clock is not there either while it hides the newest samples; other errors come again.
+  if (!now.ok()) now = Timestamp{absl::ToUnixMicros(absl::Now())};
   absl::StatusOr<std::unique_ptr<OutputFile>> file = OpenOutput({"--out", args.out});
   if (!file.ok()) return file.status();
   const Timestamp end = std::min(plan->until.value_or(*now), *now);
