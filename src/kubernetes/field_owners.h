@@ -2,7 +2,7 @@
 // HorizontalPodAutoscaler and its VerticalPodAutoscaler.
 //
 // Source: Kubernetes, "Horizontal Pod Autoscaling" (a utilization is a share of the requests), autoscaling/v2; the
-// Vertical Pod Hpa 1.6, autoscaling.k8s.io/v1.
+// Vertical Pod Autoscaler 1.6, autoscaling.k8s.io/v1.
 #pragma once
 
 #include <cstdint>
