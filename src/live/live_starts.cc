@@ -10,8 +10,8 @@ namespace taut {
 void JobStarts::NoteGiven(double cores) {
   const auto amount = static_cast<float>(cores);
   const auto known = std::find(given.begin(), given.end(), amount);
-  const auto last = known == given.end() ? given.end() - 1 : known;
-  std::rotate(given.begin(), last, last + 1);
+  const auto place = known == given.end() ? given.end() - 1 : known;
+  std::rotate(given.begin(), place, place + 1);
   given.front() = amount;
 }
 
