@@ -5,6 +5,7 @@ tests of its room. A change that no test notices survives, and is printed.
     tools/mutate.py                                            # 60 changes over the rooms of ROOMS
     tools/mutate.py --sample 0 rollout                         # every change of a room
     tools/mutate.py --file src/vertical/analogs.cc --sample 0  # every change of a file
+    tools/mutate.py --own --sample 0 live                      # by x*_test.cc of each x.cc alone: quick, and the share is a lower bound
 
 A source is compiled once, with all its changes in it, and a variable of the environment chooses the one in force; a change
 for which that does not compile is compiled alone. Sources and build folder stay as they are: the changed object is linked
@@ -229,17 +230,18 @@ def limit_memory():
 
 
 def own_tests(path):
-    """A filter for the tests of x_test.cc and x_y_test.cc: they most often notice a change of x.cc, and are run first"""
-    suites = set()
-    for test in path.parent.glob(f"{path.stem}*_test.cc"):
-        suites.update(re.findall(r"^(?:TEST|TEST_F|RC_GTEST_PROP)\((\w+),", test.read_text(), re.M))
-    return ":".join(f"{suite}.*" for suite in sorted(suites))
+    """Filters for the tests of x_test.cc and x_y_test.cc, one a file: they most often notice a change of x.cc, and are run first"""
+    filters = []
+    for test in sorted(path.parent.glob(f"{path.stem}*_test.cc")):
+        suites = set(re.findall(r"^(?:TEST|TEST_F|RC_GTEST_PROP)\((\w+),", test.read_text(), re.M))
+        filters.append(":".join(f"{suite}.*" for suite in sorted(suites)))
+    return filters
 
 
-def passes(binaries, mutant, seconds, first=""):
-    if first and not passes_all(binaries[:1], mutant, seconds, first):
-        return False
-    return passes_all(binaries, mutant, seconds)
+def passes(binaries, mutant, seconds, first, rest=True):
+    """`first`: filters of the first binary's tests, in the order in which they are run; `rest`: then all tests"""
+    return (all(passes_all(binaries[:1], mutant, seconds, tests) for tests in first)
+            and (not rest or passes_all(binaries, mutant, seconds)))
 
 
 def passes_all(binaries, mutant, seconds, tests="*"):
@@ -275,25 +277,31 @@ def mixed_object(room, path, text, changes, wanted):
     return None, []
 
 
-def try_file(room, path, text, changes, wanted, tests):
+def try_file(room, path, text, changes, wanted, tests, own):
     """Yields (index of the change, "noticed", "survived" or "does not compile")"""
     made, together = mixed_object(room, path, text, changes, wanted)
     seconds, first = 60, own_tests(path)
+    rest = not own or not first
     if together:
         binaries = [room.link(test, made) for test in tests]
-        begun = time.monotonic()
-        if not passes(binaries, 0, 600):
-            raise SystemExit(f"{path.relative_to(ROOT)}: its tests fail without a change")
+        begun, times = time.monotonic(), {}
+        for tests_of_file in [*first, *(["*"] if rest else [])]:
+            its_begin = time.monotonic()
+            if not passes_all(binaries[:1] if tests_of_file != "*" else binaries, 0, 600, tests_of_file):
+                raise SystemExit(f"{path.relative_to(ROOT)}: its tests fail without a change: {tests_of_file}")
+            times[tests_of_file] = time.monotonic() - its_begin
         seconds = 5 + 10 * (time.monotonic() - begun)
+        first.sort(key=times.get)  # the quick ones first
         for i in together:
-            yield i, "survived" if passes(binaries, i + 1, seconds, first) else "noticed"
+            yield i, "survived" if passes(binaries, i + 1, seconds, first, rest) else "noticed"
     for i in wanted:
         if i not in together:
             made, _ = room.compile(path, changed(text, changes[i]), "alone")
             if not made:
                 yield i, "does not compile"
             else:
-                yield i, "survived" if passes([room.link(test, made) for test in tests], 0, seconds, first) else "noticed"
+                binaries = [room.link(test, made) for test in tests]
+                yield i, "survived" if passes(binaries, 0, seconds, first, rest) else "noticed"
 
 
 def same_changes():
@@ -316,6 +324,7 @@ def main():
     parser.add_argument("--file", action="append", default=[])
     parser.add_argument("--sample", type=int, default=60, help="changes to try; 0: all")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--own", action="store_true", help="run only the tests x*_test.cc of a source x.cc, if there are any")
     parser.add_argument("--also", default="", help="more test binaries, comma-separated, beside that of the file's room")
     parser.add_argument("--build", default="build/debug")
     parser.add_argument("--at-least", type=float, default=0.95)
@@ -352,7 +361,7 @@ def main():
             if not wanted:
                 continue
             its_tests = [f"{path.parent.name}_tests", *also]
-            for i, what in try_file(room, path, texts[path], changes[path], wanted, its_tests):
+            for i, what in try_file(room, path, texts[path], changes[path], wanted, its_tests, args.own):
                 counts[what] += 1
                 if what == "survived":
                     number, before, after = lines_of(texts[path], changes[path][i])
