@@ -126,6 +126,7 @@ uint32_t LiveJobState::OomsOfWeek(int32_t day_now) const {
 }
 
 void LiveJobState::CountOoms(int32_t day_now, uint64_t kills) {
+  if (ooms_day != INT32_MIN && int64_t{ooms_day} - day_now >= 7) return;  // its place is another day's
   if (ooms_day == INT32_MIN || int64_t{day_now} - ooms_day >= 7) {
     ooms_of_day.fill(0);
   } else {

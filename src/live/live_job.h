@@ -132,6 +132,7 @@ struct LiveJobState {
   const LiveLane& of(Resource r) const { return lanes[static_cast<size_t>(r)]; }
   // OOM kills of the 7 days up to `day`.
   uint32_t OomsOfWeek(int32_t day) const;
+  // Kills of a day that is a week older than the newest are not counted.
   void CountOoms(int32_t day, uint64_t kills);
   // Of a limit.
   int64_t last_change_s() const { return std::max(lanes[0].gate.last_change_s, lanes[1].gate.last_change_s); }
