@@ -8,11 +8,11 @@ scenario's jobs are measured, over 56 days of which the first 14 are warm-up. Th
     bench/scenarios.py --brief --scenarios growth-20,leak --recommenders peak,analogs --json result.json
     bench/scenarios.py --scenarios deploy --keep traces    (then: taut explain traces/*.csv.gz --job deploy/0 --at 40d)
 
-Columns: over-days: job-days with a window over the limit (memory: OOM-days); windows/over-day: such windows in each of
-them; of peak: footprint (limit x time) against the job's own highest usage of each day, 1.00 is a limit that
-knew the day; of owner's: the same against the owner's limit; changes/day: of the limit, a job-day; throttled: CPU used
-above the limit; kills/week: OOM kills of a job, where a task over its limit dies and comes back
-(`taut replay --feedback oom-restart`; all else is with usage as recorded).
+Columns: over-days: job-days with a window over the limit (memory: OOM-days); windows over: such windows, of all windows
+with usage; windows/over-day: such windows in each of those days; of peak: footprint (limit x time) against the job's own
+highest usage of each day, 1.00 is a limit that knew the day; of owner's: the same against the owner's limit;
+changes/day: of the limit, a job-day; throttled: CPU used above the limit; kills/week: OOM kills of a job, where a task
+over its limit dies and comes back (`taut replay --feedback oom-restart`; all else is with usage as recorded).
 """
 import argparse
 import gzip
@@ -283,6 +283,7 @@ def share(part, whole):
 def measures(sums, peak_seconds, killed):
     return {
         "over_day_share": share(sums["oom_days"], sums["job_days"]),
+        "windows_over_share": share(sums["windows_over"], sums["windows"]),
         "windows_over_per_over_day": share(sums["windows_over"], sums["oom_days"]),
         "usage_over_share": share(sums["usage_over_seconds"], sums["usage_seconds"]),
         "footprint_of_daily_peak": share(sums["limit_seconds"], peak_seconds),
@@ -326,12 +327,13 @@ def long_table(results, resource):
     """A row for each scenario and recommender."""
     cpu = resource == "cpu"
     day = "over-day" if cpu else "OOM-day"
-    head = ("scenario", "recommender", f"{day}s", f"windows/{day}", "of peak", "of owner's", "changes/day",
+    head = ("scenario", "recommender", f"{day}s", "windows over", f"windows/{day}", "of peak", "of owner's", "changes/day",
             "throttled" if cpu else "kills/week")
     rows, before = [], None
     for r in results:
         rows.append((SCENARIOS[r["scenario"]][0] if r["scenario"] != before else "", r["recommender"],
-                     percent(r["over_day_share"], 1), text(r["windows_over_per_over_day"], 1),
+                     percent(r["over_day_share"], 1), percent(r["windows_over_share"], 3),
+                     text(r["windows_over_per_over_day"], 1),
                      text(r["footprint_of_daily_peak"], 2), text(r["footprint_of_owner"], 2),
                      text(r["changes_per_job_day"], 2),
                      percent(r["usage_over_share"], 2) if cpu else text(r["kills_per_job_week"], 2)))
@@ -361,6 +363,8 @@ def tables(results, brief):
             harm = "throttled work" if resource == "cpu" else "OOM-days"
             yield (f"{title}: {harm} @ footprint against the daily peak" if brief else title,
                    brief_table(part, harm_at_footprint) if brief else long_table(part, resource))
+            if brief:
+                yield f"{title}: windows over the limit", brief_table(part, lambda r: percent(r["windows_over_share"], 3))
             if brief and resource == "memory":
                 yield "Memory: OOM kills of a job in a week", brief_table(part, lambda r: text(r["kills_per_job_week"], 2))
 
@@ -387,7 +391,7 @@ def main():
     parser.add_argument("--recommenders", metavar="A,B", help="all that taut lists, unless told otherwise")
     parser.add_argument("--scenarios", metavar="A,B", help="all of those below, unless told otherwise")
     parser.add_argument("--brief", action="store_true",
-                        help="a row a scenario: harm, footprint against the daily peak, kills")
+                        help="a row a scenario: harm, footprint against the daily peak, windows over, kills")
     parser.add_argument("--json", metavar="FILE", help="write all figures and the sums behind them")
     parser.add_argument("--keep", metavar="DIR", type=pathlib.Path, help="leave the traces here")
     args = parser.parse_args()
