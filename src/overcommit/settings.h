@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "absl/status/status.h"
+#include "overcommit/reservation.h"
 
 namespace taut {
 
@@ -23,6 +24,13 @@ struct NSigmaSettings {
   double min_samples = 24;  // windows; a task with fewer counts with its limit
 };
 struct RcLikeSettings {
+  double percentile = 99;
+  double window_h = 7 * 24;
+  double min_samples = 24;
+};
+
+// Of the machine's own usage, where rc-like adds up those of its tasks.
+struct MachinePercentileSettings {
   double percentile = 99;
   double window_h = 7 * 24;
   double min_samples = 24;
@@ -55,6 +63,8 @@ struct OvercommitSettings {
   BorgSettings borg;
   NSigmaSettings n_sigma;
   RcLikeSettings rc_like;
+  MachinePercentileSettings machine_percentile;
+  ReservationSettings reservation;
   MachineMaxSettings machine_max;
   MaxSettings max;
   PoolSettings pool;

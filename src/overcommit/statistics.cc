@@ -115,48 +115,103 @@ struct Counted {
   uint32_t samples = 0;
 };
 
-// Mean + N standard deviations of usage over limits, of the machine.
-class NSigmaPredictor final : public PeakPredictor {
+// The usage over limits of each machine, by window, and what of its limits a statistic of them stands for.
+class RatioPredictor : public PeakPredictor {
  public:
-  explicit NSigmaPredictor(const NSigmaSettings& settings) : settings_(settings) {}
+  RatioPredictor(double window_h, double min_samples) : window_h_(window_h), min_samples_(min_samples) {}
 
-  void Observe(WindowId window, uint32_t machine, const MachineWindow& load) override {
-    Machine& m = At(machines_, machine, [this] { return Machine(WindowsOf(settings_.window_h)); });
+  void Observe(WindowId window, uint32_t machine, const MachineWindow& load) final {
+    Machine& m = At(machines_, machine, [this] { return Machine(WindowsOf(window_h_)); });
     const auto states = m.tasks.Match(load.tasks, [] { return Counted(); });
-    m.limits = TakeSamples<Counted>(load.tasks, states, settings_.min_samples);
+    m.limits = TakeSamples<Counted>(load.tasks, states, min_samples_);
     if (load.measured()) {
       m.ratios.Put(window, static_cast<float>(load.usage / load.measured_limit));
     } else {
       m.ratios.Advance(window);
     }
   }
-  double Predict(uint32_t machine) const override {
-    if (machine >= machines_.size()) return 0;
-    const Machine& m = machines_[machine];
-    const Spread spread = SpreadOf(m.ratios.values());
-    if (spread.n < 2) return m.limits.sum();
-    return std::min(1.0, spread.mean + settings_.n * spread.deviation) * m.limits.warm + m.limits.cold;
-  }
-  void Explain(uint32_t machine, Reason& reason) const override {
-    reason.recommender = "n-sigma";
-    if (machine >= machines_.size()) return;
-    const Machine& m = machines_[machine];
-    const Spread s = SpreadOf(m.ratios.values());
-    reason.sentence = fmt::format(
-        "Mean {:.4g} plus {:.4g} standard deviations of {:.4g} of the limits, {:.6g}, over {} "
-        "windows.{}",
-        s.mean, settings_.n, s.deviation, m.limits.warm, s.n, ColdText(m.limits));
-  }
 
- private:
+ protected:
   struct Machine {
     explicit Machine(size_t windows) : ratios(windows) {}
+    double Peak(double ratio) const { return std::min(1.0, ratio) * limits.warm + limits.cold; }
+
     WindowRing ratios;
     TaskStates<Counted> tasks;
     Limits limits;
   };
-  NSigmaSettings settings_;
+  // Null for a machine never observed.
+  const Machine* Find(uint32_t machine) const {
+    return machine < machines_.size() ? &machines_[machine] : nullptr;
+  }
+
+ private:
+  double window_h_, min_samples_;
   std::vector<Machine> machines_;
+};
+
+// Mean + N standard deviations of usage over limits, of the machine.
+class NSigmaPredictor final : public RatioPredictor {
+ public:
+  explicit NSigmaPredictor(const NSigmaSettings& settings)
+      : RatioPredictor(settings.window_h, settings.min_samples), n_(settings.n) {}
+
+  double Predict(uint32_t machine) const override {
+    const Machine* const m = Find(machine);
+    if (m == nullptr) return 0;
+    const Spread spread = SpreadOf(m->ratios.values());
+    return spread.n < 2 ? m->limits.sum() : m->Peak(spread.mean + n_ * spread.deviation);
+  }
+  void Explain(uint32_t machine, Reason& reason) const override {
+    reason.recommender = "n-sigma";
+    const Machine* const m = Find(machine);
+    if (m == nullptr) return;
+    const Spread s = SpreadOf(m->ratios.values());
+    reason.sentence = fmt::format(
+        "Mean {:.4g} plus {:.4g} standard deviations of {:.4g} of the limits, {:.6g}, over {} "
+        "windows.{}",
+        s.mean, n_, s.deviation, m->limits.warm, s.n, ColdText(m->limits));
+  }
+
+ private:
+  double n_;
+};
+
+// A percentile of usage over limits, of the machine.
+class MachinePercentilePredictor final : public RatioPredictor {
+ public:
+  explicit MachinePercentilePredictor(const MachinePercentileSettings& settings)
+      : RatioPredictor(settings.window_h, settings.min_samples), settings_(settings) {}
+
+  double Predict(uint32_t machine) const override {
+    const Machine* const m = Find(machine);
+    if (m == nullptr) return 0;
+    std::vector<float> ratios = Ratios(*m);
+    return ratios.empty() ? m->limits.sum() : m->Peak(PercentileOf(ratios));
+  }
+  void Explain(uint32_t machine, Reason& reason) const override {
+    reason.recommender = "machine-percentile";
+    const Machine* const m = Find(machine);
+    if (m == nullptr) return;
+    std::vector<float> ratios = Ratios(*m);
+    const std::string share = ratios.empty() ? "not known" : fmt::format("{:.4g}", PercentileOf(ratios));
+    reason.sentence = fmt::format(
+        "The p{:.4g} of the machine's usage over its limits in {} windows of {:.4g} h is {}; limits "
+        "{:.6g}.{}",
+        settings_.percentile, ratios.size(), settings_.window_h, share, m->limits.warm, ColdText(m->limits));
+  }
+
+ private:
+  static std::vector<float> Ratios(const Machine& m) {
+    std::vector<float> out;
+    std::ranges::copy_if(m.ratios.values(), std::back_inserter(out), [](float v) { return v >= 0; });
+    return out;
+  }
+  double PercentileOf(std::vector<float>& ratios) const {
+    return InterpolatedQuantile(ratios, settings_.percentile / 100);
+  }
+
+  MachinePercentileSettings settings_;
 };
 
 // Per task: the percentile of its usage over its limit, times the limit of now.
@@ -351,6 +406,9 @@ std::unique_ptr<DurablePredictor> NewBorgPredictor(const BorgSettings& settings)
 }
 std::unique_ptr<PeakPredictor> NewNSigmaPredictor(const NSigmaSettings& settings) {
   return std::make_unique<NSigmaPredictor>(settings);
+}
+std::unique_ptr<PeakPredictor> NewMachinePercentilePredictor(const MachinePercentileSettings& settings) {
+  return std::make_unique<MachinePercentilePredictor>(settings);
 }
 std::unique_ptr<PeakPredictor> NewRcLikePredictor(const RcLikeSettings& settings) {
   return std::make_unique<RcLikePredictor>(settings);

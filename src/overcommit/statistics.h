@@ -13,8 +13,11 @@ namespace taut {
 std::unique_ptr<PeakPredictor> NewLimitPredictor();
 std::unique_ptr<DurablePredictor> NewBorgPredictor(const BorgSettings& settings);
 std::unique_ptr<PeakPredictor> NewNSigmaPredictor(const NSigmaSettings& settings);
+std::unique_ptr<PeakPredictor> NewMachinePercentilePredictor(const MachinePercentileSettings& settings);
 std::unique_ptr<PeakPredictor> NewRcLikePredictor(const RcLikeSettings& settings);
 std::unique_ptr<PeakPredictor> NewMachineMaxPredictor(const MachineMaxSettings& settings);
+// The sum of the reservations of the tasks (reservation.h).
+std::unique_ptr<PeakPredictor> NewReservationPredictor(const ReservationSettings& settings);
 // The highest of these, which must not be empty.
 std::unique_ptr<PeakPredictor> NewMaxPredictor(std::vector<std::unique_ptr<PeakPredictor>> of);
 

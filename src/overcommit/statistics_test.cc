@@ -118,6 +118,49 @@ TEST(RcLike, AddsUpThePercentilesOfTheTasks) {
   EXPECT_NEAR(m.peak(), 20 * 0.2 + 20 * 0.3, 1e-5);
 }
 
+// Ratios .15, .35 and .25: p50 .25 and p75 .3 of limits 40.
+TEST(MachinePercentile, IsOfTheMachinesUsageTimesTheLimitsOfNow) {
+  for (const auto& [percentile, share] :
+       {std::pair{50.0, 0.25}, std::pair{75.0, 0.3}, std::pair{0.0, 0.15}}) {
+    Machine m(NewMachinePercentilePredictor({.percentile = percentile, .window_h = 1, .min_samples = 3}));
+    m.Give({1, 2}, 10);
+    m.Give({6, 1}, 10);
+    EXPECT_DOUBLE_EQ(m.peak(), 20) << "too few samples: the limits";
+    m.Give({1, 9}, 20);
+    EXPECT_NEAR(m.peak(), 40 * share, 1e-5);
+  }
+}
+
+TEST(MachinePercentile, AlignsByTimeAndCountsANewTaskWithItsLimit) {
+  Machine m(
+      NewMachinePercentilePredictor({.percentile = 100, .window_h = 0.5, .min_samples = 2}));  // 6 windows
+  m.Give({9, 9}, 10);
+  m.Give({1, 1}, 10);
+  m.Skip(4);
+  m.Give({1, 1, 1}, 10);  // window 6: window 0 is too old; the third task is new
+  EXPECT_NEAR(m.peak(), 20 * 0.1 + 10, 1e-5);
+  EXPECT_NE(m.sentence().find("The p100 of the machine's usage over its limits in 2 windows of 0.5 h is 0.1"),
+            std::string::npos)
+      << m.sentence();
+}
+
+// The first window the limit; then half of what is above usage and margin goes in each window.
+TEST(Reservations, AddUpFromTheLimitsToUsageAndMargin) {
+  Machine m(NewReservationPredictor({.margin = 0.5, .half_life_h = 1.0 / kWindowsPerHour, .start_s = 300}));
+  m.Give({2, 4}, 10);
+  EXPECT_DOUBLE_EQ(m.peak(), 20);
+  m.Give({2, 4}, 10);  // 3 + 7 / 2, 6 + 4 / 2
+  EXPECT_NEAR(m.peak(), 6.5 + 8, 1e-5);
+  m.Give({6, -1}, 10);  // up at once; not measured: it stays
+  EXPECT_NEAR(m.peak(), 9 + 8, 1e-5);
+  m.Give({8, 4, 1}, 10);  // at most its limit; a new task its limit
+  EXPECT_NEAR(m.peak(), 10 + 7 + 10, 1e-5);
+  EXPECT_EQ(m.sentence(), "The reservations of 3 tasks add up to 27 of their limits, 30.");
+  m.Give({8}, 10);
+  m.Give({8, 4}, 10);  // it went and came again: its limit
+  EXPECT_NEAR(m.peak(), 20, 1e-5);
+}
+
 TEST(MachineMax, AddsAShareOfWhatTheTasksOwnMaximaAreAbove) {
   const MachineMaxSettings settings = {.days = 1, .factor = 1.5, .share = 0.5, .min_samples = 1};
   Machine m(NewMachineMaxPredictor(settings));
@@ -146,8 +189,8 @@ TEST(Max, IsTheHighestAndSaysWhich) {
 
 TEST(Predictors, SayWhatIsAllowed) {
   EXPECT_EQ(NewPeakPredictor("n-sigmas", {}).status().message(),
-            "no peak predictor \"n-sigmas\"; there are limit, borg-default, n-sigma, rc-like, machine-max, "
-            "pool, max");
+            "no peak predictor \"n-sigmas\"; there are limit, borg-default, n-sigma, rc-like, "
+            "machine-percentile, reservation, machine-max, pool, max");
   EXPECT_EQ(NewPeakPredictor("n-sigma:n=-1", {}).status().message(),
             "invalid n-sigma.n \"-1\": expected a number from 0 to 100");
   EXPECT_EQ(NewPeakPredictor("n-sigma:m=1", {}).status().message(),
