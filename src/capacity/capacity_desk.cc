@@ -43,6 +43,7 @@ void CapacityDesk::Clear() {
   window_.reset();
   latest_.reset();
   quotes_.clear();
+  quotes_due_ = false;
   MakeQuotes();
   CollectPromises();
   Publish();
@@ -61,14 +62,37 @@ void CapacityDesk::OnWindow(const CellCapacity& window) {
     if (window_->index - window.window.index <= kWindowsPerHour) return;
     SetBack(hour);
   }
-  if (hour_.has_value() && *hour_ != hour) CloseHour(false);
+  AddToHour(window, Close::kLate);
+  latest_ = window;
+  if (window.window.index % kWindowsPerHour == kWindowsPerHour - 1) CloseHour(Close::kOnTime);
+  MakeDueQuotes();
+  Publish();
+}
+
+void CapacityDesk::OnPastWindow(const CellCapacity& window) {
+  if (window.window.index < 0) return;
+  const std::lock_guard lock(mutex_);
+  if (window_.has_value() && window.window <= *window_) return;
+  quotes_due_ = true;
+  AddToHour(window, Close::kPast);
+  if (window.window.index % kWindowsPerHour == kWindowsPerHour - 1) CloseHour(Close::kPast);
+}
+
+// Hours of the past come by the thousand: quotes are made once, of all of them.
+void CapacityDesk::MakeDueQuotes() {
+  if (!std::exchange(quotes_due_, false)) return;
+  MakeQuotes();
+  CollectPromises();
+}
+
+// `before`: how the hour closes that was open, if the window is of another one.
+void CapacityDesk::AddToHour(const CellCapacity& window, Close before) {
+  const int32_t hour = window.window.index / kWindowsPerHour;
+  if (hour_.has_value() && *hour_ != hour) CloseHour(before);
   if (!hour_.has_value()) open_ = HourOfCapacity();
   hour_ = hour;
   open_.Add(window, tiers_);
   window_ = window.window;
-  latest_ = window;
-  if (window.window.index % kWindowsPerHour == kWindowsPerHour - 1) CloseHour(true);
-  Publish();
 }
 
 void CapacityDesk::Show(const CellCapacity& window) {
@@ -85,15 +109,17 @@ void CapacityDesk::SetBack(int32_t hour) {
   for (Book& book : books_) book.ledger.SetBack(int64_t{hour} * 3600);
 }
 
-// `on_time`: with its last window. Else some of its windows are missing, and the next hour has begun: what is
+// kOnTime: with its last window. kLate: some of its windows are missing, and the next hour has begun: what is
 // promised now would be about a time that has passed in part.
-void CapacityDesk::CloseHour(bool on_time) {
+void CapacityDesk::CloseHour(Close how) {
   const int32_t hour = *hour_;
   hour_.reset();
   lines_.Put(hour, open_);
   Observe(hour);
+  if (how == Close::kPast) return Forget(hour);
+  quotes_due_ = false;
   MakeQuotes();
-  if (on_time) MakePromises(hour + 1);
+  if (how == Close::kOnTime) MakePromises(hour + 1);
   Forget(hour);
   CollectPromises();
 }

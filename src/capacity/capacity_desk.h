@@ -33,6 +33,9 @@ class CapacityDesk {
   // quotes are made, and promises of those without an open one (of a day and longer at midnight, UTC). At most
   // 0.2 s with the default tiers and kCapacityDays (capacity_desk_bench.cc), otherwise some microseconds.
   void OnWindow(const CellCapacity& window);
+  // A window of history that was read later: its hour is known from then on, and nothing is promised of it. One
+  // that is not newer than the last is left out. Quotes are made with the next OnWindow. Some microseconds.
+  void OnPastWindow(const CellCapacity& window);
   // Shows the window as the newest without counting it: after a restart, until one closes.
   void Show(const CellCapacity& window);
   std::shared_ptr<const CapacityView> View() const;
@@ -64,7 +67,10 @@ class CapacityDesk {
   absl::Status LoadAll(ByteReader& in);
   // All REQUIRE mutex_.
   void SetBack(int32_t hour);
-  void CloseHour(bool on_time);
+  enum class Close : uint8_t { kOnTime, kLate, kPast };
+  void CloseHour(Close how);
+  void AddToHour(const CellCapacity& window, Close before);
+  void MakeDueQuotes();
   void Observe(int32_t hour);
   void MakeQuotes();
   void MakePromises(int32_t hour);
@@ -87,6 +93,7 @@ class CapacityDesk {
   std::optional<WindowId> window_;
   std::optional<CellCapacity> latest_;
   std::vector<Quoted> quotes_;  // as of the last hour that closed
+  bool quotes_due_ = false;     // hours of the past are known since
   std::vector<CapacityPromise> shown_;
   std::array<int32_t, 2> measured_hours_ = {};
 

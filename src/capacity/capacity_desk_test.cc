@@ -101,6 +101,33 @@ TEST(CapacityDesk, ARestartInTheMiddleOfAnHourGivesTheSame) {
   EXPECT_EQ(TextOf(again, "day"), TextOf(whole, "day"));
 }
 
+TEST(CapacityDesk, HistoryIsKnownFromTheFirstLiveWindowOn) {
+  MadeCell cell;
+  const int32_t end = kStart + 10 * kWindowsPerDay;
+  CapacityDesk live(MadeTiers()), later(MadeTiers());
+  for (int32_t w = kStart; w < end; ++w) {
+    const CellCapacity window = cell.At(w);
+    live.OnWindow(window);
+    later.OnPastWindow(window);
+  }
+  EXPECT_FALSE(later.View()->latest.has_value());
+  EXPECT_TRUE(later.View()->promises.empty());
+  EXPECT_FALSE(live.View()->promises.empty());
+  const CellCapacity next = cell.At(end);
+  live.OnWindow(next);
+  later.OnWindow(next);
+  const CapacityOffer *of_live = OfferIn(*live.View(), "batch", "day", kCpu),
+                      *of_later = OfferIn(*later.View(), "batch", "day", kCpu);
+  ASSERT_TRUE(of_later != nullptr && of_later->sellable.has_value() && of_live->sellable.has_value());
+  // What was promised and came is not there to learn from.
+  EXPECT_NEAR(*of_later->sellable, *of_live->sellable, 0.1 * *of_live->sellable);
+  EXPECT_EQ(later.History(0, int64_t{end} * 300, 3600).lines,
+            live.History(0, int64_t{end} * 300, 3600).lines);
+  EXPECT_EQ(later.View()->measured_hours, live.View()->measured_hours);
+  later.OnPastWindow(cell.At(end - 5));  // was there
+  EXPECT_EQ(later.window(), WindowId{end});
+}
+
 TEST(CapacityDesk, WindowsThatComeTwiceCountOnce) {
   CapacityDesk desk(MadeTiers());
   MadeCell cell;

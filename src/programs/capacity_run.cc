@@ -54,10 +54,19 @@ void CapacityRun::Load() {
 }
 
 void CapacityRun::OnTick(const TickEvents& events) {
-  if (events.window == nullptr || events.past) return;
+  if (events.window == nullptr) return;
+  if (events.past) return OnPast(*events.window);
   desk_.OnWindow(Now());
   // The last of each hour is among them; a kill costs the hour at most the windows in between.
   if (events.window->window.index % kWindowsPerSave == kWindowsPerSave - 1) Save();
+}
+
+void CapacityRun::OnPast(const ClosedWindow& window) {
+  if (parts_.machines != nullptr || parts_.control.view()->window != window.window) return;
+  const CellCapacity then = Now();
+  if (then.source != CapacitySource::kPool) return;
+  desk_.OnPastWindow(then);
+  if (window.window.index % kWindowsPerHour == kWindowsPerHour - 1) Save();
 }
 
 void CapacityRun::Save() {

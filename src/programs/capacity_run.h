@@ -28,14 +28,16 @@ class CapacityRun {
 
   CapacityDesk* desk() { return &desk_; }
   uint64_t failed_saves() const { return failed_saves_; }
-  // From the loop, after the desks of machines and quota. Windows of the past are left out: what machines and
-  // quota there were is not known.
+  // From the loop, after the desks of machines and quota. Windows of the past count where the price file states
+  // the size of the pool, with the quota of now; they are left out where there is a source of machines: which
+  // machines there were is not known.
   void OnTick(const TickEvents& events);
   // Failures are logged once.
   void Save();
 
  private:
   CellCapacity Now() const;
+  void OnPast(const ClosedWindow& window);
   void Load();
 
   const Parts parts_;

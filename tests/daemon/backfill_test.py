@@ -37,12 +37,28 @@ def prometheus_with_history(stage):
     return port
 
 
+PRICES = """currency: EUR
+tiers: [{name: production, rule: usage, prices: [{core_hour: 0.03, gib_hour: 0.004}]}]
+pool: {cores: 8, memory: 32GiB, core_hour: 0.03, gib_hour: 0.004, idle: platform}
+"""
+
+
+def capacity(stage, tautd, when):
+    """The hours of history are those of the stated pool; nothing was promised in them."""
+    answer = tautd.get("/api/v1/capacity")
+    known = [(c, u) for c, u in zip(answer["cpu"]["capacity"], answer["cpu"]["usage"]) if None not in (c, u)]
+    stage.check(len(known) >= DAYS * 24 - 2, f"{when} the hours of two days are in the history of capacity", len(known))
+    stage.check(all(c == 8 and abs(u - 0.6) < 0.1 for c, u in known[1:-1]), "with the pool that the price file states", known[:3])
+    stage.equal(answer["promises"], [], "and nothing was promised")
+
+
 def main():
     daemon.skip_without("prometheus", "promtool")
     with daemon.Stage(daemon.arguments(__doc__)) as stage:
         port = prometheus_with_history(stage)
         store = str(stage.dir / "t.db")
-        config = f"backfill: {{prometheus: \"http://127.0.0.1:{port}\", days: {DAYS}, labels: [\"cluster=north\"]}}\n"
+        config = (f"backfill: {{prometheus: \"http://127.0.0.1:{port}\", days: {DAYS}, labels: [\"cluster=north\"]}}\n"
+                  f"prices: {{file: {stage.file('prices.yaml', PRICES)}}}\n")
         tautd = stage.tautd(config=config, store=store)
         stage.check(daemon.eventually(lambda: "backfill: 2 of 2 days" in tautd.output(), 60), "the past is read",
                     tautd.output()[-500:])
@@ -55,11 +71,13 @@ def main():
         stage.check(abs(cpu[len(cpu) // 2] - 0.6) < 0.01, "0.1 + 0.2 + 0.3 cores are used", cpu[len(cpu) // 2])
         stage.check(jobs["north/shop/deployment/web"]["memory"]["would_be"], "and limits are recommended from it",
                     jobs["north/shop/deployment/web"])
+        capacity(stage, tautd, "at once")
         stage.equal(tautd.stop(), 0, "it stops")
         again = stage.tautd(config=config, store=store)
         time.sleep(1)
         stage.check("backfill" not in again.output(), "the store is not empty now: the past is not read again",
                     again.output()[-500:])
+        capacity(stage, again, "after a restart")
         stage.equal(again.get("/api/v1/jobs")["total"], len(JOBS), "the jobs are still there")
     stage.finish()
 
