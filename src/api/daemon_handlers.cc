@@ -89,6 +89,14 @@ void PutKubernetes(const KubernetesFacts& facts, MetricsText& out) {
   out.Counter(kAdmissions, kAdmissionsHelp, facts.pods_changed, {{"result", "changed"}});
   out.Counter(kAdmissions, kAdmissionsHelp, facts.pods_unchanged, {{"result", "unchanged"}});
   out.Counter(kAdmissions, kAdmissionsHelp, facts.refused_reviews, {{"result", "refused"}});
+  constexpr std::string_view kReviews = "tautd_kubernetes_quota_reviews_total";
+  constexpr std::string_view kReviewsHelp =
+      "Reviews of new pods by the validating webhook of quota, by result.";
+  out.Counter(kReviews, kReviewsHelp, facts.quota_fitting, {{"result", "fits"}});
+  out.Counter(kReviews, kReviewsHelp, facts.quota_warned, {{"result", "warned"}});
+  out.Counter(kReviews, kReviewsHelp, facts.quota_refused, {{"result", "refused"}});
+  out.Counter(kReviews, kReviewsHelp, facts.quota_not_covered, {{"result", "not_covered"}});
+  out.Counter(kReviews, kReviewsHelp, facts.quota_unknown, {{"result", "unknown"}});
   constexpr std::string_view kVpas = "tautd_kubernetes_vpa_writes_total";
   constexpr std::string_view kVpasHelp = "Writes of a VerticalPodAutoscaler's status, by result.";
   out.Counter(kVpas, kVpasHelp, facts.vpa_writes, {{"result", "written"}});

@@ -29,6 +29,8 @@ constexpr EnumName<KubeletUsage> kUsages[] = {{KubeletUsage::kCadvisor, "cadviso
                                               {KubeletUsage::kMetricsApi, "metrics_api"}};
 constexpr EnumName<ResizeFallback> kFallbacks[] = {{ResizeFallback::kWait, "wait"},
                                                    {ResizeFallback::kEvict, "evict"}};
+constexpr EnumName<QuotaWebhook> kQuotaWebhooks[] = {
+    {QuotaWebhook::kOff, "off"}, {QuotaWebhook::kWarn, "warn"}, {QuotaWebhook::kRefuse, "refuse"}};
 
 constexpr EnumName<Tier> kTierNames[] = {{Tier::kFree, "free"},
                                          {Tier::kBatch, "batch"},
@@ -44,6 +46,7 @@ std::span<const EnumName<ActuatorKind>> NamesOf(ActuatorKind) { return kActuator
 std::span<const EnumName<KubernetesJobs>> NamesOf(KubernetesJobs) { return kJobs; }
 std::span<const EnumName<KubeletUsage>> NamesOf(KubeletUsage) { return kUsages; }
 std::span<const EnumName<ResizeFallback>> NamesOf(ResizeFallback) { return kFallbacks; }
+std::span<const EnumName<QuotaWebhook>> NamesOf(QuotaWebhook) { return kQuotaWebhooks; }
 std::span<const EnumName<Tier>> NamesOf(Tier) { return kTierNames; }
 std::span<const EnumName<MemoryProtection>> NamesOf(MemoryProtection) { return kProtections; }
 

@@ -27,10 +27,13 @@ enum class KubeletUsage : uint8_t { kCadvisor, kResource, kMetricsApi };
 // What is done with a pod that cannot be resized in place.
 enum class ResizeFallback : uint8_t { kWait, kEvict };
 
+// What the validating webhook does with a new pod that its group's quota has no room for.
+enum class QuotaWebhook : uint8_t { kOff, kWarn, kRefuse };
+
 using ConfigField =
     std::variant<std::string*, bool*, int*, int64_t*, size_t*, double*, ServerOptions::Duration*,
                  std::vector<ListenAddress>*, std::vector<std::string>*, ClockSource*, Role*, ActuatorKind*,
-                 KubernetesJobs*, KubeletUsage*, ResizeFallback*, Tier*, MemoryProtection*>;
+                 KubernetesJobs*, KubeletUsage*, ResizeFallback*, QuotaWebhook*, Tier*, MemoryProtection*>;
 enum class FieldUnit : uint8_t { kPlain, kBytes, kDuration, kUrl };
 
 struct FieldSpec {

@@ -64,12 +64,20 @@ class DaemonReader {
                  "\"{namespace}\" and an empty quota.tier: a namespace has one ResourceQuota"));
     }
     const AdmissionConfig& admission = config_.kubernetes.admission;
-    if (!admission.listen.empty() &&
+    const bool holds_quota = admission.quota != QuotaWebhook::kOff;
+    if (holds_quota &&
+        (config_.kubernetes.kubeconfig.empty() || quota.file.empty() || admission.listen.empty())) {
+      return absl::InvalidArgumentError(StrCat(
+          name_,
+          ": kubernetes.admission.quota requires kubernetes.kubeconfig, kubernetes.admission.listen and "
+          "quota.file: which pods there are, where the API server asks, and what groups may use"));
+    }
+    if (!admission.listen.empty() && !holds_quota &&
         (config_.kubernetes.kubeconfig.empty() || config_.actuator != ActuatorKind::kKubernetes)) {
       return absl::InvalidArgumentError(
           StrCat(name_,
                  ": kubernetes.admission.listen requires kubernetes.kubeconfig and actuator.kind: "
-                 "kubernetes, which decide what a new pod gets"));
+                 "kubernetes, which decide what a new pod gets, or kubernetes.admission.quota"));
     }
     if (config_.kubernetes.fallback == ResizeFallback::kEvict && admission.listen.empty()) {
       return absl::InvalidArgumentError(StrCat(

@@ -149,11 +149,13 @@ struct WebhookConfig {
   int64_t timeout_s = 10, give_up_after_s = 3600;
 };
 
-// The mutating webhook that gives new pods what is set for their workload.
+// The webhooks about new pods: the mutating one, which gives them what is set for their workload, and the
+// validating one, which holds them to quota.
 struct AdmissionConfig {
   std::string listen;                       // ADDRESS:PORT; "": none
   std::string name = "tautd.tautline.svc";  // that the API server calls it by: a DNS name or an IP address
-  std::string configuration = "tautline";   // the MutatingWebhookConfiguration that gets the certificate
+  std::string configuration = "tautline";   // the webhook configurations of this name get the certificate
+  QuotaWebhook quota = QuotaWebhook::kOff;
 };
 
 // A Kubernetes cluster of which tautd reads usage, and whose pods it resizes (src/kubernetes/).

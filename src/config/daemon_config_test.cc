@@ -117,6 +117,21 @@ TEST(DaemonConfig, SaysWhereAndWhatIsWrong) {
             "t.yaml: kubernetes.lease is 'tautd': expected NAMESPACE/NAME, such as tautline/tautd");
   EXPECT_EQ(ErrorOf("kubernetes: {fallback: restart}"),
             "t.yaml:1: kubernetes.fallback: \"restart\": expected one of wait, evict");
+  EXPECT_EQ(ErrorOf("kubernetes: {admission: {quota: deny}}"),
+            "t.yaml:1: kubernetes.admission.quota: \"deny\": expected one of off, warn, refuse");
+  for (const std::string_view missing :
+       {"kubernetes: {kubeconfig: k, admission: {quota: warn}}\nquota: {file: q}",
+        "kubernetes: {kubeconfig: k, admission: {quota: warn, listen: \"127.0.0.1:1\"}}",
+        "kubernetes: {admission: {quota: warn, listen: \"127.0.0.1:1\"}}\nquota: {file: q}"}) {
+    EXPECT_THAT(ErrorOf(missing), HasSubstr("kubernetes.admission.quota requires kubernetes.kubeconfig, "))
+        << missing;
+  }
+  EXPECT_THAT(ErrorOf("kubernetes: {kubeconfig: k, admission: {listen: \"127.0.0.1:1\"}}"),
+              HasSubstr("kubernetes.admission.listen requires kubernetes.kubeconfig and actuator.kind"));
+  EXPECT_TRUE(ParseDaemonConfig("kubernetes: {kubeconfig: k, admission: {quota: refuse, listen: "
+                                "\"127.0.0.1:1\"}}\nquota: {file: q}",
+                                "t.yaml")
+                  .ok());
   EXPECT_EQ(
       ErrorOf("kubernetes: {fallback: evict}"),
       "t.yaml: kubernetes.fallback: evict requires kubernetes.admission.listen, which gives the pod that "

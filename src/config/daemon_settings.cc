@@ -268,15 +268,21 @@ const DaemonSetting kDaemonSettings[] = {
     {"kubernetes.scale", "with actuator.kind kubernetes, set numbers of replicas through /scale", kPlain, 0,
      0, TAUT_FIELD(kubernetes.scale)},
     {"kubernetes.admission.listen",
-     "ADDRESS:PORT of the mutating webhook that gives new pods what is set for their workload; requires "
-     "actuator.kind: kubernetes; empty: none",
+     "ADDRESS:PORT of the webhooks: the mutating one, which gives new pods what is set for their workload, "
+     "with actuator.kind: kubernetes, and that of kubernetes.admission.quota; requires one of the two; "
+     "empty: none",
      kPlain, 0, 0, TAUT_FIELD(kubernetes.admission.listen)},
     {"kubernetes.admission.name", "DNS name or IP address by which the API server calls the webhook", kPlain,
      0, 0, TAUT_FIELD(kubernetes.admission.name)},
     {"kubernetes.admission.configuration",
-     "MutatingWebhookConfiguration to which tautd writes the certificate of the webhook, which it makes "
-     "itself",
+     "name of the MutatingWebhookConfiguration and ValidatingWebhookConfiguration to which tautd writes the "
+     "certificate of the webhooks, which it makes itself",
      kPlain, 0, 0, TAUT_FIELD(kubernetes.admission.configuration)},
+    {"kubernetes.admission.quota",
+     "what the validating webhook does with a new pod that the quota of its group has no room for: off "
+     "(there is no such webhook), warn (the pod is created, and its creator gets the reasons as warnings) "
+     "or refuse; requires kubernetes.admission.listen and quota.file",
+     kPlain, 0, 0, TAUT_FIELD(kubernetes.admission.quota)},
     {"kubernetes.resource_quotas",
      "write a ResourceQuota into each namespace that is a group of quota.file: what its pods may request in "
      "all",

@@ -346,6 +346,7 @@ absl::StatusOr<PodReview> ParsePodReview(std::string_view body) {
   out.uid = request.Text("uid");
   out.pod.namespace_name = request.Text("namespace");
   out.has_annotations = object["metadata"]["annotations"].is_object();
+  out.dry_run = request.Flag("dryRun");
   return out;
 }
 

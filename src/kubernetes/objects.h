@@ -88,6 +88,7 @@ struct PodReview {
   std::string uid;
   Pod pod;  // its name may be "": it gets one later
   bool has_annotations = false;
+  bool dry_run = false;  // nothing is created
 };
 // DataLoss: not JSON, or no review of a new pod.
 absl::StatusOr<PodReview> ParsePodReview(std::string_view body);

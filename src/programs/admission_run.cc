@@ -12,6 +12,7 @@
 
 #include "absl/strings/escaping.h"
 #include "base/strings.h"
+#include "kubernetes/quota_review.h"
 #include "kubernetes/webhook_scope.h"
 #include "net/self_signed.h"
 #include "programs/process.h"
@@ -24,7 +25,7 @@ constexpr int64_t kValidS = 365 * kDaySeconds;
 constexpr int64_t kRenewBeforeS = 120 * kDaySeconds;
 constexpr double kTellAgainS = 600, kRetryS = 10;
 constexpr size_t kMaxReviewBytes = 4 << 20;
-constexpr std::string_view kPath = "/admit";
+constexpr std::string_view kPath = "/admit", kQuotaPath = "/quota";
 
 std::string RandomToken() {
   std::random_device device;
@@ -68,8 +69,9 @@ ServerOptions AdmissionRun::ServerOptionsNow() const {
   ServerOptions out;
   out.listen = {*ParseListenAddress(options_.config.listen)};
   out.certificate_file = out.key_file = options_.certificate_file;
-  // The API server does not authenticate itself; a review changes nothing here, and its answer is no secret.
-  out.open_paths = {std::string(kPath)};
+  // The API server does not authenticate itself. A review of the mutating webhook changes nothing here, and its
+  // answer is no secret; one of quota says what a group has left, and may hold some of it for half a minute.
+  out.open_paths = {std::string(kPath), std::string(kQuotaPath)};
   out.operator_tokens = {AccessToken(token_)};
   out.max_body_bytes = kMaxReviewBytes;
   out.compress = false;
@@ -106,14 +108,22 @@ std::string AdmissionRun::Keep() {
 }
 
 absl::Status AdmissionRun::TellCluster() {
-  const std::string path = StrCat("/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/",
+  absl::Status first;
+  if (options_.admit) first = TellWebhook("mutatingwebhookconfigurations", kPodWebhook);
+  if (!options_.quota) return first;
+  const absl::Status second = TellWebhook("validatingwebhookconfigurations", kQuotaWebhook);
+  return first.ok() ? second : first;
+}
+
+absl::Status AdmissionRun::TellWebhook(std::string_view kind, std::string_view webhook) {
+  const std::string path = StrCat("/apis/admissionregistration.k8s.io/v1/", kind, "/",
                                   PercentEncode(options_.config.configuration));
   const absl::StatusOr<std::string> now = client_->Get(path);
   if (!now.ok()) return now.status();
   const std::string bundle = absl::Base64Escape(certificate_pem_);
   if (now->find(bundle) != std::string::npos) return absl::OkStatus();
-  const std::string patch = StrCat(R"({"webhooks":[{"name":")", kPodWebhook,
-                                   R"(","clientConfig":{"caBundle":")", bundle, R"("}}]})");
+  const std::string patch =
+      StrCat(R"({"webhooks":[{"name":")", webhook, R"(","clientConfig":{"caBundle":")", bundle, R"("}}]})");
   return client_->Patch(StrCat(path, "?fieldManager=", kFieldManager), patch, kStrategicMergePatch).status();
 }
 
@@ -126,13 +136,21 @@ HttpResponse AdmissionRun::Answer(const HttpRequest& request) {
     out.body = StrCat(why, "\n");
     return out;
   };
-  if (request.path != kPath) return refuse(404, "only /admit is here");
+  const bool of_quota = request.path == kQuotaPath && options_.quota;
+  if (!of_quota && (request.path != kPath || !options_.admit))
+    return refuse(404,
+                  "no webhook is at this path: /admit changes new pods, with actuator.kind: kubernetes, and "
+                  "/quota holds them to quota, with kubernetes.admission.quota");
   if (request.method != "POST") return refuse(405, "expected POST");
   const absl::StatusOr<PodReview> review = ParsePodReview(request.body);
   if (!review.ok()) return refuse(400, Message(review.status()));
+  out.content_type = "application/json";
+  if (of_quota) {
+    out.body = options_.quota(*review);
+    return out;
+  }
   PodAdmission admission = options_.admit(*review);
   ++(admission.changed ? changed_ : unchanged_);
-  out.content_type = "application/json";
   out.body = std::move(admission.answer);
   return out;
 }

@@ -1,4 +1,4 @@
-// The mutating webhook of tautd: makes its certificate, writes it to the cluster, and answers reviews of new pods.
+// The webhooks of tautd about new pods: makes their certificate, writes it to the cluster, and answers reviews.
 #pragma once
 
 #include <atomic>
@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -23,10 +24,12 @@ class AdmissionRun {
     AdmissionConfig config;
     std::string certificate_file;  // with its key; made if it is not there, replaced before it ends
     std::function<Timestamp()> now;
-    std::function<PodAdmission(const PodReview&)> admit;  // from the server's threads
+    // From the server's threads. Null: there is no such webhook.
+    std::function<PodAdmission(const PodReview&)> admit;  // the mutating one
+    std::function<std::string(const PodReview&)> quota;   // the validating one: an AdmissionReview
   };
   struct Counts {
-    uint64_t changed = 0, unchanged = 0;  // pods
+    uint64_t changed = 0, unchanged = 0;  // pods, by the mutating webhook
     uint64_t refused = 0;                 // requests that are no review of a pod
   };
   // Listens when it returns. Errors name the setting.
@@ -34,7 +37,7 @@ class AdmissionRun {
                                                              std::unique_ptr<ApiClient> client);
   ~AdmissionRun() { Stop(); }
 
-  // What is due: a new certificate, and the configuration of the webhook if it does not have it. What was wrong
+  // What is due: a new certificate, and the configurations of the webhooks if they do not have it. What was wrong
   // last, "" for nothing. From one thread, every few seconds.
   std::string Keep();
   // Keep returns soon. From any thread.
@@ -50,6 +53,8 @@ class AdmissionRun {
   // Reads or makes the certificate. True: it is another one than before.
   absl::StatusOr<bool> RefreshCertificate();
   absl::Status TellCluster();
+  // `kind`: the path of its kind of configuration.
+  absl::Status TellWebhook(std::string_view kind, std::string_view webhook);
   HttpResponse Answer(const HttpRequest& request);
 
   const Options options_;

@@ -305,7 +305,10 @@ absl::Status Daemon::StartQuota() {
   control_->OnTick([this](const TickEvents& events) {
     if (events.window != nullptr && !events.past) quota_->desk()->OnWindow(*control_->view());
   });
-  if (!config_.kubernetes.resource_quotas || kubernetes_ == nullptr) return absl::OkStatus();
+  if (kubernetes_ == nullptr) return absl::OkStatus();
+  if (absl::Status s = kubernetes_->HoldToQuota(quota_->desk(), config_.ingest.options.job_labels); !s.ok())
+    return s;
+  if (!config_.kubernetes.resource_quotas) return absl::OkStatus();
   return kubernetes_->KeepQuotas([this] { return NamespaceQuotasOf(quota_->desk()->View()); });
 }
 

@@ -78,7 +78,7 @@ absl::StatusOr<std::unique_ptr<KubernetesActuator>> KubernetesRun::MakeActuator(
     options.eviction = std::move(eviction);
   }
   if (absl::Status s = options_.config.vpa ? absl::OkStatus() : WatchVpas(); !s.ok()) return s;
-  if (absl::Status s = config.admission.listen.empty() ? WatchQuotas() : absl::OkStatus(); !s.ok()) return s;
+  if (absl::Status s = WatchQuotas(); !s.ok()) return s;
   auto made = std::make_unique<KubernetesActuator>(
       std::move(options), &cluster_,
       std::make_unique<ApiWriter>(*std::move(client), config.admission.configuration));
@@ -93,10 +93,14 @@ absl::Status KubernetesRun::OpenAdmission() {
   options.config = options_.config.admission;
   options.certificate_file = StrCat(options_.state_dir, "/admission.pem");
   options.now = options_.now;
-  options.admit = [this](const PodReview& review) {
-    return AdmitPod(review, actuator_->OrdersFor(review.pod), cluster_.LargestNode(),
-                    namespace_rules_.Of(review.pod.namespace_name));
-  };
+  if (actuator_ != nullptr) {
+    options.admit = [this](const PodReview& review) {
+      return AdmitPod(review, actuator_->OrdersFor(review.pod), cluster_.LargestNode(),
+                      namespace_rules_.Of(review.pod.namespace_name));
+    };
+  }
+  if (quota_gate_ != nullptr)
+    options.quota = [this](const PodReview& review) { return quota_gate_->Answer(review); };
   absl::StatusOr<std::unique_ptr<AdmissionRun>> run =
       AdmissionRun::Start(std::move(options), *std::move(client));
   if (!run.ok()) return run.status();
@@ -105,8 +109,27 @@ absl::Status KubernetesRun::OpenAdmission() {
 }
 
 void KubernetesRun::KeepAdmission() {
-  KeepDoing(kKeepAdmission, "writing the webhook's certificate:",
-            [this](const std::function<bool()>& /*stopping*/) { return admission_->Keep(); });
+  KeepDoing(kKeepAdmission, "webhooks:", [this](const std::function<bool()>& /*stopping*/) {
+    const absl::Status quota = quota_gate_ != nullptr ? quota_gate_->Step() : absl::OkStatus();
+    const std::string certificate = admission_->Keep();
+    if (!certificate.empty()) return StrCat("writing their certificate: ", certificate);
+    return quota.ok() ? "" : StrCat("taking the quota over: ", Message(quota));
+  });
+}
+
+absl::Status KubernetesRun::HoldToQuota(const QuotaDesk* desk, std::vector<std::string> job_labels) {
+  if (options_.config.admission.quota == QuotaWebhook::kOff) return absl::OkStatus();
+  QuotaGate::Options options;
+  options.refuse = options_.config.admission.quota == QuotaWebhook::kRefuse;
+  options.desk = desk;
+  options.cluster = &cluster_;
+  options.job_labels = std::move(job_labels);
+  options.is_watched = [this](const Pod& pod) { return IsWanted(pod); };
+  options.steady_s = SteadySeconds;
+  absl::StatusOr<std::unique_ptr<QuotaGate>> gate = QuotaGate::Make(std::move(options));
+  if (!gate.ok()) return gate.status();
+  quota_gate_ = *std::move(gate);
+  return absl::OkStatus();
 }
 
 absl::Status KubernetesRun::OpenVpas() {

@@ -75,19 +75,7 @@ absl::StatusOr<std::unique_ptr<ApiClient>> KubernetesRun::Client() const {
 absl::StatusOr<std::unique_ptr<KubernetesRun>> KubernetesRun::Create(Options options) {
   std::unique_ptr<KubernetesRun> run(new KubernetesRun(std::move(options)));
   Cluster* const cluster = &run->cluster_;
-  const KubernetesRun* const self = run.get();
-  absl::Status s =
-      run->Watch<Pod>({.path = "/api/v1/pods", .list_accept = {}, .watch_accept = {}}, "pods",
-                      {.replace =
-                           [cluster, self](std::vector<Pod> pods) {
-                             std::erase_if(pods, [self](const Pod& pod) { return !self->IsWanted(pod); });
-                             cluster->ReplacePods(std::move(pods));
-                           },
-                       .put =
-                           [cluster, self](Pod pod) {
-                             if (self->IsWanted(pod)) cluster->PutPod(std::move(pod));
-                           },
-                       .remove = [cluster](const Pod& pod) { cluster->RemovePod(pod); }});
+  absl::Status s = run->WatchPods();
   if (s.ok()) {
     s = run->Watch<Node>(
         {.path = "/api/v1/nodes", .list_accept = {}, .watch_accept = {}}, "nodes",
@@ -105,7 +93,6 @@ absl::StatusOr<std::unique_ptr<KubernetesRun>> KubernetesRun::Create(Options opt
   if (s.ok() && run->options_.config.vpa) s = run->OpenVpas();
   if (s.ok() && run->options_.config.vpa) s = run->WatchVpas();
   if (s.ok()) s = run->WatchNamespaceRules("LimitRange", "/api/v1/limitranges");
-  if (s.ok() && !run->options_.config.admission.listen.empty()) s = run->WatchQuotas();
   if (s.ok()) s = run->OpenLease();
   for (size_t i = 0; s.ok() && i < kScrapers && run->options_.config.scrape_interval_s > 0; ++i) {
     absl::StatusOr<std::unique_ptr<ApiClient>> client = run->Client();
@@ -114,6 +101,27 @@ absl::StatusOr<std::unique_ptr<KubernetesRun>> KubernetesRun::Create(Options opt
   }
   if (!s.ok()) return s;
   return run;
+}
+
+absl::Status KubernetesRun::WatchPods() {
+  return Watch<Pod>({.path = "/api/v1/pods", .list_accept = {}, .watch_accept = {}}, "pods",
+                    {.replace =
+                         [this](std::vector<Pod> pods) {
+                           std::erase_if(pods, [this](const Pod& pod) { return !IsWanted(pod); });
+                           if (quota_gate_ != nullptr) quota_gate_->Replace(pods);
+                           cluster_.ReplacePods(std::move(pods));
+                         },
+                     .put =
+                         [this](Pod pod) {
+                           if (!IsWanted(pod)) return;
+                           if (quota_gate_ != nullptr) quota_gate_->Put(pod);
+                           cluster_.PutPod(std::move(pod));
+                         },
+                     .remove =
+                         [this](const Pod& pod) {
+                           if (quota_gate_ != nullptr) quota_gate_->Remove(pod);
+                           cluster_.RemovePod(pod);
+                         }});
 }
 
 absl::Status KubernetesRun::WatchMetadata(const std::string& path, ReflectorSink<OwnedObject> sink) {
@@ -534,6 +542,14 @@ KubernetesFacts KubernetesRun::facts() const {
     out.pods_changed = admissions.changed;
     out.pods_unchanged = admissions.unchanged;
     out.refused_reviews = admissions.refused;
+  }
+  if (quota_gate_ != nullptr) {
+    const QuotaGate::Counts reviews = quota_gate_->counts();
+    out.quota_fitting = reviews.fitting;
+    out.quota_warned = reviews.warned;
+    out.quota_refused = reviews.refused;
+    out.quota_not_covered = reviews.not_covered;
+    out.quota_unknown = reviews.unknown;
   }
   if (quotas_ != nullptr) {
     const QuotaWriter::Counts quotas = quotas_->counts();

@@ -32,6 +32,7 @@
 #include "kubernetes/steering.h"
 #include "kubernetes/vpa_writer.h"
 #include "programs/admission_run.h"
+#include "programs/quota_gate.h"
 
 namespace taut {
 
@@ -58,6 +59,8 @@ class KubernetesRun {
                                                                    int64_t forget_s);
   // Keeps ResourceQuotas of these; nullopt: not known now, nothing is written. Before Start.
   absl::Status KeepQuotas(std::function<std::optional<std::vector<NamespaceQuota>>()> quotas);
+  // Holds new pods to the quota of `desk`, which outlives it, with kubernetes.admission.quota. Before Start.
+  absl::Status HoldToQuota(const QuotaDesk* desk, std::vector<std::string> job_labels);
   // `control` must outlive Stop.
   absl::Status Start(ControlPlane* control);
   void Stop();
@@ -85,6 +88,7 @@ class KubernetesRun {
   absl::Status WatchWorkloads();
   absl::Status WatchVpas();
   absl::Status WatchHpas();
+  absl::Status WatchPods();
   absl::Status WatchQuotas();
   absl::Status WatchNamespaceRules(const std::string& kind, const std::string& path);
   absl::Status OpenOwners();
@@ -144,6 +148,7 @@ class KubernetesRun {
   std::unique_ptr<ApiClient> event_client_;  // of the thread that writes Events
   std::unique_ptr<EventWriter> events_;      // if they are asked for
   std::unique_ptr<AdmissionRun> admission_;  // if it is asked for
+  std::unique_ptr<QuotaGate> quota_gate_;    // likewise
   std::vector<std::thread> threads_;
 
   mutable std::mutex mutex_;

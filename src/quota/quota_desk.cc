@@ -118,6 +118,7 @@ absl::Status QuotaDesk::Reload(QuotaSpec spec, const GroupRuleOptions& groups, c
   if (absl::Status s = book_.ChangeQuota(std::move(spec)); !s.ok()) return s;
   rules_ = *std::move(rules);
   scheme_ = std::make_shared<const GroupScheme>(book_.spec(), rules_, groups.group);
+  ++quota_version_;
   if (measured_at_.has_value()) Count(view);  // the same jobs, of other groups
   return absl::OkStatus();
 }
@@ -183,6 +184,7 @@ absl::Status QuotaDesk::Keep(std::span<const QuotaRequest> requests) {
     book_.Apply(r);
     if (options_.on_change) options_.on_change(r);
   }
+  ++request_version_;
   return absl::OkStatus();
 }
 
@@ -259,6 +261,16 @@ QuotaView QuotaDesk::ViewAt(Timestamp now) const {
   view.silent = SilentAt(now);
   view.default_tier = rules_.default_tier();
   return view;
+}
+
+std::pair<QuotaSpec, GroupRules> QuotaDesk::quota() const {
+  const std::lock_guard lock(mutex_);
+  return {book_.spec(), rules_};
+}
+
+std::vector<QuotaRequest> QuotaDesk::OpenRequests() const {
+  const std::lock_guard lock(mutex_);
+  return book_.List([](const QuotaRequest& request) { return request.open(); }, book_.open());
 }
 
 std::shared_ptr<const GroupScheme> QuotaDesk::scheme() const {

@@ -1,6 +1,7 @@
 // Quota of a running daemon: what jobs use of it, and the requests for more, which are stored before they count.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -9,6 +10,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/functional/function_ref.h"
@@ -84,6 +86,12 @@ class QuotaDesk {
   // Changes when jobs that are absent begin to count: then is a time to save.
   std::optional<Timestamp> settled_at() const;
   QuotaCounts counts() const;
+  // By what a request is decided, for those who count other use than that of windows: quota and rules, and the
+  // open requests. The versions grow with each change of the former and of the latter, and take no lock.
+  std::pair<QuotaSpec, GroupRules> quota() const;
+  std::vector<QuotaRequest> OpenRequests() const;
+  uint64_t quota_version() const { return quota_version_; }
+  uint64_t request_version() const { return request_version_; }
   // Of now; another one after Reload. Never null.
   std::shared_ptr<const GroupScheme> scheme() const;
 
@@ -117,6 +125,7 @@ class QuotaDesk {
   Timestamp forgot_at_ = {};
   QuotaCounts counts_;
   QuotaHistory history_;
+  std::atomic<uint64_t> quota_version_ = 1, request_version_ = 1;
 };
 
 }  // namespace taut
