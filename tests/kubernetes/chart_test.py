@@ -49,7 +49,7 @@ def same_form(found):
             for volume in template["spec"]["volumes"]:
                 if "configMap" in volume:
                     volume["configMap"]["name"] = re.match("taut(d|let)-config", volume["configMap"]["name"])[0]
-        if item["kind"] == "MutatingWebhookConfiguration":
+        if item["kind"] in ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"):
             for webhook in item["webhooks"]:
                 for expression in webhook["namespaceSelector"]["matchExpressions"]:
                     expression["values"].sort()
@@ -94,6 +94,8 @@ def main():
         evicting(stage, helm)
         monitored(stage, helm)
         quotas(stage, helm)
+        held_to_quota(stage, helm)
+        files(stage, helm)
         for value in ("way=all", "wya=act", "storage.sise=1Gi", "serviceMonitor.on=true"):
             stage.check(render(stage, helm, "--set", value).returncode != 0, f"--set {value} is refused")
         stage.finish()
@@ -166,6 +168,56 @@ def quotas(stage, helm):
     as_in(stage, same_form(found), "observe/resource_quotas.yaml", "resource_quotas")
     without = objects(render(stage, helm, "--set-json", values).stdout)
     stage.check("-quotas" not in json.dumps(without), "without it no ResourceQuota may be written")
+
+
+def files(stage, helm):
+    """Quota, budgets and prices are values, or files of a ConfigMap or Secret that is there, and are where tautd reads them."""
+    names = ("quota", "budgets", "prices")
+
+    def rendered(*more):
+        found = objects(render(stage, helm, "--set", "config.prices.core_hour=0.5", *more).stdout)
+        pod = found["StatefulSet/tautd"]["spec"]["template"]
+        config = yaml.safe_load(found["ConfigMap/tautd-config"]["data"]["tautd.yaml"])
+        return found["ConfigMap/tautd-config"]["data"], config, pod, {m["mountPath"]: m for m in pod["spec"]["containers"][0]["volumeMounts"]}
+
+    inline = ("--set-json", 'quota={"groups":[{"name":"shop"}]},budgets={"currency":"EUR"},prices={"currency":"EUR"}')
+    data, config, pod, mounts = rendered(*inline)
+    for name in names:
+        stage.equal((config[name]["file"], mounts[f"/etc/tautline/{name}.yaml"]), (f"/etc/tautline/{name}.yaml", {
+            "name": "config", "mountPath": f"/etc/tautline/{name}.yaml", "subPath": f"{name}.yaml"}), f"{name} is mounted where tautd reads it")
+        stage.check(yaml.safe_load(data[f"{name}.yaml"]), f"{name} is in the ConfigMap", data)
+    stage.equal(float(config["prices"]["core_hour"]), 0.5, "beside what config says of it")
+    other = rendered(*inline, "--set-json", 'prices={"currency":"USD"}')[2]
+    stage.check(other["metadata"]["annotations"] != pod["metadata"]["annotations"], "other prices restart the pod")
+    _, config, pod, mounts = rendered("--set-json", 'filesFrom={"quota":{"configMap":"teams"},"budgets":{"secret":"money"},"prices":{"secret":"contract","key":"p.yaml"}}')
+    volumes = {v["name"]: v for v in pod["spec"]["volumes"]}
+    stage.equal([config[n]["file"] for n in names], ["/etc/tautline/quota/quota.yaml", "/etc/tautline/budgets/budgets.yaml", "/etc/tautline/prices/p.yaml"],
+                "of what is there, by its key")
+    stage.equal([mounts[f"/etc/tautline/{n}"]["name"] for n in names], list(names), "whose volumes are mounted")
+    stage.equal((volumes["quota"]["configMap"]["name"], volumes["budgets"]["secret"]["secretName"], volumes["prices"]["secret"]["secretName"]),
+                ("teams", "money", "contract"), "each the one that is named")
+    for wrong in ('quota={"groups":[]},filesFrom={"quota":{"secret":"a"}}', 'filesFrom={"quota":{"secret":"a","configMap":"b"}}',
+                  'filesFrom={"quota":{"key":"a"}}', 'filesFrom={"machines":{"secret":"a"}}', 'filesFrom={"quota":{"secret":"a","key":"../b"}}'):
+        stage.check(render(stage, helm, "--set-json", wrong).returncode != 0, f"{wrong} is refused")
+    config = rendered()[1]
+    stage.equal([config.get(n, {}).get("file") for n in names], [None] * 3, "without being asked for there is none")
+
+
+def held_to_quota(stage, helm):
+    """The validating webhook is there only with kubernetes.admission.quota, in each way."""
+    for way in ("observe", "webhook"):
+        for action in ("warn", "refuse"):
+            found = same_form(objects(render(stage, helm, "--set", f"way={way},config.kubernetes.admission.quota={action}").stdout))
+            as_in(stage, found, "webhook/quota.yaml", f"{way}, quota: {action}")
+            settings = found["ConfigMap/tautd-config"]["data"]["kubernetes"]["admission"]
+            stage.equal(settings, {"listen": "0.0.0.0:9443", "quota": action}, "tautd listens for it")
+            ports = found["NetworkPolicy/tautd"]["spec"]["ingress"]
+            stage.equal((ports, found["Service/tautd"]["spec"]["ports"][0]["targetPort"]), ([{"ports": [{"port": 9443, "protocol": "TCP"}]}], 9443),
+                        "and can be reached")
+            stage.equal("MutatingWebhookConfiguration/tautline" in found, way == "webhook", f"{way}: pods are changed only by way webhook")
+    for quota in ("", ",config.kubernetes.admission.quota=off"):
+        found = objects(render(stage, helm, "--set", f"way=webhook{quota}").stdout)
+        stage.check("validatingwebhook" not in json.dumps(found).lower(), f"without it there is none {quota}")
 
 
 def combined(stage, helm):

@@ -3,6 +3,16 @@
 {{- if has .Values.way (list "act" "template" "webhook") }}yes{{ end -}}
 {{- end }}
 
+{{/* Whether new pods are held to quota. */}}
+{{- define "tautline.quotaWebhook" -}}
+{{- if has (toString (dig "kubernetes" "admission" "quota" "off" .Values.config)) (list "warn" "refuse") }}yes{{ end -}}
+{{- end }}
+
+{{/* Whether the API server asks tautd about new pods. */}}
+{{- define "tautline.webhooks" -}}
+{{- if or (eq .Values.way "webhook") (include "tautline.quotaWebhook" .) }}yes{{ end -}}
+{{- end }}
+
 {{/* tautd's configuration: that of the way, and what the values say over it. */}}
 {{- define "tautline.config" -}}
 {{- $kubernetes := dict "kubeconfig" "in-cluster" "lease" (printf "%s/tautd" .Release.Namespace) -}}
@@ -10,7 +20,7 @@
 {{- if include "tautline.acts" . -}}
 {{- $_ := set $config "actuator" (dict "kind" "kubernetes") -}}
 {{- end -}}
-{{- if eq .Values.way "webhook" -}}
+{{- if include "tautline.webhooks" . -}}
 {{- $_ := set $kubernetes "admission" (dict "listen" "0.0.0.0:9443" "name" (printf "tautd.%s.svc" .Release.Namespace) "configuration" .Release.Name) -}}
 {{- end -}}
 {{- if .Values.serviceMonitor.enabled -}}
@@ -20,8 +30,17 @@
 {{- if eq .Values.way "vpa" -}}
 {{- $_ := set $kubernetes "vpa" true -}}
 {{- end -}}
-{{- if .Values.quota -}}
-{{- $_ := set $config "quota" (dict "file" "/etc/tautline/quota.yaml") -}}
+{{- range $name := list "quota" "budgets" "prices" -}}
+{{- $from := index $.Values.filesFrom $name -}}
+{{- if and (index $.Values $name) $from -}}
+{{- fail (printf "%s and filesFrom.%s: the file is given twice" $name $name) -}}
+{{- end -}}
+{{- if and $from.configMap $from.secret }}{{ fail (printf "filesFrom.%s: expected configMap or secret, not both" $name) }}{{ end -}}
+{{- if $from -}}
+{{- $_ := set $config $name (dict "file" (printf "/etc/tautline/%s/%s" $name (default (printf "%s.yaml" $name) $from.key))) -}}
+{{- else if index $.Values $name -}}
+{{- $_ := set $config $name (dict "file" (printf "/etc/tautline/%s.yaml" $name)) -}}
+{{- end -}}
 {{- end -}}
 {{- if .Values.externalScaler.enabled -}}
 {{- $tls := dict "certificate" "/etc/tautline/scaler-tls/tls.crt" "key" "/etc/tautline/scaler-tls/tls.key" "client_ca" "/etc/tautline/scaler-tls/ca.crt" -}}
