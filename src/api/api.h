@@ -128,6 +128,8 @@ struct ApiOptions {
   std::function<KubernetesFacts()> kubernetes;
   // The container that a job is of, if such a cluster has pods of it.
   std::function<std::optional<TemplateContainer>(const std::string& job)> container;
+  // What its pods there say that people should know; "": nothing.
+  std::function<std::string(const std::string& job)> cluster_notice;
   // Both or none; none: the daemon does not listen to agents.
   std::function<std::vector<AgentView>()> agents;
   std::function<std::vector<RefusedAgent>()> refused_agents;

@@ -211,6 +211,7 @@ HttpResponse Api::Job(const HttpRequest& request, JobId id) {
   const std::optional<bool> knows_starts = control_.ingest().KnowsStarts(id);
   const std::string collision = control_.ingest().NameCollision(id);
   const auto container = options_.container ? options_.container(NameOf(id)) : std::nullopt;
+  const std::string of_cluster = options_.cluster_notice ? options_.cluster_notice(NameOf(id)) : "";
   bool known = false;
   control_.WithFleet([&](const LiveFleet& fleet) {
     known = fleet.Has(id);
@@ -254,6 +255,7 @@ HttpResponse Api::Job(const HttpRequest& request, JobId id) {
     if (const std::string_view notice = OomSourceNotice(oom_source); !notice.empty()) json.String(notice);
     if (job.policy->startup_window_s > 0 && knows_starts == false) json.String(kNoStarts);
     if (!collision.empty()) json.String(CollisionNotice(collision));
+    if (!of_cluster.empty()) json.String(of_cluster);
     if (job.policy->external && !options_.external) {
       json.String(
           "external is true, but external_recommender.address of tautd is empty: the job's own recommender "

@@ -119,6 +119,16 @@ void AddKubernetes(KubernetesJobs jobs, std::vector<MappingRule>& out) {
   owner("kube-pod-owner", "kube_pod_owner", kPod);
   owner("kube-replicaset-owner", "kube_replicaset_owner", "{cluster/}{namespace}/ReplicaSet/{replicaset}");
   owner("kube-job-owner", "kube_job_owner", "{cluster/}{namespace}/Job/{job_name}");
+  // Of kube-state-metrics with --metric-labels-allowlist=jobs=[tautline.dev/job].
+  out.push_back({"kube-job-program",
+                 "kube_job_labels",
+                 {{"label_tautline_dev_job", "", true}},
+                 kOwner,
+                 "{cluster/}{namespace}/ProgramOfJob/{job_name}",
+                 "Program/{label_tautline_dev_job}",
+                 "",
+                 1,
+                 kKubernetes});
   AddReplicas(jobs, out);
 }
 

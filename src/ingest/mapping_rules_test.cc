@@ -77,6 +77,13 @@ TEST(BuiltinRules, TakeOwners) {
                     {"owner_kind", "CronJob"},
                     {"owner_name", "backup"}}),
             "owner shop/Job/backup-28394820 CronJob/backup [] 1");
+  EXPECT_EQ(Mapped({{"__name__", "kube_job_labels"},
+                    {"namespace", "shop"},
+                    {"job_name", "import-x2x4z"},
+                    {"label_tautline_dev_job", "import"}}),
+            "owner shop/ProgramOfJob/import-x2x4z Program/import [] 1");
+  EXPECT_EQ(Mapped({{"__name__", "kube_job_labels"}, {"namespace", "shop"}, {"job_name", "import-x2x4z"}}),
+            "-");
 }
 
 TEST(BuiltinRules, TakeDockerExportersAndTautlet) {
@@ -279,6 +286,78 @@ TEST(Owners, FactsCountForMoreThanNames) {
   EXPECT_EQ(owner("shop", "backup-28394820-x2x4z"), "cronjob backup");
   owners.Forget("shop/Pod/lone-12");
   EXPECT_EQ(owner("shop", "lone-12"), "statefulset lone");
+}
+
+TEST(Owners, RunsNamesAreTakenApart) {
+  for (const char* run :
+       {"import-x2x4z", "import-20261125", "import-20261125-1200", "import-20261125-120000",
+        "import-1764072000", "import-20261125t120000z", "import-20261125t1200", "import-3f9c2ab",
+        "import-x2x4z-20261125", "import-3f9c2ab81d0c4e5f60718293a4b5c6d7e8f90123-x2x4z",
+        "import-123e4567-e89b-12d3-a456-426614174000"}) {
+    EXPECT_EQ(WithoutRunSuffix(run), "import") << run;
+  }
+  // Words, versions and counts may tell one program from another.
+  for (const char* name : {"import", "import-2", "import-v12", "import-123456", "import-deadbeef",
+                           "import-frontend", "import-1200", "import-2026", "-x2x4z", "20261125", "",
+                           "import-", "123e4567-e89b-12d3-a456-42661417400g"}) {
+    EXPECT_EQ(WithoutRunSuffix(name), name) << name;
+  }
+  EXPECT_EQ(WithoutRunSuffix("20261125-1200"), "20261125-1200") << "nothing would be left of it";
+}
+
+TEST(Owners, RunsOfAProgramAreOne) {
+  OwnerTable owners;
+  const auto owner = [&owners](std::string_view pod) {
+    const TopOwner top = owners.Find("shop", pod);
+    return top.kind + " " + top.name;
+  };
+  owners.Learn("shop/Pod/import-x2x4z-bbbbb", "Job/import-x2x4z");
+  owners.Learn("shop/Job/import-x2x4z", "<none>/<none>");
+  EXPECT_EQ(owner("import-x2x4z-bbbbb"), "job import");
+  owners.Learn("shop/Pod/import-20261125-ccccc", "Job/import-20261125");
+  owners.Learn("shop/Job/import-20261125", "<none>/<none>");
+  EXPECT_EQ(owner("import-20261125-ccccc"), "job import");
+  // What the Job names counts for more, and what the pod names for more than that.
+  const std::string key = OwnerTable::ProgramKey("shop/Job/import-x2x4z");
+  EXPECT_THAT(owners.Learn(key, "Program/nightly"), ElementsAre("shop/Pod/import-x2x4z-bbbbb"));
+  EXPECT_EQ(owner("import-x2x4z-bbbbb"), "job nightly");
+  const std::string of_pod = OwnerTable::ProgramKey("shop/Pod/import-x2x4z-bbbbb");
+  EXPECT_THAT(owners.Learn(of_pod, "Program/load"), ElementsAre("shop/Pod/import-x2x4z-bbbbb"));
+  EXPECT_EQ(owner("import-x2x4z-bbbbb"), "job load");
+  owners.Forget(of_pod);
+  owners.Learn(key, "Program/");
+  EXPECT_EQ(owner("import-x2x4z-bbbbb"), "job import");
+  // A CronJob's Jobs stay its own, and so does what is no run.
+  owners.Learn("shop/Job/import-x2x4z", "CronJob/every-night");
+  owners.Learn(of_pod, "Program/load");
+  EXPECT_EQ(owner("import-x2x4z-bbbbb"), "cronjob every-night");
+  owners.Learn("shop/Pod/db-0", "StatefulSet/db-20261125");
+  owners.Learn(OwnerTable::ProgramKey("shop/Pod/db-0"), "Program/load");
+  EXPECT_EQ(owner("db-0"), "statefulset db-20261125");
+  // A pod of nobody is the program that it names, and else itself.
+  owners.Learn("shop/Pod/ci-x2x4z", "<none>/<none>");
+  EXPECT_EQ(owner("ci-x2x4z"), "pod ci-x2x4z");
+  owners.Learn(OwnerTable::ProgramKey("shop/Pod/ci-x2x4z"), "Program/ci");
+  EXPECT_EQ(owner("ci-x2x4z"), "pod ci");
+  EXPECT_EQ(owners.TopOfNew("shop", "Job", "import-9kdlw", "", ""), (TopOwner{"job", "import"}));
+  EXPECT_EQ(owners.TopOfNew("shop", "Job", "import-9kdlw", "", "load"), (TopOwner{"job", "load"}));
+}
+
+TEST(Owners, StepsOfWorkflowsDiffer) {
+  OwnerTable owners;
+  const auto owner = [&owners](std::string_view pod, std::string_view its_owner) {
+    owners.Learn(std::string("shop/Pod/").append(pod), its_owner);
+    const TopOwner top = owners.Find("shop", pod);
+    return top.kind + " " + top.name;
+  };
+  EXPECT_EQ(owner("import-x2x4z-load-1234567890", "Workflow/import-x2x4z"), "workflow import-load");
+  EXPECT_EQ(owner("import-9kdlw-load-987", "Workflow/import-9kdlw"), "workflow import-load");
+  EXPECT_EQ(owner("import-9kdlw-check-all-987", "Workflow/import-9kdlw"), "workflow import-check-all");
+  EXPECT_EQ(owner("import-9kdlw", "Workflow/import-9kdlw"), "workflow import") << "of a single step";
+  EXPECT_EQ(owner("import-9kdlw-1234", "Workflow/import-9kdlw"), "workflow import")
+      << "as older versions name pods";
+  EXPECT_EQ(owner("nightly-1764072000", "Workflow/nightly-1764072000"), "workflow nightly");
+  EXPECT_EQ(owner("build-x2x4z-test-pod", "TaskRun/build-x2x4z"), "taskrun build");
 }
 
 TEST(Owners, CirclesAndNonsenseEnd) {

@@ -2,6 +2,7 @@
 #include "ingest/owners.h"
 
 #include <algorithm>
+#include <array>
 
 #include "base/strings.h"
 
@@ -31,8 +32,104 @@ bool CutTail(std::string_view& name, std::string_view letters, size_t min, size_
 }
 
 constexpr std::string_view kDigits = "0123456789";
+constexpr std::string_view kHexLetters = "abcdef";
+constexpr std::string_view kProgramOf = "ProgramOf";
+constexpr std::string_view kProgram = "Program/";
+
+// 8-4-4-4-12 hex digits.
+bool IsUuid(std::string_view text) {
+  constexpr std::array<size_t, 5> kLengths = {8, 4, 4, 4, 12};
+  for (size_t part = 0; part < kLengths.size(); ++part) {
+    const bool is_last = part + 1 == kLengths.size();
+    const std::string_view digits = text.substr(0, std::min(kLengths[part], text.size()));
+    if (digits.size() != kLengths[part] || !MadeOf(digits, "0123456789abcdef")) return false;
+    text.remove_prefix(digits.size());
+    if (is_last) return text.empty();
+    if (!text.starts_with('-')) return false;
+    text.remove_prefix(1);
+  }
+  return false;
+}
+
+// Of "20261125t120000z", in lower case as names are.
+bool IsDateAndTime(std::string_view text) {
+  if (text.ends_with('z')) text.remove_suffix(1);
+  const size_t t = text.find('t');
+  if (t != 8 || !MadeOf(text.substr(0, t), kDigits)) return false;
+  const std::string_view time = text.substr(t + 1);
+  return (time.size() == 4 || time.size() == 6) && MadeOf(time, kDigits);
+}
+
+bool IsCommit(std::string_view text) {
+  constexpr size_t kShortest = 7, kLongest = 64;
+  if (text.size() < kShortest || text.size() > kLongest || !MadeOf(text, "0123456789abcdef")) return false;
+  return text.find_first_of(kDigits) != std::string_view::npos &&
+         text.find_first_of(kHexLetters) != std::string_view::npos;
+}
+
+// A part of a run's name that says nothing of its program.
+bool IsMadeUp(std::string_view part) {
+  constexpr size_t kFewestDigits = 7;
+  if (part.size() == kRandomLength && MadeOf(part, kRandomLetters)) return true;
+  if (part.size() >= kFewestDigits && MadeOf(part, kDigits)) return true;
+  return IsDateAndTime(part) || IsCommit(part);
+}
+
+// "20261125-1200": a time of day says nothing without the date before it.
+bool CutDateAndTime(std::string_view& name) {
+  std::string_view rest = name;
+  return (CutTail(rest, kDigits, 4, 4) || CutTail(rest, kDigits, 6, 6)) && CutTail(rest, kDigits, 8, 8) &&
+         (name = rest, true);
+}
+
+bool CutUuid(std::string_view& name) {
+  constexpr size_t kLength = 36;
+  if (name.size() < kLength + 2 || name[name.size() - kLength - 1] != '-') return false;
+  if (!IsUuid(name.substr(name.size() - kLength))) return false;
+  name.remove_suffix(kLength + 1);
+  return true;
+}
+
+bool CutMadeUp(std::string_view& name) {
+  if (CutUuid(name) || CutDateAndTime(name)) return true;
+  const size_t dash = name.rfind('-');
+  if (dash == std::string_view::npos || dash == 0 || !IsMadeUp(name.substr(dash + 1))) return false;
+  name = name.substr(0, dash);
+  return true;
+}
+
+// What a Workflow's pod is called for: of "import-x2x4z-load-1234567890" of import-x2x4z "load". "": its name does not
+// say it.
+std::string_view StepOf(std::string_view pod, std::string_view workflow) {
+  if (!pod.starts_with(workflow) || !pod.substr(workflow.size()).starts_with('-')) return "";
+  std::string_view step = pod.substr(workflow.size() + 1);
+  if (!CutTail(step, kDigits, 1, 10)) return "";
+  return step;
+}
+
+// The top owner of a run, at the end of its chain.
+TopOwner OwnerOfRun(std::string_view kind, std::string_view name, std::string_view pod,
+                    const std::string& program) {
+  if (!program.empty()) return {KindInNames(kind), program};
+  std::string out(WithoutRunSuffix(name));
+  if (const std::string_view step = kind == "Workflow" ? StepOf(pod, name) : ""; !step.empty())
+    StrAppend(&out, "-", step);
+  return {KindInNames(kind), std::move(out)};
+}
 
 }  // namespace
+
+bool IsRunKind(std::string_view kind) {
+  constexpr std::array<std::string_view, 4> kKinds = {"Job", "Workflow", "PipelineRun", "TaskRun"};
+  return std::find(kKinds.begin(), kKinds.end(), kind) != kKinds.end();
+}
+
+std::string_view WithoutRunSuffix(std::string_view run) {
+  for (int part = 0; part < 2; ++part) {
+    if (!CutMadeUp(run)) break;
+  }
+  return run;
+}
 
 std::string KindInNames(std::string_view kind) {
   std::string out(kind);
@@ -63,12 +160,40 @@ TopOwner OwnerFromPodName(std::string_view pod) {
   return {numbered ? "statefulset" : "", std::string(name)};
 }
 
+std::string OwnerTable::ProgramKey(std::string_view child) {
+  const size_t last = child.rfind('/');
+  const size_t first = last == 0 || last == std::string_view::npos ? last : child.rfind('/', last - 1);
+  if (first == std::string_view::npos) return "";
+  return StrCat(child.substr(0, first + 1), kProgramOf, child.substr(first + 1));
+}
+
+const std::string* OwnerTable::ProgramOf(std::string_view scope, std::string_view kind,
+                                         std::string_view name) const {
+  if (kind != "Pod" && kind != "Job") return nullptr;  // others name none
+  const auto it = owners_.find(StrCat(scope, "/", kProgramOf, kind, "/", name));
+  const bool names_one =
+      it != owners_.end() && it->second.starts_with(kProgram) && it->second.size() > kProgram.size();
+  return names_one ? &it->second : nullptr;
+}
+
 TopOwner OwnerTable::TopOf(std::string_view scope, std::string kind, std::string name) const {
   std::string pod = kind == "Pod" ? name : "";
+  return TopOfNew(scope, std::move(kind), std::move(name), std::move(pod), "");
+}
+
+TopOwner OwnerTable::TopOfNew(std::string_view scope, std::string kind, std::string name, std::string pod,
+                              std::string program) const {
   for (int hop = 0; hop < kMaxHops; ++hop) {
+    if (program.empty()) {
+      if (const std::string* of = ProgramOf(scope, kind, name); of != nullptr)
+        program = of->substr(kProgram.size());
+    }
     const auto it = owners_.find(StrCat(scope, "/", kind, "/", name));
     if (it == owners_.end()) break;
-    if (it->second.starts_with(kNobody)) return {KindInNames(kind), name};
+    if (it->second.starts_with(kNobody)) {
+      if (IsRunKind(kind)) return OwnerOfRun(kind, name, pod, program);
+      return {KindInNames(kind), kind == "Pod" && !program.empty() ? program : name};
+    }
     const size_t slash = it->second.find('/');
     kind = it->second.substr(0, slash);
     name = slash == std::string::npos ? it->second : it->second.substr(slash + 1);
@@ -79,7 +204,10 @@ TopOwner OwnerTable::TopOf(std::string_view scope, std::string kind, std::string
     return {cut.size() < name.size() ? owners_kind : KindInNames(kind), std::string(cut)};
   };
   if (kind == "ReplicaSet") return unless(WithoutTemplateHash(name), "deployment");
-  if (kind == "Job") return unless(WithoutCronMinute(name), "cronjob");
+  // Of a Job that names its program its CronJob would be known.
+  if (kind == "Job" && program.empty() && WithoutCronMinute(name).size() < name.size())
+    return unless(WithoutCronMinute(name), "cronjob");
+  if (IsRunKind(kind)) return OwnerOfRun(kind, name, pod, program);
   if (kind != "Node") return {KindInNames(kind), name};
   if (pod.size() > name.size() + 1 && pod.ends_with("-" + name)) pod.resize(pod.size() - name.size() - 1);
   return {"pod", pod};
@@ -94,11 +222,13 @@ std::vector<std::string> OwnerTable::Learn(std::string_view child, std::string_v
   const size_t first = last == 0 || last == std::string_view::npos ? last : child.rfind('/', last - 1);
   if (first == 0 || first == std::string_view::npos) return {};
   const std::string_view scope = child.substr(0, first);
-  const std::string kind(child.substr(first + 1, last - first - 1)), name(child.substr(last + 1));
+  std::string_view said_of = child.substr(first + 1, last - first - 1);
+  if (said_of.starts_with(kProgramOf)) said_of.remove_prefix(kProgramOf.size());
+  const std::string kind(said_of), name(child.substr(last + 1));
   const TopOwner before = TopOf(scope, kind, name);
   owners_.insert_or_assign(std::string(child), std::string(owner));
   if (TopOf(scope, kind, name) == before) return {};
-  if (kind == "Pod") return {std::string(child)};
+  if (kind == "Pod") return {StrCat(scope, "/Pod/", name)};
   // Whatever pod stands below this ReplicaSet or Job; without a fact of its own a pod does not know that it
   // does.
   std::vector<std::string> pods;

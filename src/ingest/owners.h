@@ -27,6 +27,11 @@ struct TopOwner {
 };
 
 // Keys are "scope/Kind/name"; a scope is a namespace, or "cluster/namespace" where series say their cluster.
+// Runs of one program (Jobs that no CronJob makes, Workflows, PipelineRuns, TaskRuns) have one owner:
+// "job import" for the Jobs import-x2x4z and import-20261125. It is named after the program that the pod or the
+// Job names (ProgramKey), else as the run without what is generated for each (WithoutRunSuffix). A pod without
+// an owner that names a program is named after it. The steps of a Workflow differ, as their pods' names say:
+// "workflow import-load".
 // One object, one thread. About 150 bytes a fact.
 class OwnerTable {
  public:
@@ -34,6 +39,9 @@ class OwnerTable {
   // owner this changed; O(1) unless the fact contradicts what the names said, then O(facts).
   std::vector<std::string> Learn(std::string_view child, std::string_view owner);
   void Forget(std::string_view child) { owners_.erase(child); }
+  // The child under which Learn takes the program that a Job or pod ("scope/Job/name", "scope/Pod/name") is a run of, as
+  // "Program/NAME".
+  static std::string ProgramKey(std::string_view child);
   size_t size() const { return owners_.size(); }
 
   // The pod's top owner; its name is "" only for an empty pod. A pod without an owner is its own owner; a
@@ -42,8 +50,14 @@ class OwnerTable {
 
   // The same of anything that owns pods, such as a ReplicaSet: itself where nothing is known of it.
   TopOwner TopOf(std::string_view scope, std::string kind, std::string name) const;
+  // That of a pod which is not known yet, of this controller. `pod` may be "", and so may `program`.
+  TopOwner TopOfNew(std::string_view scope, std::string kind, std::string name, std::string pod,
+                    std::string program) const;
 
  private:
+  // nullptr: none is known.
+  const std::string* ProgramOf(std::string_view scope, std::string_view kind, std::string_view name) const;
+
   absl::flat_hash_map<std::string, std::string, StringHash, std::equal_to<>> owners_;
 };
 
@@ -57,5 +71,15 @@ TopOwner OwnerFromPodName(std::string_view pod);
 std::string_view WithoutTemplateHash(std::string_view replica_set);
 // A Job's name without the minute its CronJob was due; itself if there is none.
 std::string_view WithoutCronMinute(std::string_view job);
+// Whether each object of this kind is one run of a program: "Job", "Workflow".
+bool IsRunKind(std::string_view kind);
+// A run's name without its last one or two parts that were generated for this run; itself if there is none:
+//   import-x2x4z                 five of Kubernetes' random letters
+//   import-20261125-1200         seven or more digits (a date, seconds, a pipeline's number), then a time of day
+//   import-20261125t120000z
+//   import-3f9c2ab               a commit: 7 to 64 hex digits with both digits and letters among them
+//   import-123e4567-e89b-12d3-a456-426614174000
+// Shorter numbers stay: import-2 may be another program than import-1.
+std::string_view WithoutRunSuffix(std::string_view run);
 
 }  // namespace taut

@@ -55,12 +55,20 @@ void SeriesMapper::LearnInitContainer(const Mapping& fact) {
 
 void SeriesMapper::LearnPodLabels(const Mapping& fact, const SeriesView& series) {
   constexpr std::string_view kPrefix = "label_";
-  PodLabels learnt{.fingerprint = series.fingerprint, .labels = {}};
+  PodLabels learnt{.fingerprint = series.fingerprint, .labels = {}, .names_program = false};
   for (const std::string& name : options_.job_labels) {
     const std::string_view value = LabelValue(series.labels, StrCat(kPrefix, name));
     if (!value.empty() && IsPrintableUtf8(value)) learnt.labels.emplace_back(name, value);
   }
-  if (learnt.labels.empty()) return;
+  const std::string_view program = LabelValue(series.labels, "label_tautline_dev_job");
+  if (!program.empty() && IsPrintableUtf8(program) && program.find('/') == std::string_view::npos) {
+    learnt.names_program = true;
+    Mapping of_pod = fact;
+    of_pod.job = OwnerTable::ProgramKey(fact.job);
+    of_pod.task = StrCat("Program/", program);
+    LearnOwner(of_pod);
+  }
+  if (learnt.labels.empty() && !learnt.names_program) return;
   const uint64_t pod = HashOf(fact.job);
   slots_of_pod_.ForEach(pod, [&](uint32_t slot) { SetLabels(bindings_[slot].job, learnt.labels); });
   pod_labels_.insert_or_assign(pod, std::move(learnt));
@@ -150,7 +158,9 @@ void SeriesMapper::ForgetFact(SeriesKind kind, const std::string& about, uint64_
     init_containers_.erase(HashOf(about));
   } else if (kind == SeriesKind::kPodLabels) {
     const auto it = pod_labels_.find(HashOf(about));
-    if (it != pod_labels_.end() && it->second.fingerprint == fingerprint) pod_labels_.erase(it);
+    if (it == pod_labels_.end() || it->second.fingerprint != fingerprint) return;
+    if (it->second.names_program) owners_.Forget(OwnerTable::ProgramKey(about));
+    pod_labels_.erase(it);
   } else {
     owners_.Forget(about);
   }

@@ -199,6 +199,7 @@ class SeriesMapper {
   struct PodLabels {
     uint64_t fingerprint = 0;  // of the series that says so
     JobLabels labels;
+    bool names_program = false;  // that its pod is a run of
   };
   // An agent's task.
   struct Claim {

@@ -381,6 +381,40 @@ TEST(SeriesMapper, LabelsOfPodsBecomeTheirJobs) {
             "shop/rollout/storefront");
 }
 
+TEST(SeriesMapper, RunsAreOfTheProgramThatTheirPodsName) {
+  SeriesMapper mapper = NewMapper();
+  const auto labels_of = [](std::string_view program) {
+    return Labels{{"__name__", "kube_pod_labels"},
+                  {"label_tautline_dev_job", program},
+                  {"namespace", "shop"},
+                  {"pod", "import-x2x4z-bcdfg"}};
+  };
+  const auto owners = [&](int minute) {
+    Resolve(mapper, PodOwner("import-x2x4z-bcdfg", "Job", "import-x2x4z"), After(minute));
+    Resolve(mapper,
+            {{"__name__", "kube_job_owner"},
+             {"job_name", "import-x2x4z"},
+             {"namespace", "shop"},
+             {"owner_kind", "<none>"},
+             {"owner_name", "<none>"}},
+            After(minute));
+  };
+  owners(0);
+  const auto job = [&](int minute) {
+    return JobOf(mapper, Resolve(mapper, Cpu("import-x2x4z-bcdfg"), After(minute)).slot);
+  };
+  EXPECT_EQ(job(0), "shop/job/import");
+  EXPECT_EQ(Resolve(mapper, labels_of("load")).outcome, Outcome::kFact);
+  EXPECT_EQ(job(0), "shop/job/load");
+  Resolve(mapper, labels_of("a/b"), After(1));
+  EXPECT_EQ(job(1), "shop/job/load") << "a name is one part of a job's";
+  Resolve(mapper, labels_of("store"), After(50));
+  EXPECT_EQ(job(50), "shop/job/store");
+  owners(50);
+  mapper.ForgetIdle(After(70));  // the first series, whose pod has said something else since
+  EXPECT_EQ(job(70), "shop/job/store");
+}
+
 TEST(SeriesMapper, ATaskIsOfItsJobAndItsNumberIsFoundAsLongAsItIsThere) {
   SeriesMapper mapper = NewMapper();
   const auto web = mapper.ResolveTask("shop/web", "t0", {}, kNow);

@@ -1,6 +1,7 @@
 #include "kubernetes/cluster.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "base/strings.h"
 
@@ -45,6 +46,14 @@ void TakeFromTemplate(const std::vector<ContainerState>& in_template, Pod& pod) 
   }
 }
 
+// "registry:5000/app:1.2@sha256:0f" is "registry:5000/app".
+std::string ImageWithoutTag(std::string_view image) {
+  image = image.substr(0, image.find('@'));
+  const size_t colon = image.rfind(':'), slash = image.rfind('/');
+  const bool has_tag = colon != std::string_view::npos && (slash == std::string_view::npos || colon > slash);
+  return std::string(has_tag ? image.substr(0, colon) : image);
+}
+
 bool HasContainer(const Pod& pod, std::string_view name) {
   return std::any_of(pod.containers.begin(), pod.containers.end(),
                      [name](const ContainerState& c) { return c.name == name; });
@@ -81,9 +90,11 @@ std::string Cluster::WorkloadKey(std::string_view namespace_name, std::string_vi
 }
 
 std::string Cluster::WorkloadKeyOf(const Pod& pod) const {
-  if (pod.owner_kind.empty()) return WorkloadKey(pod.namespace_name, "pod", pod.name);
+  if (pod.owner_kind.empty())
+    return WorkloadKey(pod.namespace_name, "pod", pod.program.empty() ? pod.name : pod.program);
   const std::lock_guard lock(mutex_);
-  const TopOwner owner = owners_.TopOf(pod.namespace_name, pod.owner_kind, pod.owner_name);
+  const TopOwner owner =
+      owners_.TopOfNew(pod.namespace_name, pod.owner_kind, pod.owner_name, pod.name, pod.program);
   return WorkloadKey(pod.namespace_name, owner.kind, owner.name);
 }
 
@@ -109,6 +120,11 @@ void Cluster::ForgetContainers(const Pod& pod) {
 void Cluster::Insert(Pod pod) {
   const std::string key = KeyOf("Pod", pod.namespace_name, pod.name);
   owners_.Learn(key, OwnerText(pod.owner_kind, pod.owner_name));
+  if (const std::string program = OwnerTable::ProgramKey(key); pod.program.empty()) {
+    owners_.Forget(program);
+  } else {
+    owners_.Learn(program, StrCat("Program/", pod.program));
+  }
   Entry& entry = pods_[key];
   KeepOwnersAmounts(entry.pod.get(), pod);
   if (!pod.owners_known && !pod.is_ended && !pod.owner_kind.empty())
@@ -135,6 +151,7 @@ void Cluster::Erase(const std::string& key) {
   for (const std::string& name : it->second.pod->left_out) left_out_.erase(StrCat(key, "/", name));
   pods_.erase(it);
   owners_.Forget(key);
+  owners_.Forget(OwnerTable::ProgramKey(key));
   changed_pods_.erase(key);
 }
 
@@ -169,8 +186,16 @@ void Cluster::RemovePod(const Pod& pod) {
 // Of a pod that is there before its ReplicaSet is known, the name told the owner until now.
 void Cluster::Learn(const std::string& kind, const OwnedObject& object) {
   const std::string child = KeyOf(kind, object.namespace_name, object.name);
-  owned_[kind].insert_or_assign(child, object);
-  for (const std::string& key : owners_.Learn(child, OwnerText(object.owner_kind, object.owner_name))) {
+  const auto [was, is_new] = owned_[kind].try_emplace(child);
+  const bool had_program = !is_new && !was->second.program.empty();
+  was->second = object;
+  std::vector<std::string> moved = owners_.Learn(child, OwnerText(object.owner_kind, object.owner_name));
+  if (kind == "Job" && (had_program || !object.program.empty())) {
+    const std::string program = OwnerTable::ProgramKey(child);
+    for (std::string& key : owners_.Learn(program, StrCat("Program/", object.program)))
+      moved.push_back(std::move(key));
+  }
+  for (const std::string& key : moved) {
     const auto it = pods_.find(key);
     if (it == pods_.end()) continue;
     Unplace(key, it->second);
@@ -187,7 +212,10 @@ void Cluster::ReplaceOwned(const std::string& kind, const std::vector<OwnedObjec
     before.erase(KeyOf(kind, object.namespace_name, object.name));
     Learn(kind, object);
   }
-  for (const auto& [key, object] : before) owners_.Forget(key);
+  for (const auto& [key, object] : before) {
+    owners_.Forget(key);
+    owners_.Forget(OwnerTable::ProgramKey(key));
+  }
 }
 
 void Cluster::PutOwned(const std::string& kind, const OwnedObject& object) {
@@ -203,6 +231,7 @@ void Cluster::RemoveOwned(const std::string& kind, const OwnedObject& object) {
   const std::string key = KeyOf(kind, object.namespace_name, object.name);
   owned_[kind].erase(key);
   owners_.Forget(key);
+  owners_.Forget(OwnerTable::ProgramKey(key));
 }
 
 void Cluster::ReplaceNodes(std::vector<Node> nodes) {
@@ -330,6 +359,35 @@ std::vector<PodPtr> Cluster::PodsOf(const WorkloadName& workload, bool also_leav
     out.push_back(pod);
   }
   return out;
+}
+
+std::string Cluster::MixedImages(const WorkloadName& workload) const {
+  std::map<std::string, std::map<std::string, std::string>>
+      images;  // by container, then without the tag: a pod
+  {
+    const std::lock_guard lock(mutex_);
+    const auto it = workloads_.find(WorkloadKey(workload.namespace_name, workload.kind, workload.name));
+    if (it == workloads_.end()) return "";
+    for (const std::string& key : it->second) {
+      const Pod& pod = *pods_.at(key).pod;
+      if (!pod.owner_kind.empty() && !IsRunKind(pod.owner_kind)) continue;
+      for (const ContainerState& container : pod.containers) {
+        const bool counts = workload.container.empty() || workload.container == container.name;
+        if (counts && !container.image.empty())
+          images[container.name].try_emplace(ImageWithoutTag(container.image), pod.name);
+      }
+    }
+  }
+  for (const auto& [container, of_pods] : images) {
+    if (of_pods.size() < 2) continue;
+    const auto& [one, its_pod] = *of_pods.begin();
+    const auto& [other, others_pod] = *std::next(of_pods.begin());
+    return StrCat("Runs of different programs may be one job: the container ", container, " has the image ",
+                  one, " in the pod ", its_pod, " and ", other, " in ", others_pod,
+                  ". A label or annotation ", kProgramName,
+                  " on their Jobs or in their pods' template tells them apart.");
+  }
+  return "";
 }
 
 std::optional<std::pair<std::string, std::string>> Cluster::TaskOfContainer(std::string_view id) const {

@@ -101,6 +101,9 @@ class Cluster {
   void ForEachPod(absl::FunctionRef<void(const PodPtr&)> fn) const;
   // The same with its workload, as "namespace/kind/name".
   void ForEachPodOfWorkload(absl::FunctionRef<void(const PodPtr&, const std::string& workload)> fn) const;
+  // Where pods of the workload that are runs of one program (IsRunKind) or have no owner run different images,
+  // tags left aside: the notice that says so, of the first such container. "": they do not. O(their number).
+  std::string MixedImages(const WorkloadName& workload) const;
   // ReplicaSets and Jobs.
   void ForEachOwned(absl::FunctionRef<void(const std::string& kind, const OwnedObject&)> fn) const;
 

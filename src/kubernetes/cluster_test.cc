@@ -85,6 +85,86 @@ TEST(Cluster, FollowsOwners) {
   EXPECT_THAT(cluster.TakeChanged(), IsEmpty());
 }
 
+Pod RunOf(const std::string& job, const std::string& image = "registry:5000/import:1") {
+  Pod out = TestPod(StrCat(job, "-aaaaa"));
+  out.owner_kind = "Job";
+  out.owner_name = job;
+  out.containers[0].image = image;
+  return out;
+}
+
+TEST(Cluster, JobsOfOneProgramAreOneJob) {
+  Cluster cluster({});
+  const WorkloadName import{"shop", "job", "import", ""}, nightly{"shop", "job", "nightly", ""};
+  OwnedObject one{"shop", "import-x2x4z", "", ""}, two{"shop", "by-hand", "", ""};
+  one.program = "import";
+  cluster.ReplaceOwned("Job", {one, two});
+  cluster.ReplacePods({RunOf("import-x2x4z"), RunOf("import-20261125"), RunOf("by-hand")});
+  EXPECT_THAT(NamesOf(cluster.PodsOf(import)), ElementsAre("import-x2x4z-aaaaa"))
+      << "what is not known of a Job with a minute in its name is a CronJob's";
+  cluster.PutOwned("Job", {"shop", "import-20261125", "", ""});
+  EXPECT_THAT(NamesOf(cluster.PodsOf(import)), ElementsAre("import-20261125-aaaaa", "import-x2x4z-aaaaa"));
+  // A label is set, changed and taken away.
+  two.program = "import";
+  cluster.PutOwned("Job", two);
+  EXPECT_EQ(cluster.PodsOf(import).size(), 3U);
+  two.program = "nightly";
+  cluster.PutOwned("Job", two);
+  EXPECT_THAT(NamesOf(cluster.PodsOf(nightly)), ElementsAre("by-hand-aaaaa"));
+  two.program = "";
+  cluster.PutOwned("Job", two);
+  EXPECT_THAT(NamesOf(cluster.PodsOf({"shop", "job", "by-hand", ""})), ElementsAre("by-hand-aaaaa"));
+  // The series say the same, so that usage has the name by which limits are set.
+  one.program = "nightly";
+  cluster.PutOwned("Job", one);
+  std::vector<std::string> said;
+  ForEachPodSeries(cluster, Timestamp{0}, false, [&](std::span<const LabelView> labels, double, int64_t) {
+    if (LabelValue(labels, "__name__") == "kube_job_labels")
+      said.push_back(
+          StrCat(LabelValue(labels, "job_name"), " ", LabelValue(labels, "label_tautline_dev_job")));
+  });
+  EXPECT_THAT(said, ElementsAre("import-x2x4z nightly"));
+  Pod waiting = RunOf("import-9kdlw");
+  EXPECT_EQ(cluster.WorkloadKeyOf(waiting), "shop/job/import") << "for the webhook, before the Job is seen";
+  waiting.program = "load";
+  EXPECT_EQ(cluster.WorkloadKeyOf(waiting), "shop/job/load");
+  cluster.PutPod(waiting);
+  EXPECT_EQ(cluster.PodsOf({"shop", "job", "load", ""}).size(), 1U);
+  waiting.program = "";
+  cluster.PutPod(waiting);
+  EXPECT_TRUE(cluster.PodsOf({"shop", "job", "load", ""}).empty());
+  Pod lone = TestPod("ci-x2x4z");
+  lone.owner_kind = lone.owner_name = "";
+  lone.program = "ci";
+  EXPECT_EQ(cluster.WorkloadKeyOf(lone), "shop/pod/ci");
+  cluster.PutPod(lone);
+  EXPECT_EQ(cluster.PodsOf({"shop", "pod", "ci", ""}).size(), 1U);
+}
+
+TEST(Cluster, NamesRunsOfDifferentImages) {
+  Cluster cluster({});
+  const WorkloadName import{"shop", "job", "import", ""}, of_container{"shop", "job", "import", "app"};
+  cluster.ReplaceOwned("Job", {{"shop", "import-x2x4z", "", ""}, {"shop", "import-9kdlw", "", ""}});
+  cluster.ReplacePods({RunOf("import-x2x4z"), RunOf("import-9kdlw", "registry:5000/import:2@sha256:0f")});
+  EXPECT_EQ(cluster.MixedImages(import), "") << "another version is the same program";
+  Pod other = RunOf("import-9kdlw", "registry:5000/export");
+  other.is_ended = true;
+  cluster.PutPod(other);
+  EXPECT_THAT(
+      cluster.MixedImages(import),
+      HasSubstr("the container app has the image registry:5000/export in the pod import-9kdlw-aaaaa and "
+                "registry:5000/import in import-x2x4z-aaaaa. A label or annotation tautline.dev/job"));
+  EXPECT_NE(cluster.MixedImages(of_container), "");
+  EXPECT_EQ(cluster.MixedImages({"shop", "job", "import", "log"}), "");
+  EXPECT_EQ(cluster.MixedImages({"shop", "job", "gone", ""}), "");
+  // A rollout to another image is one program all the same.
+  Pod old = TestPod(kPodA), newer = TestPod(kPodB);
+  old.containers[0].image = "a";
+  newer.containers[0].image = "b";
+  cluster.ReplacePods({old, newer});
+  EXPECT_EQ(cluster.MixedImages(kWeb), "");
+}
+
 TEST(Cluster, AListReplacesWhatIsGone) {
   Cluster cluster({});
   EXPECT_FALSE(cluster.synced());

@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include "absl/time/time.h"
+#include "base/printable.h"
 #include "base/strings.h"
+#include "ingest/owners.h"
 #include "json/json_tree.h"
 #include "kubernetes/api_client.h"
 #include "kubernetes/quantity.h"
@@ -20,6 +22,37 @@ void ReadOwner(JsonNode metadata, std::string& kind, std::string& name) {
   });
 }
 
+// What a label or annotation names; "": nothing that can be part of a job's name.
+std::string NamedProgram(JsonNode metadata) {
+  for (const char* where : {"labels", "annotations"}) {
+    const std::string_view name = metadata[where].Text(kProgramName);
+    const bool can_be = IsPrintableUtf8(name) && name.find('/') == std::string_view::npos;
+    if (!name.empty() && can_be) return std::string(name);
+  }
+  return "";
+}
+
+// Of "import-", to which the API server adds five letters for each run.
+std::string GeneratedFrom(JsonNode metadata) {
+  std::string_view name = metadata.Text("generateName");
+  while (name.ends_with('-') || name.ends_with('.')) name.remove_suffix(1);
+  return std::string(WithoutRunSuffix(name));
+}
+
+// Tekton's TaskRuns have names of their PipelineRuns in them, which are generated.
+std::string TektonTask(JsonNode labels) {
+  const std::string_view pipeline = labels.Text("tekton.dev/pipeline"),
+                         task = labels.Text("tekton.dev/pipelineTask");
+  if (!pipeline.empty() && !task.empty()) return StrCat(pipeline, "-", task);
+  return std::string(labels.Text("tekton.dev/task"));
+}
+
+std::string ProgramOfPod(JsonNode metadata, bool has_owner) {
+  std::string out = NamedProgram(metadata);
+  if (out.empty()) out = TektonTask(metadata["labels"]);
+  return out.empty() && !has_owner ? GeneratedFrom(metadata) : out;
+}
+
 std::optional<double> Amount(JsonNode at, std::string_view key) {
   const JsonNode value = at[key];
   const std::optional<std::string_view> text = value.text();
@@ -34,6 +67,7 @@ Amounts ReadAmounts(JsonNode resources, std::string_view key) {
 ContainerState ReadContainer(JsonNode spec) {
   ContainerState out;
   out.name = spec.Text("name");
+  out.image = spec.Text("image");
   const JsonNode resources = spec["resources"];
   out.requests = ReadAmounts(resources, "requests");
   out.limits = ReadAmounts(resources, "limits");
@@ -98,6 +132,7 @@ void ReadPodMetadata(JsonNode metadata, Pod& pod) {
   pod.generation = metadata.Whole("generation");
   pod.is_deleted = !metadata.Text("deletionTimestamp").empty();
   ReadOwner(metadata, pod.owner_kind, pod.owner_name);
+  pod.program = ProgramOfPod(metadata, !pod.owner_kind.empty());
   metadata["labels"].ForEachField([&pod](std::string_view key, JsonNode value) {
     if (const auto text = value.text(); text.has_value()) pod.labels.emplace_back(key, *text);
   });
@@ -182,6 +217,8 @@ bool Read(JsonNode at, OwnedObject& object) {
   object.name = metadata.Text("name");
   object.uid = metadata.Text("uid");
   ReadOwner(metadata, object.owner_kind, object.owner_name);
+  object.program = NamedProgram(metadata);
+  if (object.program.empty()) object.program = GeneratedFrom(metadata);
   metadata["annotations"].ForEachField([&object](std::string_view key, JsonNode value) {
     const std::optional<std::string_view> text = value.text();
     if (text.has_value() && IsSteering(key)) object.steering.emplace_back(key, *text);

@@ -41,6 +41,7 @@ struct ContainerState {
   int64_t restarts = 0;
   std::string last_reason;  // why it ended last, "OOMKilled"; "": it did not
   std::string id = {};      // by which its runtime knows it; "": not started yet
+  std::string image = {};   // as its spec names it, "registry/app:1.2"
 
   // Whether it is known what its owner wants.
   bool knows_owner() const { return owner_requests != Amounts() || owner_limits != Amounts(); }
@@ -58,6 +59,9 @@ enum class ResizeState : uint8_t {
 struct Pod {
   std::string namespace_name, name, uid, node;
   std::string owner_kind, owner_name;  // its controller; "": none
+  // The program that it is a run of: its label or annotation kProgramName, else its Tekton task, else, without a
+  // controller, its generateName; "": it names none.
+  std::string program;
   std::vector<std::pair<std::string, std::string>> labels;
   std::vector<ContainerState> containers;  // in their order, sidecars first
   // Names of the other ones, whose usage is not the workload's: init containers that end, and ephemeral ones.
@@ -83,6 +87,9 @@ std::string FullName(const Pod& pod);
 // template in which Tautline has set them and its pods (workload_template.h), by container: {"app":{"requests":{"cpu":"100m"},"limits":{"cpu":"200m"}}}.
 inline constexpr std::string_view kOwnersAnnotation = "tautline.dev/owner-resources";
 
+// A label or annotation of a Job, or of pods, that names the program that they are runs of (OwnerTable).
+inline constexpr std::string_view kProgramName = "tautline.dev/job";
+
 // What the API server asks before it creates a pod: AdmissionReview of admission.k8s.io/v1.
 struct PodReview {
   std::string uid;
@@ -99,7 +106,8 @@ struct OwnedObject {
   std::string owner_kind, owner_name;  // its controller; "": none
   std::string uid = {};
   std::vector<std::pair<std::string, std::string>> steering =
-      {};  // annotations that are settings (steering.h)
+      {};                    // annotations that are settings (steering.h)
+  std::string program = {};  // its label or annotation kProgramName, else its generateName; "": it names none
 };
 
 struct Node {

@@ -142,6 +142,47 @@ TEST(Objects, NodesAndOwners) {
   EXPECT_EQ(object.owner_name, "web");
 }
 
+TEST(Objects, RunsNameTheirProgram) {
+  ObjectParser parser;
+  WatchMeta meta;
+  const auto job = [&](const std::string& metadata) {
+    OwnedObject out;
+    EXPECT_TRUE(parser
+                    .ParseWatch<OwnedObject>(
+                        StrCat(R"({"type":"ADDED","object":{"metadata":{"name":"a","namespace":"shop")",
+                               metadata, "}}}"),
+                        meta, out)
+                    .ok());
+    return out.program;
+  };
+  EXPECT_EQ(job(""), "");
+  EXPECT_EQ(job(R"(,"generateName":"import-")"), "import");
+  EXPECT_EQ(job(R"(,"generateName":"import-3f9c2ab-")"), "import");
+  EXPECT_EQ(job(R"(,"generateName":"-")"), "");
+  EXPECT_EQ(job(R"(,"generateName":"import-","annotations":{"tautline.dev/job":"nightly"})"), "nightly");
+  EXPECT_EQ(job(R"(,"labels":{"tautline.dev/job":"one"},"annotations":{"tautline.dev/job":"two"})"), "one");
+  EXPECT_EQ(job(R"(,"generateName":"import-","annotations":{"tautline.dev/job":"a/b"})"), "import");
+  const auto pod = [&](const std::string& metadata) {
+    Pod out;
+    EXPECT_TRUE(
+        parser
+            .ParseWatch<Pod>(StrCat(R"({"type":"ADDED","object":{"metadata":{"name":"a","namespace":"shop")",
+                                    metadata, R"(},"spec":{"containers":[{"name":"c","image":"app:1"}]}}})"),
+                             meta, out)
+            .ok());
+    EXPECT_EQ(out.containers[0].image, "app:1");
+    return out.program;
+  };
+  const std::string owned = R"(,"ownerReferences":[{"kind":"Job","name":"import-x2x4z","controller":true}])";
+  EXPECT_EQ(pod(R"(,"generateName":"ci-")"), "ci");
+  EXPECT_EQ(pod(StrCat(owned, R"(,"generateName":"import-x2x4z-")")), "") << "that is its Job's name";
+  EXPECT_EQ(pod(StrCat(owned, R"(,"labels":{"tautline.dev/job":"load"})")), "load");
+  EXPECT_EQ(pod(StrCat(owned, R"(,"labels":{"tekton.dev/task":"test"})")), "test");
+  EXPECT_EQ(
+      pod(R"(,"labels":{"tekton.dev/task":"test","tekton.dev/pipeline":"build","tekton.dev/pipelineTask":"unit"})"),
+      "build-unit");
+}
+
 TEST(Objects, AutoscalersSayWhichUtilizationTheyScaleBy) {
   ObjectParser parser;
   WatchMeta meta;

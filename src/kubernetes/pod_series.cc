@@ -12,6 +12,9 @@
 namespace taut {
 namespace {
 
+// kProgramName, as kube-state-metrics writes it.
+constexpr std::string_view kProgramLabel = "label_tautline_dev_job";
+
 class PodSeries {
  public:
   PodSeries(const ClusterNaming& naming, Timestamp now, bool starts, OneSampleFn fn)
@@ -33,6 +36,11 @@ class PodSeries {
     Add(is_replica_set ? "replicaset" : "job_name", object.name);
     AddOwner(object.owner_kind, object.owner_name);
     End(1);
+    if (is_replica_set || object.program.empty()) return;
+    Begin("kube_job_labels", object.namespace_name);
+    Add("job_name", object.name);
+    Add(kProgramLabel, object.program);
+    End(1);
   }
 
  private:
@@ -45,9 +53,10 @@ class PodSeries {
 
   // As kube-state-metrics writes names of labels: what Prometheus does not allow becomes '_'.
   void Labels(const Pod& pod) {
-    if (pod.labels.empty()) return;
+    if (pod.labels.empty() && pod.program.empty()) return;
     Begin("kube_pod_labels", pod.namespace_name);
     Add("pod", pod.name);
+    if (!pod.program.empty()) Add(kProgramLabel, pod.program);
     names_.clear();
     names_.reserve(pod.labels.size());
     for (const auto& [key, value] : pod.labels) {
@@ -55,7 +64,7 @@ class PodSeries {
       std::replace_if(
           name.begin(), name.end(), [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0; },
           '_');
-      Add(name, value);
+      if (name != kProgramLabel) Add(name, value);
     }
     End(1);
   }

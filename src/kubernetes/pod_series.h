@@ -19,7 +19,7 @@ namespace taut {
 using OneSampleFn =
     absl::FunctionRef<void(std::span<const LabelView> labels, double value, int64_t timestamp_ms)>;
 
-// Of all pods and owners: kube_pod_owner, kube_replicaset_owner, kube_job_owner, kube_pod_labels,
+// Of all pods and owners: kube_pod_owner, kube_replicaset_owner, kube_job_owner, kube_job_labels, kube_pod_labels,
 // kube_pod_container_resource_limits and _requests, kube_pod_init_container_info (also of ephemeral containers),
 // and of containers that were restarted kube_pod_container_status_restarts_total and _last_terminated_reason.
 // Limits and requests are those of the owner (ContainerState::owner_limits): what the spec of a pod says that was

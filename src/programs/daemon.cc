@@ -451,8 +451,10 @@ absl::Status Daemon::StartServer(const std::string& config_path) {
       return facts;
     };
   }
-  if (kubernetes_ != nullptr)
+  if (kubernetes_ != nullptr) {
     options.container = [this](const std::string& job) { return kubernetes_->ContainerOf(job); };
+    options.cluster_notice = [this](const std::string& job) { return kubernetes_->NoticeOf(job); };
+  }
   options.backfill = [this] { return backfill_->progress(); };
   if (late_history_ != nullptr) options.late_jobs = [this] { return late_history_->progress(); };
   api_ = std::make_unique<Api>(*control_, std::move(options));

@@ -520,6 +520,11 @@ std::optional<TemplateContainer> KubernetesRun::ContainerOf(const std::string& j
   return std::nullopt;
 }
 
+std::string KubernetesRun::NoticeOf(const std::string& job) const {
+  const std::optional<WorkloadName> workload = cluster_.naming().Parse(job);
+  return workload.has_value() ? cluster_.MixedImages(*workload) : "";
+}
+
 KubernetesFacts KubernetesRun::facts() const {
   KubernetesFacts out;
   out.synced = cluster_.synced();

@@ -68,6 +68,8 @@ class KubernetesRun {
   void ReleaseLease();
   // nullopt: the job is not one of a container of pods that are there now.
   std::optional<TemplateContainer> ContainerOf(const std::string& job) const;
+  // What people should know of the job's pods: runs of different images in one job. "": nothing.
+  std::string NoticeOf(const std::string& job) const;
   // As Cluster.
   std::optional<std::pair<std::string, std::string>> TaskOfContainer(std::string_view id) const {
     return cluster_.TaskOfContainer(id);

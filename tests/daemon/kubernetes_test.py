@@ -44,6 +44,7 @@ class Cluster:
         self.scrape_seconds = 6 * 3600  # of usage in each answer of the kubelet
         self.no_proxy = False
         self.owner = "Deployment"  # of the ReplicaSet
+        self.jobs = []  # their metadata
         self.refuse = None  # (status, message) for each resize
         self.hpas = {}
         self.hpa_events = []
@@ -98,7 +99,7 @@ class Cluster:
             self.events.append((self.version, "DELETED", pod))
             self.lock.notify_all()
 
-    def add(self, name, memory="512Mi", annotations=None, changes=None, started=None):
+    def add(self, name, memory="512Mi", annotations=None, changes=None, started=None, owner=("ReplicaSet", "web-5d4f8c7b9d"), image="registry/app:1"):
         """`changes`: of its resources, by the webhook. `started`: Unix time; None: its status does not say it."""
         running = {"startedAt": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(started))} if started else {}
         resources = {"requests": {"cpu": "100m", "memory": "256Mi"}, "limits": {"cpu": "1", "memory": memory}}
@@ -106,9 +107,9 @@ class Cluster:
             for kind in ("cpu", "memory"):
                 resources[part][kind] = (changes or {}).get(f"/spec/containers/0/resources/{part}/{kind}", resources[part][kind])
         self.put({"metadata": {"name": name, "namespace": "shop", "uid": f"uid-{name}", "labels": {"team": "blue"}, "annotations": annotations or {},
-                               "ownerReferences": [{"kind": "ReplicaSet", "name": "web-5d4f8c7b9d", "controller": True}]},
+                               "ownerReferences": [{"kind": owner[0], "name": owner[1], "controller": True}]},
                   "spec": {"nodeName": "node-1", "initContainers": [{"name": "migrate"}],
-                           "containers": [{"name": "app", "resources": copy.deepcopy(resources)}]},
+                           "containers": [{"name": "app", "image": image, "resources": copy.deepcopy(resources)}]},
                   "status": {"phase": "Running", "qosClass": "Burstable", "conditions": [{"type": "Ready", "status": "True"}], "containerStatuses": [
                       {"name": "app", "restartCount": 0, "state": {"running": running}, "resources": copy.deepcopy(resources)}]}},
                  "ADDED")
@@ -272,6 +273,8 @@ class Handler(daemon.JsonHandler):
             if path.path == "/apis/apps/v1/replicasets":
                 items = [{"metadata": {"name": "web-5d4f8c7b9d", "namespace": "shop", "ownerReferences": [
                     {"kind": c.owner, "name": "web", "controller": True}]}}]
+            if path.path == "/apis/batch/v1/jobs":
+                items = [{"metadata": {"namespace": "shop", **metadata}} for metadata in c.jobs]
             if path.path == "/apis/autoscaling/v2/horizontalpodautoscalers":
                 items = list(c.hpas.values())
             text = json.dumps({"kind": "List", "metadata": {"resourceVersion": str(version)}, "items": items})
@@ -505,6 +508,53 @@ rules:
     stage.equal(tautd.stop(), 0, "tautd stops")
 
 
+def runs(stage, cluster, port):
+    """Jobs that no CronJob makes are one job by the program that they run, and a new run has its limit at once."""
+    kubeconfig = stage.file("kubeconfig7", f"""current-context: test
+contexts: [{{name: test, context: {{cluster: c, user: u}}}}]
+clusters: [{{name: c, cluster: {{server: "http://127.0.0.1:{port}"}}}}]
+users: [{{name: u, user: {{token: secret}}}}]
+""")
+    config = f"""clock: samples
+actuator: {{kind: kubernetes}}
+ingest: {{kubernetes_jobs: containers}}
+kubernetes: {{kubeconfig: {kubeconfig}, scrape_interval: 1s}}
+rules:
+  - {{name: imports, match: {{job: "*/job/import/*"}}, set: {{mode: auto, recommender: moving_window}}}}
+"""
+    cluster.jobs = [{"name": "load-x2x4z", "generateName": "import-"}, {"name": "import-20231115-0300"},
+                    {"name": "by-hand", "annotations": {"tautline.dev/job": "import"}}, {"name": "export-2"}]
+    for job in ("load-x2x4z", "import-20231115-0300", "by-hand", "export-2"):
+        cluster.add(f"{job}-4vqtr", owner=("Job", job), image="registry/by-hand:1" if job == "by-hand" else "registry/app:1")
+    cluster.add("build-x2x4z-unit-1234567890", owner=("Workflow", "build-x2x4z"))
+    cluster.add("build-9kdlw-unit-4567890123", owner=("Workflow", "build-9kdlw"))
+    cluster.scrape_seconds = 60  # until tautd knows the time, and with it the owners
+    tautd = stage.tautd(config=config, store=str(stage.dir / "runs.db"))
+    stage.check(daemon.eventually(lambda: cluster.seconds >= 240, 30), "usage is read", cluster.seconds)
+    cluster.scrape_seconds = 6 * 3600
+    names = lambda: sorted((j["name"], j["tasks"]) for j in tautd.get("/api/v1/jobs")["jobs"] if j["last_seen"])  # noqa: E731
+    expected = [("shop/job/export-2/app", 1), ("shop/job/import/app", 3), ("shop/workflow/build-unit/app", 2)]
+    stage.check(daemon.eventually(lambda: names() == expected, 60), "runs are tasks of the job of their program", names())
+    imports = ["load-x2x4z-4vqtr", "import-20231115-0300-4vqtr", "by-hand-4vqtr"]
+    stage.check(daemon.eventually(lambda: all(cluster.limit(pod) < 300 for pod in imports), 60), "whose limit all of them get",
+                [cluster.limit(pod) for pod in imports])
+    stage.equal(cluster.limit("export-2-4vqtr"), 512, "and no other")
+    notices = lambda: tautd.get(f"/api/v1/jobs/{daemon.quoted('shop/job/import/app')}")["notices"]  # noqa: E731
+    stage.check(any("registry/by-hand in by-hand-4vqtr" in n and "tautline.dev/job" in n for n in notices()),
+                "a notice names runs whose images differ", notices())
+    shown = stage.run(stage.args.taut, "job", "shop/job/import/app", "--server", f"http://127.0.0.1:{tautd.port}").stdout
+    stage.check("Runs of different programs may be one job" in shown, "and taut job shows it", shown)
+    cluster.scrape_seconds = 60  # no other decision
+    stage.equal(tautd.stop(), 0, "tautd stops")
+    for pod in imports:
+        cluster.remove(pod)
+    tautd = stage.tautd(config=config, store=str(stage.dir / "runs.db"))
+    cluster.add("import-7pmzs-2bxnz", owner=("Job", "import-7pmzs"))
+    stage.check(daemon.eventually(lambda: cluster.limit("import-7pmzs-2bxnz") < 300, 30), "after a restart a new run has the limit of those before it",
+                cluster.limit("import-7pmzs-2bxnz"))
+    stage.equal(tautd.stop(), 0, "tautd stops")
+
+
 def evicted(stage, cluster, port):
     """Where no resize is possible and pods may be evicted, those that replace them start with the limit."""
     kubeconfig = stage.file("kubeconfig3", f"""current-context: test
@@ -569,6 +619,9 @@ def main():
         cluster = Cluster()
         Handler.cluster = cluster
         starting(stage, cluster, server.server_address[1])
+        cluster = Cluster()
+        Handler.cluster = cluster
+        runs(stage, cluster, server.server_address[1])
         server.shutdown()
         stage.finish()
 

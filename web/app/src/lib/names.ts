@@ -49,7 +49,7 @@ export const INGEST: Record<string, string> = {
 export const PROMETHEUS_METRICS = 'container_(cpu_usage_seconds_total|cpu_cfs_(throttled_)?periods_total|memory_working_set_bytes|oom_events_total|start_time_seconds)'
   + '|container_spec_(memory_limit_bytes|cpu_quota)'
   + '|kube_pod_container_(resource_(limits|requests)|status_restarts_total|status_(last_)?terminated_reason|state_started)'
-  + '|kube_(pod|replicaset|job)_owner|kube_pod_(labels|init_container_info)'
+  + '|kube_(pod|replicaset|job)_owner|kube_(pod|job)_labels|kube_pod_init_container_info'
   + '|kube_(deployment|statefulset)_status_replicas(_ready)?'
   + '|process_(cpu_seconds_total|resident_memory_bytes)'
   + '|namedprocess_namegroup_(cpu_seconds_total|memory_bytes)'
