@@ -54,6 +54,18 @@ std::string ImageWithoutTag(std::string_view image) {
   return std::string(has_tag ? image.substr(0, colon) : image);
 }
 
+// "web:1.3" of "registry:5000/shop/web:1.3"; "web@0f0f0f0f0f0f" of a digest.
+std::string ShortImage(std::string_view image) {
+  constexpr size_t kDigits = 12;
+  const size_t at = std::min(image.find('@'), image.size());
+  const std::string_view name = image.substr(0, at);
+  std::string out(name.substr(name.rfind('/') == std::string_view::npos ? 0 : name.rfind('/') + 1));
+  const std::string_view digest = image.substr(at);
+  const size_t colon = digest.find(':');
+  if (colon != std::string_view::npos) StrAppend(&out, "@", digest.substr(colon + 1).substr(0, kDigits));
+  return out;
+}
+
 bool HasContainer(const Pod& pod, std::string_view name) {
   return std::any_of(pod.containers.begin(), pod.containers.end(),
                      [name](const ContainerState& c) { return c.name == name; });
@@ -359,6 +371,20 @@ std::vector<PodPtr> Cluster::PodsOf(const WorkloadName& workload, bool also_leav
     out.push_back(pod);
   }
   return out;
+}
+
+std::vector<std::string> Cluster::VersionsOf(const WorkloadName& workload) const {
+  std::set<std::string> out;
+  for (const PodPtr& pod : PodsOf(workload)) {
+    std::string version;
+    for (const ContainerState& container : pod->containers) {
+      const bool counts = workload.container.empty() || workload.container == container.name;
+      if (!counts || container.image.empty()) continue;
+      StrAppend(&version, version.empty() ? "" : "+", ShortImage(container.image));
+    }
+    if (!version.empty()) out.insert(std::move(version));
+  }
+  return {out.begin(), out.end()};
 }
 
 std::string Cluster::MixedImages(const WorkloadName& workload) const {

@@ -101,6 +101,9 @@ class Cluster {
   void ForEachPod(absl::FunctionRef<void(const PodPtr&)> fn) const;
   // The same with its workload, as "namespace/kind/name".
   void ForEachPodOfWorkload(absl::FunctionRef<void(const PodPtr&, const std::string& workload)> fn) const;
+  // Images of the workload's container, or of whole pods all of theirs, as its pods have them that have not ended:
+  // "web:1.3" of "registry/shop/web:1.3", of a digest its first 12 digits. Sorted, each once. O(their number).
+  std::vector<std::string> VersionsOf(const WorkloadName& workload) const;
   // Where pods of the workload that are runs of one program (IsRunKind) or have no owner run different images,
   // tags left aside: the notice that says so, of the first such container. "": they do not. O(their number).
   std::string MixedImages(const WorkloadName& workload) const;

@@ -165,6 +165,23 @@ TEST(Cluster, NamesRunsOfDifferentImages) {
   EXPECT_EQ(cluster.MixedImages(kWeb), "");
 }
 
+TEST(Cluster, ImagesAreVersions) {
+  Cluster cluster({});
+  Pod old = TestPod(kPodA), newer = TestPod(kPodB), gone = TestPod("web-5d4f8c7b9d-ccccc");
+  for (Pod* pod : {&old, &newer, &gone}) pod->containers.push_back(TestContainer("log"));
+  old.containers[0].image = "registry:5000/shop/web:1.2";
+  newer.containers[0].image = "web:1.3@sha256:0123456789abcdef";
+  gone.containers[0].image = "web:1.1";
+  gone.is_ended = true;
+  newer.containers[1].image = "log";
+  cluster.ReplacePods({old, newer, gone});
+  EXPECT_THAT(cluster.VersionsOf(kWeb), ElementsAre("web:1.2", "web:1.3@0123456789ab+log"));
+  EXPECT_THAT(cluster.VersionsOf({"shop", "deployment", "web", "app"}),
+              ElementsAre("web:1.2", "web:1.3@0123456789ab"));
+  EXPECT_THAT(cluster.VersionsOf({"shop", "deployment", "web", "log"}), ElementsAre("log"));
+  EXPECT_THAT(cluster.VersionsOf({"shop", "deployment", "gone", ""}), IsEmpty());
+}
+
 TEST(Cluster, AListReplacesWhatIsGone) {
   Cluster cluster({});
   EXPECT_FALSE(cluster.synced());

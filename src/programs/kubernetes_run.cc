@@ -206,6 +206,21 @@ void KubernetesRun::PutAllowed(const JobView& job, const WorkloadName& workload,
   }
 }
 
+// What the pods run, whatever an annotation says. The label is stored, so that a restart forgets no version.
+void KubernetesRun::PutVersion(const JobView& job, const WorkloadName& workload,
+                               std::vector<Label>& labels) const {
+  const std::string key = StrCat(kSettingLabel, "version");
+  const auto is_it = [&key](const Label& label) { return label.first == key; };
+  std::erase_if(labels, is_it);
+  JobVersion before;
+  if (const auto it = std::ranges::find_if(job.record->labels, is_it); it != job.record->labels.end())
+    before = ParseJobVersion(it->second).value_or(JobVersion());
+  const JobVersion now = NextVersion(before, cluster_.VersionsOf(workload), options_.sample_time().seconds());
+  if (now.name.empty()) return;
+  const Label label{key, JobVersionText(now)};
+  labels.insert(std::ranges::upper_bound(labels, label), label);
+}
+
 // Jobs whose labels are not what the annotations and the cluster say.
 void KubernetesRun::PassOnSteering() {
   const bool read = options_.config.annotations;  // else what they said before is taken back
@@ -218,6 +233,7 @@ void KubernetesRun::PassOnSteering() {
     if (!workload.has_value()) continue;
     std::vector<Label> wanted = read ? steering_.Of(*workload) : std::vector<Label>();
     PutAllowed(job, *workload, largest, wanted);
+    PutVersion(job, *workload, wanted);
     std::vector<Label> labels = job.record->labels;
     if (SetSettingLabels(wanted, labels))
       control_->ingest().SetSettingLabels(job.record->name, std::move(wanted));

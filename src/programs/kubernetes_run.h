@@ -109,6 +109,7 @@ class KubernetesRun {
   bool IsWanted(const Pod& pod) const;
   void PutAllowed(const JobView& job, const WorkloadName& workload, const Amounts& largest,
                   std::vector<Label>& labels) const;
+  void PutVersion(const JobView& job, const WorkloadName& workload, std::vector<Label>& labels) const;
   void PassOnSteering();
   // Threads.
   void PassOnPods();

@@ -79,6 +79,7 @@ class Gate {
   std::string HoldOfPeriod(bool raise) const { return HoldOfPeriod(raise, state_.last_change_s, "change"); }
   std::string HoldOfPeriod(bool raise, int64_t last_s, std::string_view what) const;
   std::string HoldOfMaintenance() const;
+  std::string HoldOfVersion() const;  // of what is lower
   std::string HoldOfRolledBack() const;
 
   Verdict Set();
@@ -155,7 +156,9 @@ Verdict Gate::Observe() {
     if (last.has_value() && std::abs(*p_.recommended - *last) <= *last * kSame) return {};
     if (std::string hold = HoldOfChange(last, name, state_.last_shown_s); !hold.empty())
       return Hold(std::move(hold));
-    if (std::string hold = HoldOfPeriod(Raises(last), state_.last_shown_s, "notice"); !hold.empty())
+    const bool raise = Raises(last);
+    if (std::string hold = raise ? "" : HoldOfVersion(); !hold.empty()) return Hold(std::move(hold));
+    if (std::string hold = HoldOfPeriod(raise, state_.last_shown_s, "notice"); !hold.empty())
       return Hold(std::move(hold));
   }
   state_.shown = p_.recommended;
@@ -193,12 +196,18 @@ Verdict Gate::Apply() {
   const std::string_view name = state_.in_force.has_value() ? "the limit in force" : "the owner's limit";
   if (std::string hold = HoldOfChange(current_, name, state_.last_change_s); !hold.empty())
     return Hold(std::move(hold));
+  if (std::string hold = raise ? "" : HoldOfVersion(); !hold.empty()) {
+    state_.trial.reset();  // what is watched is watched again
+    return Hold(std::move(hold));
+  }
   if (policy_.mode == Mode::kCanary && !raise) return Lower();
   return Set();
 }
 
 Verdict Gate::Set() {
-  if (std::string hold = HoldOfPeriod(Raises(current_)); !hold.empty()) return Hold(std::move(hold));
+  const bool at_once = Raises(current_) && policy_.WatchesVersion(p_.now_s);
+  if (std::string hold = at_once ? "" : HoldOfPeriod(Raises(current_)); !hold.empty())
+    return Hold(std::move(hold));
   if (std::string hold = HoldOfMaintenance(); !hold.empty()) return Hold(std::move(hold));
   state_.in_force = p_.recommended;
   return Done(DecisionKind::kSet, current_, p_.recommended, Why(current_));
@@ -229,6 +238,14 @@ std::string Gate::HoldOfMaintenance() const {
   const std::optional<int64_t> next = NextMaintenance(policy_.maintenance, p_.now_s);
   return next.has_value() ? StrCat("waits for the maintenance window ", WeekTime(*next))
                           : "waits for a maintenance window";
+}
+
+std::string Gate::HoldOfVersion() const {
+  if (!policy_.WatchesVersion(p_.now_s)) return "";
+  const int64_t since = std::max<int64_t>(0, p_.now_s - *policy_.version.since_s);
+  return StrCat("the version ", policy_.version.name, " began ", FormatDuration(since),
+                " ago; no limit is lowered in its first ",
+                FormatDuration(std::llround(policy_.watch_version_s)));
 }
 
 std::string Gate::HoldOfRolledBack() const {
@@ -411,6 +428,11 @@ Verdict Gate::JudgeTrial() {
   const Trial& trial = *state_.trial;
   const int64_t lived = p_.now_s - trial.since_s;
   if (TooOftenOver() || TooOftenThrottled()) return RollBack(Comparison(), true);
+  if (policy_.WatchesVersion(p_.now_s) && *policy_.version.since_s > trial.since_s) {
+    return RollBack(StrCat("the version ", policy_.version.name, " began while ", Amount(trial.limit),
+                           " was on trial; it is tried again later"),
+                    false);
+  }
   if (trial.members.empty()) {
     return RollBack("the tasks on trial are unknown; the trial restarts", false);
   }

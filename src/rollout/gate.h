@@ -10,6 +10,9 @@
 //   a trial's way back  no           no              no
 //   a release           no           no              no
 //   mode observe        yes          as above        no                   no
+// After a new version of the program began (JobPolicy::version) nothing is lowered for watch_version, so that no
+// limit is below what the version before it had; a higher limit waits for no period; and a trial into which the
+// version came ends without promotion, since its tasks were of both.
 // "A higher limit" is above the limit in force (the owner's, as long as Tautline has set none). Whatever is
 // done starts the period again. "For a day": a raise under min_change waits for a day after the last change,
 // and for ever where Tautline has set no limit.

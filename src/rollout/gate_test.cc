@@ -103,6 +103,70 @@ TEST(Gate, AutoLowersOnceAPeriodAndRaisesSooner) {
   EXPECT_THAT(Decide(policy, Memory(4200, kGiB), state).kind, Optional(DecisionKind::kSet));
 }
 
+TEST(Gate, ANewVersionIsWatchedForADay) {
+  for (const Mode mode : {Mode::kAuto, Mode::kCanary, Mode::kObserve}) {
+    JobPolicy policy = In(mode);
+    policy.version = {"web:2", kMonday, {"web:1"}};
+    GateState state;
+    const Verdict lower = Decide(policy, Memory(kMonday + 7200, 2 * kGiB), state);
+    EXPECT_FALSE(lower.kind.has_value());
+    EXPECT_EQ(lower.sentence, "the version web:2 began 2 h ago; no limit is lowered in its first 24 h");
+    // Before it began, as when a clock was set back; not for ever.
+    EXPECT_FALSE(Decide(policy, Memory(kMonday - 300, 2 * kGiB), state).kind.has_value());
+    GateState much_earlier;
+    EXPECT_EQ(Decide(policy, Memory(kMonday - 2 * kDaySeconds, 2 * kGiB), much_earlier).kind.has_value(),
+              mode != Mode::kCanary)
+        << "a trial waits for a window";
+    policy.watch_version_s = 0;
+    GateState unwatched;
+    EXPECT_EQ(Decide(policy, Memory(kMonday + 7200, 2 * kGiB), unwatched).kind.has_value(),
+              mode != Mode::kCanary);
+  }
+  JobPolicy policy = In(Mode::kAuto);
+  policy.version = {"web:2", kMonday, {}};
+  GateState state;
+  state.in_force = 2 * kGiB;
+  state.last_change_s = kMonday + 7200;
+  // A raise waits neither for its period nor for a window.
+  EXPECT_THAT(Decide(policy, Memory(kMonday + 7500, 3 * kGiB), state).kind, Optional(DecisionKind::kSet));
+  EXPECT_THAT(Decide(policy, Memory(kMonday + 7800, 4 * kGiB), state).kind, Optional(DecisionKind::kSet));
+  EXPECT_FALSE(Decide(policy, Memory(kMonday + 7800 + 7200, 2 * kGiB), state).kind.has_value());
+  EXPECT_THAT(Decide(policy, Memory(kMonday + kDaySeconds, 2 * kGiB), state).kind,
+              Optional(DecisionKind::kSet))
+      << "and after the day all is as before";
+  // One that ran when the job was first seen is watched as no other.
+  policy.version.since_s.reset();
+  GateState first;
+  EXPECT_THAT(Decide(policy, Memory(kMonday, 2 * kGiB), first).kind, Optional(DecisionKind::kSet));
+}
+
+TEST(Gate, ANewVersionEndsATrialAndWhatIsWatched) {
+  JobPolicy policy = In(Mode::kCanary);
+  const std::vector<uint32_t> tasks = {0, 1, 2, 3};
+  GateState state;
+  Proposal proposal = Memory(kMonday, 2 * kGiB);
+  proposal.num_tasks = 4;
+  proposal.tasks = &tasks;
+  EXPECT_THAT(Decide(policy, proposal, state).kind, Optional(DecisionKind::kTry));
+  policy.version = {"web:2", kMonday + 300, {"web:1"}};
+  proposal.now_s = kMonday + 600;
+  const Verdict end = Decide(policy, proposal, state);
+  EXPECT_THAT(end.kind, Optional(DecisionKind::kRollBack));
+  EXPECT_EQ(end.sentence, "the version web:2 began while 2.00 GiB was on trial; it is tried again later");
+  EXPECT_EQ(state.rolled_back_limit, 0) << "the limit did no harm";
+  proposal.now_s = kMonday + 300 + kDaySeconds;
+  EXPECT_THAT(Decide(policy, proposal, state).kind, Optional(DecisionKind::kTry));
+  // A job of one task.
+  policy.version = {};
+  GateState one;
+  proposal.num_tasks = 1;
+  EXPECT_FALSE(Decide(policy, proposal, one).kind.has_value());
+  EXPECT_TRUE(one.trial.has_value());
+  policy.version = {"web:3", proposal.now_s, {}};
+  EXPECT_FALSE(Decide(policy, proposal, one).kind.has_value());
+  EXPECT_FALSE(one.trial.has_value());
+}
+
 // Usage may be a little above a limit all the time; a little below its owner's is what the owner chose.
 TEST(Gate, ASmallRaiseWaitsForADay) {
   for (const Mode mode : {Mode::kAuto, Mode::kCanary, Mode::kObserve}) {

@@ -45,6 +45,11 @@ int64_t StartupGraceSeconds(const JobPolicy& policy) {
   return std::llround(policy.startup_grace_s.value_or(by_class));
 }
 
+bool JobPolicy::WatchesVersion(int64_t now_s) const {
+  if (!version.since_s.has_value()) return false;
+  return std::abs(static_cast<double>(now_s) - static_cast<double>(*version.since_s)) < watch_version_s;
+}
+
 VerticalSettings::ScaledBy ScaledByOf(const JobPolicy& policy) {
   using enum VerticalSettings::ScaledBy;
   if (policy.replica_policy.empty()) return kNothing;

@@ -8,6 +8,7 @@
 #include "absl/status/status.h"
 #include "model/allocation.h"
 #include "model/allowed_range.h"
+#include "model/job_version.h"
 #include "model/rollout.h"
 #include "replicas/settings.h"
 #include "vertical/policy.h"
@@ -52,6 +53,8 @@ struct JobPolicy {
   std::optional<double> throttled;             // the same of its CPU work
   double min_change = 0.05;                    // share of the limit in force; smaller changes wait
   double change_period_s = kHour;              // at most one change of a resource in this time
+  JobVersion version;                          // of its program; begun by a deployment
+  double watch_version_s = kDay;               // after that nothing is lowered so long; 0: off
   std::vector<MaintenanceWindow> maintenance;  // empty: at any time
   std::optional<double> startup_grace_s;       // absent: by job_class, see StartupGraceSeconds
   // CPU usage within this time after a task's start is kept apart, and the task may have another limit; 0: off.
@@ -72,6 +75,8 @@ struct JobPolicy {
   uint8_t order_class(Resource r) const {
     return r == Resource::kCpu ? static_cast<uint8_t>(job_class) : static_cast<uint8_t>(oom_tolerance);
   }
+  // Whether its version is younger than watch_version_s. Also before it began, as after a clock was set back.
+  bool WatchesVersion(int64_t now_s) const;
   const BoundSettings& bounds(Resource r) const { return r == Resource::kCpu ? cpu_bounds : memory_bounds; }
   const Allocation& allocation(Resource r) const {
     return r == Resource::kCpu ? cpu_allocation : memory_allocation;

@@ -18,7 +18,7 @@ constexpr std::string_view kKindNames[] = {"choice", "number", "bytes", "duratio
 
 using Field = std::variant<Mode*, Policy*, std::optional<Policy>*, JobClass*, OomTolerance*, AppliesTo*,
                            double*, std::optional<double>*, std::vector<MaintenanceWindow>*, bool*,
-                           std::string_view*, SizeBy*, AllowedRange*>;
+                           std::string_view*, SizeBy*, AllowedRange*, JobVersion*>;
 
 struct Row {
   JobSetting setting;
@@ -169,6 +169,20 @@ std::vector<Row> OwnRows() {
         kDuration,
         {}},
        TAUT_FIELD(change_period_s),
+       0,
+       365 * kDay},
+      {{"version",
+        "version of the program that the job runs, as NAME since TIME: web:1.3 since 2026-11-25T12:00; in "
+        "Kubernetes its image",
+        kText,
+        {}},
+       TAUT_FIELD(version)},
+      {{"watch_version",
+        "time after a new version began in which no limit is lowered, a trial that it came into ends, and a "
+        "raise does not wait for change_period; 0s: off",
+        kDuration,
+        {}},
+       TAUT_FIELD(watch_version_s),
        0,
        365 * kDay},
       {{"maintenance",
@@ -478,6 +492,12 @@ struct Assign {
     *target = *std::move(range);
     return absl::OkStatus();
   }
+  absl::Status operator()(JobVersion* target) const {
+    absl::StatusOr<JobVersion> version = ParseJobVersion(text);
+    if (!version.ok()) return Bad(row, Message(version.status()));
+    *target = *std::move(version);
+    return absl::OkStatus();
+  }
   absl::Status operator()(bool* target) const {
     const bool yes = text == "true" || text == "yes" || text == "on";
     if (!yes && text != "false" && text != "no" && text != "off") {
@@ -511,6 +531,7 @@ struct Show {
   std::string operator()(const AllowedRange* value) const {
     return AllowedRangeText(ResourceOf(row), *value);
   }
+  std::string operator()(const JobVersion* value) const { return JobVersionText(*value); }
   std::string operator()(const bool* value) const { return *value ? "true" : "false"; }
 };
 

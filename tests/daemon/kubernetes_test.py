@@ -555,6 +555,53 @@ rules:
     stage.equal(tautd.stop(), 0, "tautd stops")
 
 
+def deployed(stage, cluster, port):
+    """Nothing is lowered on the first day of a new image, also after a restart and a rollback."""
+    kubeconfig = stage.file("kubeconfig8", f"""current-context: test
+contexts: [{{name: test, context: {{cluster: c, user: u}}}}]
+clusters: [{{name: c, cluster: {{server: "http://127.0.0.1:{port}"}}}}]
+users: [{{name: u, user: {{token: secret}}}}]
+""")
+    config = f"""clock: samples
+actuator: {{kind: kubernetes}}
+ingest: {{kubernetes_jobs: containers}}
+kubernetes: {{kubeconfig: {kubeconfig}, scrape_interval: 1s}}
+rules:
+  - {{name: all, match: {{job: "*"}}, set: {{mode: observe, recommender: moving_window}}}}
+"""
+    old, new = "web-5d4f8c7b9d-2bxnz", "web-7c9b8d5f4d-4vqtr"
+    cluster.add(old)
+    store = str(stage.dir / "deployed.db")
+    tautd = stage.tautd(config=config, store=store)
+    job = lambda: tautd.get(f"/api/v1/jobs/{daemon.quoted(JOB)}")  # noqa: E731
+    version = lambda: setting(tautd, "version")["value"] if decisions(tautd) else ""  # noqa: E731
+    stage.check(daemon.eventually(lambda: decisions(tautd) and version() == "app:1", 60), "the version is the image; the first begins none",
+                version())
+    cluster.scrape_seconds = 60
+    cluster.add(new, image="registry/app:2")
+    stage.check(daemon.eventually(lambda: version().startswith("app:2 since 2023-11-") and version().endswith(" beside app:1"), 30),
+                "another image begins a version, beside the old one", version())
+    began = version().split(" ")[2]
+    stage.equal(tautd.ask(f"/api/v1/jobs/{daemon.quoted(JOB)}/settings", "PATCH", json.dumps({"mode": "auto"})).status, 200, "mode auto is set")
+    holds = lambda: [h["sentence"] for h in job()["holds"] if h["resource"] == "memory"]  # noqa: E731
+    stage.check(daemon.eventually(lambda: any("the version app:2 began" in h and "no limit is lowered in its first 24 h" in h for h in holds()), 30),
+                "no limit is lowered, and the job says why", holds())
+    shown = stage.run(stage.args.taut, "job", JOB, "--server", f"http://127.0.0.1:{tautd.port}").stdout
+    stage.check("the version app:2 began" in shown, "so does taut job", shown)
+    stage.equal(tautd.stop(), 0, "tautd stops")
+    cluster.remove(old)
+    tautd = stage.tautd(config=config, store=store)
+    stage.check(daemon.eventually(lambda: version() == f"app:2 since {began}", 30), "a restart forgets nothing; the rollout ends", version())
+    stage.check(daemon.eventually(lambda: holds() and "the version app:2 began" in holds()[0], 30), "and the hold goes on", holds())
+    cluster.remove(new)
+    cluster.add(old)
+    stage.check(daemon.eventually(lambda: version().startswith("app:1 since ") and began not in version(), 30), "a rollback begins a version", version())
+    stage.equal(cluster.limit(old), 512, "and nothing was lowered")
+    cluster.scrape_seconds = 6 * 3600
+    stage.check(daemon.eventually(lambda: cluster.limit(old) < 300, 60), "after the day it is", (cluster.limit(old), holds()))
+    stage.equal(tautd.stop(), 0, "tautd stops")
+
+
 def evicted(stage, cluster, port):
     """Where no resize is possible and pods may be evicted, those that replace them start with the limit."""
     kubeconfig = stage.file("kubeconfig3", f"""current-context: test
@@ -622,6 +669,9 @@ def main():
         cluster = Cluster()
         Handler.cluster = cluster
         runs(stage, cluster, server.server_address[1])
+        cluster = Cluster()
+        Handler.cluster = cluster
+        deployed(stage, cluster, server.server_address[1])
         server.shutdown()
         stage.finish()
 
