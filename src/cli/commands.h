@@ -151,6 +151,7 @@ struct ExportArgs {
   // Of the forms patch, kustomize and helm: settings, none, requests, limits or both.
   std::string cpu = "settings", memory = "settings";
   std::string values_path = "{workload}.{container}.resources";  // of the form helm
+  std::string by = "namespace";                                  // of the form report: labels
 };
 int RunExport(const ExportArgs& args);
 

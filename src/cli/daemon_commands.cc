@@ -13,6 +13,7 @@
 #include "cli/daemon_text.h"
 #include "cli/export_helm.h"
 #include "cli/export_patch.h"
+#include "cli/export_report.h"
 #include "cli/export_text.h"
 #include "cli/terminal.h"
 
@@ -137,6 +138,11 @@ std::string ExportedText(const ExportArgs& args, const std::vector<ExportedJob>&
 
 absl::Status Export(const ExportArgs& args) {
   if (absl::Status s = CheckValuesPath(args.values_path); !s.ok()) return s;
+  const bool is_report = args.form == "report";
+  if (!is_report && args.daemon.output != OutputForm::kTable)
+    return absl::InvalidArgumentError("--output: only --format report has it");
+  absl::StatusOr<std::vector<std::string>> by = ParseReportLabels(args.by);
+  if (!by.ok()) return by.status();
   const auto client = Connect(args.daemon.connection);
   if (!client.ok()) return client.status();
   std::vector<ExportedJob> jobs;
@@ -155,13 +161,20 @@ absl::Status Export(const ExportArgs& args) {
       auto job = GetJson(**client, path);
       if (absl::IsNotFound(job.status())) continue;  // forgotten meanwhile
       if (!job.ok()) return job.status();
-      auto why = GetJson(**client, path + "/explain");
+      absl::StatusOr<Json> why = Json();
+      if (!is_report) why = GetJson(**client, path + "/explain");
       if (!why.ok()) return why.status();
       jobs.push_back({*std::move(job), *std::move(why)});
     }
     if (rows.size() < kPage) break;
   }
   if (jobs.empty()) return absl::NotFoundError(StrCat("no job matches \"", args.search, "\""));
+  if (is_report) {
+    const Json report =
+        ExportReport({.plan = {FieldsNamed(args.cpu), FieldsNamed(args.memory)}, .by = *std::move(by)}, jobs);
+    Show(args.daemon.output, report, [&report] { return ExportReportText(report); });
+    return absl::OkStatus();
+  }
   Print(ExportedText(args, jobs));
   return absl::OkStatus();
 }

@@ -145,7 +145,7 @@ void AddMode(CLI::App& app, EngineArgs& a) {
       ->capture_default_str();
   app.add_option("--policy", a.policy,
                  "with --mode: a job setting that limits changes (min_change, change_period, maintenance, "
-                 "canary.*); may be repeated")
+                 "version, watch_version, canary.*); may be repeated")
       ->type_name("KEY=VALUE");
 }
 

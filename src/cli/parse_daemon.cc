@@ -44,14 +44,18 @@ constexpr const char* kJobHelp =
 
 constexpr const char* kExportHelp =
     "Prints the recommendations for other tools: `docker update` commands, Kubernetes resources, patches of\n"
-    "workloads, values of Helm charts or CSV, with their reasons. Changes nothing.\n\n"
+    "workloads, values of Helm charts or CSV, with their reasons, or a report of what would change and "
+    "save.\n"
+    "Changes nothing.\n\n"
     "Examples:\n"
     "  taut export --format docker > update.sh\n"
     "  taut export --format patch namespace=shop | kubectl diff -f - --server-side\n"
     "  taut export --format kustomize --cpu requests --memory both > kustomization.yaml\n"
     "  taut export --format helm --values-path '{workload}.resources' namespace=shop > values.yaml\n"
     "  taut export --format yaml namespace=shop\n"
-    "  taut export --format csv > recommendations.csv";
+    "  taut export --format csv > recommendations.csv\n"
+    "  taut export --format report --by namespace,team\n"
+    "  taut export --format report --cpu requests --output json";
 
 constexpr const char* kSetHelp =
     "Changes settings of one job, or of all jobs that match a pattern; an empty value removes a setting.\n"
@@ -322,17 +326,18 @@ void DaemonVerbs::AddSet(CLI::App& app) {
 void DaemonVerbs::AddExport(CLI::App& app) {
   ExportArgs& a = export_;
   app.add_option("search", a.search, "words that must all occur in the name, or in a label as key=value");
-  app.add_option("--format", a.form, "docker, yaml, csv, patch, kustomize or helm")
-      ->check(OneOf({"docker", "yaml", "csv", "patch", "kustomize", "helm"}))
+  app.add_option("--format", a.form, "docker, yaml, csv, patch, kustomize, helm or report")
+      ->check(OneOf({"docker", "yaml", "csv", "patch", "kustomize", "helm", "report"}))
       ->capture_default_str();
   const CLI::Validator fields = OneOf({"settings", "none", "requests", "limits", "both"});
-  app.add_option("--cpu", a.cpu,
-                 "patch, kustomize, helm: what the CPU recommendation sets: none, requests, limits, both, or "
-                 "as the job's "
-                 "settings say")
+  app.add_option(
+         "--cpu", a.cpu,
+         "patch, kustomize, helm, report: what the CPU recommendation sets: none, requests, limits, both, or "
+         "as the job's "
+         "settings say")
       ->check(fields)
       ->capture_default_str();
-  app.add_option("--memory", a.memory, "patch, kustomize, helm: the same for memory")
+  app.add_option("--memory", a.memory, "patch, kustomize, helm, report: the same for memory")
       ->check(fields)
       ->capture_default_str();
   app.add_option(
@@ -340,7 +345,10 @@ void DaemonVerbs::AddExport(CLI::App& app) {
          "helm: where the values of a container are, with {namespace}, {kind}, {workload} and {container}")
       ->type_name("PATH")
       ->capture_default_str();
-  AddConnection(app, a.daemon.connection);
+  app.add_option("--by", a.by, "report: labels of jobs by which it adds up")
+      ->type_name("LABEL,...")
+      ->capture_default_str();
+  AddDaemon(app, a.daemon);
 }
 
 void DaemonVerbs::AddDecisions(CLI::App& app) {

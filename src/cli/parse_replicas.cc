@@ -55,8 +55,9 @@ void AddReplicas(CLI::App& replay, ReplicasArgs& args) {
       "try or set them; with --replicas recommend, or auto: orders as tautd would give them");
   replay.get_option("--policy")
       ->description(
-          "with --mode: a job setting that limits changes (min_change, change_period, maintenance, canary.*; "
-          "with --replicas replicas.change_period, maintenance); may be repeated");
+          "with --mode: a job setting that limits changes (min_change, change_period, maintenance, "
+          "version, watch_version, canary.*; with --replicas replicas.change_period, maintenance); may be "
+          "repeated");
   const auto add = [&](CLI::Option* option) { option->group(kGroup); };
   add(replay.add_flag("--usage", args.usage,
                       "the paths are a usage trace: a job's load is the CPU of all its tasks, in cores"));

@@ -8,9 +8,10 @@
 namespace taut {
 namespace {
 
-constexpr std::string_view kKeys[] = {"min_change",           "change_period",   "maintenance",
-                                      "canary.share",         "canary.duration", "canary.min_task_windows",
-                                      "canary.max_extra_over"};
+constexpr std::string_view kKeys[] = {
+    "min_change",      "change_period",           "maintenance",           "canary.share",
+    "canary.duration", "canary.min_task_windows", "canary.max_extra_over", "version",
+    "watch_version"};
 
 absl::Status SetPolicy(const std::string& assignment, JobPolicy& policy) {
   const size_t equals = assignment.find('=');

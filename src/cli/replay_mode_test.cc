@@ -16,7 +16,7 @@ TEST(ReplayMode, IsThatOfTheDaemonOrNone) {
   ASSERT_TRUE(none.ok());
   EXPECT_FALSE(none->has_value());
   const std::vector<std::string> policy = {"min_change=10%", "change_period=2h", "canary.share=0.2",
-                                           "maintenance=Sat 02:00-06:00"};
+                                           "maintenance=Sat 02:00-06:00", "version=web:2 since 5d"};
   const auto automatic = ReplayMode("auto", policy);
   ASSERT_TRUE(automatic.ok());
   ASSERT_TRUE(automatic->has_value());
@@ -24,6 +24,8 @@ TEST(ReplayMode, IsThatOfTheDaemonOrNone) {
   EXPECT_DOUBLE_EQ((*automatic)->min_change, 0.1);
   EXPECT_EQ((*automatic)->change_period_s, 7200);
   EXPECT_EQ((*automatic)->maintenance.size(), 1U);
+  EXPECT_TRUE((*automatic)->WatchesVersion(5 * 86'400 + 300));
+  EXPECT_FALSE((*automatic)->WatchesVersion(6 * 86'400));
 }
 
 TEST(ReplayMode, RefusesWhatHasNoEffect) {

@@ -544,6 +544,12 @@ rules:
                 "a notice names runs whose images differ", notices())
     shown = stage.run(stage.args.taut, "job", "shop/job/import/app", "--server", f"http://127.0.0.1:{tautd.port}").stdout
     stage.check("Runs of different programs may be one job" in shown, "and taut job shows it", shown)
+    report = json.loads(stage.run(stage.args.taut, "export", "--format", "report", "--by", "namespace,team", "--output", "json",
+                                  "--server", f"http://127.0.0.1:{tautd.port}").stdout)
+    stage.equal([(g["labels"], g["recommended"], g["changed"]) for g in report["groups"]], [({"namespace": "shop", "team": "blue"}, 3, 3)],
+                "taut export reports what would change, by labels")
+    requests = report["total"]["memory"]["requests"]
+    stage.equal((requests["now"] / MIB, 0 < requests["saved"] < requests["now"]), (6 * 256, True), "and save")
     cluster.scrape_seconds = 60  # no other decision
     stage.equal(tautd.stop(), 0, "tautd stops")
     for pod in imports:
