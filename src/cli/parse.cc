@@ -17,8 +17,8 @@
 #include "cli/economy_command.h"
 #include "cli/import_command.h"
 #include "cli/parse_daemon.h"
-#include "cli/parse_help.h"
 #include "cli/parse_fetch.h"
+#include "cli/parse_help.h"
 #include "cli/parse_overcommit.h"
 #include "cli/parse_replicas.h"
 #include "cli/quota_command.h"
@@ -32,8 +32,10 @@ constexpr const char* kVersion = "taut 0.1.0";
 
 constexpr const char* kAbout =
     "Recommends CPU and memory limits from measured usage, and replays recorded usage to evaluate them.\n"
-    "replay, explain TRACE, tune, analyze, overcommit, compact, simulate, bill, economy, quota, admit, actuary,\n"
-    "import and generate need no daemon; fetch asks a Prometheus. The other commands query tautd; feed sends it the\n"
+    "replay, explain TRACE, tune, analyze, overcommit, compact, simulate, bill, economy, quota, admit, "
+    "actuary,\n"
+    "import and generate need no daemon; fetch asks a Prometheus. The other commands query tautd; feed sends "
+    "it the\n"
     "metrics of a simulated cluster.\n\n"
     "Examples:\n"
     "  taut fetch http://prometheus:9090 --out history.csv.gz   (then: taut replay history.csv.gz)\n"
