@@ -31,7 +31,7 @@ void Api::PutPromiseMetrics(MetricsText& out) const {
                  {"size", key.size_name()}});
     }
   };
-  put("tautd_promise_job_days",
+  put("tautd_promise_jobdays",
       "Job-days with a recommended limit (set or shown), weighed by age (half-life 30 days).",
       [](const RiskKey&, const RiskSums& sums) { return std::optional(sums.days); });
   put("tautd_promised_overrun_share",

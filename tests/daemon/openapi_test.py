@@ -492,7 +492,7 @@ def promises(api):
     api.stage.check(shown.returncode == 0 and "delivered" in shown.stdout and max(map(len, shown.stdout.splitlines())) <= 100,
                     "taut promises prints them in 100 columns", (shown.stdout, shown.stderr))
     metrics = api.call("/metrics").text
-    days = sum(float(line.split()[1]) for line in metrics.splitlines() if line.startswith("tautd_promise_job_days{"))
+    days = sum(float(line.split()[1]) for line in metrics.splitlines() if line.startswith("tautd_promise_jobdays{"))
     api.stage.check(abs(days - sum(row["recent"]["job_days"] for row in page["rows"])) < 1e-3 * days and "tautd_broken_promises 0" in metrics,
                     "and so do the metrics", days)
 
