@@ -80,21 +80,28 @@ void KubernetesActuator::Step() {
                 [now_s = options_.steady_s()](const auto& one) { return one.second.until_s <= now_s; });
   NoteWhetherItMay();
   if (options_.steady_s() >= terms_at_s_) NoteTerms();
-  for (Work& work : TakeWork()) {
+  WorkQueues queues;
+  SortIn(TakeWork(), queues);
+  while (std::optional<Work> work = queues.Next()) {
     // Not under the lock: another part answers.
-    const std::optional<PodTerms> terms = TermsOf(work.key);
+    const std::optional<PodTerms> terms = TermsOf(work->key);
     if (!terms.has_value()) {
-      Again(work.key, options_.steady_s() + options_.terms_s);
+      Again(work->key, options_.steady_s() + options_.terms_s);
       continue;
     }
-    work.terms = *terms;
+    work->terms = *terms;
     {
       const std::lock_guard lock(mutex_);
-      terms_[work.key] = *terms;
+      terms_[work->key] = *terms;
     }
-    Enforce(work);
-    const std::lock_guard lock(mutex_);
-    if (stopping_) return;
+    Enforce(*work);
+    bool has_orders = false;
+    {
+      const std::lock_guard lock(mutex_);
+      if (stopping_) return;
+      has_orders = has_new_orders_;
+    }
+    if (has_orders) SortIn(TakeWork(), queues);
   }
   for (ScaleOrder& scale : TakeScales()) Scale(std::move(scale));
   if (options_.steady_s() >= forget_at_s_) Forget();
@@ -193,38 +200,6 @@ std::vector<KubernetesActuator::ScaleOrder> KubernetesActuator::TakeScales() {
     it = is_due ? scales_.erase(it) : std::next(it);
   }
   return out;
-}
-
-std::vector<KubernetesActuator::Work> KubernetesActuator::TakeWork() {
-  std::vector<std::string> changed = cluster_->TakeChanged();
-  if (options_.owners != nullptr) {
-    for (std::string& workload : options_.owners->TakeChanged()) changed.push_back(std::move(workload));
-  }
-  const double now_s = options_.steady_s();
-  const std::lock_guard lock(mutex_);
-  for (const std::string& workload : changed) {
-    const auto it = by_workload_.find(workload);
-    if (it != by_workload_.end()) due_.insert(it->second.begin(), it->second.end());
-  }
-  for (auto it = again_.begin(); it != again_.end();) {
-    const bool is_due = it->second <= now_s;
-    if (is_due) due_.insert(it->first);
-    it = is_due ? again_.erase(it) : std::next(it);
-  }
-  std::vector<Work> out;
-  for (const StandingOrders::Key& key : std::exchange(due_, {})) {
-    const StandingOrders::Entry* entry = orders_.Find(key);
-    std::optional<WorkloadName> workload = cluster_->naming().Parse(key.first);
-    if (entry == nullptr || !workload.has_value()) continue;
-    out.push_back({key, *entry, *std::move(workload), {}});
-  }
-  return out;
-}
-
-void KubernetesActuator::Again(const StandingOrders::Key& key, double at_s) {
-  const std::lock_guard lock(mutex_);
-  const auto [it, is_new] = again_.try_emplace(key, at_s);
-  if (!is_new) it->second = std::min(it->second, at_s);
 }
 
 void KubernetesActuator::Enforce(const Work& work) {
@@ -597,6 +572,7 @@ void KubernetesActuator::Index(const StandingOrders::Key& key) {
   if (!workload.has_value()) return;
   by_workload_[Cluster::WorkloadKey(workload->namespace_name, workload->kind, workload->name)].insert(key);
   due_.insert(key);
+  has_new_orders_ = true;
 }
 
 void KubernetesActuator::Unindex(const StandingOrders::Key& key) {

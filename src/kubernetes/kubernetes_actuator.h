@@ -170,6 +170,11 @@ class KubernetesActuator final : public Actuator {
     WorkloadName workload;
     PodTerms terms;
   };
+  // What is left of a step.
+  struct WorkQueues {
+    std::map<StandingOrders::Key, Work> raises, others;
+    std::optional<Work> Next();  // raises first; nullopt: none
+  };
   // Of a decision, over its pods.
   struct Tally {
     size_t pods = 0, done = 0, problems = 0;
@@ -188,6 +193,8 @@ class KubernetesActuator final : public Actuator {
     return options_.terms ? options_.terms(key.first, key.second.resource()) : PodTerms();
   }
   std::vector<Work> TakeWork();
+  bool Raises(const Work& work) const;
+  void SortIn(std::vector<Work> taken, WorkQueues& queues) const;
   // REQUIRES: mutex_.
   void Index(const StandingOrders::Key& key);
   void Unindex(const StandingOrders::Key& key);
@@ -281,6 +288,7 @@ class KubernetesActuator final : public Actuator {
   std::map<StandingOrders::Key, PodTerms> terms_;  // as last asked for
   std::map<std::string, std::set<StandingOrders::Key>> by_workload_;
   std::set<StandingOrders::Key> due_;
+  bool has_new_orders_ = false;                  // among due_
   std::map<StandingOrders::Key, double> again_;  // due at this time
   std::map<std::string, ScaleOrder> scales_;     // by job
   bool has_new_scale_ = false;

@@ -8,6 +8,7 @@
 namespace taut {
 namespace {
 
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -107,6 +108,43 @@ TEST_F(Actuator, APodThatComesLaterGetsItTooAlsoAfterARestart) {
   cluster_.PutPod(Resized(kPodB, 100));
   actuator_->Step();
   EXPECT_THAT(Outcomes(), ElementsAre("7 applied set on 2 pods"));
+}
+
+TEST_F(Actuator, RaisesGoFirstAlsoThoseThatComeMeanwhile) {
+  Pod other = TestPod("api-5d4f8c7b9d-ccccc");
+  other.owner_name = "api-5d4f8c7b9d";
+  cluster_.ReplacePods({TestPod(kPodA), other});
+  const auto cpu = [](uint64_t decision, std::string job, double cores) {
+    TargetOrder out;
+    out.decision = decision;
+    out.job = std::move(job);
+    out.target = Resource::kCpu;
+    out.value = cores;
+    return out;
+  };
+  const auto memory_of = [](const char* mebibytes) {
+    return AllOf(HasSubstr(kPodA), HasSubstr(StrCat(R"("limits":{"memory":")", mebibytes, R"(Mi"})")));
+  };
+  const auto cpu_of = [](const std::string& pod, const char* cores) {
+    return AllOf(HasSubstr(pod), HasSubstr(StrCat(R"("limits":{"cpu":")", cores, R"("})")));
+  };
+  Order(cpu(1, kJob, 0.15));
+  Order(cpu(2, "shop/deployment/api/app", 0.15));
+  Order(Memory(3, 100));
+  actuator_->Step();
+  EXPECT_THAT(Asked(), ElementsAre(memory_of("100"), cpu_of(other.name, "150m"), cpu_of(kPodA, "150m")));
+
+  actuator_ = Make();
+  Order(cpu(4, kJob, 0.1));
+  Order(cpu(5, "shop/deployment/api/app", 0.1));
+  script_.on_resize = [&] {
+    script_.on_resize = {};
+    Order(Memory(6, 128));
+    Order(cpu(7, kJob, 0.12));
+  };
+  actuator_->Step();
+  EXPECT_THAT(Asked(), ElementsAre(cpu_of(other.name, "100m"), memory_of("128"), cpu_of(kPodA, "120m")))
+      << "and what a newer order has replaced is not set";
 }
 
 TEST_F(Actuator, ChangesNothingWhileAnotherHoldsTheLease) {

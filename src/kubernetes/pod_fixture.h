@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <utility>
@@ -60,11 +61,13 @@ class ScriptedWriter final : public ClusterWriter {
     // "resize shop/web-... {...}", "scale shop/web 3", "template shop/web", "evict shop/web-...",
     // "apply shop/web {...}"
     std::vector<std::string> asked;
+    std::function<void()> on_resize = {};  // what others do meanwhile
   };
   explicit ScriptedWriter(Script* script) : script_(script) {}
 
   absl::Status ResizePod(const Pod& pod, std::string_view patch) override {
     script_->asked.push_back(StrCat("resize ", pod.namespace_name, "/", pod.name, " ", patch));
+    if (script_->on_resize) script_->on_resize();
     return script_->resize;
   }
   absl::Status Scale(const WorkloadName& workload, int64_t replicas) override {
