@@ -57,6 +57,8 @@ void SeriesMapper::LearnPodLabels(const Mapping& fact, const SeriesView& series)
   constexpr std::string_view kPrefix = "label_";
   PodLabels learnt{.fingerprint = series.fingerprint, .labels = {}, .names_program = false};
   for (const std::string& name : options_.job_labels) {
+    // Where a pod is its own labels do not say: its job would be another group's, and so would its bill.
+    if (name == "namespace" || name == "cluster") continue;
     const std::string_view value = LabelValue(series.labels, StrCat(kPrefix, name));
     if (!value.empty() && IsPrintableUtf8(value)) learnt.labels.emplace_back(name, value);
   }

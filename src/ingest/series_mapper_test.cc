@@ -381,6 +381,17 @@ TEST(SeriesMapper, LabelsOfPodsBecomeTheirJobs) {
             "shop/rollout/storefront");
 }
 
+// Who may label a pod could else have its costs charged to another group.
+TEST(SeriesMapper, APodsLabelsDoNotSayWhereItIs) {
+  SeriesMapper mapper = NewMapper();
+  Labels labels = PodLabels("web-5d4f8c7b9d-x2x4z", "red");
+  labels.insert(labels.begin() + 1, {{"label_cluster", "other"}, {"label_namespace", "other"}});
+  Resolve(mapper, labels);
+  const auto a = Resolve(mapper, Cpu("web-5d4f8c7b9d-x2x4z"));
+  EXPECT_THAT(mapper.job_labels(mapper.binding(a.slot).job),
+              ElementsAre(std::pair("namespace", "shop"), std::pair("team", "red")));
+}
+
 TEST(SeriesMapper, RunsAreOfTheProgramThatTheirPodsName) {
   SeriesMapper mapper = NewMapper();
   const auto labels_of = [](std::string_view program) {
