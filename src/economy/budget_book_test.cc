@@ -149,6 +149,16 @@ TEST(BudgetBook, APeriodEndsWithWhatIsCarriedOver) {
   EXPECT_EQ(book.totals().at("credits").overspent, Coins(500));
 }
 
+TEST(BudgetBook, WhatAFrozenAccountHasLeftDoesNotExpire) {
+  BudgetBook book = BookOf(TwoBusinesses());
+  ASSERT_EQ(Do(book, Ask(BudgetAct::kFreeze, kRetail)), absl::OkStatus());
+  const auto entries = book.ClosePeriod(BudgetPeriod::kMonth, {{kRetail, Coins(300)}}, kDecember + 5);
+  ASSERT_TRUE(entries.ok()) << entries.status();
+  for (const BudgetEntry& e : *entries) ASSERT_EQ(book.Apply(e), absl::OkStatus());
+  EXPECT_EQ(book.Find(kRetail)->balance(), Coins(700 + 1000))
+      << "of which 350 would be carried over, at most 200";
+}
+
 TEST(BudgetBook, ALongerPeriodBeginsWhereTheLastEnded) {
   BudgetBook book = BookOf(TwoBusinesses());
   const auto entries = book.ClosePeriod(BudgetPeriod::kQuarter, {}, kDecember);

@@ -149,6 +149,7 @@ absl::StatusOr<std::vector<BudgetEntry>> BudgetBook::ClosePeriod(BudgetPeriod ne
     if (!state.removed) {
       e.carried = PartOf(left, state.carry.share_bp);
       if (state.carry.cap.has_value()) e.carried = std::min(e.carried, *state.carry.cap);
+      if (state.frozen_by != 0) e.carried = left;  // its money stays where it is
       e.amount = state.per_period;
     }
     e.expired = {left.micros - e.carried.micros};
