@@ -10,9 +10,21 @@
 namespace taut {
 namespace {
 
+// From so many days on none above the limit is "under 0.1 %" (FormatChance).
+constexpr double kDaysOfChance = 999;
+
 std::string ShareText(const Json& row, const Json& sums, const char* key) {
   const Json& share = At(sums, key);
   return share.is_number() ? RiskShareText(TextAt(row, "counts") == "work", share.get<double>()) : kNothing;
+}
+
+// Where no day was above its limit: what so many days can show, as "under 5.9 %" of 16.
+std::string DeliveredText(const Json& row, const Json& sums) {
+  const Json &days = At(sums, "job_days"), &over = At(sums, "job_days_over");
+  const bool never = TextAt(row, "counts") == "job_days" && days.is_number() && over.is_number() &&
+                     over.get<double>() == 0 && days.get<double>() < kDaysOfChance;
+  if (!never || days.get<double>() <= 0) return ShareText(row, sums, "delivered");
+  return fmt::format("under {:.2g} %", 100 / (days.get<double>() + 1));
 }
 
 std::string DaysText(const Json& sums) {
@@ -60,7 +72,7 @@ void AddRow(std::string name, const Json& row, std::initializer_list<const char*
   for (const char* span : spans) {
     const Json& sums = At(row, span);
     cells.push_back(ShareText(row, sums, "promised"));
-    cells.push_back(ShareText(row, sums, "delivered"));
+    cells.push_back(DeliveredText(row, sums));
     cells.push_back(DaysText(sums));
   }
   table.Add(std::move(cells));

@@ -51,8 +51,11 @@ TEST(PromisesText, SaysOfFewDaysNeitherNeverNorNothing) {
   const RiskKey key{.resource = Resource::kMemory, .set = true, .promise = RiskPromise::kChance};
   book.Add({.key = key, .promised = 0, .over = false});
   const std::string text = PromisesText(PromisesJson(book));
-  EXPECT_THAT(text, HasSubstr("under 0.1 %"));
+  EXPECT_THAT(text, HasSubstr("under 0.1 %")) << "promised";
+  EXPECT_THAT(text, HasSubstr("under 50 %")) << "one day shows no more";
   EXPECT_THAT(text, Not(HasSubstr("  0 %")));
+  for (int day = 0; day < 15; ++day) book.Add({.key = key, .promised = 0.001F, .over = false});
+  EXPECT_THAT(PromisesText(PromisesJson(book)), HasSubstr("under 5.9 %"));
   EXPECT_THAT(text, Not(HasSubstr("more overruns")));
   EXPECT_THAT(PromisesText(PromisesJson(RiskBook())), HasSubstr("no day is over yet"));
   EXPECT_FALSE(PromisesText(Json()).empty());

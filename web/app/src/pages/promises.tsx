@@ -17,6 +17,12 @@ export function promiseShare(row: PromiseTotal, share: number | null): string {
   return share < 1e-5 ? 'under 0.001 %' : percent(share);
 }
 
+// Where no day was above its limit: what so many days can show, as "under 5.9 %" of 16; from 999 on "under 0.1 %".
+export function promiseDelivered(row: PromiseTotal, sums: PromiseSums): string {
+  const never = row.counts === 'job_days' && sums.job_days_over === 0 && sums.job_days > 0 && sums.job_days < 999;
+  return never ? `under ${Number((100 / (sums.job_days + 1)).toPrecision(2))}${NBSP}%` : promiseShare(row, sums.delivered);
+}
+
 // "under 0.25 GiB", "16 cores and more"
 export function sizeText(row: Pick<PromiseRow, 'resource' | 'size'>): string {
   const unit = NBSP + (row.resource === 'cpu' ? 'cores' : 'GiB');
@@ -33,7 +39,7 @@ function Figures({ row, sums }: { row: PromiseTotal; sums: PromiseSums }) {
   return (
     <>
       <td class="num">{promiseShare(row, sums.promised)}</td>
-      <td class={`num ${row.broken ? 'bad' : ''}`}>{promiseShare(row, sums.delivered)}</td>
+      <td class={`num ${row.broken ? 'bad' : ''}`}>{promiseDelivered(row, sums)}</td>
       <td class="num">{promiseDays(sums.job_days)}</td>
     </>
   );
