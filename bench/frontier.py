@@ -7,6 +7,7 @@ limits, and what it costs the jobs (OOM-days, OOMs, throttled work, limit change
     bench/frontier.py --parts 2 ../shared/traces/bitbrains_rnd/*.csv.gz    # each half of the VMs by itself
     bench/frontier.py --orders ../shared/traces/bitbrains_rnd/*.csv.gz     # what is delivered of each order
     bench/frontier.py --peaks ../shared/traces/bitbrains_rnd/*.csv.gz      # the best peak beside each order, 10 minutes
+    bench/frontier.py --modes ../shared/traces/bitbrains_rnd/*.csv.gz      # as tautd sets limits; by class and size
     bench/frontier.py --all ../shared/traces            # all of these, and the cross-validation of the constants, 50 minutes
 
 --parts splits the compact Bitbrains files by VM number, into as many runs, or with --block 25 into alternate blocks of 25
@@ -107,6 +108,26 @@ def peaks(args, title, paths):
         print(line, flush=True)
 
 
+def modes(args, title, paths):
+    """What the defaults cost as tautd sets limits, and how much of each order comes, by class and size"""
+    print(f"\n{title}: combined by mode\n{'':<26}  {HEADS[0]:<64}  {HEADS[1]}")
+    for mode in ("recommend", "auto", "canary"):
+        for feedback in ("none", "oom-restart"):
+            lanes = replay(argparse.Namespace(**{**vars(args), "mode": mode}), paths, "combined", {}, feedback)
+            what = mode + (", with OOM kills" if feedback != "none" else "")
+            print(f"{what:<26}  {memory(lanes['memory']):<64}  {cpu(lanes['cpu'])}", flush=True)
+            if mode != "auto":
+                continue
+            for resource, lane in lanes.items():
+                for row in [*lane["promises"]["totals"], *lane["promises"]["rows"]]:
+                    sums = row["lifetime"]
+                    if row["promise"] == "none" or not sums["promised"] or sums["job_days"] < 100:
+                        continue
+                    of = f"{row['class']}, {row['size']}" if "class" in row else "all"
+                    print(f"  {resource}, {row['promise']}, {of}: promised {100 * sums['promised']:.2g} %, "
+                          f"delivered {100 * sums['delivered']:.2g} % of {sums['job_days']:.0f} job-days")
+
+
 @contextlib.contextmanager
 def parts_of(paths, parts, block):
     """The VMs of the compact Bitbrains files in `parts` files, by their numbers: as runs, or in alternate blocks."""
@@ -157,7 +178,7 @@ def everything(args, root):
             print(f"left out: {path.name}: no usage of tasks over weeks beside their owners' limits")
     with tempfile.TemporaryDirectory() as folder:
         for title, paths in (("Bitbrains rnd", bitbrains), ("generated cell, 200 jobs, 42 days", generated(args, folder))):
-            for show in (table, orders, peaks):
+            for show in (table, modes, orders, peaks):
                 show(args, title, paths)
     sys.stdout.flush()
     here = pathlib.Path(__file__).resolve().parent
@@ -173,6 +194,7 @@ def main():
     parser.add_argument("--block", type=int, default=0, help="with --parts: alternate blocks of this number of VMs")
     parser.add_argument("--orders", action="store_true", help="ordered beside delivered, in both feedback modes")
     parser.add_argument("--peaks", action="store_true", help="the best peak beside each order of analogs")
+    parser.add_argument("--modes", action="store_true", help="the defaults in each mode; promised and delivered by class and size")
     parser.add_argument("--recommenders", type=lambda text: text.split(","), help="only these")
     parser.add_argument("--feedback", default="none", help="none or oom-restart, as of taut replay")
     parser.add_argument("--mode", default="recommend", help="recommend, observe, canary or auto, as of taut replay")
@@ -184,7 +206,7 @@ def main():
     if args.all:
         everything(args, args.paths[0])
         return
-    show = orders if args.orders else peaks if args.peaks else table
+    show = orders if args.orders else peaks if args.peaks else modes if args.modes else table
     if args.generated:
         with tempfile.TemporaryDirectory() as folder:
             show(args, "generated cell, 200 jobs, 42 days", generated(args, folder))
