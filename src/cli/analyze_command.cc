@@ -254,6 +254,8 @@ absl::StatusOr<Inputs> LoadInputs(const AnalyzeArgs& args) {
   if (!contents.ok()) return contents.status();
   Inputs in;
   const bool usage = contents->usage || !(contents->events || contents->unknown);
+  if (!args.html.empty() && !usage && contents->events)
+    return absl::InvalidArgumentError("--html: expected a trace with usage; of events there is no page");
   if (!usage || contents->events) {
     absl::StatusOr<LoadedCell> cell = LoadCellFiles(*options, args.quiet);
     if (!cell.ok() && contents->events) return cell.status();
@@ -317,8 +319,7 @@ int RunAnalyze(const AnalyzeArgs& args) {
   const absl::StatusOr<Inputs> in = LoadInputs(args);
   if (!in.ok()) return Fail(in.status());
   if (in->usage == nullptr && *html != nullptr)
-    return Fail(
-        absl::InvalidArgumentError("--html: expected a trace with usage; of events there is no page"));
+    return Fail(absl::InvalidArgumentError("--html: the trace has events, and no usage to draw"));
   if (absl::Status s = WriteFiles(args, *in, html->get(), json->get()); !s.ok()) return Fail(s);
   if (args.output != OutputForm::kTable) {
     const Json out = WholeJson(*in, Hours::kLeaveOut);
