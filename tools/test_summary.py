@@ -10,7 +10,7 @@ import re
 import sys
 import xml.etree.ElementTree as xml
 
-REASON = re.compile(r"^(?:SKIP:? *|.*: Skipped\n)(.*)$", re.MULTILINE)
+REASON = re.compile(r"^(?:SKIP(?:PED)?:? *|.*: Skipped\n)(.*)$", re.MULTILINE)
 
 
 def is_skip(case):
