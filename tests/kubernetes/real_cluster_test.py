@@ -132,7 +132,8 @@ def limit_of(pod):
 
 
 def restarts_of(pod):
-    return pod["status"]["containerStatuses"][0]["restartCount"]
+    statuses = pod["status"].get("containerStatuses")
+    return statuses[0]["restartCount"] if statuses else None  # not started yet
 
 
 def cgroup_limit(pod):
