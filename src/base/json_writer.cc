@@ -84,4 +84,10 @@ void JsonWriter::Number(double value, int digits) {
   fmt::format_to(std::back_inserter(out_), "{:.{}g}", value + 0.0, digits);
 }
 
+std::string JsonString(std::string_view text) {
+  JsonWriter json;
+  json.String(text);
+  return json.Take();
+}
+
 }  // namespace taut

@@ -45,4 +45,7 @@ class JsonWriter {
   bool need_comma_ = false;
 };
 
+// One string, with its quotes.
+std::string JsonString(std::string_view text);
+
 }  // namespace taut

@@ -14,12 +14,6 @@ namespace {
 
 using nlohmann::json;
 
-std::string Quoted(std::string_view text) {
-  JsonWriter writer;
-  writer.String(text);
-  return writer.Take();
-}
-
 std::string Numbered(double value, int digits) {
   JsonWriter writer;
   writer.Number(value, digits);
@@ -53,23 +47,23 @@ TEST(JsonWriterTest, RoundsNumbers) {
 }
 
 TEST(JsonWriterTest, EscapesWhatCouldEndAScript) {
-  EXPECT_EQ(Quoted("</script>"), R"("\u003c/script>")");
-  EXPECT_EQ(Quoted("<!--"), R"("\u003c!--")");
-  EXPECT_EQ(Quoted("\"\\\t"), R"("\"\\\u0009")");
+  EXPECT_EQ(JsonString("</script>"), R"("\u003c/script>")");
+  EXPECT_EQ(JsonString("<!--"), R"("\u003c!--")");
+  EXPECT_EQ(JsonString("\"\\\t"), R"("\"\\\u0009")");
 }
 
 TEST(JsonWriterTest, KeepsGoodUtf8AndReplacesBad) {
   const std::string good = "Größe 日本 😀";
-  EXPECT_EQ(Quoted(good), "\"" + good + "\"");
+  EXPECT_EQ(JsonString(good), "\"" + good + "\"");
   for (const char* bad :
        {"\xff", "\xc0\xaf", "\xe0\x80\x80", "\xed\xa0\x80", "\xf5\x80\x80\x80", "\xe2\x82", "\x80"}) {
-    EXPECT_TRUE(json::accept(Quoted(bad))) << bad;
-    EXPECT_NE(Quoted(bad).find("\xEF\xBF\xBD"), std::string::npos);
+    EXPECT_TRUE(json::accept(JsonString(bad))) << bad;
+    EXPECT_NE(JsonString(bad).find("\xEF\xBF\xBD"), std::string::npos);
   }
 }
 
 RC_GTEST_PROP(JsonWriterTest, AnyBytesGiveJsonWithoutATag, (const std::string& text)) {
-  const std::string quoted = Quoted(text);
+  const std::string quoted = JsonString(text);
   RC_ASSERT(quoted.find('<') == std::string::npos);
   const std::string back = json::parse(quoted).get<std::string>();
   const bool ascii =

@@ -11,12 +11,6 @@ namespace {
 
 constexpr int kDigits = 10;  // bytes of a machine are exact
 
-std::string Quoted(std::string_view text) {
-  JsonWriter json;
-  json.String(text);
-  return json.Take();
-}
-
 bool IsPlain(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
     return c > ' ' && c < '\x7f' && c != '"' && c != '=' && c != '\\';
@@ -32,7 +26,7 @@ std::string NumberText(double value) {
 
 struct AsText {
   std::string operator()(std::monostate) const { return "none"; }
-  std::string operator()(std::string_view v) const { return IsPlain(v) ? std::string(v) : Quoted(v); }
+  std::string operator()(std::string_view v) const { return IsPlain(v) ? std::string(v) : JsonString(v); }
   std::string operator()(double v) const { return NumberText(v); }
   std::string operator()(int64_t v) const { return StrCat(v); }
   std::string operator()(uint64_t v) const { return StrCat(v); }

@@ -22,4 +22,11 @@ inline Utf8Character DecodeUtf8(std::string_view text) {
   return DecodeLongUtf8(text);
 }
 
+// The first `most` bytes of UTF-8 text at the most, and no part of a character.
+inline std::string_view CutUtf8(std::string_view text, size_t most) {
+  if (text.size() <= most) return text;
+  while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xC0U) == 0x80U) --most;
+  return text.substr(0, most);
+}
+
 }  // namespace taut

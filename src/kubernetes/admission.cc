@@ -12,12 +12,6 @@
 namespace taut {
 namespace {
 
-std::string JsonString(std::string_view text) {
-  JsonWriter json;
-  json.String(text);
-  return json.Take();
-}
-
 // "add" also replaces a member that is there.
 void Add(std::string& patch, std::string_view path, std::string_view value) {
   StrAppend(&patch, patch.empty() ? "" : ",", R"({"op":"add","path":")", path, R"(","value":)", value, "}");
@@ -55,8 +49,7 @@ std::string Answer(const std::string& uid, const std::string& patch) {
   const std::string with = patch.empty() ? ""
                                          : StrCat(R"(,"patchType":"JSONPatch","patch":")",
                                                   absl::Base64Escape(StrCat("[", patch, "]")), "\"");
-  return StrCat(R"({"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","response":{"uid":)",
-                JsonString(uid), R"(,"allowed":true)", with, "}}");
+  return ReviewAnswer(uid, true, with);
 }
 
 // Carries an order out on a pod that becomes `pod` by `patch`, or leaves both as they are and says why.
@@ -88,6 +81,11 @@ absl::Status Give(const PodOrder& order, const Pod& before, const Amounts& large
 }
 
 }  // namespace
+
+std::string ReviewAnswer(std::string_view uid, bool allowed, std::string_view more) {
+  return StrCat(R"({"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","response":{"uid":)",
+                JsonString(uid), R"(,"allowed":)", allowed ? "true" : "false", more, "}}");
+}
 
 std::string OwnersText(const std::vector<ContainerState>& containers, bool was_noted) {
   std::string out;

@@ -25,6 +25,9 @@ struct PodOrder {
   std::optional<double> at_start = {};
 };
 
+// An AdmissionReview that answers the one of this UID; `more` are further members, each after a comma.
+std::string ReviewAnswer(std::string_view uid, bool allowed, std::string_view more);
+
 struct PodAdmission {
   std::string answer;  // an AdmissionReview; the pod is always allowed
   bool changed = false;

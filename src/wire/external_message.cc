@@ -7,6 +7,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "base/printable.h"
 #include "base/strings.h"
+#include "base/utf8.h"
 
 namespace taut {
 namespace {
@@ -55,15 +56,7 @@ std::string Fault(const v1::Recommendation& r) {
   return fault;
 }
 
-// Cut where a character ends.
-std::string ReasonOf(std::string_view reason) {
-  if (reason.size() > kMaxExternalReasonBytes) {
-    size_t end = kMaxExternalReasonBytes;
-    while (end > 0 && (static_cast<unsigned char>(reason[end]) & 0xC0U) == 0x80U) --end;
-    reason = reason.substr(0, end);
-  }
-  return Printable(reason);
-}
+std::string ReasonOf(std::string_view reason) { return Printable(CutUtf8(reason, kMaxExternalReasonBytes)); }
 
 }  // namespace
 
