@@ -60,6 +60,20 @@ std::optional<QuotaVector> QuotaVector::Plus(const QuotaVector& other) const {
   return out;
 }
 
+QuotaVector Larger(const QuotaVector& a, const QuotaVector& b) {
+  QuotaVector out = a;
+  for (const QuotaAmount& each : b.amounts())
+    out.Set(each.resource, std::max(a.Get(each.resource), each.amount));
+  return out;
+}
+
+QuotaVector Sum(const QuotaVector& a, const QuotaVector& b, int64_t sign) {
+  QuotaVector out = a;
+  for (const QuotaAmount& each : b.amounts())
+    out.Set(each.resource, a.Get(each.resource) + sign * each.amount);
+  return out;
+}
+
 std::string QuotaText(std::string_view resource, int64_t amount) {
   if (resource == kQuotaCpu)
     return StrCat(static_cast<double>(amount) / 1000, amount == 1000 ? " core" : " cores");

@@ -46,6 +46,11 @@ class QuotaVector {
   std::vector<QuotaAmount> amounts_;
 };
 
+// By resource the larger amount.
+QuotaVector Larger(const QuotaVector& a, const QuotaVector& b);
+// By resource `a` and `sign` times `b`, not bounded: for sums of what is counted.
+QuotaVector Sum(const QuotaVector& a, const QuotaVector& b, int64_t sign);
+
 // "1.5 cores", "1536MiB of memory", "3 gpu": exact.
 std::string QuotaText(std::string_view resource, int64_t amount);
 // "1.5 cores, 1536MiB of memory"; "nothing" if empty.

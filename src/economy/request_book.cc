@@ -22,21 +22,6 @@ Timestamp After(Timestamp t, int64_t seconds) { return {t.us + seconds * kMicros
 
 QuotaVector AmountsOf(const JobUse& use) { return QuotaVector::Of(use.cpu_millicores, use.memory_bytes); }
 
-// By resource. More than the most that counts counts as that.
-QuotaVector Larger(const QuotaVector& a, const QuotaVector& b) {
-  QuotaVector out = a;
-  for (const QuotaAmount& amount : b.amounts())
-    out.Set(amount.resource, std::max(amount.amount, a.Get(amount.resource)));
-  return out;
-}
-
-QuotaVector Sum(const QuotaVector& a, const QuotaVector& b, int64_t sign) {
-  QuotaVector out = a;
-  for (const QuotaAmount& amount : b.amounts())
-    out.Set(amount.resource, a.Get(amount.resource) + sign * amount.amount);
-  return out;
-}
-
 // A request is for jobs of its own group and tier alone: another's use stays that one's.
 bool IsFor(const AdmissionRequest& request, const JobUse& use) {
   return request.group == use.group && request.tier == use.tier;

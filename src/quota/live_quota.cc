@@ -9,20 +9,6 @@
 namespace taut {
 namespace {
 
-QuotaVector Changed(const QuotaVector& a, const QuotaVector& b, int64_t sign) {
-  QuotaVector out = a;
-  for (const QuotaAmount& each : b.amounts())
-    out.Set(each.resource, out.Get(each.resource) + sign * each.amount);
-  return out;
-}
-
-QuotaVector Larger(const QuotaVector& a, const QuotaVector& b) {
-  QuotaVector out = a;
-  for (const QuotaAmount& each : b.amounts())
-    out.Set(each.resource, std::max(out.Get(each.resource), each.amount));
-  return out;
-}
-
 // What `to` has more than `from`; none of it negative.
 QuotaVector More(const QuotaVector& from, const QuotaVector& to) {
   QuotaVector out;
@@ -101,7 +87,7 @@ void LiveQuota::Recount(const Key& key, Place& place) {
     const QuotaVector asked =
         WithQuota(request.asked.per_task.Times(request.asked.tasks).value_or(QuotaVector()));
     if (request.job.empty()) {
-      place.without_job = Changed(place.without_job, asked, 1);
+      place.without_job = Sum(place.without_job, asked, 1);
     } else {
       place.requests[request.job].asked = asked;
     }
@@ -109,13 +95,13 @@ void LiveQuota::Recount(const Key& key, Place& place) {
   QuotaVector counted = place.without_job;
   for (const auto& [job, amounts] : place.jobs) {
     if (Request* const request = RequestFor(place, job); request != nullptr) {
-      request->used = Changed(request->used, amounts, 1);
+      request->used = Sum(request->used, amounts, 1);
     } else {
-      counted = Changed(counted, amounts, 1);
+      counted = Sum(counted, amounts, 1);
     }
   }
   for (const auto& [job, request] : place.requests)
-    counted = Changed(counted, Larger(request.asked, request.used), 1);
+    counted = Sum(counted, Larger(request.asked, request.used), 1);
   SetCounted(key, place, counted);
 }
 
@@ -165,7 +151,7 @@ void LiveQuota::CountPart(Place& place, const LivePart& part, int64_t sign) {
   const QuotaVector amounts = WithQuota(part.amounts);
   if (amounts.empty()) return;
   QuotaVector& of_job = place.jobs[part.job];
-  of_job = Changed(of_job, amounts, sign);
+  of_job = Sum(of_job, amounts, sign);
   if (of_job.empty()) place.jobs.erase(part.job);
 }
 
@@ -179,12 +165,12 @@ void LiveQuota::Count(const LiveTask& task, int64_t sign) {
     CountPart(place, part, sign);
     Request* const request = RequestFor(place, part.job);
     if (request == nullptr) {
-      counted = Changed(counted, amounts, sign);
+      counted = Sum(counted, amounts, sign);
       continue;
     }
-    counted = Changed(counted, Larger(request->asked, request->used), -1);
-    request->used = Changed(request->used, amounts, sign);
-    counted = Changed(counted, Larger(request->asked, request->used), 1);
+    counted = Sum(counted, Larger(request->asked, request->used), -1);
+    request->used = Sum(request->used, amounts, sign);
+    counted = Sum(counted, Larger(request->asked, request->used), 1);
   }
   SetCounted(*key, place, counted);
 }
