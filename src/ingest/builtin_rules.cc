@@ -1,5 +1,7 @@
 // The rules that need no configuration. docs/formats.md has the same table with reasons.
+#include "base/strings.h"
 #include "ingest/mapping_rules.h"
+#include "ingest/owners.h"
 
 namespace taut {
 namespace {
@@ -122,10 +124,10 @@ void AddKubernetes(KubernetesJobs jobs, std::vector<MappingRule>& out) {
   // Of kube-state-metrics with --metric-labels-allowlist=jobs=[tautline.dev/job].
   out.push_back({"kube-job-program",
                  "kube_job_labels",
-                 {{"label_tautline_dev_job", "", true}},
+                 {{std::string(kProgramLabel), "", true}},
                  kOwner,
                  "{cluster/}{namespace}/ProgramOfJob/{job_name}",
-                 "Program/{label_tautline_dev_job}",
+                 OwnerTable::ProgramText(StrCat("{", kProgramLabel, "}")),
                  "",
                  1,
                  kKubernetes});

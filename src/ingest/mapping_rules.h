@@ -43,6 +43,12 @@ enum class SeriesKind : uint8_t {
 inline bool IsReplicas(SeriesKind kind) {
   return kind == SeriesKind::kReplicas || kind == SeriesKind::kReplicasReady;
 }
+// The label tautline.dev/job, as kube-state-metrics writes labels of pods and Jobs: the program that they run.
+inline constexpr std::string_view kProgramLabel = "label_tautline_dev_job";
+// Whether a job's label of this name says where its tasks are. What pods are labelled with does not: its job would
+// be another group's, and so would its bill.
+inline bool SaysPlace(std::string_view label) { return label == "namespace" || label == "cluster"; }
+
 // Whether series of this kind say something about pods or workloads, and measure nothing.
 inline bool IsFact(SeriesKind kind) {
   return kind == SeriesKind::kOwner || kind == SeriesKind::kInitContainer || kind == SeriesKind::kPodLabels ||

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/printable.h"
 #include "base/strings.h"
 
 namespace taut {
@@ -119,6 +120,10 @@ TopOwner OwnerOfRun(std::string_view kind, std::string_view name, std::string_vi
 
 }  // namespace
 
+bool IsProgramName(std::string_view name) {
+  return !name.empty() && IsPrintableUtf8(name) && name.find('/') == std::string_view::npos;
+}
+
 bool IsRunKind(std::string_view kind) {
   constexpr std::array<std::string_view, 4> kKinds = {"Job", "Workflow", "PipelineRun", "TaskRun"};
   return std::find(kKinds.begin(), kKinds.end(), kind) != kKinds.end();
@@ -166,6 +171,8 @@ std::string OwnerTable::ProgramKey(std::string_view child) {
   if (first == std::string_view::npos) return "";
   return StrCat(child.substr(0, first + 1), kProgramOf, child.substr(first + 1));
 }
+
+std::string OwnerTable::ProgramText(std::string_view name) { return StrCat(kProgram, name); }
 
 const std::string* OwnerTable::ProgramOf(std::string_view scope, std::string_view kind,
                                          std::string_view name) const {

@@ -40,8 +40,10 @@ class OwnerTable {
   std::vector<std::string> Learn(std::string_view child, std::string_view owner);
   void Forget(std::string_view child) { owners_.erase(child); }
   // The child under which Learn takes the program that a Job or pod ("scope/Job/name", "scope/Pod/name") is a run of, as
-  // "Program/NAME".
+  // ProgramText.
   static std::string ProgramKey(std::string_view child);
+  // What Learn takes of that child: "Program/NAME".
+  static std::string ProgramText(std::string_view name);
   size_t size() const { return owners_.size(); }
 
   // The pod's top owner; its name is "" only for an empty pod. A pod without an owner is its own owner; a
@@ -71,6 +73,8 @@ TopOwner OwnerFromPodName(std::string_view pod);
 std::string_view WithoutTemplateHash(std::string_view replica_set);
 // A Job's name without the minute its CronJob was due; itself if there is none.
 std::string_view WithoutCronMinute(std::string_view job);
+// Whether a label or annotation of this value names a program: it can be part of a job's name.
+bool IsProgramName(std::string_view name);
 // Whether each object of this kind is one run of a program: "Job", "Workflow".
 bool IsRunKind(std::string_view kind);
 // A run's name without its last one or two parts that were generated for this run; itself if there is none:

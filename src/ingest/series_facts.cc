@@ -57,17 +57,16 @@ void SeriesMapper::LearnPodLabels(const Mapping& fact, const SeriesView& series)
   constexpr std::string_view kPrefix = "label_";
   PodLabels learnt{.fingerprint = series.fingerprint, .labels = {}, .names_program = false};
   for (const std::string& name : options_.job_labels) {
-    // Where a pod is its own labels do not say: its job would be another group's, and so would its bill.
-    if (name == "namespace" || name == "cluster") continue;
+    if (SaysPlace(name)) continue;
     const std::string_view value = LabelValue(series.labels, StrCat(kPrefix, name));
     if (!value.empty() && IsPrintableUtf8(value)) learnt.labels.emplace_back(name, value);
   }
-  const std::string_view program = LabelValue(series.labels, "label_tautline_dev_job");
-  if (!program.empty() && IsPrintableUtf8(program) && program.find('/') == std::string_view::npos) {
+  const std::string_view program = LabelValue(series.labels, kProgramLabel);
+  if (IsProgramName(program)) {
     learnt.names_program = true;
     Mapping of_pod = fact;
     of_pod.job = OwnerTable::ProgramKey(fact.job);
-    of_pod.task = StrCat("Program/", program);
+    of_pod.task = OwnerTable::ProgramText(program);
     LearnOwner(of_pod);
   }
   if (learnt.labels.empty() && !learnt.names_program) return;

@@ -66,6 +66,11 @@ std::string ShortImage(std::string_view image) {
   return out;
 }
 
+// Whether the container is the workload's: the named one, or with "" each.
+bool IsOf(const WorkloadName& workload, const ContainerState& container) {
+  return workload.container.empty() || workload.container == container.name;
+}
+
 bool HasContainer(const Pod& pod, std::string_view name) {
   return std::any_of(pod.containers.begin(), pod.containers.end(),
                      [name](const ContainerState& c) { return c.name == name; });
@@ -135,7 +140,7 @@ void Cluster::Insert(Pod pod) {
   if (const std::string program = OwnerTable::ProgramKey(key); pod.program.empty()) {
     owners_.Forget(program);
   } else {
-    owners_.Learn(program, StrCat("Program/", pod.program));
+    owners_.Learn(program, OwnerTable::ProgramText(pod.program));
   }
   Entry& entry = pods_[key];
   KeepOwnersAmounts(entry.pod.get(), pod);
@@ -204,7 +209,7 @@ void Cluster::Learn(const std::string& kind, const OwnedObject& object) {
   std::vector<std::string> moved = owners_.Learn(child, OwnerText(object.owner_kind, object.owner_name));
   if (kind == "Job" && (had_program || !object.program.empty())) {
     const std::string program = OwnerTable::ProgramKey(child);
-    for (std::string& key : owners_.Learn(program, StrCat("Program/", object.program)))
+    for (std::string& key : owners_.Learn(program, OwnerTable::ProgramText(object.program)))
       moved.push_back(std::move(key));
   }
   for (const std::string& key : moved) {
@@ -378,8 +383,7 @@ std::vector<std::string> Cluster::VersionsOf(const WorkloadName& workload) const
   for (const PodPtr& pod : PodsOf(workload)) {
     std::string version;
     for (const ContainerState& container : pod->containers) {
-      const bool counts = workload.container.empty() || workload.container == container.name;
-      if (!counts || container.image.empty()) continue;
+      if (!IsOf(workload, container) || container.image.empty()) continue;
       StrAppend(&version, version.empty() ? "" : "+", ShortImage(container.image));
     }
     if (!version.empty()) out.insert(std::move(version));
@@ -398,8 +402,7 @@ std::string Cluster::MixedImages(const WorkloadName& workload) const {
       const Pod& pod = *pods_.at(key).pod;
       if (!pod.owner_kind.empty() && !IsRunKind(pod.owner_kind)) continue;
       for (const ContainerState& container : pod.containers) {
-        const bool counts = workload.container.empty() || workload.container == container.name;
-        if (counts && !container.image.empty())
+        if (IsOf(workload, container) && !container.image.empty())
           images[container.name].try_emplace(ImageWithoutTag(container.image), pod.name);
       }
     }

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "absl/time/time.h"
-#include "base/printable.h"
 #include "base/strings.h"
 #include "ingest/owners.h"
 #include "json/json_tree.h"
@@ -26,8 +25,7 @@ void ReadOwner(JsonNode metadata, std::string& kind, std::string& name) {
 std::string NamedProgram(JsonNode metadata) {
   for (const char* where : {"labels", "annotations"}) {
     const std::string_view name = metadata[where].Text(kProgramName);
-    const bool can_be = IsPrintableUtf8(name) && name.find('/') == std::string_view::npos;
-    if (!name.empty() && can_be) return std::string(name);
+    if (IsProgramName(name)) return std::string(name);
   }
   return "";
 }

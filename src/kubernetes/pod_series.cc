@@ -12,9 +12,6 @@
 namespace taut {
 namespace {
 
-// kProgramName, as kube-state-metrics writes it.
-constexpr std::string_view kProgramLabel = "label_tautline_dev_job";
-
 class PodSeries {
  public:
   PodSeries(const ClusterNaming& naming, Timestamp now, bool starts, OneSampleFn fn)
@@ -51,7 +48,6 @@ class PodSeries {
     End(1);
   }
 
-  // As kube-state-metrics writes names of labels: what Prometheus does not allow becomes '_'.
   void Labels(const Pod& pod) {
     if (pod.labels.empty() && pod.program.empty()) return;
     Begin("kube_pod_labels", pod.namespace_name);
@@ -60,10 +56,7 @@ class PodSeries {
     names_.clear();
     names_.reserve(pod.labels.size());
     for (const auto& [key, value] : pod.labels) {
-      std::string& name = names_.emplace_back(StrCat("label_", key));
-      std::replace_if(
-          name.begin(), name.end(), [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0; },
-          '_');
+      const std::string& name = names_.emplace_back(StrCat("label_", LabelInMetrics(key)));
       if (name != kProgramLabel) Add(name, value);
     }
     End(1);
@@ -193,6 +186,13 @@ bool TakeLine(std::string_view line, const Cluster& cluster, std::string_view na
 }
 
 }  // namespace
+
+std::string LabelInMetrics(std::string_view key) {
+  std::string out(key);
+  std::replace_if(
+      out.begin(), out.end(), [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0; }, '_');
+  return out;
+}
 
 void ForEachPodSeries(const ClusterNaming& naming, std::span<const PodPtr> pods, Timestamp now, bool starts,
                       OneSampleFn fn) {

@@ -16,6 +16,9 @@
 namespace taut {
 
 // One series with its one sample. Views live as long as the call.
+// The name of a label as kube-state-metrics writes it: what Prometheus does not allow becomes '_'.
+std::string LabelInMetrics(std::string_view key);
+
 using OneSampleFn =
     absl::FunctionRef<void(std::span<const LabelView> labels, double value, int64_t timestamp_ms)>;
 

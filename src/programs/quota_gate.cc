@@ -1,12 +1,13 @@
 #include "programs/quota_gate.h"
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <optional>
 #include <utility>
 
 #include "base/strings.h"
+#include "ingest/mapping_rules.h"
+#include "kubernetes/pod_series.h"
 #include "kubernetes/quota_review.h"
 
 namespace taut {
@@ -21,14 +22,6 @@ int64_t WholeUnits(const std::optional<double>& requested, const std::optional<d
   const double amount = std::max(requested.value_or(0), running_with.value_or(0)) * per_one;
   if (!(amount > 0)) return 0;
   return static_cast<int64_t>(std::ceil(std::min(amount - amount * 1e-12, double{int64_t{1} << 50})));
-}
-
-// As labels of kube-state-metrics.
-std::string LabelName(std::string_view key) {
-  std::string out(key);
-  std::ranges::replace_if(
-      out, [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0; }, '_');
-  return out;
 }
 
 }  // namespace
@@ -61,10 +54,8 @@ LiveTask QuotaGate::TaskOf(const Pod& pod) const {
     return std::ranges::find(options_.job_labels, name) != options_.job_labels.end();
   };
   for (const auto& [key, value] : pod.labels) {
-    std::string name = LabelName(key);
-    // Where a pod is, its labels do not say.
-    if (is_wanted(name) && name != "namespace" && name != "cluster")
-      out.labels.emplace_back(std::move(name), value);
+    std::string name = LabelInMetrics(key);
+    if (is_wanted(name) && !SaysPlace(name)) out.labels.emplace_back(std::move(name), value);
   }
   const ClusterNaming& naming = options_.cluster->naming();
   if (is_wanted("namespace")) out.labels.emplace_back("namespace", pod.namespace_name);
