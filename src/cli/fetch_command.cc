@@ -78,21 +78,20 @@ class Fetch {
   std::optional<WindowId> through() const { return through_; }
 
  private:
-  // The first of each metric tells.
+  // The first of each metric that is mapped tells.
   void NoteKind(std::span<const LabelView> labels) {
-    if (knows_kills_ || !metrics_.emplace(LabelValue(labels, "__name__")).second) return;
+    const std::string_view metric = LabelValue(labels, "__name__");
+    if (csv_.knows_kills() || metrics_.contains(metric)) return;
     const std::optional<Mapping> mapping = ingest_.mapper().Explain(labels);
-    if (!mapping.has_value()) metrics_.erase(std::string(LabelValue(labels, "__name__")));
-    if (!mapping.has_value() || !SaysKills(mapping->kind)) return;
-    knows_kills_ = true;
-    csv_.KnowKills();
+    if (!mapping.has_value()) return;
+    metrics_.emplace(metric);
+    if (SaysKills(mapping->kind)) csv_.KnowKills();
   }
 
   UsageCsv csv_;
   Ingest ingest_;
   OutputFile& file_;
   Allocation baseline_;
-  bool knows_kills_ = false;
   std::set<std::string, std::less<>> metrics_;  // looked at
   uint64_t samples_ = 0;
   std::optional<WindowId> first_, through_;
@@ -108,13 +107,9 @@ struct FetchPlan {
 
 absl::StatusOr<FetchPlan> PlanFetch(const FetchArgs& args) {
   FetchPlan plan;
-  IngestConfig config;
-  if (!args.config.empty()) {
-    absl::StatusOr<DaemonConfig> file = ReadDaemonConfig(args.config);
-    if (!file.ok()) return file.status();
-    config = std::move(file->ingest);
-  }
-  plan.rules = MappingRulesOf(config);
+  absl::StatusOr<std::vector<MappingRule>> rules = ReadMappingRules(args.config);
+  if (!rules.ok()) return rules.status();
+  plan.rules = *std::move(rules);
   if (args.baseline == "request") plan.baseline = AppliesTo::kRequest;
   const absl::StatusOr<int64_t> seconds = ParseDurationSeconds(args.last);
   if (!seconds.ok()) return absl::InvalidArgumentError(StrCat("--last: ", Message(seconds.status())));

@@ -151,13 +151,9 @@ struct Tally {
 };
 
 absl::StatusOr<Tally> TestMapping(const MappingTestArgs& args) {
-  IngestConfig config;
-  if (!args.config.empty()) {
-    absl::StatusOr<DaemonConfig> file = ReadDaemonConfig(args.config);
-    if (!file.ok()) return file.status();
-    config = std::move(file->ingest);
-  }
-  absl::StatusOr<MappingRules> rules = MappingRules::Compile(MappingRulesOf(config));
+  absl::StatusOr<std::vector<MappingRule>> wanted = ReadMappingRules(args.config);
+  if (!wanted.ok()) return wanted.status();
+  absl::StatusOr<MappingRules> rules = MappingRules::Compile(*std::move(wanted));
   if (!rules.ok()) return rules.status();
   const absl::StatusOr<std::vector<LabelList>> all = ReadSeries(args, *rules);
   if (!all.ok()) return all.status();

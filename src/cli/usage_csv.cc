@@ -9,7 +9,8 @@
 namespace taut {
 namespace {
 
-// As CSV wants a field that holds a comma, quotes, or blanks that a reader would cut off.
+// As CSV wants a field that holds a comma, quotes, or blanks that a reader would cut off. Not CsvField, which
+// changes names that a spreadsheet takes for a formula: a replay reads these back.
 void PutName(std::string_view name, std::string& out) {
   const bool plain = !name.empty() && name.find_first_of(",\"#") == std::string_view::npos &&
                      name.front() > ' ' && name.back() > ' ';
@@ -45,7 +46,10 @@ void UsageCsv::TakeCpu(uint32_t task, std::span<const BucketWeight> buckets) {
 }
 
 void UsageCsv::TakeKills(std::span<const OomSighting> kills) {
-  for (const OomSighting& k : kills) kills_[{WindowId::Of(k.time).index, k.job.value, k.task}] += k.kills;
+  for (const OomSighting& k : kills) {
+    kills_[{WindowId::Of(k.time).index, k.job.value, k.task}] += k.kills;
+    kills_taken_ += k.kills;
+  }
 }
 
 void UsageCsv::Add(const ClosedWindow& closed, absl::FunctionRef<std::string_view(JobId)> name,
@@ -70,11 +74,7 @@ void UsageCsv::Add(const ClosedWindow& closed, absl::FunctionRef<std::string_vie
   }
   cpu_.clear();
   buckets_.clear();
-  absl::erase_if(kills_, [&](const auto& k) {
-    if (k.first.window > closed.window.index) return false;
-    kills_lost_ += k.second;
-    return true;
-  });
+  absl::erase_if(kills_, [&](const auto& k) { return k.first.window <= closed.window.index; });
 }
 
 void UsageCsv::AddRow(const JobWindow& window, const TaskWindow& task, std::string_view job, uint64_t kills,

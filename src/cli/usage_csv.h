@@ -27,6 +27,7 @@ class UsageCsv {
   void TakeKills(std::span<const OomSighting> kills);
   // That there are series that would say so: a row without a kill has none, not an unknown number.
   void KnowKills() { knows_kills_ = true; }
+  bool knows_kills() const { return knows_kills_; }
 
   // The rows of a window, after those of the windows before, appended to `out`. `name` of a job: whatever it
   // may hold but a line break.
@@ -35,7 +36,7 @@ class UsageCsv {
   uint64_t rows() const { return rows_; }
   uint64_t kills() const { return kills_written_; }
   // Of tasks without usage in that window, which have no row.
-  uint64_t kills_without_row() const { return kills_lost_ + kills_.size(); }
+  uint64_t kills_without_row() const { return kills_taken_ - kills_written_; }
   size_t jobs() const { return jobs_.size(); }
   size_t tasks() const { return tasks_.size(); }
   size_t jobs_without_limit() const { return jobs_.size() - limited_.size(); }
@@ -61,7 +62,7 @@ class UsageCsv {
   size_t next_cpu_ = 0;
   absl::flat_hash_map<KillKey, uint64_t> kills_;
   bool knows_kills_ = false;
-  uint64_t rows_ = 0, kills_written_ = 0, kills_lost_ = 0;
+  uint64_t rows_ = 0, kills_taken_ = 0, kills_written_ = 0;
   absl::flat_hash_set<uint32_t> jobs_, limited_;
   absl::flat_hash_set<uint64_t> tasks_;
 };

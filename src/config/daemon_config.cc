@@ -336,6 +336,13 @@ std::vector<MappingRule> MappingRulesOf(const IngestConfig& config) {
   return rules;
 }
 
+absl::StatusOr<std::vector<MappingRule>> ReadMappingRules(const std::string& path) {
+  if (path.empty()) return MappingRulesOf(IngestConfig());
+  absl::StatusOr<DaemonConfig> file = ReadDaemonConfig(path);
+  if (!file.ok()) return file.status();
+  return MappingRulesOf(file->ingest);
+}
+
 absl::StatusOr<std::pair<std::string, std::string>> ParseBackfillLabel(std::string_view label) {
   constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789";
   const size_t equals = label.find('=');

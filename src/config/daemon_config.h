@@ -220,6 +220,8 @@ absl::StatusOr<DaemonConfig> ReadDaemonConfig(const std::string& path);
 
 // The mapping rules of the file, and after them the built-in ones unless they were left out.
 std::vector<MappingRule> MappingRulesOf(const IngestConfig& config);
+// Those of the file at `path`; of "" the built-in ones. Errors as ReadDaemonConfig.
+absl::StatusOr<std::vector<MappingRule>> ReadMappingRules(const std::string& path);
 
 // The options with their tokens read, and checked. A token file has one token a line, and after a blank the
 // name of who has it, if anybody in particular; blank lines and those after a '#' do not count. In a file of
