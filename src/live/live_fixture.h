@@ -52,6 +52,23 @@ class Cell {
   std::vector<ClosedWindow> windows_;
 };
 
+// A job of two tasks that use a core and a GiB each; owners' limits as given.
+inline ClosedWindow TwoTasks(int32_t index, float cpu_limit, float memory_limit) {
+  ClosedWindow closed;
+  closed.window = WindowId{index};
+  JobWindow w;
+  w.window = closed.window;
+  w.num_tasks = 2;
+  w.num_buckets = 1;
+  w.cpu_limit_cores = cpu_limit;
+  w.memory_limit_bytes = memory_limit;
+  const auto gib = static_cast<float>(kGiB);
+  closed.tasks = {{0, 1, 1, gib, gib}, {1, 1, 1, gib, gib}};
+  closed.cpu_buckets.push_back({Grid::Cpu().BucketOf(1), 600});
+  closed.jobs.push_back({JobId{0}, w});
+  return closed;
+}
+
 inline LiveSettings Settings(PolicyPair recommenders, Mode mode) {
   LiveSettings s;
   s.vertical.analogs.min_rows = 20;

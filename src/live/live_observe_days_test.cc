@@ -11,22 +11,13 @@ namespace {
 
 using What = DayRecord::What;
 
-// A job of two tasks that use a core and a GiB each.
+// TwoTasks, the second of which uses three cores, and the first half a GiB on average.
 ClosedWindow TwoBusyTasks(int32_t index, double memory_limit) {
-  ClosedWindow closed;
-  closed.window = WindowId{index};
-  JobWindow w;
-  w.window = closed.window;
-  w.num_tasks = 2;
-  w.num_buckets = 1;
-  w.cpu_limit_cores = 4;
-  w.memory_limit_bytes = static_cast<float>(memory_limit);
+  ClosedWindow closed = TwoTasks(index, 4, static_cast<float>(memory_limit));
   const auto gib = static_cast<float>(kGiB);
   closed.tasks = {{0, 1, 1, gib / 2, gib}, {1, 3, 3, gib, gib}};
-  closed.cpu_buckets.push_back({Grid::Cpu().BucketOf(1), 300});
-  closed.cpu_buckets.push_back({Grid::Cpu().BucketOf(3), 300});
-  w.num_buckets = 2;
-  closed.jobs.push_back({JobId{0}, w});
+  closed.cpu_buckets = {{Grid::Cpu().BucketOf(1), 300}, {Grid::Cpu().BucketOf(3), 300}};
+  closed.jobs[0].window.num_buckets = 2;
   return closed;
 }
 

@@ -16,23 +16,12 @@ using ::testing::IsEmpty;
 // A job of two tasks of one core and a GiB each in a window, with what agents report of them.
 ClosedWindow Reported(int32_t index, std::vector<TaskReport> reports,
                       std::vector<TaskThrottling> throttling = {}) {
-  ClosedWindow closed;
-  closed.window = WindowId{index};
-  JobWindow w;
-  w.window = closed.window;
-  w.num_tasks = 2;
-  w.num_buckets = 1;
-  w.cpu_limit_cores = 4;
-  w.memory_limit_bytes = static_cast<float>(8 * kGiB);
-  const auto gib = static_cast<float>(kGiB);
-  closed.tasks = {{0, 1, 1, gib, gib}, {1, 1, 1, gib, gib}};
-  closed.cpu_buckets.push_back({Grid::Cpu().BucketOf(1), 600});
+  ClosedWindow closed = TwoTasks(index, 4, static_cast<float>(8 * kGiB));
   closed.reports = std::move(reports);
   closed.throttling = std::move(throttling);
-  JobWindowData data{JobId{0}, w};
+  JobWindowData& data = closed.jobs[0];
   data.num_reports = static_cast<uint32_t>(closed.reports.size());
   data.num_throttling = static_cast<uint32_t>(closed.throttling.size());
-  closed.jobs.push_back(data);
   return closed;
 }
 

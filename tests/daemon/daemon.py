@@ -281,6 +281,14 @@ class Stage:
         path.write_text(text)
         return path
 
+    def kubeconfig(self, name, port):
+        """A kubeconfig of this name for the API server at the port."""
+        return self.file(name, f"""current-context: test
+contexts: [{{name: test, context: {{cluster: c, user: u}}}}]
+clusters: [{{name: c, cluster: {{server: "http://127.0.0.1:{port}"}}}}]
+users: [{{name: u, user: {{token: secret}}}}]
+""")
+
     def start(self, name, argv, ready=lambda process: True, seconds=90, kind=Process):
         """Starts it and waits until ready(process); RuntimeError if it ends or takes longer."""
         number = sum(p.name == name for p in self.processes)

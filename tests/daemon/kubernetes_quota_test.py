@@ -85,11 +85,7 @@ def quota_of(stage, millicores):
 
 
 def settings(stage, api, admission, action):
-    kubeconfig = stage.file("kubeconfig", f"""current-context: test
-contexts: [{{name: test, context: {{cluster: c, user: u}}}}]
-clusters: [{{name: c, cluster: {{server: "http://127.0.0.1:{api}"}}}}]
-users: [{{name: u, user: {{token: secret}}}}]
-""")
+    kubeconfig = stage.kubeconfig("kubeconfig", api)
     return f"""ingest: {{kubernetes_jobs: containers}}
 quota: {{file: {stage.dir}/quota.yaml}}
 kubernetes: {{kubeconfig: {kubeconfig}, admission: {{listen: 127.0.0.1:{admission}, name: 127.0.0.1, quota: {action}}}}}

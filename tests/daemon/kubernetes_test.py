@@ -377,11 +377,7 @@ defaults: {{mode: canary, recommender: moving_window, canary.share: 0.5, canary.
 
 def by_metrics_api(stage, cluster, port):
     """Where the proxy to the kubelets is not allowed, usage is that of metrics.k8s.io."""
-    kubeconfig = stage.file("kubeconfig4", f"""current-context: test
-contexts: [{{name: test, context: {{cluster: c, user: u}}}}]
-clusters: [{{name: c, cluster: {{server: "http://127.0.0.1:{port}"}}}}]
-users: [{{name: u, user: {{token: secret}}}}]
-""")
+    kubeconfig = stage.kubeconfig("kubeconfig4", port)
     config = """clock: samples
 ingest: {{kubernetes_jobs: containers, grace: 0s}}
 kubernetes: {{kubeconfig: {kubeconfig}, scrape_interval: 1s, usage: {usage}}}
@@ -424,11 +420,7 @@ defaults: {{mode: auto, recommender: moving_window, replicas.policy: static, rep
 
 def in_template(stage, cluster, port):
     """The Deployment's template is set, and rolls out; in mode observe it is the owner's again."""
-    kubeconfig = stage.file("kubeconfig5", f"""current-context: test
-contexts: [{{name: test, context: {{cluster: c, user: u}}}}]
-clusters: [{{name: c, cluster: {{server: "http://127.0.0.1:{port}"}}}}]
-users: [{{name: u, user: {{token: secret}}}}]
-""")
+    kubeconfig = stage.kubeconfig("kubeconfig5", port)
     config = f"""clock: samples
 actuator: {{kind: kubernetes}}
 ingest: {{kubernetes_jobs: containers}}
@@ -465,11 +457,7 @@ rules:
 
 def starting(stage, cluster, port):
     """A pod that starts has more CPU for a while, and then what is ordered."""
-    kubeconfig = stage.file("kubeconfig6", f"""current-context: test
-contexts: [{{name: test, context: {{cluster: c, user: u}}}}]
-clusters: [{{name: c, cluster: {{server: "http://127.0.0.1:{port}"}}}}]
-users: [{{name: u, user: {{token: secret}}}}]
-""")
+    kubeconfig = stage.kubeconfig("kubeconfig6", port)
     config = f"""clock: samples
 actuator: {{kind: kubernetes}}
 ingest: {{kubernetes_jobs: containers}}
@@ -510,11 +498,7 @@ rules:
 
 def runs(stage, cluster, port):
     """Jobs that no CronJob makes are one job by the program that they run, and a new run has its limit at once."""
-    kubeconfig = stage.file("kubeconfig7", f"""current-context: test
-contexts: [{{name: test, context: {{cluster: c, user: u}}}}]
-clusters: [{{name: c, cluster: {{server: "http://127.0.0.1:{port}"}}}}]
-users: [{{name: u, user: {{token: secret}}}}]
-""")
+    kubeconfig = stage.kubeconfig("kubeconfig7", port)
     config = f"""clock: samples
 actuator: {{kind: kubernetes}}
 ingest: {{kubernetes_jobs: containers}}
@@ -563,11 +547,7 @@ rules:
 
 def deployed(stage, cluster, port):
     """Nothing is lowered on the first day of a new image, also after a restart and a rollback."""
-    kubeconfig = stage.file("kubeconfig8", f"""current-context: test
-contexts: [{{name: test, context: {{cluster: c, user: u}}}}]
-clusters: [{{name: c, cluster: {{server: "http://127.0.0.1:{port}"}}}}]
-users: [{{name: u, user: {{token: secret}}}}]
-""")
+    kubeconfig = stage.kubeconfig("kubeconfig8", port)
     config = f"""clock: samples
 actuator: {{kind: kubernetes}}
 ingest: {{kubernetes_jobs: containers}}
@@ -610,11 +590,7 @@ rules:
 
 def evicted(stage, cluster, port):
     """Where no resize is possible and pods may be evicted, those that replace them start with the limit."""
-    kubeconfig = stage.file("kubeconfig3", f"""current-context: test
-contexts: [{{name: test, context: {{cluster: c, user: u}}}}]
-clusters: [{{name: c, cluster: {{server: "http://127.0.0.1:{port}"}}}}]
-users: [{{name: u, user: {{token: secret}}}}]
-""")
+    kubeconfig = stage.kubeconfig("kubeconfig3", port)
     cluster.webhook_port = daemon.free_port()
     config = f"""clock: samples
 actuator: {{kind: kubernetes}}
@@ -793,11 +769,7 @@ def owners_limit(tautd):
 
 
 def run(stage, cluster, port):
-    kubeconfig = stage.file("kubeconfig", f"""current-context: test
-contexts: [{{name: test, context: {{cluster: c, user: u}}}}]
-clusters: [{{name: c, cluster: {{server: "http://127.0.0.1:{port}"}}}}]
-users: [{{name: u, user: {{token: secret}}}}]
-""")
+    kubeconfig = stage.kubeconfig("kubeconfig", port)
     admission = daemon.free_port()
     config = f"""clock: samples
 actuator: {{kind: kubernetes}}

@@ -108,11 +108,7 @@ def restarts(stage, cluster, start, tautd):
 
 
 def run(stage, cluster, port):
-    kubeconfig = stage.file("kubeconfig", f"""current-context: test
-contexts: [{{name: test, context: {{cluster: c, user: u}}}}]
-clusters: [{{name: c, cluster: {{server: "http://127.0.0.1:{port}"}}}}]
-users: [{{name: u, user: {{token: secret}}}}]
-""")
+    kubeconfig = stage.kubeconfig("kubeconfig", port)
     config = f"""clock: samples
 ingest: {{kubernetes_jobs: containers}}
 machines: {{risk: 0.05}}
