@@ -10,7 +10,7 @@
 namespace taut {
 namespace {
 
-// From so many days on none above the limit is "under 0.1 %" (FormatChance).
+// From this number of days on, none above the limit is "under 0.1 %" (FormatChance).
 constexpr double kDaysOfChance = 999;
 
 std::string ShareText(const Json& row, const Json& sums, const char* key) {
@@ -18,7 +18,7 @@ std::string ShareText(const Json& row, const Json& sums, const char* key) {
   return share.is_number() ? RiskShareText(TextAt(row, "counts") == "work", share.get<double>()) : kNothing;
 }
 
-// Where no day was above its limit: what so many days can show, as "under 5.9 %" of 16.
+// Where no day was above its limit: what their number can show, as "under 5.9 %" of 16.
 std::string DeliveredText(const Json& row, const Json& sums) {
   const Json &days = At(sums, "job_days"), &over = At(sums, "job_days_over");
   const bool never = TextAt(row, "counts") == "job_days" && days.is_number() && over.is_number() &&

@@ -1,5 +1,5 @@
-// What of the orders is due, and in which order: raises first, as a job that has too little waits for them, and
-// what others give back can wait. A raise that comes while lower limits are set goes before the rest of them.
+// What of the orders is due, and in which order: raises first, as a job that has too little waits for them;
+// lower limits can wait. A raise that comes while lower limits are set goes before the rest of them.
 #include <algorithm>
 
 #include "base/strings.h"

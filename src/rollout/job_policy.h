@@ -54,7 +54,7 @@ struct JobPolicy {
   double min_change = 0.05;                    // share of the limit in force; smaller changes wait
   double change_period_s = kHour;              // at most one change of a resource in this time
   JobVersion version;                          // of its program; begun by a deployment
-  double watch_version_s = kDay;               // after that nothing is lowered so long; 0: off
+  double watch_version_s = kDay;               // time after that in which nothing is lowered; 0: off
   std::vector<MaintenanceWindow> maintenance;  // empty: at any time
   std::optional<double> startup_grace_s;       // absent: by job_class, see StartupGraceSeconds
   // CPU usage within this time after a task's start is kept apart, and the task may have another limit; 0: off.

@@ -205,8 +205,8 @@ TEST(WorkFunctionAccount, ALevelPaysForEachTask) {
   }
 }
 
-// A job of rare bursts, that has let go of them, is raised to what they mostly were, and to more if it uses more:
-// what it uses the rest of the time is no reason for less, and a burst in thirty none for more.
+// A job of rare bursts, whose limit has come down since, is raised to what they mostly were, and to more if it
+// uses more: what it uses the rest of the time is no reason for less, and a burst in thirty none for more.
 TEST(WorkFunctionAccount, ARaiseGoesToTheBurstsBefore) {
   struct Case {
     int ones;  // windows of a day at 1 core, beside one at 3; 0: five at 3

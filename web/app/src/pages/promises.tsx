@@ -17,7 +17,7 @@ export function promiseShare(row: PromiseTotal, share: number | null): string {
   return share < 1e-5 ? 'under 0.001 %' : percent(share);
 }
 
-// Where no day was above its limit: what so many days can show, as "under 5.9 %" of 16; from 999 on "under 0.1 %".
+// Where no day was above its limit: what their number can show, as "under 5.9 %" of 16; from 999 on "under 0.1 %".
 export function promiseDelivered(row: PromiseTotal, sums: PromiseSums): string {
   const never = row.counts === 'job_days' && sums.job_days_over === 0 && sums.job_days > 0 && sums.job_days < 999;
   return never ? `under ${Number((100 / (sums.job_days + 1)).toPrecision(2))}${NBSP}%` : promiseShare(row, sums.delivered);
