@@ -1,10 +1,11 @@
-# taut_room(NAME [FOREIGN_THREADS] [TEST_FILTER f] [DEPS lib...] [TEST_DEPS lib...])
+# taut_room(NAME [FOREIGN_THREADS] [TEST_FILTER f] [DEPS lib...] [TEST_DEPS lib...] [THREADED test...])
 #
 # A room is a folder of src/: foo.cc goes into the library taut_NAME, foo_test.cc into the binary
 # NAME_tests (found by ctest), foo_bench.cc into NAME_bench. Which rooms may include which is written in
 # src/LAYERS and checked by tools/check_layers.py. FOREIGN_THREADS: its tests run threads of libraries that
 # ThreadSanitizer cannot see into (gRPC), whose locks it would not know. TEST_FILTER: of its tests, those that ctest
-# runs here and not on a machine of their own.
+# runs here and not on a machine of their own. THREADED: those of its tests that run threads, as names of their files
+# without _test.cc: ThreadSanitizer's build has no others of this room (default: all).
 # Two precompiled headers for all rooms: parsing these takes most of the time of compiling a small file.
 file(WRITE ${CMAKE_BINARY_DIR}/pch/empty.cc "")
 function(taut_precompiled name)
@@ -34,7 +35,11 @@ set(plain_rooms actuate agent analysis backfill cgroup config docker economy jso
 # Rooms that no fuzzer links, and the programs.
 set(program_pch taut_pch)
 set(program_rooms api capacity cli machines report)
+# Rooms and programs that read options, call and print.
+set(calling_options -O1)
+set(calling_rooms cli report)
 if(TAUT_SANITIZE)
+  set(calling_options "")
   set(plain_options -O0)
   set(plain_pch taut_plain_pch)
   set(program_pch taut_plain_pch)
@@ -46,33 +51,57 @@ if(TAUT_FUZZ)
 endif()
 
 # Compiling takes most of the time of a cold build, and headers' templates most of that: tests are compiled in groups of
-# eight files, and with TAUT_UNITY the rooms' sources too (all presets but debug and tidy). Files whose private names
-# collide with a neighbour's are compiled alone: those in compiled_alone.txt.
+# up to sixteen files, and with TAUT_UNITY the rooms' sources too (all presets but debug and tidy). Files whose private
+# names collide with those of a neighbour form a group of their own: those in grouped_apart.txt.
 option(TAUT_UNITY "Compile a room's sources in groups, not file by file" OFF)
-set(CMAKE_UNITY_BUILD_BATCH_SIZE 8)
-set(alone_list ${CMAKE_CURRENT_LIST_DIR}/compiled_alone.txt)
-set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${alone_list})
-file(STRINGS ${alone_list} compiled_alone REGEX "^[^#]")
+set(group_size 16)
+set(apart_list ${CMAKE_CURRENT_LIST_DIR}/grouped_apart.txt)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${apart_list})
+file(STRINGS ${apart_list} grouped_apart REGEX "^[^#]")
+list(TRANSFORM grouped_apart PREPEND ${CMAKE_SOURCE_DIR}/src/)
+
+# taut_grouped(TARGET SOURCE...): compiles these of its sources (absolute paths) in groups of about equal size.
+function(taut_grouped target)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+  set(together)
+  foreach(source ${ARGN})
+    if(source IN_LIST grouped_apart)
+      set_source_files_properties(${source} PROPERTIES UNITY_GROUP apart)
+    else()
+      list(APPEND together ${source})
+    endif()
+  endforeach()
+  list(LENGTH together count)
+  math(EXPR groups "(${count} + ${group_size} - 1) / ${group_size}")
+  set(i 0)
+  foreach(source ${together})
+    math(EXPR group "${i} * ${groups} / ${count}")
+    set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${group})
+    math(EXPR i "${i} + 1")
+  endforeach()
+endfunction()
 
 add_custom_target(benchmarks)
 function(taut_room name)
-  cmake_parse_arguments(ROOM "FOREIGN_THREADS" "TEST_FILTER" "DEPS;TEST_DEPS" ${ARGN})
+  cmake_parse_arguments(ROOM "FOREIGN_THREADS" "TEST_FILTER" "DEPS;TEST_DEPS;THREADED" ${ARGN})
   file(GLOB all CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
   set(sources ${all})
   list(FILTER sources EXCLUDE REGEX "_(test|bench)\\.cc$")
   set(tests ${all})
   list(FILTER tests INCLUDE REGEX "_test\\.cc$")
+  if(ROOM_THREADED AND TAUT_SANITIZE MATCHES "thread")
+    list(TRANSFORM ROOM_THREADED REPLACE "(.+)" "${CMAKE_CURRENT_SOURCE_DIR}/\\1_test.cc" OUTPUT_VARIABLE tests)
+  endif()
   set(benches ${all})
   list(FILTER benches INCLUDE REGEX "_bench\\.cc$")
-  set(alone ${compiled_alone})
-  list(FILTER alone INCLUDE REGEX "^${name}/")
-  list(TRANSFORM alone PREPEND ${CMAKE_SOURCE_DIR}/src/)
-  set_source_files_properties(${alone} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 
   if(sources)
     add_library(taut_${name} STATIC ${sources})
     target_include_directories(taut_${name} PUBLIC ${CMAKE_SOURCE_DIR}/src)
     target_link_libraries(taut_${name} PUBLIC ${ROOM_DEPS} PRIVATE taut_flags)
+    if(name IN_LIST calling_rooms)
+      target_compile_options(taut_${name} PRIVATE ${calling_options})
+    endif()
     if(name IN_LIST program_rooms)
       target_compile_options(taut_${name} PRIVATE ${plain_options})
       target_precompile_headers(taut_${name} REUSE_FROM ${program_pch})
@@ -85,7 +114,7 @@ function(taut_room name)
       target_precompile_headers(taut_${name} REUSE_FROM taut_pch)
     endif()
     if(TAUT_UNITY)
-      set_target_properties(taut_${name} PROPERTIES UNITY_BUILD ON)
+      taut_grouped(taut_${name} ${sources})
     endif()
   else()
     add_library(taut_${name} INTERFACE)
@@ -98,7 +127,7 @@ function(taut_room name)
                                                 GTest::gmock GTest::gtest_main)
     target_compile_options(${name}_tests PRIVATE ${test_options})
     target_precompile_headers(${name}_tests REUSE_FROM taut_test_pch)
-    set_target_properties(${name}_tests PROPERTIES UNITY_BUILD ON)
+    taut_grouped(${name}_tests ${tests})
     set(filter)
     if(ROOM_TEST_FILTER)
       set(filter TEST_FILTER ${ROOM_TEST_FILTER})

@@ -11,9 +11,9 @@ namespace {
 
 namespace pb = taut::agent::v1;
 
-constexpr int64_t kSecond = kMicrosPerSecond;
-constexpr int64_t kSuspectUs = kSecond / 2;
-constexpr int64_t kCompareUs = kSecond;  // limits are read again before an order, if that was longer ago
+constexpr int64_t kSuspectUs = kMicrosPerSecond / 2;
+constexpr int64_t kCompareUs =
+    kMicrosPerSecond;  // limits are read again before an order, if that was longer ago
 constexpr double kMachineShare = 0.95;
 constexpr int64_t kMaxSkewS = 300;  // between the daemon's clock and this one
 constexpr int64_t kMaxGraceS = 86'400;

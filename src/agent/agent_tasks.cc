@@ -13,9 +13,9 @@ namespace {
 
 namespace pb = taut::agent::v1;
 
-constexpr int64_t kSecond = kMicrosPerSecond;
-constexpr int64_t kDepartedUs = 600 * kSecond;  // a task that comes back within this goes on where it was
-constexpr int64_t kTidyUs = 60 * kSecond;
+constexpr int64_t kDepartedUs =
+    600 * kMicrosPerSecond;  // a task that comes back within this goes on where it was
+constexpr int64_t kTidyUs = 60 * kMicrosPerSecond;
 constexpr int64_t kStartupGraceS = 300;  // where neither rule nor terms say one
 
 Resource ResourceOf(LimitKind kind) {
@@ -192,7 +192,7 @@ void Agent::NoteStart(AgentTask& task, const NodeTime& now) {
   if (looked_[task.finder]) task.started_us = now.steady_us;
   const std::optional<int64_t> started_s = task.group->started_s();
   if (!started_s.has_value() || options_.speed != 1) return;
-  task.started_us = now.steady_us - std::max<int64_t>(0, now.at.seconds() - *started_s) * kSecond;
+  task.started_us = now.steady_us - std::max<int64_t>(0, now.at.seconds() - *started_s) * kMicrosPerSecond;
 }
 
 // A program needs more to start than to run, and nothing is measured of it yet.
@@ -202,7 +202,8 @@ void Agent::HoldInGrace(AgentTask& task) {
   const std::optional<int64_t> of_job =
       terms == parts_.ledger->terms().end() ? std::nullopt : terms->second.startup_grace_s;
   const int64_t grace_s = task.rule->startup_grace_s.value_or(of_job.value_or(kStartupGraceS));
-  const auto grace_us = static_cast<int64_t>(static_cast<double>(grace_s) / options_.speed * kSecond);
+  const auto grace_us =
+      static_cast<int64_t>(static_cast<double>(grace_s) / options_.speed * kMicrosPerSecond);
   for (LimitLane& lane : task.lanes) lane.mover.HoldCutsUntil(*task.started_us + grace_us);
 }
 
@@ -215,7 +216,7 @@ void Agent::NoteHold(const FoundTask& task, const LimitLane& lane, Resource r, c
   hold.oom_floor = floors.oom;
   hold.throttle_floor = floors.throttle;
   if (floors.throttle.has_value()) {
-    const double left_s = static_cast<double>(floors.throttle_left_us) * options_.speed / kSecond;
+    const double left_s = static_cast<double>(floors.throttle_left_us) * options_.speed / kMicrosPerSecond;
     hold.throttle_until_s = now.at.seconds() + static_cast<int64_t>(left_s);
   }
   parts_.ledger->SetHold(task, r, hold);
@@ -232,7 +233,7 @@ void Agent::RestoreHolds(AgentTask& task, const LedgerEntry& entry, const NodeTi
     floors.throttle = hold.throttle_floor;
     if (hold.throttle_until_s.has_value()) {
       const auto left_s = static_cast<double>(*hold.throttle_until_s - now.at.seconds());
-      floors.throttle_left_us = static_cast<int64_t>(left_s / options_.speed * kSecond);
+      floors.throttle_left_us = static_cast<int64_t>(left_s / options_.speed * kMicrosPerSecond);
     }
     lane.mover.Restore(floors, now.steady_us);
     lane.NotAfter(now.at.seconds());

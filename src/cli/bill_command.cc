@@ -148,7 +148,7 @@ std::vector<std::pair<std::string, RowSum>> Rows(const BillArgs& args, const Pri
   return out;
 }
 
-std::string Percent(Money part, Money whole) {
+std::string MoneyShare(Money part, Money whole) {
   if (whole.micros == 0) return "";
   return fmt::format("{:.1f} %", 100 * static_cast<double>(part.micros) / static_cast<double>(whole.micros));
 }
@@ -165,11 +165,11 @@ std::string Table(const BillArgs& args, const Pricing& pricing, const Bills& bil
   const auto row_of = [&](const std::string& name, const RowSum& sum) {
     std::vector<std::string> row = {name, FormatCount(sum.jobs), RoundedText(sum.used),
                                     RoundedText(sum.charged),
-                                    Percent({sum.charged.micros - sum.used.micros}, sum.charged)};
+                                    MoneyShare({sum.charged.micros - sum.used.micros}, sum.charged)};
     if (has_idle) row.insert(row.end(), {RoundedText(sum.idle), RoundedText(sum.total)});
     if (has_recommended) {
       const Money saved = {sum.charged.micros - sum.recommended.micros};
-      row.insert(row.end(), {RoundedText(sum.recommended), Percent(saved, sum.charged)});
+      row.insert(row.end(), {RoundedText(sum.recommended), MoneyShare(saved, sum.charged)});
     }
     return row;
   };

@@ -11,7 +11,7 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-ExportedJob Job(const std::string& name) {
+ExportedJob PatchedJob(const std::string& name) {
   ExportedJob out;
   out.job = Json::parse(R"({"cpu": {"owner_limit": 2, "would_be": 0.1234},
       "memory": {"owner_limit": 1073741824, "would_be": 300000000.5}})");
@@ -21,9 +21,9 @@ ExportedJob Job(const std::string& name) {
 }
 
 TEST(ExportPatch, IsADocumentForEachWorkload) {
-  EXPECT_EQ(
-      PatchText(PatchForm::kPatch, {}, {Job("shop/deployment/web/app"), Job("shop/deployment/web/log")}),
-      R"(---
+  EXPECT_EQ(PatchText(PatchForm::kPatch, {},
+                      {PatchedJob("shop/deployment/web/app"), PatchedJob("shop/deployment/web/log")}),
+            R"(---
 apiVersion: apps/v1
 kind: Deployment
 metadata: {name: "web", namespace: "shop"}
@@ -45,7 +45,7 @@ spec:
 }
 
 TEST(ExportPatch, ARecommendationOfARequestSetsNoLimit) {
-  ExportedJob job = Job("shop/deployment/web/app");
+  ExportedJob job = PatchedJob("shop/deployment/web/app");
   job.job["memory"]["of"] = "request";
   const std::string text = PatchText(PatchForm::kPatch, {}, {job});
   EXPECT_THAT(text, HasSubstr("requests: {cpu: 124m, memory: 287Mi}"));
@@ -54,9 +54,9 @@ TEST(ExportPatch, ARecommendationOfARequestSetsNoLimit) {
 
 // In `containers` it would be a second container of this name, without an image.
 TEST(ExportPatch, ASidecarIsAnInitContainer) {
-  ExportedJob proxy = Job("shop/deployment/web/proxy");
+  ExportedJob proxy = PatchedJob("shop/deployment/web/proxy");
   proxy.job["container"] = {{"init", true}};
-  const std::string text = PatchText(PatchForm::kPatch, {}, {Job("shop/deployment/web/app"), proxy});
+  const std::string text = PatchText(PatchForm::kPatch, {}, {PatchedJob("shop/deployment/web/app"), proxy});
   EXPECT_THAT(text,
               HasSubstr("      initContainers:\n      # cpu 2000m -> 124m; memory 1024Mi -> 287Mi (peak of"
                         "\\x0a7 days)\n      - name: \"proxy\"\n"));
@@ -66,7 +66,7 @@ TEST(ExportPatch, ASidecarIsAnInitContainer) {
 }
 
 ExportedJob KnownJob() {
-  ExportedJob out = Job("shop/deployment/web/app");
+  ExportedJob out = PatchedJob("shop/deployment/web/app");
   out.job["container"] = Json::parse(R"({"init": false, "guaranteed": false, "others_equal": true,
       "cpu": {"request": 1, "limit": 2}, "memory": {"request": 268435456, "limit": 1073741824}})");
   out.job["allocation"] = Json::parse(R"({"cpu": {"applies_to": "limit", "request_share": null},
@@ -142,7 +142,7 @@ TEST(ExportPatch, ARequestByWhichAnAutoscalerScalesStays) {
 
 // With a Prometheus alone the owner's ratio is not known.
 TEST(ExportPatch, WithoutTheContainerAShareThatIsSetHolds) {
-  ExportedJob job = Job("shop/deployment/web/app");
+  ExportedJob job = PatchedJob("shop/deployment/web/app");
   job.job["allocation"] = KnownJob().job["allocation"];
   job.job["allocation"]["cpu"]["request_share"] = 0.5;
   EXPECT_EQ(ResourcesOf(job),
@@ -152,7 +152,7 @@ TEST(ExportPatch, WithoutTheContainerAShareThatIsSetHolds) {
 TEST(ExportPatch, ACronJobHasItsTemplateDeeper) {
   const std::string text =
       PatchText(PatchForm::kPatch, {.cpu = ResourceFields::kNone, .memory = ResourceFields::kLimits},
-                {Job("east/shop/cronjob/backup/app")});
+                {PatchedJob("east/shop/cronjob/backup/app")});
   EXPECT_THAT(text, HasSubstr("apiVersion: batch/v1\nkind: CronJob\n"));
   EXPECT_THAT(
       text,
@@ -164,17 +164,18 @@ TEST(ExportPatch, ACronJobHasItsTemplateDeeper) {
 
 TEST(ExportPatch, KustomizeHoldsThemAll) {
   EXPECT_THAT(
-      PatchText(PatchForm::kKustomize, {}, {Job("shop/deployment/web/app")}),
+      PatchText(PatchForm::kKustomize, {}, {PatchedJob("shop/deployment/web/app")}),
       HasSubstr("patches:\n- target: {kind: Deployment, name: \"web\", namespace: \"shop\"}\n  patch: |-\n"
                 "    apiVersion: apps/v1\n"));
   EXPECT_THAT(PatchText(PatchForm::kKustomize, {}, {}), HasSubstr("patches:\n  []\n"));
 }
 
 TEST(ExportPatch, SaysWhatItLeavesOut) {
-  ExportedJob none = Job("shop/deployment/api/app");
+  ExportedJob none = PatchedJob("shop/deployment/api/app");
   none.job["cpu"]["would_be"] = none.job["memory"]["would_be"] = nullptr;
   EXPECT_EQ(PatchText(PatchForm::kPatch, {},
-                      {none, Job("shop/deployment/web"), Job("shop/job/once/app"), Job("a\nb")}),
+                      {none, PatchedJob("shop/deployment/web"), PatchedJob("shop/job/once/app"),
+                       PatchedJob("a\nb")}),
             "# shop/deployment/api/app: no recommendation yet\n"
             "# shop/deployment/web: not a container of a workload whose template can be changed\n"
             "# shop/job/once/app: not a container of a workload whose template can be changed\n"
@@ -182,7 +183,7 @@ TEST(ExportPatch, SaysWhatItLeavesOut) {
 }
 
 TEST(ExportPatch, NamesCannotBreakOut) {
-  const std::string text = PatchText(PatchForm::kPatch, {}, {Job("shop/deployment/we\"b: {x/app")});
+  const std::string text = PatchText(PatchForm::kPatch, {}, {PatchedJob("shop/deployment/we\"b: {x/app")});
   EXPECT_THAT(text, HasSubstr(R"(metadata: {name: "we\"b: {x", namespace: "shop"})"));
 }
 

@@ -13,7 +13,7 @@ namespace fs = std::filesystem;
 
 // The path with symbolic links followed as far as it exists: two outputs that do not exist yet compare, too.
 // Absolute: of a relative path whose first piece does not exist nothing would be followed.
-fs::path Target(const std::string& path) {
+fs::path ResolvedPath(const std::string& path) {
   std::error_code error;
   const fs::path absolute = fs::absolute(path, error);
   if (error) return path;
@@ -44,16 +44,17 @@ absl::Status CheckOutputs(std::span<const NamedPath> outputs, std::span<const st
   std::vector<const NamedPath*> seen;
   for (const NamedPath& output : outputs) {
     if (output.path.empty() || IsSpecial(output.path)) continue;
-    const fs::path target = Target(output.path);
+    const fs::path target = ResolvedPath(output.path);
     for (const std::string& input : inputs) {
       if (input.empty() || !fs::exists(input, error)) continue;
       if (fs::equivalent(output.path, input, error))
         return Refuse(output, "is an input; it would be overwritten; choose another name");
-      if (fs::is_directory(input, error) && fs::exists(target, error) && IsWithin(target, Target(input)))
+      if (fs::is_directory(input, error) && fs::exists(target, error) &&
+          IsWithin(target, ResolvedPath(input)))
         return Refuse(output, StrCat("is a file of the input ", input, "; choose another name"));
     }
     for (const NamedPath* other : seen) {
-      if (Target(other->path) == target)
+      if (ResolvedPath(other->path) == target)
         return Refuse(output, StrCat("is the file of ", other->option, " too; choose another name"));
     }
     seen.push_back(&output);

@@ -112,7 +112,7 @@ std::string Text(const SoftMemoryResult& result, const OvercommitArgs& args) {
   return out + table.Render();
 }
 
-constexpr std::string_view kLegend =
+constexpr std::string_view kTableLegend =
     "footprint: memory of the machines over the owners' limits; task time lost: share of the tasks' time in\n"
     "which they did not run after a kill; within request: kills of tasks that used no more than they "
     "requested;\n"
@@ -190,7 +190,7 @@ int RunSoftMemory(const OvercommitArgs& args, const OvercommitOptions& machines)
                       FormatDuration(machines.horizon_s()),
                       static_cast<double>(machines.warmup_s) / kDaySeconds));
     if (result->partial) Print("PARTIAL: interrupted\n");
-    Print(StrCat("\n", Text(*result, args), "\n", kLegend));
+    Print(StrCat("\n", Text(*result, args), "\n", kTableLegend));
     if (!args.json.empty()) Print(StrCat("results: ", args.json, "\n"));
     if (!args.kills.empty()) Print(StrCat("kills: ", args.kills, "\n"));
   }

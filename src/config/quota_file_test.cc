@@ -9,7 +9,7 @@
 namespace taut {
 namespace {
 
-std::string ErrorOf(std::string_view yaml) {
+std::string QuotaErrorOf(std::string_view yaml) {
   return std::string(Message(ParseQuotaFile(yaml, "q.yaml").status()));
 }
 
@@ -47,19 +47,19 @@ in_use:
 }
 
 TEST(QuotaFile, SaysWhereAndWhatIsWrong) {
-  EXPECT_EQ(ErrorOf(""), "q.yaml: there are no groups");
-  EXPECT_EQ(ErrorOf("group: []"), "q.yaml:1: unknown key \"group\"; did you mean \"groups\"?");
-  EXPECT_EQ(ErrorOf("groups:\n  - {name: a, quotas: [{tier: t, resource: cpu, nominal: many}]}"),
+  EXPECT_EQ(QuotaErrorOf(""), "q.yaml: there are no groups");
+  EXPECT_EQ(QuotaErrorOf("group: []"), "q.yaml:1: unknown key \"group\"; did you mean \"groups\"?");
+  EXPECT_EQ(QuotaErrorOf("groups:\n  - {name: a, quotas: [{tier: t, resource: cpu, nominal: many}]}"),
             "q.yaml:2: nominal: \"many\": expected a number of cores such as 1.5");
-  EXPECT_EQ(ErrorOf("groups:\n  - {name: a, quotas: [{resource: cpu, nominal: 1}]}"),
+  EXPECT_EQ(QuotaErrorOf("groups:\n  - {name: a, quotas: [{resource: cpu, nominal: 1}]}"),
             "q.yaml:2: expected a quota with tier, resource and nominal");
-  EXPECT_EQ(ErrorOf("groups: [{name: a, max_requests: -1}]"),
+  EXPECT_EQ(QuotaErrorOf("groups: [{name: a, max_requests: -1}]"),
             "q.yaml:1: max_requests: \"-1\": expected 0 to 1000000");
-  EXPECT_EQ(ErrorOf("in_use: [{group: a, tier: t, gpu: 1.5}]"),
+  EXPECT_EQ(QuotaErrorOf("in_use: [{group: a, tier: t, gpu: 1.5}]"),
             "q.yaml:1: gpu: \"1.5\": expected a whole number");
-  EXPECT_EQ(ErrorOf("in_use: [{group: a, tier: t, until: noon}]"),
+  EXPECT_EQ(QuotaErrorOf("in_use: [{group: a, tier: t, until: noon}]"),
             "q.yaml:1: until: \"noon\" is not a time; expected one such as 2026-03-01T12:00:00Z");
-  EXPECT_EQ(ErrorOf("in_use: [3]"), "q.yaml:1: in_use: expected keys and values");
+  EXPECT_EQ(QuotaErrorOf("in_use: [3]"), "q.yaml:1: in_use: expected keys and values");
 }
 
 }  // namespace

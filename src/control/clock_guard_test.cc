@@ -7,15 +7,15 @@
 namespace taut {
 namespace {
 
-constexpr int64_t kStart = 1'700'000'000, kYear = 365 * 86'400, kHour = 3600;
-Timestamp At(double seconds) { return {static_cast<int64_t>(seconds * 1e6)}; }
+constexpr int64_t kBeginS = 1'700'000'000, kYear = 365 * 86'400, kHourS = 3600;
+Timestamp AtSeconds(double seconds) { return {static_cast<int64_t>(seconds * 1e6)}; }
 
 // A machine whose clock may be wrong, and senders whose clocks are right unless said.
 class World {
  public:
   explicit World(std::optional<int64_t> stored_s = std::nullopt, double error = 0)
       : wall_error(error),
-        guard(At(kStart + error), 100,
+        guard(AtSeconds(kBeginS + error), 100,
               stored_s ? std::optional(Timestamp::FromSeconds(*stored_s)) : std::nullopt) {}
 
   // Lives on; what the guard says less the true time at the end.
@@ -24,12 +24,12 @@ class World {
     for (int i = 0; i < seconds * 2; ++i) {
       true_s_ += 0.5;
       std::vector<Timestamp> said;
-      if (senders && i % 10 == 0) said.push_back(At(kStart + true_s_ - 4 + sender_error));
-      now = guard.Step(At(kStart + true_s_ + wall_error), 100 + true_s_, said);
+      if (senders && i % 10 == 0) said.push_back(AtSeconds(kBeginS + true_s_ - 4 + sender_error));
+      now = guard.Step(AtSeconds(kBeginS + true_s_ + wall_error), 100 + true_s_, said);
       if (now < last_) ++backward;
       last_ = now;
     }
-    return static_cast<double>(now.us) / 1e6 - kStart - true_s_;
+    return static_cast<double>(now.us) / 1e6 - kBeginS - true_s_;
   }
   void Pass(double seconds) { true_s_ += seconds; }
 
@@ -57,7 +57,7 @@ TEST(ClockGuard, FollowsAClockThatIsRight) {
 }
 
 TEST(ClockGuard, AYearAheadForTwelveMinutesChangesNothing) {
-  for (const double error : {double{kYear}, double{-kHour}, 3600.0, 300.0, -300.0, double{-kYear}}) {
+  for (const double error : {double{kYear}, double{-kHourS}, 3600.0, 300.0, -300.0, double{-kYear}}) {
     World w;
     w.Live(100);
     w.wall_error = error;
@@ -78,23 +78,23 @@ TEST(ClockGuard, AYearAheadForTwelveMinutesChangesNothing) {
 TEST(ClockGuard, ASuspendedMachineGoesOnWhenSendersAgree) {
   World w;
   w.Live(100);
-  w.wall_error = w.sender_error = 3 * kHour;
+  w.wall_error = w.sender_error = 3 * kHourS;
   EXPECT_NEAR(w.Live(10), 0, 0.1) << "not believed at once";
-  EXPECT_NEAR(w.Live(120), 3 * kHour, 5);
+  EXPECT_NEAR(w.Live(120), 3 * kHourS, 5);
   EXPECT_EQ(w.guard.state(), ClockGuard::State::kFollows);
 }
 
 // However often they send: each second, or once a minute.
 TEST(ClockGuard, BusyAndQuietSendersAreHeard) {
   for (const bool busy : {true, false}) {
-    ClockGuard guard(At(kStart), 0, std::nullopt);
+    ClockGuard guard(AtSeconds(kBeginS), 0, std::nullopt);
     Timestamp now;
     for (int tick = 1; tick <= 5 * 400; ++tick) {
-      const double steady = tick / 5.0, wall = kStart + steady + (steady > 100 ? 3 * kHour : 0);
+      const double steady = tick / 5.0, wall = kBeginS + steady + (steady > 100 ? 3 * kHourS : 0);
       std::vector<Timestamp> said;
-      if (busy) said.assign(64, At(wall - 3));
-      if (!busy && tick % 300 == 0) said.push_back(At(wall - 3));
-      now = guard.Step(At(wall), steady, said);
+      if (busy) said.assign(64, AtSeconds(wall - 3));
+      if (!busy && tick % 300 == 0) said.push_back(AtSeconds(wall - 3));
+      now = guard.Step(AtSeconds(wall), steady, said);
     }
     EXPECT_EQ(guard.state(), ClockGuard::State::kFollows) << busy;
     EXPECT_EQ(guard.jumps(), 1U);
@@ -102,7 +102,7 @@ TEST(ClockGuard, BusyAndQuietSendersAreHeard) {
 }
 
 TEST(ClockGuard, AStartWithAClockBehindWhatIsStoredGoesOnFromThere) {
-  World w(kStart - 60, -kHour);
+  World w(kBeginS - 60, -kHourS);
   EXPECT_EQ(w.guard.state(), ClockGuard::State::kHolds);
   EXPECT_NEAR(w.Live(300), -60, 1);
   EXPECT_EQ(w.guard.state(), ClockGuard::State::kHolds);
@@ -112,7 +112,7 @@ TEST(ClockGuard, AStartWithAClockBehindWhatIsStoredGoesOnFromThere) {
 
 // The daemon was away for half an hour, and the clock is an hour back: samples say what time it is.
 TEST(ClockGuard, SendersAreBelievedRatherThanAClockThatIsKnownToBeWrong) {
-  World w(kStart - 1800, -kHour);
+  World w(kBeginS - 1800, -kHourS);
   EXPECT_NEAR(w.Live(120), 0, 10);
   EXPECT_EQ(w.guard.state(), ClockGuard::State::kSenders);
   EXPECT_NE(w.guard.Sentence(), "");
@@ -122,7 +122,7 @@ TEST(ClockGuard, SendersAreBelievedRatherThanAClockThatIsKnownToBeWrong) {
 }
 
 TEST(ClockGuard, AStartAYearAheadIsFoundOutBySenders) {
-  World w(kStart - 600, kYear);
+  World w(kBeginS - 600, kYear);
   EXPECT_NEAR(w.Live(120), 0, 10);
   EXPECT_EQ(w.guard.state(), ClockGuard::State::kSenders);
   w.wall_error = 0;
@@ -132,8 +132,8 @@ TEST(ClockGuard, AStartAYearAheadIsFoundOutBySenders) {
 
 // Senders that bring what they kept over a long stop are no reason to doubt the clock.
 TEST(ClockGuard, ABacklogIsNoReasonToDoubtTheClock) {
-  World w(kStart - 5 * kHour);
-  w.sender_error = -2 * kHour;
+  World w(kBeginS - 5 * kHourS);
+  w.sender_error = -2 * kHourS;
   EXPECT_NEAR(w.Live(120), 0, 0.1);
   EXPECT_EQ(w.guard.state(), ClockGuard::State::kFollows);
 }
@@ -149,9 +149,9 @@ TEST(ClockGuard, SendersAheadOfARightClockAreNotBelieved) {
 
 // An hour ahead at the start, which may be after a stop of an hour; then an hour back, which cannot be.
 TEST(ClockGuard, NoTimeBeforeWhatIsStoredIsBelieved) {
-  World w(kStart - 60, kHour);
-  EXPECT_NEAR(w.Live(60), kHour, 1);
-  w.wall_error = -kHour;
+  World w(kBeginS - 60, kHourS);
+  EXPECT_NEAR(w.Live(60), kHourS, 1);
+  w.wall_error = -kHourS;
   EXPECT_GE(w.Live(300), -1) << "samples are not of the future";
   w.wall_error = 0;
   EXPECT_NEAR(w.Live(60), 0, 1);
@@ -161,8 +161,8 @@ TEST(ClockGuard, AClockThatNothingSpeaksAgainstIsFollowed) {
   World w;
   w.senders = false;
   w.Live(10);
-  w.wall_error = kHour;
-  EXPECT_NEAR(w.Live(5), kHour, 1) << "nothing ever agreed with the time before";
+  w.wall_error = kHourS;
+  EXPECT_NEAR(w.Live(5), kHourS, 1) << "nothing ever agreed with the time before";
   w.wall_error = 0;
   EXPECT_NEAR(w.Live(5), 0, 1);
 }

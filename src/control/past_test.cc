@@ -13,7 +13,7 @@ namespace {
 
 constexpr uint32_t kSeries = 80;
 
-Timestamp At(int minute) { return ControlCell::Minute(minute); }
+Timestamp AtMinute(int minute) { return ControlCell::Minute(minute); }
 
 class Past : public testing::Test {
  protected:
@@ -26,12 +26,12 @@ class Past : public testing::Test {
         NamedSample named;
         std::vector<RemoteSample> samples;
         for (int minute = from + 1; minute <= end; ++minute) {
-          named = CadvisorSample(i, At(minute).us / 1000);
+          named = CadvisorSample(i, AtMinute(minute).us / 1000);
           samples.push_back(named.sample);
         }
-        cell.control().ingest().Take(ViewOf(named).labels, samples, At(end), At(to - 8));
+        cell.control().ingest().Take(ViewOf(named).labels, samples, AtMinute(end), AtMinute(to - 8));
       }
-      if (absl::Status s = cell.control().TickPast(At(end)); !s.ok()) return s;
+      if (absl::Status s = cell.control().TickPast(AtMinute(end)); !s.ok()) return s;
     }
     return absl::OkStatus();
   }
@@ -40,8 +40,8 @@ class Past : public testing::Test {
                          {"container", "app"},
                          {"namespace", "shop-0"},
                          {"pod", "web-0-5d4f8c7b9d-xbbbz"}},
-                        {kills, At(minute).us / 1000}};
-    cell.control().ingest().Take(ViewOf(s).labels, {&s.sample, 1}, At(now));
+                        {kills, AtMinute(minute).us / 1000}};
+    cell.control().ingest().Take(ViewOf(s).labels, {&s.sample, 1}, AtMinute(now));
   }
 
   const TempDir dir_;
@@ -83,7 +83,7 @@ TEST_F(Past, AGapThatIsReadLeavesNoTrace) {
   ASSERT_TRUE(cell.Live(0, 103).ok());
   cell.Restart();
   ASSERT_TRUE(Read(cell, 90, 1799).ok());
-  EXPECT_EQ(cell.control().agents().stored_through(), WindowId::Of(At(1790)));
+  EXPECT_EQ(cell.control().agents().stored_through(), WindowId::Of(AtMinute(1790)));
   cell.Restart();  // windows that were open at the end are not lost
   ASSERT_TRUE(cell.Live(1800, 2000).ok());
   EXPECT_EQ(Usage(cell), Usage(straight));
@@ -106,11 +106,11 @@ TEST_F(Past, SamplesOfNowWaitUntilItIsRead) {
   ASSERT_TRUE(straight.Live(0, 700).ok());
   ASSERT_TRUE(cell.Live(0, 100).ok());
   cell.Restart();
-  for (int minute = 599; minute <= 601; ++minute) ASSERT_TRUE(cell.Send(minute, At(600)).ok());
-  ASSERT_TRUE(cell.control().TickPast(At(90)).ok());
-  EXPECT_EQ(cell.control().agents().stored_through(), WindowId::Of(At(90)));
+  for (int minute = 599; minute <= 601; ++minute) ASSERT_TRUE(cell.Send(minute, AtMinute(600)).ok());
+  ASSERT_TRUE(cell.control().TickPast(AtMinute(90)).ok());
+  EXPECT_EQ(cell.control().agents().stored_through(), WindowId::Of(AtMinute(90)));
   ASSERT_TRUE(Read(cell, 90, 600).ok());
-  EXPECT_EQ(cell.control().agents().stored_through(), WindowId::Of(At(590)));
+  EXPECT_EQ(cell.control().agents().stored_through(), WindowId::Of(AtMinute(590)));
   ASSERT_TRUE(cell.Live(602, 700).ok());
   EXPECT_EQ(Usage(cell), Usage(straight));
 }
@@ -128,7 +128,7 @@ TEST_F(Past, NothingIsSetInIt) {
   ASSERT_TRUE(cell.Live(601, 610).ok());
   const std::vector<Decision> made = Decisions(cell);
   ASSERT_FALSE(made.empty()) << "two hours of history are enough to set limits by";
-  EXPECT_GE(made.front().time_s, At(600).seconds());
+  EXPECT_GE(made.front().time_s, AtMinute(600).seconds());
   EXPECT_EQ(of_past, 119U - 5);
 }
 
@@ -145,12 +145,12 @@ TEST_F(Past, OomKillsInItAreLearntFromAndThoseOfNowActedOn) {
   // An agent brings one of now.
   const std::string job = "shop-1/deployment/web-1";
   ASSERT_TRUE(cell.control().Find(job).has_value());
-  ASSERT_TRUE(cell.control().agents().TakeOom({job, "oomed", {}}, At(600), 1, 3e9, At(600)).ok());
+  ASSERT_TRUE(cell.control().agents().TakeOom({job, "oomed", {}}, AtMinute(600), 1, 3e9, AtMinute(600)).ok());
   ASSERT_TRUE(Read(cell, 180, 300).ok());
   std::vector<OomRecord> ooms = *cell.store().Ooms(std::nullopt, INT64_MIN, 10);
   ASSERT_EQ(ooms.size(), 2U);
-  EXPECT_EQ(ooms[0].time_s, At(600).seconds());
-  EXPECT_EQ(ooms[1].time_s, At(200).seconds());
+  EXPECT_EQ(ooms[0].time_s, AtMinute(600).seconds());
+  EXPECT_EQ(ooms[1].time_s, AtMinute(200).seconds());
   EXPECT_EQ(ooms[1].kills, 2U);
   const std::vector<Decision> made = Decisions(cell);
   ASSERT_EQ(made.size(), before + 1);
@@ -158,11 +158,11 @@ TEST_F(Past, OomKillsInItAreLearntFromAndThoseOfNowActedOn) {
   EXPECT_EQ(made.back().job, cell.control().Find(job));
   uint32_t of_week = 0;
   cell.control().Look(*cell.control().Find("shop-0/deployment/web-0"),
-                      [&](const LiveJob& j) { of_week = j.OomsOfWeek(WindowId::Of(At(300)).day()); });
+                      [&](const LiveJob& j) { of_week = j.OomsOfWeek(WindowId::Of(AtMinute(300)).day()); });
   EXPECT_EQ(of_week, 2U);
   // Read again after an interruption, it is the same kill.
   TakeKills(cell, 200, 2, 300);
-  ASSERT_TRUE(cell.control().TickPast(At(300)).ok());
+  ASSERT_TRUE(cell.control().TickPast(AtMinute(300)).ok());
   EXPECT_EQ(cell.store().Ooms(std::nullopt, INT64_MIN, 10)->size(), 2U);
 }
 
@@ -174,10 +174,10 @@ TEST_F(Past, HeldWindowsDoNotClose) {
   cell.control().agents().HoldWindows(true);
   ASSERT_TRUE(Read(cell, 20, 80).ok());
   EXPECT_TRUE(cell.control().ingest().holds_windows());
-  EXPECT_EQ(cell.control().agents().stored_through(), WindowId::Of(At(20)));
+  EXPECT_EQ(cell.control().agents().stored_through(), WindowId::Of(AtMinute(20)));
   cell.control().agents().HoldWindows(false);
-  ASSERT_TRUE(cell.control().TickPast(At(80)).ok());
-  EXPECT_EQ(cell.control().agents().stored_through(), WindowId::Of(At(70)));
+  ASSERT_TRUE(cell.control().TickPast(AtMinute(80)).ok());
+  EXPECT_EQ(cell.control().agents().stored_through(), WindowId::Of(AtMinute(70)));
 }
 
 }  // namespace

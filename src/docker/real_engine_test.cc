@@ -24,12 +24,12 @@ namespace taut {
 namespace {
 
 constexpr char kDockerd[] = "/usr/sbin/dockerd", kBusybox[] = "/bin/busybox";
-constexpr int kPatienceMs = 20'000;
+constexpr int kEngineWaitMs = 20'000;
 
-// Asks every 20 ms; false after kPatienceMs.
+// Asks every 20 ms; false after kEngineWaitMs.
 template <typename F>
 bool WaitFor(const F& is_so) {
-  for (int waited = 0; waited < kPatienceMs; waited += 20) {
+  for (int waited = 0; waited < kEngineWaitMs; waited += 20) {
     if (is_so()) return true;
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }

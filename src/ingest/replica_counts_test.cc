@@ -18,7 +18,7 @@ constexpr int64_t kBegin = 1'700'000'100;  // seconds; a window begins here
 constexpr WindowId kFirst{static_cast<int32_t>(kBegin / kWindowSeconds)};
 
 using Labels = std::vector<LabelView>;
-Labels Cpu(std::string_view pod, std::string_view container = "app") {
+Labels CpuOf(std::string_view pod, std::string_view container = "app") {
   return {{"__name__", "container_cpu_usage_seconds_total"},
           {"container", container},
           {"namespace", "shop"},
@@ -76,9 +76,9 @@ bool operator==(const SaidReplicas& a, const SaidReplicas& b) {
 
 TEST(ReplicaCounts, KubeStateMetricsSaysHowManyPodsAWorkloadHas) {
   Cell cell;
-  cell.Run(Cpu("web-5d4f8c7b9d-x2x4z"), 0, 330);
-  cell.Run(Cpu("db-0"), 0, 330);
-  cell.Run(Cpu("lone-5d4f8c7b9d-x2x4z"), 0, 330);
+  cell.Run(CpuOf("web-5d4f8c7b9d-x2x4z"), 0, 330);
+  cell.Run(CpuOf("db-0"), 0, 330);
+  cell.Run(CpuOf("lone-5d4f8c7b9d-x2x4z"), 0, 330);
   for (int s = 0; s < 330; s += 30) {
     cell.Send(Count(kCount, "deployment", "web"), s, s < 150 ? 4 : 8);
     cell.Send(Count(kReady, "deployment", "web"), s, s < 150 ? 4 : 5);
@@ -98,8 +98,8 @@ TEST(ReplicaCounts, KubeStateMetricsSaysHowManyPodsAWorkloadHas) {
 
 TEST(ReplicaCounts, AreThoseOfEachContainerOfTheWorkload) {
   Cell cell(KubernetesJobs::kContainers);
-  for (const char* container : {"app", "proxy"}) cell.Run(Cpu("web-5d4f8c7b9d-x2x4z", container), 0, 330);
-  cell.Run(Cpu("db-0"), 0, 330);
+  for (const char* container : {"app", "proxy"}) cell.Run(CpuOf("web-5d4f8c7b9d-x2x4z", container), 0, 330);
+  cell.Run(CpuOf("db-0"), 0, 330);
   for (int s = 0; s < 330; s += 30) cell.Send(Count(kCount, "deployment", "web"), s, 8);
   const auto said = cell.Close(420);
   ASSERT_EQ(said.size(), 3U);
@@ -111,7 +111,7 @@ TEST(ReplicaCounts, AreThoseOfEachContainerOfTheWorkload) {
 TEST(ReplicaCounts, ASilentSeriesIsNotZero) {
   Cell cell;
   for (const char* pod : {"web-5d4f8c7b9d-x2x4z", "api-5d4f8c7b9d-x2x4z", "zero-5d4f8c7b9d-x2x4z"})
-    cell.Run(Cpu(pod), 0, 630);
+    cell.Run(CpuOf(pod), 0, 630);
   for (int s = 0; s < 630; s += 30) {
     if (s < 300) cell.Send(Count(kCount, "deployment", "web"), s, 8);  // just silent
     if (s < 300) cell.Send(Count(kCount, "deployment", "api"), s, 8);
@@ -133,7 +133,7 @@ TEST(ReplicaCounts, OrderDoesNotMatterAndOfTwinsTheLargerCounts) {
   for (const bool backwards : {false, true}) {
     if (backwards) std::ranges::reverse(seconds);
     Cell cell;
-    cell.Run(Cpu("web-5d4f8c7b9d-x2x4z"), 0, 330);
+    cell.Run(CpuOf("web-5d4f8c7b9d-x2x4z"), 0, 330);
     for (const int s : seconds) {
       cell.Send(Count(kCount, "deployment", "web", "a"), s, s / 30);
       cell.Send(Count(kCount, "deployment", "web", "b"), s, 7);

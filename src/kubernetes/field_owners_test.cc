@@ -9,17 +9,17 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-const WorkloadName kWeb{"shop", "deployment", "web", "app"};
+const WorkloadName kWebApp{"shop", "deployment", "web", "app"};
 
 TEST(FieldOwners, AnAutoscalerOfAContainerCountsOnThatAlone) {
   FieldOwners owners;
   owners.ReplaceHpas({{"shop", "hpa", "Deployment", "web", {{Resource::kCpu, "app"}}},
                       {"shop", "other", "Deployment", "api", {{Resource::kMemory, ""}}},
                       {"shop", "rollout", "Rollout", "web", {{Resource::kMemory, ""}}}});
-  EXPECT_EQ(owners.On(kWeb, "app", Resource::kCpu).scaled_by, "the HorizontalPodAutoscaler shop/hpa");
-  EXPECT_EQ(owners.On(kWeb, "log", Resource::kCpu).scaled_by, "");
-  EXPECT_EQ(owners.On(kWeb, "app", Resource::kMemory).scaled_by, "");
-  EXPECT_EQ(owners.ReplicasOwner(kWeb), "hpa");
+  EXPECT_EQ(owners.On(kWebApp, "app", Resource::kCpu).scaled_by, "the HorizontalPodAutoscaler shop/hpa");
+  EXPECT_EQ(owners.On(kWebApp, "log", Resource::kCpu).scaled_by, "");
+  EXPECT_EQ(owners.On(kWebApp, "app", Resource::kMemory).scaled_by, "");
+  EXPECT_EQ(owners.ReplicasOwner(kWebApp), "hpa");
   EXPECT_EQ(owners.ReplicasOwner({"shop", "deployment", "none", ""}), "");
   EXPECT_EQ(owners.NotListed(), "VerticalPodAutoscalers");
 }
@@ -34,7 +34,7 @@ TEST(FieldOwners, SaysWhatChanged) {
   hpa.target_name = "api";
   owners.PutHpa(hpa);
   EXPECT_THAT(owners.TakeChanged(), ElementsAre("shop/deployment/api", "shop/deployment/web"));
-  EXPECT_EQ(owners.ReplicasOwner(kWeb), "");
+  EXPECT_EQ(owners.ReplicasOwner(kWebApp), "");
   owners.ReplaceHpas({});
   EXPECT_THAT(owners.TakeChanged(), ElementsAre("shop/deployment/api"));
 }
@@ -50,16 +50,16 @@ TEST(FieldOwners, AVpaSetsWhatItsPolicySays) {
   vpa.policies.resize(1);
   vpa.policies[0].controls_cpu = false;
   owners.PutVpa(vpa);
-  EXPECT_EQ(owners.On(kWeb, "app", Resource::kMemory).set_by,
+  EXPECT_EQ(owners.On(kWebApp, "app", Resource::kMemory).set_by,
             "the VerticalPodAutoscaler shop/vpa (recommender default, updateMode Recreate)");
-  EXPECT_EQ(owners.On(kWeb, "app", Resource::kCpu).set_by, "");
+  EXPECT_EQ(owners.On(kWebApp, "app", Resource::kCpu).set_by, "");
   vpa.recommender = "tautline";
   owners.PutVpa(vpa);
-  EXPECT_EQ(owners.On(kWeb, "app", Resource::kMemory).set_by, "");
+  EXPECT_EQ(owners.On(kWebApp, "app", Resource::kMemory).set_by, "");
   vpa.recommender = "other";
   vpa.update_mode = "Off";
   owners.PutVpa(vpa);
-  EXPECT_EQ(owners.On(kWeb, "app", Resource::kMemory).set_by, "");
+  EXPECT_EQ(owners.On(kWebApp, "app", Resource::kMemory).set_by, "");
 }
 
 }  // namespace

@@ -9,7 +9,7 @@
 namespace taut {
 namespace {
 
-PoolSeries Days(int days, double capacity) {
+PoolSeries PoolDays(int days, double capacity) {
   PoolSeries out;
   for (int t = 0; t < days * 288; ++t) {
     out.capacity.push_back(capacity);
@@ -26,7 +26,7 @@ ActuaryReplayOptions Options() {
 }
 
 TEST(ActuaryReplay, AnEvenSeasonIsSoldAlmostWhole) {
-  const auto result = ReplayActuary(Days(28, 1), Options());
+  const auto result = ReplayActuary(PoolDays(28, 1), Options());
   ASSERT_TRUE(result.ok()) << result.status();
   ASSERT_EQ(result->sellers.size(), 5U);
   const SellerScore& actuary = result->sellers[0];
@@ -41,7 +41,8 @@ TEST(ActuaryReplay, AnEvenSeasonIsSoldAlmostWhole) {
 }
 
 TEST(ActuaryReplay, TheUnitDoesNotMatter) {
-  const auto shares = ReplayActuary(Days(21, 1), Options()), cores = ReplayActuary(Days(21, 4000), Options());
+  const auto shares = ReplayActuary(PoolDays(21, 1), Options()),
+             cores = ReplayActuary(PoolDays(21, 4000), Options());
   ASSERT_TRUE(shares.ok() && cores.ok());
   for (size_t i = 0; i < shares->sellers.size(); ++i) {
     const SellerScore &a = shares->sellers[i], &b = cores->sellers[i];
@@ -52,7 +53,7 @@ TEST(ActuaryReplay, TheUnitDoesNotMatter) {
 }
 
 TEST(ActuaryReplay, WhatIsNotMeasuredIsNotZero) {
-  PoolSeries series = Days(21, 1);
+  PoolSeries series = PoolDays(21, 1);
   for (size_t t = 10 * 288; t < 11 * 288; ++t) series.use[t] = std::nan("");
   const auto result = ReplayActuary(series, Options());
   ASSERT_TRUE(result.ok()) << result.status();
@@ -62,10 +63,10 @@ TEST(ActuaryReplay, WhatIsNotMeasuredIsNotZero) {
 
 TEST(ActuaryReplay, NamesWhatIsWrong) {
   ActuaryReplayOptions options = Options();
-  EXPECT_FALSE(ReplayActuary(Days(7, 1), options).ok());
+  EXPECT_FALSE(ReplayActuary(PoolDays(7, 1), options).ok());
   options.actuary.promise = 1;
-  EXPECT_FALSE(ReplayActuary(Days(14, 1), options).ok());
-  PoolSeries series = Days(14, 1);
+  EXPECT_FALSE(ReplayActuary(PoolDays(14, 1), options).ok());
+  PoolSeries series = PoolDays(14, 1);
   series.capacity.pop_back();
   EXPECT_FALSE(ReplayActuary(series, Options()).ok());
 }

@@ -48,7 +48,7 @@ class Trace final : public DaySource {
   std::vector<std::vector<JobDay>> all_;
 };
 
-OvercommitOptions Options(std::vector<std::string> predictors) {
+OvercommitOptions RecordedOptions(std::vector<std::string> predictors) {
   OvercommitOptions o;
   o.predictors = std::move(predictors);
   o.warmup_s = kDaySeconds;
@@ -110,7 +110,7 @@ TEST(RecordedOvercommit, TasksThatStayGiveWhatMadeMachinesGive) {
   const uint32_t m = machines.Number("m");
   for (uint32_t j = 0; j < 6; ++j) Place(machines, j, 0, 6 * kWindowsPerDay, m);
   OvercommitOptions options =
-      Options({"limit", "borg-default", "n-sigma", "rc-like", "machine-max", "max", "oracle"});
+      RecordedOptions({"limit", "borg-default", "n-sigma", "rc-like", "machine-max", "max", "oracle"});
   options.machine_tasks = 6;
   options.placements = 1;
   const auto recorded = ReplayRecordedOvercommit(trace, machines, Resource::kCpu, options);
@@ -145,7 +145,8 @@ TEST(RecordedOvercommit, TheOracleFollowsTheTasksThatWereThere) {
   hooks.on_decision = [&](const OvercommitDecision& d) {
     (d.machine_name == "a" ? of_a : of_b).push_back({d.time_s / 300, d.oracle});
   };
-  const auto result = ReplayRecordedOvercommit(trace, machines, Resource::kCpu, Options({"oracle"}), hooks);
+  const auto result =
+      ReplayRecordedOvercommit(trace, machines, Resource::kCpu, RecordedOptions({"oracle"}), hooks);
   ASSERT_TRUE(result.ok()) << result.status();
   for (const auto& [w, oracle] : of_a) EXPECT_EQ(oracle, w < noon ? 5 : 1) << w;
   ASSERT_FALSE(of_b.empty());
@@ -170,7 +171,7 @@ TEST(RecordedOvercommit, CapacityThatChangesAndWhatDoesNotFitAreCounted) {
   uint64_t odd = 0;
   machines.SettleEvents([&](std::string_view, uint32_t, const MachineEvent&) { ++odd; });
   EXPECT_EQ(odd, 1U);
-  const auto result = ReplayRecordedOvercommit(trace, machines, Resource::kCpu, Options({"limit"}));
+  const auto result = ReplayRecordedOvercommit(trace, machines, Resource::kCpu, RecordedOptions({"limit"}));
   ASSERT_TRUE(result.ok()) << result.status();
   std::vector<std::string> found;
   for (const CellFinding& f : result->recorded.findings)
@@ -193,7 +194,7 @@ TEST(RecordedOvercommit, CapacityThatChangesAndWhatDoesNotFitAreCounted) {
 TEST(RecordedOvercommit, ATraceWithoutMachinesIsAnError) {
   Trace trace(1, 3, [](uint32_t, int32_t) { return 1.0; });
   const RecordedMachines machines;
-  const auto result = ReplayRecordedOvercommit(trace, machines, Resource::kCpu, Options({"limit"}));
+  const auto result = ReplayRecordedOvercommit(trace, machines, Resource::kCpu, RecordedOptions({"limit"}));
   ASSERT_FALSE(result.ok());
   EXPECT_EQ(
       result.status().message(),

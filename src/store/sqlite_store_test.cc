@@ -30,7 +30,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-constexpr WindowId kFirst{20'000 * kWindowsPerDay + 200};
+constexpr WindowId kFirstWindow{20'000 * kWindowsPerDay + 200};
 
 class SqliteStoreTest : public ::testing::Test {
  protected:
@@ -77,7 +77,7 @@ class SqliteStoreTest : public ::testing::Test {
   TempDir dir_;
   SqliteStore::Options options_;
   std::unique_ptr<SqliteStore> store_;
-  WindowId next_ = kFirst;
+  WindowId next_ = kFirstWindow;
 };
 
 TEST_F(SqliteStoreTest, OneWriterAtATime) {
@@ -159,7 +159,7 @@ TEST_F(SqliteStoreTest, ADamagedBlockCostsOnlyItself) {
   Fill(100, 120);  // chunks 0..3; the first day has 88 windows
   MaintainAll();
   const JobId hit{3}, other{8};
-  const auto days = [&](JobId job) { return store_->JobDays(job, kFirst, next_); };
+  const auto days = [&](JobId job) { return store_->JobDays(job, kFirstWindow, next_); };
   const std::string other_before = Text(days(other));
   const size_t first_day = days(hit)->at(0).windows.size(), second_day = days(hit)->at(1).windows.size();
   ASSERT_GT(first_day, 60U);
@@ -183,7 +183,7 @@ TEST_F(SqliteStoreTest, ADamagedBlockCostsOnlyItself) {
   // All windows are still read, and the damage is told once.
   int windows = 0;
   ASSERT_TRUE(store_
-                  ->ReadWindows({kFirst.index - 1},
+                  ->ReadWindows({kFirstWindow.index - 1},
                                 [&windows](const ClosedWindow& w) {
                                   ++windows;
                                   EXPECT_GT(w.jobs.size(), 30U);
@@ -206,7 +206,7 @@ TEST_F(SqliteStoreTest, DamagedRowsArePassedOver) {
   pass.tier_acts[0].time_s = 5;
   pass.tier_acts[1].time_s = 6;
   pass.settings = {{1, 5, "ann", "one", "mode", "auto", ""}, {2, 6, "ann", "two", "mode", "auto", ""}};
-  pass.checkpoints = {{0, kFirst, "zero"}, {1, kFirst, "one"}, {kFleetChunk, kFirst, ""}};
+  pass.checkpoints = {{0, kFirstWindow, "zero"}, {1, kFirstWindow, "one"}, {kFleetChunk, kFirstWindow, ""}};
   ASSERT_TRUE(store_->Commit(pass.View()).ok());
   Edit(
       "UPDATE jobs SET name = 'onf' WHERE id = 1; UPDATE decisions SET after = 1e9 WHERE id = 2;"
@@ -243,7 +243,7 @@ TEST_F(SqliteStoreTest, ATruncatedFileIsFoundAtOnce) {
 // Any byte of the file may be wrong: no answer is made up, nothing falls over.
 TEST_F(SqliteStoreTest, WrongBytesAnywhere) {
   Open();
-  PassMaker maker(5, 30, kFirst);
+  PassMaker maker(5, 30, kFirstWindow);
   for (int i = 0; i < 100; ++i) ASSERT_TRUE(store_->Commit(maker.Pass().View()).ok());
   next_ = {maker.next_window()};
   MaintainAll();
@@ -275,7 +275,7 @@ TEST_F(SqliteStoreTest, WrongBytesAnywhere) {
       EXPECT_THAT(read, HasSubstr("error: "));
     }
     (void)RestoreText(**opened);
-    (void)(*opened)->JobDays(JobId{3}, kFirst, next_);
+    (void)(*opened)->JobDays(JobId{3}, kFirstWindow, next_);
     (void)(*opened)->Maintain(next_);
   }
   EXPECT_LT(read_whole, 60);
@@ -315,7 +315,7 @@ TEST_F(SqliteStoreTest, AFullDiskIsTriedAgain) {
       EXPECT_TRUE(absl::IsUnavailable(status)) << status;
     }
     EXPECT_EQ(RestoreText(*store_) + WindowsText(*store_, {0}), before);
-    EXPECT_THAT(*store_->JobDays(JobId{3}, kFirst, next_), SizeIs(1));
+    EXPECT_THAT(*store_->JobDays(JobId{3}, kFirstWindow, next_), SizeIs(1));
   }
   const absl::Status again = store_->Commit(pass.View());
   ASSERT_TRUE(again.ok()) << again;
@@ -345,7 +345,7 @@ TEST_F(SqliteStoreTest, ADirectoryThatMayNotBeWritten) {
 // Readers see each pass whole and whole days, whatever the writer does beside them.
 TEST_F(SqliteStoreTest, ReadersBesideTheWriter) {
   Open();
-  std::atomic<int32_t> committed{kFirst.index - 1};
+  std::atomic<int32_t> committed{kFirstWindow.index - 1};
   std::atomic<bool> stop{false};
   std::atomic<int> wrong{0}, reads{0};
   std::vector<std::thread> readers;
@@ -353,7 +353,7 @@ TEST_F(SqliteStoreTest, ReadersBesideTheWriter) {
     readers.emplace_back([&] {
       while (!stop) {
         const int32_t least = committed;
-        const auto days = store_->JobDays(JobId{0}, kFirst, {INT32_MAX});
+        const auto days = store_->JobDays(JobId{0}, kFirstWindow, {INT32_MAX});
         DecisionQuery newest;
         newest.limit = 1;
         const auto decisions = store_->Decisions(newest, History::Reasons::kLeaveOut);
@@ -361,12 +361,13 @@ TEST_F(SqliteStoreTest, ReadersBesideTheWriter) {
           ++wrong;
           continue;
         }
-        int32_t next = kFirst.index;
+        int32_t next = kFirstWindow.index;
         for (const JobDay& day : *days) {
           for (const JobWindow& w : day.windows) wrong += w.window.index == next++ ? 0 : 1;
         }
         if (next <= least) ++wrong;
-        if (least >= kFirst.index && static_cast<int32_t>(decisions->at(0).id) <= least - kFirst.index)
+        if (least >= kFirstWindow.index &&
+            static_cast<int32_t>(decisions->at(0).id) <= least - kFirstWindow.index)
           ++wrong;
         ++reads;
       }
@@ -374,7 +375,7 @@ TEST_F(SqliteStoreTest, ReadersBesideTheWriter) {
   }
   for (int32_t i = 0; i < 400 || reads < 30; ++i) {
     ClosedWindow w;
-    w.window = {kFirst.index + i};
+    w.window = {kFirstWindow.index + i};
     w.tasks.resize(1);
     w.jobs.push_back({JobId{0}, {}});
     w.jobs[0].window.window = w.window;

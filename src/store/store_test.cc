@@ -15,7 +15,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr WindowId kFirst{20'000 * kWindowsPerDay + 250};
+constexpr WindowId kFirstPass{20'000 * kWindowsPerDay + 250};
 
 // Every answer there is.
 std::string AllText(Subject& subject, uint32_t jobs) {
@@ -49,18 +49,18 @@ INSTANTIATE_TEST_SUITE_P(Stores, StoreTest, ::testing::Values(Which::kMemory, Wh
 TEST_P(StoreTest, AnEmptyStoreHasNothing) {
   EXPECT_EQ(RestoreText(store_), "none to none, decision 0, setting 0\n");
   EXPECT_EQ(WindowsText(store_, WindowId{INT32_MIN}), "");
-  EXPECT_TRUE(history_.JobDays(JobId{1}, kFirst, kFirst.next())->empty());
-  EXPECT_FALSE(*store_.Maintain(kFirst));
+  EXPECT_TRUE(history_.JobDays(JobId{1}, kFirstPass, kFirstPass.next())->empty());
+  EXPECT_FALSE(*store_.Maintain(kFirstPass));
 }
 
 TEST_P(StoreTest, RefusesAWindowThatIsNotLater) {
-  PassMaker maker(1, 3, kFirst);
+  PassMaker maker(1, 3, kFirstPass);
   const ClosedWindow first = maker.Window(), second = maker.Window();
   PassRecord pass;
   pass.window = &second;
   ASSERT_TRUE(store_.Commit(pass).ok());
   const std::string before = AllText(*subject_, 3);
-  const Checkpoint checkpoint{1, kFirst, "state"};
+  const Checkpoint checkpoint{1, kFirstPass, "state"};
   pass.checkpoints = {&checkpoint, 1};
   EXPECT_TRUE(absl::IsAlreadyExists(store_.Commit(pass)));
   pass.window = &first;
@@ -84,12 +84,12 @@ TEST_P(StoreTest, RefusesNumbersThatDoNotAscend) {
 
 TEST_P(StoreTest, KeepsAnEmptyWindow) {
   ClosedWindow empty;
-  empty.window = kFirst;
+  empty.window = kFirstPass;
   PassRecord pass;
   pass.window = &empty;
   ASSERT_TRUE(store_.Commit(pass).ok());
-  EXPECT_EQ(WindowsText(store_, WindowId{kFirst.index - 1}), StrCat("window ", kFirst.index, "\n"));
-  EXPECT_EQ(WindowsText(store_, kFirst), "");
+  EXPECT_EQ(WindowsText(store_, WindowId{kFirstPass.index - 1}), StrCat("window ", kFirstPass.index, "\n"));
+  EXPECT_EQ(WindowsText(store_, kFirstPass), "");
 }
 
 TEST_P(StoreTest, OutcomesComeLater) {
@@ -199,16 +199,16 @@ TEST_P(StoreTest, ForgottenJobsStayUntilTheirDecisionsGo) {
       Make(GetParam(), {.history_days = 1, .decision_days = 2, .windows_to_believe = 0});
   const JobRecord jobs[] = {
       {JobId{0}, "a", {{"team", "x"}}, 5}, {JobId{1}, "b", {}, 6}, {JobId{2}, "c", {}, 7}};
-  const Checkpoint saved{.chunk = 0, .through = kFirst, .bytes = "state"};
+  const Checkpoint saved{.chunk = 0, .through = kFirstPass, .bytes = "state"};
   PassRecord pass;
   pass.new_jobs = jobs;
   pass.checkpoints = {&saved, 1};
   ASSERT_TRUE(subject->store().Commit(pass).ok());
   const JobId gone[] = {JobId{1}, JobId{2}};
-  const Checkpoint none{.chunk = 0, .through = kFirst, .bytes = ""};
+  const Checkpoint none{.chunk = 0, .through = kFirstPass, .bytes = ""};
   pass = {};
   pass.forgotten_jobs = gone;
-  pass.forgotten_s = kFirst.start_s();
+  pass.forgotten_s = kFirstPass.start_s();
   pass.checkpoints = {&none, 1};
   ASSERT_TRUE(subject->store().Commit(pass).ok());
   const auto forgotten = [&](int64_t from_s) {
@@ -217,14 +217,14 @@ TEST_P(StoreTest, ForgottenJobsStayUntilTheirDecisionsGo) {
                     .ReadForgotten(from_s,
                                    [&](const JobRecord& job, int64_t when_s) {
                                      StrAppend(&text, job.id.value, " ", job.name, " ",
-                                               when_s == kFirst.start_s() ? 1 : 0, ";");
+                                               when_s == kFirstPass.start_s() ? 1 : 0, ";");
                                    })
                     .ok());
     return text;
   };
   for (int round = 0; round < 2; ++round) {
     EXPECT_EQ(forgotten(0), "1 b 1;2 c 1;");
-    EXPECT_EQ(forgotten(kFirst.start_s() + 1), "");
+    EXPECT_EQ(forgotten(kFirstPass.start_s() + 1), "");
     EXPECT_EQ(subject->history().Job(JobId{2})->name, "c");
     EXPECT_EQ(subject->history().Job(JobId{0})->labels.size(), 1U);
     EXPECT_FALSE(subject->history().Job(JobId{9}).ok());
@@ -240,7 +240,7 @@ TEST_P(StoreTest, ForgottenJobsStayUntilTheirDecisionsGo) {
   pass = {};
   pass.new_jobs = {&jobs[2], 1};
   EXPECT_EQ(subject->store().Commit(pass).code(), absl::StatusCode::kInvalidArgument);
-  while (*subject->store().Maintain(WindowId{kFirst.index + 4 * kWindowsPerDay})) continue;
+  while (*subject->store().Maintain(WindowId{kFirstPass.index + 4 * kWindowsPerDay})) continue;
   EXPECT_EQ(forgotten(0), "");
   EXPECT_FALSE(subject->history().Job(JobId{2}).ok());
   EXPECT_EQ(subject->history().Job(JobId{1})->name, "b");
@@ -336,23 +336,23 @@ TEST_P(StoreTest, AFewWindowsOfTheFutureForgetNothing) {
 }
 
 TEST_P(StoreTest, JobDaysAreCutAtTheirEnds) {
-  PassMaker maker(3, 200, kFirst);
+  PassMaker maker(3, 200, kFirstPass);
   for (int i = 0; i < 80; ++i) {  // over midnight: window 288 is the 39th
     const ClosedWindow w = maker.Window();
     PassRecord pass;
     pass.window = &w;
     ASSERT_TRUE(store_.Commit(pass).ok());
   }
-  const auto all = history_.JobDays(JobId{203}, kFirst, {kFirst.index + 80});
-  const auto part = history_.JobDays(JobId{203}, {kFirst.index + 30}, {kFirst.index + 50});
+  const auto all = history_.JobDays(JobId{203}, kFirstPass, {kFirstPass.index + 80});
+  const auto part = history_.JobDays(JobId{203}, {kFirstPass.index + 30}, {kFirstPass.index + 50});
   ASSERT_TRUE(all.ok() && part.ok());
   ASSERT_EQ(all->size(), 2U);
   ASSERT_EQ(part->size(), 2U);
-  EXPECT_GE(part->at(0).windows.front().window.index, kFirst.index + 30);
-  EXPECT_LT(part->at(1).windows.back().window.index, kFirst.index + 50);
+  EXPECT_GE(part->at(0).windows.front().window.index, kFirstPass.index + 30);
+  EXPECT_LT(part->at(1).windows.back().window.index, kFirstPass.index + 50);
   const std::string before = Text(part);
-  MaintainAll(store_, {kFirst.index + 79});
-  EXPECT_EQ(Text(history_.JobDays(JobId{203}, {kFirst.index + 30}, {kFirst.index + 50})), before);
+  MaintainAll(store_, {kFirstPass.index + 79});
+  EXPECT_EQ(Text(history_.JobDays(JobId{203}, {kFirstPass.index + 30}, {kFirstPass.index + 50})), before);
 }
 
 // Random passes, housekeeping and stops in between: the file answers as the twin that keeps everything in
@@ -365,7 +365,7 @@ RC_GTEST_PROP(StoreProperty, TheFileAnswersAsMemoryDoes, ()) {
                        .windows_to_believe = *rc::gen::inRange(0, 20)};
   MemorySubject memory(keep);
   SqliteSubject file(keep, *rc::gen::inRange(0, 30));
-  PassMaker maker(seed, jobs, kFirst);
+  PassMaker maker(seed, jobs, kFirstPass);
   const auto steps = *rc::gen::container<std::vector<int>>(rc::gen::inRange(0, 14));
   for (const int step : steps) {
     if (step < 10) {

@@ -10,7 +10,7 @@
 namespace taut {
 namespace {
 
-constexpr uint32_t kNone = UINT32_MAX;
+constexpr uint32_t kUnnamed = UINT32_MAX;
 constexpr int64_t kNever = INT64_MAX;  // "after the end of the trace"
 
 // Columns, from 0.
@@ -27,13 +27,13 @@ namespace machine_events {
 enum { kTime, kMachine, kType, kCpu = 4, kMemory, kCount };
 }
 
-struct Collection {
+struct Collection2011 {
   struct Limit {
     int64_t time_us;
     std::optional<float> cpu, memory;
   };
-  uint32_t job = kNone;  // none until its first usage
-  uint32_t logical_name = kNone;
+  uint32_t job = kUnnamed;  // none until its first usage
+  uint32_t logical_name = kUnnamed;
   Sensitivity sensitivity = Sensitivity::kUnknown;
   std::optional<int> priority;
   bool has_limits = false;
@@ -90,9 +90,9 @@ class Google2011Reader final : public FormatReader {
   absl::Status TakeUsage(const CsvRow& row);
   void TakeMachine(const CsvRow& row, const UsageRow& usage);
   bool TakeFigures(const CsvRow& row, UsageRow& out, std::optional<float>& assigned);
-  void SetClass(const CsvRow& row, int column, Collection& c) const;
-  Collection& Find(int64_t id);
-  void MakeJob(int64_t id, Collection& c);
+  void SetClass(const CsvRow& row, int column, Collection2011& c) const;
+  Collection2011& Find(int64_t id);
+  void MakeJob(int64_t id, Collection2011& c);
 
   const ReadContext context_;
   RowGate gate_;
@@ -100,7 +100,7 @@ class Google2011Reader final : public FormatReader {
   MachineRows machines_;
   Google2011Table table_ = Google2011Table::kTaskUsage;
   absl::flat_hash_map<int64_t, uint32_t> numbers_;
-  std::vector<Collection> collections_;
+  std::vector<Collection2011> collections_;
   int64_t last_id_ = -1;
   uint32_t last_ = 0;
   NameTable logical_names_;
@@ -108,7 +108,7 @@ class Google2011Reader final : public FormatReader {
   uint64_t maxima_below_mean_ = 0;
 };
 
-Collection& Google2011Reader::Find(int64_t id) {
+Collection2011& Google2011Reader::Find(int64_t id) {
   // The tasks of a job stand together.
   if (id != last_id_ || collections_.empty()) {
     const auto [at, added] = numbers_.try_emplace(id, static_cast<uint32_t>(collections_.size()));
@@ -120,7 +120,7 @@ Collection& Google2011Reader::Find(int64_t id) {
 }
 
 // Classes are 0 (least) to 3 (most latency sensitive).
-void Google2011Reader::SetClass(const CsvRow& row, int column, Collection& c) const {
+void Google2011Reader::SetClass(const CsvRow& row, int column, Collection2011& c) const {
   int64_t scheduling_class = 0;
   if (Integer(row, column, scheduling_class) && scheduling_class >= 0 && scheduling_class <= 3) {
     c.sensitivity = static_cast<Sensitivity>(scheduling_class + 1);
@@ -131,7 +131,7 @@ absl::Status Google2011Reader::TakeJobEvent(const CsvRow& row) {
   int64_t id = 0;
   if (row.size() != job_events::kCount) return gate_.Bad(kBadColumns, row);
   if (!Integer(row, job_events::kJob, id)) return gate_.Bad(kBadNumber, row);
-  Collection& c = Find(id);
+  Collection2011& c = Find(id);
   SetClass(row, job_events::kClass, c);
   const std::string_view name = row[job_events::kLogicalName];
   if (!name.empty()) c.logical_name = logical_names_.Number(name);
@@ -148,7 +148,7 @@ absl::Status Google2011Reader::TakeTaskEvent(const CsvRow& row) {
       !TakeFloat(row, task_events::kMemory, o.unit_memory_bytes, memory)) {
     return gate_.Bad(kBadNumber, row);
   }
-  Collection& c = Find(id);
+  Collection2011& c = Find(id);
   SetClass(row, task_events::kClass, c);
   if (Integer(row, task_events::kPriority, priority)) c.priority = static_cast<int>(priority & 0xFFFF);
   // A request of 0 is no limit that anything could run under. Times: 0 is "before", kNever "after the trace".
@@ -159,7 +159,7 @@ absl::Status Google2011Reader::TakeTaskEvent(const CsvRow& row) {
   if (cpu) c.cpu = cpu;
   if (memory) c.memory = memory;
   c.has_limits = true;
-  if (c.job == kNone) {
+  if (c.job == kUnnamed) {
     c.limits.push_back({time, cpu, memory});
   } else {
     context_.sink.OnLimit(JobId{c.job}, Timestamp{time}, cpu, memory);
@@ -167,15 +167,15 @@ absl::Status Google2011Reader::TakeTaskEvent(const CsvRow& row) {
   return absl::OkStatus();
 }
 
-void Google2011Reader::MakeJob(int64_t id, Collection& c) {
+void Google2011Reader::MakeJob(int64_t id, Collection2011& c) {
   c.job = num_jobs_++;
   JobInfo info;
   info.name = fmt::format("{}", id);
-  if (c.logical_name != kNone) info.logical_name = logical_names_.name(c.logical_name);
+  if (c.logical_name != kUnnamed) info.logical_name = logical_names_.name(c.logical_name);
   info.sensitivity = c.sensitivity;
   info.priority = c.priority;
   context_.sink.OnJob(JobId{c.job}, info);
-  for (const Collection::Limit& limit : c.limits) {
+  for (const Collection2011::Limit& limit : c.limits) {
     context_.sink.OnLimit(JobId{c.job}, Timestamp{limit.time_us}, limit.cpu, limit.memory);
   }
   c.limits = {};
@@ -221,8 +221,8 @@ absl::Status Google2011Reader::TakeUsage(const CsvRow& row) {
     return gate_.Bad("no usage in the row", row);
   }
   if (!gate_.InRange(out.start.us, row)) return absl::OkStatus();
-  Collection& c = Find(id);
-  if (c.job == kNone) MakeJob(id, c);
+  Collection2011& c = Find(id);
+  if (c.job == kUnnamed) MakeJob(id, c);
   out.job = JobId{c.job};
   out.task = static_cast<uint32_t>(task);
   // The request is the owner's limit; what the container was given is the next best.
