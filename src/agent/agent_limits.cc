@@ -12,8 +12,8 @@ namespace {
 namespace pb = taut::agent::v1;
 
 constexpr int64_t kSuspectUs = kMicrosPerSecond / 2;
-constexpr int64_t kCompareUs =
-    kMicrosPerSecond;  // limits are read again before an order, if that was longer ago
+// Limits are read again before an order, if that was longer ago.
+constexpr int64_t kCompareUs = kMicrosPerSecond;
 constexpr double kMachineShare = 0.95;
 constexpr int64_t kMaxSkewS = 300;  // between the daemon's clock and this one
 constexpr int64_t kMaxGraceS = 86'400;

@@ -13,8 +13,8 @@ namespace {
 
 namespace pb = taut::agent::v1;
 
-constexpr int64_t kDepartedUs =
-    600 * kMicrosPerSecond;  // a task that comes back within this goes on where it was
+// A task that comes back within this goes on where it was.
+constexpr int64_t kDepartedUs = 600 * kMicrosPerSecond;
 constexpr int64_t kTidyUs = 60 * kMicrosPerSecond;
 constexpr int64_t kStartupGraceS = 300;  // where neither rule nor terms say one
 
