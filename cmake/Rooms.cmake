@@ -60,7 +60,8 @@ set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${apart_list})
 file(STRINGS ${apart_list} grouped_apart REGEX "^[^#]")
 list(TRANSFORM grouped_apart PREPEND ${CMAKE_SOURCE_DIR}/src/)
 
-# taut_grouped(TARGET SOURCE...): compiles these of its sources (absolute paths) in groups of about equal size.
+# taut_grouped(TARGET SOURCE...): compiles these of its sources in groups of about equal size. Only absolute paths are
+# looked up in grouped_apart.txt.
 function(taut_grouped target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
   set(together)
