@@ -5,6 +5,7 @@
 #include "absl/time/civil_time.h"
 #include "absl/time/time.h"
 #include "base/strings.h"
+#include "config/enum_name.h"
 #include "config/yaml_walk.h"
 
 namespace taut {
@@ -130,13 +131,14 @@ class BudgetReader {
   }
 
   absl::Status ReadGroup(const YAML::Node& node) {
-    constexpr std::array<std::string_view, 3> kKeys = {"name", "shares", "funding"};
+    constexpr std::array<std::string_view, 4> kKeys = {"name", "shares", "funding", "when_spent"};
     BudgetDefinition::GroupRow row;
     const absl::Status s =
         ForEachEntry(node, name_, "a group", [&](const YAML::Node& key, const YAML::Node& value) {
           const std::string& k = key.Scalar();
           if (k == "name") return ReadText(key, value, row.name);
           if (k == "shares") return ReadShares(value, row.funding.emplace_back().second);
+          if (k == "when_spent") return ReadWhenSpent(key, value, row.when_spent);
           if (k == "funding")
             return ForEachMap(value, name_, k, [&](const YAML::Node& item) {
               return ReadFundingStep(item, row.funding.emplace_back());
@@ -145,6 +147,14 @@ class BudgetReader {
         });
     if (s.ok()) out_.groups.push_back(std::move(row));
     return s;
+  }
+  absl::Status ReadWhenSpent(const YAML::Node& key, const YAML::Node& value, WhenSpent& out) const {
+    constexpr std::array<EnumName<WhenSpent>, 2> kNames = {
+        {{WhenSpent::kContinue, "continue"}, {WhenSpent::kRefuse, "refuse"}}};
+    std::string text;
+    if (absl::Status s = ReadText(key, value, text); !s.ok()) return s;
+    const absl::Status s = SetByName<WhenSpent>(kNames, text, out);
+    return s.ok() ? s : ErrorAt(name_, key, StrCat("when_spent: ", Message(s)));
   }
   absl::Status ReadFundingStep(const YAML::Node& node,
                                std::pair<std::optional<int64_t>, std::vector<BudgetPart>>& step) const {

@@ -227,6 +227,18 @@ absl::StatusOr<AdmissionVerdict> DecideAdmission(const QuotaTree& tree, const Ad
   return Decision(tree, request).Run(releases, options);
 }
 
+AdmissionVerdict Held(AdmissionVerdict verdict, std::string why) {
+  AdmissionVerdict out;
+  out.use = std::move(verdict.use);
+  out.reasons = std::move(verdict.reasons);
+  AdmissionReason reason;
+  reason.kind = AdmissionReason::Kind::kBudget;
+  reason.level = out.use.group;
+  reason.text = std::move(why);
+  out.reasons.insert(out.reasons.begin(), std::move(reason));
+  return out;
+}
+
 std::string Explain(const AdmissionVerdict& v) {
   std::string out =
       StrCat(QuotaText(v.use.amounts), " for \"", v.use.group, "\" in tier \"", v.use.tier, "\": ");
@@ -240,8 +252,10 @@ std::string Explain(const AdmissionVerdict& v) {
     return StrCat(out, "admitted, ", from, ".");
   }
   const bool queued = v.outcome == AdmissionOutcome::kQueued;
-  StrAppend(&out, queued ? "queued." : "refused, it can never fit.");
+  const bool held = !v.reasons.empty() && v.reasons.front().kind == AdmissionReason::Kind::kBudget;
+  StrAppend(&out, queued ? "queued." : held ? "refused." : "refused, it can never fit.");
   for (const AdmissionReason& r : v.reasons) StrAppend(&out, " ", r.text);
+  if (held) return out;
   if (v.reclaimable) out += " It is within the group's nominal quota, which others borrow.";
   if (v.probably_at.has_value()) {
     StrAppend(&out, " It probably fits at ", FormatTime(v.probably_at->seconds()), ", when \"",

@@ -48,6 +48,7 @@ struct AdmissionReason {
   enum class Kind : uint8_t {
     kNoQuota,         // the group has no quota of the resource in the tier
     kBorrowingLimit,  // of the group or of a cohort above
+    kBudget,  // the budget of the group is spent: of no resource
     kCohort,  // the whole cohort has no more that is unused and lent (a group without parent: it itself)
   };
   Kind kind = Kind::kNoQuota;
@@ -94,6 +95,10 @@ struct AdmissionVerdict {
 absl::StatusOr<AdmissionVerdict> DecideAdmission(const QuotaTree& tree, const AdmissionRequest& request,
                                                  std::span<const ExpectedRelease> releases = {},
                                                  const AdmissionOptions& options = {});
+
+// The verdict on the same request of a group that may start nothing new now: refused, `why` (a sentence) before
+// other reasons.
+AdmissionVerdict Held(AdmissionVerdict verdict, std::string why);
 
 // In a few sentences, for people. No trailing newline.
 std::string Explain(const AdmissionVerdict& verdict);

@@ -1,6 +1,7 @@
 // What a file says of businesses and groups, and the ledger's entries that make a book so.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -15,6 +16,9 @@ namespace taut {
 // A value from a day on; absent: from when it is first read on.
 template <typename T>
 using DefinedSteps = std::vector<std::pair<std::optional<int64_t>, T>>;
+
+// What becomes of new requests for quota of a group that has no money left: see HeldGroups. Jobs go on.
+enum class WhenSpent : uint8_t { kContinue, kRefuse };
 
 struct BudgetDefinition {
   std::string currency;
@@ -32,6 +36,7 @@ struct BudgetDefinition {
   struct GroupRow {
     std::string name;
     DefinedSteps<std::vector<BudgetPart>> funding;  // none: no business pays
+    WhenSpent when_spent = WhenSpent::kContinue;    // of now: no entry of the ledger
   };
   std::vector<Unit> units;
   std::vector<BusinessRow> businesses;

@@ -94,9 +94,15 @@ absl::StatusOr<AdmissionVerdict> RequestBook::DecideOn(const QuotaTree& tree, co
   return DecideAdmission(without, request, releases);
 }
 
+std::string RequestBook::WhyHeld(std::string_view group) const {
+  return options_.held ? options_.held(group) : std::string();
+}
+
 absl::StatusOr<AdmissionVerdict> RequestBook::Decide(const AdmissionRequest& request,
                                                      std::string_view job) const {
   absl::StatusOr<AdmissionVerdict> verdict = DecideOn(tree_, request, job, {});
+  if (std::string why = WhyHeld(request.group); verdict.ok() && !why.empty())
+    return Held(*std::move(verdict), std::move(why));
   // Only one that waits asks what will end when.
   if (!verdict.ok() || verdict->outcome != AdmissionOutcome::kQueued || ends_.empty()) return verdict;
   return DecideOn(tree_, request, job, Releases());
@@ -175,6 +181,7 @@ bool RequestBook::AdmitQueued(Timestamp now, QuotaTree& tree, std::vector<QuotaR
     return a->asked.priority > b->asked.priority;  // the queue is by age
   });
   for (const QuotaRequest* queued : queue) {
+    if (!WhyHeld(queued->asked.group).empty()) continue;  // it waits until there is money again
     const absl::StatusOr<AdmissionVerdict> verdict = DecideOn(tree, queued->asked, queued->job, {});
     if (!verdict.ok()) {
       out.push_back(Ended(*queued, RequestEnd::kRefused, now, std::string(Message(verdict.status()))));

@@ -78,6 +78,8 @@ struct RequestBookOptions {
   size_t max_queued = 10'000;
   // Queued and open ones of a group whose quota does not say it: no group takes all of the queue.
   size_t max_of_group = 1000;
+  // Why a group may start nothing new now, a sentence; "": it may. Null: each may. Be quick.
+  std::function<std::string(std::string_view group)> held = nullptr;
 };
 
 // One thread. Decisions are values: they count after Apply, so that a caller can store them first.
@@ -173,6 +175,7 @@ class RequestBook {
   absl::StatusOr<AdmissionVerdict> DecideOn(const QuotaTree& tree, const AdmissionRequest& request,
                                             std::string_view job,
                                             std::span<const ExpectedRelease> releases) const;
+  std::string WhyHeld(std::string_view group) const;
   std::vector<ExpectedRelease> Releases() const;
   std::optional<QuotaRequest> DueOf(const Entry& entry, Timestamp now) const;
   bool AdmitQueued(Timestamp now, QuotaTree& tree, std::vector<QuotaRequest>& out) const;

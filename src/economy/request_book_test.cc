@@ -234,6 +234,34 @@ TEST(RequestBook, AHugeUseOfOneResourceDoesNotLoseTheOther) {
   EXPECT_EQ(InUse(book, "a"), 4000);
 }
 
+TEST(RequestBook, AGroupThatIsHeldStartsNothingNewAndKeepsWhatRuns) {
+  std::string why;
+  RequestBookOptions options;
+  options.held = [&](std::string_view group) { return group == "a" ? why : ""; };
+  RequestBook book = *RequestBook::Make(Shop(), options);
+  const uint64_t runs = Make(book, AskFor("a", 6000, 0), "svc");
+  const uint64_t waits = Make(book, AskFor("a", 9000, 1));
+  EXPECT_EQ(StateOf(book, waits), "queued");
+  why = "Nothing is left.";
+  const AdmissionVerdict verdict = *book.Decide(AskFor("a", 1000, 2));
+  EXPECT_EQ(verdict.outcome, AdmissionOutcome::kRefused);
+  EXPECT_THAT(Explain(verdict), ::testing::EndsWith("refused. Nothing is left."));
+  EXPECT_EQ(verdict.fitting_tasks, 0);
+  EXPECT_EQ(book.Decide(AskFor("b", 1000, 2))->outcome, AdmissionOutcome::kAdmitted) << "another group";
+  const uint64_t refused = Make(book, AskFor("a", 1000, 2));
+  EXPECT_EQ(StateOf(book, refused), "refused");
+  EXPECT_THAT(Explain(*book.Decide(AskFor("a", 100'000, 2))), HasSubstr("refused. Nothing is left. "))
+      << "and what could never fit says so, too";
+
+  book.Apply(*book.Withdraw(runs, "ann", At(3)));
+  EXPECT_THAT(Step(book, 3), IsEmpty()) << "there is room, and no money";
+  EXPECT_EQ(StateOf(book, waits), "queued");
+  why.clear();
+  book.SetUse({}, At(300));
+  EXPECT_EQ(StateOf(book, Step(book, 300).at(0).id), "admitted");
+  EXPECT_EQ(StateOf(book, waits), "admitted");
+}
+
 TEST(RequestBook, RefusedRequestsAreKeptWithTheirReason) {
   RequestBook book = Book();
   const uint64_t id = Make(book, AskFor("a", 15'000, 0));

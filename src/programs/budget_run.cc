@@ -113,9 +113,22 @@ void BudgetRun::Step(double steady_s) {
   const std::string now(Message(desk_->Step()));
   // The end of a period reads its whole account.
   next_s_ = steady_s + (now.empty() ? kBudgetStepSeconds : kBudgetRetrySeconds);
+  SayHolds();
   if (now == said_) return;
   if (!now.empty()) spdlog::error("budgets: {}", now);
   said_ = now;
+}
+
+void BudgetRun::SayHolds() {
+  GroupHolds held = desk_->held();
+  if (held == held_) return;
+  for (const auto& [group, why] : held) {
+    if (!held_.contains(group)) ActionLog::Info("budget_held", {{"group", group}, {"why", why}});
+  }
+  for (const auto& [group, why] : held_) {
+    if (!held.contains(group)) ActionLog::Info("budget_free", {{"group", group}});
+  }
+  held_ = std::move(held);
 }
 
 absl::Status BudgetRun::Reload(const DaemonConfig& config) {

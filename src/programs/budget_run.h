@@ -43,6 +43,9 @@ class BudgetRun {
   std::unique_ptr<RequestLog> log_;
   std::unique_ptr<BudgetDesk> desk_;
   double next_s_ = 0;
+  void SayHolds();
+
+  GroupHolds held_;   // that were logged
   std::string said_;  // the failure that was logged last
 };
 

@@ -298,7 +298,8 @@ absl::Status Daemon::StartQuota() {
   if (config_.quota.file.empty()) return absl::OkStatus();
   absl::StatusOr<std::unique_ptr<QuotaRun>> quota = QuotaRun::Open(
       config_.quota, config_.store.path, config_.store.decision_days,
-      [this] { return config_.clock == ClockSource::kSamples ? control_->ingest().now() : Now(); });
+      [this] { return config_.clock == ClockSource::kSamples ? control_->ingest().now() : Now(); },
+      [this](std::string_view group) { return budgets_ == nullptr ? "" : budgets_->desk()->WhyHeld(group); });
   if (!quota.ok()) return quota.status();
   quota_ = *std::move(quota);
   quota_->desk()->OnWindow(*control_->view());  // of what is stored

@@ -112,7 +112,8 @@ std::optional<std::vector<NamespaceQuota>> NamespaceQuotasOf(const QuotaView& vi
 
 absl::StatusOr<std::unique_ptr<QuotaRun>> QuotaRun::Open(const QuotaConfig& config,
                                                          const std::string& store_path, int keep_days,
-                                                         std::function<Timestamp()> now) {
+                                                         std::function<Timestamp()> now,
+                                                         std::function<std::string(std::string_view)> held) {
   std::vector<std::string> warnings;
   absl::StatusOr<QuotaSpec> spec = ReadQuota(config, warnings);
   if (!spec.ok()) return spec.status();
@@ -124,6 +125,7 @@ absl::StatusOr<std::unique_ptr<QuotaRun>> QuotaRun::Open(const QuotaConfig& conf
   options.groups = RulesOf(config);
   options.book.start_within_s = config.start_within_s;
   options.book.max_of_group = config.max_requests;
+  options.book.held = std::move(held);
   options.gone_after_s = config.gone_after_s;
   options.keep_ended_days = keep_days;
   options.log = run->log_.get();

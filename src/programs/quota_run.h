@@ -35,11 +35,12 @@ std::optional<std::vector<NamespaceQuota>> NamespaceQuotasOf(const QuotaView& vi
 
 class QuotaRun {
  public:
-  // REQUIRES: config.file is not empty. `store_path`: "memory", or the store that the log is beside. Errors as
-  // ReadQuota, or of the log.
+  // REQUIRES: config.file is not empty. `store_path`: "memory", or the store that the log is beside. `held`: as
+  // RequestBookOptions. Errors as ReadQuota, or of the log.
   static absl::StatusOr<std::unique_ptr<QuotaRun>> Open(const QuotaConfig& config,
                                                         const std::string& store_path, int keep_days,
-                                                        std::function<Timestamp()> now);
+                                                        std::function<Timestamp()> now,
+                                                        std::function<std::string(std::string_view)> held);
 
   QuotaDesk* desk() { return desk_.get(); }
   // From the loop: what is due by the time, at most once a second. Failures are logged once.

@@ -16,6 +16,11 @@ constexpr int64_t kCloseAnyway = 3600;
 constexpr int64_t kEraBegins = 946'684'800;  // 2000-01-01
 // Of one call, so that a daemon that was stopped for years starts.
 constexpr int kMostCloses = 24;
+// What was spent is looked at again, for holds: it reads the account of the whole period.
+constexpr int64_t kHoldsEverySeconds = 900;
+
+// After the reason of a hold.
+constexpr std::string_view kHeldMeans = "New requests of the group are refused (when_spent), its jobs go on.";
 
 bool AsksTheSame(const BudgetEntry& a, const BudgetEntry& b, bool all) {
   const auto shares = [](const BudgetEntry& e) {
@@ -34,6 +39,8 @@ absl::StatusOr<std::unique_ptr<BudgetDesk>> BudgetDesk::Open(Options options) {
   desk->definition_ = desk->options_.definition;
   desk->price_ = desk->options_.price;
   if (absl::Status s = desk->ReadLog(); !s.ok()) return s;
+  // What was held before a restart is held after it, also before the first Step, which tries again and tells.
+  (void)desk->FindFirstHolds();
   return desk;
 }
 
@@ -146,6 +153,11 @@ absl::Status BudgetDesk::Step() {
   if (now_s < kEraBegins) return absl::OkStatus();
   if (absl::Status s = CheckWritable(); !s.ok()) return s;
   if (absl::Status s = ClosePeriods(now_s); !s.ok()) return s;
+  if (absl::Status s = EnterDefinition(now_s); !s.ok()) return s;
+  return FindHolds(now_s);
+}
+
+absl::Status BudgetDesk::EnterDefinition(int64_t now_s) {
   if (defined_) return absl::OkStatus();
   const absl::Status s = Define(definition_, price_, now_s);
   if (absl::IsUnavailable(s)) return s;
@@ -166,6 +178,7 @@ absl::Status BudgetDesk::Reload(BudgetDefinition definition, const Price& price)
   }
   definition_ = std::move(definition);
   price_ = price;
+  held_at_s_.reset();
   refusal_.clear();
   view_ = nullptr;
   return absl::OkStatus();
@@ -244,9 +257,64 @@ absl::Status BudgetDesk::Divide(const Account& account, BudgetView& view) const 
   return absl::OkStatus();
 }
 
+absl::Status BudgetDesk::FindFirstHolds() {
+  const int64_t now_s = options_.now().seconds();
+  const std::lock_guard lock(mutex_);
+  return damage_.empty() && book_.is_open() ? FindHolds(now_s) : absl::OkStatus();
+}
+
+absl::Status BudgetDesk::FindHolds(int64_t now_s) {
+  const bool any = std::ranges::any_of(definition_.groups, [](const BudgetDefinition::GroupRow& row) {
+    return row.when_spent == WhenSpent::kRefuse;
+  });
+  std::shared_ptr<Holds> found;
+  if (any) {
+    std::shared_ptr<const GroupScheme> scheme = options_.scheme();
+    const std::shared_ptr<const Holds> before = holds();
+    const bool recent = held_at_s_.has_value() && now_s >= *held_at_s_ && now_s - *held_at_s_ < kHoldsEverySeconds;
+    if (recent && held_entries_ == ledger_.size() && before != nullptr && before->scheme == scheme)
+      return absl::OkStatus();
+    const auto view = ViewAt(now_s);
+    if (!view.ok()) return view.status();
+    found = std::make_shared<Holds>();
+    // Not those of the view, which may be older than an override that has ended.
+    found->why = HeldGroups(definition_, book_, (*view)->spent.spent, now_s);
+    for (const BudgetDefinition::GroupRow& row : definition_.groups) found->groups.insert(row.name);
+    found->scheme = std::move(scheme);
+  }
+  held_at_s_ = now_s;
+  held_entries_ = ledger_.size();
+  const std::lock_guard lock(holds_mutex_);
+  holds_ = std::move(found);
+  return absl::OkStatus();
+}
+
+std::shared_ptr<const BudgetDesk::Holds> BudgetDesk::holds() const {
+  const std::lock_guard lock(holds_mutex_);
+  return holds_;
+}
+
+std::string BudgetDesk::WhyHeld(std::string_view group) const {
+  const std::shared_ptr<const Holds> holds = this->holds();
+  if (holds == nullptr || holds->why.empty()) return "";
+  const std::string paying = holds->scheme->NearestAbove(
+      group, [&](std::string_view name) { return holds->groups.contains(name); });
+  const auto found = holds->why.find(paying);
+  return found == holds->why.end() ? "" : found->second;
+}
+
+GroupHolds BudgetDesk::held() const {
+  const std::shared_ptr<const Holds> holds = this->holds();
+  return holds == nullptr ? GroupHolds() : holds->why;
+}
+
 absl::StatusOr<std::shared_ptr<const BudgetView>> BudgetDesk::View() {
   const int64_t now_s = options_.now().seconds();
   const std::lock_guard lock(mutex_);
+  return ViewAt(now_s);
+}
+
+absl::StatusOr<std::shared_ptr<const BudgetView>> BudgetDesk::ViewAt(int64_t now_s) {
   const auto account = Read(now_s);
   if (!account.ok()) return account.status();
   if (view_ != nullptr) return view_;
@@ -256,6 +324,8 @@ absl::StatusOr<std::shared_ptr<const BudgetView>> BudgetDesk::View() {
   if (!damage_.empty()) view->warnings.emplace_back(Message(CheckWritable()));
   if (!refusal_.empty()) view->warnings.push_back(StrCat("the budgets file is not in force: ", refusal_));
   if (absl::Status s = Divide(**account, *view); !s.ok()) return s;
+  view->held = HeldGroups(definition_, book_, view->spent.spent, now_s);
+  for (const auto& [group, why] : view->held) view->warnings.push_back(StrCat(why, " ", kHeldMeans));
   view_ = std::move(view);
   return view_;
 }

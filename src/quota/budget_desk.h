@@ -8,7 +8,9 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -17,6 +19,7 @@
 #include "control/fleet_view.h"
 #include "economy/budget_book.h"
 #include "economy/budget_definition.h"
+#include "economy/budget_hold.h"
 #include "economy/budget_spending.h"
 #include "ports/request_log.h"
 #include "ports/store.h"
@@ -30,6 +33,7 @@ struct BudgetView {
   int64_t counted_s = 0;    // up to where is counted: the end of the last window
   BudgetSpending spent;     // of the open period, so far
   BudgetSpending forecast;  // at its end, if the rest is as the last 7 days
+  GroupHolds held;
   std::vector<std::string> warnings;
 };
 
@@ -56,8 +60,9 @@ class BudgetDesk {
   // Errors of the log.
   static absl::StatusOr<std::unique_ptr<BudgetDesk>> Open(Options options);
 
-  // Ends periods that are over, and enters what the definition changes. Not OK: it is tried again with the
-  // next call. What the definition may not change is a warning of View, and is not tried again.
+  // Ends periods that are over, enters what the definition changes, and finds which groups may start nothing new.
+  // Not OK: it is tried again with the next call. What the definition may not change is a warning of View, and is
+  // not tried again.
   absl::Status Step();
   // Another definition or price, entered at once. Not OK: the book stays as it was.
   absl::Status Reload(BudgetDefinition definition, const Price& price);
@@ -67,6 +72,11 @@ class BudgetDesk {
   absl::StatusOr<BudgetEntry> Submit(BudgetEntry asked, bool all);
   // Kept until another window has closed or something is entered. O(account of the period) then.
   absl::StatusOr<std::shared_ptr<const BudgetView>> View();
+  // Why this group, or the one with a budget that it is below, may start nothing new: "" if it may, or if that is
+  // not known. By what was spent a quarter of an hour ago, or at the last entry. Takes no lock that is held while
+  // the account is read.
+  std::string WhyHeld(std::string_view group) const;
+  GroupHolds held() const;
   // As it is now.
   BudgetBook book() const;
   // Newest first: what `shown` makes of each entry, without those of which it makes nothing.
@@ -84,11 +94,21 @@ class BudgetDesk {
     std::vector<GroupDay> days, recent;
     int64_t recent_s = 0;  // how much time `recent` is of
   };
+  struct Holds {
+    GroupHolds why;
+    std::set<std::string, std::less<>> groups;  // with a budget
+    std::shared_ptr<const GroupScheme> scheme;
+  };
   explicit BudgetDesk(Options options) : options_(std::move(options)) {}
   absl::Status ReadLog();
+  absl::Status FindFirstHolds();
   // These REQUIRE mutex_.
   absl::Status CheckWritable() const;
+  absl::Status EnterDefinition(int64_t now_s);
   absl::Status Define(const BudgetDefinition& definition, const Price& price, int64_t now_s);
+  absl::StatusOr<std::shared_ptr<const BudgetView>> ViewAt(int64_t now_s);
+  absl::Status FindHolds(int64_t now_s);
+  std::shared_ptr<const Holds> holds() const;  // does not require it; null: none
   absl::Status ClosePeriods(int64_t now_s);
   absl::Status CloseOne(int64_t now_s);
   // The account of the open period and of the last days, read again once a window has closed or the groups,
@@ -112,6 +132,10 @@ class BudgetDesk {
   BudgetCounts counts_;
   std::shared_ptr<const Account> account_;  // null: to be read
   std::shared_ptr<const BudgetView> view_;  // of account_ and book_
+  std::optional<int64_t> held_at_s_;        // when holds_ were found; absent: to be found
+  size_t held_entries_ = 0;                 // of the ledger then
+  mutable std::mutex holds_mutex_;          // of holds_ alone; taken last
+  std::shared_ptr<const Holds> holds_;
 };
 
 }  // namespace taut

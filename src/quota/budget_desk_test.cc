@@ -121,6 +121,35 @@ TEST_F(BudgetDeskTest, EntersTheDefinitionOnceAndCountsTheAccount) {
   EXPECT_EQ((*view)->spent.unfunded, Coins(7));
 }
 
+TEST_F(BudgetDeskTest, SaysWhichGroupsMayStartNothingNew) {
+  BudgetDefinition refusing = TwoBusinesses();
+  refusing.groups[1].when_spent = WhenSpent::kRefuse;  // web, whom retail pays for
+  auto desk = Open(refusing);
+  ASSERT_EQ(desk->Step(), absl::OkStatus());
+  EXPECT_EQ(desk->WhyHeld("web"), "");
+  history_.Spend(1, kNovember + 2 * kDaySeconds, 1000);  // of web-eu, which is below web
+  ASSERT_EQ(desk->Step(), absl::OkStatus());
+  EXPECT_EQ(desk->WhyHeld("web"), "") << "it was looked at a moment ago";
+  SetTime(now_.seconds() + 900);
+  ASSERT_EQ(desk->Step(), absl::OkStatus());
+  EXPECT_THAT(desk->WhyHeld("web"), HasSubstr("retail"));
+  EXPECT_EQ(desk->WhyHeld("web-eu"), desk->WhyHeld("web")) << "it has no budget of its own";
+  EXPECT_EQ(desk->WhyHeld("shop"), "") << "its file does not say so";
+  EXPECT_EQ(desk->WhyHeld("stray"), "");
+  EXPECT_THAT((*desk->View())->warnings, ::testing::Contains(HasSubstr("New requests of the group are refused")));
+  EXPECT_THAT(Open(refusing)->WhyHeld("web"), HasSubstr("retail")) << "at once after a restart";
+
+  ASSERT_TRUE(desk->Submit(Ask(BudgetAct::kGrant, Business("retail"), Coins(5)), false).ok());
+  ASSERT_EQ(desk->Step(), absl::OkStatus());
+  EXPECT_EQ(desk->WhyHeld("web"), "") << "a grant counts at once";
+  ASSERT_TRUE(desk->Submit(Ask(BudgetAct::kFreeze, Business("retail")), false).ok());
+  ASSERT_EQ(desk->Step(), absl::OkStatus());
+  EXPECT_THAT(desk->held(), SizeIs(1));
+  ASSERT_EQ(desk->Reload(TwoBusinesses(), {0, Coins(1), Coins(1)}), absl::OkStatus());
+  ASSERT_EQ(desk->Step(), absl::OkStatus());
+  EXPECT_THAT(desk->held(), IsEmpty()) << "another file holds nobody";
+}
+
 TEST_F(BudgetDeskTest, ARepeatedRequestIsOneEntry) {
   auto desk = Open();
   ASSERT_EQ(desk->Step(), absl::OkStatus());
