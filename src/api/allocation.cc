@@ -71,6 +71,10 @@ double Efficiency(const AccountAmounts& a) {
   return a.usage > 0 ? 1 : 0;
 }
 
+std::string TimeText(int64_t time_s) {
+  return absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", absl::FromUnixSeconds(time_s), absl::UTCTimeZone());
+}
+
 // "shop/web": of the values of a group.
 std::string GroupName(const CostGroup& group) {
   std::string name;
@@ -84,9 +88,6 @@ void PutRow(const std::string& name, const CostGroup& group, const AccountEntry&
             JsonWriter& json) {
   const auto value = [&](size_t i) {
     return group.values[i].has_value() ? std::string_view(*group.values[i]) : kUnallocated;
-  };
-  const auto time = [](int64_t s) {
-    return absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", absl::FromUnixSeconds(s), absl::UTCTimeZone());
   };
   const double hours = static_cast<double>(end_s - start_s) / 3600;
   const AccountAmounts& cpu = sums.amounts(Resource::kCpu);
@@ -108,11 +109,11 @@ void PutRow(const std::string& name, const CostGroup& group, const AccountEntry&
   json.EndObject();
   json.Key("window");
   json.BeginObject();
-  json.Field("start", std::string_view(time(start_s)));
-  json.Field("end", std::string_view(time(end_s)));
+  json.Field("start", std::string_view(TimeText(start_s)));
+  json.Field("end", std::string_view(TimeText(end_s)));
   json.EndObject();
-  json.Field("start", std::string_view(time(start_s)));
-  json.Field("end", std::string_view(time(end_s)));
+  json.Field("start", std::string_view(TimeText(start_s)));
+  json.Field("end", std::string_view(TimeText(end_s)));
   json.Key("minutes");
   json.Number(hours * 60, kDigits);
   PutResource(Resource::kCpu, cpu, hours, prices.core_hour, json);
@@ -149,7 +150,10 @@ HttpResponse Api::Allocation(const HttpRequest& request, const Reach& reach) {
   const absl::StatusOr<std::vector<Aggregate>> aggregates = AggregatesOf(TextParameter(request, "aggregate"));
   if (!aggregates.ok()) return ErrorResponse(aggregates.status());
   const std::string step_text = TextParameter(request, "step");
-  const bool accumulate = TextParameter(request, "accumulate") == "true";
+  const std::string accumulate_text = TextParameter(request, "accumulate");
+  if (!accumulate_text.empty() && accumulate_text != "true" && accumulate_text != "false")
+    return ErrorResponse(400, StrCat("invalid accumulate=", accumulate_text, ": expected true or false"));
+  const bool accumulate = accumulate_text == "true";
   int64_t step_s = window->to_s - window->from_s;
   if (!step_text.empty() && !accumulate) {
     const absl::StatusOr<int64_t> step = AllocationDuration("step", step_text);
@@ -162,7 +166,13 @@ HttpResponse Api::Allocation(const HttpRequest& request, const Reach& reach) {
                                      kMostSteps, " steps in the window"));
   }
   const std::shared_ptr<const FleetView> view = control_.view();
-  CostQuery query{.from_s = window->from_s, .to_s = window->to_s, .step_windows = kWindowsPerHour, .by = {}};
+  const WindowId hours_from = HoursFrom(*view, window->to_s);
+  if (!one_set && step_s % kDaySeconds != 0 && window->from_s < hours_from.start_s()) {
+    return ErrorResponse(400, StrCat("invalid step=", step_text, ": the account keeps whole days before ",
+                                     TimeText(hours_from.start_s()),
+                                     ": expected whole days, or a window that begins at that time or later"));
+  }
+  CostQuery query{.from_s = window->from_s, .to_s = window->to_s, .by = {}, .steps = CostQuery::Steps::kNone};
   for (const Aggregate& a : *aggregates) query.by.push_back(a.by);
   if (!reach.all()) query.which = [&reach](const JobRecord& job) { return reach.Has(job); };
   if (!one_set) {
@@ -198,7 +208,7 @@ HttpResponse Api::Allocation(const HttpRequest& request, const Reach& reach) {
   } else {
     for (const CostStep& step : report->steps) {
       const int64_t start_s = step.first.start_s();
-      put_set(start_s, std::min(start_s + step_s, end_s), [&](size_t i) {
+      put_set(std::max(start_s, report->from.start_s()), std::min(start_s + step_s, end_s), [&](size_t i) {
         const bool measured = i < step.groups.size() && !(step.groups[i] == AccountEntry());
         return measured ? &step.groups[i] : nullptr;
       });

@@ -17,13 +17,11 @@ double PriceOf(Resource r, const Prices& prices) {
 
 constexpr size_t kMostForgotten = 100'000;  // that are groups of their own
 
-void WidenTimes(const FleetView& view, const CostQuery& query, CostReport& report) {
-  const auto window_of = [](int64_t s) { return FloorDiv(s, kWindowSeconds); };
-  // Days before that of the next window are summed up.
-  const int64_t newest = view.window.has_value() ? view.window->index : window_of(query.to_s);
-  const int64_t today = FloorDiv(newest + 1, kWindowsPerDay) * kWindowsPerDay;
+int64_t WindowOf(int64_t time_s) { return FloorDiv(time_s, kWindowSeconds); }
+
+void WidenTimes(int64_t today, const CostQuery& query, CostReport& report) {
   const auto align = [&](int64_t window) { return window < today ? kWindowsPerDay : kWindowsPerHour; };
-  const int64_t from = window_of(query.from_s), to = window_of(query.to_s + kWindowSeconds - 1);
+  const int64_t from = WindowOf(query.from_s), to = WindowOf(query.to_s + kWindowSeconds - 1);
   const auto bounded = [](int64_t window) {
     return WindowId{static_cast<int32_t>(std::clamp<int64_t>(window, INT32_MIN / 2, INT32_MAX / 2))};
   };
@@ -114,9 +112,14 @@ Costs CostsOf(const AccountEntry& sums, const Prices& prices) {
   return out;
 }
 
+WindowId HoursFrom(const FleetView& view, int64_t to_s) {
+  const int64_t newest = view.window.has_value() ? view.window->index : WindowOf(to_s);
+  return {static_cast<int32_t>(FloorDiv(newest + 1, kWindowsPerDay) * kWindowsPerDay)};
+}
+
 absl::StatusOr<CostReport> ReadCosts(History& history, const FleetView& view, const CostQuery& query) {
   CostReport report;
-  WidenTimes(view, query, report);
+  WidenTimes(HoursFrom(view, query.to_s).index, query, report);
   Grouping grouping(history, view, query, report);
   std::map<int64_t, CostStep> steps;
   const absl::Status read = history.ReadAccount(
@@ -126,11 +129,12 @@ absl::StatusOr<CostReport> ReadCosts(History& history, const FleetView& view, co
           const std::optional<uint32_t> of = grouping.Of(e.job);
           if (!of.has_value()) continue;
           const uint32_t group = *of;
-          CostStep& step = steps[first];
-          step.first = WindowId{static_cast<int32_t>(first)};
           report.groups[group].sums.Add(e);
           report.sums.Add(e);
           if (span.late) report.late.Add(e);
+          if (query.steps == CostQuery::Steps::kNone) continue;
+          CostStep& step = steps[first];
+          step.first = WindowId{static_cast<int32_t>(first)};
           step.sums.Add(e);
           if (query.steps == CostQuery::Steps::kTotals) continue;
           if (step.groups.size() <= group) step.groups.resize(group + 1);

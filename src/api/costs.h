@@ -37,7 +37,7 @@ struct CostQuery {
   int64_t from_s = 0, to_s = 0;           // half-open
   int32_t step_windows = kWindowsPerDay;  // > 0; steps begin at multiples of it
   std::vector<std::string> by;            // labels, or kByJob; none: all jobs are one group
-  enum class Steps : uint8_t { kTotals, kGroups } steps = Steps::kTotals;
+  enum class Steps : uint8_t { kNone, kTotals, kGroups } steps = Steps::kTotals;
   // Which jobs count; empty: all. Those whose record is gone do not count where it is set.
   std::function<bool(const JobRecord&)> which = nullptr;
 };
@@ -64,6 +64,9 @@ struct CostReport {
   std::set<std::string> labels;   // that its jobs have
 };
 
+// The start of the newest day, whose hours the account tells apart: days before it are summed up. to_s: the end of
+// the times that are asked for, which is taken for now as long as the view has no window.
+WindowId HoursFrom(const FleetView& view, int64_t to_s);
 // The account of [from_s, to_s), widened to whole hours of the newest day and to whole days (of UTC) before:
 // the account tells no shorter times apart. Of forgotten jobs the first 100,000 are jobs of their own under
 // kByJob; the others, and those whose record is gone, have no value there. O(account), and a read of the store

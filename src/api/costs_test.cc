@@ -181,6 +181,14 @@ TEST_F(CostsTest, AnswersAsOpenCost) {
   EXPECT_THAT(Get("/allocation", {{"window", "7d"}, {"aggregate", "pod"}}, 400), HasSubstr("label:NAME"));
   EXPECT_THAT(Get("/allocation", {{"window", "soon"}}, 400), HasSubstr("a duration such as 7d"));
   EXPECT_THAT(Get("/allocation", {{"window", "7d"}, {"step", "7m"}}, 400), HasSubstr("whole hours"));
+  // The account has no hours of a day that is over: its whole cost would stand in the first.
+  EXPECT_THAT(Get("/allocation", {{"window", "2d"}, {"step", "1h"}}, 400),
+              HasSubstr("whole days before 2023-11-15T00:00:00Z"));
+  EXPECT_THAT(Get("/allocation", {{"window", "7d"}, {"accumulate", "maybe"}}, 400),
+              HasSubstr("expected true or false"));
+  const auto hours =
+      Parsed(Get("/allocation", {{"window", "today"}, {"step", "1h"}, {"aggregate", "namespace"}}));
+  EXPECT_EQ(hours["data"].get_array().value().size(), 1U);
   EXPECT_THAT(Get("/allocation", {{"window", "7d"}, {"includeIdle", "true"}}), HasSubstr("idle capacity"));
 }
 
