@@ -303,6 +303,7 @@ HttpResponse Api::Quota(const HttpRequest& request, const Reach& reach) {
     json.Field("tier", std::string_view(use.tier));
     json.Field("jobs", static_cast<int64_t>(use.jobs));
     json.Field("first_job", std::string_view(use.first_job));
+    json.Field("requests", static_cast<int64_t>(use.requests));
     PutAmounts("amounts", use.amounts, json);
     json.EndObject();
   }

@@ -1,6 +1,7 @@
 // taut requests: quota of a running daemon, and requests for it.
 #include <algorithm>
 
+#include "absl/strings/ascii.h"
 #include "base/strings.h"
 #include "base/time.h"
 #include "cli/answer.h"
@@ -33,6 +34,19 @@ std::string AmountsText(const Json& amounts) {
   return out;
 }
 
+// "2 jobs and 1 request of group ...".
+std::string UncoveredText(const Json& use) {
+  const auto counted = [&](const char* key, std::string_view one) {
+    const int64_t n = IntAt(use, key);
+    return n == 0 ? "" : StrCat(n, " ", one, n == 1 ? "" : "s");
+  };
+  const std::string jobs = counted("jobs", "job"), requests = counted("requests", "request");
+  return StrCat(jobs, jobs.empty() || requests.empty() ? "" : " and ", requests, " of group \"",
+                TextAt(use, "group"), "\", tier \"", TextAt(use, "tier"), "\" without quota (",
+                AmountsText(At(use, "amounts")),
+                jobs.empty() ? "" : StrCat("; the first job is ", TextAt(use, "first_job")), ")\n");
+}
+
 std::string QuotaTable(const Json& page) {
   const Json& all = ItemsAt(page, "rows");
   const bool has_history = std::ranges::any_of(all, [](const Json& row) { return row.contains("history"); });
@@ -52,11 +66,7 @@ std::string QuotaTable(const Json& page) {
     table.Add(std::move(cells));
   }
   std::string out = table.Render();
-  for (const Json& use : ItemsAt(page, "uncovered")) {
-    StrAppend(&out, At(use, "jobs").dump(), At(use, "jobs") == 1 ? " job" : " jobs", " of group \"",
-              TextAt(use, "group"), "\", tier \"", TextAt(use, "tier"), "\" without quota (",
-              AmountsText(At(use, "amounts")), "; the first is ", TextAt(use, "first_job"), ")\n");
-  }
+  for (const Json& use : ItemsAt(page, "uncovered")) StrAppend(&out, UncoveredText(use));
   for (const Json& warning : ItemsAt(page, "warnings")) {
     if (warning.is_string()) StrAppend(&out, "warning: ", Printable(warning.get<std::string>()), "\n");
   }
@@ -89,7 +99,10 @@ absl::StatusOr<std::vector<QueryParameter>> Pairs(const std::vector<std::string>
     const size_t equals = word.find('=');
     if (equals == std::string::npos || equals == 0)
       return absl::InvalidArgumentError(StrCat("\"", word, "\": expected KEY=VALUE, such as group=search"));
-    out.push_back({word.substr(0, equals), word.substr(equals + 1)});
+    const std::string key = word.substr(0, equals);
+    if (std::ranges::any_of(out, [&](const QueryParameter& other) { return other.name == key; }))
+      return absl::InvalidArgumentError(StrCat("\"", key, "\" is there twice: expected each key once"));
+    out.push_back({key, word.substr(equals + 1)});
   }
   if (out.empty())
     return absl::InvalidArgumentError("nothing is asked for: expected KEY=VALUE, such as group=search cpu=2");
@@ -131,6 +144,9 @@ absl::StatusOr<int> EndRequest(const RequestsArgs& args, HttpClient& client) {
   if (args.words.size() != 1)
     return absl::InvalidArgumentError(
         "end: expected the number of one request, such as `taut requests end 12`");
+  if (!std::ranges::all_of(args.words[0], absl::ascii_isdigit))
+    return absl::InvalidArgumentError(
+        StrCat("end: \"", args.words[0], "\" is not the number of a request, such as 12"));
   const auto ended = JsonOf(client, client.Delete(StrCat(kRequestsPath, "/", PercentEncode(args.words[0]))));
   if (!ended.ok()) return ended.status();
   Show(args.daemon.output, *ended, [&] { return RequestText(*ended); });

@@ -27,6 +27,8 @@ bool IsFor(const AdmissionRequest& request, const JobUse& use) {
   return request.group == use.group && request.tier == use.tier;
 }
 
+constexpr std::string_view kNeverFits = "It can no longer fit";
+
 // Whether the quota has the place where something is used.
 bool Covers(const QuotaTree& tree, const std::string& group, const std::string& tier) {
   return tree.GroupNamed(group).ok() && tree.TierNamed(tier).has_value();
@@ -173,8 +175,22 @@ std::optional<QuotaRequest> RequestBook::DueOf(const Entry& entry, Timestamp now
   return std::nullopt;
 }
 
+// It fitted the quota when it was made. A mistake in the quota file that is mended soon should end no request, so
+// it goes on to wait for a while.
+std::optional<QuotaRequest> RequestBook::NeverFits(const QuotaRequest& queued, std::string_view why,
+                                                   Timestamp now) {
+  const auto [since, is_new] = never_fits_.try_emplace(queued.id, now);
+  const Timestamp end = After(since->second, options_.refuse_after_s);
+  if (end <= now) return Ended(queued, RequestEnd::kRefused, now, std::string(why));
+  if (!is_new) return std::nullopt;
+  QuotaRequest out = queued;
+  out.reason = StrCat(kNeverFits, " since the quota was changed; it is refused after ",
+                      options_.refuse_after_s, " s unless that changes. ", why);
+  return out;
+}
+
 // False: the rest of the queue is to be looked at once these are applied.
-bool RequestBook::AdmitQueued(Timestamp now, QuotaTree& tree, std::vector<QuotaRequest>& out) const {
+bool RequestBook::AdmitQueued(Timestamp now, QuotaTree& tree, std::vector<QuotaRequest>& out) {
   std::vector<const QuotaRequest*> queue;
   for (const uint64_t id : queue_) queue.push_back(&requests_.at(id).request);
   std::stable_sort(queue.begin(), queue.end(), [](const QuotaRequest* a, const QuotaRequest* b) {
@@ -183,13 +199,18 @@ bool RequestBook::AdmitQueued(Timestamp now, QuotaTree& tree, std::vector<QuotaR
   for (const QuotaRequest* queued : queue) {
     if (!WhyHeld(queued->asked.group).empty()) continue;  // it waits until there is money again
     const absl::StatusOr<AdmissionVerdict> verdict = DecideOn(tree, queued->asked, queued->job, {});
-    if (!verdict.ok()) {
-      out.push_back(Ended(*queued, RequestEnd::kRefused, now, std::string(Message(verdict.status()))));
+    if (!verdict.ok() || verdict->outcome == AdmissionOutcome::kRefused) {
+      const std::string why = verdict.ok() ? Explain(*verdict) : std::string(Message(verdict.status()));
+      if (std::optional<QuotaRequest> changed = NeverFits(*queued, why, now); changed.has_value())
+        out.push_back(*std::move(changed));
       continue;
     }
-    if (verdict->outcome == AdmissionOutcome::kQueued) continue;
+    never_fits_.erase(queued->id);
+    if (verdict->outcome == AdmissionOutcome::kQueued) {
+      if (queued->reason.starts_with(kNeverFits)) out.push_back(Decided(*queued, *verdict, queued->since));
+      continue;
+    }
     out.push_back(Decided(*queued, *verdict, now));
-    if (verdict->outcome != AdmissionOutcome::kAdmitted) continue;
     // It will count with what its jobs use, if that is more.
     if (AnyJobOf(queued->asked, queued->job)) return false;
     Change(tree, verdict->use, true);
@@ -220,7 +241,9 @@ std::vector<QuotaRequest> RequestBook::Due(Timestamp now) {
       out.push_back(*std::move(due));
   }
   const bool ends = std::any_of(out.begin(), out.end(), [](const QuotaRequest& r) { return !r.open(); });
-  if (queue_.empty() || !(ends || room_changed_)) return out;
+  const bool refuses = std::ranges::any_of(
+      never_fits_, [&](const auto& waits) { return After(waits.second, options_.refuse_after_s) <= now; });
+  if (queue_.empty() || !(ends || room_changed_ || refuses)) return out;
   QuotaTree later = tree_;
   for (const QuotaRequest& ended : out) {
     if (ended.open()) continue;
@@ -297,6 +320,7 @@ void RequestBook::FindUncovered() {
     use.tier = tier;
     if (use.jobs == 0 && jobs > 0) use.first_job = job;
     use.jobs += jobs;
+    use.requests += 1 - jobs;
     use.amounts = Sum(use.amounts, amounts, 1);
   };
   for (const Job& job : jobs_) {
@@ -465,6 +489,7 @@ void RequestBook::File(const QuotaRequest& request) {
     }
   };
   put(queue_, request.state == RequestState::kQueued);
+  if (request.state != RequestState::kQueued) never_fits_.erase(request.id);
   put(open_, request.open());
   put(ended_, request.state == RequestState::kEnded);
   if (request.asked.duration_s.has_value()) {

@@ -33,7 +33,7 @@ std::optional<RequestState> RequestStateNamed(std::string_view name);
 // Why a request ended.
 enum class RequestEnd : uint8_t {
   kNone,        // it is open
-  kRefused,     // it can never fit, or its group has no quota
+  kRefused,     // it can never fit, or its group has no quota; of a queued one: for refuse_after_s
   kWithdrawn,   // a user ended it
   kFinished,    // its job is no longer measured
   kNotStarted,  // its job was not measured within start_within_s
@@ -68,13 +68,16 @@ struct JobUse {
 // Use that no quota covers: of groups or tiers that the quota does not have.
 struct UncoveredUse {
   std::string group, tier;
-  uint64_t jobs = 0;
+  uint64_t jobs = 0;      // without a request
   std::string first_job;  // by name
-  QuotaVector amounts;
+  uint64_t requests = 0;  // open ones
+  QuotaVector amounts;    // of both
 };
 
 struct RequestBookOptions {
   int64_t start_within_s = 3600;  // an admitted request whose job was not measured by then ends
+  // A queued request that can never fit, since the quota was changed, is refused then.
+  int64_t refuse_after_s = 3600;
   size_t max_queued = 10'000;
   // Queued and open ones of a group whose quota does not say it: no group takes all of the queue.
   size_t max_of_group = 1000;
@@ -178,7 +181,8 @@ class RequestBook {
   std::string WhyHeld(std::string_view group) const;
   std::vector<ExpectedRelease> Releases() const;
   std::optional<QuotaRequest> DueOf(const Entry& entry, Timestamp now) const;
-  bool AdmitQueued(Timestamp now, QuotaTree& tree, std::vector<QuotaRequest>& out) const;
+  bool AdmitQueued(Timestamp now, QuotaTree& tree, std::vector<QuotaRequest>& out);
+  std::optional<QuotaRequest> NeverFits(const QuotaRequest& queued, std::string_view why, Timestamp now);
 
   QuotaSpec spec_;
   std::map<std::string, size_t, std::less<>> max_of_;  // QuotaGroup::max_requests of those that say it
@@ -193,10 +197,11 @@ class RequestBook {
   std::map<std::string, size_t, std::less<>> of_group_;  // likewise: how many; none is 0
   std::vector<Job> jobs_;                                // by name
   Use use_is_ = Use::kWhole;
-  std::optional<Timestamp> use_at_;  // of the last SetUse
-  bool room_changed_ = true;         // since the queue was looked at
-  bool use_changed_ = false;         // since Due
-  std::vector<uint64_t> opened_;     // likewise: requests that were applied as open
+  std::optional<Timestamp> use_at_;           // of the last SetUse
+  bool room_changed_ = true;                  // since the queue was looked at
+  bool use_changed_ = false;                  // since Due
+  std::map<uint64_t, Timestamp> never_fits_;  // queued ones, since when as far as this process knows
+  std::vector<uint64_t> opened_;              // likewise: requests that were applied as open
   uint64_t last_id_ = 0;
 };
 

@@ -15,6 +15,8 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::StartsWith;
 
 constexpr int64_t kMiB = int64_t{1} << 20;
 
@@ -283,11 +285,40 @@ TEST(RequestBook, AnotherQuotaKeepsWhatRunsAndNamesWhatItDoesNotCover) {
   ASSERT_TRUE(book.ChangeQuota(without_b).ok());
   EXPECT_EQ(InUse(book, "a"), 14'000);  // it stays accounted
   Step(book, 301);
-  EXPECT_EQ(StateOf(book, waits), "refused");
-  EXPECT_THAT(book.Find(waits)->reason, HasSubstr("b"));
+  EXPECT_EQ(StateOf(book, waits), "queued");
+  EXPECT_THAT(book.Find(waits)->reason, StartsWith("It can no longer fit since the quota was changed"));
+  EXPECT_TRUE(book.Due(At(301)).empty()) << "said once";
   QuotaSpec wrong = {{{"a", "nobody"}}};
   EXPECT_FALSE(book.ChangeQuota(wrong).ok());
   EXPECT_EQ(InUse(book, "a"), 14'000);
+}
+
+// A mistake in the quota file that is mended within the hour ends no request that waits.
+TEST(RequestBook, AQueuedRequestOutlivesAShortMistakeInTheQuota) {
+  RequestBook book = Book();
+  const QuotaSpec right = book.spec();
+  QuotaSpec wrong = right;
+  std::erase_if(wrong.groups, [](const QuotaGroup& g) { return g.name == "b"; });
+  Make(book, AskFor("b", 13'000, 0));
+  const uint64_t waits = Make(book, AskFor("b", 2000, 0));
+  ASSERT_EQ(StateOf(book, waits), "queued");
+  ASSERT_TRUE(book.ChangeQuota(wrong).ok());
+  ASSERT_EQ(book.uncovered().size(), 1U);
+  EXPECT_EQ(book.uncovered()[0].jobs, 0U);
+  EXPECT_EQ(book.uncovered()[0].requests, 1U);
+  Step(book, 10);
+  ASSERT_TRUE(book.ChangeQuota(right).ok());
+  Step(book, 20);
+  EXPECT_EQ(StateOf(book, waits), "queued");
+  EXPECT_THAT(book.Find(waits)->reason, Not(HasSubstr("no longer fit")));
+  // The hour begins anew.
+  ASSERT_TRUE(book.ChangeQuota(wrong).ok());
+  Step(book, 3000);
+  Step(book, 6599);
+  EXPECT_EQ(StateOf(book, waits), "queued");
+  Step(book, 6600);
+  EXPECT_EQ(StateOf(book, waits), "refused");
+  EXPECT_THAT(book.Find(waits)->reason, HasSubstr("b"));
 }
 
 TEST(RequestBook, ForgetsTheOldestButNotTheHighestNumber) {

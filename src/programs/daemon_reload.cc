@@ -33,6 +33,8 @@ void Daemon::Reload(const DaemonConfig& config) {
   config_.rules = config.rules;
   config_.migration = config.migration;
 
+  std::string taken_parts = "rules, defaults, migration, recommenders";
+  const auto took = [&](std::string_view part) { StrAppend(&taken_parts, ", ", part); };
   const auto failed = [](std::string_view what, const absl::Status& status) {
     ActionLog::Warn("reload_failed", {{"what", what}, {"error", Message(status)}, {"kept", "as before"}});
   };
@@ -46,6 +48,7 @@ void Daemon::Reload(const DaemonConfig& config) {
   if (taken.ok()) taken = CheckBindings(server, *options, config.quota, config.budgets);
   if (taken.ok()) taken = server_->Reload(*options);
   if (taken.ok()) {
+    took("tokens and certificates of the server");
     config_.server.writer_tokens_file = config.server.writer_tokens_file;
     config_.server.group_tokens_file = config.server.group_tokens_file;
     config_.server.reader_tokens_file = config.server.reader_tokens_file;
@@ -62,6 +65,7 @@ void Daemon::Reload(const DaemonConfig& config) {
   if (agent_server_ != nullptr) {
     const absl::StatusOr<bool> again = agent_server_->Reload(config.agents);
     if (again.ok()) {
+      took("tokens and certificates of agents");
       const std::vector<std::string> listen = config_.agents.listen;
       config_.agents = config.agents;
       config_.agents.listen = listen;
@@ -72,6 +76,7 @@ void Daemon::Reload(const DaemonConfig& config) {
   }
   if (quota_ != nullptr && !config.quota.file.empty()) {
     if (const absl::Status s = quota_->Reload(config.quota, *control_->view()); s.ok()) {
+      took("quota");
       config_.quota.file = config.quota.file;
       config_.quota.group = config.quota.group;
       config_.quota.tier = config.quota.tier;
@@ -87,14 +92,13 @@ void Daemon::Reload(const DaemonConfig& config) {
     next.prices = config_.prices;
     next.store = config_.store;
     if (const absl::Status s = budgets_->Reload(next); s.ok()) {
+      took("budgets");
       config_.budgets.file = config.budgets.file;
     } else {
       failed("budgets", s);
     }
   }
-  ActionLog::Info(
-      "configuration_reloaded",
-      {{"taken", "rules, defaults, migration, recommenders, tokens, certificates, quota, budgets"}});
+  ActionLog::Info("configuration_reloaded", {{"taken", taken_parts}});
   for (const std::string& key : ChangedKeys(config_, config)) {
     if (IsReloaded(key, tls_stays)) continue;
     if (quota_ != nullptr && !config.quota.file.empty() && IsQuotaRule(key)) continue;

@@ -18,7 +18,9 @@ namespace taut {
 namespace {
 
 constexpr double kStepEverySeconds = 1;
-constexpr double kSaveEverySeconds = 600;  // a kill costs so much of the history
+// A kill costs so much of the history: of time, and of what was measured, which a feed of the past brings faster.
+constexpr double kSaveEverySeconds = 600;
+constexpr int64_t kSaveEveryMeasured = 3600;
 
 GroupRuleOptions RulesOf(const QuotaConfig& config) {
   return {config.group, config.tier, config.default_tier};
@@ -147,10 +149,12 @@ void QuotaRun::Load() {
   if (const absl::Status s = desk_->LoadState(*bytes); !s.ok())
     spdlog::warn("{}: {}; what groups had in use before is lost", history_file_, Message(s));
   saved_gap_ = desk_->settled_at();
+  saved_measured_ = desk_->measured_at();
 }
 
 void QuotaRun::Save() {
   saved_gap_ = desk_->settled_at();
+  saved_measured_ = desk_->measured_at();
   if (history_file_.empty()) return;
   const std::string now(Message(WriteWhole(history_file_, desk_->SaveState())));
   if (now == said_of_file_) return;
@@ -162,7 +166,11 @@ void QuotaRun::Step(double steady_s) {
   if (steady_s < next_s_) return;
   next_s_ = steady_s + kStepEverySeconds;
   if (!saved_s_.has_value()) saved_s_ = steady_s;
-  if (steady_s - *saved_s_ >= kSaveEverySeconds || desk_->settled_at() != saved_gap_) {
+  const std::optional<Timestamp> measured = desk_->measured_at();
+  const bool far =
+      measured.has_value() && (!saved_measured_.has_value() ||
+                               measured->seconds() - saved_measured_->seconds() >= kSaveEveryMeasured);
+  if (steady_s - *saved_s_ >= kSaveEverySeconds || far || desk_->settled_at() != saved_gap_) {
     saved_s_ = steady_s;
     Save();
   }

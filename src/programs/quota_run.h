@@ -59,9 +59,10 @@ class QuotaRun {
 
   std::string history_file_;  // "": none
   double next_s_ = 0;
-  std::optional<Timestamp> saved_gap_;  // QuotaDesk::settled_at of the file
-  std::optional<double> saved_s_;       // absent: not since the start
-  std::string said_, said_of_file_;     // the failures that were logged last
+  std::optional<Timestamp> saved_measured_;  // QuotaDesk::measured_at, likewise
+  std::optional<Timestamp> saved_gap_;       // QuotaDesk::settled_at of the file
+  std::optional<double> saved_s_;            // absent: not since the start
+  std::string said_, said_of_file_;          // the failures that were logged last
 };
 
 }  // namespace taut

@@ -238,6 +238,11 @@ std::optional<Timestamp> QuotaDesk::settled_at() const {
   return settled_at_;
 }
 
+std::optional<Timestamp> QuotaDesk::measured_at() const {
+  const std::lock_guard lock(mutex_);
+  return measured_at_;
+}
+
 absl::Status QuotaDesk::LoadState(std::string_view text) {
   absl::StatusOr<QuotaState> state = DecodeState(text);
   if (!state.ok()) return state.status();

@@ -85,6 +85,8 @@ class QuotaDesk {
   absl::Status LoadState(std::string_view text);
   // Changes when jobs that are absent begin to count: then is a time to save.
   std::optional<Timestamp> settled_at() const;
+  // The end of the window that the use is of; nullopt: none has closed.
+  std::optional<Timestamp> measured_at() const;
   QuotaCounts counts() const;
   // By what a request is decided, for those who count other use than that of windows: quota and rules, and the
   // open requests. The versions grow with each change of the former and of the latter, and take no lock.

@@ -16,7 +16,7 @@ export function quotaState(world) {
       known(row('shop', false, 'production', 'cpu', 40, 31, 7), 31), row('shop', false, 'production', 'memory', 160 * GiB, 120 * GiB, 40 * GiB),
       known(row('media', false, 'production', 'cpu', 16, 18, 0)), row('data', false, 'batch', 'cpu', 24, 8, 16),
     ],
-    uncovered: busy ? [{ group: 'lab', tier: 'production', jobs: 3, first_job: world.jobs[0].row.name, amounts: { cpu: 1.5, memory: 3 * GiB } }] : [],
+    uncovered: busy ? [{ group: 'lab', tier: 'production', jobs: 3, first_job: world.jobs[0].row.name, requests: 0, amounts: { cpu: 1.5, memory: 3 * GiB } }] : [],
   };
 }
 

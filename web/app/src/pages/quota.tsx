@@ -52,10 +52,10 @@ const share = (row: QuotaRow): number => (row.quota > 0 ? Math.min(1, row.in_use
 function Uncovered({ state }: { state: QuotaState }) {
   if (state.uncovered.length === 0) return null;
   return (
-    <Card class="uncovered" title="Jobs without quota" hint="They run, and count for no group: the quota file has no such group or tier.">
+    <Card class="uncovered" title="Jobs and requests without quota" hint="They go on, and count for no group: the quota file has no such group or tier.">
       <ul>
         {state.uncovered.map((use) => (
-          <li key={`${use.group} ${use.tier}`}>{use.group === '' ? 'no group' : <b>{use.group}</b>}, tier {use.tier}: {plural(use.jobs, 'job')} with {amountsText(use.amounts)}{use.first_job !== '' && <>, such as <a href={jobHref(use.first_job)}>{use.first_job}</a></>}</li>
+          <li key={`${use.group} ${use.tier}`}>{use.group === '' ? 'no group' : <b>{use.group}</b>}, tier {use.tier}: {[use.jobs > 0 ? plural(use.jobs, 'job') : '', use.requests > 0 ? plural(use.requests, 'request') : ''].filter(Boolean).join(' and ')} with {amountsText(use.amounts)}{use.first_job !== '' && <>, such as <a href={jobHref(use.first_job)}>{use.first_job}</a></>}</li>
         ))}
       </ul>
     </Card>
