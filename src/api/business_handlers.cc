@@ -202,7 +202,11 @@ absl::StatusOr<BudgetHolder> HolderWithin(const BudgetBook& book, const Reach& r
 // "2026-12-01", "2026-12-01T12:00:00Z", or seconds of the Unix epoch.
 absl::StatusOr<int64_t> UntilOf(JsonNode node) {
   if (const std::optional<int64_t> seconds = node.whole(); seconds.has_value()) return *seconds;
-  const std::string text(node.text().value_or(""));
+  if (!node.text().has_value())
+    return absl::InvalidArgumentError(
+        "until: expected a text such as \"2026-12-01\" or \"2026-12-01T12:00:00Z\", or whole seconds of the "
+        "Unix epoch");
+  const std::string text(*node.text());
   absl::CivilDay day;
   if (text.size() == 10 && absl::ParseCivilTime(text, &day))
     return absl::ToUnixSeconds(absl::FromCivil(day, absl::UTCTimeZone()));

@@ -46,7 +46,8 @@ std::string HoldersTable(const Json& page) {
               " ", TextAt(page, "currency"), "\n");
   if (At(page, "from").is_number())
     StrAppend(&out, "from ", FormatTime(IntAt(page, "from")), " to ", FormatTime(IntAt(page, "to")),
-              ", counted to ", FormatTime(IntAt(page, "counted_to")), "\n");
+              ", counted to ", FormatTime(IntAt(page, "counted_to")),
+              " at prices.core_hour and prices.gib_hour; bills go by the tiers of the price file\n");
   for (const Json& warning : ItemsAt(page, "warnings")) {
     if (warning.is_string()) StrAppend(&out, "warning: ", Printable(warning.get<std::string>()), "\n");
   }
@@ -109,7 +110,11 @@ absl::StatusOr<Json> BodyOf(const BudgetArgs& args) {
     for (size_t i = 2; i < words.size(); ++i) {
       const size_t equals = words[i].rfind('=');
       if (equals == std::string::npos) return wants("FROM AMOUNT TO=SHARE%...");
-      body["parts"][words[i].substr(0, equals)] = words[i].substr(equals + 1);
+      const std::string to = words[i].substr(0, equals);
+      if (body["parts"].contains(to))
+        return absl::InvalidArgumentError(
+            StrCat("split: \"", to, "\" is there twice: expected one share of each"));
+      body["parts"][to] = words[i].substr(equals + 1);
     }
   } else if (args.action == "freeze" || args.action == "unfreeze") {
     if (words.size() != 1) return wants("HOLDER");

@@ -32,7 +32,7 @@ absl::Status CheckAnswer(const HttpClient& client, const HttpResponse& response)
   std::string text = ErrorText(response);
   if (text.empty()) text = StrCat(client.base_url(), ": ", Message(status));
   if (response.status == 401) StrAppend(&text, "; pass a token with --token-file or TAUT_TOKEN_FILE");
-  if (response.status == 403) StrAppend(&text, "; this needs an operator's token (--token-file)");
+  if (response.status == 403) StrAppend(&text, "; pass the token of such a role with --token-file");
   return absl::Status(status.code(), text);
 }
 

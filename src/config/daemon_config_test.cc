@@ -294,6 +294,7 @@ TEST_F(SecretsTest, TokensComeFromFilesAndStayOutOfErrors) {
   config.operator_tokens_file = Write("hunter2\n");
   const std::string error(Message(OpenServerOptions(config).status()));
   EXPECT_THAT(error, HasSubstr("at least 16"));
+  EXPECT_THAT(error, HasSubstr(config.operator_tokens_file + ":1: "));
   EXPECT_THAT(error, Not(HasSubstr("hunter2")));
   config.operator_tokens_file = Write("\n");
   EXPECT_THAT(std::string(Message(OpenServerOptions(config).status())), HasSubstr("contains no token"));

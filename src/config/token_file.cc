@@ -74,6 +74,8 @@ absl::Status ReadTokens(const std::string& path, std::vector<AccessToken>& token
     const std::string_view rest =
         blank == std::string_view::npos ? std::string_view() : StripSpace(both.substr(blank));
     AccessToken token(std::string(both.substr(0, blank)), std::string(rest));
+    if (absl::Status s = CheckToken(token.token); !s.ok())
+      return absl::InvalidArgumentError(StrCat(path, ":", number, ": ", Message(s)));
     if (form == TokenLines::kBound) {
       if (absl::Status s = TakeBindings(rest, token); !s.ok())
         return absl::InvalidArgumentError(StrCat(path, ":", number, ": ", Message(s)));

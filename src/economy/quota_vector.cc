@@ -91,7 +91,7 @@ std::string QuotaText(const QuotaVector& vector) {
 absl::StatusOr<int64_t> ParseQuotaAmount(std::string_view resource, const std::string& text) {
   constexpr double kMost = static_cast<double>(kMaxQuotaAmount);
   if (resource == kQuotaMemory) {
-    const absl::StatusOr<double> bytes = ParseBytes(text);
+    const absl::StatusOr<double> bytes = ParseSize(text);
     if (!bytes.ok()) return bytes.status();
     if (*bytes <= kMost) return static_cast<int64_t>(*bytes);
   } else {

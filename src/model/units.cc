@@ -74,6 +74,15 @@ absl::StatusOr<double> ParseBytes(std::string_view text) {
   return value;
 }
 
+absl::StatusOr<double> ParseSize(std::string_view text) {
+  absl::StatusOr<double> bytes = ParseBytes(text);
+  if (bytes.ok() && *bytes > 0 && *bytes < kMiB && ParseDouble(text).has_value()) {
+    return absl::InvalidArgumentError(StrCat(
+        "\"", text, "\" has no unit, and is under 1 MiB in bytes; expected one such as ", text, "GiB"));
+  }
+  return bytes;
+}
+
 absl::StatusOr<int64_t> ParseTime(std::string_view text) {
   if (text.find('-') != std::string_view::npos && text.size() >= 10 && text[0] != '-') {
     std::string_view rest = text;

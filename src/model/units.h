@@ -15,6 +15,9 @@ namespace taut {
 absl::StatusOr<int64_t> ParseDurationSeconds(std::string_view text);
 // "256GiB", "1.5TiB", "64MB", or a plain number of bytes.
 absl::StatusOr<double> ParseBytes(std::string_view text);
+// The same for the memory of a group or a pool, where 4 was meant to be 4GiB: InvalidArgument for a number without
+// a unit above 0 and under 1 MiB.
+absl::StatusOr<double> ParseSize(std::string_view text);
 // Seconds of the trace's clock: a plain number, a duration ("14d": that long after 0), or a date
 // "2013-07-15[T12:00[:00]][Z]" read as UTC.
 absl::StatusOr<int64_t> ParseTime(std::string_view text);

@@ -20,22 +20,20 @@ std::optional<uint16_t> ParsePort(std::string_view text) {
   return port;
 }
 
-absl::Status CheckTokens(const std::vector<AccessToken>& tokens) {
+}  // namespace
+
+absl::Status CheckToken(std::string_view token) {
   constexpr size_t kShortest = 16;
-  for (const auto& [token, name, bindings] : tokens) {
-    if (token.size() < kShortest) {
-      return Bad(StrCat("a token has ", token.size(), " characters; expected at least ", kShortest,
-                        ", such as the output of `openssl rand -hex 32`"));
-    }
-    const bool plain =
-        std::all_of(token.begin(), token.end(), [](char c) { return c > ' ' && c < 0x7F && c != '"'; });
-    if (!plain)
-      return Bad("a token has blanks or characters beyond ASCII; create one with `openssl rand -hex 32`");
+  if (token.size() < kShortest) {
+    return Bad(StrCat("a token has ", token.size(), " characters; expected at least ", kShortest,
+                      ", such as the output of `openssl rand -hex 32`"));
   }
+  const bool plain =
+      std::all_of(token.begin(), token.end(), [](char c) { return c > ' ' && c < 0x7F && c != '"'; });
+  if (!plain)
+    return Bad("a token has blanks or characters beyond ASCII; create one with `openssl rand -hex 32`");
   return absl::OkStatus();
 }
-
-}  // namespace
 
 absl::StatusOr<ListenAddress> ParseListenAddress(std::string_view text) {
   const size_t colon = text.rfind(':');
@@ -83,7 +81,9 @@ absl::Status ServerOptions::Check() const {
   }
   for (const auto* tokens :
        {&writer_tokens, &group_tokens, &reader_tokens, &platform_tokens, &operator_tokens}) {
-    if (const absl::Status status = CheckTokens(*tokens); !status.ok()) return status;
+    for (const AccessToken& token : *tokens) {
+      if (const absl::Status status = CheckToken(token.token); !status.ok()) return status;
+    }
   }
   // These may less than the others, and a role of more would hide that.
   const auto in = [](const AccessToken& token, const std::vector<AccessToken>& others) {

@@ -43,6 +43,8 @@ struct AccessToken {
 
   bool operator==(const AccessToken&) const = default;
 };
+// InvalidArgument if it is too short to be a secret, or cannot stand in a header; the error does not show it.
+absl::Status CheckToken(std::string_view token);
 
 struct ServerOptions {
   std::vector<ListenAddress> listen = {ListenAddress{}};
