@@ -21,6 +21,7 @@
 #include "api/route_times.h"
 #include "capacity/capacity_desk.h"
 #include "control/control_plane.h"
+#include "economy/price_change.h"
 #include "economy/pricing.h"
 #include "machines/machine_desk.h"
 #include "model/allocation_plan.h"
@@ -140,6 +141,8 @@ struct ApiOptions {
   std::function<AgentServerCounts()> agent_port_counts;
   // If a price file is configured; outlives the API.
   const Pricing* pricing = nullptr;
+  // What edited price files changed of the past, in the order in which they were read.
+  std::vector<SeenPriceChange> price_changes;
   // If quota is configured; outlives the API.
   QuotaDesk* quota = nullptr;
   // If budgets of businesses are configured; outlives the API.

@@ -103,6 +103,8 @@ absl::StatusOr<BilledMonth> MonthParameter(const HttpRequest& request, int64_t n
   const std::string text = TextParameter(request, "month");
   if (!text.empty() && (!absl::ParseCivilTime(text, &month) || month.year() < 1970 || month.year() > 9999))
     return absl::InvalidArgumentError(StrCat("invalid month=", text, ": expected a month such as 2026-11"));
+  if (StartOf(month) > now_s)
+    return absl::InvalidArgumentError(StrCat("invalid month=", text, ": it has not begun"));
   BilledMonth out;
   out.from = WindowId::Of(Timestamp::FromSeconds(StartOf(month)));
   out.end = WindowId::Of(Timestamp::FromSeconds(StartOf(month + 1)));
@@ -148,6 +150,24 @@ HttpResponse FocusResponse(const AccountBill& of, std::span<const GroupBill* con
   return response;
 }
 
+// What was changed of the prices of this month after its bill may have been seen.
+void PutPriceChanges(std::span<const SeenPriceChange> changes, const BilledMonth& month, JsonWriter& json) {
+  json.Key("price_changes");
+  json.BeginArray();
+  for (const SeenPriceChange& seen : changes) {
+    const int64_t from_s = std::max(seen.change.from_s, month.from.start_s());
+    const int64_t to_s = std::min(seen.change.to_s, month.to.start_s());
+    if (from_s >= to_s) continue;
+    json.BeginObject();
+    json.Field("time", seen.seen_s);
+    json.Field("from", from_s);
+    json.Field("to", to_s);
+    json.Field("what", std::string_view(seen.change.what));
+    json.EndObject();
+  }
+  json.EndArray();
+}
+
 }  // namespace
 
 HttpResponse Api::Bills(const HttpRequest& request, const Reach& reach) {
@@ -182,6 +202,7 @@ HttpResponse Api::Bills(const HttpRequest& request, const Reach& reach) {
   json.BeginObject();
   json.Field("currency", std::string_view(pricing.sheet.currency));
   PutBillHead(*made, groups, *month, reach.all(), json);
+  PutPriceChanges(options_.price_changes, *month, json);
   if (group_name.empty()) {
     json.Key("groups");
     json.BeginArray();

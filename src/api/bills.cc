@@ -6,6 +6,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "base/strings.h"
+#include "model/units.h"
 
 namespace taut {
 namespace {
@@ -89,6 +90,12 @@ absl::StatusOr<WindowId> FirstKept(History& history, WindowId to) {
 
 absl::Status CheckAccountPrices(const Pricing& pricing) {
   for (const PriceTier& tier : pricing.sheet.tiers) {
+    for (const Price& price : tier.prices) {
+      if (price.from_s <= 0 || LooksLikeUnixTime(price.from_s)) continue;
+      return absl::FailedPreconditionError(
+          StrCat("tier \"", tier.name, "\" has a price from ", FormatTime(price.from_s),
+                 ": expected a date such as 2026-01-01; durations are of a trace's own clock"));
+    }
     if (tier.rule == ChargeRule::kPeak) {
       return absl::FailedPreconditionError(
           StrCat("tier \"", tier.name,

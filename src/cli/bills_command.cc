@@ -43,11 +43,26 @@ std::string OneGroup(const Json& page) {
   return StrCat(lines.Render(), "\n", jobs.Render());
 }
 
+// What an edited price file changed of this time: people may have seen another bill of it.
+std::string PriceChangesText(const Json& page) {
+  std::string out;
+  for (const Json& change : ItemsAt(page, "price_changes")) {
+    StrAppend(&out, out.empty() ? "\nThe price file was changed for times that were over:\n" : "", "  read ",
+              FormatTime(IntAt(change, "time")), ", for ", FormatTime(IntAt(change, "from")), " to ",
+              FormatTime(IntAt(change, "to")), ": ", TextAt(change, "what"), "\n");
+  }
+  return out;
+}
+
 std::string BillsText(const Json& page, bool one_group) {
+  if (IntAt(page, "number_of_groups") == 0) {
+    return StrCat("No usage of ", FormatTime(IntAt(page, "from")), " to ", FormatTime(IntAt(page, "to")),
+                  " is known: tautd measured nothing then, or has deleted it.\n", PriceChangesText(page));
+  }
   std::string out =
       StrCat("in ", TextAt(page, "currency"), ", ", FormatTime(IntAt(page, "counted_from")), " to ",
              FormatTime(IntAt(page, "to")), "\n\n", one_group ? OneGroup(page) : GroupsTable(page));
-  if (one_group) return out;
+  if (one_group) return out + PriceChangesText(page);
   const std::string cost = TextAt(page, "machine_cost");
   const std::string platform = TextAt(page, "platform");
   if (cost != "0.00") {
@@ -56,7 +71,7 @@ std::string BillsText(const Json& page, bool one_group) {
                                         : StrCat("; the platform bears ", platform, ".\n"));
   }
   if (IntAt(page, "windows_without_allocation") > 0) out += "Where no limit was known, usage is charged.\n";
-  return out;
+  return out + PriceChangesText(page);
 }
 
 // The file is there whole, or as it was.

@@ -19,7 +19,7 @@ businesses:
 groups:
   - {name: shop, shares: {retail: 66.67%, media: 33.33%}}
   - {name: web, funding: [{from: 2026-12-01, shares: {retail: 100%}}]}
-  - {name: tools}
+  - {name: tools, when_spent: refuse}
 )",
                                    "b.yaml");
   ASSERT_TRUE(def.ok()) << def.status();
@@ -33,6 +33,8 @@ groups:
   EXPECT_EQ(def->groups[0].funding[0].second[0].share_bp, 6667);
   EXPECT_EQ(DateText(*def->groups[1].funding[0].first), "2026-12-01");
   EXPECT_TRUE(def->groups[2].funding.empty());
+  EXPECT_EQ(def->groups[2].when_spent, WhenSpent::kRefuse);
+  EXPECT_EQ(def->groups[0].when_spent, WhenSpent::kContinue);
 }
 
 TEST(BudgetFile, SaysWhatIsWrongAndWhere) {
@@ -51,6 +53,8 @@ TEST(BudgetFile, SaysWhatIsWrongAndWhere) {
       {"groups:\n- name: g\n  shares: {a: 33.333%}", "expected a share such as 70% or 33.33%"},
       {"groups:\n- name: g\n  funding: [{from: 2026-13-01}]",
        "from: \"2026-13-01\": expected a date such as 2026-12-01"},
+      {"groups:\n- {name: g, when_spent: stop}",
+       "b.yaml:2: when_spent: \"stop\": expected one of continue, refuse"},
       {"groups: [g]", "groups: expected keys and values"}};
   for (const auto& [yaml, said] : cases) {
     const auto def = ParseBudgetFile(yaml, "b.yaml");

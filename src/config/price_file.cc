@@ -187,7 +187,7 @@ class PriceReader {
            if (pool.cores >= 0 && pool.cores <= 1e9) return absl::OkStatus();
            return absl::InvalidArgumentError(StrCat("cores: \"", text, "\": expected 0 to 1e9"));
          }},
-        {"memory", [&](const std::string& text) { return Take(ParseBytes(text), pool.memory_bytes); }},
+        {"memory", [&](const std::string& text) { return Take(ParseSize(text), pool.memory_bytes); }},
         {"core_hour", Amount(pool.cost.per_core_hour)},
         {"gib_hour", Amount(pool.cost.per_gib_hour)},
         {"idle", [&](const std::string& text) { return Take(CostSharingNamed(text), pool.idle); }}};
@@ -215,8 +215,12 @@ absl::StatusOr<Pricing> ParsePriceFile(std::string_view yaml, std::string_view n
   return out;
 }
 
+absl::StatusOr<std::string> ReadPriceText(const std::string& path) {
+  return ReadYamlFile(path, "price file");
+}
+
 absl::StatusOr<Pricing> ReadPriceFile(const std::string& path) {
-  const absl::StatusOr<std::string> yaml = ReadYamlFile(path, "price file");
+  const absl::StatusOr<std::string> yaml = ReadPriceText(path);
   if (!yaml.ok()) return yaml.status();
   return ParsePriceFile(*yaml, path);
 }

@@ -12,6 +12,8 @@ namespace taut {
 
 // InvalidArgument "name:line: what is wrong".
 absl::StatusOr<Pricing> ParsePriceFile(std::string_view yaml, std::string_view name);
+// The file's text; errors as ReadPriceFile.
+absl::StatusOr<std::string> ReadPriceText(const std::string& path);
 absl::StatusOr<Pricing> ReadPriceFile(const std::string& path);
 
 }  // namespace taut

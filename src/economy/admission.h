@@ -48,7 +48,7 @@ struct AdmissionReason {
   enum class Kind : uint8_t {
     kNoQuota,         // the group has no quota of the resource in the tier
     kBorrowingLimit,  // of the group or of a cohort above
-    kBudget,  // the budget of the group is spent: of no resource
+    kBudget,          // the budget of the group is spent: of no resource
     kCohort,  // the whole cohort has no more that is unused and lent (a group without parent: it itself)
   };
   Kind kind = Kind::kNoQuota;

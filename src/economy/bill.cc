@@ -66,7 +66,10 @@ absl::Status PriceLine(const PriceSheet& sheet, std::span<const LineOfJob> of, s
   }
   const absl::StatusOr<Money> amount =
       PriceTimes(line.rate, line.quantity, QuantityPerRate(line.key.resource));
-  if (!amount.ok()) return amount.status();
+  if (!amount.ok()) {
+    return absl::Status(amount.status().code(), StrCat("bill: tier \"", sheet.tiers[line.key.tier].name,
+                                                       "\": ", Message(amount.status())));
+  }
   line.amount = *amount;
   if (line.key.slo_missed) line.credit = ShareOf(*amount, sheet.tiers[line.key.tier].service_credit_ppm);
 

@@ -116,7 +116,7 @@ TEST_F(SlackTax, NeedsACapacity) {
   entries_[0].start_s = kHour - 10;
   entries_[0].end_s = kHour + 10;
   EXPECT_THAT(std::string(Message(MakeBill(sheet_, windows_, entries_).status())),
-              HasSubstr("tier \"production\" has a slack tax, and at second 3600 no capacity is given"));
+              HasSubstr("tier \"production\" has a slack tax, and at day 0 01:00 no capacity is given"));
 }
 
 TEST(Bill, ChargesEachRuleItsQuantity) {
@@ -261,10 +261,11 @@ TEST(Bill, NamesWhatIsWrong) {
   EXPECT_THAT(wrong([](auto& e, auto&) { e.end_s = 0; }), HasSubstr("window [0, 0); expected start < end"));
   EXPECT_THAT(wrong([](auto& e, auto&) { e.tier = 1; }), HasSubstr("has tier 1; the price sheet has 1"));
   EXPECT_THAT(wrong([](auto& e, auto&) { e.start_s = -5; }),
-              HasSubstr("tier \"a\" has no price at second -5"));
+              HasSubstr("tier \"a\" was used at day -1 23:59, before its first price"));
   EXPECT_THAT(wrong([](auto& e, auto&) { e.of[0].peak = UINT64_MAX; }),
               HasSubstr("does not fit into 64 bits"));
-  EXPECT_THAT(wrong([](auto& e, auto&) { e.of[0].peak = UINT64_MAX / 7200; }), HasSubstr("out of range"));
+  EXPECT_THAT(wrong([](auto& e, auto&) { e.of[0].peak = UINT64_MAX / 7200; }),
+              AllOf(HasSubstr("tier \"a\": a quantity of"), HasSubstr("out of range")));
   EXPECT_THAT(wrong([](auto&, auto& w) { w[1].start_s = kHour - 1; }), HasSubstr("without overlap"));
   EXPECT_THAT(wrong([](auto&, auto& w) { w[1].overhead = {-1}; }), HasSubstr("neither may be negative"));
   EXPECT_THAT(wrong([](auto&, auto& w) { w[1].machine_cost = w[0].machine_cost = Money{INT64_MAX}; }),

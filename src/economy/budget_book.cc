@@ -5,6 +5,7 @@
 
 #include "base/printable.h"
 #include "base/strings.h"
+#include "model/units.h"
 
 namespace taut {
 namespace {
@@ -337,8 +338,8 @@ absl::Status BudgetBook::Override(const BudgetEntry& e) {
   if (!state.ok()) return state.status();
   if (absl::Status s = CheckAmount(e.amount, "amount", false); !s.ok()) return s;
   if (e.until_s <= e.time_s || e.until_s - e.time_s > kLongestOverride)
-    return Invalid(
-        StrCat("an override of ", Called(e.of), " needs an end: a time after now, within ten years"));
+    return Invalid(StrCat("an override of ", Called(e.of), " until ", FormatTime(e.until_s),
+                          ": expected a time after now, within ten years"));
   constexpr size_t kMostOverrides = 100;
   if (state->overrides.size() >= kMostOverrides)
     return Refused(StrCat(Called(e.of), " has ", kMostOverrides, " overrides already"));

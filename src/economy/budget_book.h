@@ -142,6 +142,11 @@ class BudgetBook {
   absl::StatusOr<HolderState> Movable(const BudgetHolder& holder) const;  // there, and not frozen
   absl::StatusOr<HolderState> Giving(const BudgetHolder& holder, Money amount) const;
   absl::Status Receive(HolderState& state, const BudgetHolder& holder, Money amount) const;
+  // What one of each is worth in the currency.
+  absl::StatusOr<std::pair<Money, Money>> Worths(const std::string& from, const std::string& to,
+                                                 int64_t time_s) const;
+  absl::StatusOr<Money> Received(Money amount, const std::string& from, const BudgetHolder& holder,
+                                 int64_t time_s) const;
   absl::Status FillReceived(BudgetEntry& e) const;
   // What arrives in another unit leaves the one and enters the other.
   static absl::Status CountConverted(const std::string& from, Money out, const std::string& to, Money in,

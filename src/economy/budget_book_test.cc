@@ -65,6 +65,21 @@ TEST(BudgetBook, MovesMoneyAndConvertsIt) {
   EXPECT_EQ(book.Find(kShop)->balance().micros, Coins(350).micros + 33);
 }
 
+// A micro-unit of the dear one is worth 1 EUR: nothing is made on the way there and back.
+TEST(BudgetBook, ConversionNeverMakesMoney) {
+  BudgetDefinition def = TwoBusinesses();
+  def.units[0].rates = {{kNovember, Coins(1'000'000)}};
+  BudgetBook book = BookOf(def);
+  EXPECT_THAT(
+      Said(Do(book, TransferTo(kRetail, kMedia, {999'999}))),
+      HasSubstr("0.999999 EUR are less than 0.000001 credits, the least that business:media can have"));
+  const Money before = book.Find(kMedia)->balance();
+  EXPECT_EQ(Do(book, TransferTo(kRetail, kMedia, {1'500'000})), absl::OkStatus());
+  EXPECT_EQ(book.Find(kMedia)->balance().micros, before.micros + 1);
+  EXPECT_EQ(Do(book, TransferTo(kMedia, kRetail, {1})), absl::OkStatus());
+  EXPECT_EQ(book.Find(kRetail)->balance().micros, Coins(1000).micros - 500'000);
+}
+
 TEST(BudgetBook, MovesOnlyWhatIsNotSpent) {
   BudgetBook book = BookOf(TwoBusinesses());
   const SpentByHolder spent = {{kRetail, Coins(900)}};
@@ -85,7 +100,7 @@ TEST(BudgetBook, RefusesWithAReasonAndStaysAsItWas) {
   BudgetEntry late = Ask(BudgetAct::kOverride, kRetail, Coins(1));
   late.until_s = kNovember;
   BudgetEntry no_reason = Ask(BudgetAct::kGrant, kRetail, Coins(1));
-  no_reason.why = "";
+  no_reason.why = "  ";
   const std::pair<BudgetEntry, const char*> cases[] = {
       {Ask(BudgetAct::kGrant, kRetail, Money{-1}), "invalid amount -0.000001: expected more than 0"},
       {Ask(BudgetAct::kGrant, kRetail, Money{INT64_MAX}), "expected more than 0 to 1000000000000.00"},
@@ -97,7 +112,7 @@ TEST(BudgetBook, RefusesWithAReasonAndStaysAsItWas) {
       {TransferTo(kRetail, kShop, Coins(1001)), "business:retail has 1000.00 EUR, less than 1001.00"},
       {TransferTo(kRetail, GroupHolder("x"), Coins(1)), "no group:x"},
       {uneven, "split of business:retail: the shares add up to 90 %: expected 100 %"},
-      {late, "needs an end"},
+      {late, "an override of business:retail until 2026-11-01 00:00: expected a time after now"},
       {no_reason, "why is missing"},
       {Ask(BudgetAct::kUnfreeze, kShop), "group:shop is not frozen"},
       {Ask(BudgetAct::kFreeze, kWeb), "group:web is frozen already"},

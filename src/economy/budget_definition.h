@@ -17,7 +17,7 @@ namespace taut {
 template <typename T>
 using DefinedSteps = std::vector<std::pair<std::optional<int64_t>, T>>;
 
-// What becomes of new requests for quota of a group that has no money left: see HeldGroups. Jobs go on.
+// The outcome of new requests for quota of a group that has no money left: see HeldGroups. Jobs go on.
 enum class WhenSpent : uint8_t { kContinue, kRefuse };
 
 struct BudgetDefinition {

@@ -1,5 +1,6 @@
 // What people and the calendar ask of a BudgetBook, as entries that it takes.
 #include <algorithm>
+#include <utility>
 
 #include "base/printable.h"
 #include "base/strings.h"
@@ -7,6 +8,8 @@
 
 namespace taut {
 namespace {
+
+__extension__ using Wide = unsigned __int128;
 
 constexpr int64_t kMicros = 1'000'000;  // of one of a unit
 
@@ -56,10 +59,9 @@ const std::vector<BudgetPart>* BudgetBook::FundersAt(const std::string& group, i
   return found == funding_.end() ? nullptr : ValueAt(found->second, time_s);
 }
 
-absl::StatusOr<Money> BudgetBook::Convert(Money amount, const std::string& from, const std::string& to,
-                                          int64_t time_s) const {
-  if (from == to) return amount;
-  int64_t worth[2] = {kMicros, kMicros};
+absl::StatusOr<std::pair<Money, Money>> BudgetBook::Worths(const std::string& from, const std::string& to,
+                                                           int64_t time_s) const {
+  Money worth[2] = {{kMicros}, {kMicros}};
   const std::string* const units[2] = {&from, &to};
   for (size_t i = 0; i < 2; ++i) {
     if (*units[i] == currency_) continue;
@@ -68,16 +70,46 @@ absl::StatusOr<Money> BudgetBook::Convert(Money amount, const std::string& from,
       return absl::FailedPreconditionError(
           StrCat(Printable(*units[i]), " has no rate in ", Printable(currency_)));
     const Money* rate = ValueAt(line->second, time_s);
-    worth[i] = (rate != nullptr ? *rate : line->second.front().second).micros;
+    worth[i] = rate != nullptr ? *rate : line->second.front().second;
   }
+  return std::pair(worth[0], worth[1]);
+}
+
+absl::StatusOr<Money> BudgetBook::Convert(Money amount, const std::string& from, const std::string& to,
+                                          int64_t time_s) const {
+  if (from == to) return amount;
+  const absl::StatusOr<std::pair<Money, Money>> worths = Worths(from, to, time_s);
+  if (!worths.ok()) return worths.status();
   // Amounts are >= 0 here: the wide product divides as PriceTimes has it.
-  return PriceTimes({worth[0]}, static_cast<uint64_t>(amount.micros), static_cast<uint64_t>(worth[1]));
+  return PriceTimes(worths->first, static_cast<uint64_t>(amount.micros),
+                    static_cast<uint64_t>(worths->second.micros));
+}
+
+// Rounded down: a transfer there and back must not make money. InvalidArgument where nothing would arrive.
+absl::StatusOr<Money> BudgetBook::Received(Money amount, const std::string& from, const BudgetHolder& holder,
+                                           int64_t time_s) const {
+  const std::string to = UnitOf(holder);
+  if (from == to) return amount;
+  absl::StatusOr<Money> received = Convert(amount, from, to, time_s);
+  if (!received.ok()) return received.status();
+  const absl::StatusOr<std::pair<Money, Money>> worths = Worths(from, to, time_s);
+  if (!worths.ok()) return worths.status();
+  const auto value = [](Money times, Money rate) {
+    return static_cast<Wide>(times.micros) * static_cast<uint64_t>(rate.micros);  // neither is negative
+  };
+  if (value(*received, worths->second) > value(amount, worths->first)) --received->micros;
+  if (amount.micros > 0 && received->micros == 0) {
+    return absl::InvalidArgumentError(
+        StrCat(ToText(amount), " ", Printable(from), " are less than ", ToText(Money{1}), " ", Printable(to),
+               ", the least that ", Printable(ToText(holder)), " can have: expected a larger amount"));
+  }
+  return received;
 }
 
 absl::Status BudgetBook::FillReceived(BudgetEntry& e) const {
   const std::string unit = UnitOf(e.of);
   if (e.act == BudgetAct::kTransfer) {
-    const absl::StatusOr<Money> received = Convert(e.amount, unit, UnitOf(e.to), e.time_s);
+    const absl::StatusOr<Money> received = Received(e.amount, unit, e.to, e.time_s);
     if (!received.ok()) return received.status();
     e.received = *received;
   }
@@ -87,7 +119,7 @@ absl::Status BudgetBook::FillReceived(BudgetEntry& e) const {
     weights.push_back(static_cast<uint64_t>(std::max<int64_t>(0, part.share_bp)));
   const std::vector<Money> shares = Split(e.amount, weights);
   for (size_t i = 0; i < e.parts.size(); ++i) {
-    const absl::StatusOr<Money> received = Convert(shares[i], unit, UnitOf(e.parts[i].holder), e.time_s);
+    const absl::StatusOr<Money> received = Received(shares[i], unit, e.parts[i].holder, e.time_s);
     if (!received.ok()) return received.status();
     e.parts[i].amount = *received;
   }
@@ -99,7 +131,7 @@ absl::StatusOr<BudgetEntry> BudgetBook::Make(BudgetEntry asked, bool all, const 
   if (!IsRequest(asked.act))
     return absl::InvalidArgumentError(
         StrCat("\"", Name(asked.act), "\" is not asked for: it follows from the definition"));
-  if (asked.why.empty())
+  if (StripSpace(asked.why).empty())
     return absl::InvalidArgumentError("why is missing: expected the reason, which the ledger keeps");
   asked.id = last_id_ + 1;
   asked.time_s = std::max(now_s, last_time_s_);

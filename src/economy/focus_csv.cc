@@ -1,5 +1,6 @@
 #include "economy/focus_csv.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/time/time.h"
@@ -36,15 +37,15 @@ struct FocusCsv::Row {
   std::string job, group;
   std::string cost, category, description, frequency, quantity, unit, unit_price, sku, tier;
   std::string_view rule;
+  int64_t start_s, end_s;  // of the charge
 };
 
 FocusCsv::FocusCsv(const PriceSheet& sheet, const FocusPeriods& periods)
     : sheet_(sheet),
+      periods_(periods),
       currency_(CsvField(sheet.currency)),
       billing_start_(FocusTime(periods.billing_start_s)),
-      billing_end_(FocusTime(periods.billing_end_s)),
-      charge_start_(FocusTime(periods.charge_start_s)),
-      charge_end_(FocusTime(periods.charge_end_s)) {}
+      billing_end_(FocusTime(periods.billing_end_s)) {}
 
 std::string_view FocusCsv::Header() { return kHeader; }
 
@@ -55,8 +56,8 @@ std::string FocusCsv::TextOf(const Row& row) const {
       "{cost},{price},{cost},{issuer},{cost},{price},{pricing},{quantity},{unit},{issuer},{issuer},"
       "{job},{job},Workload,Compute,Tautline pool,{sku},{sku},{group},{group},{tier},{rule}\n",
       fmt::arg("cost", row.cost), fmt::arg("currency", currency_), fmt::arg("billing_end", billing_end_),
-      fmt::arg("billing_start", billing_start_), fmt::arg("charge_end", charge_end_),
-      fmt::arg("charge_start", charge_start_), fmt::arg("category", row.category),
+      fmt::arg("billing_start", billing_start_), fmt::arg("charge_end", FocusTime(row.end_s)),
+      fmt::arg("charge_start", FocusTime(row.start_s)), fmt::arg("category", row.category),
       fmt::arg("description", CsvField(row.description)), fmt::arg("frequency", row.frequency),
       fmt::arg("quantity", row.quantity), fmt::arg("unit", row.unit), fmt::arg("price", row.unit_price),
       fmt::arg("issuer", kIssuer), fmt::arg("pricing", row.unit_price.empty() ? "Other" : "Standard"),
@@ -69,6 +70,8 @@ std::string FocusCsv::RowsOf(const JobBill& bill, std::string_view job, std::str
   Row of_job;
   of_job.job = CsvField(job);
   of_job.group = CsvField(group);
+  of_job.start_s = periods_.charge_start_s;
+  of_job.end_s = periods_.charge_end_s;
   for (const BillLine& line : bill.lines) {
     const PriceTier& tier = sheet_.tiers[line.key.tier];
     Row row = of_job;
@@ -83,6 +86,9 @@ std::string FocusCsv::RowsOf(const JobBill& bill, std::string_view job, std::str
     row.sku = CsvField(StrCat(tier.name, "-", Name(line.key.resource), "-", line.key.price + 1));
     row.tier = CsvField(tier.name);
     row.rule = Name(tier.rule);
+    row.start_s = std::max(row.start_s, tier.prices[line.key.price].from_s);
+    if (line.key.price + 1 < tier.prices.size())
+      row.end_s = std::min(row.end_s, tier.prices[line.key.price + 1].from_s);
     out += TextOf(row);
     if (line.credit.micros == 0) continue;
     row.cost = ToText({-line.credit.micros});

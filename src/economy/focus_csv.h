@@ -24,7 +24,8 @@ class FocusCsv {
 
   static std::string_view Header();  // with its line end
   // A row per line of the job's bill and one per credit, and one per share of idle cost and overhead. Their
-  // BilledCost adds up to the job's total exactly. O(rows).
+  // BilledCost adds up to the job's total exactly. A charge has the part of the period in which its price was
+  // valid. O(rows).
   std::string RowsOf(const JobBill& bill, std::string_view job, std::string_view group) const;
 
  private:
@@ -32,7 +33,8 @@ class FocusCsv {
   std::string TextOf(const Row& row) const;
 
   const PriceSheet& sheet_;
-  std::string currency_, billing_start_, billing_end_, charge_start_, charge_end_;  // as fields
+  const FocusPeriods periods_;
+  std::string currency_, billing_start_, billing_end_;  // as fields
 };
 
 }  // namespace taut

@@ -40,6 +40,7 @@ TEST(FocusCsv, EveryRowHasTheColumnsOfTheHeader) {
   sheet.currency = "EUR";
   sheet.tiers.push_back({});
   sheet.tiers[0].name = "production";
+  sheet.tiers[0].prices = {{0, {30'000}, {}}, {kFocusDay + 43'200, {40'000}, {}}};
   JobBill job;
   job.lines.push_back({.key = {},
                        .rate = {30'000},
@@ -60,7 +61,9 @@ TEST(FocusCsv, EveryRowHasTheColumnsOfTheHeader) {
   EXPECT_EQ(first["SubAccountId"], "shop");
   EXPECT_EQ(first["BillingPeriodEnd"], "1970-01-31T00:00:00Z");
   EXPECT_EQ(first["ChargePeriodStart"], "1970-01-02T00:00:00Z");
-  EXPECT_EQ(first["ChargePeriodEnd"], "1970-01-03T00:00:00Z");
+  EXPECT_EQ(first["ChargePeriodEnd"], "1970-01-02T12:00:00Z") << "then the next price is valid";
+  EXPECT_THAT(csv.RowsOf(job, "shop/web", "shop"),
+              HasSubstr("Recurring,1970-01-03T00:00:00Z,1970-01-02T00:00:00Z"));
   EXPECT_EQ(first["ConsumedQuantity"], "1.000000");
   EXPECT_EQ(rows[1][0], "-0.01");
   EXPECT_EQ(rows[2][0], "0.000001");

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/strings.h"
+#include "model/units.h"
 
 namespace taut {
 namespace {
@@ -221,14 +222,16 @@ absl::Status Metering::AddTo(size_t segment, const UsageEntry& entry, uint32_t j
   const BillingTimeline::Segment& s = timeline_.segments()[segment];
   const PriceTier& tier = sheet_->tiers[entry.tier];
   if (s.prices[entry.tier] < 0)
-    return absl::InvalidArgumentError(StrCat("bill: tier \"", tier.name, "\" has no price at second ",
-                                             std::max(s.start_s, entry.start_s), "; its first is valid from ",
-                                             tier.prices.front().from_s));
+    return absl::FailedPreconditionError(
+        StrCat("bill: tier \"", tier.name, "\" was used at ", FormatTime(std::max(s.start_s, entry.start_s)),
+               ", before its first price, which is valid from ", FormatTime(tier.prices.front().from_s),
+               ": expected a price without \"from\", or from that time or earlier"));
   const bool taxed = tier.rule == ChargeRule::kUsageSlackTax;
   const int32_t slack = slack_of_segment_[segment];
   if (taxed && slack < 0)
-    return absl::InvalidArgumentError(StrCat("bill: tier \"", tier.name, "\" has a slack tax, and at second ",
-                                             std::max(s.start_s, entry.start_s), " no capacity is given"));
+    return absl::InvalidArgumentError(StrCat("bill: tier \"", tier.name, "\" has a slack tax, and at ",
+                                             FormatTime(std::max(s.start_s, entry.start_s)),
+                                             " no capacity is given"));
   LineKey key{entry.tier, Resource::kCpu, LineKind::kCharge, static_cast<uint32_t>(s.prices[entry.tier]),
               entry.slo_missed};
   absl::Status status;

@@ -4,6 +4,8 @@
 #include <limits>
 
 #include "base/strings.h"
+#include "economy/metering.h"
+#include "model/units.h"
 
 namespace taut {
 namespace {
@@ -17,10 +19,18 @@ constexpr ChargeRuleInfo kRules[] = {
     {ChargeRule::kPeak, "peak", "the highest usage of each window, for all of the window"},
 };
 
+// At this rate a month of 10,000 cores still fits into Money; a higher one is a mistake of a price file.
+constexpr Money kMostRate{int64_t{1'000'000} * 1'000'000};
+
 constexpr size_t kMostTiers = std::numeric_limits<uint16_t>::max();
 
 absl::Status Wrong(std::string_view what) {
   return absl::InvalidArgumentError(StrCat("price sheet: ", what));
+}
+
+// " from 2026-02-01 00:00"; of a price that was always valid " from the beginning".
+std::string FromText(int64_t from_s) {
+  return from_s == -kMaxBillSeconds ? " from the beginning" : StrCat(" from ", FormatTime(from_s));
 }
 
 absl::Status CheckPpm(const PriceTier& tier, std::string_view what, int64_t ppm) {
@@ -36,15 +46,18 @@ absl::Status CheckPrices(const PriceTier& tier) {
     for (const Resource r : kResources) {
       if (price.rate(r) < Money{})
         return Wrong(StrCat("tier \"", tier.name, "\" has the ", Name(r), " price ", ToText(price.rate(r)),
-                            " from second ", price.from_s, "; it must not be negative"));
+                            FromText(price.from_s), "; it must not be negative"));
+      if (kMostRate < price.rate(r))
+        return Wrong(StrCat("tier \"", tier.name, "\" has the ", Name(r), " price ", ToText(price.rate(r)),
+                            FromText(price.from_s), "; allowed are 0 to ", ToText(kMostRate)));
     }
     if (i == 0) continue;
     const int64_t before = tier.prices[i - 1].from_s;
     if (price.from_s == before)
-      return Wrong(StrCat("tier \"", tier.name, "\" has two prices from second ", before));
+      return Wrong(StrCat("tier \"", tier.name, "\" has two prices", FromText(before)));
     if (price.from_s < before)
-      return Wrong(StrCat("tier \"", tier.name, "\" has a price from second ", price.from_s,
-                          " after one from second ", before, "; expected in order of time"));
+      return Wrong(StrCat("tier \"", tier.name, "\" has a price", FromText(price.from_s), " after one",
+                          FromText(before), "; expected in order of time"));
   }
   return absl::OkStatus();
 }

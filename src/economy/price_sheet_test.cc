@@ -53,10 +53,12 @@ TEST(PriceSheet, CheckNamesWhatIsWrong) {
   EXPECT_THAT(wrong([](PriceSheet& s) { s.tiers[0].service_credit_ppm = -1; }), HasSubstr("service credit"));
   EXPECT_THAT(wrong([](PriceSheet& s) { s.tiers[0].prices.clear(); }), HasSubstr("has no price"));
   EXPECT_THAT(wrong([](PriceSheet& s) { s.tiers[0].prices[1].from_s = 100; }),
-              HasSubstr("tier \"monitoring\" has two prices from second 100"));
+              HasSubstr("tier \"monitoring\" has two prices from day 0 00:01"));
   EXPECT_THAT(wrong([](PriceSheet& s) { s.tiers[0].prices[1].from_s = 50; }), HasSubstr("order of time"));
   EXPECT_THAT(wrong([](PriceSheet& s) { s.tiers[0].prices[1].per_gib_hour = {-1}; }),
-              HasSubstr("memory price -0.000001 from second 200; it must not be negative"));
+              HasSubstr("memory price -0.000001 from day 0 00:03; it must not be negative"));
+  EXPECT_THAT(wrong([](PriceSheet& s) { s.tiers[1].prices[0].per_core_hour = {1'000'000'000'001}; }),
+              HasSubstr("cpu price 1000000.000001 from day 0 00:01; allowed are 0 to 1000000.00"));
 }
 
 TEST(ChargeRules, AreFoundByName) {

@@ -5,10 +5,9 @@
 #include <chrono>
 #include <filesystem>
 
-#include "api/bills.h"
 #include "base/strings.h"
-#include "config/price_file.h"
 #include "control/ordered_replicas.h"
+#include "programs/price_setup.h"
 #include "programs/process.h"
 #include "programs/version.h"
 #include "programs/webhook_setup.h"
@@ -57,7 +56,7 @@ absl::StatusOr<std::unique_ptr<Daemon>> Daemon::Start(const DaemonConfig& config
   if (absl::Status s = daemon->StartQuota(); !s.ok()) return s;
   if (absl::Status s = daemon->StartBudgets(); !s.ok()) return s;
   daemon->StartMachines();
-  if (absl::Status s = daemon->ReadPrices(); !s.ok()) return s;
+  if (absl::Status s = daemon->OpenPrices(); !s.ok()) return s;
   daemon->StartCapacity();
   daemon->StartWebhook();
   if (daemon->kubernetes_ != nullptr) {
@@ -336,12 +335,13 @@ void Daemon::StartMachines() {
   control_->OnTick([this](const TickEvents& events) { machines_->OnTick(events); });
 }
 
-absl::Status Daemon::ReadPrices() {
+absl::Status Daemon::OpenPrices() {
   if (config_.prices.file.empty()) return absl::OkStatus();
-  absl::StatusOr<Pricing> pricing = ReadPriceFile(config_.prices.file);
-  const absl::Status prices = pricing.ok() ? CheckAccountPrices(*pricing) : pricing.status();
-  if (!prices.ok()) return absl::Status(prices.code(), StrCat("prices.file: ", Message(prices)));
+  std::string text;
+  absl::StatusOr<Pricing> pricing = ReadPrices(config_.prices, &text);
+  if (!pricing.ok()) return pricing.status();
   pricing_ = *std::move(pricing);
+  price_changes_ = RecordPrices(config_.store.path, std::move(text), *pricing_, Now().seconds());
   return absl::OkStatus();
 }
 
@@ -407,6 +407,7 @@ absl::Status Daemon::StartServer(const std::string& config_path) {
   options.capacity = capacity_->desk();
   options.capacity_failed_saves = [this] { return capacity_->failed_saves(); };
   if (pricing_.has_value()) options.pricing = &*pricing_;
+  options.price_changes = std::move(price_changes_);
   options.prices = {config_.prices.core_hour, config_.prices.gib_hour, config_.prices.currency};
   for (const std::string& text : config_.prices.budgets) {
     absl::StatusOr<BudgetLine> line = ParseBudget(text);

@@ -73,7 +73,7 @@ class Daemon {
   absl::Status StartQuota();
   absl::Status StartBudgets();
   void StartMachines();
-  absl::Status ReadPrices();
+  absl::Status OpenPrices();
   void StartCapacity();
   void Loop();
   // The time that is believed (ClockGuard). Thread-safe.
@@ -110,11 +110,12 @@ class Daemon {
   std::unique_ptr<BackfillRun> backfill_;
   bool backfill_cut_ = false;  // by a stop; written by the loop
   std::atomic<bool> backfill_done_ = false;
-  std::unique_ptr<LateHistory> late_history_;  // if it is asked for
-  std::unique_ptr<QuotaRun> quota_;            // if quota is configured
-  std::unique_ptr<BudgetRun> budgets_;         // if budgets are configured
-  std::unique_ptr<MachinesRun> machines_;      // if there is a source of machines
-  std::optional<Pricing> pricing_;             // of prices.file; outlives api_
+  std::unique_ptr<LateHistory> late_history_;   // if it is asked for
+  std::unique_ptr<QuotaRun> quota_;             // if quota is configured
+  std::unique_ptr<BudgetRun> budgets_;          // if budgets are configured
+  std::unique_ptr<MachinesRun> machines_;       // if there is a source of machines
+  std::optional<Pricing> pricing_;              // of prices.file; outlives api_
+  std::vector<SeenPriceChange> price_changes_;  // likewise; moved to the API
   std::unique_ptr<CapacityRun> capacity_;
   AuditLog audit_;  // outlives api_
   std::unique_ptr<Api> api_;

@@ -5,15 +5,14 @@
 #include <string>
 
 #include "CLI/CLI.hpp"
-#include "api/bills.h"
 #include "base/strings.h"
 #include "cli/parse_help.h"
 #include "config/daemon_config.h"
-#include "config/price_file.h"
 #include "programs/action_log.h"
 #include "programs/budget_run.h"
 #include "programs/daemon.h"
 #include "programs/kubernetes_run.h"
+#include "programs/price_setup.h"
 #include "programs/process.h"
 #include "programs/quota_run.h"
 #include "programs/version.h"
@@ -158,9 +157,8 @@ int Run(int argc, char** argv) {
       if (!access.ok()) return Fail(2, Message(access.status()));
     }
     if (!config->prices.file.empty()) {
-      const auto pricing = ReadPriceFile(config->prices.file);
-      const absl::Status prices = pricing.ok() ? CheckAccountPrices(*pricing) : pricing.status();
-      if (!prices.ok()) return Fail(2, StrCat("prices.file: ", Message(prices)));
+      if (const auto prices = ReadPrices(config->prices); !prices.ok())
+        return Fail(2, Message(prices.status()));
     }
     if (!config->quota.file.empty()) {
       std::vector<std::string> warnings;

@@ -271,7 +271,8 @@ absl::Status BudgetDesk::FindHolds(int64_t now_s) {
   if (any) {
     std::shared_ptr<const GroupScheme> scheme = options_.scheme();
     const std::shared_ptr<const Holds> before = holds();
-    const bool recent = held_at_s_.has_value() && now_s >= *held_at_s_ && now_s - *held_at_s_ < kHoldsEverySeconds;
+    const bool recent =
+        held_at_s_.has_value() && now_s >= *held_at_s_ && now_s - *held_at_s_ < kHoldsEverySeconds;
     if (recent && held_entries_ == ledger_.size() && before != nullptr && before->scheme == scheme)
       return absl::OkStatus();
     const auto view = ViewAt(now_s);
@@ -297,8 +298,8 @@ std::shared_ptr<const BudgetDesk::Holds> BudgetDesk::holds() const {
 std::string BudgetDesk::WhyHeld(std::string_view group) const {
   const std::shared_ptr<const Holds> holds = this->holds();
   if (holds == nullptr || holds->why.empty()) return "";
-  const std::string paying = holds->scheme->NearestAbove(
-      group, [&](std::string_view name) { return holds->groups.contains(name); });
+  const std::string paying =
+      holds->scheme->NearestAbove(group, [&](std::string_view name) { return holds->groups.contains(name); });
   const auto found = holds->why.find(paying);
   return found == holds->why.end() ? "" : found->second;
 }

@@ -136,7 +136,8 @@ TEST_F(BudgetDeskTest, SaysWhichGroupsMayStartNothingNew) {
   EXPECT_EQ(desk->WhyHeld("web-eu"), desk->WhyHeld("web")) << "it has no budget of its own";
   EXPECT_EQ(desk->WhyHeld("shop"), "") << "its file does not say so";
   EXPECT_EQ(desk->WhyHeld("stray"), "");
-  EXPECT_THAT((*desk->View())->warnings, ::testing::Contains(HasSubstr("New requests of the group are refused")));
+  EXPECT_THAT((*desk->View())->warnings,
+              ::testing::Contains(HasSubstr("New requests of the group are refused")));
   EXPECT_THAT(Open(refusing)->WhyHeld("web"), HasSubstr("retail")) << "at once after a restart";
 
   ASSERT_TRUE(desk->Submit(Ask(BudgetAct::kGrant, Business("retail"), Coins(5)), false).ok());

@@ -24,6 +24,10 @@ groups:
   - {name: shop, shares: {retail: 70%, media: 30%}}
   - {name: web, shares: {retail: 100%}}
 """
+PRICES = """currency: EUR
+tiers:
+  - {name: production, prices: [{core_hour: 1}]}
+"""
 READER = "reader-0123456789abcdef0123456789"
 OPERATOR = "operator-0123456789abcdef012345678"
 LEDGER = "/api/v1/budget-ledger"
@@ -34,7 +38,7 @@ def config(stage):
 store: {{decision_days: 400}}
 quota: {{file: {stage.dir / "quota.yaml"}}}
 budgets: {{file: {stage.dir / "budgets.yaml"}}}
-prices: {{core_hour: 1, gib_hour: 0, currency: EUR, budgets: ["all: 5000"], alerts: ["1%"]}}
+prices: {{core_hour: 1, gib_hour: 0, currency: EUR, budgets: ["all: 5000"], alerts: ["1%"], file: {stage.dir / "prices.yaml"}}}
 server:
   tokens: {{reader_file: {stage.file("readers", READER)}, operator_file: {stage.file("operators", OPERATOR + " anna")}}}
 """
@@ -218,8 +222,59 @@ def told(stage, budgets):
         stage.check(ended.returncode != 0 and text in ended.stderr, f"taut budget {' '.join(argv)}: {text}", ended.stderr)
 
 
+def holds(stage, budgets):
+    """A group with when_spent: refuse makes no new request while a business that pays for it can pay nothing."""
+    def ask(group):
+        return budgets.call("POST", "/api/v1/requests", {"group": group, "tier": "production", "cpu": "1", "memory": "1GiB"}).json()
+
+    text = BUDGETS.replace("{name: web, shares: {retail: 100%}}", "{name: web, when_spent: refuse, shares: {retail: 100%}}")
+    (stage.dir / "budgets.yaml").write_text(text)
+    budgets.tautd.popen.send_signal(signal.SIGHUP)
+    stage.equal(ask("web").get("state"), "admitted", "with money a request is admitted")
+    balance = Decimal(budgets.of("group:web")["balance"]) - Decimal(budgets.of("group:web")["spent"])
+    if balance > 0:
+        budgets.enter("expire", "group:web", amount="all")
+    budgets.enter("freeze", "retail")
+    stage.check(daemon.eventually(lambda: "budget_held" in budgets.tautd.output(), 20), "the log says that it is held", budgets.tautd.output()[-600:])
+    refused = ask("web")
+    stage.check(refused.get("end") == "refused" and "retail" in refused.get("reason", ""), "without money it is refused, with the business", refused)
+    checked = budgets.call("GET", "/api/v1/admission?group=web&tier=production&cpu=1&memory=1GiB").json()
+    stage.check(checked["outcome"] == "refused" and checked["reasons"][0]["resource"] == "", "a dry run says so too", checked)
+    stage.equal(ask("shop").get("state"), "admitted", "another group of the same business goes on")
+    stage.check(any("when_spent" in w for w in budgets.page()["warnings"]), "the page warns", budgets.page()["warnings"])
+    budgets.tautd.kill()
+    budgets.tautd = stage.tautd(config=config(stage), store=stage.dir / "tautd.db")
+    stage.equal(ask("web").get("end"), "refused", "also right after a restart")
+    budgets.enter("unfreeze", "retail")
+    stage.check(daemon.eventually(lambda: ask("web").get("state") == "admitted", 20), "and no longer when it may pay again")
+    stage.check("budget_free" in budgets.tautd.output(), "the log says so")
+
+
+def bills_of_edited_prices(stage, budgets):
+    """An edited price of the past changes bills: they say so, once, and after each restart."""
+    def bills():
+        ended = stage.run(stage.args.taut, "bills", "--server", f"http://127.0.0.1:{budgets.tautd.port}", "--token-file", stage.file("token", OPERATOR))
+        stage.equal(ended.returncode, 0, f"taut bills ({ended.stderr})")
+        return ended.stdout
+
+    stage.check("price file was changed" not in bills(), "a bill by the first prices says nothing", bills())
+    before = budgets.call("GET", "/api/v1/bills").json()
+    (stage.dir / "prices.yaml").write_text(PRICES.replace("core_hour: 1", "core_hour: 2"))
+    for _ in range(2):
+        stage.equal(budgets.tautd.stop(), 0, "it stops in order")
+        budgets.tautd = stage.tautd(config=config(stage), store=stage.dir / "tautd.db")
+    stage.check("past_prices_changed" not in budgets.tautd.output(), "it is logged once", budgets.tautd.output()[-600:])
+    after = budgets.call("GET", "/api/v1/bills").json()
+    stage.check(abs(Decimal(after["total"]) - 2 * Decimal(before["total"])) < Decimal("0.0001"), "the bill is twice as high", (before["total"], after["total"]))
+    stage.equal([c["what"] for c in after["price_changes"]], ["tier production: 2.00 per core-hour, was 1.00 per core-hour"], "and says why")
+    stage.check("was 1.00 per core-hour" in bills(), "as does taut bills", bills())
+
+
 def checks_the_configuration(stage):
-    for text, said in ((f"budgets: {{file: {stage.dir / 'budgets.yaml'}}}\nprices: {{core_hour: 1}}\n", "budgets.file requires quota.file"),
+    usd = stage.file("usd.yaml", PRICES.replace("EUR", "USD"))
+    for text, said in ((f"prices: {{core_hour: 1, currency: EUR, file: {usd}}}\n", "its currency is USD, and prices.currency is EUR"),
+                       (f"prices: {{file: {stage.file('clock.yaml', PRICES.replace('core_hour', 'from: 12d, core_hour'))}}}\n", "a price from day 12 00:00: expected a date"),
+                       (f"budgets: {{file: {stage.dir / 'budgets.yaml'}}}\nprices: {{core_hour: 1}}\n", "budgets.file requires quota.file"),
                        (f"budgets: {{file: {stage.dir / 'budgets.yaml'}}}\nquota: {{file: {stage.dir / 'quota.yaml'}}}\n", "nothing costs"),
                        (f"budgets: {{file: {stage.dir / 'budgets.yaml'}}}\nquota: {{file: {stage.dir / 'quota.yaml'}}}\nprices: {{core_hour: 1}}\n", "a year needs store.decision_days of 367"),
                        (f"budgets: {{file: {stage.dir / 'none.yaml'}}}\nprices: {{core_hour: 1}}\nquota: {{file: {stage.dir / 'quota.yaml'}}}\n", "none.yaml")):
@@ -245,6 +300,7 @@ def main():
     with daemon.Stage(daemon.arguments(__doc__)) as stage:
         (stage.dir / "quota.yaml").write_text(QUOTA)
         (stage.dir / "budgets.yaml").write_text(BUDGETS)
+        (stage.dir / "prices.yaml").write_text(PRICES)
         checks_the_configuration(stage)
         tautd = stage.tautd(config=config(stage), store=stage.dir / "tautd.db")
         budgets = Budgets(stage, tautd)
@@ -253,6 +309,8 @@ def main():
         outlives_a_kill(stage, budgets)
         reloads(stage, budgets)
         told(stage, budgets)
+        holds(stage, budgets)
+        bills_of_edited_prices(stage, budgets)
         damaged(stage, budgets)
     stage.finish()
 

@@ -102,7 +102,7 @@ export function billPage(world, query) {
     lines: [{ tier: 'production', resource: 'cpu', kind: 'charge', rule: 'max_request_usage', hours: group.cpu.billed, rate: '0.03', amount: text(group.cpu.billed * 0.03) }] });
   const groups = world.jobs.length > 0 ? costs.groups.map(bill) : [];
   const all = world.jobs.length > 0 ? costs.total.cost.billed : 0;
-  const page = { from, to: world.now, month_to, counted_from: from, currency: 'EUR', ...sums(all), machine_cost: text(all * 1.25), platform: '0.00', windows_without_allocation: 0,
+  const page = { from, to: world.now, month_to, counted_from: from, currency: 'EUR', ...sums(all), machine_cost: text(all * 1.25), platform: '0.00', windows_without_allocation: 0, price_changes: [],
     number_of_groups: groups.length, groups: groups.slice(0, Number(query.get('limit') ?? 100)) };
   return query.get('group') ? { ...page, jobs: [{ job: 'shop/web', ...sums(1) }] } : page;
 }

@@ -261,7 +261,7 @@ export const KINDS: DecisionKind[] = ['would_set', 'set', 'try', 'promote', 'rol
 export type QuotaAmounts = Record<string, number>;
 export interface QuotaHistory { hours: number; in_use_p95: number; in_use_peak: number; usage_p95?: number; usage_peak?: number; recommended?: number; reason: string }
 export interface QuotaRow { group: string; cohort: boolean; tier: string; resource: string; quota: number; in_use: number; borrowed: number; available: number; at_most: number; history?: QuotaHistory }
-export interface UncoveredUse { group: string; tier: string; jobs: number; first_job: string; amounts: QuotaAmounts }
+export interface UncoveredUse { group: string; tier: string; jobs: number; first_job: string; requests: number; amounts: QuotaAmounts }
 export interface QuotaState { measured: number | null; silent: boolean; queued: number; open: number; warnings: string[]; rows: QuotaRow[]; uncovered: UncoveredUse[] }
 export type RequestState = 'queued' | 'admitted' | 'running' | 'ended';
 export interface QuotaRequest {
@@ -283,4 +283,5 @@ export interface JobBill { job: string; charges: string; credits: string; idle: 
 export interface BillPage {
   from: number; to: number; month_to: number; counted_from: number; currency: string; charges: string; credits: string; idle: string; total: string; machine_cost?: string; platform?: string;  // of the whole pool
   windows_without_allocation?: number; number_of_groups: number; groups: GroupBill[]; jobs?: JobBill[];
+  price_changes: { time: number; from: number; to: number; what: string }[];  // of times that were over
 }

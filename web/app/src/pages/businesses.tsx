@@ -68,7 +68,7 @@ export function Businesses() {
   if (!page || (page.businesses.length === 0 && page.groups.length === 0 && page.warnings.length === 0)) return null;
   const unfunded = Number(page.unfunded ?? 0);
   return (
-    <Card title="Businesses and groups" hint={`${page.from === null ? '' : `Spent since ${utc(page.from)}; `}the forecast takes the rest of the period as the last 7 days. Spending is counted in ${page.currency}.`}>
+    <Card title="Businesses and groups" hint={`${page.from === null ? '' : `Spent since ${utc(page.from)}; `}the forecast takes the rest of the period as the last 7 days. Spending is counted in ${page.currency} at one price of a core-hour and a GiB-hour; a bill goes by the tiers of the price file.`}>
       {page.warnings.map((warning) => <p class="hint bad" key={warning}>{warning}</p>)}
       {page.businesses.length > 0 && <Holders title="Business" last="Pays for" label="Businesses" rows={page.businesses.map((row) => (
         <HolderRow key={row.holder} row={row}>{row.pays_for.map((p) => `${p.group} ${share(p.share_bp)}`).join(', ')}</HolderRow>

@@ -188,6 +188,9 @@ function Bills({ page }: { page: BillPage }) {
           </tbody>
         </table>
         {page.number_of_groups > groups.length && <p class="hint">{count(groups.length)} of {count(page.number_of_groups)} groups are shown.</p>}
+        {page.price_changes.map((change) => (
+          <p class="hint" key={`${change.time} ${change.from} ${change.what}`}>The price file read at {utc(change.time)} bills {utc(change.from)} to {utc(change.to)} otherwise than before: {change.what}.</p>
+        ))}
       </div>
     </Card>
   );

@@ -1,0 +1,63 @@
+#include "programs/price_setup.h"
+
+#include <optional>
+#include <utility>
+
+#include "api/bills.h"
+#include "base/strings.h"
+#include "config/price_file.h"
+#include "config/price_record.h"
+#include "model/units.h"
+#include "programs/action_log.h"
+#include "programs/whole_file.h"
+#include "spdlog/spdlog.h"
+
+namespace taut {
+namespace {
+
+absl::Status CheckCurrency(const PricesConfig& config, const Pricing& pricing) {
+  const bool known = config.core_hour > 0 || config.gib_hour > 0;
+  if (!known || pricing.sheet.currency == config.currency) return absl::OkStatus();
+  return absl::InvalidArgumentError(StrCat(config.file, ": its currency is ", pricing.sheet.currency,
+                                           ", and prices.currency is ", config.currency,
+                                           ": expected the same one for bills and costs"));
+}
+
+}  // namespace
+
+absl::StatusOr<Pricing> ReadPrices(const PricesConfig& config, std::string* text) {
+  absl::StatusOr<std::string> read = ReadPriceText(config.file);
+  absl::StatusOr<Pricing> pricing =
+      read.ok() ? ParsePriceFile(*read, config.file) : absl::StatusOr<Pricing>(read.status());
+  absl::Status status = pricing.status();
+  if (status.ok()) status = CheckAccountPrices(*pricing);
+  if (status.ok()) status = CheckCurrency(config, *pricing);
+  if (!status.ok()) return absl::Status(status.code(), StrCat("prices.file: ", Message(status)));
+  if (text != nullptr) *text = *std::move(read);
+  return pricing;
+}
+
+std::vector<SeenPriceChange> RecordPrices(const std::string& store_path, std::string text,
+                                          const Pricing& pricing, int64_t now_s) {
+  if (store_path == "memory") return {};
+  const std::string path = StrCat(store_path, ".prices");
+  PriceRecord record;
+  const std::optional<std::string> stored = ReadWhole(path);
+  if (stored.has_value()) {
+    if (absl::StatusOr<PriceRecord> read = ParsePriceRecord(*stored, path); read.ok()) {
+      record = *std::move(read);
+    } else {
+      spdlog::warn("{}; earlier changes of prices are not shown with bills", Message(read.status()));
+    }
+  }
+  if (stored.has_value() && record.file == text) return std::move(record.changes);
+  for (const SeenPriceChange& seen : TakePriceFile(std::move(text), pricing, now_s, record)) {
+    ActionLog::Warn("past_prices_changed",
+                    {{"what", seen.change.what}, {"until", FormatTime(seen.change.to_s)}});
+  }
+  if (const absl::Status s = WriteWhole(path, ToText(record)); !s.ok())
+    spdlog::error("the price file is not recorded, a later change would not be noticed: {}", Message(s));
+  return std::move(record.changes);
+}
+
+}  // namespace taut
