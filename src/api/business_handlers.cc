@@ -346,10 +346,13 @@ HttpResponse Api::Businesses(const HttpRequest& request, const Reach& reach) {
 }
 
 HttpResponse Api::BudgetLedger(const HttpRequest& request, const Reach& reach) {
-  if (absl::Status s = OnlyParameters(request, {"holder", "limit"}); !s.ok()) return ErrorResponse(s);
+  if (absl::Status s = OnlyParameters(request, {"holder", "limit", "before"}); !s.ok())
+    return ErrorResponse(s);
   if (options_.businesses == nullptr) return ErrorResponse(404, kNoBudgets);
   const absl::StatusOr<int64_t> limit = IntParameter(request, "limit", 100, 1, 10'000);
   if (!limit.ok()) return ErrorResponse(limit.status());
+  const absl::StatusOr<int64_t> before = IntParameter(request, "before", INT64_MAX, 1, INT64_MAX);
+  if (!before.ok()) return ErrorResponse(before.status());
   const BudgetBook book = options_.businesses->book();
   const std::string text = TextParameter(request, "holder");
   // Of one that is gone the entries are still there.
@@ -360,7 +363,8 @@ HttpResponse Api::BudgetLedger(const HttpRequest& request, const Reach& reach) {
     only = *found;
   }
   const std::vector<BudgetEntry> entries = options_.businesses->Ledger(
-      [&](const BudgetEntry& e) {
+      [&](const BudgetEntry& e) -> std::optional<BudgetEntry> {
+        if (e.id >= static_cast<uint64_t>(*before)) return std::nullopt;
         const bool is_of =
             !only.has_value() || e.of == *only || (e.act == BudgetAct::kTransfer && e.to == *only) ||
             std::ranges::any_of(e.parts, [&](const BudgetPart& part) { return part.holder == *only; });

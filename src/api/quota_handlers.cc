@@ -325,11 +325,13 @@ HttpResponse Api::Admission(const HttpRequest& request, const Reach& reach) {
 }
 
 HttpResponse Api::QuotaRequests(const HttpRequest& request, const Reach& reach) {
-  if (absl::Status s = OnlyParameters(request, {"state", "group", "ended", "limit"}); !s.ok())
+  if (absl::Status s = OnlyParameters(request, {"state", "group", "ended", "limit", "before"}); !s.ok())
     return ErrorResponse(s);
   if (options_.quota == nullptr) return ErrorResponse(404, kNoQuota);
   const absl::StatusOr<int64_t> limit = IntParameter(request, "limit", 100, 1, 10'000);
   if (!limit.ok()) return ErrorResponse(limit.status());
+  const absl::StatusOr<int64_t> before = IntParameter(request, "before", INT64_MAX, 1, INT64_MAX);
+  if (!before.ok()) return ErrorResponse(before.status());
   const std::string state_text = TextParameter(request, "state"), group = TextParameter(request, "group");
   const std::optional<RequestState> state = RequestStateNamed(state_text);
   if (!state_text.empty() && !state.has_value())
@@ -340,11 +342,17 @@ HttpResponse Api::QuotaRequests(const HttpRequest& request, const Reach& reach) 
     return ErrorResponse(400, StrCat("invalid ended=", ended, ": expected true or false"));
   const std::vector<QuotaRequest> found = options_.quota->List(
       [&](const QuotaRequest& r) {
-        if (!reach.Has(r.asked.group)) return false;
+        if (r.id >= static_cast<uint64_t>(*before) || !reach.Has(r.asked.group)) return false;
         if (ended == "false" && r.state == RequestState::kEnded) return false;
         return (!state.has_value() || r.state == *state) && (group.empty() || r.asked.group == group);
       },
       static_cast<size_t>(*limit));
+  // A group that was removed may still have requests.
+  if (found.empty() && !group.empty() && !options_.quota->scheme()->Has(group)) {
+    if (!reach.all()) return NoGroup(group, reach);
+    return ErrorResponse(
+        404, StrCat("no group \"", Printable(group), "\" in the quota, and no such request of one"));
+  }
   JsonWriter json;
   json.BeginObject();
   json.Key("requests");

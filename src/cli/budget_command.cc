@@ -154,6 +154,7 @@ absl::Status AskBudget(const BudgetArgs& args) {
   }
   std::vector<QueryParameter> query = {{"limit", std::to_string(args.limit)}};
   if (!args.words.empty()) query.push_back({"holder", args.words[0]});
+  if (!args.before.empty()) query.push_back({"before", args.before});
   absl::StatusOr<Json> ledger = Json();
   if (args.action != "list") ledger = GetJson(**client, kLedgerPath + FormatQuery(query));
   if (!ledger.ok()) return ledger.status();

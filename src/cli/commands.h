@@ -196,6 +196,7 @@ struct RequestsArgs {
   std::string state, group;        // list: only of these; "": all that have not ended
   bool all = false;                // list: those that have ended, too
   int limit = 100;
+  std::string before;  // list: only those with a lower number; "": all
 };
 int RunRequests(const RequestsArgs& args);
 
@@ -206,6 +207,7 @@ struct BudgetArgs {
   std::vector<std::string> words;  // as the help has it
   std::string why, until, key;     // key "": a random one
   int limit = 20;                  // of entries
+  std::string before;              // ledger: only entries with a lower number; "": all
 };
 int RunBudget(const BudgetArgs& args);
 

@@ -401,6 +401,7 @@ void DaemonVerbs::AddRequests(CLI::App& app) {
   app.add_option("--group", a.group, "list: only requests of this group");
   app.add_flag("--all", a.all, "list: also those that have ended");
   AddLimit(app, a.limit, "list: maximum number of rows", 10'000);
+  app.add_option("--before", a.before, "list: only requests with a lower number, for the next page");
   AddDaemon(app, a.daemon);
 }
 
@@ -417,6 +418,7 @@ void DaemonVerbs::AddBudget(CLI::App& app) {
   app.add_option("--key", a.key,
                  "key of the entry: the same request with the same key is entered once (default: random)");
   AddLimit(app, a.limit, "show, ledger: maximum number of entries", 10'000);
+  app.add_option("--before", a.before, "show, ledger: only entries with a lower number, for the next page");
   AddDaemon(app, a.daemon);
 }
 

@@ -113,6 +113,7 @@ absl::StatusOr<int> List(const RequestsArgs& args, HttpClient& client) {
   std::vector<QueryParameter> query = {{"limit", std::to_string(args.limit)}};
   if (!args.state.empty()) query.push_back({"state", args.state});
   if (!args.group.empty()) query.push_back({"group", args.group});
+  if (!args.before.empty()) query.push_back({"before", args.before});
   if (!args.all && args.state.empty()) query.push_back({"ended", "false"});
   const auto page = GetJson(client, kRequestsPath + FormatQuery(query));
   if (!page.ok()) return page.status();

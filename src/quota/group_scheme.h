@@ -22,6 +22,7 @@ class GroupScheme {
   // The default tier where the labels give none.
   std::string TierOf(const JobRecord& job) const { return rules_.Of(job).tier; }
   bool has_tier_template() const { return rules_.has_tier_template(); }
+  bool Has(const std::string& group) const { return parents_.contains(group); }
   // Whether `group` is `above`, or below it. Of a group that the quota does not have only the former. O(depth).
   bool IsWithin(std::string_view group, std::string_view above) const;
   // `group`, or the first one above it that `counts`; "" if none does. O(depth).

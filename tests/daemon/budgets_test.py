@@ -216,6 +216,8 @@ def told(stage, budgets):
     stage.check(moved.returncode == 0 and "transfer of 12.50 EUR from business:retail to group:web" in moved.stdout, "taut budget transfer moves money", moved.stdout + moved.stderr)
     ledger = json.loads(budgets.cli("ledger", "web", "--limit", "1", "--output", "json").stdout)
     stage.equal(ledger["entries"][0]["why"], "by hand", "taut budget ledger has it")
+    older = json.loads(budgets.cli("ledger", "--limit", "2", "--before", "4", "--output", "json").stdout)
+    stage.equal([e["id"] for e in older["entries"]], [3, 2], "and its older pages")
     for argv, text in ((("grant", "retail", "5"), "--why is missing"), (("transfer", "retail", "5", "--why", "x"), "FROM TO AMOUNT"), (("override", "retail", "5", "--why", "x"), "--until is missing"),
                        (("show",), "expected one business or group"), (("grant", "nobody", "5", "--why", "x"), "nobody")):
         ended = budgets.cli(*argv)

@@ -126,6 +126,10 @@ def outlives_a_kill(stage, tautd, quota, first, second):
     page = quota.call("GET", "/api/v1/requests?limit=10000&state=admitted").json()["requests"]
     numbers = [r["id"] for r in page]
     stage.check(len(answered) > 20, "requests were made until the kill", len(answered))
+    older = quota.call("GET", "/api/v1/requests?limit=2&before=10").json()["requests"]
+    stage.equal([r["id"] for r in older], [9, 8], "older ones come page by page")
+    answer = quota.call("GET", "/api/v1/requests?group=shops")
+    stage.check(answer.status == 404 and "no group" in answer.text, "a group that is not there is named", answer.text)
     stage.equal(len(set(answered)), len(answered), "each number was given once")
     stage.equal(sorted(set(answered) - set(numbers)), [], "every request that was answered is kept")
     kept = len(numbers) - 1  # beside the first
