@@ -1,22 +1,20 @@
 #!/usr/bin/env python3
-"""Would it pay to choose between recommenders, job by job? Replays candidates for one resource on a trace, then lets a
-chooser take one of them for each job and day, and prints both frontiers: footprint as a share of the owners' limits at a
-share of harm, which is OOM-days for memory and throttled work for CPU. docs/algorithms.md says what came out.
+"""Would it pay to choose between recommenders, job by job? Replays candidates for a resource on a trace, then lets a chooser
+take one of them for each job and day, and prints both frontiers: footprint as a share of the owners' limits at a share
+of harm, which is OOM-days for memory and throttled work for CPU. docs/algorithms.md says what came out.
 
     bench/chooser.py ../shared/traces/bitbrains_rnd/*.csv.gz
     bench/chooser.py --generated
-    bench/chooser.py --resource cpu ../shared/traces/bitbrains_rnd/*.csv.gz
+    bench/chooser.py --resource cpu --hindsight ../shared/traces/bitbrains_rnd/*.csv.gz
     bench/chooser.py --block 2 --from-day 31 --keep 0 ../shared/traces/bitbrains_rnd/*.csv.gz    # a part, held out
 
-Each midnight the chooser takes the candidate with the least tasks x limit + price x expected harm of the day. For memory
-that is the chance of an OOM-day under this candidate's past limits: the job's own days (they lose --fade a day), and the
-fleet's as --own-days further days. For CPU it is the work above those limits: the job's own, and the fleet's share of such
-work, times the job's mean work, as --own-days further days. The candidate in use stays if it costs at most --keep more.
-Reads the compact Bitbrains format and plain CSV. About 6 minutes for the memory of Bitbrains, TIMECPU for its CPU.
+Each midnight the chooser takes the candidate with the least tasks x limit + price x expected harm of a day. For memory the
+harm is the chance of an OOM-day under this candidate's past limits: the job's own days (they lose --fade a day), and the
+fleet's as --own-days further days. For CPU it is the work above these limits: the job's own, and the fleet's share of such
+work times the job's mean work, in as many days. The candidate in use stays if it costs at most --keep more. Reads the
+compact Bitbrains format and plain CSV. About 2 minutes for a resource of Bitbrains.
 """
 import argparse
-import array
-import collections
 import csv
 import gzip
 import json
@@ -26,179 +24,9 @@ import subprocess
 import sys
 import tempfile
 
-WINDOW_S, WINDOWS_PER_DAY = 300, 288
+from chooser_resources import RESOURCES, WINDOW_S, WINDOWS_PER_DAY, Usage
+
 PRIOR_DAYS = 20  # that a candidate's prior harm counts as, before the fleet has any day of it
-
-# A job's day under one candidate: the limit at its start, the mean limit of all tasks, the harm, the mean number of tasks,
-# and what harm is a share of. Memory: 0 or 1 of 1 day. CPU: core-days above the limit, of those used.
-Day = collections.namedtuple("Day", "start limit harm tasks exposure")
-
-
-class Memory:
-    """Harm is a day on which the usage of a task was above the limit."""
-
-    harm, shares, places = "OOM-days", (0.01, 0.02, 0.03, 0.05, 0.08), (0, 2)
-    sets, every = ("analogs", "moving_window", "both"), "both"
-    prices = [0.1 * 2**k * 2**30 for k in range(15)]  # bytes of an OOM-day
-    prior = 0.03
-    orders = (0.01, 0.02, 0.03, 0.05, 0.08, 0.13)
-
-    def candidates(self):
-        """name -> (set, recommender, settings)"""
-        found = {f"analogs, ordered {100 * share:g} %": ("analogs", "analogs", {"analogs.memory_oom_days": share})
-                 for share in self.orders}
-        for days, scale in [(2, 1), (3, 1), (4, 1), (5, 1), (7, 1), (10, 1), (14, 1), (28, 1),
-                            (4, 0.5), (7, 0.5), (14, 0.5), (4, 2), (7, 2), (14, 2)]:
-            found[f"peak of {days} days, margin x{scale:g}"] = (
-                "moving_window", "moving_window", {"moving_window.peak_days": days, "moving_window.margin_scale": scale,
-                                                   "moving_window.oom_tolerance": "minimal"})
-        return found
-
-    def reader(self, head):
-        """A row -> (task, usage). Tasks are not told apart: the highest counts."""
-        at, scale = (head.index("mem_kb"), 1024) if "mem_kb" in head else (head.index("memory_bytes"), 1)
-        return lambda row: ("", scale * float(row[at]))
-
-    def job_of(self, rows, windows, first, bitbrains):
-        """By window: the highest usage of a task (< 0: not measured), and how many tasks"""
-        values, tasks = array.array("d", [-1]) * windows, array.array("H", [0]) * windows
-        for window, usage in zip(*rows[""]):
-            i = window - first
-            values[i] = max(values[i], usage)
-            # A second row of a Bitbrains window is a duplicate, not a second task.
-            tasks[i] = 1 if bitbrains else tasks[i] + 1
-        return values, tasks
-
-    def day_of(self, job, changes, begin, at):
-        """The Day that begins at window index `begin` (None: no usage), and the next change"""
-        usage, tasks = job
-        start, total, over, count, measured = None, 0.0, False, 0, 0
-        limit = changes[at - 1][1] if at else None
-        for i in range(begin, begin + WINDOWS_PER_DAY):
-            while at < len(changes) and changes[at][0] <= i:
-                limit = changes[at][1]
-                at += 1
-            if usage[i] < 0 or limit is None:
-                continue
-            start = limit if start is None else start
-            total += limit * tasks[i]
-            count += tasks[i]
-            measured += 1
-            over = over or usage[i] > limit
-        return (None if start is None else Day(start, total / WINDOWS_PER_DAY, over, count / measured, 1)), at
-
-    def frontier(self, points):
-        return points
-
-
-class Cpu:
-    """Harm is the work above the limit, which is throttled."""
-
-    harm, shares, places = "throttled work", (0.0005, 0.001, 0.002, 0.003, 0.005), (2, 3)
-    sets, every = ("work_function", "windows", "ensemble", "all"), "all"
-    prices = [10 * 2**k for k in range(15)]  # of a core-day above the limit, in core-days reserved
-    prior = 0.001
-    orders = (0.0002, 0.0003, 0.0005, 0.001, 0.002, 0.003, 0.005, 0.01)
-
-    def candidates(self):
-        """name -> (set, recommender, settings)"""
-        found = {f"work_function, ordered {100 * share:g} %": (
-            "work_function", "work_function", {"work_function.cpu_throttled": share}) for share in self.orders}
-        for days, margin in [(1, 0.15), (2, 0.15), (4, 0.15), (7, 0.15), (14, 0.15), (28, 0.15),
-                             (1, 0), (4, 0), (14, 0), (1, 0.5), (4, 0.5), (14, 0.5)]:
-            found[f"peak of {days} days + {100 * margin:g} %"] = (
-                "windows", "peak", {"peak.days": days, "peak.margin": margin})
-        for job_class, statistic in (("batch", "average"), ("serving_tolerant", "p90"), ("serving", "p95")):
-            for scale in (0.5, 1, 2):
-                found[f"{statistic}, margin scale {scale:g}"] = (
-                    "windows", "moving_window", {"moving_window.job_class": job_class,
-                                                 "moving_window.margin_scale": scale})
-        for price in (100, 300, 1000, 3000):
-            found[f"ensemble, w_over {price}"] = ("ensemble", "ensemble", {"ensemble.cpu_w_over": price})
-        return found
-
-    def reader(self, head):
-        """A row -> (task, usage in cores)"""
-        if "cpu_mhz" in head:
-            cores, cap, used = (head.index(name) for name in ("cores", "cpu_cap_mhz", "cpu_mhz"))
-            return lambda row: ("", float(row[cores]) * float(row[used]) / float(row[cap]))
-        task, used = head.index("task"), head.index("cpu_cores")
-        return lambda row: (row[task], float(row[used]))
-
-    def job_of(self, rows, windows, first, bitbrains):
-        """By window: the mean usage of each task (0 also where it was not measured), and how many were measured"""
-        usages, tasks = [], array.array("H", [0]) * windows
-        for of_task in rows.values():
-            total, rows_of = array.array("d", [0]) * windows, array.array("H", [0]) * windows
-            for window, usage in zip(*of_task):
-                i = window - first
-                tasks[i] += rows_of[i] == 0
-                total[i] += usage
-                rows_of[i] += 1
-            usages.append(array.array("d", (t / n if n else 0 for t, n in zip(total, rows_of))))
-        return usages, tasks
-
-    def day_of(self, job, changes, begin, at):
-        """The Day that begins at window index `begin` (None: no usage), and the next change"""
-        usages, tasks = job
-        start, total, over, work, count, measured = None, 0.0, 0.0, 0.0, 0, 0
-        limit = changes[at - 1][1] if at else None
-        i, end = begin, begin + WINDOWS_PER_DAY
-        while i < end:
-            while at < len(changes) and changes[at][0] <= i:
-                limit = changes[at][1]
-                at += 1
-            stop = min(end, changes[at][0]) if at < len(changes) else end
-            present = tasks[i:stop]
-            if limit is not None and any(present):
-                start = limit if start is None else start
-                total += limit * sum(present)
-                count += sum(present)
-                measured += len(present) - present.count(0)
-                for values in usages:
-                    part = values[i:stop]
-                    work += sum(part)
-                    if max(part) > limit:
-                        over += sum(value - limit for value in part if value > limit)
-            i = stop
-        if start is None:
-            return None, at
-        return Day(start, total / WINDOWS_PER_DAY, over / WINDOWS_PER_DAY, count / measured, work / WINDOWS_PER_DAY), at
-
-    def frontier(self, points):
-        """Those with no smaller footprint at no more harm: the windows and percentiles of one set lie on many curves."""
-        return [(foot, over) for foot, over in points
-                if not any(f < foot and o <= over or f <= foot and o < over for f, o in points)]
-
-
-RESOURCES = {"memory": Memory(), "cpu": Cpu()}
-
-
-class Usage:
-    """Usage of one resource by job: what the resource's job_of gives."""
-
-    def __init__(self, paths, resource):
-        rows = {}  # job -> task -> its windows and usages, as read
-        for path in paths:
-            with gzip.open(path, "rt") as lines:
-                reader = csv.reader(lines)
-                head = next(reader)
-                bitbrains = "mem_kb" in head
-                job_at, time_at = (head.index(name) for name in (("vm", "ts_s") if bitbrains else ("job", "time")))
-                read = resource.reader(head)
-                for row in reader:
-                    task, usage = read(row)
-                    of_task = rows.setdefault(row[job_at], {})
-                    windows, values = of_task.setdefault(task, (array.array("i"), array.array("d")))
-                    windows.append(int(float(row[time_at])) // WINDOW_S)
-                    values.append(usage)
-        every = [windows for tasks in rows.values() for windows, _ in tasks.values()]
-        first = min(min(windows) for windows in every) // WINDOWS_PER_DAY
-        self.first_window = first * WINDOWS_PER_DAY
-        self.days = max(max(windows) for windows in every) // WINDOWS_PER_DAY + 1 - first
-        self.jobs = {job: resource.job_of(tasks, self.days * WINDOWS_PER_DAY, self.first_window, bitbrains)
-                     for job, tasks in sorted(rows.items(), key=lambda item: (len(item[0]), item[0]))}
-
 
 def replay(args, paths, recommender, settings, decisions):
     command = [args.taut, "replay", *paths, "--warmup", args.warmup, "--recommender", recommender,
@@ -283,6 +111,18 @@ def choose(args, usage, tables, harms, price):
     return total, harm / (exposure or 1)
 
 
+def hindsight(args, usage, tables, price):
+    """(resource-days, share of harm) of the one candidate for each job that costs least over the scored days"""
+    total = harm = exposure = 0
+    scored_jobs, scored_days = scored(args, usage)
+    for job in (job for job in usage.jobs if job in scored_jobs):
+        kept = [[table[job][day] for day in scored_days if table[job][day]] for table in tables]
+        sums = [(sum(d.limit for d in days), sum(d.harm for d in days)) for days in kept]
+        limit, harmed = min(sums, key=lambda both: both[0] + price * both[1])
+        total, harm, exposure = total + limit, harm + harmed, exposure + sum(d.exposure for d in kept[0])
+    return total, harm / (exposure or 1)
+
+
 def at_share(points, share):
     """The footprint at a share of harm, between the two nearest points; nan outside."""
     points = sorted((over, foot) for foot, over in points)
@@ -332,6 +172,9 @@ def table(args, paths, folder):
         harms = experience(args, usage, members, resource.prior)
         points = [choose(args, usage, members, harms, price) for price in resource.prices]
         row(resource, f"chooser over {group}", [(unit * total, over) for total, over in points])
+        if args.hindsight:
+            points = [hindsight(args, usage, members, price) for price in resource.prices]
+            row(resource, f"in hindsight over {group}", [(unit * total, over) for total, over in points])
 
 
 def main():
@@ -345,13 +188,18 @@ def main():
     parser.add_argument("--block", type=int, default=0, choices=(0, 1, 2), help="score the odd or even blocks of 25 jobs")
     parser.add_argument("--from-day", type=int, default=0)
     parser.add_argument("--to-day", type=int, default=10**6)
-    parser.add_argument("--sets", type=lambda text: text.split(","), help="choosers over these candidates alone; memory: analogs, moving_window, "
-                        "both; cpu: work_function, windows, ensemble, all")
+    parser.add_argument("--sets", type=lambda text: text.split(","), help="analogs, moving_window, both; for CPU "
+                        "work_function, windows, ensemble, all; default all of them")
+    parser.add_argument("--hindsight", action="store_true",
+                        help="also what the best single candidate for each job costs, chosen with the scored days known")
     parser.add_argument("--warmup", default="14d", help="whole days")
     parser.add_argument("--taut", default="build/release/bin/taut")
     args = parser.parse_args()
     if args.generated == bool(args.paths):
         parser.error("give a trace, or --generated")
+    if unknown := set(args.sets or []) - set(RESOURCES[args.resource].sets):
+        parser.error(f"no candidates {', '.join(sorted(unknown))}; {args.resource} has "
+                     f"{', '.join(RESOURCES[args.resource].sets)}")
     with tempfile.TemporaryDirectory() as folder:
         paths = [pathlib.Path(path) for path in args.paths]
         if args.generated:
