@@ -31,6 +31,7 @@
 #include "net/webhook.h"
 #include "quota/budget_desk.h"
 #include "quota/quota_desk.h"
+#include "wire/admission_server.h"
 #include "wire/agent_server.h"
 #include "wire/external_scaler.h"
 
@@ -155,6 +156,8 @@ struct ApiOptions {
   std::function<uint64_t()> capacity_failed_saves;
   // If the daemon listens for KEDA.
   std::function<ScalerServerCounts()> scaler_counts;
+  // If requests for quota come by gRPC.
+  std::function<AdmissionServerCounts()> quota_port_counts;
 };
 
 // Handle is thread-safe: the server's handler.

@@ -507,6 +507,7 @@ HttpResponse Api::Metrics(const HttpRequest& /*request*/, const Reach& /*reach*/
   if (options_.agent_port_counts) PutAgentPortMetrics(options_.agent_port_counts(), out);
   if (options_.external) PutExternalMetrics(options_.external(), counts, out);
   if (options_.scaler_counts) PutScalerMetrics(options_.scaler_counts(), out);
+  if (options_.quota_port_counts) PutQuotaPortMetrics(options_.quota_port_counts(), out);
   if (options_.server_counts) {
     const ServerCounts server = options_.server_counts();
     for (size_t c = 1; c < server.answers.size(); ++c) {

@@ -16,4 +16,14 @@ void PutScalerMetrics(const ScalerServerCounts& counts, MetricsText& out) {
               counts.rejected_connections);
 }
 
+void PutQuotaPortMetrics(const AdmissionServerCounts& counts, MetricsText& out) {
+  for (const auto& [result, count] :
+       {std::pair{"answered", counts.answered}, {"rejected", counts.rejected}, {"failed", counts.failed}}) {
+    out.Counter("tautd_quota_grpc_requests_total", "Requests for quota by gRPC, by result.", count,
+                {{"result", result}});
+  }
+  out.Counter("tautd_quota_grpc_connections_refused_total", "Connections refused over the maximum.",
+              counts.rejected_connections);
+}
+
 }  // namespace taut

@@ -40,6 +40,10 @@ class DaemonReader {
       if (!parsed.ok()) return absl::InvalidArgumentError(StrCat(name_, ": ", Message(parsed.status())));
     }
     if (absl::Status s = CheckBudgets(); !s.ok()) return s;
+    if (!config_.quota_grpc.listen.empty() && config_.quota.file.empty()) {
+      return absl::InvalidArgumentError(
+          StrCat(name_, ": quota.grpc.listen requires quota.file, by which requests are decided"));
+    }
     for (const std::string& label : config_.backfill.labels) {
       const auto parsed = ParseBackfillLabel(label);
       if (!parsed.ok()) return absl::InvalidArgumentError(StrCat(name_, ": ", Message(parsed.status())));

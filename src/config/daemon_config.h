@@ -81,6 +81,12 @@ struct ExternalScalerConfig {
   std::string certificate_file, key_file, client_ca_file;
 };
 
+// Where requests for quota come to by gRPC (src/wire/admission_server.h).
+struct QuotaGrpcConfig {
+  std::vector<std::string> listen;  // empty: off
+  std::string certificate_file, key_file, client_ca_file;
+};
+
 // The owner's service that recommends (src/wire/external_recommender.h).
 struct ExternalRecommenderConfig {
   std::string address;  // HOST:PORT; "": none
@@ -205,6 +211,7 @@ struct DaemonConfig {
   ActuatorKind actuator = ActuatorKind::kDryRun;
   AgentsConfig agents;
   ExternalScalerConfig external_scaler;
+  QuotaGrpcConfig quota_grpc;
   ExternalRecommenderConfig external_recommender;
   LogConfig log;
   NotifyConfig notify;

@@ -302,6 +302,18 @@ const DaemonSetting kDaemonSettings[] = {
     {"agents.tls.key", "PEM file of its key", kPlain, 0, 0, TAUT_FIELD(agents.key_file)},
     {"agents.tls.client_ca", "PEM file: agents must have a certificate of this CA", kPlain, 0, 0,
      TAUT_FIELD(agents.client_ca_file)},
+    {"quota.grpc.listen",
+     "addresses on which to listen for requests for quota by gRPC (proto/admission.proto), ADDRESS:PORT; "
+     "empty: "
+     "none; requires quota.file; tokens are those of server.tokens, and addresses other than loopback need "
+     "some, "
+     "or a client CA",
+     kPlain, 0, 0, TAUT_FIELD(quota_grpc.listen)},
+    {"quota.grpc.tls.certificate", "PEM file of the certificate for them; with it, TLS only", kPlain, 0, 0,
+     TAUT_FIELD(quota_grpc.certificate_file)},
+    {"quota.grpc.tls.key", "PEM file of its key", kPlain, 0, 0, TAUT_FIELD(quota_grpc.key_file)},
+    {"quota.grpc.tls.client_ca", "PEM file: clients must have a certificate of this CA", kPlain, 0, 0,
+     TAUT_FIELD(quota_grpc.client_ca_file)},
     {"external_scaler.listen",
      "addresses on which to listen for KEDA (external scaler), ADDRESS:PORT; empty: none; others than "
      "loopback "

@@ -434,6 +434,12 @@ absl::Status Daemon::StartServer(const std::string& config_path) {
     options.agent_port_counts = [this] { return agent_server_->counts(); };
   }
   if (scaler_ != nullptr) options.scaler_counts = [this] { return scaler_->counts(); };
+  if (!config_.quota_grpc.listen.empty()) {
+    options.quota_port_counts = [this] {
+      const std::lock_guard lock(quota_port_mutex_);
+      return quota_port_ ? quota_port_->counts() : AdmissionServerCounts();
+    };
+  }
   if (external_ != nullptr) options.external = [this] { return external_->health(); };
   if (webhook_ != nullptr) options.webhook = [webhook = webhook_] { return webhook->counts(); };
   if (kubernetes_ != nullptr) {
@@ -464,6 +470,17 @@ absl::Status Daemon::StartServer(const std::string& config_path) {
       *server_options, [this](const HttpRequest& request) { return api_->Handle(request); });
   if (!server.ok()) return server.status();
   server_ = *std::move(server);
+  return StartQuotaPort(*server_options);
+}
+
+absl::Status Daemon::StartQuotaPort(const ServerOptions& server) {
+  if (config_.quota_grpc.listen.empty()) return absl::OkStatus();
+  absl::StatusOr<std::unique_ptr<QuotaPort>> port = QuotaPort::Start(
+      config_.quota_grpc, server, [this](const HttpRequest& request) { return api_->Handle(request); });
+  if (!port.ok()) return port.status();
+  const std::lock_guard lock(quota_port_mutex_);
+  quota_port_ = *std::move(port);
+  spdlog::info("listening for requests for quota (gRPC) on port {}", quota_port_->port());
   return absl::OkStatus();
 }
 
@@ -653,6 +670,7 @@ void Daemon::Stop() {
   if (kubernetes_ != nullptr) kubernetes_->Stop();
   if (api_) api_->Close();
   if (server_) server_->Stop();
+  if (quota_port_) quota_port_->Stop();
   if (agent_server_) agent_server_->Stop();
   if (scaler_) scaler_->Stop();
   if (!control_) return;

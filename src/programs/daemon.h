@@ -32,6 +32,7 @@
 #include "programs/late_history.h"
 #include "programs/machines_run.h"
 #include "programs/oidc_setup.h"
+#include "programs/quota_port.h"
 #include "programs/quota_run.h"
 #include "store/sample_log_file.h"
 #include "wire/external_scaler.h"
@@ -67,6 +68,7 @@ class Daemon {
   absl::Status OpenStore();
   absl::Status StartControl();
   absl::Status StartServer(const std::string& config_path);
+  absl::Status StartQuotaPort(const ServerOptions& server);
   absl::Status StartActs();
   absl::Status StartAgents();
   absl::Status StartExternalScaler();
@@ -125,6 +127,8 @@ class Daemon {
   std::unique_ptr<PodTasks> pod_tasks_;  // if agents may come from nodes of a cluster; outlives agent_server_
   std::unique_ptr<AgentPort> agent_server_;
   std::unique_ptr<ScalerServer> scaler_;  // if KEDA may come
+  std::mutex quota_port_mutex_;           // over the pointer: the API is there first, and asks for its counts
+  std::unique_ptr<QuotaPort> quota_port_;  // if requests for quota come by gRPC
   std::unique_ptr<DaemonActs> acts_;
   BudgetWatch budget_watch_, business_watch_;  // of the loop
   double agents_seen_ms_ = 0;                  // of the loop

@@ -49,6 +49,7 @@ void Daemon::Reload(const DaemonConfig& config) {
   if (taken.ok()) taken = server_->Reload(*options);
   if (taken.ok()) {
     took("tokens and certificates of the server");
+    if (quota_port_ != nullptr) quota_port_->Reload(*options);
     config_.server.writer_tokens_file = config.server.writer_tokens_file;
     config_.server.group_tokens_file = config.server.group_tokens_file;
     config_.server.reader_tokens_file = config.server.reader_tokens_file;

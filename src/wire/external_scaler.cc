@@ -276,14 +276,8 @@ class GrpcScalerServer final : public ScalerServer {
 
   absl::Status Listen(const ServerOptions& access) {
     constexpr int kMaxMessageBytes = 1 << 20;
-    constexpr int kHandshakeTimeoutMs = 5'000;
-    constexpr int kMinPingIntervalMs = 5'000;
     grpc::ServerBuilder builder;
-    builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
-    builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, kHandshakeTimeoutMs);
-    builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, kMinPingIntervalMs);
-    builder.AddChannelArgument(GRPC_ARG_ENABLE_CHANNELZ, 0);
-    builder.SetMaxReceiveMessageSize(kMaxMessageBytes);
+    GatedServer::SetBounds(builder, kMaxMessageBytes);
     HandOver(&service_);
     const GateOptions bounds{.max_connections = max_connections_, .max_per_address = max_connections_};
     if (absl::Status s = server_.Listen(access, bounds, service_, builder); !s.ok()) return s;

@@ -33,6 +33,16 @@ absl::Status SetListen(const std::vector<std::string>& addresses, ServerOptions&
   return options.Check();
 }
 
+void GatedServer::SetBounds(grpc::ServerBuilder& builder, int max_message_bytes) {
+  constexpr int kHandshakeTimeoutMs = 5'000;
+  constexpr int kMinPingIntervalMs = 5'000;
+  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+  builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, kHandshakeTimeoutMs);
+  builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, kMinPingIntervalMs);
+  builder.AddChannelArgument(GRPC_ARG_ENABLE_CHANNELZ, 0);
+  builder.SetMaxReceiveMessageSize(max_message_bytes);
+}
+
 absl::Status GatedServer::Listen(const ServerOptions& options, GateOptions bounds, grpc::Service& service,
                                  grpc::ServerBuilder& builder) {
   const auto tls = ReadTlsFiles(options.client_ca_file, options.certificate_file, options.key_file);

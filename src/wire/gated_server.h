@@ -20,6 +20,10 @@ absl::Status SetListen(const std::vector<std::string>& addresses, ServerOptions&
 
 class GatedServer {
  public:
+  // Of a service of short calls: one process an address, quick handshakes, few pings, messages of at most so many
+  // bytes.
+  static void SetBounds(grpc::ServerBuilder& builder, int max_message_bytes);
+
   // Reads the certificates of `options`, binds its addresses and starts the server with what else `builder`
   // says; nothing is accepted yet. At most half of the descriptors that the process may open are used,
   // whatever `bounds` says. `service` must outlive it. Errors: the address is taken, a file cannot be read.

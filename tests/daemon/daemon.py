@@ -176,6 +176,22 @@ def write(port, body, token=None, headers=None):
 
 # ---- processes ----
 
+def grpc(stage, port, method, message, token=None):
+    """A unary call by curl: the bytes of the answer, or (code, message). `method`: package.Service/Method."""
+    asked, got, headers = (stage.dir / name for name in ("asked", "got", "headers"))
+    asked.write_bytes(struct.pack(">BI", 0, len(message)) + message)
+    got.write_bytes(b"")
+    more = [] if token is None else ["-H", f"authorization: Bearer {token}"]
+    said = stage.run("curl", "-sS", "--noproxy", "*", "--http2-prior-knowledge", "--max-time", "20", "-o", got, "-D", headers,
+                     "-H", "content-type: application/grpc", "-H", "te: trailers", *more, "--data-binary", f"@{asked}",
+                     f"http://127.0.0.1:{port}/{method}")
+    lines = dict(line.split(": ", 1) for line in headers.read_text().splitlines() if ": " in line)
+    code = int(lines.get("grpc-status", -1))
+    if code != 0:
+        return code, lines.get("grpc-message", said.stderr)
+    return got.read_bytes()[5:]
+
+
 def end_with_parent():
     """In the child: it is killed when the test is, even by SIGKILL."""
     LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)

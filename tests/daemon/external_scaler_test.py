@@ -26,17 +26,7 @@ class Keda:
 
     def ask(self, method, message):
         """The bytes of the answer, or (code, message)."""
-        asked, got, headers = (self.stage.dir / name for name in ("asked", "got", "headers"))
-        asked.write_bytes(struct.pack(">BI", 0, len(message)) + message)
-        got.write_bytes(b"")
-        said = self.stage.run("curl", "-sS", "--noproxy", "*", "--http2-prior-knowledge", "--max-time", "20", "-o", got,
-                              "-D", headers, "-H", "content-type: application/grpc", "-H", "te: trailers", "--data-binary",
-                              f"@{asked}", f"http://127.0.0.1:{self.port}/externalscaler.ExternalScaler/{method}")
-        lines = dict(line.split(": ", 1) for line in headers.read_text().splitlines() if ": " in line)
-        code = int(lines.get("grpc-status", -1))
-        if code != 0:
-            return code, lines.get("grpc-message", said.stderr)
-        return got.read_bytes()[5:]
+        return daemon.grpc(self.stage, self.port, f"externalscaler.ExternalScaler/{method}", message)
 
     @staticmethod
     def object_of(job):

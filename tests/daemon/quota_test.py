@@ -59,7 +59,7 @@ class Quota:
 
 def config(stage):
     return f"""clock: samples
-quota: {{file: {stage.dir / "quota.yaml"}}}
+quota: {{file: {stage.dir / "quota.yaml"}, grpc: {{listen: ["127.0.0.1:0"]}}}}
 server:
   tokens: {{reader_file: {stage.file("readers", READER)}, operator_file: {stage.file("operators", OPERATOR + " anna")}}}
 """
@@ -141,6 +141,34 @@ def outlives_a_kill(stage, tautd, quota, first, second):
     return tautd
 
 
+def by_grpc(stage, quota):
+    """The same over gRPC: tokens, roles and texts are those of the HTTP API."""
+    port = int(quota.tautd.output().partition("requests for quota (gRPC) on port ")[2].split()[0])
+    text = lambda number, value: daemon.field(number, value.encode())
+    def ask(group, cpu="0.5"):
+        return text(1, group) + text(2, "production") + daemon.field(3, text(1, "cpu") + text(2, cpu)) + text(5, "rpc/job")
+
+    def call(method, message, token=OPERATOR):
+        return daemon.grpc(stage, port, f"taut.admission.v1.Admission/{method}", message, token)
+
+    verdict = call("Check", ask("shop"))
+    stage.check(isinstance(verdict, bytes) and b"admitted" in verdict, "a check is answered", verdict)
+    code, said = call("Check", ask("shops"))
+    stage.check(code == 5 and "shops" in said, "an unknown group is NOT_FOUND", (code, said))
+    stage.equal(call("Check", ask("shop"), None)[0], 16, "without a token it is UNAUTHENTICATED")
+    stage.equal(call("Make", ask("shop"), READER)[0], 7, "a reader makes none: PERMISSION_DENIED")
+    code, said = call("Check", ask("shop", "many"))
+    stage.check(code == 3 and "many" in said, "nonsense is INVALID_ARGUMENT, and named", (code, said))
+    made = call("Make", ask("shop"))
+    stage.check(isinstance(made, bytes) and b"rpc/job" in made, "a request is made", made)
+    newest = quota.call("GET", "/api/v1/requests?limit=1").json()["requests"][0]
+    stage.equal((newest["job"], newest["state"]), ("rpc/job", "admitted"), "and is there over HTTP")
+    code, said = call("Make", ask("shop"))
+    stage.check(code == 9 and "end it before" in said, "a second one for the job is FAILED_PRECONDITION", (code, said))
+    ended = call("End", daemon.varint(1 << 3) + daemon.varint(newest["id"]))
+    stage.check(isinstance(ended, bytes) and b"withdrawn" in ended, "it is ended", ended)
+
+
 def knows_its_hours(stage, quota):
     """What was in use is known by the hour; the daemon was killed before it wrote them."""
     rows = quota.call("GET", "/api/v1/quota").json()["rows"]
@@ -196,6 +224,7 @@ def main():
         quota = Quota(stage, tautd)
         start = int(time.time()) // 300 * 300 - 3600
         first, second = decides(stage, quota, start)
+        by_grpc(stage, quota)
         tautd = outlives_a_kill(stage, tautd, quota, first, second)
         knows_its_hours(stage, quota)
         goes_on(stage, tautd, quota, first, second)
