@@ -165,6 +165,7 @@ Variant RoundUp(const CellModel& cell, const CellExperimentOptions& options) {
         continue;
       }
       job.limit = SmallestFor(cell, original)->capacity;
+      ++out.cut_to_machine;
     }
     if (kRounding == Rounding::kAll) ReserveInProportion(original, job);
     out.parts[0].jobs.push_back(std::move(job));
@@ -172,7 +173,64 @@ Variant RoundUp(const CellModel& cell, const CellExperimentOptions& options) {
   return out;
 }
 
+// Returns whether the limit had to be cut to a machine's capacity.
+bool SetLimit(const CellModel& cell, const CellJob& original, const JobAmounts::mapped_type& limit,
+              CellJob& job) {
+  for (size_t r = 0; r < cell.resources.size(); ++r) {
+    if (!limit[r].has_value()) continue;
+    const bool all_reserved = original.reservation[r] == original.limit[r];
+    job.limit[r] = *limit[r];
+    job.reservation[r] = all_reserved ? *limit[r] : std::min(original.reservation[r], *limit[r]);
+  }
+  if (FitsInto(job.limit, original.limit) || FitsSomewhere(cell, job, job.limit)) return false;
+  const CellMachine* const machine = SmallestFor(cell, original);
+  if (machine == nullptr) return false;  // no machine had room before
+  for (size_t r = 0; r < cell.resources.size(); ++r) {
+    job.limit[r] = std::max(original.limit[r], std::min(job.limit[r], machine->capacity[r]));
+    job.reservation[r] = std::min(job.reservation[r], job.limit[r]);
+  }
+  return true;
+}
+
+absl::Status NoneIsKnown() {
+  return absl::FailedPreconditionError("of no job of the cell is the usage known");
+}
+
 }  // namespace
+
+CellExperiment LimitsExperiment(std::string_view name, std::string_view help, const JobAmounts& limits) {
+  return {name, help, "", [&limits](const CellModel& cell, const CellExperimentOptions& options) -> Variant {
+            CellVariant out{{cell}, options.scoring};
+            bool any = false;
+            for (size_t j = 0; j < cell.jobs.size(); ++j) {
+              const auto it = limits.find(cell.jobs[j].name);
+              if (it == limits.end()) continue;
+              any = true;
+              if (SetLimit(cell, cell.jobs[j], it->second, out.parts[0].jobs[j])) ++out.cut_to_machine;
+            }
+            if (!any) return NoneIsKnown();
+            return out;
+          }};
+}
+
+CellExperiment ReservationsExperiment(std::string_view name, std::string_view help,
+                                      const JobAmounts& reservations) {
+  return {name, help, "",
+          [&reservations](const CellModel& cell, const CellExperimentOptions& options) -> Variant {
+            CellVariant out{{cell}, options.scoring};
+            bool any = false;
+            for (CellJob& job : out.parts[0].jobs) {
+              const auto it = reservations.find(job.name);
+              if (it == reservations.end()) continue;
+              any = true;
+              for (size_t r = 0; r < cell.resources.size(); ++r) {
+                if (it->second[r].has_value()) job.reservation[r] = std::min(*it->second[r], job.limit[r]);
+              }
+            }
+            if (!any) return NoneIsKnown();
+            return out;
+          }};
+}
 
 const std::vector<CellExperiment>& CellExperiments() {
   static const std::vector<CellExperiment> kAll = {

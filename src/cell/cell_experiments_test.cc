@@ -120,5 +120,54 @@ TEST(CellExperiments, ScoresDifferInTheScoreOnly) {
   EXPECT_THAT(scores, ElementsAre(CellScore::kBestFit, CellScore::kWorstFit, CellScore::kHybrid));
 }
 
+TEST(CellExperiments, ARecommendersLimitsReplaceTheOwners) {
+  const CellModel cell = Small();  // reservations: half of the CPU, all of the memory
+  const JobAmounts limits = {{"j0", {{800, std::nullopt, std::nullopt, std::nullopt}}},
+                             {"j1", {{500, 4 * kGiBBytes, std::nullopt, std::nullopt}}},
+                             {"of another cell", {{1, 1, std::nullopt, std::nullopt}}}};
+  const CellExperiment experiment = LimitsExperiment("limits:x", "", limits);
+  const absl::StatusOr<CellVariant> out = experiment.make(cell, {});
+  ASSERT_TRUE(out.ok()) << out.status();
+  const std::vector<CellJob>& jobs = out->parts[0].jobs;
+  EXPECT_EQ(jobs[0].limit, (CellAmounts{800, 3 * kGiBBytes}));
+  EXPECT_EQ(jobs[0].reservation, (CellAmounts{600, 3 * kGiBBytes}));
+  EXPECT_EQ(jobs[1].limit, (CellAmounts{500, 4 * kGiBBytes}));
+  EXPECT_EQ(jobs[1].reservation, (CellAmounts{500, 4 * kGiBBytes}));  // what was wholly reserved still is
+  EXPECT_EQ(jobs[2].limit, cell.jobs[2].limit);
+  EXPECT_EQ(out->cut_to_machine, 0U);
+}
+
+TEST(CellExperiments, ALimitThatNoMachineHasRoomForIsCutToTheSmallestThatHadRoom) {
+  const CellModel cell = Small();
+  const JobAmounts limits = {{"j0", {{13'000, 2 * kGiBBytes, std::nullopt, std::nullopt}}},
+                             {"j2", {{12'000, 41 * kGiBBytes, std::nullopt, std::nullopt}}}};
+  const absl::StatusOr<CellVariant> out = LimitsExperiment("limits:x", "", limits).make(cell, {});
+  ASSERT_TRUE(out.ok()) << out.status();
+  EXPECT_EQ(out->cut_to_machine, 2U);
+  EXPECT_EQ(out->parts[0].jobs[0].limit, (CellAmounts{6000, 3 * kGiBBytes}));
+  EXPECT_EQ(out->parts[0].jobs[2].limit, (CellAmounts{12'000, 40 * kGiBBytes}));
+  EXPECT_TRUE(FitsInto(out->parts[0].jobs[2].reservation, out->parts[0].jobs[2].limit));
+}
+
+TEST(CellExperiments, APredictorsReservationsAreAtMostTheLimits) {
+  const CellModel cell = Small();
+  const JobAmounts reservations = {{"j0", {{5000, kGiBBytes, std::nullopt, std::nullopt}}}};
+  const absl::StatusOr<CellVariant> out =
+      ReservationsExperiment("reservations:x", "", reservations).make(cell, {});
+  ASSERT_TRUE(out.ok()) << out.status();
+  EXPECT_EQ(out->parts[0].jobs[0].limit, cell.jobs[0].limit);
+  EXPECT_EQ(out->parts[0].jobs[0].reservation, (CellAmounts{1200, kGiBBytes}));
+  EXPECT_EQ(out->parts[0].jobs[1].reservation, cell.jobs[1].reservation);
+}
+
+TEST(CellExperiments, AmountsOfNoJobOfTheCellAreNotRun) {
+  const JobAmounts none = {{"of another cell", {{1, 1, std::nullopt, std::nullopt}}}};
+  const CellModel cell = Small();
+  EXPECT_EQ(LimitsExperiment("x", "", none).make(cell, {}).status().code(),
+            absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(ReservationsExperiment("x", "", none).make(cell, {}).status().code(),
+            absl::StatusCode::kFailedPrecondition);
+}
+
 }  // namespace
 }  // namespace taut

@@ -10,12 +10,12 @@
 
 namespace taut {
 
-absl::StatusOr<LoadedCell> LoadCellFiles(const TraceOptions& options, bool quiet) {
+absl::StatusOr<LoadedCell> LoadCellFiles(const TraceOptions& options, bool quiet, bool jobs_needed) {
   const absl::StatusOr<TraceContents> contents = LookInto(options);
   if (!contents.ok()) return contents.status();
   LoadedCell cell;
   if (!contents->events) {
-    absl::StatusOr<CellInput> input = ReadCell({options.paths, options.strict}, cell.report);
+    absl::StatusOr<CellInput> input = ReadCell({options.paths, options.strict, jobs_needed}, cell.report);
     if (!input.ok()) return input.status();
     cell.shapes = ShapesOf(input->model);
     cell.model = std::move(input->model);
@@ -43,6 +43,19 @@ absl::StatusOr<LoadedCell> LoadCellFiles(const TraceOptions& options, bool quiet
   cell.machines_without_capacity = read->machines_without_capacity;
   cell.modes = std::move(read->modes);
   return cell;
+}
+
+CellLoad LoadOf(const CellModel& cell, size_t resource) {
+  CellLoad out;
+  const auto capacity = static_cast<double>(cell.Capacity()[resource]);
+  if (capacity <= 0) return out;
+  for (const CellJob& job : cell.jobs) {
+    const double limit = static_cast<double>(job.limit[resource]) * job.tasks / capacity;
+    out.limit += limit;
+    if (IsProduction(job.tier)) out.production_limit += limit;
+    out.reservation += static_cast<double>(job.reservation[resource]) * job.tasks / capacity;
+  }
+  return out;
 }
 
 std::string ReadText(const ReadReport& r) {

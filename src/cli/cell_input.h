@@ -31,8 +31,14 @@ struct LoadedCell {
   bool recorded = false;                                // from the event tables of a trace
 };
 // From event tables of a trace if there are any among the paths, else from CSV files of a cell; with a progress
-// line. Of the options: paths, format, units, strict.
-absl::StatusOr<LoadedCell> LoadCellFiles(const TraceOptions& options, bool quiet);
+// line. Of the options: paths, format, units, strict. CSV files may be of machines alone unless `jobs_needed`.
+absl::StatusOr<LoadedCell> LoadCellFiles(const TraceOptions& options, bool quiet, bool jobs_needed = true);
+
+// The sums of limits and reservations of a resource over the capacity.
+struct CellLoad {
+  double limit = 0, production_limit = 0, reservation = 0;
+};
+CellLoad LoadOf(const CellModel& cell, size_t resource);
 
 // "read 11 rows of 2 files (356 B)", and below what was skipped with examples, and the warnings.
 std::string ReadText(const ReadReport& report);

@@ -2,6 +2,7 @@
 #include "cli/compact_command.h"
 
 #include <algorithm>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -11,11 +12,13 @@
 #include "cell/made_cell.h"
 #include "cell/recorded_cell.h"
 #include "cli/cell_input.h"
+#include "cli/cell_usage.h"
 #include "cli/cli.h"
 #include "cli/json_text.h"
 #include "cli/outputs.h"
 #include "cli/terminal.h"
 #include "model/units.h"
+#include "sim/cell_demands.h"
 #include "sim/compaction_runs.h"
 
 namespace taut {
@@ -28,6 +31,8 @@ struct Cell {
   ReadReport report;
   std::vector<CellFinding> findings;
   std::optional<int64_t> at_s;  // the time of which it is
+  std::optional<CellUsage> usage;
+  CellDemands demands;  // of its usage
 };
 
 std::string Underscored(std::string_view name) {
@@ -74,7 +79,8 @@ absl::StatusOr<CompactionRunsOptions> ToOptions(const CompactArgs& args) {
     if (!e.ok()) return absl::InvalidArgumentError(StrCat("--experiments: ", Message(e.status())));
     o.experiments.push_back(*e);
   }
-  if (args.experiments.empty()) {
+  // Who asks for these alone gets them beside the cell as it is.
+  if (args.experiments.empty() && !AsksForDemands(args)) {
     for (const CellExperiment& e : CellExperiments()) {
       // The base has this score already.
       const absl::StatusOr<CellScore> its = CellScoreByName(Underscored(e.name));
@@ -95,11 +101,8 @@ absl::Status TakeTime(const CompactArgs& args, LoadedCell& input, Cell& cell) {
   for (CellFinding& f : *found) cell.findings.push_back(std::move(f));
   int64_t at_ms = FullestTime(input.model, input.workload);
   if (!args.at.empty()) {
-    const absl::StatusOr<int64_t> at = ParseDurationSeconds(args.at);
-    if (!at.ok()) return absl::InvalidArgumentError(StrCat("--at: ", Message(at.status())));
-    if (*at > kMaxCellTime / 1000)
-      return absl::InvalidArgumentError(
-          StrCat("invalid --at ", args.at, ": expected at most ", kMaxCellTime / 1000, "s"));
+    const absl::StatusOr<int64_t> at = SecondsOfAt(args);
+    if (!at.ok()) return at.status();
     at_ms = *at * 1000;
   }
   cell.model = CellAt(input.model, input.workload, at_ms);
@@ -116,6 +119,33 @@ absl::Status TakeTime(const CompactArgs& args, LoadedCell& input, Cell& cell) {
   absl::StatusOr<std::vector<CellFinding>> findings = CheckCell(cell.model);
   if (!findings.ok()) return findings.status();
   return absl::OkStatus();
+}
+
+// Machines alone take the jobs that have usage.
+absl::Status TakeJobsOfUsage(Cell& cell) {
+  absl::StatusOr<UsageJobs> jobs = JobsOfUsage(*cell.usage->trace, cell.usage->until);
+  if (!jobs.ok()) return jobs.status();
+  for (CellFinding& f : jobs->left_out.Take()) cell.findings.push_back(std::move(f));
+  cell.model.jobs = std::move(jobs->jobs);
+  StrAppend(&cell.about, "the jobs that have usage within the hour before ",
+            FormatTime(cell.usage->until.start_s()), ", with their owners' limits\n");
+  if (cell.model.jobs.empty())
+    return absl::InvalidArgumentError(StrCat("no job with an owner's limit has usage within the hour before ",
+                                             FormatTime(cell.usage->until.start_s()),
+                                             ": expected another --at, usage with limits, or a file "
+                                             "of jobs (name, cpu_limit, memory_limit)"));
+  absl::StatusOr<std::vector<CellFinding>> findings = CheckCell(cell.model);
+  if (!findings.ok()) return findings.status();
+  for (CellFinding& f : *findings) cell.findings.push_back(std::move(f));
+  return absl::OkStatus();
+}
+
+absl::Status TakeUsage(const CompactArgs& args, LoadedCell& input, Cell& cell) {
+  absl::StatusOr<CellUsage> usage = LoadCellUsage(args, input.recorded, cell.at_s);
+  if (!usage.ok()) return usage.status();
+  cell.usage = *std::move(usage);
+  if (!cell.model.jobs.empty()) return absl::OkStatus();
+  return TakeJobsOfUsage(cell);
 }
 
 absl::StatusOr<Cell> LoadCell(const CompactArgs& args) {
@@ -136,39 +166,31 @@ absl::StatusOr<Cell> LoadCell(const CompactArgs& args) {
   }
   const absl::StatusOr<TraceOptions> options = ToTraceOptions(args.files);
   if (!options.ok()) return options.status();
-  absl::StatusOr<LoadedCell> input = LoadCellFiles(*options, args.quiet);
+  absl::StatusOr<LoadedCell> input =
+      LoadCellFiles(*options, args.quiet, args.usage.empty() && !AsksForDemands(args));
   if (!input.ok()) return input.status();
   cell.report = std::move(input->report);
   cell.about = ReadText(cell.report);
   cell.findings = std::move(input->findings);
-  if (absl::Status s = TakeTime(args, *input, cell); !s.ok()) return s;
-  return cell;
-}
-
-// The sums of limits and reservations over the capacity.
-struct Load {
-  double limit = 0, production_limit = 0, reservation = 0;
-};
-Load LoadOf(const CellModel& cell, size_t resource) {
-  Load out;
-  const auto capacity = static_cast<double>(cell.Capacity()[resource]);
-  if (capacity <= 0) return out;
-  for (const CellJob& job : cell.jobs) {
-    const double limit = static_cast<double>(job.limit[resource]) * job.tasks / capacity;
-    out.limit += limit;
-    if (IsProduction(job.tier)) out.production_limit += limit;
-    out.reservation += static_cast<double>(job.reservation[resource]) * job.tasks / capacity;
+  if (!input->recorded && input->model.jobs.empty()) {
+    cell.model = std::move(input->model);
+  } else if (absl::Status s = TakeTime(args, *input, cell); !s.ok()) {
+    return s;
   }
-  return out;
+  if (!AsksForDemands(args) && args.usage.empty()) return cell;
+  if (absl::Status s = TakeUsage(args, *input, cell); !s.ok()) return s;
+  return cell;
 }
 
 std::string DescribeCell(const Cell& cell) {
   const CellModel& model = cell.model;
-  std::string out = cell.about + FindingsText(cell.findings);
+  std::string out = cell.about;
+  if (cell.usage.has_value()) out += UsageText(*cell.usage);
+  out += FindingsText(cell.findings);
   StrAppend(&out, FormatCount(model.machines.size()), " machines, ", FormatCount(model.jobs.size()),
             " jobs, ", FormatCount(model.tasks()), " tasks\n");
   for (size_t r = 0; r < model.resources.size(); ++r) {
-    const Load load = LoadOf(model, r);
+    const CellLoad load = LoadOf(model, r);
     StrAppend(&out, "  ", Printable(model.resources[r].name), ": limits ", Percent(load.limit),
               " of the capacity (production ", Percent(load.production_limit), "), reservations ",
               Percent(load.reservation), "\n");
@@ -210,6 +232,10 @@ std::string Text(const Cell& cell, const CompactArgs& args, const CompactionRuns
     if (run.left_out > 0)
       StrAppend(&notes, run.experiment->name, ": ", FormatCount(run.left_out),
                 run.left_out == 1 ? " job is" : " jobs are", " left out\n");
+    if (run.cut_to_machine > 0)
+      StrAppend(&notes, run.experiment->name, ": ", FormatCount(run.cut_to_machine),
+                run.cut_to_machine == 1 ? " job asks" : " jobs ask",
+                " for more than a machine has, which counts as the machine\n");
     table.Add({std::string(run.experiment->name), StrCat(run.cells), FormatCount(run.result.needed),
                StrCat(run.result.min, "..", run.result.max), Percent(run.result.needed / machines),
                &run == &base ? "" : fmt::format("{:+.1f} %", 100 * Change(run, base)),
@@ -238,25 +264,32 @@ Json RunJson(const CompactionRun& run, const CompactionRun& base) {
   one["trials"] = run.result.trials;
   one["tasks"] = run.result.tasks;
   one["jobs_left_out"] = run.left_out;
+  one["jobs_cut_to_machine"] = run.cut_to_machine;
   return one;
 }
 
 Json ResultJson(const Cell& cell, const CompactArgs& args, const CompactionRuns& runs) {
   Json resources = Json::array(), rows = Json::array();
   for (size_t r = 0; r < cell.model.resources.size(); ++r) {
-    const Load load = LoadOf(cell.model, r);
+    const CellLoad load = LoadOf(cell.model, r);
     resources.push_back({{"resource", cell.model.resources[r].name},
                          {"limit", load.limit},
                          {"production_limit", load.production_limit},
                          {"reservation", load.reservation}});
   }
-  for (const CompactionRun& run : runs.runs) rows.push_back(RunJson(run, runs.runs.front()));
+  for (const CompactionRun& run : runs.runs) {
+    rows.push_back(RunJson(run, runs.runs.front()));
+    for (const CellDemand& demand : cell.demands.all) {
+      if (demand.name == run.experiment->name) rows.back()["demand"] = DemandJson(cell.model, demand);
+    }
+  }
   return {{"partial", runs.partial},
           {"machines", cell.model.machines.size()},
           {"jobs", cell.model.jobs.size()},
           {"tasks", cell.model.tasks()},
           {"resources", std::move(resources)},
           {"at_seconds", cell.at_s.has_value() ? Json(*cell.at_s) : Json(nullptr)},
+          {"usage", cell.usage.has_value() ? UsageJson(*cell.usage) : Json(nullptr)},
           {"skipped_rows", SkippedJson(cell.report)},
           {"kept_rows", KeptJson(cell.report)},
           {"findings", FindingsJson(cell.findings)},
@@ -273,6 +306,21 @@ Json ResultJson(const Cell& cell, const CompactArgs& args, const CompactionRuns&
           {"experiments", std::move(rows)}};
 }
 
+// The recommenders and predictors, behind the experiments.
+absl::Status AddDemands(const CompactArgs& args, Cell& cell, CompactionRunsOptions& options,
+                        std::deque<CellExperiment>& experiments) {
+  if (!AsksForDemands(args)) return absl::OkStatus();
+  absl::StatusOr<CellDemands> demands = DemandsOf(args, *cell.usage, cell.model);
+  if (!demands.ok()) return demands.status();
+  cell.demands = *std::move(demands);
+  for (const CellDemand& demand : cell.demands.all) {
+    experiments.push_back(demand.is_limits ? LimitsExperiment(demand.name, "", demand.amounts)
+                                           : ReservationsExperiment(demand.name, "", demand.amounts));
+    options.experiments.push_back(&experiments.back());
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<CompactionRuns> RunAll(const Cell& cell, const CompactionRunsOptions& options, bool quiet) {
   ProgressLine progress(quiet);
   CompactionRunsHooks hooks;
@@ -283,18 +331,30 @@ absl::StatusOr<CompactionRuns> RunAll(const Cell& cell, const CompactionRunsOpti
   return RunCompactions(cell.model, options, hooks);
 }
 
+int FailOrInterrupted(const absl::Status& status) {
+  if (!absl::IsCancelled(status)) return Fail(status);
+  PrintError(Message(status));
+  return kExitPartial;
+}
+
 }  // namespace
 
 int RunCompact(const CompactArgs& args) {
-  const absl::StatusOr<CompactionRunsOptions> options = ToOptions(args);
+  absl::StatusOr<CompactionRunsOptions> options = ToOptions(args);
   if (!options.ok()) return Fail(options.status());
+  if (absl::Status s = CheckDemandArgs(args); !s.ok()) return Fail(s);
   const NamedPath outputs[] = {{"--json", args.json}};
-  if (absl::Status s = CheckOutputs(outputs, args.files.paths); !s.ok()) return Fail(s);
+  std::vector<std::string> inputs = args.files.paths;
+  inputs.insert(inputs.end(), args.usage.begin(), args.usage.end());
+  inputs.push_back(args.engine.settings_file);
+  if (absl::Status s = CheckOutputs(outputs, inputs); !s.ok()) return Fail(s);
   absl::StatusOr<std::unique_ptr<OutputFile>> file = OpenOutput(outputs[0]);
   if (!file.ok()) return Fail(file.status());
   CatchInterrupts();
-  const absl::StatusOr<Cell> cell = LoadCell(args);
-  if (!cell.ok()) return Fail(cell.status());
+  absl::StatusOr<Cell> cell = LoadCell(args);
+  if (!cell.ok()) return FailOrInterrupted(cell.status());
+  std::deque<CellExperiment> experiments;  // that the result refers to
+  if (absl::Status s = AddDemands(args, *cell, *options, experiments); !s.ok()) return FailOrInterrupted(s);
   const absl::StatusOr<CompactionRuns> runs = RunAll(*cell, *options, args.quiet);
   if (!runs.ok()) return Fail(runs.status());
   const std::string json = JsonText(ResultJson(*cell, args, *runs));
@@ -308,6 +368,7 @@ int RunCompact(const CompactArgs& args) {
     Print(DescribeCell(*cell));
     if (runs->partial) Print("PARTIAL: interrupted\n");
     Print(Text(*cell, args, *runs));
+    if (!cell->demands.all.empty()) Print(StrCat("\n", DemandsText(cell->model, cell->demands)));
     if (!args.json.empty()) Print(StrCat("results: ", args.json, "\n"));
   }
   return runs->partial ? kExitPartial : kExitOk;

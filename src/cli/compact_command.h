@@ -14,11 +14,14 @@ namespace taut {
 
 struct CompactArgs {
   TraceArgs files;                       // of machines and jobs; no paths: a made cell
+  std::vector<std::string> usage;        // files; empty: of event tables the usage tables beside them
   std::string at;                        // a time; empty: all jobs, or of recorded events the fullest time
   uint32_t machines = 1000;              // of a made cell
   double tasks_per_machine = 12;         // about
   uint64_t seed = 1;                     // of the made cell and of the trials
-  std::vector<std::string> experiments;  // empty: all
+  std::vector<std::string> experiments;  // empty: all, or none but the base if there are any of the next two
+  EngineArgs engine;                     // recommenders, settings_file and set: empty, none
+  std::vector<std::string> predictors;   // empty: none
   std::string score = "hybrid";
   double stranded_weight = CellScoring().stranded_weight;
   uint32_t trials = 11;

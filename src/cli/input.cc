@@ -42,6 +42,7 @@ absl::StatusOr<TraceOptions> ToTraceOptions(const TraceArgs& args) {
   if (args.group < 1) return absl::InvalidArgumentError("--group: expected 1 or more");
   o.group = args.group;
   o.strict = args.strict;
+  o.google_count_allocs = args.count_allocs;
   o.unit_cpu_cores = args.unit_cpu_cores;
   const absl::StatusOr<double> unit_memory = ParseBytes(args.unit_memory);
   if (!unit_memory.ok()) return unit_memory.status();

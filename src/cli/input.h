@@ -24,6 +24,7 @@ struct TraceArgs {
   double unit_cpu_cores = 64;
   std::string unit_memory = "256GiB";
   std::string spill_memory = "512MiB";
+  bool count_allocs = false;  // Google 2019: alloc instances instead of the tasks inside of them
 };
 
 // Whether the machines of the trace are read, too.

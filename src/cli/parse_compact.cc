@@ -9,12 +9,18 @@ const char* const kCompactHelp =
     "Says how many machines the workload of a cell needs: takes machines away at random and packs all tasks\n"
     "again, until they no longer fit; and how many it would need without reclamation, in separate cells, "
     "with\n"
-    "rounded limits or by another score. Without files: a generated cell.\n\n"
+    "rounded limits or by another score. Without files: a generated cell.\n"
+    "With usage of the tasks, from tables of the trace or by --usage, also: how many it would need with the\n"
+    "limits of a recommender, or with the reservations of a predictor, as they are at that time.\n\n"
     "Examples:\n"
     "  taut compact machines.csv jobs.csv\n"
     "  taut compact --machines 1000 --seed 7\n"
     "  taut compact gpu2023_nodes.csv gpu2023_pods.csv --experiments segregate,best-fit --output json\n"
     "  taut compact machine_events-*.json.gz collection_events-*.json.gz instance_events-*.json.gz --at 14d\n"
+    "  taut compact google2019/ --at 14d --recommender moving_window,analogs --predictors "
+    "rc-like,reservation\n"
+    "  taut compact machines.csv jobs.csv --usage usage.csv.gz --recommender combined\n"
+    "  taut compact machines.csv --usage 2013-07.csv.gz 2013-08.csv.gz --recommender analogs --at 40d\n"
     "  taut list experiments";
 
 void AddCompact(CLI::App& verb, CompactArgs& args) {
@@ -26,7 +32,28 @@ void AddCompact(CLI::App& verb, CompactArgs& args) {
   verb.add_option(
       "--at", args.at,
       "the jobs and machines that are there at this time (10d, 36h) after the beginning "
-      "(default: of event tables the time at which jobs ask for most CPU; of CSV files all jobs)");
+      "(default: of event tables the time at which jobs ask for most CPU; of CSV files all jobs, at the "
+      "end of the usage)");
+  verb.add_option(
+          "--usage", args.usage,
+          "a trace of the tasks' usage; its jobs are those of the cell with the same name, or, with a "
+          "file of machines alone, all jobs (default: the tables of usage beside event tables)")
+      ->type_name("PATH");
+  verb.add_option("--recommender", args.engine.recommenders,
+                  "comma-separated, as of `taut replay`: experiments with the limits that these have ordered "
+                  "by then")
+      ->delimiter(',')
+      ->type_name("NAME,...");
+  verb.add_option("--predictors", args.predictors,
+                  "comma-separated: NAME or NAME:KEY=VALUE with limit, borg-default, rc-like or reservation "
+                  "of `taut list overcommit`: experiments with what these reserve then")
+      ->delimiter(',')
+      ->type_name("NAME,...");
+  verb.add_option("--settings", args.engine.settings_file,
+                  "settings file (YAML) of the recommenders; `taut list settings` lists the keys")
+      ->type_name("FILE");
+  verb.add_option("--set", args.engine.set, "a setting of the recommenders: key=value; may be repeated")
+      ->type_name("KEY=VALUE");
   verb.add_option("--unit-cpu", args.files.unit_cpu_cores, "of event tables: cores of the trace's CPU unit")
       ->capture_default_str();
   verb.add_option("--unit-memory", args.files.unit_memory, "of event tables: memory of the trace's unit")
@@ -37,7 +64,8 @@ void AddCompact(CLI::App& verb, CompactArgs& args) {
       ->capture_default_str();
   verb.add_option("--seed", args.seed, "seed of the trials and of the generated cell")->capture_default_str();
   verb.add_option("--experiments", args.experiments,
-                  "comma-separated; `taut list experiments` has them (default: all)")
+                  "comma-separated; `taut list experiments` has them (default: all; with --recommender or "
+                  "--predictors only the base)")
       ->delimiter(',')
       ->type_name("NAME,...");
   verb.add_option("--score", args.score, "how a task's machine is chosen: best_fit, worst_fit or hybrid")

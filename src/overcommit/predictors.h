@@ -17,6 +17,8 @@ struct PeakPredictorInfo {
   std::string_view what;  // one line for people
   // InvalidArgument if a setting names a predictor that does not exist.
   absl::StatusOr<std::unique_ptr<PeakPredictor>> (*make)(const OvercommitSettings& settings);
+  // A machine's prediction is the sum of those for each of its tasks alone: each is a reservation of its task.
+  bool sums_tasks = false;
 };
 // All of them, in the order they are shown.
 std::span<const PeakPredictorInfo> PeakPredictors();

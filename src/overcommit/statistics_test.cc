@@ -234,5 +234,24 @@ TEST(BorgDefault, ARestartKeepsTheLimits) {
   EXPECT_DOUBLE_EQ(two->Predict(1), 27) << "as it was";
 }
 
+// Two tasks that never peak together, on one machine and each alone.
+TEST(PeakPredictors, ThoseThatSumTasksSayTheSameOfEachAlone) {
+  for (const PeakPredictorInfo& info : PeakPredictors()) {
+    Machine both(*info.make({})), first(*info.make({})), second(*info.make({}));
+    for (int w = 0; w < 400; ++w) {
+      const TaskLoad a{0, w % 2 == 0 ? 6.0F : 1.0F, 8}, b{1, w % 2 == 0 ? 2.0F : 9.0F, 10};
+      both.Give(std::vector<TaskLoad>{a, b});
+      first.Give(std::vector<TaskLoad>{a});
+      second.Give(std::vector<TaskLoad>{b});
+    }
+    const double apart = first.peak() + second.peak();
+    if (info.sums_tasks) {
+      EXPECT_NEAR(both.peak(), apart, 1e-9 * apart) << info.name;
+    } else if (info.name != "pool") {  // which counts with the limits at first
+      EXPECT_LT(both.peak(), 0.95 * apart) << info.name;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace taut

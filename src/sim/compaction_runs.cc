@@ -92,6 +92,7 @@ class Runner {
     });
     run.cells = static_cast<uint32_t>(parts.size());
     run.left_out = variant->left_out;
+    run.cut_to_machine = variant->cut_to_machine;
     run.result.trials.resize(trials);
     for (size_t i = 0; i < turns; ++i) {
       if (!needed[i].ok()) return needed[i].status();

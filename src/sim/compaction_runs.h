@@ -28,10 +28,11 @@ struct CompactionRunsHooks {
 
 struct CompactionRun {
   const CellExperiment* experiment = nullptr;
-  std::string not_run;      // why there is no result; empty: there is
-  uint32_t cells = 0;       // that the cell was divided into
-  uint64_t left_out = 0;    // jobs
-  CompactionResult result;  // a trial's machines are the sum over the cells
+  std::string not_run;          // why there is no result; empty: there is
+  uint32_t cells = 0;           // that the cell was divided into
+  uint64_t left_out = 0;        // jobs
+  uint64_t cut_to_machine = 0;  // jobs (cell_experiments.h)
+  CompactionResult result;      // a trial's machines are the sum over the cells
 };
 
 // The cell as it is, packed once.
@@ -53,7 +54,7 @@ struct CompactionRuns {
 };
 
 // Errors are those of CompactCell for the base; another experiment's FailedPrecondition is its `not_run`. The
-// result is the same on any number of threads.
+// result is the same on any number of threads. The experiments must outlive the result.
 absl::StatusOr<CompactionRuns> RunCompactions(const CellModel& cell, const CompactionRunsOptions& options,
                                               const CompactionRunsHooks& hooks = {});
 

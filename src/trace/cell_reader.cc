@@ -135,7 +135,8 @@ using Cause = std::string_view;
 
 class CellReader {
  public:
-  CellReader(bool strict, ReadReport& report) : report_(report), file_(strict, report) {
+  CellReader(const CellReadOptions& options, ReadReport& report)
+      : jobs_needed_(options.jobs_needed), report_(report), file_(options.strict, report) {
     model_.resources = CpuMemoryGpu();
   }
 
@@ -158,7 +159,7 @@ class CellReader {
     if (absl::Status s = AddWorkload(out.model, out.workload); !s.ok()) return s;
     for (const auto& [what, none] :
          {std::pair{"machine", out.model.machines.empty()}, std::pair{"job", out.model.jobs.empty()}}) {
-      if (none)
+      if (none && (jobs_needed_ || what == std::string_view("machine")))
         return absl::InvalidArgumentError(StrCat("no usable ", what,
                                                  ": expected a file of machines (name, cpu_cores, "
                                                  "memory_gib) and one of jobs (name, cpu_limit, "
@@ -455,6 +456,7 @@ class CellReader {
     return out;
   }
 
+  const bool jobs_needed_;
   ReadReport& report_;
   CsvTable file_;
   Table table_ = Table::kUnknown;
@@ -476,7 +478,7 @@ absl::StatusOr<CellInput> ReadCell(const CellReadOptions& options, ReadReport& r
   if (options.paths.empty()) return absl::InvalidArgumentError("no files of a cell were given");
   const auto inputs = ExpandPaths(options.paths, report.warnings);
   if (!inputs.ok()) return inputs.status();
-  CellReader reader(options.strict, report);
+  CellReader reader(options, report);
   for (const InputFile& file : *inputs) {
     if (absl::Status s = reader.ReadFile(file); !s.ok()) return s;
   }

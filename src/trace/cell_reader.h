@@ -15,6 +15,7 @@ namespace taut {
 struct CellReadOptions {
   std::vector<std::string> paths;  // files, directories, archives, as of a trace; in any order
   bool strict = false;             // the first bad row is an error
+  bool jobs_needed = true;         // no usable job is an error
 };
 
 struct CellInput {
@@ -32,8 +33,8 @@ struct CellInput {
 // the node and pod tables of Alibaba's GPU trace of 2023, each pod a job of one task. The resources are CPU and
 // memory,
 // and GPUs if any file has a column of them. Rows that cannot be used are counted by cause. Not OK if a file's
-// columns are not known, there is no usable machine or job or, with strict, at the first bad row; the report
-// is filled either way.
+// columns are not known, there is no usable machine or needed job or, with strict, at the first bad row; the
+// report is filled either way.
 absl::StatusOr<CellInput> ReadCell(const CellReadOptions& options, ReadReport& report);
 
 }  // namespace taut

@@ -29,9 +29,12 @@ class ReadCellTest : public testing::Test {
     std::ofstream(a) << first;
     std::ofstream(b) << second;
     const std::string c = folder_ / "c.csv";
-    if (events_.empty()) return ReadCell({{a, b}, strict}, report_);
-    std::ofstream(c) << events_;
-    return ReadCell({{a, b, c}, strict}, report_);
+    CellReadOptions options{.paths = {a, b}, .strict = strict, .jobs_needed = jobs_needed_};
+    if (!events_.empty()) {
+      std::ofstream(c) << events_;
+      options.paths.push_back(c);
+    }
+    return ReadCell(options, report_);
   }
   std::vector<std::pair<std::string, uint64_t>> Skipped() const {
     std::vector<std::pair<std::string, uint64_t>> out;
@@ -41,6 +44,7 @@ class ReadCellTest : public testing::Test {
 
   const std::filesystem::path folder_;
   ReadReport report_;
+  bool jobs_needed_ = true;
   std::string events_;  // a third file, if it is not empty
 };
 
@@ -144,6 +148,16 @@ TEST_F(ReadCellTest, ErrorsSayWhatIsExpected) {
   EXPECT_THAT(std::string(Read(kMachines, "").status().message()), HasSubstr("no usable job: expected"));
   EXPECT_THAT(std::string(Read(kMachines, "name,cpu_limit,memory_limit\na,x,1\n", true).status().message()),
               HasSubstr("b.csv:2: bad number: a,x,1"));
+}
+
+TEST_F(ReadCellTest, MachinesAloneAreACellIfNoJobIsNeeded) {
+  jobs_needed_ = false;
+  const auto cell = Read(kMachines, "");
+  ASSERT_TRUE(cell.ok()) << cell.status();
+  EXPECT_FALSE(cell->model.machines.empty());
+  EXPECT_TRUE(cell->model.jobs.empty());
+  EXPECT_THAT(std::string(Read("name,cpu_limit,memory_limit\na,1,1\n", "").status().message()),
+              HasSubstr("no usable machine: expected"));
 }
 
 TEST_F(ReadCellTest, ReadsWhenJobsComeAndWhatHappens) {

@@ -1,0 +1,389 @@
+#include "sim/cell_demands.h"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <tuple>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "analysis/trace_tier.h"
+#include "base/strings.h"
+#include "overcommit/predictors.h"
+
+namespace taut {
+namespace {
+
+constexpr size_t kNamed = 3;                    // kept jobs
+constexpr int32_t kPresence = kWindowsPerHour;  // a task that was not measured for an hour is gone
+constexpr uint32_t kNotOfCell = UINT32_MAX;
+
+size_t RowOf(Resource r) { return r == Resource::kCpu ? kCellCpu : kCellMemory; }
+
+// What a cell counts of the unit in which usage is measured: millicores, bytes.
+double PerUnit(Resource r) { return r == Resource::kCpu ? 1000 : 1; }
+
+// In the unit of the cell's row. What is a whole number of these units but for the error of a float stays it.
+int64_t Rounded(Resource r, double amount) {
+  const double exact = amount * PerUnit(r), nearest = std::round(exact);
+  const double units = std::abs(exact - nearest) <= 1e-6 * exact ? nearest : std::ceil(exact);
+  return static_cast<int64_t>(std::clamp(units, 0.0, static_cast<double>(kMaxCellAmount)));
+}
+
+// A source up to a window: what comes later is not there.
+class SourceUntil final : public DaySource {
+ public:
+  SourceUntil(DaySource& source, WindowId until) : source_(source), until_(until) {
+    for (const int32_t day : source.days()) {
+      if (day * kWindowsPerDay < until.index) days_.push_back(day);
+    }
+  }
+  const std::vector<JobInfo>& jobs() const override { return source_.jobs(); }
+  const std::vector<int32_t>& days() const override { return days_; }
+  int32_t last_day(JobId job) const override { return source_.last_day(job); }
+  absl::StatusOr<std::vector<JobDay>> LoadDay(int32_t day) override {
+    absl::StatusOr<std::vector<JobDay>> jobs = source_.LoadDay(day);
+    if (!jobs.ok() || (day + 1) * kWindowsPerDay <= until_.index) return jobs;
+    for (JobDay& job : *jobs) {
+      std::erase_if(job.windows, [this](const JobWindow& w) { return w.window >= until_; });
+      std::erase_if(job.kills, [this](const TaskKills& k) { return k.window >= until_; });
+    }
+    std::erase_if(*jobs, [](const JobDay& job) { return job.windows.empty(); });
+    return jobs;
+  }
+
+ private:
+  DaySource& source_;
+  const WindowId until_;
+  std::vector<int32_t> days_;
+};
+
+// Of each job of the source its row in the cell, or kNotOfCell.
+std::vector<uint32_t> RowsOfCell(const DaySource& source, const CellModel& cell) {
+  absl::flat_hash_map<std::string_view, uint32_t> rows;
+  for (uint32_t j = 0; j < cell.jobs.size(); ++j) rows[cell.jobs[j].name] = j;
+  std::vector<uint32_t> out;
+  for (const JobInfo& job : source.jobs()) {
+    const auto it = rows.find(job.name);
+    out.push_back(it == rows.end() ? kNotOfCell : it->second);
+  }
+  return out;
+}
+
+// Counts the jobs of the cell that the demand says nothing, or not all, of.
+void CountKept(const CellModel& cell, CellDemand& demand) {
+  std::vector<std::string> partly;
+  for (const CellJob& job : cell.jobs) {
+    const auto it = demand.amounts.find(job.name);
+    if (it == demand.amounts.end()) {
+      ++demand.kept_jobs;
+      demand.kept_tasks += job.tasks;
+      if (demand.kept.size() < kNamed) demand.kept.push_back(job.name);
+      continue;
+    }
+    const bool all = std::ranges::all_of(kResources, [&](Resource r) {
+      return RowOf(r) >= cell.resources.size() || job.limit[RowOf(r)] == 0 ||
+             it->second[RowOf(r)].has_value();
+    });
+    if (all) continue;
+    ++demand.partly_jobs;
+    partly.push_back(job.name);
+  }
+  for (std::string& name : partly) {
+    if (demand.kept.size() < kNamed) demand.kept.push_back(std::move(name));
+  }
+}
+
+absl::Status ReplayLimits(DaySource& source, const CellModel& cell, const CellDemandsOptions& options,
+                          const CellDemandsHooks& hooks, CellDemands& out) {
+  const std::vector<uint32_t> rows = RowsOfCell(source, cell);
+  ReplayOptions replay = options.replay;
+  replay.managed.reset();
+  replay.resources = {kResources[0], kResources[1]};
+  for (const PolicyPair policy : replay.policies) {
+    CellDemand& demand = out.all.emplace_back();
+    demand.of = Name(policy);
+    demand.name = StrCat("limits:", demand.of);
+    demand.is_limits = true;
+  }
+  ReplayHooks own;
+  own.on_change = [&](const LimitChange& change) {
+    const uint32_t row = rows[change.job.value];
+    const size_t amount = RowOf(change.resource);
+    if (row == kNotOfCell || amount >= cell.resources.size()) return absl::OkStatus();
+    const auto policy = std::ranges::find(replay.policies, change.policy) - replay.policies.begin();
+    std::optional<int64_t>& limit = out.all[static_cast<size_t>(policy)].amounts[cell.jobs[row].name][amount];
+    limit.reset();  // unlimited: as nothing is ordered
+    if (change.limit.has_value()) limit = Rounded(change.resource, *change.limit);
+    return absl::OkStatus();
+  };
+  own.on_progress = [&](uint64_t done, uint64_t total, uint64_t /*windows*/) {
+    if (hooks.on_progress)
+      hooks.on_progress("recommenders", static_cast<double>(done) / static_cast<double>(total));
+  };
+  own.should_stop = hooks.should_stop;
+  const absl::StatusOr<ReplayResult> result = Replay(source, replay, own);
+  if (!result.ok()) return result.status();
+  if (result->partial) return absl::CancelledError("interrupted: there is no result");
+  for (const LaneResult& lane : result->lanes) {
+    const auto policy = std::ranges::find(replay.policies, lane.policy) - replay.policies.begin();
+    const Totals& totals = lane.summary.totals;
+    if (totals.job_days == 0) continue;
+    out.all[static_cast<size_t>(policy)].over_days[static_cast<size_t>(lane.resource)] =
+        totals.oom_day_share();
+  }
+  for (CellDemand& demand : out.all) {
+    absl::erase_if(demand.amounts, [](const auto& job) {
+      return std::ranges::none_of(job.second, [](const auto& a) { return a.has_value(); });
+    });
+  }
+  return absl::OkStatus();
+}
+
+// Each task of the cell's jobs as a machine of its own, one resource.
+class TaskPredictions {
+ public:
+  TaskPredictions(const CellModel& cell, Resource resource, std::vector<uint32_t> rows)
+      : cell_(cell), resource_(resource), amount_(RowOf(resource)), rows_(std::move(rows)) {}
+
+  absl::Status Make(const CellDemandsOptions& options) {
+    for (const std::string& spec : options.predictors) {
+      auto made = NewPeakPredictor(spec, options.overcommit);
+      if (!made.ok()) return made.status();
+      predictors_.push_back(*std::move(made));
+    }
+    return absl::OkStatus();
+  }
+
+  void Take(const std::vector<JobDay>& jobs) {
+    loads_.clear();
+    for (const JobDay& day : jobs) {
+      const uint32_t row = rows_[day.job.value];
+      if (row != kNotOfCell) Gather(day, row);
+    }
+    std::ranges::stable_sort(loads_, {}, &Load::window);
+    for (size_t i = 0; i < loads_.size(); ++i) {
+      const Load& load = loads_[i];
+      for (const auto& p : predictors_) p->Observe(load.window, load.number, Sum({&load.load, 1}));
+      if (i + 1 < loads_.size() && loads_[i + 1].window == load.window) continue;
+      for (const auto& p : predictors_) p->EndWindow(load.window);
+    }
+  }
+
+  // Of the `predictor`-th into `amounts`.
+  void Finish(size_t predictor, JobAmounts& amounts) const {
+    struct Mean {
+      WindowId last{INT32_MIN};
+      double sum = 0;
+      uint32_t tasks = 0;
+    };
+    std::vector<Mean> means(cell_.jobs.size());
+    for (const Task& task : tasks_) means[task.row].last = std::max(means[task.row].last, task.last);
+    for (uint32_t number = 0; number < tasks_.size(); ++number) {
+      Mean& mean = means[tasks_[number].row];
+      if (tasks_[number].last.index <= mean.last.index - kPresence) continue;
+      mean.sum += predictors_[predictor]->Predict(number);
+      ++mean.tasks;
+    }
+    for (size_t j = 0; j < means.size(); ++j) {
+      if (means[j].tasks == 0) continue;
+      const CellJob& job = cell_.jobs[j];
+      amounts[job.name][amount_] =
+          std::min(job.limit[amount_], Rounded(resource_, means[j].sum / means[j].tasks));
+    }
+  }
+
+ private:
+  struct Load {
+    WindowId window;
+    uint32_t number = 0;
+    TaskLoad load;
+  };
+  struct Task {
+    uint32_t row = 0;
+    WindowId last;
+  };
+
+  void Gather(const JobDay& day, uint32_t row) {
+    const bool cpu = resource_ == Resource::kCpu;
+    const auto asked =
+        static_cast<float>(static_cast<double>(cell_.jobs[row].limit[amount_]) / PerUnit(resource_));
+    for (const JobWindow& w : day.windows) {
+      const float own = cpu ? w.cpu_limit_cores : w.memory_limit_bytes;
+      for (uint32_t i = w.first_task; i < w.first_task + w.num_tasks; ++i) {
+        const TaskWindow& t = day.tasks[i];
+        const float usage = cpu ? t.cpu_mean_cores : t.memory_peak_bytes;
+        if (usage < 0) continue;
+        const auto [it, added] = numbers_.try_emplace(uint64_t{day.job.value} << 32U | t.task,
+                                                      static_cast<uint32_t>(tasks_.size()));
+        if (added) tasks_.push_back({row, w.window});
+        tasks_[it->second].last = w.window;
+        loads_.push_back({w.window, it->second, {t.task, usage, own > 0 ? own : asked}});
+      }
+    }
+  }
+
+  const CellModel& cell_;
+  const Resource resource_;
+  const size_t amount_;
+  const std::vector<uint32_t> rows_;  // by job of the source
+  std::vector<std::unique_ptr<PeakPredictor>> predictors_;
+  absl::flat_hash_map<uint64_t, uint32_t> numbers_;  // of tasks, by job and task
+  std::vector<Task> tasks_;
+  std::vector<Load> loads_;  // of a day
+};
+
+absl::Status ReplayReservations(DaySource& source, const CellModel& cell, const CellDemandsOptions& options,
+                                const CellDemandsHooks& hooks, CellDemands& out) {
+  const size_t first = out.all.size();
+  for (const std::string& spec : options.predictors) {
+    if (absl::Status s = CheckTaskPredictor(spec, options.overcommit); !s.ok()) return s;
+    CellDemand& demand = out.all.emplace_back();
+    demand.of = spec;
+    demand.name = StrCat("reservations:", spec);
+  }
+  for (const Resource resource : kResources) {
+    if (RowOf(resource) >= cell.resources.size()) continue;
+    TaskPredictions predictions(cell, resource, RowsOfCell(source, cell));
+    if (absl::Status s = predictions.Make(options); !s.ok()) return s;
+    size_t done = 0;
+    for (const int32_t day : source.days()) {
+      if (hooks.should_stop && hooks.should_stop())
+        return absl::CancelledError("interrupted: there is no result");
+      const absl::StatusOr<std::vector<JobDay>> jobs = source.LoadDay(day);
+      if (!jobs.ok()) return jobs.status();
+      predictions.Take(*jobs);
+      if (hooks.on_progress)
+        hooks.on_progress(StrCat("predictors of ", Name(resource)),
+                          static_cast<double>(++done) / static_cast<double>(source.days().size()));
+    }
+    for (size_t p = 0; p < options.predictors.size(); ++p) predictions.Finish(p, out.all[first + p].amounts);
+  }
+  return absl::OkStatus();
+}
+
+// The tasks of a window with any usage, and the window's limits.
+struct FinalWindow {
+  WindowId window{INT32_MIN};
+  uint32_t tasks = 0;
+  float cpu = kAbsent, memory = kAbsent;
+};
+FinalWindow LastOf(const JobDay& day) {
+  FinalWindow out;
+  for (const JobWindow& w : day.windows) {
+    if (w.num_tasks > 0) {
+      out.window = w.window;
+      out.tasks = w.num_tasks;
+    }
+    if (w.cpu_limit_cores > 0) out.cpu = w.cpu_limit_cores;
+    if (w.memory_limit_bytes > 0) out.memory = w.memory_limit_bytes;
+  }
+  return out;
+}
+
+CellTier ToCellTier(TraceTier tier) {
+  return tier == TraceTier::kUnknown ? CellTier::kBatch
+                                     : static_cast<CellTier>(static_cast<uint8_t>(tier) - 1);
+}
+
+}  // namespace
+
+absl::Status CheckTaskPredictor(const std::string& spec, const OvercommitSettings& settings) {
+  const auto made = NewPeakPredictor(spec, settings);
+  if (!made.ok()) return made.status();
+  const std::string_view name = Split(spec, ':')[0];
+  std::vector<std::string_view> of_tasks;
+  for (const PeakPredictorInfo& p : PeakPredictors()) {
+    if (p.sums_tasks) of_tasks.push_back(p.name);
+  }
+  if (std::ranges::find(of_tasks, name) != of_tasks.end()) return absl::OkStatus();
+  return absl::InvalidArgumentError(StrCat(
+      "\"", name,
+      "\" predicts the peak of a whole machine from what its tasks use together, which does not say what "
+      "one of them needs on another machine; expected one that adds up tasks: ",
+      fmt::join(of_tasks, ", ")));
+}
+
+absl::StatusOr<UsageSpan> SpanOf(DaySource& source) {
+  if (source.days().empty()) return absl::InvalidArgumentError("the trace has no usage");
+  UsageSpan out{{INT32_MAX}, {INT32_MIN}};
+  const auto widen = [&](int32_t day) -> absl::Status {
+    const absl::StatusOr<std::vector<JobDay>> jobs = source.LoadDay(day);
+    if (!jobs.ok()) return jobs.status();
+    for (const JobDay& job : *jobs) {
+      if (job.windows.empty()) continue;
+      out.begin = std::min(out.begin, job.windows.front().window);
+      out.end = std::max(out.end, job.windows.back().window.next());
+    }
+    return absl::OkStatus();
+  };
+  // A day may have no window, so that the first and the last are not always enough.
+  const std::vector<int32_t>& days = source.days();
+  for (size_t i = 0; i < days.size() && out.begin.index == INT32_MAX; ++i) {
+    if (absl::Status s = widen(days[i]); !s.ok()) return s;
+  }
+  if (out.begin.index == INT32_MAX) return absl::InvalidArgumentError("the trace has no usage");
+  const WindowId end = std::exchange(out.end, {INT32_MIN});
+  for (size_t i = days.size(); i > 0 && out.end.index == INT32_MIN; --i) {
+    if (absl::Status s = widen(days[i - 1]); !s.ok()) return s;
+  }
+  out.end = std::max(out.end, end);
+  return out;
+}
+
+absl::StatusOr<CellDemands> ReplayCellDemands(DaySource& source, const CellModel& cell,
+                                              const CellDemandsOptions& options,
+                                              const CellDemandsHooks& hooks) {
+  SourceUntil until(source, options.until);
+  const absl::StatusOr<UsageSpan> span = SpanOf(until);
+  if (!span.ok()) return span.status();
+  CellDemands out;
+  out.first = span->begin;
+  out.last = {span->end.index - 1};
+  if (!options.replay.policies.empty()) {
+    if (absl::Status s = ReplayLimits(until, cell, options, hooks, out); !s.ok()) return s;
+  }
+  if (absl::Status s = ReplayReservations(until, cell, options, hooks, out); !s.ok()) return s;
+  for (CellDemand& demand : out.all) CountKept(cell, demand);
+  return out;
+}
+
+absl::StatusOr<UsageJobs> JobsOfUsage(DaySource& source, WindowId until) {
+  UsageJobs out;
+  SourceUntil before(source, until);
+  std::vector<std::optional<int>> priorities;
+  for (const JobInfo& job : source.jobs()) priorities.push_back(job.priority);
+  const PriorityBands bands = BandsOf(priorities);
+  std::vector<FinalWindow> last(source.jobs().size());
+  for (const int32_t day : before.days()) {
+    if ((day + 1) * kWindowsPerDay <= until.index - kPresence) continue;
+    const absl::StatusOr<std::vector<JobDay>> jobs = before.LoadDay(day);
+    if (!jobs.ok()) return jobs.status();
+    for (const JobDay& job : *jobs) {
+      const FinalWindow now = LastOf(job);
+      FinalWindow& known = last[job.job.value];
+      if (now.tasks > 0) std::tie(known.window, known.tasks) = std::tie(now.window, now.tasks);
+      if (now.cpu > 0) known.cpu = now.cpu;
+      if (now.memory > 0) known.memory = now.memory;
+    }
+  }
+  for (uint32_t j = 0; j < last.size(); ++j) {
+    const FinalWindow& w = last[j];
+    if (w.tasks == 0 || w.window.index < until.index - kPresence) continue;
+    CellJob job;
+    job.name = source.jobs()[j].name;
+    if (w.cpu <= 0 || w.memory <= 0) {
+      out.left_out.Add("job of the usage left out: no owner's limit of CPU and memory", job.name);
+      continue;
+    }
+    job.tier = ToCellTier(TierOf(priorities[j], bands));
+    job.tasks = w.tasks;
+    job.limit[kCellCpu] = Rounded(Resource::kCpu, w.cpu);
+    job.limit[kCellMemory] = Rounded(Resource::kMemory, w.memory);
+    job.reservation = job.limit;
+    out.jobs.push_back(std::move(job));
+  }
+  return out;
+}
+
+}  // namespace taut

@@ -1,0 +1,85 @@
+// What the jobs of a cell would ask for by recommenders and predictors that have seen their usage until a time.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "cell/cell_experiments.h"
+#include "cell/cell_model.h"
+#include "model/resource.h"
+#include "overcommit/settings.h"
+#include "sim/replay.h"
+
+namespace taut {
+
+struct CellDemandsOptions {
+  // Its policies have a demand each; there may be none. `managed` and `resources` are not used.
+  ReplayOptions replay;
+  std::vector<std::string> predictors;  // as NewPeakPredictor takes them, of those that sum up tasks
+  OvercommitSettings overcommit;
+  WindowId until;  // the windows before it are seen
+};
+
+// What tasks ask for by one recommender or predictor.
+struct CellDemand {
+  std::string name;               // "limits:analogs", "reservations:rc-like"
+  std::string of;                 // "analogs"
+  bool is_limits = false;         // else reservations
+  JobAmounts amounts;             // of the jobs of the cell that have any
+  uint64_t kept_jobs = 0;         // of the cell, with no amount of their own
+  uint64_t kept_tasks = 0;        // theirs
+  uint64_t partly_jobs = 0;       // with one for CPU or memory alone, although they ask for both
+  std::vector<std::string> kept;  // the first of kept_jobs, then of partly_jobs
+  // Of limits: the share of job-days, after the warm-up, with a window over the limit. Absent: none was scored.
+  std::array<std::optional<double>, 2> over_days;  // by Resource
+};
+
+struct CellDemands {
+  std::vector<CellDemand> all;  // policies, then predictors, as ordered
+  WindowId first;               // with usage
+  WindowId last;                // the last one with usage before `until`
+};
+
+struct CellDemandsHooks {
+  std::function<void(std::string_view what, double share)> on_progress;
+  std::function<bool()> should_stop;
+};
+
+// Jobs of the usage are those of the cell with the same name. A limit is the one in force in the job's last
+// window before `until`, for each of its tasks. A reservation is the mean over the tasks of what the predictor
+// says of each alone after that window, of the tasks that were measured within an hour of it; a window without
+// an owner's limit counts with the cell's. Amounts are rounded up to whole units of the cell, or to the nearest
+// one within 1e-6 of them.
+//
+// Reads `source` once for all policies, and once a resource for all predictors. InvalidArgument as Replay and
+// CheckTaskPredictor, and if there is no usage before `until`; Cancelled if should_stop ended it.
+absl::StatusOr<CellDemands> ReplayCellDemands(DaySource& source, const CellModel& cell,
+                                              const CellDemandsOptions& options,
+                                              const CellDemandsHooks& hooks = {});
+
+// InvalidArgument if it is no predictor, or one of whole machines, which says nothing of a task.
+absl::Status CheckTaskPredictor(const std::string& spec, const OvercommitSettings& settings);
+
+// The first window with usage, and the one behind the last. InvalidArgument: there is no usage.
+struct UsageSpan {
+  WindowId begin, end;
+};
+absl::StatusOr<UsageSpan> SpanOf(DaySource& source);
+
+// A cell's jobs: those with usage within the hour before `until`, with the tasks and the owner's limits of their
+// last window, all of it reserved, of the tiers of their priorities; without one, batch. Jobs without an owner's
+// limit of CPU or memory are left out and counted.
+struct UsageJobs {
+  std::vector<CellJob> jobs;
+  CellFindings left_out;
+};
+absl::StatusOr<UsageJobs> JobsOfUsage(DaySource& source, WindowId until);
+
+}  // namespace taut
