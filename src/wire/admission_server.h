@@ -1,5 +1,5 @@
-// A gRPC server of requests for quota (proto/admission.proto). It decides nothing itself: each call becomes a request to
-// the HTTP API's handler, so that roles, texts and the audit log are the same.
+// A gRPC server of requests for quota (proto/admission.proto). It decides nothing itself: each call becomes a
+// request to the HTTP API's handler, so that roles, texts and the audit log are the same.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@
 
 namespace taut {
 
-// Answers a request of the API. `certificate_name`: the common name of the client's certificate; nullopt: none. The
-// token is in the header Authorization; role and user are not set. Called from gRPC's threads, side by side.
+// Answers a request of the API. `certificate_name`: the common name of the client's certificate; nullopt: none.
+// The token is in the header Authorization; role and user are not set. Called from gRPC's threads, side by side.
 using AnswerRequest =
     std::function<HttpResponse(HttpRequest request, const std::optional<std::string>& certificate_name)>;
 

@@ -20,8 +20,7 @@ absl::Status SetListen(const std::vector<std::string>& addresses, ServerOptions&
 
 class GatedServer {
  public:
-  // Of a service of short calls: one process an address, quick handshakes, few pings, messages of at most so many
-  // bytes.
+  // For a service of short calls: one process an address, quick handshakes, few pings.
   static void SetBounds(grpc::ServerBuilder& builder, int max_message_bytes);
 
   // Reads the certificates of `options`, binds its addresses and starts the server with what else `builder`
