@@ -73,6 +73,7 @@ struct KubernetesFacts {
   uint64_t vpas = 0, vpa_writes = 0, failed_vpa_writes = 0;
   uint64_t quota_namespaces = 0, quota_writes = 0, failed_quota_writes = 0;
   uint64_t events = 0, failed_events = 0, dropped_events = 0;
+  uint64_t status_writes = 0, failed_status_writes = 0;                // of annotations of workloads
   uint64_t pods_changed = 0, pods_unchanged = 0, refused_reviews = 0;  // by the mutating webhook
   // Reviews of the validating one.
   uint64_t quota_fitting = 0, quota_warned = 0, quota_refused = 0, quota_not_covered = 0, quota_unknown = 0;

@@ -219,7 +219,12 @@ bool Read(JsonNode at, OwnedObject& object) {
   if (object.program.empty()) object.program = GeneratedFrom(metadata);
   metadata["annotations"].ForEachField([&object](std::string_view key, JsonNode value) {
     const std::optional<std::string_view> text = value.text();
-    if (text.has_value() && IsSteering(key)) object.steering.emplace_back(key, *text);
+    if (!text.has_value()) return;
+    if (key == kStatusAnnotation) {
+      object.status = std::string(*text);
+      return;
+    }
+    if (IsSteering(key)) object.steering.emplace_back(key, *text);
   });
   return true;
 }

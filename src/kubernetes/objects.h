@@ -90,6 +90,9 @@ inline constexpr std::string_view kOwnersAnnotation = "tautline.dev/owner-resour
 // A label or annotation of a Job, or of pods, that names the program that they are runs of (OwnerTable).
 inline constexpr std::string_view kProgramName = "tautline.dev/job";
 
+// What Tautline recommends for a workload, in one line (status_text.h); it writes it itself, and it is no setting.
+inline constexpr std::string_view kStatusAnnotation = "tautline.dev/status";
+
 // What the API server asks before it creates a pod: AdmissionReview of admission.k8s.io/v1.
 struct PodReview {
   std::string uid;
@@ -108,6 +111,7 @@ struct OwnedObject {
   std::vector<std::pair<std::string, std::string>> steering =
       {};                    // annotations that are settings (steering.h)
   std::string program = {};  // its label or annotation kProgramName, else its generateName; "": it names none
+  std::optional<std::string> status = {};  // its annotation kStatusAnnotation; absent: it has none
 };
 
 struct Node {

@@ -183,6 +183,22 @@ TEST(Objects, RunsNameTheirProgram) {
       "build-unit");
 }
 
+TEST(Objects, TheirStatusIsNoSetting) {
+  ObjectParser parser;
+  WatchMeta meta;
+  OwnedObject out;
+  ASSERT_TRUE(
+      parser
+          .ParseWatch<OwnedObject>(
+              R"({"type":"ADDED","object":{"metadata":{"name":"web","namespace":"shop","annotations":{)"
+              R"("tautline.dev/mode":"auto","tautline.dev/status":"app auto: cpu limit 1"}}}})",
+              meta, out)
+          .ok());
+  EXPECT_EQ(out.status, "app auto: cpu limit 1");
+  ASSERT_EQ(out.steering.size(), 1U);
+  EXPECT_EQ(out.steering[0].first, "tautline.dev/mode");
+}
+
 TEST(Objects, AutoscalersSayWhichUtilizationTheyScaleBy) {
   ObjectParser parser;
   WatchMeta meta;
