@@ -165,6 +165,16 @@ struct Hpa {
   bool operator==(const Hpa&) const = default;
 };
 
+// A ScaledObject of KEDA, which sets the replicas of its target through an HPA that it makes, and deletes while it
+// is paused.
+struct KedaScaledObject {
+  std::string namespace_name = {}, name = {};
+  std::string target_kind = {}, target_name = {};
+  std::string paused_by =
+      {};  // the annotation, "autoscaling.keda.sh/paused-replicas: 3"; "": it is not paused
+  bool operator==(const KedaScaledObject&) const = default;
+};
+
 // The containers of the pod template of a workload (Deployment, StatefulSet, DaemonSet, ReplicaSet, Job, CronJob),
 // or of the first of a list of them, as those of Pod, without their status; owner_*: what their owner wants, by
 // kOwnersAnnotation where it is there. DataLoss: it is none, or not JSON.
@@ -193,7 +203,7 @@ class ObjectParser {
   ObjectParser();
   ~ObjectParser();
 
-  // Calls fn for each item; `Object` is Pod, OwnedObject, Node, Vpa, Hpa or NamespaceRule.
+  // Calls fn for each item; `Object` is Pod, OwnedObject, Node, Vpa, Hpa, KedaScaledObject or NamespaceRule.
   template <typename Object>
   absl::Status ParseList(std::string_view body, ListMeta& meta, absl::FunctionRef<void(Object&&)> fn);
   // A line of a watch. `object` is set for kPut and kDeleted.

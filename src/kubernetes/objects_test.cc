@@ -219,6 +219,31 @@ TEST(Objects, AutoscalersSayWhichUtilizationTheyScaleBy) {
                                        UtilizationMetric{Resource::kMemory, "app"}));
 }
 
+TEST(ObjectParser, AScaledObjectIsPausedByItsAnnotations) {
+  const auto read = [](const std::string& annotations, const std::string& target) {
+    ObjectParser parser;
+    WatchMeta meta;
+    KedaScaledObject out;
+    const std::string line =
+        StrCat(R"({"type":"ADDED","object":{"metadata":{"name":"web","namespace":"shop","annotations":{)",
+               annotations, R"(}},"spec":{"scaleTargetRef":{)", target, "}}}}");
+    EXPECT_TRUE(parser.ParseWatch<KedaScaledObject>(line, meta, out).ok()) << line;
+    return out;
+  };
+  const KedaScaledObject plain = read("", R"("name":"web")");
+  EXPECT_EQ(plain, (KedaScaledObject{"shop", "web", "Deployment", "web", ""}));
+  EXPECT_EQ(read("", R"("kind":"Rollout","name":"web")").target_kind, "Rollout");
+  const auto paused = [&](const std::string& annotations) {
+    return read(annotations, R"("name":"web")").paused_by;
+  };
+  EXPECT_EQ(paused(R"("autoscaling.keda.sh/paused":"true")"), "autoscaling.keda.sh/paused: true");
+  EXPECT_EQ(paused(R"("autoscaling.keda.sh/paused":"false")"), "");
+  EXPECT_EQ(paused(R"("autoscaling.keda.sh/paused":"nonsense")"), "autoscaling.keda.sh/paused: nonsense")
+      << "KEDA pauses, too";
+  EXPECT_EQ(paused(R"("autoscaling.keda.sh/paused":"false","autoscaling.keda.sh/paused-replicas":"0")"),
+            "autoscaling.keda.sh/paused-replicas: 0");
+}
+
 TEST(Objects, WatchesSayWhenTheyEnd) {
   ObjectParser parser;
   WatchMeta meta;

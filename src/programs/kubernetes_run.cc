@@ -324,6 +324,20 @@ absl::Status KubernetesRun::WatchHpas() {
        .remove = [owners](const Hpa& hpa) { owners->RemoveHpa(hpa); }});
 }
 
+absl::Status KubernetesRun::WatchScaledObjects() {
+  FieldOwners* const owners = &field_owners_;
+  return Watch<KedaScaledObject>(
+      {.path = "/apis/keda.sh/v1alpha1/scaledobjects",
+       .list_accept = {},
+       .watch_accept = {},
+       .absent_retry = kAbsentRetry},
+      "ScaledObjects",
+      {.replace =
+           [owners](std::vector<KedaScaledObject> all) { owners->ReplaceScaledObjects(std::move(all)); },
+       .put = [owners](KedaScaledObject object) { owners->PutScaledObject(std::move(object)); },
+       .remove = [owners](const KedaScaledObject& object) { owners->RemoveScaledObject(object); }});
+}
+
 template <typename Object>
 absl::Status KubernetesRun::Watch(ReflectorOptions reflector, const std::string& what,
                                   ReflectorSink<Object> sink) {
@@ -546,7 +560,14 @@ std::optional<TemplateContainer> KubernetesRun::ContainerOf(const std::string& j
 
 std::string KubernetesRun::NoticeOf(const std::string& job) const {
   const std::optional<WorkloadName> workload = cluster_.naming().Parse(job);
-  return workload.has_value() ? cluster_.MixedImages(*workload) : "";
+  if (!workload.has_value()) return "";
+  std::string out = cluster_.MixedImages(*workload);
+  const std::string paused = field_owners_.PausedScaling(*workload);
+  const std::optional<JobId> id = paused.empty() ? std::nullopt : control_->Find(job);
+  bool scales = false;
+  if (id.has_value()) control_->Look(*id, [&](const LiveJob& live) { scales = live.replicas != nullptr; });
+  if (scales) StrAppend(&out, out.empty() ? "" : "; ", "its number of replicas stays: ", paused, " holds it");
+  return out;
 }
 
 KubernetesFacts KubernetesRun::facts() const {

@@ -69,7 +69,8 @@ class KubernetesRun {
   void ReleaseLease();
   // nullopt: the job is not one of a container of pods that are there now.
   std::optional<TemplateContainer> ContainerOf(const std::string& job) const;
-  // What people should know of the job's pods: runs of different images in one job. "": nothing.
+  // What people should know of the job's pods: runs of different images in one job, and a
+  // paused ScaledObject that holds its number. "": nothing.
   std::string NoticeOf(const std::string& job) const;
   // As Cluster.
   std::optional<std::pair<std::string, std::string>> TaskOfContainer(std::string_view id) const {
@@ -91,6 +92,7 @@ class KubernetesRun {
   absl::Status WatchWorkloads();
   absl::Status WatchVpas();
   absl::Status WatchHpas();
+  absl::Status WatchScaledObjects();
   absl::Status WatchPods();
   absl::Status WatchQuotas();
   absl::Status WatchNamespaceRules(const std::string& kind, const std::string& path);

@@ -49,6 +49,7 @@ class Cluster:
         self.refuse_status = None  # likewise for each annotation of a Deployment
         self.hpas = {}
         self.hpa_events = []
+        self.scaled_objects = []
         self.deployment = {"metadata": {"name": "web", "namespace": "shop", "uid": "d-1", "annotations": {}}}
         self.deployment_events = []
         self.said = []  # Events
@@ -278,6 +279,8 @@ class Handler(daemon.JsonHandler):
                 items = [{"metadata": {"namespace": "shop", **metadata}} for metadata in c.jobs]
             if path.path == "/apis/autoscaling/v2/horizontalpodautoscalers":
                 items = list(c.hpas.values())
+            if path.path == "/apis/keda.sh/v1alpha1/scaledobjects":
+                items = c.scaled_objects
             text = json.dumps({"kind": "List", "metadata": {"resourceVersion": str(version)}, "items": items})
         self.answer(200, text)
 
@@ -419,8 +422,19 @@ ingest: {{kubernetes_jobs: containers, grace: 0s}}
 kubernetes: {{kubeconfig: {kubeconfig}, scrape_interval: 1s, usage: metrics_api, scale: true}}
 defaults: {{mode: auto, recommender: moving_window, replicas.policy: static, replicas.static.count: 5}}
 """
+    cluster.scaled_objects = [{"metadata": {"name": "web", "namespace": "shop", "annotations": {"autoscaling.keda.sh/paused-replicas": "2"}},
+                               "spec": {"scaleTargetRef": {"kind": "Rollout", "name": "web"}}}]
     tautd = stage.tautd(config=config, store="memory")
-    stage.check(daemon.eventually(lambda: cluster.replicas == 5, 60), "the Rollout is scaled", cluster.replicas)
+    why = "the ScaledObject shop/web, which is paused (autoscaling.keda.sh/paused-replicas: 2)"
+    failed = lambda: [d for d in decisions(tautd, "replicas") if d["outcome"] == "failed" and d["outcome_text"].startswith(why)]  # noqa: E731
+    stage.check(daemon.eventually(failed, 60), "a paused ScaledObject holds the number, and the decision names it", decisions(tautd, "replicas"))
+    notices = tautd.get("/api/v1/jobs/" + daemon.quoted("shop/rollout/web/app"))["notices"]
+    stage.check(any(why in n for n in notices), "so does a notice of the job", notices)
+    stage.equal(cluster.replicas, None, "and nothing is scaled")
+    stage.equal(tautd.stop(), 0, "tautd stops")
+    cluster.scaled_objects = []
+    tautd = stage.tautd(config=config, store="memory")
+    stage.check(daemon.eventually(lambda: cluster.replicas == 5, 60), "without it the Rollout is scaled", cluster.replicas)
     path = "PATCH /apis/argoproj.io/v1alpha1/namespaces/shop/rollouts/web/scale application/merge-patch+json"
     stage.check(any(r.startswith(path) for r in cluster.requests), "through its subresource",
                 [r for r in cluster.requests if r.startswith("PATCH")])

@@ -137,7 +137,7 @@ def scaling(stage, helm):
     as_in(stage, found, "act/scale.yaml", "scale: true")
     kinds = ("--set-json", 'scaledKinds=[{"group":"argoproj.io","resources":["rollouts","things"]}]')
     rules = objects(render(stage, helm, *with_scale, *kinds).stdout)["ClusterRole/tautline-scale"]["rules"]
-    stage.equal(rules[1:], [{"apiGroups": ["argoproj.io"], "resources": ["rollouts/scale", "things/scale"], "verbs": ["patch"]}],
+    stage.equal(rules[2:], [{"apiGroups": ["argoproj.io"], "resources": ["rollouts/scale", "things/scale"], "verbs": ["patch"]}],
                 "and the scale of the kinds that are named")
     for values in (("--set", "way=act", *kinds), ("--set", "way=observe,config.kubernetes.scale=true", *kinds)):
         rules = rules_of(objects(render(stage, helm, *values).stdout))
