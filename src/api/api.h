@@ -24,6 +24,7 @@
 #include "economy/pricing.h"
 #include "machines/machine_desk.h"
 #include "model/allocation_plan.h"
+#include "model/pod_totals.h"
 #include "net/event_stream.h"
 #include "net/http.h"
 #include "net/http_server.h"
@@ -129,6 +130,8 @@ struct ApiOptions {
   std::function<KubernetesFacts()> kubernetes;
   // The container that a job is of, if such a cluster has pods of it.
   std::function<std::optional<TemplateContainer>(const std::string& job)> container;
+  // What a pod with this container is to have in all, if such a cluster has one.
+  std::function<std::optional<PodTotals>(const std::string& job)> pod_totals;
   // What its pods there say that people should know; "": nothing.
   std::function<std::string(const std::string& job)> cluster_notice;
   // Both or none; none: the daemon does not listen to agents.

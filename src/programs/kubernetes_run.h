@@ -32,6 +32,7 @@
 #include "kubernetes/status_writer.h"
 #include "kubernetes/steering.h"
 #include "kubernetes/vpa_writer.h"
+#include "model/pod_totals.h"
 #include "programs/admission_run.h"
 #include "programs/quota_gate.h"
 
@@ -69,6 +70,8 @@ class KubernetesRun {
   void ReleaseLease();
   // nullopt: the job is not one of a container of pods that are there now.
   std::optional<TemplateContainer> ContainerOf(const std::string& job) const;
+  // Of a pod with the job's container; nullopt: there is none now, or jobs are whole pods.
+  std::optional<PodTotals> PodTotalsOf(const std::string& job) const;
   // What people should know of the job's pods: runs of different images in one job, and a
   // paused ScaledObject that holds its number. "": nothing.
   std::string NoticeOf(const std::string& job) const;

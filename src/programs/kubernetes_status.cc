@@ -1,4 +1,5 @@
-// The annotation tautline.dev/status of workloads, as KubernetesRun writes it.
+// What is recommended for all containers of a workload: the annotation tautline.dev/status, as KubernetesRun
+// writes it, and the totals of a pod.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -67,21 +68,25 @@ std::optional<std::vector<ContainerStatus>> KubernetesRun::StatusOf(const Worklo
   }
   const std::shared_ptr<const FleetView> view = control_->view();
   const std::string key = Cluster::WorkloadKey(workload.namespace_name, workload.kind, workload.name);
-  bool is_known = false;  // a container has a recommendation, or is off
+  bool any_off = false, any_recommended = false;
   for (const std::string& container : containers) {
     const std::optional<JobId> id = control_->Find(cluster_.naming().JobOf(key, container));
     const JobView* job = id.has_value() ? view->Find(*id) : nullptr;
     if (job == nullptr) continue;
-    const bool is_off = job->mode == Mode::kOff;
-    is_known |=
-        is_off || std::ranges::any_of(kResources, [job](Resource r) { return job->of(r).would_be >= 0; });
-    if (is_off) continue;
+    if (job->mode == Mode::kOff) {
+      any_off = true;
+      continue;
+    }
+    any_recommended |=
+        std::ranges::any_of(kResources, [job](Resource r) { return job->of(r).would_be >= 0; });
     WorkloadName name = workload;
     name.container = container;
     out.push_back(StatusOfJob(*job, name, reasons));
   }
-  if (!is_known) return std::nullopt;  // no pods now, or too little signal yet
-  return out;
+  if (any_recommended) return out;
+  // What was recommended for a container that is off now is not left standing beside others without a signal.
+  if (any_off) return std::vector<ContainerStatus>();
+  return std::nullopt;  // no pods now, or too little signal yet
 }
 
 ContainerStatus KubernetesRun::StatusOfJob(const JobView& job, const WorkloadName& workload,
@@ -123,6 +128,29 @@ ContainerResources KubernetesRun::RecommendedAmounts(const std::vector<PodPtr>& 
   }
   if (allocation.of_request()) return {rounded, std::nullopt};
   return {std::nullopt, rounded};
+}
+
+std::optional<PodTotals> KubernetesRun::PodTotalsOf(const std::string& job) const {
+  const std::optional<WorkloadName> named = cluster_.naming().Parse(job);
+  if (!named.has_value() || named->container.empty()) return std::nullopt;
+  const std::vector<PodPtr> pods = cluster_.PodsOf(*named);
+  if (pods.empty()) return std::nullopt;
+  const std::shared_ptr<const FleetView> view = control_->view();
+  const std::string key = Cluster::WorkloadKey(named->namespace_name, named->kind, named->name);
+  std::vector<PodPart> parts;
+  for (const ContainerState& container : pods.front()->containers) {
+    PodPart& part = parts.emplace_back();
+    for (const Resource r : kResources)
+      part.now[static_cast<size_t>(r)] = {container.requests.of(r), container.limits.of(r)};
+    const std::optional<JobId> id = control_->Find(cluster_.naming().JobOf(key, container.name));
+    const JobView* of = id.has_value() ? view->Find(*id) : nullptr;
+    if (of == nullptr || of->mode == Mode::kOff) continue;
+    WorkloadName name = *named;
+    name.container = container.name;
+    const ContainerStatus status = StatusOfJob(*of, name, false);
+    for (const Resource r : kResources) part.recommended[static_cast<size_t>(r)] = status.of(r).amounts;
+  }
+  return TotalsOf(parts);
 }
 
 }  // namespace taut

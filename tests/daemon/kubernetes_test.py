@@ -490,6 +490,10 @@ defaults: {{mode: observe, recommender: moving_window}}
 """
     for end in ("2bxnz", "4vqtr"):
         cluster.add(f"web-5d4f8c7b9d-{end}")
+    log = {"requests": {"cpu": "50m", "memory": "32Mi"}, "limits": {"memory": "64Mi"}}
+    for pod in list(cluster.pods.values()):  # with a container that is never measured
+        pod["spec"]["containers"].append({"name": "log", "image": "registry/log:1", "resources": log})
+        cluster.put(pod)
     cluster.annotate({"owner": "blue"})
     store = str(stage.dir / "annotated.db")
     cluster.refuse_status = (403, 'deployments.apps "web" is forbidden: cannot patch resource "deployments"')
@@ -504,7 +508,7 @@ defaults: {{mode: observe, recommender: moving_window}}
     status = lambda: cluster.deployment["metadata"]["annotations"].get("tautline.dev/status", "")  # noqa: E731
     stage.check(daemon.eventually(lambda: "memory request" in status(), 60), "the Deployment has it", status())
     form = r"app observe: cpu request \d+m limit \d+m \([^()]+\), memory request (\d+)Mi limit (\d+)Mi \([^()]+\)"
-    found = re.fullmatch(form, status())
+    found = re.match(form, status())
     would_be = tautd.get(f"/api/v1/jobs/{daemon.quoted(JOB)}")["memory"]["would_be"]
     stage.check(found and abs(int(found[2]) - would_be / MIB) <= max(1, would_be / MIB / 10) and abs(2 * int(found[1]) - int(found[2])) <= 2,
                 "request and limit are those that pods would get, with the reason", (status(), would_be))
@@ -513,6 +517,13 @@ defaults: {{mode: observe, recommender: moving_window}}
     settings = tautd.get(f"/api/v1/jobs/{daemon.quoted(JOB)}")
     stage.check(not any("status" in n for n in settings["notices"]) and not any(k.endswith("/status") for k in settings["labels"]),
                 "it is no setting of the job", (settings["notices"], settings["labels"]))
+    pod, app = settings["pod"], {r: settings[r]["would_be"] for r in ("cpu", "memory")}
+    stage.check(pod and (pod["containers"], pod["recommended"], pod["cpu"]["limit"]) == (2, 1, None) and abs(pod["memory"]["limit"] - app["memory"] - 64 * MIB) < 2
+                and abs(pod["memory"]["request"] - app["memory"] / 2 - 32 * MIB) < 2 and abs(pod["cpu"]["request"] - app["cpu"] / 10 - 0.05) < 0.002,
+                "the API sums up what is recommended and what the other container has", (pod, app))
+    shown = " ".join(stage.run(stage.args.taut, "job", JOB, "--server", f"http://127.0.0.1:{tautd.port}").stdout.split())
+    stage.check(re.search(r"a pod of 2 containers, 1 of them recommended: cpu request \d+ mcores, limit none; memory request [\d.]+ MiB, limit [\d.]+ MiB", shown),
+                "taut job shows it with units", shown)
     before = sent()
     stage.equal(tautd.stop(), 0, "tautd stops")
     tautd = stage.tautd(config=config, store=store)
