@@ -25,6 +25,7 @@
 #include "economy/pricing.h"
 #include "machines/machine_desk.h"
 #include "model/allocation_plan.h"
+#include "model/pod_totals.h"
 #include "net/event_stream.h"
 #include "net/http.h"
 #include "net/http_server.h"
@@ -75,6 +76,7 @@ struct KubernetesFacts {
   uint64_t vpas = 0, vpa_writes = 0, failed_vpa_writes = 0;
   uint64_t quota_namespaces = 0, quota_writes = 0, failed_quota_writes = 0;
   uint64_t events = 0, failed_events = 0, dropped_events = 0;
+  uint64_t status_writes = 0, failed_status_writes = 0;                // of annotations of workloads
   uint64_t pods_changed = 0, pods_unchanged = 0, refused_reviews = 0;  // by the mutating webhook
   // Reviews of the validating one.
   uint64_t quota_fitting = 0, quota_warned = 0, quota_refused = 0, quota_not_covered = 0, quota_unknown = 0;
@@ -130,6 +132,8 @@ struct ApiOptions {
   std::function<KubernetesFacts()> kubernetes;
   // The container that a job is of, if such a cluster has pods of it.
   std::function<std::optional<TemplateContainer>(const std::string& job)> container;
+  // What a pod with this container is to have in all, if such a cluster has one.
+  std::function<std::optional<PodTotals>(const std::string& job)> pod_totals;
   // What its pods there say that people should know; "": nothing.
   std::function<std::string(const std::string& job)> cluster_notice;
   // Both or none; none: the daemon does not listen to agents.

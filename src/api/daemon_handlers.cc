@@ -84,6 +84,10 @@ void PutKubernetes(const KubernetesFacts& facts, MetricsText& out) {
   out.Counter(kEvents, kEventsHelp, facts.events, {{"result", "written"}});
   out.Counter(kEvents, kEventsHelp, facts.failed_events, {{"result", "failed"}});
   out.Counter(kEvents, kEventsHelp, facts.dropped_events, {{"result", "dropped"}});
+  constexpr std::string_view kStatuses = "tautd_kubernetes_status_writes_total";
+  constexpr std::string_view kStatusesHelp = "Writes of the annotation tautline.dev/status, by result.";
+  out.Counter(kStatuses, kStatusesHelp, facts.status_writes, {{"result", "written"}});
+  out.Counter(kStatuses, kStatusesHelp, facts.failed_status_writes, {{"result", "failed"}});
   constexpr std::string_view kAdmissions = "tautd_kubernetes_admissions_total";
   constexpr std::string_view kAdmissionsHelp = "Reviews of new pods by the mutating webhook, by result.";
   out.Counter(kAdmissions, kAdmissionsHelp, facts.pods_changed, {{"result", "changed"}});

@@ -187,6 +187,22 @@ void PutContainer(const std::optional<TemplateContainer>& container, JsonWriter&
   json.EndObject();
 }
 
+void PutPod(const std::optional<PodTotals>& pod, JsonWriter& json) {
+  json.Key("pod");
+  if (!pod.has_value()) return json.Null();
+  json.BeginObject();
+  json.Field("containers", int64_t{pod->containers});
+  json.Field("recommended", int64_t{pod->recommended});
+  for (const Resource r : kResources) {
+    json.Key(Name(r));
+    json.BeginObject();
+    PutAmount("request", pod->of(r).request, json);
+    PutAmount("limit", pod->of(r).limit, json);
+    json.EndObject();
+  }
+  json.EndObject();
+}
+
 std::string StepBackNotice(const LiveJob& job, std::optional<WindowId> window) {
   if (job.replicas == nullptr || !window.has_value()) return "";
   const std::optional<int64_t> until = job.replicas->steps_back_until(window->next().start_s());
@@ -211,6 +227,7 @@ HttpResponse Api::Job(const HttpRequest& request, JobId id) {
   const std::optional<bool> knows_starts = control_.ingest().KnowsStarts(id);
   const std::string collision = control_.ingest().NameCollision(id);
   const auto container = options_.container ? options_.container(NameOf(id)) : std::nullopt;
+  const auto pod = options_.pod_totals ? options_.pod_totals(NameOf(id)) : std::nullopt;
   const std::string of_cluster = options_.cluster_notice ? options_.cluster_notice(NameOf(id)) : "";
   bool known = false;
   control_.WithFleet([&](const LiveFleet& fleet) {
@@ -229,6 +246,7 @@ HttpResponse Api::Job(const HttpRequest& request, JobId id) {
     PutReplicas("replicas", job.replicas.get(), json);
     PutAllocation(*job.policy, json);
     PutContainer(container, json);
+    PutPod(pod, json);
     json.Key("trials");
     json.BeginArray();
     for (const Resource r : kResources) {

@@ -361,6 +361,22 @@ std::string NeededText(const Json& needed) {
                 Time(needed, "time"), ")\n");
 }
 
+// "" of a pod of one container, whose amounts are those of the job.
+std::string PodText(const Json& pod) {
+  const double containers = Number(pod, "containers").value_or(0),
+               recommended = Number(pod, "recommended").value_or(0);
+  if (containers < 2) return "";
+  std::string out =
+      fmt::format("a pod of {:.0f} containers, {} recommended: ", containers,
+                  recommended < containers ? fmt::format("{:.0f} of them", recommended) : "all");
+  for (const Resource r : {Resource::kCpu, Resource::kMemory}) {
+    const Json& amounts = At(pod, r == Resource::kCpu ? "cpu" : "memory");
+    StrAppend(&out, r == Resource::kCpu ? "" : "; ", Name(r), " request ", Amount(r, amounts, "request"),
+              ", limit ", Number(amounts, "limit").has_value() ? Amount(r, amounts, "limit") : "none");
+  }
+  return Wrapped(out, "");
+}
+
 std::string JobText(const Json& job, const Json& decisions) {
   std::string out = fmt::format("job {}\n{} with {}, {} tasks, last seen {}, first {}\n", Text(job, "name"),
                                 Text(job, "mode"), Text(job, "recommender"), Count(job, "tasks"),
@@ -382,6 +398,7 @@ std::string JobText(const Json& job, const Json& decisions) {
     const std::string ordered = OrderedText(r, amounts, At(job, "enforced"));
     if (!ordered.empty()) StrAppend(&out, Name(r), ": ", ordered, "\n");
   }
+  out += PodText(At(job, "pod"));
   out += NeededText(At(job, "memory_needed"));
   out += ReplicasText(At(job, "replicas"));
   StrAppend(&out, "OOM kills in 7 days: ", Count(job, "ooms"), "\n");

@@ -250,6 +250,21 @@ TEST(DaemonTextTest, OneJobShowsTrialsHoldsNoticesAndDecisions) {
             HasSubstr("cpu roll back: 1.00 cores -> 2.00 cores  (dry run)"), HasSubstr("    Because.")));
 }
 
+TEST(DaemonTextTest, OneJobShowsTheTotalsOfAPodOfSeveralContainers) {
+  Json job = JobRow("shop/deployment/web/app");
+  job["pod"] = Json::parse(R"({"containers": 2, "recommended": 2, "cpu": {"request": 0.35, "limit": null},
+                               "memory": {"request": 100663296, "limit": 201326592}})");
+  EXPECT_THAT(JobText(job, {}),
+              HasSubstr("a pod of 2 containers, all recommended: cpu request 0.35 cores, limit none; "
+                        "memory request 96.0 MiB,\nlimit 192 MiB"));
+  job["pod"]["recommended"] = 1;
+  EXPECT_THAT(JobText(job, {}), HasSubstr("a pod of 2 containers, 1 of them recommended: "));
+  job["pod"]["containers"] = 1;
+  EXPECT_THAT(JobText(job, {}), Not(HasSubstr("a pod of")));
+  job["pod"] = nullptr;
+  EXPECT_THAT(JobText(job, {}), Not(HasSubstr("a pod of")));
+}
+
 TEST(DaemonTextTest, AnswersOfAnotherFormAreShownAsFarAsTheyGo) {
   for (const Json& odd :
        {Json(), Json("text"), Json(3), Json::array({1, 2}), Json{{"jobs", 5}, {"cpu", "x"}},

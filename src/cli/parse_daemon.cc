@@ -35,7 +35,8 @@ constexpr const char* kJobsHelp =
     "  taut jobs --sort name --limit 1000 --output json";
 
 constexpr const char* kJobHelp =
-    "Shows one job: its limits and recommended limits, trials, pending changes and why they wait, notices, "
+    "Shows one job: its limits and recommended limits, the sum of its pod's containers, trials, pending "
+    "changes and why they wait, notices, "
     "and "
     "its\nlast decisions.\n\n"
     "Examples:\n"

@@ -171,14 +171,15 @@ struct KubernetesConfig {
   int64_t scrape_interval_s = 15;  // of kubelets' figures; 0: not read
   KubeletUsage usage = KubeletUsage::kCadvisor;
   ResizeFallback fallback = ResizeFallback::kWait;
-  int64_t evict_after_s = 300;   // of a resize that the kubelet defers, with kEvict
-  std::string lease;             // NAMESPACE/NAME; "": none
-  std::string namespaces;        // a pattern; "": every one
-  bool events = true;            // Events of decisions
-  bool annotations = true;       // of namespaces and workloads are settings of their jobs
-  bool scale = false;            // numbers of tasks, through /scale
-  bool vpa = false;              // the status of VerticalPodAutoscalers that name it
-  bool resource_quotas = false;  // of the namespaces that are groups of quota.file
+  int64_t evict_after_s = 300;      // of a resize that the kubelet defers, with kEvict
+  std::string lease;                // NAMESPACE/NAME; "": none
+  std::string namespaces;           // a pattern; "": every one
+  bool events = true;               // Events of decisions
+  bool status_annotations = false;  // tautline.dev/status of workloads
+  bool annotations = true;          // of namespaces and workloads are settings of their jobs
+  bool scale = false;               // numbers of tasks, through /scale
+  bool vpa = false;                 // the status of VerticalPodAutoscalers that name it
+  bool resource_quotas = false;     // of the namespaces that are groups of quota.file
   AdmissionConfig admission;
 };
 

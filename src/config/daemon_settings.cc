@@ -265,6 +265,10 @@ const DaemonSetting kDaemonSettings[] = {
      TAUT_FIELD(kubernetes.annotations)},
     {"kubernetes.events", "write an Event of the workload for each decision, at most 10 a second", kPlain, 0,
      0, TAUT_FIELD(kubernetes.events)},
+    {"kubernetes.status_annotations",
+     "write the annotation tautline.dev/status of workloads: what is recommended for each container and why, "
+     "in one line, at most once in 10 minutes",
+     kPlain, 0, 0, TAUT_FIELD(kubernetes.status_annotations)},
     {"kubernetes.scale", "with actuator.kind kubernetes, set numbers of replicas through /scale", kPlain, 0,
      0, TAUT_FIELD(kubernetes.scale)},
     {"kubernetes.admission.listen",

@@ -98,6 +98,9 @@ template void FieldOwners::Remove(const Hpa&, Known<Hpa>&);
 template void FieldOwners::Replace(std::vector<Vpa>, Known<Vpa>&);
 template void FieldOwners::Put(Vpa, Known<Vpa>&);
 template void FieldOwners::Remove(const Vpa&, Known<Vpa>&);
+template void FieldOwners::Replace(std::vector<KedaScaledObject>, Known<KedaScaledObject>&);
+template void FieldOwners::Put(KedaScaledObject, Known<KedaScaledObject>&);
+template void FieldOwners::Remove(const KedaScaledObject&, Known<KedaScaledObject>&);
 
 std::string FieldOwners::NotListed() const {
   const std::lock_guard lock(mutex_);
@@ -132,10 +135,38 @@ FieldClaims FieldOwners::On(const WorkloadName& workload, std::string_view conta
   return out;
 }
 
-std::string FieldOwners::ReplicasOwner(const WorkloadName& workload) const {
+bool FieldOwners::KnowsScaledObjects() const {
   const std::lock_guard lock(mutex_);
-  const auto of = hpas_.by_workload.find(KeyOf(workload));
-  return of == hpas_.by_workload.end() ? "" : hpas_.objects.at(*of->second.begin()).name;
+  return scaled_objects_.listed;
+}
+
+// A paused one first, should there be several: KEDA itself admits one.
+const KedaScaledObject* FieldOwners::ScaledObjectLocked(const std::string& workload) const {
+  const auto of = scaled_objects_.by_workload.find(workload);
+  if (of == scaled_objects_.by_workload.end()) return nullptr;
+  const KedaScaledObject* out = nullptr;
+  for (const std::string& name : of->second) {
+    const KedaScaledObject& object = scaled_objects_.objects.at(name);
+    if (out == nullptr || (out->paused_by.empty() && !object.paused_by.empty())) out = &object;
+  }
+  return out;
+}
+
+std::string FieldOwners::PausedScaling(const WorkloadName& workload) const {
+  const std::lock_guard lock(mutex_);
+  const KedaScaledObject* object = ScaledObjectLocked(KeyOf(workload));
+  if (object == nullptr || object->paused_by.empty()) return "";
+  return StrCat("the ScaledObject ", KeyOf(*object), ", which is paused (", object->paused_by, ")");
+}
+
+std::string FieldOwners::ReplicasOwner(const WorkloadName& workload) const {
+  if (std::string paused = PausedScaling(workload); !paused.empty()) return paused;
+  const std::string key = KeyOf(workload);
+  const std::lock_guard lock(mutex_);
+  if (const auto of = hpas_.by_workload.find(key); of != hpas_.by_workload.end())
+    return StrCat("the HorizontalPodAutoscaler ", *of->second.begin());
+  const KedaScaledObject* object = ScaledObjectLocked(key);
+  return object == nullptr ? "" : StrCat("the ScaledObject ", KeyOf(*object));
 }
 
 std::vector<std::string> FieldOwners::TakeChanged() {

@@ -1,8 +1,8 @@
-// Who else sets what Tautline would set on the containers of a workload, or counts on it: its
-// HorizontalPodAutoscaler and its VerticalPodAutoscaler.
+// Who else sets what Tautline would set on the containers of a workload or its number of pods, or counts on it:
+// its HorizontalPodAutoscaler, its VerticalPodAutoscaler and its ScaledObject.
 //
 // Source: Kubernetes, "Horizontal Pod Autoscaling" (a utilization is a share of the requests), autoscaling/v2; the
-// Vertical Pod Autoscaler 1.6, autoscaling.k8s.io/v1.
+// Vertical Pod Autoscaler 1.6, autoscaling.k8s.io/v1; KEDA, keda.sh/v1alpha1.
 #pragma once
 
 #include <cstdint>
@@ -39,13 +39,21 @@ class FieldOwners {
   void PutVpa(Vpa object) { Put(std::move(object), vpas_); }
   void RemoveVpa(const Vpa& object) { Remove(object, vpas_); }
 
-  // Objects that were never listed, for people; "": all were.
+  void ReplaceScaledObjects(std::vector<KedaScaledObject> all) { Replace(std::move(all), scaled_objects_); }
+  void PutScaledObject(KedaScaledObject object) { Put(std::move(object), scaled_objects_); }
+  void RemoveScaledObject(const KedaScaledObject& object) { Remove(object, scaled_objects_); }
+
+  // HorizontalPodAutoscalers and VerticalPodAutoscalers that were never listed, for people; "": all were.
   std::string NotListed() const;
-  bool KnowsHpas() const;  // HorizontalPodAutoscalers were listed
+  bool KnowsScaledObjects() const;  // they were listed
+  bool KnowsHpas() const;           // HorizontalPodAutoscalers were listed
   // `container`: "" for any of the workload's.
   FieldClaims On(const WorkloadName& workload, std::string_view container, Resource resource) const;
-  // The name of the HorizontalPodAutoscaler that sets the replicas; "": none does.
+  // Who sets the replicas, for people: "the HorizontalPodAutoscaler shop/web"; "": none does. A paused ScaledObject
+  // first, which has no HorizontalPodAutoscaler then.
   std::string ReplicasOwner(const WorkloadName& workload) const;
+  // The ScaledObject of the workload that is paused, and by what; "": none is.
+  std::string PausedScaling(const WorkloadName& workload) const;
   // Workloads whose claims may be others since the last call, as Cluster::WorkloadKey.
   std::vector<std::string> TakeChanged();
 
@@ -72,7 +80,9 @@ class FieldOwners {
   mutable std::mutex mutex_;
   Known<Hpa> hpas_;
   Known<Vpa> vpas_;
-  std::set<std::string> changed_;  // workloads
+  Known<KedaScaledObject> scaled_objects_;
+  const KedaScaledObject* ScaledObjectLocked(const std::string& workload) const;  // REQUIRES: mutex_
+  std::set<std::string> changed_;                                                 // workloads
 };
 
 }  // namespace taut

@@ -19,7 +19,7 @@ TEST(FieldOwners, AnAutoscalerOfAContainerCountsOnThatAlone) {
   EXPECT_EQ(owners.On(kWebApp, "app", Resource::kCpu).scaled_by, "the HorizontalPodAutoscaler shop/hpa");
   EXPECT_EQ(owners.On(kWebApp, "log", Resource::kCpu).scaled_by, "");
   EXPECT_EQ(owners.On(kWebApp, "app", Resource::kMemory).scaled_by, "");
-  EXPECT_EQ(owners.ReplicasOwner(kWebApp), "hpa");
+  EXPECT_EQ(owners.ReplicasOwner(kWebApp), "the HorizontalPodAutoscaler shop/hpa");
   EXPECT_EQ(owners.ReplicasOwner({"shop", "deployment", "none", ""}), "");
   EXPECT_EQ(owners.NotListed(), "VerticalPodAutoscalers");
 }
@@ -37,6 +37,30 @@ TEST(FieldOwners, SaysWhatChanged) {
   EXPECT_EQ(owners.ReplicasOwner(kWebApp), "");
   owners.ReplaceHpas({});
   EXPECT_THAT(owners.TakeChanged(), ElementsAre("shop/deployment/api"));
+}
+
+TEST(FieldOwners, AScaledObjectHoldsTheReplicasAlsoWhileItIsPaused) {
+  FieldOwners owners;
+  EXPECT_FALSE(owners.KnowsScaledObjects());
+  owners.ReplaceScaledObjects({{"shop", "scaler", "Deployment", "web", ""}});
+  EXPECT_TRUE(owners.KnowsScaledObjects());
+  EXPECT_THAT(owners.TakeChanged(), ElementsAre("shop/deployment/web"));
+  EXPECT_EQ(owners.ReplicasOwner(kWebApp), "the ScaledObject shop/scaler");
+  EXPECT_EQ(owners.PausedScaling(kWebApp), "");
+  EXPECT_EQ(owners.ReplicasOwner({"lab", "deployment", "web", ""}), "") << "another namespace";
+  EXPECT_EQ(owners.ReplicasOwner({"shop", "statefulset", "web", ""}), "") << "another kind of this name";
+  owners.PutHpa({"shop", "keda-hpa-scaler", "Deployment", "web", {}});
+  EXPECT_EQ(owners.ReplicasOwner(kWebApp), "the HorizontalPodAutoscaler shop/keda-hpa-scaler");
+  owners.PutScaledObject({"shop", "scaler", "Deployment", "web", "autoscaling.keda.sh/paused: true"});
+  owners.PutScaledObject({"shop", "another", "Deployment", "web", ""});
+  const char* paused = "the ScaledObject shop/scaler, which is paused (autoscaling.keda.sh/paused: true)";
+  EXPECT_EQ(owners.ReplicasOwner(kWebApp), paused);
+  EXPECT_EQ(owners.PausedScaling(kWebApp), paused);
+  owners.RemoveHpa({"shop", "keda-hpa-scaler", "Deployment", "web", {}});
+  EXPECT_EQ(owners.ReplicasOwner(kWebApp), paused) << "KEDA deletes it then";
+  owners.RemoveScaledObject({"shop", "scaler", "Deployment", "web", ""});
+  owners.RemoveScaledObject({"shop", "another", "Deployment", "web", ""});
+  EXPECT_EQ(owners.ReplicasOwner(kWebApp), "");
 }
 
 TEST(FieldOwners, AVpaSetsWhatItsPolicySays) {

@@ -551,11 +551,14 @@ absl::Status KubernetesActuator::TryScale(const TargetOrder& order) {
       }
     }
   }
-  const std::string autoscaler = options_.owners == nullptr ? "" : options_.owners->ReplicasOwner(*workload);
-  if (!autoscaler.empty()) {
+  if (options_.owners != nullptr && !options_.owners->KnowsScaledObjects()) {
+    return absl::AbortedError(
+        "the ScaledObjects of the cluster are not known yet: tautd has to list and watch them");
+  }
+  const std::string owner = options_.owners == nullptr ? "" : options_.owners->ReplicasOwner(*workload);
+  if (!owner.empty()) {
     return absl::FailedPreconditionError(
-        StrCat("the HorizontalPodAutoscaler ", workload->namespace_name, "/", autoscaler,
-               " sets the replicas of this workload; delete it to let Tautline set them"));
+        StrCat(owner, " sets the replicas of this workload; delete it to let Tautline set them"));
   }
   return writer_->Scale(*workload, std::llround(*order.value));
 }

@@ -18,6 +18,7 @@ class Actuator : public testing::Test {
   Actuator() {
     owners_.ReplaceHpas({});
     owners_.ReplaceVpas({});
+    owners_.ReplaceScaledObjects({});
     actuator_ = Make();
   }
   std::unique_ptr<KubernetesActuator> Make() {
@@ -578,6 +579,15 @@ TEST_F(Actuator, ScalesUnlessAnAutoscalerDoes) {
   EXPECT_THAT(Outcomes(),
               ElementsAre(HasSubstr("8 failed the HorizontalPodAutoscaler shop/web-hpa sets the replicas")));
   owners_.RemoveHpa({"shop", "web-hpa"});
+  owners_.PutScaledObject({"shop", "web", "Deployment", "web", "autoscaling.keda.sh/paused-replicas: 2"});
+  Order(order);
+  actuator_->Step();
+  EXPECT_THAT(Asked(), IsEmpty());
+  EXPECT_THAT(
+      Outcomes(),
+      ElementsAre("8 failed the ScaledObject shop/web, which is paused (autoscaling.keda.sh/paused-replicas: "
+                  "2) sets the replicas of this workload; delete it to let Tautline set them"));
+  owners_.ReplaceScaledObjects({});
   script_.scale = absl::UnavailableError("the API server answered 503");
   order.decision = 9;
   Order(order);
@@ -670,6 +680,33 @@ TEST_F(Actuator, ChangesNothingBeforeTheAutoscalersAreKnown) {
   owners.ReplaceVpas({});
   actuator.Step();
   EXPECT_EQ(Asked().size(), 1U);
+}
+
+TEST_F(Actuator, SetsNoReplicasBeforeScaledObjectsAreKnown) {
+  FieldOwners owners;
+  owners.ReplaceHpas({});
+  owners.ReplaceVpas({});
+  KubernetesActuator::Options options;
+  options.scale = true;
+  options.owners = &owners;
+  options.unix_s = [] { return int64_t{1}; };
+  options.steady_s = [this] { return now_s_; };
+  KubernetesActuator actuator(std::move(options), &cluster_, std::make_unique<ScriptedWriter>(&script_));
+  cluster_.ReplacePods({TestPod(kPodA)});
+  TargetOrder order;
+  order.decision = 7;
+  order.job = kJob;
+  order.target = Target::Replicas();
+  order.value = 3;
+  actuator.Apply({&order, 1}, 1);
+  actuator.Step();
+  EXPECT_THAT(Asked(), IsEmpty());
+  EXPECT_THAT(actuator.TakeOutcomes().at(0).text,
+              HasSubstr("ScaledObjects of the cluster are not known yet"));
+  owners.ReplaceScaledObjects({});  // there is no KEDA
+  now_s_ += 6;
+  actuator.Step();
+  EXPECT_THAT(Asked(), ElementsAre("scale shop/web 3"));
 }
 
 TEST_F(Actuator, ClaimsJobsByTheirNames) {

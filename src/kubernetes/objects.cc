@@ -219,7 +219,12 @@ bool Read(JsonNode at, OwnedObject& object) {
   if (object.program.empty()) object.program = GeneratedFrom(metadata);
   metadata["annotations"].ForEachField([&object](std::string_view key, JsonNode value) {
     const std::optional<std::string_view> text = value.text();
-    if (text.has_value() && IsSteering(key)) object.steering.emplace_back(key, *text);
+    if (!text.has_value()) return;
+    if (key == kStatusAnnotation) {
+      object.status = std::string(*text);
+      return;
+    }
+    if (IsSteering(key)) object.steering.emplace_back(key, *text);
   });
   return true;
 }
@@ -295,6 +300,33 @@ bool Read(JsonNode at, Hpa& hpa) {
     hpa.target_name = target.Text("name");
   }
   spec["metrics"].ForEachItem([&hpa](JsonNode metric) { ReadMetric(metric, hpa.metrics); });
+  return true;
+}
+
+// The annotation by which KEDA stops scaling. One that is no boolean pauses, too (KEDA,
+// apis/keda/v1alpha1/scaledobject_types.go).
+std::string PausedBy(JsonNode annotations) {
+  constexpr std::string_view kPaused = "autoscaling.keda.sh/paused";
+  constexpr std::string_view kPausedReplicas = "autoscaling.keda.sh/paused-replicas";
+  if (const auto replicas = annotations[kPausedReplicas].text(); replicas.has_value())
+    return StrCat(kPausedReplicas, ": ", *replicas);
+  const auto paused = annotations[kPaused].text();
+  if (!paused.has_value()) return "";
+  for (const std::string_view no : {"0", "f", "F", "false", "False", "FALSE"}) {
+    if (*paused == no) return "";
+  }
+  return StrCat(kPaused, ": ", *paused);
+}
+
+bool Read(JsonNode at, KedaScaledObject& object) {
+  const JsonNode metadata = at["metadata"], target = at["spec"]["scaleTargetRef"];
+  if (!metadata) return false;
+  object.namespace_name = metadata.Text("namespace");
+  object.name = metadata.Text("name");
+  object.paused_by = PausedBy(metadata["annotations"]);
+  object.target_kind = target.Text("kind");
+  if (object.target_kind.empty()) object.target_kind = "Deployment";
+  object.target_name = target.Text("name");
   return true;
 }
 
@@ -453,6 +485,7 @@ TAUT_OBJECT(OwnedObject)
 TAUT_OBJECT(Node)
 TAUT_OBJECT(Vpa)
 TAUT_OBJECT(Hpa)
+TAUT_OBJECT(KedaScaledObject)
 TAUT_OBJECT(NamespaceRule)
 #undef TAUT_OBJECT
 

@@ -90,6 +90,9 @@ inline constexpr std::string_view kOwnersAnnotation = "tautline.dev/owner-resour
 // A label or annotation of a Job, or of pods, that names the program that they are runs of (OwnerTable).
 inline constexpr std::string_view kProgramName = "tautline.dev/job";
 
+// What Tautline recommends for a workload, in one line (status_text.h); it writes it itself, and it is no setting.
+inline constexpr std::string_view kStatusAnnotation = "tautline.dev/status";
+
 // What the API server asks before it creates a pod: AdmissionReview of admission.k8s.io/v1.
 struct PodReview {
   std::string uid;
@@ -108,6 +111,7 @@ struct OwnedObject {
   std::vector<std::pair<std::string, std::string>> steering =
       {};                    // annotations that are settings (steering.h)
   std::string program = {};  // its label or annotation kProgramName, else its generateName; "": it names none
+  std::optional<std::string> status = {};  // its annotation kStatusAnnotation; absent: it has none
 };
 
 struct Node {
@@ -161,6 +165,16 @@ struct Hpa {
   bool operator==(const Hpa&) const = default;
 };
 
+// A ScaledObject of KEDA, which sets the replicas of its target through an HPA that it makes, and deletes while it
+// is paused.
+struct KedaScaledObject {
+  std::string namespace_name = {}, name = {};
+  std::string target_kind = {}, target_name = {};
+  std::string paused_by =
+      {};  // the annotation, "autoscaling.keda.sh/paused-replicas: 3"; "": it is not paused
+  bool operator==(const KedaScaledObject&) const = default;
+};
+
 // The containers of the pod template of a workload (Deployment, StatefulSet, DaemonSet, ReplicaSet, Job, CronJob),
 // or of the first of a list of them, as those of Pod, without their status; owner_*: what their owner wants, by
 // kOwnersAnnotation where it is there. DataLoss: it is none, or not JSON.
@@ -189,7 +203,7 @@ class ObjectParser {
   ObjectParser();
   ~ObjectParser();
 
-  // Calls fn for each item; `Object` is Pod, OwnedObject, Node, Vpa, Hpa or NamespaceRule.
+  // Calls fn for each item; `Object` is Pod, OwnedObject, Node, Vpa, Hpa, KedaScaledObject or NamespaceRule.
   template <typename Object>
   absl::Status ParseList(std::string_view body, ListMeta& meta, absl::FunctionRef<void(Object&&)> fn);
   // A line of a watch. `object` is set for kPut and kDeleted.

@@ -183,6 +183,22 @@ TEST(Objects, RunsNameTheirProgram) {
       "build-unit");
 }
 
+TEST(Objects, TheirStatusIsNoSetting) {
+  ObjectParser parser;
+  WatchMeta meta;
+  OwnedObject out;
+  ASSERT_TRUE(
+      parser
+          .ParseWatch<OwnedObject>(
+              R"({"type":"ADDED","object":{"metadata":{"name":"web","namespace":"shop","annotations":{)"
+              R"("tautline.dev/mode":"auto","tautline.dev/status":"app auto: cpu limit 1"}}}})",
+              meta, out)
+          .ok());
+  EXPECT_EQ(out.status, "app auto: cpu limit 1");
+  ASSERT_EQ(out.steering.size(), 1U);
+  EXPECT_EQ(out.steering[0].first, "tautline.dev/mode");
+}
+
 TEST(Objects, AutoscalersSayWhichUtilizationTheyScaleBy) {
   ObjectParser parser;
   WatchMeta meta;
@@ -201,6 +217,31 @@ TEST(Objects, AutoscalersSayWhichUtilizationTheyScaleBy) {
   EXPECT_EQ(hpa.target_kind, "Deployment");
   EXPECT_THAT(hpa.metrics, ElementsAre(UtilizationMetric{Resource::kCpu, ""},
                                        UtilizationMetric{Resource::kMemory, "app"}));
+}
+
+TEST(ObjectParser, AScaledObjectIsPausedByItsAnnotations) {
+  const auto read = [](const std::string& annotations, const std::string& target) {
+    ObjectParser parser;
+    WatchMeta meta;
+    KedaScaledObject out;
+    const std::string line =
+        StrCat(R"({"type":"ADDED","object":{"metadata":{"name":"web","namespace":"shop","annotations":{)",
+               annotations, R"(}},"spec":{"scaleTargetRef":{)", target, "}}}}");
+    EXPECT_TRUE(parser.ParseWatch<KedaScaledObject>(line, meta, out).ok()) << line;
+    return out;
+  };
+  const KedaScaledObject plain = read("", R"("name":"web")");
+  EXPECT_EQ(plain, (KedaScaledObject{"shop", "web", "Deployment", "web", ""}));
+  EXPECT_EQ(read("", R"("kind":"Rollout","name":"web")").target_kind, "Rollout");
+  const auto paused = [&](const std::string& annotations) {
+    return read(annotations, R"("name":"web")").paused_by;
+  };
+  EXPECT_EQ(paused(R"("autoscaling.keda.sh/paused":"true")"), "autoscaling.keda.sh/paused: true");
+  EXPECT_EQ(paused(R"("autoscaling.keda.sh/paused":"false")"), "");
+  EXPECT_EQ(paused(R"("autoscaling.keda.sh/paused":"nonsense")"), "autoscaling.keda.sh/paused: nonsense")
+      << "KEDA pauses, too";
+  EXPECT_EQ(paused(R"("autoscaling.keda.sh/paused":"false","autoscaling.keda.sh/paused-replicas":"0")"),
+            "autoscaling.keda.sh/paused-replicas: 0");
 }
 
 TEST(Objects, WatchesSayWhenTheyEnd) {

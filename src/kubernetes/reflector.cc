@@ -143,6 +143,7 @@ template class Reflector<OwnedObject>;
 template class Reflector<Node>;
 template class Reflector<Vpa>;
 template class Reflector<Hpa>;
+template class Reflector<KedaScaledObject>;
 template class Reflector<NamespaceRule>;
 
 }  // namespace taut

@@ -461,6 +461,7 @@ absl::Status Daemon::StartServer(const std::string& config_path) {
   }
   if (kubernetes_ != nullptr) {
     options.container = [this](const std::string& job) { return kubernetes_->ContainerOf(job); };
+    options.pod_totals = [this](const std::string& job) { return kubernetes_->PodTotalsOf(job); };
     options.cluster_notice = [this](const std::string& job) { return kubernetes_->NoticeOf(job); };
   }
   options.backfill = [this] { return backfill_->progress(); };

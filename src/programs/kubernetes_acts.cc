@@ -79,6 +79,7 @@ absl::StatusOr<std::unique_ptr<KubernetesActuator>> KubernetesRun::MakeActuator(
   }
   if (absl::Status s = options_.config.vpa ? absl::OkStatus() : WatchVpas(); !s.ok()) return s;
   if (absl::Status s = WatchQuotas(); !s.ok()) return s;
+  if (absl::Status s = config.scale ? WatchScaledObjects() : absl::OkStatus(); !s.ok()) return s;
   auto made = std::make_unique<KubernetesActuator>(
       std::move(options), &cluster_,
       std::make_unique<ApiWriter>(*std::move(client), config.admission.configuration));

@@ -87,8 +87,9 @@ absl::StatusOr<std::unique_ptr<KubernetesRun>> KubernetesRun::Create(Options opt
   if (s.ok()) s = run->WatchOwners("Job", "/apis/batch/v1/jobs");
   if (s.ok()) s = run->OpenOwners();
   if (s.ok()) s = run->WatchHpas();
-  const bool watch_workloads = run->options_.config.annotations || run->options_.config.events;
-  if (s.ok() && watch_workloads) s = run->WatchWorkloads();
+  const KubernetesConfig& config = run->options_.config;
+  if (s.ok() && config.status_annotations) s = run->OpenStatus();
+  if (s.ok() && (config.annotations || config.events || config.status_annotations)) s = run->WatchWorkloads();
   if (s.ok() && run->options_.config.events) s = run->OpenEvents();
   if (s.ok() && run->options_.config.vpa) s = run->OpenVpas();
   if (s.ok() && run->options_.config.vpa) s = run->WatchVpas();
@@ -131,26 +132,31 @@ absl::Status KubernetesRun::WatchMetadata(const std::string& path, ReflectorSink
                             path, std::move(sink));
 }
 
-// For annotations, and for the UIDs that Events name.
+// For annotations that are settings or Tautline's own, and for the UIDs that Events name.
 absl::Status KubernetesRun::WatchWorkloads() {
   Steering* const steering = &steering_;
   WorkloadDirectory* const workloads = &workloads_;
   for (const WatchedKind& kind : kWatchedKinds) {
     const std::string name = kind.kind, version = kind.api_version;
+    StatusWriter* const status = name == "Namespace" ? nullptr : status_.get();
     const absl::Status s = WatchMetadata(kind.path, {.replace =
                                                          [=](const std::vector<OwnedObject>& all) {
                                                            steering->Replace(name, all);
                                                            workloads->Replace(name, version, all);
+                                                           if (status != nullptr) status->Replace(name, all);
                                                          },
                                                      .put =
                                                          [=](const OwnedObject& object) {
                                                            steering->Put(name, object);
                                                            workloads->Put(name, version, object);
+                                                           if (status != nullptr) status->Put(name, object);
                                                          },
                                                      .remove =
                                                          [=](const OwnedObject& object) {
                                                            steering->Remove(name, object);
                                                            workloads->Remove(name, object);
+                                                           if (status != nullptr)
+                                                             status->Remove(name, object);
                                                          }});
     if (!s.ok()) return s;
   }
@@ -318,6 +324,20 @@ absl::Status KubernetesRun::WatchHpas() {
        .remove = [owners](const Hpa& hpa) { owners->RemoveHpa(hpa); }});
 }
 
+absl::Status KubernetesRun::WatchScaledObjects() {
+  FieldOwners* const owners = &field_owners_;
+  return Watch<KedaScaledObject>(
+      {.path = "/apis/keda.sh/v1alpha1/scaledobjects",
+       .list_accept = {},
+       .watch_accept = {},
+       .absent_retry = kAbsentRetry},
+      "ScaledObjects",
+      {.replace =
+           [owners](std::vector<KedaScaledObject> all) { owners->ReplaceScaledObjects(std::move(all)); },
+       .put = [owners](KedaScaledObject object) { owners->PutScaledObject(std::move(object)); },
+       .remove = [owners](const KedaScaledObject& object) { owners->RemoveScaledObject(object); }});
+}
+
 template <typename Object>
 absl::Status KubernetesRun::Watch(ReflectorOptions reflector, const std::string& what,
                                   ReflectorSink<Object> sink) {
@@ -375,6 +395,7 @@ absl::Status KubernetesRun::Start(ControlPlane* control) {
   if (lease_ != nullptr) threads_.emplace_back([this] { KeepLease(); });
   if (vpas_ != nullptr) threads_.emplace_back([this] { WriteVpas(); });
   if (quotas_ != nullptr) threads_.emplace_back([this] { WriteQuotas(); });
+  if (status_ != nullptr) threads_.emplace_back([this] { WriteStatus(); });
   if (events_ == nullptr) return absl::OkStatus();
   control->OnTick([this](const TickEvents& events) {
     if (!events.past) Say(events.decisions);
@@ -395,6 +416,7 @@ void KubernetesRun::Stop() {
   if (vpa_client_ != nullptr) vpa_client_->Interrupt();
   if (quota_client_ != nullptr) quota_client_->Interrupt();
   if (event_client_ != nullptr) event_client_->Interrupt();
+  if (status_client_ != nullptr) status_client_->Interrupt();
   if (admission_ != nullptr) admission_->Interrupt();
   for (std::thread& thread : threads_) thread.join();
   threads_.clear();
@@ -538,7 +560,14 @@ std::optional<TemplateContainer> KubernetesRun::ContainerOf(const std::string& j
 
 std::string KubernetesRun::NoticeOf(const std::string& job) const {
   const std::optional<WorkloadName> workload = cluster_.naming().Parse(job);
-  return workload.has_value() ? cluster_.MixedImages(*workload) : "";
+  if (!workload.has_value()) return "";
+  std::string out = cluster_.MixedImages(*workload);
+  const std::string paused = field_owners_.PausedScaling(*workload);
+  const std::optional<JobId> id = paused.empty() ? std::nullopt : control_->Find(job);
+  bool scales = false;
+  if (id.has_value()) control_->Look(*id, [&](const LiveJob& live) { scales = live.replicas != nullptr; });
+  if (scales) StrAppend(&out, out.empty() ? "" : "; ", "its number of replicas stays: ", paused, " holds it");
+  return out;
 }
 
 KubernetesFacts KubernetesRun::facts() const {
@@ -557,6 +586,11 @@ KubernetesFacts KubernetesRun::facts() const {
     out.events = events.written;
     out.failed_events = events.failed;
     out.dropped_events = events.dropped;
+  }
+  if (status_ != nullptr) {
+    const StatusWriter::Counts status = status_->counts();
+    out.status_writes = status.written;
+    out.failed_status_writes = status.failed;
   }
   if (admission_ != nullptr) {
     const AdmissionRun::Counts admissions = admission_->counts();

@@ -29,8 +29,10 @@
 #include "kubernetes/owners_reader.h"
 #include "kubernetes/quota_writer.h"
 #include "kubernetes/reflector.h"
+#include "kubernetes/status_writer.h"
 #include "kubernetes/steering.h"
 #include "kubernetes/vpa_writer.h"
+#include "model/pod_totals.h"
 #include "programs/admission_run.h"
 #include "programs/quota_gate.h"
 
@@ -68,7 +70,10 @@ class KubernetesRun {
   void ReleaseLease();
   // nullopt: the job is not one of a container of pods that are there now.
   std::optional<TemplateContainer> ContainerOf(const std::string& job) const;
-  // What people should know of the job's pods: runs of different images in one job. "": nothing.
+  // Of a pod with the job's container; nullopt: there is none now, or jobs are whole pods.
+  std::optional<PodTotals> PodTotalsOf(const std::string& job) const;
+  // What people should know of the job's pods: runs of different images in one job, and a
+  // paused ScaledObject that holds its number. "": nothing.
   std::string NoticeOf(const std::string& job) const;
   // As Cluster.
   std::optional<std::pair<std::string, std::string>> TaskOfContainer(std::string_view id) const {
@@ -90,6 +95,7 @@ class KubernetesRun {
   absl::Status WatchWorkloads();
   absl::Status WatchVpas();
   absl::Status WatchHpas();
+  absl::Status WatchScaledObjects();
   absl::Status WatchPods();
   absl::Status WatchQuotas();
   absl::Status WatchNamespaceRules(const std::string& kind, const std::string& path);
@@ -97,11 +103,16 @@ class KubernetesRun {
   absl::Status OpenVpas();
   absl::Status OpenLease();
   absl::Status OpenEvents();
+  absl::Status OpenStatus();
   absl::Status OpenAdmission();
   void Say(std::span<const Decision> decisions);
   void SayEvicted(const WorkloadName& workload, const Pod& pod, const std::string& why);
   std::string WhyNotChange() const;                             // "": it may change the cluster
   Allocation AllocationOf(JobId job, Resource resource) const;  // the default one if it is not known
+  std::optional<std::vector<ContainerStatus>> StatusOf(const WorkloadName& workload, bool reasons) const;
+  ContainerStatus StatusOfJob(const JobView& job, const WorkloadName& workload, bool reasons) const;
+  ContainerResources RecommendedAmounts(const std::vector<PodPtr>& pods, const WorkloadName& workload,
+                                        Resource r, double amount, const Allocation& allocation) const;
   Amounts RecommendedRequests(const std::string& job, bool requests_only) const;
   void Wait(std::chrono::milliseconds pause);
   void Note(const std::string& what, const absl::Status& status);
@@ -118,6 +129,7 @@ class KubernetesRun {
   void WriteQuotas();
   void KeepLease();
   void WriteEvents();
+  void WriteStatus();
   void KeepAdmission();
   void ReadOwners();
   void KeepDoing(std::chrono::seconds pause, std::string_view what,
@@ -147,11 +159,13 @@ class KubernetesRun {
   std::unique_ptr<ApiClient> quota_client_;  // of the thread that writes ResourceQuotas
   std::unique_ptr<QuotaWriter> quotas_;      // if it is asked for
   std::function<std::optional<std::vector<NamespaceQuota>>()> wanted_quotas_;
-  std::unique_ptr<LeaseKeeper> lease_;       // if one is configured
-  std::unique_ptr<ApiClient> event_client_;  // of the thread that writes Events
-  std::unique_ptr<EventWriter> events_;      // if they are asked for
-  std::unique_ptr<AdmissionRun> admission_;  // if it is asked for
-  std::unique_ptr<QuotaGate> quota_gate_;    // likewise
+  std::unique_ptr<LeaseKeeper> lease_;        // if one is configured
+  std::unique_ptr<ApiClient> event_client_;   // of the thread that writes Events
+  std::unique_ptr<EventWriter> events_;       // if they are asked for
+  std::unique_ptr<ApiClient> status_client_;  // of the thread that writes annotations of workloads
+  std::unique_ptr<StatusWriter> status_;      // if they are asked for
+  std::unique_ptr<AdmissionRun> admission_;   // if it is asked for
+  std::unique_ptr<QuotaGate> quota_gate_;     // likewise
   std::vector<std::thread> threads_;
 
   mutable std::mutex mutex_;

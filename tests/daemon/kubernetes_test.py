@@ -46,8 +46,10 @@ class Cluster:
         self.owner = "Deployment"  # of the ReplicaSet
         self.jobs = []  # their metadata
         self.refuse = None  # (status, message) for each resize
+        self.refuse_status = None  # likewise for each annotation of a Deployment
         self.hpas = {}
         self.hpa_events = []
+        self.scaled_objects = []
         self.deployment = {"metadata": {"name": "web", "namespace": "shop", "uid": "d-1", "annotations": {}}}
         self.deployment_events = []
         self.said = []  # Events
@@ -277,6 +279,8 @@ class Handler(daemon.JsonHandler):
                 items = [{"metadata": {"namespace": "shop", **metadata}} for metadata in c.jobs]
             if path.path == "/apis/autoscaling/v2/horizontalpodautoscalers":
                 items = list(c.hpas.values())
+            if path.path == "/apis/keda.sh/v1alpha1/scaledobjects":
+                items = c.scaled_objects
             text = json.dumps({"kind": "List", "metadata": {"resourceVersion": str(version)}, "items": items})
         self.answer(200, text)
 
@@ -327,7 +331,14 @@ class Handler(daemon.JsonHandler):
             c.resize(path.split("/")[-2], body)
         if "/mutatingwebhookconfigurations/" in path:
             c.webhook["webhooks"][0]["clientConfig"].update(body["webhooks"][0]["clientConfig"])
-        if path.endswith("/deployments/web"):
+        if path.endswith("/deployments/web") and "merge-patch" in self.headers["Content-Type"]:
+            if c.refuse_status:
+                return self.answer(c.refuse_status[0], json.dumps({"kind": "Status", "message": c.refuse_status[1]}))
+            if body["metadata"]["uid"] != c.deployment["metadata"]["uid"]:
+                return self.answer(422, json.dumps({"kind": "Status", "message": "metadata.uid: Invalid value: field is immutable"}))
+            changed = {**c.deployment["metadata"]["annotations"], **body["metadata"]["annotations"]}
+            c.annotate({key: value for key, value in changed.items() if value is not None})
+        elif path.endswith("/deployments/web"):
             c.apply(body)
         if path.endswith("/scale"):
             c.replicas = body["spec"]["replicas"]
@@ -353,7 +364,7 @@ users: [{{name: u, user: {{exec: {{apiVersion: client.authentication.k8s.io/v1, 
     config = f"""clock: samples
 actuator: {{kind: kubernetes}}
 ingest: {{kubernetes_jobs: containers}}
-kubernetes: {{kubeconfig: {kubeconfig}, scrape_interval: 1s, usage: resource}}
+kubernetes: {{kubeconfig: {kubeconfig}, scrape_interval: 1s, usage: resource, status_annotations: true}}
 defaults: {{mode: canary, recommender: moving_window, canary.share: 0.5, canary.duration: 1d, canary.min_task_windows: 20}}
 """
     cluster.scrape_seconds = 3600
@@ -366,6 +377,9 @@ defaults: {{mode: canary, recommender: moving_window, canary.share: 0.5, canary.
                 [cluster.limit(pod) for pod in pods])
     stage.check(daemon.eventually(lambda: limits() == [True] * 4, 60), "and its limit goes to all of them",
                 [cluster.limit(pod) for pod in pods])
+    status = lambda: cluster.deployment["metadata"]["annotations"].get("tautline.dev/status", "")  # noqa: E731
+    form = r"app canary: cpu request \d+m limit \d+m (set|on trial|waits) .*, memory request \d+Mi limit \d+Mi (set|on trial|waits) .*"
+    stage.check(daemon.eventually(lambda: re.fullmatch(form, status()), 40), "the Deployment's annotation says how far it is", status())
     kinds = [d["kind"] for d in reversed(decisions(tautd))]
     stage.equal(kinds[:2], ["try", "promote"], "as two decisions")
     scraped = {r.rsplit("/", 1)[1] for r in cluster.requests if "/proxy/metrics/" in r}
@@ -408,8 +422,19 @@ ingest: {{kubernetes_jobs: containers, grace: 0s}}
 kubernetes: {{kubeconfig: {kubeconfig}, scrape_interval: 1s, usage: metrics_api, scale: true}}
 defaults: {{mode: auto, recommender: moving_window, replicas.policy: static, replicas.static.count: 5}}
 """
+    cluster.scaled_objects = [{"metadata": {"name": "web", "namespace": "shop", "annotations": {"autoscaling.keda.sh/paused-replicas": "2"}},
+                               "spec": {"scaleTargetRef": {"kind": "Rollout", "name": "web"}}}]
     tautd = stage.tautd(config=config, store="memory")
-    stage.check(daemon.eventually(lambda: cluster.replicas == 5, 60), "the Rollout is scaled", cluster.replicas)
+    why = "the ScaledObject shop/web, which is paused (autoscaling.keda.sh/paused-replicas: 2)"
+    failed = lambda: [d for d in decisions(tautd, "replicas") if d["outcome"] == "failed" and d["outcome_text"].startswith(why)]  # noqa: E731
+    stage.check(daemon.eventually(failed, 60), "a paused ScaledObject holds the number, and the decision names it", decisions(tautd, "replicas"))
+    notices = tautd.get("/api/v1/jobs/" + daemon.quoted("shop/rollout/web/app"))["notices"]
+    stage.check(any(why in n for n in notices), "so does a notice of the job", notices)
+    stage.equal(cluster.replicas, None, "and nothing is scaled")
+    stage.equal(tautd.stop(), 0, "tautd stops")
+    cluster.scaled_objects = []
+    tautd = stage.tautd(config=config, store="memory")
+    stage.check(daemon.eventually(lambda: cluster.replicas == 5, 60), "without it the Rollout is scaled", cluster.replicas)
     path = "PATCH /apis/argoproj.io/v1alpha1/namespaces/shop/rollouts/web/scale application/merge-patch+json"
     stage.check(any(r.startswith(path) for r in cluster.requests), "through its subresource",
                 [r for r in cluster.requests if r.startswith("PATCH")])
@@ -452,6 +477,62 @@ rules:
     stage.equal(tautd.ask(f"/api/v1/jobs/{daemon.quoted(JOB)}/settings", "PATCH", json.dumps({"mode": "observe"})).status, 200, "mode observe is set")
     note = lambda: cluster.workload["spec"]["template"]["metadata"]["annotations"]  # noqa: E731
     stage.check(daemon.eventually(lambda: limit() == 512 and not note(), 60), "the owner's limit is in the template again", (limit(), note()))
+    stage.equal(tautd.stop(), 0, "tautd stops")
+
+
+def annotated(stage, cluster, port):
+    """The Deployment says in an annotation what is recommended, and why, and loses it with mode off."""
+    kubeconfig = stage.kubeconfig("kubeconfig9", port)
+    config = f"""clock: samples
+ingest: {{kubernetes_jobs: containers}}
+kubernetes: {{kubeconfig: {kubeconfig}, scrape_interval: 1s, status_annotations: true}}
+defaults: {{mode: observe, recommender: moving_window}}
+"""
+    for end in ("2bxnz", "4vqtr"):
+        cluster.add(f"web-5d4f8c7b9d-{end}")
+    log = {"requests": {"cpu": "50m", "memory": "32Mi"}, "limits": {"memory": "64Mi"}}
+    for pod in list(cluster.pods.values()):  # with a container that is never measured
+        pod["spec"]["containers"].append({"name": "log", "image": "registry/log:1", "resources": log})
+        cluster.put(pod)
+    cluster.annotate({"owner": "blue"})
+    store = str(stage.dir / "annotated.db")
+    cluster.refuse_status = (403, 'deployments.apps "web" is forbidden: cannot patch resource "deployments"')
+    tautd = stage.tautd(config=config, store=store)
+    stage.check(daemon.eventually(lambda: "observe/status_annotations.yaml" in tautd.output(), 40), "a missing right is said with the way out", tautd.output())
+    stage.equal(tautd.output().count("cannot patch resource"), 1, "once")
+    stage.equal(metric(tautd, 'tautd_kubernetes_status_writes_total{result="failed"}'), 1, "and asked for once in a while")
+    stage.equal(tautd.stop(), 0, "tautd stops")
+
+    cluster.refuse_status = None
+    tautd = stage.tautd(config=config, store=store)
+    status = lambda: cluster.deployment["metadata"]["annotations"].get("tautline.dev/status", "")  # noqa: E731
+    stage.check(daemon.eventually(lambda: "memory request" in status(), 60), "the Deployment has it", status())
+    form = r"app observe: cpu request \d+m limit \d+m \([^()]+\), memory request (\d+)Mi limit (\d+)Mi \([^()]+\)"
+    found = re.match(form, status())
+    would_be = tautd.get(f"/api/v1/jobs/{daemon.quoted(JOB)}")["memory"]["would_be"]
+    stage.check(found and abs(int(found[2]) - would_be / MIB) <= max(1, would_be / MIB / 10) and abs(2 * int(found[1]) - int(found[2])) <= 2,
+                "request and limit are those that pods would get, with the reason", (status(), would_be))
+    sent = lambda: [r for r in cluster.requests if r.startswith("PATCH")]  # noqa: E731
+    stage.equal(cluster.deployment["metadata"]["annotations"]["owner"], "blue", "other annotations stay")
+    settings = tautd.get(f"/api/v1/jobs/{daemon.quoted(JOB)}")
+    stage.check(not any("status" in n for n in settings["notices"]) and not any(k.endswith("/status") for k in settings["labels"]),
+                "it is no setting of the job", (settings["notices"], settings["labels"]))
+    pod, app = settings["pod"], {r: settings[r]["would_be"] for r in ("cpu", "memory")}
+    stage.check(pod and (pod["containers"], pod["recommended"], pod["cpu"]["limit"]) == (2, 1, None) and abs(pod["memory"]["limit"] - app["memory"] - 64 * MIB) < 2
+                and abs(pod["memory"]["request"] - app["memory"] / 2 - 32 * MIB) < 2 and abs(pod["cpu"]["request"] - app["cpu"] / 10 - 0.05) < 0.002,
+                "the API sums up what is recommended and what the other container has", (pod, app))
+    shown = " ".join(stage.run(stage.args.taut, "job", JOB, "--server", f"http://127.0.0.1:{tautd.port}").stdout.split())
+    stage.check(re.search(r"a pod of 2 containers, 1 of them recommended: cpu request \d+ mcores, limit none; memory request [\d.]+ MiB, limit [\d.]+ MiB", shown),
+                "taut job shows it with units", shown)
+    before = sent()
+    stage.equal(tautd.stop(), 0, "tautd stops")
+    tautd = stage.tautd(config=config, store=store)
+    time.sleep(16)  # beyond StatusWriter::Options::settle_s
+    stage.equal(sent(), before, "after a restart the same is not written again")
+    stage.equal(tautd.ask(f"/api/v1/jobs/{daemon.quoted(JOB)}/settings", "PATCH", json.dumps({"mode": "off"})).status, 200, "mode off is set")
+    stage.check(daemon.eventually(lambda: cluster.deployment["metadata"]["annotations"] == {"owner": "blue"}, 40), "and the annotation goes", status())
+    paths = {r.split(" ")[1] for r in sent()}
+    stage.equal(paths, {"/apis/apps/v1/namespaces/shop/deployments/web"}, "nothing else is patched")
     stage.equal(tautd.stop(), 0, "tautd stops")
 
 
@@ -654,6 +735,9 @@ def main():
         cluster = Cluster()
         Handler.cluster = cluster
         deployed(stage, cluster, server.server_address[1])
+        cluster = Cluster()
+        Handler.cluster = cluster
+        annotated(stage, cluster, server.server_address[1])
         server.shutdown()
         stage.finish()
 

@@ -92,6 +92,7 @@ def main():
         measured(stage, helm)
         scaling(stage, helm)
         evicting(stage, helm)
+        annotated(stage, helm)
         monitored(stage, helm)
         quotas(stage, helm)
         held_to_quota(stage, helm)
@@ -136,7 +137,7 @@ def scaling(stage, helm):
     as_in(stage, found, "act/scale.yaml", "scale: true")
     kinds = ("--set-json", 'scaledKinds=[{"group":"argoproj.io","resources":["rollouts","things"]}]')
     rules = objects(render(stage, helm, *with_scale, *kinds).stdout)["ClusterRole/tautline-scale"]["rules"]
-    stage.equal(rules[1:], [{"apiGroups": ["argoproj.io"], "resources": ["rollouts/scale", "things/scale"], "verbs": ["patch"]}],
+    stage.equal(rules[2:], [{"apiGroups": ["argoproj.io"], "resources": ["rollouts/scale", "things/scale"], "verbs": ["patch"]}],
                 "and the scale of the kinds that are named")
     for values in (("--set", "way=act", *kinds), ("--set", "way=observe,config.kubernetes.scale=true", *kinds)):
         rules = rules_of(objects(render(stage, helm, *values).stdout))
@@ -151,6 +152,17 @@ def evicting(stage, helm):
     as_in(stage, found, "webhook/eviction.yaml", "fallback: evict")
     without = objects(render(stage, helm, "--set", "way=webhook").stdout)
     stage.check("pods/eviction" not in json.dumps(without), "without it no pod may be evicted")
+
+
+def annotated(stage, helm):
+    """The right to patch workloads for their annotation is there only with kubernetes.status_annotations, with any way."""
+    for way in WAYS:
+        found = same_form(objects(render(stage, helm, "--set", f"way={way},config.kubernetes.status_annotations=true").stdout))
+        as_in(stage, found, "observe/status_annotations.yaml", f"way={way}, status_annotations")
+        settings = found["ConfigMap/tautd-config"]["data"]["kubernetes"]
+        stage.equal(settings.get("status_annotations"), True, "the setting is in tautd's configuration")
+    without = objects(render(stage, helm).stdout)
+    stage.check("-status" not in json.dumps(without) and "patch" not in rules_of(without), "without it a workload may not be patched", rules_of(without))
 
 
 def quotas(stage, helm):

@@ -96,6 +96,9 @@ const ALLOCATION = { applies_to: 'limit', request_share: null };
 // Of the jobs of which some task is probed.
 export const neededOf = (job, now) => (unit(job.number, 'probed') < 0.2 ? { bytes: job.row.memory.usage * 0.8, tasks: Math.min(2, job.row.tasks), time: now } : null);
 
+// Of the jobs whose pods have a sidecar.
+const podOf = (job) => (unit(job.number, 'pod') < 0.2 ? { containers: 2, recommended: 2, cpu: { request: 0.35, limit: null }, memory: { request: 3e8, limit: 6e8 } } : null);
+
 export function jobDetail(job, now) {
   const holds = [];
   if (job.row.mode === 'auto' && unit(job.number, 'hold') < 0.25) {
@@ -106,7 +109,7 @@ export function jobDetail(job, now) {
     notices.push('A small job (fewer than 3 tasks): it moves to auto in 3 days. Set mode to observe to stay.');
   }
   if (now - job.first_seen < 7 * DAY) notices.push("New: the owner's limit stays until 7 days have been seen.");
-  return { ...job.row, currency: 'EUR', labels: job.labels, first_seen: job.first_seen, risk: null, throttled: null, replicas: job.replicas, allocation: { cpu: ALLOCATION, memory: ALLOCATION }, container: null, memory_needed: neededOf(job, now), trials: trialOf(job, now), holds, notices };
+  return { ...job.row, currency: 'EUR', labels: job.labels, first_seen: job.first_seen, risk: null, throttled: null, replicas: job.replicas, allocation: { cpu: ALLOCATION, memory: ALLOCATION }, container: null, pod: podOf(job), memory_needed: neededOf(job, now), trials: trialOf(job, now), holds, notices };
 }
 
 const STEP = 1.05;

@@ -106,11 +106,12 @@ export interface ReplicaHistory {
 export interface ContainerAllocation { applies_to: 'limit' | 'request' | 'request_only'; request_share: number | null }
 export interface ContainerResources { request: Amount; limit: Amount; scaled_by: string | null }
 export interface TemplateContainer { init: boolean; guaranteed: boolean; others_equal: boolean; cpu: ContainerResources; memory: ContainerResources }
+export interface PodTotals { containers: number; recommended: number; cpu: { request: Amount; limit: Amount }; memory: { request: Amount; limit: Amount } }
 export interface JobDetail extends JobRow {
   currency?: string;
   labels: Record<string, string>; first_seen: number | null; risk: number | null; throttled: number | null; replicas: Replicas | null; trials: Trial[];
   holds: { resource: Resource; sentence: string }[]; notices: string[];
-  allocation: { cpu: ContainerAllocation; memory: ContainerAllocation }; container: TemplateContainer | null;
+  allocation: { cpu: ContainerAllocation; memory: ContainerAllocation }; container: TemplateContainer | null; pod: PodTotals | null;
   memory_needed: NeededMemory | null;
 }
 export interface NeededMemory { bytes: number; tasks: number; time: number }

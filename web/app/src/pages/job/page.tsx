@@ -33,6 +33,7 @@ function Header({ job, dry, idle }: { job: JobDetail; dry: boolean; idle: boolea
         <span>{job.last_change === null ? 'limits never changed' : <>{dry ? 'last change (dry run)' : idle ? 'last change (not applied)' : 'last change'} <Time at={job.last_change} age /></>}</span>
         <span class={job.ooms > 0 ? 'bad' : ''}>{job.ooms > 0 ? plural(job.ooms, 'OOM kill') : 'no OOM kill'} in 7 days</span>
         {job.memory_needed !== null && <span title="Found by probing: memory.high was lowered until the task stalled on memory. Of the task that needs most.">needs <b>{bytes(job.memory_needed.bytes)}</b> of memory (probed)</span>}
+        {job.pod !== null && job.pod.containers > 1 && <span title="Recommended for all containers of a pod together. Containers without a recommendation count with what they have.">pod of {job.pod.containers} containers: requests <b>{amount('cpu', job.pod.cpu.request)}</b> and <b>{amount('memory', job.pod.memory.request)}</b>, limits {job.pod.cpu.limit === null ? 'no CPU' : amount('cpu', job.pod.cpu.limit)} and {job.pod.memory.limit === null ? 'no memory' : amount('memory', job.pod.memory.limit)}</span>}
         {job.throttled_share !== null && <span class={job.throttled_share >= 0.05 ? 'bad' : ''} title="Share of the CFS periods of about the last day">CPU throttled in {percent(job.throttled_share)} of periods</span>}
       </p>
       {Object.keys(job.labels).length > 0 && (
