@@ -70,7 +70,13 @@ std::string PredictorTable(const OvercommitResult& result) {
     if (of_capacity) out += s.capacity > 0 ? Cell(Share(s.capacity_share(), 1)) : Cell("-");
     out += "</tr>";
   }
-  return out + "</table>";
+  out += "</table>";
+  if (of_capacity)
+    out +=
+        "<p class=muted>% of capacity: sum of predictions over the capacity of the machines they are for, "
+        "where "
+        "it is known.</p>";
+  return out;
 }
 
 // One point a predictor. The oracle is known from the scores of any, also where it is not among the rows.

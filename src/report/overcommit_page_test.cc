@@ -86,7 +86,7 @@ TEST(OvercommitPageTest, RecordedMachinesHaveTheirNamesAndCapacity) {
   const std::string html = Render({"t", ""}, {&result, 1});
   EXPECT_THAT(html, HasSubstr("<tr><td>&lt;m0&gt;</td><td>10</td><td>10.0 %</td></tr>"));
   EXPECT_THAT(html, HasSubstr("<th>% of capacity</th>"));
-  EXPECT_THAT(html, HasSubstr("<td>25.0 %</td></tr>"));
+  EXPECT_THAT(html, HasSubstr("<td>25.0 %</td></tr></table><p class=muted>% of capacity: sum"));
 }
 
 TEST(OvercommitPageTest, NothingIsNotZero) {
