@@ -13,8 +13,10 @@
 #include "cli/outputs.h"
 #include "cli/terminal.h"
 #include "fmt/format.h"
+#include "fmt/ranges.h"
 #include "model/units.h"
 #include "overcommit/predictors.h"
+#include "report/overcommit_page.h"
 #include "sim/overcommit_replay.h"
 #include "sim/recorded_overcommit.h"
 
@@ -130,7 +132,8 @@ std::string LeftOutText(const OvercommitResult& result) {
   return out.empty() ? out : out + "\n";
 }
 
-std::string Text(const OvercommitResult& result, const OvercommitOptions& options) {
+// What was replayed.
+std::string ReadText(const OvercommitResult& result, const OvercommitOptions& options) {
   std::string out =
       result.of_recorded
           ? RecordedUseText(result)
@@ -143,6 +146,10 @@ std::string Text(const OvercommitResult& result, const OvercommitOptions& option
     StrAppend(&out, "  not scored: ", FormatCount(result.unscored),
               " machine-times whose horizon was measured for less than half\n");
   }
+  return out;
+}
+
+std::string Text(const OvercommitResult& result, const OvercommitOptions& options) {
   const bool of_capacity = result.of_recorded && result.recorded.capacity > 0;
   std::vector<std::string> head = {"predictor", "footprint", "below\noracle",
                                    "severity",  "savings",   "predictions"};
@@ -159,8 +166,16 @@ std::string Text(const OvercommitResult& result, const OvercommitOptions& option
     if (of_capacity) cells.push_back(Percent(s.capacity_share(), 1));
     table.Add(cells);
   }
-  return out + table.Render();
+  return ReadText(result, options) + table.Render();
 }
+
+std::string TimesText(const OvercommitOptions& options) {
+  return fmt::format(
+      "a prediction every {} of the peak of the next {}; the first {:.4g} days are not scored\n",
+      FormatDuration(options.every_s), FormatDuration(options.horizon_s()),
+      static_cast<double>(options.warmup_s) / kDaySeconds);
+}
+constexpr std::string_view kPartial = "PARTIAL: interrupted\n";
 
 constexpr std::string_view kLegend =
     "footprint: sum of predictions over the owners' limits; below oracle: share of predictions below the\n"
@@ -269,6 +284,19 @@ absl::StatusOr<std::vector<OvercommitResult>> ReplayAll(LoadedTrace& trace, cons
   return out;
 }
 
+absl::Status WritePage(const OvercommitArgs& args, const std::vector<OvercommitResult>& results,
+                       const OvercommitOptions& options, bool partial, OutputFile* file) {
+  if (file == nullptr) return absl::OkStatus();
+  OvercommitPage page{
+      fmt::format("Peak predictions for machines {} {}",
+                  args.machines == kRecordedMachines ? "as recorded in" : "made of the tasks in",
+                  fmt::join(args.trace.paths, ", ")),
+      StrCat(TimesText(options), partial ? kPartial : "")};
+  for (const OvercommitResult& result : results) page.read.push_back(ReadText(result, options));
+  file->Append(Render(page, results));
+  return file->Close();
+}
+
 absl::Status CloseFile(OutputFile* file) { return file != nullptr ? file->Close() : absl::OkStatus(); }
 
 }  // namespace
@@ -281,12 +309,14 @@ int RunOvercommit(const OvercommitArgs& args) {
   if (args.soft) return RunSoftMemory(args, *options);
   if (!args.tiers.empty() || !args.kills.empty() || !args.settings_file.empty())
     return Fail(absl::InvalidArgumentError("--tiers, --kills and --settings: expected together with --soft"));
-  const NamedPath outputs[] = {{"--json", args.json}, {"--decisions", args.decisions}};
+  const NamedPath outputs[] = {{"--json", args.json}, {"--decisions", args.decisions}, {"--html", args.html}};
   if (absl::Status s = CheckOutputs(outputs, args.trace.paths); !s.ok()) return Fail(s);
   absl::StatusOr<std::unique_ptr<OutputFile>> file = OpenOutput(outputs[0]);
   if (!file.ok()) return Fail(file.status());
   absl::StatusOr<std::unique_ptr<OutputFile>> decisions = OpenOutput(outputs[1]);
   if (!decisions.ok()) return Fail(decisions.status());
+  const absl::StatusOr<std::unique_ptr<OutputFile>> html = OpenOutput(outputs[2]);
+  if (!html.ok()) return Fail(html.status());
   if (*decisions != nullptr) (*decisions)->Append(kDecisionsHeader);
   CatchInterrupts();
   const WithMachines recorded = args.machines == kRecordedMachines ? WithMachines::kYes : WithMachines::kNo;
@@ -301,17 +331,16 @@ int RunOvercommit(const OvercommitArgs& args) {
   if (*file != nullptr) (*file)->Append(json);
   if (absl::Status s = CloseFile(file->get()); !s.ok()) return Fail(s);
   if (absl::Status s = CloseFile(decisions->get()); !s.ok()) return Fail(s);
+  if (absl::Status s = WritePage(args, *results, *options, partial, html->get()); !s.ok()) return Fail(s);
   if (args.output == OutputForm::kJson) {
     Print(json);
   } else {
     Print(DescribeInput(**trace));
-    Print(fmt::format(
-        "a prediction every {} of the peak of the next {}; the first {:.4g} days are not scored\n",
-        FormatDuration(options->every_s), FormatDuration(options->horizon_s()),
-        static_cast<double>(options->warmup_s) / kDaySeconds));
-    if (partial) Print("PARTIAL: interrupted\n");
+    Print(TimesText(*options));
+    if (partial) Print(kPartial);
     for (const OvercommitResult& result : *results) Print(StrCat("\n", Text(result, *options)));
     Print(StrCat("\n", kLegend, recorded == WithMachines::kYes ? kCapacityLegend : std::string_view()));
+    if (!args.html.empty()) Print(StrCat("report: ", args.html, "\n"));
     if (!args.json.empty()) Print(StrCat("results: ", args.json, "\n"));
     if (!args.decisions.empty()) Print(StrCat("decisions: ", args.decisions, "\n"));
   }

@@ -23,8 +23,8 @@ struct OvercommitArgs {
   double warmup_days = 14;
   std::string every = "2h";
   std::string horizon = "24h";
-  std::string decisions, json;  // paths; empty: not written
-  bool soft = false;            // soft memory limits instead of predictions
+  std::string decisions, json, html;  // paths; empty: not written
+  bool soft = false;                  // soft memory limits instead of predictions
   std::string requests = "analogs";
   std::string settings_file;  // of the recommender of `requests`
   std::vector<std::string>

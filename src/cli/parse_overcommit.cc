@@ -16,6 +16,7 @@ const char* const kOvercommitHelp =
     "until it is full, and then are killed by tier; beside hard limits, at which a task is killed.\n\n"
     "Examples:\n"
     "  taut overcommit 2013-07.csv.gz 2013-08.csv.gz\n"
+    "  taut overcommit 2013-07.csv.gz 2013-08.csv.gz --html peaks.html\n"
     "  taut overcommit usage.csv --resource memory --machine-tasks 40 --placements 4 --seed 7\n"
     "  taut overcommit --machines recorded instance_usage-*.json.gz instance_events-*.json.gz "
     "machine_events-*.json.gz\n"
@@ -51,6 +52,8 @@ void AddOvercommit(CLI::App& verb, OvercommitArgs& args) {
       ->type_name("NAME,...");
   verb.add_option("--set", args.set, "a setting: key=value; may be repeated; `taut list overcommit`")
       ->type_name("KEY=VALUE");
+  verb.add_option("--html", args.html, "write tables by predictor and machine, and charts, as one HTML file")
+      ->type_name("FILE");
   verb.add_option("--json", args.json, "write the result as JSON to this file")->type_name("FILE");
   verb.add_option("--decisions", args.decisions,
                   "write every prediction: time_s,resource,placement,machine,predictor,limit,predicted,"

@@ -55,6 +55,9 @@ absl::StatusOr<SoftMemoryOptions> ToSoftOptions(const OvercommitArgs& args,
   }
   if (!args.decisions.empty())
     return absl::InvalidArgumentError("--decisions: has no effect with --soft: expected --kills");
+  if (!args.html.empty())
+    return absl::InvalidArgumentError(
+        "--html: has a page of predictions, and none of --soft: expected --json or --kills");
   const absl::StatusOr<Policy> requests = ParsePolicy(args.requests);
   if (!requests.ok()) return absl::InvalidArgumentError(StrCat("--requests: ", Message(requests.status())));
   o.requests = *requests;

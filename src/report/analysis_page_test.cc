@@ -57,11 +57,40 @@ TEST(SvgChartTest, NothingAndOnePoint) {
   EXPECT_EQ(logarithmic.Render(), "");
 }
 
+// Points at one place: each label beside or above the one before, with a line to its point.
+TEST(SvgChartTest, LabelsOfPointsDoNotCoverEachOther) {
+  SvgChart chart("x", "y");
+  chart.SetFromZero();
+  for (const char* const label : {"<a>", "b", "c", "d"}) chart.AddMark({label, "#222", {50, 0}});
+  chart.AddMark({"far", "#222", {100, 2}});
+  const std::string svg = chart.Render();
+  EXPECT_THAT(svg, HasSubstr("<title>&lt;a&gt;: 50, 0</title>"));
+  // Half of the way from 0 at 70 to 100 at 845.
+  EXPECT_THAT(svg, HasSubstr("cx=457.5 cy=292.0"));
+  EXPECT_THAT(svg, HasSubstr("<text x=466.5 y=296.0 text-anchor=start>&lt;a&gt;<"));
+  EXPECT_THAT(svg, HasSubstr("<text x=448.5 y=296.0 text-anchor=end>b<"));
+  EXPECT_THAT(svg, HasSubstr("<text x=466.5 y=282.0 text-anchor=start>c<"));
+  EXPECT_THAT(svg, HasSubstr("<text x=448.5 y=282.0 text-anchor=end>d<"));
+  EXPECT_THAT(svg, HasSubstr("text-anchor=end>far<")) << "right of it the chart ends";
+}
+
+TEST(SvgChartTest, APointThatIsNotPositiveHasNoPlaceOnALogarithmicAxis) {
+  SvgChart chart("x", "y");
+  chart.SetLogarithmic();
+  chart.AddMark({"none", "#222", {0, 1}});
+  EXPECT_EQ(chart.Render(), "");
+  chart.AddMark({"one", "#222", {10, 1}});
+  EXPECT_THAT(chart.Render(), HasSubstr(">one<"));
+  EXPECT_THAT(chart.Render(), Not(HasSubstr(">none<")));
+}
+
 // An attribute without quotes would take the slash that closes its element.
 TEST(SvgChartTest, ElementsAreClosed) {
   SvgChart chart("x", "y");
   chart.AddLine({"line", "#000", SvgLine::kDashed, {{0, 1}, {1, 2}}});
   chart.AddBand({"band", "#111", SvgLine::kSolid, {{0, 1}, {1, 2}}});
+  chart.AddMark({"mark", "#222", {0.5, 1}});
+  chart.AddMark({"another", "#222", {0.5, 1}});
   const std::string svg = chart.Render();
   for (size_t at = svg.find("/>"); at != std::string::npos; at = svg.find("/>", at + 1)) {
     EXPECT_EQ(svg[at - 1], '"') << svg.substr(at - 20, 22);

@@ -14,7 +14,11 @@ constexpr std::string_view kStyle =
     "th,td{padding:.25em .6em;border-bottom:1px solid #dde3ea;text-align:right}td{white-space:nowrap}"
     "th{font-size:.85em}"
     "th:first-child,td:first-child{text-align:left}.muted{color:#5d6b7b}svg{max-width:100%;height:auto}"
-    "td.published{color:#5d6b7b}";
+    "td.published{color:#5d6b7b}"
+    // Charts have the colours of the light page; inverting turns their lightness and keeps their hues.
+    ":root{color-scheme:light dark}"
+    "@media(prefers-color-scheme:dark){body{color:#e5eaf0;background:#0e1318}th,td{border-color:#2b343f}"
+    ".muted,td.published{color:#9ba8b6}svg{filter:invert(.88) hue-rotate(180deg)}}";
 
 }  // namespace
 

@@ -6,7 +6,8 @@
 
 namespace taut {
 
-// Up to and including the heading; tables wider than the page scroll.
+// Up to and including the heading; tables wider than the page scroll. Light or dark as the
+// browser prefers.
 std::string StaticPageHead(std::string_view title);
 
 }  // namespace taut

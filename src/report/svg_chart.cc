@@ -63,6 +63,10 @@ std::string DayText(double seconds) {
   return text.substr(0, text.rfind(' '));
 }
 
+bool HasPlace(const SvgPoint& p, bool logarithmic_x, bool logarithmic_y) {
+  return (!logarithmic_x || p.x > 0) && (!logarithmic_y || p.y > 0);
+}
+
 struct Range {
   double low = std::numeric_limits<double>::infinity(), high = -std::numeric_limits<double>::infinity();
   void Add(double v) { low = std::min(low, v), high = std::max(high, v); }
@@ -73,10 +77,72 @@ std::string PathOf(const std::vector<SvgPoint>& points, const Axis& x, const Axi
   const size_t every = points.size() / kMostPoints + 1;
   for (size_t i = 0; i < points.size(); i += every) {
     const SvgPoint& p = points[i];
-    if ((x.logarithmic && !(p.x > 0)) || (y.logarithmic && !(p.y > 0))) continue;
+    if (!HasPlace(p, x.logarithmic, y.logarithmic)) continue;
     StrAppend(&path, fmt::format("{}{:.1f} {:.1f}", path.empty() ? first : 'L', x.At(p.x), y.At(p.y)));
   }
   return path;
+}
+
+struct Box {
+  double left = 0, top = 0, right = 0, bottom = 0;
+  bool Covers(const Box& o) const {
+    return left < o.right && o.left < right && top < o.bottom && o.top < bottom;
+  }
+};
+
+constexpr double kMarkRadius = 5, kLabelHeight = 14, kLetter = 6.6;  // a letter's width, about
+
+// Where a label of that width stands: right or left of its point, else as near above or below as is free.
+Box PlaceLabel(double x, double y, double width, const std::vector<Box>& taken) {
+  const auto beside = [&](bool right, double down) {
+    const double left = right ? x + kMarkRadius + 4 : x - kMarkRadius - 4 - width;
+    return Box{left, y + down - kLabelHeight / 2, left + width, y + down + kLabelHeight / 2};
+  };
+  for (int step = 0; step <= 20; ++step) {
+    for (const double down : {-kLabelHeight * step, kLabelHeight * step}) {
+      for (const bool right : {true, false}) {
+        const Box box = beside(right, down);
+        if (box.left < kLeft || box.right > kWidth - kRight || box.top < kTop - kLabelHeight ||
+            box.bottom > kHeight - kBottom + kLabelHeight / 2)
+          continue;
+        if (std::ranges::none_of(taken, [&](const Box& t) { return t.Covers(box); })) return box;
+      }
+    }
+  }
+  return beside(x < (kLeft + kWidth) / 2, 0);
+}
+
+std::string MarksText(const std::vector<SvgMark>& marks, const Axis& x, const Axis& y) {
+  std::vector<Box> taken;
+  std::vector<const SvgMark*> drawn;
+  for (const SvgMark& m : marks) {
+    if (!HasPlace(m.at, x.logarithmic, y.logarithmic)) continue;
+    drawn.push_back(&m);
+    const double px = x.At(m.at.x), py = y.At(m.at.y);
+    taken.push_back({px - kMarkRadius, py - kMarkRadius, px + kMarkRadius, py + kMarkRadius});
+  }
+  if (drawn.empty()) return "";
+  // Lines that a point or a label lies on stay apart from it.
+  std::string out = "<g stroke=\"#fff\" stroke-width=3 paint-order=stroke>";
+  for (const SvgMark* const m : drawn) {
+    const double px = x.At(m->at.x), py = y.At(m->at.y);
+    const Box box = PlaceLabel(px, py, kLetter * static_cast<double>(m->label.size()), taken);
+    taken.push_back(box);
+    const double middle = (box.top + box.bottom) / 2;
+    const bool right = box.left > px;
+    // A label that is not beside its point has a line to it.
+    if (middle != py) {
+      StrAppend(&out, fmt::format(
+                          "<path d=\"M{:.1f} {:.1f}L{:.1f} {:.1f}\" stroke=\"#aab4bf\" stroke-width=\"1\"/>",
+                          px, py, right ? box.left - 2 : box.right + 2, middle));
+    }
+    StrAppend(&out, fmt::format("<circle cx={:.1f} cy={:.1f} r={} fill=\"{}\"><title>{}: {:.4g}, "
+                                "{:.4g}</title></circle><text x={:.1f} y={:.1f} text-anchor={}>{}</text>",
+                                px, py, kMarkRadius, m->colour, EscapedHtml(m->label), m->at.x, m->at.y,
+                                right ? box.left : box.right, middle + 4, right ? "start" : "end",
+                                EscapedHtml(m->label)));
+  }
+  return out + "</g>";
 }
 
 }  // namespace
@@ -109,17 +175,20 @@ std::string EscapedHtml(std::string_view text) {
 
 std::string SvgChart::Render() const {
   Range xs, ys;
+  const auto add = [&](const SvgPoint& p) {
+    if (!HasPlace(p, logarithmic_x_, logarithmic_y_)) return;
+    xs.Add(logarithmic_x_ ? std::log10(p.x) : p.x);
+    ys.Add(logarithmic_y_ ? std::log10(p.y) : p.y);
+  };
   for (const auto* all : {&lines_, &bands_}) {
     for (const SvgSeries& s : *all) {
-      for (const SvgPoint& p : s.points) {
-        if ((logarithmic_x_ && !(p.x > 0)) || (logarithmic_y_ && !(p.y > 0))) continue;
-        xs.Add(logarithmic_x_ ? std::log10(p.x) : p.x);
-        ys.Add(logarithmic_y_ ? std::log10(p.y) : p.y);
-      }
+      for (const SvgPoint& p : s.points) add(p);
     }
   }
+  for (const SvgMark& m : marks_) add(m.at);
   if (!(xs.low <= xs.high)) return "";
   if (!logarithmic_y_) ys.low = 0;
+  if (from_zero_ && !logarithmic_x_) xs.low = 0;
   if (xs.high == xs.low) xs.high = xs.low + 1;
   if (ys.high <= ys.low) ys.high = ys.low + 1;
   const Axis x{xs.low, xs.high, logarithmic_x_, kLeft, kWidth - kRight};
@@ -163,7 +232,7 @@ std::string SvgChart::Render() const {
       at += 44 + 7 * static_cast<double>(s.name.size());
     }
   }
-  return out + "</svg>";
+  return StrCat(out, MarksText(marks_, x, y), "</svg>");
 }
 
 }  // namespace taut
