@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "absl/strings/escaping.h"
 #include "base/strings.h"
 #include "config/price_file.h"
 #include "config/yaml_walk.h"
@@ -43,7 +44,7 @@ std::string ToText(const PriceRecord& record) {
         << "from" << YAML::Value << seen.change.from_s << YAML::Key << "to" << YAML::Value << seen.change.to_s
         << YAML::Key << "what" << YAML::Value << YAML::DoubleQuoted << seen.change.what << YAML::EndMap;
   }
-  out << YAML::EndSeq << YAML::Key << "file" << YAML::Value << YAML::DoubleQuoted << record.file
+  out << YAML::EndSeq << YAML::Key << "file" << YAML::Value << absl::Base64Escape(record.file)
       << YAML::EndMap;
   return StrCat(out.c_str(), "\n");
 }
@@ -52,7 +53,12 @@ absl::StatusOr<PriceRecord> ParsePriceRecord(std::string_view yaml, std::string_
   PriceRecord record;
   const absl::Status s = WalkFilledYaml(yaml, name, "prices", [&](const YAML::Node& root) {
     return ForEachEntry(root, name, "a record", [&](const YAML::Node& key, const YAML::Node& value) {
-      if (key.Scalar() == "file") return Take(TextOf(value, name, "file"), record.file);
+      if (key.Scalar() == "file") {
+        std::string text;
+        if (absl::Status s = Take(TextOf(value, name, "file"), text); !s.ok()) return s;
+        return absl::Base64Unescape(text, &record.file) ? absl::OkStatus()
+                                                        : ErrorAt(name, value, "file: expected base64");
+      }
       if (key.Scalar() == "changes")
         return ForEachMap(value, name, "changes",
                           [&](const YAML::Node& item) { return ReadChange(item, name, record); });

@@ -19,7 +19,7 @@ struct PriceRecord {
 };
 inline constexpr size_t kMostPriceChanges = 1000;
 
-// YAML that ReadPriceRecord reads.
+// YAML that ParsePriceRecord reads; the file is in it as base64, so that it is compared byte by byte.
 std::string ToText(const PriceRecord& record);
 // InvalidArgument "name:line: what is wrong".
 absl::StatusOr<PriceRecord> ParsePriceRecord(std::string_view yaml, std::string_view name);

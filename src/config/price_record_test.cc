@@ -14,7 +14,7 @@ using testing::IsEmpty;
 using testing::SizeIs;
 
 std::string FileWith(std::string_view core_hour) {
-  return StrCat("tiers:\n  - {name: \"pro\\\"d\", prices: [{core_hour: ", core_hour, "}]}\t# ü\n");
+  return StrCat("tiers:\n  - {name: \"pro\\\"d\", prices: [{core_hour: ", core_hour, "}]}\t# \xfc ü\n");
 }
 
 std::vector<SeenPriceChange> Taken(std::string_view core_hour, int64_t now_s, PriceRecord& record) {

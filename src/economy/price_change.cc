@@ -23,6 +23,13 @@ std::string RateText(const Price* price, Resource r) {
   return StrCat(ToText(price->rate(r)), r == Resource::kCpu ? " per core-hour" : " per GiB-hour");
 }
 
+// "0.04 per core-hour, 0.005 per GiB-hour": the newest.
+std::string RatesAt(const PriceTier& tier, int64_t time_s) {
+  const Price* price = PriceIn(tier, time_s);
+  if (price == nullptr) return "without a price";
+  return StrCat(RateText(price, Resource::kCpu), ", ", RateText(price, Resource::kMemory));
+}
+
 // "0.04 per core-hour, was 0.031 per core-hour"; "" if both are the same.
 std::string RateChange(const Price* before, const Price* after) {
   std::string out;
@@ -94,6 +101,17 @@ std::vector<PriceChange> ChangesBefore(const Pricing& before, const Pricing& aft
   for (const PriceTier& tier : after.sheet.tiers) {
     if (const std::optional<uint16_t> was = before.sheet.TierNamed(tier.name); was.has_value())
       AddTier(before.sheet.tiers[*was], tier, now_s, out);
+  }
+  // Under another name its prices are others, too.
+  bool any_gone = false;
+  for (const PriceTier& tier : before.sheet.tiers) {
+    if (after.sheet.TierNamed(tier.name).has_value()) continue;
+    any_gone = true;
+    whole(StrCat("tier ", tier.name, ": no longer there, ", RatesAt(tier, now_s)));
+  }
+  for (const PriceTier& tier : after.sheet.tiers) {
+    if (any_gone && !before.sheet.TierNamed(tier.name).has_value())
+      whole(StrCat("tier ", tier.name, ": new, ", RatesAt(tier, now_s)));
   }
   if (RulesOf(before) != RulesOf(after)) whole("jobs find their tier by other rules");
   if (before.group_rules != after.group_rules) whole("jobs find their group by other rules");

@@ -64,6 +64,18 @@ TEST(PriceChanges, NeighboursWithOneChangeAreOne) {
       ElementsAre(PriceChange{kAlways, kNow, "tier production: 0.06 per core-hour, was 0.04 per core-hour"}));
 }
 
+TEST(PriceChanges, ARenamedTierShowsBothPrices) {
+  Pricing after = PricingBefore();
+  after.sheet.tiers[0].name = "bulk";
+  after.sheet.tiers[0].prices[1].per_core_hour = {50'000};
+  EXPECT_THAT(
+      ChangesBefore(PricingBefore(), after, kNow),
+      ElementsAre(PriceChange{kAlways, kNow,
+                              "tier production: no longer there, 0.03 per core-hour, 0.005 per GiB-hour"},
+                  PriceChange{kAlways, kNow, "tier bulk: new, 0.05 per core-hour, 0.005 per GiB-hour"},
+                  PriceChange{kAlways, kNow, "jobs find their tier by other rules"}));
+}
+
 TEST(PriceChanges, RulesPoolAndCurrencyCountForAllTimes) {
   Pricing after = PricingBefore();
   after.sheet.currency = "EUR";

@@ -27,7 +27,9 @@ bool IsFor(const AdmissionRequest& request, const JobUse& use) {
   return request.group == use.group && request.tier == use.tier;
 }
 
+// How the reasons of queued requests begin that the queue has no room for whatever is free.
 constexpr std::string_view kNeverFits = "It can no longer fit";
+constexpr std::string_view kHeld = "It waits for money: ";
 
 // Whether the quota has the place where something is used.
 bool Covers(const QuotaTree& tree, const std::string& group, const std::string& tier) {
@@ -197,7 +199,14 @@ bool RequestBook::AdmitQueued(Timestamp now, QuotaTree& tree, std::vector<QuotaR
     return a->asked.priority > b->asked.priority;  // the queue is by age
   });
   for (const QuotaRequest* queued : queue) {
-    if (!WhyHeld(queued->asked.group).empty()) continue;  // it waits until there is money again
+    if (const std::string why = WhyHeld(queued->asked.group); !why.empty()) {
+      held_queue_.insert(queued->asked.group);
+      if (!queued->reason.starts_with(kHeld)) {
+        out.push_back(*queued);
+        out.back().reason = StrCat(kHeld, why);
+      }
+      continue;
+    }
     const absl::StatusOr<AdmissionVerdict> verdict = DecideOn(tree, queued->asked, queued->job, {});
     if (!verdict.ok() || verdict->outcome == AdmissionOutcome::kRefused) {
       const std::string why = verdict.ok() ? Explain(*verdict) : std::string(Message(verdict.status()));
@@ -207,7 +216,8 @@ bool RequestBook::AdmitQueued(Timestamp now, QuotaTree& tree, std::vector<QuotaR
     }
     never_fits_.erase(queued->id);
     if (verdict->outcome == AdmissionOutcome::kQueued) {
-      if (queued->reason.starts_with(kNeverFits)) out.push_back(Decided(*queued, *verdict, queued->since));
+      if (queued->reason.starts_with(kNeverFits) || queued->reason.starts_with(kHeld))
+        out.push_back(Decided(*queued, *verdict, queued->since));
       continue;
     }
     out.push_back(Decided(*queued, *verdict, now));
@@ -243,7 +253,10 @@ std::vector<QuotaRequest> RequestBook::Due(Timestamp now) {
   const bool ends = std::any_of(out.begin(), out.end(), [](const QuotaRequest& r) { return !r.open(); });
   const bool refuses = std::ranges::any_of(
       never_fits_, [&](const auto& waits) { return After(waits.second, options_.refuse_after_s) <= now; });
-  if (queue_.empty() || !(ends || room_changed_ || refuses)) return out;
+  const bool freed =
+      std::ranges::any_of(held_queue_, [&](const std::string& group) { return WhyHeld(group).empty(); });
+  if (queue_.empty() || !(ends || room_changed_ || refuses || freed)) return out;
+  held_queue_.clear();
   QuotaTree later = tree_;
   for (const QuotaRequest& ended : out) {
     if (ended.open()) continue;

@@ -197,9 +197,10 @@ class RequestBook {
   std::map<std::string, size_t, std::less<>> of_group_;  // likewise: how many; none is 0
   std::vector<Job> jobs_;                                // by name
   Use use_is_ = Use::kWhole;
-  std::optional<Timestamp> use_at_;           // of the last SetUse
-  bool room_changed_ = true;                  // since the queue was looked at
-  bool use_changed_ = false;                  // since Due
+  std::optional<Timestamp> use_at_;   // of the last SetUse
+  bool room_changed_ = true;          // since the queue was looked at
+  bool use_changed_ = false;          // since Due
+  std::set<std::string> held_queue_;  // groups of queued requests that were held when the queue was looked at
   std::map<uint64_t, Timestamp> never_fits_;  // queued ones, since when as far as this process knows
   std::vector<uint64_t> opened_;              // likewise: requests that were applied as open
   uint64_t last_id_ = 0;

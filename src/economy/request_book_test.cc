@@ -256,11 +256,12 @@ TEST(RequestBook, AGroupThatIsHeldStartsNothingNewAndKeepsWhatRuns) {
       << "and what could never fit says so, too";
 
   book.Apply(*book.Withdraw(runs, "ann", At(3)));
-  EXPECT_THAT(Step(book, 3), IsEmpty()) << "there is room, and no money";
-  EXPECT_EQ(StateOf(book, waits), "queued");
+  EXPECT_EQ(Step(book, 3).size(), 1U) << "its reason";
+  EXPECT_EQ(StateOf(book, waits), "queued") << "there is room, and no money";
+  EXPECT_THAT(Step(book, 3), IsEmpty());
+  EXPECT_THAT(book.Find(waits)->reason, StartsWith("It waits for money: "));
   why.clear();
-  book.SetUse({}, At(300));
-  EXPECT_EQ(StateOf(book, Step(book, 300).at(0).id), "admitted");
+  EXPECT_EQ(StateOf(book, Step(book, 4).at(0).id), "admitted") << "also if nothing else has changed";
   EXPECT_EQ(StateOf(book, waits), "admitted");
 }
 

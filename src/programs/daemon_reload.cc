@@ -49,7 +49,10 @@ void Daemon::Reload(const DaemonConfig& config) {
   if (taken.ok()) taken = server_->Reload(*options);
   if (taken.ok()) {
     took("tokens and certificates of the server");
-    if (quota_port_ != nullptr) quota_port_->Reload(*options);
+    if (quota_port_ != nullptr && !quota_port_->Reload(config_.quota_grpc, *options)) {
+      ActionLog::Warn("restart_needed", {{"key", "quota.grpc.tls"},
+                                         {"reason", "its files changed; they are read when tautd starts"}});
+    }
     config_.server.writer_tokens_file = config.server.writer_tokens_file;
     config_.server.group_tokens_file = config.server.group_tokens_file;
     config_.server.reader_tokens_file = config.server.reader_tokens_file;

@@ -1,12 +1,15 @@
 #include "programs/price_setup.h"
 
+#include <filesystem>
 #include <optional>
+#include <system_error>
 #include <utility>
 
 #include "api/bills.h"
 #include "base/strings.h"
 #include "config/price_file.h"
 #include "config/price_record.h"
+#include "economy/metering.h"
 #include "model/units.h"
 #include "programs/action_log.h"
 #include "programs/whole_file.h"
@@ -21,6 +24,12 @@ absl::Status CheckCurrency(const PricesConfig& config, const Pricing& pricing) {
   return absl::InvalidArgumentError(StrCat(config.file, ": its currency is ", pricing.sheet.currency,
                                            ", and prices.currency is ", config.currency,
                                            ": expected the same one for bills and costs"));
+}
+
+void WriteRecord(const std::string& path, const PriceRecord& record) {
+  if (const absl::Status s = WriteWhole(path, ToText(record)); !s.ok())
+    spdlog::error("the record of prices stays as it was, and the next start compares with that: {}",
+                  Message(s));
 }
 
 }  // namespace
@@ -47,7 +56,19 @@ std::vector<SeenPriceChange> RecordPrices(const std::string& store_path, std::st
     if (absl::StatusOr<PriceRecord> read = ParsePriceRecord(*stored, path); read.ok()) {
       record = *std::move(read);
     } else {
-      spdlog::warn("{}; earlier changes of prices are not shown with bills", Message(read.status()));
+      // Whether this file bills the past otherwise is not known: the bills say so.
+      std::error_code kept;
+      std::filesystem::rename(path, path + ".damaged", kept);
+      spdlog::error(
+          "the record of prices cannot be read: {}; it is {}.damaged now, and earlier changes of prices are "
+          "not shown with bills",
+          Message(read.status()), path);
+      record.changes.push_back(
+          {now_s,
+           {-kMaxBillSeconds, now_s, "the prices before are not known: their record could not be read"}});
+      record.file = text;
+      WriteRecord(path, record);
+      return std::move(record.changes);
     }
   }
   if (stored.has_value() && record.file == text) return std::move(record.changes);
@@ -55,8 +76,7 @@ std::vector<SeenPriceChange> RecordPrices(const std::string& store_path, std::st
     ActionLog::Warn("past_prices_changed",
                     {{"what", seen.change.what}, {"until", FormatTime(seen.change.to_s)}});
   }
-  if (const absl::Status s = WriteWhole(path, ToText(record)); !s.ok())
-    spdlog::error("the price file is not recorded, a later change would not be noticed: {}", Message(s));
+  WriteRecord(path, record);
   return std::move(record.changes);
 }
 

@@ -3,8 +3,20 @@
 #include <utility>
 
 #include "base/strings.h"
+#include "programs/whole_file.h"
 
 namespace taut {
+namespace {
+
+// What is in the TLS files; "" of one that cannot be read.
+std::string TlsOf(const QuotaGrpcConfig& config) {
+  std::string out;
+  for (const std::string* file : {&config.certificate_file, &config.key_file, &config.client_ca_file})
+    StrAppend(&out, file->empty() ? "" : ReadWhole(*file).value_or(""), "\n");
+  return out;
+}
+
+}  // namespace
 
 QuotaPort::QuotaPort(std::string client_ca_file, std::function<HttpResponse(const HttpRequest&)> handle)
     : client_ca_file_(std::move(client_ca_file)), handle_(std::move(handle)) {}
@@ -19,7 +31,8 @@ absl::StatusOr<std::unique_ptr<QuotaPort>> QuotaPort::Start(
   options.access.key_file = config.key_file;
   options.access.client_ca_file = config.client_ca_file;
   std::unique_ptr<QuotaPort> port(new QuotaPort(config.client_ca_file, std::move(handle)));
-  port->Reload(server);
+  port->tls_ = TlsOf(config);
+  (void)port->Reload(config, server);
   const auto answer = [p = port.get()](HttpRequest request, const std::optional<std::string>& name) {
     return p->Answer(std::move(request), name);
   };
@@ -29,12 +42,15 @@ absl::StatusOr<std::unique_ptr<QuotaPort>> QuotaPort::Start(
   return port;
 }
 
-void QuotaPort::Reload(const ServerOptions& server) {
+bool QuotaPort::Reload(const QuotaGrpcConfig& config, const ServerOptions& server) {
   ServerOptions of_port = server;
   of_port.client_ca_file = client_ca_file_;
   auto access = std::make_shared<const Access>(of_port);
-  const std::lock_guard lock(mutex_);
-  access_ = std::move(access);
+  {
+    const std::lock_guard lock(mutex_);
+    access_ = std::move(access);
+  }
+  return TlsOf(config) == tls_;
 }
 
 HttpResponse QuotaPort::Answer(HttpRequest request,

@@ -23,8 +23,9 @@ class QuotaPort {
       std::function<HttpResponse(const HttpRequest&)> handle);
   ~QuotaPort() { Stop(); }
 
-  // Takes over the tokens of `server`, for calls from now on.
-  void Reload(const ServerOptions& server);
+  // Takes over the tokens of `server`, for calls from now on. False: the TLS files are not those of the start any
+  // more, which only a restart takes over.
+  bool Reload(const QuotaGrpcConfig& config, const ServerOptions& server);
   int port() const { return grpc_->port(); }
   AdmissionServerCounts counts() const { return grpc_->counts(); }
   void Stop() {
@@ -36,6 +37,7 @@ class QuotaPort {
   HttpResponse Answer(HttpRequest request, const std::optional<std::string>& certificate_name) const;
 
   const std::string client_ca_file_;
+  std::string tls_;  // what was in the files at the start
   const std::function<HttpResponse(const HttpRequest&)> handle_;
   mutable std::mutex mutex_;  // over access_
   std::shared_ptr<const Access> access_;

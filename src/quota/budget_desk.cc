@@ -151,7 +151,11 @@ absl::Status BudgetDesk::Step() {
   const int64_t now_s = options_.now().seconds();
   const std::lock_guard lock(mutex_);
   if (now_s < kEraBegins) return absl::OkStatus();
-  if (absl::Status s = CheckWritable(); !s.ok()) return s;
+  if (absl::Status s = CheckWritable(); !s.ok()) {
+    // What was read of the ledger holds groups as before.
+    if (const absl::Status held = FindHolds(now_s); !held.ok()) return held;
+    return s;
+  }
   if (absl::Status s = ClosePeriods(now_s); !s.ok()) return s;
   if (absl::Status s = EnterDefinition(now_s); !s.ok()) return s;
   return FindHolds(now_s);
@@ -260,7 +264,7 @@ absl::Status BudgetDesk::Divide(const Account& account, BudgetView& view) const 
 absl::Status BudgetDesk::FindFirstHolds() {
   const int64_t now_s = options_.now().seconds();
   const std::lock_guard lock(mutex_);
-  return damage_.empty() && book_.is_open() ? FindHolds(now_s) : absl::OkStatus();
+  return book_.is_open() ? FindHolds(now_s) : absl::OkStatus();
 }
 
 absl::Status BudgetDesk::FindHolds(int64_t now_s) {
@@ -285,8 +289,12 @@ absl::Status BudgetDesk::FindHolds(int64_t now_s) {
   }
   held_at_s_ = now_s;
   held_entries_ = ledger_.size();
-  const std::lock_guard lock(holds_mutex_);
-  holds_ = std::move(found);
+  const bool same = (found == nullptr ? GroupHolds() : found->why) == held();
+  {
+    const std::lock_guard lock(holds_mutex_);
+    holds_ = std::move(found);
+  }
+  if (!same) view_ = nullptr;  // it says who is held
   return absl::OkStatus();
 }
 
@@ -323,9 +331,10 @@ absl::StatusOr<std::shared_ptr<const BudgetView>> BudgetDesk::ViewAt(int64_t now
   view->book = book_;
   view->counted_s = (*account)->counted_s;
   if (!damage_.empty()) view->warnings.emplace_back(Message(CheckWritable()));
-  if (!refusal_.empty()) view->warnings.push_back(StrCat("the budgets file is not in force: ", refusal_));
+  if (!refusal_.empty())
+    view->warnings.push_back(StrCat("the budgets file is not in force but for when_spent: ", refusal_));
   if (absl::Status s = Divide(**account, *view); !s.ok()) return s;
-  view->held = HeldGroups(definition_, book_, view->spent.spent, now_s);
+  view->held = held();
   for (const auto& [group, why] : view->held) view->warnings.push_back(StrCat(why, " ", kHeldMeans));
   view_ = std::move(view);
   return view_;

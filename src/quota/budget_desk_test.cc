@@ -225,9 +225,12 @@ TEST_F(BudgetDeskTest, AClockThatGoesBackChangesNoOrder) {
 }
 
 TEST_F(BudgetDeskTest, ADamagedLedgerIsReadOnly) {
+  BudgetDefinition refusing = TwoBusinesses();
+  refusing.groups[1].when_spent = WhenSpent::kRefuse;  // web, whom retail pays for
   {
-    auto desk = Open();
+    auto desk = Open(refusing);
     ASSERT_EQ(desk->Step(), absl::OkStatus());
+    ASSERT_TRUE(desk->Submit(Ask(BudgetAct::kFreeze, Business("retail")), false).ok());
   }
   // An entry is missing: the next does not follow.
   BudgetEntry later = Ask(BudgetAct::kGrant, Business("retail"), Coins(5));
@@ -235,10 +238,12 @@ TEST_F(BudgetDeskTest, ADamagedLedgerIsReadOnly) {
   later.time_s = now_.seconds();
   const RequestLogEntry stored{later.id, later.time_s, later.who, EncodeEntry(later)};
   ASSERT_EQ(log_.Append({&stored, 1}), absl::OkStatus());
-  auto desk = Open();
+  auto desk = Open(refusing);
+  EXPECT_THAT(desk->WhyHeld("web"), HasSubstr("is frozen")) << "what could be read holds as before";
+  EXPECT_FALSE(desk->Step().ok());
+  EXPECT_THAT(desk->WhyHeld("web"), HasSubstr("is frozen"));
   EXPECT_EQ((*desk->View())->book.Find(Business("retail"))->balance(), Coins(1000));
-  EXPECT_THAT((*desk->View())->warnings,
-              ::testing::ElementsAre(HasSubstr("damaged and read-only: entry 999")));
+  EXPECT_THAT((*desk->View())->warnings, ::testing::Contains(HasSubstr("damaged and read-only: entry 999")));
   EXPECT_THAT(std::string(Message(
                   desk->Submit(Ask(BudgetAct::kGrant, Business("retail"), Coins(5)), false).status())),
               HasSubstr("restore it from a backup"));

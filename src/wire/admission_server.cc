@@ -75,6 +75,7 @@ std::vector<QueryParameter> FieldsOf(const rpc::Ask& ask) {
 grpc::Status CheckAsk(const rpc::Ask& ask) {
   constexpr std::string_view kFields[] = {"group", "tier", "tasks", "job", "duration", "priority"};
   for (const auto& [resource, amount] : ask.per_task()) {
+    if (resource.empty()) return {grpc::INVALID_ARGUMENT, "per_task: a resource has no name"};
     if (std::ranges::find(kFields, resource) != std::end(kFields))
       return {grpc::INVALID_ARGUMENT, StrCat("per_task: \"", resource, "\" is not a resource")};
   }
@@ -118,7 +119,8 @@ class AdmissionService final : public rpc::Admission::CallbackService {
  private:
   grpc::ServerUnaryReactor* Answer(grpc::CallbackServerContext* context, HttpRequest request,
                                    google::protobuf::Message* out) {
-    request.peer = context->peer();
+    request.peer = context->peer();  // "ipv4:127.0.0.1:40404"
+    if (request.peer.starts_with("ip")) request.peer.erase(0, request.peer.find(':') + 1);
     for (const auto& [name, value] : context->client_metadata()) {
       if (std::string_view(name.data(), name.size()) == "authorization")
         request.headers.push_back({"Authorization", std::string(value.data(), value.size())});

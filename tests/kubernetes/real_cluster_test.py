@@ -206,7 +206,7 @@ def start_tautd(stage, bed, agent_port):
 agents: {{listen: ["127.0.0.1:{agent_port}"], tokens_file: {agents}}}
 ingest: {{kubernetes_jobs: containers, grace: 10s}}
 kubernetes:
-  {{kubeconfig: {kubeconfig}, scrape_interval: 5s, vpa: true, lease: tautline/tautd, resource_quotas: true, admission: {{listen: 127.0.0.1:{admission}, name: 127.0.0.1}}}}
+  {{kubeconfig: {kubeconfig}, scrape_interval: 5s, vpa: true, lease: tautline/tautd, resource_quotas: true, status_annotations: true, admission: {{listen: 127.0.0.1:{admission}, name: 127.0.0.1}}}}
 quota: {{file: {quota}}}
 recommenders: {{moving_window: {{min_history_h: 0}}}}
 defaults: {{recommender: moving_window, startup_grace: 0s}}
@@ -244,6 +244,7 @@ def run(stage, bed):
     stage.equal(job()["labels"].get("team"), "blue", "and the pod's labels")
     measured_by_the_agent(stage, bed, tautd)
     keeps_quota(stage, bed, tautd)
+    annotated(stage, bed, tautd)
     resized_by_the_vpa(stage, bed, tautd)
     in_the_template(stage, bed, tautd)
     started_with_more(stage, bed, tautd)
@@ -277,6 +278,17 @@ def keeps_quota(stage, bed, tautd):
     stage.equal(metric(tautd, "tautd_kubernetes_quota_namespaces"), 1, "a group that is no namespace is left alone")
 
 
+def annotated(stage, bed, tautd):
+    """The workload says what is recommended for it; its pods are not rolled out for that."""
+    def of_web(path):
+        return bed.kubectl("get", "deployment", "web", "-o", f"jsonpath={{{path}}}")
+
+    generation = of_web(".metadata.generation")
+    status = daemon.eventually(lambda: of_web(r".metadata.annotations.tautline\.dev/status"), 60, 1)
+    stage.check(status and " auto: " in status and "memory" in status, "tautline.dev/status says what is recommended", status or tautd.output()[-500:])
+    stage.equal(of_web(".metadata.generation"), generation, "and changes nothing that is rolled out")
+
+
 def may_only_with_its_file(stage, bed):
     """The rights that not every tautd needs, each with the file that gives it."""
     def may(verb, group, resource, subresource=""):
@@ -287,12 +299,13 @@ def may_only_with_its_file(stage, bed):
         return bed.kubectl("create", "-f", "-", "-o", "jsonpath={.status.allowed}", given=json.dumps(review)) == "true"
 
     rights = (("observe/metrics_api.yaml", ("list", "metrics.k8s.io", "pods")), ("act/scale.yaml", ("patch", "apps", "deployments", "scale")),
-              ("act/scale.yaml", ("patch", "apps", "statefulsets", "scale")))
+              ("act/scale.yaml", ("patch", "apps", "statefulsets", "scale")), ("act/scale.yaml", ("watch", "keda.sh", "scaledobjects")),
+              ("observe/status_annotations.yaml", ("patch", "apps", "deployments")))
     before = [may(*what) for _, what in rights]
     for file in sorted({file for file, _ in rights}):
         bed.kubectl("apply", "-f", str(MANIFESTS / file))
     stage.equal((before, [may(*what) for _, what in rights]), ([False] * len(rights), [True] * len(rights)),
-                "metrics_api.yaml and scale.yaml give the rights that are named in them")
+                "metrics_api.yaml, scale.yaml and status_annotations.yaml give the rights that are named in them")
     others = (("update", "apps", "deployments"), ("delete", "", "pods"), ("get", "", "secrets"), ("patch", "argoproj.io", "rollouts", "scale"))
     stage.equal([may(*what) for what in others], [False] * len(others), "and no others")
 
