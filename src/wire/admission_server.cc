@@ -1,6 +1,5 @@
 #include "wire/admission_server.h"
 
-#include <google/protobuf/struct.pb.h>
 #include <google/protobuf/util/json_util.h>
 #include <grpcpp/grpcpp.h>
 
@@ -42,11 +41,16 @@ grpc::StatusCode CodeOf(int status) {
   }
 }
 
+google::protobuf::util::JsonParseOptions IgnoringUnknown() {
+  google::protobuf::util::JsonParseOptions options;
+  options.ignore_unknown_fields = true;
+  return options;
+}
+
 std::string ErrorIn(const std::string& body) {
-  google::protobuf::Struct fields;
-  if (!google::protobuf::util::JsonStringToMessage(body, &fields).ok()) return "the request failed";
-  const auto found = fields.fields().find("error");
-  return found == fields.fields().end() ? "the request failed" : found->second.string_value();
+  rpc::Failure failure;
+  const auto read = google::protobuf::util::JsonStringToMessage(body, &failure, IgnoringUnknown());
+  return read.ok() && !failure.error().empty() ? failure.error() : "the request failed";
 }
 
 HttpRequest RequestTo(std::string_view method, std::vector<std::string> path) {
@@ -127,9 +131,7 @@ class AdmissionService final : public rpc::Admission::CallbackService {
     }
     const HttpResponse response = answer_(std::move(request), CertificateName(*context));
     if (response.status != 200) return Reply(context, {CodeOf(response.status), ErrorIn(response.body)});
-    google::protobuf::util::JsonParseOptions options;
-    options.ignore_unknown_fields = true;
-    const auto read = google::protobuf::util::JsonStringToMessage(response.body, out, options);
+    const auto read = google::protobuf::util::JsonStringToMessage(response.body, out, IgnoringUnknown());
     if (!read.ok())
       return Reply(context, {grpc::INTERNAL, "the answer of the API is not that of this version"});
     return Reply(context, grpc::Status::OK);
