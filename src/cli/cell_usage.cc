@@ -16,7 +16,7 @@
 namespace taut {
 namespace {
 
-constexpr int64_t kGap = 3600;  // usage that ended so many seconds before the time is said to be old
+constexpr int64_t kGap = 3600;  // seconds; usage that ends this long before the cell's time is named as old
 
 absl::StatusOr<CellDemandsOptions> ToDemandOptions(const CompactArgs& args) {
   CellDemandsOptions o;

@@ -22,6 +22,12 @@ Money PartOf(Money amount, int64_t share_bp) {
   return ShareOf(amount, share_bp * (kWholePpm / kWholeBasisPoints));
 }
 
+// An amount >= 0 of the unit of which one is worth `worths.first`, in that of which one is worth `worths.second`.
+absl::StatusOr<Money> ToNearest(Money amount, const std::pair<Money, Money>& worths) {
+  return PriceTimes(worths.first, static_cast<uint64_t>(amount.micros),
+                    static_cast<uint64_t>(worths.second.micros));
+}
+
 }  // namespace
 
 Money SpentOf(const SpentByHolder& spent, const BudgetHolder& holder) {
@@ -80,9 +86,7 @@ absl::StatusOr<Money> BudgetBook::Convert(Money amount, const std::string& from,
   if (from == to) return amount;
   const absl::StatusOr<std::pair<Money, Money>> worths = Worths(from, to, time_s);
   if (!worths.ok()) return worths.status();
-  // Amounts are >= 0 here: the wide product divides as PriceTimes has it.
-  return PriceTimes(worths->first, static_cast<uint64_t>(amount.micros),
-                    static_cast<uint64_t>(worths->second.micros));
+  return ToNearest(amount, *worths);
 }
 
 // Rounded down: a transfer there and back must not make money. InvalidArgument where nothing would arrive.
@@ -90,10 +94,10 @@ absl::StatusOr<Money> BudgetBook::Received(Money amount, const std::string& from
                                            int64_t time_s) const {
   const std::string to = UnitOf(holder);
   if (from == to) return amount;
-  absl::StatusOr<Money> received = Convert(amount, from, to, time_s);
-  if (!received.ok()) return received.status();
   const absl::StatusOr<std::pair<Money, Money>> worths = Worths(from, to, time_s);
   if (!worths.ok()) return worths.status();
+  absl::StatusOr<Money> received = ToNearest(amount, *worths);
+  if (!received.ok()) return received.status();
   const auto value = [](Money times, Money rate) {
     return static_cast<Wide>(times.micros) * static_cast<uint64_t>(rate.micros);  // neither is negative
   };
