@@ -4,13 +4,13 @@
 #include <algorithm>
 #include <map>
 
-#include "absl/time/time.h"
 #include "api/allocation_window.h"
 #include "api/api.h"
 #include "api/costs.h"
 #include "api/parameters.h"
 #include "base/byte_units.h"
 #include "base/strings.h"
+#include "base/utc_text.h"
 
 namespace taut {
 namespace {
@@ -71,10 +71,6 @@ double Efficiency(const AccountAmounts& a) {
   return a.usage > 0 ? 1 : 0;
 }
 
-std::string TimeText(int64_t time_s) {
-  return absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", absl::FromUnixSeconds(time_s), absl::UTCTimeZone());
-}
-
 // "shop/web": of the values of a group.
 std::string GroupName(const CostGroup& group) {
   std::string name;
@@ -109,11 +105,11 @@ void PutRow(const std::string& name, const CostGroup& group, const AccountEntry&
   json.EndObject();
   json.Key("window");
   json.BeginObject();
-  json.Field("start", std::string_view(TimeText(start_s)));
-  json.Field("end", std::string_view(TimeText(end_s)));
+  json.Field("start", std::string_view(UtcText(start_s)));
+  json.Field("end", std::string_view(UtcText(end_s)));
   json.EndObject();
-  json.Field("start", std::string_view(TimeText(start_s)));
-  json.Field("end", std::string_view(TimeText(end_s)));
+  json.Field("start", std::string_view(UtcText(start_s)));
+  json.Field("end", std::string_view(UtcText(end_s)));
   json.Key("minutes");
   json.Number(hours * 60, kDigits);
   PutResource(Resource::kCpu, cpu, hours, prices.core_hour, json);
@@ -169,7 +165,7 @@ HttpResponse Api::Allocation(const HttpRequest& request, const Reach& reach) {
   const WindowId hours_from = HoursFrom(*view, window->to_s);
   if (!one_set && step_s % kDaySeconds != 0 && window->from_s < hours_from.start_s()) {
     return ErrorResponse(400, StrCat("invalid step=", step_text, ": the account keeps whole days before ",
-                                     TimeText(hours_from.start_s()),
+                                     UtcText(hours_from.start_s()),
                                      ": expected whole days, or a window that begins at that time or later"));
   }
   CostQuery query{.from_s = window->from_s, .to_s = window->to_s, .by = {}, .steps = CostQuery::Steps::kNone};

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "absl/time/time.h"
 #include "base/csv_field.h"
 #include "base/strings.h"
+#include "base/utc_text.h"
 #include "fmt/format.h"
 
 namespace taut {
@@ -19,10 +19,6 @@ constexpr std::string_view kHeader =
     "ResourceId,ResourceName,ResourceType,ServiceCategory,ServiceName,SkuId,SkuPriceId,SubAccountId,"
     "SubAccountName,x_Tier,x_ChargeRule\n";
 constexpr std::string_view kIssuer = "Tautline";
-
-std::string FocusTime(int64_t s) {
-  return absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", absl::FromUnixSeconds(s), absl::UTCTimeZone());
-}
 
 // Core-hours or GiB-hours.
 std::string FocusHours(const BillLine& line) {
@@ -44,8 +40,8 @@ FocusCsv::FocusCsv(const PriceSheet& sheet, const FocusPeriods& periods)
     : sheet_(sheet),
       periods_(periods),
       currency_(CsvField(sheet.currency)),
-      billing_start_(FocusTime(periods.billing_start_s)),
-      billing_end_(FocusTime(periods.billing_end_s)) {}
+      billing_start_(UtcText(periods.billing_start_s)),
+      billing_end_(UtcText(periods.billing_end_s)) {}
 
 std::string_view FocusCsv::Header() { return kHeader; }
 
@@ -56,8 +52,8 @@ std::string FocusCsv::TextOf(const Row& row) const {
       "{cost},{price},{cost},{issuer},{cost},{price},{pricing},{quantity},{unit},{issuer},{issuer},"
       "{job},{job},Workload,Compute,Tautline pool,{sku},{sku},{group},{group},{tier},{rule}\n",
       fmt::arg("cost", row.cost), fmt::arg("currency", currency_), fmt::arg("billing_end", billing_end_),
-      fmt::arg("billing_start", billing_start_), fmt::arg("charge_end", FocusTime(row.end_s)),
-      fmt::arg("charge_start", FocusTime(row.start_s)), fmt::arg("category", row.category),
+      fmt::arg("billing_start", billing_start_), fmt::arg("charge_end", UtcText(row.end_s)),
+      fmt::arg("charge_start", UtcText(row.start_s)), fmt::arg("category", row.category),
       fmt::arg("description", CsvField(row.description)), fmt::arg("frequency", row.frequency),
       fmt::arg("quantity", row.quantity), fmt::arg("unit", row.unit), fmt::arg("price", row.unit_price),
       fmt::arg("issuer", kIssuer), fmt::arg("pricing", row.unit_price.empty() ? "Other" : "Standard"),

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "absl/time/time.h"
 #include "base/strings.h"
+#include "base/utc_text.h"
 #include "model/units.h"
 
 namespace taut {
@@ -53,9 +53,7 @@ absl::StatusOr<JobVersion> ParseJobVersion(std::string_view text) {
 std::string JobVersionText(const JobVersion& version) {
   std::string out = Word(version.name);
   if (version.since_s.has_value()) {
-    StrAppend(
-        &out, kSince,
-        absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", absl::FromUnixSeconds(*version.since_s), absl::UTCTimeZone()));
+    StrAppend(&out, kSince, UtcText(*version.since_s));
   }
   for (size_t i = 0; i < version.beside.size(); ++i)
     StrAppend(&out, i == 0 ? kBeside : std::string_view(","), Word(version.beside[i]));

@@ -8,6 +8,7 @@
 
 #include "absl/time/time.h"
 #include "base/strings.h"
+#include "base/utc_text.h"
 #include "programs/action_log.h"
 #include "programs/kubernetes_run.h"
 #include "programs/process.h"
@@ -32,10 +33,6 @@ std::string LeaseIdentity() {
   if (gethostname(host, sizeof host - 1) != 0) host[0] = '\0';
   std::random_device random;
   return StrCat(host, "_", random());
-}
-
-std::string TimeText(Timestamp now) {
-  return absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", absl::FromUnixSeconds(now.seconds()), absl::UTCTimeZone());
 }
 
 }  // namespace
@@ -145,7 +142,7 @@ absl::Status KubernetesRun::OpenVpas() {
   options.send = [this](const std::string& path, const std::string& patch) {
     return vpa_client_->Patch(StrCat(path, "?fieldManager=", kFieldManager), patch, kMergePatch).status();
   };
-  options.time = [this] { return TimeText(options_.now()); };
+  options.time = [this] { return UtcText(options_.now().seconds()); };
   options.steady_s = SteadySeconds;
   vpas_ = std::make_unique<VpaWriter>(std::move(options), &cluster_);
   return absl::OkStatus();
@@ -209,7 +206,7 @@ absl::Status KubernetesRun::OpenEvents() {
   options.send = [this](const std::string& collection, const std::string& body) {
     return event_client_->Create(collection, body).status();
   };
-  options.time = [this] { return TimeText(options_.now()); };
+  options.time = [this] { return UtcText(options_.now().seconds()); };
   options.steady_s = SteadySeconds;
   events_ = std::make_unique<EventWriter>(std::move(options), &workloads_);
   return absl::OkStatus();
