@@ -38,8 +38,8 @@ struct LedgerHold {
 
 struct LedgerEntry {
   std::string job, task;
-  std::map<LimitKind, LedgerValue> values;          // of what was ever changed
-  std::array<LedgerHold, kResources.size()> holds;  // by Resource
+  std::map<LimitKind, LedgerValue> values;  // of what was ever changed
+  PerResource<LedgerHold> holds;            // by Resource
 };
 
 // What may be done to a job's tasks without being asked (proto/agent.proto, Terms).

@@ -11,9 +11,7 @@ namespace {
 
 constexpr uint64_t kPerUnitHour[] = {uint64_t{1000} * 3600, uint64_t{1024} * 3600};  // by Resource
 
-double PriceOf(Resource r, const Prices& prices) {
-  return r == Resource::kCpu ? prices.core_hour : prices.gib_hour;
-}
+double PriceOf(Resource r, const Prices& prices) { return InCores(r) ? prices.core_hour : prices.gib_hour; }
 
 constexpr size_t kMostForgotten = 100'000;  // that are groups of their own
 

@@ -309,7 +309,7 @@ HttpResponse Api::Usage(const HttpRequest& request, JobId id) {
   if (!decisions.ok()) return ErrorResponse(decisions.status());
   auto ooms = OomsInOrder(control_.history(), id, span->from_s, 1000);
   if (!ooms.ok()) return ErrorResponse(ooms.status());
-  if (query.resource == Resource::kCpu) ooms->clear();
+  if (ThrottlesAtLimit(query.resource)) ooms->clear();
   JsonWriter json;
   PutHeatmap(MakeHeatmap(query, *days, *decisions), query, *ooms, json);
   return Json(json);

@@ -25,7 +25,7 @@ void PutNumber(std::string_view key, double value, JsonWriter& json) {
 // A sum over tasks, of 32-bit floats: more digits than these would be noise.
 void PutTotal(std::string_view key, Resource r, double value, JsonWriter& json) {
   json.Key(key);
-  if (r == Resource::kMemory) {
+  if (InBytes(r)) {
     json.Number(std::round(value), kDigits);
   } else {
     json.Number(value, kFloatDigits);
@@ -178,7 +178,7 @@ void PutAmount(std::string_view key, std::optional<double> amount, JsonWriter& j
 }
 
 double Prices::PerMonth(Resource r, double amount) const {
-  return kHoursPerMonth * (r == Resource::kCpu ? core_hour * amount : gib_hour * amount / kGiB);
+  return kHoursPerMonth * (InCores(r) ? core_hour * amount : gib_hour * amount / kGiB);
 }
 
 void PutMoney(std::string_view key, Money money, JsonWriter& json) {
@@ -543,9 +543,8 @@ std::string ExplainParagraph(const LiveJob& job, Resource r, const Reason& reaso
   if (lane.needs_history) {
     out = "The recommender was changed and is reading the stored history. ";
   } else if (recommended.has_value()) {
-    StrAppend(&out, "Each task should have ", said(recommended), " of ",
-              r == Resource::kCpu ? "CPU" : "memory", "; its owner asks for ", said(lane.owner()), ", and ",
-              in_force());
+    StrAppend(&out, "Each task should have ", said(recommended), " of ", RowOf(r).word,
+              "; its owner asks for ", said(lane.owner()), ", and ", in_force());
     if (enforced && lane.gate.in_force.has_value() && lane.applied >= 0 && lane.applied != kNoLimit &&
         !IsAtLimit(r, lane.applied, *lane.gate.in_force)) {
       StrAppend(&out, said(*lane.gate.in_force), " is ordered; agents report ", said(double{lane.applied}),

@@ -95,7 +95,7 @@ class CapacityDesk {
   std::vector<Quoted> quotes_;  // as of the last hour that closed
   bool quotes_due_ = false;     // hours of the past are known since
   std::vector<CapacityPromise> shown_;
-  std::array<int32_t, 2> measured_hours_ = {};
+  PerResource<int32_t> measured_hours_ = {};
 
   mutable std::mutex view_mutex_;
   std::shared_ptr<const CapacityView> view_;

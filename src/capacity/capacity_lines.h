@@ -64,7 +64,7 @@ class HourOfCapacity {
     std::vector<TierUse> use;
   };
   const Figure& FigureOf(const Amounts& a, CapacityLine line) const;
-  std::array<Amounts, 2> of_;
+  PerResource<Amounts> of_;
 };
 
 class CapacityLines {
@@ -104,7 +104,7 @@ class CapacityLines {
   void ForEachColumn(Fn fn);
 
   int32_t first_ = 0, end_ = 0;
-  std::array<Of, 2> of_;
+  PerResource<Of> of_;
 };
 
 }  // namespace taut

@@ -56,9 +56,9 @@ struct CapacityView {
   std::vector<CapacityOffer> offers;  // by tier, horizon, resource; none of spare tiers
   std::vector<CapacityPromise>
       promises;  // by tier, horizon, resource; the newest first, kShownPromises at most
-  std::array<int32_t, 2> measured_hours = {};  // by Resource: with capacity and usage
-  std::optional<int64_t> first_s;              // the first hour of the lines
-  size_t bytes = 0;                            // of the lines and promises
+  PerResource<int32_t> measured_hours = {};  // by Resource: with capacity and usage
+  std::optional<int64_t> first_s;            // the first hour of the lines
+  size_t bytes = 0;                          // of the lines and promises
 };
 inline constexpr size_t kShownPromises = 10;  // of one tier, horizon and resource
 
@@ -67,7 +67,7 @@ struct CapacityHistory {
   int64_t resolution_s = 3600;
   std::vector<int64_t> time_s;  // the start of each step
   // By Resource and CapacityLine.
-  std::array<std::array<std::vector<std::optional<double>>, 6>, 2> lines;
+  PerResource<std::array<std::vector<std::optional<double>>, 6>> lines;
 };
 
 }  // namespace taut

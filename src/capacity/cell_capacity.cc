@@ -89,7 +89,7 @@ class CellCapacityMaker {
   }
 
   bool AddMachines() {
-    std::array<Sum, 2> sums;
+    PerResource<Sum> sums;
     for (Sum& sum : sums) {
       sum.use.resize(tiers_);
       sum.allocated.resize(tiers_);
@@ -149,7 +149,7 @@ class CellCapacityMaker {
       a.allocated.resize(tiers_);
       a.use.resize(tiers_);
     }
-    std::array<double, 2> usage = {}, allocation = {};
+    PerResource<double> usage = {}, allocation = {};
     for (const JobView& job : input_.fleet.jobs) {
       if (job.record == nullptr || job.tasks == 0 || job.last_seen_s < end_s - kGoneAfterSeconds) continue;
       any = any || job.last_seen_s >= end_s;

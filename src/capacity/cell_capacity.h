@@ -38,7 +38,7 @@ struct CapacityAmounts {
 struct CellCapacity {
   WindowId window;
   CapacitySource source = CapacitySource::kNone;
-  std::array<CapacityAmounts, 2> of;  // by Resource
+  PerResource<CapacityAmounts> of;  // by Resource
   uint32_t machines = 0, unmeasured_machines = 0;
   uint32_t jobs_of_unknown_tier = 0;  // they count as the first tier's
   std::string unknown_tier;           // of one of them

@@ -6,25 +6,25 @@
 
 namespace taut {
 
-const Json& At(const Json& object, const char* key) {
+const Json& At(const Json& object, std::string_view key) {
   static const Json kNull;
   if (!object.is_object()) return kNull;
   const auto it = object.find(key);
   return it == object.end() ? kNull : *it;
 }
 
-const Json& ItemsAt(const Json& object, const char* key) {
+const Json& ItemsAt(const Json& object, std::string_view key) {
   static const Json kNone = Json::array();
   const Json& value = At(object, key);
   return value.is_array() ? value : kNone;
 }
 
-std::string TextAt(const Json& object, const char* key) {
+std::string TextAt(const Json& object, std::string_view key) {
   const Json& value = At(object, key);
   return value.is_string() ? Printable(value.get<std::string>()) : "";
 }
 
-int64_t IntAt(const Json& object, const char* key) {
+int64_t IntAt(const Json& object, std::string_view key) {
   const Json& value = At(object, key);
   return value.is_number() ? value.get<int64_t>() : 0;
 }

@@ -14,14 +14,14 @@ namespace taut {
 inline constexpr const char* kNothing = "-";  // in a table, for what is not there
 
 // The value of a key; null if `object` is none or does not have it.
-const Json& At(const Json& object, const char* key);
+const Json& At(const Json& object, std::string_view key);
 // Its items; none if it is no array.
-const Json& ItemsAt(const Json& object, const char* key);
+const Json& ItemsAt(const Json& object, std::string_view key);
 // A text on one line; "" for another value.
-std::string TextAt(const Json& object, const char* key);
+std::string TextAt(const Json& object, std::string_view key);
 
 // A whole number; 0 for another value.
-int64_t IntAt(const Json& object, const char* key);
+int64_t IntAt(const Json& object, std::string_view key);
 
 // Prints `answer` as JSON or YAML, or else the table that `text` makes.
 void Show(OutputForm form, const Json& answer, absl::FunctionRef<std::string()> text);

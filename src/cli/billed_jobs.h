@@ -25,8 +25,8 @@ struct RecommendArgs {
 };
 struct RecommendedLimits {
   LimitsInForce limits;
-  int64_t scored_from_s = 0;            // end of the warm-up
-  std::array<double, 2> exceeded = {};  // share of job-days with usage above the limit, by resource
+  int64_t scored_from_s = 0;          // end of the warm-up
+  PerResource<double> exceeded = {};  // share of job-days with usage above the limit, by resource
 };
 // With a progress line. Cancelled if it was interrupted; else as ToReplayOptions and Replay.
 absl::StatusOr<RecommendedLimits> RecommendLimits(const RecommendArgs& args, LoadedTrace& trace);

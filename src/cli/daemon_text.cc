@@ -38,7 +38,7 @@ std::string Amount(Target target, const Json& object, const char* key) {
 std::string Short(Resource r, const Json& object, const char* key) {
   const std::optional<double> a = Number(object, key);
   if (!a.has_value()) return kNothing;
-  return r == Resource::kCpu ? fmt::format("{:.3g}", *a) : FormatBytes(*a);
+  return InCores(r) ? fmt::format("{:.3g}", *a) : FormatBytes(*a);
 }
 // Where the limit that tasks run at stands: as agents report it; what is decided counts only if it is
 // applied.
@@ -126,13 +126,13 @@ namespace {
 // A saving, which may be negative.
 std::string SignedShort(Resource r, std::optional<double> amount) {
   if (!amount.has_value()) return kNothing;
-  if (r == Resource::kCpu) return fmt::format("{:.3g}", *amount);
+  if (InCores(r)) return fmt::format("{:.3g}", *amount);
   return *amount < 0 ? "-" + FormatBytes(-*amount) : FormatBytes(*amount);
 }
 
 // What a resource of the job would save over all tasks, as the API says for one.
 std::string SavingOf(Resource r, const Json& job) {
-  const Json& a = At(job, r == Resource::kCpu ? "cpu" : "memory");
+  const Json& a = At(job, Name(r));
   const std::optional<double> owner = Number(a, "owner_limit"), would_be = Number(a, "would_be");
   const std::optional<double> tasks = Number(job, "tasks");
   if (!owner || !would_be || !tasks) return kNothing;
@@ -182,8 +182,8 @@ std::string JobsTable(const Json& jobs, size_t width) {
     std::vector<std::string> row = {ShortenedName(Text(job, "name"), width),
                                     Text(job, "mode") + (At(job, "trial") == Json(true) ? "*" : ""),
                                     TasksText(job)};
-    for (const Resource r : {Resource::kCpu, Resource::kMemory}) {
-      const Json& a = At(job, r == Resource::kCpu ? "cpu" : "memory");
+    for (const Resource r : kResources) {
+      const Json& a = At(job, Name(r));
       for (const char* key : {"usage", RealLimitKey(a, At(job, "enforced")), "would_be"})
         row.push_back(Short(r, a, key));
       row.back() += At(a, "at_limit") == Json(true) ? "!" : "";
@@ -295,8 +295,8 @@ std::string TotalsText(const Json& page) {
   TextTable table(head);
   for (const Json& group : groups) {
     std::vector<std::string> row = {GroupName(group), Count(group, "jobs"), Count(group, "tasks")};
-    for (const Resource r : {Resource::kCpu, Resource::kMemory}) {
-      const Json& a = At(group, r == Resource::kCpu ? "cpu" : "memory");
+    for (const Resource r : kResources) {
+      const Json& a = At(group, Name(r));
       for (const char* key : {"usage", "owner_limit", "would_be"}) row.push_back(Short(r, a, key));
       row.push_back(SignedShort(r, Number(a, "would_save")));
     }
@@ -369,9 +369,9 @@ std::string PodText(const Json& pod) {
   std::string out =
       fmt::format("a pod of {:.0f} containers, {} recommended: ", containers,
                   recommended < containers ? fmt::format("{:.0f} of them", recommended) : "all");
-  for (const Resource r : {Resource::kCpu, Resource::kMemory}) {
-    const Json& amounts = At(pod, r == Resource::kCpu ? "cpu" : "memory");
-    StrAppend(&out, r == Resource::kCpu ? "" : "; ", Name(r), " request ", Amount(r, amounts, "request"),
+  for (const Resource r : kResources) {
+    const Json& amounts = At(pod, Name(r));
+    StrAppend(&out, r == kResources.front() ? "" : "; ", Name(r), " request ", Amount(r, amounts, "request"),
               ", limit ", Number(amounts, "limit").has_value() ? Amount(r, amounts, "limit") : "none");
   }
   return Wrapped(out, "");
@@ -385,16 +385,16 @@ std::string JobText(const Json& job, const Json& decisions) {
     out += Wrapped(labels, "labels: ");
   out += "\n";
   TextTable table({"for each task", "usage", "peak", "owner's limit", "limit", "would be", "by"});
-  for (const Resource r : {Resource::kCpu, Resource::kMemory}) {
-    const Json& amounts = At(job, r == Resource::kCpu ? "cpu" : "memory");
+  for (const Resource r : kResources) {
+    const Json& amounts = At(job, Name(r));
     table.Add({std::string(Name(r)), Amount(r, amounts, "usage"), Amount(r, amounts, "peak"),
                Amount(r, amounts, "owner_limit"),
                Amount(r, amounts, RealLimitKey(amounts, At(job, "enforced"))), Amount(r, amounts, "would_be"),
                Text(amounts, "recommender")});
   }
   out += table.Render();
-  for (const Resource r : {Resource::kCpu, Resource::kMemory}) {
-    const Json& amounts = At(job, r == Resource::kCpu ? "cpu" : "memory");
+  for (const Resource r : kResources) {
+    const Json& amounts = At(job, Name(r));
     const std::string ordered = OrderedText(r, amounts, At(job, "enforced"));
     if (!ordered.empty()) StrAppend(&out, Name(r), ": ", ordered, "\n");
   }
@@ -402,9 +402,9 @@ std::string JobText(const Json& job, const Json& decisions) {
   out += NeededText(At(job, "memory_needed"));
   out += ReplicasText(At(job, "replicas"));
   StrAppend(&out, "OOM kills in 7 days: ", Count(job, "ooms"), "\n");
-  for (const Resource r : {Resource::kCpu, Resource::kMemory}) {
+  for (const Resource r : kResources) {
     // A job's own chance is beside the share that is ordered for the whole fleet: it may be above or below.
-    const std::optional<double> chance = Number(At(job, r == Resource::kCpu ? "cpu" : "memory"), "chance");
+    const std::optional<double> chance = Number(At(job, Name(r)), "chance");
     if (!chance.has_value()) continue;
     StrAppend(&out, Name(r), ": chance of a day above would be ", FormatChance(*chance));
     const std::optional<double> own = Number(job, "risk");
@@ -429,9 +429,9 @@ std::string JobText(const Json& job, const Json& decisions) {
 
 std::string ExplanationsText(const Json& explanations, const std::string& job, const std::string& resource) {
   std::string out = StrCat("job ", Printable(job), "\n");
-  for (const Resource r : {Resource::kCpu, Resource::kMemory}) {
+  for (const Resource r : kResources) {
     if (!resource.empty() && resource != Name(r)) continue;
-    const Json& e = At(explanations, r == Resource::kCpu ? "cpu" : "memory");
+    const Json& e = At(explanations, Name(r));
     const Json& enforced = At(e, "enforced");
     const std::string ordered = OrderedText(r, e, enforced);
     const std::string of = Text(e, "of") == "request" ? "request" : "limit";
@@ -567,8 +567,8 @@ std::string FleetText(const Json& fleet) {
   const bool dry = At(fleet, "actuator") == Json("dry_run");
   TextTable table({"whole fleet", "usage", "owner's limits", dry ? "dry run" : "limits",
                    dry ? "saves" : "saved", "would be", "would save"});
-  for (const Resource r : {Resource::kCpu, Resource::kMemory}) {
-    const Json& a = At(fleet, r == Resource::kCpu ? "cpu" : "memory");
+  for (const Resource r : kResources) {
+    const Json& a = At(fleet, Name(r));
     table.Add({std::string(Name(r)), Amount(r, a, "usage"), Amount(r, a, "owner_limit"),
                Amount(r, a, "limit"), Amount(r, a, "saved"), Amount(r, a, "would_be"),
                Amount(r, a, "would_save")});

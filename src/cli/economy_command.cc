@@ -72,9 +72,8 @@ absl::StatusOr<std::vector<SellerPolicy>> Policies(const EconomyArgs& args) {
 }
 
 // In cores and bytes; absent: a share of the owners' limits.
-absl::StatusOr<std::optional<std::array<double, 2>>> Capacity(const EconomyArgs& args,
-                                                              const Pricing& pricing) {
-  std::array<double, 2> out = {};
+absl::StatusOr<std::optional<PerResource<double>>> Capacity(const EconomyArgs& args, const Pricing& pricing) {
+  PerResource<double> out = {};
   if (args.capacity.empty()) {
     if (!pricing.pool.has_value()) return std::nullopt;
     out = {pricing.pool->cores, pricing.pool->memory_bytes};

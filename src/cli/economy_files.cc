@@ -14,17 +14,15 @@ namespace taut {
 namespace {
 
 // In cores or bytes, printed so that reading gives the same double.
-double CoresOrBytes(Resource r, int64_t quantity) {
-  return AmountOfStep(r, quantity) * (r == Resource::kCpu ? 1 : kGiB);
-}
+double CoresOrBytes(Resource r, int64_t quantity) { return AmountOfStep(r, quantity) * UnitOf(r).large; }
 
 Json SoldJson(const PoolAmounts& wanted, const PoolLines& sums) {
   Json out = Json::object();
   for (const Resource r : kResources) {
     const auto i = static_cast<size_t>(r);
-    out[r == Resource::kCpu ? "core_hours" : "gib_hours"] = {{"sold", HoursOf(r, wanted[i])},
-                                                             {"ran", HoursOf(r, sums.allocation[i])},
-                                                             {"used", HoursOf(r, sums.usage[i])}};
+    out[InCores(r) ? "core_hours" : "gib_hours"] = {{"sold", HoursOf(r, wanted[i])},
+                                                    {"ran", HoursOf(r, sums.allocation[i])},
+                                                    {"used", HoursOf(r, sums.usage[i])}};
   }
   return out;
 }

@@ -63,7 +63,7 @@ absl::StatusOr<SeenUsage> SumUsage(TraceUntil& source, JobId job, Resource resou
     if (!jobs.ok()) return jobs.status();
     for (const JobDay& j : *jobs) {
       if (j.job != job) continue;
-      for (const TaskKills& k : j.kills) seen.oom_kills += resource == Resource::kMemory ? k.kills : 0;
+      for (const TaskKills& k : j.kills) seen.oom_kills += KillsAtLimit(resource) ? k.kills : 0;
       signals.Build(j, resource);
       if (signals.empty()) continue;
       float peak = 0;

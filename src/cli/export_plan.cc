@@ -12,13 +12,13 @@
 namespace taut {
 namespace {
 
-const char* KeyOf(Resource resource) { return resource == Resource::kCpu ? "cpu" : "memory"; }
+std::string_view KeyOf(Resource resource) { return Name(resource); }
 
-const Json* Child(const Json& at, const char* key) {
+const Json* Child(const Json& at, std::string_view key) {
   return at.is_object() && at.contains(key) && at[key].is_object() ? &at[key] : nullptr;
 }
 
-bool Flag(const Json& at, const char* key) { return at.contains(key) && at[key] == true; }
+bool Flag(const Json& at, std::string_view key) { return at.contains(key) && at[key] == true; }
 
 Allocation AllocationOf(const Json& job, Resource resource) {
   Allocation out;
@@ -51,7 +51,7 @@ std::optional<TemplateContainer> ContainerOf(const Json& job) {
 }
 
 double WholeUnits(Resource resource, double amount) {
-  return resource == Resource::kCpu ? RoundedAmount(resource, amount) : std::ceil(amount / kMiB) * kMiB;
+  return InCores(resource) ? RoundedAmount(resource, amount) : std::ceil(amount / kMiB) * kMiB;
 }
 
 // Equal where they were, and otherwise still apart.
@@ -155,7 +155,7 @@ ExportPlan PlanExport(const PatchOptions& options, const Json& job) {
 }
 
 std::string QuantityText(Resource resource, double amount) {
-  if (resource == Resource::kCpu) return StrCat(MilliCores(amount), "m");
+  if (InCores(resource)) return StrCat(MilliCores(amount), "m");
   const int64_t bytes = WholeBytes(amount);
   const auto mebibyte = static_cast<int64_t>(kMiB);
   return bytes % mebibyte == 0 ? StrCat(bytes / mebibyte, "Mi") : StrCat(bytes);

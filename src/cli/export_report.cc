@@ -15,7 +15,7 @@
 namespace taut {
 namespace {
 
-constexpr std::array<const char*, kResources.size()> kReportKeys = {"cpu", "memory"};
+constexpr PerResource<const char*> kReportKeys = {"cpu", "memory"};
 
 struct ReportSums {
   double now = 0, after = 0;
@@ -32,8 +32,8 @@ struct ReportSums {
 // Of a group.
 struct ReportRow {
   uint64_t jobs = 0, recommended = 0, changed = 0, tasks = 0;
-  std::array<ReportSums, kResources.size()> requests, limits;
-  std::array<uint64_t, kResources.size()> without_limit = {};
+  PerResource<ReportSums> requests, limits;
+  PerResource<uint64_t> without_limit = {};
   std::optional<double> saving;
 
   void Add(const PatchOptions& options, const Json& job);
@@ -99,7 +99,7 @@ std::vector<std::optional<std::string>> ReportValues(const Json& job, const std:
   std::vector<std::optional<std::string>> out;
   const Json& labels = At(job, "labels");
   for (const std::string& label : by) {
-    const Json& value = At(labels, label.c_str());
+    const Json& value = At(labels, label);
     out.push_back(value.is_string() ? std::optional(value.get<std::string>()) : std::nullopt);
   }
   return out;
@@ -109,7 +109,7 @@ std::string ReportAmount(Resource r, const Json& sums, const char* key) {
   const Json& amount = At(sums, key);
   if (!amount.is_number()) return kNothing;
   const auto value = amount.get<double>();
-  if (r == Resource::kMemory) return value < 0 ? StrCat("-", FormatBytes(-value)) : FormatBytes(value);
+  if (InBytes(r)) return value < 0 ? StrCat("-", FormatBytes(-value)) : FormatBytes(value);
   return fmt::format("{:.3g}", value);
 }
 

@@ -103,14 +103,14 @@ std::string TextOf(const Json& object, const char* key) {
   return Printable(object[key].get<std::string>());
 }
 
-std::optional<double> AmountOf(const Json& job, const char* resource, const char* key) {
+std::optional<double> AmountOf(const Json& job, std::string_view resource, const char* key) {
   if (!job.is_object() || !job.contains(resource)) return std::nullopt;
   const Json& amounts = job[resource];
   if (!amounts.is_object() || !amounts.contains(key) || !amounts[key].is_number()) return std::nullopt;
   return amounts[key].get<double>();
 }
 
-bool IsOfRequest(const Json& job, const char* resource) {
+bool IsOfRequest(const Json& job, std::string_view resource) {
   return job.is_object() && job.contains(resource) && TextOf(job[resource], "of") == "request";
 }
 

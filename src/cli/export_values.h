@@ -12,9 +12,9 @@ namespace taut {
 // Printable; "" for what is not there, or no text.
 std::string TextOf(const Json& object, const char* key);
 // Of "cpu" in cores or "memory" in bytes; nullopt: not there.
-std::optional<double> AmountOf(const Json& job, const char* resource, const char* key);
+std::optional<double> AmountOf(const Json& job, std::string_view resource, const char* key);
 // The amounts are requests, and not limits: cpu|memory.applies_to says so, or there is no limit.
-bool IsOfRequest(const Json& job, const char* resource);
+bool IsOfRequest(const Json& job, std::string_view resource);
 // A sidecar, which stands among the init containers of its template; false also where the API cannot know.
 bool IsInitContainer(const Json& job);
 // The recommender's own sentence; "" if there is none.

@@ -76,7 +76,7 @@ std::string RulesOf(const VpaCheckpoints& read, const std::string& floor) {
       const double amount = FloorOf(Of(c, r), floor);
       if (!Has(c, r) || !std::isfinite(amount)) continue;
       set[StrCat(Name(r), ".lower")] =
-          r == Resource::kCpu ? fmt::format("{:.3f}", amount) : fmt::format("{:.0f}", std::ceil(amount));
+          InCores(r) ? fmt::format("{:.3f}", amount) : fmt::format("{:.0f}", std::ceil(amount));
     }
     if (set.empty()) continue;
     rules.push_back({{"name", fmt::format("VPA, {} of {:.1f} days", floor, c.days)},

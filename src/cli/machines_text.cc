@@ -11,8 +11,7 @@ namespace {
 std::string AmountIn(Resource r, const Json& object, const char* key) {
   const Json& amount = At(object, key);
   if (!amount.is_number()) return kNothing;
-  return r == Resource::kCpu ? fmt::format("{:.3g}", amount.get<double>())
-                             : FormatBytes(amount.get<double>());
+  return InCores(r) ? fmt::format("{:.3g}", amount.get<double>()) : FormatBytes(amount.get<double>());
 }
 
 constexpr const char* kFigures[] = {"capacity",  "limits",      "reservations",   "usage",
@@ -26,10 +25,10 @@ std::string MachinesTable(const Json& page, size_t width) {
     const bool present = At(m, "present") == true;
     const std::string mark = present ? At(m, "ready") == false ? "~" : "" : "!";
     for (const Resource r : kResources) {
-      const Json& a = At(m, std::string(Name(r)).c_str());
+      const Json& a = At(m, Name(r));
       std::vector<std::string> cells = {
-          r == Resource::kCpu ? Shortened(Printable(TextAt(m, "name")), width) + mark : "",
-          r == Resource::kCpu ? "cores" : "memory"};
+          r == kResources.front() ? Shortened(Printable(TextAt(m, "name")), width) + mark : "",
+          std::string(InCores(r) ? UnitName(r) : Name(r))};
       for (const char* key : kFigures) cells.push_back(AmountIn(r, a, key));
       if (At(a, "predicted").is_number() && At(a, "learnt") == false) cells[6] += "*";
       table.Add(std::move(cells));
@@ -47,7 +46,7 @@ std::string TasksTable(const Json& machine, size_t width) {
                                       ShortenedName(Printable(TextAt(t, "task")), width)};
     for (const Resource r : kResources) {
       for (const char* key : {"limit", "reservation", "usage"})
-        cells.push_back(AmountIn(r, At(t, std::string(Name(r)).c_str()), key));
+        cells.push_back(AmountIn(r, At(t, Name(r)), key));
     }
     table.Add(std::move(cells));
   }
@@ -55,7 +54,7 @@ std::string TasksTable(const Json& machine, size_t width) {
 }
 
 std::string DeliveredText(const Json& page, Resource r) {
-  const Json& counts = At(At(At(page, "delivered"), std::string(Name(r)).c_str()), "promises");
+  const Json& counts = At(At(At(page, "delivered"), Name(r)), "promises");
   const int64_t judged = IntAt(counts, "judged"), passed = IntAt(counts, "passed");
   if (judged == 0) return StrCat(Name(r), ": no day yet");
   return fmt::format("{}: {:.3g} % of {} machine-days", Name(r),

@@ -51,7 +51,7 @@ std::vector<std::string> Row(const LaneResult& lane, int32_t first_scored_day) {
                                   fmt::format("{:.2f}", t.changes_per_job_day()),
                                   fmt::format("{}", lane.summary.ChangesQuantile(0.99)),
                                   fmt::format("{:.0f} %", 100 * t.share_without_change())};
-  if (lane.resource == Resource::kCpu) row.push_back(Percent(t.usage_over_share(), 2));
+  if (ThrottlesAtLimit(lane.resource)) row.push_back(Percent(t.usage_over_share(), 2));
   return row;
 }
 
@@ -133,7 +133,7 @@ void PutConcentration(const LaneResult& lane, Json& j) {
 }
 
 std::string ConcentrationTable(const ReplayResult& result, Resource resource, int32_t first_scored_day) {
-  TextTable table({"recommender", "jobs", resource == Resource::kCpu ? "with\nthrot. days" : "with\nOOM-days",
+  TextTable table({"recommender", "jobs", ThrottlesAtLimit(resource) ? "with\nthrot. days" : "with\nOOM-days",
                    "\nonly one", "80 % have\nat most", "worst job\ndays", "\nof its", "worst\ntenth has",
                    "not\nused", "slack\n< 0"});
   for (const LaneResult& lane : result.lanes) {
@@ -167,8 +167,8 @@ std::string PromiseTables(const ReplayResult& result) {
   for (const LaneResult& lane : result.lanes) {
     const std::string table = ReplayedPromisesText(PromisesJson(lane.risks));
     if (table.empty()) continue;
-    out += fmt::format("{}: {}, promised and delivered\n{}\n", Name(lane.policy),
-                       lane.resource == Resource::kCpu ? "CPU" : "memory", table);
+    out += fmt::format("{}: {}, promised and delivered\n{}\n", Name(lane.policy), RowOf(lane.resource).word,
+                       table);
   }
   return out;
 }
@@ -263,7 +263,7 @@ std::string ResultTables(const ReplayResult& result, bool legend) {
     bool asked = false;
     for (const LaneResult& lane : result.lanes) asked |= lane.resource == r;
     if (!asked) continue;
-    out += fmt::format("{}\n{}", r == Resource::kCpu ? "CPU" : "Memory", Table(result, r));
+    out += fmt::format("{}\n{}", RowOf(r).title, Table(result, r));
     if (r == Resource::kMemory) out += RecordedText(result.recorded);
     out += "\n";
   }
@@ -272,7 +272,7 @@ std::string ResultTables(const ReplayResult& result, bool legend) {
                      [&](const LaneResult& lane) { return lane.resource == r; })) {
       continue;
     }
-    out += fmt::format("{}, by job\n{}\n", r == Resource::kCpu ? "CPU" : "Memory",
+    out += fmt::format("{}, by job\n{}\n", RowOf(r).title,
                        ConcentrationTable(result, r, result.first_scored_day));
   }
   out += PromiseTables(result);

@@ -99,7 +99,7 @@ class StoryBuilder {
   }
   // Usage that a recorded kill has cut off.
   static bool WasKilledAbove(double limit, const Signal& signal, const JobDay& day, Resource resource) {
-    return resource == Resource::kMemory && std::ranges::any_of(day.kills, [&](const TaskKills& k) {
+    return KillsAtLimit(resource) && std::ranges::any_of(day.kills, [&](const TaskKills& k) {
              return k.window == signal.window && k.killed_at_bytes >= 0 && WasAbove(k.killed_at_bytes, limit);
            });
   }

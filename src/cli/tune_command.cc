@@ -153,7 +153,7 @@ struct Sweep {
 
 // What a day over the limit is called.
 std::string_view DaysOver(Resource resource) {
-  return resource == Resource::kCpu ? "throttled days" : "OOM-days";
+  return ThrottlesAtLimit(resource) ? "throttled days" : "OOM-days";
 }
 
 // The cheapest within the targets; null if none is. The settings as given are one of the trials, so what is

@@ -44,9 +44,8 @@ absl::StatusOr<VpaHistogram> ReadHistogram(const Json& value, Resource r, const 
   }
   const Json& total = At(value, "totalWeight");
   return VpaHistogram::OfCheckpoint(
-      r == Resource::kCpu ? VpaHistogram::kFirstCpu : VpaHistogram::kFirstMemory, settings.half_life_s,
-      weights, total.is_number() ? total.get<double>() : 0,
-      MomentAt(value, "referenceTimestamp").value_or(0));
+      InCores(r) ? VpaHistogram::kFirstCpu : VpaHistogram::kFirstMemory, settings.half_life_s, weights,
+      total.is_number() ? total.get<double>() : 0, MomentAt(value, "referenceTimestamp").value_or(0));
 }
 
 // The kind and name of what each VerticalPodAutoscaler is of, by its namespace and name.
@@ -74,7 +73,7 @@ absl::StatusOr<VpaLearnt> ReadCheckpoint(const Json& item, const VpaTargets& tar
       std::min(out.days, (samples.is_number() ? samples.get<double>() : 0) / kSamplesPerDay);
   for (const Resource r : kResources) {
     const absl::StatusOr<VpaHistogram> histogram =
-        ReadHistogram(At(status, r == Resource::kCpu ? "cpuHistogram" : "memoryHistogram"), r, settings);
+        ReadHistogram(At(status, StrCat(Name(r), "Histogram")), r, settings);
     if (!histogram.ok()) return histogram.status();
     const auto i = static_cast<size_t>(r);
     out.has_learnt[i] = !histogram->empty();

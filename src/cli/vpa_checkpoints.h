@@ -18,8 +18,8 @@ namespace taut {
 struct VpaLearnt {
   std::string job;  // "shop/deployment/web/app"; the kind is "*" where the file has not the VPA itself
   double days = 0;  // between its first and its last sample
-  std::array<VpaEstimate, kResources.size()> estimates;  // by Resource: what the VPA would set
-  std::array<bool, kResources.size()> has_learnt = {};   // false: its histogram is empty
+  PerResource<VpaEstimate> estimates;  // by Resource: what the VPA would set
+  PerResource<bool> has_learnt = {};   // false: its histogram is empty
 };
 
 struct VpaCheckpoints {

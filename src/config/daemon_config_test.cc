@@ -83,10 +83,10 @@ cell: {name: north, links: ["south=https://south.example:7070/?a=b"]}
   EXPECT_TRUE(mapping[0].match.at(0).negate);
   EXPECT_EQ(config.backfill.days, 3.5);
   EXPECT_EQ(config.machine.cores, 96);
-  EXPECT_EQ(config.rules.Resolve("web", {}, {}).memory_bounds.upper, 4 * kGiB);
+  EXPECT_EQ(config.rules.Resolve("web", {}, {}).bounds_by[kMemoryIndex].upper, 4 * kGiB);
   EXPECT_EQ(config.rules.Resolve("web", {}, {}).mode, Mode::kAuto);
   EXPECT_EQ(config.rules.Resolve("tmp-1", {}, {}).mode, Mode::kOff);
-  EXPECT_FALSE(config.rules.Resolve("tmp-1", {}, {}).memory_bounds.upper.has_value());
+  EXPECT_FALSE(config.rules.Resolve("tmp-1", {}, {}).bounds_by[kMemoryIndex].upper.has_value());
   EXPECT_EQ(config.migration.max_cpu_cores, 1.5);
   EXPECT_THAT(config.recommenders.ensemble.margins, ElementsAre(0, 0.1));
   EXPECT_EQ(config.recommenders.peak.days, 3);

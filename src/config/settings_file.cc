@@ -167,14 +167,14 @@ const Setting kVerticalSettings[] = {
     {"oom.bump_mib", "see oom.bump_ratio, MiB", kMiB, 0, 1e9, TAUT_REF(oom.bump_bytes)},
     {"oom.hold_h", "hours for which the limit does not fall below that value", kHour, 0, 1e6,
      TAUT_REF(oom.hold_s)},
-    {"cpu.lower_cores", "lowest CPU limit, cores", 1, 0, 1e9, TAUT_REF(cpu_bounds.lower)},
-    {"cpu.upper_cores", "highest CPU limit, cores", 1, 0, 1e9, TAUT_REF(cpu_bounds.upper)},
+    {"cpu.lower_cores", "lowest CPU limit, cores", 1, 0, 1e9, TAUT_REF(bounds_by[kCpuIndex].lower)},
+    {"cpu.upper_cores", "highest CPU limit, cores", 1, 0, 1e9, TAUT_REF(bounds_by[kCpuIndex].upper)},
     {"cpu.granularity_cores", "CPU limits are rounded up to a multiple of this; 0: not rounded", 1, 0, 1e6,
-     TAUT_REF(cpu_bounds.granularity)},
-    {"memory.lower_mib", "lowest memory limit, MiB", kMiB, 0, 1e12, TAUT_REF(memory_bounds.lower)},
-    {"memory.upper_mib", "highest memory limit, MiB", kMiB, 0, 1e12, TAUT_REF(memory_bounds.upper)},
+     TAUT_REF(bounds_by[kCpuIndex].granularity)},
+    {"memory.lower_mib", "lowest memory limit, MiB", kMiB, 0, 1e12, TAUT_REF(bounds_by[kMemoryIndex].lower)},
+    {"memory.upper_mib", "highest memory limit, MiB", kMiB, 0, 1e12, TAUT_REF(bounds_by[kMemoryIndex].upper)},
     {"memory.granularity_mib", "memory limits are rounded up to a multiple of this, MiB; 0: not rounded",
-     kMiB, 0, 1e6, TAUT_REF(memory_bounds.granularity)},
+     kMiB, 0, 1e6, TAUT_REF(bounds_by[kMemoryIndex].granularity)},
 };
 #undef TAUT_REF
 

@@ -65,7 +65,7 @@ double AmountKey(const JobView& job, Resource r, int which) {
 }
 
 // `price` by Resource.
-double SavingKey(const JobView& job, const std::array<double, 2>& price) {
+double SavingKey(const JobView& job, const PerResource<double>& price) {
   double key = kNone;
   for (const Resource r : kResources) {
     const double of_one = price[static_cast<size_t>(r)];
@@ -76,8 +76,8 @@ double SavingKey(const JobView& job, const std::array<double, 2>& price) {
 }
 
 // Each as a share of what all owners ask for.
-std::array<double, 2> Shares(const FleetPoint& fleet) {
-  std::array<double, 2> price = {};
+PerResource<double> Shares(const FleetPoint& fleet) {
+  PerResource<double> price = {};
   for (size_t r = 0; r < price.size(); ++r) {
     const double all = fleet.amounts[r].owner_limit;
     if (all > 0) price[r] = 1 / all;
@@ -107,7 +107,7 @@ double RiskKey(const JobAmounts& a) {
 }
 
 // `price`: of a unit of each resource, in a sort by the saving of both.
-double SortKey(const JobView& job, JobSort sort, const std::array<double, 2>& price) {
+double SortKey(const JobView& job, JobSort sort, const PerResource<double>& price) {
   const auto at = static_cast<int>(sort);
   constexpr auto kCpu = static_cast<int>(JobSort::kCpuUsage);
   constexpr auto kMemory = static_cast<int>(JobSort::kMemoryUsage);
@@ -311,7 +311,7 @@ void ReplicaSums::Add(const JobView& job) {
   jobs_overloaded += job.overloaded ? 1 : 0;
 }
 
-void SumUp(const std::array<FleetRisk, 2>& risk, FleetView& view) {
+void SumUp(const PerResource<FleetRisk>& risk, FleetView& view) {
   const int64_t now_s = view.window.has_value() ? view.window->next().start_s() : INT64_MIN;
   view.replicas = ReplicaSums();
   for (const JobView& job : view.jobs) {
@@ -367,7 +367,7 @@ JobsPage ListJobs(const FleetView& view, const JobsQuery& query) {
   const Finder finder(view, query.search);
   const size_t most = query.offset + std::min(query.limit, view.jobs.size());
   Best best(view, query.sort == JobSort::kName && !query.ascending, most);
-  const std::array<double, 2> price = query.sort == JobSort::kSaving ? Shares(view.point) : query.price;
+  const PerResource<double> price = query.sort == JobSort::kSaving ? Shares(view.point) : query.price;
   JobsPage page;
   for (size_t i = 0; i < view.jobs.size(); ++i) {
     const JobView& job = view.jobs[i];

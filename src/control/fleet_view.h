@@ -53,8 +53,8 @@ struct JobView {
   uint32_t tasks_running = 0;   // as its policy of replicas counts them, which may be by a series
   float throttled = kAbsent;    // share of the CFS periods of about the last day
   uint32_t ooms = 0;            // of the last 7 days
-  std::array<JobAmounts, 2> amounts;
-  std::array<std::pair<uint8_t, uint8_t>, 2> week{};  // days and days_over of the last 7 days
+  PerResource<JobAmounts> amounts;
+  PerResource<std::pair<uint8_t, uint8_t>> week{};  // days and days_over of the last 7 days
   int64_t last_seen_s = INT64_MIN;
   int64_t last_change_s = INT64_MIN;
 
@@ -94,7 +94,7 @@ struct FleetView {
 
   // nullptr for a job that is not known, or no longer.
   const JobView* Find(JobId id) const;
-  std::array<FleetSums, 2> sums;  // by Resource
+  PerResource<FleetSums> sums;  // by Resource
   ReplicaSums replicas;
   RiskBook risks;  // of the whole fleet; empty in a view of some groups
   // Of `jobs`. nullptr: lists go by the jobs' own names and labels, which takes several times as long.
@@ -107,7 +107,7 @@ JobView ViewOf(const LiveFleet& fleet, const LiveJob& job, int32_t day);
 // Of the jobs of `view`, whose recommenders are those of `fleet`.
 FleetRisk RiskOf(const LiveFleet& fleet, const FleetView& view, Resource r);
 // Fills in `sums` and `replicas` from the jobs. `risk` by Resource.
-void SumUp(const std::array<FleetRisk, 2>& risk, FleetView& view);
+void SumUp(const PerResource<FleetRisk>& risk, FleetView& view);
 
 enum class JobSort : uint8_t {
   kName,
@@ -142,7 +142,7 @@ struct JobsQuery {
   std::string search;  // words; each in the name or in a label as key=value, whatever the case
   std::optional<Mode> mode;
   JobSort sort = JobSort::kSaving;
-  std::array<double, 2> price = {};  // by Resource, of a core or byte for a month: for kSavingPerMonth
+  PerResource<double> price = {};  // by Resource, of a core or byte for a month: for kSavingPerMonth
   bool ascending = false;
   size_t offset = 0, limit = 100;
 };

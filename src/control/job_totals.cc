@@ -57,7 +57,7 @@ Place PlaceOf(const JobView& job, std::string_view property) {
   const float limit = a.owner_limit >= 0 ? a.owner_limit : a.would_be;
   if (limit < 0) return {};
   const JobSize size = JobSizeOf(r, limit);
-  return {size, r == Resource::kCpu ? kCpuSizes[size] : kMemorySizes[size]};
+  return {size, InCores(r) ? kCpuSizes[size] : kMemorySizes[size]};
 }
 
 Place PlaceOf(const JobView& job, std::string_view by, bool is_property) {

@@ -30,7 +30,7 @@ struct TotalAmounts {
 
 struct JobTotals {
   uint64_t jobs = 0, tasks = 0;
-  std::array<TotalAmounts, 2> amounts;  // by Resource
+  PerResource<TotalAmounts> amounts;  // by Resource
   ReplicaSums replicas;
 
   void Add(const JobView& job);

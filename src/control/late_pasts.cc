@@ -34,7 +34,8 @@ absl::StatusOr<std::vector<LateAccount>> LateAccountsOf(std::span<const JobPast>
     for (const JobDay& day : past.days) {
       LateAccount late = PastAccount(day, through, counted);
       late.entry.job = past.job;
-      if (late.entry.of[0].windows + late.entry.of[1].windows > 0) out.push_back(late);
+      if (std::ranges::any_of(late.entry.of, [](const AccountAmounts& a) { return a.windows > 0; }))
+        out.push_back(late);
     }
   }
   return out;

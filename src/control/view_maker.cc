@@ -27,7 +27,7 @@ void ViewMaker::Refresh(const FleetPoint* point) {
     }
   }
   CountDay(point, *next);
-  std::array<FleetRisk, 2> risk;
+  PerResource<FleetRisk> risk;
   {
     const auto fleet = fleet_.Read();
     for (const Resource r : kResources) risk[static_cast<size_t>(r)] = RiskOf(*fleet, *next, r);

@@ -28,10 +28,10 @@ Variant Changed(const WhatIfQuery& query) {
   const WhatIfChange& c = query.change;
   if (c.recommender.has_value()) v.recommender = PolicyFor(*c.recommender, query.resource);
   for (const auto& [knob, value] : c.knobs) knob->set(value, v.settings);
-  BoundSettings& bounds = query.resource == Resource::kCpu ? v.settings.cpu_bounds : v.settings.memory_bounds;
+  BoundSettings& bounds = v.settings.bounds_by[IndexOf(query.resource)];
   if (c.lower.has_value()) bounds.lower = c.lower;
   if (c.upper.has_value()) bounds.upper = c.upper;
-  (query.resource == Resource::kCpu ? v.policy.cpu_bounds : v.policy.memory_bounds) = bounds;
+  v.policy.bounds_by[IndexOf(query.resource)] = bounds;
   return v;
 }
 
@@ -96,7 +96,7 @@ WhatIfLane Live(const Variant& variant, const WhatIfQuery& query, std::span<cons
 
 WhatIfResult WhatIf(const WhatIfQuery& query, std::span<const JobDay> days, std::span<const OomRecord> ooms) {
   WhatIfResult result;
-  if (query.resource == Resource::kCpu) ooms = {};
+  if (ThrottlesAtLimit(query.resource)) ooms = {};
   for (const OomRecord& o : ooms) {
     if (o.time_s >= query.score_from.start_s()) result.oom_kills += o.kills;
   }

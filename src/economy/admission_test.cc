@@ -15,7 +15,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-constexpr int64_t kGiB = int64_t{1} << 30;
+constexpr int64_t kGibibyte = int64_t{1} << 30;
 
 // Two teams of a cohort that has 21 cores and 40 GiB, and 100 cores of batch.
 QuotaSpec Teams() {
@@ -23,20 +23,24 @@ QuotaSpec Teams() {
            {"a",
             "all",
             {{"prod", "cpu", 9000},
-             {"prod", "memory", 20 * kGiB},
+             {"prod", "memory", 20 * kGibibyte},
              {"batch", "cpu", 50'000},
-             {"batch", "memory", 100 * kGiB}}},
+             {"batch", "memory", 100 * kGibibyte}}},
            {"b",
             "all",
-            {{"prod", "cpu", 12'000, {}, 10'000}, {"prod", "memory", 20 * kGiB}, {"batch", "cpu", 50'000}}}}};
+            {{"prod", "cpu", 12'000, {}, 10'000},
+             {"prod", "memory", 20 * kGibibyte},
+             {"batch", "cpu", 50'000}}}}};
 }
 AdmissionRequest Ask(const std::string& group, int64_t millicores, int64_t gib, int64_t tasks = 1) {
-  return {
-      .group = group, .tier = "prod", .per_task = QuotaVector::Of(millicores, gib * kGiB), .tasks = tasks};
+  return {.group = group,
+          .tier = "prod",
+          .per_task = QuotaVector::Of(millicores, gib * kGibibyte),
+          .tasks = tasks};
 }
 QuotaTree TreeWith(const std::vector<QuotaUse>& use) { return *QuotaTree::Make(Teams(), use); }
 QuotaUse Use(const std::string& group, int64_t millicores, int64_t gib) {
-  return {group, "prod", QuotaVector::Of(millicores, gib * kGiB)};
+  return {group, "prod", QuotaVector::Of(millicores, gib * kGibibyte)};
 }
 
 TEST(Admission, WithinTheOwnQuota) {
@@ -76,7 +80,7 @@ TEST(Admission, QueuedWithEveryReasonAndTheNearestThatFits) {
   const AdmissionVerdict v = *DecideAdmission(tree, Ask("a", 1000, 1, 10));
   EXPECT_EQ(v.outcome, AdmissionOutcome::kQueued);
   EXPECT_EQ(v.fitting_tasks, 2);
-  EXPECT_EQ(v.fitting, QuotaVector::Of(3000, 2 * kGiB));
+  EXPECT_EQ(v.fitting, QuotaVector::Of(3000, 2 * kGibibyte));
   EXPECT_THAT(v.other_tiers, ElementsAre("batch"));
   EXPECT_FALSE(v.reclaimable);
   EXPECT_EQ(

@@ -205,7 +205,7 @@ absl::StatusOr<CostSharing> CostSharingNamed(std::string_view name) {
 }
 
 std::string Explain(const PriceSheet& sheet, const BillLine& line) {
-  const bool cpu = line.key.resource == Resource::kCpu;
+  const bool cpu = InCores(line.key.resource);
   const uint64_t per_rate = QuantityPerRate(line.key.resource);
   const uint64_t whole = line.quantity / per_rate;
   const uint64_t millionths = line.quantity % per_rate * uint64_t{kWholePpm} / per_rate;  // rounded down

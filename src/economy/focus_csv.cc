@@ -77,7 +77,7 @@ std::string FocusCsv::RowsOf(const JobBill& bill, std::string_view job, std::str
     row.description = StrCat(Name(line.key.resource), " of tier ", tier.name, " by ", Name(tier.rule), ", ",
                              Name(line.key.kind));
     row.quantity = FocusHours(line);
-    row.unit = line.key.resource == Resource::kCpu ? "Core-Hours" : "GiB-Hours";
+    row.unit = InCores(line.key.resource) ? "Core-Hours" : "GiB-Hours";
     row.unit_price = ToText(line.rate);
     row.sku = CsvField(StrCat(tier.name, "-", Name(line.key.resource), "-", line.key.price + 1));
     row.tier = CsvField(tier.name);

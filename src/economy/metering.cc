@@ -185,7 +185,7 @@ absl::Status Metering::Add(const UsageEntry& entry, const UsageScale& scale) {
     return absl::InvalidArgumentError(
         StrCat("bill: an entry has tier ", entry.tier, "; the price sheet has ", sheet_->tiers.size()));
   const ChargeRule rule = sheet_->tiers[entry.tier].rule;
-  std::array<uint64_t, 2> charged, request;
+  PerResource<uint64_t> charged, request;
   for (const Resource r : kResources) {
     const absl::StatusOr<UsageQuantities> q = ScaledOf(entry.of[At(r)], scale);
     if (!q.ok()) return q.status();
@@ -206,7 +206,7 @@ absl::Status Metering::Add(const UsageEntry& entry, const UsageScale& scale) {
   for (size_t k = first; k < segments.size() && segments[k].start_s < entry.end_s; ++k)
     seconds.push_back(static_cast<uint64_t>(std::min(segments[k].end_s, entry.end_s) -
                                             std::max(segments[k].start_s, entry.start_s)));
-  std::array<std::vector<uint64_t>, 2> charged_parts, request_parts;
+  PerResource<std::vector<uint64_t>> charged_parts, request_parts;
   for (const Resource r : kResources) {
     charged_parts[At(r)] = SplitUnits(charged[At(r)], seconds);
     request_parts[At(r)] = SplitUnits(request[At(r)], seconds);
@@ -218,7 +218,7 @@ absl::Status Metering::Add(const UsageEntry& entry, const UsageScale& scale) {
 }
 
 absl::Status Metering::AddTo(size_t segment, const UsageEntry& entry, uint32_t job,
-                             const std::array<uint64_t, 2>& charged, const std::array<uint64_t, 2>& request) {
+                             const PerResource<uint64_t>& charged, const PerResource<uint64_t>& request) {
   const BillingTimeline::Segment& s = timeline_.segments()[segment];
   const PriceTier& tier = sheet_->tiers[entry.tier];
   if (s.prices[entry.tier] < 0)

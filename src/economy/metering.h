@@ -32,18 +32,18 @@ struct UsageQuantities {
 // differently.
 struct UsageEntry {
   int64_t start_s = 0, end_s = 0;
-  uint32_t group = 0, job = 0;        // the caller's ids; a job is one of its group
-  uint16_t tier = 0;                  // index in the price sheet
-  bool slo_missed = false;            // its SLO was not kept in this window
-  std::array<UsageQuantities, 2> of;  // by Resource
+  uint32_t group = 0, job = 0;      // the caller's ids; a job is one of its group
+  uint16_t tier = 0;                // index in the price sheet
+  bool slo_missed = false;          // its SLO was not kept in this window
+  PerResource<UsageQuantities> of;  // by Resource
 };
 
 // What the pool has in [start_s, end_s), and what it costs the platform.
 struct CapacityWindow {
   int64_t start_s = 0, end_s = 0;
-  std::array<uint64_t, 2> capacity = {};  // by Resource, in quantities
-  std::optional<Money> machine_cost;      // absent: capacity at the cost price
-  Money overhead;                         // shared cost beside the machines: control plane, licences, people
+  PerResource<uint64_t> capacity = {};  // by Resource, in quantities
+  std::optional<Money> machine_cost;    // absent: capacity at the cost price
+  Money overhead;                       // shared cost beside the machines: control plane, licences, people
 };
 
 // The slack of one resource in a part of a capacity window in which no price changes (papers, chargeback
@@ -60,7 +60,7 @@ struct SlackOfResource {
 };
 struct SlackWindow {
   int64_t start_s = 0, end_s = 0;
-  std::array<SlackOfResource, 2> of;  // by Resource
+  PerResource<SlackOfResource> of;  // by Resource
 };
 
 enum class LineKind : uint8_t { kCharge, kSlackTax };
@@ -137,12 +137,12 @@ class Metering {
     uint32_t slack;  // index of the SlackWindow
     uint32_t job;    // index of the job
     LineKey key;     // its resource is not set
-    std::array<uint64_t, 2> request;
+    PerResource<uint64_t> request;
   };
 
   Metering(const PriceSheet& sheet, std::span<const CapacityWindow> windows);
   absl::Status AddTo(size_t segment, const UsageEntry& entry, uint32_t job,
-                     const std::array<uint64_t, 2>& charged, const std::array<uint64_t, 2>& request);
+                     const PerResource<uint64_t>& charged, const PerResource<uint64_t>& request);
   absl::Status AddLine(uint32_t job, const LineKey& key, uint64_t quantity);
   uint32_t JobOf(const UsageEntry& entry);
   void SortJobs();

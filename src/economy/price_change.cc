@@ -20,7 +20,7 @@ const Price* PriceIn(const PriceTier& tier, int64_t time_s) {
 
 std::string RateText(const Price* price, Resource r) {
   if (price == nullptr) return "no price";
-  return StrCat(ToText(price->rate(r)), r == Resource::kCpu ? " per core-hour" : " per GiB-hour");
+  return StrCat(ToText(price->rate(r)), " per ", UnitOf(r).large_one, "-hour");
 }
 
 // "0.04 per core-hour, 0.005 per GiB-hour": the newest.

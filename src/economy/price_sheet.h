@@ -37,7 +37,7 @@ absl::StatusOr<ChargeRule> ChargeRuleNamed(std::string_view name);
 inline constexpr uint64_t kMillicoreSecondsPerCoreHour = 1000 * 3600;
 inline constexpr uint64_t kMebibyteSecondsPerGibibyteHour = 1024 * 3600;
 constexpr uint64_t QuantityPerRate(Resource r) {
-  return r == Resource::kCpu ? kMillicoreSecondsPerCoreHour : kMebibyteSecondsPerGibibyteHour;
+  return InCores(r) ? kMillicoreSecondsPerCoreHour : kMebibyteSecondsPerGibibyteHour;
 }
 
 // Valid in [from_s, the next price's from_s); the last has no end.

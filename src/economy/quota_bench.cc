@@ -17,8 +17,8 @@ namespace taut {
 namespace {
 
 constexpr int kDivisions = 5, kCohorts = 50, kGroups = 1000, kJobs = 100'000;
-constexpr int64_t kMiB = int64_t{1} << 20;
-constexpr int64_t kCpu = 100'000, kMemory = 400'000 * kMiB;  // the nominal of a group
+constexpr int64_t kMebibyte = int64_t{1} << 20;
+constexpr int64_t kCpu = 100'000, kMemory = 400'000 * kMebibyte;  // the nominal of a group
 const std::vector<std::string> kTiers = {"batch", "free", "prod"};
 
 std::string GroupName(uint64_t i) { return StrCat("group-", i); }

@@ -18,13 +18,13 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-constexpr int64_t kMiB = int64_t{1} << 20;
+constexpr int64_t kMebibyte = int64_t{1} << 20;
 
 // Group a has 10 cores, b has 4, and each may borrow what the other leaves.
 QuotaSpec Shop() {
   return {{{"shop"},
-           {"a", "shop", {{"batch", "cpu", 10'000}, {"batch", "memory", 1000 * kMiB}}},
-           {"b", "shop", {{"batch", "cpu", 4000}, {"batch", "memory", 1000 * kMiB}}}}};
+           {"a", "shop", {{"batch", "cpu", 10'000}, {"batch", "memory", 1000 * kMebibyte}}},
+           {"b", "shop", {{"batch", "cpu", 4000}, {"batch", "memory", 1000 * kMebibyte}}}}};
 }
 Timestamp At(int64_t s) { return Timestamp::FromSeconds(s); }
 AdmissionRequest AskFor(const std::string& group, int64_t millicores, int64_t now_s) {

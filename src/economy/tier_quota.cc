@@ -21,7 +21,7 @@ QuotaVector TierQuota::AmountsOf(const PoolAmounts& amounts) const {
   for (const Resource r : kResources) {
     const std::string_view name = r == Resource::kCpu ? kQuotaCpu : kQuotaMemory;
     if (!tree_.ResourceNamed(name).has_value()) continue;
-    const double unit = r == Resource::kCpu ? 1 : kMiB;
+    const double unit = 1 / (InCores(r) ? 1 : UnitOf(r).accounted);
     const double amount =
         static_cast<double>(amounts[static_cast<size_t>(r)]) / static_cast<double>(kWindowSeconds) * unit;
     out.Set(name, static_cast<int64_t>(std::min(std::ceil(amount), static_cast<double>(kMaxQuotaAmount))));

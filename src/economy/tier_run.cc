@@ -59,7 +59,7 @@ TierRun::TierRun(const TierRunOptions& options, std::span<const PoolJob> jobs,
 
 absl::Status TierRun::Step(const TierStep& step, PoolLines& lines, std::vector<SaleDecision>* decisions) {
   decisions_ = decisions;
-  std::array<double, 2> available;
+  PerResource<double> available;
   PoolAmounts free = {};
   bool measured = true;
   for (size_t i = 0; i < 2; ++i) {

@@ -37,9 +37,9 @@ struct PoolJobStep {
   PoolAmounts ask = {}, use = {};
 };
 struct TierStep {
-  std::array<double, 2> higher_use = {};  // of all higher tiers; NaN: not measured
-  PoolAmounts bought = {};                // by all higher tiers
-  std::span<const PoolJobStep> jobs;      // of this tier with usage, ascending by job
+  PerResource<double> higher_use = {};  // of all higher tiers; NaN: not measured
+  PoolAmounts bought = {};              // by all higher tiers
+  std::span<const PoolJobStep> jobs;    // of this tier with usage, ascending by job
 };
 
 // Of jobs that run: usage, and allocation, what they ask for. Reservation: what all granted jobs ask for, that
@@ -144,7 +144,7 @@ class TierRun {
   const std::span<const PoolJob> jobs_;
   const std::unique_ptr<TierSeller> seller_;
   const std::unique_ptr<TierQuota> quota_;
-  std::array<ReclaimWindow, 2> window_;
+  PerResource<ReclaimWindow> window_;
   std::vector<int32_t> index_of_job_;  // in sold_; -1: it has not asked
   std::vector<SoldJob> sold_;
   std::vector<State> state_;            // of each in sold_

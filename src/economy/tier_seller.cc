@@ -27,9 +27,9 @@ constexpr SellerPolicyInfo kSellerPolicies[] = {
 
 // In cores or GiB.
 double InUnits(Resource r, double amount) {
-  return amount / static_cast<double>(kWindowSeconds) / (r == Resource::kCpu ? 1000 : 1024);
+  return amount / static_cast<double>(kWindowSeconds) / (UnitOf(r).accounted * UnitOf(r).large);
 }
-std::string_view UnitOf(Resource r) { return r == Resource::kCpu ? "cores" : "GiB of memory"; }
+std::string_view SoldIn(Resource r) { return InCores(r) ? "cores" : "GiB of memory"; }
 
 // A seller that sells in all what it quotes for the next step.
 class QuotingSeller : public TierSeller {
@@ -51,7 +51,7 @@ class QuotingSeller : public TierSeller {
       const auto i = static_cast<size_t>(r);
       const auto text = [&](double amount) { return fmt::format("{:.6g}", InUnits(r, amount)); };
       return fmt::format("{} sells {} {} in all, of which {} are sold and {} asked for", name_, text(*quote),
-                         UnitOf(r), text(static_cast<double>(request.sold[i])), text(AskOf(r, request)));
+                         SoldIn(r), text(static_cast<double>(request.sold[i])), text(AskOf(r, request)));
     }
     return "";
   }
@@ -80,20 +80,20 @@ class QuotingSeller : public TierSeller {
   }
 
   const std::string_view name_;
-  std::array<int64_t, 2> quoted_step_ = {-1, -1};
-  std::array<std::optional<double>, 2> quotes_;
+  PerResource<int64_t> quoted_step_ = AllOf<int64_t>(-1);
+  PerResource<std::optional<double>> quotes_;
 };
 
 class NothingSeller final : public TierSeller {
  public:
-  void Observe(const std::array<double, 2>&, const std::array<double, 2>&) override {}
+  void Observe(const PerResource<double>&, const PerResource<double>&) override {}
   bool Grants(const SaleRequest&) override { return false; }
   std::string Why(const SaleRequest&) override { return "nothing is sold below the reserved tiers"; }
 };
 
 class AllSeller final : public TierSeller {
  public:
-  void Observe(const std::array<double, 2>&, const std::array<double, 2>&) override {}
+  void Observe(const PerResource<double>&, const PerResource<double>&) override {}
   bool Grants(const SaleRequest&) override { return true; }
   std::string Why(const SaleRequest&) override { return "everything is sold"; }
 };
@@ -101,7 +101,7 @@ class AllSeller final : public TierSeller {
 class UnreservedSeller final : public QuotingSeller {
  public:
   explicit UnreservedSeller(const TierSellerOptions& options) : QuotingSeller("the pool", options) {}
-  void Observe(const std::array<double, 2>&, const std::array<double, 2>&) override {}
+  void Observe(const PerResource<double>&, const PerResource<double>&) override {}
 
  protected:
   std::optional<double> Quote(Resource r, const SaleRequest& request) override {
@@ -115,7 +115,7 @@ class PastSeller final : public QuotingSeller {
  public:
   PastSeller(SellerPolicy policy, const TierSellerOptions& options)
       : QuotingSeller(Name(policy), options), policy_(policy) {}
-  void Observe(const std::array<double, 2>&, const std::array<double, 2>& available) override {
+  void Observe(const PerResource<double>&, const PerResource<double>& available) override {
     for (size_t i = 0; i < 2; ++i) past_[i].push_back(available[i]);
   }
 
@@ -135,14 +135,14 @@ class PastSeller final : public QuotingSeller {
 
  private:
   const SellerPolicy policy_;
-  std::array<std::vector<double>, 2> past_;
+  PerResource<std::vector<double>> past_;
 };
 
 class ActuarySeller final : public QuotingSeller {
  public:
   ActuarySeller(const TierSellerOptions& options, std::vector<Actuary> actuaries)
       : QuotingSeller(Name(SellerPolicy::kActuary), options), actuaries_(std::move(actuaries)) {}
-  void Observe(const std::array<double, 2>& higher_use, const std::array<double, 2>&) override {
+  void Observe(const PerResource<double>& higher_use, const PerResource<double>&) override {
     for (size_t i = 0; i < 2; ++i)
       actuaries_[i].Observe(static_cast<double>(options_.capacity[i]), higher_use[i]);
   }
@@ -169,7 +169,7 @@ class ClairvoyantSeller final : public TierSeller {
       : risk_ppm_(kWholePpm - options.availability_ppm), future_(future) {
     for (std::vector<int64_t>& sold : sold_) sold.resize(future.period.size());
   }
-  void Observe(const std::array<double, 2>&, const std::array<double, 2>&) override {}
+  void Observe(const PerResource<double>&, const PerResource<double>&) override {}
 
   bool Grants(const SaleRequest& request) override {
     const auto known = refused_until_.find(request.job);
@@ -237,7 +237,7 @@ class ClairvoyantSeller final : public TierSeller {
 
   const int64_t risk_ppm_;
   const PoolFuture& future_;
-  std::array<std::vector<int64_t>, 2> sold_;             // by step
+  PerResource<std::vector<int64_t>> sold_;               // by step
   std::unordered_map<uint32_t, int64_t> refused_until_;  // by job; what is sold at a step only grows
 };
 

@@ -21,7 +21,7 @@
 namespace taut {
 
 // By Resource.
-using PoolAmounts = std::array<int64_t, 2>;
+using PoolAmounts = PerResource<int64_t>;
 
 enum class SellerPolicy : uint8_t {
   kNone,         // nothing
@@ -51,8 +51,8 @@ struct AskChange {
 };
 // What the clairvoyant knows.
 struct PoolFuture {
-  std::array<std::vector<double>, 2> available;  // by Resource and step
-  std::vector<int32_t> period;  // of each step, in which availability is accounted; ascending
+  PerResource<std::vector<double>> available;  // by Resource and step
+  std::vector<int32_t> period;                 // of each step, in which availability is accounted; ascending
   std::span<const std::vector<AskChange>> asks;  // by job: what it will ask for, ascending by step
 };
 
@@ -76,7 +76,7 @@ class TierSeller {
  public:
   virtual ~TierSeller() = default;
   // The next step, of all without gaps from step 0 on. By Resource; NaN: not measured.
-  virtual void Observe(const std::array<double, 2>& higher_use, const std::array<double, 2>& available) = 0;
+  virtual void Observe(const PerResource<double>& higher_use, const PerResource<double>& available) = 0;
   // Whether the job may be sold what it asks for at request.step, of which everything before is observed.
   virtual bool Grants(const SaleRequest& request) = 0;
   // That it was sold.

@@ -77,7 +77,7 @@ TEST_F(ManagedLaneTest, AGateIsNotAskedBelowItsFloor) {
   lane_.gate.floor = 1.75;
   EXPECT_EQ(DecideLimit(policy_, Facts(), lane_).after, 1.75);
   EXPECT_EQ(lane_.LimitInForce(4), 1.75);
-  policy_.cpu_bounds.upper = 1.6;
+  policy_.bounds_by[kCpuIndex].upper = 1.6;
   index_ += kWindowsPerDay;
   EXPECT_EQ(DecideLimit(policy_, Facts(), lane_).after, 1.6) << "the owner's bound wins";
 }

@@ -34,7 +34,7 @@ namespace {
 // What an overrun of this job costs, against one of a job of the defaults: of CPU by its class, of memory by its
 // tolerance of OOM kills.
 double OverrunPriceFactor(Resource resource, const JobInfo& job, const MovingWindowSettings& settings) {
-  if (resource == Resource::kCpu)
+  if (ThrottlesAtLimit(resource))
     return WorkFunctionRecommender::PriceFactor(ClassOf(job, settings.job_class));
   switch (settings.oom_tolerance) {
     case OomTolerance::kMinimal:
@@ -60,12 +60,12 @@ int32_t DecisionWindow(std::string_view job) {
   return static_cast<int32_t>(hash % kWindowsPerDay);
 }
 
-FleetModels::FleetModels(const VerticalSettings& settings)
-    : ensemble(settings.ensemble),
-      cpu(Resource::kCpu, settings.analogs),
-      memory(Resource::kMemory, settings.analogs),
-      cpu_work(Resource::kCpu, settings.work_function),
-      memory_work(Resource::kMemory, settings.work_function) {}
+FleetModels::FleetModels(const VerticalSettings& settings) : ensemble(settings.ensemble) {
+  for (const Resource r : kResources) {
+    analogs.emplace_back(r, settings.analogs);
+    works.emplace_back(r, settings.work_function);
+  }
+}
 
 void FleetModels::CloseDay(Resource r, int32_t day, FleetRows rows) {
   work_of(r).CloseDay(rows);
@@ -83,17 +83,26 @@ FleetModels FleetModels::ForecastersFor(Policy policy, Resource r, const Vertica
 }
 
 void FleetModels::Save(ByteWriter& out) const {
-  for (const AnalogFleet* model : {&cpu, &memory}) model->Save(out);
-  for (const WorkFunctionFleet* model : {&cpu_work, &memory_work}) model->Save(out);
+  for (size_t i = 0; i < kFirstResources; ++i) analogs[i].Save(out);
+  for (size_t i = 0; i < kFirstResources; ++i) works[i].Save(out);
+  for (size_t i = kFirstResources; i < kNumResources; ++i) {
+    analogs[i].Save(out);
+    works[i].Save(out);
+  }
 }
 
 absl::Status FleetModels::Load(ByteReader& in) {
-  for (AnalogFleet* model : {&cpu, &memory}) {
-    if (absl::Status s = model->Load(in); !s.ok()) return s;
+  for (size_t i = 0; i < kFirstResources; ++i) {
+    if (absl::Status s = analogs[i].Load(in); !s.ok()) return s;
   }
   if (in.remaining() == 0) return absl::OkStatus();  // of a version without the work function
-  for (WorkFunctionFleet* model : {&cpu_work, &memory_work}) {
-    if (absl::Status s = model->Load(in); !s.ok()) return s;
+  for (size_t i = 0; i < kFirstResources; ++i) {
+    if (absl::Status s = works[i].Load(in); !s.ok()) return s;
+  }
+  // A version without these resources ends here.
+  for (size_t i = kFirstResources; i < kNumResources && in.remaining() > 0; ++i) {
+    if (absl::Status s = analogs[i].Load(in); !s.ok()) return s;
+    if (absl::Status s = works[i].Load(in); !s.ok()) return s;
   }
   return absl::OkStatus();
 }
@@ -134,7 +143,7 @@ std::unique_ptr<Recommender> MakeEnsemble(const Ingredients& in) {
 std::unique_ptr<Recommender> MakeAnalogs(const Ingredients& in) {
   AnalogJob job{DecisionWindow(in.job.name), in.settings.analogs.OwnOrder(in.resource)};
   // A tolerance of OOM kills is an order (SettingsFor); a class is not.
-  if (in.resource == Resource::kCpu)
+  if (ThrottlesAtLimit(in.resource))
     job.price_factor = OverrunPriceFactor(in.resource, in.job, in.settings.moving_window);
   return std::make_unique<AnalogsRecommender>(in.fleet.of(in.resource), MakeEnsemble(in), in.settings.oom,
                                               job);
@@ -199,9 +208,9 @@ std::unique_ptr<Recommender> WithFloorOf(std::unique_ptr<Recommender> r, const R
     bounds.lower = bounds.granularity;
   }
   // Too little memory ends a start; too little CPU only slows it.
-  const bool is_memory = in.resource == Resource::kMemory;
-  floor.keep_start = is_memory && recipe.keep_start;
-  if (is_memory && recipe.young_margin) floor.young_margin = in.settings.ensemble.young_margin;
+  const bool kills = KillsAtLimit(in.resource);
+  floor.keep_start = kills && recipe.keep_start;
+  if (kills && recipe.young_margin) floor.young_margin = in.settings.ensemble.young_margin;
   return WithFloor(std::move(r), floor);
 }
 
@@ -223,7 +232,7 @@ std::unique_ptr<Recommender> NewRecommender(Policy policy, Resource resource, co
   // Floors and bounds hold for what comes from outside, too.
   const bool is_ours = recipe.kind == Recipe::Kind::kOurs || settings.external;
   const bool holds_after_oom = is_ours || (recipe.policy == Policy::kVpa && settings.vpa.oom_floor);
-  if (resource == Resource::kMemory && holds_after_oom) r = WithOomFloor(std::move(r), settings.oom);
+  if (KillsAtLimit(resource) && holds_after_oom) r = WithOomFloor(std::move(r), settings.oom);
   BoundSettings bounds = settings.bounds(resource);
   if (is_ours) r = WithFloorOf(std::move(r), recipe, in, bounds);
   return WithBounds(std::move(r), bounds);

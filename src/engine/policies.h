@@ -23,16 +23,14 @@ namespace taut {
 // Read-only while jobs are stepped; Update between days, from one thread.
 struct FleetModels {
   EnsembleConfig ensemble;
-  AnalogFleet cpu;
-  AnalogFleet memory;
-  WorkFunctionFleet cpu_work;
-  WorkFunctionFleet memory_work;
+  std::vector<AnalogFleet> analogs;  // by IndexOf
+  std::vector<WorkFunctionFleet> works;
 
   explicit FleetModels(const VerticalSettings& settings);
-  AnalogFleet& of(Resource r) { return r == Resource::kCpu ? cpu : memory; }
-  const AnalogFleet& of(Resource r) const { return r == Resource::kCpu ? cpu : memory; }
-  WorkFunctionFleet& work_of(Resource r) { return r == Resource::kCpu ? cpu_work : memory_work; }
-  const WorkFunctionFleet& work_of(Resource r) const { return r == Resource::kCpu ? cpu_work : memory_work; }
+  AnalogFleet& of(Resource r) { return analogs[IndexOf(r)]; }
+  const AnalogFleet& of(Resource r) const { return analogs[IndexOf(r)]; }
+  WorkFunctionFleet& work_of(Resource r) { return works[IndexOf(r)]; }
+  const WorkFunctionFleet& work_of(Resource r) const { return works[IndexOf(r)]; }
   // Takes in the rows of the day that ended, in a fixed order of jobs, of every recommender.
   void CloseDay(Resource r, int32_t day, FleetRows rows);
 

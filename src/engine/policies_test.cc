@@ -112,12 +112,12 @@ TEST(Policies, DailyDecisionsAreSpreadOverTheDayByTheJobsName) {
 
 TEST(Policies, NoLimitIsBelowTheDefaultFloorUnlessALowerBoundIsSet) {
   const VerticalSettings settings;
-  EXPECT_EQ(settings.memory_bounds.lower, 32 * kMiB);
-  EXPECT_EQ(settings.cpu_bounds.lower, 0.01);
+  EXPECT_EQ(settings.bounds_by[kMemoryIndex].lower, 32 * kMiB);
+  EXPECT_EQ(settings.bounds_by[kCpuIndex].lower, 0.01);
   for (const Resource r : kResources) {
     FleetModels fleet(settings);
     VerticalSettings low = settings;
-    (r == Resource::kCpu ? low.cpu_bounds : low.memory_bounds).lower = r == Resource::kCpu ? 0.002 : 2 * kMiB;
+    low.bounds_by[IndexOf(r)].lower = r == Resource::kCpu ? 0.002 : 2 * kMiB;
     for (const Policy policy : {Policy::kEnsemble, Policy::kAnalogs, Policy::kMovingWindow, Policy::kPeak}) {
       const auto floored = NewRecommender(policy, r, JobInfo(), settings, fleet);
       const auto chosen = NewRecommender(policy, r, JobInfo(), low, fleet);

@@ -102,7 +102,7 @@ TEST(Recipes, OnlyALowerBoundThatWasSetIsAboveTheOwnersLimit) {
   by_default.Use(4 * kMiB, 2 * kWindowsPerDay, 16 * kMiB);
   EXPECT_THAT(by_default.limit(), Optional(16.0 * kMiB));
   VerticalSettings bounded;
-  bounded.memory_bounds.lower = 24 * kMiB;
+  bounded.bounds_by[kMemoryIndex].lower = 24 * kMiB;
   OneJob chosen(Policy::kPeak, Resource::kMemory, bounded);
   chosen.Use(4 * kMiB, 2 * kWindowsPerDay, 16 * kMiB);
   EXPECT_THAT(chosen.limit(), Optional(24.0 * kMiB));
@@ -164,7 +164,7 @@ TEST(Recipes, ATaskOfAScaledJobIsSizedForABusyOne) {
       for (uint32_t t = 0; t < num; ++t) tasks.push_back({t, each, each});
       const MadeSignal made(Resource::kMemory, w, tasks);
       Signal s = made.get();
-      (of_series ? s.load : s.cpu_cores) = 8;
+      (of_series ? s.load : s.used_together[IndexOf(Resource::kCpu)]) = 8;
       one->Observe(s);
       limit = one->Recommend(WindowId{w + 1}).value_or(0);
     }
@@ -246,17 +246,19 @@ TEST(FleetModels, ForecastersKnowWhatTheFleetHasLearnt) {
   const VerticalSettings settings = Quick();
   FleetModels models(settings);
   Train(models, settings);
-  ASSERT_TRUE(models.memory.ready());
+  ASSERT_TRUE(models.of(Resource::kMemory).ready());
   const FleetModels analogs = models.ForecastersFor(Policy::kAnalogs, Resource::kMemory, settings);
-  EXPECT_TRUE(analogs.memory.ready());
-  EXPECT_FALSE(analogs.cpu.ready()) << "one resource alone";
-  EXPECT_EQ(analogs.memory.price(), models.memory.price()) << "the same order";
-  EXPECT_TRUE(models.ForecastersFor(Policy::kCombined, Resource::kMemory, settings).memory.ready());
+  EXPECT_TRUE(analogs.of(Resource::kMemory).ready());
+  EXPECT_FALSE(analogs.of(Resource::kCpu).ready()) << "one resource alone";
+  EXPECT_EQ(analogs.of(Resource::kMemory).price(), models.of(Resource::kMemory).price()) << "the same order";
+  EXPECT_TRUE(
+      models.ForecastersFor(Policy::kCombined, Resource::kMemory, settings).of(Resource::kMemory).ready());
   // A copy of a forest costs; a recommender that does not read it has none.
-  EXPECT_FALSE(models.ForecastersFor(Policy::kPeak, Resource::kMemory, settings).memory.ready());
+  EXPECT_FALSE(
+      models.ForecastersFor(Policy::kPeak, Resource::kMemory, settings).of(Resource::kMemory).ready());
   const FleetModels work = models.ForecastersFor(Policy::kWorkFunction, Resource::kCpu, settings);
-  EXPECT_EQ(work.cpu_work.share_over(), models.cpu_work.share_over());
-  EXPECT_FALSE(work.memory_work.share_over().has_value());
+  EXPECT_EQ(work.work_of(Resource::kCpu).share_over(), models.work_of(Resource::kCpu).share_over());
+  EXPECT_FALSE(work.work_of(Resource::kMemory).share_over().has_value());
 }
 
 std::string Saved(const FleetModels& models) {
@@ -281,13 +283,13 @@ TEST(FleetModels, ComeBackFromACheckpointAlsoOfAnEarlierVersion) {
 
   std::string work;
   ByteWriter out(&work);
-  models.cpu_work.Save(out);
+  models.work_of(Resource::kCpu).Save(out);
   const size_t first_work = work.size();
-  models.memory_work.Save(out);
+  models.work_of(Resource::kMemory).Save(out);
   FleetModels earlier(settings);
   ASSERT_TRUE(load(std::string_view(bytes).substr(0, bytes.size() - work.size()), earlier).ok());
-  EXPECT_TRUE(earlier.memory.ready());
-  EXPECT_FALSE(earlier.cpu_work.share_over().has_value());
+  EXPECT_TRUE(earlier.of(Resource::kMemory).ready());
+  EXPECT_FALSE(earlier.work_of(Resource::kCpu).share_over().has_value());
 
   // What is cut off within any of the four is refused.
   const size_t whole = bytes.size();

@@ -50,23 +50,23 @@ void Save(const RiskKey& key, ByteWriter& out) {
 bool Load(ByteReader& in, RiskKey& key) {
   std::array<uint8_t, 5> v{};
   for (uint8_t& byte : v) byte = in.Get<uint8_t>();
-  if (v[0] > 1 || v[1] > 1 || v[2] >= kPromiseNames.size() || v[4] >= kJobSizeNames.size()) return false;
+  if (v[0] >= kNumResources || v[1] > 1 || v[2] >= kPromiseNames.size() || v[4] >= kJobSizeNames.size())
+    return false;
   key = {static_cast<Resource>(v[0]), v[1] != 0, static_cast<RiskPromise>(v[2]), v[3], v[4]};
-  return v[3] < (key.resource == Resource::kCpu ? kJobClassNames.size() : kOomToleranceNames.size());
+  return v[3] < (ThrottlesAtLimit(key.resource) ? kJobClassNames.size() : kOomToleranceNames.size());
 }
 
 }  // namespace
 
 JobSize JobSizeOf(Resource r, double limit) {
   JobSize size = 0;
-  for (double bound = 0.25 * (r == Resource::kCpu ? 1 : kGiB);
-       size + 1U < kJobSizeNames.size() && limit >= bound; bound *= 4)
+  for (double bound = 0.25 * UnitOf(r).large; size + 1U < kJobSizeNames.size() && limit >= bound; bound *= 4)
     ++size;
   return size;
 }
 
 std::string_view RiskKey::class_name() const {
-  return resource == Resource::kCpu ? kJobClassNames[job_class] : kOomToleranceNames[job_class];
+  return ThrottlesAtLimit(resource) ? kJobClassNames[job_class] : kOomToleranceNames[job_class];
 }
 
 void RiskSums::Add(const RiskDay& day) {
@@ -196,15 +196,16 @@ std::vector<BrokenPromise> BrokenPromises(const RiskBook& book) {
 
 std::string BrokenText(const BrokenPromise& broken) {
   const RiskKey& key = broken.key;
-  const bool cpu = key.resource == Resource::kCpu;
-  const std::string which = broken.total ? "all jobs"
-                                         : StrCat(cpu ? "class " : "OOM tolerance ", key.class_name(), ", ",
-                                                  key.size_name(), cpu ? " cores" : " GiB");
+  const bool classes = ThrottlesAtLimit(key.resource);
+  const std::string which = broken.total
+                                ? "all jobs"
+                                : StrCat(classes ? "class " : "OOM tolerance ", key.class_name(), ", ",
+                                         key.size_name(), " ", UnitOf(key.resource).large_name);
   return fmt::format(
       "more overruns than promised: {} limits that are {} ({}): {} of {} were above the limit, {} {} (about "
       "{:.0f} "
       "job-days, newer ones weigh more); see taut promises",
-      cpu ? "CPU" : "memory", key.set ? "in force" : "shown", which,
+      RowOf(key.resource).word, key.set ? "in force" : "shown", which,
       RiskShareText(key.counts_work(), *DeliveredShare(key, broken.recent)),
       key.counts_work() ? "the work" : "job-days",
       RiskShareText(key.counts_work(), *PromisedShare(key, broken.recent)),

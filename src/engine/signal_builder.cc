@@ -50,24 +50,17 @@ void DaySignals::Build(const JobDay& day, Resource resource) {
   extents_.clear();
   tasks_.clear();
   buckets_.clear();
-  const bool cpu = resource == Resource::kCpu;
+  const bool cpu = resource == Resource::kCpu;  // alone has buckets of its samples
   for (const JobWindow& w : day.windows) {
     Extent e{.first_task = tasks_.size(), .first_bucket = buckets_.size()};
-    double cpu_cores = 0, memory_bytes = 0;
-    bool measures_cpu = false, measures_memory = false;
+    PerResource<std::optional<double>> together = {};
     for (uint32_t i = 0; i < w.num_tasks; ++i) {
       const TaskWindow& t = day.tasks[w.first_task + i];
-      if (t.cpu_mean_cores >= 0) {
-        cpu_cores += t.cpu_mean_cores;
-        measures_cpu = true;
-      }
-      if (t.memory_mean_bytes >= 0) {
-        memory_bytes += t.memory_mean_bytes;
-        measures_memory = true;
+      for (const Resource r : kResources) {
+        if (t.mean(r) >= 0) together[IndexOf(r)] = together[IndexOf(r)].value_or(0) + double{t.mean(r)};
       }
       // CPU above the limit is throttled second by second, but what is judged is the 5-minute mean.
-      const TaskUsage usage = cpu ? TaskUsage{t.task, t.cpu_mean_cores, t.cpu_mean_cores}
-                                  : TaskUsage{t.task, t.memory_mean_bytes, t.memory_peak_bytes};
+      const TaskUsage usage{t.task, t.mean(resource), t.judged(resource)};
       if (usage.mean >= 0 && usage.peak >= 0) tasks_.push_back(usage);
     }
     e.num_tasks = tasks_.size() - e.first_task;
@@ -79,16 +72,16 @@ void DaySignals::Build(const JobDay& day, Resource resource) {
       AppendMemoryBuckets({tasks_.data() + e.first_task, e.num_tasks}, buckets_);
     }
     e.num_buckets = buckets_.size() - e.first_bucket;
-    const float owner = cpu ? w.cpu_limit_cores : w.memory_limit_bytes;
+    const float owner = w.limit(resource);
     Signal s{.window = w.window, .buckets = {}, .tasks = {}, .owner_limit = {}};
     if (owner >= 0) s.owner_limit = owner;
-    const float owner_sum = cpu ? w.cpu_limit_sum_cores : w.memory_limit_sum_bytes;
+    const float owner_sum = w.limit_sum(resource);
     if (owner_sum >= 0) s.owner_limit_sum = owner_sum;
     if (w.load >= 0) s.load = w.load;
-    if (measures_cpu) s.cpu_cores = cpu_cores;
-    if (measures_memory) s.memory_bytes = memory_bytes;
-    if (w.cpu_limit_cores >= 0) s.owner_cpu_limit = w.cpu_limit_cores;
-    if (w.memory_limit_bytes >= 0) s.owner_memory_limit = w.memory_limit_bytes;
+    s.used_together = together;
+    for (const Resource r : kResources) {
+      if (w.limit(r) >= 0) s.owner_limits[IndexOf(r)] = w.limit(r);
+    }
     s.named = std::span(day.signals).subspan(w.first_signal, w.num_signals);
     if (cpu && w.cpu_throttled >= 0) s.throttled = w.cpu_throttled;
     signals_.push_back(s);

@@ -134,18 +134,18 @@ Signal Built(const JobDay& day, Resource r) {
 TEST(DaySignals, SayWhatAllTasksUsedOfBothResources) {
   for (const Resource r : kResources) {
     const Signal s = Built(OneWindow(), r);
-    EXPECT_EQ(s.cpu_cores, 1.75);
-    EXPECT_EQ(s.memory_bytes, 100);
+    EXPECT_EQ(s.together(Resource::kCpu), 1.75);
+    EXPECT_EQ(s.together(Resource::kMemory), 100);
   }
   JobDay idle = OneWindow();
   idle.tasks = {{.task = 0, .cpu_mean_cores = 0, .cpu_peak_cores = 0},
                 {.task = 1, .cpu_mean_cores = 0, .cpu_peak_cores = 0}};
-  EXPECT_EQ(Built(idle, Resource::kCpu).cpu_cores, 0) << "measured, and nothing was used";
-  EXPECT_FALSE(Built(idle, Resource::kCpu).memory_bytes.has_value());
+  EXPECT_EQ(Built(idle, Resource::kCpu).together(Resource::kCpu), 0) << "measured, and nothing was used";
+  EXPECT_FALSE(Built(idle, Resource::kCpu).together(Resource::kMemory).has_value());
   idle.tasks = {{.task = 0, .memory_mean_bytes = 0, .memory_peak_bytes = 0},
                 {.task = 1, .memory_mean_bytes = 0, .memory_peak_bytes = 0}};
-  EXPECT_EQ(Built(idle, Resource::kMemory).memory_bytes, 0);
-  EXPECT_FALSE(Built(idle, Resource::kMemory).cpu_cores.has_value());
+  EXPECT_EQ(Built(idle, Resource::kMemory).together(Resource::kMemory), 0);
+  EXPECT_FALSE(Built(idle, Resource::kMemory).together(Resource::kCpu).has_value());
 }
 
 TEST(DaySignals, ATaskWithoutItsMeanOrItsPeakIsLeftOut) {
@@ -163,8 +163,9 @@ TEST(DaySignals, OwnersLimitsLoadAndThrottlingAreThoseOfTheWindow) {
   JobWindow& w = day.windows[0];
   for (const Resource r : kResources) {
     const Signal none = Built(day, r);
-    for (const auto& absent : {none.owner_limit, none.owner_limit_sum, none.load, none.owner_cpu_limit,
-                               none.owner_memory_limit, none.throttled, none.cut_at, none.limit}) {
+    for (const auto& absent :
+         {none.owner_limit, none.owner_limit_sum, none.load, none.owner_limits[kCpuIndex],
+          none.owner_limits[kMemoryIndex], none.throttled, none.cut_at, none.limit}) {
       EXPECT_FALSE(absent.has_value());
     }
     EXPECT_TRUE(none.named.empty());
@@ -175,8 +176,8 @@ TEST(DaySignals, OwnersLimitsLoadAndThrottlingAreThoseOfTheWindow) {
   w.num_signals = 2;
   for (const Resource r : kResources) {
     const Signal zero = Built(day, r);
-    for (const auto& known :
-         {zero.owner_limit, zero.owner_limit_sum, zero.load, zero.owner_cpu_limit, zero.owner_memory_limit}) {
+    for (const auto& known : {zero.owner_limit, zero.owner_limit_sum, zero.load, zero.owner_limits[kCpuIndex],
+                              zero.owner_limits[kMemoryIndex]}) {
       EXPECT_EQ(known, 0);
     }
     EXPECT_EQ(zero.throttled, r == Resource::kCpu ? std::optional(0.0) : std::nullopt);
@@ -194,8 +195,8 @@ TEST(DaySignals, OwnersLimitsLoadAndThrottlingAreThoseOfTheWindow) {
     const bool cpu = r == Resource::kCpu;
     EXPECT_EQ(s.owner_limit, cpu ? 4 : 500);
     EXPECT_EQ(s.owner_limit_sum, cpu ? 6 : 900);
-    EXPECT_EQ(s.owner_cpu_limit, 4);
-    EXPECT_EQ(s.owner_memory_limit, 500);
+    EXPECT_EQ(s.owner_limits[kCpuIndex], 4);
+    EXPECT_EQ(s.owner_limits[kMemoryIndex], 500);
     EXPECT_EQ(s.load, 7);
     EXPECT_EQ(s.throttled, cpu ? std::optional(0.5) : std::nullopt) << "of CPU alone";
   }

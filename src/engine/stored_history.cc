@@ -67,7 +67,7 @@ void StepHistory(const StoredHistory& history, DaySignals& signals, Lane& lane, 
   const auto start = [&](int32_t day) {
     if (day > at.day) lane.StartDay(at.day = day);
   };
-  RecordedOoms recorded(history.resource == Resource::kMemory ? history.ooms : std::span<const OomRecord>());
+  RecordedOoms recorded(KillsAtLimit(history.resource) ? history.ooms : std::span<const OomRecord>());
   AppliedLimits applied(history.decisions, history.resource);
   FleetRows ignored;  // the fleet's models have these days already
   for (const JobDay& day : history.days) {

@@ -62,7 +62,7 @@ std::string MemoryQuantity(double bytes) {
 }
 
 std::string Quantity(Resource resource, double amount) {
-  return resource == Resource::kCpu ? CpuQuantity(amount) : MemoryQuantity(amount);
+  return InCores(resource) ? CpuQuantity(amount) : MemoryQuantity(amount);
 }
 
 std::string QuantitiesJson(const std::optional<double>& cpu, const std::optional<double>& memory) {

@@ -18,7 +18,7 @@ constexpr std::string_view kEllipsis = "...";
 
 // Bytes that are no whole Mi are no amount that people can read.
 std::string ReadableQuantity(Resource r, double amount) {
-  return Quantity(r, r == Resource::kCpu ? amount : std::ceil(amount / kStatusMiB) * kStatusMiB);
+  return Quantity(r, InCores(r) ? amount : std::ceil(amount / kStatusMiB) * kStatusMiB);
 }
 
 void Put(Resource r, const ResourceStatus& of, bool with_reasons, std::string& out) {

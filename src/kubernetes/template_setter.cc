@@ -31,7 +31,7 @@ struct TemplateSetter::Plan {
   Pod before, after;                     // a pod of it, for the rules that hold for pods
   std::vector<TemplateAmounts> amounts;  // of the apply
   // By container and resource: the amounts are decided.
-  std::vector<std::array<bool, kResources.size()>> decided;
+  std::vector<PerResource<bool>> decided;
   bool has_orders = false;  // something is ordered, or stays as it was ordered before
   double period_s = 0;
 

@@ -34,7 +34,7 @@ struct WorkloadTemplate {
     TemplateField request, limit;
   };
   // By container, then by Resource.
-  std::vector<std::array<Fields, kResources.size()>> fields;
+  std::vector<PerResource<Fields>> fields;
   bool noted = false;   // Tautline has set something: kOwnersAnnotation says what the owner wants
   int64_t set_s = 0;    // Unix time when Tautline applied it last; 0: never
   std::string gitops;   // what keeps it as in a repository, for people; "": nothing is known to

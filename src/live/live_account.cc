@@ -12,7 +12,7 @@ namespace {
 
 // Of an amount of each task that holds for a window.
 uint64_t Quantity(Resource r, double amount, uint32_t tasks) {
-  const double units = r == Resource::kCpu ? amount * 1000 : amount / kMiB;
+  const double units = amount * UnitOf(r).accounted;
   constexpr double kMost = 1e15;  // a damaged figure is not a bill
   return static_cast<uint64_t>(std::llround(std::clamp(units * tasks * kWindowSeconds, 0.0, kMost)));
 }

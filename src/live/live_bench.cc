@@ -62,7 +62,7 @@ class Window {
     named_[0].value = static_cast<float>(100 * level);
     named_[1].value = static_cast<float>(900 * level);
     Signal signal{.window = WindowId{window}, .buckets = {}, .tasks = tasks_, .owner_limit = 1};
-    signal.cpu_cores = level;
+    signal.used_together[IndexOf(Resource::kCpu)] = level;
     signal.named = named_;
     return signal;
   }

@@ -510,14 +510,15 @@ void LiveFleet::Retrain(JobId id, std::span<const JobDay> days, std::span<const 
   int32_t begun = job.day;
   if (!days.empty()) begun = std::max(day_, days.back().day);
   if (days.empty() && day_ != INT32_MIN) begun = day_;
-  const bool keeps_one = job.lanes[0].needs_history != job.lanes[1].needs_history;
-  if (keeps_one) {
+  // Some lanes stay as they are.
+  const bool keeps = job.needs_history() && !std::ranges::all_of(job.lanes, &LiveLane::needs_history);
+  if (keeps) {
     Wake(job);
     if (begun > job.day) StartDay(job, begun);
   }
   for (const Resource r : kResources) {
     LiveLane& lane = job.of(r);
-    if (keeps_one && !lane.needs_history) continue;
+    if (keeps && !lane.needs_history) continue;
     lane.lane =
         Relived(job, {.resource = r, .days = days, .ooms = ooms, .decisions = decisions, .open_day = day_});
     lane.asleep.clear();

@@ -1,23 +1,27 @@
 #include "live/live_job.h"
 
 #include <algorithm>
+#include <span>
 
 #include "base/strings.h"
 
 namespace taut {
 namespace {
 
+// Of which each version has a lane. Lanes of later resources follow behind the rest (SaveLater).
+std::span<const Resource> FirstResources() { return std::span(kResources).first(kFirstResources); }
+std::span<const Resource> LaterResources() { return std::span(kResources).subspan(kFirstResources); }
+
 // What the lanes were made with. Lanes with an external recommender before theirs, or of tasks that are scaled,
 // have another state.
 struct MadeWith {
   PolicyPair recommenders;
-  uint8_t around = 0;                      // the external recommender, and what the tasks are scaled by
-  std::array<uint8_t, 2> order_classes{};  // JobPolicy::order_class, by Resource
+  uint8_t around = 0;                    // the external recommender, and what the tasks are scaled by
+  PerResource<uint8_t> order_classes{};  // JobPolicy::order_class
 
   bool Same(const MadeWith& other, Resource r) const {
-    const auto i = static_cast<size_t>(r);
     return recommenders.of(r) == other.recommenders.of(r) && around == other.around &&
-           order_classes[i] == other.order_classes[i];
+           order_classes[IndexOf(r)] == other.order_classes[IndexOf(r)];
   }
 };
 
@@ -26,18 +30,20 @@ constexpr uint8_t kExternal = 0x80, kScaled = 0x20, kRecommenderBits = 0x1F, kOn
 
 MadeWith MadeWithOf(const JobPolicy& policy) {
   const auto scaled = kScaled * static_cast<uint8_t>(ScaledByOf(policy));
-  return {.recommenders = policy.recommenders(),
-          .around = static_cast<uint8_t>(scaled | (policy.external ? kExternal : 0)),
-          .order_classes = {policy.order_class(Resource::kCpu), policy.order_class(Resource::kMemory)}};
+  MadeWith made{.recommenders = policy.recommenders(),
+                .around = static_cast<uint8_t>(scaled | (policy.external ? kExternal : 0))};
+  for (const Resource r : kResources) made.order_classes[IndexOf(r)] = policy.order_class(r);
+  return made;
 }
 
 void Save(const MadeWith& made, ByteWriter& out) {
   const std::optional<Policy> one = made.recommenders.one();
   out.Put(static_cast<uint8_t>(made.around | (one.has_value() ? static_cast<uint8_t>(*one) : kOneEach)));
   if (!one.has_value()) {
-    for (const Resource r : kResources) out.Put(static_cast<uint8_t>(made.recommenders.of(r)));
+    out.Put(static_cast<uint8_t>(made.recommenders.cpu));
+    out.Put(static_cast<uint8_t>(made.recommenders.memory));
   }
-  for (const uint8_t order_class : made.order_classes) out.Put(order_class);
+  for (const Resource r : FirstResources()) out.Put(made.order_classes[IndexOf(r)]);
 }
 
 MadeWith LoadMadeWith(ByteReader& in) {
@@ -51,7 +57,7 @@ MadeWith LoadMadeWith(ByteReader& in) {
   } else {
     made.recommenders = PolicyPair(static_cast<Policy>(one));
   }
-  for (uint8_t& order_class : made.order_classes) order_class = in.Get<uint8_t>();
+  for (const Resource r : FirstResources()) made.order_classes[IndexOf(r)] = in.Get<uint8_t>();
   return made;
 }
 
@@ -67,6 +73,8 @@ bool IsNeeded(uint8_t saved, Resource r) { return saved == 1 || saved == (r == R
 // what is known of the owner's amounts beside it, and is written where there is any; the third has the starts of
 // tasks beside these.
 constexpr uint8_t kMoreVersion = 1, kOwnersVersion = 2, kStartsVersion = 3;
+// A bit beside the version: lanes of later resources are there.
+constexpr uint8_t kHasLater = 0x80;
 
 bool KnowsOwners(const LiveLane& lane) {
   return lane.ordered_before >= 0 || lane.owner_before != lane.owner_limit;
@@ -83,20 +91,84 @@ absl::Status LoadStarts(ByteReader& in, JobStarts& starts) {
   return absl::OkStatus();
 }
 
-absl::Status LoadMore(ByteReader& in, LiveJob& job) {
-  const auto version = in.Get<uint8_t>();
+void SaveLane(const LiveLane& lane, ByteWriter& out) {
+  for (const float v : {lane.usage_mean, lane.usage_peak, lane.owner_limit}) out.Put(v);
+  out.Put(lane.tasks);
+  out.PutString(lane.hold);
+  lane.gate.Save(out);
+  if (lane.lane.sleeps()) {
+    out.PutString(lane.asleep);
+    return;
+  }
+  std::string state;
+  ByteWriter inner(&state);
+  lane.lane.Save(inner);
+  out.PutString(state);
+}
+
+// `needed`: it needed history when it was saved; `same`: its recommender is the one that was saved.
+absl::Status LoadLane(ByteReader& in, bool needed, bool same, LiveLane& lane) {
+  for (float* v : {&lane.usage_mean, &lane.usage_peak, &lane.owner_limit}) *v = in.Get<float>();
+  lane.tasks = in.Get<uint32_t>();
+  lane.hold = in.GetString();
+  if (absl::Status s = lane.gate.Load(in); !s.ok()) return s;
+  const std::string_view state = in.GetString();
+  lane.needs_history = needed || !same;
+  if (!same || in.failed()) return absl::OkStatus();
+  if (lane.lane.sleeps()) {
+    if (absl::Status s = lane.lane.LoadAsleep(state); !s.ok()) return s;
+    lane.asleep = state;
+    return absl::OkStatus();
+  }
+  ByteReader inner(state);
+  if (absl::Status s = lane.lane.Load(inner); !s.ok()) return s;
+  return inner.remaining() == 0 ? absl::OkStatus() : absl::DataLossError("a lane with trailing bytes");
+}
+
+void SaveLater(const LiveJob& job, const MadeWith& made, ByteWriter& out) {
+  out.Put(static_cast<uint8_t>(LaterResources().size()));
+  for (const Resource r : LaterResources()) {
+    const LiveLane& lane = job.of(r);
+    out.Put(made.order_classes[IndexOf(r)]);
+    out.Put(static_cast<uint8_t>(lane.needs_history));
+    SaveLane(lane, out);
+    for (const float v : {lane.applied, lane.owner_before, lane.ordered_before}) out.Put(v);
+  }
+}
+
+absl::Status LoadLater(ByteReader& in, MadeWith made, const MadeWith& wanted, LiveJob& job) {
+  const auto saved = in.Get<uint8_t>();
+  if (saved != LaterResources().size()) return absl::UnimplementedError("lanes of other resources");
+  for (const Resource r : LaterResources()) {
+    LiveLane& lane = job.of(r);
+    made.order_classes[IndexOf(r)] = in.Get<uint8_t>();
+    const bool needed = in.Get<uint8_t>() != 0;
+    if (absl::Status s = LoadLane(in, needed, made.Same(wanted, r), lane); !s.ok()) return s;
+    for (float* v : {&lane.applied, &lane.owner_before, &lane.ordered_before}) *v = in.Get<float>();
+  }
+  return absl::OkStatus();
+}
+
+absl::Status LoadMore(ByteReader& in, const MadeWith& made, const MadeWith& wanted, LiveJob& job) {
+  const auto first = in.Get<uint8_t>();
+  const auto version = static_cast<uint8_t>(first & ~kHasLater);
+  const bool has_later = (first & kHasLater) != 0;
   if (version < kMoreVersion || version > kStartsVersion) return absl::OkStatus();
-  for (const Resource r : kResources) job.of(r).applied = in.Get<float>();
+  for (const Resource r : FirstResources()) job.of(r).applied = in.Get<float>();
   job.managed = in.Get<uint8_t>() != 0;
   job.periods = in.Get<float>();
   job.throttled = in.Get<float>();
-  for (LiveLane& lane : job.lanes) {
+  for (const Resource r : FirstResources()) {
+    LiveLane& lane = job.of(r);
     lane.owner_before = version >= kOwnersVersion ? in.Get<float>() : lane.owner_limit;
     lane.ordered_before = version >= kOwnersVersion ? in.Get<float>() : kAbsent;
   }
   if (version == kStartsVersion) {
     job.starts = std::make_unique<JobStarts>();
     if (absl::Status s = LoadStarts(in, *job.starts); !s.ok()) return s;
+  }
+  if (has_later) {
+    if (absl::Status s = LoadLater(in, made, wanted, job); !s.ok()) return s;
   }
   if (in.failed() || in.remaining() == 0) return absl::OkStatus();
   absl::StatusOr<std::unique_ptr<LiveReplicas>> replicas = LiveReplicas::Load(in, *job.policy);
@@ -144,7 +216,8 @@ void LiveJobState::Sleep() {
 }
 
 void SaveLiveJob(const LiveJob& job, ByteWriter& out) {
-  Save(MadeWithOf(*job.policy), out);
+  const MadeWith made = MadeWithOf(*job.policy);
+  Save(made, out);
   out.Put(SavedNeed(job));
   out.Put(static_cast<uint8_t>(job.seen_today));
   out.Put(static_cast<uint8_t>(job.over_today));
@@ -155,34 +228,22 @@ void SaveLiveJob(const LiveJob& job, ByteWriter& out) {
   out.Put(job.ooms_day);
   job.migration.Save(out);
   out.PutString(job.notice);
-  for (const Resource r : kResources) {
-    const LiveLane& lane = job.of(r);
-    for (const float v : {lane.usage_mean, lane.usage_peak, lane.owner_limit}) out.Put(v);
-    out.Put(lane.tasks);
-    out.PutString(lane.hold);
-    lane.gate.Save(out);
-    if (lane.lane.sleeps()) {
-      out.PutString(lane.asleep);
-      continue;
-    }
-    std::string state;
-    ByteWriter inner(&state);
-    lane.lane.Save(inner);
-    out.PutString(state);
-  }
+  for (const Resource r : FirstResources()) SaveLane(job.of(r), out);
   const bool owners = std::ranges::any_of(job.lanes, KnowsOwners);
   const bool starts = job.starts != nullptr;
-  out.Put(starts ? kStartsVersion : owners ? kOwnersVersion : kMoreVersion);
-  for (const Resource r : kResources) out.Put(job.of(r).applied);
+  const uint8_t version = starts ? kStartsVersion : owners ? kOwnersVersion : kMoreVersion;
+  out.Put(static_cast<uint8_t>(LaterResources().empty() ? version : version | kHasLater));
+  for (const Resource r : FirstResources()) out.Put(job.of(r).applied);
   out.Put(static_cast<uint8_t>(job.managed));
   out.Put(job.periods);
   out.Put(job.throttled);
-  for (const LiveLane& lane : job.lanes) {
+  for (const Resource r : FirstResources()) {
     if (!owners && !starts) break;
-    out.Put(lane.owner_before);
-    out.Put(lane.ordered_before);
+    out.Put(job.of(r).owner_before);
+    out.Put(job.of(r).ordered_before);
   }
   if (starts) SaveStarts(*job.starts, out);
+  if (!LaterResources().empty()) SaveLater(job, made, out);
   if (job.replicas != nullptr) job.replicas->Save(out);
 }
 
@@ -198,27 +259,11 @@ absl::Status LoadLiveJob(ByteReader& in, LiveJob& job) {
   job.ooms_day = in.Get<int32_t>();
   if (absl::Status s = job.migration.Load(in); !s.ok()) return s;
   job.notice = in.GetString();
-  for (const Resource r : kResources) {
-    LiveLane& lane = job.of(r);
-    for (float* v : {&lane.usage_mean, &lane.usage_peak, &lane.owner_limit}) *v = in.Get<float>();
-    lane.tasks = in.Get<uint32_t>();
-    lane.hold = in.GetString();
-    if (absl::Status s = lane.gate.Load(in); !s.ok()) return s;
-    const std::string_view state = in.GetString();
-    const bool same = made.Same(wanted, r);
-    lane.needs_history = IsNeeded(need, r) || !same;
-    if (!same || in.failed()) continue;
-    if (lane.lane.sleeps()) {
-      if (absl::Status s = lane.lane.LoadAsleep(state); !s.ok()) return s;
-      lane.asleep = state;
-      continue;
-    }
-    ByteReader inner(state);
-    if (absl::Status s = lane.lane.Load(inner); !s.ok()) return s;
-    if (inner.remaining() != 0) return absl::DataLossError("a lane with trailing bytes");
+  for (const Resource r : FirstResources()) {
+    if (absl::Status s = LoadLane(in, IsNeeded(need, r), made.Same(wanted, r), job.of(r)); !s.ok()) return s;
   }
   if (!in.failed() && in.remaining() > 0) {
-    if (absl::Status s = LoadMore(in, job); !s.ok()) return s;
+    if (absl::Status s = LoadMore(in, made, wanted, job); !s.ok()) return s;
   }
   return in.status(StrCat("the state of job ", job.record.name));
 }

@@ -96,7 +96,7 @@ struct JobStarts {
 struct LiveJobState {
   std::shared_ptr<const JobPolicy> policy;
   std::vector<Override> overrides;
-  std::array<LiveLane, 2> lanes;           // by Resource
+  PerResource<LiveLane> lanes;             // by Resource
   std::unique_ptr<LiveReplicas> replicas;  // null: nothing is recommended or ordered
   std::unique_ptr<JobStarts> starts;       // null: cpu.startup_window is off, or no window has closed since
   bool lost = false;                       // during a restore: its checkpoint could not be read
@@ -116,26 +116,32 @@ struct LiveJobState {
   std::optional<double> throttled_share() const {
     return periods > 0 ? std::optional(double{throttled} / double{periods}) : std::nullopt;
   }
-  bool needs_history() const { return lanes[0].needs_history || lanes[1].needs_history; }
+  bool needs_history() const { return std::ranges::any_of(lanes, &LiveLane::needs_history); }
   // The CPU limit of a task in its start-up window, where the others have `steady`; nullopt: the setting is off,
   // or it is no higher.
   std::optional<StartBoost> BoostAt(double steady) const;
   // Of the limit in force. nullopt also where Tautline has ordered none.
   std::optional<StartBoost> BoostNow() const;
-  void WantHistory() { lanes[0].needs_history = lanes[1].needs_history = true; }
+  void WantHistory() {
+    for (LiveLane& lane : lanes) lane.needs_history = true;
+  }
   // Its lanes are bytes, until it is measured again.
   bool sleeps() const { return lanes[0].lane.sleeps(); }
-  bool is_blank() const { return lanes[0].is_blank() || lanes[1].is_blank(); }
+  bool is_blank() const { return std::ranges::any_of(lanes, &LiveLane::is_blank); }
   void Sleep();
 
-  LiveLane& of(Resource r) { return lanes[static_cast<size_t>(r)]; }
-  const LiveLane& of(Resource r) const { return lanes[static_cast<size_t>(r)]; }
+  LiveLane& of(Resource r) { return lanes[IndexOf(r)]; }
+  const LiveLane& of(Resource r) const { return lanes[IndexOf(r)]; }
   // OOM kills of the 7 days up to `day`.
   uint32_t OomsOfWeek(int32_t day) const;
   // Kills of a day that is a week older than the newest are not counted.
   void CountOoms(int32_t day, uint64_t kills);
   // Of a limit.
-  int64_t last_change_s() const { return std::max(lanes[0].gate.last_change_s, lanes[1].gate.last_change_s); }
+  int64_t last_change_s() const {
+    int64_t newest = INT64_MIN;
+    for (const LiveLane& lane : lanes) newest = std::max(newest, lane.gate.last_change_s);
+    return newest;
+  }
 };
 
 struct LiveJob : LiveJobState {

@@ -59,8 +59,7 @@ void LiveFleet::TakeOwnersAmounts(ClosedWindow& closed, size_t first, size_t las
       TakeOwnersAmount(job->policy->allocation(r), r, data);
       // Agents know what they have set from what they found.
       if (settings_.enforcement != Enforcement::kAlways || data.num_reports > 0) continue;
-      JobWindow& w = data.window;
-      DropReadBack(closed.window, r, *job, r == Resource::kCpu ? w.cpu_limit_cores : w.memory_limit_bytes);
+      DropReadBack(closed.window, r, *job, data.window.limit(r));
     }
   }
 }
@@ -145,7 +144,7 @@ void LiveFleet::ObserveJob(const ClosedWindow& closed, size_t index, FleetPoint*
     lane.usage_peak = static_cast<float>(signal.peak);
     lane.owner_limit = signal.owner_limit.has_value() ? static_cast<float>(*signal.owner_limit) : kAbsent;
     if (lane.owner_limit >= 0) lane.owner_before = lane.owner_limit;
-    lane.of_request = data.of_request[static_cast<size_t>(r)];
+    lane.of_request = data.of_request[IndexOf(r)];
     lane.tasks = tasks;
     if (r == Resource::kCpu && job.replicas != nullptr) {
       job.replicas->Observe(signal, Enforced(job) ? lane.real_limit() : lane.owner(), SizeUseOf(job),

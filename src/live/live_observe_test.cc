@@ -59,7 +59,7 @@ TEST(LiveFleetThreads, TheSameBytesOnAnyNumberOfThem) {
   std::string said, said_on_threads;
   const auto fleet = Lived(cell, Policy::kCombined, RunInOrder, said);
   const auto on_threads = Lived(cell, Policy::kCombined, RunOnThreads, said_on_threads);
-  ASSERT_TRUE(fleet->models().memory.ready());
+  ASSERT_TRUE(fleet->models().of(Resource::kMemory).ready());
   EXPECT_EQ(said, said_on_threads);
   EXPECT_EQ(Models(*fleet), Models(*on_threads));
   const std::string chunk = Chunk(*fleet);

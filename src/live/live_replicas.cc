@@ -47,8 +47,8 @@ std::unique_ptr<LiveReplicas> LiveReplicas::For(const JobPolicy& policy) {
   const auto least = [](double most, const std::optional<double>& bound) {
     return std::min(most, bound.value_or(most));
   };
-  sizing.max_cores = least(sizing.max_cores, policy.cpu_bounds.Within(policy.cpu_allowed).upper);
-  sizing.max_bytes = least(sizing.max_bytes, policy.memory_bounds.Within(policy.memory_allowed).upper);
+  sizing.max_cores = least(sizing.max_cores, policy.AllowedBounds(Resource::kCpu).upper);
+  sizing.max_bytes = least(sizing.max_bytes, policy.AllowedBounds(Resource::kMemory).upper);
   return std::make_unique<LiveReplicas>(**info, settings);
 }
 
@@ -142,10 +142,11 @@ bool LiveReplicas::TakeOutcome(uint64_t decision, Outcome outcome) {
 
 std::span<const double> LiveReplicas::SignalsOf(const Signal& cpu) {
   signals_.clear();
-  const std::pair<std::string_view, std::optional<double>> own[] = {{kOwnSignals[0], cpu.cpu_cores},
-                                                                    {kOwnSignals[1], cpu.memory_bytes},
-                                                                    {kOwnSignals[2], cpu.owner_cpu_limit},
-                                                                    {kOwnSignals[3], cpu.owner_memory_limit}};
+  const std::pair<std::string_view, std::optional<double>> own[] = {
+      {kOwnSignals[0], cpu.together(Resource::kCpu)},
+      {kOwnSignals[1], cpu.together(Resource::kMemory)},
+      {kOwnSignals[2], cpu.owner_limits[IndexOf(Resource::kCpu)]},
+      {kOwnSignals[3], cpu.owner_limits[IndexOf(Resource::kMemory)]}};
   for (const std::string& name : policy_->signals()) {
     double value = kAbsent;
     for (const auto& [its, now] : own) value = its == name ? now.value_or(kAbsent) : value;

@@ -18,7 +18,7 @@ void JobStarts::NoteGiven(double cores) {
 std::optional<StartBoost> LiveJobState::BoostAt(double steady) const {
   if (!(policy->startup_window_s > 0) || !(steady > 0)) return std::nullopt;
   return BoostFor(starts != nullptr ? starts->peaks : StartPeaks(), steady, policy->startup_factor,
-                  policy->cpu_bounds.Within(policy->cpu_allowed));
+                  policy->AllowedBounds(Resource::kCpu));
 }
 
 std::optional<StartBoost> LiveJobState::BoostNow() const {

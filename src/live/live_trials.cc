@@ -53,8 +53,7 @@ void LiveFleet::FindCandidates(const ClosedWindow& closed, const JobWindowData& 
     return;
   }
   for (const TaskWindow& t : std::span(closed.tasks).subspan(data.window.first_task, data.window.num_tasks)) {
-    const float mean = r == Resource::kCpu ? t.cpu_mean_cores : t.memory_mean_bytes;
-    if (mean >= 0) candidates_.push_back(t.task);
+    if (t.mean(r) >= 0) candidates_.push_back(t.task);
   }
 }
 
@@ -100,7 +99,7 @@ void LiveFleet::TakeOutcome(const OutcomeUpdate& outcome) {
   if (!outcome.minimum.has_value() || !outcome.target.is_limit()) return;
   const Resource resource = outcome.target.resource();
   // Kernels and engines refuse single megabytes and millicores; an agent that says more is wrong.
-  if (*outcome.minimum > (resource == Resource::kCpu ? kMostFloorCores : kMostFloorBytes)) return;
+  if (*outcome.minimum > (InCores(resource) ? kMostFloorCores : kMostFloorBytes)) return;
   const std::optional<JobId> id = Find(outcome.job);
   if (!id.has_value()) return;
   double& floor = jobs_[*id].of(resource).gate.floor;

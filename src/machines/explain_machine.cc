@@ -14,7 +14,7 @@ std::string ExplainMachine(const MachineView& machine, Resource r, const Reason&
                            const MachinesView& view) {
   const MachineAmounts& a = machine.of(r);
   const auto text = [r](const std::optional<double>& amount) { return FormatAmount(r, *amount); };
-  std::string out = r == Resource::kCpu ? "CPU: " : "Memory: ";
+  std::string out = StrCat(RowOf(r).title, ": ");
   if (!machine.present) return StrCat(out, a.why, ".");
   StrAppend(&out, "the machine has ", a.capacity.has_value() ? text(a.capacity) : "an unknown capacity", ".");
   if (a.limits.has_value()) {

@@ -33,10 +33,6 @@ std::optional<double> Known(float amount) {
   return amount >= 0 ? std::optional<double>(amount) : std::nullopt;
 }
 
-float OwnerLimit(const JobWindow& job, Resource r) {
-  return r == Resource::kCpu ? job.cpu_limit_cores : job.memory_limit_bytes;
-}
-
 // What a window says of one task; null: nothing.
 struct Found {
   const JobWindowData* job = nullptr;
@@ -53,7 +49,7 @@ std::optional<double> UsageOf(const Found& found, Resource r) {
     return found.start == nullptr ? rest : rest.value_or(0) + double{found.start->more_cores};
   }
   if (task == nullptr) return std::nullopt;
-  return Known(task->memory_peak_bytes >= 0 ? task->memory_peak_bytes : task->memory_mean_bytes);
+  return Known(task->judged(r) >= 0 ? task->judged(r) : task->mean(r));
 }
 
 Found FindIn(const ClosedWindow& closed, const TaskRef& ref) {
@@ -77,7 +73,7 @@ Found FindIn(const ClosedWindow& closed, const TaskRef& ref) {
 struct MachineDesk::Pass {
   const ClosedWindow& closed;
   std::string source = {};
-  std::array<std::vector<TaskLoad>, 2> loads = {};
+  PerResource<std::vector<TaskLoad>> loads = {};
 };
 
 MachineDesk::MachineDesk(const MachineOptions& options) : options_(options) { Clear(); }
@@ -197,8 +193,8 @@ void MachineDesk::Measure(const PlacedTask& placed, Pass& pass, Task& task, Mach
     } else if (found.report != nullptr && found.report->limit(r) >= 0) {
       const float limit = found.report->limit(r);
       task.asked[i] = task.cap[i] = limit == kNoLimit ? std::nullopt : Known(limit);
-    } else if (found.job != nullptr && OwnerLimit(found.job->window, r) >= 0) {
-      const float limit = OwnerLimit(found.job->window, r);
+    } else if (found.job != nullptr && found.job->window.limit(r) >= 0) {
+      const float limit = found.job->window.limit(r);
       task.asked[i] = task.cap[i] = limit == kNoLimit ? std::nullopt : Known(limit);
     }
     const std::optional<double> usage = UsageOf(found, r);

@@ -57,7 +57,7 @@ class MachineDesk {
 
   struct Detail {
     std::shared_ptr<const MachineView> machine;
-    std::array<Reason, 2> reasons;  // of the prediction, by Resource
+    PerResource<Reason> reasons;  // of the prediction, by Resource
   };
   // `source` "": of any. NotFound; FailedPrecondition: several sources have a machine of this name.
   absl::StatusOr<Detail> Find(std::string_view name, std::string_view source) const;
@@ -69,15 +69,15 @@ class MachineDesk {
 
  private:
   struct Task {
-    std::array<Reservation, 2> reservations;
-    std::array<float, 2> highest = {kAbsent, kAbsent};  // usage
-    PlacedAmounts asked, cap;                           // as last known
+    PerResource<Reservation> reservations;
+    PerResource<float> highest = kAllAbsent;  // usage
+    PlacedAmounts asked, cap;                 // as last known
   };
   struct Machine {
     uint32_t number = 0;  // of the predictors
     TaskStates<Task> tasks;
-    std::array<OpenPromise, 2> promises;
-    std::array<PromiseCounts, 2> kept;
+    PerResource<OpenPromise> promises;
+    PerResource<PromiseCounts> kept;
     std::shared_ptr<MachineView> view;  // as published: changed only before that
     WindowId seen{INT32_MIN / 4};
   };
@@ -111,7 +111,7 @@ class MachineDesk {
   std::vector<uint32_t> free_;  // numbers
   uint32_t next_number_ = 0;
   std::vector<std::string> sources_;  // in the order they were first seen
-  std::array<std::unique_ptr<DurablePredictor>, 2> predictors_;
+  PerResource<std::unique_ptr<DurablePredictor>> predictors_;
   PromiseBook book_;
   std::optional<WindowId> window_;
 

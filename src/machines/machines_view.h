@@ -36,7 +36,7 @@ struct MachineAmounts {
 // Per Resource, in cores and bytes.
 struct MachineTaskView {
   std::string job, task;
-  std::array<std::optional<double>, 2> limit, reservation, usage;
+  PerResource<std::optional<double>> limit, reservation, usage;
 };
 
 struct MachineView {
@@ -45,7 +45,7 @@ struct MachineView {
   bool present = false;              // its source had it when the window closed; else figures are absent
   bool ready = false;
   int64_t seen_s = 0;  // the end of the last window in which it was present
-  std::array<MachineAmounts, 2> amounts;
+  PerResource<MachineAmounts> amounts;
   std::vector<MachineTaskView> tasks;  // in no order
 
   const MachineAmounts& of(Resource r) const { return amounts[static_cast<size_t>(r)]; }
@@ -70,7 +70,7 @@ struct MachineTotals {
     MachineSum capacity, limits, reservations, usage, predicted, reclaimable, reclaimable_now;
     uint32_t learnt = 0;  // machines
   };
-  std::array<Of, 2> of;  // by Resource
+  PerResource<Of> of;  // by Resource
 };
 
 // Of the program that keeps the desk.
@@ -85,7 +85,7 @@ struct MachinesView {
   std::vector<std::shared_ptr<const MachineView>> machines;  // by name, then source
   std::vector<MachineTotals> totals;                         // by source, in the order of sources
   // Of the last kPromiseDays, by Resource.
-  std::array<PromiseCounts, 2> promises;
+  PerResource<PromiseCounts> promises;
 };
 
 }  // namespace taut

@@ -55,8 +55,8 @@ void PromiseBook::ForgetBefore(int32_t day) {
   while (!days_.empty() && days_.front().day < day) days_.pop_front();
 }
 
-std::array<PromiseCounts, 2> PromiseBook::Sums() const {
-  std::array<PromiseCounts, 2> out;
+PerResource<PromiseCounts> PromiseBook::Sums() const {
+  PerResource<PromiseCounts> out;
   for (const Day& day : days_) {
     for (size_t r = 0; r < out.size(); ++r) {
       out[r].judged += day.of[r].judged;

@@ -53,7 +53,7 @@ class PromiseBook {
  public:
   void Add(Resource r, const OpenPromise::Outcome& outcome);
   void ForgetBefore(int32_t day);
-  std::array<PromiseCounts, 2> Sums() const;
+  PerResource<PromiseCounts> Sums() const;
 
   void Save(ByteWriter& out) const;
   static absl::StatusOr<PromiseBook> Load(ByteReader& in);
@@ -61,7 +61,7 @@ class PromiseBook {
  private:
   struct Day {
     int32_t day = 0;
-    std::array<PromiseCounts, 2> of;
+    PerResource<PromiseCounts> of;
   };
   std::deque<Day> days_;  // ascending
 };

@@ -36,9 +36,9 @@ struct AccountAmounts {
 // A job in the windows of some time.
 struct AccountEntry {
   JobId job;
-  std::array<AccountAmounts, 2> of = {};  // by Resource
+  PerResource<AccountAmounts> of = {};  // by Resource
 
-  const AccountAmounts& amounts(Resource r) const { return of[static_cast<size_t>(r)]; }
+  const AccountAmounts& amounts(Resource r) const { return of[IndexOf(r)]; }
   void Add(const AccountEntry& more) {
     for (size_t r = 0; r < of.size(); ++r) of[r].Add(more.of[r]);
   }

@@ -45,10 +45,10 @@ ContainerResources PlanBoth(Resource resource, double amount, const Allocation& 
 
 }  // namespace
 
-double SmallestAmount(Resource resource) { return resource == Resource::kCpu ? 0.001 : 1; }
+double SmallestAmount(Resource resource) { return UnitOf(resource).smallest; }
 
 double RoundedAmount(Resource resource, double amount) {
-  if (resource == Resource::kMemory) return std::ceil(std::clamp(amount, 0.0, 0x1p62));
+  if (InBytes(resource)) return std::ceil(std::clamp(amount, 0.0, 0x1p62));
   return std::ceil(std::clamp(amount, 0.0, 1e12) * 1000 - kRounding) * 1e-3;
 }
 

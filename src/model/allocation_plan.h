@@ -20,13 +20,13 @@ struct ContainerResources {
 
 // A container as its workload's template has it, as far as its pods tell.
 struct TemplateContainer {
-  bool is_init = false;        // a sidecar: an init container that is always restarted
-  bool guaranteed = false;     // the QoS class of its pods
-  bool rest_is_equal = false;  // the requests and limits of all other containers are equal
-  std::array<ContainerResources, kResources.size()> amounts;  // by Resource
+  bool is_init = false;                     // a sidecar: an init container that is always restarted
+  bool guaranteed = false;                  // the QoS class of its pods
+  bool rest_is_equal = false;               // the requests and limits of all other containers are equal
+  PerResource<ContainerResources> amounts;  // by Resource
 
   // The autoscaler that counts on the request, which therefore stays; "": none. By Resource.
-  std::array<std::string, kResources.size()> scaled_by;
+  PerResource<std::string> scaled_by;
 
   const ContainerResources& of(Resource r) const { return amounts[static_cast<size_t>(r)]; }
 };

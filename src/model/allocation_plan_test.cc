@@ -5,8 +5,6 @@
 namespace taut {
 namespace {
 
-constexpr double kMiB = 1024.0 * 1024;
-
 TEST(AllocationPlan, TheShareIsTheOwnersUnlessItIsSet) {
   AllocationPlace place;
   place.now = {0.5, 1};

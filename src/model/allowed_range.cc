@@ -11,7 +11,7 @@ namespace {
 constexpr std::string_view kBy = " by ", kTo = "..";
 
 std::string AmountText(Resource r, double amount) {
-  return r == Resource::kCpu ? StrCat(std::round(amount * 1e6) / 1e6) : BytesText(std::round(amount));
+  return InCores(r) ? StrCat(std::round(amount * 1e6) / 1e6) : BytesText(std::round(amount));
 }
 
 std::string SideText(Resource r, const std::optional<double>& amount, const std::string& by) {
@@ -25,14 +25,14 @@ absl::Status ParseSide(Resource r, std::string_view text, std::optional<double>&
   const size_t at = text.find(kBy);
   if (at != std::string_view::npos) by = StripSpace(text.substr(at + kBy.size()));
   const std::string_view number = StripSpace(text.substr(0, at));
-  if (r == Resource::kCpu) {
+  if (InCores(r)) {
     amount = ParseDouble(number);
   } else if (const absl::StatusOr<double> bytes = ParseBytes(number); bytes.ok()) {
     amount = *bytes;
   }
   if (amount.has_value() && *amount >= 0 && std::isfinite(*amount)) return absl::OkStatus();
   return absl::InvalidArgumentError(StrCat("\"", number, "\" is no amount: expected ",
-                                           r == Resource::kCpu ? "cores such as 0.5" : "bytes such as 4GiB"));
+                                           InCores(r) ? "cores such as 0.5" : "bytes such as 4GiB"));
 }
 
 }  // namespace

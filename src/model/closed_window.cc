@@ -5,13 +5,12 @@
 namespace taut {
 
 void TakeOwnersAmount(const Allocation& allocation, Resource resource, JobWindowData& job) {
-  const bool is_cpu = resource == Resource::kCpu;
-  float& limit = is_cpu ? job.window.cpu_limit_cores : job.window.memory_limit_bytes;
-  const float request = is_cpu ? job.requests.cpu_cores : job.requests.memory_bytes;
+  float& limit = job.window.limit(resource);
+  const float request = job.requests.of(resource);
   // A container that has only a limit is given a request of the same amount.
   if (!(request > 0 && (limit < 0 || allocation.of_request()))) return;
   limit = request;
-  job.of_request[static_cast<size_t>(resource)] = true;
+  job.of_request[IndexOf(resource)] = true;
 }
 
 void ToJobDay(const ClosedWindow& closed, size_t index, JobDay& out) {

@@ -25,8 +25,30 @@ struct TaskReport {
   float memory_limit_bytes = kAbsent;
   uint32_t cpu_periods = 0, cpu_throttled_periods = 0;
 
-  float limit(Resource r) const { return r == Resource::kCpu ? cpu_limit_cores : memory_limit_bytes; }
-  bool steady(Resource r) const { return r == Resource::kCpu ? cpu_steady : memory_steady; }
+#ifdef TAUT_THIRD_RESOURCE
+  bool disk_steady = false;
+  float disk_limit_bytes = kAbsent;
+#endif
+
+  float limit(Resource r) const { return this->*kLimits[IndexOf(r)]; }
+  bool steady(Resource r) const { return this->*kSteady[IndexOf(r)]; }
+
+  static const PerResource<float TaskReport::*> kLimits;
+  static const PerResource<bool TaskReport::*> kSteady;
+};
+inline constexpr PerResource<float TaskReport::*> TaskReport::kLimits = {
+    &TaskReport::cpu_limit_cores,
+    &TaskReport::memory_limit_bytes,
+#ifdef TAUT_THIRD_RESOURCE
+    &TaskReport::disk_limit_bytes,
+#endif
+};
+inline constexpr PerResource<bool TaskReport::*> TaskReport::kSteady = {
+    &TaskReport::cpu_steady,
+    &TaskReport::memory_steady,
+#ifdef TAUT_THIRD_RESOURCE
+    &TaskReport::disk_steady,
+#endif
 };
 
 // The CFS periods of a task's CPU limit in a window, and those in which it was throttled, where no agent
@@ -49,6 +71,20 @@ struct TaskStart {
 // What the owner asked for each task: where tasks differ the largest; kAbsent: nothing.
 struct OwnerRequests {
   float cpu_cores = kAbsent, memory_bytes = kAbsent;
+#ifdef TAUT_THIRD_RESOURCE
+  float disk_bytes = kAbsent;
+#endif
+
+  float of(Resource r) const { return this->*kFields[IndexOf(r)]; }
+
+  static const PerResource<float OwnerRequests::*> kFields;
+};
+inline constexpr PerResource<float OwnerRequests::*> OwnerRequests::kFields = {
+    &OwnerRequests::cpu_cores,
+    &OwnerRequests::memory_bytes,
+#ifdef TAUT_THIRD_RESOURCE
+    &OwnerRequests::disk_bytes,
+#endif
 };
 
 // How many tasks run, and how many of them serve, by the word of a series; below 0: not said.
@@ -64,8 +100,7 @@ struct JobWindowData {
   JobWindow window;
   uint32_t first_report = 0, num_reports = 0;  // into ClosedWindow::reports, ordered by task
   OwnerRequests requests = {};                 // not stored: see TakeOwnersAmount
-  std::array<bool, kResources.size()> of_request =
-      {};  // by Resource: the window's limit is the owner's request
+  PerResource<bool> of_request = {};           // by Resource: the window's limit is the owner's request
   uint32_t first_throttling = 0, num_throttling = 0;  // into ClosedWindow::throttling, ordered by task
   SaidReplicas replicas = {};                         // not stored
   uint32_t first_start = 0, num_starts = 0;           // into ClosedWindow::starts, ordered by task

@@ -44,7 +44,7 @@ struct ExternalJob {
   std::vector<std::pair<std::string, std::string>> labels;  // ascending by key
   std::vector<TaskWindow> tasks;                            // ascending by task
   std::vector<BucketWeight> cpu_seconds;                    // seconds at each usage, over all tasks
-  std::array<ExternalSignal, kResources.size()> signals;    // by Resource
+  PerResource<ExternalSignal> signals;                      // by Resource
   std::vector<ExternalNamed> named;                         // ascending by name
   std::optional<ExternalReplicas> replicas;                 // of a job whose policy sets their number
 

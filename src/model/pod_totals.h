@@ -14,8 +14,8 @@ namespace taut {
 // One container of a pod, by Resource.
 struct PodPart {
   // Both of a resource absent: nothing is recommended. One of them: that one stays as it is.
-  std::array<ContainerResources, kResources.size()> recommended;
-  std::array<ContainerResources, kResources.size()> now;  // as the pod has it
+  PerResource<ContainerResources> recommended;
+  PerResource<ContainerResources> now;  // as the pod has it
 };
 
 struct PodTotals {
@@ -23,7 +23,7 @@ struct PodTotals {
   uint32_t recommended = 0;  // those of them that have a recommendation for some resource; the others stay
   // By Resource. A request is absent where no container has one, a limit where some container has none, which may
   // use what the node has.
-  std::array<ContainerResources, kResources.size()> amounts;
+  PerResource<ContainerResources> amounts;
 
   const ContainerResources& of(Resource r) const { return amounts[static_cast<size_t>(r)]; }
 };

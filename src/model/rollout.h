@@ -129,7 +129,7 @@ struct FleetPoint {
   WindowId window;
   uint32_t jobs = 0, tasks = 0;
   std::array<uint32_t, kNumModes> jobs_by_mode{};
-  std::array<FleetAmounts, 2> amounts;  // by Resource
+  PerResource<FleetAmounts> amounts;  // by Resource
   uint32_t oom_kills = 0;
   uint32_t changes = 0;  // limits and numbers of tasks set
 };

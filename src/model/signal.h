@@ -39,11 +39,11 @@ struct Signal {
   std::optional<double> cut_at = std::nullopt;
   // What the job had to process, by its load series; absent: it has none.
   std::optional<double> load = std::nullopt;
-  // CPU and memory that the job's tasks used together, means over the window; absent: not measured.
-  std::optional<double> cpu_cores = std::nullopt;
-  std::optional<double> memory_bytes = std::nullopt;
-  // The owner's limits of each task, whatever resource this is of; absent: none.
-  std::optional<double> owner_cpu_limit = std::nullopt, owner_memory_limit = std::nullopt;
+  // By IndexOf, whatever resource this is of: what the job's tasks used together, mean over the window (absent:
+  // not measured), and the owner's limit of each task (absent: none).
+  PerResource<std::optional<double>> used_together = {};
+  PerResource<std::optional<double>> owner_limits = {};
+  const std::optional<double>& together(Resource r) const { return used_together[IndexOf(r)]; }
   // Of the job's own series, by name.
   std::span<const NamedSignal> named = {};
   // CPU: share of the tasks' CFS periods in which they were throttled; absent: not known.

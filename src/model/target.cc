@@ -5,9 +5,10 @@
 namespace taut {
 
 std::optional<Target> TargetNamed(std::string_view name) {
-  for (const Target target : {Target(Resource::kCpu), Target(Resource::kMemory), Target::Replicas()}) {
-    if (Name(target) == name) return target;
+  for (const Resource r : kResources) {
+    if (Name(r) == name) return r;
   }
+  if (name == Name(Target::Replicas())) return Target::Replicas();
   return std::nullopt;
 }
 

@@ -16,7 +16,7 @@ namespace taut {
 class Target {
  public:
   // The limit of this resource; a resource may be given wherever a target is expected.
-  constexpr Target(Resource limit_of) : code_(static_cast<uint8_t>(limit_of)) {}
+  constexpr Target(Resource limit_of) : code_(CodeOf(limit_of)) {}
   static constexpr Target Replicas() { return Target(kReplicasCode); }
 
   constexpr bool is_limit() const { return code_ != kReplicasCode; }
@@ -24,13 +24,13 @@ class Target {
   // REQUIRES: is_limit().
   constexpr Resource resource() const {
     assert(is_limit());
-    return static_cast<Resource>(code_);
+    return static_cast<Resource>(code_ < kReplicasCode ? code_ : code_ - 1);
   }
 
-  // As stored; never changes. A limit's code is that of its resource.
+  // As stored; never changes.
   constexpr uint8_t code() const { return code_; }
   static constexpr std::optional<Target> FromCode(int64_t code) {
-    if (code < 0 || code > kReplicasCode) return std::nullopt;
+    if (code < 0 || code > static_cast<int64_t>(kNumResources)) return std::nullopt;
     return Target(static_cast<uint8_t>(code));
   }
 
@@ -41,7 +41,12 @@ class Target {
   }
 
  private:
+  // Between those of the first resources and of later ones.
   static constexpr uint8_t kReplicasCode = 2;
+  static constexpr uint8_t CodeOf(Resource r) {
+    const auto index = static_cast<uint8_t>(r);
+    return index < kReplicasCode ? index : static_cast<uint8_t>(index + 1);
+  }
   explicit constexpr Target(uint8_t code) : code_(code) {}
 
   uint8_t code_;

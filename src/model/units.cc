@@ -154,7 +154,7 @@ std::string FormatCores(double cores) {
 }
 
 std::string FormatAmount(Resource r, double amount) {
-  return r == Resource::kCpu ? FormatCores(amount) : FormatBytes(amount);
+  return InCores(r) ? FormatCores(amount) : FormatBytes(amount);
 }
 
 std::string FormatAmount(Target target, double amount) {

@@ -9,6 +9,7 @@
 
 #include "base/time.h"
 #include "histogram/grid.h"
+#include "model/resource.h"
 
 namespace taut {
 
@@ -50,12 +51,38 @@ struct UsageRow {
 
 // One task in one window. A resource with no measurement has a negative value (kAbsent) in both its fields.
 inline constexpr float kAbsent = -1.0F;
+inline constexpr PerResource<float> kAllAbsent = AllOf(kAbsent);
 struct TaskWindow {
   uint32_t task = 0;
   float cpu_mean_cores = kAbsent;
   float cpu_peak_cores = kAbsent;  // largest raw sample known; the mean where the source has no more
   float memory_mean_bytes = kAbsent;
   float memory_peak_bytes = kAbsent;
+#ifdef TAUT_THIRD_RESOURCE
+  float disk_mean_bytes = kAbsent;
+  float disk_peak_bytes = kAbsent;
+#endif
+
+  float mean(Resource r) const { return this->*kMeans[IndexOf(r)]; }
+  float peak(Resource r) const { return this->*kPeaks[IndexOf(r)]; }
+  // What is compared with a limit.
+  float judged(Resource r) const { return ThrottlesAtLimit(r) ? mean(r) : peak(r); }
+
+  static const PerResource<float TaskWindow::*> kMeans, kPeaks;
+};
+inline constexpr PerResource<float TaskWindow::*> TaskWindow::kMeans = {
+    &TaskWindow::cpu_mean_cores,
+    &TaskWindow::memory_mean_bytes,
+#ifdef TAUT_THIRD_RESOURCE
+    &TaskWindow::disk_mean_bytes,
+#endif
+};
+inline constexpr PerResource<float TaskWindow::*> TaskWindow::kPeaks = {
+    &TaskWindow::cpu_peak_cores,
+    &TaskWindow::memory_peak_bytes,
+#ifdef TAUT_THIRD_RESOURCE
+    &TaskWindow::disk_peak_bytes,
+#endif
 };
 
 // One job in one window: views into the JobDay that holds it.
@@ -73,6 +100,29 @@ struct JobWindow {
   float cpu_limit_sum_cores = kAbsent;
   float memory_limit_sum_bytes = kAbsent;
   uint32_t first_signal = 0, num_signals = 0;  // into JobDay::signals, ordered by name
+#ifdef TAUT_THIRD_RESOURCE
+  float disk_limit_bytes = kAbsent, disk_limit_sum_bytes = kAbsent;
+#endif
+
+  float& limit(Resource r) { return this->*kLimits[IndexOf(r)]; }
+  float limit(Resource r) const { return this->*kLimits[IndexOf(r)]; }
+  float limit_sum(Resource r) const { return this->*kLimitSums[IndexOf(r)]; }
+
+  static const PerResource<float JobWindow::*> kLimits, kLimitSums;
+};
+inline constexpr PerResource<float JobWindow::*> JobWindow::kLimits = {
+    &JobWindow::cpu_limit_cores,
+    &JobWindow::memory_limit_bytes,
+#ifdef TAUT_THIRD_RESOURCE
+    &JobWindow::disk_limit_bytes,
+#endif
+};
+inline constexpr PerResource<float JobWindow::*> JobWindow::kLimitSums = {
+    &JobWindow::cpu_limit_sum_cores,
+    &JobWindow::memory_limit_sum_bytes,
+#ifdef TAUT_THIRD_RESOURCE
+    &JobWindow::disk_limit_sum_bytes,
+#endif
 };
 
 // A series that a mapping rule made a signal of the job: mean over the window, in the unit of the series; >= 0.

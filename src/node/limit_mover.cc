@@ -31,12 +31,12 @@ bool Within(double a, double b, double tolerance) { return a == b || std::abs(a 
 
 double LimitMover::Tolerance(double goal) const {
   if (goal == kNoLimit) return 0;
-  return std::max(kNear * goal, resource_ == Resource::kMemory ? kNearBytes : 0.0);
+  return std::max(kNear * goal, InBytes(resource_) ? kNearBytes : 0.0);
 }
 
 void LimitMover::SetCurrent(std::optional<double> limit) {
   current_ = limit;
-  const double rounding = resource_ == Resource::kMemory ? kRoundingBytes : kRoundingCores;
+  const double rounding = InBytes(resource_) ? kRoundingBytes : kRoundingCores;
   // A little more, for sums that are not exact.
   if (written_ && !Within(*written_, Amount(limit), rounding * 1.001)) written_.reset();
 }
@@ -99,7 +99,7 @@ std::optional<std::optional<double>> LimitMover::Next(std::optional<double> usag
     SetState(MoveState::kHeld, Obstacle::kStartup);
     return std::nullopt;
   }
-  if (resource_ == Resource::kCpu || goal > Amount(current_)) {
+  if (ThrottlesAtLimit(resource_) || goal > Amount(current_)) {
     SetState(refusals_ > 0 ? MoveState::kRefused : MoveState::kStepping, obstacle_);
     return Limit(goal);
   }
@@ -190,7 +190,7 @@ std::optional<double> LimitMover::RaiseTo(double raised) {
 
 std::optional<double> LimitMover::OnOom(std::optional<double> limit, std::optional<double> upper,
                                         int64_t at_s) {
-  assert(resource_ == Resource::kMemory);
+  assert(KillsAtLimit(resource_));
   const std::optional<double> killed_at = limit ? limit : current_;
   if (!killed_at) return std::nullopt;
   const double wanted = OomBump(*killed_at, options_.oom_ratio, options_.oom_plus_bytes);
@@ -202,7 +202,7 @@ std::optional<double> LimitMover::OnOom(std::optional<double> limit, std::option
 
 std::optional<double> LimitMover::OnThrottled(uint64_t periods, uint64_t throttled,
                                               std::optional<double> upper, int64_t now_us) {
-  assert(resource_ == Resource::kCpu);
+  assert(ThrottlesAtLimit(resource_));
   if (!current_ ||
       static_cast<double>(throttled) <= options_.throttled_share * static_cast<double>(periods)) {
     return std::nullopt;

@@ -13,7 +13,7 @@
 namespace taut {
 
 // By Resource, in cores and bytes; absent: not known, or none.
-using PlacedAmounts = std::array<std::optional<double>, kResources.size()>;
+using PlacedAmounts = PerResource<std::optional<double>>;
 
 struct PlacedTask {
   std::string job, task;  // as TaskIntake names them

@@ -32,10 +32,10 @@ struct TaskRef {
 // What is to hold for a task that was just found.
 struct StandingTerms {
   Mode mode = Mode::kObserve;
-  std::array<std::optional<double>, 2> in_force;  // by Resource: what Tautline has set; absent: the owner's
-  std::array<std::optional<double>, 2> upper;     // nothing above this may be set
-  std::array<int64_t, 2> decided_s{};             // of in_force, by the cell's clock; 0: never
-  int64_t startup_grace_s = 0;                    // nothing is lowered in this time after its start
+  PerResource<std::optional<double>> in_force;  // by Resource: what Tautline has set; absent: the owner's
+  PerResource<std::optional<double>> upper;     // nothing above this may be set
+  PerResource<int64_t> decided_s{};             // of in_force, by the cell's clock; 0: never
+  int64_t startup_grace_s = 0;                  // nothing is lowered in this time after its start
 };
 
 // Any thread may call.

@@ -53,14 +53,14 @@ absl::StatusOr<GroupDays> ReadGroupDays(History& history, const FleetView& view,
                                         const BudgetBook& book, int64_t from_s, int64_t to_s) {
   GroupDays out;
   PayingGroups groups(history, view, scheme, book);
-  std::map<std::pair<uint32_t, int64_t>, std::array<uint64_t, 2>> quantities;
+  std::map<std::pair<uint32_t, int64_t>, PerResource<uint64_t>> quantities;
   const absl::Status read = history.ReadAccount(
       WindowId::Of(Timestamp::FromSeconds(from_s)), WindowId::Of(Timestamp::FromSeconds(to_s)),
       [&](const AccountSpan& span, std::span<const AccountEntry> entries) {
         const int64_t day_s = int64_t{span.first.day()} * kDaySeconds;
         if (!entries.empty()) out.first_s = std::min(out.first_s.value_or(INT64_MAX), span.first.start_s());
         for (const AccountEntry& e : entries) {
-          std::array<uint64_t, 2>& sums = quantities[{groups.Of(e.job), day_s}];
+          PerResource<uint64_t>& sums = quantities[{groups.Of(e.job), day_s}];
           for (const Resource r : kResources) sums[static_cast<size_t>(r)] += e.amounts(r).billed;
         }
       });

@@ -69,12 +69,12 @@ void TaskSizer::ObserveCpu(const Signal& cpu, std::optional<double> size) {
 }
 
 void TaskSizer::ObserveMemory(const Signal& memory, std::optional<double> limit_bytes) {
-  if (memory.tasks.empty() || !memory.cpu_cores.has_value()) return;
+  if (memory.tasks.empty() || !memory.together(Resource::kCpu).has_value()) return;
   if (limit_bytes.has_value()) memory_limit_ = *limit_bytes;
   double sum = 0;
   for (const TaskUsage& t : memory.tasks) sum += t.peak;
   const auto tasks = static_cast<double>(memory.tasks.size());
-  memory_.Add(*memory.cpu_cores / tasks, sum / tasks);
+  memory_.Add(*memory.together(Resource::kCpu) / tasks, sum / tasks);
 }
 
 void TaskSizer::ObserveOrder(int tasks, double size) {

@@ -29,7 +29,7 @@ void Feed(TaskSizer& sizer, int first, int last, double size = 4) {
       memory.push_back({static_cast<uint32_t>(t), bytes, bytes});
     }
     sizer.ObserveMemory(
-        {.window = WindowId{w}, .buckets = {}, .tasks = memory, .owner_limit = {}, .cpu_cores = load},
+        {.window = WindowId{w}, .buckets = {}, .tasks = memory, .owner_limit = {}, .used_together = {load}},
         2.0 * kGiB);
     sizer.ObserveCpu({.window = WindowId{w}, .buckets = {}, .tasks = cpu, .owner_limit = size}, size);
   }
@@ -111,7 +111,7 @@ TEST(TaskSizer, WithoutALimitThereIsNoSize) {
   for (int w = 0; w < 1000; ++w) {
     sizer.ObserveCpu({.window = WindowId{w}, .buckets = {}, .tasks = tasks, .owner_limit = {}}, std::nullopt);
     sizer.ObserveMemory(
-        {.window = WindowId{w}, .buckets = {}, .tasks = tasks, .owner_limit = {}, .cpu_cores = 1},
+        {.window = WindowId{w}, .buckets = {}, .tasks = tasks, .owner_limit = {}, .used_together = {1.0}},
         std::nullopt);
   }
   EXPECT_FALSE(sizer.cores().has_value());

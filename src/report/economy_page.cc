@@ -47,7 +47,7 @@ std::vector<SvgPoint> PointsOf(const EconomyResult& result, const Value& value) 
 
 std::string LinesChart(const EconomyResult& result, const EconomyPolicy& policy, Resource r) {
   const auto i = static_cast<size_t>(r);
-  SvgChart chart("time", r == Resource::kCpu ? "cores" : "GiB");
+  SvgChart chart("time", std::string(UnitOf(r).large_name));
   chart.SetTime();
   const auto line = [&](std::string name, std::string_view colour, const PoolAmounts PoolLines::*of) {
     chart.AddLine({std::move(name), colour, SvgLine::kSolid, PointsOf(result, [&](size_t step) {
@@ -83,7 +83,7 @@ std::string EconomyPage(const EconomyResult& result, const PriceSheet& sheet,
       "the capacity.</p>";
   for (const EconomyPolicy& policy : result.policies) {
     for (const Resource r : kResources) {
-      StrAppend(&out, "<h3>", Name(policy.policy), ", ", r == Resource::kCpu ? "CPU" : "memory", "</h3>",
+      StrAppend(&out, "<h3>", Name(policy.policy), ", ", RowOf(r).word, "</h3>",
                 LinesChart(result, policy, r));
     }
   }

@@ -64,7 +64,7 @@ double HoursOf(Resource r, int64_t quantity) {
 
 double AmountOfStep(Resource r, int64_t quantity) {
   return static_cast<double>(quantity) / static_cast<double>(kWindowSeconds) /
-         (r == Resource::kCpu ? 1000 : 1024);
+         (UnitOf(r).accounted * UnitOf(r).large);
 }
 
 EconomySums SumsBelow(const EconomyPolicy& policy, const std::vector<TierSale>& tiers) {
@@ -178,7 +178,7 @@ std::string EconomyIntroduction(const EconomyResult& result, const PriceSheet& s
   const auto has = [&](Resource r) {
     const int64_t capacity = result.capacity[static_cast<size_t>(r)];
     if (capacity <= 1) return StrCat("no ", Name(r), " that is measured");
-    return FormatAmount(r, AmountOfStep(r, capacity) * (r == Resource::kCpu ? 1 : kGiB));
+    return FormatAmount(r, AmountOfStep(r, capacity) * UnitOf(r).large);
   };
   std::string out = fmt::format(
       "the pool has {} and {}; {:.4g} days are sold and billed, after {:.4g} of warm-up\n",

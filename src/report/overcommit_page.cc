@@ -29,10 +29,8 @@ constexpr std::string_view kLegend =
 std::string Cell(std::string_view text) { return StrCat("<td>", EscapedHtml(text), "</td>"); }
 std::string Share(double share, int digits) { return fmt::format("{:.{}f} %", 100 * share, digits); }
 
-std::string_view UnitOf(Resource r) { return r == Resource::kCpu ? "cores" : "GiB"; }
-
 std::string Amount(Resource r, double sum, uint64_t of) {
-  return fmt::format("{:.4g}", OvercommitScore::Mean(r == Resource::kCpu ? sum : sum / kGiB, of));
+  return fmt::format("{:.4g}", OvercommitScore::Mean(sum / UnitOf(r).large, of));
 }
 
 std::string Lines(std::string_view text) {
@@ -57,7 +55,7 @@ std::string PredictorTable(const OvercommitResult& result) {
   std::string out = StrCat(
       "<table><tr><th>predictor</th><th>footprint, % of limits</th><th>below the oracle</th>"
       "<th>severity</th><th>savings</th><th>mean prediction, ",
-      UnitOf(result.resource), " a machine</th><th>machines ever below</th><th>predictions</th>",
+      UnitOf(result.resource).large_name, " a machine</th><th>machines ever below</th><th>predictions</th>",
       of_capacity ? "<th>% of capacity</th>" : "", "</tr>");
   for (const OvercommitResult::Row& row : result.rows) {
     const OvercommitScore& s = row.total;
@@ -168,7 +166,7 @@ std::string Render(const OvercommitPage& page, std::span<const OvercommitResult>
   std::string out = StrCat(StaticPageHead(page.title), Lines(page.conditions), kLegend);
   for (size_t i = 0; i < results.size(); ++i) {
     const OvercommitResult& result = results[i];
-    StrAppend(&out, "<h2>", result.resource == Resource::kCpu ? "CPU" : "Memory", "</h2>",
+    StrAppend(&out, "<h2>", RowOf(result.resource).title, "</h2>",
               i < page.read.size() ? Lines(page.read[i]) : "");
     StrAppend(&out, PredictorTable(result));
     if (const std::string chart = RiskChart(result); !chart.empty())

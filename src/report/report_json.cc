@@ -19,7 +19,7 @@ constexpr int kSlackPoints = 100;
 // Core-seconds to cores, byte-seconds to GiB, averaged over `seconds`.
 double Average(Resource r, double amount_seconds, double seconds) {
   if (!(seconds > 0)) return 0;
-  return amount_seconds / seconds / (r == Resource::kMemory ? kGiB : 1.0);
+  return amount_seconds / seconds / UnitOf(r).large;
 }
 
 // Seconds that a lane's totals cover; footprints are averages over them, so those of jobs add up to the
@@ -192,7 +192,7 @@ void WriteGrids(JsonWriter* json) {
     json->BeginObject();
     json->Key("first");
     // All digits: bounds are computed from it.
-    json->Number(GridOf(r).UpperBound(0) / (r == Resource::kMemory ? kGiB : 1.0), 17);
+    json->Number(GridOf(r).UpperBound(0) / UnitOf(r).large, 17);
     json->Field("per_octave", int64_t{Grid::kPerOctave});
     json->Field("size", int64_t{GridOf(r).size()});
     json->EndObject();

@@ -16,7 +16,7 @@ constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnop
 constexpr size_t kShareLevels = 63;
 constexpr size_t kLongestRun = 63;
 
-double InReportUnit(Resource r, double amount) { return r == Resource::kMemory ? amount / kGiB : amount; }
+double InReportUnit(Resource r, double amount) { return amount / UnitOf(r).large; }
 
 char Level(double share) {
   if (!(share > 0)) return kDigits[0];

@@ -69,8 +69,7 @@ VerticalSettings SettingsFor(const JobPolicy& policy, const VerticalSettings& se
   VerticalSettings s = settings;
   s.moving_window.job_class = policy.job_class;
   s.moving_window.oom_tolerance = policy.oom_tolerance;
-  s.cpu_bounds = policy.cpu_bounds.Within(policy.cpu_allowed);
-  s.memory_bounds = policy.memory_bounds.Within(policy.memory_allowed);
+  for (const Resource r : kResources) s.bounds_by[IndexOf(r)] = policy.AllowedBounds(r);
   s.external = policy.external;
   s.scaled_by = ScaledByOf(policy);
   s.vpa.oom_floor = true;  // where limits are set, nothing that has killed is set again at once

@@ -44,11 +44,10 @@ struct JobPolicy {
   bool external = false;  // an external recommender's answers go before the recommenders and `replica_policy`
   JobClass job_class = JobClass::kServing;
   OomTolerance oom_tolerance = OomTolerance::kBySize;
-  BoundSettings cpu_bounds = BoundSettings::For(Resource::kCpu);
-  BoundSettings memory_bounds = BoundSettings::For(Resource::kMemory);
+  PerResource<BoundSettings> bounds_by = BoundSettings::ForEach();
   // What others than the owner allow, such as a LimitRange; it wins over the bounds.
-  AllowedRange cpu_allowed, memory_allowed;
-  Allocation cpu_allocation, memory_allocation;
+  PerResource<AllowedRange> allowed_by;
+  PerResource<Allocation> allocation_by;
   std::optional<double> risk;                  // share of OOM-days ordered for this job; absent: the fleet's
   std::optional<double> throttled;             // the same of its CPU work
   double min_change = 0.05;                    // share of the limit in force; smaller changes wait
@@ -71,16 +70,16 @@ struct JobPolicy {
   PolicyPair recommenders() const {
     return {cpu_recommender.value_or(recommender), memory_recommender.value_or(recommender)};
   }
-  // What orders the risk of a resource's limit: of CPU the JobClass, of memory the OomTolerance.
+  // What orders the risk of a limit: the JobClass where it throttles, the OomTolerance where it kills.
   uint8_t order_class(Resource r) const {
-    return r == Resource::kCpu ? static_cast<uint8_t>(job_class) : static_cast<uint8_t>(oom_tolerance);
+    return ThrottlesAtLimit(r) ? static_cast<uint8_t>(job_class) : static_cast<uint8_t>(oom_tolerance);
   }
   // Whether its version is younger than watch_version_s. Also before it began, as after a clock was set back.
   bool WatchesVersion(int64_t now_s) const;
-  const BoundSettings& bounds(Resource r) const { return r == Resource::kCpu ? cpu_bounds : memory_bounds; }
-  const Allocation& allocation(Resource r) const {
-    return r == Resource::kCpu ? cpu_allocation : memory_allocation;
-  }
+  const BoundSettings& bounds(Resource r) const { return bounds_by[IndexOf(r)]; }
+  // With what others allow.
+  BoundSettings AllowedBounds(Resource r) const { return bounds(r).Within(allowed_by[IndexOf(r)]); }
+  const Allocation& allocation(Resource r) const { return allocation_by[IndexOf(r)]; }
 };
 
 // Nothing of a task is lowered in this time after its start: programs need more to start than to run.

@@ -50,14 +50,14 @@ TEST(JobPolicy, RecommendersGetWhatThePolicySaysOfTheJob) {
   policy.external = true;
   policy.replica_policy = "hpa";
   policy.throttled = 0.02;
-  policy.cpu_bounds.upper = 4;
-  policy.memory_bounds.upper = 8 * kGiB;
+  policy.bounds_by[kCpuIndex].upper = 4;
+  policy.bounds_by[kMemoryIndex].upper = 8 * kGiB;
   ASSERT_TRUE(SetJobSetting("cpu.allowed", "0.5 .. 2", policy).ok()) << "cpu.allowed";
   const VerticalSettings s = SettingsFor(policy, VerticalSettings());
   EXPECT_EQ(s.moving_window.job_class, JobClass::kBatch);
   EXPECT_EQ(s.moving_window.oom_tolerance, OomTolerance::kMinimal);
-  EXPECT_EQ(s.cpu_bounds.upper, 2);
-  EXPECT_EQ(s.memory_bounds.upper, 8 * kGiB);
+  EXPECT_EQ(s.bounds_by[kCpuIndex].upper, 2);
+  EXPECT_EQ(s.bounds_by[kMemoryIndex].upper, 8 * kGiB);
   EXPECT_TRUE(s.external);
   EXPECT_EQ(s.scaled_by, VerticalSettings::ScaledBy::kCpu);
   EXPECT_TRUE(s.vpa.oom_floor);

@@ -119,8 +119,8 @@ JobPolicy PolicyRules::Resolve(std::string_view job, std::span<const KeyValue> l
   apply_all(std::move(annotations));
   for (const Override& o : overrides) people.push_back({o.key, o.value, StrCat("set by ", o.who)});
   apply_all(std::move(people));
-  for (BoundSettings* b : {&policy.cpu_bounds, &policy.memory_bounds}) {
-    if (b->lower.has_value() && b->upper.has_value() && *b->lower > *b->upper) b->lower = b->upper;
+  for (BoundSettings& b : policy.bounds_by) {
+    if (b.lower.has_value() && b.upper.has_value() && *b.lower > *b.upper) b.lower = b.upper;
   }
   ReplicaBounds& tasks = policy.replicas.bounds;
   tasks.min = std::min(tasks.min, tasks.max);

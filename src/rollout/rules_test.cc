@@ -162,10 +162,10 @@ RC_GTEST_PROP(JobSettings, TextAndValueAreOneAndTheSame, ()) {
   const std::string shown = GetJobSetting(s.key, once);
   RC_ASSERT(SetJobSetting(s.key, shown, twice).ok());
   RC_ASSERT(GetJobSetting(s.key, twice) == shown);
-  RC_ASSERT(once.cpu_bounds.lower == twice.cpu_bounds.lower &&
-            once.cpu_bounds.upper == twice.cpu_bounds.upper);
-  RC_ASSERT(once.memory_bounds.lower == twice.memory_bounds.lower);
-  RC_ASSERT(once.memory_bounds.upper == twice.memory_bounds.upper);
+  RC_ASSERT(once.bounds_by[kCpuIndex].lower == twice.bounds_by[kCpuIndex].lower &&
+            once.bounds_by[kCpuIndex].upper == twice.bounds_by[kCpuIndex].upper);
+  RC_ASSERT(once.bounds_by[kMemoryIndex].lower == twice.bounds_by[kMemoryIndex].lower);
+  RC_ASSERT(once.bounds_by[kMemoryIndex].upper == twice.bounds_by[kMemoryIndex].upper);
   RC_ASSERT(once.min_change == twice.min_change && once.change_period_s == twice.change_period_s);
   RC_ASSERT(once.maintenance == twice.maintenance && once.canary == twice.canary);
   RC_ASSERT(once.startup_grace_s == twice.startup_grace_s);
@@ -235,10 +235,11 @@ TEST(PolicyRules, LaterWinsAndPeopleWinOverAll) {
   policy = rules.Resolve("batch/index", search, overrides, &sources);
   EXPECT_EQ(policy.mode, Mode::kOff);
   EXPECT_EQ(SourceOf(sources, "mode"), "set by anna");
-  EXPECT_EQ(policy.memory_bounds.lower, policy.memory_bounds.upper);  // 16 GiB was above 4 GiB
+  EXPECT_EQ(policy.bounds_by[kMemoryIndex].lower,
+            policy.bounds_by[kMemoryIndex].upper);  // 16 GiB was above 4 GiB
 
   const std::vector<KeyValue> ads = {{"team", "ads"}};
-  EXPECT_EQ(rules.Resolve("web", ads, {}).memory_bounds.upper, 8192 * kMiB);
+  EXPECT_EQ(rules.Resolve("web", ads, {}).bounds_by[kMemoryIndex].upper, 8192 * kMiB);
   EXPECT_FALSE(rules.Fits(1, "web", {}));  // no label counts as an empty one, which the rule leaves out
 }
 
@@ -291,7 +292,7 @@ TEST(PolicyRules, LabelsThatAreSettingsWinOverRulesAndLoseToPeople) {
   EXPECT_EQ(mode->source, "annotation tautline.dev/mode");
   const std::vector<Override> person = {{"mode", "off", "anna"}};
   EXPECT_EQ(rules->Resolve("web", labels, person).mode, Mode::kOff);
-  EXPECT_FALSE(rules->Resolve("web", labels, {}).memory_bounds.upper.has_value());
+  EXPECT_FALSE(rules->Resolve("web", labels, {}).bounds_by[kMemoryIndex].upper.has_value());
   EXPECT_THAT(WrongSettingLabels(labels, JobPolicy()),
               testing::ElementsAre("The annotation tautline.dev/memory.upper is not used: " +
                                    SetError("memory.upper", "4 gigs")));
@@ -352,8 +353,8 @@ TEST(PolicyRules, OneBoundAloneStays) {
       PolicyRules::Compile({{"", {}, {{"cpu.lower", "2"}, {"memory.upper", "2GiB"}}}}, JobPolicy());
   ASSERT_TRUE(rules.ok());
   const JobPolicy policy = rules->Resolve("web", {}, {});
-  EXPECT_EQ(policy.cpu_bounds.lower, 2);
-  EXPECT_EQ(policy.memory_bounds.upper, 2048 * kMiB);
+  EXPECT_EQ(policy.bounds_by[kCpuIndex].lower, 2);
+  EXPECT_EQ(policy.bounds_by[kMemoryIndex].upper, 2048 * kMiB);
 }
 
 TEST(PolicyRules, AnUpperBoundOfTasksWinsOverALowerOne) {

@@ -119,7 +119,7 @@ const T* OfTask(std::span<const T> all, uint32_t task) {
 }
 
 void CountThrottling(Resource r, uint32_t periods, uint32_t throttled, TrialSide& side) {
-  if (r != Resource::kCpu) return;
+  if (!ThrottlesAtLimit(r)) return;
   side.periods += periods;
   side.throttled += throttled;
 }
@@ -166,7 +166,7 @@ bool Trial::Has(uint32_t number) const {
 }
 
 bool IsAtLimit(Resource r, double reported, double limit) {
-  const double least = r == Resource::kMemory ? 2 * kPageBytes : std::min(kWeightCores, limit * kWeightShare);
+  const double least = InBytes(r) ? 2 * kPageBytes : std::min(kWeightCores, limit * kWeightShare);
   return std::abs(reported - limit) <= std::max(limit * kRounding, least);
 }
 

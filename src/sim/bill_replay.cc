@@ -9,10 +9,8 @@
 namespace taut {
 namespace {
 
-constexpr double kMillicores = 1000;
-
 UsageQuantities QuantitiesOf(const UsageSums& window, double reservation, Resource r) {
-  const double unit = r == Resource::kCpu ? kMillicores : 1 / kMiB;
+  const double unit = UnitOf(r).accounted;
   const auto amount = [unit](double value) { return std::clamp(value * unit, 0.0, 1e12); };
   const auto quantity = [&](double value) {
     return static_cast<uint64_t>(std::llround(amount(value) * static_cast<double>(kWindowSeconds)));

@@ -29,7 +29,7 @@ class LimitsInForce {
     WindowId from;
     std::optional<double> limit;
   };
-  std::array<std::vector<std::vector<Change>>, 2> changes_;  // by resource and job
+  PerResource<std::vector<std::vector<Change>>> changes_;  // by resource and job
 };
 
 struct BillPeriod {

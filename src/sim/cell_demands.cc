@@ -18,10 +18,10 @@ constexpr size_t kNamed = 3;                    // kept jobs
 constexpr int32_t kPresence = kWindowsPerHour;  // a task that was not measured for an hour is gone
 constexpr uint32_t kNotOfCell = UINT32_MAX;
 
-size_t RowOf(Resource r) { return r == Resource::kCpu ? kCellCpu : kCellMemory; }
+size_t CellRowOf(Resource r) { return r == Resource::kCpu ? kCellCpu : kCellMemory; }
 
 // What a cell counts of the unit in which usage is measured: millicores, bytes.
-double PerUnit(Resource r) { return r == Resource::kCpu ? 1000 : 1; }
+double PerUnit(Resource r) { return InCores(r) ? 1000 : 1; }
 
 // In the unit of the cell's row. What is a whole number of these units but for the error of a float stays it.
 int64_t Rounded(Resource r, double amount) {
@@ -82,8 +82,8 @@ void CountKept(const CellModel& cell, CellDemand& demand) {
       continue;
     }
     const bool all = std::ranges::all_of(kResources, [&](Resource r) {
-      return RowOf(r) >= cell.resources.size() || job.limit[RowOf(r)] == 0 ||
-             it->second[RowOf(r)].has_value();
+      return CellRowOf(r) >= cell.resources.size() || job.limit[CellRowOf(r)] == 0 ||
+             it->second[CellRowOf(r)].has_value();
     });
     if (all) continue;
     ++demand.partly_jobs;
@@ -109,7 +109,7 @@ absl::Status ReplayLimits(DaySource& source, const CellModel& cell, const CellDe
   ReplayHooks own;
   own.on_change = [&](const LimitChange& change) {
     const uint32_t row = rows[change.job.value];
-    const size_t amount = RowOf(change.resource);
+    const size_t amount = CellRowOf(change.resource);
     if (row == kNotOfCell || amount >= cell.resources.size()) return absl::OkStatus();
     const auto policy = std::ranges::find(replay.policies, change.policy) - replay.policies.begin();
     std::optional<int64_t>& limit = out.all[static_cast<size_t>(policy)].amounts[cell.jobs[row].name][amount];
@@ -144,7 +144,7 @@ absl::Status ReplayLimits(DaySource& source, const CellModel& cell, const CellDe
 class TaskPredictions {
  public:
   TaskPredictions(const CellModel& cell, Resource resource, std::vector<uint32_t> rows)
-      : cell_(cell), resource_(resource), amount_(RowOf(resource)), rows_(std::move(rows)) {}
+      : cell_(cell), resource_(resource), amount_(CellRowOf(resource)), rows_(std::move(rows)) {}
 
   absl::Status Make(const CellDemandsOptions& options) {
     for (const std::string& spec : options.predictors) {
@@ -205,14 +205,13 @@ class TaskPredictions {
   };
 
   void Gather(const JobDay& day, uint32_t row) {
-    const bool cpu = resource_ == Resource::kCpu;
     const auto asked =
         static_cast<float>(static_cast<double>(cell_.jobs[row].limit[amount_]) / PerUnit(resource_));
     for (const JobWindow& w : day.windows) {
-      const float own = cpu ? w.cpu_limit_cores : w.memory_limit_bytes;
+      const float own = w.limit(resource_);
       for (uint32_t i = w.first_task; i < w.first_task + w.num_tasks; ++i) {
         const TaskWindow& t = day.tasks[i];
-        const float usage = cpu ? t.cpu_mean_cores : t.memory_peak_bytes;
+        const float usage = t.judged(resource_);
         if (usage < 0) continue;
         const auto [it, added] = numbers_.try_emplace(uint64_t{day.job.value} << 32U | t.task,
                                                       static_cast<uint32_t>(tasks_.size()));
@@ -243,7 +242,7 @@ absl::Status ReplayReservations(DaySource& source, const CellModel& cell, const 
     demand.name = StrCat("reservations:", spec);
   }
   for (const Resource resource : kResources) {
-    if (RowOf(resource) >= cell.resources.size()) continue;
+    if (CellRowOf(resource) >= cell.resources.size()) continue;
     TaskPredictions predictions(cell, resource, RowsOfCell(source, cell));
     if (absl::Status s = predictions.Make(options); !s.ok()) return s;
     size_t done = 0;

@@ -38,7 +38,7 @@ struct CellDemand {
   uint64_t partly_jobs = 0;       // with one for CPU or memory alone, although they ask for both
   std::vector<std::string> kept;  // the first of kept_jobs, then of partly_jobs
   // Of limits: the share of job-days, after the warm-up, with a window over the limit. Absent: none was scored.
-  std::array<std::optional<double>, 2> over_days;  // by Resource
+  PerResource<std::optional<double>> over_days;  // by Resource
 };
 
 struct CellDemands {

@@ -22,8 +22,9 @@ int32_t MonthOf(int32_t day) {
          1;
 }
 
-PoolAmounts CapacityOf(const std::array<double, 2>& capacity) {
-  const std::array<double, 2> units = {capacity[0] * 1000, capacity[1] / kMiB};
+PoolAmounts CapacityOf(const PerResource<double>& capacity) {
+  PerResource<double> units = capacity;
+  for (const Resource r : kResources) units[IndexOf(r)] *= UnitOf(r).accounted;
   PoolAmounts out;
   for (size_t i = 0; i < 2; ++i)
     out[i] = std::max<int64_t>(1, std::llround(std::min(units[i], 1e12) * kWindowSeconds));
@@ -286,7 +287,7 @@ class EconomyRun {
     }
   }
 
-  std::array<double, 2> HigherUse(const Track& track, size_t step) const {
+  PerResource<double> HigherUse(const Track& track, size_t step) const {
     if (!out_.measured[step]) return {std::nan(""), std::nan("")};
     const PoolAmounts& use = track.lines[step].usage;
     return {static_cast<double>(use[0]), static_cast<double>(use[1])};

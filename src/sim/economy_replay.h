@@ -30,8 +30,8 @@ namespace taut {
 
 struct EconomyOptions {
   std::vector<SellerPolicy> policies;
-  std::vector<TierSale> tiers;                    // by tier of the sheet; reserved ones first
-  std::optional<std::array<double, 2>> capacity;  // cores and bytes
+  std::vector<TierSale> tiers;                  // by tier of the sheet; reserved ones first
+  std::optional<PerResource<double>> capacity;  // cores and bytes
   double capacity_share = 0.5;  // without a capacity: of the highest sum of the owners' limits
   int64_t warmup_s = 7 * kDaySeconds;
   int64_t horizon_s = kDaySeconds;        // of the actuary's quotes

@@ -41,7 +41,7 @@ struct PoolTest : testing::Test {
   PoolTest() {
     options.policies = {SellerPolicy::kAll};
     options.tiers = DefaultTierSales(sheet);
-    options.capacity = std::array<double, 2>{10, 10 * kGiB};
+    options.capacity = PerResource<double>{10, 10 * kGiB};
     options.horizon_s = 3600;
     options.warmup_s = options.reclaim_s = options.patience_s = 0;
   }

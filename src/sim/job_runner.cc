@@ -104,7 +104,7 @@ void JobDayOutcome::Clear() {
   scores.clear();
   risks.clear();
   changes.clear();
-  for (std::array<FleetRows, 2>& of_policy : rows) {
+  for (PerResource<FleetRows>& of_policy : rows) {
     for (FleetRows& of_resource : of_policy) of_resource.clear();
   }
   recorded = {};
@@ -121,7 +121,7 @@ std::unique_ptr<JobState> JobRunner::NewState(const JobInfo& job,
           NewRecommender(options_.policies[p].of(r), r, job, options_.settings, *fleets[p]),
           options_.cap_at_owner);
       const MovingWindowSettings& classes = options_.settings.moving_window;
-      lane.risk_class = r == Resource::kCpu ? static_cast<uint8_t>(ClassOf(job, classes.job_class))
+      lane.risk_class = ThrottlesAtLimit(r) ? static_cast<uint8_t>(ClassOf(job, classes.job_class))
                                             : static_cast<uint8_t>(classes.oom_tolerance);
     }
   }
@@ -253,6 +253,7 @@ void JobRunner::RunDay(const JobDay& day, JobState& state, RunnerScratch& scratc
     } else {
       for (size_t i = 0; i < num_resources; ++i) {
         const LaneKey key{day.job, options_.policies[w], options_.resources[i]};
+        // What a trace records are kills for memory.
         const bool is_memory = key.resource == Resource::kMemory;
         const std::span<const TaskKills> kills = is_memory ? day.kills : std::span<const TaskKills>();
         RunLane(scratch.signals[i].signals(), kills, key, world.lanes[i], scratch, out, scores[i]);
@@ -291,13 +292,13 @@ void PutDown(JobWorld& world, uint32_t task, int32_t until_window) {
 // share.
 Signal LiveSignal(const JobDay& day, const JobWindow& w, Resource resource, JobWorld& world,
                   std::vector<TaskUsage>& tasks, std::vector<BucketWeight>& buckets) {
-  const bool cpu = resource == Resource::kCpu;
+  const bool cpu = resource == Resource::kCpu;  // alone has buckets of its samples
   tasks.clear();
   buckets.clear();
   uint32_t measured = 0;
   for (uint32_t i = 0; i < w.num_tasks; ++i) {
     const TaskWindow& t = day.tasks[w.first_task + i];
-    const float mean = cpu ? t.cpu_mean_cores : t.memory_mean_bytes;
+    const float mean = t.mean(resource);
     const float peak = cpu ? t.cpu_mean_cores : t.memory_peak_bytes;
     if (mean < 0 || peak < 0) continue;
     ++measured;
@@ -365,7 +366,7 @@ void JobRunner::RunWithRestarts(const JobDay& day, PolicyPair policy, JobWorld& 
       ScoreWindow(s, limits, of_memory, scores[i]);
       CountRisk(s, limits, of_memory, key, lane);
       scratch.ooms.clear();
-      if (is_memory) {
+      if (KillsAtLimit(resource)) {
         for (TaskUsage& t : scratch.tasks) {
           if (!limits.in_force.has_value()) break;
           const double its = limits.Of(t.task);

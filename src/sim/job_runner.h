@@ -48,7 +48,7 @@ struct JobDayOutcome {
   std::vector<DayScore> scores;
   std::vector<std::optional<RiskDay>> risks;  // absent: no limit of the recommender's was in force
   std::vector<LimitChange> changes;
-  std::vector<std::array<FleetRows, 2>> rows;  // one a policy, by resource
+  std::vector<PerResource<FleetRows>> rows;  // one a policy, by resource
   RecordedKills recorded;
   uint64_t steps = 0;
   void Clear();

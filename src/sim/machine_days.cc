@@ -22,7 +22,7 @@ void MachineDays::End() {
 
 void MachineDays::Add(const JobDay& day) {
   for (const JobWindow& w : day.windows) {
-    const float limit = cpu_ ? w.cpu_limit_cores : w.memory_limit_bytes;
+    const float limit = w.limit(resource_);
     for (uint32_t i = w.first_task; i < w.first_task + w.num_tasks; ++i)
       AddTask(uint64_t{day.job.value} << 32 | day.tasks[i].task, day.tasks[i], w.window.index, limit,
               day.job);
@@ -30,7 +30,7 @@ void MachineDays::Add(const JobDay& day) {
 }
 
 void MachineDays::AddTask(uint64_t task, const TaskWindow& usage, int32_t window, float limit, JobId job) {
-  const float used = cpu_ ? usage.cpu_mean_cores : usage.memory_peak_bytes;
+  const float used = usage.judged(resource_);
   if (used < 0) return;
   const RecordedMachines::Stay* stay = machines_.StayOf(job, usage.task, {window});
   if (stay == nullptr) {

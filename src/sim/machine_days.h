@@ -20,7 +20,7 @@ namespace taut {
 class MachineDays {
  public:
   MachineDays(const RecordedMachines& machines, Resource resource)
-      : machines_(machines), cpu_(resource == Resource::kCpu) {}
+      : machines_(machines), resource_(resource) {}
 
   // Task-windows that are not given out, or changed machine.
   uint64_t without_machine = 0, without_limit = 0, moves = 0, task_windows = 0;
@@ -66,7 +66,7 @@ class MachineDays {
   const Window* Of(int32_t window) const;
 
   const RecordedMachines& machines_;
-  const bool cpu_;
+  const Resource resource_;
   int32_t final_until_ = INT32_MIN;
   std::deque<Day> days_;                      // ascending
   absl::flat_hash_map<uint64_t, Last> last_;  // by task

@@ -17,7 +17,7 @@ constexpr float kNone = -1;
 class SeriesReader {
  public:
   SeriesReader(const std::vector<JobInfo>& jobs, Resource resource, int32_t first_day, size_t windows)
-      : jobs_(jobs), cpu_(resource == Resource::kCpu), windows_(windows) {
+      : jobs_(jobs), windows_(windows) {
     out_.resource = resource;
     out_.first = {first_day * kWindowsPerDay};
     any_.resize(windows);
@@ -25,11 +25,11 @@ class SeriesReader {
 
   void Take(const JobDay& day) {
     for (const JobWindow& w : day.windows) {
-      const float limit = cpu_ ? w.cpu_limit_cores : w.memory_limit_bytes;
+      const float limit = w.limit(out_.resource);
       const auto at = static_cast<size_t>(w.window.index - out_.first.index);
       for (uint32_t i = w.first_task; i < w.first_task + w.num_tasks; ++i) {
         const TaskWindow& t = day.tasks[i];
-        const float usage = cpu_ ? t.cpu_mean_cores : t.memory_peak_bytes;
+        const float usage = t.judged(out_.resource);
         if (usage < 0) continue;
         TaskSeries& series = Of(day.job, t.task);
         series.usage[at] = usage;
@@ -94,7 +94,6 @@ class SeriesReader {
   }
 
   const std::vector<JobInfo>& jobs_;
-  const bool cpu_;
   size_t windows_;
   std::vector<bool> any_;  // windows with any usage
   std::map<std::pair<uint32_t, uint32_t>, TaskSeries> series_;

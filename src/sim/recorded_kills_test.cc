@@ -30,7 +30,7 @@ TEST(RecordedKills, ReachTheRecommenderAndAreCounted) {
     ReplayOptions o = Options({Policy::kPeak});
     o.settings.peak.min_history_s = 0;
     o.settings.peak.margin = 0;
-    o.settings.memory_bounds.granularity = 0;
+    o.settings.bounds_by[kMemoryIndex].granularity = 0;
     const ReplayOutcome out = Lived(days, o);
     const Totals& t = out.result.lanes[0].summary.totals;
     if (recorded) {
@@ -156,7 +156,7 @@ TEST(RecordedKills, RaiseAtOnceWhereLimitsAreDecided) {
   ReplayOptions o = Options({Policy::kPeak});
   o.settings.peak.min_history_s = 0;
   o.settings.peak.margin = 0;
-  o.settings.memory_bounds.granularity = 0;
+  o.settings.bounds_by[kMemoryIndex].granularity = 0;
   o.managed.emplace();
   o.managed->mode = Mode::kAuto;
   o.managed->change_period_s = kDay;

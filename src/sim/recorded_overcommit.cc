@@ -204,8 +204,7 @@ class RecordedReplay {
   }
 
   std::string Amounts(double used, double of) const {
-    return resource_ == Resource::kCpu ? fmt::format("{:.4g} of {:.4g} cores", used, of)
-                                       : fmt::format("{:.4g} of {:.4g} bytes", used, of);
+    return fmt::format("{:.4g} of {:.4g} {}", used, of, UnitName(resource_));
   }
 
   absl::StatusOr<OvercommitResult> Finish() {

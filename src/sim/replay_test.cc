@@ -70,7 +70,7 @@ TEST(Replay, TheBaselineIsTheSumOfTheTasksOwnLimits) {
   ReplayOptions options = Options({Policy::kStatic, Policy::kPeak});
   options.settings.peak.min_history_s = 0;
   options.settings.peak.margin = 0;
-  options.settings.memory_bounds.granularity = 0;
+  options.settings.bounds_by[kMemoryIndex].granularity = 0;
   const ReplayOutcome out = Lived(days, options);
   const Totals& owner = out.result.lanes[0].summary.totals;
   EXPECT_DOUBLE_EQ(owner.limit_seconds, 140 * kMiB * 10 * 300);

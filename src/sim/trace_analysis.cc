@@ -13,7 +13,7 @@ namespace {
 constexpr double kHoursOfWindow = static_cast<double>(kWindowSeconds) / 3600;
 constexpr uint64_t kTailPoints = 200;
 
-double Correlation(const std::array<std::vector<double>, 2>& integrals) {
+double Correlation(const PerResource<std::vector<double>>& integrals) {
   Moments x, y;
   for (const double v : integrals[0]) x.Add(v);
   for (const double v : integrals[1]) y.Add(v);
@@ -59,7 +59,7 @@ class Analyser {
         mode.usage += sums.usage / kWindowsPerHour;
         mode.limit += limit.value_or(0) / kWindowsPerHour;
         mode.limited_usage += (limit.has_value() ? sums.usage : 0) / kWindowsPerHour;
-        const double unit = r == Resource::kCpu ? 1 : kGiB;
+        const double unit = UnitOf(r).large;
         integrals_[static_cast<size_t>(r)][job] += sums.usage / unit * kHoursOfWindow;
       }
     }
@@ -144,7 +144,7 @@ class Analyser {
   std::vector<ScalingMode> modes_;   // by job
   std::vector<int64_t> first_hour_;  // by job
   std::map<int64_t, AnalysisHour> hours_;
-  std::array<std::vector<double>, 2> integrals_;  // by Resource and job
+  PerResource<std::vector<double>> integrals_;  // by Resource and job
 };
 
 }  // namespace

@@ -24,7 +24,7 @@ struct TierHour {
 };
 struct AnalysisHour {
   int64_t start_s = 0;
-  std::array<std::array<TierHour, kNumTraceTiers>, 2> of;  // by Resource and tier
+  PerResource<std::array<TierHour, kNumTraceTiers>> of;  // by Resource and tier
   uint32_t new_jobs = 0;  // whose first usage is in it; those of the first day are left out
 };
 
@@ -39,13 +39,13 @@ struct TraceAnalysis {
   PriorityBands bands = PriorityBands::k2019;
   bool has_priorities = false;
   std::vector<AnalysisHour> hours;  // ascending, those with usage
-  std::array<std::array<TierSummary, kNumTraceTiers>, 2> tiers;
+  PerResource<std::array<TierSummary, kNumTraceTiers>> tiers;
   // By mode of vertical scaling, if the hooks know it of any job.
   bool has_modes = false;
-  std::array<std::array<TierSummary, kScalingModes>, 2> modes;
+  PerResource<std::array<TierSummary, kScalingModes>> modes;
   // Usage integrals of the jobs: core-hours and GiB-hours.
-  std::array<SizeDistribution, 2> sizes;
-  std::array<std::vector<TailPoint>, 2> tails;
+  PerResource<SizeDistribution> sizes;
+  PerResource<std::vector<TailPoint>> tails;
   double correlation = 0;  // of the two integrals over the jobs, Pearson
   Moments arrivals;        // new jobs an hour, from the second day on
   double median_arrivals = 0;

@@ -95,7 +95,7 @@ double AnalogFleet::PriceFor(double share) const {
 
 AnalogFleet AnalogFleet::ForecasterFor(double share) const {
   AnalogSettings settings = settings_;
-  (resource_ == Resource::kCpu ? settings.cpu_oom_days : settings.memory_oom_days) = share;
+  settings.order(resource_) = share;
   AnalogFleet copy(resource_, settings);
   copy.forest_ = forest_;
   copy.price_ = price_;
@@ -114,7 +114,7 @@ AnalogFleet AnalogFleet::ForecasterFor(double share) const {
 // Tomorrow's price: the one at which the mean chance of an OOM, over the jobs as they stand tonight, is the
 // ordered share, corrected for how promises have been kept so far.
 void AnalogFleet::MovePrice(const FleetRows& rows) {
-  const double fixed = resource_ == Resource::kCpu ? settings_.cpu_price_cores : settings_.memory_price_bytes;
+  const double fixed = settings_.price(resource_);
   if (fixed > 0) {
     price_ = fixed;
     return;
@@ -334,7 +334,7 @@ void AnalogsRecommender::RaiseAfterOverrun(WindowId next) {
   if (!last_over_) return;
   last_over_ = false;
   const auto bump = [&](double usage) {
-    return fleet_->resource() == Resource::kMemory ? OomBump(usage, oom_) : oom_.bump_ratio * usage;
+    return KillsAtLimit(fleet_->resource()) ? OomBump(usage, oom_) : oom_.bump_ratio * usage;
   };
   // Over the limit that the overrun before had raised: usage is still on its way up.
   const bool again = raised_after_overrun_ && next.index <= raised_until_;
@@ -454,8 +454,8 @@ void AnalogsRecommender::Explain(Reason& reason) const {
   for (size_t i = 0; i < job.own.size; ++i) {
     own_above += job.own.bin[i] > AnalogGrid::Get().BinOf(cut) ? 1 : 0;
   }
-  const bool is_cpu = resource == Resource::kCpu;
-  const std::string_view day = is_cpu ? "throttled day" : "OOM-day", a = is_cpu ? "a" : "an";
+  const bool throttles = ThrottlesAtLimit(resource);
+  const std::string_view day = throttles ? "throttled day" : "OOM-day", a = throttles ? "a" : "an";
   reason.sentence = fmt::format(
       "Of {} similar job-days in the fleet, {} peaked above this limit; of the job's own last {}, {}. The "
       "forecast chance of a day over it is {}{}.",
@@ -463,8 +463,8 @@ void AnalogsRecommender::Explain(Reason& reason) const {
       choice_.kept && limit == choice_.limit ? "; the limit before was close enough to the best to stay"
                                              : "");
   reason.facts.push_back({"highest peak of the last 7 days", job.week_peak, unit});
-  reason.facts.push_back({fmt::format("price of {} {}", a, day), price_,
-                          resource == Resource::kCpu ? "core-days" : "byte-days"});
+  reason.facts.push_back(
+      {fmt::format("price of {} {}", a, day), price_, StrCat(UnitOf(resource).one, "-days")});
   if (job.tasks > 1) reason.facts.push_back({"tasks, mean of the last day", job.tasks, ""});
   reason.facts.push_back({fmt::format("chance of {} {}", a, day), 100 * *reason.chance, "%"});
   const AnalogSettings& s = fleet_->settings();
@@ -476,7 +476,7 @@ void AnalogsRecommender::Explain(Reason& reason) const {
   }
   reason.facts.push_back({"job-days behind the forecast", static_cast<double>(fleet_->forest().rows()), ""});
   reason.why = fmt::format("{} of 7 days is {}, {} chance of a day above",
-                           resource == Resource::kCpu ? "highest 5-minute mean" : "highest peak",
+                           throttles ? "highest 5-minute mean" : "highest peak",
                            FormatAmount(resource, job.week_peak), FormatChance(*reason.chance));
   ExplainChoice(job, cdf, reason);
   if (raise_in_force_) {

@@ -165,7 +165,7 @@ absl::Status JobDaysRing::Load(ByteReader& in) {
   return possible && age >= size ? absl::OkStatus() : absl::DataLossError("days: an impossible day");
 }
 
-double AnalogLevel(Resource r) { return r == Resource::kCpu ? 0.01 : 16 * kMiB; }
+double AnalogLevel(Resource r) { return InCores(r) ? 0.01 : 16 * kMiB; }
 
 namespace {
 

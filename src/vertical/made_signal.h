@@ -21,7 +21,7 @@ class MadeSignal {
       : tasks_(std::move(tasks)) {
     std::map<Bucket, double> weights;
     for (const TaskUsage& t : tasks_) {
-      weights[GridOf(resource).BucketOf(t.peak)] += resource == Resource::kCpu ? seconds : 1;
+      weights[GridOf(resource).BucketOf(t.peak)] += ThrottlesAtLimit(resource) ? seconds : 1;
     }
     Fill(resource, window, weights, owner);
   }

@@ -16,7 +16,7 @@ MovingWindowRecommender::MovingWindowRecommender(Resource resource, MovingWindow
       settings_(settings),
       oom_(oom),
       histogram_(GridOf(resource),
-                 resource == Resource::kCpu ? settings.cpu_half_life_s : settings.memory_half_life_s),
+                 ThrottlesAtLimit(resource) ? settings.cpu_half_life_s : settings.memory_half_life_s),
       average_(histogram_.half_life_s()) {}
 
 void MovingWindowRecommender::Observe(const Signal& signal) {
@@ -28,10 +28,10 @@ void MovingWindowRecommender::Observe(const Signal& signal) {
   for (const BucketWeight& b : signal.buckets) {
     histogram_.AddToBucket(b.bucket, b.weight, time_s);
   }
-  if (resource_ == Resource::kCpu && settings_.job_class == JobClass::kBatch) {
+  if (ThrottlesAtLimit(resource_) && settings_.job_class == JobClass::kBatch) {
     average_.Add(signal.mean, signal.window);
   }
-  if (resource_ == Resource::kMemory) {
+  if (KillsAtLimit(resource_)) {
     average_.Add(static_cast<double>(signal.tasks.size()), signal.window);
     peak_.Add(signal.window.index, signal.buckets.back().bucket);
   }
@@ -52,7 +52,7 @@ OomTolerance MovingWindowRecommender::tolerance() const {
 }
 
 double MovingWindowRecommender::Statistic() const {
-  if (resource_ == Resource::kCpu) {
+  if (ThrottlesAtLimit(resource_)) {
     switch (settings_.job_class) {
       case JobClass::kBatch:
         return average_.Get();
@@ -72,7 +72,7 @@ double MovingWindowRecommender::Statistic() const {
 }
 
 std::string MovingWindowRecommender::StatisticName() const {
-  if (resource_ == Resource::kCpu) {
+  if (ThrottlesAtLimit(resource_)) {
     switch (settings_.job_class) {
       case JobClass::kBatch:
         return "decayed average";

@@ -187,7 +187,7 @@ const WhatIfKnob* FindKnob(std::string_view key) {
 
 Policy PolicyFor(Policy p, Resource r) {
   if (p != Policy::kCombined) return p;
-  return r == Resource::kCpu ? Policy::kWorkFunction : Policy::kAnalogs;
+  return ThrottlesAtLimit(r) ? Policy::kWorkFunction : Policy::kAnalogs;
 }
 
 std::optional<Policy> PolicyPair::one() const {

@@ -61,7 +61,8 @@ const WhatIfKnob* FindKnob(std::string_view key);
 // The recommender that makes the limits of this resource: of kCombined one of its two, else `p` itself.
 Policy PolicyFor(Policy p, Resource r);
 
-// The recommenders of a job's limits: one a resource, never kCombined.
+// The recommenders of a job's limits: one of CPU and others that throttle, one of memory and others that kill;
+// never kCombined.
 struct PolicyPair {
   Policy cpu = Policy::kStatic, memory = Policy::kStatic;
 
@@ -70,7 +71,7 @@ struct PolicyPair {
   PolicyPair(Policy of_cpu, Policy of_memory)
       : cpu(PolicyFor(of_cpu, Resource::kCpu)), memory(PolicyFor(of_memory, Resource::kMemory)) {}
 
-  Policy of(Resource r) const { return r == Resource::kCpu ? cpu : memory; }
+  Policy of(Resource r) const { return ThrottlesAtLimit(r) ? cpu : memory; }
   // The row of the table that makes the same limits; absent: none does.
   std::optional<Policy> one() const;
   auto operator<=>(const PolicyPair&) const = default;

@@ -69,7 +69,7 @@ class KrrRecommender final : public Recommender {
     Slice& slice = SliceAt(signal.window.index);
     slice.task_windows += static_cast<uint32_t>(signal.tasks.size());
     slice.peak = std::max(slice.peak, static_cast<float>(signal.peak));
-    if (resource_ != Resource::kCpu) return;
+    if (!ThrottlesAtLimit(resource_)) return;
     for (const TaskUsage& t : signal.tasks) PodOf(t.task).Add(slice.number, t.mean);
   }
   void ObserveOom(const OomEvent& event) override {
@@ -83,12 +83,12 @@ class KrrRecommender final : public Recommender {
     double points = 0;
     for (const Slice& s : slices_) points += kPointsPerWindow * s.task_windows;
     if (points < settings_.min_points) return limit_;  // the report says "?"; the limit stays
-    limit_ = resource_ == Resource::kCpu ? CpuRequest() : MemoryRequest();
+    limit_ = ThrottlesAtLimit(resource_) ? CpuRequest() : MemoryRequest();
     return limit_;
   }
   void Explain(Reason& reason) const override {
     reason.recommender = "krr";
-    const bool cpu = resource_ == Resource::kCpu;
+    const bool cpu = ThrottlesAtLimit(resource_);
     reason.sentence =
         cpu ? fmt::format("KRR's simple strategy: the highest p{:g} of a task over {:g} days, once a day.",
                           100 * settings_.cpu_percentile, settings_.days)
@@ -244,7 +244,7 @@ class CraneRecommender final : public Recommender {
       : resource_(resource),
         settings_(settings),
         oom_(oom),
-        bucket_(resource == Resource::kCpu ? 0.1 : 100 * kMiB),
+        bucket_(InCores(resource) ? 0.1 : 100 * kMiB),
         run_(decision_window) {}
 
   void Observe(const Signal& signal) override {
@@ -252,9 +252,8 @@ class CraneRecommender final : public Recommender {
     run_.Begin(signal.window.index);
     const int32_t number = run_.SliceOf(signal.window.index);
     if (slices_.empty() || slices_.back().number < number) slices_.push_back({number, {}});
-    const bool cpu = resource_ == Resource::kCpu;
     for (const TaskUsage& t : signal.tasks) {
-      const double value = cpu ? t.mean : t.peak;
+      const double value = ThrottlesAtLimit(resource_) ? t.mean : t.peak;
       // A sample weighs its own value: the percentile is one of the load, not of the time.
       slices_.back().weights[BucketOf(value)] += std::max(kMinWeight, value);
     }

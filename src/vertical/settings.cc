@@ -14,7 +14,7 @@ double MarginSchedule::At(double limit) const {
 
 MarginSchedule MarginSchedule::For(Resource r) {
   MarginSchedule m;
-  if (r == Resource::kCpu) {
+  if (InCores(r)) {
     m.small_limit = 1;
     m.large_limit = 16;
   } else {
@@ -50,16 +50,20 @@ BoundSettings BoundSettings::Within(const AllowedRange& allowed) const {
 
 BoundSettings BoundSettings::For(Resource r) {
   BoundSettings b;
-  // The least that can be set and still be told apart: a millicore, and a mebibyte.
-  b.granularity = r == Resource::kCpu ? 0.001 : kMiB;
-  // Less than this saves nothing worth a restart.
-  b.lower = r == Resource::kCpu ? 0.01 : 32 * kMiB;
+  b.granularity = UnitOf(r).granularity;
+  b.lower = UnitOf(r).least_limit;
   return b;
+}
+
+PerResource<BoundSettings> BoundSettings::ForEach() {
+  PerResource<BoundSettings> all;
+  for (const Resource r : kResources) all[IndexOf(r)] = For(r);
+  return all;
 }
 
 double AnalogSettings::MostChance(Resource r) const {
   if (max_overrun_chance > 0) return max_overrun_chance;
-  const bool priced = (r == Resource::kCpu ? cpu_price_cores : memory_price_bytes) > 0;
+  const bool priced = price(r) > 0;
   return priced ? 0.5 : std::clamp(kChanceOfOrder * order(r), kLeastMostChance, 0.5);
 }
 

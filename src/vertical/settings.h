@@ -77,9 +77,9 @@ struct EnsembleSettings {
   double min_history_s = kDay;
   double young_margin = 0.4;  // on memory limits of young jobs (FloorSettings); the VPA's shrinks alike
 
-  double w_over_of(Resource r) const { return r == Resource::kCpu ? cpu_w_over.value_or(w_over) : w_over; }
+  double w_over_of(Resource r) const { return ThrottlesAtLimit(r) ? cpu_w_over.value_or(w_over) : w_over; }
   double w_limit_change_of(Resource r) const {
-    return r == Resource::kCpu ? cpu_w_limit_change.value_or(w_limit_change) : w_limit_change;
+    return ThrottlesAtLimit(r) ? cpu_w_limit_change.value_or(w_limit_change) : w_limit_change;
   }
 };
 
@@ -157,9 +157,11 @@ struct AnalogSettings {
   double raise_change_price = 0.05;  // a raise is also charged this share of a mean job's limit, for a day
   double raise_pin = 0.8;            // ... unless usage is this near the owner's limit
 
-  double order(Resource r) const { return r == Resource::kCpu ? cpu_oom_days : memory_oom_days; }
+  double order(Resource r) const { return ThrottlesAtLimit(r) ? cpu_oom_days : memory_oom_days; }
+  double& order(Resource r) { return ThrottlesAtLimit(r) ? cpu_oom_days : memory_oom_days; }
+  double price(Resource r) const { return ThrottlesAtLimit(r) ? cpu_price_cores : memory_price_bytes; }
   std::optional<double> OwnOrder(Resource r) const {
-    return job_order.has_value() || r == Resource::kCpu ? job_order : memory_job_order;
+    return job_order.has_value() || ThrottlesAtLimit(r) ? job_order : memory_job_order;
   }
   // The highest chance of an OOM-day that any job's limit may have.
   double MostChance(Resource r) const;
@@ -177,8 +179,8 @@ struct WorkFunctionSettings {
   // The share of a job's own CPU work that is ordered to be throttled; absent: the fleet's is shared.
   std::optional<double> job_order;
 
-  double order(Resource r) const { return r == Resource::kCpu ? cpu_throttled : memory_above; }
-  std::optional<double> OwnOrder(Resource r) const { return r == Resource::kCpu ? job_order : std::nullopt; }
+  double order(Resource r) const { return ThrottlesAtLimit(r) ? cpu_throttled : memory_above; }
+  std::optional<double> OwnOrder(Resource r) const { return ThrottlesAtLimit(r) ? job_order : std::nullopt; }
   bool operator==(const WorkFunctionSettings&) const = default;
 };
 
@@ -193,6 +195,7 @@ struct BoundSettings {
   BoundSettings Within(const AllowedRange& allowed) const;
   // By default at least 10 millicores and 32 MiB.
   static BoundSettings For(Resource r);
+  static PerResource<BoundSettings> ForEach();
 };
 
 struct OomSettings {
@@ -211,14 +214,13 @@ struct VerticalSettings {
   AnalogSettings analogs;
   WorkFunctionSettings work_function;
   OomSettings oom;
-  BoundSettings cpu_bounds = BoundSettings::For(Resource::kCpu);
-  BoundSettings memory_bounds = BoundSettings::For(Resource::kMemory);
+  PerResource<BoundSettings> bounds_by = BoundSettings::ForEach();
   // What the number of the job's tasks follows.
   enum class ScaledBy : uint8_t { kNothing, kCpu, kSeries };
   ScaledBy scaled_by = ScaledBy::kNothing;
   bool external = false;  // answers of an external recommender go before the recommender's own limits
 
-  const BoundSettings& bounds(Resource r) const { return r == Resource::kCpu ? cpu_bounds : memory_bounds; }
+  const BoundSettings& bounds(Resource r) const { return bounds_by[IndexOf(r)]; }
 };
 
 }  // namespace taut

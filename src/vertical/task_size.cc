@@ -66,7 +66,7 @@ class TaskLoadWrapper final : public RecommenderWrapper {
       : RecommenderWrapper(std::move(in)), resource_(resource), of_series_(of_series) {}
 
   void Observe(const Signal& signal) override {
-    const std::optional<double> load = of_series_ ? signal.load : signal.cpu_cores;
+    const std::optional<double> load = of_series_ ? signal.load : signal.together(Resource::kCpu);
     if (!load.has_value() || signal.tasks.empty()) return inner().Observe(signal);
     const double x = *load / static_cast<double>(signal.tasks.size());
     busy_ = std::max(x, busy_ * kKeepBusy);

@@ -31,7 +31,7 @@ void Feed(Recommender& r, int window, double load, int tasks) {
   std::vector<TaskUsage> usage(static_cast<size_t>(tasks), TaskUsage{0, each, each});
   MadeSignal made(Resource::kMemory, window, std::move(usage));
   Signal signal = made.get();
-  signal.cpu_cores = load;
+  signal.used_together[IndexOf(Resource::kCpu)] = load;
   r.Observe(signal);
 }
 
@@ -80,7 +80,7 @@ TEST(TaskLoad, UsageThatTheLoadDoesNotExplainIsLeftAsItIs) {
     const double bytes = (2 + std::cos(w * 1.7)) * kGiB;
     MadeSignal made(Resource::kMemory, w, bytes);
     Signal signal = made.get();
-    signal.cpu_cores = LoadAt(w);
+    signal.used_together[IndexOf(Resource::kCpu)] = LoadAt(w);
     for (Recommender* r : {plain.get(), scaled.get()}) r->Observe(signal);
     EXPECT_EQ(plain->Recommend(WindowId{w + 1}), scaled->Recommend(WindowId{w + 1}));
   }

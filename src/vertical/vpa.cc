@@ -161,7 +161,7 @@ VpaEstimate VpaBounds(double p50, double p90, double p95, double confidence_days
 
 VpaEstimate EstimateOf(const VpaHistogram& histogram, Resource resource, const VpaSettings& settings,
                        double confidence_days) {
-  const double minimum = resource == Resource::kCpu ? settings.min_cpu_cores : settings.min_memory_bytes;
+  const double minimum = InCores(resource) ? settings.min_cpu_cores : settings.min_memory_bytes;
   return VpaBounds(histogram.Percentile(settings.lower_percentile), histogram.Percentile(settings.percentile),
                    histogram.Percentile(settings.upper_percentile), confidence_days, minimum,
                    settings.margin);
@@ -177,7 +177,7 @@ class VpaRecommender final : public Recommender {
       : resource_(resource),
         settings_(settings),
         oom_(oom),
-        histogram_(resource == Resource::kCpu ? VpaHistogram::kFirstCpu : VpaHistogram::kFirstMemory,
+        histogram_(InCores(resource) ? VpaHistogram::kFirstCpu : VpaHistogram::kFirstMemory,
                    settings.half_life_s) {}
 
   void Observe(const Signal& signal) override {
@@ -187,7 +187,7 @@ class VpaRecommender final : public Recommender {
     samples_ += static_cast<uint32_t>(signal.tasks.size());
     const int64_t time_s = signal.window.start_s();
     for (const TaskUsage& t : signal.tasks) {
-      if (resource_ == Resource::kCpu) {
+      if (ThrottlesAtLimit(resource_)) {
         histogram_.Add(t.mean, kCpuWeight, time_s);
       } else {
         AddPeak(t.task, t.peak, time_s);

@@ -45,7 +45,7 @@ constexpr double kAtLimit = 0.97, kNeedAtLimit = 2;
 // From this share of throttled periods on a window was above its limit, though its mean was not.
 constexpr double kThrottled = 0.01;
 
-constexpr double FirstLevel(Resource r) { return r == Resource::kCpu ? 0.01 : kMiB; }
+constexpr double FirstLevel(Resource r) { return UnitOf(r).small_amount; }
 
 using Levels = std::array<float, WorkFunctionRecommender::kLevels>;
 
@@ -90,8 +90,8 @@ double ChargeOf(double price, const WorkFunctionSettings& settings) {
 }
 
 const Levels& LevelsOf(Resource r) {
-  static const std::array<Levels, 2> kAll = [] {
-    std::array<Levels, 2> all;
+  static const PerResource<Levels> kAll = [] {
+    PerResource<Levels> all;
     for (const Resource resource : kResources) {
       for (int k = 0; k < WorkFunctionRecommender::kLevels; ++k) {
         all[static_cast<size_t>(resource)][static_cast<size_t>(k)] =
@@ -454,11 +454,11 @@ void WorkFunctionRecommender::Explain(Reason& reason) const {
                                   fleet_->settings().min_history_s / kHour);
     return;
   }
-  const std::string unit(resource == Resource::kCpu ? "core-hours" : "byte-hours");
+  const std::string unit = fmt::format("{}-hours", UnitOf(resource).one);
   const Prices prices = PricesNow();
   const double limit = Level(resource, level_);
   const double share = used_ > 0 ? over_ / used_ : 0;
-  const std::string_view what = resource == Resource::kCpu ? "throttled" : "above its limit";
+  const std::string_view what = ThrottlesAtLimit(resource) ? "throttled" : "above its limit";
   const bool own = order_.has_value();
   reason.sentence = fmt::format(
       "{:.2g} % of this job's work of the last weeks was {} ({:.2g} % ordered {}). The limit moves when it "
