@@ -55,6 +55,9 @@ if(TAUT_SANITIZE)
     add_compile_options(-fno-sanitize=null,object-size,vptr,pointer-overflow,alignment)
   endif()
 endif()
+if(TAUT_THIRD_RESOURCE)
+  add_compile_definitions(TAUT_THIRD_RESOURCE)
+endif()
 # For what fuzzers link: libFuzzer sees which branches an input takes. Tests and programs are compiled without, which
 # saves a quarter of their time.
 add_library(taut_fuzzed INTERFACE)
