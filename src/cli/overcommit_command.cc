@@ -35,15 +35,14 @@ absl::StatusOr<int64_t> Duration(std::string_view option, const std::string& tex
 absl::StatusOr<OvercommitOptions> ToOptions(const OvercommitArgs& args) {
   OvercommitOptions o;
   const OvercommitArgs unset;
+  // The seed draws the tiers of --soft, too.
   if (args.machines == kRecordedMachines &&
       (args.machine_tasks != unset.machine_tasks || args.placements != unset.placements ||
-       args.seed != unset.seed)) {
+       (args.seed != unset.seed && !args.soft))) {
     return absl::InvalidArgumentError(
         "--machine-tasks, --placements and --seed: expected with --machines made; recorded machines have the "
         "tasks that the trace says");
   }
-  if (args.machines == kRecordedMachines && args.soft)
-    return absl::InvalidArgumentError("--soft: expected with --machines made");
   if (!(args.warmup_days >= 0 && args.warmup_days <= 3650)) {
     return absl::InvalidArgumentError(
         StrCat("invalid --warmup-days ", args.warmup_days, ": expected 0 to 3650"));
@@ -104,23 +103,6 @@ void Append(const OvercommitDecision& d, OutputFile& out) {
                          CsvField(d.predictor), d.limit, d.predicted, d.oracle, CsvField(reason.sentence)));
 }
 
-std::string RecordedUseText(const OvercommitResult& result) {
-  const RecordedUse& use = result.recorded;
-  std::string out =
-      fmt::format("{}: {} tasks on {} machines as recorded: {} task-windows, {} moves\n",
-                  Name(result.resource), FormatCount(result.tasks), FormatCount(result.machines),
-                  FormatCount(use.task_windows), FormatCount(use.moves));
-  for (const auto& [count, why] : {std::pair{use.without_machine, "whose machine is not known"},
-                                   std::pair{use.without_limit, "without an owner's limit"}}) {
-    if (count > 0) StrAppend(&out, "  left out: ", FormatCount(count), " task-windows ", why, "\n");
-  }
-  if (use.capacity > 0) {
-    StrAppend(&out, "  of the capacity of machines with tasks: limits ", Percent(use.limit / use.capacity, 1),
-              ", usage ", Percent(use.usage / use.capacity, 1), "\n");
-  }
-  return out + FindingsText(use.findings);
-}
-
 std::string LeftOutText(const OvercommitResult& result) {
   std::string out;
   for (const auto& [count, why] : {std::pair{result.not_throughout, "not measured throughout the trace"},
@@ -136,7 +118,7 @@ std::string LeftOutText(const OvercommitResult& result) {
 std::string ReadText(const OvercommitResult& result, const OvercommitOptions& options) {
   std::string out =
       result.of_recorded
-          ? RecordedUseText(result)
+          ? RecordedUseText(result.resource, result.tasks, result.machines, result.recorded)
           : fmt::format(
                 "{}: {} tasks present throughout, {} machines of {} tasks ({} placement{}, seed {})\n",
                 Name(result.resource), result.tasks, result.machines, options.machine_tasks,
@@ -188,18 +170,6 @@ Json ScoreJson(const OvercommitScore& s) {
   return {{"predictions", s.predictions},     {"footprint", s.footprint()},
           {"below_share", s.below_share()},   {"severity", s.severity()},
           {"mean_savings", s.mean_savings()}, {"oracle_footprint", s.limit > 0 ? s.oracle / s.limit : 0}};
-}
-
-Json RecordedUseJson(const RecordedUse& use) {
-  return {{"task_windows", use.task_windows},
-          {"without_machine", use.without_machine},
-          {"without_limit", use.without_limit},
-          {"moves", use.moves},
-          {"machine_windows", use.machine_windows},
-          {"machine_windows_without_capacity", use.without_capacity},
-          {"limit_of_capacity", use.capacity > 0 ? Json(use.limit / use.capacity) : Json(nullptr)},
-          {"usage_of_capacity", use.capacity > 0 ? Json(use.usage / use.capacity) : Json(nullptr)},
-          {"findings", FindingsJson(use.findings)}};
 }
 
 Json ResultJson(const std::vector<OvercommitResult>& results, const OvercommitOptions& o,
@@ -300,6 +270,33 @@ absl::Status WritePage(const OvercommitArgs& args, const std::vector<OvercommitR
 absl::Status CloseFile(OutputFile* file) { return file != nullptr ? file->Close() : absl::OkStatus(); }
 
 }  // namespace
+
+std::string RecordedUseText(Resource resource, size_t tasks, size_t machines, const RecordedUse& use) {
+  std::string out = fmt::format("{}: {} tasks on {} machines as recorded: {} task-windows, {} moves\n",
+                                Name(resource), FormatCount(tasks), FormatCount(machines),
+                                FormatCount(use.task_windows), FormatCount(use.moves));
+  for (const auto& [count, why] : {std::pair{use.without_machine, "whose machine is not known"},
+                                   std::pair{use.without_limit, "without an owner's limit"}}) {
+    if (count > 0) StrAppend(&out, "  left out: ", FormatCount(count), " task-windows ", why, "\n");
+  }
+  if (use.capacity > 0) {
+    StrAppend(&out, "  of the capacity of machines with tasks: limits ", Percent(use.limit / use.capacity, 1),
+              ", usage ", Percent(use.usage / use.capacity, 1), "\n");
+  }
+  return out + FindingsText(use.findings);
+}
+
+Json RecordedUseJson(const RecordedUse& use) {
+  return {{"task_windows", use.task_windows},
+          {"without_machine", use.without_machine},
+          {"without_limit", use.without_limit},
+          {"moves", use.moves},
+          {"machine_windows", use.machine_windows},
+          {"machine_windows_without_capacity", use.without_capacity},
+          {"limit_of_capacity", use.capacity > 0 ? Json(use.limit / use.capacity) : Json(nullptr)},
+          {"usage_of_capacity", use.capacity > 0 ? Json(use.usage / use.capacity) : Json(nullptr)},
+          {"findings", FindingsJson(use.findings)}};
+}
 
 int RunOvercommit(const OvercommitArgs& args) {
   const absl::StatusOr<OvercommitOptions> options = ToOptions(args);

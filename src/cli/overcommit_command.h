@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cli/commands.h"
+#include "cli/json_text.h"
 #include "sim/overcommit_replay.h"
 
 namespace taut {
@@ -35,6 +36,10 @@ struct OvercommitArgs {
 };
 inline constexpr const char* kRecordedMachines = "recorded";
 int RunOvercommit(const OvercommitArgs& args);
+
+// What a replay of recorded machines read, and what it counted: lines.
+std::string RecordedUseText(Resource resource, size_t tasks, size_t machines, const RecordedUse& use);
+Json RecordedUseJson(const RecordedUse& use);
 
 // `--soft`. `options`: what args say of machines and predictors.
 int RunSoftMemory(const OvercommitArgs& args, const OvercommitOptions& options);

@@ -11,7 +11,8 @@ const char* const kOvercommitHelp =
     "what the tasks of a machine will use at most within the next 24 hours, from the usage until then.\n"
     "With --machines recorded the tasks are on the machines that their rows name, as they came, moved and\n"
     "ended, and machines have the capacity that the trace gives them (Google v3 and 2011, Alibaba 2018).\n"
-    "With --soft each machine has as much memory as a predictor says; its tasks may use more than they "
+    "With --soft each machine, made or recorded, has as much memory as a predictor says; its tasks may use "
+    "more than they "
     "request\n"
     "until it is full, and then are killed by tier; beside hard limits, at which a task is killed.\n\n"
     "Examples:\n"
@@ -23,7 +24,8 @@ const char* const kOvercommitHelp =
     "  taut overcommit usage.csv --predictors n-sigma:n=10:window_h=168,machine-max:factor=1.3,oracle\n"
     "  taut overcommit usage.csv --decisions predictions.csv.gz --output json\n"
     "  taut overcommit usage.csv --soft --requests analogs --tiers production=0.6,batch=0.4 --kills "
-    "kills.csv";
+    "kills.csv\n"
+    "  taut overcommit --machines recorded --soft instance_usage-*.json.gz machine_events-*.json.gz";
 
 void AddOvercommit(CLI::App& verb, OvercommitArgs& args) {
   verb.get_option("paths")->required();
@@ -40,7 +42,8 @@ void AddOvercommit(CLI::App& verb, OvercommitArgs& args) {
           "--placements", args.placements,
           "times that all tasks are placed on made machines; the machines of all placements are one cell")
       ->capture_default_str();
-  verb.add_option("--seed", args.seed, "seed of the placements")->capture_default_str();
+  verb.add_option("--seed", args.seed, "seed of the placements, and of the tiers that are drawn")
+      ->capture_default_str();
   verb.add_option("--warmup-days", args.warmup_days, "days at the start of the trace that are not scored")
       ->capture_default_str();
   verb.add_option("--every", args.every, "time between two predictions")->capture_default_str();

@@ -5,6 +5,7 @@
 
 #include "base/csv_field.h"
 #include "base/strings.h"
+#include "cli/cell_input.h"
 #include "cli/cli.h"
 #include "cli/input.h"
 #include "cli/json_text.h"
@@ -14,6 +15,7 @@
 #include "config/settings_file.h"
 #include "fmt/format.h"
 #include "model/units.h"
+#include "sim/recorded_soft_memory.h"
 #include "sim/soft_memory_replay.h"
 
 namespace taut {
@@ -75,7 +77,8 @@ constexpr std::string_view kKillsHeader =
 
 void Append(const SoftKill& k, OutputFile& out) {
   out.Append(fmt::format("{},{},{},{},{},{},{},{},{},{}\n", k.time_s, CsvField(k.world), k.placement,
-                         k.machine, CsvField(k.task), Name(k.tier), k.usage, k.request, k.machine_usage,
+                         k.machine_name.empty() ? StrCat(k.machine) : CsvField(k.machine_name),
+                         CsvField(k.task), Name(k.tier), k.usage, k.request, k.machine_usage,
                          k.machine_memory));
 }
 
@@ -92,10 +95,13 @@ std::string Text(const SoftMemoryResult& result, const OvercommitArgs& args) {
   std::vector<std::string> tiers;
   for (const TraceTier t : TiersIn(result))
     tiers.push_back(StrCat(result.tier_tasks[static_cast<size_t>(t)], " ", Name(t)));
+  const std::string_view how = result.made_tiers ? "drawn" : "by priority";
   std::string out =
-      fmt::format("memory: {} tasks present throughout ({}; tiers {}), {} machines of {} tasks\n",
-                  result.tasks, fmt::join(tiers, ", "), result.made_tiers ? "drawn" : "by priority",
-                  result.machines, args.machine_tasks);
+      result.of_recorded
+          ? StrCat(RecordedUseText(Resource::kMemory, result.tasks, result.machines, result.recorded),
+                   fmt::format("  scored: {}; tiers {}\n", fmt::join(tiers, ", "), how))
+          : fmt::format("memory: {} tasks present throughout ({}; tiers {}), {} machines of {} tasks\n",
+                        result.tasks, fmt::join(tiers, ", "), how, result.machines, args.machine_tasks);
   std::vector<std::string> head = {"memory of a machine", "footprint", "kills a\ntask-day"};
   for (const TraceTier t : TiersIn(result)) head.push_back(StrCat("of\n", Name(t)));
   head.insert(head.end(), {"task time\nlost", "within\nrequest", "horizons\nfull"});
@@ -121,6 +127,9 @@ constexpr std::string_view kTableLegend =
     "requested;\n"
     "horizons full: share of machines' horizons in which a task was killed.\n";
 
+constexpr std::string_view kRecordedLegend =
+    "memory of a machine: at most its recorded capacity, where it is known, and its tasks' limits.\n";
+
 Json TierJson(const SoftMemoryScore::Tier& tier) {
   return {{"task_windows", tier.task_windows},
           {"lost_windows", tier.lost_windows},
@@ -129,7 +138,8 @@ Json TierJson(const SoftMemoryScore::Tier& tier) {
           {"within_request", tier.within_request}};
 }
 
-Json ResultJson(const SoftMemoryResult& result, const OvercommitArgs& args, const OvercommitOptions& o) {
+Json ResultJson(const SoftMemoryResult& result, const OvercommitArgs& args, const OvercommitOptions& o,
+                const ReadReport& report) {
   Json worlds = Json::array();
   for (const SoftMemoryScore& world : result.worlds) {
     Json one = {{"world", world.world},
@@ -141,17 +151,23 @@ Json ResultJson(const SoftMemoryResult& result, const OvercommitArgs& args, cons
       one["tiers"][std::string(Name(t))] = TierJson(world.tiers[static_cast<size_t>(t)]);
     worlds.push_back(std::move(one));
   }
-  return {{"partial", result.partial},
-          {"requests", args.requests},
-          {"machine_tasks", o.machine_tasks},
-          {"placements", o.placements},
-          {"seed", o.seed},
-          {"warmup_seconds", o.warmup_s},
-          {"horizon_seconds", o.horizon_s()},
-          {"tasks", result.tasks},
-          {"machines", result.machines},
-          {"drawn_tiers", result.made_tiers},
-          {"worlds", std::move(worlds)}};
+  Json out = {{"partial", result.partial},
+              {"requests", args.requests},
+              {"machine_tasks", o.machine_tasks},
+              {"placements", o.placements},
+              {"seed", o.seed},
+              {"warmup_seconds", o.warmup_s},
+              {"horizon_seconds", o.horizon_s()},
+              {"tasks", result.tasks},
+              {"machines", result.machines},
+              {"drawn_tiers", result.made_tiers},
+              {"worlds", std::move(worlds)}};
+  if (!result.of_recorded) return out;
+  for (const char* const made : {"machine_tasks", "placements"}) out.erase(made);
+  out["recorded"] = RecordedUseJson(result.recorded);
+  out["skipped_rows"] = SkippedJson(report);
+  out["kept_rows"] = KeptJson(report);
+  return out;
 }
 
 }  // namespace
@@ -167,7 +183,8 @@ int RunSoftMemory(const OvercommitArgs& args, const OvercommitOptions& machines)
   if (!kills.ok()) return Fail(kills.status());
   if (*kills != nullptr) (*kills)->Append(kKillsHeader);
   CatchInterrupts();
-  const absl::StatusOr<std::unique_ptr<LoadedTrace>> trace = LoadTrace(args.trace, args.quiet);
+  const WithMachines recorded = args.machines == kRecordedMachines ? WithMachines::kYes : WithMachines::kNo;
+  const absl::StatusOr<std::unique_ptr<LoadedTrace>> trace = LoadTrace(args.trace, args.quiet, recorded);
   if (!trace.ok()) return Fail(trace.status());
   SoftMemoryHooks hooks;
   ProgressLine progress(args.quiet);
@@ -176,10 +193,12 @@ int RunSoftMemory(const OvercommitArgs& args, const OvercommitOptions& machines)
     progress.Update(StrCat("replaying ", what), share);
   };
   hooks.should_stop = Interrupted;
-  absl::StatusOr<SoftMemoryResult> result = ReplaySoftMemory(**trace, *options, hooks);
+  absl::StatusOr<SoftMemoryResult> result =
+      recorded == WithMachines::kYes ? ReplayRecordedSoftMemory(**trace, (*trace)->machines, *options, hooks)
+                                     : ReplaySoftMemory(**trace, *options, hooks);
   if (!result.ok()) return Fail(result.status());
   result->partial = result->partial || (*trace)->interrupted;
-  const std::string json = JsonText(ResultJson(*result, args, machines));
+  const std::string json = JsonText(ResultJson(*result, args, machines, (*trace)->report()));
   if (*file != nullptr) (*file)->Append(json);
   for (OutputFile* f : {file->get(), kills->get()}) {
     if (f == nullptr) continue;
@@ -193,7 +212,8 @@ int RunSoftMemory(const OvercommitArgs& args, const OvercommitOptions& machines)
                       FormatDuration(machines.horizon_s()),
                       static_cast<double>(machines.warmup_s) / kDaySeconds));
     if (result->partial) Print("PARTIAL: interrupted\n");
-    Print(StrCat("\n", Text(*result, args), "\n", kTableLegend));
+    Print(StrCat("\n", Text(*result, args), "\n", kTableLegend,
+                 recorded == WithMachines::kYes ? kRecordedLegend : std::string_view()));
     if (!args.json.empty()) Print(StrCat("results: ", args.json, "\n"));
     if (!args.kills.empty()) Print(StrCat("kills: ", args.kills, "\n"));
   }

@@ -4,11 +4,9 @@
 #include <memory>
 #include <utility>
 
-#include "absl/container/flat_hash_set.h"
-#include "base/strings.h"
-#include "fmt/format.h"
 #include "overcommit/predictors.h"
 #include "sim/machine_days.h"
+#include "sim/recorded_counts.h"
 
 namespace taut {
 namespace {
@@ -25,7 +23,7 @@ class RecordedReplay {
         days_(machines, resource),
         every_(static_cast<int32_t>(options.every_s / kWindowSeconds)),
         horizon_(static_cast<int32_t>(options.horizon_s() / kWindowSeconds)),
-        largest_(machines.Largest(static_cast<size_t>(resource))),
+        counts_(source, machines, resource),
         last_window_(machines.size(), INT32_MIN) {}
 
   absl::StatusOr<OvercommitResult> Run() {
@@ -60,7 +58,6 @@ class RecordedReplay {
     result_.rows = EmptyRows(options_, 1, machines_.size());
     result_.resource = resource_;
     result_.of_recorded = true;
-    for (uint32_t m = 0; m < machines_.size(); ++m) result_.recorded.machines.push_back(machines_.name(m));
     at_ = source_.days().front() * kWindowsPerDay;
     return absl::OkStatus();
   }
@@ -98,7 +95,7 @@ class RecordedReplay {
       }
       double limit = 0;
       for (const TaskLoad& t : tasks) limit += t.limit;
-      const MachineCapacity* capacity = Capacity(m, at_);
+      const MachineCapacity* capacity = counts_.Capacity(m, at_);
       for (size_t r = 0; r < predictors_.size(); ++r) {
         const double predicted = predictors_[r] == nullptr ? oracle : predictors_[r]->Predict(m);
         OvercommitResult::Row& row = result_.rows[r];
@@ -139,12 +136,6 @@ class RecordedReplay {
     return 2 * measured >= horizon_ ? peak : -1;
   }
 
-  const MachineCapacity* Capacity(uint32_t machine, int32_t window) const {
-    const MachineCapacity* c =
-        machines_.CapacityAt(machine, Timestamp::FromSeconds(int64_t{window} * kWindowSeconds));
-    return c != nullptr && c->in_cell && c->of(static_cast<size_t>(resource_)) > 0 ? c : nullptr;
-  }
-
   void Observe() {
     const WindowId window{at_};
     for (uint32_t m = 0; m < machines_.size(); ++m) {
@@ -155,78 +146,22 @@ class RecordedReplay {
       for (const auto& p : predictors_) {
         if (p != nullptr) p->Observe(window, m, sums);
       }
-      Count(m, tasks, sums);
+      counts_.Count(m, at_, tasks, sums);
     }
     for (const auto& p : predictors_) {
       if (p != nullptr) p->EndWindow(window);
     }
   }
 
-  void Count(uint32_t m, std::span<const TaskLoad> tasks, const MachineWindow& sums) {
-    RecordedUse& use = result_.recorded;
-    for (const TaskLoad& t : tasks) {
-      if (largest_ > 0 && t.limit > largest_ * (1 + kRounding) && too_large_.insert(t.task).second)
-        findings_.Add(
-            "task with a limit above the capacity of any machine",
-            fmt::format("task {} of job {} on machine {}: {}", t.task & UINT32_MAX,
-                        source_.jobs()[t.task >> 32].name, machines_.name(m), Amounts(t.limit, largest_)));
-      tasks_.insert(t.task);
-    }
-    ++use.machine_windows;
-    const MachineCapacity* c = Capacity(m, at_);
-    if (c == nullptr) {
-      ++use.without_capacity;
-      CountMissing(m);
-      return;
-    }
-    const double capacity = c->of(static_cast<size_t>(resource_));
-    use.capacity += capacity;
-    use.limit += sums.limit;
-    use.usage += sums.usage;
-    if (sums.usage <= capacity * (1 + kRounding)) return;
-    // The first window since a change that took capacity away, or any other.
-    const MachineCapacity* before = Capacity(m, at_ - 1);
-    const bool lowered = before != nullptr && before->of(static_cast<size_t>(resource_)) > capacity;
-    findings_.Add(
-        lowered ? "capacity lowered below what is in use" : "machine-window with more usage than capacity",
-        fmt::format("machine {} at {} s: {}", machines_.name(m), int64_t{at_} * kWindowSeconds,
-                    Amounts(sums.usage, capacity)));
-  }
-
-  // Why a machine with tasks has no capacity.
-  void CountMissing(uint32_t m) {
-    const MachineCapacity* c = machines_.CapacityAt(m, Timestamp::FromSeconds(int64_t{at_} * kWindowSeconds));
-    std::string_view cause = "machine-window of a machine that is not in the table of machines";
-    if (machines_.listed(m)) cause = "machine-window before the machine was added";
-    if (c != nullptr) cause = "machine-window after the machine was removed";
-    if (c != nullptr && c->in_cell) cause = "machine-window of a machine without capacity";
-    findings_.Add(cause, fmt::format("machine {} at {} s", machines_.name(m), int64_t{at_} * kWindowSeconds));
-  }
-
-  std::string Amounts(double used, double of) const {
-    return fmt::format("{:.4g} of {:.4g} {}", used, of, UnitName(resource_));
-  }
-
   absl::StatusOr<OvercommitResult> Finish() {
-    RecordedUse& use = result_.recorded;
-    use.task_windows = days_.task_windows;
-    use.without_machine = days_.without_machine;
-    use.without_limit = days_.without_limit;
-    use.moves = days_.moves;
-    use.findings = findings_.Take();
-    result_.tasks = tasks_.size();
+    result_.tasks = counts_.tasks();
     result_.machines =
         static_cast<size_t>(std::ranges::count_if(last_window_, [](int32_t w) { return w != INT32_MIN; }));
-    if (use.task_windows == 0 && !result_.partial) {
-      return absl::InvalidArgumentError(fmt::format(
-          "no usage of {} on recorded machines: {} task-windows without a machine, {} without an owner's "
-          "limit; expected a trace whose usage names its machines, with limits",
-          Name(resource_), use.without_machine, use.without_limit));
-    }
+    absl::StatusOr<RecordedUse> use = counts_.Take(days_, !result_.partial);
+    if (!use.ok()) return use.status();
+    result_.recorded = *std::move(use);
     return std::move(result_);
   }
-
-  static constexpr double kRounding = 1e-6;
 
   DaySource& source_;
   const RecordedMachines& machines_;
@@ -235,13 +170,11 @@ class RecordedReplay {
   const OvercommitHooks& hooks_;
   MachineDays days_;
   const int32_t every_, horizon_;
-  const double largest_;
+  RecordedCounts counts_;
   int32_t at_ = 0, first_ = 0, end_ = INT32_MAX;  // end_: known once the input has ended
   bool begun_ = false;
   std::vector<int32_t> last_window_;                        // with tasks, by machine
   std::vector<std::unique_ptr<PeakPredictor>> predictors_;  // by row; null: the oracle
-  absl::flat_hash_set<uint64_t> tasks_, too_large_;
-  CellFindings findings_;
   OvercommitResult result_;
 };
 

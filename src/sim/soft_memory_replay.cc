@@ -4,18 +4,14 @@
 #include <cmath>
 #include <functional>
 #include <memory>
-#include <numeric>
 #include <utility>
 
 #include "base/random.h"
-#include "base/strings.h"
-#include "fmt/format.h"
 #include "overcommit/soft_memory.h"
+#include "sim/soft_requests.h"
 
 namespace taut {
 namespace {
-
-constexpr std::string_view kHard = "hard";
 
 using TierCounts = std::array<size_t, kNumTraceTiers>;
 
@@ -26,42 +22,14 @@ using Limits = std::vector<std::vector<float>>;
 absl::StatusOr<Limits> LimitsOf(DaySource& source, const PlacedTasks& placed,
                                 const SoftMemoryOptions& options, Feedback feedback,
                                 const SoftMemoryHooks& hooks) {
-  ReplayOptions replay;
-  replay.policies = {options.requests};
-  replay.resources = {Resource::kMemory};
-  replay.settings = options.settings;
-  replay.feedback = feedback;
-  replay.restart_delay_s = options.restart_s;
-  replay.warmup_s = options.machines.warmup_s;
-  replay.threads = options.threads;
-  std::vector<std::vector<LimitChange>> changes(source.jobs().size());
-  ReplayHooks replay_hooks;
-  replay_hooks.on_change = [&](const LimitChange& c) {
-    changes[c.job.value].push_back(c);
-    return absl::OkStatus();
-  };
-  replay_hooks.on_progress = [&](uint64_t done, uint64_t total, uint64_t) {
-    if (hooks.on_progress)
-      hooks.on_progress(feedback == Feedback::kNone ? "requests" : "hard limits",
-                        static_cast<double>(done) / static_cast<double>(total));
-  };
-  replay_hooks.should_stop = hooks.should_stop;
-  const absl::StatusOr<ReplayResult> result = Replay(source, replay, replay_hooks);
-  if (!result.ok()) return result.status();
-  if (result->partial) return absl::CancelledError("interrupted");
+  const absl::StatusOr<JobLimits> ordered = ReplayJobLimits(source, options, feedback, hooks);
+  if (!ordered.ok()) return ordered.status();
   Limits out;
   for (const TaskSeries& task : placed.tasks) {
-    std::vector<float>& limits = out.emplace_back(task.limit);
-    const std::vector<LimitChange>& own = changes[task.job.value];
-    for (size_t c = 0; c < own.size(); ++c) {
-      if (!own[c].limit.has_value()) continue;
-      const auto at = [&](const LimitChange& change) {
-        return std::clamp<int64_t>(int64_t{change.from.index} - placed.first.index, 0,
-                                   static_cast<int64_t>(placed.windows));
-      };
-      const int64_t end = c + 1 < own.size() ? at(own[c + 1]) : static_cast<int64_t>(placed.windows);
-      std::fill(limits.begin() + at(own[c]), limits.begin() + end, static_cast<float>(*own[c].limit));
-    }
+    std::vector<float>& limits = out.emplace_back();
+    for (size_t i = 0; i < placed.windows; ++i)
+      limits.push_back(
+          ordered->At(task.job, {placed.first.index + static_cast<int32_t>(i)}).value_or(task.limit[i]));
   }
   return out;
 }
@@ -69,14 +37,11 @@ absl::StatusOr<Limits> LimitsOf(DaySource& source, const PlacedTasks& placed,
 // The tiers of the tasks: of their jobs' priorities, or in the shares asked for.
 std::vector<TraceTier> TiersOf(DaySource& source, const PlacedTasks& placed, const SoftMemoryOptions& options,
                                bool& made) {
-  std::vector<std::optional<int>> priorities;
-  for (const JobInfo& job : source.jobs()) priorities.push_back(job.priority);
-  const PriorityBands bands = BandsOf(priorities);
+  const std::vector<TraceTier> of_jobs = TiersOfJobs(source, options);
   std::vector<TraceTier> tiers;
   std::vector<size_t> drawn;
   for (size_t i = 0; i < placed.tasks.size(); ++i) {
-    tiers.push_back(options.made_tiers ? TraceTier::kUnknown
-                                       : TierOf(priorities[placed.tasks[i].job.value], bands));
+    tiers.push_back(of_jobs[placed.tasks[i].job.value]);
     if (tiers.back() == TraceTier::kUnknown) drawn.push_back(i);
   }
   made = !drawn.empty();
@@ -102,7 +67,7 @@ struct World {
   std::vector<std::vector<size_t>>
       back;  // by machine and place: the window from which it may run; 0: it runs
 
-  bool hard() const { return score.world == kHard; }
+  bool hard() const { return score.world == kHardLimits; }
 };
 
 class SoftMemoryReplay {
@@ -128,7 +93,7 @@ class SoftMemoryReplay {
     absl::StatusOr<std::vector<std::unique_ptr<PeakPredictor>>> made = MakePredictors(options_.machines);
     if (!made.ok()) return made.status();
     predictors_ = *std::move(made);
-    AddWorld(kHard, nullptr);
+    AddWorld(kHardLimits, nullptr);
     for (size_t i = 0; i < predictors_.size(); ++i)
       AddWorld(options_.machines.predictors[i], predictors_[i].get());
     return absl::OkStatus();
@@ -289,14 +254,6 @@ class SoftMemoryReplay {
   SoftMemoryResult result_;
 };
 
-absl::Status CheckShares(const SoftMemoryOptions& options) {
-  const double sum = std::accumulate(options.shares.begin(), options.shares.end(), 0.0);
-  const bool negative = std::ranges::any_of(options.shares, [](double s) { return !(s >= 0); });
-  if (!negative && std::abs(sum - 1) < 1e-6) return absl::OkStatus();
-  return absl::InvalidArgumentError(fmt::format(
-      "invalid shares of the tiers: they add up to {:.6g}, expected shares of 0 to 1 that add up to 1", sum));
-}
-
 }  // namespace
 
 SoftMemoryScore::Tier SoftMemoryScore::total() const {
@@ -312,7 +269,7 @@ SoftMemoryScore::Tier SoftMemoryScore::total() const {
 
 absl::StatusOr<SoftMemoryResult> ReplaySoftMemory(DaySource& source, const SoftMemoryOptions& options,
                                                   const SoftMemoryHooks& hooks) {
-  if (absl::Status s = CheckShares(options); !s.ok()) return s;
+  if (absl::Status s = CheckTierShares(options); !s.ok()) return s;
   const absl::StatusOr<PlacedTasks> placed = ReadPlacedTasks(source, Resource::kMemory);
   if (!placed.ok()) return placed.status();
   if (absl::Status s = CheckOvercommit(*placed, options.machines); !s.ok()) return s;

@@ -19,6 +19,8 @@
 
 namespace taut {
 
+inline constexpr std::string_view kHardLimits = "hard";  // the world in which a task dies at its limit
+
 struct SoftMemoryOptions {
   // How machines are made; its predictors, and "oracle", say how much memory each has for the next horizon.
   OvercommitOptions machines;
@@ -65,6 +67,9 @@ struct SoftMemoryResult {
   bool made_tiers = false;              // some tiers were drawn
   std::vector<SoftMemoryScore> worlds;  // "hard" first
   bool partial = false;
+  // Of the machines of the trace (recorded_soft_memory.h), and not of machines made of its tasks.
+  bool of_recorded = false;
+  RecordedUse recorded;
 };
 
 struct SoftKill {
@@ -74,6 +79,7 @@ struct SoftKill {
   TraceTier tier = TraceTier::kUnknown;
   double usage = 0, request = 0;                 // bytes
   double machine_usage = 0, machine_memory = 0;  // before the kills of the window
+  std::string_view machine_name = {};            // of a recorded machine
 };
 
 struct SoftMemoryHooks {
