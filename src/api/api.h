@@ -79,7 +79,8 @@ struct KubernetesFacts {
   uint64_t status_writes = 0, failed_status_writes = 0;                // of annotations of workloads
   uint64_t pods_changed = 0, pods_unchanged = 0, refused_reviews = 0;  // by the mutating webhook
   // Reviews of the validating one.
-  uint64_t quota_fitting = 0, quota_warned = 0, quota_refused = 0, quota_not_covered = 0, quota_unknown = 0;
+  uint64_t quota_fitting = 0, quota_warned = 0, quota_refused = 0, quota_not_covered = 0, quota_held = 0;
+  uint64_t quota_unknown = 0;
   // Of the actuator; 0 without one.
   uint64_t resizes = 0, scales = 0, templates = 0, failed_changes = 0, stepped_back = 0, orders = 0;
   uint64_t evictions = 0, refused_evictions = 0;

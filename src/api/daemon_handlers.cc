@@ -100,6 +100,7 @@ void PutKubernetes(const KubernetesFacts& facts, MetricsText& out) {
   out.Counter(kReviews, kReviewsHelp, facts.quota_warned, {{"result", "warned"}});
   out.Counter(kReviews, kReviewsHelp, facts.quota_refused, {{"result", "refused"}});
   out.Counter(kReviews, kReviewsHelp, facts.quota_not_covered, {{"result", "not_covered"}});
+  out.Counter(kReviews, kReviewsHelp, facts.quota_held, {{"result", "held"}});
   out.Counter(kReviews, kReviewsHelp, facts.quota_unknown, {{"result", "unknown"}});
   constexpr std::string_view kVpas = "tautd_kubernetes_vpa_writes_total";
   constexpr std::string_view kVpasHelp = "Writes of a VerticalPodAutoscaler's status, by result.";

@@ -31,6 +31,8 @@ constexpr EnumName<ResizeFallback> kFallbacks[] = {{ResizeFallback::kWait, "wait
                                                    {ResizeFallback::kEvict, "evict"}};
 constexpr EnumName<QuotaWebhook> kQuotaWebhooks[] = {
     {QuotaWebhook::kOff, "off"}, {QuotaWebhook::kWarn, "warn"}, {QuotaWebhook::kRefuse, "refuse"}};
+constexpr EnumName<HeldPods> kHeldPods[] = {
+    {HeldPods::kOff, "off"}, {HeldPods::kNew, "new"}, {HeldPods::kAll, "all"}};
 
 constexpr EnumName<Tier> kTierNames[] = {{Tier::kFree, "free"},
                                          {Tier::kBatch, "batch"},
@@ -47,6 +49,7 @@ std::span<const EnumName<KubernetesJobs>> NamesOf(KubernetesJobs) { return kJobs
 std::span<const EnumName<KubeletUsage>> NamesOf(KubeletUsage) { return kUsages; }
 std::span<const EnumName<ResizeFallback>> NamesOf(ResizeFallback) { return kFallbacks; }
 std::span<const EnumName<QuotaWebhook>> NamesOf(QuotaWebhook) { return kQuotaWebhooks; }
+std::span<const EnumName<HeldPods>> NamesOf(HeldPods) { return kHeldPods; }
 std::span<const EnumName<Tier>> NamesOf(Tier) { return kTierNames; }
 std::span<const EnumName<MemoryProtection>> NamesOf(MemoryProtection) { return kProtections; }
 

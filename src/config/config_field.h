@@ -30,10 +30,15 @@ enum class ResizeFallback : uint8_t { kWait, kEvict };
 // What the validating webhook does with a new pod that its group's quota has no room for.
 enum class QuotaWebhook : uint8_t { kOff, kWarn, kRefuse };
 
+// Which new pods of a group whose budget is spent that webhook refuses, or warns about: none, those of workloads
+// that do not run, or all.
+enum class HeldPods : uint8_t { kOff, kNew, kAll };
+
 using ConfigField =
     std::variant<std::string*, bool*, int*, int64_t*, size_t*, double*, ServerOptions::Duration*,
                  std::vector<ListenAddress>*, std::vector<std::string>*, ClockSource*, Role*, ActuatorKind*,
-                 KubernetesJobs*, KubeletUsage*, ResizeFallback*, QuotaWebhook*, Tier*, MemoryProtection*>;
+                 KubernetesJobs*, KubeletUsage*, ResizeFallback*, QuotaWebhook*, HeldPods*, Tier*,
+                 MemoryProtection*>;
 enum class FieldUnit : uint8_t { kPlain, kBytes, kDuration, kUrl };
 
 struct FieldSpec {

@@ -162,6 +162,7 @@ struct AdmissionConfig {
   std::string name = "tautd.tautline.svc";  // that the API server calls it by: a DNS name or an IP address
   std::string configuration = "tautline";   // the webhook configurations of this name get the certificate
   QuotaWebhook quota = QuotaWebhook::kOff;
+  HeldPods held = HeldPods::kNew;
 };
 
 // A Kubernetes cluster of which tautd reads usage, and whose pods it resizes (src/kubernetes/).

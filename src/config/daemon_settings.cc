@@ -287,6 +287,13 @@ const DaemonSetting kDaemonSettings[] = {
      "(there is no such webhook), warn (the pod is created, and its creator gets the reasons as warnings) "
      "or refuse; requires kubernetes.admission.listen and quota.file",
      kPlain, 0, 0, TAUT_FIELD(kubernetes.admission.quota)},
+    {"kubernetes.admission.held",
+     "which new pods of a group with when_spent: refuse whose budget is spent or frozen that webhook "
+     "refuses, or "
+     "warns about: new (those of workloads that had no pod in the last hour), all (also those that replace "
+     "or "
+     "add to the pods of a running workload) or off",
+     kPlain, 0, 0, TAUT_FIELD(kubernetes.admission.held)},
     {"kubernetes.resource_quotas",
      "write a ResourceQuota into each namespace that is a group of quota.file: what its pods may request in "
      "all",

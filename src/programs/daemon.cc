@@ -295,10 +295,12 @@ absl::Status Daemon::StartExternalScaler() {
 
 absl::Status Daemon::StartQuota() {
   if (config_.quota.file.empty()) return absl::OkStatus();
+  const auto why_held = [this](std::string_view group) {
+    return budgets_ == nullptr ? "" : budgets_->desk()->WhyHeld(group);
+  };
   absl::StatusOr<std::unique_ptr<QuotaRun>> quota = QuotaRun::Open(
       config_.quota, config_.store.path, config_.store.decision_days,
-      [this] { return config_.clock == ClockSource::kSamples ? control_->ingest().now() : Now(); },
-      [this](std::string_view group) { return budgets_ == nullptr ? "" : budgets_->desk()->WhyHeld(group); });
+      [this] { return config_.clock == ClockSource::kSamples ? control_->ingest().now() : Now(); }, why_held);
   if (!quota.ok()) return quota.status();
   quota_ = *std::move(quota);
   quota_->desk()->OnWindow(*control_->view());  // of what is stored
@@ -306,7 +308,10 @@ absl::Status Daemon::StartQuota() {
     if (events.window != nullptr && !events.past) quota_->desk()->OnWindow(*control_->view());
   });
   if (kubernetes_ == nullptr) return absl::OkStatus();
-  if (absl::Status s = kubernetes_->HoldToQuota(quota_->desk(), config_.ingest.options.job_labels); !s.ok())
+  if (absl::Status s = kubernetes_->HoldToQuota(
+          quota_->desk(), config_.ingest.options.job_labels,
+          config_.budgets.file.empty() ? nullptr : std::function<std::string(std::string_view)>(why_held));
+      !s.ok())
     return s;
   if (!config_.kubernetes.resource_quotas) return absl::OkStatus();
   return kubernetes_->KeepQuotas([this] { return NamespaceQuotasOf(quota_->desk()->View()); });

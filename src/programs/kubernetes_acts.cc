@@ -115,7 +115,8 @@ void KubernetesRun::KeepAdmission() {
   });
 }
 
-absl::Status KubernetesRun::HoldToQuota(const QuotaDesk* desk, std::vector<std::string> job_labels) {
+absl::Status KubernetesRun::HoldToQuota(const QuotaDesk* desk, std::vector<std::string> job_labels,
+                                        std::function<std::string(std::string_view group)> why_held) {
   if (options_.config.admission.quota == QuotaWebhook::kOff) return absl::OkStatus();
   QuotaGate::Options options;
   options.refuse = options_.config.admission.quota == QuotaWebhook::kRefuse;
@@ -124,6 +125,8 @@ absl::Status KubernetesRun::HoldToQuota(const QuotaDesk* desk, std::vector<std::
   options.job_labels = std::move(job_labels);
   options.is_watched = [this](const Pod& pod) { return IsWanted(pod); };
   options.steady_s = SteadySeconds;
+  options.held = options_.config.admission.held;
+  options.why_held = std::move(why_held);
   absl::StatusOr<std::unique_ptr<QuotaGate>> gate = QuotaGate::Make(std::move(options));
   if (!gate.ok()) return gate.status();
   quota_gate_ = *std::move(gate);

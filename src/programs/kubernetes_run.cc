@@ -604,6 +604,7 @@ KubernetesFacts KubernetesRun::facts() const {
     out.quota_warned = reviews.warned;
     out.quota_refused = reviews.refused;
     out.quota_not_covered = reviews.not_covered;
+    out.quota_held = reviews.held;
     out.quota_unknown = reviews.unknown;
   }
   if (quotas_ != nullptr) {

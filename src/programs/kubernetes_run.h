@@ -61,8 +61,10 @@ class KubernetesRun {
                                                                    int64_t forget_s);
   // Keeps ResourceQuotas of these; nullopt: not known now, nothing is written. Before Start.
   absl::Status KeepQuotas(std::function<std::optional<std::vector<NamespaceQuota>>()> quotas);
-  // Holds new pods to the quota of `desk`, which outlives it, with kubernetes.admission.quota. Before Start.
-  absl::Status HoldToQuota(const QuotaDesk* desk, std::vector<std::string> job_labels);
+  // Holds new pods to the quota of `desk`, which outlives it, with kubernetes.admission.quota, and to what
+  // `why_held` says of their group (QuotaGate::Options). Before Start.
+  absl::Status HoldToQuota(const QuotaDesk* desk, std::vector<std::string> job_labels,
+                           std::function<std::string(std::string_view group)> why_held);
   // `control` must outlive Stop.
   absl::Status Start(ControlPlane* control);
   void Stop();

@@ -78,20 +78,67 @@ void QuotaGate::Replace(std::span<const Pod> pods) {
     if (IsLive(pod)) tasks.push_back(TaskOf(pod));
   }
   live_.Replace(std::move(tasks));
+  if (!holds_groups()) return;
+  std::vector<RunningWork::Task> works;
+  works.reserve(pods.size());
+  for (const Pod& pod : pods) works.push_back(WorkOf(pod));
+  running_.Replace(works);
 }
 
 void QuotaGate::Put(const Pod& pod) {
-  if (!IsLive(pod)) return Remove(pod);
+  if (holds_groups()) running_.Put(WorkOf(pod));
+  if (!IsLive(pod)) return DropTask(pod);
   live_.Put(TaskOf(pod));
 }
 
-void QuotaGate::Remove(const Pod& pod) {
+void QuotaGate::DropTask(const Pod& pod) {
   live_.Remove({.name = FullName(pod), .uid = pod.uid, .labels = {}, .parts = {}});
+}
+
+void QuotaGate::Remove(const Pod& pod) {
+  if (holds_groups()) running_.Remove(FullName(pod));
+  DropTask(pod);
+}
+
+// A Deployment's pods are of one workload over its ReplicaSets, so that a rollout goes on. Each run of a CronJob,
+// and each Job, is one of its own, as is a pod without a controller, which nothing recreates.
+RunningWork::Task QuotaGate::WorkOf(const Pod& pod) const {
+  if (pod.owner_kind == "ReplicaSet")
+    return {FullName(pod), StrCat("workload ", options_.cluster->WorkloadKeyOf(pod))};
+  if (pod.owner_kind.empty()) return {FullName(pod), StrCat("pod ", FullName(pod))};
+  return {FullName(pod), StrCat(pod.owner_kind, " ", pod.namespace_name, "/", pod.owner_name)};
+}
+
+std::vector<std::string> QuotaGate::WhyHeld(const Pod& pod, const LiveTask& task) {
+  // A pod of a file of its node runs whether the API server has it or not.
+  if (!holds_groups() || pod.is_static) return {};
+  const std::string group = live_.GroupOf(task);
+  std::string why = group.empty() ? "" : options_.why_held(group);
+  if (why.empty()) return {};
+  const bool all = options_.held == HeldPods::kAll;
+  // Before the pods are listed it is not known what runs.
+  if (!all && running_.Ask(WorkOf(pod).work) != RunningWork::Answer::kIsNew) return {};
+  return {StrCat("group \"", group, "\" may start ", all ? "no pod" : "nothing new",
+                 " while its budget is spent or frozen (when_spent: refuse)."),
+          std::move(why),
+          all ? "Pods that run go on."
+              : "Workloads that had a pod in the last hour go on, and their pods are replaced."};
 }
 
 std::string QuotaGate::Answer(const PodReview& review) {
   LiveQuota::Answer answer{LiveQuota::Outcome::kNotCovered, {}};
-  if (options_.is_watched(review.pod)) answer = live_.Ask(TaskOf(review.pod), review.dry_run);
+  std::vector<std::string> held;
+  if (options_.is_watched(review.pod)) {
+    const LiveTask task = TaskOf(review.pod);
+    held = WhyHeld(review.pod, task);
+    // One that is refused for its budget takes no room of the quota.
+    if (held.empty() || !options_.refuse) answer = live_.Ask(task, review.dry_run);
+  }
+  if (!held.empty()) {
+    ++held_;
+    held.insert(held.end(), answer.reasons.begin(), answer.reasons.end());
+    return QuotaAnswer(review.uid, !options_.refuse, held);
+  }
   switch (answer.outcome) {
     case LiveQuota::Outcome::kUnknown:
       ++unknown_;

@@ -267,6 +267,14 @@ LiveQuota::Answer LiveQuota::Ask(const LiveTask& task, bool dry_run) {
   return out;
 }
 
+std::string LiveQuota::GroupOf(const LiveTask& task) const {
+  const std::lock_guard lock(mutex_);
+  if (!has_quota_) return "";
+  JobRecord record;
+  record.labels = task.labels;
+  return rules_->Of(record).group;
+}
+
 size_t LiveQuota::held() const {
   const std::lock_guard lock(mutex_);
   return held_.size();

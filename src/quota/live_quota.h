@@ -72,6 +72,8 @@ class LiveQuota {
   Answer Ask(const LiveTask& task, bool dry_run);
 
   size_t held() const;
+  // By the rules alone, whether or not quota covers it; "": of none, or no quota was set.
+  std::string GroupOf(const LiveTask& task) const;
 
  private:
   struct Key {  // of a group and a tier

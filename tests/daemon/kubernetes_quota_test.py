@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""New pods are held to quota by the validating webhook: refused, or warned about, by the pods that there are."""
+"""New pods are held to quota by the validating webhook: refused, or warned about, by the pods that there are; and to
+the budgets of their groups, by the workloads that run."""
 import base64
 import copy
 import http.client
@@ -77,6 +78,13 @@ class Webhook:
 
     def allows(self, *args, **more):
         return self.ask(*args, **more)["allowed"]
+
+    def ask_for(self, owner):
+        """A pod of this controller, (KIND, NAME), or of none."""
+        review = bed.review(**({"ownerReferences": [{"kind": owner[0], "name": owner[1], "controller": True}]} if owner else {"ownerReferences": [], "name": "tool"}))
+        status, text = self.post(json.dumps(review))
+        assert status == 200, text
+        return json.loads(text)["response"]
 
 
 def quota_of(stage, millicores):
@@ -190,6 +198,78 @@ def warning(stage, cluster, api, admission):
     stage.equal(tautd.stop(), 0, "tautd stops")
 
 
+# A pod of which controller is created while the budget of its group is spent: with held: new, with all.
+WHILE_HELD = (("that replaces one of a running Deployment", ("ReplicaSet", WEB), True, False),
+              ("of a rollout of it", ("ReplicaSet", "web-7c9f5d6b4c"), True, False),
+              ("of a Job that has one", ("Job", "backup-1"), True, False),
+              ("of the next Job", ("Job", "backup-2"), False, False),
+              ("of another Deployment", ("ReplicaSet", "search-6f5c8d7b9d"), False, False),
+              ("of a StatefulSet of the name of the Deployment", ("StatefulSet", "web"), False, False),
+              ("without a controller", None, False, False))
+
+
+def held_settings(stage, api, admission, action, held):
+    stage.file("budgets.yaml", "currency: EUR\nbusinesses: [{name: retail, budget: 1000}]\ngroups: [{name: shop, when_spent: refuse, shares: {retail: 100%}}]\n")
+    text = settings(stage, api, admission, action).replace(f"quota: {action}}}", f"quota: {action}{held}}}")
+    return text + f"budgets: {{file: {stage.dir}/budgets.yaml}}\nprices: {{core_hour: 1, currency: EUR}}\n"
+
+
+def holding(stage, cluster, api, admission):
+    """A group whose business is frozen starts nothing new; what runs goes on."""
+    def enter(tautd, act):
+        body = json.dumps({"act": act, "of": "retail", "why": "a test"})
+        answer = tautd.ask("/api/v1/budget-ledger", method="POST", body=body)
+        stage.equal(answer.status, 200, f"{act} ({answer.text[:200]})")
+
+    def check(webhook, column, what):
+        for pod, owner, *allowed in WHILE_HELD:
+            stage.equal(webhook.ask_for(owner)["allowed"], allowed[column], f"{what}: a pod {pod}")
+
+    quota_of(stage, 9000)
+    cluster.add(f"{WEB}-h")
+    cluster.add("backup-1-x", owner=("Job", "backup-1"))
+    store = stage.dir / "held.db"
+    del cluster.validating["webhooks"][0]["clientConfig"]["caBundle"]
+    start = lambda action, held: stage.tautd(config=held_settings(stage, api, admission, action, held), store=store)  # noqa: E731
+    tautd = start("refuse", "")
+    webhook = Webhook(stage, cluster, admission)
+    stage.check(daemon.eventually(lambda: bed.metric(tautd, "tautd_kubernetes_pods") >= 2, 20), "the pods are listed")
+    for pod, owner, *_ in WHILE_HELD:
+        stage.check(webhook.ask_for(owner)["allowed"], f"with money a pod {pod} is created")
+    enter(tautd, "freeze")
+    stage.check(daemon.eventually(lambda: not webhook.ask_for(("Job", "backup-2"))["allowed"], 20), "without money new work is refused")
+    check(webhook, 0, "the default")
+    message = webhook.ask_for(("Job", "backup-2"))["status"]["message"]
+    stage.check(message.startswith('quota: group "shop" may start nothing new while its budget is spent or frozen (when_spent: refuse). Business "retail"')
+                and "is frozen." in message and "1000" not in message, "with the budget, and without amounts", message)
+    stage.check(webhook.allows("tool-1", cpu="1", namespace="lab"), "other groups go on")
+    stage.check(bed.metric(tautd, 'tautd_kubernetes_quota_reviews_total{result="held"}') > 4, "the metrics count them")
+    cluster.remove(f"{WEB}-h")
+    stage.check(daemon.eventually(lambda: bed.metric(tautd, "tautd_kubernetes_pods") < 4, 20), "the node of the pods is lost")
+    stage.check(webhook.ask_for(("ReplicaSet", WEB))["allowed"], "they are created again elsewhere")
+    cluster.add(f"{WEB}-h")
+    tautd.kill()
+    tautd = start("refuse", ", held: all")
+    webhook = Webhook(stage, cluster, admission)
+    stage.check(daemon.eventually(lambda: not webhook.ask_for(("ReplicaSet", WEB))["allowed"], 20), "held: all refuses each pod, also right after a kill")
+    check(webhook, 1, "held: all")
+    enter(tautd, "unfreeze")
+    stage.check(daemon.eventually(lambda: webhook.ask_for(("Job", "backup-2"))["allowed"], 20), "with money again the next attempt is allowed")
+    enter(tautd, "freeze")
+    tautd.kill()
+    tautd = start("warn", "")
+    webhook = Webhook(stage, cluster, admission)
+    stage.check(daemon.eventually(lambda: webhook.ask_for(("Job", "backup-2")).get("warnings"), 20), "quota: warn warns of it")
+    answer = webhook.ask_for(("Job", "backup-2"))
+    stage.check(answer["allowed"] and "may start nothing new" in answer["warnings"][0], "and the pod is created", answer)
+    stage.check("warnings" not in webhook.ask_for(("ReplicaSet", WEB)), "what runs is not warned about")
+    tautd.kill()
+    tautd = start("refuse", ", held: off")
+    webhook = Webhook(stage, cluster, admission)
+    stage.check(daemon.eventually(lambda: bed.metric(tautd, "tautd_kubernetes_pods") >= 2, 20) and webhook.ask_for(("Job", "backup-2"))["allowed"], "held: off holds no pod")
+    stage.equal(tautd.stop(), 0, "tautd stops")
+
+
 def main():
     args = daemon.arguments(__doc__)
     with daemon.Stage(args) as stage:
@@ -199,6 +279,7 @@ def main():
         threading.Thread(target=server.serve_forever, daemon=True).start()
         admission = refusing(stage, cluster, server.server_address[1])
         warning(stage, cluster, server.server_address[1], admission)
+        holding(stage, cluster, server.server_address[1], admission)
         server.shutdown()
         stage.finish()
 
