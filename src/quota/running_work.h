@@ -1,4 +1,4 @@
-// Which workloads run, or ran a short time ago: what replaces one of their tasks is told from new work by this.
+// Which workloads run, or ran a short time ago: this distinguishes what replaces one of their tasks from new work.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,8 @@
 
 namespace taut {
 
-// Thread-safe; one lock. A few hundred bytes for each task that is there, and for each workload of the last `keep_s`.
+// Thread-safe; one lock. A few hundred bytes for each task that is there, and for each workload of the last
+// `keep_s`.
 class RunningWork {
  public:
   // A workload whose last task is gone still counts as running for `keep_s`: its tasks may all have been lost at

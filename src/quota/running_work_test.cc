@@ -21,7 +21,7 @@ class RunningWorkTest : public ::testing::Test {
 };
 
 // What happens to the tasks of "web", one step after the other, and whether its next task is new work.
-TEST_F(RunningWorkTest, TellsWhatReplacesATaskFromNewWork) {
+TEST_F(RunningWorkTest, DistinguishesWhatReplacesATaskFromNewWork) {
   struct Step {
     const char* what;
     double after_s;
