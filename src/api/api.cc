@@ -158,6 +158,10 @@ HttpResponse Api::Answer(const HttpRequest& request) {
                                        : "backfill failed: GET /api/v1/status says why\n";
     return TextResponse(200, StrCat(text, state));
   }
+  if (options_.login != nullptr) {
+    if (std::optional<HttpResponse> response = LoginRoute(request); response.has_value())
+      return *std::move(response);
+  }
   if (request.role == Role::kNone)
     return ErrorResponse(401, "authentication required: send the header Authorization: Bearer TOKEN");
   return Route(request);
@@ -165,7 +169,8 @@ HttpResponse Api::Answer(const HttpRequest& request) {
 
 // Samples and what-if change nothing that a person is asked about.
 void Api::Audit(const HttpRequest& request, const HttpResponse& response) const {
-  if (!options_.audit || request.role == Role::kNone) return;
+  // A sign-out says so itself.
+  if (!options_.audit || request.role == Role::kNone || request.path == "/logout") return;
   const bool question = request.method == "GET" || request.path == "/api/v1/write" ||
                         (request.segments.size() == 5 && request.segments[4] == "whatif");
   // A name that is not there, and one of another group, are answered alike, and both are recorded.
@@ -218,6 +223,7 @@ std::span<const Api::RouteRow> Api::RouteRows() {
       {"GET", "/api/v1/recommenders", &Api::Recommenders, kLook},
       {"PATCH", "/api/v1/settings", &Api::PatchMany, kSetJobs},
       {"GET", "/api/v1/status", &Api::Status, kLook},
+      {"GET", "/api/v1/login", &Api::LoginWays, kLook},
       {"GET", "/api/v1/agents", &Api::Agents, kSeePlatform},
       {"GET", "/api/v1/events", &Api::Events, kSeeJobs},
       {"GET", "/metrics", &Api::Metrics, kSeePlatform},

@@ -30,6 +30,7 @@
 #include "net/http.h"
 #include "net/http_server.h"
 #include "net/webhook.h"
+#include "oidc/login_desk.h"
 #include "quota/budget_desk.h"
 #include "quota/quota_desk.h"
 #include "wire/admission_server.h"
@@ -161,6 +162,9 @@ struct ApiOptions {
   std::function<uint64_t()> capacity_failed_saves;
   // If the daemon listens for KEDA.
   std::function<ScalerServerCounts()> scaler_counts;
+  // If people sign in with a provider; outlives the API.
+  LoginDesk* login = nullptr;
+  bool takes_tokens = false;  // else no authentication is required
   // If requests for quota come by gRPC.
   std::function<AdmissionServerCounts()> quota_port_counts;
 };
@@ -180,8 +184,10 @@ class Api {
   void Publish(const TickEvents& events);
   // No more events: before the server stops.
   void Close();
-  // All that Handle answers, but for /healthz and /readyz.
+  // All that Handle answers, but for /healthz, /readyz, and what browsers ask for to sign in and out.
   static std::vector<ApiRoute> Routes();
+  // What is answered without a role with ApiOptions::login: the page, its files, and the way to a session.
+  static std::vector<std::string> OpenPathsWithLogin();
 
  private:
   // Of the caller, for the act of the route: nothing beyond the reach may be shown or changed.
@@ -280,6 +286,16 @@ class Api {
   FleetShown FleetShownTo(const Reach& reach, const Prices& prices) const {
     return {options_.machine, prices, control_.actuator_name(), reach.all()};
   }
+  // login_handlers.cc
+  HttpResponse LoginWays(const HttpRequest& request, const Reach& reach);
+  std::optional<HttpResponse> LoginRoute(const HttpRequest& request);  // nullopt: none of these
+  HttpResponse BeginLogin();
+  HttpResponse LoginCallback(const HttpRequest& request);
+  HttpResponse LoginWait(const HttpRequest& request);
+  HttpResponse Logout(const HttpRequest& request);
+  void AuditLogin(const HttpRequest& request, std::string_view who, std::string roles, int status,
+                  std::string_view text) const;
+  void PutLoginMetrics(MetricsText& out) const;
   // business_handlers.cc
   HttpResponse Businesses(const HttpRequest& request, const Reach& reach);
   HttpResponse BudgetLedger(const HttpRequest& request, const Reach& reach);

@@ -419,6 +419,7 @@ HttpResponse Api::Metrics(const HttpRequest& /*request*/, const Reach& /*reach*/
   PutBudgetMetrics(out);
   PutBusinessMetrics(out);
   PutQuotaMetrics(out);
+  PutLoginMetrics(out);
   PutMachineMetrics(out);
   PutCapacityMetrics(out);
   PutPromiseMetrics(out);

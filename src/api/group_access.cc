@@ -50,6 +50,13 @@ void Api::PutCaller(const HttpRequest& request, JsonWriter& json) const {
   json.BeginObject();
   json.Field("user", std::string_view(request.user));
   json.Field("role", Name(request.role));
+  json.Field("session", request.by_session);
+  json.Key("valid_until");
+  if (request.valid_until_s.has_value()) {
+    json.Int(*request.valid_until_s);
+  } else {
+    json.Null();
+  }
   json.Key("groups");
   json.BeginArray();
   if (request.bindings != nullptr) {

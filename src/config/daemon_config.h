@@ -25,12 +25,21 @@
 
 namespace taut {
 
+// People sign in to the pages with the provider.
+struct LoginConfig {
+  std::string client_id;  // "": none
+  std::string client_secret_file, redirect_url, name;
+  std::string scopes = "openid";
+  int64_t session_s = 12 * 3600;
+};
+
 // Tokens of an OpenID Connect provider (src/oidc/).
 struct OidcConfig {
   std::string issuer;  // "": none
   std::string audience, user_claim = "sub", groups_claim = "groups", ca_file;
   std::vector<std::string> bindings;  // "CLAIM: ROLE GROUP,GROUP"
   int64_t keep_keys_s = 24 * 3600;
+  LoginConfig login;
 };
 
 struct ServerConfig {

@@ -46,8 +46,7 @@ const DaemonSetting kDaemonSettings[] = {
      TAUT_FIELD(server.operator_tokens_file)},
     {"server.oidc.issuer",
      "address of an OpenID Connect provider, https://HOST/...; its signed tokens are taken as bearer tokens. "
-     "Keys "
-     "under server.oidc need a restart",
+     "Keys under server.oidc need a restart, but for bindings",
      kPlain, 0, 0, TAUT_FIELD(server.oidc.issuer)},
     {"server.oidc.audience", "audience that the provider's tokens must have; required with an issuer", kPlain,
      0, 0, TAUT_FIELD(server.oidc.audience)},
@@ -65,6 +64,25 @@ const DaemonSetting kDaemonSettings[] = {
      kDuration, 60, kYear, TAUT_FIELD(server.oidc.keep_keys_s)},
     {"server.oidc.ca_file", "PEM file of CAs for the provider; without it those of the system", kPlain, 0, 0,
      TAUT_FIELD(server.oidc.ca_file)},
+    {"server.oidc.login.client_id",
+     "ID under which tautd is registered at the provider: people sign in to the pages with it; empty: they "
+     "do not",
+     kPlain, 0, 0, TAUT_FIELD(server.oidc.login.client_id)},
+    {"server.oidc.login.client_secret_file",
+     "file with the secret of that client; without it, a public client", kPlain, 0, 0,
+     TAUT_FIELD(server.oidc.login.client_secret_file)},
+    {"server.oidc.login.redirect_url",
+     "address of the pages with /login/callback at the end, as it is registered at the provider: "
+     "https://HOST/login/callback, or http:// on this machine; required with a client_id",
+     kPlain, 0, 0, TAUT_FIELD(server.oidc.login.redirect_url)},
+    {"server.oidc.login.scopes",
+     "what the provider is asked for, with blanks between: openid, and what brings groups_claim into the ID "
+     "token",
+     kPlain, 0, 0, TAUT_FIELD(server.oidc.login.scopes)},
+    {"server.oidc.login.session", "a session ends this long after the sign-in, and when tautd stops",
+     kDuration, 60, 7 * 24 * 3600, TAUT_FIELD(server.oidc.login.session_s)},
+    {"server.oidc.login.name", "name of the provider on the button; empty: the host of the issuer", kPlain, 0,
+     0, TAUT_FIELD(server.oidc.login.name)},
     {"server.limits.header", "largest header of a request", kBytes, 1024, kMiB,
      TAUT_FIELD(server.options.max_header_bytes)},
     {"server.limits.body", "largest body of a request, as received (compressed)", kBytes, 1024, kGiB,

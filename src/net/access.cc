@@ -76,12 +76,25 @@ std::optional<std::string> DecodeBase64(std::string_view text) {
   return out;
 }
 
+std::optional<std::string_view> CookieOf(const HttpRequest& request, std::string_view name) {
+  for (const HttpHeader& header : request.headers) {
+    if (!EqualsIgnoreCase(header.name, "Cookie")) continue;
+    for (const std::string_view piece : Split(header.value, ';')) {
+      const std::string_view pair = StripSpace(piece);
+      const size_t equals = pair.find('=');
+      if (equals != std::string_view::npos && pair.substr(0, equals) == name) return pair.substr(equals + 1);
+    }
+  }
+  return std::nullopt;
+}
+
 Access::Access(const ServerOptions& options)
     : open_(options.is_open()),
       client_role_(options.client_role),
       open_paths_(options.open_paths),
       names_(options.names),
-      verifier_(options.verifier) {
+      verifier_(options.verifier),
+      sessions_(options.sessions) {
   const auto add = [this](const std::vector<AccessToken>& tokens, Role role) {
     for (const AccessToken& token : tokens) {
       const bool bound = role == Role::kGroup;
@@ -118,8 +131,29 @@ Caller Access::CallerOf(const HttpRequest& request,
   if (open_) return {Role::kOperator, "", false};
   Caller caller;
   if (certificate_name.has_value()) caller = {client_role_, *certificate_name, true};
+  Caller by_token = CallerOfAuthorization(request);
+  // A browser may go on sending a token that is none any more.
+  if (by_token.role == Role::kNone) TrySession(request, by_token);
+  if (by_token.role <= caller.role && caller.role != Role::kNone) return caller;
+  return by_token;
+}
+
+void Access::TrySession(const HttpRequest& request, Caller& caller) const {
+  if (sessions_ == nullptr) return;
+  const std::optional<std::string_view> cookie = CookieOf(request, sessions_->cookie_name());
+  if (!cookie.has_value() || cookie->empty()) return;
+  absl::StatusOr<Caller> found = sessions_->CallerOf(*cookie);
+  if (found.ok()) {
+    caller = *std::move(found);
+    caller.by_session = true;
+  } else {
+    caller.refusal = Message(found.status());
+  }
+}
+
+Caller Access::CallerOfAuthorization(const HttpRequest& request) const {
   const std::string* authorization = request.header("Authorization");
-  if (authorization == nullptr) return caller;
+  if (authorization == nullptr) return {};
   const auto token = TokenOf(*authorization);
   Caller by_token = token ? CallerOfToken(*token) : Caller();
   if (token && by_token.role == Role::kNone && verifier_ != nullptr && verifier_->Takes(*token)) {
@@ -130,7 +164,6 @@ Caller Access::CallerOf(const HttpRequest& request,
       by_token.refusal = Message(verified.status());
     }
   }
-  if (by_token.role <= caller.role && caller.role != Role::kNone) return caller;
   return by_token;
 }
 
@@ -166,6 +199,15 @@ std::optional<HttpResponse> Access::Refuse(const HttpRequest& request) const {
     if (!same && !named)
       return ErrorResponse(403, "cross-origin request rejected: pages of other sites cannot make changes");
   }
+  // A browser sends the cookie with all that a page makes it send. SameSite=Strict keeps it from the pages of
+  // other sites, but not from those of other hosts of our domain, or other ports. So a session changes something
+  // only if the browser says that a page of ours asks: Origin goes with every method but GET and HEAD, and no page
+  // can change it or Sec-Fetch-Site. (No token is needed in forms: there are none.)
+  const std::string* fetch_site = request.header("Sec-Fetch-Site");
+  if (request.by_session && request.method != "GET" && origin == nullptr &&
+      (fetch_site == nullptr || *fetch_site != "same-origin"))
+    return ErrorResponse(
+        403, "request rejected: in a browser's session, Origin must say which page makes a change");
   const bool is_open_path =
       std::find(open_paths_.begin(), open_paths_.end(), request.path) != open_paths_.end();
   if (request.role == Role::kNone && !is_open_path) return Unauthorized(request);

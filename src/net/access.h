@@ -21,6 +21,7 @@ struct Caller {
   std::shared_ptr<const GroupBindings> bindings = nullptr;  // as HttpRequest's
   std::string refusal = {};  // why the token was not taken; "": no token, or none of ours
   std::optional<int64_t> valid_until_s = std::nullopt;  // likewise
+  bool by_session = false;                              // likewise
 };
 
 // Knows tokens that are no list's, such as those that an OpenID Connect provider signs. Thread-safe, and does not
@@ -33,13 +34,25 @@ class BearerVerifier {
   virtual absl::StatusOr<Caller> CallerOf(std::string_view token) const = 0;
 };
 
+// Knows the sessions of browsers by their cookie. Thread-safe, and does not wait for a network.
+class BrowserSessions {
+ public:
+  virtual ~BrowserSessions() = default;
+  virtual std::string_view cookie_name() const = 0;
+  // Unauthenticated with the reason, which is sent to the caller.
+  virtual absl::StatusOr<Caller> CallerOf(std::string_view cookie) const = 0;
+};
+
+// The value of a cookie of the request; nullopt: there is none. The first of several.
+std::optional<std::string_view> CookieOf(const HttpRequest& request, std::string_view name);
+
 // Immutable: any thread.
 class Access {
  public:
   explicit Access(const ServerOptions& options);
 
-  // By the token in the request, or by the certificate of its connection: its subject's common name, nullopt
-  // for no certificate.
+  // By the token in the request, else by its session, or by the certificate of its connection: its subject's
+  // common name, nullopt for no certificate.
   Caller CallerOf(const HttpRequest& request, const std::optional<std::string>& certificate_name) const;
   Role RoleOf(const HttpRequest& request, bool has_client_certificate) const;
   // The answer to a request that must not be handled; nullopt: go on. request.role is set.
@@ -50,6 +63,9 @@ class Access {
   using Digest = std::array<unsigned char, 32>;
   static Digest DigestOf(std::string_view token);
   Caller CallerOfToken(std::string_view token) const;
+  // By a token of ours, or of the verifier.
+  Caller CallerOfAuthorization(const HttpRequest& request) const;
+  void TrySession(const HttpRequest& request, Caller& caller) const;
   bool IsOurHost(std::string_view host) const;
 
   struct Known {
@@ -65,6 +81,7 @@ class Access {
   const std::vector<std::string> open_paths_;
   const std::vector<std::string> names_;
   const std::shared_ptr<const BearerVerifier> verifier_;
+  const std::shared_ptr<const BrowserSessions> sessions_;
 };
 
 // "name:80" -> "name", "[::1]:80" -> "::1".

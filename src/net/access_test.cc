@@ -102,6 +102,96 @@ TEST(Access, AVerifierIsAskedForTokensThatAreInNoList) {
   EXPECT_THAT(access.Refuse(request)->body, testing::HasSubstr("it has expired"));
 }
 
+// Knows "id-1".
+class OneSession final : public BrowserSessions {
+ public:
+  std::string_view cookie_name() const override { return "__Host-s"; }
+  absl::StatusOr<Caller> CallerOf(std::string_view cookie) const override {
+    if (cookie != "id-1") return absl::UnauthenticatedError("the session is over");
+    return Caller{.role = Role::kReader, .user = "oidc:mia", .authenticated = true, .valid_until_s = 7};
+  }
+};
+
+TEST(Access, ASessionIsThatOfItsCookie) {
+  struct Case {
+    std::vector<HttpHeader> headers;
+    Role role;
+    bool by_session;
+  };
+  ServerOptions options = WithTokens();
+  options.sessions = std::make_shared<const OneSession>();
+  const Access access(options);
+  const std::string operator_token = std::string("Bearer ") + kOperator;
+  const Case cases[] = {
+      {{}, Role::kNone, false},
+      {{{"Cookie", "__Host-s=id-1"}}, Role::kReader, true},
+      {{{"cookie", "a=b; __Host-s=id-1;c=d"}}, Role::kReader, true},
+      {{{"Cookie", "a=b"}, {"Cookie", "__Host-s=id-1"}}, Role::kReader, true},
+      {{{"Cookie", "__Host-s=id-2; __Host-s=id-1"}}, Role::kNone, false},
+      {{{"Cookie", "x__Host-s=id-1"}}, Role::kNone, false},
+      {{{"Cookie", "__Host-s"}}, Role::kNone, false},
+      {{{"Cookie", "__Host-s="}}, Role::kNone, false},
+      {{{"Cookie", "__Host-s=id-1"}, {"Authorization", operator_token}}, Role::kOperator, false},
+      {{{"Cookie", "__Host-s=id-1"}, {"Authorization", "Bearer an-old-token-0123"}}, Role::kReader, true},
+      {{{"Authorization", "Bearer id-1"}}, Role::kNone, false},
+  };
+  for (const Case& c : cases) {
+    const Caller caller = access.CallerOf(Request(c.headers), std::nullopt);
+    EXPECT_EQ(caller.role, c.role) << (c.headers.empty() ? "" : c.headers.front().value);
+    EXPECT_EQ(caller.by_session, c.by_session);
+  }
+  HttpRequest request = Request({{"Cookie", "__Host-s=id-2"}});
+  request.refusal = access.CallerOf(request, std::nullopt).refusal;
+  EXPECT_THAT(access.Refuse(request)->body, testing::HasSubstr("the session is over"));
+  EXPECT_FALSE(
+      Access(WithTokens()).CallerOf(Request({{"Cookie", "__Host-s=id-1"}}), std::nullopt).authenticated);
+}
+
+// What a page of another site, or of another port of this host, can make a browser send.
+TEST(Access, ASessionChangesNothingUnlessAPageOfOursAsks) {
+  struct Case {
+    const char* method;
+    std::vector<HttpHeader> headers;
+    int status;  // 0: handled
+  };
+  ServerOptions options = WithTokens();
+  options.sessions = std::make_shared<const OneSession>();
+  options.names = {"proxy.example"};
+  const Access access(options);
+  const Case cases[] = {
+      {"GET", {}, 0},
+      {"GET", {{"Origin", "https://evil.example"}}, 0},  // it changes nothing, and the page may not read it
+      {"POST", {}, 403},
+      {"PATCH", {}, 403},
+      {"DELETE", {}, 403},
+      {"POST", {{"Origin", "https://tautline.example"}}, 0},
+      {"POST", {{"Origin", "https://proxy.example"}}, 0},
+      {"POST", {{"Origin", "https://evil.example"}}, 403},
+      {"POST", {{"Origin", "https://tautline.example:8443"}}, 403},
+      {"POST", {{"Origin", "null"}}, 403},
+      {"POST", {{"Sec-Fetch-Site", "same-origin"}}, 0},
+      {"POST", {{"Sec-Fetch-Site", "same-site"}}, 403},
+      {"POST", {{"Sec-Fetch-Site", "cross-site"}}, 403},
+      {"POST", {{"Sec-Fetch-Site", "none"}}, 403},
+      {"POST", {{"Origin", "https://evil.example"}, {"Sec-Fetch-Site", "same-origin"}}, 403},
+  };
+  for (const Case& c : cases) {
+    HttpRequest request = Request(c.headers);
+    std::erase_if(request.headers, [](const HttpHeader& h) { return h.name == "Host"; });
+    request.headers.push_back({"Host", "tautline.example"});
+    request.method = c.method;
+    request.role = Role::kOperator;
+    request.by_session = true;
+    const auto refused = access.Refuse(request);
+    EXPECT_EQ(refused.has_value() ? refused->status : 0, c.status)
+        << c.method << " " << (c.headers.empty() ? "" : c.headers.front().value);
+    request.by_session = false;
+    if (c.headers.empty()) {
+      EXPECT_FALSE(access.Refuse(request).has_value()) << "a program with a token says no Origin";
+    }
+  }
+}
+
 TEST(Access, PeopleOfGroupsHaveTheirBindings) {
   ServerOptions options = WithTokens();
   options.group_tokens = {{"group-token-01234", "mia", {{"shop", GroupRole::kMember}}}};

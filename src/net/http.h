@@ -66,7 +66,8 @@ struct HttpRequest {
   std::string user;  // the name beside the token, or of the client's certificate; "" for none
   std::shared_ptr<const GroupBindings> bindings;  // of Role::kGroup; else null
   std::string refusal;                            // why its token was not taken, for the answer
-  std::optional<int64_t> valid_until_s;           // of a token that expires: a stream ends then
+  std::optional<int64_t> valid_until_s;           // of a token or session that expires: a stream ends then
+  bool by_session = false;                        // known by the cookie of a browser's session alone
 
   // nullptr if absent; the first of several.
   const std::string* header(std::string_view name) const { return FindHeader(headers, name); }

@@ -17,7 +17,8 @@
 
 namespace taut {
 
-class BearerVerifier;  // access.h
+class BearerVerifier;   // access.h
+class BrowserSessions;  // likewise
 
 struct ListenAddress {
   std::string host = "127.0.0.1";  // an IP address, v6 without brackets
@@ -69,6 +70,8 @@ struct ServerOptions {
   std::vector<AccessToken> operator_tokens;
   // If set: asked for tokens that are none of these. Stays over a reload.
   std::shared_ptr<const BearerVerifier> verifier;
+  // If set: asked for the cookie of a request that has no valid token. Stays over a reload, too.
+  std::shared_ptr<const BrowserSessions> sessions;
   // Paths that are answered without a role, such as "/healthz".
   std::vector<std::string> open_paths;
   // Names of this server besides localhost and IP addresses: required in the Host header where no client

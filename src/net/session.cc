@@ -210,6 +210,7 @@ bool Session::TakeHeader() {
   request_.user = std::move(caller.user);
   request_.bindings = std::move(caller.bindings);
   request_.valid_until_s = caller.valid_until_s;
+  request_.by_session = caller.by_session;
   request_.refusal = std::move(caller.refusal);
   authenticated_ = authenticated_ || caller.authenticated;
   if (auto refusal = access->Refuse(request_)) {

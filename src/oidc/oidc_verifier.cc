@@ -41,24 +41,53 @@ OidcVerifier::OidcVerifier(TokenRules rules, std::vector<ClaimBinding> bindings,
                            std::function<std::shared_ptr<const KeySet>()> keys,
                            std::function<void()> unknown_key, std::function<int64_t()> now_s)
     : rules_(std::move(rules)),
-      bindings_(std::move(bindings)),
+      bindings_(std::make_shared<const std::vector<ClaimBinding>>(std::move(bindings))),
       keys_(std::move(keys)),
       unknown_key_(std::move(unknown_key)),
       now_s_(std::move(now_s)) {}
 
-absl::StatusOr<Caller> OidcVerifier::CallerOf(std::string_view token) const {
+absl::StatusOr<VerifiedToken> OidcVerifier::Verify(std::string_view token, const TokenRules& rules) const {
   const std::shared_ptr<const KeySet> keys = keys_();
   if (keys == nullptr) {
     unknown_key_();
     return absl::UnauthenticatedError("the keys of the OpenID Connect provider are not known: retry later");
   }
-  const absl::StatusOr<VerifiedToken> verified = VerifyToken(token, *keys, rules_, now_s_());
+  absl::StatusOr<VerifiedToken> verified = VerifyToken(token, *keys, rules, now_s_());
   if (absl::IsNotFound(verified.status())) unknown_key_();
+  return verified;
+}
+
+absl::StatusOr<Caller> OidcVerifier::CallerOf(std::string_view token) const {
+  const absl::StatusOr<VerifiedToken> verified = Verify(token, rules_);
   if (!verified.ok()) return verified.status();
+  return CallerOf(*verified);
+}
+
+absl::StatusOr<VerifiedToken> OidcVerifier::VerifyIdToken(std::string_view token,
+                                                          const std::string& client_id,
+                                                          std::string nonce) const {
+  TokenRules rules = rules_;
+  rules.audience = client_id;
+  rules.nonce = std::move(nonce);
+  return Verify(token, rules);
+}
+
+void OidcVerifier::SetBindings(std::vector<ClaimBinding> bindings) {
+  auto next = std::make_shared<const std::vector<ClaimBinding>>(std::move(bindings));
+  const std::lock_guard lock(mutex_);
+  bindings_ = std::move(next);
+}
+
+absl::StatusOr<Caller> OidcVerifier::CallerOf(const VerifiedToken& claims) const {
+  std::shared_ptr<const std::vector<ClaimBinding>> bindings;
+  {
+    const std::lock_guard lock(mutex_);
+    bindings = bindings_;
+  }
   Caller caller;
   GroupBindings groups;
-  for (const ClaimBinding& binding : bindings_) {
-    if (std::ranges::find(verified->groups, binding.value) == verified->groups.end()) continue;
+  for (const ClaimBinding& binding : *bindings) {
+    if (std::ranges::find(claims.groups, binding.value) == claims.groups.end()) continue;
     caller.role = std::max(caller.role, binding.role);
     groups.insert(groups.end(), binding.groups.begin(), binding.groups.end());
   }
@@ -67,9 +96,9 @@ absl::StatusOr<Caller> OidcVerifier::CallerOf(std::string_view token) const {
         StrCat("no role is bound to what the token has in its claim ", rules_.groups_claim));
   }
   // So that it is not taken for the name of a token of tautd's own.
-  caller.user = StrCat("oidc:", verified->user);
+  caller.user = StrCat("oidc:", claims.user);
   caller.authenticated = true;
-  caller.valid_until_s = verified->expires_s;
+  caller.valid_until_s = claims.expires_s;
   if (caller.role == Role::kGroup) caller.bindings = std::make_shared<const GroupBindings>(std::move(groups));
   return caller;
 }

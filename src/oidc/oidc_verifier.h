@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -31,10 +32,21 @@ class OidcVerifier final : public BearerVerifier {
 
   bool Takes(std::string_view token) const override { return LooksLikeJwt(token); }
   absl::StatusOr<Caller> CallerOf(std::string_view token) const override;
+  // What these claims are bound to now. Unauthenticated: nothing.
+  absl::StatusOr<Caller> CallerOf(const VerifiedToken& claims) const;
+  // The claims of an ID token that was asked for with this nonce, for this client. Errors as VerifyToken, and
+  // Unauthenticated without keys.
+  absl::StatusOr<VerifiedToken> VerifyIdToken(std::string_view token, const std::string& client_id,
+                                              std::string nonce) const;
+  // Of every request from now on, also of sessions that began before.
+  void SetBindings(std::vector<ClaimBinding> bindings);
 
  private:
+  absl::StatusOr<VerifiedToken> Verify(std::string_view token, const TokenRules& rules) const;
+
   const TokenRules rules_;
-  const std::vector<ClaimBinding> bindings_;
+  mutable std::mutex mutex_;
+  std::shared_ptr<const std::vector<ClaimBinding>> bindings_;
   const std::function<std::shared_ptr<const KeySet>()> keys_;
   const std::function<void()> unknown_key_;
   const std::function<int64_t()> now_s_;

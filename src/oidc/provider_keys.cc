@@ -4,38 +4,31 @@
 
 #include "base/strings.h"
 #include "json/json_tree.h"
-#include "net/access.h"
-#include "net/http_client.h"
-#include "net/server_options.h"
 
 namespace taut {
 namespace {
 
 constexpr std::string_view kDiscovery = "/.well-known/openid-configuration";
-constexpr size_t kMostAnswerBytes = size_t{1} << 20;  // of an answer
-
-// "https://host/a?b" -> "https://host", "/a?b".
-std::pair<std::string, std::string> Parted(std::string_view url) {
-  const size_t host = url.find("://");
-  const size_t path = host == std::string_view::npos ? host : url.find('/', host + 3);
-  if (path == std::string_view::npos) return {std::string(url), "/"};
-  return {std::string(url.substr(0, path)), std::string(url.substr(path))};
-}
-
-// Keys that come in plain text over a network could be anyone's.
-absl::Status CheckUrl(std::string_view what, std::string_view url) {
-  const std::string_view host = url.substr(std::min(url.size(), url.find("://") + 3));
-  const std::string_view name = HostWithoutPort(host.substr(0, host.find('/')));
-  const bool plain = url.starts_with("http://") && (name == "localhost" || IsLoopback(name));
-  if ((url.starts_with("https://") || plain) && !name.empty()) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      StrCat(what, " \"", url, "\": expected https://HOST/..., or http:// on this machine"));
+absl::StatusOr<LoginProvider> LoginProviderOf(JsonNode discovery) {
+  LoginProvider out;
+  out.authorization = discovery.Text("authorization_endpoint");
+  out.token = discovery.Text("token_endpoint");
+  if (absl::Status s = CheckProviderUrl("authorization_endpoint", out.authorization); !s.ok()) return s;
+  if (absl::Status s = CheckProviderUrl("token_endpoint", out.token); !s.ok()) return s;
+  // RFC 8414: client_secret_basic where nothing is said.
+  bool basic = false, post = false;
+  discovery["token_endpoint_auth_methods_supported"].ForEachItem([&](JsonNode method) {
+    basic = basic || method.text() == "client_secret_basic";
+    post = post || method.text() == "client_secret_post";
+  });
+  out.secret_in_form = post && !basic;
+  return out;
 }
 
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<ProviderKeys>> ProviderKeys::Create(Options options) {
-  if (absl::Status s = CheckUrl("issuer", options.issuer); !s.ok()) return s;
+  if (absl::Status s = CheckProviderUrl("issuer", options.issuer); !s.ok()) return s;
   return std::unique_ptr<ProviderKeys>(new ProviderKeys(std::move(options)));
 }
 
@@ -47,38 +40,30 @@ ProviderKeys::~ProviderKeys() {
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
-    if (fetching_ != nullptr) fetching_->Interrupt();
   }
+  client_.Stop();
   wake_.notify_all();
   if (thread_.joinable()) thread_.join();
 }
 
 absl::StatusOr<std::string> ProviderKeys::Get(std::string_view url) {
-  const auto [base, path] = Parted(url);
-  ClientOptions options;
-  options.ca_file = options_.ca_file;
-  options.timeout = std::chrono::seconds(10);
-  options.max_body_bytes = kMostAnswerBytes;
-  const absl::StatusOr<std::unique_ptr<HttpClient>> client = HttpClient::Create(base, options);
-  if (!client.ok()) return client.status();
-  const auto fetching = [this](HttpClient* now) {
-    const std::lock_guard lock(mutex_);
-    fetching_ = now;
-    return !stopping_;
-  };
-  if (!fetching(client->get())) return absl::CancelledError("stopped");
-  const absl::StatusOr<HttpResponse> answer = (*client)->Get(path);
-  (void)fetching(nullptr);
+  const absl::StatusOr<HttpResponse> answer = client_.Get(url);
   if (!answer.ok()) return answer.status();
   if (answer->status != 200)
     return absl::UnavailableError(StrCat(url, ": status ", answer->status, " instead of 200"));
   return std::string(answer->text());
 }
 
+bool ProviderKeys::TooOld() const { return std::chrono::steady_clock::now() - fetched_ > options_.keep; }
+
 std::shared_ptr<const KeySet> ProviderKeys::keys() const {
   const std::lock_guard lock(mutex_);
-  if (keys_ == nullptr || std::chrono::steady_clock::now() - fetched_ > options_.keep) return nullptr;
-  return keys_;
+  return keys_ == nullptr || TooOld() ? nullptr : keys_;
+}
+
+std::shared_ptr<const LoginProvider> ProviderKeys::login() const {
+  const std::lock_guard lock(mutex_);
+  return login_ == nullptr || TooOld() ? nullptr : login_;
 }
 
 void ProviderKeys::Refresh() {
@@ -89,7 +74,7 @@ void ProviderKeys::Refresh() {
   wake_.notify_all();
 }
 
-absl::StatusOr<std::shared_ptr<const KeySet>> ProviderKeys::Fetch() {
+absl::StatusOr<ProviderKeys::Fetched> ProviderKeys::Fetch() {
   std::string base = options_.issuer;
   while (base.ends_with('/')) base.pop_back();
   const absl::StatusOr<std::string> found = Get(StrCat(base, kDiscovery));
@@ -100,13 +85,20 @@ absl::StatusOr<std::shared_ptr<const KeySet>> ProviderKeys::Fetch() {
     return absl::FailedPreconditionError(StrCat(base, kDiscovery, ": the issuer is \"",
                                                 tree.root().Text("issuer"), "\", not ", options_.issuer));
   }
+  Fetched out;
+  if (options_.login) {
+    auto login = LoginProviderOf(tree.root());
+    if (!login.ok()) return login.status();
+    out.login = std::make_shared<const LoginProvider>(*std::move(login));
+  }
   const std::string url(tree.root().Text("jwks_uri"));
-  if (absl::Status s = CheckUrl("jwks_uri", url); !s.ok()) return s;
+  if (absl::Status s = CheckProviderUrl("jwks_uri", url); !s.ok()) return s;
   const absl::StatusOr<std::string> keys = Get(url);
   if (!keys.ok()) return keys.status();
   absl::StatusOr<std::shared_ptr<const KeySet>> parsed = KeySet::Parse(*keys);
   if (!parsed.ok()) return absl::Status(parsed.status().code(), StrCat(url, ": ", Message(parsed.status())));
-  return parsed;
+  out.keys = *std::move(parsed);
+  return out;
 }
 
 void ProviderKeys::Run() {
@@ -115,13 +107,14 @@ void ProviderKeys::Run() {
   while (!stopping_) {
     wanted_ = false;
     lock.unlock();
-    const absl::StatusOr<std::shared_ptr<const KeySet>> fetched = Fetch();
+    const absl::StatusOr<Fetched> fetched = Fetch();
     const std::string error(Message(fetched.status()));
     if (error != said && options_.on_change) options_.on_change(error);
     said = error;
     lock.lock();
     if (fetched.ok()) {
-      keys_ = *fetched;
+      keys_ = fetched->keys;
+      login_ = fetched->login;
       fetched_ = std::chrono::steady_clock::now();
     }
     // Tokens with unknown keys cause no more than one fetch in this time.

@@ -1,4 +1,5 @@
-// The keys of an OpenID Connect provider: fetched by a thread of their own, so that no request waits for them.
+// The keys of an OpenID Connect provider, and where it signs people in: fetched by a thread of their own, so that
+// no request waits for them.
 #pragma once
 
 #include <chrono>
@@ -12,7 +13,8 @@
 #include <thread>
 
 #include "absl/status/statusor.h"
-#include "net/http_client.h"
+#include "oidc/login_flow.h"
+#include "oidc/provider_client.h"
 #include "oidc/token.h"
 
 namespace taut {
@@ -26,6 +28,7 @@ class ProviderKeys {
     std::chrono::seconds retry{
         10};  // after one that failed, and the least between two that unknown keys cause
     std::chrono::seconds keep{24 * 3600};  // without a fetch that succeeds, keys are used for this long
+    bool login = false;                    // its discovery document must say where people sign in
     std::function<void(const std::string& error)> on_change;  // "": works again; on the thread
   };
   // Fetches nothing before Start. InvalidArgument for an issuer that is no such address.
@@ -35,21 +38,29 @@ class ProviderKeys {
 
   // Null: none were fetched, or they are too old. Never blocks on the network. Thread-safe, as the next.
   std::shared_ptr<const KeySet> keys() const;
+  // Likewise; null also without Options::login.
+  std::shared_ptr<const LoginProvider> login() const;
   // A token has a key that is not known: fetches soon.
   void Refresh();
 
  private:
-  explicit ProviderKeys(Options options) : options_(std::move(options)) {}
+  struct Fetched {
+    std::shared_ptr<const KeySet> keys;
+    std::shared_ptr<const LoginProvider> login;
+  };
+  explicit ProviderKeys(Options options) : options_(std::move(options)), client_(options_.ca_file) {}
+  bool TooOld() const;  // REQUIRES mutex_
   void Run();
-  absl::StatusOr<std::shared_ptr<const KeySet>> Fetch();
+  absl::StatusOr<Fetched> Fetch();
   absl::StatusOr<std::string> Get(std::string_view url);
 
   const Options options_;
+  ProviderClient client_;
   mutable std::mutex mutex_;
   std::condition_variable wake_;
   bool stopping_ = false, wanted_ = false;
-  HttpClient* fetching_ = nullptr;  // a request under way
   std::shared_ptr<const KeySet> keys_;
+  std::shared_ptr<const LoginProvider> login_;
   std::chrono::steady_clock::time_point fetched_;
   std::thread thread_;
 };

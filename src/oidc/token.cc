@@ -1,6 +1,7 @@
 #include "oidc/token.h"
 
 #include <cjose/cjose.h>
+#include <openssl/crypto.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -106,6 +107,15 @@ absl::StatusOr<VerifiedToken> ClaimsOf(JsonNode claims, const TokenRules& rules,
   if (const JsonNode not_before = claims["nbf"]; static_cast<bool>(not_before)) {
     const std::optional<double> at = time(not_before);
     if (!at.has_value() || now < *at - leeway) return Refused("the token is not valid yet");
+  }
+  if (rules.nonce.has_value()) {
+    const std::string_view party = claims.Text("azp");
+    if (party.empty() ? audiences.size() > 1 : party != rules.audience)
+      return Refused("the token was issued to another party (azp)");
+    const std::string_view nonce = claims.Text("nonce");
+    const bool same = nonce.size() == rules.nonce->size() && !nonce.empty() &&
+                      CRYPTO_memcmp(nonce.data(), rules.nonce->data(), nonce.size()) == 0;
+    if (!same) return Refused("the token is not of this sign-in (nonce)");
   }
   VerifiedToken out;
   out.user = ClaimNamed(claims, rules.user_claim).text().value_or("");

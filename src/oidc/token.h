@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,6 +38,9 @@ struct TokenRules {
   // A name, or several with dots between, one in the other: "realm_access.roles". A text or a list of texts.
   std::string groups_claim = "groups";
   int64_t leeway_s = 60;  // clocks may differ by this
+  // If set, it must be an ID token that was asked for with this nonce (OpenID Connect Core, 3.1.3.7): with several
+  // audiences it must be issued to ours (`azp`).
+  std::optional<std::string> nonce = std::nullopt;
 };
 
 struct VerifiedToken {

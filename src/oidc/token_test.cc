@@ -130,6 +130,28 @@ TEST_F(Token, ClaimsMayBeInOthers) {
   EXPECT_THAT(verified->groups, ElementsAre("a", "b"));
 }
 
+TEST_F(Token, AnIdTokenIsOfOneSignInAndOfOneClient) {
+  TokenRules rules = kRules;
+  rules.nonce = "n-1";
+  const auto why = [&](std::string_view audience, std::string_view more) {
+    const auto verified =
+        VerifyToken(maker().Rs256(StrCat(R"({"iss":"https://id.example","sub":"mia","exp":1800000000,"aud":)",
+                                         audience, more, "}")),
+                    *keys_, rules, kNow);
+    return verified.ok() ? "" : std::string(verified.status().message());
+  };
+  constexpr const char* kOurs = R"("tautd")";
+  constexpr const char* kTwo = R"(["tautd","other"])";
+  EXPECT_EQ(why(kOurs, R"(,"nonce":"n-1")"), "");
+  EXPECT_EQ(why(kOurs, R"(,"nonce":"n-1","azp":"tautd")"), "");
+  EXPECT_EQ(why(kTwo, R"(,"nonce":"n-1","azp":"tautd")"), "");
+  for (const char* nonce : {"", R"(,"nonce":"")", R"(,"nonce":"n-2")", R"(,"nonce":"n-11")", R"(,"nonce":1)"})
+    EXPECT_THAT(why(kOurs, nonce), HasSubstr("not of this sign-in")) << nonce;
+  EXPECT_THAT(why(kOurs, R"(,"nonce":"n-1","azp":"other")"), HasSubstr("another party"));
+  EXPECT_THAT(why(kTwo, R"(,"nonce":"n-1")"), HasSubstr("another party"));
+  EXPECT_THAT(why(R"("other")", R"(,"nonce":"n-1")"), HasSubstr("not for the audience tautd"));
+}
+
 TEST_F(Token, KeysThatDoNotFitAreLeftOut) {
   cjose_jwk_t* small =
       cjose_jwk_create_RSA_random(1024, reinterpret_cast<const uint8_t*>("\1\0\1"), 3, nullptr);

@@ -367,16 +367,29 @@ absl::Status Daemon::StartServer(const std::string& config_path) {
   if (!oidc.ok()) return oidc.status();
   provider_keys_ = std::move(oidc->keys);
   if (provider_keys_ != nullptr) provider_keys_->Start();
-  config_.server.options.verifier = oidc->verifier;
+  config_.server.options.verifier = oidc_verifier_ = oidc->verifier;
+  login_ = std::move(oidc->login);
+  if (login_ != nullptr) {
+    login_->Start();
+    config_.server.options.sessions = login_->sessions();
+  }
   absl::StatusOr<ServerOptions> server_options = OpenServerOptions(config_.server);
   if (!server_options.ok()) return server_options.status();
   if (absl::Status s = CheckBindings(config_.server, *server_options, config_.quota, config_.budgets);
       !s.ok())
     return s;
   server_options->open_paths.insert(server_options->open_paths.end(), {"/healthz", "/readyz"});
+  if (login_ != nullptr) {
+    const std::vector<std::string> open = Api::OpenPathsWithLogin();
+    server_options->open_paths.insert(server_options->open_paths.end(), open.begin(), open.end());
+    // A proxy may pass on another Host than the one that browsers have in Origin.
+    server_options->names.push_back(login_->host());
+  }
   if (server_options->default_headers.empty()) server_options->default_headers = PageSecurityHeaders();
   ApiOptions options;
   options.machine = config_.machine;
+  options.login = login_.get();
+  options.takes_tokens = !server_options->is_open();
   options.version = kVersion;
   options.store_text = config_.store.path == "memory" ? "memory: lost when tautd stops"
                                                       : StrCat("SQLite, ", config_.store.path);

@@ -122,7 +122,9 @@ class Daemon {
   AuditLog audit_;  // outlives api_
   std::unique_ptr<Api> api_;
   std::unique_ptr<ProviderKeys>
-      provider_keys_;  // if an OpenID Connect provider is configured; outlives server_
+      provider_keys_;  // if an OpenID Connect provider is configured; outlives server_, as do the next two
+  std::shared_ptr<OidcVerifier> oidc_verifier_;
+  std::unique_ptr<LoginDesk> login_;  // if people sign in with it; outlives api_
   std::unique_ptr<HttpServer> server_;
   std::unique_ptr<PodTasks> pod_tasks_;  // if agents may come from nodes of a cluster; outlives agent_server_
   std::unique_ptr<AgentPort> agent_server_;

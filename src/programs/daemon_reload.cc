@@ -21,7 +21,7 @@ bool IsQuotaRule(std::string_view key) {
 // Taken over without a restart.
 bool IsReloaded(std::string_view key, bool tls_stays) {
   return key.starts_with("migration.") || key.starts_with("server.tokens.") || key == "agents.tokens_file" ||
-         key.starts_with("agents.tls.") || (tls_stays && IsTls(key));
+         key == "server.oidc.bindings" || key.starts_with("agents.tls.") || (tls_stays && IsTls(key));
 }
 
 }  // namespace
@@ -42,13 +42,26 @@ void Daemon::Reload(const DaemonConfig& config) {
   ServerConfig server = config.server;
   server.options.listen = config_.server.options.listen;  // a restart would change these
   server.options.verifier = config_.server.options.verifier;
+  server.options.sessions = config_.server.options.sessions;
   server.oidc = config_.server.oidc;
+  server.oidc.bindings = config.server.oidc.bindings;
   const absl::StatusOr<ServerOptions> options = OpenServerOptions(server);
   absl::Status taken = options.status();
   if (taken.ok()) taken = CheckBindings(server, *options, config.quota, config.budgets);
-  if (taken.ok()) taken = server_->Reload(*options);
+  const absl::StatusOr<std::vector<ClaimBinding>> bindings = ReadClaimBindings(server.oidc);
+  if (taken.ok()) taken = bindings.status();
+  if (taken.ok() && oidc_verifier_ != nullptr && bindings->empty())
+    taken = absl::InvalidArgumentError("server.oidc.bindings is empty: no one could do anything");
+  // Before event streams end, which their clients open again.
+  if (taken.ok() && oidc_verifier_ != nullptr) oidc_verifier_->SetBindings(*bindings);
+  if (taken.ok()) {
+    taken = server_->Reload(*options);
+    const auto before = ReadClaimBindings(config_.server.oidc);
+    if (!taken.ok() && oidc_verifier_ != nullptr && before.ok()) oidc_verifier_->SetBindings(*before);
+  }
   if (taken.ok()) {
     took("tokens and certificates of the server");
+    config_.server.oidc.bindings = config.server.oidc.bindings;
     if (quota_port_ != nullptr && !quota_port_->Reload(config_.quota_grpc, *options)) {
       ActionLog::Warn("restart_needed", {{"key", "quota.grpc.tls"},
                                          {"reason", "its files changed; they are read when tautd starts"}});

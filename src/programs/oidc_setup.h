@@ -8,19 +8,22 @@
 
 #include "absl/status/statusor.h"
 #include "config/daemon_config.h"
+#include "oidc/login_desk.h"
 #include "oidc/oidc_verifier.h"
+#include "oidc/provider_keys.h"
 
 namespace taut {
 
 // InvalidArgument names the line of server.oidc.bindings.
 absl::StatusOr<std::vector<ClaimBinding>> ReadClaimBindings(const OidcConfig& config);
 
-// Null without an issuer.
+// Null without an issuer; `login` also without a client_id.
 struct OidcParts {
-  std::unique_ptr<ProviderKeys> keys;  // outlives the verifier
-  std::shared_ptr<const BearerVerifier> verifier;
+  std::unique_ptr<ProviderKeys> keys;  // outlives the others
+  std::shared_ptr<OidcVerifier> verifier;
+  std::unique_ptr<LoginDesk> login;
 };
-// InvalidArgument: what is missing or wrong. Fetches nothing before OidcParts::keys is started.
+// InvalidArgument: what is missing or wrong; NotFound: a file. Does nothing before keys and login are started.
 absl::StatusOr<OidcParts> OpenOidc(const OidcConfig& config, std::function<int64_t()> now_s);
 
 }  // namespace taut

@@ -38,11 +38,11 @@ class Provider:
         self.stage, self.folder, self.port, self.process = stage, folder, daemon.free_port(), None
         self.issuer = f"http://127.0.0.1:{self.port}"
 
-    def start(self, algorithm, kid):
+    def start(self, algorithm, kid, *redirects):
         env = {**os.environ, "NODE_MODULES": str(self.folder)}
         log = self.stage.dir / f"provider.{kid}.log"
         with open(log, "wb") as out:
-            self.process = subprocess.Popen(["node", HERE / "provider.mjs", str(self.port), algorithm, kid], env=env, stdout=out, stderr=out,
+            self.process = subprocess.Popen(["node", HERE / "provider.mjs", str(self.port), algorithm, kid, *redirects], env=env, stdout=out, stderr=out,
                                             preexec_fn=daemon.end_with_parent)
         if not daemon.eventually(lambda: daemon.answers(self.port, "/.well-known/openid-configuration"), 30):
             raise RuntimeError(f"the provider does not start: {log.read_text()[-1000:]}")

@@ -343,6 +343,8 @@ def decisions_and_the_rest(api, names):
     api.fits("/api/v1/tier_acts", f"job={daemon.quoted(names[0])}&machine=host1&limit=5")
     print(f"      {len(walked)} decisions, {len(ooms['ooms'])} OOM kills")
     api.fits("/api/v1/settings")
+    ways = api.fits("/api/v1/login")
+    api.stage.check(ways["login"] is None and ways["token"], "no one signs in here, and a token is needed", ways)
     status = api.fits("/api/v1/status")
     api.stage.equal(status["cell"], {"name": "test cell", "links": [{"name": "other", "url": "https://other.example/"}]},
                     "the cell and its links are told")

@@ -56,7 +56,7 @@ TABLE = {
     ("DELETE", "/api/v1/requests/{id}"): {P, O, M, OW},
     ("GET", "/api/v1/decisions"): EVERYONE, ("GET", "/api/v1/decisions/{id}"): EVERYONE, ("GET", "/api/v1/ooms"): EVERYONE, ("GET", "/api/v1/tier_acts"): EVERYONE,
     ("GET", "/api/v1/settings"): EVERYONE, ("PATCH", "/api/v1/settings"): {O, OW},
-    ("GET", "/api/v1/recommenders"): EVERYONE, ("GET", "/api/v1/status"): EVERYONE,
+    ("GET", "/api/v1/recommenders"): EVERYONE, ("GET", "/api/v1/status"): EVERYONE, ("GET", "/api/v1/login"): EVERYONE,
     ("GET", "/api/v1/agents"): PLATFORM, ("GET", "/metrics"): PLATFORM, ("GET", "/api/v1/events"): EVERYONE,
     ("GET", "/api/v1/promises"): PLATFORM, ("GET", "/api/v1/capacity"): PLATFORM,
     ("GET", "/api/v1/machines"): PLATFORM, ("GET", "/api/v1/machines/{name}"): PLATFORM,

@@ -55,12 +55,13 @@ function enforce(row, enforced) {
   if (!enforced) for (const resource of RESOURCES) row[resource].limit = row[resource].owner_limit;
 }
 
-const OPERATOR = { user: '', role: 'operator', groups: [], may: ['look', 'see_jobs', 'see_quota', 'see_money', 'move_money', 'grant_money', 'set_jobs', 'make_requests', 'end_requests', 'see_platform', 'write_samples'] };
+const OPERATOR = { user: '', role: 'operator', session: false, valid_until: null, groups: [], may: ['look', 'see_jobs', 'see_quota', 'see_money', 'move_money', 'grant_money', 'set_jobs', 'make_requests', 'end_requests', 'see_platform', 'write_samples'] };
 
-export function makeWorld({ jobs = 10000, state = 'live', actuator = 'dry_run', silent = false, agents = 12, caller = OPERATOR } = {}) {
+export function makeWorld({ jobs = 10000, state = 'live', actuator = 'dry_run', silent = false, agents = 12, caller = OPERATOR, login = null } = {}) {
   const now = Math.floor(Date.now() / 1000 / WINDOW) * WINDOW;
   const fleet = state === 'empty' ? [] : makeFleet(state === 'backfill' ? Math.min(jobs, 400) : jobs, now);
-  const world = { caller, now, started: now, state, actuator, silent, agents: state === 'empty' && agents !== null ? 0 : agents, jobs: fleet, byName: new Map(fleet.map((job) => [job.row.name, job])) };
+  // `login`: the name of a provider; the browser is not signed in until /login was asked for.
+  const world = { caller, login, signedIn: login === null, now, started: now, state, actuator, silent, agents: state === 'empty' && agents !== null ? 0 : agents, jobs: fleet, byName: new Map(fleet.map((job) => [job.row.name, job])) };
   // Every fifth job is on machines whose agents only measure.
   if (actuator === 'agents') for (const { number, row } of fleet) enforce(row, number % 5 !== 4);
   world.settings = new JobSettingsStore(() => Math.floor(Date.now() / 1000));
@@ -156,6 +157,7 @@ export function answer(world, method, path, query, body = '') {
     case 'machines': return machineAnswer(world, rest[0], query);
     case 'agents': return agentPage(world.agents, world.started);
     case 'status': return statusOf(world);
+    case 'login': return { login: world.login && { name: world.login, session_seconds: 43200 }, token: world.login !== null };
     default: throw fail(404, 'no such page');
   }
 }
@@ -182,6 +184,18 @@ function serveFile(path, response) {
 
 async function serve(world, request, response) {
   const url = new URL(request.url, 'http://localhost');
+  if (world.login !== null) {
+    if (url.pathname === '/login') {
+      world.signedIn = true;
+      return void response.writeHead(302, { location: '/' }).end();
+    }
+    if (url.pathname === '/logout' && request.method === 'POST') {
+      world.signedIn = false;
+      return void response.writeHead(204).end();
+    }
+    if (!world.signedIn && url.pathname.startsWith('/api/') && url.pathname !== '/api/v1/login')
+      return void response.writeHead(401, { 'content-type': 'application/json' }).end('{"error":"authentication required"}');
+  }
   if (!url.pathname.startsWith('/api/')) return serveFile(url.pathname, response);
   if (url.pathname === '/api/v1/events') return serveStream(world, request, response);
   if (url.pathname === '/api/v1/openapi.yaml') return void response.writeHead(200, { 'content-type': 'application/yaml' }).end(readFileSync(CONTRACT));

@@ -1,5 +1,7 @@
 // The frame around the pages: navigation, the state of the connection, what everybody must know.
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { access } from './api/access';
+import { signOut } from './api/client';
 import { live, type Connection } from './api/live';
 import { mayOf } from './api/may';
 import { useQuery } from './api/query';
@@ -18,6 +20,7 @@ import { JobsPage } from './pages/jobs';
 import { MachinesPage } from './pages/machines';
 import { QuotaPage } from './pages/quota';
 import { SettingsPage } from './pages/settings';
+import { SignInPage } from './pages/sign_in';
 import { useNow } from './ui/basics';
 import { Boundary } from './ui/boundary';
 import { Knot, ThemeButton } from './ui/frame';
@@ -32,6 +35,31 @@ function useConnection(): Connection {
     return live.watch(update);
   }, []);
   return connection;
+}
+
+function useSignedOut(): boolean {
+  const [out, setOut] = useState(access.signedOut);
+  useEffect(() => {
+    const update = () => setOut(access.signedOut);
+    update();
+    return access.watch(update);
+  }, []);
+  return out;
+}
+
+// Who is signed in, and the way out.
+function Person({ caller }: { caller: NonNullable<Status['caller']> }) {
+  const [error, setError] = useState('');
+  const leave = () => signOut().then(() => location.reload(), (wrong: unknown) => setError(wrong instanceof Error ? wrong.message : String(wrong)));
+  const roles = caller.groups.length > 0 ? caller.groups.map(({ group, as }) => `${as} of ${group}`).join(', ') : caller.role;
+  const until = caller.valid_until ? `; until ${dateTime(caller.valid_until)}` : '';
+  return (
+    <span class="person">
+      <span class="person-name" title={`Signed in as ${caller.user}: ${roles}${until}`}>{caller.user.replace(/^oidc:/, '')}</span>
+      <button type="button" class="quiet" onClick={() => void leave()}>Sign out</button>
+      {error && <span role="alert">{error}</span>}
+    </span>
+  );
 }
 
 function ConnectionState({ connection, fleet }: { connection: Connection; fleet: Fleet | null }) {
@@ -139,6 +167,10 @@ function Content({ route, platform }: { route: Route; platform: boolean | null }
 const TITLES = { fleet: 'Fleet', jobs: 'Jobs', decisions: 'Decisions', costs: 'Costs', quota: 'Quota', machines: 'Machines', capacity: 'Capacity', settings: 'Settings', unknown: 'Not found' };
 
 export function App() {
+  return useSignedOut() ? <SignInPage /> : <Dashboard />;
+}
+
+function Dashboard() {
   const route = useRoute();
   const connection = useConnection();
   const fleet = useQuery<Fleet>('fleet', { on: ['window'], keep: true });
@@ -178,6 +210,7 @@ export function App() {
           </nav>
           <div class="top-end">
             <ConnectionState connection={connection} fleet={fleet.data} />
+            {status.data?.caller?.session && <Person caller={status.data.caller} />}
             <ThemeButton />
           </div>
         </div>

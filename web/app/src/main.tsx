@@ -1,5 +1,6 @@
 import { render } from 'preact';
 import { App } from './app';
+import { returnToPlace } from './api/access';
 import { live } from './api/live';
 import { startTheme } from './lib/theme';
 import './styles/base.css';
@@ -12,6 +13,7 @@ import './styles/figures.css';
 import './styles/job.css';
 
 startTheme();
+returnToPlace();
 live.start();
 const host = document.getElementById('app');
 if (host) render(<App />, host);

@@ -192,6 +192,33 @@ test('the costs show who pays for whom, what is spent of budgets, and who moved 
   await mock.close();
 });
 
+test('a browser without a session signs in, is back where it was, and signs out', async () => {
+  const caller = { user: 'oidc:mia', role: 'group', session: true, valid_until: Math.floor(Date.now() / 1000) + 43200, groups: [{ group: 'shop', as: 'owner' }], may: ['look', 'see_jobs', 'see_quota', 'see_money', 'set_jobs'] };
+  const mock = await startMock({ jobs: 40, caller, login: 'id.example' });
+  const { page, problems } = await browser.open(mock.url + '#/decisions');
+  await shows(page, /Sign in to see this cell/);
+  assert.equal(await page.getByRole('link', { name: 'use a token' }).getAttribute('href'), '?token');
+  assert.equal(await page.getByText('tautd does not respond').count(), 0);
+  await page.getByRole('link', { name: 'Sign in with id.example' }).click();
+  await shows(page, /Decisions/);
+  assert.match(page.url(), /#\/decisions$/);
+  const name = page.locator('.person-name');
+  await name.waitFor();
+  assert.equal(await name.innerText(), 'mia');
+  assert.match(await name.getAttribute('title'), /oidc:mia: owner of shop; until /);
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await shows(page, /Sign in to see this cell/);
+  mock.world.signedIn = true;
+  await page.reload();
+  await name.waitFor();
+  mock.world.signedIn = false;  // the session is over
+  await page.goto(mock.url + '#/jobs');
+  await shows(page, /Sign in to see this cell/);
+  assert.deepEqual(problems.filter((problem) => !problem.includes('401')), []);
+  await page.close();
+  await mock.close();
+});
+
 test('people of a group are shown what they may see, and their pages request nothing else', async () => {
   const caller = { user: 'mia', role: 'group', groups: [{ group: 'shop', as: 'member' }], may: ['look', 'see_jobs', 'see_quota', 'make_requests'] };
   const mock = await startMock({ jobs: 40, caller });

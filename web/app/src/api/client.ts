@@ -1,4 +1,5 @@
 // Requests to the daemon, relative to the page, so that it also works behind a proxy's prefix.
+import { access } from './access';
 
 export class ApiError extends Error {
   // `fields`: what is wrong with each field of a form, by its key.
@@ -33,6 +34,7 @@ export async function request<T>(path: string, init: RequestInit = {}): Promise<
     if (init.signal?.aborted) throw error;
     throw new ApiError(0, 'tautd does not respond');
   }
+  if (path !== 'login') access.note(response.status);
   const text = await response.text();
   let body: unknown;
   try {
@@ -54,6 +56,12 @@ export async function request<T>(path: string, init: RequestInit = {}): Promise<
 
 export function sendJson<T>(method: 'POST' | 'PATCH', path: string, body: unknown, signal?: AbortSignal): Promise<T> {
   return request<T>(path, { method, body: JSON.stringify(body), headers: { 'content-type': 'application/json' }, signal });
+}
+
+// Ends the session of this browser.
+export async function signOut(): Promise<void> {
+  const answer = await fetch(new URL('logout', location.href.split('#')[0].split('?')[0]).href, { method: 'POST' });
+  if (!answer.ok) throw new ApiError(answer.status, `HTTP ${answer.status}`);
 }
 
 export const aborted = (error: unknown): boolean => error instanceof DOMException && error.name === 'AbortError';

@@ -1,5 +1,8 @@
 // The schemas of src/api/openapi.yaml. Amounts are cores or bytes; times are seconds since 1970; null is not known.
 
+// How people get in.
+export interface LoginWays { login: { name: string; session_seconds: number } | null; token: boolean }
+
 export type Resource = 'cpu' | 'memory';
 // What is set: the limit of a resource for each task, or the number of tasks.
 export type Target = Resource | 'replicas';
@@ -240,7 +243,8 @@ export interface CapacityPage {
 }
 
 export interface Status {
-  caller?: { user: string; role: string; groups: { group: string; as: string }[]; may: Act[] };
+  // session: of a browser that signed in; valid_until: null if it does not end.
+  caller?: { user: string; role: string; session?: boolean; valid_until?: number | null; groups: { group: string; as: string }[]; may: Act[] };
   warnings: string[]; jobs?: { known: number; refused_series: number; name_collisions?: number; forgotten: number };
   version: string; started: number; ready: boolean; clock: 'wall' | 'samples'; actuator: string; store: string; pages: boolean;
   cell: { name: string; links: { name: string; url: string }[] };

@@ -1,0 +1,133 @@
+#include "oidc/login_desk.h"
+
+#include <utility>
+
+#include "base/strings.h"
+
+namespace taut {
+
+LoginDesk::LoginDesk(Options options)
+    : options_(std::move(options)),
+      sessions_(std::make_shared<LoginSessions>(
+          LoginSessions::Options{.session_s = options_.session_s,
+                                 .secure = options_.flow.redirect_url.starts_with("https://"),
+                                 .verifier = options_.verifier,
+                                 .random = options_.flow.random,
+                                 .now_s = options_.now_s})),
+      client_(options_.ca_file),
+      flow_(options_.flow) {}
+
+void LoginDesk::Start() {
+  thread_ = std::thread([this] { Run(); });
+}
+
+void LoginDesk::Stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  client_.Stop();
+  wake_.notify_all();
+  if (thread_.joinable()) thread_.join();
+}
+
+absl::StatusOr<LoginFlow::Begun> LoginDesk::Begin() {
+  const std::shared_ptr<const LoginProvider> provider = options_.provider();
+  if (provider == nullptr) {
+    options_.refresh();
+    return absl::UnavailableError(
+        StrCat("tautd cannot reach ", options_.name, ", which signs people in. Retry in a moment."));
+  }
+  const std::lock_guard lock(mutex_);
+  return flow_.Begin(*provider, options_.now_s());
+}
+
+absl::Status LoginDesk::Callback(std::string_view cookie, const std::vector<QueryParameter>& query) {
+  absl::Status status;
+  {
+    const std::lock_guard lock(mutex_);
+    absl::StatusOr<LoginFlow::Exchange> exchange = flow_.Callback(cookie, query, options_.now_s());
+    status = exchange.status();
+    if (status.ok() && jobs_.size() >= options_.max_waiting) {
+      status = absl::UnavailableError("Too many sign-ins are under way: retry in a minute.");
+      flow_.Finish(exchange->id, status);
+    }
+    if (status.ok()) jobs_.push_back({*std::move(exchange), std::chrono::steady_clock::now()});
+  }
+  if (status.ok()) wake_.notify_all();
+  if (!status.ok()) ++failed_;
+  return status;
+}
+
+LoginDesk::Outcome LoginDesk::Collect(std::string_view cookie) {
+  LoginFlow::Collected collected;
+  {
+    const std::lock_guard lock(mutex_);
+    collected = flow_.Collect(cookie, options_.now_s());
+  }
+  Outcome out{collected.stage, "", std::move(collected.error)};
+  if (out.stage != LoginFlow::Stage::kDone) return out;
+  const std::string user = collected.claims.user;
+  absl::StatusOr<std::string> session = sessions_->Begin(std::move(collected.claims));
+  if (session.ok()) {
+    ++done_;
+    out.session = *std::move(session);
+    return out;
+  }
+  out.stage = LoginFlow::Stage::kFailed;
+  out.error = StrCat("You are signed in at ", options_.name, " as ", user,
+                     ", but may do nothing here: ", Message(session.status()), ".");
+  ++failed_;
+  return out;
+}
+
+void LoginDesk::Run() {
+  std::unique_lock lock(mutex_);
+  while (true) {
+    wake_.wait(lock, [this] { return stopping_ || !jobs_.empty(); });
+    if (stopping_) return;
+    const Job job = std::move(jobs_.front());
+    jobs_.pop_front();
+    lock.unlock();
+    absl::StatusOr<VerifiedToken> claims = Claims(job);
+    if (!claims.ok()) ++failed_;
+    lock.lock();
+    flow_.Finish(job.exchange.id, std::move(claims));
+  }
+}
+
+absl::StatusOr<VerifiedToken> LoginDesk::Claims(const Job& job) {
+  const auto away = [this](std::string_view why) {
+    return absl::UnavailableError(StrCat(options_.name, " did not answer: ", why, "."));
+  };
+  if (std::chrono::steady_clock::now() - job.since > options_.most_waiting)
+    return away("sign-ins before this one took too long");
+  const std::shared_ptr<const LoginProvider> provider = options_.provider();
+  if (provider == nullptr) return away("where it exchanges codes is not known any more");
+  const LoginFlow::TokenRequest request = [&] {
+    const std::lock_guard lock(mutex_);
+    return flow_.RequestFor(*provider, job.exchange);
+  }();
+  const absl::StatusOr<HttpResponse> answer = client_.Post(provider->token, request.form, request.headers);
+  if (!answer.ok()) return away(Message(answer.status()));
+  const absl::StatusOr<std::string> token = LoginFlow::IdTokenOf(answer->status, answer->text());
+  if (!token.ok()) return token.status();
+  absl::StatusOr<VerifiedToken> verified = Verify(*token, job.exchange.nonce);
+  if (verified.ok()) return verified;
+  return absl::UnauthenticatedError(
+      StrCat("The ID token of ", options_.name, " is refused: ", Message(verified.status()), "."));
+}
+
+// A key that is new is fetched once a token has it.
+absl::StatusOr<VerifiedToken> LoginDesk::Verify(const std::string& token, const std::string& nonce) {
+  const auto until = std::chrono::steady_clock::now() + options_.key_wait;
+  while (true) {
+    absl::StatusOr<VerifiedToken> verified =
+        options_.verifier->VerifyIdToken(token, options_.flow.client_id, nonce);
+    if (!absl::IsNotFound(verified.status()) || std::chrono::steady_clock::now() >= until) return verified;
+    std::unique_lock lock(mutex_);
+    if (wake_.wait_for(lock, std::chrono::milliseconds(250), [this] { return stopping_; })) return verified;
+  }
+}
+
+}  // namespace taut

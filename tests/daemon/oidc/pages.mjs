@@ -1,0 +1,51 @@
+// Signs in to tautd's pages with a real provider in Chromium: node pages.mjs URL FOLDER_FOR_PICTURES, with APP, the folder web/app.
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+const [url, shots] = process.argv.slice(2);
+const { startBrowser } = await import(pathToFileURL(join(process.env.APP, 'tests', 'browser.mjs')).href);
+const browser = await startBrowser();
+const { page } = await browser.open(url + '#/settings');
+// Of tautd's pages; those of the provider are its own affair.
+const problems = [];
+page.on('console', (message) => { if (message.type() === 'error' && page.url().startsWith(url)) problems.push(`${message.location().url} ${message.text()}`); });
+page.on('pageerror', (error) => problems.push(String(error)));
+const signIn = page.getByRole('link', { name: 'Sign in with the <test> provider' });
+await signIn.waitFor();
+await page.screenshot({ path: join(shots, 'sign_in_out.png') });
+await signIn.click();
+await page.locator('input[name=login]').fill('sre');
+await page.locator('input[name=password]').fill('any');
+await page.locator('button[type=submit]').click();
+const name = page.locator('.person-name');
+await name.waitFor();
+assert.equal(await name.innerText(), 'sre');
+assert.match(await name.getAttribute('title'), /^Signed in as oidc:sre: operator; until /);
+assert.equal(page.url(), url + '#/settings', 'where it was before');
+await page.getByRole('heading', { name: 'Settings' }).first().waitFor();
+await page.screenshot({ path: join(shots, 'sign_in_in.png') });
+const cookies = await page.context().cookies(url);
+const session = cookies.find((cookie) => cookie.name === 'taut_session');
+assert.deepEqual([session.httpOnly, session.sameSite], [true, 'Strict']);
+assert.equal(await page.evaluate(() => document.cookie), '', 'no script can read it');
+assert.equal(await page.evaluate(async () => (await fetch('logout')).status), 405, 'no link signs out');
+await page.reload();
+await name.waitFor();
+await page.getByRole('button', { name: 'Sign out' }).click();
+await signIn.waitFor();
+assert.equal((await page.context().cookies(url)).some((cookie) => cookie.name === 'taut_session'), false);
+// The provider still knows the person: it does not ask again.
+await signIn.click();
+await name.waitFor();
+const expected = (problem) => !problem.startsWith(url) || /status of 40[15]/.test(problem);
+assert.deepEqual(problems.filter((problem) => problem.startsWith('CSP:') || problem.includes(' CSP:') || !expected(problem)), [], 'no errors, and nothing that the policy refuses');
+await page.context().clearCookies();
+await page.goto(url + 'login');
+await page.getByRole('link', { name: /Cancel/ }).click();
+await page.getByText('You are not signed in').waitFor();
+await page.screenshot({ path: join(shots, 'sign_in_cancelled.png') });
+assert.match(await page.innerText('body'), /access_denied/);
+await page.getByRole('link', { name: 'Sign in again' }).click();
+await page.locator('input[name=login]').waitFor();
+await browser.close();

@@ -1,0 +1,327 @@
+#!/usr/bin/env python3
+"""Signing in to the pages with a real OpenID Connect provider (oidc-provider of npm): by an HTTP client, and with Chromium."""
+import http.client
+import json
+import os
+import pathlib
+import re
+import signal
+import socket
+import subprocess
+import threading
+import time
+import urllib.parse
+
+import daemon
+from oidc_test import HERE, QUOTA, Provider, modules
+
+APP = HERE.parent.parent.parent / "web" / "app"
+BINDINGS = ["shop-leads: owner shop", "shop-members: member shop", "sre: operator"]
+SESSION, PENDING = "taut_session", "taut_login"  # of http:// on this machine
+
+
+class Answer:
+    def __init__(self, response):
+        self.status, self.text = response.status, response.read().decode(errors="replace")
+        self.headers = response.getheaders()
+        self.location = response.getheader("Location")
+        self.cookies = {v.split("=", 1)[0]: v for k, v in self.headers if k.lower() == "set-cookie"}
+
+
+class Browser:
+    """Cookies by port, as hosts have them; follows nothing by itself."""
+
+    def __init__(self):
+        self.jars = {}
+
+    def ask(self, url, method="GET", body=None, headers=None):
+        parts = urllib.parse.urlsplit(url)
+        jar = self.jars.setdefault(parts.port, {})
+        sent = {"Cookie": "; ".join(f"{k}={v}" for k, v in jar.items()), **(headers or {})} if jar else dict(headers or {})
+        connection = http.client.HTTPConnection("127.0.0.1", parts.port, timeout=30)
+        try:
+            connection.request(method, parts.path + ("?" + parts.query if parts.query else ""), body, sent)
+            answer = Answer(connection.getresponse())
+        finally:
+            connection.close()
+        for name, cookie in answer.cookies.items():
+            jar[name] = cookie.split("=", 1)[1].split(";")[0]
+            if not jar[name]:
+                del jar[name]
+        return answer
+
+    def follow(self, url, until):
+        """To the first redirect that leads to `until`; the others are followed."""
+        for _ in range(10):
+            answer = self.ask(url)
+            if answer.location is None:
+                return answer, url
+            url = urllib.parse.urljoin(url, answer.location)
+            if urllib.parse.urlsplit(url).path == until:
+                return answer, url
+        raise RuntimeError(f"redirects without end: {url}")
+
+
+class Pages:
+    def __init__(self, stage, tautd, provider):
+        self.stage, self.tautd, self.provider = stage, tautd, provider
+
+    def url(self, path):
+        return f"http://127.0.0.1:{self.tautd.port}{path}"
+
+    def callback_of(self, person, browser=None, cancel=False):
+        """Goes to the provider and signs in there; the address of the callback, which is not asked for."""
+        browser = browser or Browser()
+        page, url = browser.follow(self.url("/login"), "/login/callback")
+        if page.location is None:  # the provider's form
+            form = re.search(r'action="([^"]+)"', page.text).group(1)
+            if cancel:
+                _, url = browser.follow(urllib.parse.urljoin(url, form + "/abort"), "/login/callback")
+            else:
+                body = urllib.parse.urlencode({"prompt": "login", "login": person, "password": "any"})
+                sent = browser.ask(urllib.parse.urljoin(url, form), "POST", body, {"Content-Type": "application/x-www-form-urlencoded"})
+                _, url = browser.follow(urllib.parse.urljoin(url, sent.location), "/login/callback")
+        return browser, url
+
+    def wait(self, browser, seconds=20):
+        end = time.monotonic() + seconds
+        while True:
+            answer = browser.ask(self.url("/login/wait"))
+            if "Waiting for" not in answer.text or time.monotonic() > end:
+                return answer
+            time.sleep(0.1)
+
+    def sign_in(self, person):
+        browser, callback = self.callback_of(person)
+        taken = browser.ask(callback)
+        if (taken.status, taken.location) != (303, "/login/wait"):
+            raise AssertionError(f"the callback: {taken.status} {taken.text}")
+        return browser, self.wait(browser)
+
+    def status(self, browser):
+        return browser.ask(self.url("/api/v1/status"))
+
+
+def config(stage, provider, port, client="pages", bindings=BINDINGS, session="12h"):
+    secret = f"client_secret_file: {stage.file('client-secret', 'secret of pages: %&+')}, " if client == "pages" else ""
+    return f"""clock: samples
+quota: {{file: {stage.file("quota.yaml", QUOTA)}}}
+server:
+  tokens: {{operator_file: {stage.file("operators", "operator-0123456789abcdef012345678 anna")}}}
+  oidc:
+    issuer: {provider.issuer}
+    audience: tautd
+    bindings: {json.dumps(bindings)}
+    login: {{client_id: {client}, {secret}redirect_url: "http://127.0.0.1:{port}/login/callback", session: {session}, name: "the <test> provider"}}
+"""
+
+
+def wrong_configurations(stage):
+    good = 'issuer: https://id.example, audience: tautd, bindings: ["x: reader"], login: {client_id: pages, redirect_url: "https://tautline.example/login/callback"}'
+    for oidc, wanted in ((good, "is valid"),
+                         (good.replace("https://tautline", "http://tautline"), 'server.oidc.login.redirect_url "http://tautline.example/login/callback": expected https://'),
+                         (good.replace("/login/callback", "/callback"), "/login/callback at the end"),
+                         (good.replace(', redirect_url: "https://tautline.example/login/callback"', ""), "server.oidc.login.redirect_url is empty"),
+                         (good.replace("client_id: pages, ", ""), "redirect_url requires server.oidc.login.client_id"),
+                         (good.replace("client_id: pages", "client_id: pages, scopes: profile"), "expected openid among them"),
+                         (good.replace("client_id: pages", "client_id: pages, session: 30d"), "server.oidc.login.session"),
+                         (good.replace("client_id: pages", "client_id: pages, client_secret_file: /nowhere"), "/nowhere"),
+                         (good.replace("issuer: https://id.example, ", ""), "requires server.oidc.issuer")):
+        ended = stage.run(stage.args.tautd, "--check-config", "--config", stage.file("wrong.yaml", f"server: {{oidc: {{{oidc}}}}}\n"))
+        stage.check((ended.returncode == 0) == (wanted == "is valid") and wanted in ended.stdout + ended.stderr, f"a configuration: {wanted}", ended.stdout + ended.stderr)
+
+
+def before_a_session(pages):
+    stage, browser = pages.stage, Browser()
+    stage.check("<script" in browser.ask(pages.url("/")).text or not (APP / "dist" / "index.html").is_file(), "the page itself is there for everyone")
+    ways = json.loads(browser.ask(pages.url("/api/v1/login")).text)
+    stage.equal(ways, {"login": {"name": "the <test> provider", "session_seconds": 43200}, "token": True}, "it is told how people get in")
+    for path in ("/api/v1/status", "/api/v1/jobs", "/api/v1/events", "/metrics", "/api/v1/openapi.yaml", "/index.html", "/nosuch"):
+        stage.equal(browser.ask(pages.url(path)).status, 401, f"{path} needs more")
+    asked = browser.ask(pages.url("/?token"))
+    stage.check(asked.status == 401 and ("WWW-Authenticate", 'Basic realm="tautline"') in asked.headers, "who has a token is asked for it", asked.headers)
+    stage.equal(browser.ask(pages.url("/logout"), "POST").status, 204, "a sign-out without a session is one")
+    stage.equal(browser.ask(pages.url("/logout")).status, 405, "no link signs out")
+    begun = browser.ask(pages.url("/login"))
+    asked = dict(urllib.parse.parse_qsl(urllib.parse.urlsplit(begun.location).query))
+    stage.equal((begun.status, asked["response_type"], asked["client_id"], asked["code_challenge_method"], len(asked["code_challenge"]), asked["scope"]),
+                (302, "code", "pages", "S256", 43, "openid"), "a sign-in begins at the provider")
+    stage.check("; Path=/; Max-Age=600; HttpOnly; SameSite=Lax" in begun.cookies[PENDING], "with a cookie of the browser", begun.cookies)
+
+
+def a_session(pages):
+    """Signs in and out; the session may what a bearer token of the same claims may."""
+    stage, tautd = pages.stage, pages.tautd
+    browser, done = pages.sign_in("olga")
+    stage.check(done.status == 200 and 'content="0; url=/"' in done.text, "olga is signed in", done.text)
+    cookie = done.cookies[SESSION]
+    stage.check("; Path=/; Max-Age=43200; HttpOnly; SameSite=Strict" in cookie and PENDING not in browser.jars[tautd.port], "her session is a cookie", done.cookies)
+    caller = json.loads(pages.status(browser).text)["caller"]
+    token = pages.provider.token("olga")
+    same = tautd.get("/api/v1/status", token=token)["caller"]
+    stage.check({**caller, "valid_until": 0} == {**same, "session": True, "valid_until": 0} and caller["user"] == "oidc:olga", "she is who her token says, too", (caller, same))
+    stage.check(43100 < caller["valid_until"] - time.time() <= 43200, "for 12 hours", caller)
+    stage.equal(browser.ask(pages.url("/metrics")).status, 403, "and may no more than that")
+    stage.equal(browser.ask(pages.url("/login/wait")).status, 200, "the page of before leads on")
+    body = json.dumps({"group": "shop", "tier": "production", "cpu": "1", "job": "shop/x"})
+    ask = lambda headers: browser.ask(pages.url("/api/v1/requests"), "POST", body, headers).status  # noqa: E731
+    own = {"Origin": f"http://127.0.0.1:{tautd.port}"}
+    stage.equal([ask(h) for h in ({}, {"Origin": "http://127.0.0.1:1"}, {"Origin": "https://evil.example"}, {"Origin": "null"}, {"Sec-Fetch-Site": "same-site"})],
+                [403] * 5, "no page of others changes anything with her cookie")
+    stage.check(ask(own) not in (401, 403) and ask({"Sec-Fetch-Site": "same-origin"}) not in (401, 403), "a page of ours does", ask(own))
+    stage.check("request_done who=oidc:olga roles=\"owner of shop\" method=GET path=/login/wait" in tautd.output(), "the log says that she signed in", tautd.output()[-900:])
+    stage.check("request_refused who=oidc:olga" in tautd.output(), "and what she tried")
+    stage.check(bool(re.search("tautd_login_sessions 1\n", tautd.ask("/metrics", token="operator-0123456789abcdef012345678").text)), "the metrics count her session")
+    stage.equal(browser.ask(pages.url("/logout"), "POST").status, 403, "no other page signs her out")
+    value = browser.jars[tautd.port][SESSION]
+    out = browser.ask(pages.url("/logout"), "POST", headers=own)
+    stage.check(out.status == 204 and "Max-Age=0" in out.cookies[SESSION], "she signs out", out.cookies)
+    browser.jars[tautd.port][SESSION] = value
+    after = pages.status(browser)
+    stage.check(after.status == 401 and "the session is over" in after.text, "the cookie of before is worth nothing", after.text)
+    stage.check(value not in tautd.output() and "code=" not in tautd.output(), "no secret is in the log")
+
+
+def attacks(pages):
+    stage = pages.stage
+    browser, callback = pages.callback_of("mia")
+    victim = Browser()
+    victim.ask(pages.url("/login"))
+    refused = victim.ask(callback)
+    stage.check(refused.status == 401 and "not of the last sign-in that this browser began" in refused.text and SESSION not in refused.cookies,
+                "the callback of another browser is refused", refused.text)
+    stage.check("No sign-in is under way" in Browser().ask(callback).text, "and without a cookie")
+    cookie = browser.jars[pages.tautd.port][PENDING]
+    stage.equal(browser.ask(callback).status, 303, "the browser itself goes on")
+    stage.equal(pages.wait(browser).status, 200, "and is signed in")
+    again = Browser()
+    again.jars[pages.tautd.port] = {PENDING: cookie}
+    stage.check("was used before" in again.ask(callback).text, "a second time it is refused")
+    stage.equal(again.ask(pages.url("/login/wait")).status, 401, "and there is no second session")
+    begun = Browser()
+    state = dict(urllib.parse.parse_qsl(urllib.parse.urlsplit(begun.ask(pages.url("/login")).location).query))["state"]
+    evil = begun.ask(pages.url("/login/callback?" + urllib.parse.urlencode({"state": state, "error": "x<img>", "error_description": "<script>alert(1)</script>\n\"'"})))
+    stage.check(evil.status == 401 and "<script>" not in evil.text and "&lt;script&gt;alert(1)&lt;/script&gt;" in evil.text and "x&lt;img&gt;" in evil.text,
+                "what the address says is text", evil.text)
+    begun = Browser()
+    state = dict(urllib.parse.parse_qsl(urllib.parse.urlsplit(begun.ask(pages.url("/login")).location).query))["state"]
+    begun.ask(pages.url(f"/login/callback?state={state}&code=made-up"))
+    wrong = pages.wait(begun)
+    stage.check(wrong.status == 401 and "invalid_grant" in wrong.text and 'href="/login"' in wrong.text, "a code that is none is refused by the provider, with a way on", wrong.text)
+    cancelled, callback = pages.callback_of("mia", cancel=True)
+    page = cancelled.ask(callback)
+    stage.check(page.status == 401 and "access_denied: End-User aborted interaction" in page.text and "Sign in again" in page.text, "who cancels is told so", page.text)
+    _, stranger = pages.sign_in("eve")
+    stage.check(stranger.status == 401 and "as eve, but may do nothing here: no role is bound" in stranger.text and SESSION not in stranger.cookies,
+                "who is bound to nothing gets no session", stranger.text)
+    stage.check("the &lt;test&gt; provider" in stranger.text, "names are text")
+
+
+def roles_of_now(pages, text):
+    """Bindings that are changed count at once, for sessions too."""
+    stage, tautd = pages.stage, pages.tautd
+    browser, _ = pages.sign_in("sre")
+    stage.equal(json.loads(pages.status(browser).text)["caller"]["role"], "operator", "an operator is signed in")
+    change = lambda old, new: (tautd.config.write_text(text.replace(old, new)), tautd.popen.send_signal(signal.SIGHUP))  # noqa: E731
+    role = lambda: json.loads(pages.status(browser).text).get("caller", {}).get("role")  # noqa: E731
+    change("sre: operator", "sre: reader")
+    stage.check(daemon.eventually(lambda: role() == "reader", 10), "the role is taken away at SIGHUP")
+    change('"sre: operator"', '"others: reader"')
+    stage.check(daemon.eventually(lambda: pages.status(browser).status == 401, 10), "all of it")
+    change('"sre: operator"', '"sre: owner nosuch"')
+    stage.check(daemon.eventually(lambda: "reload_failed" in tautd.output(), 10) and pages.status(browser).status == 401, "bindings that are wrong change nothing")
+    change("sre: operator", "sre: operator")
+    stage.check(daemon.eventually(lambda: role() == "operator", 10), "and given back")
+    stage.check("restart_needed" not in tautd.output(), "without a restart", tautd.output()[-600:])
+    return browser
+
+
+def provider_away(pages):
+    """The provider stops, or takes a connection and says nothing: the person is told, and no request waits."""
+    stage, tautd, provider = pages.stage, pages.tautd, pages.provider
+    browser, callback = pages.callback_of("mia")
+    provider.stop()
+    stage.equal(browser.ask(callback).status, 303, "the callback is taken while the provider is away")
+    failed = pages.wait(browser)
+    stage.check(failed.status == 401 and "did not answer" in failed.text and 'href="/login">Sign in again' in failed.text, "the page says so, with a way on", failed.text)
+    silent = socket.create_server(("127.0.0.1", provider.port))
+    held = []
+
+    def hold():
+        try:
+            while True:
+                held.append(silent.accept()[0])
+        except OSError:
+            pass  # closed
+
+    threading.Thread(target=hold, daemon=True).start()
+    waiting = []
+    for _ in range(8):
+        begun = Browser()
+        state = dict(urllib.parse.parse_qsl(urllib.parse.urlsplit(begun.ask(pages.url("/login")).location).query))["state"]
+        begin = time.monotonic()
+        begun.ask(pages.url(f"/login/callback?state={state}&code=c"))
+        begun.ask(pages.url("/login/wait"))
+        waiting.append(time.monotonic() - begin)
+        stage.check("Waiting for" in begun.ask(pages.url("/login/wait")).text, "the browser waits")
+    begin = time.monotonic()
+    for _ in range(50):
+        stage.equal(tautd.ask("/healthz").status, 200, "others are answered") if time.monotonic() - begin > 5 else tautd.ask("/healthz")
+    stage.check(max(waiting) < 2 and time.monotonic() - begin < 5, "eight exchanges with a provider that says nothing hold up no request", waiting)
+    begin = time.monotonic()
+    stage.equal(tautd.stop(), 0, "tautd stops")
+    stage.check(time.monotonic() - begin < 5, "at once", time.monotonic() - begin)
+    silent.close()
+
+
+def restarted(pages, text, browser):
+    stage, port = pages.stage, pages.tautd.port
+    pages.tautd = stage.tautd(config=text, port=port)
+    stage.equal(pages.status(browser).status, 401, "after a restart sessions are over")
+    page = browser.ask(pages.url("/login"))
+    stage.check(page.status == 503 and "cannot reach the &lt;test&gt; provider" in page.text and 'href="/login">Sign in again' in page.text,
+                "while the provider was never reached the page says so", page.text)
+    pages.provider.start("ES256", "second", pages.url("/login/callback"))
+    stage.check(daemon.eventually(lambda: browser.ask(pages.url("/login")).status == 302, 20), "once it is there one can sign in")
+    _, done = pages.sign_in("mia")
+    stage.equal(done.status, 200, "with its new keys")
+    stage.equal(pages.tautd.stop(), 0, "it stops in order")
+
+
+def with_chromium(pages, text):
+    """A public client, in a browser: the button, the provider's form, who is signed in, and out."""
+    stage, port = pages.stage, pages.tautd.port
+    pages.tautd = stage.tautd(config=text, port=port)
+    stage.check(daemon.eventually(lambda: Browser().ask(pages.url("/login")).status == 302, 20), "a public client needs no secret")
+    shots = pathlib.Path(os.environ.get("TAUT_SHOTS", stage.dir))
+    ran = subprocess.run(["node", HERE / "pages.mjs", pages.url("/"), shots], cwd=APP, env={**os.environ, "APP": str(APP)}, capture_output=True, text=True, timeout=200, check=False)
+    stage.equal(ran.returncode, 0, f"the page does what it should in Chromium {ran.stdout[-2000:]} {ran.stderr[-3000:] if ran.returncode else ''}")
+    stage.check(all((shots / f"sign_in_{n}.png").stat().st_size > 5000 for n in ("out", "in", "cancelled")), "with pictures")
+    stage.equal(pages.tautd.stop(), 0, "it stops in order")
+
+
+def main():
+    with daemon.Stage(daemon.arguments(__doc__)) as stage:
+        wrong_configurations(stage)
+        daemon.skip_without("node", "npm")
+        provider, port = Provider(stage, modules(stage)), daemon.free_port()
+        provider.start("RS256", "first", f"http://127.0.0.1:{port}/login/callback")
+        text = config(stage, provider, port)
+        pages = Pages(stage, stage.tautd(config=text, port=port), provider)
+        stage.check(daemon.eventually(lambda: "oidc_keys_fetched" in pages.tautd.output(), 20), "the keys are fetched", pages.tautd.output())
+        before_a_session(pages)
+        a_session(pages)
+        attacks(pages)
+        signed_in = roles_of_now(pages, text)
+        provider_away(pages)
+        restarted(pages, text, signed_in)
+        if (APP / "node_modules" / "playwright-core").is_dir() and (APP / "dist" / "index.html").is_file() and os.path.exists(os.environ.get("CHROMIUM", "/usr/bin/chromium")):
+            with_chromium(pages, config(stage, provider, port, client="public"))
+        else:
+            print("note: the dashboard is not built, or there is no Chromium: the page was not tested")
+        provider.stop()
+    stage.finish()
+
+
+if __name__ == "__main__":
+    main()
