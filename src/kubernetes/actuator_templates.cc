@@ -18,7 +18,11 @@ TemplateSetter::Options KubernetesActuator::TemplateOptions() {
   out.step_back_s = options_.step_back_s;
   out.refused_retry_s = options_.refused_retry_s;
   out.rules = options_.rules;
-  out.largest_node = [this] { return cluster_->LargestNode(); };
+  out.largest_node = [this](const WorkloadName& workload) {
+    WorkloadName whole = workload;
+    whole.container.clear();
+    return cluster_->LargestFor(cluster_->PodsOf(whole)).amounts;
+  };
   out.why_not = [this] {
     std::string why = WhyNot();
     if (!why.empty()) might_ = false;

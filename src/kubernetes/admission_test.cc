@@ -156,11 +156,11 @@ TEST(NamespaceRules, AreReadOfBothKinds) {
   EXPECT_EQ(all[0].container.max_limit_request_ratio, (Amounts{4, std::nullopt}));
   EXPECT_EQ(all[1].requests_left, (Amounts{0.5, std::nullopt})) << "of two bounds the nearer one";
   EXPECT_EQ(all[1].limits_left, (Amounts{std::nullopt, 4096 * kMebibyte}));
-  const Amounts node{8, 16384 * kMebibyte};
+  const LargestNode node{{8, 16384 * kMebibyte}, {"", "n3"}, {}};
   EXPECT_EQ(AllowedRangeText(Resource::kMemory, AllowedBy(all, node, {}, Resource::kMemory)),
             "..512MiB by LimitRange small");
   EXPECT_EQ(AllowedRangeText(Resource::kMemory, AllowedBy(all, node, {.of_pods = true}, Resource::kMemory)),
-            "..16GiB by the largest node")
+            "..16GiB by the largest node (n3)")
       << "the rule is of containers";
   EXPECT_EQ(AllowedRangeText(Resource::kCpu, AllowedBy(all, node, {}, Resource::kCpu)),
             "0.01 by LimitRange small..8 by the largest node");

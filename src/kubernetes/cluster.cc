@@ -134,7 +134,21 @@ void Cluster::ForgetContainers(const Pod& pod) {
   for (const ContainerState& container : pod.containers) containers_.erase(container.id);
 }
 
+void Cluster::ShareFilter(Pod& pod) {
+  if (pod.nodes == nullptr) return;
+  std::weak_ptr<const NodeFilter>& shared = filters_[pod.nodes->key];
+  if (std::shared_ptr<const NodeFilter> known = shared.lock(); known != nullptr) {
+    pod.nodes = std::move(known);
+    return;
+  }
+  shared = pod.nodes;
+  if (filters_.size() < clean_filters_at_) return;
+  absl::erase_if(filters_, [](const auto& item) { return item.second.expired(); });
+  clean_filters_at_ = std::max<size_t>(64, 2 * filters_.size());
+}
+
 void Cluster::Insert(Pod pod) {
+  ShareFilter(pod);
   const std::string key = KeyOf("Pod", pod.namespace_name, pod.name);
   owners_.Learn(key, OwnerText(pod.owner_kind, pod.owner_name));
   if (const std::string program = OwnerTable::ProgramKey(key); pod.program.empty()) {
@@ -253,18 +267,17 @@ void Cluster::RemoveOwned(const std::string& kind, const OwnedObject& object) {
 
 void Cluster::ReplaceNodes(std::vector<Node> nodes) {
   const std::lock_guard lock(mutex_);
-  nodes_.clear();
-  for (Node& node : nodes) nodes_.insert_or_assign(node.name, std::move(node));
+  nodes_.Replace(std::move(nodes));
 }
 
 void Cluster::PutNode(Node node) {
   const std::lock_guard lock(mutex_);
-  nodes_.insert_or_assign(node.name, std::move(node));
+  nodes_.Put(std::move(node));
 }
 
 void Cluster::RemoveNode(const Node& node) {
   const std::lock_guard lock(mutex_);
-  nodes_.erase(node.name);
+  nodes_.Remove(node.name);
 }
 
 uint64_t Cluster::version() const {
@@ -285,7 +298,7 @@ size_t Cluster::num_pods() const {
 std::vector<std::string> Cluster::ReadyNodes() const {
   const std::lock_guard lock(mutex_);
   std::vector<std::string> out;
-  for (const auto& [name, node] : nodes_) {
+  for (const auto& [name, node] : nodes_.nodes()) {
     if (node.is_ready) out.push_back(name);
   }
   return out;
@@ -293,30 +306,27 @@ std::vector<std::string> Cluster::ReadyNodes() const {
 
 std::optional<Amounts> Cluster::Allocatable(const std::string& node) const {
   const std::lock_guard lock(mutex_);
-  const auto it = nodes_.find(node);
-  if (it == nodes_.end()) return std::nullopt;
-  return it->second.allocatable;
+  const Node* found = nodes_.Find(node);
+  if (found == nullptr) return std::nullopt;
+  return found->allocatable;
 }
 
 std::vector<Node> Cluster::Nodes() const {
   const std::lock_guard lock(mutex_);
   std::vector<Node> out;
-  out.reserve(nodes_.size());
-  for (const auto& [name, node] : nodes_) out.push_back(node);
+  out.reserve(nodes_.nodes().size());
+  for (const auto& [name, node] : nodes_.nodes()) out.push_back(node);
   return out;
 }
 
-Amounts Cluster::LargestNode() const {
-  const auto larger = [](std::optional<double>& most, const std::optional<double>& amount) {
-    if (amount.has_value()) most = std::max(most.value_or(*amount), *amount);
-  };
+LargestNode Cluster::LargestFor(const Pod& pod) const {
   const std::lock_guard lock(mutex_);
-  Amounts out;
-  for (const auto& [name, node] : nodes_) {
-    larger(out.cpu, node.allocatable.cpu);
-    larger(out.memory, node.allocatable.memory);
-  }
-  return out;
+  return nodes_.LargestFor(pod);
+}
+
+LargestNode Cluster::LargestFor(std::span<const PodPtr> pods) const {
+  const std::lock_guard lock(mutex_);
+  return nodes_.LargestFor(pods);
 }
 
 std::vector<std::string> Cluster::TakeChanged() {

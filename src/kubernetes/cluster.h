@@ -7,6 +7,7 @@
 #include <mutex>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -17,6 +18,7 @@
 #include "absl/functional/function_ref.h"
 #include "ingest/mapping_rules.h"
 #include "ingest/owners.h"
+#include "kubernetes/node_table.h"
 #include "kubernetes/objects.h"
 
 namespace taut {
@@ -80,8 +82,9 @@ class Cluster {
   std::vector<std::string> ReadyNodes() const;
   std::optional<Amounts> Allocatable(const std::string& node) const;
   std::vector<Node> Nodes() const;
-  // The most that a node has of each; absent: no node is known.
-  Amounts LargestNode() const;
+  // What a new pod may have, and what pods of one job may (NodeTable).
+  LargestNode LargestFor(const Pod& pod) const;
+  LargestNode LargestFor(std::span<const PodPtr> pods) const;
   // Workloads of which a pod changed, or came or went, since the last call, as "namespace/kind/name".
   std::vector<std::string> TakeChanged();
   // Pods that changed or came since the last call.
@@ -122,6 +125,7 @@ class Cluster {
   void Place(const std::string& key, Entry& entry);
   void Unplace(const std::string& key, const Entry& entry);
   void Learn(const std::string& kind, const OwnedObject& object);
+  void ShareFilter(Pod& pod);
 
   const ClusterNaming naming_;
   mutable std::mutex mutex_;
@@ -136,7 +140,10 @@ class Cluster {
   absl::flat_hash_map<std::string, std::string> containers_;  // keys of pods_, by ContainerState::id
   absl::flat_hash_map<std::string, std::set<std::string>> workloads_;
   std::map<std::string, std::map<std::string, OwnedObject>> owned_;  // by kind, then "namespace/Kind/name"
-  std::map<std::string, Node> nodes_;
+  NodeTable nodes_;
+  // Each once, by NodeFilter::key: pods of one template share theirs.
+  absl::flat_hash_map<std::string, std::weak_ptr<const NodeFilter>> filters_;
+  size_t clean_filters_at_ = 64;
 };
 
 }  // namespace taut

@@ -253,7 +253,7 @@ KubernetesActuator::PodResult KubernetesActuator::EvictIfDue(const Work& work, c
     if (!work.entry.some.empty())
       return "during a trial no pod is evicted, as the one that replaces it would not be in the trial";
     return WhyNotGiven(pod, work.workload.container, work.key.second.resource(), OrdersFor(pod),
-                       cluster_->LargestNode(),
+                       cluster_->LargestFor(pod).amounts,
                        options_.rules ? options_.rules(pod.namespace_name) : std::vector<NamespaceRule>());
   };
   const Evictor::Result evicted = evictor_.Evict(work.workload, pod, why_not, now_s);
@@ -280,7 +280,7 @@ KubernetesActuator::PodResult KubernetesActuator::NotPlanned(const Work& work, c
   // Its node alone is too small.
   if (order.value.has_value() && absl::IsFailedPrecondition(why) &&
       PlanResize(pod, container, work.key.second.resource(), *order.value, work.terms.allocation,
-                 cluster_->LargestNode(), claims.scaled_by)
+                 cluster_->LargestFor(pod).amounts, claims.scaled_by)
           .ok()) {
     out.evict_after_s = EvictAfter(false);
   }

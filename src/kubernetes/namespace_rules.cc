@@ -69,15 +69,15 @@ std::string BrokenOf(const Pod& before, const Pod& after, const NamespaceRule& r
 
 }  // namespace
 
-AllowedRange AllowedBy(std::span<const NamespaceRule> rules, const Amounts& largest,
+AllowedRange AllowedBy(std::span<const NamespaceRule> rules, const LargestNode& largest,
                        const RecommendedAmount& amount, Resource resource) {
   // The request is the smaller of the two, the limit the larger one.
   const double of_request = amount.is_request ? 1 : amount.share;
   const double of_limit = amount.is_request ? 1 / amount.share : 1;
   AllowedRange out;
-  if (const std::optional<double> most = largest.of(resource); most.has_value()) {
+  if (const std::optional<double> most = largest.amounts.of(resource); most.has_value()) {
     out.upper = *most / of_request;  // a node has room for requests
-    out.upper_by = "the largest node";
+    out.upper_by = largest.ByText(resource);
   }
   for (const NamespaceRule& rule : rules) {
     const AmountRange& range = amount.of_pods ? rule.pod : rule.container;

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "kubernetes/node_table.h"
 #include "kubernetes/objects.h"
 #include "model/allowed_range.h"
 #include "model/resource.h"
@@ -24,10 +25,9 @@ struct RecommendedAmount {
   double share = 1;         // request / limit, which keep their ratio; 0 < share <= 1
 };
 
-// What it may be by these rules of its namespace and by `largest`, what the largest node has for pods: the
-// narrowest of all. A LimitRange bounds request and limit. Its maximum ratio of the two and what a quota has left
+// What it may be by these rules of its namespace and by `largest`: the narrowest of all. A LimitRange bounds request and limit. Its maximum ratio of the two and what a quota has left
 // are not in it: they depend on more than the amount.
-AllowedRange AllowedBy(std::span<const NamespaceRule> rules, const Amounts& largest,
+AllowedRange AllowedBy(std::span<const NamespaceRule> rules, const LargestNode& largest,
                        const RecommendedAmount& amount, Resource resource);
 
 // The rule that `after` breaks and `before` does not, for people: "shop/small: memory of container app: limit

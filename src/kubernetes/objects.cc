@@ -7,6 +7,7 @@
 #include "ingest/owners.h"
 #include "json/json_tree.h"
 #include "kubernetes/api_client.h"
+#include "kubernetes/node_filter.h"
 #include "kubernetes/quantity.h"
 #include "model/labels.h"
 
@@ -187,6 +188,7 @@ bool Read(JsonNode at, Pod& pod) {
   if (!metadata) return false;
   ReadPodMetadata(metadata, pod);
   pod.node = spec.Text("nodeName");
+  pod.nodes = ReadNodeFilter(spec, pod.pinned_node);
   ReadContainers(spec, pod.containers);
   ReadLeftOut(spec, pod.left_out);
   if (ReadOwnersAmounts(metadata, pod.containers))
@@ -229,16 +231,7 @@ bool Read(JsonNode at, OwnedObject& object) {
   return true;
 }
 
-bool Read(JsonNode at, Node& node) {
-  const JsonNode metadata = at["metadata"], status = at["status"];
-  if (!metadata) return false;
-  node.name = metadata.Text("name");
-  node.allocatable = ReadAmounts(status, "allocatable");
-  status["conditions"].ForEachItem([&](JsonNode condition) {
-    if (condition.Text("type") == "Ready") node.is_ready = condition.Text("status") == "True";
-  });
-  return true;
-}
+bool Read(JsonNode at, Node& node) { return ReadNode(at, node); }
 
 VpaContainerPolicy ReadVpaPolicy(JsonNode at) {
   VpaContainerPolicy out;

@@ -56,9 +56,14 @@ enum class ResizeState : uint8_t {
   kError  // in progress, and the last attempt failed
 };
 
+struct NodeFilter;  // node_filter.h
+
 struct Pod {
   std::string namespace_name, name, uid, node;
-  std::string owner_kind, owner_name;  // its controller; "": none
+  std::string
+      pinned_node;  // the only one that it may run on, as that of a DaemonSet; "": there may be others
+  std::shared_ptr<const NodeFilter> nodes;  // that it may run on; null: all without taints
+  std::string owner_kind, owner_name;       // its controller; "": none
   // The program that it is a run of: its label or annotation kProgramName, else its Tekton task, else, without a
   // controller, its generateName; "": it names none.
   std::string program;
@@ -114,10 +119,17 @@ struct OwnedObject {
   std::optional<std::string> status = {};  // its annotation kStatusAnnotation; absent: it has none
 };
 
+struct NodeTaint {
+  std::string key, value, effect;
+  bool operator==(const NodeTaint&) const = default;
+};
+
 struct Node {
   std::string name;
   Amounts allocatable;
   bool is_ready = false;
+  std::vector<std::pair<std::string, std::string>> labels = {};
+  std::vector<NodeTaint> taints = {};  // NoSchedule and NoExecute, without the cluster's own (node_filter.h)
 };
 
 // Of a LimitRange; absent: not bounded.

@@ -127,8 +127,9 @@ void TemplateSetter::PlanWish(const TemplateWish& wish, Plan& plan, Result& resu
                          std::lround(options_.step_back_s / 60), " minutes"));
     }
   }
-  absl::StatusOr<ContainerResources> wanted = PlanResize(
-      plan.after, *container, r, *wish.amount, wish.allocation, options_.largest_node(), wish.scaled_by);
+  absl::StatusOr<ContainerResources> wanted =
+      PlanResize(plan.after, *container, r, *wish.amount, wish.allocation,
+                 options_.largest_node(plan.workload), wish.scaled_by);
   if (!wanted.ok()) return fail(std::string(Message(wanted.status())));
   const Pod after = plan.after;
   // A request that stays is the owner's again where it was ours.

@@ -39,7 +39,7 @@ class TemplateSetter {
     double refused_retry_s = 600;
     // LimitRanges and ResourceQuotas of a namespace; none: not known.
     std::function<std::vector<NamespaceRule>(const std::string& namespace_name)> rules;
-    std::function<Amounts()> largest_node;
+    std::function<Amounts(const WorkloadName& workload)> largest_node;  // of those that its pods may run on
     std::function<std::string()> why_not;  // "" if the cluster may be changed now
   };
   enum class Did : uint8_t { kDone, kWaits, kFailed };

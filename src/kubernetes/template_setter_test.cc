@@ -53,7 +53,7 @@ class Template : public testing::Test {
     TemplateSetter::Options options;
     options.unix_s = [] { return kNow; };
     options.rules = [this](const std::string& /*name*/) { return rules_; };
-    options.largest_node = [] { return Amounts{8, 16'384 * kMebibyte}; };
+    options.largest_node = [](const WorkloadName&) { return Amounts{8, 16'384 * kMebibyte}; };
     options.why_not = [this] { return why_not_; };
     ScriptedWriter writer(&script_);
     return TemplateSetter(std::move(options), &writer).Set(workload_, wishes);

@@ -68,11 +68,10 @@ bool Controls(const Vpa& vpa, std::string_view container, Resource resource) {
   return !policy->is_off && (resource == Resource::kCpu ? policy->controls_cpu : policy->controls_memory);
 }
 
-std::string VpaStatusPatch(const Vpa& vpa, const VpaAdvice& advice, const Amounts& largest_node,
-                           std::string_view time) {
+std::string VpaStatusPatch(const Vpa& vpa, const VpaAdvice& advice, std::string_view time) {
   std::string containers;
   for (const ContainerAdvice& container : advice.containers) {
-    const std::string json = ContainerJson(vpa, container, largest_node);
+    const std::string json = ContainerJson(vpa, container, advice.largest_node);
     if (!json.empty()) StrAppend(&containers, containers.empty() ? "" : ",", json);
   }
   const bool provided = !containers.empty();

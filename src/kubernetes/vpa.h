@@ -29,6 +29,7 @@ struct VpaAdvice {
   bool has_pods = false;  // the workload has pods now
   std::string stays =
       {};  // requests that have no target although there is a recommendation, and why; "": none
+  Amounts largest_node = {};  // of those that the pods may run on; absent: not known
 };
 
 // Whether the VPA sets this resource of the container, by its resource policy.
@@ -36,12 +37,12 @@ bool Controls(const Vpa& vpa, std::string_view container, Resource resource);
 
 // The body of a merge patch of the VPA's status: for each container with an amount, target = lowerBound =
 // upperBound, so that the updater acts as soon as a pod has something else (when to change is decided before),
-// and uncappedTarget. Amounts are at most those of `largest_node`: a pod that fits no node would wait for ever.
+// and uncappedTarget. Amounts are at most those of
+// VpaAdvice::largest_node: a pod that fits no node would wait for ever.
 // The resource policy holds: containers of mode Off and resources that are not controlled are left out,
 // minAllowed and maxAllowed bound the target. What stays is said by the condition; where nothing else is left, an
 // earlier recommendation is removed. `time`: RFC 3339, of the condition.
-std::string VpaStatusPatch(const Vpa& vpa, const VpaAdvice& advice, const Amounts& largest_node,
-                           std::string_view time);
+std::string VpaStatusPatch(const Vpa& vpa, const VpaAdvice& advice, std::string_view time);
 
 // Whether the VPA leaves the limits of the container as they are, by its resource policy.
 bool SetsRequestsOnly(const Vpa& vpa, std::string_view container);

@@ -92,7 +92,7 @@ TEST(Vpa, WhereTheLimitStaysTheTargetIsTheAmountUpToThatLimit) {
 
 TEST(Vpa, TheBoundsAreTheTarget) {
   const std::string patch =
-      VpaStatusPatch(TestVpa(), {{{"app", {0.25, 96 * kMebibyte}}}, true}, kNode, "2026-01-01T00:00:00Z");
+      VpaStatusPatch(TestVpa(), {{{"app", {0.25, 96 * kMebibyte}}}, true, "", kNode}, "2026-01-01T00:00:00Z");
   EXPECT_EQ(
       patch,
       R"({"status":{"recommendation":{"containerRecommendations":[{"containerName":"app",)"
@@ -102,7 +102,7 @@ TEST(Vpa, TheBoundsAreTheTarget) {
 }
 
 TEST(Vpa, NoTargetIsLargerThanEveryNode) {
-  const std::string patch = VpaStatusPatch(TestVpa(), {{{"app", {8, std::nullopt}}}, true}, kNode, "t");
+  const std::string patch = VpaStatusPatch(TestVpa(), {{{"app", {8, std::nullopt}}}, true, "", kNode}, "t");
   EXPECT_THAT(patch, HasSubstr(R"("target":{"cpu":"4"})"));
   EXPECT_THAT(patch, HasSubstr(R"("uncappedTarget":{"cpu":"8"})"));
 }
@@ -117,8 +117,8 @@ TEST(Vpa, TheResourcePolicyHolds) {
   log.is_off = true;
   vpa.policies = {every, log};
   const auto patch = [&](double mebibytes) {
-    return VpaStatusPatch(vpa, {{{"app", {1, mebibytes * kMebibyte}}, {"log", {1, kMebibyte}}}, true}, kNode,
-                          "t");
+    return VpaStatusPatch(
+        vpa, {{{"app", {1, mebibytes * kMebibyte}}, {"log", {1, kMebibyte}}}, true, "", kNode}, "t");
   };
   EXPECT_THAT(patch(50), HasSubstr(R"("target":{"memory":"100Mi"})"));
   EXPECT_THAT(patch(50), HasSubstr(R"("uncappedTarget":{"memory":"50Mi"})"));
@@ -128,7 +128,7 @@ TEST(Vpa, TheResourcePolicyHolds) {
 }
 
 TEST(Vpa, SaysWhenThereIsNothing) {
-  const std::string patch = VpaStatusPatch(TestVpa(), {}, kNode, "t");
+  const std::string patch = VpaStatusPatch(TestVpa(), {{}, false, "", kNode}, "t");
   EXPECT_THAT(patch, Not(HasSubstr("containerRecommendations")));
   EXPECT_THAT(patch, HasSubstr(R"("type":"RecommendationProvided","status":"False")"));
   EXPECT_THAT(patch, HasSubstr(R"("type":"NoPodsMatched","status":"True")"));

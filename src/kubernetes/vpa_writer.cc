@@ -46,7 +46,9 @@ VpaAdvice VpaWriter::AdviceOf(const Vpa& vpa) const {
   WorkloadName pods = *workload;
   pods.container.clear();  // of every container
   std::set<std::string> containers;
-  for (const PodPtr& pod : cluster_->PodsOf(pods)) {
+  const std::vector<PodPtr> all = cluster_->PodsOf(pods);
+  out.largest_node = cluster_->LargestFor(all).amounts;
+  for (const PodPtr& pod : all) {
     out.has_pods = true;
     for (const ContainerState& container : pod->containers) containers.insert(container.name);
   }
@@ -94,13 +96,12 @@ void VpaWriter::Step(const std::function<bool()>& stopping) {
 void VpaWriter::Write(const std::string& key, Entry entry) {
   const double now_s = options_.steady_s();
   const VpaAdvice advice = AdviceOf(entry.vpa);
-  const Amounts node = cluster_->LargestNode();
-  const std::string same = VpaStatusPatch(entry.vpa, advice, node, "");
+  const std::string same = VpaStatusPatch(entry.vpa, advice, "");
   if (same == entry.written && now_s < entry.due_s) return;
   const absl::Status status =
       options_.send(StrCat("/apis/autoscaling.k8s.io/v1/namespaces/", PercentEncode(entry.vpa.namespace_name),
                            "/verticalpodautoscalers/", PercentEncode(entry.vpa.name), "/status"),
-                    VpaStatusPatch(entry.vpa, advice, node, options_.time()));
+                    VpaStatusPatch(entry.vpa, advice, options_.time()));
   const std::lock_guard lock(mutex_);
   ++(status.ok() ? written_ : failed_);
   last_error_ = status.ok() ? "" : StrCat(key, ": ", Message(status));

@@ -93,7 +93,7 @@ absl::Status KubernetesRun::OpenAdmission() {
   options.now = options_.now;
   if (actuator_ != nullptr) {
     options.admit = [this](const PodReview& review) {
-      return AdmitPod(review, actuator_->OrdersFor(review.pod), cluster_.LargestNode(),
+      return AdmitPod(review, actuator_->OrdersFor(review.pod), cluster_.LargestFor(review.pod).amounts,
                       namespace_rules_.Of(review.pod.namespace_name));
     };
   }

@@ -186,10 +186,13 @@ Allocation KubernetesRun::AllocationOf(JobId job, Resource resource) const {
 }
 
 // What the cluster allows, whatever the annotations of a workload say of that. What was known before stands until
-// LimitRanges and nodes are.
-void KubernetesRun::PutAllowed(const JobView& job, const WorkloadName& workload, const Amounts& largest,
+// LimitRanges and nodes are, and while the job has no pods: they say on which nodes they may run.
+void KubernetesRun::PutAllowed(const JobView& job, const WorkloadName& workload,
                                std::vector<Label>& labels) const {
-  const bool is_known = namespace_rules_.Knows("LimitRange") && largest.memory.has_value();
+  const std::vector<PodPtr> pods = cluster_.PodsOf(workload);
+  const LargestNode largest = cluster_.LargestFor(pods);
+  const bool is_known =
+      namespace_rules_.Knows("LimitRange") && largest.amounts.memory.has_value() && !pods.empty();
   const std::vector<NamespaceRule> rules = namespace_rules_.Of(workload.namespace_name);
   for (const Resource r : kResources) {
     const std::string key = StrCat(kSettingLabel, Name(r), ".allowed");
@@ -197,10 +200,10 @@ void KubernetesRun::PutAllowed(const JobView& job, const WorkloadName& workload,
     std::erase_if(labels, is_it);
     std::string text;
     if (is_known) {
-      const RecommendedAmount amount{.of_pods = workload.container.empty(),
-                                     .is_request = job.of(r).of_request,
-                                     .share = RequestShare(cluster_.PodsOf(workload), workload.container, r,
-                                                           AllocationOf(job.record->id, r))};
+      const RecommendedAmount amount{
+          .of_pods = workload.container.empty(),
+          .is_request = job.of(r).of_request,
+          .share = RequestShare(pods, workload.container, r, AllocationOf(job.record->id, r))};
       text = AllowedRangeText(r, AllowedBy(rules, largest, amount, r));
     } else if (const auto it = std::ranges::find_if(job.record->labels, is_it);
                it != job.record->labels.end()) {
@@ -231,14 +234,13 @@ void KubernetesRun::PutVersion(const JobView& job, const WorkloadName& workload,
 void KubernetesRun::PassOnSteering() {
   const bool read = options_.config.annotations;  // else what they said before is taken back
   if (read && steering_.num_kinds() < kWatchedKinds.size()) return;
-  const Amounts largest = cluster_.LargestNode();
   steered_ = steering_.version();
   const std::shared_ptr<const FleetView> view = control_->view();  // the loop alone would not keep it
   for (const JobView& job : view->jobs) {
     const std::optional<WorkloadName> workload = cluster_.naming().Parse(job.record->name);
     if (!workload.has_value()) continue;
     std::vector<Label> wanted = read ? steering_.Of(*workload) : std::vector<Label>();
-    PutAllowed(job, *workload, largest, wanted);
+    PutAllowed(job, *workload, wanted);
     PutVersion(job, *workload, wanted);
     std::vector<Label> labels = job.record->labels;
     if (SetSettingLabels(wanted, labels))

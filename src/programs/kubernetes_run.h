@@ -120,8 +120,7 @@ class KubernetesRun {
   void Note(const std::string& what, const absl::Status& status);
   static void NoteAbsent(const std::string& what, const absl::Status& status);
   bool IsWanted(const Pod& pod) const;
-  void PutAllowed(const JobView& job, const WorkloadName& workload, const Amounts& largest,
-                  std::vector<Label>& labels) const;
+  void PutAllowed(const JobView& job, const WorkloadName& workload, std::vector<Label>& labels) const;
   void PutVersion(const JobView& job, const WorkloadName& workload, std::vector<Label>& labels) const;
   void PassOnSteering();
   // Threads.

@@ -69,7 +69,7 @@ constexpr std::string_view kAppliesToHelp =
     "keeps its ratio to it), request_only (the limit stays)";
 constexpr std::string_view kAllowedHelp =
     "what others than the owner allow, LOWEST by WHOM..HIGHEST by WHOM: 0.1..4 by the platform; in "
-    "Kubernetes the namespace's LimitRange and the largest node";
+    "Kubernetes the namespace's LimitRange and the largest node that its pods may run on";
 constexpr std::string_view kRequestShareHelp =
     "request as a share of the limit, in Kubernetes: 0.8 or 80%; empty: the ratio that the owner has set";
 

@@ -266,7 +266,9 @@ class Handler(daemon.JsonHandler):
                 items = [{"metadata": {"name": "shop", "labels": {"kubernetes.io/metadata.name": "shop"}}}]
             if path.path == "/api/v1/nodes":
                 items = [{"metadata": {"name": "node-1"}, "status": {"allocatable": {"cpu": "8", "memory": "16Gi"},
-                                                                      "conditions": [{"type": "Ready", "status": "True"}]}}]
+                                                                      "conditions": [{"type": "Ready", "status": "True"}]}},
+                         {"metadata": {"name": "gpu-1"}, "spec": {"taints": [{"key": "gpu", "effect": "NoSchedule"}]},
+                          "status": {"allocatable": {"cpu": "64", "memory": "16Gi"}, "conditions": []}}]
             if path.path == "/api/v1/limitranges":
                 items = [{"metadata": {"name": "small", "namespace": "shop"}, "spec": {"limits": [
                     {"type": "Container", "min": {"cpu": "20m"}}]}}]
@@ -894,8 +896,8 @@ rules:
     stage.equal(labels.get("team"), "blue", "the pod's labels are the job's")
     allowed = next(s["value"] for s in tautd.get(f"/api/v1/jobs/{daemon.quoted(JOB)}/settings")["values"]
                    if s["key"] == "cpu.allowed")
-    stage.equal(allowed, "0.2 by LimitRange small..80 by the largest node",
-                "what the cluster allows is a setting: the request is a tenth of the limit")
+    stage.equal(allowed, "0.2 by LimitRange small..80 by the largest node for its tolerations (node-1)",
+                "what the cluster allows is a setting: the request is a tenth of the limit, and a larger node has a taint")
     said = stage.run(stage.args.taut, "explain", JOB, "--server", f"http://127.0.0.1:{tautd.port}").stdout
     stage.check("lower bound by LimitRange small" in said, "that is named where it binds", said)
 
