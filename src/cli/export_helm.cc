@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/strings.h"
+#include "cli/export_groups.h"
 #include "cli/export_patch.h"
 #include "cli/export_values.h"
 
@@ -99,7 +100,7 @@ std::string HelmValuesText(std::string_view path, const PatchOptions& options,
                            const std::vector<ExportedJob>& jobs) {
   Node root;
   std::string left;
-  for (const ExportedJob& job : jobs) {
+  for (const ExportedJob& job : JoinGroups(jobs)) {
     const std::string name = TextOf(job.job, "name");
     const std::optional<ContainerChange> change = ChangeOfJob(options, job);
     if (!change.has_value()) {

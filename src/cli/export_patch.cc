@@ -8,6 +8,7 @@
 
 #include "base/byte_units.h"
 #include "base/strings.h"
+#include "cli/export_groups.h"
 #include "cli/export_values.h"
 #include "cli/terminal.h"
 
@@ -150,7 +151,7 @@ std::optional<ContainerChange> ChangeOfJob(const PatchOptions& options, const Ex
 std::string PatchText(PatchForm form, const PatchOptions& options, const std::vector<ExportedJob>& jobs) {
   std::map<Workload, std::vector<ContainerChange>> workloads;
   std::string left;
-  for (const ExportedJob& job : jobs) {
+  for (const ExportedJob& job : JoinGroups(jobs)) {
     const std::string name = TextOf(job.job, "name");
     const auto parsed = Parse(name);
     if (!parsed.has_value()) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/strings.h"
+#include "cli/export_groups.h"
 
 namespace taut {
 namespace {
@@ -42,6 +43,25 @@ spec:
           requests: {cpu: 124m, memory: 287Mi}
           limits: {memory: 287Mi}
 )");
+}
+
+// A template is that of all pods.
+TEST(ExportPatch, OfAWorkloadThatIsSplitTheLargestRecommendationCounts) {
+  ExportedJob primary = PatchedJob("east/shop/statefulset/db@0/app"),
+              standby = PatchedJob("east/shop/statefulset/db@1/app"),
+              rest = PatchedJob("east/shop/statefulset/db/app");
+  primary.job["memory"]["would_be"] = 900000000.0;
+  standby.job["cpu"]["would_be"] = 0.5;
+  rest.job["cpu"].erase("would_be");
+  const std::string text =
+      PatchText(PatchForm::kPatch, {}, {standby, PatchedJob("shop/deployment/web/app"), primary, rest});
+  EXPECT_THAT(text, HasSubstr(R"(metadata: {name: "db", namespace: "shop"})"));
+  EXPECT_THAT(text, HasSubstr("requests: {cpu: 500m, memory: 859Mi}"));
+  EXPECT_THAT(text,
+              HasSubstr("(the largest of the workload's jobs: east/shop/statefulset/db@1/app); memory"));
+  EXPECT_THAT(text, HasSubstr("the largest of the workload's jobs: east/shop/statefulset/db@0/app)"));
+  EXPECT_THAT(text, Not(HasSubstr("db@0\"")));
+  EXPECT_EQ(WithoutGroup("shop/job/import@2/app"), "shop/job/import@2/app");
 }
 
 TEST(ExportPatch, ARecommendationOfARequestSetsNoLimit) {

@@ -182,6 +182,7 @@ struct KubernetesConfig {
   KubeletUsage usage = KubeletUsage::kCadvisor;
   ResizeFallback fallback = ResizeFallback::kWait;
   int64_t evict_after_s = 300;      // of a resize that the kubelet defers, with kEvict
+  std::string node_group_label;     // of nodes, by whose value DaemonSets are split; "": they are not
   std::string lease;                // NAMESPACE/NAME; "": none
   std::string namespaces;           // a pattern; "": every one
   bool events = true;               // Events of decisions

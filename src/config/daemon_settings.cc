@@ -269,6 +269,10 @@ const DaemonSetting kDaemonSettings[] = {
      "with kubernetes.fallback: evict, how long a resize may be deferred by the kubelet before the pod is "
      "evicted",
      kDuration, 10, 86'400, TAUT_FIELD(kubernetes.evict_after_s)},
+    {"kubernetes.node_group_label",
+     "label of nodes, such as node.kubernetes.io/instance-type: pods of a DaemonSet on nodes with different "
+     "values of it are jobs of their own, DAEMONSET@VALUE; empty: those of all nodes are one job",
+     kPlain, 0, 0, TAUT_FIELD(kubernetes.node_group_label)},
     {"kubernetes.namespaces",
      "namespaces whose pods are watched: '*' stands for any text, '|' separates alternatives; empty: every "
      "one",

@@ -288,6 +288,20 @@ TEST(Owners, FactsCountForMoreThanNames) {
   EXPECT_EQ(owner("shop", "lone-12"), "statefulset lone");
 }
 
+TEST(Owners, AGroupIsPartOfTheNameUnlessItIsEmpty) {
+  OwnerTable table;
+  const TopOwner grouped{"daemonset", "fluentd@large"}, plain{"daemonset", "fluentd"};
+  EXPECT_EQ(table.Learn("shop/Pod/fluentd-x2x4z", "DaemonSet/fluentd@large").size(), 1U);
+  EXPECT_EQ(table.Find("shop", "fluentd-x2x4z"), grouped);
+  EXPECT_TRUE(table.Learn("shop/Pod/fluentd-x2x4z", "DaemonSet/fluentd").empty())
+      << "it does not know of groups";
+  EXPECT_EQ(table.Find("shop", "fluentd-x2x4z"), grouped);
+  EXPECT_EQ(table.Learn("shop/Pod/fluentd-x2x4z", "DaemonSet/fluentd@").size(), 1U);
+  EXPECT_EQ(table.Find("shop", "fluentd-x2x4z"), plain);
+  EXPECT_EQ(table.Learn("shop/Pod/fluentd-x2x4z", "DaemonSet/flu").size(), 1U) << "another owner";
+  EXPECT_EQ(table.Find("shop", "fluentd-x2x4z"), (TopOwner{"daemonset", "flu"}));
+}
+
 TEST(Owners, RunsNamesAreTakenApart) {
   for (const char* run :
        {"import-x2x4z", "import-20261125", "import-20261125-1200", "import-20261125-120000",

@@ -165,6 +165,15 @@ TopOwner OwnerFromPodName(std::string_view pod) {
   return {numbered ? "statefulset" : "", std::string(name)};
 }
 
+namespace {
+
+// Whether `now` is the owner `before` without its group.
+bool LacksGroup(std::string_view now, std::string_view before) {
+  return before.size() > now.size() && before.starts_with(now) && before[now.size()] == kGroupMark;
+}
+
+}  // namespace
+
 std::string OwnerTable::ProgramKey(std::string_view child) {
   const size_t last = child.rfind('/');
   const size_t first = last == 0 || last == std::string_view::npos ? last : child.rfind('/', last - 1);
@@ -205,6 +214,7 @@ TopOwner OwnerTable::TopOfNew(std::string_view scope, std::string kind, std::str
     kind = it->second.substr(0, slash);
     name = slash == std::string::npos ? it->second : it->second.substr(slash + 1);
   }
+  if (name.ends_with(kGroupMark)) name.pop_back();
   if (kind == "Pod") return OwnerFromPodName(name);
   // Without a fact about the owner of a ReplicaSet or a Job, its name gives the owner.
   const auto unless = [&](std::string_view cut, const char* owners_kind) -> TopOwner {
@@ -232,6 +242,8 @@ std::vector<std::string> OwnerTable::Learn(std::string_view child, std::string_v
   std::string_view said_of = child.substr(first + 1, last - first - 1);
   if (said_of.starts_with(kProgramOf)) said_of.remove_prefix(kProgramOf.size());
   const std::string kind(said_of), name(child.substr(last + 1));
+  if (const auto said = owners_.find(child); said != owners_.end() && LacksGroup(owner, said->second))
+    return {};
   const TopOwner before = TopOf(scope, kind, name);
   owners_.insert_or_assign(std::string(child), std::string(owner));
   if (TopOf(scope, kind, name) == before) return {};

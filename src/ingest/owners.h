@@ -19,6 +19,10 @@ struct StringHash {
 // As names of jobs have it: "deployment".
 std::string KindInNames(std::string_view kind);
 
+// Between an owner's name and the group of its pods that are a job apart ("fluentd@large"): no name in Kubernetes
+// has it.
+inline constexpr char kGroupMark = '@';
+
 // Of a pod: what kubectl would name as kind/name, the kind in lower case.
 struct TopOwner {
   std::string kind;  // "deployment"; "": not known
@@ -32,6 +36,9 @@ struct TopOwner {
 // Job names (ProgramKey), else as the run without what is generated for each (WithoutRunSuffix). A pod without
 // an owner that names a program is named after it. The steps of a Workflow differ, as their pods' names say:
 // "workflow import-load".
+// The owner of a pod may be said with a group ("DaemonSet/fluentd@large"), which is then part of the top owner's
+// name, or with an empty one ("DaemonSet/fluentd@"), which is not. Another source that says the same owner without
+// one does not replace it.
 // One object, one thread. About 150 bytes a fact.
 class OwnerTable {
  public:
@@ -45,6 +52,11 @@ class OwnerTable {
   // What Learn takes of that child: "Program/NAME".
   static std::string ProgramText(std::string_view name);
   size_t size() const { return owners_.size(); }
+  // What was learnt of it last; "": nothing.
+  std::string_view Said(std::string_view child) const {
+    const auto it = owners_.find(child);
+    return it == owners_.end() ? std::string_view() : it->second;
+  }
 
   // The pod's top owner; its name is "" only for an empty pod. A pod without an owner is its own owner; a
   // static pod (owned by its node) goes without the node's name.

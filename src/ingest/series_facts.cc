@@ -32,16 +32,19 @@ SeriesMapper::Entry SeriesMapper::PlaceFact(const Mapping& fact, const SeriesVie
       LearnPodLabels(fact, series);
       break;
     default:
-      LearnOwner(fact);
+      LearnOwner(fact, series.fingerprint);
   }
   facts_.insert_or_assign(series.fingerprint, std::move(about));
   return {.seen_minute = minute, .outcome = Outcome::kFact, .kind = fact.kind};
 }
 
-void SeriesMapper::LearnOwner(const Mapping& fact) {
+void SeriesMapper::LearnOwner(const Mapping& fact, uint64_t fingerprint) {
+  const bool is_new = owners_.Said(fact.job).empty();
   for (const std::string& pod : owners_.Learn(fact.job, fact.task)) {
     slots_of_pod_.ForEach(HashOf(pod), [this](uint32_t slot) { rebind_[slot] = 1; });
   }
+  // It outlives the series that said it before.
+  if (!is_new && owners_.Said(fact.job) == fact.task) retold_[HashOf(fact.job)] = fingerprint;
 }
 
 void SeriesMapper::LearnInitContainer(const Mapping& fact) {
@@ -67,7 +70,7 @@ void SeriesMapper::LearnPodLabels(const Mapping& fact, const SeriesView& series)
     Mapping of_pod = fact;
     of_pod.job = OwnerTable::ProgramKey(fact.job);
     of_pod.task = OwnerTable::ProgramText(program);
-    LearnOwner(of_pod);
+    LearnOwner(of_pod, series.fingerprint);
   }
   if (learnt.labels.empty() && !learnt.names_program) return;
   const uint64_t pod = HashOf(fact.job);
@@ -160,9 +163,17 @@ void SeriesMapper::ForgetFact(SeriesKind kind, const std::string& about, uint64_
   } else if (kind == SeriesKind::kPodLabels) {
     const auto it = pod_labels_.find(HashOf(about));
     if (it == pod_labels_.end() || it->second.fingerprint != fingerprint) return;
-    if (it->second.names_program) owners_.Forget(OwnerTable::ProgramKey(about));
+    if (it->second.names_program) {
+      const std::string program = OwnerTable::ProgramKey(about);
+      retold_.erase(HashOf(program));
+      owners_.Forget(program);
+    }
     pod_labels_.erase(it);
   } else {
+    if (const auto retold = retold_.find(HashOf(about)); retold != retold_.end()) {
+      if (retold->second != fingerprint) return;
+      retold_.erase(retold);
+    }
     owners_.Forget(about);
   }
 }

@@ -308,11 +308,11 @@ std::vector<std::string> SeriesMapper::job_names() const {
 
 size_t SeriesMapper::state_bytes() const {
   const auto table = [](const auto& map) { return map.capacity() * (sizeof(*map.begin()) + 1); };
-  size_t bytes = table(series_) + table(facts_) + table(pod_labels_) + table(claims_) + table(forgotten_) +
-                 job_ids_.state_bytes() + task_ids_.state_bytes() + slots_of_pod_.state_bytes() +
-                 slots_of_container_.state_bytes() + replica_counts_.state_bytes() +
-                 bindings_.capacity() * (sizeof(SeriesBinding) + 1) + tasks_.capacity() * sizeof(Task) +
-                 jobs_.table_bytes();
+  size_t bytes = table(series_) + table(facts_) + table(pod_labels_) + table(retold_) + table(claims_) +
+                 table(forgotten_) + job_ids_.state_bytes() + task_ids_.state_bytes() +
+                 slots_of_pod_.state_bytes() + slots_of_container_.state_bytes() +
+                 replica_counts_.state_bytes() + bindings_.capacity() * (sizeof(SeriesBinding) + 1) +
+                 tasks_.capacity() * sizeof(Task) + jobs_.table_bytes();
   for (const Job& job : jobs_) {
     bytes += sizeof(Job) + job.name.heap_bytes() + job.labels.heap_bytes();
   }

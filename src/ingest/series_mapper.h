@@ -234,7 +234,7 @@ class SeriesMapper {
   void ClaimContainer(uint32_t slot, std::string_view container);
   bool IsUsable(const Mapping& mapping) const;
   std::optional<Mapping> Match(std::span<const LabelView> labels) const;
-  void LearnOwner(const Mapping& fact);
+  void LearnOwner(const Mapping& fact, uint64_t fingerprint);
   void LearnInitContainer(const Mapping& fact);
   void ForgetFact(SeriesKind kind, const std::string& about, uint64_t fingerprint);
   void LearnPodLabels(const Mapping& fact, const SeriesView& series);
@@ -269,6 +269,8 @@ class SeriesMapper {
   SlotLists slots_of_container_;                         // by the hash of the container's ID
   absl::flat_hash_map<uint64_t, Claim> claims_;          // by the same
   absl::flat_hash_map<uint64_t, PodLabels> pod_labels_;  // by pod
+  // Of owners that several series have said: the last one, by what it is about.
+  absl::flat_hash_map<uint64_t, uint64_t> retold_;
   ReplicaCounts replica_counts_;
 
   JobTable<Job> jobs_;

@@ -47,6 +47,36 @@ std::string JobOf(const SeriesMapper& mapper, uint32_t slot) {
   return mapper.job_names().at(mapper.binding(slot).job.value);
 }
 
+// A source that knows groups of pods beside kube-state-metrics, which does not.
+TEST(SeriesMapper, APodsGroupIsPartOfItsJobUntilItHasAnother) {
+  SeriesMapper mapper = NewMapper();
+  const uint32_t slot = Resolve(mapper, Cpu("db-0")).slot;
+  const auto now = [&](int64_t minutes) {
+    const auto resolution = Resolve(mapper, Cpu("db-0"), After(minutes));
+    return JobOf(mapper, resolution.slot);
+  };
+  const auto regrouped = [](std::string_view name, std::string_view number) {
+    Labels out = PodOwner("db-0", "StatefulSet", name);
+    out.push_back({"regrouped", number});
+    return out;
+  };
+  EXPECT_EQ(now(0), "shop/statefulset/db");
+  (void)Resolve(mapper, PodOwner("db-0", "StatefulSet", "db@0"));
+  EXPECT_EQ(now(0), "shop/statefulset/db@0");
+  (void)Resolve(mapper, PodOwner("db-0", "StatefulSet", "db"));
+  EXPECT_EQ(now(0), "shop/statefulset/db@0") << "the other source does not know of groups";
+  (void)Resolve(mapper, regrouped("db@", "1"), After(1));
+  EXPECT_EQ(now(1), "shop/statefulset/db");
+  (void)Resolve(mapper, regrouped("db@0", "2"), After(2));
+  EXPECT_EQ(now(2), "shop/statefulset/db@0") << "as before";
+  // The series that said it first are forgotten, and what the last one says stays.
+  (void)Resolve(mapper, regrouped("db@0", "2"), After(60));
+  EXPECT_EQ(now(60), "shop/statefulset/db@0");
+  (void)mapper.ForgetIdle(After(61), 1800);
+  EXPECT_EQ(now(61), "shop/statefulset/db@0");
+  (void)slot;
+}
+
 TEST(SeriesMapper, GivesSlotsOnceAndTasksWithinJobs) {
   SeriesMapper mapper = NewMapper();
   const auto a = Resolve(mapper, Cpu("web-5d4f8c7b9d-x2x4z"));

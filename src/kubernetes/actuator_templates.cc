@@ -7,6 +7,10 @@
 namespace taut {
 namespace {
 
+constexpr std::string_view kSplitTemplate =
+    "a template is that of all pods, and the pods of this workload are several jobs (tautline.dev/split): "
+    "set "
+    "in_template: false, or do not split it";
 constexpr std::string_view kNoTrial =
     "a trial is of some pods, and a template is that of all: set mode auto, or in_template: false";
 
@@ -87,8 +91,22 @@ const KubernetesActuator::Rolled& KubernetesActuator::RolledOf(const WorkloadNam
   return out;
 }
 
+void KubernetesActuator::RefuseTemplate(const Work& work, const std::vector<PodPtr>& pods) {
+  std::map<uint64_t, Tally> tallies;
+  for (const PodPtr& pod : pods) {
+    const StandingOrder* order = work.entry.Of(pod->name);
+    if (order == nullptr) continue;
+    Tally& tally = tallies[order->decision];
+    ++tally.pods;
+    ++tally.problems;
+    tally.text = kSplitTemplate;
+  }
+  ReportAll(work, tallies);
+}
+
 void KubernetesActuator::EnforceTemplate(const Work& work, const std::vector<PodPtr>& pods) {
   memory_.erase(work.key);
+  if (!work.workload.group.empty() || cluster_->IsSplit(work.workload)) return RefuseTemplate(work, pods);
   const Rolled& rolled = RolledOf(work.workload);
   if (rolled.results.again_in_s > 0) Again(work.key, options_.steady_s() + rolled.results.again_in_s);
   if (rolled.until_s > 0) Again(work.key, rolled.until_s);

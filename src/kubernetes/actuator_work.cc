@@ -15,8 +15,13 @@ std::vector<KubernetesActuator::Work> KubernetesActuator::TakeWork() {
   const double now_s = options_.steady_s();
   const std::lock_guard lock(mutex_);
   for (const std::string& workload : changed) {
-    const auto it = by_workload_.find(workload);
-    if (it != by_workload_.end()) due_.insert(it->second.begin(), it->second.end());
+    if (const auto it = by_workload_.find(workload); it != by_workload_.end())
+      due_.insert(it->second.begin(), it->second.end());
+    // What another manager claims is of all groups.
+    const std::string groups = StrCat(workload, std::string(1, kGroupMark));
+    for (auto it = by_workload_.lower_bound(groups);
+         it != by_workload_.end() && it->first.starts_with(groups); ++it)
+      due_.insert(it->second.begin(), it->second.end());
   }
   for (auto it = again_.begin(); it != again_.end();) {
     const bool is_due = it->second <= now_s;

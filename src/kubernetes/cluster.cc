@@ -12,6 +12,9 @@ std::string KeyOf(std::string_view kind, std::string_view namespace_name, std::s
   return StrCat(namespace_name, "/", kind, "/", name);
 }
 
+// Where it runs, or will.
+const std::string& NodeOf(const Pod& pod) { return pod.node.empty() ? pod.pinned_node : pod.node; }
+
 // An owner as the owner table takes it.
 std::string OwnerText(const std::string& kind, const std::string& name) {
   return kind.empty() ? "<none>/<none>" : StrCat(kind, "/", name);
@@ -91,14 +94,33 @@ std::optional<WorkloadName> ClusterNaming::Parse(std::string_view job) const {
   }
   // These names begin with a word that no namespace of a cluster should have, and agents and exporters form them.
   if (parts[0] == "docker" || parts[0] == "process" || parts[0] == "machine") return std::nullopt;
-  return WorkloadName{std::string(parts[0]), std::string(parts[1]), std::string(parts[2]),
-                      std::string(by_container ? parts[3] : "")};
+  WorkloadName out{std::string(parts[0]), std::string(parts[1]), std::string(parts[2]),
+                   std::string(by_container ? parts[3] : "")};
+  // A program may have any name.
+  const size_t mark =
+      out.kind == "daemonset" || out.kind == "statefulset" ? out.name.find(kGroupMark) : std::string::npos;
+  if (mark == std::string::npos) return out;
+  out.group = out.name.substr(mark + 1);
+  out.name.resize(mark);
+  if (out.name.empty() || out.group.empty()) return std::nullopt;
+  return out;
 }
 
 std::string ClusterNaming::JobOf(std::string_view workload, std::string_view container) const {
   const bool by_container = jobs == KubernetesJobs::kContainers;
   return StrCat(cluster, cluster.empty() ? "" : "/", workload, by_container ? "/" : "",
                 by_container ? container : "");
+}
+
+std::string OwnerOf(const Pod& pod) {
+  if (!pod.group.has_value()) return pod.owner_name;
+  return StrCat(pod.owner_name, std::string(1, kGroupMark), *pod.group);
+}
+
+std::string Cluster::WorkloadKey(const WorkloadName& workload) {
+  std::string out = WorkloadKey(workload.namespace_name, workload.kind, workload.name);
+  if (!workload.group.empty()) StrAppend(&out, std::string(1, kGroupMark), workload.group);
+  return out;
 }
 
 std::string Cluster::WorkloadKey(std::string_view namespace_name, std::string_view kind,
@@ -112,7 +134,10 @@ std::string Cluster::WorkloadKeyOf(const Pod& pod) const {
   const std::lock_guard lock(mutex_);
   const TopOwner owner =
       owners_.TopOfNew(pod.namespace_name, pod.owner_kind, pod.owner_name, pod.name, pod.program);
-  return WorkloadKey(pod.namespace_name, owner.kind, owner.name);
+  std::string out = WorkloadKey(pod.namespace_name, owner.kind, owner.name);
+  const std::optional<std::string> group = GroupNow(pod, nullptr);
+  if (group.has_value() && !group->empty()) StrAppend(&out, std::string(1, kGroupMark), *group);
+  return out;
 }
 
 void Cluster::Place(const std::string& key, Entry& entry) {
@@ -120,6 +145,8 @@ void Cluster::Place(const std::string& key, Entry& entry) {
   entry.workload = WorkloadKey(entry.pod->namespace_name, owner.kind, owner.name);
   workloads_[entry.workload].insert(key);
   changed_.insert(entry.workload);
+  if (const std::string group = entry.pod->group.value_or(""); !group.empty())
+    groups_[entry.workload.substr(0, entry.workload.size() - group.size() - 1)].insert(group);
 }
 
 void Cluster::Unplace(const std::string& key, const Entry& entry) {
@@ -127,7 +154,14 @@ void Cluster::Unplace(const std::string& key, const Entry& entry) {
   if (it == workloads_.end()) return;
   changed_.insert(entry.workload);
   it->second.erase(key);
-  if (it->second.empty()) workloads_.erase(it);
+  if (!it->second.empty()) return;
+  workloads_.erase(it);
+  const std::string group = entry.pod->group.value_or("");
+  if (group.empty()) return;
+  const auto groups = groups_.find(entry.workload.substr(0, entry.workload.size() - group.size() - 1));
+  if (groups == groups_.end()) return;
+  groups->second.erase(group);
+  if (groups->second.empty()) groups_.erase(groups);
 }
 
 void Cluster::ForgetContainers(const Pod& pod) {
@@ -147,10 +181,19 @@ void Cluster::ShareFilter(Pod& pod) {
   clean_filters_at_ = std::max<size_t>(64, 2 * filters_.size());
 }
 
+void Cluster::LeaveNode(const std::string& key, const Pod& pod) {
+  const auto on_node = daemon_pods_.find(NodeOf(pod));
+  if (on_node == daemon_pods_.end()) return;
+  on_node->second.erase(key);
+  if (on_node->second.empty()) daemon_pods_.erase(on_node);
+}
+
 void Cluster::Insert(Pod pod) {
   ShareFilter(pod);
   const std::string key = KeyOf("Pod", pod.namespace_name, pod.name);
-  owners_.Learn(key, OwnerText(pod.owner_kind, pod.owner_name));
+  const auto known = pods_.find(key);
+  SetGroup(pod, known == pods_.end() ? nullptr : known->second.pod.get());
+  if (by_nodes_ && pod.owner_kind == "DaemonSet") daemon_pods_[NodeOf(pod)].insert(key);
   if (const std::string program = OwnerTable::ProgramKey(key); pod.program.empty()) {
     owners_.Forget(program);
   } else {
@@ -162,6 +205,7 @@ void Cluster::Insert(Pod pod) {
     unknown_owners_.insert({pod.namespace_name, pod.owner_kind, pod.owner_name});
   if (entry.pod != nullptr) {
     Unplace(key, entry);
+    if (NodeOf(*entry.pod) != NodeOf(pod)) LeaveNode(key, *entry.pod);
     ForgetContainers(*entry.pod);
     for (const std::string& name : entry.pod->left_out) left_out_.erase(StrCat(key, "/", name));
   }
@@ -170,6 +214,7 @@ void Cluster::Insert(Pod pod) {
   }
   for (const std::string& name : pod.left_out) left_out_.insert(StrCat(key, "/", name));
   entry.pod = std::make_shared<const Pod>(std::move(pod));
+  owners_.Learn(key, OwnerText(entry.pod->owner_kind, OwnerOf(*entry.pod)));
   changed_pods_.insert(key);
   Place(key, entry);
 }
@@ -178,6 +223,7 @@ void Cluster::Erase(const std::string& key) {
   const auto it = pods_.find(key);
   if (it == pods_.end()) return;
   Unplace(key, it->second);
+  LeaveNode(key, *it->second.pod);
   ForgetContainers(*it->second.pod);
   for (const std::string& name : it->second.pod->left_out) left_out_.erase(StrCat(key, "/", name));
   pods_.erase(it);
@@ -267,12 +313,12 @@ void Cluster::RemoveOwned(const std::string& kind, const OwnedObject& object) {
 
 void Cluster::ReplaceNodes(std::vector<Node> nodes) {
   const std::lock_guard lock(mutex_);
-  nodes_.Replace(std::move(nodes));
+  RegroupNodes(nodes_.Replace(std::move(nodes)));
 }
 
 void Cluster::PutNode(Node node) {
   const std::lock_guard lock(mutex_);
-  nodes_.Put(std::move(node));
+  RegroupNodes(nodes_.Put(std::move(node)));
 }
 
 void Cluster::RemoveNode(const Node& node) {
@@ -286,6 +332,11 @@ uint64_t Cluster::version() const {
 }
 
 bool Cluster::synced() const {
+  const std::lock_guard lock(mutex_);
+  return synced_ && awaited_.empty() && (!by_nodes_ || !awaits_nodes_ || nodes_.known());
+}
+
+bool Cluster::has_pods() const {
   const std::lock_guard lock(mutex_);
   return synced_;
 }
@@ -348,10 +399,12 @@ void Cluster::SetOwnersAmounts(const PodController& controller,
                                const std::vector<ContainerState>& in_template) {
   const std::lock_guard lock(mutex_);
   const TopOwner owner = owners_.TopOf(controller.namespace_name, controller.kind, controller.name);
-  const auto pods = workloads_.find(WorkloadKey(controller.namespace_name, owner.kind, owner.name));
-  if (pods == workloads_.end()) return;
+  std::vector<std::string> pods;
+  for (const std::string& workload : KeysOf(WorkloadKey(controller.namespace_name, owner.kind, owner.name)))
+    pods.insert(pods.end(), workloads_.at(workload).begin(), workloads_.at(workload).end());
+  if (pods.empty()) return;
   ++version_;
-  for (const std::string& key : pods->second) {
+  for (const std::string& key : pods) {
     Entry& entry = pods_.at(key);
     if (entry.pod->owners_known || entry.pod->owner_kind != controller.kind ||
         entry.pod->owner_name != controller.name) {
@@ -377,7 +430,7 @@ std::vector<PodPtr> Cluster::TakeChangedPods() {
 std::vector<PodPtr> Cluster::PodsOf(const WorkloadName& workload, bool also_leaving) const {
   const std::lock_guard lock(mutex_);
   std::vector<PodPtr> out;
-  const auto it = workloads_.find(WorkloadKey(workload.namespace_name, workload.kind, workload.name));
+  const auto it = workloads_.find(WorkloadKey(workload));
   if (it == workloads_.end()) return out;
   for (const std::string& key : it->second) {
     const PodPtr& pod = pods_.at(key).pod;

@@ -20,13 +20,15 @@
 #include "ingest/owners.h"
 #include "kubernetes/node_table.h"
 #include "kubernetes/objects.h"
+#include "kubernetes/workload_split.h"
 
 namespace taut {
 
-// What the name of a job says: "shop/deployment/web" or "shop/deployment/web/app".
+// What the name of a job says: "shop/deployment/web", "shop/deployment/web/app" or "shop/statefulset/db@0/app".
 struct WorkloadName {
   std::string namespace_name, kind, name;  // the kind in lower case
   std::string container;                   // "": the job is of whole pods
+  std::string group = {};                  // of its pods (workload_split.h); "": those of none
   bool operator==(const WorkloadName&) const = default;
 };
 
@@ -43,6 +45,9 @@ struct ClusterNaming {
 
 using PodPtr = std::shared_ptr<const Pod>;
 
+// Its controller's name, with the pod's group where its workload is split ("fluentd@large").
+std::string OwnerOf(const Pod& pod);
+
 // What controls a pod itself: {"shop", "ReplicaSet", "web-5d4f8c7b9d"}.
 struct PodController {
   std::string namespace_name, kind, name;
@@ -52,7 +57,9 @@ struct PodController {
 // Thread-safe. About 1.5 KiB a pod.
 class Cluster {
  public:
-  explicit Cluster(ClusterNaming naming) : naming_(std::move(naming)) {}
+  // `node_group_label`: of nodes, by whose value DaemonSets are split (workload_split.h); "": they are not.
+  explicit Cluster(ClusterNaming naming, const std::string& node_group_label = "")
+      : naming_(std::move(naming)), by_nodes_(!node_group_label.empty()), nodes_(node_group_label) {}
   const ClusterNaming& naming() const { return naming_; }
 
   // ---- what watches bring ----
@@ -64,6 +71,14 @@ class Cluster {
   void ReplaceOwned(const std::string& kind, const std::vector<OwnedObject>& objects);
   void PutOwned(const std::string& kind, const OwnedObject& object);
   void RemoveOwned(const std::string& kind, const OwnedObject& object);
+  // How DaemonSets and StatefulSets are split. Their pods get their groups anew.
+  void ReplaceSplits(const std::string& kind, const std::vector<OwnedObject>& objects);
+  void PutSplit(const std::string& kind, const OwnedObject& object);
+  void RemoveSplit(const std::string& kind, const OwnedObject& object);
+  // It is not synced before these were replaced once, or AwaitNothing was called: a pod would be taken for one of
+  // another job. Before any of them.
+  void AwaitSplits() { awaited_ = {"DaemonSet", "StatefulSet"}; }
+  void AwaitNothing();
   void ReplaceNodes(std::vector<Node> nodes);
   void PutNode(Node node);
   void RemoveNode(const Node& node);
@@ -76,7 +91,8 @@ class Cluster {
   void SetOwnersAmounts(const PodController& controller, const std::vector<ContainerState>& in_template);
   // Grows with every change of a pod or its owner.
   uint64_t version() const;
-  bool synced() const;  // pods were listed once
+  bool synced() const;    // pods were listed once, and what their groups depend on
+  bool has_pods() const;  // pods were listed once
   size_t num_pods() const;
   // Names of nodes that are ready.
   std::vector<std::string> ReadyNodes() const;
@@ -93,12 +109,24 @@ class Cluster {
   std::string WorkloadKeyOf(const Pod& pod) const;
   static std::string WorkloadKey(std::string_view namespace_name, std::string_view kind,
                                  std::string_view name);
+  // With its group: "logging/daemonset/fluentd@large".
+  static std::string WorkloadKey(const WorkloadName& workload);
   // Job and task of the container of this ID; nullopt: no pod has such a container,
   // or the job is of whole pods and the pod has several.
   std::optional<std::pair<std::string, std::string>> TaskOfContainer(std::string_view id) const;
   // Those of the job that have not ended, by name. With another case of the kind, or a container that no pod
   // has: none. `also_leaving`: those, too, that are deleted and have not ended yet. O(their number).
   std::vector<PodPtr> PodsOf(const WorkloadName& workload, bool also_leaving = false) const;
+  // The same of all of its groups.
+  std::vector<PodPtr> PodsOfAll(const WorkloadName& workload, bool also_leaving = false) const;
+  // Those of a workload that have pods, ascending; "": pods of none. Empty: it has no pods.
+  std::vector<std::string> GroupsOf(const WorkloadName& workload) const;
+  // It has pods of a group.
+  bool IsSplit(const WorkloadName& workload) const;
+  // What is wrong with the workload's annotation kSplitAnnotation, for people. "": nothing.
+  std::string WrongSplitOf(const WorkloadName& workload) const;
+  // Values of the label of nodes that are left out, as there are too many.
+  size_t num_groups_left_out() const;
   // Pod::left_out names it.
   bool IsLeftOut(std::string_view namespace_name, std::string_view pod, std::string_view container) const;
   void ForEachPod(absl::FunctionRef<void(const PodPtr&)> fn) const;
@@ -126,8 +154,18 @@ class Cluster {
   void Unplace(const std::string& key, const Entry& entry);
   void Learn(const std::string& kind, const OwnedObject& object);
   void ShareFilter(Pod& pod);
+  SplitBy SplitOfPod(const Pod& pod) const;
+  std::optional<std::string> GroupNow(const Pod& pod, const Pod* before) const;
+  void SetGroup(Pod& pod, const Pod* before) const;
+  void Regroup(const std::string& key);
+  void LeaveNode(const std::string& key, const Pod& pod);
+  void RegroupNodes(const std::vector<std::string>& nodes);
+  void NoteSplit(const std::string& kind, const OwnedObject& object, bool is_gone);
+  // Keys of workloads_ of the workload's groups, that of none first.
+  std::vector<std::string> KeysOf(const std::string& workload) const;
 
   const ClusterNaming naming_;
+  const bool by_nodes_;  // nodes have groups
   mutable std::mutex mutex_;
   uint64_t version_ = 0;
   absl::flat_hash_set<std::string> changed_;  // workloads
@@ -140,7 +178,17 @@ class Cluster {
   absl::flat_hash_map<std::string, std::string> containers_;  // keys of pods_, by ContainerState::id
   absl::flat_hash_map<std::string, std::set<std::string>> workloads_;
   std::map<std::string, std::map<std::string, OwnedObject>> owned_;  // by kind, then "namespace/Kind/name"
+  std::map<std::string, std::set<std::string>> groups_;  // with pods, by workload; "" is none of them
+  struct SplitOrder {
+    std::string namespace_name, kind, name, annotation;
+  };
+  absl::flat_hash_map<std::string, SplitOrder> splits_;  // by workload
+  std::set<std::string> awaited_;                        // kinds of workloads that were not listed yet
+  bool awaits_nodes_ = true;
+  uint64_t regrouped_ = 0;  // grows when pods that are there may get other groups
   NodeTable nodes_;
+  std::map<std::string, std::set<std::string>>
+      daemon_pods_;  // keys of pods_ by their node, where nodes have groups
   // Each once, by NodeFilter::key: pods of one template share theirs.
   absl::flat_hash_map<std::string, std::weak_ptr<const NodeFilter>> filters_;
   size_t clean_filters_at_ = 64;

@@ -63,8 +63,9 @@ WorkloadEvent EventOf(const Decision& decision, const WorkloadName& workload) {
   const bool is_limit = decision.target.is_limit();
   out.message =
       StrCat(workload.container.empty() || !is_limit ? "" : StrCat("container ", workload.container, ": "),
-             Name(decision.target), is_limit ? " limit " : " ", AmountText(decision.target, decision.before),
-             " -> ", AmountText(decision.target, decision.after), ": ", decision.sentence);
+             workload.group.empty() ? "" : StrCat("pods of ", workload.group, ": "), Name(decision.target),
+             is_limit ? " limit " : " ", AmountText(decision.target, decision.before), " -> ",
+             AmountText(decision.target, decision.after), ": ", decision.sentence);
   if (out.message.size() > kMaxMessageBytes) out.message.resize(kMaxMessageBytes);
   return out;
 }

@@ -154,6 +154,9 @@ void KubernetesActuator::NoteTerms() {
 std::vector<PodOrder> KubernetesActuator::OrdersFor(const Pod& pod) const {
   std::vector<PodOrder> out;
   if (!WhyNot().empty()) return out;
+  // Of which job it is may not be known yet.
+  const bool may_be_split = pod.owner_kind == "DaemonSet" || pod.owner_kind == "StatefulSet";
+  if (may_be_split && !cluster_->synced()) return out;
   const std::string workload = cluster_->WorkloadKeyOf(pod);
   const std::lock_guard lock(mutex_);
   const auto keys = by_workload_.find(workload);
@@ -542,6 +545,12 @@ absl::Status KubernetesActuator::TryScale(const TargetOrder& order) {
   if (!workload.has_value()) return absl::InvalidArgumentError("the job's name is none of a workload");
   if (!order.value.has_value()) return absl::OkStatus();  // the number stays as it is
   if (const std::string why = WhyNot(); !why.empty()) return absl::AbortedError(why);
+  if (!workload->group.empty() || cluster_->IsSplit(*workload)) {
+    return absl::FailedPreconditionError(
+        "the pods of this workload are several jobs (tautline.dev/split): their number of replicas cannot be "
+        "set "
+        "by one of them");
+  }
   if (!workload->container.empty()) {
     for (const PodPtr& pod : cluster_->PodsOf(*workload)) {
       if (pod->containers.size() > 1) {
@@ -573,7 +582,7 @@ bool KubernetesActuator::Claims(const std::string& job, Target target) const {
 void KubernetesActuator::Index(const StandingOrders::Key& key) {
   const std::optional<WorkloadName> workload = cluster_->naming().Parse(key.first);
   if (!workload.has_value()) return;
-  by_workload_[Cluster::WorkloadKey(workload->namespace_name, workload->kind, workload->name)].insert(key);
+  by_workload_[Cluster::WorkloadKey(*workload)].insert(key);
   due_.insert(key);
   has_new_orders_ = true;
 }
@@ -581,8 +590,7 @@ void KubernetesActuator::Index(const StandingOrders::Key& key) {
 void KubernetesActuator::Unindex(const StandingOrders::Key& key) {
   const std::optional<WorkloadName> workload = cluster_->naming().Parse(key.first);
   if (!workload.has_value()) return;
-  const auto it =
-      by_workload_.find(Cluster::WorkloadKey(workload->namespace_name, workload->kind, workload->name));
+  const auto it = by_workload_.find(Cluster::WorkloadKey(*workload));
   if (it == by_workload_.end()) return;
   it->second.erase(key);
   if (it->second.empty()) by_workload_.erase(it);

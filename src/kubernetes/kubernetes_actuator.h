@@ -208,6 +208,7 @@ class KubernetesActuator final : public Actuator {
   TemplateSetter::Options TemplateOptions();
   void SetTemplate(const WorkloadName& workload, const std::string& name, Rolled& out);
   const Rolled& RolledOf(const WorkloadName& workload);
+  void RefuseTemplate(const Work& work, const std::vector<PodPtr>& pods);
   void EnforceTemplate(const Work& work, const std::vector<PodPtr>& pods);
   PodResult EnforcePod(const Work& work, const Pod& pod, const StandingOrder& order, PodMemory& memory);
   PodResult EnforceInPlace(const Work& work, const Pod& pod, const StandingOrder& order, PodMemory& memory);

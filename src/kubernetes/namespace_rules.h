@@ -25,8 +25,9 @@ struct RecommendedAmount {
   double share = 1;         // request / limit, which keep their ratio; 0 < share <= 1
 };
 
-// What it may be by these rules of its namespace and by `largest`: the narrowest of all. A LimitRange bounds request and limit. Its maximum ratio of the two and what a quota has left
-// are not in it: they depend on more than the amount.
+// What it may be by these rules of its namespace and by `largest`: the narrowest of all. A LimitRange bounds
+// request and limit. Its maximum ratio of the two and what a quota has left are not in it: they depend on more
+// than the amount.
 AllowedRange AllowedBy(std::span<const NamespaceRule> rules, const LargestNode& largest,
                        const RecommendedAmount& amount, Resource resource);
 

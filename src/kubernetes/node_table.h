@@ -57,8 +57,8 @@ class NodeTable {
   const LargestNode& Largest(const NodeFilter* filter) const;
   // What a pod may have; of one that is pinned (Pod::pinned_node) it is its node, where that is known.
   LargestNode LargestFor(const Pod& pod) const;
-  // What pods of one job may have: that of every filter among them, and of pinned ones the largest of their nodes. Of
-  // none it is that of a pod that says nothing. O(pods).
+  // What pods of one job may have: that of every filter among them, and of pinned ones the largest of their nodes.
+  // Of none it is that of a pod that says nothing. O(pods).
   LargestNode LargestFor(std::span<const std::shared_ptr<const Pod>> pods) const;
 
   // The node's value of the label, or "" where it has none, or its group is not one of the kMostGroups with the most

@@ -9,6 +9,7 @@
 #include "kubernetes/api_client.h"
 #include "kubernetes/node_filter.h"
 #include "kubernetes/quantity.h"
+#include "kubernetes/workload_split.h"
 #include "model/labels.h"
 
 namespace taut {
@@ -224,6 +225,10 @@ bool Read(JsonNode at, OwnedObject& object) {
     if (!text.has_value()) return;
     if (key == kStatusAnnotation) {
       object.status = std::string(*text);
+      return;
+    }
+    if (key == kSplitAnnotation) {
+      object.split = std::string(*text);
       return;
     }
     if (IsSteering(key)) object.steering.emplace_back(key, *text);

@@ -64,6 +64,9 @@ struct Pod {
       pinned_node;  // the only one that it may run on, as that of a DaemonSet; "": there may be others
   std::shared_ptr<const NodeFilter> nodes;  // that it may run on; null: all without taints
   std::string owner_kind, owner_name;       // its controller; "": none
+  // Of its workload's pods, where these are split (Cluster): "": it is of none. Absent: they never were.
+  std::optional<std::string> group;
+  uint64_t regrouped = 0;  // grows when it gets another group
   // The program that it is a run of: its label or annotation kProgramName, else its Tekton task, else, without a
   // controller, its generateName; "": it names none.
   std::string program;
@@ -117,6 +120,7 @@ struct OwnedObject {
       {};                    // annotations that are settings (steering.h)
   std::string program = {};  // its label or annotation kProgramName, else its generateName; "": it names none
   std::optional<std::string> status = {};  // its annotation kStatusAnnotation; absent: it has none
+  std::string split = {};                  // its annotation kSplitAnnotation (workload_split.h)
 };
 
 struct NodeTaint {

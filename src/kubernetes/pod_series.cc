@@ -44,7 +44,10 @@ class PodSeries {
   void Owners(const Pod& pod) {
     Begin("kube_pod_owner", pod.namespace_name);
     Add("pod", pod.name);
-    AddOwner(pod.owner_kind, pod.owner_name);
+    const std::string owner = OwnerOf(pod), regrouped = StrCat(pod.regrouped);
+    AddOwner(pod.owner_kind, owner);
+    // A series of its own, so that a group that it had before counts again.
+    if (pod.regrouped > 0) Add("regrouped", regrouped);
     End(1);
   }
 

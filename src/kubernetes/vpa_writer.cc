@@ -1,5 +1,6 @@
 #include "kubernetes/vpa_writer.h"
 
+#include <algorithm>
 #include <set>
 
 #include "base/strings.h"
@@ -46,15 +47,26 @@ VpaAdvice VpaWriter::AdviceOf(const Vpa& vpa) const {
   WorkloadName pods = *workload;
   pods.container.clear();  // of every container
   std::set<std::string> containers;
-  const std::vector<PodPtr> all = cluster_->PodsOf(pods);
+  const std::vector<PodPtr> all = cluster_->PodsOfAll(pods);
   out.largest_node = cluster_->LargestFor(all).amounts;
   for (const PodPtr& pod : all) {
     out.has_pods = true;
     for (const ContainerState& container : pod->containers) containers.insert(container.name);
   }
+  const std::vector<std::string> groups = cluster_->GroupsOf(pods);
   for (const std::string& container : containers) {
-    ContainerAdvice advice{container, options_.advice(*VpaJob(vpa, cluster_->naming(), container),
-                                                      SetsRequestsOnly(vpa, container))};
+    ContainerAdvice advice{container, {}};
+    // A VPA has one target for all pods: the largest that a group of them needs.
+    for (const std::string& group : groups) {
+      pods.group = group;
+      const Amounts of_group = options_.advice(
+          cluster_->naming().JobOf(Cluster::WorkloadKey(pods), container), SetsRequestsOnly(vpa, container));
+      for (const Resource r : kResources) {
+        std::optional<double>& most = advice.target.of(r);
+        if (of_group.of(r).has_value()) most = std::max(most.value_or(0), *of_group.of(r));
+      }
+    }
+    pods.group.clear();
     if (options_.owners != nullptr) LetStay(vpa, pods, advice, out);
     out.containers.push_back(std::move(advice));
   }

@@ -38,6 +38,7 @@ constexpr std::array<WatchedKind, 5> kWatchedKinds = {{
 constexpr int64_t kPassOnAllMicros = 60 * kMicrosPerSecond;
 // What is passed on here outlives a restart, as if it had been written.
 constexpr Timestamp kKeepAll{INT64_MIN};
+constexpr double kAwaitSplitsSeconds = 60;
 
 std::vector<std::string> Environment() {
   std::vector<std::string> out;
@@ -64,7 +65,10 @@ absl::StatusOr<ClusterAccess> OpenClusterAccess(const KubernetesConfig& config) 
   return absl::Status(status.code(), StrCat("kubernetes.kubeconfig: ", Message(status)));
 }
 
-KubernetesRun::KubernetesRun(Options options) : options_(std::move(options)), cluster_(options_.naming) {}
+KubernetesRun::KubernetesRun(Options options)
+    : options_(std::move(options)), cluster_(options_.naming, options_.config.node_group_label) {
+  if (options_.config.annotations) cluster_.AwaitSplits();
+}
 
 absl::StatusOr<std::unique_ptr<ApiClient>> KubernetesRun::Client() const {
   absl::StatusOr<std::unique_ptr<ApiClient>> client = ApiClient::Create(options_.access, {});
@@ -139,22 +143,30 @@ absl::Status KubernetesRun::WatchWorkloads() {
   for (const WatchedKind& kind : kWatchedKinds) {
     const std::string name = kind.kind, version = kind.api_version;
     StatusWriter* const status = name == "Namespace" ? nullptr : status_.get();
+    const bool may_split = options_.config.annotations && (name == "DaemonSet" || name == "StatefulSet");
+    Cluster* const cluster = may_split ? &cluster_ : nullptr;
     const absl::Status s = WatchMetadata(kind.path, {.replace =
                                                          [=](const std::vector<OwnedObject>& all) {
                                                            steering->Replace(name, all);
                                                            workloads->Replace(name, version, all);
+                                                           if (cluster != nullptr)
+                                                             cluster->ReplaceSplits(name, all);
                                                            if (status != nullptr) status->Replace(name, all);
                                                          },
                                                      .put =
                                                          [=](const OwnedObject& object) {
                                                            steering->Put(name, object);
                                                            workloads->Put(name, version, object);
+                                                           if (cluster != nullptr)
+                                                             cluster->PutSplit(name, object);
                                                            if (status != nullptr) status->Put(name, object);
                                                          },
                                                      .remove =
                                                          [=](const OwnedObject& object) {
                                                            steering->Remove(name, object);
                                                            workloads->Remove(name, object);
+                                                           if (cluster != nullptr)
+                                                             cluster->RemoveSplit(name, object);
                                                            if (status != nullptr)
                                                              status->Remove(name, object);
                                                          }});
@@ -398,6 +410,9 @@ absl::Status KubernetesRun::Start(ControlPlane* control) {
   if (vpas_ != nullptr) threads_.emplace_back([this] { WriteVpas(); });
   if (quotas_ != nullptr) threads_.emplace_back([this] { WriteQuotas(); });
   if (status_ != nullptr) threads_.emplace_back([this] { WriteStatus(); });
+  control->OnTick([this](const TickEvents& events) {
+    if (!events.past && events.window != nullptr) LookAtReplicas(*events.window);
+  });
   if (events_ == nullptr) return absl::OkStatus();
   control->OnTick([this](const TickEvents& events) {
     if (!events.past) Say(events.decisions);
@@ -425,15 +440,38 @@ void KubernetesRun::Stop() {
   if (admission_ != nullptr) admission_->Stop();
 }
 
+// Pods wait for what their groups depend on, but not for ever: tautd may lack the right to list it.
+void KubernetesRun::LookAtSplits(std::optional<double>& pods_since) {
+  if (cluster_.synced()) {
+    const size_t left_out = cluster_.num_groups_left_out();
+    if (left_out == groups_left_out_) return;
+    groups_left_out_ = left_out;
+    if (left_out == 0) return;
+    spdlog::warn(
+        "kubernetes: kubernetes.node_group_label {} has {} values more than the {} that can be groups: the "
+        "nodes with "
+        "these have no group",
+        options_.config.node_group_label, left_out, NodeTable::kMostGroups);
+    return;
+  }
+  if (!cluster_.has_pods()) return;
+  if (!pods_since.has_value()) pods_since = SteadySeconds();
+  if (SteadySeconds() - *pods_since < kAwaitSplitsSeconds) return;
+  cluster_.AwaitNothing();
+  spdlog::warn("kubernetes: DaemonSets, StatefulSets or nodes cannot be listed: no workload is split");
+}
+
 // Changed pods are passed on at once, all of them now and then: series without samples are forgotten.
 void KubernetesRun::PassOnPods() {
   std::optional<Timestamp> all_passed_on;
+  std::optional<double> pods_since;  // by the steady clock, that pods are known and their groups are not
   while (true) {
     {
       std::unique_lock lock(mutex_);
       if (wake_.wait_for(lock, kPassOn, [this] { return stopping_; })) return;
     }
     const Timestamp now = options_.now(), time = options_.sample_time();
+    LookAtSplits(pods_since);
     if (!cluster_.synced() || time.us <= 0) continue;  // no sample has set the time yet
     const auto take = [this, now](std::span<const LabelView> labels, double value, int64_t timestamp_ms) {
       const RemoteSample sample{value, timestamp_ms};
@@ -564,6 +602,10 @@ std::string KubernetesRun::NoticeOf(const std::string& job) const {
   const std::optional<WorkloadName> workload = cluster_.naming().Parse(job);
   if (!workload.has_value()) return "";
   std::string out = cluster_.MixedImages(*workload);
+  if (const std::string wrong = cluster_.WrongSplitOf(*workload); !wrong.empty())
+    StrAppend(&out, out.empty() ? "" : "; ", wrong);
+  if (const std::string hint = replica_spread_.HintOf(job); !hint.empty())
+    StrAppend(&out, out.empty() ? "" : "; ", hint);
   const std::string paused = field_owners_.PausedScaling(*workload);
   const std::optional<JobId> id = paused.empty() ? std::nullopt : control_->Find(job);
   bool scales = false;

@@ -29,6 +29,7 @@
 #include "kubernetes/owners_reader.h"
 #include "kubernetes/quota_writer.h"
 #include "kubernetes/reflector.h"
+#include "kubernetes/replica_spread.h"
 #include "kubernetes/status_writer.h"
 #include "kubernetes/steering.h"
 #include "kubernetes/vpa_writer.h"
@@ -123,6 +124,8 @@ class KubernetesRun {
   void PutAllowed(const JobView& job, const WorkloadName& workload, std::vector<Label>& labels) const;
   void PutVersion(const JobView& job, const WorkloadName& workload, std::vector<Label>& labels) const;
   void PassOnSteering();
+  void LookAtReplicas(const ClosedWindow& window);
+  void LookAtSplits(std::optional<double>& pods_since);
   // Threads.
   void PassOnPods();
   void Scrape();
@@ -148,7 +151,8 @@ class KubernetesRun {
   NamespaceRules namespace_rules_;
   FieldOwners field_owners_;  // its VPAs are known where there is an actuator or kubernetes.vpa
   Steering steering_;
-  uint64_t steered_ = 0;  // its version that was passed on last
+  uint64_t steered_ = 0;        // its version that was passed on last
+  size_t groups_left_out_ = 0;  // as last logged
   ControlPlane* control_ = nullptr;
   KubernetesActuator* actuator_ = nullptr;           // null: nothing is set
   std::vector<std::function<void()>> runs_, stops_;  // of the reflectors
@@ -160,7 +164,8 @@ class KubernetesRun {
   std::unique_ptr<ApiClient> quota_client_;  // of the thread that writes ResourceQuotas
   std::unique_ptr<QuotaWriter> quotas_;      // if it is asked for
   std::function<std::optional<std::vector<NamespaceQuota>>()> wanted_quotas_;
-  std::unique_ptr<LeaseKeeper> lease_;        // if one is configured
+  std::unique_ptr<LeaseKeeper> lease_;  // if one is configured
+  ReplicaSpread replica_spread_;
   std::unique_ptr<ApiClient> event_client_;   // of the thread that writes Events
   std::unique_ptr<EventWriter> events_;       // if they are asked for
   std::unique_ptr<ApiClient> status_client_;  // of the thread that writes annotations of workloads

@@ -60,17 +60,27 @@ std::optional<std::vector<ContainerStatus>> KubernetesRun::StatusOf(const Worklo
   if (!namespaces.empty() && !FitsPattern(workload.namespace_name, namespaces)) return out;
   std::set<std::string> containers;  // of all pods: while a rollout is under way they may differ
   if (cluster_.naming().jobs == KubernetesJobs::kContainers) {
-    for (const PodPtr& pod : cluster_.PodsOf(workload)) {
+    for (const PodPtr& pod : cluster_.PodsOfAll(workload)) {
       for (const ContainerState& container : pod->containers) containers.insert(container.name);
     }
   } else {
     containers.insert("");
   }
-  const std::shared_ptr<const FleetView> view = control_->view();
-  const std::string key = Cluster::WorkloadKey(workload.namespace_name, workload.kind, workload.name);
-  bool any_off = false, any_recommended = false;
+  std::vector<std::string> groups = cluster_.GroupsOf(workload);
+  if (groups.empty()) groups.emplace_back();
+  std::vector<WorkloadName> names;
   for (const std::string& container : containers) {
-    const std::optional<JobId> id = control_->Find(cluster_.naming().JobOf(key, container));
+    for (const std::string& group : groups) {
+      WorkloadName& name = names.emplace_back(workload);
+      name.container = container;
+      name.group = group;
+    }
+  }
+  const std::shared_ptr<const FleetView> view = control_->view();
+  bool any_off = false, any_recommended = false;
+  for (const WorkloadName& name : names) {
+    const std::optional<JobId> id =
+        control_->Find(cluster_.naming().JobOf(Cluster::WorkloadKey(name), name.container));
     const JobView* job = id.has_value() ? view->Find(*id) : nullptr;
     if (job == nullptr) continue;
     if (job->mode == Mode::kOff) {
@@ -79,8 +89,6 @@ std::optional<std::vector<ContainerStatus>> KubernetesRun::StatusOf(const Worklo
     }
     any_recommended |=
         std::ranges::any_of(kResources, [job](Resource r) { return job->of(r).would_be >= 0; });
-    WorkloadName name = workload;
-    name.container = container;
     out.push_back(StatusOfJob(*job, name, reasons));
   }
   if (any_recommended) return out;
@@ -91,7 +99,8 @@ std::optional<std::vector<ContainerStatus>> KubernetesRun::StatusOf(const Worklo
 
 ContainerStatus KubernetesRun::StatusOfJob(const JobView& job, const WorkloadName& workload,
                                            bool reasons) const {
-  ContainerStatus out{workload.container, job.mode, {}, {}};
+  const std::string_view mark = workload.group.empty() ? "" : "@";
+  ContainerStatus out{StrCat(workload.container, mark, workload.group), job.mode, {}, {}};
   const std::vector<PodPtr> pods = cluster_.PodsOf(workload);
   for (const Resource r : kResources) {
     const double amount = job.of(r).would_be;
@@ -130,13 +139,51 @@ ContainerResources KubernetesRun::RecommendedAmounts(const std::vector<PodPtr>& 
   return {std::nullopt, rounded};
 }
 
+// Of StatefulSets that are not split: whether their replicas differ.
+void KubernetesRun::LookAtReplicas(const ClosedWindow& window) {
+  const std::shared_ptr<const FleetView> view = control_->view();
+  for (const JobWindowData& data : window.jobs) {
+    if (data.window.num_tasks < 2) continue;
+    const JobView* job = view->Find(data.job);
+    const std::optional<WorkloadName> workload =
+        job == nullptr ? std::nullopt : cluster_.naming().Parse(job->record->name);
+    if (!workload.has_value() || workload->kind != "statefulset") continue;
+    std::vector<PlacedTask> tasks;
+    for (const PodPtr& pod : cluster_.PodsOf(*workload)) {
+      tasks.emplace_back().job = job->record->name;
+      tasks.back().task = pod->name;
+    }
+    std::vector<PlacedTask*> pointers;
+    for (PlacedTask& task : tasks) pointers.push_back(&task);
+    control_->FindNumbers(pointers);
+    const auto windows = std::span(window.tasks).subspan(data.window.first_task, data.window.num_tasks);
+    std::vector<ReplicaUse> uses;
+    for (const PlacedTask& task : tasks) {
+      if (!task.number.has_value()) continue;
+      const auto it = std::ranges::lower_bound(windows, task.number->task, {}, &TaskWindow::task);
+      if (it == windows.end() || it->task != task.number->task) continue;
+      ReplicaUse& use = uses.emplace_back();
+      use.pod = task.task;
+      if (it->cpu_mean_cores >= 0) use.used.cpu = it->cpu_mean_cores;
+      if (it->memory_peak_bytes >= 0) use.used.memory = it->memory_peak_bytes;
+    }
+    replica_spread_.Observe(job->record->name, uses);
+  }
+  replica_spread_.EndWindow();
+  for (const std::string& name : replica_spread_.TakeNew()) {
+    const std::string hint = replica_spread_.HintOf(name);
+    if (events_ != nullptr && !hint.empty() && WhyNotChange().empty())
+      events_->Add({*cluster_.naming().Parse(name), "ReplicasDiffer", hint, false});
+  }
+}
+
 std::optional<PodTotals> KubernetesRun::PodTotalsOf(const std::string& job) const {
   const std::optional<WorkloadName> named = cluster_.naming().Parse(job);
   if (!named.has_value() || named->container.empty()) return std::nullopt;
   const std::vector<PodPtr> pods = cluster_.PodsOf(*named);
   if (pods.empty()) return std::nullopt;
   const std::shared_ptr<const FleetView> view = control_->view();
-  const std::string key = Cluster::WorkloadKey(named->namespace_name, named->kind, named->name);
+  const std::string key = Cluster::WorkloadKey(*named);
   std::vector<PodPart> parts;
   for (const ContainerState& container : pods.front()->containers) {
     PodPart& part = parts.emplace_back();

@@ -1,0 +1,149 @@
+#!/usr/bin/env python3
+"""Workloads whose pods differ, in a cluster of this test's own: replicas of a StatefulSet that are jobs apart, and pods of a DaemonSet by a
+label of their nodes."""
+import copy
+import json
+import threading
+import time
+import urllib.parse
+
+import daemon
+import kubernetes_test
+from kubernetes_test import MIB, START, STEP, Server
+
+DB = "shop/statefulset/db"
+
+
+class Cluster(kubernetes_test.Cluster):
+    """With a StatefulSet, of which db-0 uses the most, and a DaemonSet on two nodes."""
+
+    def __init__(self):
+        super().__init__()
+        self.sets = {"metadata": {"name": "db", "namespace": "shop", "uid": "s-1", "annotations": {}}}
+        self.set_events = []
+        self.used_mib = {"db-0": 400, "db-1": 60, "db-2": 60, "shipper-2bxnz": 300, "shipper-9dk2p": 40}
+        for i in range(3):
+            self.add(f"db-{i}", owner=("StatefulSet", "db"))
+        for name, node in (("shipper-2bxnz", "node-1"), ("shipper-9dk2p", "node-2")):
+            self.add(name, owner=("DaemonSet", "shipper"))
+            self.pods[name]["spec"]["nodeName"] = node
+            self.put(self.pods[name])
+
+    def annotate_set(self, annotations):
+        with self.lock:
+            self.version += 1
+            self.sets["metadata"].update(annotations=annotations, resourceVersion=str(self.version))
+            self.set_events.append((self.version, "MODIFIED", copy.deepcopy(self.sets)))
+            self.lock.notify_all()
+
+    def usage(self):
+        with self.lock:
+            begin, self.seconds = self.seconds, self.seconds + self.scrape_seconds
+            lines = []
+            for second in range(begin, self.seconds, STEP):
+                at = (START + second) * 1000
+                for name in self.pods:
+                    labels = f'container="app",namespace="shop",pod="{name}"'
+                    lines.append(f'container_cpu_usage_seconds_total{{cpu="total",{labels}}} {second * 0.1:.3f} {at}')
+                    lines.append(f"container_memory_working_set_bytes{{{labels}}} {self.used_mib[name] * MIB} {at}")
+        return "\n".join(lines) + "\n"
+
+
+class Handler(kubernetes_test.Handler):
+    def do_GET(self):
+        path = urllib.parse.urlsplit(self.path)
+        query = dict(urllib.parse.parse_qsl(path.query))
+        c = self.cluster
+        if path.path == "/apis/apps/v1/statefulsets":
+            if "watch" in query:
+                return self.watch(c.set_events, int(query["resourceVersion"]))
+            with c.lock:
+                return self.answer(200, json.dumps({"kind": "List", "metadata": {"resourceVersion": str(c.version)}, "items": [c.sets]}))
+        if path.path == "/api/v1/nodes" and "watch" not in query:
+            # One is read, and gives the usage of both.
+            nodes = [{"metadata": {"name": f"node-{i}", "labels": {"pool": pool}}, "status": {
+                "allocatable": {"cpu": "8", "memory": "16Gi"}, "conditions": [{"type": "Ready", "status": str(i == 1)}]}}
+                for i, pool in ((1, "large"), (2, "small"))]
+            return self.answer(200, json.dumps({"kind": "List", "metadata": {"resourceVersion": "5"}, "items": nodes}))
+        super().do_GET()
+
+
+def main():
+    args = daemon.arguments(__doc__.split("\n")[0])
+    with daemon.Stage(args) as stage:
+        cluster = Cluster()
+        Handler.cluster = cluster
+        server = Server(("127.0.0.1", 0), Handler)
+        server.daemon_threads = True
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        run(stage, cluster, server.server_address[1])
+        server.shutdown()
+        stage.finish()
+
+
+def run(stage, cluster, port):
+    kubeconfig = stage.file("kubeconfig", f"""current-context: test
+contexts: [{{name: test, context: {{cluster: c, user: u}}}}]
+clusters: [{{name: c, cluster: {{server: "http://127.0.0.1:{port}"}}}}]
+users: [{{name: u, user: {{token: secret}}}}]
+""")
+    config = f"""clock: samples
+actuator: {{kind: kubernetes}}
+ingest: {{kubernetes_jobs: containers}}
+kubernetes: {{kubeconfig: {kubeconfig}, scrape_interval: 1s, usage: resource, node_group_label: pool}}
+defaults: {{mode: observe, recommender: moving_window, startup_grace: 0s}}
+rules:
+  - {{name: split, match: {{job: "shop/statefulset/db@*"}}, set: {{mode: auto}}}}
+"""
+    store = str(stage.dir / "split.db")
+    tautd = stage.tautd(config=config, store=store)
+
+    def jobs():
+        return sorted(job["name"] for job in tautd.get("/api/v1/jobs")["jobs"])
+
+    def notice():
+        answer = tautd.ask(f"/api/v1/jobs/{daemon.quoted(DB + '/app')}")
+        return answer.json().get("notice") or "" if answer.status == 200 else ""
+
+    shippers = ["shop/daemonset/shipper@large/app", "shop/daemonset/shipper@small/app"]
+    stage.check(daemon.eventually(lambda: jobs() == shippers + [DB + "/app"], 60),
+                "pods of a DaemonSet are jobs by their node's label; replicas of a StatefulSet are one job", jobs())
+    wanted = "db-0 uses 400Mi of memory and db-1 60Mi"
+    stage.check(daemon.eventually(lambda: wanted in notice(), 60), "a notice says that the replicas differ", notice())
+    stage.check(daemon.eventually(lambda: any(e["reason"] == "ReplicasDiffer" for e in cluster.said), 20), "and so does an Event", cluster.said[-3:])
+    event = next(e for e in cluster.said if e["reason"] == "ReplicasDiffer")
+    stage.equal((event["involvedObject"]["kind"], event["involvedObject"]["uid"]), ("StatefulSet", "s-1"), "of the StatefulSet")
+
+    # ---- split ----
+    cluster.annotate_set({"tautline.dev/split": "ordinal"})
+    stage.check(daemon.eventually(lambda: {f"{DB}@{i}/app" for i in range(3)} <= set(jobs()), 60), "each replica is a job", jobs())
+
+    def limits():
+        return [round(cluster.limit(f"db-{i}")) for i in range(3)]
+
+    stage.check(daemon.eventually(lambda: limits()[0] > 400 and max(limits()[1:]) < 150, 90), "and has a limit of its own", limits())
+    text = stage.run(stage.args.taut, "export", "--format", "patch", "--server", f"http://127.0.0.1:{tautd.port}").stdout
+    stage.check('metadata: {name: "db", namespace: "shop"}' in text and "the largest of the workload's jobs: shop/statefulset/db@0/app" in text,
+                "a patch of the template has the largest of them", text)
+    stage.check('name: "db@' not in text, "and names the workload", text)
+
+    # ---- a restart ----
+    before = list(limits())
+    tautd.stop()
+    with cluster.lock:
+        patches = len([r for r in cluster.requests if r.startswith("PATCH")])
+    tautd = stage.tautd(config=config, store=store)
+    stage.check(daemon.eventually(lambda: tautd.ask("/metrics").text.find("tautd_kubernetes_synced 1") >= 0, 30), "a restart finds the cluster")
+    time.sleep(5)
+    with cluster.lock:
+        sent = [r for r in cluster.requests if r.startswith("PATCH")][patches:]
+    stage.check(all(abs(a - b) < 0.2 * a for a, b in zip(before, limits())), "after a restart no replica gets the limit of another",
+                (before, limits(), sent[:3]))
+
+    # ---- nonsense, and no longer split ----
+    cluster.annotate_set({"tautline.dev/split": "ordinals"})
+    stage.check(daemon.eventually(lambda: "expected none or ordinal" in notice(), 60), "a value that is none is said", notice())
+
+
+if __name__ == "__main__":
+    main()
