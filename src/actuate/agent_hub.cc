@@ -30,6 +30,7 @@ ReportedWindow WindowOf(int32_t window, const pb::TaskWindow& t, bool managed) {
   out.figures.cpu_peak_cores = OrAbsent(t.has_cpu_peak_cores(), t.cpu_peak_cores());
   out.figures.memory_mean_bytes = OrAbsent(t.has_memory_mean_bytes(), t.memory_mean_bytes());
   out.figures.memory_peak_bytes = OrAbsent(t.has_memory_peak_bytes(), t.memory_peak_bytes());
+  out.figures.memory_needed_bytes = OrAbsent(t.has_memory_needed_peak_bytes(), t.memory_needed_peak_bytes());
   out.cpu_limit_cores = OrAbsent(t.has_owner_cpu_cores(), t.owner_cpu_cores());
   out.memory_limit_bytes = OrAbsent(t.has_owner_memory_bytes(), t.owner_memory_bytes());
   out.report.managed = managed;

@@ -52,5 +52,31 @@ TEST(AgentNeeded, WhatNoMachineHasIsNotBelieved) {
   EXPECT_EQ(cell.hub().MemoryNeededBy("shop/web"), std::nullopt);
 }
 
+// What limits can be learnt from is stored with the windows; an agent of a version before does not send it.
+TEST(AgentNeeded, TheNeedOfTheWholeWindowIsStoredWithIt) {
+  HubCell cell;
+  const SessionId a = cell.Connect("a");
+  pb::FromAgent message = Needs(1, HubCell::Window(0), {{"a/1", 2e7}, {"a/2", 3e7}});
+  message.mutable_windows()->mutable_tasks(0)->set_memory_needed_peak_bytes(4e7F);
+  cell.hub().OnMessage(a, message);
+  ASSERT_TRUE(cell.TickPast(HubCell::Window(0)).ok());
+  const auto stored = cell.StoredTasks();
+  ASSERT_EQ(stored.size(), 1U);
+  ASSERT_EQ(stored.begin()->second.size(), 2U);
+  EXPECT_EQ(stored.begin()->second[0].memory_needed_bytes, 4e7F);
+  EXPECT_EQ(stored.begin()->second[1].memory_needed_bytes, kAbsent);
+  // A window in two parts, as of an agent that was restarted, has a need only if both have.
+  pb::FromAgent first = Needs(2, HubCell::Window(1), {{"a/1", 0}, {"a/2", 0}});
+  pb::FromAgent second = Needs(3, HubCell::Window(1), {{"a/1", 0}, {"a/2", 0}});
+  for (int i = 0; i < 2; ++i) first.mutable_windows()->mutable_tasks(i)->set_memory_needed_peak_bytes(4e7F);
+  second.mutable_windows()->mutable_tasks(0)->set_memory_needed_peak_bytes(6e7F);
+  cell.hub().OnMessage(a, first);
+  cell.hub().OnMessage(a, second);
+  ASSERT_TRUE(cell.TickPast(HubCell::Window(1)).ok());
+  const auto both = cell.StoredTasks().at(HubCell::Window(1).index);
+  EXPECT_EQ(both[0].memory_needed_bytes, 6e7F);
+  EXPECT_EQ(both[1].memory_needed_bytes, kAbsent);
+}
+
 }  // namespace
 }  // namespace taut

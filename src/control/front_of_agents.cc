@@ -13,7 +13,7 @@ constexpr int64_t kLatestTime = int64_t{1} << 40;  // seconds; what is later wou
 bool IsSane(const ReportedWindow& w) {
   const TaskWindow& f = w.figures;
   for (const float v : {f.cpu_mean_cores, f.cpu_peak_cores, f.memory_mean_bytes, f.memory_peak_bytes,
-                        w.cpu_limit_cores, w.memory_limit_bytes}) {
+                        f.memory_needed_bytes, w.cpu_limit_cores, w.memory_limit_bytes}) {
     if (!std::isfinite(v)) return false;
   }
   if (w.window.index == INT32_MAX) return false;  // has no end

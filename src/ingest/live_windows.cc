@@ -41,6 +41,10 @@ void AddUp(const ReportedWindow& more, ReportedWindow& sum) {
       MeanOf(f.memory_mean_bytes, sum_seconds, more.figures.memory_mean_bytes, more_seconds);
   f.cpu_peak_cores = std::max(f.cpu_peak_cores, more.figures.cpu_peak_cores);
   f.memory_peak_bytes = std::max(f.memory_peak_bytes, more.figures.memory_peak_bytes);
+  // Of the whole window only if it is of both parts.
+  const float needed = std::max(f.memory_needed_bytes, more.figures.memory_needed_bytes);
+  f.memory_needed_bytes =
+      f.memory_needed_bytes < 0 || more.figures.memory_needed_bytes < 0 ? kAbsent : needed;
   sum.cpu_limit_cores = more.cpu_limit_cores;
   sum.memory_limit_bytes = more.memory_limit_bytes;
   const TaskReport before = sum.report;

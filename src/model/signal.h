@@ -48,6 +48,9 @@ struct Signal {
   std::span<const NamedSignal> named = {};
   // CPU: share of the tasks' CFS periods in which they were throttled; absent: not known.
   std::optional<double> throttled = std::nullopt;
+  // Memory, where the figures of a task above are what it needs as probed and not what it uses: the highest usage
+  // of a task. Absent: all of them are usage.
+  std::optional<double> usage_peak = std::nullopt;
 };
 
 // A task that was killed (or would have been) for using more than `limit`: its true need is unknown but

@@ -58,6 +58,9 @@ struct TaskWindow {
   float cpu_peak_cores = kAbsent;  // largest raw sample known; the mean where the source has no more
   float memory_mean_bytes = kAbsent;
   float memory_peak_bytes = kAbsent;
+  // The most memory that the task needed in the window, as its agent probed it (node/memory_probe.h); absent: not
+  // probed, or not known for the whole window.
+  float memory_needed_bytes = kAbsent;
 #ifdef TAUT_THIRD_RESOURCE
   float disk_mean_bytes = kAbsent;
   float disk_peak_bytes = kAbsent;

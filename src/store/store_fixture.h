@@ -51,7 +51,7 @@ inline std::string Text(const JobWindow& w, const std::vector<TaskWindow>& tasks
   for (uint32_t i = w.first_task; i < w.first_task + w.num_tasks; ++i) {
     const TaskWindow& t = tasks[i];
     StrAppend(&text, " task ", t.task, " ", t.cpu_mean_cores, " ", t.cpu_peak_cores, " ", t.memory_mean_bytes,
-              " ", t.memory_peak_bytes);
+              " ", t.memory_peak_bytes, " ", t.memory_needed_bytes);
   }
   for (uint32_t i = w.first_bucket; i < w.first_bucket + w.num_buckets; ++i) {
     StrAppend(&text, " ", buckets[i].bucket, ":", buckets[i].weight);
@@ -246,6 +246,7 @@ class PassMaker {
       if (!Chance(0.05) || t.cpu_mean_cores < 0) {
         t.memory_mean_bytes = Amount(1e9);
         t.memory_peak_bytes = Chance(0.5) ? t.memory_mean_bytes : t.memory_mean_bytes * 1.1F;
+        if (Chance(0.3)) t.memory_needed_bytes = t.memory_mean_bytes * 0.4F;
       }
       w.tasks.push_back(t);
     }

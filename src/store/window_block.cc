@@ -79,7 +79,8 @@ enum TaskFlags : uint8_t {
   kMemoryMean = 8,
   kMemoryPeak = 16,
   kMemoryPeakIsMean = 32,
-  kTaskGap = 64
+  kTaskGap = 64,
+  kMemoryNeeded = 128  // probed; versions before did not write it
 };
 // Of a job's window.
 enum WindowFlags : uint8_t { kCpuLimit = 1, kMemoryLimit = 2, kCpuThrottled = 4, kLoad = 8, kSignals = 16 };
@@ -110,6 +111,7 @@ void PutTask(Writer& out, const TaskWindow& t, uint32_t expected) {
   if (Known(t.cpu_peak_cores)) flags |= cpu_same ? kCpuPeakIsMean : kCpuPeak;
   if (Known(t.memory_mean_bytes)) flags |= kMemoryMean;
   if (Known(t.memory_peak_bytes)) flags |= memory_same ? kMemoryPeakIsMean : kMemoryPeak;
+  if (Known(t.memory_needed_bytes)) flags |= kMemoryNeeded;
   if (t.task != expected) flags |= kTaskGap;
   out.Put(flags);
   if ((flags & kTaskGap) != 0) out.PutVarint(t.task - expected);
@@ -117,6 +119,7 @@ void PutTask(Writer& out, const TaskWindow& t, uint32_t expected) {
   if ((flags & kCpuPeak) != 0) out.PutFloat(t.cpu_peak_cores);
   if ((flags & kMemoryMean) != 0) out.PutFloat(t.memory_mean_bytes);
   if ((flags & kMemoryPeak) != 0) out.PutFloat(t.memory_peak_bytes);
+  if ((flags & kMemoryNeeded) != 0) out.PutFloat(t.memory_needed_bytes);
 }
 template <typename Reader>
 TaskWindow GetTask(Reader& in, uint64_t expected) {
@@ -129,6 +132,7 @@ TaskWindow GetTask(Reader& in, uint64_t expected) {
   if ((flags & kMemoryMean) != 0) t.memory_mean_bytes = in.GetFloat();
   if ((flags & kMemoryPeak) != 0) t.memory_peak_bytes = in.GetFloat();
   if ((flags & kMemoryPeakIsMean) != 0) t.memory_peak_bytes = t.memory_mean_bytes;
+  if ((flags & kMemoryNeeded) != 0) t.memory_needed_bytes = in.GetFloat();
   return t;
 }
 

@@ -98,6 +98,7 @@ absl::Status Check(const v1::TaskWindow& window, uint32_t cpu_buckets) {
   TAUT_CHECK_NUMBER(window, cpu_limit_cores);
   TAUT_CHECK_NUMBER(window, memory_limit_bytes);
   TAUT_CHECK_NUMBER(window, memory_needed_bytes);
+  TAUT_CHECK_NUMBER(window, memory_needed_peak_bytes);
   if (window.cpu_throttled_periods() > window.cpu_periods()) {
     return Bad("cpu_throttled_periods",
                StrCat("is ", window.cpu_throttled_periods(), "; expected at most the ", window.cpu_periods(),
