@@ -61,6 +61,7 @@ void Agent::Sample(const NodeTime& now) {
   for (const auto& [id, task] : tasks_) {
     closed.clear();
     task->meter.CloseUntil(now.at, closed);
+    PutNeeded(*task, closed);
     for (NodeWindow& w : closed) windows_[w.window].emplace_back(id, std::move(w));
     for (LimitLane& lane : task->lanes) {
       lane.NotAfter(now.at.seconds());
@@ -148,6 +149,7 @@ void Agent::Stop(const NodeTime& now) {
   for (const auto& [id, task] : tasks_) {
     std::vector<NodeWindow> open;
     task->meter.CloseAll(open);
+    PutNeeded(*task, open);
     for (NodeWindow& w : open) windows_[w.window].emplace_back(id, std::move(w));
   }
   for (const auto& [window, tasks] : of_departed_) windows_.try_emplace(window);

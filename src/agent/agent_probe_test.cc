@@ -228,5 +228,33 @@ TEST(AgentProbe, AnotherMemoryMaxBeginsAnew) {
   EXPECT_EQ(cell.ProbeActs(), (Strings{"probe_started", "probe_ended", "probe_started"}));
 }
 
+// What limits can be learnt of: with each window in which the limit was in force throughout, and none other.
+TEST(AgentProbe, AWindowSaysWhatTheTaskNeededAllTheTime) {
+  ProbeCell cell;
+  cell.footprint = 600 * kMiB;
+  cell.Begin();
+  cell.Live(1200);
+  const auto needed = [](const auto& windows) {
+    std::vector<double> out;
+    for (const auto& w : windows)
+      out.push_back(w.tasks(0).has_memory_needed_peak_bytes() ? double{w.tasks(0).memory_needed_peak_bytes()}
+                                                              : -1);
+    return out;
+  };
+  std::vector<double> all = needed(cell.uplink.Windows());
+  ASSERT_GE(all.size(), 3U);
+  EXPECT_LT(all.front(), cell.footprint) << "the least that it ran within, before its need is found";
+  EXPECT_NEAR(all.back(), cell.working, 0.05 * cell.working);
+  // Tasks that are not probed have none, and a window that the agent's stop cuts off has none.
+  cell.Live(60);
+  cell.agent->Stop(cell.now);
+  EXPECT_EQ(needed(cell.uplink.Windows()).back(), -1);
+  ProbeCell off;
+  off.options.probe = {};
+  off.Begin();
+  off.Live(700);
+  for (const double n : needed(off.uplink.Windows())) EXPECT_EQ(n, -1);
+}
+
 }  // namespace
 }  // namespace taut

@@ -80,6 +80,12 @@ std::optional<double> AgentTask::recent_peak() const {
   return both > 0 ? std::optional(both) : std::nullopt;
 }
 
+void PutNeeded(AgentTask& task, std::span<NodeWindow> closed) {
+  if (closed.empty() || !task.probe.has_value()) return;
+  const std::optional<double> most = task.probe->TakeMostNeeded(task.probe_read.at_us);
+  if (most.has_value()) closed.front().figures.memory_needed_bytes = static_cast<float>(*most);
+}
+
 LimitWrites WritesFor(const TaskRule& rule, Resource r, std::optional<double> limit,
                       std::optional<double> current) {
   if (r == Resource::kCpu) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -128,6 +129,9 @@ struct AgentTask {
   void NotePeak(std::optional<double> memory, int64_t now_us, int64_t span_us);
   std::optional<double> recent_peak() const;
 };
+
+// The probe's result with a window that has just closed, the first of these: no step was made in the others.
+void PutNeeded(AgentTask& task, std::span<NodeWindow> closed);
 
 using LimitWrites = std::vector<std::pair<LimitKind, std::optional<double>>>;
 

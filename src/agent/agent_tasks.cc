@@ -259,6 +259,7 @@ void Agent::RemoveTask(uint64_t id, const NodeTime& now) {
   AgentTask& task = *it->second;
   std::vector<NodeWindow> last;
   task.meter.CloseAll(last);
+  PutNeeded(task, last);
   for (const NodeWindow& w : last) *of_departed_[w.window].add_tasks() = WindowMessage(task, w);
   const Name name{task.found.job, task.found.task};
   const uint64_t kills = task.ooms.End(now.steady_us);

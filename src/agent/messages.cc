@@ -71,6 +71,7 @@ pb::TaskWindow WindowMessage(const AgentTask& task, const NodeWindow& window) {
     const std::optional<double> needed = task.probe->needed(task.probe_read.at_us);
     if (needed.has_value()) out.set_memory_needed_bytes(static_cast<float>(*needed));
   }
+  if (f.memory_needed_bytes >= 0) out.set_memory_needed_peak_bytes(f.memory_needed_bytes);
   const int64_t begin_us = window.window.start_s() * kMicrosPerSecond;
   const auto limit = [&](Resource r) {
     return static_cast<float>(task.of(r).mover.current().value_or(0));  // before the kernel's rounding

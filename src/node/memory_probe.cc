@@ -14,6 +14,8 @@ constexpr int64_t kBlindIntervals = 10;
 // Readings further apart than an interval, and than this, are a gap.
 constexpr int64_t kGapUs = 5'000'000;
 constexpr int kMostGaps = 3;
+// What a task ran within is confirmed by an interval within this times it.
+constexpr double kConfirms = 1.1;
 
 }  // namespace
 
@@ -23,21 +25,78 @@ std::optional<double> MemoryProbe::needed(int64_t now_us) const {
 }
 
 void MemoryProbe::Drop() {
+  ForgetLimit();
+  span_.is_whole = false;  // no step may be made for a while
+}
+
+void MemoryProbe::ForgetLimit() {
+  // One raise is part of finding a need; after several in a row it is not known.
+  if (raised_.has_value()) {
+    if (IsGrowing() || !ran_within_.has_value()) ForgetRun();
+    if (ran_within_.has_value()) ran_within_ = std::max(*ran_within_, *limit_);
+    raised_.reset();
+  }
   limit_.reset();
   memory_max_.reset();
   before_.reset();
   integral_us_ = 0;
   backoffs_ = gaps_ = 0;
+  is_carried_ = ran_within_.has_value();
+}
+
+void MemoryProbe::ForgetRun() {
+  ran_within_.reset();
+  raised_.reset();
+  is_carried_ = false;
+  span_.is_whole = false;
+}
+
+bool MemoryProbe::IsRunKnown(int64_t now_us) const {
+  return ran_within_.has_value() && now_us - ran_us_ <= kCarriedUs;
+}
+
+// An interval without too much stall.
+void MemoryProbe::NoteRunWithin(double within, int64_t now_us) {
+  const bool is_known = IsRunKnown(now_us);
+  // Memory that came back while no limit was in force is not yet known to be needed.
+  const bool is_confirmed =
+      !is_carried_ || !is_known || raised_.has_value() || within <= *ran_within_ * kConfirms;
+  if (!is_confirmed) return;
+  if (is_known && within > *ran_within_) span_.most = std::max(span_.most, within);
+  if (raised_.has_value()) span_.most = std::max(span_.most, within);
+  ran_within_ = within;
+  ran_us_ = now_us;
+  raised_.reset();
+  is_carried_ = false;
+}
+
+std::optional<double> MemoryProbe::TakeMostNeeded(int64_t now_us) {
+  const Span span = std::exchange(span_, Span());
+  if (!span.has_steps || !span.is_whole || IsGrowing() || !IsRunKnown(now_us)) return std::nullopt;
+  const double allowed = raised_.has_value() ? *limit_ : 0;
+  return std::max({span.most, *ran_within_, allowed});
+}
+
+ProbeStep MemoryProbe::Step(const ProbeReading& reading, int64_t now_us) {
+  if (reading.usage.has_value()) {
+    interval_peak_ = std::max(interval_peak_, *reading.usage);
+    if (raised_.has_value()) raised_ = std::max(*raised_, *reading.usage);
+  }
+  const ProbeStep step = Move(reading, now_us);
+  span_.has_steps = true;
+  if (!IsRunKnown(now_us) && !limit_.has_value()) span_.is_whole = false;
+  return step;
 }
 
 ProbeStep MemoryProbe::Release() {
   const bool was_set = limit_.has_value();
-  Drop();
+  ForgetLimit();
   return {was_set ? ProbeStep::Kind::kRelease : ProbeStep::Kind::kNone, 0};
 }
 
 void MemoryProbe::RestartInterval(int64_t now_us) {
   integral_us_ = 0;
+  interval_peak_ = 0;
   since_us_ = now_us;
 }
 
@@ -60,7 +119,7 @@ ProbeStep MemoryProbe::Scale(double factor, const ProbeReading& reading) {
   return {ProbeStep::Kind::kSet, scaled};
 }
 
-ProbeStep MemoryProbe::Step(const ProbeReading& reading, int64_t now_us) {
+ProbeStep MemoryProbe::Move(const ProbeReading& reading, int64_t now_us) {
   if (!reading.stall_us.has_value() || !reading.usage.has_value()) {
     total_us_.reset();
     const bool is_blind = read_us_.has_value() && now_us - *read_us_ > kBlindIntervals * options_.interval_us;
@@ -71,6 +130,7 @@ ProbeStep MemoryProbe::Step(const ProbeReading& reading, int64_t now_us) {
   if (total_before.has_value() && *reading.stall_us < *total_before) {
     is_found_ = false;
     needed_.reset();
+    ForgetRun();  // of another start
     return Release();
   }
   if (!limit_.has_value()) return Begin(reading, now_us);
@@ -113,6 +173,7 @@ ProbeStep MemoryProbe::BackOff(const ProbeReading& reading, int64_t now_us) {
   is_found_ = true;
   // What the task ran within before, or else what it has outgrown.
   NoteNeeded(std::max(needed_.value_or(0), before_.value_or(*limit_)), now_us);
+  raised_ = std::max({raised_.value_or(0), *reading.usage, before_.value_or(*limit_)});
   before_.reset();
   const double error = integral_us_ / options_.target_us;
   const double share = error / options_.coeff_backoff;
@@ -122,6 +183,7 @@ ProbeStep MemoryProbe::BackOff(const ProbeReading& reading, int64_t now_us) {
     // It stalled whatever the limit was: what was found says nothing.
     is_found_ = false;
     needed_.reset();
+    ForgetRun();
     return Release();
   }
   return Scale(std::min(share * share * options_.max_backoff, options_.max_backoff), reading);
@@ -132,6 +194,9 @@ ProbeStep MemoryProbe::Tighten(const ProbeReading& reading, int64_t now_us) {
   const double within = std::min(*limit_, *reading.usage);
   is_found_ |= *limit_ <= options_.min_bytes;
   if (is_found_) NoteNeeded(std::min(needed_.value_or(within), within), now_us);
+  // After a raise the highest usage since then, so that a burst which has ended counts, too.
+  const double peak = std::max({interval_peak_, *reading.usage, raised_.value_or(0)});
+  NoteRunWithin(std::min(*limit_, peak), now_us);
   const double error = options_.target_us / std::max(integral_us_, 1.0);
   const double share = error / options_.coeff_probe;
   before_ = within;

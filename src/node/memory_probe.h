@@ -62,17 +62,31 @@ class MemoryProbe {
   // What the task needs: it ran one interval within it at or below the target, and did not within less. Absent:
   // not found yet, or not confirmed in the last 300 s.
   std::optional<double> needed(int64_t now_us) const;
+  // For a window that is over: the most that the task needed at any time since the last call, by steps in between.
+  // What a raise allowed counts as needed, so that a task which grows or bursts is followed as its usage is; where
+  // only lowering happened it is the least that the task ran within. What was known holds on for kCarriedUs while
+  // the limit is not in force, or begins again at a higher usage. Absent: no step; raises in a row that no
+  // interval has confirmed yet; or a time in which nothing was known and no limit was in force.
+  std::optional<double> TakeMostNeeded(int64_t now_us);
+  static constexpr int64_t kCarriedUs = 1'800'000'000;
 
  private:
+  ProbeStep Move(const ProbeReading& reading, int64_t now_us);
   ProbeStep Begin(const ProbeReading& reading, int64_t now_us);
   ProbeStep BackOff(const ProbeReading& reading, int64_t now_us);
   ProbeStep Tighten(const ProbeReading& reading, int64_t now_us);
   ProbeStep Release();
+  void ForgetLimit();
   // The limit scaled by 1 + factor, in whole pages and within its bounds.
   ProbeStep Scale(double factor, const ProbeReading& reading);
   double Bounded(double bytes, const ProbeReading& reading) const;
   void RestartInterval(int64_t now_us);
   void NoteNeeded(double bytes, int64_t now_us);
+  bool IsRunKnown(int64_t now_us) const;
+  void NoteRunWithin(double within, int64_t now_us);
+  void ForgetRun();
+  // Raises in a row, the last of which no interval has confirmed.
+  bool IsGrowing() const { return raised_.has_value() && backoffs_ > 1; }
 
   ProbeOptions options_;
   std::optional<double> limit_;
@@ -90,6 +104,17 @@ class MemoryProbe {
   bool is_found_ = false;  // lowering has met resistance, or the minimum
   std::optional<double> needed_;
   int64_t needed_us_ = 0;  // when it was found or confirmed
+
+  // For TakeMostNeeded. What the task ran within, and when; carried: not yet by the limit that is in force.
+  std::optional<double> ran_within_;
+  int64_t ran_us_ = 0;
+  bool is_carried_ = false;
+  double interval_peak_ = 0;      // usage since the last step up or down
+  std::optional<double> raised_;  // the highest usage since a raise that no interval has confirmed
+  struct Span {
+    bool has_steps = false, is_whole = true;
+    double most = 0;  // of what was more than before
+  } span_;
 };
 
 }  // namespace taut
