@@ -1,5 +1,5 @@
-// Pods of one workload that are jobs apart, since they need different amounts: those of a DaemonSet by the group of
-// their node, those of a StatefulSet by their ordinal. No I/O.
+// Pods of one workload that are jobs apart, since they need different amounts: those of a DaemonSet by the group
+// of their node, those of a StatefulSet by their ordinal. No I/O.
 //
 // The group stands in the job's name: "logging/daemonset/fluentd@large/app", "shop/statefulset/db@0/app". Pods of
 // no group are the job without one.

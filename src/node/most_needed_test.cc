@@ -115,7 +115,7 @@ TEST(MostNeeded, IsAbsentWhereItIsNotKnownForTheWholeWindow) {
   EXPECT_EQ(stalls.Window(), std::nullopt) << "it rests";
 }
 
-// A change of memory.max, or readings that come too late, release the limit; memory that comes back then is no need.
+// A change of memory.max, or readings that come too late, release the limit: memory that comes back is no need.
 TEST(MostNeeded, IsCarriedOverAPauseForHalfAnHourAtMost) {
   Held p = Settled();
   const double before = *p.Window();

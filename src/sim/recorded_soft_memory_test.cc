@@ -97,8 +97,8 @@ TEST(RecordedSoftMemory, TasksThatStayGiveWhatMadeMachinesGive) {
   EXPECT_EQ(recorded->recorded.without_capacity, uint64_t{kTraceDays} * kWindowsPerDay);
 }
 
-// Two tasks of 400 MiB on a machine of 1,000, which has 700 for two days: one goes, and comes back with the memory.
-// By "limit" alone they might use 4 GiB.
+// Two tasks of 400 MiB on a machine of 1,000, which has 700 for two days: one goes, and comes back with the
+// memory. By "limit" alone they might use 4 GiB.
 TEST(RecordedSoftMemory, MemoryIsAtMostTheCapacityWhichChanges) {
   const auto steady = [](int32_t) { return 400.0; };
   MadeDays source = JobsUsing({steady, steady});
