@@ -30,8 +30,8 @@ taut_precompiled(taut_test_pch HEADERS ${pch_headers} <gmock/gmock.h> <gtest/gte
 # long: they are compiled without optimisation too.
 set(plain_options "")
 set(plain_pch taut_pch)
-set(plain_rooms actuate agent analysis backfill cgroup config docker economy json kubernetes load net node oidc quota
-                replicas wire)
+set(plain_rooms actuate agent analysis backfill cgroup config docker economy json kubernetes load net node oidc parquet
+                quota replicas wire)
 # Rooms that no fuzzer links, and the programs.
 set(program_pch taut_pch)
 set(program_rooms api capacity cli machines report)

@@ -7,7 +7,7 @@
 #include "api/bills.h"
 #include "api/parameters.h"
 #include "base/strings.h"
-#include "economy/focus_csv.h"
+#include "economy/focus_file.h"
 
 namespace taut {
 namespace {
@@ -130,22 +130,25 @@ void PutBillHead(const AccountBill& of, std::span<const GroupBill* const> groups
 
 // The charges of every job of the groups; refused above kMostFocusBytes.
 HttpResponse FocusResponse(const AccountBill& of, std::span<const GroupBill* const> groups,
-                           const PriceSheet& sheet, const BilledMonth& month) {
+                           const PriceSheet& sheet, const BilledMonth& month, FocusFormat format) {
   constexpr size_t kMostFocusBytes = size_t{128} << 20;
-  const FocusCsv csv(
-      sheet, {month.from.start_s(), month.end.start_s(), of.counted_from.start_s(), month.to.start_s()});
-  std::string out(FocusCsv::Header());
+  std::string out;
+  const std::unique_ptr<FocusFile> file = OpenFocusFile(
+      format, sheet,
+      {month.from.start_s(), month.end.start_s(), of.counted_from.start_s(), month.to.start_s()},
+      [&out](std::string_view bytes) { out += bytes; });
   for (const GroupBill* group : groups) {
     for (const JobBill& job : std::span(of.bill.jobs).subspan(group->first_job, group->jobs)) {
-      out += csv.RowsOf(job, of.jobs[job.job], of.groups[job.group]);
+      file->Add(job, of.jobs[job.job], of.groups[job.group]);
       if (out.size() > kMostFocusBytes) {
         return ErrorResponse(413, StrCat("the rows of this month take more than ", kMostFocusBytes >> 20,
                                          " MiB: ask for the groups one by one, with group="));
       }
     }
   }
+  if (const absl::Status s = file->Finish(); !s.ok()) return ErrorResponse(s);
   HttpResponse response;
-  response.content_type = "text/csv; charset=utf-8";
+  response.content_type = RowOf(format).content_type;
   response.body = std::move(out);
   return response;
 }
@@ -174,8 +177,9 @@ HttpResponse Api::Bills(const HttpRequest& request, const Reach& reach) {
   if (absl::Status s = OnlyParameters(request, {"month", "group", "limit", "format"}); !s.ok())
     return ErrorResponse(s);
   const std::string format = TextParameter(request, "format"), group_name = TextParameter(request, "group");
-  if (!format.empty() && format != "json" && format != "focus")
-    return ErrorResponse(400, StrCat("invalid format=", format, ": expected json or focus"));
+  const std::optional<FocusFormat> focus = FocusFormatNamed(format);
+  if (!format.empty() && format != "json" && !focus.has_value())
+    return ErrorResponse(400, StrCat("invalid format=", format, ": expected json, focus or focus-parquet"));
   if (options_.pricing == nullptr)
     return ErrorResponse(404, "no price file is configured: prices.file names none");
   const absl::StatusOr<int64_t> limit = IntParameter(request, "limit", 100, 1, 10'000);
@@ -194,9 +198,9 @@ HttpResponse Api::Bills(const HttpRequest& request, const Reach& reach) {
       groups, [&](const GroupBill* group) { return made->groups[group->group] == group_name; });
   if (!group_name.empty() && found == groups.end())
     return ErrorResponse(404, StrCat("group \"", group_name, "\" has no bill in this month"));
-  if (format == "focus") {
+  if (focus.has_value()) {
     if (!group_name.empty()) groups = {*found};
-    return FocusResponse(*made, groups, pricing.sheet, *month);
+    return FocusResponse(*made, groups, pricing.sheet, *month, *focus);
   }
   JsonWriter json;
   json.BeginObject();

@@ -16,7 +16,7 @@
 #include "cli/outputs.h"
 #include "cli/terminal.h"
 #include "config/price_file.h"
-#include "economy/focus_csv.h"
+#include "economy/focus_file.h"
 #include "economy/what_if.h"
 #include "fmt/format.h"
 #include "model/units.h"
@@ -55,6 +55,8 @@ absl::Status Check(const BillArgs& args) {
     return absl::InvalidArgumentError(StrCat("--by: \"", args.by, "\": expected group, tier or job"));
   if (args.job.empty() != args.what_if.empty())
     return absl::InvalidArgumentError("--job and --what-if belong together: one of them is missing");
+  if (const absl::Status s = FocusFormatOf(args.focus).status(); !s.ok())
+    return absl::InvalidArgumentError(StrCat("--focus: ", Message(s)));
   return absl::OkStatus();
 }
 
@@ -301,10 +303,14 @@ absl::Status WriteFiles(const BillArgs& args, const Pricing& pricing, const Load
                         const Bills& bills, OutputFile* focus, OutputFile* json) {
   if (focus != nullptr) {
     const BillPeriod& period = bills.period;
-    const FocusCsv csv(pricing.sheet, {period.start_s, period.end_s, period.start_s, period.end_s});
-    focus->Append(FocusCsv::Header());
+    const absl::StatusOr<FocusFormat> format = FocusFormatOf(args.focus);
+    if (!format.ok()) return format.status();
+    const std::unique_ptr<FocusFile> rows =
+        OpenFocusFile(*format, pricing.sheet, {period.start_s, period.end_s, period.start_s, period.end_s},
+                      [focus](std::string_view bytes) { focus->Append(bytes); });
     for (const JobBill& job : bills.owner.jobs)
-      focus->Append(csv.RowsOf(job, trace.jobs()[job.job].name, bills.groups[job.group]));
+      rows->Add(job, trace.jobs()[job.job].name, bills.groups[job.group]);
+    if (absl::Status s = rows->Finish(); !s.ok()) return s;
     if (absl::Status s = focus->Close(); !s.ok()) return s;
   }
   if (json == nullptr) return absl::OkStatus();

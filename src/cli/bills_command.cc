@@ -5,6 +5,7 @@
 #include "cli/connection.h"
 #include "cli/outputs.h"
 #include "cli/terminal.h"
+#include "economy/focus_file.h"
 #include "model/units.h"
 
 namespace taut {
@@ -76,14 +77,18 @@ std::string BillsText(const Json& page, bool one_group) {
 
 // The file is there whole, or as it was.
 absl::Status WriteFocus(HttpClient& client, const BillsArgs& args, std::vector<QueryParameter> query) {
-  query.push_back({"format", "focus"});
+  const absl::StatusOr<FocusFormat> format = FocusFormatOf(args.focus);
+  if (!format.ok()) return absl::InvalidArgumentError(StrCat("--focus: ", Message(format.status())));
+  const FocusFormatInfo& wanted = RowOf(*format);
+  query.push_back({"format", std::string(wanted.name)});
   const absl::StatusOr<HttpResponse> answer = client.Get("/api/v1/bills" + FormatQuery(query));
   if (!answer.ok()) return answer.status();
   if (absl::Status s = CheckAnswer(client, *answer); !s.ok()) return s;
   if (const std::string* type = answer->header("Content-Type");
-      type == nullptr || !type->starts_with("text/csv")) {
-    return absl::FailedPreconditionError(
-        StrCat(client.base_url(), ": the response is not CSV; check that this is a tautd of this version"));
+      type == nullptr || !type->starts_with(wanted.content_type.substr(0, wanted.content_type.find(';')))) {
+    return absl::FailedPreconditionError(StrCat(client.base_url(), ": the response is not ",
+                                                wanted.content_type,
+                                                "; check that this is a tautd of this version"));
   }
   if (args.focus == "-") {
     Print(answer->text());

@@ -9,7 +9,8 @@ const char* const kBillHelp =
     "  taut bill cell.csv.gz --prices prices.yaml\n"
     "  taut bill cell.csv.gz --prices prices.yaml --recommender moving_window --by tier\n"
     "  taut bill cell.csv.gz --prices prices.yaml --job shop/web --what-if tier=batch --what-if hours=0.5\n"
-    "  taut bill cell.csv.gz --prices prices.yaml --focus bill.csv --output json";
+    "  taut bill cell.csv.gz --prices prices.yaml --focus bill.csv --output json\n"
+    "  taut bill cell.csv.gz --prices prices.yaml --focus bill.parquet";
 
 void AddBill(CLI::App& verb, BillArgs& args) {
   verb.get_option("paths")->required();
@@ -32,7 +33,9 @@ void AddBill(CLI::App& verb, BillArgs& args) {
                   "times this), "
                   "hours=SHARE (of its time); may be repeated")
       ->type_name("KEY=VALUE");
-  verb.add_option("--focus", args.focus, "write the charges as FOCUS 1.0 CSV to this file")
+  verb.add_option(
+          "--focus", args.focus,
+          "write the charges as FOCUS 1.0 to this file: Parquet if its name ends in .parquet, else CSV")
       ->type_name("FILE");
   verb.add_option("--json", args.json, "write the result as JSON, with all jobs, to this file")
       ->type_name("FILE");

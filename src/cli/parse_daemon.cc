@@ -93,6 +93,7 @@ constexpr const char* kBillsHelp =
     "  taut bills\n"
     "  taut bills --month 2026-11 --group search\n"
     "  taut bills --month 2026-10 --focus october.csv\n"
+    "  taut bills --month 2026-10 --focus october.parquet\n"
     "  taut bills --output json";
 constexpr const char* kRequestsHelp =
     "Quota of a running tautd (quota.file) and requests for it. Actions:\n"
@@ -385,8 +386,10 @@ void DaemonVerbs::AddBills(CLI::App& app) {
       ->type_name("MONTH");
   app.add_option("--group", a.group, "the lines and jobs of this group");
   AddLimit(app, a.limit, "maximum number of groups, or of jobs of the group", 10'000);
-  app.add_option("--focus", a.focus,
-                 "write the charges of every job as CSV in the FOCUS format here, instead; - is stdout")
+  app.add_option(
+         "--focus", a.focus,
+         "write the charges of every job in the FOCUS format here, instead: Parquet if the name ends in "
+         ".parquet, else CSV; - is CSV to stdout")
       ->type_name("FILE");
   AddDaemon(app, a.daemon);
 }

@@ -48,7 +48,7 @@ TEST(FocusCsv, EveryRowHasTheColumnsOfTheHeader) {
                        .amount = {30'000},
                        .credit = {10'000}});
   job.sums.idle = {1};
-  const FocusCsv csv(sheet, {0, 30 * kFocusDay, kFocusDay, 2 * kFocusDay});
+  FocusCsv csv(sheet, {0, 30 * kFocusDay, kFocusDay, 2 * kFocusDay});
   const auto head = FieldsOf(FocusCsv::Header()), rows = FieldsOf(csv.RowsOf(job, "shop/web", "shop"));
   ASSERT_EQ(rows.size(), 3U);
   std::map<std::string, std::string> first;
@@ -86,7 +86,7 @@ TEST(FocusCsv, BilledCostAddsUpToTheBillOfRandomCases) {
     const BillCase c = RandomBillCase(rng, kRules);
     const absl::StatusOr<Bill> bill = c.Make();
     if (!bill.ok()) continue;
-    const FocusCsv csv(c.sheet, {0, BillCase::kSeconds, 0, BillCase::kSeconds});
+    FocusCsv csv(c.sheet, {0, BillCase::kSeconds, 0, BillCase::kSeconds});
     Money sum;
     for (const JobBill& job : bill->jobs) {
       Money of_job;

@@ -1,0 +1,21 @@
+// Numbers of Parquet's metadata, as its specification assigns them.
+#pragma once
+
+#include <cstdint>
+
+namespace taut::parquet_format {
+
+// Type
+inline constexpr int32_t kInt64 = 2, kByteArray = 6, kFixedBytes = 7;
+// FieldRepetitionType
+inline constexpr int32_t kRequired = 0, kOptional = 1;
+// ConvertedType
+inline constexpr int32_t kUtf8 = 0, kDecimal = 5, kTimestampMillis = 9;
+// Encoding
+inline constexpr int32_t kPlain = 0, kRle = 3, kRleDictionary = 8;
+// CompressionCodec
+inline constexpr int32_t kZstd = 6;
+// PageType
+inline constexpr int32_t kDataPage = 0, kDictionaryPage = 2;
+
+}  // namespace taut::parquet_format
