@@ -1,9 +1,7 @@
 #include "programs/agent_port.h"
 
-#include <fstream>
-#include <sstream>
-
 #include "base/strings.h"
+#include "programs/reopened_port.h"
 
 namespace taut {
 namespace {
@@ -26,11 +24,8 @@ absl::StatusOr<Read> ReadAll(const AgentsConfig& config) {
   out.options.certificate_file = config.certificate_file;
   out.options.key_file = config.key_file;
   out.options.client_ca_file = config.client_ca_file;
-  for (const std::string* file : {&config.certificate_file, &config.key_file, &config.client_ca_file}) {
-    std::ostringstream text;
-    if (!file->empty()) text << std::ifstream(*file).rdbuf();
-    StrAppend(&out.secrets, "\n\n", text.str());
-  }
+  StrAppend(&out.secrets, "\n\n",
+            TextOfFiles({&config.certificate_file, &config.key_file, &config.client_ca_file}));
   return out;
 }
 
@@ -70,28 +65,21 @@ absl::StatusOr<bool> AgentPort::Reload(const AgentsConfig& config) {
   absl::StatusOr<Read> read = ReadAll(wanted);
   if (!read.ok()) return read.status();
   if (read->secrets == secrets_) return false;
-  AgentServerOptions trial = read->options;
-  // Whether they would work for the real addresses, tried on a free one.
-  for (std::string& address : trial.listen) {
-    const absl::StatusOr<ListenAddress> parsed = ParseListenAddress(address);
-    if (!parsed.ok()) return parsed.status();
-    address = parsed->host.find(':') == std::string::npos ? StrCat(parsed->host, ":0")
-                                                          : StrCat("[", parsed->host, "]:0");
-  }
-  NoListener no_listener;
-  absl::StatusOr<std::unique_ptr<AgentServer>> tried = AgentServer::Start(trial, &no_listener);
-  if (!tried.ok()) return tried.status();
-  (*tried)->Stop();
-  // The first address may have had any free port: it keeps the one it got.
   AgentServerOptions options = read->options;
-  const absl::StatusOr<ListenAddress> first = ParseListenAddress(options.listen.front());
-  if (first.ok() && first->port == 0) {
-    options.listen.front() = first->host.find(':') == std::string::npos
-                                 ? StrCat(first->host, ":", port())
-                                 : StrCat("[", first->host, "]:", port());
-  }
-  Current()->Stop();
-  if (absl::Status s = Open(options); !s.ok()) return s;
+  NoListener no_listener;
+  const auto attempt = [&](const Addresses& listen) {
+    options.listen = listen;
+    const absl::StatusOr<std::unique_ptr<AgentServer>> tried = AgentServer::Start(options, &no_listener);
+    if (tried.ok()) (*tried)->Stop();
+    return tried.status();
+  };
+  const auto open = [&](const Addresses& listen) {
+    options.listen = listen;
+    return Open(options);
+  };
+  const absl::Status reopened = ReopenPort(
+      wanted.listen, port(), {.attempt = attempt, .stop = [this] { Current()->Stop(); }, .open = open});
+  if (!reopened.ok()) return reopened;
   config_ = wanted;
   secrets_ = std::move(read->secrets);
   return true;

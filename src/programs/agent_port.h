@@ -17,8 +17,8 @@ class AgentPort final : public AgentServer {
   ~AgentPort() override { AgentPort::Stop(); }
 
   // Reads the files that `config` names. If what is in them has changed, the port is closed and opened again:
-  // agents connect anew and keep what they have to tell meanwhile. True: so it was. Not OK: all is as before.
-  // Addresses stay.
+  // agents connect anew and keep what they have to tell meanwhile. True: so it was. Not OK: all is as before,
+  // unless the error says that the port is closed. Addresses stay.
   absl::StatusOr<bool> Reload(const AgentsConfig& config);
 
   bool Send(SessionId session, taut::agent::v1::ToAgent message) override {

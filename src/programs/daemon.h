@@ -69,6 +69,7 @@ class Daemon {
   absl::Status StartControl();
   absl::Status StartServer(const std::string& config_path);
   absl::Status StartQuotaPort(const ServerOptions& server);
+  void ReloadQuotaPort(const QuotaGrpcConfig& config, const ServerOptions& server);
   absl::Status StartActs();
   absl::Status StartAgents();
   absl::Status StartExternalScaler();

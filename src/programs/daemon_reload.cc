@@ -21,10 +21,25 @@ bool IsQuotaRule(std::string_view key) {
 // Taken over without a restart.
 bool IsReloaded(std::string_view key, bool tls_stays) {
   return key.starts_with("migration.") || key.starts_with("server.tokens.") || key == "agents.tokens_file" ||
-         key == "server.oidc.bindings" || key.starts_with("agents.tls.") || (tls_stays && IsTls(key));
+         key == "server.oidc.bindings" || key.starts_with("agents.tls.") ||
+         key.starts_with("quota.grpc.tls.") || (tls_stays && IsTls(key));
+}
+
+void LogKept(std::string_view what, const absl::Status& status) {
+  ActionLog::Warn("reload_failed", {{"what", what}, {"error", Message(status)}, {"kept", "as before"}});
 }
 
 }  // namespace
+
+void Daemon::ReloadQuotaPort(const QuotaGrpcConfig& config, const ServerOptions& server) {
+  if (quota_port_ == nullptr) return;
+  const absl::StatusOr<bool> again = quota_port_->Reload(config, server);
+  if (!again.ok()) return LogKept("certificates of quota.grpc", again.status());
+  const std::vector<std::string> listen = config_.quota_grpc.listen;
+  config_.quota_grpc = config;
+  config_.quota_grpc.listen = listen;
+  if (*again) ActionLog::Info("quota_port_reopened", {{"reason", "its certificates changed"}});
+}
 
 void Daemon::Reload(const DaemonConfig& config) {
   control_->Reload(LiveSettingsOf(config));
@@ -35,9 +50,6 @@ void Daemon::Reload(const DaemonConfig& config) {
 
   std::string taken_parts = "rules, defaults, migration, recommenders";
   const auto took = [&](std::string_view part) { StrAppend(&taken_parts, ", ", part); };
-  const auto failed = [](std::string_view what, const absl::Status& status) {
-    ActionLog::Warn("reload_failed", {{"what", what}, {"error", Message(status)}, {"kept", "as before"}});
-  };
   const bool tls_stays = config_.server.options.has_tls() == config.server.options.has_tls();
   ServerConfig server = config.server;
   server.options.listen = config_.server.options.listen;  // a restart would change these
@@ -62,10 +74,7 @@ void Daemon::Reload(const DaemonConfig& config) {
   if (taken.ok()) {
     took("tokens and certificates of the server");
     config_.server.oidc.bindings = config.server.oidc.bindings;
-    if (quota_port_ != nullptr && !quota_port_->Reload(config_.quota_grpc, *options)) {
-      ActionLog::Warn("restart_needed", {{"key", "quota.grpc.tls"},
-                                         {"reason", "its files changed; they are read when tautd starts"}});
-    }
+    ReloadQuotaPort(config.quota_grpc, *options);
     config_.server.writer_tokens_file = config.server.writer_tokens_file;
     config_.server.group_tokens_file = config.server.group_tokens_file;
     config_.server.reader_tokens_file = config.server.reader_tokens_file;
@@ -77,7 +86,7 @@ void Daemon::Reload(const DaemonConfig& config) {
       config_.server.options.client_ca_file = config.server.options.client_ca_file;
     }
   } else {
-    failed("tokens and certificates of the server", taken);
+    LogKept("tokens and certificates of the server", taken);
   }
   if (agent_server_ != nullptr) {
     const absl::StatusOr<bool> again = agent_server_->Reload(config.agents);
@@ -88,7 +97,7 @@ void Daemon::Reload(const DaemonConfig& config) {
       config_.agents.listen = listen;
       if (*again) ActionLog::Info("agents_port_reopened", {{"reason", "its tokens or certificates changed"}});
     } else {
-      failed("tokens and certificates of agents", again.status());
+      LogKept("tokens and certificates of agents", again.status());
     }
   }
   if (quota_ != nullptr && !config.quota.file.empty()) {
@@ -99,7 +108,7 @@ void Daemon::Reload(const DaemonConfig& config) {
       config_.quota.tier = config.quota.tier;
       config_.quota.default_tier = config.quota.default_tier;
     } else {
-      failed("quota", s);
+      LogKept("quota", s);
     }
   }
   // After the quota, whose groups they pay for.
@@ -112,7 +121,7 @@ void Daemon::Reload(const DaemonConfig& config) {
       took("budgets");
       config_.budgets.file = config.budgets.file;
     } else {
-      failed("budgets", s);
+      LogKept("budgets", s);
     }
   }
   ActionLog::Info("configuration_reloaded", {{"taken", taken_parts}});

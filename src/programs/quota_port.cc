@@ -3,54 +3,108 @@
 #include <utility>
 
 #include "base/strings.h"
-#include "programs/whole_file.h"
+#include "programs/reopened_port.h"
 
 namespace taut {
 namespace {
 
-// What is in the TLS files; "" of one that cannot be read.
 std::string TlsOf(const QuotaGrpcConfig& config) {
-  std::string out;
-  for (const std::string* file : {&config.certificate_file, &config.key_file, &config.client_ca_file})
-    StrAppend(&out, file->empty() ? "" : ReadWhole(*file).value_or(""), "\n");
+  return TextOfFiles({&config.certificate_file, &config.key_file, &config.client_ca_file});
+}
+
+AdmissionServerOptions OptionsOf(const QuotaGrpcConfig& config, const ServerOptions& server) {
+  AdmissionServerOptions out;
+  out.listen = config.listen;
+  out.access = server;
+  out.access.certificate_file = config.certificate_file;
+  out.access.key_file = config.key_file;
+  out.access.client_ca_file = config.client_ca_file;
   return out;
+}
+
+AdmissionServerCounts SumOf(const AdmissionServerCounts& a, const AdmissionServerCounts& b) {
+  return {.answered = a.answered + b.answered,
+          .rejected = a.rejected + b.rejected,
+          .failed = a.failed + b.failed,
+          .rejected_connections = a.rejected_connections + b.rejected_connections};
+}
+
+absl::Status Named(const absl::Status& status) {
+  return status.ok() ? status : absl::Status(status.code(), StrCat("quota.grpc: ", Message(status)));
 }
 
 }  // namespace
 
-QuotaPort::QuotaPort(std::string client_ca_file, std::function<HttpResponse(const HttpRequest&)> handle)
-    : client_ca_file_(std::move(client_ca_file)), handle_(std::move(handle)) {}
+QuotaPort::QuotaPort(QuotaGrpcConfig config, std::function<HttpResponse(const HttpRequest&)> handle)
+    : config_(std::move(config)), handle_(std::move(handle)) {}
 
 absl::StatusOr<std::unique_ptr<QuotaPort>> QuotaPort::Start(
     const QuotaGrpcConfig& config, const ServerOptions& server,
     std::function<HttpResponse(const HttpRequest&)> handle) {
-  AdmissionServerOptions options;
-  options.listen = config.listen;
-  options.access = server;
-  options.access.certificate_file = config.certificate_file;
-  options.access.key_file = config.key_file;
-  options.access.client_ca_file = config.client_ca_file;
-  std::unique_ptr<QuotaPort> port(new QuotaPort(config.client_ca_file, std::move(handle)));
+  std::unique_ptr<QuotaPort> port(new QuotaPort(config, std::move(handle)));
   port->tls_ = TlsOf(config);
-  (void)port->Reload(config, server);
-  const auto answer = [p = port.get()](HttpRequest request, const std::optional<std::string>& name) {
-    return p->Answer(std::move(request), name);
-  };
-  absl::StatusOr<std::unique_ptr<AdmissionServer>> grpc = AdmissionServer::Start(options, answer);
-  if (!grpc.ok()) return absl::Status(grpc.status().code(), StrCat("quota.grpc: ", Message(grpc.status())));
-  port->grpc_ = *std::move(grpc);
+  port->SetAccess(server, config.client_ca_file);
+  if (absl::Status s = Named(port->Open(OptionsOf(config, server))); !s.ok()) return s;
   return port;
 }
 
-bool QuotaPort::Reload(const QuotaGrpcConfig& config, const ServerOptions& server) {
+absl::Status QuotaPort::Open(const AdmissionServerOptions& options) {
+  absl::StatusOr<std::unique_ptr<AdmissionServer>> grpc =
+      AdmissionServer::Start(options, [this](HttpRequest request, const std::optional<std::string>& name) {
+        return Answer(std::move(request), name);
+      });
+  if (!grpc.ok()) return grpc.status();
+  const std::lock_guard lock(mutex_);
+  if (grpc_ != nullptr) ended_ = SumOf(ended_, grpc_->counts());
+  grpc_ = *std::move(grpc);
+  return absl::OkStatus();
+}
+
+void QuotaPort::SetAccess(const ServerOptions& server, const std::string& client_ca_file) {
   ServerOptions of_port = server;
-  of_port.client_ca_file = client_ca_file_;
+  of_port.client_ca_file = client_ca_file;
   auto access = std::make_shared<const Access>(of_port);
-  {
-    const std::lock_guard lock(mutex_);
-    access_ = std::move(access);
+  const std::lock_guard lock(mutex_);
+  access_ = std::move(access);
+}
+
+absl::StatusOr<bool> QuotaPort::Reload(const QuotaGrpcConfig& config, const ServerOptions& server) {
+  SetAccess(server, config_.client_ca_file);
+  QuotaGrpcConfig wanted = config;
+  wanted.listen = config_.listen;
+  std::string tls = TlsOf(wanted);
+  const bool changed = tls != tls_;
+  if (changed) {
+    AdmissionServerOptions options = OptionsOf(wanted, server);
+    // Clients do not know its port.
+    const auto not_open = [](const HttpRequest&, const std::optional<std::string>&) {
+      return ErrorResponse(503, "not open yet");
+    };
+    const auto attempt = [&](const Addresses& listen) {
+      options.listen = listen;
+      const absl::StatusOr<std::unique_ptr<AdmissionServer>> tried =
+          AdmissionServer::Start(options, not_open);
+      if (tried.ok()) (*tried)->Stop();
+      return tried.status();
+    };
+    const auto open = [&](const Addresses& listen) {
+      options.listen = listen;
+      // Before the new port has a call: the new files say whether certificates name callers.
+      SetAccess(server, wanted.client_ca_file);
+      return Open(options);
+    };
+    const absl::Status reopened =
+        ReopenPort(wanted.listen, port(), {.attempt = attempt, .stop = [this] { Stop(); }, .open = open});
+    if (!reopened.ok()) return Named(reopened);
   }
-  return TlsOf(config) == tls_;
+  config_ = wanted;
+  tls_ = std::move(tls);
+  return changed;
+}
+
+AdmissionServerCounts QuotaPort::counts() const {
+  const std::lock_guard lock(mutex_);
+  return SumOf(ended_, grpc_->counts());
 }
 
 HttpResponse QuotaPort::Answer(HttpRequest request,

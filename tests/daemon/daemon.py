@@ -176,15 +176,18 @@ def write(port, body, token=None, headers=None):
 
 # ---- processes ----
 
-def grpc(stage, port, method, message, token=None):
-    """A unary call by curl: the bytes of the answer, or (code, message). `method`: package.Service/Method."""
+def grpc(stage, port, method, message, token=None, ca=None):
+    """A unary call by curl: the bytes of the answer, or (code, message). `method`: package.Service/Method. `ca`: the file of
+    the certificate that the server must have; none: no TLS."""
     asked, got, headers = (stage.dir / name for name in ("asked", "got", "headers"))
     asked.write_bytes(struct.pack(">BI", 0, len(message)) + message)
     got.write_bytes(b"")
     more = [] if token is None else ["-H", f"authorization: Bearer {token}"]
-    said = stage.run("curl", "-sS", "--noproxy", "*", "--http2-prior-knowledge", "--max-time", "20", "-o", got, "-D", headers,
+    headers.write_bytes(b"")
+    secure = ["--http2-prior-knowledge"] if ca is None else ["--http2", "--cacert", ca]
+    said = stage.run("curl", "-sS", "--noproxy", "*", *secure, "--max-time", "20", "-o", got, "-D", headers,
                      "-H", "content-type: application/grpc", "-H", "te: trailers", *more, "--data-binary", f"@{asked}",
-                     f"http://127.0.0.1:{port}/{method}")
+                     f"http{'' if ca is None else 's'}://127.0.0.1:{port}/{method}")
     lines = dict(line.split(": ", 1) for line in headers.read_text().splitlines() if ": " in line)
     code = int(lines.get("grpc-status", -1))
     if code != 0:
