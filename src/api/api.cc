@@ -5,6 +5,7 @@
 #include "api/embedded_files.h"
 #include "api/parameters.h"
 #include "base/nearest.h"
+#include "base/short_text.h"
 #include "base/strings.h"
 
 namespace taut {
@@ -40,7 +41,7 @@ absl::Status ModeParameter(const HttpRequest& request, std::optional<Mode>& mode
   mode = ParseMode(text);
   if (mode.has_value()) return absl::OkStatus();
   return absl::InvalidArgumentError(
-      StrCat("invalid mode \"", text, "\": expected off, observe, canary or auto"));
+      StrCat("invalid mode \"", ShortText(text), "\": expected off, observe, canary or auto"));
 }
 
 // Up to three jobs that `name` may have been meant for: those that contain it, or else the nearest ones.
@@ -267,16 +268,18 @@ HttpResponse Api::Route(const HttpRequest& request) {
   }
   // Others that are not of the table are files, if they are there.
   if (!May(request, Act::kLook)) return ErrorResponse(403, RefusalText(request, Act::kLook));
-  if (other_method) return ErrorResponse(405, StrCat(request.path, " does not support ", request.method));
+  if (other_method)
+    return ErrorResponse(405,
+                         StrCat(ShortText(request.path), " does not support ", ShortText(request.method)));
   if (request.segments.size() >= 4 && request.path.starts_with("/api/v1/jobs/")) return JobRoute(request);
   if (request.method == "GET") return File(request, Reach());
   return ErrorResponse(
-      404, StrCat("there is no ", request.path, "; the API is described in /api/v1/openapi.yaml"));
+      404, StrCat("there is no ", ShortText(request.path), "; the API is described in /api/v1/openapi.yaml"));
 }
 
 HttpResponse Api::NoJob(std::string_view name, const Reach& reach) {
   const std::shared_ptr<const FleetView> view = ViewOf(reach);
-  std::string text = StrCat("no job \"", name, "\"");
+  std::string text = StrCat("no job \"", ShortText(name), "\"");
   const std::vector<std::string> near = NearestJobs(*view, name);
   if (!near.empty()) {
     StrAppend(&text, "; did you mean \"", fmt::join(near, "\" or \""), "\"?");

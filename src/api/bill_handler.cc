@@ -6,6 +6,7 @@
 #include "api/api.h"
 #include "api/bills.h"
 #include "api/parameters.h"
+#include "base/short_text.h"
 #include "base/strings.h"
 #include "economy/focus_file.h"
 
@@ -102,7 +103,8 @@ absl::StatusOr<BilledMonth> MonthParameter(const HttpRequest& request, int64_t n
   absl::CivilMonth month(absl::ToCivilSecond(absl::FromUnixSeconds(now_s), absl::UTCTimeZone()));
   const std::string text = TextParameter(request, "month");
   if (!text.empty() && (!absl::ParseCivilTime(text, &month) || month.year() < 1970 || month.year() > 9999))
-    return absl::InvalidArgumentError(StrCat("invalid month=", text, ": expected a month such as 2026-11"));
+    return absl::InvalidArgumentError(
+        StrCat("invalid month=", ShortText(text), ": expected a month such as 2026-11"));
   if (StartOf(month) > now_s)
     return absl::InvalidArgumentError(StrCat("invalid month=", text, ": it has not begun"));
   BilledMonth out;
@@ -179,7 +181,8 @@ HttpResponse Api::Bills(const HttpRequest& request, const Reach& reach) {
   const std::string format = TextParameter(request, "format"), group_name = TextParameter(request, "group");
   const std::optional<FocusFormat> focus = FocusFormatNamed(format);
   if (!format.empty() && format != "json" && !focus.has_value())
-    return ErrorResponse(400, StrCat("invalid format=", format, ": expected json, focus or focus-parquet"));
+    return ErrorResponse(
+        400, StrCat("invalid format=", ShortText(format), ": expected json, focus or focus-parquet"));
   if (options_.pricing == nullptr)
     return ErrorResponse(404, "no price file is configured: prices.file names none");
   const absl::StatusOr<int64_t> limit = IntParameter(request, "limit", 100, 1, 10'000);
@@ -197,7 +200,7 @@ HttpResponse Api::Bills(const HttpRequest& request, const Reach& reach) {
   const auto found = std::ranges::find_if(
       groups, [&](const GroupBill* group) { return made->groups[group->group] == group_name; });
   if (!group_name.empty() && found == groups.end())
-    return ErrorResponse(404, StrCat("group \"", group_name, "\" has no bill in this month"));
+    return ErrorResponse(404, StrCat("group \"", ShortText(group_name), "\" has no bill in this month"));
   if (focus.has_value()) {
     if (!group_name.empty()) groups = {*found};
     return FocusResponse(*made, groups, pricing.sheet, *month, *focus);

@@ -6,6 +6,7 @@
 #include "api/api.h"
 #include "api/parameters.h"
 #include "base/printable.h"
+#include "base/short_text.h"
 #include "base/strings.h"
 #include "json/json_tree.h"
 #include "quota/budget_text.h"
@@ -196,7 +197,7 @@ absl::StatusOr<BudgetHolder> HolderWithin(const BudgetBook& book, const Reach& r
   }
   if (found.size() == 1) return found[0];
   if (found.size() > 1) return book.Resolve(text);
-  return absl::NotFoundError(StrCat("no business or group \"", Printable(text), "\" of yours"));
+  return absl::NotFoundError(StrCat("no business or group \"", ShortText(text), "\" of yours"));
 }
 
 // "2026-12-01", "2026-12-01T12:00:00Z", or seconds of the Unix epoch.
@@ -214,7 +215,7 @@ absl::StatusOr<int64_t> UntilOf(JsonNode node) {
   std::string error;
   if (absl::ParseTime(absl::RFC3339_full, text, &time, &error)) return absl::ToUnixSeconds(time);
   return absl::InvalidArgumentError(
-      StrCat("until: \"", Printable(text), "\": expected a time such as 2026-12-01 or 2026-12-01T12:00:00Z"));
+      StrCat("until: \"", ShortText(text), "\": expected a time such as 2026-12-01 or 2026-12-01T12:00:00Z"));
 }
 
 absl::StatusOr<Money> AmountOf(JsonNode node) {
@@ -246,7 +247,7 @@ absl::Status TakeLedgerField(std::string_view key, JsonNode value, AskedOfLedger
     const std::optional<BudgetAct> act = BudgetActNamed(value.text().value_or(""));
     if (!act.has_value() || !IsRequest(*act)) {
       return absl::InvalidArgumentError(
-          StrCat("act: \"", Printable(value.text().value_or("")),
+          StrCat("act: \"", ShortText(value.text().value_or("")),
                  "\": expected grant, transfer, split, expire, freeze, unfreeze or override"));
     }
     out.entry.act = *act;
@@ -277,14 +278,14 @@ absl::Status TakeLedgerField(std::string_view key, JsonNode value, AskedOfLedger
       const std::optional<int64_t> bp = ParseShare(share.text().value_or(""));
       if (!bp.has_value() && status.ok()) {
         status = absl::InvalidArgumentError(
-            StrCat("parts: the share of ", Printable(holder), ": expected one such as 60% or 33.33%"));
+            StrCat("parts: the share of ", ShortText(holder), ": expected one such as 60% or 33.33%"));
       }
       out.parts.emplace_back(holder, bp.value_or(0));
     });
     return status;
   }
   return absl::InvalidArgumentError(
-      StrCat("invalid ", Printable(key), ": expected act, of, to, amount, parts, until, why and key"));
+      StrCat("invalid ", ShortText(key), ": expected act, of, to, amount, parts, until, why and key"));
 }
 
 absl::StatusOr<AskedOfLedger> AskedOf(std::string_view body) {

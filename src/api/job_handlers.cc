@@ -3,6 +3,7 @@
 
 #include "api/api.h"
 #include "api/parameters.h"
+#include "base/short_text.h"
 #include "base/strings.h"
 #include "control/past_in_order.h"
 #include "json/json_tree.h"
@@ -75,7 +76,7 @@ absl::Status ReadWhatIf(std::string_view body, double& days, WhatIfChange& chang
     const WhatIfKnob* knob = FindKnob(key);
     const bool is_field = field != std::end(fields);
     if (!is_field && knob == nullptr)
-      return absl::InvalidArgumentError(StrCat("no parameter \"", key, "\" of what-if"));
+      return absl::InvalidArgumentError(StrCat("no parameter \"", ShortText(key), "\" of what-if"));
     const double low = is_field ? field->low : knob->least;
     const double high = is_field ? field->high : knob->most;
     const std::optional<double> number = value.number();

@@ -6,6 +6,7 @@
 
 #include "base/nearest.h"
 #include "base/printable.h"
+#include "base/short_text.h"
 #include "base/strings.h"
 #include "base/time.h"
 
@@ -24,8 +25,8 @@ absl::StatusOr<int64_t> IntParameter(const HttpRequest& request, std::string_vie
   if (text == nullptr || text->empty()) return otherwise;
   const std::optional<int64_t> value = WholeNumber(*text);
   if (!value.has_value() || *value < low || *value > high) {
-    return absl::InvalidArgumentError(
-        StrCat("invalid ", name, "=", *text, ": expected a whole number from ", low, " to ", high));
+    return absl::InvalidArgumentError(StrCat("invalid ", name, "=", ShortText(*text),
+                                             ": expected a whole number from ", low, " to ", high));
   }
   return *value;
 }
@@ -45,7 +46,8 @@ absl::StatusOr<std::optional<Resource>> ResourceParameter(const HttpRequest& req
   for (const Resource r : kResources) {
     if (Name(r) == *text) return std::optional(r);
   }
-  return absl::InvalidArgumentError(StrCat("invalid resource=", *text, ": expected cpu or memory"));
+  return absl::InvalidArgumentError(
+      StrCat("invalid resource=", ShortText(*text), ": expected cpu or memory"));
 }
 
 absl::StatusOr<std::optional<Target>> TargetParameter(const HttpRequest& request) {
@@ -55,11 +57,12 @@ absl::StatusOr<std::optional<Target>> TargetParameter(const HttpRequest& request
   if (text.empty()) return resource->has_value() ? std::optional<Target>(**resource) : std::nullopt;
   const std::optional<Target> target = TargetNamed(text);
   if (!target.has_value()) {
-    return absl::InvalidArgumentError(StrCat("invalid target=", text, ": expected cpu, memory or replicas"));
+    return absl::InvalidArgumentError(
+        StrCat("invalid target=", ShortText(text), ": expected cpu, memory or replicas"));
   }
   if (resource->has_value() && *target != **resource) {
-    return absl::InvalidArgumentError(
-        StrCat("invalid target=", text, " with resource=", Name(**resource), ": expected one of them"));
+    return absl::InvalidArgumentError(StrCat("invalid target=", ShortText(text),
+                                             " with resource=", Name(**resource), ": expected one of them"));
   }
   return target;
 }
@@ -84,10 +87,10 @@ absl::Status OnlyParameters(const HttpRequest& request, std::initializer_list<st
   for (const QueryParameter& p : request.query) {
     if (std::find(names.begin(), names.end(), p.name) != names.end()) continue;
     const std::vector<std::string_view> known(names);
-    return absl::InvalidArgumentError(known.empty()
-                                          ? StrCat("no parameter \"", p.name, "\" here; there are none")
-                                          : StrCat("no parameter \"", p.name, "\" here; did you mean \"",
-                                                   NearestName(p.name, known), "\"?"));
+    return absl::InvalidArgumentError(
+        known.empty() ? StrCat("no parameter \"", ShortText(p.name), "\" here; there are none")
+                      : StrCat("no parameter \"", ShortText(p.name), "\" here; did you mean \"",
+                               NearestName(p.name, known), "\"?"));
   }
   return absl::OkStatus();
 }

@@ -3,6 +3,7 @@
 #include "api/api.h"
 #include "api/parameters.h"
 #include "base/printable.h"
+#include "base/short_text.h"
 #include "base/strings.h"
 #include "json/json_tree.h"
 #include "model/units.h"
@@ -147,7 +148,8 @@ struct Asked {
 // One value of a request by its name, as text; names of resources come as "cpu" or "per_task.cpu".
 absl::Status TakeField(std::string_view key, const std::string& text, Asked& out) {
   const auto bad = [&](std::string_view what) {
-    return absl::InvalidArgumentError(StrCat("invalid ", key, " \"", text, "\": expected ", what));
+    return absl::InvalidArgumentError(
+        StrCat("invalid ", ShortText(key), " \"", ShortText(text), "\": expected ", what));
   };
   const auto whole = [&](int64_t low, int64_t high, int64_t& to) {
     const std::optional<int64_t> value = WholeNumber(text);
@@ -234,7 +236,7 @@ absl::StatusOr<Asked> AskedInBody(std::string_view body) {
 
 // As an unknown group, without the names of others.
 HttpResponse NoGroup(std::string_view group, const Reach& reach) {
-  std::string text = StrCat("no group \"", Printable(group), "\" of yours");
+  std::string text = StrCat("no group \"", ShortText(group), "\" of yours");
   if (!reach.groups().empty())
     StrAppend(&text, ": expected ", fmt::join(reach.groups(), ", "), " or one below");
   return ErrorResponse(404, text);
@@ -351,7 +353,7 @@ HttpResponse Api::QuotaRequests(const HttpRequest& request, const Reach& reach) 
   if (found.empty() && !group.empty() && !options_.quota->scheme()->Has(group)) {
     if (!reach.all()) return NoGroup(group, reach);
     return ErrorResponse(
-        404, StrCat("no group \"", Printable(group), "\" in the quota, and no such request of one"));
+        404, StrCat("no group \"", ShortText(group), "\" in the quota, and no such request of one"));
   }
   JsonWriter json;
   json.BeginObject();

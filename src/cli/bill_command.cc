@@ -322,8 +322,9 @@ absl::Status WriteFiles(const BillArgs& args, const Pricing& pricing, const Load
 
 int RunBill(const BillArgs& args) {
   if (absl::Status s = Check(args); !s.ok()) return Fail(s);
-  const absl::StatusOr<Pricing> pricing = ReadPriceFile(args.prices);
-  if (!pricing.ok()) return Fail(absl::InvalidArgumentError(StrCat("--prices: ", Message(pricing.status()))));
+  const absl::StatusOr<PriceFileText> prices = ReadPrices(args.prices);
+  if (!prices.ok()) return Fail(prices.status());
+  const Pricing* const pricing = &prices->pricing;
   const absl::StatusOr<ChargeChange> change = ChangeOf(args, pricing->sheet);
   if (!change.ok()) return Fail(change.status());
   const NamedPath outputs[] = {{"--focus", args.focus}, {"--json", args.json}};
@@ -337,6 +338,7 @@ int RunBill(const BillArgs& args) {
   CatchInterrupts();
   const absl::StatusOr<std::unique_ptr<LoadedTrace>> trace = LoadTrace(args.trace, args.quiet);
   if (!trace.ok()) return Fail(trace.status());
+  if (absl::Status s = CheckPriceTimes(*prices, **trace); !s.ok()) return Fail(s);
   const absl::StatusOr<Bills> bills = MakeBills(args, *pricing, **trace);
   if (!bills.ok())
     return absl::IsCancelled(bills.status()) ? (PrintError(Message(bills.status())), kExitPartial)

@@ -2,11 +2,33 @@
 
 #include <map>
 
+#include "base/strings.h"
+#include "base/time.h"
 #include "cli/commands.h"
 #include "cli/terminal.h"
 #include "fmt/format.h"
+#include "model/units.h"
 
 namespace taut {
+
+absl::StatusOr<PriceFileText> ReadPrices(const std::string& path) {
+  PriceFileText out;
+  out.path = path;
+  absl::StatusOr<std::string> text = ReadPriceText(path);
+  absl::StatusOr<Pricing> pricing =
+      text.ok() ? ParsePriceFile(*text, path) : absl::StatusOr<Pricing>(text.status());
+  if (!pricing.ok()) return absl::InvalidArgumentError(StrCat("--prices: ", Message(pricing.status())));
+  out.text = *std::move(text);
+  out.pricing = *std::move(pricing);
+  return out;
+}
+
+absl::Status CheckPriceTimes(const PriceFileText& prices, const LoadedTrace& trace) {
+  if (trace.days().empty() || !LooksLikeUnixTime(int64_t{trace.days().front()} * kDaySeconds))
+    return absl::OkStatus();
+  const absl::Status dates = ParsePriceFile(prices.text, prices.path, PriceClock::kDates).status();
+  return dates.ok() ? dates : absl::InvalidArgumentError(StrCat("--prices: ", Message(dates)));
+}
 
 BilledGroups AssignGroups(const Pricing& pricing, const std::vector<JobInfo>& jobs) {
   BilledGroups out;

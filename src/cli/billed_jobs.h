@@ -12,6 +12,16 @@
 
 namespace taut {
 
+// The price file of --prices.
+struct PriceFileText {
+  std::string path, text;
+  Pricing pricing;
+};
+// InvalidArgument naming the option, the file and the line.
+absl::StatusOr<PriceFileText> ReadPrices(const std::string& path);
+// The same error if a price begins at a duration and the trace is in Unix time.
+absl::Status CheckPriceTimes(const PriceFileText& prices, const LoadedTrace& trace);
+
 struct BilledGroups {
   std::vector<std::string> groups;  // by number
   std::vector<BilledJob> jobs;      // by JobId

@@ -116,23 +116,24 @@ absl::Status SetPenalty(const std::string& text, const std::vector<TierSale>& sa
 
 // All that the options say, before the trace is read.
 struct Setup {
-  Pricing pricing;
+  PriceFileText prices;
   std::optional<QuotaTree> quota;
   EconomyOptions options;
 };
 absl::StatusOr<Setup> Prepare(const EconomyArgs& args) {
   Setup out;
-  absl::StatusOr<Pricing> pricing = ReadPriceFile(args.prices);
-  if (!pricing.ok()) return absl::InvalidArgumentError(StrCat("--prices: ", Message(pricing.status())));
-  out.pricing = *std::move(pricing);
+  absl::StatusOr<PriceFileText> prices = ReadPrices(args.prices);
+  if (!prices.ok()) return prices.status();
+  out.prices = *std::move(prices);
+  Pricing& pricing = out.prices.pricing;
   EconomyOptions& o = out.options;
-  absl::StatusOr<std::vector<TierSale>> sales = Sales(args, out.pricing.sheet);
+  absl::StatusOr<std::vector<TierSale>> sales = Sales(args, pricing.sheet);
   if (!sales.ok()) return sales.status();
   o.tiers = *std::move(sales);
   absl::StatusOr<std::vector<SellerPolicy>> policies = Policies(args);
   if (!policies.ok()) return policies.status();
   o.policies = *std::move(policies);
-  const auto capacity = Capacity(args, out.pricing);
+  const auto capacity = Capacity(args, pricing);
   if (!capacity.ok()) return capacity.status();
   o.capacity = *capacity;
   if (!(args.capacity_share > 0 && args.capacity_share <= kMostCapacityShare)) {
@@ -140,7 +141,7 @@ absl::StatusOr<Setup> Prepare(const EconomyArgs& args) {
                                              ": expected more than 0, to ", kMostCapacityShare));
   }
   o.capacity_share = args.capacity_share;
-  if (absl::Status s = SetPenalty(args.penalty, o.tiers, out.pricing.sheet); !s.ok()) return s;
+  if (absl::Status s = SetPenalty(args.penalty, o.tiers, pricing.sheet); !s.ok()) return s;
   struct {
     std::string_view option;
     const std::string& text;
@@ -271,8 +272,9 @@ int RunEconomy(const EconomyArgs& args) {
   CatchInterrupts();
   const absl::StatusOr<std::unique_ptr<LoadedTrace>> trace = LoadTrace(args.trace, args.quiet);
   if (!trace.ok()) return Fail(trace.status());
-  BilledGroups billed = AssignGroups(setup->pricing, (*trace)->jobs());
-  const PriceSheet& sheet = setup->pricing.sheet;
+  if (absl::Status s = CheckPriceTimes(setup->prices, **trace); !s.ok()) return Fail(s);
+  BilledGroups billed = AssignGroups(setup->prices.pricing, (*trace)->jobs());
+  const PriceSheet& sheet = setup->prices.pricing.sheet;
   const EconomyNames names = {&sheet, &(*trace)->jobs(), std::move(billed.groups), std::move(billed.jobs)};
   const absl::StatusOr<EconomyResult> result = RunPool(args, names, *setup, **trace, *files);
   if (!result.ok())

@@ -15,10 +15,16 @@ namespace taut {
 namespace {
 
 // "2026-01-01" (UTC), or an age on the trace's own clock: "12d".
-absl::StatusOr<int64_t> ParseFrom(const std::string& text) {
+absl::StatusOr<int64_t> ParseFrom(const std::string& text, PriceClock times) {
   absl::Time time;
   std::string error;
   if (absl::ParseTime("%Y-%m-%d", text, absl::UTCTimeZone(), &time, &error)) return absl::ToUnixSeconds(time);
+  if (times == PriceClock::kDates) {
+    return absl::InvalidArgumentError(StrCat(
+        "from: \"", text,
+        "\": expected a date such as 2026-01-01; durations are of a trace with a clock of its own, and "
+        "this is Unix time"));
+  }
   const absl::StatusOr<int64_t> seconds = ParseDurationSeconds(text);
   if (seconds.ok()) return seconds;
   return absl::InvalidArgumentError(StrCat(
@@ -36,7 +42,7 @@ absl::StatusOr<int64_t> ParseShare(std::string_view key, const std::string& text
 
 class PriceReader {
  public:
-  explicit PriceReader(std::string_view name) : name_(name) {}
+  PriceReader(std::string_view name, PriceClock times) : name_(name), times_(times) {}
 
   absl::StatusOr<Pricing> Read(const YAML::Node& root) {
     constexpr std::array<std::string_view, 5> kKeys = {"currency", "tiers", "jobs", "groups", "pool"};
@@ -125,7 +131,7 @@ class PriceReader {
     Price price;
     price.from_s = -kMaxBillSeconds;
     const Field fields[] = {
-        {"from", [&](const std::string& text) { return Take(ParseFrom(text), price.from_s); }},
+        {"from", [&](const std::string& text) { return Take(ParseFrom(text, times_), price.from_s); }},
         {"core_hour", Amount(price.per_core_hour)},
         {"gib_hour", Amount(price.per_gib_hour)}};
     if (absl::Status s = Fields(node, "a price", fields); !s.ok()) return s;
@@ -199,6 +205,7 @@ class PriceReader {
   }
 
   const std::string_view name_;
+  const PriceClock times_;
   PriceSheet sheet_;
   std::vector<TierRule> tier_rules_;
   std::vector<std::pair<std::string, std::string>> group_rules_;
@@ -207,22 +214,17 @@ class PriceReader {
 
 }  // namespace
 
-absl::StatusOr<Pricing> ParsePriceFile(std::string_view yaml, std::string_view name) {
+absl::StatusOr<Pricing> ParsePriceFile(std::string_view yaml, std::string_view name, PriceClock times) {
   Pricing out;
-  const absl::Status s = WalkFilledYaml(
-      yaml, name, "tiers", [&](const YAML::Node& root) { return Take(PriceReader(name).Read(root), out); });
+  const absl::Status s = WalkFilledYaml(yaml, name, "tiers", [&](const YAML::Node& root) {
+    return Take(PriceReader(name, times).Read(root), out);
+  });
   if (!s.ok()) return s;
   return out;
 }
 
 absl::StatusOr<std::string> ReadPriceText(const std::string& path) {
   return ReadYamlFile(path, "price file");
-}
-
-absl::StatusOr<Pricing> ReadPriceFile(const std::string& path) {
-  const absl::StatusOr<std::string> yaml = ReadPriceText(path);
-  if (!yaml.ok()) return yaml.status();
-  return ParsePriceFile(*yaml, path);
 }
 
 }  // namespace taut

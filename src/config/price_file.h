@@ -2,6 +2,7 @@
 // costs. docs/formats.md has an example.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -10,10 +11,16 @@
 
 namespace taut {
 
+// When `from` may say that a price begins.
+enum class PriceClock : uint8_t {
+  kAny,    // at a date, or a duration after the begin of a trace's own clock ("12d")
+  kDates,  // at a date: for Unix time, of which such a duration would be some day since 1970
+};
+
 // InvalidArgument "name:line: what is wrong".
-absl::StatusOr<Pricing> ParsePriceFile(std::string_view yaml, std::string_view name);
-// The file's text; errors as ReadPriceFile.
+absl::StatusOr<Pricing> ParsePriceFile(std::string_view yaml, std::string_view name,
+                                       PriceClock times = PriceClock::kAny);
+// The file's text. Errors as ReadYamlFile.
 absl::StatusOr<std::string> ReadPriceText(const std::string& path);
-absl::StatusOr<Pricing> ReadPriceFile(const std::string& path);
 
 }  // namespace taut

@@ -47,6 +47,21 @@ pool: {cores: 4000, memory: 16TiB, core_hour: 0.02, gib_hour: 0.003, idle: propo
   EXPECT_EQ(pricing->pool->idle, CostSharing::kProportional);
 }
 
+TEST(PriceFile, OfUnixTimeDurationsAreRefusedWhateverTheirLength) {
+  const auto error = [](std::string_view from) {
+    const std::string yaml =
+        StrCat("tiers:\n  - name: a\n    prices:\n      - {core_hour: 1}\n      - {from: ", from,
+               ", core_hour: 2}\n");
+    return std::string(Message(ParsePriceFile(yaml, "p.yaml", PriceClock::kDates).status()));
+  };
+  EXPECT_EQ(error("2026-09-04"), "");
+  for (const std::string_view from : {"12d", "20700d", "1788480000"}) {
+    EXPECT_EQ(error(from), StrCat("p.yaml:5: from: \"", from,
+                                  "\": expected a date such as 2026-01-01; durations are of a trace with a "
+                                  "clock of its own, and this is Unix time"));
+  }
+}
+
 TEST(PriceFile, ATierMayBeThatOfAPriority) {
   const absl::StatusOr<Pricing> pricing = ParsePriceFile(R"(
 tiers:

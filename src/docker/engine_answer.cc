@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/strings.h"
+#include "base/utf8.h"
 #include "json/json_walk.h"
 
 namespace taut {
@@ -173,7 +174,7 @@ std::string EngineMessage(std::string_view body) {
   std::string_view text = StripSpace(!read.ok() || message.empty() ? body : std::string_view(message));
   // The engine passes on what runc wrote, line ends and all.
   text = StripSpace(text.substr(0, text.find('\n')));
-  return std::string(text.substr(0, kMaxMessageBytes));
+  return std::string(CutUtf8(text, kMaxMessageBytes));
 }
 
 }  // namespace taut

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/printable.h"
+#include "base/short_text.h"
 #include "base/strings.h"
 #include "economy/budget_book.h"
 
@@ -52,12 +53,12 @@ absl::StatusOr<BudgetHolder> BudgetBook::Resolve(std::string_view text) const {
   const bool is_business = Find(business) != nullptr, is_group = Find(group) != nullptr;
   if (is_business && is_group) {
     return absl::FailedPreconditionError(
-        StrCat("\"", Printable(text), "\" is a business and a group: expected ", Printable(ToText(business)),
+        StrCat("\"", ShortText(text), "\" is a business and a group: expected ", Printable(ToText(business)),
                " or ", Printable(ToText(group))));
   }
   if (is_business) return business;
   if (is_group) return group;
-  return absl::NotFoundError(StrCat("no business or group \"", Printable(text), "\""));
+  return absl::NotFoundError(StrCat("no business or group \"", ShortText(text), "\""));
 }
 
 const std::vector<BudgetPart>* BudgetBook::FundersAt(const std::string& group, int64_t time_s) const {
@@ -140,7 +141,7 @@ absl::StatusOr<BudgetEntry> BudgetBook::Make(BudgetEntry asked, bool all, const 
   asked.id = last_id_ + 1;
   asked.time_s = std::max(now_s, last_time_s_);
   const HolderState* state = Find(asked.of);
-  if (state == nullptr) return absl::NotFoundError(StrCat("no ", Printable(ToText(asked.of))));
+  if (state == nullptr) return absl::NotFoundError(StrCat("no ", ShortText(ToText(asked.of))));
   asked.unit = state->unit;
   const Money used = SpentOf(spent, asked.of);
   const Money left = {std::max<int64_t>(0, state->balance().micros - used.micros)};

@@ -102,7 +102,7 @@ void FocusRows::Visit(const JobBill& bill, std::string_view job, std::string_vie
     row.description = StrCat(Name(line.key.resource), " of tier ", tier.name, " by ", Name(tier.rule), ", ",
                              Name(line.key.kind));
     row.quantity_millionths = HoursInMillionths(line);
-    row.unit = line.key.resource == Resource::kCpu ? "Core-Hours" : "GiB-Hours";
+    row.unit = InCores(line.key.resource) ? "Core-Hours" : "GiB-Hours";
     row.unit_price = line.rate;
     row.sku = StrCat(tier.name, "-", Name(line.key.resource), "-", line.key.price + 1);
     row.tier = tier.name;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/short_text.h"
 #include "base/strings.h"
 
 namespace taut {
@@ -23,7 +24,8 @@ int64_t Signed(uint64_t magnitude, bool negative) {
 }
 
 absl::Status NoMoney(std::string_view text) {
-  return absl::InvalidArgumentError(StrCat("\"", text, "\" is not an amount of money: expected digits, then ",
+  return absl::InvalidArgumentError(StrCat("\"", ShortText(text),
+                                           "\" is not an amount of money: expected digits, then ",
                                            "at most a point and 1 to 6 digits, as in \"12.50\""));
 }
 
@@ -75,8 +77,8 @@ absl::StatusOr<Money> ParseMoney(std::string_view text) {
                __builtin_add_overflow(micros, static_cast<uint64_t>(digit - '0'), &micros);
   }
   if (overflow || micros > kMostMicros + (negative ? 1 : 0))
-    return absl::OutOfRangeError(
-        StrCat("\"", text, "\" is out of range: at most ", ToText({INT64_MAX}), " either side of 0"));
+    return absl::OutOfRangeError(StrCat("\"", ShortText(text), "\" is out of range: at most ",
+                                        ToText({INT64_MAX}), " either side of 0"));
   return Money{Signed(micros, negative)};
 }
 

@@ -5,7 +5,9 @@
 #include <utility>
 
 #include "base/nearest.h"
+#include "base/short_text.h"
 #include "base/strings.h"
+#include "base/utf8.h"
 
 namespace taut {
 
@@ -14,7 +16,8 @@ namespace {
 template <typename Names>
 std::string DidYouMean(std::string_view name, const Names& names) {
   const std::vector<std::string_view> all(names.begin(), names.end());
-  return all.empty() ? "there is none" : StrCat("did you mean \"", NearestName(name, all), "\"?");
+  return all.empty() ? "there is none"
+                     : StrCat("did you mean \"", NearestName(CutUtf8(name, kMostShownBytes), all), "\"?");
 }
 
 std::optional<int32_t> IndexIn(std::span<const std::string> sorted, std::string_view name) {
@@ -154,11 +157,12 @@ std::optional<int32_t> QuotaTree::ResourceNamed(std::string_view name) const {
 absl::StatusOr<int32_t> QuotaTree::GroupNamed(std::string_view name) const {
   const auto at = names_->by_group.find(name);
   if (at == names_->by_group.end()) {
-    return absl::NotFoundError(StrCat("unknown group \"", name, "\"; ", DidYouMean(name, names_->groups)));
+    return absl::NotFoundError(
+        StrCat("unknown group \"", ShortText(name), "\"; ", DidYouMean(name, names_->groups)));
   }
   if (IsCohort(at->second)) {
     return absl::FailedPreconditionError(
-        StrCat("\"", name, "\" is a cohort, in which nothing runs; expected one of its groups"));
+        StrCat("\"", ShortText(name), "\" is a cohort, in which nothing runs; expected one of its groups"));
   }
   return at->second;
 }
@@ -166,7 +170,8 @@ absl::StatusOr<int32_t> QuotaTree::GroupNamed(std::string_view name) const {
 absl::StatusOr<int32_t> QuotaTree::TierOrError(std::string_view name) const {
   const std::optional<int32_t> tier = TierNamed(name);
   if (tier.has_value()) return *tier;
-  return absl::InvalidArgumentError(StrCat("unknown tier \"", name, "\"; ", DidYouMean(name, names_->tiers)));
+  return absl::InvalidArgumentError(
+      StrCat("unknown tier \"", ShortText(name), "\"; ", DidYouMean(name, names_->tiers)));
 }
 
 bool QuotaTree::HasTier(int32_t group, int32_t tier) const {
@@ -187,8 +192,8 @@ absl::Status QuotaTree::Change(const QuotaUse& use, int64_t sign) {
   for (const QuotaAmount& a : use.amounts.amounts()) {
     const std::optional<int32_t> resource = ResourceNamed(a.resource);
     if (!resource.has_value()) {
-      return absl::InvalidArgumentError(
-          StrCat("unknown resource \"", a.resource, "\"; ", DidYouMean(a.resource, names_->resources)));
+      return absl::InvalidArgumentError(StrCat("unknown resource \"", ShortText(a.resource), "\"; ",
+                                               DidYouMean(a.resource, names_->resources)));
     }
     const QuotaLane& of = lane(*tier, *resource);
     const int64_t room = kMaxQuotaAmount - of.cell(of.RootOf(*group)).held;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/short_text.h"
 #include "base/strings.h"
 #include "model/units.h"
 
@@ -101,7 +102,7 @@ absl::StatusOr<int64_t> ParseQuotaAmount(std::string_view resource, const std::s
     if (number.has_value() && amount >= 0 && amount <= kMost && (is_cpu || amount == std::floor(amount)))
       return static_cast<int64_t>(std::llround(amount));
   }
-  return absl::InvalidArgumentError(StrCat("\"", text, "\": expected ",
+  return absl::InvalidArgumentError(StrCat("\"", ShortText(text), "\": expected ",
                                            resource == kQuotaMemory ? "an amount of memory such as 512GiB"
                                            : resource == kQuotaCpu  ? "a number of cores such as 1.5"
                                                                     : "a whole number"));

@@ -53,8 +53,7 @@ TierRun::TierRun(const TierRunOptions& options, std::span<const PoolJob> jobs,
       jobs_(jobs),
       seller_(std::move(seller)),
       quota_(std::move(quota)),
-      window_{ReclaimWindow(options.reclaim_steps, ReclaimReading::kKept),
-              ReclaimWindow(options.reclaim_steps, ReclaimReading::kKept)},
+      window_(AllOf(ReclaimWindow(options.reclaim_steps, ReclaimReading::kKept))),
       index_of_job_(jobs.size(), -1) {}
 
 absl::Status TierRun::Step(const TierStep& step, PoolLines& lines, std::vector<SaleDecision>* decisions) {
@@ -62,7 +61,7 @@ absl::Status TierRun::Step(const TierStep& step, PoolLines& lines, std::vector<S
   PerResource<double> available;
   PoolAmounts free = {};
   bool measured = true;
-  for (size_t i = 0; i < 2; ++i) {
+  for (size_t i = 0; i < kNumResources; ++i) {
     const double left = static_cast<double>(options_.capacity[i]) - step.higher_use[i];
     available[i] = window_[i].Add(left < 0 ? 0 : left);
     measured = measured && !std::isnan(available[i]);

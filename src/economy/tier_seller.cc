@@ -116,7 +116,7 @@ class PastSeller final : public QuotingSeller {
   PastSeller(SellerPolicy policy, const TierSellerOptions& options)
       : QuotingSeller(Name(policy), options), policy_(policy) {}
   void Observe(const PerResource<double>&, const PerResource<double>& available) override {
-    for (size_t i = 0; i < 2; ++i) past_[i].push_back(available[i]);
+    for (size_t i = 0; i < kNumResources; ++i) past_[i].push_back(available[i]);
   }
 
  protected:
@@ -143,7 +143,7 @@ class ActuarySeller final : public QuotingSeller {
   ActuarySeller(const TierSellerOptions& options, std::vector<Actuary> actuaries)
       : QuotingSeller(Name(SellerPolicy::kActuary), options), actuaries_(std::move(actuaries)) {}
   void Observe(const PerResource<double>& higher_use, const PerResource<double>&) override {
-    for (size_t i = 0; i < 2; ++i)
+    for (size_t i = 0; i < kNumResources; ++i)
       actuaries_[i].Observe(static_cast<double>(options_.capacity[i]), higher_use[i]);
   }
 
@@ -198,7 +198,7 @@ class ClairvoyantSeller final : public TierSeller {
   }
   void Sold(const SaleRequest& request) override {
     ForEachAsk(request, [&](size_t step, const PoolAmounts& ask) {
-      for (size_t i = 0; i < 2; ++i) sold_[i][step] += ask[i];
+      for (size_t i = 0; i < kNumResources; ++i) sold_[i][step] += ask[i];
     });
   }
   std::string Why(const SaleRequest& request) override {
@@ -223,7 +223,7 @@ class ClairvoyantSeller final : public TierSeller {
     }
   }
   bool Fits(size_t step, const PoolAmounts& ask) const {
-    for (size_t i = 0; i < 2; ++i) {
+    for (size_t i = 0; i < kNumResources; ++i) {
       if (!(static_cast<double>(sold_[i][step] + ask[i]) <= future_.available[i][step])) return false;
     }
     return true;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/strings.h"
+#include "base/utf8.h"
 #include "json/json_tree.h"
 
 namespace taut {
@@ -28,7 +29,7 @@ std::string MessageOf(std::string_view body) {
   (void)tree.Parse(body);  // no root if it is not JSON
   std::string_view first_line = StripSpace(body);
   first_line = first_line.substr(0, first_line.find('\n'));
-  return std::string(tree.root()["message"].text().value_or(first_line).substr(0, kMaxMessageBytes));
+  return std::string(CutUtf8(tree.root()["message"].text().value_or(first_line), kMaxMessageBytes));
 }
 
 // What forbids an eviction, as a cause of the Status says; "": nothing of this kind.
@@ -38,7 +39,7 @@ std::string DisruptionBudgetOf(std::string_view body) {
   std::string out;
   tree.root()["details"]["causes"].ForEachItem([&out](JsonNode cause) {
     if (out.empty() && cause.Text("reason") == "DisruptionBudget")
-      out = cause.Text("message").substr(0, kMaxMessageBytes);
+      out = CutUtf8(cause.Text("message"), kMaxMessageBytes);
   });
   return out;
 }

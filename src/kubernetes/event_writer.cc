@@ -5,6 +5,7 @@
 
 #include "base/json_writer.h"
 #include "base/strings.h"
+#include "base/utf8.h"
 #include "model/units.h"
 #include "net/http.h"
 
@@ -66,7 +67,7 @@ WorkloadEvent EventOf(const Decision& decision, const WorkloadName& workload) {
              workload.group.empty() ? "" : StrCat("pods of ", workload.group, ": "), Name(decision.target),
              is_limit ? " limit " : " ", AmountText(decision.target, decision.before), " -> ",
              AmountText(decision.target, decision.after), ": ", decision.sentence);
-  if (out.message.size() > kMaxMessageBytes) out.message.resize(kMaxMessageBytes);
+  out.message.resize(CutUtf8(out.message, kMaxMessageBytes).size());
   return out;
 }
 
@@ -75,7 +76,7 @@ WorkloadEvent EvictionEvent(const WorkloadName& workload, const Pod& pod, std::s
                     StrCat("pod ", pod.name,
                            " is evicted, so that the one that replaces it starts with what is set: ", why),
                     true};
-  if (out.message.size() > kMaxMessageBytes) out.message.resize(kMaxMessageBytes);
+  out.message.resize(CutUtf8(out.message, kMaxMessageBytes).size());
   return out;
 }
 

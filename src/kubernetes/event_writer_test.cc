@@ -122,5 +122,17 @@ TEST(EventOf, SaysWhatWasDone) {
   EXPECT_EQ(EventOf(replicas, kWeb).reason, "ReplicasSet");
 }
 
+TEST(EventOf, ALongSentenceIsCutBetweenCharacters) {
+  Decision release = Raise();
+  for (int i = 0; i < 2; ++i) {  // one of them would cut a character
+    release.sentence = std::string(static_cast<size_t>(i), 'x');
+    for (int n = 0; n < 600; ++n) release.sentence += "\xC3\xA9";
+    const std::string message = EventOf(release, {"shop", "deployment", "web", ""}).message;
+    EXPECT_LE(message.size(), 1000U);
+    EXPECT_GE(message.size(), 999U);
+    EXPECT_TRUE(message.ends_with("\xC3\xA9"));
+  }
+}
+
 }  // namespace
 }  // namespace taut

@@ -11,6 +11,7 @@
 #include "base/json_writer.h"
 #include "base/printable.h"
 #include "base/strings.h"
+#include "base/utf8.h"
 #include "json/json_tree.h"
 #include "net/client_socket.h"
 
@@ -55,7 +56,7 @@ std::string FindProgram(const std::string& command, std::string_view search) {
 std::string Found(JsonNode node) {
   if (!node) return "none";
   const auto text = node.text();
-  return text.has_value() ? StrCat("\"", Printable(text->substr(0, kMaxQuotedBytes)), "\"")
+  return text.has_value() ? StrCat("\"", Printable(CutUtf8(*text, kMaxQuotedBytes)), "\"")
                           : "a value that is not a text";
 }
 
@@ -96,7 +97,7 @@ absl::Status TakeStatus(JsonNode status, Credential& out) {
   absl::Time time;
   std::string ignored;
   if (!absl::ParseTime(absl::RFC3339_full, expires, &time, &ignored)) {
-    return Wrong(StrCat("has status.expirationTimestamp \"", Printable(expires.substr(0, kMaxQuotedBytes)),
+    return Wrong(StrCat("has status.expirationTimestamp \"", Printable(CutUtf8(expires, kMaxQuotedBytes)),
                         "\": expected a time of RFC 3339, such as 2030-01-31T12:00:00Z"));
   }
   out.expires = Timestamp{absl::ToUnixMicros(time)};

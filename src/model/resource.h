@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
+#include <utility>
 
 #include "base/byte_units.h"
 #include "histogram/grid.h"
@@ -63,10 +64,10 @@ inline constexpr auto kResources = [] {
 template <typename T>
 using PerResource = std::array<T, kNumResources>;
 template <typename T>
-constexpr PerResource<T> AllOf(T value) {
-  PerResource<T> all{};
-  all.fill(value);
-  return all;
+constexpr PerResource<T> AllOf(const T& value) {
+  return [&]<size_t... kIndex>(std::index_sequence<kIndex...>) {
+    return PerResource<T>{(static_cast<void>(kIndex), value)...};
+  }(std::make_index_sequence<kNumResources>());
 }
 
 // What differs by unit.

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/utf8.h"
 #include "programs/action_log.h"
 
 namespace taut {
@@ -29,7 +30,7 @@ void AuditLog::Log(const ApiAct& act, double steady_s) {
                                                            {"method", act.method},
                                                            {"path", act.path},
                                                            {"status", act.status},
-                                                           {"answer", act.text.substr(0, kMostBytes)}});
+                                                           {"answer", CutUtf8(act.text, kMostBytes)}});
 }
 
 }  // namespace taut

@@ -36,8 +36,8 @@ void WriteRecord(const std::string& path, const PriceRecord& record) {
 
 absl::StatusOr<Pricing> ReadPrices(const PricesConfig& config, std::string* text) {
   absl::StatusOr<std::string> read = ReadPriceText(config.file);
-  absl::StatusOr<Pricing> pricing =
-      read.ok() ? ParsePriceFile(*read, config.file) : absl::StatusOr<Pricing>(read.status());
+  absl::StatusOr<Pricing> pricing = read.ok() ? ParsePriceFile(*read, config.file, PriceClock::kDates)
+                                              : absl::StatusOr<Pricing>(read.status());
   absl::Status status = pricing.status();
   if (status.ok()) status = CheckAccountPrices(*pricing);
   if (status.ok()) status = CheckCurrency(config, *pricing);

@@ -11,8 +11,8 @@
 
 namespace taut {
 
-// `text`: of the file, if it is set. Errors as ReadPriceFile and CheckAccountPrices, and InvalidArgument where
-// the file and the prices of the configuration are in two currencies; all begin with "prices.file: ".
+// `text`: of the file, if it is set. Errors as ReadPriceText, ParsePriceFile and CheckAccountPrices, and
+// InvalidArgument where the file and the prices of the configuration are in two currencies; all begin with "prices.file: ".
 absl::StatusOr<Pricing> ReadPrices(const PricesConfig& config, std::string* text = nullptr);
 
 // What edited price files changed of times that were over, up to this one; logs what this one does, and a record

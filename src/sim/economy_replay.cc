@@ -26,7 +26,7 @@ PoolAmounts CapacityOf(const PerResource<double>& capacity) {
   PerResource<double> units = capacity;
   for (const Resource r : kResources) units[IndexOf(r)] *= UnitOf(r).accounted;
   PoolAmounts out;
-  for (size_t i = 0; i < 2; ++i)
+  for (size_t i = 0; i < kNumResources; ++i)
     out[i] = std::max<int64_t>(1, std::llround(std::min(units[i], 1e12) * kWindowSeconds));
   return out;
 }
@@ -34,7 +34,7 @@ PoolAmounts CapacityOf(const PerResource<double>& capacity) {
 PoolJobStep StepOf(const UsageEntry& entry) {
   PoolJobStep out;
   out.job = entry.job;
-  for (size_t i = 0; i < 2; ++i) {
+  for (size_t i = 0; i < kNumResources; ++i) {
     out.ask[i] = static_cast<int64_t>(entry.of[i].reservation);
     out.use[i] = static_cast<int64_t>(entry.of[i].usage);
   }
@@ -155,7 +155,7 @@ class EconomyRun {
       out_.capacity = CapacityOf(*options_.capacity);
       return absl::OkStatus();
     }
-    for (size_t i = 0; i < 2; ++i) {
+    for (size_t i = 0; i < kNumResources; ++i) {
       int64_t most = 0;
       for (const PoolAmounts& a : asked) most = std::max(most, a[i]);
       out_.capacity[i] =
@@ -277,7 +277,7 @@ class EconomyRun {
   void SeeFuture(Track& track, int64_t reclaim_steps) const {
     track.future.period = period_;
     track.future.asks = asks_;
-    for (size_t i = 0; i < 2; ++i) {
+    for (size_t i = 0; i < kNumResources; ++i) {
       ReclaimWindow window(reclaim_steps, ReclaimReading::kKept);
       track.future.available[i].clear();
       for (size_t step = 0; step < steps(); ++step) {
@@ -402,7 +402,7 @@ class EconomyRun {
     out.start_s = period.start_s;
     out.end_s = period.end_s;
     const auto windows = static_cast<double>((period.end_s - period.start_s) / kWindowSeconds);
-    for (size_t i = 0; i < 2; ++i)
+    for (size_t i = 0; i < kNumResources; ++i)
       out.capacity[i] =
           static_cast<uint64_t>(std::min(static_cast<double>(out_.capacity[i]) * windows, 9e18));
     out.machine_cost = Money{};

@@ -105,7 +105,7 @@ ExternalResult TakeExternalResponse(const v1::RecommendResponse& response, std::
                                                                     : Fault(r);
     if (!fault.empty()) {
       ++result.invalid;
-      result.why = StrCat(Printable(r.job().substr(0, kMaxExternalReasonBytes)), ": ", fault);
+      result.why = StrCat(Printable(CutUtf8(r.job(), kMaxExternalReasonBytes)), ": ", fault);
       continue;
     }
     const std::string why = ReasonOf(r.reason());

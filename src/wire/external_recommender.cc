@@ -12,6 +12,7 @@
 
 #include "base/printable.h"
 #include "base/strings.h"
+#include "base/utf8.h"
 #include "recommender.grpc.pb.h"
 #include "wire/external_message.h"
 #include "wire/grpc_log.h"
@@ -119,7 +120,7 @@ class GrpcExternalRecommender final : public ExternalRecommender {
       ++(late ? health_.late_requests : health_.failed_requests);
       health_.error =
           late ? StrCat("no answer within ", options_.deadline_ms, " ms (external_recommender.deadline)")
-               : Printable(status.error_message().substr(0, kMaxExternalReasonBytes));
+               : Printable(CutUtf8(status.error_message(), kMaxExternalReasonBytes));
       if (health_.error.empty())
         health_.error = StrCat("gRPC status ", static_cast<int>(status.error_code()));
       // An error of the service's own may be of these jobs alone.

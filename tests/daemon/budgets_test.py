@@ -275,7 +275,8 @@ def bills_of_edited_prices(stage, budgets):
 def checks_the_configuration(stage):
     usd = stage.file("usd.yaml", PRICES.replace("EUR", "USD"))
     for text, said in ((f"prices: {{core_hour: 1, currency: EUR, file: {usd}}}\n", "its currency is USD, and prices.currency is EUR"),
-                       (f"prices: {{file: {stage.file('clock.yaml', PRICES.replace('core_hour', 'from: 12d, core_hour'))}}}\n", "a price from day 12 00:00: expected a date"),
+                       (f"prices: {{file: {stage.file('clock.yaml', PRICES.replace('core_hour', 'from: 12d, core_hour'))}}}\n", "clock.yaml:3: from: \"12d\": expected a date such as 2026-01-01"),
+                       (f"prices: {{file: {stage.file('days.yaml', PRICES.replace('core_hour', 'from: 20700d, core_hour'))}}}\n", "from: \"20700d\": expected a date such as 2026-01-01"),
                        (f"budgets: {{file: {stage.dir / 'budgets.yaml'}}}\nprices: {{core_hour: 1}}\n", "budgets.file requires quota.file"),
                        (f"budgets: {{file: {stage.dir / 'budgets.yaml'}}}\nquota: {{file: {stage.dir / 'quota.yaml'}}}\n", "nothing costs"),
                        (f"budgets: {{file: {stage.dir / 'budgets.yaml'}}}\nquota: {{file: {stage.dir / 'quota.yaml'}}}\nprices: {{core_hour: 1}}\n", "a year needs store.decision_days of 367"),

@@ -178,6 +178,18 @@ def knows_its_hours(stage, quota):
                 "limits and usage of shop, and nothing is recommended yet", history)
 
 
+def quotes_shortly(stage, quota):
+    """An error quotes as much of what was sent as people read, and cuts no character."""
+    for group in ("g" * 5000, "g" * 127 + "é" * 2000, "é" * 2500):
+        for path in ("/api/v1/admission?tier=production&cpu=1&group=", "/api/v1/requests?group=", "/api/v1/bills?format="):
+            answer = quota.call("GET", path + daemon.quoted(group))
+            said = answer.json()["error"]
+            stage.check(answer.status in (400, 404) and group[:60] in said and len(said.encode()) < 400 and "\ufffd" not in said and "\\x" not in said,
+                        f"{path}: a name of {len(group.encode())} bytes is quoted shortly", (answer.status, len(said), said[:200]))
+    answer = quota.call("POST", "/api/v1/requests", {"group": "g" * 5000, "tier": "production", "cpu": 1})
+    stage.check(answer.status == 404 and len(answer.text) < 400, "in a body too", (answer.status, answer.text[:200]))
+
+
 def remembers_hours(stage, tautd, quota):
     """The hours are in a file beside the store, and taken from there."""
     stage.equal(tautd.stop(), 0, "it stops in order")
@@ -228,6 +240,7 @@ def main():
         tautd = outlives_a_kill(stage, tautd, quota, first, second)
         knows_its_hours(stage, quota)
         goes_on(stage, tautd, quota, first, second)
+        quotes_shortly(stage, quota)
         tautd = remembers_hours(stage, tautd, quota)
         stage.equal(tautd.stop(), 0, "it stops in order")
     stage.finish()
