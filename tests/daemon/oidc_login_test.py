@@ -288,6 +288,23 @@ def restarted(pages, text, browser):
     stage.equal(pages.tautd.stop(), 0, "it stops in order")
 
 
+def behind_a_proxy(pages, text):
+    """Browsers come by https and with a prefix: cookies that no other host can set, and links that have the prefix."""
+    stage, before = pages.stage, pages.tautd
+    pages.tautd = stage.tautd(config=re.sub('redirect_url: "[^"]+"', 'redirect_url: "https://tautline.example:8443/taut/login/callback"', text))
+    stage.check(daemon.eventually(lambda: Browser().ask(pages.url("/login")).status == 302, 20), "behind a proxy a sign-in begins")
+    begun = Browser().ask(pages.url("/login"))
+    stage.check(begun.cookies["__Host-taut_login"].endswith("; Path=/; Max-Age=600; HttpOnly; SameSite=Lax; Secure"), "its cookie is of this host and of https alone", begun.cookies)
+    stage.equal(dict(urllib.parse.parse_qsl(urllib.parse.urlsplit(begun.location).query))["redirect_uri"], "https://tautline.example:8443/taut/login/callback", "and it comes back to the proxy")
+    failed = Browser().ask(pages.url("/login/wait"))
+    stage.check('href="/taut/login">' in failed.text and 'href="/taut/login/style.css"' in failed.text, "links have the prefix", failed.text)
+    out = Browser().ask(pages.url("/logout"), "POST", headers={"Origin": "https://tautline.example:8443"})
+    stage.check(out.status == 204 and "; SameSite=Strict; Secure" in out.cookies["__Host-taut_session"], "its pages are tautd's own", out.cookies)
+    stage.equal(Browser().ask(pages.url("/logout"), "POST", headers={"Origin": "https://tautline.example"}).status, 403, "those of another port are not")
+    stage.equal(pages.tautd.stop(), 0, "it stops in order")
+    pages.tautd = before
+
+
 def with_chromium(pages, text):
     """A public client, in a browser: the button, the provider's form, who is signed in, and out."""
     stage, port = pages.stage, pages.tautd.port
@@ -315,6 +332,7 @@ def main():
         signed_in = roles_of_now(pages, text)
         provider_away(pages)
         restarted(pages, text, signed_in)
+        behind_a_proxy(pages, text)
         if (APP / "node_modules" / "playwright-core").is_dir() and (APP / "dist" / "index.html").is_file() and os.path.exists(os.environ.get("CHROMIUM", "/usr/bin/chromium")):
             with_chromium(pages, config(stage, provider, port, client="public"))
         else:
