@@ -213,6 +213,16 @@ CellExperiment LimitsExperiment(std::string_view name, std::string_view help, co
           }};
 }
 
+CellExperiment LoadsExperiment(std::string_view name, std::string_view help,
+                               std::shared_ptr<const MachineLoads> loads) {
+  return {name, help, "",
+          [loads = std::move(loads)](const CellModel& cell, const CellExperimentOptions& options) -> Variant {
+            CellVariant out{{cell}, options.scoring};
+            out.loads = loads;
+            return out;
+          }};
+}
+
 CellExperiment ReservationsExperiment(std::string_view name, std::string_view help,
                                       const JobAmounts& reservations) {
   return {name, help, "",

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -29,6 +30,8 @@ struct CellExperimentOptions {
 struct CellVariant {
   std::vector<CellModel> parts;  // at least 1
   CellScoring scoring;
+  // What the machines' tasks need together; null: the sum of their reservations.
+  std::shared_ptr<const MachineLoads> loads = nullptr;
   // Jobs that were left out, because no machine has room for one of their tasks once it is rounded up.
   uint64_t left_out = 0;
   // Jobs with a limit that no machine has room for, although one had room before: it was cut to a machine's
@@ -61,6 +64,10 @@ CellExperiment LimitsExperiment(std::string_view name, std::string_view help, co
 // Reservations are these, at most the limits. Otherwise as LimitsExperiment.
 CellExperiment ReservationsExperiment(std::string_view name, std::string_view help,
                                       const JobAmounts& reservations);
+// Reservations are those of the cell, but machines' tasks need together what `loads` expects. The texts outlive
+// it.
+CellExperiment LoadsExperiment(std::string_view name, std::string_view help,
+                               std::shared_ptr<const MachineLoads> loads);
 
 // The next power of two of `unit` that is at least `amount`; 0 for 0.
 int64_t PowerOfTwo(int64_t amount, int64_t unit);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstring>
+#include <utility>
 
 namespace taut {
 namespace {
@@ -26,7 +27,7 @@ inline T Load(const double* from) {
 }  // namespace
 
 CellState::CellState(const CellIndex& index, std::span<const uint32_t> machines, const CellScoring& scoring,
-                     CellCounting counting)
+                     CellCounting counting, std::unique_ptr<MachineLoad> load)
     : index_(index),
       scoring_(scoring),
       counting_(counting),
@@ -40,7 +41,8 @@ CellState::CellState(const CellIndex& index, std::span<const uint32_t> machines,
       previous_(index.tasks(), kNowhere),
       satisfied_(index.constraint_sets()),
       changed_(std::max<size_t>(1, machines.size() / 4)),
-      on_machine_(machines.size()) {
+      on_machine_(machines.size()),
+      load_(std::move(load)) {
   const size_t n = machines.size();
   if (counting_ == CellCounting::kFromLimit) settled_.resize(index.tasks());
   inverse_.resize(resources_ * n);
@@ -109,6 +111,7 @@ void CellState::Change(uint32_t task, uint32_t machine, int64_t sign) {
     limit[r] *= sign;
   }
   Shift(index_.model().jobs[job].tier, machine, reserved, limit);
+  if (load_ != nullptr) sign > 0 ? load_->Add(task, machine) : load_->Remove(task, machine);
   if (job != counted_job_) return;
   on_machine_[machine] += static_cast<uint32_t>(sign);
   if (c.domains == UINT32_MAX) return;
@@ -315,6 +318,46 @@ double CellState::Score(const CellClass& c, uint32_t machine) {
   return rules + WithKind(need, [&]<CellScore kScore, size_t kResources, bool kProduction>() {
            return Amounts<kScore, kResources, kProduction, double>(need, machine);
          });
+}
+
+double CellState::ScoreTask(uint32_t task, uint32_t machine) {
+  const CellClass& c = index_.class_of(index_.job_of(task));
+  const double rules = Rules(c, machine);
+  if (rules == kInfeasible || !in_service(machine)) return kInfeasible;
+  const size_t n = machines(), loaded = std::min(load_->resources(), resources_);
+  for (size_t r = 0; r < resources_; ++r) {
+    const size_t at = r * n + machine;
+    if (c.production && free_[1][at] < static_cast<double>(c.limit[r])) return kInfeasible;
+    if (r >= loaded && free_[0][at] < static_cast<double>(entry(c)[r])) return kInfeasible;
+  }
+  const CellAmounts with = load_->PeakWith(task, machine);
+  CellAmounts without = {};
+  if (scoring_.score == CellScore::kWorstFit && !c.production) without = load_->Peak(machine);
+  double sum = 0, least = 1, counted = 0, cost = 0;
+  for (size_t r = 0; r < resources_; ++r) {
+    const size_t at = r * n + machine;
+    const auto whole = static_cast<double>(capacity_[at]);
+    double before = free_[c.production ? 1 : 0][at];
+    double left = before - static_cast<double>(need(c)[r]);
+    if (r < loaded) {
+      const double left_of_peak = whole - static_cast<double>(with[r]);
+      if (left_of_peak < 0) return kInfeasible;
+      if (!c.production) {
+        left = left_of_peak;
+        before = whole - static_cast<double>(without[r]);
+      }
+    }
+    if (inverse_[at] == 0) continue;
+    const double f = left * inverse_[at];
+    sum += f;
+    least = std::min(least, f);
+    ++counted;
+    if (scoring_.score == CellScore::kWorstFit)
+      cost += std::pow(scoring_.epvm_base, 1 - f) - std::pow(scoring_.epvm_base, 1 - before * inverse_[at]);
+  }
+  if (scoring_.score == CellScore::kWorstFit) return rules + cost;
+  if (scoring_.score == CellScore::kHybrid) sum += scoring_.stranded_weight * (sum - counted * least);
+  return rules + sum;
 }
 
 void CellState::ScoreAll(const CellClass& c, std::vector<double>& out) {

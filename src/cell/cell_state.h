@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
 #include "cell/cell_index.h"
+#include "cell/machine_load.h"
 #include "cell/score_tree.h"
 
 namespace taut {
@@ -44,8 +46,11 @@ class CellState {
  public:
   // The cell consists of `machines`, numbers of machines of the index's model; one may come several times.
   // In here a machine is its place in that list.
+  // With a load, feasibility and scores take what it expects of a machine's tasks for the sum of their
+  // reservations, and depend on the task: ScoreTask takes the place of Score, ScoreAll and IsFeasible. The limits
+  // of production are added up as ever. REQUIRES: kReservation then.
   CellState(const CellIndex& index, std::span<const uint32_t> machines, const CellScoring& scoring,
-            CellCounting counting = CellCounting::kReservation);
+            CellCounting counting = CellCounting::kReservation, std::unique_ptr<MachineLoad> load = nullptr);
 
   const CellIndex& index() const { return index_; }
   size_t machines() const { return model_machine_.size(); }
@@ -124,6 +129,9 @@ class CellState {
     }
     return Rules(c, machine) != kInfeasible;
   }
+  bool by_load() const { return load_ != nullptr; }
+  // kInfeasible if the task does not fit or may not run there. REQUIRES: by_load(). Costs what the load costs.
+  double ScoreTask(uint32_t task, uint32_t machine);
   // All machines' scores. O(machines).
   void ScoreAll(const CellClass& c, std::vector<double>& out);
   // Why a task may not run on a machine; kFree also if there is room in the capacity but not now.
@@ -181,6 +189,7 @@ class CellState {
   uint64_t changes_ = 0;
   uint32_t counted_job_ = UINT32_MAX;
   std::vector<uint32_t> on_machine_, in_domain_;  // tasks of counted_job_
+  std::unique_ptr<MachineLoad> load_;             // null: reservations are added up
 };
 
 }  // namespace taut

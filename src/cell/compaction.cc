@@ -44,14 +44,30 @@ class TrialCell {
     return fits;
   }
 
+  // As Fits packed it.
+  TrialPacking Packing(uint32_t n) {
+    TrialPacking out;
+    out.machine_of_task.assign(index_.tasks(), kNowhere);
+    if (n == 0) return out;
+    CellScheduler scheduler = Cell(n);
+    scheduler.Pass(allowed_);
+    out.machines.assign(order_.begin(), order_.begin() + n);
+    for (uint32_t t = 0; t < index_.tasks(); ++t) out.machine_of_task[t] = scheduler.state().machine_of(t);
+    return out;
+  }
+
   std::string WhyNot(uint32_t n) {
     CellScheduler scheduler = Cell(n);
     const uint64_t pending = scheduler.Pass().pending;
     for (uint32_t j = 0; j < index_.model().jobs.size(); ++j) {
       if (scheduler.pending(j) == 0) continue;
+      const std::string why =
+          options_.loads != nullptr
+              ? "What is expected of each machine's tasks with one of it is more than the machine has, or it "
+                "may not run there."
+              : ExplainPending(scheduler.mutable_state(), j).sentence;
       return StrCat(pending, " of ", index_.tasks(), " tasks are pending, the first of job \"",
-                    index_.model().jobs[j].name, "\". ",
-                    ExplainPending(scheduler.mutable_state(), j).sentence);
+                    index_.model().jobs[j].name, "\". ", why);
     }
     return "";
   }
@@ -137,6 +153,11 @@ absl::StatusOr<uint32_t> CompactionTrial(const CellIndex& index, const Compactio
   if (needed > 0 || cell.Fits(0)) return needed;
   return absl::FailedPreconditionError(
       StrCat("the workload does not fit into ", most, " machines: ", cell.WhyNot(most)));
+}
+
+TrialPacking PackTrial(const CellIndex& index, const CompactionOptions& options, uint32_t trial,
+                       uint32_t machines) {
+  return TrialCell(index, options, trial).Packing(machines);
 }
 
 std::string WhyNotFewer(const CellIndex& index, const CompactionOptions& options, uint32_t trial,

@@ -57,6 +57,14 @@ absl::StatusOr<uint32_t> CompactionTrial(const CellIndex& index, const Compactio
 std::string WhyNotFewer(const CellIndex& index, const CompactionOptions& options, uint32_t trial,
                         uint32_t machines);
 
+// Where the tasks are in the trial's cell of that many machines.
+struct TrialPacking {
+  std::vector<uint32_t> machines;         // of the model, by place; one may come several times
+  std::vector<uint32_t> machine_of_task;  // a place, or kNowhere
+};
+TrialPacking PackTrial(const CellIndex& index, const CompactionOptions& options, uint32_t trial,
+                       uint32_t machines);
+
 // Fills min, max and needed from trials, of which there is at least one.
 void Summarize(double percentile, CompactionResult& result);
 

@@ -44,7 +44,8 @@ CellScheduler::CellScheduler(const CellIndex& index, std::vector<uint32_t> machi
                              const SchedulerOptions& options)
     : index_(index),
       options_(options),
-      state_(index, machines, options.scoring, options.counting),
+      state_(index, machines, options.scoring, options.counting,
+             options.loads != nullptr ? options.loads->New(index, machines.size()) : nullptr),
       pending_(index.model().jobs.size()),
       queued_(pending_.size()),
       submitted_(pending_.size()),
@@ -128,6 +129,10 @@ void CellScheduler::PlaceJob(uint32_t job, PassResult& result) {
   if (c.job != UINT32_MAX) state_.CountJob(job);
   placed_now_.clear();
   evicted_now_.clear();
+  if (state_.by_load()) {
+    PlaceByLoad(job, result);
+    return;
+  }
   const PassResult before = result;
   bool full = StillFull(job, c), may_preempt = options_.preempt && !(full && StillNoVictims(job, c));
   if (full && !may_preempt) return;
@@ -157,7 +162,25 @@ void CellScheduler::PlaceJob(uint32_t job, PassResult& result) {
     }
     if (full && (gang || !may_preempt)) break;
   }
-  if (!gang || pending_[job] == 0) {
+  EndTurn(job, before, result);
+}
+
+void CellScheduler::PlaceByLoad(uint32_t job, PassResult& result) {
+  const PassResult before = result;
+  for (uint32_t t = index_.first_task(job); t < index_.first_task(job + 1); ++t) {
+    if (state_.machine_of(t) != kNowhere || Finished(t)) continue;
+    const uint32_t machine = BestByLoad(t);
+    if (machine != kNowhere) {
+      Took(t, machine);
+    } else if (index_.model().jobs[job].gang) {
+      break;
+    }
+  }
+  EndTurn(job, before, result);
+}
+
+void CellScheduler::EndTurn(uint32_t job, const PassResult& before, PassResult& result) {
+  if (!index_.model().jobs[job].gang || pending_[job] == 0) {
     result.placed += placed_now_.size();
     for (const Evicted& e : evicted_now_) moves_.push_back({e.task, kNowhere});
     for (const uint32_t t : placed_now_) moves_.push_back({t, state_.machine_of(t)});
@@ -183,7 +206,7 @@ void CellScheduler::Took(uint32_t task, uint32_t machine) {
 }
 
 uint32_t CellScheduler::BestOf(const CellClass& c, CachedClass* cached) {
-  if (options_.enough > 0) return BestOfEnough(c);
+  if (options_.enough > 0) return BestOfEnough([&](uint32_t m) { return state_.Score(c, m); });
   if (cached == nullptr) return BestOfAll(c);
   Refresh(c, *cached);
   return cached->tree.best_score() == kInfeasible ? kNowhere : cached->tree.best();
@@ -201,14 +224,29 @@ uint32_t CellScheduler::BestOfAll(const CellClass& c) {
   return best;
 }
 
-uint32_t CellScheduler::BestOfEnough(const CellClass& c) {
+uint32_t CellScheduler::BestByLoad(uint32_t task) {
+  const auto score = [&](uint32_t m) { return state_.ScoreTask(task, m); };
+  if (options_.enough > 0) return BestOfEnough(score);
+  uint32_t best = kNowhere;
+  double best_score = kInfeasible;
+  for (uint32_t m = 0; m < state_.machines(); ++m) {
+    const double own = score(m);
+    if (own >= best_score) continue;
+    best = m;
+    best_score = own;
+  }
+  return best;
+}
+
+template <typename Score>
+uint32_t CellScheduler::BestOfEnough(const Score& score_of) {
   const size_t n = random_order_.size();
   uint32_t best = kNowhere, feasible = 0;
   double best_score = kInfeasible;
   size_t at = n == 0 ? 0 : rng_.Below(n);
   for (size_t i = 0; i < n && feasible < options_.enough; ++i, at = at + 1 == n ? 0 : at + 1) {
     const uint32_t m = random_order_[at];
-    const double score = state_.Score(c, m);
+    const double score = score_of(m);
     if (score == kInfeasible) continue;
     ++feasible;
     if (score >= best_score) continue;

@@ -45,6 +45,9 @@ struct SchedulerOptions {
   // all.
   uint32_t preemption_candidates = 200;
   uint64_t seed = 1;  // of relaxed randomisation
+  // Where a machine's tasks do not need the sum of their reservations; null: they do. Each task then looks at all
+  // machines, or at `enough`. Outlives the scheduler. REQUIRES: !preempt and kReservation; no Resize.
+  const MachineLoads* loads = nullptr;
 };
 
 struct PassResult {
@@ -119,10 +122,16 @@ class CellScheduler {
   void Enqueue(uint32_t job);
   std::vector<uint32_t> TurnsOfTier(CellTier tier);
   void PlaceJob(uint32_t job, PassResult& result);
+  void PlaceByLoad(uint32_t job, PassResult& result);
+  // The job's turn is over: counts it, or undoes it if it is a gang of which a task is pending.
+  void EndTurn(uint32_t job, const PassResult& before, PassResult& result);
   // The best machine for one more task of the class, kNowhere if none is feasible.
   uint32_t BestOf(const CellClass& c, CachedClass* cached);
   uint32_t BestOfAll(const CellClass& c);
-  uint32_t BestOfEnough(const CellClass& c);
+  // `score` of each machine that is looked at; `enough` > 0.
+  template <typename Score>
+  uint32_t BestOfEnough(const Score& score);
+  uint32_t BestByLoad(uint32_t task);
   CachedClass* TreeOf(uint32_t job);
   void Refresh(const CellClass& c, CachedClass& cached);
   void Took(uint32_t task, uint32_t machine);

@@ -28,8 +28,8 @@ absl::StatusOr<CellDemandsOptions> ToDemandOptions(const CompactArgs& args) {
     o.replay = *std::move(replay);
   }
   for (const std::string& spec : args.predictors) {
-    if (absl::Status s = CheckTaskPredictor(spec, o.overcommit); !s.ok())
-      return absl::InvalidArgumentError(StrCat("--predictors: ", Message(s)));
+    if (const auto adds = AddsUpTasks(spec, o.overcommit); !adds.ok())
+      return absl::InvalidArgumentError(StrCat("--predictors: ", Message(adds.status())));
     if (std::ranges::find(o.predictors, spec) == o.predictors.end()) o.predictors.push_back(spec);
   }
   return o;
@@ -47,6 +47,7 @@ absl::Status CheckTablesOfUsage(const TraceOptions& options) {
 
 // The cell with what the demand asks for.
 CellModel With(const CellModel& cell, const CellDemand& demand) {
+  if (demand.loads != nullptr) return cell;
   const CellExperiment experiment = demand.is_limits
                                         ? LimitsExperiment(demand.name, "", demand.amounts)
                                         : ReservationsExperiment(demand.name, "", demand.amounts);
@@ -197,8 +198,11 @@ std::string DemandsText(const CellModel& cell, const CellDemands& demands) {
     std::vector<std::string> cells = {std::string(name)};
     const CellLoad cpu = LoadOf(model, kCellCpu);
     const CellLoad memory = model.resources.size() > kCellMemory ? LoadOf(model, kCellMemory) : CellLoad();
-    for (const double share : {cpu.limit, memory.limit, cpu.reservation, memory.reservation})
-      cells.push_back(Percent(share));
+    for (const double share : {cpu.limit, memory.limit}) cells.push_back(Percent(share));
+    // What tasks need together is no sum over tasks.
+    const bool together = demand != nullptr && demand->loads != nullptr;
+    for (const double share : {cpu.reservation, memory.reservation})
+      cells.push_back(together ? "-" : Percent(share));
     for (size_t r = 0; r < 2; ++r) {
       const bool known = demand != nullptr && demand->over_days[r].has_value();
       cells.push_back(known ? Percent(*demand->over_days[r], 2) : "-");
@@ -207,8 +211,12 @@ std::string DemandsText(const CellModel& cell, const CellDemands& demands) {
   };
   row("base", cell, nullptr);
   for (const CellDemand& demand : demands.all) row(demand.name, With(cell, demand), &demand);
+  std::string lacks;
+  for (const CellDemand& demand : demands.all) {
+    if (!demand.lacks.empty()) lacks += Wrapped(StrCat(demand.name, ": ", demand.lacks), "  ");
+  }
   return StrCat(
-      table.Render(), KeptLines(demands),
+      table.Render(), KeptLines(demands), lacks,
       "limits, reserved: shares of the capacity; over: share of job-days with a window over the limit,\n"
       "from 7 days after the beginning of the usage on. Fewer machines at more of them are no gain.\n");
 }
@@ -230,7 +238,7 @@ Json DemandJson(const CellModel& cell, const CellDemand& demand) {
     resources.push_back({{"resource", with.resources[r].name},
                          {"limit", load.limit},
                          {"production_limit", load.production_limit},
-                         {"reservation", load.reservation}});
+                         {"reservation", demand.loads != nullptr ? Json(nullptr) : Json(load.reservation)}});
   }
   for (const std::string& name : demand.kept) names.push_back(Printable(name));
   Json over;
@@ -239,7 +247,10 @@ Json DemandJson(const CellModel& cell, const CellDemand& demand) {
     over[std::string(Name(r))] = share.has_value() ? Json(*share) : Json(nullptr);
   }
   return {{"of", demand.of},
-          {"kind", demand.is_limits ? "limits" : "reservations"},
+          {"kind", demand.loads != nullptr ? "machines"
+                   : demand.is_limits      ? "limits"
+                                           : "reservations"},
+          {"lacks", demand.lacks},
           {"resources", std::move(resources)},
           {"over_days", std::move(over)},
           {"jobs_kept", demand.kept_jobs},

@@ -14,6 +14,7 @@
 #include "cli/cell_input.h"
 #include "cli/cell_usage.h"
 #include "cli/cli.h"
+#include "cli/compact_after.h"
 #include "cli/json_text.h"
 #include "cli/outputs.h"
 #include "cli/terminal.h"
@@ -268,7 +269,8 @@ Json RunJson(const CompactionRun& run, const CompactionRun& base) {
   return one;
 }
 
-Json ResultJson(const Cell& cell, const CompactArgs& args, const CompactionRuns& runs) {
+Json ResultJson(const Cell& cell, const CompactArgs& args, const CompactionRuns& runs,
+                const AfterPacking& after, bool partial) {
   Json resources = Json::array(), rows = Json::array();
   for (size_t r = 0; r < cell.model.resources.size(); ++r) {
     const CellLoad load = LoadOf(cell.model, r);
@@ -279,17 +281,19 @@ Json ResultJson(const Cell& cell, const CompactArgs& args, const CompactionRuns&
   }
   for (const CompactionRun& run : runs.runs) {
     rows.push_back(RunJson(run, runs.runs.front()));
+    if (Json usage = after.Of(run.experiment); !usage.is_null()) rows.back()["after"] = std::move(usage);
     for (const CellDemand& demand : cell.demands.all) {
       if (demand.name == run.experiment->name) rows.back()["demand"] = DemandJson(cell.model, demand);
     }
   }
-  return {{"partial", runs.partial},
+  return {{"partial", partial},
           {"machines", cell.model.machines.size()},
           {"jobs", cell.model.jobs.size()},
           {"tasks", cell.model.tasks()},
           {"resources", std::move(resources)},
           {"at_seconds", cell.at_s.has_value() ? Json(*cell.at_s) : Json(nullptr)},
           {"usage", cell.usage.has_value() ? UsageJson(*cell.usage) : Json(nullptr)},
+          {"after_seconds", after.Seconds()},
           {"skipped_rows", SkippedJson(cell.report)},
           {"kept_rows", KeptJson(cell.report)},
           {"findings", FindingsJson(cell.findings)},
@@ -314,20 +318,25 @@ absl::Status AddDemands(const CompactArgs& args, Cell& cell, CompactionRunsOptio
   if (!demands.ok()) return demands.status();
   cell.demands = *std::move(demands);
   for (const CellDemand& demand : cell.demands.all) {
-    experiments.push_back(demand.is_limits ? LimitsExperiment(demand.name, "", demand.amounts)
-                                           : ReservationsExperiment(demand.name, "", demand.amounts));
+    experiments.push_back(demand.loads != nullptr ? LoadsExperiment(demand.name, "", demand.loads)
+                          : demand.is_limits      ? LimitsExperiment(demand.name, "", demand.amounts)
+                                                  : ReservationsExperiment(demand.name, "", demand.amounts));
     options.experiments.push_back(&experiments.back());
   }
   return absl::OkStatus();
 }
 
-absl::StatusOr<CompactionRuns> RunAll(const Cell& cell, const CompactionRunsOptions& options, bool quiet) {
+absl::StatusOr<CompactionRuns> RunAll(const Cell& cell, const CompactionRunsOptions& options,
+                                      AfterPacking& after, bool quiet) {
   ProgressLine progress(quiet);
   CompactionRunsHooks hooks;
   hooks.on_progress = [&](std::string_view what, double share) {
     progress.Update(StrCat("compacting: ", what), share);
   };
   hooks.should_stop = Interrupted;
+  if (after.wanted())
+    hooks.on_packing = [&](const CompactionRun& run, const CellModel& part, uint32_t trial,
+                           const TrialPacking& packing) { after.Take(run, part, trial, packing); };
   return RunCompactions(cell.model, options, hooks);
 }
 
@@ -343,35 +352,50 @@ int RunCompact(const CompactArgs& args) {
   absl::StatusOr<CompactionRunsOptions> options = ToOptions(args);
   if (!options.ok()) return Fail(options.status());
   if (absl::Status s = CheckDemandArgs(args); !s.ok()) return Fail(s);
-  const NamedPath outputs[] = {{"--json", args.json}};
+  if (absl::Status s = CheckAfter(args); !s.ok()) return Fail(s);
+  const NamedPath outputs[] = {{"--json", args.json}, {"--placements", args.placements}};
   std::vector<std::string> inputs = args.files.paths;
   inputs.insert(inputs.end(), args.usage.begin(), args.usage.end());
   inputs.push_back(args.engine.settings_file);
   if (absl::Status s = CheckOutputs(outputs, inputs); !s.ok()) return Fail(s);
-  absl::StatusOr<std::unique_ptr<OutputFile>> file = OpenOutput(outputs[0]);
-  if (!file.ok()) return Fail(file.status());
+  std::unique_ptr<OutputFile> files[2];
+  for (size_t i = 0; i < std::size(files); ++i) {
+    absl::StatusOr<std::unique_ptr<OutputFile>> file = OpenOutput(outputs[i]);
+    if (!file.ok()) return Fail(file.status());
+    files[i] = *std::move(file);
+  }
   CatchInterrupts();
   absl::StatusOr<Cell> cell = LoadCell(args);
   if (!cell.ok()) return FailOrInterrupted(cell.status());
   std::deque<CellExperiment> experiments;  // that the result refers to
   if (absl::Status s = AddDemands(args, *cell, *options, experiments); !s.ok()) return FailOrInterrupted(s);
-  const absl::StatusOr<CompactionRuns> runs = RunAll(*cell, *options, args.quiet);
+  AfterPacking after;
+  if (absl::Status s = after.Begin(args, cell->usage, cell->model, files[1].get()); !s.ok())
+    return FailOrInterrupted(s);
+  const absl::StatusOr<CompactionRuns> runs = RunAll(*cell, *options, after, args.quiet);
   if (!runs.ok()) return Fail(runs.status());
-  const std::string json = JsonText(ResultJson(*cell, args, *runs));
-  if (*file != nullptr) {
-    (*file)->Append(json);
-    if (absl::Status s = (*file)->Close(); !s.ok()) return Fail(s);
+  // An interrupt leaves the machines that are known, without what was used afterwards.
+  const absl::Status measured = runs->partial ? absl::OkStatus() : after.Measure();
+  if (!measured.ok() && !absl::IsCancelled(measured)) return Fail(measured);
+  const bool partial = runs->partial || !measured.ok();
+  const std::string json = JsonText(ResultJson(*cell, args, *runs, after, partial));
+  if (files[0] != nullptr) files[0]->Append(json);
+  for (const std::unique_ptr<OutputFile>& file : files) {
+    if (file == nullptr) continue;
+    if (absl::Status s = file->Close(); !s.ok()) return Fail(s);
   }
   if (args.output == OutputForm::kJson) {
     Print(json);
   } else {
     Print(DescribeCell(*cell));
-    if (runs->partial) Print("PARTIAL: interrupted\n");
+    if (partial) Print("PARTIAL: interrupted\n");
     Print(Text(*cell, args, *runs));
     if (!cell->demands.all.empty()) Print(StrCat("\n", DemandsText(cell->model, cell->demands)));
+    if (const std::string text = after.Text(); !text.empty()) Print(StrCat("\n", text));
     if (!args.json.empty()) Print(StrCat("results: ", args.json, "\n"));
+    if (!args.placements.empty()) Print(StrCat("placements: ", args.placements, "\n"));
   }
-  return runs->partial ? kExitPartial : kExitOk;
+  return partial ? kExitPartial : kExitOk;
 }
 
 }  // namespace taut

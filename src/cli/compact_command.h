@@ -28,7 +28,8 @@ struct CompactArgs {
   double pending_percent = 0.2;
   double large_user_percent = 2;
   int threads = 0;
-  std::string json;  // path; empty: not written
+  std::string after = "24h";     // of usage that is compared with the packed machines
+  std::string json, placements;  // paths; empty: not written
   OutputForm output = OutputForm::kTable;
   bool quiet = false;
 };

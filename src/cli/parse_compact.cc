@@ -11,7 +11,9 @@ const char* const kCompactHelp =
     "with\n"
     "rounded limits or by another score. Without files: a generated cell.\n"
     "With usage of the tasks, from tables of the trace or by --usage, also: how many it would need with the\n"
-    "limits of a recommender, or with the reservations of a predictor, as they are at that time.\n\n"
+    "limits of a recommender, or with what a predictor reserves for a task or expects of a machine's tasks\n"
+    "together, as they are at that time; and how often the packed machines would have had too little "
+    "then.\n\n"
     "Examples:\n"
     "  taut compact machines.csv jobs.csv\n"
     "  taut compact --machines 1000 --seed 7\n"
@@ -21,6 +23,8 @@ const char* const kCompactHelp =
     "rc-like,reservation\n"
     "  taut compact machines.csv jobs.csv --usage usage.csv.gz --recommender combined\n"
     "  taut compact machines.csv --usage 2013-07.csv.gz 2013-08.csv.gz --recommender analogs --at 40d\n"
+    "  taut compact machines.csv --usage 2013-07.csv.gz 2013-08.csv.gz --predictors rc-like,n-sigma,pool "
+    "--at 53d\n"
     "  taut list experiments";
 
 void AddCompact(CLI::App& verb, CompactArgs& args) {
@@ -44,9 +48,10 @@ void AddCompact(CLI::App& verb, CompactArgs& args) {
                   "by then")
       ->delimiter(',')
       ->type_name("NAME,...");
-  verb.add_option("--predictors", args.predictors,
-                  "comma-separated: NAME or NAME:KEY=VALUE with limit, borg-default, rc-like or reservation "
-                  "of `taut list overcommit`: experiments with what these reserve then")
+  verb.add_option(
+          "--predictors", args.predictors,
+          "comma-separated: NAME or NAME:KEY=VALUE, as `taut list overcommit` has them: experiments with "
+          "what these reserve for each task then, or expect of all tasks of a machine together")
       ->delimiter(',')
       ->type_name("NAME,...");
   verb.add_option("--settings", args.engine.settings_file,
@@ -86,7 +91,14 @@ void AddCompact(CLI::App& verb, CompactArgs& args) {
   verb.add_option("--threads", args.threads, "threads; 0: one per core; the result does not depend on it")
       ->capture_default_str();
   verb.add_flag("--strict", args.files.strict, "stop at the first bad row");
+  verb.add_option("--after", args.after,
+                  "with usage: the time behind --at whose usage is compared with what the packed machines "
+                  "have; 0h: none")
+      ->capture_default_str();
   verb.add_option("--json", args.json, "write the result as JSON to this file")->type_name("FILE");
+  verb.add_option("--placements", args.placements,
+                  "write where each trial's tasks are: experiment,trial,machine,machine_name,job,task")
+      ->type_name("FILE");
 }
 
 }  // namespace taut

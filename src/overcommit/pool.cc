@@ -33,7 +33,7 @@ constexpr size_t kMaxMachines = 1'000'000;
 
 std::string PlainText(double amount) { return fmt::format("{:.6g}", amount); }
 
-class PoolPredictor final : public DurablePredictor {
+class PoolPredictor final : public PoolForecaster {
  public:
   PoolPredictor(const PoolSettings& settings, double horizon_h)
       : settings_(settings),
@@ -151,6 +151,13 @@ class PoolPredictor final : public DurablePredictor {
     if (machine < machines_.size()) machines_[machine] = Machine(BlocksOf(2 * kWeekDays));
   }
 
+  std::optional<std::array<double, kPoolBases>> Quantiles() const override {
+    return Calibrated() ? std::optional(quantiles_) : std::nullopt;
+  }
+  double MachineDays() const override {
+    return static_cast<double>(errors_[0].n()) * block_windows_ / kWindowsPerDay;
+  }
+
   void Save(ByteWriter& out) const override {
     out.Put(kPoolState);
     out.Put(block_windows_);
@@ -213,7 +220,6 @@ class PoolPredictor final : public DurablePredictor {
            m.last.index - m.first->index + 1 >= settings_.history_days * kWindowsPerDay &&
            m.peaks.Highest() >= 0;
   }
-  double MachineDays() const { return static_cast<double>(errors_[0].n()) * block_windows_ / kWindowsPerDay; }
   bool Calibrated() const { return errors_[0].n() > 0 && MachineDays() >= settings_.min_days; }
 
   PoolFeatures FeaturesOf(const Machine& m) const {
@@ -442,7 +448,7 @@ void PoolOrder::Take(double passed) {
       std::clamp(used_ + gain_ * ordered_ * (ordered_ - passed), ordered_ / 5, std::min(0.5, 5 * ordered_));
 }
 
-std::unique_ptr<DurablePredictor> NewPoolPredictor(const PoolSettings& settings, double horizon_h) {
+std::unique_ptr<PoolForecaster> NewPoolPredictor(const PoolSettings& settings, double horizon_h) {
   return std::make_unique<PoolPredictor>(settings, horizon_h);
 }
 

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -64,6 +65,13 @@ class PoolOrder {
   double ordered_, gain_, used_;
 };
 
-std::unique_ptr<DurablePredictor> NewPoolPredictor(const PoolSettings& settings, double horizon_h);
+// What it has learnt of a cell can be used for machines that it never observed.
+class PoolForecaster : public DurablePredictor {
+ public:
+  // The q of each base, once min_days of forecasts were compared.
+  virtual std::optional<std::array<double, kPoolBases>> Quantiles() const = 0;
+  virtual double MachineDays() const = 0;  // of forecasts that were compared
+};
+std::unique_ptr<PoolForecaster> NewPoolPredictor(const PoolSettings& settings, double horizon_h);
 
 }  // namespace taut

@@ -9,6 +9,7 @@
 #include "absl/status/statusor.h"
 #include "overcommit/peak_predictor.h"
 #include "overcommit/settings.h"
+#include "overcommit/summed_peaks.h"
 
 namespace taut {
 
@@ -19,6 +20,8 @@ struct PeakPredictorInfo {
   absl::StatusOr<std::unique_ptr<PeakPredictor>> (*make)(const OvercommitSettings& settings);
   // A machine's prediction is the sum of those for each of its tasks alone: each is a reservation of its task.
   bool sums_tasks = false;
+  // Of others: the same for machines that are put together. Null if it sums up tasks.
+  absl::StatusOr<std::unique_ptr<SummedPeak>> (*summed)(const OvercommitSettings& settings) = nullptr;
 };
 // All of them, in the order they are shown.
 std::span<const PeakPredictorInfo> PeakPredictors();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <span>
 #include <tuple>
 #include <utility>
 
@@ -10,6 +11,8 @@
 #include "analysis/trace_tier.h"
 #include "base/strings.h"
 #include "overcommit/predictors.h"
+#include "sim/machine_histories.h"
+#include "sim/recorded_tasks.h"
 
 namespace taut {
 namespace {
@@ -17,46 +20,6 @@ namespace {
 constexpr size_t kNamed = 3;                    // kept jobs
 constexpr int32_t kPresence = kWindowsPerHour;  // a task that was not measured for an hour is gone
 constexpr uint32_t kNotOfCell = UINT32_MAX;
-
-size_t CellRowOf(Resource r) { return r == Resource::kCpu ? kCellCpu : kCellMemory; }
-
-// What a cell counts of the unit in which usage is measured: millicores, bytes.
-double PerUnit(Resource r) { return InCores(r) ? 1000 : 1; }
-
-// In the unit of the cell's row. What is a whole number of these units but for the error of a float stays it.
-int64_t Rounded(Resource r, double amount) {
-  const double exact = amount * PerUnit(r), nearest = std::round(exact);
-  const double units = std::abs(exact - nearest) <= 1e-6 * exact ? nearest : std::ceil(exact);
-  return static_cast<int64_t>(std::clamp(units, 0.0, static_cast<double>(kMaxCellAmount)));
-}
-
-// A source up to a window: what comes later is not there.
-class SourceUntil final : public DaySource {
- public:
-  SourceUntil(DaySource& source, WindowId until) : source_(source), until_(until) {
-    for (const int32_t day : source.days()) {
-      if (day * kWindowsPerDay < until.index) days_.push_back(day);
-    }
-  }
-  const std::vector<JobInfo>& jobs() const override { return source_.jobs(); }
-  const std::vector<int32_t>& days() const override { return days_; }
-  int32_t last_day(JobId job) const override { return source_.last_day(job); }
-  absl::StatusOr<std::vector<JobDay>> LoadDay(int32_t day) override {
-    absl::StatusOr<std::vector<JobDay>> jobs = source_.LoadDay(day);
-    if (!jobs.ok() || (day + 1) * kWindowsPerDay <= until_.index) return jobs;
-    for (JobDay& job : *jobs) {
-      std::erase_if(job.windows, [this](const JobWindow& w) { return w.window >= until_; });
-      std::erase_if(job.kills, [this](const TaskKills& k) { return k.window >= until_; });
-    }
-    std::erase_if(*jobs, [](const JobDay& job) { return job.windows.empty(); });
-    return jobs;
-  }
-
- private:
-  DaySource& source_;
-  const WindowId until_;
-  std::vector<int32_t> days_;
-};
 
 // Of each job of the source its row in the cell, or kNotOfCell.
 std::vector<uint32_t> RowsOfCell(const DaySource& source, const CellModel& cell) {
@@ -114,7 +77,7 @@ absl::Status ReplayLimits(DaySource& source, const CellModel& cell, const CellDe
     const auto policy = std::ranges::find(replay.policies, change.policy) - replay.policies.begin();
     std::optional<int64_t>& limit = out.all[static_cast<size_t>(policy)].amounts[cell.jobs[row].name][amount];
     limit.reset();  // unlimited: as nothing is ordered
-    if (change.limit.has_value()) limit = Rounded(change.resource, *change.limit);
+    if (change.limit.has_value()) limit = CellAmountOf(change.resource, *change.limit);
     return absl::OkStatus();
   };
   own.on_progress = [&](uint64_t done, uint64_t total, uint64_t /*windows*/) {
@@ -189,7 +152,7 @@ class TaskPredictions {
       if (means[j].tasks == 0) continue;
       const CellJob& job = cell_.jobs[j];
       amounts[job.name][amount_] =
-          std::min(job.limit[amount_], Rounded(resource_, means[j].sum / means[j].tasks));
+          std::min(job.limit[amount_], CellAmountOf(resource_, means[j].sum / means[j].tasks));
     }
   }
 
@@ -206,7 +169,7 @@ class TaskPredictions {
 
   void Gather(const JobDay& day, uint32_t row) {
     const auto asked =
-        static_cast<float>(static_cast<double>(cell_.jobs[row].limit[amount_]) / PerUnit(resource_));
+        static_cast<float>(static_cast<double>(cell_.jobs[row].limit[amount_]) / CellUnitsOf(resource_));
     for (const JobWindow& w : day.windows) {
       const float own = w.limit(resource_);
       for (uint32_t i = w.first_task; i < w.first_task + w.num_tasks; ++i) {
@@ -232,19 +195,16 @@ class TaskPredictions {
   std::vector<Load> loads_;  // of a day
 };
 
+// Of the predictors of these demands.
 absl::Status ReplayReservations(DaySource& source, const CellModel& cell, const CellDemandsOptions& options,
-                                const CellDemandsHooks& hooks, CellDemands& out) {
-  const size_t first = out.all.size();
-  for (const std::string& spec : options.predictors) {
-    if (absl::Status s = CheckTaskPredictor(spec, options.overcommit); !s.ok()) return s;
-    CellDemand& demand = out.all.emplace_back();
-    demand.of = spec;
-    demand.name = StrCat("reservations:", spec);
-  }
+                                std::span<CellDemand* const> at, const CellDemandsHooks& hooks) {
+  CellDemandsOptions own = options;
+  own.predictors.clear();
+  for (const CellDemand* demand : at) own.predictors.push_back(demand->of);
   for (const Resource resource : kResources) {
-    if (CellRowOf(resource) >= cell.resources.size()) continue;
+    if (at.empty() || CellRowOf(resource) >= cell.resources.size()) continue;
     TaskPredictions predictions(cell, resource, RowsOfCell(source, cell));
-    if (absl::Status s = predictions.Make(options); !s.ok()) return s;
+    if (absl::Status s = predictions.Make(own); !s.ok()) return s;
     size_t done = 0;
     for (const int32_t day : source.days()) {
       if (hooks.should_stop && hooks.should_stop())
@@ -256,9 +216,53 @@ absl::Status ReplayReservations(DaySource& source, const CellModel& cell, const 
         hooks.on_progress(StrCat("predictors of ", Name(resource)),
                           static_cast<double>(++done) / static_cast<double>(source.days().size()));
     }
-    for (size_t p = 0; p < options.predictors.size(); ++p) predictions.Finish(p, out.all[first + p].amounts);
+    for (size_t p = 0; p < at.size(); ++p) predictions.Finish(p, at[p]->amounts);
   }
   return absl::OkStatus();
+}
+
+absl::Status ReplayWholeMachines(DaySource& source, const CellModel& cell, const CellDemandsOptions& options,
+                                 std::span<CellDemand* const> at, const CellDemandsHooks& hooks) {
+  if (at.empty()) return absl::OkStatus();
+  MachineHistoriesOptions histories{
+      .predictors = {}, .overcommit = options.overcommit, .until = options.until};
+  for (const CellDemand* demand : at) histories.predictors.push_back(demand->of);
+  absl::StatusOr<std::vector<WholeMachines>> machines =
+      ReplayMachineHistories(source, cell, histories, {hooks.on_progress, hooks.should_stop});
+  if (!machines.ok()) return machines.status();
+  const absl::StatusOr<RecordedTasks> roster = ReadRecordedTasks(source, cell, options.until);
+  if (!roster.ok()) return roster.status();
+  for (size_t p = 0; p < at.size(); ++p) {
+    CellDemand& demand = *at[p];
+    demand.loads = std::move((*machines)[p].loads);
+    demand.lacks = std::move((*machines)[p].lacks);
+    for (const CellJob& job : cell.jobs) {
+      if (roster->Of(job.name).count > 0) continue;
+      ++demand.kept_jobs;
+      demand.kept_tasks += job.tasks;
+      if (demand.kept.size() < kNamed) demand.kept.push_back(job.name);
+    }
+  }
+  return absl::OkStatus();
+}
+
+// Predictors, in order: those that add up tasks have reservations, the others loads of whole machines.
+absl::Status ReplayPredictors(DaySource& source, const CellModel& cell, const CellDemandsOptions& options,
+                              const CellDemandsHooks& hooks, CellDemands& out) {
+  const size_t first = out.all.size();
+  out.all.resize(first + options.predictors.size());
+  std::vector<CellDemand*> sums, whole;
+  for (size_t p = 0; p < options.predictors.size(); ++p) {
+    const std::string& spec = options.predictors[p];
+    const absl::StatusOr<bool> adds = AddsUpTasks(spec, options.overcommit);
+    if (!adds.ok()) return adds.status();
+    CellDemand& demand = out.all[first + p];
+    demand.of = spec;
+    demand.name = StrCat(*adds ? "reservations:" : "machines:", spec);
+    (*adds ? sums : whole).push_back(&demand);
+  }
+  if (absl::Status s = ReplayReservations(source, cell, options, sums, hooks); !s.ok()) return s;
+  return ReplayWholeMachines(source, cell, options, whole, hooks);
 }
 
 // The tasks of a window with any usage, and the window's limits.
@@ -287,20 +291,10 @@ CellTier ToCellTier(TraceTier tier) {
 
 }  // namespace
 
-absl::Status CheckTaskPredictor(const std::string& spec, const OvercommitSettings& settings) {
+absl::StatusOr<bool> AddsUpTasks(const std::string& spec, const OvercommitSettings& settings) {
   const auto made = NewPeakPredictor(spec, settings);
   if (!made.ok()) return made.status();
-  const std::string_view name = Split(spec, ':')[0];
-  std::vector<std::string_view> of_tasks;
-  for (const PeakPredictorInfo& p : PeakPredictors()) {
-    if (p.sums_tasks) of_tasks.push_back(p.name);
-  }
-  if (std::ranges::find(of_tasks, name) != of_tasks.end()) return absl::OkStatus();
-  return absl::InvalidArgumentError(StrCat(
-      "\"", name,
-      "\" predicts the peak of a whole machine from what its tasks use together, which does not say what "
-      "one of them needs on another machine; expected one that adds up tasks: ",
-      fmt::join(of_tasks, ", ")));
+  return (*FindPeakPredictor(Split(spec, ':')[0]))->sums_tasks;
 }
 
 absl::StatusOr<UsageSpan> SpanOf(DaySource& source) {
@@ -342,8 +336,10 @@ absl::StatusOr<CellDemands> ReplayCellDemands(DaySource& source, const CellModel
   if (!options.replay.policies.empty()) {
     if (absl::Status s = ReplayLimits(until, cell, options, hooks, out); !s.ok()) return s;
   }
-  if (absl::Status s = ReplayReservations(until, cell, options, hooks, out); !s.ok()) return s;
-  for (CellDemand& demand : out.all) CountKept(cell, demand);
+  if (absl::Status s = ReplayPredictors(until, cell, options, hooks, out); !s.ok()) return s;
+  for (CellDemand& demand : out.all) {
+    if (demand.loads == nullptr) CountKept(cell, demand);
+  }
   return out;
 }
 
@@ -377,8 +373,8 @@ absl::StatusOr<UsageJobs> JobsOfUsage(DaySource& source, WindowId until) {
     }
     job.tier = ToCellTier(TierOf(priorities[j], bands));
     job.tasks = w.tasks;
-    job.limit[kCellCpu] = Rounded(Resource::kCpu, w.cpu);
-    job.limit[kCellMemory] = Rounded(Resource::kMemory, w.memory);
+    job.limit[kCellCpu] = CellAmountOf(Resource::kCpu, w.cpu);
+    job.limit[kCellMemory] = CellAmountOf(Resource::kMemory, w.memory);
     job.reservation = job.limit;
     out.jobs.push_back(std::move(job));
   }

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,6 +14,7 @@
 #include "absl/status/statusor.h"
 #include "cell/cell_experiments.h"
 #include "cell/cell_model.h"
+#include "cell/machine_load.h"
 #include "model/resource.h"
 #include "overcommit/settings.h"
 #include "sim/replay.h"
@@ -22,16 +24,19 @@ namespace taut {
 struct CellDemandsOptions {
   // Its policies have a demand each; there may be none. `managed` and `resources` are not used.
   ReplayOptions replay;
-  std::vector<std::string> predictors;  // as NewPeakPredictor takes them, of those that sum up tasks
+  std::vector<std::string> predictors;  // as NewPeakPredictor takes them
   OvercommitSettings overcommit;
   WindowId until;  // the windows before it are seen
 };
 
 // What tasks ask for by one recommender or predictor.
 struct CellDemand {
-  std::string name;               // "limits:analogs", "reservations:rc-like"
-  std::string of;                 // "analogs"
-  bool is_limits = false;         // else reservations
+  std::string name;        // "limits:analogs", "reservations:rc-like", "machines:pool"
+  std::string of;          // "analogs"
+  bool is_limits = false;  // else reservations, or loads
+  // Of a predictor of whole machines what tasks need together; it has no amounts. Null of others.
+  std::shared_ptr<const MachineLoads> loads;
+  std::string lacks;              // what such a predictor has not seen enough of: "" if nothing
   JobAmounts amounts;             // of the jobs of the cell that have any
   uint64_t kept_jobs = 0;         // of the cell, with no amount of their own
   uint64_t kept_tasks = 0;        // theirs
@@ -58,14 +63,18 @@ struct CellDemandsHooks {
 // an owner's limit counts with the cell's. Amounts are rounded up to whole units of the cell, or to the nearest
 // one within 1e-6 of them.
 //
-// Reads `source` once for all policies, and once a resource for all predictors. InvalidArgument as Replay and
-// CheckTaskPredictor, and if there is no usage before `until`; Cancelled if should_stop ended it.
+// A predictor that does not add up tasks says what tasks need together on one machine (machine_histories.h).
+//
+// Reads `source` once for all policies, once a resource for all predictors that add up tasks, and once a resource
+// and twice more for the others. InvalidArgument as Replay and AddsUpTasks, and if there is no usage before
+// `until`; Cancelled if should_stop ended it.
 absl::StatusOr<CellDemands> ReplayCellDemands(DaySource& source, const CellModel& cell,
                                               const CellDemandsOptions& options,
                                               const CellDemandsHooks& hooks = {});
 
-// InvalidArgument if it is no predictor, or one of whole machines, which says nothing of a task.
-absl::Status CheckTaskPredictor(const std::string& spec, const OvercommitSettings& settings);
+// Whether its prediction for a machine is a sum over tasks, each of which has a reservation then. InvalidArgument
+// if it is no predictor.
+absl::StatusOr<bool> AddsUpTasks(const std::string& spec, const OvercommitSettings& settings);
 
 // The first window with usage, and the one behind the last. InvalidArgument: there is no usage.
 struct UsageSpan {

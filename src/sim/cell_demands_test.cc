@@ -150,15 +150,36 @@ TEST(CellDemands, ReservationsAreAtMostTheCellsLimits) {
   EXPECT_THAT(demands->all[0].amounts.at("web"), ElementsAre(2000, kGiBInt, std::nullopt, std::nullopt));
 }
 
-TEST(CellDemands, PredictorsOfWholeMachinesAreRefused) {
+TEST(CellDemands, PredictorsOfWholeMachinesHaveLoadsInPlaceOfAmounts) {
   const OvercommitSettings settings;
-  for (const PeakPredictorInfo& p : PeakPredictors())
-    EXPECT_EQ(CheckTaskPredictor(std::string(p.name), settings).ok(), p.sums_tasks) << p.name;
-  EXPECT_TRUE(CheckTaskPredictor("rc-like:percentile=95", settings).ok());
-  EXPECT_THAT(std::string(CheckTaskPredictor("pool:over=0.1", settings).message()),
-              HasSubstr("expected one that adds up tasks: limit, borg-default, rc-like, reservation"));
-  EXPECT_THAT(std::string(CheckTaskPredictor("oracle", settings).message()),
+  MadeDays source;
+  const JobId web = source.AddJob(Named("web"));
+  Steady(source, web, 0, 200, 1, kGiB);
+  source.Finish();
+  const CellModel cell = CellOf({Asking("web", 1, 4000, 8 * kGiBInt), Asking("unknown", 3, 100, kGiBInt)});
+  CellDemandsOptions options = Until(200);
+  for (const PeakPredictorInfo& p : PeakPredictors()) {
+    options.predictors.emplace_back(p.name);
+    const auto adds = AddsUpTasks(std::string(p.name), settings);
+    ASSERT_TRUE(adds.ok());
+    EXPECT_EQ(*adds, p.sums_tasks) << p.name;
+    EXPECT_EQ(p.summed == nullptr, p.sums_tasks) << p.name;
+  }
+  const auto demands = ReplayCellDemands(source, cell, options);
+  ASSERT_TRUE(demands.ok()) << demands.status();
+  for (size_t i = 0; i < options.predictors.size(); ++i) {
+    const CellDemand& demand = demands->all[i];
+    const bool sums = PeakPredictors()[i].sums_tasks;
+    EXPECT_EQ(demand.name, (sums ? "reservations:" : "machines:") + options.predictors[i]);
+    EXPECT_EQ(demand.loads == nullptr, sums) << demand.name;
+    EXPECT_EQ(demand.amounts.empty(), !sums) << demand.name;
+    EXPECT_EQ(demand.kept_jobs, 1U) << demand.name;
+    EXPECT_THAT(demand.kept, ElementsAre("unknown"));
+    EXPECT_EQ(demand.lacks.empty(), demand.of != "pool") << demand.lacks;
+  }
+  EXPECT_THAT(std::string(AddsUpTasks("oracle", settings).status().message()),
               HasSubstr("no peak predictor \"oracle\""));
+  EXPECT_FALSE(AddsUpTasks("n-sigma:m=3", settings).ok());
 }
 
 TEST(CellDemands, UsageBeforeTheTimeIsNeeded) {

@@ -80,6 +80,7 @@ class Runner {
     if (!variant.ok()) return variant.status();
     CompactionOptions compaction = options_.compaction;
     compaction.scheduler.scoring = variant->scoring;
+    compaction.scheduler.loads = variant->loads.get();
     std::vector<std::unique_ptr<Part>> parts;
     for (CellModel& model : variant->parts) parts.push_back(std::make_unique<Part>(std::move(model)));
     const size_t trials = compaction.trials, turns = trials * parts.size();
@@ -100,7 +101,22 @@ class Runner {
     }
     for (const auto& part : parts) run.result.tasks += part->index.tasks();
     Summarize(compaction.percentile, run.result);
+    if (hooks_.on_packing && !stopped_) TellPackings(run, parts, compaction, needed);
     return absl::OkStatus();
+  }
+
+  void TellPackings(const CompactionRun& run, const std::vector<std::unique_ptr<Part>>& parts,
+                    const CompactionOptions& compaction,
+                    const std::vector<absl::StatusOr<uint32_t>>& needed) {
+    const size_t trials = compaction.trials;
+    std::vector<TrialPacking> packings(needed.size());
+    workers_.ForEach(needed.size(), [&](size_t i) {
+      packings[i] =
+          PackTrial(parts[i / trials]->index, compaction, static_cast<uint32_t>(i % trials), *needed[i]);
+    });
+    for (size_t i = 0; i < packings.size(); ++i)
+      hooks_.on_packing(run, parts[i / trials]->model, static_cast<uint32_t>(i % trials),
+                        std::move(packings[i]));
   }
 
   bool Stop() {

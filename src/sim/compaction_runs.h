@@ -19,13 +19,6 @@ struct CompactionRunsOptions {
   int threads = 0;               // 0: one a core
 };
 
-struct CompactionRunsHooks {
-  // What is run and the share of it all that is done, in [0, 1]. From any thread, one call at a time.
-  std::function<void(std::string_view what, double share)> on_progress;
-  // Asked before each trial, from any thread: true ends the run.
-  std::function<bool()> should_stop;
-};
-
 struct CompactionRun {
   const CellExperiment* experiment = nullptr;
   std::string not_run;          // why there is no result; empty: there is
@@ -33,6 +26,17 @@ struct CompactionRun {
   uint64_t left_out = 0;        // jobs
   uint64_t cut_to_machine = 0;  // jobs (cell_experiments.h)
   CompactionResult result;      // a trial's machines are the sum over the cells
+};
+
+struct CompactionRunsHooks {
+  // What is run and the share of it all that is done, in [0, 1]. From any thread, one call at a time.
+  std::function<void(std::string_view what, double share)> on_progress;
+  // How the trials of a run were packed, once each: by part, then trial. Called from one thread. Each costs one
+  // packing more.
+  std::function<void(const CompactionRun& run, const CellModel& part, uint32_t trial, TrialPacking packing)>
+      on_packing;
+  // Asked before each trial, from any thread: true ends the run.
+  std::function<bool()> should_stop;
 };
 
 // The cell as it is, packed once.
