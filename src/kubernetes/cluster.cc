@@ -380,6 +380,17 @@ LargestNode Cluster::LargestFor(std::span<const PodPtr> pods) const {
   return nodes_.LargestFor(pods);
 }
 
+std::vector<std::string> Cluster::OwnerKinds() const {
+  const std::lock_guard lock(mutex_);
+  std::set<std::string, std::less<>> out;
+  for (const auto& [workload, pods] : workloads_) {
+    const size_t begin = workload.find('/') + 1;
+    const std::string_view kind = std::string_view(workload).substr(begin, workload.find('/', begin) - begin);
+    if (!out.contains(kind)) out.emplace(kind);
+  }
+  return {out.begin(), out.end()};
+}
+
 std::vector<std::string> Cluster::TakeChanged() {
   const std::lock_guard lock(mutex_);
   std::vector<std::string> out(changed_.begin(), changed_.end());

@@ -101,6 +101,8 @@ class Cluster {
   // What a new pod may have, and what pods of one job may (NodeTable).
   LargestNode LargestFor(const Pod& pod) const;
   LargestNode LargestFor(std::span<const PodPtr> pods) const;
+  // Kinds of owners of pods that are there, in lower case, ascending. O(workloads).
+  std::vector<std::string> OwnerKinds() const;
   // Workloads of which a pod changed, or came or went, since the last call, as "namespace/kind/name".
   std::vector<std::string> TakeChanged();
   // Pods that changed or came since the last call.

@@ -20,18 +20,24 @@ absl::Status ScaleFinder::TakeGroup(const std::string& group_version) {
   JsonTree tree;
   if (absl::Status s = tree.Parse(*body); !s.ok()) return s;
   const JsonNode resources = tree.root()["resources"];
-  std::map<std::string, std::string> kind_of;  // by the plural of namespaced kinds
+  std::map<std::string, FoundKind> found;  // by the plural of namespaced kinds
   resources.ForEachItem([&](JsonNode resource) {
-    if (resource.Flag("namespaced"))
-      kind_of.emplace(resource.Text("name"), absl::AsciiStrToLower(std::string(resource.Text("kind"))));
+    const std::string name(resource.Text("name"));
+    if (!resource.Flag("namespaced") || name.find('/') != std::string::npos) return;
+    FoundKind& kind = found[name];
+    kind.kind = resource.Text("kind");
+    kind.api_version = group_version;
+    kind.plural = name;
+    resource["verbs"].ForEachItem([&kind](JsonNode verb) { kind.can_list |= verb.text() == "list"; });
   });
   resources.ForEachItem([&](JsonNode resource) {
     std::string_view name = resource.Text("name");
     if (!name.ends_with(kScale)) return;
     name.remove_suffix(kScale.size());
-    const auto kind = kind_of.find(std::string(name));
-    if (kind != kind_of.end()) kinds_[kind->second].emplace_back(group_version, name);
+    const auto kind = found.find(std::string(name));
+    if (kind != found.end()) kind->second.has_scale = true;
   });
+  for (auto& [name, kind] : found) kinds_[absl::AsciiStrToLower(kind.kind)].push_back(std::move(kind));
   return absl::OkStatus();
 }
 
@@ -57,28 +63,46 @@ absl::Status ScaleFinder::Discover() {
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::string> ScaleFinder::PathOf(const WorkloadName& workload) {
-  const double age_s = options_.steady_s() - asked_s_;
-  if (!asked_ || age_s >= (kinds_.contains(workload.kind) ? kFreshS : kMissedS)) {
+absl::StatusOr<FoundKind> ScaleFinder::Only(const std::string& kind, bool FoundKind::*wanted,
+                                            std::string_view what) {
+  const auto are = [&] {
+    std::vector<FoundKind> out;
+    const auto it = kinds_.find(kind);
+    if (it == kinds_.end()) return out;
+    for (const FoundKind& found : it->second) {
+      if (found.*wanted) out.push_back(found);
+    }
+    return out;
+  };
+  std::vector<FoundKind> found = are();
+  if (!asked_ || options_.steady_s() - asked_s_ >= (found.empty() ? kMissedS : kFreshS)) {
     if (absl::Status s = Discover(); !s.ok()) return s;
+    found = are();
   }
-  const auto found = kinds_.find(workload.kind);
-  if (found == kinds_.end()) {
+  if (found.size() == 1) return found.front();
+  if (found.empty()) {
     if (!missing_.ok()) return missing_;
-    return absl::InvalidArgumentError(
-        StrCat("the owner is a ", workload.kind.empty() ? "?" : workload.kind,
-               ", and the API server has no namespaced kind of this name with the subresource scale"));
+    return absl::InvalidArgumentError(StrCat("the owner is a ", kind.empty() ? "?" : kind,
+                                             ", and the API server has no namespaced kind of this name ",
+                                             what));
   }
-  if (found->second.size() > 1) {
-    std::string groups;
-    for (const auto& [group, plural] : found->second)
-      StrAppend(&groups, groups.empty() ? "" : " and ", group, " ", plural);
-    return absl::InvalidArgumentError(
-        StrCat("the owner is a ", workload.kind, ", and kinds of several groups have that name: ", groups));
-  }
-  const auto& [group, plural] = found->second.front();
-  return StrCat("/apis/", group, "/namespaces/", PercentEncode(workload.namespace_name), "/",
-                PercentEncode(plural), "/", PercentEncode(workload.name));
+  std::string groups;
+  for (const FoundKind& one : found)
+    StrAppend(&groups, groups.empty() ? "" : " and ", one.api_version, " ", one.plural);
+  return absl::InvalidArgumentError(
+      StrCat("the owner is a ", kind, ", and kinds of several groups have that name: ", groups));
+}
+
+absl::StatusOr<FoundKind> ScaleFinder::Find(const std::string& kind) {
+  return Only(kind, &FoundKind::can_list, "that can be listed");
+}
+
+absl::StatusOr<std::string> ScaleFinder::PathOf(const WorkloadName& workload) {
+  const absl::StatusOr<FoundKind> found =
+      Only(workload.kind, &FoundKind::has_scale, "with the subresource scale");
+  if (!found.ok()) return found.status();
+  return StrCat("/apis/", found->api_version, "/namespaces/", PercentEncode(workload.namespace_name), "/",
+                PercentEncode(found->plural), "/", PercentEncode(workload.name));
 }
 
 }  // namespace taut

@@ -61,9 +61,9 @@ void Steering::Replace(const std::string& kind, const std::vector<OwnedObject>& 
   });
 }
 
-size_t Steering::num_kinds() const {
+bool Steering::Knows(const std::string& kind) const {
   const std::lock_guard lock(mutex_);
-  return kinds_.size();
+  return kinds_.contains(kind);
 }
 
 uint64_t Steering::version() const {

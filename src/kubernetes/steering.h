@@ -26,8 +26,9 @@ class Steering {
   void Put(const std::string& kind, const OwnedObject& object);
   void Remove(const std::string& kind, const OwnedObject& object);
 
-  // Kinds that were listed: what is missing of another is not known to be gone.
-  size_t num_kinds() const;
+  // Whether objects of this kind, as Replace takes it, were listed: what is missing of another is not known to be
+  // gone.
+  bool Knows(const std::string& kind) const;
   // Grows with every change.
   uint64_t version() const;
   // The labels of the workload's job, ascending: those of a container before those of the workload, and these

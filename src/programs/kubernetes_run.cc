@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <iterator>
 #include <random>
 
 #include "base/pattern.h"
@@ -22,7 +23,7 @@ namespace {
 constexpr std::string_view kInCluster = "in-cluster";
 constexpr size_t kScrapers = 4;
 constexpr std::chrono::minutes kAbsentRetry{5};  // of kinds that may be installed later
-constexpr std::chrono::seconds kReadOwners{1};
+constexpr std::chrono::seconds kReadOwners{1}, kReadCustomOwners{2};
 constexpr std::chrono::milliseconds kPassOn{500};  // an OOM kill waits no longer
 // Objects whose annotations are settings, and of which there are Events.
 struct WatchedKind {
@@ -90,6 +91,7 @@ absl::StatusOr<std::unique_ptr<KubernetesRun>> KubernetesRun::Create(Options opt
   if (s.ok()) s = run->WatchOwners("ReplicaSet", "/apis/apps/v1/replicasets");
   if (s.ok()) s = run->WatchOwners("Job", "/apis/batch/v1/jobs");
   if (s.ok()) s = run->OpenOwners();
+  if (s.ok() && run->options_.config.annotations) s = run->OpenCustomOwners();
   if (s.ok()) s = run->WatchHpas();
   const KubernetesConfig& config = run->options_.config;
   if (s.ok() && config.status_annotations) s = run->OpenStatus();
@@ -242,16 +244,30 @@ void KubernetesRun::PutVersion(const JobView& job, const WorkloadName& workload,
   labels.insert(std::ranges::upper_bound(labels, label), label);
 }
 
+namespace {
+
+std::vector<Label> SettingLabelsOf(const std::vector<Label>& labels) {
+  std::vector<Label> out;
+  std::ranges::copy_if(labels, std::back_inserter(out),
+                       [](const Label& label) { return label.first.starts_with(kSettingLabel); });
+  return out;
+}
+
+}  // namespace
+
 // Jobs whose labels are not what the annotations and the cluster say.
 void KubernetesRun::PassOnSteering() {
   const bool read = options_.config.annotations;  // else what they said before is taken back
-  if (read && steering_.num_kinds() < kWatchedKinds.size()) return;
+  const auto is_known = [this](const WatchedKind& kind) { return steering_.Knows(kind.kind); };
+  if (read && !std::ranges::all_of(kWatchedKinds, is_known)) return;
   steered_ = steering_.version();
   const std::shared_ptr<const FleetView> view = control_->view();  // the loop alone would not keep it
   for (const JobView& job : view->jobs) {
     const std::optional<WorkloadName> workload = cluster_.naming().Parse(job.record->name);
     if (!workload.has_value()) continue;
     std::vector<Label> wanted = read ? steering_.Of(*workload) : std::vector<Label>();
+    // What was known before a restart holds until the objects of a custom kind are read.
+    if (read && !custom_owners_->IsSettled(workload->kind)) wanted = SettingLabelsOf(job.record->labels);
     PutAllowed(job, *workload, wanted);
     PutVersion(job, *workload, wanted);
     std::vector<Label> labels = job.record->labels;
@@ -278,6 +294,34 @@ absl::Status KubernetesRun::OpenOwners() {
   options.steady_s = SteadySeconds;
   owners_ = std::make_unique<OwnersReader>(std::move(options), &cluster_);
   return absl::OkStatus();
+}
+
+// For annotations of custom resources, and the UIDs that Events name.
+absl::Status KubernetesRun::OpenCustomOwners() {
+  absl::StatusOr<std::unique_ptr<ApiClient>> client = Client();
+  if (!client.ok()) return client.status();
+  custom_client_ = *std::move(client);
+  CustomOwnersReader::Options options;
+  options.get = [this](const std::string& path) { return custom_client_->Get(path); };
+  options.list = [this](const std::string& path) { return custom_client_->Get(path, kMetadataOnly); };
+  options.kinds = [this] { return cluster_.OwnerKinds(); };
+  options.take = [this](const std::string& kind, const std::string& api_version,
+                        const std::vector<OwnedObject>& all) {
+    steering_.Replace(kind, all);
+    workloads_.Replace(kind, api_version, all);
+  };
+  options.steady_s = SteadySeconds;
+  custom_owners_ = std::make_unique<CustomOwnersReader>(std::move(options));
+  return absl::OkStatus();
+}
+
+void KubernetesRun::ReadCustomOwners() {
+  KeepDoing(kReadCustomOwners,
+            "annotations of owners of pods cannot be read (observe/custom_owners.yaml has the right):",
+            [this](const std::function<bool()>& stopping) {
+              if (cluster_.synced()) custom_owners_->Step(stopping);
+              return custom_owners_->last_error();
+            });
 }
 
 void KubernetesRun::ReadOwners() {
@@ -405,6 +449,7 @@ absl::Status KubernetesRun::Start(ControlPlane* control) {
   for (const std::function<void()>& run : runs_) threads_.emplace_back(run);
   threads_.emplace_back([this] { PassOnPods(); });
   threads_.emplace_back([this] { ReadOwners(); });
+  if (custom_owners_ != nullptr) threads_.emplace_back([this] { ReadCustomOwners(); });
   if (options_.config.scrape_interval_s > 0) threads_.emplace_back([this] { Scrape(); });
   if (lease_ != nullptr) threads_.emplace_back([this] { KeepLease(); });
   if (vpas_ != nullptr) threads_.emplace_back([this] { WriteVpas(); });
@@ -430,6 +475,7 @@ void KubernetesRun::Stop() {
   for (const std::function<void()>& stop : stops_) stop();
   for (const std::unique_ptr<ApiClient>& scraper : scrapers_) scraper->Interrupt();
   if (owners_client_ != nullptr) owners_client_->Interrupt();
+  if (custom_client_ != nullptr) custom_client_->Interrupt();
   if (vpa_client_ != nullptr) vpa_client_->Interrupt();
   if (quota_client_ != nullptr) quota_client_->Interrupt();
   if (event_client_ != nullptr) event_client_->Interrupt();

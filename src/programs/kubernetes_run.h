@@ -19,6 +19,7 @@
 #include "config/daemon_config.h"
 #include "control/control_plane.h"
 #include "kubernetes/cluster.h"
+#include "kubernetes/custom_owners.h"
 #include "kubernetes/event_writer.h"
 #include "kubernetes/field_owners.h"
 #include "kubernetes/kubeconfig.h"
@@ -103,6 +104,7 @@ class KubernetesRun {
   absl::Status WatchQuotas();
   absl::Status WatchNamespaceRules(const std::string& kind, const std::string& path);
   absl::Status OpenOwners();
+  absl::Status OpenCustomOwners();
   absl::Status OpenVpas();
   absl::Status OpenLease();
   absl::Status OpenEvents();
@@ -136,6 +138,7 @@ class KubernetesRun {
   void WriteStatus();
   void KeepAdmission();
   void ReadOwners();
+  void ReadCustomOwners();
   void KeepDoing(std::chrono::seconds pause, std::string_view what,
                  const std::function<std::string(const std::function<bool()>& stopping)>& step);
   void ScrapeNodes(const std::vector<std::string>& nodes);
@@ -159,10 +162,12 @@ class KubernetesRun {
   std::vector<std::unique_ptr<ApiClient>> scrapers_;
   std::unique_ptr<ApiClient> owners_client_;  // of the thread that reads templates
   std::unique_ptr<OwnersReader> owners_;
-  std::unique_ptr<ApiClient> vpa_client_;    // of the thread that writes their status
-  std::unique_ptr<VpaWriter> vpas_;          // if it is asked for
-  std::unique_ptr<ApiClient> quota_client_;  // of the thread that writes ResourceQuotas
-  std::unique_ptr<QuotaWriter> quotas_;      // if it is asked for
+  std::unique_ptr<ApiClient> custom_client_;           // of the thread that reads custom resources
+  std::unique_ptr<CustomOwnersReader> custom_owners_;  // with kubernetes.annotations
+  std::unique_ptr<ApiClient> vpa_client_;              // of the thread that writes their status
+  std::unique_ptr<VpaWriter> vpas_;                    // if it is asked for
+  std::unique_ptr<ApiClient> quota_client_;            // of the thread that writes ResourceQuotas
+  std::unique_ptr<QuotaWriter> quotas_;                // if it is asked for
   std::function<std::optional<std::vector<NamespaceQuota>>()> wanted_quotas_;
   std::unique_ptr<LeaseKeeper> lease_;  // if one is configured
   ReplicaSpread replica_spread_;

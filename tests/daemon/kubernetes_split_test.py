@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Workloads whose pods differ, in a cluster of this test's own: replicas of a StatefulSet that are jobs apart, and pods of a DaemonSet by a
-label of their nodes."""
+label of their nodes. Annotations of a Rollout, which owns pods through a ReplicaSet, are settings."""
 import copy
 import json
 import threading
@@ -19,6 +19,9 @@ class Cluster(kubernetes_test.Cluster):
 
     def __init__(self):
         super().__init__()
+        self.owner = "Rollout"
+        self.may_list = False  # Rollouts
+        self.mode = "off"
         self.sets = {"metadata": {"name": "db", "namespace": "shop", "uid": "s-1", "annotations": {}}}
         self.set_events = []
         self.used_mib = {"db-0": 400, "db-1": 60, "db-2": 60, "shipper-2bxnz": 300, "shipper-9dk2p": 40}
@@ -65,6 +68,16 @@ class Handler(kubernetes_test.Handler):
                 "allocatable": {"cpu": "8", "memory": "16Gi"}, "conditions": [{"type": "Ready", "status": str(i == 1)}]}}
                 for i, pool in ((1, "large"), (2, "small"))]
             return self.answer(200, json.dumps({"kind": "List", "metadata": {"resourceVersion": "5"}, "items": nodes}))
+        if path.path == "/apis/argoproj.io/v1alpha1":
+            return self.answer(200, json.dumps({"kind": "APIResourceList", "groupVersion": "argoproj.io/v1alpha1", "resources": [
+                {"name": "rollouts", "namespaced": True, "kind": "Rollout", "verbs": ["get", "list", "watch"]}]}))
+        if path.path == "/apis/argoproj.io/v1alpha1/rollouts":
+            with c.lock:
+                c.requests.append(f"LIST {path.path}")
+                if not c.may_list:
+                    return self.answer(403, json.dumps({"kind": "Status", "message": "rollouts.argoproj.io is forbidden"}))
+                item = {"metadata": {"name": "web", "namespace": "shop", "uid": "r-1", "annotations": {"tautline.dev/mode": c.mode}}}
+                return self.answer(200, json.dumps({"kind": "PartialObjectMetadataList", "metadata": {}, "items": [item]}))
         super().do_GET()
 
 
@@ -77,16 +90,51 @@ def main():
         server.daemon_threads = True
         threading.Thread(target=server.serve_forever, daemon=True).start()
         run(stage, cluster, server.server_address[1])
+        for may_list in (False, True):
+            Handler.cluster = cluster = Cluster()
+            cluster.may_list = may_list
+            custom(stage, cluster, server.server_address[1])
         server.shutdown()
         stage.finish()
 
 
-def run(stage, cluster, port):
-    kubeconfig = stage.file("kubeconfig", f"""current-context: test
+def kubeconfig_of(stage, port):
+    return stage.file("kubeconfig", f"""current-context: test
 contexts: [{{name: test, context: {{cluster: c, user: u}}}}]
 clusters: [{{name: c, cluster: {{server: "http://127.0.0.1:{port}"}}}}]
 users: [{{name: u, user: {{token: secret}}}}]
 """)
+
+
+def custom(stage, cluster, port):
+    """Annotations of a custom resource: settings where it may be listed, and said once where it may not."""
+    job = "shop/rollout/web/app"
+    cluster.used_mib["web-5d4f8c7b9d-2bxnz"] = 50
+    cluster.add("web-5d4f8c7b9d-2bxnz")
+    tautd = stage.tautd(config=f"""clock: samples
+ingest: {{kubernetes_jobs: containers}}
+kubernetes: {{kubeconfig: {kubeconfig_of(stage, port)}, scrape_interval: 1s, usage: resource}}
+""")
+
+    def mode():
+        answer = tautd.ask(f"/api/v1/jobs/{daemon.quoted(job)}")
+        return answer.json()["mode"] if answer.status == 200 else None
+
+    wanted = "off" if cluster.may_list else "observe"
+    stage.check(daemon.eventually(lambda: mode() == wanted, 60), f"a Rollout that may{'' if cluster.may_list else ' not'} be listed: mode {wanted}",
+                (mode(), tautd.output()[-500:]))
+    with cluster.lock:
+        lists = [r for r in cluster.requests if r.startswith("LIST")]
+    if cluster.may_list:
+        return
+    stage.check(daemon.eventually(lambda: "custom_owners.yaml" in tautd.output(), 30), "the log names the file with the right", tautd.output()[-500:])
+    time.sleep(5)
+    stage.equal(tautd.output().count("rollouts.argoproj.io is forbidden"), 1, "once")
+    stage.check(len(lists) <= 1, "and it is asked once", lists)
+
+
+def run(stage, cluster, port):
+    kubeconfig = kubeconfig_of(stage, port)
     config = f"""clock: samples
 actuator: {{kind: kubernetes}}
 ingest: {{kubernetes_jobs: containers}}
@@ -103,7 +151,7 @@ rules:
 
     def notice():
         answer = tautd.ask(f"/api/v1/jobs/{daemon.quoted(DB + '/app')}")
-        return answer.json().get("notice") or "" if answer.status == 200 else ""
+        return " ".join(answer.json()["notices"]) if answer.status == 200 else ""
 
     shippers = ["shop/daemonset/shipper@large/app", "shop/daemonset/shipper@small/app"]
     stage.check(daemon.eventually(lambda: jobs() == shippers + [DB + "/app"], 60),

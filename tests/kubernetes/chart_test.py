@@ -91,6 +91,7 @@ def main():
                     "the release's namespace is everywhere", elsewhere.stderr)
         measured(stage, helm)
         scaling(stage, helm)
+        annotating(stage, helm)
         evicting(stage, helm)
         annotated(stage, helm)
         monitored(stage, helm)
@@ -144,6 +145,16 @@ def scaling(stage, helm):
         stage.check("/scale" not in rules, f"{values[1]}: nothing is scaled", rules)
     wrong = render(stage, helm, *with_scale, "--set-json", 'scaledKinds=[{"group":"argoproj.io","resources":["rollouts/scale"]}]')
     stage.check(wrong.returncode != 0, "a kind is named without its subresource")
+
+
+def annotating(stage, helm):
+    """The right to list custom resources is there for those that are named, with any way."""
+    kinds = ("--set-json", 'annotatedKinds=[{"group":"argoproj.io","resources":["rollouts"]}]')
+    for way in ("observe", "act"):
+        found = same_form(objects(render(stage, helm, "--set", f"way={way}", *kinds).stdout))
+        as_in(stage, found, "observe/custom_owners.yaml", f"way={way}, annotatedKinds")
+    rules = rules_of(objects(render(stage, helm, "--set", "way=act").stdout))
+    stage.check("argoproj.io" not in rules, "without them there is none", rules)
 
 
 def evicting(stage, helm):

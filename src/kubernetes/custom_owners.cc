@@ -1,0 +1,90 @@
+#include "kubernetes/custom_owners.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "base/strings.h"
+#include "ingest/owners.h"
+#include "net/http.h"
+
+namespace taut {
+namespace {
+
+constexpr int kMostPages = 400;  // of 500 objects
+constexpr std::array<std::string_view, 9> kKnownKinds = {
+    "cronjob",    "daemonset", "deployment", "job", "node", "pod", "replicaset", "replicationcontroller",
+    "statefulset"};
+constexpr std::array<std::string_view, 3> kRuns = {"pipelinerun", "taskrun", "workflow"};
+
+}  // namespace
+
+bool IsKnownKind(std::string_view kind) {
+  return kind.empty() || std::ranges::find(kKnownKinds, kind) != kKnownKinds.end() ||
+         std::ranges::find(kRuns, kind) != kRuns.end();
+}
+
+absl::Status CustomOwnersReader::List(const std::string& kind, const std::function<bool()>& stopping) {
+  const absl::StatusOr<FoundKind> found = finder_.Find(kind);
+  if (!found.ok()) return found.status();
+  std::vector<OwnedObject> all;
+  std::string next;
+  for (int page = 0; page < kMostPages; ++page) {
+    if (stopping()) return absl::CancelledError("stopped");
+    const std::string more = next.empty() ? "" : StrCat("&continue=", PercentEncode(next));
+    const absl::StatusOr<std::string> body =
+        options_.list(StrCat("/apis/", found->api_version, "/", found->plural, "?limit=500", more));
+    if (!body.ok()) return body.status();
+    ListMeta meta;
+    const absl::Status status = parser_.ParseList<OwnedObject>(
+        *body, meta, [&all](OwnedObject&& object) { all.push_back(std::move(object)); });
+    if (!status.ok()) return status;
+    if (meta.next.empty()) {
+      options_.take(found->kind, found->api_version, std::move(all));
+      return absl::OkStatus();
+    }
+    next = meta.next;
+  }
+  return absl::ResourceExhaustedError("it has more than 200,000 objects");
+}
+
+void CustomOwnersReader::Step(const std::function<bool()>& stopping) {
+  std::vector<std::string> kinds = options_.kinds();
+  std::erase_if(kinds, [](const std::string& kind) { return IsKnownKind(kind); });
+  std::ranges::sort(kinds);
+  if (kinds.size() > options_.most_kinds) kinds.resize(options_.most_kinds);
+  for (const std::string& kind : kinds) {
+    if (stopping()) return;
+    {
+      const std::lock_guard lock(mutex_);
+      if (options_.steady_s() < kinds_[kind].due_s) continue;
+    }
+    const absl::Status status = List(kind, stopping);
+    // A kind without a right, or that is no longer there, says nothing; other errors may pass.
+    const bool is_final = absl::IsPermissionDenied(status) || absl::IsNotFound(status) ||
+                          absl::IsInvalidArgument(status) || absl::IsResourceExhausted(status);
+    const std::lock_guard lock(mutex_);
+    Kind& of = kinds_[kind];
+    of.due_s = options_.steady_s() + (is_final ? options_.refused_again_s : options_.again_s);
+    of.is_settled |= status.ok() || is_final;
+    of.error = status.ok() ? "" : StrCat(kind, ": ", Message(status));
+  }
+}
+
+bool CustomOwnersReader::IsSettled(std::string_view kind) const {
+  if (IsKnownKind(kind)) return true;
+  const std::lock_guard lock(mutex_);
+  const auto it = kinds_.find(kind);
+  return it != kinds_.end() && it->second.is_settled;
+}
+
+std::string CustomOwnersReader::last_error() const {
+  const std::lock_guard lock(mutex_);
+  std::string out;
+  for (const auto& [kind, of] : kinds_) {
+    if (!of.error.empty()) StrAppend(&out, out.empty() ? "" : "; ", of.error);
+  }
+  return out;
+}
+
+}  // namespace taut
