@@ -16,8 +16,8 @@
 
 namespace taut {
 
-// Whether tautd watches this kind of workload, lower case as in names of jobs, or objects of it have no annotations
-// of a job: the kinds of Kubernetes itself, and runs of programs.
+// Whether tautd watches this kind of workload, lower case as in names of jobs, or objects of it have no
+// annotations of a job: the kinds of Kubernetes itself, and runs of programs.
 bool IsKnownKind(std::string_view kind);
 
 // Step from one thread; IsSettled from any.
