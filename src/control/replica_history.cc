@@ -157,7 +157,7 @@ ReplicaHistory ReplicasOverTime(const ReplicaHistoryQuery& query, std::span<cons
   DaySignals cpu, memory;
   for (const JobDay& day : days) {
     cpu.Build(day, Resource::kCpu);
-    memory.Build(day, Resource::kMemory);
+    memory.Build(day, Resource::kMemory, query.policy->memory_signal);
     // As windows are closed: of each its CPU first.
     auto next = memory.signals().begin();
     const auto end = memory.signals().end();

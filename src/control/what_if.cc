@@ -85,8 +85,12 @@ WhatIfLane Live(const Variant& variant, const WhatIfQuery& query, std::span<cons
     DecideWindow(variant.policy, query.resource, s, !killed.empty(), lane, tasks);
   };
   DaySignals signals;
-  StepHistory({.resource = query.resource, .days = days, .ooms = ooms, .decisions = query.decisions}, signals,
-              lane.lane, {.begins = score, .closes = decide});
+  StepHistory({.resource = query.resource,
+               .days = days,
+               .ooms = ooms,
+               .decisions = query.decisions,
+               .memory_signal = variant.settings.memory_signal},
+              signals, lane.lane, {.begins = score, .closes = decide});
   if (out.windows > 0) out.mean_limit /= out.windows;
   if (owner_sum > 0) out.saved_share = 1 - limit_sum / owner_sum;
   return out;

@@ -132,5 +132,18 @@ TEST_F(WhatIfTest, CpuKnowsNoKills) {
   EXPECT_EQ(WhatIf(query_, CutOff(), Kills(kLimit)).oom_kills, 0U);
 }
 
+TEST_F(WhatIfTest, LearnsOfTheNeedThatIsStoredWhereTheJobDoes) {
+  std::vector<JobDay> days = CutOff();
+  for (JobDay& day : days) {
+    for (TaskWindow& task : day.tasks) task.memory_needed_bytes = 0.4F * kLimit;
+  }
+  EXPECT_GT(WhatIf(query_, days, {}).whatif.limit.back(), kLimit);
+  policy_.memory_signal = MemorySignal::kProbe;
+  const WhatIfResult probed = WhatIf(query_, days, {});
+  EXPECT_NEAR(*probed.whatif.limit.back(), 1.15 * 1.1 * 0.4 * kLimit, 0.02 * kLimit);
+  EXPECT_EQ(probed.whatif.days_over, 0U) << "the need, not the usage, is held against it";
+  EXPECT_EQ(probed.usage_peak.front(), kLimit);
+}
+
 }  // namespace
 }  // namespace taut

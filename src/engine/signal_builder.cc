@@ -24,6 +24,16 @@ void AppendMemoryBuckets(std::span<const TaskUsage> tasks, std::vector<BucketWei
   buckets.erase(out + 1, buckets.end());
 }
 
+// Memory of a task as it needs it; false where it used no more than that, or its need is not known.
+bool TakeNeeded(const TaskWindow& task, TaskUsage& usage) {
+  if (task.memory_needed_bytes < 0) return false;
+  const auto needed = static_cast<float>(kNeedMargin * double{task.memory_needed_bytes});
+  if (needed >= usage.peak) return false;
+  usage.peak = needed;
+  usage.mean = std::min(usage.mean, needed);
+  return true;
+}
+
 }  // namespace
 
 void MemoryBuckets(std::span<const TaskUsage> tasks, std::vector<BucketWeight>& buckets) {
@@ -45,7 +55,7 @@ void Summarise(const Grid& grid, Signal& signal) {
   signal.peak = peak;
 }
 
-void DaySignals::Build(const JobDay& day, Resource resource) {
+void DaySignals::Build(const JobDay& day, Resource resource, MemorySignal of) {
   signals_.clear();
   extents_.clear();
   tasks_.clear();
@@ -54,14 +64,19 @@ void DaySignals::Build(const JobDay& day, Resource resource) {
   for (const JobWindow& w : day.windows) {
     Extent e{.first_task = tasks_.size(), .first_bucket = buckets_.size()};
     PerResource<std::optional<double>> together = {};
+    bool is_needed = false;
+    float usage_peak = 0;
     for (uint32_t i = 0; i < w.num_tasks; ++i) {
       const TaskWindow& t = day.tasks[w.first_task + i];
       for (const Resource r : kResources) {
         if (t.mean(r) >= 0) together[IndexOf(r)] = together[IndexOf(r)].value_or(0) + double{t.mean(r)};
       }
       // CPU above the limit is throttled second by second, but what is judged is the 5-minute mean.
-      const TaskUsage usage{t.task, t.mean(resource), t.judged(resource)};
-      if (usage.mean >= 0 && usage.peak >= 0) tasks_.push_back(usage);
+      TaskUsage usage{t.task, t.mean(resource), t.judged(resource)};
+      if (!(usage.mean >= 0 && usage.peak >= 0)) continue;
+      usage_peak = std::max(usage_peak, usage.peak);
+      if (resource == Resource::kMemory && of == MemorySignal::kProbe) is_needed |= TakeNeeded(t, usage);
+      tasks_.push_back(usage);
     }
     e.num_tasks = tasks_.size() - e.first_task;
     if (e.num_tasks == 0) continue;
@@ -83,6 +98,7 @@ void DaySignals::Build(const JobDay& day, Resource resource) {
       if (w.limit(r) >= 0) s.owner_limits[IndexOf(r)] = w.limit(r);
     }
     s.named = std::span(day.signals).subspan(w.first_signal, w.num_signals);
+    if (is_needed) s.usage_peak = usage_peak;
     if (cpu && w.cpu_throttled >= 0) s.throttled = w.cpu_throttled;
     signals_.push_back(s);
     extents_.push_back(e);

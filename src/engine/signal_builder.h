@@ -6,15 +6,21 @@
 #include <vector>
 
 #include "model/signal.h"
+#include "vertical/settings.h"
 
 namespace taut {
+
+// Of what was probed, a tenth more is taken: the probe finds a need to within 5 % and looks at single intervals.
+inline constexpr double kNeedMargin = 1.1;
 
 // The signals of one job, one resource and one day, in time order. Reusable: Build clears and keeps its
 // memory. The views stay good until the next Build.
 class DaySignals {
  public:
-  // Windows in which the resource was not measured are left out.
-  void Build(const JobDay& day, Resource resource);
+  // Windows in which the resource was not measured are left out. With kProbe a task's memory is the lower of its
+  // usage and kNeedMargin times what it needed in that window; where that is not known it is its usage. What other
+  // tasks or windows needed does not count for it.
+  void Build(const JobDay& day, Resource resource, MemorySignal of = MemorySignal::kUsage);
 
   std::span<const Signal> signals() const { return signals_; }
   bool empty() const { return signals_.empty(); }

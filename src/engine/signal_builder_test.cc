@@ -202,5 +202,45 @@ TEST(DaySignals, OwnersLimitsLoadAndThrottlingAreThoseOfTheWindow) {
   }
 }
 
+// Tasks of 100 each; `needed` as probed, negative: not known.
+JobDay Probed(const std::vector<float>& needed) {
+  JobDay day;
+  for (const float n : needed)
+    day.tasks.push_back({.task = static_cast<uint32_t>(day.tasks.size()),
+                         .memory_mean_bytes = 9e8F,
+                         .memory_peak_bytes = 1e9F,
+                         .memory_needed_bytes = n});
+  day.windows.push_back({.window = WindowId{3}, .num_tasks = static_cast<uint32_t>(needed.size())});
+  return day;
+}
+
+TEST(DaySignals, OfTheProbeATaskIsWhatItNeedsIfThatIsKnownAndLess) {
+  DaySignals signals;
+  const JobDay day = Probed({4e8F, kAbsent, 0.95e9F, 8.5e8F});
+  signals.Build(day, Resource::kMemory, MemorySignal::kProbe);
+  const Signal& s = signals.signals()[0];
+  ASSERT_EQ(s.tasks.size(), 4U);
+  EXPECT_FLOAT_EQ(s.tasks[0].peak, 4.4e8F);
+  EXPECT_FLOAT_EQ(s.tasks[0].mean, 4.4e8F);
+  EXPECT_EQ(s.tasks[1].peak, 1e9F) << "another task's need is not its own";
+  EXPECT_EQ(s.tasks[2].peak, 1e9F) << "with its margin it is above the usage";
+  EXPECT_FLOAT_EQ(s.tasks[3].peak, 9.35e8F);
+  EXPECT_EQ(s.tasks[3].mean, 9e8F);
+  EXPECT_EQ(s.peak, 1e9);
+  EXPECT_EQ(s.usage_peak, 1e9);
+  EXPECT_FLOAT_EQ(static_cast<float>(*s.memory_bytes), 3.6e9F) << "what they used";
+  double weight = 0;
+  for (const BucketWeight& b : s.buckets) weight += b.weight;
+  EXPECT_EQ(weight, 4);
+  EXPECT_EQ(s.buckets.front().bucket, Grid::Memory().BucketOf(4.4e8F));
+  // Nothing known, and the default: usage.
+  signals.Build(Probed({kAbsent, kAbsent}), Resource::kMemory, MemorySignal::kProbe);
+  EXPECT_EQ(signals.signals()[0].peak, 1e9);
+  EXPECT_EQ(signals.signals()[0].usage_peak, std::nullopt);
+  signals.Build(day, Resource::kMemory);
+  EXPECT_EQ(signals.signals()[0].tasks[0].peak, 1e9F);
+  EXPECT_EQ(signals.signals()[0].usage_peak, std::nullopt);
+}
+
 }  // namespace
 }  // namespace taut

@@ -71,7 +71,7 @@ void StepHistory(const StoredHistory& history, DaySignals& signals, Lane& lane, 
   AppliedLimits applied(history.decisions, history.resource);
   FleetRows ignored;  // the fleet's models have these days already
   for (const JobDay& day : history.days) {
-    signals.Build(day, history.resource);
+    signals.Build(day, history.resource, history.memory_signal);
     start(day.day);
     for (Signal s : signals.signals()) {
       if (!s.cut_at.has_value()) s.cut_at = applied.At(s.window.start_s());
@@ -80,7 +80,7 @@ void StepHistory(const StoredHistory& history, DaySignals& signals, Lane& lane, 
       TakeKills(killed, at, lane);
       steps.closes(s, killed);
       at.last = s.window;
-      at.peak = s.peak;
+      at.peak = s.usage_peak.value_or(s.peak);  // kills are of what tasks used
     }
     if (day.day < history.open_day) lane.EndDay(day.day, ignored);
   }

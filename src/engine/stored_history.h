@@ -23,6 +23,7 @@ struct StoredHistory {
   std::span<const Decision> decisions = {};
   // Of this day and later ones not all windows are stored: they begin and do not end.
   int32_t open_day = INT32_MAX;
+  MemorySignal memory_signal = MemorySignal::kUsage;
 };
 
 // What is done at each window. `closes` takes it into the lane; `killed` are the kills before its end that no

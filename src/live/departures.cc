@@ -90,6 +90,7 @@ Reason LiveFleet::Explain(JobId id, Resource r) const {
   Lane copy(nullptr);
   if (copy.Wake(NewRecommenderOf(*job, r), lane.asleep).ok()) copy.recommender().Explain(reason);
   if (r == Resource::kCpu) ExplainStarts(*job, SetsStarts(), reason);
+  if (r == Resource::kMemory) ExplainNeeded(*job, reason);
   return reason;
 }
 

@@ -17,7 +17,8 @@ inline constexpr int kDays = 12;
 // window.
 class Cell {
  public:
-  explicit Cell(int jobs) {
+  // `probed`: agents probe every other job, but for a window now and then.
+  explicit Cell(int jobs, bool probed = false) : probed_(probed) {
     Rng rng(7);
     for (int32_t w = 0; w < kDays * kWindowsPerDay; ++w) {
       ClosedWindow& closed = windows_.emplace_back();
@@ -28,7 +29,7 @@ class Cell {
   const std::vector<ClosedWindow>& windows() const { return windows_; }
 
  private:
-  static void AddJob(uint32_t id, Rng& rng, ClosedWindow& closed) {
+  void AddJob(uint32_t id, Rng& rng, ClosedWindow& closed) const {
     const double hour = (closed.window.index % kWindowsPerDay) / 12.0;
     JobWindow w;
     w.window = closed.window;
@@ -43,12 +44,15 @@ class Cell {
       const double memory = (1 + id) * 128 * kMiB * rng.Uniform(0.8, 1.2) * (rng.Below(400) == 0 ? 2 : 1);
       closed.tasks.push_back({t, static_cast<float>(cpu), static_cast<float>(cpu * 1.1),
                               static_cast<float>(memory * 0.9), static_cast<float>(memory)});
+      if (probed_ && id % 2 == 0 && closed.window.index % 50 != 7)
+        closed.tasks.back().memory_needed_bytes = static_cast<float>(memory * 0.3);
       buckets[Grid::Cpu().BucketOf(cpu)] += 300;
     }
     for (const auto& [bucket, weight] : buckets) closed.cpu_buckets.push_back({bucket, weight});
     w.num_buckets = static_cast<uint32_t>(buckets.size());
     closed.jobs.push_back({JobId{id}, w});
   }
+  bool probed_;
   std::vector<ClosedWindow> windows_;
 };
 

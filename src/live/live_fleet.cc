@@ -363,6 +363,7 @@ void LiveFleet::DecideLane(LiveJob& job, Resource r, int64_t now_s, Why why, Pas
 void LiveFleet::ExplainLane(const LiveJob& job, Resource r, Reason& reason) const {
   job.of(r).lane.recommender().Explain(reason);
   if (r == Resource::kCpu) ExplainStarts(job, SetsStarts(), reason);
+  if (r == Resource::kMemory) ExplainNeeded(job, reason);
   if (r == Resource::kCpu && ScaledByOf(*job.policy) == VerticalSettings::ScaledBy::kCpu &&
       job.replicas != nullptr) {
     job.replicas->ExplainSize(reason);
@@ -519,14 +520,18 @@ void LiveFleet::Retrain(JobId id, std::span<const JobDay> days, std::span<const 
   for (const Resource r : kResources) {
     LiveLane& lane = job.of(r);
     if (keeps && !lane.needs_history) continue;
-    lane.lane =
-        Relived(job, {.resource = r, .days = days, .ooms = ooms, .decisions = decisions, .open_day = day_});
+    lane.lane = Relived(job, {.resource = r,
+                              .days = days,
+                              .ooms = ooms,
+                              .decisions = decisions,
+                              .open_day = day_,
+                              .memory_signal = job.policy->memory_signal});
     lane.asleep.clear();
     lane.chance_of = kAbsent;
   }
   if (std::unique_ptr<LiveReplicas> fresh = LiveReplicas::For(*job.policy); fresh != nullptr) {
     for (const JobDay& day : days) {
-      signals_.Build(day, Resource::kMemory);
+      signals_.Build(day, Resource::kMemory, job.policy->memory_signal);
       for (const Signal& signal : signals_.signals()) fresh->ObserveMemory(signal, signal.owner_limit);
       signals_.Build(day, Resource::kCpu);
       for (const Signal& signal : signals_.signals())

@@ -17,7 +17,7 @@ std::span<const Resource> LaterResources() { return std::span(kResources).subspa
 struct MadeWith {
   PolicyPair recommenders;
   uint8_t around = 0;                    // the external recommender, and what the tasks are scaled by
-  PerResource<uint8_t> order_classes{};  // JobPolicy::order_class
+  PerResource<uint8_t> order_classes{};  // JobPolicy::order_class; of memory with kOfProbe
 
   bool Same(const MadeWith& other, Resource r) const {
     return recommenders.of(r) == other.recommenders.of(r) && around == other.around &&
@@ -28,11 +28,16 @@ struct MadeWith {
 // The low bits of `around` are the recommender of both; one a resource, of which there is no such row, follow.
 constexpr uint8_t kExternal = 0x80, kScaled = 0x20, kRecommenderBits = 0x1F, kOneEach = 0x1F;
 
+// What it learns of is another signal. Versions before had no such setting, and take it for another class.
+constexpr uint8_t kOfProbe = 0x80;
+
 MadeWith MadeWithOf(const JobPolicy& policy) {
+  const uint8_t of_probe = policy.memory_signal == MemorySignal::kProbe ? kOfProbe : 0;
   const auto scaled = kScaled * static_cast<uint8_t>(ScaledByOf(policy));
   MadeWith made{.recommenders = policy.recommenders(),
                 .around = static_cast<uint8_t>(scaled | (policy.external ? kExternal : 0))};
   for (const Resource r : kResources) made.order_classes[IndexOf(r)] = policy.order_class(r);
+  made.order_classes[kMemoryIndex] |= of_probe;
   return made;
 }
 

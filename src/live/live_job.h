@@ -14,6 +14,7 @@
 #include "engine/risk_book.h"
 #include "live/day_record.h"
 #include "live/live_replicas.h"
+#include "model/reason.h"
 #include "model/rollout.h"
 #include "model/start_usage.h"
 #include "rollout/migration.h"
@@ -31,6 +32,7 @@ struct LiveLane : ManagedLane {
   // Of the last window measured, each task; negative: absent.
   float usage_mean = kAbsent;  // mean over tasks
   float usage_peak = kAbsent;  // highest task
+  float need_peak = kAbsent;   // what the recommender learnt of where that is what tasks need; not saved
   float owner_limit = kAbsent;
   bool of_request = false;     // the owner's amount is a request; false after a restart until the next window
   bool needs_history = false;  // its recommender is new: it has to process the stored history
@@ -153,5 +155,9 @@ struct LiveJob : LiveJobState {
 // that sleep keep the bytes of theirs and sleep on.
 void SaveLiveJob(const LiveJob& job, ByteWriter& out);
 absl::Status LoadLiveJob(ByteReader& in, LiveJob& job);
+
+// Appends to the reason of the memory limit what tasks needed in the last window, or that their usage counted;
+// nothing where the recommender learns of usage alone.
+void ExplainNeeded(const LiveJob& job, Reason& reason);
 
 }  // namespace taut

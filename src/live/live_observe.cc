@@ -124,9 +124,9 @@ void LiveFleet::ObserveJob(const ClosedWindow& closed, size_t index, FleetPoint*
   if (point != nullptr || !reports.empty()) TakeReports(job, reports, throttling);
   for (const Resource r : kResources) {
     LiveLane& lane = job.of(r);
-    turn.signals.Build(turn.job_day, r);
+    turn.signals.Build(turn.job_day, r, job.policy->memory_signal);
     if (turn.signals.empty()) {
-      lane.usage_mean = lane.usage_peak = kAbsent;
+      lane.usage_mean = lane.usage_peak = lane.need_peak = kAbsent;
       lane.tasks = 0;
       continue;
     }
@@ -140,8 +140,10 @@ void LiveFleet::ObserveJob(const ClosedWindow& closed, size_t index, FleetPoint*
     MarkDay(signal, job, lane);
     CountRisk(signal, job, r, lane);
     CloseWindow({r, &signal, reports, AppliedTo(job), throttling}, lane);
+    if (signal.usage_peak.has_value()) sum = signal.memory_bytes.value_or(sum);  // of usage, too
     lane.usage_mean = static_cast<float>(sum / tasks);
-    lane.usage_peak = static_cast<float>(signal.peak);
+    lane.usage_peak = static_cast<float>(signal.usage_peak.value_or(signal.peak));
+    lane.need_peak = signal.usage_peak.has_value() ? static_cast<float>(signal.peak) : kAbsent;
     lane.owner_limit = signal.owner_limit.has_value() ? static_cast<float>(*signal.owner_limit) : kAbsent;
     if (lane.owner_limit >= 0) lane.owner_before = lane.owner_limit;
     lane.of_request = data.of_request[IndexOf(r)];
@@ -172,7 +174,7 @@ void LiveFleet::ObserveIdle(const JobDay& day, const SaidReplicas& said, LiveJob
   const bool counts = replicas != nullptr && (!replicas->is_of_cpu() || !replicas->reads_load()) &&
                       (replicas->assumed() == 0 || said.known());
   for (LiveLane& lane : job.lanes) {
-    lane.usage_mean = lane.usage_peak = kAbsent;
+    lane.usage_mean = lane.usage_peak = lane.need_peak = kAbsent;
     lane.tasks = 0;
   }
   // A named signal that decides nothing must not hide that nothing is measured (TakeSilence).

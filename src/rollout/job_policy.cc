@@ -62,7 +62,8 @@ bool GoesToZeroForGood(const JobPolicy& policy) {
 
 bool SameRecommender(const JobPolicy& a, const JobPolicy& b, Resource r) {
   return a.order_class(r) == b.order_class(r) && a.recommenders().of(r) == b.recommenders().of(r) &&
-         a.external == b.external && ScaledByOf(a) == ScaledByOf(b);
+         a.external == b.external && ScaledByOf(a) == ScaledByOf(b) &&
+         (r == Resource::kCpu || a.memory_signal == b.memory_signal);
 }
 
 VerticalSettings SettingsFor(const JobPolicy& policy, const VerticalSettings& settings) {
@@ -71,6 +72,7 @@ VerticalSettings SettingsFor(const JobPolicy& policy, const VerticalSettings& se
   s.moving_window.oom_tolerance = policy.oom_tolerance;
   for (const Resource r : kResources) s.bounds_by[IndexOf(r)] = policy.AllowedBounds(r);
   s.external = policy.external;
+  s.memory_signal = policy.memory_signal;
   s.scaled_by = ScaledByOf(policy);
   s.vpa.oom_floor = true;  // where limits are set, nothing that has killed is set again at once
   s.analogs.memory_job_order = OrderOf(policy.oom_tolerance);

@@ -42,6 +42,7 @@ struct JobPolicy {
   Policy recommender = Policy::kCombined;                     // of both resources ...
   std::optional<Policy> cpu_recommender, memory_recommender;  // ... but one that has its own
   bool external = false;  // an external recommender's answers go before the recommenders and `replica_policy`
+  MemorySignal memory_signal = MemorySignal::kUsage;
   JobClass job_class = JobClass::kServing;
   OomTolerance oom_tolerance = OomTolerance::kBySize;
   PerResource<BoundSettings> bounds_by = BoundSettings::ForEach();

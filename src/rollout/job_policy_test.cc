@@ -40,6 +40,7 @@ TEST(JobPolicy, TheSameRecommenderNeedsTheSameOfEachSettingOfItsResource) {
   EXPECT_EQ(changed([](JobPolicy& p) { p.external = true; }), "cpu memory ");
   EXPECT_EQ(changed([](JobPolicy& p) { p.job_class = JobClass::kBatch; }), "cpu ");
   EXPECT_EQ(changed([](JobPolicy& p) { p.oom_tolerance = OomTolerance::kMinimal; }), "memory ");
+  EXPECT_EQ(changed([](JobPolicy& p) { p.memory_signal = MemorySignal::kProbe; }), "memory ");
   EXPECT_EQ(changed([](JobPolicy& p) { p.replica_policy = "hpa"; }), "cpu memory ");
 }
 
@@ -48,6 +49,7 @@ TEST(JobPolicy, RecommendersGetWhatThePolicySaysOfTheJob) {
   policy.job_class = JobClass::kBatch;
   policy.oom_tolerance = OomTolerance::kMinimal;
   policy.external = true;
+  policy.memory_signal = MemorySignal::kProbe;
   policy.replica_policy = "hpa";
   policy.throttled = 0.02;
   policy.bounds_by[kCpuIndex].upper = 4;
@@ -59,6 +61,7 @@ TEST(JobPolicy, RecommendersGetWhatThePolicySaysOfTheJob) {
   EXPECT_EQ(s.bounds_by[kCpuIndex].upper, 2);
   EXPECT_EQ(s.bounds_by[kMemoryIndex].upper, 8 * kGiB);
   EXPECT_TRUE(s.external);
+  EXPECT_EQ(s.memory_signal, MemorySignal::kProbe);
   EXPECT_EQ(s.scaled_by, VerticalSettings::ScaledBy::kCpu);
   EXPECT_TRUE(s.vpa.oom_floor);
   EXPECT_EQ(s.analogs.memory_job_order, 0.003);

@@ -18,7 +18,7 @@ constexpr std::string_view kKindNames[] = {"choice", "number", "bytes", "duratio
 
 using Field = std::variant<Mode*, Policy*, std::optional<Policy>*, JobClass*, OomTolerance*, AppliesTo*,
                            double*, std::optional<double>*, std::vector<MaintenanceWindow>*, bool*,
-                           std::string_view*, SizeBy*, AllowedRange*, JobVersion*>;
+                           std::string_view*, SizeBy*, AllowedRange*, JobVersion*, MemorySignal*>;
 
 struct Row {
   JobSetting setting;
@@ -90,6 +90,12 @@ std::vector<Row> OwnRows() {
        TAUT_FIELD(cpu_recommender)},
       {{"memory.recommender", "recommender of the memory limit, likewise", kChoice, NamesForOneResource()},
        TAUT_FIELD(memory_recommender)},
+      {{"memory.signal",
+        "what the memory recommender learns of: usage, or probe (what tasks need as their agents have probed "
+        "it, "
+        "and their usage in windows in which that is not known)",
+        kChoice, Choices(kMemorySignalNames)},
+       TAUT_FIELD(memory_signal)},
       {{"external",
         "whether answers of external_recommender.address go before the job's recommender and "
         "replicas.policy, "

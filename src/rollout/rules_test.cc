@@ -28,6 +28,7 @@ TEST(JobSettings, AreReadAsPeopleWriteThem) {
   EXPECT_EQ(Canonical("cpu.recommender", "moving_window"), "moving_window");
   EXPECT_EQ(Canonical("cpu.recommender", ""), "work_function") << "as `recommender`";
   EXPECT_EQ(Canonical("memory.recommender", ""), "analogs");
+  EXPECT_EQ(Canonical("memory.signal", "probe"), "probe");
   EXPECT_EQ(Canonical("class", "serving_tolerant"), "serving_tolerant");
   EXPECT_EQ(Canonical("oom_tolerance", "minimal"), "minimal");
   EXPECT_EQ(Canonical("memory.upper", "4096 MiB"), "4GiB");
@@ -62,6 +63,7 @@ TEST(JobSettings, SayWhatIsWrong) {
   EXPECT_EQ(SetError("memory.recommender", "combined"),
             "memory.recommender: \"combined\": expected one of static, peak, vpa, moving_window, ensemble, "
             "analogs, work_function");
+  EXPECT_EQ(SetError("memory.signal", "need"), "memory.signal: \"need\": expected one of usage, probe");
   EXPECT_EQ(SetError("mode", "Auto"), "mode: \"Auto\": expected one of off, observe, canary, auto");
   EXPECT_EQ(SetError("memory.upper", "4 gigs"),
             "memory.upper: \"4 gigs\" is not an amount of memory; expected one such as 512MiB or 256GiB");

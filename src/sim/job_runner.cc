@@ -236,8 +236,10 @@ void JobRunner::RunDay(const JobDay& day, JobState& state, RunnerScratch& scratc
   out.recorded = RecordedOf(day);
   const bool restarts = options_.feedback == Feedback::kOomRestart;
   double p95[2] = {0, 0};
+  const MemorySignal memory_signal =
+      options_.managed.has_value() ? options_.managed->memory_signal : options_.settings.memory_signal;
   for (size_t i = 0; i < num_resources && !restarts; ++i) {
-    scratch.signals[i].Build(day, options_.resources[i]);
+    scratch.signals[i].Build(day, options_.resources[i], memory_signal);
     scratch.usages.clear();
     for (const Signal& s : scratch.signals[i].signals()) {
       for (const TaskUsage& t : s.tasks) scratch.usages.push_back(t.mean);
@@ -299,17 +301,17 @@ Signal LiveSignal(const JobDay& day, const JobWindow& w, Resource resource, JobW
   for (uint32_t i = 0; i < w.num_tasks; ++i) {
     const TaskWindow& t = day.tasks[w.first_task + i];
     const float mean = t.mean(resource);
-    const float peak = cpu ? t.cpu_mean_cores : t.memory_peak_bytes;
+    const float peak = t.judged(resource);
     if (mean < 0 || peak < 0) continue;
     ++measured;
     if (!IsDown(world, t.task, w.window.index)) tasks.push_back({t.task, mean, peak});
   }
   Signal s{.window = w.window, .buckets = {}, .tasks = tasks, .owner_limit = {}};
-  const float owner = cpu ? w.cpu_limit_cores : w.memory_limit_bytes;
+  const float owner = w.limit(resource);
   if (owner >= 0) s.owner_limit = owner;
   if (tasks.empty()) return s;
   // Whose limits the missing tasks had is not kept: those that are up take their equal share of the sum.
-  const float owner_sum = cpu ? w.cpu_limit_sum_cores : w.memory_limit_sum_bytes;
+  const float owner_sum = w.limit_sum(resource);
   if (owner_sum >= 0) s.owner_limit_sum = owner_sum * (static_cast<double>(tasks.size()) / measured);
   if (cpu) {
     const float up = static_cast<float>(tasks.size()) / static_cast<float>(measured);

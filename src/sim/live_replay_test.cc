@@ -95,6 +95,27 @@ INSTANTIATE_TEST_SUITE_P(Live, SameAsReplay,
                            return StrCat(Name(tested.param.cpu), "_", Name(tested.param.memory));
                          });
 
+// What was probed is in both.
+TEST(SameAsReplayOfTheProbe, WindowByWindow) {
+  constexpr size_t kJobs = 5;
+  const Cell cell(kJobs, true);
+  std::map<MemorySignal, double> last;
+  for (const MemorySignal signal : {MemorySignal::kUsage, MemorySignal::kProbe}) {
+    LiveSettings settings = Settings(Policy::kAnalogs, Mode::kObserve);
+    JobPolicy defaults = settings.rules.defaults();
+    defaults.memory_signal = signal;
+    settings.rules = *PolicyRules::Compile({}, defaults);
+    settings.vertical.memory_signal = signal;  // of the replay
+    LimitsOfLanes replayed = Replayed(cell, kJobs, Policy::kAnalogs, settings, std::nullopt);
+    uint64_t compared = 0;
+    ExpectTheSame(cell, kJobs, settings, replayed, compared,
+                  [](const LiveLane& lane, float owner) { return lane.lane.LimitInForce(owner); });
+    EXPECT_EQ(compared, 2 * kJobs * kDays * kWindowsPerDay);
+    last[signal] = replayed[{2, Resource::kMemory}].rbegin()->second.value_or(-1);
+  }
+  EXPECT_LT(last[MemorySignal::kProbe], last[MemorySignal::kUsage]);
+}
+
 class SameBehindTheGate : public testing::TestWithParam<std::tuple<Policy, Mode>> {};
 
 // With the gate the limits are those that the daemon orders, decision by decision.

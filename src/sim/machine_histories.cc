@@ -280,10 +280,10 @@ class HistoryReader {
     const auto asked = static_cast<float>(
         static_cast<double>(cell_.jobs[row->second].limit[CellRowOf(resource_)]) / CellUnitsOf(resource_));
     for (const JobWindow& w : day.windows) {
-      const float own = cpu ? w.cpu_limit_cores : w.memory_limit_bytes;
+      const float own = w.limit(resource_);
       for (uint32_t i = w.first_task; i < w.first_task + w.num_tasks; ++i) {
         const TaskWindow& t = day.tasks[i];
-        const float usage = cpu ? t.cpu_mean_cores : t.memory_peak_bytes;
+        const float usage = t.judged(resource_);
         if (usage >= 0)
           seen_.push_back({w.window, uint64_t{day.job.value} << 32U | t.task, usage, own > 0 ? own : asked});
       }

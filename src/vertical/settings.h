@@ -26,6 +26,11 @@ inline constexpr std::array<std::string_view, 3> kJobClassNames = {"batch", "ser
 inline constexpr std::array<std::string_view, 4> kOomToleranceNames = {"minimal", "low", "intermediate",
                                                                        "by_size"};
 
+// What the memory recommenders learn of: what tasks use, or in windows in which agents have probed it, what they
+// need (engine/signal_builder.h).
+enum class MemorySignal : uint8_t { kUsage, kProbe };
+inline constexpr std::array<std::string_view, 2> kMemorySignalNames = {"usage", "probe"};
+
 // A margin that shrinks as limits grow: `small` up to small_limit, `large` from large_limit on, linear in
 // log(limit) between. "10-15 %, less for large limits" (Autopilot §3.2.2); the schedule is not published,
 // this one is ours.
@@ -219,6 +224,7 @@ struct VerticalSettings {
   enum class ScaledBy : uint8_t { kNothing, kCpu, kSeries };
   ScaledBy scaled_by = ScaledBy::kNothing;
   bool external = false;  // answers of an external recommender go before the recommender's own limits
+  MemorySignal memory_signal = MemorySignal::kUsage;
 
   const BoundSettings& bounds(Resource r) const { return bounds_by[IndexOf(r)]; }
 };

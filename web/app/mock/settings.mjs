@@ -6,6 +6,7 @@ export const TABLE = [
   { key: 'recommender', help: 'who recommends', kind: 'choice', choices: ['static', 'peak', 'vpa', 'moving_window', 'ensemble', 'analogs', 'work_function', 'combined'], default: 'combined' },
   { key: 'cpu.recommender', help: 'recommender of the CPU limit; empty: as `recommender`', kind: 'choice', choices: ['static', 'peak', 'vpa', 'moving_window', 'ensemble', 'analogs', 'work_function'], default: 'work_function' },
   { key: 'memory.recommender', help: 'recommender of the memory limit, likewise', kind: 'choice', choices: ['static', 'peak', 'vpa', 'moving_window', 'ensemble', 'analogs', 'work_function'], default: 'analogs' },
+  { key: 'memory.signal', help: 'what the memory recommender learns of: usage, or probe (what tasks need as their agents have probed it, and their usage in windows in which that is not known)', kind: 'choice', choices: ['usage', 'probe'], default: 'usage' },
   { key: 'class', help: 'latency sensitivity: batch (none: CPU for the average), serving (high: CPU for the 95th percentile), serving_tolerant (some: the 90th)', kind: 'choice', choices: ['batch', 'serving', 'serving_tolerant'], default: 'serving' },
   { key: 'oom_tolerance', help: 'how well it bears OOM kills: minimal (memory for the peak), low (for the 98th percentile), intermediate (for the 60th or half the peak)', kind: 'choice', choices: ['minimal', 'low', 'intermediate'], default: 'low' },
   { key: 'cpu.lower', help: 'no CPU limit below this, cores a task; empty: none', kind: 'number', choices: [], default: '' },
