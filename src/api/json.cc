@@ -474,6 +474,7 @@ void PutHeatmap(const Heatmap& map, const HeatmapQuery& query, std::span<const O
   PutAmounts("limit", map.limit, json);
   PutAmounts("owner_limit", map.owner_limit, json);
   PutAmounts("would_be", map.would_be, json);
+  PutAmounts("needed", map.needed, json);
   PutColumn(
       "ooms", ooms, [&](const OomRecord& o) { json.Int(o.time_s); }, json);
   json.EndObject();

@@ -11,8 +11,15 @@ namespace {
 struct Column {
   std::map<Bucket, float> buckets;
   float weight = 0;
-  std::optional<double> owner_limit;
+  std::optional<double> owner_limit, needed;
 };
+
+void AddNeeded(const JobDay& day, const JobWindow& window, Column& column) {
+  for (const TaskWindow& task : std::span(day.tasks).subspan(window.first_task, window.num_tasks)) {
+    if (task.memory_needed_bytes < 0) continue;
+    column.needed = std::max<double>(column.needed.value_or(0), task.memory_needed_bytes);
+  }
+}
 
 void Fold(const Signal& signal, Column& column) {
   for (const BucketWeight& b : signal.buckets) {
@@ -65,6 +72,13 @@ Heatmap MakeHeatmap(const HeatmapQuery& query, std::span<const JobDay> days,
       if (at_s >= query.from_s && at_s < query.to_s)
         Fold(s, columns[FloorDiv(at_s, map.column_s) * map.column_s]);
     }
+    for (const JobWindow& w : day.windows) {
+      if (query.resource != Resource::kMemory) break;
+      const auto column = columns.find(FloorDiv(w.window.start_s(), map.column_s) * map.column_s);
+      if (column == columns.end() || w.window.start_s() < query.from_s || w.window.start_s() >= query.to_s)
+        continue;
+      AddNeeded(day, w, column->second);
+    }
   }
   Bucket lowest = UINT16_MAX, highest = 0;
   for (const auto& [start, column] : columns) {
@@ -83,6 +97,7 @@ Heatmap MakeHeatmap(const HeatmapQuery& query, std::span<const JobDay> days,
     map.owner_limit.push_back(column.owner_limit);
     map.limit.push_back(steps.LimitAt(end_s, column.owner_limit));
     map.would_be.push_back(steps.WouldBeAt(end_s, column.owner_limit));
+    map.needed.push_back(column.needed);
     for (const auto& [bucket, weight] : column.buckets) {
       map.cells.push_back({at, static_cast<uint32_t>(bucket - lowest), weight / column.weight});
     }

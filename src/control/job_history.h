@@ -22,6 +22,8 @@ struct Heatmap {
   std::vector<double> buckets;  // upper bounds of the rows, ascending: neighbours in the grid
   std::vector<Cell> cells;      // by column, then row
   std::vector<std::optional<double>> limit, owner_limit, would_be;  // a column, at its end
+  // Memory: the most that a task needed in a window of the column, as probed; absent: not known of any.
+  std::vector<std::optional<double>> needed;
 };
 
 struct HeatmapQuery {

@@ -156,7 +156,7 @@ export function replicaHistory(job, from, to, columns) {
 
 export function heatmap(job, resource, from, to, columns, now) {
   const seconds = Math.max(WINDOW, Math.ceil((to - from) / columns / WINDOW) * WINDOW);
-  const out = { resource, from, to, column_seconds: seconds, time: [], buckets: [], cells: [], limit: [], owner_limit: [], would_be: [], ooms: [] };
+  const out = { resource, from, to, column_seconds: seconds, time: [], buckets: [], cells: [], limit: [], owner_limit: [], would_be: [], needed: [], ooms: [] };
   const raw = [];
   let low = Infinity;
   let high = 0;
@@ -184,6 +184,8 @@ export function heatmap(job, resource, from, to, columns, now) {
     out.limit.push(at.limit);
     out.owner_limit.push(at.owner_limit);
     out.would_be.push(at.would_be);
+    // Every third job is probed.
+    out.needed.push(resource === 'memory' && job.number % 3 === 0 ? 0.6 * usageAt(job, resource, start) : null);
   });
   if (resource === 'memory') out.ooms = oomsOf(job, now).map((oom) => oom.time).filter((time) => time >= from && time < to);
   return out;

@@ -121,7 +121,7 @@ export interface NeededMemory { bytes: number; tasks: number; time: number }
 export interface Heatmap {
   resource: Resource; from: number; to: number; column_seconds: number;
   time: number[]; buckets: number[]; cells: [number, number, number][];
-  limit: Amount[]; owner_limit: Amount[]; would_be: Amount[]; ooms: number[];
+  limit: Amount[]; owner_limit: Amount[]; would_be: Amount[]; needed: Amount[]; ooms: number[];
 }
 
 export interface Fact { name: string; value: unknown; unit: string }

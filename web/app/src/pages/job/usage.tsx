@@ -14,6 +14,7 @@ export const DAYS: Record<Range, number> = { '1d': 1, '7d': 7, '30d': 30 };
 export const RANGES: { value: Range; label: string }[] = [{ value: '1d', label: '1 day' }, { value: '7d', label: '7 days' }, { value: '30d', label: '30 days' }];
 const COLUMNS: Record<Range, number> = { '1d': 288, '7d': 336, '30d': 360 };
 
+const isProbed = (map: Heatmap): boolean => map.needed.some((value) => value !== null);
 const differs = (a: Amount[], b: Amount[]): boolean => a.some((value, i) => value !== b[i]);
 
 function limitLines(map: Heatmap, dry: boolean): LimitLine[] {
@@ -23,6 +24,7 @@ function limitLines(map: Heatmap, dry: boolean): LimitLine[] {
   return [
     line(map.owner_limit, '--owner', dry ? 'line' : 'dash', dry ? 2.2 : 1.6),
     line(map.would_be, '--would', 'dots', 2),
+    ...(isProbed(map) ? [line(map.needed, '--usage', 'line', 1.6)] : []),
     ...(!dry || differs(map.limit, map.owner_limit) ? [line(map.limit, '--limit', dry ? 'dash' : 'line', dry ? 1.6 : 2)] : []),
   ];
 }
@@ -38,6 +40,7 @@ function Reading({ map, column, cells, dry }: { map: Heatmap; column: number; ce
     <>
       {row('highest used', of(quantile(cells, map.buckets, 1)))}
       {row('median used', of(quantile(cells, map.buckets, 0.5)))}
+      {isProbed(map) && row('most needed (probed)', of(map.needed[column]), ['--usage', 'line'])}
       {dry ? row("in force (owner's)", of(map.owner_limit[column]), ['--owner', 'line']) : row('in force', of(map.limit[column]), ['--limit', 'line'])}
       {dry && map.limit[column] !== map.owner_limit[column] && row('would be set', of(map.limit[column]), ['--limit', 'dash'])}
       {row('would be in auto', of(map.would_be[column]), ['--would', 'dots'])}
@@ -82,6 +85,7 @@ export function UsageCard(props: { dry: boolean; managed: boolean; name: string;
         {props.dry ? <span><Swatch name="--owner" style="line" />owner's, in force</span> : <span><Swatch name="--limit" style="line" />in force</span>}
         {props.dry && props.managed && <span><Swatch name="--limit" style="dash" />would be set</span>}
         <span><Swatch name="--would" style="dots" />would be in auto</span>
+        {shown && isProbed(shown) && <span><Swatch name="--usage" style="line" />needed (probed)</span>}
         {!props.dry && <span><Swatch name="--owner" style="dash" />owner's</span>}
         {shown && shown.ooms.length > 0 && <span><i class="oom-mark" aria-hidden="true" />OOM kill</span>}
       </p>
