@@ -67,7 +67,8 @@ template <typename T>
 constexpr PerResource<T> AllOf(const T& value) {
   return [&]<size_t... kIndex>(std::index_sequence<kIndex...>) {
     return PerResource<T>{(static_cast<void>(kIndex), value)...};
-  }(std::make_index_sequence<kNumResources>());
+  }
+  (std::make_index_sequence<kNumResources>());
 }
 
 // What differs by unit.

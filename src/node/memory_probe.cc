@@ -30,7 +30,7 @@ void MemoryProbe::Drop() {
 }
 
 void MemoryProbe::ForgetLimit() {
-  // One raise is part of finding a need; after several in a row it is not known.
+  // Small raises are part of finding a need; after large ones it is not known.
   if (raised_.has_value()) {
     if (IsGrowing() || !ran_within_.has_value()) ForgetRun();
     if (ran_within_.has_value()) ran_within_ = std::max(*ran_within_, *limit_);

@@ -65,8 +65,8 @@ class MemoryProbe {
   // For a window that is over: the most that the task needed at any time since the last call, by steps in between.
   // What a raise allowed counts as needed, so that a task which grows or bursts is followed as its usage is; where
   // only lowering happened it is the least that the task ran within. What was known holds on for kCarriedUs while
-  // the limit is not in force, or begins again at a higher usage. Absent: no step; raises in a row that no
-  // interval has confirmed yet; or a time in which nothing was known and no limit was in force.
+  // the limit is not in force, or begins again at a higher usage. Absent: no step; raises by more than a quarter
+  // that no interval has confirmed yet; or a time in which nothing was known and no limit was in force.
   std::optional<double> TakeMostNeeded(int64_t now_us);
   static constexpr int64_t kCarriedUs = 1'800'000'000;
 
@@ -85,8 +85,11 @@ class MemoryProbe {
   bool IsRunKnown(int64_t now_us) const;
   void NoteRunWithin(double within, int64_t now_us);
   void ForgetRun();
-  // Raises in a row, the last of which no interval has confirmed.
-  bool IsGrowing() const { return raised_.has_value() && backoffs_ > 1; }
+  // Raises that no interval has confirmed have gone well beyond what the task ran within before.
+  bool IsGrowing() const {
+    constexpr double kGrows = 1.25;
+    return raised_.has_value() && (!ran_within_.has_value() || *limit_ > kGrows * *ran_within_);
+  }
 
   ProbeOptions options_;
   std::optional<double> limit_;

@@ -93,10 +93,10 @@ TEST(MostNeeded, IsAbsentWhereItIsNotKnownForTheWholeWindow) {
   EXPECT_EQ(small.Window(), std::nullopt) << "below the minimum";
   small.working = 500 * kMiB;
   EXPECT_EQ(small.Window(3), std::nullopt) << "no interval yet";
-  // Raises in a row that no interval has confirmed.
+  // Large raises that no interval has confirmed.
   Held open = Settled();
   open.Live(100);
-  for (int i = 0; i < 3; ++i) (void)open.Second(50'000);
+  for (int i = 0; i < 3; ++i) (void)open.Second(150'000);
   EXPECT_EQ(open.probe.TakeMostNeeded(open.now_us), std::nullopt);
   // Someone else took memory.high, and nobody looked for a while.
   Held dropped = Settled();
@@ -115,7 +115,8 @@ TEST(MostNeeded, IsAbsentWhereItIsNotKnownForTheWholeWindow) {
   EXPECT_EQ(stalls.Window(), std::nullopt) << "it rests";
 }
 
-// A change of memory.max, or readings that come too late, release the limit: memory that comes back is no need.
+// A change of memory.max, or readings that come too late, release the limit; memory that comes back then is not
+// needed for that.
 TEST(MostNeeded, IsCarriedOverAPauseForHalfAnHourAtMost) {
   Held p = Settled();
   const double before = *p.Window();

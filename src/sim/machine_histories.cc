@@ -276,7 +276,6 @@ class HistoryReader {
   void Gather(const std::string& name, const JobDay& day) {
     const auto row = rows_.find(name);
     if (row == rows_.end()) return;
-    const bool cpu = resource_ == Resource::kCpu;
     const auto asked = static_cast<float>(
         static_cast<double>(cell_.jobs[row->second].limit[CellRowOf(resource_)]) / CellUnitsOf(resource_));
     for (const JobWindow& w : day.windows) {
