@@ -8,7 +8,7 @@
 namespace taut {
 namespace {
 
-// The sum of what each task needs: `peak(task class)` by machine, as the default counts it, or the highest of them.
+// The sum of what each task needs: `peak(task class)` by machine, as the default counts it, or the highest.
 class CountingLoad final : public MachineLoad {
  public:
   CountingLoad(const CellIndex& index, size_t machines, bool highest)

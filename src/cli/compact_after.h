@@ -1,4 +1,5 @@
-// How the machines of `taut compact` fared afterwards: where each experiment put its tasks, and what they used then.
+// What the machines of `taut compact` had to bear afterwards: where each experiment put its tasks, and what they
+// used then.
 #pragma once
 
 #include <optional>

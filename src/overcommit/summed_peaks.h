@@ -31,8 +31,8 @@ struct SummedTasks {
   std::span<const double> alone;  // of SummedPeak::alone()
 };
 
-// One predictor, one resource. A task's usage counts as if it had been on the machine whenever it was measured, with
-// the limit of now.
+// One predictor, one resource. A task's usage counts as if it had been on the machine whenever it was measured,
+// with the limit of now.
 class SummedPeak {
  public:
   virtual ~SummedPeak() = default;

@@ -38,11 +38,11 @@ struct MachineHistoriesHooks {
 
 // Of each predictor, in order. Tasks of the cell's jobs have the history of those of the roster; without one they
 // count with their reservation, and with less than the predictor asks for with their limit. Usage above the limit
-// of then or now counts as the limit. A predictor that learns from a cell (pool) sees machines that are made of the
-// cell's tasks, about 25 on each, in two random placements.
+// of then or now counts as the limit. A predictor that learns from a cell (pool) sees machines that are made of
+// the cell's tasks, about 25 on each, in two random placements.
 //
-// Reads `source` up to `until` once a resource; holds two bytes for each window that a predictor looks back to, each
-// task and resource (16 KiB a task for the pool's two weeks), and twice that of one resource while it reads.
+// Reads `source` up to `until` once a resource; holds two bytes for each window that a predictor looks back to,
+// each task and resource (16 KiB a task for the pool's two weeks), and twice that of one resource while it reads.
 // InvalidArgument as NewSummedPeak; Cancelled if should_stop ended it.
 absl::StatusOr<std::vector<WholeMachines>> ReplayMachineHistories(DaySource& source, const CellModel& cell,
                                                                   const MachineHistoriesOptions& options,

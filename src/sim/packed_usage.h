@@ -16,8 +16,8 @@
 namespace taut {
 
 // Machine-hours of one packing. A machine counts in an hour in which a task on it was measured; over is one with a
-// window in which its tasks used more than it has (CPU: the mean of the window; memory: the sum of their peaks). A task
-// uses at most its limit in the packing: more is throttled, or killed.
+// window in which its tasks used more than it has (CPU: the mean of the window; memory: the sum of their peaks). A
+// task uses at most its limit in the packing: more is throttled, or killed.
 struct PackedUsage {
   uint64_t machine_hours = 0;
   std::array<uint64_t, 2> over = {};  // by Resource
@@ -37,8 +37,8 @@ class PackedMachines {
   size_t Add(const CellModel& model, const TrialPacking& packing);
   size_t size() const { return packings_.size(); }
 
-  // The usage of the recorded tasks from `from` to before `to`; a recorded task that stands for several tasks of the
-  // cell uses on the machine of each. Reads those days of `source` once. Cancelled if should_stop ended it.
+  // The usage of the recorded tasks from `from` to before `to`; a recorded task that stands for several tasks of
+  // the cell uses on the machine of each. Reads those days of `source` once. Cancelled if should_stop ended it.
   absl::StatusOr<std::vector<PackedUsage>> Measure(DaySource& source, WindowId from, WindowId to,
                                                    const std::function<bool()>& should_stop = {}) const;
 
