@@ -83,11 +83,11 @@ std::string AfterPacking::Text() const {
     table.Add({std::string(experiment->name), FormatCount(usage.machine_hours),
                Percent(usage.share(usage.over[0]), 2), Percent(usage.share(usage.over[1]), 2),
                Percent(usage.share(usage.over_any), 2)});
-  return StrCat(table.Render(), "over: share of the machine-hours of all trials' cells, in the ",
-                FormatDuration(to_.start_s() - usage_->until.start_s()),
-                " after the time of the cell, with a\nwindow in which the tasks of a machine, each at most "
-                "at its limit, "
-                "used more than it has (memory: the\nsum of their peaks).\n");
+  return StrCat(
+      table.Render(), "over: share of the machine-hours of all trials' cells, in the ",
+      FormatDuration(to_.start_s() - usage_->until.start_s()),
+      " after the\ntime of the cell, with a window in which the tasks of a machine, each at most at its\n"
+      "limit, used more than it has (memory: the sum of their peaks).\n");
 }
 
 Json AfterPacking::Of(const CellExperiment* experiment) const {
