@@ -1,5 +1,6 @@
 #include "cli/export_groups.h"
 
+#include <algorithm>
 #include <map>
 #include <string>
 
@@ -19,6 +20,22 @@ void NoteGroup(ExportedJob& job, const char* resource, std::string_view from) {
       StrCat(sentence, sentence.empty() ? "" : "; ", "the largest of the workload's jobs: ", from);
 }
 
+double LastSeen(const ExportedJob& job) {
+  return job.job.contains("last_seen") && job.job["last_seen"].is_number()
+             ? job.job["last_seen"].get<double>()
+             : 0;
+}
+
+// The job of the whole workload stays known for weeks after its pods became jobs apart.
+void DropFormer(const std::string& whole, std::vector<const ExportedJob*>& groups) {
+  constexpr double kFormerSeconds = 3600;
+  double newest = 0;
+  for (const ExportedJob* group : groups) newest = std::max(newest, LastSeen(*group));
+  std::erase_if(groups, [&](const ExportedJob* group) {
+    return TextOf(group->job, "name") == whole && LastSeen(*group) < newest - kFormerSeconds;
+  });
+}
+
 }  // namespace
 
 std::string WithoutGroup(std::string_view job) {
@@ -36,6 +53,7 @@ std::string WithoutGroup(std::string_view job) {
 std::vector<ExportedJob> JoinGroups(const std::vector<ExportedJob>& jobs) {
   std::map<std::string, std::vector<const ExportedJob*>> by_name;
   for (const ExportedJob& job : jobs) by_name[WithoutGroup(TextOf(job.job, "name"))].push_back(&job);
+  for (auto& [name, groups] : by_name) DropFormer(name, groups);
   std::vector<ExportedJob> out;
   for (const ExportedJob& job : jobs) {
     const std::string name = WithoutGroup(TextOf(job.job, "name"));
