@@ -47,13 +47,13 @@ struct Histories {
   RecordedTasks roster;
   WindowId last;  // the newest window
   size_t resources = 0;
-  std::array<Series, 2> series;
+  PerResource<Series> series;
 };
 
 // The machines of a packing under one predictor.
 class SummedLoad final : public MachineLoad {
  public:
-  SummedLoad(const Histories& histories, const std::array<Predictor, 2>& predictors, const CellIndex& index,
+  SummedLoad(const Histories& histories, const PerResource<Predictor>& predictors, const CellIndex& index,
              size_t machines)
       : histories_(histories), predictors_(predictors), index_(index), machines_(machines) {
     for (uint32_t j = 0; j < index.model().jobs.size(); ++j) {
@@ -89,7 +89,7 @@ class SummedLoad final : public MachineLoad {
     int64_t reserved = 0;  // of tasks without a history, in the cell's unit
   };
   struct Machine {
-    std::array<Sums, 2> of;
+    PerResource<Sums> of;
   };
 
   template <int kSign>
@@ -145,7 +145,7 @@ class SummedLoad final : public MachineLoad {
   }
 
   const Histories& histories_;
-  const std::array<Predictor, 2>& predictors_;
+  const PerResource<Predictor>& predictors_;
   const CellIndex& index_;
   std::vector<uint32_t> numbers_;  // of the roster, by task
   std::vector<Machine> machines_;
@@ -155,7 +155,7 @@ class SummedLoad final : public MachineLoad {
 
 class SummedLoads final : public MachineLoads {
  public:
-  SummedLoads(std::shared_ptr<const Histories> histories, std::array<Predictor, 2> predictors)
+  SummedLoads(std::shared_ptr<const Histories> histories, PerResource<Predictor> predictors)
       : histories_(std::move(histories)), predictors_(std::move(predictors)) {}
   std::unique_ptr<MachineLoad> New(const CellIndex& index, size_t machines) const override {
     return std::make_unique<SummedLoad>(*histories_, predictors_, index, machines);
@@ -163,7 +163,7 @@ class SummedLoads final : public MachineLoads {
 
  private:
   const std::shared_ptr<const Histories> histories_;
-  const std::array<Predictor, 2> predictors_;
+  const PerResource<Predictor> predictors_;
 };
 
 // A task in one window.
@@ -384,7 +384,7 @@ absl::StatusOr<std::vector<WholeMachines>> ReplayMachineHistories(DaySource& sou
   std::vector<WholeMachines> out;
   for (size_t p = 0; p < options.predictors.size(); ++p) {
     WholeMachines& one = out.emplace_back();
-    std::array<Predictor, 2> both;
+    PerResource<Predictor> both;
     for (size_t r = 0; r < histories->resources; ++r) {
       const std::string lacks = made[r][p].peak->Lacks();
       if (one.lacks.empty() && !lacks.empty()) one.lacks = StrCat(Name(kResources[r]), ": ", lacks);

@@ -12,7 +12,7 @@ constexpr double kOverRounding = 1e-9;
 struct Used {
   WindowId window;
   uint32_t number = 0;
-  std::array<float, 2> amount = {};  // negative: not measured
+  PerResource<float> amount = {};  // negative: not measured
 };
 
 }  // namespace
@@ -26,7 +26,7 @@ void PackedUsage::Add(const PackedUsage& other) {
 size_t PackedMachines::Add(const CellModel& model, const TrialPacking& packing) {
   Packing out;
   for (const uint32_t m : packing.machines) {
-    std::array<double, 2> capacity = {-1, -1};
+    PerResource<double> capacity = AllOf(-1.0);
     for (const Resource r : kResources) {
       if (CellRowOf(r) < model.resources.size())
         capacity[static_cast<size_t>(r)] =
@@ -103,11 +103,11 @@ class PackedMachines::Meter {
  private:
   struct Now {
     bool touched = false;
-    std::array<double, 2> amount = {};
+    PerResource<double> amount = {};
   };
   struct Hour {
     bool seen = false;
-    std::array<bool, 2> over = {};
+    PerResource<bool> over = {};
   };
   const Packing& packing_;
   std::vector<Now> used_;    // by machine, in the window

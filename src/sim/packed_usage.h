@@ -20,7 +20,7 @@ namespace taut {
 // task uses at most its limit in the packing: more is throttled, or killed.
 struct PackedUsage {
   uint64_t machine_hours = 0;
-  std::array<uint64_t, 2> over = {};  // by Resource
+  PerResource<uint64_t> over = {};  // by Resource
   uint64_t over_any = 0;
 
   void Add(const PackedUsage& other);
@@ -44,10 +44,10 @@ class PackedMachines {
 
  private:
   struct Packing {
-    std::vector<std::array<double, 2>> capacity;  // by machine, in cores and bytes; negative: of no such row
+    std::vector<PerResource<double>> capacity;  // by machine, in cores and bytes; negative: of no such row
     struct Place {
       uint32_t machine = 0;
-      std::array<float, 2> limit = {};  // in cores and bytes
+      PerResource<float> limit = {};  // in cores and bytes
     };
     std::vector<uint32_t> first;  // of the recorded task i: places[first[i]] to [first[i + 1]]
     std::vector<Place> places;
