@@ -73,14 +73,14 @@ class PackedMachines::Meter {
         const uint32_t m = place.machine;
         if (!used_[m].touched) touched_.push_back(m);
         used_[m].touched = true;
-        for (size_t r = 0; r < 2; ++r) used_[m].amount[r] += std::clamp(u.amount[r], 0.0F, place.limit[r]);
+        for (size_t r = 0; r < kNumResources; ++r) used_[m].amount[r] += std::clamp(u.amount[r], 0.0F, place.limit[r]);
       }
     }
     for (const uint32_t m : touched_) {
       Hour& hour = state_[m];
       if (!hour.seen) hours_.push_back(m);
       hour.seen = true;
-      for (size_t r = 0; r < 2; ++r) {
+      for (size_t r = 0; r < kNumResources; ++r) {
         const double capacity = packing_.capacity[m][r];
         hour.over[r] = hour.over[r] || (capacity >= 0 && used_[m].amount[r] > capacity * (1 + kOverRounding));
       }
@@ -92,7 +92,7 @@ class PackedMachines::Meter {
     for (const uint32_t m : hours_) {
       const Hour& hour = state_[m];
       ++result_.machine_hours;
-      for (size_t r = 0; r < 2; ++r) result_.over[r] += hour.over[r] ? 1 : 0;
+      for (size_t r = 0; r < kNumResources; ++r) result_.over[r] += hour.over[r] ? 1 : 0;
       result_.over_any += hour.over[0] || hour.over[1] ? 1 : 0;
       state_[m] = {};
     }
