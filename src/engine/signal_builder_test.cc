@@ -228,7 +228,7 @@ TEST(DaySignals, OfTheProbeATaskIsWhatItNeedsIfThatIsKnownAndLess) {
   EXPECT_EQ(s.tasks[3].mean, 9e8F);
   EXPECT_EQ(s.peak, 1e9);
   EXPECT_EQ(s.usage_peak, 1e9);
-  EXPECT_FLOAT_EQ(static_cast<float>(*s.memory_bytes), 3.6e9F) << "what they used";
+  EXPECT_FLOAT_EQ(static_cast<float>(*s.together(Resource::kMemory)), 3.6e9F) << "what they used";
   double weight = 0;
   for (const BucketWeight& b : s.buckets) weight += b.weight;
   EXPECT_EQ(weight, 4);

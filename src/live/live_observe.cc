@@ -140,7 +140,8 @@ void LiveFleet::ObserveJob(const ClosedWindow& closed, size_t index, FleetPoint*
     MarkDay(signal, job, lane);
     CountRisk(signal, job, r, lane);
     CloseWindow({r, &signal, reports, AppliedTo(job), throttling}, lane);
-    if (signal.usage_peak.has_value()) sum = signal.memory_bytes.value_or(sum);  // of usage, too
+    if (signal.usage_peak.has_value())
+      sum = signal.together(Resource::kMemory).value_or(sum);  // of usage, too
     lane.usage_mean = static_cast<float>(sum / tasks);
     lane.usage_peak = static_cast<float>(signal.usage_peak.value_or(signal.peak));
     lane.need_peak = signal.usage_peak.has_value() ? static_cast<float>(signal.peak) : kAbsent;
