@@ -73,7 +73,8 @@ class PackedMachines::Meter {
         const uint32_t m = place.machine;
         if (!used_[m].touched) touched_.push_back(m);
         used_[m].touched = true;
-        for (size_t r = 0; r < kNumResources; ++r) used_[m].amount[r] += std::clamp(u.amount[r], 0.0F, place.limit[r]);
+        for (size_t r = 0; r < kNumResources; ++r)
+          used_[m].amount[r] += std::clamp(u.amount[r], 0.0F, place.limit[r]);
       }
     }
     for (const uint32_t m : touched_) {
