@@ -52,7 +52,7 @@ class ReplicaSpread {
   struct Spread {
     std::map<std::string, Replica> replicas;
     bool is_seen = false;
-    bool differs[2] = {false, false};  // by Resource
+    PerResource<bool> differs = {};
     std::string hint;
   };
   static void Judge(Spread& spread);

@@ -202,7 +202,7 @@ void LiveFleet::Reload(const LiveSettings& settings) {
 
 // The fleet learns from the day that ended, and the jobs that were there begin the next one.
 void LiveFleet::EndDay(PassOutput& out, When when) {
-  FleetRows rows[2];
+  PerResource<FleetRows> rows;
   risks_.BeginDay(day_);
   for (LiveJob& job : jobs_) {
     if (!job.seen_today || job.day != day_) continue;

@@ -235,16 +235,16 @@ void JobRunner::RunDay(const JobDay& day, JobState& state, RunnerScratch& scratc
   out.rows.resize(state.worlds.size());
   out.recorded = RecordedOf(day);
   const bool restarts = options_.feedback == Feedback::kOomRestart;
-  double p95[2] = {0, 0};
+  PerResource<double> p95 = {};
   const MemorySignal memory_signal =
       options_.managed.has_value() ? options_.managed->memory_signal : options_.settings.memory_signal;
   for (size_t i = 0; i < num_resources && !restarts; ++i) {
     scratch.signals[i].Build(day, options_.resources[i], memory_signal);
-    scratch.usages.clear();
+    scratch.usages[i].clear();
     for (const Signal& s : scratch.signals[i].signals()) {
-      for (const TaskUsage& t : s.tasks) scratch.usages.push_back(t.mean);
+      for (const TaskUsage& t : s.tasks) scratch.usages[i].push_back(t.mean);
     }
-    p95[i] = Percentile95(scratch.usages);
+    p95[i] = Percentile95(scratch.usages[i]);
   }
   for (size_t w = 0; w < state.worlds.size(); ++w) {
     JobWorld& world = state.worlds[w];
@@ -346,9 +346,7 @@ void CutCpu(const WindowLimits& limits, std::vector<TaskUsage>& tasks, std::vect
 void JobRunner::RunWithRestarts(const JobDay& day, PolicyPair policy, JobWorld& world, RunnerScratch& scratch,
                                 JobDayOutcome& out, std::span<DayScore> scores) const {
   const auto away = static_cast<int32_t>((options_.restart_delay_s + kWindowSeconds - 1) / kWindowSeconds);
-  std::vector<float>* usages[2] = {&scratch.usages, &scratch.more_usages};
-  scratch.usages.clear();
-  scratch.more_usages.clear();
+  for (std::vector<float>& usages : scratch.usages) usages.clear();
   std::span<const TaskKills> kills = day.kills;
   for (const JobWindow& w : day.windows) {
     const std::span<const TaskKills> recorded = TakeUntil(w.window, kills);
@@ -383,14 +381,14 @@ void JobRunner::RunWithRestarts(const JobDay& day, PolicyPair policy, JobWorld& 
         CutCpu(limits, scratch.tasks, scratch.buckets);
         s.cut_at = limits.in_force;
       }
-      for (const TaskUsage& t : scratch.tasks) usages[i]->push_back(t.mean);
+      for (const TaskUsage& t : scratch.tasks) scratch.usages[i].push_back(t.mean);
       s.buckets = scratch.buckets;
       Summarise(GridOf(resource), s);
       CloseWindow(s, {.recorded = {}, .of_limits = scratch.ooms}, resource, lane, scratch, scores[i]);
     }
     for (uint32_t task : scratch.newly_down) PutDown(world, task, w.window.index + 1 + away);
   }
-  for (size_t i = 0; i < scores.size(); ++i) FinishScore(Percentile95(*usages[i]), scores[i]);
+  for (size_t i = 0; i < scores.size(); ++i) FinishScore(Percentile95(scratch.usages[i]), scores[i]);
 }
 
 }  // namespace taut

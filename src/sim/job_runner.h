@@ -56,8 +56,8 @@ struct JobDayOutcome {
 
 // Memory that a thread reuses from job to job.
 struct RunnerScratch {
-  DaySignals signals[2];
-  std::vector<float> usages, more_usages;
+  PerResource<DaySignals> signals;
+  PerResource<std::vector<float>> usages;
   std::vector<TaskUsage> tasks;
   std::vector<BucketWeight> buckets;
   std::vector<OomEvent> ooms;
