@@ -254,8 +254,6 @@ absl::StatusOr<Inputs> LoadInputs(const AnalyzeArgs& args) {
   if (!contents.ok()) return contents.status();
   Inputs in;
   const bool usage = contents->usage || !(contents->events || contents->unknown);
-  if (!args.html.empty() && !usage && contents->events)
-    return absl::InvalidArgumentError("--html: expected a trace with usage; of events there is no page");
   if (!usage || contents->events) {
     absl::StatusOr<LoadedCell> cell = LoadCellFiles(*options, args.quiet);
     if (!cell.ok() && contents->events) return cell.status();
@@ -287,7 +285,10 @@ Json WholeJson(const Inputs& in, Hours hours) {
 
 absl::Status WriteFiles(const AnalyzeArgs& args, const Inputs& in, OutputFile* html, OutputFile* json) {
   if (html != nullptr) {
-    html->Append(AnalysisPage(*in.usage, fmt::format("Analysis of {}", fmt::join(args.trace.paths, ", "))));
+    std::optional<EventsReport> events;
+    if (in.cell != nullptr) events = TraceEventsReport(*in.cell);
+    html->Append(AnalysisPage(fmt::format("Analysis of {}", fmt::join(args.trace.paths, ", ")),
+                              in.usage.get(), events.has_value() ? &*events : nullptr));
     if (absl::Status s = html->Close(); !s.ok()) return s;
   }
   if (json == nullptr) return absl::OkStatus();
@@ -318,8 +319,6 @@ int RunAnalyze(const AnalyzeArgs& args) {
   CatchInterrupts();
   const absl::StatusOr<Inputs> in = LoadInputs(args);
   if (!in.ok()) return Fail(in.status());
-  if (in->usage == nullptr && *html != nullptr)
-    return Fail(absl::InvalidArgumentError("--html: the trace has events, and no usage to draw"));
   if (absl::Status s = WriteFiles(args, *in, html->get(), json->get()); !s.ok()) return Fail(s);
   if (args.output != OutputForm::kTable) {
     const Json out = WholeJson(*in, Hours::kLeaveOut);

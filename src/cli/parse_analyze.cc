@@ -13,7 +13,7 @@ const char* const kAnalyzeHelp =
     "  taut analyze 2013-07.csv.gz 2013-08.csv.gz --html analysis.html\n"
     "  taut analyze instance_usage-*.json.gz instance_events-*.json.gz\n"
     "  taut analyze collection_events-*.json.gz instance_events-*.json.gz machine_events-*.json.gz\n"
-    "  taut analyze gpu2023_nodes.csv gpu2023_pods.csv\n"
+    "  taut analyze gpu2023_nodes.csv gpu2023_pods.csv --html events.html\n"
     "  taut analyze cell.csv.gz --output json";
 
 void AddAnalyze(CLI::App& verb, AnalyzeArgs& args) {

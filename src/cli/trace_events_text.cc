@@ -60,12 +60,7 @@ Rates RatesOf(const EventFigures& f) {
   return out;
 }
 
-struct Compared {
-  std::string_view name, key;
-  MaybeNumber own, of_2011, of_2019;
-  bool is_share = false;
-};
-std::vector<Compared> Comparison(const LoadedCell& cell) {
+std::vector<ComparedFigure> Comparison(const LoadedCell& cell) {
   const EventFigures& f = cell.events;
   const Rates rates = RatesOf(f);
   const PublishedEvents a = PublishedEvents2011(), b = PublishedEvents2019();
@@ -154,7 +149,7 @@ std::string TraceEventsText(const LoadedCell& cell) {
               "all.\n\n");
   }
   TextTable table({"", "here", "Google\n2011", "Google\n2019"});
-  for (const Compared& c : Comparison(cell)) {
+  for (const ComparedFigure& c : Comparison(cell)) {
     const auto text = c.is_share ? ShareOrDash : OrDash;
     table.Add({std::string(c.name), text(c.own), text(c.of_2011), text(c.of_2019)});
   }
@@ -198,7 +193,7 @@ Json TraceEventsJson(const LoadedCell& cell) {
                                                         {"p90", maybe(Delay(tier, .9))},
                                                         {"p99", maybe(Delay(tier, .99))}}}};
   }
-  for (const Compared& c : Comparison(cell))
+  for (const ComparedFigure& c : Comparison(cell))
     compared[std::string(c.key)] = {
         {"value", maybe(c.own)}, {"google_2011", maybe(c.of_2011)}, {"google_2019", maybe(c.of_2019)}};
   for (const RecordedCell::Shape& s : cell.shapes)
@@ -219,6 +214,13 @@ Json TraceEventsJson(const LoadedCell& cell) {
           {"vertical_scaling", std::move(modes)},
           {"findings", FindingsJson(cell.findings)},
           {"hours", std::move(hours)}};
+}
+
+EventsReport TraceEventsReport(const LoadedCell& cell) {
+  EventsReport out{.figures = &cell.events, .compared = Comparison(cell), .shapes = {}};
+  for (const RecordedCell::Shape& s : cell.shapes)
+    out.shapes.push_back({s.machines, s.cpu_cores, s.memory_bytes});
+  return out;
 }
 
 }  // namespace taut

@@ -5,11 +5,14 @@
 
 #include "cli/cell_input.h"
 #include "cli/json_text.h"
+#include "report/events_sections.h"
 
 namespace taut {
 
 // REQUIRES: cell.has_events.
 std::string TraceEventsText(const LoadedCell& cell);
 Json TraceEventsJson(const LoadedCell& cell);
+// Refers to `cell`.
+EventsReport TraceEventsReport(const LoadedCell& cell);
 
 }  // namespace taut

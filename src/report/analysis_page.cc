@@ -161,11 +161,9 @@ std::string WaitTable(const TraceAnalysis& a) {
   return out + "</table>";
 }
 
-}  // namespace
-
-std::string AnalysisPage(const TraceAnalysis& a, std::string_view title) {
-  std::string out = StaticPageHead(title);
-  StrAppend(&out, "<p>", a.jobs, " jobs over ", a.hours.size(), " hours with usage. Times are UTC.</p>");
+std::string UsageSections(const TraceAnalysis& a) {
+  std::string out =
+      StrCat("<p>", a.jobs, " jobs over ", a.hours.size(), " hours with usage. Times are UTC.</p>");
   out += "<h2>How unequal jobs are</h2>";
   StrAppend(&out, TailChart(a), SizesTable(a));
   out +=
@@ -195,7 +193,14 @@ std::string AnalysisPage(const TraceAnalysis& a, std::string_view title) {
   } else {
     out += "<p>The trace has less than two days.</p>";
   }
-  return out + "</html>\n";
+  return out;
+}
+
+}  // namespace
+
+std::string AnalysisPage(std::string_view title, const TraceAnalysis* usage, const EventsReport* events) {
+  return StrCat(StaticPageHead(title), usage != nullptr ? UsageSections(*usage) : "",
+                events != nullptr ? EventsSections(*events) : "", "</html>\n");
 }
 
 }  // namespace taut

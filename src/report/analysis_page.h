@@ -4,11 +4,13 @@
 #include <string>
 #include <string_view>
 
+#include "report/events_sections.h"
 #include "sim/trace_analysis.h"
 
 namespace taut {
 
-// Without scripts, and without anything from elsewhere. `title`: what was analysed.
-std::string AnalysisPage(const TraceAnalysis& analysis, std::string_view title);
+// Without scripts, and without anything from elsewhere. `title`: what was analysed. `usage`, `events`: null where
+// the trace has none; REQUIRES: one of them.
+std::string AnalysisPage(std::string_view title, const TraceAnalysis* usage, const EventsReport* events);
 
 }  // namespace taut

@@ -32,7 +32,8 @@ TraceAnalysis Small() {
 }
 
 TEST(AnalysisPageTest, HasWhatWasMeasuredAndWhatIsPublished) {
-  const std::string page = AnalysisPage(Small(), "<b>trace</b>");
+  const TraceAnalysis usage = Small();
+  const std::string page = AnalysisPage("<b>trace</b>", &usage, nullptr);
   EXPECT_THAT(page, HasSubstr("&lt;b&gt;trace"));
   EXPECT_THAT(page, Not(HasSubstr("<b>trace")));
   EXPECT_THAT(page, HasSubstr("23312")) << "the published C^2";
