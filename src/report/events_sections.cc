@@ -34,7 +34,7 @@ std::string Delayed(const TierEvents& tier, double share) {
   const uint64_t of = values.size() + tier.never_started;
   if (of == 0) return "-";
   const std::optional<double> delay = DelayQuantile(values, of, share);
-  return delay.has_value() ? fmt::format("{:.3g} s", *delay) : "never";
+  return delay.has_value() ? Figure(delay, false) + " s" : "never";
 }
 
 std::string EventTierTable(const EventFigures& figures) {

@@ -42,6 +42,10 @@ class Cluster:
         self.seconds = 0  # of usage, since START
         self.use_mib = 20
         self.scrape_seconds = 6 * 3600  # of usage in each answer of the kubelet
+        self.nodes = [{"metadata": {"name": "node-1"}, "status": {"allocatable": {"cpu": "8", "memory": "16Gi"},
+                                                                  "conditions": [{"type": "Ready", "status": "True"}]}},
+                      {"metadata": {"name": "gpu-1"}, "spec": {"taints": [{"key": "gpu", "effect": "NoSchedule"}]},
+                       "status": {"allocatable": {"cpu": "64", "memory": "16Gi"}, "conditions": []}}]
         self.no_proxy = False
         self.owner = "Deployment"  # of the ReplicaSet
         self.jobs = []  # their metadata
@@ -265,10 +269,7 @@ class Handler(daemon.JsonHandler):
             if path.path == "/api/v1/namespaces":
                 items = [{"metadata": {"name": "shop", "labels": {"kubernetes.io/metadata.name": "shop"}}}]
             if path.path == "/api/v1/nodes":
-                items = [{"metadata": {"name": "node-1"}, "status": {"allocatable": {"cpu": "8", "memory": "16Gi"},
-                                                                      "conditions": [{"type": "Ready", "status": "True"}]}},
-                         {"metadata": {"name": "gpu-1"}, "spec": {"taints": [{"key": "gpu", "effect": "NoSchedule"}]},
-                          "status": {"allocatable": {"cpu": "64", "memory": "16Gi"}, "conditions": []}}]
+                items = c.nodes
             if path.path == "/api/v1/limitranges":
                 items = [{"metadata": {"name": "small", "namespace": "shop"}, "spec": {"limits": [
                     {"type": "Container", "min": {"cpu": "20m"}}]}}]

@@ -166,6 +166,7 @@ kubernetes: {{kubeconfig: {kubeconfig}, scrape_interval: 1s}}
 def main():
     args = daemon.arguments(__doc__)
     cluster = Cluster()
+    cluster.nodes = cluster.nodes[:1]
     Handler.cluster = cluster
     server = Server(("127.0.0.1", 0), Handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
