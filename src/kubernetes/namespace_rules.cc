@@ -98,7 +98,7 @@ AllowedRange AllowedBy(std::span<const NamespaceRule> rules, const LargestNode& 
 
 std::string BrokenRule(const Pod& before, const Pod& after, std::span<const NamespaceRule> rules) {
   for (const NamespaceRule& rule : rules) {
-    for (const Resource r : kResources) {
+    for (const Resource r : kPodResources) {
       const std::string what = BrokenOf(before, after, rule, r);
       if (!what.empty()) return StrCat(rule.namespace_name, "/", rule.name, ": ", Name(r), " ", what);
     }

@@ -13,7 +13,7 @@ struct Placed {
 
 // Sums over containers: what is asked by those that ask, and a cap if all have one.
 void AddContainer(const ContainerState& container, bool first, Placed& sum) {
-  for (const Resource r : kResources) {
+  for (const Resource r : kPodResources) {
     const auto i = static_cast<size_t>(r);
     const auto now = [r](const Amounts& actual, const Amounts& wanted) {
       return actual.of(r).has_value() ? actual.of(r) : wanted.of(r);

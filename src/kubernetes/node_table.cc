@@ -39,7 +39,7 @@ std::string LargestNode::ByText(Resource resource) const {
 namespace {
 
 void Take(const LargestNode& other, bool larger, LargestNode& out) {
-  for (const Resource r : kResources) {
+  for (const Resource r : kPodResources) {
     const std::optional<double>& amount = other.amounts.of(r);
     std::optional<double>& kept = out.amounts.of(r);
     if (!amount.has_value()) continue;
@@ -156,14 +156,14 @@ LargestNode NodeTable::Search(const NodeFilter* filter) const {
   for (const auto& [name, node] : nodes_) {
     const bool selects = Selects(filter, node);
     const bool fits = selects && Tolerates(filter, node);
-    for (const Resource r : kResources) {
+    for (const Resource r : kPodResources) {
       const auto i = static_cast<size_t>(r);
       Raise(node, r, all.amounts.of(r), &all.nodes[i]);
       if (selects) Raise(node, r, selected.of(r), nullptr);
       if (fits) Raise(node, r, out.amounts.of(r), &out.nodes[i]);
     }
   }
-  for (const Resource r : kResources) {
+  for (const Resource r : kPodResources) {
     const auto i = static_cast<size_t>(r);
     const std::optional<double>&most = all.amounts.of(r), &fits = out.amounts.of(r);
     if (!fits.has_value()) {

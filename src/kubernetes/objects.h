@@ -1,6 +1,7 @@
 // What Tautline keeps of the objects of a cluster.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -15,6 +16,9 @@
 #include "model/resource.h"
 
 namespace taut {
+
+// Those that containers are given here.
+inline constexpr std::array kPodResources = {Resource::kCpu, Resource::kMemory};
 
 // Of CPU in cores, of memory in bytes; absent: not set.
 struct Amounts {

@@ -48,7 +48,7 @@ void ReplicaSpread::Observe(const std::string& job, const std::vector<ReplicaUse
 
 void ReplicaSpread::Judge(Spread& spread) {
   std::string hint;
-  for (const Resource r : kResources) {
+  for (const Resource r : kPodResources) {
     const std::string *most = nullptr, *least = nullptr;
     double largest = 0, smallest = 0;
     for (const auto& [pod, replica] : spread.replicas) {

@@ -33,7 +33,7 @@ bool IsEqual(const ContainerState& container, Resource resource) {
 // Of every container, but for this resource of this one.
 bool IsRestEqual(const Pod& pod, const ContainerState& but, Resource resource) {
   for (const ContainerState& container : pod.containers) {
-    for (const Resource r : kResources) {
+    for (const Resource r : kPodResources) {
       if ((&container != &but || r != resource) && !IsEqual(container, r)) return false;
     }
   }
@@ -99,11 +99,11 @@ TemplateContainer InTemplate(const Pod& pod, const ContainerState& container) {
   out.guaranteed = pod.qos == "Guaranteed";
   out.rest_is_equal = std::ranges::all_of(pod.containers, [&](const ContainerState& other) {
     return &other == &container ||
-           std::ranges::all_of(kResources, [&](Resource r) { return IsEqual(other, r); });
+           std::ranges::all_of(kPodResources, [&](Resource r) { return IsEqual(other, r); });
   });
   const Amounts& requests = container.knows_owner() ? container.owner_requests : container.requests;
   const Amounts& limits = container.knows_owner() ? container.owner_limits : container.limits;
-  for (const Resource r : kResources) out.amounts[static_cast<size_t>(r)] = {requests.of(r), limits.of(r)};
+  for (const Resource r : kPodResources) out.amounts[static_cast<size_t>(r)] = {requests.of(r), limits.of(r)};
   return out;
 }
 

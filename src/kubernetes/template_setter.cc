@@ -45,7 +45,7 @@ struct TemplateSetter::Plan {
     before.containers = now.containers;
     for (ContainerState& c : before.containers) {
       c.restarts_for_cpu = c.restarts_for_memory = false;  // its pods are new ones
-      for (const Resource r : kResources) {
+      for (const Resource r : kPodResources) {
         if (!c.requests.of(r).has_value()) c.requests.of(r) = c.limits.of(r);  // as in a pod
         if (!c.owner_requests.of(r).has_value()) c.owner_requests.of(r) = c.owner_limits.of(r);
       }
@@ -76,7 +76,7 @@ struct TemplateSetter::Plan {
   bool Changes(bool& lowers) const {
     bool changes = now.noted && !has_orders;
     for (size_t i = 0; i < amounts.size(); ++i) {
-      for (const Resource r : kResources) {
+      for (const Resource r : kPodResources) {
         const ContainerState& c = now.containers[i];
         const WorkloadTemplate::Fields& f = now.fields[i][static_cast<size_t>(r)];
         const auto differs = [&](const std::optional<double>& wanted, const std::optional<double>& has,
@@ -149,7 +149,7 @@ void TemplateSetter::PlanWish(const TemplateWish& wish, Plan& plan, Result& resu
 void TemplateSetter::KeepRest(Plan& plan) const {
   for (size_t i = 0; i < plan.decided.size(); ++i) {
     const ContainerState& c = plan.now.containers[i];
-    for (const Resource r : kResources) {
+    for (const Resource r : kPodResources) {
       if (plan.decided[i][static_cast<size_t>(r)]) continue;
       plan.Keep(i, r);
       const WorkloadTemplate::Fields& fields = plan.fields(i, r);

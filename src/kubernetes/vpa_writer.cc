@@ -61,7 +61,7 @@ VpaAdvice VpaWriter::AdviceOf(const Vpa& vpa) const {
       pods.group = group;
       const Amounts of_group = options_.advice(
           cluster_->naming().JobOf(Cluster::WorkloadKey(pods), container), SetsRequestsOnly(vpa, container));
-      for (const Resource r : kResources) {
+      for (const Resource r : kPodResources) {
         std::optional<double>& most = advice.target.of(r);
         if (of_group.of(r).has_value()) most = std::max(most.value_or(0), *of_group.of(r));
       }
@@ -75,7 +75,7 @@ VpaAdvice VpaWriter::AdviceOf(const Vpa& vpa) const {
 
 void VpaWriter::LetStay(const Vpa& vpa, const WorkloadName& workload, ContainerAdvice& advice,
                         VpaAdvice& out) const {
-  for (const Resource r : kResources) {
+  for (const Resource r : kPodResources) {
     std::optional<double>& target = advice.target.of(r);
     if (!target.has_value() || !Controls(vpa, advice.container, r)) continue;
     const std::string by = options_.owners->On(workload, advice.container, r).scaled_by;

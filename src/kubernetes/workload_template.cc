@@ -85,7 +85,7 @@ void TakeManager(JsonNode entry, WorkloadTemplate& out) {
     const ContainerState& container = out.containers[i];
     const JsonNode list = pod_spec[container.is_sidecar ? "f:initContainers" : "f:containers"];
     const JsonNode resources = list[StrCat(R"(k:{"name":")", container.name, R"("})")]["f:resources"];
-    for (const Resource r : kResources) {
+    for (const Resource r : kPodResources) {
       const std::string key = StrCat("f:", Name(r));
       WorkloadTemplate::Fields& fields = out.fields[i][static_cast<size_t>(r)];
       TakeField(entry, static_cast<bool>(resources["f:requests"][key]), fields.request);
@@ -141,7 +141,7 @@ void WriteAmounts(JsonWriter& json, const char* key, const Amounts& amounts) {
   if (amounts == Amounts()) return;
   json.Key(key);
   json.BeginObject();
-  for (const Resource r : kResources) {
+  for (const Resource r : kPodResources) {
     if (amounts.of(r).has_value()) json.Field(Name(r), Quantity(r, *amounts.of(r)));
   }
   json.EndObject();
@@ -190,7 +190,7 @@ absl::StatusOr<WorkloadTemplate> ParseWorkloadTemplate(const WorkloadName& workl
   // What is not ours is the owner's, also where it was ours before.
   for (size_t i = 0; i < out.containers.size(); ++i) {
     ContainerState& c = out.containers[i];
-    for (const Resource r : kResources) {
+    for (const Resource r : kPodResources) {
       const WorkloadTemplate::Fields& fields = out.fields[i][static_cast<size_t>(r)];
       if (!out.noted || !fields.request.ours) c.owner_requests.of(r) = c.requests.of(r);
       if (!out.noted || !fields.limit.ours) c.owner_limits.of(r) = c.limits.of(r);

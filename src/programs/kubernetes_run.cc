@@ -208,7 +208,7 @@ void KubernetesRun::PutAllowed(const JobView& job, const WorkloadName& workload,
   const bool is_known =
       namespace_rules_.Knows("LimitRange") && largest.amounts.memory.has_value() && !pods.empty();
   const std::vector<NamespaceRule> rules = namespace_rules_.Of(workload.namespace_name);
-  for (const Resource r : kResources) {
+  for (const Resource r : kPodResources) {
     const std::string key = StrCat(kSettingLabel, Name(r), ".allowed");
     const auto is_it = [&](const Label& label) { return label.first == key; };
     std::erase_if(labels, is_it);
@@ -637,7 +637,7 @@ std::optional<TemplateContainer> KubernetesRun::ContainerOf(const std::string& j
     const ContainerState* found = ResizedContainer(*pod, workload->container);
     if (found == nullptr) continue;
     TemplateContainer out = InTemplate(*pod, *found);
-    for (const Resource r : kResources)
+    for (const Resource r : kPodResources)
       out.scaled_by[static_cast<size_t>(r)] = field_owners_.On(*workload, found->name, r).scaled_by;
     return out;
   }

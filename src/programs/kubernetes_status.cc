@@ -88,7 +88,7 @@ std::optional<std::vector<ContainerStatus>> KubernetesRun::StatusOf(const Worklo
       continue;
     }
     any_recommended |=
-        std::ranges::any_of(kResources, [job](Resource r) { return job->of(r).would_be >= 0; });
+        std::ranges::any_of(kPodResources, [job](Resource r) { return job->of(r).would_be >= 0; });
     out.push_back(StatusOfJob(*job, name, reasons));
   }
   if (any_recommended) return out;
@@ -102,7 +102,7 @@ ContainerStatus KubernetesRun::StatusOfJob(const JobView& job, const WorkloadNam
   const std::string_view mark = workload.group.empty() ? "" : "@";
   ContainerStatus out{StrCat(workload.container, mark, workload.group), job.mode, {}, {}};
   const std::vector<PodPtr> pods = cluster_.PodsOf(workload);
-  for (const Resource r : kResources) {
+  for (const Resource r : kPodResources) {
     const double amount = job.of(r).would_be;
     if (amount < 0) continue;
     Allocation allocation;
@@ -187,7 +187,7 @@ std::optional<PodTotals> KubernetesRun::PodTotalsOf(const std::string& job) cons
   std::vector<PodPart> parts;
   for (const ContainerState& container : pods.front()->containers) {
     PodPart& part = parts.emplace_back();
-    for (const Resource r : kResources)
+    for (const Resource r : kPodResources)
       part.now[static_cast<size_t>(r)] = {container.requests.of(r), container.limits.of(r)};
     const std::optional<JobId> id = control_->Find(cluster_.naming().JobOf(key, container.name));
     const JobView* of = id.has_value() ? view->Find(*id) : nullptr;
@@ -195,7 +195,7 @@ std::optional<PodTotals> KubernetesRun::PodTotalsOf(const std::string& job) cons
     WorkloadName name = *named;
     name.container = container.name;
     const ContainerStatus status = StatusOfJob(*of, name, false);
-    for (const Resource r : kResources) part.recommended[static_cast<size_t>(r)] = status.of(r).amounts;
+    for (const Resource r : kPodResources) part.recommended[static_cast<size_t>(r)] = status.of(r).amounts;
   }
   return TotalsOf(parts);
 }

@@ -139,9 +139,9 @@ TEST(RecordedSoftMemory, MemoryIsAtMostTheCapacityWhichChanges) {
 
 // A task that moves takes its wait along; the machine that it comes to has its limit more until the next horizon.
 TEST(RecordedSoftMemory, AKilledTaskWaitsWhereTheTraceHasIt) {
-  const int32_t kill = 5 * kWindowsPerDay + 60, move = kill + 2;
+  constexpr int32_t kill = 5 * kWindowsPerDay + 60, move = kill + 2;
   MadeDays source =
-      JobsUsing({[kill](int32_t w) { return w == kill ? 900.0 : 300.0; }, [](int32_t) { return 300.0; }});
+      JobsUsing({[](int32_t w) { return w == kill ? 900.0 : 300.0; }, [](int32_t) { return 300.0; }});
   RecordedMachines machines;
   const uint32_t a = machines.Number("a"), b = machines.Number("b");
   StayOn(machines, 0, 0, move, a);
@@ -171,9 +171,9 @@ TEST(RecordedSoftMemory, AKilledTaskWaitsWhereTheTraceHasIt) {
 
 // A job that comes with a machine of its own in the middle of a horizon has its limit until the next.
 TEST(RecordedSoftMemory, AMachineThatComesHasTheLimits) {
-  const int32_t comes = 6 * kWindowsPerDay + 100;
+  constexpr int32_t comes = 6 * kWindowsPerDay + 100;
   MadeDays source =
-      JobsUsing({[](int32_t) { return 300.0; }, [comes](int32_t w) { return w < comes ? -1.0 : 500.0; }});
+      JobsUsing({[](int32_t) { return 300.0; }, [](int32_t w) { return w < comes ? -1.0 : 500.0; }});
   RecordedMachines machines;
   const uint32_t a = machines.Number("a"), b = machines.Number("b");
   StayOn(machines, 0, 0, kTraceDays * kWindowsPerDay, a);
