@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """The certificates of quota.grpc: SIGHUP opens the port again with new ones, and keeps it as it was with broken ones."""
 import hashlib
+import json
 import signal
 import socket
 import ssl
@@ -85,6 +86,8 @@ server: {{tokens: {{operator_file: {stage.file("operators", OPERATOR + " anna")}
         start = int(time.time()) // 300 * 300 - 1800
         labels = {"__name__": "container_cpu_usage_seconds_total", "namespace": "shop", "pod": "web-0", "container": "app"}
         stage.equal(daemon.write(tautd.port, daemon.write_body([(labels, [(start + 15 * i, 3.0 * i) for i in range(60)])]), OPERATOR).status, 204, "usage is written")
+        closed = lambda: json.loads(tautd.ask("/api/v1/promises", token=OPERATOR).text)["window_end"]  # noqa: E731
+        stage.check(daemon.eventually(closed, 30), "a window has closed")
         port = Port(stage, tautd)
         port.serves("first", "the first certificate is served")
         port.answers("first", "and a client that trusts it is answered")
