@@ -3,7 +3,7 @@
 
 The lower bound of a job's memory goes up and down, so that the next window's end, which comes each second, decides another limit. What is
 held against the budget is the time from the decision's event, which tautd sends when the decision is stored and ordered, to the patch
-of each of the job's pods, as this server sees them one after the other; it takes some 5 ms for each.
+of each of the job's pods, as this server sees them one after the other. A change takes some 1.3 s.
 
     python3 bench/kubernetes_latency.py --tautd build/release/bin/tautd --taut build/release/bin/taut
 """
