@@ -10,15 +10,13 @@ ends a window: in it are also HTTP, up to 20 ms until tautd looks for ended wind
 
     bench/agent_latency.py [--bin build/release/bin] [--rounds 100] [--kills 50]
 """
-import http.client
-import json
 import os
 import re
 import sys
-import threading
 import time
 
 import agent_bench as bench
+import decision_stream
 from agent_bench import MIB, daemon, row, rows_of_times
 
 DECISION_BUDGET_MS, OOM_BUDGET_MS = 50.0, 100.0
@@ -67,27 +65,6 @@ def changes(files):
     return wait
 
 
-class Decisions(threading.Thread):
-    """When decisions were heard on the stream of events, by resource."""
-
-    def __init__(self, port):
-        super().__init__(daemon=True)
-        self.heard = {}
-        connection = http.client.HTTPConnection("127.0.0.1", port)
-        connection.request("GET", "/api/v1/events")
-        self.stream = connection.getresponse()
-        self.start()
-
-    def run(self):
-        event = b""
-        while line := self.stream.readline():
-            at = time.perf_counter()
-            if line.startswith(b"event:"):
-                event = line[6:].strip()
-            elif line.startswith(b"data:") and event == b"decision":
-                self.heard.setdefault(json.loads(line[5:])["resource"], at)
-
-
 class Clock:
     """The job's windows, one after the other, each ended by the sample that begins the next."""
 
@@ -120,7 +97,7 @@ def commit_of(node, window_end):
 def decisions(args, node, group):
     """Raises and lowers of both limits of one job, again and again; of memory, lowers that are one step."""
     job = f"bench/{group.name}"
-    clock, files, events = Clock(node.tautd.port, job), files_of(group), Decisions(node.tautd.port)
+    clock, files, events = Clock(node.tautd.port, job), files_of(group), decision_stream.Decisions(node.tautd.port)
     bounds = {"up": ("150MiB", "0.8"), "down": ("128MiB", "0.4")}
 
     def bound(way):

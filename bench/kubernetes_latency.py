@@ -7,7 +7,6 @@ of each of the job's pods, as this server sees them one after the other. A chang
 
     python3 bench/kubernetes_latency.py --tautd build/release/bin/tautd --taut build/release/bin/taut
 """
-import http.client
 import json
 import pathlib
 import sys
@@ -17,6 +16,7 @@ import urllib.parse
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "tests" / "daemon"))
 import daemon  # noqa: E402
+import decision_stream  # noqa: E402
 import kubernetes_test  # noqa: E402
 from kubernetes_test import JOB, Server  # noqa: E402
 
@@ -32,27 +32,6 @@ class Handler(kubernetes_test.Handler):
         if path.endswith("/resize"):
             self.patched.setdefault(path.split("/")[-2], time.perf_counter())
         super().do_PATCH()
-
-
-class Decisions(threading.Thread):
-    """When decisions on memory were heard on the stream of events."""
-
-    def __init__(self, port):
-        super().__init__(daemon=True)
-        self.heard = []
-        connection = http.client.HTTPConnection("127.0.0.1", port)
-        connection.request("GET", "/api/v1/events")
-        self.stream = connection.getresponse()
-        self.start()
-
-    def run(self):
-        event = b""
-        while line := self.stream.readline():
-            at = time.perf_counter()
-            if line.startswith(b"event:"):
-                event = line[6:].strip()
-            elif line.startswith(b"data:") and event == b"decision" and json.loads(line[5:])["resource"] == "memory":
-                self.heard.append(at)
 
 
 def at_share(values, share):
@@ -79,7 +58,7 @@ rules:
         if not daemon.eventually(lambda: len(Handler.patched) == args.pods, 60):
             sys.exit(f"{len(Handler.patched)} of {args.pods} pods have the first limit")
         cluster.scrape_seconds = 300  # a window at a time from here on
-        decisions = Decisions(tautd.port)
+        decisions = decision_stream.Decisions(tautd.port)
         firsts, lasts = [], []
         for i in range(args.rounds):
             time.sleep(0.3)
@@ -89,12 +68,12 @@ rules:
             answer = tautd.ask(f"/api/v1/jobs/{daemon.quoted(JOB)}/settings", "PATCH", json.dumps({"memory.lower": bound}))
             if answer.status != 200:
                 sys.exit(f"memory.lower {bound}: {answer.status} {answer.text}")
-            if not daemon.eventually(lambda: len(Handler.patched) == args.pods and decisions.heard, PATIENCE_S, 0.002):
+            if not daemon.eventually(lambda: len(Handler.patched) == args.pods and "memory" in decisions.heard, PATIENCE_S, 0.002):
                 sys.exit(f"memory.lower {bound}: {len(Handler.patched)} of {args.pods} pods were patched in {PATIENCE_S} s, "
-                         f"{len(decisions.heard)} decisions heard")
+                         f"decisions heard: {sorted(decisions.heard)}")
             patched = list(Handler.patched.values())
-            firsts.append(1000 * (min(patched) - decisions.heard[0]))
-            lasts.append(1000 * (max(patched) - decisions.heard[0]))
+            firsts.append(1000 * (min(patched) - decisions.heard["memory"]))
+            lasts.append(1000 * (max(patched) - decisions.heard["memory"]))
         server.shutdown()
     print(f"{args.rounds} changes of the memory limit of {args.pods} pods, milliseconds (p50 / p99):")
     for what, values in (("decision to the first patch", firsts), ("decision to the last patch", lasts)):

@@ -5,6 +5,7 @@
 #include "api/api.h"
 #include "api/embedded_files.h"
 #include "api/parameters.h"
+#include "base/html_text.h"
 #include "base/strings.h"
 #include "net/access.h"
 
@@ -16,41 +17,22 @@ constexpr std::string_view kStyle =
     "0;"
     "padding:0 1.25rem}h1{font-size:1.375rem}p{overflow-wrap:anywhere}";
 
-std::string Escaped(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '&') {
-      out += "&amp;";
-    } else if (c == '<') {
-      out += "&lt;";
-    } else if (c == '>') {
-      out += "&gt;";
-    } else if (c == '"') {
-      out += "&quot;";
-    } else if (c == '\'') {
-      out += "&#39;";
-    } else {
-      out += c;
-    }
-  }
-  return out;
-}
-
 // `refresh`: "SECONDS; url=PATH", or "" for a page that stays. `text` is no HTML yet.
 HttpResponse SmallPage(int status, std::string_view prefix, std::string_view title, std::string_view text,
                        std::string_view refresh, std::string_view link, std::string_view link_text) {
   HttpResponse out;
   out.status = status;
   out.content_type = "text/html; charset=utf-8";
-  out.body =
-      StrCat("<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\">",
-             "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">",
-             refresh.empty() ? "" : "<meta http-equiv=\"refresh\" content=\"", Escaped(refresh),
-             refresh.empty() ? "" : "\">", "<title>", Escaped(title), " · Tautline</title>",
-             "<link rel=\"icon\" href=\"data:,\"><link rel=\"stylesheet\" href=\"", Escaped(prefix),
-             "/login/style.css\"></head><body><h1>", Escaped(title), "</h1><p>", Escaped(text), "</p>");
+  out.body = StrCat("<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\">",
+                    "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">",
+                    refresh.empty() ? "" : "<meta http-equiv=\"refresh\" content=\"", EscapedHtml(refresh),
+                    refresh.empty() ? "" : "\">", "<title>", EscapedHtml(title), " · Tautline</title>",
+                    "<link rel=\"icon\" href=\"data:,\"><link rel=\"stylesheet\" href=\"",
+                    EscapedHtml(prefix), "/login/style.css\"></head><body><h1>", EscapedHtml(title),
+                    "</h1><p>", EscapedHtml(text), "</p>");
   if (!link.empty())
-    StrAppend(&out.body, "<p><a href=\"", Escaped(prefix), link, "\">", Escaped(link_text), "</a></p>");
+    StrAppend(&out.body, "<p><a href=\"", EscapedHtml(prefix), link, "\">", EscapedHtml(link_text),
+              "</a></p>");
   StrAppend(&out.body, "</body></html>\n");
   out.headers.push_back({"Cache-Control", "no-store"});
   return out;

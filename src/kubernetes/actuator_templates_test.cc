@@ -46,12 +46,7 @@ class InTemplate : public testing::Test {
     actuator_->Apply({&order, 1}, 1000);
   }
   std::vector<std::string> Asked() { return std::exchange(script_.asked, {}); }
-  std::vector<std::string> Outcomes() {
-    std::vector<std::string> out;
-    for (const OutcomeUpdate& o : actuator_->TakeOutcomes())
-      out.push_back(StrCat(o.id, " ", Name(o.outcome), " ", o.text));
-    return out;
-  }
+  std::vector<std::string> Outcomes() { return OutcomesOf(*actuator_); }
 
   double now_s_ = 100;
   PodTerms terms_;

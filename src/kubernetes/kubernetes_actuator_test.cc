@@ -43,12 +43,7 @@ class Actuator : public testing::Test {
   void Order(const TargetOrder& order) { actuator_->Apply({&order, 1}, 1000); }
   std::vector<std::string> Asked() { return std::exchange(script_.asked, {}); }
   // "7 applied set on 1 pod"
-  std::vector<std::string> Outcomes() {
-    std::vector<std::string> out;
-    for (const OutcomeUpdate& o : actuator_->TakeOutcomes())
-      out.push_back(StrCat(o.id, " ", Name(o.outcome), " ", o.text));
-    return out;
-  }
+  std::vector<std::string> Outcomes() { return OutcomesOf(*actuator_); }
   // The API server has taken the patch and the kubelet has set it.
   static Pod Resized(const char* name, double limit_mebibytes, bool by_kubelet = true) {
     Pod pod = TestPod(name);

@@ -10,6 +10,7 @@
 
 #include "base/strings.h"
 #include "kubernetes/cluster_writer.h"
+#include "kubernetes/kubernetes_actuator.h"
 #include "kubernetes/objects.h"
 
 namespace taut {
@@ -96,5 +97,13 @@ class ScriptedWriter final : public ClusterWriter {
  private:
   Script* const script_;
 };
+
+// Since the last time: "7 applied set on 2 of 2 pods".
+inline std::vector<std::string> OutcomesOf(KubernetesActuator& actuator) {
+  std::vector<std::string> out;
+  for (const OutcomeUpdate& o : actuator.TakeOutcomes())
+    out.push_back(StrCat(o.id, " ", Name(o.outcome), " ", o.text));
+  return out;
+}
 
 }  // namespace taut

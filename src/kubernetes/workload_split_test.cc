@@ -219,12 +219,7 @@ class SplitActuator : public testing::Test {
     actuator_->Apply({&order, 1}, 1000);
     actuator_->Step();
   }
-  std::vector<std::string> Outcomes() {
-    std::vector<std::string> out;
-    for (const OutcomeUpdate& o : actuator_->TakeOutcomes())
-      out.push_back(StrCat(o.id, " ", Name(o.outcome), " ", o.text));
-    return out;
-  }
+  std::vector<std::string> Outcomes() { return OutcomesOf(*actuator_); }
 
   double now_s_ = 100;
   PodTerms terms_;

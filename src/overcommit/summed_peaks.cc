@@ -155,7 +155,7 @@ class SummedPool final : public SummedPeak {
  private:
   static constexpr double kWeekDays = 7, kFortnightDays = 14;
 
-  // Windows of the last blocks of so many days, of which the last may have only begun.
+  // Windows of the last blocks of that number of days, of which the last may have only begun.
   size_t Back(WindowId last, double days) const {
     const auto blocks = std::max<int64_t>(1, std::lround(days * kWindowsPerDay / block_));
     const int64_t begin = (FloorDiv(last.index, block_) - (blocks - 1)) * block_;

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/html_text.h"
 #include "base/strings.h"
 #include "fmt/format.h"
 #include "model/units.h"

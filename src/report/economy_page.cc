@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/html_text.h"
 #include "base/strings.h"
 #include "report/economy_tables.h"
 #include "report/static_page.h"

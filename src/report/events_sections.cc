@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/byte_units.h"
+#include "base/html_text.h"
 #include "base/strings.h"
 #include "cell/cell_totals.h"
 #include "fmt/format.h"

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/byte_units.h"
+#include "base/html_text.h"
 #include "base/strings.h"
 #include "fmt/format.h"
 #include "model/units.h"

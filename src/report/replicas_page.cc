@@ -5,6 +5,7 @@
 #include <span>
 #include <utility>
 
+#include "base/html_text.h"
 #include "base/printable.h"
 #include "base/strings.h"
 #include "fmt/format.h"

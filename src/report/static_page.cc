@@ -1,5 +1,6 @@
 #include "report/static_page.h"
 
+#include "base/html_text.h"
 #include "base/strings.h"
 #include "report/svg_chart.h"
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/html_text.h"
 #include "base/strings.h"
 #include "base/time.h"
 #include "fmt/format.h"
@@ -146,32 +147,6 @@ std::string MarksText(const std::vector<SvgMark>& marks, const Axis& x, const Ax
 }
 
 }  // namespace
-
-std::string EscapedHtml(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      case '\'':
-        out += "&#39;";
-        break;
-      default:
-        out += c;
-    }
-  }
-  return out;
-}
 
 std::string SvgChart::Render() const {
   Range xs, ys;

@@ -8,9 +8,6 @@
 
 namespace taut {
 
-// Safe as text and in attributes.
-std::string EscapedHtml(std::string_view text);
-
 struct SvgPoint {
   double x = 0, y = 0;
 };

@@ -20,6 +20,24 @@ void MachineDays::End() {
   final_until_ = (days_.back().number + 1) * kWindowsPerDay;
 }
 
+absl::StatusOr<bool> MachineDays::Read(DaySource& source,
+                                       const std::function<void(double share)>& on_progress,
+                                       const std::function<bool()>& should_stop,
+                                       absl::FunctionRef<void()> after_day) {
+  double done = 0;
+  for (const int32_t day : source.days()) {
+    if (on_progress) on_progress(done++ / static_cast<double>(source.days().size()));
+    if (should_stop && should_stop()) return false;
+    const absl::StatusOr<std::vector<JobDay>> jobs = source.LoadDay(day);
+    if (!jobs.ok()) return jobs.status();
+    BeginDay(day);
+    for (const JobDay& job : *jobs) Add(job);
+    after_day();
+  }
+  End();
+  return true;
+}
+
 void MachineDays::Add(const JobDay& day) {
   for (const JobWindow& w : day.windows) {
     const float limit = w.limit(resource_);

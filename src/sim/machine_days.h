@@ -3,14 +3,18 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/functional/function_ref.h"
+#include "absl/status/statusor.h"
 #include "cell/recorded_machines.h"
 #include "model/resource.h"
 #include "overcommit/peak_predictor.h"
+#include "sim/replay.h"
 
 namespace taut {
 
@@ -29,6 +33,11 @@ class MachineDays {
   void BeginDay(int32_t day);
   void Add(const JobDay& day);
   void End();
+
+  // All of these for the days of `source`, with after_day() after each. False: should_stop() has ended it before
+  // its end. on_progress and should_stop may be empty.
+  absl::StatusOr<bool> Read(DaySource& source, const std::function<void(double share)>& on_progress,
+                            const std::function<bool()>& should_stop, absl::FunctionRef<void()> after_day);
 
   // The first window that is not final.
   int32_t final_until() const { return final_until_; }

@@ -18,7 +18,8 @@ using ::testing::HasSubstr;
 
 using CoresOf = std::function<double(uint32_t job, int32_t window)>;
 
-// Jobs of one task with limits of 8 cores and 8 GiB that use so many cores, and as many GiB; negative: no row.
+// Jobs of one task with limits of 8 cores and 8 GiB; the number given is their usage in cores, and in GiB.
+// Negative: no row.
 MadeDays UsageOf(uint32_t jobs, int32_t windows, const CoresOf& cores) {
   MadeDays out;
   for (uint32_t j = 0; j < jobs; ++j) {

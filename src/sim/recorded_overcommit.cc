@@ -28,20 +28,13 @@ class RecordedReplay {
 
   absl::StatusOr<OvercommitResult> Run() {
     if (absl::Status s = Prepare(); !s.ok()) return s;
-    double done = 0;
-    for (const int32_t day : source_.days()) {
-      if (hooks_.on_progress) hooks_.on_progress(done++ / static_cast<double>(source_.days().size()));
-      if (hooks_.should_stop && hooks_.should_stop()) {
-        result_.partial = true;
-        return Finish();
-      }
-      const absl::StatusOr<std::vector<JobDay>> jobs = source_.LoadDay(day);
-      if (!jobs.ok()) return jobs.status();
-      days_.BeginDay(day);
-      for (const JobDay& job : *jobs) days_.Add(job);
-      Advance();
+    const absl::StatusOr<bool> whole =
+        days_.Read(source_, hooks_.on_progress, hooks_.should_stop, [this] { Advance(); });
+    if (!whole.ok()) return whole.status();
+    if (!*whole) {
+      result_.partial = true;
+      return Finish();
     }
-    days_.End();
     end_ = LastWindow() + 1;
     Advance();
     return Finish();

@@ -70,21 +70,16 @@ class RecordedSoftReplay {
 
   absl::StatusOr<SoftMemoryResult> Run() {
     at_ = source_.days().front() * kWindowsPerDay;
-    double done = 0;
-    for (const int32_t day : source_.days()) {
-      if (hooks_.on_progress)
-        hooks_.on_progress("soft limits", done++ / static_cast<double>(source_.days().size()));
-      if (hooks_.should_stop && hooks_.should_stop()) {
-        result_.partial = true;
-        return Finish();
-      }
-      const absl::StatusOr<std::vector<JobDay>> jobs = source_.LoadDay(day);
-      if (!jobs.ok()) return jobs.status();
-      days_.BeginDay(day);
-      for (const JobDay& job : *jobs) days_.Add(job);
-      Advance(days_.final_until() - horizon_);
+    const auto on_progress = [this](double share) {
+      if (hooks_.on_progress) hooks_.on_progress("soft limits", share);
+    };
+    const absl::StatusOr<bool> whole = days_.Read(source_, on_progress, hooks_.should_stop,
+                                                  [this] { Advance(days_.final_until() - horizon_); });
+    if (!whole.ok()) return whole.status();
+    if (!*whole) {
+      result_.partial = true;
+      return Finish();
     }
-    days_.End();
     int32_t end = days_.final_until();
     while (end > at_ && !days_.Any(end - 1)) --end;
     Advance(end);

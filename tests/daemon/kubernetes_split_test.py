@@ -9,7 +9,7 @@ import urllib.parse
 
 import daemon
 import kubernetes_test
-from kubernetes_test import MIB, START, STEP, Server
+from kubernetes_test import Server
 
 DB = "shop/statefulset/db"
 
@@ -39,17 +39,8 @@ class Cluster(kubernetes_test.Cluster):
             self.set_events.append((self.version, "MODIFIED", copy.deepcopy(self.sets)))
             self.lock.notify_all()
 
-    def usage(self):
-        with self.lock:
-            begin, self.seconds = self.seconds, self.seconds + self.scrape_seconds
-            lines = []
-            for second in range(begin, self.seconds, STEP):
-                at = (START + second) * 1000
-                for name in self.pods:
-                    labels = f'container="app",namespace="shop",pod="{name}"'
-                    lines.append(f'container_cpu_usage_seconds_total{{cpu="total",{labels}}} {second * 0.1:.3f} {at}')
-                    lines.append(f"container_memory_working_set_bytes{{{labels}}} {self.used_mib[name] * MIB} {at}")
-        return "\n".join(lines) + "\n"
+    def use_of(self, name):
+        return self.used_mib[name]
 
 
 class Handler(kubernetes_test.Handler):
@@ -98,14 +89,6 @@ def main():
         stage.finish()
 
 
-def kubeconfig_of(stage, port):
-    return stage.file("kubeconfig", f"""current-context: test
-contexts: [{{name: test, context: {{cluster: c, user: u}}}}]
-clusters: [{{name: c, cluster: {{server: "http://127.0.0.1:{port}"}}}}]
-users: [{{name: u, user: {{token: secret}}}}]
-""")
-
-
 def custom(stage, cluster, port):
     """Annotations of a custom resource: settings where it may be listed, and said once where it may not."""
     job = "shop/rollout/web/app"
@@ -113,7 +96,7 @@ def custom(stage, cluster, port):
     cluster.add("web-5d4f8c7b9d-2bxnz")
     tautd = stage.tautd(config=f"""clock: samples
 ingest: {{kubernetes_jobs: containers}}
-kubernetes: {{kubeconfig: {kubeconfig_of(stage, port)}, scrape_interval: 1s, usage: resource}}
+kubernetes: {{kubeconfig: {stage.kubeconfig("kubeconfig", port)}, scrape_interval: 1s, usage: resource}}
 """)
 
     def mode():
@@ -134,7 +117,7 @@ kubernetes: {{kubeconfig: {kubeconfig_of(stage, port)}, scrape_interval: 1s, usa
 
 
 def run(stage, cluster, port):
-    kubeconfig = kubeconfig_of(stage, port)
+    kubeconfig = stage.kubeconfig("kubeconfig", port)
     config = f"""clock: samples
 actuator: {{kind: kubernetes}}
 ingest: {{kubernetes_jobs: containers}}

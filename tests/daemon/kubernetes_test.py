@@ -183,6 +183,10 @@ class Cluster:
         with self.lock:
             return mebibytes(self.pods[name]["spec"]["containers"][0]["resources"]["limits"]["memory"])
 
+    def use_of(self, name):
+        """Of a pod's container, in MiB."""
+        return self.use_mib
+
     def usage(self):
         """The kubelet's text: the samples of some hours at a time."""
         with self.lock:
@@ -194,7 +198,7 @@ class Cluster:
                 for name in self.pods:
                     labels = f'container="app",namespace="shop",pod="{name}"'
                     lines.append(f'container_cpu_usage_seconds_total{{cpu="total",{labels}}} {second * 0.1:.3f} {at}')
-                    lines.append(f"container_memory_working_set_bytes{{{labels}}} {self.use_mib * MIB} {at}")
+                    lines.append(f"container_memory_working_set_bytes{{{labels}}} {self.use_of(name) * MIB} {at}")
                     lines.append(f"container_memory_working_set_bytes{{{labels.replace('app', 'migrate')}}} {400 * MIB} {at}")
         return "\n".join(lines) + "\n"
 

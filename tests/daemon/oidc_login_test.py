@@ -135,7 +135,7 @@ def before_a_session(pages):
     stage, browser = pages.stage, Browser()
     stage.check("<script" in browser.ask(pages.url("/")).text or not (APP / "dist" / "index.html").is_file(), "the page itself is there for everyone")
     ways = json.loads(browser.ask(pages.url("/api/v1/login")).text)
-    stage.equal(ways, {"login": {"name": "the <test> provider", "session_seconds": 43200}, "token": True}, "it is told how people get in")
+    stage.equal(ways, {"login": {"name": "the <test> provider", "session_seconds": 43200}, "token": True}, "it says how people get in")
     for path in ("/api/v1/status", "/api/v1/jobs", "/api/v1/events", "/metrics", "/api/v1/openapi.yaml", "/index.html", "/nosuch"):
         stage.equal(browser.ask(pages.url(path)).status, 401, f"{path} needs more")
     asked = browser.ask(pages.url("/?token"))
@@ -205,12 +205,12 @@ def attacks(pages):
                 "what the address says is text", evil.text)
     begun = Browser()
     state = dict(urllib.parse.parse_qsl(urllib.parse.urlsplit(begun.ask(pages.url("/login")).location).query))["state"]
-    begun.ask(pages.url(f"/login/callback?state={state}&code=made-up"))
+    begun.ask(pages.url(f"/login/callback?state={state}&code=wrong"))
     wrong = pages.wait(begun)
     stage.check(wrong.status == 401 and "invalid_grant" in wrong.text and 'href="/login"' in wrong.text, "a code that is none is refused by the provider, with a way on", wrong.text)
     cancelled, callback = pages.callback_of("mia", cancel=True)
     page = cancelled.ask(callback)
-    stage.check(page.status == 401 and "access_denied: End-User aborted interaction" in page.text and "Sign in again" in page.text, "who cancels is told so", page.text)
+    stage.check(page.status == 401 and "access_denied: End-User aborted interaction" in page.text and "Sign in again" in page.text, "the page says that the sign-in was cancelled", page.text)
     _, stranger = pages.sign_in("eve")
     stage.check(stranger.status == 401 and "as eve, but may do nothing here: no role is bound" in stranger.text and SESSION not in stranger.cookies,
                 "who is bound to nothing gets no session", stranger.text)
@@ -237,11 +237,11 @@ def roles_of_now(pages, text):
 
 
 def provider_away(pages):
-    """The provider stops, or takes a connection and says nothing: the person is told, and no request waits."""
+    """The provider stops, or takes a connection and says nothing: the page says so, and no request waits."""
     stage, tautd, provider = pages.stage, pages.tautd, pages.provider
     browser, callback = pages.callback_of("mia")
     provider.stop()
-    stage.equal(browser.ask(callback).status, 303, "the callback is taken while the provider is away")
+    stage.equal(browser.ask(callback).status, 303, "the callback is taken while the provider does not answer")
     failed = pages.wait(browser)
     stage.check(failed.status == 401 and "did not answer" in failed.text and 'href="/login">Sign in again' in failed.text, "the page says so, with a way on", failed.text)
     silent = socket.create_server(("127.0.0.1", provider.port))
