@@ -92,11 +92,11 @@ class Cost:
 class Node:
     """A tautd and a tautlet at life's speed."""
 
-    def __init__(self, stage, rules, settings="", store="memory"):
+    def __init__(self, stage, rules, settings="", store="memory", ingest="{grace: 0s}"):
         self.stage = stage
         agents = daemon.free_port()
         self.tautd = stage.tautd(store=store, config=(
-            "clock: samples\ningest: {grace: 0s}\n"
+            f"clock: samples\ningest: {ingest}\n"
             f"agents: {{listen: [\"127.0.0.1:{agents}\"]}}\nactuator: {{kind: agents}}\n" + settings))
         config = stage.file("tautlet.yaml", f"name: bench\nstate: \"{stage.dir}/tautlet\"\n"
                             f"daemon: {{address: \"127.0.0.1:{agents}\"}}\ntasks: {rules}\n")

@@ -27,7 +27,9 @@ STEP_S = 1.1  # a memory limit goes down once a second
 SETTINGS = """\
 defaults: {mode: auto, recommender: moving_window, change_period: 0s, min_change: 0}
 recommenders: {moving_window: {min_history_h: 0.25}}
-ingest:
+"""
+INGEST = """
+  grace: 0s
   mapping:
     - {name: bench-cpu, metric: bench_cpu_cores, kind: cpu_cores, job: "{bench_job}", task: "{instance}"}
     - {name: bench-memory, metric: bench_memory_bytes, kind: memory_bytes, job: "{bench_job}", task: "{instance}"}
@@ -181,7 +183,7 @@ def main():
             group = tree.group(f"k{i:02}")
             group.memory_limit, group.cpu_limit = 24 * MIB, 1.0
         rule = f"[{{cgroup: \"/{tree.name}/*\", job: \"bench/{{1}}\", manage: true, cpu: hard, startup_grace: 0s}}]"
-        node = bench.Node(stage, rule, SETTINGS, store=str(stage.dir / "tautd.db"))
+        node = bench.Node(stage, rule, SETTINGS, store=str(stage.dir / "tautd.db"), ingest=INGEST)
         if not daemon.eventually(lambda: node.agent()["tasks"] == args.kills + 1, 30):
             sys.exit(f"the agent does not find its tasks: {node.tautlet.output()[-1000:]}")
         time.sleep(1)  # it is told what it may do
