@@ -288,8 +288,9 @@ const DaemonSetting kDaemonSettings[] = {
     {"kubernetes.events", "write an Event of the workload for each decision, at most 10 a second", kPlain, 0,
      0, TAUT_FIELD(kubernetes.events)},
     {"kubernetes.status_annotations",
-     "write the annotation tautline.dev/status of workloads: what is recommended for each container and why, "
-     "in one line, at most once in 10 minutes",
+     "write the annotation tautline.dev/status of workloads, and of custom resources that own pods where "
+     "tautd may "
+     "patch them: what is recommended for each container and why, in one line, at most once in 10 minutes",
      kPlain, 0, 0, TAUT_FIELD(kubernetes.status_annotations)},
     {"kubernetes.scale", "with actuator.kind kubernetes, set numbers of replicas through /scale", kPlain, 0,
      0, TAUT_FIELD(kubernetes.scale)},

@@ -24,9 +24,10 @@ bool IsKnownKind(std::string_view kind) {
          std::ranges::find(kRuns, kind) != kRuns.end();
 }
 
-absl::Status CustomOwnersReader::List(const std::string& kind, const std::function<bool()>& stopping) {
-  const absl::StatusOr<FoundKind> found = finder_.Find(kind);
-  if (!found.ok()) return found.status();
+absl::StatusOr<FoundKind> CustomOwnersReader::List(const std::string& kind,
+                                                   const std::function<bool()>& stopping) {
+  absl::StatusOr<FoundKind> found = finder_.Find(kind);
+  if (!found.ok()) return found;
   std::vector<OwnedObject> all;
   std::string next;
   for (int page = 0; page < kMostPages; ++page) {
@@ -40,8 +41,8 @@ absl::Status CustomOwnersReader::List(const std::string& kind, const std::functi
         *body, meta, [&all](OwnedObject&& object) { all.push_back(std::move(object)); });
     if (!status.ok()) return status;
     if (meta.next.empty()) {
-      options_.take(found->kind, found->api_version, std::move(all));
-      return absl::OkStatus();
+      options_.take(*found, std::move(all));
+      return found;
     }
     next = meta.next;
   }
@@ -59,16 +60,39 @@ void CustomOwnersReader::Step(const std::function<bool()>& stopping) {
       const std::lock_guard lock(mutex_);
       if (options_.steady_s() < kinds_[kind].due_s) continue;
     }
-    const absl::Status status = List(kind, stopping);
+    const absl::StatusOr<FoundKind> listed = List(kind, stopping);
+    const absl::Status status = listed.status();
     // A kind without a right, or that is no longer there, says nothing; other errors may pass.
     const bool is_final = absl::IsPermissionDenied(status) || absl::IsNotFound(status) ||
                           absl::IsInvalidArgument(status) || absl::IsResourceExhausted(status);
-    const std::lock_guard lock(mutex_);
-    Kind& of = kinds_[kind];
-    of.due_s = options_.steady_s() + (is_final ? options_.refused_again_s : options_.again_s);
-    of.is_settled |= status.ok() || is_final;
-    of.error = status.ok() ? "" : StrCat(kind, ": ", Message(status));
+    std::optional<FoundKind> gone;
+    {
+      const std::lock_guard lock(mutex_);
+      Kind& of = kinds_[kind];
+      of.due_s = options_.steady_s() + (is_final ? options_.refused_again_s : options_.again_s);
+      of.is_settled |= status.ok() || is_final;
+      of.error = status.ok() ? "" : StrCat(kind, ": ", Message(status));
+      if (listed.ok()) of.taken = *listed;
+      if (is_final) gone = std::exchange(of.taken, std::nullopt);
+    }
+    if (gone.has_value()) options_.forget(*gone);
   }
+  ForgetOthers(kinds);
+}
+
+// Also one that is there no longer: with its last pods it is not listed any more.
+void CustomOwnersReader::ForgetOthers(const std::vector<std::string>& owning) {
+  std::vector<FoundKind> gone;
+  {
+    const double now_s = options_.steady_s();
+    const std::lock_guard lock(mutex_);
+    for (auto& [kind, of] : kinds_) {
+      if (now_s < of.due_s + options_.refused_again_s || std::ranges::binary_search(owning, kind)) continue;
+      of.error.clear();
+      if (of.taken.has_value()) gone.push_back(*std::exchange(of.taken, std::nullopt));
+    }
+  }
+  for (const FoundKind& kind : gone) options_.forget(kind);
 }
 
 bool CustomOwnersReader::IsSettled(std::string_view kind) const {

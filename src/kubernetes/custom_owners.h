@@ -1,10 +1,11 @@
-// Annotations of custom resources that own pods, such as a Rollout: their kinds are found in discovery, and lists
-// of their metadata are read now and then, where tautd may list them.
+// The metadata of custom resources that own pods, such as a Rollout, for their annotations and UIDs: their kinds
+// are found in discovery, and they are listed now and then, where tautd may list them.
 #pragma once
 
 #include <functional>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,9 +29,11 @@ class CustomOwnersReader {
     std::function<absl::StatusOr<std::string>(const std::string&path)> get, list;
     // Kinds of the owners of pods that are there, as in names of jobs.
     std::function<std::vector<std::string>()> kinds;
-    // All objects of a kind ("Rollout", "argoproj.io/v1alpha1"), after each list that was read to its end.
-    std::function<void(const std::string& kind, const std::string& api_version, std::vector<OwnedObject>)>
-        take;
+    // All objects of a kind, after each list that was read to its end.
+    std::function<void(const FoundKind& kind, std::vector<OwnedObject>)> take;
+    // That objects of a kind that were taken are not known any more: it cannot be listed now, or has owned no pods
+    // for refused_again_s.
+    std::function<void(const FoundKind& kind)> forget;
     std::function<double()> steady_s;
     double again_s = 60, refused_again_s = 600;
     size_t most_kinds = 16;  // the first by name
@@ -51,8 +54,12 @@ class CustomOwnersReader {
     double due_s = 0;
     bool is_settled = false;
     std::string error;
+    std::optional<FoundKind> taken;
   };
-  absl::Status List(const std::string& kind, const std::function<bool()>& stopping);
+  // What was taken.
+  absl::StatusOr<FoundKind> List(const std::string& kind, const std::function<bool()>& stopping);
+  // `owning`: kinds that own pods, ascending.
+  void ForgetOthers(const std::vector<std::string>& owning);
 
   const Options options_;
   ScaleFinder finder_;

@@ -37,13 +37,13 @@ class CustomOwners : public testing::Test {
       return it->second;
     };
     options.kinds = [this] { return kinds_; };
-    options.take = [this](const std::string& kind, const std::string& api_version,
-                          std::vector<OwnedObject> all) {
-      std::string text = StrCat(api_version, " ", kind);
+    options.take = [this](const FoundKind& kind, std::vector<OwnedObject> all) {
+      std::string text = StrCat(kind.api_version, " ", kind.kind);
       for (const OwnedObject& object : all)
         StrAppend(&text, " ", object.name, "=", object.steering.empty() ? "" : object.steering[0].second);
       taken_.push_back(text);
     };
+    options.forget = [this](const FoundKind& kind) { forgotten_.push_back(kind.kind); };
     options.steady_s = [this] { return now_s_; };
     reader_ = std::make_unique<CustomOwnersReader>(std::move(options));
   }
@@ -55,6 +55,7 @@ class CustomOwners : public testing::Test {
   void Step() {
     asked_.clear();
     taken_.clear();
+    forgotten_.clear();
     reader_->Step([] { return false; });
   }
 
@@ -62,7 +63,7 @@ class CustomOwners : public testing::Test {
   absl::Status refused_;
   std::vector<std::string> kinds_ = {"deployment", "rollout", "workflow"};
   std::map<std::string, std::string> pages_;
-  std::vector<std::string> asked_, taken_;
+  std::vector<std::string> asked_, taken_, forgotten_;
   std::unique_ptr<CustomOwnersReader> reader_;
 };
 
@@ -109,6 +110,50 @@ TEST_F(CustomOwners, AnErrorThatMayPassKeepsWhatWasKnown) {
   Step();
   EXPECT_FALSE(reader_->IsSettled("rollout"));
   EXPECT_EQ(reader_->last_error(), "rollout: 503");
+  refused_ = absl::OkStatus();
+  now_s_ += 61;
+  Step();
+  refused_ = absl::UnavailableError("503");
+  now_s_ += 61;
+  Step();
+  EXPECT_THAT(forgotten_, IsEmpty());
+}
+
+TEST_F(CustomOwners, AreForgottenOnceWhenTheyCannotBeListedAnyMore) {
+  for (const absl::Status& status : {absl::PermissionDeniedError("forbidden"), absl::NotFoundError("404")}) {
+    refused_ = absl::OkStatus();
+    Step();
+    EXPECT_THAT(forgotten_, IsEmpty());
+    refused_ = status;
+    now_s_ += 61;
+    Step();
+    EXPECT_THAT(forgotten_, ElementsAre("Rollout")) << status;
+    now_s_ += 601;
+    Step();
+    EXPECT_THAT(forgotten_, IsEmpty()) << status;
+    now_s_ += 601;
+  }
+}
+
+TEST_F(CustomOwners, AreForgottenWhenTheyHaveOwnedNoPodsForALongTime) {
+  kinds_ = {"rollout", "thing"};
+  Step();
+  EXPECT_THAT(reader_->last_error(), HasSubstr("thing"));
+  kinds_ = {"deployment"};
+  now_s_ += 600;
+  Step();
+  EXPECT_THAT(forgotten_, IsEmpty()) << "such as those that are scaled to 0 for a while";
+  now_s_ += 61;
+  Step();
+  EXPECT_THAT(asked_, IsEmpty());
+  EXPECT_THAT(forgotten_, ElementsAre("Rollout"));
+  now_s_ += 600;
+  Step();
+  EXPECT_EQ(reader_->last_error(), "") << "nor is a kind that nobody needs an error";
+  EXPECT_THAT(forgotten_, IsEmpty());
+  kinds_ = {"rollout"};
+  Step();
+  EXPECT_THAT(taken_, ElementsAre(HasSubstr("web=auto")));
 }
 
 TEST_F(CustomOwners, AKindOfTwoGroupsIsSaidAndNotRead) {

@@ -14,6 +14,11 @@ constexpr std::string_view kScale = "/scale";
 
 }  // namespace
 
+std::string ObjectPath(const FoundKind& kind, const WorkloadName& workload) {
+  return StrCat("/apis/", kind.api_version, "/namespaces/", PercentEncode(workload.namespace_name), "/",
+                PercentEncode(kind.plural), "/", PercentEncode(workload.name));
+}
+
 absl::Status ScaleFinder::TakeGroup(const std::string& group_version) {
   const absl::StatusOr<std::string> body = options_.get(StrCat("/apis/", group_version));
   if (!body.ok()) return body.status();
@@ -28,7 +33,10 @@ absl::Status ScaleFinder::TakeGroup(const std::string& group_version) {
     kind.kind = resource.Text("kind");
     kind.api_version = group_version;
     kind.plural = name;
-    resource["verbs"].ForEachItem([&kind](JsonNode verb) { kind.can_list |= verb.text() == "list"; });
+    resource["verbs"].ForEachItem([&kind](JsonNode verb) {
+      kind.can_list |= verb.text() == "list";
+      kind.can_patch |= verb.text() == "patch";
+    });
   });
   resources.ForEachItem([&](JsonNode resource) {
     std::string_view name = resource.Text("name");
@@ -101,8 +109,7 @@ absl::StatusOr<std::string> ScaleFinder::PathOf(const WorkloadName& workload) {
   const absl::StatusOr<FoundKind> found =
       Only(workload.kind, &FoundKind::has_scale, "with the subresource scale");
   if (!found.ok()) return found.status();
-  return StrCat("/apis/", found->api_version, "/namespaces/", PercentEncode(workload.namespace_name), "/",
-                PercentEncode(found->plural), "/", PercentEncode(workload.name));
+  return ObjectPath(*found, workload);
 }
 
 }  // namespace taut

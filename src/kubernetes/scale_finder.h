@@ -18,8 +18,10 @@ struct FoundKind {
   std::string api_version;  // "argoproj.io/v1alpha1"
   std::string plural;       // "rollouts"
   bool has_scale = false;
-  bool can_list = false;
+  bool can_list = false, can_patch = false;
 };
+// "/apis/argoproj.io/v1alpha1/namespaces/shop/rollouts/web".
+std::string ObjectPath(const FoundKind& kind, const WorkloadName& workload);
 
 // Not thread-safe. Discovery is a request for the list of groups and one for each group: asked when a kind is
 // looked for, and again after kFreshS, or after kMissedS if the kind was not there.

@@ -11,8 +11,8 @@
 namespace taut {
 namespace {
 
-std::string RightKey(const WorkloadName& workload) {
-  return StrCat(workload.namespace_name, "/", workload.kind);
+std::pair<std::string, std::string> PlaceOfRight(const WorkloadName& workload) {
+  return {workload.kind, workload.namespace_name};
 }
 
 // Another object has the name now. The API server answers so to a patch whose UID is not that of the object.
@@ -76,11 +76,46 @@ void StatusWriter::Replace(const std::string& kind, const std::vector<OwnedObjec
   });
 }
 
+void StatusWriter::ReplaceCustom(const FoundKind& kind, const std::vector<OwnedObject>& objects) {
+  {
+    const std::lock_guard lock(mutex_);
+    custom_.insert_or_assign(KindInNames(kind.kind), kind);
+  }
+  Replace(kind.kind, objects);
+}
+
+absl::StatusOr<std::string> StatusWriter::PathOf(const WorkloadName& workload) const {
+  const std::lock_guard lock(mutex_);
+  const auto it = custom_.find(workload.kind);
+  return it == custom_.end() ? WorkloadPath(workload) : ObjectPath(it->second, workload);
+}
+
+std::string StatusWriter::RightFor(const std::string& kind) const {
+  return custom_.contains(kind) ? kind : "";
+}
+
+std::string StatusWriter::WayOut(const std::string& right) const {
+  const auto it = custom_.find(right);
+  if (it == custom_.end()) return "apply packaging/kubernetes/observe/status_annotations.yaml";
+  const std::string& version = it->second.api_version;
+  return StrCat(
+      "give the right to patch ", it->second.plural, " of ", version.substr(0, version.find('/')),
+      " with packaging/kubernetes/observe/custom_owners_status.yaml (Helm: status: true of this kind "
+      "in annotatedKinds)");
+}
+
+void StatusWriter::ForgetErrorsOfRights() {
+  std::erase_if(forbidden_errors_, [this](const auto& error) {
+    return std::ranges::none_of(
+        forbidden_until_s_, [&](const auto& place) { return RightFor(place.first.first) == error.first; });
+  });
+}
+
 std::optional<StatusWriter::Entry> StatusWriter::TakeDue(const Key& key, double now_s) {
   const std::lock_guard lock(mutex_);
   const auto it = entries_.find(key);
   if (it == entries_.end() || now_s < it->second.look_at_s) return std::nullopt;
-  const auto forbidden = forbidden_until_s_.find(RightKey(it->second.workload));
+  const auto forbidden = forbidden_until_s_.find(PlaceOfRight(it->second.workload));
   if (forbidden != forbidden_until_s_.end() && now_s < forbidden->second) return std::nullopt;
   it->second.look_at_s = now_s + options_.look_s;
   return it->second;
@@ -101,7 +136,7 @@ void StatusWriter::Step(const std::function<bool()>& stopping) {
     // A namespace in which nothing is to be written any more: its right is not asked for again.
     std::erase_if(forbidden_until_s_,
                   [&](const auto& item) { return now_s > item.second + options_.refused_s; });
-    if (forbidden_until_s_.empty()) forbidden_error_.clear();
+    ForgetErrorsOfRights();
     for (const auto& [key, entry] : entries_) {
       if (now_s >= entry.look_at_s) due.push_back(key);
     }
@@ -128,7 +163,7 @@ void StatusWriter::Look(const Key& key, const Entry& entry) {
 }
 
 void StatusWriter::Write(const Key& key, const Entry& entry, const std::optional<std::string>& text) {
-  const absl::StatusOr<std::string> path = WorkloadPath(entry.workload);
+  const absl::StatusOr<std::string> path = PathOf(entry.workload);
   if (!path.ok()) return;
   tokens_ -= 1;
   const absl::Status status =
@@ -138,8 +173,7 @@ void StatusWriter::Write(const Key& key, const Entry& entry, const std::optional
   const std::lock_guard lock(mutex_);
   ++counts_.written;
   last_error_.clear();
-  forbidden_until_s_.erase(RightKey(entry.workload));
-  if (forbidden_until_s_.empty()) forbidden_error_.clear();
+  if (forbidden_until_s_.erase(PlaceOfRight(entry.workload)) > 0) ForgetErrorsOfRights();
   const auto it = entries_.find(key);
   if (it == entries_.end() || it->second.uid != entry.uid) return;
   it->second.text = text;
@@ -160,12 +194,13 @@ void StatusWriter::NoteFailure(const Key& key, const Entry& entry, const absl::S
   if (absl::IsNotFound(status) || IsReplaced(status)) return;
   ++counts_.failed;
   if (absl::IsPermissionDenied(status)) {
-    forbidden_until_s_[RightKey(entry.workload)] = now_s + options_.refused_s;
-    // The first one stands for all: one sentence in the log, not one of each namespace.
-    if (forbidden_error_.empty()) {
-      forbidden_error_ = StrCat(key, ": ", Message(status),
-                                ": apply packaging/kubernetes/observe/status_annotations.yaml, or set "
-                                "kubernetes.status_annotations: false; tried again every 10 minutes");
+    forbidden_until_s_[PlaceOfRight(entry.workload)] = now_s + options_.refused_s;
+    // The first one stands for all of the right: one sentence in the log, not one of each namespace.
+    const std::string right = RightFor(entry.workload.kind);
+    if (!forbidden_errors_.contains(right)) {
+      forbidden_errors_[right] =
+          StrCat(key, ": ", Message(status), ": ", WayOut(right),
+                 ", or set kubernetes.status_annotations: false; tried again every 10 minutes");
     }
   } else {
     last_error_ = StrCat(key, ": ", Message(status));
@@ -179,7 +214,10 @@ StatusWriter::Counts StatusWriter::counts() const {
 
 std::string StatusWriter::last_error() const {
   const std::lock_guard lock(mutex_);
-  return forbidden_error_.empty() ? last_error_ : forbidden_error_;
+  if (forbidden_errors_.empty()) return last_error_;
+  std::string out;
+  for (const auto& [right, error] : forbidden_errors_) StrAppend(&out, out.empty() ? "" : "; ", error);
+  return out;
 }
 
 }  // namespace taut

@@ -8,10 +8,12 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "kubernetes/cluster.h"
+#include "kubernetes/scale_finder.h"
 #include "kubernetes/status_text.h"
 
 namespace taut {
@@ -20,7 +22,7 @@ namespace taut {
 // that one does not name.
 inline constexpr std::string_view kStatusFieldManager = "tautline-status";
 
-// Replace, Put, Remove, counts and last_error from any thread; Step from one.
+// Replace, ReplaceCustom, Put, Remove, counts and last_error from any thread; Step from one.
 class StatusWriter {
  public:
   struct Options {
@@ -42,6 +44,8 @@ class StatusWriter {
 
   // `kind`: "Deployment".
   void Replace(const std::string& kind, const std::vector<OwnedObject>& objects);
+  // The same of custom resources that own pods (custom_owners.h).
+  void ReplaceCustom(const FoundKind& kind, const std::vector<OwnedObject>& objects);
   void Put(const std::string& kind, const OwnedObject& object);
   void Remove(const std::string& kind, const OwnedObject& object);
 
@@ -53,7 +57,8 @@ class StatusWriter {
     uint64_t written = 0, failed = 0;
   };
   Counts counts() const;
-  // "": the last write succeeded, and no right is missing.
+  // "": the last write succeeded, and no right is missing. Of missing rights a sentence for all kinds of Kubernetes
+  // itself, and one for each custom kind, with the way out.
   std::string last_error() const;
 
   // The body of a merge patch of the object of this UID. nullopt: without the annotation.
@@ -75,12 +80,19 @@ class StatusWriter {
   void Write(const Key& key, const Entry& entry, const std::optional<std::string>& text);
   void NoteFailure(const Key& key, const Entry& entry, const absl::Status& status);
   bool HasToken(double now_s);
+  absl::StatusOr<std::string> PathOf(const WorkloadName& workload) const;
+  // All REQUIRE mutex_. A right: "" for all kinds of Kubernetes itself, which one file gives, or a custom kind.
+  std::string RightFor(const std::string& kind) const;
+  std::string WayOut(const std::string& right) const;
+  void ForgetErrorsOfRights();  // of those that are not refused anywhere any more
 
   const Options options_;
   mutable std::mutex mutex_;
   std::map<Key, Entry> entries_;
-  std::map<std::string, double> forbidden_until_s_;  // by "namespace/kind"
-  std::string forbidden_error_, last_error_;
+  std::map<std::string, FoundKind> custom_;  // by the kind, as in names of jobs
+  std::map<std::pair<std::string, std::string>, double> forbidden_until_s_;  // by kind and namespace
+  std::map<std::string, std::string> forbidden_errors_;                      // by right, of the first refusal
+  std::string last_error_;
   Counts counts_;
   // Of the thread of Step.
   double tokens_ = 0, filled_at_s_ = -1, paused_until_s_ = 0;

@@ -91,11 +91,12 @@ absl::StatusOr<std::unique_ptr<KubernetesRun>> KubernetesRun::Create(Options opt
   if (s.ok()) s = run->WatchOwners("ReplicaSet", "/apis/apps/v1/replicasets");
   if (s.ok()) s = run->WatchOwners("Job", "/apis/batch/v1/jobs");
   if (s.ok()) s = run->OpenOwners();
-  if (s.ok() && run->options_.config.annotations) s = run->OpenCustomOwners();
   if (s.ok()) s = run->WatchHpas();
   const KubernetesConfig& config = run->options_.config;
   if (s.ok() && config.status_annotations) s = run->OpenStatus();
-  if (s.ok() && (config.annotations || config.events || config.status_annotations)) s = run->WatchWorkloads();
+  const bool watches = config.annotations || config.events || config.status_annotations;
+  if (s.ok() && watches) s = run->WatchWorkloads();
+  if (s.ok() && watches) s = run->OpenCustomOwners();
   if (s.ok() && run->options_.config.events) s = run->OpenEvents();
   if (s.ok() && run->options_.config.vpa) s = run->OpenVpas();
   if (s.ok() && run->options_.config.vpa) s = run->WatchVpas();
@@ -296,7 +297,7 @@ absl::Status KubernetesRun::OpenOwners() {
   return absl::OkStatus();
 }
 
-// For annotations of custom resources, and the UIDs that Events name.
+// As WatchWorkloads, of custom resources.
 absl::Status KubernetesRun::OpenCustomOwners() {
   absl::StatusOr<std::unique_ptr<ApiClient>> client = Client();
   if (!client.ok()) return client.status();
@@ -305,10 +306,14 @@ absl::Status KubernetesRun::OpenCustomOwners() {
   options.get = [this](const std::string& path) { return custom_client_->Get(path); };
   options.list = [this](const std::string& path) { return custom_client_->Get(path, kMetadataOnly); };
   options.kinds = [this] { return cluster_.OwnerKinds(); };
-  options.take = [this](const std::string& kind, const std::string& api_version,
-                        const std::vector<OwnedObject>& all) {
-    steering_.Replace(kind, all);
-    workloads_.Replace(kind, api_version, all);
+  options.take = [this](const FoundKind& kind, const std::vector<OwnedObject>& all) {
+    steering_.Replace(kind.kind, all);
+    workloads_.Replace(kind.kind, kind.api_version, all);
+    if (status_ != nullptr && kind.can_patch) status_->ReplaceCustom(kind, all);
+  };
+  // What they said last holds: a refusal may pass, and mode off with it would be lost.
+  options.forget = [this](const FoundKind& kind) {
+    if (status_ != nullptr) status_->ReplaceCustom(kind, {});
   };
   options.steady_s = SteadySeconds;
   custom_owners_ = std::make_unique<CustomOwnersReader>(std::move(options));
@@ -316,12 +321,14 @@ absl::Status KubernetesRun::OpenCustomOwners() {
 }
 
 void KubernetesRun::ReadCustomOwners() {
-  KeepDoing(kReadCustomOwners,
-            "annotations of owners of pods cannot be read (observe/custom_owners.yaml has the right):",
-            [this](const std::function<bool()>& stopping) {
-              if (cluster_.synced()) custom_owners_->Step(stopping);
-              return custom_owners_->last_error();
-            });
+  KeepDoing(
+      kReadCustomOwners,
+      "custom resources that own pods cannot be listed (packaging/kubernetes/observe/custom_owners.yaml "
+      "has the right; Helm: annotatedKinds):",
+      [this](const std::function<bool()>& stopping) {
+        if (cluster_.synced()) custom_owners_->Step(stopping);
+        return custom_owners_->last_error();
+      });
 }
 
 void KubernetesRun::ReadOwners() {

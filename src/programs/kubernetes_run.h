@@ -163,7 +163,7 @@ class KubernetesRun {
   std::unique_ptr<ApiClient> owners_client_;  // of the thread that reads templates
   std::unique_ptr<OwnersReader> owners_;
   std::unique_ptr<ApiClient> custom_client_;           // of the thread that reads custom resources
-  std::unique_ptr<CustomOwnersReader> custom_owners_;  // with kubernetes.annotations
+  std::unique_ptr<CustomOwnersReader> custom_owners_;  // if anything needs workloads' metadata
   std::unique_ptr<ApiClient> vpa_client_;              // of the thread that writes their status
   std::unique_ptr<VpaWriter> vpas_;                    // if it is asked for
   std::unique_ptr<ApiClient> quota_client_;            // of the thread that writes ResourceQuotas

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Workloads whose pods differ, in a cluster of this test's own: replicas of a StatefulSet that are jobs apart, and pods of a DaemonSet by a
-label of their nodes. Annotations of a Rollout, which owns pods through a ReplicaSet, are settings."""
+label of their nodes. Annotations of a Rollout, which owns pods through a ReplicaSet, are settings, and it gets its status."""
 import copy
 import json
 import threading
@@ -22,6 +22,8 @@ class Cluster(kubernetes_test.Cluster):
         self.owner = "Rollout"
         self.may_list = False  # Rollouts
         self.mode = "off"
+        self.may_patch = False  # Rollouts
+        self.rollout_status = None  # its annotation tautline.dev/status
         self.sets = {"metadata": {"name": "db", "namespace": "shop", "uid": "s-1", "annotations": {}}}
         self.set_events = []
         self.used_mib = {"db-0": 400, "db-1": 60, "db-2": 60, "shipper-2bxnz": 300, "shipper-9dk2p": 40}
@@ -61,15 +63,30 @@ class Handler(kubernetes_test.Handler):
             return self.answer(200, json.dumps({"kind": "List", "metadata": {"resourceVersion": "5"}, "items": nodes}))
         if path.path == "/apis/argoproj.io/v1alpha1":
             return self.answer(200, json.dumps({"kind": "APIResourceList", "groupVersion": "argoproj.io/v1alpha1", "resources": [
-                {"name": "rollouts", "namespaced": True, "kind": "Rollout", "verbs": ["get", "list", "watch"]}]}))
+                {"name": "rollouts", "namespaced": True, "kind": "Rollout", "verbs": ["get", "list", "patch", "watch"]}]}))
         if path.path == "/apis/argoproj.io/v1alpha1/rollouts":
             with c.lock:
                 c.requests.append(f"LIST {path.path}")
                 if not c.may_list:
                     return self.answer(403, json.dumps({"kind": "Status", "message": "rollouts.argoproj.io is forbidden"}))
-                item = {"metadata": {"name": "web", "namespace": "shop", "uid": "r-1", "annotations": {"tautline.dev/mode": c.mode}}}
+                annotations = {"tautline.dev/mode": c.mode, **({"tautline.dev/status": c.rollout_status} if c.rollout_status else {})}
+                item = {"metadata": {"name": "web", "namespace": "shop", "uid": "r-1", "annotations": annotations}}
                 return self.answer(200, json.dumps({"kind": "PartialObjectMetadataList", "metadata": {}, "items": [item]}))
         super().do_GET()
+
+    def do_PATCH(self):
+        c = self.cluster
+        if not self.path.startswith("/apis/argoproj.io/v1alpha1/namespaces/shop/rollouts/web?fieldManager=tautline-status"):
+            return super().do_PATCH()
+        metadata = json.loads(self.rfile.read(int(self.headers["Content-Length"])))["metadata"]
+        with c.lock:
+            c.requests.append(f"PATCH {self.path} {self.headers['Content-Type']}")
+            if not c.may_patch:
+                return self.answer(403, json.dumps({"kind": "Status", "message": 'rollouts.argoproj.io "web" is forbidden: cannot patch resource "rollouts"'}))
+            if metadata["uid"] != "r-1":
+                return self.answer(409, json.dumps({"kind": "Status", "message": "the UID in the precondition does not match"}))
+            c.rollout_status = metadata["annotations"]["tautline.dev/status"]
+        self.answer(200, "{}")
 
 
 def main():
@@ -85,6 +102,8 @@ def main():
             Handler.cluster = cluster = Cluster()
             cluster.may_list = may_list
             custom(stage, cluster, server.server_address[1])
+        Handler.cluster = cluster = Cluster()
+        custom_status(stage, cluster, server.server_address[1])
         server.shutdown()
         stage.finish()
 
@@ -114,6 +133,50 @@ kubernetes: {{kubeconfig: {stage.kubeconfig("kubeconfig", port)}, scrape_interva
     time.sleep(5)
     stage.equal(tautd.output().count("rollouts.argoproj.io is forbidden"), 1, "once")
     stage.check(len(lists) <= 1, "and it is asked once", lists)
+
+
+def custom_status(stage, cluster, port):
+    """A Rollout has Events, and where it may be patched an annotation that says what is recommended for its containers."""
+    cluster.may_list, cluster.mode = True, "observe"
+    cluster.used_mib["web-5d4f8c7b9d-2bxnz"] = 50
+    cluster.add("web-5d4f8c7b9d-2bxnz")
+    # Without settings by annotations: Events and the status alone need its metadata, too.
+    config = f"""clock: samples
+ingest: {{kubernetes_jobs: containers}}
+kubernetes: {{kubeconfig: {stage.kubeconfig("kubeconfig", port)}, scrape_interval: 1s, usage: resource, annotations: false, status_annotations: true}}
+defaults: {{mode: observe, recommender: moving_window}}
+"""
+    store = str(stage.dir / "custom.db")
+
+    def patches():
+        with cluster.lock:
+            return [r for r in cluster.requests if r.startswith("PATCH") and "/rollouts/" in r]
+
+    tautd = stage.tautd(config=config, store=store)
+    way_out = "give the right to patch rollouts of argoproj.io with packaging/kubernetes/observe/custom_owners_status.yaml"
+    stage.check(daemon.eventually(lambda: way_out in tautd.output(), 60), "a missing right to patch is said with the way out", tautd.output()[-900:])
+    time.sleep(5)
+    stage.equal((tautd.output().count("cannot patch resource"), len(patches())), (1, 1), "once, and it is asked once")
+    stage.equal(kubernetes_test.metric(tautd, 'tautd_kubernetes_status_writes_total{result="failed"}'), 1, "the metric counts it")
+    of_rollout = lambda: [e["involvedObject"] for e in cluster.said if e["involvedObject"]["kind"] == "Rollout"]  # noqa: E731
+    stage.check(daemon.eventually(of_rollout, 40), "its decisions are Events", cluster.said[-3:])
+    stage.equal(of_rollout()[0], {"apiVersion": "argoproj.io/v1alpha1", "kind": "Rollout", "namespace": "shop", "name": "web", "uid": "r-1"},
+                "that name it with its API version")
+    stage.equal(tautd.stop(), 0, "tautd stops")
+
+    cluster.may_patch = True
+    tautd = stage.tautd(config=config, store=store)
+    stage.check(daemon.eventually(lambda: "memory request" in (cluster.rollout_status or ""), 60), "with the right the Rollout has its status",
+                (cluster.rollout_status, tautd.output()[-500:]))
+    stage.check(cluster.rollout_status.startswith("app observe: cpu request "), "of its container", cluster.rollout_status)
+    stage.check(patches()[-1].endswith(" application/merge-patch+json"), "by a merge patch", patches()[-1])
+    stage.equal(tautd.stop(), 0, "tautd stops")
+    before = patches()
+    cluster.scrape_seconds = 60  # no other amounts
+    tautd = stage.tautd(config=config, store=store)
+    time.sleep(16)  # beyond StatusWriter::Options::settle_s
+    stage.equal(patches(), before, "after a restart the same is not written again")
+    stage.equal(tautd.stop(), 0, "tautd stops")
 
 
 def run(stage, cluster, port):

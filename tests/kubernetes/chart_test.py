@@ -148,13 +148,22 @@ def scaling(stage, helm):
 
 
 def annotating(stage, helm):
-    """The right to list custom resources is there for those that are named, with any way."""
+    """The right to list custom resources is there for those that are named, with any way; that to patch them for those with status."""
     kinds = ("--set-json", 'annotatedKinds=[{"group":"argoproj.io","resources":["rollouts"]}]')
     for way in ("observe", "act"):
         found = same_form(objects(render(stage, helm, "--set", f"way={way}", *kinds).stdout))
         as_in(stage, found, "observe/custom_owners.yaml", f"way={way}, annotatedKinds")
+        stage.check("custom-status" not in json.dumps(found), "which gives no right to patch them", rules_of(found))
     rules = rules_of(objects(render(stage, helm, "--set", "way=act").stdout))
     stage.check("argoproj.io" not in rules, "without them there is none", rules)
+    kinds = ("--set-json", 'annotatedKinds=[{"group":"argoproj.io","resources":["rollouts"],"status":true},{"group":"apps.kruise.io","resources":["clonesets"]}]')
+    found = same_form(objects(render(stage, helm, "--set", "config.kubernetes.status_annotations=true", *kinds).stdout))
+    as_in(stage, found, "observe/custom_owners_status.yaml", "status: true of one kind")
+    for more in (("--set", "way=act", *kinds), ("--set", "config.kubernetes.status_annotations=true", *(k.replace("true", "false") for k in kinds))):
+        text = json.dumps(objects(render(stage, helm, *more).stdout))
+        stage.check("custom-status" not in text and "clonesets" in text, f"{more[1:]}: custom resources may be listed, and not patched", text)
+    wrong = render(stage, helm, "--set-json", 'annotatedKinds=[{"group":"argoproj.io","resources":["rollouts"],"status":"yes"}]')
+    stage.check(wrong.returncode != 0, "status is true or false")
 
 
 def evicting(stage, helm):
