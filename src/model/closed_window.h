@@ -37,19 +37,9 @@ struct TaskReport {
   static const PerResource<bool TaskReport::*> kSteady;
 };
 inline constexpr PerResource<float TaskReport::*> TaskReport::kLimits = {
-    &TaskReport::cpu_limit_cores,
-    &TaskReport::memory_limit_bytes,
-#ifdef TAUT_THIRD_RESOURCE
-    &TaskReport::disk_limit_bytes,
-#endif
-};
+    &TaskReport::cpu_limit_cores, &TaskReport::memory_limit_bytes, TAUT_THIRD(&TaskReport::disk_limit_bytes)};
 inline constexpr PerResource<bool TaskReport::*> TaskReport::kSteady = {
-    &TaskReport::cpu_steady,
-    &TaskReport::memory_steady,
-#ifdef TAUT_THIRD_RESOURCE
-    &TaskReport::disk_steady,
-#endif
-};
+    &TaskReport::cpu_steady, &TaskReport::memory_steady, TAUT_THIRD(&TaskReport::disk_steady)};
 
 // The CFS periods of a task's CPU limit in a window, and those in which it was throttled, where no agent
 // reports: of which limit is not known.
@@ -80,12 +70,7 @@ struct OwnerRequests {
   static const PerResource<float OwnerRequests::*> kFields;
 };
 inline constexpr PerResource<float OwnerRequests::*> OwnerRequests::kFields = {
-    &OwnerRequests::cpu_cores,
-    &OwnerRequests::memory_bytes,
-#ifdef TAUT_THIRD_RESOURCE
-    &OwnerRequests::disk_bytes,
-#endif
-};
+    &OwnerRequests::cpu_cores, &OwnerRequests::memory_bytes, TAUT_THIRD(&OwnerRequests::disk_bytes)};
 
 // How many tasks run, and how many of them serve, by the word of a series; below 0: not said.
 struct SaidReplicas {

@@ -23,6 +23,13 @@ enum class Resource : uint8_t {
 #endif
 };
 
+// The entry of the last row in a table by Resource that names its entries; nothing where that row is not there.
+#ifdef TAUT_THIRD_RESOURCE
+#define TAUT_THIRD(entry) entry
+#else
+#define TAUT_THIRD(entry)
+#endif
+
 // What happens to a task that needs more than its limit.
 enum class AtLimit : uint8_t {
   kThrottled,  // it gets no more: usage above the limit is judged by the window's mean

@@ -74,19 +74,9 @@ struct TaskWindow {
   static const PerResource<float TaskWindow::*> kMeans, kPeaks;
 };
 inline constexpr PerResource<float TaskWindow::*> TaskWindow::kMeans = {
-    &TaskWindow::cpu_mean_cores,
-    &TaskWindow::memory_mean_bytes,
-#ifdef TAUT_THIRD_RESOURCE
-    &TaskWindow::disk_mean_bytes,
-#endif
-};
+    &TaskWindow::cpu_mean_cores, &TaskWindow::memory_mean_bytes, TAUT_THIRD(&TaskWindow::disk_mean_bytes)};
 inline constexpr PerResource<float TaskWindow::*> TaskWindow::kPeaks = {
-    &TaskWindow::cpu_peak_cores,
-    &TaskWindow::memory_peak_bytes,
-#ifdef TAUT_THIRD_RESOURCE
-    &TaskWindow::disk_peak_bytes,
-#endif
-};
+    &TaskWindow::cpu_peak_cores, &TaskWindow::memory_peak_bytes, TAUT_THIRD(&TaskWindow::disk_peak_bytes)};
 
 // One job in one window: views into the JobDay that holds it.
 struct JobWindow {
@@ -114,19 +104,10 @@ struct JobWindow {
   static const PerResource<float JobWindow::*> kLimits, kLimitSums;
 };
 inline constexpr PerResource<float JobWindow::*> JobWindow::kLimits = {
-    &JobWindow::cpu_limit_cores,
-    &JobWindow::memory_limit_bytes,
-#ifdef TAUT_THIRD_RESOURCE
-    &JobWindow::disk_limit_bytes,
-#endif
-};
+    &JobWindow::cpu_limit_cores, &JobWindow::memory_limit_bytes, TAUT_THIRD(&JobWindow::disk_limit_bytes)};
 inline constexpr PerResource<float JobWindow::*> JobWindow::kLimitSums = {
-    &JobWindow::cpu_limit_sum_cores,
-    &JobWindow::memory_limit_sum_bytes,
-#ifdef TAUT_THIRD_RESOURCE
-    &JobWindow::disk_limit_sum_bytes,
-#endif
-};
+    &JobWindow::cpu_limit_sum_cores, &JobWindow::memory_limit_sum_bytes,
+    TAUT_THIRD(&JobWindow::disk_limit_sum_bytes)};
 
 // A series that a mapping rule made a signal of the job: mean over the window, in the unit of the series; >= 0.
 struct NamedSignal {
