@@ -168,21 +168,14 @@ class TaskPredictions {
   };
 
   void Gather(const JobDay& day, uint32_t row) {
-    const auto asked =
-        static_cast<float>(static_cast<double>(cell_.jobs[row].limit[amount_]) / CellUnitsOf(resource_));
-    for (const JobWindow& w : day.windows) {
-      const float own = w.limit(resource_);
-      for (uint32_t i = w.first_task; i < w.first_task + w.num_tasks; ++i) {
-        const TaskWindow& t = day.tasks[i];
-        const float usage = t.judged(resource_);
-        if (usage < 0) continue;
-        const auto [it, added] = numbers_.try_emplace(uint64_t{day.job.value} << 32U | t.task,
-                                                      static_cast<uint32_t>(tasks_.size()));
-        if (added) tasks_.push_back({row, w.window});
-        tasks_[it->second].last = w.window;
-        loads_.push_back({w.window, it->second, {t.task, usage, own > 0 ? own : asked}});
-      }
-    }
+    const auto take = [&](WindowId window, uint32_t task, float usage, float limit) {
+      const auto [it, added] =
+          numbers_.try_emplace(uint64_t{day.job.value} << 32U | task, static_cast<uint32_t>(tasks_.size()));
+      if (added) tasks_.push_back({row, window});
+      tasks_[it->second].last = window;
+      loads_.push_back({window, it->second, {task, usage, limit}});
+    };
+    ForEachMeasured(day, resource_, cell_.jobs[row], take);
   }
 
   const CellModel& cell_;
@@ -205,17 +198,10 @@ absl::Status ReplayReservations(DaySource& source, const CellModel& cell, const 
     if (at.empty() || CellRowOf(resource) >= cell.resources.size()) continue;
     TaskPredictions predictions(cell, resource, RowsOfCell(source, cell));
     if (absl::Status s = predictions.Make(own); !s.ok()) return s;
-    size_t done = 0;
-    for (const int32_t day : source.days()) {
-      if (hooks.should_stop && hooks.should_stop())
-        return absl::CancelledError("interrupted: there is no result");
-      const absl::StatusOr<std::vector<JobDay>> jobs = source.LoadDay(day);
-      if (!jobs.ok()) return jobs.status();
-      predictions.Take(*jobs);
-      if (hooks.on_progress)
-        hooks.on_progress(StrCat("predictors of ", Name(resource)),
-                          static_cast<double>(++done) / static_cast<double>(source.days().size()));
-    }
+    const absl::Status read =
+        ForEachDay(source, hooks.should_stop, hooks.on_progress, StrCat("predictors of ", Name(resource)),
+                   [&](const std::vector<JobDay>& jobs) { predictions.Take(jobs); });
+    if (!read.ok()) return read;
     for (size_t p = 0; p < at.size(); ++p) predictions.Finish(p, at[p]->amounts);
   }
   return absl::OkStatus();

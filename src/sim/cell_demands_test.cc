@@ -165,8 +165,18 @@ TEST(CellDemands, PredictorsOfWholeMachinesHaveLoadsInPlaceOfAmounts) {
     EXPECT_EQ(*adds, p.sums_tasks) << p.name;
     EXPECT_EQ(p.summed == nullptr, p.sums_tasks) << p.name;
   }
-  const auto demands = ReplayCellDemands(source, cell, options);
+  CellDemandsHooks hooks;
+  std::vector<std::string> done;
+  hooks.on_progress = [&done](std::string_view what, double share) {
+    if (share == 1) done.emplace_back(what);
+  };
+  const auto demands = ReplayCellDemands(source, cell, options, hooks);
   ASSERT_TRUE(demands.ok()) << demands.status();
+  EXPECT_THAT(done, ElementsAre("predictors of cpu", "predictors of memory", "histories of cpu",
+                                "histories of memory"));
+  hooks.should_stop = [&done] { return done.size() > 5; };  // at the second histories
+  EXPECT_TRUE(absl::IsCancelled(ReplayCellDemands(source, cell, options, hooks).status()));
+  EXPECT_EQ(done.size(), 6U);
   for (size_t i = 0; i < options.predictors.size(); ++i) {
     const CellDemand& demand = demands->all[i];
     const bool sums = PeakPredictors()[i].sums_tasks;

@@ -231,20 +231,12 @@ class HistoryReader {
   }
 
   absl::Status Read(DaySource& source, const MachineHistoriesHooks& hooks) {
-    size_t done = 0;
-    for (const int32_t day : source.days()) {
-      if (hooks.should_stop && hooks.should_stop())
-        return absl::CancelledError("interrupted: there is no result");
-      const absl::StatusOr<std::vector<JobDay>> jobs = source.LoadDay(day);
-      if (!jobs.ok()) return jobs.status();
-      seen_.clear();
-      for (const JobDay& job : *jobs) Gather(source.jobs()[job.job.value].name, job);
-      TakeDay();
-      if (hooks.on_progress)
-        hooks.on_progress(StrCat("histories of ", Name(resource_)),
-                          static_cast<double>(++done) / static_cast<double>(source.days().size()));
-    }
-    return absl::OkStatus();
+    return ForEachDay(source, hooks.should_stop, hooks.on_progress, StrCat("histories of ", Name(resource_)),
+                      [&](const std::vector<JobDay>& jobs) {
+                        seen_.clear();
+                        for (const JobDay& job : jobs) Gather(source.jobs()[job.job.value].name, job);
+                        TakeDay();
+                      });
   }
 
   Series Finish() {
@@ -269,24 +261,16 @@ class HistoryReader {
 
  private:
   double LimitOf(uint32_t number) const {
-    return static_cast<double>(cell_.jobs[histories_.roster.row(number)].limit[CellRowOf(resource_)]) /
-           CellUnitsOf(resource_);
+    return CellLimitOf(cell_.jobs[histories_.roster.row(number)], resource_);
   }
 
   void Gather(const std::string& name, const JobDay& day) {
     const auto row = rows_.find(name);
     if (row == rows_.end()) return;
-    const auto asked = static_cast<float>(
-        static_cast<double>(cell_.jobs[row->second].limit[CellRowOf(resource_)]) / CellUnitsOf(resource_));
-    for (const JobWindow& w : day.windows) {
-      const float own = w.limit(resource_);
-      for (uint32_t i = w.first_task; i < w.first_task + w.num_tasks; ++i) {
-        const TaskWindow& t = day.tasks[i];
-        const float usage = t.judged(resource_);
-        if (usage >= 0)
-          seen_.push_back({w.window, uint64_t{day.job.value} << 32U | t.task, usage, own > 0 ? own : asked});
-      }
-    }
+    const auto see = [&](WindowId window, uint32_t task, float usage, float limit) {
+      seen_.push_back({window, uint64_t{day.job.value} << 32U | task, usage, limit});
+    };
+    ForEachMeasured(day, resource_, cell_.jobs[row->second], see);
   }
 
   void TakeDay() {

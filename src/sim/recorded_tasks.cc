@@ -36,6 +36,22 @@ absl::StatusOr<std::vector<JobDay>> SourceUntil::LoadDay(int32_t day) {
   return jobs;
 }
 
+absl::Status ForEachDay(DaySource& source, const std::function<bool()>& should_stop,
+                        const std::function<void(std::string_view what, double share)>& on_progress,
+                        std::string_view what,
+                        absl::FunctionRef<void(const std::vector<JobDay>& jobs)> take) {
+  size_t done = 0;
+  for (const int32_t day : source.days()) {
+    if (should_stop && should_stop()) return absl::CancelledError("interrupted: there is no result");
+    const absl::StatusOr<std::vector<JobDay>> jobs = source.LoadDay(day);
+    if (!jobs.ok()) return jobs.status();
+    take(*jobs);
+    if (on_progress)
+      on_progress(what, static_cast<double>(++done) / static_cast<double>(source.days().size()));
+  }
+  return absl::OkStatus();
+}
+
 RecordedTasks::Range RecordedTasks::Of(const std::string& job) const {
   const auto it = jobs_.find(job);
   return it == jobs_.end() ? Range() : it->second;
