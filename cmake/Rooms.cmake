@@ -21,8 +21,12 @@ set(pch_headers <algorithm> <array> <chrono> <cmath> <cstdint> <filesystem> <fst
                 <absl/container/flat_hash_map.h> <absl/functional/function_ref.h> <absl/status/status.h>
                 <absl/status/statusor.h> <fmt/format.h>)
 taut_precompiled(taut_pch HEADERS ${pch_headers} DEPS taut_fuzzed)
-# Tests run for moments, but their macros expand to much code: optimising it takes half of clang's time with sanitizers.
+# Tests run for moments, but their macros expand to much code: optimising it takes half of clang's time with sanitizers,
+# lines for a debugger a twelfth.
 set(test_options -O0)
+if(TAUT_SANITIZE)
+  list(APPEND test_options -g0)
+endif()
 taut_precompiled(taut_test_pch HEADERS ${pch_headers} <gmock/gmock.h> <gtest/gtest.h> <rapidcheck.h>
                                        <rapidcheck/gtest.h>
                  OPTIONS ${test_options} DEPS rapidcheck GTest::gmock GTest::gtest)
@@ -30,14 +34,14 @@ taut_precompiled(taut_test_pch HEADERS ${pch_headers} <gmock/gmock.h> <gtest/gte
 # long: they are compiled without optimisation too.
 set(plain_options "")
 set(plain_pch taut_pch)
-set(plain_rooms actuate agent analysis backfill cgroup config docker economy json kubernetes load net node oidc parquet
-                quota replicas wire)
+set(plain_rooms actuate agent analysis backfill cgroup config control docker economy ingest json kubernetes live load net
+                node oidc parquet quota replicas rollout sim store wire)
 # Rooms that no fuzzer links, and the programs.
 set(program_pch taut_pch)
 set(program_rooms api capacity cli machines report)
 # Rooms and programs that read options, call and print.
 set(calling_options -O1)
-set(calling_rooms cli report)
+set(calling_rooms actuate backfill capacity cli config oidc quota report)
 if(TAUT_SANITIZE)
   set(calling_options "")
   set(plain_options -O0)
@@ -51,10 +55,10 @@ if(TAUT_FUZZ)
 endif()
 
 # Compiling takes most of the time of a cold build, and headers' templates most of that: tests are compiled in groups of
-# up to sixteen files, and with TAUT_UNITY the rooms' sources too (all presets but debug and tidy). Files whose private
+# up to 32 files, and with TAUT_UNITY the rooms' sources too (all presets but debug and tidy). Files whose private
 # names collide with those of a neighbour form a group of their own: those in grouped_apart.txt.
 option(TAUT_UNITY "Compile a room's sources in groups, not file by file" OFF)
-set(group_size 16)
+set(group_size 32)
 set(apart_list ${CMAKE_CURRENT_LIST_DIR}/grouped_apart.txt)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${apart_list})
 file(STRINGS ${apart_list} grouped_apart REGEX "^[^#]")

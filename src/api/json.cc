@@ -10,7 +10,7 @@
 namespace taut {
 namespace {
 
-constexpr int kDigits = 12;
+constexpr int kJsonDigits = 12;
 constexpr int kFloatDigits = 7;
 constexpr int kWholeDigits = 15;
 constexpr double kHoursPerMonth = 365 * 24 / 12.0;
@@ -19,14 +19,14 @@ std::optional<double> Known(float v) { return v >= 0 ? std::optional<double>(v) 
 
 void PutNumber(std::string_view key, double value, JsonWriter& json) {
   json.Key(key);
-  json.Number(value, kDigits);
+  json.Number(value, kJsonDigits);
 }
 
 // A sum over tasks, of 32-bit floats: more digits than these would be noise.
 void PutTotal(std::string_view key, Resource r, double value, JsonWriter& json) {
   json.Key(key);
   if (InBytes(r)) {
-    json.Number(std::round(value), kDigits);
+    json.Number(std::round(value), kJsonDigits);
   } else {
     json.Number(value, kFloatDigits);
   }
@@ -171,7 +171,7 @@ void PutTime(std::string_view key, int64_t time_s, JsonWriter& json) {
 void PutAmount(std::string_view key, std::optional<double> amount, JsonWriter& json) {
   json.Key(key);
   if (amount.has_value()) {
-    json.Number(ShortestOf(*amount), *amount == std::trunc(*amount) ? kWholeDigits : kDigits);
+    json.Number(ShortestOf(*amount), *amount == std::trunc(*amount) ? kWholeDigits : kJsonDigits);
   } else {
     json.Null();
   }

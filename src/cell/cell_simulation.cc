@@ -9,7 +9,7 @@
 namespace taut {
 namespace {
 
-constexpr int64_t kHourMs = 3'600'000;
+constexpr int64_t kMsPerHour = 3'600'000;
 constexpr uint32_t kTaskEnd = 0, kServiceEnd = 1;
 constexpr uint64_t kAskEvery = 1 << 14;
 constexpr size_t kPendingNamed = 3;
@@ -154,11 +154,11 @@ void CellSimulation::AdvanceTo(int64_t time) {
   const double whole = static_cast<double>(options_.end_ms - options_.warmup_ms);
   if (const int64_t from = std::max(now_, options_.warmup_ms); from < time) {
     totals_.mean.AddTimes(static_cast<double>(time - from) / whole, present);
-    totals_.machine_hours_out += machines_out_ * static_cast<double>(time - from) / kHourMs;
+    totals_.machine_hours_out += machines_out_ * static_cast<double>(time - from) / kMsPerHour;
   }
   while (now_ < time) {
-    const int64_t hour = now_ / kHourMs;
-    const int64_t begin = hour * kHourMs, end = std::min(begin + kHourMs, options_.end_ms);
+    const int64_t hour = now_ / kMsPerHour;
+    const int64_t begin = hour * kMsPerHour, end = std::min(begin + kMsPerHour, options_.end_ms);
     const int64_t to = std::min(end, time);
     if (totals_.hours.size() <= static_cast<size_t>(hour))
       totals_.hours.resize(static_cast<size_t>(hour) + 1);
@@ -421,7 +421,7 @@ void CellSimulation::CountRun(uint32_t task, uint32_t job, bool lost) {
   const int64_t from = std::max(since_[task], options_.warmup_ms);
   if (from >= now_) return;
   CellTierTotals& totals = tier(job);
-  const double hours = static_cast<double>(now_ - from) / kHourMs;
+  const double hours = static_cast<double>(now_ - from) / kMsPerHour;
   const double cpu =
       hours * static_cast<double>(index_.class_of(job).limit[0]) / model_.resources[0].per_unit;
   totals.task_hours += hours;

@@ -27,7 +27,7 @@ struct Body {
   uint32_t samples = 0;
 };
 // What one connection sends, in time order: a series is always sent over the same one.
-using Lane = std::vector<Body>;
+using BodyLane = std::vector<Body>;
 
 struct LaneResult {
   absl::Status status;
@@ -60,7 +60,7 @@ class RequestMaker {
 
 // Encoded before the clock starts: here the receiver is measured, not the sender. As many scrapes as the time
 // asks for, or as fit kMaxPreparedBytes.
-std::vector<Lane> Prepare(const BenchWriteArgs& args) {
+std::vector<BodyLane> Prepare(const BenchWriteArgs& args) {
   std::vector<RequestMaker> makers;
   for (uint32_t first = 0; first < args.series; first += kSeriesPerRequest)
     makers.emplace_back(first, std::min(kSeriesPerRequest, args.series - first));
@@ -68,14 +68,14 @@ std::vector<Lane> Prepare(const BenchWriteArgs& args) {
   const double scrapes = args.rate > 0 ? args.seconds / interval_s + 1 : 1e9;
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   const int64_t begin_ms = std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
-  std::vector<Lane> lanes(static_cast<size_t>(args.connections));
+  std::vector<BodyLane> lanes(static_cast<size_t>(args.connections));
   size_t bytes = 0;
   for (int64_t i = 0; static_cast<double>(i) < scrapes && bytes < kMaxPreparedBytes; ++i) {
     // A receiver cannot take more than some 5 M samples a second.
     if (static_cast<double>(i) * args.series > args.seconds * 5e6) break;
     for (size_t m = 0; m < makers.size() && !Interrupted(); ++m) {
       const double ahead_ms = static_cast<double>(i) * interval_s * 1000;
-      Lane& lane = lanes[m % lanes.size()];
+      BodyLane& lane = lanes[m % lanes.size()];
       lane.push_back(makers[m].Make(begin_ms + static_cast<int64_t>(ahead_ms)));
       bytes += lane.back().bytes.size();
     }
@@ -83,7 +83,7 @@ std::vector<Lane> Prepare(const BenchWriteArgs& args) {
   return lanes;
 }
 
-void SendLane(const BenchWriteArgs& args, const Lane& lane, RemoteSender sender, LaneResult& result) {
+void SendLane(const BenchWriteArgs& args, const BodyLane& lane, RemoteSender sender, LaneResult& result) {
   const Clock::time_point begin = Clock::now();
   const double rate = args.rate / args.connections;
   uint64_t due_samples = 0;
@@ -165,7 +165,7 @@ absl::Status BenchWrite(const BenchWriteArgs& args) {
     senders.emplace_back(std::move(*client));
   }
   if (absl::Status s = senders.front().Send(EncodeWriteRequest({})); !s.ok()) return s;
-  const std::vector<Lane> lanes = Prepare(args);
+  const std::vector<BodyLane> lanes = Prepare(args);
   std::vector<LaneResult> results(lanes.size());
   const Clock::time_point begin = Clock::now();
   {

@@ -14,7 +14,7 @@ namespace {
 
 using Labels = std::vector<LabelView>;
 
-constexpr int64_t kStart = 1'700'006'400;  // a midnight
+constexpr int64_t kMidnight = 1'700'006'400;  // a midnight
 const std::string kContainer(64, 'c');
 
 class NamedCell {
@@ -24,7 +24,7 @@ class NamedCell {
     control_.reset();
     Start();
   }
-  static Timestamp At(int minute) { return Timestamp::FromSeconds(kStart + 60 * minute); }
+  static Timestamp At(int minute) { return Timestamp::FromSeconds(kMidnight + 60 * minute); }
   // One sample of each series in each of these minutes, ticking as time goes on.
   void Series(int from, int to, const std::vector<std::pair<Labels, double>>& all) {
     for (int minute = from; minute < to; ++minute) {

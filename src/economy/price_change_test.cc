@@ -11,7 +11,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-constexpr int64_t kNow = 1000, kAlways = -kMaxBillSeconds;
+constexpr int64_t kChangedAt = 1000, kAlways = -kMaxBillSeconds;
 
 Pricing PricingBefore() {
   Pricing out;
@@ -24,12 +24,12 @@ Pricing PricingBefore() {
 
 TEST(PriceChanges, WhatIsTheSameOrToComeIsNone) {
   Pricing after = PricingBefore();
-  EXPECT_THAT(ChangesBefore(PricingBefore(), after, kNow), IsEmpty());
-  after.sheet.tiers[0].prices.push_back({kNow, {1}, {1}});
+  EXPECT_THAT(ChangesBefore(PricingBefore(), after, kChangedAt), IsEmpty());
+  after.sheet.tiers[0].prices.push_back({kChangedAt, {1}, {1}});
   PriceTier tier = after.sheet.tiers[0];
   tier.name = "batch";
   after.sheet.tiers.push_back(tier);
-  EXPECT_THAT(ChangesBefore(PricingBefore(), after, kNow), IsEmpty())
+  EXPECT_THAT(ChangesBefore(PricingBefore(), after, kChangedAt), IsEmpty())
       << "a price from now on, a tier without jobs";
 }
 
@@ -37,20 +37,20 @@ TEST(PriceChanges, APriceOfThePastIsNamedWithItsTime) {
   Pricing after = PricingBefore();
   after.sheet.tiers[0].prices[0].per_core_hour = {50'000};
   EXPECT_THAT(
-      ChangesBefore(PricingBefore(), after, kNow),
+      ChangesBefore(PricingBefore(), after, kChangedAt),
       ElementsAre(PriceChange{kAlways, 500, "tier production: 0.05 per core-hour, was 0.04 per core-hour"}));
   // A new price that begins in the past, up to the next one that stays.
   after = PricingBefore();
   after.sheet.tiers[0].prices.insert(after.sheet.tiers[0].prices.begin() + 1, Price{200, {40'000}, {6'000}});
   EXPECT_THAT(
-      ChangesBefore(PricingBefore(), after, kNow),
+      ChangesBefore(PricingBefore(), after, kChangedAt),
       ElementsAre(PriceChange{200, 500, "tier production: 0.006 per GiB-hour, was 0.005 per GiB-hour"}));
 }
 
 TEST(PriceChanges, APriceThatBeginsLaterLeavesNone) {
   Pricing after = PricingBefore();
   after.sheet.tiers[0].prices[0].from_s = 100;
-  EXPECT_THAT(ChangesBefore(PricingBefore(), after, kNow),
+  EXPECT_THAT(ChangesBefore(PricingBefore(), after, kChangedAt),
               ElementsAre(PriceChange{kAlways, 100, "tier production: no price, was 0.04 per core-hour"}));
 }
 
@@ -60,8 +60,8 @@ TEST(PriceChanges, NeighboursWithOneChangeAreOne) {
   before.sheet.tiers[0].prices[1].per_core_hour = {40'000};
   after.sheet.tiers[0].prices = {{kAlways, {60'000}, {5'000}}};
   EXPECT_THAT(
-      ChangesBefore(before, after, kNow),
-      ElementsAre(PriceChange{kAlways, kNow, "tier production: 0.06 per core-hour, was 0.04 per core-hour"}));
+      ChangesBefore(before, after, kChangedAt),
+      ElementsAre(PriceChange{kAlways, kChangedAt, "tier production: 0.06 per core-hour, was 0.04 per core-hour"}));
 }
 
 TEST(PriceChanges, ARenamedTierShowsBothPrices) {
@@ -69,11 +69,11 @@ TEST(PriceChanges, ARenamedTierShowsBothPrices) {
   after.sheet.tiers[0].name = "bulk";
   after.sheet.tiers[0].prices[1].per_core_hour = {50'000};
   EXPECT_THAT(
-      ChangesBefore(PricingBefore(), after, kNow),
-      ElementsAre(PriceChange{kAlways, kNow,
+      ChangesBefore(PricingBefore(), after, kChangedAt),
+      ElementsAre(PriceChange{kAlways, kChangedAt,
                               "tier production: no longer there, 0.03 per core-hour, 0.005 per GiB-hour"},
-                  PriceChange{kAlways, kNow, "tier bulk: new, 0.05 per core-hour, 0.005 per GiB-hour"},
-                  PriceChange{kAlways, kNow, "jobs find their tier by other rules"}));
+                  PriceChange{kAlways, kChangedAt, "tier bulk: new, 0.05 per core-hour, 0.005 per GiB-hour"},
+                  PriceChange{kAlways, kChangedAt, "jobs find their tier by other rules"}));
 }
 
 TEST(PriceChanges, RulesPoolAndCurrencyCountForAllTimes) {
@@ -83,12 +83,12 @@ TEST(PriceChanges, RulesPoolAndCurrencyCountForAllTimes) {
   after.tier_rules = {{"batch/*", std::nullopt, std::nullopt, 0}};
   after.group_rules = {{"shop*", "retail"}};
   after.pool = PoolPrices{10, 0, {}, CostSharing::kPlatform};
-  EXPECT_THAT(ChangesBefore(PricingBefore(), after, kNow),
-              ElementsAre(PriceChange{kAlways, kNow, "in EUR, was in USD"},
-                          PriceChange{kAlways, kNow, "tier production: charged by usage, was by reservation"},
-                          PriceChange{kAlways, kNow, "jobs find their tier by other rules"},
-                          PriceChange{kAlways, kNow, "jobs find their group by other rules"},
-                          PriceChange{kAlways, kNow, "the pool has another capacity or cost"}));
+  EXPECT_THAT(ChangesBefore(PricingBefore(), after, kChangedAt),
+              ElementsAre(PriceChange{kAlways, kChangedAt, "in EUR, was in USD"},
+                          PriceChange{kAlways, kChangedAt, "tier production: charged by usage, was by reservation"},
+                          PriceChange{kAlways, kChangedAt, "jobs find their tier by other rules"},
+                          PriceChange{kAlways, kChangedAt, "jobs find their group by other rules"},
+                          PriceChange{kAlways, kChangedAt, "the pool has another capacity or cost"}));
 }
 
 }  // namespace

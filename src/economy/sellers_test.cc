@@ -10,7 +10,7 @@
 namespace taut {
 namespace {
 
-const double kNan = std::nan("");
+const double kNoNumber = std::nan("");
 
 // P(available >= 60) >= 99 %, so Batch 60.
 TEST(QuantileAmount, BatchSixtyOfAHundred) {
@@ -20,7 +20,7 @@ TEST(QuantileAmount, BatchSixtyOfAHundred) {
   available.push_back(45);
   EXPECT_EQ(QuantileAmount(available, 0.99), 45);
   EXPECT_EQ(QuantileAmount({}, 0.99), std::nullopt);
-  EXPECT_EQ(QuantileAmount(std::vector<double>{kNan}, 0.99), std::nullopt);
+  EXPECT_EQ(QuantileAmount(std::vector<double>{kNoNumber}, 0.99), std::nullopt);
 }
 
 // A1, B1, C1 have 20 each as Prod, 40 are left; 60 can be freed, so Batch A2, B2, C2 have 20
@@ -59,7 +59,7 @@ TEST(StudentQuantile, IsWithinAThousandth) {
 TEST(Cloudrm, FollowsTheRule) {
   // Fewer than 12 values: available / SLO.
   EXPECT_DOUBLE_EQ(*CloudrmQuota(std::vector<double>(11, 45.0), 300, 0.9), 50);
-  EXPECT_DOUBLE_EQ(*GreedyQuota(std::vector<double>{50, 45, kNan}, 0.9), 50);
+  EXPECT_DOUBLE_EQ(*GreedyQuota(std::vector<double>{50, 45, kNoNumber}, 0.9), 50);
   EXPECT_EQ(CloudrmQuota({}, 300, 0.9), std::nullopt);
   // No variation: the mean over the SLO.
   EXPECT_NEAR(*CloudrmQuota(std::vector<double>(600, 45.0), 300, 0.9), 50, 1e-9);

@@ -11,7 +11,7 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr ChargeRule kAll[] = {ChargeRule::kReservation, ChargeRule::kUsage, ChargeRule::kUsageSlackTax,
+constexpr ChargeRule kRules[] = {ChargeRule::kReservation, ChargeRule::kUsage, ChargeRule::kUsageSlackTax,
                                ChargeRule::kMaxRequestUsage, ChargeRule::kPeak};
 
 std::vector<UsageEntry> EntriesOf(const BillCase& c, const JobBill& job) {
@@ -29,7 +29,7 @@ int64_t Rounding(const BillCase& c, const Bill& bill) {
 TEST(WhatIf, NoChangeChangesNothing) {
   Rng rng(21);
   for (int i = 0; i < 1000; ++i) {
-    const BillCase c = RandomBillCase(rng, kAll);
+    const BillCase c = RandomBillCase(rng, kRules);
     const Bill bill = *c.Make();
     for (const JobBill& job : bill.jobs) {
       const ChangedCharges charges = *WhatIf(c.sheet, c.windows, c.options, bill, EntriesOf(c, job), {});
@@ -44,7 +44,7 @@ TEST(WhatIf, NoChangeChangesNothing) {
 TEST(WhatIf, IsWhatTheBillWouldBe) {
   Rng rng(22);
   for (int i = 0; i < 1500; ++i) {
-    BillCase c = RandomBillCase(rng, kAll);
+    BillCase c = RandomBillCase(rng, kRules);
     const Bill bill = *c.Make();
     if (bill.jobs.empty()) continue;
     const JobBill job = bill.jobs[rng.Below(bill.jobs.size())];

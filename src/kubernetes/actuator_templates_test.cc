@@ -11,9 +11,9 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-class InTemplate : public testing::Test {
+class ActuatorTemplates : public testing::Test {
  protected:
-  InTemplate() {
+  ActuatorTemplates() {
     owners_.ReplaceHpas({});
     owners_.ReplaceVpas({});
     terms_.in_template = true;
@@ -56,7 +56,7 @@ class InTemplate : public testing::Test {
   std::unique_ptr<KubernetesActuator> actuator_;
 };
 
-TEST_F(InTemplate, SetsBothResourcesByOneApplyAndIsAppliedWhenItHasRolledOut) {
+TEST_F(ActuatorTemplates, SetsBothResourcesByOneApplyAndIsAppliedWhenItHasRolledOut) {
   Order(7, Resource::kMemory, 100 * kMebibyte);
   Order(8, Resource::kCpu, 0.4);
   actuator_->Step();
@@ -78,14 +78,14 @@ TEST_F(InTemplate, SetsBothResourcesByOneApplyAndIsAppliedWhenItHasRolledOut) {
   EXPECT_THAT(Asked(), IsEmpty());
 }
 
-TEST_F(InTemplate, RefusesATrial) {
+TEST_F(ActuatorTemplates, RefusesATrial) {
   Order(7, Resource::kMemory, 48 * kMebibyte, std::vector<std::string>{kPodA});
   actuator_->Step();
   EXPECT_THAT(Outcomes(), ElementsAre(HasSubstr("7 failed set on 0 of 1 pod; a trial is of some pods")));
   EXPECT_THAT(Asked(), IsEmpty());
 }
 
-TEST_F(InTemplate, TriesAgainAfterAConflictAndNotSoonAfterARefusal) {
+TEST_F(ActuatorTemplates, TriesAgainAfterAConflictAndNotSoonAfterARefusal) {
   script_.apply = absl::AbortedError("the object has been modified");
   Order(7, Resource::kMemory, 100 * kMebibyte);
   actuator_->Step();
@@ -106,7 +106,7 @@ TEST_F(InTemplate, TriesAgainAfterAConflictAndNotSoonAfterARefusal) {
   EXPECT_EQ(actuator_->counts().failed, 3U);
 }
 
-TEST_F(InTemplate, AReleasedOrderIsForgotten) {
+TEST_F(ActuatorTemplates, AReleasedOrderIsForgotten) {
   Order(7, Resource::kMemory, std::nullopt);
   actuator_->Step();
   EXPECT_THAT(Outcomes(), ElementsAre("7 applied set on 2 pods"));

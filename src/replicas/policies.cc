@@ -67,7 +67,7 @@ class StaticPolicy final : public ReplicaPolicy {
   int count_ = 0;
 };
 
-constexpr uint8_t kStateVersion = 1;
+constexpr uint8_t kPolicyStateVersion = 1;
 
 // With keda: all read it where replicas.min is 0.
 constexpr std::string_view kStaticGroups[] = {"static", "keda"};
@@ -188,7 +188,7 @@ std::unique_ptr<ReplicaPolicy> NewReplicaPolicy(const ReplicaPolicyInfo& info,
 std::string SaveReplicaPolicy(std::string_view name, const ReplicaPolicy& policy) {
   std::string bytes;
   ByteWriter out(&bytes);
-  out.Put(kStateVersion);
+  out.Put(kPolicyStateVersion);
   out.PutString(name);
   policy.Save(out);
   return bytes;
@@ -200,7 +200,7 @@ absl::StatusOr<std::unique_ptr<ReplicaPolicy>> LoadReplicaPolicy(std::string_vie
   const auto version = in.Get<uint8_t>();
   const std::string_view name = in.GetString();
   if (in.failed()) return in.status("a replica policy");
-  if (version != kStateVersion)
+  if (version != kPolicyStateVersion)
     return absl::InvalidArgumentError("a state of another version of the program");
   const auto info =
       std::ranges::find_if(kPolicies, [name](const ReplicaPolicyInfo& p) { return p.name == name; });

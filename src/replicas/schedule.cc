@@ -11,7 +11,7 @@ namespace taut {
 namespace {
 
 constexpr int kDaysBack = 8 * 366;  // a 29 February may be eight years ago
-constexpr int kMostTasks = 1'000'000;
+constexpr int kMostScheduledTasks = 1'000'000;
 // Clocks change by less than this.
 constexpr int kMostChangeHours = 3;
 
@@ -207,10 +207,10 @@ absl::StatusOr<ReplicaSchedule::Rule> ReplicaSchedule::ParseRule(std::string_vie
   for (const auto& [count, at] : {std::pair(&rule.min, 3), std::pair(&rule.max, 4)}) {
     if (!given[static_cast<size_t>(at)]) continue;
     const std::string& number = parts[static_cast<size_t>(at)];
-    *count = NumberOf(number, 0, kMostTasks);
+    *count = NumberOf(number, 0, kMostScheduledTasks);
     if (!count->has_value()) {
       return absl::InvalidArgumentError(StrCat("invalid ", kWords[static_cast<size_t>(at)], " \"", number,
-                                               "\": expected a whole number from 0 to ", kMostTasks));
+                                               "\": expected a whole number from 0 to ", kMostScheduledTasks));
     }
   }
   if (rule.min.has_value() && rule.max.has_value() && *rule.min > *rule.max)

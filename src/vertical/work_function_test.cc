@@ -19,7 +19,7 @@ namespace {
 
 using Levels = WorkFunctionRecommender;
 
-WorkFunctionSettings AtPrice(double price) {
+WorkFunctionSettings LevelsAtPrice(double price) {
   WorkFunctionSettings s;
   s.price = price;
   s.job_cap = 0;
@@ -27,9 +27,9 @@ WorkFunctionSettings AtPrice(double price) {
 }
 
 // A job with one task under its own recommender, window by window.
-class Job {
+class LevelsJob {
  public:
-  explicit Job(const WorkFunctionFleet& fleet)
+  explicit LevelsJob(const WorkFunctionFleet& fleet)
       : recommender_(fleet, OomSettings()), resource_(fleet.resource()) {}
   // The limit that was in force.
   std::optional<double> Live(double usage) {
@@ -77,8 +77,8 @@ RC_GTEST_PROP(WorkFunction, ALevelIsTheLowestNotBelowTheUsage, ()) {
 // The definition, by brute force: over all schedules that end at a level, reservations + price * usage above
 // + charge per change. The state is that minus its least, cut at one change.
 TEST(WorkFunction, KeepsTheCheapestScheduleThatEndsAtEachLevel) {
-  const WorkFunctionFleet fleet(Resource::kCpu, AtPrice(100));
-  Job job(fleet);
+  const WorkFunctionFleet fleet(Resource::kCpu, LevelsAtPrice(100));
+  LevelsJob job(fleet);
   const double change = fleet.change_charge(8);
   Rng rng(3);
   std::vector<double> best(Levels::kLevels, 0);  // of a schedule that ends at level k
@@ -105,15 +105,15 @@ TEST(WorkFunction, KeepsTheCheapestScheduleThatEndsAtEachLevel) {
 }
 
 TEST(WorkFunction, TheOwnersLimitStaysForADay) {
-  const WorkFunctionFleet fleet(Resource::kCpu, AtPrice(1000));
-  Job job(fleet);
+  const WorkFunctionFleet fleet(Resource::kCpu, LevelsAtPrice(1000));
+  LevelsJob job(fleet);
   for (int t = 0; t < kWindowsPerDay; ++t) ASSERT_FALSE(job.Live(0.5).has_value()) << t;
   EXPECT_NEAR(job.limit(), 0.5, 0.03);
 }
 
 TEST(WorkFunction, ASteadyJobIsChangedOnce) {
-  const WorkFunctionFleet fleet(Resource::kCpu, AtPrice(1000));
-  Job job(fleet);
+  const WorkFunctionFleet fleet(Resource::kCpu, LevelsAtPrice(1000));
+  LevelsJob job(fleet);
   job.Live(0.5, kWindowsPerDay);
   const double limit = job.limit();
   for (int t = 0; t < 30 * kWindowsPerDay; ++t) ASSERT_EQ(*job.Live(0.5), limit);
@@ -122,8 +122,8 @@ TEST(WorkFunction, ASteadyJobIsChangedOnce) {
 // A job that has been at 3 cores before is raised to 3 cores at the first step above its limit, and falls
 // again when the reservation has cost a change.
 TEST(WorkFunction, RaisesToWhatTheJobUsedBeforeAndLetsGo) {
-  const WorkFunctionFleet fleet(Resource::kCpu, AtPrice(1000));
-  Job job(fleet);
+  const WorkFunctionFleet fleet(Resource::kCpu, LevelsAtPrice(1000));
+  LevelsJob job(fleet);
   for (int day = 0; day < 5; ++day) {
     job.Live(0.2, 200);
     job.Live(3, 88);
@@ -142,8 +142,8 @@ TEST(WorkFunction, RaisesToWhatTheJobUsedBeforeAndLetsGo) {
 TEST(WorkFunction, DearerThrottlingNeverMakesTheReservationSmaller) {
   double last = 0;
   for (const double price : {30, 100, 300, 1000, 3000}) {
-    const WorkFunctionFleet fleet(Resource::kCpu, AtPrice(price));
-    Job job(fleet);
+    const WorkFunctionFleet fleet(Resource::kCpu, LevelsAtPrice(price));
+    LevelsJob job(fleet);
     Rng rng(11);
     double reserved = 0;
     for (int t = 0; t < 40 * kWindowsPerDay; ++t) {
@@ -157,8 +157,8 @@ TEST(WorkFunction, DearerThrottlingNeverMakesTheReservationSmaller) {
 
 // Usage that is cut at the limit cannot rise above it; the limit must rise all the same.
 TEST(WorkFunction, UsageCutAtTheLimitRaisesIt) {
-  const WorkFunctionFleet fleet(Resource::kCpu, AtPrice(1000));
-  Job job(fleet);
+  const WorkFunctionFleet fleet(Resource::kCpu, LevelsAtPrice(1000));
+  LevelsJob job(fleet);
   job.Live(0.5, 2 * kWindowsPerDay);
   const double before = job.limit();
   int32_t window = job.window();
@@ -175,8 +175,8 @@ TEST(WorkFunction, UsageCutAtTheLimitRaisesIt) {
 // The day's share of work above the limits, of a job that is cut at its limit once in five hours: what it used
 // right after says how much it needed.
 double ShareOfCuts(double cores_after) {
-  const WorkFunctionFleet fleet(Resource::kCpu, AtPrice(1000));
-  Job job(fleet);
+  const WorkFunctionFleet fleet(Resource::kCpu, LevelsAtPrice(1000));
+  LevelsJob job(fleet);
   job.Live(0.5, 2 * kWindowsPerDay);
   FleetRows before, rows;
   job.recommender().EndDay(1, before);
@@ -201,8 +201,8 @@ TEST(WorkFunction, CutsAreJudgedByWhatIsUsedRightAfter) {
 }
 
 TEST(WorkFunction, CutsThatAreNotJudgedYetSurviveACheckpoint) {
-  const WorkFunctionFleet fleet(Resource::kCpu, AtPrice(1000));
-  Job job(fleet);
+  const WorkFunctionFleet fleet(Resource::kCpu, LevelsAtPrice(1000));
+  LevelsJob job(fleet);
   job.Live(0.5, 2 * kWindowsPerDay);
   int32_t window = job.window();
   const double limit = job.limit();
@@ -229,9 +229,9 @@ TEST(WorkFunction, CutsThatAreNotJudgedYetSurviveACheckpoint) {
 
 // A mean far below the limit hides bursts that the kernel cut: the throttled periods show them.
 TEST(WorkFunction, ThrottledPeriodsRaiseTheLimit) {
-  const WorkFunctionFleet fleet(Resource::kCpu, AtPrice(1000));
+  const WorkFunctionFleet fleet(Resource::kCpu, LevelsAtPrice(1000));
   const auto after = [&](std::optional<double> throttled) {
-    Job job(fleet);
+    LevelsJob job(fleet);
     job.Live(0.5, 2 * kWindowsPerDay);
     const double before = job.limit();
     for (int32_t i = 0, window = job.window(); i < 60; ++i) {
@@ -251,8 +251,8 @@ TEST(WorkFunction, ThrottledPeriodsRaiseTheLimit) {
 
 // Where no limit is known nothing can have been throttled by it.
 TEST(WorkFunction, ThrottlingWithoutALimitIsIgnored) {
-  const WorkFunctionFleet fleet(Resource::kCpu, AtPrice(1000));
-  Job with(fleet), without(fleet);
+  const WorkFunctionFleet fleet(Resource::kCpu, LevelsAtPrice(1000));
+  LevelsJob with(fleet), without(fleet);
   for (int32_t i = 0; i < 3 * kWindowsPerDay; ++i) {
     const MadeSignal made(Resource::kCpu, i, i % 7 * 0.1 + 0.1);
     Signal signal = made;
@@ -265,8 +265,8 @@ TEST(WorkFunction, ThrottlingWithoutALimitIsIgnored) {
 }
 
 TEST(WorkFunction, AKillRaisesMemoryAtOnce) {
-  const WorkFunctionFleet fleet(Resource::kMemory, AtPrice(1000));
-  Job job(fleet);
+  const WorkFunctionFleet fleet(Resource::kMemory, LevelsAtPrice(1000));
+  LevelsJob job(fleet);
   job.Live(300 * kMiB, 2 * kWindowsPerDay);
   const double before = job.limit();
   job.recommender().ObserveOom({WindowId{job.window()}, 0, before});
@@ -276,7 +276,7 @@ TEST(WorkFunction, AKillRaisesMemoryAtOnce) {
 TEST(WorkFunction, GoesOnFromACheckpoint) {
   const WorkFunctionFleet fleet(Resource::kCpu, WorkFunctionSettings());
   Rng rng(5);
-  Job job(fleet);
+  LevelsJob job(fleet);
   std::vector<double> usages;
   for (int t = 0; t < 5 * kWindowsPerDay; ++t) usages.push_back(rng.Below(50) == 0 ? 4 : rng.Uniform(0.1, 1));
   for (const double u : usages) job.Live(u);
@@ -383,7 +383,7 @@ std::string Unpacked(const std::string& packed) {
 TEST(WorkFunction, ReadsACheckpointOfBeforeLevelsWerePacked) {
   const WorkFunctionFleet fleet(Resource::kCpu, WorkFunctionSettings());
   Rng rng(6);
-  Job job(fleet);
+  LevelsJob job(fleet);
   for (int t = 0; t < 3 * kWindowsPerDay; ++t) job.Live(rng.Below(50) == 0 ? 4 : rng.Uniform(0.1, 1));
   std::string bytes;
   ByteWriter out(&bytes);
