@@ -65,6 +65,8 @@ absl::Status GiveAmount(const PodOrder& order, double amount, const Pod& before,
   std::string more = patch;
   AddAmount(more, container, "requests", container.requests, order.resource, plan->request);
   AddAmount(more, container, "limits", container.limits, order.resource, plan->limit);
+  if (const std::string above = AboveNodes(before, next, largest_node, order.resource); !above.empty())
+    return absl::FailedPreconditionError(above);
   if (const std::string broken = BrokenRule(before, next, rules); !broken.empty())
     return absl::FailedPreconditionError(broken);
   pod = std::move(next);

@@ -117,6 +117,31 @@ TEST(Admission, WhatCannotBeIsLeftAsItIs) {
       R"({"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","response":{"uid":"u-1","allowed":true}})");
 }
 
+// The scheduler counts the requests of all containers: that of proxy, and that of app, which is half of its limit.
+TEST(Admission, APodThatNoNodeHasRoomForIsLeftAsItIs) {
+  const auto review = ParsePodReview(Review("", kResources));
+  ASSERT_TRUE(review.ok());
+  const auto given = [&](double proxy, double app, const Amounts& largest_node) {
+    const std::vector<PodOrder> orders = {Order("proxy", Resource::kCpu, proxy),
+                                          Order("app", Resource::kCpu, app)};
+    const std::string patch = PatchOf(AdmitPod(*review, orders, largest_node, {}));
+    return StrCat(patch.find("initContainers/1") != std::string::npos ? "proxy " : "",
+                  patch.find("/containers/0/resources/limits/cpu") != std::string::npos ? "app" : "");
+  };
+  EXPECT_EQ(given(1, 2, {2, std::nullopt}), "proxy app") << "two cores together";
+  EXPECT_EQ(given(1.5, 2, {2, std::nullopt}), "proxy ") << "a half more";
+  EXPECT_EQ(given(1.5, 2, {}), "proxy app") << "no node is known";
+  EXPECT_EQ(given(0.005, 0.19, {0.1, std::nullopt}), "proxy ")
+      << "less than its template, which has more than the node";
+  Pod pod = review->pod;
+  pod.name = "web-5d4f8c7b9d-aaaaa";
+  const std::vector<PodOrder> orders = {Order("proxy", Resource::kCpu, 1.5), Order("app", Resource::kCpu, 2)};
+  EXPECT_EQ(WhyNotGiven(pod, "app", Resource::kCpu, orders, {2, std::nullopt}, {}),
+            "the containers of a new pod would request 2500m of cpu together, more than any node that it may "
+            "run on has (2)");
+  EXPECT_EQ(WhyNotGiven(pod, "app", Resource::kCpu, orders, {2.5, std::nullopt}, {}), "");
+}
+
 // Else a pod that its template allows would not be created.
 TEST(Admission, TheNamespacesRulesHold) {
   const auto review = ParsePodReview(Review("", kResources));  // with the sidecar: 110m, 32Mi of 200m, 64Mi

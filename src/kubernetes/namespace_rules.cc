@@ -106,6 +106,15 @@ std::string BrokenRule(const Pod& before, const Pod& after, std::span<const Name
   return "";
 }
 
+std::string AboveNodes(const Pod& before, const Pod& after, const Amounts& largest_node, Resource resource) {
+  const std::optional<double> most = largest_node.of(resource), was = SumOf(before, resource).request,
+                              now = SumOf(after, resource).request;
+  if (!Above(now, most) || !Above(now, was.value_or(0))) return "";
+  return StrCat("the containers of a new pod would request ", Quantity(resource, *now), " of ",
+                Name(resource), " together, more than any node that it may run on has (",
+                Quantity(resource, *most), ")");
+}
+
 void NamespaceRules::Replace(const std::string& kind, std::vector<NamespaceRule> all) {
   const std::string prefix = StrCat(kind, "/");
   const std::lock_guard lock(mutex_);

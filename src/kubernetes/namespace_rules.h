@@ -35,6 +35,10 @@ AllowedRange AllowedBy(std::span<const NamespaceRule> rules, const LargestNode& 
 // above 512Mi". "": none. `before` and `after` are a new pod, with the same containers.
 std::string BrokenRule(const Pod& before, const Pod& after, std::span<const NamespaceRule> rules);
 
+// Why no node has room for the new pod `after`: its containers together request more of the resource than
+// `largest_node` has. "": one has, or `before`, which has the same containers, requests as much.
+std::string AboveNodes(const Pod& before, const Pod& after, const Amounts& largest_node, Resource resource);
+
 // Those of a cluster as last seen. Thread-safe.
 class NamespaceRules {
  public:

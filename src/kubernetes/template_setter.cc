@@ -127,22 +127,24 @@ void TemplateSetter::PlanWish(const TemplateWish& wish, Plan& plan, Result& resu
                          std::lround(options_.step_back_s / 60), " minutes"));
     }
   }
+  const Amounts largest_node = options_.largest_node(plan.workload);
   absl::StatusOr<ContainerResources> wanted =
-      PlanResize(plan.after, *container, r, *wish.amount, wish.allocation,
-                 options_.largest_node(plan.workload), wish.scaled_by);
+      PlanResize(plan.after, *container, r, *wish.amount, wish.allocation, largest_node, wish.scaled_by);
   if (!wanted.ok()) return fail(std::string(Message(wanted.status())));
   const Pod after = plan.after;
   // A request that stays is the owner's again where it was ours.
   if (!wanted->request.has_value() && fields.request.ours)
     wanted->request = plan.now.containers[i].owner_requests.of(r);
   plan.Take(i, r, wanted->request, wanted->limit);
-  if (!options_.rules) return;
-  const std::string broken =
-      BrokenRule(plan.before, plan.after, options_.rules(plan.workload.namespace_name));
-  if (broken.empty()) return;
+  std::string why = AboveNodes(plan.before, plan.after, largest_node, r);
+  if (why.empty() && options_.rules) {
+    why = BrokenRule(plan.before, plan.after, options_.rules(plan.workload.namespace_name));
+    if (!why.empty()) why = StrCat("pods of the template would not be created: ", why);
+  }
+  if (why.empty()) return;
   plan.after = after;
   plan.Keep(i, r);
-  fail(StrCat("pods of the template would not be created: ", broken));
+  fail(std::move(why));
 }
 
 // What is not ordered stays as it is: another tautd may have set it.

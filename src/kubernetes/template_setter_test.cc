@@ -174,6 +174,23 @@ TEST_F(Template, StepsBackWhereAnotherHasChangedItAndTakesItOverLater) {
       << "what the other has set is what the owner wants";
 }
 
+TEST_F(Template, LeavesWhatNoNodeHasRoomFor) {
+  Put({});
+  TemplateWish side, app;
+  side.container = "side";
+  app.container = "app";
+  side.resource = app.resource = Resource::kCpu;
+  side.amount = 5;
+  app.amount = 7;  // and half of it as request: of 8 cores none are left for that
+  const TemplateSetter::Results results = Set({side, app});
+  EXPECT_EQ(results.of.at(0).did, Did::kWaits);
+  EXPECT_EQ(results.of.at(1).did, Did::kFailed);
+  EXPECT_EQ(results.of.at(1).text,
+            "the containers of a new pod would request 8500m of cpu together, more than any node that it may "
+            "run on has (8)");
+  EXPECT_THAT(Asked().at(0), testing::Not(HasSubstr(R"("name":"app")")));
+}
+
 TEST_F(Template, LeavesWhatARepositorySays) {
   Object o;
   o.annotations = R"({"argocd.argoproj.io/tracking-id":"shop:apps/Deployment:shop/web"})";
