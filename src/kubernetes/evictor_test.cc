@@ -182,6 +182,18 @@ TEST_F(Eviction, APodWhoseNodeIsTooSmallMayGoToALargerOne) {
   cluster_.PutPod(TestPod(kPodA));
   EXPECT_THAT(After(31), IsEmpty());
   EXPECT_THAT(After(31), ElementsAre(Evicts(kPodA)));
+  // The scheduler counts requests, and may choose the small one again.
+  cluster_.RemovePod(TestPod(kPodA));
+  cluster_.PutPod(Given(kPodC));
+  EXPECT_THAT(After(31), ElementsAre(Evicts(kPodB)));
+  cluster_.RemovePod(TestPod(kPodB));
+  Pod last = Given(kPodC);
+  last.name = "web-5d4f8c7b9d-ddddd";
+  last.uid = "uid-d";
+  cluster_.PutPod(last);
+  (void)Outcome();
+  EXPECT_THAT(After(31), IsEmpty());
+  EXPECT_THAT(After(3600), IsEmpty()) << "no pod that has the limit is evicted for it";
 }
 
 TEST_F(Eviction, OnlyPodsThatAreReplacedAreEvicted) {

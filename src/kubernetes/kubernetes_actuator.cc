@@ -397,9 +397,16 @@ absl::StatusOr<ContainerResources> KubernetesActuator::Wanted(const Work& work, 
                                                               const FieldClaims& claims) {
   const Resource resource = work.key.second.resource();
   if (order.value.has_value()) {
+    const auto plan = [&](const std::optional<Amounts>& allocatable) {
+      return PlanResize(pod, container, resource, *order.value, work.terms.allocation, allocatable,
+                        claims.scaled_by);
+    };
     // What is asked for and not yet seen counts: planned again from the old request, it is the same.
-    return PlanResize(pod, container, resource, *order.value, work.terms.allocation,
-                      cluster_->Allocatable(pod.node), claims.scaled_by);
+    absl::StatusOr<ContainerResources> here = plan(cluster_->Allocatable(pod.node));
+    if (here.ok()) return here;
+    // A new pod may have started with a limit above its node, which has room for its request.
+    absl::StatusOr<ContainerResources> anywhere = plan(std::nullopt);
+    return anywhere.ok() && SpecHas(container, resource, *anywhere) ? anywhere : here;
   }
   // A pod that was never resized has what its owner wants.
   if (!pod.resized_by_us) {
