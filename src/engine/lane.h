@@ -53,6 +53,9 @@ class Lane {
     Take(recommender_->Recommend(next));
   }
 
+  // By what is known now, for window `next`: with other bounds than those it was recommended with.
+  void RecommendAgain(WindowId next) { Take(recommender_->Recommend(next)); }
+
   // The state with the last recommendation. Load takes what Save of an equally configured lane wrote.
   void Save(ByteWriter& out) const {
     out.Put(recommended_);

@@ -306,6 +306,7 @@ class LiveFleet {
   std::shared_ptr<const JobPolicy> PolicyOf(const LiveJob& job);
   void Repolicy(LiveJob& job);
   void RemakeLane(LiveJob& job, Resource r, bool keeps);
+  void RecommendAgain(LiveJob& job) const;
   JobInfo InfoOf(const JobRecord& record) const;
 
   // The key of ids_.

@@ -115,6 +115,36 @@ TEST(LiveFleet, AnOomRaisesAtOnceWhateverThePeriod) {
   EXPECT_EQ(fleet.job(JobId{1}).OomsOfWeek(WindowId{600}.day() + 7), 0U);
 }
 
+// In each order of the two keys. No limit below it is set, not even until the next window closes.
+TEST(LiveFleet, ABoundHoldsForWhatIsDecidedWithIt) {
+  const Cell cell(1);
+  for (const bool mode_first : {false, true}) {
+    LiveFleet fleet(Settings(Policy::kMovingWindow, Mode::kObserve));
+    AddJobs(fleet, 1);
+    PassOutput out;
+    for (int w = 0; w < 400; ++w) Step(fleet, cell.windows()[static_cast<size_t>(w)], out);
+    const LiveLane& memory = fleet.job(JobId{0}).of(Resource::kMemory);
+    ASSERT_LT(memory.lane.recommended().value_or(kGiB * 64), kGiB * 64);
+    std::vector<KeyValue> settings = {{"memory.lower", "64GiB"}, {"mode", "auto"}};
+    if (mode_first) std::swap(settings[0], settings[1]);
+    absl::StatusOr<PreparedSettings> prepared =
+        fleet.Prepare(JobId{0}, settings, "anna", WindowId{400}.start_s() + 10);
+    ASSERT_TRUE(prepared.ok()) << prepared.status();
+    size_t of_memory = 0;
+    for (const Decision& d : prepared->output.decisions) {
+      if (d.target != Target(Resource::kMemory)) continue;
+      ++of_memory;
+      EXPECT_EQ(d.after, 64 * kGiB);
+      EXPECT_EQ(d.sentence, "lower bound set for the job");
+    }
+    EXPECT_EQ(of_memory, 1U);
+    fleet.Take(*std::move(prepared));
+    out.Clear();
+    Step(fleet, cell.windows()[400], out);
+    EXPECT_EQ(memory.gate.in_force, 64 * kGiB);
+  }
+}
+
 TEST(LiveFleet, APersonsSettingActsAtOnceAndIsTakenBack) {
   const Cell cell(3);
   LiveFleet fleet(Settings(Policy::kEnsemble, Mode::kAuto));

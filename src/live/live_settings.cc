@@ -89,12 +89,23 @@ absl::StatusOr<PreparedSettings> LiveFleet::Prepare(JobId id, std::span<const Ke
     PutOverride(prepared.changes.back(), copy.overrides);
   }
   Repolicy(copy);
+  RecommendAgain(copy);
   const uint64_t last_decision = last_decision_;
   for (const Resource r : kResources) DecideLane(copy, r, now_s, Why::kSetting, prepared.output);
   DecideReplicasOf(copy, now_s, prepared.output);
   EndHold(copy, now_s, prepared.output);
   last_decision_ = last_decision;
   return prepared;
+}
+
+// What was recommended by the bounds of before may be outside of those of now: mode auto and a lower bound in one
+// request would set a limit below that bound until the next window closes.
+void LiveFleet::RecommendAgain(LiveJob& job) const {
+  if (passed_.index == INT32_MIN || job.sleeps()) return;
+  for (const Resource r : kResources) {
+    LiveLane& lane = job.of(r);
+    if (!lane.needs_history && lane.lane.recommended().has_value()) lane.lane.RecommendAgain(passed_.next());
+  }
 }
 
 void LiveFleet::Take(PreparedSettings prepared) {
@@ -117,6 +128,7 @@ void LiveFleet::Redo(const SettingChange& change) {
     LiveJob& job = jobs_[*id];
     PutOverride(change, job.overrides);
     Repolicy(job);
+    RecommendAgain(job);
     PassOutput said;  // before the stop
     EndHold(job, change.time_s, said);
     return;

@@ -41,8 +41,8 @@ class Recommender {
   // Takes in the size of the job's tasks, for the next Recommend and later ones. By default nothing.
   virtual void TakeTaskSize(const TaskSize& size);
   // The limit to be in force from the start of window `next` on. Absent while there is too little signal: the
-  // owner's limit stays. Called at most once a window, after Observe (or at once after ObserveOom or
-  // TakeExternal, for the same `next`).
+  // owner's limit stays. Called once a window, after Observe, and again for the same `next` after
+  // ObserveOom, TakeExternal or Load.
   virtual std::optional<double> Recommend(WindowId next) = 0;
   // A day begins (windows of `day` follow), and the fleet models are as the day before left them. By default
   // nothing.
