@@ -91,9 +91,12 @@ absl::StatusOr<PreparedSettings> LiveFleet::Prepare(JobId id, std::span<const Ke
   Repolicy(copy);
   RecommendAgain(copy);
   const uint64_t last_decision = last_decision_;
-  for (const Resource r : kResources) DecideLane(copy, r, now_s, Why::kSetting, prepared.output);
-  DecideReplicasOf(copy, now_s, prepared.output);
-  EndHold(copy, now_s, prepared.output);
+  // A restart takes decisions up to the end of a window for part of that window's checkpoint.
+  const int64_t end_s = passed_.index == INT32_MIN ? now_s : passed_.next().start_s() + 1;
+  const int64_t decided_s = std::max(now_s, end_s);
+  for (const Resource r : kResources) DecideLane(copy, r, decided_s, Why::kSetting, prepared.output);
+  DecideReplicasOf(copy, decided_s, prepared.output);
+  EndHold(copy, decided_s, prepared.output);
   last_decision_ = last_decision;
   return prepared;
 }
