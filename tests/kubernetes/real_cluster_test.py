@@ -124,7 +124,8 @@ class Bed:
 
 
 def mebibytes(quantity):
-    return int(quantity[:-2]) if quantity.endswith("Mi") else int(quantity) / MIB
+    units = {"Ki": 1 / 1024, "Mi": 1, "Gi": 1024}
+    return int(quantity[:-2]) * units[quantity[-2:]] if quantity[-2:] in units else int(quantity) / MIB
 
 
 def limit_of(pod):

@@ -1,0 +1,488 @@
+#!/usr/bin/env python3
+"""What a real kubelet, scheduler and API server refuse, delay or forget, and what tautd does then.
+
+A resize that the kubelet defers until another pod has gone; ones that are infeasible; evictions that a PodDisruptionBudget
+refuses; a rollout in the middle of a trial; a watch whose version the API server has forgotten, while pods are created and
+tautd hangs; SIGKILLs of tautd between a decision and its outcome. What is set is read from the cgroups. Usage is the test's own,
+by remote write with clock: samples, so that no five-minute window has to be waited for. It takes some three minutes.
+
+    TAUT_KUBERNETES=1 BED_BIN=... tests/kubernetes/refusals_test.py --tautd build/release/bin/tautd --taut build/release/bin/taut
+"""
+import json
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import threading
+import time
+import urllib.request
+
+import real_cluster_test
+from real_cluster_test import MANIFESTS, MIB, cgroup_limit, daemon, limit_of, metric, restarts_of
+
+ETCD = "http://127.0.0.1:16440"  # up.sh: BED_PORT
+REAL = "real-0"
+LARGE = "large-0"
+PROGRAMS = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl", "kubelet")
+# Room for everything; the test plays its kubelet.
+LARGE_NODE = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": LARGE, "labels": {"kubernetes.io/hostname": LARGE}}}
+LARGE_ROOM = {"cpu": "64", "memory": "256Gi", "pods": "100"}
+CONFIG = """clock: samples
+actuator: {{kind: kubernetes}}
+ingest: {{kubernetes_jobs: containers, grace: 0s}}
+kubernetes:
+  kubeconfig: {kubeconfig}
+  scrape_interval: 0s
+  fallback: evict
+  admission: {{listen: 127.0.0.1:{admission}, name: 127.0.0.1}}
+recommenders: {{moving_window: {{min_history_h: 0}}}}
+defaults: {{recommender: moving_window, startup_grace: 0s, change_period: 0s, min_change: 0, cpu.lower: 0.02, cpu.upper: 0.02}}
+"""
+
+
+def deployment(name, replicas=1, on=None, memory="64Mi", side_cpu=None):
+    """Of a container app, and a second one, side, that requests this much CPU. `on`: the only node that it may run on."""
+    nodes = "" if on is None else f"nodeSelector: {{kubernetes.io/hostname: {on}}}"
+    side = "" if side_cpu is None else f"""
+      - name: side
+        image: bed.local/busybox:1
+        command: [sleep, "100000"]
+        resources: {{requests: {{cpu: {side_cpu}, memory: 16Mi}}}}"""
+    return f"""
+apiVersion: apps/v1
+kind: Deployment
+metadata: {{name: {name}}}
+spec:
+  replicas: {replicas}
+  selector: {{matchLabels: {{app: {name}}}}}
+  template:
+    metadata: {{labels: {{app: {name}}}}}
+    spec:
+      terminationGracePeriodSeconds: 1
+      {nodes}
+      containers:
+      - name: app
+        image: bed.local/busybox:1
+        command: [sleep, "100000"]
+        resources: {{requests: {{cpu: 20m, memory: 16Mi}}, limits: {{cpu: 20m, memory: {memory}}}}}{side}
+---
+"""
+
+
+BUDGET = """
+apiVersion: policy/v1
+kind: PodDisruptionBudget
+metadata: {name: guarded}
+spec: {minAvailable: 2, selector: {matchLabels: {app: guarded}}}
+"""
+APPS = ("late", "pair", "pinned", "guarded", "tried", "killed")
+# The app of `pair` and of `pinned` gets 1.8 cores: beside its side container more than the two cores of the real node.
+WORKLOADS = (deployment("late", on=REAL) + deployment("pair", 2, side_cpu="300m") + deployment("pinned", 2, on=REAL, side_cpu="400m") +
+             deployment("guarded", 2) + deployment("tried", 4, on=REAL, memory="256Mi") + deployment("killed", on=REAL))
+
+
+def job_of(app):
+    return f"default/deployment/{app}/app"
+
+
+def now():
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+
+
+class PlayedNode(threading.Thread):
+    """The kubelet of a node that nobody runs: it says that it is ready, and of its pods that they run with what their specs say."""
+
+    def __init__(self, bed):
+        super().__init__(daemon=True)
+        self.bed, self.ended, self.beat_at = bed, threading.Event(), 0
+        bed.kubectl("create", "-f", "-", given=json.dumps(LARGE_NODE))
+        self.beat()
+
+    def beat(self):
+        ready = {"type": "Ready", "status": "True", "reason": "KubeletReady", "lastHeartbeatTime": now()}
+        self.patch("node", LARGE, {"allocatable": LARGE_ROOM, "capacity": LARGE_ROOM, "conditions": [ready]})
+        self.beat_at = time.monotonic()
+
+    def patch(self, kind, name, status):
+        self.bed.kubectl("patch", kind, name, "--subresource=status", "--type=strategic", "-p", json.dumps({"status": status}))
+
+    def run(self):
+        while not self.ended.wait(1):
+            try:
+                self.step()
+            except (subprocess.SubprocessError, ValueError):
+                pass  # the API server restarts, or the pod is gone
+
+    def step(self):
+        if time.monotonic() > self.beat_at + 10:
+            self.beat()
+        for pod in json.loads(self.bed.kubectl("get", "pods", "--field-selector", f"spec.nodeName={LARGE}", "-o", "json"))["items"]:
+            if "deletionTimestamp" in pod["metadata"]:
+                self.bed.kubectl("delete", "pod", pod["metadata"]["name"], "--force", "--grace-period=0")
+            elif pod["status"]["phase"] == "Pending":
+                self.start_pod(pod)
+
+    def start_pod(self, pod):
+        statuses = [{"name": c["name"], "image": c["image"], "imageID": "", "containerID": f"played://{c['name']}", "ready": True, "started": True,
+                     "restartCount": 0, "state": {"running": {"startedAt": now()}}, "resources": c["resources"],
+                     "allocatedResources": c["resources"].get("requests", {})} for c in pod["spec"]["containers"]]
+        conditions = [{"type": t, "status": "True", "lastTransitionTime": now()} for t in ("Initialized", "ContainersReady", "Ready")]
+        self.patch("pod", pod["metadata"]["name"], {"phase": "Running", "startTime": now(), "conditions": conditions, "containerStatuses": statuses})
+
+
+class Scene:
+    """The cluster, tautd in it, and what pods use."""
+
+    def __init__(self, stage, bed):
+        self.stage, self.bed, self.tautd, self.arguments = stage, bed, None, {}
+        self.at = int(time.time()) // 300 * 300 - 12 * 3600  # of the newest samples
+
+    def start(self):
+        """Also again, with the same store."""
+        self.tautd = self.stage.tautd(**self.arguments)
+
+    def pass_time(self, windows=1):
+        """Samples of all running containers, of these five-minute windows."""
+        pods = json.loads(self.bed.kubectl("get", "pods", "-o", "json"))["items"]
+        running = [(p["metadata"]["name"], c["name"]) for p in pods if p["status"]["phase"] == "Running" for c in p["spec"]["containers"]]
+        for _ in range(windows):
+            times = [self.at + 60 * i for i in range(1, 6)]
+            self.at = times[-1]
+            body = []
+            for pod, container in running:
+                labels = {"namespace": "default", "pod": pod, "container": container}
+                body.append(({"__name__": "container_memory_working_set_bytes", **labels}, [(t, 4 * MIB) for t in times]))
+                body.append(({"__name__": "container_cpu_usage_seconds_total", **labels}, [(t, 0.001 * (t - 1.7e9)) for t in times]))
+            answer = daemon.write(self.tautd.port, daemon.write_body(body))
+            assert answer.status == 204, answer.text
+
+    def set(self, app, **settings):
+        """Of its job app; "memory": its only limit, in MiB, and "cpu" in cores."""
+        values = {}
+        for key, value in settings.items():
+            if key in ("cpu", "memory"):
+                text = str(value) if key == "cpu" else f"{value}MiB"
+                values |= {f"{key}.lower": text, f"{key}.upper": text}
+            else:
+                values[key.replace("__", ".")] = str(value)
+        answer = self.tautd.ask(f"/api/v1/jobs/{daemon.quoted(job_of(app))}/settings", "PATCH", json.dumps(values),
+                                {"Content-Type": "application/json"})
+        assert answer.status == 200, answer.text
+
+    def decisions(self, app, target="memory"):
+        """Without those of mode observe; the newest first."""
+        found = self.tautd.get("/api/v1/decisions?limit=1000")["decisions"]
+        return [d for d in found if d["job"] == job_of(app) and d["target"] == target and d["kind"] != "would_set"]
+
+    def said(self, app, text, target="memory"):
+        """The newest decision, once its outcome has this text."""
+        return next((d for d in self.decisions(app, target)[:1] if text in d["outcome_text"]), None)
+
+    def job(self, app):
+        return self.tautd.get(f"/api/v1/jobs/{daemon.quoted(job_of(app))}")
+
+    def events(self, app, reason=None):
+        found = json.loads(self.bed.kubectl("get", "events", "--field-selector", f"involvedObject.kind=Deployment,involvedObject.name={app}",
+                                            "-o", "json"))["items"]
+        return [e["message"] for e in found if e["source"].get("component") == "tautline" and reason in (None, e["reason"])]
+
+    def uids(self, app):
+        return {p["metadata"]["uid"] for p in self.bed.pods(app)}
+
+    def nodes(self, app):
+        return sorted(p["spec"].get("nodeName", "") for p in self.bed.pods(app))
+
+
+def pending_reason(pod):
+    """Of its resize, as the kubelet says it."""
+    return next((c.get("reason") for c in pod["status"].get("conditions", []) if c["type"] == "PodResizePending"), None)
+
+
+def main():
+    args = daemon.arguments(__doc__.split("\n")[0])
+    with daemon.Stage(args) as stage:
+        bed = real_cluster_test.Bed(stage, PROGRAMS)
+        try:
+            bed.up("node")
+            run(stage, bed)
+        finally:
+            bed.down()
+        stage.finish()
+
+
+def set_up(stage, bed):
+    bed.kubectl("apply", "-f", "-", given=WORKLOADS + BUDGET)
+    for app in APPS:
+        bed.kubectl("rollout", "status", f"deploy/{app}", "--timeout=50s")
+    PlayedNode(bed).start()
+    for file in ("observe/rbac.yaml", "act/rbac.yaml", "webhook/rbac.yaml", "webhook/eviction.yaml"):
+        bed.kubectl("apply", "-f", str(MANIFESTS / file))
+    admission = daemon.free_port()
+    webhook = (MANIFESTS / "webhook" / "webhook.yaml").read_text().split("---\n")[-1]
+    by_service = "{service: {name: tautd, namespace: tautline, path: /admit}}"
+    bed.kubectl("apply", "-f", "-", given=webhook.replace(by_service, f'{{url: "https://127.0.0.1:{admission}/admit"}}'))
+    token = bed.kubectl("create", "token", "tautd", "-n", "tautline").strip()
+    kubeconfig = stage.file("kubeconfig", re.sub(r"user: \{client-certificate-data.*\}\}\]", f"user: {{token: {token}}}}}]",
+                                                 bed.config.read_text()))
+    scene = Scene(stage, bed)
+    scene.arguments = {"config": CONFIG.format(kubeconfig=kubeconfig, admission=admission), "store": str(stage.dir / "tautd.db")}
+    scene.start()
+    stage.check(daemon.eventually(lambda: metric(scene.tautd, "tautd_kubernetes_synced") == 1, 30), "tautd lists the pods")
+
+    def known():
+        """tautd takes the time from the samples, and says what it knows of the pods at that time."""
+        scene.pass_time()
+        return {j["name"] for j in scene.tautd.get("/api/v1/jobs")["jobs"]
+                if j["memory"]["would_be"] is not None and j["memory"]["owner_limit"] is not None}
+
+    wanted = {job_of(app) for app in APPS}
+    stage.check(daemon.eventually(lambda: wanted <= known(), 20, 1), "each container has a recommendation", scene.tautd.get("/api/v1/jobs"))
+    return scene
+
+
+def run(stage, bed):
+    scene = set_up(stage, bed)
+    # Three wait for half a minute each until a pod is evicted: side by side.
+    scene.set("pair", memory=64, cpu=1.8)
+    scene.set("pinned", memory=64, cpu=1.8)
+    scene.set("guarded", memory=64 * 1024)
+    scene.set("late", memory=2048)
+    scene.pass_time(2)
+    for app in ("pair", "pinned", "guarded"):
+        scene.set(app, mode="auto")
+    for case in (deferred, infeasible, without_room, guarded, rolled_out_in_a_trial, forgotten, killed):
+        began = time.monotonic()
+        case(scene)
+        print(f"      {case.__name__}: {time.monotonic() - began:.0f} s", flush=True)
+
+
+def deferred(scene):
+    """The kubelet sets what fits on the node with all other pods, and waits with the rest."""
+    stage, bed = scene.stage, scene.bed
+    items = json.loads(bed.kubectl("get", "pods", "-A", "--field-selector", f"spec.nodeName={REAL}", "-o", "json"))["items"]
+    taken = sum(real_cluster_test.mebibytes(c["resources"]["requests"]["memory"]) for p in items for c in p["spec"]["containers"])
+    allocatable = bed.kubectl("get", "node", REAL, "-o", "jsonpath={.status.allocatable.memory}")
+    fills = int(real_cluster_test.mebibytes(allocatable) - taken) - 300
+    filler = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "filler"}, "spec": {
+        "nodeSelector": {"kubernetes.io/hostname": REAL}, "terminationGracePeriodSeconds": 1, "containers": [
+            {"name": "app", "image": "bed.local/busybox:1", "command": ["sleep", "100000"], "resources": {"requests": {"memory": f"{fills}Mi"}}}]}}
+    bed.kubectl("create", "-f", "-", given=json.dumps(filler))
+    bed.kubectl("wait", "--for=condition=Ready", "pod/filler", "--timeout=50s")
+    pod = lambda: bed.pods("late")[0]  # noqa: E731
+    before = pod()
+    scene.set("late", mode="auto")
+    stage.check(daemon.eventually(lambda: pending_reason(pod()) == "Deferred", 30), "the kubelet defers a raise that its node has no room for",
+                (pod()["status"], scene.decisions("late")))
+    waits = daemon.eventually(lambda: scene.said("late", "deferred by the kubelet: Node didn't have enough resource: memory"), 20)
+    stage.check(waits and waits["outcome"] == "pending", "the decision is pending, in the kubelet's words", scene.decisions("late"))
+    stage.equal((limit_of(pod()), cgroup_limit(pod())), (2048, 64), "the pod's spec has the limit, and the kernel the one before")
+    stage.equal(scene.job("late")["memory"]["owner_limit"] / MIB, 64, "the owner's limit is what it was")
+    said = lambda: scene.events("late", "LimitSet")  # noqa: E731
+    is_said = lambda: len(said()) == 1 and "memory limit 64.0 MiB -> 2.00 GiB" in said()[0]  # noqa: E731
+    stage.check(daemon.eventually(is_said, 20), "one Event of the Deployment names the decision", scene.events("late"))
+    generation = pod()["metadata"]["generation"]
+    bed.kubectl("delete", "pod", "filler")
+    stage.check(daemon.eventually(lambda: cgroup_limit(pod()) == 2048, 60), "when the other pod is gone, the kernel has the limit", pod()["status"])
+    stage.check(daemon.eventually(lambda: scene.decisions("late")[0]["outcome"] == "applied", 20), "and the decision is applied",
+                scene.decisions("late"))
+    stage.equal((pod()["metadata"]["uid"], pod()["metadata"]["generation"], restarts_of(pod())), (before["metadata"]["uid"], generation, 0),
+                "in the same container, by the one patch that was sent first")
+    stage.equal((len(scene.decisions("late")), len(said())), (1, 1), "as one decision with one Event")
+
+
+def infeasible(scene):
+    """Two containers that together need more than the node has: the pods move to one that has it."""
+    stage, bed = scene.stage, scene.bed
+    told = lambda: [e["message"] for e in json.loads(bed.kubectl("get", "events", "-o", "json"))["items"]  # noqa: E731
+                    if e["reason"] == "ResizeInfeasible" and e["involvedObject"]["name"].startswith("pair-")]
+    stage.check(daemon.eventually(told, 20), "the kubelet finds what is more than its node infeasible", scene.decisions("pair", "cpu"))
+    stage.check(daemon.eventually(lambda: scene.nodes("pair") == [LARGE, LARGE], 150, 1), "both pods are evicted, and come on a node that has it",
+                (scene.nodes("pair"), scene.decisions("pair", "cpu")))
+    stage.equal({p["spec"]["containers"][0]["resources"]["limits"]["cpu"] for p in bed.pods("pair")}, {"1800m"}, "with the limit, from the webhook")
+    stage.check(daemon.eventually(lambda: scene.decisions("pair", "cpu")[0]["outcome"] == "applied", 20), "and the decision is applied",
+                scene.decisions("pair", "cpu"))
+    stage.equal(len(scene.decisions("pair", "cpu")), 1, "it is the only one")
+    why = "infeasible on this node: Node didn't have enough capacity: cpu"
+    said = lambda: [why in e for e in scene.events("pair", "PodEvicted")]  # noqa: E731
+    stage.check(daemon.eventually(lambda: said() == [True, True], 10), "an Event of each eviction says why", scene.events("pair"))
+
+
+def without_room(scene):
+    """Where no node has room for it, a new pod could not run either."""
+    stage, bed = scene.stage, scene.bed
+    uids = scene.uids("pinned")
+    told = daemon.eventually(lambda: scene.said("pinned", "not evicted", "cpu"), 60)
+    stage.check(told and told["outcome"] == "failed", "a resize that no node has room for fails", scene.decisions("pinned", "cpu"))
+    stage.check(told and "infeasible on this node: Node didn't have enough capacity: cpu" in told["outcome_text"] and
+                "would request 2200m of cpu together" in told["outcome_text"].partition("not evicted")[2], "and says what the pod needs", told)
+    stage.equal((scene.uids("pinned"), [real_cluster_test.cgroup_cpu_limit(p) for p in bed.pods("pinned")]), (uids, [20, 20]),
+                "its pods stay, with the kernel's limit of before")
+    generations = [p["metadata"]["generation"] for p in bed.pods("pinned")]
+    scene.pass_time(2)
+    stage.equal(([p["metadata"]["generation"] for p in bed.pods("pinned")], len(scene.decisions("pinned", "cpu"))), (generations, 1),
+                "it is neither sent nor decided again and again")
+
+
+def guarded(scene):
+    """A PodDisruptionBudget that refuses an eviction."""
+    stage, bed = scene.stage, scene.bed
+    uids = scene.uids("guarded")
+    refused = daemon.eventually(lambda: scene.said("guarded", "is refused by PodDisruptionBudget guarded (The disruption budget guarded needs 2"), 60)
+    stage.check(refused, "the decision names the PodDisruptionBudget that refuses the eviction", scene.decisions("guarded"))
+    stage.check(refused and refused["outcome"] == "pending" and "memory limit of 65536Mi is more than node real-0 has" in refused["outcome_text"],
+                "says why it is wanted, and is pending", refused)
+    stage.check(metric(scene.tautd, 'tautd_kubernetes_evictions_total{result="refused"}') >= 1, "which a counter counts")
+    stage.equal((scene.uids("guarded"), scene.events("guarded", "PodEvicted")), (uids, []), "no pod is lost, and no Event says so")
+    bed.kubectl("patch", "pdb", "guarded", "--type=merge", "-p", '{"spec": {"minAvailable": 1}}')
+    given = lambda: [limit_of(p) for p in bed.pods("guarded")] == [64 * 1024] * 2  # noqa: E731
+    stage.check(daemon.eventually(lambda: given() and not scene.uids("guarded") & uids, 120, 1),
+                "once it allows it, one pod after the other is evicted, and the new ones have the limit",
+                (scene.nodes("guarded"), scene.decisions("guarded")))
+    stage.check(daemon.eventually(lambda: scene.decisions("guarded")[0]["outcome"] == "applied", 20), "the decision is applied",
+                scene.decisions("guarded"))
+    stage.check(daemon.eventually(lambda: len(scene.events("guarded", "PodEvicted")) == 2, 10), "an Event says each eviction",
+                scene.events("guarded"))
+    stage.equal(len(scene.decisions("guarded")), 1, "it is the only decision")
+
+
+def rolled_out_in_a_trial(scene):
+    """The pods of a trial are replaced by a rollout; new ones take their places, and it ends as any other."""
+    stage, bed = scene.stage, scene.bed
+    limits = lambda: sorted(limit_of(p) for p in bed.pods("tried"))  # noqa: E731
+    kernel = lambda: sorted(cgroup_limit(p) or 0 for p in bed.pods("tried"))  # noqa: E731
+    trials = lambda: scene.job("tried")["trials"]  # noqa: E731
+    scene.set("tried", memory=128, canary__share=0.5, canary__duration="1h", canary__min_task_windows=12)
+    scene.pass_time(2)
+    scene.set("tried", mode="canary")
+
+    def is_tried():
+        scene.pass_time()
+        return kernel() == [128, 128, 256, 256]
+
+    stage.check(daemon.eventually(is_tried, 30, 1), "a lower limit is tried on two of four pods, in their cgroups", (limits(), scene.decisions("tried")))
+    before, names = scene.uids("tried"), set(trials()[0]["names"])
+    stage.equal({p["metadata"]["name"] for p in bed.pods("tried") if limit_of(p) == 128}, names, "those that the trial names")
+    scene.pass_time(3)
+    bed.kubectl("rollout", "restart", "deploy/tried")
+    bed.kubectl("rollout", "status", "deploy/tried", "--timeout=100s")
+    stage.check(daemon.eventually(lambda: len(bed.pods("tried")) == 4 and not scene.uids("tried") & before, 30), "a rollout replaces all pods",
+                [p["metadata"]["name"] for p in bed.pods("tried")])
+    stage.equal(limits(), [256] * 4, "which start with their template's limit: a trial is none of the webhook")
+    stage.check(daemon.eventually(is_tried, 30, 1), "two of the new pods take the places of those that are gone", (limits(), kernel(), trials()))
+    now_tried = {p["metadata"]["name"] for p in bed.pods("tried") if limit_of(p) == 128}
+    stage.equal(set(trials()[0]["names"]) - names, now_tried, "as the trial says")
+    stage.equal([d["kind"] for d in scene.decisions("tried")], ["try"], "it is the same trial")
+
+    def is_set():
+        scene.pass_time()
+        return kernel() == [128] * 4
+
+    stage.check(daemon.eventually(is_set, 40, 0.5), "at its end all pods have the limit, in their cgroups", (kernel(), trials(), scene.decisions("tried")))
+    stage.check(daemon.eventually(lambda: scene.decisions("tried")[0]["outcome"] == "applied", 20), "and it is applied", scene.decisions("tried"))
+    stage.equal([d["kind"] for d in scene.decisions("tried")], ["promote", "try"], "by one more decision")
+    stage.equal({restarts_of(p) for p in bed.pods("tried")}, {0}, "without a restart")
+    stage.equal(scene.job("tried")["memory"]["owner_limit"] / MIB, 256, "and without taking it for the owner's limit")
+    bed.kubectl("delete", "pod", bed.pods("tried")[0]["metadata"]["name"])
+    stage.check(daemon.eventually(lambda: limits() == [128] * 4, 20), "a pod that comes after it starts with the limit", limits())
+
+
+def compact(bed):
+    """etcd forgets all versions but the newest of each object."""
+    def ask(path, body):
+        request = urllib.request.Request(ETCD + path, json.dumps(body).encode(), {"Content-Type": "application/json"})
+        return json.load(urllib.request.build_opener(urllib.request.ProxyHandler({})).open(request, timeout=20))
+
+    ask("/v3/kv/compaction", {"revision": ask("/v3/kv/range", {"key": "AA=="})["header"]["revision"], "physical": True})
+
+
+def restart(bed):
+    """Of the API server. up.sh starts what does not run: the old one has to have ended."""
+    status = pathlib.Path(f"/proc/{bed.apiserver()}/stat")
+    os.kill(bed.apiserver(), signal.SIGKILL)
+    daemon.eventually(lambda: not status.exists() or status.read_text().rpartition(") ")[2][0] == "Z", 20)
+    bed.up("node")
+
+
+def forgotten(scene):
+    """tautd hangs, and the API server begins anew; the versions from which tautd would go on are gone then."""
+    stage, bed, tautd = scene.stage, scene.bed, scene.tautd
+    count = lambda name: metric(tautd, f"tautd_kubernetes_{name}")  # noqa: E731
+    lists, orders = count("lists_total"), count("orders")
+    limit = limit_of(bed.pods("late")[0])
+    os.kill(tautd.popen.pid, signal.SIGSTOP)
+    try:
+        restart(bed)  # tautd's watches end with what was sent until now
+        bed.kubectl("delete", "deployment", "pinned")
+        bed.kubectl("delete", "pod", bed.pods("late")[0]["metadata"]["name"])
+        stage.check(daemon.eventually(lambda: [restarts_of(p) for p in bed.pods("late")] == [0], 30), "a pod is created while the webhook hangs",
+                    bed.pods("late"))
+        stage.equal(limit_of(bed.pods("late")[0]), 64, "with what its template says")
+        compact(bed)
+        restart(bed)  # with caches that begin now
+    finally:
+        os.kill(tautd.popen.pid, signal.SIGCONT)
+    stage.check(daemon.eventually(lambda: "watching pods: the watch ended with 410" in tautd.output(), 60),
+                "the API server has forgotten the version of the pods, too", tautd.output()[-600:])
+    stage.check(daemon.eventually(lambda: cgroup_limit(bed.pods("late")[0]) == limit, 60), "the pod gets what is ordered for it, in its cgroup",
+                (bed.pods("late"), tautd.output()[-600:]))
+    known = lambda: len(json.loads(bed.kubectl("get", "pods", "-A", "-o", "json"))["items"])  # noqa: E731
+    stage.check(daemon.eventually(lambda: count("pods") == known(), 30), "those that went meanwhile are gone", (count("pods"), known()))
+    again = count("lists_total") - lists
+    print(f"      {again:.0f} lists; at the start {lists:.0f}")
+    stage.check(0 < again <= lists, "each kind of object was listed at most once more", (lists, again))
+    stage.equal(count("orders"), orders, "all orders hold")
+    stage.check(daemon.eventually(lambda: [d["outcome"] for d in scene.decisions("late")] == ["applied"], 20), "without another decision",
+                scene.decisions("late"))
+
+
+def killed(scene):
+    """Whatever was written when tautd is killed, the pod ends with what was decided, once."""
+    stage, bed = scene.stage, scene.bed
+    pod = lambda: bed.pods("killed")[0]  # noqa: E731
+    name = pod()["metadata"]["name"]
+    scene.set("killed", memory=64)
+    scene.pass_time(2)
+    scene.set("killed", mode="auto")
+    wrong = []
+    # Of each two the first while the API server hangs: what tautd sends is not answered then.
+    delays = (0, 0, 0.01, 0.01, 0.05, 0.05, 0.3, 0.3, 1, 1)
+    for number, delay in enumerate(delays):
+        amount = 72 + 8 * number
+        decided = lambda: [d for d in scene.decisions("killed") if d["after"] == amount * MIB]  # noqa: E731,B023
+        hangs = number % 2 == 0
+        if hangs:
+            os.kill(bed.apiserver(), signal.SIGSTOP)
+        try:
+            scene.set("killed", memory=amount)
+            is_decided = daemon.eventually(decided, 20, 0.002)
+            time.sleep(delay)
+            scene.tautd.kill()
+        finally:
+            os.kill(bed.apiserver(), signal.SIGCONT)
+        if not is_decided:
+            wrong.append(f"{amount} MiB was not decided")
+        found = limit_of(pod())
+        scene.start()
+        scene.pass_time()
+        if not daemon.eventually(lambda: cgroup_limit(pod()) == amount and [d["outcome"] for d in decided()] == ["applied"], 40):  # noqa: B023
+            wrong.append(f"{amount} MiB: {limit_of(pod())} MiB in the pod, {cgroup_limit(pod())} in its cgroup: {decided()}")
+        said = [m for m in scene.events("killed", "LimitSet") if float(re.search(r"-> ([\d.]+) MiB", m)[1]) == amount]
+        if len(said) > 1:
+            wrong.append(f"{amount} MiB: said {len(said)} times")
+        print(f"      killed {delay} s after the decision{', unanswered' * hangs}: the pod had {found} of {amount} MiB, {len(said)} Event", flush=True)
+    stage.check(not wrong, f"after each of {len(delays)} kills the pod has what was decided, once", wrong)
+    stage.equal([d["after"] / MIB for d in reversed(scene.decisions("killed"))], [72 + 8 * i for i in range(len(delays))],
+                "each limit is one decision, and there are no others")
+    scene.pass_time(2)
+    stage.equal(scene.job("killed")["memory"]["owner_limit"] / MIB, 64, "none of them is taken for the owner's limit")
+    stage.equal((pod()["metadata"]["name"], restarts_of(pod())), (name, 0), "and the container runs on")
+    orders = metric(scene.tautd, "tautd_kubernetes_orders")
+    stage.check(orders and orders >= 5, "the orders of the other workloads hold as well", orders)
+    stage.equal({limit_of(p) for p in bed.pods("guarded")}, {64 * 1024}, "so do their limits")
+    stage.equal([len(scene.events(app, "PodEvicted")) for app in ("pair", "guarded", "late")], [2, 2, 0],
+                "and no pod that had its limit was evicted, wherever the scheduler had put it")
+
+
+if __name__ == "__main__":
+    main()
