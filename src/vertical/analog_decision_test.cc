@@ -251,5 +251,200 @@ TEST(SolvePrice, GivesTheNearestEndWhereNoPriceDoes) {
   EXPECT_NEAR(price, 1e4 * job.week_peak, 1e-3 * price);
 }
 
+// Forecasts that are known: P(next day's peak <= the week's peak times each factor), by steps.
+struct Step {
+  double factor, cumulative;
+};
+AnalogCdf Steps(const std::vector<Step>& steps) {
+  AnalogCdf cdf;
+  for (size_t k = 0; k < cdf.at.size(); ++k) {
+    cdf.at[k] = 0;
+    for (const Step& s : steps) {
+      if (TheGrid().Edge(static_cast<int>(k)) >= std::log(s.factor))
+        cdf.at[k] = static_cast<float>(s.cumulative);
+    }
+  }
+  return cdf;
+}
+// Memory's level is 16 MiB, so that sums with it are exact.
+constexpr double kPeak = 1008 * kMiB, kWithLevel = 1024 * kMiB;
+AnalogCase OfPeak() {
+  AnalogCase job;
+  job.week_peak = kPeak;
+  return job;
+}
+// The least limit of the grid that is at least `factor` times the week's peak.
+double OnGrid(double factor) {
+  int k = 0;
+  while (TheGrid().Edge(k) < std::log(factor)) ++k;
+  return kWithLevel * TheGrid().Factor(k) - 16 * kMiB;
+}
+
+// 28 own days are all that are kept; each counts.
+TEST(MixForecast, CountsAllOwnDays) {
+  const std::vector<float> fleet(AnalogGrid::kBins, 1.0F / AnalogGrid::kBins);
+  OwnHistory own;
+  own.size = OwnHistory::kMax;
+  own.bin.fill(50);
+  own.weight.fill(1);
+  const AnalogCdf cdf = MixForecast(std::span<const float, AnalogGrid::kBins>(fleet), own, 4);
+  EXPECT_NEAR(cdf.at[49], 4.0 * 50 / AnalogGrid::kBins / 32, 1e-5);
+  EXPECT_NEAR(cdf.at[50], (4.0 * 51 / AnalogGrid::kBins + 28) / 32, 1e-5);
+}
+
+// A job that always uses the same: its median is its peak, and that is what it gets, today and tomorrow.
+TEST(ChooseLimit, AConstantJobGetsItsPeakAndKeepsIt) {
+  AnalogSettings settings;
+  settings.keep = 0;
+  AnalogCase job = OfPeak();
+  job.floor = kPeak;
+  const AnalogChoice first = ChooseLimit(Steps({{1, 1}}), job, Resource::kMemory, 1e12, settings);
+  EXPECT_EQ(first.limit, kPeak);
+  EXPECT_EQ(first.cost, kPeak);
+  EXPECT_FALSE(first.kept);
+  job.kept_limit = first.limit;
+  const AnalogChoice next = ChooseLimit(Steps({{1, 1}}), job, Resource::kMemory, 1e12, settings);
+  EXPECT_EQ(next.limit, kPeak);
+  EXPECT_TRUE(next.kept);
+}
+
+TEST(ChooseLimit, AnIdleJobKeepsALimitOfNothing) {
+  AnalogCase idle;
+  idle.kept_limit = 0;
+  const AnalogChoice c = ChooseLimit(Steps({{1, 1}}), idle, Resource::kMemory, 1e12, AnalogSettings());
+  EXPECT_EQ(c.limit, 0);
+  EXPECT_TRUE(c.kept);
+}
+
+// What it used on half of yesterday's windows a job gets, though lower would be cheaper and was in force.
+TEST(ChooseLimit, DoesNotKeepWhatIsBelowTheFloor) {
+  AnalogCase job = OfPeak();
+  job.floor = 0.9 * kPeak;
+  job.kept_limit = 0.6 * kPeak;
+  const AnalogChoice c = ChooseLimit(Steps({{0.5, 1}}), job, Resource::kMemory, 1, AnalogSettings());
+  EXPECT_FALSE(c.kept);
+  EXPECT_NEAR(c.limit, OnGrid(0.905), 0.01 * kPeak);
+  EXPECT_GE(c.limit, job.floor);
+}
+
+// Between two limits of the grid, at a cost that is near enough to the best: it may be below the best.
+TEST(ChooseLimit, MayKeepALimitBelowTheBest) {
+  AnalogSettings settings;
+  settings.max_overrun_chance = 0.5;
+  AnalogCase job = OfPeak();
+  job.kept_limit = kWithLevel * std::exp(-0.001) - 16 * kMiB;  // a fifth of the way to the edge below
+  const AnalogChoice c = ChooseLimit(Steps({{1, 1}}), job, Resource::kMemory, 0.1 * kPeak, settings);
+  EXPECT_TRUE(c.kept);
+  EXPECT_NEAR(c.overrun_chance, 0.2, 1e-6);
+  EXPECT_NEAR(c.cost, job.kept_limit + 0.02 * kPeak, 1e-6 * kPeak);
+}
+
+// Where no limit has a chance that is allowed, the highest of the grid is chosen, with its chance and cost.
+TEST(ChooseLimit, IsTheHighestWhereNoneIsAllowed) {
+  AnalogCase job = OfPeak();
+  job.tasks = 4;
+  job.kept_limit = 2 * kPeak;
+  const double price = 8 * kPeak;
+  const AnalogChoice c = ChooseLimit(Steps({{1, 0.75}}), job, Resource::kMemory, price, AnalogSettings());
+  const double highest = kWithLevel * TheGrid().Factor(AnalogGrid::kEdges - 1) - 16 * kMiB;
+  EXPECT_DOUBLE_EQ(c.limit, highest);
+  EXPECT_EQ(c.overrun_chance, 0.25);
+  EXPECT_DOUBLE_EQ(c.cost, highest + price / 4 * 0.25);
+  EXPECT_FALSE(c.kept);
+}
+
+TEST(ChooseForOrder, AnOwnersLimitOfNothingIsOne) {
+  AnalogCase job = OfPeak();
+  const AnalogCdf endless = Steps({{1, 0.98}});
+  EXPECT_GT(ChooseForOrder(endless, job, Resource::kMemory, 0.003, AnalogSettings()).limit, 40 * kPeak);
+  job.owner_limit = 0;
+  EXPECT_EQ(ChooseForOrder(endless, job, Resource::kMemory, 0.003, AnalogSettings()).limit, 1.5 * kPeak);
+}
+
+// One day in five is twice as high as the week before, which a tenth of the days may be: at a low price the least
+// cost would be the week's peak.
+TEST(BoundOf, TheChanceThatIsAllowed) {
+  const AnalogCdf cdf = Steps({{1, 0.8}, {2, 1}});
+  const AnalogSettings settings;
+  const double price = 2 * kPeak;
+  for (const double floor : {0.5 * kPeak, 1.2 * kPeak}) {
+    AnalogCase job = OfPeak();
+    job.floor = floor;
+    const AnalogChoice choice = ChooseLimit(cdf, job, Resource::kMemory, price, settings);
+    EXPECT_DOUBLE_EQ(choice.limit, OnGrid(2));
+    const AnalogBound bound = BoundOf(choice, cdf, job, Resource::kMemory, price, 0.1, settings);
+    EXPECT_EQ(bound.kind, "most_chance") << "the floor alone would not have made it higher than 1.2 times";
+    EXPECT_EQ(bound.what, "a chance of at most 10 %");
+    EXPECT_EQ(bound.free_limit, kPeak);
+    EXPECT_NEAR(bound.free_cost, kPeak + 0.2 * price, 1e-6 * kPeak);
+  }
+}
+
+TEST(BoundOf, TheMedianOfTheLastDay) {
+  const double price = 1.5 * kPeak;
+  for (const double chance : {0.0, 0.25}) {
+    AnalogSettings settings;
+    settings.max_overrun_chance = 0.25;
+    const AnalogCdf cdf = Steps({{1, 1 - chance}, {2, 1}});
+    AnalogCase job = OfPeak();
+    job.floor = 1.2 * kPeak;
+    const AnalogChoice choice = ChooseLimit(cdf, job, Resource::kMemory, price, settings);
+    EXPECT_DOUBLE_EQ(choice.limit, OnGrid(1.2));
+    const AnalogBound bound = BoundOf(choice, cdf, job, Resource::kMemory, price, 0.25, settings);
+    EXPECT_EQ(bound.kind, "median") << "a chance of just what is allowed is allowed";
+    EXPECT_EQ(bound.what, "not below the median usage of the last day");
+    EXPECT_EQ(bound.free_limit, kPeak);
+  }
+}
+
+TEST(BoundOf, NothingBindsTheLeastCostAndWhatIsKept) {
+  const AnalogCdf cdf = Steps({{1, 1}});
+  AnalogCase job = OfPeak();
+  AnalogChoice choice = ChooseLimit(cdf, job, Resource::kMemory, 1e12, AnalogSettings());
+  AnalogBound bound = BoundOf(choice, cdf, job, Resource::kMemory, 1e12, 0.1, AnalogSettings());
+  EXPECT_EQ(bound.kind, "");
+  EXPECT_EQ(bound.free_limit, kPeak);
+  job.kept_limit = 1.05 * kPeak;
+  choice = ChooseLimit(cdf, job, Resource::kMemory, 1e12, AnalogSettings());
+  EXPECT_TRUE(choice.kept);
+  bound = BoundOf(choice, cdf, job, Resource::kMemory, 1e12, 0.1, AnalogSettings());
+  EXPECT_EQ(bound.kind, "");
+  EXPECT_EQ(bound.free_limit, kPeak) << "what it would have been with nothing to keep";
+}
+
+// The ends are 1e-12 and 1e4 times the mean of the owners' limits; of the week's peaks where there is none.
+TEST(SolvePrice, ItsEndsAreSharesOfTheMeanLimit) {
+  std::vector<AnalogCase> jobs(2, OfPeak());
+  jobs[0].owner_limit = 0;
+  jobs[1].owner_limit = 3 * kPeak;
+  const auto solved = [&](const AnalogCdf& cdf) {
+    return SolvePrice(std::vector<AnalogCdf>{cdf, cdf}, jobs, Resource::kMemory, 0.01, AnalogSettings());
+  };
+  EXPECT_NEAR(solved(Steps({{1, 0.6}})) / (1.5e4 * kPeak), 1, 1e-6) << "nothing is dear enough";
+  EXPECT_NEAR(solved(Steps({{1, 1}})) / (1.5e-12 * kPeak), 1, 1e-6) << "no day is over the limit anyway";
+  jobs[1].owner_limit = -1;
+  EXPECT_NEAR(solved(Steps({{1, 0.6}})) / (0.5e4 * kPeak), 1, 1e-6);
+  jobs.assign(2, AnalogCase());
+  EXPECT_NEAR(solved(Steps({{1, 0.6}})) / (1e4 * 16 * kMiB), 1, 1e-6) << "of idle jobs the level stands in";
+}
+
+// Where a price delivers just what was ordered, it is one of these: a quarter of the days may be over, and
+// are.
+TEST(SolvePrice, DeliversAnOrderThatIsMetExactly) {
+  AnalogSettings settings;
+  settings.max_overrun_chance = 0.5;
+  const std::vector<AnalogCdf> cdfs = {Steps({{1, 0.75}, {2, 1}})};
+  const std::vector<AnalogCase> jobs = {OfPeak()};
+  const double price = SolvePrice(cdfs, jobs, Resource::kMemory, 0.25, settings);
+  EXPECT_EQ(ChooseLimit(cdfs[0], jobs[0], Resource::kMemory, price, settings).overrun_chance, 0.25);
+  // The turn, where a quarter of the price is what the limit costs more: the price of a lower order.
+  const double turn = (OnGrid(2) - kPeak) / 0.25;
+  EXPECT_NEAR(SolvePrice(cdfs, jobs, Resource::kMemory, 0.2, settings) / turn, 1, 1e-6);
+  // Of a job whose overruns cost twice the fleet's price, the fleet's is half.
+  std::vector<AnalogCase> dear = jobs;
+  dear[0].price_factor = 2;
+  EXPECT_NEAR(SolvePrice(cdfs, dear, Resource::kMemory, 0.2, settings) / turn, 0.5, 1e-6);
+}
+
 }  // namespace
 }  // namespace taut

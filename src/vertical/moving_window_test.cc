@@ -1,9 +1,15 @@
 // The moving window's statistics against Autopilot (EuroSys'20) §3.2.2 and docs/references.md, A1 to A3.
 #include "vertical/moving_window.h"
 
+#include <array>
 #include <cmath>
+#include <limits>
 #include <map>
+#include <memory>
 #include <string>
+#include <string_view>
+#include <tuple>
+#include <variant>
 #include <vector>
 
 #include "gmock/gmock.h"
@@ -231,6 +237,22 @@ TEST(MovingWindow, OomInjectsASample) {
   }
 }
 
+// The peak's days end with the kill: of one day, the first window is out once a kill has come in the next day's
+// first.
+TEST(MovingWindow, AKillInTheOpenWindowMovesTheDaysOfThePeak) {
+  MovingWindowSettings settings = Immediately();
+  settings.oom_tolerance = OomTolerance::kMinimal;
+  settings.peak_days = 1;
+  MovingWindowRecommender r(Resource::kMemory, settings, OomSettings());
+  r.Observe(MadeSignal(Resource::kMemory, 0, 900 * kMiB));
+  for (int32_t w = 1; w < kWindowsPerDay; ++w) r.Observe(MadeSignal(Resource::kMemory, w, 100 * kMiB));
+  EXPECT_EQ(r.Recommend(WindowId{kWindowsPerDay}), CoverOf(Resource::kMemory, 900 * kMiB));
+  r.ObserveOom({WindowId{kWindowsPerDay - 1}, 0, 100 * kMiB});
+  EXPECT_EQ(r.Recommend(WindowId{kWindowsPerDay}), CoverOf(Resource::kMemory, 900 * kMiB));
+  r.ObserveOom({WindowId{kWindowsPerDay}, 0, 100 * kMiB});
+  EXPECT_EQ(r.Recommend(WindowId{kWindowsPerDay + 1}), CoverOf(Resource::kMemory, 200 * kMiB));
+}
+
 TEST(MovingWindow, ExplainsWithTheStatisticThatItUsed) {
   MovingWindowRecommender r = Memory(OomTolerance::kLow);
   Reason nothing;
@@ -243,6 +265,127 @@ TEST(MovingWindow, ExplainsWithTheStatisticThatItUsed) {
   EXPECT_THAT(reason.sentence, ::testing::HasSubstr("p98"));
   ASSERT_EQ(reason.steps.size(), 1U);
   EXPECT_EQ(reason.steps[0].after, r.Recommend(WindowId{1}));
+}
+
+// Autopilot's defaults for memory: the peak for jobs of few tasks, p98 of the load for those of many. The job's
+// class is of its CPU and changes nothing.
+TEST(MovingWindow, ToleranceBySizeIsLowFromTenTasksOn) {
+  const Grid& grid = Grid::Memory();
+  const Bucket usual = grid.BucketOf(100 * kMiB), rare = grid.BucketOf(200 * kMiB);
+  // The rare usage is 1 % of the load: 0.005 * 2 of 1.01.
+  const MadeSignal made(Resource::kMemory, 0, MadeSignal::AtBuckets{{{usual, 1}, {rare, 0.005}}});
+  for (const JobClass c : {JobClass::kServing, JobClass::kBatch}) {
+    for (const size_t tasks : {1U, 9U, 10U, 11U}) {
+      MovingWindowSettings settings = Immediately();
+      settings.job_class = c;
+      MovingWindowRecommender r(Resource::kMemory, settings, OomSettings());
+      const std::vector<TaskUsage> running(tasks, TaskUsage{0, 1, 1});
+      Signal signal = made;
+      signal.tasks = running;
+      r.Observe(signal);
+      EXPECT_EQ(r.Recommend(WindowId{1}), grid.UpperBound(tasks >= 10 ? usual : rare)) << tasks;
+    }
+  }
+}
+
+TEST(MovingWindow, ExplainsItsHalfLifeInHours) {
+  for (const auto& [resource, hours, unit] :
+       {std::tuple{Resource::kCpu, 12.0, "cores"}, {Resource::kMemory, 48.0, "bytes"}}) {
+    MovingWindowRecommender r(resource, Immediately(), OomSettings());
+    r.Observe(MadeSignal(resource, 0, 5));
+    Reason reason;
+    r.Explain(reason);
+    std::map<std::string, Fact> facts;
+    for (const Fact& f : reason.facts) facts[f.name] = f;
+    EXPECT_EQ(std::get<double>(facts.at("half-life").value), hours);
+    EXPECT_EQ(std::get<double>(facts.at("windows seen").value), 1);
+    EXPECT_EQ(std::get<double>(facts.at("raw statistic").value), r.Recommend(WindowId{1}));
+    EXPECT_EQ(facts.at("raw statistic").unit, unit);
+    EXPECT_THAT(reason.sentence, ::testing::EndsWith(hours == 12 ? "in 12 hours." : "in 48 hours."));
+  }
+}
+
+// Object and heap: a recommender that has seen nothing has no heap.
+TEST(MovingWindow, CountsTheBytesOfItsState) {
+  MovingWindowRecommender r = Memory(OomTolerance::kMinimal);
+  EXPECT_EQ(r.state_bytes(), sizeof(r));
+  for (int i = 0; i < 20; ++i) r.Observe(MadeSignal(Resource::kMemory, i, (1000 - 40 * i) * kMiB));
+  DecayingHistogram histogram(Grid::Memory(), 48 * kHour);
+  SlidingMax peak;
+  for (int i = 0; i < 20; ++i) {
+    histogram.Add((1000 - 40 * i) * kMiB, 1, 300 * i);
+    peak.Add(i, Grid::Memory().BucketOf((1000 - 40 * i) * kMiB));
+  }
+  EXPECT_EQ(r.state_bytes() - sizeof(r),
+            histogram.state_bytes() - sizeof(histogram) + peak.state_bytes() - sizeof(peak));
+}
+
+std::string Saved(const MovingWindowRecommender& r) {
+  std::string bytes;
+  ByteWriter out(&bytes);
+  r.Save(out);
+  return bytes;
+}
+
+// Whatever the statistic, a recommender that is lost and loaded at any hour recommends what one recommends that
+// runs on: also before its minimum history is over, and as peaks leave the days that count.
+TEST(MovingWindow, GoesOnFromACheckpoint) {
+  for (const Resource resource : {Resource::kCpu, Resource::kMemory}) {
+    for (const int variant : {0, 1, 2}) {
+      MovingWindowSettings settings;
+      settings.job_class = static_cast<JobClass>(variant);
+      settings.oom_tolerance = std::array{OomTolerance::kMinimal, OomTolerance::kIntermediate,
+                                          OomTolerance::kBySize}[static_cast<size_t>(variant)];
+      settings.peak_days = 2;
+      MovingWindowRecommender straight(resource, settings, OomSettings());
+      auto broken = std::make_unique<MovingWindowRecommender>(straight);
+      const double unit = resource == Resource::kCpu ? 1 : 100 * kMiB;
+      for (int32_t i = 0; i < 4 * kWindowsPerDay; i += 12) {
+        const double usage = unit * (2 - i / (4.0 * kWindowsPerDay));
+        const std::vector<TaskUsage> tasks(i % 24 == 0 ? 12 : 9,
+                                           {0, static_cast<float>(usage), static_cast<float>(usage)});
+        const MadeSignal signal(resource, 1000 + i, tasks);
+        straight.Observe(signal);
+        broken->Observe(signal);
+        const std::string bytes = Saved(*broken);
+        broken = std::make_unique<MovingWindowRecommender>(resource, settings, OomSettings());
+        ByteReader in(bytes);
+        ASSERT_TRUE(broken->Load(in).ok());
+        ASSERT_EQ(in.remaining(), 0U);
+        ASSERT_EQ(Saved(*broken), bytes);
+        ASSERT_EQ(broken->Recommend(WindowId{1001 + i}), straight.Recommend(WindowId{1001 + i})) << i;
+      }
+      EXPECT_TRUE(straight.Recommend(WindowId{1000 + 4 * kWindowsPerDay}).has_value());
+    }
+  }
+}
+
+TEST(MovingWindow, RefusesACheckpointThatCannotBeOne) {
+  MovingWindowRecommender r = Cpu(JobClass::kBatch);
+  r.Observe(MadeSignal(Resource::kCpu, 7, 1.5));
+  const std::string bytes = Saved(r);
+  for (size_t cut = 0; cut < bytes.size(); ++cut) {
+    MovingWindowRecommender other = Cpu(JobClass::kBatch);
+    ByteReader in(std::string_view(bytes).substr(0, cut));
+    EXPECT_FALSE(other.Load(in).ok()) << cut;
+  }
+  // At the end are the first window, the last, and their number; before these the peak (none: a byte) and the
+  // average with its sum, weight and window.
+  constexpr size_t kFirst = 12, kLast = 8, kSum = 12 + 1 + 20;
+  const auto with = [&](size_t from_the_end, auto value) {
+    std::string damaged = bytes;
+    damaged.replace(bytes.size() - from_the_end, sizeof(value), reinterpret_cast<const char*>(&value),
+                    sizeof(value));
+    MovingWindowRecommender other = Cpu(JobClass::kBatch);
+    ByteReader in(damaged);
+    return other.Load(in);
+  };
+  EXPECT_TRUE(with(kFirst, int32_t{6}).ok());
+  EXPECT_TRUE(with(kLast, int32_t{8}).ok());
+  EXPECT_TRUE(with(kSum, 2.5).ok());
+  EXPECT_EQ(with(kFirst, INT32_MIN).code(), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(with(kLast, INT32_MAX).code(), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(with(kSum, std::numeric_limits<double>::quiet_NaN()).code(), absl::StatusCode::kDataLoss);
 }
 
 }  // namespace
