@@ -43,6 +43,16 @@ TEST(HpaMetrics, ValuesOfEachTaskAndOfAllAsPublished) {
     EXPECT_EQ(ProposeHpaValue(c.current, c.ready, c.value, c.target, 0.1), c.count) << c.what;
 }
 
+// abs(1 - ratio) <= tolerance keeps the count, as published: at the edges too.
+TEST(HpaMetrics, TheToleranceIncludesItsEdges) {
+  for (const double value : {150.0, 450.0}) {
+    EXPECT_EQ(ProposeHpaAverageValue(10, value, 30, 0.5), 10) << value;
+    EXPECT_EQ(ProposeHpaValue(10, 10, value, 300, 0.5), 10) << value;
+  }
+  EXPECT_EQ(ProposeHpaAverageValue(10, 149, 30, 0.5), 5);
+  EXPECT_EQ(ProposeHpaAverageValue(10, 451, 30, 0.5), 16);
+}
+
 struct Metered {
   explicit Metered(const char* metrics) {
     settings.signals = kSignals;
@@ -164,6 +174,12 @@ TEST(HpaMetrics, AreOneLine) {
         << text;
     EXPECT_EQ(HpaMetricsText(read), "cpu 75%; lag 1000 per task");
   }
+  EXPECT_TRUE(ParseHpaMetrics("lag 1e300", kSignals, read).ok());
+  EXPECT_FALSE(ParseHpaMetrics("lag 1e301", kSignals, read).ok());
+  EXPECT_TRUE(ParseHpaMetrics("lag 1;lag 2;lag 3;lag 4;lag 5;lag 6;lag 7;lag 8", kSignals, read).ok());
+  EXPECT_EQ(
+      ParseHpaMetrics("lag 1;lag 2;lag 3;lag 4;lag 5;lag 6;lag 7;lag 8;lag 9", kSignals, read).message(),
+      "9 metrics: expected at most 8");
   EXPECT_THAT(
       std::string(ParseHpaMetrics("laag 5", kSignals, read).message()),
       HasSubstr(

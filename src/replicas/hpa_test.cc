@@ -194,6 +194,18 @@ TEST(HpaRates, AreOneLine) {
             "up to 30m, as in \"max of 100% per 15s; 4 pods per 15s\"; or \"disabled\"");
 }
 
+TEST(HpaRates, AreTenOfAMillionAtMost) {
+  HpaDirection read;
+  EXPECT_TRUE(ParseHpaRates("1000000 pods per 30m", read).ok());
+  EXPECT_FALSE(ParseHpaRates("1000001 pods per 30m", read).ok());
+  EXPECT_FALSE(ParseHpaRates("1 pods per 1801s", read).ok());
+  std::string ten = "1 pods per 1s";
+  for (int i = 2; i <= 10; ++i) ten += "; 1 pods per 1s";
+  EXPECT_TRUE(ParseHpaRates(ten, read).ok());
+  EXPECT_EQ(read.rates.size(), 10U);
+  EXPECT_EQ(ParseHpaRates(ten + "; 1 pods per 1s", read).message(), "11 rates: expected at most 10");
+}
+
 TEST(Hpa, AddsAndRemovesTasksAsFastAsItsRatesSay) {
   ReplicaSettings s;
   ASSERT_TRUE(SetReplicaSetting("hpa.up", "min of 100% per 1m; 3 pods per 2m", s).ok());
