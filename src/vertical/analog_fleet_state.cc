@@ -7,8 +7,8 @@
 namespace taut {
 namespace {
 
-// 1: jobs without their number of tasks.
-constexpr uint8_t kVersion = 2;
+// 1: jobs without their number of tasks; 2: without their factors of the price.
+constexpr uint8_t kVersion = 3;
 
 void SaveCase(const AnalogCase& job, ByteWriter& out) {
   for (const float f : job.features) out.Put(f);
@@ -17,7 +17,9 @@ void SaveCase(const AnalogCase& job, ByteWriter& out) {
     out.Put(job.own.bin[i]);
     out.Put(job.own.weight[i]);
   }
-  for (const double v : {job.week_peak, job.floor, job.kept_limit, job.owner_limit, job.tasks}) out.Put(v);
+  for (const double v :
+       {job.week_peak, job.floor, job.kept_limit, job.owner_limit, job.tasks, job.price_factor})
+    out.Put(v);
 }
 
 bool LoadCase(ByteReader& in, uint8_t version, AnalogCase& job) {
@@ -34,8 +36,9 @@ bool LoadCase(ByteReader& in, uint8_t version, AnalogCase& job) {
     if (!std::isfinite(*v)) return false;
   }
   if (version >= 2) job.tasks = in.Get<double>();
+  if (version >= 3) job.price_factor = in.Get<double>();
   return IsStoredAmount(job.week_peak) && IsStoredAmount(job.floor) && IsStoredAmount(job.tasks) &&
-         job.tasks >= 1;
+         job.tasks >= 1 && IsStoredAmount(job.price_factor) && job.price_factor > 0;
 }
 
 }  // namespace

@@ -10,57 +10,12 @@
 #include "gtest/gtest.h"
 #include "model/units.h"
 #include "vertical/analogs.h"
+#include "vertical/flat_fleet_fixture.h"
 #include "vertical/made_signal.h"
 #include "vertical/wrappers.h"
 
 namespace taut {
 namespace {
-
-constexpr double kUsual = 1000 * kMiB;
-constexpr int32_t kFirst = 8;   // the job's first day; the fleet is ready
-constexpr double kDear = 1e11;  // more would make dear what floats leave of a chance of 0
-
-AnalogSettings AtPrice(double price) {
-  AnalogSettings s;
-  s.memory_price_bytes = price;
-  s.cpu_price_cores = price / 1e9;
-  return s;
-}
-
-// A fleet of jobs whose every day is as high as the week before: a job's limit is its week's peak.
-AnalogFleet FlatFleet(Resource r, const AnalogSettings& settings, double owner_limit = kUsual) {
-  AnalogFleet fleet(r, settings);
-  for (int32_t day = 0; day < kFirst; ++day) {
-    FleetRows rows(50);
-    for (FleetRow& row : rows) {
-      row.lesson = FleetLesson{.features = {}, .outcome = 0};
-      row.tomorrow.owner_limit = owner_limit;
-    }
-    fleet.CloseDay(day, rows);
-  }
-  EXPECT_TRUE(fleet.ready());
-  return fleet;
-}
-
-void Use(AnalogsRecommender& r, int32_t window, double usage, uint32_t tasks = 1,
-         std::optional<double> owner = {}, Resource resource = Resource::kMemory) {
-  std::vector<TaskUsage> all;
-  for (uint32_t t = 0; t < tasks; ++t)
-    all.push_back({t, static_cast<float>(usage), static_cast<float>(usage)});
-  r.Observe(MadeSignal(resource, window, all, owner));
-}
-
-// The first day, under the owner's limit; then the next begins, and the first window of it is returned.
-int32_t LiveFirstDay(AnalogsRecommender& r, double usual = kUsual, uint32_t tasks = 1,
-                     std::optional<double> owner = {}, Resource resource = Resource::kMemory) {
-  FleetRows rows;
-  r.StartDay(kFirst);
-  for (int32_t i = 0; i < 5; ++i)
-    Use(r, kFirst * kWindowsPerDay + i, i == 0 ? usual : usual / 2, tasks, owner, resource);
-  r.EndDay(kFirst, rows);
-  r.StartDay(kFirst + 1);
-  return (kFirst + 1) * kWindowsPerDay;
-}
 
 struct Warned {
   int32_t window = 1;  // of the day, for which the raise would be
@@ -71,7 +26,7 @@ struct Warned {
 };
 
 bool IsRaised(const Warned& w, double price) {
-  const AnalogFleet fleet = FlatFleet(Resource::kMemory, AtPrice(price), w.mean_limit);
+  const AnalogFleet fleet = FlatFleet(Resource::kMemory, AnalogsAtPrice(price), w.mean_limit);
   AnalogsRecommender r(fleet, nullptr, OomSettings());
   int32_t start = LiveFirstDay(r, kUsual, w.tasks);
   for (int day = 0; day < w.warned_days; ++day, start += kWindowsPerDay) {
@@ -115,7 +70,7 @@ TEST(AnalogsReact, ARaiseIsMadeWhereItCostsLessThanTheWarningIsWorth) {
 }
 
 TEST(AnalogsReact, CloseUnderTheOwnersLimitNothingIsRaised) {
-  const AnalogFleet fleet = FlatFleet(Resource::kMemory, AtPrice(kDear));
+  const AnalogFleet fleet = FlatFleet(Resource::kMemory, AnalogsAtPrice(kDear));
   const auto limit = [&](double usage, std::optional<double> owner) {
     AnalogsRecommender r(fleet, nullptr, OomSettings());
     const int32_t start = LiveFirstDay(r, kUsual, 1, owner);
@@ -155,7 +110,7 @@ class RaisedDay {
 };
 
 TEST(AnalogsReact, ARaiseFallsAfterSixHoursUnlessUsageComesCloseAgain) {
-  const AnalogFleet fleet = FlatFleet(Resource::kMemory, AtPrice(kDear));
+  const AnalogFleet fleet = FlatFleet(Resource::kMemory, AnalogsAtPrice(kDear));
   RaisedDay calm(fleet);
   EXPECT_NEAR(calm.After(10, 0.9), 1.44, 1e-6);
   EXPECT_NEAR(calm.After(81, 0.79), 1.44, 1e-6);
@@ -175,7 +130,7 @@ TEST(AnalogsReact, ARaiseFallsAfterSixHoursUnlessUsageComesCloseAgain) {
 
 // A raise that is in force at the end of the day is the limit that a lower one must be worth a change from.
 TEST(AnalogsReact, TheNextDecisionMayKeepARaise) {
-  AnalogSettings settings = AtPrice(kDear);
+  AnalogSettings settings = AnalogsAtPrice(kDear);
   settings.keep = 0.5;
   const AnalogFleet fleet = FlatFleet(Resource::kMemory, settings);
   RaisedDay held(fleet);
@@ -189,7 +144,7 @@ TEST(AnalogsReact, TheNextDecisionMayKeepARaise) {
 }
 
 TEST(AnalogsReact, CpuIsRaisedByTheRatioAloneAndTwiceWhereItStillRises) {
-  const AnalogFleet fleet = FlatFleet(Resource::kCpu, AtPrice(kDear), 2);
+  const AnalogFleet fleet = FlatFleet(Resource::kCpu, AnalogsAtPrice(kDear), 2);
   AnalogsRecommender r(fleet, nullptr, OomSettings());
   const int32_t start = LiveFirstDay(r, 2, 1, {}, Resource::kCpu);
   EXPECT_NEAR(*r.Recommend(WindowId{start}), 2, 1e-6);
@@ -213,7 +168,7 @@ TEST(AnalogsReact, CpuIsRaisedByTheRatioAloneAndTwiceWhereItStillRises) {
 
 // Over a limit that others have raised is over; under it, though over its own, is not.
 TEST(AnalogsReact, AnOverrunIsOneOfTheLimitInForce) {
-  const AnalogFleet fleet = FlatFleet(Resource::kMemory, AtPrice(kDear));
+  const AnalogFleet fleet = FlatFleet(Resource::kMemory, AnalogsAtPrice(kDear));
   for (const bool held : {false, true}) {
     AnalogsRecommender r(fleet, nullptr, OomSettings());
     const int32_t start = LiveFirstDay(r);
@@ -232,7 +187,7 @@ TEST(AnalogsReact, AnOverrunIsOneOfTheLimitInForce) {
 }
 
 TEST(AnalogsReact, AKillCountsAsAnOverrunByWhatWasNeeded) {
-  const AnalogFleet fleet = FlatFleet(Resource::kMemory, AtPrice(kDear));
+  const AnalogFleet fleet = FlatFleet(Resource::kMemory, AnalogsAtPrice(kDear));
   AnalogsRecommender r(fleet, nullptr, OomSettings());
   const int32_t start = LiveFirstDay(r);
   Use(r, start, kUsual / 2);
@@ -249,7 +204,7 @@ TEST(AnalogsReact, AKillCountsAsAnOverrunByWhatWasNeeded) {
 
 // A job's own days weigh less the longer ago they were, and each stands where its peak was against the week's.
 TEST(AnalogsReact, OwnDaysFade) {
-  const AnalogFleet fleet = FlatFleet(Resource::kMemory, AtPrice(kDear));
+  const AnalogFleet fleet = FlatFleet(Resource::kMemory, AnalogsAtPrice(kDear));
   AnalogsRecommender r(fleet, nullptr, OomSettings());
   (void)LiveFirstDay(r);
   FleetRows rows;
@@ -274,7 +229,7 @@ TEST(AnalogsReact, OwnDaysFade) {
 }
 
 TEST(AnalogsReact, ExplainsALimitAtTheWeeksPeak) {
-  const AnalogFleet fleet = FlatFleet(Resource::kMemory, AtPrice(kDear));
+  const AnalogFleet fleet = FlatFleet(Resource::kMemory, AnalogsAtPrice(kDear));
   AnalogsRecommender r(fleet, nullptr, OomSettings());
   (void)r.Recommend(WindowId{LiveFirstDay(r)});
   Reason reason;
@@ -288,7 +243,7 @@ TEST(AnalogsReact, ExplainsALimitAtTheWeeksPeak) {
 
 // What the fleet learns of a day's first warning.
 TEST(AnalogsReact, AWarningComesTrueWithinSixHours) {
-  const AnalogFleet fleet = FlatFleet(Resource::kMemory, AtPrice(kDear));
+  const AnalogFleet fleet = FlatFleet(Resource::kMemory, AnalogsAtPrice(kDear));
   using Day = std::vector<std::pair<int32_t, double>>;  // window of the day, usage of kUsual
   const auto learnt = [&](const Day& day) {
     AnalogsRecommender r(fleet, nullptr, OomSettings());
