@@ -88,5 +88,26 @@ TEST(AnalogFleetState, PricedJobsKeepTheirFactors) {
   EXPECT_EQ(loaded.price(), fleet.price());
 }
 
+// The setting of the seed is that of the forests too: one seed, one forest.
+TEST(AnalogFleetState, AnotherSeedTrainsAnotherForest) {
+  const auto forest = [](uint64_t seed) {
+    AnalogSettings settings = AnalogsAtPrice(kDear);
+    settings.seed = seed;
+    AnalogFleet fleet(Resource::kMemory, settings);
+    for (int32_t day = 0; day < kFirst; ++day) {
+      FleetRows rows(60);
+      for (size_t i = 0; i < rows.size(); ++i)
+        rows[i].lesson = FleetLesson{.features = {}, .outcome = 0.01F * static_cast<float>(i)};
+      fleet.CloseDay(day, rows);
+    }
+    std::string bytes;
+    ByteWriter out(&bytes);
+    fleet.forest().Save(out);
+    return bytes;
+  };
+  EXPECT_EQ(forest(1), forest(1));
+  EXPECT_NE(forest(1), forest(2));
+}
+
 }  // namespace
 }  // namespace taut

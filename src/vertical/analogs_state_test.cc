@@ -175,6 +175,18 @@ TEST(AnalogsState, TheFallbackGoesAlong) {
   }
 }
 
+// A new job's fallback that no checkpoint has asked for is released as its first day begins.
+TEST(AnalogsState, ASpareFallbackIsReleased) {
+  const EnsembleConfig config{EnsembleSettings()};
+  const AnalogFleet ready = FlatFleet(Resource::kMemory, AnalogsAtPrice(kDear));
+  AnalogsRecommender r(ready, std::make_unique<EnsembleRecommender>(Resource::kMemory, config, OomSettings()),
+                       OomSettings());
+  const AnalogsRecommender without(ready, nullptr, OomSettings());
+  EXPECT_GT(r.state_bytes(), without.state_bytes());
+  r.StartDay(kFirst);
+  EXPECT_EQ(r.state_bytes(), without.state_bytes());
+}
+
 // The bytes of a decided job, from the flags on, by what they are.
 enum Offset : size_t {
   kFlags = 0,
@@ -387,6 +399,22 @@ TEST(AnalogsState, AskingAgainRaisesNoFurther) {
   for (int i = 0; i < 3; ++i)
     EXPECT_NEAR(*r.Recommend(WindowId{start + 1}), 1.8 * kUsual, 1e-6 * kUsual) << i;
   EXPECT_NEAR(*r.Recommend(WindowId{start + 2}), 1.8 * kUsual, 1e-6 * kUsual);
+}
+
+// One raise a day, also if the evening's usage has raised the day's first limit.
+TEST(AnalogsState, TheFirstWindowsRaiseIsTheDays) {
+  const AnalogFleet fleet = FlatFleet(Resource::kMemory, AnalogsAtPrice(kDear));
+  AnalogsRecommender r(fleet, nullptr, OomSettings());
+  const int32_t start = LiveFirstDay(r) + kWindowsPerDay;
+  Use(r, start - 1, 0.9 * kUsual);
+  FleetRows rows;
+  r.EndDay(kFirst + 1, rows);
+  r.StartDay(kFirst + 2);
+  EXPECT_NEAR(*r.Recommend(WindowId{start}), 1.44 * kUsual, 1);
+  Use(r, start + 72, 0.5 * kUsual);
+  EXPECT_NEAR(*r.Recommend(WindowId{start + 73}), kUsual, 1);
+  Use(r, start + 80, 0.9 * kUsual);
+  EXPECT_NEAR(*r.Recommend(WindowId{start + 81}), kUsual, 1);
 }
 
 // An overrun in a day's last window raises the next day's limit once: overruns of before the decision do not

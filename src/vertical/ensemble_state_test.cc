@@ -225,5 +225,109 @@ TEST(EnsembleState, ExplainsWithTheMeanCostOfAWindow) {
   }
 }
 
+// (6) of two limits at the same cost: half of the samples above the lower is as dear as half below the higher.
+TEST(EnsembleState, OfLimitsAtTheSameCostTheLeastIsTaken) {
+  EnsembleSettings s = ThreeRates();
+  s.half_lives_s = {6 * kHour};
+  s.margins = {0};
+  s.cost = EnsembleCost::kPaper;
+  s.w_over = 1;
+  const EnsembleConfig config(s);
+  EnsembleRecommender r(Resource::kMemory, config, OomSettings());
+  r.Observe(MadeSignal(Resource::kMemory, 0, MadeSignal::AtBuckets{{{100, 1}, {180, 1}}}));
+  EXPECT_EQ(r.Recommend(WindowId{1}), Grid::Memory().UpperBound(100));
+}
+
+EnsembleSettings OneRate() {
+  EnsembleSettings s = ThreeRates();
+  s.half_lives_s = {168 * kHour};
+  s.cost = EnsembleCost::kPaper;
+  s.w_over = 1000;
+  s.score_half_life_s = 300;  // a window's cost is half of what counts
+  return s;
+}
+// Windows with all usage at bucket 100.
+void ObserveAt100(EnsembleRecommender& r, int32_t windows) {
+  for (int32_t w = 0; w < windows; ++w)
+    r.Observe(MadeSignal(Resource::kMemory, w, MadeSignal::AtBuckets{{{100, 1}}}));
+}
+const double kAt100 = Grid::Memory().UpperBound(100);
+
+// (6) of a limit that costs as much as the best: the one in force stays. Without a price of slack the highest
+// costs as much as the one below, long after it was needed.
+TEST(EnsembleState, OfLimitsAtTheSameCostTheOneInForceStays) {
+  EnsembleSettings s = OneRate();
+  s.half_lives_s = {1 * kHour};
+  s.margins = {0};
+  s.w_under = 0;
+  s.w_limit_change = 0;
+  const EnsembleConfig config(s);
+  EnsembleRecommender r(Resource::kMemory, config, OomSettings());
+  r.Observe(MadeSignal(Resource::kMemory, 0, MadeSignal::AtBuckets{{{180, 1}}}));
+  for (int32_t w = 1; w < 1000; ++w)
+    r.Observe(MadeSignal(Resource::kMemory, w, MadeSignal::AtBuckets{{{100, 1}}}));
+  EXPECT_EQ(r.Recommend(WindowId{1000}), Grid::Memory().UpperBound(180));
+}
+
+// The lowest bucket is a limit as any other: it stays where a change is dearer than the overruns.
+TEST(EnsembleState, TheLowestLimitStaysToo) {
+  EnsembleSettings s = OneRate();
+  s.margins = {0};
+  s.w_over = 1;
+  s.w_limit_change = 10;
+  const EnsembleConfig config(s);
+  EnsembleRecommender r(Resource::kMemory, config, OomSettings());
+  r.Observe(MadeSignal(Resource::kMemory, 0, MadeSignal::AtBuckets{{{0, 1}}}));
+  for (int32_t w = 1; w < 5; ++w)
+    r.Observe(MadeSignal(Resource::kMemory, w, MadeSignal::AtBuckets{{{100, 1}}}));
+  EXPECT_EQ(r.Recommend(WindowId{5}), Grid::Memory().UpperBound(0));
+}
+
+// (9), A13: two models at the same cost, neither in charge: the smaller change of the limit. Bucket 101 is 4.4 %
+// above 100, so that a margin of 5 % covers it as well as one of 15 %.
+TEST(EnsembleState, OfModelsAtTheSameCostTheNearerLimitIsTaken) {
+  EnsembleSettings s = OneRate();
+  s.margins = {0, 0.15, 0.05};
+  s.w_limit_change = 100;
+  const EnsembleConfig config(s);
+  EnsembleRecommender r(Resource::kMemory, config, OomSettings());
+  ObserveAt100(r, 100);
+  EXPECT_EQ(r.Recommend(WindowId{100}), kAt100);
+  r.Observe(MadeSignal(Resource::kMemory, 100, MadeSignal::AtBuckets{{{100, 1}, {101, 1}}}));
+  EXPECT_DOUBLE_EQ(r.Recommend(WindowId{101}).value(), 1.05 * kAt100);
+}
+
+// The model in charge has cost 1.5 a window lately, half of 2 and a quarter of 2, and the other 1: not enough
+// less for a change at 2.5.
+TEST(EnsembleState, SaysWhyAModelStaysInCharge) {
+  EnsembleSettings s = OneRate();
+  s.margins = {0, 0.05};
+  s.w_limit_change = 2;
+  s.w_model_change = 0.5;
+  const EnsembleConfig config(s);
+  EnsembleRecommender r(Resource::kMemory, config, OomSettings());
+  ObserveAt100(r, 100);
+  for (int32_t w = 100; w < 102; ++w)
+    r.Observe(MadeSignal(Resource::kMemory, w, MadeSignal::AtBuckets{{{100, 0.998}, {101, 0.002}}}));
+  EXPECT_EQ(r.Recommend(WindowId{102}), kAt100);
+  Reason reason;
+  r.Explain(reason);
+  EXPECT_THAT(reason.sentence,
+              ::testing::HasSubstr("stays in charge: the best other has cost 0.5 a window less"));
+  EXPECT_THAT(reason.sentence, ::testing::EndsWith("changing over is priced at up to 2.5."));
+}
+
+// Of nine models the eight that cost least are shown; the one in charge is among them.
+TEST(EnsembleState, ShowsEightModels) {
+  const EnsembleConfig config(ThreeRates());
+  EnsembleRecommender r(Resource::kMemory, config, OomSettings());
+  for (int32_t w = 0; w < 50; ++w) r.Observe(MadeSignal(Resource::kMemory, w, 1000 * kMiB));
+  Reason reason;
+  r.Explain(reason);
+  ASSERT_EQ(reason.candidates.size(), 8U);
+  EXPECT_TRUE(reason.candidates[0].chosen);
+  for (size_t i = 1; i < 8; ++i) EXPECT_GE(reason.candidates[i].cost, reason.candidates[i - 1].cost) << i;
+}
+
 }  // namespace
 }  // namespace taut
