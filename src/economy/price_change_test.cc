@@ -59,9 +59,9 @@ TEST(PriceChanges, NeighboursWithOneChangeAreOne) {
   Pricing before = PricingBefore(), after = PricingBefore();
   before.sheet.tiers[0].prices[1].per_core_hour = {40'000};
   after.sheet.tiers[0].prices = {{kAlways, {60'000}, {5'000}}};
-  EXPECT_THAT(
-      ChangesBefore(before, after, kChangedAt),
-      ElementsAre(PriceChange{kAlways, kChangedAt, "tier production: 0.06 per core-hour, was 0.04 per core-hour"}));
+  EXPECT_THAT(ChangesBefore(before, after, kChangedAt),
+              ElementsAre(PriceChange{kAlways, kChangedAt,
+                                      "tier production: 0.06 per core-hour, was 0.04 per core-hour"}));
 }
 
 TEST(PriceChanges, ARenamedTierShowsBothPrices) {
@@ -83,12 +83,13 @@ TEST(PriceChanges, RulesPoolAndCurrencyCountForAllTimes) {
   after.tier_rules = {{"batch/*", std::nullopt, std::nullopt, 0}};
   after.group_rules = {{"shop*", "retail"}};
   after.pool = PoolPrices{10, 0, {}, CostSharing::kPlatform};
-  EXPECT_THAT(ChangesBefore(PricingBefore(), after, kChangedAt),
-              ElementsAre(PriceChange{kAlways, kChangedAt, "in EUR, was in USD"},
-                          PriceChange{kAlways, kChangedAt, "tier production: charged by usage, was by reservation"},
-                          PriceChange{kAlways, kChangedAt, "jobs find their tier by other rules"},
-                          PriceChange{kAlways, kChangedAt, "jobs find their group by other rules"},
-                          PriceChange{kAlways, kChangedAt, "the pool has another capacity or cost"}));
+  EXPECT_THAT(
+      ChangesBefore(PricingBefore(), after, kChangedAt),
+      ElementsAre(PriceChange{kAlways, kChangedAt, "in EUR, was in USD"},
+                  PriceChange{kAlways, kChangedAt, "tier production: charged by usage, was by reservation"},
+                  PriceChange{kAlways, kChangedAt, "jobs find their tier by other rules"},
+                  PriceChange{kAlways, kChangedAt, "jobs find their group by other rules"},
+                  PriceChange{kAlways, kChangedAt, "the pool has another capacity or cost"}));
 }
 
 }  // namespace

@@ -210,7 +210,8 @@ absl::StatusOr<ReplicaSchedule::Rule> ReplicaSchedule::ParseRule(std::string_vie
     *count = NumberOf(number, 0, kMostScheduledTasks);
     if (!count->has_value()) {
       return absl::InvalidArgumentError(StrCat("invalid ", kWords[static_cast<size_t>(at)], " \"", number,
-                                               "\": expected a whole number from 0 to ", kMostScheduledTasks));
+                                               "\": expected a whole number from 0 to ",
+                                               kMostScheduledTasks));
     }
   }
   if (rule.min.has_value() && rule.max.has_value() && *rule.min > *rule.max)
