@@ -12,7 +12,7 @@ namespace {
 using testing::HasSubstr;
 
 constexpr ChargeRule kRules[] = {ChargeRule::kReservation, ChargeRule::kUsage, ChargeRule::kUsageSlackTax,
-                               ChargeRule::kMaxRequestUsage, ChargeRule::kPeak};
+                                 ChargeRule::kMaxRequestUsage, ChargeRule::kPeak};
 
 std::vector<UsageEntry> EntriesOf(const BillCase& c, const JobBill& job) {
   std::vector<UsageEntry> out;
