@@ -41,7 +41,7 @@ set(program_pch taut_pch)
 set(program_rooms api capacity cli machines report)
 # Rooms and programs that read options, call and print.
 set(calling_options -O1)
-set(calling_rooms actuate backfill capacity cli config oidc quota report)
+set(calling_rooms actuate cli config report)
 if(TAUT_SANITIZE)
   set(calling_options "")
   set(plain_options -O0)
