@@ -289,8 +289,8 @@ const DaemonSetting kDaemonSettings[] = {
      0, TAUT_FIELD(kubernetes.events)},
     {"kubernetes.status_annotations",
      "write the annotation tautline.dev/status of workloads, and of custom resources that own pods where "
-     "tautd may "
-     "patch them: what is recommended for each container and why, in one line, at most once in 10 minutes",
+     "tautd may patch them: what is recommended for each container and why, in one line, at most once in 10 "
+     "minutes",
      kPlain, 0, 0, TAUT_FIELD(kubernetes.status_annotations)},
     {"kubernetes.scale", "with actuator.kind kubernetes, set numbers of replicas through /scale", kPlain, 0,
      0, TAUT_FIELD(kubernetes.scale)},
