@@ -120,7 +120,7 @@ def filled(stage):
     Prometheus.slow_from = time.time() - GAP / 2
     tautd = case.start()
     case.check(Prometheus.waits.wait(30), "the gap is being read", tautd)
-    case.check("nothing is stored of the last " in tautd.output(), "the log says so", tautd)
+    case.check(daemon.eventually(lambda: "nothing is stored of the last " in tautd.output(), 20), "the log says so", tautd)
     status = tautd.get("/api/v1/status")
     case.check("a gap, " in status["backfill"]["sentence"], "the status knows of it", tautd)
     case.check(9000 < status["backfill"]["total"] < 13000, "and how long it is", tautd)

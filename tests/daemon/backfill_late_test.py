@@ -169,7 +169,7 @@ def learns(stage):
     decisions = case.tautd.get("/api/v1/decisions")
     Prometheus.go_on.set()
     case.check_read()
-    case.check("history of jobs that appeared later: " in case.tautd.output(), "the log says so")
+    case.check(daemon.eventually(lambda: "history of jobs that appeared later: " in case.tautd.output(), 20), "the log says so")
     # What it needed three days ago is known now.
     case.check(daemon.eventually(lambda: (case.tautd.get(path)["memory"]["would_be"] or 0) > 9e8, 30),
                "its recommender has learnt from it")

@@ -249,7 +249,7 @@ def holds(stage, budgets):
     stage.equal(ask("web").get("end"), "refused", "also right after a restart")
     budgets.enter("unfreeze", "retail")
     stage.check(daemon.eventually(lambda: ask("web").get("state") == "admitted", 20), "and no longer when it may pay again")
-    stage.check("budget_free" in budgets.tautd.output(), "the log says so")
+    stage.check(daemon.eventually(lambda: "budget_free" in budgets.tautd.output(), 20), "the log says so")
 
 
 def bills_of_edited_prices(stage, budgets):
