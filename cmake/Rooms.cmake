@@ -1,11 +1,12 @@
-# taut_room(NAME [FOREIGN_THREADS] [TEST_FILTER f] [DEPS lib...] [TEST_DEPS lib...] [THREADED test...])
+# taut_room(NAME [FOREIGN_THREADS] [WAITS] [TEST_FILTER f] [DEPS lib...] [TEST_DEPS lib...] [THREADED test...])
 #
 # A room is a folder of src/: foo.cc goes into the library taut_NAME, foo_test.cc into the binary
 # NAME_tests (found by ctest), foo_bench.cc into NAME_bench. Which rooms may include which is written in
 # src/LAYERS and checked by tools/check_layers.py. FOREIGN_THREADS: its tests run threads of libraries that
-# ThreadSanitizer cannot see into (gRPC), whose locks it would not know. TEST_FILTER: of its tests, those that ctest
-# runs here and not on a machine of their own. THREADED: those of its tests that run threads, as names of their files
-# without _test.cc: ThreadSanitizer's build has no others of this room (default: all).
+# ThreadSanitizer cannot see into (gRPC), whose locks it would not know. WAITS: its tests wait more than they compute.
+# TEST_FILTER: of its tests, those that ctest runs here and not on a machine of their own. THREADED: those of its tests
+# that run threads, as names of their files without _test.cc: ThreadSanitizer's build has no others of this room
+# (default: all).
 # Two precompiled headers for all rooms: parsing these takes most of the time of compiling a small file.
 file(WRITE ${CMAKE_BINARY_DIR}/pch/empty.cc "")
 function(taut_precompiled name)
@@ -34,8 +35,8 @@ taut_precompiled(taut_test_pch HEADERS ${pch_headers} <gmock/gmock.h> <gtest/gte
 # long: they are compiled without optimisation too.
 set(plain_options "")
 set(plain_pch taut_pch)
-set(plain_rooms actuate agent analysis backfill cgroup config control docker economy ingest json kubernetes live load net
-                node oidc parquet quota replicas rollout sim store wire)
+set(plain_rooms actuate agent analysis backfill cgroup config docker economy json kubernetes load net node oidc parquet
+                quota replicas wire)
 # Rooms that no fuzzer links, and the programs.
 set(program_pch taut_pch)
 set(program_rooms api capacity cli machines report)
@@ -88,7 +89,7 @@ endfunction()
 
 add_custom_target(benchmarks)
 function(taut_room name)
-  cmake_parse_arguments(ROOM "FOREIGN_THREADS" "TEST_FILTER" "DEPS;TEST_DEPS;THREADED" ${ARGN})
+  cmake_parse_arguments(ROOM "FOREIGN_THREADS;WAITS" "TEST_FILTER" "DEPS;TEST_DEPS;THREADED" ${ARGN})
   file(GLOB all CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
   set(sources ${all})
   list(FILTER sources EXCLUDE REGEX "_(test|bench)\\.cc$")
@@ -139,6 +140,9 @@ function(taut_room name)
       set(filter)
       if(ROOM_TEST_FILTER)
         set(filter --gtest_filter=${ROOM_TEST_FILTER})
+      endif()
+      if(ROOM_WAITS)
+        set(properties PROCESSORS 1 COST 50)
       endif()
       add_test(NAME ${name}.all COMMAND ${name}_tests --gtest_brief=1 ${filter} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
       if(ROOM_FOREIGN_THREADS AND TAUT_SANITIZE MATCHES "thread")
