@@ -23,9 +23,9 @@ set(pch_headers <algorithm> <array> <chrono> <cmath> <cstdint> <filesystem> <fst
                 <absl/status/statusor.h> <fmt/format.h>)
 taut_precompiled(taut_pch HEADERS ${pch_headers} DEPS taut_fuzzed)
 # Tests run for moments, but their macros expand to much code: optimising it takes half of clang's time with sanitizers,
-# lines for a debugger a twelfth.
+# lines for a debugger a twelfth. (ThreadSanitizer's suppressions name source files.)
 set(test_options -O0)
-if(TAUT_SANITIZE)
+if(TAUT_SANITIZE MATCHES "address")
   list(APPEND test_options -g0)
 endif()
 taut_precompiled(taut_test_pch HEADERS ${pch_headers} <gmock/gmock.h> <gtest/gtest.h> <rapidcheck.h>
