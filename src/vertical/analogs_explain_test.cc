@@ -21,23 +21,6 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-// A fleet whose days are 0 to 59 % above the week before, in the logarithm, each as often.
-AnalogFleet SpreadFleet(AnalogSettings settings) {
-  settings.retrain_days = 100;
-  AnalogFleet fleet(Resource::kMemory, settings);
-  for (int32_t day = 0; day < kFirst; ++day) {
-    FleetRows rows(60);
-    for (int i = 0; i < 60; ++i) {
-      FleetRow& row = rows[static_cast<size_t>(i)];
-      row.lesson = FleetLesson{.features = {}, .outcome = static_cast<float>(0.01 * i)};
-      row.tomorrow.week_peak = kUsual;
-    }
-    fleet.CloseDay(day, rows);
-  }
-  EXPECT_TRUE(fleet.ready());
-  return fleet;
-}
-
 Reason Explained(const AnalogsRecommender& r) {
   Reason reason;
   r.Explain(reason);
@@ -98,6 +81,7 @@ TEST(AnalogsExplain, SpeaksOfTheLimitInForce) {
 TEST(AnalogsExplain, CandidatesAreTheLeastLimitsAtTheirChances) {
   AnalogSettings settings = AnalogsAtPrice(20 * kUsual);
   settings.max_overrun_chance = 0.5;
+  settings.retrain_days = 100;
   const AnalogFleet fleet = SpreadFleet(settings);
   for (const uint32_t tasks : {1U, 2U}) {
     AnalogsRecommender r(fleet, nullptr, OomSettings());
@@ -141,6 +125,7 @@ TEST(AnalogsExplain, CandidatesAreTheLeastLimitsAtTheirChances) {
 TEST(AnalogsExplain, TheStepFromTheLeastCostToWhatIsAllowed) {
   AnalogSettings settings = AnalogsAtPrice(0.1 * kUsual);
   settings.max_overrun_chance = 0.1;
+  settings.retrain_days = 100;
   const AnalogFleet fleet = SpreadFleet(settings);
   AnalogsRecommender r(fleet, nullptr, OomSettings());
   const double limit = *r.Recommend(WindowId{LiveFirstDay(r)});
@@ -196,6 +181,7 @@ TEST(AnalogsExplain, ALimitThatWasKept) {
 TEST(AnalogsExplain, AnOwnOrderAndItsBound) {
   AnalogSettings settings = AnalogsAtPrice(kDear);
   settings.keep = 0;
+  settings.retrain_days = 100;
   const AnalogFleet fleet = SpreadFleet(settings);
   for (const double owner : {1.2, 10.0}) {
     AnalogsRecommender r(fleet, nullptr, OomSettings(), AnalogJob{.day_start = 0, .order = 0.001});
@@ -219,6 +205,7 @@ TEST(AnalogsExplain, AnOwnOrderAndItsBound) {
 TEST(AnalogsExplain, TheChanceOfALimitIsTheForecasts) {
   AnalogSettings settings = AnalogsAtPrice(kUsual);  // the least cost is where one day in five is above
   settings.max_overrun_chance = 0.5;
+  settings.retrain_days = 100;
   const AnalogFleet fleet = SpreadFleet(settings);
   AnalogsRecommender r(fleet, nullptr, OomSettings());
   EXPECT_EQ(r.OverrunChance(kUsual), std::nullopt);

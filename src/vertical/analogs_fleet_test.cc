@@ -40,17 +40,7 @@ TEST(AnalogFleetState, PricedJobsKeepTheirFactors) {
   settings.memory_oom_days = 0.1;
   settings.solver_jobs = 1;
   settings.max_overrun_chance = 0.5;
-  AnalogFleet fleet(Resource::kMemory, settings);
-  for (int32_t day = 0; day < kFirst; ++day) {
-    FleetRows rows(60);
-    for (int i = 0; i < 60; ++i) {
-      FleetRow& row = rows[static_cast<size_t>(i)];
-      row.lesson = FleetLesson{.features = {}, .outcome = static_cast<float>(0.01 * i)};
-      row.tomorrow.week_peak = kUsual;
-      row.tomorrow.price_factor = 4;
-    }
-    fleet.CloseDay(day, rows);
-  }
+  const AnalogFleet fleet = SpreadFleet(settings, 4);
   ASSERT_TRUE(fleet.ready());
   std::string bytes;
   ByteWriter out(&bytes);

@@ -319,10 +319,6 @@ TEST(AnalogFleetDay, TrainsWhenThereIsEnoughNewOfIt) {
 
 // ---- calibration ----
 
-float Spread(int i) {
-  return static_cast<float>(0.01 * (i % 60));
-}  // outcomes: 0 to 59 % above the week's peak
-
 // The fleet's price, as the formulas of docs/algorithms.md have it.
 class Pricing {
  public:
@@ -398,15 +394,7 @@ TEST(AnalogsReact, AnOwnOrderAimsAtWhatWasNotKept) {
   settings.keep = 0;
   settings.raise_at = 0;
   settings.retrain_days = 100;
-  AnalogFleet fleet(Resource::kMemory, settings);
-  for (int32_t day = 0; day < kFirst; ++day) {
-    FleetRows rows(60);
-    for (int i = 0; i < 60; ++i) {
-      rows[static_cast<size_t>(i)].lesson = FleetLesson{.features = {}, .outcome = Spread(i)};
-      rows[static_cast<size_t>(i)].tomorrow.week_peak = kUsual;
-    }
-    fleet.CloseDay(day, rows);
-  }
+  const AnalogFleet fleet = SpreadFleet(settings);
   constexpr double kShare = 0.2;
   AnalogsRecommender r(fleet, nullptr, OomSettings(), AnalogJob{.day_start = 0, .order = kShare});
   double promised = 0;

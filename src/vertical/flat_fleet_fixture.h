@@ -38,6 +38,26 @@ inline AnalogFleet FlatFleet(Resource r, const AnalogSettings& settings, double 
   return fleet;
 }
 
+// Outcomes: 0 to 59 % above the week's peak, in the logarithm.
+inline float Spread(int i) { return static_cast<float>(0.01 * (i % 60)); }
+
+// A fleet of jobs of memory whose days are spread so, each as often.
+inline AnalogFleet SpreadFleet(const AnalogSettings& settings, double price_factor = 1) {
+  AnalogFleet fleet(Resource::kMemory, settings);
+  for (int32_t day = 0; day < kFirst; ++day) {
+    FleetRows rows(60);
+    for (int i = 0; i < 60; ++i) {
+      FleetRow& row = rows[static_cast<size_t>(i)];
+      row.lesson = FleetLesson{.features = {}, .outcome = Spread(i)};
+      row.tomorrow.week_peak = kUsual;
+      row.tomorrow.price_factor = price_factor;
+    }
+    fleet.CloseDay(day, rows);
+  }
+  EXPECT_TRUE(fleet.ready());
+  return fleet;
+}
+
 inline void Use(AnalogsRecommender& r, int32_t window, double usage, uint32_t tasks = 1,
                 std::optional<double> owner = {}, Resource resource = Resource::kMemory) {
   std::vector<TaskUsage> all;
