@@ -119,6 +119,20 @@ class Bed:
         found = [p for p in found if "deletionTimestamp" not in p["metadata"]]
         return sorted(found, key=lambda p: p["metadata"]["creationTimestamp"], reverse=True)
 
+    def call_webhook(self, stage, port):
+        """The configuration of packaging/kubernetes/webhook, by an address, since the bed has no network of Services."""
+        webhook = (MANIFESTS / "webhook" / "webhook.yaml").read_text().split("---\n")[-1]
+        by_service = "{service: {name: tautd, namespace: tautline, path: /admit}}"
+        stage.check(by_service in webhook, "the webhook of the manifests is called through the Service")
+        self.kubectl("apply", "-f", "-", given=webhook.replace(by_service, f'{{url: "https://127.0.0.1:{port}/admit"}}'))
+
+    def kubeconfig_of_tautd(self, stage):
+        """With a token of tautd's service account alone."""
+        token = self.kubectl("create", "token", "tautd", "-n", "tautline").strip()
+        text = re.sub(r"user: \{client-certificate-data.*\}\}\]", f"user: {{token: {token}}}}}]", self.config.read_text())
+        stage.check("token:" in text and "client-key" not in text, "tautd has a token only")
+        return stage.file("kubeconfig", text)
+
     def apiserver(self):
         return int((self.config.parent / "pid" / "apiserver").read_text().split()[0])
 
@@ -193,15 +207,8 @@ def start_tautd(stage, bed, agent_port):
     quota = stage.file("quota.yaml", "groups: [{name: team-a, quotas: [{tier: production, resource: cpu, nominal: 2}]},"
                        " {name: no-namespace, quotas: [{tier: production, resource: cpu, nominal: 2}]}]\n")
     admission = daemon.free_port()
-    # The configuration of packaging/kubernetes/webhook, by an address, since the bed has no network of Services.
-    webhook = (MANIFESTS / "webhook" / "webhook.yaml").read_text().split("---\n")[-1]
-    by_service = "{service: {name: tautd, namespace: tautline, path: /admit}}"
-    stage.check(by_service in webhook, "the webhook of the manifests is called through the Service")
-    bed.kubectl("apply", "-f", "-", given=webhook.replace(by_service, f'{{url: "https://127.0.0.1:{admission}/admit"}}'))
-    token = bed.kubectl("create", "token", "tautd", "-n", "tautline").strip()
-    admin = bed.config.read_text()
-    kubeconfig = stage.file("kubeconfig", re.sub(r"user: \{client-certificate-data.*\}\}\]", f"user: {{token: {token}}}}}]", admin))
-    stage.check("token:" in kubeconfig.read_text() and "client-key" not in kubeconfig.read_text(), "tautd has a token only")
+    bed.call_webhook(stage, admission)
+    kubeconfig = bed.kubeconfig_of_tautd(stage)
     agents = stage.file("agents.token", AGENT_TOKEN + "\n")
     config = f"""actuator: {{kind: kubernetes}}
 agents: {{listen: ["127.0.0.1:{agent_port}"], tokens_file: {agents}}}

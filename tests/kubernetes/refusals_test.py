@@ -219,12 +219,8 @@ def set_up(stage, bed):
     for file in ("observe/rbac.yaml", "act/rbac.yaml", "webhook/rbac.yaml", "webhook/eviction.yaml"):
         bed.kubectl("apply", "-f", str(MANIFESTS / file))
     admission = daemon.free_port()
-    webhook = (MANIFESTS / "webhook" / "webhook.yaml").read_text().split("---\n")[-1]
-    by_service = "{service: {name: tautd, namespace: tautline, path: /admit}}"
-    bed.kubectl("apply", "-f", "-", given=webhook.replace(by_service, f'{{url: "https://127.0.0.1:{admission}/admit"}}'))
-    token = bed.kubectl("create", "token", "tautd", "-n", "tautline").strip()
-    kubeconfig = stage.file("kubeconfig", re.sub(r"user: \{client-certificate-data.*\}\}\]", f"user: {{token: {token}}}}}]",
-                                                 bed.config.read_text()))
+    bed.call_webhook(stage, admission)
+    kubeconfig = bed.kubeconfig_of_tautd(stage)
     scene = Scene(stage, bed)
     scene.arguments = {"config": CONFIG.format(kubeconfig=kubeconfig, admission=admission), "store": str(stage.dir / "tautd.db")}
     scene.start()

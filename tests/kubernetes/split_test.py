@@ -8,7 +8,6 @@ nodeSelector and tolerations allow. It takes some seven minutes: usage counts af
     TAUT_KUBERNETES=1 BED_BIN=... tests/kubernetes/split_test.py --tautd build/release/bin/tautd --taut build/release/bin/taut
 """
 import json
-import re
 
 import real_cluster_test
 from real_cluster_test import MANIFESTS, daemon, limit_of
@@ -82,12 +81,8 @@ def start(stage, bed):
     for way in ("observe", "act", "webhook"):
         bed.kubectl("apply", "-f", str(MANIFESTS / way / "rbac.yaml"))
     admission = daemon.free_port()
-    webhook = (MANIFESTS / "webhook" / "webhook.yaml").read_text().split("---\n")[-1]
-    by_service = "{service: {name: tautd, namespace: tautline, path: /admit}}"
-    bed.kubectl("apply", "-f", "-", given=webhook.replace(by_service, f'{{url: "https://127.0.0.1:{admission}/admit"}}'))
-    token = bed.kubectl("create", "token", "tautd", "-n", "tautline").strip()
-    kubeconfig = stage.file("kubeconfig", re.sub(r"user: \{client-certificate-data.*\}\}\]", f"user: {{token: {token}}}}}]",
-                                                 bed.config.read_text()))
+    bed.call_webhook(stage, admission)
+    kubeconfig = bed.kubeconfig_of_tautd(stage)
     return stage.tautd(config=CONFIG.format(kubeconfig=kubeconfig, label=GROUP, admission=admission), store=str(stage.dir / "tautd.db"))
 
 
