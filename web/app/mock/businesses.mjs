@@ -1,5 +1,5 @@
 // The money of two businesses and their groups, and its ledger.
-import { budgetPage, costPage } from './costs.mjs';
+import { budgetPage, costTotal } from './costs.mjs';
 
 const text = (amount) => amount.toFixed(2);
 
@@ -11,7 +11,7 @@ function holder(kind, name, unit, budget, spent, forecast, more = {}) {
 // Retail is on its way over its budget; media, in credits of 0.50 EUR, is frozen.
 export function businessAnswer(world) {
   const { from, to } = budgetPage(world);
-  const { total } = costPage(world, new URLSearchParams(`by=:job&from=${from}&to=${world.now}`));
+  const { total } = costTotal(world, new URLSearchParams(`from=${from}&to=${world.now}`));
   const spent = total.cost.billed;
   const forecast = spent * (to - from) / Math.max(1, world.now - from);
   const page = { from, to, counted_to: world.now, currency: 'EUR', spent: text(spent), unfunded: text(spent * 0.1), forecast: text(forecast), warnings: [], businesses: [], groups: [], without_budget: [] };

@@ -29,34 +29,53 @@ function sums(of) {
   return { ...hours, cost: { ...cost, idle: cost.billed - cost.usage, saved: cost.owner - cost.allocation, would_save: cost.owner - cost.would_be } };
 }
 
-export function costPage(world, query) {
-  const step = query.get('step') === 'hour' ? 3600 : DAY;
-  const to = Math.ceil(Number(query.get('to') ?? world.now) / 300) * 300;
-  const from = Math.floor(Number(query.get('from') ?? to - 7 * DAY) / DAY) * DAY;
-  const labels = [...new Set(world.jobs.flatMap((job) => Object.keys(job.labels)))].sort();
-  const by = query.get('by') || (labels.includes('namespace') ? 'namespace' : ':job');
-  if (by !== ':job' && world.jobs.length > 0 && !labels.includes(by)) throw Object.assign(new Error(`no job has a label "${by}"`), { status: 404 });
-  const steps = [];
-  for (let time = from; time < Math.min(to, world.now); time += step) steps.push({ time, hours: (Math.min(time + step, to) - time) / 3600 * (0.9 + 0.1 * Math.sin(time / DAY)) });
-  const hours = steps.reduce((sum, s) => sum + s.hours, 0);
+// The amounts of an hour, of all jobs and by group: {total, groups: [{value, jobs, of}]}. Summed once, as amounts do not change.
+const summed = new WeakMap();
+
+function hoursBy(jobs, by) {
+  if (!summed.has(jobs)) summed.set(jobs, new Map());
+  const known = summed.get(jobs);
+  if (known.has(by)) return known.get(by);
   const total = zero();
-  const hour = zero();
   const groups = new Map();
-  for (const job of world.jobs) {
+  for (const job of jobs) {
     const of = hourOf(job);
     const value = by === ':job' ? job.row.name : job.labels[by] ?? null;
     if (!groups.has(value)) groups.set(value, { jobs: 0, of: zero() });
     const group = groups.get(value);
     ++group.jobs;
-    add(group.of, of, hours);
-    add(total, of, hours);
-    add(hour, of, 1);
+    add(group.of, of, 1);
+    add(total, of, 1);
   }
-  const all = [...groups].map(([value, group]) => ({ value, jobs: group.jobs, ...sums(group.of) }))
-    .sort((a, b) => Number(a.value === null) - Number(b.value === null) || b.cost.billed - a.cost.billed);
-  const stepOf = (s) => { const of = zero(); add(of, hour, s.hours); return { time: s.time, ...sums(of) }; };
-  return { from, to, by, labels, currency: 'EUR', total: { jobs: world.jobs.length, ...sums(total) }, late: sums(zero()), number_of_groups: all.length,
-    groups: all.slice(0, Number(query.get('limit') ?? 100)), steps: world.jobs.length > 0 ? steps.map(stepOf) : [] };
+  const billed = (group) => RESOURCES.reduce((sum, r) => sum + PRICE[r] * group.of[r].billed, 0);
+  const sorted = [...groups].map(([value, group]) => ({ value, ...group, billed: billed(group) }))
+    .sort((a, b) => Number(a.value === null) - Number(b.value === null) || b.billed - a.billed);
+  known.set(by, { total, groups: sorted });
+  return known.get(by);
+}
+
+const times = (of, factor) => { const product = zero(); add(product, of, factor); return product; };
+
+// The period that is asked for, its steps, and what all jobs cost in it.
+export function costTotal(world, query) {
+  const step = query.get('step') === 'hour' ? 3600 : DAY;
+  const to = Math.ceil(Number(query.get('to') ?? world.now) / 300) * 300;
+  const from = Math.floor(Number(query.get('from') ?? to - 7 * DAY) / DAY) * DAY;
+  const steps = [];
+  for (let time = from; time < Math.min(to, world.now); time += step) steps.push({ time, hours: (Math.min(time + step, to) - time) / 3600 * (0.9 + 0.1 * Math.sin(time / DAY)) });
+  const hours = steps.reduce((sum, s) => sum + s.hours, 0);
+  return { from, to, steps, hours, total: sums(times(hoursBy(world.jobs, '').total, hours)) };
+}
+
+export function costPage(world, query) {
+  const labels = [...new Set(world.jobs.flatMap((job) => Object.keys(job.labels)))].sort();
+  const by = query.get('by') || (labels.includes('namespace') ? 'namespace' : ':job');
+  if (by !== ':job' && world.jobs.length > 0 && !labels.includes(by)) throw Object.assign(new Error(`no job has a label "${by}"`), { status: 404 });
+  const { from, to, steps, hours, total } = costTotal(world, query);
+  const of = hoursBy(world.jobs, by);
+  const groups = of.groups.slice(0, Number(query.get('limit') ?? 100)).map((group) => ({ value: group.value, jobs: group.jobs, ...sums(times(group.of, hours)) }));
+  return { from, to, by, labels, currency: 'EUR', total: { jobs: world.jobs.length, ...total }, late: sums(zero()), number_of_groups: of.groups.length,
+    groups, steps: world.jobs.length > 0 ? steps.map((s) => ({ time: s.time, ...sums(times(of.total, s.hours)) })) : [] };
 }
 
 // One of all jobs that is nearly spent, and one of a namespace.
@@ -64,7 +83,7 @@ export function budgetPage(world) {
   const now = new Date(world.now * 1000);
   const month = (offset) => Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + offset) / 1000;
   const [from, to] = [month(0), month(1)];
-  const { total } = costPage(world, new URLSearchParams(`by=:job&from=${from}&to=${world.now}`));
+  const { total } = costTotal(world, new URLSearchParams(`from=${from}&to=${world.now}`));
   const row = (label, value, share, factor) => {
     const spent = total.cost.billed * share;
     const forecast = spent * (to - from) / Math.max(1, world.now - from);
@@ -75,7 +94,7 @@ export function budgetPage(world) {
 
 // The same as OpenCost has it, of all jobs together.
 export function allocation(world, query) {
-  const { from, to, total } = costPage(world, query);
+  const { from, to, total } = costTotal(world, query);
   const iso = (time) => new Date(time * 1000).toISOString().replace('.000Z', 'Z');
   const hours = (to - from) / 3600;
   const of = (r, unit) => ({ average: total[r].billed * unit / hours, request: total[r].allocation * unit / hours, usage: total[r].usage * unit / hours, hours: total[r].billed * unit, cost: PRICE[r] * total[r].billed, efficiency: total[r].usage / total[r].allocation });

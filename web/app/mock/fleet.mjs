@@ -137,7 +137,17 @@ function replicasOf(job) {
   };
 }
 
+// Amounts of jobs do not change, so they are summed once for each list of jobs: the fleet's is asked for all the time.
+const summed = new WeakMap();
+
 function totals(jobs, resource) {
+  if (!summed.has(jobs)) summed.set(jobs, new Map());
+  const of = summed.get(jobs);
+  if (!of.has(resource)) of.set(resource, sumUp(jobs, resource));
+  return of.get(resource);
+}
+
+function sumUp(jobs, resource) {
   const known = jobs.filter((job) => job.row[resource].owner_limit !== null);
   const usage = sum(jobs, (row) => row[resource].usage);
   const owner = sum(known, (row) => row[resource].owner_limit);
