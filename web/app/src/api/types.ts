@@ -1,9 +1,11 @@
 // The schemas of src/api/openapi.yaml. Amounts are cores or bytes; times are seconds since 1970; null is not known.
 
+import type { Resource } from '../lib/resource_table';
+
 // How people get in.
 export interface LoginWays { login: { name: string; session_seconds: number } | null; token: boolean }
 
-export type Resource = 'cpu' | 'memory';
+export type { Resource };
 // What is set: the limit of a resource for each task, or the number of tasks.
 export type Target = Resource | 'replicas';
 export type Mode = 'off' | 'observe' | 'canary' | 'auto';
@@ -25,20 +27,19 @@ export interface ReplicaSums {
   jobs: number; tasks: number; would_be: number; jobs_overloaded: number; windows_day: number; overloaded_windows_day: number;
   jobs_held: { not_measured: number; no_number: number };
 }
-export interface Fleet {
+export interface Fleet extends Record<Resource, FleetAmounts> {
   saving_per_month?: FleetMoney;
   time: number | null;
   machine: { cores: number; bytes: number };
   jobs: number; tasks: number;
   jobs_by_mode: Record<Mode, number>;
-  cpu: FleetAmounts; memory: FleetAmounts;
   replicas: ReplicaSums;
   oom_kills_day: number | null; changes_day: number | null;  // null: of all jobs, and the caller sees some
   actuator: string;
 }
 export interface FleetColumns { usage: Amount[]; owner_limit: Amount[]; limit: Amount[]; would_be: Amount[] }
-export interface FleetHistory {
-  time: number[]; cpu: FleetColumns; memory: FleetColumns; jobs: number[]; tasks: number[];
+export interface FleetHistory extends Record<Resource, FleetColumns> {
+  time: number[]; jobs: number[]; tasks: number[];
   oom_kills: number[]; changes: number[]; jobs_by_mode: Partial<Record<Mode, number[]>>;
 }
 
@@ -46,8 +47,8 @@ export interface JobAmounts {
   recommender: string; usage: Amount; peak: Amount; owner_limit: Amount; of: 'limit' | 'request'; limit: Amount; ordered: Amount; applied: Amount; would_be: Amount;
   saving: Amount; chance: number | null; days: number; days_over: number; at_limit: boolean;
 }
-export interface JobRow {
-  name: string; mode: Mode; recommender: string; tasks: number; tasks_would_be: number | null; cpu: JobAmounts; memory: JobAmounts;
+export interface JobRow extends Record<Resource, JobAmounts> {
+  name: string; mode: Mode; recommender: string; tasks: number; tasks_would_be: number | null;
   ooms: number; last_seen: number | null; last_change: number | null; trial: boolean;
   enforced: boolean; throttled_share: number | null;
   saving_per_month?: number | null;
@@ -56,11 +57,11 @@ export interface JobSums {
   usage: number; owner_limit: number; limit: number; would_be: number; saved: number; would_save: number;
   job_days: number; job_days_over: number; chance: number | null;
 }
-export interface JobTotals { jobs: number; tasks: number; cpu: JobSums; memory: JobSums; replicas: ReplicaSums; saving_per_month?: number }
+export interface JobTotals extends Record<Resource, JobSums> { jobs: number; tasks: number; replicas: ReplicaSums; saving_per_month?: number }
 export interface LabelTotals { by: string; total: number; currency?: string; groups: (JobTotals & { value: string | null })[] }
 export interface CostHours { usage: number; allocation: number; billed: number; owner: number; would_be: number; without_allocation: number | null }
 export interface CostMoney { usage: number; allocation: number; billed: number; idle: number; owner: number; would_be: number; saved: number; would_save: number }
-export interface CostSums { cpu: CostHours; memory: CostHours; cost?: CostMoney }
+export interface CostSums extends Record<Resource, CostHours> { cost?: CostMoney }
 export interface CostGroup extends CostSums { value: string | null; jobs: number }
 export interface CostStep extends CostSums { time: number }
 export interface BudgetRow { name: string; label: string; value: string; per_month: number; spent: number; forecast: number }
@@ -108,13 +109,13 @@ export interface ReplicaHistory {
 }
 export interface ContainerAllocation { applies_to: 'limit' | 'request' | 'request_only'; request_share: number | null }
 export interface ContainerResources { request: Amount; limit: Amount; scaled_by: string | null }
-export interface TemplateContainer { init: boolean; guaranteed: boolean; others_equal: boolean; cpu: ContainerResources; memory: ContainerResources }
-export interface PodTotals { containers: number; recommended: number; cpu: { request: Amount; limit: Amount }; memory: { request: Amount; limit: Amount } }
+export interface TemplateContainer extends Record<Resource, ContainerResources> { init: boolean; guaranteed: boolean; others_equal: boolean }
+export interface PodTotals extends Record<Resource, { request: Amount; limit: Amount }> { containers: number; recommended: number }
 export interface JobDetail extends JobRow {
   currency?: string;
   labels: Record<string, string>; first_seen: number | null; risk: number | null; throttled: number | null; replicas: Replicas | null; trials: Trial[];
   holds: { resource: Resource; sentence: string }[]; notices: string[];
-  allocation: { cpu: ContainerAllocation; memory: ContainerAllocation }; container: TemplateContainer | null; pod: PodTotals | null;
+  allocation: Record<Resource, ContainerAllocation>; container: TemplateContainer | null; pod: PodTotals | null;
   memory_needed: NeededMemory | null;
 }
 export interface NeededMemory { bytes: number; tasks: number; time: number }
@@ -198,8 +199,8 @@ export interface MachineAmounts {
   capacity: number | null; limits: number | null; without_limit: number; measured_tasks: number; reservations: number | null; usage: number | null;
   predicted: number | null; learnt: boolean; reclaimable: number | null; reclaimable_now: number | null; why: string; promises: PromiseCounts;
 }
-export interface Machine {
-  name: string; source: string; also_in: string[]; present: boolean; ready: boolean; seen: number; tasks: number; cpu: MachineAmounts; memory: MachineAmounts;
+export interface Machine extends Record<Resource, MachineAmounts> {
+  name: string; source: string; also_in: string[]; present: boolean; ready: boolean; seen: number; tasks: number;
 }
 export interface MachineSums {
   capacity: number | null; limits: number | null; reservations: number | null; usage: number | null; measured_machines: number; predicted: number | null;
@@ -207,14 +208,14 @@ export interface MachineSums {
 }
 export interface MachinePage {
   enabled: boolean; window_end: number | null; risk: number; horizon_seconds: number; total: number; offset: number;
-  totals: { source: string; machines: number; present: number; tasks: number; cpu: MachineSums; memory: MachineSums }[];
-  delivered: { days: number; cpu: { promises: PromiseCounts }; memory: { promises: PromiseCounts } };
+  totals: (Record<Resource, MachineSums> & { source: string; machines: number; present: number; tasks: number })[];
+  delivered: Record<Resource, { promises: PromiseCounts }> & { days: number };
   machines: Machine[];
 }
 export interface MachineTaskAmounts { limit: number | null; reservation: number | null; usage: number | null }
 export interface MachineDetail extends Machine {
-  window_end: number | null; risk: number; horizon_seconds: number; explanation: string[]; forecasts: { cpu: Reason; memory: Reason };
-  task_list: { job: string; task: string; cpu: MachineTaskAmounts; memory: MachineTaskAmounts }[];
+  window_end: number | null; risk: number; horizon_seconds: number; explanation: string[]; forecasts: Record<Resource, Reason>;
+  task_list: (Record<Resource, MachineTaskAmounts> & { job: string; task: string })[];
 }
 
 // One value a step; null: not known in that step.
@@ -236,9 +237,9 @@ export interface CapacityPromise {
   tier: string; resource: Resource; horizon: Horizon; horizon_seconds: number; promise: number; start: number; end: number; amount: number;
   state: 'open' | 'kept' | 'missed' | 'unmeasured'; hours: number; missed_hours: number; lowest: number | null;
 }
-export interface CapacityPage {
+export interface CapacityPage extends Record<Resource, CapacityColumns> {
   window_end: number | null; source: 'none' | 'machines' | 'pool'; why: string; note: string; kept_days: number; first: number | null;
-  measured_hours: { cpu: number; memory: number }; resolution: number; time: number[]; cpu: CapacityColumns; memory: CapacityColumns;
+  measured_hours: Record<Resource, number>; resolution: number; time: number[];
   tiers: CapacityTier[]; offers: CapacityOffer[]; promises: CapacityPromise[];
 }
 

@@ -1,5 +1,6 @@
 // Recommendations as text that other tools take: CSV, `docker update`, Kubernetes resources. Amounts are rounded up.
-import type { JobRow, Resource } from '../api/types';
+import type { JobRow } from '../api/types';
+import { RESOURCE, RESOURCES } from './resource';
 
 const MIB = 2 ** 20;
 
@@ -13,8 +14,8 @@ export function csvCell(value: string | number | null): string {
 
 const FIELDS: [string, (row: JobRow) => string | number | null][] = [
   ['job', (row) => row.name], ['mode', (row) => row.mode], ['tasks', (row) => row.tasks],
-  ...(['cpu', 'memory'] as const).flatMap((resource: Resource): [string, (row: JobRow) => number | null][] => {
-    const unit = resource === 'cpu' ? 'cores' : 'bytes';
+  ...RESOURCES.flatMap((resource): [string, (row: JobRow) => number | null][] => {
+    const unit = RESOURCE[resource].unit.name;
     return [
       [`${resource}_used_${unit}`, (row) => row[resource].usage], [`${resource}_owner_limit_${unit}`, (row) => row[resource].owner_limit],
       [`${resource}_limit_${unit}`, (row) => row[resource].limit], [`${resource}_would_be_${unit}`, (row) => row[resource].would_be],
@@ -49,9 +50,4 @@ export function dockerUpdate(container: string, cpu: number | null, memory: numb
 
 export function kubernetesYaml(cpu: number | null, memory: number | null): string {
   return 'resources:\n  limits:\n' + (cpu === null ? '' : `    cpu: ${millicores(cpu)}m\n`) + (memory === null ? '' : `    memory: ${mebibytes(memory)}Mi\n`);
-}
-
-export function cgroupWrites(group: string, cpu: number | null, memory: number | null): string {
-  const at = shellWord(`/sys/fs/cgroup/${group.replace(/^\/+/, '')}`);
-  return (cpu === null ? '' : `echo '${millicores(cpu) * 100} 100000' > ${at}/cpu.max\n`) + (memory === null ? '' : `echo ${mebibytes(memory)}M > ${at}/memory.max\n`);
 }

@@ -1,5 +1,6 @@
 // Numbers and amounts as people read them. Every figure leaves here with its unit.
 import type { Resource, Target } from '../api/types';
+import { RESOURCE } from './resource_table';
 
 export const NBSP = '\u00a0';
 const MINUS = '\u2212';
@@ -64,16 +65,16 @@ export function cores(value: number): string {
 export function amount(target: Target, value: number | null | undefined): string {
   if (!known(value)) return NONE;
   if (target === 'replicas') return plural(value, 'task');
-  return target === 'memory' ? bytes(value) : cores(value);
+  return RESOURCE[target].unit.name === 'bytes' ? bytes(value) : cores(value);
 }
 
 // For axes and narrow cells: "1.5 GiB", "250 m".
-export function amountShort(resource: Resource, value: number | null | undefined): string {
-  if (!known(value)) return NONE;
-  const [number = '', unit = ''] = amount(resource, value).split(NBSP);
+export function shortened(text: string): string {
+  const [number = '', unit = ''] = text.split(NBSP);
   const short = { core: '', cores: '', mcores: 'm' }[unit] ?? unit;
   return short === '' ? trimmed(number) : trimmed(number) + NBSP + short;
 }
+export const amountShort = (resource: Resource, value: number | null | undefined): string => shortened(amount(resource, value));
 
 // "−18 %", "+12 %", or "" when there is nothing to compare.
 export function change(before: number | null, after: number | null): string {
@@ -130,7 +131,7 @@ export function parseAmount(resource: Resource, text: string): number | null {
   if (!match) return null;
   const number = Number(match[1]);
   const unit = (match[2] ?? '').toLowerCase();
-  if (resource === 'cpu') {
+  if (RESOURCE[resource].unit.name === 'cores') {
     if (['', 'core', 'cores'].includes(unit)) return number;
     return ['m', 'mcore', 'mcores'].includes(unit) ? number / 1000 : null;
   }
@@ -141,3 +142,6 @@ export function parseAmount(resource: Resource, text: string): number | null {
 }
 
 export const words = (name: string): string => name.replace(/_/g, ' ');
+export const capital = (text: string): string => (text[0] ?? '').toUpperCase() + text.slice(1);
+// "a, b and c", in parts.
+export const listed = <T>(parts: readonly T[]): (T | string)[] => parts.flatMap((part, i) => [...(i === 0 ? [] : [i < parts.length - 1 ? ', ' : ' and ']), part]);

@@ -1,8 +1,8 @@
 // What things are called on the pages.
-import type { DecisionKind, Mode, Outcome, Resource, Target, TierActKind } from '../api/types';
+import type { DecisionKind, Mode, Outcome, Target, TierActKind } from '../api/types';
+import { RESOURCE, byResource } from './resource';
 
-export const RESOURCE: Record<Resource, string> = { cpu: 'CPU', memory: 'Memory' };
-export const TARGET: Record<Target, string> = { ...RESOURCE, replicas: 'Replicas' };
+export const TARGET: Record<Target, string> = { ...byResource((resource) => RESOURCE[resource].title), replicas: 'Replicas' };
 
 export const MODE_HELP: Record<Mode, string> = {
   off: 'measured only',

@@ -1,17 +1,13 @@
 // What a recommended limit would save, what risk goes with it, and what really holds: the same words on every page.
 import type { Fleet, FleetAmounts, JobAmounts, JobRow, Resource } from '../api/types';
-import { RESOURCE } from './names';
 import { amount, chance, count, percent, plural } from './format';
-
-// A day above the limit: a kill for memory, waiting for CPU.
-export const OVER_DAY: Record<Resource, string> = { memory: 'OOM-day', cpu: 'throttled day' };
-export const OVER_DAYS: Record<Resource, string> = { memory: 'OOM-days', cpu: 'throttled days' };
+import { KILLING_FIRST, RESOURCE, RESOURCES } from './resource';
 
 export const dryRun = (fleet: Pick<Fleet, 'actuator'> | null | undefined): boolean => fleet?.actuator === 'dry_run';
 
 // Every job in auto would save what is saved already: said once.
 export const sameSaving = (fleet: Fleet): boolean =>
-  (['cpu', 'memory'] as const).every((r) => Math.abs(fleet[r].would_save - fleet[r].saved) <= 0.005 * fleet[r].owner_limit);
+  RESOURCES.every((r) => Math.abs(fleet[r].would_save - fleet[r].saved) <= 0.005 * fleet[r].owner_limit);
 
 // No job is in a mode in which limits are set, so that "in force" is the owners' everywhere.
 export const nothingManaged = (fleet: Pick<Fleet, 'jobs_by_mode'> | null | undefined): boolean =>
@@ -36,7 +32,8 @@ export interface Risk { share: number; text: string; label: string; title: strin
 export function riskOf(resource: Resource, a: JobAmounts): Risk | null {
   const past = a.days > 0 ? `Of its last ${plural(a.days, 'day')} with a recommended limit, ${count(a.days_over)} went above it.` : '';
   if (a.chance !== null) {
-    return { share: a.chance, text: chance(a.chance), label: `${chance(a.chance)} ${OVER_DAYS[resource]}`, forecast: true, title: `${RESOURCE[resource]}: chance of ${resource === 'memory' ? 'an' : 'a'} ${OVER_DAY[resource]} at this limit ${chance(a.chance)}, by forecast. ${past}`.trim() };
+    const { title, atLimit } = RESOURCE[resource];
+    return { share: a.chance, text: chance(a.chance), label: `${chance(a.chance)} ${atLimit.days}`, forecast: true, title: `${title}: chance of ${atLimit.article} ${atLimit.day} at this limit ${chance(a.chance)}, by forecast. ${past}`.trim() };
   }
   if (a.days === 0) return null;
   const days = `${count(a.days_over)} of ${plural(a.days, 'day')}`;
@@ -48,15 +45,16 @@ export function riskOf(resource: Resource, a: JobAmounts): Risk | null {
 export interface FleetRisk { name: string; share: number | null; ordered: number | null; of: string; title: string }
 
 export function fleetRisk(resource: Resource, a: FleetAmounts): FleetRisk {
+  const { word, atLimit } = RESOURCE[resource];
   const days: FleetRisk = {
-    name: OVER_DAYS[resource], share: a.job_days > 0 ? a.job_days_over / a.job_days : null, ordered: a.ordered,
+    name: atLimit.days, share: a.job_days > 0 ? a.job_days_over / a.job_days : null, ordered: a.ordered,
     of: `of ${plural(a.job_days, 'job-day')}`,
     title: 'Job-days of the last 7 days on which usage went above the recommended limit',
   };
   if (a.work_over === null && a.work_ordered === null) return days;
   return {
-    name: resource === 'cpu' ? 'throttled work' : 'usage above limits', share: a.work_over, ordered: a.work_ordered, of: 'of all work',
-    title: `Share of ${resource === 'cpu' ? 'CPU work' : 'memory usage'} above the recommended limits, of jobs that are 14 days old; the last days weigh most.`
+    name: atLimit.over, share: a.work_over, ordered: a.work_ordered, of: 'of all work',
+    title: `Share of ${word} ${atLimit.used} above the recommended limits, of jobs that are 14 days old; the last days weigh most.`
       + (days.share === null ? '' : ` Of ${plural(a.job_days, 'job-day')} of the last 7 days, ${percent(days.share)} had some.`),
   };
 }
@@ -65,11 +63,11 @@ export function fleetRisk(resource: Resource, a: FleetAmounts): FleetRisk {
 export function tightness(row: JobRow): string[] {
   const reasons: string[] = [];
   if (row.ooms > 0) reasons.push(`${plural(row.ooms, 'OOM kill')} in 7 days`);
-  for (const resource of ['memory', 'cpu'] as const) {
+  for (const resource of KILLING_FIRST) {
     const a = row[resource];
-    if (a.at_limit) reasons.push(`${RESOURCE[resource]} use is at its limit`);
+    if (a.at_limit) reasons.push(`${RESOURCE[resource].title} use is at its limit`);
     if (a.saving !== null && a.saving < 0 && a.owner_limit !== null && -a.saving > 0.01 * a.owner_limit) {
-      reasons.push(`needs ${amount(resource, a.would_be)} of ${RESOURCE[resource] === 'CPU' ? 'CPU' : 'memory'}, has ${amount(resource, a.owner_limit)}`);
+      reasons.push(`needs ${amount(resource, a.would_be)} of ${RESOURCE[resource].word}, has ${amount(resource, a.owner_limit)}`);
     }
   }
   return reasons;

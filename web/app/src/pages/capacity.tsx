@@ -2,8 +2,8 @@
 import { withParams } from '../api/client';
 import { useQuery } from '../api/query';
 import type { CapacityOffer, CapacityPage as Page, CapacityPromise, CapacityTier, Resource } from '../api/types';
-import { NONE, amount, amountShort, count, percent, plural } from '../lib/format';
-import { RESOURCE } from '../lib/names';
+import { NONE, amount, count, percent, plural } from '../lib/format';
+import { AXIS, RESOURCE, RESOURCES, RESOURCE_CHOICES, resourceOf } from '../lib/resource';
 import { changeQuery } from '../lib/route';
 import { Card, Problem, Segments, Skeleton, Time } from '../ui/basics';
 import { Chart, type Series } from '../ui/chart';
@@ -13,9 +13,6 @@ const DAY_S = 86400;
 const RANGES = { '1d': 1, '7d': 7, '30d': 30, '100d': 100 } as const;
 type Range = keyof typeof RANGES;
 const HORIZON = { hour: 'the next hour', day: 'the next day', month: 'the next 30 days', quarter: 'the next 90 days' } as const;
-const RESOURCES = [{ value: 'cpu', label: 'CPU' }, { value: 'memory', label: 'Memory' }] as const;
-const tick = { cpu: (v: number) => amountShort('cpu', v), memory: (v: number) => amountShort('memory', v) };
-const reading = { cpu: (v: number) => amount('cpu', v), memory: (v: number) => amount('memory', v) };
 
 // Shares of promises have as many places as they need: 99.99 % is not 100 %.
 const promised = (share: number): string => `${Number((100 * share).toFixed(3))} %`;
@@ -38,8 +35,7 @@ function seriesOf(page: Page, resource: Resource): Series[] {
 function Lines({ page, resource }: { page: Page; resource: Resource }) {
   if (page.time.length === 0) return <p class="hint nothing">No hour of this time is known. An hour is complete when its last 5-minute window has closed.</p>;
   return (
-    <Chart label={`${RESOURCE[resource]} of the cell over time`} time={page.time} base={resource === 'memory' ? 2 : 10} height={240}
-      unit={resource === 'cpu' ? 'in cores' : undefined} format={reading[resource]} tick={tick[resource]} series={seriesOf(page, resource)} />
+    <Chart label={`${RESOURCE[resource].title} of the cell over time`} time={page.time} {...AXIS[resource]} height={240} series={seriesOf(page, resource)} />
   );
 }
 
@@ -186,7 +182,7 @@ function Unknown({ page }: { page: Page }) {
 
 export function CapacityPage({ query }: { query: Record<string, string> }) {
   const range: Range = query.range !== undefined && query.range in RANGES ? query.range as Range : '7d';
-  const resource: Resource = query.resource === 'memory' ? 'memory' : 'cpu';
+  const resource = resourceOf(query.resource);
   const now = useQuery<Page>('capacity', { on: ['window'], keep: true });
   const page = now.data;
   // A week is what it answers unasked. By whole hours, so that it is the same request for an hour.
@@ -194,7 +190,7 @@ export function CapacityPage({ query }: { query: Record<string, string> }) {
   const path = to === null || range === '7d' ? null : withParams('capacity', { from: Math.floor(to / 3600) * 3600 - RANGES[range] * DAY_S });
   const other = useQuery<Page>(path, { keep: true });
   const lines = range === '7d' ? page : other.data;
-  const pick = <Segments label="Resource" value={resource} choices={[...RESOURCES]} onPick={(value) => changeQuery('capacity', { resource: value === 'cpu' ? '' : value })} />;
+  const pick = <Segments label="Resource" value={resource} choices={RESOURCE_CHOICES} onPick={(value) => changeQuery('capacity', { resource: value === RESOURCES[0] ? '' : value })} />;
   return (
     <div class="wide page">
       <h1 class="small">Capacity</h1>
@@ -207,7 +203,7 @@ export function CapacityPage({ query }: { query: Record<string, string> }) {
             <>
               <div class="capacity-range"><Segments label="Time" value={range} choices={(Object.keys(RANGES) as Range[]).map((value) => ({ value, label: value.replace('d', ' d') }))} onPick={(value) => changeQuery('capacity', { range: value === '7d' ? '' : value })} /></div>
               <div class="capacity-charts">
-                {(['cpu', 'memory'] as const).map((of) => <Card key={of} title={RESOURCE[of]}>{lines ? <Lines page={lines} resource={of} /> : <Skeleton tall />}</Card>)}
+                {RESOURCES.map((of) => <Card key={of} title={RESOURCE[of].title}>{lines ? <Lines page={lines} resource={of} /> : <Skeleton tall />}</Card>)}
               </div>
               <p class="hint">By the hour: capacity is the lowest of the hour, forecast the highest, the others are means. Lines that are not known are left out: reservation needs quota (quota.file), the forecast machines.</p>
               <Offers page={page} resource={resource} pick={pick} />

@@ -3,8 +3,9 @@ import { withParams } from '../api/client';
 import { useMay } from '../api/may';
 import { useQuery } from '../api/query';
 import type { BillPage, BudgetPage, BudgetRow, CostGroup, CostPage, CostSums, Status } from '../api/types';
-import { NONE, amountShort, count, hours, moneyFigure, percent, plural, price } from '../lib/format';
+import { NONE, amountShort, capital, count, hours, listed, moneyFigure, percent, plural, price } from '../lib/format';
 import { now as cellNow } from '../lib/clock';
+import { RESOURCE, RESOURCES } from '../lib/resource';
 import { changeQuery, hrefOf, jobHref } from '../lib/route';
 import { PERIODS, spanOf } from '../lib/period';
 import { dateTime, utc } from '../lib/time';
@@ -17,6 +18,8 @@ import { Businesses } from './businesses';
 const HOUR = 3600;
 const DAY = 24 * HOUR;
 const MOST = 200;
+// What shares and the chart are of where there are no prices: amounts of resources do not add up.
+const MEASURE = 'cpu';
 // "12 % less"; "" where there is nothing to compare.
 const lessText = (saved: number, of: number): string => (of > 0 && Math.abs(saved) > of * 5e-4 ? `, ${percent(Math.abs(saved) / of)} ${saved < 0 ? 'more' : 'less'}` : '');
 
@@ -25,7 +28,7 @@ function Headline({ page }: { page: CostPage }) {
   const cost = total.cost;
   const jobs = plural(total.jobs, 'job');
   if (!cost || page.currency === undefined) {
-    return <p class="gloss">{jobs} used <em>{hours(total.cpu.usage)} core-hours</em> and <em>{hours(total.memory.usage)} GiB-hours</em> of {hours(total.cpu.billed)} and {hours(total.memory.billed)} that they had or used.</p>;
+    return <p class="gloss">{jobs} used {listed(RESOURCES.map((r) => <em>{hours(total[r].usage)} {RESOURCE[r].hours}</em>))} of {listed(RESOURCES.map((r) => hours(total[r].billed)))} that they had or used.</p>;
   }
   const unit = page.currency;
   return (
@@ -41,12 +44,12 @@ function Headline({ page }: { page: CostPage }) {
 function series(page: CostPage): { series: Series[]; unit: string } {
   const of = (get: (sums: CostSums) => number): (number | null)[] => [...page.steps.map(get), null];
   const money = page.currency !== undefined;
-  const billed = money ? of((s) => s.cost?.billed ?? 0) : of((s) => s.cpu.billed);
-  const used = money ? of((s) => s.cost?.usage ?? 0) : of((s) => s.cpu.usage);
-  const owner = money ? of((s) => s.cost?.owner ?? 0) : of((s) => s.cpu.owner);
+  const billed = money ? of((s) => s.cost?.billed ?? 0) : of((s) => s[MEASURE].billed);
+  const used = money ? of((s) => s.cost?.usage ?? 0) : of((s) => s[MEASURE].usage);
+  const owner = money ? of((s) => s.cost?.owner ?? 0) : of((s) => s[MEASURE].owner);
   owner[page.steps.length] = owner[page.steps.length - 1] ?? null;
   return {
-    unit: money ? `in ${page.currency}` : 'in core-hours',
+    unit: `in ${page.currency ?? RESOURCE[MEASURE].hours}`,
     series: [
       { name: 'Limits, or usage above them', values: billed, colour: '--limit', style: 'bars' }, { name: 'Used', values: used, colour: '--usage', style: 'bars' },
       { name: "With the owners' limits", values: owner, colour: '--owner', style: 'step-dash' },
@@ -58,11 +61,11 @@ function Over({ page, hourly }: { page: CostPage; hourly: boolean }) {
   const chart = series(page);
   const time = page.steps.map((s) => s.time);
   const end = (time[time.length - 1] ?? page.to) + (hourly ? HOUR : DAY);  // a step has a width
-  const format = (value: number) => (page.currency !== undefined ? price(value, page.currency) : `${hours(value)} core-hours`);
+  const format = (value: number) => (page.currency !== undefined ? price(value, page.currency) : `${hours(value)} ${RESOURCE[MEASURE].hours}`);
   return (
     <Card title={hourly ? 'By the hour' : 'By day'} hint={`From ${dateTime(time[0] ?? page.from)} on. Days are those of UTC${hourly ? '; hours are kept of the newest day only' : ', the newest so far'}.`}>
       <Chart label="Cost over time" time={[...time, end]} series={chart.series} unit={chart.unit} height={200}
-        format={format} tick={(value) => amountShort('cpu', value)} />
+        format={format} tick={(value) => amountShort(MEASURE, value)} />
     </Card>
   );
 }
@@ -88,21 +91,20 @@ function Row({ group, page }: { group: CostGroup; page: CostPage }) {
           <td class="num">{moneyFigure(cost.would_save)}</td>
         </>
       )}
-      {(['cpu', 'memory'] as const).flatMap((r) => (['usage', 'allocation'] as const).map((key) => <td key={r + key} class="num">{hours(group[r][key])}</td>))}
+      {RESOURCES.flatMap((r) => (['usage', 'allocation'] as const).map((key) => <td key={r + key} class="num">{hours(group[r][key])}</td>))}
     </tr>
   );
 }
 
-// By cost, or by core-hours where there are no prices.
 function Shares({ page }: { page: CostPage }) {
-  const value = (sums: CostSums) => sums.cost?.billed ?? sums.cpu.billed;
-  const text = (amount: number) => (page.currency !== undefined ? price(amount, page.currency) : `${hours(amount)} core-hours`);
+  const value = (sums: CostSums) => sums.cost?.billed ?? sums[MEASURE].billed;
+  const text = (amount: number) => (page.currency !== undefined ? price(amount, page.currency) : `${hours(amount)} ${RESOURCE[MEASURE].hours}`);
   const items = page.groups.map((group) => ({ name: group.value ?? (page.by === ':job' ? 'forgotten jobs' : 'none'), value: value(group), text: text(value(group)) }))
     .sort((a, b) => b.value - a.value);
   if (items.filter((item) => item.value > 0).length < 2) return null;
   const beyond = Math.max(0, value(page.total) - items.reduce((sum, item) => sum + item.value, 0));
   return (
-    <Treemap label={page.currency !== undefined ? 'Shares of the cost' : 'Shares of the core-hours'} items={items}
+    <Treemap label={`Shares of the ${page.currency !== undefined ? 'cost' : RESOURCE[MEASURE].hours}`} items={items}
       rest={{ count: Math.max(0, page.number_of_groups - items.length), value: page.number_of_groups > items.length ? beyond : 0, text }} />
   );
 }
@@ -123,7 +125,7 @@ function Table({ page }: { page: CostPage }) {
                 <th scope="col" title="Owners' limits less the recommended limits">{`Would save, ${money}`}</th>
               </>
             )}
-            <th scope="col">Core-hours used</th><th scope="col">Core-hours of limits</th><th scope="col">GiB-hours used</th><th scope="col">GiB-hours of limits</th>
+            {RESOURCES.flatMap((r) => ['used', 'of limits'].map((what) => <th key={r + what} scope="col">{capital(RESOURCE[r].hours)} {what}</th>))}
           </tr>
         </thead>
         <tbody>{page.groups.map((group) => <Row key={group.value ?? ''} group={group} page={page} />)}</tbody>
@@ -198,15 +200,15 @@ function Bills({ page }: { page: BillPage }) {
 
 // Where no limit is known, only usage costs.
 function Unknown({ total }: { total: CostSums }) {
-  const parts = (['cpu', 'memory'] as const).filter((r) => (total[r].without_allocation ?? 0) > 0).map((r) => `${percent(total[r].without_allocation)} of the time for ${r === 'cpu' ? 'CPU' : 'memory'}`);
-  return parts.length > 0 ? <p class="hint">No limit is known {parts.join(' and ')}: usage counts there.</p> : null;
+  const parts = RESOURCES.filter((r) => (total[r].without_allocation ?? 0) > 0).map((r) => `${percent(total[r].without_allocation)} of the time for ${RESOURCE[r].word}`);
+  return parts.length > 0 ? <p class="hint">No limit is known {listed(parts)}: usage counts there.</p> : null;
 }
 
 // What history said after the time was counted.
 function Late({ page }: { page: CostPage }) {
   const { late, currency } = page;
-  if (late.cpu.billed <= 0 && late.memory.billed <= 0) return null;
-  const what = late.cost && currency !== undefined ? price(late.cost.billed, currency) : `${hours(late.cpu.billed)} core-hours and ${hours(late.memory.billed)} GiB-hours`;
+  if (RESOURCES.every((r) => late[r].billed <= 0)) return null;
+  const what = late.cost && currency !== undefined ? price(late.cost.billed, currency) : listed(RESOURCES.map((r) => `${hours(late[r].billed)} ${RESOURCE[r].hours}`));
   return <p class="hint">{what} of it was read later from history, of jobs that appeared late and of gaps.</p>;
 }
 

@@ -168,7 +168,7 @@ export function DecisionsPage({ query }: { query: Record<string, string> }) {
       <h1 class="small">Decisions</h1>
       <div class="filters">
         <Segments label="Target" value={query.target ?? query.resource ?? ''} onPick={(target) => set({ target, resource: '' })}
-          choices={[{ value: '', label: 'All' }, { value: 'cpu', label: 'CPU' }, { value: 'memory', label: 'Memory' }, { value: 'replicas', label: 'Replicas' }]} />
+          choices={[{ value: '', label: 'All' }, ...Object.entries(TARGET).map(([value, label]) => ({ value, label }))]} />
         <label class="sort-by">Kind
           <select value={query.kind ?? ''} onChange={(event) => set({ kind: event.currentTarget.value })}>
             <option value="">all</option>

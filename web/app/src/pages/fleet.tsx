@@ -3,8 +3,9 @@ import { useMay } from '../api/may';
 import { useQuery } from '../api/query';
 import { withParams } from '../api/client';
 import { MODES, type DecisionPage, type Fleet, type FleetColumns, type FleetHistory, type Resource, type Status } from '../api/types';
-import { amount, amountShort, count, percent, plural } from '../lib/format';
-import { RESOURCE, modeHelp } from '../lib/names';
+import { amount, capital, count, percent, plural } from '../lib/format';
+import { modeHelp } from '../lib/names';
+import { AXIS, RESOURCE, RESOURCES } from '../lib/resource';
 import { hrefOf, pushHash } from '../lib/route';
 import { dryRun, fleetRisk, nothingManaged, sameSaving } from '../lib/saving';
 import { Card, Problem, Segments, Skeleton } from '../ui/basics';
@@ -20,8 +21,6 @@ import { Promises } from './promises';
 const RANGES = { '1d': 1, '7d': 7, '30d': 30 } as const;
 type Range = keyof typeof RANGES;
 
-const tick = { cpu: (v: number) => amountShort('cpu', v), memory: (v: number) => amountShort('memory', v) };
-const reading = { cpu: (v: number) => amount('cpu', v), memory: (v: number) => amount('memory', v) };
 const whole = (v: number): string => (Number.isInteger(v) ? count(v) : '');
 const share = (part: number, whole: number): string => (whole > 0 ? percent(part / whole) : '');
 
@@ -58,7 +57,7 @@ function ResourceFacts({ fleet, resource, status }: { fleet: Fleet; resource: Re
         <dd>{amount(resource, Math.max(0, slack))} <span class="muted">{real > 0 ? `${percent(Math.max(0, slack) / real)} of the limits` : ''}</span></dd>
       </div>
       <div>
-        <dt title={risk.title}>{sentenceCase(risk.name)}</dt>
+        <dt title={risk.title}>{capital(risk.name)}</dt>
         <dd>{risk.share === null ? <span class="muted">not known yet</span> : percent(risk.share)} <span class="muted">{risk.ordered === null ? risk.share !== null && risk.of : `${percent(risk.ordered)} ordered`}</span></dd>
       </div>
       <div>
@@ -74,8 +73,6 @@ function ResourceFacts({ fleet, resource, status }: { fleet: Fleet; resource: Re
     </dl>
   );
 }
-
-const sentenceCase = (text: string): string => (text[0] ?? '').toUpperCase() + text.slice(1);
 
 function chartSeries(fleet: Fleet, columns: FleetColumns): Series[] {
   const dry = dryRun(fleet);
@@ -96,7 +93,7 @@ function ResourceCard({ fleet, resource, history, status }: { fleet: Fleet; reso
   const columns = history?.[resource];
   const some = !isNothing(fleet, 'saved');
   return (
-    <Card title={RESOURCE[resource]} class="resource">
+    <Card title={RESOURCE[resource].title} class="resource">
       <div class="saved-pair">
         {some && <Figure resource={resource} value={a.saved} owners={a.owner_limit} says={dry ? 'would be saved now' : 'saved now'} />}
         {!(some && sameSaving(fleet)) && <Figure resource={resource} value={a.would_save} owners={a.owner_limit} says="would be saved if all were in auto" soft />}
@@ -104,9 +101,7 @@ function ResourceCard({ fleet, resource, history, status }: { fleet: Fleet; reso
       <Bullet resource={resource} amounts={dry ? { ...a, limit: a.owner_limit } : a} />
       <ResourceFacts fleet={fleet} resource={resource} status={status} />
       {history === undefined ? null : !history || !columns ? <Skeleton tall /> : (
-        <Chart label={`${RESOURCE[resource]} of the fleet over time`} time={history.time} base={resource === 'memory' ? 2 : 10} height={230}
-          unit={resource === 'cpu' ? 'in cores' : undefined}
-          format={reading[resource]} tick={tick[resource]} series={chartSeries(fleet, columns)} />
+        <Chart label={`${RESOURCE[resource].title} of the fleet over time`} time={history.time} {...AXIS[resource]} height={230} series={chartSeries(fleet, columns)} />
       )}
     </Card>
   );
@@ -207,8 +202,7 @@ export function FleetPage({ query }: { query: Record<string, string> }) {
           {history.error && <Problem text={history.error.message} retry={history.reload} />}
         </div>}
         <div class="pair">
-          <ResourceCard fleet={fleet.data} resource="cpu" history={platform === false ? undefined : history.data} status={status.data} />
-          <ResourceCard fleet={fleet.data} resource="memory" history={platform === false ? undefined : history.data} status={status.data} />
+          {RESOURCES.map((r) => <ResourceCard key={r} fleet={fleet.data!} resource={r} history={platform === false ? undefined : history.data} status={status.data} />)}
         </div>
         <FleetReplicas replicas={fleet.data.replicas} />
         <FleetLists />

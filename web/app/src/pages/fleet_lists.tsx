@@ -3,6 +3,7 @@ import { useQuery } from '../api/query';
 import { withParams } from '../api/client';
 import type { JobPage, JobRow, Resource } from '../api/types';
 import { NONE, amount, significant } from '../lib/format';
+import { RESOURCE, RESOURCES } from '../lib/resource';
 import { hrefOf, jobHref } from '../lib/route';
 import { riskOf, tightness } from '../lib/saving';
 import { Card, ModeBadge, Problem, Skeleton } from '../ui/basics';
@@ -11,7 +12,7 @@ const SHOWN = 10;
 
 // A job that saves nothing, or is in auto already, is no candidate.
 export const candidates = (rows: readonly JobRow[]): JobRow[] =>
-  rows.filter((row) => row.mode !== 'auto' && ((row.cpu.saving ?? 0) > 0 || (row.memory.saving ?? 0) > 0)).slice(0, SHOWN);
+  rows.filter((row) => row.mode !== 'auto' && RESOURCES.some((r) => (row[r].saving ?? 0) > 0)).slice(0, SHOWN);
 export const tight = (rows: readonly JobRow[]): JobRow[] => rows.filter((row) => tightness(row).length > 0).slice(0, SHOWN);
 
 function Saving({ row, resource }: { row: JobRow; resource: Resource }) {
@@ -29,14 +30,13 @@ function Candidates({ rows, currency }: { rows: JobRow[]; currency: string | und
   return (
     <div class="scroll" tabIndex={0} role="group" aria-label="The best candidates">
       <table class="top-jobs">
-        <thead><tr><th scope="col">Job</th><th scope="col" class="text">Mode</th><th scope="col">CPU saving</th><th scope="col">Memory saving</th>{currency !== undefined && <th scope="col">{currency}/month</th>}</tr></thead>
+        <thead><tr><th scope="col">Job</th><th scope="col" class="text">Mode</th>{RESOURCES.map((r) => <th key={r} scope="col">{RESOURCE[r].title} saving</th>)}{currency !== undefined && <th scope="col">{currency}/month</th>}</tr></thead>
         <tbody>
           {rows.map((row) => (
             <tr key={row.name}>
               <th scope="row"><a class="job-name" href={jobHref(row.name)} title={row.name}><bdi>{row.name}</bdi></a></th>
               <td class="text"><ModeBadge mode={row.mode} /></td>
-              <Saving row={row} resource="cpu" />
-              <Saving row={row} resource="memory" />
+              {RESOURCES.map((r) => <Saving key={r} row={row} resource={r} />)}
               {currency !== undefined && <td class="num">{row.saving_per_month == null ? NONE : significant(row.saving_per_month)}</td>}
             </tr>
           ))}

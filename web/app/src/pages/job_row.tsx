@@ -1,9 +1,9 @@
 // One job as a row of the table, or as a card on a narrow screen.
 import type { JobAmounts, JobRow, Resource } from '../api/types';
 import { amount, amountShort, count, moneyFigure, NONE, plural, price, significant } from '../lib/format';
-import { RESOURCE } from '../lib/names';
+import { RESOURCE, RESOURCES } from '../lib/resource';
 import { jobHref } from '../lib/route';
-import { OVER_DAY, notSet, realLimit, riskOf, tightness } from '../lib/saving';
+import { notSet, realLimit, riskOf, tightness } from '../lib/saving';
 import { ago } from '../lib/time';
 import { ModeBadge, Time } from '../ui/basics';
 
@@ -14,6 +14,7 @@ export interface Column { key: string; name: string; sort?: string; class: strin
 export interface View { managed: boolean; dry: boolean; currency?: string }
 
 function amounts(resource: Resource, view: View): Column[] {
+  const { atLimit } = RESOURCE[resource];
   const column = (key: string, name: string, sort: string, help: string): Column => ({ key: `${resource}-${key}`, name, sort: `${resource}_${sort}`, class: `num ${key}`, resource, help });
   return [
     column('usage', 'used', 'usage', 'Mean usage in the last window'),
@@ -21,7 +22,7 @@ function amounts(resource: Resource, view: View): Column[] {
     ...(view.managed ? [view.dry ? column('limit', 'dry run', 'limit', 'What Tautline would have set: nothing is applied in a dry run') : column('limit', 'limit', 'limit', 'The limit in force')] : []),
     column('would', 'would be', 'would_be', 'The limit if the job were in auto'),
     column('saving', 'saving', 'saving', "Owner's limit − would be; negative: the job needs more than its owner's limit"),
-    column('risk', 'risk', 'chance', `The chance of ${resource === 'memory' ? 'an' : 'a'} ${OVER_DAY[resource]} at the limit that would be`),
+    column('risk', 'risk', 'chance', `The chance of ${atLimit.article} ${atLimit.day} at the limit that would be`),
   ];
 }
 
@@ -29,8 +30,8 @@ export const columnsOf = (view: View): Column[] => [
   { key: 'name', name: 'Job', sort: 'name', class: 'name' },
   { key: 'mode', name: 'Mode', sort: 'mode', class: 'mode' },
   { key: 'tasks', name: 'Tasks', sort: 'tasks', class: 'num tasks' },
-  ...amounts('cpu', view), ...amounts('memory', view),
-  ...(view.currency !== undefined ? [{ key: 'money', name: view.currency || 'money', sort: 'saving_per_month', class: 'num money', help: `${view.currency ? `${view.currency} a` : 'A'} month that both savings are worth` }] : []),
+  ...RESOURCES.flatMap((resource) => amounts(resource, view)),
+  ...(view.currency !== undefined ? [{ key: 'money', name: view.currency || 'money', sort: 'saving_per_month', class: 'num money', help: `${view.currency ? `${view.currency} a` : 'A'} month that ${RESOURCES.length > 2 ? 'all' : 'both'} savings are worth` }] : []),
   { key: 'ooms', name: 'OOMs', sort: 'ooms', class: 'num ooms', help: 'OOM kills of the last 7 days' },
   ...(view.managed ? [{ key: 'changed', name: 'Changed', sort: 'changed', class: 'num changed', help: 'The last change of a limit' }] : []),
 ];
@@ -41,13 +42,13 @@ const scales = (row: JobRow): row is JobRow & { tasks_would_be: number } => row.
 const times = (value: number | null, tasks: number): number | null => (value === null ? null : value * tasks);
 
 function each(resource: Resource, a: JobAmounts, idle: boolean): string {
-  return `${RESOURCE[resource]}, each task\nused ${amount(resource, a.usage)}, peak ${amount(resource, a.peak)}\n`
+  return `${RESOURCE[resource].title}, each task\nused ${amount(resource, a.usage)}, peak ${amount(resource, a.peak)}\n`
     + `limit in force ${amount(resource, realLimit(a, idle))}, would be ${amount(resource, a.would_be)}\nowner's limit ${amount(resource, a.owner_limit)}`;
 }
 
-// The unit of CPU stands in the head of the table.
+// A unit that stands in the head of the table is left out.
 function tableAmount(resource: Resource, value: number | null): string {
-  return resource === 'memory' || value === null ? amount(resource, value) : significant(value);
+  return RESOURCE[resource].unit.counted && value !== null ? significant(value) : amount(resource, value);
 }
 
 function AmountCells({ resource, row, view }: { resource: Resource; row: JobRow; view: View }) {
@@ -78,7 +79,7 @@ function MoneyCell({ row }: { row: JobRow }) {
 }
 
 function Marks({ row }: { row: JobRow }) {
-  if (!row.cpu.at_limit && !row.memory.at_limit) return null;
+  if (!RESOURCES.some((r) => row[r].at_limit)) return null;
   return <i class="mark" title={tightness(row).join('\n')}>at limit</i>;
 }
 
@@ -95,8 +96,7 @@ export function JobGridRow({ index, row, top, active, view, onPick }: Props) {
       <span role="gridcell" class="cell num tasks" title={scales(row) ? `${plural(row.tasks, 'task')}; ${count(row.tasks_would_be)} would be enough` : undefined}>
         {count(row.tasks)}{scales(row) && <span class="muted">→{count(row.tasks_would_be)}</span>}
       </span>
-      <AmountCells resource="cpu" row={row} view={view} />
-      <AmountCells resource="memory" row={row} view={view} />
+      {RESOURCES.map((r) => <AmountCells key={r} resource={r} row={row} view={view} />)}
       {view.currency !== undefined && <MoneyCell row={row} />}
       <span role="gridcell" class={`cell num ooms ${row.ooms ? 'bad' : 'none'}`}>{row.ooms || NONE}</span>
       {view.managed && <span role="gridcell" class="cell num changed">{row.last_change === null ? <i class="none">{NONE}</i> : <Time at={row.last_change} age />}</span>}
@@ -107,11 +107,11 @@ export function JobGridRow({ index, row, top, active, view, onPick }: Props) {
 function CardLine({ resource, row }: { resource: Resource; row: JobRow }) {
   const a = row[resource];
   const short = (value: number | null) => amountShort(resource, times(value, row.tasks));
-  const unit = resource === 'cpu' ? ' cores' : '';
+  const { title, unit } = RESOURCE[resource];
   return (
     <span class="card-line">
-      <span class="muted">{RESOURCE[resource]}</span>
-      <span class={a.at_limit ? 'at-limit' : ''}>{short(a.usage)} of {short(a.owner_limit)}{unit}</span>
+      <span class="muted">{title}</span>
+      <span class={a.at_limit ? 'at-limit' : ''}>{short(a.usage)} of {short(a.owner_limit)}{unit.counted && ` ${unit.name}`}</span>
       {a.would_be !== null && <span class="would" title="If it were in auto">→ {short(a.would_be)}</span>}
     </span>
   );
@@ -119,7 +119,7 @@ function CardLine({ resource, row }: { resource: Resource; row: JobRow }) {
 
 // In money where there are prices: a narrow card has no room for both.
 export function savingText(row: JobRow, currency?: string): string {
-  const parts = (['cpu', 'memory'] as const).map((r) => [r, times(row[r].saving, row.tasks)] as const).filter(([, value]) => value !== null && value > 0);
+  const parts = RESOURCES.map((r) => [r, times(row[r].saving, row.tasks)] as const).filter(([, value]) => value !== null && value > 0);
   if (parts.length === 0) return '';
   const risks = parts.map(([r]) => riskOf(r, row[r])).filter((risk) => risk !== null).sort((a, b) => b.share - a.share);
   const worth = row.saving_per_month ?? 0;
@@ -127,8 +127,10 @@ export function savingText(row: JobRow, currency?: string): string {
   return `saves ${what}${risks[0] ? `; risk ${risks[0].text}` : ''}`;
 }
 
+export const CARD = 62 + 21 * RESOURCES.length;  // its height
+
 export function JobCard({ index, row, top, active, view, onPick }: Props) {
-  const style = { transform: `translateY(${top}px)` };
+  const style = { transform: `translateY(${top}px)`, height: `${CARD}px` };
   if (!row) return <div class="job-card waiting" role="row" id={`job-${index}`} aria-rowindex={index + 1} style={style} />;
   return (
     <div class={`job-card ${active ? 'active' : ''}`} role="row" id={`job-${index}`} aria-rowindex={index + 1} style={style} onClick={onPick}>
@@ -138,8 +140,7 @@ export function JobCard({ index, row, top, active, view, onPick }: Props) {
             <b class="job-name"><bdi>{row.name}</bdi></b>
             <span><Marks row={row} /> <ModeBadge mode={row.mode} /></span>
           </span>
-          <CardLine resource="cpu" row={row} />
-          <CardLine resource="memory" row={row} />
+          {RESOURCES.map((r) => <CardLine key={r} resource={r} row={row} />)}
           <span class="card-line last muted">
             {plural(row.tasks, 'task')}
             {row.ooms > 0 && <span class="bad">{plural(row.ooms, 'OOM kill')}</span>}

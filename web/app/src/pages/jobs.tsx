@@ -2,27 +2,31 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { useQuery } from '../api/query';
 import { MODES, type Fleet, type JobRow, type Resource } from '../api/types';
-import { percent, plural } from '../lib/format';
-import { RESOURCE } from '../lib/names';
+import { listed, percent, plural } from '../lib/format';
+import { KILLING_FIRST, RESOURCE, RESOURCES } from '../lib/resource';
 import { changeQuery, jobHref } from '../lib/route';
 import { dryRun, nothingManaged } from '../lib/saving';
 import { useSearch } from '../lib/search';
 import { Problem, Segments } from '../ui/basics';
 import { useJobPages } from './job_pages';
-import { JobCard, JobGridRow, columnsOf, type Column, type View } from './job_row';
+import { CARD, JobCard, JobGridRow, columnsOf, type Column, type View } from './job_row';
 import { JobsActions } from './jobs_actions';
 import { JobsTotals, PROPERTIES } from './jobs_totals';
 
 const ROW = 37;
-const CARD = 104;
+const sortBy = ([key, what]: string[]) => (r: Resource): [string, string] => [`${r}_${key}`, RESOURCE[r].title + what];
 const SORTS: [string, string][] = [
-  ['saving', 'Saving'], ['tight', 'Too tight'], ['memory_saving', 'Memory saving'], ['cpu_saving', 'CPU saving'], ['memory_chance', 'Memory risk'], ['cpu_chance', 'CPU risk'],
-  ['memory_saved', 'Memory saved now'], ['memory_slack', 'Memory slack'], ['memory_usage', 'Memory used'], ['memory_limit', 'Memory limit'],
-  ['memory_would_be', 'Memory would be'], ['memory_owner_limit', "Memory, owner's limit"], ['cpu_saved', 'CPU saved now'], ['cpu_slack', 'CPU slack'],
-  ['cpu_usage', 'CPU used'], ['cpu_limit', 'CPU limit'], ['cpu_would_be', 'CPU would be'], ['cpu_owner_limit', "CPU, owner's limit"],
+  ['saving', 'Saving'], ['tight', 'Too tight'],
+  ...[['saving', ' saving'], ['chance', ' risk']].flatMap((what) => KILLING_FIRST.map(sortBy(what))),
+  ...KILLING_FIRST.flatMap((r) => [['saved', ' saved now'], ['slack', ' slack'], ['usage', ' used'], ['limit', ' limit'], ['would_be', ' would be'], ['owner_limit', ", owner's limit"]]
+    .map((what) => sortBy(what)(r))),
   ['ooms', 'OOM kills'], ['changed', 'Last change'], ['tasks', 'Tasks'], ['mode', 'Mode'], ['name', 'Name'],
 ];
 export const DEFAULT_SORT = 'saving';
+// Widths of the resources' columns, for jobs.css.
+const COLUMNS = { '--amounts': RESOURCES.map((r) => `var(--${RESOURCE[r].unit.name})`).join(' '), '--wide': RESOURCES.map((r) => `var(--${RESOURCE[r].unit.name}-wide)`).join(' + ') };
+// "OOM-day", and of what slows tasks down with the resource: "throttled day for CPU"
+const OVER_DAYS = [...new Set(KILLING_FIRST.map((r) => RESOURCE[r].atLimit.day + (RESOURCE[r].atLimit.kills ? '' : ` for ${RESOURCE[r].word}`)))];
 // Savings in money can be sorted by only where there are prices.
 const sortsOf = (currency?: string): [string, string][] => currency === undefined ? SORTS : [...SORTS.slice(0, 2), ['saving_per_month', 'Saving in money'], ...SORTS.slice(2)];
 
@@ -45,23 +49,19 @@ function HeadCell({ column, sorting }: { column: Column; sorting: Sorting }) {
   return (
     <div role="columnheader" class={`cell ${column.class}`} title={column.help}
       aria-sort={active ? (sorting.order === 'asc' ? 'ascending' : 'descending') : undefined}>
-      {column.sort ? <button type="button" aria-label={column.resource ? `${RESOURCE[column.resource]} ${column.name}` : column.name} onClick={() => sorting.pick(column.sort ?? '')}>{column.name}</button> : column.name}
+      {column.sort ? <button type="button" aria-label={column.resource ? `${RESOURCE[column.resource].title} ${column.name}` : column.name} onClick={() => sorting.pick(column.sort ?? '')}>{column.name}</button> : column.name}
     </div>
   );
 }
 
 function Head({ sorting, view }: { sorting: Sorting; view: View }) {
-  const columns = columnsOf(view);
-  const group = (resource: Resource) => columns.filter((c) => c.resource === resource);
-  const plain = columns.filter((c) => !c.resource);
-  const [before, after] = [plain.slice(0, 3), plain.slice(3)];
   return (
     <div class="grid-head" role="rowgroup">
       <div class="grid-row groups" aria-hidden="true">
-        <span class="cell span-first" /><span class="cell group">CPU <i>in cores</i></span><span class="cell group">Memory</span><span class="cell span-last" />
+        <span class="cell span-first" />{RESOURCES.map((r) => <span key={r} class="cell group">{RESOURCE[r].title}{RESOURCE[r].unit.counted && <> <i>in {RESOURCE[r].unit.name}</i></>}</span>)}<span class="cell span-last" />
       </div>
       <div class="grid-row" role="row">
-        {[...before, ...group('cpu'), ...group('memory'), ...after].map((c) => <HeadCell key={c.key} column={c} sorting={sorting} />)}
+        {columnsOf(view).map((c) => <HeadCell key={c.key} column={c} sorting={sorting} />)}
       </div>
     </div>
   );
@@ -116,7 +116,7 @@ function Filters(props: { query: Record<string, string>; set: (change: Record<st
       )}
       {!props.narrow && (
         <Segments label="Order" value={props.sorting.sort === 'tight' ? 'tight' : props.sorting.sort === DEFAULT_SORT ? DEFAULT_SORT : ''} onPick={(sort) => { if (sort) props.set({ sort: sort === DEFAULT_SORT ? '' : sort, order: '' }); }}
-          choices={[{ value: DEFAULT_SORT, label: 'Most to save', title: "CPU and memory, each as a share of all owners' limits" },
+          choices={[{ value: DEFAULT_SORT, label: 'Most to save', title: `${listed(RESOURCES.map((r) => RESOURCE[r].word)).join('')}, each as a share of all owners' limits` },
             { value: 'tight', label: 'Too tight', title: "OOM kills, then usage at the limit, then jobs that need more than their owner's limit" }]} />
       )}
       <TotalsBy by={props.query.by ?? ''} onPick={(by) => props.set({ by })} />
@@ -185,7 +185,7 @@ export function JobsPage({ query }: { query: Record<string, string> }) {
     }
   };
 
-  const ordered = fleet.data?.memory.ordered ?? null;
+  const ordered = fleet.data?.[KILLING_FIRST[0]].ordered ?? null;
   const rows: [number, JobRow | null][] = [];
   const first = Math.max(0, range[0] - 8);
   for (let i = first; i < Math.min(total, range[1] + 8); ++i) rows.push([i, pages.row(i)]);
@@ -195,7 +195,7 @@ export function JobsPage({ query }: { query: Record<string, string> }) {
       <Filters query={query} set={set} sorting={sorting} total={pages.total} narrow={narrow} currency={view.currency} onDown={() => box.current?.focus()} />
       {query.by && <JobsTotals by={query.by} search={query.search ?? ''} mode={query.mode ?? ''} onPick={(search) => set({ search, by: '' })} />}
       {pages.error && <Problem text={pages.error.message} retry={pages.reload} />}
-      <div ref={box} class={`grid ${narrow ? 'cards' : ''} ${view.managed ? 'managed' : ''} ${view.currency === undefined ? '' : 'priced'} ${pages.stale ? 'stale' : ''}`} role="grid" tabIndex={0} style={query.by ? { display: 'none' } : undefined} onScroll={measure} onKeyDown={onKeyDown}
+      <div ref={box} class={`grid ${narrow ? 'cards' : ''} ${view.managed ? 'managed' : ''} ${view.currency === undefined ? '' : 'priced'} ${pages.stale ? 'stale' : ''}`} role="grid" tabIndex={0} style={{ ...COLUMNS, display: query.by ? 'none' : undefined }} onScroll={measure} onKeyDown={onKeyDown}
         aria-label="Jobs; arrow keys move, Enter opens" aria-rowcount={total} aria-activedescendant={total > 0 ? `job-${active}` : undefined}>
         {!narrow && <Head sorting={sorting} view={view} />}
         {pages.total === 0 && <p class="hint nothing">No job matches. The search covers names and labels such as <code>team=shop</code>.</p>}
@@ -208,7 +208,7 @@ export function JobsPage({ query }: { query: Record<string, string> }) {
       </div>
       <div class="foot">
         {!narrow && <p class="foot-note">Amounts are totals over a job's tasks. <i>saving</i>: owner's limit − would be. <i>risk</i>: chance of a day above the limit that would be
-          (OOM-day; throttled day for CPU){ordered !== null && <>. Target for all jobs together: {percent(ordered)}; single jobs may be above or below it</>}.</p>}
+          ({OVER_DAYS.join('; ')}){ordered !== null && <>. Target for all jobs together: {percent(ordered)}; single jobs may be above or below it</>}.</p>}
         <JobsActions search={query.search ?? ''} mode={query.mode ?? ''} total={pages.total} />
       </div>
     </div>

@@ -2,22 +2,22 @@
 import { withParams } from '../api/client';
 import { useQuery } from '../api/query';
 import type { JobSums, LabelTotals, Resource } from '../api/types';
-import { NONE, amount, count, moneyFigure, percent, plural, chance } from '../lib/format';
-import { OVER_DAYS } from '../lib/saving';
+import { NONE, amount, capital, count, moneyFigure, percent, plural, chance } from '../lib/format';
+import { KILLING_FIRST, RESOURCE, RESOURCES } from '../lib/resource';
 import { Problem, Skeleton } from '../ui/basics';
 
 const MOST = 1000;
 
 // What jobs can be grouped by beside their labels.
 export const PROPERTIES: readonly [by: string, name: string][] = [
-  [':class', 'Class'], [':tasks', 'Number of tasks'], [':memory_size', 'Memory size of a task'], [':cpu_size', 'CPU size of a task'],
+  [':class', 'Class'], [':tasks', 'Number of tasks'], ...KILLING_FIRST.map((r): [string, string] => [`:${r}_size`, `${RESOURCE[r].title} size of a task`]),
 ];
 
 // Days above the recommended limits, beside the forecast.
 function RiskCell({ resource, sums }: { resource: Resource; sums: JobSums }) {
   if (sums.job_days === 0) return <td class="num muted">{NONE}</td>;
   return (
-    <td class="num" title={`${count(sums.job_days_over)} of ${plural(sums.job_days, 'job-day')} of the last 7 days had usage above the recommended limit${sums.chance === null ? '' : `; the mean forecast of tomorrow's ${OVER_DAYS[resource]} is ${chance(sums.chance)}`}`}>
+    <td class="num" title={`${count(sums.job_days_over)} of ${plural(sums.job_days, 'job-day')} of the last 7 days had usage above the recommended limit${sums.chance === null ? '' : `; the mean forecast of tomorrow's ${RESOURCE[resource].atLimit.days} is ${chance(sums.chance)}`}`}>
       {percent(sums.job_days_over / sums.job_days)}{sums.chance !== null && <span class="muted"> / {chance(sums.chance)}</span>}
     </td>
   );
@@ -38,11 +38,9 @@ export function JobsTotals({ by, search, mode, onPick }: { by: string; search: s
         <thead>
           <tr>
             <th scope="col">{property ?? by}</th><th scope="col">Jobs</th><th scope="col">Tasks</th>
-            <th scope="col">CPU used</th><th scope="col">CPU, owner's limit</th><th scope="col">CPU would save</th>
-            <th scope="col">Memory used</th><th scope="col">Memory, owner's limit</th><th scope="col">Memory would save</th>
+            {RESOURCES.flatMap((r) => [' used', ", owner's limit", ' would save'].map((what) => <th key={r + what} scope="col">{RESOURCE[r].title}{what}</th>))}
             {currency !== undefined && <th scope="col">{`${currency} saved a month`}</th>}
-            <th scope="col" title="of the job-days of the last 7 days">OOM-days{forecast('memory') && ' / forecast'}</th>
-            <th scope="col" title="of the job-days of the last 7 days">Throttled days{forecast('cpu') && ' / forecast'}</th>
+            {KILLING_FIRST.map((r) => <th key={r} scope="col" title="of the job-days of the last 7 days">{capital(RESOURCE[r].atLimit.days)}{forecast(r) && ' / forecast'}</th>)}
           </tr>
         </thead>
         <tbody>
@@ -50,9 +48,9 @@ export function JobsTotals({ by, search, mode, onPick }: { by: string; search: s
             <tr key={group.value ?? ''}>
               <th scope="row">{group.value === null ? <i>none</i> : property !== undefined ? group.value : <button type="button" class="link" onClick={() => pick(group.value ?? '')}>{group.value}</button>}</th>
               <td class="num">{count(group.jobs)}</td><td class="num">{count(group.tasks)}</td>
-              {(['cpu', 'memory'] as const).flatMap((r) => (['usage', 'owner_limit', 'would_save'] as const).map((key) => <td key={r + key} class="num">{amount(r, group[r][key])}</td>))}
+              {RESOURCES.flatMap((r) => (['usage', 'owner_limit', 'would_save'] as const).map((key) => <td key={r + key} class="num">{amount(r, group[r][key])}</td>))}
               {currency !== undefined && <td class="num">{group.saving_per_month === undefined ? '' : moneyFigure(group.saving_per_month)}</td>}
-              <RiskCell resource="memory" sums={group.memory} /><RiskCell resource="cpu" sums={group.cpu} />
+              {KILLING_FIRST.map((r) => <RiskCell key={r} resource={r} sums={group[r]} />)}
             </tr>
           ))}
         </tbody>

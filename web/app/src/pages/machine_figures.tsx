@@ -1,9 +1,9 @@
 // The machines of the cell: what their tasks may use, reserve and use, and what of the rest is reclaimable at which risk.
 import { useQuery } from '../api/query';
 import { withParams } from '../api/client';
-import type { Machine, MachineAmounts, MachineDetail, MachinePage, MachineSums, Resource } from '../api/types';
+import type { Machine, MachineAmounts, MachineDetail, MachinePage, Resource } from '../api/types';
 import { amount, count, duration, percent, plural } from '../lib/format';
-import { RESOURCE } from '../lib/names';
+import { RESOURCE, RESOURCES, RESOURCE_CHOICES, resourceOf } from '../lib/resource';
 import { changeQuery, hrefOf, jobHref } from '../lib/route';
 import { useSearch } from '../lib/search';
 import { Card, Problem, Segments, Skeleton, Time } from '../ui/basics';
@@ -11,7 +11,6 @@ import { Card, Problem, Segments, Skeleton, Time } from '../ui/basics';
 export const MOST = 100;
 const SORTS: [string, string][] = [['name', 'name'], ['tasks', 'tasks'], ['capacity', 'capacity'], ['limits', 'limits'], ['reservations', 'reserved'], ['usage', 'used'],
   ['predicted', 'predicted peak'], ['reclaimable', 'reclaimable'], ['reclaimable_now', 'reclaimable now']];
-const RESOURCES = [{ value: 'cpu', label: 'CPU' }, { value: 'memory', label: 'Memory' }] as const;
 const PLACES: Record<string, string> = { agents: 'agent', kubernetes: 'Kubernetes node' };
 
 const share = (part: number | null, top: number): string => `${Math.max(0, Math.min(1, (part ?? 0) / top)) * 100}%`;
@@ -20,7 +19,7 @@ const share = (part: number | null, top: number): string => `${Math.max(0, Math.
 export function MachineBar({ resource, amounts: a }: { resource: Resource; amounts: MachineAmounts }) {
   const top = Math.max(a.capacity ?? 0, a.limits ?? 0, a.reservations ?? 0, a.usage ?? 0, a.predicted ?? 0);
   if (!(top > 0)) return null;
-  const text = `${RESOURCE[resource]}: used ${amount(resource, a.usage)}, reserved ${amount(resource, a.reservations)}, limits ${amount(resource, a.limits)}, `
+  const text = `${RESOURCE[resource].title}: used ${amount(resource, a.usage)}, reserved ${amount(resource, a.reservations)}, limits ${amount(resource, a.limits)}, `
     + `predicted peak ${amount(resource, a.predicted)}, capacity ${amount(resource, a.capacity)}`;
   return (
     <div class="machine-bar" role="img" aria-label={text} title={text}>
@@ -71,7 +70,7 @@ function Row({ machine: m, resource }: { machine: Machine; resource: Resource })
 
 const heads = (risk: string, horizon: string): [string, string][] => [
   ['Capacity', 'What tasks may have of the machine'], ['Limits', 'Of its tasks; requests, for containers of Kubernetes'],
-  ['Reserved', 'The limit at first, then slowly down to usage and a margin'], ['Used', 'In the last window: the mean of CPU, the peak of memory'],
+  ['Reserved', 'The limit at first, then slowly down to usage and a margin'], ['Used', `In the last window: ${RESOURCES.map((r) => `the ${RESOURCE[r].atLimit.kills ? 'peak' : 'mean'} of ${RESOURCE[r].word}`).join(', ')}`],
   ['Predicted peak', `Of all tasks together in the next ${horizon}; ${risk} of machine-days may pass it`], ['Reclaimable', 'Capacity less the predicted peak'],
   ['Reclaimable now', 'Limits less reservations, without a promise']];
 
@@ -81,7 +80,7 @@ function Table({ page, resource }: { page: MachinePage; resource: Resource }) {
       <table>
         <thead>
           <tr>
-            <th scope="col" class="name">Machine</th><th scope="col" class="bar">{RESOURCE[resource]}</th>
+            <th scope="col" class="name">Machine</th><th scope="col" class="bar">{RESOURCE[resource].title}</th>
             {heads(percent(page.risk), duration(page.horizon_seconds)).map(([name, help]) => <th key={name} scope="col" title={help}>{name}</th>)}
           </tr>
         </thead>
@@ -93,7 +92,7 @@ function Table({ page, resource }: { page: MachinePage; resource: Resource }) {
 
 // Of all sources; null: known of none.
 export function sumOf(page: MachinePage, resource: Resource, figure: 'capacity' | 'limits' | 'reservations' | 'usage' | 'predicted' | 'reclaimable' | 'reclaimable_now'): number | null {
-  const known = page.totals.map((totals) => (totals[resource] as MachineSums)[figure]).filter((value): value is number => value !== null);
+  const known = page.totals.map((totals) => totals[resource][figure]).filter((value): value is number => value !== null);
   return known.length > 0 ? known.reduce((sum, value) => sum + value, 0) : null;
 }
 
@@ -105,10 +104,11 @@ export function delivered(page: MachinePage, resource: Resource): string {
 function Sums({ page, resource }: { page: MachinePage; resource: Resource }) {
   const figure = (of: Parameters<typeof sumOf>[2]) => amount(resource, sumOf(page, resource, of));
   const present = page.totals.reduce((sum, totals) => sum + totals.present, 0);
+  const are = RESOURCE[resource].unit.counted ? 'are' : 'is';
   return (
     <p class="gloss">
       {plural(present, 'machine')} {present === 1 ? 'has' : 'have'} <em>{figure('capacity')}</em>; limits add up to {figure('limits')}, {figure('reservations')} are reserved and {figure('usage')} used.
-      {' '}<em>{figure('reclaimable')}</em> {resource === 'cpu' ? 'are' : 'is'} reclaimable at a risk of {percent(page.risk)} of machine-days; {delivered(page, resource)}. By reservations {figure('reclaimable_now')} {resource === 'cpu' ? 'are' : 'is'} reclaimable now.
+      {' '}<em>{figure('reclaimable')}</em> {are} reclaimable at a risk of {percent(page.risk)} of machine-days; {delivered(page, resource)}. By reservations {figure('reclaimable_now')} {are} reclaimable now.
     </p>
   );
 }
@@ -154,7 +154,7 @@ function Tools({ query, resource }: { query: Record<string, string>; resource: R
   const [text, setText] = useSearch(query.search ?? '', (search) => changeQuery('machines', { search }));
   return (
     <div class="machine-tools">
-      <Segments label="Resource" value={resource} choices={[...RESOURCES]} onPick={(value) => changeQuery('machines', { resource: value === 'cpu' ? '' : value })} />
+      <Segments label="Resource" value={resource} choices={RESOURCE_CHOICES} onPick={(value) => changeQuery('machines', { resource: value === RESOURCES[0] ? '' : value })} />
       <input type="search" value={text} placeholder="Search machines" aria-label="Search machines by name or source" onInput={(event) => setText(event.currentTarget.value)} />
       <label>Sort by <select value={query.sort ?? 'name'} onChange={(event) => changeQuery('machines', { sort: event.currentTarget.value === 'name' ? '' : event.currentTarget.value })}>
         {SORTS.map(([value, label]) => <option key={value} value={value}>{label}</option>)}
@@ -164,7 +164,7 @@ function Tools({ query, resource }: { query: Record<string, string>; resource: R
 }
 
 export function MachineFigures({ page, query, stale }: { page: MachinePage; query: Record<string, string>; stale: boolean }) {
-  const resource: Resource = query.resource === 'memory' ? 'memory' : 'cpu';
+  const resource = resourceOf(query.resource);
   if (page.window_end === null) return <p class="gloss">No window has closed yet: what machines use is known after 5 minutes.</p>;
   return (
     <>
@@ -184,5 +184,5 @@ export function MachineFigures({ page, query, stale }: { page: MachinePage; quer
 export function machinesPath(query: Record<string, string>): string {
   const sort = query.sort ?? '';
   const plain = sort === '' || sort === 'name' || sort === 'tasks';
-  return withParams('machines', { limit: MOST, search: query.search ?? '', sort: plain ? sort : `${query.resource === 'memory' ? 'memory' : 'cpu'}_${sort}` });
+  return withParams('machines', { limit: MOST, search: query.search ?? '', sort: plain ? sort : `${resourceOf(query.resource)}_${sort}` });
 }

@@ -2,7 +2,8 @@
 import { useQuery } from '../api/query';
 import type { Agent, AgentPage, MachinePage, RefusedAgent, TierAct, TierActPage } from '../api/types';
 import { bytes, cores, count, duration, plural } from '../lib/format';
-import { RESOURCE, TIER_ACT } from '../lib/names';
+import { TIER_ACT } from '../lib/names';
+import { RESOURCE } from '../lib/resource';
 import { hrefOf, jobHref } from '../lib/route';
 import { Card, Problem, Skeleton, Time } from '../ui/basics';
 import { Snippet } from '../ui/snippet';
@@ -91,7 +92,7 @@ function Failures({ agents }: { agents: readonly Agent[] }) {
         {all.map((f) => (
           <li key={`${f.agent} ${f.decision} ${f.task} ${f.resource} ${f.time}`}>
             <span class="when"><Time at={f.time} age /></span>
-            <span class="said"><b>{f.agent}</b>: {RESOURCE[f.resource]} of <a href={jobHref(f.job, { resource: f.resource })}>{f.job}</a>, task {f.task}: {f.text}</span>
+            <span class="said"><b>{f.agent}</b>: {RESOURCE[f.resource].title} of <a href={jobHref(f.job, { resource: f.resource })}>{f.job}</a>, task {f.task}: {f.text}</span>
           </li>
         ))}
       </ul>

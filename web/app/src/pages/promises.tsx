@@ -2,7 +2,7 @@
 import { useQuery } from '../api/query';
 import type { PromisePage, PromiseRow, PromiseSums, PromiseTotal } from '../api/types';
 import { NBSP, NONE, chance, count, percent, words } from '../lib/format';
-import { RESOURCE } from '../lib/names';
+import { RESOURCE } from '../lib/resource';
 import { Card, Problem, Skeleton } from '../ui/basics';
 
 const LIMITS = { set: 'in force', shown: 'shown' } as const;
@@ -25,7 +25,7 @@ export function promiseDelivered(row: PromiseTotal, sums: PromiseSums): string {
 
 // "under 0.25 GiB", "16 cores and more"
 export function sizeText(row: Pick<PromiseRow, 'resource' | 'size'>): string {
-  const unit = NBSP + (row.resource === 'cpu' ? 'cores' : 'GiB');
+  const unit = NBSP + RESOURCE[row.resource].unit.large;
   if (row.size.startsWith('<')) return `under ${row.size.slice(1)}${unit}`;
   return row.size.endsWith('+') ? `${row.size.slice(0, -1)}${unit} and more` : row.size.replace('-', ' to ') + unit;
 }
@@ -50,7 +50,7 @@ function Rows({ page, total }: { page: PromisePage; total: PromiseTotal }) {
   return (
     <tbody>
       <tr class="total">
-        <th scope="row" class="name"><b>{RESOURCE[total.resource]} limits {LIMITS[total.limits]}</b> <span class="muted">{PROMISE[total.promise]}</span></th>
+        <th scope="row" class="name"><b>{RESOURCE[total.resource].title} limits {LIMITS[total.limits]}</b> <span class="muted">{PROMISE[total.promise]}</span></th>
         <Figures row={total} sums={total.recent} />
       </tr>
       {rows.length > 1 && rows.map((row: PromiseRow) => (

@@ -3,18 +3,19 @@ import { useState } from 'preact/hooks';
 import { ApiError, request, sendJson, withParams } from '../api/client';
 import { mayOf, useMay } from '../api/may';
 import { useQuery } from '../api/query';
-import type { AdmissionVerdict, QuotaAmounts, QuotaRequest, QuotaRequestPage, QuotaRow, QuotaState, Status } from '../api/types';
-import { amountShort, bytes, cores, count, duration, percent, plural, words } from '../lib/format';
+import type { AdmissionVerdict, QuotaAmounts, QuotaRequest, QuotaRequestPage, QuotaRow, QuotaState, Resource, Status } from '../api/types';
+import { amount, amountShort, capital, count, duration, percent, plural, words } from '../lib/format';
+import { RESOURCE, RESOURCES, isResource } from '../lib/resource';
 import { changeQuery, jobHref } from '../lib/route';
 import { rememberWho, storedWho } from '../lib/who';
 import { Card, Problem, Segments, Skeleton, Time } from '../ui/basics';
 import { Snippet } from '../ui/snippet';
 
 const MOST = 200;
-const amountOf = (resource: string, value: number): string => (resource === 'cpu' ? cores(value) : resource === 'memory' ? bytes(value) : count(value));
-const short = (resource: string, value: number): string => (resource === 'cpu' || resource === 'memory' ? amountShort(resource, value) : count(value));
+const short = (resource: string, value: number): string => (isResource(resource) ? amountShort(resource, value) : count(value));
 const amountsText = (amounts: QuotaAmounts): string => Object.entries(amounts)
-  .map(([resource, value]) => amountOf(resource, value) + (resource === 'cpu' || resource === 'memory' ? '' : ' ' + resource)).join(', ');
+  .map(([resource, value]) => (isResource(resource) ? amount(resource, value) : `${count(value)} ${resource}`)).join(', ');
+const nameOf = (resource: string): string => (isResource(resource) && RESOURCE[resource].unit.counted ? `${RESOURCE[resource].title}, ${RESOURCE[resource].unit.name}` : resource);
 
 function Groups({ state }: { state: QuotaState }) {
   return (
@@ -33,7 +34,7 @@ function Groups({ state }: { state: QuotaState }) {
         <tbody>
           {state.rows.map((row) => (
             <tr key={`${row.group} ${row.tier} ${row.resource}`}>
-              <th scope="row">{row.group}{row.cohort && <span class="muted"> shared</span>}</th><td>{row.tier}</td><td>{row.resource === 'cpu' ? 'CPU, cores' : row.resource}</td>
+              <th scope="row">{row.group}{row.cohort && <span class="muted"> shared</span>}</th><td>{row.tier}</td><td>{nameOf(row.resource)}</td>
               <td class="num">{short(row.resource, row.quota)}</td>
               <td class={`num ${row.quota > 0 && row.in_use > row.quota ? 'over' : 'cost-share'}`} style={{ '--share': share(row) }}>{short(row.resource, row.in_use)} <span class="muted">{row.quota > 0 ? percent(row.in_use / row.quota) : ''}</span></td>
               <td class="num">{row.borrowed > 0 ? short(row.resource, row.borrowed) : ''}</td>
@@ -118,7 +119,8 @@ function Requests({ query, version, onChange }: { query: Record<string, string>;
   );
 }
 
-const FIELDS = [['tasks', 'Tasks', '1'], ['cpu', 'Cores of each', ''], ['memory', 'Memory of each', '4GiB'], ['duration', 'Duration', '2h'], ['job', 'Job', 'shop/deployment/web']] as const;
+const fieldOf = (r: Resource): [string, string, string] => [r, `${RESOURCE[r].unit.counted ? capital(RESOURCE[r].unit.name) : RESOURCE[r].title} of each`, RESOURCE[r].unit.hint];
+const FIELDS = [['tasks', 'Tasks', '1'], ...RESOURCES.map(fieldOf), ['duration', 'Duration', '2h'], ['job', 'Job', 'shop/deployment/web']] as const;
 
 // Checks a request, and makes it.
 function Ask({ state, onChange }: { state: QuotaState; onChange: () => void }) {

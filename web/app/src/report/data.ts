@@ -1,8 +1,9 @@
 // The data of a report, as src/report/report_json.cc writes it, in the units of the other pages: bytes and cores, seconds.
 import type { Amount, Reason, Resource } from '../api/types';
+import { capital } from '../lib/format';
+import { RESOURCE } from '../lib/resource';
 import type { UsageMap } from '../ui/heatmap_scale';
 
-const GIB = 2 ** 30;
 export const DAY_S = 86400;
 const WINDOW_S = 300;
 
@@ -34,20 +35,20 @@ export interface Story { job: string; resource: Resource; why: string; map: Usag
 
 const scaled = (values: Amount[], unit: number): number[] => values.map((v) => (v === null ? v : v * unit)) as number[];
 
-function inBytes(lane: Lane): Lane {
-  if (lane.resource !== 'memory') return lane;
+function unpacked(lane: Lane): Lane {
+  const { size } = RESOURCE[lane.resource].unit;
   const sum = { ...lane.sum };
-  for (const key of ['limit', 'limit_owned', 'owner', 'usage'] as const) sum[key] *= GIB;
+  for (const key of ['limit', 'limit_owned', 'owner', 'usage'] as const) sum[key] *= size;
   const fleet = { ...lane.fleet };
-  for (const key of ['limit', 'owner', 'usage'] as const) fleet[key] = scaled(fleet[key], GIB);
+  for (const key of ['limit', 'owner', 'usage'] as const) fleet[key] = scaled(fleet[key], size);
   const jobs = { ...lane.jobs };
-  for (const key of ['limit', 'limit_owned', 'owner'] as const) jobs[key] = scaled(jobs[key], GIB);
+  for (const key of ['limit', 'limit_owned', 'owner'] as const) jobs[key] = scaled(jobs[key], size);
   return { ...lane, sum, fleet, jobs };
 }
 
 export function readReport(text: string): Report {
   const report = JSON.parse(text) as Report;
-  return { ...report, lanes: report.lanes.map((lane) => inBytes(complete(lane, report.lanes))) };
+  return { ...report, lanes: report.lanes.map((lane) => unpacked(complete(lane, report.lanes))) };
 }
 
 // Columns that are the same as those of the first lane of the resource are written there alone.
@@ -86,7 +87,7 @@ function times(deltas: number[]): number[] {
 
 // Column i of the map is column i of the story, also where nothing was measured.
 export function openStory(report: Report, raw: RawStory): Story {
-  const unit = raw.resource === 'memory' ? GIB : 1;
+  const unit = RESOURCE[raw.resource].unit.size;
   const grid = report.grids[raw.resource];
   const columns = raw.heat.map(unpackColumn);
   let last = -1;
@@ -147,16 +148,12 @@ export function shareAtOrBelow(quantiles: number[], slack: number): number {
   return (i - 1 + (step > 0 ? (slack - before) / step : 0)) / (quantiles.length - 1);
 }
 
-export interface Words { name: string; oomDays: string; oomDay: string; ooms: string; gloss: string }
+// What a day above the limit is.
+export function glossOf(resource: Resource): string {
+  const { word, atLimit } = RESOURCE[resource];
+  const over = atLimit.kills ? 'used more' : `needed more ${word}, as a 5-minute mean,`;
+  return `${capital(atLimit.article)} ${atLimit.day} is a day of a job on which at least one of its tasks ${over} than the limit then in force.`;
+}
 
-// A task over its memory limit is killed; one over its CPU limit is slowed down.
-export const WORDS: Record<Resource, Words> = {
-  memory: { name: 'memory', oomDays: 'OOM-days', oomDay: 'OOM-day', ooms: 'OOMs',
-    gloss: 'An OOM-day is a day of a job on which at least one of its tasks used more than the limit then in force.' },
-  cpu: { name: 'CPU', oomDays: 'throttled days', oomDay: 'throttled day', ooms: 'throttlings',
-    gloss: 'A throttled day is a day of a job on which at least one of its tasks needed more CPU, as a 5-minute mean, than the limit then in force.' },
-};
-
-export const capital = (text: string): string => (text[0] ?? '').toUpperCase() + text.slice(1);
 export const hasOwner = (lane: Lane): boolean => lane.sum.owner > 0;
 export const dayTime = (day: number): number => day * DAY_S;

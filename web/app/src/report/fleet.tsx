@@ -1,10 +1,11 @@
 // The fleet day by day: limits in force against the owners' and usage; and days on which a limit was too low.
 import { useMemo } from 'preact/hooks';
 import type { Amount } from '../api/types';
-import { amount, amountShort, count, percent, percentTick, plural } from '../lib/format';
+import { amount, capital, count, percent, percentTick, plural } from '../lib/format';
+import { AXIS, RESOURCE } from '../lib/resource';
 import { Card } from '../ui/basics';
 import { Chart, type Series, Swatch } from '../ui/chart';
-import { DAY_S, type FleetDays, type Lane, WORDS, capital, dayTime, hasOwner } from './data';
+import { DAY_S, type FleetDays, type Lane, dayTime, hasOwner } from './data';
 import { LineChips, lineOf } from './marks';
 import { type View, laneOf } from './view';
 
@@ -30,7 +31,8 @@ function limitSeries(view: View, days: number[]): Series[] {
 
 export function FleetCard({ view }: { view: View }) {
   const { report, lane, drawn } = view;
-  const w = WORDS[lane.resource];
+  const { base, format, tick } = AXIS[lane.resource];
+  const { atLimit } = RESOURCE[lane.resource];
   const days = useMemo(() => Array.from({ length: report.last_day - report.first_day + 1 }, (_, i) => report.first_day + i), [report]);
   const time = useMemo(() => days.map(dayTime), [days]);
   const jobs = useMemo(() => byDay(lane.fleet, days, (i) => lane.fleet.job_days[i] ?? null), [lane, days]);
@@ -49,15 +51,10 @@ export function FleetCard({ view }: { view: View }) {
       byStatic ? '; static is what the owners reserved' : ''}.`}>
       <LineChips view={view}><span class="chip fixed"><Swatch name="--usage" style="area" />usage</span></LineChips>
       <Chart bare label="Limits in force, usage and the owners’ limits per day" time={time} series={limitSeries(view, days)} height={300} shade={shade}
-        base={lane.resource === 'memory' ? 2 : 10} format={(v) => amount(lane.resource, v)}
-        tick={lane.resource === 'memory' ? memoryTick : coresTick} sorted more={note} />
-      <h3>{capital(w.oomDays)}, share of each day’s jobs</h3>
-      <Chart bare label={`${w.oomDays} per day, one line a recommender`} time={time} series={hurt} height={190} shade={shade}
+        base={base} format={format} tick={tick} sorted more={note} />
+      <h3>{capital(atLimit.days)}, share of each day’s jobs</h3>
+      <Chart bare label={`${atLimit.days} per day, one line a recommender`} time={time} series={hurt} height={190} shade={shade}
         format={percent} tick={percentTick} sorted more={(i) => <p class="muted">of {count(jobs[i])} jobs</p>} />
     </Card>
   );
 }
-
-// The same functions at each drawing: a chart is made anew for others.
-const memoryTick = (v: number): string => amountShort('memory', v);
-const coresTick = (v: number): string => amountShort('cpu', v);

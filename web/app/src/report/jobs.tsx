@@ -2,9 +2,10 @@
 import type { RefObject } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Amount } from '../api/types';
-import { amount, count, percent, significant, words } from '../lib/format';
+import { amount, capital, count, percent, significant, words } from '../lib/format';
+import { RESOURCE } from '../lib/resource';
 import { Card } from '../ui/basics';
-import { type Report, WORDS, capital, hasOwner } from './data';
+import { type Report, hasOwner } from './data';
 import { type JobRow, type Key, type Sorting, jobRows, sorted } from './job_rows';
 import type { View } from './view';
 
@@ -27,7 +28,7 @@ function Head({ view, sorting, onSort }: { view: View; sorting: Sorting; onSort:
       <tr>
         {COLUMNS.map(({ key, head, unit, title }) => (
           <th key={key} scope="col" title={title} aria-sort={key !== sorting.key ? 'none' : sorting.descending ? 'descending' : 'ascending'}>
-            <button type="button" onClick={() => onSort(key)}>{key === 'oomDays' ? capital(WORDS[view.choice.resource].oomDays) : head}</button>
+            <button type="button" onClick={() => onSort(key)}>{key === 'oomDays' ? capital(RESOURCE[view.choice.resource].atLimit.days) : head}</button>
             {unit && <span class="unit">{unit}</span>}
           </th>
         ))}

@@ -1,11 +1,11 @@
 // The headline, the key figures, and what was replayed.
 import type { ComponentChildren } from 'preact';
 import type { Resource } from '../api/types';
-import { amount, bytes, count, percent, plural, significant, words } from '../lib/format';
-import { RESOURCE } from '../lib/names';
+import { amount, bytes, capital, count, percent, plural, significant, words } from '../lib/format';
+import { KILLING_FIRST, RESOURCE } from '../lib/resource';
 import { dayName } from '../lib/time';
 import { Card } from '../ui/basics';
-import { type Lane, type Report, type Sum, WORDS, capital, dayTime, hasOwner } from './data';
+import { type Lane, type Report, type Sum, dayTime, hasOwner } from './data';
 import { colourOf } from './marks';
 import { type View, laneOf } from './view';
 
@@ -14,15 +14,15 @@ const jobCount = (lane: Lane): number => lane.jobs.job_days.filter((days) => day
 export function Headline({ view }: { view: View }) {
   const { lane } = view;
   const { resource } = lane;
-  const w = WORDS[resource];
+  const { word, atLimit } = RESOURCE[resource];
   const jobs = plural(jobCount(lane), 'job');
   const name = <span class="name" style={{ color: `var(${colourOf(lane.policy)})` }}>{words(lane.policy)}</span>;
-  const risk = <>, at <em>{percent(lane.sum.oom_day_share)}</em> {w.oomDays}.</>;
+  const risk = <>, at <em>{percent(lane.sum.oom_day_share)}</em> {atLimit.days}.</>;
   if (lane.policy === 'static') {
-    return <>With {name} limits, as their owners set them, {jobs} hold <em>{amount(resource, lane.sum.limit)}</em> of {w.name} and use <em>{amount(resource, lane.sum.usage)}</em>{risk}</>;
+    return <>With {name} limits, as their owners set them, {jobs} hold <em>{amount(resource, lane.sum.limit)}</em> of {word} and use <em>{amount(resource, lane.sum.usage)}</em>{risk}</>;
   }
-  if (!hasOwner(lane)) return <>With {name}, {jobs} would have needed <em>{significant(lane.sum.of_usage)} times</em> the {w.name} they used{risk}</>;
-  return <>With {name}, {jobs} would have needed <em>{percent(lane.sum.of_owner)}</em> of the {w.name} their owners reserved{risk}</>;
+  if (!hasOwner(lane)) return <>With {name}, {jobs} would have needed <em>{significant(lane.sum.of_usage)} times</em> the {word} they used{risk}</>;
+  return <>With {name}, {jobs} would have needed <em>{percent(lane.sum.of_owner)}</em> of the {word} their owners reserved{risk}</>;
 }
 
 function Tile({ name, big, children }: { name: string; big: string; children: ComponentChildren }) {
@@ -32,10 +32,10 @@ function Tile({ name, big, children }: { name: string; big: string; children: Co
 function SavedTile({ view, resource }: { view: View; resource: Resource }) {
   const lane = laneOf(view.report, resource, view.lane.policy);
   if (!lane) return null;
-  if (!hasOwner(lane)) return <Tile name={`${RESOURCE[resource]} held`} big={amount(resource, lane.sum.limit)}>the trace has no owner’s limits</Tile>;
+  if (!hasOwner(lane)) return <Tile name={`${RESOURCE[resource].title} held`} big={amount(resource, lane.sum.limit)}>the trace has no owner’s limits</Tile>;
   const saved = lane.sum.owner - lane.sum.limit_owned;
   return (
-    <Tile name={`${RESOURCE[resource]} ${saved >= 0 ? 'saved' : 'needed more'}`} big={amount(resource, Math.abs(saved))}>
+    <Tile name={`${RESOURCE[resource].title} ${saved >= 0 ? 'saved' : 'needed more'}`} big={amount(resource, Math.abs(saved))}>
       of {amount(resource, lane.sum.owner)} reserved, on average
     </Tile>
   );
@@ -43,15 +43,14 @@ function SavedTile({ view, resource }: { view: View; resource: Resource }) {
 
 export function Tiles({ view }: { view: View }) {
   const { lane } = view;
-  const w = WORDS[lane.resource];
+  const { word, atLimit } = RESOURCE[lane.resource];
   const owner = laneOf(view.report, lane.resource, 'static');
   const against = (figure: (sum: Sum) => string) => (owner && owner !== lane ? `; static: ${figure(owner.sum)}` : '');
   return (
     <section class="tiles" aria-label="Key figures">
-      <SavedTile view={view} resource="memory" />
-      <SavedTile view={view} resource="cpu" />
-      <Tile name={`Mean slack, ${w.name}`} big={percent(lane.sum.slack_mean)}>of the limit goes unused{against((s) => percent(s.slack_mean))}</Tile>
-      <Tile name={capital(w.oomDays)} big={percent(lane.sum.oom_day_share)}>
+      {KILLING_FIRST.map((r) => <SavedTile key={r} view={view} resource={r} />)}
+      <Tile name={`Mean slack, ${word}`} big={percent(lane.sum.slack_mean)}>of the limit goes unused{against((s) => percent(s.slack_mean))}</Tile>
+      <Tile name={capital(atLimit.days)} big={percent(lane.sum.oom_day_share)}>
         {count(lane.sum.oom_days)} of {plural(lane.sum.job_days, 'job-day')}{against((s) => percent(s.oom_day_share))}
       </Tile>
       <Tile name="Limit changes" big={significant(lane.sum.changes_mean)}>a job-day; {percent(lane.sum.unchanged_share)} of job-days without any</Tile>

@@ -1,10 +1,10 @@
 // The report from top to bottom: what was replayed, all recommenders, the fleet, jobs, and single jobs through time.
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { RESOURCE } from '../lib/names';
+import { RESOURCE } from '../lib/resource';
 import { Segments } from '../ui/basics';
 import { Boundary } from '../ui/boundary';
 import { Knot, ThemeButton } from '../ui/frame';
-import { type Report, WORDS } from './data';
+import { type Report, glossOf } from './data';
 import { FleetCard } from './fleet';
 import { JobsCard } from './jobs';
 import { PolicyChips } from './marks';
@@ -25,7 +25,7 @@ function Controls({ view }: { view: View }) {
     <div class="report-bar">
       <div class="wide">
         <Segments label="Resource" value={view.choice.resource} onPick={(resource) => view.change({ resource })}
-          choices={resourcesOf(view.report).map((value) => ({ value, label: RESOURCE[value] }))} />
+          choices={resourcesOf(view.report).map((value) => ({ value, label: RESOURCE[value].title }))} />
         <PolicyChips view={view} label="Recommender shown" />
       </div>
     </div>
@@ -42,7 +42,7 @@ function Figures({ view }: { view: View }) {
     <>
       <section class="wide lead">
         <h1 aria-live="polite"><Headline view={view} /></h1>
-        <p class="gloss">{WORDS[view.choice.resource].gloss}</p>
+        <p class="gloss">{glossOf(view.choice.resource)}</p>
       </section>
       <Controls view={view} />
       <div class="wide">

@@ -1,22 +1,23 @@
 // The table of all recommenders, and what its columns mean.
 import type { Resource } from '../api/types';
-import { NONE, amount, count, percent, significant, words } from '../lib/format';
+import { NONE, amount, capital, count, percent, significant, words } from '../lib/format';
+import { RESOURCE } from '../lib/resource';
 import { Card } from '../ui/basics';
-import { type Sum, WORDS, capital } from './data';
+import { type Sum, glossOf } from './data';
 import { Mark } from './marks';
 import type { View } from './view';
 
 interface Column { head: string; unit: string; title: string; value: (sum: Sum) => string }
 
-const CPU_COLUMNS: Column[] = [
+const throttledColumns = (word: string): Column[] => [
   { head: 'Throttled', unit: '% of usage', value: (s) => percent(s.usage_over_share),
-    title: 'CPU work above the limit, which would have been delayed, as a share of all CPU used.' },
+    title: `${word} work above the limit, which would have been delayed, as a share of all ${word} used.` },
   { head: 'Throttled', unit: '% of windows', value: (s) => percent(s.windows_over_share),
-    title: 'Share of 5-minute windows in which at least one task needed more CPU than its limit.' },
+    title: `Share of 5-minute windows in which at least one task needed more ${word} than its limit.` },
 ];
 
 function columnsOf(resource: Resource): Column[] {
-  const w = WORDS[resource];
+  const { word, atLimit } = RESOURCE[resource];
   return [
     { head: 'Slack, mean', unit: '% of limit', value: (s) => percent(s.slack_mean),
       title: 'How much of the limit goes unused: (mean limit − p95 of the day’s 5-minute usages) / mean limit, averaged over job-days.' },
@@ -28,18 +29,18 @@ function columnsOf(resource: Resource): Column[] {
       title: 'Footprint as a share of the owners’ limits, where owners set one.' },
     { head: 'Of usage', unit: 'times', value: (s) => significant(s.of_usage) + '×',
       title: 'Footprint as a multiple of the usage; 1× is no slack.' },
-    { head: capital(w.oomDays), unit: '% of job-days', value: (s) => percent(s.oom_day_share, 2), title: w.gloss },
-    { head: capital(w.ooms), unit: 'per task-day', value: (s) => significant(s.ooms_per_task_day),
-      title: `How many ${w.ooms} a job-day had for each task it ran, on average.` },
+    { head: capital(atLimit.days), unit: '% of job-days', value: (s) => percent(s.oom_day_share, 2), title: glossOf(resource) },
+    { head: capital(atLimit.events), unit: 'per task-day', value: (s) => significant(s.ooms_per_task_day),
+      title: `How many ${atLimit.events} a job-day had for each task it ran, on average.` },
     { head: 'Serious', unit: '% of job-days', value: (s) => percent(s.serious_share, 2),
-      title: `Job-days with more ${w.ooms} than 4 and than a fifth of the job’s tasks.` },
+      title: `Job-days with more ${atLimit.events} than 4 and than a fifth of the job’s tasks.` },
     { head: 'Limit changes', unit: 'mean a day', value: (s) => significant(s.changes_mean),
       title: 'How often the limit moved in a day. Each change can disturb a task, so fewer are better.' },
     { head: 'Limit changes', unit: 'p99 a day', value: (s) => count(s.changes_p99),
       title: '99 of 100 job-days saw at most this many changes.' },
     { head: 'No change', unit: '% of job-days', value: (s) => percent(s.unchanged_share),
       title: 'Share of job-days on which the limit did not move at all.' },
-    ...(resource === 'cpu' ? CPU_COLUMNS : []),
+    ...(atLimit.kills ? [] : throttledColumns(word)),
   ];
 }
 

@@ -1,10 +1,11 @@
 // Footprint against OOM-days, one labelled point a recommender.
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { NONE, amount, percent, percentTick, significant, words } from '../lib/format';
+import { RESOURCE } from '../lib/resource';
 import { Card } from '../ui/basics';
 import { placeTip } from '../ui/tip';
 import { useWidth } from '../ui/width';
-import { type Lane, WORDS, hasOwner } from './data';
+import { type Lane, hasOwner } from './data';
 import { colourOf, shapeOf } from './marks';
 import { type Box, type Plot, placeLabel, ticks } from './scatter_scale';
 import type { View } from './view';
@@ -59,7 +60,7 @@ function Reading({ lane }: { lane: Lane }) {
       <p class="when">{words(lane.policy)}</p>
       <p>footprint <b>{amount(lane.resource, s.limit)}</b></p>
       <p>of the owners’ <b>{s.owner > 0 ? percent(s.of_owner) : NONE}</b></p>
-      <p>{WORDS[lane.resource].oomDays} <b>{percent(s.oom_day_share, 2)}</b></p>
+      <p>{RESOURCE[lane.resource].atLimit.days} <b>{percent(s.oom_day_share, 2)}</b></p>
       <p>mean slack <b>{percent(s.slack_mean)}</b></p>
     </>
   );
@@ -82,7 +83,7 @@ function PointMark({ view, point, onTell }: { view: View; point: Point; onTell: 
 
 function Scatter({ view }: { view: View }) {
   const { lanes } = view;
-  const w = WORDS[view.choice.resource];
+  const { days } = RESOURCE[view.choice.resource].atLimit;
   const { box, width: given } = useWidth();
   const width = Math.max(240, given);
   const tip = useRef<HTMLDivElement>(null);
@@ -102,10 +103,10 @@ function Scatter({ view }: { view: View }) {
   const arrow = { x: plot.x1 - 34, y: plot.y1 + 44 };
   return (
     <div ref={box} class="plot-box scatter">
-      <svg width={width} height={HEIGHT} role="group" aria-label={`Footprint against ${w.oomDays} for ${lanes.length} recommenders; the table above has the figures`}>
+      <svg width={width} height={HEIGHT} role="group" aria-label={`Footprint against ${days} for ${lanes.length} recommenders; the table above has the figures`}>
         <Axes plot={plot} xs={ticks(right, 5).filter((v) => v <= right)} ys={ys} x={x} y={y} tickX={ofOwner ? percentTick : (v) => significant(v) + '×'} />
         <text x={plot.x1} y={HEIGHT - 4} text-anchor="end">{ofOwner ? 'footprint, share of the owners’' : 'footprint, times usage'}</text>
-        <text x={plot.x0 + 6} y={plot.y1 + 12}>{w.oomDays}, share of job-days</text>
+        <text x={plot.x0 + 6} y={plot.y1 + 12}>{days}, share of job-days</text>
         {usage > 0.02 && (
           <>
             <line class="reference" x1={x(usage)} x2={x(usage)} y1={plot.y1 + 22} y2={plot.y0} />
@@ -123,9 +124,9 @@ function Scatter({ view }: { view: View }) {
 }
 
 export function ScatterCard({ view }: { view: View }) {
-  const w = WORDS[view.choice.resource];
+  const { word, atLimit } = RESOURCE[view.choice.resource];
   return (
-    <Card title="Cost against risk" hint={`Left: less ${w.name} set aside. Down: fewer ${w.oomDays}. Lower left is better.`}>
+    <Card title="Cost against risk" hint={`Left: less ${word} set aside. Down: fewer ${atLimit.days}. Lower left is better.`}>
       <Scatter view={view} />
     </Card>
   );

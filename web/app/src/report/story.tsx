@@ -1,21 +1,23 @@
 // One job through time: its usage, the limit of each recommender over it, and why the last one is what it is.
 import { useMemo } from 'preact/hooks';
 import { NONE, amount, count, duration, percent, words } from '../lib/format';
+import { RESOURCE } from '../lib/resource';
 import { Card, Segments } from '../ui/basics';
 import { HeatScale, HeatmapView, LEFT, RIGHT } from '../ui/heatmap';
 import type { LimitLine } from '../ui/heatmap_scale';
 import { ReasonView } from '../ui/reason';
-import { DAY_S, type Story, type StoryLine, WORDS, dayTime, lastDays, limitAt, openStory } from './data';
+import { DAY_S, type Story, type StoryLine, dayTime, lastDays, limitAt, openStory } from './data';
 import { LineChips, Mark, PolicyChips, known, lineOf } from './marks';
-import type { View } from './view';
+import { type View, resourcesOf } from './view';
 
 // Under the heatmap, a strip a recommender with a tick at each OOM-day.
 function Strips({ story, lines }: { story: Story; lines: StoryLine[] }) {
   const { from, to } = story.map;
   const share = (at: number) => `${(((at - from) / (to - from)) * 100).toFixed(3)}%`;
+  const title = `${RESOURCE[story.resource].atLimit.days}, by recommender`;
   return (
-    <figure class="strips" aria-label={`${WORDS[story.resource].oomDays}, by recommender`}>
-      <figcaption class="muted" style={{ paddingLeft: `${LEFT}px` }}>{WORDS[story.resource].oomDays}, by recommender</figcaption>
+    <figure class="strips" aria-label={title}>
+      <figcaption class="muted" style={{ paddingLeft: `${LEFT}px` }}>{title}</figcaption>
       {lines.map((line) => (
         <div key={line.policy} class="strip-row" style={{ gridTemplateColumns: `${LEFT}px 1fr`, paddingRight: `${RIGHT}px` }}>
           <span class="strip-name"><span class="visually-hidden">{words(line.policy)}: </span>{count(line.ooms.length)}<Mark policy={line.policy} /></span>
@@ -42,7 +44,7 @@ function Reading({ view, story, lines, column }: { view: View; story: Story; lin
     <>
       <p>usage, peak <b>{peak === null ? 'not measured' : amount(resource, peak)}</b></p>
       {lines.map((line) => <p key={line.policy} class={line.policy === view.lane.policy ? 'picked' : ''}><Mark policy={line.policy} />{words(line.policy)} <b>{limit(line)}</b></p>)}
-      <p class="muted remark">{hurt.length > 0 ? `${WORDS[resource].oomDay} under ${hurt.join(', ')}` : `each column ${duration(map.column_seconds)}`}</p>
+      <p class="muted remark">{hurt.length > 0 ? `${RESOURCE[resource].atLimit.day} under ${hurt.join(', ')}` : `each column ${duration(map.column_seconds)}`}</p>
     </>
   );
 }
@@ -107,13 +109,13 @@ export function StoriesCard({ view }: { view: View }) {
         ))}
       </div>
       {!whole || !story ? (
-        <p class="hint">No story was kept for {WORDS[choice.resource].name}.{report.stories.length > 0 ? ' The other resource has some: switch above.' : ''}</p>
+        <p class="hint">No story was kept for {RESOURCE[choice.resource].word}.{report.stories.length > 0 ? ` ${resourcesOf(report).length > 2 ? 'Another' : 'The other'} resource has some: switch above.` : ''}</p>
       ) : (
         <>
           <div class="card-head"><h3>{whole.job}: {whole.why}</h3><SpanButtons view={view} story={whole} /></div>
           <p class="legend heat-legend">
             <span><HeatScale /> share of samples, {percent(0.01)} to {percent(1)}</span>
-            <span><i class="oom-mark" aria-hidden="true" />{WORDS[choice.resource].oomDay} under {words(view.lane.policy)}</span>
+            <span><i class="oom-mark" aria-hidden="true" />{RESOURCE[choice.resource].atLimit.day} under {words(view.lane.policy)}</span>
           </p>
           <LineChips view={view} />
           <StoryMap view={view} story={story} />

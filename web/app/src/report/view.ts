@@ -1,5 +1,6 @@
 // What the reader has chosen, and the lanes that this shows.
 import type { Resource } from '../api/types';
+import { KILLING_FIRST } from '../lib/resource';
 import type { Lane, Report } from './data';
 
 export interface Choice {
@@ -19,7 +20,7 @@ export interface View {
   lane: Lane;           // the picked one
 }
 
-export const resourcesOf = (report: Report): Resource[] => (['memory', 'cpu'] as const).filter((r) => report.lanes.some((lane) => lane.resource === r));
+export const resourcesOf = (report: Report): Resource[] => KILLING_FIRST.filter((r) => report.lanes.some((lane) => lane.resource === r));
 
 export const laneOf = (report: Report, resource: Resource, policy: string): Lane | undefined =>
   report.lanes.find((lane) => lane.resource === resource && lane.policy === policy);
@@ -27,7 +28,7 @@ export const laneOf = (report: Report, resource: Resource, policy: string): Lane
 export function firstChoice(report: Report): Choice {
   const names = report.policies.map((p) => p.name);
   const policy = names.includes(report.shown_first) ? report.shown_first : names.at(-1) ?? '';
-  return { resource: resourcesOf(report)[0] ?? 'memory', policy, hidden: new Set(), story: null, days: null };
+  return { resource: resourcesOf(report)[0] ?? KILLING_FIRST[0], policy, hidden: new Set(), story: null, days: null };
 }
 
 // null if the report has no results.

@@ -1,7 +1,7 @@
 // One bar from nothing to the owner's limit: used, the limit in force, and the limit that would be.
 import type { Resource } from '../api/types';
 import { amount } from '../lib/format';
-import { RESOURCE } from '../lib/names';
+import { RESOURCE } from '../lib/resource';
 
 export interface BulletAmounts { usage: number | null; limit: number | null; owner_limit: number | null; would_be: number | null; peak?: number | null }
 
@@ -10,7 +10,7 @@ const clamp = (share: number): string => `${Math.max(0, Math.min(1, share)) * 10
 export function Bullet({ resource, amounts: a }: { resource: Resource; amounts: BulletAmounts }) {
   const top = Math.max(a.owner_limit ?? 0, a.limit ?? 0, a.would_be ?? 0, a.usage ?? 0, a.peak ?? 0);
   if (!(top > 0)) return null;
-  const text = `${RESOURCE[resource]}: used ${amount(resource, a.usage)}, limit in force ${amount(resource, a.limit)}, `
+  const text = `${RESOURCE[resource].title}: used ${amount(resource, a.usage)}, limit in force ${amount(resource, a.limit)}, `
     + `would be ${amount(resource, a.would_be)}, owner's limit ${amount(resource, a.owner_limit)}`;
   return (
     <div class="bullet" role="img" aria-label={text} title={text}>

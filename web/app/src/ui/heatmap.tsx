@@ -3,6 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Resource } from '../api/types';
 import { NBSP, amountShort, percent } from '../lib/format';
+import { RESOURCE } from '../lib/resource';
 import { colour, rgb, useTheme } from '../lib/theme';
 import { clock, dateTime, dayLabel, dayStart } from '../lib/time';
 import type { Shade } from './chart';
@@ -116,7 +117,7 @@ function timeTicks(map: UsageMap, width: number): [number, string][] {
 
 function tickText(resource: Resource, value: number): string {
   const text = amountShort(resource, value);
-  if (resource === 'memory') return text;
+  if (!RESOURCE[resource].unit.counted) return text;
   return text.endsWith('m') ? text + 'cores' : `${text}${NBSP}${text === '1' ? 'core' : 'cores'}`;
 }
 

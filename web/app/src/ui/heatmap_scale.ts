@@ -1,5 +1,6 @@
 // Where values lie on the heatmap's log axis, and which colour a share has. No drawing here.
 import type { Amount, Heatmap, Resource } from '../api/types';
+import { RESOURCE } from '../lib/resource';
 
 export interface Span { low: number; high: number }
 
@@ -68,7 +69,7 @@ export function height(span: Span, value: number): number {
 // Round values: powers of two for bytes, 1-2-5 for cores; about `wanted` of them.
 export function logTicks(resource: Resource, span: Span, wanted: number): number[] {
   const all: number[] = [];
-  if (resource === 'memory') {
+  if (RESOURCE[resource].unit.base === 2) {
     for (let e = Math.ceil(Math.log2(span.low)); 2 ** e <= span.high; ++e) all.push(2 ** e);
     if (all.length < 3) for (const v of [...all, (all[0] ?? span.high) / 2]) for (const m of [1.25, 1.5, 1.75]) if (v * m >= span.low && v * m <= span.high) all.push(v * m);
   } else {

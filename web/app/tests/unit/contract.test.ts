@@ -6,6 +6,7 @@ import ts from 'typescript';
 import { parse } from 'yaml';
 import { describe, expect, it } from 'vitest';
 import { answer, makeWorld } from '../../mock/server.mjs';
+import { RESOURCES } from '../../src/lib/resource';
 
 type Schema = Record<string, any>;
 const contract: Schema = parse(readFileSync(new URL('../../../../src/api/openapi.yaml', import.meta.url), 'utf8'));
@@ -124,13 +125,17 @@ describe('the mock answers as the contract says', () => {
 });
 
 describe('the page’s types name the contract’s fields', () => {
+  it('Resource', () => expect(RESOURCES).toEqual(schemas.Resource!.enum));
   const file = ts.createSourceFile('types.ts', readFileSync(new URL('../../src/api/types.ts', import.meta.url), 'utf8'), ts.ScriptTarget.ES2021);
   const interfaces = new Map<string, ts.InterfaceDeclaration>();
   file.forEachChild((node) => { if (ts.isInterfaceDeclaration(node)) interfaces.set(node.name.text, node); });
   const fields = (name: string): Map<string, boolean> => {
     const node = interfaces.get(name)!;
     const all = new Map<string, boolean>();
-    for (const parent of node.heritageClauses?.flatMap((clause) => [...clause.types]) ?? []) for (const [key, must] of fields(parent.expression.getText(file))) all.set(key, must);
+    for (const parent of node.heritageClauses?.flatMap((clause) => [...clause.types]) ?? []) {
+      const base = parent.getText(file);
+      for (const [key, must] of base.startsWith('Record<Resource,') ? RESOURCES.map((r) => [r, true] as const) : fields(base)) all.set(key, must);
+    }
     for (const member of node.members) if (member.name) all.set(member.name.getText(file), !member.questionToken);
     return all;
   };

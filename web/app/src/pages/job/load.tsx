@@ -3,13 +3,12 @@ import { useMemo } from 'preact/hooks';
 import { jobPath, withParams } from '../../api/client';
 import { useQuery } from '../../api/query';
 import type { Fleet, JobDetail, ReplicaHistory } from '../../api/types';
-import { amount, significant } from '../../lib/format';
+import { cores, significant } from '../../lib/format';
 import { totalsSentence } from '../../lib/load';
 import { Problem, Segments, Skeleton } from '../../ui/basics';
 import { Chart } from '../../ui/chart';
 import { DAYS, RANGES, type Range } from './usage';
 
-const inCores = (v: number) => amount('cpu', v);
 const tick = (v: number) => String(v);
 
 export function LoadChart({ job, range, onRange }: { job: JobDetail; range: Range; onRange: (range: Range) => void }) {
@@ -31,7 +30,7 @@ export function LoadChart({ job, range, onRange }: { job: JobDetail; range: Rang
       {history.error && <Problem text={history.error.message} retry={history.reload} />}
       {!h ? <Skeleton lines={4} /> : h.load.every((v) => v === null) ? <p class="hint nothing">No usage was measured in this time.</p> : (
         <>
-          <Chart label="Load of the job and what its tasks can process" time={from(h.time)} height={200} format={h.load_of === 'cpu' ? inCores : significant} tick={tick} unit={h.load_of === 'cpu' ? 'cores' : 'load'}
+          <Chart label="Load of the job and what its tasks can process" time={from(h.time)} height={200} format={h.load_of === 'cpu' ? cores : significant} tick={tick} unit={h.load_of === 'cpu' ? 'cores' : 'load'}
             band={h.forecast_high.some((v) => v !== null)
               ? { name: 'forecast', low: from(h.forecast_low), high: from(h.forecast_high), colour: '--other', remark: 'with a chance of 80 %' } : undefined}
             series={[

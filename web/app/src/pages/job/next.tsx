@@ -5,6 +5,7 @@ import { ApiError, jobPath, sendJson, withParams } from '../../api/client';
 import type { JobDetail, JobSettings, Mode } from '../../api/types';
 import { csvOf, dockerUpdate, kubernetesYaml } from '../../lib/export';
 import { amount, money } from '../../lib/format';
+import { RESOURCE, RESOURCES } from '../../lib/resource';
 import { riskOf } from '../../lib/saving';
 import { rememberWho, storedWho } from '../../lib/who';
 import { Card, Segments } from '../../ui/basics';
@@ -71,12 +72,12 @@ function ModeButtons({ job }: { job: JobDetail }) {
 }
 
 function Effect({ job }: { job: JobDetail }) {
-  const parts = (['cpu', 'memory'] as const).flatMap((resource) => {
+  const parts = RESOURCES.flatMap((resource) => {
     const { saving } = job[resource];
     if (saving === null || job.tasks === 0) return [];
     const risk = riskOf(resource, job[resource]);
     const size = amount(resource, Math.abs(saving) * job.tasks);
-    return [`${saving < 0 ? `takes ${size} more` : `saves ${size}`} of ${resource === 'cpu' ? 'CPU' : 'memory'}${risk ? ` with ${risk.label}` : ''}`];
+    return [`${saving < 0 ? `takes ${size} more` : `saves ${size}`} of ${RESOURCE[resource].word}${risk ? ` with ${risk.label}` : ''}`];
   });
   if (parts.length === 0) return null;
   const saved = job.saving_per_month;
@@ -90,7 +91,7 @@ function Effect({ job }: { job: JobDetail }) {
 export function NextCard({ job, dry, idle }: { job: JobDetail; dry: boolean; idle: boolean }) {
   const [kind, setKind] = useState<Kind>(() => firstKind(job.labels));
   const may = useMay('set_jobs');
-  if (job.cpu.would_be === null && job.memory.would_be === null) return null;
+  if (RESOURCES.every((r) => job[r].would_be === null)) return null;
   return (
     <Card title="What next" class="next">
       <Effect job={job} />

@@ -3,10 +3,10 @@ import { useQuery } from '../../api/query';
 import { jobPath } from '../../api/client';
 import { dryRun, notSet, nothingManaged, pendingLimit, realLimit, riskOf, tightness } from '../../lib/saving';
 import type { Fleet, JobAmounts, JobDetail, Resource } from '../../api/types';
-import { bytes, amount, count, percent, plural, words } from '../../lib/format';
+import { bytes, amount, count, listed, percent, plural, words } from '../../lib/format';
 import { now } from '../../lib/clock';
 import { isTime } from '../../lib/time';
-import { RESOURCE } from '../../lib/names';
+import { KILLING_FIRST, RESOURCE, RESOURCES, resourceOf } from '../../lib/resource';
 import { hrefOf, jobHref, replaceHash } from '../../lib/route';
 import { ModeBadge, Problem, Skeleton, Time } from '../../ui/basics';
 import { Bullet } from '../../ui/bullet';
@@ -26,14 +26,14 @@ function Header({ job, dry, idle }: { job: JobDetail; dry: boolean; idle: boolea
       <h1 class="job-title">{job.name} <ModeBadge mode={job.mode} /></h1>
       <p class="job-facts muted">
         <span>{plural(job.tasks, 'task')}</span>
-        {job.cpu.recommender === job.memory.recommender ? <span>limits by <b>{words(job.cpu.recommender)}</b></span>
-          : <span>CPU limit by <b>{words(job.cpu.recommender)}</b>, memory limit by <b>{words(job.memory.recommender)}</b></span>}
+        {RESOURCES.every((r) => job[r].recommender === job[RESOURCES[0]].recommender) ? <span>limits by <b>{words(job[RESOURCES[0]].recommender)}</b></span>
+          : <span>{RESOURCES.map((r, i) => <>{i > 0 && ', '}{RESOURCE[r].word} limit by <b>{words(job[r].recommender)}</b></>)}</span>}
         <span>{isTime(job.first_seen) ? <>seen since <Time at={job.first_seen} /></> : 'not measured yet'}</span>
         {job.last_seen !== null && now() - job.last_seen > 3600 && <span class="bad">last seen <Time at={job.last_seen} age /></span>}
         <span>{job.last_change === null ? 'limits never changed' : <>{dry ? 'last change (dry run)' : idle ? 'last change (not applied)' : 'last change'} <Time at={job.last_change} age /></>}</span>
         <span class={job.ooms > 0 ? 'bad' : ''}>{job.ooms > 0 ? plural(job.ooms, 'OOM kill') : 'no OOM kill'} in 7 days</span>
         {job.memory_needed !== null && <span title="Found by probing: memory.high was lowered until the task stalled on memory. Of the task that needs most.">needs <b>{bytes(job.memory_needed.bytes)}</b> of memory (probed)</span>}
-        {job.pod !== null && job.pod.containers > 1 && <span title="Recommended for all containers of a pod together. Containers without a recommendation count with what they have.">pod of {job.pod.containers} containers: requests <b>{amount('cpu', job.pod.cpu.request)}</b> and <b>{amount('memory', job.pod.memory.request)}</b>, limits {job.pod.cpu.limit === null ? 'no CPU' : amount('cpu', job.pod.cpu.limit)} and {job.pod.memory.limit === null ? 'no memory' : amount('memory', job.pod.memory.limit)}</span>}
+        {job.pod !== null && job.pod.containers > 1 && <span title="Recommended for all containers of a pod together. Containers without a recommendation count with what they have.">pod of {job.pod.containers} containers: requests {listed(RESOURCES.map((r) => <b>{amount(r, job.pod![r].request)}</b>))}, limits {listed(RESOURCES.map((r) => (job.pod![r].limit === null ? `no ${RESOURCE[r].word}` : amount(r, job.pod![r].limit))))}</span>}
         {job.throttled_share !== null && <span class={job.throttled_share >= 0.05 ? 'bad' : ''} title="Share of the CFS periods of about the last day">CPU throttled in {percent(job.throttled_share)} of periods</span>}
       </p>
       {Object.keys(job.labels).length > 0 && (
@@ -46,7 +46,7 @@ function Header({ job, dry, idle }: { job: JobDetail; dry: boolean; idle: boolea
       {tightness(job).length > 0 && <p class="notice tight"><b>Too tight:</b> {tightness(job).join('; ')}.</p>}
       {idle && !dry && job.mode !== 'off' && job.mode !== 'observe' && <p class="notice"><b>Measured only:</b> no agent may set limits for this job, so its tasks run at the owner's limits, and its decisions are recorded but not applied.</p>}
       {job.notices.map((notice) => <p class="notice" key={notice}>{notice}</p>)}
-      {job.holds.filter((hold) => !job.trials.some((trial) => trial.resource === hold.resource && trial.sentence === hold.sentence)).map((hold) => <p class="notice" key={hold.resource + hold.sentence}><b>{RESOURCE[hold.resource]}:</b> {hold.sentence}</p>)}
+      {job.holds.filter((hold) => !job.trials.some((trial) => trial.resource === hold.resource && trial.sentence === hold.sentence)).map((hold) => <p class="notice" key={hold.resource + hold.sentence}><b>{RESOURCE[hold.resource].title}:</b> {hold.sentence}</p>)}
     </section>
   );
 }
@@ -62,7 +62,7 @@ function Summary({ resource, a, idle, ordered, own, work, picked, onPick }: { re
   return (
     <button type="button" class="summary card" aria-pressed={picked} onClick={onPick}>
       <span class="summary-head">
-        <b>{RESOURCE[resource]}</b>
+        <b>{RESOURCE[resource].title}</b>
         <span class="muted">{a.of === 'request' ? 'request of each task' : 'each task'}{saved === null ? '' : saved >= 0 ? `; auto would save ${percent(saved)}` : `; auto would add ${percent(-saved)}`}</span>
       </span>
       <Bullet resource={resource} amounts={{ ...a, limit: real }} />
@@ -71,7 +71,7 @@ function Summary({ resource, a, idle, ordered, own, work, picked, onPick }: { re
           <span key={key}><span class="muted"><span class={`key key-${key}`} aria-hidden="true" />{name}</span><b>{amount(resource, value)}</b></span>
         ))}
       </span>
-      {work !== null && <span class="summary-risk muted">Target of this job: {percent(work)} of its CPU work throttled.</span>}
+      {work !== null && <span class="summary-risk muted">Target of this job: {percent(work)} of its {RESOURCE[resource].word} work throttled.</span>}
       {risk && (
         <span class="summary-risk muted" title={risk.title}>
           Risk at the limit that would be: {risk.label}{risk.forecast && own !== null && <> ({percent(own)} is the target of this job)</>}
@@ -90,11 +90,11 @@ export function JobPage({ name, query }: { name: string; query: Record<string, s
   const job = useQuery<JobDetail>(jobPath(name), { on: ['window', 'setting', 'oom'], keep: true });
   const fleet = useQuery<Fleet>('fleet', { on: ['window'], keep: true });
   const dry = dryRun(fleet.data);
-  const resource: Resource = query.resource === 'cpu' ? 'cpu' : 'memory';
+  const resource = resourceOf(query.resource, KILLING_FIRST[0]);
   const range: Range = RANGES.find((r) => r === query.range) ?? '7d';
   const go = (change: Record<string, string>) => {
     const next = { ...query, ...change };
-    replaceHash(jobHref(name, { ...next, resource: next.resource === 'memory' ? '' : next.resource ?? '', range: next.range === '7d' ? '' : next.range ?? '' }));
+    replaceHash(jobHref(name, { ...next, resource: next.resource === KILLING_FIRST[0] ? '' : next.resource ?? '', range: next.range === '7d' ? '' : next.range ?? '' }));
   };
 
   if (!job.data) {
@@ -114,8 +114,8 @@ export function JobPage({ name, query }: { name: string; query: Record<string, s
       <Header job={job.data} dry={dry} idle={idle} />
       <div class="wide">
         <div class="pair summaries">
-          {(['cpu', 'memory'] as const).map((r) => (
-            <Summary key={r} resource={r} a={job.data![r]} idle={idle} ordered={fleet.data?.[r].ordered ?? null} own={job.data!.risk} work={r === 'cpu' ? job.data!.throttled : null} picked={r === resource} onPick={() => go({ resource: r })} />
+          {RESOURCES.map((r) => (
+            <Summary key={r} resource={r} a={job.data![r]} idle={idle} ordered={fleet.data?.[r].ordered ?? null} own={job.data!.risk} work={RESOURCE[r].atLimit.kills ? null : job.data!.throttled} picked={r === resource} onPick={() => go({ resource: r })} />
           ))}
         </div>
         <UsageCard dry={idle} managed={!nothingManaged(fleet.data)} name={name} resource={resource} range={range} onRange={(next) => go({ range: next })} onResource={(next) => go({ resource: next })} />

@@ -1,7 +1,7 @@
 // Canary trials under way: the tasks that try the new limit beside the rest.
 import type { JobDetail, Trial, TrialSide } from '../../api/types';
 import { amount, count, percent, plural } from '../../lib/format';
-import { RESOURCE } from '../../lib/names';
+import { RESOURCE } from '../../lib/resource';
 import { Card, Time } from '../../ui/basics';
 
 function Side({ name, side, throttled }: { name: string; side: TrialSide; throttled: boolean }) {
@@ -22,7 +22,7 @@ function OneTrial({ trial }: { trial: Trial }) {
   const old = amount(trial.resource, trial.old_limit);
   const throttled = trial.tasks.throttled_share !== null || trial.rest.throttled_share !== null;
   return (
-    <Card title={`Trial of ${RESOURCE[trial.resource] === 'CPU' ? 'a CPU' : 'a memory'} limit`} hint={trial.sentence}
+    <Card title={`Trial of a ${RESOURCE[trial.resource].word} limit`} hint={trial.sentence}
       tools={<span class="muted">since <Time at={trial.since} />, at least until <Time at={trial.until} /></span>}>
       <div class="scroll" tabIndex={0} role="group" aria-label="Tasks on trial and other tasks">
         <table>

@@ -4,6 +4,7 @@ import { useQuery } from '../../api/query';
 import { jobPath, withParams } from '../../api/client';
 import type { Amount, Fleet, Heatmap, Resource } from '../../api/types';
 import { amount, percent } from '../../lib/format';
+import { RESOURCE, RESOURCE_CHOICES } from '../../lib/resource';
 import { Card, Problem, Segments, Skeleton } from '../../ui/basics';
 import { Swatch } from '../../ui/chart';
 import { HeatScale, HeatmapView } from '../../ui/heatmap';
@@ -72,10 +73,10 @@ export function UsageCard(props: { dry: boolean; managed: boolean; name: string;
   const map = useQuery<Heatmap>(path, { keep: true });
   const shown = useMemo(() => map.data && fitted(map.data), [map.data]);
   return (
-    <Card title={`${resource === 'cpu' ? 'CPU' : 'Memory'} used by a task, and its limits`}
+    <Card title={`${RESOURCE[resource].title} used by a task, and its limits`}
       tools={(
         <div class="card-tools">
-          <Segments label="Resource" value={resource} onPick={props.onResource} choices={[{ value: 'cpu', label: 'CPU' }, { value: 'memory', label: 'Memory' }]} />
+          <Segments label="Resource" value={resource} onPick={props.onResource} choices={RESOURCE_CHOICES} />
           <Segments label="Range of time" value={range} onPick={props.onRange}
             choices={RANGES} />
         </div>

@@ -3,7 +3,8 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { ApiError, aborted, jobPath, sendJson, withParams } from '../../api/client';
 import { useQuery } from '../../api/query';
 import type { Amount, Knob, Recommender, Recommenders, Resource, WhatIf, WhatIfLane, WhatIfRequest } from '../../api/types';
-import { amount, amountShort, change, count, milliseconds, parseAmount, percent, significant, words, plural } from '../../lib/format';
+import { amount, change, count, milliseconds, parseAmount, percent, significant, words, plural } from '../../lib/format';
+import { AXIS, RESOURCE } from '../../lib/resource';
 import { Card, Problem, Segments, Skeleton } from '../../ui/basics';
 import { Chart, Swatch } from '../../ui/chart';
 import { fromSlider, show, toSlider } from './knobs';
@@ -34,7 +35,7 @@ function Bound({ name, resource, text, onText }: { name: string; resource: Resou
   return (
     <label class="bound">{name}
       <input type="text" value={text} size={9} placeholder="none" aria-invalid={wrong} onInput={(event) => onText(event.currentTarget.value)} />
-      {wrong && <span class="bad" role="alert">such as {resource === 'cpu' ? '1.5 or 250m' : '512MiB or 4GiB'}</span>}
+      {wrong && <span class="bad" role="alert">such as {RESOURCE[resource].unit.examples}</span>}
     </label>
   );
 }
@@ -72,16 +73,13 @@ function Figures({ answer }: { answer: WhatIf }) {
 
 function LimitChart({ answer }: { answer: WhatIf }) {
   const { resource } = answer;
-  const format = resource === 'cpu' ? readCpu : readMemory;
-  const tick = resource === 'cpu' ? tickCpu : tickMemory;
   // An owner's limit far above everything else would press the rest flat: it stays off the chart.
   const highest = (values: Amount[]) => values.reduce<number>((top, v) => Math.max(top, v ?? 0), 0);
   const rest = Math.max(highest(answer.usage_peak), highest(answer.now?.limit ?? []), highest(answer.whatif.limit));
   const owner = highest(answer.owner_limit);
   const off = owner > 2.2 * rest && answer.whatif.recommender !== 'static';
   return (
-    <Chart label="Limits now and what they would have been, over the highest usage of a task" time={answer.time} base={resource === 'memory' ? 2 : 10} height={380} top={off ? rest * 1.15 : undefined}
-      format={format} tick={tick} unit={resource === 'cpu' ? 'in cores' : undefined}
+    <Chart label="Limits now and what they would have been, over the highest usage of a task" time={answer.time} {...AXIS[resource]} {...(RESOURCE[resource].unit.counted && { tick: plainTick })} height={380} top={off ? rest * 1.15 : undefined}
       series={[
         { name: 'Highest task', values: answer.usage_peak, colour: '--usage', style: 'area' },
         { name: "Owner's", remark: off ? `${amount(resource, owner)}, above the chart` : undefined, values: answer.owner_limit, colour: '--owner', style: 'step-dash' },
@@ -91,10 +89,8 @@ function LimitChart({ answer }: { answer: WhatIf }) {
       ]} />
   );
 }
-const readCpu = (v: number): string => amount('cpu', v);
-const readMemory = (v: number): string => amount('memory', v);
-const tickCpu = (v: number): string => (v === 0 ? '0' : significant(v).replace(/(\.\d*?)0+$/, '$1').replace(/\.$/, ''));
-const tickMemory = (v: number): string => amountShort('memory', v);
+// Of small limits, too, in the unit that the axis says.
+const plainTick = (v: number): string => (v === 0 ? '0' : significant(v).replace(/(\.\d*?)0+$/, '$1').replace(/\.$/, ''));
 
 // Asks a little after the last change; the answer before stays until the new one is there.
 function useWhatIf(name: string, resource: Resource, body: WhatIfRequest | null) {
