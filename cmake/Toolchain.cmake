@@ -36,9 +36,10 @@ if(CMAKE_BUILD_TYPE STREQUAL "RelWithDebInfo")
   set(TAUT_DEBUG_INFO "-g0" CACHE STRING "debug information of a release build")
   set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O3 ${TAUT_DEBUG_INFO} -DNDEBUG")
 endif()
-# GCC: so that ccache sees through a precompiled header.
+# GCC: so that ccache sees through a precompiled header, and without its collection of garbage, which takes 10 to 15 % of the
+# time and saves 0.4 GiB (of 1.7).
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  add_compile_options(-fpch-preprocess)
+  add_compile_options(-fpch-preprocess "SHELL:--param ggc-min-heapsize=1500000" "SHELL:--param ggc-min-expand=100")
 else()
   add_compile_options("SHELL:-Xclang -fno-pch-timestamp")
 endif()
