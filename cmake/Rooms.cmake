@@ -1,7 +1,7 @@
 # taut_room(NAME [FOREIGN_THREADS] [WAITS] [TEST_FILTER f] [DEPS lib...] [TEST_DEPS lib...] [THREADED test...])
 #
 # A room is a folder of src/: foo.cc goes into the library taut_NAME, foo_test.cc into the binary
-# NAME_tests (found by ctest), foo_bench.cc into NAME_bench. Which rooms may include which is written in
+# NAME_tests (ctest's NAME.all), foo_bench.cc into NAME_bench. Which rooms may include which is written in
 # src/LAYERS and checked by tools/check_layers.py. FOREIGN_THREADS: its tests run threads of libraries that
 # ThreadSanitizer cannot see into (gRPC), whose locks it would not know. WAITS: its tests wait more than they compute.
 # TEST_FILTER: of its tests, those that ctest runs here and not on a machine of their own. THREADED: those of its tests
@@ -134,29 +134,20 @@ function(taut_room name)
     target_compile_options(${name}_tests PRIVATE ${test_options})
     target_precompile_headers(${name}_tests REUSE_FROM taut_test_pch)
     taut_grouped(${name}_tests ${tests})
-    set(properties PROCESSORS 2)  # of two for each processor: see tests/CMakeLists.txt
-    if(TAUT_SANITIZE)
-      # One process for all tests of a room: to start an instrumented one takes 40 ms, and there are three thousand tests.
-      set(filter)
-      if(ROOM_TEST_FILTER)
-        set(filter --gtest_filter=${ROOM_TEST_FILTER})
-      endif()
-      if(ROOM_WAITS)
-        set(properties PROCESSORS 1 COST 50)
-      endif()
-      add_test(NAME ${name}.all COMMAND ${name}_tests --gtest_brief=1 ${filter} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
-      if(ROOM_FOREIGN_THREADS AND TAUT_SANITIZE MATCHES "thread")
-        list(APPEND properties ENVIRONMENT_MODIFICATION
-                       "TSAN_OPTIONS=string_append: ignore_noninstrumented_modules=1")
-      endif()
-      set_tests_properties(${name}.all PROPERTIES ${properties})
-    else()
-      set(filter)
-      if(ROOM_TEST_FILTER)
-        set(filter TEST_FILTER ${ROOM_TEST_FILTER})
-      endif()
-      gtest_discover_tests(${name}_tests TEST_PREFIX ${name}. DISCOVERY_TIMEOUT 60
-                           WORKING_DIRECTORY ${CMAKE_SOURCE_DIR} ${filter} PROPERTIES ${properties})
+    # One process for all tests of a room: to start one takes 10 ms, with a sanitizer 40, and there are three thousand tests.
+    set(filter)
+    if(ROOM_TEST_FILTER)
+      set(filter --gtest_filter=${ROOM_TEST_FILTER})
+    endif()
+    set(slots 2)  # of two for each processor: see tests/CMakeLists.txt
+    if(ROOM_WAITS)
+      set(slots 1)
+    endif()
+    add_test(NAME ${name}.all COMMAND ${name}_tests --gtest_brief=1 ${filter} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
+    set_tests_properties(${name}.all PROPERTIES PROCESSORS ${slots} COST 50)
+    if(ROOM_FOREIGN_THREADS AND TAUT_SANITIZE MATCHES "thread")
+      set_tests_properties(${name}.all PROPERTIES ENVIRONMENT_MODIFICATION
+                                                  "TSAN_OPTIONS=string_append: ignore_noninstrumented_modules=1")
     endif()
   endif()
   if(benches AND NOT TAUT_SANITIZE)
