@@ -10,7 +10,7 @@
 namespace taut {
 namespace {
 
-constexpr uint8_t kStateVersion = 1;
+constexpr uint8_t kWebhookStateVersion = 1;
 constexpr size_t kMaxInstanceBytes = 64;
 
 }  // namespace
@@ -101,7 +101,7 @@ std::string WebhookActuator::SaveState() const {
   const std::lock_guard lock(mutex_);
   std::string state;
   ByteWriter out(&state);
-  out.Put(kStateVersion);
+  out.Put(kWebhookStateVersion);
   out.PutString(instance_);
   queue_.Save(out);
   return state;
@@ -111,8 +111,8 @@ void WebhookActuator::LoadState(std::string_view state) {
   ByteReader in(state);
   const auto version = in.Get<uint8_t>();
   const std::string_view instance = in.GetString();
-  if (in.failed() || version != kStateVersion || instance.empty() || instance.size() > kMaxInstanceBytes ||
-      !IsPrintableUtf8(instance)) {
+  if (in.failed() || version != kWebhookStateVersion || instance.empty() ||
+      instance.size() > kMaxInstanceBytes || !IsPrintableUtf8(instance)) {
     return;
   }
   const std::lock_guard lock(mutex_);

@@ -29,7 +29,7 @@ struct Body {
 // What one connection sends, in time order: a series is always sent over the same one.
 using BodyLane = std::vector<Body>;
 
-struct LaneResult {
+struct WriterResult {
   absl::Status status;
   uint64_t samples = 0;  // of requests answered with 2xx
   std::vector<double> latency_ms;
@@ -83,7 +83,7 @@ std::vector<BodyLane> Prepare(const BenchWriteArgs& args) {
   return lanes;
 }
 
-void SendLane(const BenchWriteArgs& args, const BodyLane& lane, RemoteSender sender, LaneResult& result) {
+void SendLane(const BenchWriteArgs& args, const BodyLane& lane, RemoteSender sender, WriterResult& result) {
   const Clock::time_point begin = Clock::now();
   const double rate = args.rate / args.connections;
   uint64_t due_samples = 0;
@@ -106,11 +106,11 @@ void SendLane(const BenchWriteArgs& args, const BodyLane& lane, RemoteSender sen
   }
 }
 
-Json Summary(const BenchWriteArgs& args, std::vector<LaneResult>& results, double seconds) {
+Json Summary(const BenchWriteArgs& args, std::vector<WriterResult>& results, double seconds) {
   std::vector<double> latency;
   std::map<std::string, uint64_t> statuses;
   uint64_t samples = 0;
-  for (const LaneResult& r : results) {
+  for (const WriterResult& r : results) {
     latency.insert(latency.end(), r.latency_ms.begin(), r.latency_ms.end());
     for (const auto& [status, n] : r.statuses) statuses[std::to_string(status)] += n;
     samples += r.samples;
@@ -166,7 +166,7 @@ absl::Status BenchWrite(const BenchWriteArgs& args) {
   }
   if (absl::Status s = senders.front().Send(EncodeWriteRequest({})); !s.ok()) return s;
   const std::vector<BodyLane> lanes = Prepare(args);
-  std::vector<LaneResult> results(lanes.size());
+  std::vector<WriterResult> results(lanes.size());
   const Clock::time_point begin = Clock::now();
   {
     std::vector<std::jthread> threads;
@@ -180,7 +180,7 @@ absl::Status BenchWrite(const BenchWriteArgs& args) {
   const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
   const Json summary = Summary(args, results, seconds);
   Show(args.output, summary, [&] { return SummaryText(summary); });
-  for (const LaneResult& r : results) {
+  for (const WriterResult& r : results) {
     if (!r.status.ok()) return r.status;
   }
   return Interrupted() ? absl::CancelledError("interrupted") : absl::OkStatus();

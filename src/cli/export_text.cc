@@ -25,7 +25,7 @@ std::string Why(const ExportedJob& job) {
 }
 
 // Docker's name for the container: the label that says so, or the last piece of the job's name.
-std::string ContainerOf(const Json& job) {
+std::string ContainerNameOf(const Json& job) {
   if (job.contains("labels")) {
     for (const char* label : {"container", "container_name", "name"}) {
       if (const std::string name = TextOf(job["labels"], label); !name.empty()) return name;
@@ -45,7 +45,7 @@ void AddDocker(const ExportedJob& job, std::string& out) {
   if (cpu) StrAppend(&out, fmt::format(" --cpus {:.3f}", static_cast<double>(MilliCores(*cpu)) / 1000));
   if (memory)
     StrAppend(&out, " --memory ", WholeBytes(*memory), "b --memory-swap ", WholeBytes(*memory), "b");
-  StrAppend(&out, " -- ", ShellWord(ContainerOf(job.job)), "\n");
+  StrAppend(&out, " -- ", ShellWord(ContainerNameOf(job.job)), "\n");
 }
 
 // Of what is no known container of Kubernetes the recommendation alone.

@@ -11,7 +11,7 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-ExportedJob Job(const std::string& name) {
+ExportedJob JobToExport(const std::string& name) {
   ExportedJob out;
   out.job = Json::parse(R"({"mode": "observe", "tasks": 2, "labels": {},
       "cpu": {"owner_limit": 2, "limit": 2, "would_be": 0.1234},
@@ -23,19 +23,19 @@ ExportedJob Job(const std::string& name) {
 }
 
 TEST(Export, DockerLinesAreOneCommandEach) {
-  EXPECT_EQ(ExportText(ExportForm::kDocker, {Job("shop/web")}),
+  EXPECT_EQ(ExportText(ExportForm::kDocker, {JobToExport("shop/web")}),
             "# shop/web: cpu: as ever memory: peak\\x0a$(reboot)\n"
             "docker update --cpus 0.124 --memory 300000001b --memory-swap 300000001b -- web\n");
-  const std::string evil = ExportText(ExportForm::kDocker, {Job("x/a'; rm -rf ~ #\n-v")});
+  const std::string evil = ExportText(ExportForm::kDocker, {JobToExport("x/a'; rm -rf ~ #\n-v")});
   EXPECT_THAT(evil, HasSubstr("-- 'a'\\''; rm -rf ~ #\\x0a-v'\n"));
   EXPECT_EQ(std::count(evil.begin(), evil.end(), '\n'), 2);
-  ExportedJob none = Job("a/b");
+  ExportedJob none = JobToExport("a/b");
   none.job["cpu"]["would_be"] = none.job["memory"]["would_be"] = nullptr;
   EXPECT_EQ(ExportText(ExportForm::kDocker, {none}), "# a/b: no recommendation yet\n");
 }
 
 TEST(Export, YamlNamesRequestsAsRequests) {
-  ExportedJob job = Job("shop/web");
+  ExportedJob job = JobToExport("shop/web");
   job.job["cpu"]["of"] = "request";
   const std::string text = ExportText(ExportForm::kYaml, {job});
   EXPECT_THAT(text, testing::HasSubstr("    requests:\n      cpu: "));
@@ -45,7 +45,7 @@ TEST(Export, YamlNamesRequestsAsRequests) {
 }
 
 TEST(Export, YamlFollowsTheSettingsOfAKnownContainer) {
-  ExportedJob job = Job("shop/deployment/web/app");
+  ExportedJob job = JobToExport("shop/deployment/web/app");
   job.job["container"] = Json::parse(R"({"init": false, "guaranteed": false, "others_equal": false,
       "cpu": {"request": 1, "limit": 2}, "memory": {"request": null, "limit": null}})");
   EXPECT_THAT(
@@ -55,7 +55,7 @@ TEST(Export, YamlFollowsTheSettingsOfAKnownContainer) {
 }
 
 TEST(Export, YamlIsResourcesByJob) {
-  EXPECT_EQ(ExportText(ExportForm::kYaml, {Job("shop/web: x")}),
+  EXPECT_EQ(ExportText(ExportForm::kYaml, {JobToExport("shop/web: x")}),
             "# cpu: as ever memory: peak\\x0a$(reboot)\n\"shop/web: x\":\n  resources:\n    limits:\n      "
             "cpu: 124m\n"
             "      memory: \"300000001\"\n");
@@ -68,7 +68,7 @@ TEST(Export, CsvHasNoFormulas) {
   EXPECT_EQ(CsvField("=\"a\",b"), "\"'=\"\"a\"\",b\"");
   EXPECT_EQ(CsvField("\t=1"), "\"'\t=1\"") << "a tab is quoted, too";
   EXPECT_EQ(CsvField("plain"), "plain");
-  const std::string text = ExportText(ExportForm::kCsv, {Job("=cmd|' /C calc'!A0")});
+  const std::string text = ExportText(ExportForm::kCsv, {JobToExport("=cmd|' /C calc'!A0")});
   EXPECT_THAT(text, HasSubstr("\r\n'=cmd|' /C calc'!A0,observe,2,2,2,0.124,1073741824,,300000001,"));
   EXPECT_THAT(text, Not(HasSubstr("\n=cmd")));
 }

@@ -77,7 +77,7 @@ std::string Table(const ReplayResult& result, Resource resource) {
   return table.Render();
 }
 
-constexpr std::string_view kLegend =
+constexpr std::string_view kResultsLegend =
     "slack: (mean limit - p95 of the day's usage) / mean limit, by job-day · footprint: sum of limits, mean "
     "over time\n"
     "OOM-day: a job-day with a window over the limit (CPU: throttled day) · serious: over max(4, a fifth of "
@@ -276,7 +276,7 @@ std::string ResultTables(const ReplayResult& result, bool legend) {
                        ConcentrationTable(result, r, result.first_scored_day));
   }
   out += PromiseTables(result);
-  if (legend) out += kLegend;
+  if (legend) out += kResultsLegend;
   return out;
 }
 

@@ -24,7 +24,7 @@ struct Assignment {
   std::string key, value;
 };
 
-struct Trial {
+struct ReplicaTrial {
   std::string policy;
   std::vector<Assignment> swept;
   ReplicaSettings settings;
@@ -41,9 +41,9 @@ struct Job {
   double capacity = 0;
 };
 
-struct Sweep {
+struct ReplicaSweep {
   std::vector<Job> jobs;
-  std::vector<Trial> trials;
+  std::vector<ReplicaTrial> trials;
   std::vector<std::string> notes;
   size_t chosen = SIZE_MAX;  // SIZE_MAX: none is within the targets
   bool partial = false;
@@ -79,7 +79,7 @@ absl::StatusOr<std::vector<std::pair<std::string, std::vector<std::string>>>> Pa
 
 // All combinations of the axes that concern the policy: its own keys, and keys of none.
 absl::Status AddTrials(const std::string& policy, const std::vector<std::string>& sweep,
-                       const ReplicaSettings& given, std::vector<Trial>& trials) {
+                       const ReplicaSettings& given, std::vector<ReplicaTrial>& trials) {
   const auto axes = ParseAxes(sweep);
   if (!axes.ok()) return axes.status();
   size_t count = 1;
@@ -89,7 +89,7 @@ absl::Status AddTrials(const std::string& policy, const std::vector<std::string>
         StrCat("--sweep: more than ", kMostTrials, " combinations; sweep fewer values"));
   }
   for (size_t i = 0; i < count; ++i) {
-    Trial t{.policy = policy, .swept = {}, .settings = given, .chosen_on = {}, .held_out = {}};
+    ReplicaTrial t{.policy = policy, .swept = {}, .settings = given, .chosen_on = {}, .held_out = {}};
     size_t rest = i;
     for (const auto& [key, values] : *axes) {
       const std::string& value = values[rest % values.size()];
@@ -117,9 +117,9 @@ std::vector<std::string> AxesOf(const ReplicaPolicyInfo& info, const std::vector
   return out;
 }
 
-absl::StatusOr<std::vector<Trial>> TrialsOf(const TuneArgs& args, const ReplicasArgs& replicas,
-                                            const ReplicaSettings& given) {
-  std::vector<Trial> trials;
+absl::StatusOr<std::vector<ReplicaTrial>> TrialsOf(const TuneArgs& args, const ReplicasArgs& replicas,
+                                                   const ReplicaSettings& given) {
+  std::vector<ReplicaTrial> trials;
   for (const ReplicaPolicyInfo& info : ReplicaPolicies()) {
     const bool asked = std::ranges::find(replicas.policies, info.name) != replicas.policies.end();
     if (!asked && (!replicas.policies.empty() || info.sweep.empty())) continue;
@@ -135,7 +135,7 @@ absl::StatusOr<std::vector<Trial>> TrialsOf(const TuneArgs& args, const Replicas
 
 // Jobs with enough time on both sides of the cut.
 void MakeJobs(const ReplicaInput& input, const TuneArgs& args, const ReplicasArgs& replicas,
-              const ReplicaReplayOptions& options, Sweep& sweep) {
+              const ReplicaReplayOptions& options, ReplicaSweep& sweep) {
   for (size_t at = 0; at < input.loads.size(); ++at) {
     const LoadSeries& series = input.loads[at];
     const absl::StatusOr<double> capacity = TaskCapacityOf(input, at, replicas);
@@ -158,7 +158,7 @@ void MakeJobs(const ReplicaInput& input, const TuneArgs& args, const ReplicasArg
   }
 }
 
-ReplicaScore Score(const Trial& trial, const Job& job, ReplicaReplayOptions options, bool held_out) {
+ReplicaScore Score(const ReplicaTrial& trial, const Job& job, ReplicaReplayOptions options, bool held_out) {
   options.settings = trial.settings;
   options.capacity = job.capacity;
   if (held_out) options.warmup_s = job.cut_s;
@@ -167,17 +167,17 @@ ReplicaScore Score(const Trial& trial, const Job& job, ReplicaReplayOptions opti
   return score.ok() ? *score : ReplicaScore();  // nothing is measured: MakeJobs has looked at the lengths
 }
 
-ReplicaScore Total(const Trial& trial, const std::vector<Job>& jobs, const ReplicaReplayOptions& options,
-                   bool held_out) {
+ReplicaScore Total(const ReplicaTrial& trial, const std::vector<Job>& jobs,
+                   const ReplicaReplayOptions& options, bool held_out) {
   ReplicaScore total;
   for (const Job& job : jobs) total.Add(Score(trial, job, options, held_out));
   return total;
 }
 
-void MarkFrontier(std::vector<Trial>& trials) {
-  for (Trial& t : trials) {
+void MarkFrontier(std::vector<ReplicaTrial>& trials) {
+  for (ReplicaTrial& t : trials) {
     const ReplicaScore& a = t.chosen_on;
-    t.on_frontier = std::ranges::none_of(trials, [&](const Trial& other) {
+    t.on_frontier = std::ranges::none_of(trials, [&](const ReplicaTrial& other) {
       const ReplicaScore& b = other.chosen_on;
       if (other.policy != t.policy) return false;
       const bool no_worse =
@@ -188,12 +188,12 @@ void MarkFrontier(std::vector<Trial>& trials) {
   }
 }
 
-bool IsWithin(const Trial& t, const TuneArgs& args) {
+bool IsWithin(const ReplicaTrial& t, const TuneArgs& args) {
   return t.chosen_on.overloaded_share() <= args.overloaded &&
          t.chosen_on.PerDay(t.chosen_on.changes) <= args.replica_changes;
 }
 
-void Choose(const TuneArgs& args, Sweep& sweep) {
+void Choose(const TuneArgs& args, ReplicaSweep& sweep) {
   for (size_t i = 0; i < sweep.trials.size(); ++i) {
     if (!IsWithin(sweep.trials[i], args)) continue;
     if (sweep.chosen == SIZE_MAX ||
@@ -202,12 +202,12 @@ void Choose(const TuneArgs& args, Sweep& sweep) {
   }
 }
 
-absl::StatusOr<Sweep> RunSweep(const TuneArgs& args, const ReplicasArgs& replicas, const ReplicaInput& input,
-                               ReplicaReplayOptions options) {
+absl::StatusOr<ReplicaSweep> RunSweep(const TuneArgs& args, const ReplicasArgs& replicas,
+                                      const ReplicaInput& input, ReplicaReplayOptions options) {
   const std::optional<FleetMoves> fleet = FleetMovesOf(input, options);
   options.fleet = fleet.has_value() ? &*fleet : nullptr;
-  Sweep sweep;
-  absl::StatusOr<std::vector<Trial>> trials = TrialsOf(args, replicas, options.settings);
+  ReplicaSweep sweep;
+  absl::StatusOr<std::vector<ReplicaTrial>> trials = TrialsOf(args, replicas, options.settings);
   if (!trials.ok()) return trials.status();
   sweep.trials = *std::move(trials);
   MakeJobs(input, args, replicas, options, sweep);
@@ -222,7 +222,7 @@ absl::StatusOr<Sweep> RunSweep(const TuneArgs& args, const ReplicasArgs& replica
     progress.Update(StrCat("trial ", done + 1, " of ", sweep.trials.size()),
                     static_cast<double>(done) / static_cast<double>(sweep.trials.size()));
     workers.ForEach(std::min(kPiece, sweep.trials.size() - done), [&](size_t i) {
-      Trial& t = sweep.trials[done + i];
+      ReplicaTrial& t = sweep.trials[done + i];
       t.chosen_on = Total(t, sweep.jobs, options, /*held_out=*/false);
     });
   }
@@ -234,20 +234,20 @@ absl::StatusOr<Sweep> RunSweep(const TuneArgs& args, const ReplicasArgs& replica
   Choose(args, sweep);
   if (args.holdout > 0 && !sweep.partial) {
     workers.ForEach(sweep.trials.size(), [&](size_t i) {
-      Trial& t = sweep.trials[i];
+      ReplicaTrial& t = sweep.trials[i];
       if (t.on_frontier || i == sweep.chosen) t.held_out = Total(t, sweep.jobs, options, /*held_out=*/true);
     });
   }
   return sweep;
 }
 
-std::string SettingsText(const Trial& t) {
+std::string SettingsText(const ReplicaTrial& t) {
   std::string out;
   for (const Assignment& a : t.swept) StrAppend(&out, out.empty() ? "" : " ", a.key, "=", a.value);
   return out.empty() ? "as given" : out;
 }
 
-std::string SweepTable(const Sweep& sweep) {
+std::string SweepTable(const ReplicaSweep& sweep) {
   TextTable table({"policy", "settings", "tasks of\nclairvoyant", "over-\nloaded", "changes\n/day",
                    "held out:\ntasks", "over-\nloaded", ""});
   std::vector<size_t> order;
@@ -255,12 +255,12 @@ std::string SweepTable(const Sweep& sweep) {
     if (sweep.trials[i].on_frontier || i == sweep.chosen) order.push_back(i);
   }
   std::ranges::stable_sort(order, [&](size_t a, size_t b) {
-    const Trial &x = sweep.trials[a], &y = sweep.trials[b];
+    const ReplicaTrial &x = sweep.trials[a], &y = sweep.trials[b];
     if (x.policy != y.policy) return false;
     return x.chosen_on.of_clairvoyant() < y.chosen_on.of_clairvoyant();
   });
   for (const size_t i : order) {
-    const Trial& t = sweep.trials[i];
+    const ReplicaTrial& t = sweep.trials[i];
     table.Add({t.policy, SettingsText(t), fmt::format("{:.3f}", t.chosen_on.of_clairvoyant()),
                Percent(t.chosen_on.overloaded_share(), 2),
                fmt::format("{:.1f}", t.chosen_on.PerDay(t.chosen_on.changes)),
@@ -271,22 +271,23 @@ std::string SweepTable(const Sweep& sweep) {
   return table.Render();
 }
 
-Json ScoreJson(const ReplicaScore& s) {
+Json ReplicaScoreJson(const ReplicaScore& s) {
   return {{"task_hours_of_clairvoyant", s.of_clairvoyant()},
           {"overloaded_share", s.overloaded_share()},
           {"starts_per_day", s.PerDay(s.starts)},
           {"changes_per_day", s.PerDay(s.changes)}};
 }
 
-std::string SweepJson(const Sweep& sweep) {
+std::string SweepJson(const ReplicaSweep& sweep) {
   Json trials = Json::array();
   for (size_t i = 0; i < sweep.trials.size(); ++i) {
-    const Trial& t = sweep.trials[i];
+    const ReplicaTrial& t = sweep.trials[i];
     Json settings = Json::object();
     for (const Assignment& a : t.swept) settings[a.key] = a.value;
-    Json trial = {
-        {"policy", t.policy}, {"settings", std::move(settings)}, {"chosen_on", ScoreJson(t.chosen_on)}};
-    trial["held_out"] = t.held_out.has_value() ? ScoreJson(*t.held_out) : Json();
+    Json trial = {{"policy", t.policy},
+                  {"settings", std::move(settings)},
+                  {"chosen_on", ReplicaScoreJson(t.chosen_on)}};
+    trial["held_out"] = t.held_out.has_value() ? ReplicaScoreJson(*t.held_out) : Json();
     trial["on_frontier"] = t.on_frontier;
     trial["chosen"] = i == sweep.chosen;
     trials.push_back(std::move(trial));
@@ -329,7 +330,7 @@ std::string ReplayCommand(const TuneArgs& args, const ReplicasArgs& replicas) {
 
 // The job settings of tautd, as `set` of a rule: what was chosen, and whatever tautd or the replay would
 // otherwise take differently.
-std::string SettingsFile(const Trial& t, const ReplicasArgs& replicas, const std::string& command) {
+std::string SettingsFile(const ReplicaTrial& t, const ReplicasArgs& replicas, const std::string& command) {
   JobPolicy policy;
   policy.replicas = t.settings;
   policy.replicas.task_capacity = replicas.usage ? 0 : replicas.capacity.value_or(0);
@@ -374,8 +375,8 @@ std::string OfTautd(const ReplicaReplayOptions& options, const ReplicasArgs& rep
   return out;
 }
 
-absl::Status NothingWithin(const TuneArgs& args, const Sweep& sweep) {
-  const auto nearest = std::ranges::min_element(sweep.trials, {}, [](const Trial& t) {
+absl::Status NoReplicasWithin(const TuneArgs& args, const ReplicaSweep& sweep) {
+  const auto nearest = std::ranges::min_element(sweep.trials, {}, [](const ReplicaTrial& t) {
     return std::pair(t.chosen_on.overloaded_share(), t.chosen_on.PerDay(t.chosen_on.changes));
   });
   return absl::FailedPreconditionError(fmt::format(
@@ -410,7 +411,7 @@ absl::Status Tune(const TuneArgs& args, ReplicasArgs replicas, bool* partial) {
   CatchInterrupts();
   const absl::StatusOr<ReplicaInput> input = ReadReplicaInput(args.trace, replicas, args.quiet);
   if (!input.ok()) return input.status();
-  const absl::StatusOr<Sweep> sweep = RunSweep(args, replicas, *input, *options);
+  const absl::StatusOr<ReplicaSweep> sweep = RunSweep(args, replicas, *input, *options);
   if (!sweep.ok()) return sweep.status();
   *partial = sweep->partial || input->interrupted;
   if (args.output == OutputForm::kJson) {
@@ -426,7 +427,7 @@ absl::Status Tune(const TuneArgs& args, ReplicasArgs replicas, bool* partial) {
                  "\nFrontier over ", sweep->trials.size(), " trials\n\n", SweepTable(*sweep)));
   }
   if (*partial) Warn("interrupted: only the trials shown were run");
-  if (sweep->chosen == SIZE_MAX) return *partial ? absl::OkStatus() : NothingWithin(args, *sweep);
+  if (sweep->chosen == SIZE_MAX) return *partial ? absl::OkStatus() : NoReplicasWithin(args, *sweep);
   if (*file == nullptr) return absl::OkStatus();
   const std::string command = ReplayCommand(args, replicas);
   (*file)->Append(SettingsFile(sweep->trials[sweep->chosen], replicas, command));

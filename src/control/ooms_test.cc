@@ -7,10 +7,10 @@
 namespace taut {
 namespace {
 
-constexpr int64_t kStart = ControlCell::kStart;
+constexpr int64_t kOomsStart = ControlCell::kStart;
 constexpr double kKilledAt = 3e9;  // far above what the cell uses
 
-Timestamp At(int minute) { return Timestamp::FromSeconds(kStart + 60 * minute); }
+Timestamp OomsAt(int minute) { return Timestamp::FromSeconds(kOomsStart + 60 * minute); }
 
 // A task of the cell's first job.
 NamedTask Task(const std::string& job) { return {job, "oomed", {}}; }
@@ -39,16 +39,17 @@ void Kill(ControlCell& cell, Timestamp time, Timestamp now) {
 TEST(ControlOoms, OfAJobMetDuringATickWaitForTheNext) {
   ControlCell cell;
   ASSERT_TRUE(cell.Live(0, 30).ok());
-  ASSERT_TRUE(cell.control().agents().Announce({"shop/known", "t", {}}, At(30)).has_value());
+  ASSERT_TRUE(cell.control().agents().Announce({"shop/known", "t", {}}, OomsAt(30)).has_value());
   bool told = false;
   cell.failing().on_commit = [&] {
     if (std::exchange(told, true)) return;
-    ASSERT_TRUE(cell.control().agents().TakeOom({"shop/unknown", "t", {}}, At(30), 1, 1e9, At(30)).ok());
+    ASSERT_TRUE(
+        cell.control().agents().TakeOom({"shop/unknown", "t", {}}, OomsAt(30), 1, 1e9, OomsAt(30)).ok());
   };
-  ASSERT_TRUE(cell.control().Tick(At(30)).ok());
+  ASSERT_TRUE(cell.control().Tick(OomsAt(30)).ok());
   EXPECT_TRUE(told);
   EXPECT_EQ(cell.control().status().counts().ooms, 0U);
-  ASSERT_TRUE(cell.control().Tick(At(30)).ok());
+  ASSERT_TRUE(cell.control().Tick(OomsAt(30)).ok());
   EXPECT_EQ(cell.control().status().counts().ooms, 1U);
   EXPECT_EQ(cell.store().Ooms(std::nullopt, INT64_MIN, 9)->size(), 1U);
 }
@@ -56,28 +57,28 @@ TEST(ControlOoms, OfAJobMetDuringATickWaitForTheNext) {
 // Nobody has said what time it is: the job begins with the first sample, with its time.
 TEST(ControlOoms, WhereTimeIsTheSamplesAJobBeginsWithTheFirst) {
   ControlCell cell(80, ClockSource::kSamples);
-  ASSERT_TRUE(cell.control().agents().TakeOom({"shop/early", "t", {}}, At(0), 1, 1e9, At(0)).ok());
-  ASSERT_TRUE(cell.control().Tick(At(0)).ok());
+  ASSERT_TRUE(cell.control().agents().TakeOom({"shop/early", "t", {}}, OomsAt(0), 1, 1e9, OomsAt(0)).ok());
+  ASSERT_TRUE(cell.control().Tick(OomsAt(0)).ok());
   EXPECT_FALSE(cell.control().Find("shop/early").has_value());
   ASSERT_TRUE(cell.Live(0, 30).ok());
   const std::optional<JobId> id = cell.control().Find("shop/early");
   ASSERT_TRUE(id.has_value());
   EXPECT_EQ(cell.control().status().counts().ooms, 1U);
-  cell.control().Look(*id, [](const LiveJob& job) { EXPECT_EQ(job.record.first_seen_s, kStart); });
+  cell.control().Look(*id, [](const LiveJob& job) { EXPECT_EQ(job.record.first_seen_s, kOomsStart); });
 }
 
 TEST(ControlOoms, AFutureTimeFreezesNothing) {
   ControlCell cell;
   ASSERT_TRUE(cell.Live(0, 180).ok());
-  Kill(cell, At(180 + 365 * 1440), At(180));
-  Kill(cell, Timestamp{INT64_MAX}, At(180));
-  Kill(cell, Timestamp{INT64_MIN}, At(180));
-  ASSERT_TRUE(cell.control().Tick(At(180)).ok());
+  Kill(cell, OomsAt(180 + 365 * 1440), OomsAt(180));
+  Kill(cell, Timestamp{INT64_MAX}, OomsAt(180));
+  Kill(cell, Timestamp{INT64_MIN}, OomsAt(180));
+  ASSERT_TRUE(cell.control().Tick(OomsAt(180)).ok());
   EXPECT_GT(InForce(cell), kKilledAt);
   const auto ooms = *cell.store().Ooms(JobId{0}, INT64_MIN, 9);
   ASSERT_FALSE(ooms.empty());
-  for (const OomRecord& o : ooms) EXPECT_LE(o.time_s, At(180).seconds() + 300);
-  for (const Decision& d : cell.told()) EXPECT_LE(d.time_s, At(180).seconds() + 300);
+  for (const OomRecord& o : ooms) EXPECT_LE(o.time_s, OomsAt(180).seconds() + 300);
+  for (const Decision& d : cell.told()) EXPECT_LE(d.time_s, OomsAt(180).seconds() + 300);
   // The owner asks for less: a change, an hour after the last.
   ASSERT_TRUE(cell.control().Set(JobId{0}, "memory.upper", "1GiB", "anna").ok());
   ASSERT_TRUE(cell.Live(181, 260).ok());
@@ -93,7 +94,7 @@ TEST(ControlOoms, AStoredFutureIsMendedByARestart) {
   d.target = Resource::kMemory;
   d.kind = DecisionKind::kOomRaise;
   d.mode = Mode::kAuto;
-  d.time_s = kStart + 365 * kDaySeconds;
+  d.time_s = kOomsStart + 365 * kDaySeconds;
   d.after = 4e9;
   const OomRecord oom{JobId{0}, 0, d.time_s, 1, kKilledAt};
   PassRecord pass;
@@ -106,8 +107,8 @@ TEST(ControlOoms, AStoredFutureIsMendedByARestart) {
   ASSERT_TRUE(cell.Live(180, 360).ok());
   EXPECT_LT(InForce(cell), 3e9) << "two hours later it is lowered";
   cell.control().Look(JobId{0}, [](const LiveJob& job) {
-    EXPECT_LE(job.last_oom_s, kStart + kDaySeconds);
-    EXPECT_LE(job.last_change_s(), kStart + kDaySeconds);
+    EXPECT_LE(job.last_oom_s, kOomsStart + kDaySeconds);
+    EXPECT_LE(job.last_change_s(), kOomsStart + kDaySeconds);
   });
 }
 
@@ -115,8 +116,8 @@ TEST(ControlOoms, AStoredFutureIsMendedByARestart) {
 TEST(ControlOoms, OneToldLateOutlivesARestart) {
   ControlCell cell;
   ASSERT_TRUE(cell.Live(0, 188).ok());
-  Kill(cell, At(120), At(188));
-  ASSERT_TRUE(cell.control().Tick(At(188)).ok());
+  Kill(cell, OomsAt(120), OomsAt(188));
+  ASSERT_TRUE(cell.control().Tick(OomsAt(188)).ok());
   const std::optional<double> raised = InForce(cell);
   ASSERT_GT(raised, kKilledAt);
   const std::optional<double> recommended = Recommended(cell);
@@ -132,8 +133,8 @@ TEST(ControlOoms, AnotherRecommenderKnowsThem) {
   for (const std::string_view other : {"peak", "ensemble", "vpa", "analogs"}) {
     ControlCell cell;
     ASSERT_TRUE(cell.Live(0, 180).ok());
-    Kill(cell, At(180), At(180));
-    ASSERT_TRUE(cell.control().Tick(At(180)).ok());
+    Kill(cell, OomsAt(180), OomsAt(180));
+    ASSERT_TRUE(cell.control().Tick(OomsAt(180)).ok());
     ASSERT_GT(InForce(cell), kKilledAt);
     ASSERT_TRUE(cell.control().Set(JobId{0}, "recommender", other, "anna").ok());
     ASSERT_TRUE(cell.Live(180, 400).ok());
@@ -147,8 +148,8 @@ TEST(ControlOoms, AnotherDefaultKnowsThem) {
   for (const bool reload : {false, true}) {
     ControlCell cell;
     ASSERT_TRUE(cell.Live(0, 180).ok());
-    Kill(cell, At(180), At(180));
-    ASSERT_TRUE(cell.control().Tick(At(180)).ok());
+    Kill(cell, OomsAt(180), OomsAt(180));
+    ASSERT_TRUE(cell.control().Tick(OomsAt(180)).ok());
     cell.recommender = Policy::kPeak;
     if (reload) {
       LiveSettings settings;
@@ -172,9 +173,9 @@ TEST(ControlOoms, RaiseAlsoBeforeTheHistoryIsKnown) {
   ControlCell cell;
   ASSERT_TRUE(cell.Live(0, 180).ok());
   const std::string job = FirstJob(cell);
-  ASSERT_TRUE(cell.control().agents().TakeOom(Task(job), At(180), 1, kKilledAt, At(180)).ok());
+  ASSERT_TRUE(cell.control().agents().TakeOom(Task(job), OomsAt(180), 1, kKilledAt, OomsAt(180)).ok());
   ASSERT_TRUE(cell.control().Set(JobId{0}, "recommender", "peak", "anna").ok());
-  ASSERT_TRUE(cell.control().Tick(At(180)).ok());
+  ASSERT_TRUE(cell.control().Tick(OomsAt(180)).ok());
   EXPECT_EQ(cell.told().back().kind, DecisionKind::kOomRaise);
   EXPECT_GT(InForce(cell), kKilledAt);
 }
@@ -184,7 +185,7 @@ TEST(ControlOoms, RaiseAlsoBeforeTheHistoryIsKnown) {
 TEST(ControlOoms, CheckpointsOfAnotherVersionLoseNothingThatIsInForce) {
   ControlCell cell;
   ASSERT_TRUE(cell.Live(0, 180).ok());
-  Kill(cell, At(180), At(180));
+  Kill(cell, OomsAt(180), OomsAt(180));
   ASSERT_TRUE(cell.Live(180, 240).ok());
   ASSERT_TRUE(cell.control().CheckpointAll().ok());
   const std::optional<double> in_force = InForce(cell);

@@ -11,7 +11,7 @@
 namespace taut {
 namespace {
 
-constexpr uint32_t kSeries = 80;
+constexpr uint32_t kPastSeries = 80;
 
 Timestamp AtMinute(int minute) { return ControlCell::Minute(minute); }
 
@@ -22,7 +22,7 @@ class Past : public testing::Test {
   // What a server that scraped each minute answers for (from, to], an hour at a time.
   static absl::Status Read(ControlCell& cell, int from, int to) {
     for (int end = std::min(from + 60, to); from < to; from = end, end = std::min(from + 60, to)) {
-      for (uint32_t i = 0; i < kSeries; ++i) {
+      for (uint32_t i = 0; i < kPastSeries; ++i) {
         NamedSample named;
         std::vector<RemoteSample> samples;
         for (int minute = from + 1; minute <= end; ++minute) {
@@ -48,10 +48,10 @@ class Past : public testing::Test {
   const std::filesystem::path folder_ = dir_.path();
 };
 
-using Figures = std::tuple<int32_t, uint32_t, float, float>;
+using PastFigures = std::tuple<int32_t, uint32_t, float, float>;
 
-std::vector<Figures> Usage(ControlCell& cell) {
-  std::vector<Figures> out;
+std::vector<PastFigures> Usage(ControlCell& cell) {
+  std::vector<PastFigures> out;
   EXPECT_TRUE(cell.store()
                   .ReadWindows(WindowId{0},
                                [&](const ClosedWindow& w) {
@@ -74,7 +74,7 @@ std::vector<Decision> Decisions(ControlCell& cell) {
 
 // Windows, and what mode observe would have set in them, are those of a daemon that never stopped.
 TEST_F(Past, AGapThatIsReadLeavesNoTrace) {
-  ControlCell straight(kSeries), cell(kSeries, path());
+  ControlCell straight(kPastSeries), cell(kPastSeries, path());
   for (ControlCell* c : {&straight, &cell}) {
     c->mode = Mode::kObserve;
     c->Restart();
@@ -98,7 +98,7 @@ TEST_F(Past, AGapThatIsReadLeavesNoTrace) {
 
 // Senders are heard again before the gap is read: their samples wait, and close nothing.
 TEST_F(Past, SamplesOfNowWaitUntilItIsRead) {
-  ControlCell straight(kSeries), cell(kSeries, path());
+  ControlCell straight(kPastSeries), cell(kPastSeries, path());
   for (ControlCell* c : {&straight, &cell}) {
     c->mode = Mode::kObserve;
     c->Restart();
@@ -116,7 +116,7 @@ TEST_F(Past, SamplesOfNowWaitUntilItIsRead) {
 }
 
 TEST_F(Past, NothingIsSetInIt) {
-  ControlCell cell(kSeries, path());
+  ControlCell cell(kPastSeries, path());
   ASSERT_TRUE(cell.Live(0, 30).ok());
   cell.Restart();
   size_t of_past = 0;
@@ -133,7 +133,7 @@ TEST_F(Past, NothingIsSetInIt) {
 }
 
 TEST_F(Past, OomKillsInItAreLearntFromAndThoseOfNowActedOn) {
-  ControlCell cell(kSeries, path());
+  ControlCell cell(kPastSeries, path());
   ASSERT_TRUE(cell.Live(0, 100).ok());
   const size_t before = Decisions(cell).size();
   ASSERT_GT(before, 0U);
@@ -168,7 +168,7 @@ TEST_F(Past, OomKillsInItAreLearntFromAndThoseOfNowActedOn) {
 
 // Agents that bring what they kept come first.
 TEST_F(Past, HeldWindowsDoNotClose) {
-  ControlCell cell(kSeries, path());
+  ControlCell cell(kPastSeries, path());
   ASSERT_TRUE(cell.Live(0, 30).ok());
   cell.Restart();
   cell.control().agents().HoldWindows(true);

@@ -10,7 +10,7 @@ namespace {
 
 // A counter's next rate counts from a sample at most this long before an open window.
 constexpr int64_t kBaselineSeconds = 600;
-constexpr size_t kMany = 1'000'000;
+constexpr size_t kManySamples = 1'000'000;
 
 }  // namespace
 
@@ -45,7 +45,7 @@ absl::Status IngestFront::KeepNewOoms(std::vector<OomSighting> sightings, Histor
   std::map<std::pair<uint32_t, int64_t>, uint64_t> stored;
   int64_t first_s = sightings.front().time.seconds();
   for (const OomSighting& o : sightings) first_s = std::min(first_s, o.time.seconds());
-  const absl::StatusOr<std::vector<OomRecord>> ooms = history.Ooms(std::nullopt, first_s, kMany);
+  const absl::StatusOr<std::vector<OomRecord>> ooms = history.Ooms(std::nullopt, first_s, kManySamples);
   if (!ooms.ok()) return ooms.status();
   for (const OomRecord& o : *ooms) ++stored[{o.job.value, o.time_s}];
   for (const OomSighting& o : sightings) {

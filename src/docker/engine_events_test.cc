@@ -15,7 +15,7 @@ bool Ready(const Wakeup& wakeup, int timeout_ms) {
   pollfd p{wakeup.fd, POLLIN, 0};
   return poll(&p, 1, timeout_ms) > 0;
 }
-constexpr int kPatienceMs = 60'000;
+constexpr int kEventsPatienceMs = 60'000;
 
 FakeEngine::Handler Streams() {
   return [](const FakeRequest&) { return FakeAnswer{.stays_open = true}; };
@@ -37,7 +37,7 @@ std::unique_ptr<EngineEvents> EventsOf(const FakeEngine& engine, size_t max_queu
 // Waits until `count` events were taken, or for long enough.
 std::vector<TaskEvent> TakeAll(EngineEvents& events, size_t count) {
   std::vector<TaskEvent> out;
-  while (out.size() < count && Ready(events.wakeup(), kPatienceMs)) {
+  while (out.size() < count && Ready(events.wakeup(), kEventsPatienceMs)) {
     for (TaskEvent& e : events.Take()) out.push_back(std::move(e));
   }
   return out;
@@ -46,7 +46,7 @@ std::vector<TaskEvent> TakeAll(EngineEvents& events, size_t count) {
 TEST(EngineEvents, ComeInOrder) {
   FakeEngine engine(Streams());
   const auto events = EventsOf(engine);
-  ASSERT_TRUE(Ready(events->wakeup(), kPatienceMs)) << "no wakeup when the stream began";
+  ASSERT_TRUE(Ready(events->wakeup(), kEventsPatienceMs)) << "no wakeup when the stream began";
   EXPECT_TRUE(events->Take().empty());
   EXPECT_TRUE(events->status().ok());
   EXPECT_FALSE(Ready(events->wakeup(), 0));
@@ -69,10 +69,10 @@ TEST(EngineEvents, ComeInOrder) {
 TEST(EngineEvents, ABrokenStreamIsAskedForAgainAndWakes) {
   FakeEngine engine(Streams());
   const auto events = EventsOf(engine);
-  ASSERT_TRUE(Ready(events->wakeup(), kPatienceMs));
+  ASSERT_TRUE(Ready(events->wakeup(), kEventsPatienceMs));
   EXPECT_TRUE(events->Take().empty());
   engine.EndStreams();
-  ASSERT_TRUE(Ready(events->wakeup(), kPatienceMs)) << "a gap must wake";
+  ASSERT_TRUE(Ready(events->wakeup(), kEventsPatienceMs)) << "a gap must wake";
   EXPECT_TRUE(events->Take().empty());
   engine.Send(Line("start", "bb"));
   const auto taken = TakeAll(*events, 1);
@@ -87,21 +87,21 @@ TEST(EngineEvents, AnEngineThatComesLateIsFound) {
   EXPECT_FALSE(Ready(events->wakeup(), 100));
   EXPECT_TRUE(absl::IsUnavailable(events->status())) << events->status();
   engine.Restart();
-  EXPECT_TRUE(Ready(events->wakeup(), kPatienceMs));
+  EXPECT_TRUE(Ready(events->wakeup(), kEventsPatienceMs));
   EXPECT_TRUE(events->status().ok());
 }
 
 TEST(EngineEvents, NonsenseOnlyMeansToLookAgain) {
   FakeEngine engine(Streams());
   const auto events = EventsOf(engine);
-  ASSERT_TRUE(Ready(events->wakeup(), kPatienceMs));
+  ASSERT_TRUE(Ready(events->wakeup(), kEventsPatienceMs));
   (void)events->Take();
   engine.Send("nonsense\n");
-  EXPECT_TRUE(Ready(events->wakeup(), kPatienceMs));
+  EXPECT_TRUE(Ready(events->wakeup(), kEventsPatienceMs));
   EXPECT_TRUE(events->Take().empty());
   // Without an end: the stream is given up and begun anew.
   engine.Send(std::string(size_t{2} << 20, 'x'));
-  EXPECT_TRUE(Ready(events->wakeup(), kPatienceMs));
+  EXPECT_TRUE(Ready(events->wakeup(), kEventsPatienceMs));
   (void)events->Take();
   engine.Send(Line("oom", "cc"));
   EXPECT_EQ(TakeAll(*events, 1).size(), 1U);
@@ -119,14 +119,14 @@ TEST(EngineEvents, ARefusalIsSaid) {
 TEST(EngineEvents, TheOldestAreDroppedIfNobodyTakesThem) {
   FakeEngine engine(Streams());
   const auto events = EventsOf(engine, 3);
-  ASSERT_TRUE(Ready(events->wakeup(), kPatienceMs));
+  ASSERT_TRUE(Ready(events->wakeup(), kEventsPatienceMs));
   std::string text;
   for (int i = 0; i < 50; ++i) text += Line("start", StrCat("id", i));
   // The last line in full is the sign that all were read.
   engine.Send(text);
   std::vector<TaskEvent> taken;
   while (taken.empty() || taken.back().identity != "docker:id49") {
-    ASSERT_TRUE(Ready(events->wakeup(), kPatienceMs));
+    ASSERT_TRUE(Ready(events->wakeup(), kEventsPatienceMs));
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
     taken = events->Take();
     ASSERT_LE(taken.size(), 3U);
@@ -137,14 +137,14 @@ TEST(EngineEvents, EndsAtOnceWhateverItWaitsFor) {
   FakeEngine engine(Streams());
   {
     const auto events = EventsOf(engine);
-    ASSERT_TRUE(Ready(events->wakeup(), kPatienceMs));  // reads
+    ASSERT_TRUE(Ready(events->wakeup(), kEventsPatienceMs));  // reads
   }
   engine.Stop();
   EngineEventsOptions options;
   options.address = engine.socket_path();
   options.least_pause = std::chrono::hours(1);
   const auto events = *EngineEvents::Start(options);
-  const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(kPatienceMs);
+  const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(kEventsPatienceMs);
   std::string said;
   while (said.find("check that Docker is running") == std::string::npos) {
     ASSERT_LT(std::chrono::steady_clock::now(), until) << said;

@@ -14,7 +14,7 @@ namespace {
 using ::testing::HasSubstr;
 
 constexpr int64_t kCores = 2;
-constexpr std::optional<double> kNone;
+constexpr std::optional<double> kNoLimit;
 
 std::string BodyOf(const ContainerLimits& now, LimitKind kind, std::optional<double> value,
                    CgroupVersion version = CgroupVersion::kV1) {
@@ -33,7 +33,7 @@ TEST(LimitUpdate, MemoryTakesItsSwapAlong) {
 }
 
 TEST(LimitUpdate, NoMemoryLimitIsTheKernelsWordForIt) {
-  const auto body = [](ContainerLimits now) { return BodyOf(now, LimitKind::kMemoryMax, kNone); };
+  const auto body = [](ContainerLimits now) { return BodyOf(now, LimitKind::kMemoryMax, kNoLimit); };
   EXPECT_EQ(body({.memory_bytes = 8192, .memory_swap_bytes = 8192}),
             R"({"Memory":9223372036854771712,"MemorySwap":9223372036854771712})");
   EXPECT_EQ(body({.memory_bytes = 8192, .memory_swap_bytes = -1}),
@@ -46,7 +46,7 @@ TEST(LimitUpdate, NoMemoryLimitIsTheKernelsWordForIt) {
 
 TEST(LimitUpdate, TheAllowanceOfSwapOutlivesNoLimit) {
   const ContainerLimits limited{.memory_bytes = 64 << 20, .memory_swap_bytes = 96 << 20};
-  const auto lifted = PlanLimitUpdate(limited, LimitKind::kMemoryMax, kNone, CgroupVersion::kV1, kCores);
+  const auto lifted = PlanLimitUpdate(limited, LimitKind::kMemoryMax, kNoLimit, CgroupVersion::kV1, kCores);
   ASSERT_TRUE(lifted.ok());
   EXPECT_FALSE(ToTaskLimits(lifted->result, kCores).memory_max_bytes.has_value());
   EXPECT_EQ(BodyOf(lifted->result, LimitKind::kMemoryMax, 64 << 20),
@@ -61,10 +61,10 @@ TEST(LimitUpdate, CpuStaysInTheFieldThatItsOwnerChose) {
   EXPECT_EQ(BodyOf({}, LimitKind::kCpuMax, 0.75), R"({"CpuPeriod":100000,"CpuQuota":75000})");
   // The engine refuses --cpus above what the machine has.
   EXPECT_EQ(BodyOf(cpus, LimitKind::kCpuMax, 5), R"({"NanoCpus":2000000000})");
-  EXPECT_EQ(BodyOf(cpus, LimitKind::kCpuMax, kNone), R"({"NanoCpus":2000000000})");
+  EXPECT_EQ(BodyOf(cpus, LimitKind::kCpuMax, kNoLimit), R"({"NanoCpus":2000000000})");
   EXPECT_EQ(BodyOf(quota, LimitKind::kCpuMax, 5), R"({"CpuPeriod":50000,"CpuQuota":250000})");
-  EXPECT_EQ(BodyOf(quota, LimitKind::kCpuMax, kNone), R"({"CpuQuota":-1})");
-  EXPECT_EQ(BodyOf({}, LimitKind::kCpuMax, kNone), "");
+  EXPECT_EQ(BodyOf(quota, LimitKind::kCpuMax, kNoLimit), R"({"CpuQuota":-1})");
+  EXPECT_EQ(BodyOf({}, LimitKind::kCpuMax, kNoLimit), "");
   // Nor below 1 ms a period, and 0.01 of --cpus.
   EXPECT_EQ(BodyOf({.cpu_quota_us = 5'000, .cpu_period_us = 10'000}, LimitKind::kCpuMax, 0.025),
             R"({"CpuPeriod":10000,"CpuQuota":1000})");
@@ -75,9 +75,9 @@ TEST(LimitUpdate, WeightIsShares) {
   EXPECT_EQ(BodyOf({}, LimitKind::kCpuWeight, 1), R"({"CpuShares":2})");
   EXPECT_EQ(BodyOf({}, LimitKind::kCpuWeight, 10'000), R"({"CpuShares":262144})");
   EXPECT_EQ(BodyOf({}, LimitKind::kCpuWeight, 100), R"({"CpuShares":2598})");
-  EXPECT_EQ(BodyOf({}, LimitKind::kCpuWeight, kNone), "");
-  EXPECT_EQ(BodyOf({.cpu_shares = 10}, LimitKind::kCpuWeight, kNone), R"({"CpuShares":1024})");
-  EXPECT_EQ(BodyOf({.cpu_shares = 10}, LimitKind::kCpuWeight, kNone, CgroupVersion::kV2),
+  EXPECT_EQ(BodyOf({}, LimitKind::kCpuWeight, kNoLimit), "");
+  EXPECT_EQ(BodyOf({.cpu_shares = 10}, LimitKind::kCpuWeight, kNoLimit), R"({"CpuShares":1024})");
+  EXPECT_EQ(BodyOf({.cpu_shares = 10}, LimitKind::kCpuWeight, kNoLimit, CgroupVersion::kV2),
             R"({"CpuShares":2598})");
 }
 

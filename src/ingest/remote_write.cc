@@ -15,7 +15,7 @@ namespace taut {
 namespace {
 
 constexpr uint64_t kStaleBits = 0x7ff0000000000002;
-constexpr std::string_view kMetricName = "__name__";
+constexpr std::string_view kMetricNameLabel = "__name__";
 
 // A snappy element of 3 bytes yields at most 64: no block grows by more than this factor.
 constexpr uint64_t kMaxSnappyFactor = 22;
@@ -199,7 +199,7 @@ bool RemoteWriteDecoder::ParseLabel(std::string_view message) {
   } else if (labels_.size() >= limits_.max_labels) {
     refusal_ = Refusal::kTooManyLabels;
   } else {
-    has_metric_name_ |= label.name == kMetricName && !label.value.empty();
+    has_metric_name_ |= label.name == kMetricNameLabel && !label.value.empty();
     labels_.push_back(label);
   }
   return true;

@@ -14,18 +14,18 @@
 namespace taut {
 namespace {
 
-constexpr int64_t kBegin = 1'700'000'100;  // seconds; a window begins here
-constexpr WindowId kFirst{static_cast<int32_t>(kBegin / kWindowSeconds)};
+constexpr int64_t kCountsBegin = 1'700'000'100;  // seconds; a window begins here
+constexpr WindowId kFirst{static_cast<int32_t>(kCountsBegin / kWindowSeconds)};
 
-using Labels = std::vector<LabelView>;
-Labels CpuOf(std::string_view pod, std::string_view container = "app") {
+using CountLabels = std::vector<LabelView>;
+CountLabels CpuOf(std::string_view pod, std::string_view container = "app") {
   return {{"__name__", "container_cpu_usage_seconds_total"},
           {"container", container},
           {"namespace", "shop"},
           {"pod", pod}};
 }
-Labels Count(std::string_view metric, std::string_view kind, std::string_view name,
-             std::string_view instance = "") {
+CountLabels Count(std::string_view metric, std::string_view kind, std::string_view name,
+                  std::string_view instance = "") {
   return {{"__name__", metric}, {kind, name}, {"instance", instance}, {"namespace", "shop"}};
 }
 const char* const kCount = "kube_deployment_status_replicas";
@@ -33,22 +33,22 @@ const char* const kReady = "kube_deployment_status_replicas_ready";
 
 double StaleMarker() { return std::bit_cast<double>(uint64_t{0x7ff0000000000002}); }
 
-class Cell {
+class CountedCell {
  public:
-  explicit Cell(KubernetesJobs jobs = KubernetesJobs::kPods)
+  explicit CountedCell(KubernetesJobs jobs = KubernetesJobs::kPods)
       : ingest_(*MappingRules::Compile(BuiltinRules(jobs)), {}) {}
-  void Send(const Labels& labels, int second, double value) {
-    const RemoteSample sample{value, (kBegin + second) * 1000};
-    ingest_.Take({labels, {&sample, 1}, Fingerprint(labels)}, Timestamp::FromSeconds(kBegin + second));
+  void Send(const CountLabels& labels, int second, double value) {
+    const RemoteSample sample{value, (kCountsBegin + second) * 1000};
+    ingest_.Take({labels, {&sample, 1}, Fingerprint(labels)}, Timestamp::FromSeconds(kCountsBegin + second));
   }
   // A counter of half a core, in [from, to).
-  void Run(const Labels& labels, int from, int to) {
+  void Run(const CountLabels& labels, int from, int to) {
     for (int s = from; s < to; s += 30) Send(labels, s, 0.5 * (1000 + s));
   }
   // What was said of each job of the only window that is closed by now.
   std::map<std::string, SaidReplicas> Close(int second) {
     std::map<std::string, SaidReplicas> out;
-    ingest_.CloseUntil(Timestamp::FromSeconds(kBegin + second), [&](const ClosedWindow& w) {
+    ingest_.CloseUntil(Timestamp::FromSeconds(kCountsBegin + second), [&](const ClosedWindow& w) {
       for (const JobWindowData& job : w.jobs) {
         const std::string name(ingest_.mapper().job_name(job.job));
         EXPECT_FALSE(out.contains(name)) << "two windows";
@@ -75,7 +75,7 @@ bool operator==(const SaidReplicas& a, const SaidReplicas& b) {
 }
 
 TEST(ReplicaCounts, KubeStateMetricsSaysHowManyPodsAWorkloadHas) {
-  Cell cell;
+  CountedCell cell;
   cell.Run(CpuOf("web-5d4f8c7b9d-x2x4z"), 0, 330);
   cell.Run(CpuOf("db-0"), 0, 330);
   cell.Run(CpuOf("lone-5d4f8c7b9d-x2x4z"), 0, 330);
@@ -97,7 +97,7 @@ TEST(ReplicaCounts, KubeStateMetricsSaysHowManyPodsAWorkloadHas) {
 }
 
 TEST(ReplicaCounts, AreThoseOfEachContainerOfTheWorkload) {
-  Cell cell(KubernetesJobs::kContainers);
+  CountedCell cell(KubernetesJobs::kContainers);
   for (const char* container : {"app", "proxy"}) cell.Run(CpuOf("web-5d4f8c7b9d-x2x4z", container), 0, 330);
   cell.Run(CpuOf("db-0"), 0, 330);
   for (int s = 0; s < 330; s += 30) cell.Send(Count(kCount, "deployment", "web"), s, 8);
@@ -109,7 +109,7 @@ TEST(ReplicaCounts, AreThoseOfEachContainerOfTheWorkload) {
 }
 
 TEST(ReplicaCounts, ASilentSeriesIsNotZero) {
-  Cell cell;
+  CountedCell cell;
   for (const char* pod : {"web-5d4f8c7b9d-x2x4z", "api-5d4f8c7b9d-x2x4z", "zero-5d4f8c7b9d-x2x4z"})
     cell.Run(CpuOf(pod), 0, 630);
   for (int s = 0; s < 630; s += 30) {
@@ -132,7 +132,7 @@ TEST(ReplicaCounts, OrderDoesNotMatterAndOfTwinsTheLargerCounts) {
   for (int s = 0; s < 300; s += 30) seconds.push_back(s);
   for (const bool backwards : {false, true}) {
     if (backwards) std::ranges::reverse(seconds);
-    Cell cell;
+    CountedCell cell;
     cell.Run(CpuOf("web-5d4f8c7b9d-x2x4z"), 0, 330);
     for (const int s : seconds) {
       cell.Send(Count(kCount, "deployment", "web", "a"), s, s / 30);
@@ -149,7 +149,7 @@ TEST(ReplicaCounts, OfNonsenseNothingIsKnown) {
   const uint32_t n = counts.Add("web", SeriesKind::kReplicas, 1);
   for (const double value : {-1.0, 1e10, std::numeric_limits<double>::quiet_NaN()}) {
     counts.Keep({0}, {0});
-    counts.See(n, {value, kBegin * 1000});
+    counts.See(n, {value, kCountsBegin * 1000});
     EXPECT_FALSE(counts.Of("web", kFirst).known()) << value;
   }
   EXPECT_FALSE(counts.Of("", kFirst).known());
@@ -157,14 +157,14 @@ TEST(ReplicaCounts, OfNonsenseNothingIsKnown) {
 }
 
 TEST(ReplicaCounts, AForgottenSeriesGivesItsNumberToAnother) {
-  Cell cell;
+  CountedCell cell;
   SeriesMapper& mapper = cell.ingest().mapper();
   cell.Send(Count(kCount, "deployment", "old"), 0, 8);
-  ASSERT_EQ(cell.ingest().ForgetIdle(Timestamp::FromSeconds(kBegin + 7200)), 0U);
+  ASSERT_EQ(cell.ingest().ForgetIdle(Timestamp::FromSeconds(kCountsBegin + 7200)), 0U);
   EXPECT_TRUE(mapper.replica_counts().empty());
   cell.Send(Count(kCount, "deployment", "new"), 7200, 2);
   EXPECT_EQ(mapper.replica_counts().num_series(), 1U);
-  const WindowId then = WindowId::Of(Timestamp::FromSeconds(kBegin + 7200));
+  const WindowId then = WindowId::Of(Timestamp::FromSeconds(kCountsBegin + 7200));
   EXPECT_EQ(mapper.replica_counts().Of("shop/deployment/new", then).count, 2);
   EXPECT_FALSE(mapper.replica_counts().Of("shop/deployment/old", kFirst).known());
 }

@@ -18,7 +18,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using Outcome = SeriesMapper::Outcome;
-using Labels = std::vector<LabelView>;
+using MappedLabels = std::vector<LabelView>;
 
 constexpr Timestamp kNow = Timestamp::FromSeconds(1'700'000'000);
 
@@ -28,17 +28,17 @@ SeriesMapper NewMapper(const SeriesMapper::Options& options = {}) {
   return SeriesMapper(*MappingRules::Compile(BuiltinRules()), options);
 }
 
-SeriesMapper::Resolution Resolve(SeriesMapper& mapper, const Labels& labels, Timestamp now = kNow) {
+SeriesMapper::Resolution Resolve(SeriesMapper& mapper, const MappedLabels& labels, Timestamp now = kNow) {
   return mapper.Resolve({labels, {}, Fingerprint(labels)}, now);
 }
 
-Labels Cpu(std::string_view pod, std::string_view container = "app") {
+MappedLabels Cpu(std::string_view pod, std::string_view container = "app") {
   return {{"__name__", "container_cpu_usage_seconds_total"},
           {"container", container},
           {"namespace", "shop"},
           {"pod", pod}};
 }
-Labels PodOwner(std::string_view pod, std::string_view kind, std::string_view name) {
+MappedLabels PodOwner(std::string_view pod, std::string_view kind, std::string_view name) {
   return {{"__name__", "kube_pod_owner"}, {"namespace", "shop"}, {"owner_is_controller", "true"},
           {"owner_kind", kind},           {"owner_name", name},  {"pod", pod}};
 }
@@ -56,7 +56,7 @@ TEST(SeriesMapper, APodsGroupIsPartOfItsJobUntilItHasAnother) {
     return JobOf(mapper, resolution.slot);
   };
   const auto regrouped = [](std::string_view name, std::string_view number) {
-    Labels out = PodOwner("db-0", "StatefulSet", name);
+    MappedLabels out = PodOwner("db-0", "StatefulSet", name);
     out.push_back({"regrouped", number});
     return out;
   };
@@ -101,7 +101,7 @@ TEST(SeriesMapper, GivesSlotsOnceAndTasksWithinJobs) {
 
 TEST(SeriesMapper, TheOrderOfLabelsDoesNotMatter) {
   SeriesMapper mapper = NewMapper();
-  Labels labels = Cpu("db-0");
+  MappedLabels labels = Cpu("db-0");
   std::reverse(labels.begin(), labels.end());
   const auto reversed = Resolve(mapper, labels);
   EXPECT_EQ(Resolve(mapper, Cpu("db-0")).slot, reversed.slot);
@@ -221,7 +221,7 @@ RC_GTEST_PROP(SeriesMapper, StaysTrueWhileSeriesComeAndGo, ()) {
 
 TEST(SeriesMapper, TasksOfAgentsNeedNoRule) {
   SeriesMapper mapper = NewMapper();
-  const Labels labels = {{"team", "shop"}, {"zone", "b"}};
+  const MappedLabels labels = {{"team", "shop"}, {"zone", "b"}};
   const auto a = mapper.ResolveTask("batch/import", "host/a", labels, kNow);
   EXPECT_EQ(a.outcome, Outcome::kMapped);
   EXPECT_EQ(a.kind, SeriesKind::kTaskWindow);
@@ -277,7 +277,7 @@ TEST(SeriesMapper, IdleTasksOfAgentsAreForgotten) {
 
 const std::string kContainer(64, 'c'), kOtherContainer(64, 'd');
 
-Labels DockerSeries(std::string_view metric, std::string_view id) {
+MappedLabels DockerSeries(std::string_view metric, std::string_view id) {
   return {{"__name__", metric}, {"id", id}, {"instance", "h:8080"}, {"name", "shop-web-1"}};
 }
 
@@ -292,9 +292,9 @@ TEST(SeriesMapper, ADeploymentAndACronJobOfOneNameAreTwoJobs) {
 TEST(SeriesMapper, AContainerThatAnAgentMeasuresIsOneTask) {
   SeriesMapper mapper = NewMapper();
   const std::string id = "/docker/" + kContainer, other_id = "/docker/" + kOtherContainer;
-  const Labels cpu = DockerSeries("container_cpu_usage_seconds_total", id);
-  const Labels limit = DockerSeries("container_spec_memory_limit_bytes", id);
-  Labels other = DockerSeries("container_cpu_usage_seconds_total", other_id);
+  const MappedLabels cpu = DockerSeries("container_cpu_usage_seconds_total", id);
+  const MappedLabels limit = DockerSeries("container_spec_memory_limit_bytes", id);
+  MappedLabels other = DockerSeries("container_cpu_usage_seconds_total", other_id);
   other[3].value = "shop-web-2";
   // The series come first, under a name of their own.
   const auto series = Resolve(mapper, cpu);
@@ -323,7 +323,7 @@ TEST(SeriesMapper, AContainerThatAnAgentMeasuresIsOneTask) {
 TEST(SeriesMapper, ATaskMayBecomeThatOfAnotherContainerOrJob) {
   SeriesMapper mapper = NewMapper();
   const std::string id = "/docker/" + kContainer;
-  const Labels cpu = DockerSeries("container_cpu_usage_seconds_total", id);
+  const MappedLabels cpu = DockerSeries("container_cpu_usage_seconds_total", id);
   const auto series = Resolve(mapper, cpu);
   mapper.ResolveTask("docker/web", "h/web", {}, kNow, kContainer);
   Resolve(mapper, cpu);
@@ -366,7 +366,7 @@ TEST(SeriesMapper, RulesThatLeaveOutTheClusterAreCounted) {
       *MappingRules::Compile({{"mine", "cpu", {}, SeriesKind::kCpuCores, "{app}", "{instance}", "", 1},
                               {"more", "cpu2", {}, SeriesKind::kCpuCores, "{app}", "{instance}", "", 1}}));
   const auto series = [&](std::string_view metric, std::string_view cluster) {
-    Labels labels = {{"__name__", metric}, {"app", "web"}, {"instance", "h"}};
+    MappedLabels labels = {{"__name__", metric}, {"app", "web"}, {"instance", "h"}};
     if (!cluster.empty()) labels.push_back({"cluster", cluster});
     return mapper.binding(Resolve(mapper, labels).slot).job;
   };
@@ -381,7 +381,7 @@ TEST(SeriesMapper, RulesThatLeaveOutTheClusterAreCounted) {
 
 // ---- labels of pods ----
 
-Labels PodLabels(std::string_view pod, std::string_view team) {
+MappedLabels PodLabels(std::string_view pod, std::string_view team) {
   return {{"__name__", "kube_pod_labels"},
           {"label_other", "x"},
           {"label_team", team},
@@ -414,7 +414,7 @@ TEST(SeriesMapper, LabelsOfPodsBecomeTheirJobs) {
 // Who may label a pod could else have its costs charged to another group.
 TEST(SeriesMapper, APodsLabelsDoNotSayWhereItIs) {
   SeriesMapper mapper = NewMapper();
-  Labels labels = PodLabels("web-5d4f8c7b9d-x2x4z", "red");
+  MappedLabels labels = PodLabels("web-5d4f8c7b9d-x2x4z", "red");
   labels.insert(labels.begin() + 1, {{"label_cluster", "other"}, {"label_namespace", "other"}});
   Resolve(mapper, labels);
   const auto a = Resolve(mapper, Cpu("web-5d4f8c7b9d-x2x4z"));
@@ -425,10 +425,10 @@ TEST(SeriesMapper, APodsLabelsDoNotSayWhereItIs) {
 TEST(SeriesMapper, RunsAreOfTheProgramThatTheirPodsName) {
   SeriesMapper mapper = NewMapper();
   const auto labels_of = [](std::string_view program) {
-    return Labels{{"__name__", "kube_pod_labels"},
-                  {"label_tautline_dev_job", program},
-                  {"namespace", "shop"},
-                  {"pod", "import-x2x4z-bcdfg"}};
+    return MappedLabels{{"__name__", "kube_pod_labels"},
+                        {"label_tautline_dev_job", program},
+                        {"namespace", "shop"},
+                        {"pod", "import-x2x4z-bcdfg"}};
   };
   const auto owners = [&](int minute) {
     Resolve(mapper, PodOwner("import-x2x4z-bcdfg", "Job", "import-x2x4z"), After(minute));
@@ -481,7 +481,7 @@ TEST(SeriesMapper, AJobTakesTheRoomThatItsNamesTake) {
   for (size_t i = 0; i < kJobs; ++i) {
     const std::string pod = StrCat("service-", i, "-5d4f8c7b9d-x2x4z");
     Resolve(mapper, Cpu(pod));
-    Labels memory = Cpu(pod);
+    MappedLabels memory = Cpu(pod);
     memory[0].value = "container_memory_working_set_bytes";
     Resolve(mapper, memory);
   }

@@ -31,7 +31,7 @@ std::string PathOf(const Place* place) {
   return StrCat(path, path.empty() ? "" : ".", place->key);
 }
 
-std::string At(const Place* place, std::string_view what) {
+std::string AtPlace(const Place* place, std::string_view what) {
   const std::string path = PathOf(place);
   return path.empty() ? std::string(what) : StrCat(path, ": ", what);
 }
@@ -40,12 +40,12 @@ absl::Status Failed(const Place* place, error_code e, std::string_view expected)
   switch (e) {
     case simdjson::INCORRECT_TYPE:
     case simdjson::NO_SUCH_FIELD:
-      return absl::InvalidArgumentError(At(place, StrCat("expected ", expected)));
+      return absl::InvalidArgumentError(AtPlace(place, StrCat("expected ", expected)));
     case simdjson::NUMBER_ERROR:
     case simdjson::NUMBER_OUT_OF_RANGE:
-      return absl::OutOfRangeError(At(place, StrCat("expected ", expected)));
+      return absl::OutOfRangeError(AtPlace(place, StrCat("expected ", expected)));
     default:
-      return absl::DataLossError(At(place, simdjson::error_message(e)));
+      return absl::DataLossError(AtPlace(place, simdjson::error_message(e)));
   }
 }
 
@@ -144,7 +144,7 @@ absl::Status JsonValue::ReadPrometheusNumber(double& out) const {
   if (absl::Status s = Read(text); !s.ok()) return s;
   double number = 0;
   if (!ParsePrometheusNumber(text, number)) {
-    return absl::OutOfRangeError(At(place_, "expected a number in quotes"));
+    return absl::OutOfRangeError(AtPlace(place_, "expected a number in quotes"));
   }
   out = number;
   return absl::OkStatus();
@@ -185,7 +185,7 @@ std::string JsonValue::path() const { return PathOf(place_); }
 const char* JsonValue::begin() const { return place_->value.raw_json_token().data(); }
 
 absl::Status JsonValue::Error(std::string_view what) const {
-  return absl::InvalidArgumentError(At(place_, what));
+  return absl::InvalidArgumentError(AtPlace(place_, what));
 }
 
 struct JsonReader::Impl {

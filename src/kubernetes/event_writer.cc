@@ -12,7 +12,7 @@
 namespace taut {
 namespace {
 
-constexpr size_t kMaxMessageBytes = 1000;  // the API server takes 1024
+constexpr size_t kMaxEventBytes = 1000;  // the API server takes 1024
 
 std::string KeyOf(const std::string& kind, const OwnedObject& object) {
   return Cluster::WorkloadKey(object.namespace_name, KindInNames(kind), object.name);
@@ -67,7 +67,7 @@ WorkloadEvent EventOf(const Decision& decision, const WorkloadName& workload) {
              workload.group.empty() ? "" : StrCat("pods of ", workload.group, ": "), Name(decision.target),
              is_limit ? " limit " : " ", AmountText(decision.target, decision.before), " -> ",
              AmountText(decision.target, decision.after), ": ", decision.sentence);
-  out.message.resize(CutUtf8(out.message, kMaxMessageBytes).size());
+  out.message.resize(CutUtf8(out.message, kMaxEventBytes).size());
   return out;
 }
 
@@ -76,7 +76,7 @@ WorkloadEvent EvictionEvent(const WorkloadName& workload, const Pod& pod, std::s
                     StrCat("pod ", pod.name,
                            " is evicted, so that the one that replaces it starts with what is set: ", why),
                     true};
-  out.message.resize(CutUtf8(out.message, kMaxMessageBytes).size());
+  out.message.resize(CutUtf8(out.message, kMaxEventBytes).size());
   return out;
 }
 

@@ -12,7 +12,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-const WorkloadName kWeb = {"shop", "deployment", "web", "app"};
+const WorkloadName kShopWeb = {"shop", "deployment", "web", "app"};
 
 OwnedObject Web(const char* uid) {
   OwnedObject out;
@@ -58,7 +58,7 @@ struct EventWriterTest : testing::Test {
 };
 
 TEST_F(EventWriterTest, IsAnEventOfTheWorkload) {
-  writer->Add(EventOf(Raise(), kWeb));
+  writer->Add(EventOf(Raise(), kShopWeb));
   Step();
   EXPECT_THAT(
       sent,
@@ -72,7 +72,7 @@ TEST_F(EventWriterTest, IsAnEventOfTheWorkload) {
 }
 
 TEST_F(EventWriterTest, KeepsToItsRateAndDropsWhatIsTooMuch) {
-  for (int i = 0; i < 5; ++i) writer->Add(EventOf(Raise(), kWeb));
+  for (int i = 0; i < 5; ++i) writer->Add(EventOf(Raise(), kShopWeb));
   EXPECT_EQ(writer->counts().dropped, 2U);
   Step();
   EXPECT_EQ(sent.size(), 2U) << "the burst";
@@ -86,7 +86,7 @@ TEST_F(EventWriterTest, KeepsToItsRateAndDropsWhatIsTooMuch) {
 
 TEST_F(EventWriterTest, ARefusalIsNotTriedAgain) {
   answer = absl::PermissionDeniedError("events is forbidden");
-  writer->Add(EventOf(Raise(), kWeb));
+  writer->Add(EventOf(Raise(), kShopWeb));
   Step();
   Step();
   EXPECT_EQ(sent.size(), 1U);
@@ -95,11 +95,11 @@ TEST_F(EventWriterTest, ARefusalIsNotTriedAgain) {
 }
 
 TEST_F(EventWriterTest, AWorkloadThatIsNotThereHasNone) {
-  WorkloadName other = kWeb;
+  WorkloadName other = kShopWeb;
   other.kind = "rollout";
   writer->Add(EventOf(Raise(), other));
   directory.Replace("Deployment", "apps/v1", {});
-  writer->Add(EventOf(Raise(), kWeb));
+  writer->Add(EventOf(Raise(), kShopWeb));
   Step();
   EXPECT_TRUE(sent.empty());
   EXPECT_EQ(writer->counts().dropped, 2U);
@@ -119,7 +119,7 @@ TEST(EventOf, SaysWhatWasDone) {
   replicas.kind = DecisionKind::kSet;
   replicas.before = 3;
   replicas.after = 5;
-  EXPECT_EQ(EventOf(replicas, kWeb).reason, "ReplicasSet");
+  EXPECT_EQ(EventOf(replicas, kShopWeb).reason, "ReplicasSet");
 }
 
 TEST(EventOf, ALongSentenceIsCutBetweenCharacters) {

@@ -11,7 +11,7 @@
 namespace taut {
 namespace {
 
-constexpr size_t kJobs = 3 * LiveFleet::kTurnJobs - 10;
+constexpr size_t kFleetJobs = 3 * LiveFleet::kTurnJobs - 10;
 constexpr size_t kWindows = 5 * kWindowsPerDay;
 
 // Every turn on a thread of its own, the last one first.
@@ -38,14 +38,14 @@ std::string BytesOf(const FleetPoint& p) {
 // A fleet that lived through the cell; `said`: all that the passes left behind.
 std::unique_ptr<LiveFleet> Lived(const Cell& cell, Policy policy, RunTurns run, std::string& said) {
   auto fleet = std::make_unique<LiveFleet>(Settings(policy, Mode::kAuto));
-  AddJobs(*fleet, kJobs);
+  AddJobs(*fleet, kFleetJobs);
   PassOutput out;
   for (size_t w = 0; w < kWindows; ++w) {
     const ClosedWindow& closed = cell.windows()[w];
-    fleet->Observe(closed, 0, kJobs / 2, out, When::kNow, run);
-    fleet->Observe(closed, kJobs / 2, kJobs, out, When::kNow, run);
+    fleet->Observe(closed, 0, kFleetJobs / 2, out, When::kNow, run);
+    fleet->Observe(closed, kFleetJobs / 2, kFleetJobs, out, When::kNow, run);
     fleet->EndWindow(closed, out);
-    fleet->Decide(closed, 0, kJobs, out);
+    fleet->Decide(closed, 0, kFleetJobs, out);
     said += BytesOf(out.point);
     for (const Decision& d : out.decisions)
       said += StrCat(d.id, " ", d.job.value, " ", d.after.value_or(-1), "\n");
@@ -55,7 +55,7 @@ std::unique_ptr<LiveFleet> Lived(const Cell& cell, Policy policy, RunTurns run, 
 }
 
 TEST(LiveFleetThreads, TheSameBytesOnAnyNumberOfThem) {
-  const Cell cell(kJobs);
+  const Cell cell(kFleetJobs);
   std::string said, said_on_threads;
   const auto fleet = Lived(cell, Policy::kCombined, RunInOrder, said);
   const auto on_threads = Lived(cell, Policy::kCombined, RunOnThreads, said_on_threads);
@@ -68,7 +68,7 @@ TEST(LiveFleetThreads, TheSameBytesOnAnyNumberOfThem) {
   // The way back: a checkpoint, and windows that it does not have.
   const auto restored = [&](RunTurns run) {
     LiveFleet again(Settings(Policy::kCombined, Mode::kAuto));
-    AddJobs(again, kJobs);
+    AddJobs(again, kFleetJobs);
     const std::string models = Models(*fleet);
     ByteReader models_in(models);
     EXPECT_TRUE(again.LoadFleet(models_in).ok());

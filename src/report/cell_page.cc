@@ -14,13 +14,14 @@
 namespace taut {
 namespace {
 
-constexpr std::string_view kTierColours[kCellTiers] = {"#8a94a0", "#b3541e", "#6a4c93", "#1259b8", "#00795f"};
+constexpr std::string_view kCellTierColours[kCellTiers] = {"#8a94a0", "#b3541e", "#6a4c93", "#1259b8",
+                                                           "#00795f"};
 
-std::string Cell(std::string_view text) { return StrCat("<td>", EscapedHtml(text), "</td>"); }
+std::string TableCell(std::string_view text) { return StrCat("<td>", EscapedHtml(text), "</td>"); }
 std::string Share(double share) { return fmt::format("<td>{:.2f} %</td>", 100 * share); }
 std::string Seconds(std::vector<float>& values, uint64_t of, double q) {
   const std::optional<double> value = DelayQuantile(values, of, q);
-  return Cell(value.has_value() ? fmt::format("{:.4g} s", *value) : of == 0 ? "-" : "never");
+  return TableCell(value.has_value() ? fmt::format("{:.4g} s", *value) : of == 0 ? "-" : "never");
 }
 
 template <typename Visit>
@@ -37,11 +38,11 @@ std::string TierTable(CellTotals& totals) {
       "lost</th><th>pending</th></tr>";
   ForEachTierOf(totals, [&](size_t tier, CellTierTotals& t) {
     const uint64_t jobs = t.measured_jobs, evicted = t.all_evictions();
-    StrAppend(&out, "<tr>", Cell(Name(static_cast<CellTier>(tier))), Cell(FormatCount(t.jobs)),
-              Cell(FormatCount(t.tasks)), Seconds(t.first_s, jobs, 0.5), Seconds(t.first_s, jobs, 0.9),
+    StrAppend(&out, "<tr>", TableCell(Name(static_cast<CellTier>(tier))), TableCell(FormatCount(t.jobs)),
+              TableCell(FormatCount(t.tasks)), Seconds(t.first_s, jobs, 0.5), Seconds(t.first_s, jobs, 0.9),
               Seconds(t.first_s, jobs, 0.99), Seconds(t.all_s, jobs, 0.5), Seconds(t.all_s, jobs, 0.99),
               Seconds(t.again_s, evicted, 0.5), Seconds(t.again_s, evicted, 0.99), Share(t.lost_share()),
-              Cell(FormatCount(t.pending)), "</tr>");
+              TableCell(FormatCount(t.pending)), "</tr>");
   });
   return out + "</table>";
 }
@@ -52,11 +53,11 @@ std::string EvictionTable(CellTotals& totals) {
     StrAppend(&out, "<th>", Name(static_cast<EvictionCause>(c)), "</th>");
   out += "<th>all</th><th>tasks evicted</th></tr>";
   ForEachTierOf(totals, [&](size_t tier, CellTierTotals& t) {
-    StrAppend(&out, "<tr>", Cell(Name(static_cast<CellTier>(tier))));
+    StrAppend(&out, "<tr>", TableCell(Name(static_cast<CellTier>(tier))));
     for (size_t c = 0; c < kEvictionCauses; ++c)
-      out += Cell(fmt::format("{:.3f}", t.evictions_per_week(static_cast<EvictionCause>(c))));
-    StrAppend(&out, Cell(fmt::format("{:.3f}", t.evictions_per_week())), Cell(FormatCount(t.all_evictions())),
-              "</tr>");
+      out += TableCell(fmt::format("{:.3f}", t.evictions_per_week(static_cast<EvictionCause>(c))));
+    StrAppend(&out, TableCell(fmt::format("{:.3f}", t.evictions_per_week())),
+              TableCell(FormatCount(t.all_evictions())), "</tr>");
   });
   return out + "</table>";
 }
@@ -66,7 +67,8 @@ std::string DelayChart(CellTotals& totals, std::vector<float> CellTierTotals::*d
   SvgChart chart("seconds since the job was submitted", "share of the jobs");
   chart.SetLogarithmicX();
   ForEachTierOf(totals, [&](size_t tier, CellTierTotals& t) {
-    SvgSeries line{std::string(Name(static_cast<CellTier>(tier))), kTierColours[tier], SvgLine::kSolid, {}};
+    SvgSeries line{
+        std::string(Name(static_cast<CellTier>(tier))), kCellTierColours[tier], SvgLine::kSolid, {}};
     for (const DelayPoint& p : DelayCdf(t.*delays, t.measured_jobs))
       line.points.push_back({p.seconds, p.share});
     chart.AddLine(std::move(line));
@@ -120,10 +122,11 @@ std::string RunsTable(std::vector<CellRun>& runs) {
       "<th>evictions a task-week</th><th>work lost</th><th>pending</th></tr>";
   for (CellRun& run : runs) {
     ForEachTierOf(run.totals, [&](size_t tier, CellTierTotals& t) {
-      StrAppend(&out, "<tr>", Cell(run.setup->name), Cell(Name(static_cast<CellTier>(tier))),
+      StrAppend(&out, "<tr>", TableCell(run.setup->name), TableCell(Name(static_cast<CellTier>(tier))),
                 Seconds(t.first_s, t.measured_jobs, 0.5), Seconds(t.first_s, t.measured_jobs, 0.99),
-                Seconds(t.all_s, t.measured_jobs, 0.99), Cell(fmt::format("{:.3f}", t.evictions_per_week())),
-                Share(t.lost_share()), Cell(FormatCount(t.pending)), "</tr>");
+                Seconds(t.all_s, t.measured_jobs, 0.99),
+                TableCell(fmt::format("{:.3f}", t.evictions_per_week())), Share(t.lost_share()),
+                TableCell(FormatCount(t.pending)), "</tr>");
     });
   }
   return out + "</table>";

@@ -17,16 +17,16 @@ namespace {
 
 constexpr size_t kColumns = 480;
 
-std::string Percent(double share) { return fmt::format("{:.2f} %", 100 * share); }
+std::string SharePercent(double share) { return fmt::format("{:.2f} %", 100 * share); }
 
 std::string Row(std::string_view name, const ReplicaScore& s, OverloadModel model) {
   const double days = static_cast<double>(std::max<uint64_t>(s.days, 1));
-  const auto share = [&](uint64_t steps) { return Percent(s.OfLoadSteps(static_cast<double>(steps))); };
+  const auto share = [&](uint64_t steps) { return SharePercent(s.OfLoadSteps(static_cast<double>(steps))); };
   return fmt::format(
       "<tr><td>{}</td><td>{:.3f}</td><td>{:.0f}</td><td>{}</td><td>{}</td><td>{:.1f}</td><td>{:.1f}</td>"
       "<td>{:.0f} %</td><td>{}</td><td>{}</td><td>{}</td></tr>",
-      EscapedHtml(name), s.of_clairvoyant(), s.task_s / 3600, Percent(s.overloaded_share()),
-      model == OverloadModel::kShed ? Percent(s.load > 0 ? s.lost / s.load : 0)
+      EscapedHtml(name), s.of_clairvoyant(), s.task_s / 3600, SharePercent(s.overloaded_share()),
+      model == OverloadModel::kShed ? SharePercent(s.load > 0 ? s.lost / s.load : 0)
                                     : fmt::format("{:.2f} s", s.OfLoadSteps(s.delay_s)),
       s.PerDay(s.starts), s.PerDay(s.changes), 100 * static_cast<double>(s.days_without_change) / days,
       share(s.under_steps), share(s.over_steps), share(s.unstable_steps));
@@ -140,7 +140,7 @@ std::string Render(const ReplicasPage& page) {
     StrAppend(&out, "<h3>Tasks, starting ones included</h3>", TasksChart(page, job));
     for (size_t p = 0; p < job.tracks.size(); ++p) {
       StrAppend(&out, "<h3>", EscapedHtml(page.policies[p]), ": overloaded ",
-                Percent(job.scores[p].overloaded_share()), " of the time with ",
+                SharePercent(job.scores[p].overloaded_share()), " of the time with ",
                 fmt::format("{:.3f}", job.scores[p].of_clairvoyant()), " times the clairvoyant's tasks</h3>",
                 LoadChart(job.tracks[p]));
     }

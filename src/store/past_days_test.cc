@@ -10,7 +10,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr WindowId kFirst{20'000 * kWindowsPerDay + 250};
+constexpr WindowId kFirstPastWindow{20'000 * kWindowsPerDay + 250};
 
 class PastDaysTest : public ::testing::TestWithParam<Which> {
  protected:
@@ -57,7 +57,7 @@ std::string PastsText(Store& store) {
 // What was read elsewhere of the time before a job was known is its history, in front of what was measured.
 TEST_P(PastDaysTest, ThePastOfAJobComesBeforeItsOwnWindows) {
   constexpr JobId kJob{3}, kOther{8};
-  PassMaker maker(4, 1, kFirst);  // of job 3 alone
+  PassMaker maker(4, 1, kFirstPastWindow);  // of job 3 alone
   OwnedPass pass;
   pass.new_jobs = {{kJob, "late", {}, 0}, {kOther, "new", {}, 0}};
   pass.window = maker.Window();
@@ -69,7 +69,7 @@ TEST_P(PastDaysTest, ThePastOfAJobComesBeforeItsOwnWindows) {
   EXPECT_EQ(PastsText(store_), "");
 
   OwnedPass past;
-  const int32_t yesterday = kFirst.index - kFirst.index % kWindowsPerDay - 20;
+  const int32_t yesterday = kFirstPastWindow.index - kFirstPastWindow.index % kWindowsPerDay - 20;
   const std::vector<JobDay> days = {PastDay(kJob, yesterday, yesterday + 20, 1),
                                     PastDay(kJob, live - 3, live + 1, 100)};
   past.pasts = {{kJob, PastState::kRead, days}, {kOther, PastState::kNothing, {}}};
@@ -107,15 +107,16 @@ TEST_P(PastDaysTest, APastGivenAgainIsTheSame) {
   pass.new_jobs = {{kJob, "late", {}, 0}};
   ASSERT_TRUE(store_.Commit(pass.View()).ok());
   OwnedPass past;
-  past.pasts = {{kJob, PastState::kRead, {PastDay(kJob, kFirst.index, kFirst.index + 5, 1)}}};
+  past.pasts = {
+      {kJob, PastState::kRead, {PastDay(kJob, kFirstPastWindow.index, kFirstPastWindow.index + 5, 1)}}};
   ASSERT_TRUE(store_.Commit(past.View()).ok());
   const std::string once = Text(history_.JobDays(kJob, WindowId{0}, WindowId{INT32_MAX}));
-  past.pasts[0].days = {PastDay(kJob, kFirst.index + 2, kFirst.index + 7, 30)};
+  past.pasts[0].days = {PastDay(kJob, kFirstPastWindow.index + 2, kFirstPastWindow.index + 7, 30)};
   ASSERT_TRUE(store_.Commit(past.View()).ok());
   const auto twice = history_.JobDays(kJob, WindowId{0}, WindowId{INT32_MAX});
   ASSERT_EQ(twice->size(), 1U);
   EXPECT_EQ(twice->at(0).windows.size(), 7U);
-  EXPECT_EQ(Text(WindowsOf(twice->at(0), kFirst, WindowId{kFirst.index + 5})), once)
+  EXPECT_EQ(Text(WindowsOf(twice->at(0), kFirstPastWindow, WindowId{kFirstPastWindow.index + 5})), once)
       << "its first windows are as they were";
 }
 
@@ -128,18 +129,18 @@ TEST_P(PastDaysTest, ThePastOfAJobIsForgottenWithItsDaysAndItsMarkWithTheJob) {
   OwnedPass past;
   for (int32_t day = -3; day < 0; ++day) {
     if (past.pasts.empty()) past.pasts = {{kJob, PastState::kRead, {}}};
-    const int32_t first = (kFirst.day() + day) * kWindowsPerDay;
+    const int32_t first = (kFirstPastWindow.day() + day) * kWindowsPerDay;
     past.pasts[0].days.push_back(PastDay(kJob, first, first + 10, 1));
   }
   ASSERT_TRUE(subject_->store().Commit(past.View()).ok());
-  MaintainAll(subject_->store(), kFirst);
+  MaintainAll(subject_->store(), kFirstPastWindow);
   const auto days = subject_->history().JobDays(kJob, WindowId{0}, WindowId{INT32_MAX});
   ASSERT_EQ(days->size(), 2U);
-  EXPECT_EQ(days->at(0).day, kFirst.day() - 2);
+  EXPECT_EQ(days->at(0).day, kFirstPastWindow.day() - 2);
   // Forgotten and there again, it is not asked for again.
   PassRecord gone;
   gone.forgotten_jobs = {&kJob, 1};
-  gone.forgotten_s = kFirst.start_s();
+  gone.forgotten_s = kFirstPastWindow.start_s();
   ASSERT_TRUE(subject_->store().Commit(gone).ok());
   PassRecord back;
   back.returned_jobs = pass.new_jobs;
@@ -148,7 +149,7 @@ TEST_P(PastDaysTest, ThePastOfAJobIsForgottenWithItsDaysAndItsMarkWithTheJob) {
   EXPECT_EQ(PastsText(subject_->store()), "3 read\n");
   EXPECT_THAT(RestoreText(subject_->store()), HasSubstr("3 late 0\n"));
   ASSERT_TRUE(subject_->store().Commit(gone).ok());
-  MaintainAll(subject_->store(), WindowId{kFirst.index + 10 * kWindowsPerDay});
+  MaintainAll(subject_->store(), WindowId{kFirstPastWindow.index + 10 * kWindowsPerDay});
   EXPECT_EQ(PastsText(subject_->store()), "");
 }
 

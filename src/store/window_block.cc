@@ -18,7 +18,7 @@ uint32_t Bits(float f) { return std::bit_cast<uint32_t>(f); }
 bool Same(float a, float b) { return Bits(a) == Bits(b); }
 bool Known(float f) { return Bits(f) != kAbsentBits; }
 
-absl::Status Wrong(std::string_view what) { return absl::DataLossError(StrCat("a usage block ", what)); }
+absl::Status WrongBlock(std::string_view what) { return absl::DataLossError(StrCat("a usage block ", what)); }
 
 // A window block has its floats where they belong.
 class PlainWriter : public ByteWriter {
@@ -215,8 +215,8 @@ absl::StatusOr<std::vector<Entry>> GetDirectory(ByteReader& in, WindowId window,
   const uint64_t its_chunk = in.GetVarint();
   const uint64_t count = in.GetVarint();
   if (in.failed()) return in.status("a usage block");
-  if (its_window != window.index || its_chunk != chunk) return Wrong("is stored under the wrong key");
-  if (count > kJobsPerChunk) return Wrong("has more jobs than a chunk");
+  if (its_window != window.index || its_chunk != chunk) return WrongBlock("is stored under the wrong key");
+  if (count > kJobsPerChunk) return WrongBlock("has more jobs than a chunk");
   std::vector<Entry> entries;
   entries.reserve(count);
   const uint64_t first = uint64_t{chunk} * kJobsPerChunk;
@@ -225,12 +225,12 @@ absl::StatusOr<std::vector<Entry>> GetDirectory(ByteReader& in, WindowId window,
     const uint64_t job = next + in.GetVarint();
     const uint64_t size = in.GetVarint();
     if (in.failed() || job - first >= kJobsPerChunk || size > in.remaining())
-      return Wrong("has an invalid directory");
+      return WrongBlock("has an invalid directory");
     entries.push_back({JobId{static_cast<uint32_t>(job)}, size});
     next = job + 1;
     bytes += size;
   }
-  if (bytes != in.remaining()) return Wrong("has another length than its directory");
+  if (bytes != in.remaining()) return WrongBlock("has another length than its directory");
   return entries;
 }
 
@@ -341,7 +341,7 @@ absl::Status DecodeWindowBlock(std::string_view block, WindowId window, uint32_t
     out.tasks.resize(tasks);
     out.cpu_buckets.resize(buckets);
     out.signals.resize(signals);
-    return Wrong("has an invalid record");
+    return WrongBlock("has an invalid record");
   }
   return absl::OkStatus();
 }
@@ -359,7 +359,7 @@ absl::StatusOr<bool> FindInWindowBlock(std::string_view block, WindowId window, 
       out.windows.push_back(GetWindow(record, window, out.tasks, out.cpu_buckets, out.signals));
       if (!record.failed() && record.remaining() == 0) return true;
       out.windows.pop_back();
-      return Wrong("has an invalid record");
+      return WrongBlock("has an invalid record");
     }
     at += e.size;
   }
@@ -394,23 +394,23 @@ absl::Status DecodeDayBlock(std::string_view block, JobId job, int32_t day, Wind
   const uint64_t count = head.GetVarint();
   const std::string_view shape = head.GetString();
   if (head.failed() || count > kWindowsPerDay || head.remaining() % sizeof(float) != 0) {
-    return Wrong("has an invalid header");
+    return WrongBlock("has an invalid header");
   }
-  if (its_job != job.value || its_day != day) return Wrong("is stored under the wrong key");
+  if (its_job != job.value || its_day != day) return WrongBlock("is stored under the wrong key");
   SplitReader in(shape, std::string_view(*payload).substr(payload->size() - head.remaining()));
   const int64_t first = int64_t{day} * kWindowsPerDay;
   int64_t next = first;
   for (uint64_t i = 0; i < count; ++i) {
     const uint64_t gap = in.GetVarint();
     if (gap >= kWindowsPerDay || next + static_cast<int64_t>(gap) >= first + kWindowsPerDay) {
-      return Wrong("has a window outside its day");
+      return WrongBlock("has a window outside its day");
     }
     const WindowId window{static_cast<int32_t>(next + static_cast<int64_t>(gap))};
     if (window >= to) return absl::OkStatus();
     next = window.index + 1;
     const size_t tasks = out.tasks.size(), buckets = out.cpu_buckets.size(), signals = out.signals.size();
     const JobWindow w = GetWindow(in, window, out.tasks, out.cpu_buckets, out.signals);
-    if (in.failed() || in.out_of_floats()) return Wrong("is truncated");
+    if (in.failed() || in.out_of_floats()) return WrongBlock("is truncated");
     if (window >= from) {
       out.windows.push_back(w);
     } else {
@@ -419,7 +419,7 @@ absl::Status DecodeDayBlock(std::string_view block, JobId job, int32_t day, Wind
       out.signals.resize(signals);
     }
   }
-  return in.all_read() ? absl::OkStatus() : Wrong("is longer than its header declares");
+  return in.all_read() ? absl::OkStatus() : WrongBlock("is longer than its header declares");
 }
 
 }  // namespace taut

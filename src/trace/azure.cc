@@ -10,14 +10,14 @@
 namespace taut {
 namespace {
 
-constexpr uint32_t kNone = UINT32_MAX;
-constexpr int64_t kRowSeconds = 300;
+constexpr uint32_t kNoIndex = UINT32_MAX;
+constexpr int64_t kReadingSeconds = 300;
 // V2 gives sizes as buckets by their upper bounds; these are what its authors take for the open ones.
 constexpr double kOverCores = 30, kOverGigabytes = 70;
 
 struct Vm {
-  uint32_t job = kNone;  // none until its first reading
-  uint32_t deployment = kNone;
+  uint32_t job = kNoIndex;  // none until its first reading
+  uint32_t deployment = kNoIndex;
   float cores = 0;  // 0: not known
   float memory_bytes = 0;
   Sensitivity sensitivity = Sensitivity::kUnknown;
@@ -101,7 +101,7 @@ void AzureReader::MakeJob(std::string_view name, Vm& vm) {
   unknown_ += vm.cores > 0 ? 0 : 1;
   JobInfo info;
   info.name = std::string(name);
-  if (vm.deployment != kNone) info.logical_name = deployments_.name(vm.deployment);
+  if (vm.deployment != kNoIndex) info.logical_name = deployments_.name(vm.deployment);
   info.sensitivity = vm.sensitivity;
   context_.sink.OnJob(JobId{vm.job}, info);
 }
@@ -121,11 +121,11 @@ absl::Status AzureReader::TakeReading(const CsvRow& row) {
   if (!out.cpu_mean_cores) return gate_.Bad("no usage in the row", row);
   if (!gate_.InRange(time * kMicrosPerSecond, row)) return absl::OkStatus();
   Vm& vm = Find(row[1]);
-  if (vm.job == kNone) MakeJob(row[1], vm);
+  if (vm.job == kNoIndex) MakeJob(row[1], vm);
   const float cores = vm.cores > 0 ? vm.cores : 1.0F;
   out.job = JobId{vm.job};
   out.start = Timestamp::FromSeconds(time);
-  out.end = Timestamp::FromSeconds(time + kRowSeconds);
+  out.end = Timestamp::FromSeconds(time + kReadingSeconds);
   *out.cpu_mean_cores *= cores;
   if (out.cpu_max_cores) *out.cpu_max_cores *= cores;
   if (out.cpu_max_cores && *out.cpu_max_cores < *out.cpu_mean_cores) out.cpu_max_cores.reset();

@@ -12,13 +12,13 @@
 namespace taut {
 namespace {
 
-namespace v1 = taut::recommender::v1;
+namespace recommender_v1 = taut::recommender::v1;
 
 constexpr double kMostCores = 1e6;
 constexpr double kMostBytes = 1e18;
 constexpr uint32_t kMostTasks = 1'000'000;
 
-void PutTask(const TaskWindow& from, v1::Task& to) {
+void PutTask(const TaskWindow& from, recommender_v1::Task& to) {
   to.set_task(from.task);
   if (from.cpu_mean_cores >= 0) to.set_cpu_mean_cores(from.cpu_mean_cores);
   if (from.cpu_peak_cores >= 0) to.set_cpu_peak_cores(from.cpu_peak_cores);
@@ -26,13 +26,13 @@ void PutTask(const TaskWindow& from, v1::Task& to) {
   if (from.memory_peak_bytes >= 0) to.set_memory_peak_bytes(from.memory_peak_bytes);
 }
 
-void PutResource(const ExternalSignal& from, v1::Resource& to) {
+void PutResource(const ExternalSignal& from, recommender_v1::Resource& to) {
   if (from.owner_limit.has_value()) to.set_owner_limit(*from.owner_limit);
   if (from.limit_in_force.has_value()) to.set_limit_in_force(*from.limit_in_force);
   if (from.recommended.has_value()) to.set_recommended(*from.recommended);
 }
 
-void PutReplicas(const ExternalReplicas& from, v1::Replicas& to) {
+void PutReplicas(const ExternalReplicas& from, recommender_v1::Replicas& to) {
   to.set_running(static_cast<uint32_t>(from.running));
   if (from.in_force.has_value()) to.set_in_force(static_cast<uint32_t>(*from.in_force));
   if (from.recommended.has_value()) to.set_recommended(static_cast<uint32_t>(*from.recommended));
@@ -42,7 +42,7 @@ void PutReplicas(const ExternalReplicas& from, v1::Replicas& to) {
 }
 
 // "" if it can be.
-std::string Fault(const v1::Recommendation& r) {
+std::string Fault(const recommender_v1::Recommendation& r) {
   const auto amount = [](std::string_view what, double value, double most) {
     if (value > 0 && value <= most) return std::string();  // not NaN
     return StrCat(what, " is ", value, ": expected above 0 and at most ", most);
@@ -60,20 +60,20 @@ std::string ReasonOf(std::string_view reason) { return Printable(CutUtf8(reason,
 
 }  // namespace
 
-v1::RecommendRequest ExternalRequest(std::string_view cell, WindowId window,
-                                     std::span<const ExternalJob> jobs) {
-  v1::RecommendRequest request;
+recommender_v1::RecommendRequest ExternalRequest(std::string_view cell, WindowId window,
+                                                 std::span<const ExternalJob> jobs) {
+  recommender_v1::RecommendRequest request;
   request.set_cell(std::string(cell));
   request.set_window_start_s(window.start_s());
   request.set_window_end_s(window.next().start_s());
   const Grid& grid = GridOf(Resource::kCpu);
   for (const ExternalJob& from : jobs) {
-    v1::Job& to = *request.add_jobs();
+    recommender_v1::Job& to = *request.add_jobs();
     to.set_name(from.name);
     for (const auto& [key, value] : from.labels) (*to.mutable_labels())[key] = value;
     for (const TaskWindow& task : from.tasks) PutTask(task, *to.add_tasks());
     for (const BucketWeight& bucket : from.cpu_seconds) {
-      v1::CpuUsage& usage = *to.add_cpu_usage();
+      recommender_v1::CpuUsage& usage = *to.add_cpu_usage();
       usage.set_cores(grid.UpperBound(bucket.bucket));
       usage.set_seconds(bucket.weight);
     }
@@ -83,7 +83,7 @@ v1::RecommendRequest ExternalRequest(std::string_view cell, WindowId window,
       to.set_throttled_share(*share);
     to.set_oom_kills_of_week(from.of(Resource::kMemory).oom_kills_of_week);
     for (const ExternalNamed& named : from.named) {
-      v1::NamedSignal& signal = *to.add_signals();
+      recommender_v1::NamedSignal& signal = *to.add_signals();
       signal.set_name(named.name);
       if (named.value.has_value()) signal.set_value(*named.value);
     }
@@ -92,13 +92,13 @@ v1::RecommendRequest ExternalRequest(std::string_view cell, WindowId window,
   return request;
 }
 
-ExternalResult TakeExternalResponse(const v1::RecommendResponse& response, std::span<const ExternalJob> jobs,
-                                    WindowId until) {
+ExternalResult TakeExternalResponse(const recommender_v1::RecommendResponse& response,
+                                    std::span<const ExternalJob> jobs, WindowId until) {
   absl::flat_hash_map<std::string_view, JobId> ids;
   for (const ExternalJob& job : jobs) ids.emplace(job.name, job.id);
   absl::flat_hash_set<uint32_t> answered;
   ExternalResult result;
-  for (const v1::Recommendation& r : response.recommendations()) {
+  for (const recommender_v1::Recommendation& r : response.recommendations()) {
     const auto id = ids.find(r.job());
     std::string fault = id == ids.end()                             ? "the job was not asked for"
                         : !answered.insert(id->second.value).second ? "the job was answered before"

@@ -21,7 +21,7 @@
 namespace taut {
 namespace {
 
-namespace v1 = taut::recommender::v1;
+namespace recommender_v1 = taut::recommender::v1;
 using SteadyClock = std::chrono::steady_clock;
 
 constexpr int kMaxMessageBytes = 16 << 20;
@@ -36,7 +36,7 @@ class GrpcExternalRecommender final : public ExternalRecommender {
     // A service that was restarted is found within the time between two windows.
     arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 5'000);
     arguments.SetMaxReceiveMessageSize(kMaxMessageBytes);
-    stub_ = v1::Recommender::NewStub(
+    stub_ = recommender_v1::Recommender::NewStub(
         grpc::CreateCustomChannel("dns:///" + options_.address, std::move(credentials), arguments));
     health_.configured = true;
     thread_ = std::thread([this] { Run(); });
@@ -103,7 +103,7 @@ class GrpcExternalRecommender final : public ExternalRecommender {
       call_ = &context;
       ++health_.requests;
     }
-    v1::RecommendResponse response;
+    recommender_v1::RecommendResponse response;
     const grpc::Status status =
         stub_->Recommend(&context, ExternalRequest(options_.cell, window, jobs), &response);
     ExternalResult result;
@@ -136,7 +136,7 @@ class GrpcExternalRecommender final : public ExternalRecommender {
   }
 
   const ExternalRecommenderOptions options_;
-  std::unique_ptr<v1::Recommender::Stub> stub_;
+  std::unique_ptr<recommender_v1::Recommender::Stub> stub_;
   mutable std::mutex mutex_;
   std::condition_variable wake_;
   bool stopping_ = false;
