@@ -51,7 +51,7 @@ std::vector<std::string> NearestJobs(const FleetView& view, std::string_view nam
   if (name.size() > 200) return out;
   JobsQuery query;
   query.search = std::string(name);
-  query.sort = JobSort::kName;
+  query.sort.by = SortBy::kName;
   query.ascending = true;
   query.limit = kMost;
   for (const JobId id : ListJobs(view, query).jobs) out.push_back(view.Find(id)->record->name);
@@ -387,7 +387,7 @@ HttpResponse Api::Jobs(const HttpRequest& request, const Reach& reach) {
       return ErrorResponse(400,
                            StrCat("sort=", sort, ": expected name, tasks, saving, tight, cpu_usage, ..."));
     query.sort = *parsed;
-    if (*parsed == JobSort::kSavingPerMonth && !prices.known())
+    if (parsed->by == SortBy::kSavingPerMonth && !prices.known())
       return ErrorResponse(400,
                            "sort=saving_per_month: no prices are configured (prices.core_hour), or these are "
                            "not yours to see");
@@ -415,7 +415,7 @@ HttpResponse Api::Jobs(const HttpRequest& request, const Reach& reach) {
   if (prices.known()) json.Field("currency", std::string_view(prices.currency));
   if (totals == "true") {
     JobsQuery all = query;
-    all.sort = JobSort::kTasks;
+    all.sort.by = SortBy::kTasks;
     all.offset = 0;
     all.limit = view->jobs.size();
     JobTotals sums;

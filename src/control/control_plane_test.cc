@@ -243,7 +243,7 @@ TEST(ListJobs, SortsSearchesAndPages) {
   const std::shared_ptr<const FleetView> view = cell.control().view();
   ASSERT_EQ(view->jobs.size(), 20U);
   JobsQuery query;
-  query.sort = JobSort::kMemoryUsage;
+  query.sort = {SortBy::kUsage, Resource::kMemory};
   query.limit = 7;
   std::vector<double> seen;
   for (query.offset = 0; query.offset < 20; query.offset += 7) {

@@ -11,30 +11,10 @@
 namespace taut {
 namespace {
 
-constexpr std::string_view kSortNames[] = {"name",
-                                           "mode",
-                                           "tasks",
-                                           "cpu_usage",
-                                           "cpu_owner_limit",
-                                           "cpu_limit",
-                                           "cpu_would_be",
-                                           "cpu_slack",
-                                           "cpu_saved",
-                                           "memory_usage",
-                                           "memory_owner_limit",
-                                           "memory_limit",
-                                           "memory_would_be",
-                                           "memory_slack",
-                                           "memory_saved",
-                                           "ooms",
-                                           "changed",
-                                           "cpu_saving",
-                                           "memory_saving",
-                                           "saving",
-                                           "cpu_chance",
-                                           "memory_chance",
-                                           "tight",
-                                           "saving_per_month"};
+// By SortBy; from kUsage on behind the name of a resource.
+constexpr std::string_view kSortNames[] = {
+    "name",  "mode",        "tasks", "ooms",     "changed", "saving", "tight",  "saving_per_month",
+    "usage", "owner_limit", "limit", "would_be", "slack",   "saved",  "saving", "chance"};
 
 constexpr int kDaysShown = 28;
 constexpr int kWeek = 7;
@@ -44,24 +24,6 @@ double Total(float per_task, uint32_t tasks) { return per_task >= 0 ? double{per
 
 double Difference(float a, float b, uint32_t tasks) {
   return a >= 0 && b >= 0 ? (double{a} - double{b}) * tasks : kNone;
-}
-
-double AmountKey(const JobView& job, Resource r, int which) {
-  const JobAmounts& a = job.of(r);
-  switch (which) {
-    case 0:
-      return Total(a.usage, job.tasks);
-    case 1:
-      return Total(a.owner_limit, job.tasks);
-    case 2:
-      return Total(a.limit, job.tasks);
-    case 3:
-      return Total(a.would_be, job.tasks);
-    case 4:
-      return Difference(a.limit, a.usage, job.tasks);
-    default:
-      return Difference(a.owner_limit, a.limit, job.tasks);
-  }
 }
 
 // `price` by Resource.
@@ -106,39 +68,43 @@ double RiskKey(const JobAmounts& a) {
   return a.days > 0 ? static_cast<double>(a.days_over) / a.days : kNone;
 }
 
-// `price`: of a unit of each resource, in a sort by the saving of both.
-double SortKey(const JobView& job, JobSort sort, const PerResource<double>& price) {
-  const auto at = static_cast<int>(sort);
-  constexpr auto kCpu = static_cast<int>(JobSort::kCpuUsage);
-  constexpr auto kMemory = static_cast<int>(JobSort::kMemoryUsage);
-  if (at >= kCpu && at < kMemory) return AmountKey(job, Resource::kCpu, at - kCpu);
-  if (at >= kMemory && at < kMemory + 6) return AmountKey(job, Resource::kMemory, at - kMemory);
-  switch (sort) {
-    case JobSort::kMode:
+// `price`: of a unit of each resource, in a sort by the saving of all.
+double SortKey(const JobView& job, const JobSort& sort, const PerResource<double>& price) {
+  const JobAmounts& a = job.of(sort.resource);
+  switch (sort.by) {
+    case SortBy::kName:
+      break;
+    case SortBy::kMode:
       return static_cast<double>(job.mode);
-    case JobSort::kTasks:
+    case SortBy::kTasks:
       return job.tasks;
-    case JobSort::kOoms:
+    case SortBy::kOoms:
       return job.ooms;
-    case JobSort::kCpuSaving:
-    case JobSort::kMemorySaving: {
-      const auto saving = job.of(sort == JobSort::kCpuSaving ? Resource::kCpu : Resource::kMemory).saving();
-      return saving.has_value() ? *saving * job.tasks : kNone;
-    }
-    case JobSort::kSaving:
-    case JobSort::kSavingPerMonth:
-      return SavingKey(job, price);
-    case JobSort::kCpuChance:
-      return RiskKey(job.of(Resource::kCpu));
-    case JobSort::kMemoryChance:
-      return RiskKey(job.of(Resource::kMemory));
-    case JobSort::kTight:
-      return TightKey(job);
-    case JobSort::kChanged:
+    case SortBy::kChanged:
       return job.last_change_s == INT64_MIN ? kNone : static_cast<double>(job.last_change_s);
-    default:
-      return 0;
+    case SortBy::kSaving:
+    case SortBy::kSavingPerMonth:
+      return SavingKey(job, price);
+    case SortBy::kTight:
+      return TightKey(job);
+    case SortBy::kUsage:
+      return Total(a.usage, job.tasks);
+    case SortBy::kOwnerLimit:
+      return Total(a.owner_limit, job.tasks);
+    case SortBy::kLimit:
+      return Total(a.limit, job.tasks);
+    case SortBy::kWouldBe:
+      return Total(a.would_be, job.tasks);
+    case SortBy::kSlack:
+      return Difference(a.limit, a.usage, job.tasks);
+    case SortBy::kSaved:
+      return Difference(a.owner_limit, a.limit, job.tasks);
+    case SortBy::kSavingOfOne:
+      return Difference(a.owner_limit, a.would_be, job.tasks);
+    case SortBy::kChance:
+      return RiskKey(a);
   }
+  return 0;
 }
 
 bool ContainsFolded(std::string_view text, std::string_view folded_word) {
@@ -340,7 +306,11 @@ void SumUp(const PerResource<FleetRisk>& risk, FleetView& view) {
 
 std::optional<JobSort> ParseJobSort(std::string_view name) {
   for (size_t i = 0; i < std::size(kSortNames); ++i) {
-    if (kSortNames[i] == name) return static_cast<JobSort>(i);
+    const auto by = static_cast<SortBy>(i);
+    if (by < SortBy::kUsage && kSortNames[i] == name) return JobSort{by};
+    for (const Resource r : kResources) {
+      if (by >= SortBy::kUsage && StrCat(Name(r), "_", kSortNames[i]) == name) return JobSort{by, r};
+    }
   }
   return std::nullopt;
 }
@@ -366,8 +336,8 @@ std::vector<bool> JobsThatFit(const FleetView& view, std::string_view search) {
 JobsPage ListJobs(const FleetView& view, const JobsQuery& query) {
   const Finder finder(view, query.search);
   const size_t most = query.offset + std::min(query.limit, view.jobs.size());
-  Best best(view, query.sort == JobSort::kName && !query.ascending, most);
-  const PerResource<double> price = query.sort == JobSort::kSaving ? Shares(view.point) : query.price;
+  Best best(view, query.sort.by == SortBy::kName && !query.ascending, most);
+  const PerResource<double> price = query.sort.by == SortBy::kSaving ? Shares(view.point) : query.price;
   JobsPage page;
   for (size_t i = 0; i < view.jobs.size(); ++i) {
     const JobView& job = view.jobs[i];

@@ -109,39 +109,38 @@ FleetRisk RiskOf(const LiveFleet& fleet, const FleetView& view, Resource r);
 // Fills in `sums` and `replicas` from the jobs. `risk` by Resource.
 void SumUp(const PerResource<FleetRisk>& risk, FleetView& view);
 
-enum class JobSort : uint8_t {
+enum class SortBy : uint8_t {
   kName,
   kMode,
   kTasks,
-  kCpuUsage,
-  kCpuOwnerLimit,
-  kCpuLimit,
-  kCpuWouldBe,
-  kCpuSlack,
-  kCpuSaved,
-  kMemoryUsage,
-  kMemoryOwnerLimit,
-  kMemoryLimit,
-  kMemoryWouldBe,
-  kMemorySlack,
-  kMemorySaved,
   kOoms,
   kChanged,
-  kCpuSaving,
-  kMemorySaving,
-  kSaving,  // both, each as a share of what all owners ask for
-  kCpuChance,
-  kMemoryChance,
-  kTight,  // OOM kills, then usage at the limit, then how far the recommended limit is above the owner's
-  kSavingPerMonth  // both, in money
+  kSaving,  // of all resources, each as a share of what all owners ask for
+  kTight,   // OOM kills, then usage at the limit, then how far the recommended limit is above the owner's
+  kSavingPerMonth,  // of all resources, in money
+  // Of one resource.
+  kUsage,
+  kOwnerLimit,
+  kLimit,
+  kWouldBe,
+  kSlack,
+  kSaved,
+  kSavingOfOne,
+  kChance
 };
-// "memory_saved". nullopt for an unknown name.
+struct JobSort {
+  SortBy by = SortBy::kSaving;
+  Resource resource = Resource::kCpu;  // from kUsage on
+
+  bool operator==(const JobSort&) const = default;
+};
+// "tasks", "memory_saved". nullopt for an unknown name.
 std::optional<JobSort> ParseJobSort(std::string_view name);
 
 struct JobsQuery {
   std::string search;  // words; each in the name or in a label as key=value, whatever the case
   std::optional<Mode> mode;
-  JobSort sort = JobSort::kSaving;
+  JobSort sort = {};
   PerResource<double> price = {};  // by Resource, of a core or byte for a month: for kSavingPerMonth
   bool ascending = false;
   size_t offset = 0, limit = 100;

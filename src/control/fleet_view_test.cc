@@ -57,9 +57,10 @@ TEST_F(FleetViewTest, WhatCouldBeSavedSortsTheJobsInObserve) {
   Add("much", 1, 4, 1, 10);
   Add("tight", 4, 4, 6);
   Add("young", 1, 4, -1);
-  EXPECT_EQ(JobsQuery().sort, JobSort::kSaving);
-  EXPECT_THAT(Names(JobSort::kSaving), ElementsAre("much", "little", "tight", "unknown", "young"));
-  EXPECT_THAT(Names(JobSort::kMemorySaving), ElementsAre("much", "little", "tight", "unknown", "young"));
+  EXPECT_EQ(JobsQuery().sort.by, SortBy::kSaving);
+  EXPECT_THAT(Names({SortBy::kSaving}), ElementsAre("much", "little", "tight", "unknown", "young"));
+  EXPECT_THAT(Names({SortBy::kSavingOfOne, Resource::kMemory}),
+              ElementsAre("much", "little", "tight", "unknown", "young"));
   EXPECT_EQ(view_.jobs[3].of(Resource::kCpu).saving(), -2.0);
   EXPECT_FALSE(view_.jobs[1].of(Resource::kCpu).saving().has_value());
   EXPECT_FALSE(view_.jobs[4].of(Resource::kCpu).saving().has_value());
@@ -71,7 +72,7 @@ TEST_F(FleetViewTest, SavingsInMoneySortByThePrices) {
   Add("unknown", 1, -1, 3);
   Add("more", 1, 4, 6);
   JobsQuery query;
-  query.sort = JobSort::kSavingPerMonth;
+  query.sort.by = SortBy::kSavingPerMonth;
   const auto names = [&](double core, double byte) {
     query.price = {core, byte};
     std::vector<std::string> out;
@@ -80,7 +81,27 @@ TEST_F(FleetViewTest, SavingsInMoneySortByThePrices) {
   };
   EXPECT_THAT(names(10, 0.01), ElementsAre("cpu", "memory", "more", "unknown"));
   EXPECT_THAT(names(0.1, 1), ElementsAre("memory", "cpu", "more", "unknown"));
-  EXPECT_EQ(ParseJobSort("saving_per_month"), JobSort::kSavingPerMonth);
+  EXPECT_EQ(ParseJobSort("saving_per_month"), JobSort{SortBy::kSavingPerMonth});
+}
+
+TEST_F(FleetViewTest, EveryResourceHasItsSorts) {
+  Add("none", 1, 4, 2);
+  for (const Resource r : kResources) {
+    JobAmounts& a = Add(std::string(Name(r)), 1, 4, 2).amounts[IndexOf(r)];
+    a = {.usage = 1e6, .owner_limit = 8e6, .limit = 4e6, .would_be = 2e6, .chance = 0.5F};
+  }
+  for (const Resource r : kResources) {
+    const auto sort = [&](std::string_view by) { return ParseJobSort(StrCat(Name(r), "_", by)); };
+    for (const char* by :
+         {"usage", "owner_limit", "limit", "would_be", "slack", "saved", "saving", "chance"}) {
+      ASSERT_TRUE(sort(by).has_value()) << by;
+      EXPECT_EQ(Names(*sort(by)).front(), Name(r)) << by;
+    }
+    EXPECT_EQ(sort("saving"), (JobSort{SortBy::kSavingOfOne, r}));
+    EXPECT_EQ(sort("tasks"), std::nullopt);
+  }
+  EXPECT_EQ(ParseJobSort("saving"), JobSort{SortBy::kSaving});
+  EXPECT_EQ(ParseJobSort("usage"), std::nullopt);
 }
 
 TEST_F(FleetViewTest, KillsComeBeforeUsageAtTheLimitBeforeALimitThatIsTooLow) {
@@ -89,14 +110,14 @@ TEST_F(FleetViewTest, KillsComeBeforeUsageAtTheLimitBeforeALimitThatIsTooLow) {
   Add("stands at it", 4, 4, 5).amounts[1].at_limit = true;
   Add("killed", 1, 4, 2).ooms = 1;
   Add("killed often", 1, 4, 2).ooms = 9;
-  EXPECT_THAT(Names(JobSort::kTight), ElementsAre("killed often", "killed", "stands at it", "low", "roomy"));
+  EXPECT_THAT(Names({SortBy::kTight}), ElementsAre("killed often", "killed", "stands at it", "low", "roomy"));
 }
 
 TEST_F(FleetViewTest, SortsByTheForecastChance) {
   Add("a", 1, 4, 2).amounts[1].chance = 0.01F;
   Add("b", 1, 4, 2);
   Add("c", 1, 4, 2).amounts[1].chance = 0.3F;
-  EXPECT_THAT(Names(JobSort::kMemoryChance), ElementsAre("c", "a", "b"));
+  EXPECT_THAT(Names({SortBy::kChance, Resource::kMemory}), ElementsAre("c", "a", "b"));
 }
 
 // Of CPU by the default recommender there is no forecast: what was counts.
@@ -109,7 +130,7 @@ TEST_F(FleetViewTest, WithoutAForecastTheDaysSoFarSort) {
   days("a", 10, 1);
   days("b", 0, 0);
   days("c", 4, 2);
-  EXPECT_THAT(Names(JobSort::kCpuChance), ElementsAre("c", "a", "b"));
+  EXPECT_THAT(Names({SortBy::kChance, Resource::kCpu}), ElementsAre("c", "a", "b"));
 }
 
 // Savings and raises are kept apart, and usage is held against the owners' limits only where there are any.
@@ -231,7 +252,8 @@ class ListsTest : public ::testing::Test {
     JobsQuery query;
     query.search = kWords[rng_.Below(std::size(kWords))];
     if (rng_.Below(3) == 0) query.mode = static_cast<Mode>(rng_.Below(3));
-    query.sort = static_cast<JobSort>(rng_.Below(static_cast<uint64_t>(JobSort::kSavingPerMonth) + 1));
+    query.sort = {static_cast<SortBy>(rng_.Below(static_cast<uint64_t>(SortBy::kChance) + 1)),
+                  kResources[rng_.Below(kNumResources)]};
     query.price = {20, 0.3};
     query.ascending = rng_.Below(2) == 0;
     query.offset = rng_.Below(3) == 0 ? rng_.Below(2000) : 0;
@@ -272,7 +294,7 @@ TEST_F(ListsTest, EqualFiguresAreInTheOrderOfNames) {
   AddSome(3000);
   view_.index = Index(nullptr, false);
   JobsQuery query;
-  query.sort = JobSort::kTasks;
+  query.sort.by = SortBy::kTasks;
   query.limit = view_.jobs.size();
   std::vector<const JobView*> sorted;
   for (const JobView& job : view_.jobs) sorted.push_back(&job);

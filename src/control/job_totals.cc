@@ -1,9 +1,12 @@
 #include "control/job_totals.h"
 
 #include <algorithm>
+#include <array>
 #include <set>
+#include <span>
 #include <unordered_map>
 
+#include "base/strings.h"
 #include "engine/risk_book.h"
 
 namespace taut {
@@ -22,15 +25,14 @@ struct Size {
   std::string_view name;
 };
 // By JobSize.
-constexpr std::string_view kCpuSizes[] = {"under 0.25 cores", "0.25 to 1 core", "1 to 4 cores",
-                                          "4 to 16 cores", "16 cores and more"};
-constexpr std::string_view kMemorySizes[] = {"under 256 MiB", "256 MiB to 1 GiB", "1 to 4 GiB", "4 to 16 GiB",
-                                             "16 GiB and more"};
+constexpr std::array<std::string_view, 5> kCoreSizes = {"under 0.25 cores", "0.25 to 1 core", "1 to 4 cores",
+                                                        "4 to 16 cores", "16 cores and more"};
+constexpr std::array<std::string_view, 5> kByteSizes = {"under 256 MiB", "256 MiB to 1 GiB", "1 to 4 GiB",
+                                                        "4 to 16 GiB", "16 GiB and more"};
 constexpr Size kTaskCounts[] = {{0, "1 task"}, {2, "2 to 9 tasks"}, {10, "10 tasks and more"}};
 
-constexpr std::string_view kClass = ":class", kTasks = ":tasks", kCpuSize = ":cpu_size",
-                           kMemorySize = ":memory_size";
-constexpr std::string_view kProperties[] = {kClass, kTasks, kCpuSize, kMemorySize};
+// Places in GroupProperties; from kFirstSize on sizes, by Resource.
+constexpr size_t kClass = 0, kTasks = 1, kFirstSize = 2;
 
 // A group, and its place among those of its property; -1: the property is not known.
 struct Place {
@@ -46,23 +48,22 @@ Place PlaceOf(double size, std::span<const Size> sizes) {
   return place;
 }
 
-Place PlaceOf(const JobView& job, std::string_view property) {
+Place PlaceOf(const JobView& job, size_t property) {
   if (property == kClass) {
     const auto at = static_cast<size_t>(job.job_class);
     return {static_cast<int>(at), kJobClassNames[at]};
   }
   if (property == kTasks) return PlaceOf(job.tasks, kTaskCounts);
-  const Resource r = property == kCpuSize ? Resource::kCpu : Resource::kMemory;
+  const Resource r = kResources[property - kFirstSize];
   const JobAmounts& a = job.of(r);
   const float limit = a.owner_limit >= 0 ? a.owner_limit : a.would_be;
   if (limit < 0) return {};
   const JobSize size = JobSizeOf(r, limit);
-  return {size, InCores(r) ? kCpuSizes[size] : kMemorySizes[size]};
+  return {size, InCores(r) ? kCoreSizes[size] : kByteSizes[size]};
 }
 
-Place PlaceOf(const JobView& job, std::string_view by, bool is_property) {
-  if (is_property) return PlaceOf(job, by);
-  const std::string* value = ValueOf(*job.record, by);
+Place PlaceOf(const JobView& job, std::string_view label) {
+  const std::string* value = ValueOf(*job.record, label);
   return value != nullptr ? Place{0, *value} : Place();
 }
 
@@ -103,11 +104,20 @@ void JobTotals::Add(const JobView& job) {
   }
 }
 
-std::span<const std::string_view> GroupProperties() { return kProperties; }
+const std::vector<std::string>& GroupProperties() {
+  static const auto all = [] {
+    std::vector<std::string> names = {":class", ":tasks"};
+    for (const Resource r : kResources) names.push_back(StrCat(":", Name(r), "_size"));
+    return names;
+  }();
+  return all;
+}
 
 std::vector<GroupTotals> TotalsBy(const FleetView& view, std::string_view by, const JobsQuery& which) {
   const std::vector<bool> fits = which.search.empty() ? std::vector<bool>() : JobsThatFit(view, which.search);
-  const bool is_property = std::ranges::find(kProperties, by) != std::end(kProperties);
+  const auto found = std::ranges::find(GroupProperties(), by);
+  const bool is_property = found != GroupProperties().end();
+  const auto property = static_cast<size_t>(found - GroupProperties().begin());
   struct Group {
     Place place;
     JobTotals totals;
@@ -119,7 +129,7 @@ std::vector<GroupTotals> TotalsBy(const FleetView& view, std::string_view by, co
     if (which.mode.has_value() && job.mode != *which.mode) continue;
     const uint32_t id = job.record->id.value;
     if (!which.search.empty() && (id >= fits.size() || !fits[id])) continue;
-    const Place place = PlaceOf(job, by, is_property);
+    const Place place = is_property ? PlaceOf(job, property) : PlaceOf(job, by);
     size_t at = groups.size();
     if (place.rank >= 0) {
       at = by_name.try_emplace(place.name, at).first->second;

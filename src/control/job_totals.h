@@ -1,9 +1,7 @@
 // Sums over the jobs of a list, and over those with the same value of a label or of a property such as size.
 #pragma once
 
-#include <array>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,9 +34,9 @@ struct JobTotals {
   void Add(const JobView& job);
 };
 
-// The properties of jobs that stand for a label: ":class", ":tasks", ":cpu_size" and ":memory_size". Size is
-// the owner's limit of a task, or the recommended one where the owner set none.
-std::span<const std::string_view> GroupProperties();
+// The properties of jobs that stand for a label: ":class", ":tasks", and of each resource its size, as
+// ":cpu_size": the owner's limit of a task, or the recommended one where the owner set none.
+const std::vector<std::string>& GroupProperties();
 
 struct GroupTotals {
   std::optional<std::string> value;  // nullopt: of the jobs without the label, or whose property is not known
@@ -46,7 +44,7 @@ struct GroupTotals {
 };
 
 // Of the jobs that fit `search` and `mode` (as in JobsQuery), for each value of `by`, a label or one of
-// GroupProperties. Of a label first those that would save most, both resources as shares of what all owners
+// GroupProperties. Of a label first those that would save most, all resources as shares of what all owners
 // ask for, then by value; of a property in its own order, what is not known last. O(jobs).
 std::vector<GroupTotals> TotalsBy(const FleetView& view, std::string_view by, const JobsQuery& which);
 // The names of all jobs' labels, ascending.

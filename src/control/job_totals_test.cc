@@ -1,6 +1,7 @@
 #include "control/job_totals.h"
 
 #include "base/byte_units.h"
+#include "base/strings.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -105,6 +106,23 @@ TEST_F(JobTotalsTest, SplitTheRiskByClassAndSize) {
   ASSERT_EQ(tasks.size(), 3U);
   EXPECT_EQ(tasks[1].totals.jobs, 2U);
   EXPECT_EQ(tasks[2].value, "10 tasks and more");
+}
+
+TEST_F(JobTotalsTest, SplitByTheSizeInEachResource) {
+  for (const Resource r : kResources) {
+    JobView& job = Add(std::string(Name(r)), {}, 1, 1, kAbsent, kAbsent);
+    job.amounts[IndexOf(r)].owner_limit = static_cast<float>(2 * UnitOf(r).large);
+  }
+  ASSERT_EQ(GroupProperties().size(), 2 + kNumResources);
+  for (const Resource r : kResources) {
+    const std::string by = StrCat(":", Name(r), "_size");
+    EXPECT_EQ(GroupProperties()[2 + IndexOf(r)], by);
+    const std::vector<GroupTotals> sizes = TotalsBy(view_, by, {});
+    ASSERT_EQ(sizes.size(), 2U) << by;
+    EXPECT_EQ(sizes[0].value, InCores(r) ? "1 to 4 cores" : "1 to 4 GiB");
+    EXPECT_EQ(sizes[0].totals.jobs, 1U);
+    EXPECT_EQ(sizes[1].totals.jobs, kNumResources - 1);
+  }
 }
 
 }  // namespace
