@@ -112,9 +112,9 @@ void PutRow(const std::string& name, const CostGroup& group, const AccountEntry&
   json.Field("end", std::string_view(UtcText(end_s)));
   json.Key("minutes");
   json.Number(hours * 60, kDigits);
-  PutResource(Resource::kCpu, cpu, hours, prices.core_hour, json);
+  PutResource(Resource::kCpu, cpu, hours, prices.per_hour[kCpuIndex], json);
   json.Field("cpuEfficiency", Efficiency(cpu));
-  PutResource(Resource::kMemory, memory, hours, prices.gib_hour, json);
+  PutResource(Resource::kMemory, memory, hours, prices.per_hour[kMemoryIndex], json);
   json.Field("ramEfficiency", Efficiency(memory));
   // What tautd does not measure has no cost.
   for (const std::string_view none :
@@ -123,8 +123,8 @@ void PutRow(const std::string& name, const CostGroup& group, const AccountEntry&
         "pvByteHours", "pvCost", "pvCostAdjustment", "sharedCost", "externalCost"}) {
     json.Field(none, int64_t{0});
   }
-  const double cpu_cost = UnitHours(Resource::kCpu, cpu.billed) * prices.core_hour;
-  const double ram_cost = UnitHours(Resource::kMemory, memory.billed) * prices.gib_hour;
+  const double cpu_cost = UnitHours(Resource::kCpu, cpu.billed) * prices.per_hour[kCpuIndex];
+  const double ram_cost = UnitHours(Resource::kMemory, memory.billed) * prices.per_hour[kMemoryIndex];
   json.Key("totalCost");
   json.Number(cpu_cost + ram_cost, kDigits);
   const double both = cpu_cost + ram_cost;

@@ -12,8 +12,8 @@ namespace {
 
 constexpr int kDigits = 10;
 
-void PutUnitHours(std::string_view key, Resource r, const AccountAmounts& a, JsonWriter& json) {
-  json.Key(key);
+void PutUnitHours(Resource r, const AccountAmounts& a, JsonWriter& json) {
+  json.Key(Name(r));
   json.BeginObject();
   const auto put = [&](std::string_view name, uint64_t quantity) {
     json.Key(name);
@@ -32,8 +32,7 @@ void PutUnitHours(std::string_view key, Resource r, const AccountAmounts& a, Jso
 }
 
 void PutCosts(const AccountEntry& sums, const Prices& prices, JsonWriter& json) {
-  PutUnitHours("cpu", Resource::kCpu, sums.amounts(Resource::kCpu), json);
-  PutUnitHours("memory", Resource::kMemory, sums.amounts(Resource::kMemory), json);
+  for (const Resource r : kResources) PutUnitHours(r, sums.amounts(r), json);
   if (!prices.known()) return;
   const Costs costs = CostsOf(sums, prices);
   json.Key("cost");

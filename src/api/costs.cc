@@ -5,13 +5,10 @@
 #include <numeric>
 
 #include "absl/container/flat_hash_map.h"
+#include "economy/price_sheet.h"
 
 namespace taut {
 namespace {
-
-constexpr uint64_t kPerUnitHour[] = {uint64_t{1000} * 3600, uint64_t{1024} * 3600};  // by Resource
-
-double PriceOf(Resource r, const Prices& prices) { return InCores(r) ? prices.core_hour : prices.gib_hour; }
 
 constexpr size_t kMostForgotten = 100'000;  // that are groups of their own
 
@@ -93,14 +90,14 @@ class Grouping {
 }  // namespace
 
 double UnitHours(Resource r, uint64_t quantity) {
-  return static_cast<double>(quantity) / static_cast<double>(kPerUnitHour[static_cast<size_t>(r)]);
+  return static_cast<double>(quantity) / static_cast<double>(QuantityPerRate(r));
 }
 
 Costs CostsOf(const AccountEntry& sums, const Prices& prices) {
   Costs out;
   for (const Resource r : kResources) {
     const AccountAmounts& a = sums.amounts(r);
-    const double price = PriceOf(r, prices);
+    const double price = prices.per_hour[IndexOf(r)];
     out.usage += price * UnitHours(r, a.usage);
     out.allocation += price * UnitHours(r, a.allocation);
     out.billed += price * UnitHours(r, a.billed);

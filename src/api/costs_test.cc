@@ -62,7 +62,7 @@ class CostsTest : public testing::Test {
                         {&store_, &store_, &actuator_, [] { return 0.0; }}};
   ApiOptions options_ = [] {
     ApiOptions options;
-    options.prices = {0.04, 0.005, "EUR"};
+    options.prices = {{0.04, 0.005}, "EUR"};
     options.budgets = {{"namespace", "shop", 1}, {"", "", 10}};
     options.now = [] { return Timestamp::FromSeconds(kMidnight + 3600); };
     return options;
@@ -71,6 +71,11 @@ class CostsTest : public testing::Test {
   simdjson::dom::parser parser_;
   simdjson::padded_string text_;
 };
+
+TEST_F(CostsTest, HaveEachResource) {
+  const auto total = Parsed(Get("/api/v1/costs", {}))["total"];
+  for (const Resource r : kResources) EXPECT_EQ(total[Name(r)]["usage"].get_double().value(), 14) << Name(r);
+}
 
 TEST_F(CostsTest, SumsByLabelAndDay) {
   const auto costs = Parsed(Get("/api/v1/costs", {{"by", "namespace"}}));

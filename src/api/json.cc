@@ -3,7 +3,6 @@
 #include <charconv>
 #include <cmath>
 
-#include "base/byte_units.h"
 #include "base/strings.h"
 #include "model/units.h"
 
@@ -34,7 +33,7 @@ void PutTotal(std::string_view key, Resource r, double value, JsonWriter& json) 
 
 void PutFleetAmounts(Resource r, const FleetAmounts& a, const FleetSums& sums, const FleetShown& shown,
                      JsonWriter& json) {
-  const double per_machine = r == Resource::kCpu ? shown.machine.cores : shown.machine.memory_bytes;
+  const double per_machine = shown.machine.of[IndexOf(r)];  // 0: shares of it are not finite, written as null
   json.Key(Name(r));
   json.BeginObject();
   PutTotal("usage", r, a.usage, json);
@@ -178,7 +177,7 @@ void PutAmount(std::string_view key, std::optional<double> amount, JsonWriter& j
 }
 
 double Prices::PerMonth(Resource r, double amount) const {
-  return kHoursPerMonth * (InCores(r) ? core_hour * amount : gib_hour * amount / kGiB);
+  return kHoursPerMonth * (per_hour[IndexOf(r)] * amount / UnitOf(r).large);
 }
 
 void PutMoney(std::string_view key, Money money, JsonWriter& json) {
@@ -208,8 +207,8 @@ void PutFleet(const FleetView& view, const FleetShown& shown, JsonWriter& json) 
   PutTime("time", view.window.has_value() ? view.window->next().start_s() : INT64_MIN, json);
   json.Key("machine");
   json.BeginObject();
-  PutNumber("cores", machine.cores, json);
-  PutNumber("bytes", machine.memory_bytes, json);
+  PutNumber("cores", machine.of[kCpuIndex], json);
+  PutNumber("bytes", machine.of[kMemoryIndex], json);
   json.EndObject();
   json.Field("jobs", int64_t{view.point.jobs});
   json.Field("tasks", int64_t{view.point.tasks});

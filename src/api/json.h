@@ -1,6 +1,7 @@
 // The values of the API as JSON, in the shapes of openapi.yaml.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <span>
 #include <string>
@@ -17,13 +18,13 @@
 
 namespace taut {
 
-// What a month of cores and memory costs. `month_hours` are a twelfth of a year.
+// What resources cost.
 struct Prices {
-  double core_hour = 0, gib_hour = 0;  // 0: not known
+  PerResource<double> per_hour = {};  // of a core or GiB; 0: not known
   std::string currency;
 
-  bool known() const { return core_hour > 0 || gib_hour > 0; }
-  // Of a number of cores or bytes.
+  bool known() const { return std::ranges::max(per_hour) > 0; }
+  // Of a number of cores or bytes for a twelfth of a year.
   double PerMonth(Resource r, double amount) const;
 };
 

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/strings.h"
+
 namespace taut {
 namespace {
 
@@ -36,6 +38,20 @@ TEST(ApiJson, TheFleetsHistoryIsNullWhereNothingWasMeasured) {
   EXPECT_NE(text.find(R"("memory":{"usage":[0],"owner_limit":[8],"limit":[8],"would_be":[4]})"),
             std::string::npos)
       << text;
+}
+
+TEST(ApiJson, SavingsAreCountedInMachinesWhoseSizeIsKnown) {
+  FleetView view;
+  for (FleetAmounts& a : view.point.amounts) a.owner_limit = 16;
+  JsonWriter json;
+  PutFleet(view, {.machine = {.of = {8}}, .prices = {}, .actuator = {}}, json);
+  const std::string text = json.Take();
+  const auto saved = [&](Resource r) {
+    const size_t at = text.find("saved_machines", text.find(StrCat("\"", Name(r), "\":")));
+    return text.substr(at, text.find(',', at) - at);
+  };
+  for (const Resource r : kResources)
+    EXPECT_EQ(saved(r), StrCat("saved_machines\":", r == Resource::kCpu ? "2" : "null")) << text;
 }
 
 }  // namespace

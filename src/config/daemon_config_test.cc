@@ -34,7 +34,7 @@ TEST(DaemonConfig, NeedsNothing) {
     const DaemonConfig config = Parse(yaml);
     EXPECT_EQ(config.server.options.listen.at(0).host, "127.0.0.1");
     EXPECT_EQ(config.server.options.listen.at(0).port, 7070);
-    EXPECT_EQ(config.machine.memory_bytes, 64 * kGiB);
+    EXPECT_EQ(config.machine.of[kMemoryIndex], 64 * kGiB);
     EXPECT_EQ(config.clock, ClockSource::kWall);
     EXPECT_EQ(MappingRulesOf(config.ingest).size(), BuiltinRules().size());
     EXPECT_EQ(config.rules.Resolve("any", {}, {}).mode, Mode::kObserve);
@@ -82,7 +82,7 @@ cell: {name: north, links: ["south=https://south.example:7070/?a=b"]}
   EXPECT_EQ(mapping[0].match.at(0).pattern, "test|");
   EXPECT_TRUE(mapping[0].match.at(0).negate);
   EXPECT_EQ(config.backfill.days, 3.5);
-  EXPECT_EQ(config.machine.cores, 96);
+  EXPECT_EQ(config.machine.of[kCpuIndex], 96);
   EXPECT_EQ(config.rules.Resolve("web", {}, {}).bounds_by[kMemoryIndex].upper, 4 * kGiB);
   EXPECT_EQ(config.rules.Resolve("web", {}, {}).mode, Mode::kAuto);
   EXPECT_EQ(config.rules.Resolve("tmp-1", {}, {}).mode, Mode::kOff);

@@ -2,12 +2,12 @@
 #pragma once
 
 #include "base/byte_units.h"
+#include "model/resource.h"
 
 namespace taut {
 
 struct MachineSize {
-  double cores = 16;
-  double memory_bytes = 64 * kGiB;
+  PerResource<double> of = {16, 64 * kGiB};  // cores or bytes; 0: not known
 };
 
 }  // namespace taut

@@ -426,7 +426,7 @@ absl::Status Daemon::StartServer(const std::string& config_path) {
   options.capacity_failed_saves = [this] { return capacity_->failed_saves(); };
   if (pricing_.has_value()) options.pricing = &*pricing_;
   options.price_changes = std::move(price_changes_);
-  options.prices = {config_.prices.core_hour, config_.prices.gib_hour, config_.prices.currency};
+  options.prices = {{config_.prices.core_hour, config_.prices.gib_hour}, config_.prices.currency};
   for (const std::string& text : config_.prices.budgets) {
     absl::StatusOr<BudgetLine> line = ParseBudget(text);
     if (!line.ok()) return line.status();
