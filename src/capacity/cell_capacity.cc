@@ -156,8 +156,7 @@ class CellCapacityMaker {
       const size_t tier = TierOf(*job.record);
       for (const Resource r : kResources) {
         const JobAmounts& a = job.of(r);
-        const std::optional<double> used =
-            r == Resource::kMemory && a.peak >= 0 ? Known(a.peak) : Known(a.usage);
+        const std::optional<double> used = KillsAtLimit(r) && a.peak >= 0 ? Known(a.peak) : Known(a.usage);
         const double use = job.tasks * used.value_or(0);
         const double limit = job.tasks * Known(a.limit).value_or(used.value_or(0));
         const auto i = static_cast<size_t>(r);
@@ -182,11 +181,11 @@ class CellCapacityMaker {
     if (input_.quota == nullptr) return;
     for (CapacityAmounts& a : out_.of) a.bought.resize(tiers_);
     for (const QuotaRowView& row : input_.quota->rows) {
-      const bool cpu = row.resource == kQuotaCpu;
-      if (!cpu && row.resource != kQuotaMemory) continue;
+      const auto of = std::ranges::find(kResourceRows, row.resource, &ResourceRow::name);
+      if (of == kResourceRows.end()) continue;
       const std::optional<size_t> tier = input_.tiers.TierNamed(row.tier);
-      const double amount = static_cast<double>(row.cell.nominal) / (cpu ? 1000 : 1);
-      out_.amounts(cpu ? Resource::kCpu : Resource::kMemory).bought[tier.value_or(0)] += amount;
+      const double amount = static_cast<double>(row.cell.nominal) / (InCores(of->resource) ? 1000 : 1);
+      out_.amounts(of->resource).bought[tier.value_or(0)] += amount;
     }
     for (CapacityAmounts& a : out_.of) {
       if (a.allocated.empty()) continue;

@@ -53,7 +53,8 @@ absl::Status AskCapacity(const CapacityArgs& args) {
     const absl::StatusOr<Json> over = GetJson(**client, kCapacityPath + FormatQuery(*query));
     if (!over.ok()) return over.status();
     lines = CapacityLinesText(*over);
-    for (const char* key : {"resolution", "time", "cpu", "memory"}) (*page)[key] = At(*over, key);
+    for (const char* key : {"resolution", "time"}) (*page)[key] = At(*over, key);
+    for (const Resource r : kResources) (*page)[std::string(Name(r))] = At(*over, Name(r));
   }
   Show(args.daemon.output, *page, [&] {
     std::string text = CapacityText(*page);

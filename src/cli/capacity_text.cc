@@ -19,6 +19,8 @@ constexpr CapacityFigure kCapacityFigures[] = {
     {"capacity", "capacity"}, {"reservation", "reser-\nvation"}, {"allocation", "alloca-\ntion"},
     {"usage", "usage"},       {"usage_peak", "usage,\npeak"},    {"forecast", "forecast"}};
 
+std::string_view LineName(Resource r) { return InCores(r) ? UnitName(r) : Name(r); }
+
 std::string LineAmountText(std::string_view resource, const Json& amount) {
   if (!amount.is_number()) return kNothing;
   const auto value = amount.get<double>();
@@ -35,11 +37,11 @@ std::string NowTable(const Json& page) {
   std::vector<std::string> head = {"last known hour"};
   for (const CapacityFigure& figure : kCapacityFigures) head.emplace_back(figure.name);
   TextTable table(std::move(head));
-  for (const char* resource : {"cpu", "memory"}) {
-    std::vector<std::string> row = {std::string_view(resource) == "cpu" ? "cores" : "memory"};
+  for (const Resource r : kResources) {
+    std::vector<std::string> row = {std::string(LineName(r))};
     for (const CapacityFigure& figure : kCapacityFigures) {
-      const Json& values = ItemsAt(At(page, resource), figure.key);
-      row.push_back(values.empty() ? kNothing : LineAmountText(resource, values.back()));
+      const Json& values = ItemsAt(At(page, Name(r)), figure.key);
+      row.push_back(values.empty() ? kNothing : LineAmountText(Name(r), values.back()));
     }
     table.Add(std::move(row));
   }
@@ -116,15 +118,15 @@ std::string CapacityLinesText(const Json& page) {
   const Json& times = ItemsAt(page, "time");
   if (times.empty()) return "no hour of this time is known\n";
   std::string out;
-  for (const char* resource : {"cpu", "memory"}) {
-    std::vector<std::string> head = {std::string_view(resource) == "cpu" ? "cores, from" : "memory, from"};
+  for (const Resource r : kResources) {
+    std::vector<std::string> head = {StrCat(LineName(r), ", from")};
     for (const CapacityFigure& figure : kCapacityFigures) head.emplace_back(figure.name);
     TextTable table(std::move(head));
     for (size_t i = 0; i < times.size(); ++i) {
       std::vector<std::string> row = {times[i].is_number() ? FormatTime(times[i].get<int64_t>()) : kNothing};
       for (const CapacityFigure& figure : kCapacityFigures) {
-        const Json& values = ItemsAt(At(page, resource), figure.key);
-        row.push_back(i < values.size() ? LineAmountText(resource, values[i]) : kNothing);
+        const Json& values = ItemsAt(At(page, Name(r)), figure.key);
+        row.push_back(i < values.size() ? LineAmountText(Name(r), values[i]) : kNothing);
       }
       table.Add(std::move(row));
     }

@@ -34,11 +34,11 @@ std::vector<std::string> Row(const std::string& name, const Json& row, bool mone
 // Where a limit was not known for part of the time, the allocation is too small.
 std::string UnknownText(const Json& total) {
   std::string text;
-  for (const char* resource : {"cpu", "memory"}) {
-    const Json& share = At(At(total, resource), "without_allocation");
+  for (const Resource r : kResources) {
+    const Json& share = At(At(total, Name(r)), "without_allocation");
     if (!share.is_number() || share.get<double>() <= 0) continue;
     StrAppend(&text, text.empty() ? "" : ", ",
-              fmt::format("{:.2g} % of the time for {}", 100 * share.get<double>(), resource));
+              fmt::format("{:.2g} % of the time for {}", 100 * share.get<double>(), Name(r)));
   }
   return text.empty() ? text : StrCat("No limit is known ", text, ": usage is billed there.\n");
 }

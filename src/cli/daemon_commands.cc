@@ -273,7 +273,7 @@ absl::Status ExplainNow(const ExplainArgs& args) {
     return absl::InvalidArgumentError("--recommender: tautd explains the job's own; others need a trace");
   std::string resource;
   for (const std::string& r : args.engine.resources) {
-    if (r != "cpu" && r != "memory")
+    if (std::ranges::find(kResourceRows, r, &ResourceRow::name) == kResourceRows.end())
       return absl::InvalidArgumentError(StrCat("--resource: \"", r, "\": expected cpu or memory"));
     resource = args.engine.resources.size() == 1 ? r : "";
   }

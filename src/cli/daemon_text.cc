@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <ranges>
 
 #include "base/strings.h"
 #include "cli/answer.h"
@@ -56,7 +57,8 @@ std::string OrderedText(Resource r, const Json& amounts, const Json& enforced) {
   return StrCat("ordered ", FormatAmount(r, *ordered), enforced == Json(false) ? " (not applied)" : "");
 }
 Resource ResourceOf(const Json& object) {
-  return Text(object, "resource") == "cpu" ? Resource::kCpu : Resource::kMemory;
+  const auto row = std::ranges::find(kResourceRows, Text(object, "resource"), &ResourceRow::name);
+  return row != kResourceRows.end() ? row->resource : Resource::kMemory;
 }
 
 // A tautd of an earlier version gives the resource alone.
@@ -141,13 +143,13 @@ std::string SavingOf(Resource r, const Json& job) {
 
 std::string PercentText(double share) { return fmt::format("{:.2g} %", 100 * share); }
 
-// The greater risk of both resources that a day goes above would-be: by forecast in per cent, else the days so
+// The greatest risk of the resources that a day goes above would-be: by forecast in per cent, else the days so
 // far.
 std::string RiskOf(const Json& job) {
   double most = -1;
   std::string text(kNothing);
-  for (const char* resource : {"cpu", "memory"}) {
-    const Json& a = At(job, resource);
+  for (const Resource r : kResources) {
+    const Json& a = At(job, Name(r));
     const std::optional<double> chance = Number(a, "chance"), days = Number(a, "days");
     if (!chance.has_value() && days.value_or(0) <= 0) continue;
     const double risk = chance.has_value() ? *chance : Number(a, "days_over").value_or(0) / *days;
@@ -170,10 +172,9 @@ std::string JobsTable(const Json& jobs, size_t width) {
   bool money = false;
   for (const Json& job : jobs) money = money || At(job, "saving_per_month").is_number();
   std::vector<std::string> head = {"job", "mode", "tasks"};
-  for (const char* resource : {"CPU\nusage", "memory\nusage"}) {
-    for (const char* column : {resource, "\nlimit", "would\nbe", "\nsaves"}) {
-      if (!money || std::string_view(column) != "\nsaves") head.emplace_back(column);
-    }
+  for (const Resource r : kResources) {
+    head.insert(head.end(), {StrCat(RowOf(r).word, "\nusage"), "\nlimit", "would\nbe"});
+    if (!money) head.emplace_back("\nsaves");
   }
   head.insert(head.end(), {"day\nover", "OOMs\n7 days"});
   if (money) head.emplace_back("saves\na month");
@@ -239,12 +240,15 @@ std::string JobsText(const Json& page) {
     out += "tasks 6>3: 6 run, 3 are recommended\n";
   }
   if (const Json& totals = At(page, "totals"); totals.is_object()) {
-    StrAppend(&out, "all ", total, ": usage ", Amount(Resource::kCpu, At(totals, "cpu"), "usage"), " and ",
-              Amount(Resource::kMemory, At(totals, "memory"), "usage"), "; mode auto would save ",
-              Amount(Resource::kCpu, At(totals, "cpu"), "would_save"), " and ",
-              Amount(Resource::kMemory, At(totals, "memory"), "would_save"));
-    const bool adds = Number(At(totals, "cpu"), "would_save").value_or(0) < 0 ||
-                      Number(At(totals, "memory"), "would_save").value_or(0) < 0;
+    std::string usage, saves;
+    bool adds = false;
+    for (const Resource r : kResources) {
+      const Json& a = At(totals, Name(r));
+      StrAppend(&usage, usage.empty() ? "" : " and ", Amount(r, a, "usage"));
+      StrAppend(&saves, saves.empty() ? "" : " and ", Amount(r, a, "would_save"));
+      adds = adds || Number(a, "would_save").value_or(0) < 0;
+    }
+    StrAppend(&out, "all ", total, ": usage ", usage, "; mode auto would save ", saves);
     if (adds) out += " (negative: more than the owners' limits)";
     if (const std::string money = MoneyText(At(totals, "saving_per_month"), At(page, "currency"));
         !money.empty())
@@ -262,13 +266,15 @@ std::string GroupName(const Json& group) {
 
 // Beside the totals: how often usage was above the recommended limits, and how often that is forecast.
 std::string GroupRiskText(const Json& page) {
-  TextTable table({Text(page, "by"), "memory\njob-days", "above\nwould be", "forecast", "CPU\njob-days",
-                   "above\nwould be", "forecast"});
+  std::vector<std::string> head = {Text(page, "by")};
+  for (const Resource r : std::views::reverse(kResources))
+    head.insert(head.end(), {StrCat(RowOf(r).word, "\njob-days"), "above\nwould be", "forecast"});
+  TextTable table(head);
   bool any = false;
   for (const Json& group : At(page, "groups")) {
     std::vector<std::string> row = {GroupName(group)};
-    for (const char* key : {"memory", "cpu"}) {
-      const Json& a = At(group, key);
+    for (const Resource r : std::views::reverse(kResources)) {
+      const Json& a = At(group, Name(r));
       const double days = Number(a, "job_days").value_or(0);
       any = any || days > 0;
       row.push_back(days > 0 ? Count(a, "job_days") : kNothing);
@@ -441,7 +447,8 @@ std::string ExplanationsText(const Json& explanations, const std::string& job, c
     out += Wrapped(Text(e, "paragraph"), "  ") + "\n";
     if (At(e, "reason").is_object()) out += ExplainText(r, Number(e, "would_be"), ReasonOf(At(e, "reason")));
   }
-  if (resource != "cpu") out += NeededText(At(explanations, "memory_needed"));
+  if (resource.empty() || resource == Name(Resource::kMemory))
+    out += NeededText(At(explanations, "memory_needed"));
   const Json& replicas = At(explanations, "replicas");
   if (resource.empty() && replicas.is_object()) {
     out += ReplicasText(replicas);

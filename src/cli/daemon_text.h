@@ -15,7 +15,7 @@ std::string JobsText(const Json& page);
 std::string TotalsText(const Json& page);
 // `decisions`: the last ones of the job, a DecisionPage.
 std::string JobText(const Json& job, const Json& decisions);
-// `resource`: "cpu", "memory" or "" for both.
+// `resource`: its name, or "" for all.
 std::string ExplanationsText(const Json& explanations, const std::string& job, const std::string& resource);
 // Two lines: what, and why.
 std::string DecisionText(const Json& decision);

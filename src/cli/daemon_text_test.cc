@@ -5,6 +5,7 @@
 
 #include "base/strings.h"
 #include "cli/terminal.h"
+#include "model/units.h"
 
 namespace taut {
 namespace {
@@ -32,6 +33,21 @@ TEST(DaemonTextTest, TheTableOfJobsFitsAHundredColumns) {
   EXPECT_THAT(text, AllOf(HasSubstr("größe/web"), HasSubstr("canary*"), HasSubstr("12,345"),
                           HasSubstr("1.00 GiB"), HasSubstr("4 of 9,000 jobs"), HasSubstr("…"),
                           HasSubstr("…ession-agent "), Not(HasSubstr("\x1b"))));
+}
+
+TEST(DaemonTextTest, TablesAndSumsOfJobsHaveEachResource) {
+  Json totals = Json::object();
+  std::string usage;
+  for (const Resource r : kResources) {
+    const double one = UnitOf(r).large;
+    totals[std::string(Name(r))] = {{"usage", 3 * one}, {"would_save", -one}};
+    StrAppend(&usage, usage.empty() ? "" : " and ", FormatAmount(r, 3 * one));
+  }
+  const std::string text = JobsText({{"total", 1}, {"jobs", {JobRow("web")}}, {"totals", totals}});
+  EXPECT_THAT(text, AllOf(HasSubstr(StrCat("all 1: usage ", usage, "; mode auto would save ")),
+                          HasSubstr("(negative: more than the owners' limits)")));
+  const std::string head = text.substr(0, text.find('\n'));
+  for (const Resource r : kResources) EXPECT_THAT(head, HasSubstr(RowOf(r).word)) << text;
 }
 
 TEST(DaemonTextTest, ARecommendedNumberOfTasksIsShownWhereItIsAnother) {
