@@ -118,7 +118,7 @@ absl::StatusOr<WindowHistogram> WindowHistogram::Load(ByteReader& in, const Grid
     const uint64_t code = in.GetVarint();
     const float weight = code == kFloatFollows ? in.Get<float>() : static_cast<float>(code / 2);
     if (absl::Status s = in.status("a window's histogram"); !s.ok()) return s;
-    if (next >= size || gap >= size - next) return absl::DataLossError("a bucket beyond the grid");
+    if (gap >= size - next) return absl::DataLossError("a bucket beyond the grid");
     if (code != kFloatFollows && (code % 2 != 0 || code >= 2 * static_cast<uint64_t>(kMaxWhole))) {
       return absl::DataLossError("a bucket weight in an unknown encoding");
     }
