@@ -150,5 +150,29 @@ TEST(BucketFloats, AreEqualOnlyInEachBucketAndValue) {
   EXPECT_FALSE(BucketFloats(1) == BucketFloats(2));
 }
 
+TEST(BucketFloats, GrowByHalfAndByEightRowsAtMost) {
+  BucketFloats set;
+  std::vector<size_t> rows = {0};
+  for (Bucket b = 0; b < 35; ++b) {
+    *set.FindOrInsert(b) = 1;
+    const size_t now = set.heap_bytes() / sizeof(float);
+    if (now != rows.back()) rows.push_back(now);
+  }
+  EXPECT_EQ(rows, (std::vector<size_t>{0, 4, 8, 12, 18, 26, 34, 42}));
+}
+
+TEST(BucketFloats, OfAFullGridComeBack) {
+  BucketFloats full, loaded;
+  for (Bucket b = 0; b < 321; ++b) *full.FindOrInsert(b) = b;
+  std::string bytes;
+  ByteWriter out(&bytes);
+  full.Save(out);
+  ByteReader in(bytes);
+  ASSERT_TRUE(loaded.Load(in, 321).ok());
+  EXPECT_TRUE(loaded == full);
+  ByteReader again(bytes);
+  EXPECT_EQ(BucketFloats().Load(again, 320).code(), absl::StatusCode::kDataLoss);
+}
+
 }  // namespace
 }  // namespace taut

@@ -13,6 +13,9 @@
 #include "histogram/sliding_max.h"
 #include "histogram/window_histogram.h"
 
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
 namespace taut {
 namespace {
 
@@ -179,6 +182,81 @@ TEST(Checkpoint, SmallerIsTheSmallerOfBoth) {
   EXPECT_EQ(*OpenCheckpoint(packed), text);
   EXPECT_EQ(SealCheckpoint(noise, CheckpointCompression::kSmaller).size(),
             noise.size() + kCheckpointHeaderBytes);
+}
+
+TEST(Checkpoint, CompressesFrom4KiBAndAQuarterSaved) {
+  const auto stored = [](const std::string& payload, CheckpointCompression how) {
+    return SealCheckpoint(payload, how).size() - kCheckpointHeaderBytes;
+  };
+  EXPECT_EQ(stored(Text(4095), CheckpointCompression::kAuto), 4095U);
+  EXPECT_LT(stored(Text(4096), CheckpointCompression::kAuto), 2048U);
+  int exact = 0;
+  // Noise that shrinks as a whole by its end of equal bytes: the longer, the more.
+  for (size_t size = 4096; size < 4200; ++size) {
+    std::string payload = RandomBytes(3045);
+    payload.resize(size, 'a');
+    const size_t packed = stored(payload, CheckpointCompression::kSmaller), most = size - size / 4;
+    EXPECT_EQ(stored(payload, CheckpointCompression::kAuto), packed <= most ? packed : size) << size;
+    exact += packed == most ? 1 : 0;
+  }
+  EXPECT_GT(exact, 0);
+}
+
+TEST(Checkpoint, WhatDoesNotShrinkAtItsBeginningIsNotTried) {
+  const std::string payload = RandomBytes(128 << 10) + Text(1 << 20);
+  EXPECT_EQ(SealCheckpoint(payload).size(), payload.size() + kCheckpointHeaderBytes);
+  EXPECT_LT(SealCheckpoint(payload, CheckpointCompression::kSmaller).size(), payload.size() / 2);
+}
+
+TEST(Checkpoint, SmallerIsRawUnlessAByteIsSaved) {
+  int raw = 0;
+  for (size_t equal = 0; equal < 60; ++equal) {
+    const std::string payload = RandomBytes(500) + std::string(equal, 'a');
+    const std::string sealed = SealCheckpoint(payload, CheckpointCompression::kSmaller);
+    const bool is_packed = sealed[10] != 0;
+    EXPECT_EQ(is_packed, sealed.size() < payload.size() + kCheckpointHeaderBytes) << equal;
+    raw += is_packed ? 0 : 1;
+  }
+  EXPECT_GT(raw, 0);
+  EXPECT_LT(raw, 60);
+}
+
+// With a checksum that is right, whatever it declares (docs/formats.md, "Checkpoints").
+std::string EnvelopeOf(std::string_view stored, uint64_t payload_size, uint16_t flags, uint16_t version = 1) {
+  std::string out = "TAUTCKPT";
+  ByteWriter writer(&out);
+  writer.Put(version);
+  writer.Put(flags);
+  writer.Put(uint64_t{stored.size()});
+  writer.Put(payload_size);
+  writer.Put(
+      uint64_t{XXH3_64bits_withSeed(stored.data(), stored.size(), XXH3_64bits(out.data(), out.size()))});
+  return out.append(stored);
+}
+
+TEST(Checkpoint, WhatAnEnvelopeDeclaresIsChecked) {
+  const std::string text = Text(5000);
+  const std::string frame = SealCheckpoint(text).substr(kCheckpointHeaderBytes);
+  ASSERT_LT(frame.size(), text.size());
+  EXPECT_EQ(OpenCheckpoint(EnvelopeOf(text, 5000, 0)).value(), text);
+  EXPECT_EQ(OpenCheckpoint(EnvelopeOf(frame, 5000, 1)).value(), text);
+  const auto refused = [](const std::string& envelope, std::string_view why) {
+    const absl::Status status = OpenCheckpoint(envelope, SIZE_MAX).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss) << why;
+    EXPECT_NE(std::string(status.message()).find(why), std::string::npos) << status;
+  };
+  refused(EnvelopeOf(text, 4999, 0), "stored and payload length differ");
+  refused(EnvelopeOf(text, 5001, 0), "stored and payload length differ");
+  refused(EnvelopeOf(frame, 4999, 1), "longer than declared");
+  refused(EnvelopeOf(frame, 5001, 1), "shorter than declared");
+  refused(EnvelopeOf(frame, uint64_t{1} << 62, 1),
+          "shorter than declared");  // and nothing of that size is allocated
+  refused(EnvelopeOf(frame + "x", 5000, 1), "damaged checkpoint");
+  refused(EnvelopeOf(frame.substr(0, frame.size() - 1), 5000, 1), "truncated zstd data");
+  refused(EnvelopeOf("", 5000, 1), "truncated zstd data");
+  refused(EnvelopeOf(text, 5000, 1), "zstd");
+  refused(EnvelopeOf(text, 5000, 2), "version 1, flags 2");
+  refused(EnvelopeOf(text, 5000, 0, 0), "version 0, flags 0");
 }
 
 }  // namespace

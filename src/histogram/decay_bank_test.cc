@@ -280,5 +280,72 @@ TEST(DecayBank, OfRatesThatDoNotFillTheirRowsComesBack) {
   EXPECT_EQ(damaged.Load(odd).code(), absl::StatusCode::kDataLoss);
 }
 
+// A rescale drops the bucket that weighs less than a millionth by then.
+TEST(DecayBank, IsRescaledAfterADayOrBeforeItsScaleIsTooLarge) {
+  const auto buckets_after = [](double keep, int32_t windows) {
+    const DecayRates rates(std::vector<double>{keep});
+    DecayBank bank(rates);
+    bank.Step(1, std::vector<BucketShare>{{300, 1.0F}});
+    bank.Step(windows, std::vector<BucketShare>{{10, 1.0F}});
+    return bank.size();
+  };
+  EXPECT_EQ(buckets_after(std::exp2(-0.2), 287), 2);
+  EXPECT_EQ(buckets_after(std::exp2(-0.2), 288), 1);
+  EXPECT_EQ(buckets_after(0.25, 30), 2) << "scaled by 2^60";
+  EXPECT_EQ(buckets_after(0.25, 31), 1);
+}
+
+TEST(DecayBank, BucketsAreDroppedByTheirShareNotByTheirMass) {
+  const DecayRates rates(std::vector<double>{0.9999});
+  DecayBank bank(rates);
+  for (int t = 0; t < 600; ++t) bank.Step(1, std::vector<BucketShare>{{10, 1.0F}, {20, 1e-4F}});
+  ASSERT_LT(bank.Mass(0), 0.1);
+  BankShares shares;
+  bank.Shares(&shares);
+  EXPECT_NEAR(shares.over[0], 1e-4, 1e-6);
+}
+
+// At a fast rate whose mass is small after a day without usage, beside a slow one that keeps the bucket.
+TEST(DecayBank, AShareOfATrillionthIsTheLeast) {
+  const auto share_after_a_day = [](double halvings) {
+    const DecayRates rates(std::vector<double>{std::exp2(-halvings / 288), 0.9999});
+    DecayBank bank(rates);
+    bank.Step(1, std::vector<BucketShare>{{20, 1.0F}});
+    bank.Step(288, std::vector<BucketShare>{{10, 1.0F}});
+    BankShares shares;
+    bank.Shares(&shares);
+    EXPECT_GT(shares.over[1], 0.4) << "at the slow rate";
+    return shares.over[0];
+  };
+  EXPECT_NEAR(share_after_a_day(37) / std::exp2(-37), 1, 1e-4);
+  EXPECT_EQ(share_after_a_day(42), 0);
+}
+
+TEST(DecayBank, HasUpToSixteenRates) {
+  std::vector<double> half_lives;
+  for (int m = 1; m <= DecayRates::kMax; ++m) half_lives.push_back(m * 12 * kHour);
+  const DecayRates rates = DecayRates::FromHalfLives(half_lives);
+  DecayBank bank(rates);
+  Naive naive(rates);
+  const std::vector<BucketShare> signal = {{10, 1}, {20, 3}};
+  for (const int32_t elapsed : {1, 5, 300}) {
+    bank.Step(elapsed, signal);
+    naive.Step(elapsed, signal);
+  }
+  CheckAgainst(naive, bank);
+}
+
+TEST(DecayBank, OfTheGreatestAgeComesBack) {
+  const DecayRates rates = DecayRates::FromHalfLives(kHalfLives);
+  DecayBank bank(rates), loaded(rates);
+  bank.Step(0, std::vector<BucketShare>{{10, 1.0F}});
+  for (int i = 0; i < 3; ++i) bank.Step(std::numeric_limits<int32_t>::max(), {});
+  std::string bytes;
+  ByteWriter out(&bytes);
+  bank.Save(out);
+  ByteReader in(bytes);
+  EXPECT_TRUE(loaded.Load(in).ok());
+}
+
 }  // namespace
 }  // namespace taut

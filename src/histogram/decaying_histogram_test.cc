@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <string>
 #include <vector>
@@ -309,6 +310,61 @@ TEST(Exp2, IsExactForWholeNumbersAndCloseElsewhere) {
   EXPECT_EQ(Exp2(-1001), 0.0);
   EXPECT_EQ(Exp2(-kInf), 0.0);
   EXPECT_EQ(Exp2(kInf), std::ldexp(1.0, 1000));
+}
+
+TEST(DecayingHistogram, IsRescaledAtTenHalfLives) {
+  const auto lowest_after = [](int64_t seconds) {
+    DecayingHistogram h(Grid::Cpu(), 100);
+    h.Add(0.01, 1e-8, 0);  // soon less than a millionth of all, which a rescale drops
+    h.Add(1.0, 1.0, seconds);
+    return h.Percentile(0.0);
+  };
+  EXPECT_LT(lowest_after(999), 0.02);
+  EXPECT_GT(lowest_after(1000), 0.9);
+}
+
+TEST(DecayingHistogram, KeepsWhatWeighsThoughItCarriesNoLoad) {
+  DecayingHistogram h(Grid::Cpu(), 100);
+  h.Add(0.001, 1.0, 0);  // a hundredth of the weight, 1e-8 of the load
+  h.Add(1000.0, 100.0, 0);
+  h.Add(1000.0, 1e-3, 1000);
+  EXPECT_EQ(h.Percentile(0.0), 0.001);
+}
+
+TEST(DecayingHistogram, LargeSumsComeBack) {
+  DecayingHistogram h(Grid::Memory(), 48 * kHour);
+  for (int i = 0; i < 1000; ++i) h.Add(1e9 + 1e8 * (i % 97), 1 + 0.1 * (i % 7), 300 * i);
+  std::string bytes;
+  ByteWriter out(&bytes);
+  h.Save(out);
+  ByteReader in(bytes);
+  const absl::StatusOr<DecayingHistogram> loaded = DecayingHistogram::Load(in, Grid::Memory());
+  ASSERT_TRUE(loaded.ok()) << loaded.status();
+  EXPECT_EQ(loaded->Mean(), h.Mean());
+}
+
+// Values of a record, at the offsets of docs/formats.md, that Save writes of no histogram.
+TEST(DecayingHistogram, LoadRefusesWhatCannotBe) {
+  DecayingHistogram h(Grid::Cpu(), 12 * kHour);
+  h.Add(1.0, 2.0, 0);
+  h.Add(1.1, 1e-5, 0);  // too little for the sums to miss it
+  std::string bytes;
+  ByteWriter out(&bytes);
+  h.Save(out);
+  const auto load = [&](size_t at, auto value) {
+    std::string bad = bytes;
+    std::memcpy(&bad[at], &value, sizeof(value));
+    ByteReader in(bad);
+    return DecayingHistogram::Load(in, Grid::Cpu()).status().code();
+  };
+  const double load_of_both = (2 + 1e-5) * h.Mean();
+  EXPECT_EQ(load(18, (2.0 + 1e-5) * 1.00001), absl::StatusCode::kOk) << "rounding";
+  EXPECT_EQ(load(18, 2.0 * 1.001), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(load(18, 2.0 / 1.001), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(load(26, load_of_both * 1.001), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(load(2, 0.0), absl::StatusCode::kDataLoss) << "half-life";
+  EXPECT_EQ(load(2, -1.0), absl::StatusCode::kDataLoss) << "half-life";
+  EXPECT_EQ(load(bytes.size() - sizeof(float), 0.0F), absl::StatusCode::kDataLoss) << "an empty bucket";
 }
 
 }  // namespace

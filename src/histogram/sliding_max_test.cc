@@ -101,5 +101,18 @@ TEST(SlidingMax, ForgetsBeforeAWindowButNotTheWindow) {
   EXPECT_EQ(max.Max(6, 2), 7);
 }
 
+TEST(SlidingMax, AnEntryForEachBucketComesBack) {
+  SlidingMax max;
+  for (int32_t w = 0; w < Grid::kMaxBuckets; ++w) max.Add(w, static_cast<Bucket>(Grid::kMaxBuckets - 1 - w));
+  EXPECT_EQ(max.size(), size_t{Grid::kMaxBuckets});
+  std::string bytes;
+  ByteWriter out(&bytes);
+  max.Save(out);
+  ByteReader in(bytes);
+  const absl::StatusOr<SlidingMax> loaded = SlidingMax::Load(in);
+  ASSERT_TRUE(loaded.ok());
+  EXPECT_EQ(loaded->size(), max.size());
+}
+
 }  // namespace
 }  // namespace taut

@@ -107,6 +107,7 @@ TEST(WindowHistogram, LoadRefusesWhatSaveCannotWrite) {
   EXPECT_EQ(load({321, 1, 3, 0}, Grid::Cpu()), absl::StatusCode::kDataLoss);  // weight 0
   EXPECT_EQ(load({321, 1, 3, 7}, Grid::Cpu()), absl::StatusCode::kDataLoss);
   EXPECT_EQ(load({321, 1, 3, uint64_t{1} << 40}, Grid::Cpu()), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(load({321, 1, 3, 2 << 24}, Grid::Cpu()), absl::StatusCode::kDataLoss);  // Save writes a float
   EXPECT_EQ(load({321, 322}, Grid::Cpu()), absl::StatusCode::kDataLoss);
   EXPECT_EQ(load({321, 1, 3, 1}, Grid::Cpu()), absl::StatusCode::kDataLoss);  // the float is missing
 }
@@ -130,6 +131,18 @@ TEST(WindowHistogram, MergingNothingMakesNoBucket) {
   h.AddBucket(7, 1);
   h.Merge(std::vector<BucketWeight>{{5, 0.0F}, {9, 2.0F}});
   EXPECT_EQ(h.buckets().size(), 2U);
+}
+
+TEST(WindowHistogram, AFullGridComesBack) {
+  WindowHistogram h(Grid::Cpu());
+  for (Bucket b = 0; b < 321; ++b) h.AddBucket(b, 1);
+  std::string bytes;
+  ByteWriter out(&bytes);
+  h.Save(out);
+  ByteReader in(bytes);
+  const absl::StatusOr<WindowHistogram> loaded = WindowHistogram::Load(in, Grid::Cpu());
+  ASSERT_TRUE(loaded.ok());
+  EXPECT_EQ(loaded->buckets().size(), 321U);
 }
 
 }  // namespace
