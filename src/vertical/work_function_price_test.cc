@@ -8,6 +8,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "model/units.h"
 #include "vertical/made_signal.h"
 #include "vertical/work_function.h"
 
@@ -402,6 +403,53 @@ TEST(WorkFunctionPrice, BatchJobsPayLess) {
   EXPECT_EQ(WorkFunctionRecommender::PriceFactor(JobClass::kServing), 1);
   EXPECT_EQ(WorkFunctionRecommender::PriceFactor(JobClass::kServingTolerant), 0.5);
   EXPECT_EQ(WorkFunctionRecommender::PriceFactor(JobClass::kBatch), 0.25);
+}
+
+// A job at 0.2 cores, and at 3 cores from 10 to 11 o'clock of its first day: the hour in which its limit falls, if
+// the reservation of 3 cores has cost one change `due` hours after the burst.
+double FallsAt(double price, double due) {
+  WorkFunctionSettings s = AtOnce(price);
+  s.job_cap = 0;
+  const WorkFunctionFleet fleet(Resource::kCpu, s);
+  const double low =
+      WorkFunctionRecommender::Level(Resource::kCpu, WorkFunctionRecommender::LevelOf(Resource::kCpu, 0.2));
+  const double high =
+      WorkFunctionRecommender::Level(Resource::kCpu, WorkFunctionRecommender::LevelOf(Resource::kCpu, 3));
+  // A change makes up for the burst, and one more is the price of the fall.
+  const double owner = due * kWindowsPerHour * (high - low) / 2 / fleet.change_windows();
+  WorkFunctionRecommender r(fleet, OomSettings());
+  bool high_before = false;
+  for (int32_t w = 0; w < 72 * kWindowsPerHour; ++w) {
+    const bool is_high = r.Recommend(WindowId{w}).value_or(0) > 1;
+    if (high_before && !is_high) return static_cast<double>(w) / kWindowsPerHour;
+    high_before = is_high;
+    r.Observe(MadeSignal(Resource::kCpu, w, w / kWindowsPerHour == 10 ? 3.0 : 0.2, owner));
+  }
+  return 0;
+}
+
+// A limit does not fall below what was used yesterday in the hours to come: four of them at this price.
+TEST(WorkFunctionAccount, ALimitStaysForTheHoursAheadOfYesterday) {
+  EXPECT_NEAR(FallsAt(1430, 15.5), 11 + 15.5, 0.2);
+  EXPECT_NEAR(FallsAt(1430, 18.5), 11 + 18.5, 0.2) << "the hours from 6 to 10 o'clock are ahead";
+  EXPECT_NEAR(FallsAt(1430, 19.5), 24 + 10, 0.1) << "not before the hour that it was for";
+  EXPECT_NEAR(FallsAt(1430, 22.5), 24 + 10, 0.1);
+  EXPECT_NEAR(FallsAt(1430, 23.5), 11 + 23.5, 0.2);
+  EXPECT_NEAR(FallsAt(299, 19.5), 11 + 19.5, 0.2) << "with no hour ahead";
+}
+
+TEST(WorkFunctionAccount, AMoveIsExplainedByTheUsageAndTheLimitBefore) {
+  const WorkFunctionFleet fleet(Resource::kCpu, AtOnce());
+  WorkFunctionRecommender r(fleet, OomSettings());
+  r.Observe(MadeSignal(Resource::kCpu, 0, 0.5, 8.0));
+  const double before = *r.Recommend(WindowId{1});
+  r.Observe(MadeSignal(Resource::kCpu, 1, 3.0, 8.0));
+  ASSERT_GT(*r.Recommend(WindowId{2}), before);
+  Reason reason;
+  r.Explain(reason);
+  EXPECT_THAT(reason.why,
+              ::testing::StartsWith("usage of " + FormatAmount(Resource::kCpu, 3) +
+                                    " was above the limit of " + FormatAmount(Resource::kCpu, before) + ";"));
 }
 
 }  // namespace
