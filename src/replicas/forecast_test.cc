@@ -83,6 +83,9 @@ TEST(Forecast, AYoungJobGoesByTheMovesOfOthers) {
     EXPECT_EQ(count, best) << load;
     EXPECT_EQ(count > std::ceil(least), load > 4) << load;
     EXPECT_NEAR(*FactOf(policy, "chance of overload"), 100 * analogs.ChanceAbove(count / least), 1e-9);
+    Reason reason;
+    policy.Explain(reason);
+    EXPECT_NEAR(reason.chance.value_or(0), analogs.ChanceAbove(count / least), 1e-9);
     EXPECT_THAT(SentenceOf(policy), HasSubstr("moves as those of the other jobs do"));
   }
   ForecastPolicy idle{ReplicaSettings()};
@@ -180,6 +183,10 @@ TEST(Forecast, ASteadyLoadIsExpectedToStay) {
   // Too few are made up for at once, and with that what the others have cost is forgotten.
   EXPECT_EQ(DecideAt(policy, 60 * minute++, 12, 4, 2), 8);
   EXPECT_EQ(minutes_with_nine(30), 8);
+  // What it has cost is forgotten by one task-minute in each minute without it.
+  EXPECT_EQ(minutes_with_nine(5), 5);
+  for (int n = 0; n < 3; ++n) EXPECT_EQ(DecideAt(policy, 60 * minute++, 12, 8, 2), 8);
+  EXPECT_EQ(minutes_with_nine(30), 6);
 }
 
 TEST(Forecast, GoesOnFromACheckpoint) {
@@ -205,6 +212,186 @@ TEST(Forecast, GoesOnFromACheckpoint) {
   ByteWriter out_now(&bytes_now);
   policy.Save(out_now);
   EXPECT_EQ(bytes_again, bytes_now);
+}
+
+TEST(Forecast, AYoungJobThatGoesByOthersSaysHowYoungItIs) {
+  LoadMoves moves;
+  for (int i = 0; i < 3000; ++i) moves.Add(1, 1);
+  LoadAnalogs analogs;
+  analogs.Take(moves);
+  ForecastPolicy policy{ReplicaSettings()};
+  for (int m = 0; m < 90; ++m) (void)DecideAt(policy, 60 * m, 4, 5, 1, &analogs);
+  EXPECT_THAT(SentenceOf(policy),
+              HasSubstr("There are 1.5 h of history and a forecast needs 24 h. If the load 4"));
+}
+
+// Of others whose loads mostly fall to a half: that is no reason to run less than the load takes now.
+TEST(Forecast, AYoungJobHasAtLeastTheTasksOfItsLoadAndAtMostItsBound) {
+  LoadMoves moves;
+  for (int i = 0; i < 3000; ++i) moves.Add(1, i % 100 == 0 ? 1.35 : 0.5);
+  LoadAnalogs analogs;
+  analogs.Take(moves);
+  const auto count = [&](int max) {
+    ReplicaSettings s;
+    s.bounds.max = max;
+    s.forecast.overloaded = 0.0002;
+    ForecastPolicy policy(s);
+    return DecideAt(policy, 0, 10, 10, 1, &analogs);
+  };
+  const int most = count(1000);
+  EXPECT_GT(most, 1.3 * 12.5) << "for a rise by a third";
+  EXPECT_EQ(count(most), most);
+  EXPECT_EQ(count(15), 13) << "15 help no more, so the least";
+}
+
+// The price after one more decision over that before, `hours` after a load of 40 tasks; 31 tasks are the least.
+double PriceMove(double hours, double load, int ready) {
+  ReplicaSettings s;
+  s.step_s = 900;
+  s.forecast.min_history_s = 3600;
+  s.bounds = {.min = 31, .max = 1000};
+  ForecastPolicy policy(s);
+  int count = DecideAt(policy, 0, 40, 30);
+  const int last = static_cast<int>(hours * 4);
+  for (int step = 1; step < last; ++step) count = DecideAt(policy, 900 * step, 5, count);
+  EXPECT_EQ(count, 31);
+  const double before = *FactOf(policy, "price of an overloaded minute");
+  (void)policy.Decide({Timestamp::FromSeconds(900 * last), load, 1, ready, count - ready, nullptr});
+  return *FactOf(policy, "price of an overloaded minute") / before;
+}
+
+// More tasks than 1.25 times the highest load takes at 80 % have never been of use: that is half as high after
+// two weeks.
+TEST(Forecast, TheHighestLoadIsHalfAsHighAfterTwoWeeks) {
+  EXPECT_GT(PriceMove(14 * 24, 5, 1), 1.04) << "31 tasks are less than 20 / 0.8 * 1.25";
+  EXPECT_NEAR(PriceMove(14 * 24, 5, 31), 1, 0.01) << "not overloaded";
+  EXPECT_NEAR(PriceMove(14.5 * 24, 5, 1), 1, 0.001) << "no price helps";
+}
+
+TEST(Forecast, AtItsUtilisationATaskIsNotOverloaded) {
+  ReplicaSettings s;
+  s.forecast.min_history_s = 600;
+  s.forecast.overloaded = 0.02;
+  s.bounds = {.min = 5, .max = 5};
+  ForecastPolicy policy(s);
+  for (int m = 0; m < 109; ++m) (void)DecideAt(policy, 60 * m, 4, m == 0 ? 4 : 5);
+  EXPECT_NEAR(*FactOf(policy, "price of an overloaded minute"), 0.02 * 4 / 0.02 * std::exp(-0.1), 1e-6);
+}
+
+TEST(Forecast, ThePriceHasItsMost) {
+  ReplicaSettings s;
+  s.forecast.min_history_s = 600;
+  s.bounds = {.min = 31, .max = 1000};
+  ForecastPolicy policy(s);
+  constexpr int kMinutes = 400;
+  int count = 30;
+  for (int m = 0; m < kMinutes; ++m) {
+    const int ready = m > 10 ? 1 : count;
+    count =
+        policy.Decide({Timestamp::FromSeconds(60 * m), m == 0 ? 40 : 5, 1, ready, count - ready, nullptr});
+  }
+  const double mean = (40 + 5.0 * (kMinutes - 1)) / kMinutes;
+  EXPECT_NEAR(*FactOf(policy, "price of an overloaded minute") / (1e3 * mean / s.forecast.overloaded), 1,
+              1e-6);
+}
+
+// The load of a job of 4 tasks, of 40 from 12 to 14 o'clock.
+double NoonLoad(int minute) { return minute % 1440 >= 720 && minute % 1440 < 840 ? 40 : 4; }
+
+TEST(Forecast, StartsTasksAheadOfTheDailyRiseAndKeepsThemToTheFall) {
+  ReplicaSettings s;
+  s.startup_s = 1800;
+  ForecastPolicy policy(s);
+  int count = 5;
+  int minute = 0;
+  const auto go_to = [&](int to) {
+    for (; minute < to; ++minute) count = DecideAt(policy, 60 * minute, NoonLoad(minute), count);
+  };
+  go_to(1440);
+  EXPECT_THAT(SentenceOf(policy), HasSubstr("is expected (now 4)"));
+  EXPECT_THAT(SentenceOf(policy), Not(HasSubstr("days load rose"))) << "there was none before";
+  go_to(5 * 1440 + 600);
+  const int early = count;
+  go_to(5 * 1440 + 705);
+  EXPECT_GT(count, early) << "a quarter of an hour before";
+  EXPECT_GT(*FactOf(policy, "expected load"), 20);
+  EXPECT_GT(policy.Forecast()->high, 36);
+  go_to(5 * 1440 + 721);
+  EXPECT_THAT(SentenceOf(policy), HasSubstr("On 5 of the last 5 days load rose by more than"));
+  EXPECT_THAT(SentenceOf(policy), Not(HasSubstr("more than 0 %")));
+  go_to(5 * 1440 + 835);
+  EXPECT_GE(count, 50) << "when the fall is expected";
+  EXPECT_LT(*FactOf(policy, "expected load"), 8);
+  go_to(5 * 1440 + 860);
+  EXPECT_LT(count, 10);
+}
+
+// The logarithm of no load at all would only be noise.
+TEST(Forecast, NoLoadCountsAsAFiftiethOfTheMean) {
+  ReplicaSettings s;
+  s.forecast.min_history_s = 600;
+  ForecastPolicy policy(s);
+  for (int m = 0; m < 300; ++m) (void)DecideAt(policy, 60 * m, m < 200 ? 10 : 0, 12);
+  const double expected = *FactOf(policy, "expected load");
+  EXPECT_GT(expected, 0.02 * 6.7 / 2);
+  EXPECT_LT(expected, 0.02 * 6.7 * 3);
+}
+
+std::string BytesOf(const ForecastPolicy& policy) {
+  std::string bytes;
+  ByteWriter out(&bytes);
+  policy.Save(out);
+  return bytes;
+}
+
+// As it is after its last decision, without one more.
+TEST(Forecast, EachValueComesBack) {
+  ReplicaSettings s;
+  s.forecast.min_history_s = 3600;
+  for (const int last :
+       {4, 9}) {  // fewer tasks than it takes, of others; and more, which are not worth stopping yet
+    ForecastPolicy policy(s), again(s);
+    int count = 20;
+    for (int m = 0; m < 300; ++m) count = DecideAt(policy, 60 * m, 12, count, 2);
+    (void)DecideAt(policy, 60 * 300, 12, last, 2);
+    const std::string bytes = BytesOf(policy);
+    ByteReader in(bytes);
+    ASSERT_TRUE(again.Load(in).ok());
+    EXPECT_EQ(BytesOf(again), bytes);
+    EXPECT_EQ(again.Forecast()->at.us, policy.Forecast()->at.us);
+    EXPECT_EQ(FactOf(again, "count with the least cost"), FactOf(policy, "count with the least cost"));
+  }
+  ForecastPolicy fresh(s), again(s);
+  const std::string bytes = BytesOf(fresh);
+  ByteReader in(bytes);
+  ASSERT_TRUE(again.Load(in).ok());
+  EXPECT_EQ(BytesOf(again), bytes);
+}
+
+TEST(Forecast, TheStateOfOtherStepsIsRefused) {
+  const auto load = [](double step_s, double startup_s, int version) {
+    std::string bytes = BytesOf(ForecastPolicy{ReplicaSettings()});
+    bytes[0] = static_cast<char>(version);
+    ReplicaSettings s;
+    s.step_s = step_s;
+    s.startup_s = startup_s;
+    ForecastPolicy policy(s);
+    ByteReader in(bytes);
+    return policy.Load(in).code();
+  };
+  EXPECT_EQ(load(60, 120, -2), absl::StatusCode::kOk);
+  EXPECT_EQ(load(60, 180, -2), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(load(120, 240, -2), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(load(60, 120, -3), absl::StatusCode::kInvalidArgument);
+}
+
+TEST(Forecast, CountsTheBytesOfItsState) {
+  ForecastPolicy policy{ReplicaSettings()};
+  const size_t before = policy.state_bytes();
+  EXPECT_NEAR(static_cast<double>(before), 59 * 1024, 1024);
+  // A falling load: each of the counts of five minutes may yet be the highest.
+  for (int n = 0; n < 200; ++n) (void)DecideAt(policy, n, 500 - n, 1);
+  EXPECT_GE(policy.state_bytes(), before + 200 * 2 * sizeof(int64_t));
 }
 
 }  // namespace
