@@ -166,6 +166,7 @@ TEST(Forecast, ASteadyLoadIsExpectedToStay) {
   EXPECT_THAT(SentenceOf(policy), HasSubstr("a load of 12 is expected (now 12); 8 tasks"));
   Reason reason;
   policy.Explain(reason);
+  ASSERT_TRUE(reason.chance.has_value());
   EXPECT_LT(*reason.chance, 0.05);
   EXPECT_THAT(SentenceOf(policy), HasSubstr("would be above 80 % utilisation with a chance"));
   EXPECT_THAT(SentenceOf(policy), Not(HasSubstr("would do")));
