@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
-#include <ranges>
 
 #include "base/strings.h"
 #include "cli/answer.h"
@@ -266,14 +265,16 @@ std::string GroupName(const Json& group) {
 
 // Beside the totals: how often usage was above the recommended limits, and how often that is forecast.
 std::string GroupRiskText(const Json& page) {
+  // Memory first: above its limit a task is killed.
+  const std::vector<Resource> resources(kResources.rbegin(), kResources.rend());
   std::vector<std::string> head = {Text(page, "by")};
-  for (const Resource r : std::views::reverse(kResources))
+  for (const Resource r : resources)
     head.insert(head.end(), {StrCat(RowOf(r).word, "\njob-days"), "above\nwould be", "forecast"});
   TextTable table(head);
   bool any = false;
   for (const Json& group : At(page, "groups")) {
     std::vector<std::string> row = {GroupName(group)};
-    for (const Resource r : std::views::reverse(kResources)) {
+    for (const Resource r : resources) {
       const Json& a = At(group, Name(r));
       const double days = Number(a, "job_days").value_or(0);
       any = any || days > 0;
