@@ -19,6 +19,7 @@ Exit code 1 if fewer than --at-least of the changes are noticed, 2 if an entry o
 import argparse
 import collections
 import json
+import math
 import os
 import pathlib
 import random
@@ -224,8 +225,10 @@ class Room:
         return binary
 
 
-def limit_memory():
-    resource.setrlimit(resource.RLIMIT_AS, (8 << 30, 8 << 30))  # a loop without end that allocates
+def limit(cpu_seconds):
+    """For loops without end, some of which allocate. Of CPU time, since a busy machine makes a test wait."""
+    resource.setrlimit(resource.RLIMIT_CPU, (cpu_seconds, cpu_seconds))
+    resource.setrlimit(resource.RLIMIT_AS, (8 << 30, 8 << 30))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
@@ -251,7 +254,8 @@ def passes_all(binaries, mutant, seconds, tests="*"):
         try:
             if subprocess.run(["setarch", "-R", binary, "--gtest_brief=1", "--gtest_fail_fast", f"--gtest_filter={tests}"],
                               cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                              stderr=subprocess.DEVNULL, timeout=seconds, preexec_fn=limit_memory).returncode != 0:
+                              stderr=subprocess.DEVNULL, timeout=20 * seconds,
+                              preexec_fn=lambda: limit(math.ceil(seconds))).returncode != 0:
                 return False
         except subprocess.TimeoutExpired:
             return False
