@@ -247,6 +247,7 @@ def holds(stage, budgets):
     budgets.tautd.kill()
     budgets.tautd = stage.tautd(config=config(stage), store=stage.dir / "tautd.db")
     stage.equal(ask("web").get("end"), "refused", "also right after a restart")
+    stage.check(daemon.eventually(lambda: "budget_held" in budgets.tautd.output(), 20), "whose log says so too")
     budgets.enter("unfreeze", "retail")
     stage.check(daemon.eventually(lambda: ask("web").get("state") == "admitted", 20), "and no longer when it may pay again")
     stage.check(daemon.eventually(lambda: "budget_free" in budgets.tautd.output(), 20), "the log says so")
