@@ -1,5 +1,5 @@
 // What the jobs cost, as if they had always been as they are now, bent by the day of the week.
-import { DAY, RESOURCES } from './fleet.mjs';
+import { DAY, RESOURCES, summedOnce } from './fleet.mjs';
 
 const PRICE = { cpu: 0.02, memory: 0.003 };
 const UNIT = { cpu: 1, memory: 2 ** 30 };
@@ -29,13 +29,8 @@ function sums(of) {
   return { ...hours, cost: { ...cost, idle: cost.billed - cost.usage, saved: cost.owner - cost.allocation, would_save: cost.owner - cost.would_be } };
 }
 
-// The amounts of an hour, of all jobs and by group: {total, groups: [{value, jobs, of}]}. Summed once, as amounts do not change.
-const summed = new WeakMap();
-
-function hoursBy(jobs, by) {
-  if (!summed.has(jobs)) summed.set(jobs, new Map());
-  const known = summed.get(jobs);
-  if (known.has(by)) return known.get(by);
+// The amounts of an hour, of all jobs and by group: {total, groups: [{value, jobs, of}]}.
+const hoursBy = summedOnce((jobs, by) => {
   const total = zero();
   const groups = new Map();
   for (const job of jobs) {
@@ -50,9 +45,8 @@ function hoursBy(jobs, by) {
   const billed = (group) => RESOURCES.reduce((sum, r) => sum + PRICE[r] * group.of[r].billed, 0);
   const sorted = [...groups].map(([value, group]) => ({ value, ...group, billed: billed(group) }))
     .sort((a, b) => Number(a.value === null) - Number(b.value === null) || b.billed - a.billed);
-  known.set(by, { total, groups: sorted });
-  return known.get(by);
-}
+  return { total, groups: sorted };
+});
 
 const times = (of, factor) => { const product = zero(); add(product, of, factor); return product; };
 

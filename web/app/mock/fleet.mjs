@@ -137,15 +137,18 @@ function replicasOf(job) {
   };
 }
 
-// Amounts of jobs do not change, so they are summed once for each list of jobs: the fleet's is asked for all the time.
-const summed = new WeakMap();
-
-function totals(jobs, resource) {
-  if (!summed.has(jobs)) summed.set(jobs, new Map());
-  const of = summed.get(jobs);
-  if (!of.has(resource)) of.set(resource, sumUp(jobs, resource));
-  return of.get(resource);
+// Amounts of jobs do not change, so what `sumUp` makes of a list of them is made once for each key: it is asked for all the time.
+export function summedOnce(sumUp) {
+  const known = new WeakMap();
+  return (jobs, key) => {
+    if (!known.has(jobs)) known.set(jobs, new Map());
+    const of = known.get(jobs);
+    if (!of.has(key)) of.set(key, sumUp(jobs, key));
+    return of.get(key);
+  };
 }
+
+const totals = summedOnce(sumUp);
 
 function sumUp(jobs, resource) {
   const known = jobs.filter((job) => job.row[resource].owner_limit !== null);
