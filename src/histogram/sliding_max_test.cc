@@ -21,6 +21,16 @@ std::optional<Bucket> NaiveMax(const Added& all, int32_t now, int32_t n) {
   return max;
 }
 
+absl::StatusOr<SlidingMax> SavedAndLoaded(const SlidingMax& max) {
+  std::string bytes;
+  ByteWriter out(&bytes);
+  max.Save(out);
+  ByteReader in(bytes);
+  absl::StatusOr<SlidingMax> loaded = SlidingMax::Load(in);
+  if (loaded.ok() && in.remaining() != 0) return absl::InternalError("bytes are left");
+  return loaded;
+}
+
 RC_GTEST_PROP(SlidingMax, IsTheMaximumOfEveryLastNInAnyOrder, ()) {
   const bool in_order = *rc::gen::arbitrary<bool>();
   auto all = *rc::gen::container<Added>(
@@ -30,13 +40,8 @@ RC_GTEST_PROP(SlidingMax, IsTheMaximumOfEveryLastNInAnyOrder, ()) {
   for (const auto& [window, bucket] : all) max.Add(window, bucket);
   RC_ASSERT(max.size() <= 30U);
 
-  std::string bytes;
-  ByteWriter out(&bytes);
-  max.Save(out);
-  ByteReader in(bytes);
-  const absl::StatusOr<SlidingMax> loaded = SlidingMax::Load(in);
+  const absl::StatusOr<SlidingMax> loaded = SavedAndLoaded(max);
   RC_ASSERT(loaded.ok());
-  RC_ASSERT(in.remaining() == 0U);
   for (const int32_t now : {60, 75, 200}) {
     for (int32_t n = 0; n <= 270; ++n) {
       RC_ASSERT(max.Max(now, n) == NaiveMax(all, now, n));
@@ -105,11 +110,7 @@ TEST(SlidingMax, AnEntryForEachBucketComesBack) {
   SlidingMax max;
   for (int32_t w = 0; w < Grid::kMaxBuckets; ++w) max.Add(w, static_cast<Bucket>(Grid::kMaxBuckets - 1 - w));
   EXPECT_EQ(max.size(), size_t{Grid::kMaxBuckets});
-  std::string bytes;
-  ByteWriter out(&bytes);
-  max.Save(out);
-  ByteReader in(bytes);
-  const absl::StatusOr<SlidingMax> loaded = SlidingMax::Load(in);
+  const absl::StatusOr<SlidingMax> loaded = SavedAndLoaded(max);
   ASSERT_TRUE(loaded.ok());
   EXPECT_EQ(loaded->size(), max.size());
 }

@@ -12,8 +12,6 @@
 namespace taut {
 namespace {
 
-int64_t EndOf(WindowId window) { return window.next().start_s(); }
-
 std::optional<double> Known(float value) {
   return value >= 0 && value != kNoLimit ? std::optional<double>(value) : std::nullopt;
 }
@@ -82,7 +80,7 @@ bool LiveFleet::TakeExternal(const ExternalAnswer& answer, int64_t now_s, PassOu
   if (known == nullptr || !known->policy->external || known->needs_history()) return false;
   if (passed_.index == INT32_MIN) return false;  // nothing was asked
   // A restart processes windows and decisions in the order of their times.
-  now_s = std::max(now_s, EndOf(passed_) + 1);
+  now_s = std::max(now_s, passed_.next().start_s() + 1);
   LiveJob& job = Awake(answer.job);
   Changed(job);
   if (answer.target.is_replicas()) {

@@ -14,7 +14,7 @@ namespace {
 constexpr std::string_view kMigration = "migration";  // who moved a job to auto by rule
 constexpr int64_t kDeafWindows = 3;  // a longer time between two windows with data is one without any data
 
-int64_t EndOfWindow(WindowId window) { return window.next().start_s(); }
+int64_t EndOf(WindowId window) { return window.next().start_s(); }
 
 double TotalOf(float per_task, uint32_t tasks) { return per_task >= 0 ? double{per_task} * tasks : 0; }
 
@@ -283,7 +283,7 @@ void LiveFleet::EndWindow(const ClosedWindow& closed, PassOutput& out, When when
 }
 
 void LiveFleet::Decide(const ClosedWindow& closed, size_t first, size_t last, PassOutput& out, When when) {
-  const int64_t now_s = EndOfWindow(closed.window);
+  const int64_t now_s = EndOf(closed.window);
   for (size_t i = first; i < last; ++i) {
     LiveJob& job = Awake(closed.jobs[i].job);
     if (job.last_window != closed.window) continue;  // a named signal alone: see ObserveIdle
@@ -437,7 +437,7 @@ void LiveFleet::TakeSilence(const ClosedWindow& closed, PassOutput& out) {
   if (closed.jobs.empty()) return;
   if (int64_t{closed.window.index} - heard_.index > kDeafWindows) heard_since_ = closed.window;
   heard_ = closed.window;
-  const int64_t now_s = EndOfWindow(closed.window);
+  const int64_t now_s = EndOf(closed.window);
   for (LiveJob& job : jobs_) {
     if (job.replicas == nullptr || job.last_window >= closed.window) continue;
     const std::string hold = job.replicas->hold();
@@ -466,7 +466,7 @@ void LiveFleet::TakeOom(OomRecord& oom, PassOutput& out, When when) {
   // A kill reported late is decided after the decisions since: a restart processes both in this
   // order.
   int64_t now_s = oom.time_s;
-  if (passed_.index != INT32_MIN) now_s = std::max(now_s, EndOfWindow(passed_) + 1);
+  if (passed_.index != INT32_MIN) now_s = std::max(now_s, EndOf(passed_) + 1);
   DecideLane(job, Resource::kMemory, now_s, Why::kOom, out);
 }
 

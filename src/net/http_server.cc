@@ -18,8 +18,6 @@ namespace {
 // How many connections over the limit still hear why.
 constexpr size_t kRefusedAloud = 64;
 
-void Add(SessionsState::Count& count) { count.fetch_add(1, std::memory_order_relaxed); }
-
 // The rest is for the store, agents and what the program opens beside.
 size_t HalfOfDescriptors() {
   rlimit limit{};
@@ -43,7 +41,7 @@ struct HttpServer::Impl {
   };
 
   void Accept(std::unique_ptr<Connection> connection) {
-    Add(state.counters.accepted);
+    SessionsState::Add(state.counters.accepted);
     auto session = std::make_shared<Session>(std::move(connection), &state, Session::Mode::kServe);
     std::shared_ptr<Session> leaves;  // outside of the lock
     {
@@ -53,7 +51,7 @@ struct HttpServer::Impl {
       if (crowded || served >= max_connections) {
         leaves = Displace(crowded ? &session->address() : nullptr);
         if (leaves == nullptr) {
-          Add(state.counters.refused);
+          SessionsState::Add(state.counters.refused);
           if (sessions.size() >= served + kRefusedAloud) return;
           session->RefuseAll();
         }
@@ -66,7 +64,7 @@ struct HttpServer::Impl {
   }
   // Out of descriptors: one of those that wait for nothing makes room.
   void OnAcceptFailed() {
-    Add(state.counters.accept_failures);
+    SessionsState::Add(state.counters.accept_failures);
     std::shared_ptr<Session> leaves;
     {
       const std::lock_guard lock(mutex);
@@ -105,7 +103,7 @@ struct HttpServer::Impl {
     if (best == nullptr) return nullptr;
     best->displaced = true;
     Count(*best->session, -1);
-    Add(state.counters.displaced);
+    SessionsState::Add(state.counters.displaced);
     return best->session;
   }
 

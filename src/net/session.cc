@@ -36,8 +36,6 @@ std::string AddressOf(std::string_view peer) {
   return prefix;
 }
 
-void CountUp(SessionsState::Count& count, uint64_t n = 1) { count.fetch_add(n, std::memory_order_relaxed); }
-
 }  // namespace
 
 bool SessionsState::EnterStream(const std::string& caller) {
@@ -77,7 +75,8 @@ void Session::OnOpen() {
 }
 
 void Session::OnFailed() {
-  if (phase_ == Phase::kOpening && state_->options.has_tls()) CountUp(state_->counters.tls_failures);
+  if (phase_ == Phase::kOpening && state_->options.has_tls())
+    SessionsState::Add(state_->counters.tls_failures);
   End();
 }
 
@@ -113,7 +112,7 @@ void Session::ReadMore() {
 }
 
 void Session::OnRead(size_t bytes) {
-  CountUp(state_->counters.bytes_in, bytes);
+  SessionsState::Add(state_->counters.bytes_in, bytes);
   if (phase_ == Phase::kEnded) return;
   if (bytes == 0 && phase_ != Phase::kWriting) {
     // Also of a stream: who listens to events keeps his side open.
@@ -215,9 +214,9 @@ bool Session::TakeHeader() {
   authenticated_ = authenticated_ || caller.authenticated;
   if (auto refusal = access->Refuse(request_)) {
     auto& counters = state_->counters;
-    CountUp(refusal->status == 401   ? counters.unauthorized
-            : refusal->status == 400 ? counters.malformed
-                                     : counters.other_site);
+    SessionsState::Add(refusal->status == 401   ? counters.unauthorized
+                       : refusal->status == 400 ? counters.malformed
+                                                : counters.other_site);
     request_done_ = request_done_ && refusal->status != 400;  // who knows where the next one begins
     Answer(std::move(*refusal));
     return false;
@@ -274,7 +273,7 @@ void Session::RunHandler() {
   HttpResponse response;
   if (phase_ == Phase::kHandling) {
     const auto fail = [&](std::string_view what) {
-      CountUp(state_->counters.handler_exceptions);
+      SessionsState::Add(state_->counters.handler_exceptions);
       if (state_->options.on_exception) state_->options.on_exception(request_, what);
       response = ErrorResponse(500, "internal error");
     };
@@ -297,10 +296,10 @@ void Session::RunHandler() {
 
 void Session::Refuse(int status, std::string_view text) {
   auto& counters = state_->counters;
-  if (status == 400 || status == 501) CountUp(counters.malformed);
-  if (status == 413 || status == 431) CountUp(counters.too_large);
-  if (status == 408) CountUp(counters.timed_out);
-  if (status == 429 || (status == 503 && mode_ == Mode::kServe)) CountUp(counters.overloaded);
+  if (status == 400 || status == 501) SessionsState::Add(counters.malformed);
+  if (status == 413 || status == 431) SessionsState::Add(counters.too_large);
+  if (status == 408) SessionsState::Add(counters.timed_out);
+  if (status == 429 || (status == 503 && mode_ == Mode::kServe)) SessionsState::Add(counters.overloaded);
   HttpResponse response = ErrorResponse(status, text);
   request_done_ = false;
   Answer(std::move(response));
@@ -340,7 +339,7 @@ void Session::Answer(HttpResponse response) {
   response_ = std::move(response);
   if (response_.stream && !CountStream()) return;
   if (response_.status < 200 || response_.status > 599) response_.status = 500;
-  CountUp(state_->counters.answers[static_cast<size_t>(response_.status / 100)]);
+  SessionsState::Add(state_->counters.answers[static_cast<size_t>(response_.status / 100)]);
   // Unread bytes of a body would look like the next request.
   keep_alive_ = keep_alive_ && request_done_ && !state_->stopping && !response_.stream;
   head_.clear();
@@ -371,7 +370,7 @@ void Session::WriteRest() {
 }
 
 void Session::OnWritten(size_t bytes) {
-  CountUp(state_->counters.bytes_out, bytes);
+  SessionsState::Add(state_->counters.bytes_out, bytes);
   writing_ = false;
   if (phase_ == Phase::kEnded) return;
   written_ += bytes;
@@ -428,7 +427,7 @@ void Session::PumpStream() {
   if (phase_ != Phase::kStreaming) return;
   EventStream& stream = *response_.stream;
   if (stream.cut()) {
-    CountUp(state_->counters.streams_cut);
+    SessionsState::Add(state_->counters.streams_cut);
     End();
     return;
   }
@@ -476,7 +475,7 @@ void Session::OnAlarm() {
     case Phase::kHeader:
     case Phase::kBody:
       if (writing_) {
-        CountUp(state_->counters.timed_out);
+        SessionsState::Add(state_->counters.timed_out);
         End();
       } else {
         Refuse(408, "the request took too long to arrive");
@@ -484,7 +483,7 @@ void Session::OnAlarm() {
       return;
     case Phase::kStreaming:
       if (writing_) {
-        CountUp(state_->counters.streams_cut);
+        SessionsState::Add(state_->counters.streams_cut);
         End();
       } else {
         head_ = kHeartbeat;
@@ -494,10 +493,10 @@ void Session::OnAlarm() {
       }
       return;
     case Phase::kWriting:
-      CountUp(state_->counters.timed_out);
+      SessionsState::Add(state_->counters.timed_out);
       break;
     case Phase::kOpening:
-      if (state_->options.has_tls()) CountUp(state_->counters.tls_failures);
+      if (state_->options.has_tls()) SessionsState::Add(state_->counters.tls_failures);
       break;
     default:
       break;

@@ -30,6 +30,7 @@ struct SessionsState {
       : options(o), handler(std::move(h)), slots(o.threads), access_(std::make_shared<const Access>(o)) {}
 
   using Count = std::atomic<uint64_t>;
+  static void Add(Count& count, uint64_t n = 1) { count.fetch_add(n, std::memory_order_relaxed); }
   struct Counters {
     Count accepted{0}, refused{0}, timed_out{0}, malformed{0}, too_large{0}, unauthorized{0}, other_site{0},
         overloaded{0}, displaced{0}, accept_failures{0}, tls_failures{0}, handler_exceptions{0},

@@ -17,7 +17,6 @@ namespace {
 constexpr std::string_view kCellTierColours[kCellTiers] = {"#8a94a0", "#b3541e", "#6a4c93", "#1259b8",
                                                            "#00795f"};
 
-std::string TableCell(std::string_view text) { return StrCat("<td>", EscapedHtml(text), "</td>"); }
 std::string Share(double share) { return fmt::format("<td>{:.2f} %</td>", 100 * share); }
 std::string Seconds(std::vector<float>& values, uint64_t of, double q) {
   const std::optional<double> value = DelayQuantile(values, of, q);

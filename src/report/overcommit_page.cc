@@ -27,7 +27,6 @@ constexpr std::string_view kLegend =
     "Savings: mean over machines and times of 1 - prediction / limits. The oracle knows the peak that "
     "comes.</p>";
 
-std::string Cell(std::string_view text) { return StrCat("<td>", EscapedHtml(text), "</td>"); }
 std::string Share(double share, int digits) { return fmt::format("{:.{}f} %", 100 * share, digits); }
 
 std::string Amount(Resource r, double sum, uint64_t of) {
@@ -61,12 +60,12 @@ std::string PredictorTable(const OvercommitResult& result) {
   for (const OvercommitResult::Row& row : result.rows) {
     const OvercommitScore& s = row.total;
     const bool any = s.predictions > 0;
-    const auto cell = [any](std::string text) { return Cell(any ? std::move(text) : "-"); };
-    StrAppend(&out, "<tr>", Cell(row.predictor), cell(Share(s.footprint(), 1)),
+    const auto cell = [any](std::string text) { return TableCell(any ? std::move(text) : "-"); };
+    StrAppend(&out, "<tr>", TableCell(row.predictor), cell(Share(s.footprint(), 1)),
               cell(Share(s.below_share(), 2)), cell(s.below > 0 ? Share(s.severity(), 1) : "-"),
               cell(Share(s.mean_savings(), 1)), cell(Amount(result.resource, s.predicted, s.predictions)),
-              cell(MachinesBelow(row)), Cell(FormatCount(s.predictions)));
-    if (of_capacity) out += s.capacity > 0 ? Cell(Share(s.capacity_share(), 1)) : Cell("-");
+              cell(MachinesBelow(row)), TableCell(FormatCount(s.predictions)));
+    if (of_capacity) out += s.capacity > 0 ? TableCell(Share(s.capacity_share(), 1)) : TableCell("-");
     out += "</tr>";
   }
   out += "</table>";
@@ -150,11 +149,11 @@ std::string MachineTable(const OvercommitResult& result) {
   out += "</tr>";
   for (size_t i = 0; i < shown; ++i) {
     const size_t m = machines[i].machine;
-    StrAppend(&out, "<tr>", Cell(MachineName(result, m)),
-              Cell(FormatCount(columns.front()->by_machine[m].predictions)));
+    StrAppend(&out, "<tr>", TableCell(MachineName(result, m)),
+              TableCell(FormatCount(columns.front()->by_machine[m].predictions)));
     for (const OvercommitResult::Row* row : columns) {
       const OvercommitScore& s = row->by_machine[m];
-      out += Cell(s.predictions > 0 ? Share(s.below_share(), 1) : "-");
+      out += TableCell(s.predictions > 0 ? Share(s.below_share(), 1) : "-");
     }
     out += "</tr>";
   }

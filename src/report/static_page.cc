@@ -30,4 +30,6 @@ std::string StaticPageHead(std::string_view title) {
       EscapedHtml(title), "</title><style>", kStyle, "</style><h1>", EscapedHtml(title), "</h1>");
 }
 
+std::string TableCell(std::string_view text) { return StrCat("<td>", EscapedHtml(text), "</td>"); }
+
 }  // namespace taut

@@ -1,4 +1,4 @@
-// The beginning of a page without scripts and without anything from elsewhere.
+// Parts of a page without scripts and without anything from elsewhere.
 #pragma once
 
 #include <string>
@@ -9,5 +9,7 @@ namespace taut {
 // Up to and including the heading; tables wider than the page scroll. Light or dark as the
 // browser prefers.
 std::string StaticPageHead(std::string_view title);
+// Of a table; the text is escaped.
+std::string TableCell(std::string_view text);
 
 }  // namespace taut
