@@ -22,6 +22,7 @@
 #include "base/random.h"
 #include "base/strings.h"
 #include "base/time.h"
+#include "fmt/format.h"
 #include "histogram/grid.h"
 #include "programs/process.h"
 #include "wire/uplink.h"

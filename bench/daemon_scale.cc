@@ -18,6 +18,7 @@
 #include "base/random.h"
 #include "base/strings.h"
 #include "control/control_plane.h"
+#include "fmt/format.h"
 #include "programs/process.h"
 #include "store/sqlite_store.h"
 

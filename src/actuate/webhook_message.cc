@@ -7,6 +7,7 @@
 #include "base/json_writer.h"
 #include "base/printable.h"
 #include "base/strings.h"
+#include "fmt/format.h"
 #include "json/json_walk.h"
 #include "net/http_client.h"
 #include "net/webhook.h"

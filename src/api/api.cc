@@ -7,6 +7,7 @@
 #include "base/nearest.h"
 #include "base/short_text.h"
 #include "base/strings.h"
+#include "fmt/format.h"
 
 namespace taut {
 namespace {
@@ -282,7 +283,7 @@ HttpResponse Api::NoJob(std::string_view name, const Reach& reach) {
   std::string text = StrCat("no job \"", ShortText(name), "\"");
   const std::vector<std::string> near = NearestJobs(*view, name);
   if (!near.empty()) {
-    StrAppend(&text, "; did you mean \"", fmt::join(near, "\" or \""), "\"?");
+    StrAppend(&text, "; did you mean \"", Join(near, "\" or \""), "\"?");
   } else {
     text += "; GET /api/v1/jobs?search= finds names, which go into a path percent-encoded";
   }
@@ -459,7 +460,7 @@ HttpResponse Api::Totals(const HttpRequest& request, const Reach& reach) {
     names.insert(names.end(), GroupProperties().begin(), GroupProperties().end());
     if (std::ranges::find(names, by) == names.end()) {
       return ErrorResponse(404, fmt::format("no job has a label \"{}\"; labels and properties of jobs: {}",
-                                            by, fmt::join(names, ", ")));
+                                            by, Join(names, ", ")));
     }
   }
   JsonWriter json;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/strings.h"
+#include "fmt/format.h"
 
 namespace taut {
 

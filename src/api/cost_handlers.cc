@@ -5,7 +5,7 @@
 #include "api/costs.h"
 #include "api/parameters.h"
 #include "base/strings.h"
-#include "fmt/ranges.h"
+#include "fmt/format.h"
 
 namespace taut {
 namespace {
@@ -95,7 +95,7 @@ HttpResponse Api::Costs(const HttpRequest& request, const Reach& reach) {
   const std::vector<std::string> labels = LabelsOf(*report, *view);
   if (by != kByJob && report->jobs > 0 && std::ranges::find(labels, by) == labels.end()) {
     return ErrorResponse(404, fmt::format("no job has a label \"{}\"; expected {} or one of the labels: {}",
-                                          by, kByJob, fmt::join(labels, ", ")));
+                                          by, kByJob, Join(labels, ", ")));
   }
   const std::vector<size_t> order = ByCost(*report, options_.prices);
   JsonWriter json;

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/strings.h"
+#include "fmt/format.h"
 #include "model/units.h"
 
 namespace taut {

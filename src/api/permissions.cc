@@ -6,7 +6,6 @@
 
 #include "base/printable.h"
 #include "base/strings.h"
-#include "fmt/ranges.h"
 
 namespace taut {
 namespace {

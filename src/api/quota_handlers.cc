@@ -237,8 +237,7 @@ absl::StatusOr<Asked> AskedInBody(std::string_view body) {
 // As an unknown group, without the names of others.
 HttpResponse NoGroup(std::string_view group, const Reach& reach) {
   std::string text = StrCat("no group \"", ShortText(group), "\" of yours");
-  if (!reach.groups().empty())
-    StrAppend(&text, ": expected ", fmt::join(reach.groups(), ", "), " or one below");
+  if (!reach.groups().empty()) StrAppend(&text, ": expected ", Join(reach.groups(), ", "), " or one below");
   return ErrorResponse(404, text);
 }
 

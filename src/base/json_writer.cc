@@ -4,6 +4,7 @@
 #include <cmath>
 #include <iterator>
 
+#include "base/strings.h"
 #include "base/utf8.h"
 #include "fmt/format.h"
 
@@ -61,7 +62,7 @@ void JsonWriter::String(std::string_view text) {
 
 void JsonWriter::Int(int64_t value) {
   Separate();
-  fmt::format_to(std::back_inserter(out_), "{}", value);
+  StrAppend(&out_, value);
 }
 
 void JsonWriter::Bool(bool value) {

@@ -5,6 +5,7 @@
 
 #include "base/json_writer.h"
 #include "base/strings.h"
+#include "fmt/format.h"
 
 namespace taut {
 namespace {

@@ -4,6 +4,7 @@
 
 #include "base/strings.h"
 #include "base/utf8.h"
+#include "fmt/format.h"
 
 namespace taut {
 namespace {

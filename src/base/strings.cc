@@ -2,8 +2,51 @@
 
 #include <charconv>
 #include <cmath>
+#include <iterator>
+
+#include "fmt/format.h"
 
 namespace taut {
+
+void TextPart::AppendTo(std::string* out) const {
+  switch (kind_) {
+    case Kind::kText:
+      out->append(text_);
+      return;
+    case Kind::kChar:
+      out->push_back(char_);
+      return;
+    case Kind::kBool:
+      out->append(bool_ ? "true" : "false");
+      return;
+    case Kind::kDouble:
+      fmt::format_to(std::back_inserter(*out), "{}", double_);
+      return;
+    case Kind::kFloat:
+      fmt::format_to(std::back_inserter(*out), "{}", float_);
+      return;
+    case Kind::kSigned: {
+      const fmt::format_int text(signed_);
+      out->append(text.data(), text.size());
+      return;
+    }
+    case Kind::kUnsigned: {
+      const fmt::format_int text(unsigned_);
+      out->append(text.data(), text.size());
+      return;
+    }
+  }
+}
+
+void StrAppend(std::string* out, std::initializer_list<TextPart> parts) {
+  for (const TextPart& part : parts) part.AppendTo(out);
+}
+
+std::string StrCat(std::initializer_list<TextPart> parts) {
+  std::string out;
+  StrAppend(&out, parts);
+  return out;
+}
 
 std::string_view StripSpace(std::string_view text) {
   constexpr std::string_view kSpace = " \t\r\n";

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/strings.h"
+#include "fmt/format.h"
 
 namespace taut {
 namespace {

@@ -6,6 +6,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "base/byte_units.h"
 #include "base/strings.h"
+#include "fmt/format.h"
 
 namespace taut {
 namespace {

@@ -5,6 +5,7 @@
 
 #include "base/random.h"
 #include "base/strings.h"
+#include "fmt/format.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

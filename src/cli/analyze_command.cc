@@ -15,7 +15,6 @@
 #include "cli/terminal.h"
 #include "cli/trace_events_text.h"
 #include "fmt/format.h"
-#include "fmt/ranges.h"
 #include "model/units.h"
 #include "report/analysis_page.h"
 #include "sim/trace_analysis.h"
@@ -287,8 +286,8 @@ absl::Status WriteFiles(const AnalyzeArgs& args, const Inputs& in, OutputFile* h
   if (html != nullptr) {
     std::optional<EventsReport> events;
     if (in.cell != nullptr) events = TraceEventsReport(*in.cell);
-    html->Append(AnalysisPage(fmt::format("Analysis of {}", fmt::join(args.trace.paths, ", ")),
-                              in.usage.get(), events.has_value() ? &*events : nullptr));
+    html->Append(AnalysisPage(fmt::format("Analysis of {}", Join(args.trace.paths, ", ")), in.usage.get(),
+                              events.has_value() ? &*events : nullptr));
     if (absl::Status s = html->Close(); !s.ok()) return s;
   }
   if (json == nullptr) return absl::OkStatus();

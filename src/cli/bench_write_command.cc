@@ -10,6 +10,7 @@
 #include "cli/commands.h"
 #include "cli/remote_sender.h"
 #include "cli/terminal.h"
+#include "fmt/format.h"
 #include "ingest/load_fixture.h"
 #include "model/units.h"
 

@@ -290,7 +290,7 @@ int PrintWhatIf(const BillArgs& args, const Pricing& pricing, const Bills& bills
   }
   const std::string currency = Printable(pricing.sheet.currency);
   Print(StrCat(Printable(args.job), ": ", RoundedText(before), " ", currency, " now, ", RoundedText(after),
-               " with ", Printable(fmt::format("{}", fmt::join(args.what_if, ", "))), "\n"));
+               " with ", Printable(Join(args.what_if, ", ")), "\n"));
   for (const auto& [title, bill] : {std::pair{"now", &charges->before}, std::pair{"then", &charges->after}}) {
     Print(StrCat(title, ":\n"));
     for (const BillLine& line : bill->lines)

@@ -6,6 +6,7 @@
 #include "cli/outputs.h"
 #include "cli/terminal.h"
 #include "economy/focus_file.h"
+#include "fmt/format.h"
 #include "model/units.h"
 
 namespace taut {

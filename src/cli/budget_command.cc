@@ -9,6 +9,7 @@
 #include "cli/commands.h"
 #include "cli/connection.h"
 #include "cli/terminal.h"
+#include "fmt/format.h"
 #include "model/units.h"
 
 namespace taut {

@@ -6,6 +6,7 @@
 #include "base/strings.h"
 #include "cli/answer.h"
 #include "cli/terminal.h"
+#include "fmt/format.h"
 #include "model/units.h"
 
 namespace taut {

@@ -9,7 +9,6 @@
 #include "cell/cell_events.h"
 #include "cli/cell_input.h"
 #include "cli/terminal.h"
-#include "fmt/format.h"
 #include "model/units.h"
 #include "trace/recorded_reader.h"
 
@@ -86,9 +85,8 @@ std::string KeptLines(const CellDemands& demands) {
   }
   std::string out;
   for (const auto& [text, names] : groups) {
-    const std::string who = names.size() == demands.all.size()
-                                ? "in each of them"
-                                : StrCat("in ", fmt::format("{}", fmt::join(names, ", ")));
+    const std::string who =
+        names.size() == demands.all.size() ? "in each of them" : StrCat("in ", Join(names, ", "));
     out += Wrapped(StrCat(who, " ", text), "  ");
   }
   return out;

@@ -18,6 +18,7 @@
 #include "cli/json_text.h"
 #include "cli/outputs.h"
 #include "cli/terminal.h"
+#include "fmt/format.h"
 #include "model/units.h"
 #include "sim/cell_demands.h"
 #include "sim/compaction_runs.h"

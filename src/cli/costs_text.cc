@@ -4,6 +4,7 @@
 #include "base/time.h"
 #include "cli/answer.h"
 #include "cli/terminal.h"
+#include "fmt/format.h"
 #include "model/units.h"
 
 namespace taut {

@@ -8,6 +8,7 @@
 #include "cli/answer.h"
 #include "cli/explain_text.h"
 #include "cli/terminal.h"
+#include "fmt/format.h"
 #include "model/units.h"
 
 namespace taut {

@@ -5,7 +5,6 @@
 #include "absl/status/status.h"
 #include "base/csv_field.h"
 #include "base/strings.h"
-#include "fmt/format.h"
 
 namespace taut {
 
@@ -17,9 +16,9 @@ DecisionsCsv::DecisionsCsv(std::unique_ptr<OutputFile> file, const std::vector<J
 
 void DecisionsCsv::Add(const LimitChange& c) {
   line_.clear();
-  fmt::format_to(std::back_inserter(line_), "{},{},{},{},", c.from.start_s(), quoted_names_[c.job.value],
-                 Name(c.resource), Name(c.policy));
-  if (c.limit.has_value()) fmt::format_to(std::back_inserter(line_), "{}", *c.limit);
+  StrAppend(&line_, c.from.start_s(), ",", quoted_names_[c.job.value], ",", Name(c.resource), ",",
+            Name(c.policy), ",");
+  if (c.limit.has_value()) StrAppend(&line_, *c.limit);
   line_ += '\n';
   file_->Append(line_);
 }

@@ -18,7 +18,6 @@
 #include "config/price_file.h"
 #include "config/quota_file.h"
 #include "fmt/format.h"
-#include "fmt/ranges.h"
 #include "model/units.h"
 #include "report/economy_page.h"
 #include "report/economy_tables.h"
@@ -196,7 +195,7 @@ absl::Status WriteFiles(const EconomyArgs& args, const EconomyResult& result, co
   if (files.lines != nullptr) AppendLines(result, [&](const std::string& row) { files.lines->Append(row); });
   if (files.report != nullptr) {
     files.report->Append(EconomyPage(result, *names.sheet, names.groups,
-                                     fmt::format("Economy of {}", fmt::join(args.trace.paths, ", "))));
+                                     fmt::format("Economy of {}", Join(args.trace.paths, ", "))));
   }
   if (files.json != nullptr) files.json->Append(json);
   for (OutputFile* file :

@@ -4,6 +4,7 @@
 
 #include "base/strings.h"
 #include "cli/terminal.h"
+#include "fmt/format.h"
 #include "model/units.h"
 
 namespace taut {

@@ -10,6 +10,7 @@
 #include "cli/answer.h"
 #include "cli/export_values.h"
 #include "cli/terminal.h"
+#include "fmt/format.h"
 #include "model/units.h"
 
 namespace taut {

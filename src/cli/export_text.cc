@@ -9,6 +9,7 @@
 #include "cli/export_plan.h"
 #include "cli/export_values.h"
 #include "cli/terminal.h"
+#include "fmt/format.h"
 #include "model/resource.h"
 
 namespace taut {

@@ -15,6 +15,7 @@
 #include "cli/feed_cell.h"
 #include "cli/remote_sender.h"
 #include "cli/terminal.h"
+#include "fmt/format.h"
 #include "model/units.h"
 
 namespace taut {

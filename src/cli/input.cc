@@ -19,9 +19,9 @@ absl::StatusOr<JobId> LoadedTrace::FindJob(const std::string& name) const {
   if (names.empty()) return absl::NotFoundError("the trace has no jobs");
   std::vector<std::string> nearest = NearestNames(name, names, 3);
   for (std::string& n : nearest) n = StrCat("\"", Printable(n), "\"");
-  return absl::NotFoundError(
-      fmt::format("no job \"{}\" in the trace ({} jobs); the nearest {} {}", Printable(name), names.size(),
-                  nearest.size() == 1 ? "name is" : "names are", fmt::join(nearest, ", ")));
+  return absl::NotFoundError(fmt::format("no job \"{}\" in the trace ({} jobs); the nearest {} {}",
+                                         Printable(name), names.size(),
+                                         nearest.size() == 1 ? "name is" : "names are", Join(nearest, ", ")));
 }
 
 absl::StatusOr<TraceOptions> ToTraceOptions(const TraceArgs& args) {

@@ -13,7 +13,6 @@
 #include "cli/outputs.h"
 #include "cli/terminal.h"
 #include "fmt/format.h"
-#include "fmt/ranges.h"
 #include "model/units.h"
 #include "overcommit/predictors.h"
 #include "report/overcommit_page.h"
@@ -260,7 +259,7 @@ absl::Status WritePage(const OvercommitArgs& args, const std::vector<OvercommitR
   OvercommitPage page{
       fmt::format("Peak predictions for machines {} {}",
                   args.machines == kRecordedMachines ? "as recorded in" : "made of the tasks in",
-                  fmt::join(args.trace.paths, ", ")),
+                  Join(args.trace.paths, ", ")),
       StrCat(TimesText(options), partial ? kPartial : "")};
   for (const OvercommitResult& result : results) page.read.push_back(ReadText(result, options));
   file->Append(Render(page, results));

@@ -236,7 +236,7 @@ void AddGenerate(CLI::App& app, GenerateArgs& a) {
 std::string CommandLine(int argc, char** argv) {
   std::vector<std::string> words(argv, argv + argc);
   if (!words.empty()) words[0] = "taut";
-  return fmt::format("{}", fmt::join(words, " "));
+  return Join(words, " ");
 }
 
 // `taut --help` has a line per command; `taut COMMAND --help` all of its help.

@@ -78,7 +78,7 @@ std::string OptionHead(const CLI::Option& option) {
   std::vector<std::string> names;
   for (const std::string& name : option.get_snames()) names.push_back("-" + name);
   for (const std::string& name : option.get_lnames()) names.push_back("--" + name);
-  std::string out = StrCat("\\fB", Roff(fmt::format("{}", fmt::join(names, ", "))), "\\fR");
+  std::string out = StrCat("\\fB", Roff(Join(names, ", ")), "\\fR");
   if (names.empty()) out = StrCat("\\fI", Roff(option.get_name(true)), "\\fR");
   if (!names.empty() && option.get_items_expected_max() > 0 && !option.get_type_name().empty())
     StrAppend(&out, " \\fI", Roff(option.get_type_name()), "\\fR");
@@ -123,7 +123,7 @@ void AddBlocks(std::string_view text, std::string_view heading, bool filled, std
 }  // namespace
 
 CLI::Validator OneOf(std::vector<std::string> words) {
-  const std::string all = fmt::format("{}", fmt::join(words, ", "));
+  const std::string all = Join(words, ", ");
   CLI::Validator validator(
       [words, all](std::string& text) {
         if (std::find(words.begin(), words.end(), text) != words.end()) return std::string();
@@ -158,24 +158,23 @@ std::string BashCompletion(const CLI::App& app) {
       "verb=\"${COMP_WORDS[1]}\"\n"
       "  COMPREPLY=()\n"
       "  if [ \"$COMP_CWORD\" -eq 1 ]; then\n";
-  StrAppend(&out, "    COMPREPLY=($(compgen -W \"", fmt::join(verbs, " "),
+  StrAppend(&out, "    COMPREPLY=($(compgen -W \"", Join(verbs, " "),
             " --help --version\" -- \"$cur\"))\n    return\n  fi\n  case \"$verb\" in\n");
   for (const CLI::App* verb : Verbs(app)) {
     StrAppend(&out, "    ", verb->get_name(), ")\n      case \"$prev\" in\n");
     for (const Taken& taken : TakenBy(*verb)) {
-      StrAppend(&out, "        ", fmt::join(taken.names, "|"), ") COMPREPLY=($(compgen -W \"",
-                taken.job ? std::string(kJobs) : fmt::format("{}", fmt::join(taken.words, " ")),
-                "\" -- \"$cur\")); return ;;\n");
+      StrAppend(&out, "        ", Join(taken.names, "|"), ") COMPREPLY=($(compgen -W \"",
+                taken.job ? std::string(kJobs) : Join(taken.words, " "), "\" -- \"$cur\")); return ;;\n");
     }
     const Taken first = Positional(*verb);
     std::vector<std::string> words = first.words;
     for (const CLI::App* inner : Verbs(*verb)) words.push_back(inner->get_name());
     StrAppend(&out, "      esac\n      if [[ \"$cur\" == -* ]]; then\n        COMPREPLY=($(compgen -W \"",
-              fmt::join(OptionNames(*verb), " "), "\" -- \"$cur\"))\n");
+              Join(OptionNames(*verb), " "), "\" -- \"$cur\"))\n");
     if (first.job)
       StrAppend(&out, "      else\n        COMPREPLY=($(compgen -W \"", kJobs, "\" -- \"$cur\"))\n");
     if (!first.job && !words.empty())
-      StrAppend(&out, "      else\n        COMPREPLY=($(compgen -W \"", fmt::join(words, " "),
+      StrAppend(&out, "      else\n        COMPREPLY=($(compgen -W \"", Join(words, " "),
                 "\" -- \"$cur\"))\n");
     out += "      fi ;;\n";
   }
@@ -207,20 +206,18 @@ std::string ZshCompletion(const CLI::App& app) {
   for (const CLI::App* verb : Verbs(app)) {
     StrAppend(&out, "    ", verb->get_name(), ")\n      case $words[CURRENT-1] in\n");
     for (const Taken& taken : TakenBy(*verb)) {
-      StrAppend(
-          &out, "        ", fmt::join(taken.names, "|"), ") compadd -- ",
-          taken.job ? std::string("${(f)\"") + kJobs + "\"}" : fmt::format("{}", fmt::join(taken.words, " ")),
-          "; return ;;\n");
+      StrAppend(&out, "        ", Join(taken.names, "|"), ") compadd -- ",
+                taken.job ? std::string("${(f)\"") + kJobs + "\"}" : Join(taken.words, " "), "; return ;;\n");
     }
     const Taken first = Positional(*verb);
     std::vector<std::string> words = first.words;
     for (const CLI::App* inner : Verbs(*verb)) words.push_back(inner->get_name());
     StrAppend(&out, "      esac\n      if [[ $words[CURRENT] == -* ]]; then\n        compadd -- ",
-              fmt::join(OptionNames(*verb), " "), "\n      else\n        ");
+              Join(OptionNames(*verb), " "), "\n      else\n        ");
     if (first.job) {
       StrAppend(&out, "compadd -- ${(f)\"", kJobs, "\"}");
     } else if (!words.empty()) {
-      StrAppend(&out, "compadd -- ", fmt::join(words, " "));
+      StrAppend(&out, "compadd -- ", Join(words, " "));
     } else {
       out += "_files";
     }
@@ -263,7 +260,7 @@ std::string ManPage(const CLI::App& app, const ManPageOptions& options) {
     AddBlocks(footer, "NOTES", false, out);
   }
   if (!options.see_also.empty())
-    StrAppend(&out, ".SH \"SEE ALSO\"\n", Roff(fmt::format("{}", fmt::join(options.see_also, ", "))), "\n");
+    StrAppend(&out, ".SH \"SEE ALSO\"\n", Roff(Join(options.see_also, ", ")), "\n");
   return out;
 }
 

@@ -5,6 +5,7 @@
 #include "cli/answer.h"
 #include "cli/terminal.h"
 #include "engine/risk_json.h"
+#include "fmt/format.h"
 #include "model/units.h"
 
 namespace taut {

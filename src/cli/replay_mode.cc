@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/strings.h"
+#include "fmt/format.h"
 #include "rollout/rules.h"
 
 namespace taut {
@@ -21,7 +22,7 @@ absl::Status SetPolicy(const std::string& assignment, JobPolicy& policy) {
   const std::string key = assignment.substr(0, equals);
   if (std::ranges::find(kKeys, key) == std::end(kKeys)) {
     return absl::InvalidArgumentError(
-        fmt::format("--policy: \"{}\": expected one of {}", key, fmt::join(kKeys, ", ")));
+        fmt::format("--policy: \"{}\": expected one of {}", key, Join(kKeys, ", ")));
   }
   const absl::Status s = SetJobSetting(key, assignment.substr(equals + 1), policy);
   return s.ok() ? s : absl::InvalidArgumentError(StrCat("--policy: ", Message(s)));

@@ -48,15 +48,15 @@ constexpr std::string_view kDecisionsHeader =
 
 void AppendStep(const ReplicaStep& step, std::string_view job_and_policy, double capacity, std::string& out) {
   std::string load, why;
-  if (step.load.has_value()) load = fmt::format("{}", *step.load);
+  if (step.load.has_value()) load = StrCat(*step.load);
   if (step.decider != nullptr) {
     Reason reason;
     step.decider->Explain(reason);
     if (!step.waits.empty()) StrAppend(&reason.sentence, " It waits: ", step.waits, ".");
     why = CsvField(reason.sentence);
   }
-  fmt::format_to(std::back_inserter(out), "{},{},{},{},{},{},{},{}\n", step.time_s, job_and_policy, load,
-                 capacity, step.ready, step.starting, step.decided, why);
+  StrAppend(&out, step.time_s, ",", job_and_policy, ",", load, ",", capacity, ",", step.ready, ",",
+            step.starting, ",", step.decided, ",", why, "\n");
 }
 
 // `decisions` may be null.

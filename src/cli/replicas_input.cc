@@ -83,7 +83,7 @@ absl::Status TakeMode(const EngineArgs& engine, JobPolicy managed, ReplicaReplay
     const std::string key = assignment.substr(0, equals);
     if (std::ranges::find(kKeys, key) == std::end(kKeys)) {
       return absl::InvalidArgumentError(
-          fmt::format("--policy: \"{}\": expected one of {} with --replicas", key, fmt::join(kKeys, ", ")));
+          fmt::format("--policy: \"{}\": expected one of {} with --replicas", key, Join(kKeys, ", ")));
     }
     const absl::Status s = SetJobSetting(key, assignment.substr(equals + 1), managed);
     if (!s.ok()) return absl::InvalidArgumentError(StrCat("--policy: ", Message(s)));

@@ -13,6 +13,7 @@
 #include "cli/outputs.h"
 #include "cli/simulate_text.h"
 #include "cli/terminal.h"
+#include "fmt/format.h"
 #include "model/units.h"
 #include "report/cell_page.h"
 #include "sim/cell_runs.h"

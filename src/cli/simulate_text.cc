@@ -7,6 +7,7 @@
 #include "base/strings.h"
 #include "cli/cell_input.h"
 #include "cli/terminal.h"
+#include "fmt/format.h"
 #include "model/units.h"
 
 namespace taut {

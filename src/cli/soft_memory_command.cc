@@ -99,9 +99,9 @@ std::string Text(const SoftMemoryResult& result, const OvercommitArgs& args) {
   std::string out =
       result.of_recorded
           ? StrCat(RecordedUseText(Resource::kMemory, result.tasks, result.machines, result.recorded),
-                   fmt::format("  scored: {}; tiers {}\n", fmt::join(tiers, ", "), how))
+                   fmt::format("  scored: {}; tiers {}\n", Join(tiers, ", "), how))
           : fmt::format("memory: {} tasks present throughout ({}; tiers {}), {} machines of {} tasks\n",
-                        result.tasks, fmt::join(tiers, ", "), how, result.machines, args.machine_tasks);
+                        result.tasks, Join(tiers, ", "), how, result.machines, args.machine_tasks);
   std::vector<std::string> head = {"memory of a machine", "footprint", "kills a\ntask-day"};
   for (const TraceTier t : TiersIn(result)) head.push_back(StrCat("of\n", Name(t)));
   head.insert(head.end(), {"task time\nlost", "within\nrequest", "horizons\nfull"});

@@ -315,7 +315,7 @@ std::string ReplayCommand(const TuneArgs& args, const ReplicasArgs& replicas) {
   add("--unit-memory", args.trace.unit_memory, trace.unit_memory);
   if (args.trace.strict) StrAppend(&out, " --strict");
   add("--job-label", replicas.job_label, plain.job_label);
-  add("--signals", StrCat(fmt::join(replicas.signals, ",")), "");
+  add("--signals", Join(replicas.signals, ","), "");
   if (replicas.mean_tasks.has_value()) add("--mean-tasks", StrCat(*replicas.mean_tasks), "");
   if (replicas.usage && replicas.capacity.has_value()) add("--capacity", StrCat(*replicas.capacity), "");
   add("--decide-every", replicas.decide_every, plain.decide_every);

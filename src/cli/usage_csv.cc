@@ -3,6 +3,7 @@
 #include <cmath>
 #include <iterator>
 
+#include "base/strings.h"
 #include "fmt/format.h"
 #include "histogram/grid.h"
 
@@ -28,8 +29,7 @@ void PutName(std::string_view name, std::string& out) {
 
 void PutIfKnown(double value, std::string& out) {
   out += ',';
-  if (value >= 0 && std::isfinite(value))
-    fmt::format_to(std::back_inserter(out), "{}", static_cast<float>(value));
+  if (value >= 0 && std::isfinite(value)) StrAppend(&out, static_cast<float>(value));
 }
 
 // A value in the middle of the bucket: read again, it is in it.
@@ -90,9 +90,9 @@ void UsageCsv::AddRow(const JobWindow& window, const TaskWindow& task, std::stri
   for (const BucketWeight& b : cpu) seconds += b.weight;
   // In a window in which the task began or ended its CPU usage lasts less long.
   const double duration = seconds > 0 ? std::min<double>(seconds, kWindowSeconds) : kWindowSeconds;
-  fmt::format_to(std::back_inserter(out), "{},{},", window.window.start_s(), static_cast<float>(duration));
+  StrAppend(&out, window.window.start_s(), ",", static_cast<float>(duration), ",");
   PutName(job, out);
-  fmt::format_to(std::back_inserter(out), ",{}", task.task);
+  StrAppend(&out, ",", task.task);
   PutIfKnown(task.cpu_mean_cores, out);
   PutIfKnown(task.cpu_peak_cores, out);
   out += ',';
@@ -103,7 +103,7 @@ void UsageCsv::AddRow(const JobWindow& window, const TaskWindow& task, std::stri
   PutIfKnown(window.cpu_limit_cores, out);
   PutIfKnown(window.memory_limit_bytes, out);
   out += ',';
-  if (knows_kills_ || kills > 0) fmt::format_to(std::back_inserter(out), "{}", kills);
+  if (knows_kills_ || kills > 0) StrAppend(&out, kills);
   out += '\n';
 }
 

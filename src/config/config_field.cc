@@ -163,11 +163,9 @@ struct Show {
   std::string operator()(const std::vector<ListenAddress>* v) const {
     std::vector<std::string> texts;
     for (const ListenAddress& a : *v) texts.push_back(FormatAddress(a));
-    return StrCat("[", fmt::join(texts, ", "), "]");
+    return StrCat("[", Join(texts, ", "), "]");
   }
-  std::string operator()(const std::vector<std::string>* v) const {
-    return StrCat("[", fmt::join(*v, ", "), "]");
-  }
+  std::string operator()(const std::vector<std::string>* v) const { return StrCat("[", Join(*v, ", "), "]"); }
   template <typename T>
   requires std::is_enum_v<T> std::string operator()(const T* v) const { return NameIn(NamesOf(T{}), *v); }
 };

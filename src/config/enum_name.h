@@ -8,7 +8,6 @@
 
 #include "absl/status/status.h"
 #include "base/strings.h"
-#include "fmt/ranges.h"
 
 namespace taut {
 
@@ -29,7 +28,7 @@ absl::Status SetByName(std::span<const EnumName<T>> names, std::string_view text
       return absl::OkStatus();
     }
   }
-  return absl::InvalidArgumentError(StrCat("\"", text, "\": expected one of ", fmt::join(known, ", ")));
+  return absl::InvalidArgumentError(StrCat("\"", text, "\": expected one of ", Join(known, ", ")));
 }
 
 // "?" for a value without a name.

@@ -261,7 +261,7 @@ struct ShowSetting {
   std::string operator()(const std::vector<double>* v) const {
     std::vector<std::string> parts;
     for (double x : *v) parts.push_back(fmt::format("{:g}", x / setting.scale));
-    return StrCat("[", fmt::join(parts, ", "), "]");
+    return StrCat("[", Join(parts, ", "), "]");
   }
   template <typename T>
   requires std::is_enum_v<T> std::string operator()(const T* v) const { return NameIn(NamesOf(T{}), *v); }
@@ -287,7 +287,7 @@ absl::Status WalkVerticalSettings(const YAML::Node& map, std::string_view name, 
     const auto set = [&](const YAML::Node& at, const std::string& key, const YAML::Node& value) {
       const absl::StatusOr<std::vector<std::string>> texts = TextsOf(value, name, key);
       if (!texts.ok()) return texts.status();
-      const absl::Status s = SetSetting(key, StrCat(fmt::join(*texts, ",")), settings);
+      const absl::Status s = SetSetting(key, Join(*texts, ","), settings);
       return s.ok() ? s : ErrorAt(name, at, Message(s));
     };
     if (!values.IsMap()) return set(group, group.Scalar(), values);

@@ -103,7 +103,7 @@ std::string DaemonSettingsMarkdown() {
   for (const JobSetting& s : JobSettingsTable()) {
     std::string help(s.help);
     if (s.kind == SettingKind::kChoice && s.key == "recommender") {
-      StrAppend(&help, ": ", fmt::join(s.choices, ", "));
+      StrAppend(&help, ": ", Join(s.choices, ", "));
     }
     AddRow(s.key, GetJobSetting(s.key, policy), help, out);
   }

@@ -35,7 +35,7 @@ absl::Status TakeBindings(std::string_view text, AccessToken& token) {
   if (!as.has_value()) {
     // What stands there may be a token that was put in the wrong place.
     return absl::InvalidArgumentError(
-        StrCat("no role after the token: expected ", fmt::join(kGroupRoleNames, ", ")));
+        StrCat("no role after the token: expected ", Join(kGroupRoleNames, ", ")));
   }
   for (const std::string_view group : Split(next(), ',')) {
     if (!group.empty()) token.bindings.push_back({std::string(group), *as});

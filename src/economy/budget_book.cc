@@ -5,6 +5,7 @@
 
 #include "base/printable.h"
 #include "base/strings.h"
+#include "fmt/format.h"
 #include "model/units.h"
 
 namespace taut {

@@ -6,6 +6,7 @@
 
 #include "base/printable.h"
 #include "base/strings.h"
+#include "fmt/format.h"
 
 namespace taut {
 namespace {

@@ -3,6 +3,7 @@
 #include "base/csv_field.h"
 #include "base/strings.h"
 #include "base/utc_text.h"
+#include "fmt/format.h"
 
 namespace taut {
 namespace {

@@ -5,6 +5,7 @@
 
 #include "base/short_text.h"
 #include "base/strings.h"
+#include "fmt/format.h"
 
 namespace taut {
 namespace {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/strings.h"
+#include "fmt/format.h"
 #include "model/units.h"
 
 namespace taut {

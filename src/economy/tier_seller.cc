@@ -10,6 +10,7 @@
 #include "base/time.h"
 #include "economy/actuary.h"
 #include "economy/sellers.h"
+#include "fmt/format.h"
 
 namespace taut {
 namespace {

@@ -4,6 +4,7 @@
 
 #include "base/json_writer.h"
 #include "base/strings.h"
+#include "fmt/format.h"
 #include "kubernetes/webhook_scope.h"
 #include "net/http.h"
 

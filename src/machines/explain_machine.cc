@@ -1,6 +1,7 @@
 #include "machines/explain_machine.h"
 
 #include "base/strings.h"
+#include "fmt/format.h"
 #include "model/units.h"
 
 namespace taut {

@@ -394,8 +394,8 @@ absl::StatusOr<MachineDesk::Detail> MachineDesk::Find(std::string_view name, std
     return absl::NotFoundError(
         StrCat("no machine \"", name, "\"", source.empty() ? "" : StrCat(" of ", source)));
   if (sources.size() > 1)
-    return absl::FailedPreconditionError(StrCat("several sources have a machine \"", name,
-                                                "\": add source=", fmt::join(sources, " or source=")));
+    return absl::FailedPreconditionError(
+        StrCat("several sources have a machine \"", name, "\": add source=", Join(sources, " or source=")));
   Detail out{found->view, {}};
   for (const Resource r : kResources) {
     const MachineAmounts& amounts = found->view->of(r);

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/strings.h"
+#include "fmt/format.h"
 #include "net/compress.h"
 #include "net/response_head.h"
 

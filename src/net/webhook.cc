@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "base/strings.h"
+#include "fmt/format.h"
 #include "net/http_client.h"
 #include "net/http_poster.h"
 

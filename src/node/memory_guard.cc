@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/strings.h"
+#include "fmt/format.h"
 #include "model/units.h"
 
 namespace taut {

@@ -94,7 +94,7 @@ absl::StatusOr<const PeakPredictorInfo*> FindPeakPredictor(std::string_view name
     names.push_back(p.name);
   }
   return absl::InvalidArgumentError(
-      StrCat("no peak predictor \"", name, "\"; there are ", fmt::join(names, ", ")));
+      StrCat("no peak predictor \"", name, "\"; there are ", Join(names, ", ")));
 }
 
 namespace {

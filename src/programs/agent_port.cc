@@ -18,7 +18,7 @@ absl::StatusOr<Read> ReadAll(const AgentsConfig& config) {
   Read out;
   absl::StatusOr<std::vector<std::string>> tokens = ReadTokenFile(config.tokens_file);
   if (!tokens.ok()) return tokens.status();
-  out.secrets = fmt::format("{}", fmt::join(*tokens, "\n"));
+  out.secrets = Join(*tokens, "\n");
   out.options.listen = config.listen;
   out.options.tokens = *std::move(tokens);
   out.options.certificate_file = config.certificate_file;

@@ -83,7 +83,7 @@ absl::StatusOr<std::unique_ptr<DaemonActs>> DaemonActs::Start(const NotifyOption
   for (const std::string& event : options.events) {
     if (std::find(std::begin(kEvents), std::end(kEvents), event) != std::end(kEvents)) continue;
     return absl::InvalidArgumentError(StrCat("invalid notify.events \"", event, "\": expected ",
-                                             fmt::join(kEvents, ", "), "; did you mean \"",
+                                             Join(kEvents, ", "), "; did you mean \"",
                                              NearestName(event, kEvents), "\"?"));
   }
   std::unique_ptr<DaemonActs> acts(new DaemonActs(options, std::move(job_name), actuator));
@@ -109,7 +109,7 @@ void DaemonActs::Deliver(std::vector<std::string> events) {
   }
   const size_t left_out = events.size() - std::min(events.size(), kMaxEvents);
   events.resize(events.size() - left_out);
-  StrAppend(&body, "\"left_out\":", left_out, ",\"events\":[", fmt::join(events, ","), "]}");
+  StrAppend(&body, "\"left_out\":", left_out, ",\"events\":[", Join(events, ","), "]}");
   webhook_->Send(std::move(body));
 }
 

@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "base/strings.h"
+#include "fmt/format.h"
 #include "load/cpu_debt.h"
 #include "load/shape.h"
 

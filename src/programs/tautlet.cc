@@ -26,6 +26,7 @@
 #include "config/agent_config.h"
 #include "config/daemon_config.h"
 #include "docker/docker_finder.h"
+#include "fmt/format.h"
 #include "model/units.h"
 #include "programs/action_log.h"
 #include "programs/agent_loop.h"

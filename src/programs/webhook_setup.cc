@@ -4,6 +4,7 @@
 #include <random>
 
 #include "base/strings.h"
+#include "fmt/format.h"
 #include "net/http_poster.h"
 #include "programs/process.h"
 

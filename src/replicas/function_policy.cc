@@ -6,6 +6,7 @@
 
 #include "base/strings.h"
 #include "base/time.h"
+#include "fmt/format.h"
 #include "replicas/ceil_of.h"
 #include "replicas/stored_values.h"
 
@@ -151,7 +152,7 @@ std::string FunctionPolicy::MissingText(std::string_view was, std::string_view w
   for (size_t i = 0; i < signals().size(); ++i) {
     if ((missing_ >> (kSignalBit + i) & 1) != 0) names.push_back(signals()[i]);
   }
-  std::string out = StrCat(fmt::format("{}", fmt::join(names, " and ")), " ", names.size() > 1 ? were : was);
+  std::string out = StrCat(Join(names, " and "), " ", names.size() > 1 ? were : was);
   // A signal's name stays as it is written.
   if (out.starts_with("the ")) out[0] = 'T';
   return out;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/strings.h"
+#include "fmt/format.h"
 #include "replicas/hpa_metrics.h"
 #include "replicas/stored_values.h"
 
@@ -127,7 +128,7 @@ std::string HpaPolicy::HeldSentence() const {
     if ((missing_ >> (i + 1) & 1) != 0) names.emplace_back(settings_.metrics.list[i].signal);
   }
   return fmt::format("Not measured: {}. Without all metrics the count does not fall, so it stays {}.",
-                     fmt::join(names, ", "), decided_);
+                     Join(names, ", "), decided_);
 }
 
 void HpaPolicy::Explain(Reason& reason) const {

@@ -47,7 +47,7 @@ absl::StatusOr<HpaMetric> ParseMetric(std::string_view text, std::span<const std
   if (std::ranges::find(names, metric.signal) != names.end()) return metric;
   return absl::InvalidArgumentError(StrCat("unknown signal \"", metric.signal.substr(0, 80),
                                            "\"; did you mean \"", NearestName(metric.signal, names),
-                                           "\"? There are ", fmt::join(names, ", ")));
+                                           "\"? There are ", Join(names, ", ")));
 }
 
 int WholeCount(double tasks) { return static_cast<int>(std::min(std::ceil(tasks), 1e9)); }

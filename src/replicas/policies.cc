@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/strings.h"
+#include "fmt/format.h"
 #include "model/signal_name.h"
 #include "replicas/activation.h"
 #include "replicas/autopilot.h"
@@ -175,7 +176,7 @@ absl::StatusOr<const ReplicaPolicyInfo*> FindReplicaPolicy(std::string_view name
     names.push_back(p.name);
   }
   return absl::InvalidArgumentError(
-      StrCat("no replica policy \"", name, "\"; there are ", fmt::join(names, ", ")));
+      StrCat("no replica policy \"", name, "\"; there are ", Join(names, ", ")));
 }
 
 std::unique_ptr<ReplicaPolicy> NewReplicaPolicy(const ReplicaPolicyInfo& info,

@@ -107,7 +107,7 @@ std::string MissingText(const ReplicaPolicy& policy, const LoadSample& sample) {
   if (missing.size() < 2) return missing.empty() ? "" : std::move(missing.front());
   const std::string last = std::move(missing.back());
   missing.pop_back();
-  return fmt::format("{} and {}", fmt::join(missing, ", "), last);
+  return fmt::format("{} and {}", Join(missing, ", "), last);
 }
 
 std::string SafeSentence(std::string_view missing, double silent_s, int safe) {

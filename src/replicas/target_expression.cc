@@ -11,6 +11,7 @@
 
 #include "base/nearest.h"
 #include "base/strings.h"
+#include "fmt/format.h"
 #include "model/signal_name.h"
 #include "replicas/ceil_of.h"
 
@@ -209,7 +210,7 @@ absl::Status UnknownName(std::string_view name, size_t at, std::span<const std::
   names.insert(names.end(), std::begin(kSignalSpanFunctions) + 1, std::end(kSignalSpanFunctions));
   const std::string nearest = NearestName(name, names);
   return BadAt(at, StrCat("unknown name \"", name.substr(0, 40), "\"; did you mean \"", nearest,
-                          "\"? There are ", fmt::join(names, ", ")));
+                          "\"? There are ", Join(names, ", ")));
 }
 
 // Where a constant that is zero divides; npos: not to be seen in the text.

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "base/strings.h"
-#include "fmt/format.h"
 #include "replicas/stored_values.h"
 
 namespace taut {

@@ -7,6 +7,7 @@
 
 #include "base/strings.h"
 #include "base/time.h"
+#include "fmt/format.h"
 #include "model/units.h"
 #include "rollout/maintenance.h"
 

@@ -457,7 +457,7 @@ struct Assign {
         return absl::OkStatus();
       }
     }
-    return Bad(row, StrCat("\"", text, "\": expected one of ", fmt::join(choices, ", ")));
+    return Bad(row, StrCat("\"", text, "\": expected one of ", Join(choices, ", ")));
   }
   absl::Status operator()(std::optional<Policy>* target) const {
     target->reset();
@@ -490,7 +490,7 @@ struct Assign {
       *target = choice == kNoReplicaPolicy ? std::string_view() : choice;
       return absl::OkStatus();
     }
-    return Bad(row, StrCat("\"", text, "\": expected one of ", fmt::join(row.setting.choices, ", ")));
+    return Bad(row, StrCat("\"", text, "\": expected one of ", Join(row.setting.choices, ", ")));
   }
   absl::Status operator()(AllowedRange* target) const {
     absl::StatusOr<AllowedRange> range = ParseAllowedRange(ResourceOf(row), text);

@@ -5,6 +5,7 @@
 
 #include "base/strings.h"
 #include "base/time.h"
+#include "fmt/format.h"
 
 namespace taut {
 namespace {

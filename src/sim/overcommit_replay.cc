@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/strings.h"
+#include "fmt/format.h"
 #include "overcommit/predictors.h"
 
 namespace taut {

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/strings.h"
+#include "fmt/format.h"
 #include "trace/csv_reader.h"
 #include "trace/line_blocks.h"
 

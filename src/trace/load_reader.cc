@@ -13,6 +13,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "base/strings.h"
 #include "base/time.h"
+#include "fmt/format.h"
 #include "model/units.h"
 #include "trace/byte_source.h"
 #include "trace/csv_number.h"

@@ -4,6 +4,7 @@
 
 #include "base/byte_units.h"
 #include "cell/recorded_machines.h"
+#include "fmt/format.h"
 #include "gtest/gtest.h"
 #include "testing/temp_dir.h"
 #include "trace/google2019_real_row.h"

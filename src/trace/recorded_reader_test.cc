@@ -6,6 +6,7 @@
 
 #include "base/byte_units.h"
 #include "base/random.h"
+#include "fmt/format.h"
 #include "gtest/gtest.h"
 #include "testing/temp_dir.h"
 #include "trace/event_sorter.h"

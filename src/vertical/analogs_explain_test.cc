@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "fmt/format.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "vertical/analogs.h"

@@ -149,10 +149,9 @@ absl::StatusOr<Policy> Parse(std::string_view name, bool of_jobs) {
   }
   if (replay_only) {
     return absl::InvalidArgumentError(
-        StrCat("recommender \"", name, "\" runs only in taut replay; there are ", fmt::join(names, ", ")));
+        StrCat("recommender \"", name, "\" runs only in taut replay; there are ", Join(names, ", ")));
   }
-  return absl::InvalidArgumentError(
-      StrCat("no recommender \"", name, "\"; there are ", fmt::join(names, ", ")));
+  return absl::InvalidArgumentError(StrCat("no recommender \"", name, "\"; there are ", Join(names, ", ")));
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/strings.h"
+#include "fmt/format.h"
 
 namespace taut {
 namespace {
