@@ -70,6 +70,8 @@ TEST(AgentHubThreads, AgentsTicksPeopleAndOnlookersAtOnce) {
     while (!done) {
       for (const AgentView& v : cell.hub().Agents()) EXPECT_LE(v.managed_tasks, v.tasks);
       (void)cell.hub().counts();
+      // A mutex is not fair: who never waits keeps the others from it for minutes.
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
   });
   std::thread person([&] {
