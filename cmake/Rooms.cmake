@@ -7,7 +7,7 @@
 # TEST_FILTER: of its tests, those that ctest runs here and not on a machine of their own. THREADED: those of its tests
 # that run threads, as names of their files without _test.cc: ThreadSanitizer's build has no others of this room
 # (default: all).
-# Two precompiled headers for all rooms: parsing these takes most of the time of compiling a small file.
+# Precompiled headers for all rooms: parsing these takes most of the time of compiling a small file.
 file(WRITE ${CMAKE_BINARY_DIR}/pch/empty.cc "")
 function(taut_precompiled name)
   cmake_parse_arguments(PCH "" "" "HEADERS;OPTIONS;DEPS" ${ARGN})

@@ -58,7 +58,7 @@ class TextPart {
   };
 };
 
-// All parts one after the other, as fmt's "{}" prints them.
+// All parts one after the other, as fmt's "{}" prints them. None of them may be a view of *out.
 std::string StrCat(std::initializer_list<TextPart> parts);
 void StrAppend(std::string* out, std::initializer_list<TextPart> parts);
 template <typename... Parts>

@@ -201,12 +201,6 @@ class Decision {
   AdmissionVerdict out_;
 };
 
-std::string Joined(const std::vector<std::string>& names) {
-  std::string out;
-  for (const std::string& n : names) StrAppend(&out, out.empty() ? "\"" : "\", \"", n);
-  return out + "\"";
-}
-
 }  // namespace
 
 std::string_view Name(AdmissionOutcome outcome) {
@@ -265,7 +259,8 @@ std::string Explain(const AdmissionVerdict& v) {
   }
   StrAppend(&out, " What fits now: ", v.fitting_tasks, v.fitting_tasks == 1 ? " task" : " tasks",
             "; at most ", QuotaText(v.fitting), ".");
-  if (!v.other_tiers.empty()) StrAppend(&out, " It would fit in tier ", Joined(v.other_tiers), ".");
+  if (!v.other_tiers.empty())
+    StrAppend(&out, " It would fit in tier \"", Join(v.other_tiers, "\", \""), "\".");
   return out;
 }
 
