@@ -154,7 +154,7 @@ function(taut_room name)
     set_tests_properties(${name}.all PROPERTIES PROCESSORS ${slots} COST 50)
     if(ROOM_FOREIGN_THREADS AND TAUT_SANITIZE MATCHES "thread")
       set_tests_properties(${name}.all PROPERTIES ENVIRONMENT_MODIFICATION
-                                                  "TSAN_OPTIONS=string_append: ignore_noninstrumented_modules=1")
+                                                  "TSAN_OPTIONS=string_append::ignore_noninstrumented_modules=1")
     endif()
   endif()
   if(benches AND NOT TAUT_SANITIZE)

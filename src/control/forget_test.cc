@@ -1,17 +1,11 @@
 // Jobs that come and go: what is kept of them, for how long, and what their return brings back.
-#include <cstdlib>
-
 #include "control/control_fixture.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "testing/test_scale.h"
 
 namespace taut {
 namespace {
-
-int Scale() {
-  const char* scale = std::getenv("TAUT_TEST_SCALE");
-  return scale == nullptr ? 1 : std::max(1, std::atoi(scale));
-}
 
 // A cell whose tasks are told of as agents do, one window at a time.
 class ChurnCell {
@@ -107,7 +101,7 @@ class ChurnCell {
 // TAUT_TEST_SCALE=500.
 TEST(Forgetting, MemoryIsThatOfADaysJobsHoweverManyCame) {
   ChurnCell cell;
-  const int pods_a_day = 200 * Scale(), days = Scale() > 1 ? 30 : 5;
+  const int pods_a_day = std::max(200, Scaled(200)), days = TestScale() > 1 ? 30 : 5;
   size_t early = 0, most = 0;
   for (int day = 0; day < days; ++day) {
     cell.Days(1, [&](int i) {

@@ -1,5 +1,4 @@
 // What was acknowledged outlives a restart, also while its window is open.
-#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <random>
@@ -8,6 +7,7 @@
 #include "control/control_fixture.h"
 #include "gtest/gtest.h"
 #include "testing/temp_dir.h"
+#include "testing/test_scale.h"
 
 namespace taut {
 namespace {
@@ -201,9 +201,7 @@ TEST_F(SampleReplay, KillsFullDisksAndWrongClocksChangeNothing) {
   ASSERT_TRUE(straight.Live(0, kMinutes).ok());
   ASSERT_TRUE(straight.control().Tick(ControlCell::Minute(kMinutes + 20)).ok());
   const std::string wanted = Stored(straight);
-  const char* scale = std::getenv("TAUT_TEST_SCALE");
-  const int rounds = std::max(1, static_cast<int>(4 * (scale != nullptr ? std::atof(scale) : 1)));
-  for (int round = 0; round < rounds; ++round) {
+  for (int round = 0; round < Scaled(4); ++round) {
     std::filesystem::remove_all(folder_);
     std::filesystem::create_directory(folder_);
     std::mt19937 random(static_cast<uint32_t>(round));

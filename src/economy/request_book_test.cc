@@ -8,6 +8,7 @@
 #include "base/strings.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "testing/test_scale.h"
 
 namespace taut {
 namespace {
@@ -337,8 +338,8 @@ TEST(RequestBook, ForgetsTheOldestButNotTheHighestNumber) {
 
 // Whatever happens in whatever order, what counts is what would count if it were added up anew.
 TEST(RequestBook, CountsAsIfAddedUpAnew) {
-  for (uint64_t seed = 1; seed <= 60; ++seed) {
-    Rng rng(seed);
+  for (int seed = 1; seed <= Scaled(60); ++seed) {
+    Rng rng(static_cast<uint64_t>(seed));
     RequestBook book = Book();
     const std::vector<std::string> jobs = {"x", "x/web", "x/web/app", "x/web/proxy", "x/web-2", "y", "y/db"};
     std::vector<JobUse> use;

@@ -10,6 +10,7 @@
 #include "histogram/checkpoint.h"
 #include "machines/machine_list.h"
 #include "machines/machines_fixture.h"
+#include "testing/test_scale.h"
 
 namespace taut {
 namespace {
@@ -315,7 +316,7 @@ TEST(MachineDesk, DamagedStateIsRefusedAndChangesNothing) {
   // As a writer with a fault would make them: whole, and of nonsense.
   const std::string payload = *OpenCheckpoint(sealed);
   Rng rng(5);
-  for (int i = 0; i < 3000; ++i) {
+  for (int i = 0; i < Scaled(3000); ++i) {
     std::string bytes = payload;
     if (i % 3 == 0) bytes.resize(rng.Next() % bytes.size());
     for (int k = 0; k < 3 && !bytes.empty(); ++k)

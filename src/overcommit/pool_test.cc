@@ -4,6 +4,7 @@
 
 #include "base/random.h"
 #include "gtest/gtest.h"
+#include "testing/test_scale.h"
 
 namespace taut {
 namespace {
@@ -178,7 +179,7 @@ TEST(Pool, DamagedStateIsAnError) {
   EXPECT_EQ(coarse.Load(bytes).code(), absl::StatusCode::kFailedPrecondition);
   // Whatever the bytes are, it is an error or a pool that works.
   Rng rng(3);
-  for (int i = 0; i < 2000; ++i) {
+  for (int i = 0; i < Scaled(2000); ++i) {
     std::string damaged = bytes;
     for (int k = 0; k < 4; ++k) damaged[rng.Next() % damaged.size()] = static_cast<char>(rng.Next());
     Cell broken({}, 3, 3);

@@ -8,6 +8,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "sim/made_days.h"
+#include "testing/test_scale.h"
 
 namespace taut {
 namespace {
@@ -212,8 +213,8 @@ TEST_F(PoolTest, TheSameOnAnyNumberOfThreads) {
 
 // What is billed is exactly what ran, the bills add up, and the lines are in their order.
 TEST_F(PoolTest, BillsAreOfWhatRanAndTheLinesAreInOrder) {
-  for (uint64_t seed = 1; seed <= 8; ++seed) {
-    Rng rng(seed);
+  for (int seed = 1; seed <= Scaled(8); ++seed) {
+    Rng rng(static_cast<uint64_t>(seed));
     days = MadeDays();
     jobs.clear();
     AddRandom(rng, 30);

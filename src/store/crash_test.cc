@@ -6,21 +6,15 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
-#include <cstdlib>
 #include <random>
 #include <thread>
 
 #include "store/sqlite_store.h"
 #include "store/store_fixture.h"
+#include "testing/test_scale.h"
 
 namespace taut {
 namespace {
-
-// 30 kills, times TAUT_TEST_SCALE.
-int Kills() {
-  const char* scale = std::getenv("TAUT_TEST_SCALE");
-  return 30 * (scale != nullptr ? std::max(1, std::atoi(scale)) : 1);
-}
 
 constexpr uint32_t kJobs = 150;
 constexpr int32_t kPastDays = 3;
@@ -105,7 +99,7 @@ TEST(CrashTest, AcknowledgedPassesAreThereOnce) {
   const SqliteStore::Options options = OptionsFor(dir);
   std::mt19937 random(20'260'101);
   uint64_t next = 1;
-  for (int kill = 0; kill < Kills(); ++kill) {
+  for (int kill = 0; kill < Scaled(30); ++kill) {
     const uint64_t acknowledged = KillAWriter(options, next, std::chrono::microseconds(random() % 30'000));
     const auto store = SqliteStore::Open(options);
     ASSERT_TRUE(store.ok()) << store.status();

@@ -22,6 +22,7 @@
 #include "store/sqlite.h"
 #include "store/store_fixture.h"
 #include "store/window_block.h"
+#include "testing/test_scale.h"
 
 namespace taut {
 namespace {
@@ -254,7 +255,8 @@ TEST_F(SqliteStoreTest, WrongBytesAnywhere) {
   const auto size = std::filesystem::file_size(good);
   std::mt19937 random(7);
   int read_whole = 0;
-  for (int i = 0; i < 60; ++i) {
+  const int times = Scaled(60);
+  for (int i = 0; i < times; ++i) {
     std::filesystem::copy_file(good, options_.path, std::filesystem::copy_options::overwrite_existing);
     {
       std::fstream file(options_.path, std::ios::in | std::ios::out | std::ios::binary);
@@ -278,7 +280,7 @@ TEST_F(SqliteStoreTest, WrongBytesAnywhere) {
     (void)(*opened)->JobDays(JobId{3}, kFirstWindow, next_);
     (void)(*opened)->Maintain(next_);
   }
-  EXPECT_LT(read_whole, 60);
+  EXPECT_LT(read_whole, times);
 }
 
 // The process may write files of this size only, as if the disk were full; the old limit at the end.
