@@ -98,7 +98,7 @@ class WebhookCell {
 };
 
 TEST(WebhookRestart, AKillAtAnyMinuteLosesNoOrder) {
-  const int minutes = Scaled(20);
+  const int minutes = Shortened(20);
   size_t orders = 0;
   for (int minute = 64; minute < 64 + minutes; ++minute) {
     WebhookCell w;

@@ -163,7 +163,7 @@ Kept Sell(Actuary& actuary, const std::vector<double>& use, int64_t from) {
 // Property: whatever the season, noise and growth, in the long run the promise is kept. Somewhat more is kept
 // where the largest risk that a surplus may buy (most_risk) is not enough to use it up.
 TEST(Actuary, KeptTimeConvergesOnThePromise) {
-  for (int seed = 1; seed <= Scaled(6); ++seed) {
+  for (int seed = 1; seed <= Shortened(6); ++seed) {
     Rng rng(static_cast<uint64_t>(seed));
     const double daily = rng.Uniform(0, 0.08), weekend = rng.Uniform(0, 0.1), growth = rng.Uniform(0, 0.0008);
     const double noise = rng.Uniform(0.005, 0.03), keep = std::exp(-1 / (12 * rng.Uniform(0.2, 3)));

@@ -188,14 +188,14 @@ void CutThePower(SqliteStore::Sync sync, int passes, absl::FunctionRef<void(size
 }
 
 TEST(PowerLossTest, AcknowledgedPassesSurvive) {
-  CutThePower(SqliteStore::Sync::kPowerLoss, Scaled(40),
+  CutThePower(SqliteStore::Sync::kPowerLoss, Shortened(40),
               [](size_t found, size_t acknowledged) { EXPECT_EQ(found, acknowledged); });
 }
 
 // And without the syncs the last passes go, which also shows that the test above sees what it should.
 TEST(PowerLossTest, WithoutSyncsOnlyTheLastPassesGo) {
   size_t lost = 0;
-  CutThePower(SqliteStore::Sync::kProcess, Scaled(40),
+  CutThePower(SqliteStore::Sync::kProcess, Shortened(40),
               [&lost](size_t found, size_t acknowledged) { lost = std::max(lost, acknowledged - found); });
   EXPECT_GT(lost, 0U);
 }
