@@ -63,6 +63,18 @@ const beyond = (page) => page.evaluate(() => {
 const background = (page) => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
 const jobHash = (name) => `#/jobs/${encodeURIComponent(name)}`;
 
+// What axe complains of: all of it, wide and light. Dark differs from that in its colours alone, a phone in what of a row
+// is where, so there the first rows stand for those below. The mock has every state of each page, and a real tautd the
+// same pages.
+async function axe(page, hash, size, dark) {
+  const all = size === WIDE && !dark;
+  if (!all && !server.mock) return;
+  await page.evaluate(AXE);
+  const found = await page.evaluate(([context, rules]) => window.axe.run(context, { resultTypes: ['violations'], ...rules }),
+    [{ include: [['html']], exclude: all ? [] : [['tr:nth-child(n + 16)'], ['li:nth-child(n + 16)']] }, dark ? { runOnly: ['color-contrast'] } : {}]);
+  assert.deepEqual(found.violations.map((v) => `${v.id}: ${v.nodes[0].target}: ${v.nodes[0].failureSummary}`), [], hash);
+}
+
 function allPages() {
   return ['#/', '#/jobs', '#/decisions', '#/costs', '#/quota', '#/machines', '#/settings', ...(jobs.length > 0 ? [jobHash(jobs[0].name)] : []), '#/nowhere'];
 }
@@ -74,10 +86,7 @@ for (const [name, size] of [['wide', WIDE], ['phone', PHONE]]) {
         await on(hash, { size, dark }, async (page) => {
           assert.equal(await page.locator('[role="alert"]').count(), 0, `an error on ${hash}`);
           assert.deepEqual(await beyond(page), [], `${hash} is wider than the screen`);
-          await page.evaluate(AXE);
-          // Dark differs from light in its colours alone.
-          const found = await page.evaluate((rules) => window.axe.run({ resultTypes: ['violations'], ...rules }), dark ? { runOnly: ['color-contrast'] } : {});
-          assert.deepEqual(found.violations.map((v) => `${v.id}: ${v.nodes[0].target}: ${v.nodes[0].failureSummary}`), [], hash);
+          await axe(page, hash, size, dark);
           // Again after answers that come later than the page itself, such as the number of machines.
           await page.waitForTimeout(400);
           assert.deepEqual(await beyond(page), [], `${hash} is wider than the screen`);
@@ -576,10 +585,11 @@ test('totals by a label stand in place of the jobs, and lead to them', async () 
 
 test('the mode of the jobs of a search is set at once', async () => {
   if (!server.mock) return;
-  const search = jobs[0].name.split('/')[0] + '/';
+  const search = jobs[0].name.split('-')[0];
   const { total } = await api(`jobs?search=${encodeURIComponent(search)}&limit=1`);
   await on(`#/jobs?search=${encodeURIComponent(search)}`, {}, async (page) => {
     await until('rows', () => page.locator('#job-0 a').count());
+    assert.ok(total > 8, 'more jobs than are set at a time');
     await page.getByRole('button', { name: /^Set mode of/ }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Mode').selectOption('observe');
