@@ -21,8 +21,8 @@ RULES = [
     ("an unfinished note", re.compile(r"\b(?:TO" r"DO|FIX" r"ME|XX" r"X|HA" r"CK)\b"), SOURCES | {".md"}),
     ("a whole namespace pulled in", re.compile(r"\busing name" r"space std\b"), {".h", ".cc"}),
     ("a tab", re.compile(r"\t"), {".h", ".cc", ".py", ".js", ".css", ".md"}),
-    ("blanks at a line's end", re.compile(r"[ \t]+$"), {".h", ".cc", ".py", ".js", ".css"}),
-    ("a merge left over", re.compile(r"^(?:<{7} |>{7} |={7}$)"), None),
+    ("blanks at a line's end", re.compile(r"(?m)[ \t]+$"), {".h", ".cc", ".py", ".js", ".css"}),
+    ("a merge left over", re.compile(r"(?m)^(?:<{7} |>{7} |={7}$)"), None),
 ]
 
 
@@ -31,14 +31,18 @@ WORDS_IN = re.compile(r"(?:src|docs|web/app/src|proto|packaging|dev$|README\.md)
 NOT_WORDS_IN = re.compile(r"_test\.|_bench\.|_fixture\.|control_story\.h|store_subject\.h")
 
 
+PHRASE = r"(?i)(?<![\w-])(?:{})(?![\w-])"
+
+
 def phrases():
-    """[(pattern, what to write instead)] of words.txt."""
-    out = []
+    """[(pattern, what to write instead)] of words.txt, and a pattern of all of them."""
+    out, every = [], []
     for line in (ROOT / "tools" / "words.txt").read_text().split("\n"):
         if line and not line.startswith("#"):
             phrase, _, better = line.partition(" = ")
-            out.append((re.compile(rf"(?i)(?<![\w-])(?:{phrase})(?![\w-])"), better))
-    return out
+            out.append((re.compile(PHRASE.format(phrase)), better))
+            every.append(phrase)
+    return out, re.compile(PHRASE.format("|".join(every)))
 
 
 def odd_phrases(text, known):
@@ -56,27 +60,33 @@ def tracked():
 
 
 def main():
-    bad, long_files, files, known = [], [], 0, phrases()
+    bad, long_files, files = [], [], 0
+    known, any_known = phrases()
     for path in sorted(tracked()):
         name = path.relative_to(ROOT)
         if not path.is_file() or path.name == "LICENSE":
             continue
-        text = path.read_bytes()
-        if b"\0" in text:
+        content = path.read_bytes()
+        if b"\0" in content:
             continue
         files += 1
-        lines = text.decode(errors="replace").split("\n")
+        text = content.decode(errors="replace")
+        lines = text.split("\n")
+        # Most files have nothing to be found, and are searched once as a whole.
+        rules = [(what, pattern) for what, pattern, suffixes in RULES
+                 if (suffixes is None or path.suffix in suffixes) and pattern.search(text)]
         if path.suffix in {".h", ".cc"} and len(lines) > MAX_LINES:
             long_files.append(f"{name}: {len(lines)} lines, more than {MAX_LINES}")
         checks_words = WORDS_IN.match(str(name)) and not NOT_WORDS_IN.search(str(name))
-        checks_words = checks_words and bool(odd_phrases(text.decode(errors="replace"), known))  # most have none
+        checks_words = checks_words and any_known.search(text)
+        measured = path.suffix in {".h", ".cc"}
         for number, line in enumerate(lines, 1):
             if checks_words:
                 bad += [f"{name}:{number}: {odd}" for odd in odd_phrases(line, known)]
-            for what, pattern, suffixes in RULES:
-                if (suffixes is None or path.suffix in suffixes) and pattern.search(line):
+            for what, pattern in rules:
+                if pattern.search(line):
                     bad.append(f"{name}:{number}: {what}: {line.strip()[:80]}")
-            if path.suffix in {".h", ".cc"} and len(line) > MAX_COLUMNS and '"' not in line:  # text is not cut
+            if measured and len(line) > MAX_COLUMNS and '"' not in line:  # text is not cut
                 bad.append(f"{name}:{number}: {len(line)} columns, more than {MAX_COLUMNS}")
     for line in long_files:
         print(f"note: {line}")
