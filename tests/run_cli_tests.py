@@ -6,7 +6,7 @@
 The file's lines:
 
     # ...            a comment
-    label NAME...    for tests/CMakeLists.txt: `slow` is left out of the sanitizer runs
+    label NAME...    for tests/CMakeLists.txt, which says what `slow` means
     needs traces     skip aloud without the real traces; also `needs chromium`, and `needs report` (or `no-report`):
                      the page of the replay report, which a taut that was built without npm lacks
     file NAME        the lines up to `end` become that file

@@ -37,34 +37,12 @@ struct WriterResult {
   std::map<int, uint64_t> statuses;
 };
 
-// The series of one request; made once, since their labels stay.
-class RequestMaker {
- public:
-  RequestMaker(uint32_t first, uint32_t count) {
-    for (uint32_t i = first; i < first + count; ++i) named_.push_back(CadvisorSample(i, 0));
-    for (const NamedSample& s : named_) series_.push_back(ViewOf(s));
-  }
-  Body Make(int64_t time_ms) {
-    for (size_t i = 0; i < series_.size(); ++i) {
-      // As CadvisorSample: a counter that rises and a gauge that moves.
-      const double t = static_cast<double>(time_ms) / 1000;
-      const double value = named_[i].sample.value + (i % 2 == 0 ? t * 0.25 : t);
-      series_[i].samples.assign(1, {value, time_ms});
-    }
-    return {EncodeWriteRequest(series_), static_cast<uint32_t>(series_.size())};
-  }
-
- private:
-  std::vector<NamedSample> named_;
-  std::vector<RemoteSeries> series_;
-};
-
 // Encoded before the clock starts: here the receiver is measured, not the sender. As many scrapes as the time
 // asks for, or as fit kMaxPreparedBytes.
 std::vector<BodyLane> Prepare(const BenchWriteArgs& args) {
-  std::vector<RequestMaker> makers;
+  std::vector<CadvisorRequest> requests;
   for (uint32_t first = 0; first < args.series; first += kSeriesPerRequest)
-    makers.emplace_back(first, std::min(kSeriesPerRequest, args.series - first));
+    requests.emplace_back(first, std::min(kSeriesPerRequest, args.series - first));
   const double interval_s = args.rate > 0 ? args.series / args.rate : kAsFastInterval_s;
   const double scrapes = args.rate > 0 ? args.seconds / interval_s + 1 : 1e9;
   const auto now = std::chrono::system_clock::now().time_since_epoch();
@@ -74,10 +52,10 @@ std::vector<BodyLane> Prepare(const BenchWriteArgs& args) {
   for (int64_t i = 0; static_cast<double>(i) < scrapes && bytes < kMaxPreparedBytes; ++i) {
     // A receiver cannot take more than some 5 M samples a second.
     if (static_cast<double>(i) * args.series > args.seconds * 5e6) break;
-    for (size_t m = 0; m < makers.size() && !Interrupted(); ++m) {
+    for (size_t m = 0; m < requests.size() && !Interrupted(); ++m) {
       const double ahead_ms = static_cast<double>(i) * interval_s * 1000;
       BodyLane& lane = lanes[m % lanes.size()];
-      lane.push_back(makers[m].Make(begin_ms + static_cast<int64_t>(ahead_ms)));
+      lane.push_back({requests[m].Body(begin_ms + static_cast<int64_t>(ahead_ms)), requests[m].series()});
       bytes += lane.back().bytes.size();
     }
   }

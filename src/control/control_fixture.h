@@ -50,7 +50,7 @@ class ControlCell {
 
   // `store_path`: samples of open windows are kept beside it; "": they are not.
   explicit ControlCell(uint32_t series = 80, std::string store_path = "", ControlOptions options = {})
-      : series_(series), store_path_(std::move(store_path)), options_(std::move(options)), failing_(store_) {
+      : scrape_(series), store_path_(std::move(store_path)), options_(std::move(options)), failing_(store_) {
     Start();
   }
   ControlCell(uint32_t series, ClockSource clock) : ControlCell(series, "", OfClock(clock)) {}
@@ -76,7 +76,7 @@ class ControlCell {
   // Sends the samples of a minute at another time.
   absl::Status Send(int minute, Timestamp now) {
     absl::Status last;
-    for (const std::string& body : ScrapeBodies(series_, Minute(minute).us / 1000)) {
+    for (const std::string& body : scrape_.Bodies(Minute(minute).us / 1000)) {
       const absl::StatusOr<WriteResult> r = control_->ingest().Write(body, now);
       if (!r.ok()) last = r.status();
     }
@@ -115,7 +115,7 @@ class ControlCell {
     restored_ = control_->Restore();
   }
 
-  const uint32_t series_;
+  CadvisorScrape scrape_;
   const std::string store_path_;
   const ControlOptions options_;
   InMemoryStore store_;

@@ -139,7 +139,7 @@ class ControlStory {
                                            Now());
   }
   void Scrape() {
-    for (const std::string& body : ScrapeBodies(20, now_s_ * 1000))
+    for (const std::string& body : scrape_.Bodies(now_s_ * 1000))
       (void)cell_.control().ingest().Write(body, Now());
   }
   void JumpOfClock() {
@@ -204,6 +204,7 @@ class ControlStory {
 
   const ClockSource clock_;
   ControlCell cell_;
+  CadvisorScrape scrape_{20};
   std::span<const uint8_t> bytes_;
   int64_t now_s_ = ControlCell::kStart;
   int visitors_ = 0;

@@ -41,9 +41,10 @@ TEST(ControlPlaneThreads, SendersTicksReadersAndPeopleAtOnce) {
       std::this_thread::sleep_for(std::chrono::milliseconds(2));
     }
   });
+  CadvisorScrape scrape(200);
   for (; minute < 150; ++minute) {
     const Timestamp now = Timestamp::FromSeconds(ControlCell::kStart + 60 * minute);
-    for (const std::string& body : ScrapeBodies(200, now.us / 1000))
+    for (const std::string& body : scrape.Bodies(now.us / 1000))
       EXPECT_TRUE(control.ingest().Write(body, now).ok());
   }
   done = true;

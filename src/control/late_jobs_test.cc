@@ -28,12 +28,10 @@ std::vector<JobPast> PastOf(std::span<const LateJob> wanted, int from, int to) {
   PastFold fold(*MappingRules::Compile(BuiltinRules()), {}, WindowId::Of(At(from)), wanted);
   for (int end = std::min(from + 60, to); from < to; from = end, end = std::min(from + 60, to)) {
     for (uint32_t i = 0; i < kSeries; ++i) {
-      NamedSample named;
+      const NamedSample named = CadvisorSample(i, 0);
       std::vector<RemoteSample> samples;
-      for (int minute = from + 1; minute <= end; ++minute) {
-        named = CadvisorSample(i, At(minute).us / 1000);
-        samples.push_back(named.sample);
-      }
+      for (int minute = from + 1; minute <= end; ++minute)
+        samples.push_back(CadvisorValue(i, At(minute).us / 1000));
       fold.Take(ViewOf(named).labels, samples, At(end));
     }
     fold.CloseUntil(At(end));

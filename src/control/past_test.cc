@@ -23,12 +23,10 @@ class Past : public testing::Test {
   static absl::Status Read(ControlCell& cell, int from, int to) {
     for (int end = std::min(from + 60, to); from < to; from = end, end = std::min(from + 60, to)) {
       for (uint32_t i = 0; i < kPastSeries; ++i) {
-        NamedSample named;
+        const NamedSample named = CadvisorSample(i, 0);
         std::vector<RemoteSample> samples;
-        for (int minute = from + 1; minute <= end; ++minute) {
-          named = CadvisorSample(i, AtMinute(minute).us / 1000);
-          samples.push_back(named.sample);
-        }
+        for (int minute = from + 1; minute <= end; ++minute)
+          samples.push_back(CadvisorValue(i, AtMinute(minute).us / 1000));
         cell.control().ingest().Take(ViewOf(named).labels, samples, AtMinute(end), AtMinute(to - 8));
       }
       if (absl::Status s = cell.control().TickPast(AtMinute(end)); !s.ok()) return s;

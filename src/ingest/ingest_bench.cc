@@ -19,7 +19,7 @@ void Report(benchmark::State& state, uint64_t samples, uint64_t bytes, double bu
 
 // Argument: 1 = all 16 labels of a usual cluster, 0 = 8 of them.
 void BM_Decode(benchmark::State& state) {
-  const std::vector<std::string> bodies = ScrapeBodies(20'000, kStartMs, state.range(0) == 1);
+  const std::vector<std::string> bodies = CadvisorScrape(20'000, state.range(0) == 1).Bodies(kStartMs);
   RemoteWriteDecoder decoder;
   uint64_t samples = 0, bytes = 0;
   for (auto _ : state) {
@@ -45,9 +45,8 @@ void BM_DecodeToWindows(benchmark::State& state) {
   const auto series = static_cast<uint32_t>(state.range(0));
   const int scrapes = 4'000'000 / static_cast<int>(series) / 5 + 2;
   std::vector<std::vector<std::string>> bodies;
-  for (int i = 0; i < scrapes; ++i) {
-    bodies.push_back(ScrapeBodies(series, kStartMs + i * kScrapeMs, state.range(1) == 1));
-  }
+  CadvisorScrape scrape(series, state.range(1) == 1);
+  for (int i = 0; i < scrapes; ++i) bodies.push_back(scrape.Bodies(kStartMs + i * kScrapeMs));
   uint64_t samples = 0, bytes = 0;
   for (auto _ : state) {
     state.PauseTiming();
@@ -79,12 +78,12 @@ BENCHMARK(BM_DecodeToWindows)
 void BM_CloseWindow(benchmark::State& state) {
   const auto series = static_cast<uint32_t>(state.range(0));
   uint64_t closed = 0;
+  CadvisorScrape scrape(series, false);
   for (auto _ : state) {
     state.PauseTiming();
     Ingest ingest = NewIngest();
     for (int64_t t = kStartMs; t <= kStartMs + 300'000; t += kScrapeMs) {
-      for (const std::string& body : ScrapeBodies(series, t, false))
-        (void)ingest.Write(body, Timestamp{t * 1000});
+      for (const std::string& body : scrape.Bodies(t)) (void)ingest.Write(body, Timestamp{t * 1000});
     }
     state.ResumeTiming();
     uint64_t tasks = 0;
@@ -100,7 +99,7 @@ BENCHMARK(BM_CloseWindow)->Arg(20'000)->Iterations(3)->Unit(benchmark::kMillisec
 
 // Series never seen before: labels are read, rules tried, names given.
 void BM_NewSeries(benchmark::State& state) {
-  const std::vector<std::string> bodies = ScrapeBodies(20'000, kStartMs);
+  const std::vector<std::string> bodies = CadvisorScrape(20'000).Bodies(kStartMs);
   uint64_t samples = 0;
   for (auto _ : state) {
     state.PauseTiming();

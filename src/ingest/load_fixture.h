@@ -2,6 +2,7 @@
 // benchmarks.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -21,6 +22,12 @@ inline RemoteSeries ViewOf(const NamedSample& s) {
   for (const auto& [name, value] : s.labels) out.labels.push_back({name, value});
   out.samples.push_back(s.sample);
   return out;
+}
+
+// Of series `i`, as below: a CPU counter that rises, or a memory gauge that moves.
+inline RemoteSample CadvisorValue(uint32_t i, int64_t time_ms) {
+  const double t = static_cast<double>(time_ms) / 1000;
+  return {i % 2 == 0 ? t * 0.25 + i * 0.001 : 1e8 + 1e3 * i + t, time_ms};
 }
 
 // Series `i` of a cluster in which each pod has one container with a CPU and a memory series, and each job
@@ -62,23 +69,46 @@ inline NamedSample CadvisorSample(uint32_t i, int64_t time_ms, bool full = true)
     s.labels.emplace_back("prometheus_replica", "prometheus-k8s-0");
     s.labels.emplace_back("service", "kubelet");
   }
-  const double t = static_cast<double>(time_ms) / 1000;
-  s.sample = {cpu ? t * 0.25 + i * 0.001 : 1e8 + 1e3 * i + t, time_ms};
+  s.sample = CadvisorValue(i, time_ms);
   return s;
 }
 
-// The bodies of one scrape of `series` series, 500 to a request.
-inline std::vector<std::string> ScrapeBodies(uint32_t series, int64_t time_ms, bool full = true) {
-  std::vector<std::string> bodies;
-  for (uint32_t first = 0; first < series; first += 500) {
-    std::vector<NamedSample> samples;
-    for (uint32_t i = first; i < std::min(series, first + 500); ++i)
-      samples.push_back(CadvisorSample(i, time_ms, full));
-    std::vector<RemoteSeries> views;
-    for (const NamedSample& s : samples) views.push_back(ViewOf(s));
-    bodies.push_back(EncodeWriteRequest(views));
+// Requests with one sample of each of the series [first, first + count). Making one takes longer than its bodies: the
+// labels stay.
+class CadvisorRequest {
+ public:
+  CadvisorRequest(uint32_t first, uint32_t count, bool full = true) : first_(first) {
+    for (uint32_t i = first; i < first + count; ++i) named_.push_back(CadvisorSample(i, 0, full));
+    for (const NamedSample& s : named_) series_.push_back(ViewOf(s));
   }
-  return bodies;
-}
+  CadvisorRequest(CadvisorRequest&&) = default;
+  std::string Body(int64_t time_ms) {
+    for (uint32_t i = 0; i < series(); ++i) series_[i].samples.assign(1, CadvisorValue(first_ + i, time_ms));
+    return EncodeWriteRequest(series_);
+  }
+  uint32_t series() const { return static_cast<uint32_t>(series_.size()); }
+
+ private:
+  uint32_t first_;
+  std::vector<NamedSample> named_;
+  std::vector<RemoteSeries> series_;  // views of named_
+};
+
+// Scrapes of `series` series, `each` to a request.
+class CadvisorScrape {
+ public:
+  explicit CadvisorScrape(uint32_t series, bool full = true, uint32_t each = 500) {
+    for (uint32_t first = 0; first < series; first += each)
+      requests_.emplace_back(first, std::min(each, series - first), full);
+  }
+  std::vector<std::string> Bodies(int64_t time_ms) {
+    std::vector<std::string> bodies;
+    for (CadvisorRequest& r : requests_) bodies.push_back(r.Body(time_ms));
+    return bodies;
+  }
+
+ private:
+  std::vector<CadvisorRequest> requests_;
+};
 
 }  // namespace taut
