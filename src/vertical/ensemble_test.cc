@@ -42,10 +42,15 @@ class Literal {
     ++seen_;
     nearest_ = INFINITY;
     UpdateReference(elapsed, weights);
+    std::vector<double> overs, unders;
+    for (const double bound : bounds_) {
+      overs.push_back(Over(weights, bound, total_));
+      unders.push_back(Under(weights, bound, total_));
+    }
     std::vector<int> before(rates_.size()), now(rates_.size());
     for (size_t d = 0; d < rates_.size(); ++d) {
       before[d] = rates_[d].limit;
-      UpdateRate(rates_[d], elapsed, weights);
+      UpdateRate(rates_[d], elapsed, overs, unders);
       now[d] = rates_[d].limit;
     }
     if (before[0] >= 0 || s_.judging == EnsembleJudging::kPaper) Judge(weights, before, now);
@@ -89,15 +94,16 @@ class Literal {
     mean_weight_ = keep * mean_weight_ + 1;
   }
 
-  // (4), (5) and (6).
-  void UpdateRate(Rate& rate, int32_t elapsed, const Weights& weights) {
+  // (4), (5) and (6); `overs` and `unders`: of each bucket's bound.
+  void UpdateRate(Rate& rate, int32_t elapsed, const std::vector<double>& overs,
+                  const std::vector<double>& unders) {
     const double fade = std::pow(rate.keep, elapsed), d = 1 - rate.keep;
     rate.mass = fade * rate.mass + d;
     double best = INFINITY, second = INFINITY;
     int chosen = -1;
     for (size_t k = 0; k < bounds_.size(); ++k) {
-      rate.over[k] = fade * rate.over[k] + d * Over(weights, bounds_[k], total_);
-      rate.under[k] = fade * rate.under[k] + d * Under(weights, bounds_[k], total_);
+      rate.over[k] = fade * rate.over[k] + d * overs[k];
+      rate.under[k] = fade * rate.under[k] + d * unders[k];
       // Over the mass: references.md, A8.
       double cost = (s_.w_over * rate.over[k] + s_.w_under * rate.under[k] / Reference()) / rate.mass;
       if (rate.limit >= 0 && static_cast<int>(k) != rate.limit) cost += s_.w_limit_change;
