@@ -73,8 +73,8 @@ inline NamedSample CadvisorSample(uint32_t i, int64_t time_ms, bool full = true)
   return s;
 }
 
-// Requests with one sample of each of the series [first, first + count). Making one takes longer than its bodies: the
-// labels stay.
+// Requests with one sample of each of the series [first, first + count). Making one takes longer than its
+// bodies: the labels stay.
 class CadvisorRequest {
  public:
   CadvisorRequest(uint32_t first, uint32_t count, bool full = true) : first_(first) {
