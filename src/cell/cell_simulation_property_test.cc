@@ -7,6 +7,7 @@
 #include "cell/made_events.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "testing/test_scale.h"
 
 namespace taut {
 namespace {
@@ -107,7 +108,7 @@ MadeCellEvents SmallRun(uint64_t seed, Rng& rng) {
 TEST(CellSimulationProperty, NothingIsLostAndNoMachineIsOverItsCapacity) {
   Rng rng(7);
   std::array<uint64_t, kEvictionCauses> evictions = {};
-  for (uint64_t seed = 1; seed <= 12; ++seed) {
+  for (int seed = 1; seed <= Scaled(12); ++seed) {
     const MadeCellEvents made = SmallRun(seed, rng);
     CellSimulationOptions options;
     options.end_ms = 34'560'000;
@@ -138,12 +139,12 @@ TEST(CellSimulationProperty, NothingIsLostAndNoMachineIsOverItsCapacity) {
       for (size_t c = 0; c < kEvictionCauses; ++c) evictions[c] += t.evictions[c];
     }
   }
-  for (const uint64_t count : evictions) EXPECT_GT(count, 20U);
+  for (const uint64_t count : evictions) EXPECT_GT(static_cast<int>(count), Scaled(20));
 }
 
 TEST(CellSimulationProperty, TheSameInputGivesTheSameStepsAndOptimisationsChangeNothing) {
   Rng rng(9);
-  for (uint64_t seed = 1; seed <= 4; ++seed) {
+  for (int seed = 1; seed <= Scaled(4); ++seed) {
     const MadeCellEvents made = SmallRun(seed, rng);
     const auto steps = [&](bool optimised) {
       CellSimulationOptions options;

@@ -6,6 +6,7 @@
 
 #include "economy/bill_cases_fixture.h"
 #include "gtest/gtest.h"
+#include "testing/test_scale.h"
 
 namespace taut {
 namespace {
@@ -55,7 +56,7 @@ void ExpectLines(std::span<const BillLine> lines, const BillSums& sums) {
 TEST(BillProperties, BillsAndThePlatformsPartAddUpToTheCost) {
   Rng rng(11);
   int margins = 0, shared = 0;
-  for (int i = 0; i < 600; ++i) {
+  for (int i = 0; i < Scaled(600); ++i) {
     BillCase c = RandomBillCase(rng, kAll);
     for (const CostSharing idle :
          {CostSharing::kPlatform, CostSharing::kUniform, CostSharing::kProportional}) {
@@ -93,13 +94,13 @@ TEST(BillProperties, BillsAndThePlatformsPartAddUpToTheCost) {
       }
     }
   }
-  EXPECT_GT(margins, 100);
-  EXPECT_GT(shared, 100);
+  EXPECT_GT(margins, Scaled(100));
+  EXPECT_GT(shared, Scaled(100));
 }
 
 TEST(BillProperties, TheOrderOfEntriesDoesNotMatter) {
   Rng rng(12);
-  for (int i = 0; i < 2000; ++i) {
+  for (int i = 0; i < Scaled(2000); ++i) {
     BillCase c = RandomBillCase(rng, kAll);
     const std::string before = BillText(*c.Make());
     for (size_t k = c.entries.size(); k > 1; --k) std::swap(c.entries[k - 1], c.entries[rng.Below(k)]);
@@ -109,7 +110,7 @@ TEST(BillProperties, TheOrderOfEntriesDoesNotMatter) {
 
 TEST(BillProperties, JobsOfAGroupInOneAreBilledTheSame) {
   Rng rng(13);
-  for (int i = 0; i < 2000; ++i) {
+  for (int i = 0; i < Scaled(2000); ++i) {
     BillCase c = RandomBillCase(rng, kAll);
     const std::string before = GroupsText(*c.Make());
     for (UsageEntry& entry : c.entries) entry.job = 7;
@@ -119,7 +120,7 @@ TEST(BillProperties, JobsOfAGroupInOneAreBilledTheSame) {
 
 TEST(BillProperties, OtherGroupsDoNotChangeAGroupsCharges) {
   Rng rng(14);
-  for (int i = 0; i < 1000; ++i) {
+  for (int i = 0; i < Scaled(1000); ++i) {
     BillCase c = RandomBillCase(rng, kWithoutTax);
     const Bill all = *c.Make();
     std::erase_if(c.entries, [](const UsageEntry& entry) { return entry.group != 1; });
@@ -135,7 +136,7 @@ TEST(BillProperties, OtherGroupsDoNotChangeAGroupsCharges) {
 TEST(BillProperties, LargeAmountsAreBilledExactlyOrRefused) {
   Rng rng(19);
   int billed = 0, refused = 0;
-  for (int i = 0; i < 3000; ++i) {
+  for (int i = 0; i < Scaled(3000); ++i) {
     BillCase c = RandomBillCase(rng, kAll);
     const auto large = [&rng] { return rng.Next() >> rng.Below(64); };
     const auto money = [&] { return Money{static_cast<int64_t>(large() >> 1)}; };
@@ -164,8 +165,8 @@ TEST(BillProperties, LargeAmountsAreBilledExactlyOrRefused) {
     }
     EXPECT_EQ(sum, bill->machine_cost.micros + bill->overhead_cost.micros);
   }
-  EXPECT_GT(billed, 300);
-  EXPECT_GT(refused, 300);
+  EXPECT_GT(billed, Scaled(300));
+  EXPECT_GT(refused, Scaled(300));
 }
 
 BillSums SumsOf(const Bill& bill, uint32_t group) {
@@ -190,7 +191,7 @@ void Raise(Rng& rng, UsageEntry* entry) {
 TEST(BillProperties, MoreNeverCostsAGroupLess) {
   Rng rng(15);
   int without_credits = 0;
-  for (int i = 0; i < 3000; ++i) {
+  for (int i = 0; i < Scaled(3000); ++i) {
     BillCase c = RandomBillCase(rng, kWithoutTax);
     if (c.entries.empty()) continue;
     const Bill before = *c.Make();
@@ -211,13 +212,13 @@ TEST(BillProperties, MoreNeverCostsAGroupLess) {
     EXPECT_GE(SumsOf(after, entry.group, entry.job).total.micros,
               SumsOf(before, entry.group, entry.job).total.micros - units - lines);
   }
-  EXPECT_GT(without_credits, 500);
+  EXPECT_GT(without_credits, Scaled(500));
 }
 
 TEST(BillProperties, MoreNeverCostsAGroupLessUnderTheSlackTax) {
   Rng rng(16);
   int taxed = 0;
-  for (int i = 0; i < 3000; ++i) {
+  for (int i = 0; i < Scaled(3000); ++i) {
     BillCase c = RandomBillCase(rng, kTax);
     c.sheet.tiers.resize(1);
     c.sheet.tiers[0].service_credit_ppm = 0;
@@ -233,7 +234,7 @@ TEST(BillProperties, MoreNeverCostsAGroupLessUnderTheSlackTax) {
     EXPECT_GE(SumsOf(after, entry.group).charges.micros, SumsOf(before, entry.group).charges.micros - units);
     taxed += after.sums.charges > before.sums.charges ? 1 : 0;
   }
-  EXPECT_GT(taxed, 300);
+  EXPECT_GT(taxed, Scaled(300));
 }
 
 // How many units of the slack tax a unit of request moves at most.
@@ -255,7 +256,7 @@ bool HasTax(const BillCase& c) {
 TEST(BillProperties, AWindowCutInTwoCostsTheSameButForTheRounding) {
   Rng rng(17);
   int tight = 0;
-  for (int i = 0; i < 3000; ++i) {
+  for (int i = 0; i < Scaled(3000); ++i) {
     BillCase c = RandomBillCase(rng, kAll);
     const Bill before = *c.Make();
     std::vector<UsageEntry> cut;
@@ -295,7 +296,7 @@ TEST(BillProperties, AWindowCutInTwoCostsTheSameButForTheRounding) {
       EXPECT_EQ(after.sums.charges, before.sums.charges);
     }
   }
-  EXPECT_GT(tight, 1000);
+  EXPECT_GT(tight, Scaled(1000));
 }
 
 // The charges in floating point, segment by segment, straight from the rules.
@@ -345,7 +346,7 @@ double Expected(const BillCase& c, uint32_t group, uint32_t job) {
 TEST(BillProperties, ChargesAreThoseOfTheRules) {
   Rng rng(18);
   int tight = 0;
-  for (int i = 0; i < 2000; ++i) {
+  for (int i = 0; i < Scaled(2000); ++i) {
     BillCase c = RandomBillCase(rng, kAll);
     // Whole quantities of few units share out unevenly.
     for (UsageEntry& entry : c.entries) {
@@ -363,7 +364,7 @@ TEST(BillProperties, ChargesAreThoseOfTheRules) {
                   1e-9 * expected + units * leverage * static_cast<double>(c.MostOfAUnit()) + 100);
     }
   }
-  EXPECT_GT(tight, 500);
+  EXPECT_GT(tight, Scaled(500));
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "base/random.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "testing/test_scale.h"
 
 namespace taut {
 namespace {
@@ -179,7 +180,7 @@ struct RandomCell {
 
 TEST(ReclaimProperty, FitsAfterwardsSparesNoneLessAndTakesOnlyFromBorrowers) {
   int plans = 0, within_nominal = 0, with_several = 0;
-  for (uint64_t seed = 1; seed <= 300; ++seed) {
+  for (int seed = 1; seed <= Scaled(300); ++seed) {
     RandomCell cell(seed);
     const std::vector<HeldJob> jobs = cell.ledger.Jobs();
     for (int i = 0; i < 20; ++i) {
@@ -221,14 +222,14 @@ TEST(ReclaimProperty, FitsAfterwardsSparesNoneLessAndTakesOnlyFromBorrowers) {
       }
     }
   }
-  EXPECT_GT(plans, 100);
-  EXPECT_GT(within_nominal, 100);
-  EXPECT_GT(with_several, 20);
+  EXPECT_GT(plans, Scaled(100));
+  EXPECT_GT(within_nominal, Scaled(100));
+  EXPECT_GT(with_several, Scaled(20));
 }
 
 // With jobs of one unit of one resource, no group ends below its nominal.
 TEST(ReclaimProperty, OfUnitsNoGroupEndsBelowItsNominal) {
-  for (uint64_t seed = 1; seed <= 100; ++seed) {
+  for (int seed = 1; seed <= Scaled(100); ++seed) {
     Rng rng(seed);
     QuotaSpec spec{{{"all"}}};
     for (int g = 0; g < 6; ++g)

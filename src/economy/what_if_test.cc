@@ -5,6 +5,7 @@
 #include "economy/bill_cases_fixture.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "testing/test_scale.h"
 
 namespace taut {
 namespace {
@@ -28,7 +29,7 @@ int64_t Rounding(const BillCase& c, const Bill& bill) {
 
 TEST(WhatIf, NoChangeChangesNothing) {
   Rng rng(21);
-  for (int i = 0; i < 1000; ++i) {
+  for (int i = 0; i < Scaled(1000); ++i) {
     const BillCase c = RandomBillCase(rng, kRules);
     const Bill bill = *c.Make();
     for (const JobBill& job : bill.jobs) {
@@ -43,7 +44,7 @@ TEST(WhatIf, NoChangeChangesNothing) {
 // The same as a bill of the changed entries.
 TEST(WhatIf, IsWhatTheBillWouldBe) {
   Rng rng(22);
-  for (int i = 0; i < 1500; ++i) {
+  for (int i = 0; i < Scaled(1500); ++i) {
     BillCase c = RandomBillCase(rng, kRules);
     const Bill bill = *c.Make();
     if (bill.jobs.empty()) continue;

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -263,6 +264,26 @@ double PriceMove(double hours, double load, int ready) {
 
 // More tasks than 1.25 times the highest load takes at 80 % have never been of use: that is half as high after
 // two weeks.
+// A task is started for what it gains, not for what all of them cost: a change that is dearer than the gain
+// is not made.
+TEST(Forecast, AStartThatCostsMoreThanItGainsIsNotMade) {
+  const auto after_a_day = [](double change_price) {
+    ReplicaSettings s;
+    s.forecast.min_history_s = 3600;
+    s.forecast.change_price = change_price;
+    ForecastPolicy policy(s);
+    for (int m = 0; m < 1440; ++m) (void)DecideAt(policy, 60 * m, 12, 8, 2);
+    return std::pair(DecideAt(policy, 60 * 1440, 12, 7, 2), *FactOf(policy, "price of an overloaded minute"));
+  };
+  const auto [count, price] = after_a_day(8);
+  EXPECT_EQ(count, 8);
+  ASSERT_GT(price, 20);
+  // The eighth task costs one and ends the certainty of overload, which costs the price.
+  const double gain = price - 1;
+  EXPECT_EQ(after_a_day((gain - 7) / 0.05).first, 8);
+  EXPECT_EQ(after_a_day((gain + 7) / 0.05).first, 7);
+}
+
 TEST(Forecast, TheHighestLoadIsHalfAsHighAfterTwoWeeks) {
   EXPECT_GT(PriceMove(14 * 24, 5, 1), 1.04) << "31 tasks are less than 20 / 0.8 * 1.25";
   EXPECT_NEAR(PriceMove(14 * 24, 5, 31), 1, 0.01) << "not overloaded";
