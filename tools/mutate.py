@@ -221,7 +221,9 @@ class Room:
         line = next(l for l in reversed(commands.stdout.splitlines()) if f" -o bin/{test} " in l)
         line = next(part for part in line.split(" && ") if f" -o bin/{test} " in part)
         binary = self.folder / f"{made.stem}.{test}"
-        subprocess.run(shlex.split(line.replace(f" -o bin/{test} ", f" -o {binary} {made} ")), cwd=self.build, check=True)
+        # The object of the library may be linked as well, for what the optimised one has inlined: the first definition counts.
+        line = line.replace(f" -o bin/{test} ", f" -Wl,--allow-multiple-definition -o {binary} {made} ")
+        subprocess.run(shlex.split(line), cwd=self.build, check=True)
         return binary
 
 
