@@ -75,11 +75,11 @@ def main():
         # Most files have nothing to be found, and are searched once as a whole.
         rules = [(what, pattern) for what, pattern, suffixes in RULES
                  if (suffixes is None or path.suffix in suffixes) and pattern.search(text)]
-        if path.suffix in {".h", ".cc"} and len(lines) > MAX_LINES:
+        measured = path.suffix in {".h", ".cc"}
+        if measured and len(lines) > MAX_LINES:
             long_files.append(f"{name}: {len(lines)} lines, more than {MAX_LINES}")
         checks_words = WORDS_IN.match(str(name)) and not NOT_WORDS_IN.search(str(name))
         checks_words = checks_words and any_known.search(text)
-        measured = path.suffix in {".h", ".cc"}
         for number, line in enumerate(lines, 1):
             if checks_words:
                 bad += [f"{name}:{number}: {odd}" for odd in odd_phrases(line, known)]

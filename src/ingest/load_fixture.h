@@ -81,7 +81,7 @@ class CadvisorRequest {
     for (uint32_t i = first; i < first + count; ++i) named_.push_back(CadvisorSample(i, 0, full));
     for (const NamedSample& s : named_) series_.push_back(ViewOf(s));
   }
-  CadvisorRequest(CadvisorRequest&&) = default;
+  CadvisorRequest(CadvisorRequest&&) = default;  // a copy would view the strings of the other
   std::string Body(int64_t time_ms) {
     for (uint32_t i = 0; i < series(); ++i) series_[i].samples.assign(1, CadvisorValue(first_ + i, time_ms));
     return EncodeWriteRequest(series_);
@@ -94,12 +94,12 @@ class CadvisorRequest {
   std::vector<RemoteSeries> series_;  // views of named_
 };
 
-// Scrapes of `series` series, `each` to a request.
+// Scrapes of `series` series, 500 to a request.
 class CadvisorScrape {
  public:
-  explicit CadvisorScrape(uint32_t series, bool full = true, uint32_t each = 500) {
-    for (uint32_t first = 0; first < series; first += each)
-      requests_.emplace_back(first, std::min(each, series - first), full);
+  explicit CadvisorScrape(uint32_t series, bool full = true) {
+    for (uint32_t first = 0; first < series; first += 500)
+      requests_.emplace_back(first, std::min(500U, series - first), full);
   }
   std::vector<std::string> Bodies(int64_t time_ms) {
     std::vector<std::string> bodies;

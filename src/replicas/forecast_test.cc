@@ -262,8 +262,6 @@ double PriceMove(double hours, double load, int ready) {
   return *FactOf(policy, "price of an overloaded minute") / before;
 }
 
-// More tasks than 1.25 times the highest load takes at 80 % have never been of use: that is half as high after
-// two weeks.
 // A task is started for what it gains, not for what all of them cost: a change that is dearer than the gain
 // is not made.
 TEST(Forecast, AStartThatCostsMoreThanItGainsIsNotMade) {
@@ -284,6 +282,8 @@ TEST(Forecast, AStartThatCostsMoreThanItGainsIsNotMade) {
   EXPECT_EQ(after_a_day((gain + 7) / 0.05).first, 7);
 }
 
+// More tasks than 1.25 times the highest load takes at 80 % have never been of use: that is half as high after
+// two weeks.
 TEST(Forecast, TheHighestLoadIsHalfAsHighAfterTwoWeeks) {
   EXPECT_GT(PriceMove(14 * 24, 5, 1), 1.04) << "31 tasks are less than 20 / 0.8 * 1.25";
   EXPECT_NEAR(PriceMove(14 * 24, 5, 31), 1, 0.01) << "not overloaded";

@@ -87,7 +87,7 @@ for (const [name, size] of [['wide', WIDE], ['phone', PHONE]]) {
         assert.equal(await page.locator('[role="alert"]').count(), 0, `an error on ${hash}`);
         assert.deepEqual(await beyond(page), [], `${hash} is wider than the screen`);
         await axe(page, hash, size, false);
-        await page.emulateMedia({ colorScheme: 'dark', reducedMotion: 'reduce' });
+        await page.emulateMedia({ colorScheme: 'dark' });
         await until('the dark colours', async () => (await background(page)) !== light);
         await axe(page, hash, size, true);
         // Again after answers that come later than the page itself, such as the number of machines.
