@@ -6,6 +6,7 @@
 
 #include "base/nearest.h"
 #include "base/printable.h"
+#include "base/row_named.h"
 #include "base/short_text.h"
 #include "base/strings.h"
 #include "base/time.h"
@@ -43,11 +44,10 @@ absl::StatusOr<TimeSpan> SpanParameters(const HttpRequest& request, int64_t now_
 absl::StatusOr<std::optional<Resource>> ResourceParameter(const HttpRequest& request) {
   const std::string* text = request.parameter("resource");
   if (text == nullptr || text->empty()) return std::optional<Resource>();
-  for (const Resource r : kResources) {
-    if (Name(r) == *text) return std::optional(r);
-  }
+  const std::optional<Resource> resource = ResourceNamed(*text);
+  if (resource.has_value()) return resource;
   return absl::InvalidArgumentError(
-      StrCat("invalid resource=", ShortText(*text), ": expected cpu or memory"));
+      StrCat("invalid resource=", ShortText(*text), ": expected ", NamesOf(kResourceRows)));
 }
 
 absl::StatusOr<std::optional<Target>> TargetParameter(const HttpRequest& request) {
@@ -58,7 +58,7 @@ absl::StatusOr<std::optional<Target>> TargetParameter(const HttpRequest& request
   const std::optional<Target> target = TargetNamed(text);
   if (!target.has_value()) {
     return absl::InvalidArgumentError(
-        StrCat("invalid target=", ShortText(text), ": expected cpu, memory or replicas"));
+        StrCat("invalid target=", ShortText(text), ": expected ", TargetNames()));
   }
   if (resource->has_value() && *target != **resource) {
     return absl::InvalidArgumentError(StrCat("invalid target=", ShortText(text),

@@ -181,11 +181,11 @@ class CellCapacityMaker {
     if (input_.quota == nullptr) return;
     for (CapacityAmounts& a : out_.of) a.bought.resize(tiers_);
     for (const QuotaRowView& row : input_.quota->rows) {
-      const auto of = std::ranges::find(kResourceRows, row.resource, &ResourceRow::name);
-      if (of == kResourceRows.end()) continue;
+      const std::optional<Resource> of = ResourceNamed(row.resource);
+      if (!of.has_value()) continue;
       const std::optional<size_t> tier = input_.tiers.TierNamed(row.tier);
-      const double amount = static_cast<double>(row.cell.nominal) / (InCores(of->resource) ? 1000 : 1);
-      out_.amounts(of->resource).bought[tier.value_or(0)] += amount;
+      const double amount = static_cast<double>(row.cell.nominal) / (InCores(*of) ? 1000 : 1);
+      out_.amounts(*of).bought[tier.value_or(0)] += amount;
     }
     for (CapacityAmounts& a : out_.of) {
       if (a.allocated.empty()) continue;

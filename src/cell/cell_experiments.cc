@@ -8,6 +8,7 @@
 
 #include "base/byte_units.h"
 #include "base/random.h"
+#include "base/row_named.h"
 #include "base/strings.h"
 #include "cell/cell_index.h"
 
@@ -266,12 +267,7 @@ const std::vector<CellExperiment>& CellExperiments() {
 }
 
 absl::StatusOr<const CellExperiment*> CellExperimentByName(std::string_view name) {
-  std::string known;
-  for (const CellExperiment& e : CellExperiments()) {
-    if (e.name == name) return &e;
-    StrAppend(&known, known.empty() ? "" : ", ", e.name);
-  }
-  return absl::InvalidArgumentError(StrCat("unknown experiment \"", name, "\": expected ", known));
+  return RowNamed("experiment", CellExperiments(), name);
 }
 
 int64_t PowerOfTwo(int64_t amount, int64_t unit) {

@@ -4,6 +4,7 @@
 #include <numeric>
 #include <utility>
 
+#include "base/row_named.h"
 #include "base/strings.h"
 #include "cell/preemption.h"
 
@@ -32,12 +33,9 @@ const std::vector<CellScoreInfo>& CellScores() {
 }
 
 absl::StatusOr<CellScore> CellScoreByName(std::string_view name) {
-  std::string known;
-  for (const CellScoreInfo& s : CellScores()) {
-    if (s.name == name) return s.score;
-    StrAppend(&known, known.empty() ? "" : ", ", s.name);
-  }
-  return absl::InvalidArgumentError(StrCat("unknown score \"", name, "\": expected ", known));
+  const auto row = RowNamed("score", CellScores(), name);
+  if (!row.ok()) return row.status();
+  return (*row)->score;
 }
 
 CellScheduler::CellScheduler(const CellIndex& index, std::vector<uint32_t> machines,

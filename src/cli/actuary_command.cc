@@ -71,8 +71,8 @@ absl::StatusOr<PoolSeries> ReadSeries(const ActuaryArgs& args, int64_t step_s) {
   return out;
 }
 
-std::string TextOf(const ActuaryArgs& args, const ActuaryReplayResult& result,
-                   const ActuaryReplayOptions& options, const PoolSeries& series) {
+std::string SellersText(const ActuaryArgs& args, const ActuaryReplayResult& result,
+                        const ActuaryReplayOptions& options, const PoolSeries& series) {
   std::string out = fmt::format("{} steps of {}, the first {} without sales; sold for {} at {}\n\n",
                                 series.use.size(), FormatDuration(series.step_s), args.warmup, args.horizon,
                                 Percent(options.actuary.promise, 2));
@@ -130,7 +130,7 @@ int RunActuary(const ActuaryArgs& args) {
   if (!result.ok())
     return Fail(absl::InvalidArgumentError(StrCat(args.file, ": ", Message(result.status()))));
   if (args.output == OutputForm::kTable) {
-    Print(TextOf(args, *result, *options, *series));
+    Print(SellersText(args, *result, *options, *series));
   } else {
     const Json json = JsonOf(*result, *options);
     Print(args.output == OutputForm::kJson ? JsonText(json) : YamlText(json));

@@ -15,6 +15,7 @@
 #include "cli/export_patch.h"
 #include "cli/export_report.h"
 #include "cli/export_text.h"
+#include "cli/resource_option.h"
 #include "cli/terminal.h"
 
 namespace taut {
@@ -271,12 +272,9 @@ absl::Status ExplainNow(const ExplainArgs& args) {
     return absl::InvalidArgumentError("--at: tautd explains the current limits; another time needs a trace");
   if (!args.engine.recommenders.empty())
     return absl::InvalidArgumentError("--recommender: tautd explains the job's own; others need a trace");
-  std::string resource;
-  for (const std::string& r : args.engine.resources) {
-    if (std::ranges::find(kResourceRows, r, &ResourceRow::name) == kResourceRows.end())
-      return absl::InvalidArgumentError(StrCat("--resource: \"", r, "\": expected cpu or memory"));
-    resource = args.engine.resources.size() == 1 ? r : "";
-  }
+  const absl::StatusOr<std::vector<Resource>> resources = ToResources(args.engine.resources);
+  if (!resources.ok()) return resources.status();
+  const std::string resource(resources->size() == 1 ? Name(resources->front()) : "");
   const auto client = Connect(args.connection);
   if (!client.ok()) return client.status();
   const auto explanations = GetJson(**client, JobPath(args.job) + "/explain");

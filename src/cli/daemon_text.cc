@@ -57,8 +57,7 @@ std::string OrderedText(Resource r, const Json& amounts, const Json& enforced) {
   return StrCat("ordered ", FormatAmount(r, *ordered), enforced == Json(false) ? " (not applied)" : "");
 }
 Resource ResourceOf(const Json& object) {
-  const auto row = std::ranges::find(kResourceRows, Text(object, "resource"), &ResourceRow::name);
-  return row != kResourceRows.end() ? row->resource : Resource::kMemory;
+  return ResourceNamed(Text(object, "resource")).value_or(Resource::kMemory);
 }
 
 // A tautd of an earlier version gives the resource alone.

@@ -6,11 +6,13 @@
 #include <utility>
 
 #include "base/csv_field.h"
+#include "base/row_named.h"
 #include "base/strings.h"
 #include "cli/cell_input.h"
 #include "cli/cli.h"
 #include "cli/json_text.h"
 #include "cli/outputs.h"
+#include "cli/resource_option.h"
 #include "cli/terminal.h"
 #include "fmt/format.h"
 #include "model/units.h"
@@ -71,23 +73,14 @@ absl::StatusOr<OvercommitOptions> ToOptions(const OvercommitArgs& args) {
   }
   for (const std::string& name : o.predictors) {
     if (name == kOracle) continue;
+    if (!FindPeakPredictor(name.substr(0, name.find(':'))).ok()) {
+      return absl::InvalidArgumentError(StrCat("--predictors: unknown peak predictor \"", name,
+                                               "\": expected ", NamesOf(PeakPredictors(), {kOracle})));
+    }
     const auto made = NewPeakPredictor(name, o.settings);
-    if (!made.ok())
-      return absl::InvalidArgumentError(StrCat("--predictors: ", Message(made.status()), ", ", kOracle));
+    if (!made.ok()) return absl::InvalidArgumentError(StrCat("--predictors: ", Message(made.status())));
   }
   return o;
-}
-
-absl::StatusOr<std::vector<Resource>> ToResources(const std::vector<std::string>& names) {
-  std::vector<Resource> out;
-  for (const Resource r : kResources) {
-    if (names.empty() || std::ranges::find(names, Name(r)) != names.end()) out.push_back(r);
-  }
-  for (const std::string& name : names) {
-    if (name != Name(Resource::kCpu) && name != Name(Resource::kMemory))
-      return absl::InvalidArgumentError(StrCat("invalid --resource \"", name, "\": expected cpu, memory"));
-  }
-  return out;
 }
 
 // One row a prediction, numbers printed so that reading gives the same double.

@@ -8,6 +8,7 @@
 #include "cli/decisions.h"
 #include "cli/outputs.h"
 #include "cli/replay_mode.h"
+#include "cli/resource_option.h"
 #include "cli/results.h"
 #include "cli/stories.h"
 #include "cli/terminal.h"
@@ -181,14 +182,9 @@ absl::StatusOr<ReplayOptions> ToReplayOptions(const EngineArgs& args) {
     if (std::find(o.policies.begin(), o.policies.end(), *policy) == o.policies.end())
       o.policies.push_back(*policy);
   }
-  if (!args.resources.empty()) o.resources.clear();
-  for (const std::string& name : args.resources) {
-    if (name != "cpu" && name != "memory") {
-      return absl::InvalidArgumentError(StrCat("--resource: \"", name, "\": expected cpu or memory"));
-    }
-    const Resource r = name == "cpu" ? Resource::kCpu : Resource::kMemory;
-    if (std::find(o.resources.begin(), o.resources.end(), r) == o.resources.end()) o.resources.push_back(r);
-  }
+  absl::StatusOr<std::vector<Resource>> resources = ToResources(args.resources);
+  if (!resources.ok()) return resources.status();
+  o.resources = *std::move(resources);
   const absl::StatusOr<int64_t> warmup = ParseDurationSeconds(args.warmup);
   if (!warmup.ok()) return absl::InvalidArgumentError(StrCat("--warmup: ", Message(warmup.status())));
   o.warmup_s = *warmup;

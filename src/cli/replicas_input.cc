@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "base/row_named.h"
 #include "base/strings.h"
 #include "cli/cli.h"
 #include "cli/terminal.h"
@@ -145,11 +146,9 @@ absl::StatusOr<std::vector<std::string>> ToReplicaPolicies(const std::vector<std
   }
   if (asked.empty()) out.emplace_back(kClairvoyant);
   for (const std::string& name : asked) {
-    if (name != kClairvoyant) {
-      const auto found = FindReplicaPolicy(name);
-      if (!found.ok())
-        return absl::InvalidArgumentError(
-            StrCat("--policies: ", Message(found.status()), ", ", kClairvoyant));
+    if (name != kClairvoyant && !FindReplicaPolicy(name).ok()) {
+      return absl::InvalidArgumentError(StrCat("--policies: unknown replica policy \"", name, "\": expected ",
+                                               NamesOf(ReplicaPolicies(), {kClairvoyant})));
     }
     if (std::find(out.begin(), out.end(), name) == out.end()) out.push_back(name);
   }

@@ -96,8 +96,8 @@ TEST(PriceFile, SaysWhereAndWhatIsWrong) {
   EXPECT_EQ(ErrorOf("tiers:\n  - name: a\n    rul: usage"),
             "p.yaml:3: unknown key \"rul\"; did you mean \"rule\"?");
   EXPECT_EQ(ErrorOf("tiers:\n  - {name: a, rule: used}"),
-            "p.yaml:2: no charge rule \"used\"; there are: reservation, usage, usage_slack_tax, "
-            "max_request_usage, peak");
+            "p.yaml:2: unknown charge rule \"used\": expected reservation, usage, usage_slack_tax, "
+            "max_request_usage or peak");
   EXPECT_EQ(ErrorOf("tiers:\n  - {name: a, prices: [{core_hour: 1,5}]}"),
             "p.yaml:2: unknown key \"5\"; did you mean \"from\"?");
   EXPECT_EQ(ErrorOf("tiers:\n  - {name: a, prices: [{core_hour: free}]}"),

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "base/row_named.h"
 #include "base/strings.h"
 #include "fmt/format.h"
 
@@ -197,12 +198,9 @@ std::string_view Name(CostSharing sharing) {
 }
 
 absl::StatusOr<CostSharing> CostSharingNamed(std::string_view name) {
-  std::string choices;
-  for (const SharingName& s : kSharings) {
-    if (s.name == name) return s.sharing;
-    StrAppend(&choices, choices.empty() ? "" : ", ", s.name);
-  }
-  return absl::InvalidArgumentError(StrCat("no cost sharing \"", name, "\"; there are: ", choices));
+  const auto row = RowNamed("cost sharing", kSharings, name);
+  if (!row.ok()) return row.status();
+  return (*row)->sharing;
 }
 
 std::string Explain(const PriceSheet& sheet, const BillLine& line) {

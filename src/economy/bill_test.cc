@@ -286,7 +286,7 @@ TEST(CostSharing, IsFoundByName) {
   EXPECT_EQ(*CostSharingNamed("uniform"), CostSharing::kUniform);
   EXPECT_EQ(Name(CostSharing::kProportional), "proportional");
   EXPECT_THAT(std::string(Message(CostSharingNamed("even").status())),
-              HasSubstr("there are: platform, uniform, proportional"));
+              HasSubstr("expected platform, uniform or proportional"));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/row_named.h"
 #include "base/strings.h"
 #include "economy/metering.h"
 #include "model/units.h"
@@ -82,12 +83,9 @@ std::string_view Name(ChargeRule rule) {
 }
 
 absl::StatusOr<ChargeRule> ChargeRuleNamed(std::string_view name) {
-  std::string choices;
-  for (const ChargeRuleInfo& info : kRules) {
-    if (info.name == name) return info.rule;
-    StrAppend(&choices, choices.empty() ? "" : ", ", info.name);
-  }
-  return absl::InvalidArgumentError(StrCat("no charge rule \"", name, "\"; there are: ", choices));
+  const auto row = RowNamed("charge rule", kRules, name);
+  if (!row.ok()) return row.status();
+  return (*row)->rule;
 }
 
 std::optional<uint32_t> PriceTier::PriceAt(int64_t time_s) const {

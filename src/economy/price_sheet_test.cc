@@ -67,7 +67,7 @@ TEST(ChargeRules, AreFoundByName) {
     EXPECT_EQ(Name(info.rule), info.name);
   }
   EXPECT_THAT(std::string(Message(ChargeRuleNamed("flat").status())),
-              HasSubstr("no charge rule \"flat\"; there are: reservation, usage, usage_slack_tax"));
+              HasSubstr("unknown charge rule \"flat\": expected reservation, usage, usage_slack_tax"));
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/row_named.h"
 #include "base/strings.h"
 #include "base/time.h"
 #include "economy/actuary.h"
@@ -277,12 +278,9 @@ std::span<const SellerPolicyInfo> SellerPolicies() { return kSellerPolicies; }
 std::string_view Name(SellerPolicy policy) { return kSellerPolicies[static_cast<size_t>(policy)].name; }
 
 absl::StatusOr<SellerPolicy> SellerPolicyNamed(std::string_view name) {
-  std::string choices;
-  for (const SellerPolicyInfo& info : kSellerPolicies) {
-    if (info.name == name) return info.policy;
-    StrAppend(&choices, choices.empty() ? "" : ", ", info.name);
-  }
-  return absl::InvalidArgumentError(StrCat("no policy \"", name, "\"; there are: ", choices));
+  const auto row = RowNamed("policy", kSellerPolicies, name);
+  if (!row.ok()) return row.status();
+  return (*row)->policy;
 }
 
 absl::StatusOr<std::unique_ptr<TierSeller>> NewTierSeller(SellerPolicy policy,

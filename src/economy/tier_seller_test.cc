@@ -136,7 +136,7 @@ TEST_F(ClairvoyantTest, KnowsWhenSoldJobsEndAndGrow) {
 TEST(TierSeller, NamesWhatIsWrong) {
   EXPECT_EQ(SellerPolicyNamed("actuary").value(), SellerPolicy::kActuary);
   EXPECT_THAT(std::string(SellerPolicyNamed("x").status().message()),
-              HasSubstr("no policy \"x\"; there are: none,"));
+              HasSubstr("unknown policy \"x\": expected none,"));
   for (const SellerPolicyInfo& info : SellerPolicies()) EXPECT_EQ(Name(info.policy), info.name);
   TierSellerOptions options = HundredCores();
   options.availability_ppm = 0;

@@ -41,7 +41,7 @@ TEST(Policies, APairIsNamedByTheRowThatMakesTheSameOrByBoth) {
   EXPECT_EQ(ParsePolicyPair("work_function+analogs")->one(), Policy::kCombined);
   for (const std::string_view bad : {"peak+", "+peak", "peak+autopilot", "peak+peak+peak"}) {
     EXPECT_THAT(std::string(Message(ParsePolicyPair(bad).status())),
-                ::testing::HasSubstr("there are static, peak"))
+                ::testing::HasSubstr("expected static, peak"))
         << bad;
   }
 }

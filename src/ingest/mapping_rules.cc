@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/pattern.h"
+#include "base/row_named.h"
 #include "base/strings.h"
 #include "model/signal_name.h"
 
@@ -47,13 +48,13 @@ constexpr size_t kMostSignals = 1000;
 std::string_view Name(SeriesKind kind) { return kKinds[static_cast<size_t>(kind)].second; }
 
 absl::StatusOr<SeriesKind> ParseSeriesKind(std::string_view name) {
-  std::string choices;
+  std::vector<std::string_view> names;
   for (const auto& [kind, its_name] : kKinds) {
     if (kind == SeriesKind::kTaskWindow) continue;
     if (its_name == name) return kind;
-    StrAppend(&choices, choices.empty() ? "" : ", ", its_name);
+    names.push_back(its_name);
   }
-  return absl::InvalidArgumentError(StrCat("unknown kind '", name, "'; there are ", choices));
+  return absl::InvalidArgumentError(StrCat("unknown kind \"", name, "\": expected ", AnyOf(names)));
 }
 
 std::vector<std::string> SignalsOf(std::span<const MappingRule> rules) {

@@ -3,6 +3,7 @@
 #include <chrono>
 
 #include "base/json_writer.h"
+#include "base/row_named.h"
 #include "base/strings.h"
 #include "fmt/format.h"
 #include "kubernetes/webhook_scope.h"
@@ -46,10 +47,8 @@ absl::StatusOr<std::string> WorkloadPath(const WorkloadName& workload) {
     return fmt::format(fmt::runtime(kind.path), PercentEncode(workload.namespace_name),
                        PercentEncode(workload.name));
   }
-  std::string known;
-  for (const Kind& kind : kKinds) StrAppend(&known, known.empty() ? "" : ", ", kind.name);
   return absl::InvalidArgumentError(StrCat("the owner is a ", workload.kind.empty() ? "?" : workload.kind,
-                                           ", whose template is not known: expected one of ", known));
+                                           ", whose template is not known: expected ", NamesOf(kKinds)));
 }
 
 absl::StatusOr<std::string> WorkloadListPath(const WorkloadName& workload) {

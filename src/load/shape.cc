@@ -10,6 +10,7 @@
 
 #include "base/byte_units.h"
 #include "base/random.h"
+#include "base/row_named.h"
 #include "base/strings.h"
 
 namespace taut {
@@ -174,15 +175,10 @@ std::string_view ExampleOf(const Word& word, LoadUnit unit) {
 }
 
 absl::Status NoSuchKind(std::string_view text, LoadUnit unit) {
-  std::string message = StrCat("\"", text, "\" is not a ", NameOf(unit), " shape; expected ");
-  for (const Word& word : kWords) {
-    StrAppend(&message,
-              &word == &kWords.front()  ? ""
-              : &word == &kWords.back() ? " or "
-                                        : ", ",
-              ExampleOf(word, unit));
-  }
-  return absl::InvalidArgumentError(message);
+  std::vector<std::string_view> examples;
+  for (const Word& word : kWords) examples.push_back(ExampleOf(word, unit));
+  return absl::InvalidArgumentError(
+      StrCat("\"", text, "\" is not a ", NameOf(unit), " shape; expected ", AnyOf(examples)));
 }
 
 }  // namespace

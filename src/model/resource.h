@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -101,6 +102,13 @@ inline constexpr std::array kAmountUnits = {
 constexpr const AmountUnitRow& UnitOf(Resource r) { return kAmountUnits[static_cast<size_t>(RowOf(r).unit)]; }
 
 constexpr std::string_view Name(Resource r) { return RowOf(r).name; }
+// By the name of the row.
+constexpr std::optional<Resource> ResourceNamed(std::string_view name) {
+  for (const ResourceRow& row : kResourceRows) {
+    if (row.name == name) return row.resource;
+  }
+  return std::nullopt;
+}
 constexpr std::string_view UnitName(Resource r) { return UnitOf(r).name; }
 constexpr bool InBytes(Resource r) { return RowOf(r).unit == AmountUnit::kBytes; }
 constexpr bool InCores(Resource r) { return RowOf(r).unit == AmountUnit::kCores; }

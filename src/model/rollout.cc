@@ -1,5 +1,7 @@
 #include "model/rollout.h"
 
+#include "base/row_named.h"
+
 namespace taut {
 namespace {
 
@@ -41,14 +43,7 @@ std::optional<Mode> ParseMode(std::string_view name) {
 
 const DecisionKindRow& RowOf(DecisionKind kind) { return kKinds[static_cast<size_t>(kind)]; }
 
-std::string DecisionKindNames() {
-  std::string out;
-  for (size_t i = 0; i < kNumDecisionKinds; ++i) {
-    if (i > 0) out += i + 1 < kNumDecisionKinds ? ", " : " or ";
-    out += kKinds[i].name;
-  }
-  return out;
-}
+std::string DecisionKindNames() { return NamesOf(kKinds); }
 
 std::string_view Name(Outcome outcome) { return kOutcomes[static_cast<size_t>(outcome)]; }
 

@@ -1,16 +1,17 @@
 #include "model/target.h"
 
+#include "base/row_named.h"
 #include "base/strings.h"
 
 namespace taut {
 
 std::optional<Target> TargetNamed(std::string_view name) {
-  for (const Resource r : kResources) {
-    if (Name(r) == name) return r;
-  }
+  if (const std::optional<Resource> r = ResourceNamed(name); r.has_value()) return *r;
   if (name == Name(Target::Replicas())) return Target::Replicas();
   return std::nullopt;
 }
+
+std::string TargetNames() { return NamesOf(kResourceRows, {Name(Target::Replicas())}); }
 
 std::string Describe(Target target) {
   return target.is_replicas() ? std::string(Name(target)) : StrCat(Name(target), " limit");

@@ -57,6 +57,8 @@ constexpr std::string_view Name(Target target) {
   return target.is_replicas() ? "replicas" : Name(target.resource());
 }
 std::optional<Target> TargetNamed(std::string_view name);
+// "cpu, memory or replicas": what TargetNamed takes.
+std::string TargetNames();
 // "cores", "bytes", "tasks".
 constexpr std::string_view UnitName(Target target) {
   return target.is_replicas() ? "tasks" : UnitName(target.resource());

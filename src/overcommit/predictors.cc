@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/row_named.h"
 #include "base/strings.h"
 #include "overcommit/pool.h"
 #include "overcommit/statistics.h"
@@ -88,13 +89,7 @@ constexpr PeakPredictorInfo kPredictors[] = {
 std::span<const PeakPredictorInfo> PeakPredictors() { return kPredictors; }
 
 absl::StatusOr<const PeakPredictorInfo*> FindPeakPredictor(std::string_view name) {
-  std::vector<std::string_view> names;
-  for (const PeakPredictorInfo& p : kPredictors) {
-    if (p.name == name) return &p;
-    names.push_back(p.name);
-  }
-  return absl::InvalidArgumentError(
-      StrCat("no peak predictor \"", name, "\"; there are ", Join(names, ", ")));
+  return RowNamed("peak predictor", kPredictors, name);
 }
 
 namespace {

@@ -189,8 +189,8 @@ TEST(Max, IsTheHighestAndSaysWhich) {
 
 TEST(Predictors, SayWhatIsAllowed) {
   EXPECT_EQ(NewPeakPredictor("n-sigmas", {}).status().message(),
-            "no peak predictor \"n-sigmas\"; there are limit, borg-default, n-sigma, rc-like, "
-            "machine-percentile, reservation, machine-max, pool, max");
+            "unknown peak predictor \"n-sigmas\": expected limit, borg-default, n-sigma, rc-like, "
+            "machine-percentile, reservation, machine-max, pool or max");
   EXPECT_EQ(NewPeakPredictor("n-sigma:n=-1", {}).status().message(),
             "invalid n-sigma.n \"-1\": expected a number from 0 to 100");
   EXPECT_EQ(NewPeakPredictor("n-sigma:m=1", {}).status().message(),

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <vector>
 
+#include "base/row_named.h"
 #include "base/strings.h"
 #include "fmt/format.h"
 #include "model/signal_name.h"
@@ -170,13 +171,7 @@ std::vector<std::string> ReplicaPolicy::Missing(const LoadSample& sample) const 
 std::span<const ReplicaPolicyInfo> ReplicaPolicies() { return kPolicies; }
 
 absl::StatusOr<const ReplicaPolicyInfo*> FindReplicaPolicy(std::string_view name) {
-  std::vector<std::string_view> names;
-  for (const ReplicaPolicyInfo& p : kPolicies) {
-    if (p.name == name) return &p;
-    names.push_back(p.name);
-  }
-  return absl::InvalidArgumentError(
-      StrCat("no replica policy \"", name, "\"; there are ", Join(names, ", ")));
+  return RowNamed("replica policy", kPolicies, name);
 }
 
 std::unique_ptr<ReplicaPolicy> NewReplicaPolicy(const ReplicaPolicyInfo& info,

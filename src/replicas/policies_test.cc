@@ -283,7 +283,7 @@ TEST(ReplicaPolicies, RunTheMaximumWhereEvenThatIsTooFew) {
 
 TEST(ReplicaPolicies, NamesAndSettingsAreChecked) {
   EXPECT_EQ(FindReplicaPolicy("hpax").status().message(),
-            "no replica policy \"hpax\"; there are static, autopilot, hpa, keda, function, forecast");
+            "unknown replica policy \"hpax\": expected static, autopilot, hpa, keda, function or forecast");
   ReplicaSettings s;
   EXPECT_TRUE(SetReplicaSetting("hpa.target", "0.6", s).ok());
   EXPECT_EQ(s.hpa.target, 0.6);

@@ -188,7 +188,7 @@ TEST(CellDemands, PredictorsOfWholeMachinesHaveLoadsInPlaceOfAmounts) {
     EXPECT_EQ(demand.lacks.empty(), demand.of != "pool") << demand.lacks;
   }
   EXPECT_THAT(std::string(AddsUpTasks("oracle", settings).status().message()),
-              HasSubstr("no peak predictor \"oracle\""));
+              HasSubstr("unknown peak predictor \"oracle\""));
   EXPECT_FALSE(AddsUpTasks("n-sigma:m=3", settings).ok());
 }
 

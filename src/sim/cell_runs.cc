@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <mutex>
 
+#include "base/row_named.h"
 #include "base/strings.h"
 #include "base/worker_pool.h"
 #include "sim/cell_autoscaler.h"
@@ -58,12 +59,7 @@ const std::vector<CellSetup>& CellSetups() {
 }
 
 absl::StatusOr<const CellSetup*> CellSetupByName(std::string_view name) {
-  std::string known;
-  for (const CellSetup& s : CellSetups()) {
-    if (s.name == name) return &s;
-    StrAppend(&known, known.empty() ? "" : ", ", s.name);
-  }
-  return absl::InvalidArgumentError(StrCat("unknown setup \"", name, "\": expected ", known));
+  return RowNamed("setup", CellSetups(), name);
 }
 
 absl::StatusOr<std::vector<CellRun>> RunCells(const CellModel& model, const CellWorkload& workload,

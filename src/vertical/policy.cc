@@ -3,6 +3,7 @@
 #include <iterator>
 #include <vector>
 
+#include "base/row_named.h"
 #include "base/strings.h"
 #include "vertical/settings.h"
 
@@ -140,18 +141,16 @@ static_assert(RowsAreInOrder(), "a recommender's number is its row");
 
 absl::StatusOr<Policy> Parse(std::string_view name, bool of_jobs) {
   std::vector<std::string_view> names;
-  bool replay_only = false;
+  bool is_known = false;
   for (const PolicyInfo& p : kPolicies) {
-    const bool allowed = !of_jobs || !p.replay_only;
-    if (p.name == name && allowed) return p.policy;
-    if (p.name == name) replay_only = true;
-    if (allowed) names.push_back(p.name);
+    const bool is_allowed = !of_jobs || !p.replay_only;
+    if (p.name == name && is_allowed) return p.policy;
+    is_known |= p.name == name;
+    if (is_allowed) names.push_back(p.name);
   }
-  if (replay_only) {
-    return absl::InvalidArgumentError(
-        StrCat("recommender \"", name, "\" runs only in taut replay; there are ", Join(names, ", ")));
-  }
-  return absl::InvalidArgumentError(StrCat("no recommender \"", name, "\"; there are ", Join(names, ", ")));
+  return absl::InvalidArgumentError(
+      is_known ? StrCat("recommender \"", name, "\" runs only in taut replay: expected ", AnyOf(names))
+               : StrCat("unknown recommender \"", name, "\": expected ", AnyOf(names)));
 }
 
 }  // namespace
