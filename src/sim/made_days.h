@@ -43,7 +43,17 @@ class MadeDays final : public DaySource {
   // After the last Put.
   void Finish() {
     days_.clear();
-    for (const auto& [day, jobs] : by_day_) days_.push_back(day);
+    made_.clear();
+    for (const auto& [day, jobs] : by_day_) {
+      days_.push_back(day);
+      std::vector<JobDay>& made = made_[day];
+      for (const auto& [job, windows] : jobs) {
+        JobDay& d = made.emplace_back();
+        d.job = JobId{job};
+        d.day = day;
+        for (const auto& [index, window] : windows) AppendWindow(index, window, d);
+      }
+    }
   }
 
   const std::vector<JobInfo>& jobs() const override { return jobs_; }
@@ -53,16 +63,7 @@ class MadeDays final : public DaySource {
     for (const auto& [day, jobs] : by_day_) last = jobs.contains(job.value) ? day : last;
     return last;
   }
-  absl::StatusOr<std::vector<JobDay>> LoadDay(int32_t day) override {
-    std::vector<JobDay> out;
-    for (const auto& [job, windows] : by_day_.at(day)) {
-      JobDay& d = out.emplace_back();
-      d.job = JobId{job};
-      d.day = day;
-      for (const auto& [index, made] : windows) AppendWindow(index, made, d);
-    }
-    return out;
-  }
+  absl::StatusOr<std::vector<JobDay>> LoadDay(int32_t day) override { return made_.at(day); }
 
  private:
   struct MadeWindow {
@@ -98,6 +99,7 @@ class MadeDays final : public DaySource {
   std::vector<JobInfo> jobs_;
   std::vector<int32_t> days_;
   std::map<int32_t, std::map<uint32_t, std::map<int32_t, MadeWindow>>> by_day_;
+  std::map<int32_t, std::vector<JobDay>> made_;  // of by_day_, once: a test replays them many times
 };
 
 }  // namespace taut

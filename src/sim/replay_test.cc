@@ -201,22 +201,20 @@ class Ledger {
     for (const LimitChange& c : changes)
       by_lane_[{c.policy, c.resource, c.job.value}][c.from.index] = c.limit;
   }
-  std::optional<double> At(const Key& lane, int32_t window) const {
-    auto it = by_lane_.at(lane).upper_bound(window);
-    return std::prev(it)->second;
-  }
+  using Limits = std::map<int32_t, std::optional<double>>;  // by the first window of each
+  const Limits& Of(const Key& lane) const { return by_lane_.at(lane); }
 
  private:
-  std::map<Key, std::map<int32_t, std::optional<double>>> by_lane_;
+  std::map<Key, Limits> by_lane_;
 };
 
 DayScore ScoreByHand(const JobDay& day, const LaneResult& lane, const Ledger& ledger) {
   DayScore s;
   std::vector<float> means;
   const bool cpu = lane.resource == Resource::kCpu;
+  const Ledger::Limits& limits = ledger.Of({lane.policy, lane.resource, day.job.value});
   for (const JobWindow& w : day.windows) {
-    const std::optional<double> limit =
-        ledger.At({lane.policy, lane.resource, day.job.value}, w.window.index);
+    const std::optional<double> limit = std::prev(limits.upper_bound(w.window.index))->second;
     const float owner = cpu ? w.cpu_limit_cores : w.memory_limit_bytes;
     bool over = false;
     for (uint32_t i = 0; i < w.num_tasks; ++i) {
