@@ -238,8 +238,8 @@ def own_tests(path):
     """Filters for the tests of x_test.cc and x_y_test.cc, one a file: they most often notice a change of x.cc, and are run first"""
     filters = []
     for test in sorted(path.parent.glob(f"{path.stem}*_test.cc")):
-        suites = set(re.findall(r"^(?:TEST|TEST_F|RC_GTEST_PROP)\((\w+),", test.read_text(), re.M))
-        filters.append(":".join(f"{suite}.*" for suite in sorted(suites)))
+        suites = set(re.findall(r"^(?:TEST|TEST_F|TEST_P|RC_GTEST_PROP)\((\w+),", test.read_text(), re.M))
+        filters.append(":".join(f"{suite}.*:*/{suite}.*" for suite in sorted(suites)))
     return filters
 
 

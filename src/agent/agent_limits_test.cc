@@ -171,11 +171,24 @@ TEST_F(AgentLimits, WhatTheEngineTellsIsAwaitedFromTheCounter) {
 
 TEST_F(AgentLimits, AStartIsNoEnd) {
   InMemoryTask& a = Added(std::nullopt, 64 * kMiB);
+  *a.reading.oom_kills += 1;
   Tell(TaskEvent::Kind::kStarted, a.found.identity);
   EXPECT_NE(cell_.agent->FindTask("shop/web", "a"), nullptr);
-  *a.reading.oom_kills += 1;
   cell_.Run(10);
   EXPECT_EQ(cell_.uplink.Ooms().size(), 1U) << "counted from the reading before";
+}
+
+// A container that has ended and started again keeps its identity, and its new group counts from 0.
+TEST_F(AgentLimits, AfterAnEndTheKillsAreCountedAnew) {
+  InMemoryTask& a = Added(std::nullopt, 64 * kMiB);
+  *a.reading.oom_kills += 3;
+  cell_.Run(10);
+  ASSERT_EQ(cell_.uplink.Ooms().size(), 1U);
+  a.reading.oom_kills = 0;
+  Tell(TaskEvent::Kind::kGone, a.found.identity);
+  *a.reading.oom_kills += 1;
+  cell_.Run(10);
+  EXPECT_EQ(cell_.uplink.Ooms().size(), 2U);
 }
 
 TEST_F(AgentLimits, AKillIsToldWithTheTasksLabels) {
@@ -316,6 +329,21 @@ TEST_F(AgentLimits, TheMinimumIsSaidOfTheOrdersBelowIt) {
   cell_.Run(10);
   EXPECT_EQ(cell_.LastOutcome(2)->text(), "") << "at it is not below it";
   EXPECT_FALSE(cell_.LastOutcome(2)->has_minimum());
+}
+
+TEST_F(AgentLimits, WhatHoldsALimitIsSaidAgainWhenItIsAnother) {
+  cell_.options.rules[0].startup_grace_s = 120;
+  cell_.Start();
+  cell_.Run(1);
+  InMemoryTask& a = cell_.Add("shop/web", "a", 250 * kMiB);
+  a.limits.memory_max_bytes = 256 * kMiB;
+  cell_.Run(6);
+  cell_.Order(a, Resource::kMemory, 200 * kMiB, 1);
+  cell_.Run(60);
+  EXPECT_THAT(cell_.LastOutcome(1)->text(), HasSubstr("has just started"));
+  cell_.Run(100);
+  EXPECT_EQ(cell_.LastOutcome(1)->result(), pb::Outcome::HELD);
+  EXPECT_THAT(cell_.LastOutcome(1)->text(), HasSubstr("usage 250 MiB"));
 }
 
 TEST_F(AgentLimits, AnOutcomeSaysWhoseItIsAndHowLongItTook) {

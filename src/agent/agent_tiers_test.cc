@@ -127,6 +127,30 @@ TEST(AgentTiers, ThrottlesAndThenKillsTheLowestTierAndSaysWhy) {
   EXPECT_EQ(cell.agent->counts().guard_kills, 1U);
 }
 
+// memory.high is the guard's while it throttles.
+TEST(AgentTiers, AnOrderForMemoryWaitsWhileTheGuardThrottles) {
+  TierCell cell;
+  cell.options.rules[0].memory = MemoryStyle::kSoft;
+  cell.options.rules[0].cpu = CpuStyle::kHard;
+  cell.options.tiers.guard.throttle = true;
+  cell.Add("web", "h/w", 180 * kMiB);
+  InMemoryTask& batch = cell.Add("batch/a", "h/a", 40 * kMiB);
+  cell.Begin();
+  cell.Run(5);
+  AgentCell::SetUsage(batch, 66 * kMiB);
+  cell.Run(1);
+  const LimitValue throttled = batch.limits.memory_high_bytes;
+  ASSERT_NEAR(throttled.value_or(0), 0.9 * 66 * kMiB, 1);
+  cell.Order(batch, Resource::kMemory, 100 * kMiB, 1);
+  cell.Order(batch, Resource::kCpu, 1.5, 2);
+  cell.Run(3);
+  EXPECT_EQ(batch.limits.memory_high_bytes, throttled);
+  EXPECT_EQ(batch.limits.cpu_max_cores, 1.5);
+  AgentCell::SetUsage(batch, 10 * kMiB);
+  cell.Run(60);
+  EXPECT_EQ(batch.limits.memory_high_bytes, 100 * kMiB);
+}
+
 TEST(AgentTiers, EndsThrottlingWhenItStopsAndAfterACrash) {
   for (const bool crashes : {false, true}) {
     TierCell cell;

@@ -111,6 +111,17 @@ TEST(WorkFunction, TheOwnersLimitStaysForADay) {
   EXPECT_NEAR(job.limit(), 0.5, 0.03);
 }
 
+TEST(WorkFunction, SaysForHowLongTheOwnersLimitStays) {
+  WorkFunctionSettings settings;
+  settings.min_history_s = 6 * kHour;
+  const WorkFunctionFleet fleet(Resource::kCpu, settings);
+  LevelsJob job(fleet);
+  job.Live(0.5);
+  Reason reason;
+  job.recommender().Explain(reason);
+  EXPECT_EQ(reason.sentence, "The owner's limit stays for the first 6 hours of a job.");
+}
+
 TEST(WorkFunction, ASteadyJobIsChangedOnce) {
   const WorkFunctionFleet fleet(Resource::kCpu, LevelsAtPrice(1000));
   LevelsJob job(fleet);
@@ -401,76 +412,6 @@ TEST(WorkFunction, ReadsACheckpointOfBeforeLevelsWerePacked) {
   EXPECT_EQ(bytes_again, bytes);
   EXPECT_LE(again.state_bytes(), 1024U);
   RefusesParts(old, 97, fleet);
-}
-
-// The dial: jobs above their limits for more than the order make the price rise, for less fall; a wrong start
-// heals.
-TEST(WorkFunctionFleet, ThePriceFollowsTheOrder) {
-  WorkFunctionSettings settings;
-  settings.cpu_throttled = 0.002;
-  for (const double delivered : {0.0002, 0.02}) {
-    WorkFunctionFleet fleet(Resource::kCpu, settings);
-    const double start = fleet.price();
-    FleetRow row;
-    row.work = FleetWork{.over = delivered * 1000, .used = 1000, .size = 4, .seasoned = true};
-    for (int day = 0; day < 30; ++day) fleet.CloseDay({row});
-    if (delivered > settings.cpu_throttled) {
-      EXPECT_GT(fleet.price(), 1.5 * start);
-    } else {
-      EXPECT_LT(fleet.price(), start / 1.5);
-    }
-    ASSERT_TRUE(fleet.share_over().has_value());
-    EXPECT_NEAR(*fleet.share_over(), delivered, 1e-9);
-    FleetRow young = row;
-    young.work->seasoned = false;
-    WorkFunctionFleet calm(Resource::kCpu, settings);
-    for (int day = 0; day < 30; ++day) calm.CloseDay({young});
-    EXPECT_EQ(calm.price(), start) << "young jobs do not move it";
-    EXPECT_FALSE(calm.share_over().has_value());
-    EXPECT_DOUBLE_EQ(calm.change_charge(99), 4 * calm.change_windows());
-  }
-}
-
-// What a fleet has learnt of its price holds for another order too.
-TEST(WorkFunctionFleet, AnotherOrderMovesThePriceThatWasLearnt) {
-  WorkFunctionSettings settings;
-  settings.cpu_throttled = 0.001;
-  WorkFunctionFleet fleet(Resource::kCpu, settings);
-  FleetRow row;
-  row.work = FleetWork{.over = 10, .used = 1000, .size = 4, .seasoned = true};
-  for (int day = 0; day < 20; ++day) fleet.CloseDay({row});
-  WorkFunctionSettings looser = settings;
-  looser.cpu_throttled = 0.005;
-  const double learnt = fleet.price() / WorkFunctionFleet(Resource::kCpu, settings).price();
-  EXPECT_GT(learnt, 1.2);
-  const WorkFunctionFleet other = fleet.With(looser);
-  EXPECT_NEAR(other.price() / WorkFunctionFleet(Resource::kCpu, looser).price(), learnt, 1e-9);
-  std::string bytes;
-  ByteWriter out(&bytes);
-  fleet.Save(out);
-  WorkFunctionFleet loaded(Resource::kCpu, looser);
-  ByteReader in(bytes);
-  ASSERT_TRUE(loaded.Load(in).ok());
-  EXPECT_NEAR(loaded.price(), other.price(), 1e-9 * other.price());
-  WorkFunctionSettings fixed = settings;
-  fixed.price = 77;
-  EXPECT_EQ(fleet.With(fixed).price(), 77);
-}
-
-TEST(WorkFunctionFleet, IsSavedAndDamageIsFound) {
-  WorkFunctionFleet fleet(Resource::kCpu, WorkFunctionSettings());
-  FleetRow row;
-  row.work = FleetWork{.over = 5, .used = 1000, .size = 4, .seasoned = true};
-  fleet.CloseDay({row});
-  std::string bytes;
-  ByteWriter out(&bytes);
-  fleet.Save(out);
-  WorkFunctionFleet again(Resource::kCpu, WorkFunctionSettings());
-  ByteReader in(bytes);
-  ASSERT_TRUE(again.Load(in).ok());
-  EXPECT_EQ(again.price(), fleet.price());
-  ByteReader half(std::string_view(bytes).substr(0, 20));
-  EXPECT_FALSE(again.Load(half).ok());
 }
 
 }  // namespace
