@@ -349,11 +349,11 @@ int RunBill(const BillArgs& args) {
   if (args.output == OutputForm::kJson) {
     Print(JsonText(ResultJson(args, *pricing, **trace, *bills, /*with_jobs=*/false)));
   } else {
+    const double days = static_cast<double>(bills->period.end_s - bills->period.start_s) / kDaySeconds;
     Print(StrCat(DescribeInput(**trace),
-                 fmt::format("{:.4g} days are billed, in {}. used: the usage at the same prices;\nunused: "
+                 fmt::format("{:.4g} {} billed, in {}. used: the usage at the same prices;\nunused: "
                              "the share of the charges above that\n\n",
-                             static_cast<double>(bills->period.end_s - bills->period.start_s) / kDaySeconds,
-                             Printable(pricing->sheet.currency)),
+                             days, days == 1 ? "day is" : "days are", Printable(pricing->sheet.currency)),
                  Table(args, *pricing, *bills, Rows(args, *pricing, **trace, *bills))));
     if (!args.focus.empty()) Print(StrCat("FOCUS: ", args.focus, "\n"));
     if (!args.json.empty()) Print(StrCat("results: ", args.json, "\n"));

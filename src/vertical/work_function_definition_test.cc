@@ -281,6 +281,7 @@ struct Case {
   bool owner = true, cuts = false;
   size_t tasks = 1;
   double usage = 0.4, burst = 2.5;
+  double job_cap = 5;
 };
 
 void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
@@ -292,6 +293,7 @@ TEST_P(WorkFunctionDefinition, HoldsWindowByWindow) {
   WorkFunctionSettings settings;
   settings.price = 900;
   settings.cpu_throttled = 0.002;
+  settings.job_cap = c.job_cap;
   const WorkFunctionFleet fleet(kOf, settings);
   WorkFunctionRecommender recommender(fleet, OomSettings(), c.price_factor, c.order);
   Definition definition(fleet, c.price_factor, c.order);
@@ -316,7 +318,8 @@ TEST_P(WorkFunctionDefinition, HoldsWindowByWindow) {
       t.peak = cut_at.has_value() ? std::min(t.peak, static_cast<float>(*cut_at)) : t.peak;
     const MadeSignal made(kOf, window, tasks, c.owner ? std::optional(2 * c.usage) : std::nullopt);
     Signal signal = made;
-    if (limit.has_value() && rng.Below(2) == 0) signal.limit = *limit * (rng.Below(2) == 0 ? 1 : 1.1);
+    if (limit.has_value() && rng.Below(2) == 0)
+      signal.limit = *limit * (0.9 + 0.1 * static_cast<double>(rng.Below(3)));
     signal.cut_at = cut_at;
     constexpr double kShares[] = {0, 0, 0, 0.004, 0.01, 0.2, 1};
     if (c.cuts) signal.throttled = kShares[rng.Below(std::size(kShares))];
@@ -344,6 +347,7 @@ INSTANTIATE_TEST_SUITE_P(Jobs, WorkFunctionDefinition,
                          ::testing::Values(Case{.name = "one task"}, Case{.name = "no owner", .owner = false},
                                            Case{.name = "three tasks", .tasks = 3},
                                            Case{.name = "batch", .price_factor = 0.25},
+                                           Case{.name = "one price", .job_cap = 0},
                                            Case{.name = "its own order", .order = 0.01},
                                            Case{.name = "its own order, cut", .order = 0.002, .cuts = true},
                                            Case{.name = "cut and throttled", .cuts = true, .tasks = 2},

@@ -1,10 +1,9 @@
-#include "vertical/work_function.h"
-
 #include <cmath>
 #include <string>
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "vertical/work_function.h"
 
 namespace taut {
 namespace {

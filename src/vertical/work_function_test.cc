@@ -284,6 +284,56 @@ TEST(WorkFunction, AKillRaisesMemoryAtOnce) {
   EXPECT_GE(job.limit(), OomBump(before, OomSettings()) * (1 - 1e-4));
 }
 
+// What a kill asked for is what was used then: a day later the limit does not fall below it in the hours before.
+TEST(WorkFunction, DoesNotFallBelowWhatAKillAskedForYesterday) {
+  constexpr int kLookAhead = 8 * kWindowsPerHour;
+  int falls = 0;
+  for (int scale = 1; scale <= 12; ++scale) {
+    WorkFunctionSettings settings = LevelsAtPrice(2400);
+    settings.change_scale = scale;
+    const WorkFunctionFleet fleet(Resource::kMemory, settings);
+    ASSERT_EQ(fleet.look_ahead_hours(), 8);
+    LevelsJob job(fleet);
+    for (int t = 0; t < 2 * kWindowsPerDay; ++t) job.Live(300 * kMiB);
+    job.recommender().ObserveOom({WindowId{job.window()}, 0, job.limit()});
+    const double raised = job.limit();
+    for (int after = 0; after < 2 * kWindowsPerDay && job.limit() >= raised; ++after) {
+      job.Live(300 * kMiB);
+      if (job.limit() >= raised) continue;
+      ++falls;
+      EXPECT_TRUE(after < kWindowsPerDay - kLookAhead || after >= kWindowsPerDay - kWindowsPerHour) << after;
+    }
+  }
+  EXPECT_GE(falls, 8);
+}
+
+// The lowest and the highest limit there is.
+TEST(WorkFunction, MovesFromTheLowestLevelAndStaysAtTheHighest) {
+  const WorkFunctionFleet fleet(Resource::kMemory, LevelsAtPrice(1000));
+  LevelsJob small(fleet);
+  small.Live(kMiB / 2, 2 * kWindowsPerDay);
+  EXPECT_EQ(small.limit(), kMiB);
+  small.recommender().ObserveOom({WindowId{small.window()}, 0, kMiB});
+  EXPECT_GT(small.limit(), 50 * kMiB);
+  Reason reason;
+  small.recommender().Explain(reason);
+  EXPECT_THAT(reason.why, ::testing::HasSubstr("was above the limit of 1.00 MiB"));
+  const double highest = Levels::Level(Resource::kMemory, Levels::kLevels - 1);
+  LevelsJob large(fleet);
+  large.Live(2 * highest, 2 * kWindowsPerDay);
+  EXPECT_EQ(large.limit(), highest);
+}
+
+TEST(WorkFunction, AJobWithoutUsageHasNothingAboveItsLimit) {
+  const WorkFunctionFleet fleet(Resource::kCpu, LevelsAtPrice(1000));
+  LevelsJob job(fleet);
+  job.Live(0, 2 * kWindowsPerDay);
+  EXPECT_EQ(job.limit(), 0.01);
+  Reason reason;
+  job.recommender().Explain(reason);
+  EXPECT_THAT(reason.sentence, ::testing::StartsWith("0 % of this job's work"));
+}
+
 TEST(WorkFunction, GoesOnFromACheckpoint) {
   const WorkFunctionFleet fleet(Resource::kCpu, WorkFunctionSettings());
   Rng rng(5);

@@ -27,6 +27,8 @@ LOADS = {
 # A second process of "shrinks", which comes when it has started, and before its first limit.
 FALLS = ["--memory", f"fall:280MiB..40MiB@{20 * WINDOW_S:g}s", "--cpu", "0.02"]
 FALLS_AFTER_S = 4.5 * WINDOW_S
+# When "grows" has its most, and the serving job the limit that its usage asks for.
+SETTLED_AFTER_S = 27 * WINDOW_S
 
 
 def main():
@@ -42,15 +44,13 @@ def main():
             groups[name].memory_limit, groups[name].cpu_limit = memory, 1.0
         loads = [c.load(groups[name], *load, "--duration", "600s") for name, (load, _) in LOADS.items()]
 
-        # One pass over the time that all four need, looking often.
-        first_kill_at = None
-        start = time.monotonic()
-        while time.monotonic() - start < 45 * WINDOW_S:
-            if len(loads) == len(LOADS) and time.monotonic() - start > FALLS_AFTER_S:
-                loads.append(c.load(groups["shrinks"], *FALLS, "--duration", "600s"))
-            if groups["bursts"].oom_kills and first_kill_at is None:
-                first_kill_at = groups["bursts"].memory_limit
-            time.sleep(0.02)
+        time.sleep(FALLS_AFTER_S)
+        loads.append(c.load(groups["shrinks"], *FALLS, "--duration", "600s"))
+        time.sleep(SETTLED_AFTER_S - FALLS_AFTER_S)
+        serves = groups["serves"]
+        stage.check(serves.cpu_limit < 0.5, "a serving job is held to what it needs", serves.cpu_limit)
+        settled = time.monotonic()
+        periods, throttled = serves.throttling
 
         grows = groups["grows"]
         stage.equal(grows.oom_kills, 0, "a job whose memory doubles over several windows is raised before it is killed")
@@ -58,13 +58,13 @@ def main():
                     "past its owner's limit, to four times what it was", (grows.memory_used, grows.memory_limit))
 
         bursts = groups["bursts"]
+        back, took = watch(lambda: bursts.memory_used, lambda v: v > 180 * MIB, 45 * WINDOW_S, 0.1)
         stage.check(bursts.oom_kills >= 1, "a job that wants much more at once is killed", bursts.oom_kills)
+        stage.check(took is not None, "it comes back with more and holds all it wants", back)
         records = [o for o in c.tautd.get("/api/v1/ooms")["ooms"] if o["job"] == "loop/bursts"]
         limits = [o["limit"] for o in records]
         print(f"      killed at {[round(x / MIB) for x in sorted(limits)]} MiB, now {bursts.memory_limit / MIB:.0f} MiB")
         stage.equal(len(limits), len(set(limits)), "and never twice at the same level")
-        back, took = watch(lambda: bursts.memory_used, lambda v: v > 180 * MIB, 30, 0.1)
-        stage.check(took is not None, "it comes back with more and holds all it wants", back)
 
         shrinks = groups["shrinks"]
         limit, took = watch(lambda: shrinks.memory_limit, lambda v: v < (350 + 60) / 2 * MIB, 60 * WINDOW_S, 0.1)
@@ -72,10 +72,7 @@ def main():
                     (shrinks.memory_used, limit))
         stage.equal(shrinks.oom_kills, 0, "without being killed")
 
-        serves = groups["serves"]
-        stage.check(serves.cpu_limit < 0.5, "a serving job is held to what it needs", serves.cpu_limit)
-        periods, throttled = serves.throttling
-        time.sleep(20 * WINDOW_S)
+        time.sleep(max(0.0, settled + 20 * WINDOW_S - time.monotonic()))
         more_periods, more_throttled = serves.throttling
         share = (more_throttled - throttled) / max(1, more_periods - periods)
         print(f"      figure: {share:.2%} of {more_periods - periods} periods throttled at {serves.cpu_limit:.2f} cores")
