@@ -4,6 +4,7 @@
 #include <cmath>
 #include <thread>
 
+#include "base/name_template.h"
 #include "base/pattern.h"
 #include "base/strings.h"
 #include "fmt/format.h"
@@ -327,7 +328,7 @@ absl::Status PrometheusHistory::HandOver(std::string& body, const Span& span, co
 }
 
 bool PrometheusHistory::IsCounter(std::span<const LabelView> labels) const {
-  const std::string_view metric = LabelValue(labels, "__name__");
+  const std::string_view metric = LabelValue(labels, kMetricNameLabel);
   for (const MappingRule& rule : rules_) {
     if (!FitsPattern(metric, rule.metric)) continue;
     return rule.kind == SeriesKind::kCpuSecondsTotal || rule.kind == SeriesKind::kOomTotal ||

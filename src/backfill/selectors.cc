@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 
+#include "base/name_template.h"
 #include "base/pattern.h"
 #include "base/strings.h"
 
@@ -20,7 +21,7 @@ bool IsPlainLabel(std::string_view name) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
   };
   return !name.empty() && !(name[0] >= '0' && name[0] <= '9') &&
-         std::all_of(name.begin(), name.end(), fits) && name != "__name__";
+         std::all_of(name.begin(), name.end(), fits) && name != kMetricNameLabel;
 }
 
 std::string Matcher(std::string_view label, std::string_view pattern, bool negate) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/name_template.h"
 #include "base/strings.h"
 
 namespace taut {
@@ -37,10 +38,10 @@ void SeriesSelection::Add(std::span<const LabelView> labels) {
   ++series_;
   Values values;
   for (const LabelView& l : labels) {
-    if (l.name != "__name__" && IsPlainName(l.name) && !l.value.empty())
+    if (l.name != kMetricNameLabel && IsPlainName(l.name) && !l.value.empty())
       values.emplace(l.name, std::set<std::string>{std::string(l.value)});
   }
-  const auto [metric, is_new] = metrics_.try_emplace(std::string(LabelValue(labels, "__name__")));
+  const auto [metric, is_new] = metrics_.try_emplace(std::string(LabelValue(labels, kMetricNameLabel)));
   if (is_new) {
     metric->second = std::move(values);
   } else {

@@ -18,6 +18,8 @@ struct LabelView {
 };
 // The value of a label, "" if it is not there.
 std::string_view LabelValue(std::span<const LabelView> labels, std::string_view name);
+// The label of a series that is its metric's name.
+inline constexpr std::string_view kMetricNameLabel = "__name__";
 
 // Text with placeholders in braces: "{namespace}/{owner}"; {a|b} takes the first label that is not empty. A
 // placeholder that ends in '/' is optional: the value, with '_' for each '/' in it, and a '/'; or nothing.

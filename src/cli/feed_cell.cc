@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "base/name_template.h"
 #include "base/strings.h"
 #include "base/time.h"
 #include "cli/feed_names.h"
@@ -287,7 +288,7 @@ const GeneratedJob::LimitChange& FeedCell::LimitAt(const Job& job, int64_t time_
 void FeedCell::AddLimits(const Job& job, const Pod& pod, int64_t time_ms) {
   const GeneratedJob::LimitChange& limit = LimitAt(job, time_ms);
   const auto add = [&](std::string_view resource, std::string_view unit, double value) {
-    AddFact({{"__name__", "kube_pod_container_resource_limits"},
+    AddFact({{kMetricNameLabel, "kube_pod_container_resource_limits"},
              {"cluster", cluster_},
              {"container", "app"},
              {"job", "kube-state-metrics"},
@@ -307,7 +308,7 @@ void FeedCell::AddFacts(const Job& job, int64_t time_ms) {
   const std::string_view kind = cron ? "Job" : numbered ? "StatefulSet" : "ReplicaSet";
   const auto owner = [&](std::string_view metric, std::string_view child, std::string_view child_name,
                          std::string_view owner_kind, std::string_view owner_name) {
-    AddFact({{"__name__", metric},
+    AddFact({{kMetricNameLabel, metric},
              {"cluster", cluster_},
              {"job", "kube-state-metrics"},
              {"namespace", job.name_space},
@@ -340,7 +341,7 @@ RemoteSeries& FeedCell::AddSeries(std::initializer_list<LabelView> labels) {
 }
 
 RemoteSeries& FeedCell::AddContainerSeries(std::string_view metric, const Job& job, const Pod& pod) {
-  return AddSeries({{"__name__", metric},
+  return AddSeries({{kMetricNameLabel, metric},
                     {"cluster", cluster_},
                     {"container", "app"},
                     {"instance", pod.instance},

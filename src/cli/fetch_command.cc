@@ -7,6 +7,7 @@
 
 #include "absl/time/clock.h"
 #include "backfill/prometheus_history.h"
+#include "base/name_template.h"
 #include "base/strings.h"
 #include "cli/cli.h"
 #include "cli/outputs.h"
@@ -80,7 +81,7 @@ class Fetch {
  private:
   // The first of each metric that is mapped tells.
   void NoteKind(std::span<const LabelView> labels) {
-    const std::string_view metric = LabelValue(labels, "__name__");
+    const std::string_view metric = LabelValue(labels, kMetricNameLabel);
     if (csv_.knows_kills() || metrics_.contains(metric)) return;
     const std::optional<Mapping> mapping = ingest_.mapper().Explain(labels);
     if (!mapping.has_value()) return;

@@ -4,6 +4,7 @@
 #include <optional>
 #include <set>
 
+#include "base/name_template.h"
 #include "base/pattern.h"
 #include "base/strings.h"
 #include "cli/answer.h"
@@ -17,8 +18,6 @@
 
 namespace taut {
 namespace {
-
-constexpr std::string_view kMetricName = "__name__";
 
 std::vector<LabelView> ViewsOf(const LabelList& labels) {
   std::vector<LabelView> out;
@@ -102,7 +101,7 @@ Verdict Judge(const SeriesMapper& mapper, const LabelList& labels) {
   if (out.mapping.has_value()) return out;
   const std::span<const MappingRule> rules = mapper.rules().rules();
   for (size_t i = 0; i < rules.size(); ++i) {
-    if (FitsPattern(LabelValue(views, kMetricName), rules[i].metric))
+    if (FitsPattern(LabelValue(views, kMetricNameLabel), rules[i].metric))
       out.misses.emplace_back(rules[i].name, mapper.rules().WhyNot(i, views));
   }
   return out;
@@ -176,7 +175,7 @@ absl::StatusOr<Tally> TestMapping(const MappingTestArgs& args) {
     if (verdict.mapping.has_value()) {
       jobs.Add(*verdict.mapping);
     } else {
-      jobs.AddUnmapped(LabelValue(ViewsOf(labels), kMetricName));
+      jobs.AddUnmapped(LabelValue(ViewsOf(labels), kMetricNameLabel));
     }
     if (!lines_shown) continue;
     if (args.output == OutputForm::kTable) {

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <utility>
 
+#include "base/name_template.h"
 #include "base/pattern.h"
 #include "base/row_named.h"
 #include "base/strings.h"
@@ -13,8 +14,6 @@
 
 namespace taut {
 namespace {
-
-constexpr std::string_view kMetricName = "__name__";
 
 constexpr std::array<std::pair<SeriesKind, std::string_view>, 22> kKinds = {{
     {SeriesKind::kCpuSecondsTotal, "cpu_seconds_total"},
@@ -111,7 +110,7 @@ std::string PodScope(std::span<const LabelView> labels) {
 std::optional<Mapping> MappingRules::Match(
     std::span<const LabelView> labels,
     absl::FunctionRef<TopOwner(std::string_view scope, std::string_view pod)> owner) const {
-  const std::string_view metric = LabelValue(labels, kMetricName);
+  const std::string_view metric = LabelValue(labels, kMetricNameLabel);
   std::optional<TopOwner> found;
   const auto owner_of_pod = [&](std::string_view placeholder) {
     if (!found.has_value()) found = owner(PodScope(labels), LabelValue(labels, "pod"));
@@ -144,7 +143,7 @@ std::optional<Mapping> MappingRules::Match(
 
 std::string MappingRules::WhyNot(size_t index, std::span<const LabelView> labels) const {
   const MappingRule& rule = rules_[index];
-  const std::string_view metric = LabelValue(labels, kMetricName);
+  const std::string_view metric = LabelValue(labels, kMetricNameLabel);
   if (!FitsPattern(metric, rule.metric)) return StrCat("the metric is '", metric, "', not ", rule.metric);
   for (const LabelMatch& m : rule.match) {
     const std::string_view value = LabelValue(labels, m.label);

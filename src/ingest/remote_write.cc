@@ -6,6 +6,7 @@
 #include <bit>
 #include <cstring>
 
+#include "base/name_template.h"
 #include "base/strings.h"
 
 #define XXH_INLINE_ALL
@@ -15,7 +16,6 @@ namespace taut {
 namespace {
 
 constexpr uint64_t kStaleBits = 0x7ff0000000000002;
-constexpr std::string_view kMetricNameLabel = "__name__";
 
 // A snappy element of 3 bytes yields at most 64: no block grows by more than this factor.
 constexpr uint64_t kMaxSnappyFactor = 22;

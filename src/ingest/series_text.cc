@@ -4,12 +4,11 @@
 #include <cstdint>
 #include <optional>
 
+#include "base/name_template.h"
 #include "base/strings.h"
 
 namespace taut {
 namespace {
-
-constexpr std::string_view kNameLabel = "__name__";
 
 bool IsNameStart(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 bool IsNameRest(char c) { return IsNameStart(c) || (c >= '0' && c <= '9'); }
@@ -92,7 +91,7 @@ absl::StatusOr<LabelList> ParseSeriesText(std::string_view text) {
   Scanner in(text);
   LabelList out;
   const std::string_view metric = in.Name(Scanner::Colon::kAllowed);
-  if (!metric.empty()) out.emplace_back(kNameLabel, metric);
+  if (!metric.empty()) out.emplace_back(kMetricNameLabel, metric);
   if (in.Take('{')) {
     if (absl::Status s = ParseLabels(in, out); !s.ok()) return s;
   }
@@ -103,7 +102,7 @@ absl::StatusOr<LabelList> ParseSeriesText(std::string_view text) {
                                         [](const auto& a, const auto& b) { return a.first == b.first; });
   if (twice != out.end())
     return absl::InvalidArgumentError(StrCat("the label ", twice->first, " is repeated"));
-  if (std::none_of(out.begin(), out.end(), [](const auto& l) { return l.first == kNameLabel; }))
+  if (std::none_of(out.begin(), out.end(), [](const auto& l) { return l.first == kMetricNameLabel; }))
     return absl::InvalidArgumentError(
         "the metric's name is missing: write it before the '{' or as the label __name__");
   return out;
@@ -112,7 +111,7 @@ absl::StatusOr<LabelList> ParseSeriesText(std::string_view text) {
 std::string SeriesText(const LabelList& labels) {
   std::string metric, rest;
   for (const auto& [name, value] : labels) {
-    if (name == kNameLabel && !value.empty() &&
+    if (name == kMetricNameLabel && !value.empty() &&
         value.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_:") ==
             std::string::npos &&
         (value[0] < '0' || value[0] > '9')) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
+#include "base/name_template.h"
 #include "base/pattern.h"
 #include "json/json_tree.h"
 #include "kubernetes/quantity.h"
@@ -58,7 +59,7 @@ class Emitter {
   void Send(std::string_view metric, const Item& item, std::string_view container, double value,
             int64_t at_ms) {
     labels_.clear();
-    labels_.push_back({"__name__", metric});
+    labels_.push_back({kMetricNameLabel, metric});
     if (!cluster_.empty()) labels_.push_back({"cluster", cluster_});
     labels_.push_back({"container", container});
     labels_.push_back({"namespace", item.namespace_name});

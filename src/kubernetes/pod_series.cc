@@ -5,6 +5,7 @@
 #include <cctype>
 #include <charconv>
 
+#include "base/name_template.h"
 #include "base/pattern.h"
 #include "base/strings.h"
 #include "ingest/series_text.h"
@@ -87,7 +88,7 @@ class PodSeries {
 
   void Begin(std::string_view metric, std::string_view namespace_name) {
     labels_.clear();
-    Add("__name__", metric);
+    Add(kMetricNameLabel, metric);
     if (!cluster_.empty()) Add("cluster", cluster_);
     Add("namespace", namespace_name);
   }

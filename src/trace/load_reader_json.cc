@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/name_template.h"
 #include "base/strings.h"
 #include "json/json_walk.h"
 
@@ -123,7 +124,7 @@ class RangeAnswer {
 std::string NameOf(const RangeSeries& series) {
   std::string name, inner;
   for (const auto& [key, value] : series.labels) {
-    if (key == "__name__") {
+    if (key == kMetricNameLabel) {
       name = value;
     } else {
       StrAppend(&inner, inner.empty() ? "" : ",", key, "=\"", value, "\"");
