@@ -53,6 +53,7 @@ TEST(Forecast, AYoungJobsCountIsThatOfItsHighestLoadOfFiveMinutes) {
   EXPECT_THAT(SentenceOf(policy), HasSubstr("was not measured, so the count stays 5"));
   EXPECT_EQ(DecideAt(policy, 2000, 1, 5, 2), 1);
   EXPECT_THAT(SentenceOf(policy), HasSubstr("There are 0.1 h of history and a forecast needs 24 h: 1 tasks"));
+  EXPECT_THAT(SentenceOf(policy), HasSubstr("keep the highest load of 5 min at 50 %"));
   EXPECT_EQ(policy.Forecast(), std::nullopt);
 }
 
