@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
+#include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -85,6 +88,109 @@ TEST(Activation, ARestartChangesNoDecision) {
     const std::vector<int> straight = run(-1);
     EXPECT_NE(std::ranges::find(straight, 0), straight.end()) << info.name;
     for (const int restart : {1, 25, 30, 35, 41}) EXPECT_EQ(run(restart), straight) << info.name << restart;
+  }
+}
+
+// With a minimum of 1 there is no activation, and the state is that of the policy alone.
+TEST(Activation, WithAMinimumThePolicyDecidesAlone) {
+  ReplicaBounds bounds{.min = 1, .max = 100};
+  const auto alone = std::make_unique<HpaPolicy>(HpaSettings{}, bounds);
+  const auto policy =
+      WithActivation(std::make_unique<HpaPolicy>(HpaSettings{}, bounds), Activation::kOurs, {}, bounds);
+  int count = 3;
+  for (int m = 0; m < 60; ++m) {
+    const LoadSample sample = At(m, m % 5 == 4 ? std::nullopt : std::optional(m < 30 ? 6.0 : 0.0), count);
+    const int decided = policy->Decide(sample);
+    ASSERT_EQ(decided, alone->Decide(sample)) << m;
+    count = decided;
+    std::string bytes, bytes_alone;
+    ByteWriter out(&bytes), out_alone(&bytes_alone);
+    policy->Save(out);
+    alone->Save(out_alone);
+    ASSERT_EQ(bytes, bytes_alone) << m;
+  }
+  EXPECT_EQ(count, 1);
+  EXPECT_GT(policy->state_bytes(), alone->state_bytes());
+}
+
+// KEDA asks for the load whatever the minimum; ours alone where it may go to zero.
+TEST(Activation, ReadsTheLoadWhereItDecidesByIt) {
+  ReplicaSettings of_cpu;
+  ASSERT_TRUE(SetReplicaSetting("hpa.metrics", "only cpu 10", of_cpu).ok());
+  for (const auto& [how, min, reads] : {std::tuple(Activation::kKeda, 0, true),
+                                        {Activation::kKeda, 1, true},
+                                        {Activation::kOurs, 0, true},
+                                        {Activation::kOurs, 1, false}}) {
+    ReplicaBounds bounds{.min = min, .max = 100};
+    const auto policy =
+        WithActivation(std::make_unique<HpaPolicy>(of_cpu.hpa, InnerBounds(bounds)), how, {}, bounds);
+    EXPECT_EQ(policy->reads_load(), reads) << min;
+  }
+  EXPECT_EQ(InnerBounds({.min = 0, .max = 0}).min, 1);
+  EXPECT_EQ(InnerBounds({.min = 0, .max = 0}).max, 1);
+  EXPECT_EQ(InnerBounds({.min = 3, .max = 7}).min, 3);
+  EXPECT_EQ(InnerBounds({.min = 3, .max = 7}).max, 7);
+}
+
+// KEDA's policy is not asked while no task runs; ours sees one, so that it decides as soon as there is a load.
+TEST(Activation, OursStartsWithAsManyAsTheLoadTakes) {
+  const ReplicaBounds bounds{.min = 0, .max = 100};
+  for (const Activation how : {Activation::kKeda, Activation::kOurs}) {
+    const auto policy =
+        WithActivation(std::make_unique<HpaPolicy>(HpaSettings{}, InnerBounds(bounds)), how, {}, bounds);
+    EXPECT_EQ(policy->Decide(At(0, 0, 0)), 0);
+    const int started = policy->Decide(At(1, 40, 0));
+    EXPECT_EQ(started > 1, how == Activation::kOurs) << started;
+    EXPECT_GE(started, 1);
+  }
+}
+
+std::string SentenceOf(const ReplicaPolicy& policy) {
+  Reason reason;
+  policy.Explain(reason);
+  return reason.sentence;
+}
+
+// At zero, going there, activated, running, and without a load.
+TEST(Activation, ACopyAndALoadedStateSayTheSameAndGoOn) {
+  const auto load = [](int minute) {
+    return minute % 7 == 6 ? std::nullopt : std::optional(minute / 20 % 2 == 0 ? 3.0 : 0.0);
+  };
+  for (const ReplicaPolicyInfo& info : ReplicaPolicies()) {
+    const ReplicaSettings s = ToZero();
+    const std::unique_ptr<ReplicaPolicy> policy = NewReplicaPolicy(info, s);
+    int count = 3;
+    for (int m = 0; m < 70; ++m) {
+      count = policy->Decide(At(m, load(m), count));
+      const std::unique_ptr<ReplicaPolicy> copy = policy->Clone();
+      auto loaded = LoadReplicaPolicy(SaveReplicaPolicy(info.name, *policy), s);
+      ASSERT_TRUE(loaded.ok()) << info.name << loaded.status();
+      for (const ReplicaPolicy* other : {copy.get(), loaded->get()})
+        ASSERT_EQ(SentenceOf(*other), SentenceOf(*policy)) << info.name << " " << m;
+      const int next = policy->Clone()->Decide(At(m + 1, load(m + 1), count));
+      ASSERT_EQ(copy->Decide(At(m + 1, load(m + 1), count)), next) << info.name << " " << m;
+      ASSERT_EQ((*loaded)->Decide(At(m + 1, load(m + 1), count)), next) << info.name << " " << m;
+    }
+  }
+}
+
+TEST(Activation, SaysThatItWaitsForALoadAndLacksOne) {
+  for (const ReplicaPolicyInfo& info : ReplicaPolicies()) {
+    for (const int min : {0, 1}) {
+      ReplicaSettings s = ToZero();
+      s.bounds.min = min;
+      const std::unique_ptr<ReplicaPolicy> policy = NewReplicaPolicy(info, s);
+      for (int m = 0; m < 30; ++m) (void)policy->Decide(At(m, 3, 3));
+      EXPECT_EQ(SentenceOf(*policy).find("was not measured"), std::string::npos) << info.name << min;
+      EXPECT_TRUE(policy->Missing(At(30, 3, 3)).empty()) << info.name << min;
+      if (min > 0 && !policy->reads_load()) continue;
+      const std::vector<std::string> missing = policy->Missing(At(30, std::nullopt, 3));
+      EXPECT_EQ(std::ranges::count(missing, "the load"), 1) << info.name << min;
+      if (min > 0) continue;
+      (void)policy->Decide(At(30, 0, 0));
+      EXPECT_EQ(policy->Decide(At(31, std::nullopt, 0)), 0) << info.name;
+      EXPECT_EQ(SentenceOf(*policy), "The load was not measured, so the count stays 0.") << info.name;
+    }
   }
 }
 

@@ -28,6 +28,7 @@ TEST(LoadMoves, FromNothingIsARiseBeyondAll) {
   moves.Add(5, 0);
   moves.Add(1, 1e9);
   EXPECT_NEAR(moves.ChanceAbove(100), 0.5, 1e-9);
+  EXPECT_NEAR(moves.ChanceAbove(0.5), 0.75, 1e-9) << "no load stays, and to nothing is a fall beyond all";
   EXPECT_NEAR(moves.ChanceAbove(1e-9), 1, 1e-9);
 }
 

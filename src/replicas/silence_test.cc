@@ -75,6 +75,9 @@ TEST(Silence, ASilentSignalIsHeldAndThenSafeInAReplayToo) {
   policy->Explain(reason);
   EXPECT_THAT(reason.sentence,
               HasSubstr("Not measured for 60 min: queue. The highest number of the last day, 30"));
+  Reason of_copy;
+  policy->Clone()->Explain(of_copy);
+  EXPECT_EQ(of_copy.sentence, reason.sentence);
   EXPECT_EQ(copy->Decide(At(minute, 2, absent)), 30);
   for (int i = 0; i < 10; ++i) count = policy->Decide(At(++minute, count, low));
   EXPECT_EQ(count, 2) << "it is back";

@@ -22,7 +22,8 @@ enum class JobField : int {
   kKept = 16,
   kOwner = 24,
   kTasks = 32,
-  kFactor = 40
+  kFactor = 40,
+  kEnd = 48
 };
 
 class StoredAnalogs {
@@ -49,12 +50,26 @@ class StoredAnalogs {
   absl::StatusCode With(JobField field, T value) const {
     std::string changed = bytes_;
     std::memcpy(changed.data() + (at_ + static_cast<size_t>(field)), &value, sizeof(value));
-    AnalogFleet fleet(Resource::kMemory, AnalogSettings());
-    ByteReader in(changed);
-    return fleet.Load(in).code();
+    return Load(changed);
+  }
+  // As a program of that version wrote it: 1 without a job's tasks and factor, 2 without its factor.
+  absl::StatusCode OfVersion(uint8_t version) const {
+    std::string older = bytes_;
+    older[0] = static_cast<char>(version);
+    const auto from = static_cast<size_t>(version < 2 ? JobField::kTasks : JobField::kFactor);
+    if (version < 3) older.erase(at_ + from, static_cast<size_t>(JobField::kEnd) - from);
+    return Load(older);
   }
 
  private:
+  static absl::StatusCode Load(const std::string& bytes) {
+    AnalogFleet fleet(Resource::kMemory, AnalogSettings());
+    ByteReader in(bytes);
+    const absl::Status s = fleet.Load(in);
+    EXPECT_TRUE(!s.ok() || (in.remaining() == 0 && fleet.ready()));
+    return s.code();
+  }
+
   std::string bytes_;
   size_t at_ = 0;
 };
@@ -79,6 +94,14 @@ TEST(AnalogFleetState, RefusesEachFigureOfAJobThatCannotBe) {
     for (const double bad : {kNan, kInfinite, -kInfinite})
       EXPECT_EQ(stored.With(at, bad), kDamaged) << static_cast<int>(at);
   }
+}
+
+TEST(AnalogFleetState, ReadsThoseOfEarlierVersions) {
+  const StoredAnalogs stored;
+  for (const uint8_t version : {1, 2, 3})
+    EXPECT_EQ(stored.OfVersion(version), absl::StatusCode::kOk) << int{version};
+  for (const uint8_t version : {0, 4})
+    EXPECT_EQ(stored.OfVersion(version), absl::StatusCode::kInvalidArgument) << int{version};
 }
 
 }  // namespace
