@@ -12,6 +12,7 @@
 #include "gtest/gtest.h"
 #include "replicas/hpa.h"
 #include "replicas/policies.h"
+#include "replicas/reason_fixture.h"
 
 namespace taut {
 namespace {
@@ -143,12 +144,6 @@ TEST(Activation, OursStartsWithAsManyAsTheLoadTakes) {
     EXPECT_EQ(started > 1, how == Activation::kOurs) << started;
     EXPECT_GE(started, 1);
   }
-}
-
-std::string SentenceOf(const ReplicaPolicy& policy) {
-  Reason reason;
-  policy.Explain(reason);
-  return reason.sentence;
 }
 
 // At zero, going there, activated, running, and without a load.

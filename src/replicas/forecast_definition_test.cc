@@ -3,15 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
-#include <optional>
 #include <ostream>
 #include <string>
-#include <string_view>
-#include <variant>
 
 #include "base/random.h"
 #include "gtest/gtest.h"
 #include "replicas/forecast.h"
+#include "replicas/reason_fixture.h"
 
 namespace taut {
 namespace {
@@ -26,13 +24,6 @@ struct Case {
 };
 
 void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
-
-double FactNamed(const Reason& reason, std::string_view name) {
-  for (const Fact& fact : reason.facts) {
-    if (fact.name == name) return std::get<double>(fact.value);
-  }
-  return -1;
-}
 
 // Takes in the same loads, and the price that the policy says it has.
 class Definition {
@@ -115,11 +106,9 @@ TEST_P(ForecastDefinition, EachCountIsTheOneOfLeastCost) {
         policy.Decide({Timestamp::FromSeconds(int64_t{300} * step), 2 * tasks, 2, count, 0, nullptr});
     definition.Observe(step, tasks);
     if (step + 1 >= kStepsADay) {
-      Reason reason;
-      policy.Explain(reason);
-      const double price = FactNamed(reason, "price of an overloaded minute") / 5;  // of a step
+      const double price = *FactOf(policy, "price of an overloaded minute") / 5;  // of a step
       EXPECT_EQ(decided, s.bounds.Clamp(definition.Decided(count, price)));
-      EXPECT_EQ(FactNamed(reason, "count with the least cost"), definition.wanted);
+      EXPECT_EQ(FactOf(policy, "count with the least cost"), definition.wanted);
     }
     count = decided;
   }

@@ -6,34 +6,18 @@
 #include <cmath>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "replicas/reason_fixture.h"
 
 namespace taut {
 namespace {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
-
-std::optional<double> FactOf(const ForecastPolicy& policy, std::string_view name) {
-  Reason reason;
-  policy.Explain(reason);
-  for (const Fact& fact : reason.facts) {
-    if (fact.name == name) return std::get<double>(fact.value);
-  }
-  return std::nullopt;
-}
-
-std::string SentenceOf(const ForecastPolicy& policy) {
-  Reason reason;
-  policy.Explain(reason);
-  return reason.sentence;
-}
 
 int DecideAt(ForecastPolicy& policy, int64_t at_s, std::optional<double> load, int count, double capacity = 1,
              const LoadAnalogs* analogs = nullptr) {

@@ -10,6 +10,7 @@
 #include "gtest/gtest.h"
 #include "replicas/hpa.h"
 #include "replicas/policies.h"
+#include "replicas/reason_fixture.h"
 
 namespace taut {
 namespace {
@@ -19,11 +20,6 @@ std::string SavedHpa(const HpaPolicy& policy) {
   ByteWriter out(&bytes);
   policy.Save(out);
   return bytes;
-}
-std::string SentenceOf(const HpaPolicy& policy) {
-  Reason reason;
-  policy.Explain(reason);
-  return reason.sentence;
 }
 LoadSample HpaMinute(int minute, std::optional<double> load, int ready, int starting = 0,
                      std::span<const double> signals = {}) {

@@ -5,6 +5,7 @@
 #include "rapidcheck.h"
 #include "rapidcheck/gtest.h"
 #include "replicas/policies.h"
+#include "replicas/reason_fixture.h"
 
 namespace taut {
 namespace {
@@ -71,13 +72,9 @@ TEST(Silence, ASilentSignalIsHeldAndThenSafeInAReplayToo) {
   const std::unique_ptr<ReplicaPolicy> copy = policy->Clone();
   for (; minute < 89; ++minute) ASSERT_EQ(count = policy->Decide(At(minute, count, absent)), 2) << minute;
   EXPECT_EQ(count = policy->Decide(At(minute, count, absent)), 30);
-  Reason reason;
-  policy->Explain(reason);
-  EXPECT_THAT(reason.sentence,
+  EXPECT_THAT(SentenceOf(*policy),
               HasSubstr("Not measured for 60 min: queue. The highest number of the last day, 30"));
-  Reason of_copy;
-  policy->Clone()->Explain(of_copy);
-  EXPECT_EQ(of_copy.sentence, reason.sentence);
+  EXPECT_EQ(SentenceOf(*policy->Clone()), SentenceOf(*policy));
   EXPECT_EQ(copy->Decide(At(minute, 2, absent)), 30);
   for (int i = 0; i < 10; ++i) count = policy->Decide(At(++minute, count, low));
   EXPECT_EQ(count, 2) << "it is back";
