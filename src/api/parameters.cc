@@ -47,7 +47,7 @@ absl::StatusOr<std::optional<Resource>> ResourceParameter(const HttpRequest& req
   const std::optional<Resource> resource = ResourceNamed(*text);
   if (resource.has_value()) return resource;
   return absl::InvalidArgumentError(
-      StrCat("invalid resource=", ShortText(*text), ": expected ", NamesOf(kResourceRows)));
+      StrCat("invalid resource=", ShortText(*text), ": expected ", RowNames(kResourceRows)));
 }
 
 absl::StatusOr<std::optional<Target>> TargetParameter(const HttpRequest& request) {

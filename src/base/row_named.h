@@ -16,7 +16,7 @@ namespace taut {
 
 // "a", "a or b", "a, b or c": what a value may be. Of a range of texts (or numbers).
 template <typename Range>
-std::string AnyOf(Range&& choices) {
+std::string OneOf(const Range& choices) {
   std::string out;
   const auto end = std::ranges::end(choices);
   for (auto it = std::ranges::begin(choices); it != end; ++it) {
@@ -26,24 +26,28 @@ std::string AnyOf(Range&& choices) {
   return out;
 }
 
-// AnyOf the names of all rows, and of `also`.
+// OneOf the names of all rows, and of `also`.
 template <typename Rows>
-std::string NamesOf(Rows&& rows, std::initializer_list<std::string_view> also = {}) {
+std::string RowNames(const Rows& rows, std::initializer_list<std::string_view> also = {}) {
   std::vector<std::string_view> names;
   for (const auto& row : rows) names.push_back(row.name);
   names.insert(names.end(), also.begin(), also.end());
-  return AnyOf(names);
+  return OneOf(names);
 }
 
-// The first row of this name; lives as long as the table. O(rows).
-// InvalidArgument, without a place: `unknown WHAT "NAME": expected a, b or c`.
+// InvalidArgument, without a place: `unknown WHAT "NAME": expected EXPECTED`.
+inline absl::Status UnknownName(std::string_view what, std::string_view name, std::string_view expected) {
+  return absl::InvalidArgumentError(StrCat("unknown ", what, " \"", name, "\": expected ", expected));
+}
+
+// The first row of this name; lives as long as the table. UnknownName if there is none. O(rows).
 template <typename Rows>
-absl::StatusOr<const std::ranges::range_value_t<Rows>*> RowNamed(std::string_view what, Rows&& rows,
+absl::StatusOr<const std::ranges::range_value_t<Rows>*> RowNamed(std::string_view what, const Rows& rows,
                                                                  std::string_view name) {
   for (const auto& row : rows) {
     if (row.name == name) return &row;
   }
-  return absl::InvalidArgumentError(StrCat("unknown ", what, " \"", name, "\": expected ", NamesOf(rows)));
+  return UnknownName(what, name, RowNames(rows));
 }
 
 }  // namespace taut

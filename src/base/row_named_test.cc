@@ -24,11 +24,11 @@ TEST(RowNamed, NamesWhatIsAllowed) {
             absl::InvalidArgumentError("unknown colour \"Red\": expected red, green or blue"));
 }
 
-TEST(AnyOf, HasAnOrBeforeTheLast) {
-  EXPECT_EQ(AnyOf(std::vector<std::string>{}), "");
-  EXPECT_EQ(AnyOf(std::vector<std::string>{"a"}), "a");
-  EXPECT_EQ(AnyOf(std::vector<int>{1, 2}), "1 or 2");
-  EXPECT_EQ(AnyOf(std::vector<std::string>{"a", "b", "c", "d"}), "a, b, c or d");
+TEST(OneOf, HasAnOrBeforeTheLast) {
+  EXPECT_EQ(OneOf(std::vector<std::string>{}), "");
+  EXPECT_EQ(OneOf(std::vector<std::string>{"a"}), "a");
+  EXPECT_EQ(OneOf(std::vector<int>{1, 2}), "1 or 2");
+  EXPECT_EQ(OneOf(std::vector<std::string>{"a", "b", "c", "d"}), "a, b, c or d");
 }
 
 }  // namespace

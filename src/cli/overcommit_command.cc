@@ -73,12 +73,12 @@ absl::StatusOr<OvercommitOptions> ToOptions(const OvercommitArgs& args) {
   }
   for (const std::string& name : o.predictors) {
     if (name == kOracle) continue;
-    if (!FindPeakPredictor(name.substr(0, name.find(':'))).ok()) {
-      return absl::InvalidArgumentError(StrCat("--predictors: unknown peak predictor \"", name,
-                                               "\": expected ", NamesOf(PeakPredictors(), {kOracle})));
-    }
-    const auto made = NewPeakPredictor(name, o.settings);
-    if (!made.ok()) return absl::InvalidArgumentError(StrCat("--predictors: ", Message(made.status())));
+    const std::string_view its = std::string_view(name).substr(0, name.find(':'));  // the rest are settings
+    const absl::Status known =
+        FindPeakPredictor(its).ok()
+            ? NewPeakPredictor(name, o.settings).status()
+            : UnknownName("peak predictor", its, RowNames(PeakPredictors(), {kOracle}));
+    if (!known.ok()) return absl::InvalidArgumentError(StrCat("--predictors: ", Message(known)));
   }
   return o;
 }

@@ -147,8 +147,9 @@ absl::StatusOr<std::vector<std::string>> ToReplicaPolicies(const std::vector<std
   if (asked.empty()) out.emplace_back(kClairvoyant);
   for (const std::string& name : asked) {
     if (name != kClairvoyant && !FindReplicaPolicy(name).ok()) {
-      return absl::InvalidArgumentError(StrCat("--policies: unknown replica policy \"", name, "\": expected ",
-                                               NamesOf(ReplicaPolicies(), {kClairvoyant})));
+      const absl::Status unknown =
+          UnknownName("replica policy", name, RowNames(ReplicaPolicies(), {kClairvoyant}));
+      return absl::InvalidArgumentError(StrCat("--policies: ", Message(unknown)));
     }
     if (std::find(out.begin(), out.end(), name) == out.end()) out.push_back(name);
   }

@@ -14,7 +14,7 @@ absl::StatusOr<std::vector<Resource>> ToResources(const std::vector<std::string>
     const std::optional<Resource> r = ResourceNamed(name);
     if (!r.has_value())
       return absl::InvalidArgumentError(
-          StrCat("invalid --resource \"", name, "\": expected ", NamesOf(kResourceRows)));
+          StrCat("invalid --resource \"", name, "\": expected ", RowNames(kResourceRows)));
     if (std::ranges::find(out, *r) == out.end()) out.push_back(*r);
   }
   return out;

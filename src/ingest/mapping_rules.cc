@@ -53,7 +53,7 @@ absl::StatusOr<SeriesKind> ParseSeriesKind(std::string_view name) {
     if (its_name == name) return kind;
     names.push_back(its_name);
   }
-  return absl::InvalidArgumentError(StrCat("unknown kind \"", name, "\": expected ", AnyOf(names)));
+  return UnknownName("kind", name, OneOf(names));
 }
 
 std::vector<std::string> SignalsOf(std::span<const MappingRule> rules) {

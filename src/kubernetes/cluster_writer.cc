@@ -48,7 +48,7 @@ absl::StatusOr<std::string> WorkloadPath(const WorkloadName& workload) {
                        PercentEncode(workload.name));
   }
   return absl::InvalidArgumentError(StrCat("the owner is a ", workload.kind.empty() ? "?" : workload.kind,
-                                           ", whose template is not known: expected ", NamesOf(kKinds)));
+                                           ", whose template is not known: expected ", RowNames(kKinds)));
 }
 
 absl::StatusOr<std::string> WorkloadListPath(const WorkloadName& workload) {

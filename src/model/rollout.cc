@@ -43,7 +43,7 @@ std::optional<Mode> ParseMode(std::string_view name) {
 
 const DecisionKindRow& RowOf(DecisionKind kind) { return kKinds[static_cast<size_t>(kind)]; }
 
-std::string DecisionKindNames() { return NamesOf(kKinds); }
+std::string DecisionKindNames() { return RowNames(kKinds); }
 
 std::string_view Name(Outcome outcome) { return kOutcomes[static_cast<size_t>(outcome)]; }
 

@@ -11,7 +11,7 @@ std::optional<Target> TargetNamed(std::string_view name) {
   return std::nullopt;
 }
 
-std::string TargetNames() { return NamesOf(kResourceRows, {Name(Target::Replicas())}); }
+std::string TargetNames() { return RowNames(kResourceRows, {Name(Target::Replicas())}); }
 
 std::string Describe(Target target) {
   return target.is_replicas() ? std::string(Name(target)) : StrCat(Name(target), " limit");

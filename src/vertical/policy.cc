@@ -148,9 +148,9 @@ absl::StatusOr<Policy> Parse(std::string_view name, bool of_jobs) {
     is_known |= p.name == name;
     if (is_allowed) names.push_back(p.name);
   }
+  if (!is_known) return UnknownName("recommender", name, OneOf(names));
   return absl::InvalidArgumentError(
-      is_known ? StrCat("recommender \"", name, "\" runs only in taut replay: expected ", AnyOf(names))
-               : StrCat("unknown recommender \"", name, "\": expected ", AnyOf(names)));
+      StrCat("recommender \"", name, "\" runs only in taut replay: expected ", OneOf(names)));
 }
 
 }  // namespace
