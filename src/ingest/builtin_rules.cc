@@ -45,6 +45,29 @@ void AddReplicas(KubernetesJobs jobs, std::vector<MappingRule>& out) {
   add("kube-statefulset-ready", "kube_statefulset_status_replicas_ready", "statefulset", kReplicasReady);
 }
 
+// Senders that measure containers in place of cAdvisor, with its labels or those of label_aliases.h.
+template <typename Add>
+void AddNodeAgents(const Add& add) {
+  add("windows-cpu", "windows_container_cpu_usage_seconds_total", Container(), kCpuSecondsTotal);
+  add("windows-memory", "windows_container_memory_usage_private_working_set_bytes", Container(),
+      kMemoryBytes);
+  // OpenTelemetry's kubeletstats receiver: a gauge or a counter, with or without the unit in its name.
+  for (const char* const metric : {"container_cpu_usage", "k8s_container_cpu_usage"})
+    add("otel-cpu", metric, Container(), kCpuCores);
+  for (const char* const metric : {"container_cpu_time", "container_cpu_time_seconds_total"})
+    add("otel-cpu-time", metric, Container(), kCpuSecondsTotal);
+  for (const char* const metric : {"container_memory_working_set", "k8s_container_memory_working_set",
+                                   "k8s_container_memory_working_set_bytes"})
+    add("otel-memory", metric, Container(), kMemoryBytes);
+  // Its k8s_cluster receiver.
+  add("otel-cpu-limit", "k8s_container_cpu_limit", Container(), kCpuLimitCores);
+  add("otel-cpu-request", "k8s_container_cpu_request", Container(), kCpuRequestCores);
+  for (const char* const metric : {"k8s_container_memory_limit", "k8s_container_memory_limit_bytes"})
+    add("otel-memory-limit", metric, Container(), kMemoryLimitBytes);
+  for (const char* const metric : {"k8s_container_memory_request", "k8s_container_memory_request_bytes"})
+    add("otel-memory-request", metric, Container(), kMemoryRequestBytes);
+}
+
 void AddKubernetes(KubernetesJobs jobs, std::vector<MappingRule>& out) {
   const bool by_pod = jobs == KubernetesJobs::kPods;
   const char* const job = by_pod ? kPodJob : kContainerJob;
@@ -76,6 +99,14 @@ void AddKubernetes(KubernetesJobs jobs, std::vector<MappingRule>& out) {
       kCpuRequestCores);
   add("kube-memory-request", "kube_pod_container_resource_requests",
       With(Container(), {"resource", "memory"}), kMemoryRequestBytes);
+  // kube-state-metrics 1.x.
+  add("kube1-cpu-limit", "kube_pod_container_resource_limits_cpu_cores", Container(), kCpuLimitCores);
+  add("kube1-memory-limit", "kube_pod_container_resource_limits_memory_bytes", Container(),
+      kMemoryLimitBytes);
+  add("kube1-cpu-request", "kube_pod_container_resource_requests_cpu_cores", Container(), kCpuRequestCores);
+  add("kube1-memory-request", "kube_pod_container_resource_requests_memory_bytes", Container(),
+      kMemoryRequestBytes);
+  AddNodeAgents(add);
   // cAdvisor's counter dies with the container that is killed; kube-state-metrics knows why it ended.
   add("kube-restarts", "kube_pod_container_status_restarts_total", Container(), kRestartsTotal);
   add("kube-oom-reason", "kube_pod_container_status_last_terminated_reason",
@@ -120,6 +151,9 @@ void AddKubernetes(KubernetesJobs jobs, std::vector<MappingRule>& out) {
   };
   owner("kube-pod-owner", "kube_pod_owner", kPod);
   owner("kube-replicaset-owner", "kube_replicaset_owner", "{cluster/}{namespace}/ReplicaSet/{replicaset}");
+  // OpenShift's DeploymentConfigs.
+  owner("kube-replicationcontroller-owner", "kube_replicationcontroller_owner",
+        "{cluster/}{namespace}/ReplicationController/{replicationcontroller}");
   owner("kube-job-owner", "kube_job_owner", "{cluster/}{namespace}/Job/{job_name}");
   // Of kube-state-metrics with --metric-labels-allowlist=jobs=[tautline.dev/job].
   out.push_back({"kube-job-program",

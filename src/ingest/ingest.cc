@@ -26,6 +26,7 @@ absl::StatusOr<WriteResult> Ingest::Write(std::string_view body, Timestamp now) 
       decoder_.Decode(body, [this, now](const SeriesView& series) { Take(series, now); });
   if (!decoded.ok()) return decoded.status();
   windows_.counts().refused += decoded->refused_samples;
+  windows_.counts().histograms += decoded->histograms;
   return WriteResult{.series = decoded->series + decoded->refused_series,
                      .samples = decoded->samples + decoded->refused_samples,
                      .first_refusal = std::move(decoded->first_refusal),

@@ -84,7 +84,7 @@ bool Earlier(const RemoteSample& s, int64_t time_ms) { return s.timestamp_ms < t
 
 uint64_t IngestCounts::total() const {
   return accepted + out_of_order + stale_markers + duplicates + conflicts + nan + invalid + far_future +
-         too_late + over_capacity + unmapped + facts + refused;
+         too_late + over_capacity + unmapped + facts + refused + histograms;
 }
 
 LiveWindows::LiveWindows(const Options& options)

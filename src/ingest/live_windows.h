@@ -38,6 +38,7 @@ struct IngestCounts {
   uint64_t unmapped = 0;       // no rule wants the series
   uint64_t facts = 0;          // said who owns whom
   uint64_t refused = 0;        // of series over a limit, or with an unusable name
+  uint64_t histograms = 0;     // native histograms: no rule reads them
 
   uint64_t total() const;
   // Those that windows wait for.

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
+#include <snappy.h>
 
 #include <cmath>
 #include <functional>
@@ -299,6 +300,41 @@ TEST(LiveWindows, TheOwnersLimitIsTheLargestOfItsTasksAndNeedsEveryPart) {
   EXPECT_EQ(cell.closed()[1].jobs.at(0).window.memory_limit_bytes,
             kAbsent);  // a sidecar without one; 0 is none
   EXPECT_EQ(cell.closed()[2].jobs.at(0).window.memory_limit_bytes, 70);
+}
+
+// cgroup v1's word for no limit, and that of Docker before 1.10.
+TEST(LiveWindows, ALimitThatNoMachineHasIsNone) {
+  for (const double none : {9223372036854771712.0, 18446744073709551615.0, 0x1p60}) {
+    Cell cell;
+    cell.Send({{"memory_bytes", "j", "t", "app", "", 0, 1},
+               {"memory_limit_bytes", "j", "t", "app", "", 0, none},
+               {"memory_request_bytes", "j", "t", "app", "", 0, none}});
+    cell.Close(420);
+    EXPECT_EQ(cell.closed().at(0).jobs.at(0).window.memory_limit_bytes, kAbsent) << none;
+  }
+  Cell cell;  // another source knows a limit
+  cell.Send({{"memory_bytes", "j", "t", "app", "", 0, 1},
+             {"memory_limit_bytes", "j", "t", "app", "spec", 0, 9223372036854771712.0},
+             {"memory_limit_bytes", "j", "t", "app", "kube", 0, 1000}});
+  cell.Close(420);
+  EXPECT_EQ(cell.closed().at(0).jobs.at(0).window.memory_limit_bytes, 1000);
+}
+
+TEST(LiveWindows, NativeHistogramsAreCounted) {
+  const RemoteSeries up{{{"__name__", "memory_bytes"}, {"j", "j"}, {"p", ""}, {"t", "t"}},
+                        {{1, kBegin * 1000}}};
+  std::string message = EncodeWriteMessage(std::span(&up, 1));
+  // A series whose only field beside its name is 4, a histogram: 0A (label "__name__": "h"), 22 (one byte).
+  const std::string label = std::string("\x0a\x08__name__\x12\x01h", 13);
+  const std::string series = std::string("\x0a\x0d") + label + std::string("\x22\x01h", 3);
+  message += std::string("\x0a") + static_cast<char>(series.size()) + series;
+  std::string body;
+  snappy::Compress(message.data(), message.size(), &body);
+  Ingest ingest(*MappingRules::Compile(PlainRules()), {});
+  ASSERT_TRUE(ingest.Write(body, Cell::At(600)).ok());
+  EXPECT_EQ(ingest.counts().histograms, 1U);
+  EXPECT_EQ(ingest.counts().accepted, 1U);
+  EXPECT_EQ(ingest.counts().total(), 2U);
 }
 
 TEST(LiveWindows, RequestsAreFoldedAsLimitsAre) {

@@ -255,6 +255,63 @@ TEST(Owners, AreReadFromNames) {
   EXPECT_EQ(owner(""), " ");
 }
 
+TEST(Owners, RunsOfSparkAndRevisionsOfKnativeAreOneJob) {
+  OwnerTable owners;
+  const auto owner = [&owners](std::string_view pod) {
+    const TopOwner top = owners.Find("data", pod);
+    return top.kind + " " + top.name;
+  };
+  for (const bool has_facts : {false, true}) {
+    for (const std::string run : {"etl-8b4c7f8a1b2c3d4e", "etl-0123456789abcdef"}) {
+      if (has_facts) {
+        owners.Learn("data/Pod/" + run + "-driver", "<none>/<none>");
+        owners.Learn("data/Pod/" + run + "-exec-2", "Pod/" + run + "-driver");
+      }
+      EXPECT_EQ(owner(run + "-driver"), "sparkapplication etl-driver") << has_facts;
+      EXPECT_EQ(owner(run + "-exec-2"), "sparkapplication etl-exec") << has_facts;
+    }
+  }
+  // Of the operator, whose driver has the name of its SparkApplication, and whose schedules number these.
+  owners.Learn("data/Pod/sum-1732793400000-driver", "SparkApplication/sum-1732793400000");
+  owners.Learn("data/Pod/sum-b6d2f39aa1c04d2e-exec-1", "Pod/sum-1732793400000-driver");
+  EXPECT_EQ(owner("sum-1732793400000-driver"), "sparkapplication sum-driver");
+  EXPECT_EQ(owner("sum-b6d2f39aa1c04d2e-exec-1"), "sparkapplication sum-exec");
+  for (const std::string revision : {"hello-00001", "hello-00012"}) {
+    const std::string set = revision + "-deployment-5d4f8c7b9d";
+    EXPECT_EQ(owner(set + "-x2x4z"), "service hello") << "by its name";
+    owners.Learn("data/Pod/" + set + "-x2x4z", "ReplicaSet/" + set);
+    owners.Learn("data/ReplicaSet/" + set, "Deployment/" + revision + "-deployment");
+    EXPECT_EQ(owner(set + "-x2x4z"), "service hello");
+  }
+  // Names that only look alike.
+  EXPECT_EQ(owner("bus-driver"), " bus-driver");
+  EXPECT_EQ(owner("hello-1-deployment-5d4f8c7b9d-x2x4z"), "deployment hello-1-deployment");
+  EXPECT_EQ(owner("job-exec-2"), "statefulset job-exec");
+}
+
+TEST(Owners, RolloutsOfADeploymentConfigAreOneJob) {
+  OwnerTable owners;
+  const auto owner = [&owners](std::string_view pod) {
+    const TopOwner top = owners.Find("shop", pod);
+    return top.kind + " " + top.name;
+  };
+  for (const std::string rollout : {"web-1", "web-2"}) {
+    owners.Learn("shop/Pod/" + rollout + "-x2x4z", "ReplicationController/" + rollout);
+    EXPECT_EQ(owner(rollout + "-x2x4z"), "deploymentconfig web") << "by its name";
+  }
+  const std::optional<Mapping> said = MatchOf({{"__name__", "kube_replicationcontroller_owner"},
+                                               {"namespace", "shop"},
+                                               {"replicationcontroller", "web-2"},
+                                               {"owner_kind", "DeploymentConfig"},
+                                               {"owner_name", "store"},
+                                               {"owner_is_controller", "true"}});
+  ASSERT_TRUE(said.has_value());
+  EXPECT_THAT(owners.Learn(said->job, said->task), ElementsAre("shop/Pod/web-2-x2x4z"));
+  EXPECT_EQ(owner("web-2-x2x4z"), "deploymentconfig store");
+  owners.Learn("shop/ReplicationController/web-1", "<none>/<none>");
+  EXPECT_EQ(owner("web-1-x2x4z"), "replicationcontroller web-1") << "one of no DeploymentConfig";
+}
+
 TEST(Owners, FactsCountForMoreThanNames) {
   OwnerTable owners;
   const auto owner = [&owners](std::string_view scope, std::string_view pod) {

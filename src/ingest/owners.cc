@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 #include "base/printable.h"
 #include "base/strings.h"
@@ -108,6 +109,56 @@ std::string_view StepOf(std::string_view pod, std::string_view workflow) {
   return step;
 }
 
+// "etl-8b4c7f8a1b2c3d4e-driver" and "etl-8b4c7f8a1b2c3d4e-exec-2" are pods of Spark's runs of one application.
+struct SparkPod {
+  std::string_view run, role;  // "etl-8b4c7f8a1b2c3d4e", "driver"
+};
+std::optional<SparkPod> SparkPodOf(std::string_view pod) {
+  constexpr std::string_view kDriver = "-driver", kExecutor = "-exec";
+  if (pod.size() > kDriver.size() && pod.ends_with(kDriver))
+    return SparkPod{pod.substr(0, pod.size() - kDriver.size()), kDriver.substr(1)};
+  if (!CutTail(pod, kDigits, 1, 9) || pod.size() <= kExecutor.size() || !pod.ends_with(kExecutor))
+    return std::nullopt;
+  return SparkPod{pod.substr(0, pod.size() - kExecutor.size()), kExecutor.substr(1)};
+}
+
+// The application of a run without a SparkApplication, "etl", by the number of 16 hex digits that Spark gives
+// each run; "" if the run has none.
+std::string_view SparkApplicationOf(std::string_view run) {
+  constexpr size_t kDigitsOfRun = 16;
+  std::string_view name = run;
+  return CutTail(name, "0123456789abcdef", kDigitsOfRun, kDigitsOfRun) ? name : std::string_view();
+}
+
+constexpr std::string_view kSparkApplication = "sparkapplication";
+
+// The Service of a Knative revision's Deployment, "hello-00001-deployment"; "" if it is none.
+std::string_view KnativeServiceOf(std::string_view deployment) {
+  constexpr std::string_view kSuffix = "-deployment";
+  constexpr size_t kDigitsOfRevision = 5;
+  if (!deployment.ends_with(kSuffix)) return "";
+  std::string_view name = deployment.substr(0, deployment.size() - kSuffix.size());
+  return CutTail(name, kDigits, kDigitsOfRevision, kDigitsOfRevision) ? name : std::string_view();
+}
+
+// The owner that stays the same over the runs of a Spark application or the revisions of a Knative Service,
+// where `top` is that of one of them.
+TopOwner OverRuns(TopOwner top, std::string_view pod) {
+  if (top.kind == "deployment") {
+    if (const std::string_view service = KnativeServiceOf(top.name); !service.empty())
+      return {"service", std::string(service)};
+  }
+  const bool of_operator = top.kind == kSparkApplication;
+  const bool by_name = top.kind.empty() || top.kind == "pod" || top.kind == "statefulset";
+  if (!of_operator && !by_name) return top;
+  const std::optional<SparkPod> spark = SparkPodOf(pod);
+  if (!spark.has_value()) return top;
+  const std::string_view application =
+      of_operator ? WithoutRunSuffix(top.name) : SparkApplicationOf(spark->run);
+  if (application.empty()) return top;
+  return {std::string(kSparkApplication), StrCat(application, "-", spark->role)};
+}
+
 // The top owner of a run, at the end of its chain.
 TopOwner OwnerOfRun(std::string_view kind, std::string_view name, std::string_view pod,
                     const std::string& program) {
@@ -153,7 +204,10 @@ std::string_view WithoutCronMinute(std::string_view job) {
   return job;
 }
 
-TopOwner OwnerFromPodName(std::string_view pod) {
+namespace {
+
+// Of one run or revision.
+TopOwner OwnerOfName(std::string_view pod) {
   std::string_view name = pod;
   if (CutTail(name, kRandomLetters, kRandomLength, kRandomLength)) {
     if (const std::string_view cron = WithoutCronMinute(name); cron.size() < name.size())
@@ -165,14 +219,14 @@ TopOwner OwnerFromPodName(std::string_view pod) {
   return {numbered ? "statefulset" : "", std::string(name)};
 }
 
-namespace {
-
 // Whether `now` is the owner `before` without its group.
 bool LacksGroup(std::string_view now, std::string_view before) {
   return before.size() > now.size() && before.starts_with(now) && before[now.size()] == kGroupMark;
 }
 
 }  // namespace
+
+TopOwner OwnerFromPodName(std::string_view pod) { return OverRuns(OwnerOfName(pod), pod); }
 
 std::string OwnerTable::ProgramKey(std::string_view child) {
   const size_t last = child.rfind('/');
@@ -199,6 +253,13 @@ TopOwner OwnerTable::TopOf(std::string_view scope, std::string kind, std::string
 
 TopOwner OwnerTable::TopOfNew(std::string_view scope, std::string kind, std::string name, std::string pod,
                               std::string program) const {
+  const std::string of = pod;
+  return OverRuns(EndOfChain(scope, std::move(kind), std::move(name), std::move(pod), std::move(program)),
+                  of);
+}
+
+TopOwner OwnerTable::EndOfChain(std::string_view scope, std::string kind, std::string name, std::string pod,
+                                std::string program) const {
   for (int hop = 0; hop < kMaxHops; ++hop) {
     if (program.empty()) {
       if (const std::string* of = ProgramOf(scope, kind, name); of != nullptr)
@@ -215,12 +276,18 @@ TopOwner OwnerTable::TopOfNew(std::string_view scope, std::string kind, std::str
     name = slash == std::string::npos ? it->second : it->second.substr(slash + 1);
   }
   if (name.ends_with(kGroupMark)) name.pop_back();
-  if (kind == "Pod") return OwnerFromPodName(name);
+  if (kind == "Pod") return OwnerOfName(name);
   // Without a fact about the owner of a ReplicaSet or a Job, its name gives the owner.
   const auto unless = [&](std::string_view cut, const char* owners_kind) -> TopOwner {
     return {cut.size() < name.size() ? owners_kind : KindInNames(kind), std::string(cut)};
   };
   if (kind == "ReplicaSet") return unless(WithoutTemplateHash(name), "deployment");
+  // OpenShift numbers the ReplicationControllers of a DeploymentConfig.
+  if (kind == "ReplicationController") {
+    std::string_view config = name;
+    CutTail(config, kDigits, 1, 5);
+    return unless(config, "deploymentconfig");
+  }
   // Of a Job that names its program its CronJob would be known.
   if (kind == "Job" && program.empty() && WithoutCronMinute(name).size() < name.size())
     return unless(WithoutCronMinute(name), "cronjob");

@@ -35,7 +35,8 @@ struct TopOwner {
 // "job import" for the Jobs import-x2x4z and import-20261125. It is named after the program that the pod or the
 // Job names (ProgramKey), else as the run without what is generated for each (WithoutRunSuffix). A pod without
 // an owner that names a program is named after it. The steps of a Workflow differ, as their pods' names say:
-// "workflow import-load".
+// "workflow import-load". Drivers and executors of Spark have the owners "sparkapplication etl-driver" and "... etl-exec"
+// over all runs of an application, and the revisions of a Knative Service have "service hello".
 // The owner of a pod may be said with a group ("DaemonSet/fluentd@large"), which is then part of the top owner's
 // name, or with an empty one ("DaemonSet/fluentd@"), which is not. Another source that says the same owner without
 // one does not replace it.
@@ -69,6 +70,9 @@ class OwnerTable {
                     std::string program) const;
 
  private:
+  // The last owner that facts or names give.
+  TopOwner EndOfChain(std::string_view scope, std::string kind, std::string name, std::string pod,
+                      std::string program) const;
   // nullptr: none is known.
   const std::string* ProgramOf(std::string_view scope, std::string_view kind, std::string_view name) const;
 
@@ -80,6 +84,8 @@ class OwnerTable {
 //   fluentd-x2x4z            DaemonSet, Job or bare ReplicaSet: fluentd, of unknown kind
 //   db-12                    StatefulSet                 statefulset/db
 //   backup-28394820-x2x4z    Job of a CronJob            cronjob/backup
+//   etl-8b4c7f8a1b2c3d4e-exec-2  executor of Spark        sparkapplication/etl-exec
+//   hello-00001-deployment-5d4f8c7b9d-x2x4z  Knative       service/hello
 TopOwner OwnerFromPodName(std::string_view pod);
 // A ReplicaSet's name without the hash of its Deployment's template; itself if there is none.
 std::string_view WithoutTemplateHash(std::string_view replica_set);

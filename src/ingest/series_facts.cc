@@ -38,6 +38,25 @@ SeriesMapper::Entry SeriesMapper::PlaceFact(const Mapping& fact, const SeriesVie
   return {.seen_minute = minute, .outcome = Outcome::kFact, .kind = fact.kind};
 }
 
+void SeriesMapper::NotePodSeries(const SeriesView& series) {
+  const std::string_view pod = LabelValue(series.labels, "pod");
+  if (pod.empty() || LabelValue(series.labels, kMetricNameLabel) != "container_memory_working_set_bytes")
+    return;
+  const std::string_view container = LabelValue(series.labels, "container");
+  if (container == "POD") return;
+  pods_measured_.insert_or_assign(series.fingerprint,
+                                  MeasuredPod{HashOf(PodKey(series.labels)), container.empty()});
+}
+
+uint64_t SeriesMapper::PodsWithoutContainers() const {
+  absl::flat_hash_set<uint64_t> whole, with_containers;
+  for (const auto& [fingerprint, measured] : pods_measured_) {
+    (measured.whole ? whole : with_containers).insert(measured.pod);
+  }
+  absl::erase_if(whole, [&](uint64_t pod) { return with_containers.contains(pod); });
+  return whole.size();
+}
+
 void SeriesMapper::LearnOwner(const Mapping& fact, uint64_t fingerprint) {
   const bool is_new = owners_.Said(fact.job).empty();
   for (const std::string& pod : owners_.Learn(fact.job, fact.task)) {

@@ -6,6 +6,7 @@
 #include "base/bytes.h"
 #include "base/container_id.h"
 #include "base/printable.h"
+#include "ingest/label_aliases.h"
 #include "ingest/oom_watch.h"
 #include "ingest/series_keys.h"
 
@@ -63,13 +64,17 @@ SeriesMapper::Resolution SeriesMapper::Resolve(const SeriesView& series, Timesta
   return {entry.outcome, entry.kind, entry.slot};
 }
 
-SeriesMapper::Entry SeriesMapper::Classify(const SeriesView& series, uint32_t minute) {
-  const uint64_t canonical = CanonicalFingerprint(series.labels);
+SeriesMapper::Entry SeriesMapper::Classify(const SeriesView& sent, uint32_t minute) {
+  const uint64_t canonical = CanonicalFingerprint(sent.labels);
+  std::vector<LabelView> scratch;
+  SeriesView series = sent;
+  series.labels = WithAliases(sent.labels, scratch);
   if (canonical != series.fingerprint) {
     const auto it = series_.find(canonical);
     if (it != series_.end() && !IsWantedNow(it->second)) return it->second;
   }
   Entry entry{.seen_minute = minute};
+  NotePodSeries(series);
   const std::optional<Mapping> mapping = Match(series.labels);
   if (!mapping.has_value()) {
     entry.outcome = Outcome::kUnmapped;
@@ -141,7 +146,9 @@ SeriesMapper::Resolution SeriesMapper::ResolveTask(std::string_view job, std::st
   return {it->second.outcome, it->second.kind, it->second.slot};
 }
 
-std::optional<Mapping> SeriesMapper::Match(std::span<const LabelView> labels) const {
+std::optional<Mapping> SeriesMapper::Match(std::span<const LabelView> sent) const {
+  std::vector<LabelView> scratch;
+  const std::span<const LabelView> labels = WithAliases(sent, scratch);
   return rules_.Match(
       labels, [this](std::string_view scope, std::string_view pod) { return owners_.Find(scope, pod); });
 }
@@ -214,9 +221,11 @@ void SeriesMapper::Unbind(uint32_t slot) {
 
 void SeriesMapper::Rebind(Entry& entry, const SeriesView& series) {
   rebind_[entry.slot] = 0;
-  std::optional<Mapping> mapping = Match(series.labels);
+  std::vector<LabelView> scratch;
+  const std::span<const LabelView> labels = WithAliases(series.labels, scratch);
+  std::optional<Mapping> mapping = Match(labels);
   if (!mapping.has_value()) return;
-  const uint64_t container = ContainerOf(series.labels);
+  const uint64_t container = ContainerOf(labels);
   mapping = OfClaim(*std::move(mapping), container);
   // The rules are the same and so are the labels: only the owner can be another, or an agent have come.
   const SeriesBinding& before = bindings_[entry.slot];
@@ -225,7 +234,7 @@ void SeriesMapper::Rebind(Entry& entry, const SeriesView& series) {
   auto claim = claims_.extract(container);  // the slot may be the last of its container
   Unbind(entry.slot);
   if (!claim.empty()) claims_.insert(std::move(claim));
-  Bind(entry.slot, *mapping, series.labels, container);
+  Bind(entry.slot, *mapping, labels, container);
   ++counts_.rebound_series;
 }
 
@@ -308,9 +317,9 @@ std::vector<std::string> SeriesMapper::job_names() const {
 
 size_t SeriesMapper::state_bytes() const {
   const auto table = [](const auto& map) { return map.capacity() * (sizeof(*map.begin()) + 1); };
-  size_t bytes = table(series_) + table(facts_) + table(pod_labels_) + table(retold_) + table(claims_) +
-                 table(forgotten_) + job_ids_.state_bytes() + task_ids_.state_bytes() +
-                 slots_of_pod_.state_bytes() + slots_of_container_.state_bytes() +
+  size_t bytes = table(series_) + table(facts_) + table(pods_measured_) + table(pod_labels_) +
+                 table(retold_) + table(claims_) + table(forgotten_) + job_ids_.state_bytes() +
+                 task_ids_.state_bytes() + slots_of_pod_.state_bytes() + slots_of_container_.state_bytes() +
                  replica_counts_.state_bytes() + bindings_.capacity() * (sizeof(SeriesBinding) + 1) +
                  tasks_.capacity() * sizeof(Task) + jobs_.table_bytes();
   for (const Job& job : jobs_) {
@@ -386,6 +395,7 @@ std::vector<uint32_t> SeriesMapper::ForgetIdle(Timestamp now, int64_t idle_secon
       ForgetFact(it->second.kind, fact->second, fingerprint);
       facts_.erase(fact);
     }
+    pods_measured_.erase(fingerprint);
     series_.erase(it);
   }
   replica_counts_.KeepAlive(alive_counts);

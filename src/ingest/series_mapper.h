@@ -58,6 +58,7 @@ struct MapperCounts {
   uint64_t refused_jobs = 0;                      // ever: series of jobs over max_jobs
   uint64_t name_collisions = 0;                   // known jobs whose series come from two sources
   uint64_t claimed_series = 0;                    // ever: of containers that an agent measures
+  uint64_t pods_without_containers = 0;           // alive now: with series of the pod alone
 };
 
 // Not thread-safe. About 150 bytes a live mapped series, 40 an unmapped one, 200 a job, and 30 a forgotten
@@ -164,6 +165,7 @@ class SeriesMapper {
   MapperCounts counts() const {
     MapperCounts counts = counts_;
     counts.jobs = jobs_.size();
+    counts.pods_without_containers = PodsWithoutContainers();
     return counts;
   }
   size_t state_bytes() const;
@@ -201,6 +203,10 @@ class SeriesMapper {
     JobLabels labels;
     bool names_program = false;  // that its pod is a run of
   };
+  struct MeasuredPod {
+    uint64_t pod = 0;    // hash of its key
+    bool whole = false;  // the series is of the pod, not of a container
+  };
   // An agent's task.
   struct Claim {
     std::string job, task;
@@ -221,7 +227,7 @@ class SeriesMapper {
       return {(*tasks)[entry].job.value, (*tasks)[entry].name};
     }
   };
-  Entry Classify(const SeriesView& series, uint32_t minute);
+  Entry Classify(const SeriesView& sent, uint32_t minute);
   // A series that was not wanted when it came first, and is now.
   bool IsWantedNow(const Entry& entry) const {
     return entry.outcome == Outcome::kUnmapped && entry.kind == SeriesKind::kStartTime && wants_starts_;
@@ -233,7 +239,11 @@ class SeriesMapper {
   Mapping OfClaim(Mapping mapping, uint64_t container) const;
   void ClaimContainer(uint32_t slot, std::string_view container);
   bool IsUsable(const Mapping& mapping) const;
-  std::optional<Mapping> Match(std::span<const LabelView> labels) const;
+  // Of labels as they were sent.
+  std::optional<Mapping> Match(std::span<const LabelView> sent) const;
+  // Notes the pod of a series of memory.
+  void NotePodSeries(const SeriesView& series);
+  uint64_t PodsWithoutContainers() const;
   void LearnOwner(const Mapping& fact, uint64_t fingerprint);
   void LearnInitContainer(const Mapping& fact);
   void ForgetFact(SeriesKind kind, const std::string& about, uint64_t fingerprint);
@@ -262,8 +272,9 @@ class SeriesMapper {
 
   absl::flat_hash_map<uint64_t, Entry> series_;       // by fingerprint
   absl::flat_hash_map<uint64_t, std::string> facts_;  // fingerprint to the child or pod that it is about
-  std::vector<SeriesBinding> bindings_;               // by slot
-  std::vector<uint8_t> rebind_;                       // by slot: its job may have changed
+  absl::flat_hash_map<uint64_t, MeasuredPod> pods_measured_;  // by fingerprint
+  std::vector<SeriesBinding> bindings_;                       // by slot
+  std::vector<uint8_t> rebind_;                               // by slot: its job may have changed
   std::vector<uint32_t> free_slots_;
   SlotLists slots_of_pod_;                               // by the hash of "scope/Pod/name"
   SlotLists slots_of_container_;                         // by the hash of the container's ID

@@ -77,6 +77,98 @@ TEST(SeriesMapper, APodsGroupIsPartOfItsJobUntilItHasAnother) {
   (void)slot;
 }
 
+// "kind job task", of the series as a rule sees it.
+std::string Seen(SeriesMapper& mapper, const MappedLabels& labels) {
+  const auto resolution = Resolve(mapper, labels);
+  if (resolution.outcome != Outcome::kMapped) return "-";
+  return StrCat(Name(resolution.kind), " ", JobOf(mapper, resolution.slot), " ",
+                mapper.task_name(resolution.slot));
+}
+
+TEST(SeriesMapper, ReadsTheLabelsThatPrometheusHasRenamed) {
+  SeriesMapper mapper = NewMapper();
+  const auto limit = [](std::string_view kind) {
+    return MappedLabels{{"__name__", "kube_pod_container_resource_limits"},
+                        {"container", "ksm"},
+                        {"exported_container", "app"},
+                        {"exported_namespace", "shop"},
+                        {"exported_pod", "web-5d4f8c7b9d-x2x4z"},
+                        {"namespace", "monitoring"},
+                        {"pod", "ksm-5d9c7b8f6d-x2x4z"},
+                        {"resource", kind}};
+  };
+  EXPECT_EQ(Seen(mapper, limit("memory")), "memory_limit_bytes shop/deployment/web web-5d4f8c7b9d-x2x4z");
+  (void)Resolve(mapper, {{"__name__", "kube_pod_owner"},
+                         {"exported_namespace", "shop"},
+                         {"exported_pod", "web-5d4f8c7b9d-x2x4z"},
+                         {"namespace", "monitoring"},
+                         {"owner_is_controller", "true"},
+                         {"owner_kind", "Rollout"},
+                         {"owner_name", "store"},
+                         {"pod", "ksm-5d9c7b8f6d-x2x4z"}});
+  EXPECT_EQ(Seen(mapper, limit("memory")), "memory_limit_bytes shop/rollout/store web-5d4f8c7b9d-x2x4z")
+      << "also where the pod's owner is learnt later";
+  EXPECT_EQ(Seen(mapper, limit("cpu")), "cpu_limit_cores shop/rollout/store web-5d4f8c7b9d-x2x4z");
+  // A program's own metric keeps the labels of its target.
+  EXPECT_EQ(Seen(mapper, {{"__name__", "process_cpu_seconds_total"},
+                          {"exported_pod", "other"},
+                          {"instance", "h:1"},
+                          {"job", "api"}}),
+            "cpu_seconds_total api h:1");
+}
+
+TEST(SeriesMapper, ReadsOldLabelsOldNamesAndOtherSenders) {
+  SeriesMapper mapper = NewMapper();
+  const std::string_view pod = "web-5d4f8c7b9d-x2x4z";
+  const std::string task = StrCat(" shop/deployment/web ", pod);
+  const auto with = [&](std::string_view metric, const char* container_label, const char* pod_label,
+                        const char* namespace_label) {
+    MappedLabels labels = {
+        {"__name__", metric}, {container_label, "app"}, {namespace_label, "shop"}, {pod_label, pod}};
+    return Seen(mapper, labels);
+  };
+  EXPECT_EQ(with("container_memory_working_set_bytes", "container_name", "pod_name", "namespace"),
+            "memory_bytes" + task);
+  EXPECT_EQ(with("other_metric", "container_name", "pod_name", "namespace"), "-");
+  const auto now = [&](std::string_view metric) { return with(metric, "container", "pod", "namespace"); };
+  EXPECT_EQ(now("kube_pod_container_resource_limits_cpu_cores"), "cpu_limit_cores" + task);
+  EXPECT_EQ(now("kube_pod_container_resource_limits_memory_bytes"), "memory_limit_bytes" + task);
+  EXPECT_EQ(now("kube_pod_container_resource_requests_cpu_cores"), "cpu_request_cores" + task);
+  EXPECT_EQ(now("kube_pod_container_resource_requests_memory_bytes"), "memory_request_bytes" + task);
+  EXPECT_EQ(now("windows_container_cpu_usage_seconds_total"), "cpu_seconds_total" + task);
+  EXPECT_EQ(now("windows_container_memory_usage_private_working_set_bytes"), "memory_bytes" + task);
+  const auto otel = [&](std::string_view metric) {
+    return with(metric, "k8s_container_name", "k8s_pod_name", "k8s_namespace_name");
+  };
+  EXPECT_EQ(otel("container_cpu_usage"), "cpu_cores" + task);
+  EXPECT_EQ(otel("k8s_container_cpu_usage"), "cpu_cores" + task);
+  EXPECT_EQ(otel("container_cpu_time_seconds_total"), "cpu_seconds_total" + task);
+  EXPECT_EQ(otel("container_memory_working_set_bytes"), "memory_bytes" + task);
+  EXPECT_EQ(otel("k8s_container_memory_limit_bytes"), "memory_limit_bytes" + task);
+  EXPECT_EQ(mapper.num_jobs(), 1U);
+}
+
+TEST(SeriesMapper, CountsPodsWhoseContainersNoSeriesNames) {
+  SeriesMapper mapper = NewMapper();
+  const auto memory = [](std::string_view pod, std::string_view container) {
+    return MappedLabels{{"__name__", "container_memory_working_set_bytes"},
+                        {"container", container},
+                        {"id", "/kubepods.slice/kubepods-podabc.slice"},
+                        {"namespace", "shop"},
+                        {"pod", pod}};
+  };
+  EXPECT_EQ(Resolve(mapper, memory("web-1", "")).outcome, Outcome::kUnmapped);
+  (void)Resolve(mapper, memory("web-2", ""));
+  (void)Resolve(mapper, memory("db-0", ""));
+  (void)Resolve(mapper, memory("db-0", "POD"));
+  EXPECT_EQ(mapper.counts().pods_without_containers, 3U);
+  (void)Resolve(mapper, memory("db-0", "db"), After(30));
+  EXPECT_EQ(mapper.counts().pods_without_containers, 2U);
+  (void)Resolve(mapper, memory("web-2", ""), After(30));
+  (void)mapper.ForgetIdle(After(61), 3600);
+  EXPECT_EQ(mapper.counts().pods_without_containers, 1U) << "web-1 is gone";
+}
+
 TEST(SeriesMapper, GivesSlotsOnceAndTasksWithinJobs) {
   SeriesMapper mapper = NewMapper();
   const auto a = Resolve(mapper, Cpu("web-5d4f8c7b9d-x2x4z"));

@@ -6,6 +6,8 @@
 #include <limits>
 #include <utility>
 
+#include "base/no_limit.h"
+
 namespace taut {
 namespace {
 
@@ -323,7 +325,8 @@ float WindowFold::TaskLimit(std::span<const FoldSeries> series, SeriesKind kind)
           std::partition_point(s.samples.begin(), s.samples.end(),
                                [this](const RemoteSample& x) { return x.timestamp_ms < end_ms_; });
       if (after == s.samples.begin() || IsStaleMarker((after - 1)->value)) continue;
-      limit = std::max(limit, (after - 1)->value * s.binding->scale);
+      const double said = (after - 1)->value * s.binding->scale;
+      if (said < kNoLimitBytes) limit = std::max(limit, said);
     }
     if (limit <= 0) return kAbsent;
     sum += limit;
