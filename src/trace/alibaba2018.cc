@@ -17,6 +17,7 @@ constexpr int64_t kAloneSeconds = 60;
 constexpr double kMachineCores = 96;    // all of them
 constexpr double kMachineMemory = 100;  // per cent of the largest: all of them
 constexpr double kPercent = 0.01;
+constexpr std::string_view kConflict = "another size at the time of an earlier row, which counts";
 
 // What a container or machine may use, from some time on.
 struct Capacity {
@@ -114,7 +115,8 @@ class Alibaba2018Reader final : public FormatReader {
   absl::Status TakeUsage(const CsvRow& row, int columns, int time, int cpu, int memory);
   uint32_t Number(std::string_view name);
   void Join(uint32_t number, std::string_view app);
-  void Add(uint32_t number, const Capacity& capacity);
+  // False if another capacity of that time is known, which stays.
+  bool Add(uint32_t number, const Capacity& capacity);
   Capacity CapacityOf(uint32_t number, int64_t time_s);
   JobId JobOf(uint32_t app);
 
@@ -151,16 +153,19 @@ void Alibaba2018Reader::Join(uint32_t number, std::string_view app) {
   things_[number].task = num_tasks_[a]++;
 }
 
-void Alibaba2018Reader::Add(uint32_t number, const Capacity& capacity) {
+bool Alibaba2018Reader::Add(uint32_t number, const Capacity& capacity) {
   std::vector<Capacity>& all = things_[number].capacities;
   const auto same = [&](const Capacity& c) {
     return c.cores == capacity.cores && c.cpu_limit == capacity.cpu_limit &&
            c.memory_bytes == capacity.memory_bytes;
   };
   // Most rows repeat what was known.
-  if (!all.empty() && all.back().time_s <= capacity.time_s && same(all.back())) return;
+  if (!all.empty() && all.back().time_s <= capacity.time_s && same(all.back())) return true;
   const auto later = [](int64_t t, const Capacity& c) { return t < c.time_s; };
-  all.insert(std::upper_bound(all.begin(), all.end(), capacity.time_s, later), capacity);
+  const auto at = std::upper_bound(all.begin(), all.end(), capacity.time_s, later);
+  if (at != all.begin() && (at - 1)->time_s == capacity.time_s) return same(*(at - 1));
+  all.insert(at, capacity);
+  return true;
 }
 
 absl::Status Alibaba2018Reader::TakeMachine(const CsvRow& row) {
@@ -175,7 +180,7 @@ absl::Status Alibaba2018Reader::TakeMachine(const CsvRow& row) {
   if (std::abs(c.time_s) > kLatestUs / kMicrosPerSecond) return gate_.Bad("time out of range", row);
   c.cpu_limit = c.cores;
   c.memory_bytes = memory * kPercent * context_.options.unit_memory_bytes;
-  Add(Number(row[0]), c);
+  if (!Add(Number(row[0]), c)) gate_.Skip(kConflict, row);
   if (machines_.wanted()) {
     // The trace has no word for "removed"; a machine has rows from its first one on.
     const uint32_t machine = machines_.Number(row[0]);
@@ -206,7 +211,7 @@ absl::Status Alibaba2018Reader::TakeContainer(const CsvRow& row) {
   c.memory_bytes = memory * kPercent * context_.options.unit_memory_bytes;
   const uint32_t number = Number(row[0]);
   Join(number, row[3].empty() ? row[0] : row[3]);
-  Add(number, c);
+  if (!Add(number, c)) gate_.Skip(kConflict, row);
   return absl::OkStatus();
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/byte_units.h"
 #include "fmt/format.h"
+#include "trace/csv_header.h"
 #include "trace/csv_reader.h"
 #include "trace/detect.h"
 
@@ -107,7 +108,7 @@ void AzureReader::MakeJob(std::string_view name, Vm& vm) {
 }
 
 absl::Status AzureReader::TakeReading(const CsvRow& row) {
-  if (row.line() == 1 && row[0] == "timestamp") return absl::OkStatus();
+  if (row.line() == 1 && ColumnName(row[0]) == "timestamp") return absl::OkStatus();
   ++context_.report.rows;
   if (row.size() != 5) return gate_.Bad(kBadColumns, row);
   int64_t time = 0;

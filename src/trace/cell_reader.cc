@@ -10,6 +10,7 @@
 #include "base/strings.h"
 #include "model/units.h"
 #include "trace/byte_source.h"
+#include "trace/csv_amount.h"
 #include "trace/csv_number.h"
 #include "trace/csv_reader.h"
 #include "trace/csv_table.h"
@@ -254,9 +255,10 @@ class CellReader {
     if (text.empty()) return true;
     double value = 0;
     const bool bytes = table_ == Table::kJobs && (role == Role::kMemory || role == Role::kReservedMemory);
-    if (bytes) {
-      const absl::StatusOr<double> parsed = ParseBytes(text);
-      if (!parsed.ok()) return false;
+    const bool cores = role == Role::kCpu || role == Role::kReservedCpu;
+    if (bytes || (cores && table_ != Table::kPods2023)) {
+      const std::optional<double> parsed = ParseCsvAmount(text, bytes, false);
+      if (!parsed.has_value()) return false;
       value = *parsed;
     } else if (ParseDecimalSlow(text.data(), text.data() + text.size(), value) != NumberKind::kNumber) {
       return false;

@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <tuple>
 
 #include "fmt/format.h"
 #include "trace/trace_test_files.h"
@@ -213,6 +214,44 @@ TEST(Alibaba2018Test, ContainersAreTasksOfTheirDeployUnit) {
                                               HasSubstr("1 containers are not in container_meta")));
 }
 
+TEST(Alibaba2018Test, OfTwoSizesOfOneTimeTheFirstCounts) {
+  const TempDir dir;
+  dir.Write("container_meta.csv",
+            "c_1,m_1,0,app_1,started,400,400,1.5\n"
+            "c_1,m_1,0,app_1,started,400,400,1.5\n"
+            "c_1,m_1,0,app_1,started,400,400,99.99\n"
+            "c_1,m_1,600,app_1,started,400,400,3\n"
+            "c_1,m_1,0,app_1,started,800,800,1.5\n");
+  dir.Write("container_usage.csv", "c_1,m_1,300,50,50,,,,,,\nc_1,m_1,600,50,50,,,,,,\n");
+  const ReadResult r = ReadPaths({dir.path()});
+  ASSERT_TRUE(r.status.ok()) << r.status;
+  ASSERT_EQ(r.sink.rows.size(), 2U);
+  const double unit = 0.01 * TraceOptions().unit_memory_bytes;
+  EXPECT_FLOAT_EQ(*r.sink.rows[0].memory_limit_bytes, static_cast<float>(1.5 * unit));
+  EXPECT_FLOAT_EQ(*r.sink.rows[1].memory_limit_bytes, static_cast<float>(3 * unit));
+  EXPECT_FLOAT_EQ(*r.sink.rows[0].cpu_limit_cores, 4.0F);
+  EXPECT_EQ(r.Skipped("another size at the time of an earlier row, which counts"), 2U);
+}
+
+TEST(AzureTest, ReadingsWithAHeaderOrShortNames) {
+  for (const char* const header :
+       {"timestamp,vm id,min cpu,max cpu,avg cpu\n", "Timestamp,\"VM id\",min,max,avg\n"}) {
+    const ReadResult r =
+        ReadText("export.csv", std::string(header) + "0,vm1,1.5,9.5,4.25\n300,vm1,1.5,9.5,4.25\n");
+    ASSERT_TRUE(r.status.ok()) << r.status;
+    ASSERT_EQ(r.sink.rows.size(), 2U);
+    EXPECT_EQ(r.sink.jobs[0].name, "vm1");
+    EXPECT_EQ(r.AllSkipped(), 0U);
+  }
+  const TempDir dir;
+  TraceOptions options;
+  options.paths = {dir.Write("export.csv", "0,vm1,1.5,9.5,4.25\n")};
+  options.format = TraceFormat::kAzureVm;
+  ReadResult r;
+  ASSERT_TRUE(ReadTrace(options, r.sink, r.report).ok());
+  EXPECT_EQ(r.sink.rows.size(), 1U);
+}
+
 TEST(AzureTest, ReadingsWithAndWithoutTheTableOfVms) {
   const std::string known(64, 'a'), large(64, 'b'), unknown(64, 'c');
   const TempDir dir;
@@ -278,6 +317,91 @@ TEST(GenericCsvTest, ColumnsInAnyOrderCommentsQuotesAndAbsentFigures) {
   EXPECT_EQ(r.Skipped("bad time"), 3U);
   EXPECT_EQ(r.Skipped("task number out of range"), 1U);
   EXPECT_THAT(r.report.warnings, ElementsAre(HasSubstr("column \"colour\" is not used")));
+}
+
+// 0.5 cores and 300 MB of "web" from 22:10 on, five minutes a row.
+void ExpectTwoRowsOfWeb(const ReadResult& r, float memory = 3e8F) {
+  ASSERT_TRUE(r.status.ok()) << r.status;
+  ASSERT_EQ(r.sink.rows.size(), 2U);
+  EXPECT_EQ(r.sink.jobs[0].name, "web");
+  EXPECT_EQ(r.AllSkipped(), 0U);
+  for (size_t i = 0; i < 2; ++i) {
+    const UsageRow& row = r.sink.rows[i];
+    EXPECT_EQ(row.start.seconds(), 1'699'999'800 + 300 * static_cast<int64_t>(i));
+    EXPECT_EQ(row.end.us - row.start.us, 300 * kMicrosPerSecond);
+    EXPECT_FLOAT_EQ(row.cpu_mean_cores.value_or(-1), 0.5F);
+    EXPECT_FLOAT_EQ(row.memory_mean_bytes.value_or(-1), memory);
+  }
+}
+
+TEST(GenericCsvTest, TimesAreReadInTheUnitOfTheirFile) {
+  const auto read = [](const char* first, const char* second) {
+    return ReadText("t.csv", fmt::format("time,job,task,cpu_cores,memory_bytes\n{},web,0,0.5,3e8\n"
+                                         "{},web,0,0.5,3e8\n",
+                                         first, second));
+  };
+  const ReadResult seconds = read("1699999800", "1700000100");
+  ExpectTwoRowsOfWeb(seconds);
+  EXPECT_THAT(seconds.report.warnings, IsEmpty());
+  for (const auto& [first, second, unit] :
+       {std::tuple{"1699999800000", "1700000100000", "milliseconds"},
+        std::tuple{"1699999800000.0", "1700000100000.0", "milliseconds"},
+        std::tuple{"1699999800000000", "1700000100000000", "microseconds"},
+        std::tuple{"1699999800000000000", "1700000100000000000", "nanoseconds"}}) {
+    const ReadResult r = read(first, second);
+    ExpectTwoRowsOfWeb(r);
+    EXPECT_THAT(r.report.warnings, ElementsAre(HasSubstr(unit))) << "the unit is said";
+  }
+  for (const auto& [first, second] : {std::pair{"2023-11-14 22:10:00", "2023-11-14 22:15:00"},
+                                      std::pair{"2023-11-14T22:10:00", "2023-11-14T22:15:00.000"},
+                                      std::pair{"2023-11-14 22:10:00 UTC", "2023-11-14 22:15:00.5 UTC"},
+                                      std::pair{"2023-11-15 00:10:00+02", "2023-11-15 00:15:00+0200"}})
+    ExpectTwoRowsOfWeb(read(first, std::string_view(second).find(".5") == std::string_view::npos
+                                       ? second
+                                       : "2023-11-14 22:15:00 UTC"));
+}
+
+TEST(GenericCsvTest, SemicolonsTabsAndNamesInAnyCase) {
+  ExpectTwoRowsOfWeb(ReadText("s.csv",
+                              "Time;Job;Task;CPU_Cores;Memory_Bytes\n"
+                              "1699999800;web;0;0,5;300000000\n1700000100;web;0;0.5;3e8\n"));
+  ExpectTwoRowsOfWeb(ReadText("s.tsv",
+                              "# exported\n\"TIME\"\t\"JOB\"\ttask\t\"cpu_cores\"\tmemory_bytes\n"
+                              "1699999800\tweb\t0\t0.5\t3e8\n1700000100\t\"web\"\t0\t\"0.5\"\t3e8\n"));
+  const TempDir dir;  // each file has its own
+  dir.Write("1.csv", "time;job;task;cpu_cores;memory_bytes\n1699999800;web;0;0.5;3e8\n");
+  dir.Write("2.csv", "time,job,task,cpu_cores,memory_bytes\n1700000100,web,0,0.5,3e8\n");
+  ExpectTwoRowsOfWeb(ReadPaths({dir.path()}));
+}
+
+TEST(GenericCsvTest, QuantitiesOfKubernetes) {
+  const ReadResult r = ReadText("q.csv",
+                                "time,job,task,cpu_cores,memory_bytes,cpu_limit,memory_limit\n"
+                                "1699999800,web,0,500m,300Mi,2,1Gi\n"
+                                "1700000100,web,0,0.5,314572800,2000m,1.073741824G\n");
+  ExpectTwoRowsOfWeb(r, 300 * 1024 * 1024);
+  for (const UsageRow& row : r.sink.rows) {
+    EXPECT_FLOAT_EQ(row.cpu_limit_cores.value_or(-1), 2);
+    EXPECT_FLOAT_EQ(row.memory_limit_bytes.value_or(-1), 1024.0F * 1024 * 1024);
+  }
+  EXPECT_EQ(ReadText("q.csv", "time,job,cpu_cores\n0,web,500q\n0,web,m\n0,web,-1m\n").Skipped("bad number"),
+            3U);
+}
+
+TEST(GenericCsvTest, ALimitThatIsNoneLeavesTheUsage) {
+  for (const char* const none :
+       {"0,0", "-1,9223372036854771712", "-1,18446744073709551615", "none,unlimited", "NaN,inf", "max,-1"}) {
+    const ReadResult r =
+        ReadText("l.csv", fmt::format("time,job,task,cpu_cores,memory_bytes,cpu_limit,memory_limit\n"
+                                      "1699999800,web,0,0.5,3e8,{0}\n1700000100,web,0,0.5,3e8,{0}\n",
+                                      none));
+    ExpectTwoRowsOfWeb(r);
+    for (const UsageRow& row : r.sink.rows) {
+      EXPECT_FALSE(row.cpu_limit_cores.has_value()) << none;
+      EXPECT_FALSE(row.memory_limit_bytes.has_value()) << none;
+    }
+    EXPECT_THAT(r.report.warnings, ElementsAre(HasSubstr("4 limits are 0, negative or above 1 EiB"))) << none;
+  }
 }
 
 TEST(GenericCsvTest, RowsCoverTheGapToTheirPredecessor) {

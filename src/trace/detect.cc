@@ -4,36 +4,14 @@
 #include <array>
 #include <vector>
 
+#include "base/strings.h"
+#include "trace/csv_header.h"
 #include "trace/google2019.h"
 
 namespace taut {
 namespace {
 
-// The first line that says something.
-std::string_view FirstLine(std::string_view head) {
-  if (head.starts_with("\xEF\xBB\xBF")) head.remove_prefix(3);
-  while (!head.empty()) {
-    const size_t end = head.find('\n');
-    std::string_view line = head.substr(0, end);
-    head.remove_prefix(end == std::string_view::npos ? head.size() : end + 1);
-    if (line.ends_with('\r')) line.remove_suffix(1);
-    if (line.find_first_not_of(" \t") == std::string_view::npos || line.starts_with('#')) continue;
-    return line;
-  }
-  return {};
-}
-
 using Fields = std::vector<std::string_view>;
-
-Fields Split(std::string_view line, char separator) {
-  Fields out;
-  while (true) {
-    const size_t end = line.find(separator);
-    out.push_back(line.substr(0, end));
-    if (end == std::string_view::npos) return out;
-    line.remove_prefix(end + 1);
-  }
-}
 
 bool IsNumber(std::string_view s) {
   return !s.empty() && s.find_first_not_of("0123456789") == std::string_view::npos;
@@ -47,8 +25,13 @@ bool Named(std::string_view path, std::string_view table) {
   const size_t at = path.rfind(table);
   return at != std::string_view::npos && (at == 0 || path[at - 1] == '/' || path[at - 1] == ':');
 }
-bool HasField(const Fields& fields, std::string_view name) {
-  return std::find(fields.begin(), fields.end(), name) != fields.end();
+// Of the plain CSV form, which has columns of these names.
+bool IsGenericHeader(std::string_view line) {
+  const std::vector<std::string> names = ColumnNames(line);
+  const auto has = [&names](std::string_view name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
+  return has("time") && has("job") && (has("cpu_cores") || has("memory_bytes"));
 }
 
 std::optional<int> Google2011TableOf(std::string_view name, const Fields& f, bool empty) {
@@ -108,6 +91,12 @@ std::optional<int> AlibabaTableOf(std::string_view name, const Fields& f, bool e
   return std::nullopt;
 }
 
+// "timestamp,vm id,min cpu,max cpu,avg cpu", with or without the blanks.
+bool IsAzureReadingsHeader(const Fields& f) {
+  const std::string vm = f.size() == 5 ? ColumnName(f[1]) : std::string();
+  return !vm.empty() && ColumnName(f[0]) == "timestamp" && (vm == "vm id" || vm == "vmid" || vm == "vm_id");
+}
+
 std::optional<int> AzureTableOf(std::string_view name, const Fields& f, bool empty) {
   if (empty) {
     if (Named(name, "vmtable")) return static_cast<int>(AzureTable::kVms);
@@ -121,6 +110,7 @@ std::optional<int> AzureTableOf(std::string_view name, const Fields& f, bool emp
       return static_cast<int>(AzureTable::kVms);
     }
   }
+  if (IsAzureReadingsHeader(f)) return static_cast<int>(AzureTable::kReadings);
   // An encrypted VM number has 64 characters or more; a name stands for shortened ones.
   if (f.size() == 5 && (IsNumber(f[0]) || f[0] == "timestamp") &&
       (f[1].size() >= 40 || Named(name, "vm_cpu_readings"))) {
@@ -141,8 +131,7 @@ std::optional<int> TableOf(TraceFormat format, std::string_view name, std::strin
     case TraceFormat::kBitbrainsCompact:
       return yes(line.starts_with("vm,ts_s,cores,cpu_cap_mhz,cpu_mhz,mem_cap_kb,mem_kb"));
     case TraceFormat::kCsv:
-      return yes(HasField(fields, "time") && HasField(fields, "job") &&
-                 (HasField(fields, "cpu_cores") || HasField(fields, "memory_bytes")));
+      return yes(IsGenericHeader(line));
     case TraceFormat::kGoogle2019: {
       auto table = GoogleTableOfName(name);
       if (!table && !empty) table = GoogleTableOfLine(line);
@@ -162,13 +151,19 @@ std::optional<int> TableOf(TraceFormat format, std::string_view name, std::strin
 }  // namespace
 
 std::optional<FileKind> DetectFile(std::string_view name, std::string_view head, TraceFormat wanted) {
-  const std::string_view line = FirstLine(head);
+  const std::string_view line = FirstContentLine(head);
   // Those with a header first: nothing else can look like them.
   for (const TraceFormat format :
        {TraceFormat::kBitbrains, TraceFormat::kBitbrainsCompact, TraceFormat::kCsv, TraceFormat::kGoogle2019,
         TraceFormat::kAlibaba2018, TraceFormat::kAzureVm, TraceFormat::kGoogle2011}) {
     if (wanted != TraceFormat::kAuto && wanted != format) continue;
     if (const auto table = TableOf(format, name, line)) return FileKind{format, *table};
+  }
+  // Asked for by name, shortened numbers of VMs will do.
+  if (wanted == TraceFormat::kAzureVm) {
+    const Fields fields = Split(line, ',');
+    if (fields.size() == 5 && IsNumber(fields[0]))
+      return FileKind{wanted, static_cast<int>(AzureTable::kReadings)};
   }
   const bool one_table = wanted == TraceFormat::kBitbrains || wanted == TraceFormat::kBitbrainsCompact ||
                          wanted == TraceFormat::kCsv;

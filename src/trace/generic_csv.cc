@@ -1,11 +1,15 @@
 // The plain CSV form that any monitoring system can be asked for: time,job,task,cpu_cores,memory_bytes and
-// limits, and optionally OOM kills, the row's duration, and how its CPU usage was spread.
+// limits, and optionally OOM kills, the row's duration, and how its CPU usage was spread. Commas, semicolons or
+// tabs stand between the fields.
 #include <algorithm>
 #include <array>
 #include <string>
 
+#include "base/no_limit.h"
 #include "base/strings.h"
 #include "fmt/format.h"
+#include "trace/csv_amount.h"
+#include "trace/csv_header.h"
 #include "trace/csv_reader.h"
 #include "trace/csv_time.h"
 
@@ -50,9 +54,12 @@ class GenericCsvReader final : public FormatReader {
   absl::Status BeginFile(std::string_view name, int /*table*/) override {
     gate_.BeginFile(name);
     num_columns_ = 0;
+    clock_ = {};
+    unit_said_ = separator_known_ = false;
     return absl::OkStatus();
   }
   absl::Status ReadLines(const LineBlock& block) override {
+    if (!separator_known_) TakeSeparator(block.lines);
     return index_.ForEachRow(block.lines, block.first_line, [this](const CsvRow& row) { return Take(row); });
   }
   absl::Status Finish() override {
@@ -61,6 +68,10 @@ class GenericCsvReader final : public FormatReader {
       context_.report.warnings.push_back(
           fmt::format("{} rows last longer than a window of {} s; each counts in every window that it covers",
                       lengths_.spread(), kWindowSeconds));
+    }
+    if (without_limit_ > 0) {
+      context_.report.warnings.push_back(
+          fmt::format("{} limits are 0, negative or above 1 EiB: read as no limit", without_limit_));
     }
     // A few are of programs that run at the same hours.
     if (lengths_.sparse() > context_.report.rows_used / 20) {
@@ -77,6 +88,7 @@ class GenericCsvReader final : public FormatReader {
     std::vector<uint32_t> series;  // by task, below kDenseTasks
   };
 
+  void TakeSeparator(std::string_view lines);
   absl::Status TakeHeader(const CsvRow& row);
   absl::Status Take(const CsvRow& row);
   // The field as text: without blanks around and the quotes that CSV may put on it.
@@ -88,17 +100,37 @@ class GenericCsvReader final : public FormatReader {
   // The seconds at each level as percentiles, which are the row's until the next call.
   bool TakeSpread(std::string_view text, UsageRow& out);
   uint32_t SeriesOf(uint32_t job, uint32_t task);
-  bool Figure(const CsvRow& row, Column column, std::optional<float>& out) const {
-    return at_[column] < 0 || TakeFloat(row, at_[column], 1, out);
+  bool Figure(const CsvRow& row, Column column, std::optional<float>& out) {
+    if (at_[column] < 0 || TakeFloat(row, at_[column], 1, out)) [[likely]]
+      return true;
+    return Quantity(row, column, out);
   }
-  bool Limit(RepeatedDecimal& known, const CsvRow& row, Column column, std::optional<float>& out) const {
-    return at_[column] < 0 || TakeFloat(known, row, at_[column], 1, out);
+  bool Limit(RepeatedDecimal& known, const CsvRow& row, Column column, std::optional<float>& out) {
+    if (at_[column] < 0) return true;
+    if (!TakeFloat(known, row, at_[column], 1, out)) [[unlikely]]
+      return SaysNoLimit(Text(row, column)) ? NoLimit(out) : Quantity(row, column, out);
+    if (out.has_value() && !(*out > 0 && *out < kNoLimitBytes)) [[unlikely]]
+      return NoLimit(out);
+    return true;
   }
+  bool NoLimit(std::optional<float>& out) {
+    ++without_limit_;
+    out.reset();
+    return true;
+  }
+  // "500m", "300Mi".
+  bool Quantity(const CsvRow& row, Column column, std::optional<float>& out);
+  // Says once a file of which unit its times are.
+  void SayUnit();
 
   const ReadContext context_;
   RowGate gate_;
   CsvIndex index_;
   RowLengths lengths_;
+  char separator_ = ',';
+  CsvClock clock_;
+  bool separator_known_ = false, unit_said_ = false;  // of this file
+  uint64_t without_limit_ = 0;
   int num_columns_ = 0;  // of this file; 0 before its header
   std::array<int, kNumColumns> at_{};
   RepeatedDecimal cpu_limit_, memory_limit_;
@@ -111,12 +143,35 @@ class GenericCsvReader final : public FormatReader {
   std::vector<float> levels_, fractions_;  // of the row
 };
 
+void GenericCsvReader::TakeSeparator(std::string_view lines) {
+  const std::string_view header = FirstContentLine(lines);
+  if (header.empty()) return;
+  separator_known_ = true;
+  const char separator = SeparatorOf(header);
+  if (separator == separator_) return;
+  separator_ = separator;
+  index_ = CsvIndex(separator, /*quotes=*/true);
+}
+
+bool GenericCsvReader::Quantity(const CsvRow& row, Column column, std::optional<float>& out) {
+  const std::string_view text = Text(row, column);
+  const bool memory = column == kMemory || column == kMemoryLimit;
+  const std::optional<double> amount = ParseCsvAmount(text, memory, separator_ != ',');
+  if (!amount.has_value() && !text.empty()) return false;
+  return SetFloat(text.empty() ? NumberKind::kEmpty : NumberKind::kNumber, amount.value_or(0), 1, out);
+}
+
+void GenericCsvReader::SayUnit() {
+  unit_said_ = true;
+  if (clock_.unit().empty()) return;
+  context_.report.warnings.push_back(
+      fmt::format("{}: times are read as {} since 1970", gate_.file(), clock_.unit()));
+}
+
 absl::Status GenericCsvReader::TakeHeader(const CsvRow& row) {
   at_.fill(-1);
   for (int i = 0; i < row.size(); ++i) {
-    std::string_view name = Trimmed(row[i]);
-    if (i == 0 && name.starts_with("\xEF\xBB\xBF")) name.remove_prefix(3);
-    if (name.size() >= 2 && name.front() == '"' && name.back() == '"') name = name.substr(1, name.size() - 2);
+    const std::string name = ColumnName(row[i]);
     bool known = false;
     for (size_t c = 0; c < kNumColumns; ++c) {
       if (name != kColumnNames[c]) continue;
@@ -128,7 +183,7 @@ absl::Status GenericCsvReader::TakeHeader(const CsvRow& row) {
     }
     if (!known) {
       context_.report.warnings.push_back(
-          fmt::format("{}: column \"{}\" is not used", gate_.file(), name.substr(0, 80)));
+          fmt::format("{}: column \"{}\" is not used", gate_.file(), StripSpace(row[i]).substr(0, 80)));
     }
   }
   if (at_[kTime] < 0 || at_[kJob] < 0 || (at_[kCpu] < 0 && at_[kMemory] < 0)) {
@@ -249,7 +304,9 @@ absl::Status GenericCsvReader::Take(const CsvRow& row) {
   if (row.size() != num_columns_) return gate_.Bad(kBadColumns, row);
   UsageRow out;
   int64_t us = 0;
-  if (!ParseCsvTime(row, at_[kTime], us)) return gate_.Bad("bad time", row);
+  if (!clock_.Parse(row, at_[kTime], us)) return gate_.Bad("bad time", row);
+  if (!unit_said_) [[unlikely]]
+    SayUnit();
   if (!TakeTask(row, out.task)) return gate_.Bad("task number out of range", row);
   if (!Figure(row, kCpu, out.cpu_mean_cores) || !Figure(row, kMemory, out.memory_mean_bytes) ||
       !Limit(cpu_limit_, row, kCpuLimit, out.cpu_limit_cores) ||

@@ -14,6 +14,7 @@
 #include "trace/detect.h"
 #include "trace/event_tables.h"
 #include "trace/google2019.h"
+#include "trace/google_lines.h"
 #include "trace/read_file.h"
 
 namespace taut {
@@ -61,6 +62,7 @@ absl::StatusOr<EventPlan> PlanEvents(const TraceOptions& options, ReadReport& re
   EventPlan plan;
   std::string first;
   for (InputFile& input : *inputs) {
+    ReadAsGoogleLines(input);
     const auto kind = DetectFile(input.name, input.head, options.format);
     if (!kind || !IsForCells(*kind)) continue;
     if (plan.format == TraceFormat::kAuto) {
@@ -124,11 +126,12 @@ void SetShapes(const RecordedMachines& machines, RecordedCell& out) {
 absl::StatusOr<TraceContents> LookInto(const TraceOptions& options) {
   std::vector<std::string> warnings;  // the reading gives them again
   const std::vector<std::string> paths = WithoutPipes(options.paths);
-  const auto inputs = ExpandPaths(paths, warnings);
+  auto inputs = ExpandPaths(paths, warnings);
   if (!inputs.ok()) return inputs.status();
   TraceContents out;
   out.usage = out.unknown = paths.size() < options.paths.size();
-  for (const InputFile& input : *inputs) {
+  for (InputFile& input : *inputs) {
+    ReadAsGoogleLines(input);
     const auto kind = DetectFile(input.name, input.head, options.format);
     if (!kind) {
       out.unknown = true;

@@ -9,6 +9,7 @@
 #include "trace/byte_source.h"
 #include "trace/detect.h"
 #include "trace/format_reader.h"
+#include "trace/google_lines.h"
 #include "trace/read_file.h"
 
 namespace taut {
@@ -93,6 +94,7 @@ absl::StatusOr<std::vector<PlannedFile>> Plan(const TraceOptions& options, std::
   std::string first, left_out;
   format = options.format;
   for (InputFile& input : inputs) {
+    ReadAsGoogleLines(input);
     const auto kind = DetectFile(input.name, input.head, options.format);
     if (!kind && input.head.empty()) {
       report.warnings.push_back(fmt::format("{}: empty", input.name));
