@@ -120,7 +120,23 @@ absl::StatusOr<CronTimes> CronTimes::Parse(std::string_view text) {
   }
   times.any_day_ = fields[2].starts_with('*');
   times.any_weekday_ = fields[4].starts_with('*');
+  if (!times.HasDay()) {
+    return absl::InvalidArgumentError(StrCat("day of the month \"", fields[2], "\" and month \"", fields[3],
+                                             "\" never come: no such month has such a day"));
+  }
   return times;
+}
+
+bool CronTimes::HasDay() const {
+  constexpr std::array<size_t, 13> kDaysOf = {0, 31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+  if (!any_day_ && !any_weekday_) return true;  // the day of the week suffices
+  for (size_t month = 1; month < kDaysOf.size(); ++month) {
+    if (!months_.test(month)) continue;
+    for (size_t day = 1; day <= kDaysOf[month]; ++day) {
+      if (days_.test(day)) return true;
+    }
+  }
+  return false;
 }
 
 bool CronTimes::FitsDay(absl::CivilDay day) const {

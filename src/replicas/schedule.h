@@ -25,7 +25,7 @@ namespace taut {
 // names of three letters; Sunday is 0 or 7. Where both days are restricted, either suffices, as in cron.
 class CronTimes {
  public:
-  // InvalidArgument names the field, its value and what is allowed.
+  // InvalidArgument names the field, its value and what is allowed, or a day that no month has (30 February).
   static absl::StatusOr<CronTimes> Parse(std::string_view fields);
 
   // The latest time at or before `at`, by the zone's clock, on a day that `counts`. A time that a change of
@@ -35,6 +35,8 @@ class CronTimes {
   std::optional<absl::Time> LastBefore(absl::Time at, const absl::TimeZone& zone, Counts&& counts) const;
 
  private:
+  // Whether a month that is set has a day that is set.
+  bool HasDay() const;
   bool FitsDay(absl::CivilDay day) const;
   std::optional<absl::Time> LastOfDay(absl::CivilDay day, absl::Time at, const absl::TimeZone& zone) const;
 

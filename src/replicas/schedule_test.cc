@@ -101,9 +101,14 @@ TEST(ReplicaSchedule, ErrorsNameTheRuleAndThePlace) {
         "from -1 8 * * * to 0 9 * * * min 1", "from 5-1 8 * * * to 0 9 * * * min 1",
         "from 0/0 8 * * * to 0 9 * * * min 1", "from 0 8 * * * to 0 9 * * * min -1",
         "from 0 8 * * * to 0 9 * * * min 5 max 4", "from 0 8 * * * to 0 9 * * * in Mars/Olympus min 1",
-        "from 0 8 * * * to 0 9 * * * min 1 except 2026-02-30", "min 1 min 2", "8:00-18:00",
+        "from 0 8 * * * to 0 9 * * * min 1 except 2026-02-30", "from 0 8 30 2 * to 0 9 * * * min 1",
+        "from 0 8 * * * to 0 9 31 4,6,sep,11 */1 min 1", "min 1 min 2", "8:00-18:00",
         "from 0 8 * * *, to 0 9 * * * min 1", "from 0 8 * * * to 0 9 * * * min 1.5"})
     EXPECT_FALSE(ReplicaSchedule::Parse(bad).ok()) << bad;
+  EXPECT_THAT(error("from 0 8 30 2 * to 0 9 * * * min 1"), testing::HasSubstr("never come"));
+  for (const char* good : {"from 0 8 29 2 * to 0 9 * * * min 1", "from 0 8 30 2 1 to 0 9 * * * min 1",
+                           "from 0 8 31 * * to 0 9 * * * min 1"})
+    EXPECT_TRUE(ReplicaSchedule::Parse(good).ok()) << good;
   EXPECT_TRUE(Of("").empty());
   EXPECT_TRUE(Of(" ; ").empty());
 }
