@@ -28,7 +28,14 @@ struct QuotaRowView {
   int64_t maximum = 0;                               // the most that it could use if no one used anything
   std::optional<QuotaAdvice> advice = std::nullopt;  // by those who keep a history
 
-  int64_t borrowed() const { return std::max<int64_t>(0, cell.held - cell.quota); }
+  // Of the cohort above, which a group or cohort without one cannot do.
+  int64_t borrowed() const { return cell.parent < 0 ? 0 : std::min(beyond(), cell.borrow); }
+  // In use beyond its quota and what it may borrow.
+  int64_t over_quota() const { return beyond() - borrowed(); }
+
+ private:
+  // A cohort's use is without what its children use of their exclusive quota.
+  int64_t beyond() const { return std::max<int64_t>(0, cell.use - cell.quota); }
 };
 
 // The rows that have quota or use: groups in the order of the tree, then by tier and resource. O(groups * tiers *

@@ -5,12 +5,15 @@
 #include <vector>
 
 #include "base/random.h"
+#include "base/strings.h"
+#include "economy/quota_rows.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace taut {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
@@ -54,6 +57,29 @@ TEST(QuotaTree, ALendingLimitKeepsTheRestExclusive) {
   EXPECT_EQ(Available(tree, "a"), 10);
   ASSERT_TRUE(tree.Add(Use("b", 3)).ok());
   EXPECT_EQ(Available(tree, "a"), 7);
+}
+
+TEST(QuotaRows, WhatIsBorrowedIsOfACohortAndBeyondIsOverTheQuota) {
+  // "group borrowed over", of rows in use.
+  const auto rows = [](const QuotaTree& tree) {
+    std::vector<std::string> out;
+    for (const QuotaRowView& row : RowsOf(tree)) {
+      if (row.cell.held > 0) out.push_back(StrCat(row.group, " ", row.borrowed(), " ", row.over_quota()));
+    }
+    return out;
+  };
+  QuotaTree alone = *QuotaTree::Make({{{"solo", "", {Cpu(2)}}}});
+  ASSERT_TRUE(alone.Add(Use("solo", 3)).ok());
+  EXPECT_THAT(rows(alone), ElementsAre("solo 0 1")) << "there is no one to borrow of";
+  QuotaTree lends = *QuotaTree::Make({{{"all"}, {"a", "all", {Cpu(9)}}, {"b", "all", {Cpu(12, {}, 1)}}}});
+  ASSERT_TRUE(lends.Add(Use("b", 12)).ok());
+  EXPECT_THAT(rows(lends), ElementsAre("all 0 0", "b 0 0")) << "all of it is the group's own";
+  ASSERT_TRUE(lends.Add(Use("a", 11)).ok());
+  EXPECT_THAT(rows(lends), ElementsAre("all 0 2", "a 2 0", "b 0 0"))
+      << "9 and the 1 that b lends are 10 of 12";
+  QuotaTree limited = *QuotaTree::Make({{{"all"}, {"a", "all", {Cpu(9, 1)}}, {"b", "all", {Cpu(12)}}}});
+  ASSERT_TRUE(limited.Add(Use("a", 12)).ok());
+  EXPECT_THAT(rows(limited), ElementsAre("all 0 0", "a 1 2"));
 }
 
 TEST(QuotaTree, ALendingLimitOfZeroLendsNothing) {
