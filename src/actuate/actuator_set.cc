@@ -68,7 +68,7 @@ size_t ActuatorSet::Route(const TargetOrder& order, int64_t now_s) {
     replaced_.insert(latest.decision);
   }
   latest = {member, order.decision};
-  open_.insert(order.decision);
+  if (!IsFinal(order.known)) open_.insert(order.decision);
   return member;
 }
 

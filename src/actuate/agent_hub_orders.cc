@@ -77,7 +77,8 @@ void AgentHub::AddStanding(const Due& due, const StandingTerms& standing, pb::Or
   pb::Terms* terms = out.add_terms();
   terms->set_job(due.job);
   const bool applies = Applies(due.job);
-  terms->set_apply(applies && (standing.mode == Mode::kAuto || standing.mode == Mode::kCanary));
+  const bool holds = standing.mode == Mode::kAuto || standing.mode == Mode::kCanary;
+  terms->set_apply(applies && holds);
   if (standing.upper[0].has_value()) terms->set_cpu_upper_cores(*standing.upper[0]);
   if (standing.upper[1].has_value()) terms->set_memory_upper_bytes(*standing.upper[1]);
   terms->set_startup_grace_s(static_cast<uint32_t>(standing.startup_grace_s));
@@ -92,8 +93,10 @@ void AgentHub::AddStanding(const Due& due, const StandingTerms& standing, pb::Or
     order->mutable_name()->set_job(due.job);
     order->mutable_name()->set_task(due.name);
     order->set_resource(ProtoOf(r));
-    if (standing.in_force[i].has_value()) {
-      order->set_limit(WithinMachine(due.task.agent, r, *standing.in_force[i]));
+    // In another mode the owner's limit is the order.
+    if (standing.in_force[i].has_value() && holds) {
+      const double limit = std::min(*standing.in_force[i], standing.upper[i].value_or(*standing.in_force[i]));
+      order->set_limit(WithinMachine(due.task.agent, r, limit));
     }
     order->set_decided_s(standing.decided_s[i]);
     if (latest == nullptr) continue;

@@ -49,6 +49,35 @@ TEST(AgentHubOrders, ReachTheTasksTheyAreFor) {
   EXPECT_EQ(cell.hub().counts().orders, 5U);
 }
 
+// A task of an agent that was disconnected meanwhile may still have the limit.
+TEST(AgentHubOrders, AnAppliedReleaseIsSentAgainAfterAKill) {
+  HubCell cell;
+  SessionId a = cell.Connect("a");
+  cell.Tasks(a, {"a/1"});
+  cell.Live(a, {"a/1"}, 0, 14);
+  const std::vector<pb::Order> set = cell.server.Orders(a);
+  ASSERT_FALSE(set.empty());
+  const std::optional<JobId> job = cell.control().Find("shop/web");
+  ASSERT_TRUE(job.has_value());
+  ASSERT_TRUE(cell.control().Set(*job, "mode", "off", "owner").ok());
+  const std::vector<pb::Order> all = cell.server.Orders(a);
+  ASSERT_GT(all.size(), set.size());
+  for (size_t i = set.size(); i < all.size(); ++i) {
+    EXPECT_FALSE(all[i].has_limit());
+    cell.Say(a, all[i].decision(), "a/1", pb::Outcome::APPLIED);
+  }
+  ASSERT_TRUE(cell.Tick().ok());
+  cell.Restart();
+  EXPECT_THAT(cell.hub().TakeOutcomes(), IsEmpty()) << "its outcome is stored";
+  a = cell.Connect("a");
+  cell.Tasks(a, {"a/1"});
+  ASSERT_TRUE(cell.Tick().ok());
+  const std::vector<pb::Order> again = cell.server.Orders(a);
+  ASSERT_FALSE(again.empty());
+  for (const pb::Order& order : again) EXPECT_FALSE(order.has_limit());
+  for (const pb::Terms& terms : cell.server.Terms(a)) EXPECT_FALSE(terms.apply());
+}
+
 TEST(AgentHubOrders, OutcomesOfTasksComeToOneOfTheOrder) {
   HubCell cell;
   const SessionId a = cell.Connect("a"), b = cell.Connect("b");

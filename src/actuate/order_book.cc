@@ -65,6 +65,7 @@ OrderBook::Entry OrderBook::Open(const TargetOrder& order) {
   }
   latest = order.decision;
   entry.order = order;
+  if (IsFinal(order.known) && !entry.reported.has_value()) entry.reported = order.known;
   return entry;
 }
 
@@ -87,7 +88,8 @@ std::vector<std::string> OrderBook::Take(const TargetOrder& order, std::span<con
     }
   }
   if (entry.tasks() == 0) {
-    Report(entry, Outcome::kDryRun, WhyNotSent(entry, tasks));
+    // After a restart its tasks come with their agents.
+    if (!IsFinal(order.known)) Report(entry, Outcome::kDryRun, WhyNotSent(entry, tasks));
   } else if (disconnected) {
     Report(entry, Outcome::kPending, "an agent is disconnected; it receives the order when it reconnects");
   }

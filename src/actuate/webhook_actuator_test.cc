@@ -99,6 +99,19 @@ TEST_F(WebhookActuatorTest, SendsInOrderAndReportsWhatIsApplied) {
   EXPECT_EQ(Hook().counts().waiting, 0U);
 }
 
+// After a kill: the state is of before the endpoint took the newer order.
+TEST_F(WebhookActuatorTest, AnOrderThatWasTakenIsNotSentAgainAndNothingOlderEither) {
+  Order(1, "web", 2);
+  const std::string state = Hook().SaveState();
+  Restart("i2", state);
+  TargetOrder taken{2, "web", Resource::kCpu, 3.0, std::nullopt};
+  taken.known = Outcome::kApplied;
+  Hook().Apply({&taken, 1}, 1'700'001'000);
+  EXPECT_EQ(Steps(), 0);
+  EXPECT_THAT(Outcomes(), ElementsAre("1 superseded: replaced by decision 2"));
+  EXPECT_EQ(Hook().counts().waiting, 0U);
+}
+
 TEST_F(WebhookActuatorTest, RefusedOrdersAreFinalUntilTheNext) {
   Hook();
   poster_->Add(JsonResponse(409, R"({"message": "the HPA owns it"})"));

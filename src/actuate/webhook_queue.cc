@@ -42,7 +42,7 @@ void WebhookQueue::Take(const TargetOrder& order, int64_t decided_s, double now_
     }
     Erase(at);
   }
-  Add(order, decided_s, now_s);
+  if (!IsFinal(order.known)) Add(order, decided_s, now_s);
 }
 
 void WebhookQueue::Add(const TargetOrder& order, int64_t decided_s, double now_s) {

@@ -6,6 +6,8 @@
 namespace taut {
 namespace {
 
+// The first byte of the actuator's checkpoint; that of an older version is the state alone, which never begins so.
+constexpr uint8_t kSavedWithDecision = 0xFE;
 constexpr size_t kChunksAtATime = 16;  // encoded before others may look in: about 10 ms
 constexpr size_t kCheckpointBytesAtATime = size_t{16} << 20;  // a commit, the size of the store's log
 
@@ -21,15 +23,28 @@ void Checkpointer::SaveWithPass(WindowId through, bool fleet_too) {
 }
 
 void Checkpointer::SaveActuator(WindowId through) {
-  std::string state = actuator_.SaveState();
-  if (state == actuator_state_) return;
-  actuator_state_ = std::move(state);
+  // Before the state is asked for: an order that comes between is sent again.
+  std::string bytes;
+  ByteWriter out(&bytes);
+  out.Put(kSavedWithDecision);
+  out.PutVarint(committer_.published());
+  const std::string state = actuator_.SaveState();
+  if (state.empty()) return;
+  bytes += state;
+  if (bytes == actuator_state_) return;
+  actuator_state_ = std::move(bytes);
   committer_.unsaved().checkpoints.push_back({kActuatorChunk, through, actuator_state_});
 }
 
-void Checkpointer::RestoreActuator(std::string state) {
-  actuator_state_ = std::move(state);
-  actuator_.LoadState(actuator_state_);
+void Checkpointer::RestoreActuator(const Checkpoint& checkpoint) {
+  actuator_state_ = checkpoint.bytes;
+  actuator_saved_ = ActuatorSaved{std::nullopt, checkpoint.through};
+  ByteReader in(actuator_state_);
+  if (in.Get<uint8_t>() != kSavedWithDecision) return actuator_.LoadState(actuator_state_);
+  const uint64_t decision = in.GetVarint();
+  if (in.failed()) return;
+  actuator_saved_->decision = decision;
+  actuator_.LoadState(std::string_view(actuator_state_).substr(actuator_state_.size() - in.remaining()));
 }
 
 void Checkpointer::SaveChunksOf(std::span<const JobId> jobs, WindowId through) {
@@ -62,8 +77,6 @@ absl::Status Checkpointer::SaveNext(WindowId through, uint32_t count) {
   const uint32_t chunks = fleet.num_chunks();
   std::vector<Checkpoint>& out = committer_.unsaved().checkpoints;
   size_t bytes = 0;
-  // A start does not send the orders again whose decisions these checkpoints include: by then the actuator must
-  // have them.
   SaveActuator(through);
   for (uint32_t left = count; left > 0;) {
     std::vector<uint32_t> due;

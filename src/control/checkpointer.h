@@ -1,6 +1,8 @@
 // What a later start reads instead of the windows behind it.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -28,8 +30,14 @@ class Checkpointer {
   // memory stays small. `through`: a window that the store has.
   absl::Status SaveDue(WindowId through) { return SaveNext(through, PerPass()); }
   absl::Status SaveAll(WindowId through) { return SaveNext(through, fleet_.unlocked().num_chunks()); }
-  // The actuator's state, as stored last.
-  void RestoreActuator(std::string state);
+  // The actuator's state, as stored last by this version or an older one.
+  void RestoreActuator(const Checkpoint& checkpoint);
+  // What the restored state of the actuator has; absent: none was stored.
+  struct ActuatorSaved {
+    std::optional<uint64_t> decision;  // all orders up to it; absent: stored by a version that did not say it
+    WindowId through;
+  };
+  const std::optional<ActuatorSaved>& actuator_saved() const { return actuator_saved_; }
 
  private:
   uint32_t PerPass() const;
@@ -42,7 +50,8 @@ class Checkpointer {
   SharedFleet& fleet_;
   Committer& committer_;
   uint32_t next_chunk_ = 0;
-  std::string actuator_state_;  // as stored last
+  std::string actuator_state_;  // as stored last, with the decision that it has last
+  std::optional<ActuatorSaved> actuator_saved_;
 };
 
 }  // namespace taut

@@ -35,6 +35,7 @@ void Committer::TellStored() {
 void Committer::Publish() {
   const std::vector<Decision>& decisions = unsaved_.output.decisions;
   ApplyPending(decisions);
+  if (!decisions.empty()) NotePublished(decisions.back().id);
   const std::vector<TargetOrder> extended = TrialExtensions(parts_.fleet, unsaved_);
   if (!extended.empty()) parts_.actuator.Apply(extended, parts_.front.now().seconds());
   parts_.board.Count([&](ControlCounts& counts) {
@@ -56,8 +57,24 @@ void Committer::Publish() {
                           .step_backs = unsaved_.output.step_backs,
                           .holds = unsaved_.output.holds,
                           .pasts = unsaved_.pasts,
-                          .window = unsaved_.window.has_value() ? &*unsaved_.window : nullptr};
+                          .window = unsaved_.window.has_value() ? &*unsaved_.window : nullptr,
+                          .outcomes = unsaved_.outcomes};
   for (const auto& listener : listeners_) listener(events);
+}
+
+// nullopt: the job is forgotten, or nothing is ordered by such a decision.
+std::optional<TargetOrder> Committer::OrderOf(const Decision& d) const {
+  if (d.kind == DecisionKind::kWouldSet) return std::nullopt;
+  const auto fleet = parts_.fleet.Read();
+  if (!fleet->Has(d.job)) return std::nullopt;
+  const LiveJob& job = fleet->job(d.job);
+  TargetOrder order{d.id, job.record.name, d.target, d.after, {}, d.outcome};
+  if (d.kind == DecisionKind::kTry) {
+    order.tasks = TrialNames(job.of(d.target.resource()).gate, d.id);
+  } else if (d.kind == DecisionKind::kRollBack && !d.tasks.empty()) {
+    order.tasks = d.tasks;
+  }
+  return order;
 }
 
 void Committer::ApplyPending(std::span<const Decision> decisions) {
@@ -65,19 +82,25 @@ void Committer::ApplyPending(std::span<const Decision> decisions) {
   // Of decisions on OOM kills by the clock of who saw them, which may go before.
   int64_t decided_s = parts_.front.now().seconds();
   for (const Decision& d : decisions) {
-    if (d.kind == DecisionKind::kWouldSet || d.outcome != Outcome::kPending) continue;
-    TargetOrder order{d.id, "", d.target, d.after, {}};
+    if (d.outcome != Outcome::kPending) continue;
+    std::optional<TargetOrder> order = OrderOf(d);
+    if (!order.has_value()) continue;
     decided_s = std::max(decided_s, d.time_s);
-    const auto fleet = parts_.fleet.Read();
-    if (!fleet->Has(d.job)) continue;
-    const LiveJob& job = fleet->job(d.job);
-    order.job = job.record.name;
-    if (d.kind == DecisionKind::kTry) {
-      order.tasks = TrialNames(job.of(d.target.resource()).gate, d.id);
-    } else if (d.kind == DecisionKind::kRollBack && !d.tasks.empty()) {
-      order.tasks = d.tasks;
-    }
-    orders.push_back(std::move(order));
+    orders.push_back(*std::move(order));
+  }
+  if (!orders.empty()) parts_.actuator.Apply(orders, decided_s);
+}
+
+void Committer::ApplyAgain(std::span<const Decision> decisions) {
+  std::vector<TargetOrder> orders;
+  int64_t decided_s = 0;
+  for (const Decision& d : decisions) {
+    // Nothing stands of an order that was replaced, or that no actuator carries out.
+    if (d.outcome == Outcome::kSuperseded || d.outcome == Outcome::kDryRun) continue;
+    std::optional<TargetOrder> order = OrderOf(d);
+    if (!order.has_value()) continue;
+    decided_s = std::max(decided_s, d.time_s);
+    orders.push_back(*std::move(order));
   }
   if (!orders.empty()) parts_.actuator.Apply(orders, decided_s);
 }

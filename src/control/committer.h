@@ -1,6 +1,8 @@
 // Store, apply, tell: what was decided takes these steps, in this order.
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -29,6 +31,7 @@ struct TickEvents {
   std::span<const std::pair<JobId, ReplicaHoldChange>> holds = {};
   std::span<const JobPast> pasts = {};
   const ClosedWindow* window = nullptr;  // null: none closed
+  std::span<const OutcomeUpdate> outcomes = {};
 };
 
 class Committer {
@@ -60,6 +63,11 @@ class Committer {
   absl::Status StoreOutcomes();
   // Orders of stored decisions that no outcome is known of.
   void ApplyPending(std::span<const Decision> decisions);
+  // After a restart: the orders of these stored decisions, ascending, with the outcomes that they had.
+  void ApplyAgain(std::span<const Decision> decisions);
+  // The decision up to which all orders were passed to the actuator; 0: none.
+  uint64_t published() const { return published_; }
+  void NotePublished(uint64_t decision) { published_ = std::max(published_, decision); }
   // OK: the store can take something, also where nothing is to be stored just now.
   absl::Status CheckStore();
   // Called in the order of registration. Before the first tick.
@@ -67,12 +75,14 @@ class Committer {
 
  private:
   void Publish();
+  std::optional<TargetOrder> OrderOf(const Decision& decision) const;
 
   const Parts parts_;
   std::mutex writer_;
   Unsaved unsaved_;
   std::vector<std::function<void(const TickEvents&)>> listeners_;
   bool store_was_gone_ = false;
+  uint64_t published_ = 0;
 };
 
 }  // namespace taut

@@ -140,6 +140,8 @@ class ControlPlane {
   absl::Status RestoreCheckpoint(const Checkpoint& checkpoint, Restored& restored);
   void FindChunksToRead(Restored& restored);
   absl::Status RestoreSince(const Restored& restored);
+  absl::Status RestoreWithoutWindows();
+  absl::Status SendAgain(std::span<const Decision> since_checkpoints);
   absl::Status ShowRestored(const Restored& restored);
 
   const Parts parts_;

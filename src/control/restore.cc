@@ -42,9 +42,13 @@ absl::Status ControlPlane::Restore() {
   Restored restored;
   if (absl::Status s = RestoreJobs(restored); !s.ok()) return s;
   const StoreEnds& ends = restored.ends;
-  if (ends.last_window.has_value()) {
-    if (absl::Status s = RestoreSince(restored); !s.ok()) return s;
-  }
+  absl::Status since = ends.last_window.has_value() ? RestoreSince(restored) : RestoreWithoutWindows();
+  if (!since.ok()) return since;
+  committer_.NotePublished(ends.last_decision);
+  const absl::StatusOr<std::vector<OomRecord>> told =
+      parts_.history->Ooms(std::nullopt, INT64_MIN, kOomsRemembered);
+  if (!told.ok()) return told.status();
+  front_.RememberOoms(*told);
   const absl::StatusOr<std::vector<TierAct>> acts =
       parts_.history->TierActs({.job = "", .machine = "", .limit = TierActInbox::kRemembered});
   if (!acts.ok()) return acts.status();
@@ -106,7 +110,7 @@ absl::Status ControlPlane::RestoreCheckpoint(const Checkpoint& c, Restored& rest
     return absl::OkStatus();
   }
   if (c.chunk == kActuatorChunk) {
-    checkpointer_.RestoreActuator(c.bytes);
+    checkpointer_.RestoreActuator(c);
     return absl::OkStatus();
   }
   LiveFleet& fleet = fleet_.unshared();
@@ -193,11 +197,36 @@ absl::Status ControlPlane::RestoreSince(const Restored& restored) {
   const absl::StatusOr<std::vector<Decision>> orders = DecisionsInOrder(*parts_.history, failed);
   if (!orders.ok()) return orders.status();
   for (const Decision& d : *orders) fleet.RedoOutcome(d);
-  committer_.ApplyPending(*decisions);
-  const absl::StatusOr<std::vector<OomRecord>> told =
-      parts_.history->Ooms(std::nullopt, INT64_MIN, kOomsRemembered);
-  if (!told.ok()) return told.status();
-  front_.RememberOoms(*told);
+  return SendAgain(*decisions);
+}
+
+// An OOM kill may have raised a limit before the first window was over.
+absl::Status ControlPlane::RestoreWithoutWindows() {
+  const absl::StatusOr<std::vector<Decision>> decisions = DecisionsSince(*parts_.history, INT64_MIN);
+  if (!decisions.ok()) return decisions.status();
+  for (const Decision& d : *decisions) fleet_.unshared().Redo(d);
+  if (checkpointer_.actuator_saved().has_value()) return SendAgain(*decisions);
+  committer_.ApplyAgain(*decisions);
+  return absl::OkStatus();
+}
+
+// The actuator's state is of its last checkpoint, without the orders since, whatever came of them. A state of an
+// older version does not say what it has, and gets all that is stored.
+absl::Status ControlPlane::SendAgain(std::span<const Decision> since_checkpoints) {
+  const std::optional<Checkpointer::ActuatorSaved>& saved = checkpointer_.actuator_saved();
+  if (!saved.has_value()) {
+    committer_.ApplyPending(since_checkpoints);
+    return absl::OkStatus();
+  }
+  const uint64_t known = saved->decision.value_or(0);
+  const auto later = std::ranges::find_if(since_checkpoints, [&](const Decision& d) { return d.id > known; });
+  committer_.ApplyPending({since_checkpoints.begin(), later});
+  DecisionQuery query;
+  query.after_id = known;
+  query.limit = kMany;
+  const absl::StatusOr<std::vector<Decision>> unknown = DecisionsInOrder(*parts_.history, query);
+  if (!unknown.ok()) return unknown.status();
+  committer_.ApplyAgain(*unknown);
   return absl::OkStatus();
 }
 

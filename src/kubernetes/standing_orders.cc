@@ -21,7 +21,12 @@ StandingOrder LoadOrder(ByteReader& in) {
   return order;
 }
 
-bool IsFinal(Outcome outcome) { return outcome != Outcome::kPending; }
+OutcomeUpdate Superseded(uint64_t decision, int64_t now_s) {
+  return {.id = decision,
+          .outcome = Outcome::kSuperseded,
+          .text = "replaced by a later decision",
+          .time_s = now_s};
+}
 
 }  // namespace
 
@@ -33,6 +38,11 @@ const StandingOrder* StandingOrders::Entry::Of(const std::string& pod) const {
 
 void StandingOrders::Take(const TargetOrder& order, int64_t now_s, std::vector<OutcomeUpdate>& outcomes) {
   Entry& entry = entries_[{order.job, order.target}];
+  // A decision of before the one that holds for all pods has ended with it.
+  if (entry.all.has_value() && entry.all->decision > order.decision) {
+    if (!IsFinal(order.known)) outcomes.push_back(Superseded(order.decision, now_s));
+    return;
+  }
   const StandingOrder standing{order.decision, order.value};
   if (order.tasks.has_value()) {
     for (const std::string& task : *order.tasks) entry.some.insert_or_assign(task, standing);
@@ -40,20 +50,21 @@ void StandingOrders::Take(const TargetOrder& order, int64_t now_s, std::vector<O
     entry.all = standing;
     entry.some.clear();
   }
-  entry.reported.try_emplace(order.decision, Outcome::kPending, "");
+  entry.reported.try_emplace(order.decision, order.known, "");
   std::set<uint64_t> left = {order.decision};
   if (entry.all.has_value()) left.insert(entry.all->decision);
   for (const auto& [pod, some] : entry.some) left.insert(some.decision);
   std::erase_if(entry.reported, [&](const auto& item) {
     if (left.contains(item.first)) return false;
-    if (!IsFinal(item.second.first)) {
-      outcomes.push_back({.id = item.first,
-                          .outcome = Outcome::kSuperseded,
-                          .text = "replaced by a later decision",
-                          .time_s = now_s});
-    }
+    if (!IsFinal(item.second.first)) outcomes.push_back(Superseded(item.first, now_s));
     return true;
   });
+}
+
+bool StandingOrders::Adopt(const Key& key) {
+  const auto [it, is_new] = entries_.try_emplace(key);
+  if (is_new) it->second.all = StandingOrder();
+  return is_new;
 }
 
 void StandingOrders::Report(const Key& key, uint64_t decision, Outcome outcome, std::string text,

@@ -37,6 +37,8 @@ class StandingOrders {
 
   // An order for all pods ends a trial. What it replaces, and has not been applied or failed, is superseded.
   void Take(const TargetOrder& order, int64_t now_s, std::vector<OutcomeUpdate>& outcomes);
+  // The owner's amounts for what nothing is ordered for; no decision says so. False: something is.
+  bool Adopt(const Key& key);
   // An outcome of a decision of this entry, if it has changed.
   void Report(const Key& key, uint64_t decision, Outcome outcome, std::string text, int64_t now_s,
               std::vector<OutcomeUpdate>& outcomes);

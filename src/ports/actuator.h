@@ -21,7 +21,12 @@ struct TargetOrder {
   // Only the tasks of these names; absent: all of the job. The same decision again, with more names, extends
   // it.
   std::optional<std::vector<std::string>> tasks;
+  // The outcome that is stored of an order that is sent again after a restart. A final one (IsFinal): the order
+  // was carried out or refused then, and holds; its outcome is not reported again.
+  Outcome known = Outcome::kPending;
 };
+
+inline bool IsFinal(Outcome outcome) { return outcome != Outcome::kPending; }
 
 class Actuator {
  public:
