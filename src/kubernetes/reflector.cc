@@ -1,6 +1,7 @@
 #include "kubernetes/reflector.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/strings.h"
 #include "net/http.h"
@@ -79,9 +80,10 @@ template <typename Object>
 absl::Status Reflector<Object>::Watch() {
   absl::Status failure;
   heard_ = false;
-  const std::string path =
-      Path(StrCat("watch=1&allowWatchBookmarks=true&timeoutSeconds=", options_.watch.count(),
-                  "&resourceVersion=", PercentEncode(version_)));
+  const int64_t watch_s =
+      std::max<int64_t>(1, std::llround(static_cast<double>(options_.watch.count()) * rng_.Uniform(0.75, 1)));
+  const std::string path = Path(StrCat("watch=1&allowWatchBookmarks=true&timeoutSeconds=", watch_s,
+                                       "&resourceVersion=", PercentEncode(version_)));
   const absl::Status status = client_->Watch(
       path, options_.watch_accept,
       [&](std::string_view line) {

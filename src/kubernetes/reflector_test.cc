@@ -208,6 +208,51 @@ TEST_F(Kubernetes, PausesAreDrawnSoThatClientsComeBackApart) {
   EXPECT_GT(std::set<std::chrono::milliseconds>(pauses_.begin(), pauses_.end()).size(), 10U);
 }
 
+// As behind a firewall that has forgotten the connection.
+TEST_F(Kubernetes, AWatchWithoutAWordIsBegunAgainWithinHalfAMinute) {
+  const ReflectorOptions defaults;
+  EXPECT_LE(defaults.silence, std::chrono::seconds(30));
+  EXPECT_LT(defaults.watch + std::chrono::seconds(5), defaults.silence)
+      << "the server ends a quiet one before";
+  std::mutex mutex;
+  std::vector<std::string> watches;
+  Serve({}, [&](const HttpRequest& request) {
+    HttpResponse response{200, "application/json", ListJson({"a"}, "5"), {}, nullptr, nullptr};
+    const auto seconds = std::ranges::find(request.query, "timeoutSeconds", &QueryParameter::name);
+    if (seconds == request.query.end()) return response;
+    const std::lock_guard lock(mutex);
+    watches.push_back(seconds->value);
+    response.body.clear();
+    response.stream = std::make_shared<EventStream>();
+    return response;
+  });
+  std::vector<std::string> notes;
+  Reflector<Pod> reflector(
+      {.path = "/api/v1/pods",
+       .list_accept = {},
+       .watch_accept = {},
+       .silence = std::chrono::milliseconds(30),
+       .first_retry = std::chrono::milliseconds(1)},
+      Api(), {.replace = [](const std::vector<Pod>&) {}, .put = {}, .remove = {}},
+      [](std::chrono::milliseconds pause) { std::this_thread::sleep_for(pause); },
+      [&](const absl::Status& status) {
+        const std::lock_guard lock(mutex);
+        notes.emplace_back(Message(status));
+      });
+  std::thread thread([&reflector] { reflector.Run(); });
+  EXPECT_TRUE(Eventually([&] {
+    const std::lock_guard lock(mutex);
+    return watches.size() >= 3 && notes.size() >= 2;
+  }));
+  reflector.Stop();
+  thread.join();
+  EXPECT_EQ(reflector.lists(), 1U) << "it goes on from its version";
+  for (const std::string& seconds : watches) {
+    EXPECT_GE(std::stoi(seconds), 15);
+    EXPECT_LE(std::stoi(seconds), 20);
+  }
+}
+
 TEST_F(Kubernetes, TheTokensFileIsReadAgain) {
   StartServer();
   const TempDir dir;

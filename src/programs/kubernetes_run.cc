@@ -434,12 +434,10 @@ void KubernetesRun::Wait(std::chrono::milliseconds pause) {
 }
 
 void KubernetesRun::Note(const std::string& what, const absl::Status& status) {
-  if (status.ok()) {
-    spdlog::info("kubernetes: watching {} again", what);
-    return;
-  }
-  ++watch_failures_;
-  spdlog::warn("kubernetes: watching {}: {}; tried again", what, Message(status));
+  if (!status.ok()) ++watch_failures_;
+  const WatchLog::Line line = watch_log_.Note(what, status);
+  if (line.text.empty()) return;
+  spdlog::log(line.is_warning ? spdlog::level::warn : spdlog::level::info, "kubernetes: {}", line.text);
 }
 
 void KubernetesRun::NoteAbsent(const std::string& what, const absl::Status& status) {

@@ -36,6 +36,7 @@
 #include "kubernetes/vpa_writer.h"
 #include "model/pod_totals.h"
 #include "programs/admission_run.h"
+#include "kubernetes/watch_log.h"
 #include "programs/quota_gate.h"
 
 namespace taut {
@@ -187,6 +188,7 @@ class KubernetesRun {
   std::atomic<uint64_t> watch_failures_ = 0, scrapes_ = 0, scrape_failures_ = 0;
   std::atomic<double> last_scrape_s_ = 0;
   std::string scrape_error_;  // the last one that was logged
+  WatchLog watch_log_;
 };
 
 }  // namespace taut
