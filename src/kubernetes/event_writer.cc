@@ -19,6 +19,10 @@ std::string KeyOf(const std::string& kind, const OwnedObject& object) {
 }
 
 std::string_view ReasonOf(const Decision& decision) {
+  const bool is_limit = decision.target.is_limit();
+  if (decision.outcome == Outcome::kFailed) return is_limit ? "LimitNotSet" : "ReplicasNotSet";
+  if (decision.outcome == Outcome::kDryRun)
+    return is_limit ? RowOf(DecisionKind::kWouldSet).event : "ReplicasRecommended";
   if (decision.target.is_replicas())
     return decision.kind == DecisionKind::kRelease ? "ReplicasReleased" : "ReplicasSet";
   return RowOf(decision.kind).event;
@@ -60,13 +64,15 @@ WorkloadEvent EventOf(const Decision& decision, const WorkloadName& workload) {
   WorkloadEvent out;
   out.workload = workload;
   out.reason = ReasonOf(decision);
-  out.is_warning = RowOf(decision.kind).is_warning;
+  const bool failed = decision.outcome == Outcome::kFailed;
+  out.is_warning = failed || RowOf(decision.kind).is_warning;
   const bool is_limit = decision.target.is_limit();
   out.message =
       StrCat(workload.container.empty() || !is_limit ? "" : StrCat("container ", workload.container, ": "),
              workload.group.empty() ? "" : StrCat("pods of ", workload.group, ": "), Name(decision.target),
              is_limit ? " limit " : " ", AmountText(decision.target, decision.before), " -> ",
-             AmountText(decision.target, decision.after), ": ", decision.sentence);
+             AmountText(decision.target, decision.after), failed ? " failed: " : ": ",
+             failed ? decision.outcome_text : decision.sentence);
   out.message.resize(CutUtf8(out.message, kMaxEventBytes).size());
   return out;
 }

@@ -215,7 +215,13 @@ absl::Status KubernetesRun::OpenEvents() {
   return absl::OkStatus();
 }
 
-void KubernetesRun::Say(std::span<const Decision> decisions) {
+void KubernetesRun::Say(std::span<const Decision> decisions, std::span<const OutcomeUpdate> outcomes) {
+  std::vector<Decision> said;
+  const auto add = [&said](std::optional<Decision> decision) {
+    if (decision.has_value()) said.push_back(*std::move(decision));
+  };
+  for (const Decision& decision : decisions) add(decision_events_.Note(decision));
+  for (const OutcomeUpdate& outcome : outcomes) add(decision_events_.Note(outcome));
   if (!WhyNotChange().empty()) return;  // the holder of the lease says it
   for (const Decision& decision : decisions) {
     std::string job;

@@ -465,7 +465,7 @@ absl::Status KubernetesRun::Start(ControlPlane* control) {
   });
   if (events_ == nullptr) return absl::OkStatus();
   control->OnTick([this](const TickEvents& events) {
-    if (!events.past) Say(events.decisions);
+    if (!events.past) Say(events.decisions, events.outcomes);
   });
   threads_.emplace_back([this] { WriteEvents(); });
   return absl::OkStatus();

@@ -20,6 +20,7 @@
 #include "control/control_plane.h"
 #include "kubernetes/cluster.h"
 #include "kubernetes/custom_owners.h"
+#include "kubernetes/decision_events.h"
 #include "kubernetes/event_writer.h"
 #include "kubernetes/field_owners.h"
 #include "kubernetes/kubeconfig.h"
@@ -111,7 +112,7 @@ class KubernetesRun {
   absl::Status OpenEvents();
   absl::Status OpenStatus();
   absl::Status OpenAdmission();
-  void Say(std::span<const Decision> decisions);
+  void Say(std::span<const Decision> decisions, std::span<const OutcomeUpdate> outcomes);
   void SayEvicted(const WorkloadName& workload, const Pod& pod, const std::string& why);
   std::string WhyNotChange() const;                             // "": it may change the cluster
   Allocation AllocationOf(JobId job, Resource resource) const;  // the default one if it is not known
@@ -174,6 +175,7 @@ class KubernetesRun {
   ReplicaSpread replica_spread_;
   std::unique_ptr<ApiClient> event_client_;   // of the thread that writes Events
   std::unique_ptr<EventWriter> events_;       // if they are asked for
+  DecisionEvents decision_events_;            // of the thread that ticks
   std::unique_ptr<ApiClient> status_client_;  // of the thread that writes annotations of workloads
   std::unique_ptr<StatusWriter> status_;      // if they are asked for
   std::unique_ptr<AdmissionRun> admission_;   // if it is asked for
