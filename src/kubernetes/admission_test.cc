@@ -81,6 +81,7 @@ TEST(Admission, WhatWasNotedIsTheOwnersAgain) {
   Pod pod = review->pod;
   pod.name = "web-5d4f8c7b9d-aaaaa";
   cluster.ReplacePods({pod});
+  cluster.SetOwnersAmounts({"shop", "ReplicaSet", "web-5d4f8c7b9d"}, nullptr);  // its template is not known
   EXPECT_EQ(cluster.PodsOf({"shop", "deployment", "web", "app"})[0]->containers[1].owner_limits,
             (Amounts{0.2, std::nullopt}));
   // The ratio is that of the owner, a quarter; and the note stays as it was.

@@ -23,10 +23,11 @@ std::string OwnerText(const std::string& kind, const std::string& name) {
 // `before`: the same pod's last version, if there is one.
 void KeepOwnersAmounts(const Pod* before, Pod& pod) {
   const bool is_same = before != nullptr && before->uid == pod.uid;
-  pod.owners_known = pod.admitted_by_us || !pod.resized || (is_same && before->owners_known);
+  pod.owners_known = !pod.resized || (is_same && before->owners_known);
   for (size_t i = 0; i < pod.containers.size(); ++i) {
     ContainerState& container = pod.containers[i];
-    if (pod.admitted_by_us) continue;  // its annotation says what they were
+    if (pod.admitted_by_us && (container.noted_limits != Amounts() || container.noted_requests != Amounts()))
+      container.owner_limits = container.owner_requests = Amounts();
     if (!pod.resized) {
       container.owner_limits = container.limits;
       container.owner_requests = container.requests;
@@ -37,15 +38,33 @@ void KeepOwnersAmounts(const Pod* before, Pod& pod) {
   }
 }
 
-// A container that names a limit only has it as its request, too.
-void TakeFromTemplate(const std::vector<ContainerState>& in_template, Pod& pod) {
+// What an annotation says is believed of no more than the pod could have.
+std::optional<double> Believed(const std::optional<double>& noted, const std::optional<double>& most) {
+  return noted.has_value() && most.has_value() && *noted > *most ? std::nullopt : noted;
+}
+
+Amounts Believed(const Amounts& noted, const Amounts& most) {
+  return {Believed(noted.cpu, most.cpu), Believed(noted.memory, most.memory)};
+}
+
+// A container that names a limit only has it as its request, too. Amounts that the template does not have may be
+// of a LimitRange.
+void TakeFromTemplate(const std::vector<ContainerState>& in_template, const Amounts& most, Pod& pod) {
   pod.owners_known = true;
   for (ContainerState& container : pod.containers) {
     const auto it = std::ranges::find(in_template, container.name, &ContainerState::name);
     if (it == in_template.end()) continue;
-    container.owner_limits = it->limits;
-    container.owner_requests = {it->requests.cpu.has_value() ? it->requests.cpu : it->limits.cpu,
-                                it->requests.memory.has_value() ? it->requests.memory : it->limits.memory};
+    const bool is_noted = it->noted_limits != Amounts() || it->noted_requests != Amounts();
+    const Amounts noted_limits = Believed(container.noted_limits, most),
+                  noted_requests = Believed(container.noted_requests, most);
+    for (const Resource r : kPodResources) {
+      std::optional<double> limit = it->limits.of(r), request = it->requests.of(r);
+      if (is_noted) limit = Believed(limit, most.of(r));
+      if (is_noted) request = Believed(request, most.of(r));
+      container.owner_limits.of(r) = limit.has_value() ? limit : noted_limits.of(r);
+      request = request.has_value() ? request : limit;
+      container.owner_requests.of(r) = request.has_value() ? request : noted_requests.of(r);
+    }
   }
 }
 
@@ -201,6 +220,8 @@ void Cluster::Insert(Pod pod) {
   }
   Entry& entry = pods_[key];
   KeepOwnersAmounts(entry.pod.get(), pod);
+  // Nothing but its annotation says what the owner of a pod without a controller wants.
+  if (!pod.owners_known && pod.admitted_by_us && pod.owner_kind.empty()) TakeNoted(pod);
   if (!pod.owners_known && !pod.is_ended && !pod.owner_kind.empty())
     unknown_owners_.insert({pod.namespace_name, pod.owner_kind, pod.owner_name});
   if (entry.pod != nullptr) {
@@ -406,8 +427,17 @@ std::vector<PodController> Cluster::TakeUnknownOwners() {
   return out;
 }
 
+void Cluster::TakeNoted(Pod& pod) const {
+  const Amounts most = nodes_.LargestFor(pod).amounts;
+  pod.owners_known = true;
+  for (ContainerState& container : pod.containers) {
+    container.owner_limits = Believed(container.noted_limits, most);
+    container.owner_requests = Believed(container.noted_requests, most);
+  }
+}
+
 void Cluster::SetOwnersAmounts(const PodController& controller,
-                               const std::vector<ContainerState>& in_template) {
+                               const std::vector<ContainerState>* in_template) {
   const std::lock_guard lock(mutex_);
   const TopOwner owner = owners_.TopOf(controller.namespace_name, controller.kind, controller.name);
   std::vector<std::string> pods;
@@ -421,8 +451,13 @@ void Cluster::SetOwnersAmounts(const PodController& controller,
         entry.pod->owner_name != controller.name) {
       continue;
     }
+    if (in_template == nullptr && !entry.pod->admitted_by_us) continue;
     Pod pod = *entry.pod;
-    TakeFromTemplate(in_template, pod);
+    if (in_template == nullptr) {
+      TakeNoted(pod);
+    } else {
+      TakeFromTemplate(*in_template, nodes_.LargestFor(pod).amounts, pod);
+    }
     entry.pod = std::make_shared<const Pod>(std::move(pod));
     changed_pods_.insert(key);
     changed_.insert(entry.workload);

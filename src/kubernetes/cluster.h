@@ -87,8 +87,9 @@ class Cluster {
   // Controllers of pods that were resized before they were seen: what their owner wants is not known. Each once,
   // until one of these pods changes.
   std::vector<PodController> TakeUnknownOwners();
-  // The containers of this controller's template are what the owner of such pods of it wants.
-  void SetOwnersAmounts(const PodController& controller, const std::vector<ContainerState>& in_template);
+  // The containers of this controller's template are what the owner of such pods of it wants. nullptr: it has none
+  // that is known, and what is noted at pods counts, up to what a node has.
+  void SetOwnersAmounts(const PodController& controller, const std::vector<ContainerState>* in_template);
   // Grows with every change of a pod or its owner.
   uint64_t version() const;
   bool synced() const;    // pods were listed once, and what their groups depend on
@@ -156,6 +157,7 @@ class Cluster {
   void Unplace(const std::string& key, const Entry& entry);
   void Learn(const std::string& kind, const OwnedObject& object);
   void ShareFilter(Pod& pod);
+  void TakeNoted(Pod& pod) const;
   SplitBy SplitOfPod(const Pod& pod) const;
   std::optional<std::string> GroupNow(const Pod& pod, const Pod* before) const;
   void SetGroup(Pod& pod, const Pod* before) const;

@@ -6,6 +6,7 @@
 
 #include "base/pattern.h"
 #include "base/strings.h"
+#include "kubernetes/quantity.h"
 
 namespace taut {
 namespace {
@@ -428,7 +429,14 @@ absl::StatusOr<ContainerResources> KubernetesActuator::Wanted(const Work& work, 
     it = templates_.emplace(key, *std::move(containers)).first;
   }
   for (const ContainerState& in_template : it->second) {
-    if (in_template.name == container.name) return PlanRelease(pod, container, resource, in_template);
+    if (in_template.name != container.name) continue;
+    const double noted = in_template.noted_limits.of(resource).value_or(0);
+    if (noted > cluster_->LargestFor(pod).amounts.of(resource).value_or(noted)) {
+      return absl::FailedPreconditionError(
+          StrCat("the owner's limit is not known: the annotation ", kOwnersAnnotation, " of ", key, " says ",
+                 Quantity(resource, noted), ", which is more than any node has"));
+    }
+    return PlanRelease(pod, container, resource, in_template);
   }
   return absl::FailedPreconditionError(
       StrCat("the owner's limit is not known: the template of ", key, " has no container ", container.name));

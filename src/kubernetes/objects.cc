@@ -178,8 +178,9 @@ bool ReadOwnersAmounts(JsonNode metadata, std::vector<ContainerState>& container
   if (!noted.Parse(text).ok() || !noted.root().is_object()) return false;
   for (ContainerState& container : containers) {
     const JsonNode of = noted.root()[container.name];
-    container.owner_requests = of ? ReadAmounts(of, "requests") : container.requests;
-    container.owner_limits = of ? ReadAmounts(of, "limits") : container.limits;
+    container.noted_requests = container.owner_requests =
+        of ? ReadAmounts(of, "requests") : container.requests;
+    container.noted_limits = container.owner_limits = of ? ReadAmounts(of, "limits") : container.limits;
   }
   return true;
 }

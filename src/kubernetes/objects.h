@@ -47,6 +47,11 @@ struct ContainerState {
   std::string id = {};      // by which its runtime knows it; "": not started yet
   std::string image = {};   // as its spec names it, "registry/app:1.2"
 
+  // Of a pod or template: what kOwnersAnnotation says, which anybody can write. Cluster compares a pod's with the
+  // template of its controller and with the nodes before it becomes owner_*.
+  Amounts noted_requests = {}, noted_limits = {};
+  // Its amounts of the resource are those of the pod (spec.resources), whose only container it is.
+  bool cpu_of_pod = false, memory_of_pod = false;
   // Whether it is known what its owner wants.
   bool knows_owner() const { return owner_requests != Amounts() || owner_limits != Amounts(); }
 };
@@ -88,9 +93,10 @@ struct Pod {
   bool is_ended = false;    // succeeded or failed
   bool is_deleted = false;  // has a deletionTimestamp
   bool resized = false;     // by anybody in place, or by the VPA at its start: its limits are not its owner's
-  bool resized_by_us = false;   // in place, or by the webhook at its creation
-  bool admitted_by_us = false;  // the latter: its owner's amounts are those of kOwnersAnnotation
-  bool owners_known = false;    // what its owner wants of its containers (Cluster)
+  bool resized_by_us = false;                  // in place, or by the webhook at its creation
+  bool admitted_by_us = false;                 // the latter, as its kOwnersAnnotation says
+  bool owners_known = false;                   // what its owner wants of its containers (Cluster)
+  Amounts pod_requests = {}, pod_limits = {};  // of the pod as a whole (spec.resources)
 };
 // "NAMESPACE/NAME".
 std::string FullName(const Pod& pod);

@@ -12,13 +12,16 @@ namespace taut {
 absl::Status OwnersReader::Read(const PodController& controller) {
   const absl::StatusOr<std::string> path =
       WorkloadListPath({controller.namespace_name, KindInNames(controller.kind), controller.name, ""});
-  if (!path.ok()) return path.status();
+  if (!path.ok()) {
+    cluster_->SetOwnersAmounts(controller, nullptr);
+    return path.status();
+  }
   const absl::StatusOr<std::string> body = options_.get(*path);
   if (!body.ok()) return body.status();
   const absl::StatusOr<std::vector<ContainerState>> containers = ParseOwnersTemplate(*body);
   // It is gone, and so are its pods soon.
   if (!containers.ok()) return absl::NotFoundError(StrCat(Message(containers.status())));
-  cluster_->SetOwnersAmounts(controller, *containers);
+  cluster_->SetOwnersAmounts(controller, &*containers);
   return absl::OkStatus();
 }
 

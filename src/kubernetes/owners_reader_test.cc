@@ -65,15 +65,71 @@ TEST_F(Owners, AmountsOfPodsThatWereResizedBeforeAreThoseOfTheTemplate) {
 }
 
 TEST_F(Owners, NobodyIsAskedForWhatIsKnown) {
-  Pod noted = Resized("web-5d4f8c7b9d-bbbbb");
-  noted.admitted_by_us = true;
   Pod alone = Resized("web-5d4f8c7b9d-ccccc");
   alone.owner_kind.clear();
   Pod other = Resized("web-5d4f8c7b9d-ddddd");
   other.owner_kind = "Workflow";
-  cluster_.ReplacePods({TestPod(), noted, alone, other});
+  cluster_.ReplacePods({TestPod(), alone, other});
   EXPECT_THAT(Step(), IsEmpty());
   EXPECT_EQ(reader_.last_error(), "");
+}
+
+// Anybody can write the annotation.
+TEST_F(Owners, WhatIsNotedAtAPodIsComparedWithTheTemplate) {
+  const auto noted = [](const char* name) {
+    Pod pod = Resized(name);
+    pod.admitted_by_us = true;
+    pod.containers[0].noted_limits = {90, 900 * 1024 * kMebibyte};
+    return pod;
+  };
+  cluster_.ReplaceNodes({{.name = "node-1", .allocatable = {8, 32 * 1024 * kMebibyte}}});
+  cluster_.ReplacePods({noted("web-5d4f8c7b9d-aaaaa")});
+  EXPECT_FALSE(Container().knows_owner()) << "before it is compared";
+  EXPECT_EQ(Step().size(), 1U);
+  EXPECT_EQ(Container().owner_limits, (Amounts{0.2, 64 * kMebibyte}));
+  cluster_.PutPod(noted("web-5d4f8c7b9d-aaaaa"));
+  EXPECT_EQ(Container().owner_limits, (Amounts{0.2, 64 * kMebibyte}));
+
+  // Of a LimitRange, which a template does not have.
+  answer_ = std::string(
+      R"({"kind":"ReplicaSetList","items":[{"spec":{"template":{"spec":{"containers":[{"name":"app"}]}}}}]})");
+  Pod given = noted("web-5d4f8c7b9d-aaaaa");
+  given.uid = "another";
+  given.containers[0].noted_limits = {2, 900 * 1024 * kMebibyte};
+  cluster_.PutPod(given);
+  EXPECT_EQ(Step().size(), 1U);
+  EXPECT_EQ(Container().owner_limits, (Amounts{2, std::nullopt})) << "and no more than a node has";
+}
+
+TEST_F(Owners, WhatIsNotedInATemplateIsBelievedUpToWhatANodeHas) {
+  cluster_.ReplaceNodes({{.name = "node-1", .allocatable = {8, 32 * 1024 * kMebibyte}}});
+  answer_ = std::string(
+      R"({"kind":"ReplicaSetList","items":[{"spec":{"template":{"metadata":{"annotations":{)"
+      R"("tautline.dev/owner-resources":"{\"app\":{\"limits\":{\"memory\":\"900Gi\",\"cpu\":\"2\"}}}"}},)"
+      R"("spec":{"containers":[{"name":"app","resources":{"limits":{"memory":"64Mi"}}}]}}}}]})");
+  cluster_.ReplacePods({Resized()});
+  EXPECT_EQ(Step().size(), 1U);
+  EXPECT_EQ(Container().owner_limits, (Amounts{2, std::nullopt}));
+}
+
+TEST_F(Owners, WhatIsNotedAtPodsWithoutAKnownTemplateIsBelievedUpToWhatANodeHas) {
+  cluster_.ReplaceNodes({{.name = "node-1", .allocatable = {8, 32 * 1024 * kMebibyte}}});
+  Pod alone = Resized();
+  alone.admitted_by_us = true;
+  alone.containers[0].noted_limits = {90, 64 * kMebibyte};
+  alone.owner_kind.clear();
+  Pod other = alone;
+  other.name = "other";
+  other.owner_kind = "Workflow";
+  other.owner_name = "w";
+  cluster_.ReplacePods({alone, other});
+  EXPECT_THAT(Step(), IsEmpty());
+  int pods = 0;
+  cluster_.ForEachPod([&](const PodPtr& pod) {
+    EXPECT_EQ(pod->containers[0].owner_limits, (Amounts{std::nullopt, 64 * kMebibyte})) << pod->name;
+    ++pods;
+  });
+  EXPECT_EQ(pods, 2);
 }
 
 TEST_F(Owners, ErrorsThatMayPassAreTriedAgain) {

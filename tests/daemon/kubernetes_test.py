@@ -972,9 +972,10 @@ rules:
     stage.check(daemon.eventually(settled, 20), "all decisions are applied")
     admitted(stage, cluster, admission, fourth)
     fifth = "web-5d4f8c7b9d-x2x4z"
+    cluster.template_memory = "2048Mi"
     cluster.add(fifth, f"{cluster.limit(fourth)}Mi", annotations={"tautline.dev/owner-resources": json.dumps(
-        {"app": {"requests": {"cpu": "100m", "memory": "256Mi"}, "limits": {"cpu": "1", "memory": "2048Mi"}}})})
-    stage.check(daemon.eventually(lambda: owners_limit(tautd) == 2048, 20), "the owner's limit of such a pod is the noted one",
+        {"app": {"requests": {"cpu": "100m", "memory": "256Mi"}, "limits": {"cpu": "1", "memory": "900Gi"}}})})
+    stage.check(daemon.eventually(lambda: owners_limit(tautd) == 2048, 20), "the owner's limit of such a pod is that of its template, whatever it notes",
                 owners_limit(tautd))
     cluster.remove(fifth)
 
