@@ -85,7 +85,8 @@ struct KubernetesFacts {
   // Of the actuator; 0 without one.
   uint64_t resizes = 0, scales = 0, templates = 0, failed_changes = 0, stepped_back = 0, orders = 0;
   uint64_t evictions = 0, refused_evictions = 0;
-  uint64_t startups = 0;  // of containers with a limit of their own
+  uint64_t startups = 0;    // of containers with a limit of their own
+  uint64_t kernel_low = 0;  // pods
 };
 
 // What a caller did or tried, for the audit log.

@@ -124,6 +124,8 @@ void PutKubernetes(const KubernetesFacts& facts, MetricsText& out) {
               facts.stepped_back);
   out.Counter("tautd_kubernetes_startups_total",
               "Starts of containers that had a CPU limit of their own (cpu.startup_window).", facts.startups);
+  out.Counter("tautd_kubernetes_low_pod_limits_total",
+              "Pods whose cgroup had a lower memory limit than their containers run with.", facts.kernel_low);
   out.Gauge("tautd_kubernetes_orders", "Limits that are kept in force, one per job and resource.",
             static_cast<double>(facts.orders));
 }

@@ -62,8 +62,8 @@ void KubernetesActuator::SetTemplate(const WorkloadName& workload, const std::st
       for (const auto& order : orders) out.keys.push_back(order.first);
       return;
     }
-    TemplateWish wish{job->container, key.second.resource(), amount, terms->allocation,
-                      terms->change_period_s};
+    const std::optional<double> held = terms->Held({0, amount}).value;
+    TemplateWish wish{job->container, key.second.resource(), held, terms->allocation, terms->change_period_s};
     ContainerState container;
     container.name = job->container;
     FieldClaims claims = ClaimsOn(workload, container, wish.resource);
@@ -126,7 +126,8 @@ void KubernetesActuator::EnforceTemplate(const Work& work, const std::vector<Pod
     tally.problems += is_trial || result.did == TemplateSetter::Did::kFailed ? 1 : 0;
     tally.text = is_trial ? std::string(kNoTrial) : result.text;
   }
-  ReportAll(work, tallies);
+  if (work.terms.applies() || !work.entry.all.has_value() || !work.entry.all->value.has_value())
+    ReportAll(work, tallies);
 }
 
 }  // namespace taut

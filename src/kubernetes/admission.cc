@@ -17,7 +17,8 @@ void Add(std::string& patch, std::string_view path, std::string_view value) {
   StrAppend(&patch, patch.empty() ? "" : ",", R"({"op":"add","path":")", path, R"(","value":)", value, "}");
 }
 
-std::string PathOf(const ContainerState& container, std::string_view field) {
+std::string PathOf(const ContainerState& container, std::string_view field, Resource resource) {
+  if (container.of_pod(resource)) return StrCat("/spec/resources/", field);
   return StrCat("/spec/", container.is_sidecar ? "initContainers/" : "containers/", container.index,
                 "/resources/", field);
 }
@@ -29,9 +30,9 @@ void AddAmount(std::string& patch, const ContainerState& container, std::string_
   const bool is_new = !amounts.cpu.has_value() && !amounts.memory.has_value();
   amounts.of(resource) = wanted;
   if (is_new) {
-    Add(patch, PathOf(container, field), StrCat("{\"", Name(resource), "\":", quantity, "}"));
+    Add(patch, PathOf(container, field, resource), StrCat("{\"", Name(resource), "\":", quantity, "}"));
   } else {
-    Add(patch, StrCat(PathOf(container, field), "/", Name(resource)), quantity);
+    Add(patch, StrCat(PathOf(container, field, resource), "/", Name(resource)), quantity);
   }
 }
 

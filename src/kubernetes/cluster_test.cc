@@ -306,6 +306,16 @@ TEST(PodSeries, ALimitThatWeSetIsNotTheOwners) {
       << "it was never seen with those of its owner";
 }
 
+TEST(PodSeries, WhatAWholePodMayUseIsTheLimitOfItsContainers) {
+  Cluster cluster({});
+  Pod pod = TestPod();
+  pod.containers.push_back(TestContainer("log"));
+  pod.containers[0].limits.memory.reset();
+  pod.pod_limits.memory = 96 * kMebibyte;
+  cluster.ReplacePods({pod});
+  EXPECT_THAT(SeriesOf(cluster), Contains(HasSubstr(StrCat("resource=memory ", 96 * kMebibyte))));
+}
+
 // Its owner's change is seen although the pod is resized at once.
 TEST(PodSeries, AResizedPodKeepsTheLimitsOfItsOwner) {
   Cluster cluster({});

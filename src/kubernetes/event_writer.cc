@@ -86,6 +86,12 @@ WorkloadEvent EvictionEvent(const WorkloadName& workload, const Pod& pod, std::s
   return out;
 }
 
+WorkloadEvent LowLimitEvent(const WorkloadName& workload, std::string_view text) {
+  WorkloadEvent out{workload, "PodLimitDiffers", StrCat(text, "; it is resized once more"), true};
+  out.message.resize(CutUtf8(out.message, kMaxEventBytes).size());
+  return out;
+}
+
 std::string EventJson(const WorkloadEvent& event, const WorkloadIdentity& identity, std::string_view time) {
   JsonWriter out;
   out.BeginObject();

@@ -46,6 +46,8 @@ struct WorkloadEvent {
 WorkloadEvent EventOf(const Decision& decision, const WorkloadName& workload);
 // That a pod was evicted, since `why`.
 WorkloadEvent EvictionEvent(const WorkloadName& workload, const Pod& pod, std::string_view why);
+// That the kernel holds a pod to less than its limits, as `text` says.
+WorkloadEvent LowLimitEvent(const WorkloadName& workload, std::string_view text);
 // The Event object, as JSON. `time`: RFC 3339.
 std::string EventJson(const WorkloadEvent& event, const WorkloadIdentity& identity, std::string_view time);
 

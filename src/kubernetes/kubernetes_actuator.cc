@@ -46,9 +46,22 @@ std::optional<ContainerState> OwnersAmounts(const Pod& pod, const ContainerState
   return out;
 }
 
+// The owner's amounts are ordered, for all pods.
+bool IsReleased(const StandingOrders::Entry& entry) {
+  return entry.all.has_value() && !entry.all->value.has_value() && entry.some.empty();
+}
+
 std::string PodsText(size_t pods) { return StrCat(pods, pods == 1 ? " pod" : " pods"); }
 
 }  // namespace
+
+StandingOrder PodTerms::Held(StandingOrder order) const {
+  if (!order.value.has_value()) return order;
+  if (!applies()) return {order.decision, std::nullopt};
+  if (lower.has_value()) order.value = std::max(*order.value, *lower);
+  if (upper.has_value()) order.value = std::min(*order.value, *upper);
+  return order;
+}
 
 void KubernetesActuator::Start() {
   const std::lock_guard lock(mutex_);
@@ -80,7 +93,11 @@ void KubernetesActuator::Step() {
   std::erase_if(rolled_,
                 [now_s = options_.steady_s()](const auto& one) { return one.second.until_s <= now_s; });
   NoteWhetherItMay();
-  if (options_.steady_s() >= terms_at_s_) NoteTerms();
+  if (options_.steady_s() >= terms_at_s_) {
+    NoteTerms();
+    NoteStrays();
+    NoteKernel();
+  }
   WorkQueues queues;
   SortIn(TakeWork(), queues);
   while (std::optional<Work> work = queues.Next()) {
@@ -152,6 +169,30 @@ void KubernetesActuator::NoteTerms() {
   terms_ = std::move(now);
 }
 
+void KubernetesActuator::NoteStrays() {
+  std::set<StandingOrders::Key> set;
+  cluster_->ForEachPodOfWorkload([&](const PodPtr& pod, const std::string& workload) {
+    if (!pod->resized_by_us || !pod->owners_known || pod->is_ended) return;
+    for (const ContainerState& c : pod->containers) {
+      for (const Resource r : kPodResources) {
+        if (SpecHas(c, r, {c.owner_requests.of(r), c.owner_limits.of(r)})) continue;
+        set.insert({cluster_->naming().JobOf(workload, c.name), r});
+      }
+    }
+  });
+  {
+    const std::lock_guard lock(mutex_);
+    std::erase_if(set, [this](const auto& key) { return orders_.Find(key) != nullptr; });
+  }
+  for (const StandingOrders::Key& key : set) {
+    if (!Claims(key.first, key.second)) continue;
+    const std::optional<PodTerms> terms = TermsOf(key);
+    if (!terms.has_value() || terms->mode != Mode::kOff) continue;
+    const std::lock_guard lock(mutex_);
+    if (orders_.Adopt(key)) Index(key);
+  }
+}
+
 std::vector<PodOrder> KubernetesActuator::OrdersFor(const Pod& pod) const {
   std::vector<PodOrder> out;
   if (!WhyNot().empty()) return out;
@@ -166,9 +207,10 @@ std::vector<PodOrder> KubernetesActuator::OrdersFor(const Pod& pod) const {
     const StandingOrders::Entry* entry = orders_.Find(key);
     const auto terms = terms_.find(key);
     const std::optional<WorkloadName> name = cluster_->naming().Parse(key.first);
-    const bool holds = entry != nullptr && entry->all.has_value() && entry->all->value.has_value();
+    if (entry == nullptr || !entry->all.has_value() || terms == terms_.end() || !name.has_value()) continue;
+    const std::optional<double> amount = terms->second.Held(*entry->all).value;
     // In the template it is what a new pod has.
-    if (!holds || terms == terms_.end() || terms->second.in_template || !name.has_value()) continue;
+    if (!amount.has_value() || terms->second.in_template) continue;
     const ContainerState* container = ResizedContainer(pod, name->container);
     if (container == nullptr) continue;
     FieldClaims claims = ClaimsOn(*name, *container, key.second.resource());
@@ -176,7 +218,7 @@ std::vector<PodOrder> KubernetesActuator::OrdersFor(const Pod& pod) const {
     PodOrder& order = out.emplace_back();
     order.container = name->container;
     order.resource = key.second.resource();
-    order.amount = *entry->all->value;
+    order.amount = *amount;
     order.allocation = terms->second.allocation;
     order.scaled_by = std::move(claims.scaled_by);
     if (resizes_) order.at_start = StartupCores(terms->second, order.amount);
@@ -223,7 +265,9 @@ void KubernetesActuator::Enforce(const Work& work) {
     const auto known = before.find(pod->uid);
     PodMemory& m = memory[pod->uid];
     if (known != before.end()) m = std::move(known->second);
-    const PodResult result = EnforcePod(work, *pod, *order, m);
+    const std::optional<Pod> sent = AsSent(work, *pod);
+    const PodResult result =
+        EnforcePod(work, sent.has_value() ? *sent : *pod, OnceMore(work, *pod, work.terms.Held(*order)), m);
     Tally& tally = tallies[order->decision];
     ++tally.pods;
     tally.done += result.state == PodState::kDone ? 1 : 0;
@@ -231,14 +275,26 @@ void KubernetesActuator::Enforce(const Work& work) {
     if (!result.text.empty() && tally.text.empty()) tally.text = result.text;
   }
   if (memory.empty()) memory_.erase(work.key);
-  ReportAll(work, tallies);
+  // What the job's mode takes back says nothing of the decision, which a release follows.
+  if (work.terms.applies() || IsReleased(work.entry)) ReportAll(work, tallies);
 }
 
 KubernetesActuator::PodResult KubernetesActuator::EnforcePod(const Work& work, const Pod& pod,
                                                              const StandingOrder& order, PodMemory& memory) {
   const std::optional<double> since_s = memory.blocked_since_s;
-  PodResult result = EnforceInPlace(work, pod, order, memory);
+  std::string why_less;
+  PodResult result = EnforceInPlace(work, pod, Fitting(work, pod, order, why_less), memory);
+  if (!why_less.empty()) {
+    Again(work.key, options_.steady_s() + options_.refused_retry_s);
+    if (result.state == PodState::kDone) result.state = PodState::kProblem;
+    result.text = StrCat(why_less, result.text.empty() ? "" : "; ", result.text);
+  }
   if (memory.has_start_limit()) JudgeStartup(work, pod, memory, result);
+  const auto low = low_.find(pod.uid);
+  if (low != low_.end() && low->second.evict && work.key.second == Target(Resource::kMemory)) {
+    result = {PodState::kProblem, low->second.text, EvictAfter(false)};
+    if (result.evict_after_s.has_value()) result.evict_after_s = 0;
+  }
   memory.blocked_since_s.reset();
   if (!result.evict_after_s.has_value() || !order.value.has_value()) return result;
   memory.blocked_since_s = since_s.value_or(options_.steady_s());
@@ -494,9 +550,15 @@ KubernetesActuator::PodResult KubernetesActuator::Patch(const Pod& pod, const Co
   if (status.ok()) {
     // Once it is seen, the pod changes and is looked at again; a patch that is never seen is sent again.
     memory.retry_at_s = now_s + options_.unseen_s;
+    sent_[pod.uid].push_back({container.name, resource, wanted, memory.retry_at_s});
     return {PodState::kWaiting, StrCat("pod ", FullName(pod), ": the kubelet has not taken it yet")};
   }
-  const std::string text = StrCat("pod ", FullName(pod), ": ", Message(status));
+  const std::string text = StrCat(
+      "pod ", FullName(pod), ": ", Message(status),
+      container.of_pod(resource) && !MayPass(status)
+          ? "; resources of a whole pod (spec.resources) are resized by Kubernetes with the feature gate "
+            "InPlacePodLevelResourcesVerticalScaling"
+          : "");
   memory.retry_at_s = RetryAt(status);
   if (!MayPass(status)) memory.problem = text;
   return {MayPass(status) ? PodState::kWaiting : PodState::kProblem, text,
@@ -528,8 +590,8 @@ void KubernetesActuator::ReportAll(const Work& work, const std::map<uint64_t, Ta
     return;
   }
   // The owner's limits are back, and pods that are created later have them from their template.
-  const bool released = now->all.has_value() && !now->all->value.has_value() && now->some.empty() &&
-                        work.entry.all.has_value() && now->all->decision == work.entry.all->decision;
+  const bool released =
+      IsReleased(*now) && work.entry.all.has_value() && now->all->decision == work.entry.all->decision;
   if (all_done && released) {
     orders_.Erase(work.key);
     memory_.erase(work.key);
@@ -616,10 +678,12 @@ void KubernetesActuator::Apply(std::span<const TargetOrder> orders, int64_t now_
     const std::lock_guard lock(mutex_);
     for (const TargetOrder& order : orders) {
       if (!Claims(order.job, order.target)) {
-        outcomes_.push_back(NotOurs(order, now_s));
+        if (!IsFinal(order.known)) outcomes_.push_back(NotOurs(order, now_s));
         continue;
       }
       if (order.target.is_replicas()) {
+        // One that was carried out holds nothing: the number may be another's since.
+        if (IsFinal(order.known)) continue;
         scales_.insert_or_assign(order.job, ScaleOrder{order, 0, ""});
         has_new_scale_ = true;
         continue;

@@ -25,6 +25,7 @@
 #include "kubernetes/cluster_writer.h"
 #include "kubernetes/evictor.h"
 #include "kubernetes/field_owners.h"
+#include "kubernetes/kernel_limits.h"
 #include "kubernetes/resize_plan.h"
 #include "kubernetes/standing_orders.h"
 #include "kubernetes/template_setter.h"
@@ -44,6 +45,13 @@ struct PodTerms {
   // absent: the order's. Not in templates.
   int64_t startup_window_s = 0;
   std::optional<double> startup_cores = {};
+  // In modes off and observe nothing that was ordered holds, and pods have their owner's amounts.
+  Mode mode = Mode::kAuto;
+  std::optional<double> lower = {}, upper = {};  // bounds that an order is held to
+
+  bool applies() const { return mode == Mode::kAuto || mode == Mode::kCanary; }
+  // The order as the present mode and bounds let it hold.
+  StandingOrder Held(StandingOrder order) const;
   bool operator==(const PodTerms&) const = default;
 };
 
@@ -54,6 +62,7 @@ struct KubernetesActuatorCounts {
   uint64_t not_evicted = 0;                         // requests of it that were refused
   uint64_t stepped_back = 0;                        // pods of which another had changed the limit
   uint64_t startups = 0;                            // starts of containers that had their start-up limit
+  uint64_t kernel_low = 0;                          // pods that the kernel held to less than their limits
   uint64_t orders = 0;                              // limits that hold now, one a job and resource
 };
 
@@ -87,6 +96,10 @@ class KubernetesActuator final : public Actuator {
     int64_t forget_s =
         28 * 86400;        // an order of a job that has no pods for this long; as the store forgets jobs
     double unseen_s = 30;  // a patch that was taken is seen in the watch by then
+    // What kubelets report of pods' cgroups; must outlive the actuator. nullptr: nothing.
+    const KernelLimits* kernel = nullptr;
+    // Each pod whose cgroup allows less than its containers run with, once, from the thread that calls Step.
+    std::function<void(const WorkloadName&, const Pod&, const std::string& text)> kernel_low = {};
     std::optional<Eviction> eviction = {};  // of pods that cannot be resized in place; absent: they stay
   };
   // `cluster` must outlive it. Nothing is done before Start.
@@ -189,6 +202,8 @@ class KubernetesActuator final : public Actuator {
   void NoteWhetherItMay();
   // An order whose job has other terms than before is due.
   void NoteTerms();
+  // Pods of jobs in mode off that another tautd, or one with another store, has set get their owner's amounts.
+  void NoteStrays();
   std::optional<PodTerms> TermsOf(const StandingOrders::Key& key) const {
     return options_.terms ? options_.terms(key.first, key.second.resource()) : PodTerms();
   }
@@ -212,6 +227,27 @@ class KubernetesActuator final : public Actuator {
   void EnforceTemplate(const Work& work, const std::vector<PodPtr>& pods);
   PodResult EnforcePod(const Work& work, const Pod& pod, const StandingOrder& order, PodMemory& memory);
   PodResult EnforceInPlace(const Work& work, const Pod& pod, const StandingOrder& order, PodMemory& memory);
+  // ---- actuator_kernel.cc ----
+  // A pod of which the cgroup allows less than its containers run with.
+  struct LowPod {
+    double since_s = 0, reported_s = 0;  // when it was seen first, and the time of that report
+    std::optional<double> resized_s;     // once more, at this time
+    bool is_low = true;                  // as reported last
+    bool evict = false;                  // the resize did not help
+    std::string text;                    // for people
+  };
+  // Compares what kubelets report with what the pods' containers run with.
+  void NoteKernel();
+  void JudgeKernel(const Pod& pod, const std::string& workload, const KernelLimits::Report& report);
+  void ResizeOnceMore(const Pod& pod, const std::string& workload, LowPod& low);
+  // A page more for a pod that is resized once more: with the same amount the kubelet would do nothing.
+  StandingOrder OnceMore(const Work& work, const Pod& pod, const StandingOrder& order) const;
+  // ---- actuator_fit.cc ----
+  // The pod with what was asked of its other resources and containers, and the watch has not shown yet. nullopt:
+  // nothing was.
+  std::optional<Pod> AsSent(const Work& work, const Pod& pod);
+  // As much of the order as the namespace's LimitRanges and ResourceQuotas allow the pod, and `why` it is not all.
+  StandingOrder Fitting(const Work& work, const Pod& pod, const StandingOrder& order, std::string& why);
   PodResult EvictIfDue(const Work& work, const Pod& pod, PodResult result, double blocked_since_s);
   PodResult NotPlanned(const Work& work, const Pod& pod, const ContainerState& container,
                        const StandingOrder& order, const FieldClaims& claims, const absl::Status& why);
@@ -275,6 +311,15 @@ class KubernetesActuator final : public Actuator {
   const std::unique_ptr<ClusterWriter> writer_;  // of the thread that calls Step, as what follows
   Evictor evictor_;
   TemplateSetter templates_setter_;
+  struct Sent {
+    std::string container;
+    Resource resource = Resource::kCpu;
+    ContainerResources amounts;
+    double until_s = 0;  // then it is not waited for any more
+  };
+  // By the pod's UID: patches that were taken and are not seen yet.
+  std::map<std::string, std::vector<Sent>> sent_;
+  std::map<std::string, LowPod> low_;     // by the pod's UID
   std::map<std::string, Rolled> rolled_;  // by workload
   std::set<std::string> held_;            // workloads whose template another has changed
   std::map<StandingOrders::Key, std::map<std::string, PodMemory>> memory_;  // the latter by the pod's UID

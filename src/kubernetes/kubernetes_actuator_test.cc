@@ -27,6 +27,13 @@ class Actuator : public testing::Test {
     options.why_not = [this] { return why_not_; };
     options.terms = [this](const std::string& /*job*/, Resource /*resource*/) { return terms_; };
     options.owners = &owners_;
+    options.kernel = &kernel_;
+    options.kernel_low = [this](const WorkloadName& /*workload*/, const Pod& /*pod*/,
+                                const std::string& text) { low_.push_back(text); };
+    KubernetesActuator::Eviction eviction;
+    eviction.evicted = [](const WorkloadName&, const Pod&, const std::string&) {};
+    if (evicts_) options.eviction = std::move(eviction);
+    options.rules = [this](const std::string& /*namespace_name*/) { return rules_; };
     options.unix_s = [this] { return static_cast<int64_t>(now_s_) + 900; };
     options.steady_s = [this] { return now_s_; };
     return std::make_unique<KubernetesActuator>(std::move(options), &cluster_,
@@ -60,6 +67,10 @@ class Actuator : public testing::Test {
   std::string why_not_;
   std::optional<PodTerms> terms_ = PodTerms();
   ScriptedWriter::Script script_;
+  std::vector<NamespaceRule> rules_;
+  KernelLimits kernel_;
+  std::vector<std::string> low_;
+  bool evicts_ = false;
   FieldOwners owners_;
   Cluster cluster_{ClusterNaming{"", KubernetesJobs::kContainers}};
   std::unique_ptr<KubernetesActuator> actuator_;
@@ -521,6 +532,260 @@ TEST_F(Actuator, GivesTheOwnersLimitBack) {
   actuator_->Step();
   EXPECT_THAT(Outcomes(), testing::Contains("9 applied set on 2 pods"));
   EXPECT_EQ(actuator_->counts().orders, 0U);
+}
+
+// As after a kill of the daemon: its state is of before these decisions.
+TEST_F(Actuator, OrdersThatAreSentAgainHoldAndAreNotReportedAgain) {
+  const std::string state = [&] {
+    Order(Memory(7, 40));
+    return actuator_->SaveState();
+  }();
+  const auto known = [](TargetOrder order, Outcome outcome) {
+    order.known = outcome;
+    return order;
+  };
+  actuator_ = Make();
+  actuator_->LoadState(state);
+  Order(known(Memory(8, 100), Outcome::kApplied));
+  cluster_.ReplacePods({Resized(kPodA, 100)});
+  actuator_->Step();
+  EXPECT_THAT(Asked(), IsEmpty());
+  EXPECT_THAT(Outcomes(), ElementsAre("7 superseded replaced by a later decision", "8 applied set on 1 pod"));
+  EXPECT_EQ(actuator_->OrdersFor(TestPod(""))[0].amount, 100 * kMebibyte);
+
+  actuator_ = Make();
+  actuator_->LoadState(state);
+  Order(known(Memory(9, std::nullopt), Outcome::kApplied));
+  script_.containers = {TestContainer()};
+  cluster_.PutPod(Resized(kPodA, 64));
+  actuator_->Step();
+  EXPECT_THAT(actuator_->OrdersFor(TestPod("")), IsEmpty());
+  EXPECT_EQ(actuator_->counts().orders, 0U) << "released";
+  Order(known(Memory(6, 50), Outcome::kApplied));
+  Order(known(Memory(5, 40), Outcome::kApplied));
+  actuator_->Step();
+  EXPECT_EQ(actuator_->OrdersFor(TestPod(""))[0].amount, 50 * kMebibyte) << "an older one replaces none";
+}
+
+TEST_F(Actuator, ANumberOfReplicasThatWasSetIsNotSetAgainAfterAKill) {
+  cluster_.ReplacePods({TestPod(kPodA)});
+  TargetOrder replicas = Memory(8, std::nullopt);
+  replicas.target = Target::Replicas();
+  replicas.value = 3;
+  replicas.known = Outcome::kApplied;
+  Order(replicas);
+  TargetOrder other = Memory(9, 100);
+  other.job = "docker/web";
+  other.known = Outcome::kFailed;
+  Order(other);
+  actuator_->Step();
+  EXPECT_THAT(Asked(), IsEmpty());
+  EXPECT_THAT(Outcomes(), IsEmpty());
+}
+
+TEST_F(Actuator, AnOrderHoldsOnlyAsFarAsTheJobsModeAndBoundsLetIt) {
+  script_.containers = {TestContainer()};
+  Pod pod = Resized(kPodA, 100);
+  cluster_.ReplacePods({pod});
+  Order(Memory(7, 100));
+  actuator_->Step();
+  EXPECT_THAT(Outcomes(), ElementsAre("7 applied set on 1 pod"));
+  for (const Mode mode : {Mode::kOff, Mode::kObserve}) {
+    terms_->mode = mode;
+    cluster_.PutPod(Resized(kPodA, 100));
+    actuator_->Step();
+    EXPECT_THAT(Asked(), ElementsAre("template shop/web", HasSubstr(R"("limits":{"memory":"64Mi"})")));
+    EXPECT_THAT(actuator_->OrdersFor(TestPod("")), IsEmpty());
+    cluster_.PutPod(Resized(kPodA, 64));
+    actuator_->Step();
+    EXPECT_THAT(Asked(), ElementsAre("template shop/web"));
+    EXPECT_THAT(Outcomes(), IsEmpty());
+    terms_->mode = Mode::kAuto;
+    now_s_ += 11;
+    actuator_->Step();
+    EXPECT_THAT(Asked(), ElementsAre(HasSubstr(R"("limits":{"memory":"100Mi"})")));
+    cluster_.PutPod(Resized(kPodA, 100));
+    actuator_->Step();
+    (void)Outcomes();
+  }
+  terms_->upper = 80 * kMebibyte;
+  now_s_ += 11;
+  actuator_->Step();
+  EXPECT_THAT(Asked(), ElementsAre(HasSubstr(R"("limits":{"memory":"80Mi"})")));
+  EXPECT_EQ(actuator_->OrdersFor(TestPod(""))[0].amount, 80 * kMebibyte);
+  cluster_.PutPod(Resized(kPodA, 80));
+  terms_->lower = 90 * kMebibyte;
+  terms_->upper.reset();
+  Order(Memory(8, 70));
+  actuator_->Step();
+  EXPECT_THAT(Asked(), ElementsAre(HasSubstr(R"("limits":{"memory":"90Mi"})")));
+  EXPECT_EQ(actuator_->counts().stepped_back, 0U);
+}
+
+// As a tautd with another store, or none any more, has left it.
+TEST_F(Actuator, APodOfAJobInModeOffGetsItsOwnersAmountsWithoutAnOrder) {
+  script_.containers = {TestContainer()};
+  terms_->mode = Mode::kOff;
+  cluster_.ReplacePods({TestPod(kPodA)});
+  Pod pod = Resized(kPodA, 100);
+  pod.resized = true;
+  cluster_.PutPod(pod);
+  actuator_->Step();
+  EXPECT_THAT(Asked(), ElementsAre("template shop/web", HasSubstr(R"("limits":{"memory":"64Mi"})")));
+  Pod back = Resized(kPodA, 64);
+  back.resized = true;
+  cluster_.PutPod(back);
+  actuator_->Step();
+  (void)Asked();
+  EXPECT_EQ(actuator_->counts().orders, 0U);
+  EXPECT_THAT(Outcomes(), IsEmpty());
+  now_s_ += 11;
+  actuator_->Step();
+  EXPECT_THAT(Asked(), IsEmpty()) << "once";
+  terms_->mode = Mode::kObserve;
+  cluster_.PutPod(pod);
+  now_s_ += 11;
+  actuator_->Step();
+  EXPECT_THAT(Asked(), IsEmpty()) << "who only observes may observe what another sets";
+}
+
+// One that was planned from what the watch shows would make the pod Guaranteed.
+TEST_F(Actuator, ASecondPatchIsPlannedFromWhatTheFirstLeft) {
+  terms_->allocation.request_share = 1;
+  cluster_.ReplacePods({TestPod(kPodA)});
+  TargetOrder cpu = Memory(8, std::nullopt);
+  cpu.target = Resource::kCpu;
+  cpu.value = 0.3;
+  Order(Memory(7, 100));
+  Order(cpu);
+  actuator_->Step();
+  const std::vector<std::string> asked = Asked();
+  ASSERT_EQ(asked.size(), 2U);
+  int equal = 0;
+  for (const std::string& patch : asked) {
+    equal += patch.find(R"("requests":{"cpu":"300m"},"limits":{"cpu":"300m"})") != std::string::npos ? 1 : 0;
+    equal += patch.find(R"("requests":{"memory":"100Mi"},"limits":{"memory":"100Mi"})") != std::string::npos
+                 ? 1
+                 : 0;
+  }
+  EXPECT_EQ(equal, 1) << asked[0] << " " << asked[1];
+}
+
+TEST_F(Actuator, WhatARuleOfTheNamespaceAllowsIsSet) {
+  NamespaceRule rule{.namespace_name = "shop", .name = "small"};
+  rule.container.max.memory = 80 * kMebibyte;
+  rules_ = {rule};
+  cluster_.ReplacePods({TestPod(kPodA)});
+  Order(Memory(7, 100));
+  actuator_->Step();
+  EXPECT_THAT(Asked(), ElementsAre(HasSubstr(R"("limits":{"memory":"80Mi"})")));
+  cluster_.PutPod(Resized(kPodA, 80));
+  actuator_->Step();
+  EXPECT_THAT(Asked(), IsEmpty());
+  EXPECT_THAT(Outcomes(),
+              testing::Contains(AllOf(HasSubstr("7 failed"), HasSubstr("small: memory of container app"),
+                                      HasSubstr("80Mi of 100Mi fit"))));
+  rules_.clear();
+  now_s_ += 601;
+  actuator_->Step();
+  EXPECT_THAT(Asked(), ElementsAre(HasSubstr(R"("limits":{"memory":"100Mi"})"))) << "once it may";
+  EXPECT_EQ(actuator_->counts().stepped_back, 0U);
+}
+
+TEST_F(Actuator, WhatAQuotaHasLeftIsSet) {
+  NamespaceRule rule{.namespace_name = "shop", .name = "team"};
+  rule.limits_left.memory = 16 * kMebibyte;  // beside the 64 that the pod has
+  rules_ = {rule};
+  cluster_.ReplacePods({TestPod(kPodA)});
+  Order(Memory(7, 100));
+  actuator_->Step();
+  EXPECT_THAT(Asked(), ElementsAre(HasSubstr(R"("limits":{"memory":"80Mi"})")));
+  rules_[0].limits_left.memory = 0;
+  cluster_.PutPod(Resized(kPodA, 80));
+  actuator_->Step();
+  EXPECT_THAT(Asked(), IsEmpty()) << "nothing more fits";
+  EXPECT_THAT(Outcomes(), testing::Contains(AllOf(HasSubstr("7 failed"), HasSubstr("80Mi of 100Mi fit"))));
+  Order(Memory(8, 40));
+  actuator_->Step();
+  EXPECT_THAT(Asked(), ElementsAre(HasSubstr(R"("limits":{"memory":"40Mi"})"))) << "less always fits";
+}
+
+// As the kubelet leaves it after a resize that met a container as it restarted.
+TEST_F(Actuator, APodThatTheKernelHoldsToLessIsResizedOnceMoreAndThenEvicted) {
+  evicts_ = true;
+  actuator_ = Make();
+  const auto reports = [this](double mebibytes) {
+    kernel_.Take(
+        StrCat(R"(container_spec_memory_limit_bytes{container="",id="/kubepods/burstable/poduid-)", kPodA,
+               R"(",image="",name="",namespace="shop",pod=")", kPodA, R"("} )", mebibytes * kMebibyte),
+        now_s_);
+  };
+  const auto step = [this](double seconds) {
+    now_s_ += seconds;
+    actuator_->Step();
+    return Asked();
+  };
+  cluster_.ReplacePods({Resized(kPodA, 512), Resized(kPodB, 512)});
+  Order(Memory(7, 512));
+  reports(154);
+  EXPECT_THAT(step(11), IsEmpty()) << "the report may be of before the resize";
+  EXPECT_THAT(step(25), IsEmpty()) << "the same report confirms nothing";
+  reports(154);
+  const std::vector<std::string> once = step(11);
+  EXPECT_THAT(once, ElementsAre(HasSubstr(R"("limits":{"memory":"536875008"})")));
+  EXPECT_THAT(low_,
+              ElementsAre(HasSubstr("the kernel holds it to 154Mi, and its containers run with 512Mi")));
+  EXPECT_EQ(actuator_->counts().kernel_low, 1U);
+  Pod again = Resized(kPodA, 512);
+  ContainerState& c = again.containers[0];
+  c.limits.memory = c.actual_limits.memory = 512 * kMebibyte + 4096;
+  c.requests.memory = c.actual_requests.memory = 256 * kMebibyte + 2048;
+  cluster_.PutPod(again);
+  reports(154);
+  EXPECT_THAT(step(11), IsEmpty());
+  reports(154);
+  EXPECT_THAT(step(61), testing::Contains(HasSubstr(StrCat("evict shop/", kPodA))));
+  EXPECT_EQ(actuator_->counts().kernel_low, 1U);
+}
+
+TEST_F(Actuator, APodThatTheKernelHoldsToItsLimitsIsLeftAlone) {
+  cluster_.ReplacePods({Resized(kPodA, 512)});
+  Order(Memory(7, 512));
+  for (int i = 0; i < 20; ++i) {
+    kernel_.Take(StrCat(R"(container_spec_memory_limit_bytes{container="",id="/kubepods/burstable/poduid-)",
+                        kPodA, R"(",image="",namespace="shop",pod=")", kPodA, R"("} )", 512 * kMebibyte),
+                 now_s_);
+    now_s_ += 11;
+    actuator_->Step();
+  }
+  EXPECT_THAT(Asked(), IsEmpty());
+  EXPECT_THAT(low_, IsEmpty());
+}
+
+TEST_F(Actuator, ResourcesOfAPodAreResizedWhereTheServerCan) {
+  Pod pod = TestPod(kPodA);
+  pod.containers[0].memory_of_pod = true;
+  cluster_.ReplacePods({pod});
+  script_.resize =
+      absl::InvalidArgumentError("the API server answered 422: pod-level resources may not be updated");
+  Order(Memory(7, 100));
+  actuator_->Step();
+  EXPECT_THAT(Asked(),
+              ElementsAre(HasSubstr(
+                  R"({"spec":{"resources":{"requests":{"memory":"50Mi"},"limits":{"memory":"100Mi"}}}})")));
+  EXPECT_THAT(Outcomes(), ElementsAre(AllOf(HasSubstr("7 failed"), HasSubstr("may not be updated"),
+                                            HasSubstr("InPlacePodLevelResourcesVerticalScaling"))));
+  Pod several = TestPod(kPodA);
+  several.containers.push_back(TestContainer("log"));
+  several.containers[0].limits.memory = several.containers[0].requests.memory = std::nullopt;
+  several.pod_limits.memory = 128 * kMebibyte;
+  cluster_.PutPod(several);
+  now_s_ += 601;
+  actuator_->Step();
+  EXPECT_THAT(Asked(), IsEmpty());
+  EXPECT_THAT(Outcomes(),
+              ElementsAre(AllOf(HasSubstr("7 failed"), HasSubstr("that of the whole pod (spec.resources), "
+                                                                 "which has 2 containers"))));
 }
 
 TEST_F(Actuator, WhereTheOwnersKindHasNoKnownTemplateThePodSaysWhatItsOwnerWants) {

@@ -97,6 +97,7 @@ void ReadContainerStatus(JsonNode status, Pod& pod) {
     container.id = id.substr(std::min(id.size(), id.rfind('/') + 1));
     const JsonNode running = status["state"]["running"];
     container.running = static_cast<bool>(running);
+    container.crash_loops = status["state"]["waiting"].Text("reason") == "CrashLoopBackOff";
     if (container.running) container.started_s = UnixSeconds(running.Text("startedAt"));
     // What has ended and waits to be started again says so in the state that it is in.
     for (const char* key : {"lastState", "state"}) {
@@ -162,6 +163,32 @@ void ReadContainers(JsonNode pod_spec, std::vector<ContainerState>& out) {
   });
 }
 
+// Resources of the pod as a whole are those of its only container, where this one has none of its own.
+void ReadPodLevel(JsonNode spec, std::vector<ContainerState>& containers) {
+  const JsonNode resources = spec["resources"];
+  if (!resources || containers.size() != 1) return;
+  ContainerState& only = containers.front();
+  const Amounts requests = ReadAmounts(resources, "requests"), limits = ReadAmounts(resources, "limits");
+  for (const Resource r : kPodResources) {
+    if (only.requests.of(r).has_value() || only.limits.of(r).has_value()) continue;
+    only.of_pod(r) = requests.of(r).has_value() || limits.of(r).has_value();
+    only.requests.of(r) = requests.of(r);
+    only.limits.of(r) = limits.of(r);
+  }
+}
+
+// A kubelet that does not resize pods as a whole does not report what they run with: what is asked for.
+void ReadActualOfPod(JsonNode status, std::vector<ContainerState>& containers) {
+  const JsonNode resources = status["resources"];
+  for (ContainerState& c : containers) {
+    for (const Resource r : kPodResources) {
+      if (!c.of_pod(r)) continue;
+      c.actual_requests.of(r) = resources ? ReadAmounts(resources, "requests").of(r) : c.requests.of(r);
+      c.actual_limits.of(r) = resources ? ReadAmounts(resources, "limits").of(r) : c.limits.of(r);
+    }
+  }
+}
+
 void ReadLeftOut(JsonNode pod_spec, std::vector<std::string>& out) {
   pod_spec["initContainers"].ForEachItem([&](JsonNode container) {
     if (container.Text("restartPolicy") != "Always") out.emplace_back(container.Text("name"));
@@ -192,6 +219,9 @@ bool Read(JsonNode at, Pod& pod) {
   pod.node = spec.Text("nodeName");
   pod.nodes = ReadNodeFilter(spec, pod.pinned_node);
   ReadContainers(spec, pod.containers);
+  ReadPodLevel(spec, pod.containers);
+  pod.pod_requests = ReadAmounts(spec["resources"], "requests");
+  pod.pod_limits = ReadAmounts(spec["resources"], "limits");
   ReadLeftOut(spec, pod.left_out);
   if (ReadOwnersAmounts(metadata, pod.containers))
     pod.resized = pod.resized_by_us = pod.admitted_by_us = true;
@@ -202,6 +232,7 @@ bool Read(JsonNode at, Pod& pod) {
   pod.is_ended = status.Text("phase") == "Succeeded" || status.Text("phase") == "Failed";
   for (const char* key : {"initContainerStatuses", "containerStatuses"})
     status[key].ForEachItem([&](JsonNode s) { ReadContainerStatus(s, pod); });
+  ReadActualOfPod(status, pod.containers);
   status["conditions"].ForEachItem([&](JsonNode condition) { ReadCondition(condition, pod); });
   return true;
 }
@@ -379,6 +410,7 @@ absl::StatusOr<std::vector<ContainerState>> ParsePodTemplate(std::string_view bo
     if (!in_template["spec"]) continue;
     std::vector<ContainerState> out;
     ReadContainers(in_template["spec"], out);
+    ReadPodLevel(in_template["spec"], out);
     if (ReadOwnersAmounts(in_template["metadata"], out)) return out;
     for (ContainerState& container : out) {
       container.owner_requests = container.requests;

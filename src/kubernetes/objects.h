@@ -41,17 +41,20 @@ struct ContainerState {
   bool restarts_for_memory = false;  // its resizePolicy restarts it when memory changes, or CPU
   bool restarts_for_cpu = false;
   bool running = false;
-  int64_t started_s = 0;  // Unix time of its last start, while it runs; 0: not known
+  bool crash_loops = false;  // it has ended, and the kubelet waits before it starts it again
+  int64_t started_s = 0;     // Unix time of its last start, while it runs; 0: not known
   int64_t restarts = 0;
   std::string last_reason;  // why it ended last, "OOMKilled"; "": it did not
   std::string id = {};      // by which its runtime knows it; "": not started yet
   std::string image = {};   // as its spec names it, "registry/app:1.2"
-
   // Of a pod or template: what kOwnersAnnotation says, which anybody can write. Cluster compares a pod's with the
   // template of its controller and with the nodes before it becomes owner_*.
   Amounts noted_requests = {}, noted_limits = {};
   // Its amounts of the resource are those of the pod (spec.resources), whose only container it is.
   bool cpu_of_pod = false, memory_of_pod = false;
+
+  bool of_pod(Resource r) const { return r == Resource::kCpu ? cpu_of_pod : memory_of_pod; }
+  bool& of_pod(Resource r) { return r == Resource::kCpu ? cpu_of_pod : memory_of_pod; }
   // Whether it is known what its owner wants.
   bool knows_owner() const { return owner_requests != Amounts() || owner_limits != Amounts(); }
 };

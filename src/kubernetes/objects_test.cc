@@ -72,6 +72,55 @@ TEST(Objects, APodAsTheServerSendsIt) {
   EXPECT_EQ(app.started_s, 1'770'095'106);
   EXPECT_EQ(app.restarts, 4);
   EXPECT_EQ(app.last_reason, "OOMKilled");
+  EXPECT_FALSE(app.crash_loops);
+}
+
+TEST(Objects, ResourcesOfThePodAreThoseOfItsOnlyContainer) {
+  const auto parsed = [](std::string_view containers, std::string_view status) {
+    ObjectParser parser;
+    WatchMeta meta;
+    Pod pod;
+    EXPECT_TRUE(
+        parser
+            .ParseWatch<Pod>(
+                StrCat(R"({"type":"MODIFIED","object":{"metadata":{"name":"a"},"spec":{"resources":{)"
+                       R"("requests":{"memory":"64Mi"},"limits":{"cpu":"2","memory":"128Mi"}},"containers":)",
+                       containers, R"(},"status":)", status, "}}"),
+                meta, pod)
+            .ok());
+    return pod;
+  };
+  const Pod pod =
+      parsed(R"([{"name":"app","resources":{"requests":{"cpu":"1"}}}])",
+             R"({"resources":{"requests":{"memory":"64Mi"},"limits":{"cpu":"2","memory":"96Mi"}}})");
+  const ContainerState& app = pod.containers[0];
+  EXPECT_EQ(app.limits, (Amounts{std::nullopt, 128 * kMebibyte}));
+  EXPECT_EQ(app.requests, (Amounts{1, 64 * kMebibyte}));
+  EXPECT_EQ(app.actual_limits.memory, 96 * kMebibyte);
+  EXPECT_TRUE(app.memory_of_pod);
+  EXPECT_FALSE(app.cpu_of_pod) << "it has a request of its own";
+  EXPECT_EQ(pod.pod_limits, (Amounts{2, 128 * kMebibyte}));
+  const Pod old = parsed(R"([{"name":"app"}])", "{}");
+  EXPECT_EQ(old.containers[0].actual_limits, (Amounts{2, 128 * kMebibyte})) << "the kubelet does not say";
+  const Pod two = parsed(R"([{"name":"app"},{"name":"log"}])", "{}");
+  EXPECT_EQ(two.containers[0].limits, Amounts());
+  EXPECT_EQ(two.pod_limits, (Amounts{2, 128 * kMebibyte}));
+}
+
+TEST(Objects, AContainerThatWaitsAfterAKill) {
+  ObjectParser parser;
+  WatchMeta meta;
+  Pod pod;
+  ASSERT_TRUE(
+      parser
+          .ParseWatch<Pod>(
+              R"({"type":"MODIFIED","object":{"metadata":{"name":"a"},"spec":{"containers":[{"name":"app"}]},)"
+              R"("status":{"containerStatuses":[{"name":"app","restartCount":3,"state":{"waiting":)"
+              R"({"reason":"CrashLoopBackOff"}},"lastState":{"terminated":{"reason":"OOMKilled"}}}]}}})",
+              meta, pod)
+          .ok());
+  EXPECT_TRUE(pod.containers[0].crash_loops);
+  EXPECT_FALSE(pod.containers[0].running);
 }
 
 TEST(Objects, APodThatTheVpaHasChangedHasNotItsOwnersLimits) {

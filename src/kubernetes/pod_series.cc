@@ -72,7 +72,13 @@ class PodSeries {
       Add("restart_policy", "Always");
       End(1);
     }
-    Resources("kube_pod_container_resource_limits", pod, container, container.owner_limits);
+    // What the whole pod may use is what any of its containers may.
+    Amounts limits = container.owner_limits;
+    for (const Resource r : kPodResources) {
+      if (!limits.of(r).has_value() && !container.limits.of(r).has_value())
+        limits.of(r) = pod.pod_limits.of(r);
+    }
+    Resources("kube_pod_container_resource_limits", pod, container, limits);
     Resources("kube_pod_container_resource_requests", pod, container, container.owner_requests);
     BeginContainer("kube_pod_container_status_restarts_total", pod, container.name);
     End(static_cast<double>(container.restarts));

@@ -45,6 +45,13 @@ absl::Status Check(const Pod& pod, const ContainerState& container, Resource res
                    const std::optional<Amounts>& allocatable) {
   if (pod.is_static) return Refuse(pod, container, "static pods cannot be resized");
   const bool has_limit = place.now.limit.has_value();
+  if (!has_limit && !place.now.request.has_value() &&
+      (pod.pod_limits.of(resource).has_value() || pod.pod_requests.of(resource).has_value())) {
+    return Refuse(
+        pod, container,
+        StrCat("its ", Name(resource), " is that of the whole pod (spec.resources), which has ",
+               pod.containers.size(), " containers; set a request of its own in the workload's template"));
+  }
   if (!has_limit && !place.now.request.has_value()) {
     return Refuse(
         pod, container,
@@ -58,7 +65,9 @@ absl::Status Check(const Pod& pod, const ContainerState& container, Resource res
                          ".applies_to is request_only: its request has to stay equal to its limit; expected "
                          "limit or request"));
   }
-  if (resource == Resource::kCpu ? container.restarts_for_cpu : container.restarts_for_memory) {
+  const bool restarts =
+      resource == Resource::kCpu ? container.restarts_for_cpu : container.restarts_for_memory;
+  if (restarts && !container.crash_loops) {  // where nothing runs, nothing is restarted
     return Refuse(pod, container,
                   StrCat("its resizePolicy for ", Name(resource),
                          " is RestartContainer; expected NotRequired, the default"));
@@ -145,6 +154,10 @@ std::string ResizePatch(const ContainerState& container, Resource resource,
                : std::string();
   };
   const std::string requests = part("requests", wanted.request), limits = part("limits", wanted.limit);
+  if (container.of_pod(resource)) {
+    return StrCat(R"({"spec":{"resources":{)", requests, requests.empty() || limits.empty() ? "" : ",",
+                  limits, "}}}");
+  }
   return StrCat(R"({"spec":{")", container.is_sidecar ? "initContainers" : "containers", R"(":[{"name":")",
                 container.name, R"(","resources":{)", requests, requests.empty() || limits.empty() ? "" : ",",
                 limits, "}}]}}");

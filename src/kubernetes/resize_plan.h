@@ -26,8 +26,8 @@ TemplateContainer InTemplate(const Pod& pod, const ContainerState& container);
 // Request and limit for a recommendation of `amount` cores or bytes by PlanAllocation. A container without a
 // limit gets none: one that is added could not be removed.
 // FailedPrecondition says what forbids it: neither request nor limit now, kRequestOnly in a Guaranteed pod, a
-// static pod, a resize policy that restarts the container, more than `allocatable` of the pod's node, or a request
-// that stays where there is no limit to set, or none that may differ from it.
+// static pod, a resize policy that restarts the container while it runs, more than `allocatable` of the pod's
+// node, or a request that stays where there is no limit to set, or none that may differ from it.
 // `scaled_by`: an autoscaler that counts on the request (FieldClaims), which stays; "": none.
 absl::StatusOr<ContainerResources> PlanResize(const Pod& pod, const ContainerState& container,
                                               Resource resource, double amount, const Allocation& allocation,

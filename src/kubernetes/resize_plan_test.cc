@@ -118,6 +118,10 @@ TEST(ResizePlan, SaysWhatForbidsIt) {
               HasSubstr("a memory request of 2000Mi is more than node node-1 has"));
   EXPECT_THAT(error([](Pod& pod) { pod.containers[0].restarts_for_memory = true; }),
               HasSubstr("resizePolicy for memory is RestartContainer"));
+  EXPECT_THAT(
+      error([](Pod& pod) { pod.containers[0].restarts_for_memory = pod.containers[0].crash_loops = true; }),
+      HasSubstr("more than node node-1 has"))
+      << "nothing runs";
   EXPECT_THAT(error([](Pod& /*pod*/) {}),
               HasSubstr("a memory limit of 2000Mi is more than node node-1 has (1024Mi allocatable)"));
 }

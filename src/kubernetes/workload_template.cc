@@ -197,6 +197,8 @@ absl::StatusOr<WorkloadTemplate> ParseWorkloadTemplate(const WorkloadName& workl
     }
   }
   TakeRollout(workload.kind, tree.root(), out);
+  if (std::ranges::any_of(out.containers, [](const auto& c) { return c.cpu_of_pod || c.memory_of_pod; }))
+    out.blocked = "its template has resources of the whole pod (spec.resources)";
   return out;
 }
 

@@ -474,6 +474,7 @@ absl::Status Daemon::StartServer(const std::string& config_path) {
       facts.stepped_back = done.stepped_back;
       facts.orders = done.orders;
       facts.startups = done.startups;
+      facts.kernel_low = done.kernel_low;
       return facts;
     };
   }

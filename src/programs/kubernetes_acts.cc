@@ -54,6 +54,10 @@ absl::StatusOr<std::unique_ptr<KubernetesActuator>> KubernetesRun::MakeActuator(
       control_->Look(*id, [&](const LiveJob& live) {
         out = PodTerms{live.policy->allocation(resource), StartupGraceSeconds(*live.policy, resource),
                        live.policy->in_template, live.policy->change_period_s};
+        const BoundSettings bounds = live.policy->AllowedBounds(resource);
+        out->mode = live.policy->mode;
+        out->lower = bounds.lower;
+        out->upper = bounds.upper;
         if (resource != Resource::kCpu) return;
         out->startup_window_s = std::llround(live.policy->startup_window_s);
         if (const std::optional<StartBoost> boost = live.BoostNow(); boost.has_value())
@@ -65,6 +69,13 @@ absl::StatusOr<std::unique_ptr<KubernetesActuator>> KubernetesRun::MakeActuator(
   options.steady_s = std::move(steady_s);
   options.owners = &field_owners_;
   options.rules = [this](const std::string& name) { return namespace_rules_.Of(name); };
+  if (config.usage == KubeletUsage::kCadvisor) options.kernel = &kernel_limits_;
+  options.kernel_low = [this](const WorkloadName& workload, const Pod& pod, const std::string& text) {
+    ActionLog::Info(
+        "pod_limit_differs",
+        {{"pod", FullName(pod)}, {"workload", StrCat(workload.kind, "/", workload.name)}, {"what", text}});
+    if (events_ != nullptr) events_->Add(LowLimitEvent(workload, text));
+  };
   if (config.fallback == ResizeFallback::kEvict) {
     KubernetesActuator::Eviction eviction;
     eviction.deferred_s = static_cast<double>(config.evict_after_s);
@@ -223,7 +234,7 @@ void KubernetesRun::Say(std::span<const Decision> decisions, std::span<const Out
   for (const Decision& decision : decisions) add(decision_events_.Note(decision));
   for (const OutcomeUpdate& outcome : outcomes) add(decision_events_.Note(outcome));
   if (!WhyNotChange().empty()) return;  // the holder of the lease says it
-  for (const Decision& decision : decisions) {
+  for (const Decision& decision : said) {
     std::string job;
     control_->Look(decision.job, [&job](const LiveJob& live) { job = live.record.name; });
     const std::optional<WorkloadName> workload = cluster_.naming().Parse(job);

@@ -584,6 +584,7 @@ absl::Status KubernetesRun::ScrapeNode(ApiClient& client, const std::string& nod
       "text/plain");
   ++(text.ok() ? scrapes_ : scrape_failures_);
   if (!text.ok()) return text.status();
+  if (!is_resource) kernel_limits_.Take(*text, SteadySeconds());
   const size_t damaged = ForEachUsageSeries(*text, cluster_, options_.config.namespaces, options_.now(),
                                             [this](std::span<const LabelView> labels, double value,
                                                    int64_t at_ms) { TakeUsage(labels, value, at_ms); });

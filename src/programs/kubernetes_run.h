@@ -23,6 +23,7 @@
 #include "kubernetes/decision_events.h"
 #include "kubernetes/event_writer.h"
 #include "kubernetes/field_owners.h"
+#include "kubernetes/kernel_limits.h"
 #include "kubernetes/kubeconfig.h"
 #include "kubernetes/kubernetes_actuator.h"
 #include "kubernetes/lease.h"
@@ -35,9 +36,9 @@
 #include "kubernetes/status_writer.h"
 #include "kubernetes/steering.h"
 #include "kubernetes/vpa_writer.h"
+#include "kubernetes/watch_log.h"
 #include "model/pod_totals.h"
 #include "programs/admission_run.h"
-#include "kubernetes/watch_log.h"
 #include "programs/quota_gate.h"
 
 namespace taut {
@@ -174,8 +175,8 @@ class KubernetesRun {
   std::unique_ptr<LeaseKeeper> lease_;  // if one is configured
   ReplicaSpread replica_spread_;
   std::unique_ptr<ApiClient> event_client_;   // of the thread that writes Events
-  std::unique_ptr<EventWriter> events_;       // if they are asked for
   DecisionEvents decision_events_;            // of the thread that ticks
+  std::unique_ptr<EventWriter> events_;       // if they are asked for
   std::unique_ptr<ApiClient> status_client_;  // of the thread that writes annotations of workloads
   std::unique_ptr<StatusWriter> status_;      // if they are asked for
   std::unique_ptr<AdmissionRun> admission_;   // if it is asked for
@@ -187,10 +188,11 @@ class KubernetesRun {
   bool stopping_ = false;
   std::vector<std::function<uint64_t()>> lists_;
   std::atomic<bool> passed_on_ = false;  // all pods were passed on once
+  KernelLimits kernel_limits_;
+  WatchLog watch_log_;
   std::atomic<uint64_t> watch_failures_ = 0, scrapes_ = 0, scrape_failures_ = 0;
   std::atomic<double> last_scrape_s_ = 0;
   std::string scrape_error_;  // the last one that was logged
-  WatchLog watch_log_;
 };
 
 }  // namespace taut

@@ -988,10 +988,10 @@ rules:
     refused = daemon.eventually(lambda: [d for d in decisions(tautd) if d["kind"] == "release" and d["outcome"] == "failed"], 20)
     stage.check(refused and "cannot patch resource" in refused[0]["outcome_text"], "the decision says what the API server says",
                 decisions(tautd)[:2])
-    cluster.refuse = None
     warned = lambda: [e for e in cluster.said if e["reason"] == "LimitNotSet"]  # noqa: E731
     stage.check(daemon.eventually(warned, 20) and all(e["type"] == "Warning" and "cannot patch resource" in e["message"] for e in warned()),
                 "so does an Event, as a warning", warned())
+    cluster.refuse = None
 
     # ---- the owner's limits again; a restart tries at once what was refused ----
     stage.equal(tautd.stop(), 0, "tautd stops")
