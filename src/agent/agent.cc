@@ -103,7 +103,9 @@ void Agent::Look(AgentTask& task, ReadDepth depth, const NodeTime& now) {
   counts_.jumps += task.meter.counts().jumps - jumps;
   task.NotePeak(task.meter.memory_bytes(), now.steady_us,
                 static_cast<int64_t>(static_cast<double>(30 * kSecond) / options_.speed));
+  CheckGrowth(task, now);
   if (depth != ReadDepth::kAll) return;
+  task.kernel_peak = reading.memory_peak_bytes;
   task.probe_read.stall_us = reading.memory_pressure.some_us;
   task.probe_read.usage.reset();
   if (reading.memory_bytes.has_value()) task.probe_read.usage = static_cast<double>(*reading.memory_bytes);

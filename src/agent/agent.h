@@ -122,7 +122,7 @@ class Agent {
     FoundTask found;
     const TaskRule* rule = nullptr;
     std::vector<LimitLane> lanes;
-    std::optional<double> memory_limit;
+    std::optional<double> memory_limit, owner_memory;
     int64_t since_us = 0;
     OomTally ooms;
   };
@@ -200,6 +200,11 @@ class Agent {
   void Look(AgentTask& task, ReadDepth depth, const NodeTime& now);
   void TakeEvent(const TaskEvent& event, const NodeTime& now);
   void CheckOom(AgentTask& task, const TaskReading& reading, const NodeTime& now);
+  // Memory that will reach a limit of Tautline's before the next decision gets more at once.
+  void CheckGrowth(AgentTask& task, const NodeTime& now);
+  std::optional<double> GrowthBound(const AgentTask& task, std::optional<double> owner) const;
+  // Kills that were not seen yet were under the limit that is in force until now.
+  void CountKills(AgentTask& task, const NodeTime& now);
   void OnOom(AgentTask& task, uint64_t kills, const NodeTime& now);
   void CheckThrottling(AgentTask& task, const TaskReading& reading, const NodeTime& now);
   // Of a task that is gone: it starts again with more.

@@ -12,6 +12,8 @@ namespace {
 namespace pb = taut::agent::v1;
 
 constexpr int64_t kSuspectUs = kMicrosPerSecond / 2;
+constexpr int64_t kGrowthStepUs = 30 * kMicrosPerSecond;
+constexpr double kThere = 0.999;
 // Limits are read again before an order, if that was longer ago.
 constexpr int64_t kCompareUs = kMicrosPerSecond;
 constexpr double kMachineShare = 0.95;
@@ -86,6 +88,11 @@ void Agent::CheckOom(AgentTask& task, const TaskReading& reading, const NodeTime
   OnOom(task, task.ooms.Counted(*reading.oom_kills - *before, now.steady_us), now);
 }
 
+void Agent::CountKills(AgentTask& task, const NodeTime& now) {
+  TaskReading reading;
+  if (task.group->Read(ReadDepth::kAll, reading).ok()) CheckOom(task, reading, now);
+}
+
 bool Agent::MayRaise(const FoundTask& task, const TaskRule& rule) const {
   const auto terms = parts_.ledger->terms().find(task.job);
   return !options_.observe && rule.manage && terms != parts_.ledger->terms().end() && terms->second.apply;
@@ -110,7 +117,8 @@ void Agent::OnOom(AgentTask& task, uint64_t kills, const NodeTime& now) {
   std::optional<double> raised;
   if (MayRaise(task.found, *task.rule) && task.rule->memory != MemoryStyle::kNone) {
     LimitLane& lane = task.of(Resource::kMemory);
-    raised = lane.mover.OnOom(limit, UpperOf(task.found, *task.rule, Resource::kMemory), now.at.seconds());
+    raised = lane.mover.OnOom(limit, UpperOf(task.found, *task.rule, Resource::kMemory), now.at.seconds(),
+                              OwnersMemory(*task.rule, task.owner));
     NoteHold(task.found, lane, Resource::kMemory, now);
     if (raised.has_value()) {
       ++counts_.local_raises;
@@ -123,13 +131,49 @@ void Agent::OnOom(AgentTask& task, uint64_t kills, const NodeTime& now) {
   TellOom(task.found, kills, limit, raised, now);
 }
 
+// Without the owner's limit only a bound of the rule or the job holds for a leak.
+std::optional<double> Agent::GrowthBound(const AgentTask& task, std::optional<double> owner) const {
+  const std::optional<double> upper = UpperOf(task.found, *task.rule, Resource::kMemory);
+  if (owner.has_value()) return std::min(upper.value_or(*owner), *owner);
+  const auto terms = parts_.ledger->terms().find(task.found.job);
+  const bool is_set = task.rule->memory_upper.has_value() ||
+                      (terms != parts_.ledger->terms().end() && terms->second.memory_upper.has_value());
+  return is_set ? upper : std::nullopt;
+}
+
+void Agent::CheckGrowth(AgentTask& task, const NodeTime& now) {
+  const std::optional<double> usage = task.meter.memory_bytes();
+  if (!usage.has_value()) return;
+  const auto scaled = [this](int64_t us) {
+    return static_cast<int64_t>(static_cast<double>(us) / options_.speed);
+  };
+  task.growth.Note(*usage, now.steady_us, scaled(kGrowthStepUs));
+  LimitLane& lane = task.of(Resource::kMemory);
+  const std::optional<double> limit = lane.mover.current();
+  const std::optional<double> owner = OwnersMemory(*task.rule, task.owner);
+  // The owner's own limit is not raised for a leak.
+  if (!limit.has_value() || lane.owners || (owner.has_value() && *limit >= *owner)) return;
+  const std::optional<int64_t> until_us = task.growth.Until(*limit);
+  if (!until_us.has_value() || *until_us > scaled(kWindowSeconds * kMicrosPerSecond)) return;
+  if (!MayRaise(task.found, *task.rule) || task.rule->memory == MemoryStyle::kNone) return;
+  const std::optional<double> upper = GrowthBound(task, owner);
+  if (!upper.has_value() || *limit >= *upper * kThere) return;
+  const std::optional<double> raised = lane.mover.OnGrowth(upper, now.at.seconds());
+  NoteHold(task.found, lane, Resource::kMemory, now);
+  if (!raised.has_value()) return;
+  ++counts_.local_raises;
+  lane.owners = false;
+  lane.why = "growth";
+  Move({&task}, now);
+}
+
 void Agent::OnLateOom(Departed& task, uint64_t kills, const NodeTime& now) {
   if (MayRaise(task.found, *task.rule) && task.rule->memory != MemoryStyle::kNone) {
     LimitLane& lane = task.lanes[static_cast<size_t>(Resource::kMemory)];
     lane.owners = false;
     lane.why = "oom_kill";
     (void)lane.mover.OnOom(task.memory_limit, UpperOf(task.found, *task.rule, Resource::kMemory),
-                           now.at.seconds());
+                           now.at.seconds(), task.owner_memory);
     NoteHold(task.found, lane, Resource::kMemory, now);
   }
   TellOom(task.found, kills, task.memory_limit, std::nullopt, now);
@@ -247,6 +291,7 @@ void Agent::Order(const pb::Order& order, const NodeTime& now) {
                                               taut::Name(task.tier.tier), ")"));
   }
   LimitLane& lane = task.of(r);
+  if (r == Resource::kMemory) CountKills(task, now);
   // The owner may have changed it since the last look.
   if (now.steady_us - task.compared_us >= kCompareUs) CompareLimits(task, now);
   const int64_t decided_s = DecidedAt(lane, order.decided_s(), now);

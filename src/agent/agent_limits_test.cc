@@ -113,6 +113,52 @@ TEST_F(AgentLimits, KillsAreThoseSinceTheLastReading) {
   EXPECT_EQ(cell_.uplink.Ooms()[0].kills(), 2U);
 }
 
+TEST_F(AgentLimits, AKillBeforeAnOrderIsChargedToTheLimitBeforeIt) {
+  InMemoryTask& a = Added(std::nullopt, 64 * kMiB);
+  *a.reading.oom_kills += 1;  // and the order comes before the next look
+  cell_.Order(a, Resource::kMemory, 90 * kMiB);
+  cell_.Run(1);
+  ASSERT_EQ(cell_.uplink.Ooms().size(), 1U);
+  EXPECT_EQ(cell_.uplink.Ooms()[0].limit_bytes(), 64 * kMiB);
+}
+
+TEST_F(AgentLimits, TheOwnersLimitIsTheFirstAnswerToAKill) {
+  InMemoryTask& a = Added(std::nullopt, 512 * kMiB);
+  cell_.Order(a, Resource::kMemory, 64 * kMiB);
+  cell_.Run(60);
+  ASSERT_EQ(a.limits.memory_max_bytes, 64 * kMiB);
+  *a.reading.oom_kills += 1;
+  cell_.Run(10);
+  EXPECT_EQ(a.limits.memory_max_bytes, 512 * kMiB);
+  ASSERT_EQ(cell_.uplink.Ooms().size(), 1U);
+  EXPECT_EQ(cell_.uplink.Ooms()[0].limit_bytes(), 64 * kMiB);
+  EXPECT_EQ(cell_.uplink.Ooms()[0].raised_to_bytes(), 512 * kMiB);
+}
+
+TEST_F(AgentLimits, ALeakIsRaisedBeforeItsKillUpToTheOwnersLimit) {
+  InMemoryTask& a = Added(std::nullopt, 512 * kMiB);
+  cell_.Order(a, Resource::kMemory, 96 * kMiB);
+  cell_.Run(60);
+  ASSERT_EQ(a.limits.memory_max_bytes, 96 * kMiB);
+  const uint64_t local = cell_.agent->counts().local_raises;
+  for (int second = 0; second < 90 && a.limits.memory_max_bytes == 96 * kMiB; ++second) {
+    AgentCell::SetUsage(a, 50 * kMiB + second * kMiB / 4);
+    cell_.Run(1);
+  }
+  EXPECT_EQ(a.limits.memory_max_bytes, 196 * kMiB);
+  EXPECT_EQ(cell_.agent->counts().local_raises, local + 1);
+  EXPECT_THAT(cell_.uplink.Ooms(), IsEmpty());
+}
+
+TEST_F(AgentLimits, ALeakUnderTheOwnersOwnLimitIsTheOwners) {
+  InMemoryTask& a = Added(std::nullopt, 96 * kMiB);
+  for (int second = 0; second < 90; ++second) {
+    AgentCell::SetUsage(a, 50 * kMiB + second * kMiB / 4);
+    cell_.Run(1);
+  }
+  EXPECT_EQ(a.limits.memory_max_bytes, 96 * kMiB);
+}
+
 TEST_F(AgentLimits, WithoutACounterTheEngineSaysSo) {
   cell_.Start();
   InMemoryTask& a = cell_.Add("shop/web", "a", 50 * kMiB);

@@ -153,14 +153,14 @@ TEST_F(AgentRestart, RaisesOutliveIt) {
   *a.reading.oom_kills += 1;
   cell_.Run(10);
   ASSERT_EQ(a.limits.cpu_max_cores, 0.3125);
-  ASSERT_EQ(a.limits.memory_max_bytes, 164 * kMiB);
+  ASSERT_EQ(a.limits.memory_max_bytes, 1024 * kMiB) << "the owner's limit is the first answer";
   Restart();
   // The daemon tells again what it ordered.
   cell_.Order(a, Resource::kCpu, 0.25, 1).set_decided_s(decided_s);
   cell_.Order(a, Resource::kMemory, 64 * kMiB, 2).set_decided_s(decided_s);
   cell_.Run(60);
   EXPECT_EQ(a.limits.cpu_max_cores, 0.3125);
-  EXPECT_EQ(a.limits.memory_max_bytes, 164 * kMiB);
+  EXPECT_EQ(a.limits.memory_max_bytes, 1024 * kMiB);
   EXPECT_THAT(cell_.LastOutcome(1)->text(), HasSubstr("throttling"));
   // The hold has its end all the same.
   cell_.now.at.us += 3600 * kMicrosPerSecond;

@@ -118,6 +118,13 @@ LimitWrites WritesForOwner(const TaskRule& rule, Resource r, const TaskLimits& o
   return writes;
 }
 
+std::optional<double> OwnersMemory(const TaskRule& rule, const TaskLimits& owner) {
+  const std::optional<double>& max = owner.memory_max_bytes;
+  if (rule.memory == MemoryStyle::kSoft && max.has_value())
+    return std::min(HighBeside(*max), owner.memory_high_bytes.value_or(*max));
+  return LimitOf(rule, Resource::kMemory, owner);
+}
+
 std::optional<double> LimitOf(const TaskRule& rule, Resource r, const TaskLimits& limits) {
   if (r == Resource::kMemory) {
     const bool soft = rule.memory == MemoryStyle::kSoft && limits.memory_high_bytes.has_value();

@@ -15,6 +15,7 @@
 #include "agent.pb.h"
 #include "agent/ledger.h"
 #include "model/resource.h"
+#include "node/growth_watch.h"
 #include "node/limit_mover.h"
 #include "node/memory_probe.h"
 #include "node/task_meter.h"
@@ -104,7 +105,9 @@ struct AgentTask {
   TaskLimits owner;              // before any change of ours
   TaskLimits in_force;           // as read back last
   std::optional<uint64_t> oom_kills, periods, throttled;
-  int64_t compared_us = INT64_MIN;    // when in_force was read
+  std::optional<uint64_t> kernel_peak;  // TaskReading::memory_peak_bytes
+  GrowthWatch growth;                   // of memory
+  int64_t compared_us = INT64_MIN;      // when in_force was read
   std::optional<int64_t> started_us;  // steady time; absent: it ran before the agent, since when is not known
   OomTally ooms;
   TaskTier tier;
@@ -149,6 +152,8 @@ double HighBeside(double max);
 bool MayBeWritten(absl::StatusCode code);
 // The limit in cores or bytes that these come to, under this rule; absent: none.
 std::optional<double> LimitOf(const TaskRule& rule, Resource r, const TaskLimits& limits);
+// What to set so that a task has the owner's memory limit, and no more with the room above a soft one.
+std::optional<double> OwnersMemory(const TaskRule& rule, const TaskLimits& owner);
 // Within the rule's bounds.
 std::optional<double> Bounded(const TaskRule& rule, Resource r, std::optional<double> limit);
 

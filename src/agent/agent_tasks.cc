@@ -263,8 +263,13 @@ void Agent::RemoveTask(uint64_t id, const NodeTime& now) {
   for (const NodeWindow& w : last) *of_departed_[w.window].add_tasks() = WindowMessage(task, w);
   const Name name{task.found.job, task.found.task};
   const uint64_t kills = task.ooms.End(now.steady_us);
-  Departed& departed = departed_[name] = Departed{
-      task.found, task.rule, std::move(task.lanes), task.in_force.memory_max_bytes, now.steady_us, task.ooms};
+  Departed& departed = departed_[name] = Departed{.found = task.found,
+                                                  .rule = task.rule,
+                                                  .lanes = std::move(task.lanes),
+                                                  .memory_limit = task.in_force.memory_max_bytes,
+                                                  .owner_memory = OwnersMemory(*task.rule, task.owner),
+                                                  .since_us = now.steady_us,
+                                                  .ooms = task.ooms};
   if (kills > 0) OnLateOom(departed, kills, now);
   const Wakeup wakeup = task.group->oom_wakeup();
   if (parts_.watch != nullptr && wakeup.fd >= 0) parts_.watch->Remove(wakeup.fd);

@@ -52,6 +52,7 @@ pb::TaskWindow WindowMessage(const AgentTask& task, const NodeWindow& window) {
   if (f.cpu_peak_cores >= 0) out.set_cpu_peak_cores(f.cpu_peak_cores);
   if (f.memory_mean_bytes >= 0) out.set_memory_mean_bytes(f.memory_mean_bytes);
   if (f.memory_peak_bytes >= 0) out.set_memory_peak_bytes(f.memory_peak_bytes);
+  if (task.kernel_peak.has_value()) out.set_memory_kernel_peak_bytes(static_cast<float>(*task.kernel_peak));
   for (const BucketWeight& b : window.cpu_buckets) {
     out.add_cpu_buckets(b.bucket);
     out.add_cpu_seconds(b.weight);

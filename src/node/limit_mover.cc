@@ -189,11 +189,13 @@ std::optional<double> LimitMover::RaiseTo(double raised) {
 }
 
 std::optional<double> LimitMover::OnOom(std::optional<double> limit, std::optional<double> upper,
-                                        int64_t at_s) {
+                                        int64_t at_s, std::optional<double> owner) {
   assert(KillsAtLimit(resource_));
   const std::optional<double> killed_at = limit ? limit : current_;
   if (!killed_at) return std::nullopt;
-  const double wanted = OomBump(*killed_at, options_.oom_ratio, options_.oom_plus_bytes);
+  const bool had_less = owner && *killed_at < *owner - Tolerance(*owner);
+  const double bumped = OomBump(*killed_at, options_.oom_ratio, options_.oom_plus_bytes);
+  const double wanted = had_less ? std::max(bumped, *owner) : bumped;
   const double raised = std::min(wanted, Amount(upper));
   oom_floor_ = std::max(raised, oom_floor_.value_or(0));
   oom_s_ = std::max(at_s, oom_s_.value_or(at_s));

@@ -92,11 +92,15 @@ class LimitMover {
     if (oom_s_.has_value() && *oom_s_ > now_s) oom_s_ = now_s;
   }
 
-  // A task was killed at `limit` (absent: the one in force). The limit to set at once, at most `upper`;
+  // A task was killed at `limit` (absent: the one in force). The limit to set at once: the owner's, if the task
+  // was killed under less, or the raise after a kill, if that is more. It is at most `upper`;
   // nullopt if there is nothing to raise (no limit, or `upper` is reached, or Next tries it again already
   // after a refusal). It becomes target and floor:
   // orders decided before `at_s` (the cell's clock) do not undo it.
-  std::optional<double> OnOom(std::optional<double> limit, std::optional<double> upper, int64_t at_s);
+  std::optional<double> OnOom(std::optional<double> limit, std::optional<double> upper, int64_t at_s,
+                              std::optional<double> owner = {});
+  // Usage will soon reach the limit in force. As OnOom, but nothing was killed.
+  std::optional<double> OnGrowth(std::optional<double> upper, int64_t at_s) { return OnOom({}, upper, at_s); }
   // Periods and throttled periods since the last look, with the limit in force. As OnOom.
   std::optional<double> OnThrottled(uint64_t periods, uint64_t throttled, std::optional<double> upper,
                                     int64_t now_us);

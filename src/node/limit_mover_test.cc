@@ -568,5 +568,20 @@ RC_GTEST_PROP(LimitMover, CpuFollowsAtOnceButForTheHold, ()) {
   }
 }
 
+TEST(LimitMover, AfterAKillUnderLessThanTheOwnersLimitTheOwnersComesFirst) {
+  LimitMover mover(Resource::kMemory, MoverOptions());
+  mover.SetCurrent(32 * kMiB);
+  EXPECT_EQ(mover.OnOom(32 * kMiB, std::nullopt, 1, 512 * kMiB), 512 * kMiB);
+  LimitMover bounded(Resource::kMemory, MoverOptions());
+  bounded.SetCurrent(32 * kMiB);
+  EXPECT_EQ(bounded.OnOom(32 * kMiB, 200 * kMiB, 1, 512 * kMiB), 200 * kMiB);
+  LimitMover near(Resource::kMemory, MoverOptions());
+  near.SetCurrent(450 * kMiB);
+  EXPECT_EQ(near.OnOom(450 * kMiB, std::nullopt, 1, 512 * kMiB), 550 * kMiB) << "the raise itself is more";
+  LimitMover owners(Resource::kMemory, MoverOptions());
+  owners.SetCurrent(512 * kMiB);
+  EXPECT_EQ(owners.OnOom(512 * kMiB, std::nullopt, 1, 512 * kMiB), 614.4 * kMiB);
+}
+
 }  // namespace
 }  // namespace taut
