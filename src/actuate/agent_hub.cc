@@ -50,7 +50,7 @@ ReportedWindow WindowOf(int32_t window, const pb::TaskWindow& t, bool managed) {
 }
 
 // CheckMessage lets no other kinds in.
-static_assert(static_cast<size_t>(pb::TierAct::KILL_FAILED) == static_cast<size_t>(TierActKind::kKillFailed));
+static_assert(static_cast<size_t>(pb::TierAct::KERNEL_KILL) == static_cast<size_t>(TierActKind::kKernelKill));
 
 }  // namespace
 

@@ -14,6 +14,8 @@ namespace pb = taut::agent::v1;
 constexpr int64_t kSecond = kMicrosPerSecond;
 constexpr uint64_t kCompareEvery = 3;  // whole readings between two looks at the limits
 
+constexpr uint32_t kReadable = 1;  // EPOLLIN
+
 Timestamp EndOf(WindowId window) { return Timestamp::FromSeconds(window.next().start_s()); }
 
 }  // namespace
@@ -23,7 +25,13 @@ Agent::Agent(AgentOptions options, const Parts& parts)
       parts_(parts),
       guard_(options_.tiers.guard),
       looked_(parts.finders.size()) {
+  if (parts_.memory != nullptr && options_.tiers.guards()) {
+    parts_.memory->Watch(guard_.WatchedThresholds());
+  }
   if (parts_.watch == nullptr) return;
+  if (parts_.memory != nullptr && options_.tiers.guards() && parts_.memory->wakeup_fd() >= 0) {
+    parts_.watch->Add({parts_.memory->wakeup_fd(), kReadable}, kMemoryKey);
+  }
   for (size_t i = 0; i < parts_.finders.size(); ++i) {
     const Wakeup wakeup = parts_.finders[i]->wakeup();
     if (wakeup.fd >= 0) parts_.watch->Add(wakeup, kFinderKeys + i);
@@ -32,6 +40,9 @@ Agent::Agent(AgentOptions options, const Parts& parts)
 
 Agent::~Agent() {
   if (parts_.watch == nullptr) return;
+  if (parts_.memory != nullptr && options_.tiers.guards() && parts_.memory->wakeup_fd() >= 0) {
+    parts_.watch->Remove(parts_.memory->wakeup_fd());
+  }
   for (const auto& [id, task] : tasks_) {
     if (task->group->oom_wakeup().fd >= 0) parts_.watch->Remove(task->group->oom_wakeup().fd);
   }
@@ -44,6 +55,7 @@ void Agent::Sample(const NodeTime& now) {
   std::vector<uint64_t> ids;
   ids.reserve(tasks_.size());
   for (const auto& [id, task] : tasks_) ids.push_back(id);
+  std::vector<uint64_t> to_score;
   for (const uint64_t id : ids) {
     const auto it = tasks_.find(id);
     if (it == tasks_.end()) continue;
@@ -55,6 +67,10 @@ void Agent::Sample(const NodeTime& now) {
       CompareLimits(*tasks_.at(id), now);
       SetByTier(*tasks_.at(id), true);
     }
+    if (all && tasks_.contains(id)) to_score.push_back(id);
+  }
+  if (const std::set<std::string_view> paths = GroupPaths(); !to_score.empty()) {
+    for (const uint64_t id : to_score) ScoreProcesses(*tasks_.at(id), paths);
   }
   std::vector<AgentTask*> moving;
   std::vector<NodeWindow> closed;
@@ -78,7 +94,8 @@ void Agent::Sample(const NodeTime& now) {
     if (open.has_value()) measured_ = std::min(measured_, Timestamp{EndOf(*open).us - 1});
   }
   Move(moving, now);
-  GuardMemory(now);
+  guarded_us_ = now.steady_us;
+  if (const std::optional<MemoryNow> memory = ReadMemory(); memory.has_value()) GuardMemory(*memory, now);
   ProbeMemory(now);
   SaveLedger();
 }
@@ -100,6 +117,7 @@ void Agent::Look(AgentTask& task, ReadDepth depth, const NodeTime& now) {
   if (!task_errors_.empty()) ClearTaskError(task.found.identity);
   const uint64_t jumps = task.meter.counts().jumps;
   task.meter.Add(reading, now.steady_us, now.at);
+  task.usage = task.meter.memory_bytes();
   counts_.jumps += task.meter.counts().jumps - jumps;
   task.NotePeak(task.meter.memory_bytes(), now.steady_us,
                 static_cast<int64_t>(static_cast<double>(30 * kSecond) / options_.speed));
@@ -142,10 +160,12 @@ void Agent::SendWindows(const NodeTime& now) {
 }
 
 void Agent::Stop(const NodeTime& now) {
+  const std::set<std::string_view> paths = GroupPaths();
   for (const auto& [id, task] : tasks_) {
     EndThrottle(*task, FiguresOf(*task), "tautlet stops", now);
     EndProbe(*task, "tautlet stops");
     SetByTier(*task, false);
+    ReleaseScoresOf(*task, paths);
   }
   SaveLedger();  // the acts that have ended
   for (const auto& [id, task] : tasks_) {

@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -22,6 +23,7 @@
 #include "node/probe_selection.h"
 #include "node/tier_options.h"
 #include "ports/memory_source.h"
+#include "ports/process_table.h"
 #include "wire/uplink.h"
 
 namespace taut {
@@ -44,6 +46,7 @@ struct AgentOptions {
   TierOptions tiers;
   ProbeSelection probe;
   bool has_memory_high = false;         // cgroup v2: tasks can be throttled
+  bool has_shares = false;              // cgroup v1: weights become cpu.shares
   std::vector<std::string> own_groups;  // paths of this process's cgroups: none that has it in it is acted on
 };
 
@@ -62,7 +65,8 @@ struct GuardFigures {
 
 // One thing that the agent did or saw, for the log: "limit_set", "limit_raised", "limit_released",
 // "limit_held", "limit_refused", "oom_kill", "owner_changed"; for the machine's memory "task_throttled",
-// "task_unthrottled", "task_killed", "task_not_killed".
+// "task_unthrottled", "task_killed", "task_not_killed". An "oom_kill" at a limit above the task, or for want of the
+// machine's memory, has `guard`, and no resource.
 struct AgentAct {
   std::string_view action;
   std::string job, task;
@@ -81,7 +85,8 @@ class Agent {
     Uplink* uplink = nullptr;
     Ledger* ledger = nullptr;
     FdWatch* watch = nullptr;
-    MemorySource* memory = nullptr;  // what options.tiers.guard looks at; null: nothing is guarded
+    MemorySource* memory = nullptr;     // what options.tiers.guard looks at; null: nothing is guarded
+    ProcessTable* processes = nullptr;  // null: no oom_score_adj is set
   };
   Agent(AgentOptions options, const Parts& parts);
   ~Agent();
@@ -96,6 +101,11 @@ class Agent {
   // call Recheck each few milliseconds. It holds for half a second at most.
   bool wants_recheck() const { return !suspects_.empty(); }
   void Recheck(const NodeTime& now);
+  // The guard of memory between samples: call GuardAgain when its time (steady) has come. INT64_MAX: nothing is
+  // guarded.
+  int64_t guard_due_us() const;
+  // `is_woken`: memory in use passed a threshold.
+  void GuardAgain(const NodeTime& now, bool is_woken = false);
   // What the daemon said since the last time, carried out at once.
   void TakeOrders(const NodeTime& now);
   // A heartbeat: the loop passes the agent's own cost.
@@ -116,6 +126,7 @@ class Agent {
  private:
   using Name = std::pair<std::string, std::string>;           // job, task
   static constexpr uint64_t kFinderKeys = uint64_t{1} << 62;  // the watch's keys of finders, above all ids
+  static constexpr uint64_t kMemoryKey = kFinderKeys - 1;     // of parts_.memory
   // A task that is gone, so that one of its name that starts again starts with what it had, and an OOM kill
   // that is reported only now still has a task.
   struct Departed {
@@ -154,6 +165,8 @@ class Agent {
   // another configuration asked for.
   void SetByTier(AgentTask& task, bool is_on);
   int WeightByTier(const AgentTask& task) const;
+  // As LimitKind::kCpuWeight counts: on v1 so that the shares have the ratios of the weights.
+  double KernelWeight(int weight) const;
   std::optional<double> RequestOf(const AgentTask& task) const;
   // By kind: what the tier asks for; nullopt: nothing.
   std::optional<LimitValue> WantedByTier(const AgentTask& task, LimitKind kind) const;
@@ -161,7 +174,23 @@ class Agent {
   std::optional<LimitValue> LeftOver(const AgentTask& task, LimitKind kind) const;
   // Ledger, kernel, ledger.
   absl::Status WriteNow(AgentTask& task, LimitKind kind, LimitValue value);
-  void GuardMemory(const NodeTime& now);
+  // ---- oom_score_adj (agent_scores.cc) ----
+  bool MayBeScored(const AgentTask& task) const;
+  // Gives processes of the task that are new the value of its tier.
+  void ScoreProcesses(AgentTask& task, const std::set<std::string_view>& paths);
+  void SetScores(AgentTask& task, const std::vector<ProcessId>& processes);
+  // They left the task: what the agent gave them goes with its reason.
+  void RestoreLeavers(const std::vector<std::pair<ProcessId, int>>& left, int set);
+  // All processes of the task have what their owners gave them; as far as the ledger knows.
+  void ReleaseScoresOf(AgentTask& task, const std::set<std::string_view>& paths);
+  // Of all tasks' groups: one within another is a task of its own.
+  std::set<std::string_view> GroupPaths() const;
+  // Reads the usage of tasks that the guard may act on. Returns those that have grown.
+  std::vector<uint64_t> RefreshForGuard(const NodeTime& now);
+
+  // nullopt: not guarded, or not known now.
+  std::optional<MemoryNow> ReadMemory();
+  void GuardMemory(const MemoryNow& memory, const NodeTime& now);
   std::vector<GuardTask> GuardTasks() const;
   using TierByPath = std::multimap<std::string, Tier>;  // of all tasks, by the paths of their cgroups
   bool MayBeGuarded(const AgentTask& task, const TierByPath& tiers) const;
@@ -205,13 +234,23 @@ class Agent {
   std::optional<double> GrowthBound(const AgentTask& task, std::optional<double> owner) const;
   // Kills that were not seen yet were under the limit that is in force until now.
   void CountKills(AgentTask& task, const NodeTime& now);
+  // Whether the limit of the task itself was met lately: else a kill is not due to it.
+  bool NoteLimitOoms(AgentTask& task, const TaskReading& reading, const NodeTime& now);
+  void ReadAbove(AgentTask& task, const NodeTime& now);
+  // A kill at a limit above the task, or for want of the machine's memory: nothing is raised.
+  void OnKernelKill(AgentTask& task, uint64_t kills, const NodeTime& now);
   void OnOom(AgentTask& task, uint64_t kills, const NodeTime& now);
   void CheckThrottling(AgentTask& task, const TaskReading& reading, const NodeTime& now);
   // Of a task that is gone: it starts again with more.
   void OnLateOom(Departed& task, uint64_t kills, const NodeTime& now);
   void TellOom(const FoundTask& task, uint64_t kills, std::optional<double> limit,
                std::optional<double> raised, const NodeTime& now);
-  std::optional<double> UpperOf(const FoundTask& task, const TaskRule& rule, Resource r) const;
+  // `above`: what the groups above the task allow.
+  std::optional<double> UpperOf(const FoundTask& task, const TaskRule& rule, Resource r,
+                                std::optional<double> above) const;
+  std::optional<double> UpperOf(const AgentTask& task, Resource r) const {
+    return UpperOf(task.found, *task.rule, r, LimitInForce(task, r, {}));
+  }
   bool MayRaise(const FoundTask& task, const TaskRule& rule) const;
   void Order(const taut::agent::v1::Order& order, const NodeTime& now);
   // When it was decided, by this machine's clock; 0: not said.
@@ -243,6 +282,8 @@ class Agent {
   const Parts parts_;
   MemoryGuard guard_;
   std::optional<MemoryNow> memory_now_;  // as read last; absent: not guarded, or it could not be read
+  int64_t guarded_us_ = INT64_MIN / 2, scored_us_ = INT64_MIN / 2;
+  bool is_guard_awaited_ = false;  // memory passed a threshold, too soon after the last reading
   bool old_acts_reported_ = false;
   std::map<uint64_t, std::unique_ptr<AgentTask>> tasks_;  // by id, which are the watch's keys
   uint64_t last_id_ = 0;

@@ -19,6 +19,8 @@ std::string_view ActionOf(TierActKind kind) {
       return "task_unthrottled";
     case TierActKind::kKill:
       return "task_killed";
+    case TierActKind::kKernelKill:
+      return "oom_kill";
     case TierActKind::kKillFailed:
       break;
   }
@@ -44,7 +46,7 @@ std::optional<pb::TierAct> ParseAct(const std::string& text) {
 }  // namespace
 
 GuardFigures Agent::FiguresOf(const AgentTask& task) const {
-  return {memory_now_, {0, task.tier.tier, task.meter.memory_bytes().value_or(0), RequestOf(task), false}};
+  return {memory_now_, {0, task.tier.tier, task.usage.value_or(0), RequestOf(task), false}};
 }
 
 pb::TierAct Agent::ActOf(TierActKind kind, const AgentTask& task, const GuardFigures& figures,

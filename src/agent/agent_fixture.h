@@ -29,7 +29,8 @@ class AgentCell {
   }
 
   void Start() {
-    agent = std::make_unique<Agent>(options, Agent::Parts{{&tasks}, &uplink, &ledger, nullptr});
+    agent = std::make_unique<Agent>(options,
+                                    Agent::Parts{{&tasks}, &uplink, &ledger, nullptr, nullptr, &processes});
   }
   // A task that uses so much, found at once.
   InMemoryTask& Add(const std::string& job, const std::string& task, double memory, double cores = 0.5,
@@ -95,6 +96,7 @@ class AgentCell {
 
   AgentOptions options;
   InMemoryTasks tasks;
+  InMemoryProcesses processes;
   ScriptedUplink uplink;
   Ledger ledger = *Ledger::Open("");
   std::unique_ptr<Agent> agent;

@@ -26,6 +26,10 @@ constexpr size_t kMaxActs = 10'000;
 // ---- when a task is killed or throttled ----
 
 void Agent::OnReady(uint64_t key, const NodeTime& now) {
+  if (key == kMemoryKey) {
+    parts_.memory->ClearWakeup();
+    return GuardAgain(now, true);
+  }
   if (key >= kFinderKeys) {
     TaskFinder& finder = *parts_.finders[key - kFinderKeys];
     for (const TaskEvent& event : finder.TakeEvents()) TakeEvent(event, now);
@@ -81,11 +85,13 @@ void Agent::TakeEvent(const TaskEvent& event, const NodeTime& now) {
 }
 
 void Agent::CheckOom(AgentTask& task, const TaskReading& reading, const NodeTime& now) {
+  const bool is_own = NoteLimitOoms(task, reading, now);
   if (!reading.oom_kills.has_value()) return;
   const std::optional<uint64_t> before = std::exchange(task.oom_kills, reading.oom_kills);
   // The first reading only says what was.
   if (!before.has_value() || *reading.oom_kills <= *before) return;
-  OnOom(task, task.ooms.Counted(*reading.oom_kills - *before, now.steady_us), now);
+  const uint64_t kills = task.ooms.Counted(*reading.oom_kills - *before, now.steady_us);
+  is_own ? OnOom(task, kills, now) : OnKernelKill(task, kills, now);
 }
 
 void Agent::CountKills(AgentTask& task, const NodeTime& now) {
@@ -98,7 +104,8 @@ bool Agent::MayRaise(const FoundTask& task, const TaskRule& rule) const {
   return !options_.observe && rule.manage && terms != parts_.ledger->terms().end() && terms->second.apply;
 }
 
-std::optional<double> Agent::UpperOf(const FoundTask& task, const TaskRule& rule, Resource r) const {
+std::optional<double> Agent::UpperOf(const FoundTask& task, const TaskRule& rule, Resource r,
+                                     std::optional<double> above) const {
   const bool cpu = r == Resource::kCpu;
   std::optional<double> upper = cpu ? rule.cpu_upper : rule.memory_upper;
   const auto take = [&upper](std::optional<double> other) {
@@ -109,6 +116,7 @@ std::optional<double> Agent::UpperOf(const FoundTask& task, const TaskRule& rule
     take(cpu ? it->second.cpu_upper : it->second.memory_upper);
   }
   if (!cpu && options_.machine_memory_bytes > 0) take(options_.machine_memory_bytes * kMachineShare);
+  take(above);
   return upper;
 }
 
@@ -117,8 +125,8 @@ void Agent::OnOom(AgentTask& task, uint64_t kills, const NodeTime& now) {
   std::optional<double> raised;
   if (MayRaise(task.found, *task.rule) && task.rule->memory != MemoryStyle::kNone) {
     LimitLane& lane = task.of(Resource::kMemory);
-    raised = lane.mover.OnOom(limit, UpperOf(task.found, *task.rule, Resource::kMemory), now.at.seconds(),
-                              OwnersMemory(*task.rule, task.owner));
+    const std::optional<double> upper = UpperOf(task, Resource::kMemory);
+    raised = lane.mover.OnOom(limit, upper, now.at.seconds(), OwnersMemory(*task.rule, task.owner));
     NoteHold(task.found, lane, Resource::kMemory, now);
     if (raised.has_value()) {
       ++counts_.local_raises;
@@ -133,7 +141,7 @@ void Agent::OnOom(AgentTask& task, uint64_t kills, const NodeTime& now) {
 
 // Without the owner's limit only a bound of the rule or the job holds for a leak.
 std::optional<double> Agent::GrowthBound(const AgentTask& task, std::optional<double> owner) const {
-  const std::optional<double> upper = UpperOf(task.found, *task.rule, Resource::kMemory);
+  const std::optional<double> upper = UpperOf(task, Resource::kMemory);
   if (owner.has_value()) return std::min(upper.value_or(*owner), *owner);
   const auto terms = parts_.ledger->terms().find(task.found.job);
   const bool is_set = task.rule->memory_upper.has_value() ||
@@ -172,7 +180,7 @@ void Agent::OnLateOom(Departed& task, uint64_t kills, const NodeTime& now) {
     LimitLane& lane = task.lanes[static_cast<size_t>(Resource::kMemory)];
     lane.owners = false;
     lane.why = "oom_kill";
-    (void)lane.mover.OnOom(task.memory_limit, UpperOf(task.found, *task.rule, Resource::kMemory),
+    (void)lane.mover.OnOom(task.memory_limit, UpperOf(task.found, *task.rule, Resource::kMemory, {}),
                            now.at.seconds(), task.owner_memory);
     NoteHold(task.found, lane, Resource::kMemory, now);
   }
@@ -204,7 +212,7 @@ void Agent::CheckThrottling(AgentTask& task, const TaskReading& reading, const N
   if (!counts || !MayRaise(task.found, *task.rule) || task.rule->cpu != CpuStyle::kHard) return;
   LimitLane& lane = task.of(Resource::kCpu);
   // Being throttled at the owner's own limit is what the owner asked for.
-  std::optional<double> upper = UpperOf(task.found, *task.rule, Resource::kCpu);
+  std::optional<double> upper = UpperOf(task, Resource::kCpu);
   const std::optional<double>& owners = task.owner.cpu_max_cores;
   if (owners.has_value()) upper = std::min(upper.value_or(*owners), *owners);
   const std::optional<double> raised = lane.mover.OnThrottled(
@@ -464,7 +472,7 @@ void Agent::Report(AgentTask& task, Resource r, const NodeTime& now) {
   if (state == MoveState::kRefused) {
     text = lane.mover.is_final() ? StrCat(lane.error, " (", text, ")") : lane.error;
   } else if (text.empty()) {
-    text = lane.note;
+    text = lane.note.empty() ? AboveText(task, r, lane.mover.current()) : lane.note;
   }
   if (state == MoveState::kHeld) {
     Act("limit_held", task.found, r, lane.mover.current(), lane.mover.target(), lane.decision, 0, text);

@@ -90,7 +90,7 @@ TEST(AgentProbe, MemoryHighIsTheOwnersAgainWhenItStopsOrAfterACrash) {
       if (how > 0) cell.agent.reset();  // without Stop
       if (how == 1) {
         TaskFinder* finders[] = {&cell.tasks};
-        Release(cell.ledger, finders);
+        Release(cell.ledger, finders, cell.processes);
       }
       if (how == 2) cell.options.probe = {};
       if (how > 1) {

@@ -77,7 +77,8 @@ TEST_F(AgentRestart, AKillBetweenAnyTwoWritesKeepsTheOwnersLimits) {
     InMemoryTask& task = tasks.Add(found.job, found.task, found.identity);
     task.limits = moment.limits;
     std::vector<TaskFinder*> finders = {&tasks};
-    for (const Released& r : Release(ledger, finders)) EXPECT_TRUE(r.ok) << r.text;
+    InMemoryProcesses processes;
+    for (const Released& r : Release(ledger, finders, processes)) EXPECT_TRUE(r.ok) << r.text;
     EXPECT_EQ(task.limits.memory_max_bytes, 256 * kMiB) << moment.ledger;
     EXPECT_EQ(task.limits.memory_high_bytes, std::nullopt) << moment.ledger;
     EXPECT_EQ(task.limits.cpu_max_cores, 2.0) << moment.ledger;
@@ -214,7 +215,7 @@ TEST_F(AgentRestart, WhatTheKernelRoundsIsNobodyElsesChange) {
   Restart();
   EXPECT_EQ(cell_.agent->counts().foreign_changes, 0U);
   std::vector<TaskFinder*> finders = {&cell_.tasks};
-  for (const Released& r : Release(cell_.ledger, finders)) EXPECT_TRUE(r.ok) << r.text;
+  for (const Released& r : Release(cell_.ledger, finders, cell_.processes)) EXPECT_TRUE(r.ok) << r.text;
   EXPECT_EQ(a.limits.cpu_max_cores, 2.0);
 }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/strings.h"
+#include "model/units.h"
 #include "ports/cpu_weight.h"
 
 namespace taut {
@@ -132,6 +134,31 @@ std::optional<double> LimitOf(const TaskRule& rule, Resource r, const TaskLimits
   }
   if (rule.cpu == CpuStyle::kSoft && limits.cpu_weight.has_value()) return CoresOfWeight(*limits.cpu_weight);
   return limits.cpu_max_cores;
+}
+
+const GroupAbove* LeastAbove(std::span<const GroupAbove> above, Resource r) {
+  const auto limit = r == Resource::kCpu ? &GroupAbove::cpu_max_cores : &GroupAbove::memory_max_bytes;
+  const GroupAbove* least = nullptr;
+  for (const GroupAbove& group : above) {
+    if ((group.*limit).has_value() && (least == nullptr || *(group.*limit) < *(least->*limit)))
+      least = &group;
+  }
+  return least;
+}
+
+std::optional<double> LimitInForce(const AgentTask& task, Resource r, std::optional<double> own) {
+  const bool is_weight = r == Resource::kCpu && task.rule->cpu == CpuStyle::kSoft;
+  const GroupAbove* least = is_weight ? nullptr : LeastAbove(task.above, r);
+  if (least == nullptr) return own;
+  const double above = r == Resource::kCpu ? *least->cpu_max_cores : *least->memory_max_bytes;
+  return std::min(own.value_or(above), above);
+}
+
+std::string AboveText(const AgentTask& task, Resource r, std::optional<double> own) {
+  const std::optional<double> in_force = LimitInForce(task, r, own);
+  if (in_force == own) return "";
+  return StrCat("cgroup ", LeastAbove(task.above, r)->path, " above the task allows only ",
+                FormatAmount(r, *in_force));
 }
 
 std::optional<double> Bounded(const TaskRule& rule, Resource r, std::optional<double> limit) {

@@ -18,6 +18,7 @@
 #include "node/growth_watch.h"
 #include "node/limit_mover.h"
 #include "node/memory_probe.h"
+#include "node/oom_scores.h"
 #include "node/task_meter.h"
 #include "node/tier_options.h"
 #include "ports/task_group.h"
@@ -101,13 +102,18 @@ struct AgentTask {
   size_t finder = 0;
   std::unique_ptr<TaskGroup> group;
   TaskMeter meter;
-  std::vector<LimitLane> lanes;  // by Resource
-  TaskLimits owner;              // before any change of ours
-  TaskLimits in_force;           // as read back last
+  std::vector<LimitLane> lanes;   // by Resource
+  TaskLimits owner;               // before any change of ours
+  TaskLimits in_force;            // as read back last
+  std::vector<GroupAbove> above;  // read with in_force
   std::optional<uint64_t> oom_kills, periods, throttled;
-  std::optional<uint64_t> kernel_peak;  // TaskReading::memory_peak_bytes
-  GrowthWatch growth;                   // of memory
-  int64_t compared_us = INT64_MIN;      // when in_force was read
+  std::optional<uint64_t> limit_ooms;
+  int64_t limit_met_us = INT64_MIN / 2;  // steady time, when limit_ooms was seen to rise
+  std::optional<double> usage;           // memory, as read last, also between samples
+  std::optional<OomScores> scores;       // there once its processes were looked at
+  std::optional<uint64_t> kernel_peak;   // TaskReading::memory_peak_bytes
+  GrowthWatch growth;                    // of memory
+  int64_t compared_us = INT64_MIN;       // when in_force was read
   std::optional<int64_t> started_us;  // steady time; absent: it ran before the agent, since when is not known
   OomTally ooms;
   TaskTier tier;
@@ -154,6 +160,12 @@ bool MayBeWritten(absl::StatusCode code);
 std::optional<double> LimitOf(const TaskRule& rule, Resource r, const TaskLimits& limits);
 // What to set so that a task has the owner's memory limit, and no more with the room above a soft one.
 std::optional<double> OwnersMemory(const TaskRule& rule, const TaskLimits& owner);
+// The least that the groups above a task allow; nullptr: they have no limit.
+const GroupAbove* LeastAbove(std::span<const GroupAbove> above, Resource r);
+// The limit in force: LimitOf, or what a group above allows, whichever is less.
+std::optional<double> LimitInForce(const AgentTask& task, Resource r, std::optional<double> own);
+// Which group above the task holds it to less than `own`; "" if none does.
+std::string AboveText(const AgentTask& task, Resource r, std::optional<double> own);
 // Within the rule's bounds.
 std::optional<double> Bounded(const TaskRule& rule, Resource r, std::optional<double> limit);
 

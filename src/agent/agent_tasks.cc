@@ -58,7 +58,7 @@ void Agent::TidyLedger(const NodeTime& now) {
         gone.push_back(identity);
         break;
       case Whereabouts::kThere:
-        if (!entry.values.empty()) left.push_back(&entry);
+        if (entry.is_changed()) left.push_back(&entry);
         break;
       case Whereabouts::kAsleep:
       case Whereabouts::kNotKnown:
@@ -109,7 +109,7 @@ void Agent::FindWith(size_t finder, const NodeTime& now) {
   if (refusals.empty()) {
     errors_.erase(left_out);
   } else {
-    errors_[left_out] = StrCat(refusals.size(), " groups, as ", refusals.front());
+    errors_[left_out] = StrCat(parts_.finders[finder]->num_refused(), " groups, as ", refusals.front());
   }
   absl::flat_hash_map<std::string, bool> here;
   for (const FoundTask& f : *found) here[f.identity] = true;
@@ -152,6 +152,7 @@ void Agent::AddTask(size_t finder, const FoundTask& found, const NodeTime& now) 
     task->in_force = task->owner = *limits;
   }
   task->compared_us = now.steady_us;
+  task->above = task->group->ReadAbove();
   for (LimitLane& lane : task->lanes) lane.limit_since = now.at;
   AdoptLedger(*task, AdoptDeparted(*task, name), now);
   NoteStart(*task, now);
@@ -168,6 +169,7 @@ void Agent::AddTask(size_t finder, const FoundTask& found, const NodeTime& now) 
   Look(added, ReadDepth::kAll, now);
   if (!tasks_.contains(id)) return;
   SetByTier(added, true);
+  ScoreProcesses(added, GroupPaths());
   Move({&added}, now);
 }
 
@@ -328,6 +330,7 @@ void Agent::CompareLimits(AgentTask& task, const NodeTime& now, bool came_back) 
     if (!same) task.of(r).limit_since = now.at;
   }
   task.in_force = *limits;
+  ReadAbove(task, now);
   bool tell = false;
   for (int i = 0; i < kNumLimitKinds; ++i) {
     const auto kind = static_cast<LimitKind>(i);

@@ -5,6 +5,7 @@
 #include "agent/messages.h"
 #include "base/strings.h"
 #include "model/units.h"
+#include "ports/cpu_weight.h"
 
 namespace taut {
 namespace {
@@ -16,6 +17,10 @@ constexpr LimitKind kTierKinds[] = {LimitKind::kCpuWeight, LimitKind::kMemoryLow
                                     LimitKind::kMemoryHigh};
 constexpr std::string_view kAbout = "memory guard";
 constexpr std::string_view kNotDone = "observe, not done: ";
+// Between two readings of the guard: while much is free, while little is, and at most (steady time).
+constexpr int64_t kCalmUs = 250'000, kNearUs = 100'000, kLeastGuardUs = 10'000;
+// Between two looks at the processes of all tasks that may be killed, while little is free.
+constexpr int64_t kScoreUs = 2 * kMicrosPerSecond;
 
 }  // namespace
 
@@ -23,6 +28,10 @@ constexpr std::string_view kNotDone = "observe, not done: ";
 
 int Agent::WeightByTier(const AgentTask& task) const {
   return options_.tiers.cpu_weight[static_cast<size_t>(task.tier.tier)];
+}
+
+double Agent::KernelWeight(int weight) const {
+  return options_.has_shares ? WeightOfShares(SharesOfTierWeight(weight)) : weight;
 }
 
 std::optional<double> Agent::RequestOf(const AgentTask& task) const {
@@ -33,7 +42,7 @@ std::optional<LimitValue> Agent::WantedByTier(const AgentTask& task, LimitKind k
   const MemoryProtection protection = options_.tiers.protect[static_cast<size_t>(task.tier.tier)];
   const std::optional<double> request = RequestOf(task);
   if (kind == LimitKind::kCpuWeight && WeightByTier(task) > 0) {
-    return LimitValue(static_cast<double>(WeightByTier(task)));
+    return LimitValue(KernelWeight(WeightByTier(task)));
   }
   if (kind == LimitKind::kMemoryMin && protection == MemoryProtection::kMin && request.has_value()) {
     return LimitValue(request);
@@ -129,7 +138,7 @@ std::vector<GuardTask> Agent::GuardTasks() const {
   TierByPath tiers;
   for (const auto& [id, task] : tasks_) tiers.emplace(task->group->cgroup_path(), task->tier.tier);
   for (const auto& [id, task] : tasks_) {
-    const std::optional<double> usage = task->meter.memory_bytes();
+    const std::optional<double>& usage = task->usage;
     if (!usage.has_value() || !MayBeGuarded(*task, tiers)) continue;
     const bool is_refused = task->is_refused[static_cast<size_t>(LimitKind::kMemoryHigh)] ||
                             task->is_others[static_cast<size_t>(LimitKind::kMemoryHigh)];
@@ -138,22 +147,73 @@ std::vector<GuardTask> Agent::GuardTasks() const {
   return out;
 }
 
-void Agent::GuardMemory(const NodeTime& now) {
-  if (parts_.memory == nullptr || !options_.tiers.guards()) return;
+std::optional<MemoryNow> Agent::ReadMemory() {
+  if (parts_.memory == nullptr || !options_.tiers.guards()) return std::nullopt;
   const absl::StatusOr<MemoryNow> memory = parts_.memory->Read();
   memory_now_ = memory.ok() ? std::optional(*memory) : std::nullopt;
-  if (!memory.ok()) {
+  if (memory.ok()) {
+    errors_.erase(std::string(kAbout));
+  } else {
     errors_[std::string(kAbout)] = Message(memory.status());
-    return;
   }
-  errors_.erase(std::string(kAbout));
+  return memory_now_;
+}
+
+int64_t Agent::guard_due_us() const {
+  if (parts_.memory == nullptr || !options_.tiers.guards()) return INT64_MAX;
+  return guarded_us_ + (is_guard_awaited_ ? kLeastGuardUs : guard_.is_near() ? kNearUs : kCalmUs);
+}
+
+void Agent::GuardAgain(const NodeTime& now, bool is_woken) {
+  is_guard_awaited_ = now.steady_us - guarded_us_ < kLeastGuardUs;
+  if (is_guard_awaited_) return;
+  guarded_us_ = now.steady_us;
+  const std::optional<MemoryNow> memory = ReadMemory();
+  if (!memory.has_value()) return;
+  guard_.Note(*memory, now.steady_us);
+  if (!guard_.is_near()) return;
+  const bool is_urgent = guard_.IsUrgent(*memory);
+  const bool scores_all = now.steady_us - scored_us_ >= kScoreUs;
+  std::vector<uint64_t> to_score;
+  if (is_urgent || is_woken) to_score = RefreshForGuard(now);
+  if (scores_all) {
+    scored_us_ = now.steady_us;
+    for (const auto& [id, task] : tasks_) {
+      if (!IsProduction(task->tier.tier)) to_score.push_back(id);
+    }
+  }
+  if (!to_score.empty()) {
+    const std::set<std::string_view> paths = GroupPaths();
+    for (const uint64_t id : to_score) ScoreProcesses(*tasks_.at(id), paths);
+  }
+  if (is_urgent) GuardMemory(*memory, now);
+  SaveLedger();
+}
+
+std::vector<uint64_t> Agent::RefreshForGuard(const NodeTime& now) {
+  constexpr double kGrown = kMiB / 4;
+  std::vector<uint64_t> gone, grown;
+  for (const auto& [id, task] : tasks_) {
+    if (!task->rule->manage || IsProduction(task->tier.tier)) continue;
+    TaskReading reading;
+    const absl::Status s = task->group->Read(ReadDepth::kUsage, reading);
+    if (absl::IsNotFound(s)) gone.push_back(id);
+    if (!s.ok()) continue;
+    const std::optional<double> before = std::exchange(task->usage, UsageIn(reading));
+    if (task->usage.value_or(0) >= before.value_or(0) + kGrown) grown.push_back(id);
+  }
+  for (const uint64_t id : gone) RemoveTask(id, now);
+  return grown;
+}
+
+void Agent::GuardMemory(const MemoryNow& memory, const NodeTime& now) {
   for (const auto& [id, task] : tasks_) {
     // Another program has set memory.high.
     if (!options_.observe && guard_.IsThrottled(id) && !task->high_before.has_value()) guard_.Drop(id);
   }
   const std::vector<GuardTask> tasks = GuardTasks();
-  for (const GuardAct& act : guard_.Step(*memory, tasks, now.steady_us)) {
-    GuardFigures figures{*memory, {}};
+  for (const GuardAct& act : guard_.Step(memory, tasks, now.steady_us)) {
+    GuardFigures figures{memory, {}};
     for (const GuardTask& task : tasks) {
       if (task.id == act.task) figures.task = task;
     }
@@ -161,7 +221,7 @@ void Agent::GuardMemory(const NodeTime& now) {
   }
   if (guard_.is_helpless()) {
     errors_[std::string(kAbout)] =
-        StrCat("memory is about to end (", FormatBytes(memory->free), " of ", FormatBytes(memory->total),
+        StrCat("memory is about to end (", FormatBytes(memory.free), " of ", FormatBytes(memory.total),
                " free) and there is no task of tier mid, batch or free that may be killed");
   }
 }

@@ -4,6 +4,7 @@
 #include "base/strings.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "ports/cpu_weight.h"
 
 namespace taut {
 namespace {
@@ -60,7 +61,7 @@ TEST(AgentTiers, AfterACrashReleaseOrAnotherConfigurationGivesBack) {
     cell.agent.reset();  // without Stop
     if (by_release) {
       TaskFinder* finders[] = {&cell.tasks};
-      Release(cell.ledger, finders);
+      Release(cell.ledger, finders, cell.processes);
     } else {
       cell.options.tiers = {};
       cell.Begin();
@@ -87,8 +88,47 @@ TEST(AgentTiers, ATiersWeightTakesThePlaceOfAnOrdersWeight) {
   EXPECT_EQ(batch.limits.cpu_weight, 20.0);
 }
 
+TEST(AgentTiers, SharesHaveTheRatiosOfTheWeights) {
+  TierCell cell;
+  cell.options.has_shares = true;
+  cell.options.tiers.cpu_weight = {1, 20, 100, 400, 0};
+  std::vector<std::pair<InMemoryTask*, uint64_t>> tasks = {{&cell.Add("web", "h/w", kMiB), 4096},
+                                                           {&cell.Add("mid", "h/m", kMiB), 1024},
+                                                           {&cell.Add("batch/a", "h/a", kMiB), 205},
+                                                           {&cell.Add("free", "h/f", kMiB), 10}};
+  for (const auto& [task, shares] : tasks) task->limits.cpu_weight = WeightOfShares(500);
+  cell.Begin();
+  cell.Run(2);
+  for (const auto& [task, shares] : tasks) {
+    EXPECT_EQ(SharesOfWeight(*task->limits.cpu_weight), shares) << task->found.task;
+  }
+}
+
+// A quarter of a second after a sample, with what the task uses then.
+TEST(AgentTiers, ActsBetweenSamplesOnWhatGrows) {
+  TierCell cell;
+  InMemoryTask& web = cell.Add("web", "h/w", 200 * kMiB);
+  InMemoryTask& batch = cell.Add("batch/a", "h/a", kMiB / 2);
+  cell.Guard();
+  cell.Run(5);
+  EXPECT_EQ(cell.agent->guard_due_us(), cell.now.steady_us + 250'000);
+  AgentCell::SetUsage(batch, 45 * kMiB);
+  cell.memory.used = 245 * kMiB;
+  NodeTime now = cell.now;
+  now.steady_us += 250'000;
+  cell.agent->GuardAgain(now);
+  EXPECT_EQ(batch.kills, 1) << "11 MiB are left, 44 were taken at once";
+  EXPECT_EQ(web.kills, 0);
+  EXPECT_EQ(cell.agent->guard_due_us(), now.steady_us + 100'000) << "little is free";
+  now.steady_us += 1000;
+  cell.agent->GuardAgain(now);
+  EXPECT_EQ(cell.agent->guard_due_us(), now.steady_us - 1000 + 10'000) << "too soon";
+}
+
+// The rate of growth is another test's.
 TEST(AgentTiers, ThrottlesAndThenKillsTheLowestTierAndSaysWhy) {
   TierCell cell;
+  cell.options.tiers.guard.ahead_us = 0;
   InMemoryTask& web = cell.Add("web", "h/w", 150 * kMiB);
   InMemoryTask& mid = cell.Add("mid", "h/m", 30 * kMiB);
   InMemoryTask& batch = cell.Add("batch/a", "h/a", 40 * kMiB);

@@ -20,10 +20,11 @@ namespace taut {
 namespace {
 
 // By version - 1.
-constexpr std::array<std::string_view, 4> kHeaders = {"tautlet ledger 1", "tautlet ledger 2",
-                                                      "tautlet ledger 3", "tautlet ledger 4"};
-constexpr size_t kWithoutActs = 2;  // the header
-constexpr std::string_view kLimit = "limit", kHold = "hold", kTerms = "terms", kAct = "act", kAbsent = "-";
+constexpr std::array<std::string_view, 5> kHeaders = {
+    "tautlet ledger 1", "tautlet ledger 2", "tautlet ledger 3", "tautlet ledger 4", "tautlet ledger 5"};
+constexpr size_t kWithoutActs = 2, kWithoutScores = 3;  // headers
+constexpr std::string_view kLimit = "limit", kHold = "hold", kTerms = "terms", kAct = "act", kScore = "score",
+                           kAbsent = "-";
 constexpr std::string_view kBegun = "begun", kStands = "stands";
 
 // Tabs and line ends stand between fields.
@@ -85,6 +86,22 @@ std::string MaybeText(const std::optional<LimitValue>& value) { return MaybeText
 template <typename T>
 std::string NumberText(const std::optional<T>& value) {
   return MaybeText(value, [](T v) { return StrCat(v); });
+}
+
+// "17:4711:-900 18:4712:100", pid, start and value; "-": none.
+std::string OthersText(const std::map<ProcessId, int>& others) {
+  std::string out;
+  for (const auto& [id, value] : others) {
+    StrAppend(&out, out.empty() ? "" : " ", id.pid, ":", id.started, ":", value);
+  }
+  return out.empty() ? std::string(kAbsent) : out;
+}
+
+std::string_view HeaderFor(const LedgerContent& content) {
+  const bool has_scores = std::any_of(content.entries.begin(), content.entries.end(),
+                                      [](const auto& e) { return e.second.scores.has_value(); });
+  if (has_scores) return kHeaders.back();
+  return kHeaders[content.acts.empty() ? kWithoutActs : kWithoutScores];
 }
 
 bool ParseMaybe(std::string_view text, std::optional<LimitValue>& out) {
@@ -213,7 +230,13 @@ void Ledger::Withdraw(const std::string& identity, LimitKind kind) {
   if (value->set.has_value()) return;
   LedgerEntry& entry = content_.entries.at(identity);
   entry.values.erase(kind);
-  if (entry.values.empty() && entry.holds == LedgerEntry().holds) content_.entries.erase(identity);
+  ForgetIfEmpty(identity);
+}
+
+void Ledger::ForgetIfEmpty(const std::string& identity) {
+  const auto it = content_.entries.find(identity);
+  if (it == content_.entries.end() || it->second.is_changed()) return;
+  if (it->second.holds == LedgerEntry().holds) content_.entries.erase(it);
 }
 
 void Ledger::Note(const FoundTask& task, LimitKind kind, LimitValue owner, LimitValue set) {
@@ -235,6 +258,14 @@ void Ledger::SetHold(const FoundTask& task, Resource r, const LedgerHold& hold) 
   LedgerHold& out = EntryOf(task).holds[static_cast<size_t>(r)];
   changed_ |= out != hold;
   out = hold;
+}
+
+void Ledger::SetScores(const FoundTask& task, const std::optional<OomScoreRecord>& scores) {
+  if (!scores.has_value() && !content_.entries.contains(task.identity)) return;
+  std::optional<OomScoreRecord>& out = EntryOf(task).scores;
+  changed_ |= out != scores;
+  out = scores;
+  ForgetIfEmpty(task.identity);
 }
 
 void Ledger::SetTerms(const std::string& job, const JobTerms& terms) {
@@ -271,7 +302,7 @@ absl::Status Ledger::Save() {
 }
 
 std::string Ledger::Text(const LedgerContent& content) {
-  std::string out = StrCat(content.acts.empty() ? kHeaders[kWithoutActs] : kHeaders.back(), "\n");
+  std::string out = StrCat(HeaderFor(content), "\n");
   for (const auto& [identity, entry] : content.entries) {
     const std::string names = StrCat(Escape(identity), "\t", Escape(entry.job), "\t", Escape(entry.task));
     for (const auto& [kind, value] : entry.values) {
@@ -284,6 +315,10 @@ std::string Ledger::Text(const LedgerContent& content) {
       StrAppend(&out, kHold, "\t", names, "\t", Name(r), "\t", NumberText(hold.owner_changed_s), "\t",
                 NumberText(hold.oom_s), "\t", NumberText(hold.oom_floor), "\t",
                 NumberText(hold.throttle_floor), "\t", NumberText(hold.throttle_until_s), "\n");
+    }
+    if (entry.scores.has_value()) {
+      StrAppend(&out, kScore, "\t", names, "\t", entry.scores->set, "\t", entry.scores->owner, "\t",
+                OthersText(entry.scores->others), "\n");
     }
   }
   for (const auto& [job, terms] : content.terms) {
@@ -353,6 +388,43 @@ std::string ParseHold(const Fields& fields, LedgerContent& out) {
   return "";
 }
 
+bool ParseScore(std::string_view text, int& out) {
+  const std::optional<double> value = ParseDouble(text);
+  if (!value.has_value() || !(*value >= kLeastOomScoreAdj && *value <= kMostOomScoreAdj)) return false;
+  out = static_cast<int>(*value);
+  return out == *value;
+}
+
+bool ParseOthers(std::string_view text, std::map<ProcessId, int>& out) {
+  if (text == kAbsent) return true;
+  for (const std::string_view item : Split(text, ' ')) {
+    const Fields parts = Split(item, ':');
+    std::optional<int64_t> pid, started;
+    int value = 0;
+    if (parts.size() != 3 || !ParseSeconds(parts[0], pid) || !ParseSeconds(parts[1], started) ||
+        !ParseScore(parts[2], value)) {
+      return false;
+    }
+    out[{static_cast<int>(pid.value_or(0)), static_cast<uint64_t>(started.value_or(0))}] = value;
+  }
+  return true;
+}
+
+// identity, job, task, and the three of OomScoreRecord.
+std::string ParseScores(const Fields& fields, LedgerContent& out) {
+  if (fields.size() != 6) return StrCat(fields.size(), " fields: expected 6");
+  OomScoreRecord scores;
+  if (!ParseScore(fields[3], scores.set) || !ParseScore(fields[4], scores.owner) ||
+      !ParseOthers(fields[5], scores.others)) {
+    return "an oom_score_adj that is not a number from -1000 to 1000, or a process that is not "
+           "PID:START:VALUE";
+  }
+  LedgerEntry* entry = nullptr;
+  if (std::string bad = ParseNames(fields, out, entry); !bad.empty()) return bad;
+  entry->scores = std::move(scores);
+  return "";
+}
+
 // job, yes or no, upper bounds of CPU and memory, startup_grace, which version 2 had not.
 std::string ParseTerms(const Fields& fields, int version, LedgerContent& out) {
   const size_t due = version == 2 ? 4 : 5;
@@ -413,9 +485,10 @@ absl::StatusOr<LedgerContent> Ledger::Parse(std::string_view text, std::string_v
       wrong = what == kLimit   ? ParseLimit(fields, version, content)
               : what == kHold  ? ParseHold(fields, content)
               : what == kTerms ? ParseTerms(fields, version, content)
+              : what == kScore ? ParseScores(fields, content)
               : what == kAct
                   ? ParseAct(fields, content)
-                  : StrCat("a line begins with \"", what, "\"; expected limit, hold, terms or act");
+                  : StrCat("a line begins with \"", what, "\"; expected limit, hold, score, terms or act");
     }
     if (!wrong.empty()) return bad(wrong);
     if (line.data() + line.size() == text.data() + text.size()) return bad("the line has no end");

@@ -14,6 +14,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "model/resource.h"
+#include "node/oom_scores.h"
 #include "ports/task_group.h"
 
 namespace taut {
@@ -40,6 +41,10 @@ struct LedgerEntry {
   std::string job, task;
   std::map<LimitKind, LedgerValue> values;  // of what was ever changed
   PerResource<LedgerHold> holds;            // by Resource
+  std::optional<OomScoreRecord> scores;     // oom_score_adj of the task's processes
+
+  // Something of it is the agent's.
+  bool is_changed() const { return !values.empty() || scores.has_value(); }
 };
 
 // What may be done to a job's tasks without being asked (proto/agent.proto, Terms).
@@ -85,6 +90,8 @@ class Ledger {
   void Note(const FoundTask& task, LimitKind kind, LimitValue owner, LimitValue set);
   void SetOwner(const std::string& identity, LimitKind kind, LimitValue owner);
   void SetHold(const FoundTask& task, Resource r, const LedgerHold& hold);
+  // Absent: the processes have their owners' again.
+  void SetScores(const FoundTask& task, const std::optional<OomScoreRecord>& scores);
   void SetTerms(const std::string& job, const JobTerms& terms);
   void Forget(const std::string& identity);
   void ForgetTerms(const std::string& job);
@@ -98,11 +105,13 @@ class Ledger {
 
   static std::string Text(const LedgerContent& content);
   // Also reads the files of earlier versions: the first knew neither `next` nor holds nor terms, the second no
-  // startup_grace, the third no acts. Without acts it writes the third, which an older agent reads.
+  // startup_grace, the third no acts, the fourth no scores. Text writes the oldest version from the third on that
+  // has all of it, for older agents.
   static absl::StatusOr<LedgerContent> Parse(std::string_view text, std::string_view name);
 
  private:
   LedgerEntry& EntryOf(const FoundTask& task);
+  void ForgetIfEmpty(const std::string& identity);
   LedgerValue* ValueOf(const std::string& identity, LimitKind kind);
 
   std::string path_;

@@ -46,7 +46,8 @@ bool Same(const LedgerContent& a, const LedgerContent& b) {
          std::equal(a.entries.begin(), a.entries.end(), b.entries.begin(), b.entries.end(),
                     [](const auto& x, const auto& y) {
                       return x.first == y.first && x.second.job == y.second.job &&
-                             x.second.task == y.second.task && x.second.holds == y.second.holds &&
+                             x.second.scores == y.second.scores && x.second.task == y.second.task &&
+                             x.second.holds == y.second.holds &&
                              std::equal(
                                  x.second.values.begin(), x.second.values.end(), y.second.values.begin(),
                                  y.second.values.end(), [](const auto& v, const auto& w) {
@@ -82,6 +83,11 @@ RC_GTEST_PROP(Ledger, TextIsReadAsItWas, ()) {
                                                                               AnyState()};
     e.values[LimitKind::kCpuMax] = {AnyLimit(), AnyState(), AnyState()};
     e.holds[0] = {AnySeconds(), AnySeconds(), AnyLimit(), AnyLimit(), AnySeconds()};
+    if (*rc::gen::arbitrary<bool>()) {
+      e.scores = OomScoreRecord{*rc::gen::inRange(-1000, 1001), *rc::gen::inRange(-1000, 1001), {}};
+      e.scores->others[{*rc::gen::inRange(1, 1 << 22), static_cast<uint64_t>(i)}] =
+          *rc::gen::inRange(-1000, 1001);
+    }
     content.terms[*rc::gen::arbitrary<std::string>()] = {*rc::gen::arbitrary<bool>(), AnyLimit(), AnyLimit(),
                                                          AnySeconds()};
     content.acts[*rc::gen::arbitrary<std::string>()] =
@@ -96,8 +102,8 @@ TEST(Ledger, SaysWhichLineIsDamaged) {
   const struct {
     std::string text, says;
   } cases[] = {
-      {"\n", "l:1: expected \"tautlet ledger 4\" first"},
-      {"tautlet ledger 5\n", "l:1: expected"},
+      {"\n", "l:1: expected \"tautlet ledger 5\" first"},
+      {"tautlet ledger 6\n", "l:1: expected"},
       {StrCat(kHead, "limit\ta\tj\tt\tmemory.max\tnone\t1\t-\nrubbish\n"),
        "l:3: a line begins with \"rubbish\""},
       {StrCat(kHead, "limit\ta\tj\tt\tmemory.max\tnone\t1\n"), "l:2: 6 fields: expected 7"},
@@ -118,6 +124,10 @@ TEST(Ledger, SaysWhichLineIsDamaged) {
       {StrCat(kFirstHead, "a\tj\tt\tmemory.max\tnone\t1\t2\n"), "l:2: 7 fields: expected 6"},
       {StrCat(kHead, "act\tbegun\n"), "l:2: 1 fields: expected 2"},
       {StrCat(kHead, "act\tover\tx\n"), "l:2: expected begun or stands"},
+      {StrCat(kHead, "score\ta\tj\tt\t800\t0\n"), "l:2: 5 fields: expected 6"},
+      {StrCat(kHead, "score\ta\tj\tt\t8000\t0\t-\n"), "l:2: an oom_score_adj that is not a number"},
+      {StrCat(kHead, "score\ta\tj\tt\t800\t0.5\t-\n"), "l:2: an oom_score_adj that is not a number"},
+      {StrCat(kHead, "score\ta\tj\tt\t800\t0\t7:100\n"), "or a process that is not PID:START:VALUE"},
       {StrCat(kHead, "act\tbegun\t%0\n"), "l:2: a % without two hex digits"},
       // Cut off: the last number may be a part of one.
       {StrCat(kHead, "limit\ta\tj\tt\tmemory.max\tnone\t-\t10"), "l:2: the line has no end"},
@@ -129,12 +139,23 @@ TEST(Ledger, SaysWhichLineIsDamaged) {
   }
 }
 
-TEST(Ledger, WithoutActsAnOlderAgentReadsIt) {
+TEST(Ledger, WithoutActsAndScoresAnOlderAgentReadsIt) {
   LedgerContent content;
   content.terms["j"] = {};
   EXPECT_TRUE(Ledger::Text(content).starts_with("tautlet ledger 3\n"));
   content.acts["x"] = ActState::kStands;
   EXPECT_TRUE(Ledger::Text(content).starts_with("tautlet ledger 4\n"));
+  content.entries["a"].scores = OomScoreRecord{800, 0, {{{7, 100}, -500}}};
+  EXPECT_TRUE(Ledger::Text(content).starts_with("tautlet ledger 5\n"));
+}
+
+TEST(Ledger, TheFourthVersionIsRead) {
+  const auto read =
+      Ledger::Parse("tautlet ledger 4\nact\tstands\tx\nlimit\ta\tj\tt\tcpu.weight\t100\t20\t-\n", "l");
+  ASSERT_TRUE(read.ok()) << Message(read.status());
+  EXPECT_EQ(read->acts.at("x"), ActState::kStands);
+  EXPECT_EQ(read->entries.at("a").values.at(LimitKind::kCpuWeight).owner, 100.0);
+  EXPECT_FALSE(read->entries.at("a").scores.has_value());
 }
 
 TEST_F(LedgerFile, IsThereAgainAfterARestart) {

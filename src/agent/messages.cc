@@ -36,8 +36,10 @@ pb::Task TaskMessage(const AgentTask& task, bool managed) {
   out.set_container_id(container.data(), container.size());
   if (task.owner.cpu_max_cores.has_value()) out.set_owner_cpu_cores(*task.owner.cpu_max_cores);
   if (task.owner.memory_max_bytes.has_value()) out.set_owner_memory_bytes(*task.owner.memory_max_bytes);
-  const std::optional<double> cpu = LimitOf(*task.rule, Resource::kCpu, task.in_force);
-  const std::optional<double> memory = LimitOf(*task.rule, Resource::kMemory, task.in_force);
+  const auto in_force = [&](Resource r) {
+    return LimitInForce(task, r, LimitOf(*task.rule, r, task.in_force));
+  };
+  const std::optional<double> cpu = in_force(Resource::kCpu), memory = in_force(Resource::kMemory);
   if (cpu.has_value()) out.set_cpu_cores(*cpu);
   if (memory.has_value()) out.set_memory_bytes(*memory);
   return out;
@@ -75,7 +77,8 @@ pb::TaskWindow WindowMessage(const AgentTask& task, const NodeWindow& window) {
   if (f.memory_needed_bytes >= 0) out.set_memory_needed_peak_bytes(f.memory_needed_bytes);
   const int64_t begin_us = window.window.start_s() * kMicrosPerSecond;
   const auto limit = [&](Resource r) {
-    return static_cast<float>(task.of(r).mover.current().value_or(0));  // before the kernel's rounding
+    // The task's own is the one before the kernel's rounding.
+    return static_cast<float>(LimitInForce(task, r, task.of(r).mover.current()).value_or(0));
   };
   out.set_cpu_limit_cores(limit(Resource::kCpu));
   out.set_memory_limit_bytes(limit(Resource::kMemory));

@@ -1,5 +1,7 @@
 #include "agent/release.h"
 
+#include <map>
+
 #include "agent/messages.h"
 #include "base/strings.h"
 
@@ -32,6 +34,18 @@ void ReleaseTask(const LedgerEntry& entry, TaskGroup& group, std::vector<Release
     const std::string change = StrCat(Name(kind), " ", Text(has), " -> ", Text(value.owner));
     out.push_back({entry.job, entry.task, s.ok() ? change : StrCat(change, ": ", Message(s)), s.ok()});
   }
+}
+
+void ReleaseScoresOf(const LedgerEntry& entry, TaskGroup& group, ProcessTable& processes,
+                     const std::set<std::string_view>& paths, std::vector<Released>& out, bool& done) {
+  if (!entry.scores.has_value()) return;
+  const absl::StatusOr<int> changed = ReleaseScores(*entry.scores, group, paths, processes);
+  const std::string what = StrCat("oom_score_adj ", entry.scores->set, " -> ", entry.scores->owner);
+  done &= changed.ok();
+  out.push_back({entry.job, entry.task,
+                 changed.ok() ? StrCat(what, " (", *changed, " processes)")
+                              : StrCat(what, ": ", Message(changed.status())),
+                 changed.ok()});
 }
 
 struct Opened {
@@ -68,14 +82,39 @@ Whereabouts WhereIs(const std::string& identity, const LedgerEntry& entry,
   return OpenByIdentity(identity, entry, finders).where;
 }
 
-std::vector<Released> Release(Ledger& ledger, std::span<TaskFinder* const> finders) {
+absl::StatusOr<int> ReleaseScores(const OomScoreRecord& scores, TaskGroup& group,
+                                  const std::set<std::string_view>& leave_out, ProcessTable& processes) {
+  absl::Status refused;
+  int changed = 0;
+  for (const int pid : group.Pids(leave_out)) {
+    const std::optional<ProcessReading> facts = processes.Read(pid);
+    if (!facts.has_value() || facts->oom_score_adj != scores.set) continue;
+    const int owner = scores.OwnerOf(facts->id);
+    if (owner == scores.set) continue;
+    const absl::Status s = processes.SetOomScoreAdj(facts->id, owner);
+    changed += s.ok() ? 1 : 0;
+    if (!s.ok() && !absl::IsNotFound(s) && refused.ok()) refused = s;
+  }
+  return refused.ok() ? absl::StatusOr<int>(changed) : refused;
+}
+
+std::vector<Released> Release(Ledger& ledger, std::span<TaskFinder* const> finders, ProcessTable& processes) {
   std::vector<Released> out;
   const std::map<std::string, LedgerEntry> entries = ledger.entries();
+  std::map<std::string_view, Opened> all;
+  std::set<std::string_view> paths;
+  for (const auto& [identity, entry] : entries) {
+    const Opened& opened = all[identity] = OpenByIdentity(identity, entry, finders);
+    if (opened.group != nullptr) paths.insert(opened.group->cgroup_path());
+  }
   for (const auto& [identity, entry] : entries) {
     bool done = true;
-    const Opened opened = OpenByIdentity(identity, entry, finders);
+    const Opened& opened = all.at(identity);
     if (opened.where == Whereabouts::kThere) {
       ReleaseTask(entry, *opened.group, out, done);
+      ReleaseScoresOf(entry, *opened.group, processes, paths, out, done);
+    } else if (opened.where == Whereabouts::kAsleep && entry.values.empty()) {
+      // Its processes have ended, and with them all that was set.
     } else {
       done = opened.where == Whereabouts::kGone;
       out.push_back({entry.job, entry.task, opened.why, done});

@@ -2,11 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "agent/ledger.h"
+#include "ports/process_table.h"
 #include "ports/task_group.h"
 
 namespace taut {
@@ -26,8 +29,13 @@ struct Released {
   bool ok = true;
 };
 
+// Gives the processes of a task that have the agent's oom_score_adj what they had before, but for those in groups
+// to be left out (TaskGroup::Pids). Returns how many were changed, or the first refusal after it tried them all.
+absl::StatusOr<int> ReleaseScores(const OomScoreRecord& scores, TaskGroup& group,
+                                  const std::set<std::string_view>& leave_out, ProcessTable& processes);
+
 // What cannot be given back stays in the ledger for another try; what is gone needs nothing. A limit that
 // another program has changed since stays as it is.
-std::vector<Released> Release(Ledger& ledger, std::span<TaskFinder* const> finders);
+std::vector<Released> Release(Ledger& ledger, std::span<TaskFinder* const> finders, ProcessTable& processes);
 
 }  // namespace taut

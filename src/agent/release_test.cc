@@ -26,10 +26,11 @@ class ReleaseTest : public ::testing::Test {
   }
   std::vector<Released> Run() {
     std::vector<TaskFinder*> finders = {&other_, &tasks_};
-    return Release(ledger_, finders);
+    return Release(ledger_, finders, processes_);
   }
 
   InMemoryTasks tasks_, other_;
+  InMemoryProcesses processes_;
   Ledger ledger_ = *Ledger::Open("");
 };
 
@@ -144,7 +145,7 @@ TEST_F(ReleaseTest, NotKnownIsNotGone) {
   ledger_.Note(container, LimitKind::kMemoryMax, std::nullopt, 1.0);
   AwayFinder docker;
   std::vector<TaskFinder*> finders = {&docker, &tasks_};
-  const std::vector<Released> out = Release(ledger_, finders);
+  const std::vector<Released> out = Release(ledger_, finders, processes_);
   ASSERT_EQ(out.size(), 2U);
   EXPECT_FALSE(out[0].ok);
   EXPECT_EQ(out[0].task, "db-0");
@@ -160,7 +161,8 @@ TEST(ReleaseLedger, SaysIfWhatIsLeftCannotBeSaved) {
   Ledger ledger = *Ledger::Open("/tmp/no-such-directory-of-tautlet/ledger");
   ledger.Note(a.found, LimitKind::kMemoryMax, std::nullopt, 64 * kMiB);
   std::vector<TaskFinder*> finders = {&tasks};
-  const std::vector<Released> out = Release(ledger, finders);
+  InMemoryProcesses processes;
+  const std::vector<Released> out = Release(ledger, finders, processes);
   ASSERT_EQ(out.size(), 2U);
   EXPECT_TRUE(out[0].ok);
   EXPECT_FALSE(out[1].ok);

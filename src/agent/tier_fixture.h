@@ -16,11 +16,12 @@ class CellMemory final : public MemorySource {
   explicit CellMemory(AgentCell& cell) : cell_(cell) {}
   absl::StatusOr<MemoryNow> Read() override {
     if (!error.ok()) return error;
-    double used = 0;
-    cell_.agent->ForEachTask([&](const AgentTask& t) { used += t.meter.memory_bytes().value_or(0); });
-    return MemoryNow{256 * kMiB, 256 * kMiB - used, 0.0, 0.0};
+    double sum = 0;
+    cell_.agent->ForEachTask([&](const AgentTask& t) { sum += t.meter.memory_bytes().value_or(0); });
+    return MemoryNow{256 * kMiB, 256 * kMiB - used.value_or(sum), 0.0, 0.0};
   }
   absl::Status error;
+  std::optional<double> used;  // absent: what the tasks used at the last sample
 
  private:
   AgentCell& cell_;
@@ -42,7 +43,8 @@ struct TierCell : AgentCell {
     Begin();
   }
   void Begin() {
-    agent = std::make_unique<Agent>(options, Agent::Parts{{&tasks}, &uplink, &ledger, nullptr, &memory});
+    agent = std::make_unique<Agent>(options,
+                                    Agent::Parts{{&tasks}, &uplink, &ledger, nullptr, &memory, &processes});
   }
   // "action task" of each act on the machine's memory.
   std::vector<std::string> Acts() {

@@ -7,6 +7,8 @@
 
 #include "base/strings.h"
 #include "cgroup/cgroup_files.h"
+#include "cgroup/group_pids.h"
+#include "cgroup/groups_above.h"
 #include "cgroup/kernel_text.h"
 #include "cgroup/kill_group.h"
 #include "ports/cpu_weight.h"
@@ -47,8 +49,8 @@ std::string LimitText(std::optional<double> value) {
 
 class Cgroup final : public TaskGroup {
  public:
-  Cgroup(std::string path, std::unique_ptr<CgroupFiles> files)
-      : path_(std::move(path)), files_(std::move(files)) {}
+  Cgroup(const CgroupMounts& mounts, std::string path, std::unique_ptr<CgroupFiles> files)
+      : mounts_(mounts), path_(std::move(path)), files_(std::move(files)) {}
 
   absl::Status Read(ReadDepth depth, TaskReading& out) override;
   absl::StatusOr<TaskLimits> ReadLimits() override;
@@ -57,6 +59,8 @@ class Cgroup final : public TaskGroup {
     return files_->Rounded(kind, value);
   }
   absl::StatusOr<int> Kill() override;
+  std::vector<GroupAbove> ReadAbove() override { return ReadGroupsAbove(mounts_, path_); }
+  std::vector<int> Pids(const std::set<std::string_view>& leave_out) override;
   std::string_view cgroup_path() const override { return path_; }
   Wakeup oom_wakeup() const override { return files_->oom_wakeup(); }
   void ClearOomWakeup() override { files_->ClearOomWakeup(); }
@@ -69,6 +73,7 @@ class Cgroup final : public TaskGroup {
   }
   void AddWorkingSet(ReadDepth depth, TaskReading& out);
 
+  CgroupMounts mounts_;
   std::string path_;
   std::unique_ptr<CgroupFiles> files_;
   bool gone_ = false;
@@ -146,6 +151,12 @@ absl::StatusOr<int> Cgroup::Kill() {
   return killed.ok() ? killed : absl::StatusOr<int>(At(killed.status()));
 }
 
+std::vector<int> Cgroup::Pids(const std::set<std::string_view>& leave_out) {
+  std::set<int> pids = PidsOf(files_->home(), path_, leave_out);
+  pids.erase(0);
+  return {pids.begin(), pids.end()};
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<TaskGroup>> OpenCgroup(const CgroupMounts& mounts, std::string_view path,
@@ -157,7 +168,7 @@ absl::StatusOr<std::unique_ptr<TaskGroup>> OpenCgroup(const CgroupMounts& mounts
   if (inode.has_value() && (*files)->home().inode() != *inode) {
     return absl::NotFoundError(StrCat("cgroup ", path, " was removed; another cgroup has its name"));
   }
-  return std::make_unique<Cgroup>(std::string(path), *std::move(files));
+  return std::make_unique<Cgroup>(mounts, std::string(path), *std::move(files));
 }
 
 std::string CgroupIdentity::Text() const { return StrCat(kIdentityPrefix, path, "#", inode); }

@@ -28,6 +28,12 @@ absl::Status WriteStatus(int error, const char* file) {
   return KernelError(error, file);
 }
 
+std::optional<uint64_t> V1LimitOoms(const KernelDirectory& memory) {
+  const std::optional<uint64_t> met = memory.ReadNumber("memory.failcnt");
+  if (!met.has_value()) return met;
+  return *met + memory.ReadNumber("memory.memsw.failcnt").value_or(0);
+}
+
 uint64_t QuotaFor(double cores, uint64_t period_us) {
   return static_cast<uint64_t>(std::llround(std::max(kMinQuotaUs, cores * static_cast<double>(period_us))));
 }

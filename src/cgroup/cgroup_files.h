@@ -46,6 +46,8 @@ absl::StatusOr<std::unique_ptr<CgroupFiles>> OpenV2Files(const CgroupMounts& mou
 PressureTotals ReadPressure(const KernelDirectory& directory, const char* file);
 // Unimplemented if the file is not there.
 absl::Status WriteStatus(int error, const char* file);
+// How often the memory limit of a v1 group, or that of memory and swap together, was met.
+std::optional<uint64_t> V1LimitOoms(const KernelDirectory& memory);
 // Microseconds a period.
 uint64_t QuotaFor(double cores, uint64_t period_us);
 // In cores; `cores` as it is if the period is not known (0).

@@ -214,6 +214,7 @@ absl::Status CgroupFinder::Walk::Take(const Rule& rule, const std::string& path,
 void CgroupFinder::Walk::Refuse(size_t rule_index, std::string_view path, std::string_view why) {
   const auto rule = std::find_if(finder_.rules_.begin(), finder_.rules_.end(),
                                  [rule_index](const auto& r) { return r->index == rule_index; });
+  ++finder_.num_refused_;
   if (finder_.refusals_.size() < kMaxRefusals) {
     finder_.refusals_.push_back(
         StrCat("cgroup ", Shown(path), " matches ", (*rule)->name, " but is skipped: ", why));
@@ -279,6 +280,7 @@ absl::Status CgroupFinder::AddRule(const TaskRule& from, size_t index) {
 
 absl::StatusOr<std::vector<FoundTask>> CgroupFinder::Find() {
   refusals_.clear();
+  num_refused_ = 0;
   const absl::StatusOr<KernelDirectory> root = KernelDirectory::Open(mounts_.home(), "/");
   if (!root.ok()) return absl::UnavailableError(root.status().message());
   return Walk(*this, *root).Run();

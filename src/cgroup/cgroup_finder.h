@@ -57,6 +57,7 @@ class CgroupFinder final : public TaskFinder {
 
   // Why groups that fit a rule were left out by the last Find, at most kMaxRefusals of them, for people.
   std::vector<std::string> refusals() const override { return refusals_; }
+  size_t num_refused() const override { return num_refused_; }
 
   static constexpr size_t kMaxRefusals = 20;
 
@@ -74,6 +75,7 @@ class CgroupFinder final : public TaskFinder {
   std::string_view name_ = "systemd";
   std::vector<std::shared_ptr<const Rule>> rules_;
   std::vector<std::string> refusals_;
+  size_t num_refused_ = 0;
 };
 
 }  // namespace taut

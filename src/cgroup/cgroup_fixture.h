@@ -88,12 +88,18 @@ class CgroupFixture {
   // the child has died of it.
   template <typename Work>
   pid_t Start(Work work) {
+    return StartIn("", work);
+  }
+  // In the group of this name below.
+  template <typename Work>
+  pid_t StartIn(const std::string& below, Work work) {
     int ready[2];
     if (pipe2(ready, O_CLOEXEC) != 0) return -1;
     const pid_t child = fork();
     if (child == 0) {
       prctl(PR_SET_PDEATHSIG, SIGKILL);
-      for (const std::string& directory : Directories()) Write(directory + "/cgroup.procs", "0");
+      for (const std::string& directory : Directories())
+        Write(directory + "/" + below + "/cgroup.procs", "0");
       work();
       (void)!write(ready[1], "r", 1);
       for (;;) pause();

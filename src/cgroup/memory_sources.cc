@@ -1,6 +1,11 @@
 #include "cgroup/memory_sources.h"
 
+#include <fcntl.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 
 #include "base/byte_units.h"
 #include "base/strings.h"
@@ -55,7 +60,17 @@ class Machine final : public MemorySource {
 class Group final : public MemorySource {
  public:
   Group(const CgroupMounts& mounts, std::string path, MemorySource& machine)
-      : mounts_(mounts), path_(std::move(path)), machine_(machine) {}
+      : mounts_(mounts), path_(std::move(path)), machine_(machine) {
+    if (mounts_.version() == CgroupVersion::kV1) event_ = Fd(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
+  }
+
+  void Watch(std::vector<FreeThreshold> below) override { below_ = std::move(below); }
+  int wakeup_fd() const override { return event_.get(); }
+  void ClearWakeup() override {
+    uint64_t count = 0;
+    while (event_.is_open() && read(event_.get(), &count, sizeof(count)) < 0 && errno == EINTR) {
+    }
+  }
 
   absl::StatusOr<MemoryNow> Read() override {
     const bool is_v2 = mounts_.version() == CgroupVersion::kV2;
@@ -74,6 +89,7 @@ class Group final : public MemorySource {
     const uint64_t inactive = ParseKeyedNumber(home->Read("memory.stat", stat_text).text,
                                                is_v2 ? "inactive_file" : "total_inactive_file")
                                   .value_or(0);
+    SetThresholds(*home, limit->value);
     const auto total = static_cast<double>(limit->value);
     MemoryNow out{total, total - static_cast<double>(*used - std::min(*used, inactive)), {}, {}};
     if (const absl::StatusOr<MemoryNow> all = machine_.Read(); all.ok()) {
@@ -88,9 +104,28 @@ class Group final : public MemorySource {
   }
 
  private:
+  // Thresholds of an earlier limit stay in the kernel until the group goes: they only wake once too often.
+  void SetThresholds(const KernelDirectory& home, uint64_t limit) {
+    if (!event_.is_open() || below_.empty() || (home.inode() == watched_ && limit == watched_limit_)) return;
+    watched_ = home.inode();
+    watched_limit_ = limit;
+    const Fd usage = home.OpenFile("memory.usage_in_bytes", O_RDONLY);
+    for (const FreeThreshold& below : below_) {
+      const auto total = static_cast<double>(limit);
+      const auto at = static_cast<uint64_t>(total - below.Of(total));
+      // Without them the guard reads by its clock alone.
+      if (usage.is_open()) {
+        (void)home.Write("cgroup.event_control", StrCat(event_.get(), " ", usage.get(), " ", at));
+      }
+    }
+  }
+
   CgroupMounts mounts_;
   std::string path_;
   MemorySource& machine_;
+  Fd event_;
+  std::vector<FreeThreshold> below_;
+  uint64_t watched_ = 0, watched_limit_ = 0;  // the group, by inode, and its limit
 };
 
 }  // namespace

@@ -79,6 +79,7 @@ void V2Files::ReadEvents(TaskReading& out) const {
   out.oom_kills = ParseKeyedNumber(events, "oom_kill");
   out.memory_high_events = ParseKeyedNumber(events, "high");
   out.memory_max_events = ParseKeyedNumber(events, "max");
+  out.limit_ooms = ParseKeyedNumber(events, "oom");
 }
 
 std::optional<uint64_t> V2Files::ReadInactiveFile() {

@@ -70,8 +70,10 @@ const AgentSetting kAgentSettings[] = {
      "or free. Tiers act only on tasks of rules with manage: true",
      kPlain, 0, 0, TAUT_FIELD(tiers.fallback)},
     {"tiers.cpu_weight.monitoring",
-     "cpu.weight of tasks of this tier, 1 to 10,000 (the kernel's default is 100); 0: not set", kPlain, 0,
-     10'000, TAUT_FIELD(tiers.cpu_weight[4])},
+     "cpu.weight of tasks of this tier, 1 to 10,000 (groups without one, such as unmanaged ones, have 100; "
+     "on v1 "
+     "100 is 1,024 cpu.shares); 0: not set",
+     kPlain, 0, 10'000, TAUT_FIELD(tiers.cpu_weight[4])},
     {"tiers.cpu_weight.production",
      "the same. It takes the place of the weight that tautd orders for cpu: soft", kPlain, 0, 10'000,
      TAUT_FIELD(tiers.cpu_weight[3])},
@@ -84,6 +86,18 @@ const AgentSetting kAgentSettings[] = {
      kPlain, 0, 0, TAUT_FIELD(tiers.protect[4])},
     {"tiers.protect.production", "the same", kPlain, 0, 0, TAUT_FIELD(tiers.protect[3])},
     {"tiers.protect.mid", "the same", kPlain, 0, 0, TAUT_FIELD(tiers.protect[2])},
+    {"tiers.oom_score_adj.monitoring",
+     "oom_score_adj of processes of this tier while tiers.guard.throttle or .kill is on: production and "
+     "monitoring get at most this; -1000 is not allowed",
+     kPlain, -999, 1000, TAUT_FIELD(tiers.oom_score_adj[4])},
+    {"tiers.oom_score_adj.production", "the same", kPlain, -999, 1000, TAUT_FIELD(tiers.oom_score_adj[3])},
+    {"tiers.oom_score_adj.mid", "the same; mid, batch and free get at least this", kPlain, -999, 1000,
+     TAUT_FIELD(tiers.oom_score_adj[2])},
+    {"tiers.oom_score_adj.batch", "the same", kPlain, -999, 1000, TAUT_FIELD(tiers.oom_score_adj[1])},
+    {"tiers.oom_score_adj.free", "the same", kPlain, -999, 1000, TAUT_FIELD(tiers.oom_score_adj[0])},
+    {"tiers.guard.oom_score_adj",
+     "with the guard on, set oom_score_adj by tier: the kernel, if it must kill, kills the lowest tier first",
+     kPlain, 0, 0, TAUT_FIELD(tiers.sets_oom_scores)},
     {"tiers.guard.throttle",
      "when memory is short, set memory.high of tasks of the lowest tier (cgroup v2 only)", kPlain, 0, 0,
      TAUT_FIELD(tiers.guard.throttle)},
@@ -121,6 +135,13 @@ const AgentSetting kAgentSettings[] = {
     {"tiers.guard.after",
      "time that throttling has to work, before the next tier is throttled or a task killed", kDuration, 0,
      3600, TAUT_FIELD(guard_after_s)},
+    {"tiers.guard.ahead_ms",
+     "memory is about to end, and nothing is waited for, if it is used up in this time at the rate of the "
+     "last "
+     "second, while less than twice the throttle threshold is free; memory used up within tiers.guard.after "
+     "is "
+     "short; 0: neither",
+     kPlain, 0, 60'000, TAUT_FIELD(guard_ahead_ms)},
     {"tiers.guard.settle", "time that the memory of a killed task has to come back before the next kill",
      kDuration, 1, 3600, TAUT_FIELD(guard_settle_s)},
     {"tiers.guard.calm",
@@ -207,6 +228,7 @@ class AgentReader {
   absl::Status CheckGuard() {
     GuardOptions& guard = config_.tiers.guard;
     guard.after_us = config_.guard_after_s * kMicrosPerSecond;
+    guard.ahead_us = config_.guard_ahead_ms * kMicrosPerSecond / 1000;
     guard.settle_us = config_.guard_settle_s * kMicrosPerSecond;
     guard.calm_us = config_.guard_calm_s * kMicrosPerSecond;
     const std::string& of = config_.tiers.guard_of;
@@ -219,6 +241,10 @@ class AgentReader {
       return Plain(
           "tiers.guard: expected throttle_share >= kill_share >= last_share, and the same of throttle_free, "
           "kill_free and last_free");
+    }
+    const ByTier<int>& scores = config_.tiers.oom_score_adj;
+    if (!std::is_sorted(scores.rbegin(), scores.rend())) {
+      return Plain("tiers.oom_score_adj: expected monitoring <= production <= mid <= batch <= free");
     }
     return absl::OkStatus();
   }

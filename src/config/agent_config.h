@@ -38,6 +38,7 @@ struct AgentConfig {
   std::vector<std::string> probe_tiers;  // names of probe.tiers
   int64_t probe_interval_s = 6, probe_rest_s = 600;
   int64_t guard_after_s = 5, guard_settle_s = 5, guard_calm_s = 30;  // of tiers.guard
+  int guard_ahead_ms = 1000;
   std::vector<TaskRule> tasks;
 };
 

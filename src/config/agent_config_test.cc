@@ -65,6 +65,9 @@ tasks:
   EXPECT_EQ(tiers.guard_of, "/batch.slice");
   EXPECT_EQ(tiers.guard.kill_below.share, 0.08);
   EXPECT_EQ(tiers.guard.after_us, 3'000'000);
+  EXPECT_EQ(tiers.guard.ahead_us, 1'000'000);
+  EXPECT_TRUE(tiers.scores());
+  EXPECT_EQ(tiers.oom_score_adj, (ByTier<int>{1000, 800, 300, -800, -900}));
   FoundTask task;
   task.job = "batch/x";
   EXPECT_EQ(TierOf(tiers, task, config->tasks[0]).tier, Tier::kBatch) << "before the task's own rule";
@@ -87,6 +90,10 @@ TEST(AgentConfig, RefusesNonsenseOfTiers) {
       HasSubstr("f:1: tiers.default: \"gold\": expected one of free, batch, mid, production, monitor"));
   EXPECT_THAT(error("tiers: {guard: {of: batch}}"), HasSubstr("expected a path of a cgroup below /"));
   EXPECT_THAT(error("tiers: {guard: {of: /}}"), HasSubstr("expected a path of a cgroup below /"));
+  EXPECT_THAT(error("tiers: {oom_score_adj: {production: 400}}"),
+              HasSubstr("expected monitoring <= production <= mid <= batch <= free"));
+  EXPECT_THAT(error("tiers: {oom_score_adj: {production: -1000}}"),
+              HasSubstr("tiers.oom_score_adj.production"));
   EXPECT_THAT(error("tiers: {guard: {kill_share: 0.5}}"), HasSubstr("expected throttle_share >= kill_share"));
   EXPECT_THAT(error("tiers: {rules: [{tier: batch}]}"), HasSubstr("f:1: expected job or label"));
   EXPECT_THAT(error("tiers: {rules: [{job: a}]}"), HasSubstr("expected tier or memory_request"));

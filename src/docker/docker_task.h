@@ -41,6 +41,10 @@ class DockerTask final : public TaskGroup {
     return kind == LimitKind::kMemoryMax ? static_cast<double>(kLeastMemoryLimit) : 0;
   }
   absl::StatusOr<int> Kill() override { return cgroup_->Kill(); }
+  std::vector<GroupAbove> ReadAbove() override { return cgroup_->ReadAbove(); }
+  std::vector<int> Pids(const std::set<std::string_view>& leave_out) override {
+    return cgroup_->Pids(leave_out);
+  }
   std::string_view cgroup_path() const override { return cgroup_->cgroup_path(); }
   std::optional<int64_t> started_s() const override;
 

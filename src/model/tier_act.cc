@@ -14,6 +14,8 @@ std::string_view Name(TierActKind kind) {
       return "kill";
     case TierActKind::kKillFailed:
       return "kill_failed";
+    case TierActKind::kKernelKill:
+      return "kernel_kill";
   }
   return "";
 }

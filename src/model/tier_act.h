@@ -13,13 +13,14 @@
 namespace taut {
 
 enum class TierActKind : uint8_t {
-  kThrottle,   // memory.high was set
-  kRelease,    // memory.high is again what it was before the throttle
-  kKill,       // all processes of the task got SIGKILL
-  kKillFailed  // they should have, and the kernel or the agent refused
+  kThrottle,    // memory.high was set
+  kRelease,     // memory.high is again what it was before the throttle
+  kKill,        // all processes of the task got SIGKILL
+  kKillFailed,  // they should have, and the kernel or the agent refused
+  kKernelKill  // the kernel killed processes of it at a limit above the task, or for want of the machine's memory
 };
-inline constexpr size_t kTierActKinds = 4;
-// "throttle", "release", "kill", "kill_failed".
+inline constexpr size_t kTierActKinds = 5;
+// "throttle", "release", "kill", "kill_failed", "kernel_kill".
 std::string_view Name(TierActKind kind);
 
 // Names are as reported: the job need not be known. One act is that of its machine, job, task, kind and at_us;

@@ -13,6 +13,9 @@ constexpr double kLeastUsage = kMiB;  // less is not worth an act
 constexpr double kCutShare = 0.1;     // of what is over the request, a throttle takes so much of the usage
 constexpr double kCalmFactor = 1.5;
 constexpr int64_t kMinuteUs = 60'000'000;
+constexpr int64_t kRateUs = 1'000'000;     // over which a rate is taken
+constexpr int64_t kLeastRateUs = 100'000;  // over less it is none
+constexpr double kNearFactor = 2;          // of throttle_below: less free is near
 
 std::string PercentText(double share) { return fmt::format("{:.3g} %", share * 100); }
 
@@ -59,9 +62,39 @@ bool MemoryGuard::IsRefused(const std::map<uint64_t, int64_t>& refused, uint64_t
   return it != refused.end() && now_us - it->second < kMinuteUs;
 }
 
+void MemoryGuard::Note(const MemoryNow& now, int64_t now_us) {
+  if (now.total != total_) readings_.clear();  // another limit
+  total_ = now.total;
+  if (readings_.empty() || readings_.back().at_us < now_us) {
+    readings_.push_back({now_us, now.free});
+  } else {
+    readings_.back().free = now.free;
+  }
+  while (readings_.size() > 1 && now_us - readings_[1].at_us >= kRateUs) readings_.pop_front();
+  is_near_ = now.free < kNearFactor * options_.throttle_below.Of(now.total);
+}
+
+std::optional<double> MemoryGuard::FallRate() const {
+  if (readings_.empty()) return std::nullopt;
+  const FreeAt &first = readings_.front(), &last = readings_.back();
+  const double seconds = static_cast<double>(last.at_us - first.at_us) / 1e6;
+  if (last.at_us - first.at_us < kLeastRateUs || last.free >= first.free) return std::nullopt;
+  return (first.free - last.free) / seconds;
+}
+
+std::string MemoryGuard::AheadText(const MemoryNow& now, int64_t within_us) const {
+  const std::optional<double> rate = options_.ahead_us > 0 ? FallRate() : std::nullopt;
+  if (!rate.has_value() || now.free >= kNearFactor * options_.throttle_below.Of(now.total)) return "";
+  const double left_s = std::max(now.free, 0.0) / *rate;
+  if (left_s * 1e6 >= static_cast<double>(within_us)) return "";
+  return StrCat(FreeText(now), " falls by ", FormatBytes(*rate), " a second and would be used up in ",
+                fmt::format("{:.2g}", left_s), " s");
+}
+
 void MemoryGuard::NoteState(const MemoryNow& now, int64_t now_us) {
+  Note(now, now_us);
   const double least = options_.throttle_below.Of(now.total);
-  short_why_ = BelowText(now, options_.throttle_below, 2 * least, now.some, options_.pressure_some, "some");
+  short_why_ = ShortReason(now);
   if (!short_why_.empty()) {
     calm_since_us_.reset();
     if (!short_since_us_.has_value()) short_since_us_ = now_us;
@@ -78,7 +111,35 @@ void MemoryGuard::NoteState(const MemoryNow& now, int64_t now_us) {
   }
 }
 
-std::string MemoryGuard::EndReason(const MemoryNow& now) const {
+std::vector<FreeThreshold> MemoryGuard::WatchedThresholds() const {
+  constexpr int kSteps = 10;
+  std::vector<FreeThreshold> out;
+  for (int i = kSteps; i > 0; --i) {
+    const double part = kNearFactor * i / kSteps;
+    out.push_back({options_.throttle_below.share * part, options_.throttle_below.bytes * part});
+  }
+  return out;
+}
+
+bool MemoryGuard::IsUrgent(const MemoryNow& now) const {
+  bool is_last = false;
+  return (options_.kill && !EndReason(now, is_last).empty()) || (!is_short() && !ShortReason(now).empty());
+}
+
+std::string MemoryGuard::ShortReason(const MemoryNow& now) const {
+  const double least = options_.throttle_below.Of(now.total);
+  std::string why =
+      BelowText(now, options_.throttle_below, kNearFactor * least, now.some, options_.pressure_some, "some");
+  return why.empty() ? AheadText(now, options_.after_us) : why;
+}
+
+std::string MemoryGuard::EndReason(const MemoryNow& now, bool& is_last) const {
+  is_last = now.free < options_.last_below.Of(now.total);
+  if (!is_last) {
+    std::string ahead = AheadText(now, options_.ahead_us);
+    is_last = !ahead.empty();
+    if (is_last) return ahead;
+  }
   return BelowText(now, options_.kill_below, options_.throttle_below.Of(now.total), now.full,
                    options_.pressure_full, "full");
 }
@@ -144,10 +205,10 @@ bool MemoryGuard::IsSettling(std::span<const GuardTask* const> ranked, int64_t n
 
 void MemoryGuard::Kill(const MemoryNow& now, std::span<const GuardTask* const> ranked, int64_t now_us,
                        std::vector<GuardAct>& out) {
-  const std::string why = EndReason(now);
+  bool is_last = false;
+  const std::string why = EndReason(now, is_last);
   if (why.empty() || IsSettling(ranked, now_us)) return;
   if (kills_us_.size() >= static_cast<size_t>(options_.kills_per_minute)) return;
-  const bool is_last = now.free < options_.last_below.Of(now.total);
   const auto it = std::find_if(ranked.begin(), ranked.end(), [&](const GuardTask* task) {
     return !IsRefused(kill_refused_, task->id, now_us);
   });
@@ -159,7 +220,8 @@ void MemoryGuard::Kill(const MemoryNow& now, std::span<const GuardTask* const> r
   const auto throttled = throttled_.find(task.id);
   const int64_t since_us =
       throttled == throttled_.end() ? *short_since_us_ : std::max(throttled->second, *short_since_us_);
-  if (!is_last && now_us - since_us < options_.after_us) return;
+  const bool waits = !is_last && options_.throttle && task.can_throttle;
+  if (waits && now_us - since_us < options_.after_us) return;
   kills_us_.push_back(now_us);
   victim_ = {task.id, task.usage, now_us};
   out.push_back({GuardActKind::kKill, task.id, 0, StrCat(why, "; ", OverText(task))});

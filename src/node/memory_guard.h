@@ -18,14 +18,6 @@
 
 namespace taut {
 
-// How much is to be free: this share of the whole, and no more than these bytes.
-struct FreeThreshold {
-  double share = 0;
-  double bytes = 0;
-
-  double Of(double total) const { return total * share < bytes ? total * share : bytes; }
-};
-
 struct GuardOptions {
   bool throttle = false, kill = false;
   // Memory is short below `throttle_below`, and ends below `kill_below`; below `last_below` nothing is waited
@@ -37,8 +29,12 @@ struct GuardOptions {
   // This much of `some` makes memory short if less than twice throttle_below is free; this much of `full`
   // makes it end if less than throttle_below is free. 0: not looked at.
   double pressure_some = 0.2, pressure_full = 0.1;
-  // Time that throttling has before anything is killed, and before the next tier is throttled.
+  // Time that throttling has before anything is killed, and before the next tier is throttled. What cannot be
+  // throttled is killed at once.
   int64_t after_us = 5'000'000;
+  // Memory ends, and nothing is waited for, if at the rate of the last second it is used up in this time; it is
+  // short if it is used up in after_us. Both only while less than twice throttle_below is free. 0: neither.
+  int64_t ahead_us = 1'000'000;
   // Time in which the memory of one victim comes back before the next is killed, unless it is back sooner.
   int64_t settle_us = 5'000'000;
   // Time without a shortage, with half as much again free as throttle_below, after which throttling ends.
@@ -83,6 +79,14 @@ class MemoryGuard {
   // The throttle of this task is gone: another program changed its memory.high.
   void Drop(uint64_t task) { throttled_.erase(task); }
 
+  // A reading between two Steps, for the rate. Time as for Step.
+  void Note(const MemoryNow& now, int64_t now_us);
+  // Whether a Step with this reading, which Note has, may not wait.
+  bool IsUrgent(const MemoryNow& now) const;
+  // Amounts of free memory whose passing is news: in steps from twice throttle_below down to nothing.
+  std::vector<FreeThreshold> WatchedThresholds() const;
+  // Less than twice throttle_below is free: readings are to come faster. As of the last Note or Step.
+  bool is_near() const { return is_near_; }
   bool is_short() const { return short_since_us_.has_value(); }
   bool IsThrottled(uint64_t task) const { return throttled_.contains(task); }
   // Memory ends, killing is on, and there is no task that may be killed. As of the last Step.
@@ -96,8 +100,13 @@ class MemoryGuard {
   };
 
   void NoteState(const MemoryNow& now, int64_t now_us);
-  // "" if it does not.
-  std::string EndReason(const MemoryNow& now) const;
+  std::string ShortReason(const MemoryNow& now) const;  // "" if it is not
+  // "" if it does not. `is_last`: nothing is waited for.
+  std::string EndReason(const MemoryNow& now, bool& is_last) const;
+  // Bytes a second by which free memory falls; absent: it does not, or not enough readings.
+  std::optional<double> FallRate() const;
+  // "" if memory is not used up within this time.
+  std::string AheadText(const MemoryNow& now, int64_t within_us) const;
   void Throttle(std::span<const GuardTask* const> ranked, int64_t now_us, std::vector<GuardAct>& out);
   void Kill(const MemoryNow& now, std::span<const GuardTask* const> ranked, int64_t now_us,
             std::vector<GuardAct>& out);
@@ -107,6 +116,14 @@ class MemoryGuard {
   bool IsRefused(const std::map<uint64_t, int64_t>& refused, uint64_t task, int64_t now_us) const;
 
   GuardOptions options_;
+  // Of the last second and the newest before it, ascending.
+  struct FreeAt {
+    int64_t at_us = 0;
+    double free = 0;
+  };
+  std::deque<FreeAt> readings_;
+  double total_ = 0;  // of readings_
+  bool is_near_ = false;
   std::string short_why_;  // of the last Step: why memory is short; "": it is not, or no longer
   std::optional<int64_t> short_since_us_, calm_since_us_;
   std::optional<Tier> throttled_up_to_;  // since throttled_tier_us_

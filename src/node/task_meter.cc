@@ -117,9 +117,7 @@ bool TaskMeter::AddCount(std::optional<uint64_t> value, std::optional<Counter>& 
 void TaskMeter::Add(const TaskReading& reading, int64_t steady_us, Timestamp at) {
   assert(!last_ || steady_us >= last_->steady_us);
   const Mark now{steady_us, at};
-  const auto& memory =
-      reading.memory_working_set_bytes ? reading.memory_working_set_bytes : reading.memory_bytes;
-  memory_ = memory ? std::optional<double>(static_cast<double>(*memory)) : std::nullopt;
+  memory_ = UsageIn(reading);
   EndLate(at);
   if (last_ && steady_us - last_->steady_us < options_.min_gap_us) return;
 

@@ -34,12 +34,17 @@ struct TierOptions {
   Tier fallback = Tier::kProduction;  // of a task to which nothing gives one
   ByTier<int> cpu_weight{};           // 1 .. 10,000; 0: left as it is
   ByTier<MemoryProtection> protect{};
+  // oom_score_adj of processes while the guard is on: tiers that it may kill get at least theirs, production and
+  // monitoring at most theirs.
+  bool sets_oom_scores = true;
+  ByTier<int> oom_score_adj{1000, 800, 300, -800, -900};
   std::vector<TaskTierRule> rules;
   GuardOptions guard;
   std::string
       guard_of;  // path of a cgroup whose memory is guarded in place of the machine's; "": the machine
 
   bool guards() const { return guard.throttle || guard.kill; }
+  bool scores() const { return guards() && sets_oom_scores; }
 };
 
 struct TaskTier {

@@ -15,6 +15,11 @@ double WeightOfShares(uint64_t shares) {
   return 1 + static_cast<double>(std::clamp(shares, kMinShares, kMaxShares) - kMinShares) / kSharesPerWeight;
 }
 
+uint64_t SharesOfTierWeight(int weight) {
+  constexpr double kSharesAWeight = 1024.0 / 100;
+  return std::max(kMinShares, static_cast<uint64_t>(std::llround(weight * kSharesAWeight)));
+}
+
 uint64_t SharesOfWeight(double weight) {
   const double in_range = std::clamp<double>(weight, kMinCpuWeight, kMaxCpuWeight);
   // Up, since kernels and runc round down when converting back; less the rounding of WeightOfShares.

@@ -12,5 +12,8 @@ inline constexpr int kMinCpuWeight = 1, kMaxCpuWeight = 10'000;
 // shares is that weight or up to 0.04 more.
 double WeightOfShares(uint64_t shares);
 uint64_t SharesOfWeight(double weight);
+// Shares of a tier's weight: 1,024 for 100, the defaults of both versions. So shares have the ratios of the
+// weights, and a group without one of its own stands where it stands on v2.
+uint64_t SharesOfTierWeight(int weight);
 
 }  // namespace taut

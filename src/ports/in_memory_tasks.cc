@@ -56,6 +56,14 @@ class InMemoryGroup final : public TaskGroup {
     task->reading.memory_bytes = task->reading.memory_working_set_bytes = 0;
     return ++task->kills;
   }
+  std::vector<GroupAbove> ReadAbove() override {
+    const std::shared_ptr<InMemoryTask> task = task_.lock();
+    return task ? task->above : std::vector<GroupAbove>();
+  }
+  std::vector<int> Pids(const std::set<std::string_view>&) override {
+    const std::shared_ptr<InMemoryTask> task = task_.lock();
+    return task ? task->pids : std::vector<int>();
+  }
   std::string_view cgroup_path() const override {
     const std::shared_ptr<InMemoryTask> task = task_.lock();
     return task ? std::string_view(task->cgroup_path) : std::string_view();
@@ -71,6 +79,21 @@ class InMemoryGroup final : public TaskGroup {
 };
 
 }  // namespace
+
+std::optional<ProcessReading> InMemoryProcesses::Read(int pid) {
+  const auto it = processes.find(pid);
+  return it == processes.end() ? std::nullopt : std::optional(it->second);
+}
+
+absl::Status InMemoryProcesses::SetOomScoreAdj(const ProcessId& process, int value) {
+  const auto it = processes.find(process.pid);
+  if (it == processes.end() || it->second.id != process) return absl::NotFoundError("the process has ended");
+  if (!may_lower && value < it->second.oom_score_adj)
+    return absl::PermissionDeniedError("may not be lowered");
+  it->second.oom_score_adj = value;
+  ++writes;
+  return absl::OkStatus();
+}
 
 InMemoryTask& InMemoryTasks::Add(std::string job, std::string task, std::string identity) {
   auto made = std::make_shared<InMemoryTask>();

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "ports/process_table.h"
 #include "ports/task_group.h"
 
 namespace taut {
@@ -28,9 +29,25 @@ struct InMemoryTask {
   absl::Status kill_error;  // if not OK: what Kill answers
   int kills = 0;            // calls of Kill that were obeyed; memory_bytes is 0 then
   std::string cgroup_path;
+  std::vector<GroupAbove> above;
+  std::vector<int> pids;               // ascending
   std::function<void()> around_write;  // called before and after each change by SetLimit
   bool found_by_rule = true;           // false: Find leaves it out, Open knows it still
   std::vector<std::pair<LimitKind, std::optional<double>>> writes;  // every SetLimit that was taken
+};
+
+// Processes that exist only in memory, with a refusal as the kernel's of those that lack CAP_SYS_RESOURCE.
+class InMemoryProcesses final : public ProcessTable {
+ public:
+  std::map<int, ProcessReading> processes;  // by pid
+  bool may_lower = true;
+  int writes = 0;
+
+  void Add(int pid, int oom_score_adj, int parent = 1, uint64_t started = 1) {
+    processes[pid] = {{pid, started}, parent, oom_score_adj};
+  }
+  std::optional<ProcessReading> Read(int pid) override;
+  absl::Status SetOomScoreAdj(const ProcessId& process, int value) override;
 };
 
 class InMemoryTasks final : public TaskFinder {

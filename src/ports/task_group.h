@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -28,8 +30,17 @@ struct TaskReading {
   std::optional<uint64_t> memory_peak_bytes;         // of memory_bytes, since the start
   std::optional<uint64_t> oom_kills;                 // processes killed
   std::optional<uint64_t> memory_high_events, memory_max_events;
+  // Times that the limit of the task, or of a group in it, called the OOM killer; v1: that it was met. A kill
+  // while it stands still is due to a limit above the task, or to the machine.
+  std::optional<uint64_t> limit_ooms;
   PressureTotals cpu_pressure, memory_pressure, io_pressure;
 };
+// What counts as memory usage: the working set, where it is known. Absent: neither is.
+inline std::optional<double> UsageIn(const TaskReading& reading) {
+  const auto& bytes =
+      reading.memory_working_set_bytes.has_value() ? reading.memory_working_set_bytes : reading.memory_bytes;
+  return bytes.has_value() ? std::optional(static_cast<double>(*bytes)) : std::nullopt;
+}
 enum class ReadDepth : uint8_t {
   kUsage,  // cpu_usage_us and memory: each second, so it must be cheap
   kAll
@@ -55,6 +66,13 @@ struct TaskLimits {
 
   std::optional<double>& of(LimitKind kind);
   const std::optional<double>& of(LimitKind kind) const;
+};
+
+// A group above a task, and what it allows all that is in it. Absent: no limit.
+struct GroupAbove {
+  std::string path;  // "/": the hierarchy's root
+  std::optional<double> memory_max_bytes, cpu_max_cores;
+  std::optional<uint64_t> limit_ooms;  // as TaskReading::limit_ooms, of this group's limit alone
 };
 
 // A descriptor to wait on with epoll; fd < 0: there is nothing to wait for.
@@ -85,6 +103,12 @@ class TaskGroup {
   // the kernel does not say. FailedPrecondition: the calling process, or the first of the machine, is one of
   // them; nothing is killed then. It is no OOM kill, and no counter of those moves.
   virtual absl::StatusOr<int> Kill() { return absl::UnimplementedError("cannot be killed"); }
+  // The groups above the task that limit memory or CPU, the nearest first. Groups that cannot be read are left
+  // out. Opens files of each: not for every reading.
+  virtual std::vector<GroupAbove> ReadAbove() { return {}; }
+  // Processes of the task, ascending, as this process numbers them. `leave_out` (may be empty): paths of groups
+  // below the task whose processes do not count. Processes of another PID namespace are left out.
+  virtual std::vector<int> Pids(const std::set<std::string_view>& /*leave_out*/) { return {}; }
   // Below the hierarchy's root; "": not known.
   virtual std::string_view cgroup_path() const { return {}; }
   // When it started, seconds since 1970 by the machine's clock; absent: not known.
@@ -122,8 +146,9 @@ class TaskFinder {
   // All tasks there are now, ascending by identity. Called every few seconds, and when wakeup says so. An
   // error means "not known now", not "none".
   virtual absl::StatusOr<std::vector<FoundTask>> Find() = 0;
-  // Why tasks that fit a rule were left out by the last Find, for people.
+  // Why tasks that fit a rule were left out by the last Find, for people: some of them, and how many there are.
   virtual std::vector<std::string> refusals() const { return {}; }
+  virtual size_t num_refused() const { return refusals().size(); }
   // NotFound if it is gone since.
   virtual absl::StatusOr<std::unique_ptr<TaskGroup>> Open(const FoundTask& task) = 0;
   // Of a task that Open does not find: may it come back under this identity, with the limits it had? So do

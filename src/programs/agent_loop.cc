@@ -174,6 +174,7 @@ absl::Status AgentLoop::Run(Agent& agent, Uplink& uplink, const AgentConfig& con
     const NodeTime now = Now();
     if (find.Due(now.steady_us)) agent.Find(now);
     if (sample.Due(now.steady_us)) agent.Sample(now);
+    if (now.steady_us >= agent.guard_due_us()) agent.GuardAgain(now);
     if (beat.Due(now.steady_us)) {
       const double cpu = CpuSeconds();
       const double seconds = static_cast<double>(now.steady_us - beat_before) / 1e6;
@@ -182,7 +183,8 @@ absl::Status AgentLoop::Run(Agent& agent, Uplink& uplink, const AgentConfig& con
       beat_before = now.steady_us;
     }
     if (log.Due(now.steady_us)) Log(agent, uplink, config);
-    const int64_t next = std::min({sample.next_us, find.next_us, beat.next_us, log.next_us});
+    const int64_t next =
+        std::min({sample.next_us, find.next_us, beat.next_us, log.next_us, agent.guard_due_us()});
     int64_t wait_us = std::max<int64_t>(0, next - SteadyUs());
     if (agent.wants_recheck()) wait_us = std::min(wait_us, 2 * kMillisecond);
     std::array<epoll_event, 64> events{};

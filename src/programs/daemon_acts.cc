@@ -191,7 +191,8 @@ void DaemonActs::OnTick(const TickEvents& events) {
 
 void DaemonActs::AddTierActs(const TickEvents& events, std::vector<std::string>& notices) const {
   for (const TierAct& act : events.tier_acts) {
-    const bool kills = act.kind == TierActKind::kKill || act.kind == TierActKind::kKillFailed;
+    const bool kills = act.kind == TierActKind::kKill || act.kind == TierActKind::kKillFailed ||
+                       act.kind == TierActKind::kKernelKill;
     void (*log)(std::string_view, ActionLog::Fields) = &ActionLog::Info;
     if (kills && !act.observed) log = &ActionLog::Warn;
     log(kTierAct, {{"machine", act.machine},

@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <netdb.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -22,12 +23,15 @@
 #include "cgroup/cgroup_finder.h"
 #include "cgroup/memory_sources.h"
 #include "cgroup/own_cgroups.h"
+#include "cgroup/process_files.h"
+#include "cgroup/task_name.h"
 #include "cli/parse_help.h"
 #include "config/agent_config.h"
 #include "config/daemon_config.h"
 #include "docker/docker_finder.h"
 #include "fmt/format.h"
 #include "model/units.h"
+#include "ports/cpu_weight.h"
 #include "programs/action_log.h"
 #include "programs/agent_loop.h"
 #include "programs/process.h"
@@ -43,6 +47,8 @@ struct Args {
   std::string config, daemon, state, log_level, log_format;
   bool observe = false, release = false, list = false, check_config = false, man = false;
 };
+
+constexpr int kGuardNice = -10;
 
 constexpr const char* kAbout =
     "The agent of one machine: measures its tasks, reports to tautd, and applies the limits that tautd "
@@ -142,13 +148,66 @@ bool HasEngine(const AgentConfig& config) {
   return std::filesystem::is_socket(config.docker_socket, error);
 }
 
+// Of one task: the limits in force, which are the least of its own and of those of the groups above it.
+void ListTask(const AgentConfig& config, TaskFinder& finder, const FoundTask& task) {
+  const absl::StatusOr<std::unique_ptr<TaskGroup>> group = finder.Open(task);
+  TaskReading reading;
+  TaskLimits limits;
+  std::vector<GroupAbove> above;
+  if (group.ok()) {
+    (void)(*group)->Read(ReadDepth::kUsage, reading);
+    if (const auto read = (*group)->ReadLimits(); read.ok()) limits = *read;
+    above = (*group)->ReadAbove();
+  }
+  std::string from;
+  const auto take = [&from](std::optional<double>& own, const GroupAbove* group,
+                            std::optional<double> least) {
+    if (!least.has_value() || own.value_or(*least + 1) <= *least) return;
+    own = least;
+    if (from.find(group->path) == std::string::npos) StrAppend(&from, from.empty() ? "" : ", ", group->path);
+  };
+  const GroupAbove *cpu = LeastAbove(above, Resource::kCpu), *memory = LeastAbove(above, Resource::kMemory);
+  if (cpu != nullptr) take(limits.cpu_max_cores, cpu, cpu->cpu_max_cores);
+  if (memory != nullptr) take(limits.memory_max_bytes, memory, memory->memory_max_bytes);
+  const std::optional<double> used = UsageIn(reading);
+  const TaskTier tier = TierOf(config.tiers, task, config.tasks[task.rule]);
+  std::printf("%-32s %-36s %7s %10s %10s %-7s %-10s %s\n", task.job.c_str(), task.task.c_str(),
+              LimitText(LimitKind::kCpuMax, limits.cpu_max_cores).c_str(),
+              LimitText(LimitKind::kMemoryMax, limits.memory_max_bytes).c_str(),
+              used.has_value() ? BytesText(*used).c_str() : "-",
+              config.tasks[task.rule].manage && !config.observe ? "yes" : "no",
+              std::string(Name(tier.tier)).c_str(), from.empty() ? "-" : Shown(from).c_str());
+}
+
+// Where groups that no rule manages stand beside the tiers.
+void ListWeights(const AgentConfig& config, const CgroupMounts& mounts) {
+  const bool is_v1 = mounts.version() == CgroupVersion::kV1;
+  constexpr int kUnmanaged = 100;
+  std::vector<std::pair<int, std::string>> weights = {{kUnmanaged, "unmanaged groups"}};
+  for (size_t i = kTiers; i-- > 0;) {
+    const int weight = config.tiers.cpu_weight[i];
+    if (weight > 0) weights.emplace_back(weight, Name(static_cast<Tier>(i)));
+  }
+  if (weights.size() == 1) return;
+  std::stable_sort(weights.begin(), weights.end(),
+                   [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::string text;
+  for (const auto& [weight, name] : weights) {
+    StrAppend(&text, text.empty() ? "" : ", ", name, " ", weight);
+    if (is_v1) StrAppend(&text, " (cpu.shares ", SharesOfTierWeight(weight), ")");
+  }
+  std::printf("cpu weights: %s\n", text.c_str());
+}
+
 int List(const AgentConfig& config) {
   absl::StatusOr<Hands> hands = OpenHands(config, false);
   if (!hands.ok()) return Fail(1, Message(hands.status()));
   std::printf("%s; %zu rules\n", hands->description.c_str(), config.tasks.size());
-  std::printf("%-32s %-36s %7s %10s %10s %-7s %s\n", "job", "task", "cpu max", "memory max", "in use",
-              "managed", "tier");
+  std::printf("%-32s %-36s %7s %10s %10s %-7s %-10s %s\n", "job", "task", "cpu max", "memory max", "in use",
+              "managed", "tier", "limited by");
   int code = 0;
+  std::vector<std::string> refusals;
+  size_t num_refused = 0;
   for (const auto& finder : hands->finders) {
     const absl::StatusOr<std::vector<FoundTask>> found = finder->Find();
     if (!found.ok()) {
@@ -158,25 +217,14 @@ int List(const AgentConfig& config) {
       if (!is_missing) code = 1;
       continue;
     }
-    for (const FoundTask& task : *found) {
-      const absl::StatusOr<std::unique_ptr<TaskGroup>> group = finder->Open(task);
-      TaskReading reading;
-      TaskLimits limits;
-      if (group.ok()) {
-        (void)(*group)->Read(ReadDepth::kUsage, reading);
-        if (const auto read = (*group)->ReadLimits(); read.ok()) limits = *read;
-      }
-      const auto used = reading.memory_working_set_bytes.has_value() ? reading.memory_working_set_bytes
-                                                                     : reading.memory_bytes;
-      const TaskTier tier = TierOf(config.tiers, task, config.tasks[task.rule]);
-      std::printf("%-32s %-36s %7s %10s %10s %-7s %s\n", task.job.c_str(), task.task.c_str(),
-                  LimitText(LimitKind::kCpuMax, limits.cpu_max_cores).c_str(),
-                  LimitText(LimitKind::kMemoryMax, limits.memory_max_bytes).c_str(),
-                  used.has_value() ? BytesText(static_cast<double>(*used)).c_str() : "-",
-                  config.tasks[task.rule].manage && !config.observe ? "yes" : "no",
-                  std::string(Name(tier.tier)).c_str());
-    }
+    for (const FoundTask& task : *found) ListTask(config, *finder, task);
+    for (std::string& why : finder->refusals()) refusals.push_back(std::move(why));
+    num_refused += finder->num_refused();
   }
+  ListWeights(config, hands->mounts);
+  if (num_refused > 0) std::printf("%zu skipped:\n", num_refused);
+  for (const std::string& why : refusals) std::printf("  %s\n", why.c_str());
+  if (num_refused > refusals.size()) std::printf("  and %zu more\n", num_refused - refusals.size());
   return code;
 }
 
@@ -268,7 +316,8 @@ int ReleaseAll(const AgentConfig& config) {
   absl::StatusOr<Hands> hands = OpenHands(config, docker);
   if (!hands.ok()) return Fail(1, Message(hands.status()));
   int failed = 0;
-  for (const Released& r : Release(*ledger, hands->pointers())) {
+  const std::unique_ptr<ProcessTable> processes = ProcessFiles();
+  for (const Released& r : Release(*ledger, hands->pointers(), *processes)) {
     std::printf("%s %s %s: %s\n", r.ok ? "ok  " : "FAIL", r.job.c_str(), r.task.c_str(), r.text.c_str());
     failed += r.ok ? 0 : 1;
   }
@@ -346,13 +395,15 @@ int Serve(const AgentConfig& config) {
   options.tiers = config.tiers;
   options.probe = config.probe;
   options.has_memory_high = hands->mounts.version() == CgroupVersion::kV2;
+  options.has_shares = hands->mounts.version() == CgroupVersion::kV1;
   options.own_groups = OwnCgroups();
   const std::unique_ptr<MemorySource> machine = MachineMemory();
   const std::unique_ptr<MemorySource> guarded =
       config.tiers.guard_of.empty() ? nullptr : GroupMemory(hands->mounts, config.tiers.guard_of, *machine);
   AgentLoop loop;
+  const std::unique_ptr<ProcessTable> processes = ProcessFiles();
   Agent agent(options, {hands->pointers(), uplink->get(), &*ledger, &loop,
-                        guarded == nullptr ? machine.get() : guarded.get()});
+                        guarded == nullptr ? machine.get() : guarded.get(), processes.get()});
   spdlog::info(
       "tautlet {} as {}: {}, {} rules{}; {}", kVersion, config.name, hands->description, config.tasks.size(),
       config.observe ? ", changes nothing (--observe)" : "",
@@ -364,6 +415,8 @@ int Serve(const AgentConfig& config) {
                  config.tiers.guard.throttle ? "throttles" : "",
                  config.tiers.guard.throttle && config.tiers.guard.kill ? ", " : "",
                  config.tiers.guard.kill ? "kills" : "");
+    // It must act while the tasks take what is left; for the thread of the loop, if it may.
+    (void)setpriority(PRIO_PROCESS, 0, kGuardNice);
     if (config.tiers.guard.throttle && !options.has_memory_high) {
       spdlog::warn("tiers.guard.throttle: cgroup v1 has no memory.high; no task is throttled");
     }

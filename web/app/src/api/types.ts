@@ -144,7 +144,7 @@ export interface DecisionPage { decisions: Decision[]; next_before: number | nul
 export interface Oom { time: number; job: string; task: number; kills: number; limit: Amount }
 export interface OomPage { ooms: Oom[] }
 export type TierName = 'free' | 'batch' | 'mid' | 'production' | 'monitoring';
-export type TierActKind = 'throttle' | 'release' | 'kill' | 'kill_failed';
+export type TierActKind = 'throttle' | 'release' | 'kill' | 'kill_failed' | 'kernel_kill';
 export interface TierAct {
   time: number; machine: string; job: string; task: string; tier: TierName; kind: TierActKind; observed: boolean; usage: Amount; request: Amount; high: Amount;
   free: Amount; total: Amount; pressure_some: Amount; pressure_full: Amount; text: string;

@@ -31,7 +31,7 @@ export const KIND_HELP: Record<DecisionKind, string> = {
   release: "the owner's limit or number of tasks again",
 };
 
-export const TIER_ACT: Record<TierActKind, string> = { throttle: 'throttled', release: 'released', kill: 'killed', kill_failed: 'could not kill' };
+export const TIER_ACT: Record<TierActKind, string> = { throttle: 'throttled', release: 'released', kill: 'killed', kill_failed: 'could not kill', kernel_kill: 'killed by the kernel' };
 
 export const OUTCOME: Record<Outcome, string> = {
   pending: 'on its way', applied: 'applied', dry_run: 'dry run', failed: 'failed', superseded: 'superseded',
