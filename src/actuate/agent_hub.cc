@@ -33,6 +33,7 @@ ReportedWindow WindowOf(int32_t window, const pb::TaskWindow& t, bool managed) {
   out.figures.memory_needed_bytes = OrAbsent(t.has_memory_needed_peak_bytes(), t.memory_needed_peak_bytes());
   out.cpu_limit_cores = OrAbsent(t.has_owner_cpu_cores(), t.owner_cpu_cores());
   out.memory_limit_bytes = OrAbsent(t.has_owner_memory_bytes(), t.owner_memory_bytes());
+  out.memory_kernel_peak_bytes = OrAbsent(t.has_memory_kernel_peak_bytes(), t.memory_kernel_peak_bytes());
   out.report.managed = managed;
   out.report.cpu_limit_cores = LimitOrNone(t.has_cpu_limit_cores(), t.cpu_limit_cores());
   out.report.memory_limit_bytes = LimitOrNone(t.has_memory_limit_bytes(), t.memory_limit_bytes());

@@ -19,9 +19,9 @@ bool FitsMachine(const pb::TaskWindow& w, const pb::Hello& machine) {
   const double cores = CoresOf(machine) * kMeasuringError;
   const double memory = MemoryOf(machine) * kMeasuringError;
   return w.cpu_mean_cores() <= cores && w.cpu_peak_cores() <= 2 * cores && w.memory_mean_bytes() <= memory &&
-         w.memory_peak_bytes() <= memory && w.memory_needed_bytes() <= memory &&
-         w.memory_needed_peak_bytes() <= memory && w.owner_cpu_cores() <= kMostCores &&
-         w.owner_memory_bytes() <= kMostMemoryBytes;
+         w.memory_peak_bytes() <= memory && w.memory_kernel_peak_bytes() <= memory &&
+         w.memory_needed_bytes() <= memory && w.memory_needed_peak_bytes() <= memory &&
+         w.owner_cpu_cores() <= kMostCores && w.owner_memory_bytes() <= kMostMemoryBytes;
 }
 
 bool FitsMachine(const pb::TierAct& act, const pb::Hello& machine) {

@@ -5,6 +5,7 @@
 
 #include "base/strings.h"
 #include "fmt/format.h"
+#include "model/oom_counts.h"
 #include "model/units.h"
 
 namespace taut {
@@ -432,7 +433,8 @@ void PutOom(const OomRecord& oom, std::string_view job, JsonWriter& json) {
   json.BeginObject();
   PutTime("time", oom.time_s, json);
   json.Field("job", job);
-  json.Field("task", int64_t{oom.task});
+  json.Key("task");
+  IsAside(oom) ? json.Null() : json.Int(int64_t{oom.task});
   json.Field("kills", static_cast<int64_t>(oom.kills));
   PutAmount("limit", oom.limit, json);
   json.EndObject();

@@ -25,9 +25,10 @@ std::string ActText(const Json& act) {
 std::string OomText(const Json& oom) {
   const Json& limit = At(oom, "limit");
   const int64_t kills = IntAt(oom, "kills");
-  return StrCat(kills, " OOM kill", kills == 1 ? "" : "s", " of ", Printable(TextAt(oom, "job")), ", task ",
-                IntAt(oom, "task"), limit.is_number() ? StrCat(" at ", FormatBytes(limit.get<double>())) : "",
-                "\n");
+  const std::string of_task =
+      At(oom, "task").is_null() ? "an init or ephemeral container" : StrCat("task ", IntAt(oom, "task"));
+  return StrCat(kills, " OOM kill", kills == 1 ? "" : "s", " of ", Printable(TextAt(oom, "job")), ", ",
+                of_task, limit.is_number() ? StrCat(" at ", FormatBytes(limit.get<double>())) : "", "\n");
 }
 
 }  // namespace

@@ -26,7 +26,8 @@ namespace {
 constexpr int64_t kGraceSeconds = 120;
 
 bool SaysKills(SeriesKind kind) {
-  return kind == SeriesKind::kOomTotal || kind == SeriesKind::kOomReason || kind == SeriesKind::kOomEnded;
+  return kind == SeriesKind::kOomTotal || kind == SeriesKind::kOomReason || kind == SeriesKind::kOomEnded ||
+         kind == SeriesKind::kLastEnded;
 }
 
 Ingest::Options IngestOptions(WindowId first, UsageCsv& csv) {

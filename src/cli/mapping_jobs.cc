@@ -38,6 +38,7 @@ void MappedJobs::Add(const Mapping& m) {
     case SeriesKind::kCpuPeriodsTotal:
     case SeriesKind::kCpuThrottledPeriodsTotal:
     case SeriesKind::kStartTime:
+    case SeriesKind::kMemoryPeak:
       break;
     case SeriesKind::kOomTotal:
       job.oom_survivors = true;

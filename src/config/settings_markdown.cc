@@ -30,7 +30,7 @@ A list of rules that assign series to jobs. The first matching rule applies. The
 | `metric` | pattern of the metric's name: `*` is any text, `a\|b` is a or b |
 | `match` | labels and patterns, all of which must match; `!` at the start negates |
 | `kind` | cpu_seconds_total, cpu_cores, memory_bytes, cpu_limit_cores, memory_limit_bytes, cpu_request_cores, memory_request_bytes, oom_total, )"
-    R"(owner, restarts_total, oom_reason, oom_ended, init_container, pod_labels, load, load_total, cpu_periods_total, cpu_throttled_periods_total, replicas, replicas_ready or start_time |
+    R"(owner, restarts_total, oom_reason, oom_ended, init_container, pod_labels, load, load_total, cpu_periods_total, cpu_throttled_periods_total, replicas, replicas_ready, start_time, last_ended or memory_peak |
 | `job`, `task`, `part` | templates of text and `{label}`; `{a\|b}` is the first label that is not empty |
 | `signal` | with kind load or load_total: not the job's load, but this signal for `replicas.function.target` |
 | `scale` | factor from the sample to cores or bytes; negative: the part is subtracted |

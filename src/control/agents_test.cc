@@ -24,7 +24,7 @@ ReportedWindow Usage(int window, float memory = 1e8F) {
   w.figures.memory_mean_bytes = w.figures.memory_peak_bytes = memory;
   w.cpu_buckets = {{Grid::Cpu().BucketOf(0.5), 300}};
   w.cpu_limit_cores = 4;
-  w.memory_limit_bytes = 4e9F;
+  w.memory_limit_bytes = 3e8F;
   return w;
 }
 
@@ -98,7 +98,7 @@ TEST(ControlAgents, WindowsBecomeDecisions) {
   EXPECT_GT(standing->decided_s[1], kStart);
   // The owner's limits are known.
   cell.control().Look(ref->job, [](const LiveJob& job) {
-    EXPECT_EQ(job.of(Resource::kMemory).owner_limit, 4e9F);
+    EXPECT_EQ(job.of(Resource::kMemory).owner_limit, 3e8F);
     EXPECT_EQ(job.of(Resource::kCpu).tasks, 2U);
   });
 }

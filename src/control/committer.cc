@@ -1,6 +1,7 @@
 #include "control/committer.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "control/trials.h"
 
@@ -35,6 +36,11 @@ void Committer::TellStored() {
 void Committer::Publish() {
   const std::vector<Decision>& decisions = unsaved_.output.decisions;
   ApplyPending(decisions);
+  if (!decisions.empty()) {
+    const int64_t now_s = parts_.front.now().seconds();
+    const auto fleet = parts_.fleet.Write();
+    for (const Decision& d : decisions) fleet->NoteSent(d, now_s);
+  }
   if (!decisions.empty()) NotePublished(decisions.back().id);
   const std::vector<TargetOrder> extended = TrialExtensions(parts_.fleet, unsaved_);
   if (!extended.empty()) parts_.actuator.Apply(extended, parts_.front.now().seconds());
@@ -108,14 +114,14 @@ void Committer::ApplyAgain(std::span<const Decision> decisions) {
 absl::Status Committer::StoreOutcomes() {
   std::vector<OutcomeUpdate> outcomes = parts_.actuator.TakeOutcomes();
   const int64_t now_s = parts_.front.now().seconds();
+  for (OutcomeUpdate& o : outcomes) {
+    if (o.time_s == 0) o.time_s = now_s;
+  }
   if (!outcomes.empty()) {
     const auto fleet = parts_.fleet.Write();
     for (const OutcomeUpdate& o : outcomes) fleet->TakeOutcome(o);
   }
-  for (OutcomeUpdate& o : outcomes) {
-    if (o.time_s == 0) o.time_s = now_s;
-    unsaved_.outcomes.push_back(std::move(o));
-  }
+  std::ranges::move(outcomes, std::back_inserter(unsaved_.outcomes));
   return Commit();
 }
 

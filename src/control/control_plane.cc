@@ -65,6 +65,7 @@ absl::Status ControlPlane::TickAs(Timestamp now, When when) {
   if (absl::Status s = committer_.Commit(); !s.ok()) return s;
   if (absl::Status s = ActOnAllOoms(now, when); !s.ok()) return s;
   if (when == When::kNow) {
+    if (absl::Status s = ActOnGrowth(); !s.ok()) return s;
     if (absl::Status s = ActOnExternal(); !s.ok()) return s;
   }
   if (absl::Status s = PassWaiting(); !s.ok()) return s;
@@ -125,6 +126,7 @@ absl::Status ControlPlane::ActOnAllOoms(Timestamp now, When when) {
 absl::Status ControlPlane::ActOnOoms(size_t count, When when) {
   if (count == 0) return absl::OkStatus();
   FindTrialTasks(fleet_, front_);
+  const int64_t now_s = front_.now().seconds();
   Unsaved& unsaved = committer_.unsaved();
   {
     const auto fleet = fleet_.Write();
@@ -134,12 +136,28 @@ absl::Status ControlPlane::ActOnOoms(size_t count, When when) {
                                              [&](const OomSighting& o) { return !fleet->Has(o.job); });
     for (auto o = known; o != end; ++o) {
       OomRecord record{o->job, o->task, o->time.seconds(), o->kills, o->limit};
-      fleet->TakeOom(record, unsaved.output, when);
+      fleet->TakeOom(record, unsaved.output, when, {.since_s = o->since.seconds(), .now_s = now_s});
       unsaved.ooms.push_back(record);
     }
     sightings_.erase(known, end);
   }
   if (!unsaved.ooms.empty()) unsaved.when = when;
+  return committer_.Commit();
+}
+
+absl::Status ControlPlane::ActOnGrowth() {
+  const std::vector<GrowthSighting> seen = front_.FindGrowth([this] {
+    std::vector<JobLimit> limits;
+    for (const auto& [job, bytes] : fleet_.Read()->LoweredLimits()) limits.push_back({job, bytes});
+    return limits;
+  });
+  if (seen.empty()) return absl::OkStatus();
+  const int64_t now_s = front_.now().seconds();
+  {
+    const auto fleet = fleet_.Write();
+    for (const GrowthSighting& g : seen)
+      fleet->TakeGrowth(g.job, g.bytes, now_s, committer_.unsaved().output);
+  }
   return committer_.Commit();
 }
 
@@ -185,6 +203,11 @@ absl::Status ControlPlane::Pass(ClosedWindow closed, When when) {
             });
   timer.Done("observe");
   fleet_.Write()->EndWindow(closed, out, when);
+  if (when == When::kNow) {
+    const std::vector<KernelPeak> peaks = front_.TakeKernelPeaks();
+    const auto fleet = fleet_.Write();
+    for (const KernelPeak& peak : peaks) fleet->TakeKernelPeak(peak.job, peak.bytes, closed.window);
+  }
   timer.Done("end_day");
   piecewise(kPiece, [&](LiveFleet& fleet, size_t first, size_t last) {
     fleet.Decide(closed, first, last, out, when);

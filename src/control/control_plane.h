@@ -122,6 +122,7 @@ class ControlPlane {
   absl::Status ActOnAllOoms(Timestamp now, When when);
   // Of those seen: `count` from the first on.
   absl::Status ActOnOoms(size_t count, When when);
+  absl::Status ActOnGrowth();
   // What an external recommender has answered since the last time.
   absl::Status ActOnExternal();
   // Jobs may keep the usage of starts apart from now on, or no longer.

@@ -12,8 +12,9 @@ constexpr int64_t kLatestTime = int64_t{1} << 40;  // seconds; what is later wou
 // What a sender can get wrong without its bytes being damaged.
 bool IsSane(const ReportedWindow& w) {
   const TaskWindow& f = w.figures;
-  for (const float v : {f.cpu_mean_cores, f.cpu_peak_cores, f.memory_mean_bytes, f.memory_peak_bytes,
-                        f.memory_needed_bytes, w.cpu_limit_cores, w.memory_limit_bytes}) {
+  for (const float v :
+       {f.cpu_mean_cores, f.cpu_peak_cores, f.memory_mean_bytes, f.memory_peak_bytes, f.memory_needed_bytes,
+        w.memory_kernel_peak_bytes, w.cpu_limit_cores, w.memory_limit_bytes}) {
     if (!std::isfinite(v)) return false;
   }
   if (w.window.index == INT32_MAX) return false;  // has no end
@@ -79,7 +80,17 @@ absl::Status IngestFront::TakeOom(const NamedTask& task, Timestamp time, uint64_
 
 void IngestFront::RememberOoms(std::span<const OomRecord> ooms) {
   const std::lock_guard lock(mutex_);
-  for (const OomRecord& o : ooms) ooms_before_.insert({o.job.value, o.time_s, o.limit.value_or(0)});
+  for (const OomRecord& o : ooms) {
+    ooms_before_.insert({o.job.value, o.time_s, o.limit.value_or(0)});
+    ++kills_before_[{o.job.value, o.time_s}];
+  }
+}
+
+bool IngestFront::MeetsStored(const OomSighting& oom) {
+  const auto it = kills_before_.find({oom.job.value, oom.time.seconds()});
+  if (it == kills_before_.end()) return false;
+  if (--it->second == 0) kills_before_.erase(it);
+  return true;
 }
 
 void IngestFront::SeeTime(Timestamp t) {

@@ -240,9 +240,32 @@ std::vector<OomSighting> IngestFront::TakeOoms(Timestamp now) {
   const Timestamp time = clock_.by_samples() ? clock_.newest_sample() : std::max(now, clock_.wall());
   if (time.us == INT64_MIN) return {};  // before the first sample the time is unknown: they wait
   std::vector<OomSighting> seen = std::exchange(replayed_ooms_, {});
-  for (const OomSighting& o : ingest_->TakeOoms()) seen.push_back(o);
-  for (OomSighting& o : seen) o.time = std::min(o.time, Timestamp{time.us + kClocksApartUs});
+  for (const OomSighting& o : ingest_->TakeOoms()) {
+    if (!o.is_first || !MeetsStored(o)) seen.push_back(o);
+  }
+  for (OomSighting& o : seen) {
+    o.time = std::min(o.time, Timestamp{time.us + kClocksApartUs});
+    o.since = std::min(o.since, o.time);
+  }
   return seen;
+}
+
+std::vector<GrowthSighting> IngestFront::FindGrowth(const std::function<std::vector<JobLimit>()>& limits) {
+  constexpr int64_t kGrowthMicros = 15 * kMicrosPerSecond;
+  const Timestamp time = now();
+  const bool is_due = growth_looked_.us == INT64_MIN || time.us - growth_looked_.us >= kGrowthMicros ||
+                      time < growth_looked_;  // the clock was set back
+  if (time.us == INT64_MIN || !is_due) return {};
+  growth_looked_ = time;
+  const std::vector<JobLimit> wanted = limits();
+  if (wanted.empty()) return {};
+  const std::lock_guard lock(mutex_);
+  return ingest_->FindGrowth(wanted, time);
+}
+
+std::vector<KernelPeak> IngestFront::TakeKernelPeaks() {
+  const std::lock_guard lock(mutex_);
+  return ingest_->TakeKernelPeaks();
 }
 
 std::vector<JobRecord> IngestFront::TakeNewJobs(Timestamp now, When when) {

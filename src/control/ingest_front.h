@@ -118,6 +118,10 @@ class IngestFront {
   // OOM kills since the last call, none far ahead of the cell's clock. Before CloseWindows, which forgets the
   // names of series not heard of for long.
   std::vector<OomSighting> TakeOoms(Timestamp now);
+  // As LiveWindows, by the cell's clock; `limits` are asked for at most every 15 s, for they cost.
+  std::vector<GrowthSighting> FindGrowth(const std::function<std::vector<JobLimit>()>& limits);
+  // Since the last call (KernelPeaks).
+  std::vector<KernelPeak> TakeKernelPeaks();
   // Jobs that were first met, or again, since the last call.
   std::vector<JobRecord> TakeNewJobs(Timestamp now, When when);
   struct Relabelled {
@@ -158,6 +162,8 @@ class IngestFront {
   void LogWrite(std::string_view body, Timestamp now, uint64_t kept_before);
   void EndGap(Timestamp now);
   absl::Status KeepNewOoms(std::vector<OomSighting> sightings, History& history);
+  // Whether a daemon that ran before counted this kill. Each is met once.
+  bool MeetsStored(const OomSighting& oom);
 
   const Options options_;
   const MappingRules mapping_;
@@ -175,11 +181,14 @@ class IngestFront {
   std::map<std::string, std::vector<Label>> setting_labels_;  // by job, since the last tick
   // OOM kills that were stored before this life: job, second, and limit in bytes (0: none).
   std::set<std::tuple<uint32_t, int64_t, double>> ooms_before_;
+  // The same by job and second, each as often as it was stored and not met again since.
+  std::map<std::pair<uint32_t, int64_t>, uint32_t> kills_before_;
   std::vector<OomSighting> replayed_ooms_;  // found by ReplaySamples, to be acted on
   absl::Status sample_log_status_;
 
   // Of the thread of the passes, and constant after a restore.
   int ticks_since_sync_ = 0;
+  Timestamp growth_looked_{INT64_MIN};
   uint64_t replayed_samples_ = 0;
   std::optional<Timestamp> time_before_;
 };

@@ -129,6 +129,82 @@ TEST(ControlOoms, OneToldLateOutlivesARestart) {
   EXPECT_GT(InForce(cell), kKilledAt);
 }
 
+// A container that has ended tells its last end as long as it is there.
+TEST(ControlOoms, OneDatedByItsContainerIsCountedOnceAlsoOverARestart) {
+  ControlCell cell;
+  ASSERT_TRUE(cell.Live(0, 30).ok());
+  const auto tell = [&](int minute, const char* pod, int killed_minute) {
+    const auto take = [&](std::string_view metric, double value, std::vector<LabelView> more) {
+      std::vector<LabelView> labels = {
+          {"__name__", metric}, {"container", "app"}, {"namespace", "shop"}, {"pod", pod}};
+      labels.insert(labels.end(), more.begin(), more.end());
+      const RemoteSample sample{value, OomsAt(minute).us / 1000};
+      cell.control().ingest().Take(labels, {&sample, 1}, OomsAt(minute));
+    };
+    take("kube_pod_container_status_last_terminated_reason", 1, {{"reason", "OOMKilled"}});
+    take("kube_pod_container_status_last_terminated_timestamp",
+         static_cast<double>(OomsAt(killed_minute).seconds()), {});
+  };
+  const auto stored = [&] { return cell.store().Ooms(std::nullopt, INT64_MIN, 9)->size(); };
+  tell(30, "web-5d4f8c7b9d-x2x4z", 28);
+  ASSERT_TRUE(cell.control().Tick(OomsAt(30)).ok());
+  ASSERT_TRUE(cell.control().Tick(OomsAt(31)).ok());
+  ASSERT_EQ(stored(), 1U);
+  EXPECT_EQ((*cell.store().Ooms(std::nullopt, INT64_MIN, 9))[0].time_s, OomsAt(28).seconds());
+  cell.Restart();
+  ASSERT_TRUE(cell.restored().ok());
+  tell(32, "web-5d4f8c7b9d-x2x4z", 28);
+  tell(32, "web-5d4f8c7b9d-b2b4z", 28);  // another one of the same second, while tautd was away
+  ASSERT_TRUE(cell.control().Tick(OomsAt(32)).ok());
+  ASSERT_TRUE(cell.control().Tick(OomsAt(33)).ok());
+  EXPECT_EQ(stored(), 2U);
+}
+
+// A leak that the owner's limit would hold for hours is not killed by a limit of Tautline's.
+TEST(ControlOoms, ALeakIsRaisedBeforeItsKill) {
+  ControlOptions options;
+  JobPolicy defaults;
+  defaults.mode = Mode::kAuto;
+  defaults.recommender = Policy::kMovingWindow;
+  options.live.vertical.moving_window.min_history_s = 3600;
+  options.live.rules = *PolicyRules::Compile({}, defaults);
+  options.live.enforcement = Enforcement::kAlways;
+  InMemoryStore store;
+  DryRunActuator actuator;
+  ControlPlane control(options, *MappingRules::Compile(BuiltinRules()),
+                       ControlPlane::Parts{&store, &store, &actuator, [] { return 0.0; }});
+  ASSERT_TRUE(control.Restore().ok());
+  const auto at = [](int second) { return Timestamp::FromSeconds(kOomsStart + second); };
+  const auto tell = [&](int second, double mib) {
+    const auto take = [&](std::string_view metric, double value, std::vector<LabelView> more) {
+      std::vector<LabelView> labels = {{"__name__", metric}, {"container", "app"}, {"namespace", "shop"}};
+      labels.push_back({"pod", "web-5d4f8c7b9d-x2x4z"});
+      labels.insert(labels.end(), more.begin(), more.end());
+      const RemoteSample sample{value, at(second).us / 1000};
+      control.ingest().Take(labels, {&sample, 1}, at(second));
+    };
+    take("container_memory_working_set_bytes", mib * kMiB, {});
+    take("kube_pod_container_resource_limits", 512 * kMiB, {{"resource", "memory"}});
+    return control.Tick(at(second));
+  };
+  int second = 0;
+  for (; second < 3 * 3600; second += 30) ASSERT_TRUE(tell(second, 20).ok());
+  const auto in_force = [&] {
+    std::optional<double> limit;
+    control.Look(JobId{0}, [&](const LiveJob& job) { limit = job.of(Resource::kMemory).gate.in_force; });
+    return limit.value_or(0) / kMiB;
+  };
+  const double lowered = in_force();
+  ASSERT_GT(lowered, 0);
+  ASSERT_LT(lowered, 150);
+  double mib = 20;
+  for (; mib < 400; second += 15, mib += 2) {
+    ASSERT_TRUE(tell(second, mib).ok());
+    ASSERT_GT(in_force(), mib);
+  }
+  EXPECT_LE(in_force(), 512) << "up to the owner's limit";
+}
+
 TEST(ControlOoms, AnotherRecommenderKnowsThem) {
   for (const std::string_view other : {"peak", "ensemble", "vpa", "analogs"}) {
     ControlCell cell;

@@ -11,6 +11,8 @@ namespace {
 constexpr size_t kMany = 1'000'000;
 constexpr WindowId kNever{INT32_MIN / 2};
 constexpr size_t kOomsRemembered = 20'000;
+constexpr int64_t kLimitsRemembered =
+    900;  // seconds: a kill under a limit replaced since may be reported yet
 constexpr int64_t kToldLateSeconds = 7 * kDaySeconds;  // an OOM kill reported this late still counts
 
 // Decided since `from_s`, oldest first.
@@ -159,14 +161,16 @@ absl::Status ControlPlane::RestoreSince(const Restored& restored) {
   // What is in force for jobs without a checkpoint only their decisions tell, however old.
   bool lost = false;
   for (const LiveJob& job : fleet.jobs()) lost = lost || job.lost;
+  const int64_t recent_s = last.next().start_s() - kLimitsRemembered;
   absl::StatusOr<std::vector<Decision>> decisions =
-      DecisionsSince(*parts_.history, lost ? INT64_MIN : from_s);
+      DecisionsSince(*parts_.history, lost ? INT64_MIN : std::min(from_s, recent_s));
   if (!decisions.ok()) return decisions.status();
   absl::StatusOr<std::vector<OomRecord>> ooms =
       OomsBetween(*parts_.history, from_s - kToldLateSeconds, last.next().start_s() + kDaySeconds);
   if (!ooms.ok()) return ooms.status();
   std::erase_if(*decisions, [&](const Decision& d) {
     if (!fleet.Has(d.job)) return true;
+    fleet.RememberSent(d);
     const WindowId known = through[d.job.value / LiveFleet::kChunkJobs];
     return !fleet.job(d.job).lost && d.time_s <= known.next().start_s();
   });

@@ -52,6 +52,7 @@ absl::Status IngestFront::KeepNewOoms(std::vector<OomSighting> sightings, Histor
     const auto known = stored.find({o.job.value, o.time.seconds()});
     if (known != stored.end() && known->second > 0) {
       --known->second;
+      (void)MeetsStored(o);
     } else {
       replayed_ooms_.push_back(o);
     }

@@ -5,6 +5,7 @@
 
 #include "engine/managed_lane.h"
 #include "engine/stored_history.h"
+#include "model/oom_counts.h"
 
 namespace taut {
 namespace {
@@ -37,7 +38,9 @@ Variant Changed(const WhatIfQuery& query) {
 
 // What a window asked for.
 bool IsOver(const Signal& signal, std::span<const OomRecord> ooms, double limit) {
-  const auto reached = [&](const OomRecord& o) { return WasAbove(o.limit.value_or(signal.peak), limit); };
+  const auto reached = [&](const OomRecord& o) {
+    return !IsAside(o) && WasAbove(o.limit.value_or(signal.peak), limit);
+  };
   return signal.peak > limit || std::any_of(ooms.begin(), ooms.end(), reached);
 }
 

@@ -1,6 +1,9 @@
 #include "engine/managed_lane.h"
 
 #include <algorithm>
+#include <cmath>
+
+#include "base/byte_units.h"
 
 namespace taut {
 
@@ -14,20 +17,46 @@ void CloseWindow(const TrialWindow& window, ManagedLane& lane) {
   lane.lane.CloseWindow(seen);
 }
 
+namespace {
+
+// A cut goes in steps, and not below what the kernel saw a task have; but an upper bound holds at once.
+void KeepClear(const JobPolicy& policy, const LaneFacts& facts, const GateState& gate, Proposal& proposal) {
+  const std::optional<double> current = gate.in_force.has_value() ? gate.in_force : facts.owner_limit;
+  const double wanted = *proposal.recommended;
+  const bool is_applied = policy.mode == Mode::kAuto || policy.mode == Mode::kCanary;
+  if (!is_applied || facts.applied == LimitsApplied::kNo || !KillsAtLimit(facts.resource)) return;
+  if (!current.has_value() || wanted >= *current) return;
+  double lowest = std::ceil(*current * (1 - kMostCut) / kMiB) * kMiB;
+  // A trial that runs is of a step that was looked at.
+  const bool looks = !gate.trial.has_value() && gate.last_change_s != INT64_MIN &&
+                     facts.now_s - gate.last_change_s < kLookSeconds;
+  if (looks) lowest = *current;
+  const double peak = std::ceil(facts.kernel_peak.value_or(0) / kMiB) * kMiB;
+  lowest = std::min(std::max(lowest, peak), policy.AllowedBounds(facts.resource).upper.value_or(*current));
+  proposal.recommended = std::min(*current, std::max(wanted, lowest));
+  if (*proposal.recommended <= wanted) return;
+  proposal.step_to = wanted;
+  proposal.step_is_of_peak = peak >= lowest;
+}
+
+}  // namespace
+
 Verdict DecideLimit(const JobPolicy& policy, const LaneFacts& facts, ManagedLane& lane) {
   Proposal proposal{.resource = facts.resource,
                     .now_s = facts.now_s,
                     .owner_limit = facts.owner_limit,
                     .recommended = {},
                     .oom = facts.oom,
+                    .grows = facts.grows,
                     .num_tasks = facts.num_tasks,
                     .tasks = facts.tasks,
                     .applied = facts.applied,
                     .recommender = &lane.lane.recommender()};
   if (lane.lane.recommended().has_value() && (facts.knows_past || facts.oom)) {
-    const double floor =
-        std::min(lane.gate.floor, policy.bounds(facts.resource).upper.value_or(lane.gate.floor));
+    const double least = std::max(lane.gate.floor, facts.at_least.value_or(0));
+    const double floor = std::min(least, policy.AllowedBounds(facts.resource).upper.value_or(least));
     proposal.recommended = std::max(*lane.lane.LimitInForce(facts.owner_limit), floor);
+    KeepClear(policy, facts, lane.gate, proposal);
   }
   return Decide(policy, proposal, lane.gate);
 }

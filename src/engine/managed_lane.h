@@ -40,10 +40,20 @@ struct LaneFacts {
   uint32_t num_tasks = 0;
   // As of Proposal: the tasks that a limit can be tried on; nullptr: no window has just been closed.
   const std::vector<uint32_t>* tasks = nullptr;
-  bool oom = false;  // a task was just killed
+  bool oom = false;    // a task was just killed
+  bool grows = false;  // a task will soon be at its limit
   LimitsApplied applied = LimitsApplied::kNo;
   bool knows_past = true;  // false: the recommender knows only what a kill asks for
+  // Nothing lower is decided, within the policy's bounds. Absent in a replay.
+  std::optional<double> at_least = {};
+  // The most that the kernel saw a task have lately: no cut goes below it. Absent in a replay.
+  std::optional<double> kernel_peak = {};
 };
+
+// Where limits are applied, and tasks are killed at them, a limit is lowered by at most this share at a time, and
+// not within kLookSeconds after a change. A replay and a dry run lower it at once.
+inline constexpr double kMostCut = 0.5;
+inline constexpr int64_t kLookSeconds = 2 * kWindowSeconds;
 
 // Decides by the recommendation as it stands.
 Verdict DecideLimit(const JobPolicy& policy, const LaneFacts& facts, ManagedLane& lane);

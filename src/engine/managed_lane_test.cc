@@ -2,7 +2,9 @@
 #include "engine/managed_lane.h"
 
 #include <memory>
+#include <string>
 
+#include "base/byte_units.h"
 #include "gtest/gtest.h"
 
 namespace taut {
@@ -151,6 +153,87 @@ TEST_F(DecideWindowTest, OnlyAKillDoesNotWait) {
   EXPECT_EQ(lane_.gate.in_force, 1);
   EXPECT_EQ(Window(1, /*killed=*/true), 0U) << "no trial";
   EXPECT_EQ(lane_.gate.in_force, 1.5);
+}
+
+// ---- cuts of memory ----
+
+class MemoryCuts : public ::testing::Test {
+ protected:
+  MemoryCuts() : lane_(Lane(std::make_unique<Fixed>(32 * kMiB, &seen_))) {
+    policy_.mode = Mode::kAuto;
+    policy_.change_period_s = 0;
+    const Signal s{.window = WindowId{0}, .buckets = {}, .tasks = tasks_, .owner_limit = 512 * kMiB};
+    CloseWindow({.resource = Resource::kMemory, .signal = &s, .reports = {}}, lane_);
+  }
+  // The limit in force in MiB after a decision at the end of this window.
+  double Decide(int32_t window, LimitsApplied applied = LimitsApplied::kActuatorSays,
+                std::optional<double> kernel_peak = {}) {
+    const LaneFacts facts{.resource = Resource::kMemory,
+                          .now_s = WindowId{window}.next().start_s(),
+                          .owner_limit = 512 * kMiB,
+                          .num_tasks = 2,
+                          .applied = applied,
+                          .kernel_peak = kernel_peak};
+    verdict_ = DecideLimit(policy_, facts, lane_);
+    return lane_.gate.in_force.value_or(512 * kMiB) / kMiB;
+  }
+
+  const std::vector<TaskUsage> tasks_ = {{.task = 0, .mean = 1, .peak = 1}};
+  Signal seen_;
+  ManagedLane lane_;
+  JobPolicy policy_;
+  Verdict verdict_;
+};
+
+TEST_F(MemoryCuts, GoInStepsWithALookBetween) {
+  EXPECT_EQ(Decide(0), 256);
+  EXPECT_EQ(verdict_.sentence.substr(verdict_.sentence.find(';') + 2),
+            "32.0 MiB is recommended, and limits are lowered in steps, now to 256 MiB");
+  EXPECT_EQ(Decide(1), 256) << "a window is looked at";
+  EXPECT_EQ(Decide(2), 128);
+  EXPECT_EQ(Decide(4), 64);
+  EXPECT_EQ(Decide(6), 32);
+}
+
+TEST_F(MemoryCuts, AreShownAtOnce) {
+  policy_.mode = Mode::kObserve;
+  Decide(0);
+  EXPECT_EQ(verdict_.after, 32 * kMiB);
+}
+
+TEST_F(MemoryCuts, AreOneInAReplayAndADryRun) { EXPECT_EQ(Decide(0, LimitsApplied::kNo), 32); }
+
+TEST_F(MemoryCuts, NeverGoBelowTheKernelsPeak) {
+  EXPECT_EQ(Decide(0, LimitsApplied::kAgentsReport, 300 * kMiB), 300);
+  EXPECT_NE(verdict_.sentence.find("the kernel saw a task have 300 MiB"), std::string::npos);
+  EXPECT_EQ(Decide(9, LimitsApplied::kAgentsReport, 300 * kMiB), 300);
+  EXPECT_EQ(Decide(18, LimitsApplied::kAgentsReport, 38 * kMiB), 150);
+  EXPECT_EQ(Decide(27, LimitsApplied::kAgentsReport, 38 * kMiB), 75);
+  EXPECT_EQ(Decide(36, LimitsApplied::kAgentsReport, 38 * kMiB), 38);
+  EXPECT_EQ(Decide(45, LimitsApplied::kAgentsReport, 38 * kMiB), 38);
+  EXPECT_EQ(Decide(54, LimitsApplied::kAgentsReport, 900 * kMiB), 38) << "a peak raises nothing";
+}
+
+TEST_F(MemoryCuts, AnUpperBoundHoldsAtOnce) {
+  policy_.bounds_by[kMemoryIndex].upper = 100 * kMiB;
+  EXPECT_EQ(Decide(0, LimitsApplied::kActuatorSays, 300 * kMiB), 100);
+}
+
+TEST_F(MemoryCuts, ATrialIsOfTheStep) {
+  policy_.mode = Mode::kCanary;
+  const std::vector<uint32_t> tasks = {0, 1};
+  LaneFacts facts{.resource = Resource::kMemory,
+                  .now_s = WindowId{1}.start_s(),
+                  .owner_limit = 512 * kMiB,
+                  .num_tasks = 2,
+                  .tasks = &tasks,
+                  .applied = LimitsApplied::kActuatorSays};
+  EXPECT_EQ(DecideLimit(policy_, facts, lane_).kind, DecisionKind::kTry);
+  ASSERT_TRUE(lane_.gate.trial.has_value());
+  EXPECT_EQ(lane_.gate.trial->limit, 256 * kMiB);
+  facts.now_s = WindowId{2}.start_s();
+  EXPECT_EQ(DecideLimit(policy_, facts, lane_).kind, std::nullopt) << "it goes on";
+  EXPECT_TRUE(lane_.gate.trial.has_value());
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "engine/stored_history.h"
 
+#include "model/oom_counts.h"
+
 namespace taut {
 namespace {
 
@@ -53,6 +55,7 @@ struct Position {
 
 void TakeKills(std::span<const OomRecord> ooms, const Position& at, Lane& lane) {
   for (const OomRecord& oom : ooms) {
+    if (IsAside(oom)) continue;
     WindowId window = WindowId::Of(Timestamp::FromSeconds(oom.time_s));
     if (at.last.index != INT32_MIN) window = std::clamp(window, at.last, at.last.next());
     window = std::max(window, WindowId{at.day * kWindowsPerDay});

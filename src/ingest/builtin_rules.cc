@@ -87,6 +87,7 @@ void AddKubernetes(KubernetesJobs jobs, std::vector<MappingRule>& out) {
   add("cadvisor-cpu-throttled", "container_cpu_cfs_throttled_periods_total", Container(),
       kCpuThrottledPeriodsTotal);
   add("cadvisor-memory", "container_memory_working_set_bytes", Container(), kMemoryBytes);
+  add("cadvisor-memory-peak", "container_memory_max_usage_bytes", Container(), kMemoryPeak);
   add("cadvisor-oom", "container_oom_events_total", Container(), kOomTotal);
   add("cadvisor-memory-limit", "container_spec_memory_limit_bytes", Container(), kMemoryLimitBytes);
   // Microseconds of the usual period of 100 ms.
@@ -111,6 +112,7 @@ void AddKubernetes(KubernetesJobs jobs, std::vector<MappingRule>& out) {
   add("kube-restarts", "kube_pod_container_status_restarts_total", Container(), kRestartsTotal);
   add("kube-oom-reason", "kube_pod_container_status_last_terminated_reason",
       With(Container(), {"reason", "OOMKilled"}), kOomReason);
+  add("kube-last-ended", "kube_pod_container_status_last_terminated_timestamp", Container(), kLastEnded);
   add("kube-oom-ended", "kube_pod_container_status_terminated_reason",
       With(Container(), {"reason", "OOMKilled"}), kOomEnded);
   // Of two of one container the later counts as another start, of the same minute.

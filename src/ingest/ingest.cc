@@ -104,12 +104,9 @@ std::optional<uint32_t> Ingest::TaskSlot(std::string_view job, std::string_view 
 void Ingest::Watch(const SeriesMapper::Resolution& resolution, const RemoteSample& sample, Timestamp now) {
   if (windows_.Refusal(sample, now) != nullptr) return;
   const SeriesBinding& binding = mapper_.binding(resolution.slot);
-  if (binding.left_out) return;
   const uint64_t container = uint64_t{binding.task_entry} << 32 | binding.part;
   const auto kill = oom_watch_.See(container, resolution.slot, resolution.kind, sample);
-  if (kill.has_value()) {
-    windows_.AddOom(kill->slot, Timestamp{kill->time_ms * 1000}, kill->kills, std::nullopt);
-  }
+  if (kill.has_value()) windows_.AddKill(*kill);
 }
 
 void Ingest::CloseUntil(Timestamp watermark, absl::FunctionRef<void(ClosedWindow&&)> yield) {

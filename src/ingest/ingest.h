@@ -59,6 +59,10 @@ class Ingest {
     windows_.AddOom(slot, time, kills, limit);
   }
 
+  std::vector<GrowthSighting> FindGrowth(std::span<const JobLimit> limits, Timestamp now) {
+    return windows_.FindGrowth(limits, now, mapper_);
+  }
+  std::vector<KernelPeak> TakeKernelPeaks() { return windows_.TakeKernelPeaks(mapper_); }
   std::vector<OomSighting> TakeOoms() { return windows_.TakeOoms(mapper_); }
   void CloseUntil(Timestamp watermark, absl::FunctionRef<void(ClosedWindow&&)> yield);
   // Windows before this one are closed already; what was taken in before this call is not counted.

@@ -113,6 +113,12 @@ void LiveWindows::Add(uint32_t slot, SeriesKind kind, const RemoteSample& sample
     ++(counts_.*why);
     return;
   }
+  if (kind == SeriesKind::kMemoryPeak) [[unlikely]] {
+    const bool stale = IsStaleMarker(sample.value);
+    ++(stale ? counts_.stale_markers : counts_.accepted);
+    if (!stale) peaks_.See(slot, sample.value);
+    return;
+  }
   if (slot >= samples_.size()) samples_.resize(slot + 1);
   if (kind == SeriesKind::kOomTotal) SeeOom(slot, sample);
   Insert(slot, sample);
@@ -158,11 +164,26 @@ void LiveWindows::SeeOom(uint32_t slot, const RemoteSample& sample) {
   if (sample.value == before.value) return;
   const double kills = sample.value > before.value ? sample.value - before.value : sample.value;
   if (kills < 1) return;
-  ooms_.push_back({slot, sample.timestamp_ms, static_cast<uint64_t>(std::min(kills, 1e9)), std::nullopt});
+  ooms_.push_back({slot, sample.timestamp_ms,
+                   static_cast<uint64_t>(std::min(kills, double{kMostKillsAtOnce})), std::nullopt,
+                   before.timestamp_ms});
 }
 
 void LiveWindows::AddOom(uint32_t slot, Timestamp time, uint64_t kills, std::optional<double> limit) {
-  ooms_.push_back({slot, MillisOf(time), kills, limit});
+  ooms_.push_back({slot, MillisOf(time), std::min(kills, kMostKillsAtOnce), limit, MillisOf(time)});
+}
+
+void LiveWindows::AddKill(const OomWatch::Kill& kill) {
+  if (!kill.instead_of_ms.has_value()) {
+    ooms_.push_back({kill.slot, kill.time_ms, kill.kills, std::nullopt, kill.since_ms, kill.is_first});
+    return;
+  }
+  // One that was taken already keeps the time that it was taken with.
+  for (RawOom& oom : ooms_) {
+    if (oom.slot != kill.slot || oom.time_ms != *kill.instead_of_ms) continue;
+    oom.time_ms = kill.time_ms;
+    oom.since_ms = kill.since_ms;
+  }
 }
 
 bool LiveWindows::AddWindow(uint32_t slot, ReportedWindow window, Timestamp now) {
@@ -171,6 +192,7 @@ bool LiveWindows::AddWindow(uint32_t slot, ReportedWindow window, Timestamp now)
     return false;
   }
   const int64_t begin_ms = window.window.start_s() * 1000;
+  peaks_.See(slot, double{window.memory_kernel_peak_bytes});
   if (slot >= reported_.size()) reported_.resize(slot + 1);
   std::vector<ReportedWindow>& windows = reported_[slot];
   const auto at = std::lower_bound(windows.begin(), windows.end(), window.window,
@@ -198,7 +220,9 @@ std::vector<OomSighting> LiveWindows::TakeOoms(const SeriesMapper& mapper) {
   std::vector<OomSighting> out;
   for (const RawOom& oom : ooms_) {
     const SeriesBinding& binding = mapper.binding(oom.slot);
-    if (binding.left_out) continue;
+    // What is left out of its task has a limit of its own.
+    if (binding.left_out && !OomWatch::IsFor(binding.kind)) continue;
+    const uint32_t task = binding.left_out ? kAsideTask : binding.task;
     const uint64_t key = uint64_t{binding.task_entry} << 32 | binding.part;
     const auto [it, is_new] = last_oom_.try_emplace(key, LastOom{oom.slot, oom.time_ms});
     if (!is_new) {
@@ -209,7 +233,8 @@ std::vector<OomSighting> LiveWindows::TakeOoms(const SeriesMapper& mapper) {
       if (repeat) continue;
       it->second = {oom.slot, oom.time_ms};
     }
-    out.push_back({binding.job, binding.task, Timestamp{oom.time_ms * 1000}, oom.kills, oom.limit});
+    out.push_back({binding.job, task, Timestamp{oom.time_ms * 1000}, oom.kills, oom.limit,
+                   Timestamp{oom.since_ms * 1000}, oom.is_first});
   }
   ooms_.clear();
   return out;
@@ -221,7 +246,8 @@ void LiveWindows::SortSlots(const SeriesMapper& mapper) {
   order_.clear();
   for (uint32_t slot = 0; slot < mapper.num_slots(); ++slot) {
     const SeriesBinding& binding = mapper.binding(slot);
-    const bool told_apart = binding.kind == SeriesKind::kOomTotal || OomWatch::IsFor(binding.kind);
+    const bool told_apart = binding.kind == SeriesKind::kOomTotal ||
+                            binding.kind == SeriesKind::kMemoryPeak || OomWatch::IsFor(binding.kind);
     if (binding.in_use && !binding.left_out && !told_apart) order_.push_back(slot);
   }
   std::sort(order_.begin(), order_.end(), [&mapper](uint32_t a, uint32_t b) {
@@ -429,6 +455,7 @@ void LiveWindows::Trim(int64_t end_ms) {
 }
 
 void LiveWindows::Drop(std::span<const uint32_t> slots) {
+  peaks_.Drop(slots);
   for (const uint32_t slot : slots) {
     if (slot < samples_.size()) {
       waiting_samples_ -= samples_[slot].size();
@@ -449,7 +476,7 @@ size_t LiveWindows::state_bytes() const {
       sizeof(*this) + samples_.capacity() * sizeof(samples_[0]) + order_.capacity() * sizeof(uint32_t);
   for (const std::vector<RemoteSample>& samples : samples_)
     bytes += samples.capacity() * sizeof(RemoteSample);
-  bytes += reported_.capacity() * sizeof(reported_[0]);
+  bytes += reported_.capacity() * sizeof(reported_[0]) + peaks_.state_bytes();
   for (const std::vector<ReportedWindow>& windows : reported_) {
     bytes += windows.capacity() * sizeof(ReportedWindow);
     for (const ReportedWindow& w : windows) bytes += w.cpu_buckets.capacity() * sizeof(BucketWeight);

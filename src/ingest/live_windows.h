@@ -15,6 +15,8 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/functional/function_ref.h"
+#include "ingest/kernel_peaks.h"
+#include "ingest/oom_watch.h"
 #include "ingest/remote_write.h"
 #include "ingest/series_mapper.h"
 #include "ingest/window_fold.h"
@@ -57,9 +59,22 @@ struct FoldCounts {
 struct OomSighting {
   JobId job;
   uint32_t task = 0;
-  Timestamp time;               // of the sample that showed it
-  uint64_t kills = 1;           // since the sample before
+  Timestamp time;               // of the kill where its source dates it, else of the sample that showed it
+  uint64_t kills = 1;           // since the sample before; at most kMostKillsAtOnce
   std::optional<double> limit;  // in force then, bytes, if the source reports it
+  Timestamp since = time;       // no kill was earlier
+  bool is_first = false;        // as OomWatch::Kill
+};
+
+// A memory limit of a job, and tasks of it that will pass theirs.
+struct JobLimit {
+  JobId job;
+  double bytes = 0;
+};
+struct GrowthSighting {
+  JobId job;
+  double bytes =
+      0;  // that its largest task has when the next window closes, if it grows on as in the last 2 minutes
 };
 
 // Not thread-safe. 24 bytes a slot and 16 a sample of the open windows, at most max_samples_per_series of
@@ -98,9 +113,19 @@ class LiveWindows {
   bool AddWindow(uint32_t slot, ReportedWindow window, Timestamp now);
   // An OOM kill that was seen as such.
   void AddOom(uint32_t slot, Timestamp time, uint64_t kills, std::optional<double> limit);
+  // One that series of a container have shown.
+  void AddKill(const OomWatch::Kill& kill);
   // The OOM kills seen since the last call, in the order they arrived. The same kill reported by two series
   // of one part (two Prometheus replicas) comes once, and so does one passed to AddOom twice.
   std::vector<OomSighting> TakeOoms(const SeriesMapper& mapper);
+
+  // What the kernel keeps of tasks' memory, since the last call (KernelPeaks).
+  std::vector<KernelPeak> TakeKernelPeaks(const SeriesMapper& mapper) { return peaks_.TakeRisen(mapper); }
+
+  // The jobs of which a task, by a line through its last two minutes, passes its limit within a window. `limits`:
+  // ascending by job. O(series of these jobs).
+  std::vector<GrowthSighting> FindGrowth(std::span<const JobLimit> limits, Timestamp now,
+                                         const SeriesMapper& mapper);
 
   // Closes, in time order, every window whose end + grace <= watermark and calls yield for those that have
   // anything; what yield does not take is dropped. A watermark that goes back closes nothing. Bindings are
@@ -148,6 +173,8 @@ class LiveWindows {
     int64_t time_ms = 0;
     uint64_t kills = 0;
     std::optional<double> limit;
+    int64_t since_ms = 0;
+    bool is_first = false;
   };
   struct LastOom {
     uint32_t slot = 0;
@@ -195,6 +222,7 @@ class LiveWindows {
   std::vector<std::vector<RemoteSample>> samples_;
   std::vector<std::vector<ReportedWindow>> reported_;  // by slot, windows ascending, open ones only
   std::vector<RawOom> ooms_;
+  KernelPeaks peaks_;
   absl::flat_hash_map<uint64_t, LastOom> last_oom_;  // by task entry and part
   absl::flat_hash_map<uint32_t, int32_t> startups_;
 

@@ -15,7 +15,7 @@
 namespace taut {
 namespace {
 
-constexpr std::array<std::pair<SeriesKind, std::string_view>, 22> kKinds = {{
+constexpr std::array<std::pair<SeriesKind, std::string_view>, 24> kKinds = {{
     {SeriesKind::kCpuSecondsTotal, "cpu_seconds_total"},
     {SeriesKind::kCpuCores, "cpu_cores"},
     {SeriesKind::kMemoryBytes, "memory_bytes"},
@@ -38,6 +38,8 @@ constexpr std::array<std::pair<SeriesKind, std::string_view>, 22> kKinds = {{
     {SeriesKind::kReplicas, "replicas"},
     {SeriesKind::kReplicasReady, "replicas_ready"},
     {SeriesKind::kStartTime, "start_time"},
+    {SeriesKind::kLastEnded, "last_ended"},
+    {SeriesKind::kMemoryPeak, "memory_peak"},
 }};
 
 constexpr size_t kMostSignals = 1000;

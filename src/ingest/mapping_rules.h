@@ -39,6 +39,8 @@ enum class SeriesKind : uint8_t {
   kReplicas,       // gauge of the tasks of a job, said by who runs them; no usage
   kReplicasReady,  // of them, those that serve
   kStartTime,      // gauge: the Unix time of the last start of the task, or of this part of it
+  kLastEnded,      // gauge: the Unix time at which the container ended last
+  kMemoryPeak,     // gauge of bytes: the most that was charged since the start, as the kernel keeps it
 };
 inline bool IsReplicas(SeriesKind kind) {
   return kind == SeriesKind::kReplicas || kind == SeriesKind::kReplicasReady;

@@ -3,7 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
+#include <functional>
+#include <optional>
+#include <vector>
 
 #include "base/byte_units.h"
 #include "ingest/ingest.h"
@@ -77,6 +81,103 @@ TEST(OomWatch, AContainerThatIsNotRestartedTellsItsEnd) {
   EXPECT_EQ(watch.size(), 0U);
 }
 
+// ---- dated by the end of the container ----
+
+// One scrape, 30 s a step, in each order of its series.
+class DatedContainer {
+ public:
+  explicit DatedContainer(std::vector<SeriesKind> order) : order_(std::move(order)) {}
+  // `ended`: seconds after kStart, or absent.
+  std::vector<OomWatch::Kill> Scrape(int second, double restarts, std::optional<int> ended, bool oom) {
+    std::vector<OomWatch::Kill> kills;
+    const int64_t at = kStart + second * 1000;
+    for (const SeriesKind kind : order_) {
+      std::optional<OomWatch::Kill> kill;
+      if (kind == kRestartsTotal) kill = watch_.See(1, 7, kind, {restarts, at});
+      if (kind == kLastEnded && ended.has_value())
+        kill = watch_.See(1, 8, kind, {static_cast<double>(kStart / 1000 + *ended), at});
+      if (kind == kOomReason && oom) kill = watch_.See(1, 9, kind, {1, at});
+      if (kill.has_value()) kills.push_back(*kill);
+    }
+    return kills;
+  }
+
+ private:
+  std::vector<SeriesKind> order_;
+  OomWatch watch_;
+};
+
+// What of these kills LiveWindows would count: seconds after kStart, and how many.
+std::vector<std::pair<int64_t, uint64_t>> Dates(const std::vector<OomWatch::Kill>& kills) {
+  std::vector<std::pair<int64_t, uint64_t>> out;
+  for (const OomWatch::Kill& k : kills) {
+    if (k.instead_of_ms.has_value()) out.pop_back();
+    out.emplace_back((k.time_ms - kStart) / 1000, k.kills);
+  }
+  return out;
+}
+
+void ForEachOrder(const std::function<void(const std::vector<SeriesKind>&)>& test) {
+  std::vector<SeriesKind> order = {kRestartsTotal, kOomReason, kLastEnded};
+  std::ranges::sort(order);
+  do {
+    test(order);
+  } while (std::ranges::next_permutation(order).found);
+}
+
+TEST(OomWatch, AKillIsDatedByTheEndOfItsContainer) {
+  ForEachOrder([](const std::vector<SeriesKind>& order) {
+    DatedContainer container(order);
+    EXPECT_TRUE(container.Scrape(0, 0, {}, false).empty());
+    // Killed at 40, and restarted after a back-off of 33 s.
+    EXPECT_THAT(Dates(container.Scrape(90, 1, 40, true)), testing::ElementsAre(testing::Pair(40, 1)));
+    EXPECT_TRUE(container.Scrape(120, 1, 40, true).empty());
+    // Seen while it waits, and again once it is restarted: one kill.
+    EXPECT_THAT(Dates(container.Scrape(150, 1, 130, true)), testing::ElementsAre(testing::Pair(130, 1)));
+    EXPECT_TRUE(container.Scrape(300, 2, 130, true).empty());
+    // Another reason.
+    EXPECT_TRUE(container.Scrape(400, 3, 390, false).empty());
+    EXPECT_THAT(Dates(container.Scrape(430, 4, 420, true)), testing::ElementsAre(testing::Pair(420, 1)));
+  });
+}
+
+TEST(OomWatch, TheFirstEndCountsWhileItIsNews) {
+  ForEachOrder([](const std::vector<SeriesKind>& order) {
+    DatedContainer late(order);
+    const std::vector<OomWatch::Kill> kills = late.Scrape(0, 3, -50, true);
+    ASSERT_EQ(kills.size(), 1U);
+    EXPECT_TRUE(kills[0].is_first) << "a daemon before may have counted it";
+    EXPECT_EQ(kills[0].time_ms, kStart - 50'000);
+    DatedContainer old(order);
+    EXPECT_TRUE(old.Scrape(0, 3, -3600, true).empty());
+    EXPECT_TRUE(old.Scrape(30, 3, -3600, true).empty());
+  });
+}
+
+TEST(OomWatch, AKillWithoutADateWasNotBeforeTheRestartBeforeIt) {
+  OomWatch watch;
+  const auto at = [](int second) { return kStart + second * 1000; };
+  (void)watch.See(1, 7, kRestartsTotal, {0, at(0)});
+  (void)watch.See(1, 7, kRestartsTotal, {1, at(1000)});
+  std::optional<OomWatch::Kill> kill = watch.See(1, 9, kOomReason, {1, at(1000)});
+  ASSERT_TRUE(kill.has_value());
+  EXPECT_EQ(kill->since_ms, at(670)) << "the longest back-off";
+  (void)watch.See(1, 7, kRestartsTotal, {2, at(1060)});
+  kill = watch.See(1, 9, kOomReason, {1, at(1060)});
+  ASSERT_TRUE(kill.has_value());
+  EXPECT_EQ(kill->since_ms, at(1000));
+  EXPECT_EQ(kill->time_ms, at(1060));
+}
+
+TEST(OomWatch, AnAbsurdCountOfRestartsIsBounded) {
+  OomWatch watch;
+  (void)watch.See(1, 7, kRestartsTotal, {0, kStart});
+  (void)watch.See(1, 7, kRestartsTotal, {1e300, kStart + 1000});
+  const std::optional<OomWatch::Kill> kill = watch.See(1, 9, kOomReason, {1, kStart + 1000});
+  ASSERT_TRUE(kill.has_value());
+  EXPECT_EQ(kill->kills, kMostKillsAtOnce);
+}
+
 // ---- with the built-in rules ----
 
 class KubeCell {
@@ -139,6 +240,29 @@ TEST(KubeStateMetrics, AKillThatTwoSourcesTellIsOne) {
   EXPECT_EQ(cell.Kills(), 0U);
   cell.State(20, 2, true);
   EXPECT_EQ(cell.Kills(), 1U);
+}
+
+TEST(KubeStateMetrics, AKillIsDatedByTheEndOfItsContainer) {
+  KubeCell cell;
+  cell.State(0, 0, false);
+  cell.State(5, 1, true);
+  cell.Take("kube_pod_container_status_last_terminated_timestamp", "app", kStart / 1000 + 30, 5);
+  const std::vector<OomSighting> seen = cell.ingest.TakeOoms();
+  ASSERT_EQ(seen.size(), 1U);
+  EXPECT_EQ(seen[0].time, Timestamp{(kStart + 30'000) * 1000});
+  EXPECT_EQ(seen[0].since, seen[0].time);
+}
+
+TEST(KubeStateMetrics, AKillOfAnInitContainerIsCountedAsideOfTheTasks) {
+  KubeCell cell;
+  cell.Take("kube_pod_init_container_info", "migrate", 1, 0);
+  cell.Take("kube_pod_container_status_restarts_total", "migrate", 0, 0);
+  cell.Take("kube_pod_container_status_restarts_total", "migrate", 1, 1);
+  cell.Take("kube_pod_container_status_last_terminated_reason", "migrate", 1, 1, {{"reason", "OOMKilled"}});
+  const std::vector<OomSighting> seen = cell.ingest.TakeOoms();
+  ASSERT_EQ(seen.size(), 1U);
+  EXPECT_EQ(seen[0].task, kAsideTask);
+  EXPECT_EQ(seen[0].job, JobId{0});
 }
 
 TEST(KubeStateMetrics, AJobWithoutThemSaysWhatItCannotTell) {

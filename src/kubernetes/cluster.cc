@@ -93,6 +93,19 @@ bool IsOf(const WorkloadName& workload, const ContainerState& container) {
   return workload.container.empty() || workload.container == container.name;
 }
 
+constexpr size_t kMostGone = 10'000;
+
+// A pod that is gone, if a container of it was killed: what the watch says of its end counts.
+PodPtr KilledWhenGone(const PodPtr& known, const Pod* last) {
+  const bool is_news = last != nullptr && last->uid == known->uid && LastOomKill(*last) > LastOomKill(*known);
+  if (!is_news && LastOomKill(*known) == 0) return nullptr;
+  Pod pod = is_news ? *last : *known;
+  pod.is_ended = true;
+  pod.group = known->group;
+  pod.regrouped = known->regrouped;
+  return std::make_shared<const Pod>(std::move(pod));
+}
+
 bool HasContainer(const Pod& pod, std::string_view name) {
   return std::any_of(pod.containers.begin(), pod.containers.end(),
                      [name](const ContainerState& c) { return c.name == name; });
@@ -240,9 +253,12 @@ void Cluster::Insert(Pod pod) {
   Place(key, entry);
 }
 
-void Cluster::Erase(const std::string& key) {
+void Cluster::Erase(const std::string& key, const Pod* last) {
   const auto it = pods_.find(key);
   if (it == pods_.end()) return;
+  if (PodPtr killed = KilledWhenGone(it->second.pod, last);
+      killed != nullptr && gone_killed_.size() < kMostGone)
+    gone_killed_.push_back(std::move(killed));
   Unplace(key, it->second);
   LeaveNode(key, *it->second.pod);
   ForgetContainers(*it->second.pod);
@@ -278,7 +294,7 @@ void Cluster::PutPod(Pod pod) {
 void Cluster::RemovePod(const Pod& pod) {
   const std::lock_guard lock(mutex_);
   ++version_;
-  Erase(KeyOf("Pod", pod.namespace_name, pod.name));
+  Erase(KeyOf("Pod", pod.namespace_name, pod.name), &pod);
 }
 
 // Of a pod that is there before its ReplicaSet is known, the name told the owner until now.
@@ -470,6 +486,8 @@ std::vector<PodPtr> Cluster::TakeChangedPods() {
   out.reserve(changed_pods_.size());
   for (const std::string& key : changed_pods_) out.push_back(pods_.at(key).pod);
   changed_pods_.clear();
+  std::ranges::move(gone_killed_, std::back_inserter(out));
+  gone_killed_.clear();
   return out;
 }
 

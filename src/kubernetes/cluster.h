@@ -106,7 +106,7 @@ class Cluster {
   std::vector<std::string> OwnerKinds() const;
   // Workloads of which a pod changed, or came or went, since the last call, as "namespace/kind/name".
   std::vector<std::string> TakeChanged();
-  // Pods that changed or came since the last call.
+  // Pods that changed or came since the last call; also those that are gone, if a container of theirs was killed.
   std::vector<PodPtr> TakeChangedPods();
   // That of a pod that is not there yet, by its owner.
   std::string WorkloadKeyOf(const Pod& pod) const;
@@ -152,7 +152,8 @@ class Cluster {
   // All REQUIRE mutex_.
   void ForgetContainers(const Pod& pod);
   void Insert(Pod pod);
-  void Erase(const std::string& key);
+  // `last`: the pod as it was when it went, if that is known.
+  void Erase(const std::string& key, const Pod* last = nullptr);
   void Place(const std::string& key, Entry& entry);
   void Unplace(const std::string& key, const Entry& entry);
   void Learn(const std::string& kind, const OwnedObject& object);
@@ -174,6 +175,7 @@ class Cluster {
   uint64_t version_ = 0;
   absl::flat_hash_set<std::string> changed_;  // workloads
   absl::flat_hash_set<std::string> changed_pods_;
+  std::vector<PodPtr> gone_killed_;  // since the last TakeChangedPods, the first kMostGone
   std::set<PodController> unknown_owners_;
   bool synced_ = false;
   OwnerTable owners_;

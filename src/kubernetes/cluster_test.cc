@@ -251,6 +251,7 @@ TEST(PodSeries, AreThoseOfKubeStateMetrics) {
   pod.labels = {{"app.kubernetes.io/name", "web"}};
   pod.containers[0].restarts = 2;
   pod.containers[0].last_reason = "OOMKilled";
+  pod.containers[0].ended_s = 1'700'000'000;
   cluster.PutOwned("ReplicaSet", {"shop", "web-5d4f8c7b9d", "Deployment", "web"});
   cluster.ReplacePods({pod});
   const std::string who = "namespace=shop pod=web-5d4f8c7b9d-aaaaa";
@@ -269,9 +270,11 @@ TEST(PodSeries, AreThoseOfKubeStateMetrics) {
                  " resource=cpu 0.1"),
           StrCat("kube_pod_container_resource_requests cluster=east container=app ", who,
                  " resource=memory 33554432"),
-          StrCat("kube_pod_container_status_restarts_total cluster=east container=app ", who, " 2"),
           StrCat("kube_pod_container_status_last_terminated_reason cluster=east container=app ", who,
-                 " reason=OOMKilled 1")));
+                 " reason=OOMKilled 1"),
+          StrCat("kube_pod_container_status_last_terminated_timestamp cluster=east container=app ", who,
+                 " 1700000000"),
+          StrCat("kube_pod_container_status_restarts_total cluster=east container=app ", who, " 2")));
 }
 
 TEST(PodSeries, InitContainersAreNamedUntilThePodIsGone) {
@@ -348,6 +351,7 @@ container_memory_working_set_bytes{container="migrate",namespace="shop",pod="web
 container_cpu_cfs_periods_total{container="app",namespace="shop",pod="web-0"} 40
 container_cpu_cfs_throttled_periods_total{container="app",namespace="shop",pod="web-0"} 4
 container_cpu_cfs_throttled_seconds_total{container="app",namespace="shop",pod="web-0"} 1
+container_memory_max_usage_bytes{container="app",namespace="shop",pod="web-0"} 2e+06
 container_oom_events_total{container="app",namespace="shop",pod="web-0"} 3)";
   Cluster cluster({.cluster = "east", .jobs = KubernetesJobs::kPods});
   Pod pod = TestPod("web-0");
@@ -362,11 +366,12 @@ container_oom_events_total{container="app",namespace="shop",pod="web-0"} 3)";
         got.push_back(StrCat(LabelValue(labels, "__name__"), " ", value, " ", timestamp_ms));
       });
   EXPECT_EQ(damaged, 2U);
-  EXPECT_THAT(got, ElementsAre("container_cpu_usage_seconds_total 1.5 1700000000123",
-                               "container_memory_working_set_bytes 1000000 5000",
-                               "container_cpu_cfs_periods_total 40 5000",
-                               "container_cpu_cfs_throttled_periods_total 4 5000",
-                               "container_oom_events_total 3 5000"));
+  EXPECT_THAT(
+      got, ElementsAre("container_cpu_usage_seconds_total 1.5 1700000000123",
+                       "container_memory_working_set_bytes 1000000 5000",
+                       "container_cpu_cfs_periods_total 40 5000",
+                       "container_cpu_cfs_throttled_periods_total 4 5000",
+                       "container_memory_max_usage_bytes 2000000 5000", "container_oom_events_total 3 5000"));
 }
 
 // As a kubelet of 1.35 writes it.

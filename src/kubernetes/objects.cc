@@ -102,9 +102,23 @@ void ReadContainerStatus(JsonNode status, Pod& pod) {
     // What has ended and waits to be started again says so in the state that it is in.
     for (const char* key : {"lastState", "state"}) {
       const JsonNode ended = status[key]["terminated"];
-      if (ended) container.last_reason = ended.Text("reason");
+      if (!ended) continue;
+      container.last_reason = ended.Text("reason");
+      container.ended_s = UnixSeconds(ended.Text("finishedAt"));
     }
   }
+}
+
+// Of a container whose usage is not the workload's.
+void ReadLeftOutKill(JsonNode status, Pod& pod) {
+  const std::string_view name = status.Text("name");
+  if (std::ranges::find(pod.left_out, name) == pod.left_out.end()) return;
+  int64_t killed_s = 0;
+  for (const char* key : {"lastState", "state"}) {
+    const JsonNode ended = status[key]["terminated"];
+    if (ended.Text("reason") == kOomKilled) killed_s = UnixSeconds(ended.Text("finishedAt"));
+  }
+  if (killed_s > 0) pod.left_out_kills.emplace_back(name, killed_s);
 }
 
 void ReadCondition(JsonNode condition, Pod& pod) {
@@ -230,8 +244,12 @@ bool Read(JsonNode at, Pod& pod) {
   pod.observed_generation = status.Whole("observedGeneration");
   pod.started_s = UnixSeconds(status.Text("startTime"));
   pod.is_ended = status.Text("phase") == "Succeeded" || status.Text("phase") == "Failed";
-  for (const char* key : {"initContainerStatuses", "containerStatuses"})
-    status[key].ForEachItem([&](JsonNode s) { ReadContainerStatus(s, pod); });
+  for (const char* key : {"initContainerStatuses", "containerStatuses", "ephemeralContainerStatuses"}) {
+    status[key].ForEachItem([&](JsonNode s) {
+      ReadContainerStatus(s, pod);
+      ReadLeftOutKill(s, pod);
+    });
+  }
   ReadActualOfPod(status, pod.containers);
   status["conditions"].ForEachItem([&](JsonNode condition) { ReadCondition(condition, pod); });
   return true;
@@ -394,6 +412,13 @@ bool Read(JsonNode at, NamespaceRule& rule) {
 std::string VersionOf(JsonNode at) { return std::string(at["metadata"].Text("resourceVersion")); }
 
 }  // namespace
+
+int64_t LastOomKill(const Pod& pod) {
+  int64_t last = 0;
+  for (const ContainerState& c : pod.containers) last = std::max(last, c.was_oom_killed() ? c.ended_s : 0);
+  for (const auto& [name, killed_s] : pod.left_out_kills) last = std::max(last, killed_s);
+  return last;
+}
 
 std::string FullName(const Pod& pod) { return StrCat(pod.namespace_name, "/", pod.name); }
 

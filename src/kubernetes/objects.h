@@ -29,6 +29,9 @@ struct Amounts {
   bool operator==(const Amounts&) const = default;
 };
 
+// Why a container ended, in the words of the API server.
+inline constexpr std::string_view kOomKilled = "OOMKilled";
+
 struct ContainerState {
   std::string name;
   uint32_t index = 0;  // in its list of the pod's spec
@@ -45,6 +48,7 @@ struct ContainerState {
   int64_t started_s = 0;     // Unix time of its last start, while it runs; 0: not known
   int64_t restarts = 0;
   std::string last_reason;  // why it ended last, "OOMKilled"; "": it did not
+  int64_t ended_s = 0;      // Unix time of its last end; 0: none, or not known
   std::string id = {};      // by which its runtime knows it; "": not started yet
   std::string image = {};   // as its spec names it, "registry/app:1.2"
   // Of a pod or template: what kOwnersAnnotation says, which anybody can write. Cluster compares a pod's with the
@@ -55,6 +59,7 @@ struct ContainerState {
 
   bool of_pod(Resource r) const { return r == Resource::kCpu ? cpu_of_pod : memory_of_pod; }
   bool& of_pod(Resource r) { return r == Resource::kCpu ? cpu_of_pod : memory_of_pod; }
+  bool was_oom_killed() const { return last_reason == kOomKilled; }
   // Whether it is known what its owner wants.
   bool knows_owner() const { return owner_requests != Amounts() || owner_limits != Amounts(); }
 };
@@ -86,6 +91,8 @@ struct Pod {
   std::vector<ContainerState> containers;  // in their order, sidecars first
   // Names of the other ones, whose usage is not the workload's: init containers that end, and ephemeral ones.
   std::vector<std::string> left_out;
+  // Of those the last OOM kill, by its Unix time.
+  std::vector<std::pair<std::string, int64_t>> left_out_kills;
   std::string qos;  // "Guaranteed", "Burstable", "BestEffort"
   int64_t generation = 0, observed_generation = 0;
   int64_t started_s = 0;  // Unix time at which its kubelet took it; 0: not yet, or not known
@@ -103,6 +110,8 @@ struct Pod {
 };
 // "NAMESPACE/NAME".
 std::string FullName(const Pod& pod);
+// The Unix time of the newest OOM kill of a container of the pod, of any kind; 0: none, or not known.
+int64_t LastOomKill(const Pod& pod);
 
 // The owner's requests and limits of a pod that the webhook has changed at its creation (admission.h), or of a
 // template in which Tautline has set them and its pods (workload_template.h), by container: {"app":{"requests":{"cpu":"100m"},"limits":{"cpu":"200m"}}}.

@@ -27,7 +27,7 @@ constexpr std::string_view kPod = R"({
 "status":{"phase":"Running","qosClass":"Burstable","observedGeneration":2,"startTime":"2026-02-03T04:05:06Z",
  "conditions":[{"type":"PodResizePending","status":"True","reason":"Deferred","message":"no room"},{"type":"Ready","status":"True"}],
  "containerStatuses":[{"name":"app","containerID":"containerd://4f5a","restartCount":4,"state":{"running":{"startedAt":"2026-02-03T05:05:06Z"}},
-  "lastState":{"terminated":{"reason":"OOMKilled","exitCode":0}},
+  "lastState":{"terminated":{"reason":"OOMKilled","exitCode":0,"finishedAt":"2026-02-03T05:05:05Z"}},
   "resources":{"requests":{"cpu":"250m","memory":"64Mi"},"limits":{"cpu":"1","memory":"96Mi"}}}]}})";
 
 Pod ParsedPod() {
@@ -72,6 +72,7 @@ TEST(Objects, APodAsTheServerSendsIt) {
   EXPECT_EQ(app.started_s, 1'770'095'106);
   EXPECT_EQ(app.restarts, 4);
   EXPECT_EQ(app.last_reason, "OOMKilled");
+  EXPECT_EQ(app.ended_s, 1'770'095'105);
   EXPECT_FALSE(app.crash_loops);
 }
 

@@ -8,6 +8,7 @@
 #include "base/name_template.h"
 #include "base/pattern.h"
 #include "base/strings.h"
+#include "ingest/oom_watch.h"
 #include "ingest/series_text.h"
 
 namespace taut {
@@ -18,6 +19,8 @@ class PodSeries {
   PodSeries(const ClusterNaming& naming, Timestamp now, bool starts, OneSampleFn fn)
       : cluster_(naming.cluster), now_ms_(now.us / 1000), starts_(starts), fn_(fn) {}
 
+  void Add(const Pod& pod) { pod.is_ended ? Ended(pod) : All(pod); }
+
   void All(const Pod& pod) {
     Owners(pod);
     Labels(pod);
@@ -25,7 +28,22 @@ class PodSeries {
       BeginContainer("kube_pod_init_container_info", pod, container);
       End(1);
     }
+    for (const auto& [container, killed_s] : pod.left_out_kills) End(pod, container, kOomKilled, killed_s);
     for (const ContainerState& container : pod.containers) Container(pod, container);
+  }
+
+  // A pod that has ended or is gone: of a kill of a short while ago that may be news.
+  void Ended(const Pod& pod) {
+    if (now_ms_ - LastOomKill(pod) * 1000 > OomWatch::kNewsMs) return;
+    Owners(pod);
+    for (const std::string& container : pod.left_out) {
+      BeginContainer("kube_pod_init_container_info", pod, container);
+      End(1);
+    }
+    for (const auto& [container, killed_s] : pod.left_out_kills) End(pod, container, kOomKilled, killed_s);
+    for (const ContainerState& c : pod.containers) {
+      if (c.was_oom_killed()) End(pod, c.name, c.last_reason, c.ended_s);
+    }
   }
 
   void Owners(const std::string& kind, const OwnedObject& object) {
@@ -80,16 +98,28 @@ class PodSeries {
     }
     Resources("kube_pod_container_resource_limits", pod, container, limits);
     Resources("kube_pod_container_resource_requests", pod, container, container.owner_requests);
+    if (!container.last_reason.empty()) End(pod, container.name, container.last_reason, container.ended_s);
     BeginContainer("kube_pod_container_status_restarts_total", pod, container.name);
     End(static_cast<double>(container.restarts));
     if (starts_ && container.running && container.started_s > 0) {
       BeginContainer("kube_pod_container_state_started", pod, container.name);
       End(static_cast<double>(container.started_s));
     }
-    if (container.last_reason.empty()) return;
-    BeginContainer("kube_pod_container_status_last_terminated_reason", pod, container.name);
-    Add("reason", container.last_reason);
-    End(1);
+  }
+
+  // Why and when a container ended last. The reason comes first: a date or a restart without it says nothing.
+  void End(const Pod& pod, std::string_view container, std::string_view reason, int64_t ended_s) {
+    const auto say = [&](std::string_view why, double value) {
+      BeginContainer("kube_pod_container_status_last_terminated_reason", pod, container);
+      Add("reason", why);
+      End(value);
+    };
+    // An end of a moment ago may have had it.
+    if (reason != kOomKilled) say(kOomKilled, 0);
+    say(reason, 1);
+    if (ended_s <= 0) return;
+    BeginContainer("kube_pod_container_status_last_terminated_timestamp", pod, container);
+    End(static_cast<double>(ended_s));
   }
 
   void Begin(std::string_view metric, std::string_view namespace_name) {
@@ -135,9 +165,12 @@ class PodSeries {
 };
 
 bool IsWanted(std::string_view metric) {
-  constexpr std::array<std::string_view, 5> kWanted = {
-      "container_cpu_usage_seconds_total", "container_memory_working_set_bytes", "container_oom_events_total",
-      "container_cpu_cfs_periods_total", "container_cpu_cfs_throttled_periods_total"};
+  constexpr std::array<std::string_view, 6> kWanted = {"container_cpu_usage_seconds_total",
+                                                       "container_memory_working_set_bytes",
+                                                       "container_oom_events_total",
+                                                       "container_cpu_cfs_periods_total",
+                                                       "container_cpu_cfs_throttled_periods_total",
+                                                       "container_memory_max_usage_bytes"};
   return std::find(kWanted.begin(), kWanted.end(), metric) != kWanted.end();
 }
 
@@ -207,18 +240,14 @@ std::string LabelInMetrics(std::string_view key) {
 void ForEachPodSeries(const ClusterNaming& naming, std::span<const PodPtr> pods, Timestamp now, bool starts,
                       OneSampleFn fn) {
   PodSeries series(naming, now, starts, fn);
-  for (const PodPtr& pod : pods) {
-    if (!pod->is_ended) series.All(*pod);
-  }
+  for (const PodPtr& pod : pods) series.Add(*pod);
 }
 
 void ForEachPodSeries(const Cluster& cluster, Timestamp now, bool starts, OneSampleFn fn) {
   PodSeries series(cluster.naming(), now, starts, fn);
   cluster.ForEachOwned(
       [&](const std::string& kind, const OwnedObject& object) { series.Owners(kind, object); });
-  cluster.ForEachPod([&](const PodPtr& pod) {
-    if (!pod->is_ended) series.All(*pod);
-  });
+  cluster.ForEachPod([&](const PodPtr& pod) { series.Add(*pod); });
 }
 
 size_t ForEachUsageSeries(std::string_view text, const Cluster& cluster, std::string_view namespaces,

@@ -6,6 +6,7 @@
 #include "engine/stored_history.h"
 #include "live/live_starts.h"
 #include "model/labels.h"
+#include "model/oom_counts.h"
 #include "model/said_replicas.h"
 
 namespace taut {
@@ -317,7 +318,8 @@ void LiveFleet::Decide(const ClosedWindow& closed, size_t first, size_t last, Pa
   }
 }
 
-void LiveFleet::DecideLane(LiveJob& job, Resource r, int64_t now_s, Why why, PassOutput& out) {
+void LiveFleet::DecideLane(LiveJob& job, Resource r, int64_t now_s, Why why, PassOutput& out,
+                           std::optional<double> at_least) {
   LiveLane& lane = job.of(r);
   lane.RefreshChance();
   const LaneFacts facts{.resource = r,
@@ -326,8 +328,13 @@ void LiveFleet::DecideLane(LiveJob& job, Resource r, int64_t now_s, Why why, Pas
                         .num_tasks = lane.tasks,
                         .tasks = why == Why::kWindow ? &candidates_ : nullptr,
                         .oom = why == Why::kOom,
+                        .grows = why == Why::kGrowth,
                         .applied = AppliedTo(job),
-                        .knows_past = !lane.needs_history};
+                        .knows_past = !lane.needs_history,
+                        .at_least = at_least,
+                        .kernel_peak = r == Resource::kMemory && job.memory != nullptr
+                                           ? job.memory->kernel_peaks.Highest(PeakSlice(now_s))
+                                           : std::nullopt};
   const size_t members = lane.gate.trial.has_value() ? lane.gate.trial->members.size() : 0;
   std::vector<std::string> on_trial;
   if (members > 0) {
@@ -348,6 +355,8 @@ void LiveFleet::DecideLane(LiveJob& job, Resource r, int64_t now_s, Why why, Pas
   lane.hold.clear();
   if (verdict.kind != DecisionKind::kWouldSet) ++out.point.changes;
   Decision& d = AddDecision(job, r, now_s, verdict, out);
+  if (r == Resource::kMemory && RowOf(d.kind).sets_all_tasks)
+    job.Memory().past_limits.Note(d.id, now_s, d.before);
   if (d.kind == DecisionKind::kRollBack) d.tasks = std::move(on_trial);
   if (d.kind == DecisionKind::kTry) {
     lane.gate.trial->decision = d.id;
@@ -451,23 +460,24 @@ void LiveFleet::TakeSilence(const ClosedWindow& closed, PassOutput& out) {
   }
 }
 
-void LiveFleet::TakeOom(OomRecord& oom, PassOutput& out, When when) {
+void LiveFleet::TakeOom(OomRecord& oom, PassOutput& out, When when, const KillTimes& times) {
   if (!Has(oom.job)) return;
   LiveJob& job = Awake(oom.job);
-  LiveLane& lane = job.of(Resource::kMemory);
-  if (!oom.limit.has_value()) {
-    const Boxed<Trial>& trial = lane.gate.trial;
-    const bool tried = trial.has_value() && !trial->watched && trial->Has(oom.task);
-    oom.limit = !Enforced(job) ? lane.owner() : tried ? std::optional(trial->limit) : lane.limit();
+  oom.kills = std::min(oom.kills, kMostKillsAtOnce);
+  if (IsAside(oom)) {
+    TakeInAside(job, oom);
+    out.point.oom_kills += static_cast<uint32_t>(oom.kills);
+    return;
   }
+  if (!oom.limit.has_value()) oom.limit = LimitAtKill(job, oom, std::min(times.since_s, oom.time_s));
   TakeInOom(job, oom);
-  out.point.oom_kills += static_cast<uint32_t>(std::min<uint64_t>(oom.kills, 1'000'000));
+  out.point.oom_kills += static_cast<uint32_t>(oom.kills);
   if (when == When::kPast) return;
   // A kill reported late is decided after the decisions since: a restart processes both in this
   // order.
-  int64_t now_s = oom.time_s;
+  int64_t now_s = std::max(oom.time_s, times.now_s);
   if (passed_.index != INT32_MIN) now_s = std::max(now_s, EndOf(passed_) + 1);
-  DecideLane(job, Resource::kMemory, now_s, Why::kOom, out);
+  DecideLane(job, Resource::kMemory, now_s, Why::kOom, out, OwnersAnswer(job, oom));
 }
 
 // ---- history ----

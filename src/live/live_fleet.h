@@ -115,9 +115,28 @@ class LiveFleet {
   void Account(const ClosedWindow& closed, size_t first, size_t last, std::vector<AccountEntry>& out) const;
   void EndWindow(const ClosedWindow& closed, PassOutput& out, When when = When::kNow);
   void Decide(const ClosedWindow& closed, size_t first, size_t last, PassOutput& out, When when = When::kNow);
-  // An OOM kill, at once, however late it is reported. `oom.limit` is filled in where it is unknown.
+  // The memory limits that Tautline has lowered and an actuator other than agents applies, by job: tasks that grow
+  // towards one get more before they are killed, up to the owner's. O(jobs).
+  std::vector<std::pair<JobId, double>> LoweredLimits() const;
+  // A task of the job will have so much before the next decision.
+  void TakeGrowth(JobId id, double bytes, int64_t now_s, PassOutput& out);
+  // What the kernel keeps of a task of the job: no cut goes below it while it is in the history that counts, four
+  // times the half-life of the moving window (live_kills.cc). A peak at the limit says what the kernel reclaimed,
+  // and not what the task needs.
+  void TakeKernelPeak(JobId id, double bytes, WindowId window);
+  struct KillTimes {
+    int64_t since_s = INT64_MAX;  // the kill was not earlier; INT64_MAX: its time is exact
+    int64_t now_s = INT64_MIN;    // of the decision, which is not before the kill
+  };
+  // An OOM kill, at once, however late it is reported. `oom.limit` is filled in where it is unknown: with the
+  // limit at the time of the kill.
   // REQUIRES: the job is known.
-  void TakeOom(OomRecord& oom, PassOutput& out, When when = When::kNow);
+  void TakeOom(OomRecord& oom, PassOutput& out, When when, const KillTimes& times);
+  void TakeOom(OomRecord& oom, PassOutput& out, When when = When::kNow) { TakeOom(oom, out, when, {}); }
+  // A decision was passed to the actuator at `now_s`, or had its outcome before a restart: the limit that it
+  // replaced was in force until then.
+  void NoteSent(const Decision& d, int64_t now_s);
+  void RememberSent(const Decision& d);
 
   // ---- an external recommender (live_external.cc) ----
   // After Decide: appends what it is given of each of these jobs that asks for it.
@@ -262,8 +281,17 @@ class LiveFleet {
   void BeginRiskDay(const LiveJob& job, RiskKey key, int32_t day, LiveLane& lane) const;
   // `rows`: what the lane taught the fleet.
   void EndRiskDay(std::span<const FleetRow> rows, LiveLane& lane);
-  enum class Why : uint8_t { kWindow, kOom, kSetting };
-  void DecideLane(LiveJob& job, Resource r, int64_t now_s, Why why, PassOutput& out);
+  enum class Why : uint8_t { kWindow, kOom, kSetting, kGrowth };
+  // `at_least`: nothing lower is decided, within bounds.
+  void DecideLane(LiveJob& job, Resource r, int64_t now_s, Why why, PassOutput& out,
+                  std::optional<double> at_least = {});
+  int32_t PeakSlice(int64_t now_s) const;
+  // The limit that killed the task, where the source does not say it.
+  std::optional<double> LimitAtKill(const LiveJob& job, const OomRecord& oom, int64_t since_s) const;
+  // What the first answer to the kill restores: the owner's limit, if a lower one of Tautline's killed.
+  std::optional<double> OwnersAnswer(const LiveJob& job, const OomRecord& oom) const;
+  // So that its outcome finds the job.
+  void NoteSentOrder(uint64_t decision, JobId job);
   void DecideReplicasOf(LiveJob& job, int64_t now_s, PassOutput& out);
   // So that its outcome finds the job. REQUIRES: job.replicas is not null.
   void NoteReplicaOrder(uint64_t decision, LiveJob& job);
@@ -296,6 +324,8 @@ class LiveFleet {
   LiveJob& Awake(JobId id);
   void Wake(LiveJob& job) const;
   void TakeInOom(LiveJob& job, const OomRecord& oom);
+  // Of an init or ephemeral container: the job's lanes learn nothing of it.
+  void TakeInAside(LiveJob& job, const OomRecord& oom);
   void Migrate(LiveJob& job, int64_t now_s, PassOutput& out, When when);
   void RepolicyReplicas(LiveJob& job);
   static void TakeTaskSize(LiveJob& job);
@@ -340,6 +370,9 @@ class LiveFleet {
   uint64_t startups_version_ = 0;
   // The order of a number of tasks that each job was given last.
   absl::flat_hash_map<uint64_t, JobId> replica_orders_;
+  absl::flat_hash_map<uint32_t, int64_t> known_ooms_;  // during a restore: by job, the last in its checkpoint
+  // The same of orders of memory limits of which no outcome is known that is the last.
+  absl::flat_hash_map<uint64_t, JobId> memory_orders_;
   // Scratch.
   std::vector<uint32_t> candidates_;
   DaySignals signals_;

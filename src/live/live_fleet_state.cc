@@ -5,6 +5,7 @@
 
 #include "base/strings.h"
 #include "live/live_fleet.h"
+#include "model/oom_counts.h"
 
 namespace taut {
 namespace {
@@ -222,9 +223,18 @@ void LiveFleet::TakeInOom(LiveJob& job, const OomRecord& oom) {
   lane.lane.Oom({window, oom.task, oom.limit.value_or(std::max(0.0F, lane.usage_peak))});
 }
 
+void LiveFleet::TakeInAside(LiveJob& job, const OomRecord& oom) {
+  Changed(job);
+  job.last_oom_s = std::max(job.last_oom_s, oom.time_s);
+  job.CountOoms(WindowId::Of(Timestamp::FromSeconds(oom.time_s)).day(), oom.kills);
+}
+
 void LiveFleet::Redo(const OomRecord& oom) {
   if (!Has(oom.job)) return;
-  if (oom.time_s > jobs_[oom.job].last_oom_s) TakeInOom(Awake(oom.job), oom);  // else its checkpoint has it
+  // Its checkpoint has those up to the last one of before; two tasks may be killed in one second.
+  const int64_t known_s = known_ooms_.try_emplace(oom.job.value, jobs_[oom.job].last_oom_s).first->second;
+  if (oom.time_s <= known_s) return;
+  IsAside(oom) ? TakeInAside(jobs_[oom.job], oom) : TakeInOom(Awake(oom.job), oom);
 }
 
 void LiveFleet::DistrustFuture(int64_t now_s) {
@@ -252,6 +262,7 @@ void LiveFleet::DistrustFuture(int64_t now_s) {
 }
 
 void LiveFleet::EndRestore(uint64_t last_decision, uint64_t last_setting) {
+  known_ooms_.clear();
   for (const LiveJob& job : jobs_) passed_ = std::max(passed_, job.last_window);
   heard_ = passed_;
   last_decision_ = std::max(last_decision_, last_decision);

@@ -77,7 +77,8 @@ bool IsNeeded(uint8_t saved, Resource r) { return saved == 1 || saved == (r == R
 // What came after the first version of this state; a state of that version ends before it. The second version has
 // what is known of the owner's amounts beside it, and is written where there is any; the third has the starts of
 // tasks beside these.
-constexpr uint8_t kMoreVersion = 1, kOwnersVersion = 2, kStartsVersion = 3;
+// The fourth says whether there are starts, and has the kernels' peaks.
+constexpr uint8_t kMoreVersion = 1, kOwnersVersion = 2, kStartsVersion = 3, kPeaksVersion = 4;
 // A bit beside the version: lanes of later resources are there.
 constexpr uint8_t kHasLater = 0x80;
 
@@ -158,7 +159,7 @@ absl::Status LoadMore(ByteReader& in, const MadeWith& made, const MadeWith& want
   const auto first = in.Get<uint8_t>();
   const auto version = static_cast<uint8_t>(first & ~kHasLater);
   const bool has_later = (first & kHasLater) != 0;
-  if (version < kMoreVersion || version > kStartsVersion) return absl::OkStatus();
+  if (version < kMoreVersion || version > kPeaksVersion) return absl::OkStatus();
   for (const Resource r : FirstResources()) job.of(r).applied = in.Get<float>();
   job.managed = in.Get<uint8_t>() != 0;
   job.periods = in.Get<float>();
@@ -168,10 +169,12 @@ absl::Status LoadMore(ByteReader& in, const MadeWith& made, const MadeWith& want
     lane.owner_before = version >= kOwnersVersion ? in.Get<float>() : lane.owner_limit;
     lane.ordered_before = version >= kOwnersVersion ? in.Get<float>() : kAbsent;
   }
-  if (version == kStartsVersion) {
+  const bool has_starts = version == kPeaksVersion ? in.Get<uint8_t>() != 0 : version == kStartsVersion;
+  if (has_starts) {
     job.starts = std::make_unique<JobStarts>();
     if (absl::Status s = LoadStarts(in, *job.starts); !s.ok()) return s;
   }
+  if (version == kPeaksVersion) job.Memory().kernel_peaks.Load(in);
   if (has_later) {
     if (absl::Status s = LoadLater(in, made, wanted, job); !s.ok()) return s;
   }
@@ -236,18 +239,24 @@ void SaveLiveJob(const LiveJob& job, ByteWriter& out) {
   for (const Resource r : FirstResources()) SaveLane(job.of(r), out);
   const bool owners = std::ranges::any_of(job.lanes, KnowsOwners);
   const bool starts = job.starts != nullptr;
-  const uint8_t version = starts ? kStartsVersion : owners ? kOwnersVersion : kMoreVersion;
+  const bool peaks = job.memory != nullptr && !job.memory->kernel_peaks.empty();
+  const uint8_t version = peaks    ? kPeaksVersion
+                          : starts ? kStartsVersion
+                          : owners ? kOwnersVersion
+                                   : kMoreVersion;
   out.Put(static_cast<uint8_t>(LaterResources().empty() ? version : version | kHasLater));
   for (const Resource r : FirstResources()) out.Put(job.of(r).applied);
   out.Put(static_cast<uint8_t>(job.managed));
   out.Put(job.periods);
   out.Put(job.throttled);
   for (const Resource r : FirstResources()) {
-    if (!owners && !starts) break;
+    if (!owners && !starts && !peaks) break;
     out.Put(job.of(r).owner_before);
     out.Put(job.of(r).ordered_before);
   }
+  if (peaks) out.Put(static_cast<uint8_t>(starts));
   if (starts) SaveStarts(*job.starts, out);
+  if (peaks) job.memory->kernel_peaks.Save(out);
   if (!LaterResources().empty()) SaveLater(job, made, out);
   if (job.replicas != nullptr) job.replicas->Save(out);
 }

@@ -14,6 +14,8 @@
 #include "engine/risk_book.h"
 #include "live/day_record.h"
 #include "live/live_replicas.h"
+#include "live/past_limits.h"
+#include "live/recent_peaks.h"
 #include "model/reason.h"
 #include "model/rollout.h"
 #include "model/start_usage.h"
@@ -94,6 +96,12 @@ struct JobStarts {
   void NoteGiven(double cores);
 };
 
+// What is known of the memory limits of a job whose limits Tautline sets, and of tasks beside their usage.
+struct JobMemory {
+  PastLimits past_limits;
+  RecentPeaks kernel_peaks;  // of a task, as kernels keep them; none at the limit of then
+};
+
 // All of a job but who it is.
 struct LiveJobState {
   std::shared_ptr<const JobPolicy> policy;
@@ -101,16 +109,17 @@ struct LiveJobState {
   PerResource<LiveLane> lanes;             // by Resource
   std::unique_ptr<LiveReplicas> replicas;  // null: nothing is recommended or ordered
   std::unique_ptr<JobStarts> starts;       // null: cpu.startup_window is off, or no window has closed since
+  std::unique_ptr<JobMemory> memory;       // null: nothing
   bool lost = false;                       // during a restore: its checkpoint could not be read
   bool seen_today = false, over_today = false;
+  bool managed = false;             // agents apply limits to its tasks, as of the last window
   int32_t day = INT32_MIN;          // that its lanes have started
   WindowId last_window{INT32_MIN};  // measured
   int64_t last_oom_s = INT64_MIN;
   std::array<uint16_t, 7> ooms_of_day{};  // by day mod 7
   int32_t ooms_day = INT32_MIN;           // the newest day in it
   MigrationState migration;
-  PackedText notice;     // for people: a move that is due
-  bool managed = false;  // agents apply limits to its tasks, as of the last window
+  PackedText notice;  // for people: a move that is due
   // CFS periods of its tasks as agents report them, decaying with a half-life of a day.
   float periods = 0, throttled = 0;
 
@@ -132,6 +141,10 @@ struct LiveJobState {
   bool is_blank() const { return std::ranges::any_of(lanes, &LiveLane::is_blank); }
   void Sleep();
 
+  JobMemory& Memory() {
+    if (memory == nullptr) memory = std::make_unique<JobMemory>();
+    return *memory;
+  }
   LiveLane& of(Resource r) { return lanes[IndexOf(r)]; }
   const LiveLane& of(Resource r) const { return lanes[IndexOf(r)]; }
   // OOM kills of the 7 days up to `day`.

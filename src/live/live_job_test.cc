@@ -241,5 +241,24 @@ TEST(LiveJob, WhatIsKnownOfStartsIsSaved) {
   EXPECT_EQ(job->starts->given.back(), 22) << "the oldest goes";
 }
 
+// Beside what earlier versions have, with and without it.
+TEST(LiveJob, WhatKernelsKeepIsSaved) {
+  for (const bool starts : {false, true}) {
+    LoneJob job;
+    LoneJob read;
+    if (starts) {
+      job->starts = std::make_unique<JobStarts>();
+      job->starts->NoteGiven(2);
+    }
+    job->Memory().kernel_peaks.Note(12, 5e7);
+    job->of(Resource::kMemory).owner_before = 9;
+    Carry(*job, *read);
+    ASSERT_NE(read->memory, nullptr);
+    EXPECT_EQ(read->memory->kernel_peaks.Highest(12), 5e7);
+    EXPECT_EQ(read->of(Resource::kMemory).owner_before, 9);
+    EXPECT_EQ(read->starts != nullptr, starts);
+  }
+}
+
 }  // namespace
 }  // namespace taut

@@ -75,7 +75,7 @@ Killed KilledAt(Enforcement enforcement, int64_t late_s, When when = When::kNow)
   AddJobs(fleet, 1);
   PassOutput out;
   for (int32_t w = 0; w < 3; ++w) Step(fleet, TwoBusyTasks(w, 8 * kGiB), out);
-  EXPECT_LT(fleet.job(JobId{0}).of(Resource::kMemory).gate.in_force, 2 * kGiB);
+  EXPECT_LT(fleet.job(JobId{0}).of(Resource::kMemory).gate.in_force, 5 * kGiB);
   out.Clear();
   OomRecord oom{JobId{0}, 0, WindowId{3}.start_s() + late_s, 3, std::nullopt};
   fleet.TakeOom(oom, out, when);
@@ -83,7 +83,7 @@ Killed KilledAt(Enforcement enforcement, int64_t late_s, When when = When::kNow)
 }
 
 TEST(LiveObserveDays, AKillIsOneAtTheLimitThatTheTasksHave) {
-  EXPECT_LT(KilledAt(Enforcement::kAlways, 10).limit, 2 * kGiB);
+  EXPECT_LT(KilledAt(Enforcement::kAlways, 10).limit, 5 * kGiB);
   EXPECT_EQ(KilledAt(Enforcement::kNever, 10).limit, 8 * kGiB) << "the owner's";
   EXPECT_EQ(KilledAt(Enforcement::kByAgents, 10).limit, 8 * kGiB) << "no agent applies limits";
   OomRecord unknown{JobId{7}, 0, 5, 1, std::nullopt};

@@ -72,6 +72,7 @@ absl::StatusOr<PreparedSettings> LiveFleet::Prepare(JobId id, std::span<const Ke
   SaveLiveJob(job, out);
   ByteReader in(state);
   if (absl::Status s = LoadLiveJob(in, copy); !s.ok()) return s;
+  if (job.memory != nullptr) copy.memory = std::make_unique<JobMemory>(*job.memory);
   for (const Resource r : kResources) {
     copy.of(r).days = job.of(r).days;
     copy.of(r).risk = job.of(r).risk;

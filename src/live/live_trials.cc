@@ -96,6 +96,13 @@ void LiveFleet::TakeOutcome(const OutcomeUpdate& outcome) {
     if (job != nullptr && job->replicas != nullptr && job->replicas->TakeOutcome(outcome.id, outcome.outcome))
       Changed(*job);
   }
+  if (const auto it = memory_orders_.find(outcome.id); it != memory_orders_.end()) {
+    LiveJob* const job = jobs_.Find(it->second);
+    if (job != nullptr && job->memory != nullptr)
+      job->memory->past_limits.NoteOutcome(outcome.id, outcome.outcome, outcome.time_s);
+    const bool is_last = outcome.outcome != Outcome::kPending && outcome.outcome != Outcome::kFailed;
+    if (job == nullptr || is_last) memory_orders_.erase(it);
+  }
   if (!outcome.minimum.has_value() || !outcome.target.is_limit()) return;
   const Resource resource = outcome.target.resource();
   // Kernels and engines refuse single megabytes and millicores; an agent that says more is wrong.

@@ -15,7 +15,8 @@ struct ReportedWindow {
   std::vector<BucketWeight> cpu_buckets;  // seconds at each bucket, ascending
   float cpu_limit_cores = kAbsent;        // the owner's
   float memory_limit_bytes = kAbsent;
-  TaskReport report;  // .task does not count
+  float memory_kernel_peak_bytes = kAbsent;  // the most that was charged since the task's start
+  TaskReport report;                         // .task does not count
 };
 
 }  // namespace taut

@@ -5,6 +5,7 @@
 #include "base/json_writer.h"
 #include "base/nearest.h"
 #include "base/strings.h"
+#include "model/oom_counts.h"
 #include "model/units.h"
 #include "programs/action_log.h"
 
@@ -159,15 +160,18 @@ void DaemonActs::OnTick(const TickEvents& events) {
   for (const OomRecord& oom : events.ooms) {
     if (events.past) continue;
     const std::string job = job_name_(oom.job);
-    ActionLog::Warn(kOom, {{"job", job}, {"task", oom.task}, {"kills", oom.kills}, {"limit", oom.limit}});
+    const LogField task = IsAside(oom) ? LogField("task", "aside") : LogField("task", oom.task);
+    ActionLog::Warn(kOom, {{"job", job}, task, {"kills", oom.kills}, {"limit", oom.limit}});
     if (!Wanted(kOom)) continue;
     JsonWriter json;
     Begin(kOom, oom.time_s,
-          StrCat(job, ": ", oom.kills, " OOM kill", oom.kills == 1 ? "" : "s", " of task ", oom.task,
+          StrCat(job, ": ", oom.kills, " OOM kill", oom.kills == 1 ? "" : "s",
+                 IsAside(oom) ? " of an init or ephemeral container" : StrCat(" of task ", oom.task),
                  oom.limit.has_value() ? StrCat(" at ", FormatAmount(Resource::kMemory, *oom.limit)) : ""),
           json);
     json.Field("job", std::string_view(job));
-    json.Field("task", int64_t{oom.task});
+    json.Key("task");
+    IsAside(oom) ? json.Null() : json.Int(int64_t{oom.task});
     json.Field("kills", static_cast<int64_t>(oom.kills));
     PutOptional("limit", oom.limit, json);
     notices.push_back(Ended(json));

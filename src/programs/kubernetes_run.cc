@@ -528,7 +528,7 @@ void KubernetesRun::PassOnPods() {
       const RemoteSample sample{value, timestamp_ms};
       control_->ingest().Take(labels, std::span(&sample, 1), now, kKeepAll);
     };
-    const std::vector<PodPtr> changed = cluster_.TakeChangedPods();
+    std::vector<PodPtr> changed = cluster_.TakeChangedPods();
     if (actuator_ == nullptr) (void)cluster_.TakeChanged();  // else its own
     // Also after the clock was set back.
     const bool pass_on_all = !all_passed_on.has_value() || time.us - all_passed_on->us >= kPassOnAllMicros ||
@@ -538,9 +538,9 @@ void KubernetesRun::PassOnPods() {
       all_passed_on = time;
       ForEachPodSeries(cluster_, time, starts, take);
       passed_on_ = true;
-    } else {
-      ForEachPodSeries(cluster_.naming(), changed, time, starts, take);
+      std::erase_if(changed, [](const PodPtr& pod) { return !pod->is_ended; });  // some of these are gone
     }
+    ForEachPodSeries(cluster_.naming(), changed, time, starts, take);
     if (pass_on_all || steered_ != steering_.version()) PassOnSteering();
   }
 }

@@ -116,8 +116,13 @@ std::string Gate::Change(std::optional<double> before, double after) const {
 std::string Gate::Why(std::optional<double> before, std::string_view otherwise) const {
   Reason reason;
   if (p_.recommender != nullptr) p_.recommender->Explain(reason);
-  if (reason.why.empty()) return StrCat(otherwise, Change(before, *p_.recommended));
-  return reason.why;
+  std::string why = reason.why.empty() ? StrCat(otherwise, Change(before, *p_.recommended)) : reason.why;
+  if (!p_.step_to.has_value()) return why;
+  StrAppend(
+      &why, "; ", Amount(*p_.step_to), " is recommended, ",
+      p_.step_is_of_peak ? "and the kernel saw a task have " : "and limits are lowered in steps, now to ",
+      Amount(*p_.recommended));
+  return why;
 }
 
 Verdict Gate::Done(DecisionKind kind, std::optional<double> before, std::optional<double> after,
@@ -182,6 +187,15 @@ Verdict Gate::Apply() {
     state_.in_force = p_.recommended;
     return Done(DecisionKind::kOomRaise, before, p_.recommended,
                 StrCat("raised immediately after an OOM kill: ", Change(before, *p_.recommended)));
+  }
+  if (p_.grows) {
+    if (!Raises(current_) || TrialRuns()) return Hold(state_.trial.has_value() ? "a trial runs" : "");
+    const std::optional<double> before = current_;
+    state_.trial.reset();
+    state_.in_force = p_.recommended;
+    return Done(
+        DecisionKind::kSet, before, p_.recommended,
+        StrCat("raised before usage, which grows, reaches the limit: ", Change(before, *p_.recommended)));
   }
   if (TrialRuns()) return JudgeTrial();
   if (!p_.recommended.has_value()) {

@@ -122,11 +122,15 @@ struct Proposal {
   std::optional<double> owner_limit;
   std::optional<double> recommended;  // within the policy's bounds already; absent: none yet
   bool oom = false;                   // a task was just killed: a raise may not wait
+  bool grows = false;                 // a task will soon be at its limit: neither may this one
   uint32_t num_tasks = 0;             // of the window closed last
   // The numbers of those that a limit can be tried on, ascending. nullptr: no window has just been closed.
   const std::vector<uint32_t>* tasks = nullptr;
   LimitsApplied applied = LimitsApplied::kNo;
   const Recommender* recommender = nullptr;  // says why, where there is a sentence to say it in
+  // `recommended` is a step on the way down to this, or as low as the kernel's peak allows.
+  std::optional<double> step_to = {};
+  bool step_is_of_peak = false;
 };
 
 // What to do: a decision, or nothing and why not.

@@ -93,6 +93,7 @@ absl::Status Check(const v1::TaskWindow& window, uint32_t cpu_buckets) {
   TAUT_CHECK_NUMBER(window, cpu_peak_cores);
   TAUT_CHECK_NUMBER(window, memory_mean_bytes);
   TAUT_CHECK_NUMBER(window, memory_peak_bytes);
+  TAUT_CHECK_NUMBER(window, memory_kernel_peak_bytes);
   TAUT_CHECK_NUMBER(window, owner_cpu_cores);
   TAUT_CHECK_NUMBER(window, owner_memory_bytes);
   TAUT_CHECK_NUMBER(window, cpu_limit_cores);

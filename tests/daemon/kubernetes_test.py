@@ -171,12 +171,18 @@ class Cluster:
             self.remove(name)
             self.add(f"web-5d4f8c7b9d-{self.rollouts}x{i}", annotations=annotations, changes=changes)
 
-    def kill_for_memory(self, name):
+    def kill_for_memory(self, name, seconds_ago=0, is_restarted=True):
+        """`seconds_ago`: when its container ended, before now. A pod that is not restarted has failed."""
         with self.lock:
             pod = copy.deepcopy(self.pods[name])
             status = pod["status"]["containerStatuses"][0]
-            status["restartCount"] += 1
-            status["lastState"] = {"terminated": {"reason": "OOMKilled", "exitCode": 0}}
+            at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(START + self.seconds - seconds_ago))
+            end = {"terminated": {"reason": "OOMKilled", "exitCode": 0, "finishedAt": at}}
+            if is_restarted:
+                status["restartCount"] += 1
+                status["lastState"] = end
+            else:
+                pod["status"]["phase"], status["state"] = "Failed", end
             self.put(pod)
 
     def limit(self, name):
@@ -917,12 +923,33 @@ rules:
     daemon.eventually(lambda: metric(tautd, 'tautd_kubernetes_scrapes_total{result="read"}') >= begin + 3, 20)
     daemon.eventually(lambda: all(d["outcome"] != "pending" for d in decisions(tautd)), 20)
     before = cluster.limit(first)
-    begin = time.monotonic()
+    begin, killed = time.monotonic(), cluster.seconds
     cluster.kill_for_memory(first)
     raised = daemon.eventually(lambda: cluster.limit(first) > before and cluster.limit(second) > before, 20, 0.02)
     took = time.monotonic() - begin
     stage.check(raised, f"an OOM kill raises the limits of all pods ({took:.2f} s)")
     stage.check(any(d["kind"] == "oom_raise" for d in decisions(tautd)), "by a decision that says so")
+
+    raises = lambda: sum(d["kind"] == "oom_raise" for d in decisions(tautd))  # noqa: E731
+    kills = lambda: [o["limit"] / MIB for o in tautd.get("/api/v1/ooms")["ooms"] if o["job"] == JOB]  # noqa: E731
+    decided = raises()
+    cluster.kill_for_memory(second, seconds_ago=cluster.seconds - killed + 1)
+    stage.check(daemon.eventually(lambda: len(kills()) == 2, 20), "a kill from before the raise is shown late", kills())
+    time.sleep(1)
+    stage.equal((raises(), [k <= before * 1.01 for k in kills()]), (decided, [True, True]),
+                "it is charged to the limit of then, and raises nothing more")
+
+    # ---- pods that are not restarted ----
+    cluster.add("backup-1", owner=("Job", "backup"))
+    cluster.add("backup-2", owner=("Job", "backup"))
+    time.sleep(1.5)
+    cluster.kill_for_memory("backup-1", is_restarted=False)
+    cluster.kill_for_memory("backup-2", is_restarted=False)
+    cluster.remove("backup-2")
+    of_backup = lambda: [o for o in tautd.get("/api/v1/ooms")["ooms"] if o["job"].startswith("shop/job/backup")]  # noqa: E731
+    stage.check(daemon.eventually(lambda: len(of_backup()) == 2, 20), "a Job's pods that end for their memory are kills, also one deleted at once",
+                of_backup())
+    cluster.remove("backup-1")
 
     reasons = lambda: {e["reason"] for e in cluster.said if e["involvedObject"]["uid"] == "d-1"}  # noqa: E731
     stage.check(daemon.eventually(lambda: {"LimitSet", "LimitRaised"} <= reasons(), 20), "Events of the Deployment say so", reasons())

@@ -141,7 +141,7 @@ export interface Decision {
 }
 export interface DecisionDetail extends Decision { reason: Reason | null }
 export interface DecisionPage { decisions: Decision[]; next_before: number | null }
-export interface Oom { time: number; job: string; task: number; kills: number; limit: Amount }
+export interface Oom { time: number; job: string; task: number | null; kills: number; limit: Amount }
 export interface OomPage { ooms: Oom[] }
 export type TierName = 'free' | 'batch' | 'mid' | 'production' | 'monitoring';
 export type TierActKind = 'throttle' | 'release' | 'kill' | 'kill_failed' | 'kernel_kill';
