@@ -1,5 +1,5 @@
-// What the kernel's OOM killer is told of tasks by their tiers, should the guard of memory be too slow; and the
-// kills that are due to a limit above a task.
+// Gives processes the oom_score_adj of their tier, should the guard of memory be too slow; and reports kills that
+// are due to a limit above a task.
 #include <algorithm>
 
 #include "agent/agent.h"
