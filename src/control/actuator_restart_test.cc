@@ -14,7 +14,8 @@ namespace {
 
 using ::testing::IsEmpty;
 
-// Holds the latest order of each job and target, as the actuators of a cluster do, and carries it out when told to.
+// Holds the latest order of each job and target, as the actuators of a cluster do, and carries it out if it is
+// told to.
 class HoldingActuator final : public Actuator {
  public:
   std::string_view name() const override { return "holding"; }

@@ -76,20 +76,26 @@ void KubernetesActuator::ResizeOnceMore(const Pod& pod, const std::string& workl
   {
     const std::lock_guard lock(mutex_);
     ++counts_.kernel_low;
-    const auto keys = by_workload_.find(workload);
-    if (keys == by_workload_.end()) return;
-    due_.insert(keys->second.begin(), keys->second.end());
-    name = cluster_->naming().Parse(keys->second.begin()->first);
+    for (const ContainerState& container : pod.containers) {
+      const StandingOrders::Key key{cluster_->naming().JobOf(workload, container.name), Resource::kMemory};
+      // What was released has no order any more.
+      orders_.Adopt(key);
+      Index(key);
+      name = cluster_->naming().Parse(key.first);
+    }
   }
   if (options_.kernel_low && name.has_value()) options_.kernel_low(*name, pod, low.text);
 }
 
+double KubernetesActuator::PageMore(const Pod& pod) const {
+  const auto low = low_.find(pod.uid);
+  return low != low_.end() && low->second.resized_s.has_value() ? kPageBytes : 0;
+}
+
 StandingOrder KubernetesActuator::OnceMore(const Work& work, const Pod& pod,
                                            const StandingOrder& order) const {
-  const auto low = low_.find(pod.uid);
-  if (low == low_.end() || !low->second.resized_s.has_value() || !order.value.has_value()) return order;
-  if (work.key.second != Target(Resource::kMemory)) return order;
-  return {order.decision, *order.value + kPageBytes};
+  if (!order.value.has_value() || work.key.second != Target(Resource::kMemory)) return order;
+  return {order.decision, *order.value + PageMore(pod)};
 }
 
 }  // namespace taut

@@ -18,8 +18,8 @@ namespace taut {
 // Of a kubelet's cAdvisor page, calls fn for the cgroup of each pod that has a memory limit.
 void ForEachPodLimit(std::string_view text, absl::FunctionRef<void(const std::string& uid, double bytes)> fn);
 
-// What the pod's cgroup has to allow for what its containers run with: the sum of their memory limits. nullopt: one
-// has none, or a resize is not done yet.
+// What the pod's cgroup has to allow, the sum of the memory limits that its containers run with. nullopt: one has
+// none, or a resize is not done yet.
 std::optional<double> NeededPodLimit(const Pod& pod);
 
 // Thread-safe.

@@ -97,6 +97,9 @@ void KubernetesActuator::Step() {
     NoteTerms();
     NoteStrays();
     NoteKernel();
+    std::erase_if(sent_, [now_s = options_.steady_s()](const auto& of_pod) {
+      return of_pod.second.empty() || of_pod.second.back().until_s <= now_s;
+    });
   }
   WorkQueues queues;
   SortIn(TakeWork(), queues);
@@ -172,7 +175,7 @@ void KubernetesActuator::NoteTerms() {
 void KubernetesActuator::NoteStrays() {
   std::set<StandingOrders::Key> set;
   cluster_->ForEachPodOfWorkload([&](const PodPtr& pod, const std::string& workload) {
-    if (!pod->resized_by_us || !pod->owners_known || pod->is_ended) return;
+    if (!pod->resized_by_us || !pod->owners_known || pod->is_ended || low_.contains(pod->uid)) return;
     for (const ContainerState& c : pod->containers) {
       for (const Resource r : kPodResources) {
         if (SpecHas(c, r, {c.owner_requests.of(r), c.owner_limits.of(r)})) continue;
@@ -492,7 +495,9 @@ absl::StatusOr<ContainerResources> KubernetesActuator::Wanted(const Work& work, 
           StrCat("the owner's limit is not known: the annotation ", kOwnersAnnotation, " of ", key, " says ",
                  Quantity(resource, noted), ", which is more than any node has"));
     }
-    return PlanRelease(pod, container, resource, in_template);
+    absl::StatusOr<ContainerResources> out = PlanRelease(pod, container, resource, in_template);
+    if (out.ok() && out->limit.has_value() && resource == Resource::kMemory) *out->limit += PageMore(pod);
+    return out;
   }
   return absl::FailedPreconditionError(
       StrCat("the owner's limit is not known: the template of ", key, " has no container ", container.name));

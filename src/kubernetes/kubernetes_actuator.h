@@ -240,7 +240,8 @@ class KubernetesActuator final : public Actuator {
   void NoteKernel();
   void JudgeKernel(const Pod& pod, const std::string& workload, const KernelLimits::Report& report);
   void ResizeOnceMore(const Pod& pod, const std::string& workload, LowPod& low);
-  // A page more for a pod that is resized once more: with the same amount the kubelet would do nothing.
+  // A page for a pod that is resized once more, else 0: with the same amount the kubelet would do nothing.
+  double PageMore(const Pod& pod) const;
   StandingOrder OnceMore(const Work& work, const Pod& pod, const StandingOrder& order) const;
   // ---- actuator_fit.cc ----
   // The pod with what was asked of its other resources and containers, and the watch has not shown yet. nullopt:

@@ -748,6 +748,35 @@ TEST_F(Actuator, APodThatTheKernelHoldsToLessIsResizedOnceMoreAndThenEvicted) {
   EXPECT_EQ(actuator_->counts().kernel_low, 1U);
 }
 
+// Of a pod whose limit was given back, nothing is ordered any more.
+TEST_F(Actuator, AReleasedPodThatTheKernelHoldsToLessIsResizedOnceMoreToo) {
+  script_.containers = {TestContainer()};
+  terms_->mode = Mode::kOff;
+  Pod back = Resized(kPodA, 64);
+  back.resized = true;
+  cluster_.ReplacePods({TestPod(kPodA)});
+  cluster_.PutPod(back);
+  const auto step = [this](double mebibytes) {
+    kernel_.Take(
+        StrCat(R"(container_spec_memory_limit_bytes{container="",id="/kubepods/burstable/poduid-)", kPodA,
+               R"(",image="",namespace="shop",pod=")", kPodA, R"("} )", mebibytes * kMebibyte),
+        now_s_);
+    now_s_ += 11;
+    actuator_->Step();
+    return Asked();
+  };
+  EXPECT_THAT(step(32), IsEmpty());
+  EXPECT_THAT(step(32), IsEmpty());
+  EXPECT_THAT(step(32), ElementsAre("template shop/web", HasSubstr(R"("limits":{"memory":"67112960"})")));
+  back.containers[0].limits.memory = back.containers[0].actual_limits.memory = 64 * kMebibyte + 4096;
+  cluster_.PutPod(back);
+  (void)step(64 + 4096 / kMebibyte);
+  for (int i = 0; i < 5; ++i) EXPECT_THAT(step(64 + 4096 / kMebibyte), IsEmpty()) << i;
+  EXPECT_EQ(actuator_->counts().orders, 0U);
+  EXPECT_EQ(actuator_->counts().kernel_low, 1U);
+  EXPECT_THAT(Outcomes(), IsEmpty());
+}
+
 TEST_F(Actuator, APodThatTheKernelHoldsToItsLimitsIsLeftAlone) {
   cluster_.ReplacePods({Resized(kPodA, 512)});
   Order(Memory(7, 512));

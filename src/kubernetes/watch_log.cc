@@ -14,8 +14,9 @@ WatchLog::Line WatchLog::Note(const std::string& what, const absl::Status& statu
     if (was_refused) return {StrCat("watching ", what, " again")};
     return {was_unreachable && unreachable_.empty() ? "all watches work again" : ""};
   }
-  if (MayPass(status) ||
-      absl::IsOutOfRange(status)) {  // the latter: its version is too old, and it is listed
+  // Its version is too old, and the kind is listed again: no outage.
+  if (absl::IsOutOfRange(status)) return {text, true};
+  if (MayPass(status)) {
     const bool is_first = unreachable_.empty();
     const bool is_new = unreachable_.insert(what).second;
     return {is_first && is_new ? text : "", true};

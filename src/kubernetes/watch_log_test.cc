@@ -23,6 +23,15 @@ TEST(WatchLog, SaysOnceThatTheServerCannotBeReachedAndOnceThatItCan) {
   EXPECT_NE(log.Note("jobs", absl::UnavailableError("again")).text, "");
 }
 
+TEST(WatchLog, SaysOfEachKindThatItIsListedAgain) {
+  WatchLog log;
+  EXPECT_NE(log.Note("nodes", absl::UnavailableError("connection refused")).text, "");
+  EXPECT_EQ(log.Note("pods", absl::OutOfRangeError("the watch ended with 410")).text,
+            "watching pods: the watch ended with 410; tried again");
+  EXPECT_EQ(log.Note("pods", absl::OkStatus()).text, "");
+  EXPECT_EQ(log.Note("nodes", absl::OkStatus()).text, "all watches work again");
+}
+
 TEST(WatchLog, SaysOfEachKindWhatTheServerRefuses) {
   WatchLog log;
   EXPECT_NE(log.Note("pods", absl::UnavailableError("connection refused")).text, "");
