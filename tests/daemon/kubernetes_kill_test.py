@@ -18,6 +18,21 @@ POD = "web-5d4f8c7b9d-2bxnz"
 
 
 class Cluster(kubernetes_test.Cluster):
+    def __init__(self):
+        super().__init__()
+        self.kernel = {}  # bytes, by pod: the memory limit of its cgroup, where its kubelet reports one
+
+    def usage(self):
+        text = super().usage()
+        for pod, limit in list(self.kernel.items()):
+            text += f'container_spec_memory_limit_bytes{{container="",id="/kubepods/burstable/poduid-{pod}",image="",name="",namespace="shop",pod="{pod}"}} {limit}\n'
+        return text
+
+    def resize(self, name, patch):
+        super().resize(name, patch)
+        if name in self.kernel:
+            self.kernel[name] = int(self.limit(name) * kubernetes_test.MIB)
+
     def admitted(self):
         """The limit with which a new pod starts, in MiB."""
         with self.lock:
@@ -118,6 +133,17 @@ def another_store(stage, cluster, config, tautd, limit):
     known = lambda: tautd.ask(f"/api/v1/jobs/{daemon.quoted(JOB)}/settings").status == 200  # noqa: E731
     stage.check(daemon.eventually(known, 30) and daemon.eventually(lambda: setting(tautd, "mode")["value"] == "off", 70), "another tautd knows that it is off")
     stage.check(daemon.eventually(lambda: limit() == OWNERS, 30), "and gives back what it has not set itself", limit())
+
+    # ---- the kernel holds the pod to less than its status says ----
+    cluster.scrape_seconds = 2
+    cluster.kernel[POD] = 154 * kubernetes_test.MIB
+    low = lambda: kubernetes_test.metric(tautd, "tautd_kubernetes_low_pod_limits_total")  # noqa: E731
+    stage.check(daemon.eventually(lambda: low() == 1, 90), "a pod whose cgroup has less than its containers is counted", low())
+    stage.check(daemon.eventually(lambda: cluster.kernel[POD] >= OWNERS * kubernetes_test.MIB, 20), "and resized once more", cluster.kernel)
+    stage.check(limit() - OWNERS < 0.1, "by a page", limit())
+    said = lambda: [e["message"] for e in cluster.said if e["reason"] == "PodLimitDiffers"]  # noqa: E731
+    stage.check(daemon.eventually(said, 20) and "the kernel holds it to 154Mi, and its containers run with 1024Mi" in said()[0], "an Event says so", said())
+    stage.check("pod_limit_differs" in tautd.output(), "and the log", tautd.output()[-500:])
 
     # ---- an annotation that no webhook wrote ----
     forged = "web-5d4f8c7b9d-forged"
