@@ -15,6 +15,9 @@ namespace {
 
 constexpr size_t kMostShown = 120;  // characters of an expression in a reason
 
+// A step up to this number of tasks more is none that a mistake makes.
+constexpr double kFewTasks = 100;
+
 constexpr uint32_t kLoadMissing = 1, kCapacityMissing = 2;
 constexpr int kSignalBit = 2;
 
@@ -89,7 +92,9 @@ FunctionPolicy::Basis FunctionPolicy::Choose(const LoadSample& sample, int& coun
   silent_s_ = 0;
   value_ = Evaluate(sample);
   if (!Usable(value_)) return Basis::kNoCount;
-  smoother_.Push(window, passed, bounds_.Clamp(CeilOf(value_)), sample.count());
+  const double step = std::max(sample.count() * settings_.max_step, sample.count() + kFewTasks);
+  is_limited_ = value_ > step;
+  smoother_.Push(window, passed, bounds_.Clamp(std::min(CeilOf(value_), std::floor(step))), sample.count());
   count = smoother_.Count(sample);
   return Basis::kFunction;
 }
@@ -178,7 +183,8 @@ void FunctionPolicy::Explain(Reason& reason) const {
       break;
   }
   reason.sentence =
-      fmt::format("\"{}\" is {:.6g}: {} tasks after smoothing.", Shown(settings_.target), value_, decided_);
+      fmt::format("\"{}\" is {:.6g}: {} tasks after {}smoothing.", Shown(settings_.target), value_, decided_,
+                  is_limited_ ? "the bound of a step (function.max_step) and " : "");
   reason.facts.push_back({"value of function.target", value_, "tasks"});
   for (size_t i = 0; i < signals().size(); ++i) reason.facts.push_back({signals()[i], signal_values_[i], ""});
 }
@@ -215,6 +221,7 @@ std::unique_ptr<ReplicaPolicy> FunctionPolicy::Clone() const {
   copy->value_ = value_;
   copy->silent_s_ = silent_s_;
   copy->decided_ = decided_;
+  copy->is_limited_ = is_limited_;
   return copy;
 }
 

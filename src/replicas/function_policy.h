@@ -67,6 +67,8 @@ class FunctionPolicy final : public ReplicaPolicy {
   std::array<int, kHours> highest_{};  // count by hour, the last one at hour_
   Basis basis_ = Basis::kAbsent;
   double value_ = 0;  // of the function, when it was last evaluated
+  bool is_limited_ =
+      false;  // value_ was above what one step allows; not in the state: the next sample says it anew
   double silent_s_ = 0;
   int decided_ = 0;
 };

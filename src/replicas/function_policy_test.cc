@@ -10,12 +10,14 @@ namespace taut {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 ReplicaSettings Plain(std::string target) {
   ReplicaSettings s;
   s.function.target = std::move(target);
   s.autopilot.small_change = 0;
   s.autopilot.decay_half_life_s = 0;
+  s.function.max_step = 1e6;  // of what is not about steps
   return s;
 }
 
@@ -40,6 +42,21 @@ TEST(Function, TheOwnersExpressionIsTheCount) {
   EXPECT_EQ(job.Why(), "\"ceil(load / (0.5 * capacity)) + 1\" is 21: 21 tasks after smoothing.");
   EXPECT_EQ(job.At(5, 6.2, 2), 8);
   EXPECT_EQ(Job(Plain("load / capacity")).At(0, 6.2), 7);  // rounded up
+}
+
+TEST(Function, OneStepIsBounded) {
+  ReplicaSettings settings = Plain("1e15 * load");
+  settings.function.max_step = FunctionReplicaSettings().max_step;
+  Job job(settings, 2);
+  EXPECT_EQ(job.At(0, 1), 102);
+  EXPECT_THAT(job.Why(), HasSubstr("102 tasks after the bound of a step (function.max_step) and smoothing"));
+  EXPECT_EQ(job.At(5, 1), 1020);
+  EXPECT_EQ(job.At(10, 1), 10'200);
+  Job from_zero(settings, 0);
+  EXPECT_EQ(from_zero.At(0, 1), 100);
+  Job within(settings, 50);
+  EXPECT_EQ(within.At(0, 400e-15), 400) << "ten times as many";
+  EXPECT_THAT(within.Why(), Not(HasSubstr("max_step")));
 }
 
 TEST(Function, HourAndWeekdayAreThoseOfUtc) {

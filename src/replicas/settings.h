@@ -104,6 +104,7 @@ struct ForecastSettings {
 // time between two steps of the decay.
 struct FunctionReplicaSettings {
   std::string target = "max_over(60) / (0.7 * capacity)";  // tasks; see replicas/target_expression.h
+  double max_step = 10;  // one decision asks for at most this many times the tasks that run, or for 100 more
   double silent_s =
       3600;  // without a load or a signal that it reads: the count is raised to the highest of the last day
 };
