@@ -211,6 +211,22 @@ void ReadLeftOut(JsonNode pod_spec, std::vector<std::string>& out) {
       [&](JsonNode container) { out.emplace_back(container.Text("name")); });
 }
 
+// Source: Kubernetes, component-helpers/resource: PodRequests.
+void ReadPodRequests(JsonNode pod_spec, Pod& pod) {
+  pod.own_requests = ReadAmounts(pod_spec["resources"], "requests");
+  for (const Resource r : kPodResources) pod.overhead.of(r) = Amount(pod_spec["overhead"], Name(r));
+  Amounts sidecars;
+  pod_spec["initContainers"].ForEachItem([&](JsonNode container) {
+    const Amounts requests = ReadAmounts(container["resources"], "requests");
+    const bool goes_on = container.Text("restartPolicy") == "Always";
+    for (const Resource r : kPodResources) {
+      const double with_sidecars = requests.of(r).value_or(0) + sidecars.of(r).value_or(0);
+      if (goes_on) sidecars.of(r) = with_sidecars;
+      if (with_sidecars > pod.init_requests.of(r).value_or(0)) pod.init_requests.of(r) = with_sidecars;
+    }
+  });
+}
+
 // What was noted of the containers when the webhook changed the pod, or Tautline its template. False: nothing.
 bool ReadOwnersAmounts(JsonNode metadata, std::vector<ContainerState>& containers) {
   const std::string_view text = metadata["annotations"].Text(kOwnersAnnotation);
@@ -237,6 +253,7 @@ bool Read(JsonNode at, Pod& pod) {
   pod.pod_requests = ReadAmounts(spec["resources"], "requests");
   pod.pod_limits = ReadAmounts(spec["resources"], "limits");
   ReadLeftOut(spec, pod.left_out);
+  ReadPodRequests(spec, pod);
   if (ReadOwnersAmounts(metadata, pod.containers))
     pod.resized = pod.resized_by_us = pod.admitted_by_us = true;
   if (!status) return true;

@@ -89,6 +89,9 @@ struct Pod {
   std::string program;
   std::vector<std::pair<std::string, std::string>> labels;
   std::vector<ContainerState> containers;  // in their order, sidecars first
+  // The most that init containers request at a time, each with the sidecars before it; of the pod as a whole
+  // (spec.resources); and for what runs it (spec.overhead). See pod_requests.h.
+  Amounts init_requests, own_requests, overhead;
   // Names of the other ones, whose usage is not the workload's: init containers that end, and ephemeral ones.
   std::vector<std::string> left_out;
   // Of those the last OOM kill, by its Unix time.

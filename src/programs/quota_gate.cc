@@ -7,6 +7,7 @@
 
 #include "base/strings.h"
 #include "ingest/mapping_rules.h"
+#include "kubernetes/pod_requests.h"
 #include "kubernetes/pod_series.h"
 #include "kubernetes/quota_review.h"
 
@@ -17,11 +18,14 @@ namespace {
 bool IsLive(const Pod& pod) { return !pod.is_ended && !pod.is_deleted; }
 
 // Of a millicore or a byte, rounded up, but for what a double adds to 1.1 cores. 2^50 is more than a cluster has.
-int64_t WholeUnits(const std::optional<double>& requested, const std::optional<double>& running_with,
-                   double per_one) {
-  const double amount = std::max(requested.value_or(0), running_with.value_or(0)) * per_one;
+int64_t WholeUnits(const std::optional<double>& requested, double per_one) {
+  const double amount = requested.value_or(0) * per_one;
   if (!(amount > 0)) return 0;
   return static_cast<int64_t>(std::ceil(std::min(amount - amount * 1e-12, double{int64_t{1} << 50})));
+}
+
+QuotaVector VectorOf(const Amounts& requests) {
+  return QuotaVector::Of(WholeUnits(requests.cpu, 1000), WholeUnits(requests.memory, 1));
 }
 
 }  // namespace
@@ -63,11 +67,12 @@ LiveTask QuotaGate::TaskOf(const Pod& pod) const {
   std::ranges::sort(out.labels);
   const std::string workload = options_.cluster->WorkloadKeyOf(pod);
   for (const ContainerState& container : pod.containers) {
-    out.parts.push_back(
-        {naming.JobOf(workload, container.name),
-         QuotaVector::Of(WholeUnits(container.requests.cpu, container.actual_requests.cpu, 1000),
-                         WholeUnits(container.requests.memory, container.actual_requests.memory, 1))});
+    out.parts.push_back({naming.JobOf(workload, container.name), VectorOf(RequestsOf(container))});
   }
+  // The scheduler counts it, whichever container it is of: the last is an application's.
+  const Amounts beyond = RequestsBeyondContainers(pod);
+  if (beyond != Amounts() && !pod.containers.empty())
+    out.parts.push_back({naming.JobOf(workload, pod.containers.back().name), VectorOf(beyond)});
   return out;
 }
 

@@ -120,6 +120,14 @@ def refusing(stage, cluster, api):
     stage.check('0.1 cores more for group "shop" in tier "production"' in message and "0.05 cores left of the 0.1 cores asked for" in message
                 and "What fits now: 0.05 cores." in message, "with the reasons and what would fit", message)
     stage.check(webhook.allows(f"{WEB}-d", cpu="50m", dry_run=True), "which does fit")
+    sleeper = {"name": "sleeper", "resources": {"requests": {"cpu": "100"}}}
+    for what, more in (("requests of the pod as a whole", {"resources": {"requests": {"cpu": "100"}}}),
+                       ("an init container that sleeps for a week", {"initContainers": [sleeper]}),
+                       ("overhead", {"overhead": {"cpu": "1"}})):
+        review = json.loads(webhook.review(f"{WEB}-big", cpu="10m", dry_run=True))
+        review["request"]["object"]["spec"].update(more)
+        answer = json.loads(webhook.post(json.dumps(review))[1])["response"]
+        stage.check(not answer["allowed"], f"{what} counts", answer)
     cluster.add(f"{WEB}-c")
     stage.check(daemon.eventually(lambda: left() == 50, 20), "the pod is created", left())
     stage.check(not webhook.allows(f"{WEB}-d"), "and counts once")
