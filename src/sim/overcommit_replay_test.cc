@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "gtest/gtest.h"
+#include "sim/placed_tasks.h"
 
 namespace taut {
 namespace {
@@ -33,6 +34,16 @@ OvercommitOptions Options(std::vector<std::string> predictors) {
 }
 
 // Sums by window: 3, 9 (the 12 capped at the limit of now, 8), 4.
+// Two rows 3,170 years apart: 2.6 GB before the span was looked at.
+TEST(SpanOfDays, IsBounded) {
+  EXPECT_FALSE(SpanOfDays({}).ok());
+  EXPECT_EQ(*SpanOfDays({20'000}), 1U);
+  EXPECT_EQ(*SpanOfDays({20'000, 23'659}), 3660U);
+  const auto far = SpanOfDays({20'000, 20'000 + 1'157'000});
+  EXPECT_TRUE(absl::IsInvalidArgument(far.status()));
+  EXPECT_NE(far.status().message().find("is the time of a row wrong?"), std::string::npos) << far.status();
+}
+
 TEST(OraclePeak, CapsAtTheLimitOfNowAndIncludesNow) {
   PlacedTasks placed;
   placed.windows = 3;

@@ -102,10 +102,22 @@ class SeriesReader {
 
 }  // namespace
 
+absl::StatusOr<size_t> SpanOfDays(const std::vector<int32_t>& days) {
+  if (days.empty()) return absl::InvalidArgumentError("the trace has no usage");
+  const int64_t span = int64_t{days.back()} - days.front() + 1;
+  if (span <= kMostSpanDays) return static_cast<size_t>(span);
+  return absl::InvalidArgumentError(
+      fmt::format("the trace has usage on {} days, but from the first to the last are {}: expected at most "
+                  "{}; is the time of a row "
+                  "wrong?",
+                  days.size(), span, kMostSpanDays));
+}
+
 absl::StatusOr<PlacedTasks> ReadPlacedTasks(DaySource& source, Resource resource, double present) {
   const std::vector<int32_t>& days = source.days();
-  if (days.empty()) return absl::InvalidArgumentError("the trace has no usage");
-  const auto windows = static_cast<size_t>(days.back() - days.front() + 1) * kWindowsPerDay;
+  const absl::StatusOr<size_t> span = SpanOfDays(days);
+  if (!span.ok()) return span.status();
+  const size_t windows = *span * kWindowsPerDay;
   SeriesReader reader(source.jobs(), resource, days.front(), windows);
   for (const int32_t day : days) {
     const absl::StatusOr<std::vector<JobDay>> jobs = source.LoadDay(day);

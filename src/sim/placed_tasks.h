@@ -28,6 +28,11 @@ struct PlacedTasks {
   std::vector<TaskSeries> tasks;
   size_t without_limit = 0, not_throughout = 0;  // tasks that were left out
 };
+// The days from the first to the last, which are held or stepped window by window. InvalidArgument: none, or over
+// kMostSpanDays, because a time of a row is wrong.
+inline constexpr int32_t kMostSpanDays = 3660;
+absl::StatusOr<size_t> SpanOfDays(const std::vector<int32_t>& days);
+
 // Tasks measured in at least `present` of the windows that have any usage. CPU is a window's mean, memory its
 // peak. InvalidArgument if no task has an owner's limit.
 absl::StatusOr<PlacedTasks> ReadPlacedTasks(DaySource& source, Resource resource, double present = 0.9);

@@ -6,6 +6,7 @@
 
 #include "overcommit/predictors.h"
 #include "sim/machine_days.h"
+#include "sim/placed_tasks.h"
 #include "sim/recorded_counts.h"
 
 namespace taut {
@@ -42,8 +43,9 @@ class RecordedReplay {
 
  private:
   absl::Status Prepare() {
-    if (source_.days().empty()) return absl::InvalidArgumentError("the trace has no usage");
-    const auto days = static_cast<size_t>(source_.days().back() - source_.days().front() + 1);
+    const absl::StatusOr<size_t> span = SpanOfDays(source_.days());
+    if (!span.ok()) return span.status();
+    const size_t days = *span;
     if (absl::Status s = CheckOvercommitTimes(days * kWindowsPerDay, options_); !s.ok()) return s;
     absl::StatusOr<std::vector<std::unique_ptr<PeakPredictor>>> made = MakePredictors(options_);
     if (!made.ok()) return made.status();
