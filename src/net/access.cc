@@ -1,11 +1,13 @@
 #include "net/access.h"
 
+#include <arpa/inet.h>
 #include <openssl/crypto.h>
 #include <openssl/sha.h>
 
 #include <algorithm>
 
 #include "base/strings.h"
+#include "fmt/format.h"
 
 namespace taut {
 namespace {
@@ -90,6 +92,7 @@ std::optional<std::string_view> CookieOf(const HttpRequest& request, std::string
 
 Access::Access(const ServerOptions& options)
     : open_(options.is_open()),
+      scheme_(options.has_tls() ? "https" : "http"),
       client_role_(options.client_role),
       open_paths_(options.open_paths),
       names_(options.names),
@@ -107,6 +110,19 @@ Access::Access(const ServerOptions& options)
   add(options.reader_tokens, Role::kReader);
   add(options.platform_tokens, Role::kPlatform);
   add(options.operator_tokens, Role::kOperator);
+}
+
+std::string NetworkOfPeer(std::string_view peer) {
+  const std::string host(HostWithoutPort(peer));
+  in6_addr v6{};
+  if (inet_pton(AF_INET6, host.c_str(), &v6) != 1 || IN6_IS_ADDR_LOOPBACK(&v6)) return host;
+  if (IN6_IS_ADDR_V4MAPPED(&v6))
+    return StrCat(v6.s6_addr[12], ".", v6.s6_addr[13], ".", v6.s6_addr[14], ".", v6.s6_addr[15]);
+  std::string prefix;
+  for (int i = 0; i < 8; i += 2) {
+    prefix += fmt::format("{}{:x}", i == 0 ? "" : ":", v6.s6_addr[i] << 8 | v6.s6_addr[i + 1]);
+  }
+  return prefix;
 }
 
 Access::Digest Access::DigestOf(std::string_view token) {
@@ -193,11 +209,18 @@ std::optional<HttpResponse> Access::Refuse(const HttpRequest& request) const {
     const size_t scheme = origin->find("://");
     const std::string_view from =
         scheme == std::string::npos ? "" : std::string_view(*origin).substr(scheme + 3);
-    const bool same = host != nullptr && !from.empty() && EqualsIgnoreCase(from, *host);
+    // Of another scheme it is the page of another server, unless a proxy ends TLS: then the browser says so.
+    const std::string* site = request.header("Sec-Fetch-Site");
+    const bool ours = EqualsIgnoreCase(std::string_view(*origin).substr(0, scheme), scheme_) ||
+                      (site != nullptr && *site == "same-origin");
+    const bool same = host != nullptr && !from.empty() && EqualsIgnoreCase(from, *host) && ours;
     const bool named =
         std::any_of(names_.begin(), names_.end(), [&](const std::string& n) { return n == from; });
     if (!same && !named)
-      return ErrorResponse(403, "cross-origin request rejected: pages of other sites cannot make changes");
+      return ErrorResponse(
+          403,
+          "cross-origin request rejected: pages of other sites cannot make changes (if a proxy ends "
+          "TLS before tautd, add its name to server.names)");
   }
   // A browser sends the cookie with all that a page makes it send. SameSite=Strict keeps it from the pages of
   // other sites, but not from those of other hosts of our domain, or other ports. So a session changes something

@@ -77,6 +77,7 @@ class Access {
 
   std::vector<Known> known_;
   const bool open_;
+  const std::string_view scheme_;  // of our pages
   const Role client_role_;
   const std::vector<std::string> open_paths_;
   const std::vector<std::string> names_;
@@ -86,6 +87,9 @@ class Access {
 
 // "name:80" -> "name", "[::1]:80" -> "::1".
 std::string_view HostWithoutPort(std::string_view authority);
+// Whom a peer counts as: "192.0.2.7:40404" and "[::ffff:192.0.2.7]:1" -> "192.0.2.7"; of IPv6 the /64, "[2001:db8:1:2:3::4]:1"
+// -> "2001:db8:1:2".
+std::string NetworkOfPeer(std::string_view peer);
 // The text behind standard base64 with padding; nullopt: it is not.
 std::optional<std::string> DecodeBase64(std::string_view text);
 

@@ -157,6 +157,7 @@ TEST(Access, ASessionChangesNothingUnlessAPageOfOursAsks) {
   ServerOptions options = WithTokens();
   options.sessions = std::make_shared<const OneSession>();
   options.names = {"proxy.example"};
+  options.certificate_file = "server.pem";
   const Access access(options);
   const Case cases[] = {
       {"GET", {}, 0},
@@ -174,6 +175,7 @@ TEST(Access, ASessionChangesNothingUnlessAPageOfOursAsks) {
       {"POST", {{"Sec-Fetch-Site", "cross-site"}}, 403},
       {"POST", {{"Sec-Fetch-Site", "none"}}, 403},
       {"POST", {{"Origin", "https://evil.example"}, {"Sec-Fetch-Site", "same-origin"}}, 403},
+      {"POST", {{"Origin", "http://tautline.example"}}, 403},
   };
   for (const Case& c : cases) {
     HttpRequest request = Request(c.headers);
@@ -261,13 +263,27 @@ TEST(Access, PagesOfAnotherSiteMayNotWrite) {
   EXPECT_EQ(refused("https://proxy.example:8443", "POST"), 0);
   for (const char* origin :
        {"http://127.0.0.1:9191", "http://evil.example", "null", "", "http://", "127.0.0.1:9190",
-        "http://127.0.0.1:9190.evil.example", "http://proxy.example"}) {
+        "http://127.0.0.1:9190.evil.example", "http://proxy.example", "https://127.0.0.1:9190"}) {
     for (const char* method : {"POST", "PUT", "PATCH", "DELETE", "OPTIONS"}) {
       EXPECT_EQ(refused(origin, method), 403) << method << " " << origin;
     }
     EXPECT_EQ(refused(origin, "GET"), 0) << origin;
   }
   EXPECT_EQ(Refused(access, Request({{"Host", "localhost"}}, "POST")), 0);
+  // A proxy that ends TLS: the browser says that the page is of the same origin.
+  EXPECT_EQ(
+      Refused(
+          access,
+          Request({{"Host", "localhost"}, {"Origin", "https://localhost"}, {"Sec-Fetch-Site", "same-origin"}},
+                  "POST")),
+      0);
+}
+
+TEST(NetworkOfPeer, IsTheAddressOrTheNetworkOfIpv6) {
+  EXPECT_EQ(NetworkOfPeer("192.0.2.7:40404"), "192.0.2.7");
+  EXPECT_EQ(NetworkOfPeer("[::ffff:192.0.2.7]:40404"), "192.0.2.7");
+  EXPECT_EQ(NetworkOfPeer("[2001:db8:1:2:3::4]:1"), "2001:db8:1:2");
+  EXPECT_EQ(NetworkOfPeer("[::1]:1"), "::1");
 }
 
 TEST(Access, DecodesBase64) {

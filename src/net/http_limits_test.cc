@@ -205,6 +205,29 @@ TEST_F(HttpLimitsTest, IdleStrangersMakeRoom) {
   }
 }
 
+// Where no one needs a token: those that were refused a stream, and do not close their side.
+TEST_F(HttpLimitsTest, RefusedStreamsMakeRoom) {
+  EventHub hub;
+  ServerOptions options;
+  options.max_connections_per_address = 20;
+  options.max_streams_per_caller = 4;
+  Serve(options, [&](const HttpRequest& request) {
+    HttpResponse out = TextResponse(200, "");
+    if (request.path == "/events") out.stream = hub.Subscribe();
+    return out;
+  });
+  std::vector<std::unique_ptr<RawClient>> streams;
+  for (int i = 0; i < 60; ++i) {
+    streams.push_back(std::make_unique<RawClient>(port()));
+    streams.back()->Send("GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    EXPECT_THAT(streams.back()->ReadUntil("\r\n\r\n"), StartsWith(i < 4 ? "HTTP/1.1 200" : "HTTP/1.1 429"))
+        << i;
+  }
+  EXPECT_EQ(Client()->Get("/healthz")->status, 200);
+  EXPECT_EQ(server_->counts().refused, 0U);
+  EXPECT_EQ(server_->counts().open_streams, 4U);
+}
+
 TEST_F(HttpLimitsTest, OneAddressGetsItsShare) {
   ServerOptions options;
   options.listen = {{"127.0.0.1", 0}};

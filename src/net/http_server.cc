@@ -11,6 +11,7 @@
 
 #include "net/listener.h"
 #include "net/session.h"
+#include "net/silent_connection.h"
 
 namespace taut {
 namespace {
@@ -89,14 +90,14 @@ struct HttpServer::Impl {
   // address with the most connections; the one that waits longest. nullptr: there is none.
   std::shared_ptr<Session> Displace(const std::string* address) {
     Entry* best = nullptr;
-    std::pair<size_t, Session::Clock::rep> best_key;
+    SilentConnection best_key;
     for (auto& [key, entry] : sessions) {
       const Session& s = *entry.session;
       const Session::Clock::rep since = s.stranger_since();
       if (entry.displaced || s.mode() != Session::Mode::kServe || since == Session::kNotWaiting) continue;
       if (address != nullptr && s.address() != *address) continue;
-      const std::pair<size_t, Session::Clock::rep> its{CountOf(s.address()), -since};
-      if (best != nullptr && its <= best_key) continue;
+      const SilentConnection its{CountOf(s.address()), since};
+      if (best != nullptr && !GoesBefore(its, best_key)) continue;
       best = &entry;
       best_key = its;
     }

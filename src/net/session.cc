@@ -25,18 +25,6 @@ constexpr std::chrono::milliseconds kLastFinishTimeout{250};  // when the server
 constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
 constexpr std::string_view kHeartbeat = ":\n\n";
 
-// "192.0.2.7:40404" -> "192.0.2.7"; "[2001:db8:1:2:3::4]:1" -> "2001:db8:1:2".
-std::string AddressOf(std::string_view peer) {
-  const std::string host(HostWithoutPort(peer));
-  in6_addr v6{};
-  if (inet_pton(AF_INET6, host.c_str(), &v6) != 1 || IN6_IS_ADDR_LOOPBACK(&v6)) return host;
-  std::string prefix;
-  for (int i = 0; i < 8; i += 2) {
-    prefix += fmt::format("{}{:x}", i == 0 ? "" : ":", v6.s6_addr[i] << 8 | v6.s6_addr[i + 1]);
-  }
-  return prefix;
-}
-
 }  // namespace
 
 bool SessionsState::EnterStream(const std::string& caller) {
@@ -59,7 +47,7 @@ Session::Session(std::unique_ptr<Connection> connection, SessionsState* state, M
       mode_(mode),
       parser_(state->options.max_header_bytes),
       began_(Clock::now()),
-      address_(AddressOf(connection_->peer())),
+      address_(NetworkOfPeer(connection_->peer())),
       stranger_since_(began_.time_since_epoch().count()) {
   SetDeadline(began_ + state->options.header_timeout);
   request_.peer = connection_->peer();
@@ -408,6 +396,9 @@ void Session::Finish() {
     return;
   }
   phase_ = Phase::kFinishing;
+  // Its answer is sent: one that does not close its side keeps no other client out.
+  if (!authenticated_)
+    stranger_since_.store(Clock::now().time_since_epoch().count(), std::memory_order_relaxed);
   SetDeadline(Clock::now() + (state_->stopping ? kLastFinishTimeout : kFinishTimeout));
   connection_->Finish(shared_from_this());
 }

@@ -88,7 +88,9 @@ grpc::Status CheckAsk(const rpc::Ask& ask) {
 
 class AdmissionService final : public rpc::Admission::CallbackService {
  public:
-  explicit AdmissionService(AnswerRequest answer) : answer_(std::move(answer)) {}
+  // `know`: GatedServer::Know.
+  AdmissionService(AnswerRequest answer, std::function<void(const std::string&)> know)
+      : answer_(std::move(answer)), know_(std::move(know)) {}
 
   grpc::ServerUnaryReactor* Check(grpc::CallbackServerContext* context, const rpc::Ask* ask,
                                   rpc::Verdict* verdict) override {
@@ -130,6 +132,7 @@ class AdmissionService final : public rpc::Admission::CallbackService {
         request.headers.push_back({"Authorization", std::string(value.data(), value.size())});
     }
     const HttpResponse response = answer_(std::move(request), CertificateName(*context));
+    if (response.status != 401) know_(context->peer());
     if (response.status != 200) return Reply(context, {CodeOf(response.status), ErrorIn(response.body)});
     const auto read = google::protobuf::util::JsonStringToMessage(response.body, out, IgnoringUnknown());
     if (!read.ok())
@@ -152,6 +155,7 @@ class AdmissionService final : public rpc::Admission::CallbackService {
   }
 
   const AnswerRequest answer_;
+  const std::function<void(const std::string&)> know_;
   std::atomic<uint64_t> answered_{0}, rejected_{0}, failed_{0};
 };
 
@@ -159,7 +163,7 @@ class GrpcAdmissionServer final : public AdmissionServer {
  public:
   GrpcAdmissionServer(const AdmissionServerOptions& options, AnswerRequest answer)
       : max_connections_(static_cast<size_t>(std::max(options.max_connections, 1))),
-        service_(std::move(answer)) {}
+        service_(std::move(answer), [this](const std::string& peer) { server_.Know(peer); }) {}
   ~GrpcAdmissionServer() override { GrpcAdmissionServer::Stop(); }
 
   absl::Status Listen(const ServerOptions& access) {

@@ -32,7 +32,7 @@ struct AdmissionServerCounts {
   uint64_t answered = 0;              // calls with an answer
   uint64_t rejected = 0;              // with an error that the caller can mend
   uint64_t failed = 0;                // UNAVAILABLE and others
-  uint64_t rejected_connections = 0;  // above max_connections
+  uint64_t rejected_connections = 0;  // closed, also to make room for others: above max_connections
 };
 
 class AdmissionServer {

@@ -9,6 +9,7 @@
 
 #include "admission.grpc.pb.h"
 #include "base/strings.h"
+#include "wire/silent_client.h"
 #include "wire/tls_fixture.h"
 
 namespace taut {
@@ -99,6 +100,34 @@ TEST_F(AdmissionServerTest, ACheckIsThatOfTheApi) {
   EXPECT_EQ(FormatQuery(asked.query), "?group=shop&tier=batch&cpu=2&memory=4GiB&tasks=3");
   EXPECT_EQ(*asked.header("Authorization"), "Bearer secret");
   EXPECT_THAT(asked.peer, HasSubstr("127.0.0.1"));
+}
+
+// Connections that sent only the preface of HTTP/2, and one whose calls are refused, keep no honest call out.
+TEST_F(AdmissionServerTest, SilentConnectionsKeepNoCallOut) {
+  AdmissionServerOptions options;
+  options.max_connections = 25;
+  Start(options);
+  Answers(200, "{}");
+  rpc::Verdict verdict;
+  ASSERT_TRUE(stub_->Check(Call().get(), AskForTwoCores(), &verdict).ok());
+  const auto kept = std::move(stub_);
+  const SilentClients silent = ConnectPrefaces("127.0.0.1", server_->port(), 25);
+  Answers(401, "{}");
+  std::vector<std::unique_ptr<rpc::Admission::Stub>> refused;
+  for (int i = 0; i < 25; ++i) {
+    Connect(grpc::InsecureChannelCredentials());
+    EXPECT_EQ(stub_->Check(Call().get(), AskForTwoCores(), &verdict).error_code(), grpc::UNAUTHENTICATED);
+    refused.push_back(std::move(stub_));
+  }
+  Answers(200, "{}");
+  for (int i = 0; i < 15; ++i) {  // three quarters are for one address
+    Connect(grpc::InsecureChannelCredentials());
+    const grpc::Status status = stub_->Check(Call().get(), AskForTwoCores(), &verdict);
+    EXPECT_TRUE(status.ok()) << i << ": " << status.error_message();
+    refused.push_back(std::move(stub_));  // its connection stays open
+  }
+  EXPECT_TRUE(kept->Check(Call().get(), AskForTwoCores(), &verdict).ok()) << "one that has called stays";
+  EXPECT_GE(server_->counts().rejected_connections, 25U);
 }
 
 TEST_F(AdmissionServerTest, RequestsAreMadeReadAndEnded) {

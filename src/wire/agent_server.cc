@@ -290,8 +290,11 @@ std::string NamesOf(const grpc::CallbackServerContext& context) {
 
 class Service final : public v1::Agents::CallbackService {
  public:
-  Service(Shared* shared, const ServerOptions& access_options)
-      : shared_(shared), needs_token_(access_options.has_tokens()), access_(access_options) {}
+  Service(Shared* shared, const ServerOptions& access_options, std::function<void(const std::string&)> know)
+      : shared_(shared),
+        know_(std::move(know)),
+        needs_token_(access_options.has_tokens()),
+        access_(access_options) {}
 
   grpc::ServerBidiReactor<v1::FromAgent, v1::ToAgent>* Attend(grpc::CallbackServerContext* context) override {
     TakeOver(this);
@@ -307,6 +310,7 @@ class Service final : public v1::Agents::CallbackService {
                                                            " are connected, the maximum")));
     }
     session->Begin();
+    know_(context->peer());
     {
       const std::lock_guard lock(mutex_);
       unheard_.push_back(session);
@@ -365,6 +369,7 @@ class Service final : public v1::Agents::CallbackService {
   }
 
   Shared* const shared_;
+  const std::function<void(const std::string&)> know_;  // GatedServer::Know
   const bool needs_token_;
   const Access access_;
   std::atomic<SessionId> next_id_{shared_->options.first_session};
@@ -395,7 +400,8 @@ void SetOptions(const AgentServerOptions& options, grpc::ServerBuilder* builder)
 class GrpcAgentServer final : public AgentServer {
  public:
   GrpcAgentServer(const AgentServerOptions& options, AgentListener* listener, const ServerOptions& access)
-      : shared_(options, listener), service_(&shared_, access) {}
+      : shared_(options, listener),
+        service_(&shared_, access, [this](const std::string& peer) { server_.Know(peer); }) {}
   ~GrpcAgentServer() override { GrpcAgentServer::Stop(); }
 
   absl::Status Listen(const ServerOptions& access) {

@@ -56,9 +56,10 @@ struct AgentServerCounts {
   uint64_t messages = 0, bytes = 0;  // came, hellos too
   uint64_t bad_messages = 0;         // of them, refused by CheckMessage
   uint64_t sent = 0;
-  uint64_t cut_off = 0;               // sessions that did not read
-  uint64_t connections = 0;           // accepted; without a stream where TLS fails, or where it says nothing
-  uint64_t rejected_connections = 0;  // above max_connections or max_per_address
+  uint64_t cut_off = 0;      // sessions that did not read
+  uint64_t connections = 0;  // accepted; without a stream where TLS fails, or where it says nothing
+  uint64_t rejected_connections =
+      0;  // closed, also to make room for others: above max_connections or max_per_address
 };
 
 class AgentServer {

@@ -11,10 +11,13 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <chrono>
 #include <cstring>
 
 #include "base/strings.h"
+#include "net/access.h"
+#include "net/silent_connection.h"
 #include "wire/socket_check.h"
 
 namespace taut {
@@ -23,6 +26,7 @@ namespace {
 constexpr int kBacklog = 1024;
 constexpr int kSweepMs = 5000;
 constexpr int64_t kLeastBetweenSweepsMs = 100;
+constexpr size_t kFewConnections = 256;
 constexpr int kNoDescriptorPauseMs = 100;
 
 int64_t NowMs() {
@@ -36,13 +40,23 @@ uint64_t InodeOf(int fd) {
   return fstat(fd, &about) == 0 && S_ISSOCK(about.st_mode) ? about.st_ino : 0;
 }
 
-OpenConnections::Address AddressOf(const sockaddr_storage& peer) {
+OpenConnections::Address FromIpv4(const in_addr& v4) {
   OpenConnections::Address out{};
+  out[10] = out[11] = 0xff;
+  std::memcpy(out.data() + 12, &v4, 4);
+  return out;
+}
+
+OpenConnections::Peer PeerOf(const sockaddr_storage& peer) {
+  OpenConnections::Peer out;
   if (peer.ss_family == AF_INET6) {
-    std::memcpy(out.data(), &reinterpret_cast<const sockaddr_in6&>(peer).sin6_addr, out.size());
+    const auto& v6 = reinterpret_cast<const sockaddr_in6&>(peer);
+    std::memcpy(out.address.data(), &v6.sin6_addr, out.address.size());
+    out.port = ntohs(v6.sin6_port);
   } else {
-    out[10] = out[11] = 0xff;
-    std::memcpy(out.data() + 12, &reinterpret_cast<const sockaddr_in&>(peer).sin_addr, 4);
+    const auto& v4 = reinterpret_cast<const sockaddr_in&>(peer);
+    out.address = FromIpv4(v4.sin_addr);
+    out.port = ntohs(v4.sin_port);
   }
   return out;
 }
@@ -57,6 +71,24 @@ GateOptions BoundedByDescriptors(GateOptions wanted, uint64_t descriptors) {
   return wanted;
 }
 
+std::optional<OpenConnections::Peer> OpenConnections::ParsePeer(std::string_view text) {
+  const bool is_v4 = text.starts_with("ipv4:");
+  if (!is_v4 && !text.starts_with("ipv6:")) return std::nullopt;
+  const std::string plain = PercentDecode(text.substr(5), PlusSign::kItself).value_or("");
+  const std::string host(
+      HostWithoutPort(plain).substr(0, HostWithoutPort(plain).find('%')));  // without a zone
+  Peer out;
+  const std::string_view digits =
+      std::string_view(plain).substr(std::min(plain.size(), plain.rfind(':') + 1));
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), out.port);
+  if (error != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
+  in_addr v4{};
+  if (!is_v4 && inet_pton(AF_INET6, host.c_str(), out.address.data()) == 1) return out;
+  if (inet_pton(AF_INET, host.c_str(), &v4) != 1) return std::nullopt;
+  out.address = FromIpv4(v4);
+  return out;
+}
+
 bool OpenConnections::IsFull(const Address& address) const {
   if (size_ >= options_.max_connections) return true;
   const auto it = by_address_.find(address);
@@ -64,25 +96,75 @@ bool OpenConnections::IsFull(const Address& address) const {
 }
 
 bool OpenConnections::HasRoom(const Address& address, int64_t now_ms) {
+  const std::lock_guard lock(mutex_);
   if (!IsFull(address)) return true;
   if (now_ms - swept_ms_ < kLeastBetweenSweepsMs) return false;
   swept_ms_ = now_ms;
-  Sweep();
+  SweepAll();
   return !IsFull(address);
 }
 
-void OpenConnections::Add(const Address& address, int fd) {
-  by_address_[address].push_back({fd, InodeOf(fd)});
-  ++size_;
+bool OpenConnections::Displace(const Address& address) {
+  const std::lock_guard lock(mutex_);
+  const auto own = by_address_.find(address);
+  const bool crowded = own != by_address_.end() && own->second.size() >= options_.max_per_address;
+  auto best_address = by_address_.end();
+  OfAddress::iterator best;
+  for (auto it = crowded ? own : by_address_.begin(); it != by_address_.end(); ++it) {
+    for (auto open = it->second.begin(); open != it->second.end(); ++open) {
+      if (open->second.is_known) continue;
+      const SilentConnection its{it->second.size(), open->second.since_ms};
+      const bool first = best_address == by_address_.end();
+      if (!first && !GoesBefore(its, {best_address->second.size(), best->second.since_ms})) continue;
+      best_address = it;
+      best = open;
+    }
+    if (crowded) break;
+  }
+  if (best_address == by_address_.end()) {
+    // Of a few, those that have ended are found at once: clients that call once and go.
+    if (size_ > kFewConnections) return false;
+    SweepAll();
+    return !IsFull(address);
+  }
+  if (InodeOf(best->second.fd) == best->second.inode) shutdown(best->second.fd, SHUT_RDWR);
+  best_address->second.erase(best);
+  if (best_address->second.empty()) by_address_.erase(best_address);
+  --size_;
+  return true;
+}
+
+void OpenConnections::Add(const Peer& peer, int fd, int64_t now_ms) {
+  const std::lock_guard lock(mutex_);
+  const auto [it, is_new] =
+      by_address_[peer.address].insert_or_assign(peer.port, Open{fd, InodeOf(fd), now_ms, false});
+  size_ += is_new ? 1 : 0;
+}
+
+void OpenConnections::Know(const Peer& peer) {
+  const std::lock_guard lock(mutex_);
+  const auto it = by_address_.find(peer.address);
+  if (it == by_address_.end()) return;
+  const auto open = it->second.find(peer.port);
+  if (open != it->second.end()) open->second.is_known = true;
 }
 
 void OpenConnections::Sweep() {
+  const std::lock_guard lock(mutex_);
+  SweepAll();
+}
+
+void OpenConnections::SweepAll() {
   size_ = 0;
   for (auto it = by_address_.begin(); it != by_address_.end();) {
-    std::erase_if(it->second, [](const Open& open) { return InodeOf(open.fd) != open.inode; });
+    std::erase_if(it->second, [](const auto& open) { return InodeOf(open.second.fd) != open.second.inode; });
     size_ += it->second.size();
     it = it->second.empty() ? by_address_.erase(it) : std::next(it);
   }
+}
+
+void ConnectionGate::Know(std::string_view peer) {
+  if (const auto parsed = OpenConnections::ParsePeer(peer); parsed.has_value()) open_.Know(*parsed);
 }
 
 absl::StatusOr<std::unique_ptr<ConnectionGate>> ConnectionGate::Listen(
@@ -154,15 +236,17 @@ void ConnectionGate::AcceptAll(int listener) {
       if (errno == EMFILE || errno == ENFILE) poll(nullptr, 0, kNoDescriptorPauseMs);
       return;
     }
-    const OpenConnections::Address address = AddressOf(peer);
-    if (!open_.HasRoom(address, NowMs())) {
+    const OpenConnections::Peer from = PeerOf(peer);
+    if (!open_.HasRoom(from.address, NowMs())) {
       rejected_.fetch_add(1);
-      close(fd);
-      continue;
+      if (!open_.Displace(from.address)) {
+        close(fd);
+        continue;
+      }
     }
     const int on = 1;
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-    open_.Add(address, fd);
+    open_.Add(from, fd, NowMs());
     accepted_.fetch_add(1);
     on_accept_(listener, fd);
   }

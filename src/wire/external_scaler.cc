@@ -125,8 +125,11 @@ class NoStream final : public grpc::ServerWriteReactor<keda::IsActiveResponse> {
 
 class ScalerService final : public keda::ExternalScaler::CallbackService {
  public:
-  ScalerService(const ScalerServerOptions& options, ReplicasOf replicas_of)
-      : max_streams_(static_cast<size_t>(std::max(options.max_streams, 0))),
+  // `know`: GatedServer::Know.
+  ScalerService(const ScalerServerOptions& options, ReplicasOf replicas_of,
+                std::function<void(const std::string&)> know)
+      : know_(std::move(know)),
+        max_streams_(static_cast<size_t>(std::max(options.max_streams, 0))),
         period_(std::max(options.stream_period_ms, 1)),
         replicas_of_(std::move(replicas_of)) {}
 
@@ -169,10 +172,11 @@ class ScalerService final : public keda::ExternalScaler::CallbackService {
   }
 
   grpc::ServerWriteReactor<keda::IsActiveResponse>* StreamIsActive(
-      grpc::CallbackServerContext* /*context*/, const keda::ScaledObjectRef* ref) override {
+      grpc::CallbackServerContext* context, const keda::ScaledObjectRef* ref) override {
     TakeOver(this);
     absl::StatusOr<std::string> job = JobOfScaledObject(ObjectOf(*ref));
     if (!job.ok()) return new NoStream(AsGrpc(job.status()));
+    know_(context->peer());
     std::unique_lock lock(mutex_);
     if (stopping_) return new NoStream({grpc::UNAVAILABLE, "the daemon is stopping"});
     if (streams_.size() >= max_streams_) {
@@ -226,6 +230,8 @@ class ScalerService final : public keda::ExternalScaler::CallbackService {
                                          : absl::IsFailedPrecondition(status) ? &no_number_
                                                                               : &failed_;
     count->fetch_add(1, std::memory_order_relaxed);
+    // Without certificates everyone may call: what asks for nothing that is here says no more than silence.
+    if (count != &failed_) know_(context->peer());
     grpc::ServerUnaryReactor* const reactor = context->DefaultReactor();
     reactor->Finish(AsGrpc(status));
     return reactor;
@@ -256,6 +262,7 @@ class ScalerService final : public keda::ExternalScaler::CallbackService {
     }
   }
 
+  const std::function<void(const std::string&)> know_;
   const size_t max_streams_;
   const std::chrono::milliseconds period_;
   const ReplicasOf replicas_of_;
@@ -271,7 +278,7 @@ class GrpcScalerServer final : public ScalerServer {
  public:
   GrpcScalerServer(const ScalerServerOptions& options, ReplicasOf replicas_of)
       : max_connections_(static_cast<size_t>(std::max(options.max_connections, 1))),
-        service_(options, std::move(replicas_of)) {}
+        service_(options, std::move(replicas_of), [this](const std::string& peer) { server_.Know(peer); }) {}
   ~GrpcScalerServer() override { GrpcScalerServer::Stop(); }
 
   absl::Status Listen(const ServerOptions& access) {

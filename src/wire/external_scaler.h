@@ -50,7 +50,7 @@ struct ScalerServerCounts {
   uint64_t no_number = 0;             // FAILED_PRECONDITION
   uint64_t failed = 0;                // with another error
   uint64_t streams = 0;               // now
-  uint64_t rejected_connections = 0;  // above max_connections
+  uint64_t rejected_connections = 0;  // closed, also to make room for others: above max_connections
 };
 
 class ScalerServer {

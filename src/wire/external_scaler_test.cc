@@ -9,6 +9,7 @@
 
 #include "base/strings.h"
 #include "external_scaler.grpc.pb.h"
+#include "wire/silent_client.h"
 #include "wire/tls_fixture.h"
 #include "wire/wire_fixture.h"
 
@@ -98,6 +99,21 @@ class ExternalScalerTest : public testing::Test {
   std::unique_ptr<ScalerServer> server_;
   std::unique_ptr<keda::ExternalScaler::Stub> stub_;
 };
+
+TEST_F(ExternalScalerTest, SilentConnectionsKeepNoCallOut) {
+  ScalerServerOptions options;
+  options.max_connections = 10;
+  Start(options);
+  const SilentClients silent = ConnectPrefaces("127.0.0.1", server_->port(), 25);
+  std::vector<std::unique_ptr<keda::ExternalScaler::Stub>> honest;
+  for (int i = 0; i < 7; ++i) {  // three quarters are for one address
+    Connect(grpc::InsecureChannelCredentials());
+    keda::GetMetricsResponse response;
+    const grpc::Status status = Metrics("web", &response);
+    EXPECT_TRUE(status.ok()) << i << ": " << status.error_message();
+    honest.push_back(std::move(stub_));
+  }
+}
 
 TEST_F(ExternalScalerTest, TheValueIsTheNumberOfReplicas) {
   Start();
