@@ -49,6 +49,17 @@ absl::StatusOr<std::unique_ptr<FileLock>> FileLock::Take(const std::string& path
   return lock;
 }
 
+absl::StatusOr<std::unique_ptr<FileLock>> FileLock::TakeFile(const std::string& path) {
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return CannotOpen(path, errno);
+  std::unique_ptr<FileLock> lock(new FileLock(fd));
+  if (flock(fd, LOCK_EX | LOCK_NB) == 0) return lock;
+  const int error = errno;
+  if (error != EWOULDBLOCK) return absl::UnavailableError(StrCat(path, ": ", std::strerror(error)));
+  return absl::FailedPreconditionError(StrCat(
+      path, ": another process writes to this store under another name; stop it, or use another file"));
+}
+
 // The file stays: a lock on a file that is unlinked meanwhile would protect nothing.
 FileLock::~FileLock() { close(fd_); }
 

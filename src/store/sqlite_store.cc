@@ -95,7 +95,7 @@ struct SqliteStore::Parts {
         identity(IdentityOf(options.path)) {}
 
   DamageLog damage;
-  std::unique_ptr<FileLock> lock;
+  std::unique_ptr<FileLock> lock, of_file;  // the latter of a file with several names
   std::unique_ptr<Database> db;
   PassWriter writer;
   Restorer restorer;
@@ -110,14 +110,24 @@ SqliteStore::SqliteStore(std::unique_ptr<Parts> parts) : parts_(std::move(parts)
 SqliteStore::~SqliteStore() = default;
 
 absl::StatusOr<std::unique_ptr<SqliteStore>> SqliteStore::Open(const Options& options) {
-  auto lock = FileLock::Take(options.path + ".lock");
+  // A link is another name of one store.
+  std::error_code failed;
+  const std::filesystem::path real = std::filesystem::weakly_canonical(options.path, failed);
+  auto lock = FileLock::Take((failed ? options.path : real.string()) + ".lock");
   if (!lock.ok()) return lock.status();
+  std::unique_ptr<FileLock> of_file;
+  if (std::filesystem::hard_link_count(options.path, failed) > 1 && !failed) {
+    auto taken = FileLock::TakeFile(options.path);
+    if (!taken.ok()) return taken.status();
+    of_file = *std::move(taken);
+  }
   auto db = OpenDatabase(options);
   if (!db.ok()) return db.status();
   auto parts = std::make_unique<Parts>(options, *std::move(lock), *std::move(db));
   const absl::StatusOr<PassEnds> ends = parts->writer.ReadEnds();
   if (!ends.ok()) return ends.status();
   parts->ends = *ends;
+  parts->of_file = std::move(of_file);
   return std::unique_ptr<SqliteStore>(new SqliteStore(std::move(parts)));
 }
 

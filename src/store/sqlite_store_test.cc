@@ -90,6 +90,26 @@ TEST_F(SqliteStoreTest, OneWriterAtATime) {
   Open();
 }
 
+TEST_F(SqliteStoreTest, ALinkToTheFileIsNoOtherStore) {
+  Open();
+  const std::string real = options_.path;
+  for (const char* name : {"symbolic.db", "hard.db"}) {
+    options_.path = dir_.File(name);
+    if (std::string_view(name).starts_with("sym")) {
+      std::filesystem::create_symlink(real, options_.path);
+    } else {
+      store_.reset();
+      std::filesystem::create_hard_link(real, options_.path);
+      SqliteStore::Options of_real = options_;
+      of_real.path = real;
+      auto first = SqliteStore::Open(of_real);
+      ASSERT_TRUE(first.ok()) << first.status();
+      store_ = *std::move(first);
+    }
+    EXPECT_TRUE(absl::IsFailedPrecondition(OpenStatus())) << name;
+  }
+}
+
 TEST_F(SqliteStoreTest, OtherPeoplesFilesAreLeftAlone) {
   Edit("CREATE TABLE theirs(x); INSERT INTO theirs VALUES(1)");
   EXPECT_TRUE(absl::IsInvalidArgument(OpenStatus()));
