@@ -1,4 +1,5 @@
 // Signing in to the pages with an OpenID Connect provider: what a browser sees before it has a session.
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -8,6 +9,7 @@
 #include "base/html_text.h"
 #include "base/strings.h"
 #include "net/access.h"
+#include "net/server_options.h"
 
 namespace taut {
 namespace {
@@ -60,6 +62,19 @@ std::string LoginCookie(const LoginDesk& desk, std::string_view value, int64_t s
 
 std::string SessionCookie(const LoginDesk& desk, std::string_view value, int64_t seconds) {
   return Cookie(desk, desk.sessions()->cookie_name(), value, "Strict", seconds);
+}
+
+// Of a request that a proxy of ours passes on, as the proxy says: the last it added, which no browser can choose.
+std::string NetworkOfBrowser(const LoginDesk& desk, const HttpRequest& request) {
+  const std::string* forwarded = request.header("X-Forwarded-For");
+  const std::string_view peer = HostWithoutPort(request.peer);
+  if (forwarded == nullptr || std::ranges::find(desk.proxies(), peer) == desk.proxies().end())
+    return NetworkOfPeer(request.peer);
+  const size_t comma = forwarded->rfind(',');
+  const std::string_view last =
+      StripSpace(std::string_view(*forwarded).substr(comma == std::string::npos ? 0 : comma + 1));
+  if (!IsIpAddress(std::string(last))) return NetworkOfPeer(request.peer);
+  return NetworkOfPeer(last.find(':') == std::string_view::npos ? std::string(last) : StrCat("[", last, "]"));
 }
 
 HttpResponse FailedPage(const LoginDesk& desk, int status, std::string_view text) {
@@ -153,9 +168,10 @@ HttpResponse Api::BeginLogin() {
 // The code leaves the address of the browser at once; what it is exchanged for is waited for elsewhere.
 HttpResponse Api::LoginCallback(const HttpRequest& request) {
   LoginDesk& desk = *options_.login;
-  const absl::Status taken = desk.Callback(CookieOf(request, desk.cookie_name()).value_or(""), request.query);
+  const absl::Status taken = desk.Callback(CookieOf(request, desk.cookie_name()).value_or(""), request.query,
+                                           NetworkOfBrowser(desk, request));
   if (taken.ok()) return Redirect(303, StrCat(desk.prefix(), "/login/wait"));
-  const int status = absl::IsUnavailable(taken) ? 503 : 401;
+  const int status = absl::IsUnavailable(taken) ? 503 : absl::IsResourceExhausted(taken) ? 429 : 401;
   AuditLogin(request, "", "none", status, Message(taken));
   return FailedPage(desk, status, Message(taken));
 }
@@ -178,6 +194,8 @@ HttpResponse Api::LoginWait(const HttpRequest& request) {
     case LoginFlow::Stage::kDone:
       break;
   }
+  // The browser's cookie is replaced: what it held would stay open without anyone to end it.
+  desk.sessions()->End(CookieOf(request, desk.sessions()->cookie_name()).value_or(""));
   if (const absl::StatusOr<Caller> caller = desk.sessions()->CallerOf(outcome.session); caller.ok()) {
     HttpRequest person;
     person.role = caller->role;

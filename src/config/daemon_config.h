@@ -31,6 +31,7 @@ struct LoginConfig {
   std::string client_secret_file, redirect_url, name;
   std::string scopes = "openid";
   int64_t session_s = 12 * 3600;
+  std::vector<std::string> proxies;  // addresses whose X-Forwarded-For is believed
 };
 
 // Tokens of an OpenID Connect provider (src/oidc/).

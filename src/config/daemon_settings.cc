@@ -81,6 +81,10 @@ const DaemonSetting kDaemonSettings[] = {
      kPlain, 0, 0, TAUT_FIELD(server.oidc.login.scopes)},
     {"server.oidc.login.session", "a session ends this long after the sign-in, and when tautd stops",
      kDuration, 60, 7 * 24 * 3600, TAUT_FIELD(server.oidc.login.session_s)},
+    {"server.oidc.login.proxies",
+     "IP addresses of proxies before the pages: the last address of their X-Forwarded-For is the browser's, "
+     "by which sign-ins are limited",
+     kPlain, 0, 0, TAUT_FIELD(server.oidc.login.proxies)},
     {"server.oidc.login.name", "name of the provider on the button; empty: the host of the issuer", kPlain, 0,
      0, TAUT_FIELD(server.oidc.login.name)},
     {"server.limits.header", "largest header of a request", kBytes, 1024, kMiB,

@@ -5,6 +5,13 @@
 #include "base/strings.h"
 
 namespace taut {
+namespace {
+
+double SecondsOf(std::chrono::steady_clock::time_point t) {
+  return std::chrono::duration<double>(t.time_since_epoch()).count();
+}
+
+}  // namespace
 
 LoginDesk::LoginDesk(Options options)
     : options_(std::move(options)),
@@ -14,11 +21,13 @@ LoginDesk::LoginDesk(Options options)
                                  .verifier = options_.verifier,
                                  .random = options_.flow.random,
                                  .now_s = options_.now_s})),
-      client_(options_.ca_file),
-      flow_(options_.flow) {}
+      flow_(options_.flow),
+      jobs_(options_.limits) {
+  for (int i = 0; i < options_.threads; ++i) clients_.emplace_back(options_.ca_file);
+}
 
 void LoginDesk::Start() {
-  thread_ = std::thread([this] { Run(); });
+  for (ProviderClient& client : clients_) threads_.emplace_back([this, &client] { Run(client); });
 }
 
 void LoginDesk::Stop() {
@@ -26,9 +35,10 @@ void LoginDesk::Stop() {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
   }
-  client_.Stop();
+  for (ProviderClient& client : clients_) client.Stop();
   wake_.notify_all();
-  if (thread_.joinable()) thread_.join();
+  for (std::thread& thread : threads_) thread.join();
+  threads_.clear();
 }
 
 absl::StatusOr<LoginFlow::Begun> LoginDesk::Begin() {
@@ -42,17 +52,24 @@ absl::StatusOr<LoginFlow::Begun> LoginDesk::Begin() {
   return flow_.Begin(*provider, options_.now_s());
 }
 
-absl::Status LoginDesk::Callback(std::string_view cookie, const std::vector<QueryParameter>& query) {
+absl::Status LoginDesk::Callback(std::string_view cookie, const std::vector<QueryParameter>& query,
+                                 const std::string& address) {
   absl::Status status;
   {
+    const auto now = std::chrono::steady_clock::now();
     const std::lock_guard lock(mutex_);
-    absl::StatusOr<LoginFlow::Exchange> exchange = flow_.Callback(cookie, query, options_.now_s());
+    status = jobs_.Check(address, SecondsOf(now));
+    absl::StatusOr<LoginFlow::Exchange> exchange =
+        status.ok() ? flow_.Callback(cookie, query, options_.now_s())
+                    : absl::StatusOr<LoginFlow::Exchange>(status);
     status = exchange.status();
-    if (status.ok() && jobs_.size() >= options_.max_waiting) {
-      status = absl::UnavailableError("Too many sign-ins are under way: retry in a minute.");
-      flow_.Finish(exchange->id, status);
+    if (status.ok()) {
+      const std::string id = exchange->id;
+      const std::optional<Job> dropped = jobs_.Add(address, {*std::move(exchange), now}, SecondsOf(now));
+      const absl::Status busy = absl::UnavailableError("Too many sign-ins are under way: retry in a minute.");
+      if (dropped.has_value()) flow_.Finish(dropped->exchange.id, busy);
+      if (dropped.has_value() && dropped->exchange.id == id) status = busy;
     }
-    if (status.ok()) jobs_.push_back({*std::move(exchange), std::chrono::steady_clock::now()});
   }
   if (status.ok()) wake_.notify_all();
   if (!status.ok()) ++failed_;
@@ -81,22 +98,24 @@ LoginDesk::Outcome LoginDesk::Collect(std::string_view cookie) {
   return out;
 }
 
-void LoginDesk::Run() {
+void LoginDesk::Run(ProviderClient& client) {
+  const auto now_s = [] { return SecondsOf(std::chrono::steady_clock::now()); };
   std::unique_lock lock(mutex_);
   while (true) {
-    wake_.wait(lock, [this] { return stopping_ || !jobs_.empty(); });
+    wake_.wait(lock, [this] { return stopping_ || jobs_.waiting() > 0; });
     if (stopping_) return;
-    const Job job = std::move(jobs_.front());
-    jobs_.pop_front();
+    const auto turn = jobs_.Next(now_s());
     lock.unlock();
-    absl::StatusOr<VerifiedToken> claims = Claims(job);
+    absl::StatusOr<VerifiedToken> claims = Claims(turn->job, client);
     if (!claims.ok()) ++failed_;
     lock.lock();
-    flow_.Finish(job.exchange.id, std::move(claims));
+    // A provider that is unreachable is not the address's fault.
+    jobs_.Done(turn->address, !claims.ok() && !absl::IsUnavailable(claims.status()), now_s());
+    flow_.Finish(turn->job.exchange.id, std::move(claims));
   }
 }
 
-absl::StatusOr<VerifiedToken> LoginDesk::Claims(const Job& job) {
+absl::StatusOr<VerifiedToken> LoginDesk::Claims(const Job& job, ProviderClient& client) {
   const auto away = [this](std::string_view why) {
     return absl::UnavailableError(StrCat(options_.name, " did not answer: ", why, "."));
   };
@@ -108,7 +127,7 @@ absl::StatusOr<VerifiedToken> LoginDesk::Claims(const Job& job) {
     const std::lock_guard lock(mutex_);
     return flow_.RequestFor(*provider, job.exchange);
   }();
-  const absl::StatusOr<HttpResponse> answer = client_.Post(provider->token, request.form, request.headers);
+  const absl::StatusOr<HttpResponse> answer = client.Post(provider->token, request.form, request.headers);
   if (!answer.ok()) return away(Message(answer.status()));
   const absl::StatusOr<std::string> token = LoginFlow::IdTokenOf(answer->status, answer->text());
   if (!token.ok()) return token.status();

@@ -1,4 +1,4 @@
-// Signing in to tautd's pages: the flow, the sessions, and the thread that exchanges codes, so that no request
+// Signing in to tautd's pages: the flow, the sessions, and the threads that exchange codes, so that no request
 // waits for the provider.
 #pragma once
 
@@ -16,13 +16,14 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "oidc/exchange_queue.h"
 #include "oidc/login_flow.h"
 #include "oidc/login_sessions.h"
 #include "oidc/provider_client.h"
 
 namespace taut {
 
-// Thread-safe; nothing but the thread of its own waits for a network.
+// Thread-safe; nothing but the threads of its own waits for a network.
 class LoginDesk {
  public:
   struct Options {
@@ -30,7 +31,9 @@ class LoginDesk {
     std::string name;     // of the provider, for people
     std::string ca_file;  // PEM; "": the system's CAs
     int64_t session_s = 12 * 3600;
-    size_t max_waiting = 64;                // exchanges
+    std::vector<std::string> proxies = {};  // addresses whose X-Forwarded-For says where a browser is
+    ExchangeLimits limits = {};             // of exchanges
+    int threads = 4;                        // exchanges at a time
     std::chrono::seconds most_waiting{30};  // of an exchange, until its turn
     std::chrono::seconds key_wait{15};      // for keys that the ID token's may be one of
     std::shared_ptr<const OidcVerifier> verifier;
@@ -43,6 +46,7 @@ class LoginDesk {
   void Start();
   void Stop();
 
+  const std::vector<std::string>& proxies() const { return options_.proxies; }
   const std::string& name() const { return options_.name; }
   // "" or "/PREFIX": before the paths of tautd's pages, where a proxy adds it.
   std::string_view prefix() const { return PrefixOfRedirectUrl(options_.flow.redirect_url); }
@@ -58,8 +62,10 @@ class LoginDesk {
 
   // Unavailable: where the provider signs people in is not known.
   absl::StatusOr<LoginFlow::Begun> Begin();
-  // Errors as LoginFlow::Callback; Unavailable: too many wait.
-  absl::Status Callback(std::string_view cookie, const std::vector<QueryParameter>& query);
+  // `address`: of the browser, or of its network. Errors as LoginFlow::Callback and ExchangeQueue::Check;
+  // Unavailable: too many wait.
+  absl::Status Callback(std::string_view cookie, const std::vector<QueryParameter>& query,
+                        const std::string& address);
   struct Outcome {
     LoginFlow::Stage stage = LoginFlow::Stage::kUnknown;
     std::string session = {};  // kDone: the cookie's value
@@ -77,20 +83,20 @@ class LoginDesk {
     LoginFlow::Exchange exchange;
     std::chrono::steady_clock::time_point since;
   };
-  void Run();
-  absl::StatusOr<VerifiedToken> Claims(const Job& job);
+  void Run(ProviderClient& client);
+  absl::StatusOr<VerifiedToken> Claims(const Job& job, ProviderClient& client);
   absl::StatusOr<VerifiedToken> Verify(const std::string& token, const std::string& nonce);
 
   const Options options_;
   const std::shared_ptr<LoginSessions> sessions_;
-  ProviderClient client_;
+  std::deque<ProviderClient> clients_;  // one of each thread
   std::atomic<uint64_t> done_ = 0, failed_ = 0;
   std::mutex mutex_;  // over what follows
   std::condition_variable wake_;
   LoginFlow flow_;
-  std::deque<Job> jobs_;
+  ExchangeQueue<Job> jobs_;
   bool stopping_ = false;
-  std::thread thread_;
+  std::vector<std::thread> threads_;
 };
 
 }  // namespace taut

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/strings.h"
+#include "net/server_options.h"
 #include "oidc/provider_client.h"
 #include "programs/action_log.h"
 
@@ -59,6 +60,12 @@ absl::StatusOr<LoginDesk::Options> LoginOptionsOf(const OidcConfig& config) {
   out.name = login.name.empty() ? HostOfUrl(config.issuer) : login.name;
   out.ca_file = config.ca_file;
   out.session_s = login.session_s;
+  for (const std::string& proxy : login.proxies) {
+    if (!IsIpAddress(proxy))
+      return absl::InvalidArgumentError(StrCat("server.oidc.login.proxies: \"", proxy,
+                                               "\": expected an IP address, IPv6 without brackets"));
+  }
+  out.proxies = login.proxies;
   return out;
 }
 

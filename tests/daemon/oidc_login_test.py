@@ -31,14 +31,14 @@ class Answer:
 class Browser:
     """Cookies by port, as hosts have them; follows nothing by itself."""
 
-    def __init__(self):
-        self.jars = {}
+    def __init__(self, address="127.0.0.1"):
+        self.jars, self.address = {}, address
 
     def ask(self, url, method="GET", body=None, headers=None):
         parts = urllib.parse.urlsplit(url)
         jar = self.jars.setdefault(parts.port, {})
         sent = {"Cookie": "; ".join(f"{k}={v}" for k, v in jar.items()), **(headers or {})} if jar else dict(headers or {})
-        connection = http.client.HTTPConnection("127.0.0.1", parts.port, timeout=30)
+        connection = http.client.HTTPConnection("127.0.0.1", parts.port, timeout=30, source_address=(self.address, 0))
         try:
             connection.request(method, parts.path + ("?" + parts.query if parts.query else ""), body, sent)
             answer = Answer(connection.getresponse())
@@ -217,6 +217,49 @@ def attacks(pages):
     stage.check("the &lt;test&gt; provider" in stranger.text, "names are text")
 
 
+def garbage(pages):
+    """Two addresses with garbage codes keep nobody else out, and are not passed on without end."""
+    stage, stop, statuses = pages.stage, threading.Event(), []
+
+    def flood(address):
+        while not stop.is_set():
+            browser = Browser(address)
+            state = dict(urllib.parse.parse_qsl(urllib.parse.urlsplit(browser.ask(pages.url("/login")).location).query))["state"]
+            statuses.append(browser.ask(pages.url(f"/login/callback?state={state}&code=garbage")).status)
+
+    floods = [threading.Thread(target=flood, args=(address,), daemon=True) for address in ("127.0.0.2", "127.0.0.3") for _ in range(4)]
+    for thread in floods:
+        thread.start()
+    try:
+        stage.check(daemon.eventually(lambda: statuses.count(429) > 20, 30), "garbage of an address is refused after a while", statuses[-20:])
+        for attempt in range(12):
+            _, done = pages.sign_in("olga")
+            if done.status != 200:
+                stage.check(False, f"honest sign-in {attempt} succeeds", f"{done.status} {done.text}")
+                break
+        else:
+            stage.check(True, "12 honest sign-ins of 12 succeed meanwhile")
+    finally:
+        stop.set()
+        for thread in floods:
+            thread.join()
+    taken = statuses.count(303)
+    stage.check(taken < 120, "few garbage codes reach the provider", f"{taken} of {len(statuses)}")
+
+
+def second_sign_in(pages):
+    """Ends the session that the browser had."""
+    stage = pages.stage
+    browser, _ = pages.sign_in("olga")
+    old = browser.jars[pages.tautd.port][SESSION]
+    _, callback = pages.callback_of("olga", browser)
+    stage.equal((browser.ask(callback).status, pages.wait(browser).status), (303, 200), "olga signs in again in the same browser")
+    stage.check(browser.jars[pages.tautd.port][SESSION] != old and pages.status(browser).status == 200, "with a new session")
+    before = Browser()
+    before.jars[pages.tautd.port] = {SESSION: old}
+    stage.equal(pages.status(before).status, 401, "the session of before is over")
+
+
 def roles_of_now(pages, text):
     """Bindings that are changed count at once, for sessions too."""
     stage, tautd = pages.stage, pages.tautd
@@ -329,6 +372,8 @@ def main():
         before_a_session(pages)
         a_session(pages)
         attacks(pages)
+        garbage(pages)
+        second_sign_in(pages)
         signed_in = roles_of_now(pages, text)
         provider_away(pages)
         restarted(pages, text, signed_in)

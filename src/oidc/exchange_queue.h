@@ -1,0 +1,139 @@
+// Which sign-in is exchanged next: by address, so that the refused ones of one address do not delay the others'.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "absl/status/status.h"
+
+namespace taut {
+
+struct ExchangeLimits {
+  size_t waiting = 64;             // of all addresses
+  size_t of_address = 16;          // waiting and running, of one address
+  double failures = 20;            // of one address, before more of it are refused
+  double failures_per_s = 1 / 6.;  // one is forgotten after 6 s
+  size_t addresses = 4096;         // remembered for their failures
+};
+
+// Plain arithmetic: the time (of a steady clock) is an argument. Not thread-safe.
+template <typename Job>
+class ExchangeQueue {
+ public:
+  explicit ExchangeQueue(const ExchangeLimits& limits) : limits_(limits) {}
+
+  // Whether one more of this address may come: ResourceExhausted if it waits for as many, or if as many failed.
+  absl::Status Check(const std::string& address, double now_s) {
+    const auto at = addresses_.find(address);
+    if (at == addresses_.end()) return absl::OkStatus();
+    Forget(at->second, now_s);
+    if (at->second.failed >= limits_.failures)
+      return absl::ResourceExhaustedError(
+          "Too many sign-ins from your address were refused: retry in a minute.");
+    if (at->second.jobs.size() + at->second.running >= limits_.of_address)
+      return absl::ResourceExhaustedError(
+          "Too many sign-ins from your address are under way: retry in a minute.");
+    return absl::OkStatus();
+  }
+
+  // REQUIRES: Check was OK. If there is no room, the newest of the address with the most waiting gives way, which
+  // may be `job` itself: returned, and it will not be exchanged.
+  std::optional<Job> Add(const std::string& address, Job job, double now_s) {
+    Address& its = AddressOf(address, now_s);
+    its.jobs.push_back({std::move(job), next_++});
+    if (++waiting_ <= limits_.waiting) return std::nullopt;
+    auto most = std::ranges::max_element(
+        addresses_, {}, [](const auto& a) { return std::pair(a.second.jobs.size(), a.second.failed); });
+    Job dropped = std::move(most->second.jobs.back().job);
+    most->second.jobs.pop_back();
+    --waiting_;
+    return dropped;
+  }
+
+  // The next: of the address with the fewest running, then the fewest failed, then the oldest. nullopt: none waits.
+  // Done ends it.
+  struct Turn {
+    std::string address;
+    Job job;
+  };
+  std::optional<Turn> Next(double now_s) {
+    auto best = addresses_.end();
+    for (auto at = addresses_.begin(); at != addresses_.end(); ++at) {
+      if (at->second.jobs.empty()) continue;
+      Forget(at->second, now_s);
+      if (best == addresses_.end() || OrderOf(at->second) < OrderOf(best->second)) best = at;
+    }
+    if (best == addresses_.end()) return std::nullopt;
+    Turn turn{best->first, std::move(best->second.jobs.front().job)};
+    best->second.jobs.pop_front();
+    ++best->second.running;
+    --waiting_;
+    return turn;
+  }
+
+  void Done(const std::string& address, bool failed, double now_s) {
+    Address& its = AddressOf(address, now_s);
+    if (its.running > 0) --its.running;
+    if (failed) its.failed += 1;
+  }
+
+  size_t waiting() const { return waiting_; }
+
+ private:
+  struct Waiting {
+    Job job;
+    uint64_t number;
+  };
+  struct Address {
+    std::deque<Waiting> jobs;
+    size_t running = 0;
+    double failed = 0, since_s = 0;
+  };
+  // Failures count in steps of five: one mistyped sign-in is not behind those of others.
+  static auto OrderOf(const Address& a) {
+    return std::tuple(a.running, static_cast<int64_t>(a.failed / 5), a.jobs.front().number);
+  }
+  void Forget(Address& a, double now_s) const {
+    a.failed = std::max(0.0, a.failed - std::max(0.0, now_s - a.since_s) * limits_.failures_per_s);
+    a.since_s = now_s;
+  }
+  Address& AddressOf(const std::string& address, double now_s) {
+    if (const auto at = addresses_.find(address); at != addresses_.end()) {
+      Forget(at->second, now_s);
+      return at->second;
+    }
+    if (addresses_.size() >= limits_.addresses) {
+      for (auto& [key, its] : addresses_) Forget(its, now_s);
+      std::erase_if(addresses_, [](const auto& a) {
+        return a.second.jobs.empty() && a.second.running == 0 && a.second.failed == 0;
+      });
+    }
+    // Still too many: the one with the fewest failures is forgotten, of those that wait for nothing.
+    while (addresses_.size() >= limits_.addresses) {
+      auto least = addresses_.end();
+      for (auto at = addresses_.begin(); at != addresses_.end(); ++at) {
+        const bool idle = at->second.jobs.empty() && at->second.running == 0;
+        if (idle && (least == addresses_.end() || at->second.failed < least->second.failed)) least = at;
+      }
+      if (least == addresses_.end()) break;
+      addresses_.erase(least);
+    }
+    Address& its = addresses_[address];
+    its.since_s = now_s;
+    return its;
+  }
+
+  const ExchangeLimits limits_;
+  std::map<std::string, Address> addresses_;
+  size_t waiting_ = 0;
+  uint64_t next_ = 0;
+};
+
+}  // namespace taut
