@@ -23,6 +23,10 @@ void PutExternalMetrics(const ExternalHealth& health, const ControlCounts& count
   answers("taken", counts.external_taken);
   answers("ignored", counts.external_ignored);
   answers("invalid", health.invalid_answers);
+  for (size_t i = 0; i < kExternalRefusalNames.size(); ++i)
+    out.Counter("tautd_external_recommender_refused_total",
+                "Invalid answers, by why they are not taken: impossible, or beyond a bound.",
+                health.invalid_by_kind[i], {{"kind", std::string(kExternalRefusalNames[i])}});
   out.Counter("tautd_external_recommender_windows_skipped_total",
               "Windows that it was not asked about, as an earlier one was still being answered.",
               health.skipped_batches);

@@ -101,6 +101,7 @@ struct QuotaGrpcConfig {
 struct ExternalRecommenderConfig {
   std::string address;  // HOST:PORT; "": none
   int64_t deadline_s = 10, hold_s = 1800;
+  double max_step = 10;  // as ExternalBounds
   std::string ca_file, certificate_file, key_file;
 };
 

@@ -379,6 +379,10 @@ const DaemonSetting kDaemonSettings[] = {
      TAUT_FIELD(external_recommender.certificate_file)},
     {"external_recommender.tls.key", "PEM file of its key", kPlain, 0, 0,
      TAUT_FIELD(external_recommender.key_file)},
+    {"external_recommender.max_step",
+     "an answer of more than this many times what a task uses or has, or of this many times the tasks, is "
+     "refused",
+     kPlain, 1, 1e6, TAUT_FIELD(external_recommender.max_step)},
     {"log.level", "what is logged on standard error: debug, info, warning or error", kPlain, 0, 0,
      TAUT_FIELD(log.level)},
     {"log.format", "text: key=value; json: an object per line", kPlain, 0, 0, TAUT_FIELD(log.format)},

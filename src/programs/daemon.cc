@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 
@@ -177,7 +178,8 @@ absl::Status Daemon::StartControl() {
   if (absl::Status s = MakeActuators(); !s.ok()) return s;
   if (!config_.external_recommender.address.empty()) {
     absl::StatusOr<std::unique_ptr<ExternalRecommender>> external = OpenExternalRecommender(
-        config_.external_recommender, config_.cell.name, [this] { return Now().seconds(); });
+        config_.external_recommender, config_.cell.name, [this] { return Now().seconds(); },
+        [this] { return LargestMachine(); });
     if (!external.ok()) return external.status();
     external_ = *std::move(external);
   }
@@ -341,6 +343,18 @@ void Daemon::StartMachines() {
 }
 
 absl::Status Daemon::OpenPrices() {
+PerResource<double> Daemon::LargestMachine() const {
+  PerResource<double> largest{};
+  if (!machines_started_) return largest;
+  for (const auto& machine : machines_->desk()->View()->machines) {
+    for (const Resource r : kResources) {
+      double& most = largest[static_cast<size_t>(r)];
+      most = std::max(most, machine->of(r).capacity.value_or(0));
+    }
+  }
+  return largest;
+}
+
   if (config_.prices.file.empty()) return absl::OkStatus();
   std::string text;
   absl::StatusOr<Pricing> pricing = ReadPrices(config_.prices, &text);
@@ -349,6 +363,7 @@ absl::Status Daemon::OpenPrices() {
   price_changes_ = RecordPrices(config_.store.path, std::move(text), *pricing_, Now().seconds());
   return absl::OkStatus();
 }
+  machines_started_ = true;
 
 // After the machines and quota, whose views of a window it reads.
 void Daemon::StartCapacity() {
@@ -646,7 +661,7 @@ void Daemon::Loop() {
       agents_seen_ms_ = SteadyMilliseconds();
       acts_->AgentsSeen(hub_->Agents(), Now().seconds());
     }
-    if (external_ != nullptr) external_log_.Seen(external_->health());
+    if (external_ != nullptr) external_log_.Seen(external_->health(), external_->TakeRefused());
     if (webhook_ != nullptr) acts_->WebhookSeen(webhook_->last_error(), webhook_->counts().waiting);
     if (!jobs_refused_ && control_->ingest().mapper_counts().refused_jobs > 0) {
       jobs_refused_ = true;

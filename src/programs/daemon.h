@@ -76,6 +76,8 @@ class Daemon {
   absl::Status StartQuota();
   absl::Status StartBudgets();
   void StartMachines();
+  // By Resource; 0: not known. Thread-safe.
+  PerResource<double> LargestMachine() const;
   absl::Status OpenPrices();
   void StartCapacity();
   void Loop();
@@ -126,6 +128,7 @@ class Daemon {
       provider_keys_;  // if an OpenID Connect provider is configured; outlives server_, as do the next two
   std::shared_ptr<OidcVerifier> oidc_verifier_;
   std::unique_ptr<LoginDesk> login_;  // if people sign in with it; outlives api_
+  std::atomic<bool> machines_started_ = false;  // machines_ is there, for good
   std::unique_ptr<HttpServer> server_;
   std::unique_ptr<PodTasks> pod_tasks_;  // if agents may come from nodes of a cluster; outlives agent_server_
   std::unique_ptr<AgentPort> agent_server_;

@@ -9,7 +9,8 @@
 namespace taut {
 
 absl::StatusOr<std::unique_ptr<ExternalRecommender>> OpenExternalRecommender(
-    const ExternalRecommenderConfig& config, const std::string& cell, std::function<int64_t()> now_s) {
+    const ExternalRecommenderConfig& config, const std::string& cell, std::function<int64_t()> now_s,
+    std::function<PerResource<double>()> machine) {
   ExternalRecommenderOptions options;
   options.address = config.address;
   options.ca_file = config.ca_file;
@@ -18,11 +19,13 @@ absl::StatusOr<std::unique_ptr<ExternalRecommender>> OpenExternalRecommender(
   options.cell = cell;
   options.deadline_ms = config.deadline_s * 1000;
   options.hold_windows = static_cast<int>(std::max<int64_t>(1, config.hold_s / kWindowSeconds));
+  options.max_step = config.max_step;
+  options.machine = std::move(machine);
   options.now_s = std::move(now_s);
   return ConnectExternalRecommender(options);
 }
 
-void ExternalRecommenderLog::Seen(const ExternalHealth& health) {
+void ExternalRecommenderLog::Seen(const ExternalHealth& health, const std::vector<RefusedAnswer>& refused) {
   const bool failed = !health.error.empty();
   if (failed && !failed_) {
     spdlog::warn(
@@ -33,12 +36,12 @@ void ExternalRecommenderLog::Seen(const ExternalHealth& health) {
   if (health.ok && (failed_ || !answered_)) spdlog::info("the external recommender answers");
   failed_ = failed;
   answered_ = answered_ || health.ok;
-  if (health.invalid.empty() || !invalid_.empty()) return;
-  invalid_ = health.invalid;
-  spdlog::warn(
-      "external recommender: an answer is not taken: {}; see "
-      "tautd_external_recommender_answers_total for how many",
-      health.invalid);
+  for (const RefusedAnswer& r : refused) {
+    spdlog::warn(
+        "external recommender: an answer is not taken ({}): {}: {}; see "
+        "tautd_external_recommender_refused_total for how many",
+        Name(r.kind), r.job, r.text);
+  }
 }
 
 }  // namespace taut

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "config/daemon_config.h"
@@ -12,18 +13,18 @@
 
 namespace taut {
 
-// REQUIRES: an address is configured. `now_s` is asked from any thread.
+// REQUIRES: an address is configured. `now_s`, and `machine` (ExternalBounds), are asked from any thread.
 absl::StatusOr<std::unique_ptr<ExternalRecommender>> OpenExternalRecommender(
-    const ExternalRecommenderConfig& config, const std::string& cell, std::function<int64_t()> now_s);
+    const ExternalRecommenderConfig& config, const std::string& cell, std::function<int64_t()> now_s,
+    std::function<PerResource<double>()> machine);
 
-// Logs when the service begins or ceases to answer, and the first answer that was not taken of each kind.
+// Logs when the service begins or ceases to answer, and of each kind and job the first answer that was not taken.
 class ExternalRecommenderLog {
  public:
-  void Seen(const ExternalHealth& health);
+  void Seen(const ExternalHealth& health, const std::vector<RefusedAnswer>& refused);
 
  private:
   bool failed_ = false, answered_ = false;
-  std::string invalid_;
 };
 
 }  // namespace taut

@@ -41,8 +41,9 @@ void PutReplicas(const ExternalReplicas& from, recommender_v1::Replicas& to) {
   to.set_load_of_series(!from.is_of_cpu);
 }
 
-// "" if it can be.
-std::string Fault(const recommender_v1::Recommendation& r) {
+// Its text is "" if it can be.
+ExternalFault Fault(const recommender_v1::Recommendation& r, const ExternalJob& job,
+                    const ExternalBounds& bounds) {
   const auto amount = [](std::string_view what, double value, double most) {
     if (value > 0 && value <= most) return std::string();  // not NaN
     return StrCat(what, " is ", value, ": expected above 0 and at most ", most);
@@ -53,7 +54,13 @@ std::string Fault(const recommender_v1::Recommendation& r) {
     fault = amount("memory_limit_bytes", r.memory_limit_bytes(), kMostBytes);
   if (fault.empty() && r.has_replicas() && r.replicas() > kMostTasks)
     fault = StrCat("replicas is ", r.replicas(), ": expected at most ", kMostTasks);
-  return fault;
+  if (!fault.empty()) return {ExternalRefusal::kImpossible, std::move(fault)};
+  ExternalFault beyond;
+  if (r.has_cpu_limit_cores()) beyond = CheckExternalLimit(Resource::kCpu, r.cpu_limit_cores(), job, bounds);
+  if (beyond.text.empty() && r.has_memory_limit_bytes())
+    beyond = CheckExternalLimit(Resource::kMemory, r.memory_limit_bytes(), job, bounds);
+  if (beyond.text.empty() && r.has_replicas()) beyond = CheckExternalTasks(r.replicas(), job, bounds);
+  return beyond;
 }
 
 std::string ReasonOf(std::string_view reason) { return Printable(CutUtf8(reason, kMaxExternalReasonBytes)); }
@@ -93,25 +100,33 @@ recommender_v1::RecommendRequest ExternalRequest(std::string_view cell, WindowId
 }
 
 ExternalResult TakeExternalResponse(const recommender_v1::RecommendResponse& response,
-                                    std::span<const ExternalJob> jobs, WindowId until) {
-  absl::flat_hash_map<std::string_view, JobId> ids;
-  for (const ExternalJob& job : jobs) ids.emplace(job.name, job.id);
+                                    std::span<const ExternalJob> jobs, WindowId until,
+                                    const ExternalBounds& bounds) {
+  absl::flat_hash_map<std::string_view, const ExternalJob*> by_name;
+  for (const ExternalJob& job : jobs) by_name.emplace(job.name, &job);
   absl::flat_hash_set<uint32_t> answered;
   ExternalResult result;
   for (const recommender_v1::Recommendation& r : response.recommendations()) {
-    const auto id = ids.find(r.job());
-    std::string fault = id == ids.end()                             ? "the job was not asked for"
-                        : !answered.insert(id->second.value).second ? "the job was answered before"
-                                                                    : Fault(r);
-    if (!fault.empty()) {
+    const auto found = by_name.find(r.job());
+    const ExternalJob* const job = found == by_name.end() ? nullptr : found->second;
+    const auto other = [](std::string text) {
+      return ExternalFault{ExternalRefusal::kImpossible, std::move(text)};
+    };
+    const ExternalFault fault = job == nullptr ? other("the job was not asked for")
+                                : !answered.insert(job->id.value).second
+                                    ? other("the job was answered before")
+                                    : Fault(r, *job, bounds);
+    if (!fault.text.empty()) {
       ++result.invalid;
-      result.why = StrCat(Printable(CutUtf8(r.job(), kMaxExternalReasonBytes)), ": ", fault);
+      std::string name = Printable(CutUtf8(r.job(), kMaxExternalReasonBytes));
+      result.why = StrCat(name, ": ", fault.text);
+      result.refused.push_back({fault.kind, std::move(name), fault.text});
       continue;
     }
     const std::string why = ReasonOf(r.reason());
     const auto add = [&](Target target, double value) {
       result.answers.push_back(
-          {.job = id->second, .target = target, .value = value, .why = why, .until = until});
+          {.job = job->id, .target = target, .value = value, .why = why, .until = until});
     };
     if (r.has_cpu_limit_cores()) add(Resource::kCpu, r.cpu_limit_cores());
     if (r.has_memory_limit_bytes()) add(Resource::kMemory, r.memory_limit_bytes());

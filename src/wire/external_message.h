@@ -9,6 +9,7 @@
 
 #include "model/external.h"
 #include "recommender.pb.h"
+#include "wire/external_bounds.h"
 
 namespace taut {
 
@@ -21,11 +22,13 @@ taut::recommender::v1::RecommendRequest ExternalRequest(std::string_view cell, W
 struct ExternalResult {
   std::vector<ExternalAnswer> answers;
   uint64_t invalid = 0;
-  std::string why;  // the last invalid one, and what is allowed; "" if there is none
+  std::vector<RefusedAnswer> refused;  // each of them
+  std::string why;                     // the last invalid one, and what is allowed; "" if there is none
 };
 // Of what was asked. An answer is invalid if its job was not asked for or was answered before, or if one of its
-// amounts cannot be: then none of them counts. Reasons are made printable and cut.
+// amounts cannot be or is beyond `bounds`: then none of them counts. Reasons are made printable and cut.
 ExternalResult TakeExternalResponse(const taut::recommender::v1::RecommendResponse& response,
-                                    std::span<const ExternalJob> jobs, WindowId until);
+                                    std::span<const ExternalJob> jobs, WindowId until,
+                                    const ExternalBounds& bounds = {});
 
 }  // namespace taut

@@ -7,6 +7,7 @@
 #include <condition_variable>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <thread>
 #include <utility>
 
@@ -63,6 +64,10 @@ class GrpcExternalRecommender final : public ExternalRecommender {
     const std::lock_guard lock(mutex_);
     return std::exchange(answers_, {});
   }
+  std::vector<RefusedAnswer> TakeRefused() override {
+    const std::lock_guard lock(mutex_);
+    return std::exchange(refused_, {});
+  }
   ExternalHealth health() const override {
     const std::lock_guard lock(mutex_);
     return health_;
@@ -88,6 +93,14 @@ class GrpcExternalRecommender final : public ExternalRecommender {
     }
   }
 
+  // REQUIRES mutex_. A job that is refused with each window is reported once, of a bounded number of them.
+  void NoteRefused(RefusedAnswer refused) {
+    constexpr size_t kMostTold = 10'000;
+    ++health_.invalid_by_kind[static_cast<size_t>(refused.kind)];
+    if (told_.size() >= kMostTold || !told_.emplace(refused.kind, refused.job).second) return;
+    refused_.push_back(std::move(refused));
+  }
+
   bool HasNewer() {
     const std::lock_guard lock(mutex_);
     return stopping_ || next_.has_value();
@@ -109,7 +122,9 @@ class GrpcExternalRecommender final : public ExternalRecommender {
     ExternalResult result;
     if (status.ok()) {
       const WindowId until{window.index + 1 + options_.hold_windows};
-      result = TakeExternalResponse(response, jobs, until);
+      ExternalBounds bounds{.max_step = options_.max_step, .machine = {}};
+      if (options_.machine) bounds.machine = options_.machine();
+      result = TakeExternalResponse(response, jobs, until, bounds);
     }
     const std::lock_guard lock(mutex_);
     call_ = nullptr;
@@ -130,6 +145,7 @@ class GrpcExternalRecommender final : public ExternalRecommender {
     health_.last_answer_s = options_.now_s();
     health_.answers += result.answers.size();
     health_.invalid_answers += result.invalid;
+    for (RefusedAnswer& refused : result.refused) NoteRefused(std::move(refused));
     if (!result.why.empty()) health_.invalid = std::move(result.why);
     std::ranges::move(result.answers, std::back_inserter(answers_));
     return true;
@@ -142,6 +158,8 @@ class GrpcExternalRecommender final : public ExternalRecommender {
   bool stopping_ = false;
   std::optional<ExternalBatch> next_;
   std::vector<ExternalAnswer> answers_;
+  std::vector<RefusedAnswer> refused_;                      // not yet taken
+  std::set<std::pair<ExternalRefusal, std::string>> told_;  // ever: by kind and job
   ExternalHealth health_;
   grpc::ClientContext* call_ = nullptr;  // that is under way
   std::thread thread_;

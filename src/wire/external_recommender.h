@@ -8,6 +8,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "model/resource.h"
 #include "ports/external_recommender.h"
 
 namespace taut {
@@ -19,6 +20,8 @@ struct ExternalRecommenderOptions {
   int64_t deadline_ms = 10'000;                     // of one call
   int hold_windows = 6;                             // so many windows after its own an answer holds
   size_t max_jobs = 500;                            // of one call
+  double max_step = 10;                             // as ExternalBounds
+  std::function<PerResource<double>()> machine{};   // likewise, as of now; empty: not known
   std::function<int64_t()> now_s;                   // for health(); any thread
 };
 
