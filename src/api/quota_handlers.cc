@@ -121,7 +121,7 @@ void PutRequest(const QuotaRequest& r, JsonWriter& json) {
   json.Field("end", Name(r.end));
   json.Field("group", std::string_view(r.asked.group));
   json.Field("tier", std::string_view(r.asked.tier));
-  json.Field("job", std::string_view(r.job));
+  json.Field("job", std::string_view(Printable(r.job)));  // earlier versions took any text
   json.Field("tasks", r.asked.tasks);
   PutAmounts("per_task", r.asked.per_task, json);
   json.Field("priority", int64_t{r.asked.priority});
@@ -195,6 +195,12 @@ absl::Status CheckAsked(const Asked& asked) {
   if (asked.job.size() > kMaxName) {
     return absl::InvalidArgumentError(
         StrCat("job is ", asked.job.size(), " bytes long: expected at most ", kMaxName));
+  }
+  for (const auto& [what, text] : {std::pair("group", &asked.request.group),
+                                   std::pair("tier", &asked.request.tier), std::pair("job", &asked.job)}) {
+    if (!IsPrintableUtf8(*text))
+      return absl::InvalidArgumentError(StrCat("invalid ", what, " \"", ShortText(Printable(*text)),
+                                               "\": expected UTF-8 without control characters"));
   }
   return absl::OkStatus();
 }

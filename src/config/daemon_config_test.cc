@@ -29,6 +29,22 @@ std::string ErrorOf(std::string_view yaml) {
   return config.ok() ? "fine" : std::string(Message(config.status()));
 }
 
+TEST(DaemonConfig, ASecondDocumentIsNotIgnored) {
+  const auto config = ParseDaemonConfig("clock: samples\n---\nclock: wall\n", "f");
+  EXPECT_NE(config.status().message().find("a second YAML document"), std::string::npos) << config.status();
+  EXPECT_TRUE(ParseDaemonConfig("---\nclock: samples\n---\n", "f").ok()) << "an empty one says nothing";
+}
+
+TEST(DaemonConfig, NamesAreText) {
+  for (const char* yaml : {"cell: {name: \"a\\0b\"}\n", "cell: {name: \"\\x1b[31m\"}\n",
+                           "cell: {name: \"\\u202e\"}\n", "cell: {name: \xff\xfe}\n"}) {
+    const auto config = ParseDaemonConfig(yaml, "f");
+    EXPECT_TRUE(absl::IsInvalidArgument(config.status())) << yaml;
+    EXPECT_NE(config.status().message().find("f:1: "), std::string::npos) << config.status();
+  }
+  EXPECT_TRUE(ParseDaemonConfig("cell: {name: Zürich}\n", "f").ok());
+}
+
 TEST(DaemonConfig, NeedsNothing) {
   for (const std::string_view yaml : {"", "# nothing\n", "server:\nrules:\ndefaults: {}\n"}) {
     const DaemonConfig config = Parse(yaml);

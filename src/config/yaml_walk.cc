@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "base/nearest.h"
+#include "base/printable.h"
+#include "base/short_text.h"
 #include "base/strings.h"
 #include "config/file_text.h"
 
@@ -31,6 +33,35 @@ absl::Status WalkSection(const YAML::Node& map, std::string_view name, std::stri
   });
 }
 
+// Names and values are printed, sent and compared: each is text. Bytes that are no UTF-8, and escapes, make it
+// something else.
+absl::Status CheckText(const YAML::Node& node, std::string_view name, int depth, int& nodes) {
+  constexpr int kDeepest = 64, kMost = 1'000'000;
+  // Aliases of aliases have more nodes than bytes.
+  if (++nodes > kMost) return ErrorAt(name, node, StrCat("more than ", kMost, " values"));
+  if (depth > kDeepest) return ErrorAt(name, node, StrCat("nested deeper than ", kDeepest));
+  if (node.IsScalar()) {
+    const std::string& text = node.Scalar();
+    // Lines of a block, and tabs, are text.
+    std::string plain = text;
+    std::ranges::replace_if(
+        plain, [](char c) { return c == '\n' || c == '\t' || c == '\r'; }, ' ');
+    if (IsPrintableUtf8(plain)) return absl::OkStatus();
+    return ErrorAt(name, node,
+                   StrCat("\"", ShortText(Printable(text)),
+                          "\" is not text: it has control characters or is not valid UTF-8"));
+  }
+  for (const auto& entry : node) {
+    if (node.IsSequence()) {
+      if (absl::Status s = CheckText(entry, name, depth + 1, nodes); !s.ok()) return s;
+    } else {
+      if (absl::Status s = CheckText(entry.first, name, depth + 1, nodes); !s.ok()) return s;
+      if (absl::Status s = CheckText(entry.second, name, depth + 1, nodes); !s.ok()) return s;
+    }
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<std::string> ReadYamlFile(const std::string& path, std::string_view what) {
@@ -46,7 +77,15 @@ absl::Status WalkYaml(std::string_view yaml, std::string_view name,
                       absl::FunctionRef<absl::Status(const YAML::Node&)> walk) {
   if (yaml.size() > kMaxYamlBytes) return absl::InvalidArgumentError(StrCat(name, ": larger than 1 MiB"));
   try {
-    return walk(YAML::Load(std::string(yaml)));
+    const std::vector<YAML::Node> documents = YAML::LoadAll(std::string(yaml));
+    for (size_t i = 1; i < documents.size(); ++i) {
+      if (!documents[i].IsNull())
+        return ErrorAt(name, documents[i], "a second YAML document (after ---): expected one");
+    }
+    const YAML::Node root = documents.empty() ? YAML::Node() : documents.front();
+    int nodes = 0;
+    if (absl::Status s = CheckText(root, name, 0, nodes); !s.ok()) return s;
+    return walk(root);
   } catch (const YAML::Exception& e) {
     return absl::InvalidArgumentError(StrCat(name, ":", e.mark.line + 1, ": ", e.msg));
   } catch (const std::exception& e) {

@@ -88,6 +88,10 @@ def decides(stage, quota, start):
     for body, what in (({"group": "shop"}, "tier is missing"), ({"group": "shop", "tier": "production"}, "nothing is asked for"),
                        ({"group": "shop", "tier": "production", "cpu": "x"}, "expected a number of cores"),
                        ({"group": "shop", "tier": "production", "cpu": 1, "tasks": 0}, "tasks"),
+                       ({"group": "shop", "tier": "production", "cpu": 1, "job": "a\x1b[31mb"}, "UTF-8 without control characters"),
+                       ({"group": "shop", "tier": "production", "cpu": 1, "job": "a\u202eb"}, "UTF-8 without control characters"),
+                       ({"group": "shop", "tier": "production", "cpu": 1, "job": "a\0b"}, "UTF-8 without control characters"),
+                       ({"group": "sh\u202eop", "tier": "production", "cpu": 1}, "UTF-8 without control characters"),
                        ([], "expected a JSON object"), ({"group": "shop", "tier": "production", "cpu": {}}, "a text or a number")):
         answer = quota.call("POST", "/api/v1/requests", body)
         stage.check(answer.status == 400 and what in answer.text, f"{body}: 400, {what}", answer.text)
