@@ -356,6 +356,8 @@ HttpResponse Api::BudgetLedger(const HttpRequest& request, const Reach& reach) {
   if (!before.ok()) return ErrorResponse(before.status());
   const BudgetBook book = options_.businesses->book();
   const std::string text = TextParameter(request, "holder");
+  if (!text.empty() && !book.is_open())
+    return ErrorResponse(503, "the budget ledger is not open yet: no period has begun; retry");
   // Of one that is gone the entries are still there.
   std::optional<BudgetHolder> only = HolderOf(text);
   if (!text.empty() && (!only.has_value() || !HasHolder(reach, *only))) {
@@ -390,6 +392,9 @@ HttpResponse Api::EnterInBudgetLedger(const HttpRequest& request, const Reach& r
   absl::StatusOr<AskedOfLedger> asked = AskedOf(request.body);
   if (!asked.ok()) return ErrorResponse(asked.status());
   const BudgetBook book = options_.businesses->book();
+  // Before the definition is entered no business is known, whichever is asked for.
+  if (!book.is_open())
+    return ErrorResponse(503, "the budget ledger is not open yet: no period has begun; retry");
   BudgetEntry& entry = asked->entry;
   const auto find = [&](const std::string& text, BudgetHolder& to) -> absl::Status {
     absl::StatusOr<BudgetHolder> found = HolderWithin(book, reach, text);

@@ -133,6 +133,7 @@ struct QuotaConfig {
 // Money of businesses and groups (src/quota/budget_desk.h).
 struct BudgetsConfig {
   std::string file;  // "": none
+  int entries_per_day = 500;
 };
 
 // The machines of the cell (src/machines/).

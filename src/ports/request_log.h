@@ -24,6 +24,8 @@ class RequestLog {
 
   // All of them or none, durable against a kill when it returns OK. Unavailable: try again (disk full, busy).
   virtual absl::Status Append(std::span<const RequestLogEntry> entries) = 0;
+  // Whether it is still where it was opened. Unavailable: deleted or replaced, and Append fails. Quick.
+  virtual absl::Status Check() = 0;
   // In the order of Append. An entry that is damaged is left out and named in `on_damage`.
   virtual absl::Status Read(absl::FunctionRef<void(const RequestLogEntry&)> yield,
                             absl::FunctionRef<void(const std::string&)> on_damage) = 0;

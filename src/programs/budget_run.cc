@@ -99,6 +99,7 @@ absl::StatusOr<std::unique_ptr<BudgetRun>> BudgetRun::Open(const DaemonConfig& c
   run->log_ = *std::move(log);
   options.definition = *std::move(definition);
   options.price = PriceOf(config.prices);
+  options.entries_per_day = config.budgets.entries_per_day;
   options.source = StrCat("file ", std::filesystem::path(config.budgets.file).filename().string());
   options.log = run->log_.get();
   options.on_entry = SayEntry;

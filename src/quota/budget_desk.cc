@@ -80,8 +80,18 @@ absl::Status BudgetDesk::CheckWritable() const {
                                               "; restore it from a backup, or move the file away"));
 }
 
+absl::Status BudgetDesk::CheckTime() const {
+  const std::string doubt = options_.doubt ? options_.doubt() : "";
+  return doubt.empty() ? absl::OkStatus() : absl::UnavailableError(doubt);
+}
+
 void BudgetDesk::Take(BudgetEntry entry) {
   if (!entry.key.empty()) by_key_.emplace(std::pair(entry.who, entry.key), ledger_.size());
+  if (IsRequest(entry.act)) {
+    OfDay& of_day = of_day_[{entry.who, entry.of}];
+    const int64_t day = FloorDiv(entry.time_s, int64_t{kDaySeconds});
+    of_day = {day, of_day.day == day ? of_day.entries + 1 : 1};
+  }
   // The definition says whose a group's spending is, the calendar which days count.
   if (!IsRequest(entry.act)) account_ = nullptr;
   view_ = nullptr;
@@ -150,7 +160,10 @@ absl::Status BudgetDesk::ClosePeriods(int64_t now_s) {
 absl::Status BudgetDesk::Step() {
   const int64_t now_s = options_.now().seconds();
   const std::lock_guard lock(mutex_);
-  if (now_s < kEraBegins) return absl::OkStatus();
+  // A period that a wrong clock ends stays ended: the ledger is only appended to.
+  if (now_s < kEraBegins || !CheckTime().ok()) return absl::OkStatus();
+  if (absl::Status s = options_.log->Check(); !s.ok())
+    return absl::Status(s.code(), StrCat("the budget ledger: ", Message(s)));
   if (absl::Status s = CheckWritable(); !s.ok()) {
     // What was read of the ledger holds groups as before.
     if (const absl::Status held = FindHolds(now_s); !held.ok()) return held;
@@ -176,7 +189,7 @@ absl::Status BudgetDesk::Reload(BudgetDefinition definition, const Price& price)
   const std::lock_guard lock(mutex_);
   if (absl::Status s = CheckWritable(); !s.ok()) return s;
   // Periods are closed by Step alone: before the daemon's first, the account may be without what a backfill adds.
-  if (now_s >= kEraBegins) {
+  if (now_s >= kEraBegins && CheckTime().ok()) {
     if (absl::Status s = Define(definition, price, now_s); !s.ok()) return s;
     defined_ = true;
   }
@@ -186,6 +199,17 @@ absl::Status BudgetDesk::Reload(BudgetDefinition definition, const Price& price)
   refusal_.clear();
   view_ = nullptr;
   return absl::OkStatus();
+}
+
+absl::Status BudgetDesk::CheckDay(const BudgetEntry& asked, int64_t now_s) const {
+  const auto found = of_day_.find({asked.who, asked.of});
+  const int64_t day = FloorDiv(std::max(now_s, book_.last_time_s()), int64_t{kDaySeconds});
+  if (found == of_day_.end() || found->second.day != day || found->second.entries < options_.entries_per_day)
+    return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      StrCat(found->second.entries, " entries of ", ToText(asked.of),
+             " were made today, the most of one person and day "
+             "(budgets.entries_per_day): join amounts, or wait until 00:00 UTC"));
 }
 
 const BudgetEntry* BudgetDesk::FindKey(const BudgetEntry& asked) const {
@@ -203,8 +227,13 @@ absl::StatusOr<BudgetEntry> BudgetDesk::Submit(BudgetEntry asked, bool all) {
                                            "\" and asks for something else: expected another key"));
   }
   if (absl::Status s = CheckWritable(); !s.ok()) return s;
+  if (absl::Status s = CheckTime(); !s.ok()) return s;
   if (!book_.is_open())
     return absl::UnavailableError("no period is open yet: the clock is not known before the first sample");
+  if (absl::Status s = CheckDay(asked, now_s); !s.ok()) {
+    ++counts_.refused;
+    return s;
+  }
   const auto account = Read(now_s);
   if (!account.ok()) return account.status();
   const absl::StatusOr<BudgetSpending> spent = Attribute(book_, (*account)->days);

@@ -47,13 +47,17 @@ class BudgetDesk {
  public:
   struct Options {
     BudgetDefinition definition;
-    Price price;                // of now
-    std::string source;         // who enters the definition: "file budgets.yaml"
+    Price price;         // of now
+    std::string source;  // who enters the definition: "file budgets.yaml"
+    // Requests of one person about one holder in a day of UTC: the ledger is kept for good.
+    int entries_per_day = 500;
     RequestLog* log = nullptr;  // outlives the desk, as does the history
     History* history = nullptr;
     std::function<std::shared_ptr<const FleetView>()> view;
     std::function<std::shared_ptr<const GroupScheme>()> scheme;
     std::function<Timestamp()> now;
+    // Why the time may be wrong; "" while it is known. Until then nothing is entered. Empty: it always is known.
+    std::function<std::string()> doubt = {};
     std::function<void(const BudgetEntry&, const std::string& text)> on_entry;  // once it is stored; be quick
   };
   // Reads the ledger. What is damaged in it, or missing, makes the desk read-only: see warnings of View.
@@ -67,8 +71,8 @@ class BudgetDesk {
   // Another definition or price, entered at once. Not OK: the book stays as it was.
   absl::Status Reload(BudgetDefinition definition, const Price& price);
   // A request of `asked.who`, entered; or the entry that it made before, if it has the key of that one and
-  // asks for the same. AlreadyExists if it asks for something else. Errors as BudgetBook::Make, Unavailable
-  // from the log.
+  // asks for the same. AlreadyExists if it asks for something else, FailedPrecondition above entries_per_day.
+  // Errors as BudgetBook::Make, Unavailable from the log or while the time may be wrong.
   absl::StatusOr<BudgetEntry> Submit(BudgetEntry asked, bool all);
   // Kept until another window has closed or something is entered. O(account of the period) then.
   absl::StatusOr<std::shared_ptr<const BudgetView>> View();
@@ -104,6 +108,7 @@ class BudgetDesk {
   absl::Status FindFirstHolds();
   // These REQUIRE mutex_.
   absl::Status CheckWritable() const;
+  absl::Status CheckTime() const;  // Unavailable while the time may be wrong; does not require it
   absl::Status EnterDefinition(int64_t now_s);
   absl::Status Define(const BudgetDefinition& definition, const Price& price, int64_t now_s);
   absl::StatusOr<std::shared_ptr<const BudgetView>> ViewAt(int64_t now_s);
@@ -117,6 +122,7 @@ class BudgetDesk {
   absl::Status Divide(const Account& account, BudgetView& view) const;
   absl::Status Keep(std::vector<BudgetEntry> entries);
   void Take(BudgetEntry entry);
+  absl::Status CheckDay(const BudgetEntry& asked, int64_t now_s) const;
   const BudgetEntry* FindKey(const BudgetEntry& asked) const;
 
   const Options options_;
@@ -124,6 +130,12 @@ class BudgetDesk {
   BudgetBook book_;
   std::vector<BudgetEntry> ledger_;
   std::map<std::pair<std::string, std::string>, size_t> by_key_;  // who and key: index in ledger_
+  struct OfDay {
+    int64_t day = 0;
+    int entries = 0;
+  };
+  std::map<std::pair<std::string, BudgetHolder>, OfDay>
+      of_day_;  // requests by who and of whom, on their last day
   BudgetDefinition definition_;
   Price price_;
   bool defined_ = false;  // or refused

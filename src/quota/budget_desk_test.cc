@@ -76,6 +76,8 @@ class BudgetDeskTest : public ::testing::Test {
     options.view = [this] { return std::make_shared<const FleetView>(view_); };
     options.scheme = [this] { return scheme_; };
     options.now = [this] { return now_; };
+    options.entries_per_day = 3;
+    options.doubt = [this] { return doubt_; };
     auto desk = BudgetDesk::Open(std::move(options));
     EXPECT_TRUE(desk.ok()) << desk.status();
     return *std::move(desk);
@@ -94,6 +96,7 @@ class BudgetDeskTest : public ::testing::Test {
   FleetView view_;
   InMemoryRequestLog log_;
   Timestamp now_;
+  std::string doubt_;
 };
 
 TEST_F(BudgetDeskTest, EntersTheDefinitionOnceAndCountsTheAccount) {
@@ -167,6 +170,36 @@ TEST_F(BudgetDeskTest, ARepeatedRequestIsOneEntry) {
   EXPECT_GT(again->Submit(asked, false)->id, first->id);
 }
 
+// Transfers of .000001 would write gigabytes an hour, for good.
+TEST_F(BudgetDeskTest, APersonMakesABoundedNumberOfEntriesOfAHolderAndDay) {
+  auto desk = Open();
+  ASSERT_EQ(desk->Step(), absl::OkStatus());
+  BudgetEntry tiny = Ask(BudgetAct::kTransfer, Business("retail"), {1});
+  tiny.to = GroupHolder("shop");
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(desk->Submit(tiny, false).ok()) << i;
+  const auto one_more = desk->Submit(tiny, false);
+  EXPECT_EQ(one_more.status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(one_more.status().message()), HasSubstr("budgets.entries_per_day"));
+  EXPECT_TRUE(desk->Submit(Ask(BudgetAct::kGrant, Business("media"), Coins(1)), false).ok())
+      << "another holder";
+  BudgetEntry other = tiny;
+  other.who = "bob";
+  EXPECT_TRUE(desk->Submit(other, false).ok()) << "another person";
+  auto again = Open();
+  EXPECT_FALSE(again->Submit(tiny, false).ok()) << "also after a restart";
+  SetTime(now_.seconds() + kDaySeconds);
+  EXPECT_TRUE(again->Submit(tiny, false).ok());
+}
+
+TEST_F(BudgetDeskTest, ADeletedLedgerIsReported) {
+  auto desk = Open();
+  ASSERT_EQ(desk->Step(), absl::OkStatus());
+  log_.gone = absl::UnavailableError("tautd.db.budgets was deleted or replaced");
+  EXPECT_THAT(std::string(desk->Step().message()), HasSubstr("deleted or replaced"));
+  log_.gone = absl::OkStatus();
+  EXPECT_EQ(desk->Step(), absl::OkStatus());
+}
+
 TEST_F(BudgetDeskTest, WhatIsNotStoredDidNotHappen) {
   auto desk = Open();
   ASSERT_EQ(desk->Step(), absl::OkStatus());
@@ -212,6 +245,26 @@ TEST_F(BudgetDeskTest, APeriodWaitsForItsLastWindow) {
   view_.window = WindowId{static_cast<int32_t>(kDecember / kWindowSeconds) - 1};
   ASSERT_EQ(desk->Step(), absl::OkStatus());
   EXPECT_EQ((*desk->View())->book.from_s(), kDecember);
+}
+
+// A start 40 days ahead ends no period: its ledger is never changed.
+TEST_F(BudgetDeskTest, NothingIsEnteredWhileTheTimeMayBeWrong) {
+  auto desk = Open();
+  ASSERT_EQ(desk->Step(), absl::OkStatus());
+  const size_t entries = All(*desk).size();
+  SetTime(kNovember + 50 * kDaySeconds);
+  doubt_ = "the clock is 40 days beyond the stored data";
+  EXPECT_EQ(desk->Step(), absl::OkStatus());
+  const BudgetEntry grant = Ask(BudgetAct::kGrant, Business("retail"), Coins(1));
+  EXPECT_EQ(desk->Submit(grant, true).status(), absl::UnavailableError(doubt_));
+  BudgetDefinition other = TwoBusinesses();
+  EXPECT_EQ(desk->Reload(other, {0, Coins(2), Coins(1)}), absl::OkStatus());
+  EXPECT_THAT(All(*desk), SizeIs(entries));
+  doubt_.clear();
+  SetTime(kNovember + 10 * kDaySeconds + 60);
+  ASSERT_EQ(desk->Step(), absl::OkStatus());
+  EXPECT_TRUE(desk->Submit(grant, true).ok());
+  EXPECT_GT(All(*desk).size(), entries);
 }
 
 TEST_F(BudgetDeskTest, AClockThatGoesBackChangesNoOrder) {

@@ -105,6 +105,9 @@ absl::Status QuotaDesk::StepAt(Timestamp now) {
 }
 
 absl::Status QuotaDesk::Step() {
+  if (!CheckTime().ok()) return absl::OkStatus();
+  if (absl::Status s = options_.log->Check(); !s.ok())
+    return absl::Status(s.code(), StrCat("the log of requests: ", Message(s)));
   const Timestamp now = options_.now();
   const std::lock_guard lock(mutex_);
   if (absl::Status s = StepAt(now); !s.ok()) return s;
@@ -134,6 +137,11 @@ absl::Status QuotaDesk::CheckKnown() const {
       "no window has closed yet, so that it is not known what jobs use: ask again in 5 minutes");
 }
 
+absl::Status QuotaDesk::CheckTime() const {
+  const std::string doubt = options_.doubt ? options_.doubt() : "";
+  return doubt.empty() ? absl::OkStatus() : absl::UnavailableError(doubt);
+}
+
 absl::StatusOr<AdmissionVerdict> QuotaDesk::Decide(AdmissionRequest request, std::string_view job) const {
   request.now = options_.now();
   const std::lock_guard lock(mutex_);
@@ -144,6 +152,7 @@ absl::StatusOr<AdmissionVerdict> QuotaDesk::Decide(AdmissionRequest request, std
 absl::StatusOr<QuotaRequest> QuotaDesk::Submit(AdmissionRequest request, std::string_view job,
                                                std::string_view who) {
   request.now = options_.now();
+  if (absl::Status s = CheckTime(); !s.ok()) return s;
   const std::lock_guard lock(mutex_);
   if (absl::Status s = CheckKnown(); !s.ok()) return s;
   // What waits already comes first.
@@ -158,6 +167,7 @@ absl::StatusOr<QuotaRequest> QuotaDesk::Submit(AdmissionRequest request, std::st
 
 absl::StatusOr<QuotaRequest> QuotaDesk::Withdraw(uint64_t id, std::string_view who) {
   const Timestamp now = options_.now();
+  if (absl::Status s = CheckTime(); !s.ok()) return s;
   const std::lock_guard lock(mutex_);
   absl::StatusOr<QuotaRequest> ended = book_.Withdraw(id, who, now);
   if (!ended.ok()) return ended;

@@ -52,6 +52,8 @@ class QuotaDesk {
     size_t max_ended = 100'000;
     RequestLog* log = nullptr;  // outlives the desk
     std::function<Timestamp()> now;
+    // Why the time may be wrong; "" while it is known. Until then no request is made or ends. Empty: it always is.
+    std::function<std::string()> doubt = {};
     std::function<void(const QuotaRequest&)> on_change;  // after it was stored; with the lock held: be quick
   };
   // Reads the log. InvalidArgument as RequestBook::Make and GroupRules::Make.
@@ -102,6 +104,7 @@ class QuotaDesk {
   absl::Status ReadLog();
   // These REQUIRE mutex_.
   absl::Status CheckKnown() const;
+  absl::Status CheckTime() const;  // Unavailable while the time may be wrong; does not require it
   void TakeUse(const FleetView& view);
   bool settled() const;
   void Count(const FleetView& view);  // also REQUIRES measured_at_

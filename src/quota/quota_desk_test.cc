@@ -29,6 +29,7 @@ class Desk : public ::testing::Test {
     options.groups = {.group = "{team}", .tier = "{tier}", .default_tier = "prod"};
     options.log = &log_;
     options.now = [this] { return now_; };
+    options.doubt = [this] { return doubt_; };
     return options;
   }
   static QuotaSpec Spec() {
@@ -68,6 +69,7 @@ class Desk : public ::testing::Test {
   }
 
   InMemoryRequestLog log_;
+  std::string doubt_;
   Timestamp now_ = Timestamp::FromSeconds(WindowId{kWindow}.next().start_s());
 };
 
@@ -78,6 +80,24 @@ TEST_F(Desk, DecidesNothingBeforeUsageIsKnown) {
   EXPECT_THAT(std::string(made.status().message()), HasSubstr("no window has closed yet"));
   desk->OnWindow(View({}));
   EXPECT_TRUE(desk->Submit(Ask("a", 1), "", "ann").ok());
+}
+
+TEST_F(Desk, NoRequestIsMadeOrEndsWhileTheTimeMayBeWrong) {
+  auto desk = Open();
+  desk->OnWindow(View({}));
+  AdmissionRequest ask = Ask("a", 1);
+  ask.duration_s = 3600;
+  const auto made = desk->Submit(ask, "", "ann");
+  ASSERT_TRUE(made.ok()) << made.status();
+  now_.us += 40 * kDaySeconds * kMicrosPerSecond;
+  doubt_ = "the clock is 40 days beyond the stored data";
+  EXPECT_TRUE(desk->Step().ok());
+  EXPECT_TRUE(desk->Find(made->id)->open());
+  EXPECT_EQ(desk->Submit(Ask("a", 1), "", "ann").status(), absl::UnavailableError(doubt_));
+  EXPECT_EQ(desk->Withdraw(made->id, "ann").status(), absl::UnavailableError(doubt_));
+  doubt_.clear();
+  EXPECT_TRUE(desk->Step().ok());
+  EXPECT_FALSE(desk->Find(made->id)->open());
 }
 
 TEST_F(Desk, CountsTheLimitsOfJobsByTheirLabels) {

@@ -24,6 +24,10 @@ class InMemoryRequestLog final : public RequestLog {
     for (const RequestLogEntry& entry : entries_) yield(entry);
     return absl::OkStatus();
   }
+  absl::Status Check() override {
+    const std::lock_guard lock(mutex_);
+    return gone;
+  }
   absl::Status Forget(std::span<const uint64_t> requests) override {
     const std::lock_guard lock(mutex_);
     const std::set<uint64_t> gone(requests.begin(), requests.end());
@@ -31,6 +35,7 @@ class InMemoryRequestLog final : public RequestLog {
     return absl::OkStatus();
   }
 
+  absl::Status gone;   // what Check answers. Before other threads use it.
   absl::Status fails;  // what Append answers; not OK: nothing is taken. Before other threads use it.
 
  private:

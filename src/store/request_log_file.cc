@@ -20,6 +20,14 @@ CREATE INDEX entries_by_request ON entries(request);
 
 int64_t EntrySum(const RequestLogEntry& e) { return RowSum::Of(e.request, e.time_s, e.who, e.text); }
 
+std::string MarkOf(const std::string& path) { return path + ".made"; }
+
+// False: it cannot be made, and is tried again with the next entry.
+bool Mark(const std::string& path) {
+  CloseToOthers(MarkOf(path));
+  return IdentityOf(MarkOf(path)).has_value();
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<RequestLogFile>> RequestLogFile::Open(const std::string& path) {
@@ -30,15 +38,37 @@ absl::StatusOr<std::unique_ptr<RequestLogFile>> RequestLogFile::Open(const std::
   if (status.ok()) status = (*db)->Execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL");
   if (status.ok()) status = SyncDirectoryOf(path);
   if (!status.ok()) return status;
-  return std::unique_ptr<RequestLogFile>(new RequestLogFile(*std::move(db)));
+  // Entries that were forgotten leave their numbers.
+  const absl::StatusOr<int64_t> had =
+      (*db)->Number("SELECT EXISTS(SELECT 1 FROM sqlite_sequence WHERE seq > 0)");
+  if (!had.ok()) return had.status();
+  const bool is_lost = *had == 0 && IdentityOf(MarkOf(path)).has_value();
+  std::unique_ptr<RequestLogFile> log(new RequestLogFile(*std::move(db), is_lost));
+  if (*had != 0) log->is_marked_ = Mark(path);
+  return log;
+}
+
+std::string RequestLogFile::LostText() const {
+  return StrCat(db_->path(), " had entries and was deleted: restore it from a backup, or delete ",
+                MarkOf(db_->path()), " to begin again, and restart tautd");
+}
+
+absl::Status RequestLogFile::CheckFile() const {
+  if (is_lost_) return absl::UnavailableError(LostText());
+  if (IdentityOf(db_->path()) == identity_) return absl::OkStatus();
+  return absl::UnavailableError(
+      StrCat(db_->path(), " was deleted or replaced: put it back, or restart tautd"));
+}
+
+absl::Status RequestLogFile::Check() {
+  const std::lock_guard guard(mutex_);
+  return CheckFile();
 }
 
 absl::Status RequestLogFile::Append(std::span<const RequestLogEntry> entries) {
   const std::lock_guard guard(mutex_);
-  if (IdentityOf(db_->path()) != identity_) {
-    return absl::UnavailableError(
-        StrCat(db_->path(), " was deleted or replaced: put it back, or restart tautd"));
-  }
+  if (absl::Status s = CheckFile(); !s.ok()) return s;
+  if (!is_marked_) is_marked_ = Mark(db_->path());
   auto transaction = Transaction::Begin(*db_, Transaction::Kind::kWrite);
   if (!transaction.ok()) return transaction.status();
   for (const RequestLogEntry& e : entries) {
@@ -51,6 +81,7 @@ absl::Status RequestLogFile::Append(std::span<const RequestLogEntry> entries) {
 absl::Status RequestLogFile::Read(absl::FunctionRef<void(const RequestLogEntry&)> yield,
                                   absl::FunctionRef<void(const std::string&)> on_damage) {
   const std::lock_guard guard(mutex_);
+  if (is_lost_) on_damage(LostText());
   Rows rows = read_.Query();
   while (true) {
     const absl::StatusOr<bool> more = rows.Next();

@@ -44,6 +44,50 @@ TEST(RequestLog, InMemory) {
   KeepsInOrderAndForgets(log);
 }
 
+TEST(RequestLog, ADeletedFileIsNoticedWhileItIsOpenAndAtTheNextStart) {
+  const TempDir dir;
+  const std::string path = dir.path() + "/tautd.db.budgets";
+  {
+    auto log = *RequestLogFile::Open(path);
+    EXPECT_EQ(log->Check(), absl::OkStatus());
+    EXPECT_THAT(ReadLog(*log).damage, IsEmpty());
+  }
+  {
+    auto log = *RequestLogFile::Open(path);
+    EXPECT_THAT(ReadLog(*log).damage, IsEmpty()) << "nothing was lost";
+    ASSERT_TRUE(Append(*log, {{1, 10, "ann", "one"}}).ok());
+    std::filesystem::remove(path);
+    EXPECT_TRUE(absl::IsUnavailable(log->Check()));
+  }
+  for (int start = 0; start < 2; ++start) {
+    for (const char* suffix : {"-wal", "-shm"}) std::filesystem::remove(path + suffix);
+    auto log = *RequestLogFile::Open(path);
+    EXPECT_THAT(ReadLog(*log).damage, ElementsAre(HasSubstr("had entries and was deleted"))) << start;
+    EXPECT_TRUE(absl::IsUnavailable(log->Check()));
+    EXPECT_TRUE(absl::IsUnavailable(Append(*log, {{1, 10, "ann", "one"}})));
+  }
+  std::filesystem::remove(path + ".made");
+  auto log = *RequestLogFile::Open(path);
+  EXPECT_TRUE(Append(*log, {{1, 10, "ann", "one"}}).ok()) << "as the message says";
+}
+
+// One of a version that made no mark.
+TEST(RequestLog, AnOlderFileIsMarkedWhenItIsOpened) {
+  const TempDir dir;
+  const std::string path = dir.path() + "/tautd.db.budgets";
+  {
+    auto log = *RequestLogFile::Open(path);
+    ASSERT_TRUE(Append(*log, {{1, 10, "ann", "one"}}).ok());
+    const std::vector<uint64_t> all = {1};
+    ASSERT_TRUE(log->Forget(all).ok());
+  }
+  std::filesystem::remove(path + ".made");
+  { auto log = *RequestLogFile::Open(path); }
+  EXPECT_TRUE(std::filesystem::exists(path + ".made"));
+  auto log = *RequestLogFile::Open(path);
+  EXPECT_THAT(ReadLog(*log).damage, IsEmpty()) << "its entries were forgotten, not lost";
+}
+
 TEST(RequestLog, InAFileThatOnlyItsOwnerReads) {
   const TempDir dir;
   const std::string path = dir.path() + "/tautd.db.requests";

@@ -84,7 +84,7 @@ class Budgets:
 
 def counts_and_divides(stage, budgets, start):
     stage.equal(budgets.page()["from"], None, "before the first sample no period is open")
-    stage.equal(budgets.call("POST", LEDGER, {"act": "grant", "of": "retail", "amount": "1", "why": "x"}).status, 404, "and there is no business")
+    stage.equal(budgets.call("POST", LEDGER, {"act": "grant", "of": "retail", "amount": "1", "why": "x"}).status, 503, "and the ledger is not open yet")
     for at in range(start, start + 6 * 3600, 3600):
         stage.equal(daemon.write(budgets.tautd.port, daemon.write_body(usage(at, 3600)), OPERATOR).status, 204, "an hour of samples")
     stage.check(daemon.eventually(lambda: budgets.of("business:retail") and Decimal(budgets.of("business:retail")["spent"]) > 18, 60), "the businesses spend", budgets.page())
@@ -298,6 +298,13 @@ def damaged(stage, budgets):
     page = budgets.page()
     stage.check(any("damaged and read-only" in w for w in page["warnings"]), "a damaged ledger is named", page["warnings"])
     stage.equal(budgets.call("POST", LEDGER, {"act": "grant", "of": "retail", "amount": "5", "why": "x"}).status, 409, "and nothing is entered")
+    ledger = stage.dir / "tautd.db.budgets"
+    ledger.unlink()
+    stage.check(daemon.eventually(lambda: "tautd.db.budgets was deleted or replaced" in budgets.tautd.output(), 40), "a deleted ledger is noticed", budgets.tautd.output()[-600:])
+    stage.equal(budgets.tautd.stop(), 0, "it stops in order")
+    budgets.tautd = stage.tautd(config=config(stage), store=stage.dir / "tautd.db")
+    stage.check(any("had entries and was deleted" in w for w in budgets.page()["warnings"]), "also at the next start", budgets.page()["warnings"])
+    stage.equal(budgets.call("POST", LEDGER, {"act": "grant", "of": "retail", "amount": "5", "why": "x"}).status in (409, 503), True, "and nothing is entered")
 
 
 def main():
