@@ -123,6 +123,12 @@ AgentHub::Agent* AgentHub::AgentOf(SessionId session) {
   return agent.session == session ? &agent : nullptr;
 }
 
+// Its clock is another than this process's: the machine says whose it is.
+uint64_t AgentHub::SenderOf(const pb::Hello& hello) const {
+  if (hello.machine().empty() || hello.machine() == options_.own_machine) return 0;
+  return std::hash<std::string>()(hello.machine()) | 1;
+}
+
 SessionId AgentHub::Attend(SessionId session, const pb::Hello& hello) {
   Agent& agent = agents_[hello.agent()];
   const SessionId old = std::exchange(agent.session, session);
@@ -317,6 +323,7 @@ bool AgentHub::TakeTierAct(Agent& agent, const pb::TierAct& act) {
 bool AgentHub::TakeWindows(Agent& agent, uint64_t sequence, const pb::Windows& windows, bool& dropped) {
   const bool goes_on = sequence != 0 && agent.part_of == sequence;
   dropped = !goes_on;
+  const uint64_t sender = SenderOf(agent.hello);
   for (int i = goes_on ? agent.parts : 0; i < windows.tasks_size(); ++i) {
     const pb::TaskWindow& t = windows.tasks(i);
     bool believed = false, managed = false;
@@ -331,7 +338,7 @@ bool AgentHub::TakeWindows(Agent& agent, uint64_t sequence, const pb::Windows& w
       continue;
     }
     const std::vector<LabelView> labels = LabelsOf(t.labels());
-    const absl::Status s = intake_->TakeWindow({t.name().job(), t.name().task(), labels},
+    const absl::Status s = intake_->TakeWindow({t.name().job(), t.name().task(), labels, {}, sender},
                                                WindowOf(windows.window(), t, managed), options_.now());
     if (s.code() == absl::StatusCode::kUnavailable) {
       const std::lock_guard lock(mutex_);

@@ -96,6 +96,7 @@ class AgentHub final : public Actuator, public AgentListener, public PlacementSo
     std::function<Timestamp()> now;
     // Jobs whose limits another actuator applies: agents only report on them. Empty: none.
     std::function<bool(const std::string& job)> elsewhere = {};
+    std::string own_machine = {};  // as Hello::machine, of this process; "": not known
   };
   explicit AgentHub(Options options) : options_(std::move(options)), book_(!options_.apply) {}
   // `intake` before the server starts, which may report agents at once; then the server. Both must
@@ -184,6 +185,7 @@ class AgentHub final : public Actuator, public AgentListener, public PlacementSo
   std::string WhyNot(const taut::agent::v1::Hello& hello, const std::string& certificate_names) const;
   void CountUnbelieved(Agent& agent);
   // The agent's stream is this one now; returns the one before, 0 if none. REQUIRES: mutex_.
+  uint64_t SenderOf(const taut::agent::v1::Hello& hello) const;
   SessionId Attend(SessionId session, const taut::agent::v1::Hello& hello);
   void NoteRefused(const taut::agent::v1::Hello& hello, std::string why);  // REQUIRES: mutex_
   // Nothing above what the task's machine has. REQUIRES: mutex_.

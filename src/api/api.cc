@@ -8,6 +8,7 @@
 #include "base/short_text.h"
 #include "base/strings.h"
 #include "fmt/format.h"
+#include "net/server_options.h"
 
 namespace taut {
 namespace {
@@ -226,6 +227,7 @@ std::span<const Api::RouteRow> Api::RouteRows() {
       {"PATCH", "/api/v1/settings", &Api::PatchMany, kSetJobs},
       {"GET", "/api/v1/status", &Api::Status, kLook},
       {"GET", "/api/v1/login", &Api::LoginWays, kLook},
+      {"POST", "/api/v1/clock/confirm", &Api::ConfirmClock, kRunPlatform},
       {"GET", "/api/v1/agents", &Api::Agents, kSeePlatform},
       {"GET", "/api/v1/events", &Api::Events, kSeeJobs},
       {"GET", "/metrics", &Api::Metrics, kSeePlatform},
@@ -335,13 +337,22 @@ HttpResponse Api::File(const HttpRequest& request, const Reach& /*reach*/) {
 
 // ---- remote write ----
 
+// Loopback is this machine, whose clock says nothing new.
+uint64_t Api::SenderOf(const std::string& peer) {
+  std::string_view address = std::string_view(peer).substr(0, peer.rfind(':'));
+  if (address.starts_with('[') && address.ends_with(']')) address = address.substr(1, address.size() - 2);
+  if (address.empty() || IsLoopback(address)) return 0;
+  return std::hash<std::string_view>()(address) | 1;
+}
+
 HttpResponse Api::Write(const HttpRequest& request, const Reach& /*reach*/) {
   const std::string* encoding = request.header("Content-Encoding");
   if (encoding == nullptr || !EqualsIgnoreCase(*encoding, "snappy")) {
     return ErrorResponse(400,
                          "remote write must be snappy-compressed protobuf: set Content-Encoding: snappy");
   }
-  const absl::StatusOr<WriteResult> result = control_.ingest().Write(request.body, options_.now());
+  const absl::StatusOr<WriteResult> result =
+      control_.ingest().Write(request.body, options_.now(), SenderOf(request.peer));
   if (!result.ok()) return ErrorResponse(result.status());
   HttpResponse taken;
   taken.status = 204;

@@ -118,6 +118,7 @@ struct ApiOptions {
   int64_t started_s = 0;
   bool pages = true;
   std::function<Timestamp()> now;            // the wall clock
+  std::function<bool()> confirm_clock;       // an operator says that it is right; false: nothing waits for it
   std::function<double()> steady_ms;         // none: requests are not timed
   std::function<void(const ApiAct&)> audit;  // every change, and what was refused; on the request's thread
   std::function<ServerCounts()> server_counts;
@@ -265,7 +266,9 @@ class Api {
   HttpResponse Recommenders(const HttpRequest& request, const Reach& reach);
   HttpResponse PatchMany(const HttpRequest& request, const Reach& reach);  // bulk_settings.cc
   HttpResponse Status(const HttpRequest& request, const Reach& reach);
+  HttpResponse ConfirmClock(const HttpRequest& request, const Reach& reach);
   HttpResponse Agents(const HttpRequest& request, const Reach& reach);
+  static uint64_t SenderOf(const std::string& peer);  // as SaidTime::sender
   HttpResponse Events(const HttpRequest& request, const Reach& reach);
   HttpResponse Metrics(const HttpRequest& request, const Reach& reach);
   HttpResponse File(const HttpRequest& request, const Reach& reach);

@@ -271,6 +271,13 @@ void Api::PutCell(JsonWriter& json) const {
   }
 }
 
+HttpResponse Api::ConfirmClock(const HttpRequest& request, const Reach& /*reach*/) {
+  if (absl::Status s = OnlyParameters(request, {}); !s.ok()) return ErrorResponse(s);
+  if (!options_.confirm_clock || !options_.confirm_clock())
+    return ErrorResponse(409, "tautd does not wait for a confirmation of its clock");
+  return JsonResponse(200, R"({"confirmed":true})");
+}
+
 HttpResponse Api::Agents(const HttpRequest& request, const Reach& /*reach*/) {
   if (absl::Status s = OnlyParameters(request, {}); !s.ok()) return ErrorResponse(s);
   JsonWriter json;

@@ -28,6 +28,7 @@ constexpr std::array<Permission, kNumActs> kPermissions = {{
     {Act::kSeePlatform, "see_platform", "see machines, metrics and totals over time",
      "reader, platform, operator"},
     {Act::kWriteSamples, "write_samples", "send samples", "writer, operator"},
+    {Act::kRunPlatform, "run_platform", "confirm the clock", "operator"},
 }};
 
 bool Lists(std::string_view who, std::string_view role) {

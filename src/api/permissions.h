@@ -24,8 +24,9 @@ enum class Act : uint8_t {
   kEndRequests,   // the end of others' requests
   kSeePlatform,   // machines, metrics, totals over time: what is not of one group
   kWriteSamples,
+  kRunPlatform,  // what concerns tautd itself: that its clock is right
 };
-inline constexpr int kNumActs = 11;
+inline constexpr int kNumActs = 12;
 
 // A row of the table.
 struct Permission {

@@ -8,6 +8,8 @@ void PutTrustMetrics(const ControlPlane& control, MetricsText& out) {
             clock.sentence.empty() ? 0 : 1);
   out.Gauge("tautd_clock_ahead_seconds", "This machine's clock minus the time that tautd uses.",
             clock.sentence.empty() ? 0 : clock.wall_ahead_s);
+  out.Gauge("tautd_clock_unconfirmed",
+            "1 while windows and ends wait for the clock of the start to be confirmed.", clock.waits ? 1 : 0);
   out.Counter("tautd_clock_jumps_total", "Jumps of this machine's clock.", clock.jumps);
   const auto seconds = [&out](std::string_view name, std::string_view help, std::optional<double> lag) {
     if (lag.has_value()) out.Gauge(name, help, *lag);

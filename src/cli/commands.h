@@ -216,6 +216,7 @@ struct StatusArgs {
   bool ready = false;  // only whether it is, as a probe asks
 };
 int RunStatus(const StatusArgs& args);
+int RunConfirmClock(const DaemonArgs& args);
 int RunAgents(const DaemonArgs& args);
 
 // taut machines: what their tasks may use, reserve and use, and what is reclaimable.

@@ -258,6 +258,15 @@ absl::Status DaemonStatus(const StatusArgs& given) {
   return absl::OkStatus();
 }
 
+absl::Status ConfirmClock(const DaemonArgs& args) {
+  const auto client = Connect(args.connection);
+  if (!client.ok()) return client.status();
+  const auto done = JsonOf(**client, (*client)->Post("/api/v1/clock/confirm", "", "application/json"));
+  if (!done.ok()) return done.status();
+  Show(args.output, *done, [] { return std::string("the clock is confirmed\n"); });
+  return absl::OkStatus();
+}
+
 absl::Status Agents(const DaemonArgs& args) {
   const auto client = Connect(args.connection);
   if (!client.ok()) return client.status();
@@ -294,6 +303,7 @@ int RunDecisions(const DecisionsArgs& args) {
   return Finish(Decisions(args));
 }
 int RunStatus(const StatusArgs& args) { return Finish(DaemonStatus(args)); }
+int RunConfirmClock(const DaemonArgs& args) { return Finish(ConfirmClock(args)); }
 int RunAgents(const DaemonArgs& args) { return Finish(Agents(args)); }
 int RunExplainNow(const ExplainArgs& args) { return Finish(ExplainNow(args)); }
 

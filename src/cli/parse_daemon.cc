@@ -150,6 +150,14 @@ constexpr const char* kStatusHelp =
     "  taut status\n"
     "  taut status --server https://taut.example:7070 --token-file token --output json";
 
+constexpr const char* kConfirmClockHelp =
+    "Confirms the clock of tautd's machine after a start more than an hour beyond the stored data (taut "
+    "status says\n"
+    "so). Windows close, budget periods end and requests end by it from then on. Needs an operator.\n\n"
+    "Examples:\n"
+    "  taut confirm-clock\n"
+    "  taut confirm-clock --server https://taut.example:7070 --token-file token";
+
 constexpr const char* kAgentsHelp =
     "Lists the node agents (tautlet): connection state, tasks, resource use, and applied limits. Counts "
     "start at "
@@ -432,6 +440,8 @@ void DaemonVerbs::AddStatus(CLI::App& app) {
   AddDaemon(app, status_.daemon);
 }
 
+void DaemonVerbs::AddConfirmClock(CLI::App& app) { AddDaemon(app, confirm_clock_); }
+
 void DaemonVerbs::AddAgents(CLI::App& app) { AddDaemon(app, agents_); }
 
 void DaemonVerbs::AddPromises(CLI::App& app) { AddDaemon(app, promises_); }
@@ -503,6 +513,8 @@ DaemonVerbs::DaemonVerbs(CLI::App& app) {
   add("budget", kBudgetHelp, &DaemonVerbs::AddBudget, [this] { return RunBudget(budget_); });
   add("top", kTopHelp, &DaemonVerbs::AddTop, [this] { return RunTop(top_); });
   add("status", kStatusHelp, &DaemonVerbs::AddStatus, [this] { return RunStatus(status_); });
+  add("confirm-clock", kConfirmClockHelp, &DaemonVerbs::AddConfirmClock,
+      [this] { return RunConfirmClock(confirm_clock_); });
   add("agents", kAgentsHelp, &DaemonVerbs::AddAgents, [this] { return RunAgents(agents_); });
   add("machines", kMachinesHelp, &DaemonVerbs::AddMachines, [this] { return RunMachines(machines_); });
   add("capacity", kCapacityHelp, &DaemonVerbs::AddCapacity, [this] { return RunCapacity(capacity_); });

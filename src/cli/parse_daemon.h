@@ -35,6 +35,7 @@ class DaemonVerbs {
   void AddRequests(CLI::App& app);
   void AddBudget(CLI::App& app);
   void AddStatus(CLI::App& app);
+  void AddConfirmClock(CLI::App& app);
   void AddAgents(CLI::App& app);
   void AddMachines(CLI::App& app);
   void AddCapacity(CLI::App& app);
@@ -55,6 +56,7 @@ class DaemonVerbs {
   RequestsArgs requests_;
   BudgetArgs budget_;
   StatusArgs status_;
+  DaemonArgs confirm_clock_;
   DaemonArgs agents_;
   MachinesArgs machines_;
   CapacityArgs capacity_;

@@ -212,6 +212,7 @@ struct DaemonConfig {
   CellConfig cell;
   ServerConfig server;
   ClockSource clock = ClockSource::kWall;
+  int clock_wait_s = 600;  // of a start far beyond the stored data, until the clock is believed; 0: none
   StoreConfig store;
   IngestConfig ingest;
   BackfillConfig backfill;

@@ -23,6 +23,13 @@ void CellClock::Shift(Timestamp now) {
   catch_up_until_ = std::min(catch_up_until_, Timestamp{now.us + kCatchUpSeconds * kMicrosPerSecond});
 }
 
+void CellClock::GoBack(Timestamp now) {
+  Shift(now);
+  if (has_samples()) newest_sample_ = std::min(newest_sample_, now);
+  newest_of_series_ = std::min(newest_of_series_, now);
+  last_watermark_ = std::min(last_watermark_, now);
+}
+
 void CellClock::Hear(Timestamp newest_of_series, Timestamp now) {
   if (newest_of_series <= newest_of_series_) return;
   const int64_t open_s = kWindowSeconds + grace_seconds_ + kShortSilenceSeconds;

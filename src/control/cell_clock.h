@@ -46,6 +46,8 @@ class CellClock {
   void Advance(Timestamp wall) { now_ = std::max(now_, wall); }
   // Time goes on at `now`, before or after what it was.
   void Shift(Timestamp now);
+  // The same, where samples were taken by the time before: all of later than `now` are forgotten.
+  void GoBack(Timestamp now);
 
   // The newest sample of series, by this clock. A silence before it that is longer than windows stay open is
   // a gap.

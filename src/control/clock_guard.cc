@@ -12,8 +12,7 @@ namespace {
 // One vote a second at most, remembered for this time: a sender may send once a minute, or a thousand times a
 // second.
 constexpr double kVoteSeconds = 1, kRememberSeconds = 300;
-// A start this soon after the newest stored window needs no samples that agree with the clock.
-constexpr double kSoonSeconds = 3600;
+constexpr size_t kMostMachines = 64;  // remembered in a wait
 
 double SecondsOf(Timestamp t) { return static_cast<double>(t.us) / static_cast<double>(kMicrosPerSecond); }
 
@@ -33,7 +32,14 @@ ClockGuard::ClockGuard(const Options& options, Timestamp wall, double steady_s,
   if (!stored.has_value()) return;
   stored_offset_s_ = SecondsOf(*stored) - steady_s;
   const double ahead = SecondsOf(wall) - SecondsOf(*stored);
-  confirmed_ = ahead >= 0 && ahead <= kSoonSeconds;
+  // So soon after the newest stored window no samples that agree with the clock are needed.
+  confirmed_ = ahead >= 0 && ahead <= static_cast<double>(options_.soon_s);
+  if (ahead > static_cast<double>(options_.soon_s) && options_.wait_s > 0) {
+    state_ = State::kWaits;
+    wait_since_s_ = steady_s;
+    wall_ahead_s_ = ahead;
+    return;
+  }
   if (ahead >= static_cast<double>(-options_.max_step_s)) return;
   confirmed_ = true;  // what is stored speaks for the time that is held
   Adopt(SecondsOf(*stored), steady_s, State::kHolds);
@@ -52,9 +58,10 @@ void ClockGuard::Adopt(double time_s, double steady_s, State state) {
   state_ = state;
 }
 
-void ClockGuard::TakeVotes(double steady_s, std::span<const Timestamp> said) {
+void ClockGuard::TakeVotes(double steady_s, std::span<const SaidTime> said) {
   if (!said.empty() && (votes_.empty() || steady_s - votes_.back().steady_s >= kVoteSeconds)) {
-    std::vector<Timestamp> sorted(said.begin(), said.end());
+    std::vector<Timestamp> sorted;
+    for (const SaidTime& s : said) sorted.push_back(s.newest);
     const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2);
     std::nth_element(sorted.begin(), middle, sorted.end());
     votes_.push_back({steady_s, SecondsOf(*middle) - steady_s});
@@ -90,12 +97,73 @@ bool ClockGuard::senders_disagree() const {
          *senders > SecondsOf(At(last_steady_s_)) + static_cast<double>(options_.agree_s);
 }
 
-Timestamp ClockGuard::Step(Timestamp wall_time, double steady_s, std::span<const Timestamp> said) {
+double ClockGuard::AheadOfStored(double wall_s, double steady_s) const {
+  return wall_s - (stored_offset_s_.value_or(0) + steady_s);
+}
+
+size_t ClockGuard::MachinesFor(double time_s, double steady_s) const {
+  return static_cast<size_t>(std::ranges::count_if(said_by_, [&](const auto& said) {
+    return std::abs(said.second + steady_s - time_s) <= static_cast<double>(options_.agree_s);
+  }));
+}
+
+void ClockGuard::Wait(double wall_s, double steady_s, std::span<const SaidTime> said) {
+  const double step = wall_s - SecondsOf(At(steady_s)), ahead = AheadOfStored(wall_s, steady_s);
+  if (std::abs(step) > static_cast<double>(options_.max_step_s)) {
+    ++jumps_;
+    was_wrong_ = step < 0;
+    asserted_ = false;
+    wait_since_s_ = steady_s;
+  }
+  if (ahead < static_cast<double>(-options_.max_step_s)) {
+    confirmed_ = true;  // what is stored speaks for the time that is held
+    Adopt(*stored_offset_s_ + steady_s, steady_s, State::kHolds);
+    return;
+  }
+  Adopt(wall_s, steady_s, State::kWaits);
+  for (const SaidTime& s : said) {
+    if (s.sender != 0 && (said_by_.size() < kMostMachines || said_by_.contains(s.sender)))
+      said_by_[s.sender] = SecondsOf(s.newest) - steady_s;
+  }
+  const auto soon = static_cast<double>(options_.soon_s);
+  const bool is_proven = ahead <= soon || MachinesFor(wall_s, steady_s) >= options_.min_senders;
+  confirmed_ = asserted_ || is_proven;
+  if (confirmed_) {
+    unproven_ = !is_proven;
+    asserted_ = false;
+    state_ = State::kFollows;
+    return;
+  }
+  const bool waited = steady_s - wait_since_s_ >= static_cast<double>(options_.wait_s);
+  const std::optional<double> senders = SendersTime(steady_s);
+  const double earlier = senders.has_value() ? wall_s - *senders : 0;
+  // A backlog is not older than a day, and does not stay as old as it is on several machines.
+  const bool others = earlier > static_cast<double>(options_.max_backlog_s) ||
+                      (waited && earlier > soon && MachinesFor(*senders, steady_s) >= options_.min_senders);
+  if (others && AheadOfStored(*senders, steady_s) >= 0) {
+    was_wrong_ = true;
+    ++jumps_;
+    Adopt(*senders, steady_s, State::kSenders);
+  } else if (waited) {
+    unproven_ = true;
+    state_ = State::kFollows;
+  }
+}
+
+Timestamp ClockGuard::Step(Timestamp wall_time, double steady_s, std::span<const SaidTime> said) {
   steady_s = std::max(steady_s, last_steady_s_);
   const double wall = SecondsOf(wall_time);
   const double held = SecondsOf(At(steady_s));
   const double last = SecondsOf(At(last_steady_s_));
   last_steady_s_ = steady_s;
+  was_wrong_ = false;
+  if (state_ == State::kWaits) {
+    Wait(wall, steady_s, said);
+    TakeVotes(steady_s, said);
+    wall_ahead_s_ = waits() ? AheadOfStored(wall, steady_s) : wall - SecondsOf(At(steady_s));
+    shifted_ = std::abs(SecondsOf(At(steady_s)) - held) > 1;
+    return At(steady_s);
+  }
   wall_ahead_s_ = wall - held;
   const bool near = std::abs(wall_ahead_s_) <= static_cast<double>(options_.max_step_s);
   if (state_ == State::kFollows && !near) {
@@ -146,6 +214,14 @@ Timestamp ClockGuard::Step(Timestamp wall_time, double steady_s, std::span<const
 
 std::string ClockGuard::Sentence() const {
   if (state_ == State::kFollows) return "";
+  if (waits()) {
+    return StrCat(
+        "this machine's clock is ", Span(wall_ahead_s_),
+        " beyond the stored data: tautd was stopped, or the clock is wrong. No window closes and nothing "
+        "ends until samples of ",
+        options_.min_senders, " other machines agree with it, ", Span(static_cast<double>(options_.wait_s)),
+        " have passed, or an operator confirms it (taut confirm-clock)");
+  }
   return StrCat("this machine's clock is ", Span(wall_ahead_s_), wall_ahead_s_ > 0 ? " ahead of" : " behind",
                 state_ == State::kSenders
                     ? " the times of the samples; tautd uses the times of the samples"

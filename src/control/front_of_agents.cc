@@ -49,13 +49,13 @@ absl::Status IngestFront::TakeWindow(const NamedTask& task, ReportedWindow windo
   // Before the task is looked up: what is dropped makes no job.
   if (uint64_t IngestCounts::*why = ingest_->windows().Refusal(window.window, now); why != nullptr) {
     ingest_->CountDropped(why);
-    Say(end, false);
+    Say({end, task.sender}, false);
     if (why == &IngestCounts::too_late) return absl::OkStatus();
     return absl::OutOfRangeError("the window is in the future: the clocks of agent and daemon differ");
   }
   const std::optional<uint32_t> slot = ingest_->TaskSlot(task.job, task.task, task.labels, now);
   if (!slot.has_value()) return absl::OkStatus();
-  Say(end, ingest_->TakeWindow(*slot, std::move(window), now));
+  Say({end, task.sender}, ingest_->TakeWindow(*slot, std::move(window), now));
   NoteNewest();
   return absl::OkStatus();
 }

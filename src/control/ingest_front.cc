@@ -63,7 +63,7 @@ Timestamp IngestFront::NowForBody(std::string_view body, Timestamp now) {
   return clock_.At(now);
 }
 
-absl::StatusOr<WriteResult> IngestFront::Write(std::string_view body, Timestamp now) {
+absl::StatusOr<WriteResult> IngestFront::Write(std::string_view body, Timestamp now, uint64_t sender) {
   const std::lock_guard lock(mutex_);
   if (absl::Status s = CheckRoom(); !s.ok()) return s;
   now = NowForBody(body, now);
@@ -72,7 +72,7 @@ absl::StatusOr<WriteResult> IngestFront::Write(std::string_view body, Timestamp 
   absl::StatusOr<WriteResult> result = ingest_->Write(body, now);
   NoteNewest();
   LogWrite(body, now, kept);
-  if (result.ok()) Say(result->newest, ingest_->counts().kept() != kept);
+  if (result.ok()) Say({result->newest, sender}, ingest_->counts().kept() != kept);
   return result;
 }
 
@@ -90,10 +90,11 @@ void IngestFront::Take(std::span<const LabelView> labels, std::span<const Remote
   LogWrite(EncodeWriteRequest({&series, 1}), now, kept);
 }
 
-void IngestFront::Say(Timestamp time, bool kept) {
+void IngestFront::Say(const SaidTime& said, bool kept) {
+  const Timestamp time = said.newest;
   if (time.us == INT64_MIN) return;
   if (!clock_.by_samples()) {
-    if (said_.size() < kMostSaid) said_.push_back(time);
+    if (said_.size() < kMostSaid) said_.push_back(said);
     return;
   }
   const std::optional<WindowId> stored = board_.stored_through();
@@ -101,7 +102,7 @@ void IngestFront::Say(Timestamp time, bool kept) {
   if (back.has_value()) ingest_->GoBack(*back, stored.has_value() ? stored->next() : WindowId{INT32_MIN / 2});
 }
 
-std::vector<Timestamp> IngestFront::TakeSaid() {
+std::vector<SaidTime> IngestFront::TakeSaid() {
   const std::lock_guard lock(mutex_);
   return std::exchange(said_, {});
 }
@@ -121,6 +122,18 @@ Timestamp IngestFront::now() const {
 void IngestFront::ShiftTime(Timestamp now) {
   const std::lock_guard lock(mutex_);
   clock_.Shift(now);
+}
+
+void IngestFront::DoubtTime(bool doubt) {
+  const std::lock_guard lock(mutex_);
+  in_doubt_ = doubt;
+}
+
+void IngestFront::GoBack(Timestamp now) {
+  const std::lock_guard lock(mutex_);
+  const std::optional<WindowId> stored = board_.stored_through();
+  ingest_->GoBack(now, stored.has_value() ? stored->next() : WindowId{INT32_MIN / 2});
+  clock_.GoBack(now);
 }
 
 void IngestFront::EndGap(Timestamp now) {

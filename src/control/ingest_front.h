@@ -19,6 +19,7 @@
 #include "absl/status/statusor.h"
 #include "base/clock_source.h"
 #include "control/cell_clock.h"
+#include "control/clock_view.h"
 #include "control/status_board.h"
 #include "ingest/ingest.h"
 #include "live/live_fleet.h"
@@ -47,7 +48,8 @@ class IngestFront {
   // ---- samples ----
   // A remote-write body. InvalidArgument: never send it again; ResourceExhausted: too large; Unavailable:
   // send it again later.
-  absl::StatusOr<WriteResult> Write(std::string_view body, Timestamp now);
+  // `sender`: as SaidTime.
+  absl::StatusOr<WriteResult> Write(std::string_view body, Timestamp now, uint64_t sender = 0);
   // The same for a series from elsewhere (backfill); labels ascending. Samples from `keep_from` on outlive a
   // restart, as those of Write do; the others have to be read again.
   void Take(std::span<const LabelView> labels, std::span<const RemoteSample> samples, Timestamp now,
@@ -55,7 +57,7 @@ class IngestFront {
   // The senders' time: the newest sample of each request since the last call, of this many requests
   // at most, whether they were taken or not.
   static constexpr size_t kMostSaid = 64;
-  std::vector<Timestamp> TakeSaid();
+  std::vector<SaidTime> TakeSaid();
   // What annotations of a job say (kSettingLabel), ascending, from the next tick on; replaces what they said
   // before. A job that is not known by then is skipped.
   void SetSettingLabels(const std::string& job, std::vector<Label> labels);
@@ -76,6 +78,11 @@ class IngestFront {
   Timestamp now() const;
   // Time goes on at `now`, before or after what it was: a clock that was believed was wrong.
   void ShiftTime(Timestamp now);
+  // The clock of a start is not confirmed: what is taken in is not logged, so that a restart does not take it for
+  // right.
+  void DoubtTime(bool doubt);
+  // The clock of the start was wrong, and it is `now`: forgets the samples of the future.
+  void GoBack(Timestamp now);
   // The latest time that is known from before Restore, if any.
   std::optional<Timestamp> time_before() const { return time_before_; }
   // Times in which no sample of a series came, though before and after some did, since the last call. What is
@@ -153,8 +160,8 @@ class IngestFront {
   absl::Status RoomNow() const;
   // Where time is the samples' and it is unknown yet, most samples of a body decide.
   Timestamp NowForBody(std::string_view body, Timestamp now);
-  // A request says that it is `time`; `kept`: something of it was taken in.
-  void Say(Timestamp time, bool kept);
+  // A request says that it is a time; `kept`: something of it was taken in.
+  void Say(const SaidTime& said, bool kept);
   // Samples may have come.
   void NoteNewest() {
     clock_.Note(ingest_->windows().newest_sample(), ingest_->windows().newest_of_series());
@@ -175,9 +182,9 @@ class IngestFront {
   CellClock clock_;
   int waiting_windows_ = 0;
   std::atomic<bool> asks_for_starts_ = false;
-  bool hold_windows_ = false;
+  bool hold_windows_ = false, in_doubt_ = false;
   uint64_t deferred_writes_ = 0;
-  std::vector<Timestamp> said_;
+  std::vector<SaidTime> said_;
   std::map<std::string, std::vector<Label>> setting_labels_;  // by job, since the last tick
   // OOM kills that were stored before this life: job, second, and limit in bytes (0: none).
   std::set<std::tuple<uint32_t, int64_t, double>> ooms_before_;

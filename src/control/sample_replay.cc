@@ -61,7 +61,7 @@ absl::Status IngestFront::KeepNewOoms(std::vector<OomSighting> sightings, Histor
 }
 
 void IngestFront::LogWrite(std::string_view body, Timestamp now, uint64_t kept_before) {
-  if (samples_ == nullptr) return;
+  if (samples_ == nullptr || in_doubt_) return;
   if (ingest_->counts().kept() == kept_before) return;  // nothing in it that a window waits for
   samples_->Append({now, std::max(clock_.newest_sample(), ingest_->windows().newest_sample()), body});
 }

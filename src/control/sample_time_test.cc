@@ -1,6 +1,7 @@
 // Wrong times in samples, and more samples than there is room for.
 #include "control/control_fixture.h"
 #include "gtest/gtest.h"
+#include "testing/temp_dir.h"
 
 namespace taut {
 namespace {
@@ -36,6 +37,34 @@ TEST(SampleTime, OneSampleOfAnotherCenturyStallsNothing) {
   EXPECT_EQ(cell.control().ingest().counts().too_late, 0U);
   EXPECT_EQ(cell.control().ingest().counts().far_future, 1U);
   EXPECT_EQ(StoredThroughMinute(cell), 95);
+}
+
+// A machine that boots a day ahead, with its own Prometheus: its samples are taken, and forgotten once the clock
+// is right.
+TEST(SampleTime, SamplesOfAClockThatWasWrongAreForgotten) {
+  const TempDir folder;
+  ControlCell cell(80, folder.path() + "/store");
+  ASSERT_TRUE(cell.Live(0, 30).ok());
+  cell.Restart();
+  ASSERT_TRUE(cell.restored().ok()) << cell.restored();
+  IngestFront& front = cell.control().ingest();
+  const int64_t stored = StoredThroughMinute(cell);
+  front.DoubtTime(true);
+  constexpr int kDayMinutes = 1440;
+  for (int minute = 30; minute < 40; ++minute)
+    ASSERT_TRUE(cell.Send(kDayMinutes + minute, ControlCell::Minute(kDayMinutes + minute)).ok());
+  EXPECT_EQ(front.counts().far_future, 0U);
+  front.ShiftTime(ControlCell::Minute(40));
+  front.GoBack(ControlCell::Minute(40));
+  front.DoubtTime(false);
+  ASSERT_TRUE(cell.Live(40, 80).ok());
+  EXPECT_EQ(front.counts().too_late, 0U);
+  EXPECT_EQ(front.counts().far_future, 0U);
+  EXPECT_GT(StoredThroughMinute(cell), stored + 30);
+  EXPECT_LT(StoredThroughMinute(cell), 80);
+  // Nothing of the wrong time is in the log that a restart reads.
+  cell.Restart();
+  EXPECT_LE(*cell.control().ingest().time_before(), ControlCell::Minute(80));
 }
 
 TEST(IngestLag, IsOfTheNewestSampleWhenItCameAndNow) {

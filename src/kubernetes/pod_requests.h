@@ -1,5 +1,5 @@
-// What the scheduler counts for a pod: max(of the pod, max(of its init containers, sum of containers and sidecars)) +
-// overhead.
+// What the scheduler counts for a pod: max(of the pod, max(of its init containers, sum of containers and
+// sidecars)) + overhead.
 //
 // Source: Kubernetes, component-helpers/resource, PodRequests; "Sidecar Containers", "Pod-level resources".
 #pragma once

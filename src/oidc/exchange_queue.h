@@ -57,7 +57,7 @@ class ExchangeQueue {
     return dropped;
   }
 
-  // The next: of the address with the fewest running, then the fewest failed, then the oldest. nullopt: none waits.
+  // The next: of the address with the fewest running, then the fewest failed, then the oldest; nullopt: none.
   // Done ends it.
   struct Turn {
     std::string address;

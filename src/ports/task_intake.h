@@ -23,6 +23,7 @@ struct NamedTask {
   std::string_view job, task;
   std::span<const LabelView> labels;
   std::string_view container = {};  // its ID at its engine; "": none, or not known
+  uint64_t sender = 0;              // a number of its machine; 0: not known, or the one of this process
 };
 // The result: its job, and its number in that.
 struct TaskRef {

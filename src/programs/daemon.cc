@@ -15,6 +15,7 @@
 #include "spdlog/spdlog.h"
 #include "store/in_memory_store.h"
 #include "store/sqlite_store.h"
+#include "store/store_copies.h"
 
 namespace taut {
 namespace {
@@ -24,7 +25,8 @@ constexpr std::chrono::milliseconds kSampleTick{20};  // where time is the sampl
 constexpr std::chrono::seconds kStoreRetry{2};
 // Windows open at a stop and this long before it are still brought by senders that try again.
 constexpr std::chrono::seconds kShortGap{60};
-constexpr double kAgentsEveryMs = 1000;  // who is connected is looked at this often
+constexpr int64_t kFarBeyondSeconds = 3600;  // as ClockGuard::Options::soon_s
+constexpr double kAgentsEveryMs = 1000;      // who is connected is looked at this often
 
 double SteadyMilliseconds() {
   const auto since = std::chrono::steady_clock::now().time_since_epoch();
@@ -157,7 +159,8 @@ absl::Status Daemon::MakeAgentActuator() {
                         .elsewhere =
                             [webhook = webhook_](const std::string& job) {
                               return webhook != nullptr && webhook->Claims(job, Resource::kMemory);
-                            }});
+                            },
+                        .own_machine = MachineId()});
   hub_ = hub.get();
   actuators_.Add("agents", std::move(hub));
   return config_.actuator == ActuatorKind::kKubernetes ? AddKubernetesActuator() : absl::OkStatus();
@@ -203,8 +206,12 @@ absl::Status Daemon::StartControl() {
   if (absl::Status s = control_->Restore(); !s.ok()) return s;
   {
     const std::lock_guard lock(clock_mutex_);
-    guard_.emplace(WallNow(), SteadyMilliseconds() / 1000, control_->ingest().time_before());
+    ClockGuard::Options clock;
+    // Where time is the samples', this machine's clock decides nothing.
+    clock.wait_s = config_.clock == ClockSource::kSamples ? 0 : config_.clock_wait_s;
+    guard_.emplace(clock, WallNow(), SteadyMilliseconds() / 1000, control_->ingest().time_before());
   }
+  (void)StepClock();  // before anyone asks
   for (const std::string& warning : control_->warnings()) spdlog::warn("{}", warning);
   if (const auto* file = dynamic_cast<const SqliteStore*>(store_.get()); file != nullptr) {
     for (const std::string& damage : file->damage()) spdlog::warn("{}", damage);
@@ -300,9 +307,12 @@ absl::Status Daemon::StartQuota() {
   const auto why_held = [this](std::string_view group) {
     return budgets_ == nullptr ? "" : budgets_->desk()->WhyHeld(group);
   };
-  absl::StatusOr<std::unique_ptr<QuotaRun>> quota = QuotaRun::Open(
-      config_.quota, config_.store.path, config_.store.decision_days,
-      [this] { return config_.clock == ClockSource::kSamples ? control_->ingest().now() : Now(); }, why_held);
+  absl::StatusOr<std::unique_ptr<QuotaRun>> quota =
+      QuotaRun::Open(config_.quota, {.store_path = config_.store.path,
+                                     .keep_days = config_.store.decision_days,
+                                     .now = [this] { return CellNow(); },
+                                     .doubt = [this] { return ClockDoubt(); },
+                                     .held = why_held});
   if (!quota.ok()) return quota.status();
   quota_ = *std::move(quota);
   quota_->desk()->OnWindow(*control_->view());  // of what is stored
@@ -325,24 +335,14 @@ absl::Status Daemon::StartBudgets() {
   options.history = history_;
   options.view = [this] { return control_->view(); };
   options.scheme = [this] { return quota_->desk()->scheme(); };
-  options.now = [this] { return config_.clock == ClockSource::kSamples ? control_->ingest().now() : Now(); };
+  options.now = [this] { return CellNow(); };
+  options.doubt = [this] { return ClockDoubt(); };
   absl::StatusOr<std::unique_ptr<BudgetRun>> budgets = BudgetRun::Open(config_, std::move(options));
   if (!budgets.ok()) return budgets.status();
   budgets_ = *std::move(budgets);
   return absl::OkStatus();
 }
 
-void Daemon::StartMachines() {
-  std::vector<const PlacementSource*> sources;
-  if (hub_ != nullptr) sources.push_back(hub_);
-  if (kubernetes_ != nullptr) sources.push_back(&kubernetes_->placement());
-  if (sources.empty()) return;
-  machines_ =
-      std::make_unique<MachinesRun>(config_.machines, config_.store.path, std::move(sources), *control_);
-  control_->OnTick([this](const TickEvents& events) { machines_->OnTick(events); });
-}
-
-absl::Status Daemon::OpenPrices() {
 PerResource<double> Daemon::LargestMachine() const {
   PerResource<double> largest{};
   if (!machines_started_) return largest;
@@ -355,6 +355,18 @@ PerResource<double> Daemon::LargestMachine() const {
   return largest;
 }
 
+void Daemon::StartMachines() {
+  std::vector<const PlacementSource*> sources;
+  if (hub_ != nullptr) sources.push_back(hub_);
+  if (kubernetes_ != nullptr) sources.push_back(&kubernetes_->placement());
+  if (sources.empty()) return;
+  machines_ =
+      std::make_unique<MachinesRun>(config_.machines, config_.store.path, std::move(sources), *control_);
+  control_->OnTick([this](const TickEvents& events) { machines_->OnTick(events); });
+  machines_started_ = true;
+}
+
+absl::Status Daemon::OpenPrices() {
   if (config_.prices.file.empty()) return absl::OkStatus();
   std::string text;
   absl::StatusOr<Pricing> pricing = ReadPrices(config_.prices, &text);
@@ -363,7 +375,6 @@ PerResource<double> Daemon::LargestMachine() const {
   price_changes_ = RecordPrices(config_.store.path, std::move(text), *pricing_, Now().seconds());
   return absl::OkStatus();
 }
-  machines_started_ = true;
 
 // After the machines and quota, whose views of a window it reads.
 void Daemon::StartCapacity() {
@@ -412,6 +423,7 @@ absl::Status Daemon::StartServer(const std::string& config_path) {
   options.started_s = WallNow().seconds();
   options.pages = config_.server.pages;
   options.now = [this] { return Now(); };
+  options.confirm_clock = [this] { return ConfirmClock(); };
   options.steady_ms = SteadyMilliseconds;
   options.audit = [this](const ApiAct& act) { audit_.Log(act, SteadyMilliseconds() / 1000); };
   options.server_counts = [this] { return server_ ? server_->counts() : ServerCounts(); };
@@ -595,20 +607,67 @@ Timestamp Daemon::Now() {
   return guard_.has_value() ? guard_->At(SteadyMilliseconds() / 1000) : WallNow();
 }
 
+Timestamp Daemon::CellNow() {
+  return config_.clock == ClockSource::kSamples ? control_->ingest().now() : Now();
+}
+
+std::string Daemon::ClockDoubt() {
+  const std::lock_guard lock(clock_mutex_);
+  return guard_.has_value() && guard_->waits() ? guard_->Sentence() : "";
+}
+
+bool Daemon::ConfirmClock() {
+  const std::lock_guard lock(clock_mutex_);
+  if (!guard_.has_value() || !guard_->waits()) return false;
+  guard_->Confirm();
+  return true;
+}
+
+// Nothing is closed, decided or ended by a clock that a start does not confirm; samples and agents are heard.
+void Daemon::AwaitClock() {
+  if (ClockDoubt().empty()) return;
+  const StoreCopies copies(config_.store.path);
+  if (const absl::Status s = copies.Make(); !s.ok()) {
+    spdlog::error("no copy of the store was made before the clock is confirmed: {}", Message(s));
+  }
+  while (!stopping() && !ClockDoubt().empty()) {
+    (void)StepClock();
+    std::unique_lock lock(mutex_);
+    wake_.wait_for(lock, kTick, [this] { return stopping_; });
+  }
+  bool unproven = false;
+  {
+    const std::lock_guard lock(clock_mutex_);
+    unproven = guard_->waits() || guard_->unproven();
+  }
+  if (!unproven) return copies.Drop();
+  if (!stopping()) {
+    spdlog::warn(
+        "this machine's clock is taken for right, and no other machine has confirmed it. The store and its "
+        "ledgers as they were are kept as {}*: docs/operations.md, \"A wrong clock\"",
+        copies.Name(config_.store.path));
+  }
+}
+
 Timestamp Daemon::StepClock() {
-  const std::vector<Timestamp> said = control_->ingest().TakeSaid();
+  const std::vector<SaidTime> said = control_->ingest().TakeSaid();
   ClockView clock;
   Timestamp now;
-  bool shifted = false;
+  bool shifted = false, was_wrong = false, waits = false;
   {
     const std::lock_guard lock(clock_mutex_);
     now = guard_->Step(WallNow(), SteadyMilliseconds() / 1000, said);
     shifted = guard_->shifted();
+    was_wrong = guard_->was_wrong();
+    waits = guard_->waits();
     if (config_.clock == ClockSource::kWall) {
-      clock = {guard_->Sentence(), guard_->senders_disagree(), guard_->wall_ahead_s(), guard_->jumps()};
+      clock = {guard_->Sentence(), guard_->senders_disagree(), guard_->wall_ahead_s(), guard_->jumps(),
+               waits};
     }
   }
   if (shifted) control_->ingest().ShiftTime(now);
+  if (was_wrong) control_->ingest().GoBack(now);
+  control_->ingest().DoubtTime(waits);
   // The sentence has a span in it that may change by itself: said once for each trouble.
   if (clock.sentence.empty() != clock_said_.empty()) {
     if (clock.sentence.empty()) {
@@ -622,7 +681,23 @@ Timestamp Daemon::StepClock() {
   return now;
 }
 
+// Where time is the samples' no clock can be compared with them: the jump is reported.
+void Daemon::SayOfFirstSample() {
+  const std::optional<Timestamp> stored = control_->ingest().time_before();
+  if (first_sample_seen_ || config_.clock == ClockSource::kWall || !stored.has_value()) return;
+  const int64_t ahead_s = (control_->ingest().now().us - stored->us) / kMicrosPerSecond;
+  if (ahead_s <= 0) return;
+  first_sample_seen_ = true;
+  if (ahead_s <= kFarBeyondSeconds) return;
+  spdlog::warn(
+      "the first sample is {} hours beyond the stored data, and sets the time (clock: samples): windows, "
+      "budget "
+      "periods and requests end by it. If its sender's clock is wrong, stop tautd and restore a backup",
+      ahead_s / 3600);
+}
+
 void Daemon::SayOfSamples() {
+  SayOfFirstSample();
   const absl::Status kept = control_->ingest().sample_log_status();
   const std::string now(Message(kept));
   if (now == samples_said_) return;
@@ -635,6 +710,7 @@ void Daemon::SayOfSamples() {
 }
 
 void Daemon::Loop() {
+  AwaitClock();
   backfill_cut_ = absl::IsCancelled(backfill_->Run());
   backfill_done_ = true;
   const std::chrono::milliseconds tick = config_.clock == ClockSource::kSamples ? kSampleTick : kTick;
@@ -714,7 +790,9 @@ void Daemon::Stop() {
   if (webhook_ != nullptr) webhook_->Stop();  // the outcome of its last request is stored with the last tick
   // A backfill that was cut goes on from the last window at the next start: none of after it may be closed
   // now.
-  absl::Status s = backfill_cut_ ? absl::OkStatus() : control_->Tick(StepClock());
+  const Timestamp now = StepClock();
+  const bool none = backfill_cut_ || !ClockDoubt().empty();
+  absl::Status s = none ? absl::OkStatus() : control_->Tick(now);
   if (s.ok()) s = control_->CheckpointAll();
   if (machines_ != nullptr) machines_->Save();
   if (quota_ != nullptr) quota_->Save();

@@ -83,9 +83,18 @@ class Daemon {
   void Loop();
   // The time that is believed (ClockGuard). Thread-safe.
   Timestamp Now();
+  // The same, or the samples' time where that is the cell's.
+  Timestamp CellNow();
+  // Why the time is not known: one sentence; "" if it is. Both are thread-safe.
+  std::string ClockDoubt();
+  // An operator's. False: nothing waits for it.
+  bool ConfirmClock();
+  // Until the clock of a start far beyond the stored data is confirmed, or found wrong.
+  void AwaitClock();
   // Holds the machine's clock against the others, and says what is wrong with it.
   Timestamp StepClock();
   void SayOfSamples();
+  void SayOfFirstSample();
   void LookAtBudgets();
   // In the order in which they get orders (ActuatorSet).
   absl::Status MakeActuators();
@@ -119,6 +128,7 @@ class Daemon {
   std::unique_ptr<QuotaRun> quota_;             // if quota is configured
   std::unique_ptr<BudgetRun> budgets_;          // if budgets are configured
   std::unique_ptr<MachinesRun> machines_;       // if there is a source of machines
+  std::atomic<bool> machines_started_ = false;  // machines_ is there, for good
   std::optional<Pricing> pricing_;              // of prices.file; outlives api_
   std::vector<SeenPriceChange> price_changes_;  // likewise; moved to the API
   std::unique_ptr<CapacityRun> capacity_;
@@ -128,7 +138,6 @@ class Daemon {
       provider_keys_;  // if an OpenID Connect provider is configured; outlives server_, as do the next two
   std::shared_ptr<OidcVerifier> oidc_verifier_;
   std::unique_ptr<LoginDesk> login_;  // if people sign in with it; outlives api_
-  std::atomic<bool> machines_started_ = false;  // machines_ is there, for good
   std::unique_ptr<HttpServer> server_;
   std::unique_ptr<PodTasks> pod_tasks_;  // if agents may come from nodes of a cluster; outlives agent_server_
   std::unique_ptr<AgentPort> agent_server_;
@@ -143,6 +152,7 @@ class Daemon {
   std::mutex clock_mutex_;           // over guard_
   std::optional<ClockGuard> guard_;  // once it is known what is stored
   std::string clock_said_, samples_said_;
+  bool first_sample_seen_ = false;  // of the loop, since the start
 
   std::mutex mutex_;  // over what follows
   std::condition_variable wake_;

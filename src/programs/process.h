@@ -35,6 +35,14 @@ inline void RaiseDescriptorLimit() {
   setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+// Which machine this is, over its restarts; "" where the system has none.
+inline std::string MachineId() {
+  std::ifstream in("/etc/machine-id");
+  std::string id;
+  std::getline(in, id);
+  return id.size() <= 64 ? id : id.substr(0, 64);
+}
+
 inline uint64_t ResidentBytes() {
   std::ifstream statm("/proc/self/statm");
   uint64_t size = 0, resident = 0;

@@ -112,14 +112,11 @@ std::optional<std::vector<NamespaceQuota>> NamespaceQuotasOf(const QuotaView& vi
   return out;
 }
 
-absl::StatusOr<std::unique_ptr<QuotaRun>> QuotaRun::Open(const QuotaConfig& config,
-                                                         const std::string& store_path, int keep_days,
-                                                         std::function<Timestamp()> now,
-                                                         std::function<std::string(std::string_view)> held) {
+absl::StatusOr<std::unique_ptr<QuotaRun>> QuotaRun::Open(const QuotaConfig& config, Parts parts) {
   std::vector<std::string> warnings;
   absl::StatusOr<QuotaSpec> spec = ReadQuota(config, warnings);
   if (!spec.ok()) return spec.status();
-  absl::StatusOr<std::unique_ptr<RequestLog>> log = OpenRequestLog(store_path, ".requests");
+  absl::StatusOr<std::unique_ptr<RequestLog>> log = OpenRequestLog(parts.store_path, ".requests");
   if (!log.ok()) return log.status();
   std::unique_ptr<QuotaRun> run(new QuotaRun());
   run->log_ = *std::move(log);
@@ -127,18 +124,19 @@ absl::StatusOr<std::unique_ptr<QuotaRun>> QuotaRun::Open(const QuotaConfig& conf
   options.groups = RulesOf(config);
   options.book.start_within_s = config.start_within_s;
   options.book.max_of_group = config.max_requests;
-  options.book.held = std::move(held);
+  options.book.held = std::move(parts.held);
   options.gone_after_s = config.gone_after_s;
-  options.keep_ended_days = keep_days;
+  options.keep_ended_days = parts.keep_days;
   options.log = run->log_.get();
-  options.now = std::move(now);
+  options.now = std::move(parts.now);
+  options.doubt = std::move(parts.doubt);
   options.on_change = SayChange;
   absl::StatusOr<std::unique_ptr<QuotaDesk>> desk = QuotaDesk::Open(*std::move(spec), std::move(options));
   if (!desk.ok()) return desk.status();
   run->desk_ = *std::move(desk);
   for (const std::string& warning : warnings) spdlog::warn("{}", warning);
   for (const std::string& warning : run->desk_->warnings()) spdlog::warn("{}", warning);
-  if (store_path != "memory") run->history_file_ = StrCat(store_path, ".quota");
+  if (parts.store_path != "memory") run->history_file_ = StrCat(parts.store_path, ".quota");
   run->Load();
   return run;
 }

@@ -37,10 +37,14 @@ class QuotaRun {
  public:
   // REQUIRES: config.file is not empty. `store_path`: "memory", or the store that the log is beside. `held`: as
   // RequestBookOptions. Errors as ReadQuota, or of the log.
-  static absl::StatusOr<std::unique_ptr<QuotaRun>> Open(const QuotaConfig& config,
-                                                        const std::string& store_path, int keep_days,
-                                                        std::function<Timestamp()> now,
-                                                        std::function<std::string(std::string_view)> held);
+  struct Parts {
+    std::string store_path;
+    int keep_days = 90;
+    std::function<Timestamp()> now;
+    std::function<std::string()> doubt;  // as QuotaDesk::Options
+    std::function<std::string(std::string_view)> held;
+  };
+  static absl::StatusOr<std::unique_ptr<QuotaRun>> Open(const QuotaConfig& config, Parts parts);
 
   QuotaDesk* desk() { return desk_.get(); }
   // From the loop: what is due by the time, at most once a second. Failures are logged once.

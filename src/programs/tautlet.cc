@@ -328,14 +328,6 @@ double MachineMemoryBytes() {
   return static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
 }
 
-// "" where the system has none.
-std::string MachineId() {
-  std::ifstream in("/etc/machine-id");
-  std::string id;
-  std::getline(in, id);
-  return id.size() <= 64 ? id : id.substr(0, 64);
-}
-
 absl::StatusOr<std::unique_ptr<Uplink>> OpenUplink(const AgentConfig& config, const Hands& hands) {
   if (config.daemon_address.empty()) return std::unique_ptr<Uplink>(std::make_unique<NoUplink>());
   absl::StatusOr<std::string> token = ReadSecretFile(config.token_file);

@@ -15,8 +15,8 @@ constexpr double kFewTasks = 100;
 // A limit that was computed from the same usage may be rounded.
 constexpr double kRounding = 0.99;
 
-// Below this limit the busiest task of the window could not have done what it did: the CPU that it used on average, and
-// the memory that it had at its peak. 0: not measured.
+// Below this limit the busiest task of the window could not have done what it did: the CPU that it used on
+// average, and the memory that it had at its peak. 0: not measured.
 double NeededBy(Resource r, const ExternalJob& job) {
   float most = 0;
   for (const TaskWindow& task : job.tasks)

@@ -1,5 +1,5 @@
-// What an external recommender may answer about a job: within its recent usage, its owner's limit, the largest machine
-// and one step. Plain arithmetic.
+// What an external recommender may answer about a job: within its recent usage, its owner's limit, the largest
+// machine and one step. Plain arithmetic.
 #pragma once
 
 #include <string>
@@ -11,8 +11,8 @@
 namespace taut {
 
 struct ExternalBounds {
-  // A limit at most this many times the highest of what the job uses, has in force, has from its owner, and its own
-  // recommender says; and of tasks, at most this many times those that run or are in force.
+  // A limit at most this many times the highest of what the job uses, has in force, has from its owner, and its
+  // own recommender says; and of tasks, at most this many times those that run or are in force.
   double max_step = 10;
   // Of the largest machine, by Resource; 0: not known.
   PerResource<double> machine{};

@@ -55,7 +55,7 @@ def interrupted(stage, server, sig, name):
     FIRST.clear()
     GO_ON.clear()
     store = str(stage.dir / f"{name}.db")
-    config = f'backfill: {{prometheus: "http://127.0.0.1:{server.server_port}", days: {HOURS / 24}}}\n'
+    config = f'clock_wait: 0s\nbackfill: {{prometheus: "http://127.0.0.1:{server.server_port}", days: {HOURS / 24}}}\n'
     tautd = stage.tautd(config=config, store=store)
     stage.check(FIRST.wait(30), f"{name}: some hours are read")
     stage.check(tautd.get("/api/v1/status")["backfill"], f"{name}: the status knows of it")
@@ -85,7 +85,7 @@ def main():
         interrupted(stage, server, signal.SIGTERM, "stopped")
         interrupted(stage, server, signal.SIGKILL, "killed")
         Prometheus.refuse = True
-        config = f'backfill: {{prometheus: "http://127.0.0.1:{server.server_port}", days: 1}}\n'
+        config = f'clock_wait: 0s\nbackfill: {{prometheus: "http://127.0.0.1:{server.server_port}", days: 1}}\n'
         tautd = stage.tautd(config=config, store=str(stage.dir / "failed.db"))
         stage.check(daemon.eventually(lambda: tautd.get("/api/v1/status")["backfill_error"], 10), "a failure is in the status")
         stage.check("who are you?" in tautd.get("/api/v1/status")["backfill_error"], "with the server's words")

@@ -57,7 +57,7 @@ def main():
     with daemon.Stage(daemon.arguments(__doc__)) as stage:
         port = prometheus_with_history(stage)
         store = str(stage.dir / "t.db")
-        config = (f"backfill: {{prometheus: \"http://127.0.0.1:{port}\", days: {DAYS}, labels: [\"cluster=north\"]}}\n"
+        config = (f"clock_wait: 0s\nbackfill: {{prometheus: \"http://127.0.0.1:{port}\", days: {DAYS}, labels: [\"cluster=north\"]}}\n"
                   f"prices: {{file: {stage.file('prices.yaml', PRICES)}}}\n")
         tautd = stage.tautd(config=config, store=store)
         stage.check(daemon.eventually(lambda: "backfill: 2 of 2 days" in tautd.output(), 60), "the past is read",

@@ -37,7 +37,7 @@ def config(stage):
     return f"""clock: samples
 store: {{decision_days: 400}}
 quota: {{file: {stage.dir / "quota.yaml"}}}
-budgets: {{file: {stage.dir / "budgets.yaml"}}}
+budgets: {{file: {stage.dir / "budgets.yaml"}, entries_per_day: 100000}}
 prices: {{core_hour: 1, gib_hour: 0, currency: EUR, budgets: ["all: 5000"], alerts: ["1%"], file: {stage.dir / "prices.yaml"}}}
 server:
   tokens: {{reader_file: {stage.file("readers", READER)}, operator_file: {stage.file("operators", OPERATOR + " anna")}}}

@@ -38,7 +38,7 @@ def config_of(stage):
     return f"""clock: samples
 store: {{checkpoint_windows: 3, decision_days: 400}}
 quota: {{file: {stage.dir / "quota.yaml"}}}
-budgets: {{file: {stage.dir / "budgets.yaml"}}}
+budgets: {{file: {stage.dir / "budgets.yaml"}, entries_per_day: 100000}}
 prices: {{core_hour: 1, gib_hour: 0, currency: EUR}}
 server: {{tokens: {{operator_file: {stage.file("operators", OPERATOR + " anna")}}}}}
 """

@@ -38,7 +38,7 @@ groups: [{name: shop, shares: {retail: 62.5%, credit-office: 37.5%}}]
 # Of the router, but for machines with habits of their own: docs/operations.md and not the API's description.
 NOT_API = {"/metrics", "/healthz", "/readyz", "/", "/assets/{file}"}
 # Asked by machines_test.py, which has machines.
-ELSEWHERE = {("/api/v1/machines/{name}", "GET")}
+ELSEWHERE = {("/api/v1/machines/{name}", "GET"), ("/api/v1/clock/confirm", "POST")}
 # Paths with names in them, which the router does not have as a table: what api.cc asks the pieces for.
 NAMED = {"/api/v1/jobs/{job}", "/api/v1/decisions/{id}", "/api/v1/requests/{id}", "/api/v1/machines/{name}", "/api/v1/openapi.yaml"}
 
@@ -453,6 +453,7 @@ def quota(api):
     made = api.fits("/api/v1/requests", method="POST", body={"group": "shop", "tier": "production", "cpu": 2, "job": "shop/x"})
     api.refused(409, "/api/v1/requests", method="POST", body={"group": "shop", "tier": "production", "cpu": 2, "job": "shop/x"})
     api.refused(400, "/api/v1/requests", method="POST", body="nonsense")
+    api.refused(409, "/api/v1/clock/confirm", method="POST")
     api.refused(400, "/api/v1/requests", "state=lost")
     api.fits("/api/v1/requests", "state=admitted&ended=false&group=shop&limit=5")
     api.fits("/api/v1/requests/{id}", id=made["id"])

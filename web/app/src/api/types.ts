@@ -186,7 +186,7 @@ export interface Agent {
 }
 export interface AgentPage { enabled: boolean; agents: Agent[]; refused: RefusedAgent[] }
 
-export type Act = 'look' | 'see_jobs' | 'see_quota' | 'see_money' | 'move_money' | 'grant_money' | 'set_jobs' | 'make_requests' | 'end_requests' | 'see_platform' | 'write_samples';
+export type Act = 'look' | 'see_jobs' | 'see_quota' | 'see_money' | 'move_money' | 'grant_money' | 'set_jobs' | 'make_requests' | 'end_requests' | 'see_platform' | 'write_samples' | 'run_platform';
 export interface PromiseSums { job_days: number; job_days_over: number; work: number; work_over: number; promised: number | null; delivered: number | null }
 export interface PromiseTotal {
   resource: Resource; limits: 'set' | 'shown'; promise: 'none' | 'chance' | 'fleet_share' | 'job_share'; counts: 'job_days' | 'work'; broken: boolean; recent: PromiseSums; lifetime: PromiseSums;
