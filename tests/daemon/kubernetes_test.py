@@ -923,6 +923,7 @@ rules:
     daemon.eventually(lambda: metric(tautd, 'tautd_kubernetes_scrapes_total{result="read"}') >= begin + 3, 20)
     daemon.eventually(lambda: all(d["outcome"] != "pending" for d in decisions(tautd)), 20)
     before = cluster.limit(first)
+    cluster.scrape_seconds = 60  # so that a kill that is shown late is not of long ago
     begin, killed = time.monotonic(), cluster.seconds
     cluster.kill_for_memory(first)
     raised = daemon.eventually(lambda: cluster.limit(first) > before and cluster.limit(second) > before, 20, 0.02)
@@ -950,6 +951,7 @@ rules:
     stage.check(daemon.eventually(lambda: len(of_backup()) == 2, 20), "a Job's pods that end for their memory are kills, also one deleted at once",
                 of_backup())
     cluster.remove("backup-1")
+    cluster.scrape_seconds = 300
 
     reasons = lambda: {e["reason"] for e in cluster.said if e["involvedObject"]["uid"] == "d-1"}  # noqa: E731
     stage.check(daemon.eventually(lambda: {"LimitSet", "LimitRaised"} <= reasons(), 20), "Events of the Deployment say so", reasons())
