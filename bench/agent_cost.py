@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """What tautlet costs the machine that it is on: 200 tasks in real cgroups, each sampled once a second, told to a real
-tautd; beside it the same with no tasks, which is what the connection and the loop cost.
+tautd, without and with the guard of memory; beside it the same with no tasks, which is what the connection and the
+loop cost.
 
     bench/agent_cost.py [--bin build/release/bin] [--tasks 200] [--seconds 60] [--warmup 15]
 """
@@ -51,6 +52,12 @@ def main():
         fill(tree, args)
         rule = f"[{{cgroup: \"/{tree.name}/*\", job: \"bench/{{1}}\", manage: true, cpu: hard, startup_grace: 0s}}]"
         measure(stage, args, f"{args.tasks} tasks a second", rule, args.tasks)
+        batch = rule.replace("manage: true", "manage: true, tier: batch")
+        guard = "\ntiers: {guard: {throttle: true, kill: true"
+        measure(stage, args, f"{args.tasks} tasks, guard of memory", batch + guard + "}}", args.tasks)
+        # Whatever is free is less than twice these.
+        near = ", throttle_share: 0.9, throttle_free: 1000TiB, kill_share: 0.001, last_share: 0.0001}}"
+        measure(stage, args, f"{args.tasks} tasks, guard, little free", batch + guard + near, args.tasks)
         print(f"  {bench.load()} at the end", flush=True)
         tree.remove()
 
