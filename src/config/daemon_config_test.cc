@@ -36,13 +36,14 @@ TEST(DaemonConfig, ASecondDocumentIsNotIgnored) {
 }
 
 TEST(DaemonConfig, NamesAreText) {
-  for (const char* yaml : {"cell: {name: \"a\\0b\"}\n", "cell: {name: \"\\x1b[31m\"}\n",
-                           "cell: {name: \"\\u202e\"}\n", "cell: {name: \xff\xfe}\n"}) {
+  for (const char* yaml :
+       {"cell: {name: \"a\\0b\"}\n", "cell: {name: \"\\x00\"}\n", "cell: {name: \xff\xfe}\n"}) {
     const auto config = ParseDaemonConfig(yaml, "f");
     EXPECT_TRUE(absl::IsInvalidArgument(config.status())) << yaml;
     EXPECT_NE(config.status().message().find("f:1: "), std::string::npos) << config.status();
   }
   EXPECT_TRUE(ParseDaemonConfig("cell: {name: Zürich}\n", "f").ok());
+  EXPECT_TRUE(ParseDaemonConfig("cell: {name: \"\\x1b[31m\"}\n", "f").ok()) << "escaped where it is printed";
 }
 
 TEST(DaemonConfig, NeedsNothing) {

@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "base/nearest.h"
-#include "base/printable.h"
 #include "base/short_text.h"
 #include "base/strings.h"
+#include "base/utf8.h"
 #include "config/file_text.h"
 
 namespace taut {
@@ -33,23 +33,26 @@ absl::Status WalkSection(const YAML::Node& map, std::string_view name, std::stri
   });
 }
 
-// Names and values are printed, sent and compared: each is text. Bytes that are no UTF-8, and escapes, make it
-// something else.
+// Without a NUL, which ends a text elsewhere. Other control characters are escaped where they are printed.
+bool IsText(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const Utf8Character c = DecodeUtf8(bytes);
+    if (c.bytes == 0 || c.code == 0) return false;
+    bytes.remove_prefix(c.bytes);
+  }
+  return true;
+}
+
+// Names and values are printed, sent and compared as text.
 absl::Status CheckText(const YAML::Node& node, std::string_view name, int depth, int& nodes) {
   constexpr int kDeepest = 64, kMost = 1'000'000;
   // Aliases of aliases have more nodes than bytes.
   if (++nodes > kMost) return ErrorAt(name, node, StrCat("more than ", kMost, " values"));
   if (depth > kDeepest) return ErrorAt(name, node, StrCat("nested deeper than ", kDeepest));
   if (node.IsScalar()) {
-    const std::string& text = node.Scalar();
-    // Lines of a block, and tabs, are text.
-    std::string plain = text;
-    std::ranges::replace_if(
-        plain, [](char c) { return c == '\n' || c == '\t' || c == '\r'; }, ' ');
-    if (IsPrintableUtf8(plain)) return absl::OkStatus();
+    if (IsText(node.Scalar())) return absl::OkStatus();
     return ErrorAt(name, node,
-                   StrCat("\"", ShortText(Printable(text)),
-                          "\" is not text: it has control characters or is not valid UTF-8"));
+                   StrCat("\"", ShortText(node.Scalar()), "\" is not text: expected UTF-8 without NUL"));
   }
   for (const auto& entry : node) {
     if (node.IsSequence()) {
