@@ -98,6 +98,7 @@ absl::Status SetUpLogging(std::string_view level, std::string_view format) {
   return absl::OkStatus();
 }
 
+void ActionLog::Debug(std::string_view action, Fields fields) { Log(spdlog::level::debug, action, fields); }
 void ActionLog::Info(std::string_view action, Fields fields) { Log(spdlog::level::info, action, fields); }
 void ActionLog::Warn(std::string_view action, Fields fields) { Log(spdlog::level::warn, action, fields); }
 void ActionLog::Info(std::string_view action, std::span<const LogField> fields) {

@@ -21,6 +21,7 @@ class ActionLog {
  public:
   using Fields = std::initializer_list<LogField>;
 
+  static void Debug(std::string_view action, Fields fields);
   static void Info(std::string_view action, Fields fields);
   static void Warn(std::string_view action, Fields fields);
   static void Info(std::string_view action, std::span<const LogField> fields);

@@ -61,9 +61,10 @@ std::string Ended(JsonWriter& json) {
 void LogDecision(const Decision& d, std::string_view job, std::string_view actuator) {
   void (*log)(std::string_view, ActionLog::Fields) = &ActionLog::Info;
   if (RowOf(d.kind).is_warning) log = &ActionLog::Warn;
-  // A dry run applies nothing, and says so.
-  const std::string action =
-      StrCat(actuator == kDryRunActuator ? "dry_run_" : "", ActionOf(d.target, d.kind));
+  // A dry run applies nothing, and says so, to those who look for it.
+  const bool is_dry = actuator == kDryRunActuator;
+  if (is_dry) log = &ActionLog::Debug;
+  const std::string action = StrCat(is_dry ? "dry_run_" : "", ActionOf(d.target, d.kind));
   log(action, {{"job", job},
                {d.target.is_limit() ? "resource" : "target", Name(d.target)},
                {"from", d.before},
@@ -225,7 +226,7 @@ void DaemonActs::AddTierActs(const TickEvents& events, std::vector<std::string>&
   }
 }
 
-void DaemonActs::AddHolds(const TickEvents& events, std::vector<std::string>& notices) const {
+void DaemonActs::AddHolds(const TickEvents& events, std::vector<std::string>& notices) {
   for (const auto& [id, hold] : events.holds) {
     const std::string job = job_name_(id);
     const bool begins = hold.cause != HoldCause::kNone;
@@ -236,6 +237,7 @@ void DaemonActs::AddHolds(const TickEvents& events, std::vector<std::string>& no
                         FormatDuration(std::max<int64_t>(hold.time_s - hold.since_s, 0)));
     void (*log)(std::string_view, ActionLog::Fields) = &ActionLog::Info;
     if (begins) log = &ActionLog::Warn;
+    if (!logged_holds_.emplace(id, hold.cause).second) log = &ActionLog::Debug;
     log(event, {{"job", job},
                 {"cause", std::string(Name(hold.cause))},
                 {"tasks", int64_t{hold.tasks}},

@@ -4,8 +4,10 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -51,13 +53,15 @@ class DaemonActs {
   bool Wanted(std::string_view event) const;
   void Deliver(std::vector<std::string> events);
   void AddTierActs(const TickEvents& events, std::vector<std::string>& notices) const;
-  void AddHolds(const TickEvents& events, std::vector<std::string>& notices) const;
+  void AddHolds(const TickEvents& events, std::vector<std::string>& notices);
 
   const NotifyOptions options_;
   const std::function<std::string(JobId)> job_name_;
   const std::string actuator_;
   std::unique_ptr<Webhook> webhook_;
   std::map<std::string, bool> agents_;  // name, connected
+  // Holds that were logged above debug: a job that rests between its runs begins one each time. kNone: the end.
+  std::set<std::pair<JobId, HoldCause>> logged_holds_;
   std::string store_error_, webhook_error_;
 };
 
