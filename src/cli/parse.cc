@@ -16,6 +16,7 @@
 #include "cli/compact_command.h"
 #include "cli/economy_command.h"
 #include "cli/import_command.h"
+#include "cli/parse_backup.h"
 #include "cli/parse_daemon.h"
 #include "cli/parse_fetch.h"
 #include "cli/parse_help.h"
@@ -416,6 +417,11 @@ int RunCli(int argc, char** argv) {
   FetchArgs fetch;
   CLI::App* fetch_app = app.add_subcommand("fetch", kFetchHelp);
   AddFetch(*fetch_app, fetch);
+  BackupArgs backup, restore;
+  CLI::App* backup_app = app.add_subcommand("backup", kBackupHelp);
+  AddBackup(*backup_app, backup);
+  CLI::App* restore_app = app.add_subcommand("restore", kRestoreHelp);
+  AddBackup(*restore_app, restore);
   ImportArgs imported;
   CLI::App* import_app = app.add_subcommand("import", kImportHelp);
   AddImport(*import_app, imported);
@@ -463,6 +469,8 @@ int RunCli(int argc, char** argv) {
   if (const std::optional<int> code = quota_verbs.Run(); code.has_value()) return Flushed(*code);
   if (actuary_app->parsed()) return Flushed(RunActuary(actuary));
   if (fetch_app->parsed()) return Flushed(RunFetch(fetch));
+  if (backup_app->parsed()) return Flushed(RunBackup(backup));
+  if (restore_app->parsed()) return Flushed(RunRestore(restore));
   if (import_app->parsed()) return Flushed(RunImport(imported));
   if (generate_app->parsed()) return Flushed(RunGenerate(generate));
   if (const std::optional<int> code = daemon_verbs.Run(); code.has_value()) return Flushed(*code);

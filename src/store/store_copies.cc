@@ -14,6 +14,8 @@ namespace {
 
 constexpr std::array<const char*, 3> kFiles = {"", ".budgets", ".requests"};
 
+}  // namespace
+
 absl::Status CopyDatabase(const std::string& from, const std::string& to) {
   const auto db = Database::Open(from, Database::Access::kRead);
   if (!db.ok()) return db.status();
@@ -23,8 +25,6 @@ absl::Status CopyDatabase(const std::string& from, const std::string& to) {
   if (absl::Status s = copy.Run(to); !s.ok()) return s;
   return SyncDirectoryOf(to);
 }
-
-}  // namespace
 
 absl::Status StoreCopies::Make() const {
   if (path_ == "memory") return absl::OkStatus();

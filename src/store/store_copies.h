@@ -8,6 +8,10 @@
 
 namespace taut {
 
+// A SQLite file `from` as of one moment, with what is in its write-ahead log, as the file `to`, also where another
+// process writes to it. Replaces `to`.
+absl::Status CopyDatabase(const std::string& from, const std::string& to);
+
 class StoreCopies {
  public:
   // `store_path`: "memory", of which nothing is copied, or the file of the store.
