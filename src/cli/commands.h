@@ -91,7 +91,7 @@ int RunGenerate(const GenerateArgs& args);
 struct FeedArgs {
   ConnectionArgs connection;
   int jobs = 200;
-  int days = 42;
+  int days = 0;                 // 0: FeedDays
   double speed = 600;           // cell-seconds a second; 1: the wall clock's
   std::string history = "21d";  // sent at once
   std::string live;             // of the cell's time, then it ends; empty: until a signal
@@ -214,6 +214,7 @@ int RunBudget(const BudgetArgs& args);
 struct StatusArgs {
   DaemonArgs daemon;
   bool ready = false;  // only whether it is, as a probe asks
+  bool alive = false;  // only whether it answers, ready or not
 };
 int RunStatus(const StatusArgs& args);
 int RunConfirmClock(const DaemonArgs& args);

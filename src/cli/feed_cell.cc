@@ -20,7 +20,8 @@ constexpr double kDeploysPerWindow = 1.0 / (10 * kWindowsPerDay);
 constexpr double kKillShare = 0.125;    // of the windows above the limit
 constexpr double kAfterRestart = 0.55;  // of the memory that a warm task has
 constexpr uint64_t kTasksPerNode = 30;
-constexpr double kMemoryOfLoad = 0.4;  // of a task whose load is that of the data
+constexpr std::string_view kContainer = "app";  // the one of each pod
+constexpr double kMemoryOfLoad = 0.4;           // of a task whose load is that of the data
 
 // 16 bits for 2^-16 to 2^48, each step 0.07 %.
 uint16_t PackAmount(float amount) {
@@ -60,6 +61,17 @@ uint64_t FeedCell::Draw(uint64_t a, uint64_t b, uint64_t c) const {
 
 int64_t FeedCell::StepMs(const Steps& s, int step) const {
   return (options_.start_s + s.window * kWindowSeconds) * 1000 + kWindowSeconds * 1000 * step / s.steps;
+}
+
+int64_t FeedBytes(int jobs, int days) {
+  constexpr int64_t kBytesOfJobDay = 8192;  // 200 jobs and 42 days: 66 MB
+  return kBytesOfJobDay * std::max(jobs, 0) * std::max(days, 0);
+}
+
+int FeedDays(int jobs, int history_days) {
+  constexpr int kMost = 42;
+  const int64_t fit = kFeedBytes / std::max<int64_t>(FeedBytes(jobs, 1), 1);
+  return std::clamp(std::max(history_days, static_cast<int>(std::min<int64_t>(fit, kMost))), 1, kMost);
 }
 
 absl::StatusOr<std::unique_ptr<FeedCell>> FeedCell::Generate(const FeedCellOptions& options) {
@@ -209,7 +221,8 @@ bool FeedCell::SetTasks(std::string_view name, std::optional<uint32_t> tasks) {
   for (Job& job : jobs_) {
     if (job.owner == Owner::kCronJob) continue;
     const std::string_view kind = job.owner == Owner::kStatefulSet ? "statefulset" : "deployment";
-    if (StrCat(cluster_, "/", job.name_space, "/", kind, "/", job.name) != name) continue;
+    const std::string pods = StrCat(cluster_, "/", job.name_space, "/", kind, "/", job.name);
+    if (name != pods && name != StrCat(pods, "/", kContainer)) continue;
     job.ordered = tasks.has_value() ? std::optional(std::clamp(*tasks, 1U, kMostPods)) : std::nullopt;
     found = true;
   }
@@ -290,7 +303,7 @@ void FeedCell::AddLimits(const Job& job, const Pod& pod, int64_t time_ms) {
   const auto add = [&](std::string_view resource, std::string_view unit, double value) {
     AddFact({{kMetricNameLabel, "kube_pod_container_resource_limits"},
              {"cluster", cluster_},
-             {"container", "app"},
+             {"container", kContainer},
              {"job", "kube-state-metrics"},
              {"namespace", job.name_space},
              {"node", pod.node},
@@ -343,7 +356,7 @@ RemoteSeries& FeedCell::AddSeries(std::initializer_list<LabelView> labels) {
 RemoteSeries& FeedCell::AddContainerSeries(std::string_view metric, const Job& job, const Pod& pod) {
   return AddSeries({{kMetricNameLabel, metric},
                     {"cluster", cluster_},
-                    {"container", "app"},
+                    {"container", kContainer},
                     {"instance", pod.instance},
                     {"job", "kubelet"},
                     {"namespace", job.name_space},

@@ -28,6 +28,13 @@ struct FeedCellOptions {
   int64_t start_s = 0;
 };
 
+// The length of the data set of `jobs` jobs that no one chose: 42 days, or fewer where they would take more than
+// kFeedBytes, but not less than `history_days`.
+int FeedDays(int jobs, int history_days);
+inline constexpr int64_t kFeedBytes = int64_t{1} << 30;
+// About what a data set takes in memory.
+int64_t FeedBytes(int jobs, int days);
+
 // Labels and metrics are those of cAdvisor and kube-state-metrics, as the built-in mapping rules read them.
 // One object, one thread. 8 bytes a task and window, and about 2 KB a pod.
 class FeedCell {

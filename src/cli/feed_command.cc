@@ -183,15 +183,24 @@ absl::Status Feed::Live(int64_t first, int64_t windows) {
 struct Plan {
   int64_t history_windows = 0, live_windows = INT64_MAX / 2;
   int steps = 5;
+  int days = 42;
 };
 
 absl::StatusOr<Plan> MakePlan(const FeedArgs& args) {
   Plan plan;
   const absl::StatusOr<int64_t> history = ParseDurationSeconds(args.history);
   if (!history.ok()) return absl::InvalidArgumentError(StrCat("--history: ", Message(history.status())));
-  if (*history < 0 || *history > int64_t{args.days} * kDaySeconds)
+  const auto history_days =
+      static_cast<int>((std::max<int64_t>(*history, 0) + kDaySeconds - 1) / kDaySeconds);
+  plan.days = args.days > 0 ? args.days : FeedDays(args.jobs, history_days);
+  if (*history < 0 || *history > int64_t{plan.days} * kDaySeconds)
     return absl::InvalidArgumentError(
-        StrCat("--history: ", args.history, " is longer than --days ", args.days));
+        StrCat("--history: ", args.history, " is longer than --days ", plan.days));
+  if (const int64_t bytes = FeedBytes(args.jobs, plan.days); args.days == 0 && bytes > kFeedBytes) {
+    return absl::InvalidArgumentError(StrCat("--history: ", args.history, " of ", args.jobs, " jobs takes ",
+                                             FormatBytes(static_cast<double>(bytes)),
+                                             " of memory: choose fewer, or allow it by --days ", plan.days));
+  }
   plan.history_windows = *history / kWindowSeconds;
   if (!args.live.empty()) {
     const absl::StatusOr<int64_t> live = ParseDurationSeconds(args.live);
@@ -216,11 +225,14 @@ absl::Status RunFeedOnce(const FeedArgs& args) {
   if (!client.ok()) return client.status();
   FeedCellOptions options;
   options.jobs = args.jobs;
-  options.days = args.days;
+  options.days = plan->days;
   options.seed = args.seed;
   options.ooms = args.ooms;
   const int64_t now_s = UnixSeconds();
   options.start_s = now_s - now_s % kWindowSeconds - plan->history_windows * kWindowSeconds;
+  if (!args.quiet && plan->days != 42)
+    Print(fmt::format("the data set has {} days, about {} of memory; then it restarts\n", plan->days,
+                      FormatBytes(static_cast<double>(FeedBytes(args.jobs, plan->days)))));
   RemoteSender sender(std::move(*client));
   // An unreachable server or a wrong token is reported before the cell is generated.
   if (absl::Status s = sender.Send(EncodeWriteRequest({})); !s.ok()) return s;

@@ -259,5 +259,15 @@ TEST(FeedTest, RefusesArgumentsThatCannotBe) {
   }
 }
 
+TEST(FeedDays, KeepsToItsMemory) {
+  EXPECT_EQ(FeedDays(200, 21), 42);
+  EXPECT_EQ(FeedDays(10'000, 0), 13);
+  EXPECT_LE(FeedBytes(10'000, FeedDays(10'000, 0)), kFeedBytes);
+  EXPECT_EQ(FeedDays(10'000, 21), 21) << "which the command then refuses";
+  EXPECT_EQ(FeedDays(100'000'000, 0), 1);
+  EXPECT_EQ(FeedDays(200, 50), 42);
+  EXPECT_EQ(FeedDays(0, 0), 42);
+}
+
 }  // namespace
 }  // namespace taut

@@ -273,8 +273,10 @@ void DaemonVerbs::AddFeed(CLI::App& app) {
   FeedArgs& a = feed_;
   AddConnection(app, a.connection, "--to,--server");
   app.add_option("--jobs", a.jobs, "jobs")->capture_default_str();
-  app.add_option("--days", a.days, "length of the data set in days; it restarts after the last one")
-      ->capture_default_str();
+  app.add_option(
+      "--days", a.days,
+      "length of the data set in days, which is kept in memory; it restarts after the last one (default: 42, "
+      "or as many as --history has and 1 GiB holds, where --jobs has thousands)");
   app.add_option("--speed", a.speed, "playback speed of the live phase; 1: real time")->capture_default_str();
   app.add_option("--history", a.history, "history that is sent first")->capture_default_str();
   app.add_option("--live", a.live, "stop after this much simulated time (default: at ^C)");
@@ -437,6 +439,9 @@ void DaemonVerbs::AddBudget(CLI::App& app) {
 void DaemonVerbs::AddStatus(CLI::App& app) {
   app.add_flag("--ready", status_.ready,
                "only whether tautd is ready, which needs no token: exit code 0, or 1 with the reason");
+  app.add_flag("--alive", status_.alive,
+               "only whether tautd answers, ready or not, which needs no token: exit code 0 or 1")
+      ->excludes("--ready");
   AddDaemon(app, status_.daemon);
 }
 

@@ -64,7 +64,7 @@ struct StoreConfig {
 struct IngestConfig {
   Ingest::Options options;
   bool builtin_mapping = true;
-  KubernetesJobs kubernetes_jobs = KubernetesJobs::kPods;
+  KubernetesJobs kubernetes_jobs = KubernetesJobs::kContainers;
   std::vector<MappingRule> mapping;  // of the file; they come before the built-in ones
 };
 

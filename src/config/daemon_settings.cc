@@ -157,8 +157,8 @@ const DaemonSetting kDaemonSettings[] = {
     {"ingest.builtin_mapping", "use the built-in mapping rules after those of ingest.mapping", kPlain, 0, 0,
      TAUT_FIELD(ingest.builtin_mapping)},
     {"ingest.kubernetes_jobs",
-     "what is one job in Kubernetes: pods (of an owner, each the sum of its containers), or containers (each "
-     "container of these pods: NAMESPACE/KIND/OWNER/CONTAINER)",
+     "what is one job in Kubernetes: containers (each container of an owner's pods: "
+     "NAMESPACE/KIND/OWNER/CONTAINER), or pods (of an owner, each the sum of its containers)",
      kPlain, 0, 0, TAUT_FIELD(ingest.kubernetes_jobs)},
     {"backfill.prometheus",
      "URL of a Prometheus whose history fills an empty store, gaps and the past of jobs that appear later",

@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "base/strings.h"
+#include "config/old_unit.h"
 #include "control/ordered_replicas.h"
 #include "programs/price_setup.h"
 #include "programs/process.h"
@@ -213,6 +214,10 @@ absl::Status Daemon::StartControl() {
   }
   (void)StepClock();  // before anyone asks
   for (const std::string& warning : control_->warnings()) spdlog::warn("{}", warning);
+  std::vector<std::string> stored;
+  for (const JobView& job : control_->view()->jobs) stored.push_back(job.record->name);
+  if (const std::string old = OldUnitNotice(stored, config_.ingest.kubernetes_jobs); !old.empty())
+    spdlog::warn("{}", old);
   if (const auto* file = dynamic_cast<const SqliteStore*>(store_.get()); file != nullptr) {
     for (const std::string& damage : file->damage()) spdlog::warn("{}", damage);
   }

@@ -52,6 +52,17 @@ def capacity(stage, tautd, when):
     stage.equal(answer["promises"], [], "and nothing was promised")
 
 
+def flagged(stage, port):
+    """`tautd --prometheus` alone reads the past, and no page then says that no window has closed."""
+    tautd = stage.tautd("--prometheus", f"http://127.0.0.1:{port}")
+    stage.check(daemon.eventually(lambda: "14 of 14 days" in tautd.output(), 120),
+                "--prometheus reads the history at the start", tautd.output()[-500:])
+    why = tautd.get("/api/v1/capacity")["why"]
+    stage.check("No window has closed" not in why and "capacity of the cell is not known" in why, "capacity says what is missing, not that no window has closed", why)
+    stage.check(any(j["memory"]["would_be"] for j in tautd.get("/api/v1/jobs")["jobs"]), "and limits are recommended from the history")
+    tautd.stop()
+
+
 def main():
     daemon.skip_without("prometheus", "promtool")
     with daemon.Stage(daemon.arguments(__doc__)) as stage:
@@ -63,15 +74,16 @@ def main():
         stage.check(daemon.eventually(lambda: "backfill: 2 of 2 days" in tautd.output(), 60), "the past is read",
                     tautd.output()[-500:])
         jobs = {j["name"]: j for j in tautd.get("/api/v1/jobs")["jobs"]}
-        stage.equal(set(jobs), {f"north/shop/deployment/{j}" for j in JOBS}, "its jobs are known")
+        stage.equal(set(jobs), {f"north/shop/deployment/{j}/app" for j in JOBS}, "its jobs are known")
         history = tautd.get("/api/v1/fleet/history?points=5000")
         stage.check(len(history["time"]) > (DAYS * 288) * 0.95, "nearly all windows of two days are there",
                     len(history["time"]))
         cpu = history["cpu"]["usage"]
         stage.check(abs(cpu[len(cpu) // 2] - 0.6) < 0.01, "0.1 + 0.2 + 0.3 cores are used", cpu[len(cpu) // 2])
-        stage.check(jobs["north/shop/deployment/web"]["memory"]["would_be"], "and limits are recommended from it",
-                    jobs["north/shop/deployment/web"])
+        stage.check(jobs["north/shop/deployment/web/app"]["memory"]["would_be"], "and limits are recommended from it",
+                    jobs["north/shop/deployment/web/app"])
         capacity(stage, tautd, "at once")
+        flagged(stage, port)
         stage.equal(tautd.stop(), 0, "it stops")
         again = stage.tautd(config=config, store=store)
         time.sleep(1)

@@ -14,6 +14,7 @@ PYTHON = "/usr/bin/python3"  # whose modules Debian's packages are
 CONFIG = """clock: samples
 external_recommender: {{address: "127.0.0.1:{port}", deadline: 5s, hold: 15m}}
 ingest:
+  kubernetes_jobs: pods
   grace: 0s
   mapping:
     - {{name: requests, metric: http_requests_total, kind: load_total, signal: requests,

@@ -8,6 +8,7 @@ import replicas_test
 
 CONFIG = """clock: samples
 ingest:
+  kubernetes_jobs: pods
   grace: 0s
   mapping:
     - {name: requests, metric: http_requests_total, kind: load_total, job: "{namespace}/deployment/web", task: "{pod}"}

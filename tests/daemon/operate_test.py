@@ -62,7 +62,7 @@ def lines(tautd, **wanted):
 def config_of(stage, receiver, more=""):
     return f"""clock: samples
 cell: {{name: test cell}}
-log: {{format: json}}
+log: {{format: json, level: debug}}
 agents: {{listen: ["127.0.0.1:0"], tokens_file: {stage.dir / "agents"}}}
 server:
   limits: {{connections: 40}}
@@ -139,7 +139,7 @@ def reload(stage, tautd, receiver):
     port = tautd.config.read_text()
     stage.file("agents", "others-0123456789abcdef\n")
     hup(lambda: lines(tautd, action="agents_port_reopened"), "HUP: new tokens of agents open their port anew")
-    tautd.config.write_text(port.replace("connections: 40", "connections: 41").replace("log: {format: json}", "log: {format: text}")
+    tautd.config.write_text(port.replace("connections: 40", "connections: 41").replace("log: {format: json, level: debug}", "log: {format: text, level: debug}")
                             + "store: {history_days: 7}\ningest: {mapping: [{name: x, metric: y, kind: cpu_cores, job: a, task: b}]}\n")
     hup(lambda: True, "HUP with keys that need a restart")
     wanted = {"server.limits.connections", "log.format", "store.history_days", "ingest.mapping"}

@@ -14,7 +14,7 @@ STEP = 30
 WINDOW = 300
 CONFIG = """clock: samples
 webhook: {{url: "http://127.0.0.1:{port}/", secret_file: {secret}, targets: replicas}}
-ingest: {{grace: 0s}}
+ingest: {{grace: 0s, kubernetes_jobs: pods}}
 defaults:
   {{mode: auto, recommender: moving_window, replicas.policy: hpa, replicas.hpa.target: 0.5, replicas.max: 20}}
 rules:

@@ -88,6 +88,7 @@ def config(stage):
     groups = stage.file("groups", f"{TOKENS['member']} member shop mia\n{TOKENS['owner']} owner shop olga\n"
                         f"{TOKENS['holder']} budget_holder shop-web,business:commerce hans\n{TOKENS['other']} owner secretive mallory\n")
     return f"""clock: samples
+ingest: {{kubernetes_jobs: pods}}
 quota: {{file: {stage.file("quota.yaml", QUOTA)}}}
 budgets: {{file: {stage.file("budgets.yaml", BUDGETS)}}}
 prices: {{core_hour: 0.03, gib_hour: 0.004, currency: EUR, budgets: ["all: 5", "namespace=secretive: 7", "namespace=shop-web: 3"], file: {stage.file("prices.yaml", PRICES)}}}

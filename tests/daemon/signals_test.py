@@ -7,7 +7,9 @@ import daemon
 import replicas_test
 
 CONFIG = """clock: samples
+log: {level: debug}
 ingest:
+  kubernetes_jobs: pods
   grace: 0s
   mapping:
     - {name: requests, metric: http_requests_total, kind: load_total, signal: requests,
@@ -74,6 +76,7 @@ def main():
         stage.check(replicas["held"] is None and replicas["hold"] == "" and gauge % 0 in tautd.ask("/metrics").text and
                     daemon.eventually(lambda: tautd.output().count("replicas_hold_ended") == ended + 1, 10),
                     "ends the hold at once: the API, the metric and an event", replicas)
+        stage.equal(tautd.output().count("warning replicas_held"), 1, "of the two holds of one cause, one is a warning")
         tautd.stop(signal.SIGKILL)
         tautd = stage.tautd(config=CONFIG, store=store)
         stage.check(tautd.get(path)["replicas"]["held"] is None, "and so it is after a kill")

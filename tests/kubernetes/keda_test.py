@@ -19,6 +19,7 @@ import replicas_test  # noqa: E402
 CONFIG = """clock: samples
 external_scaler: {{listen: ["127.0.0.1:{port}"]}}
 ingest:
+  kubernetes_jobs: pods
   grace: 0s
   mapping:
     - {{name: requests, metric: http_requests_total, kind: load_total, job: "{{namespace}}/deployment/web", task: "{{pod}}"}}
