@@ -15,6 +15,7 @@
 #include "cli/export_patch.h"
 #include "cli/export_report.h"
 #include "cli/export_text.h"
+#include "cli/export_values.h"
 #include "cli/resource_option.h"
 #include "cli/terminal.h"
 
@@ -30,6 +31,12 @@ void AddIfSet(const char* name, const std::string& value, std::vector<QueryParam
   if (!value.empty()) query.push_back({name, value});
 }
 
+// "" if a window has closed, or tautd does not say.
+std::string WhyNoJobs(HttpClient& client) {
+  const auto status = GetJson(client, "/api/v1/status");
+  return status.ok() ? NoWindowText(*status, UnixSeconds()) : "";
+}
+
 absl::Status Jobs(const JobsArgs& args) {
   const auto client = Connect(args.daemon.connection);
   if (!client.ok()) return client.status();
@@ -40,7 +47,9 @@ absl::Status Jobs(const JobsArgs& args) {
     query.push_back({"by", args.group_by});
     const auto totals = GetJson(**client, "/api/v1/totals" + FormatQuery(query));
     if (!totals.ok()) return totals.status();
-    Show(args.daemon.output, *totals, [&] { return TotalsText(*totals); });
+    std::string none_yet;
+    if (totals->value("total", 0) == 0) none_yet = WhyNoJobs(**client);
+    Show(args.daemon.output, *totals, [&] { return none_yet.empty() ? TotalsText(*totals) : none_yet; });
     return absl::OkStatus();
   }
   AddIfSet("sort", args.sort, query);
@@ -53,7 +62,9 @@ absl::Status Jobs(const JobsArgs& args) {
     for (const Json& job : page->value("jobs", Json::array())) Print(Printable(job.value("name", "")) + "\n");
     return absl::OkStatus();
   }
-  Show(args.daemon.output, *page, [&] { return JobsText(*page); });
+  std::string none_yet;
+  if (page->value("total", 0) == 0) none_yet = WhyNoJobs(**client);
+  Show(args.daemon.output, *page, [&] { return none_yet.empty() ? JobsText(*page) : none_yet; });
   return absl::OkStatus();
 }
 
@@ -137,6 +148,31 @@ std::string ExportedText(const ExportArgs& args, const std::vector<ExportedJob>&
                     jobs);
 }
 
+// "": ExportedText writes something.
+std::string WhyNothingToWrite(const ExportArgs& args, const std::vector<ExportedJob>& jobs) {
+  if (args.form == "csv") return "";
+  if (args.form == "patch" || args.form == "kustomize" || args.form == "helm")
+    return WhyNoChange({FieldsNamed(args.cpu), FieldsNamed(args.memory)}, jobs);
+  for (const ExportedJob& job : jobs) {
+    if (AmountOf(job.job, "cpu", "would_be") || AmountOf(job.job, "memory", "would_be")) return "";
+  }
+  return StrCat("nothing to write: ", jobs.size(),
+                jobs.size() == 1 ? " job: " : " jobs: ", NoneYetText(jobs.front().job));
+}
+
+// The highest usage of the last 7 days, beside each resource's amounts.
+absl::Status AddPeaks(HttpClient& client, const std::string& path, Json& job) {
+  for (const Resource r : kResources) {
+    const std::string key(Name(r));
+    if (!AmountOf(job, key, "would_be").has_value()) continue;
+    const auto usage = GetJson(client, path + "/usage" + FormatQuery({{"resource", key}, {"columns", "7"}}));
+    if (absl::IsNotFound(usage.status())) continue;  // forgotten meanwhile
+    if (!usage.ok()) return usage.status();
+    if (const std::optional<double> peak = PeakOf(*usage); peak.has_value()) job[key][kPeakOfWeek] = *peak;
+  }
+  return absl::OkStatus();
+}
+
 absl::Status Export(const ExportArgs& args) {
   if (absl::Status s = CheckValuesPath(args.values_path); !s.ok()) return s;
   const bool is_report = args.form == "report";
@@ -165,17 +201,26 @@ absl::Status Export(const ExportArgs& args) {
       absl::StatusOr<Json> why = Json();
       if (!is_report) why = GetJson(**client, path + "/explain");
       if (!why.ok()) return why.status();
+      if (!is_report) {
+        if (absl::Status s = AddPeaks(**client, path, *job); !s.ok()) return s;
+      }
       jobs.push_back({*std::move(job), *std::move(why)});
     }
     if (rows.size() < kPage) break;
   }
-  if (jobs.empty()) return absl::NotFoundError(StrCat("no job matches \"", args.search, "\""));
+  if (jobs.empty()) {
+    const std::string none_yet = WhyNoJobs(**client);
+    return absl::NotFoundError(none_yet.empty() ? StrCat("no job matches \"", args.search, "\"")
+                                                : std::string(StripSpace(none_yet)));
+  }
   if (is_report) {
     const Json report =
         ExportReport({.plan = {FieldsNamed(args.cpu), FieldsNamed(args.memory)}, .by = *std::move(by)}, jobs);
     Show(args.daemon.output, report, [&report] { return ExportReportText(report); });
     return absl::OkStatus();
   }
+  if (const std::string why = WhyNothingToWrite(args, jobs); !why.empty())
+    return absl::FailedPreconditionError(why);
   Print(ExportedText(args, jobs));
   return absl::OkStatus();
 }
@@ -247,11 +292,21 @@ absl::Status Readiness(HttpClient& client) {
   return absl::OkStatus();
 }
 
+absl::Status Liveness(HttpClient& client) {
+  const absl::StatusOr<HttpResponse> response =
+      client.Send({.path = "/healthz", .body = {}, .content_type = {}, .headers = {}});
+  if (!response.ok()) return response.status();
+  if (response->status != 200) return absl::UnavailableError(StrCat("tautd answers with ", response->status));
+  Print("tautd answers\n");
+  return absl::OkStatus();
+}
+
 absl::Status DaemonStatus(const StatusArgs& given) {
   const DaemonArgs& args = given.daemon;
   const auto client = Connect(args.connection);
   if (!client.ok()) return client.status();
   if (given.ready) return Readiness(**client);
+  if (given.alive) return Liveness(**client);
   const auto status = GetJson(**client, "/api/v1/status");
   if (!status.ok()) return status.status();
   Show(args.output, *status, [&] { return StatusText(*status, UnixSeconds()); });

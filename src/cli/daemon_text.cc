@@ -5,11 +5,13 @@
 #include <optional>
 
 #include "base/strings.h"
+#include "base/time.h"
 #include "cli/answer.h"
 #include "cli/explain_text.h"
 #include "cli/terminal.h"
 #include "fmt/format.h"
 #include "model/units.h"
+#include "model/usage.h"
 
 namespace taut {
 namespace {
@@ -186,6 +188,7 @@ std::string JobsTable(const Json& jobs, size_t width) {
       const Json& a = At(job, Name(r));
       for (const char* key : {"usage", RealLimitKey(a, At(job, "enforced")), "would_be"})
         row.push_back(Short(r, a, key));
+      if (Number(a, "provisional").has_value()) row.back() = StrCat("~", Short(r, a, "provisional"));
       row.back() += At(a, "at_limit") == Json(true) ? "!" : "";
       if (!money) row.push_back(SavingOf(r, job));
     }
@@ -219,6 +222,20 @@ std::string ReplicaSumsText(const Json& sums) {
   return Wrapped(out, "");
 }
 
+// When the first of `jobs` that have none yet get a recommendation; "" if all have one.
+std::string ProvisionalText(const Json& jobs) {
+  std::optional<double> first;
+  for (const Json& job : jobs) {
+    for (const Resource r : kResources) {
+      const std::optional<double> at = Number(At(job, Name(r)), "first_recommendation");
+      if (at.has_value() && (!first.has_value() || *at < *first)) first = at;
+    }
+  }
+  if (!first.has_value()) return "";
+  return StrCat("~: provisional, wide as it is of less than a day, and never set; first recommendation at ",
+                FormatTime(static_cast<int64_t>(*first)), "\n");
+}
+
 }  // namespace
 
 std::string JobsText(const Json& page) {
@@ -238,6 +255,7 @@ std::string JobsText(const Json& page) {
                   [](const Json& job) { return TasksText(job) != Count(job, "tasks"); })) {
     out += "tasks 6>3: 6 run, 3 are recommended\n";
   }
+  out += ProvisionalText(jobs);
   if (const Json& totals = At(page, "totals"); totals.is_object()) {
     std::string usage, saves;
     bool adds = false;
@@ -404,6 +422,9 @@ std::string JobText(const Json& job, const Json& decisions) {
     const Json& amounts = At(job, Name(r));
     const std::string ordered = OrderedText(r, amounts, At(job, "enforced"));
     if (!ordered.empty()) StrAppend(&out, Name(r), ": ", ordered, "\n");
+    if (!Number(amounts, "first_recommendation").has_value()) continue;
+    StrAppend(&out, Name(r), ": provisionally ", Amount(r, amounts, "provisional"),
+              ", never set; first recommendation at ", Time(amounts, "first_recommendation"), "\n");
   }
   out += PodText(At(job, "pod"));
   out += NeededText(At(job, "memory_needed"));
@@ -500,6 +521,51 @@ std::string AgentsText(const Json& page) {
   return table;
 }
 
+namespace {
+
+// By the default of ingest.grace. What came before the start has no window.
+int64_t NextCloseAfter(int64_t now_s, int64_t started_s) {
+  constexpr int64_t kGraceSeconds = 120;
+  const auto close_of = [](int64_t s) { return (s / kWindowSeconds + 1) * kWindowSeconds + kGraceSeconds; };
+  return std::max(close_of(now_s - kGraceSeconds), close_of(started_s));
+}
+
+}  // namespace
+
+std::string NoWindowText(const Json& status, int64_t now_s) {
+  if (!At(status, "last_window_end").is_null() || At(status, "last_pass").is_object()) return "";
+  const Json& ingest = At(status, "ingest");
+  if (Number(ingest, "accepted").value_or(0) <= 0) {
+    return Number(ingest, "unmapped").value_or(0) > 0
+               ? "no window has closed yet: no sample is one of a job; `taut status` counts them\n"
+               : "no window has closed yet: no sample has arrived\n";
+  }
+  if (Text(status, "clock") != "wall") return "no window has closed yet; the first closes as samples go on\n";
+  const std::optional<double> started = Number(status, "started");
+  return StrCat("no window has closed yet; the first closes at ",
+                FormatTime(NextCloseAfter(now_s, static_cast<int64_t>(started.value_or(0)))), "\n");
+}
+
+namespace {
+
+// Of a metric that no rule wants, which is most of what a Prometheus has.
+constexpr const char* kUnmappedText =
+    "unmapped samples are normal: they are of metrics that say nothing of a job; if a job is missing, "
+    "`taut mapping test --prometheus URL` says which rule takes each series";
+
+std::string SamplesText(const Json& ingest) {
+  std::string out;
+  for (const auto& [name, n] : ingest.items()) {
+    if (n.is_number() && n.get<double>() > 0)
+      out += fmt::format("  {:<16} {:>16}\n", KindWords(Printable(name)), Count(ingest, name.c_str()));
+  }
+  if (out.empty()) return "samples since the start: none\n";
+  if (Number(ingest, "unmapped").value_or(0) > 0) out += Wrapped(kUnmappedText, "  ");
+  return "samples since the start, by outcome:\n" + out;
+}
+
+}  // namespace
+
 std::string StatusText(const Json& s, int64_t now_s) {
   const auto started = static_cast<int64_t>(Number(s, "started").value_or(static_cast<double>(now_s)));
   const Json& cell = At(At(s, "cell"), "name");
@@ -521,7 +587,7 @@ std::string StatusText(const Json& s, int64_t now_s) {
     StrAppend(&out, "no window has closed since the start; the last one stored ended ",
               Time(s, "last_window_end"), "\n");
   } else {
-    out += "no window has closed yet\n";
+    out += NoWindowText(s, now_s);
   }
   if (const Json& agents = At(s, "agents"); At(agents, "enabled") == Json(true))
     StrAppend(&out, "agents: ", Count(agents, "connected"), " of ", Count(agents, "known"), " connected\n");
@@ -540,12 +606,7 @@ std::string StatusText(const Json& s, int64_t now_s) {
       out += Wrapped(StrCat("history of jobs that appeared later: ", error), "");
   }
   const Json& ingest = At(s, "ingest");
-  if (!ingest.is_object()) return out;
-  out += "samples since the start, by outcome:\n";
-  for (const auto& [name, n] : ingest.items()) {
-    if (n.is_number() && n.get<double>() > 0)
-      out += fmt::format("  {:<16} {:>16}\n", KindWords(Printable(name)), Count(ingest, name.c_str()));
-  }
+  if (ingest.is_object()) out += SamplesText(ingest);
   return out;
 }
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/strings.h"
+#include "base/time.h"
 #include "cli/terminal.h"
 #include "model/units.h"
 
@@ -226,8 +227,29 @@ TEST(DaemonTextTest, ManySettingsSayWhatTheyWouldDo) {
 
 // After a restart the windows of before are there.
 TEST(DaemonTextTest, StatusSaysWhatIsSinceTheStart) {
-  EXPECT_THAT(StatusText({{"last_pass", nullptr}, {"last_window_end", nullptr}}, 0),
-              HasSubstr("no window has closed yet"));
+  Json fresh = {
+      {"last_pass", nullptr}, {"last_window_end", nullptr}, {"ingest", {{"accepted", 0}, {"unmapped", 0}}}};
+  EXPECT_THAT(StatusText(fresh, 0), AllOf(HasSubstr("no window has closed yet: no sample has arrived"),
+                                          HasSubstr("samples since the start: none\n")));
+  fresh["ingest"]["unmapped"] = 7;
+  EXPECT_THAT(StatusText(fresh, 0),
+              AllOf(HasSubstr("no sample is one of a job"), HasSubstr("unmapped samples are normal"),
+                    HasSubstr("taut mapping test --prometheus URL")));
+  fresh["ingest"]["accepted"] = 130;
+  fresh["clock"] = "wall";
+  // A window ends at 1790000400, and closes two minutes later.
+  for (const auto& [started, now, closes] :
+       {std::tuple<int64_t, int64_t, int64_t>{1790000101, 1790000150, 1790000520},
+        {1790000101, 1790000519, 1790000520},
+        {1790000399, 1790000410, 1790000520},
+        {1790000401, 1790000410, 1790000820}}) {
+    fresh["started"] = started;
+    EXPECT_EQ(NoWindowText(fresh, now),
+              StrCat("no window has closed yet; the first closes at ", FormatTime(closes), "\n"))
+        << started << " " << now;
+  }
+  fresh["last_window_end"] = 1790000400;
+  EXPECT_EQ(NoWindowText(fresh, 1790000520), "");
   EXPECT_THAT(StatusText({{"last_pass", nullptr}, {"last_window_end", 1790000100}}, 0),
               HasSubstr("no window has closed since the start; the last one stored ended 2026-"));
   EXPECT_THAT(StatusText({{"backfill_error", "the server is away"}, {"ingest", {{"accepted", 3}}}}, 0),

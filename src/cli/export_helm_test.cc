@@ -23,12 +23,12 @@ TEST(ExportHelm, ValuesAreAtTheirPaths) {
       R"("web":
   "app":
     "resources":
-      # cpu 2000m -> 124m; memory 1024Mi -> 287Mi
+      # cpu 2000m → 124m; memory 1024Mi → 287Mi
       requests: {cpu: 124m, memory: 287Mi}
       limits: {memory: 287Mi}
   "log":
     "resources":
-      # cpu 2000m -> 124m; memory 1024Mi -> 287Mi
+      # cpu 2000m → 124m; memory 1024Mi → 287Mi
       requests: {cpu: 124m, memory: 287Mi}
       limits: {memory: 287Mi}
 # shop/job/x/y: not a container of a workload whose template can be changed

@@ -11,6 +11,8 @@
 #include "cli/export_groups.h"
 #include "cli/export_values.h"
 #include "cli/terminal.h"
+#include "fmt/format.h"
+#include "model/units.h"
 
 namespace taut {
 namespace {
@@ -44,6 +46,9 @@ std::optional<std::pair<Workload, std::string>> Parse(const std::string& job) {
   return std::nullopt;
 }
 
+// "[CLUSTER/]NAMESPACE/KIND/NAME", by ingest.kubernetes_jobs: pods.
+bool IsOfPods(const std::string& job) { return Parse(job + "/").has_value() && !Parse(job).has_value(); }
+
 void AddAmount(const char* resource, const std::optional<double>& amount, std::string& out) {
   if (!amount.has_value()) return;
   const Resource r = std::string_view(resource) == "cpu" ? Resource::kCpu : Resource::kMemory;
@@ -56,7 +61,17 @@ std::string AmountText(bool is_cpu, double amount) {
                 : QuantityText(Resource::kMemory, std::ceil(amount / kMiB) * kMiB);
 }
 
-// "memory 512Mi -> 96Mi (peak of 7 days ...)".
+// Of a day above the recommended amount: the forecast, or else the days that were; "" where neither is known.
+std::string RiskText(const char* resource, const ExportedJob& job) {
+  if (const std::optional<double> chance = AmountOf(job.job, resource, "chance"); chance.has_value())
+    return StrCat("chance of a day above it ", FormatChance(*chance));
+  const double days = AmountOf(job.job, resource, "days").value_or(0);
+  if (days <= 0) return "";
+  return fmt::format("{:.0f} of {:.0f} days went above it",
+                     AmountOf(job.job, resource, "days_over").value_or(0), days);
+}
+
+// "memory 512Mi → 96Mi, peak of 7 days 80Mi, chance of a day above it 2 % (why)".
 void AddComment(const char* resource, const ExportedJob& job, ContainerChange& change) {
   const bool is_cpu = std::string_view(resource) == "cpu";
   const std::optional<double> owner = AmountOf(job.job, resource, "owner_limit");
@@ -64,9 +79,12 @@ void AddComment(const char* resource, const ExportedJob& job, ContainerChange& c
                              : IsOfRequest(job.job, resource) ? "no request"
                                                               : "no limit";
   const std::string why = SentenceOf(job, resource);
-  StrAppend(&change.comment, change.comment.empty() ? "" : "; ", resource, " ", before, " -> ",
-            AmountText(is_cpu, *AmountOf(job.job, resource, "would_be")),
-            why.empty() ? "" : StrCat(" (", why, ")"));
+  StrAppend(&change.comment, change.comment.empty() ? "" : "; ", resource, " ", before, " \u2192 ",
+            AmountText(is_cpu, *AmountOf(job.job, resource, "would_be")));
+  if (const std::optional<double> peak = AmountOf(job.job, resource, kPeakOfWeek); peak.has_value())
+    StrAppend(&change.comment, ", peak of 7 days ", AmountText(is_cpu, *peak));
+  if (const std::string risk = RiskText(resource, job); !risk.empty()) StrAppend(&change.comment, ", ", risk);
+  StrAppend(&change.comment, why.empty() ? "" : StrCat(" (", why, ")"));
 }
 
 ContainerChange ChangeOf(const PatchOptions& options, const Workload& workload, const std::string& container,
@@ -87,7 +105,7 @@ ContainerChange ChangeOf(const PatchOptions& options, const Workload& workload, 
   }
   if (out.comment.empty() || !plan.left_out.empty()) {
     StrAppend(&out.comment, out.comment.empty() ? "" : "; ",
-              plan.left_out.empty() ? "no recommendation yet" : plan.left_out);
+              plan.left_out.empty() ? NoneYetText(job.job) : plan.left_out);
   }
   return out;
 }
@@ -146,6 +164,32 @@ std::optional<ContainerChange> ChangeOfJob(const PatchOptions& options, const Ex
   const auto parsed = Parse(TextOf(job.job, "name"));
   if (!parsed.has_value()) return std::nullopt;
   return ChangeOf(options, parsed->first, parsed->second, job);
+}
+
+std::string WhyNoChange(const PatchOptions& options, const std::vector<ExportedJob>& jobs) {
+  size_t of_pods = 0, of_others = 0;
+  std::map<std::string, size_t> unchanged;  // by the reason
+  for (const ExportedJob& job : JoinGroups(jobs)) {
+    const std::string name = TextOf(job.job, "name");
+    const std::optional<ContainerChange> change = ChangeOfJob(options, job);
+    if (change.has_value() && (!change->requests.empty() || !change->limits.empty())) return "";
+    if (change.has_value()) {
+      ++unchanged[change->comment];
+    } else {
+      ++(IsOfPods(name) ? of_pods : of_others);
+    }
+  }
+  std::string out;
+  const auto add = [&](size_t count, std::string_view what) {
+    if (count > 0)
+      StrAppend(&out, out.empty() ? "nothing to write: " : "; ", count, count == 1 ? " job" : " jobs", what);
+  };
+  add(of_pods,
+      " of whole pods, whose containers are not known: set ingest.kubernetes_jobs: containers in tautd's "
+      "configuration");
+  add(of_others, " of no workload of Kubernetes whose template can be changed");
+  for (const auto& [why, count] : unchanged) add(count, StrCat(": ", why));
+  return out;
 }
 
 std::string PatchText(PatchForm form, const PatchOptions& options, const std::vector<ExportedJob>& jobs) {

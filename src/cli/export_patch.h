@@ -30,6 +30,8 @@ std::string YamlScalar(std::string_view text);
 // the owner's limit, what is recommended, and why. What has no such name, no template that can be patched, or no
 // recommendation stands as a comment at the end.
 enum class PatchForm : uint8_t { kPatch, kKustomize };
+// Why the exports above, and Helm's values, would change nothing at all; "": they change something.
+std::string WhyNoChange(const PatchOptions& options, const std::vector<ExportedJob>& jobs);
 std::string PatchText(PatchForm form, const PatchOptions& options, const std::vector<ExportedJob>& jobs);
 
 }  // namespace taut

@@ -32,12 +32,12 @@ spec:
   template:
     spec:
       containers:
-      # cpu 2000m -> 124m; memory 1024Mi -> 287Mi (peak of\x0a7 days)
+      # cpu 2000m → 124m; memory 1024Mi → 287Mi (peak of\x0a7 days)
       - name: "app"
         resources:
           requests: {cpu: 124m, memory: 287Mi}
           limits: {memory: 287Mi}
-      # cpu 2000m -> 124m; memory 1024Mi -> 287Mi (peak of\x0a7 days)
+      # cpu 2000m → 124m; memory 1024Mi → 287Mi (peak of\x0a7 days)
       - name: "log"
         resources:
           requests: {cpu: 124m, memory: 287Mi}
@@ -82,7 +82,7 @@ TEST(ExportPatch, ASidecarIsAnInitContainer) {
   proxy.job["container"] = {{"init", true}};
   const std::string text = PatchText(PatchForm::kPatch, {}, {PatchedJob("shop/deployment/web/app"), proxy});
   EXPECT_THAT(text,
-              HasSubstr("      initContainers:\n      # cpu 2000m -> 124m; memory 1024Mi -> 287Mi (peak of"
+              HasSubstr("      initContainers:\n      # cpu 2000m → 124m; memory 1024Mi → 287Mi (peak of"
                         "\\x0a7 days)\n      - name: \"proxy\"\n"));
   EXPECT_THAT(text, HasSubstr("      containers:\n"));
   EXPECT_LT(text.find("\"proxy\""), text.find("\"app\""));
@@ -209,6 +209,32 @@ TEST(ExportPatch, SaysWhatItLeavesOut) {
 TEST(ExportPatch, NamesCannotBreakOut) {
   const std::string text = PatchText(PatchForm::kPatch, {}, {PatchedJob("shop/deployment/we\"b: {x/app")});
   EXPECT_THAT(text, HasSubstr(R"(metadata: {name: "we\"b: {x", namespace: "shop"})"));
+}
+
+TEST(ExportPatch, TheCommentHasThePeakAndTheRisk) {
+  ExportedJob job = PatchedJob("shop/deployment/web/app");
+  job.job["memory"]["peak_of_week"] = 250.0 * 1024 * 1024;
+  job.job["memory"]["chance"] = 0.02;
+  job.job["cpu"]["days"] = 18;
+  job.job["cpu"]["days_over"] = 1;
+  EXPECT_THAT(
+      PatchText(PatchForm::kPatch, {}, {job}),
+      HasSubstr(
+          "# cpu 2000m → 124m, 1 of 18 days went above it; memory 1024Mi → 287Mi, peak of 7 days 250Mi, "
+          "chance of a day above it 2 % (peak of\\x0a7 days)\n"));
+}
+
+TEST(ExportPatch, NothingToWriteSaysWhy) {
+  ExportedJob pods = PatchedJob("shop/deployment/web"), node = PatchedJob("machine/node"),
+              young = PatchedJob("shop/deployment/new/app");
+  young.job["cpu"]["would_be"] = young.job["memory"]["would_be"] = nullptr;
+  young.job["cpu"]["first_recommendation"] = 1790000400;
+  const std::string why = WhyNoChange({}, {pods, node, young});
+  EXPECT_THAT(why, HasSubstr("nothing to write: 1 job of whole pods"));
+  EXPECT_THAT(why, HasSubstr("ingest.kubernetes_jobs: containers"));
+  EXPECT_THAT(why, HasSubstr("1 job of no workload of Kubernetes"));
+  EXPECT_THAT(why, HasSubstr("1 job: no recommendation yet; the first at 2026-"));
+  EXPECT_EQ(WhyNoChange({}, {pods, PatchedJob("shop/deployment/web/app")}), "");
 }
 
 }  // namespace

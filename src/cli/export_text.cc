@@ -6,6 +6,8 @@
 
 #include "base/csv_field.h"
 #include "base/strings.h"
+#include "base/time.h"
+#include "cli/answer.h"
 #include "cli/export_plan.h"
 #include "cli/export_values.h"
 #include "cli/terminal.h"
@@ -39,12 +41,18 @@ std::string ContainerNameOf(const Json& job) {
 void AddDocker(const ExportedJob& job, std::string& out) {
   const std::optional<double> cpu = AmountOf(job.job, "cpu", "would_be");
   const std::optional<double> memory = AmountOf(job.job, "memory", "would_be");
-  StrAppend(&out, "# ", TextOf(job.job, "name"), ": ", cpu || memory ? Why(job) : "no recommendation yet",
-            "\n");
-  if (!cpu && !memory) return;
+  // No kind of limit that the owner has not set: a container that may use idle cores would lose them.
+  const bool sets_cpu =
+      cpu && AmountOf(job.job, "cpu", "owner_limit").has_value() && !IsOfRequest(job.job, "cpu");
+  const bool sets_memory =
+      memory && AmountOf(job.job, "memory", "owner_limit").has_value() && !IsOfRequest(job.job, "memory");
+  StrAppend(&out, "# ", TextOf(job.job, "name"), ": ", cpu || memory ? Why(job) : NoneYetText(job.job), "\n");
+  if (cpu && !sets_cpu) out += "# its CPU has no limit, and gets none\n";
+  if (memory && !sets_memory) out += "# its memory has no limit, and gets none\n";
+  if (!sets_cpu && !sets_memory) return;
   out += "docker update";
-  if (cpu) StrAppend(&out, fmt::format(" --cpus {:.3f}", static_cast<double>(MilliCores(*cpu)) / 1000));
-  if (memory)
+  if (sets_cpu) StrAppend(&out, fmt::format(" --cpus {:.3f}", static_cast<double>(MilliCores(*cpu)) / 1000));
+  if (sets_memory)
     StrAppend(&out, " --memory ", WholeBytes(*memory), "b --memory-swap ", WholeBytes(*memory), "b");
   StrAppend(&out, " -- ", ShellWord(ContainerNameOf(job.job)), "\n");
 }
@@ -61,7 +69,7 @@ ExportPlan YamlPlan(const Json& job, const std::optional<double>& cpu, const std
 void AddYaml(const ExportedJob& job, std::string& out) {
   const std::optional<double> cpu = AmountOf(job.job, "cpu", "would_be");
   const std::optional<double> memory = AmountOf(job.job, "memory", "would_be");
-  StrAppend(&out, "# ", cpu || memory ? Why(job) : "no recommendation yet", "\n");
+  StrAppend(&out, "# ", cpu || memory ? Why(job) : NoneYetText(job.job), "\n");
   const std::string key = Json(TextOf(job.job, "name")).dump(-1, ' ', false, Json::error_handler_t::replace);
   if (!cpu && !memory) {
     StrAppend(&out, "# ", key, "\n");
@@ -113,6 +121,28 @@ std::optional<double> AmountOf(const Json& job, std::string_view resource, const
 
 bool IsOfRequest(const Json& job, std::string_view resource) {
   return job.is_object() && job.contains(resource) && TextOf(job[resource], "of") == "request";
+}
+
+std::optional<double> PeakOf(const Json& usage) {
+  const Json& buckets = ItemsAt(usage, "buckets");
+  std::optional<double> peak;
+  for (const Json& cell : ItemsAt(usage, "cells")) {
+    if (!cell.is_array() || cell.size() < 2 || !cell[1].is_number_unsigned()) continue;
+    const auto row = cell[1].get<size_t>();
+    if (row >= buckets.size() || !buckets[row].is_number()) continue;
+    peak = std::max(peak.value_or(0), buckets[row].get<double>());
+  }
+  return peak;
+}
+
+std::string NoneYetText(const Json& job) {
+  std::optional<double> first;
+  for (const char* resource : {"cpu", "memory"}) {
+    const std::optional<double> at = AmountOf(job, resource, "first_recommendation");
+    if (at.has_value() && (!first.has_value() || *at < *first)) first = at;
+  }
+  if (!first.has_value()) return "no recommendation yet";
+  return StrCat("no recommendation yet; the first at ", FormatTime(static_cast<int64_t>(*first)));
 }
 
 bool IsInitContainer(const Json& job) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/csv_field.h"
+#include "cli/export_values.h"
 
 namespace taut {
 namespace {
@@ -32,6 +33,24 @@ TEST(Export, DockerLinesAreOneCommandEach) {
   ExportedJob none = JobToExport("a/b");
   none.job["cpu"]["would_be"] = none.job["memory"]["would_be"] = nullptr;
   EXPECT_EQ(ExportText(ExportForm::kDocker, {none}), "# a/b: no recommendation yet\n");
+}
+
+// `docker update --cpus` would take idle cores from a container that has no limit.
+TEST(Export, DockerAddsNoKindOfLimit) {
+  ExportedJob soft = JobToExport("shop/web");
+  soft.job["cpu"]["owner_limit"] = nullptr;
+  const std::string text = ExportText(ExportForm::kDocker, {soft});
+  EXPECT_THAT(text, HasSubstr("# its CPU has no limit, and gets none\ndocker update --memory 300000001b"));
+  EXPECT_THAT(text, Not(HasSubstr("--cpus")));
+  soft.job["memory"]["of"] = "request";
+  EXPECT_THAT(ExportText(ExportForm::kDocker, {soft}), Not(HasSubstr("docker update")));
+}
+
+TEST(Export, ThePeakIsTheHighestRowWithUsage) {
+  const Json usage =
+      Json::parse(R"({"buckets": [0.5, 0.75, 1.5, 3], "cells": [[0, 1, 0.9], [1, 2, 0.01], [2, 0, 1]]})");
+  EXPECT_EQ(PeakOf(usage), 1.5);
+  EXPECT_FALSE(PeakOf(Json::parse(R"({"buckets": [], "cells": [[0, 1, 1], "x"]})")).has_value());
 }
 
 TEST(Export, YamlNamesRequestsAsRequests) {

@@ -13,6 +13,12 @@ namespace taut {
 std::string TextOf(const Json& object, const char* key);
 // Of "cpu" in cores or "memory" in bytes; nullopt: not there.
 std::optional<double> AmountOf(const Json& job, std::string_view resource, const char* key);
+// Beside the amounts of a resource of the API: its highest usage of 7 days, which `taut export` adds.
+inline constexpr const char* kPeakOfWeek = "peak_of_week";
+// The highest usage in a Heatmap of the API; nullopt: it has none.
+std::optional<double> PeakOf(const Json& usage);
+// "no recommendation yet", and when the first comes where that is known.
+std::string NoneYetText(const Json& job);
 // The amounts are requests, and not limits: cpu|memory.applies_to says so, or there is no limit.
 bool IsOfRequest(const Json& job, std::string_view resource);
 // A sidecar, which stands among the init containers of its template; false also where the API cannot know.

@@ -62,9 +62,10 @@ void CapacityRun::OnTick(const TickEvents& events) {
 }
 
 void CapacityRun::OnPast(const ClosedWindow& window) {
-  if (parts_.machines != nullptr || parts_.control.view()->window != window.window) return;
+  if (parts_.control.view()->window != window.window) return;
   const CellCapacity then = Now();
-  if (then.source != CapacitySource::kPool) return;
+  // Without a capacity of the past there is nothing to count, but a window has closed.
+  if (parts_.machines != nullptr || then.source != CapacitySource::kPool) return desk_.Show(then);
   desk_.OnPastWindow(then);
   if (window.window.index % kWindowsPerHour == kWindowsPerHour - 1) Save();
 }

@@ -24,7 +24,7 @@ namespace {
 
 struct Args {
   std::string config;
-  std::string listen, store, clock;
+  std::string listen, store, clock, prometheus;
   bool check_config = false;
   bool print_settings = false;
   bool man = false;
@@ -37,6 +37,7 @@ constexpr const char* kAbout =
 
 constexpr std::string_view kNotes = R"(Examples:
   tautd                                          listen on 127.0.0.1:7070, store in ./tautd.db, no configuration
+  tautd --prometheus http://prometheus:9090      the same, and begin with the history of the last 14 days
   tautd --config /etc/tautline/tautd.yaml        docs/configuration.md describes all keys
   tautd --check-config --config tautd.yaml       check the file and print its errors
   tautd --store memory --clock samples           for trials: nothing is stored, samples set the time
@@ -59,8 +60,10 @@ absl::StatusOr<DaemonConfig> ConfigOf(const Args& args) {
   absl::StatusOr<DaemonConfig> config =
       args.config.empty() ? ParseDaemonConfig("", "no file") : ReadDaemonConfig(args.config);
   if (!config.ok()) return config;
-  const std::pair<std::string_view, const std::string*> given[] = {
-      {"server.listen", &args.listen}, {"store.path", &args.store}, {"clock", &args.clock}};
+  const std::pair<std::string_view, const std::string*> given[] = {{"server.listen", &args.listen},
+                                                                   {"store.path", &args.store},
+                                                                   {"clock", &args.clock},
+                                                                   {"backfill.prometheus", &args.prometheus}};
   for (const auto& [key, value] : given) {
     if (value->empty()) continue;
     for (const DaemonSetting& setting : DaemonSettingsTable()) {
@@ -108,6 +111,8 @@ int Run(int argc, char** argv) {
   app.add_option("--listen", args.listen, "ADDRESS:PORT to listen on; overrides server.listen");
   app.add_option("--store", args.store, "path of the store, or memory; overrides store.path");
   app.add_option("--clock", args.clock, "wall or samples; overrides clock");
+  app.add_option("--prometheus", args.prometheus,
+                 "URL of a Prometheus whose history is read at the start; overrides backfill.prometheus");
   app.add_flag("--check-config", args.check_config,
                "check the configuration and the files that it names, and exit");
   app.add_flag("--print-settings", args.print_settings, "print docs/configuration.md and exit");

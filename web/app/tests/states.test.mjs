@@ -31,7 +31,9 @@ test('the first start says how to send samples, to this very address', async () 
   const mock = await startMock({ state: 'empty', actuator: 'docker' });
   const { page, problems } = await browser.open(mock.url);
   await shows(page, /remote_write:/);
-  assert.ok((await page.locator('.snippet').innerText()).includes(mock.url + 'api/v1/write'));
+  const snippets = await page.locator('.snippet').allInnerTexts();
+  assert.match(snippets[0], /tautd --prometheus/);  // history first
+  assert.ok(snippets[1].includes(mock.url + 'api/v1/write'));
   assert.equal(await page.getByText('dry run').count(), 0);
   assert.deepEqual(problems, []);
   await page.close();
