@@ -40,7 +40,7 @@ def same_form(found):
         if item["kind"] in ("StatefulSet", "DaemonSet"):
             template = item["spec"]["template"]
             template["metadata"].pop("annotations", None)
-            for container in template["spec"]["containers"]:
+            for container in template["spec"]["containers"] + template["spec"].get("initContainers", []):
                 container["image"] = container["image"].split(":")[0]
                 container.pop("imagePullPolicy", None)
                 container.get("ports", []).sort(key=lambda port: port["name"])
@@ -95,6 +95,7 @@ def main():
         evicting(stage, helm)
         annotated(stage, helm)
         monitored(stage, helm)
+        installed(stage, helm)
         quotas(stage, helm)
         held_to_quota(stage, helm)
         files(stage, helm)
@@ -280,6 +281,33 @@ def monitored(stage, helm):
     stage.equal([p["port"] for rule in both["NetworkPolicy/tautd"]["spec"]["ingress"] for p in rule["ports"]], [9443, 7070],
                 "beside that of the webhook")
     stage.check("ServiceMonitor/tautd" not in objects(render(stage, helm).stdout), "without being asked for there is none")
+
+
+def installed(stage, helm):
+    """What a cluster asks of pods: registries' secrets, a priority, annotations, a probe; and the configuration is checked before tautd starts."""
+    found = objects(render(stage, helm, "--set", "imagePullSecrets[0].name=registry,priorityClassName=high,podAnnotations.team=infra,agent.enabled=true").stdout)
+    template = found["StatefulSet/tautd"]["spec"]["template"]
+    pod = template["spec"]
+    for kind in ("StatefulSet/tautd", "DaemonSet/tautlet"):
+        stage.equal(found[kind]["spec"]["template"]["spec"]["imagePullSecrets"], [{"name": "registry"}], f"{kind} can pull from a private registry")
+    stage.equal((pod["priorityClassName"], template["metadata"]["annotations"]["team"]), ("high", "infra"), "its priority and annotations")
+    stage.check("checksum/config" in template["metadata"]["annotations"], "beside the chart's own", template)
+    tautd, check = pod["containers"][0], pod["initContainers"][0]
+    stage.equal(tautd["livenessProbe"]["exec"]["command"], ["/usr/bin/taut", "status", "--alive"], "a tautd that does not answer is restarted")
+    stage.equal(check["command"], ["/usr/bin/tautd", "--check-config", "--config", "/etc/tautline/tautd.yaml"], "the configuration is checked first")
+    stage.equal(check["volumeMounts"], tautd["volumeMounts"], "with the files that tautd reads")
+    past = objects(render(stage, helm, "--set", "prometheus=http://prometheus.monitoring.svc:9090").stdout)
+    settings = yaml.safe_load(past["ConfigMap/tautd-config"]["data"]["tautd.yaml"])
+    stage.equal(settings["backfill"], {"prometheus": "http://prometheus.monitoring.svc:9090"}, "the history is read from a Prometheus")
+    stage.check(render(stage, helm, "--set", "prometheus=monitoring:9090").returncode != 0, "whose value is a URL")
+    written = objects(render(stage, helm, "--set-json", 'remoteWrite={"enabled":true,"from":[{"namespaceSelector":{"matchLabels":{"a":"b"}}}]}').stdout)
+    settings = yaml.safe_load(written["ConfigMap/tautd-config"]["data"]["tautd.yaml"])["server"]
+    stage.equal((settings["listen"], settings["tokens"].get("writer_file")), (["0.0.0.0:7070"], "/etc/tautline/tokens/writer"), "a Prometheus may write, with a token")
+    stage.equal(written["NetworkPolicy/tautd"]["spec"]["ingress"], [{"ports": [{"port": 7070, "protocol": "TCP"}], "from": [{"namespaceSelector": {"matchLabels": {"a": "b"}}}]}],
+                "from where it is")
+    stage.check("Service/tautd-write" in written and "Service/tautd-write" not in past, "through a Service, only where it is asked for")
+    bare = objects(render(stage, helm, "--set", "livenessProbe=null").stdout)["StatefulSet/tautd"]["spec"]["template"]["spec"]
+    stage.check(not {"imagePullSecrets", "priorityClassName"} & set(bare) and "livenessProbe" not in bare["containers"][0], "without being asked for there is none", bare)
 
 
 def agents(stage, helm):

@@ -23,8 +23,9 @@
 {{- if include "tautline.webhooks" . -}}
 {{- $_ := set $kubernetes "admission" (dict "listen" "0.0.0.0:9443" "name" (printf "tautd.%s.svc" .Release.Namespace) "configuration" .Release.Name) -}}
 {{- end -}}
-{{- if .Values.serviceMonitor.enabled -}}
+{{- if or .Values.serviceMonitor.enabled .Values.remoteWrite.enabled -}}
 {{- $tokens := dict "operator_file" "/etc/tautline/tokens/operator" "reader_file" "/etc/tautline/tokens/reader" -}}
+{{- if .Values.remoteWrite.enabled }}{{ $_ := set $tokens "writer_file" "/etc/tautline/tokens/writer" }}{{ end -}}
 {{- $_ := set $config "server" (dict "listen" (list "0.0.0.0:7070") "tokens" $tokens) -}}
 {{- end -}}
 {{- if eq .Values.way "vpa" -}}
@@ -41,6 +42,9 @@
 {{- else if index $.Values $name -}}
 {{- $_ := set $config $name (dict "file" (printf "/etc/tautline/%s.yaml" $name)) -}}
 {{- end -}}
+{{- end -}}
+{{- with .Values.prometheus -}}
+{{- $_ := set $config "backfill" (dict "prometheus" .) -}}
 {{- end -}}
 {{- if .Values.externalScaler.enabled -}}
 {{- $tls := dict "certificate" "/etc/tautline/scaler-tls/tls.crt" "key" "/etc/tautline/scaler-tls/tls.key" "client_ca" "/etc/tautline/scaler-tls/ca.crt" -}}
@@ -72,6 +76,28 @@
 {{- define "tautline.labels" -}}
 app.kubernetes.io/name: tautd
 app.kubernetes.io/part-of: tautline
+{{- end }}
+
+{{/* What tautd reads: of its container, and of the one before it that checks the configuration. */}}
+{{- define "tautline.files" -}}
+- {name: config, mountPath: /etc/tautline/tautd.yaml, subPath: tautd.yaml}
+{{- range $name := list "quota" "budgets" "prices" }}
+{{- if index $.Values.filesFrom $name }}
+- {name: {{ $name }}, mountPath: /etc/tautline/{{ $name }}}
+{{- else if index $.Values $name }}
+- {name: config, mountPath: /etc/tautline/{{ $name }}.yaml, subPath: {{ $name }}.yaml}
+{{- end }}
+{{- end }}
+- {name: tokens, mountPath: /etc/tautline/tokens}
+{{- if .Values.agent.enabled }}
+- {name: agents, mountPath: /etc/tautline/agents}
+{{- if .Values.agent.tlsSecret }}
+- {name: agents-tls, mountPath: /etc/tautline/agents-tls}
+{{- end }}
+{{- end }}
+{{- if .Values.externalScaler.enabled }}
+- {name: scaler-tls, mountPath: /etc/tautline/scaler-tls}
+{{- end }}
 {{- end }}
 
 {{/* The configuration of the agents. */}}
