@@ -112,6 +112,29 @@ cell: {name: north, links: ["south=https://south.example:7070/?a=b"]}
   EXPECT_EQ(config.webhook.give_up_after_s, 7200);
 }
 
+TEST(DaemonConfig, SaysAllThatIsWrongAtOnce) {
+  EXPECT_EQ(
+      ErrorOf("sever: {}\n"
+              "clock: wal\n"
+              "server:\n"
+              "  lissten: x\n"
+              "  limits: {body: 4 gigs}\n"
+              "defaults: {mode: fast, memory.uppr: 1}\n"
+              "rules:\n"
+              "  - {match: {namespace: a}}\n"
+              "  - {sets: 1}\n"),
+      "t.yaml:1: unknown key \"sever\"; did you mean \"server\"?\n"
+      "t.yaml:2: clock: \"wal\": expected one of wall, samples\n"
+      "t.yaml:4: unknown key \"server.lissten\"; did you mean \"server.listen\"?\n"
+      "t.yaml:5: server.limits.body: \"4 gigs\" is not an amount of memory; expected one such as 512MiB or "
+      "256GiB\n"
+      "t.yaml:6: mode: \"fast\": expected one of off, observe, canary, auto\n"
+      "t.yaml:6: unknown job setting \"memory.uppr\"; did you mean \"memory.upper\"?\n"
+      "t.yaml:8: a rule without set\n"
+      "t.yaml:9: unknown key \"sets\"; did you mean \"set\"?");
+  EXPECT_EQ(ErrorOf("nothing_like_it: 1\n"), "t.yaml:1: unknown key \"nothing_like_it\"");
+}
+
 TEST(DaemonConfig, SaysWhereAndWhatIsWrong) {
   EXPECT_EQ(ErrorOf("server:\n  lissten: x\n"),
             "t.yaml:2: unknown key \"server.lissten\"; did you mean \"server.listen\"?");

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "base/nearest.h"
+#include "base/did_you_mean.h"
 #include "base/strings.h"
 #include "config/enum_name.h"
 #include "config/yaml_walk.h"
@@ -186,8 +186,9 @@ const Setting* Find(std::string_view key) {
 }
 
 absl::Status UnknownKey(std::string_view key) {
-  return absl::InvalidArgumentError(StrCat("unknown setting \"", key, "\"; did you mean \"",
-                                           NearestName(key, KeysOf(kVerticalSettings)), "\"?"));
+  const std::string near = DidYouMean(key, KeysOf(kVerticalSettings));
+  return absl::InvalidArgumentError(
+      StrCat("unknown setting \"", key, "\"", near.empty() ? "; `taut list settings` lists them" : near));
 }
 
 absl::StatusOr<double> ParseNumber(const Setting& s, std::string_view text) {

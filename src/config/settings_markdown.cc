@@ -1,4 +1,7 @@
 // docs/configuration.md, from the tables.
+#include <algorithm>
+#include <vector>
+
 #include "base/strings.h"
 #include "config/agent_config.h"
 #include "config/daemon_config.h"
@@ -89,12 +92,16 @@ void AddAgent(std::string& out) {
 std::string DaemonSettingsMarkdown() {
   std::string out(kIntro);
   const DaemonConfig defaults;
-  std::string_view section;
+  std::vector<std::string_view> sections;  // in the order of their first keys
+  const auto section_of = [](const DaemonSetting& s) { return s.key.substr(0, s.key.find('.')); };
   for (const DaemonSetting& s : DaemonSettingsTable()) {
-    const std::string_view its = s.key.substr(0, s.key.find('.'));
-    if (its != section) StrAppend(&out, "\n## `", its, "`\n", kHead);
-    section = its;
-    AddRow(s.key, GetDaemonSetting(s, defaults), s.help, out);
+    if (std::ranges::find(sections, section_of(s)) == sections.end()) sections.push_back(section_of(s));
+  }
+  for (const std::string_view section : sections) {
+    StrAppend(&out, "\n## `", section, "`\n", kHead);
+    for (const DaemonSetting& s : DaemonSettingsTable()) {
+      if (section_of(s) == section) AddRow(s.key, GetDaemonSetting(s, defaults), s.help, out);
+    }
   }
   StrAppend(&out, kLists);
   StrAppend(&out, "\n## Settings of jobs: `defaults`, and `set` of rules\n\n",

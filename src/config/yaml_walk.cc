@@ -6,7 +6,7 @@
 #include <set>
 #include <utility>
 
-#include "base/nearest.h"
+#include "base/did_you_mean.h"
 #include "base/short_text.h"
 #include "base/strings.h"
 #include "base/utf8.h"
@@ -23,6 +23,23 @@ bool IsSection(std::string_view key, std::span<const std::string_view> keys) {
     return k.size() > key.size() && k.starts_with(key) && k[key.size()] == '.';
   });
 }
+
+// The errors of a file, a line each.
+class AllErrors {
+ public:
+  void Add(const absl::Status& status) {
+    if (status.ok()) return;
+    if (!status_.ok() && ++more_ >= kMostErrors) return;
+    status_ =
+        status_.ok() ? status : absl::Status(status_.code(), StrCat(Message(status_), "\n", Message(status)));
+  }
+  absl::Status status() const { return status_; }
+
+ private:
+  static constexpr int kMostErrors = 50;  // of one map or list
+  absl::Status status_;
+  int more_ = 0;
+};
 
 absl::Status WalkSection(const YAML::Node& map, std::string_view name, std::string_view section,
                          std::span<const std::string_view> keys, SetEntry set) {
@@ -113,14 +130,17 @@ absl::Status ForEachEntry(
   if (map.IsNull()) return absl::OkStatus();
   if (!map.IsMap()) return ErrorAt(name, map, StrCat(what, " must be a mapping: lines of key: value"));
   std::set<std::string> seen;
+  AllErrors errors;
   for (const auto& entry : map) {
-    if (!entry.first.IsScalar()) return ErrorAt(name, entry.first, StrCat(what, ": a key that is not text"));
-    if (!seen.insert(entry.first.Scalar()).second) {
-      return ErrorAt(name, entry.first, StrCat(what, " has \"", entry.first.Scalar(), "\" twice"));
+    if (!entry.first.IsScalar()) {
+      errors.Add(ErrorAt(name, entry.first, StrCat(what, ": a key that is not text")));
+    } else if (!seen.insert(entry.first.Scalar()).second) {
+      errors.Add(ErrorAt(name, entry.first, StrCat(what, " has \"", entry.first.Scalar(), "\" twice")));
+    } else {
+      errors.Add(fn(entry.first, entry.second));
     }
-    if (absl::Status s = fn(entry.first, entry.second); !s.ok()) return s;
   }
-  return absl::OkStatus();
+  return errors.status();
 }
 
 absl::Status ForEachItem(const YAML::Node& list, std::string_view name, std::string_view what,
@@ -128,10 +148,9 @@ absl::Status ForEachItem(const YAML::Node& list, std::string_view name, std::str
   if (list.IsNull()) return absl::OkStatus();
   if (!list.IsSequence())
     return ErrorAt(name, list, StrCat(what, " must be a list: lines that begin with -"));
-  for (const YAML::Node& item : list) {
-    if (absl::Status s = fn(item); !s.ok()) return s;
-  }
-  return absl::OkStatus();
+  AllErrors errors;
+  for (const YAML::Node& item : list) errors.Add(fn(item));
+  return errors.status();
 }
 
 absl::Status ForEachMap(const YAML::Node& list, std::string_view name, std::string_view what,
@@ -148,8 +167,7 @@ absl::Status WalkSections(const YAML::Node& map, std::string_view name,
 
 absl::Status UnknownKeyAt(std::string_view name, const YAML::Node& at, std::string_view key,
                           std::span<const std::string_view> known) {
-  return ErrorAt(name, at,
-                 StrCat("unknown key \"", key, "\"; did you mean \"", NearestName(key, known), "\"?"));
+  return ErrorAt(name, at, StrCat("unknown key \"", key, "\"", DidYouMean(key, known)));
 }
 
 absl::StatusOr<std::vector<std::string>> TextsOf(const YAML::Node& node, std::string_view name,

@@ -32,16 +32,16 @@ absl::Status WalkFilledYaml(std::string_view yaml, std::string_view name, std::s
 absl::Status ErrorAt(std::string_view name, const YAML::Node& node, std::string_view what);
 
 // The entries of a map in their order; null has none. Anything else, a key that is not text, or one that is
-// there twice is an error.
+// there twice is an error. Of several entries with errors the status has all messages, a line each.
 absl::Status ForEachEntry(const YAML::Node& map, std::string_view name, std::string_view what,
                           absl::FunctionRef<absl::Status(const YAML::Node& key, const YAML::Node& value)> fn);
-// The items of a list in their order; null has none. Anything else is an error.
+// The items of a list in their order; null has none. Anything else is an error. Errors as of ForEachEntry.
 absl::Status ForEachItem(const YAML::Node& list, std::string_view name, std::string_view what,
                          absl::FunctionRef<absl::Status(const YAML::Node& item)> fn);
 // The same where each item is a map.
 absl::Status ForEachMap(const YAML::Node& list, std::string_view name, std::string_view what,
                         absl::FunctionRef<absl::Status(const YAML::Node& item)> fn);
-// InvalidArgument with the nearest of the known keys. REQUIRES: known is not empty.
+// InvalidArgument with the nearest of the known keys, if one is like it. REQUIRES: known is not empty.
 absl::Status UnknownKeyAt(std::string_view name, const YAML::Node& at, std::string_view key,
                           std::span<const std::string_view> known);
 // One text for a scalar, one for each item of a list of scalars, none for null.
