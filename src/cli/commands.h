@@ -40,6 +40,7 @@ struct ReplayArgs {
   std::string report, json, decisions;  // paths; empty: not written
   std::vector<std::string> stories;     // jobs to follow in the report
   std::string shown = "combined";       // the recommender the report opens with
+  bool details = false;                 // print more than the table
   OutputForm output = OutputForm::kTable;
   bool quiet = false;
   std::string command_line;
@@ -51,7 +52,8 @@ struct ExplainArgs {
   EngineArgs engine;
   ConnectionArgs connection;
   std::string job;
-  std::string at;  // empty: the end of the trace
+  std::string at;    // empty: the end of the trace
+  bool all = false;  // of a trace: every recommender, not only the one that tautd uses
   OutputForm output = OutputForm::kTable;
   bool quiet = false;
 };
@@ -191,10 +193,11 @@ int RunBills(const BillsArgs& args);
 // taut requests: quota of a running daemon, and requests for more.
 struct RequestsArgs {
   DaemonArgs daemon;
-  std::string action = "list";     // list, quota, check, make or end
-  std::vector<std::string> words;  // check and make: KEY=VALUE; end: the request's number
-  std::string state, group;        // list: only of these; "": all that have not ended
-  bool all = false;                // list: those that have ended, too
+  std::string action = "list";        // list, quota, check, make or end
+  std::vector<std::string> words;     // check and make: KEY=VALUE; end: the request's number
+  std::string state, group;           // list: only of these; "": all that have not ended. check, make: group=
+  std::string tier, tasks, duration;  // check, make: as the words of these keys
+  bool all = false;                   // list: those that have ended, too
   int limit = 100;
   std::string before;  // list: only those with a lower number; "": all
 };

@@ -50,6 +50,24 @@ absl::StatusOr<Json> GetJson(HttpClient& client, std::string_view path) {
   return JsonOf(client, client.Get(path));
 }
 
+absl::StatusOr<Json> AskOfJob(HttpClient& client, std::string& name,
+                              absl::FunctionRef<absl::StatusOr<Json>(const std::string& job)> ask) {
+  absl::StatusOr<Json> answer = ask(name);
+  // A search takes words and labels: a name with these is no part of one.
+  if (!absl::IsNotFound(answer.status()) || name.empty() || name.find_first_of(" =") != std::string::npos)
+    return answer;
+  const auto page = GetJson(
+      client,
+      "/api/v1/jobs" + FormatQuery({{"search", name}, {"sort", "name"}, {"order", "asc"}, {"limit", "2"}}));
+  if (!page.ok() || !page->is_object() || !page->contains("jobs")) return answer;
+  const Json& jobs = (*page)["jobs"];
+  if (!jobs.is_array() || jobs.size() != 1 || !jobs[0].is_object()) return answer;
+  const std::string found = jobs[0].value("name", "");
+  if (found.find(name) == std::string::npos) return answer;
+  name = found;
+  return ask(name);
+}
+
 std::string JobPath(std::string_view job) { return StrCat("/api/v1/jobs/", PercentEncode(job)); }
 
 }  // namespace taut

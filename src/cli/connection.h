@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "cli/json_text.h"
 #include "net/http_client.h"
@@ -31,6 +32,10 @@ absl::Status CheckAnswer(const HttpClient& client, const HttpResponse& response)
 // GET, checked, as JSON. Errors as CheckAnswer and HttpClient; DataLoss if it is no JSON.
 absl::StatusOr<Json> GetJson(HttpClient& client, std::string_view path);
 absl::StatusOr<Json> JsonOf(const HttpClient& client, const absl::StatusOr<HttpResponse>& response);
+// What `ask` gets of the job called `name`, or of the only job whose name has `name` as a part. `name` becomes the
+// full name. NotFound with the daemon's words where there is none, or several.
+absl::StatusOr<Json> AskOfJob(HttpClient& client, std::string& name,
+                              absl::FunctionRef<absl::StatusOr<Json>(const std::string& job)> ask);
 // "/api/v1/jobs/shop%2Fweb"
 std::string JobPath(std::string_view job);
 

@@ -71,10 +71,12 @@ absl::Status Jobs(const JobsArgs& args) {
 absl::Status Job(const JobArgs& args) {
   const auto client = Connect(args.daemon.connection);
   if (!client.ok()) return client.status();
-  const auto job = GetJson(**client, JobPath(args.job));
+  std::string name = args.job;
+  const auto job =
+      AskOfJob(**client, name, [&](const std::string& of) { return GetJson(**client, JobPath(of)); });
   if (!job.ok()) return job.status();
   const auto decisions =
-      GetJson(**client, "/api/v1/decisions" + FormatQuery({{"job", args.job}, {"limit", "5"}}));
+      GetJson(**client, "/api/v1/decisions" + FormatQuery({{"job", name}, {"limit", "5"}}));
   if (!decisions.ok()) return decisions.status();
   Json whole = *job;
   if (whole.is_object() && decisions->is_object() && decisions->contains("decisions"))
@@ -117,14 +119,16 @@ absl::Status Set(const SetArgs& args) {
     Show(args.daemon.output, *done, [&] { return ManySettingsText(*done); });
     return absl::OkStatus();
   }
-  const std::string path = JobPath(args.job) + "/settings";
-  const auto settings =
-      keys.empty()
-          ? GetJson(**client, path)
-          : JsonOf(**client, (*client)->Patch(path + FormatQuery(query),
-                                              changes.dump(-1, ' ', false, Json::error_handler_t::replace),
-                                              "application/json"));
+  std::string name = args.job;
+  const auto settings = AskOfJob(**client, name, [&](const std::string& of) {
+    const std::string path = JobPath(of) + "/settings";
+    if (keys.empty()) return GetJson(**client, path);
+    return JsonOf(**client, (*client)->Patch(path + FormatQuery(query),
+                                             changes.dump(-1, ' ', false, Json::error_handler_t::replace),
+                                             "application/json"));
+  });
   if (!settings.ok()) return settings.status();
+  if (name != args.job) Warn(StrCat("job ", name));
   Show(args.daemon.output, *settings, [&] { return SettingsText(*settings, keys); });
   return absl::OkStatus();
 }
@@ -255,13 +259,16 @@ absl::Status Follow(const DecisionsArgs& args, HttpClient& client) {
   return absl::OkStatus();
 }
 
-absl::Status Decisions(const DecisionsArgs& args) {
+absl::Status Decisions(const DecisionsArgs& given) {
+  DecisionsArgs args = given;
   const auto client = Connect(args.daemon.connection);
   if (!client.ok()) return client.status();
-  std::vector<QueryParameter> query = {{"limit", std::to_string(args.limit)}};
-  AddIfSet("job", args.job, query);
-  AddIfSet("kind", args.kind, query);
-  const auto page = GetJson(**client, "/api/v1/decisions" + FormatQuery(query));
+  const auto page = AskOfJob(**client, args.job, [&](const std::string& job) {
+    std::vector<QueryParameter> query = {{"limit", std::to_string(args.limit)}};
+    AddIfSet("job", job, query);
+    AddIfSet("kind", args.kind, query);
+    return GetJson(**client, "/api/v1/decisions" + FormatQuery(query));
+  });
   if (!page.ok()) return page.status();
   std::vector<Json> found;
   if (page->is_object() && page->contains("decisions") && (*page)["decisions"].is_array())
@@ -341,9 +348,11 @@ absl::Status ExplainNow(const ExplainArgs& args) {
   const std::string resource(resources->size() == 1 ? Name(resources->front()) : "");
   const auto client = Connect(args.connection);
   if (!client.ok()) return client.status();
-  const auto explanations = GetJson(**client, JobPath(args.job) + "/explain");
+  std::string name = args.job;
+  const auto explanations = AskOfJob(
+      **client, name, [&](const std::string& job) { return GetJson(**client, JobPath(job) + "/explain"); });
   if (!explanations.ok()) return explanations.status();
-  Show(args.output, *explanations, [&] { return ExplanationsText(*explanations, args.job, resource); });
+  Show(args.output, *explanations, [&] { return ExplanationsText(*explanations, name, resource); });
   return absl::OkStatus();
 }
 

@@ -278,7 +278,8 @@ std::string JobsText(const Json& page) {
 
 // The value of a group that totals are of.
 std::string GroupName(const Json& group) {
-  return At(group, "value").is_string() ? Shortened(Text(group, "value"), 28) : "(none)";
+  return At(group, "value").is_string() ? Shortened(Text(group, "value"), KeepsNamesWhole() ? SIZE_MAX : 28)
+                                        : "(none)";
 }
 
 // Beside the totals: how often usage was above the recommended limits, and how often that is forecast.

@@ -36,6 +36,15 @@ TEST(DaemonTextTest, TheTableOfJobsFitsAHundredColumns) {
                           HasSubstr("…ession-agent "), Not(HasSubstr("\x1b"))));
 }
 
+TEST(DaemonTextTest, NamesAreWholeWhereAPipeReadsThem) {
+  const std::string name = "north/a-namespace/statefulset/session-agent";
+  const Json page = {{"total", 1}, {"offset", 0}, {"jobs", {JobRow(name)}}};
+  EXPECT_THAT(JobsText(page), Not(HasSubstr(name)));
+  KeepNamesWhole(true);
+  EXPECT_THAT(JobsText(page), HasSubstr(name));
+  KeepNamesWhole(false);
+}
+
 TEST(DaemonTextTest, TablesAndSumsOfJobsHaveEachResource) {
   Json totals = Json::object();
   std::string usage;

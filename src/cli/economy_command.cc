@@ -1,6 +1,7 @@
 // taut economy.
 #include "cli/economy_command.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <memory>
@@ -261,6 +262,20 @@ void PrintResult(const EconomyArgs& args, const EconomyResult& result, const Eco
   Print(out);
 }
 
+// A sentence where all jobs are of one tier, between which nothing can be sold; "" otherwise.
+std::string OneTierText(const std::vector<BilledJob>& jobs, const PriceSheet& sheet,
+                        const std::vector<TierSale>& sales) {
+  const auto other = [&](const BilledJob& job) { return job.tier != jobs.front().tier; };
+  if (jobs.empty() || std::ranges::any_of(jobs, other) || sales[jobs.front().tier] != TierSale::kReserved)
+    return "";
+  return StrCat(
+      "all ", jobs.size(), jobs.size() == 1 ? " job of the trace is" : " jobs of the trace are",
+      " of tier \"", Printable(sheet.tiers[jobs.front().tier].name),
+      "\": no other tier asks for what it leaves, so that there is nothing to sell. Name the tiers of jobs "
+      "with "
+      "rules of the price file (tier: NAME with a pattern of jobs), or use a trace that has them.\n");
+}
+
 }  // namespace
 
 int RunEconomy(const EconomyArgs& args) {
@@ -275,6 +290,7 @@ int RunEconomy(const EconomyArgs& args) {
   BilledGroups billed = AssignGroups(setup->prices.pricing, (*trace)->jobs());
   const PriceSheet& sheet = setup->prices.pricing.sheet;
   const EconomyNames names = {&sheet, &(*trace)->jobs(), std::move(billed.groups), std::move(billed.jobs)};
+  const std::string one_tier = OneTierText(names.billed, sheet, setup->options.tiers);
   const absl::StatusOr<EconomyResult> result = RunPool(args, names, *setup, **trace, *files);
   if (!result.ok())
     return absl::IsCancelled(result.status()) ? (PrintError(Message(result.status())), kExitPartial)
@@ -284,7 +300,11 @@ int RunEconomy(const EconomyArgs& args) {
   if (args.output == OutputForm::kJson) {
     Print(json);
   } else {
-    PrintResult(args, *result, names, **trace, !setup->options.capacity.has_value());
+    if (one_tier.empty()) {
+      PrintResult(args, *result, names, **trace, !setup->options.capacity.has_value());
+    } else {
+      Print(StrCat(DescribeInput(**trace), one_tier));
+    }
   }
   return (*trace)->interrupted ? kExitPartial : kExitOk;
 }

@@ -82,6 +82,8 @@ absl::StatusOr<SeenUsage> SumUsage(TraceUntil& source, JobId job, Resource resou
   return seen;
 }
 
+constexpr std::string_view kChosen = "combined";
+
 struct Explained {
   PolicyPair policy;
   Resource resource;
@@ -137,8 +139,37 @@ std::string DescribeSeen(Resource r, const SeenUsage& seen) {
   return out + "\n";
 }
 
+// Whether the trace has days at the end of which, or before, `end` is.
+absl::Status CheckTime(const std::string& at, WindowId end, const std::vector<int32_t>& days) {
+  if (at.empty() || days.empty()) return absl::OkStatus();
+  const int64_t first_s = int64_t{days.front()} * kDaySeconds,
+                last_s = (int64_t{days.back()} + 1) * kDaySeconds;
+  if (end.start_s() <= last_s) return absl::OkStatus();
+  return absl::InvalidArgumentError(StrCat("--at: ", at, " is after the trace, which is from ",
+                                           FormatTime(first_s), " to ", FormatTime(last_s)));
+}
+
+// The limits as a line a resource: "memory: 1.20 GiB by combined (owner's limit 4.00 GiB)".
+std::string AnswerText(const std::vector<Explained>& explained, const std::vector<SeenUsage>& seen,
+                       const std::vector<Resource>& resources) {
+  std::string out;
+  for (const Explained& e : explained) {
+    const auto at = static_cast<size_t>(std::ranges::find(resources, e.resource) - resources.begin());
+    const std::optional<double> owner = seen[at].owner_limit;
+    StrAppend(&out, Name(e.resource), ": ",
+              e.limit.has_value() ? FormatAmount(e.resource, *e.limit) : "no limit yet", " by ",
+              Name(e.policy));
+    if (owner.has_value()) StrAppend(&out, ", owner's limit ", FormatAmount(e.resource, *owner));
+    out += "\n";
+  }
+  return out;
+}
+
 absl::StatusOr<std::string> Explain(const ExplainArgs& args) {
-  absl::StatusOr<ReplayOptions> options = ToReplayOptions(args.engine);
+  EngineArgs engine = args.engine;
+  // That which stands first in the report and which tautd uses, unless others are asked for.
+  if (engine.recommenders.empty() && !args.all) engine.recommenders = {std::string(kChosen)};
+  absl::StatusOr<ReplayOptions> options = ToReplayOptions(engine);
   if (!options.ok()) return options.status();
   WindowId end{INT32_MAX};
   if (!args.at.empty()) {
@@ -150,6 +181,7 @@ absl::StatusOr<std::string> Explain(const ExplainArgs& args) {
   if (!trace.ok()) return trace.status();
   const absl::StatusOr<JobId> job = (*trace)->FindJob(args.job);
   if (!job.ok()) return job.status();
+  if (absl::Status s = CheckTime(args.at, end, (*trace)->days()); !s.ok()) return s;
   TraceUntil source(**trace, end);
   if (source.days().empty())
     return absl::InvalidArgumentError("--at: the trace has no usage before that time");
@@ -170,21 +202,27 @@ absl::StatusOr<std::string> Explain(const ExplainArgs& args) {
   if (!result.ok()) return result.status();
   if (explained.empty())
     return absl::NotFoundError(StrCat("job \"", Printable(args.job), "\" had no usage by that time"));
-  std::string out;
+  const std::string& name = (*trace)->jobs()[job->value].name;
+  std::string details, usage;
   nlohmann::ordered_json json;
-  json["job"] = args.job;
+  json["job"] = name;
   json["decisions"] = nlohmann::ordered_json::array();
+  std::vector<SeenUsage> seen;
   for (Resource r : options->resources) {
-    const absl::StatusOr<SeenUsage> seen = SumUsage(source, *job, r);
-    if (!seen.ok()) return seen.status();
-    out += DescribeSeen(r, *seen);
+    absl::StatusOr<SeenUsage> sum = SumUsage(source, *job, r);
+    if (!sum.ok()) return sum.status();
+    usage += DescribeSeen(r, *sum);
+    seen.push_back(*std::move(sum));
   }
-  out += "\n";
   for (const Explained& e : explained) {
-    out += ExplainText(e.resource, e.limit, e.reason);
+    details += ExplainText(e.resource, e.limit, e.reason);
     json["decisions"].push_back(ToJson(e));
   }
-  if (args.output == OutputForm::kTable) return StrCat("job ", Printable(args.job), "\n", out);
+  if (args.output == OutputForm::kTable) {
+    const bool one = engine.recommenders.size() == 1;
+    return StrCat("job ", Printable(name), "\n", AnswerText(explained, seen, options->resources), "\n",
+                  details, usage, one ? "others: --all, or --recommender NAME,...\n" : "");
+  }
   return json.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 

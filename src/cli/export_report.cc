@@ -180,7 +180,9 @@ std::string ExportReportText(const Json& report) {
   for (const Json& group : ItemsAt(report, "groups")) {
     std::vector<std::string> cells;
     for (const auto& value : At(group, "labels"))
-      cells.push_back(value.is_string() ? Shortened(Printable(value.get<std::string>()), 24) : "(none)");
+      cells.push_back(value.is_string()
+                          ? Shortened(Printable(value.get<std::string>()), KeepsNamesWhole() ? SIZE_MAX : 24)
+                          : "(none)");
     table.Add(ReportCells(std::move(cells), group, money));
   }
   const Json& total = At(report, "total");

@@ -137,6 +137,15 @@ absl::StatusOr<std::unique_ptr<PrometheusHistory>> OpenSource(const FetchArgs& a
   return PrometheusHistory::Create(args.connection.server, client, plan.rules, options);
 }
 
+// A command that succeeds: the warm-up of a replay, 7 days if nothing is said, must leave a whole day to score.
+std::string NextCommand(const std::string& file, WindowId first, WindowId through) {
+  const int64_t seconds = int64_t{through.index - first.index} * kWindowSeconds;
+  std::string out = StrCat("taut replay ", file);
+  if (seconds >= 9 * kDaySeconds) return StrCat(out, " --report report.html");
+  const int64_t warmup_days = std::max<int64_t>(0, seconds / kDaySeconds - 2);
+  return StrCat(out, " --warmup ", warmup_days, warmup_days > 0 ? "d" : "", " --report report.html");
+}
+
 // What came, for people.
 std::string FetchSummary(const FetchArgs& args, const Fetch& fetch) {
   const UsageCsv& csv = fetch.csv();
@@ -155,7 +164,7 @@ std::string FetchSummary(const FetchArgs& args, const Fetch& fetch) {
                        FormatCount(csv.jobs_without_limit()), FormatCount(csv.jobs()));
   if (const uint64_t refused = fetch.ingest().counts().refused; refused > 0)
     out += fmt::format("{} samples of series with an unusable name are left out\n", FormatCount(refused));
-  return out + fmt::format("next: taut replay {} --report report.html\n", args.out);
+  return out + fmt::format("next: {}\n", NextCommand(args.out, first, through));
 }
 
 absl::Status NothingFound(const FetchArgs& args, const Fetch& fetch, const FetchPlan& plan) {

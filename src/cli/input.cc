@@ -1,5 +1,7 @@
 #include "cli/input.h"
 
+#include <algorithm>
+
 #include "base/nearest.h"
 #include "base/strings.h"
 #include "cli/cell_input.h"
@@ -17,6 +19,9 @@ absl::StatusOr<JobId> LoadedTrace::FindJob(const std::string& name) const {
     names.push_back(jobs()[i].name);
   }
   if (names.empty()) return absl::NotFoundError("the trace has no jobs");
+  const auto has_part = [&name](std::string_view of) { return of.find(name) != std::string_view::npos; };
+  if (!name.empty() && std::ranges::count_if(names, has_part) == 1)
+    return JobId{static_cast<uint32_t>(std::ranges::find_if(names, has_part) - names.begin())};
   std::vector<std::string> nearest = NearestNames(name, names, 3);
   for (std::string& n : nearest) n = StrCat("\"", Printable(n), "\"");
   return absl::NotFoundError(fmt::format("no job \"{}\" in the trace ({} jobs); the nearest {} {}",

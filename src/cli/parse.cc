@@ -6,7 +6,7 @@
 #include <sstream>
 
 #include "CLI/CLI.hpp"
-#include "base/nearest.h"
+#include "base/did_you_mean.h"
 #include "base/strings.h"
 #include "cli/actuary_command.h"
 #include "cli/analyze_command.h"
@@ -80,7 +80,10 @@ constexpr const char* kExplainHelp =
 constexpr const char* kTuneHelp =
     "Replays a trace with every combination of the swept settings and prints the frontier of footprint "
     "against\n"
-    "OOM-days and changes; writes the cheapest settings within the targets for `taut replay --settings`.\n\n"
+    "OOM-days and changes; writes the cheapest settings within the targets for `taut replay --settings`. Of "
+    "one "
+    "resource:\n"
+    "memory, or that of --resource.\n\n"
     "Examples:\n"
     "  taut tune cell.csv.gz --recommender ensemble --sweep ensemble.w_over=30,100,300 --out settings.yaml\n"
     "  taut tune cell.csv.gz --recommender moving_window --weights weights.csv   (CSV of job,weight)\n"
@@ -167,6 +170,9 @@ void AddReplay(CLI::App& app, ReplayArgs& a) {
   app.get_option("paths")->required();
   AddEngine(app, a.engine);
   AddMode(app, a.engine);
+  app.add_flag(
+      "--details", a.details,
+      "also print which jobs have the OOM-days, what was promised and delivered, and what columns mean");
   app.add_option("--report", a.report, "write a self-contained HTML report")->type_name("FILE");
   app.add_option("--json", a.json, "write the result with figures for every job")->type_name("FILE");
   app.add_option("--decisions", a.decisions,
@@ -182,7 +188,9 @@ void AddReplay(CLI::App& app, ReplayArgs& a) {
 void AddExplain(CLI::App& app, ExplainArgs& a) {
   AddTrace(app, a.trace);
   AddEngine(app, a.engine);
-  app.add_option("--job", a.job, "the job's name");
+  app.add_option("--job", a.job, "the job's name, or a part of it that no other job's has");
+  app.add_flag("--all", a.all,
+               "with a trace: explain every recommender (default: combined, which tautd uses)");
   app.add_option("--at", a.at, "the time (default: the end of the trace)");
   AddConnection(app, a.connection);
   AddOutputForm(app, a.output);
@@ -215,7 +223,9 @@ void AddTune(CLI::App& app, TuneArgs& a) {
   app.add_option("--oom-days", a.oom_days, "maximum share of OOM-days (CPU: throttled days)")
       ->capture_default_str();
   app.add_option("--changes", a.changes, "maximum of limit changes per job-day")->capture_default_str();
-  app.add_option("--out", a.out, "write the chosen settings to this file")->type_name("FILE");
+  app.add_option("--out", a.out,
+                 "write the chosen settings to this file; where none are within the targets, the nearest")
+      ->type_name("FILE");
   AddOutput(app, a.output, a.quiet);
 }
 
@@ -261,7 +271,7 @@ std::string Suggestion(const CLI::App& app, int argc, char** argv) {
     if (verb == nullptr && !word.starts_with("-")) {
       if (std::find(verbs.begin(), verbs.end(), word) == verbs.end()) {
         const std::vector<std::string_view> names(verbs.begin(), verbs.end());
-        return StrCat("unknown command \"", word, "\"; did you mean \"", NearestName(word, names), "\"?");
+        return StrCat("unknown command \"", word, "\"", DidYouMean(word, names));
       }
       verb = app.get_subcommand(std::string(word));
     } else if (verb != nullptr && word == "test" && verb->get_name() == "mapping") {
@@ -273,10 +283,81 @@ std::string Suggestion(const CLI::App& app, int argc, char** argv) {
       }
       if (std::find(options.begin(), options.end(), word) != options.end()) continue;
       const std::vector<std::string_view> names(options.begin(), options.end());
-      return StrCat("unknown option \"", word, "\"; did you mean \"", NearestName(word, names), "\"?");
+      return StrCat("unknown option \"", word, "\"", DidYouMean(word, names));
     }
   }
   return {};
+}
+
+// The options that take a value of their own word, of any verb.
+bool TakesValue(const CLI::App& app, std::string_view option) {
+  for (const CLI::App* verb : app.get_subcommands(nullptr)) {
+    for (const CLI::Option* o : verb->get_options()) {
+      if (o->get_items_expected_max() > 0 && o->check_name(std::string(option))) return true;
+    }
+  }
+  return false;
+}
+
+// The arguments with options that stand before the verb moved behind it: `taut --server URL jobs` is
+// `taut jobs --server URL`. Without a verb they stay.
+std::vector<std::string> VerbFirst(const CLI::App& app, int argc, char** argv) {
+  std::vector<std::string> words(argv + 1, argv + argc);
+  size_t at = 0;
+  while (at < words.size() && words[at].starts_with("-")) {
+    const bool has_value = words[at].find('=') == std::string::npos && TakesValue(app, words[at]);
+    at += has_value ? 2 : 1;
+  }
+  if (at == 0 || at >= words.size()) return words;
+  const auto verbs = app.get_subcommands(nullptr);
+  const bool is_verb =
+      std::ranges::any_of(verbs, [&](const CLI::App* v) { return v->get_name() == words[at]; });
+  const auto about = [](const std::string& w) {
+    return w == "-h" || w == "--help" || w == "-V" || w == "--version";
+  };
+  if (!is_verb || std::any_of(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(at), about))
+    return words;
+  const auto verb = words.begin() + static_cast<std::ptrdiff_t>(at);
+  std::rotate(words.begin(), verb, verb + 1);
+  return words;
+}
+
+struct VerbGroup {
+  const char* name;
+  std::vector<std::string_view> verbs;
+};
+const std::vector<VerbGroup>& VerbGroups() {
+  static const std::vector<VerbGroup> kGroups = {
+      {"Ask a running tautd",
+       {"jobs", "job", "explain", "set", "decisions", "export", "top", "status", "events", "promises",
+        "agents", "machines", "capacity", "mapping", "confirm-clock"}},
+      {"Money and quota of a running tautd", {"costs", "bills", "budget", "requests"}},
+      {"Replay recorded usage",
+       {"fetch", "replay", "tune", "analyze", "overcommit", "generate", "import", "list"}},
+      {"Simulate a cell and its economy",
+       {"compact", "simulate", "bill", "economy", "quota", "admit", "actuary", "feed"}},
+      {"Help", {"help", "version", "completion"}}};
+  return kGroups;
+}
+
+void GroupVerbs(CLI::App& app) {
+  for (const VerbGroup& group : VerbGroups()) {
+    for (const std::string_view name : group.verbs) app.get_subcommand(std::string(name))->group(group.name);
+  }
+}
+
+// What `taut` alone prints.
+std::string ShortHelp() {
+  std::string out =
+      "Recommends CPU and memory limits from measured usage, and replays recorded usage to evaluate "
+      "them.\n\n";
+  for (const VerbGroup& group : VerbGroups()) {
+    std::string verbs;
+    for (const std::string_view verb : group.verbs) StrAppend(&verbs, verbs.empty() ? "" : " ", verb);
+    StrAppend(&out, group.name, ":\n", Wrapped(verbs, "  "));
+  }
+  return out +
+         "\n`taut --help` has a line for each command, `taut COMMAND --help` its options and examples.\n";
 }
 
 // help, version, completion and man: about the command line itself.
@@ -317,8 +398,7 @@ class OwnVerbs {
       }
       if (next == nullptr) {
         const std::vector<std::string_view> views(names.begin(), names.end());
-        PrintError(StrCat("unknown command \"", Printable(word), "\"",
-                          views.empty() ? "" : StrCat("; did you mean \"", NearestName(word, views), "\"?")));
+        PrintError(StrCat("unknown command \"", Printable(word), "\"", DidYouMean(word, views)));
         return kExitUsage;
       }
       at = next;
@@ -364,6 +444,7 @@ int Flushed(int code) {
 }  // namespace
 
 int RunCli(int argc, char** argv) {
+  KeepNamesWhole(!StdoutIsTerminal());
   CLI::App app{kAbout, "taut"};
   app.set_version_flag("-V,--version", kVersion);
   app.require_subcommand(1);
@@ -436,9 +517,16 @@ int RunCli(int argc, char** argv) {
   list_app->add_option("what", listed, "recommenders, settings, replicas, overcommit, experiments or setups")
       ->capture_default_str();
   OwnVerbs own(app);
+  GroupVerbs(app);
   app.formatter(std::make_shared<ShortVerbs>());
+  if (argc <= 1) {
+    Print(ShortHelp());
+    return Flushed(kExitOk);
+  }
   try {
-    app.parse(argc, argv);
+    std::vector<std::string> words = VerbFirst(app, argc, argv);
+    std::ranges::reverse(words);  // as CLI11 takes them
+    app.parse(std::move(words));
   } catch (const CLI::Success& e) {
     return app.exit(e);  // --help, --version
   } catch (const CLI::ParseError& e) {

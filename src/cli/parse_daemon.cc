@@ -72,7 +72,7 @@ constexpr const char* kSetHelp =
 constexpr const char* kDecisionsHelp =
     "Lists decisions, newest first, or follows new ones.\n\n"
     "Examples:\n"
-    "  taut decisions --job shop/web --limit 5\n"
+    "  taut decisions shop/web --limit 5\n"
     "  taut decisions --kind roll_back\n"
     "  taut decisions --follow --output json";
 
@@ -102,8 +102,9 @@ constexpr const char* kRequestsHelp =
     "  check   would this request be admitted now? Changes nothing. Exit code 0: admitted; 1: not\n"
     "  make    makes the request: admitted, queued or refused. Exit code 0: admitted or queued; 1: refused\n"
     "  end     ends a request: what it held is free again\n"
-    "A request is KEY=VALUE with group, tier, tasks, job, priority and duration, and what each task asks "
-    "for:\n"
+    "A request is KEY=VALUE with group, tier, tasks, job, priority and duration (the first three and the "
+    "last also as\n"
+    "--group and so on, as in `taut admit`), and what each task asks for:\n"
     "cpu=CORES, memory=BYTES, OTHER=NUMBER. With a job (its name, or the part of it before a /) it ends when "
     "the\n"
     "job is gone; without one, after its duration or by `end`.\n\n"
@@ -320,13 +321,16 @@ void DaemonVerbs::AddJobs(CLI::App& app) {
 }
 
 void DaemonVerbs::AddJob(CLI::App& app) {
-  app.add_option("job", job_.job, "the job's name")->required();
+  app.add_option("job", job_.job, "the job's name, or a part of it that no other job's has")->required();
   AddDaemon(app, job_.daemon);
 }
 
 void DaemonVerbs::AddSet(CLI::App& app) {
   SetArgs& a = set_;
-  app.add_option("job", a.job, "the job's name, or a pattern of names: * is any text, a|b is a or b")
+  app.add_option(
+         "job", a.job,
+         "the job's name, a part of it that no other job's has, or a pattern of names: * is any text, "
+         "a|b is a or b")
       ->required();
   app.add_option("changes", a.changes, "settings to change; `taut set JOB` lists the keys")
       ->type_name("KEY=VALUE");
@@ -365,7 +369,7 @@ void DaemonVerbs::AddExport(CLI::App& app) {
 
 void DaemonVerbs::AddDecisions(CLI::App& app) {
   DecisionsArgs& a = decisions_;
-  app.add_option("--job", a.job, "only decisions of this job");
+  app.add_option("job,--job", a.job, "only decisions of this job");
   app.add_option("--kind", a.kind, DecisionKindNames())
       ->check(OneOf({"would_set", "set", "try", "promote", "roll_back", "oom_raise", "release"}));
   AddLimit(app, a.limit, "maximum number of rows", 1000);
@@ -412,7 +416,10 @@ void DaemonVerbs::AddRequests(CLI::App& app) {
   app.add_option("words", a.words, "check, make: KEY=VALUE; end: the number of the request");
   app.add_option("--state", a.state, "list: only requests in this state")
       ->check(OneOf({"queued", "admitted", "running", "ended"}));
-  app.add_option("--group", a.group, "list: only requests of this group");
+  app.add_option("--group", a.group, "list: only requests of this group; check, make: as group=");
+  app.add_option("--tier", a.tier, "check, make: as tier=");
+  app.add_option("--tasks", a.tasks, "check, make: as tasks=");
+  app.add_option("--duration", a.duration, "check, make: as duration=");
   app.add_flag("--all", a.all, "list: also those that have ended");
   AddLimit(app, a.limit, "list: maximum number of rows", 10'000);
   app.add_option("--before", a.before, "list: only requests with a lower number, for the next page");

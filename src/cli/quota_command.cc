@@ -1,6 +1,7 @@
 #include "cli/quota_command.h"
 
 #include <chrono>
+#include <cmath>
 #include <map>
 
 #include "absl/time/time.h"
@@ -32,11 +33,12 @@ std::string AmountText(std::string_view resource, int64_t amount) {
 }
 
 std::string TableOf(const std::vector<QuotaRowView>& rows) {
-  TextTable table({"group", "tier", "resource", "quota", "in use", "borrowed", "available\nnow", "at most"});
+  TextTable table({"group", "tier", "resource", "quota", "in use", "borrowed", "over\nquota",
+                   "available\nnow", "at most"});
   for (const QuotaRowView& row : rows) {
     const auto text = [&row](int64_t amount) { return AmountText(row.resource, amount); };
     table.Add({row.group, row.tier, row.resource, text(row.cell.quota), text(row.cell.held),
-               text(row.borrowed()), text(row.available), text(row.maximum)});
+               text(row.borrowed()), text(row.over_quota()), text(row.available), text(row.maximum)});
   }
   return table.Render();
 }
@@ -84,20 +86,38 @@ absl::StatusOr<AdmissionRequest> ToRequest(const AdmitArgs& args) {
   out.group = args.group;
   out.tier = args.tier;
   out.tasks = args.tasks;
+  std::string duration = args.duration;
   out.now = Timestamp::FromSeconds(absl::ToUnixSeconds(absl::Now()));
   for (const std::string& text : args.amounts) {
     const size_t equals = text.find('=');
     if (equals == std::string::npos || equals == 0)
       return absl::InvalidArgumentError(StrCat("\"", text, "\": expected RESOURCE=AMOUNT, such as cpu=4"));
-    const std::string resource = text.substr(0, equals);
-    const absl::StatusOr<int64_t> amount = ParseQuotaAmount(resource, text.substr(equals + 1));
+    const std::string resource = text.substr(0, equals), value = text.substr(equals + 1);
+    // As `taut requests` has them.
+    if (resource == "group" || resource == "tier" || resource == "duration") {
+      (resource == "group" ? out.group : resource == "tier" ? out.tier : duration) = value;
+      continue;
+    }
+    if (resource == "tasks") {
+      const std::optional<double> tasks = ParseDouble(value);
+      if (!tasks.has_value() || *tasks != std::floor(*tasks) || std::abs(*tasks) > 1e9)
+        return absl::InvalidArgumentError(StrCat("tasks: \"", value, "\": expected a whole number"));
+      out.tasks = static_cast<int64_t>(*tasks);
+      continue;
+    }
+    const absl::StatusOr<int64_t> amount = ParseQuotaAmount(resource, value);
     if (!amount.ok()) return absl::InvalidArgumentError(StrCat(resource, ": ", Message(amount.status())));
     out.per_task.Set(resource, *amount);
   }
-  if (!args.duration.empty()) {
-    const absl::StatusOr<int64_t> duration = ParseDurationSeconds(args.duration);
-    if (!duration.ok()) return absl::InvalidArgumentError(StrCat("--duration: ", Message(duration.status())));
-    out.duration_s = *duration;
+  if (out.group.empty() || out.tier.empty()) {
+    return absl::InvalidArgumentError(
+        StrCat("no ", out.group.empty() ? "group" : "tier",
+               ": expected --group NAME and --tier NAME, or group=NAME tier=NAME"));
+  }
+  if (!duration.empty()) {
+    const absl::StatusOr<int64_t> seconds = ParseDurationSeconds(duration);
+    if (!seconds.ok()) return absl::InvalidArgumentError(StrCat("--duration: ", Message(seconds.status())));
+    out.duration_s = *seconds;
   }
   return out;
 }
@@ -133,6 +153,7 @@ int RunQuota(const QuotaArgs& args) {
                    {"quota", row.cell.quota},
                    {"in_use", row.cell.held},
                    {"borrowed", row.borrowed()},
+                   {"over_quota", row.over_quota()},
                    {"available", row.available},
                    {"at_most", row.maximum}});
   }
@@ -171,17 +192,21 @@ QuotaVerbs::QuotaVerbs(CLI::App& app) {
       "not.\n\n"
       "Examples:\n"
       "  taut admit quota.yaml --group search --tier production cpu=4 memory=8GiB --tasks 10\n"
+      "  taut admit quota.yaml group=search tier=production cpu=4 memory=8GiB tasks=10   (as `taut requests` "
+      "has it)\n"
       "  taut admit quota.yaml --group search --tier batch gpu=1 --duration 6h --output json");
   admit_->add_option("file", admit_args_.file, "quota file: YAML, see docs/formats.md")
       ->required()
       ->type_name("FILE");
   admit_
-      ->add_option("amounts", admit_args_.amounts,
-                   "what each task asks for: cpu=CORES, memory=BYTES, OTHER=NUMBER")
+      ->add_option(
+          "amounts", admit_args_.amounts,
+          "what each task asks for: cpu=CORES, memory=BYTES, OTHER=NUMBER; also group, tier, tasks and "
+          "duration")
       ->required()
-      ->type_name("RESOURCE=AMOUNT");
-  admit_->add_option("--group", admit_args_.group, "whose quota")->required();
-  admit_->add_option("--tier", admit_args_.tier, "of the tasks")->required();
+      ->type_name("KEY=VALUE");
+  admit_->add_option("--group", admit_args_.group, "whose quota");
+  admit_->add_option("--tier", admit_args_.tier, "of the tasks");
   admit_->add_option("--tasks", admit_args_.tasks, "number of tasks, admitted together")
       ->capture_default_str();
   admit_->add_option("--duration", admit_args_.duration, "how long they will run");

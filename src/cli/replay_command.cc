@@ -152,7 +152,9 @@ int PrintResult(const ReplayArgs& args, const ReplayOptions& options, const Load
   if (args.output == OutputForm::kJson) {
     Print(ResultJson(result, trace.jobs(), /*with_jobs=*/false));
   } else {
-    Print(StrCat(DescribeInput(trace), Conditions(options, result), "\n\n", ResultTables(result, true)));
+    Print(StrCat(DescribeInput(trace), Conditions(options, result), "\n\n",
+                 ResultTables(result, args.details),
+                 args.details ? "" : "--details: by job, promised and delivered, what the columns mean\n"));
     for (const auto& [what, path] : {std::pair{"report", &args.report}, std::pair{"results", &args.json},
                                      std::pair{"decisions", &args.decisions}}) {
       if (!path->empty()) Print(fmt::format("{}: {}\n", what, *path));

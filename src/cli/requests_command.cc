@@ -50,14 +50,14 @@ std::string UncoveredText(const Json& use) {
 std::string QuotaTable(const Json& page) {
   const Json& all = ItemsAt(page, "rows");
   const bool has_history = std::ranges::any_of(all, [](const Json& row) { return row.contains("history"); });
-  std::vector<std::string> head = {"group",  "tier",     "resource",       "quota",
-                                   "in use", "borrowed", "available\nnow", "at most"};
+  std::vector<std::string> head = {"group",    "tier",        "resource",       "quota",  "in use",
+                                   "borrowed", "over\nquota", "available\nnow", "at most"};
   if (has_history) head.insert(head.end(), {"95 % of\n14 days", "recom-\nmended"});
   TextTable table(head);
   for (const Json& row : all) {
     const std::string resource = TextAt(row, "resource");
     std::vector<std::string> cells = {TextAt(row, "group"), TextAt(row, "tier"), resource};
-    for (const char* key : {"quota", "in_use", "borrowed", "available", "at_most"})
+    for (const char* key : {"quota", "in_use", "borrowed", "over_quota", "available", "at_most"})
       cells.push_back(QuotaAmountText(resource, At(row, key)));
     if (has_history) {
       for (const char* key : {"in_use_p95", "recommended"})
@@ -93,7 +93,12 @@ std::string RequestText(const Json& r) {
 }
 
 // KEY=VALUE, in order.
-absl::StatusOr<std::vector<QueryParameter>> Pairs(const std::vector<std::string>& words) {
+absl::StatusOr<std::vector<QueryParameter>> Pairs(const RequestsArgs& args) {
+  std::vector<std::string> words = args.words;
+  for (const auto& [key, value] : {std::pair{"group", &args.group}, std::pair{"tier", &args.tier},
+                                   std::pair{"tasks", &args.tasks}, std::pair{"duration", &args.duration}}) {
+    if (!value->empty()) words.push_back(StrCat(key, "=", *value));
+  }
   std::vector<QueryParameter> out;
   for (const std::string& word : words) {
     const size_t equals = word.find('=');
@@ -122,7 +127,7 @@ absl::StatusOr<int> List(const RequestsArgs& args, HttpClient& client) {
 }
 
 absl::StatusOr<int> Check(const RequestsArgs& args, HttpClient& client) {
-  const auto pairs = Pairs(args.words);
+  const auto pairs = Pairs(args);
   if (!pairs.ok()) return pairs.status();
   const auto verdict = GetJson(client, "/api/v1/admission" + FormatQuery(*pairs));
   if (!verdict.ok()) return verdict.status();
@@ -131,7 +136,7 @@ absl::StatusOr<int> Check(const RequestsArgs& args, HttpClient& client) {
 }
 
 absl::StatusOr<int> MakeRequest(const RequestsArgs& args, HttpClient& client) {
-  const auto pairs = Pairs(args.words);
+  const auto pairs = Pairs(args);
   if (!pairs.ok()) return pairs.status();
   Json body = Json::object();
   for (const QueryParameter& p : *pairs) body[p.name] = p.value;

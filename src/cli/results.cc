@@ -257,7 +257,7 @@ std::string RecordedText(const RecordedKills& recorded) {
   return out + "\n";
 }
 
-std::string ResultTables(const ReplayResult& result, bool legend) {
+std::string ResultTables(const ReplayResult& result, bool details) {
   std::string out;
   for (Resource r : {Resource::kMemory, Resource::kCpu}) {
     bool asked = false;
@@ -267,6 +267,7 @@ std::string ResultTables(const ReplayResult& result, bool legend) {
     if (r == Resource::kMemory) out += RecordedText(result.recorded);
     out += "\n";
   }
+  if (!details) return out;
   for (Resource r : {Resource::kMemory, Resource::kCpu}) {
     if (std::none_of(result.lanes.begin(), result.lanes.end(),
                      [&](const LaneResult& lane) { return lane.resource == r; })) {
@@ -276,8 +277,7 @@ std::string ResultTables(const ReplayResult& result, bool legend) {
                        ConcentrationTable(result, r, result.first_scored_day));
   }
   out += PromiseTables(result);
-  if (legend) out += kResultsLegend;
-  return out;
+  return out + std::string(kResultsLegend);
 }
 
 std::string ResultJson(const ReplayResult& result, const std::vector<JobInfo>& jobs, bool with_jobs) {

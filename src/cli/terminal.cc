@@ -21,6 +21,7 @@ namespace {
 constexpr size_t kTableColumns = 100;
 
 volatile std::sig_atomic_t interrupted = 0;
+bool whole_names = false;
 
 void OnSignal(int signal) {
   interrupted = 1;
@@ -98,7 +99,11 @@ std::string Wrapped(std::string_view text, std::string_view indent) {
   return out;
 }
 
+bool KeepsNamesWhole() { return whole_names; }
+void KeepNamesWhole(bool whole) { whole_names = whole; }
+
 std::string FittedTable(size_t width, size_t least, absl::FunctionRef<std::string(size_t width)> table) {
+  if (KeepsNamesWhole()) return table(SIZE_MAX);
   std::string out;
   for (; width >= least; --width) {
     out = table(width);

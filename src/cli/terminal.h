@@ -55,10 +55,16 @@ class TextTable {
   std::vector<std::vector<std::string>> rows_;
 };
 
+// Whether tables keep names whole, whatever their width. The program sets it where stdout is no terminal, so that
+// a pipe finds them.
+bool KeepsNamesWhole();
+void KeepNamesWhole(bool whole);
+
 inline constexpr size_t kTextColumns = 100;  // what the tables of a daemon's answers fit into
 // `text` in lines of at most kTextColumns, each after `indent`.
 std::string Wrapped(std::string_view text, std::string_view indent);
-// The table with the widest names, from `width` columns down to `least`, that fits into kTextColumns.
+// The table with the widest names, from `width` columns down to `least`, that fits into kTextColumns; with whole
+// names where KeepsNamesWhole.
 std::string FittedTable(size_t width, size_t least, absl::FunctionRef<std::string(size_t width)> table);
 
 // One line that is rewritten in place on a terminal, and nothing elsewhere. At most ten times a second.

@@ -103,9 +103,12 @@ absl::StatusOr<std::vector<double>> ReadWeights(const std::string& path, const L
       return absl::InvalidArgumentError(
           fmt::format("{}:{}: expected job,weight with a weight of 0 or more", path, number));
     }
-    const absl::StatusOr<JobId> job = trace.FindJob(std::string(text.substr(0, comma)));
+    const std::string name(text.substr(0, comma));
+    const absl::StatusOr<JobId> job = trace.FindJob(name);
     if (!job.ok())
       return absl::InvalidArgumentError(fmt::format("{}:{}: {}", path, number, Message(job.status())));
+    if (trace.jobs()[job->value].name != name)  // a part of a name weighs no job
+      return absl::InvalidArgumentError(fmt::format("{}:{}: no job \"{}\" in the trace", path, number, name));
     weights[job->value] = *weight;
   }
   return weights;
@@ -168,19 +171,45 @@ const Trial* Choose(const TuneArgs& args, Resource resource, std::vector<Trial>&
   return best;
 }
 
-// Why there is nothing to choose, with what would come nearest.
-absl::Status NothingWithin(const TuneArgs& args, const Sweep& sweep) {
-  const Trial* nearest = nullptr;
-  const auto share = [&](const Trial& t) { return t.measures.at(sweep.resource).oom_share(); };
-  for (const Trial& t : sweep.trials) {
-    if (nearest == nullptr || share(t) < share(*nearest)) nearest = &t;
-  }
-  const Weighted& w = nearest->measures.at(sweep.resource);
-  return absl::FailedPreconditionError(fmt::format(
+// The trial with the fewest days over the limit, of those within the target of changes if there are any.
+// REQUIRES: there are trials.
+const Trial* Nearest(const TuneArgs& args, const Sweep& sweep) {
+  const auto rank = [&](const Trial& t) {
+    const Weighted& w = t.measures.at(sweep.resource);
+    return std::pair(w.change_rate() > args.changes, w.oom_share());
+  };
+  return &*std::ranges::min_element(sweep.trials, {}, rank);
+}
+
+// What is said of the nearest settings where none are within the targets.
+std::string NothingWithin(const TuneArgs& args, const Sweep& sweep, const Trial& nearest) {
+  const Weighted& w = nearest.measures.at(sweep.resource);
+  return fmt::format(
       "no settings tried are within {} % of {} (--oom-days) and {} changes per job-day (--changes); the "
-      "fewest were {:.2f} % with {:.2f} changes. {}Allow more, or try other settings with --sweep",
-      100 * args.oom_days, DaysOver(sweep.resource), args.changes, 100 * w.oom_share(), w.change_rate(),
-      args.out.empty() ? "" : StrCat(args.out, " was not written. ")));
+      "nearest, with "
+      "{:.2f} % and {:.2f} changes, are chosen. Allow more, or try other settings with --sweep",
+      100 * args.oom_days, DaysOver(sweep.resource), args.changes, 100 * w.oom_share(), w.change_rate());
+}
+
+// Whether a setting, "ensemble.cpu_w_over", moves limits of the resource: not that of another, nor one beside which
+// this resource has its own.
+bool Moves(std::string_view key, Resource resource) {
+  const size_t dot = key.find('.') + 1;
+  const std::string_view name = key.substr(dot);
+  for (const Resource r : kResources) {
+    if (r != resource && name.starts_with(StrCat(Name(r), "_"))) return false;
+  }
+  const std::string own = StrCat(key.substr(0, dot), Name(resource), "_", name);
+  return std::ranges::none_of(SettingsTable(), [&](const Setting& s) { return s.key == own; });
+}
+
+// The grid of a recommender for one resource.
+std::vector<std::string> UsualSweep(Policy policy, Resource resource) {
+  std::vector<std::string> out;
+  for (const std::string_view text : InfoOf(policy).sweep) {
+    if (Moves(text.substr(0, text.find('=')), resource)) out.emplace_back(text);
+  }
+  return out;
 }
 
 absl::StatusOr<Sweep> RunSweep(const TuneArgs& args, ReplayOptions options) {
@@ -195,9 +224,8 @@ absl::StatusOr<Sweep> RunSweep(const TuneArgs& args, ReplayOptions options) {
   if (!one.has_value() && args.sweep.empty())
     return absl::InvalidArgumentError(
         StrCat("--sweep: ", Name(pair), " has no usual grid; give the settings"));
-  const auto usual = one.has_value() ? InfoOf(*one).sweep : std::span<const std::string_view>();
-  const std::vector<std::string> wanted =
-      args.sweep.empty() ? std::vector<std::string>(usual.begin(), usual.end()) : args.sweep;
+  options.resources = {sweep.resource};  // the other one would be replayed for nothing
+  const std::vector<std::string> wanted = args.sweep.empty() ? UsualSweep(*one, sweep.resource) : args.sweep;
   for (const std::string& text : wanted) {
     absl::StatusOr<Axis> axis = ParseAxis(text);
     if (!axis.ok()) return axis.status();
@@ -269,8 +297,9 @@ std::string SweepTable(const Sweep& sweep, const Trial* chosen) {
     table.Add(std::move(row));
   }
   return fmt::format(
-      "Frontier over {} trials ({}; footprint as a share of the owner's, changes per job-day):\n\n{}",
-      sweep.trials.size(), Name(sweep.resource), table.Render());
+      "Frontier over {} trials ({}; footprint as a share of the owner's, changes per job-day):\n\n{}{}",
+      sweep.trials.size(), Name(sweep.resource), table.Render(),
+      sweep.resource == Resource::kMemory ? "\ncpu: tune it by itself, with --resource cpu\n" : "");
 }
 
 std::string SweepJson(const Sweep& sweep, const Trial* chosen) {
@@ -308,10 +337,13 @@ absl::Status Tune(const TuneArgs& args, bool* partial) {
   if (!sweep.ok()) return sweep.status();
   *partial = sweep->partial;
   const Trial* chosen = Choose(args, sweep->resource, sweep->trials);
+  const bool within = chosen != nullptr;
+  if (!within && !sweep->partial && !sweep->trials.empty()) chosen = Nearest(args, *sweep);
   Print(args.output == OutputForm::kJson ? SweepJson(*sweep, chosen) : SweepTable(*sweep, chosen));
   if (sweep->partial) Warn("interrupted: only the trials shown were run");
   if (sweep->trials.empty()) return absl::OkStatus();
-  if (chosen == nullptr) return sweep->partial ? absl::OkStatus() : NothingWithin(args, *sweep);
+  if (chosen == nullptr) return absl::OkStatus();  // interrupted before there was one
+  if (!within) Warn(NothingWithin(args, *sweep, *chosen));
   if (*file == nullptr) return absl::OkStatus();
   (*file)->Append(WriteSettings(chosen->settings, /*only_changed=*/true));
   if (absl::Status s = (*file)->Close(); !s.ok()) return s;
