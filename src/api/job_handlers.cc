@@ -349,6 +349,8 @@ HttpResponse Api::ReplicasOfJob(const HttpRequest& request, JobId id) {
 HttpResponse Api::Explain(const HttpRequest& request, JobId id) {
   if (absl::Status s = OnlyParameters(request, {}); !s.ok()) return ErrorResponse(s);
   const std::optional<bool> knows_starts = control_.ingest().KnowsStarts(id);
+  const std::shared_ptr<const FleetView> view = control_.view();
+  const int32_t day = view->window.has_value() ? view->window->day() : 0;
   JsonWriter json;
   json.BeginObject();
   for (const Resource r : kResources) {
@@ -364,6 +366,7 @@ HttpResponse Api::Explain(const HttpRequest& request, JobId id) {
       PutAmount("ordered", lane.gate.in_force, json);
       PutAmount("applied", lane.reported(), json);
       PutAmount("owner_limit", lane.owner(), json);
+      PutRisk(fleet.RiskOf(job, r, day), json);
       json.Field("of", std::string_view(lane.of_request ? "request" : "limit"));
       json.Field("enforced", fleet.Enforced(job));
       std::string paragraph = ExplainParagraph(job, r, reason, fleet.Enforced(job));

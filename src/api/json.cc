@@ -116,6 +116,11 @@ void PutAmounts(std::string_view key, std::span<const std::optional<double>> val
       json);
 }
 
+// As a float, as views have it: the same value has the same digits everywhere.
+std::optional<double> OfFloat(std::optional<double> value) {
+  return value.has_value() ? std::optional<double>(static_cast<float>(*value)) : std::nullopt;
+}
+
 void PutJobAmounts(const JobView& job, Resource r, JsonWriter& json) {
   const JobAmounts& a = job.of(r);
   json.Key(Name(r));
@@ -135,9 +140,13 @@ void PutJobAmounts(const JobView& job, Resource r, JsonWriter& json) {
   } else {
     json.Null();
   }
-  PutAmount("chance", Known(a.chance), json);
-  json.Field("days", int64_t{a.days});
-  json.Field("days_over", int64_t{a.days_over});
+  LimitRisk risk;
+  risk.chance = double{a.chance};
+  risk.days = a.days;
+  risk.days_over = a.days_over;
+  risk.work_over = a.work_over;
+  risk.work_ordered = a.work_ordered;
+  PutRisk(risk, json);
   json.Field("at_limit", a.at_limit);
   json.EndObject();
 }
@@ -176,6 +185,14 @@ void PutAmount(std::string_view key, std::optional<double> amount, JsonWriter& j
   } else {
     json.Null();
   }
+}
+
+void PutRisk(const LimitRisk& risk, JsonWriter& json) {
+  PutAmount("chance", OfFloat(risk.forecast()), json);
+  json.Field("days", int64_t{risk.days});
+  json.Field("days_over", int64_t{risk.days_over});
+  PutAmount("work_over", Known(risk.work_over), json);
+  PutAmount("work_ordered", Known(risk.work_ordered), json);
 }
 
 double Prices::PerMonth(Resource r, double amount) const {
@@ -371,7 +388,9 @@ void PutReason(const Reason& reason, JsonWriter& json) {
       json);
   json.Field("why", std::string_view(reason.why));
   PutAmount("limit", reason.limit, json);
-  PutAmount("chance", reason.chance, json);
+  PutAmount("chance", OfFloat(reason.chance), json);
+  json.Field("days", int64_t{reason.days});
+  json.Field("days_over", int64_t{reason.days_over});
   json.EndObject();
 }
 

@@ -50,6 +50,8 @@ void PutJobFields(const JobView& job, const Prices& prices, JsonWriter& json);
 void PutReplicaSums(const ReplicaSums& sums, JsonWriter& json);
 // The fields of JobTotals, without the braces.
 void PutTotals(const JobTotals& totals, const Prices& prices, JsonWriter& json);
+// The fields of a risk, without the braces: the same for a list, a job and an explanation.
+void PutRisk(const LimitRisk& risk, JsonWriter& json);
 void PutReason(const Reason& reason, JsonWriter& json);
 // null where nothing is recommended.
 void PutReplicas(std::string_view key, const LiveReplicas* replicas, JsonWriter& json);

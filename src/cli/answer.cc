@@ -1,8 +1,11 @@
 #include "cli/answer.h"
 
+#include <cmath>
+
 #include "base/strings.h"
 #include "cli/cli.h"
 #include "cli/terminal.h"
+#include "fmt/format.h"
 
 namespace taut {
 
@@ -22,6 +25,11 @@ const Json& ItemsAt(const Json& object, std::string_view key) {
 std::string TextAt(const Json& object, std::string_view key) {
   const Json& value = At(object, key);
   return value.is_string() ? Printable(value.get<std::string>()) : "";
+}
+
+std::string PercentText(double share) {
+  const double percent = 100 * share;
+  return std::abs(percent) >= 9.95 ? fmt::format("{:.0f} %", percent) : fmt::format("{:.2g} %", percent);
 }
 
 int64_t IntAt(const Json& object, std::string_view key) {

@@ -22,6 +22,8 @@ std::string TextAt(const Json& object, std::string_view key);
 
 // A whole number; 0 for another value.
 int64_t IntAt(const Json& object, std::string_view key);
+// Of a share: "0.08 %", "25 %", "100 %": two significant digits or whole per cent, never a power of ten.
+std::string PercentText(double share);
 
 // Prints `answer` as JSON or YAML, or else the table that `text` makes.
 void Show(OutputForm form, const Json& answer, absl::FunctionRef<std::string()> text);

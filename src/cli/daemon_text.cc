@@ -142,17 +142,15 @@ std::string SavingOf(Resource r, const Json& job) {
   return SignedShort(r, (*owner - *would_be) * *tasks);
 }
 
-std::string PercentText(double share) { return fmt::format("{:.2g} %", 100 * share); }
-
-// The greatest risk of the resources that a day goes above would-be: by forecast in per cent, else the days so
-// far.
+// Of would-be, in a cell of a table: the greatest forecast that a day goes above it, else the days so far. Work
+// above a limit that an order of work keeps to is no such day.
 std::string RiskOf(const Json& job) {
   double most = -1;
   std::string text(kNothing);
   for (const Resource r : kResources) {
     const Json& a = At(job, Name(r));
     const std::optional<double> chance = Number(a, "chance"), days = Number(a, "days");
-    if (!chance.has_value() && days.value_or(0) <= 0) continue;
+    if (Number(a, "work_over").has_value() || (!chance.has_value() && days.value_or(0) <= 0)) continue;
     const double risk = chance.has_value() ? *chance : Number(a, "days_over").value_or(0) / *days;
     if (risk <= most) continue;
     most = risk;
@@ -160,6 +158,28 @@ std::string RiskOf(const Json& job) {
         chance.has_value() ? FormatChance(risk) : StrCat(Count(a, "days_over"), "/", Count(a, "days"), " d");
   }
   return text;
+}
+
+// The risk of would-be with its parts, of an answer that PutRisk of src/api/json.h wrote. "" while none is known.
+std::string RiskSentence(Resource r, const Json& a) {
+  const std::optional<double> chance = Number(a, "chance"), days = Number(a, "days"),
+                              work = Number(a, "work_over");
+  const auto past = [&](std::string_view limit) {
+    const std::string n = Count(a, "days_over"), of = Count(a, "days");
+    return StrCat(n, " of its own last ", of, of == "1" ? " day" : " days", n == "1" ? " was" : " were",
+                  " above ", limit);
+  };
+  const bool known = days.value_or(0) > 0;
+  if (work.has_value()) {
+    const std::optional<double> ordered = Number(a, "work_ordered");
+    return StrCat(PercentText(*work), " of its work ", ThrottlesAtLimit(r) ? "throttled" : "above its limits",
+                  ordered.has_value() ? StrCat(", ", PercentText(*ordered), " ordered") : "",
+                  known ? StrCat(" (", past("the limit of then at times"), ")") : "");
+  }
+  if (chance.has_value())
+    return StrCat("chance of a day above would be ", FormatChance(*chance),
+                  known ? StrCat("; ", past("it")) : "");
+  return known ? past("the limit of then") : "";
 }
 
 // "31", "31>10" where 10 are recommended.
@@ -250,7 +270,7 @@ std::string JobsText(const Json& page) {
             fmt::format("{} of {} jobs{}\n", shown, total, all ? "" : " (--limit shows more, words filter)"));
   out +=
       "amounts are for each task, savings for all; day over: the chance of a day above would be, or 1/7 "
-      "d:\none of seven days was\n";
+      "d:\none of seven days was (of CPU, explain shows the throttled work)\n";
   if (std::any_of(jobs.begin(), jobs.end(),
                   [](const Json& job) { return TasksText(job) != Count(job, "tasks"); })) {
     out += "tasks 6>3: 6 run, 3 are recommended\n";
@@ -433,11 +453,12 @@ std::string JobText(const Json& job, const Json& decisions) {
   StrAppend(&out, "OOM kills in 7 days: ", Count(job, "ooms"), "\n");
   for (const Resource r : kResources) {
     // A job's own chance is beside the share that is ordered for the whole fleet: it may be above or below.
-    const std::optional<double> chance = Number(At(job, Name(r)), "chance");
-    if (!chance.has_value()) continue;
-    StrAppend(&out, Name(r), ": chance of a day above would be ", FormatChance(*chance));
-    const std::optional<double> own = Number(job, "risk");
-    StrAppend(&out, own.has_value() ? StrCat("; ", PercentText(*own), " is the job's own target (risk)") : "",
+    const std::string risk = RiskSentence(r, At(job, Name(r)));
+    if (risk.empty()) continue;
+    const std::optional<double> own =
+        Number(At(job, Name(r)), "chance").has_value() ? Number(job, "risk") : std::nullopt;
+    StrAppend(&out, Name(r), ": ", risk,
+              own.has_value() ? StrCat("; ", PercentText(*own), " is the job's own target (risk)") : "",
               "\n");
   }
   if (const std::optional<double> own = Number(job, "throttled"); own.has_value())
@@ -467,7 +488,9 @@ std::string ExplanationsText(const Json& explanations, const std::string& job, c
     StrAppend(&out, Name(r), ": ", of, " ", Amount(r, e, RealLimitKey(e, enforced)), ", would be ",
               Amount(r, e, "would_be"), ", owner's ", of, " ", Amount(r, e, "owner_limit"),
               ordered.empty() ? "" : ", ", ordered, "\n");
-    out += Wrapped(Text(e, "paragraph"), "  ") + "\n";
+    out += Wrapped(Text(e, "paragraph"), "  ");
+    if (const std::string risk = RiskSentence(r, e); !risk.empty()) out += Wrapped("risk: " + risk, "  ");
+    out += "\n";
     if (At(e, "reason").is_object()) out += ExplainText(r, Number(e, "would_be"), ReasonOf(At(e, "reason")));
   }
   if (resource.empty() || resource == Name(Resource::kMemory))

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "base/strings.h"
 #include "base/time.h"
 #include "cli/terminal.h"
@@ -119,6 +121,30 @@ TEST(DaemonTextTest, StatusShowsWarnings) {
   const Json status = {
       {"version", "1"}, {"started", 1}, {"ready", false}, {"warnings", {"not ready: disk full\x1b[1m"}}};
   EXPECT_THAT(StatusText(status, 100), HasSubstr("warning: not ready: disk full\\x1b[1m\n"));
+}
+
+// One risk, with its parts named, in the text of a job and of its explanation.
+TEST(DaemonTextTest, TheRiskOfALimitHasItsParts) {
+  Json job = JobRow("web");
+  Json explanations = Json::object();
+  const auto expect = [&](const std::string& risk) {
+    for (const Resource r : kResources) explanations[std::string(Name(r))] = job[std::string(Name(r))];
+    EXPECT_THAT(JobText(job, {{"decisions", Json::array()}}), HasSubstr(risk));
+    std::string explained = ExplanationsText(explanations, "web", "");
+    std::replace(explained.begin(), explained.end(), '\n', ' ');
+    EXPECT_THAT(explained, HasSubstr("risk: "));
+    EXPECT_THAT(explained, HasSubstr(risk.substr(0, 30)));
+  };
+  job["memory"].update(Json::parse(R"({"chance":0.069,"days":18,"days_over":1})"));
+  expect("chance of a day above would be 6.9 %; 1 of its own last 18 days was above it");
+  job["memory"].update(Json::parse(R"({"chance":null,"days":1,"days_over":0})"));
+  expect("0 of its own last 1 day were above the limit of then");
+  job["cpu"].update(
+      Json::parse(R"({"chance":null,"days":19,"days_over":19,"work_over":0.0008,"work_ordered":0.001})"));
+  expect(
+      "0.08 % of its work throttled, 0.1 % ordered (19 of its own last 19 days were above the limit of then "
+      "at times)");
+  EXPECT_THAT(JobsText({{"total", 1}, {"jobs", {job}}}), Not(HasSubstr("19/19")));
 }
 
 TEST(DaemonTextTest, ListsOfJobsShowSavingsRiskAndMoney) {

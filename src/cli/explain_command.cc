@@ -119,7 +119,10 @@ nlohmann::ordered_json ToJson(const Explained& e) {
     j["steps"].push_back({{"what", s.what}, {"before", s.before}, {"after", s.after}, {"kind", s.kind}});
   }
   j["why"] = e.reason.why;
-  if (e.reason.chance.has_value()) j["chance"] = *e.reason.chance;
+  if (!e.reason.chance.has_value()) return j;
+  j["chance"] = *e.reason.chance;
+  j["days"] = e.reason.days;
+  j["days_over"] = e.reason.days_over;
   return j;
 }
 

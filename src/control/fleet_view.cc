@@ -16,7 +16,6 @@ constexpr std::string_view kSortNames[] = {
     "name",  "mode",        "tasks", "ooms",     "changed", "saving", "tight",  "saving_per_month",
     "usage", "owner_limit", "limit", "would_be", "slack",   "saved",  "saving", "chance"};
 
-constexpr int kDaysShown = 28;
 constexpr int kWeek = 7;
 constexpr double kNone = -std::numeric_limits<double>::infinity();
 
@@ -62,9 +61,10 @@ double TightKey(const JobView& job) {
   return (job.ooms > 0 ? kKills + job.ooms : 0) + (at_limit ? kAtLimit : 0) + raise;
 }
 
-// Where there is no forecast, the days so far.
+// What the recommender keeps to: the forecast, or the work above the limits. Without either, the days so far.
 double RiskKey(const JobAmounts& a) {
   if (a.chance >= 0) return double{a.chance};
+  if (a.work_over >= 0) return double{a.work_over};
   return a.days > 0 ? static_cast<double>(a.days_over) / a.days : kNone;
 }
 
@@ -225,11 +225,14 @@ JobView ViewOf(const LiveFleet& fleet, const LiveJob& job, int32_t day) {
     const auto would_be = lane.needs_history ? std::nullopt : lane.lane.recommended();
     if (would_be.has_value() && view.mode != Mode::kOff) {
       a.would_be = static_cast<float>(*would_be);
-      if (*would_be == lane.chance_of) a.chance = lane.chance;
+      const LimitRisk risk = fleet.RiskOf(job, r, day);
+      a.chance = static_cast<float>(risk.chance);
+      a.days = risk.days;
+      a.days_over = risk.days_over;
+      a.work_over = risk.work_over;
+      a.work_ordered = risk.work_ordered;
     }
     using What = DayRecord::What;
-    a.days = static_cast<uint8_t>(lane.days.Count(What::kRecommended, day, kDaysShown));
-    a.days_over = static_cast<uint8_t>(lane.days.Count(What::kOver, day, kDaysShown));
     // Usage above a request is no usage at a limit.
     a.at_limit = !lane.of_request && lane.days.Count(What::kAtLimit, day, 2) > 0;
     view.week[static_cast<size_t>(r)] = {

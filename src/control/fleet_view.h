@@ -21,11 +21,13 @@ struct JobAmounts {
   float usage = kAbsent, peak = kAbsent, owner_limit = kAbsent, limit = kAbsent, would_be = kAbsent;
   float ordered = kAbsent;  // by the gate; absent: the owner's stands
   float applied = kAbsent;  // as agents last reported, mean over tasks; absent: no agent reports one
-  // That a day goes above would_be, by the recommender's own forecast; negative: it makes none.
+  // The risk of would_be (LiveFleet::RiskOf). chance: that a day goes above it, by the recommender's own forecast;
+  // negative: it makes none. Of the job's own last 28 days those that are known, and those of them above would_be;
+  // without a forecast, those with a recommended limit, and those of them above the limit of then.
   float chance = kAbsent;
-  // Of the last 28 days: those with a recommended limit, and those of them above it (OOM-days of memory,
-  // throttled days of CPU, had it been in force).
   uint8_t days = 0, days_over = 0;
+  // Of its work of the last weeks, what was above its limits, and what is ordered; negative: no order of work.
+  float work_over = kAbsent, work_ordered = kAbsent;
   bool of_request = false;  // of a Kubernetes container: amounts are requests, not limits
   bool at_limit = false;    // today or yesterday usage reached 95 % of the limit that really holds
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "base/random.h"
 #include "engine/policies.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -182,6 +183,101 @@ FleetRows WorkOf(double over, double used) {
   FleetRow row;
   row.work = FleetWork{.over = over, .used = used, .size = 2, .seasoned = true};
   return {row};
+}
+
+// Analogs that have learnt of a fleet whose days go up to 59 % above the week before.
+FleetModels LearntModels(const VerticalSettings& settings) {
+  FleetModels models(settings);
+  for (int32_t day = 0; day < 8; ++day) {
+    FleetRows rows(60);
+    for (size_t i = 0; i < rows.size(); ++i) {
+      rows[i].lesson =
+          FleetLesson{.features = {}, .outcome = static_cast<float>(0.01 * static_cast<double>(i))};
+      rows[i].tomorrow.week_peak = 1000 * kMiB;
+    }
+    models.of(Resource::kMemory).CloseDay(day, rows);
+  }
+  return models;
+}
+
+// Whatever is around the recommender, and whatever keeps a limit of before, its chance is within the bound.
+TEST(Recipes, NoLimitIsAboveTheHighestChance) {
+  using ScaledBy = VerticalSettings::ScaledBy;
+  Rng rng(3);
+  int held = 0, forecasts = 0;
+  for (const ScaledBy scaled_by : {ScaledBy::kNothing, ScaledBy::kSeries, ScaledBy::kCpu}) {
+    for (const double keep : {0.05, 0.5}) {
+      VerticalSettings settings;
+      settings.scaled_by = scaled_by;
+      settings.analogs.min_rows = 20;
+      settings.analogs.min_days = 3;
+      settings.analogs.keep = keep;
+      settings.analogs.max_overrun_chance = 0.07;
+      FleetModels models = LearntModels(settings);
+      std::unique_ptr<Recommender> one =
+          NewRecommender(Policy::kAnalogs, Resource::kMemory, JobInfo(), settings, models);
+      LimitRisk risk;
+      std::optional<double> before;
+      for (int32_t w = 8 * kWindowsPerDay; w < 24 * kWindowsPerDay; ++w) {
+        if (w % kWindowsPerDay == 0) one->StartDay(w / kWindowsPerDay);
+        // A new run of the program goes on from a copy, or from what was stored.
+        if (w % 1000 == 0) one = one->Clone();
+        const double load = 1 + rng.Uniform(0, 2) * (w % kWindowsPerDay) / kWindowsPerDay;
+        const double value =
+            (200 + 300 * load) * kMiB * rng.Uniform(0.9, 1.1) * (rng.Below(500) == 0 ? 1.6 : 1);
+        Signal signal = MadeSignal(Resource::kMemory, w,
+                                   {{0, static_cast<float>(value), static_cast<float>(value)}}, 4 * kGiB);
+        signal.load = load;
+        one->Observe(signal);
+        std::optional<double> limit = one->Recommend(WindowId{w + 1});
+        if (rng.Below(700) == 0 && limit.has_value()) one->ObserveOom({WindowId{w}, 0, *limit});
+        one->TakeTaskSize({.limit = 2, .load = rng.Uniform(1, 3)});
+        limit = one->Recommend(WindowId{w + 1});
+        if (!limit.has_value()) continue;
+        one->UpdateRisk(*limit, risk);
+        ASSERT_FALSE(risk.is_too_high()) << risk.chance << " in window " << w;
+        ASSERT_EQ(risk.limit, *limit);
+        if (w % 16 == 0) {
+          ASSERT_EQ(risk.chance, one->RiskOf(*limit).chance) << "what is kept is what would be found anew";
+        }
+        forecasts += risk.chance >= 0 ? 1 : 0;
+        held += before == limit ? 1 : 0;
+        before = limit;
+      }
+    }
+  }
+  EXPECT_GT(forecasts, 6 * 14 * kWindowsPerDay);
+  EXPECT_GT(held, 1000);
+}
+
+// What explains a limit of a scaled job speaks of the same risk as is shown of it.
+TEST(Recipes, TheRiskOfAScaledLimitIsTheOneExplained) {
+  VerticalSettings settings;
+  settings.scaled_by = VerticalSettings::ScaledBy::kSeries;
+  settings.analogs.min_rows = 20;
+  settings.analogs.min_days = 3;
+  FleetModels models = LearntModels(settings);
+  const std::unique_ptr<Recommender> one =
+      NewRecommender(Policy::kAnalogs, Resource::kMemory, JobInfo(), settings, models);
+  std::optional<double> limit;
+  for (int32_t w = 8 * kWindowsPerDay; w < 11 * kWindowsPerDay; ++w) {
+    if (w % kWindowsPerDay == 0) one->StartDay(w / kWindowsPerDay);
+    const double load = 1 + (w % kWindowsPerDay) / 100.0;
+    const auto value = static_cast<float>((100 + 300 * load) * kMiB);
+    Signal signal = MadeSignal(Resource::kMemory, w, {{0, value, value}}, 4 * kGiB);
+    signal.load = load;
+    one->Observe(signal);
+    one->TakeTaskSize({.limit = 2, .load = 8});
+    limit = one->Recommend(WindowId{w + 1});
+  }
+  ASSERT_TRUE(limit.has_value());
+  Reason reason;
+  one->Explain(reason);
+  ASSERT_TRUE(reason.chance.has_value());
+  EXPECT_EQ(reason.limit, limit);
+  EXPECT_EQ(*reason.chance, one->RiskOf(*limit).chance);
+  EXPECT_EQ(reason.days_over, one->RiskOf(*limit).days_over);
+  EXPECT_GE(one->RiskOf(0.8 * *limit).chance, *reason.chance);
 }
 
 TEST(FleetRisk, IsWhatTheRecommenderOfTheResourceWasOrdered) {

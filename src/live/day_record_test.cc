@@ -74,9 +74,10 @@ TEST(LiveFleetDays, CountsDaysOverTheRecommendedLimitInObserve) {
         std::count_if(over.begin(), over.end(), [&](const auto& at) { return at.first == j; }));
     EXPECT_EQ(lane.days.Count(What::kOver, kDays - 1, 28), expected);
     EXPECT_GT(lane.days.Count(What::kRecommended, kDays - 1, 28), 3U);
-    EXPECT_GE(lane.chance, 0);
-    EXPECT_LE(lane.chance, 1);
-    EXPECT_EQ(lane.chance_of, lane.lane.recommended());
+    ASSERT_TRUE(lane.limit_risk.has_value());
+    EXPECT_GE(lane.limit_risk->chance, 0);
+    EXPECT_LE(lane.limit_risk->chance, 1);
+    EXPECT_EQ(lane.limit_risk->limit, lane.lane.recommended());
   }
 }
 
@@ -97,7 +98,10 @@ TEST(LiveFleetDays, ReadsACheckpointWithoutThem) {
   for (const bool old : {false, true}) {
     LiveFleet again(settings);
     AddJobs(again, kJobs);
-    ByteReader in(std::string_view(whole).substr(0, whole.size() - (old ? 2 * kJobs * record.size() : 0)));
+    // Behind the days are those that are open, and a byte for each risk that is not known.
+    const size_t behind = kJobs * kNumResources;
+    ByteReader in(
+        std::string_view(whole).substr(0, whole.size() - (old ? behind + 2 * kJobs * record.size() : 0)));
     ASSERT_TRUE(again.LoadChunk(0, WindowId{0}, in).ok());
     const LiveLane& lane = again.job(JobId{1}).of(Resource::kCpu);
     EXPECT_EQ(lane.days.Count(What::kRecommended, 2, 28), old ? 0U : 2U);

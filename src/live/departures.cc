@@ -83,6 +83,7 @@ Reason LiveFleet::Explain(JobId id, Resource r) const {
   const LiveJob* job = jobs_.Find(id);
   if (job == nullptr) return reason;
   const LiveLane& lane = job->of(r);
+  reason.SetRisk(RiskOf(*job, r, passed_.day()));
   if (!lane.lane.sleeps()) {
     ExplainLane(*job, r, reason);
     return reason;
@@ -121,6 +122,7 @@ size_t LiveFleet::state_bytes() const {
     }
     for (const LiveLane& lane : job.lanes) {
       bytes += lane.hold.heap_bytes() + lane.asleep.heap_bytes();
+      if (lane.limit_risk.has_value()) bytes += sizeof(LimitRisk);
       if (!lane.lane.sleeps()) bytes += lane.lane.recommender().state_bytes();
     }
   }

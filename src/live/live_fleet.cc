@@ -321,7 +321,7 @@ void LiveFleet::Decide(const ClosedWindow& closed, size_t first, size_t last, Pa
 void LiveFleet::DecideLane(LiveJob& job, Resource r, int64_t now_s, Why why, PassOutput& out,
                            std::optional<double> at_least) {
   LiveLane& lane = job.of(r);
-  lane.RefreshChance();
+  lane.RefreshRisk();
   const LaneFacts facts{.resource = r,
                         .now_s = now_s,
                         .owner_limit = lane.owner(),
@@ -362,8 +362,12 @@ void LiveFleet::DecideLane(LiveJob& job, Resource r, int64_t now_s, Why why, Pas
     lane.gate.trial->decision = d.id;
     trials_[d.id] = d.job;
   }
-  if (verdict.after.has_value()) {
+  if (const std::optional<double> limit = verdict.after; limit.has_value()) {
     Reason reason;
+    // A trial's limit is the recommendation of when it began.
+    const bool is_recommended = limit == lane.lane.recommended();
+    if (!is_recommended) reason.limit = limit;
+    reason.SetRisk(is_recommended ? RiskOf(job, r, passed_.day()) : lane.lane.recommender().RiskOf(*limit));
     ExplainLane(job, r, reason);
     d.reason = SaveReason(reason);
   }
@@ -537,7 +541,7 @@ void LiveFleet::Retrain(JobId id, std::span<const JobDay> days, std::span<const 
                               .open_day = day_,
                               .memory_signal = job.policy->memory_signal});
     lane.asleep.clear();
-    lane.chance_of = kAbsent;
+    lane.limit_risk.reset();
   }
   if (std::unique_ptr<LiveReplicas> fresh = LiveReplicas::For(*job.policy); fresh != nullptr) {
     for (const JobDay& day : days) {
@@ -554,7 +558,10 @@ void LiveFleet::Retrain(JobId id, std::span<const JobDay> days, std::span<const 
   }
   RestoreStarts(days, job);
   job.day = begun;
-  for (LiveLane& lane : job.lanes) lane.needs_history = false;
+  for (LiveLane& lane : job.lanes) {
+    lane.needs_history = false;
+    lane.RefreshRisk();
+  }
 }
 
 }  // namespace taut

@@ -210,6 +210,10 @@ class LiveFleet {
 
   // Empty for a job that is not known.
   Reason Explain(JobId id, Resource r) const;
+  // Of the recommended limit, on `day`: the forecast where there is one, with the job's own days; else its last
+  // kRiskDays days with a recommended limit, and those of them above the limit of then. What every face shows.
+  LimitRisk RiskOf(const LiveJob& job, Resource r, int32_t day) const;
+  static constexpr int kRiskDays = 28;
   const FleetModels& models() const { return *models_; }
   // ---- starts of tasks (live_starts.cc) ----
   // By the number of a job the seconds of its cpu.startup_window, of jobs where that is on; and how often they
@@ -278,7 +282,7 @@ class LiveFleet {
   // live_risk.cc: the same for promises.
   void CountRisk(const Signal& signal, const LiveJob& job, Resource r, LiveLane& lane) const;
   void CountRiskOfKill(const OomRecord& oom, int32_t day, const LiveJob& job, LiveLane& lane) const;
-  void BeginRiskDay(const LiveJob& job, RiskKey key, int32_t day, LiveLane& lane) const;
+  void BeginRiskDay(const LiveJob& job, RiskKey key, double limit, int32_t day, LiveLane& lane) const;
   // `rows`: what the lane taught the fleet.
   void EndRiskDay(std::span<const FleetRow> rows, LiveLane& lane);
   enum class Why : uint8_t { kWindow, kOom, kSetting, kGrowth };
@@ -328,7 +332,7 @@ class LiveFleet {
   void TakeInAside(LiveJob& job, const OomRecord& oom);
   void Migrate(LiveJob& job, int64_t now_s, PassOutput& out, When when);
   void RepolicyReplicas(LiveJob& job);
-  static void TakeTaskSize(LiveJob& job);
+  void TakeTaskSize(LiveJob& job) const;
   // REQUIRES: the job's lanes are awake.
   void ExplainLane(const LiveJob& job, Resource r, Reason& reason) const;
   Lane Relived(const LiveJob& job, const StoredHistory& history);

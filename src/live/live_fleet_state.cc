@@ -1,6 +1,7 @@
 // Stop and go on: the fleet's state as bytes and back, and what was stored since, once more.
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <vector>
 
 #include "base/strings.h"
@@ -12,6 +13,35 @@ namespace {
 
 constexpr uint8_t kVersion = 2, kChunkVersion = 2;
 constexpr int64_t kClocksApartSeconds = 3600;
+
+void SaveRisk(const Boxed<LimitRisk>& known, ByteWriter& out) {
+  out.Put(static_cast<uint8_t>(known.has_value()));
+  if (!known.has_value()) return;
+  const LimitRisk& risk = *known;
+  for (const double v : {risk.limit, risk.chance, risk.asked}) out.Put(v);
+  for (const float v : {risk.most_chance, risk.work_over, risk.work_ordered}) out.Put(v);
+  out.Put(risk.days);
+  out.Put(risk.days_over);
+  out.Put(risk.decided_day);
+}
+
+absl::Status LoadRisk(ByteReader& in, Boxed<LimitRisk>& known) {
+  known.reset();
+  if (in.Get<uint8_t>() == 0) return in.status("the risk of a limit");
+  LimitRisk& risk = known.emplace();
+  for (double* v : {&risk.limit, &risk.chance, &risk.asked}) *v = in.Get<double>();
+  for (float* v : {&risk.most_chance, &risk.work_over, &risk.work_ordered}) *v = in.Get<float>();
+  risk.days = in.Get<uint8_t>();
+  risk.days_over = in.Get<uint8_t>();
+  risk.decided_day = in.Get<int32_t>();
+  if (absl::Status s = in.status("the risk of a limit"); !s.ok()) return s;
+  const auto is_share = [](double v) { return v == LimitRisk::kNone || (v >= 0 && v <= 1.001); };
+  const auto is_amount = [](double v) { return v == LimitRisk::kNone || (v >= 0 && std::isfinite(v)); };
+  const bool possible = is_amount(risk.limit) && is_amount(risk.asked) && is_share(risk.chance) &&
+                        is_share(risk.most_chance) && is_share(risk.work_over) &&
+                        is_share(risk.work_ordered) && risk.days_over <= risk.days;
+  return possible ? absl::OkStatus() : absl::DataLossError("the risk of a limit: an impossible figure");
+}
 
 }  // namespace
 
@@ -41,6 +71,11 @@ void LiveFleet::SaveChunk(uint32_t chunk, ByteWriter& out) const {
     const LiveJob* job = jobs_.Find(JobId{i});
     if (job == nullptr) continue;
     for (const Resource r : kResources) job->of(r).risk.Save(out);
+  }
+  for (uint32_t i = chunk * kChunkJobs; i < (chunk + 1) * kChunkJobs; ++i) {
+    const LiveJob* job = jobs_.Find(JobId{i});
+    if (job == nullptr) continue;
+    for (const Resource r : kResources) SaveRisk(job->of(r).limit_risk, out);
   }
 }
 
@@ -134,6 +169,15 @@ absl::Status LiveFleet::LoadChunk(uint32_t chunk, WindowId through, ByteReader& 
       OpenRiskDay risk;
       if (absl::Status s = risk.Load(in); !s.ok()) return result.ok() ? s : result;
       if (job != nullptr) job->of(r).risk = risk;
+    }
+  }
+  for (uint32_t i = 0; i < kChunkJobs && in.remaining() > 0; ++i) {
+    if (!saved[i]) continue;
+    LiveJob* job = jobs_.Find(JobId{chunk * kChunkJobs + i});
+    for (const Resource r : kResources) {
+      Boxed<LimitRisk> risk;
+      if (absl::Status s = LoadRisk(in, risk); !s.ok()) return result.ok() ? s : result;
+      if (job != nullptr) job->of(r).limit_risk = std::move(risk);
     }
   }
   return result;
@@ -269,6 +313,7 @@ void LiveFleet::EndRestore(uint64_t last_decision, uint64_t last_setting) {
   last_setting_ = std::max(last_setting_, last_setting);
   for (LiveJob& job : jobs_) {
     job.lost = false;
+    for (LiveLane& lane : job.lanes) lane.RefreshRisk();
     if (job.replicas != nullptr && job.replicas->order() != 0)
       replica_orders_[job.replicas->order()] = job.record.id;
   }

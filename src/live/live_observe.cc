@@ -47,7 +47,7 @@ void LiveFleet::StartDay(LiveJob& job, int32_t day) {
   job.day = day;
   for (LiveLane& lane : job.lanes) {
     lane.lane.StartDay(day);
-    lane.chance_of = kAbsent;  // another day, another forecast
+    lane.RefreshRisk();
   }
 }
 
@@ -193,9 +193,10 @@ SizeUse LiveFleet::SizeUseOf(const LiveJob& job) const {
   return Enforced(job) ? SizeUse::kOrdered : SizeUse::kOwners;
 }
 
-// For the recommendations of the next window.
-void LiveFleet::TakeTaskSize(LiveJob& job) {
+// Limits that follow the size are of the size that is known now.
+void LiveFleet::TakeTaskSize(LiveJob& job) const {
   for (const Resource r : kResources) job.of(r).lane.recommender().TakeTaskSize(job.replicas->task_size());
+  if (ScaledByOf(*job.policy) != VerticalSettings::ScaledBy::kNothing) RecommendAgain(job);
 }
 
 void LiveFleet::MarkDay(const Signal& signal, const LiveJob& job, LiveLane& lane) const {

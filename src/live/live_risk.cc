@@ -24,16 +24,30 @@ std::optional<PromisedLimit> PromisedLimitOf(const LiveJob& job, const LiveLane&
 
 }  // namespace
 
-void LiveFleet::BeginRiskDay(const LiveJob& job, RiskKey key, int32_t day, LiveLane& lane) const {
+LimitRisk LiveFleet::RiskOf(const LiveJob& job, Resource r, int32_t day) const {
+  const LiveLane& lane = job.of(r);
+  const std::optional<double> limit = lane.lane.recommended();
+  if (!limit.has_value() || lane.needs_history) return {};
+  LimitRisk risk;
+  risk.limit = *limit;
+  if (lane.knows_risk_of(*limit)) risk = *lane.limit_risk;
+  if (risk.chance >= 0) return risk;
+  risk.days = static_cast<uint8_t>(lane.days.Count(DayRecord::What::kRecommended, day, kRiskDays));
+  risk.days_over = static_cast<uint8_t>(lane.days.Count(DayRecord::What::kOver, day, kRiskDays));
+  return risk;
+}
+
+void LiveFleet::BeginRiskDay(const LiveJob& job, RiskKey key, double limit, int32_t day,
+                             LiveLane& lane) const {
   if (lane.risk.is_of(day)) return;
-  lane.RefreshChance();
   const Resource r = key.resource;
   StatedPromise stated;
   if (lane.lane.recommended().has_value()) {
     WorkFunctionSettings work = settings_.vertical.work_function;
     work.job_order = job.policy->throttled;
-    const std::optional<double> chance = lane.chance >= 0 ? std::optional<double>(lane.chance) : std::nullopt;
-    stated = StatedPromiseOf(chance, job.policy->recommenders().of(r), r, work);
+    const LimitRisk risk =
+        lane.knows_risk_of(limit) ? *lane.limit_risk : lane.lane.recommender().RiskOf(limit);
+    stated = StatedPromiseOf(risk.forecast(), job.policy->recommenders().of(r), r, work);
     // Of limits that an external recommender or the size of a task sets it orders no share.
     const bool its_own =
         !job.policy->external && ScaledByOf(*job.policy) == VerticalSettings::ScaledBy::kNothing;
@@ -48,7 +62,8 @@ void LiveFleet::CountRisk(const Signal& signal, const LiveJob& job, Resource r, 
   const std::optional<PromisedLimit> limit = PromisedLimitOf(job, lane, Enforced(job));
   if (!limit.has_value()) return;
   const JobSize size = JobSizeOf(r, signal.owner_limit.value_or(limit->limit));
-  BeginRiskDay(job, {.resource = r, .set = limit->set, .size = size}, signal.window.day(), lane);
+  BeginRiskDay(job, {.resource = r, .set = limit->set, .size = size}, limit->limit, signal.window.day(),
+               lane);
   if (lane.risk.key().set == limit->set) lane.risk.Add(signal, limit->limit, lane.trial());
 }
 
@@ -61,7 +76,8 @@ void LiveFleet::CountRiskOfKill(const OomRecord& oom, int32_t day, const LiveJob
   if (!limit->set && !oom.limit.has_value()) return;
   if (!WasAbove(oom.limit.value_or(its), its)) return;
   const JobSize size = JobSizeOf(Resource::kMemory, lane.owner().value_or(limit->limit));
-  BeginRiskDay(job, {.resource = Resource::kMemory, .set = limit->set, .size = size}, day, lane);
+  BeginRiskDay(job, {.resource = Resource::kMemory, .set = limit->set, .size = size}, limit->limit, day,
+               lane);
   lane.risk.AddOver();
 }
 

@@ -176,6 +176,52 @@ TEST(LiveRisk, ADayIsCountedOnceHoweverOftenItIsReadAgain) {
   EXPECT_EQ(DaysOf(again, Resource::kMemory), days + kRiskJobs);
 }
 
+// As an earlier version wrote it: without the risks of limits.
+std::string WithoutRisks(const LiveFleet& fleet, size_t jobs) {
+  constexpr size_t kRiskBytes = 3 * sizeof(double) + 3 * sizeof(float) + 2 + sizeof(int32_t);
+  size_t bytes = 0;
+  for (uint32_t i = 0; i < jobs; ++i) {
+    for (const Resource r : kResources)
+      bytes += 1 + (fleet.job(JobId{i}).of(r).limit_risk.has_value() ? kRiskBytes : 0);
+  }
+  const std::string chunk = Chunk(fleet);
+  return chunk.substr(0, chunk.size() - bytes);
+}
+
+// What is shown of each limit after a restart is what was shown before it; of a store of before there were risks
+// it is found anew.
+TEST(LiveRisk, TheRiskOfALimitComesBackFromACheckpoint) {
+  const Cell cell(kRiskJobs);
+  const LiveSettings settings = Settings(Policy::kCombined, Mode::kObserve);
+  LiveFleet fleet(settings);
+  AddJobs(fleet, kRiskJobs);
+  RunDays(fleet, cell, 0, 8);
+  for (const bool old : {false, true}) {
+    LiveFleet again(settings);
+    AddJobs(again, kRiskJobs);
+    const std::string chunk = old ? WithoutRisks(fleet, kRiskJobs) : Chunk(fleet), models = Models(fleet);
+    ByteReader models_in(models), in(chunk);
+    ASSERT_TRUE(again.LoadFleet(models_in).ok());
+    ASSERT_TRUE(again.LoadChunk(0, WindowId{8 * kWindowsPerDay - 1}, in).ok());
+    EXPECT_EQ(in.remaining(), 0U);
+    again.EndRestore(0, 0);
+    int forecasts = 0;
+    for (uint32_t i = 0; i < kRiskJobs; ++i) {
+      for (const Resource r : kResources) {
+        const LimitRisk risk = fleet.RiskOf(fleet.job(JobId{i}), r, 7),
+                        back = again.RiskOf(again.job(JobId{i}), r, 7);
+        EXPECT_EQ(back.limit, risk.limit);
+        EXPECT_EQ(back.days_over, risk.days_over);
+        EXPECT_EQ(back.work_over, risk.work_over);
+        // What the fleet has learnt since the decision is in a forecast that is made anew.
+        EXPECT_NEAR(back.chance, risk.chance, old ? 0.02 : 0);
+        forecasts += risk.chance >= 0 ? 1 : 0;
+      }
+    }
+    EXPECT_GT(forecasts, 3);
+  }
+}
+
 TEST(LiveRisk, AStoreOfBeforeThereWerePromisesIsRead) {
   const Cell cell(kRiskJobs);
   const LiveSettings settings = Settings(Policy::kAnalogs, Mode::kObserve);
@@ -192,7 +238,7 @@ TEST(LiveRisk, AStoreOfBeforeThereWerePromisesIsRead) {
   EXPECT_EQ(in.remaining(), 0U);
   EXPECT_TRUE(old.risks().rows().empty());
   // Its jobs end before the days that are open.
-  const std::string chunk = Chunk(fleet);
+  const std::string chunk = WithoutRisks(fleet, kRiskJobs);
   std::string opens;
   ByteWriter writer(&opens);
   for (size_t i = 0; i < kRiskJobs; ++i) {

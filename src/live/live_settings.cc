@@ -76,6 +76,7 @@ absl::StatusOr<PreparedSettings> LiveFleet::Prepare(JobId id, std::span<const Ke
   for (const Resource r : kResources) {
     copy.of(r).days = job.of(r).days;
     copy.of(r).risk = job.of(r).risk;
+    copy.of(r).limit_risk = job.of(r).limit_risk;
     copy.of(r).of_request = job.of(r).of_request;
   }
   uint64_t last_setting = last_setting_;
@@ -108,7 +109,9 @@ void LiveFleet::RecommendAgain(LiveJob& job) const {
   if (passed_.index == INT32_MIN || job.sleeps()) return;
   for (const Resource r : kResources) {
     LiveLane& lane = job.of(r);
-    if (!lane.needs_history && lane.lane.recommended().has_value()) lane.lane.RecommendAgain(passed_.next());
+    if (lane.needs_history || !lane.lane.recommended().has_value()) continue;
+    lane.lane.RecommendAgain(passed_.next());
+    lane.RefreshRisk();
   }
 }
 

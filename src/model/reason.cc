@@ -3,7 +3,7 @@
 namespace taut {
 namespace {
 
-constexpr uint8_t kVersion = 2;  // 1 ended after the steps
+constexpr uint8_t kVersion = 3;  // 1 ended after the steps, 2 after the chance
 
 void SaveFact(const Fact& fact, ByteWriter& out) {
   out.PutString(fact.name);
@@ -62,13 +62,21 @@ std::string SaveReason(const Reason& reason) {
     out.Put(static_cast<uint8_t>(value.has_value()));
     out.Put(value.value_or(0));
   }
+  out.PutVarint(reason.days);
+  out.PutVarint(reason.days_over);
   return bytes;
+}
+
+void Reason::SetRisk(const LimitRisk& risk) {
+  chance = risk.forecast();
+  days = risk.days;
+  days_over = risk.days_over;
 }
 
 absl::StatusOr<Reason> LoadReason(std::string_view bytes) {
   ByteReader in(bytes);
   const auto version = in.Get<uint8_t>();
-  if (version != 1 && version != kVersion && !in.failed()) {
+  if ((version < 1 || version > kVersion) && !in.failed()) {
     return absl::UnimplementedError("a reason of a newer version of the program");
   }
   Reason reason;
@@ -99,7 +107,7 @@ absl::StatusOr<Reason> LoadReason(std::string_view bytes) {
     s.after = in.Get<double>();
     reason.steps.push_back(std::move(s));
   }
-  if (version == kVersion) {
+  if (version > 1) {
     for (ReasonStep& s : reason.steps) s.kind = in.GetString();
     reason.why = in.GetString();
     for (std::optional<double>* value : {&reason.limit, &reason.chance}) {
@@ -107,6 +115,10 @@ absl::StatusOr<Reason> LoadReason(std::string_view bytes) {
       const auto number = in.Get<double>();
       if (has) *value = number;
     }
+  }
+  if (version > 2) {
+    reason.days = static_cast<uint32_t>(in.GetVarint());
+    reason.days_over = static_cast<uint32_t>(in.GetVarint());
   }
   if (absl::Status s = in.status("a reason"); !s.ok()) return s;
   if (in.remaining() != 0) return absl::DataLossError("a damaged reason: trailing bytes");

@@ -10,6 +10,7 @@
 
 #include "absl/status/statusor.h"
 #include "base/bytes.h"
+#include "model/limit_risk.h"
 
 namespace taut {
 
@@ -51,8 +52,12 @@ struct Reason {
   // The limit that all of this is about, after its last step. The outermost wrapper sets it before it asks
   // the one within.
   std::optional<double> limit;
-  // P(a day's peak > limit), for a recommender that forecasts.
+  // The risk of that limit (model/limit_risk.h): P(a day's peak > limit), for a recommender that forecasts, and
+  // the job's own days with those above it. One that is there before Explain stays.
   std::optional<double> chance;
+  uint32_t days = 0, days_over = 0;
+
+  void SetRisk(const LimitRisk& risk);
 };
 
 // Bytes for a store, versioned.

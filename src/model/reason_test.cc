@@ -15,6 +15,8 @@ Reason Sample() {
   r.steps = {{"margin", 1, 1.1, "margin"}};
   r.why = "usage rose";
   r.limit = 1.1;
+  r.days = 18;
+  r.days_over = 1;
   return r;
 }
 
@@ -33,6 +35,8 @@ TEST(Reason, ComesBackAsItWas) {
   EXPECT_EQ(back->why, "usage rose");
   EXPECT_EQ(back->limit, 1.1);
   EXPECT_FALSE(back->chance.has_value());
+  EXPECT_EQ(back->days, 18U);
+  EXPECT_EQ(back->days_over, 1U);
   EXPECT_EQ(SaveReason(*back), SaveReason(r));
 }
 
@@ -48,13 +52,23 @@ TEST(Reason, TheFirstVersionIsRead) {
   plain.steps[0].kind = plain.why = "";
   plain.limit.reset();
   std::string bytes = SaveReason(plain);
-  bytes.resize(bytes.size() - 1 - 1 - 2 * (1 + sizeof(double)));  // kind, why, limit, chance
+  bytes.resize(bytes.size() - 1 - 1 - 2 * (1 + sizeof(double)) - 2);  // kind, why, limit, chance, days
   bytes[0] = 1;
   const absl::StatusOr<Reason> back = LoadReason(bytes);
   ASSERT_TRUE(back.ok()) << back.status();
   EXPECT_EQ(back->sentence, "Because.");
   EXPECT_EQ(back->steps[0].after, 1.1);
   EXPECT_FALSE(back->limit.has_value());
+}
+
+TEST(Reason, TheSecondVersionIsRead) {
+  std::string bytes = SaveReason(Sample());
+  bytes.resize(bytes.size() - 2);  // the days
+  bytes[0] = 2;
+  const absl::StatusOr<Reason> back = LoadReason(bytes);
+  ASSERT_TRUE(back.ok()) << back.status();
+  EXPECT_EQ(back->limit, 1.1);
+  EXPECT_EQ(back->days, 0U);
 }
 
 TEST(Reason, ANewerVersionIsSaid) {

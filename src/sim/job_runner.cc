@@ -158,9 +158,11 @@ void JobRunner::CountRisk(const Signal& signal, const WindowLimits& limits, std:
   const int32_t day = signal.window.day();
   if (!lane.risk.is_of(day)) {
     StatedPromise stated;
-    if (const std::optional<double> limit = lane.lane.recommended(); limit.has_value()) {
-      stated = StatedPromiseOf(lane.lane.recommender().OverrunChance(*limit), key.policy.of(key.resource),
-                               key.resource, options_.settings.work_function);
+    if (lane.lane.recommended().has_value()) {
+      // Of the limit that is counted: a gate may hold another one than is recommended.
+      const LimitRisk risk = lane.lane.recommender().RiskOf(*limits.in_force);
+      stated = StatedPromiseOf(risk.forecast(), key.policy.of(key.resource), key.resource,
+                               options_.settings.work_function);
     }
     lane.risk.Begin(day,
                     {.resource = key.resource,

@@ -29,7 +29,9 @@ constexpr uint8_t kHasDay = 2;
 constexpr uint8_t kHasPromise = 4;
 constexpr uint8_t kHasTasks = 8;
 
-// No forecast is certain: what is under a tenth of a per cent is said to be.
+// Peaks are floats.
+constexpr double kSamePeak = 1e-6;
+
 }  // namespace
 
 AnalogFleet::AnalogFleet(Resource resource, const AnalogSettings& settings)
@@ -425,6 +427,30 @@ std::optional<double> AnalogsRecommender::OverrunChance(double limit) const {
   return std::max(0.0, ChanceAbove(fleet_->Forecast(job), job, fleet_->resource(), limit));
 }
 
+// By the decision in force: what the fleet has learnt since belongs to the next one. A limit above the decided one
+// has no higher chance than that, one below it no lower.
+void AnalogsRecommender::UpdateRisk(double limit, LimitRisk& risk) const {
+  if (!decided_) return Recommender::UpdateRisk(limit, risk);
+  risk.limit = limit;
+  if (risk.asked == limit && risk.decided_day == decided_day_) return;
+  risk.asked = limit;
+  risk.decided_day = decided_day_;
+  const double decided = std::max(0.0, choice_.overrun_chance), forecast = *OverrunChance(limit);
+  risk.chance = limit >= choice_.limit ? std::min(forecast, decided) : std::max(forecast, decided);
+  risk.most_chance = job_.order.has_value()
+                         ? LimitRisk::kNone
+                         : static_cast<float>(fleet_->settings().MostChance(fleet_->resource()));
+  // None of n similar days is no proof of less than about one in 2 n: half a day above is always counted.
+  const FleetFeatures features = FeaturesOf(ring_, decided_day_, fleet_->resource());
+  double least = 0.5 / static_cast<double>(fleet_->forest().CountSimilar(features) + 1);
+  if (risk.most_chance >= 0) least = std::min(least, double{risk.most_chance});
+  risk.chance = std::max(risk.chance, least);
+  risk.days = static_cast<uint8_t>(ring_.size());
+  risk.days_over = 0;
+  for (int i = 0; i < ring_.size(); ++i)
+    risk.days_over += ring_.Last(i).peak > limit * (1 + kSamePeak) ? 1 : 0;
+}
+
 void AnalogsRecommender::Explain(Reason& reason) const {
   const Resource resource = fleet_->resource();
   const std::string unit(UnitName(resource));
@@ -446,20 +472,14 @@ void AnalogsRecommender::Explain(Reason& reason) const {
   const double cut = std::log((limit + level) / (job.week_peak + level));
   reason.limit = limit;
   const std::vector<float> similar = fleet_->forest().SimilarOutcomes(job.features);
-  // None of n similar days is no proof of less than about one in 2 n: half a day above is always counted.
-  const double least = 0.5 / static_cast<double>(similar.size() + 1);
-  reason.chance = std::max(cdf.Exceedance(cut), least);
+  if (!reason.chance.has_value()) reason.SetRisk(RiskOf(limit));
   const auto above = std::count_if(similar.begin(), similar.end(), [&](float y) { return y > cut + 1e-9; });
-  int own_above = 0;
-  for (size_t i = 0; i < job.own.size; ++i) {
-    own_above += job.own.bin[i] > AnalogGrid::Get().BinOf(cut) ? 1 : 0;
-  }
   const bool throttles = ThrottlesAtLimit(resource);
   const std::string_view day = throttles ? "throttled day" : "OOM-day", a = throttles ? "a" : "an";
   reason.sentence = fmt::format(
       "Of {} similar job-days in the fleet, {} peaked above this limit; of the job's own last {}, {}. The "
       "forecast chance of a day over it is {}{}.",
-      similar.size(), above, job.own.size, own_above, Risk(*reason.chance),
+      similar.size(), above, reason.days, reason.days_over, RiskText(*reason.chance),
       choice_.kept && limit == choice_.limit ? "; the limit before was close enough to the best to stay"
                                              : "");
   reason.facts.push_back({"highest peak of the last 7 days", job.week_peak, unit});
@@ -488,7 +508,7 @@ void AnalogsRecommender::Explain(Reason& reason) const {
   }
 }
 
-std::string AnalogsRecommender::Risk(double chance) const {
+std::string AnalogsRecommender::RiskText(double chance) const {
   const AnalogSettings& s = fleet_->settings();
   const Resource resource = fleet_->resource();
   if (job_.order.has_value())

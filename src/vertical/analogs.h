@@ -104,6 +104,7 @@ class AnalogsRecommender final : public Recommender {
   void ObserveOom(const OomEvent& event) override;
   std::optional<double> Recommend(WindowId next) override;
   std::optional<double> OverrunChance(double limit) const override;
+  void UpdateRisk(double limit, LimitRisk& risk) const override;
   void Explain(Reason& reason) const override;
   std::unique_ptr<Recommender> Clone() const override;
   size_t state_bytes() const override;
@@ -134,7 +135,7 @@ class AnalogsRecommender final : public Recommender {
   void RaiseAfterOverrun(WindowId next);
   void DropNeedlessRaise(WindowId next);
   void ExplainChoice(const AnalogCase& job, const AnalogCdf& cdf, Reason& reason) const;
-  std::string Risk(double chance) const;
+  std::string RiskText(double chance) const;
   void SaveDay(ByteWriter& out) const;
   bool LoadDay(ByteReader& in);
   double base_limit() const { return choice_.limit; }

@@ -220,7 +220,7 @@ void DistributionForest::Predict(const FleetFeatures& features,
   }
 }
 
-std::vector<float> DistributionForest::SimilarOutcomes(const FleetFeatures& features) const {
+std::vector<uint32_t> DistributionForest::SimilarRows(const FleetFeatures& features) const {
   const Binned bins = BinsOf(features);
   std::vector<uint32_t> rows;
   for (const Tree& tree : trees_) {
@@ -230,8 +230,12 @@ std::vector<float> DistributionForest::SimilarOutcomes(const FleetFeatures& feat
   }
   std::sort(rows.begin(), rows.end());
   rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
+  return rows;
+}
+
+std::vector<float> DistributionForest::SimilarOutcomes(const FleetFeatures& features) const {
   std::vector<float> outcomes;
-  for (uint32_t row : rows) outcomes.push_back(outcomes_[row]);
+  for (const uint32_t row : SimilarRows(features)) outcomes.push_back(outcomes_[row]);
   return outcomes;
 }
 

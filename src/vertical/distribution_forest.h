@@ -47,6 +47,8 @@ class DistributionForest {
   // The distinct training rows that share a leaf with `features`, as outcomes; for explanations, not for
   // speed.
   std::vector<float> SimilarOutcomes(const FleetFeatures& features) const;
+  // How many these are.
+  size_t CountSimilar(const FleetFeatures& features) const { return SimilarRows(features).size(); }
 
   size_t rows() const { return outcomes_.size(); }
   size_t state_bytes() const;
@@ -56,6 +58,9 @@ class DistributionForest {
   absl::Status Load(ByteReader& in);
 
  private:
+  // Ascending, each once.
+  std::vector<uint32_t> SimilarRows(const FleetFeatures& features) const;
+
   struct Node {
     // Inner: rows with bin <= threshold go to `child`, others to child + 1. Leaf (feature < 0): `child` is
     // its first member and `count` the number of them.

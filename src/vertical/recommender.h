@@ -7,6 +7,7 @@
 
 #include "absl/status/status.h"
 #include "base/bytes.h"
+#include "model/limit_risk.h"
 #include "model/reason.h"
 #include "model/signal.h"
 #include "vertical/fleet_row.h"
@@ -50,8 +51,12 @@ class Recommender {
   // The day's last window has been observed; appends what it teaches the fleet. By default nothing.
   virtual void EndDay(int32_t day, FleetRows& rows);
   // The chance that a day's usage goes above `limit`, by the recommender's own forecast of the day; absent
-  // where it makes none. By default absent.
+  // where it makes none. By default absent. What recommenders learn from; what is shown is the risk.
   virtual std::optional<double> OverrunChance(double limit) const;
+  // Brings `risk` to that of `limit` as of now: what every face shows of the limit. An answer of before that
+  // still holds stays as it is. By default no forecast and no days.
+  virtual void UpdateRisk(double limit, LimitRisk& risk) const;
+  LimitRisk RiskOf(double limit) const;
   // Describes how the last Recommend came about; appends to what is in `reason` already.
   virtual void Explain(Reason& reason) const = 0;
 

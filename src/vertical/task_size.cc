@@ -27,6 +27,7 @@ class TaskSizeWrapper final : public RecommenderWrapper {
   }
   // It is the limit of a size, not of a day's usage.
   std::optional<double> OverrunChance(double) const override { return std::nullopt; }
+  void UpdateRisk(double limit, LimitRisk& risk) const override { Recommender::UpdateRisk(limit, risk); }
   void Explain(Reason& reason) const override {
     if (!reason.limit.has_value()) reason.limit = limit_;
     reason.recommender = "size";
@@ -93,9 +94,17 @@ class TaskLoadWrapper final : public RecommenderWrapper {
   std::optional<double> OverrunChance(double limit) const override {
     return inner().OverrunChance(limit / OutScale());
   }
+  void UpdateRisk(double limit, LimitRisk& risk) const override {
+    inner().UpdateRisk(limit / OutScale(), risk);
+    risk.limit = limit;
+  }
   void Explain(Reason& reason) const override {
     if (before_.has_value() && !reason.limit.has_value()) reason.limit = *before_ * OutScale();
+    // What is within knows the job at the load of before.
+    const std::optional<double> limit = reason.limit;
+    if (limit.has_value()) reason.limit = *limit / OutScale();
     inner().Explain(reason);
+    reason.limit = limit;
     if (!before_.has_value() || !base_.has_value()) return;
     const std::string unit(UnitName(resource_));
     reason.facts.push_back({"a task needs without load", line_.fixed(), unit});

@@ -446,6 +446,14 @@ void WorkFunctionRecommender::EndDay(int32_t, FleetRows& rows) {
   day_over_ = day_used_ = day_peak_ = 0;
 }
 
+void WorkFunctionRecommender::UpdateRisk(double limit, LimitRisk& risk) const {
+  Recommender::UpdateRisk(limit, risk);
+  if (level_ < 0 || used_ <= 0) return;
+  risk.work_over = std::min(1.0F, over_ / used_);
+  if (order_.has_value() || fleet_->settings().price <= 0)
+    risk.work_ordered = static_cast<float>(order_.value_or(fleet_->settings().order(fleet_->resource())));
+}
+
 void WorkFunctionRecommender::Explain(Reason& reason) const {
   reason.recommender = "work_function";
   const Resource resource = fleet_->resource();

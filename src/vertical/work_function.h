@@ -87,6 +87,7 @@ class WorkFunctionRecommender final : public Recommender {
   void ObserveOom(const OomEvent& event) override;
   std::optional<double> Recommend(WindowId next) override;
   void EndDay(int32_t day, FleetRows& rows) override;
+  void UpdateRisk(double limit, LimitRisk& risk) const override;
   void Explain(Reason& reason) const override;
   std::unique_ptr<Recommender> Clone() const override {
     return std::make_unique<WorkFunctionRecommender>(*this);

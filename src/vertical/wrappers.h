@@ -21,6 +21,7 @@ class RecommenderWrapper : public Recommender {
   void StartDay(int32_t day) override { inner_->StartDay(day); }
   void EndDay(int32_t day, FleetRows& rows) override { inner_->EndDay(day, rows); }
   std::optional<double> OverrunChance(double limit) const override { return inner_->OverrunChance(limit); }
+  void UpdateRisk(double limit, LimitRisk& risk) const override { inner_->UpdateRisk(limit, risk); }
   size_t state_bytes() const override { return sizeof(*this) + inner_->state_bytes(); }
   void Save(ByteWriter& out) const override { inner_->Save(out); }
   absl::Status Load(ByteReader& in) override { return inner_->Load(in); }

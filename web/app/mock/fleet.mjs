@@ -63,15 +63,19 @@ function amounts(job, resource, now, mode, ownerKnown) {
   const owner = ownerKnown ? roundUp(resource, weekPeak * greed) : null;
   const wouldBe = mode === 'off' ? null : weekPeak * 1.1;
   const applied = mode === 'auto' ? weekPeak * (1.1 + 0.06 * unit(job.number, resource, 'lag')) : owner;
-  const chance = wouldBe === null || unit(job.number, 'rec') < 0.06 ? null : 0.002 + 0.07 * unit(job.number, resource, 'chance') ** 2;
+  const chance = wouldBe === null || unit(job.number, 'rec') < 0.06 || resource === 'cpu' ? null : 0.002 + 0.07 * unit(job.number, resource, 'chance') ** 2;
   const days = wouldBe === null ? 0 : 4 + Math.floor(24 * unit(job.number, 'days'));
   const peak = Math.min(weekPeak, peakAt(job, resource, start));
   return {
     recommender: recommenderOf(recommenderName(job.number), resource),
     usage, peak, owner_limit: owner, limit: applied, ordered: mode === 'auto' ? applied : null, applied: null, would_be: wouldBe, saving: owner === null || wouldBe === null ? null : owner - wouldBe,
-    of: 'limit', chance, days, days_over: Math.floor(days * unit(job.number, resource, 'over') ** 6), at_limit: applied !== null && unit(job.number, resource, 'at') < 0.02,
+    of: 'limit', chance, days, days_over: Math.floor(days * unit(job.number, resource, 'over') ** 6), ...workOf(resource, job, wouldBe), at_limit: applied !== null && unit(job.number, resource, 'at') < 0.02,
   };
 }
+
+// CPU keeps to an order of work above its limits.
+const workOf = (resource, job, wouldBe) => (resource === 'cpu' && wouldBe !== null
+  ? { work_over: 0.0002 + 0.001 * unit(job.number, 'work'), work_ordered: 0.001 } : { work_over: null, work_ordered: null });
 
 const recommenderName = (number) => (unit(number, 'rec') < 0.06 ? 'ensemble' : 'combined');
 // What makes the limit of a resource: of combined one of its two.

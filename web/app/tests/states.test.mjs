@@ -109,7 +109,7 @@ test('a job without any sample opens, and is not asked for without end', async (
     const mock = await startMock({ jobs: 20, tick: 1 });
     const job = mock.world.jobs[0];
     job.first_seen = first_seen;
-    const none = { recommender: 'static', usage: null, peak: null, owner_limit: null, limit: null, would_be: null, saving: null, chance: null, days: 0, days_over: 0, at_limit: false };
+    const none = { recommender: 'static', usage: null, peak: null, owner_limit: null, limit: null, would_be: null, saving: null, chance: null, days: 0, days_over: 0, work_over: null, work_ordered: null, at_limit: false };
     Object.assign(job.row, { tasks: 0, last_seen: null, last_change: null, cpu: none, memory: none });
     const { page, problems } = await browser.open(`${mock.url}#/jobs/${encodeURIComponent(job.row.name)}`);
     let requests = 0;

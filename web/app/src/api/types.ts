@@ -43,10 +43,13 @@ export interface FleetHistory extends Record<Resource, FleetColumns> {
   oom_kills: number[]; changes: number[]; jobs_by_mode: Partial<Record<Mode, number[]>>;
 }
 
-export interface JobAmounts {
+// Of the limit that would be: the forecast chance of a day above it, and the job's own days with those above it (without
+// a forecast, above the limit of then); work above its limits beside what is ordered.
+export interface LimitRisk { chance: number | null; days: number; days_over: number; work_over: number | null; work_ordered: number | null }
+export type JobAmounts = {
   recommender: string; usage: Amount; peak: Amount; owner_limit: Amount; of: 'limit' | 'request'; limit: Amount; ordered: Amount; applied: Amount; would_be: Amount;
-  saving: Amount; chance: number | null; days: number; days_over: number; at_limit: boolean;
-}
+  saving: Amount; at_limit: boolean;
+} & LimitRisk;
 export interface JobRow extends Record<Resource, JobAmounts> {
   name: string; mode: Mode; recommender: string; tasks: number; tasks_would_be: number | null;
   ooms: number; last_seen: number | null; last_change: number | null; trial: boolean;
@@ -130,9 +133,9 @@ export interface Candidate { name: string; limit: number; cost: number; detail: 
 export interface ReasonStep { what: string; before: number; after: number; kind?: string }
 export interface Reason {
   recommender: string; sentence: string; facts: Fact[]; cost_unit: string; candidates: Candidate[]; steps: ReasonStep[];
-  why?: string; limit?: Amount; chance?: number | null;
+  why?: string; limit?: Amount; chance?: number | null; days?: number; days_over?: number;
 }
-export interface Explanation { would_be: Amount; limit: Amount; ordered: Amount; applied: Amount; owner_limit: Amount; of: 'limit' | 'request'; enforced: boolean; paragraph: string; reason: Reason }
+export interface Explanation extends LimitRisk { would_be: Amount; limit: Amount; ordered: Amount; applied: Amount; owner_limit: Amount; of: 'limit' | 'request'; enforced: boolean; paragraph: string; reason: Reason }
 export type Explanations = Record<Resource, Explanation> & { replicas: Replicas | null; memory_needed: NeededMemory | null };
 
 export interface Decision {

@@ -25,19 +25,29 @@ export function pendingLimit(a: JobAmounts, idle: boolean): number | null {
   return a.ordered !== null && (real === null || Math.abs(a.ordered - real) > 0.005 * real) ? a.ordered : null;
 }
 
-// `text` is short, for a table; `label` says it in a sentence: "4.9 % OOM-days", "2 of 23 days above it at times".
-export interface Risk { share: number; text: string; label: string; title: string; forecast: boolean }
+// `text` is short, for a table; `label` says it in a sentence: "4.9 % OOM-days", "0.1 % throttled work (0.1 % ordered)".
+// `past`: what the job's own days were; a detail where `of` is work.
+export interface Risk { share: number; text: string; label: string; title: string; past: string; of: 'forecast' | 'work' | 'days' }
 
-// The chance of a day above the limit, by forecast where the recommender makes one, else the days so far.
+const workShare = (share: number): string => (share < 5e-5 ? 'under 0.01 %' : percent(share));
+
+// Of the limit that would be: the work above it where work is ordered, else the chance of a day above it by forecast,
+// else the days so far.
 export function riskOf(resource: Resource, a: JobAmounts): Risk | null {
-  const past = a.days > 0 ? `Of its last ${plural(a.days, 'day')} with a recommended limit, ${count(a.days_over)} went above it.` : '';
+  const { title, word, atLimit } = RESOURCE[resource];
+  const past = (limit: string) => (a.days > 0 ? `${count(a.days_over)} of its own last ${plural(a.days, 'day')} went above ${limit}.` : '');
+  if (a.work_over != null) {
+    const ordered = a.work_ordered == null ? '' : ` (${workShare(a.work_ordered)} ordered)`;
+    const days = past('the limit of then at times');
+    return { share: a.work_over, text: workShare(a.work_over), label: `${workShare(a.work_over)} ${atLimit.over}${ordered}`, of: 'work', past: days, title: `${title}: share of its ${word} ${atLimit.used} of the last weeks above its limits ${workShare(a.work_over)}${ordered}. ${days}`.trim() };
+  }
   if (a.chance !== null) {
-    const { title, atLimit } = RESOURCE[resource];
-    return { share: a.chance, text: chance(a.chance), label: `${chance(a.chance)} ${atLimit.days}`, forecast: true, title: `${title}: chance of ${atLimit.article} ${atLimit.day} at this limit ${chance(a.chance)}, by forecast. ${past}`.trim() };
+    const days = past('it');
+    return { share: a.chance, text: chance(a.chance), label: `${chance(a.chance)} ${atLimit.days}`, of: 'forecast', past: days, title: `${title}: chance of ${atLimit.article} ${atLimit.day} at this limit ${chance(a.chance)}, by forecast. ${days}`.trim() };
   }
   if (a.days === 0) return null;
-  const days = `${count(a.days_over)} of ${plural(a.days, 'day')}`;
-  return { share: a.days_over / a.days, text: `${count(a.days_over)}/${count(a.days)} d`, label: `${days} above it at times`, forecast: false, title: past };
+  const days = past('the limit of then');
+  return { share: a.days_over / a.days, text: `${count(a.days_over)}/${count(a.days)} d`, label: `${count(a.days_over)} of ${plural(a.days, 'day')} above the limit of then`, of: 'days', past: days, title: days };
 }
 
 // What the fleet's recommended limits risk, beside the order: the share of work above them where recommenders take

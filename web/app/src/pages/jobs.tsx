@@ -207,7 +207,7 @@ export function JobsPage({ query }: { query: Record<string, string> }) {
         </div>
       </div>
       <div class="foot">
-        {!narrow && <p class="foot-note">Amounts are totals over a job's tasks. <i>saving</i>: owner's limit − would be. <i>risk</i>: chance of a day above the limit that would be
+        {!narrow && <p class="foot-note">Amounts are totals over a job's tasks. <i>saving</i>: owner's limit − would be. <i>risk</i>: chance of a day above the limit that would be, or the share of work above it where work is ordered
           ({OVER_DAYS.join('; ')}){ordered !== null && <>. Target for all jobs together: {percent(ordered)}; single jobs may be above or below it</>}.</p>}
         <JobsActions search={query.search ?? ''} mode={query.mode ?? ''} total={pages.total} />
       </div>

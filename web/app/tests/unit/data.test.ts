@@ -10,7 +10,7 @@ import { fromSlider, show, toSlider } from '../../src/pages/job/knobs';
 import { fieldOf, withoutKey } from '../../src/pages/job/settings';
 import { csvCell, csvOf, dockerUpdate, kubernetesYaml, shellWord } from '../../src/lib/export';
 import { kindText, modeHelp } from '../../src/lib/names';
-import { fleetRisk, notSet, pendingLimit, realLimit, tightness } from '../../src/lib/saving';
+import { fleetRisk, notSet, pendingLimit, realLimit, riskOf, tightness } from '../../src/lib/saving';
 import { speedOf } from '../../src/lib/speed';
 import { spanOf } from '../../src/lib/period';
 import { fits } from '../../src/pages/decisions';
@@ -174,8 +174,30 @@ describe('the heatmap’s scale', () => {
   it('has a level for every share', () => expect([0, 0.001, 0.01, 0.1, 1].map(level)).toEqual([0, 0, 0, 0.5, 1]));
 });
 
+const plain = (text: string): string => text.replace(/\u00a0/g, ' ');
+
+describe('the risk of the limit that would be', () => {
+  const of = (more: Partial<JobAmounts>): JobAmounts => ({ usage: 1, peak: 1, owner_limit: 8, limit: 4, ordered: 4, applied: null, would_be: 4, saving: 4, chance: null, days: 0, days_over: 0, work_over: null, work_ordered: null, at_limit: false, recommender: 'analogs', of: 'limit', ...more });
+  it('is the forecast, with the own days above this limit', () => {
+    const risk = riskOf('memory', of({ chance: 0.069, days: 18, days_over: 1 }));
+    expect(risk).toMatchObject({ share: 0.069, of: 'forecast' });
+    expect(plain(risk?.label ?? '')).toBe('6.9 % OOM-days');
+    expect(plain(risk?.past ?? '')).toBe('1 of its own last 18 days went above it.');
+  });
+  it('is the work above the limits beside the order, and days are a detail', () => {
+    const risk = riskOf('cpu', of({ work_over: 0.0008, work_ordered: 0.001, days: 19, days_over: 19 }));
+    expect(risk).toMatchObject({ share: 0.0008, of: 'work' });
+    expect(plain(risk?.label ?? '')).toBe('0.08 % throttled work (0.1 % ordered)');
+    expect(plain(riskOf('cpu', of({ work_over: 0.00001 }))?.text ?? '')).toBe('under 0.01 %');
+  });
+  it('is of the limits of then where nothing is forecast', () => {
+    expect(plain(riskOf('memory', of({ days: 7, days_over: 2 }))?.text ?? '')).toBe('2/7 d');
+    expect(riskOf('memory', of({}))).toBeNull();
+  });
+});
+
 describe('what is taken to other tools', () => {
-  const amounts = { usage: 0.1, peak: 0.2, owner_limit: 1, limit: 1, would_be: 0.2504, saving: 0.7496, chance: 0.01, days: 9, days_over: 0, at_limit: false };
+  const amounts = { usage: 0.1, peak: 0.2, owner_limit: 1, limit: 1, would_be: 0.2504, saving: 0.7496, chance: 0.01, days: 9, days_over: 0, work_over: null, work_ordered: null, at_limit: false };
   const row = { name: '=cmd|x', mode: 'observe', tasks: 2, recommender: 'analogs', cpu: amounts, memory: { ...amounts, would_be: 100.5 * 2 ** 20 }, ooms: 0,
     last_seen: 0, last_change: null, trial: false } as JobRow;
   it('never rounds a limit down, and gives Docker a size it accepts', () => {
@@ -197,7 +219,7 @@ describe('what is taken to other tools', () => {
 });
 
 describe('what to begin with', () => {
-  const none = { usage: 1, peak: 1, owner_limit: 2, limit: 2, would_be: 1, saving: 1, chance: null, days: 0, days_over: 0, at_limit: false };
+  const none = { usage: 1, peak: 1, owner_limit: 2, limit: 2, would_be: 1, saving: 1, chance: null, days: 0, days_over: 0, work_over: null, work_ordered: null, at_limit: false };
   const row = (name: string, change: object = {}) => ({ name, mode: 'observe', tasks: 1, ooms: 0, cpu: none, memory: none, ...change }) as JobRow;
   it('lists candidates that save something and are not in auto', () => {
     const worse = { ...none, would_be: 3, saving: -1 };
@@ -285,7 +307,7 @@ it('begins the chart of a young job where its data begins', () => {
 });
 
 describe('the limit in the kernel', () => {
-  const of = (given: Partial<JobAmounts>): JobAmounts => ({ usage: 1, peak: 1, owner_limit: 8, limit: 4, ordered: 4, applied: null, would_be: 4, saving: 4, chance: null, days: 0, days_over: 0, at_limit: false, ...given });
+  const of = (given: Partial<JobAmounts>): JobAmounts => ({ usage: 1, peak: 1, owner_limit: 8, limit: 4, ordered: 4, applied: null, would_be: 4, saving: 4, chance: null, days: 0, days_over: 0, work_over: null, work_ordered: null, at_limit: false, ...given });
   it('is the ordered one only where agents apply it', () => {
     expect(realLimit(of({}), false)).toBe(4);
     expect(pendingLimit(of({}), false)).toBe(null);

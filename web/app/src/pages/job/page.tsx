@@ -3,7 +3,7 @@ import { useQuery } from '../../api/query';
 import { jobPath } from '../../api/client';
 import { dryRun, notSet, nothingManaged, pendingLimit, realLimit, riskOf, tightness } from '../../lib/saving';
 import type { Fleet, JobAmounts, JobDetail, Resource } from '../../api/types';
-import { bytes, amount, count, listed, percent, plural, words } from '../../lib/format';
+import { bytes, amount, listed, percent, plural, words } from '../../lib/format';
 import { now } from '../../lib/clock';
 import { isTime } from '../../lib/time';
 import { KILLING_FIRST, RESOURCE, RESOURCES, resourceOf } from '../../lib/resource';
@@ -74,10 +74,10 @@ function Summary({ resource, a, idle, ordered, own, work, picked, onPick }: { re
       {work !== null && <span class="summary-risk muted">Target of this job: {percent(work)} of its {RESOURCE[resource].word} work throttled.</span>}
       {risk && (
         <span class="summary-risk muted" title={risk.title}>
-          Risk at the limit that would be: {risk.label}{risk.forecast && own !== null && <> ({percent(own)} is the target of this job)</>}
-          {risk.forecast && own === null && ordered !== null && <>
+          Risk at the limit that would be: {risk.label}{risk.of === 'forecast' && own !== null && <> ({percent(own)} is the target of this job)</>}
+          {risk.of === 'forecast' && own === null && ordered !== null && <>
             {' '}({percent(ordered)} is the target for all jobs together; single jobs may be above or below it)</>}.
-          {risk.forecast && a.days > 0 && <> {count(a.days_over)} of its last {plural(a.days, 'day')} went above it.</>}
+          {risk.of === 'forecast' && risk.past && <> {risk.past}</>}
         </span>
       )}
     </button>
