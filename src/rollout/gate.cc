@@ -69,6 +69,11 @@ class Gate {
   bool Raises(std::optional<double> from) const {
     return from.has_value() && p_.recommended.has_value() && *p_.recommended > *from * (1 + kSame);
   }
+  // By the recommender's own forecast, above the highest chance that it may have. Such a limit of ours stays no
+  // longer than it takes to set a higher one.
+  bool IsTooRisky(std::optional<double> ours) const {
+    return ours.has_value() && p_.recommender != nullptr && p_.recommender->RiskOf(*ours).is_too_high();
+  }
   bool TrialRuns() const { return state_.trial.has_value() && !state_.trial->watched; }
   int64_t CanarySeconds() const { return std::llround(policy_.canary.hours * kHour); }
 
@@ -164,7 +169,8 @@ Verdict Gate::Observe() {
       return Hold(std::move(hold));
     const bool raise = Raises(last);
     if (std::string hold = raise ? "" : HoldOfVersion(); !hold.empty()) return Hold(std::move(hold));
-    if (std::string hold = HoldOfPeriod(raise, state_.last_shown_s, "notice"); !hold.empty())
+    const bool at_once = raise && IsTooRisky(state_.shown);
+    if (std::string hold = at_once ? "" : HoldOfPeriod(raise, state_.last_shown_s, "notice"); !hold.empty())
       return Hold(std::move(hold));
   }
   state_.shown = p_.recommended;
@@ -220,7 +226,7 @@ Verdict Gate::Apply() {
 }
 
 Verdict Gate::Set() {
-  const bool at_once = Raises(current_) && policy_.WatchesVersion(p_.now_s);
+  const bool at_once = Raises(current_) && (policy_.WatchesVersion(p_.now_s) || IsTooRisky(state_.in_force));
   if (std::string hold = at_once ? "" : HoldOfPeriod(Raises(current_)); !hold.empty())
     return Hold(std::move(hold));
   if (std::string hold = HoldOfMaintenance(); !hold.empty()) return Hold(std::move(hold));
@@ -232,6 +238,7 @@ std::string Gate::HoldOfChange(std::optional<double> from, std::string_view from
   if (!from.has_value() || *from <= 0) return "";
   const double share = *p_.recommended / *from - 1;
   if (std::abs(share) >= policy_.min_change) return "";
+  if (share > 0 && last_s != INT64_MIN && IsTooRisky(from)) return "";
   // Without a change of ours it is the owner's limit, who chose it.
   const bool for_a_day = share > 0 && last_s != INT64_MIN;
   if (for_a_day && Since(last_s, p_.now_s) >= kSmallRaiseWait) return "";
@@ -453,7 +460,8 @@ Verdict Gate::JudgeTrial() {
   }
   if (std::optional<Verdict> end = EndUndelivered(); end.has_value()) return *std::move(end);
   if (p_.num_tasks == 1) return RollBack("one task is left, and a trial needs two", false);
-  if (p_.recommended.has_value() && *p_.recommended > trial.limit * (1 + policy_.min_change)) {
+  const double most = trial.limit * (IsTooRisky(trial.limit) ? 1 : 1 + policy_.min_change);
+  if (p_.recommended.has_value() && *p_.recommended > most) {
     return RollBack(StrCat("the recommendation rose to ", Amount(*p_.recommended), " while ",
                            Amount(trial.limit), " was on trial"),
                     false);

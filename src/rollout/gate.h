@@ -13,6 +13,8 @@
 // After a new version of the program began (JobPolicy::version) nothing is lowered for watch_version, so that no
 // limit is below what the version before it had; a higher limit waits for no period; and a trial into which the
 // version came ends without promotion, since its tasks were of both.
+// A limit whose chance of an overrun has come above the highest that is allowed is raised without min_change and
+// change_period (Recommender::UpdateRisk).
 // "A higher limit" is above the limit in force (the owner's, as long as Tautline has set none). Whatever is
 // done starts the period again. "For a day": a raise under min_change waits for a day after the last change,
 // and for ever where Tautline has set no limit.
@@ -127,7 +129,8 @@ struct Proposal {
   // The numbers of those that a limit can be tried on, ascending. nullptr: no window has just been closed.
   const std::vector<uint32_t>* tasks = nullptr;
   LimitsApplied applied = LimitsApplied::kNo;
-  const Recommender* recommender = nullptr;  // says why, where there is a sentence to say it in
+  // Says why, where there is a sentence to say it in, and what a limit risks.
+  const Recommender* recommender = nullptr;
   // `recommended` is a step on the way down to this, or as low as the kernel's peak allows.
   std::optional<double> step_to = {};
   bool step_is_of_peak = false;

@@ -43,6 +43,47 @@ class Reasonable final : public Recommender {
   absl::Status Load(ByteReader&) override { return absl::OkStatus(); }
 };
 
+// Allows a chance of a tenth; below 2 GiB it is a fifth.
+class Forecasting final : public Recommender {
+ public:
+  void Observe(const Signal&) override {}
+  void ObserveOom(const OomEvent&) override {}
+  std::optional<double> Recommend(WindowId) override { return 2 * kGiB; }
+  void UpdateRisk(double limit, LimitRisk& risk) const override {
+    risk.limit = limit;
+    risk.chance = limit < 2 * kGiB ? 0.2 : 0.05;
+    risk.most_chance = 0.1F;
+  }
+  void Explain(Reason&) const override {}
+  std::unique_ptr<Recommender> Clone() const override { return nullptr; }
+  size_t state_bytes() const override { return 0; }
+  void Save(ByteWriter&) const override {}
+  absl::Status Load(ByteReader&) override { return absl::OkStatus(); }
+};
+
+// Neither the minimum change nor the period keeps a limit whose chance is above the highest allowed.
+TEST(Gate, ALimitAboveTheHighestChanceIsRaisedAtOnce) {
+  const Forecasting recommender;
+  for (const Mode mode : {Mode::kObserve, Mode::kAuto, Mode::kCanary}) {
+    for (const double before : {1.96 * kGiB, 2.04 * kGiB}) {
+      GateState state;
+      std::optional<double>& ours = mode == Mode::kObserve ? state.shown : state.in_force;
+      ours = before;
+      state.last_change_s = state.last_shown_s = 600;
+      Proposal proposal = Memory(900, before * 1.02);
+      proposal.recommender = &recommender;
+      const bool raised = Decide(In(mode), proposal, state).kind.has_value();
+      EXPECT_EQ(raised, before < 2 * kGiB) << before;
+      EXPECT_EQ(*ours, raised ? before * 1.02 : before);
+    }
+  }
+  // The owner chose this limit.
+  GateState owners;
+  Proposal proposal = Memory(900, 1.98 * kGiB, 1.96 * kGiB);
+  proposal.recommender = &recommender;
+  EXPECT_FALSE(Decide(In(Mode::kAuto), proposal, owners).kind.has_value());
+}
+
 // The limits stand beside the sentence, which says why.
 TEST(Gate, TheSentenceSaysWhyAndDoesNotRepeatTheLimits) {
   const Reasonable recommender;

@@ -33,7 +33,8 @@ class TrialTest : public ::testing::Test {
                         .oom = oom,
                         .num_tasks = num_tasks_,
                         .tasks = oom ? nullptr : &alive_,
-                        .applied = applied_};
+                        .applied = applied_,
+                        .recommender = recommender_};
     return Decide(policy_, p, state_);
   }
   // `windows` windows in which trial tasks use `tried` and the others `rest`.
@@ -57,7 +58,39 @@ class TrialTest : public ::testing::Test {
   uint32_t num_tasks_;
   std::vector<uint32_t> alive_;
   LimitsApplied applied_ = LimitsApplied::kNo;
+  const Recommender* recommender_ = nullptr;
 };
+
+// Of any limit: a chance of a fifth, where a tenth is allowed.
+class TooRisky final : public Recommender {
+ public:
+  void Observe(const Signal&) override {}
+  void ObserveOom(const OomEvent&) override {}
+  std::optional<double> Recommend(WindowId) override { return std::nullopt; }
+  void UpdateRisk(double limit, LimitRisk& risk) const override {
+    risk.limit = limit;
+    risk.chance = 0.2;
+    risk.most_chance = 0.1F;
+  }
+  void Explain(Reason&) const override {}
+  std::unique_ptr<Recommender> Clone() const override { return nullptr; }
+  size_t state_bytes() const override { return 0; }
+  void Save(ByteWriter&) const override {}
+  absl::Status Load(ByteReader&) override { return absl::OkStatus(); }
+};
+
+// A limit just under the recommendation is not set either when its chance is above the highest allowed.
+TEST_F(TrialTest, DoesNotPromoteALimitAboveTheHighestChance) {
+  const TooRisky risky;
+  for (const bool is_risky : {false, true}) {
+    state_ = GateState();
+    recommender_ = is_risky ? &risky : nullptr;
+    ASSERT_THAT(Ask(0).kind, Optional(DecisionKind::kTry));
+    Live(288, 0.3 * kGiB, 0.3 * kGiB);
+    EXPECT_THAT(Ask(kDayS, 0.51 * kGiB).kind,
+                Optional(is_risky ? DecisionKind::kRollBack : DecisionKind::kPromote));
+  }
+}
 
 TEST_F(TrialTest, PromotesWhatDidNoWorseThanTheRest) {
   const Verdict start = Ask(0);
