@@ -39,17 +39,25 @@ void PutFleetAmounts(Resource r, const FleetAmounts& a, const FleetSums& sums, c
   json.Key(Name(r));
   json.BeginObject();
   PutTotal("usage", r, a.usage, json);
-  PutTotal("owner_limit", r, a.owner_limit, json);
-  PutTotal("limit", r, a.in_force, json);
-  PutTotal("would_be", r, a.would_be, json);
+  // Sums over no job are no amounts.
+  const bool known = a.jobs_limited > 0;
+  const auto put = [&](std::string_view key, double amount) {
+    if (known) return PutTotal(key, r, amount, json);
+    json.Key(key);
+    json.Null();
+  };
+  put("owner_limit", a.owner_limit);
+  put("limit", a.in_force);
+  put("would_be", a.would_be);
   PutTotal("usage_limited", r, sums.usage_limited, json);
-  PutTotal("slack", r, a.in_force - sums.usage_limited, json);
-  PutTotal("saved", r, a.owner_limit - a.in_force, json);
-  PutTotal("would_save", r, a.owner_limit - a.would_be, json);
-  json.Key("saved_machines");
-  json.Number((a.owner_limit - a.in_force) / per_machine, kFloatDigits);
-  json.Key("would_save_machines");
-  json.Number((a.owner_limit - a.would_be) / per_machine, kFloatDigits);
+  put("slack", a.in_force - sums.usage_limited);
+  put("saved", a.owner_limit - a.in_force);
+  put("would_save", a.owner_limit - a.would_be);
+  for (const auto& [key, limits] : {std::pair<std::string_view, double>{"saved_machines", a.in_force},
+                                    {"would_save_machines", a.would_be}}) {
+    json.Key(key);
+    known ? json.Number((a.owner_limit - limits) / per_machine, kFloatDigits) : json.Null();
+  }
   PutTotal("raised", r, sums.raised, json);
   PutTotal("would_raise", r, sums.would_raise, json);
   json.Field("job_days", static_cast<int64_t>(sums.job_days));
@@ -242,7 +250,9 @@ void PutFleet(const FleetView& view, const FleetShown& shown, JsonWriter& json) 
     PutFleetAmounts(r, view.point.amounts[at], view.sums[at], shown, json);
   }
   PutReplicaSums(view.replicas, json);
-  if (shown.prices.known()) PutFleetMoney(view.point, shown.prices, json);
+  const bool any_known =
+      std::ranges::any_of(view.point.amounts, [](const FleetAmounts& a) { return a.jobs_limited > 0; });
+  if (shown.prices.known() && any_known) PutFleetMoney(view.point, shown.prices, json);
   for (const auto& [key, count] : {std::pair<std::string_view, uint64_t>{"oom_kills_day", view.ooms_day},
                                    {"changes_day", view.changes_day}}) {
     json.Key(key);

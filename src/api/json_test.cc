@@ -42,7 +42,10 @@ TEST(ApiJson, TheFleetsHistoryIsNullWhereNothingWasMeasured) {
 
 TEST(ApiJson, SavingsAreCountedInMachinesWhoseSizeIsKnown) {
   FleetView view;
-  for (FleetAmounts& a : view.point.amounts) a.owner_limit = 16;
+  for (FleetAmounts& a : view.point.amounts) {
+    a.owner_limit = 16;
+    a.jobs_limited = 1;
+  }
   JsonWriter json;
   PutFleet(view, {.machine = {.of = {8}}, .prices = {}, .actuator = {}}, json);
   const std::string text = json.Take();
@@ -52,6 +55,24 @@ TEST(ApiJson, SavingsAreCountedInMachinesWhoseSizeIsKnown) {
   };
   for (const Resource r : kResources)
     EXPECT_EQ(saved(r), StrCat("saved_machines\":", r == Resource::kCpu ? "2" : "null")) << text;
+}
+
+// A machine whose tasks have no limits: nothing is known of savings, which is not that there are none.
+TEST(ApiJson, WithoutOwnersLimitsAmountsOfLimitsAreAbsent) {
+  FleetView view;
+  for (FleetAmounts& a : view.point.amounts) {
+    a.usage = 3;
+    a.jobs = 2;
+  }
+  JsonWriter json;
+  PutFleet(view, {.machine = {.of = {8}}, .prices = {.per_hour = {1, 1}, .currency = "EUR"}, .actuator = {}},
+           json);
+  const std::string text = json.Take();
+  for (const std::string_view key : {"owner_limit", "limit", "would_be", "slack", "saved", "would_save",
+                                     "saved_machines", "would_save_machines"})
+    EXPECT_NE(text.find(StrCat("\"", key, "\":null")), std::string::npos) << key << text;
+  EXPECT_NE(text.find(R"("usage":3)"), std::string::npos) << text;
+  EXPECT_EQ(text.find("saving_per_month"), std::string::npos) << "no money of nothing known" << text;
 }
 
 }  // namespace

@@ -39,7 +39,7 @@ std::string UnknownText(const Json& total) {
     const Json& share = At(At(total, Name(r)), "without_allocation");
     if (!share.is_number() || share.get<double>() <= 0) continue;
     StrAppend(&text, text.empty() ? "" : ", ",
-              fmt::format("{:.2g} % of the time for {}", 100 * share.get<double>(), Name(r)));
+              StrCat(PercentText(share.get<double>()), " of the time for ", Name(r)));
   }
   return text.empty() ? text : StrCat("No limit is known ", text, ": usage is billed there.\n");
 }
@@ -66,11 +66,13 @@ std::string CostsText(const Json& page) {
                             FormatTime(IntAt(page, "to")), ", ", groups.size(), " of ", FormatCount(total),
                             " values", groups.size() < total ? " (--limit shows more)" : "",
                             money ? StrCat(", money in ", currency) : "", ".\n");
-  StrAppend(&text, money
-                       ? "cost: the larger of usage and limits in each window; idle: cost less usage;\n"
-                         "saved: owners' limits less limits in force; would save: owners' limits less "
-                         "recommended ones.\n"
-                       : "Set prices.core_hour and prices.gib_hour in tautd's configuration to see money.\n");
+  StrAppend(
+      &text,
+      money ? "cost: the larger of usage and limits in each window; idle: cost less usage;\n"
+              "saved: owners' limits less limits in force; would save: owners' limits less "
+              "recommended ones.\n"
+              "These are sums of this time; taut top and the page Fleet have a month at the limits of now.\n"
+            : "Set prices.core_hour and prices.gib_hour in tautd's configuration to see money.\n");
   return StrCat(text, UnknownText(At(page, "total")));
 }
 

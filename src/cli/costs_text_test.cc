@@ -36,7 +36,12 @@ TEST(CostsText, FitsAndSaysItsUnits) {
   EXPECT_THAT(text, HasSubstr("3703.68"));
   EXPECT_THAT(text, HasSubstr("(none)"));
   EXPECT_THAT(text, HasSubstr("2 of 1,234 values (--limit shows more), money in EUR"));
+  EXPECT_THAT(text,
+              HasSubstr("sums of this time; taut top and the page Fleet have a month at the limits of now"));
   EXPECT_THAT(text, HasSubstr("No limit is known 25 % of the time for memory"));
+  Json unknown = Page(true);
+  unknown["total"]["memory"]["without_allocation"] = 1;
+  EXPECT_THAT(CostsText(unknown), HasSubstr("No limit is known 100 % of the time for memory"));
   EXPECT_THAT(text, Not(HasSubstr("\x1b")));
   for (size_t at = 0; at < text.size();) {
     const size_t end = text.find('\n', at);

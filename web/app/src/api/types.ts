@@ -14,8 +14,9 @@ export type Outcome = 'pending' | 'applied' | 'dry_run' | 'failed' | 'superseded
 export type Amount = number | null;
 
 export interface FleetAmounts {
-  usage: number; owner_limit: number; limit: number; would_be: number; slack: number;
-  saved: number; would_save: number; saved_machines: number; would_save_machines: number;
+  // null: no owner's limit is known.
+  usage: number; owner_limit: Amount; limit: Amount; would_be: Amount; slack: Amount;
+  saved: Amount; would_save: Amount; saved_machines: Amount; would_save_machines: Amount;
   usage_limited: number; raised: number; would_raise: number;
   job_days: number; job_days_over: number; ordered: number | null; jobs_at_limit: number;
   work_over: number | null; work_ordered: number | null;

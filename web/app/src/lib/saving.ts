@@ -7,7 +7,7 @@ export const dryRun = (fleet: Pick<Fleet, 'actuator'> | null | undefined): boole
 
 // Every job in auto would save what is saved already: said once.
 export const sameSaving = (fleet: Fleet): boolean =>
-  RESOURCES.every((r) => Math.abs(fleet[r].would_save - fleet[r].saved) <= 0.005 * fleet[r].owner_limit);
+  RESOURCES.every((r) => Math.abs((fleet[r].would_save ?? 0) - (fleet[r].saved ?? 0)) <= 0.005 * (fleet[r].owner_limit ?? 0));
 
 // No job is in a mode in which limits are set, so that "in force" is the owners' everywhere.
 export const nothingManaged = (fleet: Pick<Fleet, 'jobs_by_mode'> | null | undefined): boolean =>

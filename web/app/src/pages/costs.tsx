@@ -35,7 +35,8 @@ function Headline({ page }: { page: CostPage }) {
     <p class="gloss">
       {jobs} cost <em>{price(cost.billed, unit)}</em>; <em>{percent(cost.billed > 0 ? cost.idle / cost.billed : null)}</em> of it is idle: limits above usage.{' '}
       {Math.abs(cost.saved) > cost.owner * 5e-4 && <>Limits in force saved <em>{price(cost.saved, unit)}</em> against the owners'{lessText(cost.saved, cost.owner)}. </>}
-      With the recommended limits everywhere it would have been <em>{price(Math.abs(cost.would_save), unit)}</em> {cost.would_save < 0 ? 'more' : 'less'} than with the owners'.
+      With the recommended limits everywhere it would have been <em>{price(Math.abs(cost.would_save), unit)}</em> {cost.would_save < 0 ? 'more' : 'less'} than with the owners'.{' '}
+      <span class="muted">These are the sums of the time above; the page Fleet has what the limits of now come to in a month of 730 hours.</span>
     </p>
   );
 }

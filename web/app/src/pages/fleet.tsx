@@ -24,7 +24,8 @@ type Range = keyof typeof RANGES;
 const whole = (v: number): string => (Number.isInteger(v) ? count(v) : '');
 const share = (part: number, whole: number): string => (whole > 0 ? percent(part / whole) : '');
 
-function Figure({ resource, value, owners, says, soft = false }: { resource: Resource; value: number; owners: number; says: string; soft?: boolean }) {
+function Figure({ resource, value, owners, says, soft = false }: { resource: Resource; value: number | null; owners: number | null; says: string; soft?: boolean }) {
+  if (value === null || owners === null) return null;
   const words = value < 0 ? `${says.replace('saved', 'added')}, ${share(-value, owners)} above the owners' limits` : `${says}, ${share(value, owners)} of the owners' limits`;
   return <p><span class={soft ? 'big soft' : 'big'}>{amount(resource, Math.abs(value))}</span><span class="sub">{words}</span></p>;
 }
@@ -32,15 +33,15 @@ function Figure({ resource, value, owners, says, soft = false }: { resource: Res
 function ResourceFacts({ fleet, resource, status }: { fleet: Fleet; resource: Resource; status: Status | null }) {
   const a = fleet[resource];
   const dry = dryRun(fleet);
-  const facts: [string, string, number, number][] = [
+  const facts: [string, string, number | null, number | null][] = [
     ['usage', 'Used', a.usage, a.usage_limited],
-    ...(dry && !nothingManaged(fleet) ? [['limit', 'Would be set now', a.limit, a.limit] as [string, string, number, number]] : []),
-    ...(dry ? [] : [['limit', 'Limits in force', a.limit, a.limit] as [string, string, number, number]]),
+    ...(dry && !nothingManaged(fleet) ? [['limit', 'Would be set now', a.limit, a.limit] as [string, string, number | null, number | null]] : []),
+    ...(dry ? [] : [['limit', 'Limits in force', a.limit, a.limit] as [string, string, number | null, number | null]]),
     ['would', 'If all were in auto', a.would_be, a.would_be],
     ['owner', dry ? "Owners' limits, in force" : "Owners' limits", a.owner_limit, 0],
   ];
   const real = dry ? a.owner_limit : a.limit;
-  const slack = real - a.usage_limited;
+  const slack = real === null ? null : Math.max(0, real - a.usage_limited);
   const without = a.usage - a.usage_limited > 0.001 * a.usage;
   const risk = fleetRisk(resource, a);
   const machines = [machinesText(fleet, resource, 'saved_machines', status), machinesText(fleet, resource, 'would_save_machines', status)];
@@ -49,12 +50,12 @@ function ResourceFacts({ fleet, resource, status }: { fleet: Fleet; resource: Re
       {facts.map(([key, name, value, part]) => (
         <div key={key}>
           <dt title={key === 'usage' && without ? `${amount(resource, a.usage - a.usage_limited)} of it by jobs whose owner set no limit` : undefined}><span class={`key key-${key}`} aria-hidden="true" />{name}</dt>
-          <dd>{amount(resource, value)} <span class="muted">{key === 'owner' ? '' : share(part, a.owner_limit)}</span></dd>
+          <dd>{amount(resource, value)} <span class="muted">{key === 'owner' || part === null || a.owner_limit === null ? '' : share(part, a.owner_limit)}</span></dd>
         </div>
       ))}
       <div>
         <dt title="Limits in force − usage, of the jobs whose owner set a limit">Slack</dt>
-        <dd>{amount(resource, Math.max(0, slack))} <span class="muted">{real > 0 ? `${percent(Math.max(0, slack) / real)} of the limits` : ''}</span></dd>
+        <dd>{amount(resource, slack)} <span class="muted">{real !== null && slack !== null && real > 0 ? `${percent(slack / real)} of the limits` : ''}</span></dd>
       </div>
       <div>
         <dt title={risk.title}>{capital(risk.name)}</dt>

@@ -9,20 +9,23 @@ export type Saving = 'saved' | 'would_save';
 
 // Less than a ten-thousandth of what the owners asked for is not worth a sentence.
 export function isNothing(fleet: Fleet, of: Saving): boolean {
-  return RESOURCES.every((r) => Math.abs(fleet[r][of]) <= fleet[r].owner_limit * 1e-4);
+  return RESOURCES.every((r) => Math.abs(fleet[r][of] ?? 0) <= (fleet[r].owner_limit ?? 0) * 1e-4);
 }
 
 // "lower by 57 cores and 90 GiB of memory", or how each is where one is higher.
 function Lower({ fleet, of }: { fleet: Fleet; of: Saving }) {
-  const size = (resource: Resource) => <em>{amount(resource, Math.abs(fleet[resource][of]))}</em>;
-  if (RESOURCES.every((r) => fleet[r][of] >= 0)) return <>lower by {listed(RESOURCES.map((r) => <>{size(r)}{!RESOURCE[r].unit.counted && ` of ${RESOURCE[r].word}`}</>))}</>;
-  return <>{listed(RESOURCES.map((r) => <>{size(r)} {fleet[r][of] < 0 ? 'higher' : 'lower'} for {RESOURCE[r].word}</>))}</>;
+  // A resource without any owner's limit has no saving.
+  const known = RESOURCES.filter((r) => fleet[r][of] !== null);
+  const saving = (resource: Resource): number => fleet[resource][of] ?? 0;
+  const size = (resource: Resource) => <em>{amount(resource, Math.abs(saving(resource)))}</em>;
+  if (known.every((r) => saving(r) >= 0)) return <>lower by {listed(known.map((r) => <>{size(r)}{!RESOURCE[r].unit.counted && ` of ${RESOURCE[r].word}`}</>))}</>;
+  return <>{listed(known.map((r) => <>{size(r)} {saving(r) < 0 ? 'higher' : 'lower'} for {RESOURCE[r].word}</>))}</>;
 }
 
 // How many machines the owners' limits of a resource would fill.
 function ownersMachines(fleet: Fleet, resource: Resource): number {
   const size = fleet.machine[RESOURCE[resource].unit.name];
-  return size > 0 ? fleet[resource].owner_limit / size : Infinity;
+  return size > 0 ? (fleet[resource].owner_limit ?? 0) / size : Infinity;
 }
 
 // Savings are counted in machines only where that many are saved as there can be: not more than the owners' limits
@@ -31,7 +34,7 @@ function ownersMachines(fleet: Fleet, resource: Resource): number {
 export function machinesText(fleet: Fleet, resource: Resource, of: 'saved_machines' | 'would_save_machines', status: Status | null): string {
   const value = fleet[resource][of];
   const known = Math.max(status?.agents.known ?? 0, status?.nodes ?? 0);
-  if (value < 0.95 || value > ownersMachines(fleet, resource) || (known > 0 && (known < 3 || value > known))) return '';
+  if (value === null || value < 0.95 || value > ownersMachines(fleet, resource) || (known > 0 && (known < 3 || value > known))) return '';
   return value >= 99.5 ? plural(Math.round(value), 'machine') : `${value.toFixed(value >= 9.95 ? 0 : 1)} machines`;
 }
 
@@ -42,7 +45,7 @@ function allMachines(fleet: Fleet, of: 'saved_machines' | 'would_save_machines',
 
 function headlineOf(fleet: Fleet): ComponentChildren {
   const measured = `${plural(fleet.jobs, 'job')} with ${plural(fleet.tasks, 'task')} are measured.`;
-  if (RESOURCES.every((r) => fleet[r].owner_limit <= 0)) return <>{measured} Their owners' limits are not known, so savings are not known either.</>;
+  if (RESOURCES.every((r) => (fleet[r].owner_limit ?? 0) <= 0)) return <>{measured} Their owners' limits are not known, so savings are not known either.</>;
   if (!isNothing(fleet, 'saved')) return <>{dryRun(fleet) ? 'Limits would be' : 'Limits are'} <Lower fleet={fleet} of="saved" /> than what the owners asked for.</>;
   if (isNothing(fleet, 'would_save')) return <>{measured} {RESOURCES.some((r) => fleet[r].job_days > 0) ? "The recommended limits are the owners' so far." : 'The first recommendations come after a day of usage.'}</>;
   return <>With every job in auto, limits would be <Lower fleet={fleet} of="would_save" />.</>;
@@ -62,7 +65,7 @@ export function Headline({ fleet, status }: { fleet: Fleet; status: Status | nul
   const then = allMachines(fleet, 'would_save_machines', status);
   const machine = `${shortened(cores(fleet.machine.cores))} cores and ${shortened(bytes(fleet.machine.bytes))}`;
   // Worth a sentence where one resource becomes more in all.
-  const raised = some ? RESOURCES.filter((r) => fleet[r].saved < 0 && fleet[r].raised > 0) : [];
+  const raised = some ? RESOURCES.filter((r) => (fleet[r].saved ?? 0) < 0 && fleet[r].raised > 0) : [];
   const price = fleet.saving_per_month;
   const risks = KILLING_FIRST.filter((r) => fleetRisk(r, fleet[r]).share !== null);
   return (
