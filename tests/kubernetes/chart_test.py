@@ -99,6 +99,7 @@ def main():
         quotas(stage, helm)
         held_to_quota(stage, helm)
         files(stage, helm)
+        stored(stage, helm, kubectl)
         for value in ("way=all", "wya=act", "storage.sise=1Gi", "serviceMonitor.on=true"):
             stage.check(render(stage, helm, "--set", value).returncode != 0, f"--set {value} is refused")
         stage.finish()
@@ -234,6 +235,24 @@ def files(stage, helm):
         stage.check(render(stage, helm, "--set-json", wrong).returncode != 0, f"{wrong} is refused")
     config = rendered()[1]
     stage.equal([config.get(n, {}).get("file") for n in names], [None] * 3, "without being asked for there is none")
+
+
+def stored(stage, helm, kubectl):
+    """The store is in a claim of a class, or in the pod, where the cluster has no volumes."""
+    def store_of(found):
+        spec = found["StatefulSet/tautd"]["spec"]
+        return spec.get("volumeClaimTemplates"), [v for v in spec["template"]["spec"]["volumes"] if v["name"] == "store"]
+
+    claims, volumes = store_of(objects(render(stage, helm, "--set", "storage.storageClassName=fast").stdout))
+    stage.equal((claims[0]["spec"]["storageClassName"], volumes), ("fast", []), "a claim of the class that is named")
+    claims, volumes = store_of(objects(render(stage, helm, "--set", "storage.inPod=true").stdout))
+    stage.equal((claims, volumes), (None, [{"name": "store", "emptyDir": {"sizeLimit": "10Gi"}}]), "or an emptyDir and no claim")
+    overlay = stage.dir / "overlay"
+    overlay.mkdir()
+    paths = {name: os.path.relpath(PACKAGING / "kubernetes" / name, overlay.resolve()) for name in ("act", "store_in_pod")}
+    (overlay / "kustomization.yaml").write_text(f"resources: [{paths['act']}]\ncomponents: [{paths['store_in_pod']}]\n")
+    ours = stage.run(kubectl, "kustomize", overlay)
+    stage.equal(store_of(objects(ours.stdout)), (claims, volumes), "the component of kustomize does the same")
 
 
 def held_to_quota(stage, helm):
