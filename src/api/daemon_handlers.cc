@@ -148,6 +148,7 @@ void Api::PutRules(JsonWriter& json) const {
       json.Field("name", std::string_view(rule.name));
       PutTexts("match", rule.match, json);
       PutTexts("set", rule.set, json);
+      PutTexts("cap", rule.cap, json);
       json.Field("jobs", fits);
       json.EndObject();
     }

@@ -217,9 +217,9 @@ absl::Status DaemonReader::ReadRules(const YAML::Node& list) {
 }
 
 absl::Status DaemonReader::ReadRule(const YAML::Node& node) {
-  static constexpr std::string_view kKeys[] = {"name", "match", "set"};
+  static constexpr std::string_view kKeys[] = {"name", "match", "set", "cap"};
   JobRule rule;
-  if (!node.IsMap()) return Error(node, "expected a rule with name, match and set");
+  if (!node.IsMap()) return Error(node, "expected a rule with name, match, and set or cap");
   absl::Status s = ForEachEntry(node, name_, "a rule", [&](const YAML::Node& key, const YAML::Node& value) {
     if (key.Scalar() == "name") {
       return Take(TextOf(value, name_, "name"), rule.name);
@@ -228,6 +228,10 @@ absl::Status DaemonReader::ReadRule(const YAML::Node& node) {
       JobPolicy policy;
       policy.replicas.signals = signals_;
       return ReadJobSettings(value, "set", policy, &rule.set);
+    }
+    if (key.Scalar() == "cap") {
+      JobPolicy policy;
+      return ReadJobSettings(value, "cap", policy, &rule.cap);
     }
     if (key.Scalar() != "match") return NoSuchKey(key, kKeys);
     return ForEachEntry(value, name_, "match", [&](const YAML::Node& label, const YAML::Node& pattern) {
@@ -238,7 +242,7 @@ absl::Status DaemonReader::ReadRule(const YAML::Node& node) {
       return absl::OkStatus();
     });
   });
-  if (s.ok() && rule.set.empty()) return Error(node, "a rule without set");
+  if (s.ok() && rule.set.empty() && rule.cap.empty()) return Error(node, "a rule without set or cap");
   if (s.ok()) rules_.push_back(std::move(rule));
   return s;
 }

@@ -216,7 +216,7 @@ TEST(DaemonConfig, SaysWhereAndWhatIsWrong) {
             "t.yaml:3: unknown key \"sets\"; did you mean \"set\"?");
   EXPECT_THAT(ErrorOf("backfill: {labels: [\"cluster\"]}"), HasSubstr("\"cluster\" is not NAME=VALUE"));
   EXPECT_THAT(ErrorOf("backfill: {labels: [\"__x=1\"]}"), HasSubstr("is not NAME=VALUE"));
-  EXPECT_EQ(ErrorOf("rules:\n  - name: a\n"), "t.yaml:2: a rule without set");
+  EXPECT_EQ(ErrorOf("rules:\n  - name: a\n"), "t.yaml:2: a rule without set or cap");
   EXPECT_EQ(ErrorOf("rules: {a: b}"), "t.yaml:1: rules must be a list: lines that begin with -");
   EXPECT_EQ(
       ErrorOf("ingest:\n  mapping:\n    - metric: a\n      kind: cpu\n"),

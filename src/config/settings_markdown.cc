@@ -48,6 +48,8 @@ rules.
 | `name` | name of the rule, shown as the source of a setting |
 | `match` | `job` (the name) or a label, and a pattern as above; all must match |
 | `set` | keys of the table below, `memory.upper: 4GiB` or `upper: 4GiB` below `memory:` |
+| `cap` | the most that rules and annotations may ask ([caps](kubernetes.md#steering-with-kubectl)): `mode`, )"
+    R"(`cpu.upper`, `memory.upper`, `replicas.max` |
 )";
 
 // A '|' would end the cell.

@@ -12,7 +12,7 @@
 namespace taut {
 namespace {
 
-constexpr std::string_view kMigration = "migration";  // who moved a job to auto by rule
+constexpr std::string_view kWaitsForOwner = "the settings and bounds of its owner are not known yet";
 constexpr int64_t kDeafWindows = 3;  // a longer time between two windows with data is one without any data
 
 int64_t EndOf(WindowId window) { return window.next().start_s(); }
@@ -241,11 +241,11 @@ void LiveFleet::Migrate(LiveJob& job, int64_t now_s, PassOutput& out, When when)
                                  [](const Override& o) { return o.key == "mode"; });
   if (mode != job.overrides.end()) {
     // An owner who opts out after the move takes it back.
-    if (mode->who != kMigration || job.policy->migrate) return;
+    if (mode->who != kMigrationName || job.policy->migrate) return;
     SettingChange back;
     back.id = ++last_setting_;
     back.time_s = now_s;
-    back.who = kMigration;
+    back.who = kMigrationName;
     back.job = job.record.name;
     back.key = "mode";
     back.before = mode->value;
@@ -266,7 +266,7 @@ void LiveFleet::Migrate(LiveJob& job, int64_t now_s, PassOutput& out, When when)
   if (verdict.step != MigrationStep::kMove) return;
   SettingChange change{.id = ++last_setting_,
                        .time_s = now_s,
-                       .who = std::string(kMigration),
+                       .who = std::string(kMigrationName),
                        .job = job.record.name,
                        .key = "mode",
                        .value = std::string(Name(Mode::kAuto)),

@@ -4,12 +4,16 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "absl/status/status.h"
 #include "base/bytes.h"
 #include "rollout/job_policy.h"
 
 namespace taut {
+
+// Who moved a job to auto by rule, as its override says.
+inline constexpr std::string_view kMigrationName = "migration";
 
 struct MigrationSettings {
   bool enabled = false;

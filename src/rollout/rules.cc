@@ -1,9 +1,12 @@
 #include "rollout/rules.h"
 
 #include <algorithm>
+#include <array>
 
+#include "base/nearest.h"
 #include "base/pattern.h"
 #include "base/strings.h"
+#include "rollout/migration.h"
 
 namespace taut {
 namespace {
@@ -33,7 +36,44 @@ bool FitsOne(const KeyValue& match, std::string_view job, std::span<const KeyVal
   return FitsPattern(value, pattern) != negate;
 }
 
+constexpr std::array<std::string_view, 4> kCapKeys = {"mode", "cpu.upper", "memory.upper", "replicas.max"};
+
+// False: the policy is within the cap.
+bool ApplyCap(const KeyValue& cap, JobPolicy& policy) {
+  JobPolicy most;
+  if (!SetJobSetting(cap.first, cap.second, most).ok()) return false;
+  if (cap.first == "mode") {
+    if (policy.mode <= most.mode) return false;
+    policy.mode = most.mode;
+    return true;
+  }
+  if (cap.first == "replicas.max") {
+    if (policy.replicas.bounds.max <= most.replicas.bounds.max) return false;
+    policy.replicas.bounds.max = most.replicas.bounds.max;
+    return true;
+  }
+  const Resource r = cap.first == "cpu.upper" ? Resource::kCpu : Resource::kMemory;
+  std::optional<double>& upper = policy.bounds_by[IndexOf(r)].upper;
+  const std::optional<double>& highest = most.bounds(r).upper;
+  if (!highest.has_value() || (upper.has_value() && *upper <= *highest)) return false;
+  upper = highest;
+  return true;
+}
+
+absl::Status CheckCap(const KeyValue& cap) {
+  if (std::ranges::find(kCapKeys, cap.first) == kCapKeys.end()) {
+    return absl::InvalidArgumentError(StrCat("cap: unknown key \"", cap.first, "\"; did you mean \"",
+                                             NearestName(cap.first, kCapKeys), "\"?"));
+  }
+  JobPolicy policy;
+  if (absl::Status s = SetJobSetting(cap.first, cap.second, policy); !s.ok())
+    return absl::InvalidArgumentError(StrCat("cap: ", Message(s)));
+  return absl::OkStatus();
+}
+
 }  // namespace
+
+std::span<const std::string_view> CapKeys() { return kCapKeys; }
 
 std::vector<std::string> WrongSettingLabels(std::span<const KeyValue> labels, JobPolicy policy) {
   std::vector<std::string> out;
@@ -64,6 +104,9 @@ absl::StatusOr<PolicyRules> PolicyRules::Compile(std::vector<JobRule> rules, Job
       if (absl::Status s = SetJobSetting(set.first, set.second, policy); !s.ok()) return bad(Message(s));
     }
     if (absl::Status s = CheckJobPolicy(policy); !s.ok()) return bad(Message(s));
+    for (const KeyValue& cap : rules[i].cap) {
+      if (absl::Status s = CheckCap(cap); !s.ok()) return bad(Message(s));
+    }
   }
   PolicyRules out;
   out.rules_ = std::move(rules);
@@ -76,6 +119,19 @@ bool PolicyRules::Fits(size_t rule, std::string_view job, std::span<const KeyVal
     if (!FitsOne(match, job, labels)) return false;
   }
   return true;
+}
+
+std::vector<std::pair<const KeyValue*, size_t>> PolicyRules::CapsOf(std::string_view job,
+                                                                    std::span<const KeyValue> labels) const {
+  std::vector<std::pair<const KeyValue*, size_t>> out;
+  for (size_t i = 0; i < rules_.size(); ++i) {
+    if (rules_[i].cap.empty() || !Fits(i, job, labels)) continue;
+    for (const KeyValue& cap : rules_[i].cap) {
+      std::erase_if(out, [&cap](const auto& other) { return other.first->first == cap.first; });
+      out.emplace_back(&cap, i);
+    }
+  }
+  return out;
 }
 
 JobPolicy PolicyRules::Resolve(std::string_view job, std::span<const KeyValue> labels,
@@ -110,14 +166,19 @@ JobPolicy PolicyRules::Resolve(std::string_view job, std::span<const KeyValue> l
       place.push_back({set.first, set.second, RuleName(i, rules_[i])});
     apply_all(std::move(place));
   }
-  std::vector<Given> annotations, people;
+  std::vector<Given> annotations, moves, people;
   for (const auto& [key, value] : labels) {
     if (!key.starts_with(kSettingLabel)) continue;
     annotations.push_back(
         {std::string_view(key).substr(kSettingLabel.size()), value, StrCat("annotation ", key)});
   }
   apply_all(std::move(annotations));
-  for (const Override& o : overrides) people.push_back({o.key, o.value, StrCat("set by ", o.who)});
+  for (const Override& o : overrides)
+    (o.who == kMigrationName ? moves : people).push_back({o.key, o.value, StrCat("set by ", o.who)});
+  apply_all(std::move(moves));
+  for (const auto& [cap, rule] : CapsOf(job, labels)) {
+    if (ApplyCap(*cap, policy)) name_source(cap->first, StrCat("cap of ", RuleName(rule, rules_[rule])));
+  }
   apply_all(std::move(people));
   for (BoundSettings& b : policy.bounds_by) {
     if (b.lower.has_value() && b.upper.has_value() && *b.lower > *b.upper) b.lower = b.upper;

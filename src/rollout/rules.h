@@ -42,7 +42,11 @@ struct JobRule {
       match;  // "job" (pattern of the name) or a label, and a pattern; all must fit. '*' any text,
               // '|' alternatives, a leading '!' negates
   std::vector<KeyValue> set;  // keys of the table
+  // Of CapKeys: what annotations may ask at most. Of several rules the last counts for each key.
+  std::vector<KeyValue> cap = {};
 };
+// Keys of JobRule::cap: "mode" (off < observe < canary < auto), upper bounds, and the most tasks.
+std::span<const std::string_view> CapKeys();
 
 struct SettingSource {
   std::string_view key;
@@ -65,6 +69,7 @@ class PolicyRules {
   static absl::StatusOr<PolicyRules> Compile(std::vector<JobRule> rules, JobPolicy defaults);
 
   // Later rules win over earlier ones, labels that are settings (kSettingLabel) over rules, overrides over both.
+  // Caps of rules bound what comes of rules and labels, and a move by migration, but no other override.
   // `recommender` at a later place replaces that of a single resource at an earlier one; at the same place that of
   // the resource wins. An override or label that does not parse is skipped; a lower bound that so came to be above
   // its upper bound is the upper bound. `sources`, if not null, gets a row for each row of the table. O(rules).
@@ -75,6 +80,10 @@ class PolicyRules {
   const JobPolicy& defaults() const { return defaults_; }
 
  private:
+  // Of the rules that fit, with the number of the rule: one for each key.
+  std::vector<std::pair<const KeyValue*, size_t>> CapsOf(std::string_view job,
+                                                         std::span<const KeyValue> labels) const;
+
   std::vector<JobRule> rules_;
   JobPolicy defaults_;
 };

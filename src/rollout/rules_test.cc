@@ -379,5 +379,56 @@ TEST(PolicyRules, APatternWithoutAnExclamationMarkMeansWhatItSays) {
   EXPECT_FALSE(rules->Fits(0, "cron", {}));
 }
 
+JobRule Capped(std::string name, std::vector<KeyValue> match, std::vector<KeyValue> cap) {
+  return {.name = std::move(name), .match = std::move(match), .set = {}, .cap = std::move(cap)};
+}
+
+// What an owner writes is bounded by an operator; what an operator sets for one job is not.
+TEST(PolicyRules, CapsBoundWhatAnnotationsAsk) {
+  const PolicyRules rules = *PolicyRules::Compile(
+      {Capped("tenants", {{"job", "*"}},
+              {{"memory.upper", "4GiB"}, {"cpu.upper", "2"}, {"mode", "canary"}, {"replicas.max", "5"}}),
+       Capped("ml", {{"team", "ml"}}, {{"memory.upper", "64GiB"}})},
+      {});
+  std::vector<KeyValue> labels = {
+      {"tautline.dev/cpu.upper", "1.5"},       {"tautline.dev/memory.lower", "100GiB"},
+      {"tautline.dev/memory.upper", "200GiB"}, {"tautline.dev/mode", "auto"},
+      {"tautline.dev/replicas.max", "50"},     {"team", "shop"}};
+  std::vector<SettingSource> sources;
+  const JobPolicy policy = rules.Resolve("shop/web", labels, {}, &sources);
+  EXPECT_EQ(policy.bounds(Resource::kMemory).upper, 4.0 * kGiB);
+  EXPECT_EQ(policy.bounds(Resource::kMemory).lower, 4.0 * kGiB);
+  EXPECT_EQ(policy.bounds(Resource::kCpu).upper, 1.5) << "what is below the cap stays";
+  EXPECT_EQ(policy.mode, Mode::kCanary);
+  EXPECT_EQ(policy.replicas.bounds.max, 5);
+  for (const SettingSource& s : sources) {
+    if (s.key == "memory.upper") {
+      EXPECT_EQ(s.source, "cap of rule 1: tenants");
+    }
+    if (s.key == "cpu.upper") {
+      EXPECT_EQ(s.source, "annotation tautline.dev/cpu.upper");
+    }
+  }
+  labels.back().second = "ml";
+  EXPECT_EQ(rules.Resolve("shop/web", labels, {}).bounds(Resource::kMemory).upper, 64.0 * kGiB);
+  EXPECT_EQ(rules.Resolve("shop/web", {}, {}).bounds(Resource::kMemory).upper, 4.0 * kGiB) << "without any";
+  labels[3].second = "off";
+  EXPECT_EQ(rules.Resolve("shop/web", labels, {}).mode, Mode::kOff);
+  const Override moved[] = {{"mode", "auto", "migration"}}, set[] = {{"mode", "auto", "anna"}};
+  EXPECT_EQ(rules.Resolve("shop/web", {}, moved).mode, Mode::kCanary)
+      << "an annotation may ask for that, too";
+  EXPECT_EQ(rules.Resolve("shop/web", {}, set).mode, Mode::kAuto);
+}
+
+TEST(PolicyRules, ACapIsOfFewKeys) {
+  const auto error = [](const char* key, const char* value) {
+    return std::string(Message(PolicyRules::Compile({Capped("a", {}, {{key, value}})}, {}).status()));
+  };
+  EXPECT_EQ(error("memory.uper", "1GiB"),
+            "rule 1: a: cap: unknown key \"memory.uper\"; did you mean \"memory.upper\"?");
+  EXPECT_THAT(error("memory.lower", "1GiB"), HasSubstr("cap: unknown key"));
+  EXPECT_THAT(error("cpu.upper", "much"), HasSubstr("rule 1: a: cap: cpu.upper"));
+}
+
 }  // namespace
 }  // namespace taut
