@@ -50,7 +50,7 @@ def main():
         print(f"  {bench.load()} at the start", flush=True)
         measure(stage, args, "connected, no tasks", "[]", 0)
         fill(tree, args)
-        rule = f"[{{cgroup: \"/{tree.name}/*\", job: \"bench/{{1}}\", manage: true, cpu: hard, startup_grace: 0s}}]"
+        rule = f"[{{cgroup: \"/{tree.name}/*\", job: \"bench/{{1}}\", manage: true, add_limits: true, cpu: hard, startup_grace: 0s}}]"
         measure(stage, args, f"{args.tasks} tasks a second", rule, args.tasks)
         batch = rule.replace("manage: true", "manage: true, tier: batch")
         guard = "\ntiers: {guard: {throttle: true, kill: true"

@@ -182,7 +182,7 @@ def main():
         for i in range(args.kills):
             group = tree.group(f"k{i:02}")
             group.memory_limit, group.cpu_limit = 24 * MIB, 1.0
-        rule = f"[{{cgroup: \"/{tree.name}/*\", job: \"bench/{{1}}\", manage: true, cpu: hard, startup_grace: 0s}}]"
+        rule = f"[{{cgroup: \"/{tree.name}/*\", job: \"bench/{{1}}\", manage: true, add_limits: true, cpu: hard, startup_grace: 0s}}]"
         node = bench.Node(stage, rule, SETTINGS, store=str(stage.dir / "tautd.db"), ingest=INGEST)
         if not daemon.eventually(lambda: node.agent()["tasks"] == args.kills + 1, 30):
             sys.exit(f"the agent does not find its tasks: {node.tautlet.output()[-1000:]}")

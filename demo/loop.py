@@ -56,7 +56,7 @@ sample_ms: 50
 find: 1s
 daemon: {{address: "127.0.0.1:{agents}"}}
 tasks:
-  - {{cgroup: "/{tree}/*", job: "demo/{{1}}", manage: true, cpu: hard}}
+  - {{cgroup: "/{tree}/*", job: "demo/{{1}}", manage: true, add_limits: true, cpu: hard}}
 """
 
 

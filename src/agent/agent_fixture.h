@@ -23,6 +23,7 @@ class AgentCell {
   AgentCell() {
     options.rules.resize(1);
     options.rules[0].manage = true;
+    options.rules[0].add_limits = true;
     options.rules[0].cpu = CpuStyle::kHard;
     options.rules[0].memory = MemoryStyle::kHard;
     options.rules[0].startup_grace_s = 0;

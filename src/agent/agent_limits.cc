@@ -302,6 +302,8 @@ void Agent::Order(const pb::Order& order, const NodeTime& now) {
   if (r == Resource::kMemory) CountKills(task, now);
   // The owner may have changed it since the last look.
   if (now.steady_us - task.compared_us >= kCompareUs) CompareLimits(task, now);
+  if (const std::string why = order.has_limit() ? WhyNotAdded(task, r) : ""; !why.empty())
+    return answer(pb::Outcome::FAILED, why);
   const int64_t decided_s = DecidedAt(lane, order.decided_s(), now);
   if (decided_s != 0 && lane.others_s.has_value() && decided_s < *lane.others_s) {
     return answer(pb::Outcome::HELD,
@@ -326,7 +328,7 @@ void Agent::Order(const pb::Order& order, const NodeTime& now) {
   lane.said.reset();
   lane.owners = !order.has_limit();
   lane.why = "order";
-  lane.mover.SetTarget(lane.owners ? LimitOf(*task.rule, r, task.owner) : limit);
+  lane.mover.SetTarget(lane.owners ? LimitOf(task, r, task.owner) : limit);
   NoteHold(task.found, lane, r, now);
 }
 

@@ -100,6 +100,57 @@ TEST_F(AgentLimits, PeriodsThatAreNotCountedForAWhileRaiseNothing) {
   EXPECT_EQ(a.limits.cpu_max_cores, 1.25) << "and then as before";
 }
 
+// `cpu: hard` gave 41 millicores to a container without a quota.
+TEST_F(AgentLimits, ALimitThatTheOwnerHasNotSetIsNotAdded) {
+  cell_.options.rules[0].add_limits = false;
+  InMemoryTask& none = Added(std::nullopt, std::nullopt);
+  cell_.Order(none, Resource::kCpu, 0.041, 1);
+  cell_.Order(none, Resource::kMemory, 100 * kMiB, 2);
+  cell_.Run(10);
+  EXPECT_TRUE(none.writes.empty());
+  EXPECT_EQ(cell_.LastOutcome(1)->result(), pb::Outcome::FAILED);
+  EXPECT_EQ(cell_.LastOutcome(1)->text(),
+            "its owner has set no cpu limit, and the agent adds none (add_limits: false)");
+  EXPECT_EQ(cell_.LastOutcome(2)->text(),
+            "its owner has set no memory limit, and the agent adds none (add_limits: false)");
+  cell_.Order(none, Resource::kCpu, std::nullopt, 3);
+  cell_.Run(10);
+  EXPECT_EQ(cell_.LastOutcome(3)->result(), pb::Outcome::APPLIED) << "the owner's can always be given back";
+}
+
+TEST_F(AgentLimits, ALimitThatTheOwnerHasSetIsChanged) {
+  cell_.options.rules[0].add_limits = false;
+  InMemoryTask& both = Added(1.0, 200 * kMiB);
+  cell_.Order(both, Resource::kCpu, 0.7, 1);
+  cell_.Order(both, Resource::kMemory, 100 * kMiB, 2);
+  cell_.Run(10);
+  EXPECT_EQ(both.limits.cpu_max_cores, 0.7);
+  EXPECT_EQ(both.limits.memory_max_bytes, 100 * kMiB);
+}
+
+// Weight 100 was shown as a limit of 2.5 cores, and 1,024 shares as one of 1 core.
+TEST_F(AgentLimits, TheWeightThatEveryGroupHasIsNoLimit) {
+  cell_.options.rules[0].cpu = CpuStyle::kSoft;
+  cell_.options.rules[0].add_limits = false;
+  cell_.Start();
+  InMemoryTask& a = cell_.Add("shop/web", "a", 50 * kMiB);
+  a.weight_of_all = a.limits.cpu_weight = 100;
+  InMemoryTask& own = cell_.Add("shop/web", "own", 50 * kMiB);
+  own.weight_of_all = 100;
+  own.limits.cpu_weight = WeightOfCores(2);
+  cell_.Run(310);
+  std::map<std::string, double> cores;
+  for (const pb::Windows& windows : cell_.uplink.Windows()) {
+    for (const pb::TaskWindow& w : windows.tasks()) cores[w.name().task()] = w.cpu_limit_cores();
+  }
+  ASSERT_EQ(cores.size(), 2U);
+  EXPECT_EQ(cores["a"], 0) << "none";
+  EXPECT_NEAR(cores["own"], 2, 0.02);
+  cell_.Order(a, Resource::kCpu, 0.5, 1);
+  cell_.Run(10);
+  EXPECT_EQ(a.limits.cpu_weight, WeightOfCores(0.5)) << "a weight is no limit: cpu: soft asks for it";
+}
+
 // ---- kills ----
 
 TEST_F(AgentLimits, KillsAreThoseSinceTheLastReading) {

@@ -12,6 +12,7 @@ namespace {
 
 constexpr double kSoftRoom = 1.1;  // memory.max above memory.high
 constexpr double kSharesACore = 1024;
+constexpr double kSameWeight = 0.01;
 constexpr double kLeastQuotaCores = 0.01;  // the kernel takes no quota below 1 ms a period
 
 constexpr int64_t kSameOomUs = 2'000'000;  // what both sources tell within it is one kill
@@ -159,6 +160,24 @@ std::string AboveText(const AgentTask& task, Resource r, std::optional<double> o
   if (in_force == own) return "";
   return StrCat("cgroup ", LeastAbove(task.above, r)->path, " above the task allows only ",
                 FormatAmount(r, *in_force));
+}
+
+std::optional<double> LimitOf(const AgentTask& task, Resource r, const TaskLimits& limits) {
+  if (r != Resource::kCpu || task.rule->cpu != CpuStyle::kSoft || !limits.cpu_weight.has_value())
+    return LimitOf(*task.rule, r, limits);
+  TaskLimits own = limits;
+  const std::optional<double> of_all = task.group->Rounded(LimitKind::kCpuWeight, std::nullopt);
+  if (of_all.has_value() && std::abs(*of_all - *own.cpu_weight) < kSameWeight) own.cpu_weight.reset();
+  return LimitOf(*task.rule, r, own);
+}
+
+std::string WhyNotAdded(const AgentTask& task, Resource r) {
+  const bool is_weight = r == Resource::kCpu && task.rule->cpu == CpuStyle::kSoft;
+  const bool has = r == Resource::kCpu
+                       ? task.owner.cpu_max_cores.has_value()
+                       : task.owner.memory_max_bytes.has_value() || task.owner.memory_high_bytes.has_value();
+  if (task.rule->add_limits || is_weight || has) return "";
+  return StrCat("its owner has set no ", Name(r), " limit, and the agent adds none (add_limits: false)");
 }
 
 std::optional<double> Bounded(const TaskRule& rule, Resource r, std::optional<double> limit) {

@@ -160,6 +160,10 @@ bool MayBeWritten(absl::StatusCode code);
 std::optional<double> LimitOf(const TaskRule& rule, Resource r, const TaskLimits& limits);
 // What to set so that a task has the owner's memory limit, and no more with the room above a soft one.
 std::optional<double> OwnersMemory(const TaskRule& rule, const TaskLimits& owner);
+// The same of the task. The CPU weight that every group has which nothing was said of is none of its own.
+std::optional<double> LimitOf(const AgentTask& task, Resource r, const TaskLimits& limits);
+// Why the task gets no limit of this resource: its owner has set none, and the rule adds none. "": it may have one.
+std::string WhyNotAdded(const AgentTask& task, Resource r);
 // The least that the groups above a task allow; nullptr: they have no limit.
 const GroupAbove* LeastAbove(std::span<const GroupAbove> above, Resource r);
 // The limit in force: LimitOf, or what a group above allows, whichever is less.

@@ -251,8 +251,8 @@ void Agent::AdoptLedger(AgentTask& task, bool came_back, const NodeTime& now) {
   }
   for (const Resource r : kResources) {
     LimitLane& lane = task.of(r);
-    lane.mover.SetCurrent(LimitOf(*task.rule, r, task.in_force));
-    if (lane.owners && lane.mover.has_target()) lane.mover.SetTarget(LimitOf(*task.rule, r, task.owner));
+    lane.mover.SetCurrent(LimitOf(task, r, task.in_force));
+    if (lane.owners && lane.mover.has_target()) lane.mover.SetTarget(LimitOf(task, r, task.owner));
   }
 }
 
@@ -326,7 +326,7 @@ void Agent::CompareLimits(AgentTask& task, const NodeTime& now, bool came_back) 
   const absl::StatusOr<TaskLimits> limits = task.group->ReadLimits();
   if (!limits.ok()) return;
   for (const Resource r : kResources) {
-    const bool same = LimitOf(*task.rule, r, *limits) == LimitOf(*task.rule, r, task.in_force);
+    const bool same = LimitOf(task, r, *limits) == LimitOf(task, r, task.in_force);
     if (!same) task.of(r).limit_since = now.at;
   }
   task.in_force = *limits;
@@ -343,7 +343,7 @@ void Agent::CompareLimits(AgentTask& task, const NodeTime& now, bool came_back) 
     }
     if (!Sets(*task.rule, kind)) continue;
     LimitLane& lane = task.of(ResourceOf(kind));
-    lane.mover.SetCurrent(LimitOf(*task.rule, ResourceOf(kind), task.in_force));
+    lane.mover.SetCurrent(LimitOf(task, ResourceOf(kind), task.in_force));
     lane.others_s = now.at.seconds();
     if (lane.mover.has_target() && lane.decision != 0) {
       Say(task, ResourceOf(kind), pb::Outcome::HELD,

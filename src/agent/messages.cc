@@ -37,7 +37,7 @@ pb::Task TaskMessage(const AgentTask& task, bool managed) {
   if (task.owner.cpu_max_cores.has_value()) out.set_owner_cpu_cores(*task.owner.cpu_max_cores);
   if (task.owner.memory_max_bytes.has_value()) out.set_owner_memory_bytes(*task.owner.memory_max_bytes);
   const auto in_force = [&](Resource r) {
-    return LimitInForce(task, r, LimitOf(*task.rule, r, task.in_force));
+    return LimitInForce(task, r, LimitOf(task, r, task.in_force));
   };
   const std::optional<double> cpu = in_force(Resource::kCpu), memory = in_force(Resource::kMemory);
   if (cpu.has_value()) out.set_cpu_cores(*cpu);

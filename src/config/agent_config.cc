@@ -184,6 +184,9 @@ constexpr TaskRuleKey kRuleKeys[] = {
     {"job", "template of the job's name; empty: `{base}`, `systemd/{prefix|unit}`, `docker/{service}`"},
     {"task", "template of the task's name; empty: the host and a name that is unique there"},
     {"manage", "true: limits may be changed; false: only measured"},
+    {"add_limits",
+     "true: a task without a CPU quota (cpu: hard) or memory limit of its owner's may get one; false: it "
+     "stays without"},
     {"startup_grace",
      "no limit is lowered in this time after a task's start (raises apply immediately); absent: the job's "
      "startup_grace, of which tautd tells"},
@@ -387,6 +390,7 @@ class AgentReader {
     if (key == "job") return name(rule.job);
     if (key == "task") return name(rule.task);
     if (key == "manage") return SetField({key}, &rule.manage, std::span(&text, 1));
+    if (key == "add_limits") return SetField({key}, &rule.add_limits, std::span(&text, 1));
     if (key == "startup_grace") {
       const absl::StatusOr<int64_t> seconds = ParseDurationSeconds(text);
       if (!seconds.ok()) return bad(Message(seconds.status()));

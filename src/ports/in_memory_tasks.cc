@@ -42,6 +42,7 @@ class InMemoryGroup final : public TaskGroup {
   }
   std::optional<double> Rounded(LimitKind kind, std::optional<double> value) override {
     const std::shared_ptr<InMemoryTask> task = task_.lock();
+    if (task && kind == LimitKind::kCpuWeight && !value.has_value()) return task->weight_of_all;
     if (!task || kind != LimitKind::kCpuMax || !value.has_value()) return value;
     return std::max(*value, task->least_cores);
   }

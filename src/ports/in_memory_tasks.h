@@ -24,7 +24,8 @@ struct InMemoryTask {
   absl::Status set_error;    // if not OK: what SetLimit answers, changing nothing
   absl::Status lost_answer;  // if not OK: what SetLimit answers after it changed the limit
   double least_memory = 0;   // what Least says of memory.max; below it SetLimit is InvalidArgument
-  double least_cores = 0;    // as short periods do: a CPU limit below is rounded up to it
+  std::optional<double> weight_of_all = {};  // what Rounded says of no CPU weight: a kernel's default
+  double least_cores = 0;                    // as short periods do: a CPU limit below is rounded up to it
   std::optional<int64_t> started_s;
   absl::Status kill_error;  // if not OK: what Kill answers
   int kills = 0;            // calls of Kill that were obeyed; memory_bytes is 0 then

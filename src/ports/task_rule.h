@@ -38,6 +38,8 @@ struct TaskRule {
   // {id}, {image}, {service} (Compose "project/service", else the name) and {label.KEY}.
   std::string job, task;
   bool manage = false;  // false: measured, never touched
+  // Whether a task gets a CPU quota or memory limit of which its owner has set none.
+  bool add_limits = false;
   // No limit is lowered in the first seconds of a task; raises are made at once. Absent: as the job's settings
   // say, of which the daemon tells.
   std::optional<int64_t> startup_grace_s;

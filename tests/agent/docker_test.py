@@ -13,7 +13,7 @@ recommenders:
   moving_window: {min_history_h: 0.25, memory_half_life_h: 2, hold_windows: 2}
 """
 RULES = """\
-  - {docker: "shop-*", manage: true, cpu: hard}
+  - {docker: "shop-*", manage: true, add_limits: true, cpu: hard}
   - {docker: seen, job: "docker/{name}"}
 """
 FOREVER = ["--duration", "600s"]

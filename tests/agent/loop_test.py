@@ -35,7 +35,7 @@ def main():
     args = cell.arguments(__doc__)
     tree = cell.tree("taut-loop")
     groups = {name: tree.group(name) for name in LOADS}
-    rules = f"  - {{cgroup: \"/{tree.name}/*\", job: \"loop/{{1}}\", manage: true, cpu: hard}}\n"
+    rules = f"  - {{cgroup: \"/{tree.name}/*\", job: \"loop/{{1}}\", manage: true, add_limits: true, cpu: hard}}\n"
     with daemon.Stage(args) as stage:
         c = cell.Cell(stage, tree, SPEED, rules, SETTINGS)
         c.start_daemon()

@@ -136,7 +136,7 @@ def main():
     for group in (mine, alone, strange):
         group.memory_limit, group.cpu_limit = 256 * MIB, 1.0
     original = state_of(mine)
-    rules = (f"  - {{cgroup: /{tree.name}/mine, job: mine/job, manage: true, cpu: hard}}\n"
+    rules = (f"  - {{cgroup: /{tree.name}/mine, job: mine/job, manage: true, add_limits: true, cpu: hard}}\n"
              f"  - {{cgroup: /{tree.name}/alone, job: left/alone}}\n")
     with daemon.Stage(args) as stage:
         # Loads end with the test.

@@ -55,9 +55,9 @@ sample_ms: 200
 find: 1s
 daemon: {address: "127.0.0.1:7071"}
 tasks:
-  - {cgroup: /apps/soft, job: v2/soft, manage: true, cpu: soft, memory: soft}
+  - {cgroup: /apps/soft, job: v2/soft, manage: true, add_limits: true, cpu: soft, memory: soft}
   - {cgroup: /apps/seen, job: v2/seen}
-  - {cgroup: "/apps/m-*", job: "v2/{1}", manage: true, cpu: hard}
+  - {cgroup: "/apps/m-*", job: "v2/{1}", manage: true, add_limits: true, cpu: hard}
 EOF
 
 mkdir $APPS

@@ -37,7 +37,7 @@ find: 1s
 daemon: {address: "127.0.0.1:7071"}
 probe: {jobs: "v2/*", interval: 1s, target_us: 100000, max_probe: 0.03, min: 20MiB, rest: 30s}
 tasks:
-  - {cgroup: "/apps/*", job: "v2/{1}", manage: true, cpu: none, memory: hard}
+  - {cgroup: "/apps/*", job: "v2/{1}", manage: true, add_limits: true, cpu: none, memory: hard}
 END2
 mkdir $APPS
 echo "+cpu +memory" >$APPS/cgroup.subtree_control
