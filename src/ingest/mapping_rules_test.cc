@@ -359,6 +359,17 @@ TEST(Owners, AGroupIsPartOfTheNameUnlessItIsEmpty) {
   EXPECT_EQ(table.Find("shop", "fluentd-x2x4z"), (TopOwner{"daemonset", "flu"}));
 }
 
+TEST(Owners, AnImpossibleOwnerIsNone) {
+  OwnerTable table;
+  table.Learn("shop/Pod/web-0", "StatefulSet/../../act1/deployment/over");
+  EXPECT_EQ(table.Find("shop", "web-0"), (TopOwner{"pod", "web-0"}));
+  table.Learn("shop/Pod/web-0", "StatefulSet/..");
+  EXPECT_EQ(table.Find("shop", "web-0"), (TopOwner{"pod", "web-0"}));
+  table.Learn("shop/Pod/web-0", "StatefulSet/web");
+  EXPECT_EQ(table.Find("shop", "web-0"), (TopOwner{"statefulset", "web"}));
+  EXPECT_FALSE(IsProgramName(".."));
+}
+
 TEST(Owners, RunsNamesAreTakenApart) {
   for (const char* run :
        {"import-x2x4z", "import-20261125", "import-20261125-1200", "import-20261125-120000",

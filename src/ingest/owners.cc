@@ -7,6 +7,7 @@
 
 #include "base/printable.h"
 #include "base/strings.h"
+#include "model/job_name.h"
 
 namespace taut {
 namespace {
@@ -16,7 +17,7 @@ namespace {
 constexpr std::string_view kRandomLetters = "bcdfghjklmnpqrstvwxz2456789";
 constexpr std::string_view kHashLetters = "456789bcdf";
 constexpr size_t kRandomLength = 5;
-constexpr std::string_view kNobody = "<none>";
+constexpr std::string_view kNobody = "<none>", kNobodyAtAll = "<none>/<none>";
 constexpr int kMaxHops = 6;  // owners that go in a circle must end
 
 bool MadeOf(std::string_view text, std::string_view letters) {
@@ -172,7 +173,8 @@ TopOwner OwnerOfRun(std::string_view kind, std::string_view name, std::string_vi
 }  // namespace
 
 bool IsProgramName(std::string_view name) {
-  return !name.empty() && IsPrintableUtf8(name) && name.find('/') == std::string_view::npos;
+  return !name.empty() && IsPrintableUtf8(name) && name.find('/') == std::string_view::npos &&
+         !HasDotPart(name);
 }
 
 bool IsRunKind(std::string_view kind) {
@@ -217,6 +219,14 @@ TopOwner OwnerOfName(std::string_view pod) {
   }
   const bool numbered = CutTail(name, kDigits, 1, 5);
   return {numbered ? "statefulset" : "", std::string(name)};
+}
+
+// Anybody may write ownerReferences: an owner whose name cannot be one in Kubernetes is none.
+std::string_view ValidOwner(std::string_view owner) {
+  const size_t slash = owner.find('/');
+  if (slash == std::string_view::npos) return owner;
+  const std::string_view kind = owner.substr(0, slash), name = owner.substr(slash + 1);
+  return IsProgramName(name) && !HasDotPart(kind) ? owner : kNobodyAtAll;
 }
 
 // Whether `now` is the owner `before` without its group.
@@ -309,6 +319,7 @@ std::vector<std::string> OwnerTable::Learn(std::string_view child, std::string_v
   std::string_view said_of = child.substr(first + 1, last - first - 1);
   if (said_of.starts_with(kProgramOf)) said_of.remove_prefix(kProgramOf.size());
   const std::string kind(said_of), name(child.substr(last + 1));
+  owner = ValidOwner(owner);
   if (const auto said = owners_.find(child); said != owners_.end() && LacksGroup(owner, said->second))
     return {};
   const TopOwner before = TopOf(scope, kind, name);

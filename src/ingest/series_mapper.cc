@@ -9,6 +9,7 @@
 #include "ingest/label_aliases.h"
 #include "ingest/oom_watch.h"
 #include "ingest/series_keys.h"
+#include "model/job_name.h"
 
 namespace taut {
 namespace {
@@ -96,7 +97,7 @@ SeriesMapper::Entry SeriesMapper::Classify(const SeriesView& sent, uint32_t minu
 
 bool SeriesMapper::IsUsable(const Mapping& mapping) const {
   return mapping.job.size() <= options_.max_name_bytes && mapping.task.size() <= options_.max_name_bytes &&
-         IsPrintableUtf8(mapping.job) && IsPrintableUtf8(mapping.task);
+         IsPrintableUtf8(mapping.job) && IsPrintableUtf8(mapping.task) && !HasDotPart(mapping.job);
 }
 
 SeriesMapper::Entry SeriesMapper::Place(const Mapping& mapping, std::span<const LabelView> labels,

@@ -266,6 +266,20 @@ TEST(SeriesMapper, HoldsItsLimits) {
   EXPECT_THAT(names.job_names(), IsEmpty());
 }
 
+// A client that normalises the path of a URL would read another job.
+TEST(SeriesMapper, ANameWithDotPartsIsRefused) {
+  SeriesMapper mapper = NewMapper();
+  for (const char* job : {"ten/../../act1/deployment/over/app", "..", "./a", "a/.", "a/.."})
+    EXPECT_EQ(mapper.ResolveTask(job, "t", {}, kNow).outcome, Outcome::kRefused) << job;
+  for (const char* job : {"a/..b", "a..b/c.", "...", "a//b"})
+    EXPECT_EQ(mapper.ResolveTask(job, "t", {}, kNow).outcome, Outcome::kMapped) << job;
+  // What a pod says of its owner is not believed either.
+  const auto pod = Resolve(mapper, Cpu("web-5d4f8c7b9d-x2x4z"));
+  Resolve(mapper, PodOwner("web-5d4f8c7b9d-x2x4z", "ReplicaSet", "../../act1/deployment/over"));
+  Resolve(mapper, Cpu("web-5d4f8c7b9d-x2x4z"));
+  EXPECT_EQ(JobOf(mapper, pod.slot), "shop/pod/web-5d4f8c7b9d-x2x4z");
+}
+
 TEST(SeriesMapper, AStoresJobsKeepTheirNumbers) {
   SeriesMapper mapper = NewMapper();
   EXPECT_EQ(mapper.InternJob("shop/statefulset/db"), JobId{0});
