@@ -92,6 +92,10 @@ WorkloadEvent LowLimitEvent(const WorkloadName& workload, std::string_view text)
   return out;
 }
 
+WorkloadEvent RefusalEvent(const WorkloadName& workload, std::string_view sentence) {
+  return {workload, "SettingRefused", std::string(CutUtf8(sentence, kMaxEventBytes)), true};
+}
+
 std::string EventJson(const WorkloadEvent& event, const WorkloadIdentity& identity, std::string_view time) {
   JsonWriter out;
   out.BeginObject();

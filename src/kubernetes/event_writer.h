@@ -48,6 +48,8 @@ WorkloadEvent EventOf(const Decision& decision, const WorkloadName& workload);
 WorkloadEvent EvictionEvent(const WorkloadName& workload, const Pod& pod, std::string_view why);
 // That the kernel holds a pod to less than its limits, as `text` says.
 WorkloadEvent LowLimitEvent(const WorkloadName& workload, std::string_view text);
+// That a label or annotation of the workload is not used.
+WorkloadEvent RefusalEvent(const WorkloadName& workload, std::string_view sentence);
 // The Event object, as JSON. `time`: RFC 3339.
 std::string EventJson(const WorkloadEvent& event, const WorkloadIdentity& identity, std::string_view time);
 

@@ -4,20 +4,24 @@
 
 #include "absl/time/time.h"
 #include "base/strings.h"
+#include "base/utf8.h"
 #include "ingest/owners.h"
 #include "json/json_tree.h"
 #include "kubernetes/api_client.h"
 #include "kubernetes/node_filter.h"
 #include "kubernetes/quantity.h"
+#include "kubernetes/steering.h"
 #include "kubernetes/workload_split.h"
 #include "model/labels.h"
 
 namespace taut {
 namespace {
 
+// Anybody may write them, with any text: what cannot be a name in Kubernetes owns nothing.
 void ReadOwner(JsonNode metadata, std::string& kind, std::string& name) {
   metadata["ownerReferences"].ForEachItem([&](JsonNode owner) {
-    if (!owner.Flag("controller")) return;
+    if (!owner.Flag("controller") || !IsProgramName(owner.Text("name")) || !IsProgramName(owner.Text("kind")))
+      return;
     kind = owner.Text("kind");
     name = owner.Text("name");
   });
@@ -272,10 +276,35 @@ bool Read(JsonNode at, Pod& pod) {
   return true;
 }
 
+constexpr size_t kMostRefused = 8;  // sentences for one object
+
 // "tautline.dev/mode" and "app.tautline.dev/mode".
 bool IsSteering(std::string_view annotation) {
   const size_t at = annotation.find(kSettingLabel);
   return at == 0 || (at != std::string_view::npos && annotation[at - 1] == '.');
+}
+
+// Of the steering of one object: keys and values, in bytes. A setting has some tens of them.
+constexpr size_t kMostSteering = 16 << 10;
+
+void ReadSteering(std::string_view key, std::string_view value, size_t& bytes, OwnedObject& object) {
+  bytes += key.size() + value.size();
+  if (bytes <= kMostSteering) {
+    object.steering.emplace_back(key, value);
+  } else if (object.refused.empty()) {
+    object.refused.push_back(StrCat("Of the annotations ", kSettingLabel, "* of this object those beyond ",
+                                    kMostSteering >> 10, " KiB are not used"));
+  }
+}
+
+// Labels of the same names: only those that opt out.
+void ReadSteeringLabel(std::string_view key, std::string_view value, OwnedObject& object) {
+  if (!IsSteering(key) || key == kProgramName) return;
+  if (key.ends_with(kModeLabel) && IsOptOut(value)) return TakeSaferMode(key, value, object.steering);
+  if (object.refused.size() >= kMostRefused) return;
+  object.refused.push_back(StrCat("The label ", key, "=", CutUtf8(value, 63), " is not used: only ",
+                                  kModeLabel,
+                                  " with off or observe may be a label; settings are annotations"));
 }
 
 bool Read(JsonNode at, OwnedObject& object) {
@@ -287,7 +316,8 @@ bool Read(JsonNode at, OwnedObject& object) {
   ReadOwner(metadata, object.owner_kind, object.owner_name);
   object.program = NamedProgram(metadata);
   if (object.program.empty()) object.program = GeneratedFrom(metadata);
-  metadata["annotations"].ForEachField([&object](std::string_view key, JsonNode value) {
+  size_t steering_bytes = 0;
+  metadata["annotations"].ForEachField([&](std::string_view key, JsonNode value) {
     const std::optional<std::string_view> text = value.text();
     if (!text.has_value()) return;
     if (key == kStatusAnnotation) {
@@ -295,10 +325,13 @@ bool Read(JsonNode at, OwnedObject& object) {
       return;
     }
     if (key == kSplitAnnotation) {
-      object.split = std::string(*text);
+      if (text->size() <= kMostSteering) object.split = std::string(*text);
       return;
     }
-    if (IsSteering(key)) object.steering.emplace_back(key, *text);
+    if (IsSteering(key)) ReadSteering(key, *text, steering_bytes, object);
+  });
+  metadata["labels"].ForEachField([&object](std::string_view key, JsonNode value) {
+    if (const auto text = value.text(); text.has_value()) ReadSteeringLabel(key, *text, object);
   });
   return true;
 }

@@ -142,10 +142,12 @@ struct OwnedObject {
   std::string owner_kind, owner_name;  // its controller; "": none
   std::string uid = {};
   std::vector<std::pair<std::string, std::string>> steering =
-      {};                    // annotations that are settings (steering.h)
+      {};                    // annotations that are settings, and labels that opt out (steering.h)
   std::string program = {};  // its label or annotation kProgramName, else its generateName; "": it names none
   std::optional<std::string> status = {};  // its annotation kStatusAnnotation; absent: it has none
   std::string split = {};                  // its annotation kSplitAnnotation (workload_split.h)
+  // Labels and annotations that would be settings and are not used, a sentence each.
+  std::vector<std::string> refused = {};
 };
 
 struct NodeTaint {

@@ -5,6 +5,7 @@
 
 #include "base/strings.h"
 #include "kubernetes/pod_fixture.h"
+#include "model/labels.h"
 
 namespace taut {
 namespace {
@@ -12,6 +13,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Pair;
+using testing::UnorderedElementsAre;
 
 // As a live API server of 1.35 sends it, without what is not read.
 constexpr std::string_view kPod = R"({
@@ -347,6 +349,61 @@ TEST(Objects, TemplatesOfWorkloads) {
   EXPECT_EQ(cron->at(0).name, "app");
   EXPECT_THAT(std::string(Message(ParsePodTemplate("{}").status())), HasSubstr("no pod template"));
   EXPECT_FALSE(ParsePodTemplate("").ok());
+}
+
+OwnedObject ReadOwned(const std::string& metadata) {
+  ObjectParser parser;
+  WatchMeta meta;
+  OwnedObject out;
+  EXPECT_TRUE(
+      parser
+          .ParseWatch<OwnedObject>(
+              StrCat(R"({"type":"ADDED","object":{"metadata":{"name":"web",)", metadata, "}}}"), meta, out)
+          .ok());
+  return out;
+}
+
+// A label cannot ask for anything, but it may opt out; the safer of the two counts.
+TEST(Objects, ALabelOptsOutAndDoesNothingElse) {
+  const OwnedObject off =
+      ReadOwned(R"("labels":{"tautline.dev/mode":"off","app.tautline.dev/mode":"observe","app":"web"},
+      "annotations":{"tautline.dev/mode":"auto","app.tautline.dev/mode":"off"})");
+  EXPECT_THAT(off.steering,
+              UnorderedElementsAre(Label("tautline.dev/mode", "off"), Label("app.tautline.dev/mode", "off")));
+  EXPECT_TRUE(off.refused.empty());
+  const OwnedObject other = ReadOwned(
+      R"("labels":{"tautline.dev/mode":"auto","tautline.dev/class":"batch","tautline.dev/job":"import"})");
+  EXPECT_TRUE(other.steering.empty());
+  ASSERT_EQ(other.refused.size(), 2U) << "tautline.dev/job names a program";
+  EXPECT_EQ(other.refused[0],
+            "The label tautline.dev/mode=auto is not used: only tautline.dev/mode with off or observe may be "
+            "a label; "
+            "settings are annotations");
+}
+
+// 120 workloads with 240 KB of annotations each took 45 MB.
+TEST(Objects, AnnotationsAreBounded) {
+  const OwnedObject large = ReadOwned(StrCat(R"("annotations":{"tautline.dev/mode":"off","tautline.dev/x":")",
+                                             std::string(240'000, 'x'), R"(","tautline.dev/split":")",
+                                             std::string(240'000, 'x'), R"("})"));
+  EXPECT_THAT(large.steering, ElementsAre(Label("tautline.dev/mode", "off")));
+  EXPECT_EQ(large.split, "");
+  ASSERT_EQ(large.refused.size(), 1U);
+  EXPECT_THAT(large.refused[0], HasSubstr("beyond 16 KiB are not used"));
+}
+
+// Anybody who may create a pod may write any ownerReferences.
+TEST(Objects, AnOwnerOfAnImpossibleNameIsNone) {
+  const auto owner = [](const std::string& kind, const std::string& name) {
+    const OwnedObject out =
+        ReadOwned(StrCat(R"("namespace":"ten","ownerReferences":[{"controller":true,"kind":")", kind,
+                         R"(","name":")", name, R"("}])"));
+    return StrCat(out.owner_kind, " ", out.owner_name);
+  };
+  EXPECT_EQ(owner("ReplicaSet", "web-5d4f8c7b9d"), "ReplicaSet web-5d4f8c7b9d");
+  EXPECT_EQ(owner("ReplicaSet", "../../act1/deployment/over"), " ");
+  EXPECT_EQ(owner("ReplicaSet", ".."), " ");
+  EXPECT_EQ(owner("../..", "web"), " ");
 }
 
 }  // namespace

@@ -12,6 +12,19 @@ constexpr std::string_view kNamespaceKind = "namespace";
 
 }  // namespace
 
+bool IsOptOut(std::string_view mode) { return mode == "off" || mode == "observe"; }
+
+void TakeSaferMode(std::string_view key, std::string_view mode, std::vector<Label>& labels) {
+  const auto at = std::ranges::find_if(labels, [key](const Label& label) { return label.first == key; });
+  if (at != labels.end() && at->second == "off") return;
+  if (at != labels.end()) {
+    at->second = std::string(mode);
+    return;
+  }
+  Label label(key, mode);
+  labels.insert(std::ranges::upper_bound(labels, label), std::move(label));
+}
+
 std::string Steering::KeyOf(const std::string& kind, const OwnedObject& object) {
   const std::string lower = KindInNames(kind);
   if (lower == kNamespaceKind) return Cluster::WorkloadKey(object.name, lower, "");
@@ -20,6 +33,7 @@ std::string Steering::KeyOf(const std::string& kind, const OwnedObject& object) 
 
 void Steering::PutLocked(const std::string& kind, const OwnedObject& object) {
   std::string key = KeyOf(kind, object);
+  NoteRefused(key, kind, object);
   const auto it = annotations_.find(key);
   if (object.steering.empty()) {
     if (it == annotations_.end()) return;
@@ -34,6 +48,24 @@ void Steering::PutLocked(const std::string& kind, const OwnedObject& object) {
   ++version_;
 }
 
+void Steering::NoteRefused(const std::string& key, const std::string& kind, const OwnedObject& object) {
+  const auto it = refused_.find(key);
+  if (object.refused.empty()) {
+    if (it != refused_.end()) refused_.erase(it);
+    return;
+  }
+  if (it != refused_.end() && it->second == object.refused) return;
+  refused_.insert_or_assign(key, object.refused);
+  for (const std::string& sentence : object.refused) {
+    if (news_.size() < kMostRefused) news_.push_back({kind, object.namespace_name, object.name, sentence});
+  }
+}
+
+std::vector<Steering::Refused> Steering::TakeRefused() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(news_, {});
+}
+
 void Steering::Put(const std::string& kind, const OwnedObject& object) {
   const std::lock_guard lock(mutex_);
   PutLocked(kind, object);
@@ -42,6 +74,7 @@ void Steering::Put(const std::string& kind, const OwnedObject& object) {
 void Steering::Remove(const std::string& kind, const OwnedObject& object) {
   OwnedObject without = object;
   without.steering.clear();
+  without.refused.clear();
   Put(kind, without);
 }
 

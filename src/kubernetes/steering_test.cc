@@ -75,5 +75,25 @@ TEST(Steering, IsReadFromMetadata) {
                                            Label("app.tautline.dev/memory.upper", "4GiB")));
 }
 
+TEST(Steering, WhatIsRefusedIsSaidOnce) {
+  Steering steering;
+  OwnedObject web = Object("shop", "web", {});
+  web.refused = {"The label a is not used"};
+  steering.Replace("Deployment", {web});
+  std::vector<Steering::Refused> said = steering.TakeRefused();
+  ASSERT_EQ(said.size(), 1U);
+  EXPECT_EQ(said[0].kind, "Deployment");
+  EXPECT_EQ(said[0].name, "web");
+  EXPECT_EQ(said[0].sentence, "The label a is not used");
+  steering.Replace("Deployment", {web});
+  EXPECT_TRUE(steering.TakeRefused().empty()) << "a new list says nothing new";
+  web.refused = {"The label b is not used"};
+  steering.Put("Deployment", web);
+  EXPECT_EQ(steering.TakeRefused().size(), 1U);
+  steering.Remove("Deployment", web);
+  steering.Put("Deployment", web);
+  EXPECT_EQ(steering.TakeRefused().size(), 1U) << "another workload of its name";
+}
+
 }  // namespace
 }  // namespace taut
