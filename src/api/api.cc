@@ -152,6 +152,8 @@ HttpResponse Api::Answer(const HttpRequest& request) {
     if (const std::string clock = control_.status().clock().sentence; !clock.empty()) {
       text = StrCat("ready; ", clock, "\n");
     }
+    if (const std::string why = options_.why_undecided ? options_.why_undecided() : ""; !why.empty())
+      StrAppend(&text, why, "\n");
     const auto backfill = options_.backfill ? options_.backfill() : std::nullopt;
     if (!backfill.has_value()) return TextResponse(200, text);
     // Anybody may ask this: what the other server said is only for those with a token.

@@ -140,6 +140,8 @@ struct ApiOptions {
   std::function<std::optional<PodTotals>(const std::string& job)> pod_totals;
   // What its pods there say that people should know; "": nothing.
   std::function<std::string(const std::string& job)> cluster_notice;
+  // Why no limit is decided yet, for /readyz; "": limits are decided.
+  std::function<std::string()> why_undecided;
   // Both or none; none: the daemon does not listen to agents.
   std::function<std::vector<AgentView>()> agents;
   std::function<std::vector<RefusedAgent>()> refused_agents;

@@ -89,6 +89,7 @@ class ControlCell {
   const absl::Status& restored() const { return restored_; }
   // Of the next start. `actuator` null: a dry run.
   Actuator* actuator = nullptr;
+  JobSettingsSource* owners = nullptr;
   Mode mode = Mode::kAuto;
   Policy recommender = Policy::kMovingWindow;
 
@@ -109,7 +110,7 @@ class ControlCell {
     control_ = std::make_unique<ControlPlane>(
         options, *MappingRules::Compile(BuiltinRules()),
         ControlPlane::Parts{&failing_, &store_, actuator != nullptr ? actuator : &dry_run_,
-                            [] { return 0.0; }, samples_.get()});
+                            [] { return 0.0; }, samples_.get(), nullptr, owners});
     control_->OnTick(
         [this](const TickEvents& e) { told_.insert(told_.end(), e.decisions.begin(), e.decisions.end()); });
     restored_ = control_->Restore();

@@ -44,6 +44,7 @@ ControlPlane::ControlPlane(const ControlOptions& options, MappingRules mapping, 
       committer_({*parts.store, *parts.actuator, fleet_, front_, board_, views_}),
       checkpointer_(options.checkpoint_windows, *parts.actuator, fleet_, committer_),
       jobs_(options.jobs, {*parts.history, front_, fleet_, committer_}),
+      owners_(parts.owners, fleet_, committer_),
       pasts_({*parts.history, fleet_, board_, committer_, checkpointer_}),
       agents_(front_, tier_acts_, fleet_, board_) {}
 
@@ -61,6 +62,8 @@ absl::Status ControlPlane::TickAs(Timestamp now, When when) {
   front_.SetWaitingWindows(NotStored());
   jobs_.AddNewJobs(now, when);
   jobs_.RelabelJobs(now, when);
+  if (const auto time = front_.CellTime(now); when == When::kNow && time.has_value())
+    owners_.Step(time->seconds());
   if (absl::Status s = committer_.CheckStore(); !s.ok()) return s;
   if (absl::Status s = committer_.Commit(); !s.ok()) return s;
   if (absl::Status s = ActOnAllOoms(now, when); !s.ok()) return s;
@@ -127,6 +130,7 @@ absl::Status ControlPlane::ActOnOoms(size_t count, When when) {
   if (count == 0) return absl::OkStatus();
   FindTrialTasks(fleet_, front_);
   const int64_t now_s = front_.now().seconds();
+  LearnOfKilled(count, when);
   Unsaved& unsaved = committer_.unsaved();
   {
     const auto fleet = fleet_.Write();
@@ -159,6 +163,35 @@ absl::Status ControlPlane::ActOnGrowth() {
       fleet->TakeGrowth(g.job, g.bytes, now_s, committer_.unsaved().output);
   }
   return committer_.Commit();
+}
+
+// A kill is decided at once: by the owner's settings of now and, before the job's first window, from the limits
+// that series say.
+void ControlPlane::LearnOfKilled(size_t count, When when) {
+  std::vector<JobId> killed, unlimited;
+  {
+    const auto fleet = fleet_.Read();
+    for (size_t i = 0; i < count; ++i) {
+      const JobId job = sightings_[i].job;
+      if (std::ranges::find(killed, job) != killed.end()) continue;
+      killed.push_back(job);
+      if (fleet->Has(job) && !fleet->KnowsOwner(job)) unlimited.push_back(job);
+    }
+  }
+  if (when == When::kNow) owners_.Ask(killed, front_.now().seconds());
+  if (unlimited.empty()) return;
+  const auto limits = front_.MemoryLimits(unlimited);
+  const auto fleet = fleet_.Write();
+  for (size_t i = 0; i < unlimited.size(); ++i) {
+    double highest = 0;  // as in a window
+    for (const auto& [task, limit] : limits[i]) {
+      highest = std::max(highest, limit);
+      for (OomSighting& oom : std::span(sightings_).first(count)) {
+        if (oom.job == unlimited[i] && oom.task == task && !oom.limit.has_value()) oom.limit = limit;
+      }
+    }
+    if (highest > 0) fleet->LearnOwner(unlimited[i], highest);
+  }
 }
 
 absl::Status ControlPlane::ActOnExternal() {
@@ -209,6 +242,7 @@ absl::Status ControlPlane::Pass(ClosedWindow closed, When when) {
     for (const KernelPeak& peak : peaks) fleet->TakeKernelPeak(peak.job, peak.bytes, closed.window);
   }
   timer.Done("end_day");
+  if (when == When::kNow) AskOwners(closed);
   piecewise(kPiece, [&](LiveFleet& fleet, size_t first, size_t last) {
     fleet.Decide(closed, first, last, out, when);
   });
@@ -235,6 +269,17 @@ absl::Status ControlPlane::Pass(ClosedWindow closed, When when) {
   timer.Done("maintain");
   board_.EndPass(std::move(times));
   return stored;
+}
+
+void ControlPlane::AskOwners(const ClosedWindow& closed) {
+  std::vector<JobId> waiting;
+  {
+    const auto fleet = fleet_.Read();
+    for (const JobWindowData& data : closed.jobs) {
+      if (fleet->Has(data.job) && fleet->job(data.job).awaits_owner) waiting.push_back(data.job);
+    }
+  }
+  owners_.Ask(waiting, closed.window.next().start_s());
 }
 
 void ControlPlane::Maintain(WindowId window) {

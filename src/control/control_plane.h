@@ -20,6 +20,7 @@
 #include "control/ingest_front.h"
 #include "control/job_registry.h"
 #include "control/late_pasts.h"
+#include "control/owner_desk.h"
 #include "control/shared_fleet.h"
 #include "control/status_board.h"
 #include "control/tier_act_inbox.h"
@@ -52,6 +53,8 @@ class ControlPlane {
     std::function<double()> steady_ms;
     SampleLog* samples = nullptr;             // null: samples of open windows do not outlive the daemon
     ExternalRecommender* external = nullptr;  // null: there is none
+    // null: there is none. Nothing is decided in modes auto and canary before it has answered for the job.
+    JobSettingsSource* owners = nullptr;
   };
   ControlPlane(const ControlOptions& options, MappingRules mapping, const Parts& parts);
 
@@ -120,9 +123,13 @@ class ControlPlane {
   // Those that agents reported are stored with the next commit.
   void TakeTierActs(Timestamp now);
   absl::Status ActOnAllOoms(Timestamp now, When when);
+  // The owners' settings of jobs of the window that wait for them, once it says what the owner's amounts are.
+  void AskOwners(const ClosedWindow& closed);
   // Of those seen: `count` from the first on.
   absl::Status ActOnOoms(size_t count, When when);
   absl::Status ActOnGrowth();
+  // Before the same kills are acted on.
+  void LearnOfKilled(size_t count, When when);
   // What an external recommender has answered since the last time.
   absl::Status ActOnExternal();
   // Jobs may keep the usage of starts apart from now on, or no longer.
@@ -155,6 +162,7 @@ class ControlPlane {
   Committer committer_;
   Checkpointer checkpointer_;
   JobRegistry jobs_;
+  OwnerDesk owners_;
   LatePasts pasts_;
   TierActInbox tier_acts_;
   AgentIntake agents_;

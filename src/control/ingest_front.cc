@@ -281,6 +281,11 @@ std::vector<KernelPeak> IngestFront::TakeKernelPeaks() {
   return ingest_->TakeKernelPeaks();
 }
 
+std::vector<LiveWindows::TaskLimitsOfJob> IngestFront::MemoryLimits(std::span<const JobId> jobs) const {
+  const std::lock_guard lock(mutex_);
+  return ingest_->windows().MemoryLimits(jobs, ingest_->mapper());
+}
+
 std::vector<JobRecord> IngestFront::TakeNewJobs(Timestamp now, When when) {
   std::vector<JobRecord> fresh;
   const std::lock_guard lock(mutex_);

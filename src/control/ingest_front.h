@@ -129,6 +129,8 @@ class IngestFront {
   std::vector<GrowthSighting> FindGrowth(const std::function<std::vector<JobLimit>()>& limits);
   // Since the last call (KernelPeaks).
   std::vector<KernelPeak> TakeKernelPeaks();
+  // As LiveWindows.
+  std::vector<LiveWindows::TaskLimitsOfJob> MemoryLimits(std::span<const JobId> jobs) const;
   // Jobs that were first met, or again, since the last call.
   std::vector<JobRecord> TakeNewJobs(Timestamp now, When when);
   struct Relabelled {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
 #include <tuple>
 
@@ -237,6 +238,39 @@ std::vector<OomSighting> LiveWindows::TakeOoms(const SeriesMapper& mapper) {
                    Timestamp{oom.since_ms * 1000}, oom.is_first});
   }
   ooms_.clear();
+  return out;
+}
+
+std::vector<LiveWindows::TaskLimitsOfJob> LiveWindows::MemoryLimits(std::span<const JobId> jobs,
+                                                                    const SeriesMapper& mapper) const {
+  std::vector<std::map<std::pair<uint32_t, uint32_t>, double>> parts(jobs.size());  // by task and part
+  absl::flat_hash_map<uint32_t, size_t> numbers;
+  for (size_t i = 0; i < jobs.size(); ++i) numbers.emplace(jobs[i].value, i);
+  for (uint32_t slot = 0; slot < samples_.size(); ++slot) {
+    const SeriesBinding& binding = mapper.binding(slot);
+    const bool is_limit = binding.kind == SeriesKind::kMemoryLimitBytes;
+    const bool has_part =
+        is_limit || binding.kind == SeriesKind::kRestartsTotal || binding.kind == SeriesKind::kMemoryBytes;
+    if (!has_part || !binding.in_use || binding.left_out) continue;
+    if (samples_[slot].empty() || IsStaleMarker(samples_[slot].back().value)) continue;
+    const auto asked = numbers.find(binding.job.value);
+    if (asked == numbers.end()) continue;
+    double& limit = parts[asked->second][{binding.task, binding.part}];  // the highest of several series
+    if (is_limit) limit = std::max(limit, samples_[slot].back().value * binding.scale);
+  }
+  std::vector<TaskLimitsOfJob> out(jobs.size());
+  for (size_t i = 0; i < jobs.size(); ++i) {
+    for (auto part = parts[i].begin(); part != parts[i].end();) {
+      const uint32_t task = part->first.first;
+      double sum = 0;
+      bool has_all = true;
+      for (; part != parts[i].end() && part->first.first == task; ++part) {
+        has_all = has_all && part->second > 0;
+        sum += part->second;
+      }
+      if (has_all) out[i].emplace_back(task, sum);
+    }
+  }
   return out;
 }
 

@@ -127,6 +127,12 @@ class LiveWindows {
   std::vector<GrowthSighting> FindGrowth(std::span<const JobLimit> limits, Timestamp now,
                                          const SeriesMapper& mapper);
 
+  // By task, the memory limits of a job's tasks by the newest samples of their parts, added up, in bytes. Tasks of
+  // which a part has none are not in it.
+  using TaskLimitsOfJob = std::vector<std::pair<uint32_t, double>>;
+  // In the order of `jobs`. O(slots), once for all.
+  std::vector<TaskLimitsOfJob> MemoryLimits(std::span<const JobId> jobs, const SeriesMapper& mapper) const;
+
   // Closes, in time order, every window whose end + grace <= watermark and calls yield for those that have
   // anything; what yield does not take is dropped. A watermark that goes back closes nothing. Bindings are
   // those of now: a series whose job changed has changed it for the whole window. About 0.5 us a series and

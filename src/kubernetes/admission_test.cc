@@ -204,7 +204,9 @@ TEST(NamespaceRules, AreReadOfBothKinds) {
   rules.Put("ResourceQuota", all[1]);
   EXPECT_EQ(rules.Of("shop").size(), 2U);
   EXPECT_EQ(rules.Of("other").size(), 0U);
+  EXPECT_EQ(rules.version(), 1U) << "of LimitRanges alone: what a quota has left changes with each pod";
   rules.Replace("LimitRange", {});
+  EXPECT_EQ(rules.version(), 2U);
   EXPECT_EQ(rules.Of("shop").size(), 1U);
   rules.Remove("ResourceQuota", all[1]);
   EXPECT_EQ(rules.Of("shop").size(), 0U);

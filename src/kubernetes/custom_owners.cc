@@ -15,7 +15,7 @@ constexpr int kMostPages = 400;  // of 500 objects
 constexpr std::array<std::string_view, 9> kKnownKinds = {
     "cronjob",    "daemonset", "deployment", "job", "node", "pod", "replicaset", "replicationcontroller",
     "statefulset"};
-constexpr std::array<std::string_view, 3> kRuns = {"pipelinerun", "taskrun", "workflow"};
+constexpr std::array<std::string_view, 4> kRuns = {"pipelinerun", "sparkapplication", "taskrun", "workflow"};
 
 }  // namespace
 
@@ -73,6 +73,7 @@ void CustomOwnersReader::Step(const std::function<bool()>& stopping) {
       of.is_settled |= status.ok() || is_final;
       of.error = status.ok() ? "" : StrCat(kind, ": ", Message(status));
       if (listed.ok()) of.taken = *listed;
+      of.listed_s = options_.steady_s();
       if (is_final) gone = std::exchange(of.taken, std::nullopt);
     }
     if (gone.has_value()) options_.forget(*gone);
@@ -100,6 +101,19 @@ bool CustomOwnersReader::IsSettled(std::string_view kind) const {
   const std::lock_guard lock(mutex_);
   const auto it = kinds_.find(kind);
   return it != kinds_.end() && it->second.is_settled;
+}
+
+bool CustomOwnersReader::IsListed(std::string_view kind) const {
+  const std::lock_guard lock(mutex_);
+  const auto it = kinds_.find(kind);
+  return it != kinds_.end() && it->second.taken.has_value();
+}
+
+void CustomOwnersReader::ListSoon(std::string_view kind) {
+  const std::lock_guard lock(mutex_);
+  const auto it = kinds_.find(kind);
+  if (it == kinds_.end() || !it->second.taken.has_value()) return;
+  it->second.due_s = std::min(it->second.due_s, it->second.listed_s + options_.soon_s);
 }
 
 std::string CustomOwnersReader::last_error() const {

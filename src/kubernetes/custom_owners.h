@@ -35,7 +35,7 @@ class CustomOwnersReader {
     // for refused_again_s.
     std::function<void(const FoundKind& kind)> forget;
     std::function<double()> steady_s;
-    double again_s = 60, refused_again_s = 600;
+    double again_s = 60, refused_again_s = 600, soon_s = 5;
     size_t most_kinds = 16;  // the first by name
   };
   explicit CustomOwnersReader(Options options)
@@ -46,12 +46,16 @@ class CustomOwnersReader {
   // Whether what the objects of this kind say is known, or that tautd may not list them: before, what they said in
   // the past holds. True for kinds that IsKnownKind.
   bool IsSettled(std::string_view kind) const;
+  // Objects of this kind were listed, and may be again.
+  bool IsListed(std::string_view kind) const;
+  // An object is not in the last list: the kind is listed again with the next step, unless it was within soon_s.
+  void ListSoon(std::string_view kind);
   // What could not be listed last, by the kind; "": nothing.
   std::string last_error() const;
 
  private:
   struct Kind {
-    double due_s = 0;
+    double due_s = 0, listed_s = 0;
     bool is_settled = false;
     std::string error;
     std::optional<FoundKind> taken;

@@ -83,6 +83,28 @@ TEST_F(CustomOwners, AreListedToTheEndAndAgainAfterAMinute) {
       << "discovery holds for longer";
 }
 
+// A new Rollout, of which the pods are seen first.
+TEST_F(CustomOwners, AreListedSoonerWhereOneIsMissing) {
+  EXPECT_FALSE(reader_->IsListed("rollout"));
+  Step();
+  EXPECT_TRUE(reader_->IsListed("rollout"));
+  now_s_ += 2;
+  reader_->ListSoon("rollout");
+  Step();
+  EXPECT_THAT(asked_, IsEmpty()) << "but not again at once";
+  now_s_ += 4;
+  Step();
+  EXPECT_THAT(taken_, Contains(HasSubstr("web=auto")));
+  refused_ = absl::PermissionDeniedError("forbidden");
+  now_s_ += 61;
+  Step();
+  EXPECT_FALSE(reader_->IsListed("rollout"));
+  reader_->ListSoon("rollout");
+  now_s_ += 6;
+  Step();
+  EXPECT_THAT(asked_, IsEmpty()) << "a refusal stands";
+}
+
 TEST_F(CustomOwners, WithoutOneNothingIsAsked) {
   kinds_ = {"deployment", "job", ""};
   Step();

@@ -118,6 +118,7 @@ std::string AboveNodes(const Pod& before, const Pod& after, const Amounts& large
 void NamespaceRules::Replace(const std::string& kind, std::vector<NamespaceRule> all) {
   const std::string prefix = StrCat(kind, "/");
   const std::lock_guard lock(mutex_);
+  Note(kind);
   known_.insert(kind);
   for (auto& [name, rules] : rules_)
     std::erase_if(rules, [&](const auto& entry) { return entry.first.starts_with(prefix); });
@@ -130,16 +131,26 @@ void NamespaceRules::Replace(const std::string& kind, std::vector<NamespaceRule>
 
 void NamespaceRules::Put(const std::string& kind, NamespaceRule rule) {
   const std::lock_guard lock(mutex_);
+  Note(kind);
   const std::string key = StrCat(kind, "/", rule.name);
   rules_[rule.namespace_name].insert_or_assign(key, std::move(rule));
 }
 
 void NamespaceRules::Remove(const std::string& kind, const NamespaceRule& rule) {
   const std::lock_guard lock(mutex_);
+  Note(kind);
   const auto found = rules_.find(rule.namespace_name);
   if (found == rules_.end()) return;
   found->second.erase(StrCat(kind, "/", rule.name));
   if (found->second.empty()) rules_.erase(found);
+}
+
+// Quotas change with every pod, and bound no recommendation.
+void NamespaceRules::Note(const std::string& kind) { version_ += kind == "LimitRange" ? 1 : 0; }
+
+uint64_t NamespaceRules::version() const {
+  const std::lock_guard lock(mutex_);
+  return version_;
 }
 
 bool NamespaceRules::Knows(const std::string& kind) const {

@@ -49,9 +49,14 @@ class NamespaceRules {
   std::vector<NamespaceRule> Of(const std::string& namespace_name) const;
   // They were listed once.
   bool Knows(const std::string& kind) const;
+  // Grows with every call that may have changed a LimitRange.
+  uint64_t version() const;
 
  private:
+  void Note(const std::string& kind);  // REQUIRES: mutex_
+
   mutable std::mutex mutex_;
+  uint64_t version_ = 0;
   std::set<std::string> known_;                                        // kinds
   std::map<std::string, std::map<std::string, NamespaceRule>> rules_;  // by namespace, then "Kind/name"
 };

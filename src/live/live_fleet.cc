@@ -98,6 +98,7 @@ void LiveFleet::AddRestoredJob(JobRecord record) {
   }
   if (!ids_.Find(job.record.name).has_value()) ids_.Insert(job.record.id.value);
   job.policy = PolicyOf(job);
+  job.awaits_owner = awaits_owners_;
   NoteStartup(job);
   Changed(job);
 }
@@ -107,19 +108,6 @@ bool LiveFleet::AddLabels(JobId id, std::span<const KeyValue> labels) {
   if (!MergeLabels(labels, job.record.labels)) return false;
   ++records_.labels;
   Repolicy(job);
-  return true;
-}
-
-bool LiveFleet::SetSettingLabels(JobId id, std::span<const KeyValue> labels, int64_t now_s, PassOutput& out) {
-  LiveJob& job = jobs_[id];
-  if (!taut::SetSettingLabels(labels, job.record.labels)) return false;
-  ++records_.labels;
-  const std::shared_ptr<const JobPolicy> before = job.policy;
-  Repolicy(job);
-  if (job.policy == before) return true;
-  for (const Resource r : kResources) DecideLane(job, r, now_s, Why::kSetting, out);
-  DecideReplicasOf(job, now_s, out);
-  EndHold(job, now_s, out);
   return true;
 }
 
@@ -322,6 +310,10 @@ void LiveFleet::DecideLane(LiveJob& job, Resource r, int64_t now_s, Why why, Pas
                            std::optional<double> at_least) {
   LiveLane& lane = job.of(r);
   lane.RefreshRisk();
+  if (WaitsForOwner(job, why == Why::kOom)) {
+    if (lane.hold != kWaitsForOwner) lane.hold = std::string(kWaitsForOwner);
+    return;
+  }
   const LaneFacts facts{.resource = r,
                         .now_s = now_s,
                         .owner_limit = lane.owner(),
@@ -400,7 +392,7 @@ Decision& LiveFleet::AddDecision(const LiveJob& job, Target target, int64_t now_
 }
 
 void LiveFleet::DecideReplicasOf(LiveJob& job, int64_t now_s, PassOutput& out) {
-  if (job.replicas == nullptr) return;
+  if (job.replicas == nullptr || (DecidesReplicas(*job.policy) && WaitsForOwner(job, false))) return;
   Verdict verdict = job.replicas->Decide(*job.policy, now_s);
   if (!verdict.kind.has_value()) {
     if (!job.policy->replica_policy.empty()) return;

@@ -95,6 +95,19 @@ class LiveFleet {
   // The same for all labels that are settings: others that the job has of them are gone. Acts on them at once, as
   // on a person's setting.
   bool SetSettingLabels(JobId id, std::span<const KeyValue> labels, int64_t now_s, PassOutput& out);
+  // ---- jobs whose owners' settings are not known yet (live_owners.cc) ----
+  // Jobs that are added from now on, and those that were not measured in the window before one, wait: modes auto
+  // and canary decide nothing for them before SettleOwner.
+  void AwaitOwners() { awaits_owners_ = true; }
+  // At most `limit` that wait, from `cursor` on, which moves past them and starts again after the last job.
+  std::vector<JobId> AwaitingOwners(size_t limit, uint32_t& cursor) const;
+  // Ends the wait and decides what waited. `labels` as SetSettingLabels; nullptr: no source has settings of the
+  // job. Returns whether the job's labels have changed. REQUIRES: Has(id).
+  bool SettleOwner(JobId id, const std::vector<KeyValue>* labels, int64_t now_s, PassOutput& out);
+  // Whether a window has said what the owner's memory limit is, or another limit is in force. REQUIRES: Has(id).
+  bool KnowsOwner(JobId id) const;
+  // The owner's memory limit, of a job that KnowsOwner is false for: until its first window is closed.
+  void LearnOwner(JobId id, double memory_bytes);
   FleetRecords records() const { return records_; }
   size_t size() const { return jobs_.size(); }  // of jobs that are known, not of numbers ever given out
   const JobTable<LiveJob>& jobs() const { return jobs_; }
@@ -301,6 +314,8 @@ class LiveFleet {
   void NoteReplicaOrder(uint64_t decision, LiveJob& job);
   // It is not scaled any more. REQUIRES: job.replicas.
   void DropReplicas(LiveJob& job);
+  // The job waits, and its mode would set something. `oom`: a kill asks, which is decided when the wait ends.
+  static bool WaitsForOwner(LiveJob& job, bool oom);
   // Else a copy, whose settings and decisions are not in force yet.
   bool IsOurs(const LiveJob& job) const { return jobs_.Find(job.record.id) == &job; }
   // True: its number of tasks is held from now on, or no longer.
@@ -341,6 +356,9 @@ class LiveFleet {
   void Repolicy(LiveJob& job);
   void RemakeLane(LiveJob& job, Resource r, bool keeps);
   void RecommendAgain(LiveJob& job) const;
+  static void RecommendAgain(LiveJob& job, WindowId next);
+  // The window for which a recommendation without a new window counts.
+  WindowId NextWindow(int64_t now_s) const;
   JobInfo InfoOf(const JobRecord& record) const;
 
   // The key of ids_.
@@ -372,6 +390,7 @@ class LiveFleet {
   absl::flat_hash_map<uint64_t, JobId> trials_;
   absl::flat_hash_map<uint32_t, int32_t> startups_;
   uint64_t startups_version_ = 0;
+  bool awaits_owners_ = false;
   // The order of a number of tasks that each job was given last.
   absl::flat_hash_map<uint64_t, JobId> replica_orders_;
   absl::flat_hash_map<uint32_t, int64_t> known_ooms_;  // during a restore: by job, the last in its checkpoint

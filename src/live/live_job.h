@@ -118,6 +118,9 @@ struct LiveJobState {
   std::unique_ptr<JobStarts> starts;       // null: cpu.startup_window is off, or no window has closed since
   std::unique_ptr<JobMemory> memory;       // null: nothing
   bool lost = false;                       // during a restore: its checkpoint could not be read
+  // Its owner's settings are not known yet: modes auto and canary decide nothing. Not saved: a restart asks again.
+  bool awaits_owner = false;
+  bool oom_waits = false;  // a kill came meanwhile
   bool seen_today = false, over_today = false;
   bool managed = false;             // agents apply limits to its tasks, as of the last window
   int32_t day = INT32_MIN;          // that its lanes have started

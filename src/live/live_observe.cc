@@ -115,6 +115,8 @@ void LiveFleet::ObserveJob(const ClosedWindow& closed, size_t index, FleetPoint*
   }
   StartDay(job, closed.window.day());
   job.seen_today = true;
+  // It is new, or its tasks are back: its owner may have changed the settings meanwhile.
+  if (awaits_owners_ && job.last_window.next() < closed.window) job.awaits_owner = true;
   job.last_window = closed.window;
   uint32_t most_tasks = 0;
   const JobWindowData& data = closed.jobs[index];

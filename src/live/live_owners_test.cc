@@ -1,3 +1,4 @@
+// Settings and limits of owners: nothing is decided before they are known.
 // The owner's limit where series read back what Tautline has set, as of pods that were resized.
 #include <deque>
 
@@ -90,6 +91,119 @@ TEST(LiveOwners, WhereNothingIsSetTheLimitIsTheOwners) {
   job.Run(5 * kWindowsPerDay);
   ASSERT_TRUE(job.lane().gate.in_force.has_value());
   EXPECT_LT(job.lowest_owner_, job.template_);
+}
+
+// A cell of one job in mode auto whose owner has not been asked yet.
+class Unasked {
+ public:
+  Unasked() : cell_(1), fleet_(Settings(Policy::kMovingWindow, Mode::kAuto)) {
+    fleet_.AwaitOwners();
+    AddJobs(fleet_, 1);
+  }
+  std::vector<Decision> Run(int windows) {
+    out_.Clear();
+    for (int i = 0; i < windows; ++i) Step(fleet_, cell_.windows()[static_cast<size_t>(next_++)], out_);
+    return out_.decisions;
+  }
+  std::vector<Decision> Kill(double limit) {
+    out_.Clear();
+    OomRecord oom{kJob, 0, WindowId{next_}.start_s() + 10, 1, limit};
+    fleet_.TakeOom(oom, out_);
+    return out_.decisions;
+  }
+  std::vector<Decision> Settle(std::optional<std::vector<KeyValue>> labels) {
+    out_.Clear();
+    fleet_.SettleOwner(kJob, labels.has_value() ? &*labels : nullptr, WindowId{next_}.start_s() + 20, out_);
+    return out_.decisions;
+  }
+  void Skip(int windows) { next_ += windows; }
+  const LiveLane& lane() { return job().of(Resource::kMemory); }
+  const LiveJob& job() { return fleet_.job(kJob); }
+  LiveFleet& fleet() { return fleet_; }
+
+ private:
+  static constexpr JobId kJob{0};
+  Cell cell_;
+  LiveFleet fleet_;
+  PassOutput out_;
+  int next_ = 0;
+};
+
+TEST(LiveOwners, NothingIsDecidedBeforeTheOwnersSettingsAreKnown) {
+  Unasked off;
+  EXPECT_TRUE(off.Run(2 * kWindowsPerDay).empty());
+  EXPECT_EQ(off.lane().hold, "the settings and bounds of its owner are not known yet");
+  EXPECT_TRUE(off.Kill(512 * kMiB).empty()) << "nor after a kill";
+  EXPECT_TRUE(off.Settle({{{"tautline.dev/mode", "off"}}}).empty());
+  EXPECT_TRUE(off.Run(kWindowsPerDay).empty());
+  EXPECT_TRUE(off.Kill(512 * kMiB).empty());
+
+  Unasked free;
+  EXPECT_TRUE(free.Run(2 * kWindowsPerDay).empty());
+  EXPECT_TRUE(free.Settle(std::nullopt).empty()) << "no kill waits: the next window decides";
+  EXPECT_FALSE(free.Run(1).empty());
+  EXPECT_TRUE(free.lane().gate.in_force.has_value());
+}
+
+TEST(LiveOwners, AKillThatWaitedRaisesWithinTheBoundsOnceTheyAreKnown) {
+  Unasked job;
+  job.Run(2);
+  EXPECT_TRUE(job.Kill(512 * kMiB).empty());
+  const std::vector<Decision> decisions = job.Settle({{{"tautline.dev/memory.upper", "560Mi"}}});
+  ASSERT_EQ(decisions.size(), 1U);
+  EXPECT_EQ(decisions[0].kind, DecisionKind::kOomRaise);
+  EXPECT_EQ(decisions[0].after, 560 * kMiB);
+}
+
+// Other settings bound what was recommended before they came.
+TEST(LiveOwners, AnotherBoundHoldsAtOnce) {
+  Unasked job;
+  job.Settle(std::nullopt);
+  job.Run(2 * kWindowsPerDay);
+  job.Settle(std::nullopt);
+  ASSERT_FALSE(job.Kill(512 * kMiB).empty());
+  const double before = *job.lane().gate.in_force;
+  PassOutput out;
+  const std::vector<KeyValue> labels = {{"tautline.dev/change_period", "0s"},
+                                        {"tautline.dev/memory.upper", "100Mi"}};
+  EXPECT_TRUE(job.fleet().SetSettingLabels(JobId{0}, labels, WindowId{3 * kWindowsPerDay}.start_s(), out));
+  EXPECT_LT(*job.lane().gate.in_force, before);
+  EXPECT_EQ(job.lane().gate.in_force, 100 * kMiB);
+}
+
+TEST(LiveOwners, TheOwnerIsAskedAgainWhenTasksReturn) {
+  Unasked job;
+  uint32_t cursor = 0;
+  EXPECT_EQ(job.fleet().AwaitingOwners(9, cursor).size(), 1U);
+  job.Settle(std::nullopt);
+  job.Run(1);
+  EXPECT_TRUE(job.job().awaits_owner) << "the first window says what the owner's amounts are";
+  job.Settle(std::nullopt);
+  job.Run(3);
+  EXPECT_FALSE(job.job().awaits_owner);
+  EXPECT_TRUE(job.fleet().AwaitingOwners(9, cursor).empty());
+  job.Skip(1);
+  job.Run(1);
+  EXPECT_TRUE(job.job().awaits_owner);
+  EXPECT_EQ(job.fleet().AwaitingOwners(9, cursor).size(), 1U) << "the cursor starts again";
+}
+
+// A crash loop of a new workload: no window of it is closed yet.
+TEST(LiveOwners, AKillBeforeTheFirstWindowIsAtTheLimitThatSeriesSay) {
+  Unasked job;
+  job.Settle(std::nullopt);
+  job.fleet().LearnOwner(JobId{0}, 64 * kMiB);
+  PassOutput out;
+  OomRecord oom{JobId{0}, 0, 10, 1, std::nullopt};
+  job.fleet().TakeOom(oom, out);
+  EXPECT_EQ(oom.limit, 64 * kMiB);
+  ASSERT_EQ(out.decisions.size(), 1U);
+  EXPECT_EQ(out.decisions[0].kind, DecisionKind::kOomRaise);
+  EXPECT_EQ(out.decisions[0].before, 64 * kMiB);
+  EXPECT_GT(out.decisions[0].after, 64 * kMiB);
+  job.Run(1);
+  job.fleet().LearnOwner(JobId{0}, 99 * kMiB);
+  EXPECT_EQ(job.lane().owner_limit, 512 * kMiB) << "windows say it now";
 }
 
 }  // namespace

@@ -66,6 +66,8 @@ absl::StatusOr<PreparedSettings> LiveFleet::Prepare(JobId id, std::span<const Ke
   copy.record = job.record;
   copy.overrides = job.overrides;
   copy.policy = job.policy;
+  copy.awaits_owner = job.awaits_owner;
+  copy.oom_waits = job.oom_waits;
   MakeRecommenders(copy);
   std::string state;
   ByteWriter out(&state);
@@ -106,11 +108,15 @@ absl::StatusOr<PreparedSettings> LiveFleet::Prepare(JobId id, std::span<const Ke
 // What was recommended by the bounds of before may be outside of those of now: mode auto and a lower bound in one
 // request would set a limit below that bound until the next window closes.
 void LiveFleet::RecommendAgain(LiveJob& job) const {
-  if (passed_.index == INT32_MIN || job.sleeps()) return;
+  if (passed_.index != INT32_MIN) RecommendAgain(job, passed_.next());
+}
+
+void LiveFleet::RecommendAgain(LiveJob& job, WindowId next) {
+  if (job.sleeps()) return;
   for (const Resource r : kResources) {
     LiveLane& lane = job.of(r);
     if (lane.needs_history || !lane.lane.recommended().has_value()) continue;
-    lane.lane.RecommendAgain(passed_.next());
+    lane.lane.RecommendAgain(next);
     lane.RefreshRisk();
   }
 }

@@ -202,7 +202,7 @@ absl::Status Daemon::StartControl() {
   control_ = std::make_unique<ControlPlane>(
       options, *std::move(mapping),
       ControlPlane::Parts{store_.get(), history_, &actuators_, SteadyMilliseconds, samples_.get(),
-                          external_.get()});
+                          external_.get(), kubernetes_.get()});
   const double start_ms = SteadyMilliseconds();
   if (absl::Status s = control_->Restore(); !s.ok()) return s;
   {
@@ -515,6 +515,7 @@ absl::Status Daemon::StartServer(const std::string& config_path) {
     options.pod_totals = [this](const std::string& job) { return kubernetes_->PodTotalsOf(job); };
     options.cluster_notice = [this](const std::string& job) { return kubernetes_->NoticeOf(job); };
   }
+  if (kubernetes_ != nullptr) options.why_undecided = [this] { return kubernetes_->WhyUndecided(); };
   options.backfill = [this] { return backfill_->progress(); };
   if (late_history_ != nullptr) options.late_jobs = [this] { return late_history_->progress(); };
   api_ = std::make_unique<Api>(*control_, std::move(options));

@@ -3,9 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdlib>
-#include <iterator>
 #include <random>
 
 #include "base/pattern.h"
@@ -25,17 +23,6 @@ constexpr size_t kScrapers = 4;
 constexpr std::chrono::minutes kAbsentRetry{5};  // of kinds that may be installed later
 constexpr std::chrono::seconds kReadOwners{1}, kReadCustomOwners{2};
 constexpr std::chrono::milliseconds kPassOn{500};  // an OOM kill waits no longer
-// Objects whose annotations are settings, and of which there are Events.
-struct WatchedKind {
-  const char *kind, *api_version, *path;
-};
-constexpr std::array<WatchedKind, 5> kWatchedKinds = {{
-    {"Namespace", "v1", "/api/v1/namespaces"},
-    {"Deployment", "apps/v1", "/apis/apps/v1/deployments"},
-    {"StatefulSet", "apps/v1", "/apis/apps/v1/statefulsets"},
-    {"DaemonSet", "apps/v1", "/apis/apps/v1/daemonsets"},
-    {"CronJob", "batch/v1", "/apis/batch/v1/cronjobs"},
-}};
 constexpr int64_t kPassOnAllMicros = 60 * kMicrosPerSecond;
 // What is passed on here outlives a restart, as if it had been written.
 constexpr Timestamp kKeepAll{INT64_MIN};
@@ -143,7 +130,7 @@ absl::Status KubernetesRun::WatchMetadata(const std::string& path, ReflectorSink
 absl::Status KubernetesRun::WatchWorkloads() {
   Steering* const steering = &steering_;
   WorkloadDirectory* const workloads = &workloads_;
-  for (const WatchedKind& kind : kWatchedKinds) {
+  for (const WatchedKind& kind : WatchedKinds()) {
     const std::string name = kind.kind, version = kind.api_version;
     StatusWriter* const status = name == "Namespace" ? nullptr : status_.get();
     const bool may_split = options_.config.annotations && (name == "DaemonSet" || name == "StatefulSet");
@@ -176,105 +163,6 @@ absl::Status KubernetesRun::WatchWorkloads() {
     if (!s.ok()) return s;
   }
   return absl::OkStatus();
-}
-
-namespace {
-
-// Request ÷ limit that a recommendation of the job keeps, above 0; 1 where it has not both.
-double RequestShare(const std::vector<PodPtr>& pods, const std::string& container, Resource r,
-                    const Allocation& allocation) {
-  for (const PodPtr& pod : pods) {
-    const ContainerState* found = ResizedContainer(*pod, container);
-    if (found == nullptr) continue;
-    const double share = RequestShareOf(r, allocation, PlaceOf(*pod, *found, r));
-    return share > 0 ? share : 1;
-  }
-  return 1;
-}
-
-}  // namespace
-
-Allocation KubernetesRun::AllocationOf(JobId job, Resource resource) const {
-  Allocation out;
-  control_->Look(job, [&](const LiveJob& live) { out = live.policy->allocation(resource); });
-  return out;
-}
-
-// What the cluster allows, whatever the annotations of a workload say of that. What was known before stands until
-// LimitRanges and nodes are, and while the job has no pods: they say on which nodes they may run.
-void KubernetesRun::PutAllowed(const JobView& job, const WorkloadName& workload,
-                               std::vector<Label>& labels) const {
-  const std::vector<PodPtr> pods = cluster_.PodsOf(workload);
-  const LargestNode largest = cluster_.LargestFor(pods);
-  const bool is_known =
-      namespace_rules_.Knows("LimitRange") && largest.amounts.memory.has_value() && !pods.empty();
-  const std::vector<NamespaceRule> rules = namespace_rules_.Of(workload.namespace_name);
-  for (const Resource r : kPodResources) {
-    const std::string key = StrCat(kSettingLabel, Name(r), ".allowed");
-    const auto is_it = [&](const Label& label) { return label.first == key; };
-    std::erase_if(labels, is_it);
-    std::string text;
-    if (is_known) {
-      const RecommendedAmount amount{
-          .of_pods = workload.container.empty(),
-          .is_request = job.of(r).of_request,
-          .share = RequestShare(pods, workload.container, r, AllocationOf(job.record->id, r))};
-      text = AllowedRangeText(r, AllowedBy(rules, largest, amount, r));
-    } else if (const auto it = std::ranges::find_if(job.record->labels, is_it);
-               it != job.record->labels.end()) {
-      text = it->second;
-    }
-    if (text.empty()) continue;
-    const Label label{key, text};
-    labels.insert(std::ranges::upper_bound(labels, label), label);
-  }
-}
-
-// What the pods run, whatever an annotation says. The label is stored, so that a restart forgets no version.
-void KubernetesRun::PutVersion(const JobView& job, const WorkloadName& workload,
-                               std::vector<Label>& labels) const {
-  const std::string key = StrCat(kSettingLabel, "version");
-  const auto is_it = [&key](const Label& label) { return label.first == key; };
-  std::erase_if(labels, is_it);
-  JobVersion before;
-  if (const auto it = std::ranges::find_if(job.record->labels, is_it); it != job.record->labels.end())
-    before = ParseJobVersion(it->second).value_or(JobVersion());
-  const JobVersion now = NextVersion(before, cluster_.VersionsOf(workload), options_.sample_time().seconds());
-  if (now.name.empty()) return;
-  const Label label{key, JobVersionText(now)};
-  labels.insert(std::ranges::upper_bound(labels, label), label);
-}
-
-namespace {
-
-std::vector<Label> SettingLabelsOf(const std::vector<Label>& labels) {
-  std::vector<Label> out;
-  std::ranges::copy_if(labels, std::back_inserter(out),
-                       [](const Label& label) { return label.first.starts_with(kSettingLabel); });
-  return out;
-}
-
-}  // namespace
-
-// Jobs whose labels are not what the annotations and the cluster say.
-void KubernetesRun::PassOnSteering() {
-  const bool read = options_.config.annotations;  // else what they said before is taken back
-  const auto is_known = [this](const WatchedKind& kind) { return steering_.Knows(kind.kind); };
-  if (read && !std::ranges::all_of(kWatchedKinds, is_known)) return;
-  steered_ = steering_.version();
-  const std::shared_ptr<const FleetView> view = control_->view();  // the loop alone would not keep it
-  for (const JobView& job : view->jobs) {
-    const std::optional<WorkloadName> workload = cluster_.naming().Parse(job.record->name);
-    if (!workload.has_value()) continue;
-    std::vector<Label> wanted = read ? steering_.Of(*workload) : std::vector<Label>();
-    // What was known before a restart holds until the objects of a custom kind are read.
-    if (read && !custom_owners_->IsSettled(workload->kind)) wanted = SettingLabelsOf(job.record->labels);
-    PutAllowed(job, *workload, wanted);
-    PutVersion(job, *workload, wanted);
-    std::vector<Label> labels = job.record->labels;
-    if (SetSettingLabels(wanted, labels))
-      control_->ingest().SetSettingLabels(job.record->name, std::move(wanted));
-  }
 }
 
 absl::Status KubernetesRun::WatchOwners(const std::string& kind, const std::string& path) {
@@ -541,7 +429,9 @@ void KubernetesRun::PassOnPods() {
       std::erase_if(changed, [](const PodPtr& pod) { return !pod->is_ended; });  // some of these are gone
     }
     ForEachPodSeries(cluster_.naming(), changed, time, starts, take);
-    if (pass_on_all || steered_ != steering_.version()) PassOnSteering();
+    if (pass_on_all || steered_ != SteeringVersion()) PassOnSteering();
+    SayWhatIsAwaited();
+    SayWhatIsRefused();
   }
 }
 

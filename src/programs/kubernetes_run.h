@@ -38,6 +38,7 @@
 #include "kubernetes/vpa_writer.h"
 #include "kubernetes/watch_log.h"
 #include "model/pod_totals.h"
+#include "ports/job_settings.h"
 #include "programs/admission_run.h"
 #include "programs/quota_gate.h"
 
@@ -46,8 +47,12 @@ namespace taut {
 // The cluster that the settings name. Errors name the setting.
 absl::StatusOr<ClusterAccess> OpenClusterAccess(const KubernetesConfig& config);
 
-class KubernetesRun {
+class KubernetesRun final : public JobSettingsSource {
  public:
+  // Objects whose annotations are settings, and of which there are Events.
+  struct WatchedKind {
+    const char *kind, *api_version, *path;
+  };
   struct Options {
     KubernetesConfig config;
     ClusterAccess access;
@@ -58,7 +63,7 @@ class KubernetesRun {
     std::string state_dir;  // where the webhook keeps its certificate
   };
   static absl::StatusOr<std::unique_ptr<KubernetesRun>> Create(Options options);
-  ~KubernetesRun() { Stop(); }
+  ~KubernetesRun() override { Stop(); }
 
   // Sets limits and replicas; of the same cluster, which outlives it. Before Start. `forget_s`: as
   // KubernetesActuator::Options.
@@ -87,6 +92,10 @@ class KubernetesRun {
     return cluster_.TaskOfContainer(id);
   }
   bool synced() const { return cluster_.synced(); }
+  // After Start. Until the first lists are read, and a new workload itself is seen, the answer is unknown.
+  JobAnswer SettingsOf(const JobQuestion& question) override;
+  // The list for which decisions wait, for people. "": none.
+  std::string WhyUndecided() const;
   // Without what the actuator did.
   KubernetesFacts facts() const;
   // Nodes and their pods.
@@ -117,6 +126,16 @@ class KubernetesRun {
   void SayEvicted(const WorkloadName& workload, const Pod& pod, const std::string& why);
   std::string WhyNotChange() const;                             // "": it may change the cluster
   Allocation AllocationOf(JobId job, Resource resource) const;  // the default one if it is not known
+  // kubernetes_settings.cc
+  static std::span<const WatchedKind> WatchedKinds();
+  Allocation AllocationWith(const JobRecord& record, const std::vector<Label>& settings,
+                            Resource resource) const;
+  std::vector<Label> LabelsOf(const JobQuestion& job, const WorkloadName& workload) const;
+  uint64_t SteeringVersion() const;
+  std::string AwaitedLists() const;
+  void SayWhatIsAwaited();
+  void SayWhatIsRefused();
+  bool IsSeen(const JobRecord& job, const WorkloadName& workload) const;
   std::optional<std::vector<ContainerStatus>> StatusOf(const WorkloadName& workload, bool reasons) const;
   ContainerStatus StatusOfJob(const JobView& job, const WorkloadName& workload, bool reasons) const;
   ContainerResources RecommendedAmounts(const std::vector<PodPtr>& pods, const WorkloadName& workload,
@@ -126,8 +145,8 @@ class KubernetesRun {
   void Note(const std::string& what, const absl::Status& status);
   static void NoteAbsent(const std::string& what, const absl::Status& status);
   bool IsWanted(const Pod& pod) const;
-  void PutAllowed(const JobView& job, const WorkloadName& workload, std::vector<Label>& labels) const;
-  void PutVersion(const JobView& job, const WorkloadName& workload, std::vector<Label>& labels) const;
+  void PutAllowed(const JobQuestion& job, const WorkloadName& workload, std::vector<Label>& labels) const;
+  void PutVersion(const JobRecord& job, const WorkloadName& workload, std::vector<Label>& labels) const;
   void PassOnSteering();
   void LookAtReplicas(const ClosedWindow& window);
   void LookAtSplits(std::optional<double>& pods_since);
@@ -157,7 +176,8 @@ class KubernetesRun {
   NamespaceRules namespace_rules_;
   FieldOwners field_owners_;  // its VPAs are known where there is an actuator or kubernetes.vpa
   Steering steering_;
-  uint64_t steered_ = 0;        // its version that was passed on last
+  uint64_t steered_ = 0;        // SteeringVersion() that was passed on last
+  std::string awaited_;         // AwaitedLists() as last logged
   size_t groups_left_out_ = 0;  // as last logged
   ControlPlane* control_ = nullptr;
   KubernetesActuator* actuator_ = nullptr;           // null: nothing is set
