@@ -15,9 +15,13 @@ std::optional<int64_t> Duration(std::string_view text) {
   if (text.size() < 2) return std::nullopt;
   const std::optional<int64_t> number = WholeNumber(text.substr(0, text.size() - 1));
   const char unit = text.back();
-  const int64_t seconds = unit == 'm' ? 60 : unit == 'h' ? 3600 : unit == 'd' ? kDaySeconds : 0;
-  if (!number.has_value() || seconds == 0 || *number <= 0 || *number > 1'000'000) return std::nullopt;
-  return *number * seconds;
+  const int64_t seconds = unit == 's'   ? 1
+                          : unit == 'm' ? 60
+                          : unit == 'h' ? 3600
+                          : unit == 'd' ? kDaySeconds
+                                        : 0;
+  if (!number.has_value() || seconds == 0 || *number <= 0 || *number > 1'000'000'000) return std::nullopt;
+  return *number * seconds <= kFarTime ? std::optional(*number * seconds) : std::nullopt;
 }
 
 std::optional<int64_t> TimeOf(std::string_view text) {

@@ -35,6 +35,16 @@ int HttpStatusOf(absl::StatusCode code) {
   }
 }
 
+// Whether a Content-Type names no protobuf message, or that of remote write 1.0.
+bool IsRemoteWrite1(std::string_view type) {
+  constexpr std::string_view kMessage = "proto=";
+  const size_t at = type.find(kMessage);
+  if (at == std::string_view::npos) return true;
+  std::string_view message = type.substr(at + kMessage.size());
+  message = StripSpace(message.substr(0, message.find(';')));
+  return message == "prometheus.WriteRequest" || message == "\"prometheus.WriteRequest\"";
+}
+
 HttpResponse Json(JsonWriter& json) { return JsonResponse(200, json.Take()); }
 
 absl::Status ModeParameter(const HttpRequest& request, std::optional<Mode>& mode) {
@@ -352,6 +362,11 @@ HttpResponse Api::Write(const HttpRequest& request, const Reach& /*reach*/) {
   if (encoding == nullptr || !EqualsIgnoreCase(*encoding, "snappy")) {
     return ErrorResponse(400,
                          "remote write must be snappy-compressed protobuf: set Content-Encoding: snappy");
+  }
+  if (const std::string* type = request.header("Content-Type"); type != nullptr && !IsRemoteWrite1(*type)) {
+    return ErrorResponse(415, StrCat("unsupported Content-Type ", *type,
+                                     ": expected application/x-protobuf;proto=prometheus.WriteRequest "
+                                     "(remote write 1.0)"));
   }
   const absl::StatusOr<WriteResult> result =
       control_.ingest().Write(request.body, options_.now(), SenderOf(request.peer));

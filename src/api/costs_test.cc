@@ -4,8 +4,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "api/account_fixture.h"
 #include "api/allocation_window.h"
+#include "base/strings.h"
 #include "simdjson.h"
 
 namespace taut {
@@ -190,11 +193,63 @@ TEST_F(CostsTest, AnswersAsOpenCost) {
   EXPECT_THAT(Get("/allocation", {{"window", "2d"}, {"step", "1h"}}, 400),
               HasSubstr("whole days before 2023-11-15T00:00:00Z"));
   EXPECT_THAT(Get("/allocation", {{"window", "7d"}, {"accumulate", "maybe"}}, 400),
-              HasSubstr("expected true or false"));
+              HasSubstr("expected true, false, hour or day"));
   const auto hours =
       Parsed(Get("/allocation", {{"window", "today"}, {"step", "1h"}, {"aggregate", "namespace"}}));
   EXPECT_EQ(hours["data"].get_array().value().size(), 1U);
   EXPECT_THAT(Get("/allocation", {{"window", "7d"}, {"includeIdle", "true"}}), HasSubstr("idle capacity"));
+}
+
+// The account has whole days before today: a client that asks each hour must not get a day each time.
+TEST_F(CostsTest, AnHourOfAPastDayIsNotItsDay) {
+  const auto between = [](int64_t from_s, int64_t to_s) {
+    return std::vector<QueryParameter>{{"window", StrCat(from_s, ",", to_s)}};
+  };
+  const int64_t yesterday = kMidnight - kDaySeconds;
+  EXPECT_THAT(Get("/allocation", between(yesterday + 7200, yesterday + 10800), 400),
+              HasSubstr("whole days before 2023-11-15T00:00:00Z"));
+  EXPECT_THAT(Get("/allocation", between(yesterday, yesterday + 3600), 400), HasSubstr("midnights"));
+  EXPECT_THAT(Get("/allocation", {{"window", "5h"}}, 400), HasSubstr("midnights"));
+  Get("/allocation", between(yesterday, kMidnight));
+  Get("/allocation", between(yesterday, kMidnight + 1800));
+  Get("/allocation", {{"window", "24h"}});
+  const auto hour = Parsed(Get("/allocation", between(kMidnight, kMidnight + 3600)));
+  EXPECT_EQ(hour["data"].at(0)["shop/web"]["minutes"].get_double().value(), 60);
+}
+
+TEST_F(CostsTest, AllocationsAreFilteredAndShared) {
+  const auto total = [&](std::vector<QueryParameter> query) {
+    query.insert(query.end(), {{"window", "yesterday"}, {"aggregate", "namespace"}});
+    const auto answer = Parsed(Get("/allocation", std::move(query)));
+    std::map<std::string, double> out;
+    for (const auto [name, row] : answer["data"].at(0).get_object())
+      out[std::string(name)] = row["totalCost"].get_double().value();
+    return out;
+  };
+  using Totals = std::map<std::string, double>;
+  const Totals all = total({});
+  ASSERT_EQ(all.size(), 2U);
+  EXPECT_EQ(total({{"filter", "namespace:\"shop\""}}), (Totals{{"shop", all.at("shop")}}));
+  EXPECT_EQ(total({{"filterNamespaces", "shop,other"}}), (Totals{{"shop", all.at("shop")}}));
+  EXPECT_EQ(total({{"filter", "namespace!:\"shop\""}}).count("shop"), 0U);
+  EXPECT_EQ(total({{"filter", "namespace<~:\"sh\"+(controllerName:\"web\"|controllerName:\"x\")"}}).size(),
+            1U);
+  EXPECT_TRUE(total({{"filter", "namespace:\"shop\"+label[team]:\"none\""}}).empty());
+  EXPECT_THAT(
+      Get("/allocation", {{"window", "7d"}, {"filter", "node:\"a\""}}, 400),
+      HasSubstr("expected cluster, namespace, controllerName, controllerKind or label[NAME] at character 1"));
+  for (const char* bad : {"namespace", "namespace:shop", "namespace:\"a", "namespace:\"a\"+",
+                          "(namespace:\"a\"", "namespace:\"a\"+cluster:\"b\"|cluster:\"c\""})
+    Get("/allocation", {{"window", "7d"}, {"filter", bad}}, 400);
+  const Totals shared = total({{"shareNamespaces", "shop"}});
+  ASSERT_EQ(shared.size(), 1U);
+  EXPECT_NEAR(shared.begin()->second, all.at("shop") + all.at("__unallocated__"), 1e-9);
+  EXPECT_EQ(Parsed(Get("/allocation", {{"window", "2d"}, {"accumulate", "day"}}))["data"]
+                .get_array()
+                .value()
+                .size(),
+            2U);
+  EXPECT_EQ(total({{"window", "86400s"}}).size(), 2U);
 }
 
 TEST(AllocationWindowTest, ReadsWhatOpenCostReads) {
@@ -210,6 +265,7 @@ TEST(AllocationWindowTest, ReadsWhatOpenCostReads) {
   EXPECT_EQ(span("month"), std::pair(kMidnight - 14 * kDaySeconds, kNow));
   EXPECT_EQ(span("lastmonth"), std::pair(kMidnight - 45 * kDaySeconds, kMidnight - 14 * kDaySeconds));
   EXPECT_EQ(span("90m"), std::pair(kNow - 5400, kNow));
+  EXPECT_EQ(span("86400s"), span("1d"));
   EXPECT_EQ(span("2023-11-14T00:00:00Z,2023-11-15T00:00:00Z"), span("yesterday"));
   EXPECT_EQ(span("1700000000,1700003600"), std::pair(int64_t{1'700'000'000}, int64_t{1'700'003'600}));
   for (const std::string_view wrong : {"", "0d", "-1d", "7", "7w", "1d,2d", "99999999999999999999m",

@@ -31,7 +31,17 @@ std::vector<NamedCount> SamplesByOutcome(const IngestCounts& c) {
           {"over_capacity", c.over_capacity},
           {"unmapped", c.unmapped},
           {"facts", c.facts},
-          {"refused", c.refused}};
+          {"refused", c.refused},
+          {"histograms", c.histograms}};
+}
+
+std::string PodsWithoutContainersText(uint64_t pods) {
+  return StrCat(
+      pods, pods == 1 ? " pod has" : " pods have",
+      " no container series, only series of the pod as a whole, and so are no jobs: the kubelet's "
+      "cAdvisor does not know the containers of this runtime (some k3s, cri-dockerd). Send "
+      "container_cpu_usage_seconds_total and container_memory_working_set_bytes with the labels pod and "
+      "container, or run tautlet on the nodes.");
 }
 
 void PutTexts(std::string_view key, std::span<const KeyValue> texts, JsonWriter& json) {
@@ -324,6 +334,9 @@ HttpResponse Api::Status(const HttpRequest& request, const Reach& /*reach*/) {
   }
   for (const BrokenPromise& broken : BrokenPromises(control_.view()->risks)) json.String(BrokenText(broken));
   for (const std::string& warning : control_.warnings()) json.String(warning);
+  const MapperCounts mapper = control_.ingest().mapper_counts();
+  if (mapper.pods_without_containers > 0)
+    json.String(PodsWithoutContainersText(mapper.pods_without_containers));
   json.EndArray();
   json.Field("store", std::string_view(options_.store_text));
   PutCell(json);
@@ -332,7 +345,6 @@ HttpResponse Api::Status(const HttpRequest& request, const Reach& /*reach*/) {
   for (const NamedCount& c : SamplesByOutcome(control_.ingest().counts()))
     json.Field(c.name, static_cast<int64_t>(c.count));
   json.EndObject();
-  const MapperCounts mapper = control_.ingest().mapper_counts();
   json.Key("jobs");
   json.BeginObject();
   json.Field("known", static_cast<int64_t>(mapper.jobs));
@@ -398,6 +410,9 @@ HttpResponse Api::Metrics(const HttpRequest& /*request*/, const Reach& /*reach*/
             static_cast<double>(mapper.mapped_series));
   out.Gauge("tautd_unmapped_series", "Live series that no mapping rule matches.",
             static_cast<double>(mapper.unmapped_series));
+  out.Gauge("tautd_pods_without_containers",
+            "Pods with series of the pod as a whole and none of its containers.",
+            static_cast<double>(mapper.pods_without_containers));
   out.Gauge("tautd_known_jobs", "Known jobs: with tasks, or without but not yet forgotten.",
             static_cast<double>(mapper.jobs));
   out.Counter("tautd_jobs_refused_total", "Series refused because their job exceeds ingest.max_jobs.",

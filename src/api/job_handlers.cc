@@ -6,6 +6,7 @@
 #include "base/short_text.h"
 #include "base/strings.h"
 #include "control/past_in_order.h"
+#include "histogram/grid.h"
 #include "json/json_tree.h"
 #include "model/units.h"
 
@@ -155,6 +156,41 @@ std::string CollisionNotice(std::string_view sources) {
       "give one of them another name with a mapping rule, or with the job template of its agent.");
 }
 
+// The largest amount of a task that is counted.
+double MostOf(Resource r) {
+  const std::span<const double> bounds = (InCores(r) ? Grid::Cpu() : Grid::Memory()).upper_bounds();
+  return bounds.back();
+}
+
+// Of a job whose tasks may be larger than what tautd counts: "" for others.
+std::string BoundNotice(const JobView& job, Resource r) {
+  const double owner = job.of(r).owner_limit;
+  if (!(owner > MostOf(r))) return "";
+  return StrCat(
+      "Its owner's ", Name(r), " limit, ", FormatAmount(r, owner), ", is above ", FormatAmount(r, MostOf(r)),
+      ", the largest amount of a task that tautd counts: higher usage is not counted, and nothing is "
+      "recommended above it.");
+}
+
+// Of a job whose CPU usage passes what would be recommended on many days, as at starts and in bursts.
+std::string BurstNotice(const JobView& job, const JobPolicy& policy) {
+  constexpr int kFewestDays = 5;
+  const int days = job.of(Resource::kCpu).days, over = job.of(Resource::kCpu).days_over;
+  if (policy.startup_window_s > 0 || days < kFewestDays || 3 * over < days) return "";
+  return StrCat(
+      "Its CPU usage was above the recommended limit on ", over, " of its last ", days,
+      " days. If that is the work of a task's start, cpu.startup_window (such as 5m) leaves it out of the "
+      "limit; if it comes at other times, a sensitive class or a smaller throttled orders a higher limit.");
+}
+
+// Of a job of a cluster beside which there is one of the same name without it: "" if there is none.
+std::string NewClusterNotice(std::string_view cluster, std::string_view before) {
+  return StrCat(
+      "Its series have the label cluster=", cluster, ", and there is a job ", before,
+      " from before they had it, whose history does not count here. A mapping rule without the cluster, or a "
+      "labeldrop of cluster in Prometheus where there is only one, keeps the name.");
+}
+
 void PutAllocation(const JobPolicy& policy, JsonWriter& json) {
   json.Key("allocation");
   json.BeginObject();
@@ -230,12 +266,17 @@ HttpResponse Api::Job(const HttpRequest& request, JobId id) {
   const auto container = options_.container ? options_.container(NameOf(id)) : std::nullopt;
   const auto pod = options_.pod_totals ? options_.pod_totals(NameOf(id)) : std::nullopt;
   const std::string of_cluster = options_.cluster_notice ? options_.cluster_notice(NameOf(id)) : "";
+  const std::string name = NameOf(id);
+  const std::string cluster = name.substr(0, name.find('/'));
+  const std::string before = cluster.size() < name.size() ? name.substr(cluster.size() + 1) : "";
+  const bool was_without_cluster = !before.empty() && control_.Find(before).has_value();
   bool known = false;
   control_.WithFleet([&](const LiveFleet& fleet) {
     known = fleet.Has(id);
     if (!known) return;
     const LiveJob& job = fleet.job(id);
-    PutJobFields(taut::ViewOf(fleet, job, day), prices, json);
+    const JobView shown = taut::ViewOf(fleet, job, day);
+    PutJobFields(shown, prices, json);
     if (prices.known()) json.Field("currency", std::string_view(prices.currency));
     json.Key("labels");
     json.BeginObject();
@@ -274,6 +315,14 @@ HttpResponse Api::Job(const HttpRequest& request, JobId id) {
     if (const std::string_view notice = OomSourceNotice(oom_source); !notice.empty()) json.String(notice);
     if (job.policy->startup_window_s > 0 && knows_starts == false) json.String(kNoStarts);
     if (!collision.empty()) json.String(CollisionNotice(collision));
+    for (const Resource r : kResources) {
+      if (const std::string notice = BoundNotice(shown, r); !notice.empty()) json.String(notice);
+    }
+    if (const std::string notice = BurstNotice(shown, *job.policy); !notice.empty()) json.String(notice);
+    const bool has_cluster =
+        std::ranges::find(job.record.labels, std::pair<std::string, std::string>("cluster", cluster)) !=
+        job.record.labels.end();
+    if (was_without_cluster && has_cluster) json.String(NewClusterNotice(cluster, before));
     if (!of_cluster.empty()) json.String(of_cluster);
     if (job.policy->external && !options_.external) {
       json.String(

@@ -66,6 +66,7 @@ void PutRow(const QuotaRowView& row, JsonWriter& json) {
   for (const auto& [name, amount] : {std::pair<std::string_view, int64_t>{"quota", row.cell.quota},
                                      {"in_use", row.cell.held},
                                      {"borrowed", row.borrowed()},
+                                     {"over_quota", row.over_quota()},
                                      {"available", std::max<int64_t>(0, row.available)},
                                      {"at_most", row.maximum}}) {
     json.Key(name);

@@ -317,6 +317,14 @@ def many_jobs(api, names):
         nearest = said.stderr.partition("did you mean ")[2]
         api.stage.check(said.returncode == 1 and names[0] in nearest and nearest.count('" or "') == 2,
                         f"taut {command[0]}: an unknown job is answered with the three nearest names", said.stderr)
+    # A part of a name that is no other job's will do, and where the output is no terminal names are whole.
+    part = next(name[1:] for name in names if sum(name[1:] in other for other in names) == 1)
+    for command in (["job", part], ["explain", "--job", part], ["set", part], ["decisions", part], ["decisions", "--job", part]):
+        said = api.stage.run(api.stage.args.taut, *command, "--token-file", api.stage.dir / "operators", "--server", url)
+        api.stage.check(said.returncode == 0, f"taut {' '.join(command[:-1])}: a part of the name will do", said.stderr)
+    said = api.stage.run(api.stage.args.taut, "--server", url, "jobs", "--limit", "1000", "--token-file", api.stage.dir / "operators")
+    api.stage.check(all(name in said.stdout for name in names[:1000]), "taut jobs: names are whole in a pipe, and options may come first",
+                    said.stdout[:500] + said.stderr)
 
 
 def decisions_and_the_rest(api, names):

@@ -270,7 +270,7 @@ export const KINDS: DecisionKind[] = ['would_set', 'set', 'try', 'promote', 'rol
 // Cores of cpu, bytes of memory, units of others.
 export type QuotaAmounts = Record<string, number>;
 export interface QuotaHistory { hours: number; in_use_p95: number; in_use_peak: number; usage_p95?: number; usage_peak?: number; recommended?: number; reason: string }
-export interface QuotaRow { group: string; cohort: boolean; tier: string; resource: string; quota: number; in_use: number; borrowed: number; available: number; at_most: number; history?: QuotaHistory }
+export interface QuotaRow { group: string; cohort: boolean; tier: string; resource: string; quota: number; in_use: number; borrowed: number; over_quota: number; available: number; at_most: number; history?: QuotaHistory }
 export interface UncoveredUse { group: string; tier: string; jobs: number; first_job: string; requests: number; amounts: QuotaAmounts }
 export interface QuotaState { measured: number | null; silent: boolean; queued: number; open: number; warnings: string[]; rows: QuotaRow[]; uncovered: UncoveredUse[] }
 export type RequestState = 'queued' | 'admitted' | 'running' | 'ended';

@@ -41,7 +41,7 @@ export const OUTCOME: Record<Outcome, string> = {
 export const INGEST: Record<string, string> = {
   accepted: 'accepted', out_of_order: 'accepted out of order', stale_markers: 'stale markers (end of a series)', duplicates: 'duplicates',
   conflicts: 'duplicates with another value', nan: 'NaN', invalid: 'infinite or negative', far_future: 'too far in the future',
-  too_late: 'too late (window closed)', over_capacity: 'too many samples of one series', unmapped: 'no mapping rule matched',
+  too_late: 'too late (window closed)', over_capacity: 'too many samples of one series', unmapped: 'no mapping rule matched', histograms: 'native histograms (not read)',
   facts: 'metadata (owners, limits)', refused: 'rejected (over a limit, or invalid name)',
 };
 
