@@ -130,7 +130,7 @@ TEST(DaemonConfig, SaysAllThatIsWrongAtOnce) {
       "256GiB\n"
       "t.yaml:6: mode: \"fast\": expected one of off, observe, canary, auto\n"
       "t.yaml:6: unknown job setting \"memory.uppr\"; did you mean \"memory.upper\"?\n"
-      "t.yaml:8: a rule without set\n"
+      "t.yaml:8: a rule without set or cap\n"
       "t.yaml:9: unknown key \"sets\"; did you mean \"set\"?");
   EXPECT_EQ(ErrorOf("nothing_like_it: 1\n"), "t.yaml:1: unknown key \"nothing_like_it\"");
 }

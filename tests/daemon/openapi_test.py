@@ -171,7 +171,7 @@ def fleet_and_jobs(api):
     api.stage.equal(len(lengths), 1, "all columns are of one length")
     page = api.fits("/api/v1/jobs")
     fleet = api.fits("/api/v1/fleet")
-    money = sum(price * 730 * fleet[r]["would_save"] for r, price in (("cpu", 0.03), ("memory", 0.004 / 2**30)))
+    money = sum(price * 730 * (fleet[r]["would_save"] or 0) for r, price in (("cpu", 0.03), ("memory", 0.004 / 2**30)))
     api.stage.check(abs(fleet["saving_per_month"]["would_save"] - money) < 1e-3 * max(1, abs(money)),
                     "money a month is price times amount times 730 hours", (fleet["saving_per_month"], money))
     api.stage.equal((page["currency"], fleet["saving_per_month"]["currency"]), ("EUR", "EUR"), "in their currency")
