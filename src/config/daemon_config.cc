@@ -5,6 +5,7 @@
 
 #include "base/strings.h"
 #include "config/file_text.h"
+#include "config/walk_settings.h"
 #include "config/yaml_walk.h"
 
 namespace taut {

@@ -7,6 +7,7 @@
 #include "base/did_you_mean.h"
 #include "base/strings.h"
 #include "config/enum_name.h"
+#include "config/walk_settings.h"
 #include "config/yaml_walk.h"
 #include "fmt/format.h"
 

@@ -1,4 +1,4 @@
-// YAML with places: what is wrong in a file is said with its name and line. For this room's .cc files; the
+// YAML with places: errors name the file and the line. For the .cc files of rooms that read settings; their
 // public headers know no YAML.
 #pragma once
 
@@ -11,7 +11,6 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "vertical/settings.h"
 #include "yaml-cpp/yaml.h"
 
 namespace taut {
@@ -70,8 +69,5 @@ absl::Status Take(absl::StatusOr<T> value, T& out) {
   out = *std::move(value);
   return absl::OkStatus();
 }
-
-// The settings of recommenders below a node, as in settings_file.h.
-absl::Status WalkVerticalSettings(const YAML::Node& map, std::string_view name, VerticalSettings& settings);
 
 }  // namespace taut
