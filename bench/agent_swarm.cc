@@ -18,14 +18,14 @@
 #include <string>
 #include <vector>
 
-#include "base/byte_units.h"
-#include "base/random.h"
-#include "base/strings.h"
-#include "base/time.h"
+#include "common/base/byte_units.h"
+#include "common/base/random.h"
+#include "common/base/strings.h"
+#include "common/base/time.h"
+#include "common/histogram/grid.h"
 #include "fmt/format.h"
-#include "histogram/grid.h"
-#include "programs/process.h"
-#include "wire/uplink.h"
+#include "node/agent/uplink.h"
+#include "tools/programs/process.h"
 
 namespace taut {
 namespace {

@@ -14,13 +14,13 @@
 #include <string>
 #include <vector>
 
-#include "api/api.h"
-#include "base/random.h"
-#include "base/strings.h"
-#include "control/control_plane.h"
+#include "common/base/random.h"
+#include "common/base/strings.h"
 #include "fmt/format.h"
-#include "programs/process.h"
-#include "store/sqlite_store.h"
+#include "server/api/api.h"
+#include "server/control/control_plane.h"
+#include "server/store/sqlite_store.h"
+#include "tools/programs/process.h"
 
 namespace taut {
 namespace {

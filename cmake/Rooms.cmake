@@ -1,12 +1,39 @@
-# taut_room(NAME [FOREIGN_THREADS] [WAITS] [TEST_FILTER f] [DEPS lib...] [TEST_DEPS lib...] [THREADED test...])
+# taut_room([PLAIN] [CALLS] [PROGRAM] [FOREIGN_THREADS] [WAITS] [XXHASH] [TEST_FILTER f] [LIBRARIES lib...]
+#           [TEST_LIBRARIES lib...] [THREADED test...])
 #
-# A room is a folder of src/: foo.cc goes into the library taut_NAME, foo_test.cc into the binary
-# NAME_tests (ctest's NAME.all), foo_bench.cc into NAME_bench. Which rooms may include which is written in
-# src/LAYERS and checked by tools/check_layers.py. FOREIGN_THREADS: its tests run threads of libraries that
-# ThreadSanitizer cannot see into (gRPC), whose locks it would not know. WAITS: its tests wait more than they compute.
-# TEST_FILTER: of its tests, those that ctest runs here and not on a machine of their own. THREADED: those of its tests
-# that run threads, as names of their files without _test.cc: ThreadSanitizer's build has no others of this room
-# (default: all).
+# A room is a folder src/GROUP/ROOM: foo.cc goes into the library taut_ROOM, foo_test.cc into the binary ROOM_tests (ctest's
+# ROOM.all), foo_bench.cc into ROOM_bench. src/LAYERS lists the rooms and which others each includes; the links follow from it.
+# LIBRARIES, TEST_LIBRARIES: libraries from outside. XXHASH: its sources include xxhash.h.
+# PLAIN: it reads, prints, serves or connects and does not run long: compiled without optimisation where a sanitizer is on.
+# CALLS: likewise, and with -O1 in a release. PROGRAM: without optimisation where a sanitizer is on, and no fuzzer links it.
+# FOREIGN_THREADS: its tests run threads of libraries that ThreadSanitizer cannot see into (gRPC), whose locks it would not
+# know. WAITS: its tests wait more than they compute. TEST_FILTER: of its tests, those that ctest runs here and not on a
+# machine of their own. THREADED: those of its tests that run threads, as names of their files without _test.cc:
+# ThreadSanitizer's build has no others of this room (default: all).
+
+# The list of rooms: properties taut_rooms, and of each taut_group_ROOM, taut_uses_ROOM and taut_test_uses_ROOM.
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/LAYERS)
+function(taut_read_rooms)
+  file(STRINGS ${CMAKE_SOURCE_DIR}/src/LAYERS lines REGEX "^[a-z[]")
+  foreach(line IN LISTS lines)
+    if(line MATCHES "^([a-z_]+)[*]?:([^|#]*)[|]?([^#]*)")
+      set(room ${CMAKE_MATCH_1})
+      set(after_bar "${CMAKE_MATCH_3}")  # the next search overwrites it
+      string(REGEX MATCHALL "[a-z_]+" uses "${CMAKE_MATCH_2}")
+      string(REGEX MATCHALL "[a-z_]+" test_uses "${after_bar}")
+      list(TRANSFORM uses PREPEND taut_)
+      list(TRANSFORM test_uses PREPEND taut_)
+      set_property(GLOBAL APPEND PROPERTY taut_rooms ${room})
+      set_property(GLOBAL PROPERTY taut_group_${room} ${group})
+      set_property(GLOBAL PROPERTY taut_uses_${room} ${uses})
+      set_property(GLOBAL PROPERTY taut_test_uses_${room} ${test_uses})
+    else()
+      string(REGEX MATCH "[a-z]+" group "${line}")
+    endif()
+  endforeach()
+endfunction()
+taut_read_rooms()
+
 # Precompiled headers for all rooms: parsing these takes most of the time of compiling a small file.
 file(WRITE ${CMAKE_BINARY_DIR}/pch/empty.cc "")
 function(taut_precompiled name)
@@ -31,14 +58,6 @@ endif()
 taut_precompiled(taut_test_pch HEADERS ${pch_headers} <gmock/gmock.h> <gtest/gtest.h> <rapidcheck.h>
                                        <rapidcheck/gtest.h>
                  OPTIONS ${test_options} DEPS rapidcheck GTest::gmock GTest::gtest)
-# Rooms (and the folder programs) that read options, call and print.
-set(calling_rooms actuate backfill capacity cli config docker kubernetes machines oidc programs report)
-# With a sanitizer, generating code takes most of the time, and the rooms that read, print, serve or connect do not run
-# long: they are compiled without optimisation too.
-set(plain_rooms actuate agent analysis backfill cgroup config docker economy json kubernetes load net node oidc parquet
-                quota replicas wire)
-# Rooms that no fuzzer links.
-set(program_rooms api capacity cli machines programs report)
 # A precompiled header for each set of options: where another header changes the target for a few functions and back, g++
 # goes on with the optimisation of the precompiled header, whatever its command line says.
 if(TAUT_SANITIZE)
@@ -52,21 +71,22 @@ else()
   taut_precompiled(taut_calling_pch HEADERS ${pch_headers} OPTIONS -O1)
 endif()
 
-# taut_compiled(TARGET ROOM): the options and the precompiled header for the sources of this room.
-function(taut_compiled target room)
+# taut_compiled(TARGET [PLAIN] [CALLS] [PROGRAM]): the options and the precompiled header for the sources of a room.
+function(taut_compiled target)
+  cmake_parse_arguments(ROOM "PLAIN;CALLS;PROGRAM" "" "" ${ARGN})
   set(options "")
   set(pch taut_pch)
   set(linked_by_fuzzers taut_fuzzed)
   if(NOT TAUT_SANITIZE)
-    if(room IN_LIST calling_rooms)
+    if(ROOM_CALLS)
       set(options -O1)
       set(pch taut_calling_pch)
     endif()
-  elseif(room IN_LIST program_rooms)
+  elseif(ROOM_PROGRAM)
     set(options -O0)
     set(pch taut_program_pch)
     set(linked_by_fuzzers "")
-  elseif(room IN_LIST plain_rooms)
+  elseif(ROOM_PLAIN)
     set(options -O0)
     set(pch taut_plain_pch)
   endif()
@@ -107,16 +127,29 @@ function(taut_grouped target)
   endforeach()
 endfunction()
 
+# xxHash is used header-only (XXH_INLINE_ALL); its package puts the header on the default path.
+find_path(XXHASH_INCLUDE_DIR xxhash.h REQUIRED)
+function(taut_xxhash target)
+  if(NOT XXHASH_INCLUDE_DIR IN_LIST CMAKE_CXX_IMPLICIT_INCLUDE_DIRECTORIES)
+    target_include_directories(${target} SYSTEM PRIVATE ${XXHASH_INCLUDE_DIR})
+  endif()
+endfunction()
+
 add_custom_target(benchmarks)
-function(taut_room name)
-  cmake_parse_arguments(ROOM "FOREIGN_THREADS;WAITS" "TEST_FILTER" "DEPS;TEST_DEPS;THREADED" ${ARGN})
-  file(GLOB all CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
+function(taut_room)
+  cmake_parse_arguments(ROOM "PLAIN;CALLS;PROGRAM;FOREIGN_THREADS;WAITS;XXHASH" "TEST_FILTER" "LIBRARIES;TEST_LIBRARIES;THREADED"
+                        ${ARGN})
+  get_filename_component(name ${CMAKE_CURRENT_SOURCE_DIR} NAME)
+  get_property(uses GLOBAL PROPERTY taut_uses_${name})
+  get_property(test_uses GLOBAL PROPERTY taut_test_uses_${name})
+  file(GLOB_RECURSE all CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
   set(sources ${all})
   list(FILTER sources EXCLUDE REGEX "_(test|bench)\\.cc$")
   set(tests ${all})
   list(FILTER tests INCLUDE REGEX "_test\\.cc$")
   if(ROOM_THREADED AND TAUT_SANITIZE MATCHES "thread")
-    list(TRANSFORM ROOM_THREADED REPLACE "(.+)" "${CMAKE_CURRENT_SOURCE_DIR}/\\1_test.cc" OUTPUT_VARIABLE tests)
+    list(JOIN ROOM_THREADED "|" threaded)
+    list(FILTER tests INCLUDE REGEX "/(${threaded})_test\\.cc$")
   endif()
   set(benches ${all})
   list(FILTER benches INCLUDE REGEX "_bench\\.cc$")
@@ -124,19 +157,28 @@ function(taut_room name)
   if(sources)
     add_library(taut_${name} STATIC ${sources})
     target_include_directories(taut_${name} PUBLIC ${CMAKE_SOURCE_DIR}/src)
-    target_link_libraries(taut_${name} PUBLIC ${ROOM_DEPS})
-    taut_compiled(taut_${name} ${name})
+    target_link_libraries(taut_${name} PUBLIC ${uses} ${ROOM_LIBRARIES})
+    set(kinds)
+    foreach(kind PLAIN CALLS PROGRAM)
+      if(ROOM_${kind})
+        list(APPEND kinds ${kind})
+      endif()
+    endforeach()
+    taut_compiled(taut_${name} ${kinds})
     if(TAUT_UNITY)
       taut_grouped(taut_${name} ${sources})
     endif()
   else()
     add_library(taut_${name} INTERFACE)
     target_include_directories(taut_${name} INTERFACE ${CMAKE_SOURCE_DIR}/src)
-    target_link_libraries(taut_${name} INTERFACE ${ROOM_DEPS})
+    target_link_libraries(taut_${name} INTERFACE ${uses} ${ROOM_LIBRARIES})
+  endif()
+  if(NOT ROOM_PROGRAM)
+    set_property(GLOBAL APPEND PROPERTY taut_fuzzed_libraries taut_${name})
   endif()
   if(tests)
     add_executable(${name}_tests ${tests})
-    target_link_libraries(${name}_tests PRIVATE taut_${name} ${ROOM_TEST_DEPS} taut_flags rapidcheck
+    target_link_libraries(${name}_tests PRIVATE taut_${name} ${test_uses} ${ROOM_TEST_LIBRARIES} taut_flags rapidcheck
                                                 GTest::gmock GTest::gtest_main)
     target_compile_options(${name}_tests PRIVATE ${test_options})
     target_precompile_headers(${name}_tests REUSE_FROM taut_test_pch)
@@ -157,11 +199,17 @@ function(taut_room name)
                                                   "TSAN_OPTIONS=string_append::ignore_noninstrumented_modules=1")
     endif()
   endif()
+  if(ROOM_XXHASH)
+    taut_xxhash(taut_${name})
+    if(tests)
+      taut_xxhash(${name}_tests)
+    endif()
+  endif()
   if(benches AND NOT TAUT_SANITIZE)
     # Not part of `all`: ./dev bench builds them.
     add_executable(${name}_bench EXCLUDE_FROM_ALL ${benches})
     add_dependencies(benchmarks ${name}_bench)
-    target_link_libraries(${name}_bench PRIVATE taut_${name} ${ROOM_TEST_DEPS} taut_flags
+    target_link_libraries(${name}_bench PRIVATE taut_${name} ${test_uses} ${ROOM_TEST_LIBRARIES} taut_flags
                                                 benchmark::benchmark benchmark::benchmark_main)
   endif()
 endfunction()

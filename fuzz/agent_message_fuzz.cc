@@ -4,8 +4,8 @@
 #include <cstdlib>
 #include <string>
 
-#include "base/printable.h"
-#include "wire/validate.h"
+#include "common/base/printable.h"
+#include "common/rpc/validate.h"
 
 namespace taut {
 namespace {

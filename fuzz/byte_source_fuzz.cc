@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
-#include "trace/byte_source.h"
-#include "trace/line_blocks.h"
+#include "tools/trace/byte_source.h"
+#include "tools/trace/line_blocks.h"
 
 namespace taut {
 namespace {

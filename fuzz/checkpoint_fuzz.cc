@@ -7,12 +7,12 @@
 #include <string_view>
 #include <vector>
 
-#include "base/bytes.h"
-#include "histogram/checkpoint.h"
-#include "histogram/decay_bank.h"
-#include "histogram/decaying_histogram.h"
-#include "histogram/sliding_max.h"
-#include "histogram/window_histogram.h"
+#include "common/base/bytes.h"
+#include "common/histogram/checkpoint.h"
+#include "common/histogram/decay_bank.h"
+#include "common/histogram/decaying_histogram.h"
+#include "common/histogram/sliding_max.h"
+#include "common/histogram/window_histogram.h"
 
 namespace taut {
 namespace {

@@ -1,5 +1,5 @@
 // Anything may happen to the control plane between and during ticks: it must hold together, and restart.
-#include "control/control_story.h"
+#include "server/control/control_story.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace taut;

@@ -7,11 +7,11 @@
 #include <string>
 #include <string_view>
 
-#include "cell/recorded_machines.h"
+#include "brain/cell/recorded_machines.h"
 #include "machine_sink.h"
-#include "trace/detect.h"
-#include "trace/format_reader.h"
-#include "trace/job_days.h"
+#include "tools/trace/detect.h"
+#include "tools/trace/format_reader.h"
+#include "tools/trace/job_days.h"
 
 namespace taut {
 namespace {

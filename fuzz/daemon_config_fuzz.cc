@@ -5,9 +5,9 @@
 #include <string>
 #include <string_view>
 
-#include "base/strings.h"
-#include "config/daemon_config.h"
-#include "config/settings_file.h"
+#include "common/base/strings.h"
+#include "server/config/daemon_config.h"
+#include "server/config/settings_file.h"
 
 namespace taut {
 namespace {

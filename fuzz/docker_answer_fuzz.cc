@@ -5,12 +5,12 @@
 #include <cstdlib>
 #include <string>
 
-#include "base/strings.h"
-#include "docker/container_cgroup.h"
-#include "docker/docker_finder.h"
-#include "docker/engine_answer.h"
-#include "docker/engine_client.h"
-#include "docker/limit_update.h"
+#include "common/base/strings.h"
+#include "node/docker/container_cgroup.h"
+#include "node/docker/docker_finder.h"
+#include "node/docker/engine_answer.h"
+#include "node/docker/engine_client.h"
+#include "node/docker/limit_update.h"
 
 namespace taut {
 namespace {

@@ -4,10 +4,10 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "base/strings.h"
-#include "config/price_file.h"
-#include "config/quota_file.h"
-#include "economy/quota_tree.h"
+#include "brain/economy/quota_tree.h"
+#include "common/base/strings.h"
+#include "server/config/price_file.h"
+#include "server/config/quota_file.h"
 
 namespace taut {
 namespace {

@@ -6,10 +6,10 @@
 #include <string>
 #include <string_view>
 
-#include "cell/recorded_cell.h"
-#include "trace/detect.h"
-#include "trace/event_tables.h"
-#include "trace/google2019.h"
+#include "brain/cell/recorded_cell.h"
+#include "tools/trace/detect.h"
+#include "tools/trace/event_tables.h"
+#include "tools/trace/google2019.h"
 
 namespace taut {
 namespace {

@@ -6,10 +6,10 @@
 #include <string>
 #include <string_view>
 
-#include "cell/recorded_machines.h"
+#include "brain/cell/recorded_machines.h"
 #include "machine_sink.h"
-#include "trace/google2019.h"
-#include "trace/job_days.h"
+#include "tools/trace/google2019.h"
+#include "tools/trace/job_days.h"
 
 namespace taut {
 namespace {

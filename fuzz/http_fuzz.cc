@@ -5,10 +5,10 @@
 #include <string>
 #include <string_view>
 
-#include "net/access.h"
-#include "net/event_reader.h"
-#include "net/http.h"
-#include "net/message_parser.h"
+#include "common/net/access.h"
+#include "common/net/event_reader.h"
+#include "common/net/http.h"
+#include "common/net/message_parser.h"
 
 namespace taut {
 namespace {

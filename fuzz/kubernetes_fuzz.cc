@@ -5,15 +5,15 @@
 #include <string_view>
 #include <vector>
 
-#include "json/json_tree.h"
-#include "kubernetes/admission.h"
-#include "kubernetes/exec_plugin.h"
-#include "kubernetes/kubeconfig.h"
-#include "kubernetes/objects.h"
-#include "kubernetes/pod_series.h"
-#include "kubernetes/quantity.h"
-#include "kubernetes/resize_plan.h"
-#include "kubernetes/standing_orders.h"
+#include "common/json/json_tree.h"
+#include "server/kubernetes/act/resize_plan.h"
+#include "server/kubernetes/act/standing_orders.h"
+#include "server/kubernetes/admission/admission.h"
+#include "server/kubernetes/client/exec_plugin.h"
+#include "server/kubernetes/client/kubeconfig.h"
+#include "server/kubernetes/client/objects.h"
+#include "server/kubernetes/client/quantity.h"
+#include "server/kubernetes/watch/pod_series.h"
 
 namespace taut {
 namespace {

@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
-#include "agent/ledger.h"
-#include "base/strings.h"
+#include "common/base/strings.h"
+#include "node/agent/ledger.h"
 
 namespace taut {
 namespace {

@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-#include "trace/load_reader.h"
+#include "tools/trace/load_reader.h"
 
 namespace taut {
 namespace {

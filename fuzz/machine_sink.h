@@ -3,7 +3,7 @@
 
 #include <cstdlib>
 
-#include "trace/placing_sink.h"
+#include "tools/trace/placing_sink.h"
 
 namespace taut {
 

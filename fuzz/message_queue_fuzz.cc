@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "wire/message_queue.h"
+#include "node/agent/message_queue.h"
 
 namespace taut {
 namespace {

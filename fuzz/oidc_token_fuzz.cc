@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "oidc/token.h"
+#include "server/auth/token.h"
 
 // The example keys of RFC 7517, A.1, with a `kid` each.
 constexpr std::string_view kKeys =

@@ -4,8 +4,8 @@
 #include <cstdlib>
 #include <string>
 
-#include "backfill/query_answer.h"
-#include "base/strings.h"
+#include "common/base/strings.h"
+#include "server/ingest/query_answer.h"
 
 namespace taut {
 namespace {

@@ -5,9 +5,9 @@
 #include <string>
 #include <string_view>
 
-#include "economy/request_book.h"
-#include "kubernetes/quota_writer.h"
-#include "quota/request_text.h"
+#include "brain/economy/request_book.h"
+#include "server/kubernetes/act/quota_writer.h"
+#include "server/pool/request_text.h"
 
 namespace taut {
 namespace {

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "ingest/ingest.h"
+#include "server/ingest/ingest.h"
 
 namespace taut {
 namespace {

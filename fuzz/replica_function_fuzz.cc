@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "replicas/policies.h"
+#include "brain/replicas/policies.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace taut;

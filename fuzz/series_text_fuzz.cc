@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "ingest/series_text.h"
+#include "server/ingest/series_text.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto labels = taut::ParseSeriesText({reinterpret_cast<const char*>(data), size});

@@ -7,10 +7,10 @@
 #include <string>
 #include <string_view>
 
-#include "histogram/checkpoint.h"
-#include "store/account_block.h"
-#include "store/records.h"
-#include "store/window_block.h"
+#include "common/histogram/checkpoint.h"
+#include "server/store/account_block.h"
+#include "server/store/records.h"
+#include "server/store/window_block.h"
 
 namespace taut {
 namespace {

@@ -3,8 +3,8 @@
 #include <cstdlib>
 #include <memory>
 
-#include "actuate/webhook_actuator.h"
-#include "net/scripted_poster.h"
+#include "common/net/scripted_poster.h"
+#include "server/connectors/webhook_actuator.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace taut;

@@ -3,7 +3,7 @@
 
 Looked at: README.md and docs/*.md, and the metrics that these and packaging/grafana name. A path is anything in
 backquotes or a link target that begins with a folder of this repository; a flag is `--name` in backquotes or code on a
-line that names taut, which must occur in src/cli. A comment cites `references.md, A1` or several.
+line that names taut, which must occur in src/tools/cli. A comment cites `references.md, A1` or several.
 """
 import pathlib
 import re
@@ -52,7 +52,7 @@ def main():
                 bad.append(f"{document.relative_to(ROOT)}: nothing makes {name}")
     # Both places that say which metrics to send name all that the built-in rules use.
     used = set(re.findall(r'"((?:container|kube|process|namedprocess|node)_[A-Za-z_]+)"',
-                          (ROOT / "src" / "ingest" / "builtin_rules.cc").read_text()))
+                          (ROOT / "src" / "server" / "ingest" / "builtin_rules.cc").read_text()))
     used.discard("node_exporter")  # a program
     kept = {
         "docs/operations.md": re.search(r'regex: "(container_.*?)"', (ROOT / "docs" / "operations.md").read_text(), re.S)[1],

@@ -4,7 +4,7 @@ tests of its room. A change that no test notices survives, and is printed.
 
     tools/mutate.py                                            # 60 changes over the rooms of ROOMS
     tools/mutate.py --sample 0 rollout                         # every change of a room
-    tools/mutate.py --file src/vertical/analogs.cc --sample 0  # every change of a file
+    tools/mutate.py --file src/brain/recommend/analogs.cc --sample 0  # every change of a file
     tools/mutate.py --own --sample 0 live                      # by x*_test.cc of each x.cc alone: quick, and the share is a lower bound
 
 A source is compiled once, with all its changes in it, and a variable of the environment chooses the one in force; a change
@@ -34,7 +34,7 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SAME = ROOT / "tools" / "mutate_same.txt"
 # What decides: the brain, the gate, and the limits that an agent sets by itself.
-ROOMS = ["histogram", "vertical", "replicas", "rollout", "engine", "live", "node", "agent"]
+ROOMS = ["histogram", "recommend", "replicas", "rollout", "fleet", "agent"]
 OPERATORS = [
     (r" < ", [" <= ", " > "]), (r" <= ", [" < "]), (r" > ", [" >= ", " < "]), (r" >= ", [" > "]),
     (r" == ", [" != "]), (r" != ", [" == "]), (r" \+ ", [" - "]), (r" - ", [" + "]), (r" \* ", [" / "]), (r" / ", [" * "]),
@@ -324,6 +324,10 @@ def same_changes():
     return listed
 
 
+def room_of(path):
+    return path.relative_to(ROOT / "src").parts[1]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("rooms", nargs="*")
@@ -335,7 +339,7 @@ def main():
     parser.add_argument("--build", default="build/debug")
     parser.add_argument("--at-least", type=float, default=0.95)
     args = parser.parse_args()
-    files = [ROOT / f for f in args.file] or [p for room in args.rooms or ROOMS for p in sorted((ROOT / "src" / room).glob("*.cc"))
+    files = [ROOT / f for f in args.file] or [p for room in args.rooms or ROOMS for p in sorted((ROOT / "src").glob(f"*/{room}/**/*.cc"))
                                               if not p.stem.endswith(("_test", "_bench"))]
     texts = {path: path.read_text() for path in files}
     changes = {path: changes_of(texts[path]) for path in files}
@@ -356,7 +360,7 @@ def main():
     chosen = tried if args.sample == 0 else random.Random(args.seed).sample(tried, min(args.sample, len(tried)))
     build = ROOT / args.build
     also = list(filter(None, args.also.split(",")))
-    tests = sorted({f"{path.parent.name}_tests" for path, _ in chosen} | set(also))
+    tests = sorted({f"{room_of(path)}_tests" for path, _ in chosen} | set(also))
     subprocess.run(["ninja", "-C", build, "-j1", *tests], check=True, stdout=subprocess.DEVNULL)
     totals = collections.Counter()
     with tempfile.TemporaryDirectory(prefix="mutate-") as folder:
@@ -366,7 +370,7 @@ def main():
             counts = collections.Counter()
             if not wanted:
                 continue
-            its_tests = [f"{path.parent.name}_tests", *also]
+            its_tests = [f"{room_of(path)}_tests", *also]
             for i, what in try_file(room, path, texts[path], changes[path], wanted, its_tests, args.own):
                 counts[what] += 1
                 if what == "survived":

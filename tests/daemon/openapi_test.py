@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Every path and method of src/api/openapi.yaml against a tautd with three days of history.
+"""Every path and method of src/server/api/openapi.yaml against a tautd with three days of history.
 
 Answers must have the form that the file tells, all paths of the router must be in the file, and what cannot be
 asked is refused with the status that is told and a sentence.
@@ -47,9 +47,9 @@ def read_description():
     try:
         import yaml
     except ImportError:
-        print("SKIPPED: python3-yaml is not installed (tools/packages.txt); src/api/openapi.yaml was not tested")
+        print("SKIPPED: python3-yaml is not installed (tools/packages.txt); src/server/api/openapi.yaml was not tested")
         sys.exit(daemon.SKIPPED)
-    return yaml.safe_load((ROOT / "src" / "api" / "openapi.yaml").read_text())
+    return yaml.safe_load((ROOT / "src" / "server" / "api" / "openapi.yaml").read_text())
 
 
 class Api:
@@ -141,7 +141,7 @@ rules:
 
 def paths_agree(api):
     """The description and the router name the same."""
-    source = (ROOT / "src" / "api" / "api.cc").read_text()
+    source = (ROOT / "src" / "server" / "api" / "api.cc").read_text()
     routed = set(re.findall(r'\{"([A-Z]+)", "(/[^"]*)", &Api::', source))
     told = {(method.upper(), path) for path, item in api.description["paths"].items() for method in item
             if method != "parameters"}
@@ -156,7 +156,7 @@ def paths_agree(api):
     api.stage.equal(api.schemas.dangling(), [], "each $ref of openapi.yaml leads somewhere")
     api.stage.equal(api.schemas.strange(), [], "no schema of openapi.yaml has words that mean nothing")
     served = api.call("/api/v1/openapi.yaml")
-    api.stage.check(served.body == (ROOT / "src" / "api" / "openapi.yaml").read_bytes(), "tautd serves this very file")
+    api.stage.check(served.body == (ROOT / "src" / "server" / "api" / "openapi.yaml").read_bytes(), "tautd serves this very file")
     api.seen.add(("/api/v1/openapi.yaml", "GET"))
 
 

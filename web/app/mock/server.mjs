@@ -1,4 +1,4 @@
-// A stand-in for tautd: serves dist/ and a made-up fleet through every endpoint of src/api/openapi.yaml.
+// A stand-in for tautd: serves dist/ and a made-up fleet through every endpoint of src/server/api/openapi.yaml.
 //   node mock/server.mjs [--port 8090] [--jobs 10000] [--state live|empty|backfill] [--actuator dry_run|agents] [--agents 12] [--tick SECONDS]
 import { createReadStream, existsSync, readFileSync, statSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -19,7 +19,7 @@ import { JobSettingsStore } from './settings.mjs';
 
 const HERE = dirname(fileURLToPath(import.meta.url));
 const DIST = join(HERE, '..', 'dist');
-const CONTRACT = join(HERE, '..', '..', '..', 'src', 'api', 'openapi.yaml');
+const CONTRACT = join(HERE, '..', '..', '..', 'src', 'server', 'api', 'openapi.yaml');
 const TYPES = { '.html': 'text/html; charset=utf-8', '.js': 'text/javascript', '.css': 'text/css', '.svg': 'image/svg+xml' };
 export const CSP = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; font-src 'self'; "
   + "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";

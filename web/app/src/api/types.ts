@@ -1,4 +1,4 @@
-// The schemas of src/api/openapi.yaml. Amounts are cores or bytes; times are seconds since 1970; null is not known.
+// The schemas of src/server/api/openapi.yaml. Amounts are cores or bytes; times are seconds since 1970; null is not known.
 
 import type { Resource } from '../lib/resource_table';
 

@@ -1,5 +1,5 @@
 // The resources that a limit is set for, as rows of a table with all that pages need of one. Pages go over the rows; only
-// what is of one resource (CFS periods, the memory guards) names it. As src/model/resource.h, for people.
+// what is of one resource (CFS periods, the memory guards) names it. As src/common/model/resource.h, for people.
 
 export interface Unit {
   name: 'cores' | 'bytes';         // as in the API

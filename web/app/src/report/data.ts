@@ -1,4 +1,4 @@
-// The data of a report, as src/report/report_json.cc writes it, in the units of the other pages: bytes and cores, seconds.
+// The data of a report, as src/tools/report/report_json.cc writes it, in the units of the other pages: bytes and cores, seconds.
 import type { Amount, Reason, Resource } from '../api/types';
 import { capital } from '../lib/format';
 import { RESOURCE } from '../lib/resource';

@@ -1,0 +1,128 @@
+// A cell as a scheduler sees it: machines and jobs of identical tasks, with amounts of several resources.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/statusor.h"
+#include "common/model/tier.h"
+
+namespace taut {
+
+// What is counted: whole numbers of a small unit, `per_unit` of which are one of the unit that people read.
+struct CellResource {
+  std::string name;  // "memory"
+  std::string unit;  // "GiB"
+  double per_unit = 1;
+};
+inline constexpr size_t kMaxCellResources = 4;
+// One amount for each row of CellModel::resources; the rest is 0.
+using CellAmounts = std::array<int64_t, kMaxCellResources>;
+inline constexpr int64_t kMaxCellAmount = int64_t{1} << 50;
+
+// Rows 0 and 1 of the usual resources: millicores and bytes. Row 2 of CpuMemoryGpu: thousandths of a GPU.
+inline constexpr size_t kCellCpu = 0, kCellMemory = 1, kCellGpu = 2;
+std::vector<CellResource> CpuAndMemory();
+std::vector<CellResource> CpuMemoryGpu();
+
+using CellTier = Tier;
+inline constexpr size_t kCellTiers = kTiers;
+
+// Numbers of attributes' keys and values: one number for one text, from 0.
+class AttributeNames {
+ public:
+  uint32_t Number(std::string_view text);
+  const std::string& text(uint32_t number) const { return texts_[number]; }
+  size_t size() const { return texts_.size(); }
+
+ private:
+  std::vector<std::string> texts_;
+  absl::flat_hash_map<std::string, uint32_t> numbers_;
+};
+
+struct CellAttribute {
+  uint32_t key = 0, value = 0;
+  auto operator<=>(const CellAttribute&) const = default;
+};
+
+struct CellMachine {
+  std::string name;
+  CellAmounts capacity = {};
+  std::vector<CellAttribute> attributes;  // at most one for each key
+};
+
+// The machine's attribute `key` is one of `values`.
+struct CellConstraint {
+  uint32_t key = 0;
+  std::vector<uint32_t> values;
+  auto operator<=>(const CellConstraint&) const = default;
+};
+
+inline constexpr uint32_t kNoAttribute = UINT32_MAX;
+
+struct CellJob {
+  std::string name, user;
+  CellTier tier = CellTier::kBatch;
+  uint32_t tasks = 1;
+  // Of one task: the most it may use, and what is counted for it once it runs. The limits of the production
+  // tasks of a machine fit into its capacity, and so do the reservations of all its tasks.
+  CellAmounts limit = {}, reservation = {};
+  std::vector<CellConstraint> constraints;  // all must hold
+  uint32_t spread_key = kNoAttribute;  // at most max_per_domain tasks of the job in machines of one value
+  uint32_t max_per_domain = 0;         // > 0 if spread_key is set
+  uint32_t max_per_machine = 0;        // 0: any number
+  bool gang = false;                   // all tasks run or none
+  // Constraints, spread and max_per_machine are preferred, not required.
+  bool soft = false;
+};
+
+struct CellModel {
+  std::vector<CellResource> resources;  // 1 to kMaxCellResources
+  AttributeNames names;
+  std::vector<CellMachine> machines;
+  std::vector<CellJob> jobs;
+
+  uint64_t tasks() const;
+  CellAmounts Capacity() const;  // of all machines
+};
+
+// A cause that several machines or jobs have in common.
+struct CellFinding {
+  std::string cause;
+  uint64_t count = 0;
+  std::string first;  // the first example
+};
+
+// One finding for each cause, in the order in which they came.
+class CellFindings {
+ public:
+  void Add(std::string_view cause, std::string_view example);
+  std::vector<CellFinding> Take() { return std::move(all_); }
+
+ private:
+  std::vector<CellFinding> all_;
+};
+
+// Checks what was read. Left out of the model: machines without capacity, and machines and jobs whose name is
+// taken. Kept, since their tasks are pending with a reason: jobs with a task larger than any machine, or with
+// a constraint on or spread over an attribute that no machine has. Each cause is one finding.
+// InvalidArgument: no resource or too many, an amount outside [0, kMaxCellAmount], a reservation above the
+// limit, a job without tasks or with more than 10 million, more than 100 million tasks in all, a spread without
+// a bound, a constraint without values, a number of an attribute that has no name.
+absl::StatusOr<std::vector<CellFinding>> CheckCell(CellModel& model);
+
+// Whether each amount is at most the capacity's.
+bool FitsInto(const CellAmounts& amounts, const CellAmounts& capacity);
+
+// InvalidArgument with `whose` if an amount is not in [0, kMaxCellAmount], or not 0 behind the model's resources.
+absl::Status CheckAmounts(const CellModel& model, std::string_view whose, const CellAmounts& amounts);
+
+// "1.5 GiB of memory".
+std::string AmountText(const CellResource& resource, int64_t amount);
+
+}  // namespace taut

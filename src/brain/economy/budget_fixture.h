@@ -1,0 +1,68 @@
+// For tests of budgets: a definition, and a book that is as it says.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "brain/economy/budget_definition.h"
+#include "gtest/gtest.h"
+
+namespace taut {
+
+inline constexpr int64_t kNovember = 1'793'491'200;  // 2026-11-01
+inline constexpr int64_t kDecember = kNovember + 30 * kDaySeconds;
+
+inline Money Coins(int64_t whole) { return {whole * 1'000'000}; }
+
+inline std::vector<BudgetPart> Shares(std::initializer_list<std::pair<const char*, int64_t>> shares) {
+  std::vector<BudgetPart> out;
+  for (const auto& [business, bp] : shares) out.push_back({Business(business), bp, {}});
+  return out;
+}
+
+// retail (1,000 EUR, half carried over up to 200) and media (2,000 credits of 0.50 EUR) pay for shop 70 : 30,
+// retail alone for web.
+inline BudgetDefinition TwoBusinesses() {
+  BudgetDefinition def;
+  def.currency = "EUR";
+  def.units = {{"credits", {{std::nullopt, {500'000}}}}};
+  def.businesses = {{"retail", "", Coins(1000), {5000, Coins(200)}}, {"media", "credits", Coins(2000), {}}};
+  def.groups = {{"shop", {{std::nullopt, Shares({{"retail", 7000}, {"media", 3000}})}}},
+                {"web", {{std::nullopt, Shares({{"retail", 10'000}})}}}};
+  return def;
+}
+
+// Enters them one by one, as a desk does.
+inline absl::Status Enter(BudgetBook& book, std::vector<BudgetEntry> entries, int64_t now_s,
+                          std::vector<BudgetEntry>* ledger = nullptr) {
+  for (BudgetEntry& e : entries) {
+    e.id = book.last_id() + 1;
+    e.time_s = std::max(now_s, book.last_time_s());
+    if (absl::Status s = book.Apply(e); !s.ok()) return s;
+    if (ledger != nullptr) ledger->push_back(e);
+  }
+  return absl::OkStatus();
+}
+
+inline BudgetBook BookOf(const BudgetDefinition& def, int64_t now_s = kNovember + 100,
+                         std::vector<BudgetEntry>* ledger = nullptr) {
+  BudgetBook book;
+  const auto changes = ChangesTo(def, {0, Coins(1), Coins(1)}, book, now_s);
+  EXPECT_TRUE(changes.ok()) << changes.status();
+  if (changes.ok()) {
+    EXPECT_EQ(Enter(book, *changes, now_s, ledger), absl::OkStatus());
+  }
+  return book;
+}
+
+inline BudgetEntry Ask(BudgetAct act, BudgetHolder of, Money amount = {}) {
+  BudgetEntry e;
+  e.act = act;
+  e.of = std::move(of);
+  e.amount = amount;
+  e.who = "ann";
+  e.why = "a test";
+  return e;
+}
+
+}  // namespace taut

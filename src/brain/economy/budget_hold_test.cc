@@ -1,0 +1,78 @@
+#include "brain/economy/budget_hold.h"
+
+#include <string>
+
+#include "brain/economy/budget_fixture.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace taut {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Key;
+
+// Both groups may start nothing new once they have no money; lab has only money of its own.
+BudgetDefinition Refusing() {
+  BudgetDefinition def = TwoBusinesses();
+  def.groups.push_back({.name = "lab", .funding = {}});
+  for (BudgetDefinition::GroupRow& row : def.groups) row.when_spent = WhenSpent::kRefuse;
+  return def;
+}
+
+constexpr int64_t kNow = kNovember + 10 * kDaySeconds;
+
+TEST(BudgetHold, HoldsAGroupOnceOneOfItsBusinessesHasNothingLeft) {
+  const BudgetDefinition def = Refusing();
+  const BudgetBook book = BookOf(def);
+  SpentByHolder spent = {{Business("retail"), {Coins(1000).micros - 1}}, {Business("media"), Coins(1999)}};
+  EXPECT_THAT(HeldGroups(def, book, spent, kNow), ElementsAre(Key("lab")));
+  spent[Business("retail")] = Coins(1000);
+  const GroupHolds held = HeldGroups(def, book, spent, kNow);
+  EXPECT_THAT(held, ElementsAre(Key("lab"), Key("shop"), Key("web")));
+  EXPECT_EQ(
+      held.at("web"),
+      "Business \"retail\", which pays for group \"web\", has nothing left of its budget for the period "
+      "that ends on 2026-12-01.");
+  EXPECT_THAT(held.at("lab"), HasSubstr("No business pays for group \"lab\""));
+  spent = {{Business("media"), Coins(2000)}};
+  EXPECT_THAT(HeldGroups(def, book, spent, kNow), ElementsAre(Key("lab"), Key("shop")))
+      << "media pays for shop";
+}
+
+TEST(BudgetHold, MoneyOfItsOwnAGrantAndAnOverrideFreeAGroup) {
+  const BudgetDefinition def = Refusing();
+  BudgetBook book = BookOf(def);
+  BudgetEntry lend = Ask(BudgetAct::kTransfer, Business("retail"), Coins(10));
+  lend.to = GroupHolder("lab");
+  BudgetEntry more = Ask(BudgetAct::kOverride, Business("retail"), Coins(5));
+  more.until_s = kNow + kDaySeconds;
+  for (const BudgetEntry& asked : {lend, more}) {
+    const auto made = book.Make(asked, false, {}, kNow);
+    ASSERT_TRUE(made.ok()) << made.status();
+    ASSERT_EQ(Enter(book, {*made}, kNow), absl::OkStatus());
+  }
+  const SpentByHolder spent = {{Business("retail"), Coins(990)}, {GroupHolder("lab"), Coins(9)}};
+  EXPECT_THAT(HeldGroups(def, book, spent, kNow), IsEmpty());
+  EXPECT_THAT(HeldGroups(def, book, spent, kNow + kDaySeconds), ElementsAre(Key("shop"), Key("web")))
+      << "the override has ended";
+  EXPECT_THAT(HeldGroups(def, book, {{GroupHolder("lab"), Coins(10)}}, kNow), ElementsAre(Key("lab")));
+}
+
+TEST(BudgetHold, AFrozenBusinessHoldsAndOthersAreNeverHeld) {
+  BudgetDefinition def = Refusing();
+  BudgetBook book = BookOf(def);
+  const auto made = book.Make(Ask(BudgetAct::kFreeze, Business("media")), false, {}, kNow);
+  ASSERT_TRUE(made.ok()) << made.status();
+  ASSERT_EQ(Enter(book, {*made}, kNow), absl::OkStatus());
+  EXPECT_THAT(HeldGroups(def, book, {}, kNow).at("shop"), HasSubstr("is frozen"));
+  EXPECT_FALSE(HeldGroups(def, book, {}, kNow).contains("web"));
+  for (BudgetDefinition::GroupRow& row : def.groups) row.when_spent = WhenSpent::kContinue;
+  EXPECT_THAT(HeldGroups(def, book, {{Business("retail"), Coins(5000)}}, kNow), IsEmpty());
+  EXPECT_THAT(HeldGroups(Refusing(), BudgetBook(), {}, kNow), IsEmpty()) << "no period is open";
+}
+
+}  // namespace
+}  // namespace taut

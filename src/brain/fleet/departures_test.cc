@@ -1,0 +1,161 @@
+// Jobs whose tasks are gone: asleep they are what they were, and checkpoints go on without those forgotten.
+#include "brain/fleet/live_fixture.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace taut {
+namespace {
+
+constexpr size_t kJobs = 3;
+
+void StepSome(LiveFleet& fleet, const Cell& cell, int from, int to) {
+  PassOutput out;
+  for (int w = from; w < to; ++w) {
+    Step(fleet, cell.windows()[static_cast<size_t>(w)], out);
+    out.Clear();
+  }
+}
+
+TEST(Departures, AJobThatSleptDecidesAsIfItHadNot) {
+  const Cell cell(kJobs);
+  for (const Policy recommender :
+       {Policy::kMovingWindow, Policy::kEnsemble, Policy::kVpa, Policy::kAnalogs}) {
+    LiveFleet awake(Settings(recommender, Mode::kAuto)), sleeper(Settings(recommender, Mode::kAuto));
+    for (LiveFleet* fleet : {&awake, &sleeper}) {
+      AddJobs(*fleet, kJobs);
+      StepSome(*fleet, cell, 0, 400);
+    }
+    const size_t before = sleeper.state_bytes();
+    sleeper.PutToSleep(WindowId{400 + 2 * kWindowsPerHour});
+    ASSERT_TRUE(sleeper.job(JobId{1}).sleeps());
+    EXPECT_LT(sleeper.state_bytes(), before);
+    EXPECT_EQ(Chunk(sleeper), Chunk(awake));
+    // Wrappers name their steps again with the next decision, as after a restart.
+    EXPECT_EQ(sleeper.Explain(JobId{1}, Resource::kCpu).why, awake.Explain(JobId{1}, Resource::kCpu).why);
+    EXPECT_TRUE(sleeper.job(JobId{1}).sleeps()) << "to look at it wakes nothing";
+    StepSome(awake, cell, 400, 650);
+    StepSome(sleeper, cell, 400, 650);
+    EXPECT_FALSE(sleeper.job(JobId{1}).sleeps());
+    EXPECT_EQ(Chunk(sleeper), Chunk(awake));
+  }
+}
+
+void Restore(LiveFleet& fleet, const std::string& chunk, size_t jobs, WindowId through) {
+  for (uint32_t j = 0; j < jobs; ++j) fleet.AddRestoredJob({JobId{j}, "job-" + std::to_string(j), {}, 0});
+  ByteReader in(chunk);
+  ASSERT_TRUE(fleet.LoadChunk(0, through, in).ok());
+  fleet.MakeRecommenders();
+}
+
+TEST(Departures, RestoredJobsSleepUntilTheyAreStepped) {
+  const Cell cell(kJobs);
+  for (const Policy recommender : {Policy::kMovingWindow, Policy::kEnsemble, Policy::kVpa, Policy::kPeak}) {
+    LiveFleet straight(Settings(recommender, Mode::kAuto)), again(Settings(recommender, Mode::kAuto));
+    AddJobs(straight, kJobs);
+    StepSome(straight, cell, 0, 400);
+    // One job more than the checkpoint has.
+    Restore(again, Chunk(straight), kJobs + 1, WindowId{399});
+    EXPECT_FALSE(again.job(JobId{kJobs}).sleeps());
+    for (uint32_t j = 0; j < kJobs; ++j) {
+      ASSERT_TRUE(again.job(JobId{j}).sleeps());
+      for (const Resource r : kResources) {
+        EXPECT_EQ(again.job(JobId{j}).of(r).lane.recommended(),
+                  straight.job(JobId{j}).of(r).lane.recommended());
+      }
+    }
+    again.Forget(JobId{kJobs});
+    EXPECT_EQ(Chunk(again), Chunk(straight));
+    StepSome(straight, cell, 400, 650);
+    StepSome(again, cell, 400, 650);
+    EXPECT_FALSE(again.job(JobId{0}).sleeps());
+    EXPECT_EQ(Chunk(again), Chunk(straight));
+  }
+}
+
+// As after an upgrade that changed what a recommender stores.
+TEST(Departures, AStateThatCannotBeReadIsLearntAnewAndItsLimitStays) {
+  const Cell cell(kJobs);
+  LiveFleet before(Settings(Policy::kEnsemble, Mode::kAuto));
+  AddJobs(before, kJobs);
+  StepSome(before, cell, 0, 400);
+  LiveSettings other = Settings(Policy::kEnsemble, Mode::kAuto);
+  other.vertical.ensemble.half_lives_s.pop_back();
+  LiveFleet after(other);
+  Restore(after, Chunk(before), kJobs, WindowId{399});
+  const std::optional<double> limit = before.job(JobId{1}).of(Resource::kCpu).gate.in_force;
+  ASSERT_TRUE(limit.has_value());
+  EXPECT_EQ(after.job(JobId{1}).of(Resource::kCpu).gate.in_force, limit);
+  PassOutput out;
+  Step(after, cell.windows()[400], out);
+  EXPECT_EQ(after.WantHistory(9).size(), kJobs);
+  EXPECT_EQ(after.job(JobId{1}).of(Resource::kCpu).gate.in_force, limit);
+}
+
+TEST(Departures, AnOomKillOrASettingWakes) {
+  const Cell cell(kJobs);
+  LiveFleet fleet(Settings(Policy::kMovingWindow, Mode::kObserve));
+  AddJobs(fleet, kJobs);
+  StepSome(fleet, cell, 0, 400);
+  fleet.PutToSleep(WindowId{500});
+  PassOutput out;
+  OomRecord oom{JobId{0}, 0, WindowId{400}.start_s() + 5, 1, 1e9};
+  fleet.TakeOom(oom, out);
+  EXPECT_FALSE(fleet.job(JobId{0}).sleeps());
+  ASSERT_TRUE(Set(fleet, JobId{1}, "recommender", "peak", WindowId{400}.start_s(), out).ok());
+  EXPECT_FALSE(fleet.job(JobId{1}).sleeps());
+  EXPECT_TRUE(fleet.job(JobId{2}).sleeps());
+}
+
+TEST(Departures, CheckpointsGoOnWithoutJobsThatAreForgotten) {
+  const Cell cell(kJobs);
+  LiveFleet fleet(Settings(Policy::kMovingWindow, Mode::kAuto));
+  AddJobs(fleet, kJobs);
+  StepSome(fleet, cell, 0, 400);
+  const std::string with_all = Chunk(fleet);
+  fleet.MarkSaved(0);
+  EXPECT_FALSE(fleet.ChangedSince(0).has_value());
+  fleet.Forget(JobId{1});
+  EXPECT_EQ(fleet.ChangedSince(0), WindowId{399});
+  EXPECT_EQ(fleet.Find("job-1"), std::nullopt);
+  for (const std::string& bytes : {with_all, Chunk(fleet)}) {
+    LiveFleet again(Settings(Policy::kMovingWindow, Mode::kAuto));
+    for (const uint32_t j : {0U, 2U}) again.AddJob({JobId{j}, "job-" + std::to_string(j), {}, 0});
+    ByteReader in(bytes);
+    ASSERT_TRUE(again.LoadChunk(0, WindowId{399}, in).ok());
+    EXPECT_EQ(Chunk(again), Chunk(fleet));
+    EXPECT_TRUE(again.WantHistory(9).empty());
+  }
+}
+
+// A job that the checkpoint does not have, though it is older, returned after it had been forgotten.
+TEST(Departures, AJobThatReturnedAfterTheCheckpointWantsItsHistory) {
+  LiveFleet fleet(Settings(Policy::kMovingWindow, Mode::kAuto));
+  fleet.AddJob({JobId{0}, "job-0", {}, 0});
+  const std::string saved = Chunk(fleet);
+  LiveFleet again(Settings(Policy::kMovingWindow, Mode::kAuto));
+  again.AddJob({JobId{0}, "job-0", {}, 0});
+  again.AddJob({JobId{1}, "returned", {}, WindowId{10}.start_s()});
+  again.AddJob({JobId{2}, "new", {}, WindowId{400}.start_s()});
+  ByteReader in(saved);
+  ASSERT_TRUE(again.LoadChunk(0, WindowId{399}, in).ok());
+  EXPECT_THAT(again.WantHistory(9), testing::ElementsAre(JobId{1}));
+}
+
+TEST(Departures, AJobIsDueAfterAsLongAsItWasKnown) {
+  const Cell cell(kJobs);
+  LiveFleet fleet(Settings(Policy::kMovingWindow, Mode::kAuto));
+  AddJobs(fleet, kJobs);
+  fleet.AddJob({JobId{7}, "never-measured", {}, 0});
+  StepSome(fleet, cell, 0, 3 * kWindowsPerDay);
+  const auto due = [&](double day, int32_t most) {
+    return fleet.DueToForget(WindowId{static_cast<int32_t>(day * kWindowsPerDay)}, most, 99).size();
+  };
+  EXPECT_EQ(due(0.08, 30), 0U);
+  EXPECT_EQ(due(0.1, 30), 1U) << "never measured: two hours";
+  EXPECT_EQ(due(5.9, 30), 1U);
+  EXPECT_EQ(due(6.1, 30), 4U) << "known for three days: three days";
+  EXPECT_EQ(due(5.1, 2), 4U) << "but no longer than the setting says";
+}
+
+}  // namespace
+}  // namespace taut

@@ -1,0 +1,86 @@
+// What the jobs of a window used and had.
+#include <algorithm>
+#include <cmath>
+
+#include "brain/fleet/live_fleet.h"
+#include "brain/fleet/past_account.h"
+#include "common/base/byte_units.h"
+#include "common/model/window_sums.h"
+
+namespace taut {
+namespace {
+
+// Of an amount of each task that holds for a window.
+uint64_t Quantity(Resource r, double amount, uint32_t tasks) {
+  const double units = amount * UnitOf(r).accounted;
+  constexpr double kMost = 1e15;  // a damaged figure is not a bill
+  return static_cast<uint64_t>(std::llround(std::clamp(units * tasks * kWindowSeconds, 0.0, kMost)));
+}
+
+// `starts`: what tasks used in their start-up window beside the lane's usage.
+AccountAmounts AmountsOf(Resource r, const LiveLane& lane, const StartSums& starts,
+                         std::optional<double> allocation) {
+  AccountAmounts a;
+  const bool measured = lane.tasks > 0 && lane.usage_mean >= 0;
+  const uint32_t tasks = (measured ? lane.tasks : 0) + starts.tasks;
+  if (tasks == 0) return a;
+  a.windows = 1;
+  a.usage = (measured ? Quantity(r, lane.usage_mean, lane.tasks) : 0) + Quantity(r, starts.more_cores, 1);
+  if (allocation.has_value()) {
+    a.allocation = Quantity(r, *allocation, tasks);
+  } else {
+    a.windows_without_allocation = 1;
+  }
+  a.billed = std::max(a.usage, a.allocation);
+  const std::optional<double> owner = lane.owner();
+  a.owner = owner.has_value() ? Quantity(r, *owner, tasks) : a.allocation;
+  const std::optional<double> would_be = lane.lane.recommended();
+  a.would_be = owner.has_value() && would_be.has_value() ? Quantity(r, *would_be, tasks) : a.owner;
+  return a;
+}
+
+// Of a window that was read from history: nothing but the owner's limit held.
+AccountAmounts PastAmounts(Resource r, const JobDay& day, const JobWindow& window) {
+  const UsageSums used = SumUsage(day, window, r);
+  AccountAmounts a;
+  if (used.tasks == 0) return a;
+  a.windows = 1;
+  a.usage = Quantity(r, used.usage, 1);
+  if (const std::optional<double> limit = OwnerLimitSum(window, r, used.tasks); limit.has_value()) {
+    a.allocation = Quantity(r, *limit, 1);
+  } else {
+    a.windows_without_allocation = 1;
+  }
+  a.billed = std::max(a.usage, a.allocation);
+  a.owner = a.would_be = a.allocation;
+  return a;
+}
+
+}  // namespace
+
+void LiveFleet::Account(const ClosedWindow& closed, size_t first, size_t last,
+                        std::vector<AccountEntry>& out) const {
+  for (const JobWindowData& data : std::span(closed.jobs).subspan(first, last - first)) {
+    const LiveJob* job = jobs_.Find(data.job);
+    if (job == nullptr) continue;
+    AccountEntry& entry = out.emplace_back(AccountEntry{.job = data.job});
+    const bool starts = job->starts != nullptr && job->starts->last_window == closed.window;
+    for (const Resource r : kResources) {
+      const LiveLane& lane = job->of(r);
+      entry.of[static_cast<size_t>(r)] =
+          AmountsOf(r, lane, starts && r == Resource::kCpu ? job->starts->last : StartSums(),
+                    Enforced(*job) ? lane.real_limit() : lane.owner());
+    }
+  }
+}
+
+LateAccount PastAccount(const JobDay& day, WindowId through, std::span<const WindowId> counted) {
+  LateAccount out{WindowId{day.day * kWindowsPerDay}, {.job = day.job}};
+  for (const JobWindow& window : day.windows) {
+    if (through < window.window || std::ranges::binary_search(counted, window.window)) continue;
+    for (const Resource r : kResources) out.entry.of[static_cast<size_t>(r)].Add(PastAmounts(r, day, window));
+  }
+  return out;
+}
+
+}  // namespace taut

@@ -1,0 +1,66 @@
+// What a window costs is made of: usage, and the limits that held in it.
+#include "brain/fleet/live_fixture.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace taut {
+namespace {
+
+AccountEntry Observed(LiveFleet& fleet, const ClosedWindow& closed, PassOutput& out) {
+  std::vector<AccountEntry> account;
+  fleet.Observe(closed, 0, 1, out);
+  fleet.Account(closed, 0, 1, account);
+  fleet.EndWindow(closed, out);
+  fleet.Decide(closed, 0, 1, out);
+  return account.at(0);
+}
+
+TEST(LiveAccount, CountsUsageAndTheOwnersLimit) {
+  LiveFleet fleet(Settings(Policy::kMovingWindow, Mode::kObserve));
+  AddJobs(fleet, 1);
+  PassOutput out;
+  const AccountEntry entry = Observed(fleet, TwoTasks(0, 4, kAbsent), out);
+  const AccountAmounts& cpu = entry.amounts(Resource::kCpu);
+  EXPECT_EQ(cpu.usage, 600'000U) << "2 cores for 300 s";
+  EXPECT_EQ(cpu.allocation, 2'400'000U);
+  EXPECT_EQ(cpu.billed, 2'400'000U);
+  EXPECT_EQ(cpu.owner, 2'400'000U);
+  EXPECT_EQ(cpu.would_be, 2'400'000U) << "nothing is recommended yet";
+  EXPECT_EQ(cpu.windows, 1U);
+  EXPECT_EQ(cpu.windows_without_allocation, 0U);
+  const AccountAmounts& memory = entry.amounts(Resource::kMemory);
+  EXPECT_EQ(memory.usage, 614'400U) << "2 GiB for 300 s, in MiB";
+  EXPECT_EQ(memory.allocation, 0U);
+  EXPECT_EQ(memory.windows_without_allocation, 1U) << "absent, not 0";
+  EXPECT_EQ(memory.billed, memory.usage);
+}
+
+// A decision at a window's end holds from then on.
+TEST(LiveAccount, TheLimitThatWasInForceInTheWindowCounts) {
+  LiveSettings settings = Settings(Policy::kMovingWindow, Mode::kAuto);
+  settings.vertical.moving_window.min_history_s = 3600;
+  LiveFleet fleet(settings);
+  AddJobs(fleet, 1);
+  PassOutput out;
+  const auto memory_limit = static_cast<float>(8 * kGiB);
+  AccountEntry entry;
+  int32_t w = 0;
+  for (; w < kWindowsPerDay && !fleet.job(JobId{0}).of(Resource::kCpu).gate.in_force.has_value(); ++w) {
+    entry = Observed(fleet, TwoTasks(w, 4, memory_limit), out);
+  }
+  ASSERT_LT(w, kWindowsPerDay);
+  EXPECT_EQ(entry.amounts(Resource::kCpu).allocation, 2'400'000U);
+  const double limit = *fleet.job(JobId{0}).of(Resource::kCpu).gate.in_force;
+  entry = Observed(fleet, TwoTasks(w, 4, memory_limit), out);
+  EXPECT_EQ(entry.amounts(Resource::kCpu).allocation, static_cast<uint64_t>(std::llround(limit * 600'000)));
+  EXPECT_EQ(entry.amounts(Resource::kCpu).owner, 2'400'000U);
+  // Where limits are not applied the owner's holds.
+  settings.enforcement = Enforcement::kNever;
+  fleet.Reload(settings);
+  entry = Observed(fleet, TwoTasks(w + 1, 4, memory_limit), out);
+  EXPECT_EQ(entry.amounts(Resource::kCpu).allocation, 2'400'000U);
+  EXPECT_LT(entry.amounts(Resource::kCpu).would_be, 2'400'000U);
+}
+
+}  // namespace
+}  // namespace taut

@@ -1,0 +1,100 @@
+// What an external recommender is given of a window, and its answers.
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "brain/fleet/live_fleet.h"
+#include "common/model/signal_name.h"
+
+namespace taut {
+namespace {
+
+std::optional<double> Known(float value) {
+  return value >= 0 && value != kNoLimit ? std::optional<double>(value) : std::nullopt;
+}
+
+ExternalReplicas ReplicasOf(const LiveReplicas& replicas) {
+  return {.running = replicas.running(),
+          .in_force = replicas.in_force(),
+          .recommended = replicas.recommended(),
+          .load = replicas.load(),
+          .task_capacity = replicas.capacity(),
+          .is_of_cpu = replicas.is_of_cpu()};
+}
+
+// What was measured, and without a value what `replicas` (may be null) reads beside it.
+std::vector<ExternalNamed> NamedOf(std::span<const NamedSignal> measured, const LiveReplicas* replicas) {
+  std::map<std::string, std::optional<double>> named;
+  if (replicas != nullptr) {
+    for (const std::string& name : replicas->signals()) named.emplace(name, std::nullopt);
+  }
+  for (const std::string_view own : kOwnSignals) named.erase(std::string(own));
+  for (const NamedSignal& signal : measured) {
+    if (!signal.name.starts_with('_'))
+      named[signal.name] = signal.value;  // else a window's own (said_replicas.h)
+  }
+  std::vector<ExternalNamed> out;
+  for (const auto& [name, value] : named) out.push_back({name, value});
+  return out;
+}
+
+}  // namespace
+
+void LiveFleet::ExternalJobs(const ClosedWindow& closed, size_t first, size_t last,
+                             std::vector<ExternalJob>& out) const {
+  for (const JobWindowData& data : std::span(closed.jobs).subspan(first, last - first)) {
+    const LiveJob* job = jobs_.Find(data.job);
+    if (job == nullptr || !job->policy->external || job->policy->mode == Mode::kOff) continue;
+    ExternalJob& to = out.emplace_back();
+    to.id = data.job;
+    to.name = job->record.name;
+    to.labels = job->record.labels;
+    const auto tasks = std::span(closed.tasks).subspan(data.window.first_task, data.window.num_tasks);
+    to.tasks.assign(tasks.begin(), tasks.end());
+    const auto buckets =
+        std::span(closed.cpu_buckets).subspan(data.window.first_bucket, data.window.num_buckets);
+    to.cpu_seconds.assign(buckets.begin(), buckets.end());
+    for (const Resource r : kResources) {
+      const LiveLane& lane = job->of(r);
+      ExternalSignal& signal = to.signals[static_cast<size_t>(r)];
+      signal.owner_limit = lane.owner();
+      signal.limit_in_force = lane.real_limit();
+      signal.recommended = lane.lane.recommended();
+    }
+    to.signals[static_cast<size_t>(Resource::kMemory)].oom_kills_of_week =
+        job->OomsOfWeek(closed.window.day());
+    to.signals[static_cast<size_t>(Resource::kCpu)].throttled = Known(data.window.cpu_throttled);
+    const bool scales = job->replicas != nullptr && !job->policy->replica_policy.empty();
+    to.named = NamedOf(std::span(closed.signals).subspan(data.window.first_signal, data.window.num_signals),
+                       scales ? job->replicas.get() : nullptr);
+    if (scales) to.replicas = ReplicasOf(*job->replicas);
+  }
+}
+
+bool LiveFleet::TakeExternal(const ExternalAnswer& answer, int64_t now_s, PassOutput& out) {
+  const LiveJob* known = jobs_.Find(answer.job);
+  // Recommenders that wait for their history are made anew with it.
+  if (known == nullptr || !known->policy->external || known->needs_history()) return false;
+  if (passed_.index == INT32_MIN) return false;  // nothing was asked
+  // A restart processes windows and decisions in the order of their times.
+  now_s = std::max(now_s, passed_.next().start_s() + 1);
+  LiveJob& job = Awake(answer.job);
+  Changed(job);
+  if (answer.target.is_replicas()) {
+    if (job.replicas == nullptr || job.policy->replica_policy.empty()) return false;
+    job.replicas->TakeExternal(ExternalTasks{.count = static_cast<int>(answer.value),
+                                             .until = Timestamp::FromSeconds(answer.until.start_s()),
+                                             .why = answer.why});
+    DecideReplicasOf(job, now_s, out);
+    return true;
+  }
+  LiveLane& lane = job.of(answer.target.resource());
+  lane.lane.TakeExternal({.until = answer.until, .limit = answer.value, .why = answer.why}, passed_.next());
+  DecideLane(job, answer.target.resource(), now_s, Why::kSetting, out);
+  return true;
+}
+
+}  // namespace taut

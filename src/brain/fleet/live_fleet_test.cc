@@ -1,0 +1,341 @@
+// The living cell against itself after a stop, and what OOM kills and people do to it.
+#include "brain/fleet/live_fleet.h"
+
+#include "brain/fleet/live_fixture.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace taut {
+namespace {
+
+// Stopped anywhere with checkpoints of any age, and taught what was stored since, it goes on as if it had
+// never stopped.
+TEST(LiveFleet, GoesOnAfterAStop) {
+  constexpr size_t kJobs = 6;
+  const Cell cell(kJobs);
+  const LiveSettings settings = Settings(Policy::kAnalogs, Mode::kAuto);
+  for (const int stop : {300, 5 * kWindowsPerDay - 1, 5 * kWindowsPerDay + 2, 7 * kWindowsPerDay + 100}) {
+    for (const int age : {0, 1, 5}) {
+      LiveFleet straight(settings);
+      AddJobs(straight, kJobs);
+      std::vector<Decision> decisions;
+      std::string checkpoint, models;
+      PassOutput out;
+      for (int w = 0; w <= stop; ++w) {
+        out.Clear();
+        Step(straight, cell.windows()[static_cast<size_t>(w)], out);
+        decisions.insert(decisions.end(), out.decisions.begin(), out.decisions.end());
+        if (w == stop - age) checkpoint = Chunk(straight);
+        if (out.day_ended) models = Models(straight);
+      }
+      LiveFleet again(settings);
+      AddJobs(again, kJobs);
+      ByteReader in(checkpoint);
+      ASSERT_TRUE(again.LoadChunk(0, WindowId{0}, in).ok());
+      ByteReader fleet_in(models);
+      ASSERT_TRUE(again.LoadFleet(fleet_in).ok());
+      const WindowId through{stop - age};
+      for (int w = stop - age; w <= stop; ++w) {
+        again.Redo(cell.windows()[static_cast<size_t>(w)], {&through, 1});
+        for (const Decision& d : decisions) {
+          if (w > stop - age && d.time_s == WindowId{w}.next().start_s()) again.Redo(d);
+        }
+      }
+      again.EndRestore(decisions.empty() ? 0 : decisions.back().id, 0);
+      for (int w = stop + 1; w < stop + 400; ++w) {
+        PassOutput a, b;
+        Step(straight, cell.windows()[static_cast<size_t>(w)], a);
+        Step(again, cell.windows()[static_cast<size_t>(w)], b);
+        ASSERT_EQ(a.decisions.size(), b.decisions.size())
+            << "stop " << stop << " age " << age << " window " << w;
+        for (size_t i = 0; i < a.decisions.size(); ++i) {
+          EXPECT_EQ(a.decisions[i].id, b.decisions[i].id);
+          EXPECT_EQ(a.decisions[i].after, b.decisions[i].after);
+          EXPECT_EQ(a.decisions[i].sentence, b.decisions[i].sentence);
+        }
+      }
+      EXPECT_EQ(Models(straight), Models(again)) << "stop " << stop << " age " << age;
+    }
+  }
+}
+
+TEST(LiveFleet, TheFleetsSumsSayOfHowManyJobsTheyAre) {
+  LiveFleet fleet(Settings(Policy::kMovingWindow, Mode::kAuto));
+  AddJobs(fleet, 2);
+  ClosedWindow closed = Cell(2).windows()[0];
+  for (TaskWindow& t : closed.tasks) t.cpu_mean_cores = t.cpu_peak_cores = kAbsent;
+  closed.jobs[1].window.memory_limit_bytes = kAbsent;
+  PassOutput out;
+  Step(fleet, closed, out);
+  EXPECT_EQ(out.point.amounts[0].jobs, 0U);
+  EXPECT_EQ(out.point.amounts[1].jobs, 2U);
+  EXPECT_EQ(out.point.amounts[1].jobs_limited, 1U);
+}
+
+// What is decided for a job whose tasks no agent sets is not in force.
+TEST(LiveFleet, LimitsThatNoAgentAppliesAreTheOwners) {
+  const Cell cell(3);
+  LiveSettings settings = Settings(Policy::kMovingWindow, Mode::kAuto);
+  const auto sums = [&](Enforcement enforcement) {
+    settings.enforcement = enforcement;
+    LiveFleet fleet(settings);
+    AddJobs(fleet, 3);
+    PassOutput out;
+    for (size_t w = 0; w < 400; ++w) {
+      out.Clear();
+      Step(fleet, cell.windows()[w], out);
+    }
+    EXPECT_TRUE(fleet.job(JobId{0}).of(Resource::kMemory).gate.in_force.has_value());
+    return std::pair(out.point.amounts[1].in_force, out.point.amounts[1].owner_limit);
+  };
+  const auto [unapplied, owners] = sums(Enforcement::kByAgents);
+  EXPECT_EQ(unapplied, owners);
+  const auto [applied, same] = sums(Enforcement::kAlways);
+  EXPECT_LT(applied, same);
+  const auto [dry, also] = sums(Enforcement::kNever);
+  EXPECT_LT(dry, also) << "a dry run shows what would be";
+}
+
+TEST(LiveFleet, AnOomRaisesAtOnceWhateverThePeriod) {
+  const Cell cell(2);
+  LiveFleet fleet(Settings(Policy::kEnsemble, Mode::kAuto));
+  AddJobs(fleet, 2);
+  PassOutput out;
+  for (int w = 0; w < 600; ++w) Step(fleet, cell.windows()[static_cast<size_t>(w)], out);
+  const std::optional<double> before = fleet.job(JobId{1}).of(Resource::kMemory).limit();
+  ASSERT_TRUE(before.has_value());
+  out.Clear();
+  OomRecord oom{JobId{1}, 0, WindowId{600}.start_s() + 10, 1, std::nullopt};
+  fleet.TakeOom(oom, out);
+  EXPECT_EQ(oom.limit, before);
+  ASSERT_EQ(out.decisions.size(), 1U);
+  EXPECT_EQ(out.decisions[0].kind, DecisionKind::kOomRaise);
+  EXPECT_GE(*out.decisions[0].after, 1.19 * *before);
+  EXPECT_EQ(fleet.job(JobId{1}).OomsOfWeek(WindowId{600}.day()), 1U);
+  EXPECT_EQ(fleet.job(JobId{1}).OomsOfWeek(WindowId{600}.day() + 7), 0U);
+}
+
+// In each order of the two keys. No limit below it is set, not even until the next window closes.
+TEST(LiveFleet, ABoundHoldsForWhatIsDecidedWithIt) {
+  const Cell cell(1);
+  for (const bool mode_first : {false, true}) {
+    LiveFleet fleet(Settings(Policy::kMovingWindow, Mode::kObserve));
+    AddJobs(fleet, 1);
+    PassOutput out;
+    for (int w = 0; w < 400; ++w) Step(fleet, cell.windows()[static_cast<size_t>(w)], out);
+    const LiveLane& memory = fleet.job(JobId{0}).of(Resource::kMemory);
+    ASSERT_LT(memory.lane.recommended().value_or(kGiB * 64), kGiB * 64);
+    std::vector<KeyValue> settings = {{"memory.lower", "64GiB"}, {"mode", "auto"}};
+    if (mode_first) std::swap(settings[0], settings[1]);
+    absl::StatusOr<PreparedSettings> prepared =
+        fleet.Prepare(JobId{0}, settings, "anna", WindowId{400}.start_s());
+    ASSERT_TRUE(prepared.ok()) << prepared.status();
+    size_t of_memory = 0;
+    for (const Decision& d : prepared->output.decisions) {
+      if (d.target != Target(Resource::kMemory)) continue;
+      ++of_memory;
+      EXPECT_EQ(d.after, 64 * kGiB);
+      EXPECT_EQ(d.sentence, "lower bound set for the job");
+      EXPECT_GT(d.time_s, WindowId{400}.start_s())
+          << "no restart takes it for one of the window that has passed";
+    }
+    EXPECT_EQ(of_memory, 1U);
+    fleet.Take(*std::move(prepared));
+    out.Clear();
+    Step(fleet, cell.windows()[400], out);
+    EXPECT_EQ(memory.gate.in_force, 64 * kGiB);
+  }
+}
+
+TEST(LiveFleet, APersonsSettingActsAtOnceAndIsTakenBack) {
+  const Cell cell(3);
+  LiveFleet fleet(Settings(Policy::kEnsemble, Mode::kAuto));
+  AddJobs(fleet, 3);
+  PassOutput out;
+  for (int w = 0; w < 600; ++w) Step(fleet, cell.windows()[static_cast<size_t>(w)], out);
+  const JobId id = *fleet.Find("job-2");
+  ASSERT_TRUE(fleet.job(id).of(Resource::kMemory).gate.in_force.has_value());
+  out.Clear();
+  absl::StatusOr<SettingChange> change = Set(fleet, id, "mode", "observe", 180'000, out);
+  ASSERT_TRUE(change.ok()) << change.status();
+  EXPECT_EQ(change->before, "auto");
+  ASSERT_EQ(out.decisions.size(), 2U);
+  EXPECT_EQ(out.decisions[0].kind, DecisionKind::kRelease);
+  EXPECT_FALSE(fleet.job(id).of(Resource::kMemory).gate.in_force.has_value());
+  EXPECT_EQ(fleet.job(id).policy->mode, Mode::kObserve);
+  ASSERT_TRUE(Set(fleet, id, "mode", "", 180'000, out).ok());
+  EXPECT_EQ(fleet.job(id).policy->mode, Mode::kAuto);
+  EXPECT_FALSE(Set(fleet, id, "mod", "auto", 180'000, out).ok());
+  EXPECT_FALSE(Set(fleet, id, "mode", "full", 180'000, out).ok());
+}
+
+TEST(LiveFleet, LabelsThatAreSettingsActAtOnceToo) {
+  const Cell cell(3);
+  LiveFleet fleet(Settings(Policy::kEnsemble, Mode::kAuto));
+  AddJobs(fleet, 3);
+  PassOutput out;
+  for (int w = 0; w < 600; ++w) Step(fleet, cell.windows()[static_cast<size_t>(w)], out);
+  const JobId id = *fleet.Find("job-2");
+  const std::vector<KeyValue> observe = {{"tautline.dev/mode", "observe"}};
+  out.Clear();
+  EXPECT_TRUE(fleet.SetSettingLabels(id, observe, 180'000, out));
+  ASSERT_EQ(out.decisions.size(), 2U);
+  EXPECT_EQ(out.decisions[0].kind, DecisionKind::kRelease);
+  EXPECT_EQ(fleet.job(id).policy->mode, Mode::kObserve);
+  EXPECT_EQ(fleet.job(*fleet.Find("job-1")).policy->mode, Mode::kAuto) << "not of jobs without the label";
+  out.Clear();
+  EXPECT_FALSE(fleet.SetSettingLabels(id, observe, 180'000, out));
+  EXPECT_TRUE(fleet.SetSettingLabels(id, {}, 180'000, out));
+  EXPECT_EQ(fleet.job(id).policy->mode, Mode::kAuto);
+}
+
+// A new recommender that has lived through the stored days stands where one stands that was there all along.
+TEST(LiveFleet, AnotherRecommenderLivesThroughHistory) {
+  const Cell cell(2);
+  LiveFleet fleet(Settings(Policy::kPeak, Mode::kObserve));
+  LiveFleet all_along(Settings(Policy::kEnsemble, Mode::kObserve));
+  AddJobs(fleet, 2);
+  AddJobs(all_along, 2);
+  PassOutput out;
+  const int windows = 3 * kWindowsPerDay;
+  for (int w = 0; w < windows; ++w) {
+    Step(fleet, cell.windows()[static_cast<size_t>(w)], out);
+    Step(all_along, cell.windows()[static_cast<size_t>(w)], out);
+  }
+  ASSERT_TRUE(Set(fleet, JobId{0}, "recommender", "ensemble", 0, out).ok());
+  ASSERT_THAT(fleet.WantHistory(10), testing::ElementsAre(JobId{0}));
+  std::vector<JobDay> history;
+  for (int32_t d = 0; d < 3; ++d) history.push_back(DayOf(cell, d, 2)[0]);
+  fleet.Retrain(JobId{0}, history, {});
+  EXPECT_TRUE(fleet.WantHistory(10).empty());
+  for (const Resource r : kResources) {
+    EXPECT_EQ(fleet.job(JobId{0}).of(r).lane.recommended(), all_along.job(JobId{0}).of(r).lane.recommended());
+  }
+}
+
+// With another recommender of CPU alone, that of memory keeps what it knows, also while the job sleeps and over a
+// stop.
+TEST(LiveFleet, AnotherRecommenderOfOneResourceLeavesTheOtherAsItIs) {
+  const Cell cell(2);
+  const LiveSettings settings = Settings(Policy::kPeak, Mode::kObserve);
+  LiveFleet fleet(settings), all_along(Settings(Policy::kEnsemble, Mode::kObserve));
+  AddJobs(fleet, 2);
+  AddJobs(all_along, 2);
+  PassOutput out;
+  for (int w = 0; w < 3 * kWindowsPerDay; ++w) {
+    Step(fleet, cell.windows()[static_cast<size_t>(w)], out);
+    Step(all_along, cell.windows()[static_cast<size_t>(w)], out);
+  }
+  const JobId id{0};
+  const auto lane_of = [&](const LiveFleet& of, Resource r) -> const LiveLane& { return of.job(id).of(r); };
+  const auto memory = [&](const LiveFleet& of) { return lane_of(of, Resource::kMemory).lane.recommended(); };
+  const std::optional<double> kept = memory(fleet);
+  ASSERT_TRUE(kept.has_value());
+  ASSERT_TRUE(Set(fleet, id, "cpu.recommender", "ensemble", 0, out).ok());
+  EXPECT_EQ(memory(fleet), kept);
+  EXPECT_TRUE(lane_of(fleet, Resource::kCpu).needs_history);
+  EXPECT_FALSE(lane_of(fleet, Resource::kMemory).needs_history);
+  EXPECT_FALSE(lane_of(fleet, Resource::kCpu).lane.recommended().has_value());
+
+  std::string saved;
+  ByteWriter writer(&saved);
+  fleet.SaveChunk(0, writer);
+  LiveFleet again(settings);
+  again.AddRestoredJob({id, "job-0", {}, 0});
+  again.AddRestoredJob({JobId{1}, "job-1", {}, 0});
+  again.Redo({.id = 1,
+              .time_s = 0,
+              .who = "anna",
+              .job = "job-0",
+              .key = "cpu.recommender",
+              .value = "ensemble",
+              .before = {}});
+  ByteReader reader(saved);
+  ASSERT_TRUE(again.LoadChunk(0, WindowId{3 * kWindowsPerDay}, reader).ok());
+  EXPECT_EQ(memory(again), kept);
+  EXPECT_TRUE(lane_of(again, Resource::kCpu).needs_history);
+  EXPECT_FALSE(lane_of(again, Resource::kMemory).needs_history);
+
+  std::vector<JobDay> history;
+  for (int32_t d = 0; d < 3; ++d) history.push_back(DayOf(cell, d, 2)[0]);
+  fleet.PutToSleep(WindowId{100 * kWindowsPerDay});
+  fleet.Retrain(id, std::span(history).first(3), {});
+  EXPECT_TRUE(fleet.WantHistory(10).empty());
+  EXPECT_EQ(memory(fleet), kept);
+  EXPECT_EQ(lane_of(fleet, Resource::kCpu).lane.recommended(),
+            lane_of(all_along, Resource::kCpu).lane.recommended());
+  Step(fleet, cell.windows()[3 * kWindowsPerDay], out);
+  EXPECT_TRUE(memory(fleet).has_value());
+}
+
+// And to it the kills of that time say what they said to one that saw them.
+TEST(LiveFleet, AnotherRecommenderLivesThroughOomKills) {
+  const Cell cell(2);
+  for (const Policy policy : {Policy::kEnsemble, Policy::kPeak, Policy::kMovingWindow, Policy::kVpa}) {
+    LiveFleet fleet(Settings(Policy::kStatic, Mode::kObserve));
+    LiveFleet all_along(Settings(policy, Mode::kObserve));
+    AddJobs(fleet, 2);
+    AddJobs(all_along, 2);
+    PassOutput out;
+    std::vector<OomRecord> ooms;
+    const int windows = 3 * kWindowsPerDay + 10;
+    for (int w = 0; w < windows; ++w) {
+      if (w == 300 || w == 577 || w == windows - 1) {
+        ooms.push_back({JobId{0}, 0, WindowId{w}.start_s() + 100, 1, 200 * kMiB + w * kMiB});
+        OomRecord oom = ooms.back();
+        all_along.TakeOom(oom, out);
+      }
+      Step(fleet, cell.windows()[static_cast<size_t>(w)], out);
+      Step(all_along, cell.windows()[static_cast<size_t>(w)], out);
+    }
+    ASSERT_TRUE(Set(fleet, JobId{0}, "recommender", Name(policy), 0, out).ok());
+    std::vector<JobDay> history;
+    for (int32_t d = 0; d < 3; ++d) history.push_back(DayOf(cell, d, 2)[0]);
+    JobDay& today = history.emplace_back();
+    for (int w = 3 * kWindowsPerDay; w < windows; ++w)
+      AppendWindow(cell.windows()[static_cast<size_t>(w)], 0, today);
+    fleet.Retrain(JobId{0}, history, ooms);
+    for (const Resource r : kResources) {
+      EXPECT_EQ(fleet.job(JobId{0}).of(r).lane.recommended(),
+                all_along.job(JobId{0}).of(r).lane.recommended());
+    }
+    EXPECT_GT(fleet.job(JobId{0}).of(Resource::kMemory).lane.recommended(), ooms.back().limit);
+  }
+}
+
+TEST(LiveFleet, DamagedCheckpointsNeverCrash) {
+  const Cell cell(4);
+  const LiveSettings settings = Settings(Policy::kAnalogs, Mode::kAuto);
+  LiveFleet fleet(settings);
+  AddJobs(fleet, 4);
+  PassOutput out;
+  for (int w = 0; w < 2000; ++w) Step(fleet, cell.windows()[static_cast<size_t>(w)], out);
+  const std::string good = Chunk(fleet);
+  Rng rng(5);
+  for (int i = 0; i < 200; ++i) {
+    std::string bad = good;
+    for (int n = 0; n < 3; ++n) bad[rng.Below(bad.size())] = static_cast<char>(rng.Next());
+    if (rng.Below(4) == 0) bad.resize(rng.Below(bad.size()));
+    LiveFleet other(settings);
+    AddJobs(other, 4);
+    ByteReader in(bad);
+    (void)other.LoadChunk(0, WindowId{0}, in);
+    PassOutput ignored;
+    Step(other, cell.windows()[2000], ignored);
+  }
+}
+
+// Of a cell of a million jobs each byte is a mebibyte. What recommenders take is theirs.
+TEST(LiveFleet, AJobIsSmall) {
+  LiveFleet fleet(Settings(Policy::kStatic, Mode::kObserve));
+  constexpr size_t kJobs = 1000;
+  AddJobs(fleet, kJobs);
+  EXPECT_LT(fleet.state_bytes() / kJobs, 700U);
+  EXPECT_EQ(fleet.Find("job-777"), JobId{777});
+  fleet.Forget(JobId{777});
+  EXPECT_EQ(fleet.Find("job-777"), std::nullopt);
+  EXPECT_EQ(fleet.Find("job-778"), JobId{778});
+}
+
+}  // namespace
+}  // namespace taut

@@ -1,0 +1,207 @@
+// To which limit a kill is charged, and what the first answer to it is.
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "brain/fleet/live_fixture.h"
+#include "brain/fleet/live_fleet.h"
+#include "brain/recommend/wrappers.h"
+#include "common/model/oom_counts.h"
+#include "gtest/gtest.h"
+
+namespace taut {
+namespace {
+
+constexpr JobId kKilled{1};
+
+// A fleet whose limits an actuator sets, after two days: job 1 of two tasks has far less than its owner's GiB.
+class LiveKills : public testing::Test {
+ protected:
+  LiveKills() : fleet_(Enforced()) {
+    AddJobs(fleet_, 2);
+    const Cell cell(2);
+    for (int w = 0; w < 600; ++w) Step(fleet_, cell.windows()[static_cast<size_t>(w)], out_);
+    out_.Clear();
+  }
+  static LiveSettings Enforced() {
+    LiveSettings settings = Settings(Policy::kEnsemble, Mode::kAuto);
+    settings.enforcement = Enforcement::kAlways;
+    return settings;
+  }
+  static int64_t At(int second) { return WindowId{600}.start_s() + second; }
+  double InForce() const { return *fleet_.job(kKilled).of(Resource::kMemory).gate.in_force; }
+  // The decisions on a kill that nobody has charged; `seen`: when it is reported.
+  std::vector<Decision> Kill(int time, int seen, std::optional<double> limit = {}) {
+    out_.Clear();
+    OomRecord oom{kKilled, 0, At(time), 1, limit};
+    fleet_.TakeOom(oom, out_, When::kNow, {.since_s = At(time), .now_s = At(seen)});
+    charged_ = oom.limit.value_or(0);
+    return out_.decisions;
+  }
+  void Applied(const Decision& d, int time) {
+    fleet_.NoteSent(d, d.time_s);
+    OutcomeUpdate outcome;
+    outcome.id = d.id;
+    outcome.time_s = At(time);
+    fleet_.TakeOutcome(outcome);
+  }
+
+  LiveFleet fleet_;
+  PassOutput out_;
+  double charged_ = 0;
+};
+
+TEST_F(LiveKills, OneFromBeforeARaiseIsChargedToTheLimitOfThenAndRaisesNothingMore) {
+  const double before = InForce();
+  const std::vector<Decision> raise = Kill(10, 11);
+  ASSERT_EQ(raise.size(), 1U);
+  EXPECT_EQ(raise[0].time_s, At(11)) << "decided when it was seen";
+  Applied(raise[0], 13);
+  const double raised = InForce();
+  ASSERT_GT(raised, before);
+  // Another task of the same wave, of which the restart is shown after a back-off.
+  EXPECT_TRUE(Kill(9, 200).empty());
+  EXPECT_EQ(charged_, before);
+  EXPECT_TRUE(Kill(12, 210).empty()) << "the raise was on its way";
+  EXPECT_EQ(charged_, before);
+  EXPECT_EQ(InForce(), raised);
+  EXPECT_EQ(Kill(20, 220).size(), 1U) << "a kill under the raised limit";
+  EXPECT_EQ(charged_, raised);
+}
+
+TEST_F(LiveKills, SeveralOfOnePassAreOfOneLimit) {
+  const double before = InForce();
+  EXPECT_EQ(Kill(10, 11).size(), 1U);
+  EXPECT_TRUE(Kill(10, 11).empty());
+  EXPECT_EQ(charged_, before);
+}
+
+TEST_F(LiveKills, ALimitThatWasNeverInForceIsNotCharged) {
+  const double before = InForce();
+  const std::vector<Decision> raise = Kill(10, 11);
+  ASSERT_EQ(raise.size(), 1U);
+  fleet_.NoteSent(raise[0], At(11));
+  OutcomeUpdate failed;
+  failed.id = raise[0].id;
+  failed.outcome = Outcome::kFailed;
+  failed.time_s = At(12);
+  fleet_.TakeOutcome(failed);
+  EXPECT_TRUE(Kill(100, 101).empty());
+  EXPECT_EQ(charged_, before);
+}
+
+TEST_F(LiveKills, ARestartRemembersTheLimitBefore) {
+  const double before = InForce();
+  std::vector<Decision> raise = Kill(10, 11);
+  ASSERT_EQ(raise.size(), 1U);
+  const std::string saved = Chunk(fleet_);
+  LiveFleet again(Enforced());
+  AddJobs(again, 2);
+  ByteReader in(saved);
+  ASSERT_TRUE(again.LoadChunk(0, WindowId{600}, in).ok());
+  raise[0].outcome = Outcome::kApplied;
+  raise[0].outcome_time_s = At(12);
+  again.RememberSent(raise[0]);
+  again.EndRestore(raise[0].id, 0);
+  OomRecord oom{kKilled, 0, At(9), 1, std::nullopt};
+  PassOutput out;
+  again.TakeOom(oom, out, When::kNow, {.since_s = At(9), .now_s = At(300)});
+  EXPECT_EQ(oom.limit, before);
+  EXPECT_TRUE(out.decisions.empty());
+}
+
+TEST_F(LiveKills, TheOwnersLimitIsTheFirstAnswer) {
+  const double owner = *fleet_.job(kKilled).of(Resource::kMemory).owner();
+  ASSERT_LT(OomBump(InForce(), OomSettings()), owner) << "a raise of its own is smaller";
+  const std::vector<Decision> raise = Kill(10, 11);
+  ASSERT_EQ(raise.size(), 1U);
+  EXPECT_EQ(raise[0].kind, DecisionKind::kOomRaise);
+  EXPECT_EQ(raise[0].after, owner);
+}
+
+TEST_F(LiveKills, TheAnswerKeepsTheBounds) {
+  PassOutput out;
+  const double upper = 900 * kMiB;
+  ASSERT_LT(InForce(), upper);
+  ASSERT_TRUE(Set(fleet_, kKilled, "memory.upper", "900MiB", At(1), out).ok());
+  const std::vector<Decision> raise = Kill(10, 11);
+  ASSERT_EQ(raise.size(), 1U);
+  EXPECT_EQ(raise[0].after, upper);
+}
+
+TEST_F(LiveKills, OneOfAnInitContainerIsCountedAndRaisesNothing) {
+  OomRecord oom{kKilled, kAsideTask, At(10), 2, std::nullopt};
+  const double before = InForce();
+  fleet_.TakeOom(oom, out_);
+  EXPECT_TRUE(out_.decisions.empty());
+  EXPECT_EQ(out_.point.oom_kills, 2U);
+  EXPECT_EQ(InForce(), before);
+  EXPECT_EQ(fleet_.job(kKilled).OomsOfWeek(WindowId{600}.day()), 2U);
+}
+
+TEST_F(LiveKills, AnAbsurdCountIsBounded) {
+  OomRecord oom{kKilled, 0, At(10), UINT64_MAX, std::nullopt};
+  fleet_.TakeOom(oom, out_);
+  EXPECT_EQ(oom.kills, kMostKillsAtOnce);
+  EXPECT_EQ(out_.point.oom_kills, kMostKillsAtOnce);
+}
+
+// Two tasks were killed in one second, of which the checkpoint has neither.
+TEST_F(LiveKills, ARestoreTakesEachOfOneSecond) {
+  const OomRecord oom{kKilled, 0, At(10), 1, 1e8};
+  const std::string saved = Chunk(fleet_);
+  LiveFleet again(Enforced());
+  AddJobs(again, 2);
+  ByteReader in(saved);
+  ASSERT_TRUE(again.LoadChunk(0, WindowId{599}, in).ok());
+  again.Redo(oom);
+  again.Redo(oom);
+  EXPECT_EQ(again.job(kKilled).OomsOfWeek(WindowId{600}.day()), 2U);
+}
+
+TEST_F(LiveKills, NoCutGoesBelowWhatTheKernelSawInTheLastWeek) {
+  PassOutput out;
+  const double usual = InForce();
+  ASSERT_TRUE(Set(fleet_, kKilled, "mode", "off", At(1), out).ok());
+  fleet_.TakeKernelPeak(kKilled, 900 * kMiB, WindowId{600});
+  fleet_.TakeKernelPeak(kKilled, 1024 * kMiB, WindowId{600});  // at the limit: it was reclaimed
+  fleet_.TakeKernelPeak(JobId{77}, 1, WindowId{600});          // unknown
+  ASSERT_TRUE(Set(fleet_, kKilled, "mode", "auto", At(2000), out).ok());
+  const Cell cell(2);
+  double lowest = 1e18;
+  for (size_t w = 620; w < 620 + kWindowsPerDay; ++w) {
+    Step(fleet_, cell.windows()[w], out);
+    if (fleet_.job(kKilled).of(Resource::kMemory).gate.in_force.has_value())
+      lowest = std::min(lowest, InForce());
+  }
+  EXPECT_EQ(lowest, 900 * kMiB);
+  ASSERT_LT(usual, lowest);
+}
+
+TEST_F(LiveKills, GrowthIsRaisedBeforeItsKillUpToTheOwnersLimit) {
+  const double before = InForce(), owner = *fleet_.job(kKilled).of(Resource::kMemory).owner();
+  const auto lowered = fleet_.LoweredLimits();
+  const auto its = std::ranges::find(lowered, kKilled, &std::pair<JobId, double>::first);
+  ASSERT_NE(its, lowered.end());
+  EXPECT_EQ(its->second, before);
+  out_.Clear();
+  fleet_.TakeGrowth(kKilled, 0.9 * before, At(20), out_);
+  EXPECT_TRUE(out_.decisions.empty()) << "it stays under the limit";
+  fleet_.TakeGrowth(kKilled, 1.01 * before, At(20), out_);
+  ASSERT_EQ(out_.decisions.size(), 1U);
+  EXPECT_EQ(out_.decisions[0].kind, DecisionKind::kSet);
+  EXPECT_NE(out_.decisions[0].sentence.find("raised before usage, which grows"), std::string::npos);
+  EXPECT_GT(InForce(), 1.1 * before);
+  EXPECT_LT(InForce(), owner);
+  out_.Clear();
+  fleet_.TakeGrowth(kKilled, 100 * owner, At(40), out_);
+  ASSERT_EQ(out_.decisions.size(), 1U);
+  EXPECT_EQ(InForce(), owner);
+  out_.Clear();
+  fleet_.TakeGrowth(kKilled, 100 * owner, At(60), out_);
+  EXPECT_TRUE(out_.decisions.empty());
+  EXPECT_TRUE(std::ranges::none_of(fleet_.LoweredLimits(), [](const auto& l) { return l.first == kKilled; }));
+}
+
+}  // namespace
+}  // namespace taut

@@ -1,0 +1,210 @@
+// Settings and limits of owners: nothing is decided before they are known.
+// The owner's limit where series read back what Tautline has set, as of pods that were resized.
+#include <deque>
+
+#include "brain/fleet/live_fixture.h"
+#include "gtest/gtest.h"
+
+namespace taut {
+namespace {
+
+// A cell of one job whose memory limit, as a series says it, is the one in force some windows ago.
+class ReadBack {
+ public:
+  explicit ReadBack(Enforcement enforcement = Enforcement::kAlways) : cell_(1), fleet_(Of(enforcement)) {
+    AddJobs(fleet_, 1);
+  }
+  void Run(int windows) {
+    for (int i = 0; i < windows; ++i) {
+      ClosedWindow closed = cell_.windows()[static_cast<size_t>(next_++)];
+      closed.jobs[0].window.memory_limit_bytes = static_cast<float>(seen_.front());
+      seen_.pop_front();
+      fleet_.TakeOwnersAmounts(closed, 0, 1);
+      out_.Clear();
+      Step(fleet_, closed, out_);
+      changes_ += out_.decisions.size();
+      seen_.push_back(lane().gate.in_force.value_or(template_));
+      lowest_owner_ = std::min(lowest_owner_, double{lane().owner_limit});
+    }
+  }
+  void Restart() {
+    const std::string saved = Chunk(fleet_);
+    LiveFleet again(Of(Enforcement::kAlways));
+    AddJobs(again, 1);
+    ByteReader in(saved);
+    ASSERT_TRUE(again.LoadChunk(0, WindowId{next_}, in).ok());
+    const LiveLane& loaded = again.job(JobId{0}).of(Resource::kMemory);
+    EXPECT_EQ(loaded.owner_before, lane().owner_before);
+    EXPECT_EQ(loaded.ordered_before, lane().ordered_before);
+    EXPECT_EQ(Chunk(again), saved);
+  }
+  LiveFleet& fleet() { return fleet_; }
+  const LiveLane& lane() { return fleet_.job(JobId{0}).of(Resource::kMemory); }
+  double template_ = 512 * kMiB;
+  std::deque<double> seen_ = {template_, template_, template_};
+  size_t changes_ = 0;
+  double lowest_owner_ = template_;
+  PassOutput out_;
+
+ private:
+  static LiveSettings Of(Enforcement enforcement) {
+    LiveSettings settings = Settings(Policy::kMovingWindow, Mode::kAuto);
+    settings.enforcement = enforcement;
+    return settings;
+  }
+  Cell cell_;
+  LiveFleet fleet_;
+  int next_ = 0;
+};
+
+TEST(LiveOwners, WhatIsReadBackIsNotTheOwners) {
+  ReadBack job;
+  job.Run(8 * kWindowsPerDay);
+  EXPECT_GT(job.changes_, 4U);
+  ASSERT_TRUE(job.lane().gate.in_force.has_value());
+  EXPECT_LT(*job.lane().gate.in_force, 0.9 * job.template_);
+  EXPECT_EQ(job.lane().owner_limit, job.template_);
+  EXPECT_EQ(job.lowest_owner_, job.template_) << "in any window";
+  job.Restart();
+  // Nor after the order is taken back, while tasks still have it.
+  ASSERT_TRUE(
+      Set(job.fleet(), JobId{0}, "mode", "observe", WindowId{8 * kWindowsPerDay}.start_s(), job.out_).ok());
+  job.Restart();
+  job.Run(50);
+  EXPECT_EQ(job.lowest_owner_, job.template_);
+}
+
+TEST(LiveOwners, AnotherAmountIsTheOwners) {
+  ReadBack job;
+  job.Run(5 * kWindowsPerDay);
+  ASSERT_TRUE(job.lane().gate.in_force.has_value());
+  job.seen_ = {700 * kMiB, 700 * kMiB, 700 * kMiB};
+  job.Run(3);
+  EXPECT_EQ(job.lane().owner_limit, 700 * kMiB);
+  job.Run(10);
+  EXPECT_EQ(job.lane().owner_limit, 700 * kMiB) << "while the order is read back again";
+}
+
+// A dry run sets nothing: a limit that is like the recommended one is the owner's.
+TEST(LiveOwners, WhereNothingIsSetTheLimitIsTheOwners) {
+  ReadBack job(Enforcement::kNever);
+  job.Run(5 * kWindowsPerDay);
+  ASSERT_TRUE(job.lane().gate.in_force.has_value());
+  EXPECT_LT(job.lowest_owner_, job.template_);
+}
+
+// A cell of one job in mode auto whose owner has not been asked yet.
+class Unasked {
+ public:
+  Unasked() : cell_(1), fleet_(Settings(Policy::kMovingWindow, Mode::kAuto)) {
+    fleet_.AwaitOwners();
+    AddJobs(fleet_, 1);
+  }
+  std::vector<Decision> Run(int windows) {
+    out_.Clear();
+    for (int i = 0; i < windows; ++i) Step(fleet_, cell_.windows()[static_cast<size_t>(next_++)], out_);
+    return out_.decisions;
+  }
+  std::vector<Decision> Kill(double limit) {
+    out_.Clear();
+    OomRecord oom{kJob, 0, WindowId{next_}.start_s() + 10, 1, limit};
+    fleet_.TakeOom(oom, out_);
+    return out_.decisions;
+  }
+  std::vector<Decision> Settle(std::optional<std::vector<KeyValue>> labels) {
+    out_.Clear();
+    fleet_.SettleOwner(kJob, labels.has_value() ? &*labels : nullptr, WindowId{next_}.start_s() + 20, out_);
+    return out_.decisions;
+  }
+  void Skip(int windows) { next_ += windows; }
+  const LiveLane& lane() { return job().of(Resource::kMemory); }
+  const LiveJob& job() { return fleet_.job(kJob); }
+  LiveFleet& fleet() { return fleet_; }
+
+ private:
+  static constexpr JobId kJob{0};
+  Cell cell_;
+  LiveFleet fleet_;
+  PassOutput out_;
+  int next_ = 0;
+};
+
+TEST(LiveOwners, NothingIsDecidedBeforeTheOwnersSettingsAreKnown) {
+  Unasked off;
+  EXPECT_TRUE(off.Run(2 * kWindowsPerDay).empty());
+  EXPECT_EQ(off.lane().hold, "the settings and bounds of its owner are not known yet");
+  EXPECT_TRUE(off.Kill(512 * kMiB).empty()) << "nor after a kill";
+  EXPECT_TRUE(off.Settle({{{"tautline.dev/mode", "off"}}}).empty());
+  EXPECT_TRUE(off.Run(kWindowsPerDay).empty());
+  EXPECT_TRUE(off.Kill(512 * kMiB).empty());
+
+  Unasked free;
+  EXPECT_TRUE(free.Run(2 * kWindowsPerDay).empty());
+  EXPECT_TRUE(free.Settle(std::nullopt).empty()) << "no kill waits: the next window decides";
+  EXPECT_FALSE(free.Run(1).empty());
+  EXPECT_TRUE(free.lane().gate.in_force.has_value());
+}
+
+TEST(LiveOwners, AKillThatWaitedRaisesWithinTheBoundsOnceTheyAreKnown) {
+  Unasked job;
+  job.Run(2);
+  EXPECT_TRUE(job.Kill(512 * kMiB).empty());
+  const std::vector<Decision> decisions = job.Settle({{{"tautline.dev/memory.upper", "560Mi"}}});
+  ASSERT_EQ(decisions.size(), 1U);
+  EXPECT_EQ(decisions[0].kind, DecisionKind::kOomRaise);
+  EXPECT_EQ(decisions[0].after, 560 * kMiB);
+}
+
+// Other settings bound what was recommended before they came.
+TEST(LiveOwners, AnotherBoundHoldsAtOnce) {
+  Unasked job;
+  job.Settle(std::nullopt);
+  job.Run(2 * kWindowsPerDay);
+  job.Settle(std::nullopt);
+  ASSERT_FALSE(job.Kill(512 * kMiB).empty());
+  const double before = *job.lane().gate.in_force;
+  PassOutput out;
+  const std::vector<KeyValue> labels = {{"tautline.dev/change_period", "0s"},
+                                        {"tautline.dev/memory.upper", "100Mi"}};
+  EXPECT_TRUE(job.fleet().SetSettingLabels(JobId{0}, labels, WindowId{3 * kWindowsPerDay}.start_s(), out));
+  EXPECT_LT(*job.lane().gate.in_force, before);
+  EXPECT_EQ(job.lane().gate.in_force, 100 * kMiB);
+}
+
+TEST(LiveOwners, TheOwnerIsAskedAgainWhenTasksReturn) {
+  Unasked job;
+  uint32_t cursor = 0;
+  EXPECT_EQ(job.fleet().AwaitingOwners(9, cursor).size(), 1U);
+  job.Settle(std::nullopt);
+  job.Run(1);
+  EXPECT_TRUE(job.job().awaits_owner) << "the first window says what the owner's amounts are";
+  job.Settle(std::nullopt);
+  job.Run(3);
+  EXPECT_FALSE(job.job().awaits_owner);
+  EXPECT_TRUE(job.fleet().AwaitingOwners(9, cursor).empty());
+  job.Skip(1);
+  job.Run(1);
+  EXPECT_TRUE(job.job().awaits_owner);
+  EXPECT_EQ(job.fleet().AwaitingOwners(9, cursor).size(), 1U) << "the cursor starts again";
+}
+
+// A crash loop of a new workload: no window of it is closed yet.
+TEST(LiveOwners, AKillBeforeTheFirstWindowIsAtTheLimitThatSeriesSay) {
+  Unasked job;
+  job.Settle(std::nullopt);
+  job.fleet().LearnOwner(JobId{0}, 64 * kMiB);
+  PassOutput out;
+  OomRecord oom{JobId{0}, 0, 10, 1, std::nullopt};
+  job.fleet().TakeOom(oom, out);
+  EXPECT_EQ(oom.limit, 64 * kMiB);
+  ASSERT_EQ(out.decisions.size(), 1U);
+  EXPECT_EQ(out.decisions[0].kind, DecisionKind::kOomRaise);
+  EXPECT_EQ(out.decisions[0].before, 64 * kMiB);
+  EXPECT_GT(out.decisions[0].after, 64 * kMiB);
+  job.Run(1);
+  job.fleet().LearnOwner(JobId{0}, 99 * kMiB);
+  EXPECT_EQ(job.lane().owner_limit, 512 * kMiB) << "windows say it now";
+}
+
+}  // namespace
+}  // namespace taut

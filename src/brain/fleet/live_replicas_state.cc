@@ -1,0 +1,156 @@
+// What of a live job's number of tasks is saved, and how it is read again.
+#include <algorithm>
+#include <cmath>
+
+#include "brain/fleet/live_replicas.h"
+#include "common/base/strings.h"
+
+namespace taut {
+
+void LiveReplicas::SaveAssumed(ByteWriter& out) const {
+  out.Put(static_cast<uint8_t>((dry_run_ ? 1 : 0) | (failed_ ? 2 : 0)));
+  out.Put(order_);
+  out.PutVarint(assumed_.size());
+  for (const int count : assumed_) out.Put(count);
+}
+
+absl::Status LiveReplicas::LoadAssumed(ByteReader& in) {
+  const auto what = in.Get<uint8_t>();
+  dry_run_ = (what & 1) != 0;
+  failed_ = (what & 2) != 0;
+  order_ = in.Get<uint64_t>();
+  const uint64_t size = in.GetVarint();
+  bool possible = size <= in.remaining() / sizeof(int);
+  assumed_.assign(possible ? size : 0, 0);
+  for (int& count : assumed_) {
+    count = in.Get<int>();
+    possible = possible && count >= 0;
+  }
+  if (!possible) return absl::DataLossError("the tasks assumed of a job: invalid value");
+  // Of a longer start-up time.
+  if (assumed_.size() > startup_windows())
+    assumed_.erase(assumed_.begin(), assumed_.end() - static_cast<std::ptrdiff_t>(startup_windows()));
+  return absl::OkStatus();
+}
+
+std::string LiveReplicas::SavedName() const { return StrCat(info_->name, is_of_cpu() ? "" : "/load"); }
+
+void LiveReplicas::Save(ByteWriter& out) const {
+  out.PutString(SavedName());
+  out.PutString(SaveReplicaPolicy(info_->name, *policy_));
+  gate_.Save(out);
+  out.Put(capacity_);
+  out.Put(running_);
+  out.Put(load_.value_or(-1.0));
+  out.Put(recommended_.value_or(-1));
+  out.PutString(hold_);
+  safe_.Save(out);
+  std::string size;
+  if (sizer_ != nullptr) {
+    ByteWriter inner(&size);
+    sizer_->Save(inner);
+    inner.Put(size_.limit.value_or(-1.0));
+    inner.Put(size_.load);
+    sizer_->SaveOrders(inner);
+  }
+  out.PutString(size);
+  std::string moves;
+  ByteWriter inner(&moves);
+  moves_.Save(inner);
+  for (const double load : recent_) inner.Put(load);
+  out.PutString(moves);
+  out.Put(static_cast<uint8_t>(held_.cause));
+  out.Put(held_.since_s);
+  SaveAssumed(out);
+  overload_.Save(out);
+}
+
+void LiveReplicas::LoadMovesOf(std::string_view bytes) {
+  ByteReader in(bytes);
+  LoadMoves moves;
+  if (!moves.Load(in).ok() || in.remaining() != recent_.size() * sizeof(double))
+    return;  // of another start-up time
+  moves_ = moves;
+  for (double& load : recent_) load = in.Get<double>();
+}
+
+absl::Status LiveReplicas::LoadSize(std::string_view bytes) {
+  if (bytes.empty()) return absl::OkStatus();  // the size was the owner's
+  if (sizer_ == nullptr) {
+    capacity_ = task_capacity_;  // not that of the size that was chosen
+    return absl::OkStatus();
+  }
+  ByteReader in(bytes);
+  if (absl::Status s = sizer_->Load(in); !s.ok()) return s;
+  const auto limit = in.Get<double>(), load = in.Get<double>();
+  if (absl::Status s = in.status("the size of a job's tasks"); !s.ok()) return s;
+  if (in.remaining() > 0) {
+    if (absl::Status s = sizer_->LoadOrders(in); !s.ok()) return s;
+  }
+  const bool possible = std::isfinite(limit) && load >= 0 && std::isfinite(load);
+  if (!possible) return absl::DataLossError("the size of a job's tasks: invalid value");
+  size_ = {.limit = limit > 0 ? std::optional(limit) : std::nullopt, .load = load};
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::unique_ptr<LiveReplicas>> LiveReplicas::Load(ByteReader& in, const JobPolicy& policy) {
+  const std::string_view name = in.GetString();
+  const std::string_view state = in.GetString();
+  std::unique_ptr<LiveReplicas> out = For(policy);
+  const bool same = out != nullptr && out->SavedName() == name;
+  if (out == nullptr) out = std::make_unique<LiveReplicas>(ReplicaPolicies().front(), policy.replicas);
+  if (absl::Status s = out->gate_.Load(in); !s.ok()) return s;
+  out->capacity_ = in.Get<double>();
+  out->running_ = in.Get<int>();
+  if (const auto load = in.Get<double>(); load >= 0) out->load_ = load;
+  const auto recommended = in.Get<int>();
+  out->hold_ = in.GetString();
+  if (in.remaining() > 0) {  // saved before silence was noticed: nothing
+    if (absl::Status s = out->safe_.Load(in); !s.ok()) return s;
+  }
+  if (in.remaining() > 0) {  // saved before there were sizes: nothing
+    if (absl::Status s = out->LoadSize(in.GetString()); !s.ok()) return s;
+    if (in.remaining() > 0) out->LoadMovesOf(in.GetString());
+  }
+  if (in.remaining() > 0) {  // saved before holds were noted: none
+    out->held_.cause = static_cast<HoldCause>(in.Get<uint8_t>());
+    out->held_.since_s = in.Get<int64_t>();
+  }
+  if (in.remaining() > 0) {  // saved before it was: as if they had just been ordered or shown
+    if (absl::Status s = out->LoadAssumed(in); !s.ok()) return s;
+  }
+  if (in.remaining() > 0) {  // saved before it was counted: nothing
+    if (absl::Status s = out->overload_.Load(in); !s.ok()) return s;
+  }
+  if (absl::Status s = in.status("the state of a job's replicas"); !s.ok()) return s;
+  bool possible = out->capacity_ >= 0 && std::isfinite(out->capacity_) && out->running_ >= 0;
+  possible = possible && out->held_.cause <= HoldCause::kNoNumber;
+  if (!possible) {
+    return absl::DataLossError("invalid state of a job's replicas");
+  }
+  if (!same) {
+    out->moves_.Clear();
+    std::ranges::fill(out->recent_, -1);
+    out->capacity_ = out->task_capacity_;
+    out->load_.reset();
+    out->safe_ = {};
+    out->overload_ = {};  // the stored history says it
+    return out;
+  }
+  if (!out->is_of_cpu()) out->capacity_ = out->task_capacity_;  // which may be another by now
+  absl::StatusOr<std::unique_ptr<ReplicaPolicy>> learnt = LoadReplicaPolicy(state, policy.replicas);
+  out->has_lost_ = !learnt.ok();
+  if (!learnt.ok()) return out;
+  out->policy_ = *std::move(learnt);
+  if (!policy.external) out->policy_->TakeExternal(std::nullopt);
+  if (recommended >= 0) out->recommended_ = policy.replicas.bounds.Clamp(recommended);
+  return out;
+}
+
+size_t LiveReplicas::state_bytes() const {
+  return sizeof(*this) + policy_->state_bytes() + hold_.capacity() + tasks_.capacity() * sizeof(uint32_t) +
+         signals_.capacity() * sizeof(double) + missing_.capacity() + assumed_.capacity() * sizeof(int) +
+         (sizer_ != nullptr ? sizeof(TaskSizer) : 0);
+}
+
+}  // namespace taut

@@ -1,0 +1,95 @@
+// What was promised of limits, and what came: the days of lanes.
+#include <algorithm>
+
+#include "brain/fleet/live_fleet.h"
+
+namespace taut {
+namespace {
+
+// A limit that comes of a recommendation; `set`: tasks run at it.
+struct PromisedLimit {
+  double limit = 0;
+  bool set = false;
+};
+
+// Absent: the owner's limit holds, and nothing is shown beside it.
+std::optional<PromisedLimit> PromisedLimitOf(const LiveJob& job, const LiveLane& lane, bool enforced) {
+  if (lane.gate.in_force.has_value()) {
+    if (!enforced) return PromisedLimit{*lane.gate.in_force, false};
+    return PromisedLimit{lane.real_limit().value_or(*lane.gate.in_force), true};
+  }
+  if (job.policy->mode != Mode::kObserve || !lane.gate.shown.has_value()) return std::nullopt;
+  return PromisedLimit{*lane.gate.shown, false};
+}
+
+}  // namespace
+
+LimitRisk LiveFleet::RiskOf(const LiveJob& job, Resource r, int32_t day) const {
+  const LiveLane& lane = job.of(r);
+  const std::optional<double> limit = lane.lane.recommended();
+  if (!limit.has_value() || lane.needs_history) return {};
+  LimitRisk risk;
+  risk.limit = *limit;
+  if (lane.knows_risk_of(*limit)) risk = *lane.limit_risk;
+  if (risk.chance >= 0) return risk;
+  risk.days = static_cast<uint8_t>(lane.days.Count(DayRecord::What::kRecommended, day, kRiskDays));
+  risk.days_over = static_cast<uint8_t>(lane.days.Count(DayRecord::What::kOver, day, kRiskDays));
+  return risk;
+}
+
+void LiveFleet::BeginRiskDay(const LiveJob& job, RiskKey key, double limit, int32_t day,
+                             LiveLane& lane) const {
+  if (lane.risk.is_of(day)) return;
+  const Resource r = key.resource;
+  StatedPromise stated;
+  if (lane.lane.recommended().has_value()) {
+    WorkFunctionSettings work = settings_.vertical.work_function;
+    work.job_order = job.policy->throttled;
+    const LimitRisk risk =
+        lane.knows_risk_of(limit) ? *lane.limit_risk : lane.lane.recommender().RiskOf(limit);
+    stated = StatedPromiseOf(risk.forecast(), job.policy->recommenders().of(r), r, work);
+    // Of limits that an external recommender or the size of a task sets it orders no share.
+    const bool its_own =
+        !job.policy->external && ScaledByOf(*job.policy) == VerticalSettings::ScaledBy::kNothing;
+    if (stated.promise != RiskPromise::kChance && !its_own) stated = {};
+  }
+  key.promise = stated.promise;
+  key.job_class = job.policy->order_class(r);
+  lane.risk.Begin(day, key, stated.share);
+}
+
+void LiveFleet::CountRisk(const Signal& signal, const LiveJob& job, Resource r, LiveLane& lane) const {
+  const std::optional<PromisedLimit> limit = PromisedLimitOf(job, lane, Enforced(job));
+  if (!limit.has_value()) return;
+  const JobSize size = JobSizeOf(r, signal.owner_limit.value_or(limit->limit));
+  BeginRiskDay(job, {.resource = r, .set = limit->set, .size = size}, limit->limit, signal.window.day(),
+               lane);
+  if (lane.risk.key().set == limit->set) lane.risk.Add(signal, limit->limit, lane.trial());
+}
+
+void LiveFleet::CountRiskOfKill(const OomRecord& oom, int32_t day, const LiveJob& job, LiveLane& lane) const {
+  const std::optional<PromisedLimit> limit = PromisedLimitOf(job, lane, Enforced(job));
+  if (!limit.has_value()) return;
+  const Trial* trial = lane.trial();
+  const double its = trial != nullptr && trial->Has(oom.task) ? trial->limit : limit->limit;
+  // Where the limit that killed is not known, it is taken to be the task's own.
+  if (!limit->set && !oom.limit.has_value()) return;
+  if (!WasAbove(oom.limit.value_or(its), its)) return;
+  const JobSize size = JobSizeOf(Resource::kMemory, lane.owner().value_or(limit->limit));
+  BeginRiskDay(job, {.resource = Resource::kMemory, .set = limit->set, .size = size}, limit->limit, day,
+               lane);
+  lane.risk.AddOver();
+}
+
+void LiveFleet::EndRiskDay(std::span<const FleetRow> rows, LiveLane& lane) {
+  if (!lane.risk.is_of(day_)) return;
+  RiskDay day = lane.risk.End();
+  // The recommender knows of work that the limit itself has cut.
+  if (day.key.is_share() && !rows.empty() && rows.back().work.has_value()) {
+    day.used = rows.back().work->used * kWindowSeconds;
+    day.cut = std::min(rows.back().work->over * kWindowSeconds, day.used);
+  }
+  risks_.Add(day);
+}
+
+}  // namespace taut

@@ -1,0 +1,155 @@
+// People's settings: all of a request or none, first on a copy of the job, in force when they are stored.
+#include <algorithm>
+
+#include "brain/fleet/live_fleet.h"
+#include "common/base/strings.h"
+
+namespace taut {
+namespace {
+
+bool IsInTable(std::string_view key) {
+  const std::span<const JobSetting> table = JobSettingsTable();
+  return std::any_of(table.begin(), table.end(), [&](const JobSetting& s) { return s.key == key; });
+}
+
+bool IsGiven(std::string_view key, std::span<const KeyValue> settings) {
+  return std::any_of(settings.begin(), settings.end(), [&](const KeyValue& s) { return s.first == key; });
+}
+
+void PutOverride(const SettingChange& change, std::vector<Override>& overrides) {
+  std::erase_if(overrides, [&](const Override& o) { return o.key == change.key; });
+  if (!change.value.empty()) overrides.push_back({change.key, change.value, change.who});
+}
+
+}  // namespace
+
+std::vector<KeyValue> LiveFleet::CheckSettings(JobId id, std::span<const KeyValue> settings) const {
+  std::vector<KeyValue> errors;
+  const LiveJob* known = jobs_.Find(id);
+  if (known == nullptr) return {{"", "the job is no longer known"}};
+  const LiveJob& job = *known;
+  std::vector<Override> kept = job.overrides;
+  std::erase_if(kept, [&](const Override& o) { return IsGiven(o.key, settings); });
+  JobPolicy policy = settings_.rules.Resolve(job.record.name, job.record.labels, kept);
+  for (size_t i = 0; i < settings.size(); ++i) {
+    const auto& [key, value] = settings[i];
+    if (IsGiven(key, settings.subspan(0, i))) {
+      errors.emplace_back(key, StrCat(key, ": set twice in one request"));
+    } else if (!value.empty() || !IsInTable(key)) {
+      if (absl::Status s = SetJobSetting(key, value, policy); !s.ok()) errors.emplace_back(key, Message(s));
+    }
+  }
+  for (const auto& [key, value] : settings) {
+    if (!value.empty()) kept.push_back({key, value, ""});
+  }
+  const JobPolicy resolved = settings_.rules.Resolve(job.record.name, job.record.labels, kept);
+  for (const auto& [key, value] : settings) {
+    if (value.empty() || !errors.empty()) continue;
+    if (absl::Status s = CheckOrder(key, resolved); !s.ok()) errors.emplace_back(key, Message(s));
+  }
+  if (absl::Status s = CheckJobPolicy(policy); errors.empty() && !s.ok()) errors.emplace_back("", Message(s));
+  return errors;
+}
+
+absl::StatusOr<PreparedSettings> LiveFleet::Prepare(JobId id, std::span<const KeyValue> settings,
+                                                    std::string_view who, int64_t now_s) {
+  if (!Has(id)) return absl::NotFoundError("the job is no longer known");
+  if (const std::vector<KeyValue> errors = CheckSettings(id, settings); !errors.empty()) {
+    std::string all;
+    for (const auto& [key, error] : errors) StrAppend(&all, all.empty() ? "" : "; ", error);
+    return absl::InvalidArgumentError(all);
+  }
+  const LiveJob& job = jobs_[id];
+  PreparedSettings prepared;
+  prepared.id = id;
+  LiveJob& copy = prepared.job;
+  copy.record = job.record;
+  copy.overrides = job.overrides;
+  copy.policy = job.policy;
+  copy.awaits_owner = job.awaits_owner;
+  copy.oom_waits = job.oom_waits;
+  MakeRecommenders(copy);
+  std::string state;
+  ByteWriter out(&state);
+  SaveLiveJob(job, out);
+  ByteReader in(state);
+  if (absl::Status s = LoadLiveJob(in, copy); !s.ok()) return s;
+  if (job.memory != nullptr) copy.memory = std::make_unique<JobMemory>(*job.memory);
+  for (const Resource r : kResources) {
+    copy.of(r).days = job.of(r).days;
+    copy.of(r).risk = job.of(r).risk;
+    copy.of(r).limit_risk = job.of(r).limit_risk;
+    copy.of(r).of_request = job.of(r).of_request;
+  }
+  uint64_t last_setting = last_setting_;
+  for (const auto& [key, value] : settings) {
+    prepared.changes.push_back({.id = ++last_setting,
+                                .time_s = now_s,
+                                .who = std::string(who),
+                                .job = job.record.name,
+                                .key = key,
+                                .value = value,
+                                .before = GetJobSetting(key, *job.policy)});
+    PutOverride(prepared.changes.back(), copy.overrides);
+  }
+  Repolicy(copy);
+  RecommendAgain(copy);
+  const uint64_t last_decision = last_decision_;
+  // A restart takes decisions up to the end of a window for part of that window's checkpoint.
+  const int64_t end_s = passed_.index == INT32_MIN ? now_s : passed_.next().start_s() + 1;
+  const int64_t decided_s = std::max(now_s, end_s);
+  for (const Resource r : kResources) DecideLane(copy, r, decided_s, Why::kSetting, prepared.output);
+  DecideReplicasOf(copy, decided_s, prepared.output);
+  EndHold(copy, decided_s, prepared.output);
+  last_decision_ = last_decision;
+  return prepared;
+}
+
+// What was recommended by the bounds of before may be outside of those of now: mode auto and a lower bound in one
+// request would set a limit below that bound until the next window closes.
+void LiveFleet::RecommendAgain(LiveJob& job) const {
+  if (passed_.index != INT32_MIN) RecommendAgain(job, passed_.next());
+}
+
+void LiveFleet::RecommendAgain(LiveJob& job, WindowId next) {
+  if (job.sleeps()) return;
+  for (const Resource r : kResources) {
+    LiveLane& lane = job.of(r);
+    if (lane.needs_history || !lane.lane.recommended().has_value()) continue;
+    lane.lane.RecommendAgain(next);
+    lane.RefreshRisk();
+  }
+}
+
+void LiveFleet::Take(PreparedSettings prepared) {
+  LiveJob* job = jobs_.Find(prepared.id);
+  if (job == nullptr) return;
+  Changed(*job);
+  if (job->replicas != nullptr) replica_orders_.erase(job->replicas->order());
+  static_cast<LiveJobState&>(*job) = std::move(static_cast<LiveJobState&>(prepared.job));
+  if (job->replicas != nullptr && job->replicas->order() != 0)
+    replica_orders_[job->replicas->order()] = job->record.id;
+  NoteStartup(*job);
+  if (!prepared.changes.empty()) last_setting_ = prepared.changes.back().id;
+  if (!prepared.output.decisions.empty()) last_decision_ = prepared.output.decisions.back().id;
+}
+
+void LiveFleet::Redo(const SettingChange& change) {
+  last_setting_ = std::max(last_setting_, change.id);
+  const std::optional<JobId> id = Find(change.job);
+  if (id.has_value()) {
+    LiveJob& job = jobs_[*id];
+    PutOverride(change, job.overrides);
+    Repolicy(job);
+    RecommendAgain(job);
+    PassOutput said;  // before the stop
+    EndHold(job, change.time_s, said);
+    return;
+  }
+  // Kept for the job's return.
+  std::vector<Override>& overrides = settings_of_gone_[change.job];
+  PutOverride(change, overrides);
+  if (overrides.empty()) settings_of_gone_.erase(change.job);
+}
+
+}  // namespace taut

@@ -1,0 +1,241 @@
+#include "brain/fleet/policies.h"
+
+#include <algorithm>
+#include <cassert>
+#include <iterator>
+
+#include "brain/recommend/comparators.h"
+#include "brain/recommend/external.h"
+#include "brain/recommend/moving_window.h"
+#include "brain/recommend/report_tools.h"
+#include "brain/recommend/task_size.h"
+#include "brain/recommend/vpa.h"
+#include "brain/recommend/wrappers.h"
+
+namespace taut {
+
+JobClass ClassOf(const JobInfo& job, JobClass otherwise) {
+  switch (job.sensitivity) {
+    case Sensitivity::kBestEffort:
+    case Sensitivity::kBatch:
+      return JobClass::kBatch;
+    case Sensitivity::kSensitive:
+      return JobClass::kServingTolerant;
+    case Sensitivity::kMostSensitive:
+      return JobClass::kServing;
+    case Sensitivity::kUnknown:
+      break;
+  }
+  return otherwise;
+}
+
+namespace {
+
+// What an overrun of this job costs, against one of a job of the defaults: of CPU by its class, of memory by its
+// tolerance of OOM kills.
+double OverrunPriceFactor(Resource resource, const JobInfo& job, const MovingWindowSettings& settings) {
+  if (ThrottlesAtLimit(resource))
+    return WorkFunctionRecommender::PriceFactor(ClassOf(job, settings.job_class));
+  switch (settings.oom_tolerance) {
+    case OomTolerance::kMinimal:
+      return 10;
+    case OomTolerance::kIntermediate:
+      return 0.1;
+    case OomTolerance::kLow:
+    case OomTolerance::kBySize:
+      break;
+  }
+  return 1;
+}
+
+}  // namespace
+
+int32_t DecisionWindow(std::string_view job) {
+  // FNV-1a, then a finaliser: near names must not be near in time.
+  uint64_t hash = 0xcbf29ce484222325U;
+  for (const char c : job) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
+  hash ^= hash >> 33U;
+  hash *= 0xff51afd7ed558ccdU;
+  hash ^= hash >> 33U;
+  return static_cast<int32_t>(hash % kWindowsPerDay);
+}
+
+FleetModels::FleetModels(const VerticalSettings& settings) : ensemble(settings.ensemble) {
+  for (const Resource r : kResources) {
+    analogs.emplace_back(r, settings.analogs);
+    works.emplace_back(r, settings.work_function);
+  }
+}
+
+void FleetModels::CloseDay(Resource r, int32_t day, FleetRows rows) {
+  work_of(r).CloseDay(rows);
+  std::erase_if(rows, [](const FleetRow& row) { return row.work.has_value(); });
+  of(r).CloseDay(day, rows);
+}
+
+FleetModels FleetModels::ForecastersFor(Policy policy, Resource r, const VerticalSettings& settings) const {
+  FleetModels models(settings);
+  if (PolicyFor(policy, r) == Policy::kAnalogs) {
+    models.of(r) = of(r).ForecasterFor(settings.analogs.order(r));
+  }
+  models.work_of(r) = work_of(r).With(settings.work_function);
+  return models;
+}
+
+void FleetModels::Save(ByteWriter& out) const {
+  for (size_t i = 0; i < kFirstResources; ++i) analogs[i].Save(out);
+  for (size_t i = 0; i < kFirstResources; ++i) works[i].Save(out);
+  for (size_t i = kFirstResources; i < kNumResources; ++i) {
+    analogs[i].Save(out);
+    works[i].Save(out);
+  }
+}
+
+absl::Status FleetModels::Load(ByteReader& in) {
+  for (size_t i = 0; i < kFirstResources; ++i) {
+    if (absl::Status s = analogs[i].Load(in); !s.ok()) return s;
+  }
+  if (in.remaining() == 0) return absl::OkStatus();  // of a version without the work function
+  for (size_t i = 0; i < kFirstResources; ++i) {
+    if (absl::Status s = works[i].Load(in); !s.ok()) return s;
+  }
+  // A version without these resources ends here.
+  for (size_t i = kFirstResources; i < kNumResources && in.remaining() > 0; ++i) {
+    if (absl::Status s = analogs[i].Load(in); !s.ok()) return s;
+    if (absl::Status s = works[i].Load(in); !s.ok()) return s;
+  }
+  return absl::OkStatus();
+}
+
+void AddRisk(Policy policy, Resource r, const FleetModels& models, const VerticalSettings& settings,
+             FleetRisk& risk) {
+  if (PolicyFor(policy, r) == Policy::kAnalogs) risk.days_ordered = settings.analogs.order(r);
+  if (PolicyFor(policy, r) == Policy::kWorkFunction) {
+    if (settings.work_function.price <= 0) risk.work_ordered = settings.work_function.order(r);
+    risk.work_over = models.work_of(r).share_over();
+  }
+}
+
+namespace {
+
+// What a recommender is made of.
+struct Ingredients {
+  Resource resource;
+  const JobInfo& job;
+  const VerticalSettings& settings;
+  FleetModels& fleet;
+};
+
+std::unique_ptr<Recommender> MakeMovingWindow(const Ingredients& in) {
+  MovingWindowSettings s = in.settings.moving_window;
+  s.job_class = ClassOf(in.job, s.job_class);
+  auto r = WithMargin(std::make_unique<MovingWindowRecommender>(in.resource, s, in.settings.oom),
+                      MarginSchedule::For(in.resource), s.margin_scale);
+  return WithHold(std::move(r), s.hold_windows);
+}
+
+std::unique_ptr<Recommender> MakeEnsemble(const Ingredients& in) {
+  return std::make_unique<EnsembleRecommender>(
+      in.resource, in.fleet.ensemble, in.settings.oom,
+      OverrunPriceFactor(in.resource, in.job, in.settings.moving_window));
+}
+
+std::unique_ptr<Recommender> MakeAnalogs(const Ingredients& in) {
+  AnalogJob job{DecisionWindow(in.job.name), in.settings.analogs.OwnOrder(in.resource)};
+  // A tolerance of OOM kills is an order (SettingsFor); a class is not.
+  if (ThrottlesAtLimit(in.resource))
+    job.price_factor = OverrunPriceFactor(in.resource, in.job, in.settings.moving_window);
+  return std::make_unique<AnalogsRecommender>(in.fleet.of(in.resource), MakeEnsemble(in), in.settings.oom,
+                                              job);
+}
+
+std::unique_ptr<Recommender> MakeWorkFunction(const Ingredients& in) {
+  return std::make_unique<WorkFunctionRecommender>(
+      in.fleet.work_of(in.resource), in.settings.oom,
+      OverrunPriceFactor(in.resource, in.job, in.settings.moving_window),
+      in.settings.work_function.OwnOrder(in.resource));
+}
+
+// How a recommender is put together: what makes it, and what goes around it.
+struct Recipe {
+  enum class Kind : uint8_t {
+    kBare,        // nothing: it is the owner's limit
+    kComparator,  // as published, which includes its own answer to an OOM kill and its own minima
+    kOurs,
+  };
+  Policy policy;
+  Kind kind;
+  std::unique_ptr<Recommender> (*make)(const Ingredients&);
+  bool keep_start = true;     // no memory limit below what a start needed
+  bool young_margin = false;  // wider for young jobs: it has no caution of its own
+};
+
+constexpr Recipe kRecipes[] = {
+    {Policy::kStatic, Recipe::Kind::kBare, [](const Ingredients&) { return NewStaticRecommender(); }},
+    {Policy::kPeak, Recipe::Kind::kOurs,
+     [](const Ingredients& in) { return NewPeakRecommender(in.resource, in.settings.peak, in.settings.oom); },
+     /*keep_start=*/false},
+    {Policy::kVpa, Recipe::Kind::kComparator,
+     [](const Ingredients& in) { return NewVpaRecommender(in.resource, in.settings.vpa, in.settings.oom); }},
+    {Policy::kMovingWindow, Recipe::Kind::kOurs, MakeMovingWindow},
+    {Policy::kEnsemble, Recipe::Kind::kOurs, MakeEnsemble, /*keep_start=*/true, /*young_margin=*/true},
+    {Policy::kAnalogs, Recipe::Kind::kOurs, MakeAnalogs, /*keep_start=*/true, /*young_margin=*/true},
+    {Policy::kWorkFunction, Recipe::Kind::kOurs, MakeWorkFunction},
+    {Policy::kKrr, Recipe::Kind::kComparator,
+     [](const Ingredients& in) {
+       return NewKrrRecommender(in.resource, in.settings.krr, DecisionWindow(in.job.name));
+     }},
+    {Policy::kCrane, Recipe::Kind::kComparator,
+     [](const Ingredients& in) {
+       return NewCraneRecommender(in.resource, in.settings.crane, in.settings.oom,
+                                  DecisionWindow(in.job.name));
+     }},
+};
+
+const Recipe& RecipeOf(Policy policy) {
+  const auto it = std::ranges::find(kRecipes, policy, &Recipe::policy);
+  assert(it != std::end(kRecipes));  // PolicyFor gives only those that have one
+  return *it;
+}
+
+// A lower bound from the configuration is a bound like any other; the default is a floor that stays under the
+// owner's limit.
+std::unique_ptr<Recommender> WithFloorOf(std::unique_ptr<Recommender> r, const Recipe& recipe,
+                                         const Ingredients& in, BoundSettings& bounds) {
+  FloorSettings floor;
+  if (bounds.lower == BoundSettings::For(in.resource).lower) {
+    floor.least = *bounds.lower;
+    bounds.lower = bounds.granularity;
+  }
+  // Too little memory ends a start; too little CPU only slows it.
+  const bool kills = KillsAtLimit(in.resource);
+  floor.keep_start = kills && recipe.keep_start;
+  if (kills && recipe.young_margin) floor.young_margin = in.settings.ensemble.young_margin;
+  return WithFloor(std::move(r), floor);
+}
+
+}  // namespace
+
+std::unique_ptr<Recommender> NewRecommender(Policy policy, Resource resource, const JobInfo& job,
+                                            const VerticalSettings& settings, FleetModels& fleet) {
+  const Recipe& recipe = RecipeOf(PolicyFor(policy, resource));
+  const Ingredients in{resource, job, settings, fleet};
+  std::unique_ptr<Recommender> r = recipe.make(in);
+  if (recipe.kind == Recipe::Kind::kBare && !settings.external) return r;
+  using ScaledBy = VerticalSettings::ScaledBy;
+  if (settings.scaled_by == ScaledBy::kCpu && resource == Resource::kCpu) {
+    r = WithTaskSize(std::move(r));
+  } else if (settings.scaled_by != ScaledBy::kNothing) {
+    r = WithTaskLoad(std::move(r), resource, settings.scaled_by == ScaledBy::kSeries);
+  }
+  if (settings.external) r = WithExternal(std::move(r), resource);
+  // Floors and bounds hold for what comes from outside, too.
+  const bool is_ours = recipe.kind == Recipe::Kind::kOurs || settings.external;
+  const bool holds_after_oom = is_ours || (recipe.policy == Policy::kVpa && settings.vpa.oom_floor);
+  if (KillsAtLimit(resource) && holds_after_oom) r = WithOomFloor(std::move(r), settings.oom);
+  BoundSettings bounds = settings.bounds(resource);
+  if (is_ours) r = WithFloorOf(std::move(r), recipe, in, bounds);
+  return WithBounds(std::move(r), bounds);
+}
+
+}  // namespace taut

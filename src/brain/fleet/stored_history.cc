@@ -1,0 +1,94 @@
+#include "brain/fleet/stored_history.h"
+
+#include "common/model/oom_counts.h"
+
+namespace taut {
+namespace {
+
+// Kills up to one time after another.
+class RecordedOoms {
+ public:
+  explicit RecordedOoms(std::span<const OomRecord> ooms) : ooms_(ooms) {}
+
+  // Those before `end_s` that were not given yet.
+  std::span<const OomRecord> Before(int64_t end_s) {
+    const auto end =
+        std::find_if(ooms_.begin(), ooms_.end(), [&](const OomRecord& o) { return o.time_s >= end_s; });
+    const auto n = static_cast<size_t>(end - ooms_.begin());
+    const std::span<const OomRecord> next = ooms_.first(n);
+    ooms_ = ooms_.subspan(n);
+    return next;
+  }
+
+ private:
+  std::span<const OomRecord> ooms_;
+};
+
+// What was in force on all tasks, one time after another.
+class AppliedLimits {
+ public:
+  AppliedLimits(std::span<const Decision> decisions, Resource resource)
+      : rest_(decisions), resource_(resource) {}
+
+  // Absent: the owner's, or not known.
+  std::optional<double> At(int64_t time_s) {
+    for (; !rest_.empty() && rest_.front().time_s <= time_s; rest_ = rest_.subspan(1)) {
+      const Decision& d = rest_.front();
+      const bool sets = RowOf(d.kind).sets_all_tasks && d.outcome == Outcome::kApplied;
+      if (sets && d.target == Target(resource_)) limit_ = d.after;
+    }
+    return limit_;
+  }
+
+ private:
+  std::span<const Decision> rest_;
+  Resource resource_;
+  std::optional<double> limit_;
+};
+
+// Where a lane is in its history.
+struct Position {
+  int32_t day = INT32_MIN;   // the one it has begun
+  WindowId last{INT32_MIN};  // its newest window; INT32_MIN: none
+  double peak = 0;           // of that window: stands for an unknown limit
+};
+
+void TakeKills(std::span<const OomRecord> ooms, const Position& at, Lane& lane) {
+  for (const OomRecord& oom : ooms) {
+    if (IsAside(oom)) continue;
+    WindowId window = WindowId::Of(Timestamp::FromSeconds(oom.time_s));
+    if (at.last.index != INT32_MIN) window = std::clamp(window, at.last, at.last.next());
+    window = std::max(window, WindowId{at.day * kWindowsPerDay});
+    lane.Oom({window, oom.task, oom.limit.value_or(at.peak)});
+  }
+}
+
+}  // namespace
+
+void StepHistory(const StoredHistory& history, DaySignals& signals, Lane& lane, const HistorySteps& steps) {
+  Position at;
+  const auto start = [&](int32_t day) {
+    if (day > at.day) lane.StartDay(at.day = day);
+  };
+  RecordedOoms recorded(KillsAtLimit(history.resource) ? history.ooms : std::span<const OomRecord>());
+  AppliedLimits applied(history.decisions, history.resource);
+  FleetRows ignored;  // the fleet's models have these days already
+  for (const JobDay& day : history.days) {
+    signals.Build(day, history.resource, history.memory_signal);
+    start(day.day);
+    for (Signal s : signals.signals()) {
+      if (!s.cut_at.has_value()) s.cut_at = applied.At(s.window.start_s());
+      const std::span<const OomRecord> killed = recorded.Before(s.window.next().start_s());
+      steps.begins(s, killed);
+      TakeKills(killed, at, lane);
+      steps.closes(s, killed);
+      at.last = s.window;
+      at.peak = s.usage_peak.value_or(s.peak);  // kills are of what tasks used
+    }
+    if (day.day < history.open_day) lane.EndDay(day.day, ignored);
+  }
+  if (history.open_day != INT32_MAX) start(history.open_day);
+  if (at.day != INT32_MIN) TakeKills(recorded.Before(INT64_MAX), at, lane);
+}
+
+}  // namespace taut

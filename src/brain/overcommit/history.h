@@ -1,0 +1,135 @@
+// The recent windows of a machine or a task, and the states of the tasks on a machine.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "brain/overcommit/peak_predictor.h"
+#include "common/base/bytes.h"
+#include "common/base/time.h"
+
+namespace taut {
+
+// False for a number of a window that only damaged bytes have.
+constexpr bool IsWindow(int32_t index) { return index > INT32_MIN / 2 && index < INT32_MAX / 2; }
+
+// The values of the last `windows` windows, by window and not by count: a window without a value stays empty.
+class WindowRing {
+ public:
+  explicit WindowRing(size_t windows) : values_(windows, kAbsent) {}
+
+  void Put(WindowId window, float value) {
+    Advance(window);
+    values_[Slot(window)] = value;
+    ++seen_;
+  }
+  // Keeps the higher of the window's value and this one.
+  void PutHighest(WindowId window, float value) {
+    Advance(window);
+    float& at = values_[Slot(window)];
+    at = std::max(at, value);
+    ++seen_;
+  }
+  // Windows up to this one without a value are empty.
+  void Advance(WindowId window);
+  // In no order; absent values are negative.
+  std::span<const float> values() const { return values_; }
+  uint64_t seen() const { return seen_; }  // values ever put
+  // Negative if there is none.
+  float Highest() const;
+  // Of the last `windows` up to the one last put or advanced to.
+  float HighestOfLast(size_t windows) const;
+  size_t PresentOfLast(size_t windows) const;  // those with a value
+
+  // A bit for each window, and the values that are there.
+  void Save(ByteWriter& out) const;
+  // Into a ring of as many windows. DataLoss for bytes that Save cannot have written.
+  absl::Status Load(ByteReader& in);
+
+ private:
+  static constexpr float kAbsent = -1;
+  size_t Slot(WindowId window) const {
+    const auto n = static_cast<int64_t>(values_.size());
+    return static_cast<size_t>(window.index - n * FloorDiv(window.index, n));
+  }
+
+  std::vector<float> values_;
+  int32_t last_ = INT32_MIN;
+  uint64_t seen_ = 0;
+};
+
+// One state for each task on the machine. A task that is absent from a window's list loses its state at once.
+template <typename State>
+class TaskStates {
+ public:
+  struct Entry {
+    uint64_t task;
+    State state;
+  };
+
+  // Matches the entries with the tasks, which ascend by task; entry i is then of tasks[i].
+  template <typename Make>
+  std::span<Entry> Match(std::span<const TaskLoad> tasks, const Make& make) {
+    const bool same = entries_.size() == tasks.size() &&
+                      std::equal(tasks.begin(), tasks.end(), entries_.begin(),
+                                 [](const TaskLoad& t, const Entry& e) { return t.task == e.task; });
+    if (same) return entries_;
+    ++changes_;
+    std::vector<Entry> next;
+    next.reserve(tasks.size());
+    auto old = entries_.begin();
+    for (const TaskLoad& t : tasks) {
+      while (old != entries_.end() && old->task < t.task) ++old;
+      if (old != entries_.end() && old->task == t.task) {
+        next.push_back(std::move(*old++));
+      } else {
+        next.push_back({t.task, make()});
+      }
+    }
+    entries_ = std::move(next);
+    return entries_;
+  }
+  std::span<const Entry> entries() const { return entries_; }
+  uint64_t changes() const { return changes_; }  // times that a task came or went
+
+  template <typename Put>
+  void Save(ByteWriter& out, const Put& put) const {
+    out.PutVarint(changes_);
+    out.PutVarint(entries_.size());
+    for (const Entry& e : entries_) {
+      out.Put(e.task);
+      put(e.state);
+    }
+  }
+  // `make` as that of Match, `get` reads one state. DataLoss for bytes that Save cannot have written.
+  template <typename Make, typename Get>
+  absl::Status Load(ByteReader& in, const Make& make, const Get& get) {
+    changes_ = in.GetVarint();
+    const uint64_t size = in.GetVarint();
+    entries_.clear();
+    for (uint64_t i = 0; i < size && !in.failed(); ++i) {
+      const auto task = in.template Get<uint64_t>();
+      if (i > 0 && task <= entries_.back().task) return absl::DataLossError("tasks out of order");
+      entries_.push_back({task, make()});
+      if (absl::Status s = get(entries_.back().state); !s.ok()) return s;
+    }
+    return in.status("the tasks of a machine");
+  }
+
+ private:
+  uint64_t changes_ = 0;
+  std::vector<Entry> entries_;
+};
+
+struct Spread {
+  double mean = 0, deviation = 0;  // deviation of the sample (n - 1); 0 for fewer than two
+  size_t n = 0;
+};
+// Of the values that are not negative.
+Spread SpreadOf(std::span<const float> values);
+
+}  // namespace taut

@@ -1,0 +1,86 @@
+// Every parameter of the peak predictors, with its default and source. docs/algorithms.md, "Overcommit", has
+// the formulas.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "brain/overcommit/reservation.h"
+
+namespace taut {
+
+// Borg's default: a share of the sum of limits.
+struct BorgSettings {
+  double share = 0.9;
+};
+
+// Bashir et al., EuroSys 2021 (references.md).
+struct NSigmaSettings {
+  double n = 5;
+  double window_h = 10;
+  double min_samples = 24;  // windows; a task with fewer counts with its limit
+};
+struct RcLikeSettings {
+  double percentile = 99;
+  double window_h = 7 * 24;
+  double min_samples = 24;
+};
+
+// Of the machine's own usage, where rc-like adds up those of its tasks.
+struct MachinePercentileSettings {
+  double percentile = 99;
+  double window_h = 7 * 24;
+  double min_samples = 24;
+};
+
+struct MachineMaxSettings {
+  double days = 7;
+  double factor = 1;
+  double share = 0;  // of what the tasks' own maxima add up to beyond the machine's
+  double min_samples = 24;
+};
+
+struct MaxSettings {
+  std::string of = "n-sigma+rc-like";
+};
+
+// docs/algorithms.md, "The pool".
+struct PoolSettings {
+  double over = 0.03;       // the ordered share of machine-days whose peak passes the prediction
+  double gain = 0.2;        // how fast the share in use moves with the share delivered
+  double prior_days = 4;    // after d days of comparisons the share in use is times d / (d + this)
+  double every_h = 2;       // between two forecasts that are compared with what came
+  double history_days = 7;  // of a machine before it is forecast
+  double min_days = 20;     // machine-days of completed forecasts before they are used
+  double min_samples = 24;  // windows; a task with fewer counts with its limit
+};
+
+struct OvercommitSettings {
+  double horizon_h = 24;
+  BorgSettings borg;
+  NSigmaSettings n_sigma;
+  RcLikeSettings rc_like;
+  MachinePercentileSettings machine_percentile;
+  ReservationSettings reservation;
+  MachineMaxSettings machine_max;
+  MaxSettings max;
+  PoolSettings pool;
+};
+
+// One setting by name; text settings have no bounds.
+struct OvercommitSetting {
+  std::string_view key;  // "n-sigma.n"
+  std::string_view help;
+  double min, max;  // inclusive
+  double* (*number)(OvercommitSettings&);
+  std::string* (*text)(OvercommitSettings&);  // or this
+};
+std::span<const OvercommitSetting> OvercommitSettingsTable();
+// InvalidArgument names the key, what is allowed or the nearest key.
+absl::Status SetOvercommitSetting(std::string_view key, std::string_view value, OvercommitSettings& settings);
+std::string GetOvercommitSetting(const OvercommitSetting& setting, const OvercommitSettings& settings);
+
+}  // namespace taut

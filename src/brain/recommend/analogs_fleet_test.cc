@@ -1,0 +1,103 @@
+// A fleet of analogs that is copied, saved and loaded forecasts and prices as it did.
+#include <cstring>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "brain/recommend/analogs.h"
+#include "brain/recommend/flat_fleet_fixture.h"
+#include "gtest/gtest.h"
+
+namespace taut {
+namespace {
+
+// A fleet that only forecasts says what the one says that it was made of, also before this one is ready.
+TEST(AnalogFleetState, AForecasterForecastsAsItsFleetDoes) {
+  AnalogFleet fleet = FlatFleet(Resource::kMemory, AnalogsAtPrice(kDear));
+  FleetRows rows(10);
+  for (FleetRow& row : rows) {
+    row.warning_came_true = true;
+    row.tomorrow.owner_limit = kUsual;
+  }
+  fleet.CloseDay(kFirst, rows);
+  EXPECT_DOUBLE_EQ(fleet.warning_hazard(), 11.0 / 20);
+  for (const double share : {0.03, 0.2}) {
+    const AnalogFleet copy = fleet.ForecasterFor(share);
+    ASSERT_TRUE(copy.ready());
+    EXPECT_EQ(copy.Forecast(AnalogCase()).at, fleet.Forecast(AnalogCase()).at);
+    EXPECT_EQ(copy.warning_hazard(), fleet.warning_hazard());
+    EXPECT_EQ(copy.mean_limit(), kUsual);
+    EXPECT_EQ(copy.price(), kDear) << "a price that is set is no share's";
+    EXPECT_EQ(copy.settings().memory_oom_days, share);
+  }
+  EXPECT_FALSE(AnalogFleet(Resource::kMemory, AnalogSettings()).ForecasterFor(0.2).ready());
+}
+
+// The jobs that the price is solved on keep the factors of their overruns' prices: what another order would
+// cost is the same after a restart. An older version's have none.
+TEST(AnalogFleetState, PricedJobsKeepTheirFactors) {
+  AnalogSettings settings;
+  settings.memory_oom_days = 0.1;
+  settings.solver_jobs = 1;
+  settings.max_overrun_chance = 0.5;
+  const AnalogFleet fleet = SpreadFleet(settings, 4);
+  ASSERT_TRUE(fleet.ready());
+  std::string bytes;
+  ByteWriter out(&bytes);
+  fleet.Save(out);
+  const auto load = [&](const std::string& state, AnalogFleet& into) {
+    ByteReader in(state);
+    const absl::Status status = into.Load(in);
+    EXPECT_TRUE(!status.ok() || in.remaining() == 0);
+    return status;
+  };
+  AnalogFleet loaded(Resource::kMemory, settings);
+  ASSERT_TRUE(load(bytes, loaded).ok());
+  std::string again;
+  ByteWriter rewritten(&again);
+  loaded.Save(rewritten);
+  EXPECT_EQ(again, bytes);
+  EXPECT_EQ(loaded.ForecasterFor(0.2).price(), fleet.ForecasterFor(0.2).price());
+  // The last of one priced job, before the forest.
+  std::string forest;
+  ByteWriter trees(&forest);
+  fleet.forest().Save(trees);
+  const size_t factor = bytes.size() - forest.size() - sizeof(double);
+  double stored = 0;
+  std::memcpy(&stored, bytes.data() + factor, sizeof(stored));
+  ASSERT_EQ(stored, 4);
+  for (const double bad : {0.0, -1.0, std::numeric_limits<double>::quiet_NaN()}) {
+    std::string damaged = bytes;
+    std::memcpy(damaged.data() + factor, &bad, sizeof(bad));
+    EXPECT_EQ(load(damaged, loaded).code(), absl::StatusCode::kDataLoss) << bad;
+  }
+  std::string older = bytes;
+  older[0] = 2;
+  older.erase(factor, sizeof(double));
+  EXPECT_TRUE(load(older, loaded).ok());
+  EXPECT_EQ(loaded.price(), fleet.price());
+}
+
+// The setting of the seed is that of the forests too: one seed, one forest.
+TEST(AnalogFleetState, AnotherSeedTrainsAnotherForest) {
+  const auto forest = [](uint64_t seed) {
+    AnalogSettings settings = AnalogsAtPrice(kDear);
+    settings.seed = seed;
+    AnalogFleet fleet(Resource::kMemory, settings);
+    for (int32_t day = 0; day < kFirst; ++day) {
+      FleetRows rows(60);
+      for (size_t i = 0; i < rows.size(); ++i)
+        rows[i].lesson = FleetLesson{.features = {}, .outcome = 0.01F * static_cast<float>(i)};
+      fleet.CloseDay(day, rows);
+    }
+    std::string bytes;
+    ByteWriter out(&bytes);
+    fleet.forest().Save(out);
+    return bytes;
+  };
+  EXPECT_EQ(forest(1), forest(1));
+  EXPECT_NE(forest(1), forest(2));
+}
+
+}  // namespace
+}  // namespace taut

@@ -1,0 +1,81 @@
+// A fleet whose law is known, for tests of analogs: every day is as high as the week before, so that a job's
+// limit is its week's peak and what follows of it can be worked out by hand.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "brain/recommend/analogs.h"
+#include "brain/recommend/made_signal.h"
+#include "gtest/gtest.h"
+
+namespace taut {
+
+inline constexpr double kUsual = 1000 * kMiB;
+inline constexpr int32_t kFirst = 8;   // the job's first day; the fleet is ready
+inline constexpr double kDear = 1e11;  // more would make dear what floats leave of a chance of 0
+
+inline AnalogSettings AnalogsAtPrice(double price) {
+  AnalogSettings s;
+  s.memory_price_bytes = price;
+  s.cpu_price_cores = price / 1e9;
+  return s;
+}
+
+// A fleet of jobs whose every day is as high as the week before.
+inline AnalogFleet FlatFleet(Resource r, const AnalogSettings& settings, double owner_limit = kUsual) {
+  AnalogFleet fleet(r, settings);
+  for (int32_t day = 0; day < kFirst; ++day) {
+    FleetRows rows(50);
+    for (FleetRow& row : rows) {
+      row.lesson = FleetLesson{.features = {}, .outcome = 0};
+      row.tomorrow.owner_limit = owner_limit;
+    }
+    fleet.CloseDay(day, rows);
+  }
+  EXPECT_TRUE(fleet.ready());
+  return fleet;
+}
+
+// Outcomes: 0 to 59 % above the week's peak, in the logarithm.
+inline float Spread(int i) { return static_cast<float>(0.01 * (i % 60)); }
+
+// A fleet of jobs of memory whose days are spread so, each as often.
+inline AnalogFleet SpreadFleet(const AnalogSettings& settings, double price_factor = 1) {
+  AnalogFleet fleet(Resource::kMemory, settings);
+  for (int32_t day = 0; day < kFirst; ++day) {
+    FleetRows rows(60);
+    for (int i = 0; i < 60; ++i) {
+      FleetRow& row = rows[static_cast<size_t>(i)];
+      row.lesson = FleetLesson{.features = {}, .outcome = Spread(i)};
+      row.tomorrow.week_peak = kUsual;
+      row.tomorrow.price_factor = price_factor;
+    }
+    fleet.CloseDay(day, rows);
+  }
+  EXPECT_TRUE(fleet.ready());
+  return fleet;
+}
+
+inline void Use(AnalogsRecommender& r, int32_t window, double usage, uint32_t tasks = 1,
+                std::optional<double> owner = {}, Resource resource = Resource::kMemory) {
+  std::vector<TaskUsage> all;
+  for (uint32_t t = 0; t < tasks; ++t)
+    all.push_back({t, static_cast<float>(usage), static_cast<float>(usage)});
+  r.Observe(MadeSignal(resource, window, all, owner));
+}
+
+// The first day, under the owner's limit; then the next begins, and the first window of it is returned.
+inline int32_t LiveFirstDay(AnalogsRecommender& r, double usual = kUsual, uint32_t tasks = 1,
+                            std::optional<double> owner = {}, Resource resource = Resource::kMemory) {
+  FleetRows rows;
+  r.StartDay(kFirst);
+  for (int32_t i = 0; i < 5; ++i)
+    Use(r, kFirst * kWindowsPerDay + i, i == 0 ? usual : usual / 2, tasks, owner, resource);
+  r.EndDay(kFirst, rows);
+  r.StartDay(kFirst + 1);
+  return (kFirst + 1) * kWindowsPerDay;
+}
+
+}  // namespace taut

@@ -1,0 +1,143 @@
+// The floor under limits, and which limit an explanation is about.
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "brain/recommend/made_signal.h"
+#include "brain/recommend/puppet_fixture.h"
+#include "brain/recommend/wrappers.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace taut {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::Optional;
+
+using Stage = PuppetStage;
+
+TEST(FloorWrapper, WidensTheLimitsOfAYoungJobUpToTheOwners) {
+  Stage stage;
+  FloorSettings settings;
+  settings.young_margin = 0.4;
+  auto r = WithFloor(stage.puppet(), settings);
+  *stage.says = 100;
+  const std::vector<std::pair<int32_t, double>> by_day = {{1, 180}, {2, 140}, {3, 140}, {4, 120},
+                                                          {7, 120}, {8, 100}, {30, 100}};
+  size_t next = 0;
+  for (int32_t w = 50; next < by_day.size(); ++w) {
+    if (w - 50 != by_day[next].first * kWindowsPerDay) {
+      r->Observe(MadeSignal(Resource::kMemory, w, 10));
+      continue;
+    }
+    // Its age is part of the state.
+    std::string state;
+    ByteWriter out(&state);
+    r->Save(out);
+    r = WithFloor(stage.puppet(), settings);
+    ByteReader in(state);
+    ASSERT_TRUE(r->Load(in).ok());
+    EXPECT_EQ(*r->Recommend(WindowId{w}), by_day[next].second) << by_day[next].first;
+    ++next;
+  }
+  // The owner's limit is enough room; a recommendation above it stays as it is.
+  for (const double owner : {130.0, 90.0}) {
+    const auto capped = WithFloor(stage.puppet(), settings);
+    capped->Observe(MadeSignal(Resource::kMemory, 0, 10, owner));
+    EXPECT_EQ(*capped->Recommend(WindowId{kWindowsPerDay}), std::max(owner, 100.0));
+    Reason reason;
+    capped->Explain(reason);
+    EXPECT_THAT(reason.limit, Optional(std::max(owner, 100.0)));
+    EXPECT_EQ(reason.steps.back().kind, owner > 100 ? "young" : "");
+  }
+}
+
+TEST(FloorWrapper, AStateWithoutAnAgeIsOfAnOldJob) {
+  Stage stage;
+  FloorSettings settings;
+  settings.young_margin = 0.4;
+  *stage.says = 100;
+  const auto before = WithFloor(stage.puppet(), settings);
+  before->Observe(MadeSignal(Resource::kMemory, 0, 10));
+  std::string state;
+  ByteWriter out(&state);
+  before->Save(out);
+  state.resize(state.size() - sizeof(int32_t));  // as saved before there was one
+  const auto r = WithFloor(stage.puppet(), settings);
+  ByteReader in(state);
+  ASSERT_TRUE(r->Load(in).ok());
+  r->Observe(MadeSignal(Resource::kMemory, kWindowsPerDay - 1, 10));
+  EXPECT_EQ(*r->Recommend(WindowId{kWindowsPerDay}), 100);
+}
+
+constexpr FloorSettings kFloor{.least = 32 * kMiB, .keep_start = true};
+
+TEST(FloorWrapper, HoldsTheLeastAndWhatAStartNeededButNotAboveTheOwner) {
+  Stage stage;
+  const auto r = WithFloor(stage.puppet(), kFloor);
+  *stage.says = 2 * kMiB;
+  EXPECT_EQ(*r->Recommend(WindowId{0}), 32 * kMiB);
+  // The start takes 700 MiB, then the program is idle.
+  for (int32_t w = 0; w < 50; ++w) {
+    r->Observe(MadeSignal(Resource::kMemory, w, (w == 1 ? 700 : w > 10 ? 1 : 300) * kMiB, 4096 * kMiB));
+  }
+  EXPECT_EQ(*r->Recommend(WindowId{50}), 700 * kMiB);
+  Reason reason;
+  r->Explain(reason);
+  EXPECT_THAT(reason.limit, Optional(700 * kMiB));
+  EXPECT_EQ(reason.steps.back().kind, "start");
+  EXPECT_EQ(reason.steps.back().before, 2 * kMiB);
+  EXPECT_EQ(reason.steps.back().after, 700 * kMiB);
+  // Two later starts that need less: the first no longer counts.
+  r->Observe(MadeSignal(Resource::kMemory, 60, 100 * kMiB, 4096 * kMiB));
+  EXPECT_EQ(*r->Recommend(WindowId{61}), 700 * kMiB) << "the last two starts count";
+  r->Observe(MadeSignal(Resource::kMemory, 70, 200 * kMiB, 4096 * kMiB));
+  EXPECT_EQ(*r->Recommend(WindowId{71}), 200 * kMiB);
+  // The state survives a restart.
+  std::string bytes;
+  ByteWriter out(&bytes);
+  r->Save(out);
+  const auto loaded = WithFloor(stage.puppet(), kFloor);
+  ByteReader in(bytes);
+  ASSERT_TRUE(loaded->Load(in).ok());
+  EXPECT_EQ(*loaded->Recommend(WindowId{72}), 200 * kMiB);
+  // An owner who asks for less than the floor is not given more.
+  r->Observe(MadeSignal(Resource::kMemory, 71, kMiB, 16 * kMiB));
+  EXPECT_EQ(*r->Recommend(WindowId{72}), 16 * kMiB);
+  *stage.says = std::nullopt;
+  EXPECT_FALSE(r->Recommend(WindowId{73}).has_value());
+}
+
+TEST(FloorWrapper, ReadsACheckpointOfAVersionWithoutFloors) {
+  const Stage stage;
+  const auto r = WithFloor(stage.puppet(), kFloor);
+  ByteReader old("");
+  EXPECT_TRUE(r->Load(old).ok());
+}
+
+// The outermost step says which limit the explanation is about.
+TEST(Wrappers, TheExplanationIsAboutTheLimitAfterTheLastStep) {
+  Stage stage;
+  *stage.says = 100.5 * kMiB;
+  const auto r = WithBounds(WithOomFloor(stage.puppet(), OomSettings()),
+                            {.lower = 1.0, .upper = 150 * kMiB, .granularity = kMiB});
+  (void)r->Recommend(WindowId{0});
+  Reason rounded;
+  r->Explain(rounded);
+  EXPECT_THAT(rounded.limit, Optional(101 * kMiB));
+  EXPECT_EQ(rounded.steps.back().kind, "rounding");
+  r->ObserveOom({WindowId{0}, 0, 100 * kMiB});
+  const double limit = *r->Recommend(WindowId{1});
+  EXPECT_EQ(limit, 150 * kMiB);
+  Reason bounded;
+  r->Explain(bounded);
+  EXPECT_THAT(bounded.limit, Optional(limit));
+  std::vector<std::string> kinds;
+  for (const ReasonStep& s : bounded.steps) kinds.push_back(s.kind);
+  EXPECT_THAT(kinds, ElementsAre("", "oom_floor", "upper_bound"));
+}
+
+}  // namespace
+}  // namespace taut

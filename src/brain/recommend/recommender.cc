@@ -1,0 +1,20 @@
+#include "brain/recommend/recommender.h"
+
+namespace taut {
+
+void Recommender::TakeExternal(const ExternalLimit& /*limit*/) {}
+void Recommender::TakeTaskSize(const TaskSize& /*size*/) {}
+void Recommender::StartDay(int32_t /*day*/) {}
+void Recommender::EndDay(int32_t /*day*/, FleetRows& /*rows*/) {}
+std::optional<double> Recommender::OverrunChance(double /*limit*/) const { return std::nullopt; }
+void Recommender::UpdateRisk(double limit, LimitRisk& risk) const {
+  risk = LimitRisk();
+  risk.limit = limit;
+}
+LimitRisk Recommender::RiskOf(double limit) const {
+  LimitRisk risk;
+  UpdateRisk(limit, risk);
+  return risk;
+}
+
+}  // namespace taut

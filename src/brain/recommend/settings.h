@@ -1,0 +1,232 @@
+// Every parameter of the vertical recommenders, with its default, unit and source. Plain data: a face reads
+// it from a file, `tune` searches over it. docs/algorithms.md says what each yields.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/byte_units.h"
+#include "common/model/allowed_range.h"
+#include "common/model/resource.h"
+
+namespace taut {
+
+inline constexpr double kHour = 3600.0;
+inline constexpr double kDay = 24 * kHour;
+
+enum class JobClass : uint8_t { kBatch, kServing, kServingTolerant };  // CPU: average, p95, p90
+// Memory: peak, p98, max(p60, peak/2); by size: minimal for jobs of few tasks, low for those of many.
+enum class OomTolerance : uint8_t { kMinimal, kLow, kIntermediate, kBySize };
+// As people write them, by value.
+inline constexpr std::array<std::string_view, 3> kJobClassNames = {"batch", "serving", "serving_tolerant"};
+inline constexpr std::array<std::string_view, 4> kOomToleranceNames = {"minimal", "low", "intermediate",
+                                                                       "by_size"};
+
+// What the memory recommenders learn of: what tasks use, or in windows in which agents have probed it, what they
+// need (brain/fleet/signal_builder.h).
+enum class MemorySignal : uint8_t { kUsage, kProbe };
+inline constexpr std::array<std::string_view, 2> kMemorySignalNames = {"usage", "probe"};
+
+// A margin that shrinks as limits grow: `small` up to small_limit, `large` from large_limit on, linear in
+// log(limit) between. "10-15 %, less for large limits" (Autopilot §3.2.2); the schedule is not published,
+// this one is ours.
+struct MarginSchedule {
+  double small = 0.15;
+  double large = 0.10;
+  double small_limit = 0;
+  double large_limit = 0;
+
+  double At(double limit) const;
+  static MarginSchedule For(Resource r);
+};
+
+struct MovingWindowSettings {
+  double cpu_half_life_s = 12 * kHour;     // Autopilot §3.2.2
+  double memory_half_life_s = 48 * kHour;  // Autopilot §3.2.2
+  JobClass job_class = JobClass::kServing;
+  OomTolerance oom_tolerance = OomTolerance::kBySize;  // as Autopilot's defaults are (§3.2.2)
+  static constexpr double kManyTasks = 10;             // by size: low from this number on; not published
+  double peak_days = 7;                                // N of S_max; not published
+  int hold_windows = 12;                               // the highest recommendation of the last hour
+  double margin_scale = 1.0;                           // 0: no margin
+  double min_history_s = kDay;
+};
+
+enum class EnsembleCost : uint8_t {
+  kPaper,  // counts above and counts below, as published
+  kSlack   // overruns as events, underrun as bytes over the mean usage (docs/references.md, C3)
+};
+enum class EnsembleJudging : uint8_t {
+  kPaper,       // (8) to the letter: a model is scored on the window that its limit was chosen with
+  kPrequential  // on the limit it had in force before the window (docs/references.md, A11)
+};
+
+struct EnsembleSettings {
+  std::vector<double> half_lives_s = {1 * kHour,  3 * kHour,  6 * kHour,  12 * kHour,
+                                      24 * kHour, 48 * kHour, 96 * kHour, 168 * kHour};
+  std::vector<double> margins = {0, 0.025, 0.05, 0.075, 0.10, 0.125, 0.15, 0.20};
+  EnsembleCost cost = EnsembleCost::kSlack;
+  EnsembleJudging judging = EnsembleJudging::kPrequential;
+  double w_over = 30'000;        // w_o
+  double w_under = 1;            // w_u
+  double w_limit_change = 2.0;   // w_dL
+  double w_model_change = 0.01;  // w_dm
+  // w_o and w_dL of CPU; absent: as above. An overrun throttles, it ends nothing.
+  std::optional<double> cpu_w_over = 2000;
+  std::optional<double> cpu_w_limit_change = 0.5;
+  double score_half_life_s = 7 * kDay;  // d of (8)
+  double min_history_s = kDay;
+  double young_margin = 0.4;  // on memory limits of young jobs (FloorSettings); the VPA's shrinks alike
+
+  double w_over_of(Resource r) const { return ThrottlesAtLimit(r) ? cpu_w_over.value_or(w_over) : w_over; }
+  double w_limit_change_of(Resource r) const {
+    return ThrottlesAtLimit(r) ? cpu_w_limit_change.value_or(w_limit_change) : w_limit_change;
+  }
+};
+
+struct PeakSettings {
+  double days = 7;
+  double margin = 0.15;
+  double min_history_s = kDay;
+};
+
+// The Kubernetes VPA's constants (docs/references.md, "Kubernetes VPA").
+struct VpaSettings {
+  double percentile = 0.90;
+  double lower_percentile = 0.50;
+  double upper_percentile = 0.95;
+  double margin = 0.15;
+  double half_life_s = 24 * kHour;
+  double memory_window_s = 24 * kHour;
+  double min_cpu_cores = 0.025;
+  double min_memory_bytes = 250 * kMiB;
+  bool oom_floor = false;  // hold a limit up after an OOM as for the others; the VPA does not
+};
+
+// KRR's simple strategy (docs/references.md, "KRR"): of the tasks' CPU percentiles the highest, and the
+// memory peak.
+struct KrrSettings {
+  double days = 14;
+  double cpu_percentile = 0.95;
+  double memory_margin = 0.15;
+  double oom_margin = 0.25;  // on the limit at which a task was killed, as with --use-oomkill-data
+  double min_points = 100;
+  double min_cpu_cores = 0.01;
+  double min_memory_bytes = 1e8;
+};
+
+// Crane's resource recommendation (docs/references.md, "Crane").
+struct CraneSettings {
+  double days = 7;
+  double percentile = 0.99;
+  double margin = 0.15;
+  double oom_days = 7;  // for which the need after an OOM kill is a floor
+};
+
+// The analog forecast over the fleet's history (docs/algorithms.md, "Analogs").
+struct AnalogSettings {
+  // The share of OOM-days that is ordered; the price of an OOM-day follows from it. 0 < share < 1.
+  double memory_oom_days = 0.03;
+  double cpu_oom_days = 0.03;
+  // A fixed price instead, in byte-days and core-days per OOM-day; 0: the ordered share sets it.
+  double memory_price_bytes = 0;
+  double cpu_price_cores = 0;
+  double keep = 0.13;  // yesterday's limit stays if it costs at most this share more than the best
+  // No limit that is expected to fail on more than this share of a job's days; 0: kChanceOfOrder times the
+  // ordered share, at least kLeastMostChance and at most a half; a half where the price is fixed.
+  double max_overrun_chance = 0;
+  static constexpr double kChanceOfOrder = 3, kLeastMostChance = 0.1;
+  // The share of OOM-days (throttled days) ordered for each job by itself, whatever the price; absent: the
+  // fleet's order is shared over the jobs where it costs least.
+  std::optional<double> job_order;
+  // The same for memory alone, where job_order is absent: what a declared OOM tolerance asks for.
+  std::optional<double> memory_job_order;
+  double own_half_life_days = 10;  // how fast a job's own days fade against the fleet's
+  double fleet_weight = 20;        // the fleet counts as much as so many own days
+  int min_rows = 200;              // job-days of history the fleet needs before it forecasts ...
+  int min_days = 7;                // ... and days; until then the fallback recommends
+  int max_rows = 100'000;          // a uniform sample of history is kept and trained on
+  int retrain_days = 2;
+  int solver_jobs = 2000;  // jobs on which the price is solved
+  uint64_t seed = 1;
+  // The reactive raise: one comparison a window. 0: off.
+  double raise_at = 0.8;             // usage above this share of the limit ...
+  double raise_factor = 1.6;         // ... raises it to this times the usage ...
+  double raise_hours = 6;            // ... until the next daily decision, or for this long if usage then
+                                     // was not above raise_at again, ...
+                                     // ... if the bytes cost less than the OOM-days that it averts, ...
+  double raise_change_price = 0.05;  // a raise is also charged this share of a mean job's limit, for a day
+  double raise_pin = 0.8;            // ... unless usage is this near the owner's limit
+
+  double order(Resource r) const { return ThrottlesAtLimit(r) ? cpu_oom_days : memory_oom_days; }
+  double& order(Resource r) { return ThrottlesAtLimit(r) ? cpu_oom_days : memory_oom_days; }
+  double price(Resource r) const { return ThrottlesAtLimit(r) ? cpu_price_cores : memory_price_bytes; }
+  std::optional<double> OwnOrder(Resource r) const {
+    return job_order.has_value() || ThrottlesAtLimit(r) ? job_order : memory_job_order;
+  }
+  // The highest chance of an OOM-day that any job's limit may have.
+  double MostChance(Resource r) const;
+};
+
+// A schedule of limits at a price (docs/algorithms.md, "Work function").
+struct WorkFunctionSettings {
+  // The share of all work (CPU: throttled; memory: byte-seconds) that is ordered to be above the limits.
+  double cpu_throttled = 0.001;
+  double memory_above = 0.0001;
+  double price = 0;    // fixed: windows of a core that a core-window above the limit is worth; 0: as ordered
+  double job_cap = 5;  // a job above this multiple of the order pays a price of its own; 0: none does
+  double change_scale = 1;  // of the charge for a change
+  double min_history_s = kDay;
+  // The share of a job's own CPU work that is ordered to be throttled; absent: the fleet's is shared.
+  std::optional<double> job_order;
+
+  double order(Resource r) const { return ThrottlesAtLimit(r) ? cpu_throttled : memory_above; }
+  std::optional<double> OwnOrder(Resource r) const { return ThrottlesAtLimit(r) ? job_order : std::nullopt; }
+  bool operator==(const WorkFunctionSettings&) const = default;
+};
+
+// What the owner allows and what the platform can set.
+struct BoundSettings {
+  std::optional<double> lower, upper;  // cores or bytes; both inclusive
+  double granularity = 0;              // limits are rounded up to a multiple; 0: not rounded
+  // Where a bound is not the owner's: whose it is.
+  std::string lower_by = {}, upper_by = {};
+
+  // The bounds that hold where `allowed` holds, too; it wins over the owner's.
+  BoundSettings Within(const AllowedRange& allowed) const;
+  // By default at least 10 millicores and 32 MiB.
+  static BoundSettings For(Resource r);
+  static PerResource<BoundSettings> ForEach();
+};
+
+struct OomSettings {
+  double bump_ratio = 1.2;  // docs/references.md, C6
+  double bump_bytes = 100 * kMiB;
+  double hold_s = 7 * kDay;  // the bumped limit is a floor for this long
+};
+
+struct VerticalSettings {
+  MovingWindowSettings moving_window;
+  EnsembleSettings ensemble;
+  PeakSettings peak;
+  VpaSettings vpa;
+  KrrSettings krr;
+  CraneSettings crane;
+  AnalogSettings analogs;
+  WorkFunctionSettings work_function;
+  OomSettings oom;
+  PerResource<BoundSettings> bounds_by = BoundSettings::ForEach();
+  // What the number of the job's tasks follows.
+  enum class ScaledBy : uint8_t { kNothing, kCpu, kSeries };
+  ScaledBy scaled_by = ScaledBy::kNothing;
+  bool external = false;  // answers of an external recommender go before the recommender's own limits
+  MemorySignal memory_signal = MemorySignal::kUsage;
+
+  const BoundSettings& bounds(Resource r) const { return bounds_by[IndexOf(r)]; }
+};
+
+}  // namespace taut

@@ -1,0 +1,508 @@
+#include "brain/recommend/work_function.h"
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+#include <vector>
+
+#include "brain/recommend/stored_values.h"
+#include "brain/recommend/wrappers.h"
+#include "common/model/units.h"
+#include "fmt/format.h"
+
+namespace taut {
+namespace {
+
+// The dial (docs/algorithms.md): where the price starts for an order, how fast it moves, how long the past
+// counts.
+constexpr double kStartPrice = 1430;  // at an order of kStartShare
+constexpr double kStartShare = 0.001;
+constexpr double kStartSlope = -1.77;
+constexpr double kDialStep = 0.03;
+constexpr double kDialMost = 1.5;  // of the logarithm of what was missed
+constexpr double kLeastPrice = 10, kMostPrice = 20'000;
+const double kFleetDecay = std::exp2(-1.0 / 7);  // a day
+constexpr double kFleetPriorDays = 7;
+constexpr int32_t kSeasonedWindows = 14 * kWindowsPerDay;  // younger jobs do not move the price
+// The charge for a change, in windows of a mean job's limit.
+constexpr double kLeastCharge = 45, kChargeOfPrice = 2.5;
+constexpr double kPriceOfHour = 300;  // one hour of look-ahead for this much of the price
+constexpr int kMostHours = 8;
+// A job's own usage: half-life of 14 days in windows, and the price on it that a raise goes by.
+constexpr double kOwnHalfLifeWindows = 14 * kWindowsPerDay;
+constexpr double kRaisePrice = 20;
+constexpr double kTriflingCost = 0.1;  // of a change: an overrun at a limit that has cost less is let be
+constexpr double kMostJobPrice = 64;   // times the fleet's
+// A job with an order of its own: how strongly its price follows what it had above its limits, at most this
+// far (logarithms), and for how many windows of its past the order itself stands in.
+constexpr double kOwnSlope = 3, kOwnMost = 2;
+constexpr double kOwnPriorWindows = 3 * kWindowsPerDay;
+constexpr double kLeastOwnPrice = 1.1;  // at 1 no reservation is worth its cost
+constexpr float kRescaleAt = 1e15F;
+// Usage that is cut at a limit and comes this near to it is taken to have needed kNeedAtLimit times the
+// limit: with less the limit would settle where work is throttled.
+constexpr double kAtLimit = 0.97, kNeedAtLimit = 2;
+// From this share of throttled periods on a window was above its limit, though its mean was not.
+constexpr double kThrottled = 0.01;
+
+constexpr double FirstLevel(Resource r) { return UnitOf(r).small_amount; }
+
+using Levels = std::array<float, WorkFunctionRecommender::kLevels>;
+
+int32_t HourOf(int32_t window) { return static_cast<int32_t>(FloorDiv(window, kWindowsPerHour)); }
+
+size_t HourSlot(int32_t hour) {
+  constexpr int kHours = WorkFunctionRecommender::kHours;
+  return static_cast<size_t>(hour - FloorDiv(hour, kHours) * kHours);
+}
+
+bool IsAtLimit(const Signal& signal, double usage) {
+  return signal.cut_at.has_value() && usage >= kAtLimit * *signal.cut_at;
+}
+double ThrottledShare(const Signal& signal) {
+  return signal.cut_at.has_value() ? std::clamp(signal.throttled.value_or(0), 0.0, 1.0) : 0;
+}
+
+// Calls fn(usage, share) for what the tasks needed, with the share of the tasks' time in which they did: what
+// a task at its limit or in a throttled period would have used cannot be seen.
+template <typename Fn>
+void ForEachNeed(const Signal& signal, Fn fn) {
+  const float share = 1 / static_cast<float>(signal.tasks.size());
+  const double throttled = ThrottledShare(signal);
+  for (const TaskUsage& t : signal.tasks) {
+    if (IsAtLimit(signal, t.peak)) {
+      fn(static_cast<float>(kNeedAtLimit * *signal.cut_at), share);
+    } else if (throttled > 0) {
+      const double cut_at = *signal.cut_at;
+      fn(static_cast<float>(kNeedAtLimit * cut_at), static_cast<float>(share * throttled));
+      if (throttled == 1) continue;
+      const double rest = std::max(0.0, (t.peak - throttled * cut_at) / (1 - throttled));
+      fn(static_cast<float>(rest), static_cast<float>(share * (1 - throttled)));
+    } else {
+      fn(t.peak, share);
+    }
+  }
+}
+
+// For a change, in windows of a job's limit.
+double ChargeOf(double price, const WorkFunctionSettings& settings) {
+  return settings.change_scale * std::max(kLeastCharge, kChargeOfPrice * std::sqrt(price));
+}
+
+const Levels& LevelsOf(Resource r) {
+  static const PerResource<Levels> kAll = [] {
+    PerResource<Levels> all;
+    for (const Resource resource : kResources) {
+      for (int k = 0; k < WorkFunctionRecommender::kLevels; ++k) {
+        all[static_cast<size_t>(resource)][static_cast<size_t>(k)] =
+            static_cast<float>(WorkFunctionRecommender::Level(resource, k));
+      }
+    }
+    return all;
+  }();
+  return kAll[static_cast<size_t>(r)];
+}
+
+}  // namespace
+
+WorkFunctionFleet::WorkFunctionFleet(Resource resource, const WorkFunctionSettings& settings)
+    : resource_(resource), settings_(settings) {
+  SetPrice(kStartPrice, kStartShare);
+}
+
+// `price` was that of an order of `share`.
+void WorkFunctionFleet::SetPrice(double price, double share) {
+  const double scaled = price * std::pow(settings_.order(resource_) / share, kStartSlope);
+  price_ = settings_.price > 0 ? settings_.price : std::clamp(scaled, kLeastPrice, kMostPrice);
+}
+
+double WorkFunctionFleet::PriceFor(double share) const {
+  return price_ * std::pow(share / settings_.order(resource_), kStartSlope);
+}
+
+WorkFunctionFleet WorkFunctionFleet::With(const WorkFunctionSettings& settings) const {
+  WorkFunctionFleet copy(resource_, settings);
+  copy.mean_size_ = mean_size_;
+  copy.over_ = over_;
+  copy.used_ = used_;
+  if (settings_.price <= 0) copy.SetPrice(price_, settings_.order(resource_));
+  return copy;
+}
+
+double WorkFunctionFleet::change_windows() const { return ChargeOf(price_, settings_); }
+
+int WorkFunctionFleet::look_ahead_hours() const {
+  return static_cast<int>(std::min<double>(kMostHours, price_ / kPriceOfHour));
+}
+
+void WorkFunctionFleet::CloseDay(const FleetRows& rows) {
+  double over = 0;
+  double used = 0;
+  double size = 0;
+  double jobs = 0;
+  for (const FleetRow& row : rows) {
+    if (!row.work.has_value()) continue;
+    jobs += 1;
+    size += row.work->size;
+    if (!row.work->seasoned) continue;
+    over += row.work->over;
+    used += row.work->used;
+  }
+  if (jobs > 0) mean_size_ = size / jobs;
+  if (used <= 0) return;
+  over_ = kFleetDecay * over_ + over;
+  used_ = kFleetDecay * used_ + used;
+  if (settings_.price > 0) return;
+  const double order = settings_.order(resource_);
+  const double prior = kFleetPriorDays * used;
+  const double share = (over_ + order * prior) / (used_ + prior);
+  const double missed = std::clamp(std::log(share / order), -kDialMost, kDialMost);
+  price_ = std::clamp(price_ * std::exp(kDialStep * missed), kLeastPrice, kMostPrice);
+}
+
+void WorkFunctionFleet::Save(ByteWriter& out) const {
+  for (const double v : {settings_.order(resource_), price_, mean_size_, over_, used_}) out.Put(v);
+}
+
+absl::Status WorkFunctionFleet::Load(ByteReader& in) {
+  double read[5];
+  bool possible = true;
+  for (double& v : read) {
+    v = in.Get<double>();
+    possible = possible && IsStoredAmount(v);
+  }
+  if (absl::Status s = in.status("work function: fleet"); !s.ok()) return s;
+  if (!possible || read[0] <= 0 || read[1] <= 0) {
+    return absl::DataLossError("work function: an impossible order, price or sum");
+  }
+  SetPrice(read[1], read[0]);
+  mean_size_ = read[2];
+  over_ = read[3];
+  used_ = read[4];
+  return absl::OkStatus();
+}
+
+WorkFunctionRecommender::WorkFunctionRecommender(const WorkFunctionFleet& fleet, OomSettings oom,
+                                                 double price_factor, std::optional<double> order)
+    : fleet_(&fleet), oom_(oom), price_factor_(price_factor), order_(order) {}
+
+double WorkFunctionRecommender::PriceFactor(JobClass job_class) {
+  switch (job_class) {
+    case JobClass::kBatch:
+      return 0.25;
+    case JobClass::kServingTolerant:
+      return 0.5;
+    case JobClass::kServing:
+      break;
+  }
+  return 1;
+}
+
+double WorkFunctionRecommender::Level(Resource resource, int k) {
+  return FirstLevel(resource) * std::exp2(static_cast<double>(k) / kLevelsPerOctave);
+}
+
+int WorkFunctionRecommender::LevelOf(Resource resource, double usage) {
+  const double first = FirstLevel(resource);
+  if (usage <= first) return 0;
+  // A level's own value, rounded to a float, is at that level.
+  const double octaves = std::log2(usage / first);
+  return static_cast<int>(std::clamp(std::ceil(octaves * kLevelsPerOctave - 1e-4), 0.0, kLevels - 1.0));
+}
+
+double WorkFunctionRecommender::OwnPrice() const {
+  double price = fleet_->PriceFor(*order_);
+  if (used_ > 0) {
+    const double prior = kOwnPriorWindows / (last_window_ - first_window_ + 1.0);
+    const double share = (over_ / used_ + *order_ * prior) / (1 + prior);
+    price *= std::exp(kOwnSlope * std::clamp(std::log(share / *order_), -kOwnMost, kOwnMost));
+  }
+  return std::clamp(price, kLeastOwnPrice, kMostJobPrice * kMostPrice);
+}
+
+// A job that has been above its limits for much more than the order pays a price of its own, as does one with
+// an order of its own.
+WorkFunctionRecommender::Prices WorkFunctionRecommender::PricesNow() const {
+  const WorkFunctionSettings& s = fleet_->settings();
+  Prices p{price_factor_ * fleet_->price(),
+           fleet_->change_charge(owner_limit_ >= 0 ? owner_limit_ : day_peak_)};
+  if (order_.has_value()) {
+    p.over = OwnPrice();
+    // Of its own size, and by its own price: what a limit may cost before it falls is for how long a burst is
+    // remembered.
+    const double size = level_ >= 0 ? Level(fleet_->resource(), level_) : day_peak_;
+    p.change = size * ChargeOf(p.over, s);
+    return p;
+  }
+  const double most = s.job_cap * s.order(fleet_->resource()) / price_factor_;
+  if (s.job_cap > 0 && used_ > 0 && over_ > most * used_) {
+    const double times = over_ / (most * used_);
+    p.over *= std::min(times * times, kMostJobPrice);
+  }
+  return p;
+}
+
+// Every level pays for the window: its reservation, and what usage had above it.
+void WorkFunctionRecommender::Pay(const Signal& signal, const Prices& prices) {
+  const Levels& levels = LevelsOf(fleet_->resource());
+  const auto price = static_cast<float>(prices.over);
+  const float usage = signal.tasks.front().peak;
+  Levels costs;
+  cost_.Get(costs);
+  if (signal.tasks.size() == 1 && !IsAtLimit(signal, usage) && ThrottledShare(signal) == 0) {
+    for (size_t k = 0; k < kLevels; ++k) {
+      const float above = usage - levels[k];
+      costs[k] += levels[k] + price * (above > 0 ? above : 0);
+    }
+  } else {
+    // By level: which share of the tasks' time is above it, and by how much.
+    std::array<float, kLevels> count{};
+    std::array<float, kLevels> sum{};
+    ForEachNeed(signal, [&](float need, float share) {
+      const auto at = static_cast<size_t>(LevelOf(fleet_->resource(), need));
+      count[at] += share;
+      sum[at] += share * need;
+    });
+    float above_count = 0;
+    float above_sum = 0;
+    for (size_t k = kLevels; k-- > 0;) {
+      costs[k] += levels[k] + price * std::max(0.0F, above_sum - above_count * levels[k]);
+      above_count += count[k];
+      above_sum += sum[k];
+    }
+  }
+  float least = costs[0];
+  for (const float c : costs) least = std::min(least, c);
+  const auto change = static_cast<float>(prices.change);
+  for (float& c : costs) c = std::min(c - least, change);
+  cost_.Set(costs);
+}
+
+void WorkFunctionRecommender::Remember(const Signal& signal) {
+  const int32_t window = signal.window.index;
+  const int32_t hour = HourOf(window);
+  const int32_t last = last_window_ == INT32_MIN ? hour - kHours : HourOf(last_window_);
+  for (int32_t h = std::max(last + 1, hour - kHours + 1); h <= hour; ++h) hours_[HourSlot(h)] = 0;
+  float& peak = hours_[HourSlot(hour)];
+  const bool cut = IsAtLimit(signal, signal.peak) || ThrottledShare(signal) >= kThrottled;
+  peak = std::max(peak, static_cast<float>(cut ? kNeedAtLimit * *signal.cut_at : signal.peak));
+
+  const int32_t elapsed = last_window_ == INT32_MIN ? 0 : std::max(0, window - last_window_);
+  static const float kGrowth = static_cast<float>(std::exp2(1 / kOwnHalfLifeWindows));
+  const float growth =
+      elapsed == 1 ? kGrowth : static_cast<float>(std::exp2(std::min(elapsed / kOwnHalfLifeWindows, 40.0)));
+  weight_ *= growth;
+  over_ /= growth;
+  used_ /= growth;
+  if (weight_ > kRescaleAt) {
+    for (float& w : weights_.values()) w /= weight_;
+    weight_ = 1;
+  }
+  ForEachNeed(signal, [this](float need, float share) {
+    *weights_.FindOrInsert(static_cast<Bucket>(LevelOf(fleet_->resource(), need))) += weight_ * share;
+  });
+  if (last_window_ == INT32_MIN) first_window_ = window;
+  last_window_ = std::max(last_window_, window);
+}
+
+// What tasks at their limit needed is a guess until the first window in which none is at it. If they use more
+// then than the limits were, they are taken to have needed that; if less, nothing is known, and the guess stands.
+void WorkFunctionRecommender::JudgeCuts(const Signal& signal, double limit) {
+  if (!signal.cut_at.has_value() && cuts_.windows <= 0) return;
+  bool cut = false;
+  for (const TaskUsage& t : signal.tasks) {
+    if (!IsAtLimit(signal, t.peak)) continue;
+    cut = true;
+    cuts_.windows += 1;
+    cuts_.limits += static_cast<float>(limit);
+    cuts_.over += static_cast<float>(std::max(0.0, kNeedAtLimit * *signal.cut_at - limit));
+  }
+  if (cut || cuts_.windows <= 0) return;
+  const float over = cuts_.windows * static_cast<float>(signal.peak) - cuts_.limits;
+  if (over > 0) {
+    const float more = over - cuts_.over;
+    for (float* sum : {&over_, &used_, &day_over_, &day_used_}) *sum = std::max(0.0F, *sum + more);
+  }
+  cuts_ = {};
+}
+
+void WorkFunctionRecommender::Observe(const Signal& signal) {
+  if (signal.tasks.empty()) return;
+  if (signal.owner_limit.has_value()) owner_limit_ = static_cast<float>(*signal.owner_limit);
+  day_peak_ = std::max(day_peak_, static_cast<float>(signal.peak));
+  const std::optional<double> own =
+      level_ >= 0 ? std::optional(Level(fleet_->resource(), level_)) : signal.owner_limit;
+  const double limit = signal.limit.value_or(own.value_or(HUGE_VAL));
+  const Prices prices = PricesNow();
+  Pay(signal, prices);
+  Remember(signal);
+  const auto tasks = static_cast<float>(signal.tasks.size());
+  ForEachNeed(signal, [&](float need, float share) {
+    const auto above = static_cast<float>(need > limit ? need - limit : 0);
+    used_ += tasks * share * need;
+    day_used_ += tasks * share * need;
+    over_ += level_ >= 0 ? tasks * share * above : 0;
+    day_over_ += level_ >= 0 ? tasks * share * above : 0;
+  });
+  if (level_ < 0) return;
+  JudgeCuts(signal, limit);
+  const double usage = IsAtLimit(signal, signal.peak) ? kNeedAtLimit * *signal.cut_at : signal.peak;
+  Decide(signal.window, usage, usage > limit || ThrottledShare(signal) >= kThrottled, prices);
+}
+
+// The usage was cut at the limit: what was needed is taken to have been there.
+void WorkFunctionRecommender::ObserveOom(const OomEvent& event) {
+  const double need = OomBump(event.limit, oom_);
+  const TaskUsage task{event.task, static_cast<float>(need), static_cast<float>(need)};
+  Signal signal{.window = event.window, .buckets = {}, .tasks = {&task, 1}, .owner_limit = {}};
+  signal.peak = need;
+  Pay(signal, PricesNow());
+  Remember(signal);
+  if (level_ >= 0) MoveTo(std::max(level_, LevelOf(fleet_->resource(), need)), Move::kRaise, need);
+}
+
+int WorkFunctionRecommender::Cheapest() const {
+  Levels costs;
+  cost_.Get(costs);
+  return static_cast<int>(std::min_element(costs.begin(), costs.end()) - costs.begin());
+}
+
+// Where a raise from level `above` goes: the level above it that reserving, and kRaisePrice on what is above
+// it, make the cheapest for the usage that the job has had above it.
+int WorkFunctionRecommender::NextUsedLevel(int above) const {
+  const Levels& levels = LevelsOf(fleet_->resource());
+  Levels weights{};
+  weights_.ForEach([&](Bucket k, const float* weight) { weights[k] = *weight; });
+  double all = 0;
+  for (int k = above + 1; k < kLevels; ++k) all += weights[static_cast<size_t>(k)];
+  if (all <= 0) return above;
+  double count = 0;
+  double sum = 0;
+  double best = HUGE_VAL;
+  int at = kLevels - 1;
+  for (int k = kLevels - 1; k > above; --k) {
+    const auto i = static_cast<size_t>(k);
+    const double cost = levels[i] * all + kRaisePrice * (sum - count * levels[i]);
+    if (cost <= best) {
+      best = cost;
+      at = k;
+    }
+    count += weights[i];
+    sum += static_cast<double>(weights[i]) * levels[i];
+  }
+  return at;
+}
+
+// The level of what was used yesterday in the coming hours; 0 if nothing is known of them.
+int WorkFunctionRecommender::YesterdaysLevel(WindowId window) const {
+  const int32_t yesterday = HourOf(window.index) - 24;
+  float peak = 0;
+  for (int ahead = 1; ahead <= fleet_->look_ahead_hours(); ++ahead) {
+    peak = std::max(peak, hours_[HourSlot(yesterday + ahead)]);
+  }
+  return LevelOf(fleet_->resource(), peak);
+}
+
+void WorkFunctionRecommender::Decide(WindowId window, double usage, bool over, const Prices& prices) {
+  const double cost = cost_.At(level_);
+  if (over) {
+    if (cost < kTriflingCost * prices.change) return;
+    const int seen = std::max(Cheapest(), LevelOf(fleet_->resource(), usage));
+    MoveTo(std::min(std::max({seen, NextUsedLevel(level_), level_ + 1}), kLevels - 1), Move::kRaise, usage);
+    return;
+  }
+  if (cost < 0.9999 * prices.change) return;
+  const int level = std::max(Cheapest(), std::min(YesterdaysLevel(window), level_));
+  MoveTo(level, level < level_ ? Move::kFall : Move::kRaise, usage);
+}
+
+void WorkFunctionRecommender::MoveTo(int level, Move move, double usage) {
+  if (level == level_) return;
+  move_ = move;
+  move_usage_ = static_cast<float>(usage);
+  move_from_ = level_ >= 0 ? static_cast<float>(Level(fleet_->resource(), level_)) : 0;
+  level_ = level;
+}
+
+std::optional<double> WorkFunctionRecommender::Recommend(WindowId next) {
+  if (last_window_ == INT32_MIN) return std::nullopt;
+  if (level_ < 0) {
+    const double age_s = static_cast<double>(next.index - first_window_) * kWindowSeconds;
+    if (age_s < fleet_->settings().min_history_s) return std::nullopt;
+    MoveTo(Cheapest(), Move::kStart, day_peak_);
+  }
+  return Level(fleet_->resource(), level_);
+}
+
+void WorkFunctionRecommender::EndDay(int32_t, FleetRows& rows) {
+  if (day_used_ > 0 || day_peak_ > 0) {
+    FleetRow row;
+    row.work = FleetWork{.over = day_over_,
+                         .used = day_used_,
+                         .size = owner_limit_ >= 0 ? owner_limit_ : day_peak_,
+                         .seasoned = !order_.has_value() && last_window_ - first_window_ >= kSeasonedWindows};
+    rows.push_back(row);
+  }
+  day_over_ = day_used_ = day_peak_ = 0;
+}
+
+void WorkFunctionRecommender::UpdateRisk(double limit, LimitRisk& risk) const {
+  Recommender::UpdateRisk(limit, risk);
+  if (level_ < 0 || used_ <= 0) return;
+  risk.work_over = std::min(1.0F, over_ / used_);
+  if (order_.has_value() || fleet_->settings().price <= 0)
+    risk.work_ordered = static_cast<float>(order_.value_or(fleet_->settings().order(fleet_->resource())));
+}
+
+void WorkFunctionRecommender::Explain(Reason& reason) const {
+  reason.recommender = "work_function";
+  const Resource resource = fleet_->resource();
+  if (level_ < 0) {
+    reason.sentence = fmt::format("The owner's limit stays for the first {:g} hours of a job.",
+                                  fleet_->settings().min_history_s / kHour);
+    return;
+  }
+  const std::string unit = fmt::format("{}-hours", UnitOf(resource).one);
+  const Prices prices = PricesNow();
+  const double limit = Level(resource, level_);
+  const double share = used_ > 0 ? over_ / used_ : 0;
+  const std::string_view what = ThrottlesAtLimit(resource) ? "throttled" : "above its limit";
+  const bool own = order_.has_value();
+  reason.sentence = fmt::format(
+      "{:.2g} % of this job's work of the last weeks was {} ({:.2g} % ordered {}). The limit moves when it "
+      "has "
+      "cost one change ({:.2g} hours of {} limit) more than another would have.",
+      100 * share, what, 100 * order_.value_or(fleet_->settings().order(resource)),
+      own ? "for this job" : "over all jobs",
+      (own ? ChargeOf(prices.over, fleet_->settings()) : fleet_->change_windows()) / kWindowsPerHour,
+      own ? "its" : "a mean job's");
+  const std::string used = FormatAmount(resource, move_usage_);
+  switch (move_) {
+    case Move::kRaise:
+      reason.why = fmt::format(
+          "usage of {} was above the limit of {}; raised to what the job has used above it before", used,
+          FormatAmount(resource, move_from_));
+      break;
+    case Move::kFall:
+      reason.why = fmt::format("the limit of {} had cost one change more than a lower one",
+                               FormatAmount(resource, move_from_));
+      break;
+    case Move::kStart:
+    case Move::kNone:
+      reason.why = "the limit that would have cost least so far";
+      break;
+  }
+  reason.facts.push_back({"price of work above the limit", prices.over, "times its reservation"});
+  reason.facts.push_back({"charge for a change", prices.change / kWindowsPerHour, unit});
+  reason.facts.push_back({"cost so far above the best limit's", cost_.At(level_) / kWindowsPerHour, unit});
+  const int best = Cheapest();
+  reason.cost_unit = unit;
+  for (const int k : {best, level_}) {
+    reason.candidates.push_back({k == best ? "cheapest in hindsight" : "this limit", Level(resource, k),
+                                 cost_.At(k) / kWindowsPerHour, "", k == level_});
+    if (best == level_) break;
+  }
+  reason.steps.push_back({"level", 0, limit});
+}
+
+}  // namespace taut

@@ -1,0 +1,90 @@
+// The state of a work function as bytes and back.
+#include <algorithm>
+#include <array>
+#include <span>
+
+#include "brain/recommend/stored_values.h"
+#include "brain/recommend/work_function.h"
+
+namespace taut {
+namespace {
+
+// What begins a checkpoint whose levels are packed; with windows at the limit that are not judged yet, at its end.
+constexpr float kPacked = -1, kPackedWithCuts = -2;
+
+}  // namespace
+
+void WorkFunctionRecommender::Save(ByteWriter& out) const {
+  const bool cuts = cuts_.windows > 0;
+  out.Put(cuts ? kPackedWithCuts : kPacked);
+  cost_.Save(out);
+  weights_.Save(out);
+  for (const float v : hours_) out.Put(v);
+  for (const float v :
+       {weight_, over_, used_, day_over_, day_used_, day_peak_, owner_limit_, move_usage_, move_from_})
+    out.Put(v);
+  for (const int32_t v : {level_, first_window_, last_window_}) out.Put(v);
+  out.Put(static_cast<uint8_t>(move_));
+  if (!cuts) return;
+  for (const float v : {cuts_.windows, cuts_.limits, cuts_.over}) out.Put(v);
+}
+
+// The costs and weights of the levels. Older checkpoints have all of them as floats, of which none is
+// negative.
+absl::Status WorkFunctionRecommender::LoadLevels(float first, ByteReader& in) {
+  if (first == kPacked || first == kPackedWithCuts) {
+    if (absl::Status s = cost_.Load(in); !s.ok()) return s;
+    weights_.Clear();
+    return weights_.Load(in, kLevels);
+  }
+  LevelValues::All costs, weights;
+  costs[0] = first;
+  for (float& v : std::span(costs).subspan(1)) v = in.Get<float>();
+  for (float& v : weights) v = in.Get<float>();
+  if (absl::Status s = in.status("work function"); !s.ok()) return s;
+  const auto possible = [](const LevelValues::All& values) {
+    return std::all_of(values.begin(), values.end(), [](float v) { return IsStoredAmount(v); });
+  };
+  if (!possible(costs) || !possible(weights))
+    return absl::DataLossError("work function: an impossible cost or weight");
+  cost_.Set(costs);
+  weights_.Clear();
+  for (size_t k = 0; k < weights.size(); ++k) {
+    if (weights[k] > 0) *weights_.FindOrInsert(static_cast<Bucket>(k)) = weights[k];
+  }
+  return absl::OkStatus();
+}
+
+absl::Status WorkFunctionRecommender::Load(ByteReader& in) {
+  bool possible = true;
+  const auto amounts = [&](std::span<float> values) {
+    for (float& v : values) {
+      v = in.Get<float>();
+      possible = possible && IsStoredAmount(v);
+    }
+  };
+  const auto first = in.Get<float>();
+  if (absl::Status s = LoadLevels(first, in); !s.ok()) return s;
+  amounts(hours_);
+  float* const rest[] = {&weight_, &over_, &used_, &day_over_, &day_used_, &day_peak_};
+  for (float* v : rest) amounts({v, 1});
+  owner_limit_ = in.Get<float>();
+  possible = possible && (owner_limit_ == -1 || IsStoredAmount(owner_limit_)) && weight_ > 0;
+  amounts({&move_usage_, 1});
+  amounts({&move_from_, 1});
+  for (int32_t* v : {&level_, &first_window_, &last_window_}) *v = in.Get<int32_t>();
+  const auto move = in.Get<uint8_t>();
+  cuts_ = {};
+  if (first == kPackedWithCuts) {
+    for (float* v : {&cuts_.windows, &cuts_.limits, &cuts_.over}) amounts({v, 1});
+  }
+  if (absl::Status s = in.status("work function"); !s.ok()) return s;
+  possible = possible && level_ >= -1 && level_ < kLevels && IsStoredWindow(first_window_) &&
+             (last_window_ == INT32_MIN || IsStoredWindow(last_window_)) &&
+             move <= static_cast<uint8_t>(Move::kFall);
+  if (!possible) return absl::DataLossError("work function: an impossible state");
+  move_ = static_cast<Move>(move);
+  return absl::OkStatus();
+}
+
+}  // namespace taut

@@ -1,0 +1,405 @@
+// The forecast's own arithmetic, apart from its model: the young job's count, the price that follows the order,
+// what it may run at most. policies_test.cc has what holds of it as of every policy.
+#include "brain/replicas/forecast.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "brain/replicas/reason_fixture.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace taut {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+int DecideAt(ForecastPolicy& policy, int64_t at_s, std::optional<double> load, int count, double capacity = 1,
+             const LoadAnalogs* analogs = nullptr) {
+  return policy.Decide({Timestamp::FromSeconds(at_s), load, capacity, count, 0, analogs});
+}
+
+TEST(Forecast, AYoungJobsCountIsThatOfItsHighestLoadOfFiveMinutes) {
+  ForecastPolicy policy{ReplicaSettings()};
+  EXPECT_EQ(DecideAt(policy, 0, 9.9, 3, 2), 10) << "at half of the capacity of 2 each";
+  EXPECT_EQ(DecideAt(policy, 60, 10, 10, 2), 10);
+  EXPECT_EQ(DecideAt(policy, 120, 10.5, 10, 2), 11);
+  EXPECT_EQ(DecideAt(policy, 180, 4, 11, 2), 11);
+  EXPECT_EQ(DecideAt(policy, 240, 5, 11, 2), 11);
+  EXPECT_EQ(DecideAt(policy, 419, 1, 11, 2), 11) << "299 s after the highest";
+  EXPECT_EQ(DecideAt(policy, 420, 1, 11, 2), 5) << "of 240 s";
+  EXPECT_EQ(DecideAt(policy, 480, std::nullopt, 5, 2), 5) << "not measured: as it is";
+  EXPECT_THAT(SentenceOf(policy), HasSubstr("was not measured, so the count stays 5"));
+  EXPECT_EQ(DecideAt(policy, 2000, 1, 5, 2), 1);
+  EXPECT_THAT(SentenceOf(policy), HasSubstr("There are 0.1 h of history and a forecast needs 24 h: 1 tasks"));
+  EXPECT_THAT(SentenceOf(policy), HasSubstr("keep the highest load of 5 min at 50 %"));
+  EXPECT_EQ(policy.Forecast(), std::nullopt);
+}
+
+TEST(Forecast, AYoungJobsCountStaysWithinItsBounds) {
+  ReplicaSettings s;
+  s.bounds = {.min = 3, .max = 6};
+  ForecastPolicy policy(s);
+  EXPECT_EQ(DecideAt(policy, 0, 0.1, 3), 3);
+  EXPECT_EQ(DecideAt(policy, 60, 50, 3), 6);
+  EXPECT_EQ(DecideAt(policy, 120, std::nullopt, 9), 6);
+}
+
+// Of moves of other jobs' loads: the count whose own cost and the price of its chance of overload are the least.
+TEST(Forecast, AYoungJobGoesByTheMovesOfOthers) {
+  LoadMoves moves;
+  for (int i = 0; i < 3000; ++i) moves.Add(1, i % 100 == 0 ? 3.1 : i % 10 == 0 ? 1.4 : 1);
+  LoadAnalogs analogs;
+  analogs.Take(moves);
+  ASSERT_TRUE(analogs.is_known());
+  for (const double load : {4.0, 20.0, 90.0}) {
+    ReplicaSettings s;
+    ForecastPolicy policy(s);
+    const int count = DecideAt(policy, 0, load, 10, 2, &analogs);
+    const double least = load / 2 / s.max_utilization;
+    const double price = 0.02 * std::max(load / 2, 1.0) / s.forecast.overloaded;
+    const auto cost = [&](double n) { return n + price * analogs.ChanceAbove(n / least); };
+    int best = static_cast<int>(std::ceil(least));
+    for (int n = best; n <= 16 * least + 1; ++n) best = cost(n) < cost(best) ? n : best;
+    EXPECT_EQ(count, best) << load;
+    EXPECT_EQ(count > std::ceil(least), load > 4) << load;
+    EXPECT_NEAR(*FactOf(policy, "chance of overload"), 100 * analogs.ChanceAbove(count / least), 1e-9);
+    Reason reason;
+    policy.Explain(reason);
+    EXPECT_NEAR(reason.chance.value_or(0), analogs.ChanceAbove(count / least), 1e-9);
+    EXPECT_THAT(SentenceOf(policy), HasSubstr("moves as those of the other jobs do"));
+  }
+  ForecastPolicy idle{ReplicaSettings()};
+  EXPECT_EQ(DecideAt(idle, 0, 0, 10, 2, &analogs), 1) << "of no load there are no moves";
+  EXPECT_THAT(SentenceOf(idle), HasSubstr("keep the highest load of 5 min"));
+}
+
+// Five busy tasks in each minute; in the first one 40, so that more tasks than run have been of use. In every so
+// many minutes no more than 6 tasks are ready. Checks the price of each minute with a forecast.
+void CheckPrices(double ordered, int every, double fall, double rise) {
+  constexpr double kFirst = 40;
+  constexpr double kTasks = 5;
+  ReplicaSettings s;
+  s.forecast.min_history_s = 600;
+  s.forecast.overloaded = ordered;
+  ForecastPolicy policy(s);
+  double log_price = std::log(0.02);
+  int count = DecideAt(policy, 0, 2 * kFirst, 30, 2);
+  for (int m = 1; m < 200; ++m) {
+    const int ready = m > 100 && m % every == 0 ? std::min(count, 6) : count;
+    const bool overloaded = kTasks > 0.8 * ready;
+    count = policy.Decide({Timestamp::FromSeconds(60 * m), 2 * kTasks, 2, ready, count - ready, nullptr});
+    if (m < 9) {
+      EXPECT_EQ(FactOf(policy, "price of an overloaded minute"), std::nullopt) << m;
+      continue;
+    }
+    log_price += overloaded ? rise : -fall;
+    const double mean = (kFirst + m * kTasks) / (m + 1);
+    ASSERT_NEAR(*FactOf(policy, "price of an overloaded minute") / (std::exp(log_price) * mean / ordered), 1,
+                1e-6)
+        << m;
+  }
+}
+
+// exp(log price) x mean tasks / order, in task-minutes: it falls a little in each minute, and rises in one with
+// overload by what makes up for those that the order has between two such.
+TEST(Forecast, ThePriceFollowsTheOrder) { CheckPrices(0.02, 20, 0.001, 0.001 * (1 / 0.02 - 1)); }
+
+// Where little is ordered a single overloaded minute must not make the price jump.
+TEST(Forecast, ThePriceRisesByATenthAtMost) { CheckPrices(0.001, 50, 0.0001, 0.1 - 0.0001); }
+
+// The price of counts that others set, or that a bound does: it is as it began.
+TEST(Forecast, ThePriceIsNotLearntFromCountsOfOthersOrAtABound) {
+  ReplicaSettings s;
+  s.forecast.min_history_s = 600;
+  s.forecast.overloaded = 0.02;
+  const double first = 0.02 * 5 / 0.02;
+  ForecastPolicy others(s);
+  for (int m = 0; m < 100; ++m) {
+    (void)DecideAt(others, 60 * m, 5, 30);
+    (void)DecideAt(others, 60 * m + 30, 50, 30);  // the same minute: its first load counts
+  }
+  EXPECT_NEAR(*FactOf(others, "price of an overloaded minute"), first, 1e-9);
+  s.bounds = {.min = 6, .max = 6};
+  ForecastPolicy bound(s);
+  int count = 5;
+  for (int m = 0; m < 100; ++m) count = DecideAt(bound, 60 * m, 5, count);
+  EXPECT_EQ(count, 6);
+  EXPECT_NEAR(*FactOf(bound, "price of an overloaded minute"), first, 1e-9)
+      << "always overloaded, and no price helps";
+}
+
+TEST(Forecast, ASteadyLoadIsExpectedToStay) {
+  ReplicaSettings s;
+  s.forecast.min_history_s = 3600;
+  s.startup_s = 150;  // three steps
+  ForecastPolicy policy(s);
+  int count = 20;
+  for (int m = 0; m < 1440; ++m) count = DecideAt(policy, 60 * m, 12, count, 2);
+  const LoadBand band = *policy.Forecast();
+  EXPECT_EQ(band.at.us, Timestamp::FromSeconds(60 * 1439 + 180).us);
+  EXPECT_NEAR(band.low, 12, 0.3);
+  EXPECT_NEAR(band.high, 12, 0.3);
+  EXPECT_LE(band.low, band.high);
+  EXPECT_NEAR(*FactOf(policy, "expected load"), 12, 0.3);
+  EXPECT_EQ(count, 8) << "6 busy tasks at 80 %";
+  EXPECT_EQ(FactOf(policy, "count with the least cost"), 8);
+  EXPECT_THAT(SentenceOf(policy), HasSubstr("a load of 12 is expected (now 12); 8 tasks"));
+  Reason reason;
+  policy.Explain(reason);
+  ASSERT_TRUE(reason.chance.has_value());
+  EXPECT_LT(*reason.chance, 0.05);
+  EXPECT_THAT(SentenceOf(policy), HasSubstr("would be above 80 % utilisation with a chance"));
+  EXPECT_THAT(SentenceOf(policy), Not(HasSubstr("would do")));
+  // A task more than it takes costs a minute of a task in each minute: eight of them are worth stopping it.
+  int64_t minute = 1440;
+  const auto minutes_with_nine = [&](int most) {
+    for (int n = 1; n <= most; ++n) {
+      if (DecideAt(policy, 60 * minute++, 12, 9, 2) != 9) return n;
+      EXPECT_THAT(SentenceOf(policy), HasSubstr("8 would do"));
+    }
+    return most;
+  };
+  EXPECT_EQ(minutes_with_nine(30), 8);
+  EXPECT_EQ(minutes_with_nine(5), 5);
+  // Too few are made up for at once, and with that what the others have cost is forgotten.
+  EXPECT_EQ(DecideAt(policy, 60 * minute++, 12, 4, 2), 8);
+  EXPECT_EQ(minutes_with_nine(30), 8);
+  // What it has cost is forgotten by one task-minute in each minute without it.
+  EXPECT_EQ(minutes_with_nine(5), 5);
+  for (int n = 0; n < 3; ++n) EXPECT_EQ(DecideAt(policy, 60 * minute++, 12, 8, 2), 8);
+  EXPECT_EQ(minutes_with_nine(30), 6);
+}
+
+TEST(Forecast, GoesOnFromACheckpoint) {
+  ReplicaSettings s;
+  s.forecast.min_history_s = 3600;
+  ForecastPolicy policy(s);
+  int count = 20;
+  for (int m = 0; m < 300; ++m) count = DecideAt(policy, 60 * m, 12 + m % 5, count, 2);
+  std::string bytes;
+  ByteWriter out(&bytes);
+  policy.Save(out);
+  ForecastPolicy again(s);
+  ByteReader in(bytes);
+  ASSERT_TRUE(again.Load(in).ok());
+  EXPECT_EQ(in.remaining(), 0U);
+  EXPECT_EQ(SentenceOf(again), SentenceOf(policy));
+  // The last minute again, which a restart may read twice: it has been counted.
+  EXPECT_EQ(DecideAt(again, 60 * 299 + 30, 15, count, 2), DecideAt(policy, 60 * 299 + 30, 15, count, 2));
+  std::string bytes_again;
+  std::string bytes_now;
+  ByteWriter out_again(&bytes_again);
+  again.Save(out_again);
+  ByteWriter out_now(&bytes_now);
+  policy.Save(out_now);
+  EXPECT_EQ(bytes_again, bytes_now);
+}
+
+TEST(Forecast, AYoungJobThatGoesByOthersSaysHowYoungItIs) {
+  LoadMoves moves;
+  for (int i = 0; i < 3000; ++i) moves.Add(1, 1);
+  LoadAnalogs analogs;
+  analogs.Take(moves);
+  ForecastPolicy policy{ReplicaSettings()};
+  for (int m = 0; m < 90; ++m) (void)DecideAt(policy, 60 * m, 4, 5, 1, &analogs);
+  EXPECT_THAT(SentenceOf(policy),
+              HasSubstr("There are 1.5 h of history and a forecast needs 24 h. If the load 4"));
+}
+
+// Of others whose loads mostly fall to a half: that is no reason to run less than the load takes now.
+TEST(Forecast, AYoungJobHasAtLeastTheTasksOfItsLoadAndAtMostItsBound) {
+  LoadMoves moves;
+  for (int i = 0; i < 3000; ++i) moves.Add(1, i % 100 == 0 ? 1.35 : 0.5);
+  LoadAnalogs analogs;
+  analogs.Take(moves);
+  const auto count = [&](int max) {
+    ReplicaSettings s;
+    s.bounds.max = max;
+    s.forecast.overloaded = 0.0002;
+    ForecastPolicy policy(s);
+    return DecideAt(policy, 0, 10, 10, 1, &analogs);
+  };
+  const int most = count(1000);
+  EXPECT_GT(most, 1.3 * 12.5) << "for a rise by a third";
+  EXPECT_EQ(count(most), most);
+  EXPECT_EQ(count(15), 13) << "15 help no more, so the least";
+}
+
+// The price after one more decision over that before, `hours` after a load of 40 tasks; 31 tasks are the least.
+double PriceMove(double hours, double load, int ready) {
+  ReplicaSettings s;
+  s.step_s = 900;
+  s.forecast.min_history_s = 3600;
+  s.bounds = {.min = 31, .max = 1000};
+  ForecastPolicy policy(s);
+  int count = DecideAt(policy, 0, 40, 30);
+  const int last = static_cast<int>(hours * 4);
+  for (int step = 1; step < last; ++step) count = DecideAt(policy, 900 * step, 5, count);
+  EXPECT_EQ(count, 31);
+  const double before = *FactOf(policy, "price of an overloaded minute");
+  (void)policy.Decide({Timestamp::FromSeconds(900 * last), load, 1, ready, count - ready, nullptr});
+  return *FactOf(policy, "price of an overloaded minute") / before;
+}
+
+// A task is started for what it gains, not for what all of them cost: a change that is dearer than the gain
+// is not made.
+TEST(Forecast, AStartThatCostsMoreThanItGainsIsNotMade) {
+  const auto after_a_day = [](double change_price) {
+    ReplicaSettings s;
+    s.forecast.min_history_s = 3600;
+    s.forecast.change_price = change_price;
+    ForecastPolicy policy(s);
+    for (int m = 0; m < 1440; ++m) (void)DecideAt(policy, 60 * m, 12, 8, 2);
+    return std::pair(DecideAt(policy, 60 * 1440, 12, 7, 2), *FactOf(policy, "price of an overloaded minute"));
+  };
+  const auto [count, price] = after_a_day(8);
+  EXPECT_EQ(count, 8);
+  ASSERT_GT(price, 20);
+  // The eighth task costs one and ends the certainty of overload, which costs the price.
+  const double gain = price - 1;
+  EXPECT_EQ(after_a_day((gain - 7) / 0.05).first, 8);
+  EXPECT_EQ(after_a_day((gain + 7) / 0.05).first, 7);
+}
+
+// More tasks than 1.25 times the highest load takes at 80 % have never been of use: that is half as high after
+// two weeks.
+TEST(Forecast, TheHighestLoadIsHalfAsHighAfterTwoWeeks) {
+  EXPECT_GT(PriceMove(14 * 24, 5, 1), 1.04) << "31 tasks are less than 20 / 0.8 * 1.25";
+  EXPECT_NEAR(PriceMove(14 * 24, 5, 31), 1, 0.01) << "not overloaded";
+  EXPECT_NEAR(PriceMove(14.5 * 24, 5, 1), 1, 0.001) << "no price helps";
+}
+
+TEST(Forecast, AtItsUtilisationATaskIsNotOverloaded) {
+  ReplicaSettings s;
+  s.forecast.min_history_s = 600;
+  s.forecast.overloaded = 0.02;
+  s.bounds = {.min = 5, .max = 5};
+  ForecastPolicy policy(s);
+  for (int m = 0; m < 109; ++m) (void)DecideAt(policy, 60 * m, 4, m == 0 ? 4 : 5);
+  EXPECT_NEAR(*FactOf(policy, "price of an overloaded minute"), 0.02 * 4 / 0.02 * std::exp(-0.1), 1e-6);
+}
+
+TEST(Forecast, ThePriceHasItsMost) {
+  ReplicaSettings s;
+  s.forecast.min_history_s = 600;
+  s.bounds = {.min = 31, .max = 1000};
+  ForecastPolicy policy(s);
+  constexpr int kMinutes = 400;
+  int count = 30;
+  for (int m = 0; m < kMinutes; ++m) {
+    const int ready = m > 10 ? 1 : count;
+    count =
+        policy.Decide({Timestamp::FromSeconds(60 * m), m == 0 ? 40 : 5, 1, ready, count - ready, nullptr});
+  }
+  const double mean = (40 + 5.0 * (kMinutes - 1)) / kMinutes;
+  EXPECT_NEAR(*FactOf(policy, "price of an overloaded minute") / (1e3 * mean / s.forecast.overloaded), 1,
+              1e-6);
+}
+
+// The load of a job of 4 tasks, of 40 from 12 to 14 o'clock.
+double NoonLoad(int minute) { return minute % 1440 >= 720 && minute % 1440 < 840 ? 40 : 4; }
+
+TEST(Forecast, StartsTasksAheadOfTheDailyRiseAndKeepsThemToTheFall) {
+  ReplicaSettings s;
+  s.startup_s = 1800;
+  ForecastPolicy policy(s);
+  int count = 5;
+  int minute = 0;
+  const auto go_to = [&](int to) {
+    for (; minute < to; ++minute) count = DecideAt(policy, 60 * minute, NoonLoad(minute), count);
+  };
+  go_to(1440);
+  EXPECT_THAT(SentenceOf(policy), HasSubstr("is expected (now 4)"));
+  EXPECT_THAT(SentenceOf(policy), Not(HasSubstr("days load rose"))) << "there was none before";
+  go_to(5 * 1440 + 600);
+  const int early = count;
+  go_to(5 * 1440 + 705);
+  EXPECT_GT(count, early) << "a quarter of an hour before";
+  EXPECT_GT(*FactOf(policy, "expected load"), 20);
+  EXPECT_GT(policy.Forecast()->high, 36);
+  go_to(5 * 1440 + 721);
+  EXPECT_THAT(SentenceOf(policy), HasSubstr("On 5 of the last 5 days load rose by more than"));
+  EXPECT_THAT(SentenceOf(policy), Not(HasSubstr("more than 0 %")));
+  go_to(5 * 1440 + 835);
+  EXPECT_GE(count, 50) << "when the fall is expected";
+  EXPECT_LT(*FactOf(policy, "expected load"), 8);
+  go_to(5 * 1440 + 860);
+  EXPECT_LT(count, 10);
+}
+
+// The logarithm of no load at all would only be noise.
+TEST(Forecast, NoLoadCountsAsAFiftiethOfTheMean) {
+  ReplicaSettings s;
+  s.forecast.min_history_s = 600;
+  ForecastPolicy policy(s);
+  for (int m = 0; m < 300; ++m) (void)DecideAt(policy, 60 * m, m < 200 ? 10 : 0, 12);
+  const double expected = *FactOf(policy, "expected load");
+  EXPECT_GT(expected, 0.02 * 6.7 / 2);
+  EXPECT_LT(expected, 0.02 * 6.7 * 3);
+}
+
+std::string BytesOf(const ForecastPolicy& policy) {
+  std::string bytes;
+  ByteWriter out(&bytes);
+  policy.Save(out);
+  return bytes;
+}
+
+// As it is after its last decision, without one more.
+TEST(Forecast, EachValueComesBack) {
+  ReplicaSettings s;
+  s.forecast.min_history_s = 3600;
+  for (const int last :
+       {4, 9}) {  // fewer tasks than it takes, of others; and more, which are not worth stopping yet
+    ForecastPolicy policy(s), again(s);
+    int count = 20;
+    for (int m = 0; m < 300; ++m) count = DecideAt(policy, 60 * m, 12, count, 2);
+    (void)DecideAt(policy, 60 * 300, 12, last, 2);
+    const std::string bytes = BytesOf(policy);
+    ByteReader in(bytes);
+    ASSERT_TRUE(again.Load(in).ok());
+    EXPECT_EQ(BytesOf(again), bytes);
+    EXPECT_EQ(again.Forecast()->at.us, policy.Forecast()->at.us);
+    EXPECT_EQ(FactOf(again, "count with the least cost"), FactOf(policy, "count with the least cost"));
+  }
+  ForecastPolicy fresh(s), again(s);
+  const std::string bytes = BytesOf(fresh);
+  ByteReader in(bytes);
+  ASSERT_TRUE(again.Load(in).ok());
+  EXPECT_EQ(BytesOf(again), bytes);
+}
+
+TEST(Forecast, TheStateOfOtherStepsIsRefused) {
+  const auto load = [](double step_s, double startup_s, int version) {
+    std::string bytes = BytesOf(ForecastPolicy{ReplicaSettings()});
+    bytes[0] = static_cast<char>(version);
+    ReplicaSettings s;
+    s.step_s = step_s;
+    s.startup_s = startup_s;
+    ForecastPolicy policy(s);
+    ByteReader in(bytes);
+    return policy.Load(in).code();
+  };
+  EXPECT_EQ(load(60, 120, -2), absl::StatusCode::kOk);
+  EXPECT_EQ(load(60, 180, -2), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(load(120, 240, -2), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(load(60, 120, -3), absl::StatusCode::kInvalidArgument);
+}
+
+TEST(Forecast, CountsTheBytesOfItsState) {
+  ForecastPolicy policy{ReplicaSettings()};
+  const size_t before = policy.state_bytes();
+  EXPECT_NEAR(static_cast<double>(before), 59 * 1024, 1024);
+  // A falling load: each of the counts of five minutes may yet be the highest.
+  for (int n = 0; n < 200; ++n) (void)DecideAt(policy, n, 500 - n, 1);
+  EXPECT_GE(policy.state_bytes(), before + 200 * 2 * sizeof(int64_t));
+}
+
+}  // namespace
+}  // namespace taut

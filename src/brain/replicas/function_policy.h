@@ -1,0 +1,76 @@
+// The target-size source of Autopilot's horizontal scaling (AP §3.3): n = f[t], the owner's own function of
+// the job's signals, smoothed as the recommendation by utilisation is.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "brain/replicas/count_smoother.h"
+#include "brain/replicas/replica_policy.h"
+#include "brain/replicas/settings.h"
+#include "brain/replicas/span_statistics.h"
+#include "brain/replicas/target_expression.h"
+
+namespace taut {
+
+class FunctionPolicy final : public ReplicaPolicy {
+ public:
+  // With settings that CheckReplicaSettings rejects, the count never changes.
+  explicit FunctionPolicy(const ReplicaSettings& settings);
+
+  int Decide(const LoadSample& sample) override;
+  void Explain(Reason& reason) const override;
+  std::string NoNumber() const override;
+  std::span<const std::string> signals() const override;
+  bool reads_load() const override;
+  std::unique_ptr<ReplicaPolicy> Clone() const override;
+  void Save(ByteWriter& out) const override;
+  absl::Status Load(ByteReader& in) override;
+  size_t state_bytes() const override;
+
+ private:
+  enum class Basis : uint8_t { kFunction, kInvalid, kAbsent, kNoCount, kSilent };
+
+  Basis Choose(const LoadSample& sample, int& count);
+  // Notes what is measured; false: something that the expression reads is not.
+  bool TakeInputs(int64_t at_s, const LoadSample& sample);
+  double Evaluate(const LoadSample& sample);
+  // "The load was", "queue_length and cpu were": what is missing.
+  std::string MissingText(std::string_view was, std::string_view were) const;
+  void SaveSignals(ByteWriter& out) const;
+  // The highest count of the last day.
+  void Remember(int64_t at_s, int count);
+  int SafeCount() const;
+
+  static constexpr size_t kHours = 25;  // a day and the open hour
+
+  FunctionReplicaSettings settings_;
+  std::vector<std::string> known_signals_;
+  AutopilotReplicaSettings smoothing_;
+  double step_s_;
+  ReplicaBounds bounds_;
+  std::string invalid_;  // why there is no expression; before it, which sets this
+  std::optional<TargetExpression> expression_;
+  // Of the load, then of each of signals().
+  std::vector<SpanStatistics> spans_;
+  std::vector<double> span_values_;    // of expression_->spans()
+  std::vector<double> signal_values_;  // of signals(), last measured
+  // Not measured in the last sample: bit 0 the load, 1 the capacity, 2 and on the signals.
+  uint32_t missing_ = 0;
+  CountSmoother smoother_;
+  std::optional<int64_t> window_;      // of the last decision
+  std::optional<int64_t> heard_s_;     // when the load was last measured, or the first decision
+  std::optional<int64_t> hour_;        // of the last decision
+  std::array<int, kHours> highest_{};  // count by hour, the last one at hour_
+  Basis basis_ = Basis::kAbsent;
+  double value_ = 0;  // of the function, when it was last evaluated
+  bool is_limited_ =
+      false;  // value_ was above what one step allows; not in the state: the next sample says it anew
+  double silent_s_ = 0;
+  int decided_ = 0;
+};
+
+}  // namespace taut

@@ -1,0 +1,51 @@
+// How much the load rose in each quarter of an hour of the last days: the reason given for a count.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "brain/replicas/stored_values.h"
+#include "common/base/bytes.h"
+#include "common/base/time.h"
+
+namespace taut {
+
+class QuarterRises {
+ public:
+  static constexpr int64_t kQuarterSeconds = 900;
+  static constexpr int64_t kQuartersPerDay = kDaySeconds / kQuarterSeconds;
+  static constexpr int64_t kDays = 14;
+
+  QuarterRises() : rises_(static_cast<size_t>(kQuartersPerDay * kDays), kUnknown) {}
+
+  // Samples in ascending order of time.
+  void Observe(Timestamp at, double load);
+
+  struct Answer {
+    int days = 0;      // of the last kDays with a measured rise in this quarter of an hour, today left out
+    int above = 0;     // in which it was more than `share`
+    double share = 0;  // a tenth that about half of the days exceed, at least 0.1
+  };
+  // The quarter of an hour that `at` is in. `at` is not before the sample observed last.
+  Answer At(Timestamp at) const;
+  size_t heap_bytes() const { return rises_.capacity() * sizeof(float); }
+  void Save(ByteWriter& out) const;
+  // After a failure of `in` the object is not to be used.
+  void Load(StoredValues& in);
+
+ private:
+  static constexpr float kUnknown = -1;
+  float& Rise(int64_t quarter) {
+    const int64_t size = kQuartersPerDay * kDays;
+    return rises_[static_cast<size_t>(((quarter % size) + size) % size)];
+  }
+  float Rise(int64_t quarter) const { return const_cast<QuarterRises*>(this)->Rise(quarter); }
+
+  std::vector<float> rises_;     // by quarter of the last days: highest load over that before, less 1
+  int64_t quarter_ = INT64_MIN;  // the one open
+  double sum_ = 0, before_ = 0;  // of the open one; mean of the one before, 0: unknown
+  int samples_ = 0;
+};
+
+}  // namespace taut

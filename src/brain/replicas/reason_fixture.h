@@ -1,0 +1,28 @@
+// What a policy of replicas says of its last decision, for tests.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "brain/replicas/replica_policy.h"
+
+namespace taut {
+
+inline Reason ReasonOf(const ReplicaPolicy& policy) {
+  Reason reason;
+  policy.Explain(reason);
+  return reason;
+}
+inline std::string SentenceOf(const ReplicaPolicy& policy) { return ReasonOf(policy).sentence; }
+// Absent if the reason has no fact of this name.
+inline std::optional<double> FactOf(const ReplicaPolicy& policy, std::string_view name) {
+  const Reason reason = ReasonOf(policy);
+  for (const Fact& fact : reason.facts) {
+    if (fact.name == name) return std::get<double>(fact.value);
+  }
+  return std::nullopt;
+}
+
+}  // namespace taut

@@ -1,0 +1,83 @@
+// What a stored state's figures may be: bytes that pass a checksum may still come from another program.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "common/base/bytes.h"
+#include "common/base/strings.h"
+#include "common/base/time.h"
+
+namespace taut {
+
+// A value that may be absent, as 9 bytes.
+inline void PutOptional(std::optional<int64_t> value, ByteWriter& out) {
+  out.Put(static_cast<uint8_t>(value.has_value()));
+  out.Put(value.value_or(0));
+}
+
+// Reads values between bounds, both inclusive. The first value outside them makes it fail for good.
+class StoredValues {
+ public:
+  explicit StoredValues(ByteReader& in) : in_(&in) {}
+
+  template <typename T>
+  T Within(T least, T most) {
+    const T value = in_->Get<T>();
+    if (value >= least && value <= most) return value;  // not NaN
+    possible_ = false;
+    return least;
+  }
+  double Finite() { return Within(-kLargest, kLargest); }
+  double Amount() { return Within(0.0, kLargest); }
+  // Of tasks.
+  int Count() { return Within(0, 1'000'000'000); }
+  bool Bool() { return Within<uint8_t>(0, 1) == 1; }
+  Timestamp Time() { return {Within(-kFarUs, kFarUs)}; }
+  // A time divided by a second or more.
+  int64_t Step() { return Within(-kFarStep, kFarStep); }
+  // What PutOptional wrote.
+  std::optional<int64_t> OptionalStep() { return Optional(kFarStep); }
+  std::optional<Timestamp> OptionalTime() {
+    const std::optional<int64_t> us = Optional(kFarUs);
+    return us.has_value() ? std::optional(Timestamp{*us}) : std::nullopt;
+  }
+  // Of values that follow; 0 after a failure.
+  size_t Size(size_t most) {
+    const uint64_t size = in_->GetVarint();
+    possible_ = possible_ && size <= most;
+    return ok() ? static_cast<size_t>(size) : 0;
+  }
+  template <typename T>
+  void Fill(std::span<T> values, T least, T most) {
+    for (T& v : values) v = Within(least, most);
+  }
+
+  void Require(bool possible) { possible_ = possible_ && possible; }
+  bool ok() const { return possible_ && !in_->failed(); }
+  // DataLoss naming `what`.
+  absl::Status status(std::string_view what) const {
+    if (in_->failed()) return in_->status(what);
+    return possible_ ? absl::OkStatus() : absl::DataLossError(StrCat(what, ": invalid value"));
+  }
+
+ private:
+  std::optional<int64_t> Optional(int64_t most) {
+    const bool has_value = Bool();
+    const int64_t value = Within(-most, most);
+    return has_value ? std::optional(value) : std::nullopt;
+  }
+
+  static constexpr double kLargest = std::numeric_limits<double>::max();
+  static constexpr int64_t kFarUs = 100'000'000'000'000'000;  // 3,000 years
+  static constexpr int64_t kFarStep = kFarUs / kMicrosPerSecond;
+
+  ByteReader* in_;
+  bool possible_ = true;
+};
+
+}  // namespace taut

@@ -1,0 +1,515 @@
+// Decide: one short function a mode, and the holds in the order people ask for them.
+#include "brain/rollout/gate.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "brain/rollout/maintenance.h"
+#include "common/base/strings.h"
+#include "common/base/time.h"
+#include "common/model/units.h"
+#include "fmt/format.h"
+
+namespace taut {
+namespace {
+
+constexpr double kRaiseShareOfPeriod = 1.0 / 6;
+// Usage may be above a limit all the time by less than a min_change.
+constexpr double kSmallRaiseWait = kDay;
+constexpr double kHair = 1e-9;
+// Limits closer than this are the same limit.
+constexpr double kSame = 1e-6;
+// A trial's limit is to be applied within this share of the trial's time, but not sooner than kLeastDelivery.
+constexpr double kDeliveryShare = 0.25;
+constexpr int64_t kLeastDelivery = 3600;
+// A refused order may have been sent in the middle of a window.
+constexpr int64_t kRefusalSeconds = 2 * kWindowSeconds;
+// Members that ended are kept in case they return, but not more than this times the share.
+constexpr size_t kMembersKept = 4;
+// A trial that does not get its task-windows in this many times its duration is given up.
+constexpr double kGiveUpHours = 4;
+
+// Very long if nothing ever happened.
+double Since(int64_t from_s, int64_t now_s) {
+  return from_s == INT64_MIN ? 1e18 : static_cast<double>(now_s) - static_cast<double>(from_s);
+}
+
+std::string Percent(double share) {
+  const double percent = std::abs(share) * 100;
+  return fmt::format("{:.{}f} %", percent, percent < 9.95 && percent != 0 ? 1 : 0);
+}
+
+std::string Whole(double share) { return fmt::format("{:.3g} %", share * 100); }
+
+std::string Kills(uint64_t kills) { return StrCat(kills, kills == 1 ? " OOM kill" : " OOM kills"); }
+
+Verdict Hold(std::string sentence) {
+  Verdict v;
+  v.sentence = std::move(sentence);
+  return v;
+}
+
+// One call of Decide: what it was asked, and the limit that the recommendation is compared with.
+class Gate {
+ public:
+  Gate(const JobPolicy& policy, const Proposal& proposal, GateState& state)
+      : policy_(policy), p_(proposal), state_(state) {
+    current_ = state.in_force.has_value() ? state.in_force : proposal.owner_limit;
+  }
+
+  Verdict Off();
+  Verdict Observe();
+  Verdict Apply();
+
+ private:
+  std::string Amount(double amount) const { return FormatAmount(p_.resource, amount); }
+  std::string Change(std::optional<double> before, double after) const;
+  std::string Why(std::optional<double> before, std::string_view otherwise = "") const;
+  bool Raises(std::optional<double> from) const {
+    return from.has_value() && p_.recommended.has_value() && *p_.recommended > *from * (1 + kSame);
+  }
+  // By the recommender's own forecast, above the highest chance that it may have. Such a limit of ours stays no
+  // longer than it takes to set a higher one.
+  bool IsTooRisky(std::optional<double> ours) const {
+    return ours.has_value() && p_.recommender != nullptr && p_.recommender->RiskOf(*ours).is_too_high();
+  }
+  bool TrialRuns() const { return state_.trial.has_value() && !state_.trial->watched; }
+  int64_t CanarySeconds() const { return std::llround(policy_.canary.hours * kHour); }
+
+  Verdict Done(DecisionKind kind, std::optional<double> before, std::optional<double> after,
+               std::string sentence);
+  Verdict Release(std::string_view why);
+  // "" if nothing holds it.
+  std::string HoldOfChange(std::optional<double> from, std::string_view from_name, int64_t last_s) const;
+  std::string HoldOfPeriod(bool raise) const { return HoldOfPeriod(raise, state_.last_change_s, "change"); }
+  std::string HoldOfPeriod(bool raise, int64_t last_s, std::string_view what) const;
+  std::string HoldOfMaintenance() const;
+  std::string HoldOfVersion() const;  // of what is lower
+  std::string HoldOfRolledBack() const;
+
+  Verdict Set();
+  Verdict Lower();  // mode canary
+  Verdict Watch();
+  Verdict JudgeWatched();
+  Verdict JudgeTrial();
+  Verdict RollBack(std::string_view why, bool limit_is_bad);
+  std::string Comparison() const;
+  bool TooManyOoms() const;
+  bool TooOftenOver() const;
+  bool TooOftenThrottled() const;
+  uint32_t TrialSize() const;
+  void ChooseMembers(uint32_t wanted);
+  uint32_t MembersAlive() const;
+  void ReplaceMembers();
+  std::optional<Verdict> EndUndelivered();
+
+  const JobPolicy& policy_;
+  const Proposal& p_;
+  GateState& state_;
+  std::optional<double> current_;
+};
+
+std::string Gate::Change(std::optional<double> before, double after) const {
+  if (!before.has_value() || *before <= 0) return Amount(after);
+  const double share = after / *before - 1;
+  return StrCat(Amount(after), " instead of ", Amount(*before), ", ", Percent(share),
+                share < 0 ? " less" : " more");
+}
+
+// Why the recommendation is what it is. Both limits stand beside the sentence wherever it is shown.
+std::string Gate::Why(std::optional<double> before, std::string_view otherwise) const {
+  Reason reason;
+  if (p_.recommender != nullptr) p_.recommender->Explain(reason);
+  std::string why = reason.why.empty() ? StrCat(otherwise, Change(before, *p_.recommended)) : reason.why;
+  if (!p_.step_to.has_value()) return why;
+  StrAppend(
+      &why, "; ", Amount(*p_.step_to), " is recommended, ",
+      p_.step_is_of_peak ? "and the kernel saw a task have " : "and limits are lowered in steps, now to ",
+      Amount(*p_.recommended));
+  return why;
+}
+
+Verdict Gate::Done(DecisionKind kind, std::optional<double> before, std::optional<double> after,
+                   std::string sentence) {
+  state_.last_change_s = p_.now_s;
+  return {kind, before, after, std::move(sentence)};
+}
+
+Verdict Gate::Release(std::string_view why) {
+  const std::optional<double> before = state_.in_force.has_value() ? *state_.in_force : state_.trial->limit;
+  state_.in_force.reset();
+  state_.trial.reset();
+  const std::string owner = p_.owner_limit.has_value()
+                                ? StrCat("the owner's limit of ", Amount(*p_.owner_limit), " again")
+                                : "the owner's limit again";
+  return Done(DecisionKind::kRelease, before, std::nullopt, StrCat(why, ": ", owner));
+}
+
+Verdict Gate::Off() {
+  state_.shown.reset();
+  if (state_.in_force.has_value() || TrialRuns()) return Release("mode off");
+  state_.trial.reset();
+  return {};
+}
+
+Verdict Gate::Observe() {
+  if (state_.in_force.has_value() || TrialRuns()) {
+    state_.shown.reset();
+    return Release("mode observe");
+  }
+  state_.trial.reset();
+  if (!p_.recommended.has_value()) return Hold("no recommendation yet");
+  const std::optional<double> last = state_.shown.has_value() ? state_.shown : p_.owner_limit;
+  const bool oom_raise = p_.oom && Raises(last);
+  if (!oom_raise) {
+    const std::string_view name = state_.shown.has_value() ? "the last shown limit" : "the owner's limit";
+    if (last.has_value() && std::abs(*p_.recommended - *last) <= *last * kSame) return {};
+    if (std::string hold = HoldOfChange(last, name, state_.last_shown_s); !hold.empty())
+      return Hold(std::move(hold));
+    const bool raise = Raises(last);
+    if (std::string hold = raise ? "" : HoldOfVersion(); !hold.empty()) return Hold(std::move(hold));
+    const bool at_once = raise && IsTooRisky(state_.shown);
+    if (std::string hold = at_once ? "" : HoldOfPeriod(raise, state_.last_shown_s, "notice"); !hold.empty())
+      return Hold(std::move(hold));
+  }
+  state_.shown = p_.recommended;
+  state_.last_shown_s = p_.now_s;
+  return {DecisionKind::kWouldSet, last, p_.recommended,
+          oom_raise ? StrCat("after an OOM kill, would be raised immediately: ", Why(last))
+                    : Why(last, "would be ")};
+}
+
+Verdict Gate::Apply() {
+  state_.shown.reset();
+  if (state_.trial.has_value() && state_.trial->watched &&
+      (policy_.mode != Mode::kCanary || p_.num_tasks > 1)) {
+    state_.trial.reset();
+  }
+  if (TrialRuns() && TooManyOoms()) return RollBack(Comparison(), true);
+  if (p_.oom && Raises(current_)) {
+    const std::optional<double> before = current_;
+    state_.trial.reset();
+    state_.in_force = p_.recommended;
+    return Done(DecisionKind::kOomRaise, before, p_.recommended,
+                StrCat("raised immediately after an OOM kill: ", Change(before, *p_.recommended)));
+  }
+  if (p_.grows) {
+    if (!Raises(current_) || TrialRuns()) return Hold(state_.trial.has_value() ? "a trial runs" : "");
+    const std::optional<double> before = current_;
+    state_.trial.reset();
+    state_.in_force = p_.recommended;
+    return Done(
+        DecisionKind::kSet, before, p_.recommended,
+        StrCat("raised before usage, which grows, reaches the limit: ", Change(before, *p_.recommended)));
+  }
+  if (TrialRuns()) return JudgeTrial();
+  if (!p_.recommended.has_value()) {
+    return state_.trial.has_value() ? JudgeWatched() : Hold("no recommendation yet");
+  }
+  if (current_.has_value() && std::abs(*p_.recommended - *current_) <= *current_ * kSame) {
+    state_.trial.reset();
+    return {};
+  }
+  const bool raise = Raises(current_);
+  if (raise) state_.trial.reset();
+  if (!raise && p_.oom) return Hold("a task was just OOM-killed; no limit is lowered now");
+  const std::string_view name = state_.in_force.has_value() ? "the limit in force" : "the owner's limit";
+  if (std::string hold = HoldOfChange(current_, name, state_.last_change_s); !hold.empty())
+    return Hold(std::move(hold));
+  if (std::string hold = raise ? "" : HoldOfVersion(); !hold.empty()) {
+    state_.trial.reset();  // what is watched is watched again
+    return Hold(std::move(hold));
+  }
+  if (policy_.mode == Mode::kCanary && !raise) return Lower();
+  return Set();
+}
+
+Verdict Gate::Set() {
+  const bool at_once = Raises(current_) && (policy_.WatchesVersion(p_.now_s) || IsTooRisky(state_.in_force));
+  if (std::string hold = at_once ? "" : HoldOfPeriod(Raises(current_)); !hold.empty())
+    return Hold(std::move(hold));
+  if (std::string hold = HoldOfMaintenance(); !hold.empty()) return Hold(std::move(hold));
+  state_.in_force = p_.recommended;
+  return Done(DecisionKind::kSet, current_, p_.recommended, Why(current_));
+}
+
+std::string Gate::HoldOfChange(std::optional<double> from, std::string_view from_name, int64_t last_s) const {
+  if (!from.has_value() || *from <= 0) return "";
+  const double share = *p_.recommended / *from - 1;
+  if (std::abs(share) >= policy_.min_change) return "";
+  if (share > 0 && last_s != INT64_MIN && IsTooRisky(from)) return "";
+  // Without a change of ours it is the owner's limit, who chose it.
+  const bool for_a_day = share > 0 && last_s != INT64_MIN;
+  if (for_a_day && Since(last_s, p_.now_s) >= kSmallRaiseWait) return "";
+  return StrCat(Percent(share), share < 0 ? " less than " : " more than ", from_name,
+                for_a_day ? "; raises under " : "; changes under ", Whole(policy_.min_change),
+                for_a_day ? " wait for a day after the last change" : " wait");
+}
+
+std::string Gate::HoldOfPeriod(bool raise, int64_t last_s, std::string_view what) const {
+  const double period = policy_.change_period_s * (raise ? kRaiseShareOfPeriod : 1);
+  const double since = Since(last_s, p_.now_s);
+  if (since >= period) return "";
+  return StrCat("the last ", what, " was ", FormatDuration(std::llround(since)), " ago; limited to one ",
+                raise ? "raise per " : "per ", FormatDuration(std::llround(period)));
+}
+
+std::string Gate::HoldOfMaintenance() const {
+  if (InMaintenance(policy_.maintenance, p_.now_s)) return "";
+  const std::optional<int64_t> next = NextMaintenance(policy_.maintenance, p_.now_s);
+  return next.has_value() ? StrCat("waits for the maintenance window ", WeekTime(*next))
+                          : "waits for a maintenance window";
+}
+
+std::string Gate::HoldOfVersion() const {
+  if (!policy_.WatchesVersion(p_.now_s)) return "";
+  const int64_t since = std::max<int64_t>(0, p_.now_s - *policy_.version.since_s);
+  return StrCat("the version ", policy_.version.name, " began ", FormatDuration(since),
+                " ago; no limit is lowered in its first ",
+                FormatDuration(std::llround(policy_.watch_version_s)));
+}
+
+std::string Gate::HoldOfRolledBack() const {
+  const double wait = kRetryHours * static_cast<double>(CanarySeconds());
+  const double since = Since(state_.rolled_back_s, p_.now_s);
+  if (since >= wait || *p_.recommended > state_.rolled_back_limit * (1 + policy_.min_change)) return "";
+  return StrCat(Amount(state_.rolled_back_limit), " failed a trial ", FormatDuration(std::llround(since)),
+                " ago; retry after ", FormatDuration(std::llround(wait)));
+}
+
+Verdict Gate::Lower() {
+  if (state_.trial.has_value()) return JudgeWatched();
+  if (std::string hold = HoldOfRolledBack(); !hold.empty()) return Hold(std::move(hold));
+  if (p_.num_tasks == 0) return Hold("no task ran in the last window: a trial needs running tasks");
+  if (p_.num_tasks == 1) return Watch();
+  if (std::string hold = HoldOfPeriod(false); !hold.empty()) return Hold(std::move(hold));
+  if (std::string hold = HoldOfMaintenance(); !hold.empty()) return Hold(std::move(hold));
+  if (p_.tasks == nullptr) return Hold("a trial starts when the next window is closed");
+  if (p_.tasks->empty()) return Hold("no agent applies limits to its tasks: a trial needs such tasks");
+  Trial& trial = state_.trial.emplace();
+  trial.limit = *p_.recommended;
+  trial.old_limit = current_;
+  trial.since_s = p_.now_s;
+  ChooseMembers(TrialSize());
+  return Done(DecisionKind::kTry, current_, p_.recommended,
+              StrCat("tried on ", trial.members.size(), " of ", p_.num_tasks, " tasks: ", Why(current_)));
+}
+
+// Of those that a limit can be tried on, never all of the job.
+uint32_t Gate::TrialSize() const {
+  const auto candidates = static_cast<uint32_t>(p_.tasks->size());
+  return std::min(TrialTasks(p_.num_tasks, policy_.canary.share), candidates);
+}
+
+// Takes `wanted` more, evenly spread over those that are not in the trial.
+void Gate::ChooseMembers(uint32_t wanted) {
+  Trial& trial = *state_.trial;
+  std::vector<uint32_t> others;
+  for (const uint32_t t : *p_.tasks) {
+    if (!trial.Has(t)) others.push_back(t);
+  }
+  const auto count = static_cast<double>(others.size());
+  for (size_t i = 0; i < others.size(); ++i) {
+    const auto place = static_cast<double>(i);
+    if (std::floor((place + 1) * wanted / count + kHair) > std::floor(place * wanted / count + kHair)) {
+      trial.members.push_back({others[i], ""});
+    }
+  }
+}
+
+uint32_t Gate::MembersAlive() const {
+  const std::vector<uint32_t>& alive = *p_.tasks;
+  return static_cast<uint32_t>(std::count_if(
+      state_.trial->members.begin(), state_.trial->members.end(),
+      [&alive](const TrialTask& t) { return std::binary_search(alive.begin(), alive.end(), t.number); }));
+}
+
+// Tasks that ended make room for others.
+void Gate::ReplaceMembers() {
+  if (p_.tasks == nullptr || p_.num_tasks < 2) return;
+  const uint32_t alive = MembersAlive(), wanted = TrialSize();
+  if (alive >= wanted) return;
+  ChooseMembers(wanted - alive);
+  std::vector<TrialTask>& members = state_.trial->members;
+  const size_t most = kMembersKept * wanted + kMembersKept;
+  for (auto it = members.begin(); members.size() > most && it != members.end();) {
+    const bool here = std::binary_search(p_.tasks->begin(), p_.tasks->end(), it->number);
+    it = here ? it + 1 : members.erase(it);
+  }
+}
+
+// A trial that ran nowhere is no evidence.
+std::optional<Verdict> Gate::EndUndelivered() {
+  const Trial& trial = *state_.trial;
+  const bool failed = trial.failed && !trial.delivered;
+  const bool has_run =
+      p_.applied == LimitsApplied::kActuatorSays ? trial.delivered : trial.tasks.task_windows > 0;
+  if (!failed && (p_.applied == LimitsApplied::kNo || has_run)) return std::nullopt;
+  const int64_t lasted = p_.now_s - trial.since_s;
+  const std::string why = trial.refusal.empty() ? "" : StrCat(": ", trial.refusal);
+  if (trial.refused && lasted >= kRefusalSeconds) {
+    return RollBack(StrCat(Amount(trial.limit), " was not applied to any task on trial", why), false);
+  }
+  const auto bound =
+      std::max<int64_t>(kLeastDelivery, std::llround(kDeliveryShare * static_cast<double>(CanarySeconds())));
+  if (lasted < bound) return std::nullopt;
+  if (trial.delivered && trial.elsewhere > 0) {
+    return RollBack(StrCat(Amount(trial.limit), " was applied, but no task ran at it: in ", trial.elsewhere,
+                           " task-windows agents had another limit, raised after throttling or an OOM kill"),
+                    true);
+  }
+  return RollBack(StrCat(Amount(trial.limit), " was not applied to any task on trial within ",
+                         FormatDuration(bound), why),
+                  false);
+}
+
+Verdict Gate::Watch() {
+  Trial& trial = state_.trial.emplace();
+  trial.limit = *p_.recommended;
+  trial.old_limit = current_;
+  trial.since_s = p_.now_s;
+  trial.watched = true;
+  return Hold(StrCat("a trial needs two tasks; usage is compared with ", Amount(trial.limit), " for ",
+                     FormatDuration(CanarySeconds()), " before it is set"));
+}
+
+Verdict Gate::JudgeWatched() {
+  const Trial trial = *state_.trial;
+  if (trial.tasks.ooms > 0 || TooOftenOver()) {
+    state_.trial.reset();
+    state_.rolled_back_limit = trial.limit;
+    state_.rolled_back_s = p_.now_s;
+    return Hold(StrCat("not set: watched for ", FormatDuration(p_.now_s - trial.since_s), ", usage was at ",
+                       Amount(trial.limit), " in ", Percent(trial.tasks.OverShare()), " of windows, with ",
+                       Kills(trial.tasks.ooms)));
+  }
+  if (!p_.recommended.has_value()) return Hold("no recommendation now");
+  if (*p_.recommended > trial.limit * (1 + policy_.min_change)) return Watch();
+  const auto windows = static_cast<double>(trial.tasks.task_windows);
+  if (p_.now_s - trial.since_s < CanarySeconds() || windows < policy_.canary.min_task_windows) {
+    return Hold(StrCat("a trial needs two tasks; usage has been compared with ", Amount(trial.limit), " for ",
+                       FormatDuration(p_.now_s - trial.since_s), " of ", FormatDuration(CanarySeconds())));
+  }
+  if (std::string hold = HoldOfPeriod(false); !hold.empty()) return Hold(std::move(hold));
+  if (std::string hold = HoldOfMaintenance(); !hold.empty()) return Hold(std::move(hold));
+  state_.trial.reset();
+  state_.in_force = trial.limit;
+  return Done(DecisionKind::kSet, current_, trial.limit,
+              StrCat(Change(current_, trial.limit), "; watched for ",
+                     FormatDuration(p_.now_s - trial.since_s), ", the task reached the limit in ",
+                     Percent(trial.tasks.OverShare()), " of ", trial.tasks.task_windows, " windows"));
+}
+
+bool Gate::TooManyOoms() const {
+  const TrialSide &tasks = state_.trial->tasks, &rest = state_.trial->rest;
+  const auto windows = [](const TrialSide& side) {
+    return side.task_windows == 0 ? 1.0 : static_cast<double>(side.task_windows);
+  };
+  return static_cast<double>(tasks.ooms) * windows(rest) > static_cast<double>(rest.ooms) * windows(tasks);
+}
+
+bool Gate::TooOftenOver() const {
+  const Trial& trial = *state_.trial;
+  return static_cast<double>(trial.tasks.task_windows) >= policy_.canary.min_task_windows &&
+         trial.tasks.OverShare() > trial.rest.OverShare() + policy_.canary.max_extra_over;
+}
+
+// Throttling that the rest does not have.
+bool Gate::TooOftenThrottled() const {
+  const Trial& trial = *state_.trial;
+  return static_cast<double>(trial.tasks.task_windows) >= policy_.canary.min_task_windows &&
+         trial.tasks.ThrottledShare() > trial.rest.ThrottledShare() + policy_.canary.max_extra_over;
+}
+
+std::string Gate::Comparison() const {
+  const Trial& trial = *state_.trial;
+  std::string out = StrCat(trial.members.size(), " of ", p_.num_tasks, " tasks ran ",
+                           FormatDuration(p_.now_s - trial.since_s), " at ", Amount(trial.limit), ": ",
+                           Kills(trial.tasks.ooms), ", ", Percent(trial.tasks.OverShare()),
+                           " of windows at the limit; the other tasks: ", Kills(trial.rest.ooms), ", ",
+                           Percent(trial.rest.OverShare()));
+  if (trial.tasks.periods > 0) {
+    StrAppend(&out, "; throttled in ", Percent(trial.tasks.ThrottledShare()),
+              " of periods; the other tasks: ", Percent(trial.rest.ThrottledShare()));
+  }
+  return out;
+}
+
+Verdict Gate::RollBack(std::string_view why, bool limit_is_bad) {
+  const Trial trial = *state_.trial;
+  state_.trial.reset();
+  if (limit_is_bad) {
+    state_.rolled_back_limit = trial.limit;
+    state_.rolled_back_s = p_.now_s;
+  }
+  return Done(DecisionKind::kRollBack, trial.limit, state_.in_force, std::string(why));
+}
+
+Verdict Gate::JudgeTrial() {
+  const Trial& trial = *state_.trial;
+  const int64_t lived = p_.now_s - trial.since_s;
+  if (TooOftenOver() || TooOftenThrottled()) return RollBack(Comparison(), true);
+  if (policy_.WatchesVersion(p_.now_s) && *policy_.version.since_s > trial.since_s) {
+    return RollBack(StrCat("the version ", policy_.version.name, " began while ", Amount(trial.limit),
+                           " was on trial; it is tried again later"),
+                    false);
+  }
+  if (trial.members.empty()) {
+    return RollBack("the tasks on trial are unknown; the trial restarts", false);
+  }
+  if (std::optional<Verdict> end = EndUndelivered(); end.has_value()) return *std::move(end);
+  if (p_.num_tasks == 1) return RollBack("one task is left, and a trial needs two", false);
+  const double most = trial.limit * (IsTooRisky(trial.limit) ? 1 : 1 + policy_.min_change);
+  if (p_.recommended.has_value() && *p_.recommended > most) {
+    return RollBack(StrCat("the recommendation rose to ", Amount(*p_.recommended), " while ",
+                           Amount(trial.limit), " was on trial"),
+                    false);
+  }
+  const auto windows = static_cast<double>(trial.tasks.task_windows);
+  const bool enough = windows >= policy_.canary.min_task_windows;
+  if (!enough && static_cast<double>(lived) > kGiveUpHours * static_cast<double>(CanarySeconds()) + kDay) {
+    return RollBack(
+        fmt::format("after {} its tasks had {} of the {:.0f} task-windows required", FormatDuration(lived),
+                    trial.tasks.task_windows, policy_.canary.min_task_windows),
+        true);
+  }
+  if (!enough || lived < CanarySeconds()) {
+    ReplaceMembers();
+    return Hold(fmt::format(
+        "{} is on trial for {}, {} task-windows so far; evaluated after {} and {:.0f} task-windows",
+        Amount(trial.limit), FormatDuration(lived), trial.tasks.task_windows, FormatDuration(CanarySeconds()),
+        policy_.canary.min_task_windows));
+  }
+  if (trial.elsewhere > trial.tasks.task_windows) {
+    return RollBack(StrCat("in ", trial.elsewhere, " of ", trial.elsewhere + trial.tasks.task_windows,
+                           " task-windows the tasks on trial had another limit than ", Amount(trial.limit),
+                           ": agents raised it, or it was not applied"),
+                    trial.delivered || trial.tasks.task_windows > 0);
+  }
+  if (std::string hold = HoldOfPeriod(false); !hold.empty()) return Hold(std::move(hold));
+  if (std::string hold = HoldOfMaintenance(); !hold.empty()) return Hold(std::move(hold));
+  std::string sentence = Comparison();
+  const double limit = trial.limit;
+  state_.trial.reset();
+  state_.in_force = limit;
+  return Done(DecisionKind::kPromote, current_, limit, std::move(sentence));
+}
+
+}  // namespace
+
+Verdict Decide(const JobPolicy& policy, const Proposal& proposal, GateState& state) {
+  Gate gate(policy, proposal, state);
+  switch (policy.mode) {
+    case Mode::kOff:
+      return gate.Off();
+    case Mode::kObserve:
+      return gate.Observe();
+    case Mode::kCanary:
+    case Mode::kAuto:
+      return gate.Apply();
+  }
+  return {};
+}
+
+}  // namespace taut

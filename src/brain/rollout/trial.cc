@@ -1,0 +1,269 @@
+// Which tasks a trial takes, what both its sides live, and the state of a gate as bytes.
+#include <algorithm>
+#include <cmath>
+
+#include "brain/rollout/gate.h"
+
+namespace taut {
+namespace {
+
+constexpr double kAtLimit = 0.99;
+// Against shares that come to a hair less than the whole number they mean.
+constexpr double kHair = 1e-9;
+constexpr uint8_t kVersion = 3;  // 1: trials of task numbers; no floor. 2: not since when they are delivered
+// What kernels make of a limit: a share of it, and for CPU set by weight at most this many cores.
+constexpr double kRounding = 0.01;
+constexpr double kWeightCores = 0.013;
+constexpr double kWeightShare = 0.1;  // but less than an agent raises at once
+constexpr double kPageBytes = 4096;
+constexpr size_t kMaxMembers = 1 << 20;
+
+double ShareOf(uint32_t num_tasks, double share) {
+  const double one = 1.0 / num_tasks;
+  return std::clamp(share, one, 1 - one);
+}
+
+void CountTask(const TaskUsage& task, std::optional<double> limit, TrialSide& side) {
+  ++side.task_windows;
+  side.usage_sum += task.mean;
+  if (!limit.has_value()) return;
+  side.limit_sum += *limit;
+  if (task.peak >= *limit * kAtLimit) ++side.over;
+}
+
+void PutAmount(ByteWriter& out, std::optional<double> amount) { out.Put(amount.value_or(-1)); }
+
+// False: no amount that a limit can have.
+bool GetAmount(ByteReader& in, std::optional<double>* amount) {
+  const double value = in.Get<double>();
+  amount->reset();
+  if (value == -1) return true;
+  *amount = value;
+  return std::isfinite(value) && value >= 0;
+}
+
+void SaveSide(ByteWriter& out, const TrialSide& side) {
+  out.PutVarint(side.task_windows);
+  out.PutVarint(side.ooms);
+  out.PutVarint(side.over);
+  out.Put(side.usage_sum);
+  out.Put(side.limit_sum);
+  out.PutVarint(side.periods);
+  out.PutVarint(side.throttled);
+}
+
+bool LoadSide(ByteReader& in, uint8_t version, TrialSide& side) {
+  side.task_windows = in.GetVarint();
+  side.ooms = in.GetVarint();
+  side.over = in.GetVarint();
+  side.usage_sum = in.Get<double>();
+  side.limit_sum = in.Get<double>();
+  if (version >= 2) {
+    side.periods = in.GetVarint();
+    side.throttled = in.GetVarint();
+  }
+  return side.over <= side.task_windows && std::isfinite(side.usage_sum) && std::isfinite(side.limit_sum) &&
+         side.throttled <= side.periods;
+}
+
+void SaveMembers(ByteWriter& out, const Trial& trial) {
+  out.PutVarint(trial.decision);
+  out.PutVarint(trial.elsewhere);
+  out.Put(static_cast<uint8_t>(trial.delivered ? 1 : 0));
+  out.Put(static_cast<uint8_t>(trial.failed ? 2 : trial.refused ? 1 : 0));
+  out.PutString(trial.refusal);
+  out.PutVarint(trial.members.size());
+  for (const TrialTask& t : trial.members) {
+    out.PutVarint(t.number);
+    out.PutString(t.name);
+  }
+  out.Put(trial.delivered_s);
+}
+
+bool LoadMembers(ByteReader& in, uint8_t version, Trial& trial) {
+  trial.decision = in.GetVarint();
+  trial.elsewhere = in.GetVarint();
+  const auto delivered = in.Get<uint8_t>(), refused = in.Get<uint8_t>();
+  trial.delivered = delivered == 1;
+  trial.refused = refused >= 1;
+  trial.failed = refused == 2;
+  trial.refusal = in.GetString();
+  const uint64_t count = in.GetVarint();
+  if (in.failed() || delivered > 1 || refused > 2 || count > kMaxMembers) return false;
+  for (uint64_t i = 0; i < count && !in.failed(); ++i) {
+    TrialTask& t = trial.members.emplace_back();
+    t.number = static_cast<uint32_t>(in.GetVarint());
+    t.name = in.GetString();
+  }
+  if (version >= 3) trial.delivered_s = in.Get<int64_t>();
+  return !in.failed();
+}
+
+bool LoadTrial(ByteReader& in, uint8_t version, Trial& trial) {
+  trial.limit = in.Get<double>();
+  const bool amounts = GetAmount(in, &trial.old_limit) && std::isfinite(trial.limit) && trial.limit >= 0;
+  trial.since_s = in.Get<int64_t>();
+  const auto watched = in.Get<uint8_t>();
+  trial.watched = watched == 1;
+  const bool sides = LoadSide(in, version, trial.tasks) && LoadSide(in, version, trial.rest);
+  const bool members = version < 2 || LoadMembers(in, version, trial);
+  return amounts && sides && members && watched <= 1;
+}
+
+// A task's among `all`, which ascend by task; nullptr: it has none.
+template <typename T>
+const T* OfTask(std::span<const T> all, uint32_t task) {
+  const auto it =
+      std::lower_bound(all.begin(), all.end(), task, [](const T& one, uint32_t t) { return one.task < t; });
+  return it != all.end() && it->task == task ? &*it : nullptr;
+}
+
+void CountThrottling(Resource r, uint32_t periods, uint32_t throttled, TrialSide& side) {
+  if (!ThrottlesAtLimit(r)) return;
+  side.periods += periods;
+  side.throttled += throttled;
+}
+
+// Only what was reported counts, at the limit that was reported.
+void CountEnforced(const TrialWindow& window, const TaskUsage& task, Trial& trial) {
+  const TaskReport* report = OfTask(window.reports, task.task);
+  if (report == nullptr || report->limit(window.resource) == kAbsent) return;
+  const bool member = trial.Has(task.task);
+  const auto limit = double{report->limit(window.resource)};
+  const bool at_trial = IsAtLimit(window.resource, limit, trial.limit);
+  if (member && !at_trial) {
+    ++trial.elsewhere;
+    return;
+  }
+  // The window in which a limit changes is of neither.
+  if (!report->steady(window.resource) || (!member && at_trial)) return;
+  TrialSide& side = member ? trial.tasks : trial.rest;
+  CountTask(task, std::isfinite(limit) ? std::optional(limit) : std::nullopt, side);
+  CountThrottling(window.resource, report->cpu_periods, report->cpu_throttled_periods, side);
+}
+
+// As the actuator says; in which windows tasks were at another limit is not known.
+void CountDelivered(const TrialWindow& window, const TaskUsage& task, std::optional<double> limit,
+                    TrialSide& side) {
+  CountTask(task, limit, side);
+  if (const TaskThrottling* t = OfTask(window.throttling, task.task); t != nullptr)
+    CountThrottling(window.resource, t->periods, t->throttled, side);
+}
+
+}  // namespace
+
+double TrialSide::OverShare() const {
+  return task_windows == 0 ? 0 : static_cast<double>(over) / static_cast<double>(task_windows);
+}
+
+double TrialSide::ThrottledShare() const {
+  return periods == 0 ? 0 : static_cast<double>(throttled) / static_cast<double>(periods);
+}
+
+bool Trial::Has(uint32_t number) const {
+  return std::any_of(members.begin(), members.end(),
+                     [number](const TrialTask& t) { return t.number == number; });
+}
+
+bool IsAtLimit(Resource r, double reported, double limit) {
+  const double least = InBytes(r) ? 2 * kPageBytes : std::min(kWeightCores, limit * kWeightShare);
+  return std::abs(reported - limit) <= std::max(limit * kRounding, least);
+}
+
+uint32_t TrialTasks(uint32_t num_tasks, double share) {
+  if (num_tasks < 2) return 0;
+  return static_cast<uint32_t>(std::floor(num_tasks * ShareOf(num_tasks, share) + kHair));
+}
+
+bool InTrial(uint32_t place, uint32_t num_tasks, double share) {
+  if (num_tasks < 2) return false;
+  const double step = ShareOf(num_tasks, share);
+  return std::floor((place + 1.0) * step + kHair) > std::floor(place * step + kHair);
+}
+
+void CountTrialWindow(const TrialWindow& window, GateState& state) {
+  if (!state.trial.has_value()) return;
+  Trial& trial = *state.trial;
+  const std::optional<double> rest_limit =
+      trial.old_limit.has_value() ? trial.old_limit : window.signal->owner_limit;
+  // The window in which the limit changed is of neither: it is the first that closes since then or, as windows
+  // close late, the one after.
+  const WindowId now = window.signal->window;
+  if (trial.delivered && trial.delivered_s == INT64_MIN) trial.delivered_s = now.next().next().start_s();
+  const bool delivered = trial.delivered && now.start_s() >= trial.delivered_s;
+  for (const TaskUsage& task : window.signal->tasks) {
+    const bool tried = trial.watched || trial.Has(task.task);
+    const std::optional<double> limit = tried ? std::optional(trial.limit) : rest_limit;
+    TrialSide& side = tried ? trial.tasks : trial.rest;
+    if (trial.watched || window.applied == LimitsApplied::kNo) {
+      CountTask(task, limit, side);  // at which limit it was throttled is not known, or not this one
+    } else if (window.applied == LimitsApplied::kAgentsReport) {
+      CountEnforced(window, task, trial);
+    } else if (delivered) {
+      CountDelivered(window, task, limit, side);
+    }
+  }
+}
+
+void CountTrialOom(uint32_t task, uint64_t kills, std::optional<double> limit, GateState& state) {
+  if (!state.trial.has_value()) return;
+  Trial& trial = *state.trial;
+  if (trial.watched) {
+    trial.tasks.ooms += kills;
+  } else if (!trial.Has(task)) {
+    trial.rest.ooms += kills;
+  } else if (!limit.has_value() || *limit <= trial.limit ||
+             IsAtLimit(Resource::kMemory, *limit, trial.limit)) {
+    trial.tasks.ooms += kills;
+  }
+}
+
+void NoteTrialOutcome(const OutcomeUpdate& outcome, GateState& state) {
+  if (!state.trial.has_value() || state.trial->decision != outcome.id || outcome.id == 0) return;
+  Trial& trial = *state.trial;
+  trial.delivered |= outcome.outcome == Outcome::kApplied;
+  trial.failed = outcome.outcome == Outcome::kFailed;
+  trial.refused = trial.failed || outcome.outcome == Outcome::kDryRun;
+  trial.refusal = outcome.text;
+}
+
+void GateState::Save(ByteWriter& out) const {
+  out.Put(kVersion);
+  PutAmount(out, in_force);
+  PutAmount(out, shown);
+  out.Put(last_change_s);
+  out.Put(last_shown_s);
+  out.Put(rolled_back_limit);
+  out.Put(rolled_back_s);
+  out.Put(floor);
+  out.Put(static_cast<uint8_t>(trial.has_value() ? 1 : 0));
+  if (!trial.has_value()) return;
+  out.Put(trial->limit);
+  PutAmount(out, trial->old_limit);
+  out.Put(trial->since_s);
+  out.Put(static_cast<uint8_t>(trial->watched ? 1 : 0));
+  SaveSide(out, trial->tasks);
+  SaveSide(out, trial->rest);
+  SaveMembers(out, *trial);
+}
+
+absl::Status GateState::Load(ByteReader& in) {
+  const absl::Status damaged = absl::DataLossError("the state of a rollout is damaged");
+  GateState loaded;
+  const auto version = in.Get<uint8_t>();
+  const bool amounts = GetAmount(in, &loaded.in_force) && GetAmount(in, &loaded.shown);
+  loaded.last_change_s = in.Get<int64_t>();
+  loaded.last_shown_s = in.Get<int64_t>();
+  loaded.rolled_back_limit = in.Get<double>();
+  loaded.rolled_back_s = in.Get<int64_t>();
+  if (version >= 2) loaded.floor = in.Get<double>();
+  const auto has_trial = in.Get<uint8_t>();
+  if (in.failed() || version == 0 || version > kVersion || !amounts || has_trial > 1) return damaged;
+  if (!std::isfinite(loaded.rolled_back_limit) || loaded.rolled_back_limit < 0) return damaged;
+  if (!std::isfinite(loaded.floor) || loaded.floor < 0) return damaged;
+  if (has_trial == 1 && (!LoadTrial(in, version, loaded.trial.emplace()) || in.failed())) return damaged;
+  *this = std::move(loaded);
+  return absl::OkStatus();
+}
+
+}  // namespace taut

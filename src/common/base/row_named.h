@@ -1,0 +1,53 @@
+// Tables whose rows have names: a row by its name, and what to say of a name that no row has.
+#pragma once
+
+#include <initializer_list>
+#include <iterator>
+#include <ranges>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "common/base/strings.h"
+
+namespace taut {
+
+// "a", "a or b", "a, b or c": what a value may be. Of a range of texts (or numbers).
+template <typename Range>
+std::string OneOf(const Range& choices) {
+  std::string out;
+  const auto end = std::ranges::end(choices);
+  for (auto it = std::ranges::begin(choices); it != end; ++it) {
+    if (!out.empty()) out += std::next(it) == end ? " or " : ", ";
+    TextPart(*it).AppendTo(&out);
+  }
+  return out;
+}
+
+// OneOf the names of all rows, and of `also`.
+template <typename Rows>
+std::string RowNames(const Rows& rows, std::initializer_list<std::string_view> also = {}) {
+  std::vector<std::string_view> names;
+  for (const auto& row : rows) names.push_back(row.name);
+  names.insert(names.end(), also.begin(), also.end());
+  return OneOf(names);
+}
+
+// InvalidArgument, without a place: `unknown WHAT "NAME": expected EXPECTED`.
+inline absl::Status UnknownName(std::string_view what, std::string_view name, std::string_view expected) {
+  return absl::InvalidArgumentError(StrCat("unknown ", what, " \"", name, "\": expected ", expected));
+}
+
+// The first row of this name; lives as long as the table. UnknownName if there is none. O(rows).
+template <typename Rows>
+absl::StatusOr<const std::ranges::range_value_t<Rows>*> RowNamed(std::string_view what, const Rows& rows,
+                                                                 std::string_view name) {
+  for (const auto& row : rows) {
+    if (row.name == name) return &row;
+  }
+  return UnknownName(what, name, RowNames(rows));
+}
+
+}  // namespace taut

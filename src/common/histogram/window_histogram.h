@@ -1,0 +1,57 @@
+// A plain histogram of one window or one day: nothing decays.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "common/base/bytes.h"
+#include "common/histogram/grid.h"
+#include "common/histogram/percentile.h"
+
+namespace taut {
+
+// Ordered pairs of bucket and weight, 8 bytes each. Small: a window has a handful of buckets, a day some
+// tens.
+class WindowHistogram {
+ public:
+  // `grid` is Grid::Cpu() or Grid::Memory().
+  explicit WindowHistogram(const Grid& grid) : grid_(&grid) {}
+
+  // weight >= 0; 0 leaves no trace. O(1) for a value near or above the last one added, else O(buckets).
+  void Add(double value, double weight) { AddBucket(grid_->BucketOf(value), weight); }
+  void AddBucket(Bucket bucket, double weight);
+  // Same grid. O(buckets of both).
+  void Merge(const WindowHistogram& other) { Merge(other.buckets()); }
+  // `buckets` strictly ascending.
+  void Merge(std::span<const BucketWeight> buckets);
+  // Keeps the memory for the next window.
+  void Clear() { buckets_.clear(); }
+
+  // As DecayingHistogram::Percentile.
+  double Percentile(double p, PercentileOf of = PercentileOf::kTime,
+                    BucketValue value = BucketValue::kUpperBound, LoadBound load = LoadBound::kUpper) const;
+  // Weighted mean of the bucket upper bounds; 0 if empty.
+  double Mean() const;
+  // Upper bound of the highest non-empty bucket; 0 if empty.
+  double Peak() const { return empty() ? 0.0 : grid_->UpperBound(buckets_.back().bucket); }
+  double TotalWeight() const;
+  bool empty() const { return buckets_.empty(); }
+  // Strictly ascending, weights > 0.
+  std::span<const BucketWeight> buckets() const { return buckets_; }
+
+  const Grid& grid() const { return *grid_; }
+  size_t state_bytes() const { return sizeof(*this) + buckets_.capacity() * sizeof(BucketWeight); }
+
+  // Whole weights below 2^24 take a varint, so that counts are small; others 4 bytes and a mark.
+  void Save(ByteWriter& out) const;
+  // InvalidArgument for the other grid, DataLoss for bytes that Save cannot have written.
+  static absl::StatusOr<WindowHistogram> Load(ByteReader& in, const Grid& grid);
+
+ private:
+  const Grid* grid_;
+  std::vector<BucketWeight> buckets_;
+};
+
+}  // namespace taut

@@ -1,0 +1,68 @@
+// What an external recommender, a service of the owner's, is given of a job's window and what it answers. Plain
+// values; proto/recommender.proto is their form on the wire.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/base/time.h"
+#include "common/histogram/grid.h"
+#include "common/model/target.h"
+#include "common/model/usage.h"
+
+namespace taut {
+
+// Of one resource in the window. Amounts are per task, in cores or bytes; absent: not known.
+struct ExternalSignal {
+  std::optional<double> owner_limit, limit_in_force;
+  std::optional<double> recommended;  // by the job's own recommender: what holds without an answer
+  uint32_t oom_kills_of_week = 0;     // memory
+  std::optional<double> throttled;    // CPU: share of the CFS periods
+};
+
+struct ExternalReplicas {
+  int running = 0;
+  std::optional<int> in_force, recommended;
+  std::optional<double> load, task_capacity;  // in cores, or in the unit of the job's load series
+  bool is_of_cpu = true;
+};
+
+// The mean of a named signal of the job (common/model/signal_name.h) in the window.
+struct ExternalNamed {
+  std::string name;
+  std::optional<double> value;  // absent: the job's replica policy reads it, and it was not measured
+};
+
+// One measured window of one job.
+struct ExternalJob {
+  JobId id;
+  std::string name;
+  std::vector<std::pair<std::string, std::string>> labels;  // ascending by key
+  std::vector<TaskWindow> tasks;                            // ascending by task
+  std::vector<BucketWeight> cpu_seconds;                    // seconds at each usage, over all tasks
+  PerResource<ExternalSignal> signals;                      // by Resource
+  std::vector<ExternalNamed> named;                         // ascending by name
+  std::optional<ExternalReplicas> replicas;                 // of a job whose policy sets their number
+
+  const ExternalSignal& of(Resource r) const { return signals[static_cast<size_t>(r)]; }
+};
+
+struct ExternalBatch {
+  WindowId window;
+  std::vector<ExternalJob> jobs;
+};
+
+// An answer: a limit of each task, or the number of tasks. Holds for windows up to and including `until`.
+struct ExternalAnswer {
+  JobId job;
+  Target target = Resource::kCpu;
+  double value = 0;  // cores, bytes or tasks
+  std::string why;   // one sentence for people; may be ""
+  WindowId until;
+};
+
+}  // namespace taut

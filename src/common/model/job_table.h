@@ -1,0 +1,138 @@
+// One value per job, by the job's number, where most numbers ever given out belong to jobs that are gone.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "common/model/usage.h"
+
+namespace taut {
+
+// A value keeps its address until it is erased, or as long as a shared pointer to it is held. Numbers without
+// a value cost at most 16 bytes, and nothing where 512 neighbours have none. Iteration is by ascending
+// number.
+template <typename T>
+class JobTable {
+ public:
+  static constexpr uint32_t kPageJobs = 512;
+
+  size_t size() const { return size_; }
+  bool empty() const { return size_ == 0; }
+  // One more than the highest number that ever had a value or was reserved.
+  uint32_t end_id() const { return end_id_; }
+  // Numbers below `end` are never given out as new ones.
+  void Reserve(uint32_t end) { end_id_ = end > end_id_ ? end : end_id_; }
+
+  T* Find(JobId id) { return const_cast<T*>(std::as_const(*this).Find(id)); }
+  const T* Find(JobId id) const {
+    const size_t page = id.value / kPageJobs;
+    if (page >= pages_.size() || pages_[page] == nullptr) return nullptr;
+    return pages_[page]->values[id.value % kPageJobs].get();
+  }
+  // REQUIRES: it is there.
+  T& operator[](JobId id) { return *Find(id); }
+  const T& operator[](JobId id) const { return *Find(id); }
+  // nullptr if there is none.
+  std::shared_ptr<const T> Share(JobId id) const {
+    return Find(id) == nullptr ? nullptr : pages_[id.value / kPageJobs]->values[id.value % kPageJobs];
+  }
+
+  // REQUIRES: the number has no value.
+  T& Emplace(JobId id) {
+    const size_t page = id.value / kPageJobs;
+    if (page >= pages_.size()) pages_.resize(page + 1);
+    if (pages_[page] == nullptr) pages_[page] = std::make_unique<Page>();
+    std::shared_ptr<T>& value = pages_[page]->values[id.value % kPageJobs];
+    value = std::make_shared<T>();
+    ++pages_[page]->used;
+    ++size_;
+    Reserve(id.value + 1);
+    return *value;
+  }
+  void Erase(JobId id) {
+    if (Find(id) == nullptr) return;
+    std::unique_ptr<Page>& page = pages_[id.value / kPageJobs];
+    page->values[id.value % kPageJobs].reset();
+    --size_;
+    if (--page->used == 0) page.reset();
+  }
+  // Values with numbers in [page * 512, page * 512 + 512).
+  uint32_t used_in_page(uint32_t page) const {
+    return page < pages_.size() && pages_[page] != nullptr ? pages_[page]->used : 0;
+  }
+
+  size_t table_bytes() const {
+    size_t bytes = pages_.capacity() * sizeof(pages_[0]);
+    for (const auto& page : pages_) bytes += page == nullptr ? 0 : sizeof(Page);
+    return bytes;
+  }
+
+ private:
+  struct Page {
+    std::array<std::shared_ptr<T>, kPageJobs> values;
+    uint32_t used = 0;
+  };
+  template <typename Table, typename Value>
+  class Iterator {
+   public:
+    using iterator_category = std::forward_iterator_tag;
+    using value_type = T;
+    using difference_type = std::ptrdiff_t;
+    using pointer = Value*;
+    using reference = Value&;
+
+    Iterator(Table* table, uint32_t id) : table_(table), id_(id) { Skip(); }
+    Value& operator*() const { return *table_->Find(JobId{id_}); }
+    Value* operator->() const { return table_->Find(JobId{id_}); }
+    Iterator& operator++() {
+      ++id_;
+      Skip();
+      return *this;
+    }
+    Iterator operator++(int) {
+      Iterator before = *this;
+      ++*this;
+      return before;
+    }
+    bool operator==(const Iterator& other) const { return id_ == other.id_; }
+    JobId id() const { return JobId{id_}; }
+
+   private:
+    void Skip() {
+      while (id_ < table_->end_id_) {
+        const size_t page = id_ / kPageJobs;
+        if (page >= table_->pages_.size()) break;
+        if (table_->pages_[page] == nullptr) {
+          id_ = static_cast<uint32_t>(page + 1) * kPageJobs;
+        } else if (table_->pages_[page]->values[id_ % kPageJobs] == nullptr) {
+          ++id_;
+        } else {
+          return;
+        }
+      }
+      id_ = UINT32_MAX;
+    }
+    Table* table_;
+    uint32_t id_;
+  };
+
+ public:
+  using iterator = Iterator<JobTable, T>;
+  using const_iterator = Iterator<const JobTable, const T>;
+  iterator begin() { return {this, 0}; }
+  iterator end() { return {this, UINT32_MAX}; }
+  const_iterator begin() const { return {this, 0}; }
+  const_iterator end() const { return {this, UINT32_MAX}; }
+
+ private:
+  std::vector<std::unique_ptr<Page>> pages_;
+  size_t size_ = 0;
+  uint32_t end_id_ = 0;
+};
+
+}  // namespace taut

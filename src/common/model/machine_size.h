@@ -1,0 +1,13 @@
+// The machine that footprints and savings are counted in.
+#pragma once
+
+#include "common/base/byte_units.h"
+#include "common/model/resource.h"
+
+namespace taut {
+
+struct MachineSize {
+  PerResource<double> of = {16, 64 * kGiB};  // cores or bytes; 0: not known
+};
+
+}  // namespace taut

@@ -1,0 +1,69 @@
+// What is set for a job: the limit of one resource for each task, or the number of its tasks. The key of
+// decisions, orders and their outcomes.
+#pragma once
+
+#include <cassert>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "common/model/resource.h"
+
+namespace taut {
+
+class Target {
+ public:
+  // The limit of this resource; a resource may be given wherever a target is expected.
+  constexpr Target(Resource limit_of) : code_(CodeOf(limit_of)) {}
+  static constexpr Target Replicas() { return Target(kReplicasCode); }
+
+  constexpr bool is_limit() const { return code_ != kReplicasCode; }
+  constexpr bool is_replicas() const { return code_ == kReplicasCode; }
+  // REQUIRES: is_limit().
+  constexpr Resource resource() const {
+    assert(is_limit());
+    return static_cast<Resource>(code_ < kReplicasCode ? code_ : code_ - 1);
+  }
+
+  // As stored; never changes.
+  constexpr uint8_t code() const { return code_; }
+  static constexpr std::optional<Target> FromCode(int64_t code) {
+    if (code < 0 || code > static_cast<int64_t>(kNumResources)) return std::nullopt;
+    return Target(static_cast<uint8_t>(code));
+  }
+
+  friend constexpr auto operator<=>(const Target&, const Target&) = default;
+  template <typename H>
+  friend H AbslHashValue(H h, const Target& target) {
+    return H::combine(std::move(h), target.code_);
+  }
+
+ private:
+  // Between those of the first resources and of later ones.
+  static constexpr uint8_t kReplicasCode = 2;
+  static constexpr uint8_t CodeOf(Resource r) {
+    const auto index = static_cast<uint8_t>(r);
+    return index < kReplicasCode ? index : static_cast<uint8_t>(index + 1);
+  }
+  explicit constexpr Target(uint8_t code) : code_(code) {}
+
+  uint8_t code_;
+};
+
+// "cpu" and "memory" for their limits, "replicas".
+constexpr std::string_view Name(Target target) {
+  return target.is_replicas() ? "replicas" : Name(target.resource());
+}
+std::optional<Target> TargetNamed(std::string_view name);
+// "cpu, memory or replicas": what TargetNamed takes.
+std::string TargetNames();
+// "cores", "bytes", "tasks".
+constexpr std::string_view UnitName(Target target) {
+  return target.is_replicas() ? "tasks" : UnitName(target.resource());
+}
+// "memory limit", "replicas".
+std::string Describe(Target target);
+
+}  // namespace taut

@@ -1,0 +1,128 @@
+#include "node/agent/release.h"
+
+#include <map>
+
+#include "common/base/strings.h"
+#include "node/agent/messages.h"
+
+namespace taut {
+namespace {
+
+std::string Text(std::optional<double> limit) { return limit.has_value() ? StrCat(*limit) : "none"; }
+
+// What came of one task; `done`: nothing is left to give back.
+void ReleaseTask(const LedgerEntry& entry, TaskGroup& group, std::vector<Released>& out, bool& done) {
+  const absl::StatusOr<TaskLimits> limits = group.ReadLimits();
+  if (!limits.ok()) {
+    done = limits.status().code() == absl::StatusCode::kNotFound;
+    out.push_back({entry.job, entry.task, done ? "is gone" : std::string(Message(limits.status())), done});
+    return;
+  }
+  // Room first: the hard memory limit before the soft one goes up.
+  for (const auto& [kind, value] : entry.values) {
+    const std::optional<double>& has = limits->of(kind);
+    // Near the owner's is not the owner's, if it is we who set it.
+    if (has == value.owner) continue;
+    if (!IsOurs(kind, value, has)) {
+      if (SameLimit(kind, has, value.owner)) continue;
+      out.push_back({entry.job, entry.task,
+                     StrCat(Name(kind), " ", Text(has), " was set by another program and stays"), true});
+      continue;
+    }
+    const absl::Status s = group.SetLimit(kind, value.owner);
+    done &= s.ok();
+    const std::string change = StrCat(Name(kind), " ", Text(has), " -> ", Text(value.owner));
+    out.push_back({entry.job, entry.task, s.ok() ? change : StrCat(change, ": ", Message(s)), s.ok()});
+  }
+}
+
+void ReleaseScoresOf(const LedgerEntry& entry, TaskGroup& group, ProcessTable& processes,
+                     const std::set<std::string_view>& paths, std::vector<Released>& out, bool& done) {
+  if (!entry.scores.has_value()) return;
+  const absl::StatusOr<int> changed = ReleaseScores(*entry.scores, group, paths, processes);
+  const std::string what = StrCat("oom_score_adj ", entry.scores->set, " -> ", entry.scores->owner);
+  done &= changed.ok();
+  out.push_back({entry.job, entry.task,
+                 changed.ok() ? StrCat(what, " (", *changed, " processes)")
+                              : StrCat(what, ": ", Message(changed.status())),
+                 changed.ok()});
+}
+
+struct Opened {
+  Whereabouts where = Whereabouts::kGone;
+  std::unique_ptr<TaskGroup> group;  // if it is there
+  std::string why;                   // if it is not
+};
+
+// The task of this identity, from the first finder that can open it: also one that no rule finds any more.
+Opened OpenByIdentity(const std::string& identity, const LedgerEntry& entry,
+                      std::span<TaskFinder* const> finders) {
+  FoundTask task;
+  task.identity = identity;
+  task.job = entry.job;
+  task.task = entry.task;
+  Opened out{Whereabouts::kGone, nullptr, "is gone"};
+  for (TaskFinder* finder : finders) {
+    absl::StatusOr<std::unique_ptr<TaskGroup>> group = finder->Open(task);
+    if (group.ok()) return {Whereabouts::kThere, *std::move(group), ""};
+    if (group.status().code() == absl::StatusCode::kInvalidArgument) continue;  // not one of its own
+    if (group.status().code() != absl::StatusCode::kNotFound) {
+      out = {Whereabouts::kNotKnown, nullptr, std::string(Message(group.status()))};
+    } else if (finder->MayReturn(task)) {
+      out = {Whereabouts::kAsleep, nullptr, "is not running and keeps its limits; start it and retry"};
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+Whereabouts WhereIs(const std::string& identity, const LedgerEntry& entry,
+                    std::span<TaskFinder* const> finders) {
+  return OpenByIdentity(identity, entry, finders).where;
+}
+
+absl::StatusOr<int> ReleaseScores(const OomScoreRecord& scores, TaskGroup& group,
+                                  const std::set<std::string_view>& leave_out, ProcessTable& processes) {
+  absl::Status refused;
+  int changed = 0;
+  for (const int pid : group.Pids(leave_out)) {
+    const std::optional<ProcessReading> facts = processes.Read(pid);
+    if (!facts.has_value() || facts->oom_score_adj != scores.set) continue;
+    const int owner = scores.OwnerOf(facts->id);
+    if (owner == scores.set) continue;
+    const absl::Status s = processes.SetOomScoreAdj(facts->id, owner);
+    changed += s.ok() ? 1 : 0;
+    if (!s.ok() && !absl::IsNotFound(s) && refused.ok()) refused = s;
+  }
+  return refused.ok() ? absl::StatusOr<int>(changed) : refused;
+}
+
+std::vector<Released> Release(Ledger& ledger, std::span<TaskFinder* const> finders, ProcessTable& processes) {
+  std::vector<Released> out;
+  const std::map<std::string, LedgerEntry> entries = ledger.entries();
+  std::map<std::string_view, Opened> all;
+  std::set<std::string_view> paths;
+  for (const auto& [identity, entry] : entries) {
+    const Opened& opened = all[identity] = OpenByIdentity(identity, entry, finders);
+    if (opened.group != nullptr) paths.insert(opened.group->cgroup_path());
+  }
+  for (const auto& [identity, entry] : entries) {
+    bool done = true;
+    const Opened& opened = all.at(identity);
+    if (opened.where == Whereabouts::kThere) {
+      ReleaseTask(entry, *opened.group, out, done);
+      ReleaseScoresOf(entry, *opened.group, processes, paths, out, done);
+    } else if (opened.where == Whereabouts::kAsleep && entry.values.empty()) {
+      // Its processes have ended, and with them all that was set.
+    } else {
+      done = opened.where == Whereabouts::kGone;
+      out.push_back({entry.job, entry.task, opened.why, done});
+    }
+    if (done) ledger.Forget(identity);
+  }
+  if (const absl::Status s = ledger.Save(); !s.ok()) out.push_back({"", "", std::string(Message(s)), false});
+  return out;
+}
+
+}  // namespace taut

@@ -1,0 +1,14 @@
+// The processes of this machine, by the files of /proc.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "node/agent/process_table.h"
+
+namespace taut {
+
+// `proc_dir`: where proc is mounted. A Read costs two small files.
+std::unique_ptr<ProcessTable> ProcessFiles(std::string proc_dir = "/proc");
+
+}  // namespace taut

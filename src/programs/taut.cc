@@ -1,4 +1,0 @@
-// taut: the command line. All there is to see is in cli/.
-#include "cli/cli.h"
-
-int main(int argc, char** argv) { return taut::RunCli(argc, argv); }

@@ -1,0 +1,57 @@
+// What agents have found that tasks need, by probing: of their last windows.
+#include <algorithm>
+
+#include "server/agents/agent_hub.h"
+#include "server/agents/machine_bounds.h"
+
+namespace taut {
+namespace {
+
+constexpr double kHeardS = 3600;
+
+void Add(double bytes, int32_t window, NeededMemory& sum) {
+  sum.bytes = std::max(sum.bytes, bytes);
+  ++sum.tasks;
+  sum.window_end_s = std::max(sum.window_end_s, WindowId{window}.next().start_s());
+}
+
+}  // namespace
+
+// A window may come in two messages, of which the later has more tasks; an older one is kept from before.
+void AgentHub::NoteNeeded(Agent& agent, const taut::agent::v1::Windows& windows) {
+  if (windows.window() < agent.needed_window) return;
+  if (windows.window() > agent.needed_window) agent.needed.clear();
+  agent.needed_window = windows.window();
+  for (const auto& task : windows.tasks()) {
+    if (!task.has_memory_needed_bytes() || !FitsMachine(task, agent.hello)) continue;
+    agent.needed[{task.name().job(), task.name().task()}] = static_cast<double>(task.memory_needed_bytes());
+  }
+}
+
+std::optional<NeededMemory> AgentHub::MemoryNeededBy(const std::string& job) const {
+  const std::lock_guard lock(mutex_);
+  NeededMemory sum;
+  for (const auto& [name, agent] : agents_) {
+    if (options_.steady_s() - agent.heard_s > kHeardS) continue;
+    for (auto it = agent.needed.lower_bound({job, ""}); it != agent.needed.end() && it->first.first == job;
+         ++it) {
+      if (roster_.MayReport(name, it->first, options_.steady_s())) Add(it->second, agent.needed_window, sum);
+    }
+  }
+  return sum.tasks > 0 ? std::optional(sum) : std::nullopt;
+}
+
+std::map<std::string, NeededMemory> AgentHub::MemoryNeeded() const {
+  const std::lock_guard lock(mutex_);
+  std::map<std::string, NeededMemory> out;
+  for (const auto& [name, agent] : agents_) {
+    if (options_.steady_s() - agent.heard_s > kHeardS) continue;
+    for (const auto& [task, bytes] : agent.needed) {
+      if (roster_.MayReport(name, task, options_.steady_s()))
+        Add(bytes, agent.needed_window, out[task.first]);
+    }
+  }
+  return out;
+}
+
+}  // namespace taut

@@ -1,0 +1,28 @@
+// Where the tasks of agents run.
+#include "server/agents/agent_hub.h"
+
+namespace taut {
+
+std::vector<PlacedMachine> AgentHub::Placement() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<PlacedMachine> out;
+  for (const auto& [name, agent] : agents_) {
+    const std::set<TaskRoster::Name>& tasks = roster_.TasksOfAgent(name);
+    // From before a restart: what it has is not known until it is back.
+    if (agent.session == 0 && tasks.empty()) continue;
+    PlacedMachine& machine = out.emplace_back();
+    machine.name = name;
+    machine.ready = agent.session != 0;
+    if (agent.hello.cores() > 0) machine.capacity[0] = agent.hello.cores();
+    if (agent.hello.memory_bytes() > 0) machine.capacity[1] = static_cast<double>(agent.hello.memory_bytes());
+    for (const auto& [job, task] : tasks) {
+      PlacedTask& placed = machine.tasks.emplace_back();
+      placed.job = job;
+      placed.task = task;
+      placed.limits_measured = true;
+    }
+  }
+  return out;
+}
+
+}  // namespace taut

@@ -1,0 +1,260 @@
+#include "server/agents/pod_tasks.h"
+
+#include <algorithm>
+
+#include "common/base/container_id.h"
+
+namespace taut {
+namespace {
+
+namespace pb = taut::agent::v1;
+
+bool IsPod(const pb::TaskName& name) {
+  return name.job().starts_with(kPodJobPrefix) && !ContainerIdIn(name.job()).empty();
+}
+
+PodTasks::Name NameOf(const pb::TaskName& name) { return {name.job(), name.task()}; }
+
+void SetName(const PodTasks::Name& name, pb::TaskName& out) {
+  out.set_job(name.first);
+  out.set_task(name.second);
+}
+
+bool HasPods(const pb::FromAgent& message) {
+  const auto of_pod = [](const auto& item) { return IsPod(item.name()); };
+  return std::ranges::any_of(message.tasks().started(), of_pod) ||
+         std::ranges::any_of(message.tasks().gone(), IsPod) ||
+         std::ranges::any_of(message.windows().tasks(), of_pod) || IsPod(message.oom().name()) ||
+         IsPod(message.tier_act().name()) || std::ranges::any_of(message.outcomes().outcomes(), of_pod);
+}
+
+// Labels of the cgroup say nothing that those of the pod do not; amounts may be those that tautd has set through
+// the API server, and the pod's spec has the owner's.
+template <typename Task>
+void Own(const PodTasks::Name& name, Task& task) {
+  SetName(name, *task.mutable_name());
+  task.clear_labels();
+  task.clear_owner_cpu_cores();
+  task.clear_owner_memory_bytes();
+}
+
+}  // namespace
+
+void PodTasks::SetServer(AgentServer* server) {
+  const std::lock_guard lock(mutex_);
+  server_ = server;
+}
+
+AgentServer* PodTasks::Server() const {
+  const std::lock_guard lock(mutex_);
+  return server_;
+}
+
+std::optional<PodTasks::Name> PodTasks::Find(const pb::TaskName& agents) {
+  const std::string id(ContainerIdIn(agents.job()));
+  std::optional<Name> found = options_.find(id);
+  const auto known = known_.find(id);
+  // Its pod may be gone before the last that its agent has measured comes.
+  if (!found.has_value() && known != known_.end()) found = known->second.name;
+  if (found.has_value()) known_.insert_or_assign(id, Known{*found, options_.steady_s()});
+  return found;
+}
+
+std::optional<pb::Task> PodTasks::Named(Session& session, const pb::Task& task) {
+  const std::optional<Name> name = Find(task.name());
+  if (!name.has_value()) return std::nullopt;
+  session.of.insert_or_assign(*name, NameOf(task.name()));
+  pb::Task out = task;
+  Own(*name, out);
+  return out;
+}
+
+void PodTasks::NameTasks(Session& session, pb::Tasks& tasks) {
+  pb::Tasks out;
+  out.set_all(tasks.all());
+  if (tasks.all()) session = {};
+  for (const pb::TaskName& name : tasks.gone()) {
+    if (!IsPod(name)) {
+      *out.add_gone() = name;
+      continue;
+    }
+    if (session.waiting.erase(NameOf(name)) > 0) continue;
+    const auto is_it = [&](const auto& entry) { return entry.second == NameOf(name); };
+    const auto it = std::ranges::find_if(session.of, is_it);
+    if (it == session.of.end()) continue;  // the container was started again, and is another
+    SetName(it->first, *out.add_gone());
+    session.of.erase(it);
+  }
+  for (const pb::Task& task : tasks.started()) {
+    if (!IsPod(task.name())) {
+      *out.add_started() = task;
+    } else if (std::optional<pb::Task> named = Named(session, task); named.has_value()) {
+      *out.add_started() = *std::move(named);
+    } else {
+      session.waiting.insert_or_assign(NameOf(task.name()), task);
+    }
+  }
+  tasks = std::move(out);
+}
+
+void PodTasks::NameWaiting(Session& session, pb::Tasks& out) {
+  for (auto it = session.waiting.begin(); it != session.waiting.end();) {
+    std::optional<pb::Task> named = Named(session, it->second);
+    if (named.has_value()) *out.add_started() = *std::move(named);
+    it = named.has_value() ? session.waiting.erase(it) : std::next(it);
+  }
+}
+
+void PodTasks::NameOutcomes(pb::Outcomes& outcomes) {
+  for (pb::Outcome& outcome : *outcomes.mutable_outcomes()) {
+    const std::optional<Name> name = IsPod(outcome.name()) ? Find(outcome.name()) : std::nullopt;
+    if (name.has_value()) SetName(*name, *outcome.mutable_name());
+  }
+}
+
+bool PodTasks::NameKept(pb::FromAgent& message) {
+  const bool synced = options_.is_synced();
+  if (message.has_oom() && IsPod(message.oom().name())) {
+    const std::optional<Name> name = Find(message.oom().name());
+    if (!name.has_value() && !synced) return false;
+    if (name.has_value()) {
+      SetName(*name, *message.mutable_oom()->mutable_name());
+      message.mutable_oom()->clear_labels();
+    } else {
+      message.clear_oom();  // its sequence counts
+      ++dropped_;
+    }
+  }
+  if (message.has_tier_act() && IsPod(message.tier_act().name())) {
+    const std::optional<Name> name = Find(message.tier_act().name());
+    if (!name.has_value() && !synced) return false;
+    if (name.has_value()) {
+      SetName(*name, *message.mutable_tier_act()->mutable_name());
+    } else {
+      message.clear_tier_act();  // its sequence counts
+      ++dropped_;
+    }
+  }
+  if (!message.has_windows()) return true;
+  pb::Windows out;
+  out.set_window(message.windows().window());
+  for (const pb::TaskWindow& task : message.windows().tasks()) {
+    if (!IsPod(task.name())) {
+      *out.add_tasks() = task;
+      continue;
+    }
+    const std::optional<Name> name = Find(task.name());
+    if (!name.has_value() && !synced) return false;
+    if (!name.has_value()) {
+      ++dropped_;
+      continue;
+    }
+    pb::TaskWindow& named = *out.add_tasks();
+    named = task;
+    Own(*name, named);
+  }
+  *message.mutable_windows() = std::move(out);
+  return true;
+}
+
+// ---- AgentListener ----
+
+void PodTasks::OnConnect(SessionId session, const pb::FromAgent& hello, const std::string& who) {
+  {
+    const std::lock_guard lock(mutex_);
+    const double before_s = options_.steady_s() - options_.forget_s;
+    std::erase_if(known_, [before_s](const auto& entry) { return entry.second.used_s < before_s; });
+  }
+  hub_->OnConnect(session, hello, who);
+}
+
+void PodTasks::OnMessage(SessionId session, const pb::FromAgent& message) {
+  std::unique_lock lock(mutex_);
+  if (!HasPods(message) && !sessions_.contains(session)) {
+    lock.unlock();
+    return hub_->OnMessage(session, message);
+  }
+  Session& of = sessions_[session];
+  if (of.closing) return;
+  pb::FromAgent named = message, late;
+  if (message.has_tasks()) NameTasks(of, *named.mutable_tasks());
+  if (message.has_outcomes()) NameOutcomes(*named.mutable_outcomes());
+  of.closing = !NameKept(named);
+  const bool closing = of.closing;
+  NameWaiting(of, *late.mutable_tasks());
+  late.set_now_us(message.now_us());
+  lock.unlock();
+  if (closing) return Close(session);
+  hub_->OnMessage(session, named);
+  if (late.tasks().started_size() > 0) hub_->OnMessage(session, late);
+}
+
+void PodTasks::OnRefused(SessionId session, uint64_t sequence, const absl::Status& why) {
+  hub_->OnRefused(session, sequence, why);
+}
+
+void PodTasks::OnDisconnect(SessionId session) {
+  {
+    const std::lock_guard lock(mutex_);
+    sessions_.erase(session);
+  }
+  hub_->OnDisconnect(session);
+}
+
+// ---- AgentServer ----
+
+bool PodTasks::Send(SessionId session, pb::ToAgent message) {
+  AgentServer* server = nullptr;
+  {
+    const std::lock_guard lock(mutex_);
+    server = server_;
+    const auto it = sessions_.find(session);
+    if (it != sessions_.end() && message.has_orders()) {
+      const std::map<Name, Name>& of = it->second.of;
+      for (pb::Order& order : *message.mutable_orders()->mutable_orders()) {
+        const auto known = of.find(NameOf(order.name()));
+        if (known != of.end()) SetName(known->second, *order.mutable_name());
+      }
+      pb::Orders named;
+      for (const pb::Terms& terms : message.orders().terms()) {
+        auto task = of.lower_bound({terms.job(), ""});
+        if (task == of.end() || task->first.first != terms.job()) *named.add_terms() = terms;
+        for (; task != of.end() && task->first.first == terms.job(); ++task) {
+          pb::Terms& one = *named.add_terms();
+          one = terms;
+          one.set_job(task->second.first);
+        }
+      }
+      *message.mutable_orders()->mutable_terms() = std::move(*named.mutable_terms());
+    }
+  }
+  return server != nullptr && server->Send(session, std::move(message));
+}
+
+void PodTasks::Close(SessionId session) {
+  if (AgentServer* server = Server(); server != nullptr) server->Close(session);
+}
+
+int PodTasks::port() const {
+  const AgentServer* server = Server();
+  return server == nullptr ? 0 : server->port();
+}
+
+AgentServerCounts PodTasks::counts() const {
+  const AgentServer* server = Server();
+  return server == nullptr ? AgentServerCounts() : server->counts();
+}
+
+void PodTasks::Stop() {
+  if (AgentServer* server = Server(); server != nullptr) server->Stop();
+}
+
+PodTasksCounts PodTasks::pod_counts() const {
+  const std::lock_guard lock(mutex_);
+  PodTasksCounts out;
+  for (const auto& [id, session] : sessions_) out.waiting += session.waiting.size();
+  out.dropped = dropped_;
+  return out;
+}
+
+}  // namespace taut

@@ -1,0 +1,26 @@
+#include "server/agents/unacknowledged.h"
+
+namespace taut {
+namespace {
+
+// A window that was dropped, such as one from the far future, will never be stored: after this many ticks it is
+// acknowledged.
+constexpr uint64_t kPatience = 20'000;
+
+}  // namespace
+
+uint64_t Unacknowledged::TakeSafe(std::optional<WindowId> stored, uint64_t good_tick) {
+  uint64_t last = 0;
+  while (!waiting_.empty()) {
+    const Message& m = waiting_.front();
+    const bool is_stored = m.window.has_value() && stored.has_value() && *m.window <= *stored;
+    const bool is_safe =
+        m.window.has_value() ? is_stored || m.tick + kPatience <= good_tick : m.tick <= good_tick;
+    if (!is_safe) break;
+    last = m.sequence;
+    waiting_.pop_front();
+  }
+  return last;
+}
+
+}  // namespace taut

@@ -1,0 +1,370 @@
+// GET /allocation as OpenCost answers it, so that its clients work: names and units are those of its API.
+//
+// Source: the OpenCost specification and API documentation.
+#include <algorithm>
+#include <map>
+
+#include "common/base/byte_units.h"
+#include "common/base/strings.h"
+#include "common/base/utc_text.h"
+#include "server/api/allocation_filter.h"
+#include "server/api/allocation_window.h"
+#include "server/api/api.h"
+#include "server/api/costs.h"
+#include "server/api/parameters.h"
+
+namespace taut {
+namespace {
+
+constexpr int kDigits = 10;
+constexpr std::string_view kUnallocated = "__unallocated__";
+constexpr int64_t kMostSteps = 1000;
+
+// What jobs are grouped by; one of `aggregate`, separated by commas.
+struct Aggregate {
+  std::string property;  // of "properties", "" for a label
+  std::string by;        // as in CostQuery
+};
+
+absl::StatusOr<std::vector<Aggregate>> AggregatesOf(std::string_view text) {
+  std::vector<Aggregate> out;
+  while (!text.empty()) {
+    const std::string_view name = text.substr(0, text.find(','));
+    text.remove_prefix(std::min(text.size(), name.size() + 1));
+    if (name.starts_with("label:") && name.size() > 6) {
+      out.push_back({"", std::string(name.substr(6))});
+    } else if (name == "namespace" || name == "cluster") {
+      out.push_back({std::string(name), std::string(name)});
+    } else if (name == "controller") {
+      out.push_back({std::string(name), std::string(kByJob)});
+    } else {
+      return absl::InvalidArgumentError(
+          StrCat("invalid aggregate=", name,
+                 ": expected cluster, namespace, controller (a job) or label:NAME, or several of them with "
+                 "commas; tautd's account has jobs, not pods, nodes or services"));
+    }
+  }
+  if (out.empty()) out.push_back({"controller", std::string(kByJob)});
+  return out;
+}
+
+void PutResource(Resource r, const AccountAmounts& a, double hours, double price, JsonWriter& json) {
+  const bool cpu = r == Resource::kCpu;
+  const double unit = cpu ? 1 : kGiB;  // of a core, and of a GiB in bytes
+  const auto put = [&](std::string_view name, double value) {
+    json.Key(name);
+    json.Number(value, kDigits);
+  };
+  const auto average = [&](uint64_t quantity) {
+    return hours > 0 ? UnitHours(r, quantity) * unit / hours : 0;
+  };
+  put(cpu ? "cpuCores" : "ramBytes", average(a.billed));
+  put(cpu ? "cpuCoreRequestAverage" : "ramByteRequestAverage", average(a.allocation));
+  put(cpu ? "cpuCoreUsageAverage" : "ramByteUsageAverage", average(a.usage));
+  put(cpu ? "cpuCoreHours" : "ramByteHours", UnitHours(r, a.billed) * unit);
+  put(cpu ? "cpuCost" : "ramCost", UnitHours(r, a.billed) * price);
+  put(cpu ? "cpuCostAdjustment" : "ramCostAdjustment", 0);
+}
+
+// Usage over what was asked for; 1 where nothing was, but something was used.
+double Efficiency(const AccountAmounts& a) {
+  if (a.allocation > 0) return static_cast<double>(a.usage) / static_cast<double>(a.allocation);
+  return a.usage > 0 ? 1 : 0;
+}
+
+// "shop/web": of the values of a group.
+std::string GroupName(const CostGroup& group) {
+  std::string name;
+  for (const auto& value : group.values)
+    StrAppend(&name, name.empty() ? "" : "/", value.has_value() ? std::string_view(*value) : kUnallocated);
+  return name;
+}
+
+struct Span {
+  int64_t start_s, end_s;
+};
+
+// Of one name in a set.
+struct Row {
+  size_t group = 0;
+  AccountEntry sums;
+  double shared = 0;  // its part of the cost of shared namespaces
+};
+
+double CostOf(const AccountEntry& sums, const Prices& prices) {
+  double cost = 0;
+  for (const Resource r : {Resource::kCpu, Resource::kMemory})
+    cost += UnitHours(r, sums.amounts(r).billed) * prices.per_hour[static_cast<size_t>(r)];
+  return cost;
+}
+
+void PutRow(const std::string& name, const CostGroup& group, const Row& row,
+            std::span<const Aggregate> aggregates, Span span, const Prices& prices, JsonWriter& json) {
+  const AccountEntry& sums = row.sums;
+  const auto& [start_s, end_s] = span;
+  const auto value = [&](size_t i) {
+    return group.values[i].has_value() ? std::string_view(*group.values[i]) : kUnallocated;
+  };
+  const double hours = static_cast<double>(end_s - start_s) / 3600;
+  const AccountAmounts& cpu = sums.amounts(Resource::kCpu);
+  const AccountAmounts& memory = sums.amounts(Resource::kMemory);
+  json.Key(name);
+  json.BeginObject();
+  json.Field("name", std::string_view(name));
+  json.Key("properties");
+  json.BeginObject();
+  for (size_t i = 0; i < aggregates.size(); ++i) {
+    if (!aggregates[i].property.empty()) json.Field(aggregates[i].property, value(i));
+  }
+  json.Key("labels");
+  json.BeginObject();
+  for (size_t i = 0; i < aggregates.size(); ++i) {
+    if (aggregates[i].property.empty()) json.Field(aggregates[i].by, value(i));
+  }
+  json.EndObject();
+  json.EndObject();
+  json.Key("window");
+  json.BeginObject();
+  json.Field("start", std::string_view(UtcText(start_s)));
+  json.Field("end", std::string_view(UtcText(end_s)));
+  json.EndObject();
+  json.Field("start", std::string_view(UtcText(start_s)));
+  json.Field("end", std::string_view(UtcText(end_s)));
+  json.Key("minutes");
+  json.Number(hours * 60, kDigits);
+  PutResource(Resource::kCpu, cpu, hours, prices.per_hour[kCpuIndex], json);
+  json.Field("cpuEfficiency", Efficiency(cpu));
+  PutResource(Resource::kMemory, memory, hours, prices.per_hour[kMemoryIndex], json);
+  json.Field("ramEfficiency", Efficiency(memory));
+  // What tautd does not measure has no cost.
+  for (const std::string_view none :
+       {"gpuCount", "gpuHours", "gpuCost", "gpuCostAdjustment", "networkTransferBytes", "networkReceiveBytes",
+        "networkCost", "networkCostAdjustment", "loadBalancerCost", "loadBalancerCostAdjustment", "pvBytes",
+        "pvByteHours", "pvCost", "pvCostAdjustment", "externalCost"}) {
+    json.Field(none, int64_t{0});
+  }
+  json.Key("sharedCost");
+  json.Number(row.shared, kDigits);
+  const double cpu_cost = UnitHours(Resource::kCpu, cpu.billed) * prices.per_hour[kCpuIndex];
+  const double ram_cost = UnitHours(Resource::kMemory, memory.billed) * prices.per_hour[kMemoryIndex];
+  json.Key("totalCost");
+  json.Number(cpu_cost + ram_cost + row.shared, kDigits);
+  const double both = cpu_cost + ram_cost;
+  json.Field("totalEfficiency",
+             both > 0 ? (Efficiency(cpu) * cpu_cost + Efficiency(memory) * ram_cost) / both : 0.0);
+  json.EndObject();
+}
+
+// What a client asks for.
+struct AllocationQuery {
+  TimeSpan window;
+  std::vector<Aggregate> aggregates;
+  int64_t step_s = 0;
+  bool one_set = false;
+  CostQuery costs;
+  std::vector<std::string> shared;  // namespaces whose costs the others bear
+  bool shared_evenly = false;
+};
+
+// What the answer is read from.
+struct AllocationSource {
+  History& history;
+  const FleetView& view;
+  const Reach& reach;
+  const Prices& prices;
+  int64_t now_s;
+
+  bool Reaches(const JobRecord& job) const { return reach.all() || reach.Has(job); }
+};
+
+// The length of a set, by `step` or `accumulate`.
+absl::StatusOr<int64_t> StepOf(const HttpRequest& request, int64_t window_s) {
+  const std::string accumulate = TextParameter(request, "accumulate"), step = TextParameter(request, "step");
+  if (accumulate == "true") return window_s;
+  if (accumulate == "day") return kDaySeconds;
+  if (accumulate == "hour") return 3600;
+  if (!accumulate.empty() && accumulate != "false") {
+    return absl::InvalidArgumentError(
+        StrCat("invalid accumulate=", accumulate, ": expected true, false, hour or day"));
+  }
+  return step.empty() ? window_s : AllocationDuration("step", step);
+}
+
+// An error where a step or the whole window needs hours of days of which the account keeps only sums.
+absl::Status CheckHours(const TimeSpan& window, int64_t step_s, bool is_between_times, int64_t hours_from_s) {
+  if (window.from_s >= hours_from_s) return absl::OkStatus();
+  const int64_t length = window.to_s - window.from_s;
+  if (step_s < length && step_s % kDaySeconds != 0) {
+    return absl::InvalidArgumentError(
+        StrCat("invalid step=", step_s, "s: the account keeps whole days before ", UtcText(hours_from_s),
+               ": expected whole days, or a window that begins at that time or later"));
+  }
+  const bool begins_a_day = window.from_s % kDaySeconds == 0;
+  const bool ends_a_day = window.to_s >= hours_from_s || window.to_s % kDaySeconds == 0;
+  if (begins_a_day && ends_a_day) return absl::OkStatus();
+  if (!is_between_times && length >= kDaySeconds) return absl::OkStatus();  // "7d" is of whole days
+  return absl::InvalidArgumentError(
+      StrCat("invalid window: from ", UtcText(window.from_s), " to ", UtcText(window.to_s),
+             ", of which the account keeps whole days before ", UtcText(hours_from_s),
+             ": expected midnights of UTC, or a window that begins at that time or later"));
+}
+
+bool IsIn(const std::vector<std::string>& namespaces, const JobRecord& job) {
+  const auto at = std::ranges::find(job.labels, "namespace", &KeyValue::first);
+  return at != job.labels.end() && std::ranges::find(namespaces, at->second) != namespaces.end();
+}
+
+// The part of `shared` that each row bears: by its own cost, or the same.
+void Share(double shared, bool evenly, const Prices& prices, std::map<std::string, Row>& rows) {
+  double sum = 0;
+  for (const auto& [name, row] : rows) sum += CostOf(row.sums, prices);
+  for (auto& [name, row] : rows) {
+    const double part =
+        evenly || sum <= 0 ? 1.0 / static_cast<double>(rows.size()) : CostOf(row.sums, prices) / sum;
+    row.shared = shared * part;
+  }
+}
+
+absl::Status TakeShared(const HttpRequest& request, AllocationQuery& query) {
+  const std::string namespaces = TextParameter(request, "shareNamespaces");
+  for (const std::string_view name : Split(namespaces, ',')) {
+    if (!StripSpace(name).empty()) query.shared.emplace_back(StripSpace(name));
+  }
+  const std::string split = TextParameter(request, "shareSplit");
+  query.shared_evenly = split == "even";
+  if (split.empty() || split == "weighted" || split == "even") return absl::OkStatus();
+  return absl::InvalidArgumentError(StrCat("invalid shareSplit=", split, ": expected weighted or even"));
+}
+
+absl::Status TakeCosts(const HttpRequest& request, const AllocationSource& source, AllocationQuery& query) {
+  absl::StatusOr<JobFilter> filter = AllocationFilterOf(request);
+  if (!filter.ok()) return filter.status();
+  if (absl::Status s = TakeShared(request, query); !s.ok()) return s;
+  CostQuery& costs = query.costs;
+  costs = {
+      .from_s = query.window.from_s, .to_s = query.window.to_s, .by = {}, .steps = CostQuery::Steps::kNone};
+  for (const Aggregate& a : query.aggregates) costs.by.push_back(a.by);
+  if (!source.reach.all() || *filter != nullptr || !query.shared.empty()) {
+    costs.which = [&source, filter = *std::move(filter), shared = query.shared](const JobRecord& job) {
+      return source.Reaches(job) && (filter == nullptr || filter(job)) && !IsIn(shared, job);
+    };
+  }
+  if (!query.one_set) {
+    costs.step_windows = static_cast<int32_t>(query.step_s / kWindowSeconds);
+    costs.steps = CostQuery::Steps::kGroups;
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<AllocationQuery> QueryOf(const HttpRequest& request, const AllocationSource& source) {
+  AllocationQuery query;
+  const std::string window_text = TextParameter(request, "window");
+  const absl::StatusOr<TimeSpan> window = AllocationWindow(window_text, source.now_s);
+  if (!window.ok()) return window.status();
+  query.window = *window;
+  absl::StatusOr<std::vector<Aggregate>> aggregates = AggregatesOf(TextParameter(request, "aggregate"));
+  if (!aggregates.ok()) return aggregates.status();
+  query.aggregates = *std::move(aggregates);
+  const int64_t length = window->to_s - window->from_s;
+  const absl::StatusOr<int64_t> step = StepOf(request, length);
+  if (!step.ok()) return step.status();
+  query.step_s = *step;
+  query.one_set = *step >= length;
+  if (!query.one_set && (*step % 3600 != 0 || length / *step > kMostSteps)) {
+    return absl::InvalidArgumentError(StrCat("invalid step=", TextParameter(request, "step"),
+                                             ": expected whole hours, at most ", kMostSteps,
+                                             " steps in the window"));
+  }
+  const bool is_between_times = window_text.find(',') != std::string::npos;
+  if (absl::Status s =
+          CheckHours(*window, *step, is_between_times, HoursFrom(source.view, source.now_s).start_s());
+      !s.ok()) {
+    return s;
+  }
+  if (absl::Status s = TakeCosts(request, source, query); !s.ok()) return s;
+  return query;
+}
+
+// The costs that others bear; nothing if there are none.
+absl::StatusOr<CostReport> ReadShared(const AllocationQuery& query, const AllocationSource& source) {
+  if (query.shared.empty()) return CostReport();
+  CostQuery costs = query.costs;
+  costs.by.clear();
+  if (!query.one_set) costs.steps = CostQuery::Steps::kTotals;
+  costs.which = [&](const JobRecord& job) { return source.Reaches(job) && IsIn(query.shared, job); };
+  return ReadCosts(source.history, source.view, costs);
+}
+
+absl::Status PutData(const AllocationQuery& query, const AllocationSource& source, JsonWriter& json) {
+  const absl::StatusOr<CostReport> report = ReadCosts(source.history, source.view, query.costs);
+  if (!report.ok()) return report.status();
+  const absl::StatusOr<CostReport> shared = ReadShared(query, source);
+  if (!shared.ok()) return shared.status();
+  const Prices& prices = source.prices;
+  json.Key("data");
+  json.BeginArray();
+  const int64_t end_s = std::min(report->to.start_s(), source.now_s);
+  // Groups whose values make one name are one: a set has each name once.
+  const auto put_set = [&](Span span, double to_share, auto sums_of) {
+    std::map<std::string, Row> rows;
+    for (size_t i = 0; i < report->groups.size(); ++i) {
+      if (const AccountEntry* sums = sums_of(i); sums != nullptr)
+        rows.try_emplace(GroupName(report->groups[i]), Row{i, {}, 0}).first->second.sums.Add(*sums);
+    }
+    Share(to_share, query.shared_evenly, prices, rows);
+    json.BeginObject();
+    for (const auto& [name, row] : rows)
+      PutRow(name, report->groups[row.group], row, query.aggregates, span, prices, json);
+    json.EndObject();
+  };
+  if (query.one_set) {
+    const int64_t start_s = report->from.start_s();
+    put_set({start_s, std::max(end_s, start_s)}, CostOf(shared->sums, prices),
+            [&](size_t i) { return &report->groups[i].sums; });
+  }
+  for (const CostStep& step : report->steps) {
+    const int64_t start_s = step.first.start_s();
+    const auto of_shared = std::ranges::find(shared->steps, step.first, &CostStep::first);
+    const double to_share = of_shared == shared->steps.end() ? 0 : CostOf(of_shared->sums, prices);
+    put_set({std::max(start_s, report->from.start_s()), std::min(start_s + query.step_s, end_s)}, to_share,
+            [&](size_t i) {
+              const bool measured = i < step.groups.size() && !(step.groups[i] == AccountEntry());
+              return measured ? &step.groups[i] : nullptr;
+            });
+  }
+  json.EndArray();
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+HttpResponse Api::Allocation(const HttpRequest& request, const Reach& reach) {
+  if (absl::Status s =
+          OnlyParameters(request, {"window", "aggregate", "step", "accumulate", "resolution", "includeIdle",
+                                   "shareIdle", "idleByNode", "filter", "filterClusters", "filterNamespaces",
+                                   "filterControllers", "filterLabels", "shareNamespaces", "shareSplit"});
+      !s.ok()) {
+    return ErrorResponse(s);
+  }
+  const std::shared_ptr<const FleetView> view = control_.view();
+  const AllocationSource source{control_.history(), *view, reach, options_.prices, NowSeconds()};
+  const absl::StatusOr<AllocationQuery> query = QueryOf(request, source);
+  if (!query.ok()) return ErrorResponse(query.status());
+  JsonWriter json;
+  json.BeginObject();
+  json.Field("code", int64_t{200});
+  json.Field("status", "success");
+  if (absl::Status s = PutData(*query, source, json); !s.ok()) return ErrorResponse(s);
+  std::string warning;
+  if (!options_.prices.known()) {
+    warning = "costs are 0: prices.core_hour and prices.gib_hour are not set";
+  }
+  if (TextParameter(request, "includeIdle") == "true" || TextParameter(request, "shareIdle") == "true") {
+    StrAppend(&warning, warning.empty() ? "" : "; ", "idle capacity of machines is not included");
+  }
+  if (!warning.empty()) json.Field("warning", std::string_view(warning));
+  json.EndObject();
+  return JsonResponse(200, json.Take());
+}
+
+}  // namespace taut

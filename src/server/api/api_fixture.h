@@ -1,0 +1,38 @@
+// For tests of the API: a store that keeps nothing.
+#pragma once
+
+#include "server/api/api.h"
+#include "server/control/actuator.h"
+#include "server/store/empty_history.h"
+#include "server/store/store.h"
+
+namespace taut {
+
+// Takes everything, remembers nothing.
+class NoStore : public Store, public EmptyHistory {
+ public:
+  absl::Status Commit(const PassRecord& pass) override {
+    settings += pass.settings.size();
+    return absl::OkStatus();
+  }
+  absl::StatusOr<StoreEnds> Restore(const RestoreSink&) override { return StoreEnds(); }
+  absl::Status ReadForgotten(int64_t, absl::FunctionRef<void(const JobRecord&, int64_t)>) override {
+    return absl::OkStatus();
+  }
+  absl::Status ReadPasts(absl::FunctionRef<void(JobId, PastState)>) override { return absl::OkStatus(); }
+  absl::Status ReadWindows(WindowId, absl::FunctionRef<absl::Status(const ClosedWindow&)>) override {
+    return absl::OkStatus();
+  }
+  absl::StatusOr<bool> Maintain(WindowId) override { return false; }
+  size_t settings = 0;
+};
+
+inline HttpRequest ApiRequest(std::string_view method, std::string_view path) {
+  HttpRequest request;
+  request.method = method;
+  request.path = path;
+  request.role = Role::kOperator;
+  return request;
+}
+
+}  // namespace taut

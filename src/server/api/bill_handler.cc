@@ -1,0 +1,232 @@
+// What the API says of bills.
+#include <algorithm>
+
+#include "absl/time/civil_time.h"
+#include "absl/time/time.h"
+#include "brain/economy/focus_file.h"
+#include "common/base/short_text.h"
+#include "common/base/strings.h"
+#include "server/api/api.h"
+#include "server/api/bills.h"
+#include "server/api/parameters.h"
+
+namespace taut {
+namespace {
+
+int64_t StartOf(absl::CivilMonth month) {
+  return absl::ToUnixSeconds(absl::FromCivil(absl::CivilSecond(month), absl::UTCTimeZone()));
+}
+
+void PutSums(const BillSums& sums, JsonWriter& json) {
+  PutMoney("charges", sums.charges, json);
+  PutMoney("credits", sums.credits, json);
+  PutMoney("idle", sums.idle, json);
+  PutMoney("total", sums.total, json);
+}
+
+// Fits: the sums of the whole bill hold these too.
+BillSums SumOf(std::span<const GroupBill* const> groups) {
+  BillSums out;
+  for (const GroupBill* group : groups) {
+    for (Money BillSums::*of :
+         {&BillSums::charges, &BillSums::credits, &BillSums::idle, &BillSums::overhead, &BillSums::total})
+      (out.*of).micros += (group->sums.*of).micros;
+  }
+  return out;
+}
+
+void PutLines(const PriceSheet& sheet, const std::vector<BillLine>& lines, JsonWriter& json) {
+  json.Key("lines");
+  json.BeginArray();
+  for (const BillLine& line : lines) {
+    json.BeginObject();
+    json.Field("tier", std::string_view(sheet.tiers[line.key.tier].name));
+    json.Field("resource", Name(line.key.resource));
+    json.Field("kind", Name(line.key.kind));
+    json.Field("rule", Name(line.rule));
+    json.Key("hours");
+    json.Number(static_cast<double>(line.quantity) / static_cast<double>(QuantityPerRate(line.key.resource)),
+                12);
+    PutMoney("rate", line.rate, json);
+    PutMoney("amount", line.amount, json);
+    json.EndObject();
+  }
+  json.EndArray();
+}
+
+void PutGroup(const AccountBill& of, const GroupBill& group, const PriceSheet& sheet, JsonWriter& json) {
+  json.BeginObject();
+  json.Field("group", std::string_view(of.groups[group.group]));
+  json.Field("jobs", static_cast<int64_t>(group.jobs));
+  PutSums(group.sums, json);
+  PutLines(sheet, group.lines, json);
+  json.EndObject();
+}
+
+// The dearest first, then by name.
+std::vector<const GroupBill*> Dearest(const AccountBill& of) {
+  std::vector<const GroupBill*> out;
+  for (const GroupBill& group : of.bill.groups) out.push_back(&group);
+  std::ranges::sort(out, [&](const GroupBill* a, const GroupBill* b) {
+    if (a->sums.total != b->sums.total) return a->sums.total > b->sums.total;
+    return of.groups[a->group] < of.groups[b->group];
+  });
+  return out;
+}
+
+void PutJobs(const AccountBill& of, const GroupBill& group, size_t limit, JsonWriter& json) {
+  std::vector<const JobBill*> jobs;
+  for (const JobBill& job : std::span(of.bill.jobs).subspan(group.first_job, group.jobs))
+    jobs.push_back(&job);
+  std::ranges::sort(jobs, [&](const JobBill* a, const JobBill* b) {
+    if (a->sums.total != b->sums.total) return a->sums.total > b->sums.total;
+    return of.jobs[a->job] < of.jobs[b->job];
+  });
+  json.Key("jobs");
+  json.BeginArray();
+  for (const JobBill* job : std::span(jobs).first(std::min(jobs.size(), limit))) {
+    json.BeginObject();
+    json.Field("job", std::string_view(of.jobs[job->job]));
+    PutSums(job->sums, json);
+    json.EndObject();
+  }
+  json.EndArray();
+}
+
+// The month that is asked for, and what of it is billed.
+struct BilledMonth {
+  WindowId from, to,
+      end;  // to: up to the last window that has closed, for the pool's cost is not the future's
+};
+
+absl::StatusOr<BilledMonth> MonthParameter(const HttpRequest& request, int64_t now_s) {
+  absl::CivilMonth month(absl::ToCivilSecond(absl::FromUnixSeconds(now_s), absl::UTCTimeZone()));
+  const std::string text = TextParameter(request, "month");
+  if (!text.empty() && (!absl::ParseCivilTime(text, &month) || month.year() < 1970 || month.year() > 9999))
+    return absl::InvalidArgumentError(
+        StrCat("invalid month=", ShortText(text), ": expected a month such as 2026-11"));
+  if (StartOf(month) > now_s)
+    return absl::InvalidArgumentError(StrCat("invalid month=", text, ": it has not begun"));
+  BilledMonth out;
+  out.from = WindowId::Of(Timestamp::FromSeconds(StartOf(month)));
+  out.end = WindowId::Of(Timestamp::FromSeconds(StartOf(month + 1)));
+  out.to = std::max(out.from, std::min(out.end, WindowId::Of(Timestamp::FromSeconds(now_s))));
+  return out;
+}
+
+// Up to where it is of, and the sums of the groups that the caller may see; `all`: of the pool.
+void PutBillHead(const AccountBill& of, std::span<const GroupBill* const> groups, const BilledMonth& month,
+                 bool all, JsonWriter& json) {
+  json.Field("from", month.from.start_s());
+  json.Field("to", month.to.start_s());
+  json.Field("month_to", month.end.start_s());
+  json.Field("counted_from", of.counted_from.start_s());
+  PutSums(all ? of.bill.sums : SumOf(groups), json);
+  if (all) {
+    PutMoney("machine_cost", of.bill.machine_cost, json);
+    PutMoney("platform", of.bill.platform, json);
+    json.Field("windows_without_allocation", static_cast<int64_t>(of.without_allocation));
+  }
+  json.Field("number_of_groups", static_cast<int64_t>(groups.size()));
+}
+
+// The charges of every job of the groups; refused above kMostFocusBytes.
+HttpResponse FocusResponse(const AccountBill& of, std::span<const GroupBill* const> groups,
+                           const PriceSheet& sheet, const BilledMonth& month, FocusFormat format) {
+  constexpr size_t kMostFocusBytes = size_t{128} << 20;
+  std::string out;
+  const std::unique_ptr<FocusFile> file = OpenFocusFile(
+      format, sheet,
+      {month.from.start_s(), month.end.start_s(), of.counted_from.start_s(), month.to.start_s()},
+      [&out](std::string_view bytes) { out += bytes; });
+  for (const GroupBill* group : groups) {
+    for (const JobBill& job : std::span(of.bill.jobs).subspan(group->first_job, group->jobs)) {
+      file->Add(job, of.jobs[job.job], of.groups[job.group]);
+      if (out.size() > kMostFocusBytes) {
+        return ErrorResponse(413, StrCat("the rows of this month take more than ", kMostFocusBytes >> 20,
+                                         " MiB: ask for the groups one by one, with group="));
+      }
+    }
+  }
+  if (const absl::Status s = file->Finish(); !s.ok()) return ErrorResponse(s);
+  HttpResponse response;
+  response.content_type = RowOf(format).content_type;
+  response.body = std::move(out);
+  return response;
+}
+
+// What was changed of the prices of this month after its bill may have been seen.
+void PutPriceChanges(std::span<const SeenPriceChange> changes, const BilledMonth& month, JsonWriter& json) {
+  json.Key("price_changes");
+  json.BeginArray();
+  for (const SeenPriceChange& seen : changes) {
+    const int64_t from_s = std::max(seen.change.from_s, month.from.start_s());
+    const int64_t to_s = std::min(seen.change.to_s, month.to.start_s());
+    if (from_s >= to_s) continue;
+    json.BeginObject();
+    json.Field("time", seen.seen_s);
+    json.Field("from", from_s);
+    json.Field("to", to_s);
+    json.Field("what", std::string_view(seen.change.what));
+    json.EndObject();
+  }
+  json.EndArray();
+}
+
+}  // namespace
+
+HttpResponse Api::Bills(const HttpRequest& request, const Reach& reach) {
+  if (absl::Status s = OnlyParameters(request, {"month", "group", "limit", "format"}); !s.ok())
+    return ErrorResponse(s);
+  const std::string format = TextParameter(request, "format"), group_name = TextParameter(request, "group");
+  const std::optional<FocusFormat> focus = FocusFormatNamed(format);
+  if (!format.empty() && format != "json" && !focus.has_value())
+    return ErrorResponse(
+        400, StrCat("invalid format=", ShortText(format), ": expected json, focus or focus-parquet"));
+  if (options_.pricing == nullptr)
+    return ErrorResponse(404, "no price file is configured: prices.file names none");
+  const absl::StatusOr<int64_t> limit = IntParameter(request, "limit", 100, 1, 10'000);
+  if (!limit.ok()) return ErrorResponse(limit.status());
+  const absl::StatusOr<BilledMonth> month = MonthParameter(request, NowSeconds());
+  if (!month.ok()) return ErrorResponse(month.status());
+  const Pricing& pricing = *options_.pricing;
+  const absl::StatusOr<AccountBill> made =
+      BillAccount(control_.history(), *control_.view(), pricing, month->from, month->to,
+                  [&reach](const JobRecord& job) { return reach.Has(job); });
+  if (!made.ok()) return ErrorResponse(made.status());
+  std::vector<const GroupBill*> groups = Dearest(*made);
+  // The price file may bill the jobs of two groups of the quota as one: that bill is not shown to either.
+  if (!reach.all()) std::erase_if(groups, [&](const GroupBill* g) { return !made->whole[g->group]; });
+  const auto found = std::ranges::find_if(
+      groups, [&](const GroupBill* group) { return made->groups[group->group] == group_name; });
+  if (!group_name.empty() && found == groups.end())
+    return ErrorResponse(404, StrCat("group \"", ShortText(group_name), "\" has no bill in this month"));
+  if (focus.has_value()) {
+    if (!group_name.empty()) groups = {*found};
+    return FocusResponse(*made, groups, pricing.sheet, *month, *focus);
+  }
+  JsonWriter json;
+  json.BeginObject();
+  json.Field("currency", std::string_view(pricing.sheet.currency));
+  PutBillHead(*made, groups, *month, reach.all(), json);
+  PutPriceChanges(options_.price_changes, *month, json);
+  if (group_name.empty()) {
+    json.Key("groups");
+    json.BeginArray();
+    for (const GroupBill* group :
+         std::span(groups).first(std::min(groups.size(), static_cast<size_t>(*limit))))
+      PutGroup(*made, *group, pricing.sheet, json);
+    json.EndArray();
+    json.EndObject();
+    return JsonResponse(200, json.Take());
+  }
+  json.Key("groups");
+  json.BeginArray();
+  PutGroup(*made, **found, pricing.sheet, json);
+  json.EndArray();
+  PutJobs(*made, **found, static_cast<size_t>(*limit), json);
+  json.EndObject();
+  return JsonResponse(200, json.Take());
+}
+
+}  // namespace taut

@@ -1,0 +1,150 @@
+// Settings of many jobs at once.
+#include <algorithm>
+
+#include "common/base/pattern.h"
+#include "common/base/strings.h"
+#include "common/json/json_tree.h"
+#include "server/api/api.h"
+#include "server/api/parameters.h"
+
+namespace taut {
+namespace {
+
+// Of one request: each change is a commit of its own.
+constexpr size_t kMaxJobs = 10'000;
+constexpr size_t kMaxShown = 1000;
+
+struct Change {
+  JobId job;
+  std::string name, key, before, after;  // after "": what the rules say
+};
+
+absl::StatusOr<std::vector<KeyValue>> ParseWanted(const std::string& text) {
+  JsonTree tree;
+  if (!tree.Parse(text).ok() || !tree.root().is_object()) {
+    return absl::InvalidArgumentError(
+        R"(invalid body: expected a JSON object of settings, such as {"mode": "canary"})");
+  }
+  std::vector<KeyValue> wanted;
+  absl::Status read;
+  tree.root().ForEachField([&](std::string_view key, JsonNode value) {
+    if (const auto setting = value.text(); setting.has_value()) {
+      wanted.emplace_back(key, *setting);
+    } else if (read.ok()) {
+      read = absl::InvalidArgumentError(
+          StrCat(key, ": expected a JSON string, also for numbers, such as \"0.1\""));
+    }
+  });
+  if (!read.ok()) return read;
+  if (wanted.empty()) return absl::InvalidArgumentError("invalid body: no setting in it");
+  return wanted;
+}
+
+// What `wanted` would change of a job. An error if its settings would then not fit together.
+absl::Status Compare(const LiveJob& job, JobId id, const std::vector<KeyValue>& wanted,
+                     std::vector<Change>& changes) {
+  JobPolicy policy = *job.policy;
+  for (const auto& [key, value] : wanted) {
+    const auto own = std::find_if(job.overrides.begin(), job.overrides.end(),
+                                  [&key = key](const Override& o) { return o.key == key; });
+    const std::string before = GetJobSetting(key, *job.policy);
+    if (value.empty()) {
+      if (own != job.overrides.end()) changes.push_back({id, job.record.name, key, before, ""});
+      continue;
+    }
+    if (absl::Status s = SetJobSetting(key, value, policy); !s.ok()) return s;
+    const std::string after = GetJobSetting(key, policy);
+    if (own == job.overrides.end() || before != after)
+      changes.push_back({id, job.record.name, key, before, after});
+  }
+  absl::Status fits = CheckJobPolicy(policy);
+  for (const auto& [key, value] : wanted) {
+    if (fits.ok() && !value.empty()) fits = CheckOrder(key, policy);
+  }
+  return fits.ok() ? fits : absl::InvalidArgumentError(StrCat(job.record.name, ": ", Message(fits)));
+}
+
+}  // namespace
+
+HttpResponse Api::PatchMany(const HttpRequest& request, const Reach& reach) {
+  if (absl::Status s = OnlyParameters(request, {"match", "dry_run", "who"}); !s.ok()) return ErrorResponse(s);
+  const absl::StatusOr<std::string> who = WhoOf(request);
+  if (!who.ok()) return ErrorResponse(who.status());
+  const std::string match = TextParameter(request, "match");
+  if (match.empty()) return ErrorResponse(400, "match: expected a pattern of job names, such as shop/*");
+  const std::string dry = TextParameter(request, "dry_run");
+  if (!dry.empty() && dry != "true" && dry != "false") {
+    return ErrorResponse(400, StrCat("dry_run=", dry, ": expected true or false"));
+  }
+  const absl::StatusOr<std::vector<KeyValue>> wanted = ParseWanted(request.body);
+  if (!wanted.ok()) return ErrorResponse(wanted.status());
+  JobPolicy any;
+  for (const auto& [key, value] : *wanted) {
+    // Also for a pattern that fits no job, and where a setting is taken back.
+    const bool known = std::any_of(JobSettingsTable().begin(), JobSettingsTable().end(),
+                                   [&k = key](const JobSetting& s) { return s.key == k; });
+    if (value.empty() && known) continue;
+    if (absl::Status s = SetJobSetting(key, value, any); !s.ok()) return ErrorResponse(s);
+  }
+  std::vector<JobId> matched;
+  const std::shared_ptr<const FleetView> view = ViewOf(reach);
+  for (size_t i = 0; i < view->jobs.size(); ++i) {
+    if (view->jobs[i].record != nullptr && FitsPattern(view->jobs[i].record->name, match))
+      matched.push_back(view->jobs[i].record->id);
+  }
+  if (matched.size() > kMaxJobs) {
+    return ErrorResponse(400,
+                         StrCat("match=", match, ": ", matched.size(), " jobs; at most ", kMaxJobs,
+                                " can be changed at once; for more, write a rule into the configuration"));
+  }
+  std::vector<Change> changes;
+  absl::Status status;
+  for (const JobId id : matched) {
+    control_.Look(id, [&](const LiveJob& job) { status = Compare(job, id, *wanted, changes); });
+    if (!status.ok()) return ErrorResponse(status);
+  }
+  size_t done = 0;
+  if (dry != "true") {
+    // All settings of a job or none of them, by one commit.
+    for (size_t first = 0; first < changes.size();) {
+      size_t last = first;
+      std::vector<KeyValue> settings;
+      for (; last < changes.size() && changes[last].job == changes[first].job; ++last)
+        settings.emplace_back(changes[last].key, changes[last].after);
+      const auto set = control_.SetMany(changes[first].job, settings, *who);
+      if (!set.ok()) {
+        const HttpResponse why = ErrorResponse(set.status());
+        return ErrorResponse(why.status,
+                             StrCat(changes[first].name, ": ", Message(set.status()), "; ", done, " of ",
+                                    changes.size(), " changes were made; repeat the request for the rest"));
+      }
+      done += settings.size();
+      first = last;
+    }
+  }
+  JsonWriter json;
+  json.BeginObject();
+  json.Field("dry_run", dry == "true");
+  json.Field("matched", static_cast<int64_t>(matched.size()));
+  size_t jobs = 0;
+  for (size_t i = 0; i < changes.size(); ++i)
+    jobs += i == 0 || changes[i].job.value != changes[i - 1].job.value ? 1 : 0;
+  json.Field("changed", static_cast<int64_t>(jobs));
+  json.Key("changes");
+  json.BeginArray();
+  for (size_t i = 0; i < std::min(changes.size(), kMaxShown); ++i) {
+    const Change& c = changes[i];
+    json.BeginObject();
+    json.Field("job", std::string_view(c.name));
+    json.Field("key", std::string_view(c.key));
+    json.Field("before", std::string_view(c.before));
+    json.Field("after", std::string_view(c.after));
+    json.EndObject();
+  }
+  json.EndArray();
+  json.Field("left_out", static_cast<int64_t>(changes.size() - std::min(changes.size(), kMaxShown)));
+  json.EndObject();
+  return JsonResponse(200, json.Take());
+}
+
+}  // namespace taut

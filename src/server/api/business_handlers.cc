@@ -1,0 +1,461 @@
+// What the API says of the money of businesses and groups, and what it enters in their ledger.
+#include <algorithm>
+
+#include "absl/time/civil_time.h"
+#include "absl/time/time.h"
+#include "common/base/printable.h"
+#include "common/base/short_text.h"
+#include "common/base/strings.h"
+#include "common/json/json_tree.h"
+#include "server/api/api.h"
+#include "server/api/parameters.h"
+#include "server/pool/budget_text.h"
+
+namespace taut {
+namespace {
+
+constexpr std::string_view kNoBudgets = "no budgets are configured: budgets.file names no file";
+
+bool HasHolder(const Reach& reach, const BudgetHolder& holder) {
+  return reach.all() || reach.Has(holder.is_business() ? ToText(holder) : holder.name);
+}
+
+// The members that businesses and groups share.
+void PutHolder(const BudgetView& view, const BudgetHolder& holder, const HolderState& state, int64_t now_s,
+               JsonWriter& json) {
+  const Money budget = state.budget(now_s), spent = SpentOf(view.spent.spent, holder);
+  json.Field("name", std::string_view(holder.name));
+  json.Field("holder", std::string_view(ToText(holder)));
+  json.Field("unit", std::string_view(state.unit));
+  PutMoney("budget", budget, json);
+  PutMoney("balance", state.balance(), json);
+  PutMoney("spent", spent, json);
+  PutMoney("forecast", SpentOf(view.forecast.spent, holder), json);
+  PutMoney("left", {budget.micros - spent.micros}, json);
+  json.Field("frozen", state.frozen_by != 0);
+  if (state.frozen_by != 0) {
+    json.Field("frozen_by", static_cast<int64_t>(state.frozen_by));
+    json.Field("frozen_why", std::string_view(state.frozen_why));
+  }
+  json.Field("removed", state.removed);
+  json.Key("overrides");
+  json.BeginArray();
+  for (const BudgetOverride& o : state.overrides) {
+    if (o.until_s <= now_s) continue;
+    json.BeginObject();
+    json.Field("entry", static_cast<int64_t>(o.entry));
+    PutMoney("amount", o.amount, json);
+    json.Field("until", o.until_s);
+    json.EndObject();
+  }
+  json.EndArray();
+}
+
+// A share in force, and what was paid in the period by it and by those before.
+void PutShare(std::string_view key, std::string_view name, int64_t share_bp, Money paid, JsonWriter& json) {
+  json.BeginObject();
+  json.Field(key, name);
+  json.Field("share_bp", share_bp);
+  PutMoney("paid", paid, json);
+  json.EndObject();
+}
+
+Money PaidBy(const BudgetSpending& spending, const std::string& group, const std::string& business) {
+  const auto of = spending.groups.find(group);
+  if (of == spending.groups.end()) return {};
+  const auto paid = of->second.payers.find(business);
+  return paid == of->second.payers.end() ? Money() : paid->second;
+}
+
+void PutPaysFor(const BudgetView& view, const std::string& business, JsonWriter& json) {
+  json.Key("pays_for");
+  json.BeginArray();
+  for (const auto& [group, line] : view.book.funding()) {
+    const Money paid = PaidBy(view.spent, group, business);
+    int64_t share_bp = 0;
+    if (const std::vector<BudgetPart>* funders = view.book.FundersAt(group, view.counted_s);
+        funders != nullptr) {
+      for (const BudgetPart& part : *funders) share_bp += part.holder.name == business ? part.share_bp : 0;
+    }
+    if (share_bp > 0 || paid.micros > 0) PutShare("group", group, share_bp, paid, json);
+  }
+  json.EndArray();
+}
+
+void PutFunders(const BudgetView& view, const std::string& group, JsonWriter& json) {
+  json.Key("funders");
+  json.BeginArray();
+  if (const std::vector<BudgetPart>* funders = view.book.FundersAt(group, view.counted_s);
+      funders != nullptr) {
+    for (const BudgetPart& part : *funders)
+      PutShare("business", part.holder.name, part.share_bp, PaidBy(view.spent, group, part.holder.name),
+               json);
+  }
+  json.EndArray();
+  const auto of = view.spent.groups.find(group);
+  const GroupSpending spending = of == view.spent.groups.end() ? GroupSpending() : of->second;
+  PutMoney("spent_in_all", spending.spent, json);
+  PutMoney("unfunded", spending.unfunded, json);
+}
+
+void PutBusinesses(const BudgetView& view, const Reach& reach, int64_t now_s, JsonWriter& json) {
+  json.Key("businesses");
+  json.BeginArray();
+  for (const auto& [holder, state] : view.book.holders()) {
+    if (!holder.is_business() || !HasHolder(reach, holder)) continue;
+    json.BeginObject();
+    PutHolder(view, holder, state, now_s, json);
+    PutMoney("per_period", state.per_period, json);
+    json.Field("carry_share_bp", state.carry.share_bp);
+    if (state.carry.cap.has_value()) PutMoney("carry_cap", *state.carry.cap, json);
+    PutPaysFor(view, holder.name, json);
+    json.EndObject();
+  }
+  json.EndArray();
+  json.Key("groups");
+  json.BeginArray();
+  for (const auto& [holder, state] : view.book.holders()) {
+    if (holder.is_business() || !HasHolder(reach, holder)) continue;
+    json.BeginObject();
+    PutHolder(view, holder, state, now_s, json);
+    PutFunders(view, holder.name, json);
+    json.EndObject();
+  }
+  json.EndArray();
+  // Groups that spend and that no budget has.
+  json.Key("without_budget");
+  json.BeginArray();
+  for (const auto& [group, spending] : view.spent.groups) {
+    if (view.book.Find(GroupHolder(group)) != nullptr || !reach.Has(group)) continue;
+    json.BeginObject();
+    json.Field("group", std::string_view(group));
+    PutMoney("spent", spending.spent, json);
+    json.EndObject();
+  }
+  json.EndArray();
+}
+
+// Of holders in reach, with nothing of others but their names. Absent: nothing in it is of the caller.
+std::optional<BudgetEntry> Shown(const BudgetEntry& entry, const BudgetBook& book, const Reach& reach) {
+  if (reach.all() || HasHolder(reach, entry.of)) return entry;
+  switch (entry.act) {
+    case BudgetAct::kPeriod:
+    case BudgetAct::kPrices:
+    case BudgetAct::kRate:
+      return entry;
+    case BudgetAct::kTransfer:
+    case BudgetAct::kSplit:
+      break;
+    default:
+      return std::nullopt;
+  }
+  BudgetEntry out = entry;
+  out.key.clear();
+  std::erase_if(out.parts, [&](const BudgetPart& part) { return !HasHolder(reach, part.holder); });
+  if (entry.act == BudgetAct::kSplit) {
+    if (out.parts.empty()) return std::nullopt;
+    // Of parts in several units the amounts stand in the parts alone.
+    out.unit = book.UnitOf(out.parts[0].holder);
+    out.amount = {};
+    for (const BudgetPart& part : out.parts)
+      out.amount.micros += book.UnitOf(part.holder) == out.unit ? part.amount.micros : 0;
+    return out;
+  }
+  out.amount = out.received;
+  out.unit = book.UnitOf(out.to);
+  return HasHolder(reach, entry.to) ? std::optional(out) : std::nullopt;
+}
+
+void PutLedgerEntry(const BudgetEntry& entry, const BudgetBook& book, JsonWriter& json) {
+  BudgetEntry e = entry;
+  if (e.unit.empty() && !e.of.name.empty()) e.unit = book.UnitOf(e.of);
+  json.BeginObject();
+  PutEntry(e, json);
+  json.Field("text", std::string_view(Describe(e, e.unit)));
+  json.EndObject();
+}
+
+// What the act has no use for is not stored, so that it is no part of what a key stands for.
+void ForgetWhatIsNotOf(BudgetEntry& e) {
+  if (e.act == BudgetAct::kFreeze || e.act == BudgetAct::kUnfreeze) e.amount = {};
+  if (e.act != BudgetAct::kOverride) e.until_s = 0;
+  if (e.act != BudgetAct::kTransfer) e.to = {};
+  if (e.act != BudgetAct::kSplit) e.parts.clear();
+}
+
+// As one that is not there.
+absl::StatusOr<BudgetHolder> HolderWithin(const BudgetBook& book, const Reach& reach, std::string_view text) {
+  if (reach.all()) return book.Resolve(text);
+  std::vector<BudgetHolder> found;
+  const auto add = [&](const BudgetHolder& holder) {
+    if (book.Find(holder) != nullptr && HasHolder(reach, holder)) found.push_back(holder);
+  };
+  if (const std::optional<BudgetHolder> whole = HolderOf(text); whole.has_value()) add(*whole);
+  if (found.empty()) {
+    add(Business(text));
+    add(GroupHolder(text));
+  }
+  if (found.size() == 1) return found[0];
+  if (found.size() > 1) return book.Resolve(text);
+  return absl::NotFoundError(StrCat("no business or group \"", ShortText(text), "\" of yours"));
+}
+
+// "2026-12-01", "2026-12-01T12:00:00Z", or seconds of the Unix epoch.
+absl::StatusOr<int64_t> UntilOf(JsonNode node) {
+  if (const std::optional<int64_t> seconds = node.whole(); seconds.has_value()) return *seconds;
+  if (!node.text().has_value())
+    return absl::InvalidArgumentError(
+        "until: expected a text such as \"2026-12-01\" or \"2026-12-01T12:00:00Z\", or whole seconds of the "
+        "Unix epoch");
+  const std::string text(*node.text());
+  absl::CivilDay day;
+  if (text.size() == 10 && absl::ParseCivilTime(text, &day))
+    return absl::ToUnixSeconds(absl::FromCivil(day, absl::UTCTimeZone()));
+  absl::Time time;
+  std::string error;
+  if (absl::ParseTime(absl::RFC3339_full, text, &time, &error)) return absl::ToUnixSeconds(time);
+  return absl::InvalidArgumentError(
+      StrCat("until: \"", ShortText(text), "\": expected a time such as 2026-12-01 or 2026-12-01T12:00:00Z"));
+}
+
+absl::StatusOr<Money> AmountOf(JsonNode node) {
+  if (const std::optional<int64_t> whole = node.whole(); whole.has_value()) return ParseMoney(StrCat(*whole));
+  if (!node.text().has_value())
+    return absl::InvalidArgumentError(R"(amount: expected a text such as "12.50", or "all")");
+  return ParseMoney(*node.text());
+}
+
+// What is asked for, before its holders are found.
+struct AskedOfLedger {
+  BudgetEntry entry;
+  std::string of, to;
+  std::vector<std::pair<std::string, int64_t>> parts;
+  bool all = false;
+};
+
+absl::Status TakeText(std::string_view key, JsonNode value, size_t most, std::string& out) {
+  const std::optional<std::string_view> text = value.text();
+  if (!text.has_value() || text->size() > most || !IsPrintableUtf8(*text))
+    return absl::InvalidArgumentError(StrCat(key, ": expected a printable text of up to ", most, " bytes"));
+  out = *text;
+  return absl::OkStatus();
+}
+
+absl::Status TakeLedgerField(std::string_view key, JsonNode value, AskedOfLedger& out) {
+  constexpr size_t kMostName = 300, kMostWhy = 500, kMostKey = 100;
+  if (key == "act") {
+    const std::optional<BudgetAct> act = BudgetActNamed(value.text().value_or(""));
+    if (!act.has_value() || !IsRequest(*act)) {
+      return absl::InvalidArgumentError(
+          StrCat("act: \"", ShortText(value.text().value_or("")),
+                 "\": expected grant, transfer, split, expire, freeze, unfreeze or override"));
+    }
+    out.entry.act = *act;
+    return absl::OkStatus();
+  }
+  if (key == "of") return TakeText(key, value, kMostName, out.of);
+  if (key == "to") return TakeText(key, value, kMostName, out.to);
+  if (key == "why") return TakeText(key, value, kMostWhy, out.entry.why);
+  if (key == "key") return TakeText(key, value, kMostKey, out.entry.key);
+  if (key == "amount") {
+    out.all = value.text() == "all";
+    if (out.all) return absl::OkStatus();
+    const absl::StatusOr<Money> amount = AmountOf(value);
+    if (!amount.ok())
+      return absl::Status(amount.status().code(), StrCat("amount: ", Message(amount.status())));
+    out.entry.amount = *amount;
+    return absl::OkStatus();
+  }
+  if (key == "until") {
+    const absl::StatusOr<int64_t> until = UntilOf(value);
+    if (!until.ok()) return until.status();
+    out.entry.until_s = *until;
+    return absl::OkStatus();
+  }
+  if (key == "parts" && value.is_object()) {
+    absl::Status status;
+    value.ForEachField([&](std::string_view holder, JsonNode share) {
+      const std::optional<int64_t> bp = ParseShare(share.text().value_or(""));
+      if (!bp.has_value() && status.ok()) {
+        status = absl::InvalidArgumentError(
+            StrCat("parts: the share of ", ShortText(holder), ": expected one such as 60% or 33.33%"));
+      }
+      out.parts.emplace_back(holder, bp.value_or(0));
+    });
+    return status;
+  }
+  return absl::InvalidArgumentError(
+      StrCat("invalid ", ShortText(key), ": expected act, of, to, amount, parts, until, why and key"));
+}
+
+absl::StatusOr<AskedOfLedger> AskedOf(std::string_view body) {
+  JsonTree tree;
+  if (!tree.Parse(body).ok() || !tree.root().is_object()) {
+    return absl::InvalidArgumentError(
+        R"(invalid body: expected a JSON object such as {"act": "transfer", "of": "business:retail", "to": "group:shop", "amount": "100", "why": "..."})");
+  }
+  AskedOfLedger out;
+  absl::Status status;
+  bool has_act = false;
+  tree.root().ForEachField([&](std::string_view key, JsonNode value) {
+    has_act = has_act || key == "act";
+    if (status.ok()) status = TakeLedgerField(key, value, out);
+  });
+  if (!status.ok()) return status;
+  if (!has_act)
+    return absl::InvalidArgumentError(
+        "act is missing: expected grant, transfer, split, expire, freeze, unfreeze or override");
+  if (out.of.empty()) return absl::InvalidArgumentError("of is missing: expected a business or group");
+  if (out.entry.act == BudgetAct::kTransfer && out.to.empty())
+    return absl::InvalidArgumentError(
+        "to is missing: expected the business or group that receives the transfer");
+  return out;
+}
+
+bool NeedsGrant(BudgetAct act) {
+  return act != BudgetAct::kTransfer && act != BudgetAct::kSplit && act != BudgetAct::kExpire;
+}
+
+}  // namespace
+
+HttpResponse Api::Businesses(const HttpRequest& request, const Reach& reach) {
+  if (absl::Status s = OnlyParameters(request, {}); !s.ok()) return ErrorResponse(s);
+  if (options_.businesses == nullptr) return ErrorResponse(404, kNoBudgets);
+  const auto view = options_.businesses->View();
+  if (!view.ok()) return ErrorResponse(view.status());
+  const BudgetBook& book = (*view)->book;
+  JsonWriter json;
+  json.BeginObject();
+  PutTime("from", book.is_open() ? book.from_s() : INT64_MIN, json);
+  PutTime("to", book.is_open() ? book.to_s() : INT64_MIN, json);
+  json.Field("counted_to", (*view)->counted_s);
+  json.Field("currency", std::string_view(book.currency()));
+  if (reach.all()) {
+    PutMoney("spent", (*view)->spent.total, json);
+    PutMoney("unfunded", (*view)->spent.unfunded, json);
+    PutMoney("forecast", (*view)->forecast.total, json);
+  }
+  json.Key("warnings");
+  json.BeginArray();
+  if (reach.all()) {
+    for (const std::string& warning : (*view)->warnings) json.String(warning);
+  }
+  json.EndArray();
+  PutBusinesses(**view, reach, options_.businesses->now_s(), json);
+  json.EndObject();
+  return JsonResponse(200, json.Take());
+}
+
+HttpResponse Api::BudgetLedger(const HttpRequest& request, const Reach& reach) {
+  if (absl::Status s = OnlyParameters(request, {"holder", "limit", "before"}); !s.ok())
+    return ErrorResponse(s);
+  if (options_.businesses == nullptr) return ErrorResponse(404, kNoBudgets);
+  const absl::StatusOr<int64_t> limit = IntParameter(request, "limit", 100, 1, 10'000);
+  if (!limit.ok()) return ErrorResponse(limit.status());
+  const absl::StatusOr<int64_t> before = IntParameter(request, "before", INT64_MAX, 1, INT64_MAX);
+  if (!before.ok()) return ErrorResponse(before.status());
+  const BudgetBook book = options_.businesses->book();
+  const std::string text = TextParameter(request, "holder");
+  if (!text.empty() && !book.is_open())
+    return ErrorResponse(503, "the budget ledger is not open yet: no period has begun; retry");
+  // Of one that is gone the entries are still there.
+  std::optional<BudgetHolder> only = HolderOf(text);
+  if (!text.empty() && (!only.has_value() || !HasHolder(reach, *only))) {
+    const absl::StatusOr<BudgetHolder> found = HolderWithin(book, reach, text);
+    if (!found.ok()) return ErrorResponse(found.status());
+    only = *found;
+  }
+  const std::vector<BudgetEntry> entries = options_.businesses->Ledger(
+      [&](const BudgetEntry& e) -> std::optional<BudgetEntry> {
+        if (e.id >= static_cast<uint64_t>(*before)) return std::nullopt;
+        const bool is_of =
+            !only.has_value() || e.of == *only || (e.act == BudgetAct::kTransfer && e.to == *only) ||
+            std::ranges::any_of(e.parts, [&](const BudgetPart& part) { return part.holder == *only; });
+        return is_of ? Shown(e, book, reach) : std::nullopt;
+      },
+      static_cast<size_t>(*limit));
+  JsonWriter json;
+  json.BeginObject();
+  json.Key("entries");
+  json.BeginArray();
+  for (const BudgetEntry& e : entries) PutLedgerEntry(e, book, json);
+  json.EndArray();
+  json.EndObject();
+  return JsonResponse(200, json.Take());
+}
+
+HttpResponse Api::EnterInBudgetLedger(const HttpRequest& request, const Reach& reach) {
+  if (absl::Status s = OnlyParameters(request, {"who"}); !s.ok()) return ErrorResponse(s);
+  if (options_.businesses == nullptr) return ErrorResponse(404, kNoBudgets);
+  const absl::StatusOr<std::string> who = WhoOf(request);
+  if (!who.ok()) return ErrorResponse(who.status());
+  absl::StatusOr<AskedOfLedger> asked = AskedOf(request.body);
+  if (!asked.ok()) return ErrorResponse(asked.status());
+  const BudgetBook book = options_.businesses->book();
+  // Before the definition is entered no business is known, whichever is asked for.
+  if (!book.is_open())
+    return ErrorResponse(503, "the budget ledger is not open yet: no period has begun; retry");
+  BudgetEntry& entry = asked->entry;
+  const auto find = [&](const std::string& text, BudgetHolder& to) -> absl::Status {
+    absl::StatusOr<BudgetHolder> found = HolderWithin(book, reach, text);
+    if (found.ok()) {
+      to = *std::move(found);
+      return absl::OkStatus();
+    }
+    // One that the caller may see is there.
+    if (HolderWithin(book, ReachOf(request, Act::kSeeMoney), text).ok())
+      return absl::PermissionDeniedError(RefusalText(request, Act::kMoveMoney));
+    return found.status();
+  };
+  if (absl::Status s = find(asked->of, entry.of); !s.ok()) return ErrorResponse(s);
+  if (NeedsGrant(entry.act) && !HasHolder(ReachOf(request, Act::kGrantMoney), entry.of))
+    return ErrorResponse(403, RefusalText(request, Act::kGrantMoney));
+  if (!asked->to.empty()) {
+    if (absl::Status s = find(asked->to, entry.to); !s.ok()) return ErrorResponse(s);
+  }
+  for (const auto& [text, share_bp] : asked->parts) {
+    BudgetPart& part = entry.parts.emplace_back();
+    part.share_bp = share_bp;
+    if (absl::Status s = find(text, part.holder); !s.ok()) return ErrorResponse(s);
+  }
+  entry.who = *who;
+  ForgetWhatIsNotOf(entry);
+  const absl::StatusOr<BudgetEntry> made = options_.businesses->Submit(std::move(entry), asked->all);
+  if (!made.ok()) return ErrorResponse(made.status());
+  JsonWriter json;
+  PutLedgerEntry(*made, book, json);
+  return JsonResponse(200, json.Take());
+}
+
+void Api::PutBusinessMetrics(MetricsText& out) const {
+  if (options_.businesses == nullptr) return;
+  const BudgetCounts counts = options_.businesses->counts();
+  out.Gauge("tautd_budget_ledger_entries", "Entries of the budget ledger.",
+            static_cast<double>(counts.entries));
+  out.Counter("tautd_budget_ledger_refused_total", "Requests to the budget ledger that were refused.",
+              counts.refused);
+  out.Counter("tautd_budget_ledger_failed_writes_total", "Entries that could not be stored.",
+              counts.failed_writes);
+  const auto view = options_.businesses->View();
+  if (!view.ok()) return;  // the store's own metrics say so
+  const int64_t now_s = options_.businesses->now_s();
+  const auto put = [&](const char* name, const char* help, auto amount) {
+    for (const auto& [holder, state] : (*view)->book.holders()) {
+      out.Gauge(name, help, static_cast<double>(amount(holder, state).micros) / 1e6,
+                {{"holder", ToText(holder)}, {"unit", state.unit}});
+    }
+  };
+  put("tautd_holder_budget", "Money of a business or group for the open period, in its unit.",
+      [&](const BudgetHolder&, const HolderState& state) { return state.budget(now_s); });
+  put("tautd_holder_spent", "What it paid since the period began.",
+      [&](const BudgetHolder& holder, const HolderState&) { return SpentOf((*view)->spent.spent, holder); });
+  put("tautd_holder_forecast",
+      "What it will have paid at the period's end, if the rest is as the last 7 days.",
+      [&](const BudgetHolder& holder, const HolderState&) {
+        return SpentOf((*view)->forecast.spent, holder);
+      });
+  out.Gauge("tautd_budget_unfunded", "Spent in the period by groups without a business that pays.",
+            static_cast<double>((*view)->spent.unfunded.micros) / 1e6);
+}
+
+}  // namespace taut

@@ -1,0 +1,206 @@
+// What the API says of the capacity of the cell: its lines over time, what can be sold, and the promises of it.
+#include <algorithm>
+
+#include "common/base/strings.h"
+#include "server/api/api.h"
+#include "server/api/parameters.h"
+#include "server/pool/capacity_text.h"
+
+namespace taut {
+namespace {
+
+constexpr int64_t kLineSeconds = 3600;
+constexpr int64_t kMostPoints = 500;
+constexpr int64_t kMostResolution = 30 * kDaySeconds;
+
+// What the hours are cut into without a parameter: whole hours, kMostPoints at most.
+int64_t DefaultResolution(const TimeSpan& span) {
+  const int64_t hours = (span.to_s - span.from_s + kLineSeconds - 1) / kLineSeconds;
+  return std::clamp((hours + kMostPoints - 1) / kMostPoints * kLineSeconds, kLineSeconds, kMostResolution);
+}
+
+void PutCapacityLines(const CapacityHistory& history, JsonWriter& json) {
+  json.Field("resolution", history.resolution_s);
+  json.Key("time");
+  json.BeginArray();
+  for (const int64_t time : history.time_s) json.Int(time);
+  json.EndArray();
+  for (const Resource r : kResources) {
+    json.Key(Name(r));
+    json.BeginObject();
+    for (const CapacityLine line : kCapacityLines) {
+      json.Key(Name(line));
+      json.BeginArray();
+      for (const auto& value : history.lines[static_cast<size_t>(r)][static_cast<size_t>(line)]) {
+        if (value.has_value()) {
+          json.Number(*value, 7);
+        } else {
+          json.Null();
+        }
+      }
+      json.EndArray();
+    }
+    json.EndObject();
+  }
+}
+
+void PutKeptPromises(const KeptSummary& kept, JsonWriter& json) {
+  json.Key("kept");
+  json.BeginObject();
+  json.Field("promises", kept.promises);
+  json.Field("promises_kept", kept.promises_kept);
+  json.Field("unmeasured", kept.unmeasured_promises);
+  json.Field("hours", kept.steps);
+  json.Field("missed_hours", kept.missed_steps);
+  const bool any = kept.promises > 0;
+  PutAmount("kept_share", any ? std::optional(kept.kept_time) : std::nullopt, json);
+  PutAmount("kept_share_low", any ? std::optional(kept.time_interval.low) : std::nullopt, json);
+  PutAmount("kept_share_high", any ? std::optional(kept.time_interval.high) : std::nullopt, json);
+  json.Field("verdict", Name(kept.verdict));
+  json.EndObject();
+}
+
+void PutHorizon(const std::optional<size_t>& horizon, JsonWriter& json) {
+  if (horizon.has_value()) {
+    json.Field("horizon", kCapacityHorizons[*horizon].name);
+    json.Field("horizon_seconds", kCapacityHorizons[*horizon].seconds());
+    return;
+  }
+  json.Key("horizon");
+  json.Null();
+  json.Key("horizon_seconds");
+  json.Null();
+}
+
+void PutOffer(const CapacityView& view, const CapacityOffer& offer, JsonWriter& json) {
+  json.BeginObject();
+  json.Field("tier", std::string_view(view.tiers[offer.tier].name));
+  json.Field("resource", Name(offer.resource));
+  PutHorizon(offer.horizon, json);
+  json.Field("promise", offer.promise);
+  PutAmount("sellable", offer.sellable, json);
+  PutAmount("sold", offer.sold, json);
+  PutAmount("left", offer.left, json);
+  PutAmount("oversold", offer.oversold, json);
+  PutTime("ready", offer.ready_s.value_or(INT64_MIN), json);
+  json.Field("text", std::string_view(OfferText(view, offer)));
+  PutKeptPromises(offer.kept, json);
+  json.EndObject();
+}
+
+void PutPromise(const CapacityView& view, const CapacityPromise& one, JsonWriter& json) {
+  const PromiseOutcome& o = one.outcome;
+  json.BeginObject();
+  json.Field("tier", std::string_view(view.tiers[one.tier].name));
+  json.Field("resource", Name(one.resource));
+  PutHorizon(one.horizon, json);
+  json.Field("promise", o.promise.level);
+  json.Field("start", o.promise.start_s);
+  json.Field("end", o.promise.start_s + o.promise.horizon_s);
+  json.Field("amount", o.promise.amount);
+  json.Field("state", OutcomeName(o));
+  json.Field("hours", o.measured);
+  json.Field("missed_hours", o.missed);
+  PutAmount("lowest", o.measured > 0 ? std::optional(o.worst) : std::nullopt, json);
+  json.EndObject();
+}
+
+void PutTiers(const CapacityView& view, JsonWriter& json) {
+  json.Key("tiers");
+  json.BeginArray();
+  for (const CapacityTier& tier : view.tiers) {
+    json.BeginObject();
+    json.Field("name", std::string_view(tier.name));
+    json.Field("sale", Name(tier.sale));
+    json.Field("availability", tier.promise);
+    json.Field("risk", std::string_view(RiskText(tier)));
+    json.EndObject();
+  }
+  json.EndArray();
+}
+
+}  // namespace
+
+HttpResponse Api::Capacity(const HttpRequest& request, const Reach& /*reach*/) {
+  if (absl::Status s = OnlyParameters(request, {"from", "to", "resolution"}); !s.ok())
+    return ErrorResponse(s);
+  if (options_.capacity == nullptr) return ErrorResponse(404, "capacity is not kept");
+  const absl::StatusOr<TimeSpan> span = SpanParameters(request, NowSeconds());
+  if (!span.ok()) return ErrorResponse(span.status());
+  const absl::StatusOr<int64_t> resolution =
+      IntParameter(request, "resolution", DefaultResolution(*span), kLineSeconds, kMostResolution);
+  if (!resolution.ok()) return ErrorResponse(resolution.status());
+  if (*resolution % kLineSeconds != 0)
+    return ErrorResponse(400,
+                         StrCat("invalid resolution=", *resolution, ": expected a multiple of 3600 seconds"));
+  const std::shared_ptr<const CapacityView> view = options_.capacity->View();
+  JsonWriter json;
+  json.BeginObject();
+  PutTime("window_end", view->latest.has_value() ? view->latest->window.next().start_s() : INT64_MIN, json);
+  json.Field("source", Name(view->latest.has_value() ? view->latest->source : CapacitySource::kNone));
+  json.Field("why", std::string_view(CapacityWhy(*view)));
+  json.Field("note", std::string_view(CapacityNote(*view)));
+  json.Field("kept_days", int64_t{kCapacityDays});
+  PutTime("first", view->first_s.value_or(INT64_MIN), json);
+  json.Key("measured_hours");
+  json.BeginObject();
+  for (const Resource r : kResources)
+    json.Field(Name(r), int64_t{view->measured_hours[static_cast<size_t>(r)]});
+  json.EndObject();
+  PutCapacityLines(options_.capacity->History(span->from_s, span->to_s, *resolution), json);
+  PutTiers(*view, json);
+  json.Key("offers");
+  json.BeginArray();
+  for (const CapacityOffer& offer : view->offers) PutOffer(*view, offer, json);
+  json.EndArray();
+  json.Key("promises");
+  json.BeginArray();
+  for (const CapacityPromise& promise : view->promises) PutPromise(*view, promise, json);
+  json.EndArray();
+  json.EndObject();
+  return JsonResponse(200, json.Take());
+}
+
+void Api::PutCapacityMetrics(MetricsText& out) const {
+  if (options_.capacity == nullptr) return;
+  const std::shared_ptr<const CapacityView> view = options_.capacity->View();
+  const auto put = [&](const char* name, const char* help, auto value_of) {
+    for (const CapacityOffer& offer : view->offers) {
+      const std::optional<double> value = value_of(offer);
+      if (!value.has_value()) continue;
+      out.Gauge(name, help, *value,
+                {{"tier", view->tiers[offer.tier].name},
+                 {"horizon", offer.horizon.has_value() ? kCapacityHorizons[*offer.horizon].name : "any"},
+                 {"resource", Name(offer.resource)}});
+    }
+  };
+  using Offer = CapacityOffer;
+  put("tautd_capacity_sellable", "What can be sold of the tier in all, in cores or bytes.",
+      [](const Offer& o) { return o.sellable; });
+  put("tautd_capacity_sold", "What of it is bought (quota) or, where that is more, allocated.",
+      [](const Offer& o) { return o.sold; });
+  put("tautd_capacity_promised_ratio", "Promised share of the hours in which the amount is available.",
+      [](const Offer& o) { return std::optional(o.promise); });
+  put("tautd_capacity_kept_ratio", "Share of the hours of ended promises in which the amount was available.",
+      [](const Offer& o) { return o.kept.promises > 0 ? std::optional(o.kept.kept_time) : std::nullopt; });
+  put("tautd_capacity_promises", "Ended promises that are kept in the ledger and were measured.",
+      [](const Offer& o) {
+        return o.horizon.has_value() ? std::optional(static_cast<double>(o.kept.promises)) : std::nullopt;
+      });
+  put("tautd_capacity_promises_kept", "Those of them whose share of available hours was as promised.",
+      [](const Offer& o) {
+        return o.horizon.has_value() ? std::optional(static_cast<double>(o.kept.promises_kept))
+                                     : std::nullopt;
+      });
+  for (const Resource r : kResources) {
+    out.Gauge("tautd_capacity_measured_seconds",
+              "Time in whole hours of which capacity and usage were measured.",
+              static_cast<double>(view->measured_hours[static_cast<size_t>(r)] * kLineSeconds),
+              {{"resource", Name(r)}});
+  }
+  if (options_.capacity_failed_saves)
+    out.Counter("tautd_capacity_failed_saves_total", "Times that the state of capacity could not be written.",
+                options_.capacity_failed_saves());
+}
+
+}  // namespace taut

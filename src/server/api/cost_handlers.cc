@@ -1,0 +1,197 @@
+// What the API says of costs.
+#include <algorithm>
+
+#include "common/base/strings.h"
+#include "fmt/format.h"
+#include "server/api/api.h"
+#include "server/api/costs.h"
+#include "server/api/parameters.h"
+
+namespace taut {
+namespace {
+
+constexpr int kDigits = 10;
+
+void PutUnitHours(Resource r, const AccountAmounts& a, JsonWriter& json) {
+  json.Key(Name(r));
+  json.BeginObject();
+  const auto put = [&](std::string_view name, uint64_t quantity) {
+    json.Key(name);
+    json.Number(UnitHours(r, quantity), kDigits);
+  };
+  put("usage", a.usage);
+  put("allocation", a.allocation);
+  put("billed", a.billed);
+  put("owner", a.owner);
+  put("would_be", a.would_be);
+  PutAmount(
+      "without_allocation",
+      a.windows > 0 ? std::optional(double{1} * a.windows_without_allocation / a.windows) : std::nullopt,
+      json);
+  json.EndObject();
+}
+
+void PutCosts(const AccountEntry& sums, const Prices& prices, JsonWriter& json) {
+  for (const Resource r : kResources) PutUnitHours(r, sums.amounts(r), json);
+  if (!prices.known()) return;
+  const Costs costs = CostsOf(sums, prices);
+  json.Key("cost");
+  json.BeginObject();
+  for (const auto& [name, amount] : {std::pair<std::string_view, double>{"usage", costs.usage},
+                                     {"allocation", costs.allocation},
+                                     {"billed", costs.billed},
+                                     {"idle", costs.idle()},
+                                     {"owner", costs.owner},
+                                     {"would_be", costs.would_be},
+                                     {"saved", costs.saved()},
+                                     {"would_save", costs.would_save()}}) {
+    json.Key(name);
+    json.Number(amount, kDigits);
+  }
+  json.EndObject();
+}
+
+// Of the report's jobs, and of those that are known now.
+std::vector<std::string> LabelsOf(const CostReport& report, const FleetView& view) {
+  std::set<std::string> names = report.labels;
+  for (std::string& name : LabelNames(view)) names.insert(std::move(name));
+  return {names.begin(), names.end()};
+}
+
+// A budget of a group is one of the label that is the group: of another label some of its jobs may be others'.
+bool HasBudget(const Reach& reach, const Budget& budget) {
+  if (reach.all()) return true;
+  if (reach.scheme() == nullptr || budget.label.empty()) return false;
+  return reach.scheme()->group_template() == StrCat("{", budget.label, "}") && reach.Has(budget.value);
+}
+
+// The label to group by where the request names none.
+std::string DefaultLabel(const FleetView& view) {
+  const std::vector<std::string> names = LabelNames(view);
+  return std::ranges::find(names, "namespace") != names.end() ? "namespace" : std::string(kByJob);
+}
+
+}  // namespace
+
+HttpResponse Api::Costs(const HttpRequest& request, const Reach& reach) {
+  if (absl::Status s = OnlyParameters(request, {"from", "to", "by", "step", "limit"}); !s.ok())
+    return ErrorResponse(s);
+  const absl::StatusOr<TimeSpan> span = SpanParameters(request, NowSeconds());
+  if (!span.ok()) return ErrorResponse(span.status());
+  const absl::StatusOr<int64_t> limit = IntParameter(request, "limit", 100, 1, 10'000);
+  if (!limit.ok()) return ErrorResponse(limit.status());
+  const std::string step = TextParameter(request, "step");
+  if (!step.empty() && step != "day" && step != "hour")
+    return ErrorResponse(400, StrCat("invalid step=", step, ": expected day or hour"));
+  // Names of labels are of the caller's jobs, and the account is gone through by all.
+  const std::shared_ptr<const FleetView> view = ViewOf(reach), whole = control_.view();
+  CostQuery query{.from_s = span->from_s, .to_s = span->to_s, .by = {TextParameter(request, "by")}};
+  if (!reach.all()) query.which = [&reach](const JobRecord& job) { return reach.Has(job); };
+  if (step == "hour") query.step_windows = kWindowsPerHour;
+  std::string& by = query.by[0];
+  if (by.empty()) by = DefaultLabel(*view);
+  const absl::StatusOr<CostReport> report = ReadCosts(control_.history(), *whole, query);
+  if (!report.ok()) return ErrorResponse(report.status());
+  const std::vector<std::string> labels = LabelsOf(*report, *view);
+  if (by != kByJob && report->jobs > 0 && std::ranges::find(labels, by) == labels.end()) {
+    return ErrorResponse(404, fmt::format("no job has a label \"{}\"; expected {} or one of the labels: {}",
+                                          by, kByJob, Join(labels, ", ")));
+  }
+  const std::vector<size_t> order = ByCost(*report, options_.prices);
+  JsonWriter json;
+  json.BeginObject();
+  json.Field("from", report->from.start_s());
+  json.Field("to", report->to.start_s());
+  json.Field("by", std::string_view(by));
+  json.Key("labels");
+  json.BeginArray();
+  for (const std::string& name : labels) json.String(name);
+  json.EndArray();
+  if (options_.prices.known()) json.Field("currency", std::string_view(options_.prices.currency));
+  json.Key("total");
+  json.BeginObject();
+  json.Field("jobs", static_cast<int64_t>(report->jobs));
+  PutCosts(report->sums, options_.prices, json);
+  json.EndObject();
+  json.Key("late");
+  json.BeginObject();
+  PutCosts(report->late, options_.prices, json);
+  json.EndObject();
+  json.Field("number_of_groups", static_cast<int64_t>(order.size()));
+  json.Key("groups");
+  json.BeginArray();
+  for (const size_t i : std::span(order).first(std::min(order.size(), static_cast<size_t>(*limit)))) {
+    const CostGroup& group = report->groups[i];
+    json.BeginObject();
+    json.Key("value");
+    if (group.values[0].has_value()) {
+      json.String(*group.values[0]);
+    } else {
+      json.Null();
+    }
+    json.Field("jobs", static_cast<int64_t>(group.jobs));
+    PutCosts(group.sums, options_.prices, json);
+    json.EndObject();
+  }
+  json.EndArray();
+  json.Key("steps");
+  json.BeginArray();
+  for (const CostStep& s : report->steps) {
+    json.BeginObject();
+    json.Field("time", s.first.start_s());
+    PutCosts(s.sums, options_.prices, json);
+    json.EndObject();
+  }
+  json.EndArray();
+  json.EndObject();
+  return JsonResponse(200, json.Take());
+}
+
+HttpResponse Api::Budgets(const HttpRequest& request, const Reach& reach) {
+  if (absl::Status s = OnlyParameters(request, {}); !s.ok()) return ErrorResponse(s);
+  const auto states = budgets_.States(control_.history(), *control_.view(), options_.prices, NowSeconds());
+  if (!states.ok()) return ErrorResponse(states.status());
+  JsonWriter json;
+  json.BeginObject();
+  json.Field("from", (*states)->month_from_s);
+  json.Field("to", (*states)->month_to_s);
+  json.Field("now", (*states)->now_s);
+  if (options_.prices.known()) json.Field("currency", std::string_view(options_.prices.currency));
+  json.Key("budgets");
+  json.BeginArray();
+  for (const BudgetState& state : (*states)->budgets) {
+    if (!HasBudget(reach, state.budget)) continue;
+    json.BeginObject();
+    json.Field("name", std::string_view(state.budget.name()));
+    json.Field("label", std::string_view(state.budget.label));
+    json.Field("value", std::string_view(state.budget.value));
+    for (const auto& [name, amount] :
+         {std::pair<std::string_view, double>{"per_month", state.budget.per_month},
+          {"spent", state.spent},
+          {"forecast", state.forecast}}) {
+      json.Key(name);
+      json.Number(amount, kDigits);
+    }
+    json.EndObject();
+  }
+  json.EndArray();
+  json.EndObject();
+  return JsonResponse(200, json.Take());
+}
+
+void Api::PutBudgetMetrics(MetricsText& out) {
+  if (budgets_.empty()) return;
+  const auto states = budgets_.States(control_.history(), *control_.view(), options_.prices, NowSeconds());
+  if (!states.ok()) return;  // the store's own metrics say so
+  for (const BudgetState& state : (*states)->budgets) {
+    const std::string name = state.budget.name();
+    out.Gauge("tautd_budget_per_month", "Money of a budget for a calendar month.", state.budget.per_month,
+              {{"budget", name}});
+    out.Gauge("tautd_budget_spent", "Cost of its jobs since the month began.", state.spent,
+              {{"budget", name}});
+    out.Gauge("tautd_budget_forecast", "Cost at the month's end, if the rest is as the last 7 days.",
+              state.forecast, {{"budget", name}});
+  }
+}
+
+}  // namespace taut

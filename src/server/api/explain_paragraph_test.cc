@@ -1,0 +1,47 @@
+// A dry run must not be told as fact: what holds are the owners' limits.
+#include "brain/fleet/live_fixture.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "server/api/json.h"
+
+namespace taut {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+TEST(ExplainParagraph, SaysWhatIsInForceInADryRun) {
+  const Cell cell(2);
+  LiveFleet fleet(Settings(Policy::kMovingWindow, Mode::kAuto));
+  AddJobs(fleet, 2);
+  PassOutput out;
+  for (int w = 0; w < 2 * kWindowsPerDay; ++w) Step(fleet, cell.windows()[static_cast<size_t>(w)], out);
+  const LiveJob& job = fleet.job(JobId{0});
+  ASSERT_TRUE(job.of(Resource::kMemory).gate.in_force.has_value());
+  const Reason reason = fleet.Explain(JobId{0}, Resource::kMemory);
+  const std::string dry = ExplainParagraph(job, Resource::kMemory, reason, false);
+  EXPECT_THAT(dry, HasSubstr("512 MiB is in force"));
+  EXPECT_THAT(dry, HasSubstr("would be applied automatically: this is a dry run"));
+  const std::string real = ExplainParagraph(job, Resource::kMemory, reason, true);
+  EXPECT_THAT(real, Not(HasSubstr("512 MiB is in force")));
+  EXPECT_THAT(real, HasSubstr("New limits are applied automatically."));
+}
+
+TEST(ExplainParagraph, WithoutARecommendationItSaysWhatIsInForce) {
+  LiveFleet fleet(Settings(Policy::kMovingWindow, Mode::kAuto));
+  AddJobs(fleet, 1);
+  LiveJob& job = const_cast<LiveJob&>(fleet.job(JobId{0}));
+  const auto paragraph = [&](bool enforced) {
+    return ExplainParagraph(job, Resource::kMemory, Reason(), enforced);
+  };
+  EXPECT_THAT(paragraph(false), HasSubstr("for a recommendation yet: no limit is in force. "));
+  job.of(Resource::kMemory).owner_limit = 1 << 30;
+  EXPECT_THAT(paragraph(false), HasSubstr("for a recommendation yet: 1.00 GiB is in force. "));
+  // Set before, by another recommender.
+  job.of(Resource::kMemory).gate.in_force = 1 << 29;
+  EXPECT_THAT(paragraph(false), HasSubstr("yet: 1.00 GiB is in force; 512 MiB would be. "));
+  EXPECT_THAT(paragraph(true), HasSubstr("yet: 512 MiB is in force. "));
+}
+
+}  // namespace
+}  // namespace taut

@@ -1,0 +1,614 @@
+#include "server/api/json.h"
+
+#include <charconv>
+#include <cmath>
+
+#include "common/base/strings.h"
+#include "common/model/oom_counts.h"
+#include "common/model/units.h"
+#include "fmt/format.h"
+
+namespace taut {
+namespace {
+
+constexpr int kJsonDigits = 12;
+constexpr int kFloatDigits = 7;
+constexpr int kWholeDigits = 15;
+constexpr double kHoursPerMonth = 365 * 24 / 12.0;
+
+std::optional<double> Known(float v) { return v >= 0 ? std::optional<double>(v) : std::nullopt; }
+
+void PutNumber(std::string_view key, double value, JsonWriter& json) {
+  json.Key(key);
+  json.Number(value, kJsonDigits);
+}
+
+// A sum over tasks, of 32-bit floats: more digits than these would be noise.
+void PutTotal(std::string_view key, Resource r, double value, JsonWriter& json) {
+  json.Key(key);
+  if (InBytes(r)) {
+    json.Number(std::round(value), kJsonDigits);
+  } else {
+    json.Number(value, kFloatDigits);
+  }
+}
+
+void PutFleetAmounts(Resource r, const FleetAmounts& a, const FleetSums& sums, const FleetShown& shown,
+                     JsonWriter& json) {
+  const double per_machine = shown.machine.of[IndexOf(r)];  // 0: shares of it are not finite, written as null
+  json.Key(Name(r));
+  json.BeginObject();
+  PutTotal("usage", r, a.usage, json);
+  // Sums over no job are no amounts.
+  const bool known = a.jobs_limited > 0;
+  const auto put = [&](std::string_view key, double amount) {
+    if (known) return PutTotal(key, r, amount, json);
+    json.Key(key);
+    json.Null();
+  };
+  put("owner_limit", a.owner_limit);
+  put("limit", a.in_force);
+  put("would_be", a.would_be);
+  PutTotal("usage_limited", r, sums.usage_limited, json);
+  put("slack", a.in_force - sums.usage_limited);
+  put("saved", a.owner_limit - a.in_force);
+  put("would_save", a.owner_limit - a.would_be);
+  for (const auto& [key, limits] : {std::pair<std::string_view, double>{"saved_machines", a.in_force},
+                                    {"would_save_machines", a.would_be}}) {
+    json.Key(key);
+    known ? json.Number((a.owner_limit - limits) / per_machine, kFloatDigits) : json.Null();
+  }
+  PutTotal("raised", r, sums.raised, json);
+  PutTotal("would_raise", r, sums.would_raise, json);
+  json.Field("job_days", static_cast<int64_t>(sums.job_days));
+  json.Field("job_days_over", static_cast<int64_t>(sums.job_days_over));
+  PutAmount("ordered", sums.risk.days_ordered, json);
+  PutAmount("work_over", sums.risk.work_over, json);
+  PutAmount("work_ordered", sums.risk.work_ordered, json);
+  json.Field("jobs_at_limit", int64_t{sums.jobs_at_limit});
+  json.EndObject();
+}
+
+void PutFleetMoney(const FleetPoint& point, const Prices& prices, JsonWriter& json) {
+  double saved = 0, would_save = 0;
+  for (const Resource r : kResources) {
+    const FleetAmounts& a = point.amounts[static_cast<size_t>(r)];
+    saved += prices.PerMonth(r, a.owner_limit - a.in_force);
+    would_save += prices.PerMonth(r, a.owner_limit - a.would_be);
+  }
+  json.Key("saving_per_month");
+  json.BeginObject();
+  json.Field("currency", std::string_view(prices.currency));
+  json.Key("saved");
+  json.Number(saved, kFloatDigits);
+  json.Key("would_save");
+  json.Number(would_save, kFloatDigits);
+  json.EndObject();
+}
+
+// What a job in mode auto saves or would save in a month, over all tasks; nullopt without a limit of the
+// owner or a recommendation.
+std::optional<double> SavingPerMonth(const JobView& job, const Prices& prices) {
+  std::optional<double> sum;
+  for (const Resource r : kResources) {
+    const JobAmounts& a = job.of(r);
+    if (a.owner_limit < 0 || a.would_be < 0) continue;
+    sum = sum.value_or(0) + prices.PerMonth(r, (double{a.owner_limit} - double{a.would_be}) * job.tasks);
+  }
+  return sum;
+}
+
+// The double with the fewest digits that is the same 32-bit float, if `value` is one and has a fraction;
+// itself otherwise. 0.1f would be written 0.10000000149.
+double ShortestOf(double value) {
+  const auto narrow = static_cast<float>(value);
+  if (double{narrow} != value || value == std::trunc(value)) return value;
+  char text[32];
+  const auto written = std::to_chars(std::begin(text), std::end(text), narrow);
+  double out = value;
+  std::from_chars(text, written.ptr, out);
+  return out;
+}
+
+template <typename Values, typename Get>
+void PutColumn(std::string_view key, const Values& values, Get get, JsonWriter& json) {
+  json.Key(key);
+  json.BeginArray();
+  for (const auto& v : values) get(v);
+  json.EndArray();
+}
+
+void PutAmounts(std::string_view key, std::span<const std::optional<double>> values, JsonWriter& json) {
+  PutColumn(
+      key, values, [&](const std::optional<double>& v) { v.has_value() ? json.Number(*v, 6) : json.Null(); },
+      json);
+}
+
+// As a float, as views have it: the same value has the same digits everywhere.
+std::optional<double> OfFloat(std::optional<double> value) {
+  return value.has_value() ? std::optional<double>(static_cast<float>(*value)) : std::nullopt;
+}
+
+void PutJobAmounts(const JobView& job, Resource r, JsonWriter& json) {
+  const JobAmounts& a = job.of(r);
+  json.Key(Name(r));
+  json.BeginObject();
+  json.Field("recommender", Name(job.recommenders.of(r)));
+  PutAmount("usage", Known(a.usage), json);
+  PutAmount("peak", Known(a.peak), json);
+  PutAmount("owner_limit", Known(a.owner_limit), json);
+  json.Field("of", std::string_view(a.of_request ? "request" : "limit"));
+  PutAmount("limit", Known(a.limit), json);
+  PutAmount("ordered", Known(a.ordered), json);
+  PutAmount("applied", Known(a.applied), json);
+  PutAmount("would_be", Known(a.would_be), json);
+  json.Key("saving");  // a difference of 32-bit floats
+  if (const std::optional<double> saving = a.saving(); saving.has_value()) {
+    json.Number(*saving, *saving == std::trunc(*saving) ? kWholeDigits : kFloatDigits);
+  } else {
+    json.Null();
+  }
+  LimitRisk risk;
+  risk.chance = double{a.chance};
+  risk.days = a.days;
+  risk.days_over = a.days_over;
+  risk.work_over = a.work_over;
+  risk.work_ordered = a.work_ordered;
+  PutRisk(risk, json);
+  json.Field("at_limit", a.at_limit);
+  json.EndObject();
+}
+
+void PutWhatIfLane(std::string_view key, const WhatIfLane& lane, JsonWriter& json) {
+  json.Key(key);
+  json.BeginObject();
+  json.Field("recommender", Name(lane.recommender));
+  PutAmount("mean_limit", lane.windows > 0 ? std::optional(lane.mean_limit) : std::nullopt, json);
+  json.Field("windows", int64_t{lane.windows});
+  json.Field("windows_over", int64_t{lane.windows_over});
+  json.Field("days", int64_t{lane.days});
+  json.Field("days_over", int64_t{lane.days_over});
+  json.Field("changes", int64_t{lane.changes});
+  PutAmount("saved_share", lane.saved_share, json);
+  PutAmounts("limit", lane.limit, json);
+  json.EndObject();
+}
+
+}  // namespace
+
+void PutTime(std::string_view key, int64_t time_s, JsonWriter& json) {
+  constexpr int64_t kLast = int64_t{1} << 40;  // some 35,000 years: JSON's numbers hold it, and so do dates
+  json.Key(key);
+  if (time_s > kLast || time_s < -kLast) {
+    json.Null();
+  } else {
+    json.Int(time_s);
+  }
+}
+
+void PutAmount(std::string_view key, std::optional<double> amount, JsonWriter& json) {
+  json.Key(key);
+  if (amount.has_value()) {
+    json.Number(ShortestOf(*amount), *amount == std::trunc(*amount) ? kWholeDigits : kJsonDigits);
+  } else {
+    json.Null();
+  }
+}
+
+void PutRisk(const LimitRisk& risk, JsonWriter& json) {
+  PutAmount("chance", OfFloat(risk.forecast()), json);
+  json.Field("days", int64_t{risk.days});
+  json.Field("days_over", int64_t{risk.days_over});
+  PutAmount("work_over", Known(risk.work_over), json);
+  PutAmount("work_ordered", Known(risk.work_ordered), json);
+}
+
+double Prices::PerMonth(Resource r, double amount) const {
+  return kHoursPerMonth * (per_hour[IndexOf(r)] * amount / UnitOf(r).large);
+}
+
+void PutMoney(std::string_view key, Money money, JsonWriter& json) {
+  json.Field(key, std::string_view(ToText(money)));
+}
+
+void PutReplicaSums(const ReplicaSums& sums, JsonWriter& json) {
+  json.Key("replicas");
+  json.BeginObject();
+  json.Field("jobs", int64_t{sums.jobs});
+  json.Field("tasks", static_cast<int64_t>(sums.tasks));
+  json.Field("would_be", static_cast<int64_t>(sums.would_be));
+  json.Field("jobs_overloaded", int64_t{sums.jobs_overloaded});
+  json.Field("windows_day", static_cast<int64_t>(sums.windows));
+  json.Field("overloaded_windows_day", static_cast<int64_t>(sums.overloaded_windows));
+  json.Key("jobs_held");
+  json.BeginObject();
+  for (const HoldCause cause : kHoldCauses)
+    json.Field(Name(cause), int64_t{sums.held[static_cast<size_t>(cause)]});
+  json.EndObject();
+  json.EndObject();
+}
+
+void PutFleet(const FleetView& view, const FleetShown& shown, JsonWriter& json) {
+  const MachineSize& machine = shown.machine;
+  json.BeginObject();
+  PutTime("time", view.window.has_value() ? view.window->next().start_s() : INT64_MIN, json);
+  json.Key("machine");
+  json.BeginObject();
+  PutNumber("cores", machine.of[kCpuIndex], json);
+  PutNumber("bytes", machine.of[kMemoryIndex], json);
+  json.EndObject();
+  json.Field("jobs", int64_t{view.point.jobs});
+  json.Field("tasks", int64_t{view.point.tasks});
+  json.Key("jobs_by_mode");
+  json.BeginObject();
+  for (int m = 0; m < kNumModes; ++m) {
+    json.Field(Name(static_cast<Mode>(m)), int64_t{view.point.jobs_by_mode[static_cast<size_t>(m)]});
+  }
+  json.EndObject();
+  for (const Resource r : kResources) {
+    const auto at = static_cast<size_t>(r);
+    PutFleetAmounts(r, view.point.amounts[at], view.sums[at], shown, json);
+  }
+  PutReplicaSums(view.replicas, json);
+  const bool any_known =
+      std::ranges::any_of(view.point.amounts, [](const FleetAmounts& a) { return a.jobs_limited > 0; });
+  if (shown.prices.known() && any_known) PutFleetMoney(view.point, shown.prices, json);
+  for (const auto& [key, count] : {std::pair<std::string_view, uint64_t>{"oom_kills_day", view.ooms_day},
+                                   {"changes_day", view.changes_day}}) {
+    json.Key(key);
+    shown.has_day_counts ? json.Int(static_cast<int64_t>(count)) : json.Null();
+  }
+  json.Field("actuator", shown.actuator);
+  json.EndObject();
+}
+
+std::optional<double> AmountOf(const FleetAmounts& amounts, double FleetAmounts::*amount) {
+  const uint32_t jobs = amount == &FleetAmounts::usage ? amounts.jobs : amounts.jobs_limited;
+  return jobs > 0 ? std::optional(amounts.*amount) : std::nullopt;
+}
+
+void PutFleetHistory(std::span<const FleetPoint> points, JsonWriter& json) {
+  json.BeginObject();
+  PutColumn(
+      "time", points, [&](const FleetPoint& p) { json.Int(p.window.next().start_s()); }, json);
+  for (const Resource r : kResources) {
+    json.Key(Name(r));
+    json.BeginObject();
+    const auto column = [&](std::string_view key, double FleetAmounts::*amount) {
+      std::vector<std::optional<double>> values;
+      values.reserve(points.size());
+      for (const FleetPoint& p : points)
+        values.push_back(AmountOf(p.amounts[static_cast<size_t>(r)], amount));
+      PutAmounts(key, values, json);
+    };
+    column("usage", &FleetAmounts::usage);
+    column("owner_limit", &FleetAmounts::owner_limit);
+    column("limit", &FleetAmounts::in_force);
+    column("would_be", &FleetAmounts::would_be);
+    json.EndObject();
+  }
+  PutColumn(
+      "jobs", points, [&](const FleetPoint& p) { json.Int(p.jobs); }, json);
+  PutColumn(
+      "tasks", points, [&](const FleetPoint& p) { json.Int(p.tasks); }, json);
+  PutColumn(
+      "oom_kills", points, [&](const FleetPoint& p) { json.Int(p.oom_kills); }, json);
+  PutColumn(
+      "changes", points, [&](const FleetPoint& p) { json.Int(p.changes); }, json);
+  json.Key("jobs_by_mode");
+  json.BeginObject();
+  for (size_t m = 0; m < kNumModes; ++m) {
+    PutColumn(
+        Name(static_cast<Mode>(m)), points, [&](const FleetPoint& p) { json.Int(p.jobs_by_mode[m]); }, json);
+  }
+  json.EndObject();
+  json.EndObject();
+}
+
+void PutJobFields(const JobView& job, const Prices& prices, JsonWriter& json) {
+  json.Field("name", std::string_view(job.record->name));
+  json.Field("mode", Name(job.mode));
+  json.Field("recommender", Name(job.recommenders));
+  json.Field("tasks", int64_t{job.tasks});
+  PutAmount("tasks_would_be",
+            job.tasks_would_be >= 0 ? std::optional<double>(job.tasks_would_be) : std::nullopt, json);
+  for (const Resource r : kResources) PutJobAmounts(job, r, json);
+  json.Field("ooms", int64_t{job.ooms});
+  PutTime("last_seen", job.last_seen_s, json);
+  PutTime("last_change", job.last_change_s, json);
+  json.Field("trial", job.trial);
+  json.Field("enforced", job.enforced);
+  PutAmount("throttled_share", Known(job.throttled), json);
+  if (!prices.known()) return;
+  json.Key("saving_per_month");
+  if (const std::optional<double> saving = SavingPerMonth(job, prices); saving.has_value()) {
+    json.Number(*saving, kFloatDigits);
+  } else {
+    json.Null();
+  }
+}
+
+void PutTotals(const JobTotals& totals, const Prices& prices, JsonWriter& json) {
+  json.Field("jobs", static_cast<int64_t>(totals.jobs));
+  json.Field("tasks", static_cast<int64_t>(totals.tasks));
+  double money = 0;
+  for (const Resource r : kResources) {
+    const TotalAmounts& a = totals.amounts[static_cast<size_t>(r)];
+    json.Key(Name(r));
+    json.BeginObject();
+    PutTotal("usage", r, a.usage, json);
+    PutTotal("owner_limit", r, a.owner_limit, json);
+    PutTotal("limit", r, a.limit, json);
+    PutTotal("would_be", r, a.would_be, json);
+    PutTotal("saved", r, a.saved, json);
+    PutTotal("would_save", r, a.would_save, json);
+    json.Field("job_days", static_cast<int64_t>(a.job_days));
+    json.Field("job_days_over", static_cast<int64_t>(a.job_days_over));
+    PutAmount("chance", a.mean_chance(), json);
+    json.EndObject();
+    money += prices.PerMonth(r, a.would_save);
+  }
+  PutReplicaSums(totals.replicas, json);
+  if (!prices.known()) return;
+  json.Key("saving_per_month");
+  json.Number(money, kFloatDigits);
+}
+
+void PutReason(const Reason& reason, JsonWriter& json) {
+  json.BeginObject();
+  json.Field("recommender", std::string_view(reason.recommender));
+  json.Field("sentence", std::string_view(reason.sentence));
+  PutColumn(
+      "facts", reason.facts,
+      [&](const Fact& f) {
+        json.BeginObject();
+        json.Field("name", std::string_view(f.name));
+        if (const double* number = std::get_if<double>(&f.value)) {
+          PutAmount("value", *number, json);
+        } else {
+          json.Field("value", std::string_view(std::get<std::string>(f.value)));
+        }
+        json.Field("unit", std::string_view(f.unit));
+        json.EndObject();
+      },
+      json);
+  json.Field("cost_unit", std::string_view(reason.cost_unit));
+  PutColumn(
+      "candidates", reason.candidates,
+      [&](const Candidate& c) {
+        json.BeginObject();
+        json.Field("name", std::string_view(c.name));
+        PutNumber("limit", c.limit, json);
+        PutNumber("cost", c.cost, json);
+        json.Field("detail", std::string_view(c.detail));
+        json.Field("chosen", c.chosen);
+        json.EndObject();
+      },
+      json);
+  PutColumn(
+      "steps", reason.steps,
+      [&](const ReasonStep& s) {
+        json.BeginObject();
+        json.Field("what", std::string_view(s.what));
+        PutNumber("before", s.before, json);
+        PutNumber("after", s.after, json);
+        json.Field("kind", std::string_view(s.kind));
+        json.EndObject();
+      },
+      json);
+  json.Field("why", std::string_view(reason.why));
+  PutAmount("limit", reason.limit, json);
+  PutAmount("chance", OfFloat(reason.chance), json);
+  json.Field("days", int64_t{reason.days});
+  json.Field("days_over", int64_t{reason.days_over});
+  json.EndObject();
+}
+
+namespace {
+
+std::string_view LoadOf(bool is_of_cpu) { return is_of_cpu ? "cpu" : "series"; }
+
+}  // namespace
+
+void PutReplicas(std::string_view key, const LiveReplicas* replicas, JsonWriter& json) {
+  json.Key(key);
+  if (replicas == nullptr) return json.Null();
+  json.BeginObject();
+  json.Field("policy", replicas->policy_name());
+  json.Field("tasks", int64_t{replicas->running()});
+  PutAmount("would_be", replicas->recommended(), json);
+  PutAmount("ordered", replicas->in_force(), json);
+  json.Field("load_of", LoadOf(replicas->is_of_cpu()));
+  PutAmount("load", replicas->load(), json);
+  PutAmount("task_capacity", replicas->capacity(), json);
+  PutAmount("utilization", replicas->utilization(), json);
+  json.Field("windows_day", int64_t{replicas->overload().windows()});
+  json.Field("overloaded_windows_day", int64_t{replicas->overload().overloaded()});
+  json.Field("hold", std::string_view(replicas->hold()));
+  json.Key("held");
+  if (const ReplicaHold& held = replicas->held(); held.holds()) {
+    json.BeginObject();
+    json.Field("cause", Name(held.cause));
+    PutTime("since", held.since_s, json);
+    json.EndObject();
+  } else {
+    json.Null();
+  }
+  Reason reason;
+  replicas->Explain(reason);
+  json.Key("reason");
+  PutReason(reason, json);
+  json.EndObject();
+}
+
+void PutDecisionFields(const Decision& d, std::string_view job, JsonWriter& json) {
+  json.Field("id", static_cast<int64_t>(d.id));
+  PutTime("time", d.time_s, json);
+  json.Field("job", job);
+  json.Field("target", Name(d.target));
+  json.Key("resource");
+  d.target.is_limit() ? json.String(Name(d.target.resource())) : json.Null();
+  json.Field("kind", Name(d.kind));
+  json.Field("mode", Name(d.mode));
+  PutAmount("before", d.before, json);
+  PutAmount("after", d.after, json);
+  json.Field("sentence", std::string_view(d.sentence));
+  json.Field("outcome", Name(d.outcome));
+  json.Field("outcome_text", std::string_view(d.outcome_text));
+  PutTime("outcome_time", d.outcome_time_s == 0 ? INT64_MIN : d.outcome_time_s, json);
+}
+
+void PutOom(const OomRecord& oom, std::string_view job, JsonWriter& json) {
+  json.BeginObject();
+  PutTime("time", oom.time_s, json);
+  json.Field("job", job);
+  json.Key("task");
+  IsAside(oom) ? json.Null() : json.Int(int64_t{oom.task});
+  json.Field("kills", static_cast<int64_t>(oom.kills));
+  PutAmount("limit", oom.limit, json);
+  json.EndObject();
+}
+
+void PutSettingChange(const SettingChange& c, JsonWriter& json) {
+  json.BeginObject();
+  json.Field("id", static_cast<int64_t>(c.id));
+  PutTime("time", c.time_s, json);
+  json.Field("who", std::string_view(c.who));
+  json.Field("job", std::string_view(c.job));
+  json.Field("key", std::string_view(c.key));
+  json.Field("value", std::string_view(c.value));
+  json.Field("before", std::string_view(c.before));
+  json.EndObject();
+}
+
+void PutHeatmap(const Heatmap& map, const HeatmapQuery& query, std::span<const OomRecord> ooms,
+                JsonWriter& json) {
+  json.BeginObject();
+  json.Field("resource", Name(query.resource));
+  json.Field("from", query.from_s);
+  json.Field("to", query.to_s);
+  json.Field("column_seconds", map.column_s);
+  PutColumn(
+      "time", map.time_s, [&](int64_t t) { json.Int(t); }, json);
+  PutColumn(
+      "buckets", map.buckets, [&](double b) { json.Number(b, 6); }, json);
+  PutColumn(
+      "cells", map.cells,
+      [&](const Heatmap::Cell& c) {
+        json.BeginArray();
+        json.Int(c.column);
+        json.Int(c.row);
+        json.Number(c.share, 3);
+        json.EndArray();
+      },
+      json);
+  PutAmounts("limit", map.limit, json);
+  PutAmounts("owner_limit", map.owner_limit, json);
+  PutAmounts("would_be", map.would_be, json);
+  PutAmounts("needed", map.needed, json);
+  PutColumn(
+      "ooms", ooms, [&](const OomRecord& o) { json.Int(o.time_s); }, json);
+  json.EndObject();
+}
+
+void PutWhatIf(const WhatIfResult& result, Resource resource, double milliseconds, JsonWriter& json) {
+  json.BeginObject();
+  json.Field("resource", Name(resource));
+  json.Field("oom_kills", static_cast<int64_t>(result.oom_kills));
+  PutColumn(
+      "time", result.time_s, [&](int64_t t) { json.Int(t); }, json);
+  PutColumn(
+      "usage_peak", result.usage_peak, [&](float p) { json.Number(p, 6); }, json);
+  PutAmounts("owner_limit", result.owner_limit, json);
+  PutWhatIfLane("now", result.now, json);
+  PutWhatIfLane("whatif", result.whatif, json);
+  json.Field("milliseconds", milliseconds);
+  json.EndObject();
+}
+
+void PutReplicaHistory(const ReplicaHistory& history, JsonWriter& json) {
+  const auto column = [&](std::string_view key, std::optional<double> ReplicaColumn::*field) {
+    PutColumn(
+        key, history.columns,
+        [&](const ReplicaColumn& c) { (c.*field).has_value() ? json.Number(*(c.*field), 6) : json.Null(); },
+        json);
+  };
+  json.BeginObject();
+  json.Field("step", history.step_s);
+  json.Field("load_of", LoadOf(history.is_of_cpu));
+  PutColumn(
+      "time", history.columns, [&](const ReplicaColumn& c) { json.Int(c.start_s); }, json);
+  column("load", &ReplicaColumn::load);
+  column("tasks", &ReplicaColumn::tasks);
+  column("tasks_would_be", &ReplicaColumn::would_be);
+  column("capacity", &ReplicaColumn::capacity);
+  column("capacity_would_be", &ReplicaColumn::would_be_capacity);
+  column("forecast_low", &ReplicaColumn::forecast_low);
+  column("forecast_high", &ReplicaColumn::forecast_high);
+  const ReplicaTotals& t = history.totals;
+  json.Key("totals");
+  json.BeginObject();
+  json.Field("windows", int64_t{t.windows});
+  json.Field("task_hours", t.task_hours);
+  json.Field("task_hours_would_be", t.would_be_task_hours);
+  json.Field("overloaded_windows", int64_t{t.overloaded});
+  json.Field("overloaded_windows_would_be", int64_t{t.would_be_overloaded});
+  json.Field("changes", int64_t{t.changes});
+  json.Field("changes_would_be", int64_t{t.would_be_changes});
+  json.EndObject();
+  json.EndObject();
+}
+
+std::string ExplainParagraph(const LiveJob& job, Resource r, const Reason& reason, bool enforced) {
+  const LiveLane& lane = job.of(r);
+  const auto said = [&](std::optional<double> amount) {
+    return amount.has_value() ? FormatAmount(r, *amount) : std::string("no limit");
+  };
+  std::string out;
+  const std::optional<double> recommended = lane.lane.recommended();
+  const auto in_force = [&] {
+    if (enforced) return StrCat(said(lane.real_limit()), " is in force. ");
+    const std::string owner = StrCat(said(lane.owner()), " is in force");
+    return lane.limit() == lane.owner() ? owner + ". "
+                                        : StrCat(owner, "; ", said(lane.limit()), " would be. ");
+  };
+  if (lane.needs_history) {
+    out = "The recommender was changed and is reading the stored history. ";
+  } else if (recommended.has_value()) {
+    StrAppend(&out, "Each task should have ", said(recommended), " of ", RowOf(r).word,
+              "; its owner asks for ", said(lane.owner()), ", and ", in_force());
+    if (enforced && lane.gate.in_force.has_value() && lane.applied >= 0 && lane.applied != kNoLimit &&
+        !IsAtLimit(r, lane.applied, *lane.gate.in_force)) {
+      StrAppend(&out, said(*lane.gate.in_force), " is ordered; agents report ", said(double{lane.applied}),
+                " as applied. ");
+    }
+    if (const auto share = job.throttled_share(); r == Resource::kCpu && share.has_value()) {
+      StrAppend(&out, "Over about the last day its tasks were throttled in ",
+                fmt::format("{:.1f}", *share * 100), " % of the periods. ");
+    }
+  } else {
+    StrAppend(&out, "There is too little signal for a recommendation yet: ", in_force());
+  }
+  if (!reason.sentence.empty()) StrAppend(&out, reason.sentence, " ");
+  switch (job.policy->mode) {
+    case Mode::kOff:
+      out += "The job's mode is off: nothing is recommended.";
+      break;
+    case Mode::kObserve:
+      out += "The job is only observed: nothing is applied.";
+      break;
+    case Mode::kCanary:
+      out += enforced ? "New limits are tried on a share of the tasks first."
+                      : "New limits would be tried on a share of the tasks first: this is a dry run, and "
+                        "none is set.";
+      break;
+    case Mode::kAuto:
+      out += enforced ? "New limits are applied automatically."
+                      : "New limits would be applied automatically: this is a dry run, and none is set.";
+      break;
+  }
+  if (!lane.hold.empty()) StrAppend(&out, " Just now: ", lane.hold.view(), ".");
+  return out;
+}
+
+}  // namespace taut

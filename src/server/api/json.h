@@ -1,0 +1,71 @@
+// The values of the API as JSON, in the shapes of openapi.yaml.
+#pragma once
+
+#include <algorithm>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "brain/economy/money.h"
+#include "common/base/json_writer.h"
+#include "common/model/machine_size.h"
+#include "server/control/control_plane.h"
+#include "server/control/job_history.h"
+#include "server/control/job_totals.h"
+#include "server/control/replica_history.h"
+#include "server/control/what_if.h"
+
+namespace taut {
+
+// What resources cost.
+struct Prices {
+  PerResource<double> per_hour = {};  // of a core or GiB; 0: not known
+  std::string currency;
+
+  bool known() const { return std::ranges::max(per_hour) > 0; }
+  // Of a number of cores or bytes for a twelfth of a year.
+  double PerMonth(Resource r, double amount) const;
+};
+
+// null for a time that is none: INT64_MIN, and what an earlier version stored of a clock that had not begun.
+void PutTime(std::string_view key, int64_t time_s, JsonWriter& json);
+// Values that come from 32-bit floats are written with the fewest digits that mean the same float.
+void PutAmount(std::string_view key, std::optional<double> amount, JsonWriter& json);
+struct FleetShown {
+  MachineSize machine;
+  Prices prices;
+  std::string_view actuator;
+  bool has_day_counts = true;  // FleetView::ooms_day and changes_day
+};
+void PutFleet(const FleetView& view, const FleetShown& shown, JsonWriter& json);
+// Of FleetAmounts: absent, not 0, where it is a sum over no job.
+std::optional<double> AmountOf(const FleetAmounts& amounts, double FleetAmounts::*amount);
+void PutFleetHistory(std::span<const FleetPoint> points, JsonWriter& json);
+// Exact, as text: up to six decimals.
+void PutMoney(std::string_view key, Money money, JsonWriter& json);
+// The fields of a JobRow, without the braces.
+void PutJobFields(const JobView& job, const Prices& prices, JsonWriter& json);
+// The field "replicas".
+void PutReplicaSums(const ReplicaSums& sums, JsonWriter& json);
+// The fields of JobTotals, without the braces.
+void PutTotals(const JobTotals& totals, const Prices& prices, JsonWriter& json);
+// The fields of a risk, without the braces: the same for a list, a job and an explanation.
+void PutRisk(const LimitRisk& risk, JsonWriter& json);
+void PutReason(const Reason& reason, JsonWriter& json);
+// null where nothing is recommended.
+void PutReplicas(std::string_view key, const LiveReplicas* replicas, JsonWriter& json);
+// The fields of a Decision, without the braces.
+void PutDecisionFields(const Decision& decision, std::string_view job, JsonWriter& json);
+void PutOom(const OomRecord& oom, std::string_view job, JsonWriter& json);
+void PutTierAct(const TierAct& act, JsonWriter& json);
+void PutSettingChange(const SettingChange& change, JsonWriter& json);
+void PutReplicaHistory(const ReplicaHistory& history, JsonWriter& json);
+void PutHeatmap(const Heatmap& map, const HeatmapQuery& query, std::span<const OomRecord> ooms,
+                JsonWriter& json);
+void PutWhatIf(const WhatIfResult& result, Resource resource, double milliseconds, JsonWriter& json);
+
+// All that a job's limit rests on, in words. `enforced` false: nothing is applied, the owner's limit holds.
+std::string ExplainParagraph(const LiveJob& job, Resource resource, const Reason& reason, bool enforced);
+
+}  // namespace taut

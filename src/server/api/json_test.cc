@@ -1,0 +1,79 @@
+#include "server/api/json.h"
+
+#include <gtest/gtest.h>
+
+#include "common/base/strings.h"
+
+namespace taut {
+namespace {
+
+std::string Time(int64_t time_s) {
+  JsonWriter json;
+  json.BeginObject();
+  PutTime("t", time_s, json);
+  json.EndObject();
+  return json.Take();
+}
+
+TEST(ApiJson, ATimeThatIsNoneIsNull) {
+  EXPECT_EQ(Time(1'700'006'400), R"({"t":1700006400})");
+  EXPECT_EQ(Time(0), R"({"t":0})");
+  EXPECT_EQ(Time(INT64_MIN), R"({"t":null})");
+  EXPECT_EQ(Time(INT64_MAX), R"({"t":null})");
+  EXPECT_EQ(Time(Timestamp{INT64_MIN + 1}.seconds()), R"({"t":null})");
+  EXPECT_EQ(Time(Timestamp{INT64_MAX}.seconds()), R"({"t":null})");
+}
+
+TEST(ApiJson, TheFleetsHistoryIsNullWhereNothingWasMeasured) {
+  FleetPoint point;
+  point.amounts[0] = {.usage = 2, .jobs = 3};  // no owner's limit is known
+  point.amounts[1] = {
+      .usage = 0, .owner_limit = 8, .in_force = 8, .would_be = 4, .jobs = 1, .jobs_limited = 1};
+  JsonWriter json;
+  PutFleetHistory({&point, 1}, json);
+  const std::string text = json.Take();
+  EXPECT_NE(text.find(R"("cpu":{"usage":[2],"owner_limit":[null],"limit":[null],"would_be":[null]})"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find(R"("memory":{"usage":[0],"owner_limit":[8],"limit":[8],"would_be":[4]})"),
+            std::string::npos)
+      << text;
+}
+
+TEST(ApiJson, SavingsAreCountedInMachinesWhoseSizeIsKnown) {
+  FleetView view;
+  for (FleetAmounts& a : view.point.amounts) {
+    a.owner_limit = 16;
+    a.jobs_limited = 1;
+  }
+  JsonWriter json;
+  PutFleet(view, {.machine = {.of = {8}}, .prices = {}, .actuator = {}}, json);
+  const std::string text = json.Take();
+  const auto saved = [&](Resource r) {
+    const size_t at = text.find("saved_machines", text.find(StrCat("\"", Name(r), "\":")));
+    return text.substr(at, text.find(',', at) - at);
+  };
+  for (const Resource r : kResources)
+    EXPECT_EQ(saved(r), StrCat("saved_machines\":", r == Resource::kCpu ? "2" : "null")) << text;
+}
+
+// A machine whose tasks have no limits: nothing is known of savings, which is not that there are none.
+TEST(ApiJson, WithoutOwnersLimitsAmountsOfLimitsAreAbsent) {
+  FleetView view;
+  for (FleetAmounts& a : view.point.amounts) {
+    a.usage = 3;
+    a.jobs = 2;
+  }
+  JsonWriter json;
+  PutFleet(view, {.machine = {.of = {8}}, .prices = {.per_hour = {1, 1}, .currency = "EUR"}, .actuator = {}},
+           json);
+  const std::string text = json.Take();
+  for (const std::string_view key : {"owner_limit", "limit", "would_be", "slack", "saved", "would_save",
+                                     "saved_machines", "would_save_machines"})
+    EXPECT_NE(text.find(StrCat("\"", key, "\":null")), std::string::npos) << key << text;
+  EXPECT_NE(text.find(R"("usage":3)"), std::string::npos) << text;
+  EXPECT_EQ(text.find("saving_per_month"), std::string::npos) << "no money of nothing known" << text;
+}
+
+}  // namespace
+}  // namespace taut

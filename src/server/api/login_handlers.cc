@@ -1,0 +1,240 @@
+// Signing in to the pages with an OpenID Connect provider: what a browser sees before it has a session.
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "common/base/html_text.h"
+#include "common/base/strings.h"
+#include "common/net/access.h"
+#include "common/net/server_options.h"
+#include "server/api/api.h"
+#include "server/api/embedded_files.h"
+#include "server/api/parameters.h"
+
+namespace taut {
+namespace {
+
+constexpr std::string_view kStyle =
+    ":root{color-scheme:light dark}body{font:16px/1.5 system-ui,sans-serif;max-width:34rem;margin:18vh auto "
+    "0;"
+    "padding:0 1.25rem}h1{font-size:1.375rem}p{overflow-wrap:anywhere}";
+
+// `refresh`: "SECONDS; url=PATH", or "" for a page that stays. `text` is no HTML yet.
+HttpResponse SmallPage(int status, std::string_view prefix, std::string_view title, std::string_view text,
+                       std::string_view refresh, std::string_view link, std::string_view link_text) {
+  HttpResponse out;
+  out.status = status;
+  out.content_type = "text/html; charset=utf-8";
+  out.body = StrCat("<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\">",
+                    "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">",
+                    refresh.empty() ? "" : "<meta http-equiv=\"refresh\" content=\"", EscapedHtml(refresh),
+                    refresh.empty() ? "" : "\">", "<title>", EscapedHtml(title), " · Tautline</title>",
+                    "<link rel=\"icon\" href=\"data:,\"><link rel=\"stylesheet\" href=\"",
+                    EscapedHtml(prefix), "/login/style.css\"></head><body><h1>", EscapedHtml(title),
+                    "</h1><p>", EscapedHtml(text), "</p>");
+  if (!link.empty())
+    StrAppend(&out.body, "<p><a href=\"", EscapedHtml(prefix), link, "\">", EscapedHtml(link_text),
+              "</a></p>");
+  StrAppend(&out.body, "</body></html>\n");
+  out.headers.push_back({"Cache-Control", "no-store"});
+  return out;
+}
+
+HttpResponse Redirect(int status, std::string location) {
+  HttpResponse out;
+  out.status = status;
+  out.headers.push_back({"Location", std::move(location)});
+  out.headers.push_back({"Cache-Control", "no-store"});
+  return out;
+}
+
+// The path is that of the host: the prefix of the names (__Host-) wants it.
+std::string Cookie(const LoginDesk& desk, std::string_view name, std::string_view value,
+                   std::string_view same_site, int64_t seconds) {
+  return StrCat(name, "=", value, "; Path=/; Max-Age=", seconds, "; HttpOnly; SameSite=", same_site,
+                desk.is_secure() ? "; Secure" : "");
+}
+
+// A redirect from another site's page brings the cookie of SameSite=Lax along, and no other.
+std::string LoginCookie(const LoginDesk& desk, std::string_view value, int64_t seconds) {
+  return Cookie(desk, desk.cookie_name(), value, "Lax", seconds);
+}
+
+std::string SessionCookie(const LoginDesk& desk, std::string_view value, int64_t seconds) {
+  return Cookie(desk, desk.sessions()->cookie_name(), value, "Strict", seconds);
+}
+
+// Of a request that a proxy of ours passes on, as the proxy says: the last it added, which no browser can choose.
+std::string NetworkOfBrowser(const LoginDesk& desk, const HttpRequest& request) {
+  const std::string* forwarded = request.header("X-Forwarded-For");
+  const std::string_view peer = HostWithoutPort(request.peer);
+  if (forwarded == nullptr || std::ranges::find(desk.proxies(), peer) == desk.proxies().end())
+    return NetworkOfPeer(request.peer);
+  const size_t comma = forwarded->rfind(',');
+  const std::string_view last =
+      StripSpace(std::string_view(*forwarded).substr(comma == std::string::npos ? 0 : comma + 1));
+  if (!IsIpAddress(std::string(last))) return NetworkOfPeer(request.peer);
+  return NetworkOfPeer(last.find(':') == std::string_view::npos ? std::string(last) : StrCat("[", last, "]"));
+}
+
+HttpResponse FailedPage(const LoginDesk& desk, int status, std::string_view text) {
+  HttpResponse out =
+      SmallPage(status, desk.prefix(), "You are not signed in", text, "", "/login", "Sign in again");
+  out.headers.push_back({"Set-Cookie", LoginCookie(desk, "", 0)});
+  return out;
+}
+
+}  // namespace
+
+std::vector<std::string> Api::OpenPathsWithLogin() {
+  std::vector<std::string> out = {
+      "/", "/login", "/login/callback", "/login/wait", "/login/style.css", "/api/v1/login", "/logout"};
+  for (const EmbeddedFile& file : EmbeddedFiles()) {
+    if (file.path.starts_with("/assets/")) out.emplace_back(file.path);
+  }
+  return out;
+}
+
+void Api::AuditLogin(const HttpRequest& request, std::string_view who, std::string roles, int status,
+                     std::string_view text) const {
+  if (!options_.audit) return;
+  const std::string address = request.peer.substr(0, request.peer.rfind(':'));
+  ApiAct act{who.empty() ? std::string_view(address) : who,
+             std::move(roles),
+             request.method,
+             request.path,
+             "",
+             status};
+  if (act.refused()) act.text = text;
+  options_.audit(act);
+}
+
+std::optional<HttpResponse> Api::LoginRoute(const HttpRequest& request) {
+  const bool get = request.method == "GET";
+  if (get && request.path == "/login") return BeginLogin();
+  if (get && request.path == "/login/callback") return LoginCallback(request);
+  if (get && request.path == "/login/wait") return LoginWait(request);
+  if (get && request.path == "/login/style.css") {
+    HttpResponse out;
+    out.content_type = "text/css; charset=utf-8";
+    out.body = kStyle;
+    return out;
+  }
+  if (request.path == "/logout") return Logout(request);
+  if (get && request.path == "/api/v1/login") return LoginWays(request, Reach());
+  if (request.role != Role::kNone || !get) return std::nullopt;
+  // The page itself says nothing of the fleet, and is what leads to the provider.
+  if (request.path == "/" && request.parameter("token") != nullptr) {
+    HttpResponse out =
+        TextResponse(401, "Authentication required: enter a token as the password, with any user name.\n");
+    out.headers.push_back({"WWW-Authenticate", "Basic realm=\"tautline\""});
+    return out;
+  }
+  if (request.path == "/" || request.path.starts_with("/assets/")) return File(request, Reach());
+  return std::nullopt;
+}
+
+HttpResponse Api::LoginWays(const HttpRequest& request, const Reach& /*reach*/) {
+  if (absl::Status s = OnlyParameters(request, {}); !s.ok()) return ErrorResponse(s);
+  JsonWriter json;
+  json.BeginObject();
+  json.Key("login");
+  if (options_.login != nullptr) {
+    json.BeginObject();
+    json.Field("name", std::string_view(options_.login->name()));
+    json.Field("session_seconds", options_.login->session_s());
+    json.EndObject();
+  } else {
+    json.Null();
+  }
+  json.Field("token", options_.takes_tokens);
+  json.EndObject();
+  return JsonResponse(200, json.Take());
+}
+
+HttpResponse Api::BeginLogin() {
+  LoginDesk& desk = *options_.login;
+  absl::StatusOr<LoginFlow::Begun> begun = desk.Begin();
+  if (!begun.ok()) {
+    HttpResponse out = FailedPage(desk, 503, Message(begun.status()));
+    out.headers.push_back({"Retry-After", "10"});
+    return out;
+  }
+  HttpResponse out = Redirect(302, std::move(begun->location));
+  out.headers.push_back({"Set-Cookie", LoginCookie(desk, begun->cookie, desk.pending_s())});
+  return out;
+}
+
+// The code leaves the address of the browser at once; what it is exchanged for is waited for elsewhere.
+HttpResponse Api::LoginCallback(const HttpRequest& request) {
+  LoginDesk& desk = *options_.login;
+  const absl::Status taken = desk.Callback(CookieOf(request, desk.cookie_name()).value_or(""), request.query,
+                                           NetworkOfBrowser(desk, request));
+  if (taken.ok()) return Redirect(303, StrCat(desk.prefix(), "/login/wait"));
+  const int status = absl::IsUnavailable(taken) ? 503 : absl::IsResourceExhausted(taken) ? 429 : 401;
+  AuditLogin(request, "", "none", status, Message(taken));
+  return FailedPage(desk, status, Message(taken));
+}
+
+HttpResponse Api::LoginWait(const HttpRequest& request) {
+  LoginDesk& desk = *options_.login;
+  const std::string home = StrCat("0; url=", desk.prefix(), "/");
+  LoginDesk::Outcome outcome = desk.Collect(CookieOf(request, desk.cookie_name()).value_or(""));
+  switch (outcome.stage) {
+    case LoginFlow::Stage::kWaiting:
+      return SmallPage(200, desk.prefix(), "Signing in", StrCat("Waiting for ", desk.name(), "."),
+                       StrCat("1; url=", desk.prefix(), "/login/wait"), "", "");
+    case LoginFlow::Stage::kFailed:
+      AuditLogin(request, "", "none", 401, outcome.error);
+      return FailedPage(desk, 401, outcome.error);
+    case LoginFlow::Stage::kUnknown:
+      if (request.role == Role::kNone)
+        return FailedPage(desk, 401, "No sign-in is under way in this browser, or it is over.");
+      return SmallPage(200, desk.prefix(), "Signed in", "", home, "/", "Continue");
+    case LoginFlow::Stage::kDone:
+      break;
+  }
+  // The browser's cookie is replaced: what it held would stay open without anyone to end it.
+  desk.sessions()->End(CookieOf(request, desk.sessions()->cookie_name()).value_or(""));
+  if (const absl::StatusOr<Caller> caller = desk.sessions()->CallerOf(outcome.session); caller.ok()) {
+    HttpRequest person;
+    person.role = caller->role;
+    person.bindings = caller->bindings;
+    AuditLogin(request, caller->user, RolesText(person), 200, "");
+  }
+  // A page of ours, and no redirect: of a chain of redirects that another site began, a browser sends no cookie of
+  // SameSite=Strict.
+  HttpResponse out = SmallPage(200, desk.prefix(), "Signed in", "", home, "/", "Continue");
+  out.headers.push_back({"Set-Cookie", SessionCookie(desk, outcome.session, desk.session_s())});
+  out.headers.push_back({"Set-Cookie", LoginCookie(desk, "", 0)});
+  return out;
+}
+
+HttpResponse Api::Logout(const HttpRequest& request) {
+  if (request.method != "POST")
+    return ErrorResponse(405, "/logout is a POST: it ends the session of the browser");
+  LoginDesk& desk = *options_.login;
+  // Without a session it is over already; of a request with a token no session is ended.
+  if (request.by_session) {
+    desk.sessions()->End(CookieOf(request, desk.sessions()->cookie_name()).value_or(""));
+    AuditLogin(request, request.user, RolesText(request), 204, "");
+  }
+  HttpResponse out;
+  out.status = 204;
+  out.headers.push_back({"Set-Cookie", SessionCookie(desk, "", 0)});
+  out.headers.push_back({"Cache-Control", "no-store"});
+  return out;
+}
+
+void Api::PutLoginMetrics(MetricsText& out) const {
+  if (options_.login == nullptr) return;
+  const LoginDesk::Counts counts = options_.login->counts();
+  constexpr std::string_view kLogins = "tautd_logins_total";
+  constexpr std::string_view kHelp = "Sign-ins to the pages with the OpenID Connect provider, by result.";
+  out.Counter(kLogins, kHelp, counts.done, {{"result", "done"}});
+  out.Counter(kLogins, kHelp, counts.failed, {{"result", "failed"}});
+  out.Gauge("tautd_login_sessions", "Sessions of browsers that are signed in.",
+            static_cast<double>(options_.login->sessions()->size()));
+}
+
+}  // namespace taut

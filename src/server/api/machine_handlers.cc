@@ -1,0 +1,257 @@
+// What the API says of the machines of the cell.
+#include "common/base/strings.h"
+#include "server/api/api.h"
+#include "server/api/parameters.h"
+#include "server/pool/explain_machine.h"
+#include "server/pool/machine_list.h"
+
+namespace taut {
+namespace {
+
+constexpr const char* kNoMachines =
+    "no source of machines is configured (agents.listen or kubernetes.kubeconfig)";
+
+void PutCounts(const PromiseCounts& counts, JsonWriter& json) {
+  json.Key("promises");
+  json.BeginObject();
+  json.Field("judged", static_cast<int64_t>(counts.judged));
+  json.Field("passed", static_cast<int64_t>(counts.passed));
+  json.EndObject();
+}
+
+void PutMachineAmounts(const MachineAmounts& a, JsonWriter& json) {
+  json.BeginObject();
+  PutAmount("capacity", a.capacity, json);
+  PutAmount("limits", a.limits, json);
+  json.Field("without_limit", int64_t{a.without_limit});
+  json.Field("measured_tasks", int64_t{a.measured_tasks});
+  PutAmount("reservations", a.reservations, json);
+  PutAmount("usage", a.usage, json);
+  PutAmount("predicted", a.predicted, json);
+  json.Field("learnt", a.learnt);
+  PutAmount("reclaimable", a.reclaimable, json);
+  PutAmount("reclaimable_now", a.reclaimable_now, json);
+  json.Field("why", std::string_view(a.why));
+  PutCounts(a.promises, json);
+  json.EndObject();
+}
+
+// The fields of a Machine, without the braces.
+void PutMachineFields(const MachineView& m, JsonWriter& json) {
+  json.Field("name", std::string_view(m.name));
+  json.Field("source", std::string_view(m.source));
+  json.Key("also_in");
+  json.BeginArray();
+  for (const std::string& source : m.also_in) json.String(source);
+  json.EndArray();
+  json.Field("present", m.present);
+  json.Field("ready", m.ready);
+  PutTime("seen", m.seen_s, json);
+  json.Field("tasks", static_cast<int64_t>(m.tasks.size()));
+  for (const Resource r : kResources) {
+    json.Key(Name(r));
+    PutMachineAmounts(m.of(r), json);
+  }
+}
+
+void PutSums(const MachineTotals::Of& of, JsonWriter& json) {
+  json.BeginObject();
+  PutAmount("capacity", of.capacity.value(), json);
+  PutAmount("limits", of.limits.value(), json);
+  PutAmount("reservations", of.reservations.value(), json);
+  PutAmount("usage", of.usage.value(), json);
+  json.Field("measured_machines", int64_t{of.usage.machines});
+  PutAmount("predicted", of.predicted.value(), json);
+  json.Field("predicted_machines", int64_t{of.predicted.machines});
+  json.Field("learnt_machines", int64_t{of.learnt});
+  PutAmount("reclaimable", of.reclaimable.value(), json);
+  PutAmount("reclaimable_now", of.reclaimable_now.value(), json);
+  json.EndObject();
+}
+
+void PutHead(const MachinesView& view, JsonWriter& json) {
+  PutTime("window_end", view.window.has_value() ? view.window->next().start_s() : INT64_MIN, json);
+  json.Field("risk", view.risk);
+  json.Field("horizon_seconds", static_cast<int64_t>(view.horizon_h * 3600));
+}
+
+void PutTotals(const MachinesView& view, JsonWriter& json) {
+  json.Key("totals");
+  json.BeginArray();
+  for (const MachineTotals& totals : view.totals) {
+    json.BeginObject();
+    json.Field("source", std::string_view(totals.source));
+    json.Field("machines", int64_t{totals.machines});
+    json.Field("present", int64_t{totals.present});
+    json.Field("tasks", int64_t{totals.tasks});
+    for (const Resource r : kResources) {
+      json.Key(Name(r));
+      PutSums(totals.of[static_cast<size_t>(r)], json);
+    }
+    json.EndObject();
+  }
+  json.EndArray();
+  json.Key("delivered");
+  json.BeginObject();
+  json.Field("days", int64_t{kPromiseDays});
+  for (const Resource r : kResources) {
+    json.Key(Name(r));
+    json.BeginObject();
+    PutCounts(view.promises[static_cast<size_t>(r)], json);
+    json.EndObject();
+  }
+  json.EndObject();
+}
+
+void PutTask(const MachineTaskView& task, JsonWriter& json) {
+  json.BeginObject();
+  json.Field("job", std::string_view(task.job));
+  json.Field("task", std::string_view(task.task));
+  for (const Resource r : kResources) {
+    const auto i = static_cast<size_t>(r);
+    json.Key(Name(r));
+    json.BeginObject();
+    PutAmount("limit", task.limit[i], json);
+    PutAmount("reservation", task.reservation[i], json);
+    PutAmount("usage", task.usage[i], json);
+    json.EndObject();
+  }
+  json.EndObject();
+}
+
+// "": as the sort has it.
+absl::StatusOr<MachinesQuery> QueryOf(const HttpRequest& request) {
+  MachinesQuery query;
+  query.search = TextParameter(request, "search");
+  query.source = TextParameter(request, "source");
+  if (const std::string sort = TextParameter(request, "sort"); !sort.empty()) query.sort = sort;
+  if (!IsMachineSort(query.sort))
+    return absl::InvalidArgumentError(StrCat("invalid sort=", query.sort, ": expected ", MachineSorts()));
+  const std::string order = TextParameter(request, "order");
+  if (!order.empty() && order != "asc" && order != "desc")
+    return absl::InvalidArgumentError("invalid order: expected asc or desc");
+  if (!order.empty()) query.ascending = order == "asc";
+  const absl::StatusOr<int64_t> offset = IntParameter(request, "offset", 0, 0, INT32_MAX);
+  if (!offset.ok()) return offset.status();
+  const absl::StatusOr<int64_t> limit = IntParameter(request, "limit", 100, 1, 1000);
+  if (!limit.ok()) return limit.status();
+  query.offset = static_cast<size_t>(*offset);
+  query.limit = static_cast<size_t>(*limit);
+  return query;
+}
+
+}  // namespace
+
+HttpResponse Api::Machines(const HttpRequest& request, const Reach& /*reach*/) {
+  if (absl::Status s = OnlyParameters(request, {"search", "source", "sort", "order", "offset", "limit"});
+      !s.ok())
+    return ErrorResponse(s);
+  const absl::StatusOr<MachinesQuery> query = QueryOf(request);
+  if (!query.ok()) return ErrorResponse(query.status());
+  const std::shared_ptr<const MachinesView> view =
+      options_.machines != nullptr ? options_.machines->View() : std::make_shared<MachinesView>();
+  const MachinesPage page = ListMachines(*view, *query);
+  JsonWriter json;
+  json.BeginObject();
+  json.Field("enabled", options_.machines != nullptr);
+  PutHead(*view, json);
+  json.Field("total", static_cast<int64_t>(page.total));
+  json.Field("offset", static_cast<int64_t>(query->offset));
+  PutTotals(*view, json);
+  json.Key("machines");
+  json.BeginArray();
+  for (const auto& machine : page.machines) {
+    json.BeginObject();
+    PutMachineFields(*machine, json);
+    json.EndObject();
+  }
+  json.EndArray();
+  json.EndObject();
+  return JsonResponse(200, json.Take());
+}
+
+HttpResponse Api::OneMachine(const HttpRequest& request, const Reach& /*reach*/) {
+  if (absl::Status s = OnlyParameters(request, {"source"}); !s.ok()) return ErrorResponse(s);
+  if (options_.machines == nullptr) return ErrorResponse(404, kNoMachines);
+  const absl::StatusOr<MachineDesk::Detail> found =
+      options_.machines->Find(request.segments[3], TextParameter(request, "source"));
+  if (!found.ok()) return ErrorResponse(found.status());
+  const std::shared_ptr<const MachinesView> view = options_.machines->View();
+  JsonWriter json;
+  json.BeginObject();
+  PutHead(*view, json);
+  PutMachineFields(*found->machine, json);
+  json.Key("explanation");
+  json.BeginArray();
+  for (const Resource r : kResources)
+    json.String(ExplainMachine(*found->machine, r, found->reasons[static_cast<size_t>(r)], *view));
+  json.EndArray();
+  json.Key("forecasts");
+  json.BeginObject();
+  for (const Resource r : kResources) {
+    json.Key(Name(r));
+    PutReason(found->reasons[static_cast<size_t>(r)], json);
+  }
+  json.EndObject();
+  json.Key("task_list");
+  json.BeginArray();
+  for (const MachineTaskView& task : found->machine->tasks) PutTask(task, json);
+  json.EndArray();
+  json.EndObject();
+  return JsonResponse(200, json.Take());
+}
+
+void Api::PutMachineMetrics(MetricsText& out) const {
+  if (options_.machines == nullptr) return;
+  const std::shared_ptr<const MachinesView> view = options_.machines->View();
+  for (const MachineTotals& t : view->totals) {
+    const auto state = [&](std::string_view name, uint32_t n) {
+      out.Gauge("tautd_machines", "Known machines, by source and whether it has them now.",
+                static_cast<double>(n), {{"source", t.source}, {"state", name}});
+    };
+    state("present", t.present);
+    state("away", t.machines - t.present);
+  }
+  const auto put = [&](const char* name, const char* help, auto sum) {
+    for (const MachineTotals& t : view->totals) {
+      for (const Resource r : kResources) {
+        const std::optional<double> amount = sum(t.of[static_cast<size_t>(r)]).value();
+        if (amount.has_value()) out.Gauge(name, help, *amount, {{"source", t.source}, {"resource", Name(r)}});
+      }
+    }
+  };
+  using Of = MachineTotals::Of;
+  put("tautd_machines_capacity", "Capacity of the machines, in cores or bytes.",
+      [](const Of& of) { return of.capacity; });
+  put("tautd_machines_limits", "Limits of their tasks.", [](const Of& of) { return of.limits; });
+  put("tautd_machines_reservations", "Reservations of their tasks.",
+      [](const Of& of) { return of.reservations; });
+  put("tautd_machines_usage", "Usage of their tasks in the last window.",
+      [](const Of& of) { return of.usage; });
+  put("tautd_machines_predicted", "Predicted peaks of the next day, at the ordered risk.",
+      [](const Of& of) { return of.predicted; });
+  put("tautd_machines_reclaimable", "Capacity less the predicted peak.",
+      [](const Of& of) { return of.reclaimable; });
+  put("tautd_machines_reclaimable_now", "Limits less reservations.",
+      [](const Of& of) { return of.reclaimable_now; });
+  out.Gauge("tautd_machines_risk", "Ordered share of machine-days whose peak passes the prediction.",
+            view->risk);
+  for (const Resource r : kResources) {
+    const PromiseCounts& counts = view->promises[static_cast<size_t>(r)];
+    const auto days = [&](std::string_view outcome, uint64_t n) {
+      out.Gauge("tautd_machine_predictions",
+                "Predictions of the last 90 days, one per machine and day, by outcome.",
+                static_cast<double>(n), {{"resource", Name(r)}, {"outcome", outcome}});
+    };
+    days("kept", counts.judged - counts.passed);
+    days("passed", counts.passed);
+  }
+  if (!options_.machine_counts) return;
+  const MachineRunCounts counts = options_.machine_counts();
+  out.Counter("tautd_machines_failed_saves_total", "Times that the state of machines could not be written.",
+              counts.failed_saves);
+  out.Gauge("tautd_machines_pass_seconds", "Duration of the last pass over the machines.", counts.pass_s);
+  out.Gauge("tautd_machines_save_seconds", "Duration of the last save of their state.", counts.save_s);
+}
+
+}  // namespace taut

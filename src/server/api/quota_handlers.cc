@@ -1,0 +1,461 @@
+// What the API says of quota and of requests for it.
+
+#include "common/base/printable.h"
+#include "common/base/short_text.h"
+#include "common/base/strings.h"
+#include "common/json/json_tree.h"
+#include "common/model/units.h"
+#include "server/api/api.h"
+#include "server/api/parameters.h"
+
+namespace taut {
+namespace {
+
+constexpr int64_t kMaxTasks = 1'000'000'000;
+
+// Cores and bytes, as everywhere in the API; others in their own unit.
+void PutOne(std::string_view resource, int64_t amount, JsonWriter& json) {
+  if (resource == kQuotaCpu) {
+    json.Number(static_cast<double>(amount) / 1000, 15);
+  } else {
+    json.Int(amount);
+  }
+}
+
+void PutAmounts(std::string_view key, const QuotaVector& amounts, JsonWriter& json) {
+  json.Key(key);
+  json.BeginObject();
+  for (const QuotaAmount& a : amounts.amounts()) {
+    json.Key(a.resource);
+    PutOne(a.resource, a.amount, json);
+  }
+  json.EndObject();
+}
+
+void PutTexts(std::string_view key, std::span<const std::string> texts, JsonWriter& json) {
+  json.Key(key);
+  json.BeginArray();
+  for (const std::string& text : texts) json.String(text);
+  json.EndArray();
+}
+
+void PutAdvice(std::string_view resource, const QuotaAdvice& advice, JsonWriter& json) {
+  json.Key("history");
+  json.BeginObject();
+  json.Field("hours", advice.hours);
+  const auto put = [&](std::string_view name, std::optional<int64_t> amount) {
+    if (!amount.has_value()) return;
+    json.Key(name);
+    PutOne(resource, *amount, json);
+  };
+  put("in_use_p95", advice.in_use_p95);
+  put("in_use_peak", advice.in_use_peak);
+  put("usage_p95", advice.usage_p95);
+  put("usage_peak", advice.usage_peak);
+  put("recommended", advice.recommended);
+  json.Field("reason", std::string_view(advice.reason));
+  json.EndObject();
+}
+
+void PutRow(const QuotaRowView& row, JsonWriter& json) {
+  json.BeginObject();
+  json.Field("group", std::string_view(row.group));
+  json.Field("cohort", row.cohort);
+  json.Field("tier", std::string_view(row.tier));
+  json.Field("resource", std::string_view(row.resource));
+  for (const auto& [name, amount] : {std::pair<std::string_view, int64_t>{"quota", row.cell.quota},
+                                     {"in_use", row.cell.held},
+                                     {"borrowed", row.borrowed()},
+                                     {"over_quota", row.over_quota()},
+                                     {"available", std::max<int64_t>(0, row.available)},
+                                     {"at_most", row.maximum}}) {
+    json.Key(name);
+    PutOne(row.resource, amount, json);
+  }
+  if (row.advice.has_value()) PutAdvice(row.resource, *row.advice, json);
+  json.EndObject();
+}
+
+void PutVerdict(const AdmissionVerdict& verdict, JsonWriter& json) {
+  json.BeginObject();
+  json.Field("outcome", Name(verdict.outcome));
+  json.Field("explanation", std::string_view(Explain(verdict)));
+  PutAmounts("asked", verdict.use.amounts, json);
+  json.Key("borrowed");
+  json.BeginArray();
+  for (const AdmissionBorrowing& b : verdict.borrowed) {
+    json.BeginObject();
+    json.Field("resource", std::string_view(b.resource));
+    json.Key("amount");
+    PutOne(b.resource, b.amount, json);
+    json.Field("cohort", std::string_view(b.cohort));
+    json.EndObject();
+  }
+  json.EndArray();
+  json.Key("reasons");
+  json.BeginArray();
+  for (const AdmissionReason& r : verdict.reasons) {
+    json.BeginObject();
+    json.Field("resource", std::string_view(r.resource));
+    json.Field("level", std::string_view(r.level));
+    json.Key("asked");
+    PutOne(r.resource, r.asked, json);
+    json.Key("available");
+    PutOne(r.resource, r.available, json);
+    json.Field("never", r.never);
+    json.Field("sentence", std::string_view(r.text));
+    json.EndObject();
+  }
+  json.EndArray();
+  json.Field("fitting_tasks", verdict.fitting_tasks);
+  PutAmounts("fitting", verdict.fitting, json);
+  PutTexts("other_tiers", verdict.other_tiers, json);
+  json.Field("reclaimable", verdict.reclaimable);
+  PutTime("probably_at", verdict.probably_at.has_value() ? verdict.probably_at->seconds() : INT64_MIN, json);
+  json.EndObject();
+}
+
+void PutRequest(const QuotaRequest& r, JsonWriter& json) {
+  json.BeginObject();
+  json.Field("id", static_cast<int64_t>(r.id));
+  json.Field("state", Name(r.state));
+  json.Field("end", Name(r.end));
+  json.Field("group", std::string_view(r.asked.group));
+  json.Field("tier", std::string_view(r.asked.tier));
+  json.Field("job", std::string_view(Printable(r.job)));  // earlier versions took any text
+  json.Field("tasks", r.asked.tasks);
+  PutAmounts("per_task", r.asked.per_task, json);
+  json.Field("priority", int64_t{r.asked.priority});
+  json.Key("duration");
+  if (r.asked.duration_s.has_value()) {
+    json.Int(*r.asked.duration_s);
+  } else {
+    json.Null();
+  }
+  PutTime("asked", r.asked.now.seconds(), json);
+  PutTime("since", r.since.seconds(), json);
+  PutTime("admitted", r.admitted_at.has_value() ? r.admitted_at->seconds() : INT64_MIN, json);
+  json.Field("who", std::string_view(r.who));
+  json.Field("reason", std::string_view(r.reason));
+  json.EndObject();
+}
+
+// What is asked for, and the job that it is for.
+struct Asked {
+  AdmissionRequest request;
+  std::string job;
+};
+
+// One value of a request by its name, as text; names of resources come as "cpu" or "per_task.cpu".
+absl::Status TakeField(std::string_view key, const std::string& text, Asked& out) {
+  const auto bad = [&](std::string_view what) {
+    return absl::InvalidArgumentError(
+        StrCat("invalid ", ShortText(key), " \"", ShortText(text), "\": expected ", what));
+  };
+  const auto whole = [&](int64_t low, int64_t high, int64_t& to) {
+    const std::optional<int64_t> value = WholeNumber(text);
+    if (!value.has_value() || *value < low || *value > high)
+      return bad(StrCat("a whole number from ", low, " to ", high));
+    to = *value;
+    return absl::OkStatus();
+  };
+  if (key == "group") return (out.request.group = text, absl::OkStatus());
+  if (key == "tier") return (out.request.tier = text, absl::OkStatus());
+  if (key == "job") return (out.job = text, absl::OkStatus());
+  if (key == "tasks") return whole(1, kMaxTasks, out.request.tasks);
+  if (key == "priority") {
+    int64_t priority = 0;
+    if (absl::Status s = whole(INT32_MIN, INT32_MAX, priority); !s.ok()) return s;
+    out.request.priority = static_cast<int32_t>(priority);
+    return absl::OkStatus();
+  }
+  if (key == "duration") {
+    const absl::StatusOr<double> seconds = ParseDurationSeconds(text);
+    if (!seconds.ok()) return bad("a duration such as 2h or 90min");
+    out.request.duration_s = static_cast<int64_t>(*seconds);
+    return absl::OkStatus();
+  }
+  constexpr size_t kMaxKey = 63, kMaxResources = 16;
+  if (key.size() > kMaxKey || Printable(key) != key ||
+      out.request.per_task.amounts().size() >= kMaxResources) {
+    return absl::InvalidArgumentError(StrCat("invalid resource: expected at most ", kMaxResources,
+                                             ", with names of at most ", kMaxKey, " printable characters"));
+  }
+  const absl::StatusOr<int64_t> amount = ParseQuotaAmount(key, text);
+  if (!amount.ok()) return absl::InvalidArgumentError(StrCat(key, ": ", Message(amount.status())));
+  out.request.per_task.Set(key, *amount);
+  return absl::OkStatus();
+}
+
+absl::Status CheckAsked(const Asked& asked) {
+  constexpr size_t kMaxName = 300;
+  if (asked.request.group.empty()) return absl::InvalidArgumentError("group is missing");
+  if (asked.request.tier.empty()) return absl::InvalidArgumentError("tier is missing");
+  if (asked.request.per_task.empty())
+    return absl::InvalidArgumentError("nothing is asked for: expected cpu, memory or another resource");
+  if (asked.job.size() > kMaxName) {
+    return absl::InvalidArgumentError(
+        StrCat("job is ", asked.job.size(), " bytes long: expected at most ", kMaxName));
+  }
+  for (const auto& [what, text] : {std::pair("group", &asked.request.group),
+                                   std::pair("tier", &asked.request.tier), std::pair("job", &asked.job)}) {
+    if (!IsPrintableUtf8(*text))
+      return absl::InvalidArgumentError(StrCat("invalid ", what, " \"", ShortText(Printable(*text)),
+                                               "\": expected UTF-8 without control characters"));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Asked> AskedInQuery(const HttpRequest& request) {
+  Asked out;
+  for (const auto& [key, value] : request.query) {
+    if (absl::Status s = TakeField(key, value, out); !s.ok()) return s;
+  }
+  if (absl::Status s = CheckAsked(out); !s.ok()) return s;
+  return out;
+}
+
+// Numbers and texts alike: {"cpu": 2, "memory": "4GiB"}; a number of memory is in bytes.
+absl::StatusOr<Asked> AskedInBody(std::string_view body) {
+  JsonTree tree;
+  if (!tree.Parse(body).ok() || !tree.root().is_object()) {
+    return absl::InvalidArgumentError(
+        R"(invalid body: expected a JSON object such as {"group": "search", "tier": "batch", "cpu": 2, "memory": "4GiB"})");
+  }
+  Asked out;
+  absl::Status status;
+  tree.root().ForEachField([&](std::string_view key, JsonNode value) {
+    if (!status.ok()) return;
+    if (const auto text = value.text(); text.has_value()) {
+      status = TakeField(key, std::string(*text), out);
+    } else if (const auto integer = value.whole(); integer.has_value()) {
+      status = TakeField(key, StrCat(*integer), out);
+    } else if (const auto number = value.number(); number.has_value()) {
+      status = TakeField(key, StrCat(*number), out);
+    } else {
+      status = absl::InvalidArgumentError(StrCat(key, ": expected a text or a number"));
+    }
+  });
+  if (status.ok()) status = CheckAsked(out);
+  if (!status.ok()) return status;
+  return out;
+}
+
+// As an unknown group, without the names of others.
+HttpResponse NoGroup(std::string_view group, const Reach& reach) {
+  std::string text = StrCat("no group \"", ShortText(group), "\" of yours");
+  if (!reach.groups().empty()) StrAppend(&text, ": expected ", Join(reach.groups(), ", "), " or one below");
+  return ErrorResponse(404, text);
+}
+
+// NotFound alike for one that is not there and one that is not in reach.
+absl::StatusOr<QuotaRequest> FindRequest(const std::string& text, const Reach& reach, const QuotaDesk& desk) {
+  const std::optional<int64_t> id = WholeNumber(text);
+  if (!id.has_value() || *id < 0) return absl::NotFoundError("invalid request: expected its number");
+  absl::StatusOr<QuotaRequest> found = desk.Find(static_cast<uint64_t>(*id));
+  if (reach.all() || (found.ok() && reach.Has(found->asked.group))) return found;
+  return absl::NotFoundError(StrCat("no request ", *id, " of your groups"));
+}
+
+// Whether the caller made it, or changed it last: as WhoOf.
+bool IsOf(const HttpRequest& caller, const QuotaRequest& request) {
+  if (caller.user.empty()) return false;
+  return request.who == caller.user || request.who.starts_with(StrCat(caller.user, " (says "));
+}
+
+// The rows, use and requests of groups in reach. Of the cohorts above there are none: with them the use of other
+// groups could be computed.
+QuotaView ViewWithin(const Reach& reach, QuotaView view, const QuotaDesk& desk) {
+  if (reach.all()) return view;
+  std::erase_if(view.rows, [&](const QuotaRowView& row) { return !reach.Has(row.group); });
+  std::erase_if(view.uncovered, [&](const UncoveredUse& use) { return !reach.Has(use.group); });
+  std::erase_if(view.warnings, [&](const QuotaFinding& finding) { return !reach.Has(finding.group); });
+  view.queued = view.open = 0;
+  const auto count = [&](const QuotaRequest& r) {
+    if (!reach.Has(r.asked.group)) return false;
+    view.queued += r.state == RequestState::kQueued ? 1 : 0;
+    view.open += r.open() ? 1 : 0;
+    return false;
+  };
+  (void)desk.List(count, 1);
+  return view;
+}
+
+constexpr std::string_view kNoQuota = "no quota is configured: quota.file names no file";
+
+}  // namespace
+
+HttpResponse Api::Quota(const HttpRequest& request, const Reach& reach) {
+  if (absl::Status s = OnlyParameters(request, {}); !s.ok()) return ErrorResponse(s);
+  if (options_.quota == nullptr) return ErrorResponse(404, kNoQuota);
+  const QuotaView view = ViewWithin(reach, options_.quota->ViewWithAdvice(), *options_.quota);
+  JsonWriter json;
+  json.BeginObject();
+  PutTime("measured", view.measured_at.has_value() ? view.measured_at->seconds() : INT64_MIN, json);
+  json.Field("silent", view.silent);
+  json.Field("queued", static_cast<int64_t>(view.queued));
+  json.Field("open", static_cast<int64_t>(view.open));
+  json.Key("warnings");
+  json.BeginArray();
+  for (const QuotaFinding& finding : view.warnings) json.String(finding.text);
+  json.EndArray();
+  json.Key("rows");
+  json.BeginArray();
+  for (const QuotaRowView& row : view.rows) PutRow(row, json);
+  json.EndArray();
+  json.Key("uncovered");
+  json.BeginArray();
+  for (const UncoveredUse& use : view.uncovered) {
+    json.BeginObject();
+    json.Field("group", std::string_view(use.group));
+    json.Field("tier", std::string_view(use.tier));
+    json.Field("jobs", static_cast<int64_t>(use.jobs));
+    json.Field("first_job", std::string_view(use.first_job));
+    json.Field("requests", static_cast<int64_t>(use.requests));
+    PutAmounts("amounts", use.amounts, json);
+    json.EndObject();
+  }
+  json.EndArray();
+  json.EndObject();
+  return JsonResponse(200, json.Take());
+}
+
+HttpResponse Api::Admission(const HttpRequest& request, const Reach& reach) {
+  if (options_.quota == nullptr) return ErrorResponse(404, kNoQuota);
+  const absl::StatusOr<Asked> asked = AskedInQuery(request);
+  if (!asked.ok()) return ErrorResponse(asked.status());
+  if (!reach.Has(asked->request.group)) return NoGroup(asked->request.group, reach);
+  const absl::StatusOr<AdmissionVerdict> verdict = options_.quota->Decide(asked->request, asked->job);
+  if (!verdict.ok()) return ErrorResponse(verdict.status());
+  JsonWriter json;
+  PutVerdict(*verdict, json);
+  return JsonResponse(200, json.Take());
+}
+
+HttpResponse Api::QuotaRequests(const HttpRequest& request, const Reach& reach) {
+  if (absl::Status s = OnlyParameters(request, {"state", "group", "ended", "limit", "before"}); !s.ok())
+    return ErrorResponse(s);
+  if (options_.quota == nullptr) return ErrorResponse(404, kNoQuota);
+  const absl::StatusOr<int64_t> limit = IntParameter(request, "limit", 100, 1, 10'000);
+  if (!limit.ok()) return ErrorResponse(limit.status());
+  const absl::StatusOr<int64_t> before = IntParameter(request, "before", INT64_MAX, 1, INT64_MAX);
+  if (!before.ok()) return ErrorResponse(before.status());
+  const std::string state_text = TextParameter(request, "state"), group = TextParameter(request, "group");
+  const std::optional<RequestState> state = RequestStateNamed(state_text);
+  if (!state_text.empty() && !state.has_value())
+    return ErrorResponse(
+        400, StrCat("invalid state=", state_text, ": expected queued, admitted, running or ended"));
+  const std::string ended = TextParameter(request, "ended");
+  if (!ended.empty() && ended != "true" && ended != "false")
+    return ErrorResponse(400, StrCat("invalid ended=", ended, ": expected true or false"));
+  const std::vector<QuotaRequest> found = options_.quota->List(
+      [&](const QuotaRequest& r) {
+        if (r.id >= static_cast<uint64_t>(*before) || !reach.Has(r.asked.group)) return false;
+        if (ended == "false" && r.state == RequestState::kEnded) return false;
+        return (!state.has_value() || r.state == *state) && (group.empty() || r.asked.group == group);
+      },
+      static_cast<size_t>(*limit));
+  // A group that was removed may still have requests.
+  if (found.empty() && !group.empty() && !options_.quota->scheme()->Has(group)) {
+    if (!reach.all()) return NoGroup(group, reach);
+    return ErrorResponse(
+        404, StrCat("no group \"", ShortText(group), "\" in the quota, and no such request of one"));
+  }
+  JsonWriter json;
+  json.BeginObject();
+  json.Key("requests");
+  json.BeginArray();
+  for (const QuotaRequest& r : found) PutRequest(r, json);
+  json.EndArray();
+  json.EndObject();
+  return JsonResponse(200, json.Take());
+}
+
+HttpResponse Api::MakeQuotaRequest(const HttpRequest& request, const Reach& reach) {
+  if (absl::Status s = OnlyParameters(request, {"who"}); !s.ok()) return ErrorResponse(s);
+  if (options_.quota == nullptr) return ErrorResponse(404, kNoQuota);
+  const absl::StatusOr<std::string> who = WhoOf(request);
+  if (!who.ok()) return ErrorResponse(who.status());
+  const absl::StatusOr<Asked> asked = AskedInBody(request.body);
+  if (!asked.ok()) return ErrorResponse(asked.status());
+  if (!reach.Has(asked->request.group)) {
+    // One that the caller may see is there.
+    if (ReachOf(request, Act::kSeeQuota).Has(asked->request.group))
+      return ErrorResponse(403, RefusalText(request, Act::kMakeRequests));
+    return NoGroup(asked->request.group, reach);
+  }
+  const absl::StatusOr<QuotaRequest> made = options_.quota->Submit(asked->request, asked->job, *who);
+  if (!made.ok()) return ErrorResponse(made.status());
+  JsonWriter json;
+  PutRequest(*made, json);
+  return JsonResponse(200, json.Take());
+}
+
+HttpResponse Api::OneQuotaRequest(const HttpRequest& request, const Reach& reach) {
+  if (options_.quota == nullptr) return ErrorResponse(404, kNoQuota);
+  if (absl::Status s = OnlyParameters(request, {}); !s.ok()) return ErrorResponse(s);
+  const absl::StatusOr<QuotaRequest> found = FindRequest(request.segments[3], reach, *options_.quota);
+  if (!found.ok()) return ErrorResponse(found.status());
+  JsonWriter json;
+  PutRequest(*found, json);
+  return JsonResponse(200, json.Take());
+}
+
+HttpResponse Api::WithdrawQuotaRequest(const HttpRequest& request, const Reach& reach) {
+  if (options_.quota == nullptr) return ErrorResponse(404, kNoQuota);
+  if (absl::Status s = OnlyParameters(request, {"who"}); !s.ok()) return ErrorResponse(s);
+  const absl::StatusOr<std::string> who = WhoOf(request);
+  if (!who.ok()) return ErrorResponse(who.status());
+  // One that the caller may see is there.
+  const absl::StatusOr<QuotaRequest> found =
+      FindRequest(request.segments[3], ReachOf(request, Act::kSeeQuota), *options_.quota);
+  if (!found.ok()) return ErrorResponse(found.status());
+  const bool any = ReachOf(request, Act::kEndRequests).Has(found->asked.group);
+  const bool own = reach.Has(found->asked.group) && IsOf(request, *found);
+  if (!any && !own) {
+    return ErrorResponse(403, StrCat("request ", found->id, " is of ", Printable(found->who), ": ",
+                                     RefusalText(request, Act::kEndRequests)));
+  }
+  const absl::StatusOr<QuotaRequest> ended = options_.quota->Withdraw(found->id, *who);
+  if (!ended.ok()) return ErrorResponse(ended.status());
+  JsonWriter json;
+  PutRequest(*ended, json);
+  return JsonResponse(200, json.Take());
+}
+
+void Api::PutQuotaMetrics(MetricsText& out) const {
+  if (options_.quota == nullptr) return;
+  const QuotaView view = options_.quota->View();
+  const QuotaCounts counts = options_.quota->counts();
+  const auto put = [&](const char* name, const char* help, auto amount) {
+    for (const QuotaRowView& row : view.rows) {
+      out.Gauge(name, help, static_cast<double>(amount(row)) / (row.resource == kQuotaCpu ? 1000 : 1),
+                {{"group", row.group}, {"tier", row.tier}, {"resource", row.resource}});
+    }
+  };
+  put("tautd_quota", "Quota of a group, in cores, bytes or units.",
+      [](const QuotaRowView& row) { return row.cell.quota; });
+  put("tautd_quota_in_use", "What its jobs use and its requests hold.",
+      [](const QuotaRowView& row) { return row.cell.held; });
+  put("tautd_quota_available", "What it may use more.",
+      [](const QuotaRowView& row) { return std::max<int64_t>(0, row.available); });
+  uint64_t uncovered = 0;
+  for (const UncoveredUse& use : view.uncovered) uncovered += use.jobs;
+  out.Gauge("tautd_quota_uncovered_jobs", "Jobs of groups or tiers that have no quota.",
+            static_cast<double>(uncovered));
+  out.Gauge("tautd_quota_requests_queued", "Requests for quota that wait.", static_cast<double>(view.queued));
+  out.Gauge("tautd_quota_requests_open", "Requests that are admitted or running.",
+            static_cast<double>(view.open));
+  out.Gauge("tautd_quota_silent", "1: no job is measured, the use is that of the last window that had some.",
+            view.silent ? 1 : 0);
+  for (const auto& [outcome, count] : {std::pair<const char*, uint64_t>{"admitted", counts.admitted},
+                                       {"queued", counts.queued},
+                                       {"refused", counts.refused},
+                                       {"ended", counts.ended}}) {
+    out.Counter("tautd_quota_requests_total", "Requests by their outcome.", count, {{"outcome", outcome}});
+  }
+  out.Counter("tautd_quota_failed_writes_total", "Changes of requests that could not be stored.",
+              counts.failed_writes);
+}
+
+}  // namespace taut

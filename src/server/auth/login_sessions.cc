@@ -1,0 +1,85 @@
+#include "server/auth/login_sessions.h"
+
+#include <openssl/sha.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/escaping.h"
+#include "common/base/strings.h"
+
+namespace taut {
+namespace {
+
+constexpr size_t kCookieBytes = 32;
+constexpr int64_t kBackS = 60;  // a clock may go back by this
+
+// Who could read the memory of tautd would find no cookie in it, and the time of a look-up says nothing of one.
+std::string DigestOf(std::string_view cookie) {
+  unsigned char digest[SHA256_DIGEST_LENGTH];
+  SHA256(reinterpret_cast<const unsigned char*>(cookie.data()), cookie.size(), digest);
+  return {reinterpret_cast<const char*>(digest), sizeof(digest)};
+}
+
+}  // namespace
+
+// With this prefix a browser takes the cookie from the host itself over https alone, for all of its paths: no page
+// of another host of the same domain can set it.
+std::string_view LoginSessions::cookie_name() const {
+  return options_.secure ? "__Host-taut_session" : "taut_session";
+}
+
+bool LoginSessions::IsCurrent(const Entry& entry, int64_t now_s) const {
+  return now_s < entry.until_s && now_s >= entry.since_s - kBackS;
+}
+
+absl::StatusOr<std::string> LoginSessions::Begin(VerifiedToken claims) {
+  if (const absl::StatusOr<Caller> caller = options_.verifier->CallerOf(claims); !caller.ok())
+    return caller.status();
+  const int64_t now_s = options_.now_s();
+  std::string cookie = absl::WebSafeBase64Escape(options_.random(kCookieBytes));
+  const std::lock_guard lock(mutex_);
+  std::erase_if(entries_, [&](const auto& each) { return !IsCurrent(each.second, now_s); });
+  const auto end_oldest = [this](auto counts, size_t most) {
+    size_t found = 0;
+    auto oldest = entries_.end();
+    for (auto at = entries_.begin(); at != entries_.end(); ++at) {
+      if (!counts(at->second)) continue;
+      ++found;
+      if (oldest == entries_.end() || at->second.since_s < oldest->second.since_s) oldest = at;
+    }
+    if (found >= most) entries_.erase(oldest);
+  };
+  end_oldest([&](const Entry& entry) { return entry.claims.user == claims.user; }, options_.max_of_user);
+  end_oldest([](const Entry&) { return true; }, options_.max_sessions);
+  entries_[DigestOf(cookie)] = {std::move(claims), now_s, now_s + options_.session_s};
+  return cookie;
+}
+
+void LoginSessions::End(std::string_view cookie) {
+  const std::lock_guard lock(mutex_);
+  entries_.erase(DigestOf(cookie));
+}
+
+size_t LoginSessions::size() const {
+  const int64_t now_s = options_.now_s();
+  const std::lock_guard lock(mutex_);
+  return static_cast<size_t>(
+      std::ranges::count_if(entries_, [&](const auto& each) { return IsCurrent(each.second, now_s); }));
+}
+
+absl::StatusOr<Caller> LoginSessions::CallerOf(std::string_view cookie) const {
+  VerifiedToken claims;
+  {
+    const int64_t now_s = options_.now_s();
+    const std::lock_guard lock(mutex_);
+    const auto at = entries_.find(DigestOf(cookie));
+    if (at == entries_.end() || !IsCurrent(at->second, now_s))
+      return absl::UnauthenticatedError("the session is over: sign in again");
+    claims = at->second.claims;
+    claims.expires_s = at->second.until_s;
+  }
+  return options_.verifier->CallerOf(claims);
+}
+
+}  // namespace taut

@@ -1,0 +1,56 @@
+// Sessions of browsers whose people signed in: in memory, and gone when tautd stops.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "common/net/access.h"
+#include "server/auth/oidc_verifier.h"
+
+namespace taut {
+
+// Thread-safe.
+class LoginSessions final : public BrowserSessions {
+ public:
+  struct Options {
+    int64_t session_s = 12 * 3600;
+    bool secure = true;  // its pages are https: for the name of the cookie
+    // With one more, the oldest of them ends.
+    size_t max_sessions = 5000, max_of_user = 20;
+    std::shared_ptr<const OidcVerifier> verifier;
+    std::function<std::string(size_t bytes)> random;
+    std::function<int64_t()> now_s;  // of the wall clock, as for tokens
+  };
+  explicit LoginSessions(Options options) : options_(std::move(options)) {}
+
+  // The value of the cookie of a new one. Unauthenticated: nothing is bound to these claims.
+  absl::StatusOr<std::string> Begin(VerifiedToken claims);
+  // Nothing if there is no such session.
+  void End(std::string_view cookie);
+  size_t size() const;
+
+  std::string_view cookie_name() const override;
+  // By the bindings of now: what was taken away counts at once. Errors: there is no such session, it is over, or
+  // nothing is bound to its claims any more.
+  absl::StatusOr<Caller> CallerOf(std::string_view cookie) const override;
+
+ private:
+  struct Entry {
+    VerifiedToken claims;
+    int64_t since_s = 0, until_s = 0;
+  };
+  bool IsCurrent(const Entry& entry, int64_t now_s) const;
+
+  const Options options_;
+  mutable std::mutex mutex_;
+  std::map<std::string, Entry, std::less<>> entries_;  // by the digest of the cookie
+};
+
+}  // namespace taut

@@ -1,0 +1,68 @@
+// All configuration of tautlet, in one YAML file. docs/configuration.md is made from the tables here;
+// docs/agent.md has an example.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "node/agent/limit_mover.h"
+#include "node/agent/probe_selection.h"
+#include "node/agent/task_rule.h"
+#include "node/agent/tier_options.h"
+#include "server/config/config_field.h"
+
+namespace taut {
+
+struct AgentConfig {
+  std::string name;  // who this agent is to the daemon; "": the host's name
+  std::string host;  // {host} in names of tasks; "": the host's name
+  std::string state = "/var/lib/tautlet";
+  bool observe = false;
+  int sample_ms = 1000;
+  int64_t find_s = 5;
+  double speed = 1;
+  std::string cgroup_root;  // only hierarchies mounted at or below it; "": all
+  std::string log_level = "info", log_format = "text";
+  std::string docker_socket = "/var/run/docker.sock";
+  // The daemon; "": run standalone.
+  std::string daemon_address, token_file, server_name;
+  bool tls = false;
+  std::string ca_file, certificate_file, key_file;
+  size_t queue_bytes = size_t{32} << 20;
+  MoverOptions moves;
+  TierOptions tiers;
+  ProbeSelection probe;
+  std::vector<std::string> probe_tiers;  // names of probe.tiers
+  int64_t probe_interval_s = 6, probe_rest_s = 600;
+  int64_t guard_after_s = 5, guard_settle_s = 5, guard_calm_s = 30;  // of tiers.guard
+  int guard_ahead_ms = 1000;
+  std::vector<TaskRule> tasks;
+};
+
+// InvalidArgument "file:line: ...", as for tautd's file.
+absl::StatusOr<AgentConfig> ParseAgentConfig(std::string_view yaml, std::string_view name);
+// NotFound if the file cannot be read; else as ParseAgentConfig.
+absl::StatusOr<AgentConfig> ReadAgentConfig(const std::string& path);
+
+struct AgentSetting {
+  std::string_view key;  // "daemon.address"
+  std::string_view help;
+  FieldUnit unit = FieldUnit::kPlain;
+  double min = 0, max = 0;
+  ConfigField (*field)(AgentConfig&);
+
+  FieldSpec spec() const { return {key, unit, min, max}; }
+};
+std::span<const AgentSetting> AgentSettingsTable();
+// The keys of an item of `tasks`.
+struct TaskRuleKey {
+  std::string_view key, help;
+};
+std::span<const TaskRuleKey> TaskRuleKeys();
+// Of an item of `tiers.rules`.
+std::span<const TaskRuleKey> TierRuleKeys();
+
+}  // namespace taut

@@ -1,0 +1,17 @@
+// The budgets file of tautd: businesses and what they have a period, groups and who pays for them in which
+// shares. docs/formats.md has an example.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "brain/economy/budget_definition.h"
+
+namespace taut {
+
+// InvalidArgument "name:line: what is wrong". What CheckBudgets finds is not looked at.
+absl::StatusOr<BudgetDefinition> ParseBudgetFile(std::string_view yaml, std::string_view name);
+absl::StatusOr<BudgetDefinition> ReadBudgetFile(const std::string& path);
+
+}  // namespace taut

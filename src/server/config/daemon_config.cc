@@ -1,0 +1,425 @@
+// The file as a tree: plain values by the table, and the lists of rules by hand.
+#include "server/config/daemon_config.h"
+
+#include <set>
+
+#include "common/base/strings.h"
+#include "common/settings/file_text.h"
+#include "common/settings/yaml_walk.h"
+#include "server/config/walk_settings.h"
+
+namespace taut {
+namespace {
+
+// Keys whose values are walked here, not by the table.
+constexpr std::string_view kDefaults = "defaults", kRules = "rules", kRecommenders = "recommenders",
+                           kMapping = "ingest.mapping";
+
+constexpr std::string_view kOldStartupGrace = "kubernetes.startup_grace";
+
+class DaemonReader {
+ public:
+  DaemonReader(std::string_view name, DaemonConfig& config) : name_(name), config_(config) {}
+
+  absl::Status Read(const YAML::Node& root) {
+    // Expressions name signals of mapping rules, which may stand after them.
+    if (absl::Status s = FindSignals(root); !s.ok()) return s;
+    defaults_.replicas.signals = signals_;
+    absl::Status read = WalkSections(root, name_, KeysOf(DaemonSettingsTable()),
+                                     [this](const YAML::Node& at, const std::string& key,
+                                            const YAML::Node& value) { return ReadEntry(at, key, value); });
+    if (!read.ok()) return read;
+    absl::StatusOr<PolicyRules> rules = PolicyRules::Compile(std::move(rules_), defaults_);
+    // Errors of single lines were reported before.
+    if (!rules.ok()) return absl::InvalidArgumentError(StrCat(name_, ": ", Message(rules.status())));
+    config_.rules = *std::move(rules);
+    if (config_.store.path.empty()) {
+      return absl::InvalidArgumentError(StrCat(name_, ": store.path is empty: expected a file, or memory"));
+    }
+    for (const std::string& link : config_.cell.links) {
+      const auto parsed = ParseCellLink(link);
+      if (!parsed.ok()) return absl::InvalidArgumentError(StrCat(name_, ": ", Message(parsed.status())));
+    }
+    if (absl::Status s = CheckBudgets(); !s.ok()) return s;
+    if (!config_.quota_grpc.listen.empty() && config_.quota.file.empty()) {
+      return absl::InvalidArgumentError(
+          StrCat(name_, ": quota.grpc.listen requires quota.file, by which requests are decided"));
+    }
+    for (const std::string& label : config_.backfill.labels) {
+      const auto parsed = ParseBackfillLabel(label);
+      if (!parsed.ok()) return absl::InvalidArgumentError(StrCat(name_, ": ", Message(parsed.status())));
+    }
+    if (!config_.kubernetes.lease.empty() && !LeaseName(config_.kubernetes.lease).has_value()) {
+      return absl::InvalidArgumentError(StrCat(name_, ": kubernetes.lease is '", config_.kubernetes.lease,
+                                               "': expected NAMESPACE/NAME, such as tautline/tautd"));
+    }
+    if (config_.kubernetes.vpa && config_.ingest.kubernetes_jobs != KubernetesJobs::kContainers) {
+      return absl::InvalidArgumentError(
+          StrCat(name_,
+                 ": kubernetes.vpa is true, but ingest.kubernetes_jobs is pods: expected containers, each of "
+                 "which gets a recommendation"));
+    }
+    if (absl::Status s = CheckBudgetsFile(); !s.ok()) return s;
+    const QuotaConfig& quota = config_.quota;
+    if (config_.kubernetes.resource_quotas && (config_.kubernetes.kubeconfig.empty() || quota.file.empty() ||
+                                               !quota.tier.empty() || quota.group != "{namespace}")) {
+      return absl::InvalidArgumentError(
+          StrCat(name_,
+                 ": kubernetes.resource_quotas requires kubernetes.kubeconfig, quota.file, quota.group "
+                 "\"{namespace}\" and an empty quota.tier: a namespace has one ResourceQuota"));
+    }
+    const AdmissionConfig& admission = config_.kubernetes.admission;
+    const bool holds_quota = admission.quota != QuotaWebhook::kOff;
+    if (holds_quota &&
+        (config_.kubernetes.kubeconfig.empty() || quota.file.empty() || admission.listen.empty())) {
+      return absl::InvalidArgumentError(StrCat(
+          name_,
+          ": kubernetes.admission.quota requires kubernetes.kubeconfig, kubernetes.admission.listen and "
+          "quota.file: which pods there are, where the API server asks, and what groups may use"));
+    }
+    if (!admission.listen.empty() && !holds_quota &&
+        (config_.kubernetes.kubeconfig.empty() || config_.actuator != ActuatorKind::kKubernetes)) {
+      return absl::InvalidArgumentError(
+          StrCat(name_,
+                 ": kubernetes.admission.listen requires kubernetes.kubeconfig and actuator.kind: "
+                 "kubernetes, which decide what a new pod gets, or kubernetes.admission.quota"));
+    }
+    if (config_.kubernetes.fallback == ResizeFallback::kEvict && admission.listen.empty()) {
+      return absl::InvalidArgumentError(StrCat(
+          name_,
+          ": kubernetes.fallback: evict requires kubernetes.admission.listen, which gives the pod that "
+          "replaces an evicted one its limit"));
+    }
+    return CheckWebhook();
+  }
+
+ private:
+  absl::Status CheckBudgets() const {
+    const PricesConfig& prices = config_.prices;
+    const absl::StatusOr<std::vector<double>> alerts = ParseBudgetAlerts(prices.alerts);
+    if (!alerts.ok()) return absl::InvalidArgumentError(StrCat(name_, ": ", Message(alerts.status())));
+    std::vector<std::string> names;
+    for (const std::string& text : prices.budgets) {
+      const absl::StatusOr<BudgetLine> line = ParseBudget(text);
+      if (!line.ok()) return absl::InvalidArgumentError(StrCat(name_, ": ", Message(line.status())));
+      std::string name = line->label.empty() ? "all" : StrCat(line->label, "=", line->value);
+      if (std::ranges::find(names, name) != names.end())
+        return absl::InvalidArgumentError(StrCat(name_, ": prices.budgets: two budgets of ", name));
+      names.push_back(std::move(name));
+    }
+    if (names.empty() || prices.core_hour > 0 || prices.gib_hour > 0) return absl::OkStatus();
+    return absl::InvalidArgumentError(StrCat(
+        name_,
+        ": prices.budgets: prices.core_hour and prices.gib_hour are 0, so that nothing costs; set one"));
+  }
+  absl::Status CheckBudgetsFile() const {
+    if (config_.budgets.file.empty()) return absl::OkStatus();
+    if (config_.quota.file.empty()) {
+      return absl::InvalidArgumentError(
+          StrCat(name_, ": budgets.file requires quota.file, by whose rules jobs find their group"));
+    }
+    if (config_.prices.core_hour > 0 || config_.prices.gib_hour > 0) return absl::OkStatus();
+    return absl::InvalidArgumentError(StrCat(
+        name_, ": budgets.file: prices.core_hour and prices.gib_hour are 0, so that nothing costs; set one"));
+  }
+  absl::Status CheckWebhook() const {
+    const WebhookConfig& webhook = config_.webhook;
+    const auto bad = [this](std::string_view what) {
+      return absl::InvalidArgumentError(StrCat(name_, ": ", what));
+    };
+    if (webhook.url.empty()) return absl::OkStatus();
+    if (webhook.secret_file.empty()) {
+      return bad("webhook.secret_file is empty: expected a file with the secret that signs the requests");
+    }
+    constexpr std::string_view kTargets[] = {"all", "limits", "replicas"};
+    if (std::ranges::find(kTargets, webhook.targets) == std::end(kTargets)) {
+      return bad(
+          StrCat("invalid webhook.targets \"", webhook.targets, "\": expected all, limits or replicas"));
+    }
+    return absl::OkStatus();
+  }
+  absl::Status ReadEntry(const YAML::Node& at, const std::string& key, const YAML::Node& value);
+  absl::Status UnknownKey(const YAML::Node& at, std::string_view key) const;
+  absl::Status ReadJobSettings(const YAML::Node& map, std::string_view what, JobPolicy& policy,
+                               std::vector<KeyValue>* pairs);
+  absl::Status FindSignals(const YAML::Node& root);
+  absl::Status ReadRules(const YAML::Node& list);
+  absl::Status ReadRule(const YAML::Node& node);
+  absl::Status ReadMapping(const YAML::Node& list);
+  absl::StatusOr<MappingRule> ReadMappingRule(const YAML::Node& node);
+  absl::StatusOr<LabelMatch> ReadLabelMatch(const YAML::Node& key, const YAML::Node& value);
+  absl::Status Error(const YAML::Node& at, std::string_view what) const { return ErrorAt(name_, at, what); }
+  absl::Status NoSuchKey(const YAML::Node& at, std::span<const std::string_view> keys) const {
+    return UnknownKeyAt(name_, at, at.Scalar(), keys);
+  }
+
+  std::string_view name_;
+  DaemonConfig& config_;
+  JobPolicy defaults_;
+  std::vector<JobRule> rules_;
+  std::vector<std::string> signals_;  // of the mapping rules
+};
+
+absl::Status DaemonReader::ReadEntry(const YAML::Node& at, const std::string& key, const YAML::Node& value) {
+  if (key == kDefaults) return ReadJobSettings(value, key, defaults_, nullptr);
+  if (key == kRules) return ReadRules(value);
+  if (key == kMapping) return ReadMapping(value);
+  if (key == kRecommenders) return WalkVerticalSettings(value, name_, config_.recommenders);
+  for (const DaemonSetting& s : DaemonSettingsTable()) {
+    if (s.key != key) continue;
+    const absl::StatusOr<std::vector<std::string>> texts = TextsOf(value, name_, key);
+    if (!texts.ok()) return texts.status();
+    const absl::Status set = SetDaemonSetting(s, *texts, config_);
+    return set.ok() ? set : Error(at, Message(set));
+  }
+  return UnknownKey(at, key);
+}
+
+absl::Status DaemonReader::UnknownKey(const YAML::Node& at, std::string_view key) const {
+  if (key == kOldStartupGrace) {
+    return Error(
+        at, StrCat(key, " is now the job setting startup_grace: set it under ", kDefaults, " or in a rule"));
+  }
+  std::set<std::string_view> keys = {kDefaults, kRules, kMapping, kRecommenders};
+  for (const DaemonSetting& s : DaemonSettingsTable()) {
+    for (size_t dot = s.key.find('.'); dot != std::string_view::npos; dot = s.key.find('.', dot + 1)) {
+      keys.insert(s.key.substr(0, dot));
+    }
+    keys.insert(s.key);
+  }
+  const std::vector<std::string_view> all(keys.begin(), keys.end());
+  return UnknownKeyAt(name_, at, key, all);
+}
+
+// "memory.upper: 4GiB", or "memory:" with "upper: 4GiB" below it.
+absl::Status DaemonReader::ReadJobSettings(const YAML::Node& map, std::string_view what, JobPolicy& policy,
+                                           std::vector<KeyValue>* pairs) {
+  const auto set = [&](const YAML::Node& at, const std::string& key, const YAML::Node& value) {
+    const absl::StatusOr<std::string> text = TextOf(value, name_, key);
+    if (!text.ok()) return text.status();
+    const absl::Status s = SetJobSetting(key, *text, policy);
+    if (!s.ok()) return Error(at, Message(s));
+    if (pairs != nullptr) pairs->emplace_back(key, *text);
+    return absl::OkStatus();
+  };
+  absl::Status s = ForEachEntry(map, name_, what, [&](const YAML::Node& key, const YAML::Node& value) {
+    if (!value.IsMap()) return set(key, key.Scalar(), value);
+    return ForEachEntry(value, name_, key.Scalar(), [&](const YAML::Node& inner, const YAML::Node& text) {
+      return set(inner, StrCat(key.Scalar(), ".", inner.Scalar()), text);
+    });
+  });
+  if (!s.ok()) return s;
+  s = CheckJobPolicy(policy);
+  return s.ok() ? s : Error(map, StrCat(what, ": ", Message(s)));
+}
+
+absl::Status DaemonReader::ReadRules(const YAML::Node& list) {
+  return ForEachItem(list, name_, kRules, [this](const YAML::Node& item) { return ReadRule(item); });
+}
+
+absl::Status DaemonReader::ReadRule(const YAML::Node& node) {
+  static constexpr std::string_view kKeys[] = {"name", "match", "set", "cap"};
+  JobRule rule;
+  if (!node.IsMap()) return Error(node, "expected a rule with name, match, and set or cap");
+  absl::Status s = ForEachEntry(node, name_, "a rule", [&](const YAML::Node& key, const YAML::Node& value) {
+    if (key.Scalar() == "name") {
+      return Take(TextOf(value, name_, "name"), rule.name);
+    }
+    if (key.Scalar() == "set") {
+      JobPolicy policy;
+      policy.replicas.signals = signals_;
+      return ReadJobSettings(value, "set", policy, &rule.set);
+    }
+    if (key.Scalar() == "cap") {
+      JobPolicy policy;
+      return ReadJobSettings(value, "cap", policy, &rule.cap);
+    }
+    if (key.Scalar() != "match") return NoSuchKey(key, kKeys);
+    return ForEachEntry(value, name_, "match", [&](const YAML::Node& label, const YAML::Node& pattern) {
+      const absl::StatusOr<std::string> text = TextOf(pattern, name_, label.Scalar());
+      if (!text.ok()) return text.status();
+      if (label.Scalar().empty()) return Error(label, "match: a label without a name");
+      rule.match.emplace_back(label.Scalar(), *text);
+      return absl::OkStatus();
+    });
+  });
+  if (s.ok() && rule.set.empty() && rule.cap.empty()) return Error(node, "a rule without set or cap");
+  if (s.ok()) rules_.push_back(std::move(rule));
+  return s;
+}
+
+absl::Status DaemonReader::FindSignals(const YAML::Node& root) {
+  const auto look = [this](const YAML::Node&, const std::string& key,
+                           const YAML::Node& value) -> absl::Status {
+    if (key != kMapping || !value.IsSequence()) return absl::OkStatus();
+    for (const YAML::Node& rule : value) {
+      if (!rule.IsMap() || !rule["signal"].IsDefined() || !rule["signal"].IsScalar()) continue;
+      signals_.push_back(rule["signal"].Scalar());
+    }
+    return absl::OkStatus();
+  };
+  return WalkSections(root, name_, KeysOf(DaemonSettingsTable()), look);
+}
+
+absl::Status DaemonReader::ReadMapping(const YAML::Node& list) {
+  return ForEachItem(list, name_, kMapping, [this](const YAML::Node& item) {
+    absl::StatusOr<MappingRule> rule = ReadMappingRule(item);
+    if (!rule.ok()) return rule.status();
+    if (absl::Status s = MappingRules::Compile({*rule}).status(); !s.ok()) return Error(item, Message(s));
+    config_.ingest.mapping.push_back(*std::move(rule));
+    return absl::OkStatus();
+  });
+}
+
+absl::StatusOr<LabelMatch> DaemonReader::ReadLabelMatch(const YAML::Node& key, const YAML::Node& value) {
+  const absl::StatusOr<std::string> text = TextOf(value, name_, key.Scalar());
+  if (!text.ok()) return text.status();
+  const bool negate = !text->empty() && text->front() == '!';
+  return LabelMatch{key.Scalar(), negate ? text->substr(1) : *text, negate};
+}
+
+absl::StatusOr<MappingRule> DaemonReader::ReadMappingRule(const YAML::Node& node) {
+  static constexpr std::string_view kKeys[] = {"name", "metric", "match", "kind",  "job",
+                                               "task", "part",   "scale", "signal"};
+  MappingRule rule;
+  if (!node.IsMap()) return Error(node, "expected a mapping rule with name, metric, kind, job and task");
+  const auto read = [&](const YAML::Node& at, const YAML::Node& value) -> absl::Status {
+    const std::string& key = at.Scalar();
+    if (key == "match") {
+      return ForEachEntry(value, name_, key, [&](const YAML::Node& label, const YAML::Node& pattern) {
+        absl::StatusOr<LabelMatch> match = ReadLabelMatch(label, pattern);
+        if (match.ok()) rule.match.push_back(*std::move(match));
+        return match.status();
+      });
+    }
+    const absl::StatusOr<std::string> text = TextOf(value, name_, key);
+    if (!text.ok()) return text.status();
+    if (key == "kind") {
+      const absl::StatusOr<SeriesKind> kind = ParseSeriesKind(*text);
+      if (!kind.ok()) return Error(at, Message(kind.status()));
+      rule.kind = *kind;
+    } else if (key == "scale") {
+      const std::optional<double> scale = ParseDouble(*text);
+      if (!scale.has_value()) return Error(at, StrCat("scale: \"", *text, "\" is not a number"));
+      rule.scale = *scale;
+    } else if (key == "name" || key == "metric" || key == "job" || key == "task" || key == "part" ||
+               key == "signal") {
+      std::string& target = key == "name"     ? rule.name
+                            : key == "metric" ? rule.metric
+                            : key == "job"    ? rule.job
+                            : key == "task"   ? rule.task
+                            : key == "part"   ? rule.part
+                                              : rule.signal;
+      target = *text;
+    } else {
+      return NoSuchKey(at, kKeys);
+    }
+    return absl::OkStatus();
+  };
+  if (absl::Status s = ForEachEntry(node, name_, "a mapping rule", read); !s.ok()) return s;
+  return rule;
+}
+
+}  // namespace
+
+ServerConfig::ServerConfig() { options.listen = {ListenAddress{"127.0.0.1", 7070}}; }
+
+absl::StatusOr<DaemonConfig> ParseDaemonConfig(std::string_view yaml, std::string_view name) {
+  DaemonConfig config;
+  absl::Status s =
+      WalkYaml(yaml, name, [&](const YAML::Node& root) { return DaemonReader(name, config).Read(root); });
+  if (!s.ok()) return s;
+  return config;
+}
+
+absl::StatusOr<DaemonConfig> ReadDaemonConfig(const std::string& path) {
+  const absl::StatusOr<std::string> text = ReadYamlFile(path, "configuration");
+  if (!text.ok()) return text.status();
+  return ParseDaemonConfig(*text, path);
+}
+
+std::vector<MappingRule> MappingRulesOf(const IngestConfig& config) {
+  std::vector<MappingRule> rules = config.mapping;
+  if (!config.builtin_mapping) return rules;
+  for (MappingRule& rule : BuiltinRules(config.kubernetes_jobs)) rules.push_back(std::move(rule));
+  return rules;
+}
+
+absl::StatusOr<std::vector<MappingRule>> ReadMappingRules(const std::string& path) {
+  if (path.empty()) return MappingRulesOf(IngestConfig());
+  absl::StatusOr<DaemonConfig> file = ReadDaemonConfig(path);
+  if (!file.ok()) return file.status();
+  return MappingRulesOf(file->ingest);
+}
+
+absl::StatusOr<std::pair<std::string, std::string>> ParseBackfillLabel(std::string_view label) {
+  constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789";
+  const size_t equals = label.find('=');
+  const std::string_view name = label.substr(0, equals);
+  const bool is_name = !name.empty() && name.find_first_not_of(kLetters) == std::string_view::npos &&
+                       !(name.front() >= '0' && name.front() <= '9') && !name.starts_with("__");
+  if (equals == std::string_view::npos || equals + 1 == label.size() || !is_name) {
+    return absl::InvalidArgumentError(
+        StrCat("backfill.labels: \"", label, "\" is not NAME=VALUE, as in external_labels of Prometheus"));
+  }
+  return std::pair(std::string(name), std::string(label.substr(equals + 1)));
+}
+
+absl::StatusOr<BudgetLine> ParseBudget(std::string_view text) {
+  const size_t colon = text.rfind(':');
+  const std::string_view jobs = StripSpace(text.substr(0, colon));
+  const size_t equals = jobs.find('=');
+  BudgetLine out;
+  const std::string_view amount = colon == std::string_view::npos ? "" : text.substr(colon + 1);
+  out.per_month = ParseDouble(StripSpace(amount)).value_or(0);
+  const bool named = equals != std::string_view::npos && equals > 0 && equals + 1 < jobs.size();
+  if (!(out.per_month > 0 && out.per_month <= 1e15) || !(named || jobs == "all")) {
+    return absl::InvalidArgumentError(
+        StrCat("prices.budgets: \"", text,
+               "\": expected LABEL=VALUE: AMOUNT or all: AMOUNT, with an amount above 0, such as "
+               "\"team=shop: 500\""));
+  }
+  if (named) {
+    out.label = jobs.substr(0, equals);
+    out.value = jobs.substr(equals + 1);
+  }
+  return out;
+}
+
+absl::StatusOr<std::vector<double>> ParseBudgetAlerts(std::span<const std::string> texts) {
+  std::vector<double> shares;
+  for (const std::string& text : texts) {
+    const bool percent = text.ends_with('%');
+    const double number =
+        ParseDouble(StripSpace(text.substr(0, text.size() - (percent ? 1 : 0)))).value_or(0);
+    if (!percent || !(number > 0 && number <= 1000)) {
+      return absl::InvalidArgumentError(
+          StrCat("prices.alerts: \"", text, "\": expected a share of a budget above 0 %, such as 80%"));
+    }
+    shares.push_back(number / 100);
+  }
+  std::ranges::sort(shares);
+  return shares;
+}
+
+absl::StatusOr<std::pair<std::string, std::string>> ParseCellLink(std::string_view link) {
+  const size_t equals = link.find('=');
+  const std::string_view name = StripSpace(link.substr(0, equals));
+  const std::string_view url =
+      equals == std::string_view::npos ? std::string_view() : StripSpace(link.substr(equals + 1));
+  if (name.empty() || !(url.starts_with("http://") || url.starts_with("https://"))) {
+    return absl::InvalidArgumentError(
+        StrCat("cell.links: \"", link, "\" is not NAME=URL with http:// or https://"));
+  }
+  return std::pair(std::string(name), std::string(url));
+}
+
+std::optional<std::pair<std::string, std::string>> LeaseName(std::string_view lease) {
+  const size_t slash = lease.find('/');
+  if (slash == 0 || slash == std::string_view::npos || slash + 1 == lease.size()) return std::nullopt;
+  const std::string_view name = lease.substr(slash + 1);
+  if (name.find('/') != std::string_view::npos) return std::nullopt;
+  return std::pair(std::string(lease.substr(0, slash)), std::string(name));
+}
+
+}  // namespace taut

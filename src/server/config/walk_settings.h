@@ -1,0 +1,15 @@
+// The settings of recommenders as a part of a larger YAML file. For this room's .cc files, as yaml_walk.h.
+#pragma once
+
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "brain/recommend/settings.h"
+#include "yaml-cpp/yaml.h"
+
+namespace taut {
+
+// Reads the settings below a node into `settings`; an absent one stays as it is. InvalidArgument "name:line: ...".
+absl::Status WalkVerticalSettings(const YAML::Node& map, std::string_view name, VerticalSettings& settings);
+
+}  // namespace taut

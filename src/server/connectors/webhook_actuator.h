@@ -1,0 +1,89 @@
+// Sends orders to the owner's own HTTP endpoint, one after another, from a thread of its own; repeats what may
+// succeed later, also after a restart, under the same idempotency key.
+//
+// Threads: as Actuator; Start once, counts and last_error from any.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "common/net/http_poster.h"
+#include "server/connectors/webhook_queue.h"
+#include "server/control/actuator.h"
+
+namespace taut {
+
+struct WebhookActuatorCounts {
+  // Requests by their result. no_response: also 429 and 503.
+  uint64_t applied = 0, refused = 0, retry = 0, no_response = 0;
+  uint64_t given_up = 0;  // orders not delivered in time, or for which the queue had no room
+  uint64_t waiting = 0;
+  double oldest_s = 0;  // seconds since the oldest waiting order arrived
+};
+
+class WebhookActuator final : public Actuator {
+ public:
+  struct Options {
+    std::string jobs;  // a pattern (common/base/pattern.h) of the names of its jobs; "": every job
+    bool sets_limits = true, sets_replicas = true;  // of those
+    WebhookQueueOptions queue;
+    // Begins the idempotency keys, unless the state has one: unique, no blanks.
+    std::string instance;
+    // Asked before each request, so that a changed secret needs no restart.
+    std::function<absl::StatusOr<std::string>()> secret;
+    std::function<int64_t()> unix_s;   // what requests say of their time
+    std::function<double()> steady_s;  // for pauses
+  };
+  // Nothing is sent before Start.
+  WebhookActuator(Options options, std::unique_ptr<HttpPoster> poster)
+      : options_(std::move(options)),
+        poster_(std::move(poster)),
+        queue_(options_.queue),
+        instance_(options_.instance) {}
+  ~WebhookActuator() override { Stop(); }
+
+  // After LoadState. `is_open`: whether a decision still has no outcome; of the orders of before the restart the
+  // others are not sent again.
+  void Start(const std::function<bool(uint64_t decision)>& is_open);
+  // Nothing is sent from now on; waits for the request under way, at most its deadline. Orders are still taken,
+  // and saved.
+  void Stop();
+  // One attempt, if one is due. Start calls it in a loop; tests without Start.
+  bool Step();
+
+  std::string_view name() const override { return "webhook"; }
+  bool Claims(const std::string& job, Target target) const override;
+  void Apply(std::span<const TargetOrder> orders, int64_t now_s) override;
+  std::vector<OutcomeUpdate> TakeOutcomes() override;
+  std::string SaveState() const override;
+  void LoadState(std::string_view state) override;
+
+  WebhookActuatorCounts counts() const;
+  // Why the last attempt failed; "" if it did not.
+  std::string last_error() const;
+
+ private:
+  void Run();
+  absl::StatusOr<HttpResponse> Send(const WebhookQueue::Attempt& attempt);
+
+  const Options options_;
+  const std::unique_ptr<HttpPoster> poster_;  // of the thread that calls Step
+  mutable std::mutex mutex_;
+  std::condition_variable wake_;
+  WebhookQueue queue_;
+  std::string instance_;
+  WebhookActuatorCounts counts_;
+  std::string last_error_;
+  bool stopping_ = false;
+  std::thread thread_;
+};
+
+}  // namespace taut

@@ -1,0 +1,350 @@
+#include "server/control/control_plane.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "server/control/past_in_order.h"
+#include "server/control/trials.h"
+
+namespace taut {
+namespace {
+
+constexpr size_t kDecisionsOfJob = 10'000;  // that a new recommender processes, of what was in force
+constexpr size_t kOomsOfJob = 100'000;      // the same of OOM kills, the newest
+constexpr size_t kPiece = 256;              // jobs stepped before others may look in: under 5 ms
+constexpr size_t kPieceOfThreads = LiveFleet::kTurnJobs * LiveFleet::kTurnsAtATime;  // on several threads
+
+constexpr int64_t kClocksApartS = 300;  // what an agent did is not further ahead than its clock may be
+
+// Times a step of a pass by its name.
+class StepTimer {
+ public:
+  StepTimer(const std::function<double()>& steady_ms, PassTimes& times)
+      : steady_ms_(steady_ms), times_(times), start_(steady_ms()), last_(start_) {}
+  void Done(std::string_view step) {
+    const double now = steady_ms_();
+    times_.steps_ms.emplace_back(step, now - last_);
+    times_.total_ms = now - start_;
+    last_ = now;
+  }
+
+ private:
+  const std::function<double()>& steady_ms_;
+  PassTimes& times_;
+  double start_, last_;
+};
+
+}  // namespace
+
+ControlPlane::ControlPlane(const ControlOptions& options, MappingRules mapping, const Parts& parts)
+    : parts_(parts),
+      front_(options.front, std::move(mapping), parts.samples, board_),
+      fleet_(options.live, options.threads),
+      views_(fleet_, board_),
+      committer_({*parts.store, *parts.actuator, fleet_, front_, board_, views_}),
+      checkpointer_(options.checkpoint_windows, *parts.actuator, fleet_, committer_),
+      jobs_(options.jobs, {*parts.history, front_, fleet_, committer_}),
+      owners_(parts.owners, fleet_, committer_),
+      pasts_({*parts.history, fleet_, board_, committer_, checkpointer_}),
+      agents_(front_, tier_acts_, fleet_, board_) {}
+
+// ---- the loop ----
+
+absl::Status ControlPlane::TickAs(Timestamp now, When when) {
+  const std::lock_guard writer(committer_.writer());
+  front_.KeepSamples(NotStored() == 0);
+  if (when == When::kNow) DistrustFuture(now);
+  PassOnStartups();
+  for (const OomSighting& o : front_.TakeOoms(now)) sightings_.push_back(o);
+  TakeTierActs(now);
+  // Also while the store is full: samples that wait in open windows are bounded, and closed ones are counted.
+  for (ClosedWindow& closed : front_.CloseWindows(now, when)) waiting_.push_back({std::move(closed), when});
+  front_.SetWaitingWindows(NotStored());
+  jobs_.AddNewJobs(now, when);
+  jobs_.RelabelJobs(now, when);
+  if (const auto time = front_.CellTime(now); when == When::kNow && time.has_value())
+    owners_.Step(time->seconds());
+  if (absl::Status s = committer_.CheckStore(); !s.ok()) return s;
+  if (absl::Status s = committer_.Commit(); !s.ok()) return s;
+  if (absl::Status s = ActOnAllOoms(now, when); !s.ok()) return s;
+  if (when == When::kNow) {
+    if (absl::Status s = ActOnGrowth(); !s.ok()) return s;
+    if (absl::Status s = ActOnExternal(); !s.ok()) return s;
+  }
+  if (absl::Status s = PassWaiting(); !s.ok()) return s;
+  if (absl::Status s = RetrainSome(); !s.ok()) return s;
+  return committer_.StoreOutcomes();
+}
+
+void ControlPlane::PassOnStartups() {
+  const LiveFleet& fleet = fleet_.unlocked();
+  if (fleet.startups_version() == startups_version_) return;
+  startups_version_ = fleet.startups_version();
+  front_.SetStartups(fleet.startups());
+}
+
+void ControlPlane::TakeTierActs(Timestamp now) {
+  // While the store takes none, they wait in the inbox, which is bounded.
+  if (!committer_.unsaved().tier_acts.empty()) return;
+  const int64_t now_s = front_.CellTime(now).value_or(now).seconds();
+  for (TierAct& act : tier_acts_.TakeAll(now_s + kClocksApartS))
+    committer_.unsaved().tier_acts.push_back(std::move(act));
+}
+
+absl::Status ControlPlane::PassWaiting() {
+  std::optional<WindowId> passed;
+  while (!waiting_.empty()) {
+    passed = waiting_.front().closed.window;
+    Waiting next = std::move(waiting_.front());
+    waiting_.erase(waiting_.begin());
+    const absl::Status s = Pass(std::move(next.closed), next.when);
+    front_.SetWaitingWindows(NotStored());
+    if (!s.ok()) return s;
+  }
+  return passed.has_value() ? jobs_.ForgetJobs(*passed) : absl::OkStatus();
+}
+
+int ControlPlane::NotStored() const {
+  return static_cast<int>(waiting_.size()) + (committer_.unsaved().window.has_value() ? 1 : 0);
+}
+
+void ControlPlane::DistrustFuture(Timestamp now) {
+  if (distrusted_future_) return;
+  const std::optional<Timestamp> time = front_.CellTime(now);
+  if (!time.has_value()) return;
+  distrusted_future_ = true;
+  fleet_.Write()->DistrustFuture(time->seconds());
+}
+
+absl::Status ControlPlane::ActOnAllOoms(Timestamp now, When when) {
+  const auto present = when == When::kNow
+                           ? sightings_.begin()
+                           : std::stable_partition(sightings_.begin(), sightings_.end(),
+                                                   [now](const OomSighting& o) { return o.time <= now; });
+  const auto past = static_cast<size_t>(present - sightings_.begin());
+  if (absl::Status s = ActOnOoms(past, When::kPast); !s.ok()) return s;
+  return ActOnOoms(sightings_.size(), When::kNow);
+}
+
+absl::Status ControlPlane::ActOnOoms(size_t count, When when) {
+  if (count == 0) return absl::OkStatus();
+  FindTrialTasks(fleet_, front_);
+  const int64_t now_s = front_.now().seconds();
+  LearnOfKilled(count, when);
+  Unsaved& unsaved = committer_.unsaved();
+  {
+    const auto fleet = fleet_.Write();
+    // Those of jobs that the fleet is yet to know wait for the next tick.
+    const auto end = sightings_.begin() + static_cast<std::ptrdiff_t>(count);
+    const auto known = std::stable_partition(sightings_.begin(), end,
+                                             [&](const OomSighting& o) { return !fleet->Has(o.job); });
+    for (auto o = known; o != end; ++o) {
+      OomRecord record{o->job, o->task, o->time.seconds(), o->kills, o->limit};
+      fleet->TakeOom(record, unsaved.output, when, {.since_s = o->since.seconds(), .now_s = now_s});
+      unsaved.ooms.push_back(record);
+    }
+    sightings_.erase(known, end);
+  }
+  if (!unsaved.ooms.empty()) unsaved.when = when;
+  return committer_.Commit();
+}
+
+absl::Status ControlPlane::ActOnGrowth() {
+  const std::vector<GrowthSighting> seen = front_.FindGrowth([this] {
+    std::vector<JobLimit> limits;
+    for (const auto& [job, bytes] : fleet_.Read()->LoweredLimits()) limits.push_back({job, bytes});
+    return limits;
+  });
+  if (seen.empty()) return absl::OkStatus();
+  const int64_t now_s = front_.now().seconds();
+  {
+    const auto fleet = fleet_.Write();
+    for (const GrowthSighting& g : seen)
+      fleet->TakeGrowth(g.job, g.bytes, now_s, committer_.unsaved().output);
+  }
+  return committer_.Commit();
+}
+
+// A kill is decided at once: by the owner's settings of now and, before the job's first window, from the limits
+// that series say.
+void ControlPlane::LearnOfKilled(size_t count, When when) {
+  std::vector<JobId> killed, unlimited;
+  {
+    const auto fleet = fleet_.Read();
+    for (size_t i = 0; i < count; ++i) {
+      const JobId job = sightings_[i].job;
+      if (std::ranges::find(killed, job) != killed.end()) continue;
+      killed.push_back(job);
+      if (fleet->Has(job) && !fleet->KnowsOwner(job)) unlimited.push_back(job);
+    }
+  }
+  if (when == When::kNow) owners_.Ask(killed, front_.now().seconds());
+  if (unlimited.empty()) return;
+  const auto limits = front_.MemoryLimits(unlimited);
+  const auto fleet = fleet_.Write();
+  for (size_t i = 0; i < unlimited.size(); ++i) {
+    double highest = 0;  // as in a window
+    for (const auto& [task, limit] : limits[i]) {
+      highest = std::max(highest, limit);
+      for (OomSighting& oom : std::span(sightings_).first(count)) {
+        if (oom.job == unlimited[i] && oom.task == task && !oom.limit.has_value()) oom.limit = limit;
+      }
+    }
+    if (highest > 0) fleet->LearnOwner(unlimited[i], highest);
+  }
+}
+
+absl::Status ControlPlane::ActOnExternal() {
+  if (parts_.external == nullptr) return absl::OkStatus();
+  const std::vector<ExternalAnswer> answers = parts_.external->Take();
+  if (answers.empty()) return absl::OkStatus();
+  const int64_t now_s = front_.now().seconds();
+  uint64_t taken = 0;
+  for (size_t first = 0; first < answers.size(); first += kPiece) {
+    const auto fleet = fleet_.Write();
+    for (const ExternalAnswer& answer :
+         std::span(answers).subspan(first, std::min(kPiece, answers.size() - first)))
+      taken += fleet->TakeExternal(answer, now_s, committer_.unsaved().output) ? 1 : 0;
+  }
+  board_.Count([&](ControlCounts& counts) {
+    counts.external_taken += taken;
+    counts.external_ignored += answers.size() - taken;
+  });
+  return committer_.Commit();
+}
+
+absl::Status ControlPlane::Pass(ClosedWindow closed, When when) {
+  PassTimes times{.window = closed.window, .jobs = closed.jobs.size(), .total_ms = 0, .steps_ms = {}};
+  StepTimer timer(parts_.steady_ms, times);
+  Unsaved& unsaved = committer_.unsaved();
+  PassOutput& out = unsaved.output;
+  FindTrialTasks(fleet_, front_);
+  const auto piecewise = [&](size_t piece, auto step) {
+    for (size_t first = 0; first < std::max<size_t>(closed.jobs.size(), 1); first += piece) {
+      const auto fleet = fleet_.Write();
+      step(*fleet, first, std::min(first + piece, closed.jobs.size()));
+    }
+  };
+  const auto run = [this](size_t count, absl::FunctionRef<void(size_t)> turn) {
+    fleet_.RunOnThreads(count, turn);
+  };
+  piecewise(fleet_.is_parallel() ? kPieceOfThreads : kPiece,
+            [&](LiveFleet& fleet, size_t first, size_t last) {
+              fleet.TakeOwnersAmounts(closed, first, last);
+              fleet.Observe(closed, first, last, out, when, run);
+              fleet.Account(closed, first, last, unsaved.account);
+            });
+  timer.Done("observe");
+  fleet_.Write()->EndWindow(closed, out, when);
+  if (when == When::kNow) {
+    const std::vector<KernelPeak> peaks = front_.TakeKernelPeaks();
+    const auto fleet = fleet_.Write();
+    for (const KernelPeak& peak : peaks) fleet->TakeKernelPeak(peak.job, peak.bytes, closed.window);
+  }
+  timer.Done("end_day");
+  if (when == When::kNow) AskOwners(closed);
+  piecewise(kPiece, [&](LiveFleet& fleet, size_t first, size_t last) {
+    fleet.Decide(closed, first, last, out, when);
+  });
+  NameTrialTasks(fleet_, front_, unsaved);
+  timer.Done("decide");
+  ExternalBatch asked{.window = closed.window, .jobs = {}};
+  if (parts_.external != nullptr && when == When::kNow) {
+    piecewise(kPiece, [&](const LiveFleet& fleet, size_t first, size_t last) {
+      fleet.ExternalJobs(closed, first, last, asked.jobs);
+    });
+  }
+  const WindowId window = closed.window;
+  unsaved.window = std::move(closed);
+  unsaved.when = when;
+  for (SettingChange& s : out.settings) unsaved.settings.push_back(std::move(s));
+  out.settings.clear();
+  checkpointer_.SaveWithPass(window, out.day_ended);
+  absl::Status stored = committer_.Commit();
+  timer.Done("store");
+  if (stored.ok() && !asked.jobs.empty()) parts_.external->Ask(std::move(asked));
+  if (stored.ok()) stored = checkpointer_.SaveDue(window);
+  timer.Done("checkpoint");
+  Maintain(window);
+  timer.Done("maintain");
+  board_.EndPass(std::move(times));
+  return stored;
+}
+
+void ControlPlane::AskOwners(const ClosedWindow& closed) {
+  std::vector<JobId> waiting;
+  {
+    const auto fleet = fleet_.Read();
+    for (const JobWindowData& data : closed.jobs) {
+      if (fleet->Has(data.job) && fleet->job(data.job).awaits_owner) waiting.push_back(data.job);
+    }
+  }
+  owners_.Ask(waiting, closed.window.next().start_s());
+}
+
+void ControlPlane::Maintain(WindowId window) {
+  // A piece a pass is plenty: a day has 288 of them.
+  const absl::StatusOr<bool> more = parts_.store->Maintain(window);
+  if (!more.ok()) board_.NoteStore(more.status());
+}
+
+absl::Status ControlPlane::RetrainSome() {
+  const std::vector<JobId> jobs = fleet_.Read()->WantHistory(8);
+  const std::optional<WindowId> stored = board_.stored_through();
+  for (const JobId id : jobs) {
+    const WindowId end = stored.has_value() ? stored->next() : WindowId{0};
+    absl::StatusOr<std::vector<JobDay>> days = parts_.history->JobDays(id, WindowId{INT32_MIN / 2}, end);
+    absl::StatusOr<std::vector<OomRecord>> ooms = OomsInOrder(*parts_.history, id, INT64_MIN, kOomsOfJob);
+    if (!ooms.ok()) ooms.emplace();
+    DecisionQuery of_job;
+    of_job.job = id;
+    of_job.limit = kDecisionsOfJob;
+    absl::StatusOr<std::vector<Decision>> decisions = DecisionsInOrder(*parts_.history, of_job);
+    if (!decisions.ok()) decisions.emplace();
+    // What cannot be read is as if it had never been: the job starts anew.
+    fleet_.Write()->Retrain(id, days.ok() ? std::span<const JobDay>(*days) : std::span<const JobDay>(), *ooms,
+                            *decisions);
+    board_.Count([](ControlCounts& counts) { ++counts.retrained; });
+  }
+  if (!jobs.empty()) views_.Refresh(nullptr);
+  return absl::OkStatus();
+}
+
+absl::Status ControlPlane::CheckpointAll() {
+  const std::lock_guard writer(committer_.writer());
+  front_.KeepSamples(NotStored() == 0);
+  if (absl::Status s = committer_.Commit(); !s.ok()) return s;
+  const std::optional<WindowId> stored = board_.stored_through();
+  if (!stored.has_value()) return absl::OkStatus();
+  checkpointer_.SaveWithPass(*stored, true);
+  return checkpointer_.SaveAll(*stored);
+}
+
+// ---- queries ----
+
+void ControlPlane::FindNumbers(std::span<PlacedTask* const> tasks) const {
+  for (size_t first = 0; first < tasks.size(); first += kPiece) {
+    const auto piece = tasks.subspan(first, std::min(kPiece, tasks.size() - first));
+    {
+      const auto fleet = fleet_.Read();
+      for (PlacedTask* task : piece) {
+        const std::optional<JobId> job = fleet->Find(task->job);
+        task->number = job.has_value() ? std::optional(TaskRef{*job, 0}) : std::nullopt;
+      }
+    }
+    front_.FindNumbers(piece);
+  }
+}
+
+bool ControlPlane::Look(JobId id, const std::function<void(const LiveJob&)>& look) const {
+  const auto fleet = fleet_.Read();
+  if (!fleet->Has(id)) return false;
+  look(fleet->job(id));
+  return true;
+}
+
+size_t ControlPlane::state_bytes() const {
+  return view()->jobs.capacity() * sizeof(JobView) + front_.state_bytes() + fleet_.Read()->state_bytes();
+}
+
+}  // namespace taut

@@ -1,0 +1,99 @@
+// Everybody at once: senders, the loop, readers, a person. What they see must hold together; the build with
+// ThreadSanitizer looks for the rest.
+#include <atomic>
+#include <thread>
+
+#include "common/base/strings.h"
+#include "gtest/gtest.h"
+#include "server/control/control_fixture.h"
+
+namespace taut {
+namespace {
+
+TEST(ControlPlaneThreads, SendersTicksReadersAndPeopleAtOnce) {
+  ControlCell cell(200);
+  ASSERT_TRUE(cell.Live(0, 70).ok());
+  ControlPlane& control = cell.control();
+  std::atomic<bool> done{false};
+  std::atomic<int> minute{70};
+  std::thread loop([&] {
+    while (!done) (void)control.Tick(Timestamp::FromSeconds(ControlCell::kStart + 60 * minute));
+  });
+  std::thread reader([&] {
+    while (!done) {
+      const std::shared_ptr<const FleetView> view = control.view();
+      EXPECT_EQ(ListJobs(*view, JobsQuery()).total, view->jobs.size());
+      for (uint32_t j = 0; j < view->jobs.size(); ++j) {
+        (void)control.Look(JobId{j}, [&](const LiveJob& job) { EXPECT_EQ(job.record.id.value, j); });
+        (void)control.Explain(JobId{j}, Resource::kMemory);
+      }
+      (void)control.status().counts();
+      (void)control.ingest().counts();
+      (void)control.status().last_pass();
+      (void)control.history().Decisions(DecisionQuery(), History::Reasons::kInclude);
+    }
+  });
+  std::thread person([&] {
+    for (int i = 0; !done; ++i) {
+      const bool observe = i % 2 == 0;
+      EXPECT_TRUE(
+          control.Set(JobId{static_cast<uint32_t>(i % 5)}, "mode", observe ? "observe" : "", "anna").ok());
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+  });
+  CadvisorScrape scrape(200);
+  for (; minute < 150; ++minute) {
+    const Timestamp now = Timestamp::FromSeconds(ControlCell::kStart + 60 * minute);
+    for (const std::string& body : scrape.Bodies(now.us / 1000))
+      EXPECT_TRUE(control.ingest().Write(body, now).ok());
+  }
+  done = true;
+  loop.join();
+  reader.join();
+  person.join();
+  EXPECT_TRUE(control.status().ready().ok());
+  // Decision numbers have no gaps, whoever caused them.
+  DecisionQuery all;
+  all.limit = 1'000'000;
+  const auto stored = control.history().Decisions(all, History::Reasons::kLeaveOut);
+  ASSERT_TRUE(stored.ok());
+  for (size_t i = 0; i < stored->size(); ++i) EXPECT_EQ((*stored)[i].id, stored->size() - i);
+}
+
+// Agents that have kept kills bring them, of jobs nobody has met, while ticks run and people change settings.
+TEST(ControlPlaneThreads, KillsOfNewJobsWhileTicksRun) {
+  ControlCell cell(40);
+  ControlPlane& control = cell.control();
+  const Timestamp now = Timestamp::FromSeconds(ControlCell::kStart);
+  constexpr int kAgents = 3, kJobs = 150;
+  std::atomic<int> at_work{kAgents};
+  std::vector<std::thread> threads;
+  for (int a = 0; a < kAgents; ++a) {
+    threads.emplace_back([&, a] {
+      for (int j = 0; j < kJobs; ++j) {
+        const std::string job = StrCat("shop/job-", a, "-", j);
+        const NamedTask task{job, "t", {}};
+        const std::optional<TaskRef> ref = control.agents().Announce(task, now);
+        EXPECT_TRUE(ref.has_value());
+        EXPECT_TRUE(control.agents().TakeOom(task, now, 1, 1e9, now).ok());
+        (void)control.agents().Standing(*ref, "");
+        (void)control.Look(ref->job, [](const LiveJob&) {});
+        (void)control.Explain(ref->job, Resource::kMemory);
+        const KeyValue settings[] = {{"mode", "observe"}, {"min_change", "10%"}};
+        (void)control.SetMany(ref->job, settings, "anna");
+      }
+      --at_work;
+    });
+  }
+  while (at_work > 0) EXPECT_TRUE(control.Tick(now).ok());
+  for (std::thread& t : threads) t.join();
+  for (int i = 0; i < 2; ++i) EXPECT_TRUE(control.Tick(now).ok());
+  EXPECT_EQ(control.status().counts().ooms, uint64_t{kAgents} * kJobs) << "each once";
+  for (uint32_t j = 0; j < kAgents * kJobs; ++j) {
+    EXPECT_TRUE(
+        control.Look(JobId{j}, [](const LiveJob& job) { EXPECT_EQ(job.OomsOfWeek(job.ooms_day), 1U); }));
+  }
+}
+
+}  // namespace
+}  // namespace taut

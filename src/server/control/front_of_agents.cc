@@ -1,0 +1,114 @@
+// What agents say: tasks, windows and OOM kills that come as such, not as series.
+#include <algorithm>
+#include <cmath>
+
+#include "server/control/ingest_front.h"
+
+namespace taut {
+namespace {
+
+constexpr int64_t kLatestTime = int64_t{1} << 40;  // seconds; what is later would not fit in microseconds
+
+// What a sender can get wrong without its bytes being damaged.
+bool IsSane(const ReportedWindow& w) {
+  const TaskWindow& f = w.figures;
+  for (const float v :
+       {f.cpu_mean_cores, f.cpu_peak_cores, f.memory_mean_bytes, f.memory_peak_bytes, f.memory_needed_bytes,
+        w.memory_kernel_peak_bytes, w.cpu_limit_cores, w.memory_limit_bytes}) {
+    if (!std::isfinite(v)) return false;
+  }
+  if (w.window.index == INT32_MAX) return false;  // has no end
+  int last = -1;
+  for (const BucketWeight& b : w.cpu_buckets) {
+    if (b.bucket <= last || b.bucket >= Grid::Cpu().size()) return false;
+    if (!(b.weight > 0) || b.weight > 2 * kWindowSeconds) return false;
+    last = b.bucket;
+  }
+  return f.cpu_mean_cores >= 0 || f.memory_mean_bytes >= 0;
+}
+
+}  // namespace
+
+std::optional<TaskRef> IngestFront::Announce(const NamedTask& task, Timestamp now) {
+  const std::lock_guard lock(mutex_);
+  const std::optional<uint32_t> slot =
+      ingest_->TaskSlot(task.job, task.task, task.labels, clock_.At(now), task.container);
+  if (!slot.has_value()) return std::nullopt;
+  const SeriesBinding& binding = ingest_->mapper().binding(*slot);
+  return TaskRef{binding.job, binding.task};
+}
+
+absl::Status IngestFront::TakeWindow(const NamedTask& task, ReportedWindow window, Timestamp now) {
+  const std::lock_guard lock(mutex_);
+  if (absl::Status s = CheckRoom(); !s.ok()) return s;
+  if (!IsSane(window))
+    return absl::InvalidArgumentError(
+        "impossible figures: negative, not a number or above the machine's size");
+  const Timestamp end = Timestamp::FromSeconds(window.window.next().start_s());
+  now = clock_.by_samples() && !clock_.has_samples() ? end : clock_.At(now);
+  // Before the task is looked up: what is dropped makes no job.
+  if (uint64_t IngestCounts::*why = ingest_->windows().Refusal(window.window, now); why != nullptr) {
+    ingest_->CountDropped(why);
+    Say({end, task.sender}, false);
+    if (why == &IngestCounts::too_late) return absl::OkStatus();
+    return absl::OutOfRangeError("the window is in the future: the clocks of agent and daemon differ");
+  }
+  const std::optional<uint32_t> slot = ingest_->TaskSlot(task.job, task.task, task.labels, now);
+  if (!slot.has_value()) return absl::OkStatus();
+  Say({end, task.sender}, ingest_->TakeWindow(*slot, std::move(window), now));
+  NoteNewest();
+  return absl::OkStatus();
+}
+
+absl::Status IngestFront::TakeOom(const NamedTask& task, Timestamp time, uint64_t kills,
+                                  std::optional<double> limit, Timestamp now) {
+  if (limit.has_value() && !(*limit > 0 && std::isfinite(*limit))) limit.reset();
+  time = std::clamp(time, Timestamp{0}, Timestamp::FromSeconds(kLatestTime));
+  const std::lock_guard lock(mutex_);
+  const std::optional<uint32_t> slot = ingest_->TaskSlot(task.job, task.task, task.labels, clock_.At(now));
+  if (!slot.has_value()) return absl::OkStatus();
+  // Stored before a stop, but the agent was not told: it tells it again. Tasks have other numbers since.
+  const uint32_t job = ingest_->mapper().binding(*slot).job.value;
+  const auto before = ooms_before_.lower_bound({job, time.seconds(), limit.value_or(0)});
+  const bool was_told = before != ooms_before_.end() && std::get<0>(*before) == job &&
+                        std::get<1>(*before) == time.seconds() &&
+                        (!limit.has_value() || std::get<2>(*before) == *limit);
+  if (was_told) return absl::OkStatus();
+  ingest_->TakeOom(*slot, time, kills, limit);
+  return absl::OkStatus();
+}
+
+void IngestFront::RememberOoms(std::span<const OomRecord> ooms) {
+  const std::lock_guard lock(mutex_);
+  for (const OomRecord& o : ooms) {
+    ooms_before_.insert({o.job.value, o.time_s, o.limit.value_or(0)});
+    ++kills_before_[{o.job.value, o.time_s}];
+  }
+}
+
+bool IngestFront::MeetsStored(const OomSighting& oom) {
+  const auto it = kills_before_.find({oom.job.value, oom.time.seconds()});
+  if (it == kills_before_.end()) return false;
+  if (--it->second == 0) kills_before_.erase(it);
+  return true;
+}
+
+void IngestFront::SeeTime(Timestamp t) {
+  const std::lock_guard lock(mutex_);
+  if (!clock_.by_samples()) return;
+  const bool far =
+      clock_.has_samples() && t.us > clock_.newest_sample().us + kMaxSampleStepSeconds * kMicrosPerSecond;
+  if (!far) clock_.Note(t, ingest_->windows().newest_of_series());
+}
+
+void IngestFront::HoldWindows(bool hold) {
+  const std::lock_guard lock(mutex_);
+  hold_windows_ = hold;
+}
+
+bool IngestFront::holds_windows() const {
+  const std::lock_guard lock(mutex_);
+  return hold_windows_;
+}
+
+}  // namespace taut

@@ -1,0 +1,98 @@
+#include "server/control/job_registry.h"
+
+#include <algorithm>
+
+#include "common/base/strings.h"
+
+namespace taut {
+namespace {
+
+constexpr size_t kMostAtATime = 50'000;
+
+}  // namespace
+
+void JobRegistry::NoteNewJobs(Timestamp now, When when) {
+  Unsaved& unsaved = parts_.committer.unsaved();
+  for (JobRecord& record : parts_.front.TakeNewJobs(now, when)) {
+    if (record.id.value >= next_job_) {
+      next_job_ = record.id.value + 1;
+      unsaved.new_jobs.push_back(std::move(record));
+      continue;
+    }
+    // It was forgotten and is there again.
+    absl::StatusOr<JobRecord> before = parts_.history.Job(record.id);
+    if (before.ok() && before->name == record.name) record = *std::move(before);
+    unsaved.returned_jobs.push_back(std::move(record));
+  }
+}
+
+void JobRegistry::AddNewJobs(Timestamp now, When when) {
+  NoteNewJobs(now, when);
+  const Unsaved& unsaved = parts_.committer.unsaved();
+  const auto fleet = parts_.fleet.Write();
+  for (const JobRecord& record : unsaved.new_jobs) {
+    if (!fleet->Has(record.id)) fleet->AddJob(record);
+  }
+  for (const JobRecord& record : unsaved.returned_jobs) {
+    if (fleet->Has(record.id)) continue;
+    fleet->AddJob(record);
+    fleet->WantHistoryOf(record.id);
+  }
+}
+
+void JobRegistry::RelabelJobs(Timestamp now, When when) {
+  IngestFront::Relabelled changed = parts_.front.TakeRelabelled(now, when);
+  if (changed.labels.empty() && changed.settings.empty()) return;
+  Unsaved& unsaved = parts_.committer.unsaved();
+  const auto fleet = parts_.fleet.Write();
+  for (auto& [id, labels] : changed.labels) {
+    // Those of before a restart, which the mapper still has, may be gone.
+    std::erase_if(labels, [](const Label& label) { return label.first.starts_with(kSettingLabel); });
+    if (fleet->Has(id) && fleet->AddLabels(id, labels))
+      unsaved.relabelled_jobs.push_back(fleet->job(id).record);
+  }
+  for (const auto& [name, labels] : changed.settings) {
+    const std::optional<JobId> id = fleet->Find(name);
+    if (id.has_value() && fleet->SetSettingLabels(*id, labels, changed.now.seconds(), unsaved.output))
+      unsaved.relabelled_jobs.push_back(fleet->job(*id).record);
+  }
+}
+
+absl::Status JobRegistry::ForgetJobs(WindowId now) {
+  // Once an hour is plenty.
+  if (now.index % kWindowsPerHour != 0) return absl::OkStatus();
+  std::vector<JobId> due = parts_.fleet.Read()->DueToForget(now, options_.forget_jobs_days, kMostAtATime);
+  parts_.front.WithMapper([&](SeriesMapper& mapper) {
+    mapper.DropForgotten(now.day() - options_.return_days);
+    // Series that still come, such as a limit's, keep a job.
+    std::erase_if(due, [&](JobId id) { return !mapper.ForgetJob(id, now.day()); });
+  });
+  if (due.empty()) return absl::OkStatus();
+  {
+    const auto fleet = parts_.fleet.Write();
+    for (const JobId id : due) fleet->Forget(id);
+  }
+  Unsaved& unsaved = parts_.committer.unsaved();
+  unsaved.forgotten_jobs = std::move(due);
+  unsaved.forgotten_s = now.next().start_s();
+  return parts_.committer.Commit();
+}
+
+void JobRegistry::Restore(const StoreEnds& ends, Store& store,
+                          absl::FunctionRef<void(std::string)> on_damage) {
+  const LiveFleet& fleet = parts_.fleet.unlocked();
+  next_job_ = std::max(fleet.jobs().end_id(), ends.last_job.has_value() ? *ends.last_job + 1 : 0);
+  parts_.front.Restore(ends.last_window, [&](SeriesMapper& mapper) {
+    for (const LiveJob& job : fleet.jobs()) mapper.RestoreJob(job.record.id, job.record.name);
+    mapper.ReserveJobs(next_job_);
+    if (!ends.last_window.has_value()) return;
+    const int64_t from_s = (int64_t{ends.last_window->day()} - options_.return_days) * kDaySeconds;
+    const absl::Status s = store.ReadForgotten(from_s, [&](const JobRecord& job, int64_t forgotten_s) {
+      const WindowId when = WindowId::Of(Timestamp::FromSeconds(forgotten_s));
+      mapper.RememberForgotten(job.id, job.name, when.day());
+    });
+    if (!s.ok()) on_damage(StrCat("jobs that were forgotten: ", Message(s)));
+  });
+}
+
+}  // namespace taut

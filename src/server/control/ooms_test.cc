@@ -1,0 +1,284 @@
+// OOM kills as they really come: of jobs nobody has met, too late, of the future; and what they ask for
+// outlives a change of recommender and an upgrade.
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "server/control/control_fixture.h"
+
+namespace taut {
+namespace {
+
+constexpr int64_t kOomsStart = ControlCell::kStart;
+constexpr double kKilledAt = 3e9;  // far above what the cell uses
+
+Timestamp OomsAt(int minute) { return Timestamp::FromSeconds(kOomsStart + 60 * minute); }
+
+// A task of the cell's first job.
+NamedTask Task(const std::string& job) { return {job, "oomed", {}}; }
+
+std::string FirstJob(ControlCell& cell) { return cell.control().view()->jobs[0].record->name; }
+
+std::optional<double> Recommended(ControlCell& cell) {
+  std::optional<double> recommended;
+  cell.control().Look(
+      JobId{0}, [&](const LiveJob& job) { recommended = job.of(Resource::kMemory).lane.recommended(); });
+  return recommended;
+}
+
+std::optional<double> InForce(ControlCell& cell) {
+  std::optional<double> in_force;
+  cell.control().Look(JobId{0},
+                      [&](const LiveJob& job) { in_force = job.of(Resource::kMemory).gate.in_force; });
+  return in_force;
+}
+
+void Kill(ControlCell& cell, Timestamp time, Timestamp now) {
+  ASSERT_TRUE(cell.control().agents().TakeOom(Task(FirstJob(cell)), time, 1, kKilledAt, now).ok());
+}
+
+// While a tick stores the jobs it has met, an agent brings a kill of another.
+TEST(ControlOoms, OfAJobMetDuringATickWaitForTheNext) {
+  ControlCell cell;
+  ASSERT_TRUE(cell.Live(0, 30).ok());
+  ASSERT_TRUE(cell.control().agents().Announce({"shop/known", "t", {}}, OomsAt(30)).has_value());
+  bool told = false;
+  cell.failing().on_commit = [&] {
+    if (std::exchange(told, true)) return;
+    ASSERT_TRUE(
+        cell.control().agents().TakeOom({"shop/unknown", "t", {}}, OomsAt(30), 1, 1e9, OomsAt(30)).ok());
+  };
+  ASSERT_TRUE(cell.control().Tick(OomsAt(30)).ok());
+  EXPECT_TRUE(told);
+  EXPECT_EQ(cell.control().status().counts().ooms, 0U);
+  ASSERT_TRUE(cell.control().Tick(OomsAt(30)).ok());
+  EXPECT_EQ(cell.control().status().counts().ooms, 1U);
+  EXPECT_EQ(cell.store().Ooms(std::nullopt, INT64_MIN, 9)->size(), 1U);
+}
+
+// Nobody has said what time it is: the job begins with the first sample, with its time.
+TEST(ControlOoms, WhereTimeIsTheSamplesAJobBeginsWithTheFirst) {
+  ControlCell cell(80, ClockSource::kSamples);
+  ASSERT_TRUE(cell.control().agents().TakeOom({"shop/early", "t", {}}, OomsAt(0), 1, 1e9, OomsAt(0)).ok());
+  ASSERT_TRUE(cell.control().Tick(OomsAt(0)).ok());
+  EXPECT_FALSE(cell.control().Find("shop/early").has_value());
+  ASSERT_TRUE(cell.Live(0, 30).ok());
+  const std::optional<JobId> id = cell.control().Find("shop/early");
+  ASSERT_TRUE(id.has_value());
+  EXPECT_EQ(cell.control().status().counts().ooms, 1U);
+  cell.control().Look(*id, [](const LiveJob& job) { EXPECT_EQ(job.record.first_seen_s, kOomsStart); });
+}
+
+TEST(ControlOoms, AFutureTimeFreezesNothing) {
+  ControlCell cell;
+  ASSERT_TRUE(cell.Live(0, 180).ok());
+  Kill(cell, OomsAt(180 + 365 * 1440), OomsAt(180));
+  Kill(cell, Timestamp{INT64_MAX}, OomsAt(180));
+  Kill(cell, Timestamp{INT64_MIN}, OomsAt(180));
+  ASSERT_TRUE(cell.control().Tick(OomsAt(180)).ok());
+  EXPECT_GT(InForce(cell), kKilledAt);
+  const auto ooms = *cell.store().Ooms(JobId{0}, INT64_MIN, 9);
+  ASSERT_FALSE(ooms.empty());
+  for (const OomRecord& o : ooms) EXPECT_LE(o.time_s, OomsAt(180).seconds() + 300);
+  for (const Decision& d : cell.told()) EXPECT_LE(d.time_s, OomsAt(180).seconds() + 300);
+  // The owner asks for less: a change, an hour after the last.
+  ASSERT_TRUE(cell.control().Set(JobId{0}, "memory.upper", "1GiB", "anna").ok());
+  ASSERT_TRUE(cell.Live(181, 260).ok());
+  EXPECT_EQ(InForce(cell), 1024 * kMiB);
+}
+
+// What an earlier life stored under a wrong clock.
+TEST(ControlOoms, AStoredFutureIsMendedByARestart) {
+  ControlCell cell;
+  ASSERT_TRUE(cell.Live(0, 180).ok());
+  Decision d;
+  d.id = cell.told().back().id + 1;
+  d.target = Resource::kMemory;
+  d.kind = DecisionKind::kOomRaise;
+  d.mode = Mode::kAuto;
+  d.time_s = kOomsStart + 365 * kDaySeconds;
+  d.after = 4e9;
+  const OomRecord oom{JobId{0}, 0, d.time_s, 1, kKilledAt};
+  PassRecord pass;
+  pass.decisions = {&d, 1};
+  pass.ooms = {&oom, 1};
+  ASSERT_TRUE(cell.store().Commit(pass).ok());
+  cell.Restart();
+  ASSERT_TRUE(cell.restored().ok());
+  EXPECT_EQ(InForce(cell), 4e9);
+  ASSERT_TRUE(cell.Live(180, 360).ok());
+  EXPECT_LT(InForce(cell), 3e9) << "two hours later it is lowered";
+  cell.control().Look(JobId{0}, [](const LiveJob& job) {
+    EXPECT_LE(job.last_oom_s, kOomsStart + kDaySeconds);
+    EXPECT_LE(job.last_change_s(), kOomsStart + kDaySeconds);
+  });
+}
+
+// Told after its window was passed, and before the next: a restart knows it and what was decided on it.
+TEST(ControlOoms, OneToldLateOutlivesARestart) {
+  ControlCell cell;
+  ASSERT_TRUE(cell.Live(0, 188).ok());
+  Kill(cell, OomsAt(120), OomsAt(188));
+  ASSERT_TRUE(cell.control().Tick(OomsAt(188)).ok());
+  const std::optional<double> raised = InForce(cell);
+  ASSERT_GT(raised, kKilledAt);
+  const std::optional<double> recommended = Recommended(cell);
+  cell.Restart();
+  ASSERT_TRUE(cell.restored().ok());
+  EXPECT_EQ(InForce(cell), raised);
+  EXPECT_EQ(Recommended(cell), recommended);
+  ASSERT_TRUE(cell.Live(188, 300).ok());
+  EXPECT_GT(InForce(cell), kKilledAt);
+}
+
+// A container that has ended tells its last end as long as it is there.
+TEST(ControlOoms, OneDatedByItsContainerIsCountedOnceAlsoOverARestart) {
+  ControlCell cell;
+  ASSERT_TRUE(cell.Live(0, 30).ok());
+  const auto tell = [&](int minute, const char* pod, int killed_minute) {
+    const auto take = [&](std::string_view metric, double value, std::vector<LabelView> more) {
+      std::vector<LabelView> labels = {
+          {"__name__", metric}, {"container", "app"}, {"namespace", "shop"}, {"pod", pod}};
+      labels.insert(labels.end(), more.begin(), more.end());
+      const RemoteSample sample{value, OomsAt(minute).us / 1000};
+      cell.control().ingest().Take(labels, {&sample, 1}, OomsAt(minute));
+    };
+    take("kube_pod_container_status_last_terminated_reason", 1, {{"reason", "OOMKilled"}});
+    take("kube_pod_container_status_last_terminated_timestamp",
+         static_cast<double>(OomsAt(killed_minute).seconds()), {});
+  };
+  const auto stored = [&] { return cell.store().Ooms(std::nullopt, INT64_MIN, 9)->size(); };
+  tell(30, "web-5d4f8c7b9d-x2x4z", 28);
+  ASSERT_TRUE(cell.control().Tick(OomsAt(30)).ok());
+  ASSERT_TRUE(cell.control().Tick(OomsAt(31)).ok());
+  ASSERT_EQ(stored(), 1U);
+  EXPECT_EQ((*cell.store().Ooms(std::nullopt, INT64_MIN, 9))[0].time_s, OomsAt(28).seconds());
+  cell.Restart();
+  ASSERT_TRUE(cell.restored().ok());
+  tell(32, "web-5d4f8c7b9d-x2x4z", 28);
+  tell(32, "web-5d4f8c7b9d-b2b4z", 28);  // another one of the same second, while tautd was away
+  ASSERT_TRUE(cell.control().Tick(OomsAt(32)).ok());
+  ASSERT_TRUE(cell.control().Tick(OomsAt(33)).ok());
+  EXPECT_EQ(stored(), 2U);
+}
+
+// A leak that the owner's limit would hold for hours is not killed by a limit of Tautline's.
+TEST(ControlOoms, ALeakIsRaisedBeforeItsKill) {
+  ControlOptions options;
+  JobPolicy defaults;
+  defaults.mode = Mode::kAuto;
+  defaults.recommender = Policy::kMovingWindow;
+  options.live.vertical.moving_window.min_history_s = 3600;
+  options.live.rules = *PolicyRules::Compile({}, defaults);
+  options.live.enforcement = Enforcement::kAlways;
+  InMemoryStore store;
+  DryRunActuator actuator;
+  ControlPlane control(options, *MappingRules::Compile(BuiltinRules()),
+                       ControlPlane::Parts{&store, &store, &actuator, [] { return 0.0; }});
+  ASSERT_TRUE(control.Restore().ok());
+  const auto at = [](int second) { return Timestamp::FromSeconds(kOomsStart + second); };
+  const auto tell = [&](int second, double mib) {
+    const auto take = [&](std::string_view metric, double value, std::vector<LabelView> more) {
+      std::vector<LabelView> labels = {{"__name__", metric}, {"container", "app"}, {"namespace", "shop"}};
+      labels.push_back({"pod", "web-5d4f8c7b9d-x2x4z"});
+      labels.insert(labels.end(), more.begin(), more.end());
+      const RemoteSample sample{value, at(second).us / 1000};
+      control.ingest().Take(labels, {&sample, 1}, at(second));
+    };
+    take("container_memory_working_set_bytes", mib * kMiB, {});
+    take("kube_pod_container_resource_limits", 512 * kMiB, {{"resource", "memory"}});
+    return control.Tick(at(second));
+  };
+  int second = 0;
+  for (; second < 3 * 3600; second += 30) ASSERT_TRUE(tell(second, 20).ok());
+  const auto in_force = [&] {
+    std::optional<double> limit;
+    control.Look(JobId{0}, [&](const LiveJob& job) { limit = job.of(Resource::kMemory).gate.in_force; });
+    return limit.value_or(0) / kMiB;
+  };
+  const double lowered = in_force();
+  ASSERT_GT(lowered, 0);
+  ASSERT_LT(lowered, 150);
+  double mib = 20;
+  for (; mib < 400; second += 15, mib += 2) {
+    ASSERT_TRUE(tell(second, mib).ok());
+    ASSERT_GT(in_force(), mib);
+  }
+  EXPECT_LE(in_force(), 512) << "up to the owner's limit";
+}
+
+TEST(ControlOoms, AnotherRecommenderKnowsThem) {
+  for (const std::string_view other : {"peak", "ensemble", "vpa", "analogs"}) {
+    ControlCell cell;
+    ASSERT_TRUE(cell.Live(0, 180).ok());
+    Kill(cell, OomsAt(180), OomsAt(180));
+    ASSERT_TRUE(cell.control().Tick(OomsAt(180)).ok());
+    ASSERT_GT(InForce(cell), kKilledAt);
+    ASSERT_TRUE(cell.control().Set(JobId{0}, "recommender", other, "anna").ok());
+    ASSERT_TRUE(cell.Live(180, 400).ok());
+    EXPECT_GT(Recommended(cell), kKilledAt) << other;
+    EXPECT_GT(InForce(cell), kKilledAt) << other << ": for a week nothing is set that has killed";
+  }
+}
+
+// defaults.recommender, by a restart and by a reload.
+TEST(ControlOoms, AnotherDefaultKnowsThem) {
+  for (const bool reload : {false, true}) {
+    ControlCell cell;
+    ASSERT_TRUE(cell.Live(0, 180).ok());
+    Kill(cell, OomsAt(180), OomsAt(180));
+    ASSERT_TRUE(cell.control().Tick(OomsAt(180)).ok());
+    cell.recommender = Policy::kPeak;
+    if (reload) {
+      LiveSettings settings;
+      cell.control().WithFleet([&](const LiveFleet& fleet) { settings = fleet.settings(); });
+      JobPolicy defaults;
+      defaults.mode = Mode::kAuto;
+      defaults.recommender = Policy::kPeak;
+      settings.rules = *PolicyRules::Compile({}, defaults);
+      cell.control().Reload(settings);
+    } else {
+      cell.Restart();
+    }
+    ASSERT_TRUE(cell.Live(180, 400).ok());
+    EXPECT_GT(Recommended(cell), kKilledAt) << reload;
+    EXPECT_GT(InForce(cell), kKilledAt) << reload;
+  }
+}
+
+// A kill is acted on while the past is not yet known again.
+TEST(ControlOoms, RaiseAlsoBeforeTheHistoryIsKnown) {
+  ControlCell cell;
+  ASSERT_TRUE(cell.Live(0, 180).ok());
+  const std::string job = FirstJob(cell);
+  ASSERT_TRUE(cell.control().agents().TakeOom(Task(job), OomsAt(180), 1, kKilledAt, OomsAt(180)).ok());
+  ASSERT_TRUE(cell.control().Set(JobId{0}, "recommender", "peak", "anna").ok());
+  ASSERT_TRUE(cell.control().Tick(OomsAt(180)).ok());
+  EXPECT_EQ(cell.told().back().kind, DecisionKind::kOomRaise);
+  EXPECT_GT(InForce(cell), kKilledAt);
+}
+
+// An upgrade may refuse the checkpoints of the version before: jobs are learnt from what is stored, with
+// their kills, and what is in force stays so.
+TEST(ControlOoms, CheckpointsOfAnotherVersionLoseNothingThatIsInForce) {
+  ControlCell cell;
+  ASSERT_TRUE(cell.Live(0, 180).ok());
+  Kill(cell, OomsAt(180), OomsAt(180));
+  ASSERT_TRUE(cell.Live(180, 240).ok());
+  ASSERT_TRUE(cell.control().CheckpointAll().ok());
+  const std::optional<double> in_force = InForce(cell);
+  ASSERT_GT(in_force, kKilledAt);
+  Checkpoint other{0, *cell.control().agents().stored_through(), std::string(1, '\x7f')};
+  PassRecord pass;
+  pass.checkpoints = {&other, 1};
+  ASSERT_TRUE(cell.store().Commit(pass).ok());
+  cell.Restart();
+  ASSERT_TRUE(cell.restored().ok());
+  EXPECT_FALSE(cell.control().warnings().empty());
+  EXPECT_EQ(InForce(cell), in_force);
+  cell.control().Look(JobId{0}, [](const LiveJob& job) { EXPECT_EQ(job.OomsOfWeek(job.ooms_day), 1U); });
+  ASSERT_TRUE(cell.Live(240, 400).ok());
+  EXPECT_GT(Recommended(cell), kKilledAt);
+  EXPECT_GT(InForce(cell), kKilledAt);
+}
+
+}  // namespace
+}  // namespace taut

@@ -1,0 +1,60 @@
+#include "server/control/ordered_replicas.h"
+
+#include <memory>
+
+#include "brain/rollout/rules.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "server/control/control_fixture.h"
+
+namespace taut {
+namespace {
+
+using testing::HasSubstr;
+
+LiveJob Job(std::string_view mode, std::string_view policy) {
+  JobPolicy settings;
+  EXPECT_TRUE(SetJobSetting("mode", mode, settings).ok());
+  EXPECT_TRUE(SetJobSetting("replicas.policy", policy, settings).ok());
+  LiveJob job;
+  job.record.name = "shop/deployment/web";
+  job.policy = std::make_shared<const JobPolicy>(settings);
+  job.replicas = LiveReplicas::For(settings);
+  return job;
+}
+
+void Order(int count, LiveJob& job) {
+  Decision decision;
+  decision.kind = DecisionKind::kSet;
+  decision.after = count;
+  job.replicas->Redo(decision);
+}
+
+TEST(OrderedReplicas, IsTheNumberInForce) {
+  LiveJob job = Job("auto", "keda");
+  Order(7, job);
+  EXPECT_EQ(*OrderedReplicas(job), 7);
+  Order(0, job);
+  ASSERT_TRUE(OrderedReplicas(job).ok()) << OrderedReplicas(job).status();
+  EXPECT_EQ(*OrderedReplicas(job), 0) << "an order to run no task is an order";
+}
+
+TEST(OrderedReplicas, WithoutOneItSaysWhatToChange) {
+  LiveJob fresh = Job("auto", "keda");
+  EXPECT_EQ(OrderedReplicas(fresh).status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(OrderedReplicas(fresh).status().message()),
+              HasSubstr("job shop/deployment/web has no ordered number of tasks"));
+  EXPECT_THAT(std::string(OrderedReplicas(Job("auto", "none")).status().message()),
+              HasSubstr("set its replicas.policy"));
+  LiveJob observed = Job("observe", "keda");
+  Order(7, observed);
+  EXPECT_THAT(std::string(OrderedReplicas(observed).status().message()), HasSubstr("set its mode to auto"));
+}
+
+TEST(OrderedReplicas, AnUnknownJobIsSaid) {
+  ControlCell cell;
+  EXPECT_EQ(OrderedReplicas(cell.control(), "none").status().code(), absl::StatusCode::kNotFound);
+}
+
+}  // namespace
+}  // namespace taut

@@ -1,0 +1,57 @@
+#include "server/control/owner_desk.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace taut {
+namespace {
+
+constexpr size_t kAtATime = 256;  // under one lock
+constexpr size_t kAStep = 2'000;  // some 20 ms
+
+}  // namespace
+
+OwnerDesk::OwnerDesk(JobSettingsSource* source, SharedFleet& fleet, Committer& committer)
+    : source_(source), fleet_(fleet), committer_(committer) {
+  if (source_ != nullptr) fleet_.unshared().AwaitOwners();
+}
+
+void OwnerDesk::Step(int64_t now_s) {
+  if (source_ == nullptr) return;
+  const std::vector<JobId> waiting = fleet_.Read()->AwaitingOwners(kAStep, cursor_);
+  Ask(waiting, now_s);
+}
+
+void OwnerDesk::Ask(std::span<const JobId> jobs, int64_t now_s) {
+  if (source_ == nullptr) return;
+  for (size_t first = 0; first < jobs.size(); first += kAtATime)
+    AskSome(jobs.subspan(first, std::min(kAtATime, jobs.size() - first)), now_s);
+}
+
+void OwnerDesk::AskSome(std::span<const JobId> jobs, int64_t now_s) {
+  std::vector<JobQuestion> questions;
+  {
+    const auto fleet = fleet_.Read();
+    for (const JobId id : jobs) {
+      if (!fleet->Has(id)) continue;
+      const LiveJob& job = fleet->job(id);
+      JobQuestion& question = questions.emplace_back(JobQuestion{job.record});
+      for (const Resource r : kResources) question.of_request[IndexOf(r)] = job.of(r).of_request;
+    }
+  }
+  std::vector<JobAnswer> answers;
+  answers.reserve(questions.size());
+  for (const JobQuestion& question : questions) answers.push_back(source_->SettingsOf(question));
+  Unsaved& unsaved = committer_.unsaved();
+  const auto fleet = fleet_.Write();
+  for (size_t i = 0; i < questions.size(); ++i) {
+    const JobId id = questions[i].record.id;
+    const JobAnswer& answer = answers[i];
+    if (answer.state == JobAnswer::State::kUnknown) continue;
+    const bool is_known = answer.state == JobAnswer::State::kKnown;
+    if (fleet->SettleOwner(id, is_known ? &answer.labels : nullptr, now_s, unsaved.output))
+      unsaved.relabelled_jobs.push_back(fleet->job(id).record);
+  }
+}
+
+}  // namespace taut

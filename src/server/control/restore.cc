@@ -1,0 +1,237 @@
+// Restores after a stop: what was checkpointed, then what was stored since, in the order it happened.
+#include <algorithm>
+
+#include "common/base/strings.h"
+#include "server/control/control_plane.h"
+#include "server/control/past_in_order.h"
+
+namespace taut {
+namespace {
+
+constexpr size_t kMany = 1'000'000;
+constexpr WindowId kNever{INT32_MIN / 2};
+constexpr size_t kOomsRemembered = 20'000;
+constexpr int64_t kLimitsRemembered =
+    900;  // seconds: a kill under a limit replaced since may be reported yet
+constexpr int64_t kToldLateSeconds = 7 * kDaySeconds;  // an OOM kill reported this late still counts
+
+// Decided since `from_s`, oldest first.
+absl::StatusOr<std::vector<Decision>> DecisionsSince(History& history, int64_t from_s) {
+  DecisionQuery query;
+  query.from_s = from_s;
+  query.limit = kMany;
+  return DecisionsInOrder(history, query);
+}
+
+// Those of after `latest_s` had a wrong clock, and have had their effect.
+absl::StatusOr<std::vector<OomRecord>> OomsBetween(History& history, int64_t from_s, int64_t latest_s) {
+  absl::StatusOr<std::vector<OomRecord>> ooms = OomsInOrder(history, std::nullopt, from_s, kMany);
+  if (!ooms.ok()) return ooms.status();
+  std::erase_if(*ooms, [&](const OomRecord& o) { return o.time_s > latest_s; });
+  return ooms;
+}
+
+}  // namespace
+
+// What a store has, as far as a restart has to know it.
+struct ControlPlane::Restored {
+  StoreEnds ends;
+  std::vector<WindowId> through;  // by chunk: the window at whose end its checkpoint was saved; kNever: none
+  WindowId unchanged = kNever;    // checkpoints of before this window hold at its end
+};
+
+absl::Status ControlPlane::Restore() {
+  Restored restored;
+  if (absl::Status s = RestoreJobs(restored); !s.ok()) return s;
+  const StoreEnds& ends = restored.ends;
+  absl::Status since = ends.last_window.has_value() ? RestoreSince(restored) : RestoreWithoutWindows();
+  if (!since.ok()) return since;
+  committer_.NotePublished(ends.last_decision);
+  const absl::StatusOr<std::vector<OomRecord>> told =
+      parts_.history->Ooms(std::nullopt, INT64_MIN, kOomsRemembered);
+  if (!told.ok()) return told.status();
+  front_.RememberOoms(*told);
+  const absl::StatusOr<std::vector<TierAct>> acts =
+      parts_.history->TierActs({.job = "", .machine = "", .limit = TierActInbox::kRemembered});
+  if (!acts.ok()) return acts.status();
+  tier_acts_.Remember(*acts);
+  fleet_.unshared().EndRestore(ends.last_decision, ends.last_setting);
+  PassOnStartups();
+  const auto on_damage = [this](std::string_view damage) { warnings_.emplace_back(damage); };
+  if (absl::Status s = front_.ReplaySamples(ends.last_window, *parts_.history, on_damage); !s.ok()) return s;
+  return ShowRestored(restored);
+}
+
+absl::Status ControlPlane::ShowRestored(const Restored& restored) {
+  const std::optional<WindowId>& last = restored.ends.last_window;
+  const absl::StatusOr<std::vector<FleetPoint>> points =
+      !last.has_value()
+          ? std::vector<FleetPoint>()
+          : parts_.history->FleetPoints(WindowId{last->index - kWindowsPerDay + 1}, last->next(), 1);
+  if (!points.ok()) warnings_.push_back(StrCat("the fleet's last day: ", Message(points.status())));
+  if (points.ok() && !points->empty()) {
+    views_.Seed(*points);
+    views_.Refresh(&points->back());
+  } else {
+    views_.Refresh(nullptr);
+  }
+  board_.NoteRestored();
+  return absl::OkStatus();
+}
+
+absl::Status ControlPlane::RestoreJobs(Restored& restored) {
+  LiveFleet& fleet = fleet_.unshared();
+  // A number without a job is of one that was forgotten, or whose record is damaged, which the store says.
+  const auto on_job = [&](const JobRecord& job) {
+    if (fleet.Has(job.id)) return absl::DataLossError(StrCat("two jobs have number ", job.id.value));
+    fleet.AddRestoredJob(job);
+    return absl::OkStatus();
+  };
+  const auto on_setting = [&](const SettingChange& change) {
+    fleet.Redo(change);
+    return absl::OkStatus();
+  };
+  const auto on_checkpoint = [&](const Checkpoint& c) { return RestoreCheckpoint(c, restored); };
+  // The sink only refers to these: they must outlive it.
+  const RestoreSink sink{on_job, on_setting, on_checkpoint};
+  absl::StatusOr<StoreEnds> ends = parts_.store->Restore(sink);
+  if (!ends.ok()) return ends.status();
+  restored.ends = *ends;
+  if (absl::Status s = pasts_.Restore(*parts_.store); !s.ok()) return s;
+  FindChunksToRead(restored);
+  fleet.MakeRecommenders(
+      [this](size_t count, absl::FunctionRef<void(size_t)> turn) { fleet_.RunOnThreads(count, turn); });
+  jobs_.Restore(restored.ends, *parts_.store,
+                [this](std::string damage) { warnings_.push_back(std::move(damage)); });
+  return absl::OkStatus();
+}
+
+absl::Status ControlPlane::RestoreCheckpoint(const Checkpoint& c, Restored& restored) {
+  if (c.chunk == kUnchangedChunk) {
+    restored.unchanged = c.through;
+    return absl::OkStatus();
+  }
+  if (c.chunk == kActuatorChunk) {
+    checkpointer_.RestoreActuator(c);
+    return absl::OkStatus();
+  }
+  LiveFleet& fleet = fleet_.unshared();
+  const auto run = [this](size_t count, absl::FunctionRef<void(size_t)> turn) {
+    fleet_.RunOnThreads(count, turn);
+  };
+  ByteReader in(c.bytes);
+  const bool shared = c.chunk == kFleetChunk;
+  const absl::Status s = shared ? fleet.LoadFleet(in) : fleet.LoadChunk(c.chunk, c.through, in, run);
+  if (!s.ok()) {
+    const std::string what =
+        shared ? "the fleet model" : StrCat("jobs from number ", c.chunk * LiveFleet::kChunkJobs);
+    warnings_.push_back(StrCat(what, " are rebuilt from stored windows: ", Message(s)));
+  }
+  if (shared) return absl::OkStatus();
+  if (restored.through.size() <= c.chunk) restored.through.resize(c.chunk + 1, kNever);
+  restored.through[c.chunk] = c.through;
+  return absl::OkStatus();
+}
+
+// A chunk without a checkpoint is one of new jobs, or its checkpoint is lost.
+void ControlPlane::FindChunksToRead(Restored& restored) {
+  LiveFleet& fleet = fleet_.unshared();
+  restored.through.resize(fleet.num_chunks(), kNever);
+  for (uint32_t chunk = 0; chunk < restored.through.size(); ++chunk) {
+    WindowId& through = restored.through[chunk];
+    if (through != kNever) {
+      through = std::max(through, restored.unchanged);
+    } else if (!fleet.ChunkHasJobs(chunk)) {
+      through = restored.ends.last_window.value_or(WindowId{0});
+    } else {
+      fleet.WantHistoryOf(chunk);
+    }
+  }
+}
+
+absl::Status ControlPlane::RestoreSince(const Restored& restored) {
+  const std::vector<WindowId>& through = restored.through;
+  if (through.empty()) return absl::OkStatus();
+  LiveFleet& fleet = fleet_.unshared();
+  const WindowId last = *restored.ends.last_window;
+  // Chunks without a checkpoint (jobs that were new) process their stored history in Retrain.
+  WindowId from = last;
+  for (const WindowId w : through) from = std::min(from, std::max(w, WindowId{last.index - kWindowsPerDay}));
+  const int64_t from_s = from.next().start_s();
+  // What is in force for jobs without a checkpoint only their decisions tell, however old.
+  bool lost = false;
+  for (const LiveJob& job : fleet.jobs()) lost = lost || job.lost;
+  const int64_t recent_s = last.next().start_s() - kLimitsRemembered;
+  absl::StatusOr<std::vector<Decision>> decisions =
+      DecisionsSince(*parts_.history, lost ? INT64_MIN : std::min(from_s, recent_s));
+  if (!decisions.ok()) return decisions.status();
+  absl::StatusOr<std::vector<OomRecord>> ooms =
+      OomsBetween(*parts_.history, from_s - kToldLateSeconds, last.next().start_s() + kDaySeconds);
+  if (!ooms.ok()) return ooms.status();
+  std::erase_if(*decisions, [&](const Decision& d) {
+    if (!fleet.Has(d.job)) return true;
+    fleet.RememberSent(d);
+    const WindowId known = through[d.job.value / LiveFleet::kChunkJobs];
+    return !fleet.job(d.job).lost && d.time_s <= known.next().start_s();
+  });
+  auto decision = decisions->begin();
+  auto oom = ooms->begin();
+  const auto happen_before = [&](int64_t end_s) {
+    for (; oom != ooms->end() && oom->time_s < end_s; ++oom) fleet.Redo(*oom);
+  };
+  const auto run = [this](size_t count, absl::FunctionRef<void(size_t)> turn) {
+    fleet_.RunOnThreads(count, turn);
+  };
+  const absl::Status s = parts_.store->ReadWindows(from, [&](const ClosedWindow& closed) {
+    const int64_t end_s = closed.window.next().start_s();
+    happen_before(end_s);
+    fleet.Redo(closed, through, run);
+    for (; decision != decisions->end() && decision->time_s <= end_s; ++decision) fleet.Redo(*decision);
+    return absl::OkStatus();
+  });
+  if (!s.ok()) return s;
+  happen_before(INT64_MAX);
+  for (; decision != decisions->end(); ++decision) fleet.Redo(*decision);
+  // An order may fail after the checkpoint that has it.
+  DecisionQuery failed;
+  failed.target = Target::Replicas();
+  failed.outcome = Outcome::kFailed;
+  failed.from_s = from_s - kDaySeconds;
+  failed.limit = kMany;
+  const absl::StatusOr<std::vector<Decision>> orders = DecisionsInOrder(*parts_.history, failed);
+  if (!orders.ok()) return orders.status();
+  for (const Decision& d : *orders) fleet.RedoOutcome(d);
+  return SendAgain(*decisions);
+}
+
+// An OOM kill may have raised a limit before the first window was over.
+absl::Status ControlPlane::RestoreWithoutWindows() {
+  const absl::StatusOr<std::vector<Decision>> decisions = DecisionsSince(*parts_.history, INT64_MIN);
+  if (!decisions.ok()) return decisions.status();
+  for (const Decision& d : *decisions) fleet_.unshared().Redo(d);
+  if (checkpointer_.actuator_saved().has_value()) return SendAgain(*decisions);
+  committer_.ApplyAgain(*decisions);
+  return absl::OkStatus();
+}
+
+// The actuator's state is of its last checkpoint, without the orders since, whatever came of them. A state of an
+// older version does not say what it has, and gets all that is stored.
+absl::Status ControlPlane::SendAgain(std::span<const Decision> since_checkpoints) {
+  const std::optional<Checkpointer::ActuatorSaved>& saved = checkpointer_.actuator_saved();
+  if (!saved.has_value()) {
+    committer_.ApplyPending(since_checkpoints);
+    return absl::OkStatus();
+  }
+  const uint64_t known = saved->decision.value_or(0);
+  const auto later = std::ranges::find_if(since_checkpoints, [&](const Decision& d) { return d.id > known; });
+  committer_.ApplyPending({since_checkpoints.begin(), later});
+  DecisionQuery query;
+  query.after_id = known;
+  query.limit = kMany;
+  const absl::StatusOr<std::vector<Decision>> unknown = DecisionsInOrder(*parts_.history, query);
+  if (!unknown.ok()) return unknown.status();
+  committer_.ApplyAgain(*unknown);
+  return absl::OkStatus();
+}
+
+}  // namespace taut

@@ -1,0 +1,165 @@
+// Wrong times in samples, and more samples than there is room for.
+#include "common/testing/temp_dir.h"
+#include "gtest/gtest.h"
+#include "server/control/control_fixture.h"
+
+namespace taut {
+namespace {
+
+constexpr int64_t kYear2100Ms = 4'102'444'800'000;
+
+ControlOptions BySamples() {
+  ControlOptions options;
+  options.front.clock = ClockSource::kSamples;
+  return options;
+}
+
+std::string BodyAt(std::initializer_list<int64_t> times_ms) {
+  std::vector<NamedSample> samples;
+  uint32_t i = 0;
+  for (const int64_t t : times_ms) samples.push_back(CadvisorSample(2 * i++ + 1, t));
+  std::vector<RemoteSeries> series;
+  for (const NamedSample& s : samples) series.push_back(ViewOf(s));
+  return EncodeWriteRequest(series);
+}
+
+int64_t StoredThroughMinute(ControlCell& cell) {
+  const std::optional<WindowId> window = cell.control().agents().stored_through();
+  return window.has_value() ? (window->next().start_s() - ControlCell::kStart) / 60 : -1;
+}
+
+TEST(SampleTime, OneSampleOfAnotherCenturyStallsNothing) {
+  ControlCell cell(80, "", BySamples());
+  ASSERT_TRUE(cell.Live(0, 30).ok());
+  ASSERT_TRUE(cell.control().ingest().Write(BodyAt({kYear2100Ms}), {}).ok());
+  EXPECT_EQ(cell.control().ingest().counts().far_future, 1U);
+  ASSERT_TRUE(cell.Live(30, 100).ok());
+  EXPECT_EQ(cell.control().ingest().counts().too_late, 0U);
+  EXPECT_EQ(cell.control().ingest().counts().far_future, 1U);
+  EXPECT_EQ(StoredThroughMinute(cell), 95);
+}
+
+// A machine that boots a day ahead, with its own Prometheus: its samples are taken, and forgotten once the clock
+// is right.
+TEST(SampleTime, SamplesOfAClockThatWasWrongAreForgotten) {
+  const TempDir folder;
+  ControlCell cell(80, folder.path() + "/store");
+  ASSERT_TRUE(cell.Live(0, 30).ok());
+  cell.Restart();
+  ASSERT_TRUE(cell.restored().ok()) << cell.restored();
+  IngestFront& front = cell.control().ingest();
+  const int64_t stored = StoredThroughMinute(cell);
+  front.DoubtTime(true);
+  constexpr int kDayMinutes = 1440;
+  for (int minute = 30; minute < 40; ++minute)
+    ASSERT_TRUE(cell.Send(kDayMinutes + minute, ControlCell::Minute(kDayMinutes + minute)).ok());
+  EXPECT_EQ(front.counts().far_future, 0U);
+  front.ShiftTime(ControlCell::Minute(40));
+  front.GoBack(ControlCell::Minute(40));
+  front.DoubtTime(false);
+  ASSERT_TRUE(cell.Live(40, 80).ok());
+  EXPECT_EQ(front.counts().too_late, 0U);
+  EXPECT_EQ(front.counts().far_future, 0U);
+  EXPECT_GT(StoredThroughMinute(cell), stored + 30);
+  EXPECT_LT(StoredThroughMinute(cell), 80);
+  // Nothing of the wrong time is in the log that a restart reads.
+  cell.Restart();
+  EXPECT_LE(*cell.control().ingest().time_before(), ControlCell::Minute(80));
+}
+
+TEST(IngestLag, IsOfTheNewestSampleWhenItCameAndNow) {
+  ControlCell cell;
+  EXPECT_FALSE(cell.control().ingest().lag().newest_sample_s.has_value());
+  EXPECT_FALSE(cell.control().ingest().lag().arrival_s.has_value());
+  ASSERT_TRUE(cell.Live(0, 10).ok());
+  EXPECT_EQ(cell.control().ingest().lag().arrival_s, 0.0);
+  const auto later = [](int minute, int seconds) {
+    return Timestamp{ControlCell::Minute(minute).us + seconds * kMicrosPerSecond};
+  };
+  ASSERT_TRUE(cell.Send(10, later(10, 45)).ok());
+  ASSERT_TRUE(cell.control().Tick(later(10, 50)).ok());
+  EXPECT_EQ(cell.control().ingest().lag().arrival_s, 45.0);
+  EXPECT_EQ(cell.control().ingest().lag().newest_sample_s, 50.0);
+  // Nothing comes any more: the last one came as late as it did, and grows old.
+  ASSERT_TRUE(cell.control().Tick(later(20, 0)).ok());
+  EXPECT_EQ(cell.control().ingest().lag().arrival_s, 45.0);
+  EXPECT_EQ(cell.control().ingest().lag().newest_sample_s, 600.0);
+  ASSERT_TRUE(cell.control().agents().stored_through().has_value());
+  const auto window_end = cell.control().agents().stored_through()->next().start_s();
+  EXPECT_EQ(cell.control().ingest().lag().window_s,
+            static_cast<double>(ControlCell::kStart + 20 * 60 - window_end));
+}
+
+// A fast replay of the past is on time by its own clock.
+TEST(IngestLag, IsByTheClockOfTheSamplesWhereTheyTellTheTime) {
+  ControlCell cell(80, "", BySamples());
+  ASSERT_TRUE(cell.Live(0, 10).ok());
+  EXPECT_EQ(cell.control().ingest().lag().newest_sample_s, 0.0);
+  EXPECT_FALSE(cell.control().ingest().lag().arrival_s.has_value());
+}
+
+TEST(SampleTime, NorDoesOneInTheFirstRequest) {
+  ControlCell cell(80, "", BySamples());
+  const int64_t now_ms = ControlCell::kStart * 1000;
+  ASSERT_TRUE(cell.control().ingest().Write(BodyAt({kYear2100Ms, now_ms, now_ms}), {}).ok());
+  EXPECT_EQ(cell.control().ingest().counts().far_future, 1U);
+  ASSERT_TRUE(cell.Live(1, 30).ok());
+  EXPECT_EQ(StoredThroughMinute(cell), 25);
+}
+
+TEST(SampleTime, AFirstRequestThatIsAllWrongIsTakenBack) {
+  ControlCell cell(80, "", BySamples());
+  ASSERT_TRUE(cell.control().ingest().Write(BodyAt({kYear2100Ms}), {}).ok());
+  ASSERT_TRUE(cell.control().Tick({}).ok());
+  ASSERT_TRUE(cell.Live(0, 60).ok());
+  EXPECT_GE(StoredThroughMinute(cell), 50);
+}
+
+TEST(SampleTime, ASourceThatGoesOnAtAnotherTimeIsFollowed) {
+  ControlCell cell(80, "", BySamples());
+  ASSERT_TRUE(cell.Live(0, 30).ok());
+  const int month = 30 * 1440;
+  ASSERT_TRUE(cell.Live(month, month + 60).ok());
+  EXPECT_GE(StoredThroughMinute(cell), month + 50);
+}
+
+// The times of one series may be anything at all.
+TEST(SampleTime, TheEndsOfTimeDoNoHarm) {
+  for (const bool by_samples : {true, false}) {
+    ControlCell cell(80, "", by_samples ? BySamples() : ControlOptions());
+    for (const int64_t ms : {INT64_MAX, INT64_MIN, INT64_MAX / 1000, INT64_MIN / 1000, int64_t{0}}) {
+      for (int i = 0; i < 4; ++i) {
+        ASSERT_TRUE(cell.control().ingest().Write(BodyAt({ms, ms}), ControlCell::Minute(0)).ok());
+        ASSERT_TRUE(cell.control().Tick(ControlCell::Minute(0)).ok());
+      }
+    }
+    if (by_samples) continue;
+    ASSERT_TRUE(cell.Live(1, 30).ok());
+    EXPECT_EQ(StoredThroughMinute(cell), 25);
+  }
+}
+
+// A daemon's clock that runs ahead of all samples: what comes later is taken all the same.
+TEST(SampleTime, AClockThatRunsAheadClosesNothingThatHasNotBegun) {
+  ControlCell cell;
+  ASSERT_TRUE(cell.Live(0, 30).ok());
+  ASSERT_TRUE(cell.control().Tick(ControlCell::Minute(365 * 1440)).ok());
+  cell.control().ingest().ShiftTime(ControlCell::Minute(30));
+  ASSERT_TRUE(cell.Live(30, 100).ok());
+  EXPECT_EQ(cell.control().ingest().counts().too_late, 0U);
+  EXPECT_EQ(StoredThroughMinute(cell), 95);
+}
+
+TEST(SampleTime, MoreSamplesThanThereIsRoomForAreDeferred) {
+  ControlOptions options;
+  options.front.ingest.max_waiting_samples = 80 * 5;
+  ControlCell cell(80, "", options);
+  EXPECT_EQ(cell.Live(0, 7).code(), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(cell.control().ingest().deferred_writes(), 2U);
+  EXPECT_EQ(cell.control().ingest().waiting_samples(), 80U * 5);
+  EXPECT_TRUE(cell.control().Tick(ControlCell::Minute(8)).ok());
+  EXPECT_TRUE(cell.Send(8, ControlCell::Minute(8)).ok()) << "there is room again";
+}
+
+}  // namespace
+}  // namespace taut

@@ -1,0 +1,52 @@
+// People's settings: stored first, then in force.
+#include "common/base/strings.h"
+#include "server/control/control_plane.h"
+
+namespace taut {
+
+absl::StatusOr<std::vector<SettingChange>> ControlPlane::SetMany(JobId id, std::span<const KeyValue> settings,
+                                                                 std::string_view who) {
+  const int64_t now_s = front_.now().seconds();
+  const std::lock_guard writer(committer_.writer());
+  if (absl::Status s = committer_.Commit(); !s.ok()) return s;
+  absl::StatusOr<PreparedSettings> prepared;
+  {
+    const auto fleet = fleet_.Write();
+    if (!fleet->Has(id)) return absl::NotFoundError(StrCat("no job with number ", id.value));
+    prepared = fleet->Prepare(id, settings, who, now_s);
+  }
+  if (!prepared.ok()) return prepared.status();
+  std::vector<SettingChange> changes = prepared->changes;
+  if (changes.empty()) return changes;
+  Unsaved& unsaved = committer_.unsaved();
+  unsaved.settings = changes;
+  unsaved.output.decisions = prepared->output.decisions;
+  unsaved.output.holds = prepared->output.holds;
+  if (absl::Status s = committer_.StoreUnsaved(); !s.ok()) {
+    unsaved.settings.clear();
+    unsaved.output.decisions.clear();
+    unsaved.output.holds.clear();
+    return s;
+  }
+  unsaved.output.point.changes += prepared->output.point.changes;
+  fleet_.Write()->Take(*std::move(prepared));
+  committer_.TellStored();
+  (void)committer_.StoreOutcomes();  // what the store does not take now it gets with the next tick
+  return changes;
+}
+
+absl::StatusOr<SettingChange> ControlPlane::Set(JobId id, std::string_view key, std::string_view value,
+                                                std::string_view who) {
+  const KeyValue setting{key, value};
+  absl::StatusOr<std::vector<SettingChange>> changes = SetMany(id, {&setting, 1}, who);
+  if (!changes.ok()) return changes.status();
+  return std::move(changes->front());
+}
+
+void ControlPlane::Reload(const LiveSettings& settings) {
+  const std::lock_guard writer(committer_.writer());
+  fleet_.Write()->Reload(settings);
+  views_.Refresh(nullptr);
+}
+
+}  // namespace taut

@@ -1,0 +1,53 @@
+// The live fleet and the lock over it, with the threads that step its jobs.
+#pragma once
+
+#include <mutex>
+#include <shared_mutex>
+
+#include "absl/functional/function_ref.h"
+#include "brain/fleet/live_fleet.h"
+#include "common/base/worker_pool.h"
+
+namespace taut {
+
+// Any thread may read; the thread that holds Committer::writer() changes it. Hold a handle briefly: for some
+// hundred jobs.
+class SharedFleet {
+ public:
+  // `threads` as ControlOptions::threads.
+  SharedFleet(const LiveSettings& settings, int threads) : fleet_(settings), workers_(threads) {}
+
+  // The fleet for as long as the handle lives.
+  template <typename Lock, typename Fleet>
+  class Handle {
+   public:
+    Handle(std::shared_mutex& mutex, Fleet& fleet) : lock_(mutex), fleet_(fleet) {}
+    Fleet* operator->() const { return &fleet_; }
+    Fleet& operator*() const { return fleet_; }
+
+   private:
+    Lock lock_;
+    Fleet& fleet_;
+  };
+  Handle<std::shared_lock<std::shared_mutex>, const LiveFleet> Read() const { return {mutex_, fleet_}; }
+  Handle<std::unique_lock<std::shared_mutex>, LiveFleet> Write() { return {mutex_, fleet_}; }
+  // For the thread that changes the fleet: no other does.
+  const LiveFleet& unlocked() const { return fleet_; }
+  // For a restore: no other thread is there yet.
+  LiveFleet& unshared() { return fleet_; }
+
+  // Calls turns on several threads where there are enough of them; as RunTurns.
+  void RunOnThreads(size_t count, absl::FunctionRef<void(size_t turn)> turn) {
+    constexpr size_t kTurnsForThreads = 8;  // fewer are quicker on one thread
+    if (count < kTurnsForThreads || !workers_.is_parallel()) return RunInOrder(count, turn);
+    workers_.ForEach(count, turn);
+  }
+  bool is_parallel() const { return workers_.is_parallel(); }
+
+ private:
+  mutable std::shared_mutex mutex_;
+  LiveFleet fleet_;
+  WorkerPool workers_;
+};
+
+}  // namespace taut

@@ -1,0 +1,100 @@
+// The usage of a start goes from the series that says when it was to what taut explain says, and over a restart.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "common/model/start_usage.h"
+#include "common/testing/temp_dir.h"
+#include "server/control/control_fixture.h"
+
+namespace taut {
+namespace {
+
+using ::testing::HasSubstr;
+
+// One job of ten pods.
+class ControlStarts : public ::testing::Test {
+ protected:
+  static constexpr int kStartMinute = 122;
+
+  // As kube-state-metrics says it: the first pod started at kStartMinute, the others long ago.
+  void SayStarts(int minute) {
+    std::vector<RemoteSeries> series;
+    std::vector<NamedSample> named;
+    for (uint32_t pod = 0; pod < 10; ++pod) named.push_back(CadvisorSample(2 * pod, 0));
+    for (size_t pod = 0; pod < named.size(); ++pod) {
+      const int64_t at_s = ControlCell::kStart + (pod == 0 ? 60 * kStartMinute : -86'400);
+      std::vector<LabelView> labels = {{"__name__", "kube_pod_container_state_started"}};
+      for (const auto& [name, value] : named[pod].labels) {
+        if (name == "container" || name == "namespace" || name == "pod") labels.push_back({name, value});
+      }
+      if (pod == 0 && minute < kStartMinute) continue;
+      series.push_back({labels, {{double(at_s), ControlCell::Minute(minute).us / 1000}}});
+    }
+    ASSERT_TRUE(cell_.control().ingest().Write(EncodeWriteRequest(series), ControlCell::Minute(minute)).ok());
+  }
+  void Live(int from, int to) {
+    for (int minute = from; minute < to; ++minute) {
+      SayStarts(minute);
+      ASSERT_TRUE(cell_.Live(minute, minute + 1).ok());
+    }
+  }
+  StartPeaks Peaks() {
+    StartPeaks out;
+    EXPECT_TRUE(cell_.control().Look(JobId{0}, [&](const LiveJob& job) {
+      if (job.starts != nullptr) out = job.starts->peaks;
+    }));
+    return out;
+  }
+  std::optional<double> Recommended() {
+    std::optional<double> out;
+    (void)cell_.control().Look(JobId{0},
+                               [&](const LiveJob& job) { out = job.of(Resource::kCpu).lane.recommended(); });
+    return out;
+  }
+
+  TempDir dir_;
+  ControlCell cell_{20, dir_.path() + "/cell.db"};
+};
+
+TEST_F(ControlStarts, AreKeptApartFromTheSeriesOnAndOverARestart) {
+  Live(0, 100);
+  EXPECT_EQ(cell_.control().ingest().KnowsStarts(JobId{0}), false) << "no job asks for it";
+  ASSERT_TRUE(cell_.control().Set(JobId{0}, "cpu.startup_window", "10m", "anna").ok());
+  Live(100, 112);
+  EXPECT_EQ(cell_.control().ingest().KnowsStarts(JobId{0}), true);
+  EXPECT_TRUE(Peaks().empty());
+  Live(112, 128);
+  // A kill while the windows of the start are open: the series are read again from the log.
+  cell_.Restart();
+  ASSERT_TRUE(cell_.restored().ok()) << cell_.restored();
+  Live(128, 150);
+  const StartPeaks peaks = Peaks();
+  ASSERT_EQ(peaks.size(), 1U);
+  EXPECT_GT(peaks.highest()->peak, 0);
+  EXPECT_THAT(cell_.control().Explain(JobId{0}, Resource::kCpu).sentence,
+              HasSubstr("In the first 10m after its start a task"));
+  // The windows of the start have nine tasks with CPU, and say what the tenth used.
+  int starts = 0;
+  ASSERT_TRUE(cell_.store()
+                  .ReadWindows(WindowId{INT32_MIN / 2},
+                               [&](const ClosedWindow& closed) {
+                                 if (!StartsOf(closed.signals).known()) return absl::OkStatus();
+                                 ++starts;
+                                 int cpu = 0;
+                                 for (const TaskWindow& t : closed.tasks)
+                                   cpu += t.cpu_mean_cores >= 0 ? 1 : 0;
+                                 EXPECT_GE(cpu, 9);
+                                 EXPECT_EQ(closed.tasks.size(), 10U);
+                                 return absl::OkStatus();
+                               })
+                  .ok());
+  EXPECT_EQ(starts, 3) << "from minute 122 to 132";
+  const std::optional<double> recommended = Recommended();
+  ASSERT_TRUE(cell_.control().CheckpointAll().ok());
+  cell_.Restart();
+  EXPECT_EQ(Peaks().highest()->need, peaks.highest()->need);
+  EXPECT_EQ(Recommended(), recommended);
+}
+
+}  // namespace
+}  // namespace taut

@@ -1,0 +1,103 @@
+#include "server/control/trials.h"
+
+#include <algorithm>
+
+namespace taut {
+namespace {
+
+// One lane's trial, copied out so that only one lock is held at a time.
+struct Members {
+  JobId job;
+  Resource resource = Resource::kCpu;
+  std::vector<TrialTask> tasks;
+};
+
+std::vector<Members> MembersOf(const LiveFleet& fleet, std::span<const JobId> jobs) {
+  std::vector<Members> out;
+  for (const JobId id : jobs) {
+    for (const Resource r : kResources) {
+      const Boxed<Trial>& trial = fleet.job(id).of(r).gate.trial;
+      if (trial.has_value() && !trial->watched) out.push_back({id, r, trial->members});
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+std::vector<std::string> TrialNames(const GateState& gate, uint64_t decision) {
+  std::vector<std::string> names;
+  if (!gate.trial.has_value() || gate.trial->decision != decision) return names;
+  for (const TrialTask& t : gate.trial->members) {
+    if (!t.name.empty()) names.push_back(t.name);
+  }
+  return names;
+}
+
+void FindTrialTasks(SharedFleet& fleet, IngestFront& front) {
+  std::vector<Members> all;
+  {
+    const auto live = fleet.Write();
+    const std::vector<JobId> jobs = live->Trials();
+    if (jobs.empty()) return;
+    all = MembersOf(*live, jobs);
+  }
+  front.WithMapper([&](SeriesMapper& mapper) {
+    for (Members& m : all) {
+      for (TrialTask& t : m.tasks) t.number = mapper.FindTask(m.job, t.name).value_or(TrialTask::kGone);
+    }
+  });
+  const auto live = fleet.Write();
+  for (Members& m : all) live->SetTrialTasks(m.job, m.resource, std::move(m.tasks));
+}
+
+void NameTrialTasks(SharedFleet& fleet, IngestFront& front, Unsaved& unsaved) {
+  std::vector<JobId>& jobs = unsaved.output.trials;
+  if (jobs.empty()) return;
+  std::vector<Members> all = MembersOf(*fleet.Read(), jobs);
+  std::vector<std::pair<JobId, uint32_t>> unnamed;
+  for (const Members& m : all) {
+    for (const TrialTask& t : m.tasks) {
+      if (t.name.empty()) unnamed.emplace_back(m.job, t.number);
+    }
+  }
+  // Both resources of a job may have taken the same task.
+  std::sort(unnamed.begin(), unnamed.end());
+  unnamed.erase(std::unique(unnamed.begin(), unnamed.end()), unnamed.end());
+  std::vector<std::string> names;
+  front.WithMapper([&](SeriesMapper& mapper) { names = mapper.TaskNames(unnamed); });
+  for (Members& m : all) {
+    for (TrialTask& t : m.tasks) {
+      if (!t.name.empty()) continue;
+      const auto at = std::lower_bound(unnamed.begin(), unnamed.end(), std::pair(m.job, t.number));
+      t.name = names[static_cast<size_t>(at - unnamed.begin())];
+    }
+    // One that ended since its window is not on trial.
+    std::erase_if(m.tasks, [](const TrialTask& t) { return t.name.empty(); });
+  }
+  const auto live = fleet.Write();
+  for (Members& m : all) live->SetTrialTasks(m.job, m.resource, std::move(m.tasks));
+  unsaved.trials.insert(unsaved.trials.end(), jobs.begin(), jobs.end());
+  jobs.clear();
+}
+
+std::vector<TargetOrder> TrialExtensions(const SharedFleet& shared, const Unsaved& unsaved) {
+  std::vector<TargetOrder> orders;
+  for (const JobId id : unsaved.trials) {
+    const auto fleet = shared.Read();
+    const LiveJob& job = fleet->job(id);
+    if (!fleet->Enforced(job)) continue;  // nothing is applied: the outcome of the first order stands
+    for (const Resource r : kResources) {
+      const GateState& gate = job.of(r).gate;
+      if (!gate.trial.has_value() || gate.trial->decision == 0) continue;
+      const uint64_t decision = gate.trial->decision;
+      const auto began = [decision](const Decision& d) { return d.id == decision; };
+      const std::vector<Decision>& now = unsaved.output.decisions;
+      if (std::any_of(now.begin(), now.end(), began)) continue;  // ordered with its decision
+      orders.push_back({decision, job.record.name, r, gate.trial->limit, TrialNames(gate, decision)});
+    }
+  }
+  return orders;
+}
+
+}  // namespace taut

@@ -1,0 +1,78 @@
+#include "server/ingest/kernel_peaks.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "common/base/byte_units.h"
+#include "server/ingest/ingest.h"
+
+namespace taut {
+namespace {
+
+constexpr int64_t kPeaksStart = 1'700'000'100;
+
+class PeakCell {
+ public:
+  void Take(const char* pod, const char* container, double bytes, int minute) {
+    const std::vector<LabelView> labels = {{"__name__", "container_memory_max_usage_bytes"},
+                                           {"container", container},
+                                           {"namespace", "shop"},
+                                           {"pod", pod}};
+    const RemoteSample sample{bytes, (kPeaksStart + minute * 60) * 1000};
+    ingest_.Take({labels, {&sample, 1}, Fingerprint(labels)}, Timestamp{sample.timestamp_ms * 1000});
+  }
+  // MiB of the one job; 0: nothing rose.
+  double Risen() {
+    const std::vector<KernelPeak> peaks = ingest_.TakeKernelPeaks();
+    EXPECT_LE(peaks.size(), 1U);
+    return peaks.empty() ? 0 : peaks[0].bytes / kMiB;
+  }
+  Ingest& ingest() { return ingest_; }
+
+ private:
+  Ingest ingest_{*MappingRules::Compile(BuiltinRules()), Ingest::Options()};
+};
+
+TEST(KernelPeaks, ARestartedContainerBeginsAnew) {
+  PeakCell cell;
+  cell.Take("web-0", "app", 100 * kMiB, 0);
+  cell.Take("web-0", "mesh", 20 * kMiB, 0);
+  EXPECT_EQ(cell.Risen(), 120);
+  cell.Take("web-0", "app", 100 * kMiB, 1);
+  EXPECT_EQ(cell.Risen(), 0);
+  cell.Take("web-0", "app", 10 * kMiB, 2);
+  EXPECT_EQ(cell.Risen(), 0) << "another start";
+  cell.Take("web-0", "app", 30 * kMiB, 3);
+  EXPECT_EQ(cell.Risen(), 50);
+}
+
+TEST(KernelPeaks, WhatAnAgentReportsGoesBeforeSeries) {
+  PeakCell cell;
+  const std::optional<uint32_t> slot =
+      cell.ingest().TaskSlot("shop/pod/web-0", "web-0", {}, Timestamp::FromSeconds(kPeaksStart));
+  ASSERT_TRUE(slot.has_value());
+  cell.Take("web-0", "app", 100 * kMiB, 0);
+  ReportedWindow window;
+  window.window = WindowId::Of(Timestamp::FromSeconds(kPeaksStart));
+  window.figures.memory_mean_bytes = window.figures.memory_peak_bytes = 1e6F;
+  window.memory_kernel_peak_bytes = static_cast<float>(110 * kMiB);
+  ASSERT_TRUE(cell.ingest().TakeWindow(*slot, window, Timestamp::FromSeconds(kPeaksStart + 300)));
+  const std::vector<KernelPeak> peaks = cell.ingest().TakeKernelPeaks();
+  const auto highest = std::ranges::max_element(peaks, {}, &KernelPeak::bytes);
+  ASSERT_NE(highest, peaks.end());
+  EXPECT_EQ(highest->bytes / kMiB, 110);
+}
+
+TEST(KernelPeaks, AbsentAndAbsurdOnesAreNone) {
+  PeakCell cell;
+  cell.Take("web-0", "app", 0, 0);
+  EXPECT_EQ(cell.Risen(), 0);
+  cell.Take("web-0", "app", 40 * kMiB, 1);
+  EXPECT_EQ(cell.Risen(), 40);
+  EXPECT_EQ(cell.ingest().counts().accepted, 2U);
+}
+
+}  // namespace
+}  // namespace taut

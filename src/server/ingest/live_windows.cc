@@ -1,0 +1,521 @@
+// Keeping samples until their window closes, and closing it.
+#include "server/ingest/live_windows.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <tuple>
+
+#include "common/histogram/window_histogram.h"
+#include "common/model/said_replicas.h"
+#include "common/model/start_usage.h"
+#include "server/ingest/oom_watch.h"
+
+namespace taut {
+namespace {
+
+constexpr size_t kLeastGrowth = 4;  // samples of one series
+
+constexpr int64_t kSameOomMs = 120'000;  // two replicas scrape the same kill within this time
+// A restart is reported when it is over, and Kubernetes waits up to 5 minutes before it.
+constexpr int64_t kSameRestartMs = 330'000;
+
+float SecondsOf(const ReportedWindow& w) {
+  float sum = 0;
+  for (const BucketWeight& b : w.cpu_buckets) sum += b.weight;
+  return sum;
+}
+
+// The means of two parts of one window: by the seconds of CPU samples behind them, if both are known.
+float MeanOf(float a, float a_seconds, float b, float b_seconds) {
+  if (a < 0 || b < 0) return std::max(a, b);
+  if (a_seconds + b_seconds <= 0) return (a + b) / 2;
+  return (a * a_seconds + b * b_seconds) / (a_seconds + b_seconds);
+}
+
+void AddUp(const ReportedWindow& more, ReportedWindow& sum) {
+  const float more_seconds = SecondsOf(more), sum_seconds = SecondsOf(sum);
+  TaskWindow& f = sum.figures;
+  f.cpu_mean_cores = MeanOf(f.cpu_mean_cores, sum_seconds, more.figures.cpu_mean_cores, more_seconds);
+  f.memory_mean_bytes =
+      MeanOf(f.memory_mean_bytes, sum_seconds, more.figures.memory_mean_bytes, more_seconds);
+  f.cpu_peak_cores = std::max(f.cpu_peak_cores, more.figures.cpu_peak_cores);
+  f.memory_peak_bytes = std::max(f.memory_peak_bytes, more.figures.memory_peak_bytes);
+  // Of the whole window only if it is of both parts.
+  const float needed = std::max(f.memory_needed_bytes, more.figures.memory_needed_bytes);
+  f.memory_needed_bytes =
+      f.memory_needed_bytes < 0 || more.figures.memory_needed_bytes < 0 ? kAbsent : needed;
+  sum.cpu_limit_cores = more.cpu_limit_cores;
+  sum.memory_limit_bytes = more.memory_limit_bytes;
+  const TaskReport before = sum.report;
+  sum.report = more.report;
+  sum.report.cpu_steady &= before.cpu_steady && before.cpu_limit_cores == more.report.cpu_limit_cores;
+  sum.report.memory_steady &=
+      before.memory_steady && before.memory_limit_bytes == more.report.memory_limit_bytes;
+  sum.report.cpu_periods += before.cpu_periods;
+  sum.report.cpu_throttled_periods += before.cpu_throttled_periods;
+  WindowHistogram both(Grid::Cpu());
+  both.Merge(sum.cpu_buckets);
+  both.Merge(more.cpu_buckets);
+  sum.cpu_buckets.assign(both.buckets().begin(), both.buckets().end());
+}
+
+// Of all tasks' CFS periods; kAbsent if none is known.
+float ThrottledShare(std::span<const TaskReport> reports, std::span<const TaskThrottling> others) {
+  uint64_t periods = 0, throttled = 0;
+  for (const TaskReport& r : reports) {
+    periods += r.cpu_periods;
+    throttled += r.cpu_throttled_periods;
+  }
+  for (const TaskThrottling& t : others) {
+    periods += t.periods;
+    throttled += t.throttled;
+  }
+  return periods == 0 ? kAbsent
+                      : static_cast<float>(static_cast<double>(throttled) / static_cast<double>(periods));
+}
+
+// Windows hold sums of samples as floats.
+constexpr double kMostOfSample = 1e30;
+
+bool Earlier(const RemoteSample& s, int64_t time_ms) { return s.timestamp_ms < time_ms; }
+
+}  // namespace
+
+uint64_t IngestCounts::total() const {
+  return accepted + out_of_order + stale_markers + duplicates + conflicts + nan + invalid + far_future +
+         too_late + over_capacity + unmapped + facts + refused + histograms;
+}
+
+LiveWindows::LiveWindows(const Options& options)
+    : options_(options), open_from_ms_(options.first_open.start_s() * 1000), fold_(options.fold) {}
+
+uint64_t IngestCounts::*LiveWindows::Refusal(const RemoteSample& sample, Timestamp now) const {
+  if (sample.timestamp_ms < open_from_ms_) return &IngestCounts::too_late;
+  if (IsFarFuture(sample.timestamp_ms, now)) {
+    return &IngestCounts::far_future;
+  }
+  if (!(sample.value >= 0) || sample.value > kMostOfSample) [[unlikely]] {
+    if (!std::isnan(sample.value)) return &IngestCounts::invalid;
+    if (!IsStaleMarker(sample.value)) return &IngestCounts::nan;
+  }
+  return nullptr;
+}
+
+uint64_t IngestCounts::*LiveWindows::Refusal(WindowId window, Timestamp now) const {
+  const int64_t begin_ms = window.start_s() * 1000;
+  if (begin_ms < open_from_ms_) return &IngestCounts::too_late;
+  return IsFarFuture(begin_ms, now) ? &IngestCounts::far_future : nullptr;
+}
+
+void LiveWindows::Add(uint32_t slot, SeriesKind kind, const RemoteSample& sample, Timestamp now) {
+  if (uint64_t IngestCounts::*why = Refusal(sample, now); why != nullptr) [[unlikely]] {
+    ++(counts_.*why);
+    return;
+  }
+  if (kind == SeriesKind::kMemoryPeak) [[unlikely]] {
+    const bool stale = IsStaleMarker(sample.value);
+    ++(stale ? counts_.stale_markers : counts_.accepted);
+    if (!stale) peaks_.See(slot, sample.value);
+    return;
+  }
+  if (slot >= samples_.size()) samples_.resize(slot + 1);
+  if (kind == SeriesKind::kOomTotal) SeeOom(slot, sample);
+  Insert(slot, sample);
+}
+
+void LiveWindows::Insert(uint32_t slot, const RemoteSample& sample) {
+  std::vector<RemoteSample>& samples = samples_[slot];
+  const bool stale = IsStaleMarker(sample.value);
+  const bool last = samples.empty() || samples.back().timestamp_ms < sample.timestamp_ms;
+  const auto at =
+      last ? samples.end() : std::lower_bound(samples.begin(), samples.end(), sample.timestamp_ms, Earlier);
+  if (!last && at->timestamp_ms == sample.timestamp_ms) {
+    const bool was_stale = IsStaleMarker(at->value);
+    if (stale == was_stale && (stale || at->value == sample.value)) {
+      ++counts_.duplicates;
+      return;
+    }
+    ++counts_.conflicts;  // a number counts for more than an end
+    if (!stale && (was_stale || sample.value > at->value)) at->value = sample.value;
+    return;
+  }
+  if (samples.size() >= options_.max_samples_per_series) {
+    ++counts_.over_capacity;
+    return;
+  }
+  const auto place = at - samples.begin();
+  // By a quarter: millions of series feel what is reserved and not used.
+  if (samples.size() == samples.capacity())
+    samples.reserve(samples.size() + std::max(kLeastGrowth, samples.size() / 4));
+  samples.insert(samples.begin() + place, sample);
+  ++waiting_samples_;
+  newest_of_series_ms_ = std::max(newest_of_series_ms_, sample.timestamp_ms);
+  newest_ms_ = std::max(newest_ms_, sample.timestamp_ms);
+  ++(stale ? counts_.stale_markers : last ? counts_.accepted : counts_.out_of_order);
+}
+
+// Before the sample is inserted. Only what is newer than everything known can be news.
+void LiveWindows::SeeOom(uint32_t slot, const RemoteSample& sample) {
+  const std::vector<RemoteSample>& samples = samples_[slot];
+  if (samples.empty() || IsStaleMarker(sample.value)) return;
+  const RemoteSample& before = samples.back();
+  if (sample.timestamp_ms <= before.timestamp_ms || IsStaleMarker(before.value)) return;
+  if (sample.value == before.value) return;
+  const double kills = sample.value > before.value ? sample.value - before.value : sample.value;
+  if (kills < 1) return;
+  ooms_.push_back({slot, sample.timestamp_ms,
+                   static_cast<uint64_t>(std::min(kills, double{kMostKillsAtOnce})), std::nullopt,
+                   before.timestamp_ms});
+}
+
+void LiveWindows::AddOom(uint32_t slot, Timestamp time, uint64_t kills, std::optional<double> limit) {
+  ooms_.push_back({slot, MillisOf(time), std::min(kills, kMostKillsAtOnce), limit, MillisOf(time)});
+}
+
+void LiveWindows::AddKill(const OomWatch::Kill& kill) {
+  if (!kill.instead_of_ms.has_value()) {
+    ooms_.push_back({kill.slot, kill.time_ms, kill.kills, std::nullopt, kill.since_ms, kill.is_first});
+    return;
+  }
+  // One that was taken already keeps the time that it was taken with.
+  for (RawOom& oom : ooms_) {
+    if (oom.slot != kill.slot || oom.time_ms != *kill.instead_of_ms) continue;
+    oom.time_ms = kill.time_ms;
+    oom.since_ms = kill.since_ms;
+  }
+}
+
+bool LiveWindows::AddWindow(uint32_t slot, ReportedWindow window, Timestamp now) {
+  if (uint64_t IngestCounts::*why = Refusal(window.window, now); why != nullptr) {
+    ++(counts_.*why);
+    return false;
+  }
+  const int64_t begin_ms = window.window.start_s() * 1000;
+  peaks_.See(slot, double{window.memory_kernel_peak_bytes});
+  if (slot >= reported_.size()) reported_.resize(slot + 1);
+  std::vector<ReportedWindow>& windows = reported_[slot];
+  const auto at = std::lower_bound(windows.begin(), windows.end(), window.window,
+                                   [](const ReportedWindow& w, WindowId id) { return w.window < id; });
+  newest_ms_ = std::max(newest_ms_, begin_ms + kWindowMs - 1);
+  if (at != windows.end() && at->window == window.window) {
+    AddUp(window, *at);
+    ++counts_.accepted;
+    return true;
+  }
+  ++(at == windows.end() ? counts_.accepted : counts_.out_of_order);
+  windows.insert(at, std::move(window));
+  return true;
+}
+
+const ReportedWindow* LiveWindows::Reported(uint32_t slot, WindowId window) const {
+  if (slot >= reported_.size()) return nullptr;
+  for (const ReportedWindow& w : reported_[slot]) {
+    if (w.window == window) return &w;
+  }
+  return nullptr;
+}
+
+std::vector<OomSighting> LiveWindows::TakeOoms(const SeriesMapper& mapper) {
+  std::vector<OomSighting> out;
+  for (const RawOom& oom : ooms_) {
+    const SeriesBinding& binding = mapper.binding(oom.slot);
+    // What is left out of its task has a limit of its own.
+    if (binding.left_out && !OomWatch::IsFor(binding.kind)) continue;
+    const uint32_t task = binding.left_out ? kAsideTask : binding.task;
+    const uint64_t key = uint64_t{binding.task_entry} << 32 | binding.part;
+    const auto [it, is_new] = last_oom_.try_emplace(key, LastOom{oom.slot, oom.time_ms});
+    if (!is_new) {
+      const bool restart = binding.kind == SeriesKind::kRestartsTotal;
+      const bool repeat = it->second.slot == oom.slot ? oom.time_ms == it->second.time_ms
+                                                      : std::abs(oom.time_ms - it->second.time_ms) <=
+                                                            (restart ? kSameRestartMs : kSameOomMs);
+      if (repeat) continue;
+      it->second = {oom.slot, oom.time_ms};
+    }
+    out.push_back({binding.job, task, Timestamp{oom.time_ms * 1000}, oom.kills, oom.limit,
+                   Timestamp{oom.since_ms * 1000}, oom.is_first});
+  }
+  ooms_.clear();
+  return out;
+}
+
+std::vector<LiveWindows::TaskLimitsOfJob> LiveWindows::MemoryLimits(std::span<const JobId> jobs,
+                                                                    const SeriesMapper& mapper) const {
+  std::vector<std::map<std::pair<uint32_t, uint32_t>, double>> parts(jobs.size());  // by task and part
+  absl::flat_hash_map<uint32_t, size_t> numbers;
+  for (size_t i = 0; i < jobs.size(); ++i) numbers.emplace(jobs[i].value, i);
+  for (uint32_t slot = 0; slot < samples_.size(); ++slot) {
+    const SeriesBinding& binding = mapper.binding(slot);
+    const bool is_limit = binding.kind == SeriesKind::kMemoryLimitBytes;
+    const bool has_part =
+        is_limit || binding.kind == SeriesKind::kRestartsTotal || binding.kind == SeriesKind::kMemoryBytes;
+    if (!has_part || !binding.in_use || binding.left_out) continue;
+    if (samples_[slot].empty() || IsStaleMarker(samples_[slot].back().value)) continue;
+    const auto asked = numbers.find(binding.job.value);
+    if (asked == numbers.end()) continue;
+    double& limit = parts[asked->second][{binding.task, binding.part}];  // the highest of several series
+    if (is_limit) limit = std::max(limit, samples_[slot].back().value * binding.scale);
+  }
+  std::vector<TaskLimitsOfJob> out(jobs.size());
+  for (size_t i = 0; i < jobs.size(); ++i) {
+    for (auto part = parts[i].begin(); part != parts[i].end();) {
+      const uint32_t task = part->first.first;
+      double sum = 0;
+      bool has_all = true;
+      for (; part != parts[i].end() && part->first.first == task; ++part) {
+        has_all = has_all && part->second > 0;
+        sum += part->second;
+      }
+      if (has_all) out[i].emplace_back(task, sum);
+    }
+  }
+  return out;
+}
+
+void LiveWindows::SortSlots(const SeriesMapper& mapper) {
+  if (order_version_ == mapper.version()) return;
+  order_version_ = mapper.version();
+  order_.clear();
+  for (uint32_t slot = 0; slot < mapper.num_slots(); ++slot) {
+    const SeriesBinding& binding = mapper.binding(slot);
+    const bool told_apart = binding.kind == SeriesKind::kOomTotal ||
+                            binding.kind == SeriesKind::kMemoryPeak || OomWatch::IsFor(binding.kind);
+    if (binding.in_use && !binding.left_out && !told_apart) order_.push_back(slot);
+  }
+  std::sort(order_.begin(), order_.end(), [&mapper](uint32_t a, uint32_t b) {
+    const SeriesBinding &x = mapper.binding(a), &y = mapper.binding(b);
+    return std::tie(x.job, x.task, x.part, x.kind, a) < std::tie(y.job, y.task, y.part, y.kind, b);
+  });
+}
+
+int64_t LiveWindows::EarliestOpenSample() const {
+  int64_t earliest = INT64_MAX;
+  for (const std::vector<RemoteSample>& samples : samples_) {
+    for (size_t i = 0; i < std::min<size_t>(samples.size(), 2); ++i) {
+      if (samples[i].timestamp_ms >= open_from_ms_) earliest = std::min(earliest, samples[i].timestamp_ms);
+    }
+  }
+  for (const std::vector<ReportedWindow>& windows : reported_) {
+    if (!windows.empty()) earliest = std::min(earliest, windows.front().window.start_s() * 1000);
+  }
+  return earliest;
+}
+
+void LiveWindows::CloseUntil(Timestamp watermark, const SeriesMapper& mapper,
+                             absl::FunctionRef<void(ClosedWindow&&)> yield) {
+  const int64_t until = FloorDiv(MillisOf(watermark) - options_.grace_seconds * 1000, kWindowMs) * kWindowMs;
+  if (until <= open_from_ms_) return;
+  SortSlots(mapper);
+  for (;;) {
+    const int64_t earliest = EarliestOpenSample();
+    if (earliest >= until) break;
+    const int64_t begin = FloorDiv(earliest, kWindowMs) * kWindowMs;
+    ClosedWindow closed = Fold(begin, mapper);
+    open_from_ms_ = begin + kWindowMs;
+    Trim(open_from_ms_);
+    if (closed.jobs.empty()) continue;
+    ++fold_counts_.windows;
+    jobs_before_ = closed.jobs.size();
+    tasks_before_ = closed.tasks.size();
+    fold_counts_.job_windows += jobs_before_;
+    fold_counts_.task_windows += tasks_before_;
+    yield(std::move(closed));
+  }
+  // A clock that runs ahead of all samples closes nothing that has not begun.
+  if (newest_ms_ != INT64_MIN) {
+    const int64_t begun = (FloorDiv(newest_ms_, kWindowMs) + 1) * kWindowMs;
+    open_from_ms_ = std::max(open_from_ms_, std::min(until, begun));
+  }
+}
+
+void LiveWindows::AddReported(uint32_t task, const ReportedWindow& reported,
+                              std::span<const FoldSeries> series, ClosedWindow& closed) {
+  fold_.AddReported(reported, series);
+  TaskWindow out = reported.figures;
+  TaskReport report = reported.report;
+  out.task = report.task = task;
+  if (std::optional<TaskStart> start = fold_.start(); start.has_value()) {
+    start->task = task;
+    closed.starts.push_back(*start);
+    out.cpu_mean_cores = out.cpu_peak_cores = kAbsent;
+    // The limit of its start, which says nothing of the job's.
+    report.cpu_steady = false;
+    report.cpu_limit_cores = kAbsent;
+    report.cpu_periods = report.cpu_throttled_periods = 0;
+  }
+  closed.reports.push_back(report);
+  if (out.cpu_mean_cores >= 0 || out.memory_mean_bytes >= 0) closed.tasks.push_back(out);
+}
+
+void LiveWindows::AddMeasured(uint32_t task, std::span<const FoldSeries> series, ClosedWindow& closed) {
+  TaskWindow out;
+  const bool measured = fold_.AddTask(task, series, out);
+  if (measured) closed.tasks.push_back(out);
+  if (measured && options_.on_task_cpu) {
+    std::vector<BucketWeight> cpu;
+    fold_.TakeCpuBuckets(cpu);
+    options_.on_task_cpu(task, cpu);
+  }
+  if (fold_.start().has_value()) {
+    closed.starts.push_back(*fold_.start());  // and its periods are those of its start's limit
+  } else if (measured) {
+    const TaskThrottling throttling = fold_.ThrottlingOf(task, series);
+    if (throttling.periods > 0) closed.throttling.push_back(throttling);
+  }
+}
+
+ClosedWindow LiveWindows::Fold(int64_t begin_ms, const SeriesMapper& mapper) {
+  ClosedWindow closed;
+  closed.window = {static_cast<int32_t>(begin_ms / kWindowMs)};
+  // Most windows are as large as the one before.
+  closed.jobs.reserve(jobs_before_);
+  closed.tasks.reserve(tasks_before_);
+  const bool partial = IsPartial(begin_ms);
+  const ReplicaCounts& said = mapper.replica_counts();
+  bool left_out = false;
+  std::vector<FoldSeries> series, loads, signals;
+  for (size_t i = 0; i < order_.size();) {
+    const JobId job = mapper.binding(order_[i]).job;
+    JobWindow window{.window = closed.window,
+                     .first_task = static_cast<uint32_t>(closed.tasks.size()),
+                     .first_bucket = static_cast<uint32_t>(closed.cpu_buckets.size()),
+                     .first_signal = static_cast<uint32_t>(closed.signals.size())};
+    const auto first_report = static_cast<uint32_t>(closed.reports.size());
+    const auto first_throttling = static_cast<uint32_t>(closed.throttling.size());
+    const auto first_start = static_cast<uint32_t>(closed.starts.size());
+    fold_.StartJob(begin_ms, begin_ms + kWindowMs, StartupMs(job));
+    loads.clear();
+    signals.clear();
+    while (i < order_.size() && mapper.binding(order_[i]).job == job) {
+      const uint32_t task = mapper.binding(order_[i]).task;
+      series.clear();
+      const ReportedWindow* reported = nullptr;
+      for (; i < order_.size(); ++i) {
+        const SeriesBinding& binding = mapper.binding(order_[i]);
+        if (binding.job != job || binding.task != task) break;
+        if (binding.kind == SeriesKind::kTaskWindow) {
+          reported = Reported(order_[i], closed.window);
+        } else if (order_[i] < samples_.size() && partial) {
+          left_out |= !samples_[order_[i]].empty() && samples_[order_[i]].back().timestamp_ms >= begin_ms;
+        } else if (order_[i] < samples_.size()) {
+          (binding.signal != 0    ? signals
+           : IsLoad(binding.kind) ? loads
+                                  : series)
+              .push_back({&binding, samples_[order_[i]]});
+        }
+      }
+      if (reported != nullptr) {
+        AddReported(task, *reported, series, closed);
+      } else {
+        AddMeasured(task, series, closed);
+      }
+    }
+    fold_.TakeCpuBuckets(closed.cpu_buckets);
+    window.load = fold_.LoadOf(loads);
+    fold_.AddSignals(signals, mapper, closed.signals);
+    const auto starts = std::span(closed.starts).subspan(first_start);
+    if (!starts.empty()) PutStarts(SumStarts(starts), window.first_signal, closed.signals);
+    window.num_signals = static_cast<uint32_t>(closed.signals.size()) - window.first_signal;
+    window.num_tasks = static_cast<uint32_t>(closed.tasks.size()) - window.first_task;
+    window.num_buckets = static_cast<uint32_t>(closed.cpu_buckets.size()) - window.first_bucket;
+    window.cpu_limit_cores = fold_.cpu_limit_cores();
+    window.memory_limit_bytes = fold_.memory_limit_bytes();
+    const auto num_reports = static_cast<uint32_t>(closed.reports.size()) - first_report;
+    const auto num_throttling = static_cast<uint32_t>(closed.throttling.size()) - first_throttling;
+    window.cpu_throttled = ThrottledShare(std::span(closed.reports).subspan(first_report),
+                                          std::span(closed.throttling).subspan(first_throttling));
+    // A load without tasks: the job may be at zero, and has to start.
+    if (window.num_tasks == 0 && !(window.load >= 0) && window.num_signals == 0) continue;
+    JobWindowData& data =
+        closed.jobs.emplace_back(JobWindowData{job, window, first_report, num_reports, fold_.requests()});
+    data.first_throttling = first_throttling;
+    data.num_throttling = num_throttling;
+    data.first_start = first_start;
+    data.num_starts = static_cast<uint32_t>(starts.size());
+    if (!said.empty()) data.replicas = said.Of(mapper.job_name(job), closed.window);
+    // Where agents measure a job's tasks these count, and what equals them needs no place in the store.
+    const SaidReplicas& its = data.replicas;
+    if (num_reports == 0 && (its.count != static_cast<int>(window.num_tasks) || its.ready != its.count))
+      data.window.num_signals += PutSaid(its, window.first_signal, closed.signals);
+  }
+  fold_counts_.events = fold_.events();
+  if (left_out) ++fold_counts_.partial_windows;
+  return closed;
+}
+
+void LiveWindows::StartAt(WindowId first_open) {
+  open_from_ms_ = first_open.start_s() * 1000;
+  Trim(open_from_ms_);
+}
+
+void LiveWindows::GoBack(Timestamp newest, WindowId first_open) {
+  newest_ms_ = newest_of_series_ms_ = MillisOf(newest);
+  open_from_ms_ = first_open.start_s() * 1000;
+  const int64_t last_ms = newest_ms_ + options_.max_future_seconds * 1000;
+  for (std::vector<RemoteSample>& samples : samples_) {
+    waiting_samples_ -=
+        std::erase_if(samples, [&](const RemoteSample& s) { return s.timestamp_ms > last_ms; });
+  }
+  for (std::vector<ReportedWindow>& windows : reported_) {
+    std::erase_if(windows, [&](const ReportedWindow& w) { return w.window.start_s() * 1000 > last_ms; });
+  }
+}
+
+bool LiveWindows::IsPartial(int64_t begin_ms) const {
+  const int64_t from = std::max(begin_ms, unheard_.begin_ms);
+  const int64_t to = std::min(begin_ms + kWindowMs, unheard_.end_ms);
+  if (to - from <= kWindowMs / 2) return false;
+  return std::ranges::none_of(samples_, [&](const std::vector<RemoteSample>& samples) {
+    const auto first = std::upper_bound(samples.begin(), samples.end(), from,
+                                        [](int64_t t, const RemoteSample& s) { return t < s.timestamp_ms; });
+    return first != samples.end() && first->timestamp_ms < to;
+  });
+}
+
+// Keeps of each series one sample before the open windows.
+void LiveWindows::Trim(int64_t end_ms) {
+  for (std::vector<RemoteSample>& samples : samples_) {
+    const auto open = std::lower_bound(samples.begin(), samples.end(), end_ms, Earlier);
+    if (open - samples.begin() > 1) {
+      waiting_samples_ -= static_cast<uint64_t>(open - 1 - samples.begin());
+      samples.erase(samples.begin(), open - 1);
+    }
+  }
+  for (std::vector<ReportedWindow>& windows : reported_) {
+    std::erase_if(windows, [end_ms](const ReportedWindow& w) { return w.window.start_s() * 1000 < end_ms; });
+  }
+}
+
+void LiveWindows::Drop(std::span<const uint32_t> slots) {
+  peaks_.Drop(slots);
+  for (const uint32_t slot : slots) {
+    if (slot < samples_.size()) {
+      waiting_samples_ -= samples_[slot].size();
+      std::vector<RemoteSample>().swap(samples_[slot]);
+    }
+    if (slot < reported_.size()) std::vector<ReportedWindow>().swap(reported_[slot]);
+    std::erase_if(ooms_, [slot](const RawOom& oom) { return oom.slot == slot; });
+  }
+  // Old sightings cannot be repeated any more.
+  if (!slots.empty()) {
+    absl::erase_if(last_oom_,
+                   [this](const auto& e) { return e.second.time_ms < open_from_ms_ - kSameOomMs; });
+  }
+}
+
+size_t LiveWindows::state_bytes() const {
+  size_t bytes =
+      sizeof(*this) + samples_.capacity() * sizeof(samples_[0]) + order_.capacity() * sizeof(uint32_t);
+  for (const std::vector<RemoteSample>& samples : samples_)
+    bytes += samples.capacity() * sizeof(RemoteSample);
+  bytes += reported_.capacity() * sizeof(reported_[0]) + peaks_.state_bytes();
+  for (const std::vector<ReportedWindow>& windows : reported_) {
+    bytes += windows.capacity() * sizeof(ReportedWindow);
+    for (const ReportedWindow& w : windows) bytes += w.cpu_buckets.capacity() * sizeof(BucketWeight);
+  }
+  return bytes;
+}
+
+}  // namespace taut

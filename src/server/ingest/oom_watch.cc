@@ -1,0 +1,142 @@
+#include "server/ingest/oom_watch.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <utility>
+
+namespace taut {
+namespace {
+
+// All series of a container come of one scrape.
+constexpr int64_t kSameScrapeMs = 2'000;
+// After a longer silence, an end that is reported again is another one.
+constexpr int64_t kSameEndMs = 600'000;
+// A restart is shown when it is over, and Kubernetes waits up to 5 minutes before it.
+constexpr int64_t kBackOffMs = 330'000;
+constexpr double kLatestSeconds = 253'402'300'800;  // the year 10000
+
+bool IsSameScrape(int64_t a_ms, int64_t b_ms) {
+  return a_ms != INT64_MIN && b_ms != INT64_MIN && std::abs(a_ms - b_ms) <= kSameScrapeMs;
+}
+
+}  // namespace
+
+// A restart, once its reason is known.
+std::optional<OomWatch::Kill> OomWatch::Judge(Container& c) {
+  if (c.restarted == 0) return std::nullopt;
+  if (c.reason_ms == INT64_MIN || c.reason_ms < c.restarted_ms - kSameScrapeMs) return std::nullopt;
+  const bool killed = c.reason_ms - c.restarted_ms <= kSameScrapeMs;
+  const uint64_t told = std::min(c.restarted, c.ended_kills);
+  Kill kill{.slot = c.slot, .time_ms = c.restarted_ms, .kills = c.restarted - told};
+  kill.since_ms = std::max(c.restarted_ms - kBackOffMs, c.restart_before_ms);
+  c.restarted = c.ended_kills = 0;
+  if (!killed || kill.kills == 0) return std::nullopt;
+  if (IsSameScrape(c.end_shown_ms, kill.time_ms) && !c.end_waits) {
+    // Its last kill was given by its date; those before it have none.
+    kill.slot = c.end_slot;
+    kill.time_ms = c.last_end_ms + 1;
+    return kill;
+  }
+  c.undated_ms = kill.time_ms;
+  c.undated_slot = c.slot;
+  c.undated_is_end = false;
+  return kill;
+}
+
+// The date of an end, once its reason is known.
+std::optional<OomWatch::Kill> OomWatch::JudgeEnd(Container& c) {
+  if (!c.end_waits || !IsSameScrape(c.reason_ms, c.end_shown_ms)) return std::nullopt;
+  c.end_waits = false;
+  Kill kill{.slot = c.end_slot, .time_ms = c.last_end_ms, .since_ms = c.last_end_ms};
+  kill.is_first = c.end_is_first;
+  if (c.undated_is_end && c.last_end_ms <= c.undated_ms) return std::nullopt;  // given as it ended
+  if (!c.undated_is_end && IsSameScrape(c.undated_ms, c.end_shown_ms)) {
+    kill.slot = c.undated_slot;
+    kill.instead_of_ms = std::exchange(c.undated_ms, INT64_MIN);
+    return kill;
+  }
+  if (!IsSameScrape(c.restarted_ms, c.end_shown_ms)) c.restarted = 0;  // of another end
+  // The restarts of this scrape are these kills; a restart that comes later is the one of this kill.
+  kill.kills = std::max<uint64_t>(1, c.restarted);
+  c.ended_kills += kill.kills - c.restarted;
+  c.restarted = 0;
+  return kill;
+}
+
+std::optional<OomWatch::Kill> OomWatch::See(Container& c, uint32_t slot, const RemoteSample& sample) {
+  const int64_t at = sample.timestamp_ms;
+  if (at <= c.restarts_ms || IsStaleMarker(sample.value)) return std::nullopt;
+  if (c.restarts >= 0 && sample.value > c.restarts) {
+    c.restart_before_ms = c.restarted_ms;
+    c.restarted_ms = at;
+    c.restarted = static_cast<uint64_t>(std::min(sample.value - c.restarts, double{kMostKillsAtOnce}));
+  }
+  c.restarts = sample.value;
+  c.restarts_ms = at;
+  c.slot = slot;
+  return Judge(c);
+}
+
+std::optional<OomWatch::Kill> OomWatch::SeeEnd(Container& c, uint32_t slot, const RemoteSample& sample) {
+  const int64_t at = sample.timestamp_ms;
+  if (at <= c.end_sample_ms || !(sample.value > 0 && sample.value < kLatestSeconds)) return std::nullopt;
+  c.end_sample_ms = at;
+  // A machine's clock may be ahead.
+  const int64_t end_ms = std::min(static_cast<int64_t>(sample.value * 1000), at);
+  if (end_ms <= c.last_end_ms) return std::nullopt;
+  c.end_is_first = c.last_end_ms == INT64_MIN;
+  c.end_waits = c.last_end_ms != INT64_MIN || at - end_ms <= kNewsMs;
+  c.last_end_ms = end_ms;
+  c.end_shown_ms = at;
+  c.end_slot = slot;
+  return JudgeEnd(c);
+}
+
+std::optional<OomWatch::Kill> OomWatch::SeeEnded(Container& c, uint32_t slot, const RemoteSample& sample) {
+  const int64_t at = sample.timestamp_ms;
+  if (at <= c.ended_ms) return std::nullopt;
+  const bool yes = !IsStaleMarker(sample.value) && sample.value >= 1;
+  const bool again = c.ended && at - c.ended_ms <= kSameEndMs;
+  // Without an earlier sample of this container the time of its end is unknown.
+  const bool watched = c.restarts_ms != INT64_MIN && c.restarts_ms < at;
+  const int64_t since_ms = std::max(c.ended_ms, at - kSameEndMs);
+  c.ended = yes;
+  c.ended_ms = at;
+  if (!yes || again || !watched) return std::nullopt;
+  ++c.ended_kills;
+  c.undated_ms = at;
+  c.undated_slot = slot;
+  c.undated_is_end = true;
+  return Kill{.slot = slot, .time_ms = at, .since_ms = since_ms};
+}
+
+std::optional<OomWatch::Kill> OomWatch::See(uint64_t key, uint32_t slot, SeriesKind kind,
+                                            const RemoteSample& sample) {
+  Container& c = containers_[key];
+  switch (kind) {
+    case SeriesKind::kRestartsTotal:
+      return See(c, slot, sample);
+    case SeriesKind::kLastEnded:
+      return SeeEnd(c, slot, sample);
+    case SeriesKind::kOomReason: {
+      const bool yes = !IsStaleMarker(sample.value) && sample.value >= 1;
+      if (sample.timestamp_ms <= c.reason_ms) return std::nullopt;
+      // Of an end a moment ago it no longer is the reason.
+      c.reason_ms = yes ? sample.timestamp_ms : INT64_MIN;
+      if (!yes) return std::nullopt;
+      const std::optional<Kill> dated = JudgeEnd(c);
+      return dated.has_value() ? dated : Judge(c);
+    }
+    default:
+      return SeeEnded(c, slot, sample);
+  }
+}
+
+void OomWatch::ForgetBefore(int64_t time_ms) {
+  absl::erase_if(containers_, [time_ms](const auto& entry) {
+    const Container& c = entry.second;
+    return std::max({c.restarts_ms, c.reason_ms, c.ended_ms, c.end_sample_ms}) < time_ms;
+  });
+}
+
+}  // namespace taut

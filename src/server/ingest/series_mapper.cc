@@ -1,0 +1,427 @@
+// The bookkeeping behind Resolve: fingerprints, slots, jobs, tasks, and who must be looked at again.
+#include "server/ingest/series_mapper.h"
+
+#include <algorithm>
+
+#include "common/base/bytes.h"
+#include "common/base/container_id.h"
+#include "common/base/printable.h"
+#include "common/model/job_name.h"
+#include "server/ingest/label_aliases.h"
+#include "server/ingest/oom_watch.h"
+#include "server/ingest/series_keys.h"
+
+namespace taut {
+namespace {
+
+constexpr int64_t kMicrosPerMinute = 60 * kMicrosPerSecond;
+
+uint32_t MinuteOf(Timestamp t) { return static_cast<uint32_t>(FloorDiv(t.us, kMicrosPerMinute)); }
+
+std::pair<uint64_t, uint64_t> LongHashOf(std::string_view text) {
+  const XXH128_hash_t hash = XXH3_128bits(text.data(), text.size());
+  return {hash.high64, hash.low64};
+}
+
+// What Tautline may have set itself.
+bool IsLimit(SeriesKind kind) {
+  return kind == SeriesKind::kCpuLimitCores || kind == SeriesKind::kMemoryLimitBytes ||
+         kind == SeriesKind::kCpuRequestCores || kind == SeriesKind::kMemoryRequestBytes;
+}
+
+// 0: the labels name no container. cAdvisor's label is the cgroup's path.
+uint64_t ContainerOf(std::span<const LabelView> labels) {
+  const std::string_view id = ContainerIdIn(LabelValue(labels, "id"));
+  return id.empty() ? 0 : HashOf(id);
+}
+
+}  // namespace
+
+SeriesMapper::SeriesMapper(MappingRules rules, const Options& options)
+    : rules_(std::move(rules)), options_(options) {}
+
+SeriesMapper::Resolution SeriesMapper::Resolve(const SeriesView& series, Timestamp now,
+                                               absl::FunctionRef<bool()> admit) {
+  const uint32_t minute = MinuteOf(now);
+  auto it = series_.find(series.fingerprint);
+  if (it == series_.end()) [[unlikely]] {
+    // What no rule wants is unmapped, whatever its samples are.
+    if (!admit() && Match(series.labels).has_value()) return {.outcome = Outcome::kRefused};
+    if (series_.size() >= options_.max_series) {
+      ++counts_.refused_series;
+      return {.outcome = Outcome::kRefused};
+    }
+    const Entry entry = Classify(series, minute);
+    it = series_.try_emplace(series.fingerprint, entry).first;
+  } else if (it->second.outcome == Outcome::kMapped && rebind_[it->second.slot] != 0) [[unlikely]] {
+    Rebind(it->second, series);
+  } else if (IsWantedNow(it->second)) [[unlikely]] {
+    counts_.unmapped_series -= counts_.unmapped_series > 0 ? 1 : 0;
+    const Entry entry = Classify(series, minute);  // may move the entries
+    it = series_.insert_or_assign(series.fingerprint, entry).first;
+  }
+  Entry& entry = it->second;
+  entry.seen_minute = minute;
+  return {entry.outcome, entry.kind, entry.slot};
+}
+
+SeriesMapper::Entry SeriesMapper::Classify(const SeriesView& sent, uint32_t minute) {
+  const uint64_t canonical = CanonicalFingerprint(sent.labels);
+  std::vector<LabelView> scratch;
+  SeriesView series = sent;
+  series.labels = WithAliases(sent.labels, scratch);
+  if (canonical != series.fingerprint) {
+    const auto it = series_.find(canonical);
+    if (it != series_.end() && !IsWantedNow(it->second)) return it->second;
+  }
+  Entry entry{.seen_minute = minute};
+  NotePodSeries(series);
+  const std::optional<Mapping> mapping = Match(series.labels);
+  if (!mapping.has_value()) {
+    entry.outcome = Outcome::kUnmapped;
+  } else if (mapping->kind == SeriesKind::kStartTime && !wants_starts_) {
+    entry.kind = mapping->kind;
+  } else if (IsFact(mapping->kind)) {
+    entry = PlaceFact(*mapping, series, minute);
+  } else {
+    const uint64_t container = ContainerOf(series.labels);
+    entry = Place(OfClaim(*mapping, container), series.labels, minute, container);
+  }
+  if (entry.outcome == Outcome::kMapped) ++counts_.mapped_series;
+  if (entry.outcome == Outcome::kFact) ++counts_.fact_series;
+  if (entry.outcome == Outcome::kUnmapped) ++counts_.unmapped_series;
+  // Another sender may have the same labels in another order.
+  if (canonical != series.fingerprint) series_.insert_or_assign(canonical, entry);
+  return entry;
+}
+
+bool SeriesMapper::IsUsable(const Mapping& mapping) const {
+  return mapping.job.size() <= options_.max_name_bytes && mapping.task.size() <= options_.max_name_bytes &&
+         IsPrintableUtf8(mapping.job) && IsPrintableUtf8(mapping.task) && !HasDotPart(mapping.job);
+}
+
+SeriesMapper::Entry SeriesMapper::Place(const Mapping& mapping, std::span<const LabelView> labels,
+                                        uint32_t minute, uint64_t container) {
+  Entry entry{.seen_minute = minute, .outcome = Outcome::kRefused};
+  if (!IsUsable(mapping)) {
+    ++counts_.refused_series;
+    return entry;
+  }
+  entry.kind = mapping.kind;
+  entry.slot = NewSlot();
+  if (!Bind(entry.slot, mapping, labels, container)) {
+    free_slots_.push_back(entry.slot);
+    ++counts_.refused_series;
+    return {.seen_minute = minute, .outcome = Outcome::kRefused};
+  }
+  entry.outcome = Outcome::kMapped;
+  return entry;
+}
+
+SeriesMapper::Resolution SeriesMapper::ResolveTask(std::string_view job, std::string_view task,
+                                                   std::span<const LabelView> labels, Timestamp now,
+                                                   std::string_view container) {
+  if (job.empty() || task.empty()) {
+    ++counts_.refused_series;
+    return {.outcome = Outcome::kRefused};
+  }
+  // No series has a label without a name.
+  const LabelView key[] = {{"", job}, {"", task}};
+  const uint64_t fingerprint = Fingerprint(key, options_.seed);
+  auto it = series_.find(fingerprint);
+  if (it == series_.end()) {
+    if (series_.size() >= options_.max_series) {
+      ++counts_.refused_series;
+      return {.outcome = Outcome::kRefused};
+    }
+    Mapping mapping;
+    mapping.kind = SeriesKind::kTaskWindow;
+    mapping.job = job;
+    mapping.task = task;
+    it = series_.try_emplace(fingerprint, Place(mapping, labels, MinuteOf(now), 0)).first;
+    if (it->second.outcome == Outcome::kMapped) ++counts_.mapped_series;
+  }
+  if (!container.empty() && it->second.outcome == Outcome::kMapped)
+    ClaimContainer(it->second.slot, container);
+  it->second.seen_minute = MinuteOf(now);
+  return {it->second.outcome, it->second.kind, it->second.slot};
+}
+
+std::optional<Mapping> SeriesMapper::Match(std::span<const LabelView> sent) const {
+  std::vector<LabelView> scratch;
+  const std::span<const LabelView> labels = WithAliases(sent, scratch);
+  return rules_.Match(
+      labels, [this](std::string_view scope, std::string_view pod) { return owners_.Find(scope, pod); });
+}
+
+std::optional<Mapping> SeriesMapper::Explain(std::span<const LabelView> labels) const {
+  return Match(labels);
+}
+
+bool SeriesMapper::Bind(uint32_t slot, const Mapping& mapping, std::span<const LabelView> labels,
+                        uint64_t container) {
+  const size_t jobs_before = jobs_.size();
+  const std::optional<JobId> job = InternJob(mapping.job);
+  if (!job.has_value()) return false;
+  if (jobs_.size() > jobs_before) {
+    JobLabels its_labels;
+    for (const LabelView& l : labels) {
+      const bool wanted = std::find(options_.job_labels.begin(), options_.job_labels.end(), l.name) !=
+                          options_.job_labels.end();
+      if (wanted && IsPrintableUtf8(l.value)) its_labels.emplace_back(l.name, l.value);
+    }
+    std::sort(its_labels.begin(), its_labels.end());
+    jobs_[*job].labels = Packed(its_labels);
+  }
+  ++jobs_[*job].slots;
+  const uint32_t task = TaskEntry(*job, mapping.task);
+  ++tasks_[task].uses;
+  bindings_[slot] = {.job = *job,
+                     .task = tasks_[task].index,
+                     .part = static_cast<uint32_t>(HashOf(mapping.part)),
+                     .task_entry = task,
+                     .scale = static_cast<float>(mapping.scale),
+                     .kind = mapping.kind,
+                     .signal = mapping.signal,
+                     .in_use = true,
+                     .uses_owner = mapping.uses_owner,
+                     .left_out = mapping.claimed && IsLimit(mapping.kind)};
+  if (mapping.uses_owner) {
+    const std::string pod = PodKey(labels);
+    slots_of_pod_.Add(slot, HashOf(pod));
+    bindings_[slot].left_out = init_containers_.contains(HashOf(InitKey(pod, mapping.part)));
+    if (const auto it = pod_labels_.find(HashOf(pod)); it != pod_labels_.end())
+      SetLabels(*job, it->second.labels);
+  }
+  if (container != 0) slots_of_container_.Add(slot, container);
+  counts_.claimed_series += mapping.claimed ? 1 : 0;
+  NoteSource(mapping, labels, container != 0, jobs_[*job]);
+  jobs_[*job].knows_starts |= mapping.kind == SeriesKind::kStartTime;
+  OomSource& source = jobs_[*job].oom_source;
+  if (mapping.kind == SeriesKind::kTaskWindow || OomWatch::IsFor(mapping.kind)) source = OomSource::kFull;
+  if (mapping.kind == SeriesKind::kOomTotal) source = std::max(source, OomSource::kSurvivors);
+  ++version_;
+  return true;
+}
+
+void SeriesMapper::Unbind(uint32_t slot) {
+  SeriesBinding& binding = bindings_[slot];
+  slots_of_pod_.Remove(slot);
+  if (const uint64_t container = slots_of_container_.Remove(slot); container != 0) claims_.erase(container);
+  --jobs_[binding.job].slots;
+  Task& task = tasks_[binding.task_entry];
+  if (--task.uses == 0) {
+    task_ids_.Erase({task.job.value, task.name});
+    task.name.clear();
+    free_tasks_.push_back(binding.task_entry);
+  }
+  binding.in_use = false;
+  rebind_[slot] = 0;
+  ++version_;
+}
+
+void SeriesMapper::Rebind(Entry& entry, const SeriesView& series) {
+  rebind_[entry.slot] = 0;
+  std::vector<LabelView> scratch;
+  const std::span<const LabelView> labels = WithAliases(series.labels, scratch);
+  std::optional<Mapping> mapping = Match(labels);
+  if (!mapping.has_value()) return;
+  const uint64_t container = ContainerOf(labels);
+  mapping = OfClaim(*std::move(mapping), container);
+  // The rules are the same and so are the labels: only the owner can be another, or an agent have come.
+  const SeriesBinding& before = bindings_[entry.slot];
+  if (jobs_[before.job].name == mapping->job && tasks_[before.task_entry].name == mapping->task) return;
+  if (!IsUsable(*mapping) || !InternJob(mapping->job).has_value()) return;
+  auto claim = claims_.extract(container);  // the slot may be the last of its container
+  Unbind(entry.slot);
+  if (!claim.empty()) claims_.insert(std::move(claim));
+  Bind(entry.slot, *mapping, labels, container);
+  ++counts_.rebound_series;
+}
+
+uint32_t SeriesMapper::NewSlot() {
+  if (!free_slots_.empty()) {
+    const uint32_t slot = free_slots_.back();
+    free_slots_.pop_back();
+    return slot;
+  }
+  bindings_.emplace_back();
+  rebind_.push_back(0);
+  return static_cast<uint32_t>(bindings_.size() - 1);
+}
+
+std::optional<JobId> SeriesMapper::InternJob(std::string_view name) {
+  if (const std::optional<uint32_t> id = job_ids_.Find(name); id.has_value()) return JobId{*id};
+  if (jobs_.size() >= options_.max_jobs) {
+    ++counts_.refused_jobs;
+    refused_jobs_ = true;
+    return std::nullopt;
+  }
+  JobId id{jobs_.end_id()};
+  if (const auto it = forgotten_.find(LongHashOf(name)); it != forgotten_.end()) {
+    id = it->second.id;
+    forgotten_.erase(it);
+  }
+  RestoreJob(id, name);
+  fresh_jobs_.push_back(id);
+  return id;
+}
+
+void SeriesMapper::RestoreJob(JobId id, std::string_view name) {
+  jobs_.Emplace(id).name = name;
+  job_ids_.Insert(id.value);
+}
+
+void SeriesMapper::RememberForgotten(JobId id, std::string_view name, int32_t day) {
+  jobs_.Reserve(id.value + 1);
+  forgotten_.insert_or_assign(LongHashOf(name), Forgotten{id, day});
+}
+
+bool SeriesMapper::ForgetJob(JobId id, int32_t day) {
+  const Job* job = jobs_.Find(id);
+  if (job == nullptr || job->slots > 0) return false;
+  counts_.name_collisions -= CollidingSources(*job) != 0 ? 1 : 0;
+  RememberForgotten(id, job->name, day);
+  job_ids_.Erase(job->name);
+  jobs_.Erase(id);
+  return true;
+}
+
+void SeriesMapper::DropForgotten(int32_t day) {
+  absl::erase_if(forgotten_, [day](const auto& entry) { return entry.second.day < day; });
+}
+
+PackedText SeriesMapper::Packed(const JobLabels& labels) {
+  std::string bytes;
+  ByteWriter out(&bytes);
+  for (const auto& [key, value] : labels) {
+    out.PutString(key);
+    out.PutString(value);
+  }
+  return PackedText(bytes);
+}
+
+SeriesMapper::JobLabels SeriesMapper::job_labels(JobId id) const {
+  JobLabels labels;
+  for (ByteReader in(jobs_[id].labels); in.remaining() > 0;) {
+    const std::string_view key = in.GetString();
+    labels.emplace_back(key, in.GetString());
+  }
+  return labels;
+}
+
+std::vector<std::string> SeriesMapper::job_names() const {
+  std::vector<std::string> names;
+  for (const Job& job : jobs_) names.emplace_back(job.name.view());
+  return names;
+}
+
+size_t SeriesMapper::state_bytes() const {
+  const auto table = [](const auto& map) { return map.capacity() * (sizeof(*map.begin()) + 1); };
+  size_t bytes = table(series_) + table(facts_) + table(pods_measured_) + table(pod_labels_) +
+                 table(retold_) + table(claims_) + table(forgotten_) + job_ids_.state_bytes() +
+                 task_ids_.state_bytes() + slots_of_pod_.state_bytes() + slots_of_container_.state_bytes() +
+                 replica_counts_.state_bytes() + bindings_.capacity() * (sizeof(SeriesBinding) + 1) +
+                 tasks_.capacity() * sizeof(Task) + jobs_.table_bytes();
+  for (const Job& job : jobs_) {
+    bytes += sizeof(Job) + job.name.heap_bytes() + job.labels.heap_bytes();
+  }
+  for (const Task& task : tasks_) bytes += task.name.heap_bytes();
+  return bytes;
+}
+
+uint32_t SeriesMapper::TaskEntry(JobId job, const std::string& name) {
+  if (const std::optional<uint32_t> known = task_ids_.Find({job.value, name}); known.has_value())
+    return *known;
+  uint32_t entry = 0;
+  if (free_tasks_.empty()) {
+    entry = static_cast<uint32_t>(tasks_.size());
+    tasks_.emplace_back();
+  } else {
+    entry = free_tasks_.back();
+    free_tasks_.pop_back();
+  }
+  tasks_[entry] = {.job = job, .index = jobs_[job].next_task++, .uses = 0, .name = PackedText(name)};
+  task_ids_.Insert(entry);
+  return entry;
+}
+
+std::optional<uint32_t> SeriesMapper::FindTask(JobId job, const std::string& name) const {
+  const std::optional<uint32_t> entry = task_ids_.Find({job.value, name});
+  return entry.has_value() ? std::optional(tasks_[*entry].index) : std::nullopt;
+}
+
+std::vector<std::string> SeriesMapper::TaskNames(std::span<const std::pair<JobId, uint32_t>> tasks) const {
+  absl::flat_hash_map<uint64_t, size_t> wanted;
+  const auto key = [](JobId job, uint32_t index) { return uint64_t{job.value} << 32 | index; };
+  for (size_t i = 0; i < tasks.size(); ++i) wanted.emplace(key(tasks[i].first, tasks[i].second), i);
+  std::vector<std::string> names(tasks.size());
+  if (tasks.empty()) return names;
+  for (const Task& task : tasks_) {
+    if (task.uses == 0) continue;
+    if (const auto it = wanted.find(key(task.job, task.index)); it != wanted.end()) {
+      names[it->second] = task.name.view();
+    }
+  }
+  return names;
+}
+
+std::vector<uint32_t> SeriesMapper::ForgetIdle(Timestamp now, int64_t idle_seconds) {
+  const uint32_t minute = MinuteOf(now);
+  const auto idle_minutes = static_cast<uint32_t>(idle_seconds / 60);
+  // A slot lives as long as one of its fingerprints does.
+  std::vector<uint8_t> alive(bindings_.size(), 0), alive_counts(replica_counts_.num_series(), 0);
+  std::vector<uint64_t> idle;
+  // With room again, what was refused for want of it is looked at anew.
+  const bool forgive = refused_jobs_ && jobs_.size() < options_.max_jobs;
+  if (forgive) refused_jobs_ = false;
+  for (const auto& [fingerprint, entry] : series_) {
+    if (forgive && entry.outcome == Outcome::kRefused) {
+      idle.push_back(fingerprint);
+      continue;
+    }
+    // A clock that was set back makes nothing idle.
+    const auto age = static_cast<int32_t>(minute - entry.seen_minute);
+    if (age >= static_cast<int32_t>(idle_minutes)) {
+      idle.push_back(fingerprint);
+    } else if (entry.outcome == Outcome::kMapped) {
+      alive[entry.slot] = 1;
+    } else if (entry.outcome == Outcome::kFact && IsReplicas(entry.kind)) {
+      alive_counts[entry.slot] = 1;
+    }
+  }
+  for (const uint64_t fingerprint : idle) {
+    const auto it = series_.find(fingerprint);
+    if (const auto fact = facts_.find(fingerprint); fact != facts_.end()) {
+      ForgetFact(it->second.kind, fact->second, fingerprint);
+      facts_.erase(fact);
+    }
+    pods_measured_.erase(fingerprint);
+    series_.erase(it);
+  }
+  replica_counts_.KeepAlive(alive_counts);
+  std::vector<uint32_t> freed;
+  for (uint32_t slot = 0; slot < bindings_.size(); ++slot) {
+    if (!bindings_[slot].in_use || alive[slot] != 0) continue;
+    Unbind(slot);
+    free_slots_.push_back(slot);
+    freed.push_back(slot);
+  }
+  counts_.mapped_series -= freed.size();
+  counts_.unmapped_series = counts_.fact_series = 0;
+  for (const auto& [fingerprint, entry] : series_) {
+    counts_.unmapped_series += entry.outcome == Outcome::kUnmapped ? 1 : 0;
+    counts_.fact_series += entry.outcome == Outcome::kFact ? 1 : 0;
+  }
+  return freed;
+}
+
+uint64_t SeriesMapper::CanonicalFingerprint(std::span<const LabelView> labels) {
+  sorted_.assign(labels.begin(), labels.end());
+  std::sort(sorted_.begin(), sorted_.end(), [](const LabelView& a, const LabelView& b) {
+    return a.name != b.name ? a.name < b.name : a.value < b.value;
+  });
+  return Fingerprint(sorted_, options_.seed);
+}
+
+}  // namespace taut

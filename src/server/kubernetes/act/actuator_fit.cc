@@ -1,0 +1,94 @@
+// Of KubernetesActuator: what is known of a pod beyond what its watch shows, and how much of an order fits where
+// it is.
+#include <algorithm>
+
+#include "common/base/strings.h"
+#include "server/kubernetes/act/kubernetes_actuator.h"
+#include "server/kubernetes/client/quantity.h"
+#include "server/kubernetes/watch/namespace_rules.h"
+
+namespace taut {
+namespace {
+
+constexpr int kHalvings = 40;
+
+void SetAmounts(const ContainerResources& amounts, Resource resource, ContainerState& container) {
+  if (amounts.request.has_value()) container.requests.of(resource) = amounts.request;
+  if (amounts.limit.has_value()) container.limits.of(resource) = amounts.limit;
+}
+
+// Quotas say what is left beside this pod, which is counted as it is.
+void CountPod(const Pod& pod, std::vector<NamespaceRule>& rules) {
+  for (NamespaceRule& rule : rules) {
+    for (const ContainerState& container : pod.containers) {
+      for (const Resource r : kPodResources) {
+        if (std::optional<double>& left = rule.requests_left.of(r); left.has_value())
+          *left += container.requests.of(r).value_or(0);
+        if (std::optional<double>& left = rule.limits_left.of(r); left.has_value())
+          *left += container.limits.of(r).value_or(0);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+std::optional<Pod> KubernetesActuator::AsSent(const Work& work, const Pod& pod) {
+  const auto found = sent_.find(pod.uid);
+  if (found == sent_.end()) return std::nullopt;
+  const Resource resource = work.key.second.resource();
+  const ContainerState* const own = ResizedContainer(pod, work.workload.container);
+  std::optional<Pod> out;
+  std::erase_if(found->second, [&](const Sent& sent) {
+    const ContainerState* const container = ResizedContainer(pod, sent.container);
+    if (container == nullptr || sent.until_s <= options_.steady_s()) return true;
+    if (SpecHas(*container, sent.resource, sent.amounts)) return true;
+    if (container == own && sent.resource == resource) return false;
+    if (!out.has_value()) out = pod;
+    SetAmounts(sent.amounts, sent.resource,
+               out->containers[static_cast<size_t>(container - pod.containers.data())]);
+    return false;
+  });
+  if (found->second.empty()) sent_.erase(found);
+  return out;
+}
+
+StandingOrder KubernetesActuator::Fitting(const Work& work, const Pod& pod, const StandingOrder& order,
+                                          std::string& why) {
+  const Resource resource = work.key.second.resource();
+  const ContainerState* const container = ResizedContainer(pod, work.workload.container);
+  if (!order.value.has_value() || container == nullptr || !options_.rules) return order;
+  std::vector<NamespaceRule> rules = options_.rules(pod.namespace_name);
+  if (rules.empty()) return order;
+  CountPod(pod, rules);
+  const FieldClaims claims = ClaimsOn(work.workload, *container, resource);
+  const auto broken = [&](double amount) -> std::string {
+    const auto plan =
+        PlanResize(pod, *container, resource, amount, work.terms.allocation, std::nullopt, claims.scaled_by);
+    if (!plan.ok()) return "";  // what forbids it is said when it is carried out
+    Pod next = pod;
+    SetAmounts(*plan, resource, next.containers[static_cast<size_t>(container - pod.containers.data())]);
+    return BrokenRule(pod, next, rules);
+  };
+  const std::string rule = broken(*order.value);
+  const std::optional<double> now =
+      work.terms.allocation.of_request() || !container->limits.of(resource).has_value()
+          ? container->requests.of(resource)
+          : container->limits.of(resource);
+  if (rule.empty() || !now.has_value() || !broken(*now).empty()) return order;
+  double fits = *now, not_fits = *order.value;
+  for (int i = 0; i < kHalvings; ++i) {
+    const double middle = (fits + not_fits) / 2;
+    (broken(middle).empty() ? fits : not_fits) = middle;
+  }
+  // The API keeps whole bytes and millicores, and rounds up.
+  const double whole = RoundedAmount(resource, not_fits);
+  const double most = broken(whole).empty() ? whole : RoundedAmount(resource, fits);
+  // A pod that was never raised gets the API server's words.
+  if (!broken(most).empty() || (IsSameAmount(resource, most, *now) && !pod.resized_by_us)) return order;
+  why = StrCat("pod ", FullName(pod), ": ", rule, "; ", Quantity(resource, most), " of ",
+               Quantity(resource, *order.value), " fit");
+  return {order.decision, most};
+}
+
+}  // namespace taut

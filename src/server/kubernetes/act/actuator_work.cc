@@ -1,0 +1,77 @@
+// What of the orders is due, and in which order: raises first, as a job that has too little waits for them;
+// lower limits can wait. A raise that comes while lower limits are set goes before the rest of them.
+#include <algorithm>
+
+#include "common/base/strings.h"
+#include "server/kubernetes/act/kubernetes_actuator.h"
+
+namespace taut {
+
+std::vector<KubernetesActuator::Work> KubernetesActuator::TakeWork() {
+  std::vector<std::string> changed = cluster_->TakeChanged();
+  if (options_.owners != nullptr) {
+    for (std::string& workload : options_.owners->TakeChanged()) changed.push_back(std::move(workload));
+  }
+  const double now_s = options_.steady_s();
+  const std::lock_guard lock(mutex_);
+  for (const std::string& workload : changed) {
+    if (const auto it = by_workload_.find(workload); it != by_workload_.end())
+      due_.insert(it->second.begin(), it->second.end());
+    // What another manager claims is of all groups.
+    const std::string groups = StrCat(workload, std::string(1, kGroupMark));
+    for (auto it = by_workload_.lower_bound(groups);
+         it != by_workload_.end() && it->first.starts_with(groups); ++it)
+      due_.insert(it->second.begin(), it->second.end());
+  }
+  for (auto it = again_.begin(); it != again_.end();) {
+    const bool is_due = it->second <= now_s;
+    if (is_due) due_.insert(it->first);
+    it = is_due ? again_.erase(it) : std::next(it);
+  }
+  has_new_orders_ = false;
+  std::vector<Work> out;
+  for (const StandingOrders::Key& key : std::exchange(due_, {})) {
+    const StandingOrders::Entry* entry = orders_.Find(key);
+    std::optional<WorkloadName> workload = cluster_->naming().Parse(key.first);
+    if (entry == nullptr || !workload.has_value()) continue;
+    out.push_back({key, *entry, *std::move(workload), {}});
+  }
+  return out;
+}
+
+void KubernetesActuator::Again(const StandingOrders::Key& key, double at_s) {
+  const std::lock_guard lock(mutex_);
+  const auto [it, is_new] = again_.try_emplace(key, at_s);
+  if (!is_new) it->second = std::min(it->second, at_s);
+}
+
+// Some pod of it has less than is ordered for it.
+bool KubernetesActuator::Raises(const Work& work) const {
+  const Resource resource = work.key.second.resource();
+  return std::ranges::any_of(cluster_->PodsOf(work.workload), [&](const PodPtr& pod) {
+    const StandingOrder* const order = work.entry.Of(pod->name);
+    const ContainerState* const container = ResizedContainer(*pod, work.workload.container);
+    if (order == nullptr || !order->value.has_value() || container == nullptr) return false;
+    const std::optional<double>& limit = container->limits.of(resource);
+    return *order->value > (limit.has_value() ? limit : container->requests.of(resource)).value_or(0);
+  });
+}
+
+void KubernetesActuator::SortIn(std::vector<Work> taken, WorkQueues& queues) const {
+  for (Work& work : taken) {
+    const StandingOrders::Key key = work.key;
+    const bool raises = Raises(work);
+    // What was taken before of the same is of an older order.
+    queues.raises.erase(key);
+    queues.others.erase(key);
+    (raises ? queues.raises : queues.others).emplace(key, std::move(work));
+  }
+}
+
+std::optional<KubernetesActuator::Work> KubernetesActuator::WorkQueues::Next() {
+  std::map<StandingOrders::Key, Work>& from = raises.empty() ? others : raises;
+  if (from.empty()) return std::nullopt;
+  return std::move(from.extract(from.begin()).mapped());
+}
+
+}  // namespace taut

@@ -1,0 +1,78 @@
+// Keeps the status of the VerticalPodAutoscalers that name Tautline as their recommender.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "server/kubernetes/watch/cluster.h"
+#include "server/kubernetes/watch/field_owners.h"
+#include "server/kubernetes/watch/vpa.h"
+
+namespace taut {
+
+// Put, Remove, Replace and counts from any thread; Step from one.
+class VpaWriter {
+ public:
+  struct Options {
+    std::string recommender = "tautline";  // spec.recommenders[0].name
+    // Recommended for each task of the job of this name; absent: nothing, or no such job.
+    std::function<Amounts(const std::string& job, bool requests_only)> advice;
+    // Who scales by a request, which then stays; must outlive it. Nothing is written before its
+    // HorizontalPodAutoscalers are listed. nullptr: no one.
+    const FieldOwners* owners = nullptr;
+    // Sends a merge patch to this path.
+    std::function<absl::Status(const std::string& path, const std::string& patch)> send;
+    std::function<std::string()> time;  // RFC 3339
+    std::function<double()> steady_s;
+    double again_s =
+        600;  // an unchanged status is written again after this time, should another have changed it
+    double retry_s = 30;  // after a failure
+  };
+  // `cluster` must outlive it.
+  VpaWriter(Options options, const Cluster* cluster) : options_(std::move(options)), cluster_(cluster) {}
+
+  void Replace(std::vector<Vpa> vpas);
+  void Put(Vpa vpa);
+  void Remove(const Vpa& vpa);
+
+  // Writes what is due, one after the other, until `stopping` says so.
+  void Step(const std::function<bool()>& stopping);
+
+  struct Counts {
+    uint64_t vpas = 0;  // that name Tautline
+    uint64_t written = 0, failed = 0;
+  };
+  Counts counts() const;
+  std::string last_error() const;
+
+ private:
+  struct Entry {
+    Vpa vpa;
+    std::string written;  // without its time; "": nothing yet
+    double due_s = 0;     // at the latest, if it is the same
+    double not_before_s = 0;
+  };
+  static std::string KeyOf(const Vpa& vpa) { return vpa.namespace_name + "/" + vpa.name; }
+  void PutLocked(Vpa vpa);  // REQUIRES: mutex_
+  VpaAdvice AdviceOf(const Vpa& vpa) const;
+  // Without the target of a request that stays.
+  void LetStay(const Vpa& vpa, const WorkloadName& workload, ContainerAdvice& advice, VpaAdvice& out) const;
+  void Write(const std::string& key, Entry entry);
+
+  const Options options_;
+  const Cluster* const cluster_;
+  mutable std::mutex mutex_;
+  std::map<std::string, Entry> entries_;  // by "namespace/name"
+  uint64_t written_ = 0, failed_ = 0;
+  std::string last_error_;
+};
+
+}  // namespace taut

@@ -1,0 +1,595 @@
+#include "server/kubernetes/watch/cluster.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "common/base/strings.h"
+
+namespace taut {
+namespace {
+
+std::string KeyOf(std::string_view kind, std::string_view namespace_name, std::string_view name) {
+  return StrCat(namespace_name, "/", kind, "/", name);
+}
+
+// Where it runs, or will.
+const std::string& NodeOf(const Pod& pod) { return pod.node.empty() ? pod.pinned_node : pod.node; }
+
+// An owner as the owner table takes it.
+std::string OwnerText(const std::string& kind, const std::string& name) {
+  return kind.empty() ? "<none>/<none>" : StrCat(kind, "/", name);
+}
+
+// `before`: the same pod's last version, if there is one.
+void KeepOwnersAmounts(const Pod* before, Pod& pod) {
+  const bool is_same = before != nullptr && before->uid == pod.uid;
+  pod.owners_known = !pod.resized || (is_same && before->owners_known);
+  for (size_t i = 0; i < pod.containers.size(); ++i) {
+    ContainerState& container = pod.containers[i];
+    if (pod.admitted_by_us && (container.noted_limits != Amounts() || container.noted_requests != Amounts()))
+      container.owner_limits = container.owner_requests = Amounts();
+    if (!pod.resized) {
+      container.owner_limits = container.limits;
+      container.owner_requests = container.requests;
+    } else if (is_same && i < before->containers.size() && before->containers[i].name == container.name) {
+      container.owner_limits = before->containers[i].owner_limits;
+      container.owner_requests = before->containers[i].owner_requests;
+    }
+  }
+}
+
+// What an annotation says is believed of no more than the pod could have.
+std::optional<double> Believed(const std::optional<double>& noted, const std::optional<double>& most) {
+  return noted.has_value() && most.has_value() && *noted > *most ? std::nullopt : noted;
+}
+
+Amounts Believed(const Amounts& noted, const Amounts& most) {
+  return {Believed(noted.cpu, most.cpu), Believed(noted.memory, most.memory)};
+}
+
+// A container that names a limit only has it as its request, too. Amounts that the template does not have may be
+// of a LimitRange.
+void TakeFromTemplate(const std::vector<ContainerState>& in_template, const Amounts& most, Pod& pod) {
+  pod.owners_known = true;
+  for (ContainerState& container : pod.containers) {
+    const auto it = std::ranges::find(in_template, container.name, &ContainerState::name);
+    if (it == in_template.end()) continue;
+    const bool is_noted = it->noted_limits != Amounts() || it->noted_requests != Amounts();
+    const Amounts noted_limits = Believed(container.noted_limits, most),
+                  noted_requests = Believed(container.noted_requests, most);
+    for (const Resource r : kPodResources) {
+      std::optional<double> limit = it->limits.of(r), request = it->requests.of(r);
+      if (is_noted) limit = Believed(limit, most.of(r));
+      if (is_noted) request = Believed(request, most.of(r));
+      container.owner_limits.of(r) = limit.has_value() ? limit : noted_limits.of(r);
+      request = request.has_value() ? request : limit;
+      container.owner_requests.of(r) = request.has_value() ? request : noted_requests.of(r);
+    }
+  }
+}
+
+// "registry:5000/app:1.2@sha256:0f" is "registry:5000/app".
+std::string ImageWithoutTag(std::string_view image) {
+  image = image.substr(0, image.find('@'));
+  const size_t colon = image.rfind(':'), slash = image.rfind('/');
+  const bool has_tag = colon != std::string_view::npos && (slash == std::string_view::npos || colon > slash);
+  return std::string(has_tag ? image.substr(0, colon) : image);
+}
+
+// "web:1.3" of "registry:5000/shop/web:1.3"; "web@0f0f0f0f0f0f" of a digest.
+std::string ShortImage(std::string_view image) {
+  constexpr size_t kDigits = 12;
+  const size_t at = std::min(image.find('@'), image.size());
+  const std::string_view name = image.substr(0, at);
+  std::string out(name.substr(name.rfind('/') == std::string_view::npos ? 0 : name.rfind('/') + 1));
+  const std::string_view digest = image.substr(at);
+  const size_t colon = digest.find(':');
+  if (colon != std::string_view::npos) StrAppend(&out, "@", digest.substr(colon + 1).substr(0, kDigits));
+  return out;
+}
+
+// Whether the container is the workload's: the named one, or with "" each.
+bool IsOf(const WorkloadName& workload, const ContainerState& container) {
+  return workload.container.empty() || workload.container == container.name;
+}
+
+constexpr size_t kMostGone = 10'000;
+
+// A pod that is gone, if a container of it was killed: what the watch says of its end counts.
+PodPtr KilledWhenGone(const PodPtr& known, const Pod* last) {
+  const bool is_news = last != nullptr && last->uid == known->uid && LastOomKill(*last) > LastOomKill(*known);
+  if (!is_news && LastOomKill(*known) == 0) return nullptr;
+  Pod pod = is_news ? *last : *known;
+  pod.is_ended = true;
+  pod.group = known->group;
+  pod.regrouped = known->regrouped;
+  return std::make_shared<const Pod>(std::move(pod));
+}
+
+bool HasContainer(const Pod& pod, std::string_view name) {
+  return std::any_of(pod.containers.begin(), pod.containers.end(),
+                     [name](const ContainerState& c) { return c.name == name; });
+}
+
+}  // namespace
+
+std::optional<WorkloadName> ClusterNaming::Parse(std::string_view job) const {
+  std::vector<std::string_view> parts = Split(job, '/');
+  if (!cluster.empty()) {
+    if (parts.empty() || parts.front() != cluster) return std::nullopt;
+    parts.erase(parts.begin());
+  }
+  const bool by_container = jobs == KubernetesJobs::kContainers;
+  if (parts.size() != (by_container ? 4U : 3U)) return std::nullopt;
+  for (const std::string_view part : parts) {
+    if (part.empty()) return std::nullopt;
+  }
+  // These names begin with a word that no namespace of a cluster should have, and agents and exporters form them.
+  if (parts[0] == "docker" || parts[0] == "process" || parts[0] == "machine") return std::nullopt;
+  WorkloadName out{std::string(parts[0]), std::string(parts[1]), std::string(parts[2]),
+                   std::string(by_container ? parts[3] : "")};
+  // A program may have any name.
+  const size_t mark =
+      out.kind == "daemonset" || out.kind == "statefulset" ? out.name.find(kGroupMark) : std::string::npos;
+  if (mark == std::string::npos) return out;
+  out.group = out.name.substr(mark + 1);
+  out.name.resize(mark);
+  if (out.name.empty() || out.group.empty()) return std::nullopt;
+  return out;
+}
+
+std::string ClusterNaming::JobOf(std::string_view workload, std::string_view container) const {
+  const bool by_container = jobs == KubernetesJobs::kContainers;
+  return StrCat(cluster, cluster.empty() ? "" : "/", workload, by_container ? "/" : "",
+                by_container ? container : "");
+}
+
+std::string OwnerOf(const Pod& pod) {
+  if (!pod.group.has_value()) return pod.owner_name;
+  return StrCat(pod.owner_name, std::string(1, kGroupMark), *pod.group);
+}
+
+std::string Cluster::WorkloadKey(const WorkloadName& workload) {
+  std::string out = WorkloadKey(workload.namespace_name, workload.kind, workload.name);
+  if (!workload.group.empty()) StrAppend(&out, std::string(1, kGroupMark), workload.group);
+  return out;
+}
+
+std::string Cluster::WorkloadKey(std::string_view namespace_name, std::string_view kind,
+                                 std::string_view name) {
+  return StrCat(namespace_name, "/", kind, "/", name);
+}
+
+std::string Cluster::WorkloadKeyOf(const Pod& pod) const {
+  if (pod.owner_kind.empty())
+    return WorkloadKey(pod.namespace_name, "pod", pod.program.empty() ? pod.name : pod.program);
+  const std::lock_guard lock(mutex_);
+  const TopOwner owner =
+      owners_.TopOfNew(pod.namespace_name, pod.owner_kind, pod.owner_name, pod.name, pod.program);
+  std::string out = WorkloadKey(pod.namespace_name, owner.kind, owner.name);
+  const std::optional<std::string> group = GroupNow(pod, nullptr);
+  if (group.has_value() && !group->empty()) StrAppend(&out, std::string(1, kGroupMark), *group);
+  return out;
+}
+
+void Cluster::Place(const std::string& key, Entry& entry) {
+  const TopOwner owner = owners_.Find(entry.pod->namespace_name, entry.pod->name);
+  entry.workload = WorkloadKey(entry.pod->namespace_name, owner.kind, owner.name);
+  workloads_[entry.workload].insert(key);
+  changed_.insert(entry.workload);
+  if (const std::string group = entry.pod->group.value_or(""); !group.empty())
+    groups_[entry.workload.substr(0, entry.workload.size() - group.size() - 1)].insert(group);
+}
+
+void Cluster::Unplace(const std::string& key, const Entry& entry) {
+  const auto it = workloads_.find(entry.workload);
+  if (it == workloads_.end()) return;
+  changed_.insert(entry.workload);
+  it->second.erase(key);
+  if (!it->second.empty()) return;
+  workloads_.erase(it);
+  const std::string group = entry.pod->group.value_or("");
+  if (group.empty()) return;
+  const auto groups = groups_.find(entry.workload.substr(0, entry.workload.size() - group.size() - 1));
+  if (groups == groups_.end()) return;
+  groups->second.erase(group);
+  if (groups->second.empty()) groups_.erase(groups);
+}
+
+void Cluster::ForgetContainers(const Pod& pod) {
+  for (const ContainerState& container : pod.containers) containers_.erase(container.id);
+}
+
+void Cluster::ShareFilter(Pod& pod) {
+  if (pod.nodes == nullptr) return;
+  std::weak_ptr<const NodeFilter>& shared = filters_[pod.nodes->key];
+  if (std::shared_ptr<const NodeFilter> known = shared.lock(); known != nullptr) {
+    pod.nodes = std::move(known);
+    return;
+  }
+  shared = pod.nodes;
+  if (filters_.size() < clean_filters_at_) return;
+  absl::erase_if(filters_, [](const auto& item) { return item.second.expired(); });
+  clean_filters_at_ = std::max<size_t>(64, 2 * filters_.size());
+}
+
+void Cluster::LeaveNode(const std::string& key, const Pod& pod) {
+  const auto on_node = daemon_pods_.find(NodeOf(pod));
+  if (on_node == daemon_pods_.end()) return;
+  on_node->second.erase(key);
+  if (on_node->second.empty()) daemon_pods_.erase(on_node);
+}
+
+void Cluster::Insert(Pod pod) {
+  ShareFilter(pod);
+  const std::string key = KeyOf("Pod", pod.namespace_name, pod.name);
+  const auto known = pods_.find(key);
+  SetGroup(pod, known == pods_.end() ? nullptr : known->second.pod.get());
+  if (by_nodes_ && pod.owner_kind == "DaemonSet") daemon_pods_[NodeOf(pod)].insert(key);
+  if (const std::string program = OwnerTable::ProgramKey(key); pod.program.empty()) {
+    owners_.Forget(program);
+  } else {
+    owners_.Learn(program, OwnerTable::ProgramText(pod.program));
+  }
+  Entry& entry = pods_[key];
+  KeepOwnersAmounts(entry.pod.get(), pod);
+  // Nothing but its annotation says what the owner of a pod without a controller wants.
+  if (!pod.owners_known && pod.admitted_by_us && pod.owner_kind.empty()) TakeNoted(pod);
+  if (!pod.owners_known && !pod.is_ended && !pod.owner_kind.empty())
+    unknown_owners_.insert({pod.namespace_name, pod.owner_kind, pod.owner_name});
+  if (entry.pod != nullptr) {
+    Unplace(key, entry);
+    if (NodeOf(*entry.pod) != NodeOf(pod)) LeaveNode(key, *entry.pod);
+    ForgetContainers(*entry.pod);
+    for (const std::string& name : entry.pod->left_out) left_out_.erase(StrCat(key, "/", name));
+  }
+  for (const ContainerState& container : pod.containers) {
+    if (!container.id.empty()) containers_.insert_or_assign(container.id, key);
+  }
+  for (const std::string& name : pod.left_out) left_out_.insert(StrCat(key, "/", name));
+  entry.pod = std::make_shared<const Pod>(std::move(pod));
+  owners_.Learn(key, OwnerText(entry.pod->owner_kind, OwnerOf(*entry.pod)));
+  changed_pods_.insert(key);
+  Place(key, entry);
+}
+
+void Cluster::Erase(const std::string& key, const Pod* last) {
+  const auto it = pods_.find(key);
+  if (it == pods_.end()) return;
+  if (PodPtr killed = KilledWhenGone(it->second.pod, last);
+      killed != nullptr && gone_killed_.size() < kMostGone)
+    gone_killed_.push_back(std::move(killed));
+  Unplace(key, it->second);
+  LeaveNode(key, *it->second.pod);
+  ForgetContainers(*it->second.pod);
+  for (const std::string& name : it->second.pod->left_out) left_out_.erase(StrCat(key, "/", name));
+  pods_.erase(it);
+  owners_.Forget(key);
+  owners_.Forget(OwnerTable::ProgramKey(key));
+  changed_pods_.erase(key);
+}
+
+void Cluster::ReplacePods(std::vector<Pod> pods) {
+  const std::lock_guard lock(mutex_);
+  ++version_;
+  synced_ = true;
+  std::set<std::string> listed;
+  for (Pod& pod : pods) {
+    listed.insert(KeyOf("Pod", pod.namespace_name, pod.name));
+    Insert(std::move(pod));
+  }
+  std::vector<std::string> gone;
+  for (const auto& [key, entry] : pods_) {
+    if (!listed.contains(key)) gone.push_back(key);
+  }
+  for (const std::string& key : gone) Erase(key);
+}
+
+void Cluster::PutPod(Pod pod) {
+  const std::lock_guard lock(mutex_);
+  ++version_;
+  Insert(std::move(pod));
+}
+
+void Cluster::RemovePod(const Pod& pod) {
+  const std::lock_guard lock(mutex_);
+  ++version_;
+  Erase(KeyOf("Pod", pod.namespace_name, pod.name), &pod);
+}
+
+// Of a pod that is there before its ReplicaSet is known, the name told the owner until now.
+void Cluster::Learn(const std::string& kind, const OwnedObject& object) {
+  const std::string child = KeyOf(kind, object.namespace_name, object.name);
+  const auto [was, is_new] = owned_[kind].try_emplace(child);
+  const bool had_program = !is_new && !was->second.program.empty();
+  was->second = object;
+  std::vector<std::string> moved = owners_.Learn(child, OwnerText(object.owner_kind, object.owner_name));
+  if (kind == "Job" && (had_program || !object.program.empty())) {
+    const std::string program = OwnerTable::ProgramKey(child);
+    for (std::string& key : owners_.Learn(program, OwnerTable::ProgramText(object.program)))
+      moved.push_back(std::move(key));
+  }
+  for (const std::string& key : moved) {
+    const auto it = pods_.find(key);
+    if (it == pods_.end()) continue;
+    Unplace(key, it->second);
+    Place(key, it->second);
+  }
+}
+
+void Cluster::ReplaceOwned(const std::string& kind, const std::vector<OwnedObject>& objects) {
+  const std::lock_guard lock(mutex_);
+  ++version_;
+  std::map<std::string, OwnedObject> before;
+  before.swap(owned_[kind]);
+  for (const OwnedObject& object : objects) {
+    before.erase(KeyOf(kind, object.namespace_name, object.name));
+    Learn(kind, object);
+  }
+  for (const auto& [key, object] : before) {
+    owners_.Forget(key);
+    owners_.Forget(OwnerTable::ProgramKey(key));
+  }
+}
+
+void Cluster::PutOwned(const std::string& kind, const OwnedObject& object) {
+  const std::lock_guard lock(mutex_);
+  ++version_;
+  Learn(kind, object);
+}
+
+// Its pods keep the owner that they have: they end soon, or find no other.
+void Cluster::RemoveOwned(const std::string& kind, const OwnedObject& object) {
+  const std::lock_guard lock(mutex_);
+  ++version_;
+  const std::string key = KeyOf(kind, object.namespace_name, object.name);
+  owned_[kind].erase(key);
+  owners_.Forget(key);
+  owners_.Forget(OwnerTable::ProgramKey(key));
+}
+
+void Cluster::ReplaceNodes(std::vector<Node> nodes) {
+  const std::lock_guard lock(mutex_);
+  RegroupNodes(nodes_.Replace(std::move(nodes)));
+}
+
+void Cluster::PutNode(Node node) {
+  const std::lock_guard lock(mutex_);
+  RegroupNodes(nodes_.Put(std::move(node)));
+}
+
+void Cluster::RemoveNode(const Node& node) {
+  const std::lock_guard lock(mutex_);
+  nodes_.Remove(node.name);
+}
+
+uint64_t Cluster::version() const {
+  const std::lock_guard lock(mutex_);
+  return version_;
+}
+
+bool Cluster::synced() const {
+  const std::lock_guard lock(mutex_);
+  return synced_ && awaited_.empty() && (!by_nodes_ || !awaits_nodes_ || nodes_.known());
+}
+
+bool Cluster::has_pods() const {
+  const std::lock_guard lock(mutex_);
+  return synced_;
+}
+
+size_t Cluster::num_pods() const {
+  const std::lock_guard lock(mutex_);
+  return pods_.size();
+}
+
+std::vector<std::string> Cluster::ReadyNodes() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::string> out;
+  for (const auto& [name, node] : nodes_.nodes()) {
+    if (node.is_ready) out.push_back(name);
+  }
+  return out;
+}
+
+std::optional<Amounts> Cluster::Allocatable(const std::string& node) const {
+  const std::lock_guard lock(mutex_);
+  const Node* found = nodes_.Find(node);
+  if (found == nullptr) return std::nullopt;
+  return found->allocatable;
+}
+
+std::vector<Node> Cluster::Nodes() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<Node> out;
+  out.reserve(nodes_.nodes().size());
+  for (const auto& [name, node] : nodes_.nodes()) out.push_back(node);
+  return out;
+}
+
+LargestNode Cluster::LargestFor(const Pod& pod) const {
+  const std::lock_guard lock(mutex_);
+  return nodes_.LargestFor(pod);
+}
+
+LargestNode Cluster::LargestFor(std::span<const PodPtr> pods) const {
+  const std::lock_guard lock(mutex_);
+  return nodes_.LargestFor(pods);
+}
+
+std::vector<std::string> Cluster::OwnerKinds() const {
+  const std::lock_guard lock(mutex_);
+  std::set<std::string, std::less<>> out;
+  for (const auto& [workload, pods] : workloads_) {
+    const size_t begin = workload.find('/') + 1;
+    const std::string_view kind = std::string_view(workload).substr(begin, workload.find('/', begin) - begin);
+    if (!out.contains(kind)) out.emplace(kind);
+  }
+  return {out.begin(), out.end()};
+}
+
+std::vector<std::string> Cluster::TakeChanged() {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::string> out(changed_.begin(), changed_.end());
+  changed_.clear();
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+std::vector<PodController> Cluster::TakeUnknownOwners() {
+  const std::lock_guard lock(mutex_);
+  std::vector<PodController> out(unknown_owners_.begin(), unknown_owners_.end());
+  unknown_owners_.clear();
+  return out;
+}
+
+void Cluster::TakeNoted(Pod& pod) const {
+  const Amounts most = nodes_.LargestFor(pod).amounts;
+  pod.owners_known = true;
+  for (ContainerState& container : pod.containers) {
+    container.owner_limits = Believed(container.noted_limits, most);
+    container.owner_requests = Believed(container.noted_requests, most);
+  }
+}
+
+void Cluster::SetOwnersAmounts(const PodController& controller,
+                               const std::vector<ContainerState>* in_template) {
+  const std::lock_guard lock(mutex_);
+  const TopOwner owner = owners_.TopOf(controller.namespace_name, controller.kind, controller.name);
+  std::vector<std::string> pods;
+  for (const std::string& workload : KeysOf(WorkloadKey(controller.namespace_name, owner.kind, owner.name)))
+    pods.insert(pods.end(), workloads_.at(workload).begin(), workloads_.at(workload).end());
+  if (pods.empty()) return;
+  ++version_;
+  for (const std::string& key : pods) {
+    Entry& entry = pods_.at(key);
+    if (entry.pod->owners_known || entry.pod->owner_kind != controller.kind ||
+        entry.pod->owner_name != controller.name) {
+      continue;
+    }
+    if (in_template == nullptr && !entry.pod->admitted_by_us) continue;
+    Pod pod = *entry.pod;
+    if (in_template == nullptr) {
+      TakeNoted(pod);
+    } else {
+      TakeFromTemplate(*in_template, nodes_.LargestFor(pod).amounts, pod);
+    }
+    entry.pod = std::make_shared<const Pod>(std::move(pod));
+    changed_pods_.insert(key);
+    changed_.insert(entry.workload);
+  }
+}
+
+std::vector<PodPtr> Cluster::TakeChangedPods() {
+  const std::lock_guard lock(mutex_);
+  std::vector<PodPtr> out;
+  out.reserve(changed_pods_.size());
+  for (const std::string& key : changed_pods_) out.push_back(pods_.at(key).pod);
+  changed_pods_.clear();
+  std::ranges::move(gone_killed_, std::back_inserter(out));
+  gone_killed_.clear();
+  return out;
+}
+
+std::vector<PodPtr> Cluster::PodsOf(const WorkloadName& workload, bool also_leaving) const {
+  const std::lock_guard lock(mutex_);
+  std::vector<PodPtr> out;
+  const auto it = workloads_.find(WorkloadKey(workload));
+  if (it == workloads_.end()) return out;
+  for (const std::string& key : it->second) {
+    const PodPtr& pod = pods_.at(key).pod;
+    if (pod->is_ended || (pod->is_deleted && !also_leaving)) continue;
+    if (!workload.container.empty() && !HasContainer(*pod, workload.container)) continue;
+    out.push_back(pod);
+  }
+  return out;
+}
+
+std::vector<std::string> Cluster::VersionsOf(const WorkloadName& workload) const {
+  std::set<std::string> out;
+  for (const PodPtr& pod : PodsOf(workload)) {
+    std::string version;
+    for (const ContainerState& container : pod->containers) {
+      if (!IsOf(workload, container) || container.image.empty()) continue;
+      StrAppend(&version, version.empty() ? "" : "+", ShortImage(container.image));
+    }
+    if (!version.empty()) out.insert(std::move(version));
+  }
+  return {out.begin(), out.end()};
+}
+
+std::string Cluster::MixedImages(const WorkloadName& workload) const {
+  std::map<std::string, std::map<std::string, std::string>>
+      images;  // by container, then without the tag: a pod
+  {
+    const std::lock_guard lock(mutex_);
+    const auto it = workloads_.find(WorkloadKey(workload.namespace_name, workload.kind, workload.name));
+    if (it == workloads_.end()) return "";
+    for (const std::string& key : it->second) {
+      const Pod& pod = *pods_.at(key).pod;
+      if (!pod.owner_kind.empty() && !IsRunKind(pod.owner_kind)) continue;
+      for (const ContainerState& container : pod.containers) {
+        if (IsOf(workload, container) && !container.image.empty())
+          images[container.name].try_emplace(ImageWithoutTag(container.image), pod.name);
+      }
+    }
+  }
+  for (const auto& [container, of_pods] : images) {
+    if (of_pods.size() < 2) continue;
+    const auto& [one, its_pod] = *of_pods.begin();
+    const auto& [other, others_pod] = *std::next(of_pods.begin());
+    return StrCat("Runs of different programs may be one job: the container ", container, " has the image ",
+                  one, " in the pod ", its_pod, " and ", other, " in ", others_pod,
+                  ". A label or annotation ", kProgramName,
+                  " on their Jobs or in their pods' template tells them apart.");
+  }
+  return "";
+}
+
+std::optional<std::pair<std::string, std::string>> Cluster::TaskOfContainer(std::string_view id) const {
+  const std::lock_guard lock(mutex_);
+  const auto it = containers_.find(std::string(id));
+  if (it == containers_.end()) return std::nullopt;
+  const Entry& entry = pods_.at(it->second);
+  const std::vector<ContainerState>& all = entry.pod->containers;
+  if (naming_.jobs == KubernetesJobs::kPods && all.size() > 1) return std::nullopt;
+  const auto container = std::ranges::find(all, id, &ContainerState::id);
+  return std::pair(naming_.JobOf(entry.workload, container->name), entry.pod->name);
+}
+
+bool Cluster::IsLeftOut(std::string_view namespace_name, std::string_view pod,
+                        std::string_view container) const {
+  const std::string key = StrCat(KeyOf("Pod", namespace_name, pod), "/", container);
+  const std::lock_guard lock(mutex_);
+  return left_out_.contains(key);
+}
+
+void Cluster::ForEachPod(absl::FunctionRef<void(const PodPtr&)> fn) const {
+  std::vector<PodPtr> pods;
+  {
+    const std::lock_guard lock(mutex_);
+    pods.reserve(pods_.size());
+    for (const auto& [key, entry] : pods_) pods.push_back(entry.pod);
+  }
+  for (const PodPtr& pod : pods) fn(pod);
+}
+
+void Cluster::ForEachPodOfWorkload(
+    absl::FunctionRef<void(const PodPtr&, const std::string& workload)> fn) const {
+  std::vector<Entry> entries;
+  {
+    const std::lock_guard lock(mutex_);
+    entries.reserve(pods_.size());
+    for (const auto& [key, entry] : pods_) entries.push_back(entry);
+  }
+  for (const Entry& entry : entries) fn(entry.pod, entry.workload);
+}
+
+void Cluster::ForEachOwned(absl::FunctionRef<void(const std::string& kind, const OwnedObject&)> fn) const {
+  const std::lock_guard lock(mutex_);
+  for (const auto& [kind, objects] : owned_) {
+    for (const auto& [key, object] : objects) fn(kind, object);
+  }
+}
+
+}  // namespace taut

@@ -1,0 +1,109 @@
+// For tests: pods as an API server would send them.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/base/strings.h"
+#include "server/kubernetes/act/cluster_writer.h"
+#include "server/kubernetes/act/kubernetes_actuator.h"
+#include "server/kubernetes/client/objects.h"
+
+namespace taut {
+
+inline constexpr double kMebibyte = 1024.0 * 1024;
+
+// Of the Deployment of TestPod, and pods of it.
+inline constexpr const char* kJob = "shop/deployment/web/app";
+inline constexpr const char* kPodA = "web-5d4f8c7b9d-aaaaa";
+inline constexpr const char* kPodB = "web-5d4f8c7b9d-bbbbb";
+
+// A running container with 100m of 200m and 32Mi of 64Mi.
+inline ContainerState TestContainer(std::string name = "app") {
+  ContainerState out;
+  out.name = std::move(name);
+  out.requests = {0.1, 32 * kMebibyte};
+  out.limits = {0.2, 64 * kMebibyte};
+  out.actual_requests = out.requests;
+  out.actual_limits = out.limits;
+  out.running = true;
+  return out;
+}
+
+// Of the Deployment web, through its ReplicaSet.
+inline Pod TestPod(const std::string& name = "web-5d4f8c7b9d-x2x4z") {
+  Pod out;
+  out.namespace_name = "shop";
+  out.name = name;
+  out.uid = StrCat("uid-", name);
+  out.node = "node-1";
+  out.owner_kind = "ReplicaSet";
+  out.owner_name = "web-5d4f8c7b9d";
+  out.qos = "Burstable";
+  out.is_ready = true;
+  out.containers = {TestContainer()};
+  return out;
+}
+
+// Notes what it is asked for, and answers as it is told to.
+class ScriptedWriter final : public ClusterWriter {
+ public:
+  struct Script {
+    absl::Status resize, scale, reviewed, evict;
+    std::vector<ContainerState> containers;                                     // of every template
+    absl::Status no_template;                                                   // why it cannot be read
+    absl::StatusOr<std::string> workload = absl::NotFoundError("no workload");  // its JSON
+    absl::Status apply;
+    double retry_after_s = 0;
+    // "resize shop/web-... {...}", "scale shop/web 3", "template shop/web", "evict shop/web-...",
+    // "apply shop/web {...}"
+    std::vector<std::string> asked;
+    std::function<void()> on_resize = {};  // what others do meanwhile
+  };
+  explicit ScriptedWriter(Script* script) : script_(script) {}
+
+  absl::Status ResizePod(const Pod& pod, std::string_view patch) override {
+    script_->asked.push_back(StrCat("resize ", pod.namespace_name, "/", pod.name, " ", patch));
+    if (script_->on_resize) script_->on_resize();
+    return script_->resize;
+  }
+  absl::Status Scale(const WorkloadName& workload, int64_t replicas) override {
+    script_->asked.push_back(StrCat("scale ", workload.namespace_name, "/", workload.name, " ", replicas));
+    return script_->scale;
+  }
+  absl::StatusOr<std::vector<ContainerState>> Template(const WorkloadName& workload) override {
+    script_->asked.push_back(StrCat("template ", workload.namespace_name, "/", workload.name));
+    if (!script_->no_template.ok()) return script_->no_template;
+    return script_->containers;
+  }
+  absl::StatusOr<std::string> Workload(const WorkloadName& /*workload*/) override {
+    return script_->workload;
+  }
+  absl::Status ApplyTemplate(const WorkloadName& workload, std::string_view body) override {
+    script_->asked.push_back(StrCat("apply ", workload.namespace_name, "/", workload.name, " ", body));
+    return script_->apply;
+  }
+  absl::Status CheckReviewed(const Pod& /*pod*/) override { return script_->reviewed; }
+  absl::Status Evict(const Pod& pod) override {
+    script_->asked.push_back(StrCat("evict ", pod.namespace_name, "/", pod.name));
+    return script_->evict;
+  }
+  double retry_after_s() const override { return script_->retry_after_s; }
+
+ private:
+  Script* const script_;
+};
+
+// Since the last time: "7 applied set on 2 of 2 pods".
+inline std::vector<std::string> OutcomesOf(KubernetesActuator& actuator) {
+  std::vector<std::string> out;
+  for (const OutcomeUpdate& o : actuator.TakeOutcomes())
+    out.push_back(StrCat(o.id, " ", Name(o.outcome), " ", o.text));
+  return out;
+}
+
+}  // namespace taut

@@ -1,0 +1,101 @@
+#include "server/kubernetes/watch/pod_metrics.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "common/base/name_template.h"
+#include "common/base/pattern.h"
+#include "common/json/json_tree.h"
+#include "server/kubernetes/client/quantity.h"
+
+namespace taut {
+namespace {
+
+constexpr int64_t kMostWindowMs = 3'600'000;
+
+// Of one PodMetrics.
+struct Item {
+  std::string_view namespace_name, pod;
+  int64_t begin_ms = 0, end_ms = 0;
+};
+
+bool ReadTimes(JsonNode item, int64_t now_ms, Item& out) {
+  out.end_ms = now_ms;
+  if (const std::string_view text = item.Text("timestamp"); !text.empty()) {
+    absl::Time time;
+    std::string error;
+    if (!absl::ParseTime(absl::RFC3339_full, std::string(text), &time, &error)) return false;
+    out.end_ms = absl::ToUnixMillis(time);
+  }
+  absl::Duration window;
+  if (!absl::ParseDuration(std::string(item.Text("window")), &window)) return false;
+  const int64_t ms = absl::ToInt64Milliseconds(window);
+  out.begin_ms = out.end_ms - ms;
+  return ms >= 0 && ms <= kMostWindowMs;
+}
+
+class Emitter {
+ public:
+  Emitter(const ClusterNaming& naming, OneSampleFn fn) : cluster_(naming.cluster), fn_(fn) {}
+
+  // False: an amount cannot be read.
+  bool Container(const Item& item, JsonNode container) {
+    const std::string_view name = container.Text("name");
+    const JsonNode usage = container["usage"];
+    const std::optional<double> cpu = Amount(usage, "cpu"), memory = Amount(usage, "memory");
+    if (name.empty() || !cpu.has_value() || !memory.has_value()) return false;
+    Send("pod_metrics_cpu_cores", item, name, *cpu, item.begin_ms);
+    Send("container_memory_working_set_bytes", item, name, *memory, item.end_ms);
+    return true;
+  }
+
+ private:
+  static std::optional<double> Amount(JsonNode usage, std::string_view key) {
+    const std::optional<double> amount = ParseQuantity(usage.Text(key));
+    return amount.has_value() && *amount >= 0 ? amount : std::nullopt;
+  }
+  void Send(std::string_view metric, const Item& item, std::string_view container, double value,
+            int64_t at_ms) {
+    labels_.clear();
+    labels_.push_back({kMetricNameLabel, metric});
+    if (!cluster_.empty()) labels_.push_back({"cluster", cluster_});
+    labels_.push_back({"container", container});
+    labels_.push_back({"namespace", item.namespace_name});
+    labels_.push_back({"pod", item.pod});
+    fn_(labels_, value, at_ms);
+  }
+
+  std::string_view cluster_;
+  OneSampleFn fn_;
+  std::vector<LabelView> labels_;
+};
+
+}  // namespace
+
+absl::StatusOr<size_t> ForEachPodMetric(std::string_view body, const Cluster& cluster,
+                                        std::string_view namespaces, Timestamp now, OneSampleFn fn) {
+  JsonTree tree;
+  if (absl::Status s = tree.Parse(body); !s.ok()) return s;
+  if (!tree.root()["items"].is_array() && !tree.root()["items"].is_null())
+    return absl::DataLossError("no PodMetricsList: it has no items");
+  Emitter emitter(cluster.naming(), fn);
+  size_t damaged = 0;
+  tree.root()["items"].ForEachItem([&](JsonNode node) {
+    const JsonNode metadata = node["metadata"];
+    Item item{.namespace_name = metadata.Text("namespace"), .pod = metadata.Text("name")};
+    if (!namespaces.empty() && !FitsPattern(item.namespace_name, namespaces)) return;
+    if (item.namespace_name.empty() || item.pod.empty() || !ReadTimes(node, now.us / 1000, item)) {
+      ++damaged;
+      return;
+    }
+    node["containers"].ForEachItem([&](JsonNode container) {
+      if (cluster.IsLeftOut(item.namespace_name, item.pod, container.Text("name"))) return;
+      damaged += emitter.Container(item, container) ? 0 : 1;
+    });
+  });
+  return damaged;
+}
+
+}  // namespace taut

@@ -1,0 +1,20 @@
+// An entry of the budget ledger as a line of JSON, and an answer of the API. docs/formats.md, "The budget
+// ledger".
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "brain/economy/budget_entry.h"
+#include "common/base/json_writer.h"
+
+namespace taut {
+
+// Its members, within an object that is open.
+void PutEntry(const BudgetEntry& entry, JsonWriter& json);
+std::string EncodeEntry(const BudgetEntry& entry);
+// DataLoss for what no EncodeEntry wrote. Fields that it does not know are left out.
+absl::StatusOr<BudgetEntry> DecodeEntry(std::string_view text);
+
+}  // namespace taut

@@ -1,0 +1,110 @@
+// The lines of a cell by the hour for kCapacityDays: capacity, reservation, allocation, usage, and the forecast of
+// the pool; and the highest use of each tier, which the actuary reads. What is not known of an hour is absent.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "common/base/bytes.h"
+#include "common/base/time.h"
+#include "common/model/resource.h"
+#include "server/pool/cell_capacity.h"
+
+namespace taut {
+
+inline constexpr int32_t kCapacityDays = 100;
+inline constexpr int32_t kCapacityHours = 24 * kCapacityDays;
+
+enum class CapacityLine : uint8_t {
+  kCapacity,     // the lowest of the hour
+  kReservation,  // the mean, as kAllocation and kUsage
+  kAllocation,
+  kUsage,
+  kUsagePeak,  // the highest window
+  kForecast,   // the highest
+};
+inline constexpr std::array<CapacityLine, 6> kCapacityLines = {
+    CapacityLine::kCapacity, CapacityLine::kReservation, CapacityLine::kAllocation,
+    CapacityLine::kUsage,    CapacityLine::kUsagePeak,   CapacityLine::kForecast};
+std::string_view Name(CapacityLine line);  // "usage_peak"
+
+// What the windows of one hour so far add up to.
+class HourOfCapacity {
+ public:
+  // `tiers`: the names behind the vectors of `window`.
+  void Add(const CellCapacity& window, std::span<const CapacityTier> tiers);
+  // Absent unless half of the hour's windows had it.
+  std::optional<double> Of(Resource r, CapacityLine line) const;
+  struct TierUse {
+    std::string tier;
+    double highest = 0;
+  };
+  // Of the tiers that were there; empty unless half of the windows had it.
+  std::vector<TierUse> Use(Resource r) const;
+
+  void Save(ByteWriter& out) const;
+  static absl::StatusOr<HourOfCapacity> Load(ByteReader& in);
+
+ private:
+  struct Figure {
+    int32_t windows = 0;
+    double sum = 0, low = 0, high = 0;
+    void Add(const std::optional<double>& value);
+  };
+  struct Amounts {
+    Figure capacity, reservation, allocation, usage, forecast;
+    int32_t use_windows = 0;
+    std::vector<TierUse> use;
+  };
+  const Figure& FigureOf(const Amounts& a, CapacityLine line) const;
+  PerResource<Amounts> of_;
+};
+
+class CapacityLines {
+ public:
+  // Hours of the Unix epoch, [first, end); empty: no hour is known.
+  int32_t first() const { return first_; }
+  int32_t end() const { return end_; }
+
+  // REQUIRES: hour >= end(), or no hour is known. What is kCapacityHours before it is forgotten.
+  void Put(int32_t hour, const HourOfCapacity& of);
+  // Leaves out this hour and all after it.
+  void CutFrom(int32_t hour);
+  std::optional<double> At(int32_t hour, Resource r, CapacityLine line) const;
+  // The highest use of the tiers [0, before) of `tiers` in that hour, tier by tier, and of tiers that were there
+  // then and are not in `tiers`; absent if it was not measured.
+  std::optional<double> HigherUse(int32_t hour, Resource r, std::span<const CapacityTier> tiers,
+                                  size_t before) const;
+  size_t bytes() const;
+
+  void Save(ByteWriter& out) const;
+  static absl::StatusOr<CapacityLines> Load(ByteReader& in);
+
+ private:
+  using Column = std::vector<float>;  // by hour modulo kCapacityHours; NaN: absent
+  struct TierColumn {
+    std::string tier;
+    Column use;
+  };
+  struct Of {
+    std::array<Column, kCapacityLines.size()> lines;
+    std::vector<TierColumn> tiers;
+  };
+  static void Set(Column& column, int32_t hour, std::optional<double> value);
+  static float Get(const Column& column, int32_t hour);
+  void Clear(int32_t hour);
+  template <typename Fn>
+  void ForEachColumn(Fn fn);
+
+  int32_t first_ = 0, end_ = 0;
+  PerResource<Of> of_;
+};
+
+}  // namespace taut

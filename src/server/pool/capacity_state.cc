@@ -1,0 +1,97 @@
+// The desk of capacity across a restart. docs/formats.md, "The file of capacity".
+#include <algorithm>
+
+#include "common/histogram/checkpoint.h"
+#include "fmt/format.h"
+#include "server/pool/capacity_desk.h"
+
+namespace taut {
+namespace {
+
+constexpr uint32_t kCapacityVersion = 1;
+constexpr size_t kMaxCapacityState = size_t{64} << 20;
+constexpr int32_t kMostIndex = INT32_MAX / 2;
+
+}  // namespace
+
+std::string CapacityDesk::SaveState() const {
+  std::string payload;
+  ByteWriter out(&payload);
+  const std::lock_guard lock(mutex_);
+  out.Put(kCapacityVersion);
+  out.Put(uint8_t{window_.has_value()});
+  out.Put(window_.value_or(WindowId{0}).index);
+  out.Put(uint8_t{hour_.has_value()});
+  out.Put(hour_.value_or(0));
+  if (hour_.has_value()) open_.Save(out);
+  lines_.Save(out);
+  out.PutVarint(books_.size());
+  for (const Book& book : books_) {
+    out.PutString(book.tier);
+    out.Put(static_cast<uint8_t>(book.resource));
+    out.PutString(kCapacityHorizons[book.horizon].name);
+    book.ledger.Save(out);
+  }
+  return SealCheckpoint(payload);
+}
+
+absl::Status CapacityDesk::LoadAll(ByteReader& in) {
+  // Every version so far can be read.
+  if (const auto version = in.Get<uint32_t>(); version > kCapacityVersion && !in.failed())
+    return absl::UnimplementedError(fmt::format(
+        "the state of capacity is of version {}, this one reads {} and older", version, kCapacityVersion));
+  const bool begun = in.Get<uint8_t>() != 0;
+  const WindowId window{in.Get<int32_t>()};
+  const bool open = in.Get<uint8_t>() != 0;
+  const auto hour = in.Get<int32_t>();
+  if (window.index < 0 || window.index > kMostIndex || hour < 0 || hour > kMostIndex)
+    return absl::DataLossError("the state of capacity is of no time");
+  if (begun) window_ = window;
+  if (open) {
+    absl::StatusOr<HourOfCapacity> loaded = HourOfCapacity::Load(in);
+    if (!loaded.ok()) return loaded.status();
+    open_ = *std::move(loaded);
+    hour_ = hour;
+  }
+  absl::StatusOr<CapacityLines> lines = CapacityLines::Load(in);
+  if (!lines.ok()) return lines.status();
+  lines_ = *std::move(lines);
+  if (open && lines_.first() != lines_.end() && hour < lines_.end())
+    return absl::DataLossError("the state of capacity has an hour twice");
+  for (uint64_t n = in.GetVarint(); n > 0 && !in.failed(); --n) {
+    const std::string tier(in.GetString());
+    const auto resource = in.Get<uint8_t>();
+    const std::string_view name = in.GetString();
+    const auto horizon = std::ranges::find(kCapacityHorizons, name, &CapacityHorizon::name);
+    absl::StatusOr<PromiseLedger> ledger = PromiseLedger::Load(in);
+    if (!ledger.ok()) return ledger.status();
+    if (resource >= kResources.size() || horizon == kCapacityHorizons.end() || ledger->step_s() != 3600)
+      return absl::DataLossError("promises of capacity of an unknown resource, horizon or step");
+    BookOf(tier, static_cast<Resource>(resource), static_cast<size_t>(horizon - kCapacityHorizons.begin()))
+        .ledger = *std::move(ledger);
+  }
+  if (in.remaining() > 0) return absl::DataLossError("the state of capacity goes on after its end");
+  return in.status("the state of capacity");
+}
+
+absl::Status CapacityDesk::LoadState(std::string_view bytes) {
+  const absl::StatusOr<std::string> payload = OpenCheckpoint(bytes, kMaxCapacityState);
+  if (!payload.ok()) return payload.status();
+  // Into another desk first: what is damaged leaves this one as it is.
+  CapacityDesk next(tiers_);
+  ByteReader in(*payload);
+  if (absl::Status s = next.LoadAll(in); !s.ok()) return s;
+  const std::lock_guard lock(mutex_);
+  window_ = next.window_;
+  hour_ = next.hour_;
+  open_ = std::move(next.open_);
+  lines_ = std::move(next.lines_);
+  books_ = std::move(next.books_);
+  quotes_.clear();
+  MakeQuotes();
+  CollectPromises();
+  Publish();
+  return absl::OkStatus();
+}
+
+}  // namespace taut

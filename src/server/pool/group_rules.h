@@ -1,0 +1,51 @@
+// Which group and tier a job's use counts for: templates over the job's labels.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "brain/economy/request_book.h"
+#include "common/base/name_template.h"
+#include "server/control/fleet_view.h"
+
+namespace taut {
+
+struct GroupRuleOptions {
+  std::string group = "{namespace}";  // a NameTemplate
+  std::string tier;                   // likewise; "": every job is of default_tier
+  std::string default_tier = "production";
+};
+
+class GroupRules {
+ public:
+  // InvalidArgument names the template.
+  static absl::StatusOr<GroupRules> Make(const GroupRuleOptions& options);
+
+  struct Place {
+    std::string group, tier;  // group "": a label that the template needs is not there
+  };
+  Place Of(const JobRecord& job) const;
+  const std::string& default_tier() const { return default_tier_; }
+  bool has_tier_template() const { return tier_.has_value(); }
+
+ private:
+  GroupRules(NameTemplate group, std::optional<NameTemplate> tier, std::string default_tier)
+      : group_(std::move(group)), tier_(std::move(tier)), default_tier_(std::move(default_tier)) {}
+
+  NameTemplate group_;
+  std::optional<NameTemplate> tier_;
+  std::string default_tier_;
+};
+
+// Whether a job was measured at `from_s` or later. O(jobs).
+bool AnySeen(const FleetView& view, int64_t from_s);
+
+// What the jobs of a fleet used last that were measured at `from_s` or later: tasks times the limit that they ran
+// at (a request, for containers of Kubernetes); where none is known, times the highest usage of the window;
+// and what they really used, the mean of the window. O(jobs).
+std::vector<JobUse> UseOf(const FleetView& view, const GroupRules& rules, int64_t from_s);
+
+}  // namespace taut

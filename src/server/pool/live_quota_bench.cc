@@ -1,0 +1,93 @@
+// Budget of the webhook that holds new pods to quota: 1,000 groups in 50 cohorts, 100,000 pods of two containers,
+// a request for quota in every tenth group.
+#include <benchmark/benchmark.h>
+
+#include <algorithm>
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "common/base/random.h"
+#include "common/base/strings.h"
+#include "server/pool/live_quota.h"
+
+namespace taut {
+namespace {
+
+constexpr int kCohorts = 50, kGroups = 1000, kPodsOfGroup = 100;
+constexpr int64_t kCpu = 24'000, kMemory = int64_t{100} << 30;
+
+QuotaSpec Spec() {
+  QuotaSpec spec{{{"cell"}}};
+  for (int i = 0; i < kCohorts; ++i) spec.groups.push_back({StrCat("cohort-", i), "cell"});
+  for (int i = 0; i < kGroups; ++i) {
+    QuotaGroup group{StrCat("team-", i), StrCat("cohort-", i % kCohorts)};
+    for (const char* tier : {"batch", "production"}) {
+      group.quotas.push_back({tier, "cpu", kCpu, kCpu, kCpu / 2});
+      group.quotas.push_back({tier, "memory", kMemory});
+    }
+    spec.groups.push_back(group);
+  }
+  return spec;
+}
+
+LiveTask Pod(int group, int number, Rng& rng) {
+  LiveTask pod;
+  pod.name = StrCat("team-", group, "/web-", number);
+  pod.uid = StrCat("uid-", group, "-", number);
+  pod.labels = {{"app", StrCat("web-", number / 10)},
+                {"namespace", StrCat("team-", group)},
+                {"tier", number % 2 == 0 ? "production" : "batch"}};
+  const std::string workload = StrCat("team-", group, "/deployment/web-", number / 10);
+  for (const char* container : {"/app", "/proxy"}) {
+    const auto part = static_cast<int64_t>(1 + rng.Below(400));
+    pod.parts.push_back({workload + container, QuotaVector::Of(part, part << 22)});
+  }
+  return pod;
+}
+
+// A review of a new pod; half of those that fit are then there, the others are refused by another.
+void Reviews(benchmark::State& state) {
+  double now_s = 0;
+  LiveQuota live([&now_s] { return now_s; });
+  if (!live.SetQuota(Spec(), *GroupRules::Make({"{namespace}", "{tier}", "production"})).ok())
+    return state.SkipWithError("the quota is refused");
+  Rng rng(3);
+  std::vector<LiveTask> pods;
+  std::vector<QuotaRequest> requests;
+  for (int group = 0; group < kGroups; ++group) {
+    for (int i = 0; i < kPodsOfGroup; ++i) pods.push_back(Pod(group, i, rng));
+    if (group % 10 != 0) continue;
+    QuotaRequest& request = requests.emplace_back();
+    request.id = requests.size();
+    request.asked = {
+        .group = StrCat("team-", group), .tier = "production", .per_task = QuotaVector::Of(4000, 1 << 30)};
+    request.job = StrCat("team-", group, "/deployment/web-3");
+  }
+  live.Replace(std::move(pods));
+  live.SetRequests(requests);
+  std::vector<double> took_us;
+  size_t fitted = 0;
+  int number = kPodsOfGroup;
+  for (auto _ : state) {
+    const LiveTask pod = Pod(static_cast<int>(rng.Below(kGroups)), number++, rng);
+    now_s += 0.001;
+    const auto start = std::chrono::steady_clock::now();
+    const bool fits = live.Ask(pod, false).outcome == LiveQuota::Outcome::kFits;
+    took_us.push_back(
+        std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count());
+    fitted += fits ? 1 : 0;
+    if (!fits || number % 2 == 0) continue;
+    live.Put(pod);
+    live.Remove(pod);
+  }
+  std::ranges::sort(took_us);
+  state.counters["p99_us"] = took_us[took_us.size() * 99 / 100];
+  state.counters["max_us"] = took_us.back();
+  state.counters["fitted"] = static_cast<double>(fitted) / static_cast<double>(took_us.size());
+  state.SetLabel("budget p99 1 ms");
+}
+BENCHMARK(Reviews)->Unit(benchmark::kMicrosecond);
+
+}  // namespace
+}  // namespace taut

@@ -1,0 +1,16 @@
+// A request for quota as a line of JSON, for the log of requests. docs/formats.md, "The request log".
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "brain/economy/request_book.h"
+
+namespace taut {
+
+std::string EncodeRequest(const QuotaRequest& request);
+// DataLoss for what no EncodeRequest wrote. Fields that it does not know are left out.
+absl::StatusOr<QuotaRequest> DecodeRequest(std::string_view text);
+
+}  // namespace taut

@@ -1,0 +1,91 @@
+// History over one connection. Part of SqliteStore.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "server/store/damage_log.h"
+#include "server/store/sqlite.h"
+#include "server/store/store.h"
+
+namespace taut {
+
+// Not thread-safe. Each call sees one state of the file.
+class HistoryReader final : public History {
+ public:
+  static absl::StatusOr<std::unique_ptr<HistoryReader>> Open(const std::string& path, DamageLog* damage);
+
+  absl::StatusOr<JobRecord> Job(JobId id) override;
+  absl::StatusOr<std::vector<JobDay>> JobDays(JobId job, WindowId from, WindowId to) override;
+  absl::StatusOr<std::vector<Decision>> Decisions(const DecisionQuery& query, Reasons reasons) override;
+  absl::StatusOr<std::vector<OomRecord>> Ooms(std::optional<JobId> job, int64_t from_s,
+                                              size_t limit) override;
+  absl::StatusOr<std::vector<TierAct>> TierActs(const TierActQuery& query) override;
+  absl::StatusOr<std::vector<SettingChange>> Settings(std::optional<std::string> job, size_t limit) override;
+  absl::StatusOr<std::vector<FleetPoint>> FleetPoints(WindowId from, WindowId to, int32_t stride) override;
+  absl::Status ReadAccount(
+      WindowId from, WindowId to,
+      absl::FunctionRef<void(const AccountSpan&, std::span<const AccountEntry>)> yield) override;
+
+ private:
+  HistoryReader(std::unique_ptr<Database> db, DamageLog* damage) : owned_(std::move(db)), damage_(damage) {}
+  // The job's usage of `windows`, ascending: from regrouped days, then from windows that are not.
+  absl::Status ReadDays(JobId job, const std::vector<WindowId>& windows, std::vector<JobDay>& days);
+  // The job's day of day_ or past_day_, if there is one; `what` the damage log calls it.
+  absl::Status ReadDay(Statement& table, std::string_view what, JobId job, int32_t day, WindowId from,
+                       WindowId to, std::vector<JobDay>& days);
+  absl::Status ReadBlocks(JobId job, const std::vector<WindowId>& windows, std::vector<JobDay>& days);
+  // What was read of it elsewhere (JobPast).
+  absl::Status ReadPast(JobId job, WindowId from, WindowId to, std::vector<JobDay>& days);
+
+  // In the order of time: what is summed up is older.
+  static constexpr const char* kReadAccount =
+      "SELECT key, block, 288, 0 FROM account_days WHERE key >= ?1 AND key < ?2 UNION ALL "
+      "SELECT key, block, 12, 0 FROM account_hours WHERE key >= ?1 AND key < ?2 UNION ALL "
+      "SELECT key, block, 1, 0 FROM account_windows WHERE key >= ?1 AND key < ?2 UNION ALL "
+      "SELECT key, block, 288, 1 FROM account_late WHERE key >= ?1 AND key < ?2";
+
+  const std::unique_ptr<Database> owned_;
+  Database* const db_ = owned_.get();
+  DamageLog* const damage_;
+  Statement job_{db_, "SELECT id, first_seen_s, name, labels, sum FROM jobs WHERE id = ?1"};
+  Statement windows_{db_, "SELECT window FROM windows WHERE window >= ?1 AND window < ?2 ORDER BY window"};
+  Statement first_block_{db_, "SELECT min(key) FROM window_blocks"};
+  Statement block_{db_, "SELECT block FROM window_blocks WHERE key = ?1"};
+  Statement day_{db_, "SELECT block FROM day_blocks WHERE key = ?1"};
+  Statement first_past_{db_, "SELECT min(key) FROM past_days"};
+  Statement last_past_{db_, "SELECT max(key) FROM past_days"};
+  Statement past_day_{db_, "SELECT block FROM past_days WHERE key = ?1"};
+  Statement account_{db_, kReadAccount};
+  Statement ooms_{db_,
+                  "SELECT time_s, job, task, kills, limit_bytes, sum, id FROM ooms WHERE time_s >= ?1 "
+                  "ORDER BY time_s DESC, id DESC LIMIT ?2"};
+  Statement job_ooms_{
+      db_,
+      "SELECT time_s, job, task, kills, limit_bytes, sum, id FROM ooms WHERE job = ?3 AND time_s >= ?1 "
+      "ORDER BY time_s DESC, id DESC LIMIT ?2"};
+  Statement tier_acts_{
+      db_,
+      "SELECT time_s, at_us, machine, job, task, tier, kind, observed, usage_bytes, request_bytes, "
+      "high_bytes, "
+      "free_bytes, total_bytes, pressure_some, pressure_full, text, sum, id FROM tier_acts WHERE time_s >= "
+      "?1 AND "
+      "(?3 = '' OR job = ?3) AND (?4 = '' OR machine = ?4) ORDER BY time_s DESC, id DESC LIMIT ?2"};
+  Statement settings_{
+      db_, "SELECT id, time_s, who, job, key, value, before, sum FROM settings ORDER BY id DESC LIMIT ?1"};
+  Statement job_settings_{db_,
+                          "SELECT id, time_s, who, job, key, value, before, sum FROM settings WHERE job = ?2 "
+                          "ORDER BY id DESC LIMIT ?1"};
+  Statement fleet_{db_,
+                   "SELECT point FROM fleet WHERE window >= ?1 AND window < ?2 AND window % ?3 = 0"
+                   " ORDER BY window"};
+};
+
+// A row of jobs that begins with id, first_seen_s, name, labels, sum; nothing if it is damaged.
+std::optional<JobRecord> JobOf(const Rows& rows, DamageLog& damage);
+
+// A row of settings as the statements above and Restore select it; nothing if it is damaged.
+std::optional<SettingChange> SettingOf(const Rows& rows, DamageLog& damage);
+
+}  // namespace taut

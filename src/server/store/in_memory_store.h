@@ -1,0 +1,64 @@
+// The store that forgets everything when it goes: for tests, and for people who want nothing written.
+#pragma once
+
+#include <map>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "server/store/pass_rules.h"
+#include "server/store/store.h"
+
+namespace taut {
+
+// Answers as SqliteStore does. Thread-safe as the two ports ask; memory: about what the usage takes. Maintain
+// costs what it forgets and is done in one call.
+class InMemoryStore final : public Store, public History {
+ public:
+  explicit InMemoryStore(const Retention& keep = {}) : keep_(keep) {}
+
+  absl::Status Commit(const PassRecord& pass) override;
+  absl::StatusOr<StoreEnds> Restore(const RestoreSink& sink) override;
+  absl::Status ReadForgotten(int64_t from_s,
+                             absl::FunctionRef<void(const JobRecord&, int64_t)> yield) override;
+  absl::Status ReadPasts(absl::FunctionRef<void(JobId, PastState)> yield) override;
+  absl::Status ReadWindows(WindowId after,
+                           absl::FunctionRef<absl::Status(const ClosedWindow&)> yield) override;
+  absl::StatusOr<bool> Maintain(WindowId now) override;
+
+  absl::StatusOr<JobRecord> Job(JobId id) override;
+  absl::StatusOr<std::vector<JobDay>> JobDays(JobId job, WindowId from, WindowId to) override;
+  absl::StatusOr<std::vector<Decision>> Decisions(const DecisionQuery& query, Reasons reasons) override;
+  absl::StatusOr<std::vector<OomRecord>> Ooms(std::optional<JobId> job, int64_t from_s,
+                                              size_t limit) override;
+  absl::StatusOr<std::vector<TierAct>> TierActs(const TierActQuery& query) override;
+  absl::StatusOr<std::vector<SettingChange>> Settings(std::optional<std::string> job, size_t limit) override;
+  absl::StatusOr<std::vector<FleetPoint>> FleetPoints(WindowId from, WindowId to, int32_t stride) override;
+  absl::Status ReadAccount(
+      WindowId from, WindowId to,
+      absl::FunctionRef<void(const AccountSpan&, std::span<const AccountEntry>)> yield) override;
+
+ private:
+  // The newest id of each job and key. Of mutex_.
+  std::map<std::pair<std::string, std::string>, uint64_t> NewestSettings() const;
+
+  const Retention keep_;
+  std::mutex mutex_;  // over all that follows
+  PassEnds ends_;
+  std::map<uint32_t, JobRecord> jobs_;
+  std::map<uint32_t, int64_t> forgotten_;  // when
+  std::map<uint32_t, PastState> pasts_;
+  std::map<std::pair<int32_t, uint32_t>, JobDay> past_days_;  // by day and job
+  std::map<WindowId, std::vector<AccountEntry>> account_;
+  std::vector<LateAccount> late_account_;
+  std::map<WindowId, ClosedWindow> windows_;
+  std::map<uint64_t, Decision> decisions_;
+  std::vector<OomRecord> ooms_;     // by time, then as they came
+  std::vector<TierAct> tier_acts_;  // likewise
+  std::map<uint64_t, SettingChange> settings_;
+  std::map<uint32_t, Checkpoint> checkpoints_;
+  std::map<WindowId, FleetPoint> fleet_;
+};
+
+}  // namespace taut

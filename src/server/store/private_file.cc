@@ -1,0 +1,39 @@
+#include "server/store/private_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "common/base/strings.h"
+
+namespace taut {
+
+void CloseToOthers(const std::string& path) {
+  const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  if (fd >= 0) close(fd);  // if not, SQLite says why
+  for (const char* suffix : {"", "-wal", "-shm"}) {
+    const std::string file = path + suffix;
+    struct stat info {};
+    // A file of another user cannot be changed: its owner chose its mode.
+    if (stat(file.c_str(), &info) == 0 && (info.st_mode & 0007) != 0) (void)chmod(file.c_str(), 0600);
+  }
+}
+
+std::optional<FileIdentity> IdentityOf(const std::string& path) {
+  struct stat info {};
+  if (stat(path.c_str(), &info) != 0 || info.st_nlink == 0) return std::nullopt;
+  return FileIdentity{info.st_dev, info.st_ino};
+}
+
+absl::Status SyncDirectoryOf(const std::string& path) {
+  const std::filesystem::path parent = std::filesystem::path(path).parent_path();
+  const int fd = open(parent.empty() ? "." : parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) return absl::OkStatus();  // may be written but not read: nothing to be done
+  const bool synced = fsync(fd) == 0;
+  close(fd);
+  return synced ? absl::OkStatus() : absl::UnavailableError(StrCat(parent.string(), ": cannot be synced"));
+}
+
+}  // namespace taut

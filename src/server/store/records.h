@@ -1,0 +1,68 @@
+// Rows and small records as bytes: their checksums, labels, a line of fleet figures, an engine's checkpoint.
+// Layouts in docs/formats.md, "The store".
+#pragma once
+
+#include <cmath>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "common/base/bytes.h"
+#include "server/store/store.h"
+
+namespace taut {
+
+// The checksum column of a row: XXH3 over what the row says, field by field.
+class RowSum {
+ public:
+  template <typename... Fields>
+  static int64_t Of(const Fields&... fields) {
+    RowSum sum;
+    (sum.Add(fields), ...);
+    return sum.Value();
+  }
+
+ private:
+  template <typename T>
+  requires std::is_integral_v<T> || std::is_enum_v<T>
+  void Add(T value) { out_.Put(static_cast<int64_t>(value)); }
+  void Add(std::string_view text) { out_.PutString(text); }
+  void Add(const std::string& text) { out_.PutString(text); }
+  void Add(const std::optional<int64_t>& value) {
+    out_.Put(static_cast<uint8_t>(value.has_value()));
+    if (value) out_.Put(*value);
+  }
+  // As a column keeps them: NaN is NULL, and there is one zero.
+  void Add(const std::optional<double>& value) {
+    const bool known = value && !std::isnan(*value);
+    out_.Put(static_cast<uint8_t>(known));
+    if (known) out_.Put(*value + 0.0);
+  }
+  int64_t Value() const;
+
+  std::string bytes_;
+  ByteWriter out_{&bytes_};
+};
+int64_t SumOf(const JobRecord& job);
+int64_t SumOf(const Decision& decision);  // without its outcome, which changes
+int64_t SumOf(const OomRecord& oom);
+int64_t SumOf(const TierAct& act);
+int64_t SumOf(const SettingChange& setting);
+
+using Labels = std::vector<std::pair<std::string, std::string>>;
+std::string EncodeLabels(const Labels& labels);
+// Each Decode gives DataLoss for what no Encode wrote.
+absl::StatusOr<Labels> DecodeLabels(std::string_view bytes);
+
+std::string EncodeFleetPoint(const FleetPoint& point);
+absl::StatusOr<FleetPoint> DecodeFleetPoint(std::string_view bytes);
+
+std::string EncodeStoredCheckpoint(const Checkpoint& checkpoint);
+absl::StatusOr<Checkpoint> DecodeStoredCheckpoint(std::string_view bytes);
+
+}  // namespace taut

@@ -1,0 +1,236 @@
+// The store's file on the disk of the temporary directory, every commit durable. Budgets: a pass of 100,000
+// jobs with 20,000 decisions in 1 s; the checkpoints of 100,000 jobs in 2 s; one job's month in 50 ms with
+// nothing in the page cache; a piece of housekeeping in 50 ms.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cmath>
+#include <ctime>
+
+#include "benchmark/benchmark.h"
+#include "server/store/sqlite_store.h"
+#include "server/store/store_fixture.h"
+
+namespace taut {
+namespace {
+
+constexpr WindowId kFirst{20'000 * kWindowsPerDay};
+
+std::unique_ptr<SqliteStore> Open(const TempDir& dir,
+                                  SqliteStore::Sync sync = SqliteStore::Sync::kPowerLoss) {
+  SqliteStore::Options options;
+  options.path = dir.File("store.db");
+  options.sync = sync;
+  auto store = SqliteStore::Open(options);
+  return store.ok() ? *std::move(store) : nullptr;
+}
+
+// Has the kernel read the file anew.
+void DropFromPageCache(const TempDir& dir) {
+  const int fd = open(dir.File("store.db").c_str(), O_RDONLY);
+  fsync(fd);
+  posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
+  close(fd);
+}
+
+double FileBytes(const TempDir& dir) {
+  return static_cast<double>(std::filesystem::file_size(dir.File("store.db")));
+}
+
+// Arguments: jobs (of 1-3 tasks); decisions a pass.
+void BM_Commit(benchmark::State& state) {
+  const auto jobs = static_cast<uint32_t>(state.range(0));
+  const TempDir dir;
+  const auto store = Open(dir);
+  PassMaker maker(1, jobs, kFirst);
+  OwnedPass pass;
+  uint64_t decision = 0;
+  for (auto _ : state) {
+    state.PauseTiming();
+    pass.window = maker.Window();
+    pass.decisions.clear();
+    for (int64_t i = 0; i < state.range(1); ++i) {
+      Decision d;
+      d.id = ++decision;
+      d.job = JobId{static_cast<uint32_t>((i * jobs / state.range(1)) * 5 + 3)};
+      d.time_s = pass.window->window.start_s();
+      d.before = 1.5;
+      d.after = 1.25;
+      d.sentence = "lowered from 1.5 to 1.25 cores: the p95 of seven days is 1.1 cores";
+      d.reason = std::string(200, 'r');
+      pass.decisions.push_back(d);
+    }
+    const PassRecord view = pass.View();
+    state.ResumeTiming();
+    if (!store->Commit(view).ok()) return state.SkipWithError("commit");
+  }
+  state.counters["budget_s"] = 1;
+}
+BENCHMARK(BM_Commit)
+    ->Args({100'000, 0})
+    ->Args({100'000, 20'000})
+    ->Args({100'000, 200'000})
+    ->Iterations(6)
+    ->Unit(benchmark::kMillisecond);
+
+// Argument: jobs, 512 a checkpoint, 4 KiB each.
+void BM_WriteCheckpoints(benchmark::State& state) {
+  const TempDir dir;
+  const auto store = Open(dir);
+  std::vector<Checkpoint> checkpoints;
+  for (uint32_t chunk = 0; chunk * 512 < state.range(0); ++chunk) {
+    checkpoints.push_back({chunk, kFirst, std::string(512 * 4096, static_cast<char>(chunk))});
+  }
+  PassRecord pass;
+  pass.checkpoints = checkpoints;
+  for (auto _ : state) {
+    if (!store->Commit(pass).ok()) return state.SkipWithError("commit");
+  }
+  state.SetBytesProcessed(state.iterations() * state.range(0) * 4096);
+}
+BENCHMARK(BM_WriteCheckpoints)->Arg(100'000)->Iterations(2)->Unit(benchmark::kMillisecond);
+
+void BM_RestoreCheckpoints(benchmark::State& state) {
+  const TempDir dir;
+  {
+    const auto store = Open(dir);
+    for (uint32_t chunk = 0; chunk * 512 < state.range(0); ++chunk) {
+      const Checkpoint checkpoint{chunk, kFirst, std::string(512 * 4096, static_cast<char>(chunk))};
+      PassRecord pass;
+      pass.checkpoints = {&checkpoint, 1};
+      if (!store->Commit(pass).ok()) return state.SkipWithError("commit");
+    }
+  }
+  for (auto _ : state) {
+    state.PauseTiming();
+    DropFromPageCache(dir);
+    state.ResumeTiming();
+    const auto store = Open(dir);
+    size_t bytes = 0;
+    const auto ends = store->Restore({[](const JobRecord&) { return absl::OkStatus(); },
+                                      [](const SettingChange&) { return absl::OkStatus(); },
+                                      [&bytes](const Checkpoint& c) {
+                                        bytes += c.bytes.size();
+                                        return absl::OkStatus();
+                                      }});
+    if (!ends.ok() || bytes < static_cast<size_t>(state.range(0)) * 4096)
+      return state.SkipWithError("restore");
+  }
+  state.SetBytesProcessed(state.iterations() * state.range(0) * 4096);
+  state.counters["budget_s"] = 2;
+}
+BENCHMARK(BM_RestoreCheckpoints)->Arg(100'000)->Iterations(3)->Unit(benchmark::kMillisecond);
+
+// The windows that a start reads again. Arguments: jobs; windows.
+void BM_ReadWindows(benchmark::State& state) {
+  const TempDir dir;
+  const auto store = Open(dir);
+  PassMaker maker(1, static_cast<uint32_t>(state.range(0)), kFirst);
+  for (int64_t i = 0; i < state.range(1); ++i) {
+    const ClosedWindow w = maker.Window();
+    PassRecord pass;
+    pass.window = &w;
+    if (!store->Commit(pass).ok()) return state.SkipWithError("commit");
+  }
+  for (auto _ : state) {
+    size_t jobs = 0;
+    const absl::Status read = store->ReadWindows({kFirst.index - 1}, [&jobs](const ClosedWindow& w) {
+      jobs += w.jobs.size();
+      return absl::OkStatus();
+    });
+    if (!read.ok() || jobs == 0) return state.SkipWithError("read");
+  }
+  state.SetItemsProcessed(state.iterations() * state.range(0) * state.range(1));
+}
+BENCHMARK(BM_ReadWindows)->Args({100'000, 12})->Unit(benchmark::kMillisecond);
+
+// Argument: jobs in the store, each with 30 days of 288 windows, of which the last 30 hours are not
+// regrouped: they never are more.
+void BM_JobMonth(benchmark::State& state) {
+  const auto jobs = static_cast<uint32_t>(state.range(0));
+  const TempDir dir;
+  double worst_s = 0, worst_cpu_s = 0, regroup_s = 0;
+  constexpr int32_t kWindows = 30 * kWindowsPerDay;
+  constexpr WindowId kBegin{kFirst.index + 71};
+  {
+    const auto store = Open(dir, SqliteStore::Sync::kProcess);
+    PassMaker maker(1, jobs, kBegin);
+    for (int32_t i = 0; i < kWindows; ++i) {
+      const ClosedWindow w = maker.Window();
+      PassRecord pass;
+      pass.window = &w;
+      if (!store->Commit(pass).ok()) return state.SkipWithError("commit");
+      if (i % 24 != 0) continue;
+      for (bool more = true; more;) {
+        const auto begin = std::chrono::steady_clock::now();
+        const std::clock_t cpu = std::clock();
+        more = *store->Maintain(w.window);
+        const double s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+        worst_s = std::max(worst_s, s);
+        const double cpu_s = static_cast<double>(std::clock() - cpu) / CLOCKS_PER_SEC;
+        worst_cpu_s = std::max(worst_cpu_s, cpu_s);
+        regroup_s += cpu_s;
+      }
+    }
+  }
+  uint32_t job = 0;
+  for (auto _ : state) {
+    state.PauseTiming();
+    DropFromPageCache(dir);
+    const auto store = Open(dir);
+    DropFromPageCache(dir);
+    job = (job + 37) % jobs;
+    state.ResumeTiming();
+    const auto days = store->JobDays(JobId{job * 5 + 3}, kBegin, {kBegin.index + kWindows});
+    if (!days.ok() || days->size() != 31) return state.SkipWithError("read");
+  }
+  state.counters["budget_s"] = 0.05;
+  state.counters["bytes/job-window"] = FileBytes(dir) / kWindows / static_cast<double>(jobs);
+  state.counters["worst_maintain_ms"] = worst_s * 1000;
+  state.counters["worst_maintain_cpu_ms"] = worst_cpu_s * 1000;
+  state.counters["regrouped_job_windows/cpu_s"] =
+      28.75 * kWindowsPerDay * static_cast<double>(jobs) / regroup_s;
+}
+BENCHMARK(BM_JobMonth)->Arg(1'000)->Iterations(20)->Unit(benchmark::kMillisecond);
+
+// A month of the account of so many jobs, by days: what a bill of a month reads. Budget: 5 s for 100,000.
+void BM_AccountMonth(benchmark::State& state) {
+  const TempDir dir;
+  const auto store = Open(dir, SqliteStore::Sync::kProcess);
+  std::vector<AccountEntry> entries;
+  for (uint32_t job = 0; job < state.range(0); ++job) {
+    AccountEntry& e = entries.emplace_back(AccountEntry{.job = JobId{job}});
+    for (AccountAmounts& a : e.of)
+      a = {.usage = 90'000'000 + job,
+           .allocation = 300'000'000,
+           .billed = 300'000'000,
+           .owner = 400'000'000,
+           .would_be = 150'000'000,
+           .windows = kWindowsPerDay,
+           .windows_without_allocation = 0};
+  }
+  ClosedWindow closed;
+  for (int32_t day = 0; day < 30; ++day) {
+    closed.window = WindowId{kFirst.index + (day + 1) * kWindowsPerDay - 1};
+    PassRecord pass;
+    pass.window = &closed;
+    pass.account = entries;
+    if (!store->Commit(pass).ok()) state.SkipWithError("the pass was refused");
+    while (*store->Maintain(closed.window)) {
+    }
+  }
+  uint64_t usage = 0;
+  for (auto _ : state) {
+    const absl::Status read = store->ReadAccount(kFirst, closed.window.next(),
+                                                 [&](const AccountSpan&, std::span<const AccountEntry> of) {
+                                                   for (const AccountEntry& e : of) usage += e.of[0].usage;
+                                                 });
+    if (!read.ok()) state.SkipWithError("the account was not read");
+  }
+  benchmark::DoNotOptimize(usage);
+}
+BENCHMARK(BM_AccountMonth)->Arg(100'000)->Iterations(3)->Unit(benchmark::kMillisecond);
+
+}  // namespace
+}  // namespace taut

@@ -1,0 +1,24 @@
+// taut actuary: how much of a pool's slack can be sold, and how such promises would have turned out.
+#pragma once
+
+#include <string>
+
+#include "CLI/CLI.hpp"
+#include "tools/cli/commands.h"
+
+namespace taut {
+
+struct ActuaryArgs {
+  std::string file;
+  std::string use;             // a column
+  std::string capacity = "1";  // a number or a column
+  std::string step = "5m", horizon = "1d", reclaim = "0s", warmup = "7d";
+  std::string promise = "98%";
+  OutputForm output = OutputForm::kTable;
+};
+int RunActuary(const ActuaryArgs& args);
+
+extern const char* const kActuaryHelp;
+void AddActuary(CLI::App& verb, ActuaryArgs& args);
+
+}  // namespace taut

@@ -1,0 +1,333 @@
+// taut analyze.
+#include "tools/cli/analyze_command.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "common/base/byte_units.h"
+#include "common/base/strings.h"
+#include "common/model/units.h"
+#include "fmt/format.h"
+#include "tools/cli/cell_input.h"
+#include "tools/cli/cli.h"
+#include "tools/cli/json_text.h"
+#include "tools/cli/outputs.h"
+#include "tools/cli/terminal.h"
+#include "tools/cli/trace_events_text.h"
+#include "tools/report/analysis_page.h"
+#include "tools/sim/published.h"
+#include "tools/sim/trace_analysis.h"
+
+namespace taut {
+
+namespace {
+
+std::string Number(double value) {
+  if (value >= 999.5 && value < 1e15) return FormatCount(static_cast<uint64_t>(value + 0.5));
+  return fmt::format("{:.3g}", value);
+}
+
+double InUnits(size_t resource, double amount) { return resource == 0 ? amount : amount / kGiB; }
+
+// What a table of sizes has, of one resource.
+struct Measure {
+  std::string_view name;
+  double (*of)(const SizeDistribution&);
+};
+constexpr Measure kMeasures[] = {
+    {"total", [](const SizeDistribution& d) { return d.total; }},
+    {"median", [](const SizeDistribution& d) { return d.median; }},
+    {"mean", [](const SizeDistribution& d) { return d.mean; }},
+    {"variance", [](const SizeDistribution& d) { return d.variance; }},
+    {"90th percentile", [](const SizeDistribution& d) { return d.p90; }},
+    {"99th percentile", [](const SizeDistribution& d) { return d.p99; }},
+    {"99.9th percentile", [](const SizeDistribution& d) { return d.p999; }},
+    {"largest", [](const SizeDistribution& d) { return d.max; }},
+};
+// In the order of PublishedSizes; nullopt: there is no fit.
+using Maybe = std::optional<double>;
+constexpr Maybe (*kCompared[])(const SizeDistribution&) = {
+    [](const SizeDistribution& d) -> Maybe { return d.top_1_percent; },
+    [](const SizeDistribution& d) -> Maybe { return d.top_0_1_percent; },
+    [](const SizeDistribution& d) -> Maybe { return d.squared_coefficient; },
+    [](const SizeDistribution& d) -> Maybe {
+      return d.pareto.points > 0 ? Maybe(d.pareto.alpha) : std::nullopt;
+    },
+    [](const SizeDistribution& d) -> Maybe {
+      return d.pareto.points > 0 ? Maybe(d.pareto.r_squared) : std::nullopt;
+    },
+    [](const SizeDistribution& d) -> Maybe { return MeanWait(0.5, d.squared_coefficient); },
+};
+
+std::string SizesText(const TraceAnalysis& a) {
+  TextTable table({"usage of a job", "CPU,\ncore-hours", "memory,\nGiB-hours"});
+  for (const Measure& m : kMeasures)
+    table.Add({std::string(m.name), Number(m.of(a.sizes[0])), Number(m.of(a.sizes[1]))});
+  TextTable compared({"", "CPU", "Google\n2011", "Google\n2019", "memory", "Google\n2011", "Google\n2019"});
+  for (size_t i = 0; i < std::size(kCompared); ++i) {
+    const PublishedSize& p = PublishedSizes()[i];
+    const auto text = [&](const SizeDistribution& d) {
+      const Maybe value = kCompared[i](d);
+      return value.has_value() ? Number(*value) : std::string("-");
+    };
+    compared.Add({std::string(p.measure), text(a.sizes[0]), Number(p.cpu_2011), Number(p.cpu_2019),
+                  text(a.sizes[1]), Number(p.memory_2011), Number(p.memory_2019)});
+  }
+  return StrCat(
+      table.Render(), "\n", compared.Render(),
+      fmt::format(
+          "wait: mean, in mean service times (Pollaczek-Khinchine). With the largest 1 % of jobs in a\n"
+          "queue of their own, the others wait {} (CPU) and {} (memory) of their own.\n"
+          "Correlation of a job's CPU and memory: {:.2f} (Google 2019: 0.97).\n",
+          Number(MeanWait(0.5, a.sizes[0].others.squared_coefficient())),
+          Number(MeanWait(0.5, a.sizes[1].others.squared_coefficient())), a.correlation));
+}
+
+// Of one tier or mode: usage, limits and slack of each resource.
+template <typename ByResource>
+void AddMeans(const ByResource& of, size_t at, std::vector<std::string>& row) {
+  for (size_t r = 0; r < 2; ++r) {
+    const TierSummary& t = of[r][at];
+    row.push_back(Number(InUnits(r, t.usage)));
+    row.push_back(t.limit > 0 ? Number(InUnits(r, t.limit)) : "-");
+    row.push_back(t.limit > 0 ? fmt::format("{:.1f} %", 100 * t.slack()) : "-");
+  }
+}
+
+std::string TiersText(const TraceAnalysis& a) {
+  TextTable table(
+      {"tier", "jobs", "CPU used,\ncores", "limits", "slack", "memory\nused, GiB", "limits", "slack"});
+  for (size_t tier = 0; tier < kNumTraceTiers; ++tier) {
+    if (a.tiers[0][tier].jobs == 0) continue;
+    std::vector<std::string> row = {
+        a.has_priorities ? std::string(Name(static_cast<TraceTier>(tier))) : "all",
+        FormatCount(a.tiers[0][tier].jobs)};
+    AddMeans(a.tiers, tier, row);
+    table.Add(std::move(row));
+  }
+  return StrCat(table.Render(), "Means over ", a.hours.size(), " hours with usage.\n");
+}
+
+std::string ModesText(const TraceAnalysis& a) {
+  if (!a.has_modes) return {};
+  TextTable table({"vertical scaling", "jobs", "CPU used,\ncores", "limits", "slack", "memory\nused, GiB",
+                   "limits", "slack"});
+  for (size_t mode = 0; mode < kScalingModes; ++mode) {
+    if (a.modes[0][mode].jobs == 0) continue;
+    std::vector<std::string> row = {std::string(Name(static_cast<ScalingMode>(mode))),
+                                    FormatCount(a.modes[0][mode].jobs)};
+    AddMeans(a.modes, mode, row);
+    table.Add(std::move(row));
+  }
+  return table.Render() + "\n";
+}
+
+std::string ArrivalsText(const TraceAnalysis& a) {
+  if (a.arrivals.count() == 0) return "New jobs: the trace has less than two days.\n";
+  return fmt::format(
+      "New jobs an hour, from the second day on: mean {}, median {} (submissions of Google 2019: mean "
+      "3,360,\nmedian 3,309; of 2011: 964 and 885).\n",
+      Number(a.arrivals.mean()), Number(a.median_arrivals));
+}
+
+// What the paper has and days of usage do not.
+constexpr const char* kMissing =
+    "Not in the usage of a trace: scheduling delays, resubmissions, alloc sets, machine shapes and\n"
+    "autoscaling modes. The tables of events have them: give them too.\n";
+
+// What a call has to analyse: days of usage, events, or both.
+struct Inputs {
+  std::unique_ptr<LoadedTrace> trace;
+  std::unique_ptr<TraceAnalysis> usage;  // null: no usage
+  std::unique_ptr<LoadedCell> cell;      // null: no events
+};
+
+Json FitJson(const ParetoFit& fit) {
+  if (fit.points == 0) return nullptr;
+  return {{"alpha", fit.alpha}, {"r_squared", fit.r_squared}, {"from", fit.from}, {"to", fit.to}};
+}
+
+Json SizesJson(const SizeDistribution& d) {
+  return {{"total", d.total},
+          {"median", d.median},
+          {"mean", d.mean},
+          {"variance", d.variance},
+          {"p90", d.p90},
+          {"p99", d.p99},
+          {"p99_9", d.p999},
+          {"max", d.max},
+          {"top_1_percent_share", d.top_1_percent},
+          {"top_0_1_percent_share", d.top_0_1_percent},
+          {"squared_coefficient", d.squared_coefficient},
+          {"pareto", FitJson(d.pareto)},
+          {"wait_at_half_load", MeanWait(0.5, d.squared_coefficient)},
+          {"wait_at_half_load_without_largest", MeanWait(0.5, d.others.squared_coefficient())}};
+}
+
+Json HourJson(const AnalysisHour& hour) {
+  Json out = {{"time", hour.start_s}, {"new_jobs", hour.new_jobs}};
+  for (size_t r = 0; r < 2; ++r) {
+    Json tiers = Json::object();
+    for (size_t tier = 0; tier < kNumTraceTiers; ++tier) {
+      const TierHour& t = hour.of[r][tier];
+      if (t.usage <= 0 && t.limit <= 0) continue;
+      tiers[std::string(Name(static_cast<TraceTier>(tier)))] = {
+          {"usage", t.usage}, {"limit", t.limit > 0 ? Json(t.limit) : Json(nullptr)}};
+    }
+    out[r == 0 ? "cpu_cores" : "memory_bytes"] = std::move(tiers);
+  }
+  return out;
+}
+
+Json ModesJson(const TraceAnalysis& a) {
+  Json out = Json::object();
+  for (size_t mode = 0; mode < kScalingModes; ++mode) {
+    if (a.modes[0][mode].jobs == 0) continue;
+    Json row = {{"jobs", a.modes[0][mode].jobs}};
+    for (size_t r = 0; r < 2; ++r) {
+      const TierSummary& t = a.modes[r][mode];
+      row[r == 0 ? "cpu_cores" : "memory_bytes"] = {{"usage", t.usage},
+                                                    {"limit", t.limit > 0 ? Json(t.limit) : Json(nullptr)},
+                                                    {"slack", t.limit > 0 ? Json(t.slack()) : Json(nullptr)}};
+    }
+    out[std::string(Name(static_cast<ScalingMode>(mode)))] = std::move(row);
+  }
+  return out;
+}
+
+enum class Hours : uint8_t { kLeaveOut, kInclude };
+Json ResultJson(const TraceAnalysis& a, Hours hours) {
+  Json tiers = Json::object();
+  for (size_t tier = 0; tier < kNumTraceTiers; ++tier) {
+    if (a.tiers[0][tier].jobs == 0) continue;
+    Json row = {{"jobs", a.tiers[0][tier].jobs}};
+    for (size_t r = 0; r < 2; ++r) {
+      const TierSummary& t = a.tiers[r][tier];
+      const bool known = t.limit > 0;
+      row[r == 0 ? "cpu_cores" : "memory_bytes"] = {{"usage", t.usage},
+                                                    {"limit", known ? Json(t.limit) : Json(nullptr)},
+                                                    {"slack", known ? Json(t.slack()) : Json(nullptr)}};
+    }
+    tiers[std::string(Name(static_cast<TraceTier>(tier)))] = std::move(row);
+  }
+  Json out = {{"jobs", a.jobs},
+              {"core_hours", SizesJson(a.sizes[0])},
+              {"gib_hours", SizesJson(a.sizes[1])},
+              {"correlation", a.correlation},
+              {"tiers", std::move(tiers)},
+              {"new_jobs_per_hour", a.arrivals.count() > 0
+                                        ? Json({{"mean", a.arrivals.mean()}, {"median", a.median_arrivals}})
+                                        : Json(nullptr)}};
+  if (a.has_modes) out["vertical_scaling"] = ModesJson(a);
+  if (hours == Hours::kInclude) {
+    Json all = Json::array();
+    for (const AnalysisHour& hour : a.hours) all.push_back(HourJson(hour));
+    out["hours"] = std::move(all);
+  }
+  return out;
+}
+
+// `cell`: what the events say; null: there are none.
+absl::StatusOr<TraceAnalysis> Analyse(LoadedTrace& trace, const LoadedCell* cell, bool quiet) {
+  ProgressLine progress(quiet);
+  AnalysisHooks hooks;
+  hooks.on_progress = [&](uint64_t done, uint64_t total) {
+    progress.Update(fmt::format("day {} of {}", done, total),
+                    static_cast<double>(done) / static_cast<double>(total));
+  };
+  hooks.should_stop = Interrupted;
+  if (cell != nullptr) {
+    hooks.mode_of = [cell](const std::string& job) {
+      const auto mode = cell->modes.find(job);
+      return mode != cell->modes.end() ? mode->second : ScalingMode::kUnknown;
+    };
+  }
+  return AnalyseTrace(trace, hooks);
+}
+
+absl::StatusOr<Inputs> LoadInputs(const AnalyzeArgs& args) {
+  const absl::StatusOr<TraceOptions> options = ToTraceOptions(args.trace);
+  if (!options.ok()) return options.status();
+  const absl::StatusOr<TraceContents> contents = LookInto(*options);
+  if (!contents.ok()) return contents.status();
+  Inputs in;
+  const bool usage = contents->usage || !(contents->events || contents->unknown);
+  if (!usage || contents->events) {
+    absl::StatusOr<LoadedCell> cell = LoadCellFiles(*options, args.quiet);
+    if (!cell.ok() && contents->events) return cell.status();
+    if (!cell.ok() || !cell->has_events) {
+      // Not a cell either, or one without recorded events: the trace reader's message names the formats.
+      const absl::StatusOr<std::unique_ptr<LoadedTrace>> trace = LoadTrace(args.trace, args.quiet);
+      return trace.ok() ? absl::FailedPreconditionError("the trace has no usage to analyse") : trace.status();
+    }
+    in.cell = std::make_unique<LoadedCell>(*std::move(cell));
+  }
+  if (!usage) return in;
+  absl::StatusOr<std::unique_ptr<LoadedTrace>> trace = LoadTrace(args.trace, args.quiet);
+  if (!trace.ok()) return trace.status();
+  in.trace = *std::move(trace);
+  absl::StatusOr<TraceAnalysis> analysis = Analyse(*in.trace, in.cell.get(), args.quiet);
+  if (!analysis.ok()) return analysis.status();
+  in.usage = std::make_unique<TraceAnalysis>(*std::move(analysis));
+  return in;
+}
+
+Json WholeJson(const Inputs& in, Hours hours) {
+  Json out = in.usage != nullptr ? ResultJson(*in.usage, hours) : Json::object();
+  if (in.cell == nullptr) return out;
+  out["events"] = TraceEventsJson(*in.cell);
+  out["skipped_rows"] = SkippedJson(in.cell->report);
+  out["kept_rows"] = KeptJson(in.cell->report);
+  return out;
+}
+
+absl::Status WriteFiles(const AnalyzeArgs& args, const Inputs& in, OutputFile* html, OutputFile* json) {
+  if (html != nullptr) {
+    std::optional<EventsReport> events;
+    if (in.cell != nullptr) events = TraceEventsReport(*in.cell);
+    html->Append(AnalysisPage(fmt::format("Analysis of {}", Join(args.trace.paths, ", ")), in.usage.get(),
+                              events.has_value() ? &*events : nullptr));
+    if (absl::Status s = html->Close(); !s.ok()) return s;
+  }
+  if (json == nullptr) return absl::OkStatus();
+  json->Append(JsonText(WholeJson(in, Hours::kInclude)));
+  return json->Close();
+}
+
+std::string WholeText(const Inputs& in) {
+  std::string out;
+  if (in.usage != nullptr)
+    StrAppend(&out, DescribeInput(*in.trace), FormatCount(in.usage->jobs), " jobs have usage.\n\n",
+              SizesText(*in.usage), "\n", TiersText(*in.usage), "\n", ModesText(*in.usage),
+              ArrivalsText(*in.usage));
+  if (in.cell == nullptr) return out + kMissing;
+  return StrCat(out, out.empty() ? "" : "\n", "events: ", ReadText(in.cell->report),
+                TraceEventsText(*in.cell));
+}
+
+}  // namespace
+
+int RunAnalyze(const AnalyzeArgs& args) {
+  const NamedPath outputs[] = {{"--html", args.html}, {"--json", args.json}};
+  if (absl::Status s = CheckOutputs(outputs, args.trace.paths); !s.ok()) return Fail(s);
+  const absl::StatusOr<std::unique_ptr<OutputFile>> html = OpenOutput(outputs[0]);
+  if (!html.ok()) return Fail(html.status());
+  const absl::StatusOr<std::unique_ptr<OutputFile>> json = OpenOutput(outputs[1]);
+  if (!json.ok()) return Fail(json.status());
+  CatchInterrupts();
+  const absl::StatusOr<Inputs> in = LoadInputs(args);
+  if (!in.ok()) return Fail(in.status());
+  if (absl::Status s = WriteFiles(args, *in, html->get(), json->get()); !s.ok()) return Fail(s);
+  if (args.output != OutputForm::kTable) {
+    const Json out = WholeJson(*in, Hours::kLeaveOut);
+    Print(args.output == OutputForm::kJson ? JsonText(out) : YamlText(out));
+  } else {
+    Print(WholeText(*in));
+    if (!args.html.empty()) Print(StrCat("report: ", args.html, "\n"));
+    if (!args.json.empty()) Print(StrCat("results: ", args.json, "\n"));
+  }
+  return in->trace != nullptr && in->trace->interrupted ? kExitPartial : kExitOk;
+}
+
+}  // namespace taut

@@ -1,0 +1,51 @@
+#include "tools/cli/answer.h"
+
+#include <cmath>
+
+#include "common/base/strings.h"
+#include "fmt/format.h"
+#include "tools/cli/cli.h"
+#include "tools/cli/terminal.h"
+
+namespace taut {
+
+const Json& At(const Json& object, std::string_view key) {
+  static const Json kNull;
+  if (!object.is_object()) return kNull;
+  const auto it = object.find(key);
+  return it == object.end() ? kNull : *it;
+}
+
+const Json& ItemsAt(const Json& object, std::string_view key) {
+  static const Json kNone = Json::array();
+  const Json& value = At(object, key);
+  return value.is_array() ? value : kNone;
+}
+
+std::string TextAt(const Json& object, std::string_view key) {
+  const Json& value = At(object, key);
+  return value.is_string() ? Printable(value.get<std::string>()) : "";
+}
+
+std::string PercentText(double share) {
+  const double percent = 100 * share;
+  return std::abs(percent) >= 9.95 ? fmt::format("{:.0f} %", percent) : fmt::format("{:.2g} %", percent);
+}
+
+int64_t IntAt(const Json& object, std::string_view key) {
+  const Json& value = At(object, key);
+  return value.is_number() ? value.get<int64_t>() : 0;
+}
+
+void Show(OutputForm form, const Json& answer, absl::FunctionRef<std::string()> text) {
+  Print(form == OutputForm::kJson ? JsonText(answer) : form == OutputForm::kYaml ? YamlText(answer) : text());
+}
+
+int Finish(const absl::Status& status) {
+  if (status.ok()) return kExitOk;
+  if (absl::IsCancelled(status)) return kExitPartial;
+  PrintError(Printable(std::string(Message(status))));
+  return absl::IsInvalidArgument(status) ? kExitUsage : kExitFailed;
+}
+
+}  // namespace taut

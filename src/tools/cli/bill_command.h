@@ -1,0 +1,31 @@
+// taut bill: what the groups of a trace's pool would have been billed.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "CLI/CLI.hpp"
+#include "tools/cli/commands.h"
+
+namespace taut {
+
+struct BillArgs {
+  TraceArgs trace;
+  std::string prices;                // path
+  std::string recommender = "none";  // whose limits are billed beside the owners'
+  std::string warmup = "7d";         // of it; not billed
+  std::string by = "group";          // or tier, job
+  std::string job;                   // with what_if: the job that it is about
+  std::vector<std::string> what_if;  // "tier=batch", "reservation=0.5", "hours=0.3"
+  int limit = 30;                    // rows of the table
+  std::string focus, json;           // paths; empty: not written
+  OutputForm output = OutputForm::kTable;
+  bool quiet = false;
+};
+int RunBill(const BillArgs& args);
+
+extern const char* const kBillHelp;
+// The options that it does not share with the other verbs.
+void AddBill(CLI::App& verb, BillArgs& args);
+
+}  // namespace taut

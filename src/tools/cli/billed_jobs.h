@@ -1,0 +1,44 @@
+// What the verbs about money share: whose bill a job is on, and the limits of a recommender.
+#pragma once
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "server/config/price_file.h"
+#include "tools/cli/input.h"
+#include "tools/sim/bill_replay.h"
+
+namespace taut {
+
+// The price file of --prices.
+struct PriceFileText {
+  std::string path, text;
+  Pricing pricing;
+};
+// InvalidArgument naming the option, the file and the line.
+absl::StatusOr<PriceFileText> ReadPrices(const std::string& path);
+// The same error if a price begins at a duration and the trace is in Unix time.
+absl::Status CheckPriceTimes(const PriceFileText& prices, const LoadedTrace& trace);
+
+struct BilledGroups {
+  std::vector<std::string> groups;  // by number
+  std::vector<BilledJob> jobs;      // by JobId
+};
+// By the rules of the price file; groups are numbered as they appear.
+BilledGroups AssignGroups(const Pricing& pricing, const std::vector<JobInfo>& jobs);
+
+struct RecommendArgs {
+  std::string recommender, warmup;  // as on the command line
+  bool quiet = false;
+};
+struct RecommendedLimits {
+  LimitsInForce limits;
+  int64_t scored_from_s = 0;          // end of the warm-up
+  PerResource<double> exceeded = {};  // share of job-days with usage above the limit, by resource
+};
+// With a progress line. Cancelled if it was interrupted; else as ToReplayOptions and Replay.
+absl::StatusOr<RecommendedLimits> RecommendLimits(const RecommendArgs& args, LoadedTrace& trace);
+
+}  // namespace taut

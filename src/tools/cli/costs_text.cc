@@ -1,0 +1,79 @@
+#include "tools/cli/costs_text.h"
+
+#include "common/base/strings.h"
+#include "common/base/time.h"
+#include "common/model/units.h"
+#include "fmt/format.h"
+#include "tools/cli/answer.h"
+#include "tools/cli/terminal.h"
+
+namespace taut {
+namespace {
+
+std::string Hours(const Json& row, const char* resource, const char* key) {
+  const Json& hours = At(At(row, resource), key);
+  if (!hours.is_number()) return kNothing;
+  const auto n = hours.get<double>();
+  // Not scientific: people add these up.
+  return n >= 999.5 && n < 1e18 ? FormatCount(static_cast<uint64_t>(n + 0.5)) : fmt::format("{:.3g}", n);
+}
+std::string MoneyText(const Json& row, const char* key) {
+  const Json& money = At(At(row, "cost"), key);
+  return money.is_number() ? fmt::format("{:.2f}", money.get<double>() + 0.0) : kNothing;
+}
+std::vector<std::string> Row(const std::string& name, const Json& row, bool money) {
+  std::vector<std::string> cells = {
+      name, FormatCount(static_cast<uint64_t>(std::max<int64_t>(0, IntAt(row, "jobs"))))};
+  for (const char* resource : {"cpu", "memory"}) {
+    for (const char* key : {"usage", "allocation"}) cells.push_back(Hours(row, resource, key));
+  }
+  if (!money) return cells;
+  for (const char* key : {"billed", "idle", "saved", "would_save"}) cells.push_back(MoneyText(row, key));
+  return cells;
+}
+
+// Where a limit was not known for part of the time, the allocation is too small.
+std::string UnknownText(const Json& total) {
+  std::string text;
+  for (const Resource r : kResources) {
+    const Json& share = At(At(total, Name(r)), "without_allocation");
+    if (!share.is_number() || share.get<double>() <= 0) continue;
+    StrAppend(&text, text.empty() ? "" : ", ",
+              StrCat(PercentText(share.get<double>()), " of the time for ", Name(r)));
+  }
+  return text.empty() ? text : StrCat("No limit is known ", text, ": usage is billed there.\n");
+}
+
+}  // namespace
+
+std::string CostsText(const Json& page) {
+  const Json& groups = At(page, "groups");
+  if (!groups.is_array() || groups.empty()) return "nothing was measured in this time\n";
+  const bool money = At(page, "currency").is_string();
+  const std::string by = At(page, "by").is_string() ? Printable(page["by"].get<std::string>()) : kNothing;
+  std::vector<std::string> head = {by == ":job" ? "job" : by, "jobs",        "core-h\nused",
+                                   "core-h\nlimits",          "GiB-h\nused", "GiB-h\nlimits"};
+  if (money) head.insert(head.end(), {"cost", "idle", "saved", "would\nsave"});
+  TextTable table(head);
+  for (const Json& group : groups) {
+    const Json& value = At(group, "value");
+    table.Add(Row(value.is_string() ? Printable(value.get<std::string>()) : "(none)", group, money));
+  }
+  table.Add(Row("all", At(page, "total"), money));
+  const std::string currency = money ? Printable(page["currency"].get<std::string>()) : "";
+  const auto total = static_cast<uint64_t>(std::max<int64_t>(0, IntAt(page, "number_of_groups")));
+  std::string text = StrCat(table.Render(), FormatTime(IntAt(page, "from")), " to ",
+                            FormatTime(IntAt(page, "to")), ", ", groups.size(), " of ", FormatCount(total),
+                            " values", groups.size() < total ? " (--limit shows more)" : "",
+                            money ? StrCat(", money in ", currency) : "", ".\n");
+  StrAppend(
+      &text,
+      money ? "cost: the larger of usage and limits in each window; idle: cost less usage;\n"
+              "saved: owners' limits less limits in force; would save: owners' limits less "
+              "recommended ones.\n"
+              "These are sums of this time; taut top and the page Fleet have a month at the limits of now.\n"
+            : "Set prices.core_hour and prices.gib_hour in tautd's configuration to see money.\n");
+  return StrCat(text, UnknownText(At(page, "total")));
+}
+
+}  // namespace taut

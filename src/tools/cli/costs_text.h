@@ -1,0 +1,12 @@
+// The costs that tautd answers (CostPage of src/server/api/openapi.yaml) as a table of 100 columns.
+#pragma once
+
+#include <string>
+
+#include "tools/cli/json_text.h"
+
+namespace taut {
+
+std::string CostsText(const Json& page);
+
+}  // namespace taut

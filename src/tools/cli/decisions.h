@@ -1,0 +1,46 @@
+// Where a replay's limit changes go: a CSV for others to recompute from, and a compact log for the report's
+// stories.
+#pragma once
+
+#include <cstdio>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "tools/sim/replay.h"
+#include "tools/trace/output_file.h"
+
+namespace taut {
+
+// ts_s,job,resource,recommender,limit: ts_s is the start of the window from which the limit is in force;
+// cores and bytes, printed so that reading gives the same double; an empty limit is "no limit". A row at a
+// job's first window and at each change. gzip if the path ends in .gz.
+class DecisionsCsv {
+ public:
+  DecisionsCsv(std::unique_ptr<OutputFile> file, const std::vector<JobInfo>& jobs);
+  void Add(const LimitChange& change);
+  absl::Status Close() { return file_->Close(); }
+
+ private:
+  std::unique_ptr<OutputFile> file_;
+  std::vector<std::string> quoted_names_;  // by JobId
+  std::string line_;
+};
+
+// All limit changes, in an unlinked temporary file: memory does not grow with the trace.
+class DecisionLog {
+ public:
+  static absl::StatusOr<std::unique_ptr<DecisionLog>> Create();
+  ~DecisionLog();
+  absl::Status Add(const LimitChange& change);
+  // All changes in the order they were added.
+  absl::Status ForEach(const std::function<void(const LimitChange&)>& fn);
+
+ private:
+  explicit DecisionLog(std::FILE* file) : file_(file) {}
+  std::FILE* file_;
+};
+
+}  // namespace taut

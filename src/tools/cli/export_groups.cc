@@ -1,0 +1,84 @@
+#include "tools/cli/export_groups.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+
+#include "common/base/strings.h"
+#include "tools/cli/export_values.h"
+
+namespace taut {
+namespace {
+
+// "the largest of @0, @1", as the reason says it.
+void NoteGroup(ExportedJob& job, const char* resource, std::string_view from) {
+  Json& why = job.why;
+  if (!why.is_object()) why = Json::object();
+  if (!why.contains(resource) || !why[resource].is_object()) why[resource] = Json::object();
+  const std::string sentence = SentenceOf(job, resource);
+  why[resource]["reason"]["sentence"] =
+      StrCat(sentence, sentence.empty() ? "" : "; ", "the largest of the workload's jobs: ", from);
+}
+
+double LastSeen(const ExportedJob& job) {
+  return job.job.contains("last_seen") && job.job["last_seen"].is_number()
+             ? job.job["last_seen"].get<double>()
+             : 0;
+}
+
+// The job of the whole workload stays known for weeks after its pods became jobs apart.
+void DropFormer(const std::string& whole, std::vector<const ExportedJob*>& groups) {
+  constexpr double kFormerSeconds = 3600;
+  double newest = 0;
+  for (const ExportedJob* group : groups) newest = std::max(newest, LastSeen(*group));
+  std::erase_if(groups, [&](const ExportedJob* group) {
+    return TextOf(group->job, "name") == whole && LastSeen(*group) < newest - kFormerSeconds;
+  });
+}
+
+}  // namespace
+
+std::string WithoutGroup(std::string_view job) {
+  const std::vector<std::string_view> parts = Split(job, '/');
+  if (parts.size() < 4) return std::string(job);
+  const std::string_view kind = parts[parts.size() - 3], name = parts[parts.size() - 2];
+  const size_t mark = kind == "daemonset" || kind == "statefulset" ? name.find('@') : std::string_view::npos;
+  if (mark == std::string_view::npos) return std::string(job);
+  std::string out;
+  for (size_t i = 0; i < parts.size(); ++i)
+    StrAppend(&out, i == 0 ? "" : "/", i + 2 == parts.size() ? name.substr(0, mark) : parts[i]);
+  return out;
+}
+
+std::vector<ExportedJob> JoinGroups(const std::vector<ExportedJob>& jobs) {
+  std::map<std::string, std::vector<const ExportedJob*>> by_name;
+  for (const ExportedJob& job : jobs) by_name[WithoutGroup(TextOf(job.job, "name"))].push_back(&job);
+  for (auto& [name, groups] : by_name) DropFormer(name, groups);
+  std::vector<ExportedJob> out;
+  for (const ExportedJob& job : jobs) {
+    const std::string name = WithoutGroup(TextOf(job.job, "name"));
+    const std::vector<const ExportedJob*>& groups = by_name[name];
+    if (groups.size() == 1 && TextOf(job.job, "name") == name) {
+      out.push_back(job);
+      continue;
+    }
+    if (groups.front() != &job) continue;
+    ExportedJob& joined = out.emplace_back(job);
+    joined.job["name"] = name;
+    for (const char* resource : {"cpu", "memory"}) {
+      const ExportedJob* most = nullptr;
+      for (const ExportedJob* group : groups) {
+        const std::optional<double> amount = AmountOf(group->job, resource, "would_be");
+        if (amount.has_value() && (most == nullptr || *amount > *AmountOf(most->job, resource, "would_be")))
+          most = group;
+      }
+      if (most == nullptr) continue;
+      joined.job[resource] = most->job[resource];
+      if (most->why.is_object() && most->why.contains(resource)) joined.why[resource] = most->why[resource];
+      NoteGroup(joined, resource, TextOf(most->job, "name"));
+    }
+  }
+  return out;
+}
+
+}  // namespace taut

@@ -1,0 +1,228 @@
+#include "tools/cli/export_patch.h"
+
+#include <cmath>
+#include <map>
+#include <optional>
+#include <tuple>
+#include <utility>
+
+#include "common/base/byte_units.h"
+#include "common/base/strings.h"
+#include "common/model/units.h"
+#include "fmt/format.h"
+#include "tools/cli/export_groups.h"
+#include "tools/cli/export_values.h"
+#include "tools/cli/terminal.h"
+
+namespace taut {
+namespace {
+
+struct Kind {
+  std::string_view name, kind, version;
+  bool has_job_template = false;
+};
+constexpr Kind kKinds[] = {
+    {"deployment", "Deployment", "apps/v1"},  {"statefulset", "StatefulSet", "apps/v1"},
+    {"daemonset", "DaemonSet", "apps/v1"},    {"replicaset", "ReplicaSet", "apps/v1"},
+    {"cronjob", "CronJob", "batch/v1", true},
+};
+
+struct Workload {
+  std::string namespace_name, name;
+  const Kind* kind = nullptr;
+  auto operator<=>(const Workload&) const = default;
+};
+
+// Workload and container of a job. nullopt: its name is none of a container.
+std::optional<std::pair<Workload, std::string>> Parse(const std::string& job) {
+  const std::vector<std::string_view> parts = Split(job, '/');
+  if (parts.size() != 4 && parts.size() != 5) return std::nullopt;
+  const size_t first = parts.size() - 4;  // before it the cluster
+  for (const Kind& kind : kKinds) {
+    if (kind.name != parts[first + 1]) continue;
+    return std::pair(Workload{std::string(parts[first]), std::string(parts[first + 2]), &kind},
+                     std::string(parts[first + 3]));
+  }
+  return std::nullopt;
+}
+
+// "[CLUSTER/]NAMESPACE/KIND/NAME", by ingest.kubernetes_jobs: pods.
+bool IsOfPods(const std::string& job) { return Parse(job + "/").has_value() && !Parse(job).has_value(); }
+
+void AddAmount(const char* resource, const std::optional<double>& amount, std::string& out) {
+  if (!amount.has_value()) return;
+  const Resource r = std::string_view(resource) == "cpu" ? Resource::kCpu : Resource::kMemory;
+  StrAppend(&out, out.empty() ? "" : ", ", resource, ": ", QuantityText(r, *amount));
+}
+
+// Whole mebibytes, up.
+std::string AmountText(bool is_cpu, double amount) {
+  return is_cpu ? QuantityText(Resource::kCpu, amount)
+                : QuantityText(Resource::kMemory, std::ceil(amount / kMiB) * kMiB);
+}
+
+// Of a day above the recommended amount: the forecast, or else the days that were; "" where neither is known.
+std::string RiskText(const char* resource, const ExportedJob& job) {
+  if (const std::optional<double> chance = AmountOf(job.job, resource, "chance"); chance.has_value())
+    return StrCat("chance of a day above it ", FormatChance(*chance));
+  const double days = AmountOf(job.job, resource, "days").value_or(0);
+  if (days <= 0) return "";
+  return fmt::format("{:.0f} of {:.0f} days went above it",
+                     AmountOf(job.job, resource, "days_over").value_or(0), days);
+}
+
+// "memory 512Mi → 96Mi, peak of 7 days 80Mi, chance of a day above it 2 % (why)".
+void AddComment(const char* resource, const ExportedJob& job, ContainerChange& change) {
+  const bool is_cpu = std::string_view(resource) == "cpu";
+  const std::optional<double> owner = AmountOf(job.job, resource, "owner_limit");
+  const std::string before = owner                            ? AmountText(is_cpu, *owner)
+                             : IsOfRequest(job.job, resource) ? "no request"
+                                                              : "no limit";
+  const std::string why = SentenceOf(job, resource);
+  StrAppend(&change.comment, change.comment.empty() ? "" : "; ", resource, " ", before, " \u2192 ",
+            AmountText(is_cpu, *AmountOf(job.job, resource, "would_be")));
+  if (const std::optional<double> peak = AmountOf(job.job, resource, kPeakOfWeek); peak.has_value())
+    StrAppend(&change.comment, ", peak of 7 days ", AmountText(is_cpu, *peak));
+  if (const std::string risk = RiskText(resource, job); !risk.empty()) StrAppend(&change.comment, ", ", risk);
+  StrAppend(&change.comment, why.empty() ? "" : StrCat(" (", why, ")"));
+}
+
+ContainerChange ChangeOf(const PatchOptions& options, const Workload& workload, const std::string& container,
+                         const ExportedJob& job) {
+  const ExportPlan plan = PlanExport(options, job.job);
+  ContainerChange out;
+  out.namespace_name = workload.namespace_name;
+  out.kind = std::string(workload.kind->name);
+  out.workload = workload.name;
+  out.container = container;
+  out.is_init = IsInitContainer(job.job);
+  for (const char* resource : {"cpu", "memory"}) {
+    const ContainerResources& amounts = std::string_view(resource) == "cpu" ? plan.cpu : plan.memory;
+    if (amounts == ContainerResources()) continue;
+    AddAmount(resource, amounts.request, out.requests);
+    AddAmount(resource, amounts.limit, out.limits);
+    AddComment(resource, job, out);
+  }
+  if (out.comment.empty() || !plan.left_out.empty()) {
+    StrAppend(&out.comment, out.comment.empty() ? "" : "; ",
+              plan.left_out.empty() ? NoneYetText(job.job) : plan.left_out);
+  }
+  return out;
+}
+
+// The list of those that are init containers, or are not; nothing if there are none.
+void AddContainers(const std::vector<ContainerChange>& changes, bool init, const std::string& indent,
+                   std::vector<std::string>& out) {
+  bool is_first = true;
+  for (const ContainerChange& change : changes) {
+    if (change.is_init != init) continue;
+    if (is_first) out.push_back(StrCat(indent, init ? "initContainers:" : "containers:"));
+    is_first = false;
+    out.push_back(StrCat(indent, "# ", change.comment));
+    out.push_back(StrCat(indent, "- name: ", YamlScalar(change.container)));
+    out.push_back(StrCat(indent, "  resources:"));
+    if (!change.requests.empty()) out.push_back(StrCat(indent, "    requests: {", change.requests, "}"));
+    if (!change.limits.empty()) out.push_back(StrCat(indent, "    limits: {", change.limits, "}"));
+  }
+}
+
+// The lines of one workload's patch, without their common indentation.
+std::vector<std::string> PatchLines(const Workload& workload, const std::vector<ContainerChange>& changes) {
+  std::vector<std::string> out = {StrCat("apiVersion: ", workload.kind->version),
+                                  StrCat("kind: ", workload.kind->kind),
+                                  StrCat("metadata: {name: ", YamlScalar(workload.name),
+                                         ", namespace: ", YamlScalar(workload.namespace_name), "}"),
+                                  "spec:"};
+  std::string indent = "  ";
+  const auto open = [&](std::string_view key) {
+    out.push_back(StrCat(indent, key, ":"));
+    indent += "  ";
+  };
+  if (workload.kind->has_job_template) {
+    open("jobTemplate");
+    open("spec");
+  }
+  open("template");
+  open("spec");
+  for (const bool init : {true, false}) AddContainers(changes, init, indent, out);
+  return out;
+}
+
+void AddKustomize(const Workload& workload, const std::vector<std::string>& lines, std::string& out) {
+  StrAppend(&out, "- target: {kind: ", workload.kind->kind, ", name: ", YamlScalar(workload.name),
+            ", namespace: ", YamlScalar(workload.namespace_name), "}\n  patch: |-\n");
+  for (const std::string& line : lines) StrAppend(&out, "    ", line, "\n");
+}
+
+}  // namespace
+
+std::string YamlScalar(std::string_view text) {
+  return Json(std::string(text)).dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::optional<ContainerChange> ChangeOfJob(const PatchOptions& options, const ExportedJob& job) {
+  const auto parsed = Parse(TextOf(job.job, "name"));
+  if (!parsed.has_value()) return std::nullopt;
+  return ChangeOf(options, parsed->first, parsed->second, job);
+}
+
+std::string WhyNoChange(const PatchOptions& options, const std::vector<ExportedJob>& jobs) {
+  size_t of_pods = 0, of_others = 0;
+  std::map<std::string, size_t> unchanged;  // by the reason
+  for (const ExportedJob& job : JoinGroups(jobs)) {
+    const std::string name = TextOf(job.job, "name");
+    const std::optional<ContainerChange> change = ChangeOfJob(options, job);
+    if (change.has_value() && (!change->requests.empty() || !change->limits.empty())) return "";
+    if (change.has_value()) {
+      ++unchanged[change->comment];
+    } else {
+      ++(IsOfPods(name) ? of_pods : of_others);
+    }
+  }
+  std::string out;
+  const auto add = [&](size_t count, std::string_view what) {
+    if (count > 0)
+      StrAppend(&out, out.empty() ? "nothing to write: " : "; ", count, count == 1 ? " job" : " jobs", what);
+  };
+  add(of_pods,
+      " of whole pods, whose containers are not known: set ingest.kubernetes_jobs: containers in tautd's "
+      "configuration");
+  add(of_others, " of no workload of Kubernetes whose template can be changed");
+  for (const auto& [why, count] : unchanged) add(count, StrCat(": ", why));
+  return out;
+}
+
+std::string PatchText(PatchForm form, const PatchOptions& options, const std::vector<ExportedJob>& jobs) {
+  std::map<Workload, std::vector<ContainerChange>> workloads;
+  std::string left;
+  for (const ExportedJob& job : JoinGroups(jobs)) {
+    const std::string name = TextOf(job.job, "name");
+    const auto parsed = Parse(name);
+    if (!parsed.has_value()) {
+      StrAppend(&left, "# ", name, ": not a container of a workload whose template can be changed\n");
+      continue;
+    }
+    ContainerChange change = ChangeOf(options, parsed->first, parsed->second, job);
+    if (change.requests.empty() && change.limits.empty()) {
+      StrAppend(&left, "# ", name, ": ", change.comment, "\n");
+    } else {
+      workloads[parsed->first].push_back(std::move(change));
+    }
+  }
+  std::string out = form == PatchForm::kKustomize
+                        ? "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\npatches:\n"
+                        : "";
+  for (const auto& [workload, changes] : workloads) {
+    const std::vector<std::string> lines = PatchLines(workload, changes);
+    if (form == PatchForm::kKustomize) {
+      AddKustomize(workload, lines, out);
+      continue;
+    }
+    StrAppend(&out, "---\n");
+    for (const std::string& line : lines) StrAppend(&out, line, "\n");
+  }
+  if (form == PatchForm::kKustomize && workloads.empty()) out += "  []\n";
+  return out + left;
+}
+
+}  // namespace taut

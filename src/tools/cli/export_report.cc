@@ -1,0 +1,206 @@
+#include "tools/cli/export_report.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <optional>
+
+#include "common/base/strings.h"
+#include "common/model/units.h"
+#include "fmt/format.h"
+#include "tools/cli/answer.h"
+#include "tools/cli/export_values.h"
+#include "tools/cli/terminal.h"
+
+namespace taut {
+namespace {
+
+constexpr PerResource<const char*> kReportKeys = {"cpu", "memory"};
+
+struct ReportSums {
+  double now = 0, after = 0;
+  uint64_t jobs = 0;  // that are in it
+
+  void Add(double now_amount, double then) {
+    now += now_amount;
+    after += then;
+    ++jobs;
+  }
+  Json ToJson() const { return {{"now", now}, {"after", after}, {"saved", now - after}}; }
+};
+
+// Of a group.
+struct ReportRow {
+  uint64_t jobs = 0, recommended = 0, changed = 0, tasks = 0;
+  PerResource<ReportSums> requests, limits;
+  PerResource<uint64_t> without_limit = {};
+  std::optional<double> saving;
+
+  void Add(const PatchOptions& options, const Json& job);
+  Json ToJson() const;
+};
+
+// What the template has; of a job that is no such container the owner's limit alone is known.
+ContainerResources AmountsNow(const Json& job, const char* resource, bool knows_container) {
+  if (!knows_container) return {std::nullopt, AmountOf(job, resource, "owner_limit")};
+  const Json& container = At(job, "container");
+  return {AmountOf(container, resource, "request"), AmountOf(container, resource, "limit")};
+}
+
+bool IsOther(Resource r, const std::optional<double>& planned, const std::optional<double>& now) {
+  return planned.has_value() && (!now.has_value() || !IsSameAmount(r, *planned, *now));
+}
+
+void ReportRow::Add(const PatchOptions& options, const Json& job) {
+  ++jobs;
+  const auto its_tasks = static_cast<double>(std::max<int64_t>(0, IntAt(job, "tasks")));
+  const bool knows_container = KnowsContainer(job);
+  const ExportPlan plan = PlanExport(options, job);
+  bool has_plan = false, changes = false;
+  for (const Resource r : kResources) {
+    const auto i = static_cast<size_t>(r);
+    const ContainerResources& planned = plan.of(r);
+    if (!planned.request.has_value() && !planned.limit.has_value()) continue;
+    has_plan = true;
+    const ContainerResources now = AmountsNow(job, kReportKeys[i], knows_container);
+    const std::optional<double> limit = planned.limit.has_value() ? planned.limit : now.limit;
+    changes |= IsOther(r, planned.request, now.request) || IsOther(r, planned.limit, now.limit);
+    // A container with a limit alone requests that.
+    const double request = now.request.value_or(now.limit.value_or(0));
+    if (knows_container) requests[i].Add(its_tasks * request, its_tasks * planned.request.value_or(request));
+    if (now.limit.has_value() && limit.has_value()) {
+      limits[i].Add(its_tasks * *now.limit, its_tasks * *limit);
+    } else {
+      ++without_limit[i];
+    }
+  }
+  if (!has_plan) return;
+  ++recommended;
+  changed += changes ? 1 : 0;
+  tasks += static_cast<uint64_t>(its_tasks);
+  if (const Json& money = At(job, "saving_per_month"); money.is_number())
+    saving = saving.value_or(0) + money.get<double>();
+}
+
+Json ReportRow::ToJson() const {
+  Json out = {{"jobs", jobs}, {"recommended", recommended}, {"changed", changed}, {"tasks", tasks}};
+  for (const Resource r : kResources) {
+    const auto i = static_cast<size_t>(r);
+    out[kReportKeys[i]] = {{"requests", requests[i].jobs > 0 ? requests[i].ToJson() : Json()},
+                           {"limits", limits[i].jobs > 0 ? limits[i].ToJson() : Json()},
+                           {"without_limit", without_limit[i]}};
+  }
+  out["saving_per_month"] = saving.has_value() ? Json(*saving) : Json();
+  return out;
+}
+
+// Of a label that a job does not have: null, before all others.
+std::vector<std::optional<std::string>> ReportValues(const Json& job, const std::vector<std::string>& by) {
+  std::vector<std::optional<std::string>> out;
+  const Json& labels = At(job, "labels");
+  for (const std::string& label : by) {
+    const Json& value = At(labels, label);
+    out.push_back(value.is_string() ? std::optional(value.get<std::string>()) : std::nullopt);
+  }
+  return out;
+}
+
+std::string ReportAmount(Resource r, const Json& sums, const char* key) {
+  const Json& amount = At(sums, key);
+  if (!amount.is_number()) return kNothing;
+  const auto value = amount.get<double>();
+  if (InBytes(r)) return value < 0 ? StrCat("-", FormatBytes(-value)) : FormatBytes(value);
+  return fmt::format("{:.3g}", value);
+}
+
+std::vector<std::string> ReportCells(std::vector<std::string> cells, const Json& row, bool money) {
+  cells.push_back(std::to_string(IntAt(row, "jobs")));
+  cells.push_back(std::to_string(IntAt(row, "changed")));
+  for (const Resource r : kResources) {
+    const Json& of = At(row, kReportKeys[static_cast<size_t>(r)]);
+    cells.push_back(ReportAmount(r, At(of, "requests"), "now"));
+    cells.push_back(ReportAmount(r, At(of, "requests"), "saved"));
+    cells.push_back(ReportAmount(r, At(of, "limits"), "saved"));
+  }
+  if (!money) return cells;
+  const Json& saving = At(row, "saving_per_month");
+  cells.push_back(saving.is_number() ? fmt::format("{:.2f}", saving.get<double>()) : kNothing);
+  return cells;
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<std::string>> ParseReportLabels(std::string_view text) {
+  std::vector<std::string> out;
+  for (const std::string_view part : Split(text, ',')) {
+    std::string label(StripSpace(part));
+    if (label.empty() || std::ranges::find(out, label) != out.end()) {
+      return absl::InvalidArgumentError(
+          StrCat("--by: \"", text, "\": expected labels of jobs, each once, such as namespace,team"));
+    }
+    out.push_back(std::move(label));
+  }
+  return out;
+}
+
+Json ExportReport(const ReportOptions& options, const std::vector<ExportedJob>& jobs) {
+  std::map<std::vector<std::optional<std::string>>, ReportRow> groups;
+  ReportRow total;
+  Json currency;
+  for (const ExportedJob& job : jobs) {
+    groups[ReportValues(job.job, options.by)].Add(options.plan, job.job);
+    total.Add(options.plan, job.job);
+    if (const Json& named = At(job.job, "currency"); named.is_string()) currency = named;
+  }
+  Json out = {{"by", options.by}, {"currency", currency}, {"groups", Json::array()}};
+  for (const auto& [values, row] : groups) {
+    Json labels = Json::object();
+    for (size_t i = 0; i < values.size(); ++i)
+      labels[options.by[i]] = values[i].has_value() ? Json(*values[i]) : Json();
+    Json group = row.ToJson();
+    group["labels"] = std::move(labels);
+    out["groups"].push_back(std::move(group));
+  }
+  out["total"] = total.ToJson();
+  return out;
+}
+
+std::string ExportReportText(const Json& report) {
+  const bool money = At(report, "currency").is_string();
+  std::vector<std::string> head, all;
+  for (const Json& label : ItemsAt(report, "by")) {
+    head.push_back(Printable(label.get<std::string>()));
+    all.push_back(all.empty() ? "all" : "");
+  }
+  head.insert(head.end(), {"jobs", "to\nchange", "cores\nrequested", "requests\nsaved", "limits\nsaved",
+                           "memory\nrequested", "requests\nsaved", "limits\nsaved"});
+  if (money) head.emplace_back("saved a\nmonth");
+  TextTable table(head);
+  for (const Json& group : ItemsAt(report, "groups")) {
+    std::vector<std::string> cells;
+    for (const auto& value : At(group, "labels"))
+      cells.push_back(value.is_string()
+                          ? Shortened(Printable(value.get<std::string>()), KeepsNamesWhole() ? SIZE_MAX : 24)
+                          : "(none)");
+    table.Add(ReportCells(std::move(cells), group, money));
+  }
+  const Json& total = At(report, "total");
+  table.Add(ReportCells(std::move(all), total, money));
+  std::string out = table.Render();
+  StrAppend(&out, "Sums over the tasks of jobs with a recommendation (", IntAt(total, "recommended"), " of ",
+            IntAt(total, "jobs"), "); less than 0: more is needed.\n");
+  for (const Resource r : kResources) {
+    const char* const key = kReportKeys[static_cast<size_t>(r)];
+    const int64_t without = IntAt(At(total, key), "without_limit");
+    if (without > 0)
+      StrAppend(&out, "Without a ", key, " limit, now or then, and in no sum of limits: ", without, ".\n");
+  }
+  StrAppend(&out, money
+                      ? StrCat("Money in ", TextAt(report, "currency"),
+                               ": owners' limits less recommended ones, at the configured prices.\n")
+                      : "Set prices.core_hour and prices.gib_hour in tautd's configuration to see money.\n");
+  return out;
+}
+
+}  // namespace taut

@@ -1,0 +1,21 @@
+// taut fetch: the usage that a Prometheus has of the past, as a trace for taut replay.
+#pragma once
+
+#include <string>
+
+#include "tools/cli/connection.h"
+
+namespace taut {
+
+struct FetchArgs {
+  ConnectionArgs connection;  // of the Prometheus
+  std::string out;
+  std::string last = "28d";
+  std::string until;               // "": now
+  std::string config;              // whose mapping rules count; "": the built-in ones
+  std::string baseline = "limit";  // what stands for the owner's limit
+  bool quiet = false;
+};
+int RunFetch(const FetchArgs& args);
+
+}  // namespace taut

@@ -1,0 +1,101 @@
+// taut generate and taut list.
+#include "brain/cell/cell_experiments.h"
+#include "brain/fleet/policies.h"
+#include "brain/overcommit/predictors.h"
+#include "brain/replicas/policies.h"
+#include "common/base/strings.h"
+#include "common/model/units.h"
+#include "fmt/format.h"
+#include "server/config/settings_file.h"
+#include "tools/cli/cli.h"
+#include "tools/cli/commands.h"
+#include "tools/cli/terminal.h"
+#include "tools/sim/cell_runs.h"
+#include "tools/trace/generate.h"
+
+namespace taut {
+namespace {
+
+absl::Status Generate(const GenerateArgs& args) {
+  GenerateOptions options;
+  options.jobs = args.jobs;
+  options.days = args.days;
+  options.seed = args.seed;
+  const absl::StatusOr<int64_t> start = ParseTime(args.start);
+  if (!start.ok()) return start.status();
+  options.start_s = *start;
+  if (absl::Status s = Check(options); !s.ok()) return s;
+  if (args.format == "csv") {
+    if (!args.out.ends_with(".csv") && !args.out.ends_with(".csv.gz")) {
+      return absl::InvalidArgumentError(StrCat("\"", args.out, "\" should end in .csv or .csv.gz"));
+    }
+    return WriteGeneratedCsv(options, args.out);
+  }
+  if (args.format != "google2019") {
+    return absl::InvalidArgumentError(StrCat("--format: \"", args.format, "\": expected csv or google2019"));
+  }
+  const absl::StatusOr<double> unit_memory = ParseBytes(args.unit_memory);
+  if (!unit_memory.ok()) return unit_memory.status();
+  TraceOptions units;
+  units.unit_cpu_cores = args.unit_cpu_cores;
+  units.unit_memory_bytes = *unit_memory;
+  return WriteGeneratedGoogle2019(options, units, args.out);
+}
+
+}  // namespace
+
+int RunGenerate(const GenerateArgs& args) {
+  const absl::Status status = Generate(args);
+  if (!status.ok()) {
+    PrintError(Message(status));
+    return absl::IsInvalidArgument(status) ? kExitUsage : kExitFailed;
+  }
+  if (!args.quiet) {
+    Print(fmt::format("{}: {} synthetic jobs over {} days (seed {})\n", args.out, args.jobs, args.days,
+                      args.seed));
+  }
+  return kExitOk;
+}
+
+int RunList(const std::string& what) {
+  if (what == "recommenders") {
+    for (const PolicyInfo& p : Policies()) Print(fmt::format("{:<14} {}\n", p.name, p.what));
+    return kExitOk;
+  }
+  if (what == "settings") {
+    Print(WriteSettings(VerticalSettings(), /*only_changed=*/false));
+    return kExitOk;
+  }
+  if (what == "replicas") {
+    for (const ReplicaPolicyInfo& p : ReplicaPolicies()) Print(fmt::format("{:<12} {}\n", p.name, p.what));
+    const ReplicaSettings defaults;
+    for (const ReplicaSetting& s : ReplicaSettingsTable()) {
+      const std::string value = StrCat(s.key, "=", GetReplicaSetting(s, defaults));
+      Print(fmt::format("{:<36} {}\n", value, s.help));
+    }
+    return kExitOk;
+  }
+  if (what == "overcommit") {
+    for (const PeakPredictorInfo& p : PeakPredictors()) Print(fmt::format("{:<12} {}\n", p.name, p.what));
+    Print(fmt::format("{:<12} {}\n", "oracle", "the peak that came"));
+    const OvercommitSettings defaults;
+    for (const OvercommitSetting& s : OvercommitSettingsTable()) {
+      const std::string value = StrCat(s.key, "=", GetOvercommitSetting(s, defaults));
+      Print(fmt::format("{:<36} {}\n", value, s.help));
+    }
+    return kExitOk;
+  }
+  if (what == "experiments") {
+    for (const CellExperiment& e : CellExperiments()) Print(fmt::format("{:<18} {}\n", e.name, e.help));
+    return kExitOk;
+  }
+  if (what == "setups") {
+    for (const CellSetup& s : CellSetups()) Print(fmt::format("{:<18} {}\n", s.name, s.help));
+    return kExitOk;
+  }
+  PrintError(
+      StrCat("\"", what, "\": expected recommenders, settings, replicas, overcommit, experiments or setups"));
+  return kExitUsage;
+}
+
+}  // namespace taut

@@ -1,0 +1,24 @@
+// taut import vpa: what a Vertical Pod Autoscaler has learnt, from its checkpoints, as first bounds of our jobs.
+#pragma once
+
+#include <string>
+
+#include "CLI/CLI.hpp"
+#include "tools/cli/commands.h"
+
+namespace taut {
+
+struct ImportArgs {
+  std::string what;   // "vpa"
+  std::string file;   // "-": standard input
+  std::string rules;  // a path; empty: not written
+  std::string floor = "target";
+  std::string cluster;  // begins the names of jobs
+  OutputForm output = OutputForm::kTable;
+};
+int RunImport(const ImportArgs& args);
+
+extern const char* const kImportHelp;
+void AddImport(CLI::App& verb, ImportArgs& args);
+
+}  // namespace taut

@@ -1,0 +1,103 @@
+#include "tools/cli/input.h"
+
+#include <algorithm>
+
+#include "common/base/nearest.h"
+#include "common/base/strings.h"
+#include "common/model/units.h"
+#include "fmt/format.h"
+#include "tools/cli/cell_input.h"
+#include "tools/cli/terminal.h"
+#include "tools/trace/placing_sink.h"
+
+namespace taut {
+
+absl::StatusOr<JobId> LoadedTrace::FindJob(const std::string& name) const {
+  std::vector<std::string_view> names;
+  for (uint32_t i = 0; i < jobs().size(); ++i) {
+    if (jobs()[i].name == name) return JobId{i};
+    names.push_back(jobs()[i].name);
+  }
+  if (names.empty()) return absl::NotFoundError("the trace has no jobs");
+  const auto has_part = [&name](std::string_view of) { return of.find(name) != std::string_view::npos; };
+  if (!name.empty() && std::ranges::count_if(names, has_part) == 1)
+    return JobId{static_cast<uint32_t>(std::ranges::find_if(names, has_part) - names.begin())};
+  std::vector<std::string> nearest = NearestNames(name, names, 3);
+  for (std::string& n : nearest) n = StrCat("\"", Printable(n), "\"");
+  return absl::NotFoundError(fmt::format("no job \"{}\" in the trace ({} jobs); the nearest {} {}",
+                                         Printable(name), names.size(),
+                                         nearest.size() == 1 ? "name is" : "names are", Join(nearest, ", ")));
+}
+
+absl::StatusOr<TraceOptions> ToTraceOptions(const TraceArgs& args) {
+  TraceOptions o;
+  o.paths = args.paths;
+  const absl::StatusOr<TraceFormat> format = ParseTraceFormat(args.format);
+  if (!format.ok()) return format.status();
+  o.format = *format;
+  for (const auto& [text, target] : {std::pair{&args.from, &o.from_s}, std::pair{&args.to, &o.to_s}}) {
+    if (text->empty()) continue;
+    const absl::StatusOr<int64_t> time = ParseTime(*text);
+    if (!time.ok()) return time.status();
+    *target = *time;
+  }
+  if (o.from_s.has_value() && o.to_s.has_value() && *o.from_s >= *o.to_s) {
+    return absl::InvalidArgumentError("--from must be before --to");
+  }
+  if (args.group < 1) return absl::InvalidArgumentError("--group: expected 1 or more");
+  o.group = args.group;
+  o.strict = args.strict;
+  o.google_count_allocs = args.count_allocs;
+  o.unit_cpu_cores = args.unit_cpu_cores;
+  const absl::StatusOr<double> unit_memory = ParseBytes(args.unit_memory);
+  if (!unit_memory.ok()) return unit_memory.status();
+  o.unit_memory_bytes = *unit_memory;
+  return o;
+}
+
+absl::StatusOr<std::unique_ptr<LoadedTrace>> LoadTrace(const TraceArgs& args, bool quiet,
+                                                       WithMachines with_machines) {
+  const absl::StatusOr<TraceOptions> options = ToTraceOptions(args);
+  if (!options.ok()) return options.status();
+  const absl::StatusOr<double> budget = ParseBytes(args.spill_memory);
+  if (!budget.ok()) return budget.status();
+  auto trace = std::make_unique<LoadedTrace>(
+      JobDayStore::Options{.memory_budget_bytes = static_cast<size_t>(*budget)});
+  ProgressLine progress(quiet);
+  PlacingSink placing(trace->store(), trace->machines);
+  TraceSink& sink = with_machines == WithMachines::kYes ? static_cast<TraceSink&>(placing) : trace->store();
+  const absl::Status read = ReadTrace(*options, sink, trace->report(), [&](uint64_t done, uint64_t total) {
+    if (total > 0) progress.Update("reading", static_cast<double>(done) / static_cast<double>(total));
+    return !Interrupted();
+  });
+  progress.Clear();
+  if (absl::IsCancelled(read)) {
+    trace->interrupted = true;
+  } else if (!read.ok()) {
+    return read;
+  }
+  if (absl::Status s = trace->store().Finish(); !s.ok()) return s;
+  return trace;
+}
+
+std::string DescribeInput(const LoadedTrace& trace) {
+  const ReadReport& r = trace.report();
+  const FoldReport& f = trace.store().report();
+  std::string out =
+      fmt::format("read {} rows of {} {} ({}): {} jobs, {} job-windows", FormatCount(r.rows), r.files,
+                  r.files == 1 ? "file" : "files", FormatBytes(static_cast<double>(r.bytes)),
+                  FormatCount(trace.jobs().size()), FormatCount(f.job_windows));
+  if (!trace.days().empty()) {
+    StrAppend(&out, ", ", FormatTime(int64_t{trace.days().front()} * kDaySeconds), " to ",
+              FormatTime((int64_t{trace.days().back()} + 1) * kDaySeconds));
+  }
+  out += "\n";
+  out += CausesText("skipped", r.skipped) + CausesText("kept", r.kept);
+  if (f.duplicates > 0) {
+    StrAppend(&out, "  merged ", FormatCount(f.duplicates), " duplicate rows (the larger value counts)\n");
+  }
+  for (const std::string& w : r.warnings) StrAppend(&out, "  warning: ", Printable(w), "\n");
+  return out;
+}
+
+}  // namespace taut

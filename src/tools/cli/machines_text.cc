@@ -1,0 +1,105 @@
+#include "tools/cli/machines_text.h"
+
+#include "common/base/strings.h"
+#include "common/model/units.h"
+#include "fmt/format.h"
+#include "tools/cli/answer.h"
+#include "tools/cli/terminal.h"
+
+namespace taut {
+namespace {
+
+std::string AmountIn(Resource r, const Json& object, const char* key) {
+  const Json& amount = At(object, key);
+  if (!amount.is_number()) return kNothing;
+  return InCores(r) ? fmt::format("{:.3g}", amount.get<double>()) : FormatBytes(amount.get<double>());
+}
+
+constexpr const char* kFigures[] = {"capacity",  "limits",      "reservations",   "usage",
+                                    "predicted", "reclaimable", "reclaimable_now"};
+
+// Names of at most `width` columns.
+std::string MachinesTable(const Json& page, size_t width) {
+  TextTable table({"machine", "", "capacity", "limits", "re-\nserved", "used", "predicted\npeak",
+                   "reclaimable\nat the risk", "reclaimable\nnow"});
+  for (const Json& m : ItemsAt(page, "machines")) {
+    const bool present = At(m, "present") == true;
+    const std::string mark = present ? At(m, "ready") == false ? "~" : "" : "!";
+    for (const Resource r : kResources) {
+      const Json& a = At(m, Name(r));
+      std::vector<std::string> cells = {
+          r == kResources.front() ? Shortened(Printable(TextAt(m, "name")), width) + mark : "",
+          std::string(InCores(r) ? UnitName(r) : Name(r))};
+      for (const char* key : kFigures) cells.push_back(AmountIn(r, a, key));
+      if (At(a, "predicted").is_number() && At(a, "learnt") == false) cells[6] += "*";
+      table.Add(std::move(cells));
+    }
+  }
+  return table.Render();
+}
+
+// Names of at most `width` columns.
+std::string TasksTable(const Json& machine, size_t width) {
+  TextTable table(
+      {"job", "task", "cores:\nlimit", "re-\nserved", "\nused", "memory:\nlimit", "re-\nserved", "\nused"});
+  for (const Json& t : ItemsAt(machine, "task_list")) {
+    std::vector<std::string> cells = {ShortenedName(Printable(TextAt(t, "job")), width),
+                                      ShortenedName(Printable(TextAt(t, "task")), width)};
+    for (const Resource r : kResources) {
+      for (const char* key : {"limit", "reservation", "usage"})
+        cells.push_back(AmountIn(r, At(t, Name(r)), key));
+    }
+    table.Add(std::move(cells));
+  }
+  return table.Render();
+}
+
+std::string DeliveredText(const Json& page, Resource r) {
+  const Json& counts = At(At(At(page, "delivered"), Name(r)), "promises");
+  const int64_t judged = IntAt(counts, "judged"), passed = IntAt(counts, "passed");
+  if (judged == 0) return StrCat(Name(r), ": no day yet");
+  return fmt::format("{}: {:.3g} % of {} machine-days", Name(r),
+                     100 * static_cast<double>(passed) / static_cast<double>(judged),
+                     FormatCount(static_cast<uint64_t>(judged)));
+}
+
+std::string RiskText(const Json& page) {
+  const Json& risk = At(page, "risk");
+  return risk.is_number() ? fmt::format("{:.3g} %", 100 * risk.get<double>()) : kNothing;
+}
+
+}  // namespace
+
+std::string MachinesText(const Json& page) {
+  if (At(page, "enabled") == false)
+    return "tautd has no source of machines: neither agents.listen nor kubernetes.kubeconfig is configured\n";
+  const Json& machines = ItemsAt(page, "machines");
+  if (!machines.is_array() || machines.empty())
+    return At(page, "window_end").is_null() ? "no window has closed yet: ask again in 5 minutes\n"
+                                            : "no machine fits\n";
+  std::string out = FittedTable(28, 6, [&](size_t width) { return MachinesTable(page, width); });
+  StrAppend(&out, FormatCount(machines.size()), " of ",
+            FormatCount(static_cast<uint64_t>(IntAt(page, "total"))), " machines, as of ",
+            FormatTime(IntAt(page, "window_end")), "\n");
+  StrAppend(&out, "ordered: ", RiskText(page),
+            " of machine-days pass the predicted peak of the next 24 h\npassed: ",
+            DeliveredText(page, Resource::kCpu), "; ", DeliveredText(page, Resource::kMemory), "\n");
+  out += "*: the limits, the history is too short; ~: not ready; !: away; -: `taut machines NAME` says why\n";
+  return out;
+}
+
+std::string MachineText(const Json& machine) {
+  std::string out = StrCat("machine ", Printable(TextAt(machine, "name")), " of ", TextAt(machine, "source"));
+  for (const Json& other : ItemsAt(machine, "also_in")) {
+    if (other.is_string()) StrAppend(&out, ", also known from ", Printable(other.get<std::string>()));
+  }
+  out += "\n";
+  for (const Json& paragraph : ItemsAt(machine, "explanation")) {
+    if (!paragraph.is_string()) continue;
+    out += Wrapped(Printable(paragraph.get<std::string>()), "");
+  }
+  if (ItemsAt(machine, "task_list").empty()) return out;
+  return StrCat(out, "\n", FittedTable(36, 8, [&](size_t width) { return TasksTable(machine, width); }));
+}
+
+}  // namespace taut

@@ -1,0 +1,47 @@
+// taut overcommit: how much of the limits of a machine's tasks every peak predictor would have reserved, and
+// how often more was used.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tools/cli/commands.h"
+#include "tools/cli/json_text.h"
+#include "tools/sim/overcommit_replay.h"
+
+namespace taut {
+
+struct OvercommitArgs {
+  TraceArgs trace;
+  std::vector<std::string> resources;   // empty: both
+  std::vector<std::string> predictors;  // empty: a choice of all
+  std::vector<std::string> set;         // key=value
+  std::string machines = "made";        // or "recorded"
+  uint32_t machine_tasks = 25;
+  uint32_t placements = 2;
+  uint64_t seed = 1;
+  double warmup_days = 14;
+  std::string every = "2h";
+  std::string horizon = "24h";
+  std::string decisions, json, html;  // paths; empty: not written
+  bool soft = false;                  // soft memory limits instead of predictions
+  std::string requests = "analogs";
+  std::string settings_file;  // of the recommender of `requests`
+  std::vector<std::string>
+      tiers;          // name=share; empty: half batch, half production, where a job has no priority
+  std::string kills;  // path; empty: not written
+  OutputForm output = OutputForm::kTable;
+  bool quiet = false;
+};
+inline constexpr const char* kRecordedMachines = "recorded";
+int RunOvercommit(const OvercommitArgs& args);
+
+// What a replay of recorded machines read, and what it counted: lines.
+std::string RecordedUseText(Resource resource, size_t tasks, size_t machines, const RecordedUse& use);
+Json RecordedUseJson(const RecordedUse& use);
+
+// `--soft`. `options`: what args say of machines and predictors.
+int RunSoftMemory(const OvercommitArgs& args, const OvercommitOptions& options);
+
+}  // namespace taut

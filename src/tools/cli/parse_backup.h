@@ -1,0 +1,13 @@
+// The options of `taut backup` and `taut restore`.
+#pragma once
+
+#include "CLI/CLI.hpp"
+#include "tools/cli/backup_command.h"
+
+namespace taut {
+
+extern const char* const kBackupHelp;
+extern const char* const kRestoreHelp;
+void AddBackup(CLI::App& verb, BackupArgs& args);
+
+}  // namespace taut

@@ -1,0 +1,104 @@
+#include "brain/cell/cell_experiments.h"
+#include "brain/cell/scheduler.h"
+#include "tools/cli/compact_command.h"
+#include "tools/cli/parse_help.h"
+
+namespace taut {
+
+const char* const kCompactHelp =
+    "Says how many machines the workload of a cell needs: takes machines away at random and packs all tasks\n"
+    "again, until they no longer fit; and how many it would need without reclamation, in separate cells, "
+    "with\n"
+    "rounded limits or by another score. Without files: a generated cell.\n"
+    "With usage of the tasks, from tables of the trace or by --usage, also: how many it would need with the\n"
+    "limits of a recommender, or with what a predictor reserves for a task or expects of a machine's tasks\n"
+    "together, as they are at that time; and how often the packed machines would have had too little "
+    "then.\n\n"
+    "Examples:\n"
+    "  taut compact machines.csv jobs.csv\n"
+    "  taut compact --machines 1000 --seed 7\n"
+    "  taut compact gpu2023_nodes.csv gpu2023_pods.csv --experiments segregate,best-fit --output json\n"
+    "  taut compact machine_events-*.json.gz collection_events-*.json.gz instance_events-*.json.gz --at 14d\n"
+    "  taut compact google2019/ --at 14d --recommender moving_window,analogs --predictors "
+    "rc-like,reservation\n"
+    "  taut compact machines.csv jobs.csv --usage usage.csv.gz --recommender combined\n"
+    "  taut compact machines.csv --usage 2013-07.csv.gz 2013-08.csv.gz --recommender analogs --at 40d\n"
+    "  taut compact machines.csv --usage 2013-07.csv.gz 2013-08.csv.gz --predictors rc-like,n-sigma,pool "
+    "--at 53d\n"
+    "  taut list experiments";
+
+void AddCompact(CLI::App& verb, CompactArgs& args) {
+  std::vector<std::string> scores;
+  for (const CellScoreInfo& s : CellScores()) scores.emplace_back(s.name);
+  verb.add_option("paths", args.files.paths,
+                  "a CSV of machines and one of jobs, or event tables of a trace, see docs/formats.md")
+      ->type_name("PATH");
+  verb.add_option(
+      "--at", args.at,
+      "the jobs and machines that are there at this time (10d, 36h) after the beginning "
+      "(default: of event tables the time at which jobs ask for most CPU; of CSV files all jobs, at the "
+      "end of the usage)");
+  verb.add_option(
+          "--usage", args.usage,
+          "a trace of the tasks' usage; its jobs are those of the cell with the same name, or, with a "
+          "file of machines alone, all jobs (default: the tables of usage beside event tables)")
+      ->type_name("PATH");
+  verb.add_option("--recommender", args.engine.recommenders,
+                  "comma-separated, as of `taut replay`: experiments with the limits that these have ordered "
+                  "by then")
+      ->delimiter(',')
+      ->type_name("NAME,...");
+  verb.add_option(
+          "--predictors", args.predictors,
+          "comma-separated: NAME or NAME:KEY=VALUE, as `taut list overcommit` has them: experiments with "
+          "what these reserve for each task then, or expect of all tasks of a machine together")
+      ->delimiter(',')
+      ->type_name("NAME,...");
+  verb.add_option("--settings", args.engine.settings_file,
+                  "settings file (YAML) of the recommenders; `taut list settings` lists the keys")
+      ->type_name("FILE");
+  verb.add_option("--set", args.engine.set, "a setting of the recommenders: key=value; may be repeated")
+      ->type_name("KEY=VALUE");
+  verb.add_option("--unit-cpu", args.files.unit_cpu_cores, "of event tables: cores of the trace's CPU unit")
+      ->capture_default_str();
+  verb.add_option("--unit-memory", args.files.unit_memory, "of event tables: memory of the trace's unit")
+      ->capture_default_str();
+  verb.add_option("--machines", args.machines, "without files: machines of the generated cell")
+      ->capture_default_str();
+  verb.add_option("--tasks-per-machine", args.tasks_per_machine, "without files: about so many")
+      ->capture_default_str();
+  verb.add_option("--seed", args.seed, "seed of the trials and of the generated cell")->capture_default_str();
+  verb.add_option("--experiments", args.experiments,
+                  "comma-separated; `taut list experiments` has them (default: all; with --recommender or "
+                  "--predictors only the base)")
+      ->delimiter(',')
+      ->type_name("NAME,...");
+  verb.add_option("--score", args.score, "how a task's machine is chosen: best_fit, worst_fit or hybrid")
+      ->capture_default_str()
+      ->check(OneOf(scores));
+  verb.add_option("--stranded-weight", args.stranded_weight,
+                  "of the hybrid score: what a full resource makes unusable, against what is free")
+      ->capture_default_str();
+  verb.add_option("--trials", args.trials,
+                  "orders in which machines are taken away; the result is the 90th "
+                  "percentile")
+      ->capture_default_str();
+  verb.add_option("--pending", args.pending_percent, "percentage of tasks that may stay pending")
+      ->capture_default_str();
+  verb.add_option("--large-user", args.large_user_percent,
+                  "percentage of the cell's memory from which on a user is large")
+      ->capture_default_str();
+  verb.add_option("--threads", args.threads, "threads; 0: one per core; the result does not depend on it")
+      ->capture_default_str();
+  verb.add_flag("--strict", args.files.strict, "stop at the first bad row");
+  verb.add_option("--after", args.after,
+                  "with usage: the time behind --at whose usage is compared with what the packed machines "
+                  "have; 0h: none")
+      ->capture_default_str();
+  verb.add_option("--json", args.json, "write the result as JSON to this file")->type_name("FILE");
+  verb.add_option("--placements", args.placements,
+                  "write where each trial's tasks are: experiment,trial,machine,machine_name,job,task")
+      ->type_name("FILE");
+}
+
+}  // namespace taut

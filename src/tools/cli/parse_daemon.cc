@@ -1,0 +1,548 @@
+#include "tools/cli/parse_daemon.h"
+
+#include "common/model/rollout.h"
+#include "tools/cli/parse_help.h"
+
+namespace taut {
+namespace {
+
+constexpr const char* kFeedHelp =
+    "Simulates a cluster and sends its metrics to tautd by Prometheus remote write: first the history, as "
+    "fast "
+    "as\ntautd accepts it, then live samples until ^C. Pods are replaced and deployments rolled out. The "
+    "history "
+    "ends\nnow; with --speed above 1, times run ahead of the clock, which needs `clock: samples` in "
+    "tautd.\n\n"
+    "Examples:\n"
+    "  taut feed\n"
+    "  taut feed --to http://127.0.0.1:7070 --jobs 50 --speed 1 --history 2h\n"
+    "  taut feed --history 21d --live 0 --ooms";
+
+constexpr const char* kBenchWriteHelp =
+    "Measures the throughput of a remote-write receiver in samples per second. Unless --rate is given, times "
+    "of\n"
+    "samples run ahead of the clock, which needs `clock: samples` in tautd.\n\n"
+    "Examples:\n"
+    "  taut bench-write --bench-series 50000 --seconds 20\n"
+    "  taut bench-write --bench-series 10000 --rate 100000 --connections 2 --output json";
+
+constexpr const char* kJobsHelp =
+    "Lists jobs with their usage, limits and recommended limits.\n\n"
+    "Examples:\n"
+    "  taut jobs\n"
+    "  taut jobs shop --mode auto --sort cpu_slack\n"
+    "  taut jobs --group-by team\n"
+    "  taut jobs --sort name --limit 1000 --output json";
+
+constexpr const char* kJobHelp =
+    "Shows one job: its limits and recommended limits, the sum of its pod's containers, trials, pending "
+    "changes and why they wait, notices, "
+    "and "
+    "its\nlast decisions.\n\n"
+    "Examples:\n"
+    "  taut job shop/web\n"
+    "  taut job shop/web --output yaml";
+
+constexpr const char* kExportHelp =
+    "Prints the recommendations for other tools: `docker update` commands, Kubernetes resources, patches of\n"
+    "workloads, values of Helm charts or CSV, with their reasons, or a report of what would change and "
+    "save.\n"
+    "Changes nothing.\n\n"
+    "Examples:\n"
+    "  taut export --format docker > update.sh\n"
+    "  taut export --format patch namespace=shop | kubectl diff -f - --server-side\n"
+    "  taut export --format kustomize --cpu requests --memory both > kustomization.yaml\n"
+    "  taut export --format helm --values-path '{workload}.resources' namespace=shop > values.yaml\n"
+    "  taut export --format yaml namespace=shop\n"
+    "  taut export --format csv > recommendations.csv\n"
+    "  taut export --format report --by namespace,team\n"
+    "  taut export --format report --cpu requests --output json";
+
+constexpr const char* kSetHelp =
+    "Changes settings of one job, or of all jobs that match a pattern; an empty value removes a setting.\n"
+    "With a pattern, changes are only shown unless --yes is given. Without changes: shows all settings and\n"
+    "where they come from.\n\n"
+    "Examples:\n"
+    "  taut set shop/web mode=auto memory.upper=4GiB\n"
+    "  taut set shop/deployment/web cpu.startup_window=5m\n"
+    "  taut set shop/web memory.upper= --who anna\n"
+    "  taut set 'shop/*' mode=canary --yes\n"
+    "  taut set shop/web";
+
+constexpr const char* kDecisionsHelp =
+    "Lists decisions, newest first, or follows new ones.\n\n"
+    "Examples:\n"
+    "  taut decisions shop/web --limit 5\n"
+    "  taut decisions --kind roll_back\n"
+    "  taut decisions --follow --output json";
+
+constexpr const char* kTopHelp =
+    "Shows the fleet and its jobs, updated as windows close; q quits. Prints once if the output is not a "
+    "terminal.\n\n"
+    "Examples:\n"
+    "  taut top\n"
+    "  taut top --search namespace=shop --sort cpu_usage";
+
+constexpr const char* kBillsHelp =
+    "The bill of a calendar month of UTC, by group, from tautd's account and its price file (prices.file): "
+    "charges by\n"
+    "each tier's rule and prices, and the share of what the machines cost idle. Exact to the micro-unit. Of "
+    "this month\n"
+    "up to the last window.\n\n"
+    "Examples:\n"
+    "  taut bills\n"
+    "  taut bills --month 2026-11 --group search\n"
+    "  taut bills --month 2026-10 --focus october.csv\n"
+    "  taut bills --month 2026-10 --focus october.parquet\n"
+    "  taut bills --output json";
+constexpr const char* kRequestsHelp =
+    "Quota of a running tautd (quota.file) and requests for it. Actions:\n"
+    "  list    requests that are queued, admitted or running, newest first (the default)\n"
+    "  quota   what each group has, uses, borrows, and may still use\n"
+    "  check   would this request be admitted now? Changes nothing. Exit code 0: admitted; 1: not\n"
+    "  make    makes the request: admitted, queued or refused. Exit code 0: admitted or queued; 1: refused\n"
+    "  end     ends a request: what it held is free again\n"
+    "A request is KEY=VALUE with group, tier, tasks, job, priority and duration (the first three and the "
+    "last also as\n"
+    "--group and so on, as in `taut admit`), and what each task asks for:\n"
+    "cpu=CORES, memory=BYTES, OTHER=NUMBER. With a job (its name, or the part of it before a /) it ends when "
+    "the\n"
+    "job is gone; without one, after its duration or by `end`.\n\n"
+    "Examples:\n"
+    "  taut requests quota\n"
+    "  taut requests check group=search tier=production cpu=2 memory=4GiB tasks=10\n"
+    "  taut requests make group=search tier=production cpu=2 memory=4GiB tasks=10 job=search/deployment/web\n"
+    "  taut requests --all --group search\n"
+    "  taut requests end 12";
+constexpr const char* kBudgetHelp =
+    "The money of businesses and groups in a running tautd (budgets.file), and its ledger. Actions:\n"
+    "  list      what each has, has spent, and will have spent at the period's end (the default)\n"
+    "  show      one business or group, who pays for it, and its last entries\n"
+    "  ledger    entries of the ledger, newest first\n"
+    "  transfer  FROM TO AMOUNT: moves money that is not spent\n"
+    "  split     FROM AMOUNT TO=SHARE%...: the same to several\n"
+    "  expire    HOLDER AMOUNT: ends money that is not spent\n"
+    "  grant     HOLDER AMOUNT: adds money to the open period\n"
+    "  override  HOLDER AMOUNT --until TIME: a higher budget until then\n"
+    "  freeze    HOLDER: its money does not move, until unfreeze\n"
+    "A holder is business:NAME, group:NAME, or the name alone if it is one of both. AMOUNT is in the unit of "
+    "the\n"
+    "first holder, or `all` that is not spent. Every entry needs a reason (--why).\n\n"
+    "Examples:\n"
+    "  taut budget\n"
+    "  taut budget show retail\n"
+    "  taut budget transfer retail group:shop 250 --why 'load test of November'\n"
+    "  taut budget split retail 1000 shop=60% web=40% --why 'quarter plan'\n"
+    "  taut budget grant retail 500 --why 'approved, ticket 4711'\n"
+    "  taut budget override retail 200 --until 2026-12-01 --why 'sale week'\n"
+    "  taut budget freeze media --why 'audit'\n"
+    "  taut budget ledger --limit 50 --output json";
+constexpr const char* kCostsHelp =
+    "Shows what jobs used, had and cost, from the account that tautd keeps, by the prices of its "
+    "configuration.\nTimes before the newest day are whole days of UTC.\n\n"
+    "Examples:\n"
+    "  taut costs\n"
+    "  taut costs --by team --month 2026-11\n"
+    "  taut costs --by :job --days 7 --output json";
+
+constexpr const char* kStatusHelp =
+    "Shows the state of tautd: its clock, its store, its last pass, and received samples by outcome.\n\n"
+    "Examples:\n"
+    "  taut status\n"
+    "  taut status --server https://taut.example:7070 --token-file token --output json";
+
+constexpr const char* kConfirmClockHelp =
+    "Confirms the clock of tautd's machine after a start more than an hour beyond the stored data (taut "
+    "status says\n"
+    "so). Windows close, budget periods end and requests end by it from then on. Needs an operator.\n\n"
+    "Examples:\n"
+    "  taut confirm-clock\n"
+    "  taut confirm-clock --server https://taut.example:7070 --token-file token";
+
+constexpr const char* kAgentsHelp =
+    "Lists the node agents (tautlet): connection state, tasks, resource use, and applied limits. Counts "
+    "start at "
+    "0\nwhen tautd starts.\n\n"
+    "Examples:\n"
+    "  taut agents\n"
+    "  taut agents --server https://taut.example:7070 --token-file token --output json";
+
+constexpr const char* kMachinesHelp =
+    "Lists the machines of the cell (agents, Kubernetes nodes): capacity, limits, reservations and usage of "
+    "their\n"
+    "tasks, the predicted peak of the next 24 h, and what is reclaimable at the ordered risk "
+    "(machines.risk). With "
+    "a\nname: one machine with its tasks, and why it is predicted so.\n\n"
+    "Examples:\n"
+    "  taut machines\n"
+    "  taut machines --sort memory_reclaimable --limit 10\n"
+    "  taut machines node-17\n"
+    "  taut machines --source kubernetes --output json";
+
+constexpr const char* kCapacityHelp =
+    "Shows the capacity of the cell: what is there, bought (reservation), allocated and used, and how much "
+    "of "
+    "each tier\ncan still be sold for an hour, a day, a month or a quarter from now on, at the availability "
+    "that "
+    "the tier\npromises. Each such statement is kept in a ledger and compared with what was available: kept "
+    "is "
+    "the share of\nhours in which it was. With --over the lines over time, with --promises the newest "
+    "promises "
+    "one by one.\n\n"
+    "Examples:\n"
+    "  taut capacity\n"
+    "  taut capacity --over 30d --step 1d\n"
+    "  taut capacity --promises\n"
+    "  taut capacity --server https://taut.example:7070 --token-file token --output json";
+
+constexpr const char* kEventsHelp =
+    "Lists OOM kills, and what agents' guards of memory did to tasks of low tiers before a machine ran out "
+    "of\n"
+    "memory (throttle, release, kill), newest first, with the figures that caused it.\n\n"
+    "Examples:\n"
+    "  taut events\n"
+    "  taut events --job batch/reports\n"
+    "  taut events --machine host17 --limit 100 --output json";
+
+constexpr const char* kPromisesHelp =
+    "Shows whether limits keep what was promised of them: the stated chance of a day above the limit, or the "
+    "ordered\nshare of work above the limits, beside what came, by resource, class (CPU: latency "
+    "sensitivity; "
+    "memory: OOM\ntolerance) and size (the limit of a task). What came is counted at the limit that held, "
+    "after "
+    "floors, bounds\nand the gate. Promises broken by more than a fifth, beyond the sampling error, come "
+    "first; "
+    "`taut status` warns\nof them.\n\n"
+    "Examples:\n"
+    "  taut promises\n"
+    "  taut promises --output json\n"
+    "  taut promises --server https://taut.example:7070 --token-file token";
+
+constexpr const char* kMappingHelp = "Tests the rules that map series to jobs.";
+constexpr const char* kMappingTestHelp =
+    "Shows for each series which rule matches it and the resulting job, task and kind of usage, or why no "
+    "rule\n"
+    "matches. Series are arguments, lines of standard input, or those of a Prometheus; for a Prometheus it "
+    "prints a\ntable of the resulting jobs, and each series only with --verbose.\n\n"
+    "Examples:\n"
+    "  taut mapping test "
+    "'container_cpu_usage_seconds_total{namespace=\"shop\",pod=\"web-0\",container=\"app\"}'\n"
+    "  taut mapping test --config tautd.yaml < series.txt\n"
+    "  taut mapping test --prometheus http://127.0.0.1:9090";
+
+constexpr const char* kSorts =
+    "name, mode, tasks, ooms, changed, saving_per_month (with prices), or cpu_ or memory_ and usage, "
+    "owner_limit, limit, would_be, slack, saved; default: by what can be saved";
+
+void AddLimit(CLI::App& app, int& limit, const char* help, int most) {
+  app.add_option("--limit", limit, help)->capture_default_str()->check(CLI::Range(1, most));
+}
+void AddDaemon(CLI::App& app, DaemonArgs& a) {
+  AddConnection(app, a.connection);
+  AddOutputForm(app, a.output);
+}
+
+}  // namespace
+
+void AddConnection(CLI::App& app, ConnectionArgs& args, const char* url_option) {
+  app.add_option(url_option, args.server, "URL of tautd")
+      ->envname("TAUT_SERVER")
+      ->capture_default_str()
+      ->type_name("URL");
+  app.add_option("--token-file", args.token_file, "file with the token")
+      ->envname("TAUT_TOKEN_FILE")
+      ->type_name("FILE");
+  app.add_option("--ca-file", args.ca_file, "PEM file of the CAs to trust with https (default: the system's)")
+      ->type_name("FILE");
+}
+
+void AddOutputForm(CLI::App& app, OutputForm& form) {
+  app.add_option_function<std::string>(
+         "--output",
+         [&form](const std::string& word) {
+           form = word == "json"   ? OutputForm::kJson
+                  : word == "yaml" ? OutputForm::kYaml
+                                   : OutputForm::kTable;
+         },
+         "table, json or yaml")
+      ->check(OneOf({"table", "json", "yaml"}))
+      ->type_name("FORM")
+      ->default_str("table");
+}
+
+void DaemonVerbs::AddFeed(CLI::App& app) {
+  FeedArgs& a = feed_;
+  AddConnection(app, a.connection, "--to,--server");
+  app.add_option("--jobs", a.jobs, "jobs")->capture_default_str();
+  app.add_option(
+      "--days", a.days,
+      "length of the data set in days, which is kept in memory; it restarts after the last one (default: 42, "
+      "or as many as --history has and 1 GiB holds, where --jobs has thousands)");
+  app.add_option("--speed", a.speed, "playback speed of the live phase; 1: real time")->capture_default_str();
+  app.add_option("--history", a.history, "history that is sent first")->capture_default_str();
+  app.add_option("--live", a.live, "stop after this much simulated time (default: at ^C)");
+  app.add_option("--every", a.every, "scrape interval of the live phase")->capture_default_str();
+  app.add_option("--seed", a.seed, "seed; the same seed gives the same data")->capture_default_str();
+  app.add_flag("--ooms", a.ooms, "simulate OOM kills of tasks above their owner's memory limit");
+  app.add_flag("--follow", a.follow,
+               "in the live phase run as many tasks of a job as tautd orders, and share its load among them");
+  app.add_flag("-q,--quiet", a.quiet, "no output but errors");
+}
+
+void DaemonVerbs::AddBenchWrite(CLI::App& app) {
+  BenchWriteArgs& a = bench_write_;
+  app.group("");  // hidden from --help
+  AddConnection(app, a.connection, "--to,--server");
+  app.add_option("--bench-series", a.series, "series, 500 to a request")->capture_default_str();
+  app.add_option("--rate", a.rate, "samples per second; 0: no limit")->capture_default_str();
+  app.add_option("--seconds", a.seconds, "duration in seconds")->capture_default_str();
+  app.add_option("--connections", a.connections, "concurrent connections")->capture_default_str();
+  AddOutputForm(app, a.output);
+}
+
+void DaemonVerbs::AddJobs(CLI::App& app) {
+  JobsArgs& a = jobs_;
+  app.add_option("search", a.search, "words that must all occur in the name, or in a label as key=value");
+  app.add_option("--mode", a.mode, "off, observe, canary or auto")
+      ->check(OneOf({"off", "observe", "canary", "auto"}));
+  app.add_option("--sort", a.sort, kSorts);
+  app.add_option("--order", a.order, "asc or desc (default: asc for names, desc for figures)")
+      ->check(OneOf({"asc", "desc"}));
+  AddLimit(app, a.limit, "maximum number of rows", 1000);
+  CLI::Option* names = app.add_flag("--names", a.names, "print only their names, one per line");
+  app.add_option("--group-by", a.group_by,
+                 "print totals and risk per value of this label, such as team, or of :class, :tasks, "
+                 ":cpu_size or :memory_size, instead of jobs")
+      ->type_name("LABEL")
+      ->excludes(names)
+      ->excludes(app.get_option("--sort"))
+      ->excludes(app.get_option("--order"));
+  AddDaemon(app, a.daemon);
+}
+
+void DaemonVerbs::AddJob(CLI::App& app) {
+  app.add_option("job", job_.job, "the job's name, or a part of it that no other job's has")->required();
+  AddDaemon(app, job_.daemon);
+}
+
+void DaemonVerbs::AddSet(CLI::App& app) {
+  SetArgs& a = set_;
+  app.add_option(
+         "job", a.job,
+         "the job's name, a part of it that no other job's has, or a pattern of names: * is any text, "
+         "a|b is a or b")
+      ->required();
+  app.add_option("changes", a.changes, "settings to change; `taut set JOB` lists the keys")
+      ->type_name("KEY=VALUE");
+  app.add_option("--who", a.who, "name recorded with the change (default: the login name)");
+  app.add_flag("--yes", a.yes, "with a pattern: apply the changes");
+  AddDaemon(app, a.daemon);
+}
+
+void DaemonVerbs::AddExport(CLI::App& app) {
+  ExportArgs& a = export_;
+  app.add_option("search", a.search, "words that must all occur in the name, or in a label as key=value");
+  app.add_option("--format", a.form, "docker, yaml, csv, patch, kustomize, helm or report")
+      ->check(OneOf({"docker", "yaml", "csv", "patch", "kustomize", "helm", "report"}))
+      ->capture_default_str();
+  const CLI::Validator fields = OneOf({"settings", "none", "requests", "limits", "both"});
+  app.add_option(
+         "--cpu", a.cpu,
+         "patch, kustomize, helm, report: what the CPU recommendation sets: none, requests, limits, both, or "
+         "as the job's "
+         "settings say")
+      ->check(fields)
+      ->capture_default_str();
+  app.add_option("--memory", a.memory, "patch, kustomize, helm, report: the same for memory")
+      ->check(fields)
+      ->capture_default_str();
+  app.add_option(
+         "--values-path", a.values_path,
+         "helm: where the values of a container are, with {namespace}, {kind}, {workload} and {container}")
+      ->type_name("PATH")
+      ->capture_default_str();
+  app.add_option("--by", a.by, "report: labels of jobs by which it adds up")
+      ->type_name("LABEL,...")
+      ->capture_default_str();
+  AddDaemon(app, a.daemon);
+}
+
+void DaemonVerbs::AddDecisions(CLI::App& app) {
+  DecisionsArgs& a = decisions_;
+  app.add_option("job,--job", a.job, "only decisions of this job");
+  app.add_option("--kind", a.kind, DecisionKindNames())
+      ->check(OneOf({"would_set", "set", "try", "promote", "roll_back", "oom_raise", "release"}));
+  AddLimit(app, a.limit, "maximum number of rows", 1000);
+  app.add_flag("--follow", a.follow, "print new decisions until ^C");
+  AddDaemon(app, a.daemon);
+}
+
+void DaemonVerbs::AddTop(CLI::App& app) {
+  app.add_option("--search", top_.search,
+                 "words that must all occur in the name, or in a label as key=value");
+  app.add_option("--sort", top_.sort, kSorts);
+  AddDaemon(app, top_.daemon);
+}
+
+void DaemonVerbs::AddCosts(CLI::App& app) {
+  CostsArgs& a = costs_;
+  app.add_option("--by", a.by, "label to group by, or :job (default: namespace if jobs have it)")
+      ->type_name("LABEL");
+  app.add_option("--days", a.days, "days up to now (default: 30)")->check(CLI::Range(1, 4000));
+  app.add_option("--month", a.month, "calendar month of UTC, such as 2026-11")->type_name("MONTH");
+  AddLimit(app, a.limit, "maximum number of rows", 10'000);
+  AddDaemon(app, a.daemon);
+}
+
+void DaemonVerbs::AddBills(CLI::App& app) {
+  BillsArgs& a = bills_;
+  app.add_option("--month", a.month, "calendar month of UTC, such as 2026-11 (default: this one)")
+      ->type_name("MONTH");
+  app.add_option("--group", a.group, "the lines and jobs of this group");
+  AddLimit(app, a.limit, "maximum number of groups, or of jobs of the group", 10'000);
+  app.add_option(
+         "--focus", a.focus,
+         "write the charges of every job in the FOCUS format here, instead: Parquet if the name ends in "
+         ".parquet, else CSV; - is CSV to stdout")
+      ->type_name("FILE");
+  AddDaemon(app, a.daemon);
+}
+
+void DaemonVerbs::AddRequests(CLI::App& app) {
+  RequestsArgs& a = requests_;
+  app.add_option("action", a.action, "list, quota, check, make or end")
+      ->check(OneOf({"list", "quota", "check", "make", "end"}))
+      ->capture_default_str();
+  app.add_option("words", a.words, "check, make: KEY=VALUE; end: the number of the request");
+  app.add_option("--state", a.state, "list: only requests in this state")
+      ->check(OneOf({"queued", "admitted", "running", "ended"}));
+  app.add_option("--group", a.group, "list: only requests of this group; check, make: as group=");
+  app.add_option("--tier", a.tier, "check, make: as tier=");
+  app.add_option("--tasks", a.tasks, "check, make: as tasks=");
+  app.add_option("--duration", a.duration, "check, make: as duration=");
+  app.add_flag("--all", a.all, "list: also those that have ended");
+  AddLimit(app, a.limit, "list: maximum number of rows", 10'000);
+  app.add_option("--before", a.before, "list: only requests with a lower number, for the next page");
+  AddDaemon(app, a.daemon);
+}
+
+void DaemonVerbs::AddBudget(CLI::App& app) {
+  BudgetArgs& a = budget_;
+  app.add_option("action", a.action,
+                 "list, show, ledger, grant, transfer, split, expire, freeze, unfreeze or override")
+      ->check(OneOf({"list", "show", "ledger", "grant", "transfer", "split", "expire", "freeze", "unfreeze",
+                     "override"}))
+      ->capture_default_str();
+  app.add_option("words", a.words, "businesses, groups, amounts and shares, as above");
+  app.add_option("--why", a.why, "the reason, which the ledger keeps");
+  app.add_option("--until", a.until, "override: its end, such as 2026-12-01 or 2026-12-01T12:00:00Z");
+  app.add_option("--key", a.key,
+                 "key of the entry: the same request with the same key is entered once (default: random)");
+  AddLimit(app, a.limit, "show, ledger: maximum number of entries", 10'000);
+  app.add_option("--before", a.before, "show, ledger: only entries with a lower number, for the next page");
+  AddDaemon(app, a.daemon);
+}
+
+void DaemonVerbs::AddStatus(CLI::App& app) {
+  app.add_flag("--ready", status_.ready,
+               "only whether tautd is ready, which needs no token: exit code 0, or 1 with the reason");
+  app.add_flag("--alive", status_.alive,
+               "only whether tautd answers, ready or not, which needs no token: exit code 0 or 1")
+      ->excludes("--ready");
+  AddDaemon(app, status_.daemon);
+}
+
+void DaemonVerbs::AddConfirmClock(CLI::App& app) { AddDaemon(app, confirm_clock_); }
+
+void DaemonVerbs::AddAgents(CLI::App& app) { AddDaemon(app, agents_); }
+
+void DaemonVerbs::AddPromises(CLI::App& app) { AddDaemon(app, promises_); }
+
+void DaemonVerbs::AddEvents(CLI::App& app) {
+  EventsArgs& a = events_;
+  app.add_option("--job", a.job, "only those of this job");
+  app.add_option("--machine", a.machine, "only acts of the guard of this machine (an agent's name)");
+  AddLimit(app, a.limit, "maximum number of events", 1000);
+  AddDaemon(app, a.daemon);
+}
+
+void DaemonVerbs::AddMachines(CLI::App& app) {
+  MachinesArgs& a = machines_;
+  app.add_option("name", a.name, "show this machine");
+  app.add_option("--source", a.source, "only machines of this source: agents or kubernetes");
+  app.add_option("--search", a.search, "only machines with these words in the name or source");
+  app.add_option(
+      "--sort", a.sort,
+      "name, source, tasks, or cpu_ or memory_ and capacity, limits, reservations, usage, predicted, "
+      "reclaimable or reclaimable_now");
+  app.add_option("--order", a.order, "asc or desc (default: names asc, figures desc)")
+      ->check(OneOf({"asc", "desc"}));
+  AddLimit(app, a.limit, "maximum number of machines", 1000);
+  AddDaemon(app, a.daemon);
+}
+
+void DaemonVerbs::AddCapacity(CLI::App& app) {
+  CapacityArgs& a = capacity_;
+  app.add_option("--over", a.over, "also the lines of the last so much time, such as 7d")
+      ->type_name("DURATION");
+  app.add_option("--step", a.step, "of the lines: whole hours, such as 1d (default: 40 lines or fewer)")
+      ->type_name("DURATION");
+  app.add_flag("--promises", a.promises, "also the newest promises of each tier, horizon and resource");
+  AddDaemon(app, a.daemon);
+}
+
+void DaemonVerbs::AddMapping(CLI::App& app) {
+  MappingTestArgs& a = mapping_test_;
+  app.require_subcommand(1);
+  CLI::App* test = app.add_subcommand("test", kMappingTestHelp);
+  test->add_option("series", a.series, "series as Prometheus prints them");
+  test->add_option("--config", a.config, "the daemon's YAML file, for its rules")->type_name("FILE");
+  test->add_option("--prometheus", a.prometheus, "test the series of this Prometheus")->type_name("URL");
+  test->add_flag("--jobs", a.jobs,
+                 "show the resulting jobs instead of each series; default with --prometheus");
+  test->add_flag("--verbose", a.verbose, "show each series, then the jobs");
+  test->add_option("--token-file", a.connection.token_file, "file with its token")->type_name("FILE");
+  test->add_option("--ca-file", a.connection.ca_file, "PEM file of the CAs to trust with https")
+      ->type_name("FILE");
+  AddOutputForm(*test, a.output);
+}
+
+DaemonVerbs::DaemonVerbs(CLI::App& app) {
+  const auto add = [&](const char* name, const char* help, void (DaemonVerbs::*options)(CLI::App&),
+                       std::function<int()> run) {
+    CLI::App* verb = app.add_subcommand(name, help);
+    (this->*options)(*verb);
+    verbs_.emplace_back(verb, std::move(run));
+  };
+  add("jobs", kJobsHelp, &DaemonVerbs::AddJobs, [this] { return RunJobs(jobs_); });
+  add("job", kJobHelp, &DaemonVerbs::AddJob, [this] { return RunJob(job_); });
+  add("set", kSetHelp, &DaemonVerbs::AddSet, [this] { return RunSet(set_); });
+  add("export", kExportHelp, &DaemonVerbs::AddExport, [this] { return RunExport(export_); });
+  add("decisions", kDecisionsHelp, &DaemonVerbs::AddDecisions, [this] { return RunDecisions(decisions_); });
+  add("costs", kCostsHelp, &DaemonVerbs::AddCosts, [this] { return RunCosts(costs_); });
+  add("bills", kBillsHelp, &DaemonVerbs::AddBills, [this] { return RunBills(bills_); });
+  add("requests", kRequestsHelp, &DaemonVerbs::AddRequests, [this] { return RunRequests(requests_); });
+  add("budget", kBudgetHelp, &DaemonVerbs::AddBudget, [this] { return RunBudget(budget_); });
+  add("top", kTopHelp, &DaemonVerbs::AddTop, [this] { return RunTop(top_); });
+  add("status", kStatusHelp, &DaemonVerbs::AddStatus, [this] { return RunStatus(status_); });
+  add("confirm-clock", kConfirmClockHelp, &DaemonVerbs::AddConfirmClock,
+      [this] { return RunConfirmClock(confirm_clock_); });
+  add("agents", kAgentsHelp, &DaemonVerbs::AddAgents, [this] { return RunAgents(agents_); });
+  add("machines", kMachinesHelp, &DaemonVerbs::AddMachines, [this] { return RunMachines(machines_); });
+  add("capacity", kCapacityHelp, &DaemonVerbs::AddCapacity, [this] { return RunCapacity(capacity_); });
+  add("events", kEventsHelp, &DaemonVerbs::AddEvents, [this] { return RunEvents(events_); });
+  add("promises", kPromisesHelp, &DaemonVerbs::AddPromises, [this] { return RunPromises(promises_); });
+  add("mapping", kMappingHelp, &DaemonVerbs::AddMapping, [this] { return RunMappingTest(mapping_test_); });
+  add("feed", kFeedHelp, &DaemonVerbs::AddFeed, [this] { return RunFeed(feed_); });
+  add("bench-write", kBenchWriteHelp, &DaemonVerbs::AddBenchWrite,
+      [this] { return RunBenchWrite(bench_write_); });
+}
+
+std::optional<int> DaemonVerbs::Run() const {
+  for (const auto& [verb, run] : verbs_) {
+    if (verb->parsed()) return run();
+  }
+  return std::nullopt;
+}
+
+}  // namespace taut

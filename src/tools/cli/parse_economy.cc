@@ -1,0 +1,91 @@
+#include "tools/cli/economy_command.h"
+
+namespace taut {
+
+const char* const kEconomyHelp =
+    "Runs a shared pool over a trace: admits its jobs by tier, sells to the lower tiers what the reserved "
+    "ones do\n"
+    "not use, reclaims it when they need it, and bills what ran; once for each policy of selling, side by "
+    "side:\n"
+    "what was sold, used and earned, the promises of each tier and what was kept of them.\n\n"
+    "The tier and group of each job are those of the price file, as for `taut bill`. A reserved tier is "
+    "sold\n"
+    "against the capacity; a slack tier what the tiers above it do not use, at the availability that it "
+    "promises;\n"
+    "a spare tier everything, without a promise.\n\n"
+    "Examples:\n"
+    "  taut economy cell.csv.gz --prices prices.yaml\n"
+    "  taut economy cell.csv.gz --prices prices.yaml --tiers production=reserved,batch=slack,free=spare\n"
+    "  taut economy cell.csv.gz --prices prices.yaml --capacity cpu=400,memory=2TiB --quota quota.yaml\n"
+    "  taut economy cell.csv.gz --prices prices.yaml --policies unreserved,actuary,clairvoyant --report "
+    "pool.html\n"
+    "  taut economy cell.csv.gz --prices prices.yaml --penalty 1 --bills bills.csv --lines lines.csv "
+    "--output json";
+
+void AddEconomy(CLI::App& verb, EconomyArgs& args) {
+  verb.get_option("paths")->required();
+  verb.add_option("--prices", args.prices, "tiers, promises, prices and groups: YAML, see docs/formats.md")
+      ->required()
+      ->type_name("FILE");
+  verb.add_option(
+          "--tiers", args.tiers,
+          "how tiers are sold, comma-separated: NAME=reserved, NAME=slack or NAME=spare (default: the "
+          "first tier and those after it that promise 99.9 % are reserved, one that promises nothing is "
+          "spare, the others are slack)")
+      ->delimiter(',')
+      ->type_name("NAME=HOW,...");
+  verb.add_option(
+          "--policies", args.policies,
+          "comma-separated: none, unreserved, cloudrm, mean, greedy, actuary, clairvoyant, all (default: "
+          "all of these)")
+      ->delimiter(',')
+      ->type_name("NAME,...");
+  verb.add_option("--capacity", args.capacity,
+                  "what the pool has: cpu=CORES,memory=BYTES (default: the pool of the price file)")
+      ->delimiter(',')
+      ->type_name("RESOURCE=AMOUNT,...");
+  verb.add_option("--capacity-share", args.capacity_share,
+                  "without a capacity: this share of the highest sum of the owners' limits")
+      ->capture_default_str();
+  verb.add_option(
+          "--quota", args.quota,
+          "quota file: YAML; a job is only sold what its group's quota has left. Tiers that it does not "
+          "have are not limited; what it says is in use stays so")
+      ->type_name("FILE");
+  verb.add_option("--recommender", args.recommender,
+                  "jobs ask for the limits of this recommender (`taut list`) instead of their owners'")
+      ->capture_default_str();
+  verb.add_option("--warmup", args.warmup,
+                  "time at the start of the trace in which only the reserved tiers run and nothing is billed")
+      ->capture_default_str();
+  verb.add_option("--horizon", args.horizon, "the time that the actuary's quotes are for")
+      ->capture_default_str();
+  verb.add_option("--reclaim", args.reclaim,
+                  "time after which capacity that comes back is free for lower tiers")
+      ->capture_default_str();
+  verb.add_option("--patience", args.patience,
+                  "a request that is granted within this time counts as obtained")
+      ->capture_default_str();
+  verb.add_option(
+          "--penalty", args.penalty,
+          "share of a job's charges of a month that is given back if it ran less than promised (default: "
+          "service_credit of its tier)")
+      ->type_name("SHARE");
+  verb.add_option("--limit", args.limit, "maximum number of rows of the table of bills")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1000000));
+  verb.add_option("--bills", args.bills, "write charges and credits by policy, group and tier as CSV")
+      ->type_name("FILE");
+  verb.add_option("--lines", args.lines,
+                  "write usage, allocation, reservation and capacity of every 5 minutes as CSV")
+      ->type_name("FILE");
+  verb.add_option("--decisions", args.decisions,
+                  "write every admission, wait, refusal and reclamation with its reason as CSV")
+      ->type_name("FILE");
+  verb.add_option("--report", args.report, "write tables and charts as one HTML file")->type_name("FILE");
+  verb.add_option("--json", args.json, "write the result as JSON to this file")->type_name("FILE");
+  verb.add_option("--threads", args.threads, "threads; 0: one per core; the result does not depend on it")
+      ->capture_default_str();
+}
+
+}  // namespace taut

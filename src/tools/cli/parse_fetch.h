@@ -1,0 +1,12 @@
+// The options of `taut fetch`.
+#pragma once
+
+#include "CLI/CLI.hpp"
+#include "tools/cli/fetch_command.h"
+
+namespace taut {
+
+extern const char* const kFetchHelp;
+void AddFetch(CLI::App& verb, FetchArgs& args);
+
+}  // namespace taut

@@ -1,0 +1,267 @@
+#include "tools/cli/parse_help.h"
+
+#include <algorithm>
+
+#include "common/base/strings.h"
+
+namespace taut {
+namespace {
+
+constexpr std::string_view kWordsBegin = "one of ";
+
+bool Hidden(const CLI::App& app) { return app.get_group().empty(); }
+bool Hidden(const CLI::Option& option) { return option.get_group().empty(); }
+
+std::vector<const CLI::App*> Verbs(const CLI::App& app) {
+  std::vector<const CLI::App*> out;
+  for (const CLI::App* verb : app.get_subcommands(nullptr)) {
+    if (!Hidden(*verb)) out.push_back(verb);
+  }
+  return out;
+}
+
+std::vector<std::string> OptionNames(const CLI::App& app) {
+  std::vector<std::string> out;
+  for (const CLI::Option* option : app.get_options()) {
+    if (Hidden(*option)) continue;
+    for (const std::string& name : option->get_lnames()) out.push_back("--" + name);
+    for (const std::string& name : option->get_snames()) out.push_back("-" + name);
+  }
+  return out;
+}
+
+// What the options of `app` take: "--mode) words" lines of a shell's case.
+struct Taken {
+  std::vector<std::string> names;  // "--mode"
+  std::vector<std::string> words;
+  bool job = false;  // a job's name
+};
+std::vector<Taken> TakenBy(const CLI::App& app) {
+  std::vector<Taken> out;
+  for (const CLI::Option* option : app.get_options()) {
+    Taken taken{{}, WordsOf(*option), option->check_lname("job")};
+    for (const std::string& name : option->get_lnames()) taken.names.push_back("--" + name);
+    if (!taken.names.empty() && (taken.job || !taken.words.empty())) out.push_back(std::move(taken));
+  }
+  return out;
+}
+
+// The words of the first argument without a name; a job for those called so.
+Taken Positional(const CLI::App& app) {
+  for (const CLI::Option* option : app.get_options()) {
+    if (option->get_positional()) return {{}, WordsOf(*option), option->get_name(true) == "job"};
+  }
+  return {};
+}
+
+constexpr const char* kJobs = "$(taut jobs --names --limit 200 2>/dev/null)";
+
+// For text between lines of man(7).
+std::string Roff(std::string_view text) {
+  std::string out;
+  bool begins = true;
+  for (const char c : text) {
+    if (begins && (c == '.' || c == '\'')) out += "\\&";
+    if (c == '\\') {
+      out += "\\e";
+    } else if (c == '-') {
+      out += "\\-";
+    } else {
+      out += c;
+    }
+    begins = c == '\n';
+  }
+  return out;
+}
+
+std::string OptionHead(const CLI::Option& option) {
+  std::vector<std::string> names;
+  for (const std::string& name : option.get_snames()) names.push_back("-" + name);
+  for (const std::string& name : option.get_lnames()) names.push_back("--" + name);
+  std::string out = StrCat("\\fB", Roff(Join(names, ", ")), "\\fR");
+  if (names.empty()) out = StrCat("\\fI", Roff(option.get_name(true)), "\\fR");
+  if (!names.empty() && option.get_items_expected_max() > 0 && !option.get_type_name().empty())
+    StrAppend(&out, " \\fI", Roff(option.get_type_name()), "\\fR");
+  return out;
+}
+
+void AddOptions(const CLI::App& app, std::string& out) {
+  std::string options;
+  for (const CLI::Option* option : app.get_options()) {
+    if (Hidden(*option)) continue;
+    StrAppend(&options, ".TP\n", OptionHead(*option), "\n", Roff(option->get_description()));
+    if (!option->get_default_str().empty())
+      StrAppend(&options, " (default: ", Roff(option->get_default_str()), ")");
+    if (!option->get_envname().empty())
+      StrAppend(&options, "; the environment variable ", Roff(option->get_envname()));
+    options += "\n";
+  }
+  if (!options.empty()) StrAppend(&out, ".SH OPTIONS\n", options);
+}
+
+// A text in blocks between blank lines: "Examples:" and its lines, or text, which stands under `heading`.
+void AddBlocks(std::string_view text, std::string_view heading, bool filled, std::string& out) {
+  std::string examples;
+  bool any = false;
+  size_t at = 0;
+  while (at <= text.size()) {
+    const size_t end = std::min(text.find("\n\n", at), text.size());
+    const std::string_view block = text.substr(at, end - at);
+    at = end + 2;
+    const bool example = block.starts_with("Examples:") || block.starts_with("examples:");
+    if (example) {
+      StrAppend(&examples, ".SH EXAMPLES\n.nf\n", Roff(block.substr(block.find('\n') + 1)), "\n.fi\n");
+    } else {
+      if (!any) StrAppend(&out, ".SH ", heading, "\n");
+      any = true;
+      StrAppend(&out, filled ? "" : ".nf\n", Roff(block), filled ? "\n.PP\n" : "\n.fi\n.PP\n");
+    }
+  }
+  out += examples;
+}
+
+}  // namespace
+
+CLI::Validator OneOf(std::vector<std::string> words) {
+  const std::string all = Join(words, ", ");
+  CLI::Validator validator(
+      [words, all](std::string& text) {
+        if (std::find(words.begin(), words.end(), text) != words.end()) return std::string();
+        return StrCat("invalid value \"", text, "\": expected ", all);
+      },
+      "", StrCat(kWordsBegin, all));
+  return validator;
+}
+
+std::vector<std::string> WordsOf(const CLI::Option& option) {
+  // CLI11 gives a validator by its name only: it is looked for among those that can be.
+  std::vector<std::string> out;
+  auto& mutable_option = const_cast<CLI::Option&>(option);
+  try {
+    for (int i = 0;; ++i) {
+      const std::string name = mutable_option.get_validator(i)->get_name();
+      if (!name.starts_with(kWordsBegin)) continue;
+      for (const std::string_view word : Split(std::string_view(name).substr(kWordsBegin.size()), ','))
+        out.emplace_back(StripSpace(word));
+    }
+  } catch (const CLI::OptionNotFound&) {
+  }
+  return out;
+}
+
+std::string BashCompletion(const CLI::App& app) {
+  std::vector<std::string> verbs;
+  for (const CLI::App* verb : Verbs(app)) verbs.push_back(verb->get_name());
+  std::string out = "# bash completion of taut: source <(taut completion bash)\n_taut() {\n";
+  out +=
+      "  local cur=\"${COMP_WORDS[COMP_CWORD]}\" prev=\"${COMP_WORDS[COMP_CWORD-1]}\" "
+      "verb=\"${COMP_WORDS[1]}\"\n"
+      "  COMPREPLY=()\n"
+      "  if [ \"$COMP_CWORD\" -eq 1 ]; then\n";
+  StrAppend(&out, "    COMPREPLY=($(compgen -W \"", Join(verbs, " "),
+            " --help --version\" -- \"$cur\"))\n    return\n  fi\n  case \"$verb\" in\n");
+  for (const CLI::App* verb : Verbs(app)) {
+    StrAppend(&out, "    ", verb->get_name(), ")\n      case \"$prev\" in\n");
+    for (const Taken& taken : TakenBy(*verb)) {
+      StrAppend(&out, "        ", Join(taken.names, "|"), ") COMPREPLY=($(compgen -W \"",
+                taken.job ? std::string(kJobs) : Join(taken.words, " "), "\" -- \"$cur\")); return ;;\n");
+    }
+    const Taken first = Positional(*verb);
+    std::vector<std::string> words = first.words;
+    for (const CLI::App* inner : Verbs(*verb)) words.push_back(inner->get_name());
+    StrAppend(&out, "      esac\n      if [[ \"$cur\" == -* ]]; then\n        COMPREPLY=($(compgen -W \"",
+              Join(OptionNames(*verb), " "), "\" -- \"$cur\"))\n");
+    if (first.job)
+      StrAppend(&out, "      else\n        COMPREPLY=($(compgen -W \"", kJobs, "\" -- \"$cur\"))\n");
+    if (!first.job && !words.empty())
+      StrAppend(&out, "      else\n        COMPREPLY=($(compgen -W \"", Join(words, " "),
+                "\" -- \"$cur\"))\n");
+    out += "      fi ;;\n";
+  }
+  out += "  esac\n}\ncomplete -o bashdefault -o default -F _taut taut\n";
+  return out;
+}
+
+std::string ZshCompletion(const CLI::App& app) {
+  // A description ends at its line; in a quoted string of the shell and of _describe.
+  const auto quoted = [](std::string_view text) {
+    std::string out;
+    for (const char c : text.substr(0, text.find('\n'))) {
+      if (c == '\'') {
+        out += "'\\''";
+      } else if (c == ':') {
+        out += "\\:";
+      } else {
+        out += c;
+      }
+    }
+    return out;
+  };
+  std::string out = "#compdef taut\n_taut() {\n  local -a verbs\n  verbs=(\n";
+  for (const CLI::App* verb : Verbs(app))
+    StrAppend(&out, "    '", verb->get_name(), ":", quoted(verb->get_description()), "'\n");
+  out +=
+      "  )\n  if (( CURRENT == 2 )); then\n    _describe 'command' verbs\n    return\n  fi\n  case $words[2] "
+      "in\n";
+  for (const CLI::App* verb : Verbs(app)) {
+    StrAppend(&out, "    ", verb->get_name(), ")\n      case $words[CURRENT-1] in\n");
+    for (const Taken& taken : TakenBy(*verb)) {
+      StrAppend(&out, "        ", Join(taken.names, "|"), ") compadd -- ",
+                taken.job ? std::string("${(f)\"") + kJobs + "\"}" : Join(taken.words, " "), "; return ;;\n");
+    }
+    const Taken first = Positional(*verb);
+    std::vector<std::string> words = first.words;
+    for (const CLI::App* inner : Verbs(*verb)) words.push_back(inner->get_name());
+    StrAppend(&out, "      esac\n      if [[ $words[CURRENT] == -* ]]; then\n        compadd -- ",
+              Join(OptionNames(*verb), " "), "\n      else\n        ");
+    if (first.job) {
+      StrAppend(&out, "compadd -- ${(f)\"", kJobs, "\"}");
+    } else if (!words.empty()) {
+      StrAppend(&out, "compadd -- ", Join(words, " "));
+    } else {
+      out += "_files";
+    }
+    out += "\n      fi ;;\n";
+  }
+  out += "  esac\n}\n[ \"${funcstack[1]}\" = _taut ] && _taut \"$@\" || compdef _taut taut\n";
+  return out;
+}
+
+std::string ManPage(const CLI::App& app, const ManPageOptions& options) {
+  const std::string text = app.get_description();
+  std::string upper = options.name;
+  std::transform(upper.begin(), upper.end(), upper.begin(),
+                 [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; });
+  std::string first = text.substr(0, text.find('\n'));
+  if (const size_t dot = first.find(". "); dot != std::string::npos) first.resize(dot);
+  if (first.ends_with('.')) first.pop_back();
+  std::string out =
+      StrCat(".TH ", upper, " ", options.section, " \"\" \"", options.version, "\" Tautline\n.SH NAME\n",
+             Roff(options.name), " \\- ", Roff(first), "\n.SH SYNOPSIS\n\\fB", Roff(options.command), "\\fR");
+  if (!Verbs(app).empty()) out += " \\fICOMMAND\\fR";
+  out += " [\\fIOPTIONS\\fR]";
+  for (const CLI::Option* option : app.get_options()) {
+    if (!option->get_positional()) continue;
+    StrAppend(&out, option->get_required() ? " \\fI" : " [\\fI", Roff(option->get_name(true)),
+              option->get_required() ? "\\fR" : "\\fR]");
+  }
+  out += "\n";
+  AddBlocks(text, "DESCRIPTION", true, out);
+  if (const auto verbs = Verbs(app); !verbs.empty()) {
+    out += ".SH COMMANDS\n";
+    for (const CLI::App* verb : verbs) {
+      const std::string about = verb->get_description();
+      StrAppend(&out, ".TP\n\\fB", Roff(verb->get_name()), "\\fR\n",
+                Roff(about.substr(0, about.find("\n\n"))), "\n");
+    }
+  }
+  AddOptions(app, out);
+  if (const std::string footer = app.get_footer(); !footer.empty()) {
+    AddBlocks(footer, "NOTES", false, out);
+  }
+  if (!options.see_also.empty())
+    StrAppend(&out, ".SH \"SEE ALSO\"\n", Roff(Join(options.see_also, ", ")), "\n");
+  return out;
+}
+
+}  // namespace taut

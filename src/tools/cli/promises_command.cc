@@ -1,0 +1,25 @@
+// taut promises: whether limits of a running daemon keep what was promised of them.
+#include "tools/cli/answer.h"
+#include "tools/cli/cli.h"
+#include "tools/cli/commands.h"
+#include "tools/cli/connection.h"
+#include "tools/cli/promises_text.h"
+#include "tools/cli/terminal.h"
+
+namespace taut {
+namespace {
+
+absl::Status AskPromises(const DaemonArgs& args) {
+  const auto client = Connect(args.connection);
+  if (!client.ok()) return client.status();
+  const absl::StatusOr<Json> page = GetJson(**client, "/api/v1/promises");
+  if (!page.ok()) return page.status();
+  Show(args.output, *page, [&] { return PromisesText(*page); });
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+int RunPromises(const DaemonArgs& args) { return Finish(AskPromises(args)); }
+
+}  // namespace taut

@@ -1,0 +1,222 @@
+#include "tools/cli/quota_command.h"
+
+#include <chrono>
+#include <cmath>
+#include <map>
+
+#include "absl/time/time.h"
+#include "brain/economy/quota_rows.h"
+#include "brain/economy/quota_tree.h"
+#include "common/base/strings.h"
+#include "common/model/units.h"
+#include "server/config/quota_file.h"
+#include "tools/cli/answer.h"
+#include "tools/cli/cli.h"
+#include "tools/cli/json_text.h"
+#include "tools/cli/parse_daemon.h"
+#include "tools/cli/terminal.h"
+
+namespace taut {
+namespace {
+
+// Here also what the quota file does not have, or does not fit into, is a mistake of the command line.
+int FailQuota(const absl::Status& status) {
+  if (!absl::IsNotFound(status) && !absl::IsFailedPrecondition(status)) return Fail(status);
+  PrintError(Message(status));
+  return kExitUsage;
+}
+
+std::string AmountText(std::string_view resource, int64_t amount) {
+  if (resource == kQuotaCpu) return FormatCores(static_cast<double>(amount) / 1000);
+  if (resource == kQuotaMemory) return FormatBytes(static_cast<double>(amount));
+  return StrCat(amount);
+}
+
+std::string TableOf(const std::vector<QuotaRowView>& rows) {
+  TextTable table({"group", "tier", "resource", "quota", "in use", "borrowed", "over\nquota",
+                   "available\nnow", "at most"});
+  for (const QuotaRowView& row : rows) {
+    const auto text = [&row](int64_t amount) { return AmountText(row.resource, amount); };
+    table.Add({row.group, row.tier, row.resource, text(row.cell.quota), text(row.cell.held),
+               text(row.borrowed()), text(row.over_quota()), text(row.available), text(row.maximum)});
+  }
+  return table.Render();
+}
+
+// cpu in millicores and memory in bytes, as the library counts them.
+Json AmountsJson(const QuotaVector& amounts) {
+  Json out = Json::object();
+  for (const QuotaAmount& a : amounts.amounts())
+    out[a.resource == kQuotaCpu      ? "cpu_millicores"
+        : a.resource == kQuotaMemory ? "memory_bytes"
+                                     : a.resource] = a.amount;
+  return out;
+}
+
+Json VerdictJson(const AdmissionVerdict& verdict) {
+  Json reasons = Json::array(), borrowed = Json::array();
+  for (const AdmissionReason& r : verdict.reasons) {
+    reasons.push_back({{"resource", r.resource},
+                       {"level", r.level},
+                       {"asked", r.asked},
+                       {"available", r.available},
+                       {"never", r.never},
+                       {"sentence", r.text}});
+  }
+  for (const AdmissionBorrowing& b : verdict.borrowed)
+    borrowed.push_back({{"resource", b.resource}, {"amount", b.amount}, {"cohort", b.cohort}});
+  Json out = {{"outcome", Name(verdict.outcome)},       {"asked", AmountsJson(verdict.use.amounts)},
+              {"borrowed", std::move(borrowed)},        {"reasons", std::move(reasons)},
+              {"fitting_tasks", verdict.fitting_tasks}, {"fitting", AmountsJson(verdict.fitting)},
+              {"other_tiers", verdict.other_tiers},     {"reclaimable", verdict.reclaimable}};
+  if (verdict.probably_at.has_value()) out["probably_at_s"] = verdict.probably_at->seconds();
+  return out;
+}
+
+// A sentence per line.
+std::string VerdictText(const AdmissionVerdict& verdict) {
+  std::string out = Printable(Explain(verdict));  // names are those of the file
+  for (size_t at = out.find(". "); at != std::string::npos; at = out.find(". ", at))
+    out.replace(at, 2, ".\n  ");
+  return out + "\n";
+}
+
+absl::StatusOr<AdmissionRequest> ToRequest(const AdmitArgs& args) {
+  AdmissionRequest out;
+  out.group = args.group;
+  out.tier = args.tier;
+  out.tasks = args.tasks;
+  std::string duration = args.duration;
+  out.now = Timestamp::FromSeconds(absl::ToUnixSeconds(absl::Now()));
+  for (const std::string& text : args.amounts) {
+    const size_t equals = text.find('=');
+    if (equals == std::string::npos || equals == 0)
+      return absl::InvalidArgumentError(StrCat("\"", text, "\": expected RESOURCE=AMOUNT, such as cpu=4"));
+    const std::string resource = text.substr(0, equals), value = text.substr(equals + 1);
+    // As `taut requests` has them.
+    if (resource == "group" || resource == "tier" || resource == "duration") {
+      (resource == "group" ? out.group : resource == "tier" ? out.tier : duration) = value;
+      continue;
+    }
+    if (resource == "tasks") {
+      const std::optional<double> tasks = ParseDouble(value);
+      if (!tasks.has_value() || *tasks != std::floor(*tasks) || std::abs(*tasks) > 1e9)
+        return absl::InvalidArgumentError(StrCat("tasks: \"", value, "\": expected a whole number"));
+      out.tasks = static_cast<int64_t>(*tasks);
+      continue;
+    }
+    const absl::StatusOr<int64_t> amount = ParseQuotaAmount(resource, value);
+    if (!amount.ok()) return absl::InvalidArgumentError(StrCat(resource, ": ", Message(amount.status())));
+    out.per_task.Set(resource, *amount);
+  }
+  if (out.group.empty() || out.tier.empty()) {
+    return absl::InvalidArgumentError(
+        StrCat("no ", out.group.empty() ? "group" : "tier",
+               ": expected --group NAME and --tier NAME, or group=NAME tier=NAME"));
+  }
+  if (!duration.empty()) {
+    const absl::StatusOr<int64_t> seconds = ParseDurationSeconds(duration);
+    if (!seconds.ok()) return absl::InvalidArgumentError(StrCat("--duration: ", Message(seconds.status())));
+    out.duration_s = *seconds;
+  }
+  return out;
+}
+
+}  // namespace
+
+absl::StatusOr<std::pair<QuotaFile, QuotaTree>> LoadQuota(const std::string& path) {
+  absl::StatusOr<QuotaFile> file = ReadQuotaFile(path);
+  if (!file.ok()) return file.status();
+  std::string errors;
+  for (const QuotaFinding& finding : CheckQuota(file->spec, file->in_use)) {
+    if (finding.error) {
+      StrAppend(&errors, errors.empty() ? "" : "\n", path, ": ", finding.text);
+    } else {
+      PrintError(StrCat("warning: ", finding.text));
+    }
+  }
+  if (!errors.empty()) return absl::InvalidArgumentError(errors);
+  absl::StatusOr<QuotaTree> tree = QuotaTree::Make(file->spec, file->in_use);
+  if (!tree.ok()) return tree.status();
+  return std::pair(*std::move(file), *std::move(tree));
+}
+
+int RunQuota(const QuotaArgs& args) {
+  const auto loaded = LoadQuota(args.file);
+  if (!loaded.ok()) return FailQuota(loaded.status());
+  const std::vector<QuotaRowView> rows = RowsOf(loaded->second);
+  Json out = Json::array();
+  for (const QuotaRowView& row : rows) {
+    out.push_back({{"group", row.group},
+                   {"tier", row.tier},
+                   {"resource", row.resource},
+                   {"quota", row.cell.quota},
+                   {"in_use", row.cell.held},
+                   {"borrowed", row.borrowed()},
+                   {"over_quota", row.over_quota()},
+                   {"available", row.available},
+                   {"at_most", row.maximum}});
+  }
+  Show(args.output, out, [&] { return TableOf(rows); });
+  return kExitOk;
+}
+
+int RunAdmit(const AdmitArgs& args) {
+  const auto loaded = LoadQuota(args.file);
+  if (!loaded.ok()) return FailQuota(loaded.status());
+  const absl::StatusOr<AdmissionRequest> request = ToRequest(args);
+  if (!request.ok()) return FailQuota(request.status());
+  const absl::StatusOr<AdmissionVerdict> verdict =
+      DecideAdmission(loaded->second, *request, loaded->first.releases);
+  if (!verdict.ok()) return FailQuota(verdict.status());
+  Show(args.output, VerdictJson(*verdict), [&] { return VerdictText(*verdict); });
+  return verdict->outcome == AdmissionOutcome::kAdmitted ? kExitOk : kExitFailed;
+}
+
+QuotaVerbs::QuotaVerbs(CLI::App& app) {
+  quota_ = app.add_subcommand(
+      "quota",
+      "Checks a quota file and shows what each group has, uses, borrows, and may still use in each tier.\n\n"
+      "Examples:\n"
+      "  taut quota quota.yaml\n"
+      "  taut quota quota.yaml --output json");
+  quota_->add_option("file", quota_args_.file, "quota file: YAML, see docs/formats.md")
+      ->required()
+      ->type_name("FILE");
+  AddOutputForm(*quota_, quota_args_.output);
+  admit_ = app.add_subcommand(
+      "admit",
+      "Says whether a group may run tasks in a tier now by a quota file: admitted, queued until when, or "
+      "refused,\n"
+      "with every reason and the nearest request that would fit. Changes nothing. Exit code 0: admitted; 1: "
+      "not.\n\n"
+      "Examples:\n"
+      "  taut admit quota.yaml --group search --tier production cpu=4 memory=8GiB --tasks 10\n"
+      "  taut admit quota.yaml group=search tier=production cpu=4 memory=8GiB tasks=10   (as `taut requests` "
+      "has it)\n"
+      "  taut admit quota.yaml --group search --tier batch gpu=1 --duration 6h --output json");
+  admit_->add_option("file", admit_args_.file, "quota file: YAML, see docs/formats.md")
+      ->required()
+      ->type_name("FILE");
+  admit_
+      ->add_option(
+          "amounts", admit_args_.amounts,
+          "what each task asks for: cpu=CORES, memory=BYTES, OTHER=NUMBER; also group, tier, tasks and "
+          "duration")
+      ->required()
+      ->type_name("KEY=VALUE");
+  admit_->add_option("--group", admit_args_.group, "whose quota");
+  admit_->add_option("--tier", admit_args_.tier, "of the tasks");
+  admit_->add_option("--tasks", admit_args_.tasks, "number of tasks, admitted together")
+      ->capture_default_str();
+  admit_->add_option("--duration", admit_args_.duration, "how long they will run");
+  AddOutputForm(*admit_, admit_args_.output);
+}
+
+std::optional<int> QuotaVerbs::Run() const {
+  if (quota_->parsed()) return RunQuota(quota_args_);
+  if (admit_->parsed()) return RunAdmit(admit_args_);
+  return std::nullopt;
+}
+
+}  // namespace taut

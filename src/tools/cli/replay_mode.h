@@ -1,0 +1,19 @@
+// `--mode` and `--policy` of a replay: what stands between recommendations and limits.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "brain/rollout/job_policy.h"
+
+namespace taut {
+
+// "recommend": nothing does. "observe", "canary", "auto": as ReplayOptions::managed; `policy` are key=value
+// pairs of the job settings that say how limits change (min_change, change_period, maintenance, canary.*).
+// InvalidArgument names the option.
+absl::StatusOr<std::optional<JobPolicy>> ReplayMode(const std::string& mode,
+                                                    std::span<const std::string> policy);
+
+}  // namespace taut

@@ -1,0 +1,38 @@
+// taut replay --replicas: how many tasks every replica policy would have run, and what that would have meant.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tools/cli/commands.h"
+
+namespace taut {
+
+inline constexpr double kMeanTasks = 12;
+
+struct ReplicasArgs {
+  bool replicas = false;              // the load is replayed, not usage
+  bool usage = false;                 // the paths are a usage trace: a job's load is the CPU of its tasks
+  std::string job_label;              // of load in JSON; "": all labels name the job
+  std::vector<std::string> signals;   // columns of load in CSV that function.target may name
+  std::vector<std::string> policies;  // empty: all
+  // Absent: as the settings file says, else 0.8 and 2m.
+  std::optional<double> max_utilization;
+  std::optional<std::string> startup;
+  double startup_sigma = 0;
+  // Load that a task processes; absent: of usage the CPU limit of a task, of loads what mean_tasks comes to.
+  std::optional<double> capacity;
+  std::optional<double> mean_tasks;  // absent: kMeanTasks
+  std::string decide_every = "1m";
+  std::string overload = "shed";
+  uint64_t seed = 1;
+};
+
+// What is shared with the replay of usage (paths, warm-up, --set, output) is in `replay`.
+int RunReplicas(const ReplayArgs& replay, const ReplicasArgs& args);
+// taut tune --replicas.
+int RunTuneReplicas(const TuneArgs& args, const ReplicasArgs& replicas);
+
+}  // namespace taut

@@ -1,0 +1,307 @@
+#include "tools/cli/results.h"
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+#include <vector>
+
+#include "common/model/units.h"
+#include "fmt/format.h"
+#include "nlohmann/json.hpp"
+#include "tools/cli/promises_text.h"
+#include "tools/cli/terminal.h"
+
+namespace taut {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Seconds that were scored: the span that footprints are averaged over.
+double ScoredSeconds(const LaneResult& lane, int32_t first_scored_day) {
+  int64_t days = 0;
+  for (const FleetDay& d : lane.fleet) days += d.day >= first_scored_day ? 1 : 0;
+  return static_cast<double>(days) * kDaySeconds;
+}
+
+double MeanFootprint(const LaneResult& lane, int32_t first_scored_day) {
+  const double seconds = ScoredSeconds(lane, first_scored_day);
+  return seconds > 0 ? lane.summary.totals.limit_seconds / seconds : 0;
+}
+
+// Reserved and not used, mean over time.
+double AbsoluteSlack(const LaneResult& lane, int32_t first_scored_day) {
+  const double seconds = ScoredSeconds(lane, first_scored_day);
+  const Totals& t = lane.summary.totals;
+  return seconds > 0 ? (t.limit_seconds - t.usage_seconds) / seconds : 0;
+}
+
+std::vector<std::string> Row(const LaneResult& lane, int32_t first_scored_day) {
+  const Totals& t = lane.summary.totals;
+  const std::string name = Name(lane.policy);
+  if (t.job_days == 0) return {name, "no limit", "", "", "", "", "", "", "", "", "", ""};
+  std::vector<std::string> row = {name,
+                                  fmt::format("{:.0f} %", 100 * t.mean_slack()),
+                                  fmt::format("{:.0f} %", 100 * lane.summary.slack.Quantile(0.5)),
+                                  FormatAmount(lane.resource, MeanFootprint(lane, first_scored_day)),
+                                  t.owner_limit_seconds > 0 ? Percent(t.footprint_of_owner()) : "-",
+                                  fmt::format("{:.2f}", t.footprint_of_usage()),
+                                  Percent(t.oom_day_share()),
+                                  fmt::format("{:.4f}", t.ooms_per_task_day()),
+                                  Percent(t.serious_oom_day_share(), 2),
+                                  fmt::format("{:.2f}", t.changes_per_job_day()),
+                                  fmt::format("{}", lane.summary.ChangesQuantile(0.99)),
+                                  fmt::format("{:.0f} %", 100 * t.share_without_change())};
+  if (ThrottlesAtLimit(lane.resource)) row.push_back(Percent(t.usage_over_share(), 2));
+  return row;
+}
+
+std::string Table(const ReplayResult& result, Resource resource) {
+  const bool cpu = resource == Resource::kCpu;
+  std::vector<std::string> head = {"recommender",
+                                   "slack\nmean",
+                                   "\nmed.",
+                                   "footprint\nmean",
+                                   "of\nowner's",
+                                   "x\nusage",
+                                   cpu ? "throt.\ndays" : "OOM-\ndays",
+                                   cpu ? "overs/\ntask-day" : "OOMs/\ntask-day",
+                                   "serious\ndays",
+                                   "changes\n/day",
+                                   "\np99",
+                                   "\nnone"};
+  if (cpu) head.push_back("throt-\ntled");
+  TextTable table(std::move(head));
+  for (const LaneResult& lane : result.lanes) {
+    if (lane.resource == resource) table.Add(Row(lane, result.first_scored_day));
+  }
+  return table.Render();
+}
+
+constexpr std::string_view kResultsLegend =
+    "slack: (mean limit - p95 of the day's usage) / mean limit, by job-day · footprint: sum of limits, mean "
+    "over time\n"
+    "OOM-day: a job-day with a window over the limit (CPU: throttled day) · serious: over max(4, a fifth of "
+    "the "
+    "tasks) such\n"
+    "windows · none: job-days without a limit change · throttled: CPU used above the limit · not used: "
+    "limits less "
+    "usage,\n"
+    "mean over time · slack < 0: the p95 of the day's usage is above the mean limit\n";
+
+// Who bears the OOM-days: a share over all jobs hides jobs that fail every day.
+struct Concentration {
+  uint64_t jobs = 0;        // scored
+  uint64_t with = 0;        // of them with an OOM-day
+  uint64_t once = 0;        // of those with exactly one
+  uint64_t most_have = 0;   // OOM-days that four fifths of those do not exceed
+  uint64_t worst_days = 0;  // of the job with most
+  double worst_share = 0;   // highest share of a job's days, of jobs with at least a week
+  double of_worst_tenth = 0;
+};
+
+Concentration ConcentrationOf(const LaneResult& lane) {
+  constexpr uint64_t kFewestDays = 7;  // of a job whose share is worth naming
+  Concentration c;
+  std::vector<uint64_t> oom_days;
+  for (const Totals& t : lane.per_job) {
+    if (t.job_days == 0) continue;
+    ++c.jobs;
+    if (t.oom_days > 0) oom_days.push_back(t.oom_days);
+    if (t.oom_days == 1) ++c.once;
+    if (t.job_days >= kFewestDays) c.worst_share = std::max(c.worst_share, t.oom_day_share());
+  }
+  c.with = oom_days.size();
+  if (oom_days.empty()) return c;
+  std::sort(oom_days.begin(), oom_days.end(), std::greater<>());
+  c.worst_days = oom_days.front();
+  c.most_have = oom_days[oom_days.size() / 5];
+  const size_t tenth = std::min(oom_days.size(), static_cast<size_t>((c.jobs + 9) / 10));
+  const uint64_t of_tenth =
+      std::accumulate(oom_days.begin(), oom_days.begin() + static_cast<std::ptrdiff_t>(tenth), uint64_t{0});
+  c.of_worst_tenth = static_cast<double>(of_tenth) / static_cast<double>(lane.summary.totals.oom_days);
+  return c;
+}
+
+void PutConcentration(const LaneResult& lane, Json& j) {
+  const Concentration c = ConcentrationOf(lane);
+  j["jobs_with_oom_days"] = c.with;
+  j["jobs_with_one_oom_day"] = c.once;
+  j["oom_days_of_four_fifths"] = c.most_have;
+  j["worst_job_oom_days"] = c.worst_days;
+  j["worst_job_oom_day_share"] = c.worst_share;
+  j["oom_days_share_of_worst_tenth"] = c.of_worst_tenth;
+}
+
+std::string ConcentrationTable(const ReplayResult& result, Resource resource, int32_t first_scored_day) {
+  TextTable table({"recommender", "jobs", ThrottlesAtLimit(resource) ? "with\nthrot. days" : "with\nOOM-days",
+                   "\nonly one", "80 % have\nat most", "worst job\ndays", "\nof its", "worst\ntenth has",
+                   "not\nused", "slack\n< 0"});
+  for (const LaneResult& lane : result.lanes) {
+    if (lane.resource != resource) continue;
+    const Concentration c = ConcentrationOf(lane);
+    std::vector<std::string> row = {
+        Name(lane.policy), fmt::format("{}", c.jobs), fmt::format("{}", c.with), "", "", "", "", ""};
+    if (c.with > 0) {
+      row = {row[0],
+             row[1],
+             row[2],
+             Percent(static_cast<double>(c.once) / static_cast<double>(c.with), 0),
+             fmt::format("{}", c.most_have),
+             fmt::format("{}", c.worst_days),
+             Percent(c.worst_share, 0),
+             Percent(c.of_worst_tenth, 0)};
+    }
+    const Totals& t = lane.summary.totals;
+    row.push_back(FormatAmount(resource, AbsoluteSlack(lane, first_scored_day)));
+    row.push_back(Percent(
+        t.job_days > 0 ? static_cast<double>(t.negative_slack_days) / static_cast<double>(t.job_days) : 0,
+        1));
+    table.Add(row);
+  }
+  return table.Render();
+}
+
+// Of the recommenders that promise something.
+std::string PromiseTables(const ReplayResult& result) {
+  std::string out;
+  for (const LaneResult& lane : result.lanes) {
+    const std::string table = ReplayedPromisesText(PromisesJson(lane.risks));
+    if (table.empty()) continue;
+    out += fmt::format("{}: {}, promised and delivered\n{}\n", Name(lane.policy), RowOf(lane.resource).word,
+                       table);
+  }
+  return out;
+}
+
+Json LaneJson(const LaneResult& lane, int32_t first_scored_day) {
+  const Totals& t = lane.summary.totals;
+  const std::string unit(UnitName(lane.resource));
+  Json j;
+  j["recommender"] = Name(lane.policy);
+  j["resource"] = Name(lane.resource);
+  j["job_days"] = t.job_days;
+  j["slack_mean"] = t.mean_slack();
+  j["slack_median"] = lane.summary.slack.Quantile(0.5);
+  j["footprint_mean_" + unit] = MeanFootprint(lane, first_scored_day);
+  j["footprint_of_owner"] = t.owner_limit_seconds > 0 ? Json(t.footprint_of_owner()) : Json(nullptr);
+  j["footprint_of_usage"] = t.footprint_of_usage();
+  j["slack_absolute_" + unit] = AbsoluteSlack(lane, first_scored_day);
+  j["negative_slack_days"] = t.negative_slack_days;
+  j["limit_" + unit + "_seconds"] = t.limit_seconds;
+  j["owner_limit_" + unit + "_seconds"] = t.owner_limit_seconds;
+  j["usage_" + unit + "_seconds"] = t.usage_seconds;
+  j["oom_days"] = t.oom_days;
+  j["oom_day_share"] = t.oom_day_share();
+  j["ooms"] = t.ooms;
+  j["ooms_per_task_day"] = t.ooms_per_task_day();
+  j["serious_oom_days"] = t.serious_oom_days;
+  PutConcentration(lane, j);
+  j["changes_per_job_day"] = t.changes_per_job_day();
+  j["changes_p99"] = lane.summary.ChangesQuantile(0.99);
+  j["share_of_days_without_change"] = t.share_without_change();
+  j["windows"] = t.windows;
+  j["windows_over_share"] = t.windows_over_share();
+  j["usage_over_share"] = t.usage_over_share();
+  j["unlimited_windows"] = t.unlimited_windows;
+  const Json promises = PromisesJson(lane.risks);
+  j["promises"] = {{"totals", promises["totals"]}, {"rows", promises["rows"]}};
+  return j;
+}
+
+Json RecordedJson(const RecordedKills& recorded) {
+  if (recorded.told_windows == 0) return nullptr;
+  return {{"oom_kills", recorded.kills},
+          {"task_windows_with_kills", recorded.killed_windows},
+          {"job_days_with_kills", recorded.job_days},
+          {"task_windows_told", recorded.told_windows},
+          {"task_windows", recorded.task_windows}};
+}
+
+Json JobsJson(const LaneResult& lane, const std::vector<JobInfo>& jobs) {
+  Json list = Json::array();
+  for (size_t i = 0; i < lane.per_job.size(); ++i) {
+    const Totals& t = lane.per_job[i];
+    if (t.job_days == 0) continue;
+    list.push_back({{"job", jobs[i].name},
+                    {"job_days", t.job_days},
+                    {"slack_mean", t.mean_slack()},
+                    {"limit_seconds", t.limit_seconds},
+                    {"owner_limit_seconds", t.owner_limit_seconds},
+                    {"usage_seconds", t.usage_seconds},
+                    {"windows", t.windows},
+                    {"windows_over", t.windows_over},
+                    {"usage_over_seconds", t.usage_over_seconds},
+                    {"oom_days", t.oom_days},
+                    {"serious_oom_days", t.serious_oom_days},
+                    {"ooms", t.ooms},
+                    {"changes", t.changes},
+                    {"days_without_change", t.days_without_change}});
+  }
+  return list;
+}
+
+}  // namespace
+
+std::string RecordedText(const RecordedKills& recorded) {
+  if (recorded.told_windows == 0) return "";
+  std::string out = fmt::format("recorded OOM kills: {}", FormatCount(recorded.kills));
+  if (recorded.kills > 0) {
+    out += fmt::format(" in {} task-windows on {} job-days", FormatCount(recorded.killed_windows),
+                       FormatCount(recorded.job_days));
+  }
+  if (recorded.told_windows < recorded.task_windows) {
+    const double told =
+        static_cast<double>(recorded.told_windows) / static_cast<double>(recorded.task_windows);
+    out += fmt::format("; unknown in {} of the task-windows", Percent(1 - told));
+  }
+  return out + "\n";
+}
+
+std::string ResultTables(const ReplayResult& result, bool details) {
+  std::string out;
+  for (Resource r : {Resource::kMemory, Resource::kCpu}) {
+    bool asked = false;
+    for (const LaneResult& lane : result.lanes) asked |= lane.resource == r;
+    if (!asked) continue;
+    out += fmt::format("{}\n{}", RowOf(r).title, Table(result, r));
+    if (r == Resource::kMemory) out += RecordedText(result.recorded);
+    out += "\n";
+  }
+  if (!details) return out;
+  for (Resource r : {Resource::kMemory, Resource::kCpu}) {
+    if (std::none_of(result.lanes.begin(), result.lanes.end(),
+                     [&](const LaneResult& lane) { return lane.resource == r; })) {
+      continue;
+    }
+    out += fmt::format("{}, by job\n{}\n", RowOf(r).title,
+                       ConcentrationTable(result, r, result.first_scored_day));
+  }
+  out += PromiseTables(result);
+  return out + std::string(kResultsLegend);
+}
+
+std::string ResultJson(const ReplayResult& result, const std::vector<JobInfo>& jobs, bool with_jobs) {
+  Json j;
+  j["format"] = "taut-replay/1";
+  j["partial"] = result.partial;
+  j["days_done"] = result.days_done;
+  j["days_total"] = result.days_total;
+  j["first_day_start_s"] = int64_t{result.first_day} * kDaySeconds;
+  j["first_scored_day_start_s"] = int64_t{result.first_scored_day} * kDaySeconds;
+  j["last_day_start_s"] = int64_t{result.last_day} * kDaySeconds;
+  j["jobs"] = jobs.size();
+  j["job_windows"] = result.job_windows;
+  j["state_bytes_per_job"] = result.state_bytes_per_job;
+  j["capped_at_owner"] = result.capped_at_owner;
+  j["recorded"] = RecordedJson(result.recorded);
+  j["lanes"] = Json::array();
+  for (const LaneResult& lane : result.lanes) {
+    Json l = LaneJson(lane, result.first_scored_day);
+    if (with_jobs) l["by_job"] = JobsJson(lane, jobs);
+    j["lanes"].push_back(std::move(l));
+  }
+  // Job names come from outside: bytes that are no UTF-8 must not end the program.
+  return j.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace taut

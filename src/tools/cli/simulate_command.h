@@ -1,0 +1,37 @@
+// taut simulate: a cell over time.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "CLI/CLI.hpp"
+#include "brain/cell/cell_simulation.h"
+#include "brain/cell/made_events.h"
+#include "tools/cli/commands.h"
+#include "tools/cli/input.h"
+
+namespace taut {
+
+struct SimulateArgs {
+  TraceArgs files;  // of machines, jobs and events; no paths: a made cell
+  MadeCellEventsOptions made;
+  std::string time = "2d";  // of a made cell
+  std::string until;        // of files; empty: to the last end or event
+  std::string warmup;       // empty: a quarter of a made cell's time, nothing of files'
+  std::string score = "hybrid";
+  std::string pass_every = "1s";
+  uint32_t enough = 0;
+  std::vector<std::string> compare;  // setups
+  int threads = 0;
+  std::string json, report, events;  // paths; empty: not written
+  OutputForm output = OutputForm::kTable;
+  bool quiet = false;
+};
+int RunSimulate(const SimulateArgs& args);
+
+extern const char* const kSimulateHelp;
+// All options but those of the output.
+void AddSimulate(CLI::App& verb, SimulateArgs& args);
+
+}  // namespace taut

@@ -1,0 +1,111 @@
+// taut top: the fleet and its jobs, drawn again whenever a window has closed.
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <thread>
+
+#include "common/base/strings.h"
+#include "tools/cli/answer.h"
+#include "tools/cli/cli.h"
+#include "tools/cli/commands.h"
+#include "tools/cli/daemon_text.h"
+#include "tools/cli/terminal.h"
+
+namespace taut {
+namespace {
+
+constexpr int kOnceRows = 20;    // jobs, if the output is not a terminal
+constexpr int kOtherLines = 11;  // of the page besides jobs
+constexpr int kKeyMilliseconds = 100;
+
+struct Page {
+  Json fleet, jobs;
+  std::string Text() const { return FleetText(fleet) + "\n" + JobsText(jobs); }
+};
+
+absl::StatusOr<Page> Ask(HttpClient& client, const TopArgs& args, int rows) {
+  auto fleet = GetJson(client, "/api/v1/fleet");
+  if (!fleet.ok()) return fleet.status();
+  std::vector<QueryParameter> query = {{"limit", std::to_string(rows)}, {"totals", "true"}};
+  if (!args.sort.empty()) query.push_back({"sort", args.sort});
+  if (!args.search.empty()) query.push_back({"search", args.search});
+  auto jobs = GetJson(client, "/api/v1/jobs" + FormatQuery(query));
+  if (!jobs.ok()) return jobs.status();
+  return Page{*std::move(fleet), *std::move(jobs)};
+}
+
+// Hears of closed windows on a thread of its own, which ends with the process: it stands in a read most of
+// the time, and owns all that it uses.
+class WindowWatch {
+ public:
+  explicit WindowWatch(const ConnectionArgs& connection) {
+    std::thread([connection, news = news_] {
+      while (true) {
+        const auto client = Connect(connection);
+        if (!client.ok()) return;
+        const absl::Status status =
+            (*client)->ReadEvents("/api/v1/events", [&news](const ServerEvent& event) {
+              if (event.event == "window") ++*news;
+              return true;
+            });
+        // The daemon was unreachable: what is drawn may be old.
+        std::this_thread::sleep_for(std::chrono::seconds(2));
+        ++*news;
+      }
+    }).detach();
+  }
+  uint64_t news() const { return *news_; }
+
+ private:
+  const std::shared_ptr<std::atomic<uint64_t>> news_ = std::make_shared<std::atomic<uint64_t>>(0);
+};
+
+absl::Status Watch(HttpClient& client, const TopArgs& args) {
+  CatchInterrupts();
+  absl::StatusOr<Page> page = Ask(client, args, kOnceRows);
+  if (!page.ok()) return page.status();  // before the terminal is taken
+  const WindowWatch watch(args.daemon.connection);
+  const Screen screen;
+  uint64_t drawn_news = 0;
+  int drawn_rows = 0;
+  while (!Interrupted()) {
+    if (watch.news() != drawn_news || screen.rows() != drawn_rows) {
+      drawn_news = watch.news();
+      drawn_rows = screen.rows();
+      absl::StatusOr<Page> fresh = Ask(client, args, std::clamp(drawn_rows - kOtherLines, 1, 1000));
+      std::string trouble;
+      if (fresh.ok()) {
+        page = std::move(fresh);
+      } else {
+        trouble = StrCat("  ", Printable(std::string(Message(fresh.status()))));
+      }
+      screen.Draw(page->Text() + "q quits" + trouble);
+    }
+    const char key = screen.WaitKey(kKeyMilliseconds);
+    if (key == 'q' || key == 'Q') break;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Top(const TopArgs& args) {
+  const auto client = Connect(args.daemon.connection);
+  if (!client.ok()) return client.status();
+  if (args.daemon.output == OutputForm::kTable && Screen::Usable()) return Watch(**client, args);
+  const absl::StatusOr<Page> page = Ask(**client, args, kOnceRows);
+  if (!page.ok()) return page.status();
+  const Json both = {{"fleet", page->fleet}, {"jobs", page->jobs}};
+  Show(args.daemon.output, both, [&] { return page->Text(); });
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+int RunTop(const TopArgs& args) {
+  const absl::Status status = Top(args);
+  if (status.ok()) return kExitOk;
+  PrintError(Printable(std::string(Message(status))));
+  return absl::IsInvalidArgument(status) ? kExitUsage : kExitFailed;
+}
+
+}  // namespace taut

@@ -1,0 +1,31 @@
+// The log of a program: standard error, as text or one JSON object a line, and a line for each act (a limit
+// set, an OOM kill, a connection lost) with typed fields. Used by tautd and tautlet.
+#pragma once
+
+#include <initializer_list>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "common/base/log_line.h"
+
+namespace taut {
+
+// Makes spdlog's default logger. `level`: debug, info, warning or error. `format`: text or json.
+// InvalidArgument names what is allowed.
+absl::Status SetUpLogging(std::string_view level, std::string_view format);
+
+// Thread-safe, as spdlog is. Lines of acts have an `action` ("limit_set"); plain messages a `message`.
+class ActionLog {
+ public:
+  using Fields = std::initializer_list<LogField>;
+
+  static void Debug(std::string_view action, Fields fields);
+  static void Info(std::string_view action, Fields fields);
+  static void Warn(std::string_view action, Fields fields);
+  static void Info(std::string_view action, std::span<const LogField> fields);
+  static void Warn(std::string_view action, std::span<const LogField> fields);
+};
+
+}  // namespace taut

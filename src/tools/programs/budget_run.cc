@@ -1,0 +1,146 @@
+#include "tools/programs/budget_run.h"
+
+#include <cmath>
+#include <filesystem>
+#include <utility>
+
+#include "common/base/strings.h"
+#include "server/config/budget_file.h"
+#include "spdlog/spdlog.h"
+#include "tools/programs/action_log.h"
+#include "tools/programs/quota_run.h"
+
+namespace taut {
+namespace {
+
+constexpr double kBudgetStepSeconds = 1, kBudgetRetrySeconds = 30;
+
+// To the micro-unit, in which bills are exact.
+Price PriceOf(const PricesConfig& prices) {
+  const auto micros = [](double amount) { return Money{std::llround(amount * 1e6)}; };
+  return {0, micros(prices.core_hour), micros(prices.gib_hour)};
+}
+
+// One line of the log for each entry.
+void SayEntry(const BudgetEntry& e, const std::string& text) {
+  ActionLog::Info(StrCat("budget_", Name(e.act)),
+                  {{"entry", static_cast<int64_t>(e.id)}, {"what", text}, {"who", e.who}, {"why", e.why}});
+}
+
+// The longest period, and the day in which it is closed.
+int DaysOf(BudgetPeriod period) {
+  return period == BudgetPeriod::kMonth ? 32 : period == BudgetPeriod::kQuarter ? 93 : 367;
+}
+
+// The open one's: another kind, of a reload, begins with the next.
+BudgetPeriod PeriodOf(const BudgetBook& book) {
+  for (const BudgetPeriod period : {BudgetPeriod::kMonth, BudgetPeriod::kQuarter}) {
+    if (PeriodEnd(period, book.from_s()) == book.to_s()) return period;
+  }
+  return BudgetPeriod::kYear;
+}
+
+double UnitsOf(Money money) { return static_cast<double>(money.micros) / 1e6; }
+
+}  // namespace
+
+absl::StatusOr<BudgetDefinition> ReadBudgets(const DaemonConfig& config) {
+  absl::StatusOr<BudgetDefinition> definition = ReadBudgetFile(config.budgets.file);
+  if (!definition.ok())
+    return absl::Status(definition.status().code(), StrCat("budgets.file: ", Message(definition.status())));
+  if (definition->currency.empty()) definition->currency = config.prices.currency;
+  std::vector<std::string> groups, warnings;
+  const absl::StatusOr<QuotaSpec> quota = ReadQuota(config.quota, warnings);
+  if (!quota.ok()) return quota.status();
+  for (const QuotaGroup& group : quota->groups) groups.push_back(group.name);
+  std::vector<std::string> errors = CheckBudgets(*definition, groups);
+  if (definition->currency != config.prices.currency) {
+    errors.push_back(StrCat("currency: ", definition->currency, " is not that of the prices, ",
+                            config.prices.currency,
+                            ": spending is counted in it, and other currencies are `units` with a rate"));
+  }
+  const int days = DaysOf(definition->period);
+  if (config.store.decision_days < days) {
+    errors.push_back(StrCat("period: a ", Name(definition->period), " needs store.decision_days of ", days,
+                            " or more, not ", config.store.decision_days,
+                            ": what was spent is read from the account of that time"));
+  }
+  std::string text;
+  for (const std::string& error : errors)
+    StrAppend(&text, text.empty() ? "" : "\n", config.budgets.file, ": ", error);
+  if (!text.empty()) return absl::InvalidArgumentError(text);
+  return definition;
+}
+
+BudgetStates StatesOf(const BudgetView& view, int64_t now_s) {
+  BudgetStates out;
+  out.month_from_s = view.book.from_s();
+  out.month_to_s = view.book.to_s();
+  out.now_s = view.counted_s;
+  for (const auto& [holder, state] : view.book.holders()) {
+    const Money budget = state.budget(now_s);
+    if (budget.micros <= 0) continue;  // no share of it can be reached
+    BudgetState& s = out.budgets.emplace_back();
+    s.budget = {holder.is_business() ? "business" : "group", holder.name, UnitsOf(budget)};
+    s.spent = UnitsOf(SpentOf(view.spent.spent, holder));
+    s.forecast = UnitsOf(SpentOf(view.forecast.spent, holder));
+    s.currency = state.unit;
+    s.period = Name(PeriodOf(view.book));
+  }
+  return out;
+}
+
+absl::StatusOr<std::unique_ptr<BudgetRun>> BudgetRun::Open(const DaemonConfig& config, Options options) {
+  absl::StatusOr<BudgetDefinition> definition = ReadBudgets(config);
+  if (!definition.ok()) return definition.status();
+  absl::StatusOr<std::unique_ptr<RequestLog>> log = OpenRequestLog(config.store.path, ".budgets");
+  if (!log.ok()) return log.status();
+  std::unique_ptr<BudgetRun> run(new BudgetRun());
+  run->log_ = *std::move(log);
+  options.definition = *std::move(definition);
+  options.price = PriceOf(config.prices);
+  options.entries_per_day = config.budgets.entries_per_day;
+  options.source = StrCat("file ", std::filesystem::path(config.budgets.file).filename().string());
+  options.log = run->log_.get();
+  options.on_entry = SayEntry;
+  absl::StatusOr<std::unique_ptr<BudgetDesk>> desk = BudgetDesk::Open(std::move(options));
+  if (!desk.ok()) return desk.status();
+  run->desk_ = *std::move(desk);
+  return run;
+}
+
+void BudgetRun::Step(double steady_s) {
+  if (steady_s < next_s_) return;
+  const std::string now(Message(desk_->Step()));
+  // The end of a period reads its whole account.
+  next_s_ = steady_s + (now.empty() ? kBudgetStepSeconds : kBudgetRetrySeconds);
+  SayHolds();
+  if (now == said_) return;
+  if (!now.empty()) spdlog::error("budgets: {}", now);
+  said_ = now;
+}
+
+void BudgetRun::SayHolds() {
+  GroupHolds held = desk_->held();
+  if (held == held_) return;
+  for (const auto& [group, why] : held) {
+    if (!held_.contains(group)) ActionLog::Info("budget_held", {{"group", group}, {"why", why}});
+  }
+  for (const auto& [group, why] : held_) {
+    if (!held.contains(group)) ActionLog::Info("budget_free", {{"group", group}});
+  }
+  held_ = std::move(held);
+}
+
+absl::Status BudgetRun::Reload(const DaemonConfig& config) {
+  absl::StatusOr<BudgetDefinition> definition = ReadBudgets(config);
+  if (!definition.ok()) return definition.status();
+  return desk_->Reload(*std::move(definition), PriceOf(config.prices));
+}
+
+BudgetStates BudgetRun::states() {
+  const auto view = desk_->View();
+  return view.ok() ? StatesOf(**view, desk_->now_s()) : BudgetStates();
+}
+
+}  // namespace taut

@@ -1,0 +1,230 @@
+// Settings of jobs that the cluster has: annotations, and what LimitRanges and nodes allow. They are passed on
+// when they change, and asked for before anything is decided for a new job.
+#include <algorithm>
+#include <array>
+#include <iterator>
+
+#include "common/base/pattern.h"
+#include "common/base/strings.h"
+#include "server/kubernetes/act/resize_plan.h"
+#include "spdlog/spdlog.h"
+#include "tools/programs/kubernetes_run.h"
+
+namespace taut {
+namespace {
+
+constexpr std::array<KubernetesRun::WatchedKind, 5> kWatchedKinds = {{
+    {"Namespace", "v1", "/api/v1/namespaces"},
+    {"Deployment", "apps/v1", "/apis/apps/v1/deployments"},
+    {"StatefulSet", "apps/v1", "/apis/apps/v1/statefulsets"},
+    {"DaemonSet", "apps/v1", "/apis/apps/v1/daemonsets"},
+    {"CronJob", "batch/v1", "/apis/batch/v1/cronjobs"},
+}};
+
+bool IsWatchedKind(std::string_view kind) {
+  return std::ranges::any_of(kWatchedKinds, [kind](const KubernetesRun::WatchedKind& watched) {
+    return KindInNames(watched.kind) == kind;
+  });
+}
+
+// Request ÷ limit that a recommendation of the job keeps, above 0; 1 where it has not both.
+double RequestShare(const std::vector<PodPtr>& pods, const std::string& container, Resource r,
+                    const Allocation& allocation) {
+  for (const PodPtr& pod : pods) {
+    const ContainerState* found = ResizedContainer(*pod, container);
+    if (found == nullptr) continue;
+    const double share = RequestShareOf(r, allocation, PlaceOf(*pod, *found, r));
+    return share > 0 ? share : 1;
+  }
+  return 1;
+}
+
+std::vector<Label> SettingLabelsOf(const std::vector<Label>& labels) {
+  std::vector<Label> out;
+  std::ranges::copy_if(labels, std::back_inserter(out),
+                       [](const Label& label) { return label.first.starts_with(kSettingLabel); });
+  return out;
+}
+
+// The label of a pod template opts out, too.
+void TakePodsMode(const std::vector<PodPtr>& pods, std::vector<Label>& labels) {
+  for (const PodPtr& pod : pods) {
+    for (const auto& [key, value] : pod->labels) {
+      if (key == kModeLabel && IsOptOut(value)) TakeSaferMode(key, value, labels);
+    }
+  }
+}
+
+const std::string* FindLabel(const std::vector<Label>& labels, const std::string& key) {
+  const auto it = std::ranges::find_if(labels, [&key](const Label& label) { return label.first == key; });
+  return it == labels.end() ? nullptr : &it->second;
+}
+
+void PutLabel(const std::string& key, const std::string& value, std::vector<Label>& labels) {
+  std::erase_if(labels, [&key](const Label& label) { return label.first == key; });
+  if (value.empty()) return;
+  const Label label{key, value};
+  labels.insert(std::ranges::upper_bound(labels, label), label);
+}
+
+}  // namespace
+
+std::span<const KubernetesRun::WatchedKind> KubernetesRun::WatchedKinds() { return kWatchedKinds; }
+
+Allocation KubernetesRun::AllocationOf(JobId job, Resource resource) const {
+  Allocation out;
+  control_->Look(job, [&](const LiveJob& live) { out = live.policy->allocation(resource); });
+  return out;
+}
+
+// As the job's allocation will be with these settings.
+Allocation KubernetesRun::AllocationWith(const JobRecord& record, const std::vector<Label>& settings,
+                                         Resource resource) const {
+  std::vector<Label> labels = record.labels;
+  if (!SetSettingLabels(settings, labels)) return AllocationOf(record.id, resource);
+  Allocation out;
+  control_->WithFleet([&](const LiveFleet& fleet) {
+    if (!fleet.Has(record.id)) return;
+    const LiveJob& live = fleet.job(record.id);
+    out = fleet.settings().rules.Resolve(record.name, labels, live.overrides).allocation(resource);
+  });
+  return out;
+}
+
+// What the cluster allows, whatever the annotations of a workload say of that. What was known before stands until
+// LimitRanges and nodes are, and while the job has no pods: they say on which nodes they may run.
+void KubernetesRun::PutAllowed(const JobQuestion& job, const WorkloadName& workload,
+                               std::vector<Label>& labels) const {
+  const std::vector<PodPtr> pods = cluster_.PodsOf(workload);
+  const LargestNode largest = cluster_.LargestFor(pods);
+  const bool is_known =
+      namespace_rules_.Knows("LimitRange") && largest.amounts.memory.has_value() && !pods.empty();
+  const std::vector<NamespaceRule> rules = namespace_rules_.Of(workload.namespace_name);
+  const std::vector<Label> settings = labels;
+  for (const Resource r : kPodResources) {
+    const std::string key = StrCat(kSettingLabel, Name(r), ".allowed");
+    std::string text;
+    if (is_known) {
+      const RecommendedAmount amount{
+          .of_pods = workload.container.empty(),
+          .is_request = job.of_request[IndexOf(r)],
+          .share = RequestShare(pods, workload.container, r, AllocationWith(job.record, settings, r))};
+      text = AllowedRangeText(r, AllowedBy(rules, largest, amount, r));
+    } else if (const std::string* before = FindLabel(job.record.labels, key); before != nullptr) {
+      text = *before;
+    }
+    PutLabel(key, text, labels);
+  }
+}
+
+// What the pods run, whatever an annotation says. The label is stored, so that a restart forgets no version.
+void KubernetesRun::PutVersion(const JobRecord& job, const WorkloadName& workload,
+                               std::vector<Label>& labels) const {
+  const std::string key = StrCat(kSettingLabel, "version");
+  JobVersion before;
+  if (const std::string* text = FindLabel(job.labels, key); text != nullptr)
+    before = ParseJobVersion(*text).value_or(JobVersion());
+  const JobVersion now = NextVersion(before, cluster_.VersionsOf(workload), options_.sample_time().seconds());
+  PutLabel(key, now.name.empty() ? "" : JobVersionText(now), labels);
+}
+
+std::vector<Label> KubernetesRun::LabelsOf(const JobQuestion& job, const WorkloadName& workload) const {
+  const bool read = options_.config.annotations;  // else what they said before is taken back
+  std::vector<Label> out = read ? steering_.Of(workload) : std::vector<Label>();
+  // What was known before a restart holds until the objects of a custom kind are read.
+  if (read && !custom_owners_->IsSettled(workload.kind)) out = SettingLabelsOf(job.record.labels);
+  if (read) TakePodsMode(cluster_.PodsOf(workload), out);
+  PutAllowed(job, workload, out);
+  PutVersion(job.record, workload, out);
+  return out;
+}
+
+uint64_t KubernetesRun::SteeringVersion() const { return steering_.version() + namespace_rules_.version(); }
+
+// Jobs whose labels are not what the annotations and the cluster say.
+void KubernetesRun::PassOnSteering() {
+  const auto is_known = [this](const WatchedKind& kind) { return steering_.Knows(kind.kind); };
+  if (options_.config.annotations && !std::ranges::all_of(kWatchedKinds, is_known)) return;
+  steered_ = SteeringVersion();
+  const std::shared_ptr<const FleetView> view = control_->view();  // the loop alone would not keep it
+  for (const JobView& job : view->jobs) {
+    const std::optional<WorkloadName> workload = cluster_.naming().Parse(job.record->name);
+    if (!workload.has_value()) continue;
+    JobQuestion question{*job.record};
+    for (const Resource r : kResources) question.of_request[IndexOf(r)] = job.of(r).of_request;
+    std::vector<Label> wanted = LabelsOf(question, *workload);
+    std::vector<Label> labels = job.record->labels;
+    if (SetSettingLabels(wanted, labels))
+      control_->ingest().SetSettingLabels(job.record->name, std::move(wanted));
+  }
+}
+
+std::string KubernetesRun::AwaitedLists() const {
+  if (!cluster_.synced()) return "pods";
+  if (cluster_.Nodes().empty()) return "nodes";
+  if (!namespace_rules_.Knows("LimitRange")) return "LimitRanges";
+  for (const WatchedKind& kind : kWatchedKinds) {
+    if (options_.config.annotations && !steering_.Knows(kind.kind))
+      return StrCat("annotations of ", kind.kind, "s");
+  }
+  return "";
+}
+
+std::string KubernetesRun::WhyUndecided() const {
+  const std::string awaited = AwaitedLists();
+  return awaited.empty() ? ""
+                         : StrCat("no limit is decided before the first list of ", awaited, " has been read");
+}
+
+// With SayWhatIsRefused of the loop that passes pods on.
+void KubernetesRun::SayWhatIsAwaited() {
+  const std::string now = AwaitedLists();
+  if (now == awaited_) return;
+  if (now.empty()) {
+    spdlog::info("kubernetes: annotations, LimitRanges and nodes have been read: limits are decided");
+  } else {
+    spdlog::info("kubernetes: {}", WhyUndecided());
+  }
+  awaited_ = now;
+}
+
+// Labels and annotations that are not used: an Event of the workload, and a line for a namespace, which has none.
+void KubernetesRun::SayWhatIsRefused() {
+  for (const Steering::Refused& refused : steering_.TakeRefused()) {
+    const bool is_said = events_ != nullptr && !refused.namespace_name.empty();
+    if (!is_said || refused.kind == "Namespace") {
+      spdlog::warn("kubernetes: {} {}{}{}: {}", refused.kind, refused.namespace_name,
+                   refused.namespace_name.empty() ? "" : "/", refused.name, refused.sentence);
+    } else if (WhyNotChange().empty()) {
+      events_->Add(RefusalEvent({refused.namespace_name, KindInNames(refused.kind), refused.name, ""},
+                                refused.sentence));
+    }
+  }
+}
+
+// A pod may be seen before its workload: each has a watch of its own.
+bool KubernetesRun::IsSeen(const JobRecord& job, const WorkloadName& workload) const {
+  if (cluster_.PodsOf(workload, true).empty()) {
+    // The series of a job may come before its pods are seen; a job that had pods once keeps its settings.
+    return !IsKnownKind(workload.kind) || !SettingLabelsOf(job.labels).empty();
+  }
+  if (!options_.config.annotations) return true;
+  if (!workloads_.Find({"", "namespace", workload.namespace_name, ""}).has_value()) return false;
+  if (IsWatchedKind(workload.kind)) return workloads_.Find(workload).has_value();
+  if (IsKnownKind(workload.kind)) return true;
+  if (!custom_owners_->IsSettled(workload.kind)) return false;
+  if (!custom_owners_->IsListed(workload.kind) || workloads_.Find(workload).has_value()) return true;
+  custom_owners_->ListSoon(workload.kind);
+  return false;
+}
+
+JobAnswer KubernetesRun::SettingsOf(const JobQuestion& question) {
+  const std::optional<WorkloadName> workload = cluster_.naming().Parse(question.record.name);
+  const std::string& namespaces = options_.config.namespaces;
+  if (!workload.has_value() || (!namespaces.empty() && !FitsPattern(workload->namespace_name, namespaces)))
+    return {JobAnswer::State::kNotMine};
+  if (!AwaitedLists().empty() || !IsSeen(question.record, *workload)) return {JobAnswer::State::kUnknown};
+  return {JobAnswer::State::kKnown, LabelsOf(question, *workload)};
+}
+
+}  // namespace taut

@@ -1,0 +1,192 @@
+// tautd: the control plane as a service.
+#include <csignal>
+#include <cstdio>
+#include <filesystem>
+#include <string>
+
+#include "CLI/CLI.hpp"
+#include "common/base/strings.h"
+#include "server/config/daemon_config.h"
+#include "spdlog/spdlog.h"
+#include "tools/cli/parse_help.h"
+#include "tools/programs/action_log.h"
+#include "tools/programs/budget_run.h"
+#include "tools/programs/daemon.h"
+#include "tools/programs/kubernetes_run.h"
+#include "tools/programs/price_setup.h"
+#include "tools/programs/process.h"
+#include "tools/programs/quota_run.h"
+#include "tools/programs/version.h"
+#include "tools/programs/webhook_setup.h"
+
+namespace taut {
+namespace {
+
+struct Args {
+  std::string config;
+  std::string listen, store, clock, prometheus;
+  bool check_config = false;
+  bool print_settings = false;
+  bool man = false;
+};
+
+constexpr const char* kAbout =
+    "Recommends CPU and memory limits from measured usage, applies them through agents, Kubernetes or your "
+    "own "
+    "endpoint (webhook), and serves API and dashboard.";
+
+constexpr std::string_view kNotes = R"(Examples:
+  tautd                                          listen on 127.0.0.1:7070, store in ./tautd.db, no configuration
+  tautd --prometheus http://prometheus:9090      the same, and begin with the history of the last 14 days
+  tautd --config /etc/tautline/tautd.yaml        docs/configuration.md describes all keys
+  tautd --check-config --config tautd.yaml       check the file and print its errors
+  tautd --store memory --clock samples           for trials: nothing is stored, samples set the time
+
+Signals:
+  TERM, INT   write a last checkpoint and stop
+  HUP         reload rules, job settings, tokens and certificates; other changed keys are logged and need a restart
+
+Exit codes:
+  0   stopped by a signal
+  1   failed
+  2   invalid command line or configuration)";
+
+int Fail(int code, std::string_view message) {
+  std::fprintf(stderr, "tautd: %.*s\n", static_cast<int>(message.size()), message.data());
+  return code;
+}
+
+absl::StatusOr<DaemonConfig> ConfigOf(const Args& args) {
+  absl::StatusOr<DaemonConfig> config =
+      args.config.empty() ? ParseDaemonConfig("", "no file") : ReadDaemonConfig(args.config);
+  if (!config.ok()) return config;
+  const std::pair<std::string_view, const std::string*> given[] = {{"server.listen", &args.listen},
+                                                                   {"store.path", &args.store},
+                                                                   {"clock", &args.clock},
+                                                                   {"backfill.prometheus", &args.prometheus}};
+  for (const auto& [key, value] : given) {
+    if (value->empty()) continue;
+    for (const DaemonSetting& setting : DaemonSettingsTable()) {
+      if (setting.key != key) continue;
+      if (absl::Status s = SetDaemonSetting(setting, {value, 1}, *config); !s.ok()) return s;
+    }
+  }
+  return config;
+}
+
+int Serve(const Args& args, const DaemonConfig& config) {
+  sigset_t signals;
+  sigemptyset(&signals);
+  for (const int s : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&signals, s);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);  // for all threads to come; this one waits for them
+  std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
+  // If the parent process left it ignored, the end of a child could not be seen.
+  std::signal(SIGCHLD, SIG_DFL);
+  RaiseDescriptorLimit();  // each agent and each open page takes one
+  absl::StatusOr<std::unique_ptr<Daemon>> daemon = Daemon::Start(config, args.config);
+  if (!daemon.ok()) return Fail(1, Message(daemon.status()));
+  spdlog::info("tautd {} listens: {}", kVersion, (*daemon)->url());
+  for (;;) {
+    int signal = 0;
+    sigwait(&signals, &signal);
+    if (signal != SIGHUP) break;
+    const absl::StatusOr<DaemonConfig> again = ConfigOf(args);
+    if (again.ok()) {
+      (*daemon)->Reload(*again);
+    } else {
+      spdlog::error("configuration not reloaded: {}", Message(again.status()));
+    }
+  }
+  (*daemon)->Stop();
+  return 0;
+}
+
+int Run(int argc, char** argv) {
+  Args args;
+  CLI::App app{kAbout, "tautd"};
+  app.footer(std::string(kNotes));
+  app.set_version_flag("-V,--version", std::string(kVersion));
+  app.add_option("--config", args.config, "configuration file (YAML); optional");
+  app.add_option("--listen", args.listen, "ADDRESS:PORT to listen on; overrides server.listen");
+  app.add_option("--store", args.store, "path of the store, or memory; overrides store.path");
+  app.add_option("--clock", args.clock, "wall or samples; overrides clock");
+  app.add_option("--prometheus", args.prometheus,
+                 "URL of a Prometheus whose history is read at the start; overrides backfill.prometheus");
+  app.add_flag("--check-config", args.check_config,
+               "check the configuration and the files that it names, and exit");
+  app.add_flag("--print-settings", args.print_settings, "print docs/configuration.md and exit");
+  app.add_flag("--man", args.man, "print the man page and exit")->group("");  // for packages
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    return e.get_exit_code() == 0 ? app.exit(e) : (app.exit(e), 2);
+  }
+  if (args.man) {
+    const ManPageOptions page{"tautd", "tautd", StrCat("tautd ", kVersion), 8, {"taut(1)", "tautlet(8)"}};
+    std::fputs(ManPage(app, page).c_str(), stdout);
+    return 0;
+  }
+  if (args.print_settings) {
+    std::fputs(DaemonSettingsMarkdown().c_str(), stdout);
+    return 0;
+  }
+  const absl::StatusOr<DaemonConfig> config = ConfigOf(args);
+  if (!config.ok()) return Fail(2, Message(config.status()));
+  if (absl::Status s = SetUpLogging(config->log.level, config->log.format); !s.ok())
+    return Fail(2, Message(s));
+  if (args.check_config) {
+    ServerConfig with_oidc = config->server;
+    const absl::StatusOr<OidcParts> oidc = OpenOidc(config->server.oidc, [] { return int64_t{0}; });
+    if (!oidc.ok()) return Fail(2, Message(oidc.status()));
+    with_oidc.options.verifier = oidc->verifier;
+    const absl::StatusOr<ServerOptions> server = OpenServerOptions(with_oidc);
+    if (!server.ok()) return Fail(2, Message(server.status()));
+    NotifyOptions notify;
+    notify.webhook.url = config->notify.url;
+    notify.webhook.ca_file = config->notify.ca_file;
+    notify.events = config->notify.events;
+    const auto acts = DaemonActs::Start(notify, nullptr, "");
+    if (!acts.ok()) return Fail(2, Message(acts.status()));
+    const absl::StatusOr<std::string> secret = ReadSecretFile(config->notify.secret_file);
+    if (!secret.ok()) return Fail(2, Message(secret.status()));
+    if (!config->webhook.url.empty()) {
+      const auto webhook = OpenWebhook(config->webhook, [] { return 0.0; });
+      if (!webhook.ok()) return Fail(2, Message(webhook.status()));
+      if (const std::string warning = WebhookWarning(config->webhook); !warning.empty()) {
+        std::fprintf(stderr, "tautd: warning: %s\n", warning.c_str());
+      }
+    }
+    if (!config->kubernetes.kubeconfig.empty()) {
+      const auto access = OpenClusterAccess(config->kubernetes);
+      if (!access.ok()) return Fail(2, Message(access.status()));
+    }
+    if (!config->prices.file.empty()) {
+      if (const auto prices = ReadPrices(config->prices); !prices.ok())
+        return Fail(2, Message(prices.status()));
+    }
+    if (!config->quota.file.empty()) {
+      std::vector<std::string> warnings;
+      const auto quota = ReadQuota(config->quota, warnings);
+      if (!quota.ok()) return Fail(2, Message(quota.status()));
+      for (const std::string& warning : warnings)
+        std::fprintf(stderr, "tautd: warning: %s\n", warning.c_str());
+    }
+    if (!config->budgets.file.empty()) {
+      if (const auto budgets = ReadBudgets(*config); !budgets.ok()) return Fail(2, Message(budgets.status()));
+    }
+    if (absl::Status s = CheckBindings(config->server, *server, config->quota, config->budgets); !s.ok())
+      return Fail(2, Message(s));
+    std::printf("%s is valid\n", args.config.empty() ? "the default configuration" : args.config.c_str());
+    return 0;
+  }
+  return Serve(args, *config);
+}
+
+}  // namespace
+}  // namespace taut
+
+int main(int argc, char** argv) {
+  (void)taut::SetUpLogging("info", "text");
+  return taut::Run(argc, argv);
+}

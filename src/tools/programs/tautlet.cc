@@ -1,0 +1,466 @@
+// tautlet: the agent of one machine.
+#include <fcntl.h>
+#include <netdb.h>
+#include <sys/file.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "CLI/CLI.hpp"
+#include "common/base/strings.h"
+#include "common/model/units.h"
+#include "common/rpc/tls_files.h"
+#include "fmt/format.h"
+#include "node/agent/agent.h"
+#include "node/agent/cpu_weight.h"
+#include "node/agent/release.h"
+#include "node/agent/uplink.h"
+#include "node/cgroup/cgroup.h"
+#include "node/cgroup/cgroup_finder.h"
+#include "node/cgroup/memory_sources.h"
+#include "node/cgroup/own_cgroups.h"
+#include "node/cgroup/process_files.h"
+#include "node/cgroup/task_name.h"
+#include "node/docker/docker_finder.h"
+#include "server/config/agent_config.h"
+#include "server/config/daemon_config.h"
+#include "spdlog/spdlog.h"
+#include "tools/cli/parse_help.h"
+#include "tools/programs/action_log.h"
+#include "tools/programs/agent_loop.h"
+#include "tools/programs/process.h"
+#include "tools/programs/version.h"
+
+namespace taut {
+namespace {
+
+struct Args {
+  std::string config, daemon, state, log_level, log_format;
+  bool observe = false, release = false, list = false, check_config = false, man = false;
+};
+
+constexpr int kGuardNice = -10;
+
+constexpr const char* kAbout =
+    "The agent of one machine: measures its tasks, reports to tautd, and applies the limits that tautd "
+    "orders.";
+
+constexpr std::string_view kNotes = R"(Examples:
+  tautlet --config /etc/tautline/tautlet.yaml --list      print the tasks that the rules find, and their limits
+  tautlet --config /etc/tautline/tautlet.yaml --observe   measure and report; change no limit
+  tautlet --config /etc/tautline/tautlet.yaml             also apply limits to tasks of rules with manage: true
+  tautlet --config /etc/tautline/tautlet.yaml --observe   with tiers.guard: log which task would be throttled or
+                                                          killed when memory runs out
+  tautlet --config /etc/tautline/tautlet.yaml --release   restore the owner's limits of all tasks
+
+Signals:
+  TERM, INT   stop; limits stay as they are, but what `tiers` and `probe` set is restored
+
+Exit codes:
+  0   stopped by a signal, or done
+  1   failed
+  2   invalid command line or configuration
+  3   --release could not restore all limits)";
+
+int Fail(int code, std::string_view message) {
+  std::fprintf(stderr, "tautlet: %.*s\n", static_cast<int>(message.size()), message.data());
+  return code;
+}
+
+absl::StatusOr<AgentConfig> ConfigOf(const Args& args) {
+  absl::StatusOr<AgentConfig> config =
+      args.config.empty() ? ParseAgentConfig("", "no file") : ReadAgentConfig(args.config);
+  if (!config.ok()) return config;
+  if (!args.daemon.empty()) config->daemon_address = args.daemon;
+  if (!args.state.empty()) config->state = args.state;
+  if (!args.log_level.empty()) config->log_level = args.log_level;
+  if (!args.log_format.empty()) config->log_format = args.log_format;
+  config->observe |= args.observe;
+  char host[256] = "localhost";
+  gethostname(host, sizeof(host) - 1);
+  // In a container the host's name is the container's.
+  const char* const given = std::getenv("TAUT_HOST");
+  const std::string machine = given != nullptr && *given != '\0' ? given : host;
+  if (config->host.empty()) config->host = machine;
+  if (config->name.empty()) config->name = machine;
+  return config;
+}
+
+// What the kernel and the engine let us do here.
+struct Hands {
+  CgroupMounts mounts;
+  std::vector<std::unique_ptr<TaskFinder>> finders;
+  std::string description;
+
+  std::vector<TaskFinder*> pointers() const {
+    std::vector<TaskFinder*> out;
+    for (const auto& f : finders) out.push_back(f.get());
+    return out;
+  }
+};
+
+// Finders for the rules; with `all` also those that no rule asks for.
+absl::StatusOr<Hands> OpenHands(const AgentConfig& config, bool all) {
+  Hands hands;
+  absl::StatusOr<CgroupMounts> mounts = ReadCgroupMounts(config.cgroup_root);
+  if (!mounts.ok()) return mounts.status();
+  hands.mounts = *mounts;
+  hands.description = mounts->description();
+  const auto wants = [&](TaskSource source) {
+    return std::any_of(config.tasks.begin(), config.tasks.end(),
+                       [&](const TaskRule& rule) { return rule.source == source; });
+  };
+  if (all || wants(TaskSource::kCgroup) || wants(TaskSource::kSystemd)) {
+    auto finder = CgroupFinder::Create(hands.mounts, config.host, config.tasks);
+    if (!finder.ok()) return finder.status();
+    hands.finders.push_back(*std::move(finder));
+  }
+  if (all || wants(TaskSource::kDocker)) {
+    DockerFinderOptions options;
+    options.engine.address = config.docker_socket;
+    options.host = config.host;
+    options.rules = config.tasks;
+    options.open_cgroup = [m = hands.mounts](std::string_view path) { return OpenCgroup(m, path); };
+    auto finder = DockerFinder::Create(std::move(options));
+    if (!finder.ok()) return finder.status();
+    hands.finders.push_back(*std::move(finder));
+    StrAppend(&hands.description, ", Docker at ", config.docker_socket);
+  }
+  return hands;
+}
+
+std::string LimitText(LimitKind kind, std::optional<double> limit) {
+  if (!limit.has_value()) return "-";
+  return kind == LimitKind::kMemoryMax ? BytesText(*limit) : StrCat(fmt::format("{:.3g}", *limit));
+}
+
+bool HasEngine(const AgentConfig& config) {
+  std::error_code error;
+  return std::filesystem::is_socket(config.docker_socket, error);
+}
+
+// Of one task: the limits in force, which are the least of its own and of those of the groups above it.
+void ListTask(const AgentConfig& config, TaskFinder& finder, const FoundTask& task) {
+  const absl::StatusOr<std::unique_ptr<TaskGroup>> group = finder.Open(task);
+  TaskReading reading;
+  TaskLimits limits;
+  std::vector<GroupAbove> above;
+  if (group.ok()) {
+    (void)(*group)->Read(ReadDepth::kUsage, reading);
+    if (const auto read = (*group)->ReadLimits(); read.ok()) limits = *read;
+    above = (*group)->ReadAbove();
+  }
+  std::string from;
+  const auto take = [&from](std::optional<double>& own, const GroupAbove* group,
+                            std::optional<double> least) {
+    if (!least.has_value() || own.value_or(*least + 1) <= *least) return;
+    own = least;
+    if (from.find(group->path) == std::string::npos) StrAppend(&from, from.empty() ? "" : ", ", group->path);
+  };
+  const GroupAbove *cpu = LeastAbove(above, Resource::kCpu), *memory = LeastAbove(above, Resource::kMemory);
+  if (cpu != nullptr) take(limits.cpu_max_cores, cpu, cpu->cpu_max_cores);
+  if (memory != nullptr) take(limits.memory_max_bytes, memory, memory->memory_max_bytes);
+  const std::optional<double> used = UsageIn(reading);
+  const TaskTier tier = TierOf(config.tiers, task, config.tasks[task.rule]);
+  std::printf("%-32s %-36s %7s %10s %10s %-7s %-10s %s\n", task.job.c_str(), task.task.c_str(),
+              LimitText(LimitKind::kCpuMax, limits.cpu_max_cores).c_str(),
+              LimitText(LimitKind::kMemoryMax, limits.memory_max_bytes).c_str(),
+              used.has_value() ? BytesText(*used).c_str() : "-",
+              config.tasks[task.rule].manage && !config.observe ? "yes" : "no",
+              std::string(Name(tier.tier)).c_str(), from.empty() ? "-" : Shown(from).c_str());
+}
+
+// Where groups that no rule manages stand beside the tiers.
+void ListWeights(const AgentConfig& config, const CgroupMounts& mounts) {
+  const bool is_v1 = mounts.version() == CgroupVersion::kV1;
+  constexpr int kUnmanaged = 100;
+  std::vector<std::pair<int, std::string>> weights = {{kUnmanaged, "unmanaged groups"}};
+  for (size_t i = kTiers; i-- > 0;) {
+    const int weight = config.tiers.cpu_weight[i];
+    if (weight > 0) weights.emplace_back(weight, Name(static_cast<Tier>(i)));
+  }
+  if (weights.size() == 1) return;
+  std::stable_sort(weights.begin(), weights.end(),
+                   [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::string text;
+  for (const auto& [weight, name] : weights) {
+    StrAppend(&text, text.empty() ? "" : ", ", name, " ", weight);
+    if (is_v1) StrAppend(&text, " (cpu.shares ", SharesOfTierWeight(weight), ")");
+  }
+  std::printf("cpu weights: %s\n", text.c_str());
+}
+
+int List(const AgentConfig& config) {
+  absl::StatusOr<Hands> hands = OpenHands(config, false);
+  if (!hands.ok()) return Fail(1, Message(hands.status()));
+  std::printf("%s; %zu rules\n", hands->description.c_str(), config.tasks.size());
+  std::printf("%-32s %-36s %7s %10s %10s %-7s %-10s %s\n", "job", "task", "cpu max", "memory max", "in use",
+              "managed", "tier", "limited by");
+  int code = 0;
+  std::vector<std::string> refusals;
+  size_t num_refused = 0;
+  for (const auto& finder : hands->finders) {
+    const absl::StatusOr<std::vector<FoundTask>> found = finder->Find();
+    if (!found.ok()) {
+      const bool is_missing = finder->name() == "docker" && !HasEngine(config);
+      std::fprintf(stderr, "tautlet: %s%s\n", std::string(Message(found.status())).c_str(),
+                   is_missing ? "; rules for containers find nothing" : "");
+      if (!is_missing) code = 1;
+      continue;
+    }
+    for (const FoundTask& task : *found) ListTask(config, *finder, task);
+    for (std::string& why : finder->refusals()) refusals.push_back(std::move(why));
+    num_refused += finder->num_refused();
+  }
+  ListWeights(config, hands->mounts);
+  if (num_refused > 0) std::printf("%zu skipped:\n", num_refused);
+  for (const std::string& why : refusals) std::printf("  %s\n", why.c_str());
+  if (num_refused > refusals.size()) std::printf("  and %zu more\n", num_refused - refusals.size());
+  return code;
+}
+
+// What Serve would fail of, and what would stop it from reaching the daemon: "" if nothing.
+std::vector<std::string> Problems(const AgentConfig& config) {
+  std::vector<std::string> out;
+  const auto take = [&out](std::string_view about, const absl::Status& s) {
+    if (!s.ok()) out.push_back(StrCat(about, about.empty() ? "" : ": ", Message(s)));
+  };
+  take("", OpenHands(config, false).status());
+  std::error_code error;
+  std::filesystem::path there = std::filesystem::absolute(config.state, error);
+  while (!std::filesystem::exists(there, error) && there.has_parent_path() && there != there.parent_path()) {
+    there = there.parent_path();
+  }
+  if (!std::filesystem::is_directory(there, error)) {
+    out.push_back(StrCat("state: ", there.string(), " is not a directory"));
+  } else if (access(there.c_str(), W_OK | X_OK) != 0) {
+    out.push_back(StrCat("state: cannot write ", there.string(), ": ", std::strerror(errno),
+                         "; name another directory with state or --state"));
+  }
+  if (config.daemon_address.empty()) return out;
+  take("daemon.token_file", ReadSecretFile(config.token_file).status());
+  take("daemon", ReadTlsFiles(config.ca_file, config.certificate_file, config.key_file).status());
+  const size_t colon = config.daemon_address.rfind(':');
+  if (colon == std::string::npos || colon == 0 || colon + 1 == config.daemon_address.size()) {
+    out.push_back(StrCat("daemon.address: invalid address \"", config.daemon_address,
+                         "\": expected HOST:PORT, such as 127.0.0.1:7071"));
+    return out;
+  }
+  std::string host = config.daemon_address.substr(0, colon);
+  if (host.size() > 2 && host.front() == '[' && host.back() == ']') host = host.substr(1, host.size() - 2);
+  addrinfo* addresses = nullptr;
+  addrinfo hints{};
+  hints.ai_socktype = SOCK_STREAM;
+  const int failed =
+      getaddrinfo(host.c_str(), config.daemon_address.substr(colon + 1).c_str(), &hints, &addresses);
+  if (failed != 0) {
+    out.push_back(
+        StrCat("daemon.address: cannot resolve \"", config.daemon_address, "\": ", gai_strerror(failed)));
+  } else {
+    freeaddrinfo(addresses);
+  }
+  return out;
+}
+
+int CheckConfig(const Args& args, const AgentConfig& config) {
+  const std::vector<std::string> problems = Problems(config);
+  for (const std::string& problem : problems) Fail(2, problem);
+  if (!problems.empty()) return 2;
+  const bool docker = std::any_of(config.tasks.begin(), config.tasks.end(),
+                                  [](const TaskRule& rule) { return rule.source == TaskSource::kDocker; });
+  if (docker && !HasEngine(config)) {
+    std::printf("note: no Docker engine at %s; rules for containers find nothing until it runs\n",
+                config.docker_socket.c_str());
+  }
+  std::printf("%s is valid: %zu rules\n",
+              args.config.empty() ? "the default configuration" : args.config.c_str(), config.tasks.size());
+  return 0;
+}
+
+// Two agents on one state directory would undo each other's work.
+absl::Status LockState(const std::string& state) {
+  std::error_code error;
+  std::filesystem::create_directories(state, error);
+  const std::string path = StrCat(state, "/lock");
+  const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  if (fd < 0) {
+    return absl::UnavailableError(
+        StrCat("cannot write ", path, ": ", std::strerror(errno), "; name another directory with --state"));
+  }
+  if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
+    close(fd);
+    return absl::UnavailableError(StrCat("another tautlet uses ", state));
+  }
+  return absl::OkStatus();  // held until the process ends
+}
+
+int ReleaseAll(const AgentConfig& config) {
+  if (const absl::Status s = LockState(config.state); !s.ok()) return Fail(1, Message(s));
+  absl::StatusOr<Ledger> ledger = Ledger::Open(StrCat(config.state, "/ledger"));
+  if (!ledger.ok()) return Fail(1, Message(ledger.status()));
+  if (ledger->entries().empty()) {
+    std::printf("no limits to restore\n");
+    return 0;
+  }
+  const bool docker = std::any_of(ledger->entries().begin(), ledger->entries().end(),
+                                  [](const auto& e) { return e.first.starts_with("docker:"); });
+  absl::StatusOr<Hands> hands = OpenHands(config, docker);
+  if (!hands.ok()) return Fail(1, Message(hands.status()));
+  int failed = 0;
+  const std::unique_ptr<ProcessTable> processes = ProcessFiles();
+  for (const Released& r : Release(*ledger, hands->pointers(), *processes)) {
+    std::printf("%s %s %s: %s\n", r.ok ? "ok  " : "FAIL", r.job.c_str(), r.task.c_str(), r.text.c_str());
+    failed += r.ok ? 0 : 1;
+  }
+  return failed == 0 ? 0 : 3;
+}
+
+double MachineMemoryBytes() {
+  return static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
+}
+
+absl::StatusOr<std::unique_ptr<Uplink>> OpenUplink(const AgentConfig& config, const Hands& hands) {
+  if (config.daemon_address.empty()) return std::unique_ptr<Uplink>(std::make_unique<NoUplink>());
+  absl::StatusOr<std::string> token = ReadSecretFile(config.token_file);
+  if (!token.ok()) return token.status();
+  UplinkOptions options;
+  options.address = config.daemon_address;
+  options.token = *std::move(token);
+  options.tls = config.tls;
+  options.ca_file = config.ca_file;
+  options.certificate_file = config.certificate_file;
+  options.key_file = config.key_file;
+  options.server_name = config.server_name;
+  options.queue_path = StrCat(config.state, "/queue");
+  options.max_queue_bytes = config.queue_bytes;
+  options.hello.set_agent(config.name);
+  options.hello.set_host(config.host);
+  options.hello.set_version(std::string(kVersion));
+  options.hello.set_observe(config.observe);
+  options.hello.set_cores(static_cast<double>(sysconf(_SC_NPROCESSORS_ONLN)));
+  options.hello.set_memory_bytes(MachineMemoryBytes());
+  options.hello.set_speed(config.speed);
+  options.hello.set_hands(hands.description);
+  options.hello.set_machine(MachineId());
+  return ConnectUplink(options);
+}
+
+// Times of moves are steady ones: where the node's clock runs faster, they are shorter.
+MoverOptions MovesOf(const AgentConfig& config) {
+  MoverOptions moves = config.moves;
+  for (int64_t* us :
+       {&moves.step_interval_us, &moves.backoff_us, &moves.max_backoff_us, &moves.throttle_hold_us}) {
+    *us = std::max<int64_t>(1, static_cast<int64_t>(static_cast<double>(*us) / config.speed));
+  }
+  return moves;
+}
+
+int Serve(const AgentConfig& config) {
+  sigset_t signals;
+  sigemptyset(&signals);
+  for (const int s : {SIGTERM, SIGINT}) sigaddset(&signals, s);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);  // for all threads to come; the loop waits for them
+  std::signal(SIGPIPE, SIG_IGN);
+  RaiseDescriptorLimit();  // each task takes some
+  if (const absl::Status s = LockState(config.state); !s.ok()) return Fail(1, Message(s));
+  absl::StatusOr<Ledger> ledger = Ledger::Open(StrCat(config.state, "/ledger"));
+  if (!ledger.ok()) return Fail(1, Message(ledger.status()));
+  absl::StatusOr<Hands> hands = OpenHands(config, false);
+  if (!hands.ok()) return Fail(1, Message(hands.status()));
+  absl::StatusOr<std::unique_ptr<Uplink>> uplink = OpenUplink(config, *hands);
+  if (!uplink.ok()) return Fail(1, Message(uplink.status()));
+  AgentOptions options;
+  options.observe = config.observe;
+  options.speed = config.speed;
+  options.moves = MovesOf(config);
+  options.rules = config.tasks;
+  options.machine_memory_bytes = MachineMemoryBytes();
+  options.tiers = config.tiers;
+  options.probe = config.probe;
+  options.has_memory_high = hands->mounts.version() == CgroupVersion::kV2;
+  options.has_shares = hands->mounts.version() == CgroupVersion::kV1;
+  options.own_groups = OwnCgroups();
+  const std::unique_ptr<MemorySource> machine = MachineMemory();
+  const std::unique_ptr<MemorySource> guarded =
+      config.tiers.guard_of.empty() ? nullptr : GroupMemory(hands->mounts, config.tiers.guard_of, *machine);
+  AgentLoop loop;
+  const std::unique_ptr<ProcessTable> processes = ProcessFiles();
+  Agent agent(options, {hands->pointers(), uplink->get(), &*ledger, &loop,
+                        guarded == nullptr ? machine.get() : guarded.get(), processes.get()});
+  spdlog::info(
+      "tautlet {} as {}: {}, {} rules{}; {}", kVersion, config.name, hands->description, config.tasks.size(),
+      config.observe ? ", changes nothing (--observe)" : "",
+      config.daemon_address.empty() ? std::string("no daemon") : StrCat("daemon ", config.daemon_address));
+  if (config.tasks.empty()) spdlog::warn("no rule in `tasks`: nothing is measured");
+  if (config.tiers.guards()) {
+    spdlog::info("memory of {} is guarded: {}{}{}",
+                 config.tiers.guard_of.empty() ? "the machine" : config.tiers.guard_of,
+                 config.tiers.guard.throttle ? "throttles" : "",
+                 config.tiers.guard.throttle && config.tiers.guard.kill ? ", " : "",
+                 config.tiers.guard.kill ? "kills" : "");
+    // It must act while the tasks take what is left; for the thread of the loop, if it may.
+    (void)setpriority(PRIO_PROCESS, 0, kGuardNice);
+    if (config.tiers.guard.throttle && !options.has_memory_high) {
+      spdlog::warn("tiers.guard.throttle: cgroup v1 has no memory.high; no task is throttled");
+    }
+  }
+  if (config.probe.is_on() && !options.has_memory_high) {
+    spdlog::warn("probe: cgroup v1 has no memory.high; no task is probed");
+  }
+  const absl::Status s = loop.Run(agent, **uplink, config);
+  if (!s.ok()) return Fail(1, Message(s));
+  spdlog::info("stopped; limits stay as they are");
+  return 0;
+}
+
+int Run(int argc, char** argv) {
+  Args args;
+  CLI::App app{kAbout, "tautlet"};
+  app.footer(std::string(kNotes));
+  app.set_version_flag("-V,--version", std::string(kVersion));
+  app.add_option("--config", args.config,
+                 "configuration file (YAML) with the rules; docs/agent.md describes it");
+  app.add_option("--daemon", args.daemon, "HOST:PORT of tautd's agents.listen; overrides daemon.address");
+  app.add_option("--state", args.state, "directory of ledger and queue; overrides state");
+  app.add_flag("--observe", args.observe, "measure and report; change no limit");
+  app.add_flag("--list", args.list, "print the tasks that the rules find, and exit");
+  app.add_flag("--release", args.release, "restore the owner's limits of all tasks, and exit");
+  app.add_option("--log-level", args.log_level, "debug, info, warning or error; overrides log.level");
+  app.add_option("--log-format", args.log_format, "text or json; overrides log.format");
+  app.add_flag("--check-config", args.check_config,
+               "check the configuration and the files, directories and addresses that it names, and exit");
+  app.add_flag("--man", args.man, "print the man page and exit")->group("");  // for packages
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    return e.get_exit_code() == 0 ? app.exit(e) : (app.exit(e), 2);
+  }
+  if (args.man) {
+    const ManPageOptions page{"tautlet", "tautlet", StrCat("tautlet ", kVersion), 8, {"tautd(8)", "taut(1)"}};
+    std::fputs(ManPage(app, page).c_str(), stdout);
+    return 0;
+  }
+  const absl::StatusOr<AgentConfig> config = ConfigOf(args);
+  if (!config.ok()) return Fail(2, Message(config.status()));
+  if (const absl::Status s = SetUpLogging(config->log_level, config->log_format); !s.ok()) {
+    return Fail(2, Message(s));
+  }
+  if (args.check_config) return CheckConfig(args, *config);
+  if (args.list) return List(*config);
+  if (args.release) return ReleaseAll(*config);
+  return Serve(*config);
+}
+
+}  // namespace
+}  // namespace taut
+
+int main(int argc, char** argv) { return taut::Run(argc, argv); }

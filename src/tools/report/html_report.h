@@ -1,0 +1,63 @@
+// The replay's report: one self-contained HTML file (no network, no external script or font), readable by
+// someone who has never seen the tool.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "common/model/reason.h"
+#include "tools/sim/replay.h"
+
+namespace taut {
+
+// One job and resource followed through time, for the usage heatmap with every limit drawn over it.
+struct JobStory {
+  std::string job;
+  Resource resource = Resource::kMemory;
+  std::string why_chosen;  // "largest saving", "most OOM-days under analogs", ...
+  // Usage over time: columns of `column_s` seconds from start_s on; each a histogram of 5-minute task usages.
+  int64_t start_s = 0;
+  int64_t column_s = 0;
+  struct Column {
+    std::vector<BucketWeight> buckets;  // ascending, of GridOf(resource)
+    float peak = 0;
+  };
+  std::vector<Column> columns;  // may be empty ones: no usage measured
+  struct LimitStep {
+    int64_t from_s = 0;
+    std::optional<double> limit;
+  };
+  struct LimitLine {
+    PolicyPair policy;
+    std::vector<LimitStep> steps;  // ascending; in force until the next step
+  };
+  std::vector<LimitLine> limits;
+  struct OomMark {
+    PolicyPair policy;
+    int64_t at_s = 0;
+  };
+  std::vector<OomMark> ooms;    // first window over the limit of each OOM-day
+  std::vector<Reason> reasons;  // last decision of each recommender, in the order of `limits`; may be empty
+};
+
+struct ReportInput {
+  std::string title;                     // "Replay of vms_001-250_2013-07.csv.gz and 1 more"
+  std::string command;                   // the command line that made it
+  bool clock_is_unix = false;            // else times are seconds of the trace's own clock
+  std::vector<std::string> notes;        // what was read and skipped, warm-up, feedback, partial...
+  const ReplayResult* result = nullptr;  // not owned
+  const std::vector<JobInfo>* jobs = nullptr;
+  PolicyPair shown_first =
+      Policy::kCombined;  // the recommender that tiles and tables show until another is picked
+  std::vector<JobStory> stories;
+};
+
+// FailedPrecondition, with how to get the page, if this program was built without it: ask before the work begins.
+absl::Status CheckReportPage();
+
+// Deterministic: the same input gives the same bytes. Needs the page (CheckReportPage).
+std::string HtmlReport(const ReportInput& input);
+
+}  // namespace taut

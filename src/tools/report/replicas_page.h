@@ -1,0 +1,61 @@
+// What replica policies would have done, as one HTML file: a table, and for the largest jobs load against
+// capacity under each policy.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tools/sim/replica_replay.h"
+
+namespace taut {
+
+// The measured steps of one job under one policy, in columns: a spike of one step stays visible.
+class ReplicaTrack {
+ public:
+  struct Column {
+    std::optional<double> load;  // highest
+    double capacity = 0;         // lowest, up to the utilisation above which tasks are overloaded
+    double tasks = 0;            // mean, starting ones included
+    uint32_t steps = 0;          // 0: none was measured
+  };
+  // Of [from_s, to_s). `capacity`: load of a task at that utilisation.
+  ReplicaTrack(int64_t from_s, int64_t to_s, double capacity);
+  // Steps of other times are left out.
+  void Add(const ReplicaStep& step);
+  const std::vector<Column>& columns() const { return columns_; }
+  // The middle of a column.
+  double time_s(size_t column) const;
+
+ private:
+  int64_t from_s_, to_s_;
+  double capacity_;
+  std::vector<Column> columns_;
+};
+
+struct ReplicasPageJob {
+  std::string name;
+  std::vector<ReplicaScore> scores;  // by policy
+  std::vector<ReplicaTrack> tracks;  // by policy
+};
+
+struct ReplicasPage {
+  std::string title, conditions;  // plain text
+  OverloadModel model = OverloadModel::kShed;
+  std::vector<std::string> policies;
+  std::vector<ReplicaScore> totals;  // by policy
+  size_t jobs = 0;                   // that were replayed
+  // The largest kJobs by clairvoyant task time, that one first.
+  static constexpr size_t kJobs = 8;
+  std::vector<ReplicasPageJob> largest;
+
+  // Keeps the job if it is one of the largest.
+  void Add(ReplicasPageJob job);
+};
+
+// Without scripts, and without anything from elsewhere.
+std::string Render(const ReplicasPage& page);
+
+}  // namespace taut

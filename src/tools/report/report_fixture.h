@@ -1,0 +1,24 @@
+// A generated replay for the report's tests: plausible figures, the same on every run.
+#pragma once
+
+#include <memory>
+
+#include "tools/report/html_report.h"
+
+namespace taut {
+
+struct ReportFixture {
+  std::vector<JobInfo> jobs;
+  ReplayResult result;
+  ReportInput input;  // points at the two above
+};
+
+struct FixtureSize {
+  int jobs = 250;
+  int days = 60;
+  int stories = 6;
+};
+
+std::unique_ptr<ReportFixture> MakeReportFixture(const FixtureSize& size);
+
+}  // namespace taut

@@ -1,0 +1,69 @@
+#include "tools/sim/bill_replay.h"
+
+#include "common/base/byte_units.h"
+#include "tools/sim/replay_fixture.h"
+
+namespace taut {
+namespace {
+
+constexpr Money kOne = {1'000'000};
+
+PriceSheet Sheet(ChargeRule rule) {
+  PriceSheet out;
+  PriceTier& tier = out.tiers.emplace_back();
+  tier.name = "all";
+  tier.rule = rule;
+  tier.prices = {{0, kOne, kOne}};
+  return out;
+}
+
+// A day: two tasks of half a core and one GiB, limits of 2 cores and 4 GiB each.
+struct BillTraceTest : testing::Test {
+  BillTraceTest() {
+    job = days.AddJob(Named("shop/web"));
+    days.AddJob(Named("shop/idle"));
+    for (int32_t window = 0; window < kWindowsPerDay; ++window) {
+      for (uint32_t task = 0; task < 2; ++task) {
+        TaskWindow t;
+        t.task = task;
+        t.cpu_mean_cores = 0.5F;
+        t.memory_mean_bytes = static_cast<float>(kGiB);
+        days.Put(job, window, t);
+      }
+      days.SetOwner(job, window, 2, 4 * kGiB);
+    }
+    days.Finish();
+    period.end_s = kDaySeconds;
+  }
+  std::string Charged(ChargeRule rule, const LimitsInForce* limits = nullptr) {
+    const PriceSheet sheet = Sheet(rule);
+    const std::vector<BilledJob> jobs(2);
+    const absl::StatusOr<Bill> bill = BillTrace(days, sheet, jobs, {period, limits, {}, {}, {}});
+    EXPECT_TRUE(bill.ok()) << bill.status();
+    EXPECT_EQ(bill->jobs.size(), 1U) << "the other has no usage";
+    return ToText(bill->jobs[0].sums.charges);
+  }
+  MadeDays days;
+  JobId job;
+  BillPeriod period;
+};
+
+TEST_F(BillTraceTest, ChargesTheTasksOfAWindow) {
+  EXPECT_EQ(Charged(ChargeRule::kUsage), "72.00");         // (1 core + 2 GiB) x 24 h
+  EXPECT_EQ(Charged(ChargeRule::kReservation), "288.00");  // (4 + 8) x 24 h
+  period.start_s = kDaySeconds / 2;
+  EXPECT_EQ(Charged(ChargeRule::kReservation), "144.00");
+}
+
+TEST_F(BillTraceTest, ARecommendersLimitCountsFromItsWindowOn) {
+  LimitsInForce limits;
+  limits.Add({job, Policy::kStatic, Resource::kCpu, WindowId{kWindowsPerDay / 2}, 1.0});
+  EXPECT_EQ(limits.At(job, Resource::kCpu, WindowId{3}), std::nullopt);
+  EXPECT_EQ(limits.At(job, Resource::kMemory, WindowId{200}), std::nullopt);
+  EXPECT_EQ(Charged(ChargeRule::kReservation, &limits), "264.00");  // 2 cores less for 12 h
+  limits.Add({job, Policy::kStatic, Resource::kCpu, WindowId{kWindowsPerDay * 3 / 4}, std::nullopt});
+  EXPECT_EQ(Charged(ChargeRule::kReservation, &limits), "276.00") << "unlimited: the owner's again";
+}
+
+}  // namespace
+}  // namespace taut

@@ -1,0 +1,46 @@
+// The vertical autoscaler in a simulated cell: a recommender sets the limits of its services by their usage,
+// which is made.
+//
+// A service's task uses, of what the job reserves, a share of the job's own (55 to 80 %) times a daily cycle (CPU
+// 10 to 30 %, memory 5 %) and noise in each window (CPU 10 %, memory 3 %); in two windows of a thousand a task has
+// half again as much memory. One task of a service over its memory limit is killed, and the recommender learns it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "brain/cell/cell_simulation.h"
+#include "brain/fleet/lane.h"
+#include "brain/fleet/policies.h"
+
+namespace taut {
+
+class CellLimits final : public CellAutoscaler {
+ public:
+  // `policy`: one that learns from no other job. Keeps references. Jobs of kWork keep their limits. A limit
+  // changes by 5 % or more, or after a kill.
+  CellLimits(const CellModel& model, const CellWorkload& workload, Policy policy, uint64_t seed);
+
+  Decision Close(uint32_t job, const Window& window) override;
+
+ private:
+  struct Job {
+    int32_t day = -1;
+    std::vector<Lane> lanes;  // CPU, memory
+  };
+
+  // Of one task, in the unit of the model's row.
+  double UsageOf(uint32_t job, size_t resource, int32_t window) const;
+  double CloseLane(Job& job, size_t resource, uint32_t number, const Window& window, bool& killed);
+
+  const CellModel& model_;
+  const CellWorkload& workload_;
+  const Policy policy_;
+  const uint64_t seed_;
+  const VerticalSettings settings_;
+  FleetModels models_;
+  std::vector<std::unique_ptr<Job>> jobs_;  // by job of the model; null: not seen yet
+};
+
+}  // namespace taut

@@ -1,0 +1,53 @@
+// A cell over time under several setups, side by side.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "brain/cell/cell_events.h"
+#include "brain/cell/cell_simulation.h"
+#include "brain/recommend/policy.h"
+
+namespace taut {
+
+// How a cell is run otherwise.
+struct CellSetup {
+  std::string_view name, help;
+  // What the setup leaves out of a workload's events; null: nothing.
+  bool (*leaves_out)(CellEventKind kind) = nullptr;
+  void (*change)(CellSimulationOptions& options) = nullptr;  // null: nothing
+  std::optional<Policy> limits =
+      std::nullopt;  // sets the limits of services (cell_autoscaler.h); absent: none
+};
+// The cell as it is comes first and is called "base".
+const std::vector<CellSetup>& CellSetups();
+// InvalidArgument names the known ones.
+absl::StatusOr<const CellSetup*> CellSetupByName(std::string_view name);
+
+struct CellRunsOptions {
+  CellSimulationOptions simulation;
+  std::vector<const CellSetup*> setups;  // "base" is run first in any case
+  int threads = 0;                       // 0: one a core
+};
+
+struct CellRunsHooks {
+  std::function<void(const CellStep&)> on_step;   // of the base
+  std::function<void(double share)> on_progress;  // from any thread, one call at a time
+  std::function<bool()> should_stop;              // from any thread: true ends the runs
+};
+
+struct CellRun {
+  const CellSetup* setup = nullptr;
+  CellTotals totals;
+};
+
+// InvalidArgument as CheckCellSimulation. The result is the same on any number of threads. REQUIRES: as
+// CellSimulation.
+absl::StatusOr<std::vector<CellRun>> RunCells(const CellModel& model, const CellWorkload& workload,
+                                              const CellRunsOptions& options,
+                                              const CellRunsHooks& hooks = {});
+
+}  // namespace taut

@@ -1,0 +1,278 @@
+#include "tools/sim/economy_replay.h"
+
+#include <algorithm>
+#include <map>
+
+#include "common/base/byte_units.h"
+#include "common/base/random.h"
+#include "common/testing/test_scale.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tools/sim/made_days.h"
+
+namespace taut {
+namespace {
+
+using ::testing::HasSubstr;
+
+// Production by reservation, batch by usage at 90 %, free by usage without a promise.
+PriceSheet ThreeTiers() {
+  PriceSheet out;
+  for (const char* name : {"production", "batch", "free"}) {
+    PriceTier& tier = out.tiers.emplace_back();
+    tier.name = name;
+    tier.rule = out.tiers.size() == 1 ? ChargeRule::kReservation : ChargeRule::kUsage;
+    tier.availability_ppm = tier.obtainability_ppm = kWholePpm;
+    tier.prices = {{-kMaxBillSeconds, {30'000}, {4'000}}};
+  }
+  out.tiers[1].availability_ppm = 900'000;
+  out.tiers[1].service_credit_ppm = 500'000;
+  out.tiers[2].availability_ppm = 0;
+  return out;
+}
+
+std::vector<SellerPolicy> EveryPolicy() {
+  std::vector<SellerPolicy> out;
+  for (const SellerPolicyInfo& info : SellerPolicies()) out.push_back(info.policy);
+  return out;
+}
+
+// A job of one task with a limit of `cores` and that many GiB, which uses `share` of it in windows [first, end).
+struct PoolTest : testing::Test {
+  PoolTest() {
+    options.policies = {SellerPolicy::kAll};
+    options.tiers = DefaultTierSales(sheet);
+    options.capacity = PerResource<double>{10, 10 * kGiB};
+    options.horizon_s = 3600;
+    options.warmup_s = options.reclaim_s = options.patience_s = 0;
+  }
+  void Add(uint16_t tier, uint32_t group, int32_t first, int32_t end, double cores,
+           const std::function<double(int32_t)>& share) {
+    JobInfo info;
+    info.name = "job-" + std::to_string(jobs.size());
+    const JobId job = days.AddJob(info);
+    jobs.push_back({group, tier});
+    for (int32_t w = first; w < end; ++w) {
+      TaskWindow task;
+      task.cpu_mean_cores = static_cast<float>(cores * share(w));
+      task.memory_mean_bytes = static_cast<float>(cores * share(w) * kGiB);
+      days.Put(job, w, task);
+      days.SetOwner(job, w, cores, cores * kGiB);
+    }
+  }
+  EconomyResult Run(const EconomyHooks& hooks = {}) {
+    days.Finish();
+    absl::StatusOr<EconomyResult> out = ReplayEconomy(days, sheet, jobs, options, hooks);
+    EXPECT_TRUE(out.ok()) << out.status();
+    return out.ok() ? *std::move(out) : EconomyResult();
+  }
+  std::string Error() {
+    days.Finish();
+    return std::string(ReplayEconomy(days, sheet, jobs, options).status().message());
+  }
+  // Three days of random jobs of all tiers in three groups.
+  void AddRandom(Rng& rng, size_t count) {
+    for (size_t j = 0; j < count; ++j) {
+      const auto tier = static_cast<uint16_t>(rng.Below(3));
+      const auto first = static_cast<int32_t>(rng.Below(2 * kWindowsPerDay));
+      const auto end =
+          first + 1 + static_cast<int32_t>(rng.Below(3 * kWindowsPerDay - static_cast<uint64_t>(first)));
+      Add(tier, static_cast<uint32_t>(rng.Below(3)), first, end, 0.5 + static_cast<double>(rng.Below(8)),
+          [&rng](int32_t) { return rng.Uniform(0.05, 1); });
+    }
+    options.warmup_s = kDaySeconds;
+    options.policies = EveryPolicy();
+  }
+
+  MadeDays days;
+  std::vector<BilledJob> jobs;
+  PriceSheet sheet = ThreeTiers();
+  EconomyOptions options;
+};
+
+TEST_F(PoolTest, ByDefaultTiersAreSoldByTheirPromises) {
+  EXPECT_EQ(options.tiers, (std::vector{TierSale::kReserved, TierSale::kSlack, TierSale::kSpare}));
+  sheet.tiers[1].availability_ppm = 999'000;
+  EXPECT_EQ(DefaultTierSales(sheet)[1], TierSale::kReserved);
+}
+
+// Ten cores. Production asks for 8 and uses 2, and 7 from noon on; batch asks for 6 and uses 3: it runs until
+// noon. Free asks for 4 and uses 1: beside both until noon, and not beside production alone.
+TEST_F(PoolTest, ADayByHand) {
+  Add(0, 0, 0, kWindowsPerDay, 8, [](int32_t w) { return w < kWindowsPerDay / 2 ? 0.25 : 0.875; });
+  Add(1, 1, 0, kWindowsPerDay, 6, [](int32_t) { return 0.5; });
+  Add(2, 1, 0, kWindowsPerDay, 4, [](int32_t) { return 0.25; });
+  std::vector<std::string> said;
+  EconomyHooks hooks;
+  hooks.on_decision = [&](const EconomyDecision& d) {
+    said.push_back(std::to_string(d.sale.step) + " " + std::to_string(d.sale.job) + " " +
+                   std::string(Name(d.sale.event)));
+  };
+  const EconomyResult result = Run(hooks);
+  EXPECT_THAT(said, testing::ElementsAre("0 0 admitted", "0 1 admitted", "144 1 reclaimed", "0 2 admitted",
+                                         "144 2 reclaimed"));
+  const EconomyPolicy& all = result.policies.at(0);
+  // 8 x 24 core-hours and GiB-hours at 0.03 and 0.004.
+  EXPECT_EQ(ToText(all.tiers[0].charges), "6.528");
+  // 3 x 12 at the same prices; 50 % were promised 90 %, so half is given back. Free has no promise.
+  EXPECT_EQ(ToText(all.tiers[1].charges), "1.224");
+  EXPECT_EQ(ToText(all.tiers[1].credits), "0.612");
+  EXPECT_EQ(ToText(all.tiers[2].charges), "0.408");
+  EXPECT_EQ(ToText(all.tiers[2].credits), "0.00");
+  EXPECT_EQ(all.tiers[1].missed, all.tiers[1].charges);
+  EXPECT_EQ(ToText(all.tiers[1].penalty), "2.448") << "of the whole day";
+  EXPECT_EQ(ToText(all.tiers[1].strict_net()), "-2.448");
+  EXPECT_EQ(all.tiers[1].totals.available_share(), 0.5);
+  EXPECT_EQ(ToText(all.bill.sums.total), "7.548");
+  const int64_t core = 1000 * kWindowSeconds;
+  EXPECT_EQ(all.lines[0].usage[0], 6 * core);
+  EXPECT_EQ(all.lines[0].allocation[0], 18 * core);
+  EXPECT_EQ(all.lines[200].usage[0], 7 * core);
+  EXPECT_EQ(all.lines[200].allocation[0], 8 * core);
+  EXPECT_EQ(all.lines[200].reservation[0], 18 * core);
+  EXPECT_EQ(result.reserved[200][0], 8 * core);
+}
+
+// The 31st of January is kept and the first half of the 1st of February is not: only what ran of that is credited.
+TEST_F(PoolTest, CreditsAreOfTheMonthThatWasNotKept) {
+  const int32_t first = 30 * kWindowsPerDay, second = first + kWindowsPerDay, end = second + kWindowsPerDay;
+  Add(0, 0, first, end, 8, [=](int32_t w) { return w >= second && w < second + 144 ? 0.875 : 0.25; });
+  Add(1, 1, first, end, 6, [](int32_t) { return 0.5; });
+  const EconomyResult result = Run();
+  const EconomyTier& batch = result.policies.at(0).tiers[1];
+  EXPECT_EQ(batch.totals.job_periods, 2U);
+  EXPECT_EQ(batch.totals.job_periods_kept, 1U);
+  EXPECT_EQ(ToText(batch.charges), "3.672") << "36 hours of 3 cores and 3 GiB";
+  EXPECT_EQ(ToText(batch.credits), "0.612") << "half of 12 hours";
+  EXPECT_EQ(ToText(batch.penalty), "2.448") << "24 hours";
+}
+
+// A group of two cores: its job of 3 never runs, although the pool has room.
+TEST_F(PoolTest, TheQuotaOfATierHoldsBesideTheCapacity) {
+  Add(0, 0, 0, 10, 3, [](int32_t) { return 0.5; });
+  Add(0, 0, 0, 10, 2, [](int32_t) { return 0.5; });
+  Add(1, 0, 0, 10, 3, [](int32_t) { return 0.5; });
+  QuotaSpec spec;
+  spec.groups.push_back({"team", "", {{"production", "cpu", 2000}}});
+  const auto tree = QuotaTree::Make(spec);
+  ASSERT_TRUE(tree.ok());
+  const std::vector<std::string> groups = {"team"};
+  options.quota = &*tree;
+  options.groups = groups;
+  const EconomyResult result = Run();
+  EXPECT_EQ(result.policies[0].tiers[0].totals.at_once, 1U);
+  EXPECT_EQ(result.policies[0].tiers[0].totals.never, 1U);
+  EXPECT_EQ(result.policies[0].tiers[1].totals.at_once, 1U)
+      << "a tier that the quota does not have is not limited";
+}
+
+// Both ask for 10 cores in all at their peak; half of that is 5.
+TEST_F(PoolTest, WithoutACapacityItIsAShareOfTheLimits) {
+  Add(0, 0, 0, 10, 6, [](int32_t) { return 0.5; });
+  Add(1, 0, 5, 20, 4, [](int32_t) { return 0.5; });
+  options.capacity.reset();
+  EXPECT_EQ(Run().capacity[0], 5000 * kWindowSeconds);
+}
+
+// The future is known: 12 of 24 hours are not 90 %. The seller of what no one has bought has 2 of 10 to sell.
+TEST_F(PoolTest, WhoKnowsTheFutureSellsNothingThatIsNotKept) {
+  Add(0, 0, 0, kWindowsPerDay, 8, [](int32_t w) { return w < kWindowsPerDay / 2 ? 0.25 : 0.875; });
+  Add(1, 1, 0, kWindowsPerDay, 6, [](int32_t) { return 0.5; });
+  Add(1, 1, 0, kWindowsPerDay, 2, [](int32_t) { return 0.5; });
+  options.policies = {SellerPolicy::kClairvoyant, SellerPolicy::kUnreserved};
+  const EconomyResult result = Run();
+  for (const EconomyPolicy& policy : result.policies) {
+    EXPECT_EQ(policy.tiers[1].totals.at_once, 1U) << Name(policy.policy);
+    EXPECT_EQ(policy.tiers[1].totals.never, 1U);
+    EXPECT_EQ(policy.tiers[1].totals.available_share(), 1);
+    EXPECT_EQ(ToText(policy.tiers[1].credits), "0.00");
+  }
+}
+
+std::string TextOf(const EconomyResult& result) {
+  std::string out;
+  for (const EconomyPolicy& policy : result.policies) {
+    out += std::string(Name(policy.policy)) + ToText(policy.bill.sums.total);
+    for (const EconomyTier& tier : policy.tiers) {
+      out += " " + std::to_string(tier.totals.ran_steps) + "/" + std::to_string(tier.totals.reclaims) + "/" +
+             ToText(tier.charges) + "/" + ToText(tier.credits);
+    }
+    for (const PoolLines& lines : policy.lines) out += "," + std::to_string(lines.allocation[0]);
+  }
+  return out;
+}
+
+TEST_F(PoolTest, TheSameOnAnyNumberOfThreads) {
+  Rng rng(9);
+  AddRandom(rng, 25);
+  options.threads = 1;
+  const std::string one = TextOf(Run());
+  options.threads = 5;
+  EXPECT_EQ(TextOf(Run()), one);
+}
+
+// What is billed is exactly what ran, the bills add up, and the lines are in their order.
+TEST_F(PoolTest, BillsAreOfWhatRanAndTheLinesAreInOrder) {
+  for (int seed = 1; seed <= Scaled(8); ++seed) {
+    Rng rng(static_cast<uint64_t>(seed));
+    days = MadeDays();
+    jobs.clear();
+    AddRandom(rng, 30);
+    const EconomyResult result = Run();
+    for (const EconomyPolicy& policy : result.policies) {
+      std::array<PoolAmounts, 3> billed = {};
+      int64_t total = 0, charges = 0, credits = 0;
+      for (const GroupBill& group : policy.bill.groups) {
+        total += group.sums.total.micros;
+        for (const BillLine& line : group.lines) {
+          billed[line.key.tier][static_cast<size_t>(line.key.resource)] +=
+              static_cast<int64_t>(line.quantity);
+          EXPECT_EQ(line.amount, *PriceTimes(line.rate, line.quantity, QuantityPerRate(line.key.resource)));
+        }
+      }
+      for (size_t tier = 0; tier < 3; ++tier) {
+        const PoolLines& sums = policy.tiers[tier].totals.sums;
+        EXPECT_EQ(billed[tier], tier == 0 ? sums.allocation : sums.usage) << Name(policy.policy) << tier;
+        charges += policy.tiers[tier].charges.micros;
+        credits += policy.tiers[tier].credits.micros;
+        const bool sells = tier == 0 || policy.policy != SellerPolicy::kNone;
+        EXPECT_TRUE(sells || sums.reservation == PoolAmounts{});
+      }
+      EXPECT_EQ(total, charges - credits);
+      for (size_t step = 0; step < policy.lines.size(); ++step) {
+        const PoolLines& lines = policy.lines[step];
+        for (size_t i = 0; i < 2; ++i) {
+          ASSERT_LE(lines.usage[i], lines.allocation[i]);
+          ASSERT_LE(lines.allocation[i], lines.reservation[i]);
+          ASSERT_LE(lines.usage[i], result.capacity[i]) << "no job uses more than its limit";
+          ASSERT_LE(result.reserved[step][i], result.capacity[i]) << "limits do not grow";
+        }
+      }
+    }
+  }
+}
+
+TEST_F(PoolTest, NamesWhatIsWrong) {
+  EXPECT_THAT(Error(), HasSubstr("the trace has no usage"));
+  Add(0, 0, 0, 10, 1, [](int32_t) { return 0.5; });
+  options.warmup_s = kDaySeconds;
+  EXPECT_THAT(Error(), HasSubstr("invalid warm-up 24 h: expected less than the trace's 1 days"));
+  options.warmup_s = 0;
+  options.tiers[2] = TierSale::kReserved;
+  EXPECT_THAT(Error(), HasSubstr("tier \"free\" is reserved and \"batch\" above it is slack"));
+  options.tiers[2] = TierSale::kSlack;
+  EXPECT_THAT(Error(), HasSubstr("tier \"free\" is slack and promises no availability; expected spare"));
+  options.tiers[2] = TierSale::kSpare;
+  QuotaSpec spec;
+  spec.groups.push_back({"team", "", {{"production", "cpu", 50'000}}});
+  const auto tree = QuotaTree::Make(spec);
+  ASSERT_TRUE(tree.ok());
+  const std::vector<std::string> groups = {"teem"};
+  options.quota = &*tree;
+  options.groups = groups;
+  EXPECT_THAT(Error(),
+              HasSubstr("the quota of job \"job-0\": unknown group \"teem\"; did you mean \"team\"?"));
+}
+
+}  // namespace
+}  // namespace taut

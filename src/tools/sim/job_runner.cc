@@ -1,0 +1,396 @@
+#include "tools/sim/job_runner.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace taut {
+namespace {
+
+// Nearest rank: the smallest value with at least 95 % of the values at or below it.
+double Percentile95(std::vector<float>& values) {
+  if (values.empty()) return 0;
+  const size_t rank = (values.size() * 95 + 99) / 100 - 1;
+  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(rank), values.end());
+  return values[rank];
+}
+
+// Takes those of windows up to this one off the front of `rest`.
+std::span<const TaskKills> TakeUntil(WindowId window, std::span<const TaskKills>& rest) {
+  const auto end = std::ranges::find_if(rest, [&](const TaskKills& k) { return k.window > window; });
+  const std::span<const TaskKills> taken = rest.first(static_cast<size_t>(end - rest.begin()));
+  rest = rest.subspan(taken.size());
+  return taken;
+}
+
+// Was the task killed in that window, at that limit or a higher one?
+bool WasKilled(std::span<const TaskKills> kills, WindowId window, uint32_t task, double limit) {
+  return std::ranges::any_of(kills, [&](const TaskKills& k) {
+    return k.window == window && k.task == task && k.killed_at_bytes >= 0 &&
+           WasAbove(k.killed_at_bytes, limit);
+  });
+}
+
+// Holds one window's usage against the limits in force.
+void ScoreWindow(const Signal& signal, const WindowLimits& limits, std::span<const TaskKills> kills,
+                 DayScore& score) {
+  if (!limits.in_force.has_value()) {
+    ++score.unlimited_windows;
+    return;
+  }
+  const auto tasks = static_cast<double>(signal.tasks.size());
+  const double limit_sum = limits.Sum(signal);
+  const double limit_seconds = limit_sum * kWindowSeconds;
+  ++score.windows;
+  score.task_windows += tasks;
+  score.mean_limit += limit_sum;
+  score.limit_seconds += limit_seconds;
+  if (signal.owner_limit.has_value()) {
+    score.owner_limit_seconds +=
+        signal.owner_limit_sum.value_or(*signal.owner_limit * tasks) * kWindowSeconds;
+    score.limit_seconds_owned += limit_seconds;
+  }
+  bool over = false;
+  for (const TaskUsage& t : signal.tasks) {
+    const double limit = limits.Of(t.task);
+    score.usage_seconds += double{t.mean} * kWindowSeconds;
+    if (t.peak > limit || WasKilled(kills, signal.window, t.task, limit)) {
+      ++score.ooms;
+      over = true;
+    }
+    if (t.mean > limit) score.usage_over_seconds += (t.mean - limit) * kWindowSeconds;
+  }
+  if (over) ++score.windows_over;
+}
+
+// Counts a change and hands it on. The first limit of a lane is handed on but is no change.
+void NoteLimit(const LaneKey& key, WindowId from, std::optional<double> limit, ScoredLane& lane,
+               JobDayOutcome& out, DayScore& score) {
+  if (lane.seen && limit == lane.last_limit) return;
+  if (lane.seen) ++score.changes;
+  lane.seen = true;
+  lane.last_limit = limit;
+  out.changes.push_back({key.job, key.policy, key.resource, from, limit});
+}
+
+RecordedKills RecordedOf(const JobDay& day) {
+  RecordedKills out;
+  for (const TaskKills& k : day.kills) out.kills += k.kills;
+  out.killed_windows = day.kills.size();
+  out.job_days = day.kills.empty() ? 0 : 1;
+  out.told_windows = day.kills_told;
+  out.task_windows = day.tasks.size();
+  return out;
+}
+
+void FinishScore(double p95_usage, DayScore& score) {
+  if (score.windows == 0) return;
+  score.mean_limit /= score.task_windows;
+  score.mean_tasks = score.task_windows / score.windows;
+  if (score.mean_limit > 0) score.slack = (score.mean_limit - p95_usage) / score.mean_limit;
+}
+
+}  // namespace
+
+double WindowLimits::Sum(const Signal& signal) const {
+  const auto tasks = static_cast<double>(signal.tasks.size());
+  const double rest = is_owners ? signal.owner_limit_sum.value_or(*in_force * tasks) : *in_force * tasks;
+  if (trial == nullptr) return rest;
+  const auto members = static_cast<double>(
+      std::ranges::count_if(signal.tasks, [&](const TaskUsage& t) { return trial->Has(t.task); }));
+  return rest * (1 - members / tasks) + trial->limit * members;
+}
+
+void JobDayOutcome::Clear() {
+  scores.clear();
+  risks.clear();
+  changes.clear();
+  for (PerResource<FleetRows>& of_policy : rows) {
+    for (FleetRows& of_resource : of_policy) of_resource.clear();
+  }
+  recorded = {};
+  steps = 0;
+}
+
+std::unique_ptr<JobState> JobRunner::NewState(const JobInfo& job,
+                                              std::span<const std::unique_ptr<FleetModels>> fleets) const {
+  auto state = std::make_unique<JobState>();
+  for (size_t p = 0; p < options_.policies.size(); ++p) {
+    JobWorld& world = state->worlds.emplace_back();
+    for (Resource r : options_.resources) {
+      ScoredLane& lane = world.lanes.emplace_back(
+          NewRecommender(options_.policies[p].of(r), r, job, options_.settings, *fleets[p]),
+          options_.cap_at_owner);
+      const MovingWindowSettings& classes = options_.settings.moving_window;
+      lane.risk_class = ThrottlesAtLimit(r) ? static_cast<uint8_t>(ClassOf(job, classes.job_class))
+                                            : static_cast<uint8_t>(classes.oom_tolerance);
+    }
+  }
+  return state;
+}
+
+std::unique_ptr<JobState> JobRunner::Inherit(const JobState& previous) const {
+  auto state = std::make_unique<JobState>();
+  for (const JobWorld& world : previous.worlds) {
+    JobWorld& copy = state->worlds.emplace_back();
+    for (const ScoredLane& lane : world.lanes) {
+      ScoredLane& its = copy.lanes.emplace_back(lane.lane.recommender().Clone(), options_.cap_at_owner);
+      its.gate = lane.gate;
+      its.gate.trial.reset();  // its tasks are gone
+      its.risk_class = lane.risk_class;
+    }
+  }
+  return state;
+}
+
+WindowLimits JobRunner::LimitsOf(const ScoredLane& lane, std::optional<double> owner) const {
+  if (!options_.managed.has_value()) {
+    return {lane.lane.LimitInForce(owner), nullptr, !lane.lane.recommended().has_value()};
+  }
+  const std::optional<double>& ours =
+      options_.managed->mode == Mode::kObserve ? lane.gate.shown : lane.gate.in_force;
+  return {ours.has_value() ? ours : owner, lane.trial(), !ours.has_value()};
+}
+
+// Of limits that the recommender, not the owner, has set.
+void JobRunner::CountRisk(const Signal& signal, const WindowLimits& limits, std::span<const TaskKills> kills,
+                          const LaneKey& key, ScoredLane& lane) const {
+  if (!limits.in_force.has_value() || limits.is_owners) return;
+  const int32_t day = signal.window.day();
+  if (!lane.risk.is_of(day)) {
+    StatedPromise stated;
+    if (lane.lane.recommended().has_value()) {
+      // Of the limit that is counted: a gate may hold another one than is recommended.
+      const LimitRisk risk = lane.lane.recommender().RiskOf(*limits.in_force);
+      stated = StatedPromiseOf(risk.forecast(), key.policy.of(key.resource), key.resource,
+                               options_.settings.work_function);
+    }
+    lane.risk.Begin(day,
+                    {.resource = key.resource,
+                     .set = !options_.managed.has_value() || options_.managed->mode != Mode::kObserve,
+                     .promise = stated.promise,
+                     .job_class = lane.risk_class,
+                     .size = JobSizeOf(key.resource, signal.owner_limit.value_or(*limits.in_force))},
+                    stated.share);
+  }
+  lane.risk.Add(signal, *limits.in_force, limits.trial);
+  for (const TaskUsage& t : signal.tasks) {
+    if (WasKilled(kills, signal.window, t.task, limits.Of(t.task))) lane.risk.AddOver();
+  }
+}
+
+// As live kills, which are known before their window closes.
+void JobRunner::TakeRecorded(std::span<const TaskKills> kills, WindowId window, std::optional<double> owner,
+                             ScoredLane& lane) const {
+  for (const TaskKills& k : kills) {
+    if (k.killed_at_bytes < 0) continue;  // neither limit nor usage: nothing is known of the need
+    if (lane.gate.trial.has_value()) {
+      // The task would have been killed at the limit that it is taken to run at, if that is not higher.
+      const std::optional<double> in_force = LimitsOf(lane, owner).in_force;
+      const bool tried = lane.gate.trial->watched || lane.gate.trial->Has(k.task);
+      const double its = tried ? lane.gate.trial->limit : in_force.value_or(HUGE_VAL);
+      if (WasAbove(k.killed_at_bytes, its)) CountTrialOom(k.task, k.kills, its, lane.gate);
+    }
+    lane.lane.Oom({window, k.task, k.killed_at_bytes});
+  }
+}
+
+void JobRunner::CloseWindow(const Signal& signal, const WindowKills& kills, Resource resource,
+                            ScoredLane& lane, RunnerScratch& scratch, DayScore& score) const {
+  Signal seen = signal;
+  if (!kills.recorded.empty()) {
+    seen.limit = lane.lane.LimitInForce(signal.owner_limit);  // before the kills raise it
+    TakeRecorded(kills.recorded, signal.window, signal.owner_limit, lane);
+  }
+  if (!options_.managed.has_value()) {
+    lane.lane.CloseWindow(seen);
+    for (const OomEvent& e : kills.of_limits) lane.lane.Oom(e);
+    return;
+  }
+  taut::CloseWindow({.resource = resource, .signal = &seen, .reports = {}}, lane);
+  for (const OomEvent& e : kills.of_limits) {
+    CountTrialOom(e.task, 1, e.limit, lane.gate);
+    lane.lane.Oom(e);
+  }
+  const bool killed = !kills.recorded.empty() || !kills.of_limits.empty();
+  score.changes += DecideWindow(*options_.managed, resource, signal, killed, lane, scratch.candidates);
+}
+
+void JobRunner::RunLane(std::span<const Signal> signals, std::span<const TaskKills> kills, const LaneKey& key,
+                        ScoredLane& lane, RunnerScratch& scratch, JobDayOutcome& out, DayScore& score) const {
+  for (const Signal& signal : signals) {
+    const WindowLimits limits = LimitsOf(lane, signal.owner_limit);
+    NoteLimit(key, signal.window, limits.in_force, lane, out, score);
+    const std::span<const TaskKills> recorded = TakeUntil(signal.window, kills);
+    ScoreWindow(signal, limits, recorded, score);
+    CountRisk(signal, limits, recorded, key, lane);
+    CloseWindow(signal, {.recorded = recorded, .of_limits = {}}, key.resource, lane, scratch, score);
+  }
+  // Of windows in which no memory was measured.
+  for (const TaskKills& k : kills) TakeRecorded({&k, 1}, k.window, std::nullopt, lane);
+}
+
+void JobRunner::RunDay(const JobDay& day, JobState& state, RunnerScratch& scratch, JobDayOutcome& out) const {
+  out.Clear();
+  out.job = day.job;
+  const size_t num_resources = options_.resources.size();
+  out.scores.resize(state.worlds.size() * num_resources);
+  out.rows.resize(state.worlds.size());
+  out.recorded = RecordedOf(day);
+  const bool restarts = options_.feedback == Feedback::kOomRestart;
+  PerResource<double> p95 = {};
+  const MemorySignal memory_signal =
+      options_.managed.has_value() ? options_.managed->memory_signal : options_.settings.memory_signal;
+  for (size_t i = 0; i < num_resources && !restarts; ++i) {
+    scratch.signals[i].Build(day, options_.resources[i], memory_signal);
+    scratch.usages[i].clear();
+    for (const Signal& s : scratch.signals[i].signals()) {
+      for (const TaskUsage& t : s.tasks) scratch.usages[i].push_back(t.mean);
+    }
+    p95[i] = Percentile95(scratch.usages[i]);
+  }
+  for (size_t w = 0; w < state.worlds.size(); ++w) {
+    JobWorld& world = state.worlds[w];
+    for (ScoredLane& lane : world.lanes) lane.lane.StartDay(day.day);
+    std::span<DayScore> scores{out.scores.data() + w * num_resources, num_resources};
+    if (restarts) {
+      RunWithRestarts(day, options_.policies[w], world, scratch, out, scores);
+    } else {
+      for (size_t i = 0; i < num_resources; ++i) {
+        const LaneKey key{day.job, options_.policies[w], options_.resources[i]};
+        // What a trace records are kills for memory.
+        const bool is_memory = key.resource == Resource::kMemory;
+        const std::span<const TaskKills> kills = is_memory ? day.kills : std::span<const TaskKills>();
+        RunLane(scratch.signals[i].signals(), kills, key, world.lanes[i], scratch, out, scores[i]);
+        FinishScore(p95[i], scores[i]);
+        out.steps += scratch.signals[i].signals().size();
+      }
+    }
+    for (size_t i = 0; i < num_resources; ++i) {
+      ScoredLane& lane = world.lanes[i];
+      lane.lane.EndDay(day.day, out.rows[w][static_cast<size_t>(options_.resources[i])]);
+      out.risks.push_back(lane.risk.is_of(day.day) ? std::optional(lane.risk.End()) : std::nullopt);
+    }
+  }
+}
+
+namespace {
+
+bool IsDown(JobWorld& world, uint32_t task, int32_t window) {
+  for (const JobWorld::Down& d : world.down) {
+    if (d.task == task) return window < d.until_window;
+  }
+  return false;
+}
+
+void PutDown(JobWorld& world, uint32_t task, int32_t until_window) {
+  for (JobWorld::Down& d : world.down) {
+    if (d.task == task) {
+      d.until_window = until_window;
+      return;
+    }
+  }
+  world.down.push_back({task, until_window});
+}
+
+// The signal of the tasks that are up. CPU buckets are not kept by task, so a missing task takes its equal
+// share.
+Signal LiveSignal(const JobDay& day, const JobWindow& w, Resource resource, JobWorld& world,
+                  std::vector<TaskUsage>& tasks, std::vector<BucketWeight>& buckets) {
+  const bool cpu = resource == Resource::kCpu;  // alone has buckets of its samples
+  tasks.clear();
+  buckets.clear();
+  uint32_t measured = 0;
+  for (uint32_t i = 0; i < w.num_tasks; ++i) {
+    const TaskWindow& t = day.tasks[w.first_task + i];
+    const float mean = t.mean(resource);
+    const float peak = t.judged(resource);
+    if (mean < 0 || peak < 0) continue;
+    ++measured;
+    if (!IsDown(world, t.task, w.window.index)) tasks.push_back({t.task, mean, peak});
+  }
+  Signal s{.window = w.window, .buckets = {}, .tasks = tasks, .owner_limit = {}};
+  const float owner = w.limit(resource);
+  if (owner >= 0) s.owner_limit = owner;
+  if (tasks.empty()) return s;
+  // Whose limits the missing tasks had is not kept: those that are up take their equal share of the sum.
+  const float owner_sum = w.limit_sum(resource);
+  if (owner_sum >= 0) s.owner_limit_sum = owner_sum * (static_cast<double>(tasks.size()) / measured);
+  if (cpu) {
+    const float up = static_cast<float>(tasks.size()) / static_cast<float>(measured);
+    for (uint32_t i = 0; i < w.num_buckets; ++i) {
+      const BucketWeight& b = day.cpu_buckets[w.first_bucket + i];
+      buckets.push_back({b.bucket, b.weight * up});
+    }
+  }
+  return s;
+}
+
+// CPU above the limit is not used: tasks and buckets end there. The work that waits is not modelled.
+// Buckets, which are not kept by task, end at the limit of the tasks outside a trial.
+void CutCpu(const WindowLimits& limits, std::vector<TaskUsage>& tasks, std::vector<BucketWeight>& buckets) {
+  for (TaskUsage& t : tasks) t.mean = t.peak = std::min(t.mean, static_cast<float>(limits.Of(t.task)));
+  const Bucket top = Grid::Cpu().BucketOf(*limits.in_force);
+  const auto above =
+      std::find_if(buckets.begin(), buckets.end(), [&](const BucketWeight& b) { return b.bucket > top; });
+  float weight = 0;
+  for (auto b = above; b != buckets.end(); ++b) weight += b->weight;
+  buckets.erase(above, buckets.end());
+  if (weight <= 0) return;
+  if (!buckets.empty() && buckets.back().bucket == top) {
+    buckets.back().weight += weight;
+  } else {
+    buckets.push_back({top, weight});
+  }
+}
+
+}  // namespace
+
+void JobRunner::RunWithRestarts(const JobDay& day, PolicyPair policy, JobWorld& world, RunnerScratch& scratch,
+                                JobDayOutcome& out, std::span<DayScore> scores) const {
+  const auto away = static_cast<int32_t>((options_.restart_delay_s + kWindowSeconds - 1) / kWindowSeconds);
+  for (std::vector<float>& usages : scratch.usages) usages.clear();
+  std::span<const TaskKills> kills = day.kills;
+  for (const JobWindow& w : day.windows) {
+    const std::span<const TaskKills> recorded = TakeUntil(w.window, kills);
+    // Who is up is settled at the window's start, for both resources.
+    scratch.newly_down.clear();
+    for (size_t i = 0; i < options_.resources.size(); ++i) {
+      const Resource resource = options_.resources[i];
+      ScoredLane& lane = world.lanes[i];
+      Signal s = LiveSignal(day, w, resource, world, scratch.tasks, scratch.buckets);
+      if (s.tasks.empty()) continue;
+      ++out.steps;
+      const WindowLimits limits = LimitsOf(lane, s.owner_limit);
+      const LaneKey key{day.job, policy, resource};
+      NoteLimit(key, w.window, limits.in_force, lane, out, scores[i]);
+      const bool is_memory = resource == Resource::kMemory;
+      const std::span<const TaskKills> of_memory = is_memory ? recorded : std::span<const TaskKills>();
+      ScoreWindow(s, limits, of_memory, scores[i]);
+      CountRisk(s, limits, of_memory, key, lane);
+      scratch.ooms.clear();
+      if (KillsAtLimit(resource)) {
+        for (TaskUsage& t : scratch.tasks) {
+          if (!limits.in_force.has_value()) break;
+          const double its = limits.Of(t.task);
+          if (t.peak <= its && !WasKilled(recorded, w.window, t.task, its)) continue;
+          t.peak = static_cast<float>(its);
+          t.mean = std::min(t.mean, t.peak);
+          scratch.ooms.push_back({w.window, t.task, its});
+          scratch.newly_down.push_back(t.task);
+        }
+        MemoryBuckets(scratch.tasks, scratch.buckets);
+      } else if (limits.in_force.has_value()) {
+        CutCpu(limits, scratch.tasks, scratch.buckets);
+        s.cut_at = limits.in_force;
+      }
+      for (const TaskUsage& t : scratch.tasks) scratch.usages[i].push_back(t.mean);
+      s.buckets = scratch.buckets;
+      Summarise(GridOf(resource), s);
+      CloseWindow(s, {.recorded = {}, .of_limits = scratch.ooms}, resource, lane, scratch, scores[i]);
+    }
+    for (uint32_t task : scratch.newly_down) PutDown(world, task, w.window.index + 1 + away);
+  }
+  for (size_t i = 0; i < scores.size(); ++i) FinishScore(Percentile95(scratch.usages[i]), scores[i]);
+}
+
+}  // namespace taut

@@ -1,0 +1,198 @@
+// The daemon and the replay run the same engine: the living cell against the replay of the same days.
+#include <map>
+#include <tuple>
+
+#include "brain/fleet/live_fixture.h"
+#include "common/base/strings.h"
+#include "gtest/gtest.h"
+#include "tools/sim/replay.h"
+
+namespace taut {
+namespace {
+
+// The days of a cell as a replay reads them.
+class CellDays final : public DaySource {
+ public:
+  CellDays(const Cell& cell, size_t jobs) : cell_(cell) {
+    for (size_t j = 0; j < jobs; ++j) infos_.push_back({"job-" + std::to_string(j), "", {}, {}});
+    for (int32_t d = 0; d < kDays; ++d) days_.push_back(d);
+  }
+  const std::vector<JobInfo>& jobs() const override { return infos_; }
+  const std::vector<int32_t>& days() const override { return days_; }
+  int32_t last_day(JobId) const override { return kDays - 1; }
+  absl::StatusOr<std::vector<JobDay>> LoadDay(int32_t day) override {
+    return DayOf(cell_, day, infos_.size());
+  }
+
+ private:
+  const Cell& cell_;
+  std::vector<JobInfo> infos_;
+  std::vector<int32_t> days_;
+};
+
+using LimitsOfLanes = std::map<std::pair<uint32_t, Resource>, std::map<int32_t, std::optional<double>>>;
+
+// By job and resource, the windows in which another limit comes into force.
+LimitsOfLanes Replayed(const Cell& cell, size_t jobs, PolicyPair policy, const LiveSettings& settings,
+                       std::optional<JobPolicy> managed) {
+  LimitsOfLanes replayed;
+  CellDays days(cell, jobs);
+  ReplayOptions options;
+  options.policies = {policy};
+  options.settings = settings.vertical;
+  options.warmup_s = kDaySeconds;
+  options.managed = std::move(managed);
+  ReplayHooks hooks;
+  hooks.on_change = [&](const LimitChange& c) {
+    replayed[{c.job.value, c.resource}][c.from.index] = c.limit;
+    return absl::OkStatus();
+  };
+  EXPECT_TRUE(Replay(days, options, hooks).ok());
+  return replayed;
+}
+
+// A fleet that lives through the cell has in each window what `limit_of` says as the limit that was replayed.
+template <typename LimitOf>
+void ExpectTheSame(const Cell& cell, size_t jobs, const LiveSettings& settings, LimitsOfLanes& replayed,
+                   uint64_t& compared, LimitOf limit_of) {
+  LiveFleet fleet(settings);
+  AddJobs(fleet, jobs);
+  PassOutput out;
+  for (const ClosedWindow& closed : cell.windows()) {
+    for (const JobWindowData& j : closed.jobs) {
+      for (const Resource r : kResources) {
+        const LiveLane& lane = fleet.job(j.job).of(r);
+        const float owner = r == Resource::kCpu ? j.window.cpu_limit_cores : j.window.memory_limit_bytes;
+        const auto& steps = replayed[{j.job.value, r}];
+        const auto it = steps.upper_bound(closed.window.index);
+        ASSERT_NE(it, steps.begin());
+        ASSERT_EQ(limit_of(lane, owner), std::prev(it)->second)
+            << "job " << j.job.value << " " << Name(r) << " window " << closed.window.index;
+        ++compared;
+      }
+    }
+    Step(fleet, closed, out);
+  }
+}
+
+class SameAsReplay : public testing::TestWithParam<PolicyPair> {};
+
+// Windows one by one, as the daemon closes them, give the limits of a replay of whole days, to the bit.
+TEST_P(SameAsReplay, WindowByWindow) {
+  constexpr size_t kJobs = 9;
+  const Cell cell(kJobs);
+  const LiveSettings settings = Settings(GetParam(), Mode::kObserve);
+  LimitsOfLanes replayed = Replayed(cell, kJobs, GetParam(), settings, std::nullopt);
+  uint64_t compared = 0;
+  ExpectTheSame(cell, kJobs, settings, replayed, compared,
+                [](const LiveLane& lane, float owner) { return lane.lane.LimitInForce(owner); });
+  EXPECT_EQ(compared, 2 * kJobs * kDays * kWindowsPerDay);
+}
+INSTANTIATE_TEST_SUITE_P(Live, SameAsReplay,
+                         testing::Values(Policy::kPeak, Policy::kMovingWindow, Policy::kEnsemble,
+                                         Policy::kAnalogs, PolicyPair(Policy::kPeak, Policy::kAnalogs)),
+                         [](const auto& tested) {
+                           return StrCat(Name(tested.param.cpu), "_", Name(tested.param.memory));
+                         });
+
+// What was probed is in both.
+TEST(SameAsReplayOfTheProbe, WindowByWindow) {
+  constexpr size_t kJobs = 5;
+  const Cell cell(kJobs, true);
+  std::map<MemorySignal, double> last;
+  for (const MemorySignal signal : {MemorySignal::kUsage, MemorySignal::kProbe}) {
+    LiveSettings settings = Settings(Policy::kAnalogs, Mode::kObserve);
+    JobPolicy defaults = settings.rules.defaults();
+    defaults.memory_signal = signal;
+    settings.rules = *PolicyRules::Compile({}, defaults);
+    settings.vertical.memory_signal = signal;  // of the replay
+    LimitsOfLanes replayed = Replayed(cell, kJobs, Policy::kAnalogs, settings, std::nullopt);
+    uint64_t compared = 0;
+    ExpectTheSame(cell, kJobs, settings, replayed, compared,
+                  [](const LiveLane& lane, float owner) { return lane.lane.LimitInForce(owner); });
+    EXPECT_EQ(compared, 2 * kJobs * kDays * kWindowsPerDay);
+    last[signal] = replayed[{2, Resource::kMemory}].rbegin()->second.value_or(-1);
+  }
+  EXPECT_LT(last[MemorySignal::kProbe], last[MemorySignal::kUsage]);
+}
+
+class SameBehindTheGate : public testing::TestWithParam<std::tuple<Policy, Mode>> {};
+
+// With the gate the limits are those that the daemon orders, decision by decision.
+TEST_P(SameBehindTheGate, WindowByWindow) {
+  constexpr size_t kJobs = 9;
+  const Policy policy = std::get<0>(GetParam());
+  const Mode mode = std::get<1>(GetParam());
+  const Cell cell(kJobs);
+  LiveSettings settings = Settings(policy, mode);
+  settings.enforcement = Enforcement::kNever;  // usage of the cell is not cut at the limits
+  JobPolicy managed = settings.rules.defaults();
+  managed.min_change = 0.1;
+  managed.change_period_s = 3 * kHour;
+  managed.canary.hours = 6;
+  settings.rules = *PolicyRules::Compile({}, managed);
+  LimitsOfLanes replayed = Replayed(cell, kJobs, policy, settings, managed);
+
+  uint64_t compared = 0, changed = 0;
+  ExpectTheSame(cell, kJobs, settings, replayed, compared, [&](const LiveLane& lane, float owner) {
+    return mode == Mode::kObserve && lane.gate.shown.has_value() ? lane.gate.shown : lane.LimitInForce(owner);
+  });
+  EXPECT_EQ(compared, 2 * kJobs * kDays * kWindowsPerDay);
+  for (const auto& [lane, steps] : replayed) changed += steps.size() - 1;
+  EXPECT_GT(changed, kJobs) << "a test of nothing";
+}
+INSTANTIATE_TEST_SUITE_P(Live, SameBehindTheGate,
+                         testing::Combine(testing::Values(Policy::kMovingWindow, Policy::kAnalogs),
+                                          testing::Values(Mode::kObserve, Mode::kCanary, Mode::kAuto)),
+                         [](const auto& tested) {
+                           return StrCat(Name(std::get<0>(tested.param)), "_",
+                                         Name(std::get<1>(tested.param)));
+                         });
+
+class SamePromises : public testing::TestWithParam<Mode> {};
+
+// What was promised and what came are the same sums in the daemon and in a replay.
+TEST_P(SamePromises, OfTheSameDays) {
+  constexpr size_t kJobs = 9;
+  const Cell cell(kJobs);
+  LiveSettings settings = Settings(Policy::kCombined, GetParam());
+  settings.enforcement = Enforcement::kNever;  // usage of the cell is not cut at the limits
+  LiveFleet fleet(settings);
+  AddJobs(fleet, kJobs);
+  PassOutput out;
+  for (const ClosedWindow& closed : cell.windows()) Step(fleet, closed, out);
+
+  CellDays days(cell, kJobs);
+  ReplayOptions options;
+  options.policies = {Policy::kCombined};
+  options.settings = settings.vertical;
+  options.warmup_s = 0;
+  options.managed = settings.rules.defaults();
+  const absl::StatusOr<ReplayResult> replayed = Replay(days, options, {});
+  ASSERT_TRUE(replayed.ok());
+  size_t rows = 0;
+  for (const LaneResult& lane : replayed->lanes) {
+    for (const auto& [key, row] : lane.risks.rows()) {
+      // A replay takes its limits to be in force; the living cell only decides.
+      RiskKey live_key = key;
+      live_key.set = false;
+      const auto it = fleet.risks().rows().find(live_key);
+      ASSERT_NE(it, fleet.risks().rows().end());
+      const RiskRow& live = it->second;
+      EXPECT_EQ(live.all.days, row.all.days);
+      EXPECT_EQ(live.all.days_over, row.all.days_over);
+      EXPECT_DOUBLE_EQ(live.recent.days, row.recent.days);
+      EXPECT_NEAR(live.all.promised, row.all.promised, 1e-5 * row.all.promised);
+      EXPECT_NEAR(live.all.used, row.all.used, 1e-5 * row.all.used);
+      EXPECT_NEAR(live.all.cut, row.all.cut, 1e-4 * row.all.cut + 1e-6 * row.all.used);
+      ++rows;
+    }
+  }
+  EXPECT_EQ(rows, fleet.risks().rows().size());
+  EXPECT_GE(rows, 4U) << "a test of nothing";
+}
+INSTANTIATE_TEST_SUITE_P(Live, SamePromises, testing::Values(Mode::kObserve, Mode::kAuto),
+                         [](const auto& tested) { return std::string(Name(tested.param)); });
+
+}  // namespace
+}  // namespace taut

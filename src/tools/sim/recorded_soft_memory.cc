@@ -1,0 +1,360 @@
+#include "tools/sim/recorded_soft_memory.h"
+
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "brain/overcommit/soft_memory.h"
+#include "common/base/random.h"
+#include "tools/sim/machine_days.h"
+#include "tools/sim/placed_tasks.h"
+#include "tools/sim/recorded_counts.h"
+#include "tools/sim/soft_requests.h"
+
+namespace taut {
+namespace {
+
+// One way of limiting memory, over all machines of the trace.
+struct RecordedWorld {
+  SoftMemoryScore score;
+  const PeakPredictor* predictor = nullptr;        // null: hard limits, or the oracle
+  std::vector<double> memory;                      // by machine; of "hard" not used
+  std::vector<uint8_t> full;                       // by machine, in the horizon
+  std::vector<double> used;                        // by machine, in the window before, before its kills
+  absl::flat_hash_map<uint64_t, int32_t> waiting;  // killed tasks: the window from which each may run
+
+  bool hard() const { return score.world == kHardLimits; }
+};
+
+class RecordedSoftReplay {
+ public:
+  RecordedSoftReplay(DaySource& source, const RecordedMachines& machines, const SoftMemoryOptions& options,
+                     const SoftMemoryHooks& hooks)
+      : source_(source),
+        machines_(machines),
+        options_(options),
+        hooks_(hooks),
+        days_(machines, Resource::kMemory),
+        counts_(source, machines, Resource::kMemory),
+        horizon_(static_cast<int32_t>(options.machines.horizon_s() / kWindowSeconds)),
+        warmup_(static_cast<int32_t>(options.machines.warmup_s / kWindowSeconds)),
+        requests_(source.jobs().size()),
+        hard_limits_(source.jobs().size()),
+        before_(machines.size()),
+        arrived_(machines.size()),
+        changed_(machines.size()),
+        begun_(machines.size()),
+        seen_(machines.size()) {}
+
+  absl::Status Prepare() {
+    const absl::StatusOr<size_t> span = SpanOfDays(source_.days());
+    if (!span.ok()) return span.status();
+    const size_t days = *span;
+    if (absl::Status s = CheckOvercommitTimes(days * kWindowsPerDay, options_.machines); !s.ok()) return s;
+    absl::StatusOr<std::vector<std::unique_ptr<PeakPredictor>>> made = MakePredictors(options_.machines);
+    if (!made.ok()) return made.status();
+    predictors_ = *std::move(made);
+    for (const auto& [limits, feedback] :
+         {std::pair{&requests_, Feedback::kNone}, std::pair{&hard_limits_, Feedback::kOomRestart}}) {
+      absl::StatusOr<JobLimits> ordered = ReplayJobLimits(source_, options_, feedback, hooks_);
+      if (!ordered.ok()) return ordered.status();
+      *limits = *std::move(ordered);
+    }
+    tiers_of_jobs_ = TiersOfJobs(source_, options_);
+    AddWorld(kHardLimits, nullptr);
+    for (size_t i = 0; i < predictors_.size(); ++i)
+      AddWorld(options_.machines.predictors[i], predictors_[i].get());
+    result_.of_recorded = true;
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<SoftMemoryResult> Run() {
+    at_ = source_.days().front() * kWindowsPerDay;
+    const auto on_progress = [this](double share) {
+      if (hooks_.on_progress) hooks_.on_progress("soft limits", share);
+    };
+    const absl::StatusOr<bool> whole = days_.Read(source_, on_progress, hooks_.should_stop,
+                                                  [this] { Advance(days_.final_until() - horizon_); });
+    if (!whole.ok()) return whole.status();
+    if (!*whole) {
+      result_.partial = true;
+      return Finish();
+    }
+    int32_t end = days_.final_until();
+    while (end > at_ && !days_.Any(end - 1)) --end;
+    Advance(end);
+    return Finish();
+  }
+
+ private:
+  void AddWorld(std::string_view name, const PeakPredictor* predictor) {
+    RecordedWorld& world = worlds_.emplace_back();
+    world.score.world = name;
+    world.predictor = predictor;
+    world.memory.resize(machines_.size());
+    world.full.resize(machines_.size());
+    world.used.resize(machines_.size());
+  }
+
+  // Windows before `end` are final, and so is the horizon of each, or there is no more usage.
+  void Advance(int32_t end) {
+    for (; at_ < end; ++at_) {
+      if (!any_ && !days_.Any(at_)) continue;
+      if (!std::exchange(any_, true)) first_ = at_;
+      const int32_t since = at_ - first_;
+      Compare();
+      if (since >= warmup_) {
+        if ((since - warmup_) % horizon_ == 0) BeginHorizon();
+        for (RecordedWorld& world : worlds_) Step(world);
+      }
+      Observe();
+      days_.DropBefore(at_);
+    }
+  }
+
+  // Of each machine: whether other tasks are there than in the window before, and the limits of those that came.
+  void Compare() {
+    for (uint32_t m = 0; m < machines_.size(); ++m) {
+      const std::span<const TaskLoad> tasks = days_.Tasks(at_, m);
+      arrived_[m] = 0;
+      auto old = before_[m].begin();
+      size_t stayed = 0;
+      for (const TaskLoad& t : tasks) {
+        while (old != before_[m].end() && *old < t.task) ++old;
+        if (old != before_[m].end() && *old == t.task) {
+          ++stayed;
+        } else {
+          arrived_[m] += t.limit;
+        }
+      }
+      changed_[m] = stayed == tasks.size() && stayed == before_[m].size() ? 0 : 1;
+    }
+  }
+
+  void BeginHorizon() {
+    horizon_end_ = at_ + horizon_;
+    std::ranges::fill(begun_, 0);
+    for (RecordedWorld& world : worlds_) {
+      CloseHorizon(world);
+      // A task that was killed and is not in the trace any more does not come back.
+      absl::erase_if(world.waiting, [&](const auto& one) { return one.second + horizon_ < at_; });
+    }
+  }
+
+  static void CloseHorizon(RecordedWorld& world) {
+    world.score.full += static_cast<uint64_t>(std::ranges::count(world.full, 1));
+    std::ranges::fill(world.full, 0);
+  }
+
+  void Step(RecordedWorld& world) {
+    for (uint32_t m = 0; m < machines_.size(); ++m) {
+      const std::span<const TaskLoad> tasks = days_.Tasks(at_, m);
+      if (tasks.empty()) {
+        world.used[m] = 0;
+        continue;
+      }
+      // The last world closes the machine's beginning for all of them.
+      const bool first = begun_[m] == 0;
+      if (first) {
+        ++world.score.horizons;
+        if (&world == &worlds_.back()) begun_[m] = 1;
+      }
+      if (!world.hard() && (first || changed_[m] != 0)) world.memory[m] = MemoryOf(m, tasks, world);
+      StepMachine(m, tasks, world);
+    }
+  }
+
+  double MemoryOf(uint32_t m, std::span<const TaskLoad> tasks, const RecordedWorld& world) const {
+    if (world.predictor == nullptr) return PeakOf(m);
+    double limit = 0;
+    for (const TaskLoad& t : tasks) limit += t.limit;
+    const double known = before_[m].empty() ? 0 : world.predictor->Predict(m);
+    return std::min(limit, known + arrived_[m]);
+  }
+
+  double PeakOf(uint32_t m) const {
+    double peak = 0;
+    for (int32_t w = at_; w < horizon_end_; ++w) {
+      double usage = 0;
+      for (const TaskLoad& t : days_.Tasks(w, m)) usage += std::max(0.F, t.usage);
+      peak = std::max(peak, usage);
+    }
+    return peak;
+  }
+
+  float RequestOf(const TaskLoad& t, const RecordedWorld& world) const {
+    const JobLimits& limits = world.hard() ? hard_limits_ : requests_;
+    return limits.At({static_cast<uint32_t>(t.task >> 32U)}, {at_}).value_or(t.limit);
+  }
+
+  void StepMachine(uint32_t m, std::span<const TaskLoad> tasks, RecordedWorld& world) {
+    double memory = world.memory[m];
+    if (const MachineCapacity* c = counts_.Capacity(m, at_); c != nullptr)
+      memory = std::min(memory, c->memory_bytes);
+    asked_.clear();
+    for (const TaskLoad& t : tasks) asked_.push_back(RequestOf(t, world));
+    Restart(m, tasks, memory, world);
+    running_.clear();
+    double used = 0, limits = 0;
+    for (size_t k = 0; k < tasks.size(); ++k) {
+      const TraceTier tier = TierOfTask(tasks[k].task);
+      const bool measured = tasks[k].measured(), runs = measured && !world.waiting.contains(tasks[k].task);
+      running_.push_back({static_cast<int>(tier), runs ? tasks[k].usage : 0, asked_[k]});
+      used += running_.back().usage;
+      limits += asked_[k];
+      world.score.owner += tasks[k].limit;
+      SoftMemoryScore::Tier& score = world.score.tiers[static_cast<size_t>(tier)];
+      score.task_windows += runs ? 1 : 0;
+      score.lost_windows += measured && !runs ? 1 : 0;
+    }
+    if (world.hard()) memory = limits;
+    world.score.memory += memory;
+    world.used[m] = used;
+    if (!world.hard()) {
+      for (const uint32_t k : FindVictims(running_, memory)) Kill(m, k, tasks[k], memory, world);
+      return;
+    }
+    for (uint32_t k = 0; k < running_.size(); ++k) {
+      if (running_[k].usage > running_[k].request) Kill(m, k, tasks[k], memory, world);
+    }
+  }
+
+  // Killed tasks whose time it is run again, the highest tier first; with soft limits, where there is room.
+  void Restart(uint32_t m, std::span<const TaskLoad> tasks, double memory, RecordedWorld& world) {
+    if (world.waiting.empty()) return;
+    again_.clear();
+    for (uint32_t k = 0; k < tasks.size(); ++k) {
+      const auto it = world.waiting.find(tasks[k].task);
+      if (it != world.waiting.end() && it->second <= at_) again_.push_back(k);
+    }
+    std::ranges::stable_sort(again_, std::greater<>(), [&](uint32_t k) { return TierOfTask(tasks[k].task); });
+    double used = world.used[m];
+    for (const uint32_t k : again_) {
+      if (!world.hard() && used + asked_[k] > memory) {
+        world.waiting[tasks[k].task] = at_;  // it still waits, which BeginHorizon asks
+        continue;
+      }
+      used += asked_[k];
+      world.waiting.erase(tasks[k].task);
+    }
+  }
+
+  void Kill(uint32_t m, uint32_t k, const TaskLoad& task, double memory, RecordedWorld& world) {
+    const auto away = static_cast<int32_t>((options_.restart_s + kWindowSeconds - 1) / kWindowSeconds);
+    world.waiting[task.task] = at_ + 1 + away;
+    world.full[m] = 1;
+    const TraceTier tier = TierOfTask(task.task);
+    SoftMemoryScore::Tier& score = world.score.tiers[static_cast<size_t>(tier)];
+    ++score.kills;
+    if (running_[k].usage <= running_[k].request) ++score.within_request;
+    if (!hooks_.on_kill) return;
+    const std::string name =
+        source_.jobs()[task.task >> 32U].name + "/" + std::to_string(static_cast<uint32_t>(task.task));
+    hooks_.on_kill({.world = world.score.world,
+                    .task = name,
+                    .time_s = int64_t{at_} * kWindowSeconds,
+                    .placement = 0,
+                    .machine = m,
+                    .tier = tier,
+                    .usage = running_[k].usage,
+                    .request = running_[k].request,
+                    .machine_usage = world.used[m],
+                    .machine_memory = memory,
+                    .machine_name = machines_.name(m)});
+  }
+
+  // Of its job's priority, or drawn: always the same for one task.
+  TraceTier TierOfTask(uint64_t task) {
+    const TraceTier own = tiers_of_jobs_[task >> 32U];
+    const auto [it, added] = tiers_.try_emplace(task, own);
+    if (!added) return it->second;
+    if (own == TraceTier::kUnknown) {
+      result_.made_tiers = true;
+      const double at = Rng(options_.machines.seed).Fork(task).Uniform();
+      double sum = 0;
+      for (size_t t = 0; t < kNumTraceTiers; ++t) {
+        sum += options_.shares[t];
+        if (options_.shares[t] > 0) it->second = static_cast<TraceTier>(t);
+        if (at < sum) break;
+      }
+    }
+    ++result_.tier_tasks[static_cast<size_t>(it->second)];
+    return it->second;
+  }
+
+  void Observe() {
+    for (uint32_t m = 0; m < machines_.size(); ++m) {
+      const std::span<const TaskLoad> tasks = days_.Tasks(at_, m);
+      before_[m].clear();
+      if (tasks.empty()) continue;
+      seen_[m] = 1;
+      for (const TaskLoad& t : tasks) before_[m].push_back(t.task);
+      const MachineWindow sums = Sum(tasks);
+      for (const auto& p : predictors_) {
+        if (p != nullptr) p->Observe({at_}, m, sums);
+      }
+      counts_.Count(m, at_, tasks, sums);
+    }
+    for (const auto& p : predictors_) {
+      if (p != nullptr) p->EndWindow({at_});
+    }
+  }
+
+  absl::StatusOr<SoftMemoryResult> Finish() {
+    absl::StatusOr<RecordedUse> use = counts_.Take(days_, !result_.partial);
+    if (!use.ok()) return use.status();
+    result_.recorded = *std::move(use);
+    result_.tasks = counts_.tasks();
+    result_.machines = static_cast<size_t>(std::ranges::count(seen_, 1));
+    for (RecordedWorld& world : worlds_) {
+      CloseHorizon(world);
+      result_.worlds.push_back(std::move(world.score));
+    }
+    return std::move(result_);
+  }
+
+  DaySource& source_;
+  const RecordedMachines& machines_;
+  const SoftMemoryOptions& options_;
+  const SoftMemoryHooks& hooks_;
+  MachineDays days_;
+  RecordedCounts counts_;
+  const int32_t horizon_, warmup_;
+  JobLimits requests_, hard_limits_;
+  std::vector<TraceTier> tiers_of_jobs_;
+  absl::flat_hash_map<uint64_t, TraceTier> tiers_;  // of tasks that were scored
+  std::vector<std::unique_ptr<PeakPredictor>> predictors_;
+  std::vector<RecordedWorld> worlds_;
+  int32_t at_ = 0, first_ = 0, horizon_end_ = 0;
+  bool any_ = false;
+  // By machine: the tasks of the window before, the limits of those that came since, whether others are there
+  // now, whether it has had tasks in this horizon, and ever.
+  std::vector<std::vector<uint64_t>> before_;
+  std::vector<double> arrived_;
+  std::vector<uint8_t> changed_, begun_, seen_;
+  std::vector<SoftTask> running_;  // of the machine at hand
+  std::vector<float> asked_;
+  std::vector<uint32_t> again_;
+  SoftMemoryResult result_;
+};
+
+}  // namespace
+
+absl::StatusOr<SoftMemoryResult> ReplayRecordedSoftMemory(DaySource& source, const RecordedMachines& machines,
+                                                          const SoftMemoryOptions& options,
+                                                          const SoftMemoryHooks& hooks) {
+  if (absl::Status s = CheckTierShares(options); !s.ok()) return s;
+  RecordedSoftReplay replay(source, machines, options, hooks);
+  if (absl::Status s = replay.Prepare(); absl::IsCancelled(s)) {
+    SoftMemoryResult none;
+    none.partial = none.of_recorded = true;
+    return none;
+  } else if (!s.ok()) {
+    return s;
+  }
+  return replay.Run();
+}
+
+}  // namespace taut

@@ -1,0 +1,97 @@
+// Which recorded tasks stand for the tasks of a cell's jobs, and what was measured of them.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "brain/cell/cell_model.h"
+#include "common/model/resource.h"
+#include "tools/sim/replay.h"
+
+namespace taut {
+
+// Rows of a cell's usual resources, and what they count: millicores, bytes.
+// That of no row: the cell has none of it.
+inline size_t CellRowOf(Resource r) {
+  return r == Resource::kCpu ? kCellCpu : r == Resource::kMemory ? kCellMemory : SIZE_MAX;
+}
+inline double CellUnitsOf(Resource r) { return InCores(r) ? 1000 : 1; }
+// An amount of usage in that unit. What is a whole number of units but for the error of a float stays it; else
+// rounded up.
+int64_t CellAmountOf(Resource r, double amount);
+// The limit of each task, in cores or bytes; of a resource that the cell has.
+inline double CellLimitOf(const CellJob& job, Resource r) {
+  return static_cast<double>(job.limit[CellRowOf(r)]) / CellUnitsOf(r);
+}
+
+// A source up to a window: what comes later is not there. Keeps a reference.
+class SourceUntil final : public DaySource {
+ public:
+  SourceUntil(DaySource& source, WindowId until);
+  const std::vector<JobInfo>& jobs() const override { return source_.jobs(); }
+  const std::vector<int32_t>& days() const override { return days_; }
+  int32_t last_day(JobId job) const override { return source_.last_day(job); }
+  absl::StatusOr<std::vector<JobDay>> LoadDay(int32_t day) override;
+
+ private:
+  DaySource& source_;
+  const WindowId until_;
+  std::vector<int32_t> days_;
+};
+
+// Calls `take` for each day of the source, in order, and after each `on_progress` with `what` and the share of
+// days that is done. Both hooks may be empty. Cancelled: `should_stop` said so before a day; else errors of
+// LoadDay.
+absl::Status ForEachDay(DaySource& source, const std::function<bool()>& should_stop,
+                        const std::function<void(std::string_view what, double share)>& on_progress,
+                        std::string_view what, absl::FunctionRef<void(const std::vector<JobDay>& jobs)> take);
+
+// Calls fn(WindowId, uint32_t task, float usage, float limit) for each task in each window of the day in which
+// the resource was measured: with what is judged of it, and the window's limit or, where that is not known, the
+// job's.
+template <typename Fn>
+void ForEachMeasured(const JobDay& day, Resource resource, const CellJob& job, Fn&& fn) {
+  const auto asked = static_cast<float>(CellLimitOf(job, resource));
+  for (const JobWindow& w : day.windows) {
+    const float own = w.limit(resource), limit = own > 0 ? own : asked;
+    for (uint32_t i = w.first_task; i < w.first_task + w.num_tasks; ++i) {
+      const TaskWindow& t = day.tasks[i];
+      if (const float usage = t.judged(resource); usage >= 0) fn(w.window, t.task, usage, limit);
+    }
+  }
+}
+
+// Of the jobs of a cell, by name, the tasks that were measured within an hour of the job's last window before a
+// time. The i-th task of a cell's job is the (i mod count)-th of them.
+class RecordedTasks {
+ public:
+  struct Range {
+    uint32_t first = 0, count = 0;
+  };
+  // Those of a job, ascending by task; none for a job without usage.
+  Range Of(const std::string& job) const;
+  // Of a recorded task its number among all; kNone: it is not there any more, or of no job of the cell.
+  static constexpr uint32_t kNone = UINT32_MAX;
+  uint32_t NumberOf(JobId job, uint32_t task) const;
+  size_t size() const { return numbers_.size(); }
+  // Row of the cell of each.
+  uint32_t row(uint32_t number) const { return rows_[number]; }
+
+ private:
+  friend absl::StatusOr<RecordedTasks> ReadRecordedTasks(DaySource& source, const CellModel& cell,
+                                                         WindowId until);
+  absl::flat_hash_map<std::string, Range> jobs_;
+  absl::flat_hash_map<uint64_t, uint32_t> numbers_;  // by job and task
+  std::vector<uint32_t> rows_;
+};
+// Reads the days before `until`. 40 bytes a task.
+absl::StatusOr<RecordedTasks> ReadRecordedTasks(DaySource& source, const CellModel& cell, WindowId until);
+
+}  // namespace taut

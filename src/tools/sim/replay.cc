@@ -1,0 +1,232 @@
+#include "tools/sim/replay.h"
+
+#include <algorithm>
+
+#include "absl/container/flat_hash_map.h"
+#include "common/base/worker_pool.h"
+#include "oneapi/tbb/enumerable_thread_specific.h"
+#include "tools/sim/job_runner.h"
+
+namespace taut {
+namespace {
+
+void AddTo(RecordedKills& sum, const RecordedKills& more) {
+  sum.kills += more.kills;
+  sum.killed_windows += more.killed_windows;
+  sum.job_days += more.job_days;
+  sum.told_windows += more.told_windows;
+  sum.task_windows += more.task_windows;
+}
+
+// One replay; exists during one call.
+class ReplayRun {
+ public:
+  ReplayRun(DaySource& source, const ReplayOptions& options, const ReplayHooks& hooks)
+      : source_(source), options_(options), hooks_(hooks), runner_(options), workers_(options.threads) {
+    for (size_t i = 0; i < options.policies.size(); ++i) {
+      fleets_.push_back(std::make_unique<FleetModels>(options.settings));
+    }
+  }
+
+  absl::StatusOr<ReplayResult> Run();
+
+ private:
+  absl::Status RunDay(const std::vector<JobDay>& jobs, int32_t day);
+  void StartJobs(const std::vector<JobDay>& jobs);
+  absl::Status Account(int32_t day, size_t num_jobs);
+  void UpdateFleet(int32_t day, size_t num_jobs);
+  void ReleaseEnded(const std::vector<JobDay>& jobs, int32_t day);
+  void EndJob(JobId job, const JobState& state);
+  void PrepareResult();
+  void SetFirstScored(const std::vector<JobDay>& jobs);
+
+  DaySource& source_;
+  const ReplayOptions& options_;
+  const ReplayHooks& hooks_;
+  JobRunner runner_;
+  std::vector<std::unique_ptr<FleetModels>> fleets_;  // one a policy: none learns from another's limits
+  WorkerPool workers_;
+  tbb::enumerable_thread_specific<RunnerScratch> scratch_;
+  std::vector<std::unique_ptr<JobState>> states_;  // by JobId; null before the first and after the last day
+  absl::flat_hash_map<std::string, JobId> latest_run_;  // logical name -> the run that started last
+  std::vector<JobDayOutcome> outcomes_;                 // one a job of the day
+  double state_bytes_sum_ = 0;
+  uint64_t states_measured_ = 0;
+  ReplayResult result_;
+};
+
+void ReplayRun::PrepareResult() {
+  for (const PolicyPair p : options_.policies) {
+    for (Resource r : options_.resources) {
+      LaneResult& lane = result_.lanes.emplace_back();
+      lane.policy = p;
+      lane.resource = r;
+      lane.per_job.resize(source_.jobs().size());
+    }
+  }
+  result_.days_total = source_.days().size();
+  result_.capped_at_owner = options_.cap_at_owner;
+  states_.resize(source_.jobs().size());
+}
+
+void ReplayRun::SetFirstScored(const std::vector<JobDay>& jobs) {
+  int64_t first_s = INT64_MAX;
+  for (const JobDay& j : jobs) {
+    if (!j.windows.empty()) first_s = std::min(first_s, j.windows.front().window.start_s());
+  }
+  // Whole days only: the first day that begins at or after the end of the warm-up.
+  result_.first_scored_s = first_s + options_.warmup_s;
+  result_.first_scored_day =
+      static_cast<int32_t>(FloorDiv(result_.first_scored_s + kDaySeconds - 1, kDaySeconds));
+  if (options_.warmup_s == 0) result_.first_scored_day = result_.first_day;
+}
+
+// New jobs get their recommenders: fresh ones, or a copy of those of the last run of the same program.
+void ReplayRun::StartJobs(const std::vector<JobDay>& jobs) {
+  for (const JobDay& j : jobs) {
+    std::unique_ptr<JobState>& state = states_[j.job.value];
+    if (state != nullptr) continue;
+    const JobInfo& info = source_.jobs()[j.job.value];
+    if (!info.logical_name.empty()) {
+      const auto [it, first] = latest_run_.try_emplace(info.logical_name, j.job);
+      if (!first) {
+        std::unique_ptr<JobState>& previous = states_[it->second.value];
+        if (previous != nullptr) {
+          state = runner_.Inherit(*previous);
+          if (source_.last_day(it->second) < j.day) previous.reset();
+        }
+        it->second = j.job;
+      }
+    }
+    if (state == nullptr) state = runner_.NewState(info, fleets_);
+  }
+}
+
+absl::Status ReplayRun::Account(int32_t day, size_t num_jobs) {
+  const bool scored = day >= result_.first_scored_day;
+  for (LaneResult& lane : result_.lanes) {
+    lane.fleet.push_back({.day = day});
+    lane.risks.BeginDay(day);
+  }
+  for (size_t i = 0; i < num_jobs; ++i) {
+    const JobDayOutcome& out = outcomes_[i];
+    result_.job_windows += out.steps;
+    if (scored) AddTo(result_.recorded, out.recorded);
+    for (size_t l = 0; l < out.scores.size(); ++l) {
+      const DayScore& score = out.scores[l];
+      LaneResult& lane = result_.lanes[l];
+      FleetDay& fleet = lane.fleet.back();
+      fleet.limit_seconds += score.limit_seconds;
+      fleet.owner_limit_seconds += score.owner_limit_seconds;
+      fleet.usage_seconds += score.usage_seconds;
+      fleet.job_days += score.windows > 0 ? 1 : 0;
+      fleet.oom_days += score.ooms > 0 ? 1 : 0;
+      fleet.changes += score.changes;
+      if (!scored) continue;
+      lane.summary.Add(score);
+      if (out.risks[l].has_value()) lane.risks.Add(*out.risks[l]);
+      lane.per_job[out.job.value].Add(score);
+    }
+    if (hooks_.on_change == nullptr) continue;
+    for (const LimitChange& change : out.changes) {
+      if (absl::Status s = hooks_.on_change(change); !s.ok()) return s;
+    }
+  }
+  return absl::OkStatus();
+}
+
+void ReplayRun::UpdateFleet(int32_t day, size_t num_jobs) {
+  // Models that know nothing of each other: side by side.
+  workers_.ForEach(2 * fleets_.size(), [&](size_t i) {
+    const size_t resource = i % 2;
+    FleetRows rows;
+    for (size_t j = 0; j < num_jobs; ++j) {
+      const FleetRows& more = outcomes_[j].rows[i / 2][resource];
+      rows.insert(rows.end(), more.begin(), more.end());
+    }
+    fleets_[i / 2]->CloseDay(kResources[resource], day, std::move(rows));
+  });
+}
+
+void ReplayRun::EndJob(JobId job, const JobState& state) {
+  ++states_measured_;
+  for (size_t w = 0; w < state.worlds.size(); ++w) {
+    for (size_t i = 0; i < state.worlds[w].lanes.size(); ++i) {
+      const Lane& lane = state.worlds[w].lanes[i].lane;
+      state_bytes_sum_ += static_cast<double>(lane.recommender().state_bytes());
+      if (hooks_.on_job_end != nullptr) {
+        hooks_.on_job_end(job, options_.policies[w], options_.resources[i], lane);
+      }
+    }
+  }
+}
+
+// Engine state is kept as long as its job; the newest run of a program is kept for the next one.
+void ReplayRun::ReleaseEnded(const std::vector<JobDay>& jobs, int32_t day) {
+  for (const JobDay& j : jobs) {
+    if (source_.last_day(j.job) > day) continue;
+    std::unique_ptr<JobState>& state = states_[j.job.value];
+    EndJob(j.job, *state);
+    const std::string& program = source_.jobs()[j.job.value].logical_name;
+    const auto it = program.empty() ? latest_run_.end() : latest_run_.find(program);
+    if (it == latest_run_.end() || it->second != j.job) state.reset();
+  }
+}
+
+absl::Status ReplayRun::RunDay(const std::vector<JobDay>& jobs, int32_t day) {
+  StartJobs(jobs);
+  if (outcomes_.size() < jobs.size()) outcomes_.resize(jobs.size());
+  workers_.ForEach(jobs.size(), [&](size_t i) {
+    runner_.RunDay(jobs[i], *states_[jobs[i].job.value], scratch_.local(), outcomes_[i]);
+  });
+  if (absl::Status s = Account(day, jobs.size()); !s.ok()) return s;
+  // Before the fleet moves on, so that what a job says of its last decision is what that decision was made
+  // from.
+  ReleaseEnded(jobs, day);
+  UpdateFleet(day, jobs.size());
+  return absl::OkStatus();
+}
+
+absl::StatusOr<ReplayResult> ReplayRun::Run() {
+  if (source_.days().empty()) return absl::InvalidArgumentError("nothing to replay: the trace has no usage");
+  PrepareResult();
+  result_.first_day = source_.days().front();
+  for (int32_t day : source_.days()) {
+    if (hooks_.should_stop != nullptr && hooks_.should_stop()) {
+      result_.partial = true;
+      break;
+    }
+    absl::StatusOr<std::vector<JobDay>> jobs = source_.LoadDay(day);
+    if (!jobs.ok()) return jobs.status();
+    if (result_.days_done == 0) SetFirstScored(*jobs);
+    if (absl::Status s = RunDay(*jobs, day); !s.ok()) return s;
+    result_.last_day = day;
+    ++result_.days_done;
+    if (hooks_.on_progress != nullptr)
+      hooks_.on_progress(result_.days_done, result_.days_total, result_.job_windows);
+  }
+  // An interrupted replay leaves jobs behind whose last day never came.
+  for (uint32_t i = 0; i < states_.size() && result_.partial; ++i) {
+    if (states_[i] != nullptr && source_.last_day(JobId{i}) > result_.last_day) EndJob(JobId{i}, *states_[i]);
+  }
+  if (states_measured_ > 0)
+    result_.state_bytes_per_job = state_bytes_sum_ / static_cast<double>(states_measured_);
+  return std::move(result_);
+}
+
+}  // namespace
+
+absl::StatusOr<ReplayResult> Replay(DaySource& source, const ReplayOptions& options,
+                                    const ReplayHooks& hooks) {
+  if (options.policies.empty()) return absl::InvalidArgumentError("no recommender to replay");
+  if (options.resources.empty()) return absl::InvalidArgumentError("no resource to replay");
+  if (options.managed.has_value() && options.managed->mode == Mode::kObserve &&
+      options.feedback == Feedback::kOomRestart) {
+    return absl::InvalidArgumentError(
+        "mode observe cannot be combined with feedback oom-restart: limits that are only shown cause no OOM "
+        "kills");
+  }
+  return ReplayRun(source, options, hooks).Run();
+}
+
+}  // namespace taut

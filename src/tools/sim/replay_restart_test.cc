@@ -1,0 +1,91 @@
+// The replay with feedback: a task over its memory limit dies and comes back.
+#include <optional>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tools/sim/made_days.h"
+#include "tools/sim/replay.h"
+#include "tools/sim/replay_fixture.h"
+
+namespace taut {
+namespace {
+
+using ::testing::ElementsAre;
+
+// oom-restart: the task over its limit dies, is away for two windows, and the raised limit is in force from
+// the next on.
+TEST(ReplayOomRestart, KillsRestartsAndRaises) {
+  MadeDays days;
+  const JobId job = days.AddJob(Named("a"));
+  for (int32_t w = 0; w < 12; ++w) {
+    days.SetOwner(job, w, kAbsent, 100 * kMiB);
+    days.PutMemory(job, w, 0, 50 * kMiB, 50 * kMiB);
+    days.PutMemory(job, w, 1, (w < 3 ? 50 : 140) * kMiB, (w < 3 ? 50 : 150) * kMiB);
+  }
+  ReplayOptions o = Options({Policy::kPeak});
+  o.feedback = Feedback::kOomRestart;
+  o.restart_delay_s = 600;
+  const ReplayOutcome out = Lived(days, o);
+  const Totals& t = out.result.lanes[0].summary.totals;
+  EXPECT_EQ(t.ooms, 1U);
+  EXPECT_EQ(t.task_windows, 24 - 2);
+  EXPECT_EQ(t.windows, 12U);
+  // max(1.2 x 100, 100 + 100) MiB, although the recommender itself has no history yet.
+  EXPECT_THAT(Plain(out.changes), ElementsAre(ChangeTuple{0, 0, 100}, ChangeTuple{0, 4, 200}));
+  // Without feedback the same trace is over its limit in every window.
+  o.feedback = Feedback::kNone;
+  EXPECT_EQ(Lived(days, o).result.lanes[0].summary.totals.ooms, 9U);
+}
+
+// What the recommender sees of a killed task ends at the limit: the peak it knows is the limit's bump, not
+// the true 900.
+TEST(ReplayOomRestart, UsageIsCensoredAtTheLimit) {
+  MadeDays days;
+  const JobId job = days.AddJob(Named("a"));
+  for (int32_t w = 0; w < 5; ++w) {
+    days.SetOwner(job, w, kAbsent, 1000 * kMiB);
+    days.PutMemory(job, w, 0, 500 * kMiB, 500 * kMiB);
+  }
+  days.SetOwner(job, 5, kAbsent, 1000 * kMiB);
+  days.PutMemory(job, 5, 0, 9000 * kMiB, 9000 * kMiB);
+  for (int32_t w = 6; w < 20; ++w) days.PutMemory(job, w, 0, 500 * kMiB, 500 * kMiB);
+  ReplayOptions o = Options({Policy::kPeak});
+  o.feedback = Feedback::kOomRestart;
+  o.restart_delay_s = 300;
+  o.settings.peak.min_history_s = 0;
+  o.settings.peak.margin = 0;
+  std::optional<double> known;
+  ReplayHooks hooks;
+  hooks.on_job_end = [&](JobId, PolicyPair, Resource, const Lane& lane) {
+    const Recommender& r = lane.recommender();
+    Reason reason;
+    r.Explain(reason);
+    known = std::get<double>(reason.facts.at(0).value);
+  };
+  const ReplayOutcome out = Lived(days, o, hooks);
+  // The limit in force in window 5 was the peak so far, 500 MiB: its bump is 600.
+  EXPECT_DOUBLE_EQ(*known, 600 * kMiB);
+  EXPECT_EQ(out.result.lanes[0].summary.totals.ooms, 1U);
+  EXPECT_EQ(out.result.lanes[0].summary.totals.task_windows, 19);
+}
+
+// Each policy has its own world: the tasks that one's OOMs kill stay up under another.
+TEST(ReplayOomRestart, WorldsAreApart) {
+  MadeDays days;
+  const JobId job = days.AddJob(Named("a"));
+  for (int32_t w = 0; w < 30; ++w) {
+    days.SetOwner(job, w, kAbsent, 1000 * kMiB);
+    days.PutMemory(job, w, 0, 300 * kMiB, (w % 7 == 6 ? 900 : 300) * kMiB);
+  }
+  ReplayOptions o = Options({Policy::kStatic, Policy::kVpa});
+  o.feedback = Feedback::kOomRestart;
+  const ReplayOutcome out = Lived(days, o);
+  EXPECT_EQ(out.result.lanes[0].summary.totals.ooms, 0U);
+  EXPECT_EQ(out.result.lanes[0].summary.totals.task_windows, 30);
+  EXPECT_GT(out.result.lanes[1].summary.totals.ooms, 0U);
+  EXPECT_LT(out.result.lanes[1].summary.totals.task_windows, 30);
+}
+
+}  // namespace
+}  // namespace taut

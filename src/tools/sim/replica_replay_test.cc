@@ -1,0 +1,235 @@
+// Replays small enough to work out by hand, and what the forecast is for.
+#include "tools/sim/replica_replay.h"
+
+#include <cmath>
+
+#include "brain/replicas/policies.h"
+#include "brain/rollout/job_policy.h"
+#include "common/base/random.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace taut {
+namespace {
+
+// Decides what it is given, step by step.
+class Scripted final : public ReplicaPolicy {
+ public:
+  explicit Scripted(std::vector<int> counts) : counts_(std::move(counts)) {}
+  int Decide(const LoadSample& sample) override {
+    seen.push_back(sample);
+    return counts_[seen.size() - 1];
+  }
+  void Explain(Reason&) const override {}
+  std::unique_ptr<ReplicaPolicy> Clone() const override { return std::make_unique<Scripted>(*this); }
+  void Save(ByteWriter&) const override {}
+  absl::Status Load(ByteReader&) override { return absl::UnimplementedError("a script has no state"); }
+  size_t state_bytes() const override { return sizeof(*this); }
+
+  std::vector<LoadSample> seen;
+
+ private:
+  std::vector<int> counts_;
+};
+
+ReplicaReplayOptions ByHand() {
+  ReplicaReplayOptions o;
+  o.warmup_s = 0;
+  o.settings.max_utilization = 0.5;
+  return o;
+}
+
+// tautd's gate: a lower number waits for its period and for maintenance, a higher one never.
+TEST(ReplicaReplay, ThroughTheGateALowerNumberWaits) {
+  const LoadSeries series{"a", 0, 60, std::vector<float>(8, 1)};
+  ReplicaReplayOptions options = ByHand();
+  options.managed.emplace();
+  options.managed->mode = Mode::kAuto;
+  options.managed->replica_policy = "hpa";
+  options.managed->replica_change_period_s = 180;
+  Scripted policy({4, 3, 5, 2, 2, 2, 2, 2});
+  std::vector<int> decided;
+  std::vector<std::string> waits;
+  const auto score = ReplayReplicas(series, options, policy, [&](const ReplicaStep& s) {
+    decided.push_back(s.decided);
+    waits.emplace_back(s.waits);
+  });
+  ASSERT_TRUE(score.ok());
+  EXPECT_THAT(decided, testing::ElementsAre(4, 4, 5, 5, 5, 2, 2, 2)) << "180 s after the change at 120 s";
+  EXPECT_THAT(waits[1], testing::HasSubstr("replicas.change_period"));
+  EXPECT_EQ(waits[2], "");
+  EXPECT_EQ(waits[5], "");
+  EXPECT_EQ(score->changes, 3U);
+  options.managed->replica_change_period_s = 0;
+  options.managed->maintenance = {{.days = 0x7F, .start_minute = 6, .end_minute = 60}};
+  Scripted again({4, 3, 5, 2, 2, 2, 2, 2});
+  decided.clear();
+  ASSERT_TRUE(ReplayReplicas(series, options, again, [&](const ReplicaStep& s) {
+                decided.push_back(s.decided);
+              }).ok());
+  EXPECT_THAT(decided, testing::ElementsAre(4, 4, 5, 5, 5, 5, 2, 2));
+}
+
+// Without a period or maintenance the gate changes nothing, and what is known of other jobs is for young ones
+// alone.
+TEST(ReplicaReplay, TheGateAloneChangesNothingAndOtherJobsHelpYoungOnes) {
+  Rng rng(3);
+  std::vector<LoadSeries> loads;
+  for (int j = 0; j < 12; ++j) {
+    LoadSeries& series = loads.emplace_back(LoadSeries{"j", j < 11 ? 0 : 2 * kDaySeconds, 300, {}});
+    for (int i = 0; i < 3 * 288; ++i)
+      series.load.push_back(static_cast<float>(8 + 3 * std::sin(i / 288.0 * 6.283) + rng.Uniform(0, 1)));
+  }
+  ReplicaReplayOptions options = ByHand();
+  options.decide_every_s = 300;
+  options.settings.max_utilization = 0.8;
+  const auto counts = [&](std::string_view policy, const ReplicaReplayOptions& o) {
+    std::vector<int> out;
+    EXPECT_TRUE(
+        ReplayByName(loads.back(), o, policy, [&](const ReplicaStep& s) { out.push_back(s.decided); }).ok());
+    return out;
+  };
+  ReplicaReplayOptions managed = options;
+  managed.managed.emplace();
+  managed.managed->mode = Mode::kAuto;
+  for (const ReplicaPolicyInfo& p : ReplicaPolicies())
+    EXPECT_EQ(counts(p.name, options), counts(p.name, managed)) << p.name;
+  const FleetMoves fleet(loads, options.decide_every_s, options.settings.startup_s);
+  ASSERT_TRUE(fleet.At(2 * kDaySeconds)->is_known());
+  managed.fleet = &fleet;
+  EXPECT_EQ(counts("hpa", options), counts("hpa", managed));
+  EXPECT_EQ(counts("clairvoyant", options), counts("clairvoyant", managed));
+  const std::vector<int> alone = counts("forecast", options), among = counts("forecast", managed);
+  int fewer = 0;
+  for (size_t i = 0; i < 288; ++i) fewer += among[i] < alone[i] ? 1 : 0;
+  EXPECT_GT(fewer, 200) << "less spare than at half the utilisation";
+}
+
+TEST(ReplicaReplay, CountsAsByHand) {
+  const LoadSeries series{"a", 0, 60, {1, 1, 2, 4, 1, LoadSeries::kAbsentLoad}};
+  const ReplicaReplayOptions options = ByHand();
+  // The job begins with the 2 tasks of its first load. 2 more are decided at 60 s and ready at 180 s; 3 at
+  // 240 s.
+  Scripted policy({2, 4, 4, 4, 3, 3});
+  std::vector<std::pair<int, int>> tasks;
+  const auto score = ReplayReplicas(series, options, policy,
+                                    [&](const ReplicaStep& s) { tasks.emplace_back(s.ready, s.starting); });
+  ASSERT_TRUE(score.ok());
+  EXPECT_THAT(tasks, testing::ElementsAre(std::pair(2, 0), std::pair(2, 0), std::pair(2, 2), std::pair(4, 0),
+                                          std::pair(4, 0), std::pair(3, 0)));
+  EXPECT_EQ(score->steps, 6);
+  EXPECT_EQ(score->absent_steps, 1);
+  EXPECT_EQ(score->task_s, (2 + 2 + 4 + 4 + 4 + 3) * 60);
+  // Needed: 2, 2, 4, 8, 2, and 2 as long as the load is not known.
+  EXPECT_EQ(score->clairvoyant_task_s, (2 + 2 + 4 + 8 + 2 + 2) * 60);
+  EXPECT_EQ(score->overloaded_steps, 2);  // 2 of 2 and 4 of 4
+  EXPECT_EQ(score->lost, 0);
+  EXPECT_EQ(score->starts, 2);
+  EXPECT_EQ(score->changes, 2);
+  EXPECT_EQ(score->days, 1);
+  EXPECT_EQ(score->days_without_change, 0);
+  EXPECT_DOUBLE_EQ(score->under, 2.0 / 4 + 4.0 / 8);
+  EXPECT_DOUBLE_EQ(score->over, 2.0 / 2);
+  EXPECT_EQ(score->under_steps, 2);
+  EXPECT_EQ(score->over_steps, 1);
+  // The need moves at 120, 180 and 240 s, the ready tasks at 180 s; at the first step both begin.
+  EXPECT_EQ(score->unstable_steps, 2);
+  EXPECT_FALSE(policy.seen[5].load.has_value());
+  EXPECT_EQ(policy.seen[2].starting, 2);
+}
+
+TEST(ReplicaReplay, ShedsOrQueues) {
+  const LoadSeries series{"a", 0, 60, {1, 5, 0, 0, 0}};
+  ReplicaReplayOptions options = ByHand();
+  Scripted shedding({2, 2, 2, 2, 2});
+  auto score = ReplayReplicas(series, options, shedding);
+  ASSERT_TRUE(score.ok());
+  EXPECT_EQ(score->lost, 3);  // 5 of 2
+  EXPECT_EQ(score->overloaded_steps, 1);
+  options.model = OverloadModel::kQueue;
+  Scripted queueing({2, 2, 2, 2, 2});
+  score = ReplayReplicas(series, options, queueing);
+  ASSERT_TRUE(score.ok());
+  EXPECT_EQ(score->lost, 0);
+  EXPECT_DOUBLE_EQ(score->max_delay_s, 90);  // 3 wait for 2 a minute
+  EXPECT_DOUBLE_EQ(score->delay_s, 90 + 30);
+  EXPECT_EQ(score->overloaded_steps, 2);
+  EXPECT_EQ(*queueing.seen[2].load, 3);  // what waits is load
+}
+
+TEST(ReplicaReplay, TheWarmUpIsNotMeasured) {
+  const LoadSeries series{"a", 0, 60, {1, 9, 1, 1}};
+  ReplicaReplayOptions options = ByHand();
+  options.warmup_s = 120;
+  Scripted policy({2, 3, 3, 2});
+  auto score = ReplayReplicas(series, options, policy);
+  ASSERT_TRUE(score.ok());
+  EXPECT_EQ(score->steps, 2);
+  EXPECT_EQ(score->overloaded_steps, 0);
+  EXPECT_EQ(score->starts, 0);
+  options.warmup_s = 240;
+  Scripted again({2, 3, 3, 2});
+  EXPECT_EQ(ReplayReplicas(series, options, again).status().code(), absl::StatusCode::kInvalidArgument);
+}
+
+// Days with a steep morning, an evening and noise: what a season can teach.
+LoadSeries Days(int days, uint64_t seed) {
+  LoadSeries out{"made", 0, 60, {}};
+  Rng rng(seed);
+  for (int m = 0; m < days * 1440; ++m) {
+    const int minute = m % 1440;
+    const double day = minute >= 480 && minute < 1200 ? 12 : 5;
+    const double peak = minute >= 540 && minute < 560 ? 10 : 0;
+    out.load.push_back(static_cast<float>((day + peak) * std::exp(0.05 * rng.Normal())));
+  }
+  return out;
+}
+
+TEST(ReplicaReplay, TheClairvoyantIsNeverOverloaded) {
+  const LoadSeries series = Days(9, 1);
+  const auto score = ReplayByName(series, ReplicaReplayOptions(), "clairvoyant");
+  ASSERT_TRUE(score.ok());
+  EXPECT_EQ(score->overloaded_steps, 0);
+  EXPECT_LT(score->of_clairvoyant(), 1.2);
+}
+
+TEST(ReplicaReplay, TheForecastDeliversTheOrderedShare) {
+  const LoadSeries series = Days(21, 2);
+  for (const double ordered : {0.01, 0.03}) {
+    ReplicaReplayOptions options;
+    options.settings.forecast.overloaded = ordered;
+    const auto score = ReplayByName(series, options, "forecast");
+    ASSERT_TRUE(score.ok());
+    EXPECT_NEAR(score->overloaded_share(), ordered, ordered / 3);
+  }
+}
+
+TEST(ReplicaReplay, TheForecastNeedsFewerTasksThanHpaAtItsShareOfOverload) {
+  const LoadSeries series = Days(14, 3);
+  ReplicaReplayOptions options;
+  options.settings.hpa.target = 0.6;
+  const auto hpa = ReplayByName(series, options, "hpa");
+  ASSERT_TRUE(hpa.ok());
+  options.settings.forecast.overloaded = 0.7 * hpa->overloaded_share();
+  const auto forecast = ReplayByName(series, options, "forecast");
+  ASSERT_TRUE(forecast.ok());
+  EXPECT_LE(forecast->overloaded_share(), hpa->overloaded_share());
+  EXPECT_LT(forecast->task_s, 0.9 * hpa->task_s);
+}
+
+TEST(ReplicaReplay, TheSameSeedGivesTheSameScore) {
+  const LoadSeries series = Days(9, 4);
+  ReplicaReplayOptions options;
+  options.startup_sigma = 0.5;
+  const auto once = ReplayByName(series, options, "forecast");
+  const auto again = ReplayByName(series, options, "forecast");
+  options.seed = 2;
+  const auto other = ReplayByName(series, options, "forecast");
+  ASSERT_TRUE(once.ok() && again.ok() && other.ok());
+  EXPECT_EQ(once->task_s, again->task_s);
+  EXPECT_EQ(once->overloaded_steps, again->overloaded_steps);
+  EXPECT_NE(once->task_s, other->task_s);
+}
+
+}  // namespace
+}  // namespace taut

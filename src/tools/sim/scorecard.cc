@@ -1,0 +1,76 @@
+#include "tools/sim/scorecard.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace taut {
+
+void SlackDistribution::Add(double slack) {
+  const double position = (std::clamp(slack, -1.0, 1.0) + 1) * (kBins / 2.0);
+  const int bin = std::min(static_cast<int>(position), kBins - 1);
+  ++bins_[static_cast<size_t>(bin)];
+  ++count_;
+}
+
+double SlackDistribution::Quantile(double p) const {
+  if (count_ == 0) return 0;
+  const double target = p * static_cast<double>(count_);
+  uint64_t seen = 0;
+  for (int i = 0; i < kBins; ++i) {
+    seen += bins_[static_cast<size_t>(i)];
+    if (static_cast<double>(seen) >= target && seen > 0) return (i + 0.5) / (kBins / 2.0) - 1;
+  }
+  return 1;
+}
+
+double SlackDistribution::ShareAtOrBelow(double slack) const {
+  if (count_ == 0) return 0;
+  const double position = (std::clamp(slack, -1.0, 1.0) + 1) * (kBins / 2.0);
+  // An edge between bins belongs to the bin below, whatever the product's rounding.
+  const int last = std::min(static_cast<int>(position + 1e-6), kBins);
+  uint64_t seen = 0;
+  for (int i = 0; i < last; ++i) seen += bins_[static_cast<size_t>(i)];
+  return static_cast<double>(seen) / static_cast<double>(count_);
+}
+
+void Totals::Add(const DayScore& day) {
+  unlimited_windows += day.unlimited_windows;
+  if (day.windows == 0) return;
+  ++job_days;
+  slack_sum += day.slack;
+  if (day.slack < 0) ++negative_slack_days;
+  limit_seconds += day.limit_seconds;
+  owner_limit_seconds += day.owner_limit_seconds;
+  limit_seconds_owned += day.limit_seconds_owned;
+  usage_seconds += day.usage_seconds;
+  usage_over_seconds += day.usage_over_seconds;
+  windows += day.windows;
+  windows_over += day.windows_over;
+  task_windows += day.task_windows;
+  ooms += day.ooms;
+  if (day.ooms > 0) ++oom_days;
+  if (day.ooms > std::max(4.0, day.mean_tasks / 5)) ++serious_oom_days;
+  changes += day.changes;
+  if (day.changes == 0) ++days_without_change;
+  if (day.mean_tasks > 0) ooms_per_task_day_sum += day.ooms / day.mean_tasks;
+}
+
+void LaneSummary::Add(const DayScore& day) {
+  totals.Add(day);
+  if (day.windows == 0) return;
+  slack.Add(day.slack);
+  if (day.changes >= changes_histogram.size()) changes_histogram.resize(day.changes + 1);
+  ++changes_histogram[day.changes];
+}
+
+uint32_t LaneSummary::ChangesQuantile(double p) const {
+  const double target = p * static_cast<double>(totals.job_days);
+  uint64_t seen = 0;
+  for (size_t i = 0; i < changes_histogram.size(); ++i) {
+    seen += changes_histogram[i];
+    if (static_cast<double>(seen) >= target) return static_cast<uint32_t>(i);
+  }
+  return 0;
+}
+
+}  // namespace taut

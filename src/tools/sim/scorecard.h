@@ -1,0 +1,106 @@
+// The measures of a replay (docs/references.md, M1 to M6), per job-day and added up. Definitions, for one job,
+// resource and recommender over one day of windows in which the resource was measured and some limit was in
+// force:
+//
+//   mean limit      mean over windows and tasks (weighted by run time) of the limit in force
+//   relative slack  (mean limit - p95 of the tasks' 5-minute mean usages) / mean limit
+//   footprint       sum over windows of limit * tasks * 300 s
+//   OOM             a task and window whose usage (memory: peak, CPU: mean) is over the limit in force, or
+//                   with a recorded kill at that limit or a higher one: what it cut off cannot be seen
+//   OOM-day         a job-day with at least one; serious: more OOMs than max(4, a fifth of the running tasks)
+//   limit change    a window whose limit in force differs from that of the job's window before it
+//
+// With feedback oom-restart an OOM is a kill: the task then misses windows, so it is counted once.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "common/model/resource.h"
+
+namespace taut {
+
+// One job, one day, one lane.
+struct DayScore {
+  uint32_t windows = 0;            // with a limit in force
+  uint32_t unlimited_windows = 0;  // measured, but neither a recommendation nor an owner's limit
+  double task_windows = 0;
+  double limit_seconds = 0;        // limit * tasks * 300 s, in core-seconds or byte-seconds
+  double owner_limit_seconds = 0;  // the same for the owner's limit, over windows that have one
+  double limit_seconds_owned = 0;  // limit_seconds over just those windows
+  double usage_seconds = 0;        // mean usage * 300 s, all measured tasks
+  double mean_limit = 0;           // over windows and tasks
+  double slack = 0;                // relative; meaningless when windows == 0
+  uint32_t ooms = 0;
+  uint32_t windows_over = 0;
+  double usage_over_seconds = 0;  // usage above the limit (CPU: throttled work)
+  uint32_t changes = 0;
+  double mean_tasks = 0;
+};
+
+// Counts of a bounded quantity in equal bins; the ends are open. Merges exactly: integers only.
+class SlackDistribution {
+ public:
+  static constexpr int kBins = 2000;  // of [-1, 1]
+  void Add(double slack);
+  uint64_t count() const { return count_; }
+  // The middle of the bin that holds the quantile; 0 if empty.
+  double Quantile(double p) const;
+  // Share of values at or below `slack`.
+  double ShareAtOrBelow(double slack) const;
+
+ private:
+  std::array<uint32_t, kBins> bins_{};
+  uint64_t count_ = 0;
+};
+
+// Sums over job-days: of a job, or of the whole replay.
+struct Totals {
+  uint64_t job_days = 0;
+  double slack_sum = 0;
+  double limit_seconds = 0, owner_limit_seconds = 0, limit_seconds_owned = 0;
+  double usage_seconds = 0, usage_over_seconds = 0;
+  uint64_t windows = 0, windows_over = 0, unlimited_windows = 0;
+  double task_windows = 0;
+  uint64_t ooms = 0, oom_days = 0, serious_oom_days = 0;
+  uint64_t negative_slack_days = 0;  // the day's p95 of usage is above the mean limit
+  uint64_t changes = 0, days_without_change = 0;
+  double ooms_per_task_day_sum = 0;  // sum over job-days of OOMs / mean running tasks
+
+  void Add(const DayScore& day);
+  double mean_slack() const { return job_days > 0 ? slack_sum / static_cast<double>(job_days) : 0; }
+  double oom_day_share() const { return Share(oom_days); }
+  double serious_oom_day_share() const { return Share(serious_oom_days); }
+  double changes_per_job_day() const { return Share(changes); }
+  double share_without_change() const { return Share(days_without_change); }
+  double ooms_per_task_day() const {
+    return job_days > 0 ? ooms_per_task_day_sum / static_cast<double>(job_days) : 0;
+  }
+  // Footprint against the owner's limits, over windows that have one; against usage.
+  double footprint_of_owner() const {
+    return owner_limit_seconds > 0 ? limit_seconds_owned / owner_limit_seconds : 0;
+  }
+  double footprint_of_usage() const { return usage_seconds > 0 ? limit_seconds / usage_seconds : 0; }
+  double usage_over_share() const { return usage_seconds > 0 ? usage_over_seconds / usage_seconds : 0; }
+  double windows_over_share() const {
+    return windows > 0 ? static_cast<double>(windows_over) / static_cast<double>(windows) : 0;
+  }
+
+ private:
+  double Share(uint64_t part) const {
+    return job_days > 0 ? static_cast<double>(part) / static_cast<double>(job_days) : 0;
+  }
+};
+
+// Totals of the replay for one recommender and resource, with what only the whole needs.
+struct LaneSummary {
+  Totals totals;
+  SlackDistribution slack;
+  std::vector<uint64_t> changes_histogram;  // job-days with exactly i changes
+
+  void Add(const DayScore& day);
+  uint32_t ChangesQuantile(double p) const;
+};
+
+}  // namespace taut

@@ -1,0 +1,102 @@
+// The measures of docs/references.md, M1 to M6, on job-days made by hand.
+#include "tools/sim/scorecard.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "rapidcheck.h"
+#include "rapidcheck/gtest.h"
+
+namespace taut {
+namespace {
+
+DayScore Day(uint32_t ooms, double tasks, uint32_t changes = 0, double slack = 0) {
+  DayScore d;
+  d.windows = 288;
+  d.ooms = ooms;
+  d.mean_tasks = tasks;
+  d.changes = changes;
+  d.slack = slack;
+  return d;
+}
+
+// docs/references.md, M5, Table 2's (4, 1/5): serious when there are more OOMs than both 4 and a fifth of the
+// tasks.
+TEST(Totals, SeriousDaysNeedMoreThanFourAndAFifth) {
+  for (const auto& [ooms, tasks, serious] : {std::tuple{4U, 1.0, 0U},
+                                             {5U, 1.0, 1U},
+                                             {5U, 25.0, 0U},
+                                             {6U, 25.0, 1U},
+                                             {20U, 100.0, 0U},
+                                             {21U, 100.0, 1U}}) {
+    Totals t;
+    t.Add(Day(ooms, tasks));
+    EXPECT_EQ(t.serious_oom_days, serious) << ooms << " OOMs of " << tasks;
+    EXPECT_EQ(t.oom_days, 1U);
+  }
+}
+
+TEST(Totals, AreMeansOverJobDays) {
+  Totals t;
+  t.Add(Day(0, 10, 2, 0.5));
+  t.Add(Day(5, 10, 0, 0.1));
+  DayScore unlimited;
+  unlimited.unlimited_windows = 12;
+  t.Add(unlimited);
+  EXPECT_EQ(t.job_days, 2U) << "a day without any limit is none";
+  EXPECT_EQ(t.unlimited_windows, 12U);
+  EXPECT_DOUBLE_EQ(t.mean_slack(), 0.3);
+  EXPECT_DOUBLE_EQ(t.oom_day_share(), 0.5);
+  EXPECT_DOUBLE_EQ(t.ooms_per_task_day(), 0.25);
+  EXPECT_DOUBLE_EQ(t.changes_per_job_day(), 1);
+  EXPECT_DOUBLE_EQ(t.share_without_change(), 0.5);
+}
+
+TEST(Totals, CountDaysOfNegativeSlack) {
+  Totals t;
+  for (const double slack : {-0.5, 0.0, 0.5, -3.0}) {
+    DayScore day;
+    day.windows = 1;
+    day.slack = slack;
+    t.Add(day);
+  }
+  EXPECT_EQ(t.negative_slack_days, 2U);
+}
+
+TEST(Totals, OfNothingAreZero) {
+  const Totals t;
+  EXPECT_EQ(t.mean_slack() + t.oom_day_share() + t.ooms_per_task_day() + t.footprint_of_owner() +
+                t.footprint_of_usage() + t.usage_over_share() + t.windows_over_share(),
+            0);
+}
+
+RC_GTEST_PROP(SlackDistribution, QuantilesAreThoseOfTheValues, ()) {
+  auto values = *rc::gen::container<std::vector<int>>(rc::gen::inRange(-1500, 1000));
+  RC_PRE(!values.empty());
+  SlackDistribution d;
+  for (int v : values) d.Add((v + 0.5) / 1000.0);  // middles of bins; below -1 counts as -1
+  std::sort(values.begin(), values.end());
+  for (double p : {0.01, 0.25, 0.5, 0.95, 1.0}) {
+    const auto rank =
+        static_cast<size_t>(std::max(std::ceil(p * static_cast<double>(values.size())) - 1, 0.0));
+    RC_ASSERT(std::abs(d.Quantile(p) - std::max(values[rank] + 0.5, -999.5) / 1000) < 1e-9);
+  }
+  const int at = *rc::gen::inRange(-999, 1000);
+  const auto below = std::count_if(values.begin(), values.end(), [&](int v) { return v < at; });
+  RC_ASSERT(std::abs(d.ShareAtOrBelow(at / 1000.0) -
+                     static_cast<double>(below) / static_cast<double>(values.size())) < 1e-9);
+  RC_ASSERT(d.ShareAtOrBelow(1) == 1);
+}
+
+TEST(LaneSummary, ChangesQuantileIsOverJobDays) {
+  LaneSummary s;
+  for (uint32_t changes : {0U, 0U, 0U, 7U}) s.Add(Day(0, 1, changes));
+  EXPECT_EQ(s.ChangesQuantile(0.5), 0U);
+  EXPECT_EQ(s.ChangesQuantile(0.75), 0U);
+  EXPECT_EQ(s.ChangesQuantile(0.76), 7U);
+}
+
+}  // namespace
+}  // namespace taut

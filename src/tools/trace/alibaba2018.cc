@@ -1,0 +1,298 @@
+// The Alibaba 2018 cluster trace: containers as tasks of their deploy unit, or machines as jobs of one task.
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <string>
+
+#include "fmt/format.h"
+#include "tools/trace/csv_reader.h"
+#include "tools/trace/detect.h"
+#include "tools/trace/machine_rows.h"
+
+namespace taut {
+namespace {
+
+constexpr uint32_t kNone = UINT32_MAX;
+constexpr int64_t kAloneSeconds = 60;
+constexpr double kMachineCores = 96;    // all of them
+constexpr double kMachineMemory = 100;  // per cent of the largest: all of them
+constexpr double kPercent = 0.01;
+constexpr std::string_view kConflict = "another size at the time of an earlier row, which counts";
+
+// What a container or machine may use, from some time on.
+struct Capacity {
+  int64_t time_s = 0;
+  // Cores that 100 % of usage stands for, and the owner's limits. 0: not known.
+  double cores = 0, cpu_limit = 0;
+  double memory_bytes = 0;
+};
+
+struct Thing {
+  uint32_t app = kNone;  // number of its name among jobs
+  uint32_t task = 0;
+  std::vector<Capacity> capacities;  // ascending by time
+
+  const Capacity* At(int64_t time_s) const {
+    if (capacities.empty()) return nullptr;
+    size_t i = capacities.size() - 1;
+    while (i > 0 && capacities[i].time_s > time_s) --i;
+    return &capacities[i];
+  }
+};
+
+// A percentage times `factor`; -1 and 101 stand for "invalid" and are absent.
+bool TakePercent(const CsvRow& row, int i, double factor, std::optional<float>& out) {
+  double value = 0;
+  switch (ParseDecimal(row.begin(i), row.end(i), value)) {
+    case NumberKind::kNumber:
+      if (value > 1e6) return false;
+      if (value != 101) out = static_cast<float>(value * kPercent * factor);
+      return true;
+    case NumberKind::kEmpty:
+      return true;
+    case NumberKind::kBad:
+      break;
+  }
+  return row[i] == "-1" || row[i] == "-1.0";
+}
+
+class Alibaba2018Reader final : public FormatReader {
+ public:
+  explicit Alibaba2018Reader(const ReadContext& context)
+      : context_(context),
+        gate_(context),
+        index_(','),
+        machines_(context.sink, context.report),
+        lengths_(context.sink, kAloneSeconds) {}
+
+  absl::Status BeginFile(std::string_view name, int table) override {
+    gate_.BeginFile(name);
+    machines_.BeginFile(name);
+    table_ = static_cast<AlibabaTable>(table);
+    has_containers_ |= table_ == AlibabaTable::kContainerUsage;
+    // A machine's usage is that of its containers: both would count it twice.
+    passing_over_ = has_containers_ && table_ == AlibabaTable::kMachineUsage;
+    if (passing_over_) {
+      context_.report.warnings.push_back(
+          fmt::format("{}: not read; the usage of the containers is read instead", name));
+    }
+    return absl::OkStatus();
+  }
+  absl::Status ReadLines(const LineBlock& block) override {
+    if (passing_over_) return absl::OkStatus();
+    return index_.ForEachRow(block.lines, block.first_line, [this](const CsvRow& row) {
+      switch (table_) {
+        case AlibabaTable::kMachineMeta:
+          return TakeMachine(row);
+        case AlibabaTable::kContainerMeta:
+          return TakeContainer(row);
+        case AlibabaTable::kContainerUsage:
+          return TakeUsage(row, 11, 2, 3, 4);
+        case AlibabaTable::kMachineUsage:
+          break;
+        case AlibabaTable::kBatchTask:
+          return absl::OkStatus();
+      }
+      return TakeUsage(row, 9, 1, 2, 3);
+    });
+  }
+  absl::Status Finish() override {
+    lengths_.Finish();
+    machines_.Finish();
+    if (unknown_ > 0) {
+      context_.report.warnings.push_back(
+          fmt::format("{} containers are not in container_meta: their usage is read as a share of one core, "
+                      "their memory is unknown",
+                      unknown_));
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  absl::Status TakeMachine(const CsvRow& row);
+  void TakePlace(const CsvRow& row, const UsageRow& usage);
+  absl::Status TakeContainer(const CsvRow& row);
+  absl::Status TakeUsage(const CsvRow& row, int columns, int time, int cpu, int memory);
+  uint32_t Number(std::string_view name);
+  void Join(uint32_t number, std::string_view app);
+  // False if another capacity of that time is known, which stays.
+  bool Add(uint32_t number, const Capacity& capacity);
+  Capacity CapacityOf(uint32_t number, int64_t time_s);
+  JobId JobOf(uint32_t app);
+
+  const ReadContext context_;
+  RowGate gate_;
+  CsvIndex index_;
+  MachineRows machines_;
+  RowLengths lengths_;
+  AlibabaTable table_ = AlibabaTable::kMachineUsage;
+  bool has_containers_ = false, passing_over_ = false;
+  NameTable names_;            // of containers and machines
+  std::vector<Thing> things_;  // in that order: also the series numbers
+  NameTable apps_;
+  std::vector<uint32_t> num_tasks_, jobs_;  // by app; kNone: not a job yet
+  uint32_t num_jobs_ = 0;
+  uint64_t unknown_ = 0;
+};
+
+uint32_t Alibaba2018Reader::Number(std::string_view name) {
+  const uint32_t number = names_.Number(name);
+  if (number == things_.size()) things_.emplace_back();
+  return number;
+}
+
+// Makes the thing the next task of the app, if it is not one yet.
+void Alibaba2018Reader::Join(uint32_t number, std::string_view app) {
+  if (things_[number].app != kNone) return;
+  const uint32_t a = apps_.Number(app);
+  if (a == jobs_.size()) {
+    jobs_.push_back(kNone);
+    num_tasks_.push_back(0);
+  }
+  things_[number].app = a;
+  things_[number].task = num_tasks_[a]++;
+}
+
+bool Alibaba2018Reader::Add(uint32_t number, const Capacity& capacity) {
+  std::vector<Capacity>& all = things_[number].capacities;
+  const auto same = [&](const Capacity& c) {
+    return c.cores == capacity.cores && c.cpu_limit == capacity.cpu_limit &&
+           c.memory_bytes == capacity.memory_bytes;
+  };
+  // Most rows repeat what was known.
+  if (!all.empty() && all.back().time_s <= capacity.time_s && same(all.back())) return true;
+  const auto later = [](int64_t t, const Capacity& c) { return t < c.time_s; };
+  const auto at = std::upper_bound(all.begin(), all.end(), capacity.time_s, later);
+  if (at != all.begin() && (at - 1)->time_s == capacity.time_s) return same(*(at - 1));
+  all.insert(at, capacity);
+  return true;
+}
+
+absl::Status Alibaba2018Reader::TakeMachine(const CsvRow& row) {
+  if (row.size() != 7) return gate_.Bad(kBadColumns, row);
+  Capacity c;
+  double memory = 0;
+  if (ParseInteger(row.begin(1), row.end(1), c.time_s) != NumberKind::kNumber ||
+      ParseDecimal(row.begin(4), row.end(4), c.cores) == NumberKind::kBad ||
+      ParseDecimal(row.begin(5), row.end(5), memory) == NumberKind::kBad) {
+    return gate_.Bad(kBadNumber, row);
+  }
+  if (std::abs(c.time_s) > kLatestUs / kMicrosPerSecond) return gate_.Bad("time out of range", row);
+  c.cpu_limit = c.cores;
+  c.memory_bytes = memory * kPercent * context_.options.unit_memory_bytes;
+  if (!Add(Number(row[0]), c)) gate_.Skip(kConflict, row);
+  if (machines_.wanted()) {
+    // The trace has no word for "removed"; a machine has rows from its first one on.
+    const uint32_t machine = machines_.Number(row[0]);
+    const MachineEventKind kind =
+        context_.sink.machines()->listed(machine) ? MachineEventKind::kUpdate : MachineEventKind::kAdd;
+    machines_.TakeEvent(machine,
+                        {.time = Timestamp::FromSeconds(c.time_s),
+                         .kind = kind,
+                         .cpu_cores = c.cores,
+                         .memory_bytes = c.memory_bytes},
+                        row.line(), row.text());
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Alibaba2018Reader::TakeContainer(const CsvRow& row) {
+  if (row.size() != 8) return gate_.Bad(kBadColumns, row);
+  Capacity c;
+  double memory = 0;
+  if (ParseInteger(row.begin(2), row.end(2), c.time_s) != NumberKind::kNumber ||
+      ParseDecimal(row.begin(5), row.end(5), c.cores) == NumberKind::kBad ||
+      ParseDecimal(row.begin(6), row.end(6), c.cpu_limit) == NumberKind::kBad ||
+      ParseDecimal(row.begin(7), row.end(7), memory) == NumberKind::kBad) {
+    return gate_.Bad(kBadNumber, row);
+  }
+  c.cores *= kPercent;
+  c.cpu_limit *= kPercent;
+  c.memory_bytes = memory * kPercent * context_.options.unit_memory_bytes;
+  const uint32_t number = Number(row[0]);
+  Join(number, row[3].empty() ? row[0] : row[3]);
+  if (!Add(number, c)) gate_.Skip(kConflict, row);
+  return absl::OkStatus();
+}
+
+// What 100 % stands for then; without meta data what all machines have, or one core for a container.
+Capacity Alibaba2018Reader::CapacityOf(uint32_t number, int64_t time_s) {
+  const Thing& thing = things_[number];
+  const Capacity* known = thing.At(time_s);
+  const bool is_machine = table_ == AlibabaTable::kMachineUsage;
+  if (known != nullptr && known->cores > 0) return *known;
+  if (!is_machine) return Capacity{.cores = 1};
+  return Capacity{.cores = kMachineCores,
+                  .cpu_limit = kMachineCores,
+                  .memory_bytes = kMachineMemory * kPercent * context_.options.unit_memory_bytes};
+}
+
+JobId Alibaba2018Reader::JobOf(uint32_t app) {
+  if (jobs_[app] == kNone) {
+    jobs_[app] = num_jobs_++;
+    JobInfo info;
+    info.name = apps_.name(app);
+    context_.sink.OnJob(JobId{jobs_[app]}, info);
+  }
+  return JobId{jobs_[app]};
+}
+
+absl::Status Alibaba2018Reader::TakeUsage(const CsvRow& row, int columns, int time, int cpu, int memory) {
+  ++context_.report.rows;
+  if (row.size() != columns) return gate_.Bad(kBadColumns, row);
+  double seconds = 0;
+  if (ParseDecimal(row.begin(time), row.end(time), seconds) != NumberKind::kNumber) {
+    return gate_.Bad(kBadNumber, row);
+  }
+  if (seconds > static_cast<double>(kLatestUs / kMicrosPerSecond)) return gate_.Bad("time out of range", row);
+  if (seconds == 0) {
+    gate_.Skip("time 0: before or after the trace", row);
+    return absl::OkStatus();
+  }
+  if (row[0].empty()) return gate_.Bad("no container or machine", row);
+  UsageRow out;
+  out.start = Timestamp{std::llround(seconds * static_cast<double>(kMicrosPerSecond))};
+  const uint32_t number = Number(row[0]);
+  const Capacity capacity = CapacityOf(number, out.start.seconds());
+  if (!TakePercent(row, cpu, capacity.cores, out.cpu_mean_cores) ||
+      !TakePercent(row, memory, capacity.memory_bytes, out.memory_mean_bytes)) {
+    return gate_.Bad(kBadNumber, row);
+  }
+  if (capacity.memory_bytes == 0) out.memory_mean_bytes.reset();
+  if (!out.cpu_mean_cores && !out.memory_mean_bytes) {
+    gate_.Skip("no valid usage in the row", row);
+    return absl::OkStatus();
+  }
+  if (!gate_.InRange(out.start.us, row)) return absl::OkStatus();
+  if (things_[number].app == kNone) {
+    unknown_ += table_ == AlibabaTable::kContainerUsage ? 1 : 0;
+    Join(number, row[0]);
+  }
+  out.job = JobOf(things_[number].app);
+  out.task = things_[number].task;
+  if (capacity.cpu_limit > 0) out.cpu_limit_cores = static_cast<float>(capacity.cpu_limit);
+  if (capacity.memory_bytes > 0) out.memory_limit_bytes = static_cast<float>(capacity.memory_bytes);
+  ++context_.report.rows_used;
+  if (machines_.wanted()) TakePlace(row, out);
+  lengths_.Take(number, out);
+  return absl::OkStatus();
+}
+
+// A container's row names its machine; a machine is its own.
+void Alibaba2018Reader::TakePlace(const CsvRow& row, const UsageRow& usage) {
+  const std::string_view machine = table_ == AlibabaTable::kMachineUsage ? row[0] : row[1];
+  if (machine.empty()) {
+    machines_.TakeNoPlace(row.line(), row.text());
+  } else {
+    machines_.TakePlace(usage.job, usage.task, usage.start, machines_.Number(machine), row.line(),
+                        row.text());
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<FormatReader> NewAlibaba2018Reader(const ReadContext& context) {
+  return std::make_unique<Alibaba2018Reader>(context);
+}
+
+}  // namespace taut

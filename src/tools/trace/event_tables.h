@@ -1,0 +1,78 @@
+// What the readers of event tables fill: jobs, and the events of jobs and tasks until they are in order of time.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "brain/cell/recorded_events.h"
+#include "tools/sim/trace_tier.h"
+#include "tools/trace/event_sorter.h"
+#include "tools/trace/format_reader.h"
+
+namespace taut {
+
+// One thread.
+class EventTables {
+ public:
+  // Both must outlive it.
+  EventTables(const TraceOptions& options, PriorityBands bands, ReadReport& report)
+      : options_(options), bands_(bands), report_(report) {}
+
+  const TraceOptions& options() const { return options_; }
+  void BeginFile(std::string_view name) { files_.emplace_back(name); }
+  // The number of a job; a new one is named after its ID.
+  uint32_t Job(int64_t id);
+  uint32_t Job(std::string_view name);
+  RecordedJob& job(uint32_t number) { return jobs_[number]; }
+  void SetPriority(uint32_t job, int64_t priority);
+  void SetTier(uint32_t job, Tier tier) { jobs_[job].tier = tier, has_tier_[job] = true; }
+
+  void CountRow() { ++report_.rows; }
+  // The event of a row; one that stands behind a later one is counted.
+  void Take(TraceEvent event, uint64_t line, std::string_view text);
+  // The same of a table that is in no order of time.
+  void TakeUnordered(TraceEvent event, uint64_t line);
+  // A second event of the row.
+  void TakeMore(TraceEvent event, uint64_t line);
+  // A row that is wrong; with options.strict an error.
+  absl::Status Bad(std::string_view cause, uint64_t line, std::string_view text);
+  void Skip(std::string_view cause, uint64_t line, std::string_view text);
+  void Keep(std::string_view cause, uint64_t line, std::string_view text);
+
+  // Folds all events in order of time, and counts in the report what cannot be right.
+  struct Folded {
+    std::vector<RecordedJob> jobs;
+    EventFigures figures;
+    std::vector<JobSpan> spans;
+  };
+  absl::StatusOr<Folded> Fold();
+
+ private:
+  uint32_t AddJob(std::string name);
+  static constexpr int kLineBits = 40;
+
+  const TraceOptions& options_;
+  const PriorityBands bands_;
+  ReadReport& report_;
+  std::vector<std::string> files_;
+  std::vector<RecordedJob> jobs_;
+  std::vector<bool> has_tier_;  // by job
+  absl::flat_hash_map<int64_t, uint32_t> by_id_;
+  absl::flat_hash_map<std::string, uint32_t> by_name_;
+  EventSorter sorter_;
+  int64_t last_us_ = 0;
+  size_t last_file_ = SIZE_MAX;
+};
+
+// Readers of collection_events and instance_events, of job_events and task_events, and of container_meta and
+// batch_task; ReadTrace's readers take the tables of machines.
+std::unique_ptr<FormatReader> NewGoogle2019EventReader(EventTables& out);
+std::unique_ptr<FormatReader> NewGoogle2011EventReader(EventTables& out);
+std::unique_ptr<FormatReader> NewAlibaba2018EventReader(EventTables& out);
+
+}  // namespace taut

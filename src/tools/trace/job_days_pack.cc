@@ -1,0 +1,188 @@
+// Percentiles to bucket shares, and runs of rows to disk and back.
+#include "tools/trace/job_days_pack.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+#include <zstd.h>
+
+#include <algorithm>
+#include <cassert>
+#include <cerrno>
+
+#include "fmt/format.h"
+
+namespace taut {
+namespace {
+
+// Takes masses in ascending bucket order and returns whole 65536ths: rounding the running sum instead of
+// each mass makes the shares add up exactly.
+class ShareWriter {
+ public:
+  explicit ShareWriter(std::vector<RowShare>& out) : out_(out), first_(out.size()) {}
+
+  void Add(Bucket bucket, double mass) {
+    sum_ += mass;
+    Give(bucket, static_cast<int32_t>(std::min(sum_, 1.0) * RowShare::kWhole + 0.5));
+  }
+  void Finish(Bucket last) { Give(last, static_cast<int32_t>(RowShare::kWhole)); }
+
+ private:
+  void Give(Bucket bucket, int32_t until) {
+    const int32_t share = until - given_;
+    if (share <= 0) return;
+    given_ = until;
+    if (out_.size() > first_ && out_.back().bucket == bucket) {
+      out_.back().share_minus_1 = static_cast<uint16_t>(out_.back().share_minus_1 + share);
+    } else {
+      out_.push_back({bucket, static_cast<uint16_t>(share - 1)});
+    }
+  }
+
+  std::vector<RowShare>& out_;
+  size_t first_;
+  double sum_ = 0;
+  int32_t given_ = 0;
+};
+
+}  // namespace
+
+void SpreadPercentiles(std::span<const float> values, std::span<const float> fractions,
+                       std::vector<RowShare>& out) {
+  assert(!values.empty() && values.size() == fractions.size());
+  const Grid& grid = Grid::Cpu();
+  // Also keeps infinities out of the arithmetic below.
+  const auto in_grid = [&grid](double v) { return std::min(v, grid.upper_bounds().back()); };
+  ShareWriter writer(out);
+  double low = in_grid(values[0]);
+  double fraction = fractions[0];
+  Bucket bucket = grid.BucketOf(low);
+  if (fraction > 0) writer.Add(bucket, fraction);
+  for (size_t i = 1; i < values.size(); ++i) {
+    const double high = std::max<double>(low, in_grid(values[i]));
+    const double mass = std::max(0.0, double{fractions[i]} - fraction);
+    const Bucket top = grid.BucketOf(high);
+    if (top == bucket) {
+      writer.Add(bucket, mass);
+    } else {
+      const double density = mass / (high - low);
+      double from = low;
+      for (; bucket < top; ++bucket) {
+        writer.Add(bucket, (grid.UpperBound(bucket) - from) * density);
+        from = grid.UpperBound(bucket);
+      }
+      writer.Add(top, (high - from) * density);
+    }
+    low = high;
+    fraction = std::max<double>(fraction, fractions[i]);
+  }
+  writer.Finish(bucket);
+}
+
+double MeanOfPercentiles(std::span<const float> values, std::span<const float> fractions) {
+  double mean = double{values.front()} * fractions.front() + double{values.back()} * (1.0 - fractions.back());
+  for (size_t i = 1; i < values.size(); ++i) {
+    mean += 0.5 * (double{values[i]} + values[i - 1]) * (double{fractions[i]} - fractions[i - 1]);
+  }
+  return mean;
+}
+
+namespace {
+
+constexpr size_t kColumns = sizeof(RowRecord) / sizeof(uint32_t);
+
+// Like fields side by side compress better and faster than whole rows.
+std::vector<uint32_t> ToColumns(const DayRows& day) {
+  const size_t n = day.rows.size();
+  std::vector<uint32_t> columns(n * kColumns + day.shares.size());
+  for (size_t i = 0; i < n; ++i) {
+    uint32_t words[kColumns];
+    std::memcpy(words, &day.rows[i], sizeof(words));
+    for (size_t c = 0; c < kColumns; ++c) columns[c * n + i] = words[c];
+  }
+  if (!day.shares.empty()) {
+    std::memcpy(columns.data() + n * kColumns, day.shares.data(), day.shares.size() * sizeof(RowShare));
+  }
+  return columns;
+}
+
+void FromColumns(const std::vector<uint32_t>& columns, size_t n, size_t num_shares, DayRows& out) {
+  const size_t first_row = out.rows.size();
+  out.rows.resize(first_row + n);
+  for (size_t i = 0; i < n; ++i) {
+    uint32_t words[kColumns];
+    for (size_t c = 0; c < kColumns; ++c) words[c] = columns[c * n + i];
+    std::memcpy(&out.rows[first_row + i], words, sizeof(words));
+  }
+  const size_t first_share = out.shares.size();
+  out.shares.resize(first_share + num_shares);
+  if (num_shares > 0) {
+    std::memcpy(static_cast<void*>(out.shares.data() + first_share), columns.data() + n * kColumns,
+                num_shares * sizeof(RowShare));
+  }
+}
+
+absl::Status FileError(std::string_view doing, std::string_view directory, int error) {
+  const std::string text = fmt::format("spilling folded rows to a temporary file in {}: {}: {}", directory,
+                                       doing, strerror(error));
+  if (error == ENOSPC || error == EDQUOT) {
+    return absl::ResourceExhaustedError(text + "; free some space, or name another directory");
+  }
+  return absl::UnavailableError(text);
+}
+
+}  // namespace
+
+SpillFile::~SpillFile() {
+  if (fd_ >= 0) close(fd_);
+}
+
+absl::Status SpillFile::Open() {
+  std::string path = directory_ + "/taut-rows-XXXXXX";
+  fd_ = mkostemp(path.data(), O_CLOEXEC);
+  if (fd_ < 0) return FileError("open", directory_, errno);
+  unlink(path.c_str());
+  return absl::OkStatus();
+}
+
+absl::StatusOr<SpillFile::Run> SpillFile::Append(const DayRows& day) {
+  if (fd_ < 0) {
+    if (absl::Status s = Open(); !s.ok()) return s;
+  }
+  const std::vector<uint32_t> columns = ToColumns(day);
+  const size_t raw_bytes = columns.size() * sizeof(uint32_t);
+  std::string packed(ZSTD_compressBound(raw_bytes), '\0');
+  const size_t size = ZSTD_compress(packed.data(), packed.size(), columns.data(), raw_bytes, 1);
+  if (ZSTD_isError(size)) return absl::InternalError(fmt::format("zstd: {}", ZSTD_getErrorName(size)));
+  for (size_t done = 0; done < size;) {
+    const ssize_t n = pwrite(fd_, packed.data() + done, size - done, static_cast<off_t>(end_ + done));
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0)
+      return FileError(fmt::format("write after {} bytes", end_ + done), directory_, n < 0 ? errno : ENOSPC);
+    done += static_cast<size_t>(n);
+  }
+  const Run run{end_, size, day.rows.size(), day.shares.size()};
+  end_ += size;
+  return run;
+}
+
+absl::Status SpillFile::Read(const Run& run, DayRows& out) const {
+  std::string packed(run.packed_bytes, '\0');
+  for (size_t done = 0; done < packed.size();) {
+    const ssize_t n =
+        pread(fd_, packed.data() + done, packed.size() - done, static_cast<off_t>(run.offset + done));
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return FileError("read back", directory_, n < 0 ? errno : EIO);
+    done += static_cast<size_t>(n);
+  }
+  std::vector<uint32_t> columns(run.rows * kColumns + run.shares);
+  const size_t raw_bytes = columns.size() * sizeof(uint32_t);
+  const size_t size = ZSTD_decompress(columns.data(), raw_bytes, packed.data(), packed.size());
+  if (ZSTD_isError(size) || size != raw_bytes) {
+    return absl::DataLossError(
+        fmt::format("the temporary file in {} is damaged: checksum mismatch", directory_));
+  }
+  FromColumns(columns, run.rows, run.shares, out);
+  return absl::OkStatus();
+}
+
+}  // namespace taut

@@ -1,0 +1,117 @@
+// How JobDayStore keeps rows: packed, a day at a time, in memory or in an unlinked temporary file.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "common/model/usage.h"
+
+namespace taut {
+
+// One usage row without what its day already says. Absent figures are kAbsent.
+struct RowRecord {
+  uint32_t job = 0;
+  uint32_t task = 0;
+  uint32_t start_us = 0;       // after the start of the window
+  uint16_t window_in_day = 0;  // 0..287
+  uint16_t num_shares = 0;     // of the percentile distribution; 0 if the row has none
+  float seconds = 0;
+  float cpu_mean = kAbsent;
+  float cpu_peak = kAbsent;
+  float memory_mean = kAbsent;
+  float memory_peak = kAbsent;
+  float cpu_limit = kAbsent;
+  float memory_limit = kAbsent;
+  uint32_t oom_kills = kNotTold;
+
+  static constexpr uint32_t kNotTold = UINT32_MAX;
+};
+static_assert(sizeof(RowRecord) == 48);
+
+// A part of a row's time: (share_minus_1 + 1) / 65536 of its seconds at `bucket`. A row's shares add up to
+// 65536.
+struct RowShare {
+  static constexpr double kWhole = 65536;
+  uint16_t bucket = 0;
+  uint16_t share_minus_1 = 0;
+
+  double fraction() const { return (share_minus_1 + 1) / kWhole; }
+  auto operator<=>(const RowShare&) const = default;
+};
+
+// Spreads one unit of time over the CPU grid. Between two neighbouring percentiles the samples are taken to
+// be spread evenly over the values, below the first and above the last to lie on it. `values` should ascend;
+// where it does not the larger one before it counts. Shares come out in bucket order; those below 1/131072
+// join a neighbour. Both spans have the same size >= 1. At most Grid::Cpu().size() shares.
+void SpreadPercentiles(std::span<const float> values, std::span<const float> fractions,
+                       std::vector<RowShare>& out);
+// The mean of the same distribution.
+double MeanOfPercentiles(std::span<const float> values, std::span<const float> fractions);
+
+// An append-only array that never moves what it holds, for day buffers that grow by turns.
+template <typename T, size_t kChunk>
+class ChunkedArray {
+ public:
+  void PushBack(const T& value) {
+    if (size_ % kChunk == 0) chunks_.push_back(std::make_unique_for_overwrite<T[]>(kChunk));
+    chunks_.back()[size_++ % kChunk] = value;
+  }
+  void AppendTo(std::vector<T>& out) const {
+    for (size_t i = 0; i < chunks_.size(); ++i) {
+      const T* chunk = chunks_[i].get();
+      out.insert(out.end(), chunk, chunk + std::min(kChunk, size_ - i * kChunk));
+    }
+  }
+  size_t size() const { return size_; }
+  size_t bytes() const { return chunks_.size() * kChunk * sizeof(T); }
+  void Clear() {
+    chunks_.clear();
+    size_ = 0;
+  }
+
+ private:
+  std::vector<std::unique_ptr<T[]>> chunks_;
+  size_t size_ = 0;
+};
+
+// Rows of one day in the order of their arrival; shares of row i follow those of row i-1.
+struct DayRows {
+  std::vector<RowRecord> rows;
+  std::vector<RowShare> shares;
+};
+
+// A temporary file that no one else sees and that the system removes with us. One thread.
+class SpillFile {
+ public:
+  struct Run {
+    uint64_t offset = 0;
+    uint64_t packed_bytes = 0;
+    uint64_t rows = 0, shares = 0;
+  };
+
+  explicit SpillFile(std::string directory) : directory_(std::move(directory)) {}
+  ~SpillFile();
+  SpillFile(const SpillFile&) = delete;
+  SpillFile& operator=(const SpillFile&) = delete;
+
+  // Opens the file at the first call. ResourceExhausted when the disk is full, Unavailable otherwise.
+  absl::StatusOr<Run> Append(const DayRows& day);
+  // Appends the run's rows to `out`.
+  absl::Status Read(const Run& run, DayRows& out) const;
+  uint64_t bytes() const { return end_; }
+
+ private:
+  absl::Status Open();
+
+  std::string directory_;
+  int fd_ = -1;
+  uint64_t end_ = 0;
+};
+
+}  // namespace taut

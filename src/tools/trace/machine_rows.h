@@ -1,0 +1,59 @@
+// What the readers share that read machines: rows of tables of machines, and the machines of usage rows.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "brain/cell/recorded_machines.h"
+#include "tools/trace/trace_reader.h"
+
+namespace taut {
+
+// Passes machines on to a sink that takes them, and counts what cannot be right in the report. One thread.
+class MachineRows {
+ public:
+  // Both must outlive it.
+  MachineRows(TraceSink& sink, ReadReport& report)
+      : sink_(sink), machines_(sink.machines()), report_(report) {}
+
+  // Whether the sink takes machines; if not, nothing else here may be called but BeginFile and Finish.
+  bool wanted() const { return machines_ != nullptr; }
+  void BeginFile(std::string_view name) { files_.emplace_back(name); }
+
+  uint32_t Number(int64_t id);
+  uint32_t Number(std::string_view name) { return machines_->Number(name); }
+  // A row of a table of machines.
+  void TakeEvent(uint32_t machine, MachineEvent event, uint64_t line, std::string_view text);
+  // A row of usage that was measured on the machine.
+  void TakePlace(JobId job, uint32_t task, Timestamp start, uint32_t machine, uint64_t line,
+                 std::string_view text);
+  // A row of usage that names no machine.
+  void TakeNoPlace(uint64_t line, std::string_view text);
+  void Finish();
+
+ private:
+  // A cause that may come with every row of a trace.
+  struct Frequent {
+    std::string_view cause;
+    ReadReport::Cause* counted = nullptr;
+  };
+  void Keep(Frequent& frequent, uint64_t line, std::string_view text);
+
+  static constexpr int kLineBits = 40;
+
+  TraceSink& sink_;
+  RecordedMachines* const machines_;
+  ReadReport& report_;
+  std::vector<std::string> files_;
+  absl::flat_hash_map<int64_t, uint32_t> numbers_;
+  int64_t last_id_ = 0;
+  uint32_t last_number_ = UINT32_MAX;
+  bool has_table_ = false, has_rows_ = false;
+  Frequent unlisted_{.cause = "usage on a machine that was never added"};
+  Frequent nowhere_{.cause = "usage without a machine"};
+};
+
+}  // namespace taut

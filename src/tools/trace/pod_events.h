@@ -1,0 +1,32 @@
+// The pods of Alibaba's GPU trace of 2023 as events: created, scheduled, deleted.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "brain/cell/cell_model.h"
+#include "brain/cell/recorded_events.h"
+#include "tools/trace/trace_reader.h"
+
+namespace taut {
+
+class PodEvents {
+ public:
+  struct Times {
+    std::optional<double> created_s, scheduled_s, deleted_s;  // each >= 0
+  };
+  // `phase`: what the trace says last of the pod. `line`: for reports.
+  void Add(const CellJob& pod, std::string_view phase, const Times& times, uint64_t line);
+  bool empty() const { return pods_.empty(); }
+  // What cannot be right is kept and counted as of `file`.
+  EventFigures Fold(const std::string& file, ReadReport& report);
+
+ private:
+  std::vector<RecordedJob> pods_;
+  std::vector<TraceEvent> events_;
+};
+
+}  // namespace taut
