@@ -55,10 +55,10 @@ class Scale {
     options.path = args_.store;
     store_ = *SqliteStore::Open(options);
     ControlOptions control;
-    JobPolicy defaults;
+    brain::JobPolicy defaults;
     defaults.mode = Mode::kAuto;
-    defaults.recommender = *ParsePolicy(args_.recommender);
-    control.live.rules = *PolicyRules::Compile({}, defaults);
+    defaults.recommender = *brain::ParsePolicy(args_.recommender);
+    control.live.rules = *brain::PolicyRules::Compile({}, defaults);
     control.live.vertical.ensemble.min_history_s = 3600;
     control_ = std::make_unique<ControlPlane>(
         control, *MappingRules::Compile(BuiltinRules()),

@@ -46,7 +46,7 @@ GeneratedCell& Cell() {
   return cell;
 }
 
-void BM_Replay(benchmark::State& state, Policy policy, double budget_per_s) {
+void BM_Replay(benchmark::State& state, brain::Policy policy, double budget_per_s) {
   ReplayOptions options;
   options.policies = {policy};
   options.threads = 1;
@@ -63,23 +63,23 @@ void BM_Replay(benchmark::State& state, Policy policy, double budget_per_s) {
   state.SetItemsProcessed(static_cast<int64_t>(windows));
   if (budget_per_s > 0) state.counters["budget_per_s"] = budget_per_s;
 }
-BENCHMARK_CAPTURE(BM_Replay, static, Policy::kStatic, 0)->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(BM_Replay, peak, Policy::kPeak, 0)->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(BM_Replay, vpa, Policy::kVpa, 0)->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(BM_Replay, moving_window, Policy::kMovingWindow, 3e6)->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(BM_Replay, ensemble, Policy::kEnsemble, 3e5)->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(BM_Replay, analogs, Policy::kAnalogs, 0)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(BM_Replay, static, brain::Policy::kStatic, 0)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(BM_Replay, peak, brain::Policy::kPeak, 0)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(BM_Replay, vpa, brain::Policy::kVpa, 0)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(BM_Replay, moving_window, brain::Policy::kMovingWindow, 3e6)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(BM_Replay, ensemble, brain::Policy::kEnsemble, 3e5)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(BM_Replay, analogs, brain::Policy::kAnalogs, 0)->Unit(benchmark::kMillisecond);
 
 void BM_StatePerJob(benchmark::State& state) {
   ReplayOptions options;
-  options.policies = {Policy::kMovingWindow, Policy::kEnsemble};
+  options.policies = {brain::Policy::kMovingWindow, brain::Policy::kEnsemble};
   options.threads = 1;
   std::map<uint32_t, size_t> bytes;
   for (auto _ : state) {
     bytes.clear();
     ReplayHooks hooks;
-    hooks.on_job_end = [&](JobId job, PolicyPair, Resource, const Lane& lane) {
-      const Recommender& r = lane.recommender();
+    hooks.on_job_end = [&](JobId job, brain::PolicyPair, Resource, const brain::Lane& lane) {
+      const brain::Recommender& r = lane.recommender();
       bytes[job.value] += r.state_bytes();
     };
     if (!Replay(Cell(), options, hooks).ok()) state.SkipWithError("the replay failed");

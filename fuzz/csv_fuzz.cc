@@ -50,7 +50,7 @@ void Feed(FormatReader& reader, std::string_view text, uint64_t first_line) {
 void Run(const Target& target, std::string_view text) {
   const TraceOptions options;
   JobDayStore store({});
-  RecordedMachines machines;
+  brain::RecordedMachines machines;
   MachineSink sink(store, machines);
   ReadReport report;
   const auto reader = target.make({options, sink, report});

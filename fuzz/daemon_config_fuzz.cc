@@ -28,14 +28,14 @@ void Read(std::string_view text) {
       Require(SetDaemonSetting(s, {&shown, 1}, copy).ok());
       Require(GetDaemonSetting(s, copy) == shown);
     }
-    JobPolicy policy = config->rules.defaults();
-    for (const JobSetting& s : JobSettingsTable()) {
-      Require(SetJobSetting(s.key, GetJobSetting(s.key, policy), policy).ok());
+    brain::JobPolicy policy = config->rules.defaults();
+    for (const brain::JobSetting& s : brain::JobSettingsTable()) {
+      Require(brain::SetJobSetting(s.key, brain::GetJobSetting(s.key, policy), policy).ok());
     }
     config->rules.Resolve("batch/a", {}, {});
     Require(MappingRules::Compile(MappingRulesOf(config->ingest)).ok());
   }
-  VerticalSettings settings;
+  brain::VerticalSettings settings;
   (void)ParseSettings(text, "f", settings).ok();
 }
 

@@ -17,38 +17,39 @@ void Require(bool holds) {
 }
 
 void ReadPrices(std::string_view text) {
-  const absl::StatusOr<Pricing> pricing = ParsePriceFile(text, "f");
+  const absl::StatusOr<brain::Pricing> pricing = ParsePriceFile(text, "f");
   if (!pricing.ok()) return Require(!Message(pricing.status()).empty());
-  CapacityWindow pool;
+  brain::CapacityWindow pool;
   pool.start_s = -200;
   pool.end_s = 100'000;
   pool.capacity = {900'000'000, 900'000'000};
-  pool.machine_cost = Money{1'000'000};
-  absl::StatusOr<Metering> metering = Metering::Make(pricing->sheet, {&pool, 1});
+  pool.machine_cost = brain::Money{1'000'000};
+  absl::StatusOr<brain::Metering> metering = brain::Metering::Make(pricing->sheet, {&pool, 1});
   Require(metering.ok());
-  UsageEntry entry;
+  brain::UsageEntry entry;
   entry.tier = pricing->TierOf("shop/web");
   entry.start_s = -100;
   entry.end_s = 90'000;
   entry.of[0] = {3'000'000, 5'000'000, 7'000'000, 90};
   if (!metering->Add(entry).ok()) return;
-  const absl::StatusOr<Bill> bill = MakeBill(pricing->sheet, {&pool, 1}, *std::move(metering));
+  const absl::StatusOr<brain::Bill> bill = brain::MakeBill(pricing->sheet, {&pool, 1}, *std::move(metering));
   if (bill.ok()) Require(bill->sums.total.micros + bill->platform.micros == pool.machine_cost->micros);
 }
 
 void ReadQuota(std::string_view text) {
   const absl::StatusOr<QuotaFile> file = ParseQuotaFile(text, "f");
   if (!file.ok()) return Require(!Message(file.status()).empty());
-  const absl::StatusOr<QuotaTree> tree = QuotaTree::Make(file->spec, file->in_use);
-  if (!tree.ok()) return Require(!CheckQuota(file->spec, file->in_use).empty());
-  for (const QuotaGroup& group : file->spec.groups) {
-    for (const QuotaRow& row : group.quotas) {
-      AdmissionRequest request;
+  const absl::StatusOr<brain::QuotaTree> tree = brain::QuotaTree::Make(file->spec, file->in_use);
+  if (!tree.ok()) return Require(!brain::CheckQuota(file->spec, file->in_use).empty());
+  for (const brain::QuotaGroup& group : file->spec.groups) {
+    for (const brain::QuotaRow& row : group.quotas) {
+      brain::AdmissionRequest request;
       request.group = group.name;
       request.tier = row.tier;
       request.per_task.Set(row.resource, 1);
-      const absl::StatusOr<AdmissionVerdict> verdict = DecideAdmission(*tree, request, file->releases);
-      Require(!verdict.ok() || !Explain(*verdict).empty());
+      const absl::StatusOr<brain::AdmissionVerdict> verdict =
+          brain::DecideAdmission(*tree, request, file->releases);
+      Require(!verdict.ok() || !brain::Explain(*verdict).empty());
     }
   }
 }

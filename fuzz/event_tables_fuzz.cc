@@ -49,10 +49,10 @@ void Run(const Target& target, std::string_view text) {
   Require(report.rows == report.rows_used + skipped);
   const auto folded = tables.Fold();
   Require(folded.ok());
-  auto cell = MakeRecordedCell(folded->jobs, folded->spans, RecordedMachines());
+  auto cell = brain::MakeRecordedCell(folded->jobs, folded->spans, brain::RecordedMachines());
   if (!cell.ok()) return;  // too many tasks
-  Require(CheckCellWorkload(cell->model, cell->workload).ok());
-  CellAt(cell->model, cell->workload, FullestTime(cell->model, cell->workload));
+  Require(brain::CheckCellWorkload(cell->model, cell->workload).ok());
+  brain::CellAt(cell->model, cell->workload, brain::FullestTime(cell->model, cell->workload));
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ constexpr std::string_view kGoodLine =
 
 void Run(GoogleTable table, std::string_view text, const TraceOptions& options) {
   JobDayStore store({});
-  RecordedMachines machines;
+  brain::RecordedMachines machines;
   MachineSink sink(store, machines);
   ReadReport report;
   Google2019Parser parser(options, sink, report);

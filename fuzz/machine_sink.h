@@ -14,7 +14,7 @@ inline void Require(bool holds) {
 // A machine that a row names is known, and the task is found there.
 class MachineSink final : public PlacingSink {
  public:
-  MachineSink(JobDayStore& days, RecordedMachines& machines)
+  MachineSink(JobDayStore& days, brain::RecordedMachines& machines)
       : PlacingSink(days, machines), machines_(machines) {}
   void OnPlaced(JobId id, uint32_t task, Timestamp start, uint32_t machine) override {
     Require(machine < machines_.size());
@@ -23,7 +23,7 @@ class MachineSink final : public PlacingSink {
   }
 
  private:
-  RecordedMachines& machines_;
+  brain::RecordedMachines& machines_;
 };
 
 }  // namespace taut

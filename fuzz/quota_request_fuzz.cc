@@ -17,16 +17,16 @@ void Require(bool holds) {
 }
 
 void ReadRequest(std::string_view text) {
-  absl::StatusOr<QuotaRequest> request = DecodeRequest(text);
+  absl::StatusOr<brain::QuotaRequest> request = DecodeRequest(text);
   if (!request.ok()) return;
   const std::string written = EncodeRequest(*request);
-  const absl::StatusOr<QuotaRequest> again = DecodeRequest(written);
+  const absl::StatusOr<brain::QuotaRequest> again = DecodeRequest(written);
   Require(again.ok() && EncodeRequest(*again) == written);
-  RequestBook book = *RequestBook::Make({{{"a", "", {{"batch", "cpu", 1000}}}}}, {});
+  brain::RequestBook book = *brain::RequestBook::Make({{{"a", "", {{"batch", "cpu", 1000}}}}}, {});
   book.Apply(*std::move(request));
-  const JobUse use{"shop/web", "a", "batch", 10, 0};
+  const brain::JobUse use{"shop/web", "a", "batch", 10, 0};
   book.SetUse({&use, 1}, Timestamp::FromSeconds(300));
-  for (QuotaRequest& due : book.Due(Timestamp::FromSeconds(300))) book.Apply(std::move(due));
+  for (brain::QuotaRequest& due : book.Due(Timestamp::FromSeconds(300))) book.Apply(std::move(due));
 }
 
 }  // namespace
@@ -36,7 +36,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   taut::ReadRequest(text);
   (void)taut::QuotaWriter::NamespacesOf(text);
-  for (const std::string_view resource : {taut::kQuotaCpu, taut::kQuotaMemory, std::string_view("gpu")})
-    (void)taut::ParseQuotaAmount(resource, std::string(text));
+  for (const std::string_view resource :
+       {taut::brain::kQuotaCpu, taut::brain::kQuotaMemory, std::string_view("gpu")})
+    (void)taut::brain::ParseQuotaAmount(resource, std::string(text));
   return 0;
 }

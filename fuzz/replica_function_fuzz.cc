@@ -8,18 +8,18 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace taut;
-  ReplicaSettings settings;
+  brain::ReplicaSettings settings;
   settings.bounds.max = 50;
   settings.step_s = 300;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  if (!SetReplicaSetting("function.target", text, settings).ok()) return 0;
-  if (!CheckReplicaSettings(settings).ok()) std::abort();
-  std::unique_ptr<ReplicaPolicy> policy = (*FindReplicaPolicy("function"))->make(settings);
+  if (!brain::SetReplicaSetting("function.target", text, settings).ok()) return 0;
+  if (!brain::CheckReplicaSettings(settings).ok()) std::abort();
+  std::unique_ptr<brain::ReplicaPolicy> policy = (*brain::FindReplicaPolicy("function"))->make(settings);
   if (policy->state_bytes() > size_t{1} << 20) std::abort();
   int count = 3;
   for (int m = 0; m < 20; ++m) {
     if (m == 10) {
-      auto restored = LoadReplicaPolicy(SaveReplicaPolicy("function", *policy), settings);
+      auto restored = brain::LoadReplicaPolicy(brain::SaveReplicaPolicy("function", *policy), settings);
       if (!restored.ok()) std::abort();
       policy = *std::move(restored);
     }

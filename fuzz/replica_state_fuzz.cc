@@ -6,11 +6,11 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace taut;
-  ReplicaSettings settings;
+  brain::ReplicaSettings settings;
   settings.bounds.max = 50;
   settings.bounds.min = size % 2 == 0 ? 0 : 1;
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
-  const auto policy = LoadReplicaPolicy(bytes, settings);
+  const auto policy = brain::LoadReplicaPolicy(bytes, settings);
   if (!policy.ok()) return 0;
   int count = 3;
   for (int m = 0; m < 20; ++m) {

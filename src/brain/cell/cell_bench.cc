@@ -14,7 +14,7 @@
 #include "brain/cell/scheduler.h"
 #include "common/base/random.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -127,4 +127,4 @@ void Trial(benchmark::State& state) {
 BENCHMARK(Trial)->Iterations(1)->Unit(benchmark::kSecond);
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

@@ -6,7 +6,7 @@
 #include "common/base/strings.h"
 #include "fmt/format.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 bool IsOfJob(CellEventKind kind) { return kind <= CellEventKind::kLimit; }
@@ -150,4 +150,4 @@ absl::StatusOr<std::vector<CellFinding>> CheckCellWorkload(const CellModel& mode
   return findings.Take();
 }
 
-}  // namespace taut
+}  // namespace taut::brain

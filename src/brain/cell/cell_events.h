@@ -9,7 +9,7 @@
 #include "absl/status/statusor.h"
 #include "brain/cell/cell_model.h"
 
-namespace taut {
+namespace taut::brain {
 
 inline constexpr int64_t kNoEnd = INT64_MAX;
 inline constexpr int64_t kMaxCellTime = int64_t{1} << 42;  // 139 years
@@ -60,4 +60,4 @@ struct CellWorkload {
 // a job, machine or row of amounts is not there, amounts as of CheckCell.
 absl::StatusOr<std::vector<CellFinding>> CheckCellWorkload(const CellModel& model, CellWorkload& workload);
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -12,7 +12,7 @@
 #include "common/base/row_named.h"
 #include "common/base/strings.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 using Variant = absl::StatusOr<CellVariant>;
@@ -277,4 +277,4 @@ int64_t PowerOfTwo(int64_t amount, int64_t unit) {
   return size;
 }
 
-}  // namespace taut
+}  // namespace taut::brain

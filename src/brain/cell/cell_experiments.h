@@ -16,7 +16,7 @@
 #include "brain/cell/cell_model.h"
 #include "brain/cell/cell_state.h"
 
-namespace taut {
+namespace taut::brain {
 
 struct CellExperimentOptions {
   CellScoring scoring;
@@ -72,4 +72,4 @@ CellExperiment LoadsExperiment(std::string_view name, std::string_view help,
 // The next power of two of `unit` that is at least `amount`; 0 for 0.
 int64_t PowerOfTwo(int64_t amount, int64_t unit);
 
-}  // namespace taut
+}  // namespace taut::brain

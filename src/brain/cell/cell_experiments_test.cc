@@ -5,7 +5,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 using ::testing::ElementsAre;
@@ -170,4 +170,4 @@ TEST(CellExperiments, AmountsOfNoJobOfTheCellAreNotRun) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

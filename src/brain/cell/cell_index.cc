@@ -4,7 +4,7 @@
 
 #include "common/base/strings.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 uint32_t ValueOf(const CellMachine& machine, uint32_t key) {
@@ -119,4 +119,4 @@ uint32_t CellIndex::DomainsOf(uint32_t key) {
   return static_cast<uint32_t>(domains_.size() - 1);
 }
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -7,7 +7,7 @@
 
 #include "brain/cell/cell_model.h"
 
-namespace taut {
+namespace taut::brain {
 
 // Tasks that every machine treats alike (an equivalence class): the same amounts, constraints and band.
 struct CellClass {
@@ -79,4 +79,4 @@ class CellIndex {
   absl::flat_hash_map<std::string, uint32_t> class_numbers_, user_numbers_;
 };
 
-}  // namespace taut
+}  // namespace taut::brain

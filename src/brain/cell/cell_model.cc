@@ -8,7 +8,7 @@
 #include "common/base/strings.h"
 #include "fmt/format.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 constexpr uint32_t kMaxTasks = 10'000'000;
@@ -166,4 +166,4 @@ std::string AmountText(const CellResource& resource, int64_t amount) {
   return fmt::format("{:.4g} {} of {}", units, unit, resource.name);
 }
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -12,7 +12,7 @@
 #include "absl/status/statusor.h"
 #include "common/model/tier.h"
 
-namespace taut {
+namespace taut::brain {
 
 // What is counted: whole numbers of a small unit, `per_unit` of which are one of the unit that people read.
 struct CellResource {
@@ -125,4 +125,4 @@ absl::Status CheckAmounts(const CellModel& model, std::string_view whose, const 
 // "1.5 GiB of memory".
 std::string AmountText(const CellResource& resource, int64_t amount);
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -5,7 +5,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 using ::testing::HasSubstr;
@@ -93,4 +93,4 @@ TEST(MadeCell, HasTheSharesThatItPromises) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

@@ -6,7 +6,7 @@
 #include "brain/cell/pending_reason.h"
 #include "common/base/strings.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 constexpr int64_t kMsPerHour = 3'600'000;
@@ -474,4 +474,4 @@ CellTotals CellSimulation::Finish() {
   return std::move(totals_);
 }
 
-}  // namespace taut
+}  // namespace taut::brain

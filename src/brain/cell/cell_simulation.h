@@ -18,7 +18,7 @@
 #include "brain/cell/event_heap.h"
 #include "brain/cell/scheduler.h"
 
-namespace taut {
+namespace taut::brain {
 
 struct CellSimulationOptions {
   SchedulerOptions scheduler;    // a task counts with its limit at first, whatever its `counting`
@@ -179,4 +179,4 @@ class CellSimulation {
   std::vector<uint32_t> evicted_;
 };
 
-}  // namespace taut
+}  // namespace taut::brain

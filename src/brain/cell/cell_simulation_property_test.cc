@@ -9,7 +9,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 // Everything that must hold at any time.
@@ -184,4 +184,4 @@ TEST(MadeCellEvents, AreTheSameForASeedAndFindNothing) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

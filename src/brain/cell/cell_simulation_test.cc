@@ -9,7 +9,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 using ::testing::ElementsAre;
@@ -339,4 +339,4 @@ TEST(EventHeap, GivesTheEarliestFirst) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <utility>
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 // What a vector register holds.
@@ -392,4 +392,4 @@ CellObstacle CellState::Obstacle(const CellClass& c, uint32_t machine) {
   return fits ? CellObstacle::kNone : CellObstacle::kFree;
 }
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -10,7 +10,7 @@
 #include "brain/cell/machine_load.h"
 #include "brain/cell/score_tree.h"
 
-namespace taut {
+namespace taut::brain {
 
 // The lower score wins. u and f: the share of a resource's capacity that is used, or free, once the task is
 // on the machine, counted as feasibility counts it (limits of production for a production task, reservations
@@ -192,4 +192,4 @@ class CellState {
   std::unique_ptr<MachineLoad> load_;             // null: reservations are added up
 };
 
-}  // namespace taut
+}  // namespace taut::brain

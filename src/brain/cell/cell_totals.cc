@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numeric>
 
-namespace taut {
+namespace taut::brain {
 
 std::string_view Name(EvictionCause cause) {
   static constexpr std::array<std::string_view, kEvictionCauses> kNames = {"preempted", "failed",   "drained",
@@ -68,4 +68,4 @@ std::vector<DelayPoint> DelayCdf(std::span<float> values, uint64_t of) {
   }
 }
 
-}  // namespace taut
+}  // namespace taut::brain

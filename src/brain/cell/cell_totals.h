@@ -11,7 +11,7 @@
 
 #include "brain/cell/cell_model.h"
 
-namespace taut {
+namespace taut::brain {
 
 // Why a task lost its machine.
 enum class EvictionCause : uint8_t {
@@ -89,4 +89,4 @@ struct DelayPoint {
 // The share of `of` delays up to log-spaced times: 8 points a decade from 0.1 s to the largest. Reorders.
 std::vector<DelayPoint> DelayCdf(std::span<float> values, uint64_t of);
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -7,7 +7,7 @@
 #include "brain/cell/pending_reason.h"
 #include "common/base/strings.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 // One trial: the machines in random order, and whether n of them suffice.
@@ -189,4 +189,4 @@ absl::StatusOr<CompactionResult> CompactCell(const CellModel& original, const Co
   return result;
 }
 
-}  // namespace taut
+}  // namespace taut::brain

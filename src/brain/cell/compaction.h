@@ -8,7 +8,7 @@
 #include "absl/status/statusor.h"
 #include "brain/cell/scheduler.h"
 
-namespace taut {
+namespace taut::brain {
 
 struct CompactionOptions {
   SchedulerOptions scheduler;
@@ -78,4 +78,4 @@ void RemoveImpossibleJobs(CellModel& model);
 // The value of rank ceil(share * n) of n > 0 values.
 uint32_t NearestRank(std::vector<uint32_t> values, double share);
 
-}  // namespace taut
+}  // namespace taut::brain

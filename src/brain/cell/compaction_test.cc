@@ -6,7 +6,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 CellModel Uniform(uint32_t machines, uint32_t tasks, int64_t millicores) {
@@ -103,4 +103,4 @@ TEST(Compaction, OfAMadeCellIsTheSameForTheSameSeed) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace taut {
+namespace taut::brain {
 
 struct DueEvent {
   int64_t time_ms = 0;
@@ -57,4 +57,4 @@ class EventHeap {
   std::vector<DueEvent> heap_;
 };
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -7,7 +7,7 @@
 
 #include "brain/cell/cell_index.h"
 
-namespace taut {
+namespace taut::brain {
 
 // Of the machines of one packing, which are numbered as those of its CellState. One thread.
 class MachineLoad {
@@ -32,4 +32,4 @@ class MachineLoads {
   virtual std::unique_ptr<MachineLoad> New(const CellIndex& index, size_t machines) const = 0;
 };
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -5,7 +5,7 @@
 #include "brain/cell/made_cell.h"
 #include "gtest/gtest.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 // The sum of what each task needs: `peak(task class)` by machine, as the default counts it, or the highest.
@@ -152,4 +152,4 @@ TEST(MachineLoad, APackingHasAllTasksOfItsTrial) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

@@ -8,7 +8,7 @@
 #include "common/base/random.h"
 #include "common/base/strings.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 struct MadeShape {
@@ -144,4 +144,4 @@ class CellMaker {
 
 CellModel MakeCell(const MadeCellOptions& options) { return CellMaker(options).Make(); }
 
-}  // namespace taut
+}  // namespace taut::brain

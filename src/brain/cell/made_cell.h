@@ -5,7 +5,7 @@
 
 #include "brain/cell/cell_model.h"
 
-namespace taut {
+namespace taut::brain {
 
 // The defaults follow what is published of Borg's cells (Verma et al., EuroSys 2015, sections 2.2 to 5.5;
 // Tirmazi et al., EuroSys 2020): production has about 70 % of the CPU by limit; 20 % of the other tasks ask
@@ -30,4 +30,4 @@ struct MadeCellOptions {
 // the attributes platform, zone and rack. REQUIRES: options within their ranges.
 CellModel MakeCell(const MadeCellOptions& options);
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -8,7 +8,7 @@
 
 #include "common/base/random.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 constexpr double kSecondMs = 1000, kMinuteMs = 60 * kSecondMs, kHourMs = 60 * kMinuteMs,
@@ -131,4 +131,4 @@ double MadeTasks(const MadeCellEventsOptions& options) {
 
 MadeCellEvents MakeCellEvents(const MadeCellEventsOptions& options) { return EventMaker(options).Make(); }
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -6,7 +6,7 @@
 #include "brain/cell/cell_events.h"
 #include "brain/cell/made_cell.h"
 
-namespace taut {
+namespace taut::brain {
 
 // Published: jobs of production are services that run long, batch jobs run for minutes to days; resource-hours
 // of jobs are heavy-tailed; arrivals have a daily cycle; Autopilot changes a job's limit every few days (Verma
@@ -44,4 +44,4 @@ double MadeTasks(const MadeCellEventsOptions& options);
 // machines or more. REQUIRES: options within their ranges.
 MadeCellEvents MakeCellEvents(const MadeCellEventsOptions& options);
 
-}  // namespace taut
+}  // namespace taut::brain

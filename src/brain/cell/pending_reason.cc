@@ -6,7 +6,7 @@
 #include "brain/cell/preemption.h"
 #include "common/base/strings.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 constexpr size_t kNamedVictims = 3;
@@ -114,4 +114,4 @@ PendingReason ExplainPending(CellState& state, uint32_t job) {
   return reason;
 }
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -8,7 +8,7 @@
 
 #include "brain/cell/cell_state.h"
 
-namespace taut {
+namespace taut::brain {
 
 struct PendingReason {
   uint32_t machines = 0;  // of the cell; those below add up to it
@@ -36,4 +36,4 @@ struct PendingReason {
 // Of one more task of the job. Changes nothing but what CountJob changes. O(machines).
 PendingReason ExplainPending(CellState& state, uint32_t job);
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <utility>
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 // The lowest tier up to which all tasks must go at most; kCellTiers if even `top` does not suffice.
@@ -137,4 +137,4 @@ PreemptionPlan FindVictims(CellState& state, uint32_t task, uint32_t candidates)
   return plan;
 }
 
-}  // namespace taut
+}  // namespace taut::brain

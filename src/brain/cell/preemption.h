@@ -6,7 +6,7 @@
 
 #include "brain/cell/cell_state.h"
 
-namespace taut {
+namespace taut::brain {
 
 struct PreemptionPlan {
   uint32_t machine = kNowhere;    // kNowhere: no machine has enough to preempt
@@ -35,4 +35,4 @@ CellAmounts MissingReservation(const CellState& state, const CellClass& c, uint3
 // suffice, or nothing is missing.
 std::vector<uint32_t> VictimsOn(const CellState& state, uint32_t machine, CellAmounts missing, CellTier top);
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -8,7 +8,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "common/base/strings.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 int64_t Milliseconds(int64_t us) { return std::clamp<int64_t>(us / 1000, 0, kMaxCellTime); }
@@ -208,4 +208,4 @@ int64_t FullestTime(const CellModel& model, const CellWorkload& workload) {
   return at;
 }
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -10,7 +10,7 @@
 #include "brain/cell/recorded_events.h"
 #include "brain/cell/recorded_machines.h"
 
-namespace taut {
+namespace taut::brain {
 
 struct TimedModel {
   CellModel model;
@@ -33,4 +33,4 @@ CellModel CellAt(const CellModel& model, const CellWorkload& workload, int64_t t
 // The time at which the jobs that are there ask for most of row 0 of the resources; 0 if there are none.
 int64_t FullestTime(const CellModel& model, const CellWorkload& workload);
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -4,7 +4,7 @@
 
 #include "gtest/gtest.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 using enum TraceEventKind;
@@ -156,4 +156,4 @@ TEST_F(EventFoldTest, ACellOverTimeAndAtOneTime) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

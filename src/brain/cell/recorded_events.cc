@@ -5,7 +5,7 @@
 
 #include "common/base/byte_units.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 constexpr double kHourUs = 3600.0 * kMicrosPerSecond;
@@ -242,4 +242,4 @@ EventFigures EventFold::Finish() {
   return std::move(out_);
 }
 
-}  // namespace taut
+}  // namespace taut::brain

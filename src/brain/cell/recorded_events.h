@@ -16,7 +16,7 @@
 #include "common/model/tier.h"
 #include "common/model/usage.h"
 
-namespace taut {
+namespace taut::brain {
 
 inline constexpr uint32_t kWholeJob = UINT32_MAX;  // as the task of an event
 
@@ -148,4 +148,4 @@ class EventFold {
   EventFigures out_;
 };
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 uint64_t KeyOf(JobId job, uint32_t task) { return uint64_t{job.value} << 32 | task; }
@@ -106,4 +106,4 @@ const RecordedMachines::Stay* RecordedMachines::StayOf(JobId job, uint32_t task,
   return &*(after - 1);
 }
 
-}  // namespace taut
+}  // namespace taut::brain

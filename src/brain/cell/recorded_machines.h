@@ -13,7 +13,7 @@
 #include "absl/container/inlined_vector.h"
 #include "common/model/usage.h"
 
-namespace taut {
+namespace taut::brain {
 
 enum class MachineEventKind : uint8_t { kAdd, kRemove, kUpdate };
 
@@ -96,4 +96,4 @@ class RecordedMachines {
   absl::flat_hash_map<uint64_t, Stays> stays_;  // by job and task; each ascending, none overlap
 };
 
-}  // namespace taut
+}  // namespace taut::brain

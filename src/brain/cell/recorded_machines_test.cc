@@ -5,7 +5,7 @@
 #include "common/base/random.h"
 #include "gtest/gtest.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 constexpr JobId kJob{3};
@@ -102,4 +102,4 @@ TEST(RecordedMachines, WhatCannotBeRightIsNamed) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

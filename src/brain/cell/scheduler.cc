@@ -8,7 +8,7 @@
 #include "common/base/row_named.h"
 #include "common/base/strings.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 std::vector<uint32_t> FirstNumbers(size_t n) {
@@ -319,4 +319,4 @@ void CellScheduler::BackToQueue(uint32_t task) {
   Enqueue(job);
 }
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -17,7 +17,7 @@
 #include "brain/cell/score_tree.h"
 #include "common/base/random.h"
 
-namespace taut {
+namespace taut::brain {
 
 // A score by name, for options and tables.
 struct CellScoreInfo {
@@ -176,4 +176,4 @@ class CellScheduler {
   std::vector<Evicted> evicted_now_;
 };
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -5,7 +5,7 @@
 #include "brain/cell/preemption.h"
 #include "brain/cell/scheduler.h"
 
-namespace taut {
+namespace taut::brain {
 
 void CellScheduler::Finish(uint32_t task) {
   if (finished_.empty()) finished_.resize(index_.tasks());
@@ -144,4 +144,4 @@ bool CellScheduler::StillNoVictims(uint32_t job, const CellClass& c) {
   return true;
 }
 
-}  // namespace taut
+}  // namespace taut::brain

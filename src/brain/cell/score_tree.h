@@ -7,7 +7,7 @@
 #include <limits>
 #include <vector>
 
-namespace taut {
+namespace taut::brain {
 
 inline constexpr double kInfeasible = std::numeric_limits<double>::infinity();
 
@@ -69,4 +69,4 @@ class ScoreTree {
   std::vector<std::vector<double>> levels_;  // the scores first
 };
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -7,7 +7,7 @@
 #include "absl/status/status.h"
 #include "fmt/format.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 constexpr double kTailShare = 0.05;  // of the steps count as a time of high use
@@ -290,4 +290,4 @@ std::string Explain(const Quote& quote, const ActuaryOptions& options) {
       e.promised_steps, e.missed_steps, history);
 }
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -26,7 +26,7 @@
 #include "brain/economy/reclaim_window.h"
 #include "brain/economy/tail_dependence.h"
 
-namespace taut {
+namespace taut::brain {
 
 enum class PromiseOf : uint8_t {
   kTime,     // a share `promise` of the steps has the amount available; one horizon may have less
@@ -153,4 +153,4 @@ class Actuary {
   double promised_steps_ = 0, missed_steps_ = 0;
 };
 
-}  // namespace taut
+}  // namespace taut::brain

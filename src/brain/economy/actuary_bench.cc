@@ -4,7 +4,7 @@
 #include "brain/economy/actuary.h"
 #include "common/base/random.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 void Observe(benchmark::State& state) {
@@ -28,4 +28,4 @@ void Ask(benchmark::State& state) {
 BENCHMARK(Ask)->Arg(12)->Arg(288)->Arg(2016)->Arg(8640);
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

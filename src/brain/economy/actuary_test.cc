@@ -10,7 +10,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 using ::testing::HasSubstr;
@@ -349,4 +349,4 @@ TEST(TailDependence, CountsRunsAndDays) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

@@ -6,7 +6,7 @@
 #include "common/base/strings.h"
 #include "common/model/units.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 constexpr int64_t kMaxDurationSeconds = 100 * 365 * kDaySeconds;
@@ -264,4 +264,4 @@ std::string Explain(const AdmissionVerdict& v) {
   return out;
 }
 
-}  // namespace taut
+}  // namespace taut::brain

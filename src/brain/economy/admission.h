@@ -14,7 +14,7 @@
 #include "brain/economy/quota_tree.h"
 #include "common/base/time.h"
 
-namespace taut {
+namespace taut::brain {
 
 struct AdmissionRequest {
   std::string group, tier;
@@ -103,4 +103,4 @@ AdmissionVerdict Held(AdmissionVerdict verdict, std::string why);
 // In a few sentences, for people. No trailing newline.
 std::string Explain(const AdmissionVerdict& verdict);
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -8,7 +8,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 using ::testing::ElementsAre;
@@ -309,4 +309,4 @@ TEST(AdmissionProperty, SmallerIsAdmittedTheNearestFitsAndReleaseUndoes) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

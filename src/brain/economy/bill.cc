@@ -8,7 +8,7 @@
 #include "common/base/strings.h"
 #include "fmt/format.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 struct SharingName {
@@ -262,4 +262,4 @@ absl::StatusOr<Bill> MakeBill(const PriceSheet& sheet, std::span<const CapacityW
   return MakeBill(sheet, windows, *std::move(metering), options);
 }
 
-}  // namespace taut
+}  // namespace taut::brain

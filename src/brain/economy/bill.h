@@ -26,7 +26,7 @@
 #include "brain/economy/money.h"
 #include "brain/economy/price_sheet.h"
 
-namespace taut {
+namespace taut::brain {
 
 // Who bears a cost that the charges do not recover.
 enum class CostSharing : uint8_t {
@@ -112,4 +112,4 @@ absl::StatusOr<Bill> MakeBill(const PriceSheet& sheet, std::span<const CapacityW
 // The charges and credits of what Metering::Finish returned; no idle cost or overhead.
 absl::StatusOr<Bill> PriceJobs(const PriceSheet& sheet, std::vector<MeteredJob> metered);
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -8,7 +8,7 @@
 #include "common/base/random.h"
 #include "common/base/strings.h"
 
-namespace taut {
+namespace taut::brain {
 
 struct BillCase {
   PriceSheet sheet;
@@ -121,4 +121,4 @@ inline std::string BillText(const Bill& bill) {
   return out;
 }
 
-}  // namespace taut
+}  // namespace taut::brain

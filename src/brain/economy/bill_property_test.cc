@@ -8,7 +8,7 @@
 #include "common/testing/test_scale.h"
 #include "gtest/gtest.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 constexpr ChargeRule kAll[] = {ChargeRule::kReservation, ChargeRule::kUsage, ChargeRule::kUsageSlackTax,
@@ -368,4 +368,4 @@ TEST(BillProperties, ChargesAreThoseOfTheRules) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

@@ -7,7 +7,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 using testing::ElementsAre;
@@ -290,4 +290,4 @@ TEST(CostSharing, IsFoundByName) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

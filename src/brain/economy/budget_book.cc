@@ -8,7 +8,7 @@
 #include "common/model/units.h"
 #include "fmt/format.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 // An override for longer is a grant.
@@ -379,4 +379,4 @@ absl::Status BudgetBook::Close(const BudgetEntry& e) {
   return absl::OkStatus();
 }
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -23,7 +23,7 @@
 #include "brain/economy/budget_entry.h"
 #include "brain/economy/money.h"
 
-namespace taut {
+namespace taut::brain {
 
 // Values and since when each holds; ascending.
 template <typename T>
@@ -163,4 +163,4 @@ class BudgetBook {
   std::map<std::string, BudgetTotals> totals_;
 };
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -9,7 +9,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 using ::testing::HasSubstr;
@@ -278,4 +278,4 @@ TEST(BudgetBookProperties, EntriesOfOneTimeGoById) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

@@ -7,7 +7,7 @@
 #include "common/base/strings.h"
 #include "fmt/format.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 template <typename T>
@@ -289,4 +289,4 @@ absl::StatusOr<std::vector<BudgetEntry>> ChangesTo(const BudgetDefinition& def, 
   return out;
 }
 
-}  // namespace taut
+}  // namespace taut::brain

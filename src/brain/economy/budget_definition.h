@@ -11,7 +11,7 @@
 #include "absl/status/statusor.h"
 #include "brain/economy/budget_book.h"
 
-namespace taut {
+namespace taut::brain {
 
 // A value from a day on; absent: from when it is first read on.
 template <typename T>
@@ -58,4 +58,4 @@ std::vector<std::string> CheckBudgets(const BudgetDefinition& definition,
 absl::StatusOr<std::vector<BudgetEntry>> ChangesTo(const BudgetDefinition& definition, const Price& price,
                                                    const BudgetBook& book, int64_t now_s);
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -4,7 +4,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 using ::testing::ElementsAre;
@@ -138,4 +138,4 @@ TEST(BudgetChanges, ABusinessThatPaysCannotGo) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

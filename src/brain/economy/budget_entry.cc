@@ -8,7 +8,7 @@
 #include "common/base/strings.h"
 #include "fmt/format.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 constexpr std::string_view kBusinessPrefix = "business:", kGroupPrefix = "group:";
@@ -172,4 +172,4 @@ std::string Describe(const BudgetEntry& e, std::string_view unit) {
   return "";
 }
 
-}  // namespace taut
+}  // namespace taut::brain

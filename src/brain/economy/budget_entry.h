@@ -14,7 +14,7 @@
 #include "brain/economy/price_sheet.h"
 #include "common/base/time.h"
 
-namespace taut {
+namespace taut::brain {
 
 // Who holds money: a business, which pays for groups, or a group of the pool itself. Of both kinds one name
 // may be there.
@@ -115,4 +115,4 @@ std::string Describe(const BudgetEntry& entry, std::string_view unit);
 // "2026-11-01".
 std::string DateText(int64_t time_s);
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -7,7 +7,7 @@
 #include "brain/economy/budget_definition.h"
 #include "gtest/gtest.h"
 
-namespace taut {
+namespace taut::brain {
 
 inline constexpr int64_t kNovember = 1'793'491'200;  // 2026-11-01
 inline constexpr int64_t kDecember = kNovember + 30 * kDaySeconds;
@@ -65,4 +65,4 @@ inline BudgetEntry Ask(BudgetAct act, BudgetHolder of, Money amount = {}) {
   return e;
 }
 
-}  // namespace taut
+}  // namespace taut::brain

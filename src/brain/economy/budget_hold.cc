@@ -4,7 +4,7 @@
 
 #include "common/base/strings.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 bool HasMoney(const BudgetBook& book, const BudgetHolder& holder, const SpentByHolder& spent, int64_t now_s) {
@@ -45,4 +45,4 @@ GroupHolds HeldGroups(const BudgetDefinition& definition, const BudgetBook& book
   return out;
 }
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -9,7 +9,7 @@
 #include "brain/economy/budget_definition.h"
 #include "brain/economy/budget_spending.h"
 
-namespace taut {
+namespace taut::brain {
 
 // By group: why, in sentences without amounts, which not everybody of the group may see.
 using GroupHolds = std::map<std::string, std::string, std::less<>>;
@@ -20,4 +20,4 @@ using GroupHolds = std::map<std::string, std::string, std::less<>>;
 GroupHolds HeldGroups(const BudgetDefinition& definition, const BudgetBook& book, const SpentByHolder& spent,
                       int64_t now_s);
 
-}  // namespace taut
+}  // namespace taut::brain

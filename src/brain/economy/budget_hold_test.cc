@@ -6,7 +6,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 using ::testing::ElementsAre;
@@ -75,4 +75,4 @@ TEST(BudgetHold, AFrozenBusinessHoldsAndOthersAreNeverHeld) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

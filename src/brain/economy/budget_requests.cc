@@ -7,7 +7,7 @@
 #include "common/base/short_text.h"
 #include "common/base/strings.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 __extension__ using Wide = unsigned __int128;
@@ -202,4 +202,4 @@ absl::StatusOr<std::vector<BudgetEntry>> BudgetBook::ClosePeriod(BudgetPeriod ne
   return out;
 }
 
-}  // namespace taut
+}  // namespace taut::brain

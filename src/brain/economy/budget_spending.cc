@@ -5,7 +5,7 @@
 
 #include "common/base/strings.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 // What businesses pay of a day, summed up before it is converted: by day and business.
@@ -88,4 +88,4 @@ absl::StatusOr<std::vector<GroupDay>> RestOfPeriod(const BudgetBook& book, std::
   return out;
 }
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -10,7 +10,7 @@
 #include "absl/status/statusor.h"
 #include "brain/economy/budget_book.h"
 
-namespace taut {
+namespace taut::brain {
 
 // What a group spent in a day (of UTC), in the book's currency; >= 0. The groups of the book, and others as
 // they are.
@@ -47,4 +47,4 @@ absl::StatusOr<BudgetSpending> Attribute(const BudgetBook& book, std::vector<Gro
 absl::StatusOr<std::vector<GroupDay>> RestOfPeriod(const BudgetBook& book, std::span<const GroupDay> recent,
                                                    int64_t recent_s, int64_t now_s);
 
-}  // namespace taut
+}  // namespace taut::brain

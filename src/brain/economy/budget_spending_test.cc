@@ -7,7 +7,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 TEST(Attribution, FollowsTheSharesInForceToTheLastUnit) {
@@ -105,4 +105,4 @@ TEST(Attribution, SumsThatDoNotFitAreRefused) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

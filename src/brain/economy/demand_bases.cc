@@ -5,7 +5,7 @@
 #include <functional>
 #include <limits>
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 constexpr int64_t kSlotS = 1800;
@@ -130,4 +130,4 @@ double DemandBases::MeasuredOfDay() const {
 
 std::string_view DemandBases::NameOf(size_t base) { return kNames[base]; }
 
-}  // namespace taut
+}  // namespace taut::brain

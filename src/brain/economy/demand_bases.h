@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace taut {
+namespace taut::brain {
 
 inline constexpr size_t kDemandBases = 5;
 
@@ -67,4 +67,4 @@ class DemandBases {
   std::vector<double> scratch_;  // a day
 };
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -7,7 +7,7 @@
 #include "common/base/random.h"
 #include "common/base/strings.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 constexpr uint32_t kGroups = 1000, kJobs = 100'000;
@@ -76,4 +76,4 @@ BENCHMARK_CAPTURE(Month, all_rules,
 BENCHMARK_CAPTURE(Month, slack_tax, {ChargeRule::kUsageSlackTax})->Unit(benchmark::kMillisecond);
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

@@ -8,7 +8,7 @@
 #include "common/base/nearest.h"
 #include "common/base/strings.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 __extension__ using Wide = unsigned __int128;
@@ -225,4 +225,4 @@ absl::StatusOr<std::vector<ElasticShare>> ShareElastically(std::span<const Elast
   return Sharing(groups).Run(total);
 }
 
-}  // namespace taut
+}  // namespace taut::brain

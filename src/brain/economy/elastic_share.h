@@ -27,7 +27,7 @@
 
 #include "absl/status/statusor.h"
 
-namespace taut {
+namespace taut::brain {
 
 // All amounts in the resource's unit, 0 to kMaxQuotaAmount.
 struct ElasticGroup {
@@ -64,4 +64,4 @@ struct Proportion {
 // REQUIRES: amount is 0 to kMaxQuotaAmount.
 std::vector<int64_t> ShareInProportion(std::span<const Proportion> of, int64_t amount);
 
-}  // namespace taut
+}  // namespace taut::brain

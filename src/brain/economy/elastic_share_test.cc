@@ -11,7 +11,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 using ::testing::ElementsAre;
@@ -188,4 +188,4 @@ TEST(ShareElasticallyProperty, SumsAreExactMinimumsAreKeptAndTheOrderDoesNotMatt
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

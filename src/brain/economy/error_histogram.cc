@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 constexpr double kLargestUnit = 1e6;  // far below where float sums would lose samples of 1
@@ -50,4 +50,4 @@ double ErrorHistogram::Quantile(double over) const {
   return -scale_;
 }
 
-}  // namespace taut
+}  // namespace taut::brain

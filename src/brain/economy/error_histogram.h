@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace taut {
+namespace taut::brain {
 
 class ErrorHistogram {
  public:
@@ -30,4 +30,4 @@ class ErrorHistogram {
   double unit_ = 1;  // the weight of a sample of now
 };
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -5,7 +5,7 @@
 #include "common/base/utc_text.h"
 #include "fmt/format.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 constexpr int64_t kMillion = 1'000'000;
@@ -59,4 +59,4 @@ std::string FocusCsv::RowsOf(const JobBill& bill, std::string_view job, std::str
   return out;
 }
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -8,7 +8,7 @@
 
 #include "brain/economy/focus_rows.h"
 
-namespace taut {
+namespace taut::brain {
 
 // One thread.
 class FocusCsv {
@@ -32,4 +32,4 @@ class FocusCsv {
   std::array<KnownTime, 16> known_;
 };
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -9,7 +9,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 using testing::HasSubstr;
@@ -19,7 +19,7 @@ constexpr int64_t kFocusDay = 86'400;
 // The fields of each row; none of the values holds a comma.
 std::vector<std::vector<std::string>> FieldsOf(std::string_view rows) {
   std::vector<std::vector<std::string>> out;
-  for (const std::string_view row : Split(rows, '\n')) {
+  for (const std::string_view row : taut::Split(rows, '\n')) {
     if (row.empty()) continue;
     out.emplace_back();
     size_t from = 0;
@@ -100,4 +100,4 @@ TEST(FocusCsv, BilledCostAddsUpToTheBillOfRandomCases) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

@@ -6,7 +6,7 @@
 #include "brain/economy/focus_parquet.h"
 #include "common/base/strings.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 constexpr FocusFormatInfo kFormats[] = {
@@ -67,4 +67,4 @@ std::unique_ptr<FocusFile> OpenFocusFile(FocusFormat format, const PriceSheet& s
   return std::make_unique<CsvFile>(sheet, periods, std::move(sink));
 }
 
-}  // namespace taut
+}  // namespace taut::brain

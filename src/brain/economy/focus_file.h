@@ -8,7 +8,7 @@
 #include "brain/economy/focus_rows.h"
 #include "common/parquet/parquet_writer.h"
 
-namespace taut {
+namespace taut::brain {
 
 enum class FocusFormat : uint8_t { kCsv, kParquet };
 
@@ -35,4 +35,4 @@ class FocusFile {
 std::unique_ptr<FocusFile> OpenFocusFile(FocusFormat format, const PriceSheet& sheet,
                                          const FocusPeriods& periods, ByteSink sink);
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -3,7 +3,7 @@
 #include <utility>
 #include <vector>
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 constexpr int kMillionthDigits = 6;
@@ -44,4 +44,4 @@ void FocusParquet::Add(const JobBill& bill, std::string_view job, std::string_vi
   });
 }
 
-}  // namespace taut
+}  // namespace taut::brain

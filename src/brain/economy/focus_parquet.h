@@ -7,7 +7,7 @@
 #include "brain/economy/focus_rows.h"
 #include "common/parquet/parquet_writer.h"
 
-namespace taut {
+namespace taut::brain {
 
 // Costs, prices and quantities are DECIMAL(19,6) and exact; times are in milliseconds, UTC; empty cells are
 // null. Texts are as they are known: the apostrophe that CSV puts before what a spreadsheet would run is not
@@ -28,4 +28,4 @@ class FocusParquet {
   ParquetWriter writer_;
 };
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -5,7 +5,7 @@
 
 #include "common/base/strings.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 template <const std::string_view& text>
@@ -133,4 +133,4 @@ void FocusRows::Visit(const JobBill& bill, std::string_view job, std::string_vie
   }
 }
 
-}  // namespace taut
+}  // namespace taut::brain

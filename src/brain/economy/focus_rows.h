@@ -12,7 +12,7 @@
 #include "brain/economy/bill.h"
 #include "brain/economy/price_sheet.h"
 
-namespace taut {
+namespace taut::brain {
 
 // Seconds of the Unix epoch, half-open: the bill, and what of it is charged so far.
 struct FocusPeriods {
@@ -67,4 +67,4 @@ class FocusRows {
   const FocusPeriods periods_;
 };
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -7,7 +7,7 @@
 #include "common/base/strings.h"
 #include "common/model/units.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 __extension__ using Wide = unsigned __int128;
@@ -345,4 +345,4 @@ absl::StatusOr<std::vector<MeteredJob>> Metering::Finish(bool cap_slack,
   return std::move(jobs_);
 }
 
-}  // namespace taut
+}  // namespace taut::brain

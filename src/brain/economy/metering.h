@@ -14,7 +14,7 @@
 #include "absl/status/statusor.h"
 #include "brain/economy/price_sheet.h"
 
-namespace taut {
+namespace taut::brain {
 
 // Times of a bill are seconds of the Unix epoch, at most this far from it.
 inline constexpr int64_t kMaxBillSeconds = int64_t{1} << 40;
@@ -158,4 +158,4 @@ class Metering {
   std::vector<TaxItem> items_;
 };
 
-}  // namespace taut
+}  // namespace taut::brain

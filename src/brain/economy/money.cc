@@ -7,7 +7,7 @@
 #include "common/base/strings.h"
 #include "fmt/format.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 __extension__ using Wide = unsigned __int128;
@@ -153,4 +153,4 @@ std::vector<Money> Split(Money total, std::span<const uint64_t> weights) {
   return out;
 }
 
-}  // namespace taut
+}  // namespace taut::brain

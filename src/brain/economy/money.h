@@ -10,7 +10,7 @@
 
 #include "absl/status/statusor.h"
 
-namespace taut {
+namespace taut::brain {
 
 // The currency is the price sheet's; it may be an internal unit.
 struct Money {
@@ -50,4 +50,4 @@ std::vector<uint64_t> SplitUnits(uint64_t total, std::span<const uint64_t> weigh
 // The same of money. Parts of a total >= 0 are >= 0; a negative total is split as its opposite.
 std::vector<Money> Split(Money total, std::span<const uint64_t> weights);
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -6,7 +6,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 using testing::ElementsAre;
@@ -119,4 +119,4 @@ TEST(RoundedText, HasCentsAndThousands) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

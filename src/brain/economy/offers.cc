@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace taut {
+namespace taut::brain {
 
 PoolOffer OfferOf(double capacity, std::span<const TierSales> tiers) {
   PoolOffer pool;
@@ -26,4 +26,4 @@ PoolOffer OfferOf(double capacity, std::span<const TierSales> tiers) {
   return pool;
 }
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -7,7 +7,7 @@
 
 #include "brain/economy/actuary.h"
 
-namespace taut {
+namespace taut::brain {
 
 struct TierSales {
   int tier = 0;
@@ -32,4 +32,4 @@ struct PoolOffer {
 // tiers above it.
 PoolOffer OfferOf(double capacity, std::span<const TierSales> tiers);
 
-}  // namespace taut
+}  // namespace taut::brain

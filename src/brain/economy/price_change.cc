@@ -8,7 +8,7 @@
 #include "brain/economy/metering.h"
 #include "common/base/strings.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 constexpr int64_t kEver = -kMaxBillSeconds;
@@ -119,4 +119,4 @@ std::vector<PriceChange> ChangesBefore(const Pricing& before, const Pricing& aft
   return out;
 }
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -8,7 +8,7 @@
 
 #include "brain/economy/pricing.h"
 
-namespace taut {
+namespace taut::brain {
 
 struct PriceChange {
   int64_t from_s = 0, to_s = 0;  // [from_s, to_s): usage of this time is billed otherwise
@@ -27,4 +27,4 @@ struct SeenPriceChange {
 // one of the whole past, which begins at the least time that a price has (price_file: no `from`). O(prices).
 std::vector<PriceChange> ChangesBefore(const Pricing& before, const Pricing& after, int64_t now_s);
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -5,7 +5,7 @@
 
 #include "brain/economy/metering.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 using testing::ElementsAre;
@@ -93,4 +93,4 @@ TEST(PriceChanges, RulesPoolAndCurrencyCountForAllTimes) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

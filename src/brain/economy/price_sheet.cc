@@ -8,7 +8,7 @@
 #include "common/base/strings.h"
 #include "common/model/units.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 constexpr ChargeRuleInfo kRules[] = {
@@ -138,4 +138,4 @@ PriceSheet DefaultTiers() {
   return sheet;
 }
 
-}  // namespace taut
+}  // namespace taut::brain

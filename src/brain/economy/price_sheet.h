@@ -12,7 +12,7 @@
 #include "brain/economy/money.h"
 #include "common/model/resource.h"
 
-namespace taut {
+namespace taut::brain {
 
 // Which quantity of a job is charged. The first is what Autopilot §2.3 reports of Google.
 enum class ChargeRule : uint8_t {
@@ -79,4 +79,4 @@ struct PriceSheet {
 // The default tiers with their SLOs and rules, without prices.
 PriceSheet DefaultTiers();
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -7,7 +7,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 using testing::HasSubstr;
@@ -71,4 +71,4 @@ TEST(ChargeRules, AreFoundByName) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

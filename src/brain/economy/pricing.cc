@@ -6,7 +6,7 @@
 #include "common/base/byte_units.h"
 #include "common/base/pattern.h"
 
-namespace taut {
+namespace taut::brain {
 
 uint16_t Pricing::TierOf(std::string_view job, std::optional<int> priority) const {
   for (const TierRule& rule : tier_rules) {
@@ -42,4 +42,4 @@ CapacityWindow CapacityOf(const PoolPrices& pool, int64_t start_s, int64_t end_s
   return out;
 }
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -12,7 +12,7 @@
 #include "brain/economy/metering.h"
 #include "brain/economy/price_sheet.h"
 
-namespace taut {
+namespace taut::brain {
 
 struct PoolPrices {
   double cores = 0, memory_bytes = 0;  // capacity
@@ -42,4 +42,4 @@ struct Pricing {
 // What the pool has over [start_s, end_s).
 CapacityWindow CapacityOf(const PoolPrices& pool, int64_t start_s, int64_t end_s);
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -5,7 +5,7 @@
 
 #include "fmt/format.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 constexpr int64_t kRunGapS = 3600;
@@ -245,4 +245,4 @@ std::string Explain(const KeptSummary& s, double level) {
       s.promises_kept, s.promises, 100 * level, Name(s.verdict));
 }
 
-}  // namespace taut
+}  // namespace taut::brain

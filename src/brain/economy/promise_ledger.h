@@ -14,7 +14,7 @@
 #include "absl/status/statusor.h"
 #include "common/base/bytes.h"
 
-namespace taut {
+namespace taut::brain {
 
 // Both bounds closed, in [0, 1].
 struct ShareInterval {
@@ -117,4 +117,4 @@ class PromiseLedger {
 // "kept 98.1 % of the time, 97.0 to 98.8 % with 95 % confidence; promised 98 %: undecided".
 std::string Explain(const KeptSummary& summary, double level);
 
-}  // namespace taut
+}  // namespace taut::brain

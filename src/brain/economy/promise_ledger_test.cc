@@ -5,7 +5,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 using ::testing::HasSubstr;
@@ -179,4 +179,4 @@ TEST(PromiseLedger, GoesOnFromATimeThatTheClockWasSetBackTo) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

@@ -13,7 +13,7 @@
 #include "common/base/random.h"
 #include "common/base/strings.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 constexpr int kDivisions = 5, kCohorts = 50, kGroups = 1000, kJobs = 100'000;
@@ -129,4 +129,4 @@ void ElasticShares(benchmark::State& state) {
 BENCHMARK(ElasticShares)->Unit(benchmark::kMicrosecond);
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

@@ -6,7 +6,7 @@
 #include "common/base/byte_units.h"
 #include "common/base/strings.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 // The value that 95 % of them are at or below. `values` are not empty.
@@ -109,4 +109,4 @@ bool QuotaHistory::Restore(const QuotaPlace& place, std::vector<QuotaHour> hours
   return true;
 }
 
-}  // namespace taut
+}  // namespace taut::brain

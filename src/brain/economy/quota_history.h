@@ -11,7 +11,7 @@
 
 #include "brain/economy/quota_rows.h"
 
-namespace taut {
+namespace taut::brain {
 
 // One group, tier and resource.
 struct QuotaPlace {
@@ -51,4 +51,4 @@ class QuotaHistory {
   std::map<QuotaPlace, std::vector<QuotaHour>> places_;
 };
 
-}  // namespace taut
+}  // namespace taut::brain

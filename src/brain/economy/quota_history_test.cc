@@ -4,7 +4,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 using ::testing::HasSubstr;
@@ -100,4 +100,4 @@ TEST(QuotaHistory, RestoreTakesAscendingHoursOnly) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

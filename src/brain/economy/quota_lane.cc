@@ -1,6 +1,6 @@
 #include "brain/economy/quota_lane.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 // What the cell could give below its borrowing limit, beyond what is used of it.
@@ -75,4 +75,4 @@ void QuotaLane::Add(int32_t node, int64_t amount) {
   }
 }
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -13,7 +13,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace taut {
+namespace taut::brain {
 
 inline constexpr int64_t kNoQuotaLimit = INT64_MAX;
 
@@ -77,4 +77,4 @@ class QuotaLane {
   std::vector<QuotaCell> cells_;
 };
 
-}  // namespace taut
+}  // namespace taut::brain

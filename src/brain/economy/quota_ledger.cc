@@ -6,7 +6,7 @@
 
 #include "common/base/strings.h"
 
-namespace taut {
+namespace taut::brain {
 
 absl::StatusOr<QuotaLedger> QuotaLedger::Make(const QuotaSpec& spec) {
   absl::StatusOr<QuotaTree> tree = QuotaTree::Make(spec);
@@ -86,4 +86,4 @@ absl::Status QuotaLedger::ChangeQuota(const QuotaSpec& spec) {
   return absl::OkStatus();
 }
 
-}  // namespace taut
+}  // namespace taut::brain

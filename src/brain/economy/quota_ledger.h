@@ -16,7 +16,7 @@
 #include "brain/economy/quota_tree.h"
 #include "common/base/time.h"
 
-namespace taut {
+namespace taut::brain {
 
 // What is admitted and released as a whole: a job, or one of its tasks.
 struct HeldJob {
@@ -65,4 +65,4 @@ class QuotaLedger {
   std::unordered_map<std::string, HeldJob, Hash, std::equal_to<>> jobs_;
 };
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -1,6 +1,6 @@
 #include "brain/economy/quota_rows.h"
 
-namespace taut {
+namespace taut::brain {
 
 std::vector<QuotaRowView> RowsOf(const QuotaTree& tree) {
   std::vector<QuotaRowView> out;
@@ -19,4 +19,4 @@ std::vector<QuotaRowView> RowsOf(const QuotaTree& tree) {
   return out;
 }
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -9,7 +9,7 @@
 
 #include "brain/economy/quota_tree.h"
 
-namespace taut {
+namespace taut::brain {
 
 // What was in use of a quota in the hours that are known, by the highest of each, and the quota that would do.
 struct QuotaAdvice {
@@ -42,4 +42,4 @@ struct QuotaRowView {
 // resources * depth).
 std::vector<QuotaRowView> RowsOf(const QuotaTree& tree);
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -10,7 +10,7 @@
 #include "common/base/nearest.h"
 #include "common/base/strings.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 // What a name is for a reader who does not see case and blanks.
@@ -227,4 +227,4 @@ std::vector<QuotaFinding> CheckQuotaSpec(const QuotaSpec& spec, std::span<const 
   return Checker(spec, in_use).Check();
 }
 
-}  // namespace taut
+}  // namespace taut::brain

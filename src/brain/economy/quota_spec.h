@@ -11,7 +11,7 @@
 
 #include "brain/economy/quota_vector.h"
 
-namespace taut {
+namespace taut::brain {
 
 // A group's quota of one resource in one tier. The limits mean what they mean in Kueue (docs, "Cluster
 // Queue").
@@ -72,4 +72,4 @@ struct QuotaFinding {
 // groups. O(n log n) for n rows and groups.
 std::vector<QuotaFinding> CheckQuotaSpec(const QuotaSpec& spec, std::span<const QuotaUse> in_use = {});
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -9,7 +9,7 @@
 #include "common/base/strings.h"
 #include "common/base/utf8.h"
 
-namespace taut {
+namespace taut::brain {
 
 namespace {
 
@@ -253,4 +253,4 @@ std::vector<QuotaFinding> CheckQuota(const QuotaSpec& spec, std::span<const Quot
   return out;
 }
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -16,7 +16,7 @@
 #include "brain/economy/quota_lane.h"
 #include "brain/economy/quota_spec.h"
 
-namespace taut {
+namespace taut::brain {
 
 // A value; a copy shares the names. Without Make it has no groups. Not for use by several threads while one
 // changes it.
@@ -81,4 +81,4 @@ class QuotaTree {
 // CheckQuotaSpec, and Overused if that has no error.
 std::vector<QuotaFinding> CheckQuota(const QuotaSpec& spec, std::span<const QuotaUse> in_use = {});
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -10,7 +10,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 using ::testing::ElementsAre;
@@ -343,4 +343,4 @@ TEST(QuotaTreeProperty, WhatIsAvailableFitsAndOneMoreDoesNot) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

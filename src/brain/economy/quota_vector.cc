@@ -7,7 +7,7 @@
 #include "common/base/strings.h"
 #include "common/model/units.h"
 
-namespace taut {
+namespace taut::brain {
 
 QuotaVector::QuotaVector(std::initializer_list<QuotaAmount> amounts) {
   for (const QuotaAmount& a : amounts) Set(a.resource, a.amount);
@@ -108,4 +108,4 @@ absl::StatusOr<int64_t> ParseQuotaAmount(std::string_view resource, const std::s
                                                                     : "a whole number"));
 }
 
-}  // namespace taut
+}  // namespace taut::brain

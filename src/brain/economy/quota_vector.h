@@ -11,7 +11,7 @@
 
 #include "absl/status/statusor.h"
 
-namespace taut {
+namespace taut::brain {
 
 inline constexpr std::string_view kQuotaCpu = "cpu";        // in millicores
 inline constexpr std::string_view kQuotaMemory = "memory";  // in bytes
@@ -60,4 +60,4 @@ std::string QuotaText(const QuotaVector& vector);
 // InvalidArgument without a place.
 absl::StatusOr<int64_t> ParseQuotaAmount(std::string_view resource, const std::string& text);
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -2,7 +2,7 @@
 
 #include "gtest/gtest.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 TEST(QuotaVector, IsAMapWithoutZeros) {
@@ -39,4 +39,4 @@ TEST(QuotaText, IsExact) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

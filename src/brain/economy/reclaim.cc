@@ -6,7 +6,7 @@
 
 #include "common/base/strings.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 constexpr int64_t kMaxGraceSeconds = 365 * kDaySeconds;
@@ -227,4 +227,4 @@ absl::StatusOr<ReclaimPlan> PlanReclaim(const QuotaTree& tree, std::span<const H
   return Reclaim(tree, jobs, request, options).Run();
 }
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -14,7 +14,7 @@
 #include "brain/economy/quota_tree.h"
 #include "common/base/time.h"
 
-namespace taut {
+namespace taut::brain {
 
 // Whose jobs may end (Kueue's reclaimWithinCohort).
 enum class ReclaimPolicy : uint8_t {
@@ -58,4 +58,4 @@ struct ReclaimPlan {
 absl::StatusOr<ReclaimPlan> PlanReclaim(const QuotaTree& tree, std::span<const HeldJob> jobs,
                                         const AdmissionRequest& request, const ReclaimOptions& options);
 
-}  // namespace taut
+}  // namespace taut::brain

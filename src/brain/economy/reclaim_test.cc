@@ -10,7 +10,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 using ::testing::ElementsAre;
@@ -256,4 +256,4 @@ TEST(ReclaimProperty, OfUnitsNoGroupEndsBelowItsNominal) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-namespace taut {
+namespace taut::brain {
 
 double ReclaimWindow::Add(double available) {
   const int64_t now = step_++;
@@ -17,4 +17,4 @@ double ReclaimWindow::Add(double available) {
   return At(head_).value;
 }
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace taut {
+namespace taut::brain {
 
 enum class ReclaimReading : uint8_t {
   // The lowest availability of the last reclaim_steps + 1 steps. Taking back lasts reclaim_steps, so what the
@@ -39,4 +39,4 @@ class ReclaimWindow {
   int64_t head_ = 0, tail_ = 0, step_ = 0;
 };
 
-}  // namespace taut
+}  // namespace taut::brain

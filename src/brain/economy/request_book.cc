@@ -4,7 +4,7 @@
 
 #include "common/base/strings.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 constexpr std::pair<RequestState, std::string_view> kStates[] = {{RequestState::kQueued, "queued"},
@@ -556,4 +556,4 @@ std::vector<QuotaRequest> RequestBook::List(absl::FunctionRef<bool(const QuotaRe
   return out;
 }
 
-}  // namespace taut
+}  // namespace taut::brain

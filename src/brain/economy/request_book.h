@@ -24,7 +24,7 @@
 #include "brain/economy/quota_tree.h"
 #include "common/base/time.h"
 
-namespace taut {
+namespace taut::brain {
 
 enum class RequestState : uint8_t { kQueued, kAdmitted, kRunning, kEnded };
 std::string_view Name(RequestState state);  // "queued"
@@ -206,4 +206,4 @@ class RequestBook {
   uint64_t last_id_ = 0;
 };
 
-}  // namespace taut
+}  // namespace taut::brain

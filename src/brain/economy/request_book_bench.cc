@@ -10,7 +10,7 @@
 #include "common/base/random.h"
 #include "common/base/strings.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 constexpr int kBookCohorts = 50, kBookGroups = 1000, kBookJobs = 100'000;
@@ -134,4 +134,4 @@ void WhatIsDue(benchmark::State& state) {
 BENCHMARK(WhatIsDue)->Unit(benchmark::kMillisecond);
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

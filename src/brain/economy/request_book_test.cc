@@ -10,7 +10,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 using ::testing::ElementsAre;
@@ -399,4 +399,4 @@ TEST(RequestBook, ARequestStandsInTheWayOfNoOtherGroup) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

@@ -7,7 +7,7 @@
 #include "common/base/random.h"
 #include "gtest/gtest.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 const double kNoNumber = std::nan("");
@@ -118,4 +118,4 @@ TEST(PooledBound, IsNotBelowTheClairvoyantSeller) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 constexpr double kPriorDays = 2, kPriorSamplesPerDay = 12, kPriorShare = 0.05;
@@ -52,4 +52,4 @@ double TailDependence::StepsPerSample() const {
   return std::clamp(std::max(ByRuns(), ByDays()), 1.0, std::max(1.0, day));
 }
 
-}  // namespace taut
+}  // namespace taut::brain

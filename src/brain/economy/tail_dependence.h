@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace taut {
+namespace taut::brain {
 
 // Two measures, of which the larger counts:
 // - runs: high steps that are less than an hour apart are one event (runs estimator of the extremal index: Smith
@@ -34,4 +34,4 @@ class TailDependence {
   double days_ = 0, mean_ = 0, squares_ = 0;  // of the days' shares (Welford)
 };
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -7,7 +7,7 @@
 #include "common/base/random.h"
 #include "common/base/time.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 constexpr uint32_t kJobs = 10'000;
@@ -42,4 +42,4 @@ void DayOfATier(benchmark::State& state) {
 BENCHMARK(DayOfATier)->Unit(benchmark::kMillisecond);
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

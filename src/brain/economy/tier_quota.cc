@@ -6,7 +6,7 @@
 #include "common/base/byte_units.h"
 #include "common/base/time.h"
 
-namespace taut {
+namespace taut::brain {
 
 TierQuota::TierQuota(QuotaTree tree, std::string_view tier, std::span<const std::string> groups)
     : tree_(std::move(tree)),
@@ -51,4 +51,4 @@ absl::Status TierQuota::Change(uint32_t group, const PoolAmounts& from, const Po
   return tree_.Add({groups_[group], tier_, AmountsOf(to)});
 }
 
-}  // namespace taut
+}  // namespace taut::brain

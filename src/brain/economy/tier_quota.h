@@ -12,7 +12,7 @@
 #include "brain/economy/quota_tree.h"
 #include "brain/economy/tier_seller.h"
 
-namespace taut {
+namespace taut::brain {
 
 // Amounts are those of a TierSeller. A resource that the tree does not have is not
 // limited.
@@ -38,4 +38,4 @@ class TierQuota {
   std::vector<std::string> groups_;
 };
 
-}  // namespace taut
+}  // namespace taut::brain

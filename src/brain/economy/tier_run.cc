@@ -10,7 +10,7 @@
 #include "common/model/units.h"
 #include "fmt/format.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 constexpr std::string_view kEvents[] = {"admitted", "queued", "refused", "reclaimed", "resumed"};
@@ -280,4 +280,4 @@ TierTotals TierRun::Totals() const {
   return out;
 }
 
-}  // namespace taut
+}  // namespace taut::brain

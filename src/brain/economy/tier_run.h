@@ -24,7 +24,7 @@
 #include "brain/economy/tier_quota.h"
 #include "brain/economy/tier_seller.h"
 
-namespace taut {
+namespace taut::brain {
 
 // The life of a job, in steps; -1: it has no usage.
 struct PoolJob {
@@ -155,4 +155,4 @@ class TierRun {
   std::vector<SaleDecision>* decisions_ = nullptr;
 };
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -7,7 +7,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 using ::testing::ElementsAre;
@@ -288,4 +288,4 @@ TEST(TierRunProperty, WhatRunsFitsAndTheClairvoyantKeepsEveryPromise) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

@@ -2,7 +2,7 @@
 
 #include "common/base/strings.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 constexpr std::string_view kSales[] = {"reserved", "slack", "spare"};
@@ -31,4 +31,4 @@ std::vector<TierSale> DefaultTierSales(const PriceSheet& sheet) {
   return out;
 }
 
-}  // namespace taut
+}  // namespace taut::brain

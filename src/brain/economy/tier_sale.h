@@ -11,7 +11,7 @@
 #include "absl/status/statusor.h"
 #include "brain/economy/price_sheet.h"
 
-namespace taut {
+namespace taut::brain {
 
 enum class TierSale : uint8_t { kReserved, kSlack, kSpare };
 std::string_view Name(TierSale sale);  // "reserved", "slack", "spare"
@@ -21,4 +21,4 @@ absl::StatusOr<TierSale> TierSaleNamed(std::string_view name);
 // least 99.9 %; one that promises none is spare; others are slack.
 std::vector<TierSale> DefaultTierSales(const PriceSheet& sheet);
 
-}  // namespace taut
+}  // namespace taut::brain

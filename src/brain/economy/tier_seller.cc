@@ -13,7 +13,7 @@
 #include "common/base/time.h"
 #include "fmt/format.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 constexpr SellerPolicyInfo kSellerPolicies[] = {
@@ -151,7 +151,7 @@ class ActuarySeller final : public QuotingSeller {
 
  protected:
   std::optional<double> Quote(Resource r, const SaleRequest&) override {
-    const taut::Quote quote = actuaries_[static_cast<size_t>(r)].Ask();
+    const taut::brain::Quote quote = actuaries_[static_cast<size_t>(r)].Ask();
     return quote.refused() ? std::nullopt : std::optional(quote.amount);
   }
   std::string WhyNoQuote(Resource r) override {
@@ -304,4 +304,4 @@ absl::StatusOr<std::unique_ptr<TierSeller>> NewTierSeller(SellerPolicy policy,
   }
 }
 
-}  // namespace taut
+}  // namespace taut::brain

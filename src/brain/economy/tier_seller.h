@@ -18,7 +18,7 @@
 #include "brain/economy/metering.h"
 #include "common/model/resource.h"
 
-namespace taut {
+namespace taut::brain {
 
 // By Resource.
 using PoolAmounts = PerResource<int64_t>;
@@ -91,4 +91,4 @@ absl::StatusOr<std::unique_ptr<TierSeller>> NewTierSeller(SellerPolicy policy,
                                                           const TierSellerOptions& options,
                                                           const PoolFuture* future);
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -6,7 +6,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 using ::testing::HasSubstr;
@@ -151,4 +151,4 @@ TEST(TierSeller, NamesWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

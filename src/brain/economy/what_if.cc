@@ -5,7 +5,7 @@
 
 #include "common/base/strings.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 constexpr int64_t kMostScalePpm = 1000 * kWholePpm;
@@ -97,4 +97,4 @@ absl::StatusOr<ChangedCharges> WhatIf(const PriceSheet& sheet, std::span<const C
   return out;
 }
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -9,7 +9,7 @@
 #include "absl/status/statusor.h"
 #include "brain/economy/bill.h"
 
-namespace taut {
+namespace taut::brain {
 
 struct ChargeChange {
   std::optional<uint16_t> tier;  // the tier to charge at; index in the price sheet
@@ -35,4 +35,4 @@ absl::StatusOr<ChangedCharges> WhatIf(const PriceSheet& sheet, std::span<const C
                                       const BillOptions& options, const Bill& bill,
                                       std::span<const UsageEntry> entries, const ChargeChange& change);
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -7,7 +7,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 using testing::HasSubstr;
@@ -138,4 +138,4 @@ TEST_F(WhatIfOfOneJob, NamesWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

@@ -14,7 +14,7 @@
 #include "common/base/random.h"
 #include "gtest/gtest.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 using Sums = std::array<double, 3>;
@@ -99,4 +99,4 @@ INSTANTIATE_TEST_SUITE_P(Recommenders, ClassOrder,
                          [](const auto& tested) { return std::string(Name(tested.param)); });
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

@@ -7,7 +7,7 @@
 
 #include "common/base/bytes.h"
 
-namespace taut {
+namespace taut::brain {
 
 class DayRecord {
  public:
@@ -54,4 +54,4 @@ class DayRecord {
   uint32_t bits_[3] = {};
 };
 
-}  // namespace taut
+}  // namespace taut::brain

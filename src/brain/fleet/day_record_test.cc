@@ -6,7 +6,7 @@
 #include "common/base/random.h"
 #include "gtest/gtest.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 using What = DayRecord::What;
@@ -110,4 +110,4 @@ TEST(LiveFleetDays, ReadsACheckpointWithoutThem) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

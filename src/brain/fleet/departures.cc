@@ -4,7 +4,7 @@
 #include "brain/fleet/live_fleet.h"
 #include "brain/fleet/live_starts.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 constexpr int32_t kAwakeWindows = 2 * kWindowsPerHour;
@@ -129,4 +129,4 @@ size_t LiveFleet::state_bytes() const {
   return bytes;
 }
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -3,7 +3,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 constexpr size_t kJobs = 3;
@@ -158,4 +158,4 @@ TEST(Departures, AJobIsDueAfterAsLongAsItWasKnown) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

@@ -15,7 +15,7 @@
 #include "common/base/random.h"
 #include "common/histogram/checkpoint.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 constexpr int kContainers = 100'000;
@@ -106,4 +106,4 @@ void BM_Restore(benchmark::State& state) {
 BENCHMARK(BM_Restore)->ArgName("ensemble")->Arg(0)->Arg(1)->Unit(benchmark::kMillisecond);
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

@@ -11,7 +11,7 @@
 
 #include "brain/recommend/recommender.h"
 
-namespace taut {
+namespace taut::brain {
 
 class Lane {
  public:
@@ -110,4 +110,4 @@ class Lane {
   bool cap_at_owner_;
 };
 
-}  // namespace taut
+}  // namespace taut::brain

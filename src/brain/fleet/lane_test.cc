@@ -10,7 +10,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 using ::testing::ElementsAre;
@@ -57,4 +57,4 @@ TEST(Lane, TheOwnersLimitStaysWhileNothingIsRecommended) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

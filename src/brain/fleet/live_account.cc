@@ -7,7 +7,7 @@
 #include "common/base/byte_units.h"
 #include "common/model/window_sums.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 // Of an amount of each task that holds for a window.
@@ -83,4 +83,4 @@ LateAccount PastAccount(const JobDay& day, WindowId through, std::span<const Win
   return out;
 }
 
-}  // namespace taut
+}  // namespace taut::brain

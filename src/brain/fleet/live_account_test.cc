@@ -3,7 +3,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 AccountEntry Observed(LiveFleet& fleet, const ClosedWindow& closed, PassOutput& out) {
@@ -63,4 +63,4 @@ TEST(LiveAccount, TheLimitThatWasInForceInTheWindowCounts) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

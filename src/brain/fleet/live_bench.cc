@@ -13,7 +13,7 @@
 #include "brain/replicas/policies.h"
 #include "brain/rollout/rules.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 constexpr int kScaled = 100'000;
@@ -117,4 +117,4 @@ BENCHMARK(ScaledPass)
     ->Iterations(12);
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

@@ -9,7 +9,7 @@
 #include "brain/fleet/live_fleet.h"
 #include "common/model/signal_name.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 std::optional<double> Known(float value) {
@@ -97,4 +97,4 @@ bool LiveFleet::TakeExternal(const ExternalAnswer& answer, int64_t now_s, PassOu
   return true;
 }
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -4,7 +4,7 @@
 
 #include "brain/fleet/live_fixture.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 using testing::HasSubstr;
@@ -116,4 +116,4 @@ TEST_F(LiveExternal, WithoutTheSettingAnAnswerIsForgotten) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

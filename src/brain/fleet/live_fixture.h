@@ -9,7 +9,7 @@
 #include "brain/fleet/live_fleet.h"
 #include "common/base/random.h"
 
-namespace taut {
+namespace taut::brain {
 
 inline constexpr int kDays = 12;
 
@@ -152,4 +152,4 @@ inline std::vector<JobDay> DayOf(const Cell& cell, int32_t day, size_t jobs) {
   return out;
 }
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -9,7 +9,7 @@
 #include "common/model/oom_counts.h"
 #include "common/model/said_replicas.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 constexpr std::string_view kWaitsForOwner = "the settings and bounds of its owner are not known yet";
@@ -556,4 +556,4 @@ void LiveFleet::Retrain(JobId id, std::span<const JobDay> days, std::span<const 
   }
 }
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -30,7 +30,7 @@
 #include "common/model/external.h"
 #include "common/model/job_table.h"
 
-namespace taut {
+namespace taut::brain {
 
 // Whose tasks run at the limits that are decided: kNever: decisions are not applied, and tasks die
 // at their owner's limits; kByAgents: those of jobs whose agents report that they apply limits.
@@ -403,4 +403,4 @@ class LiveFleet {
   std::vector<Turn> turns_;
 };
 
-}  // namespace taut
+}  // namespace taut::brain

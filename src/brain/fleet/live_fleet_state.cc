@@ -8,7 +8,7 @@
 #include "common/base/strings.h"
 #include "common/model/oom_counts.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 constexpr uint8_t kVersion = 2, kChunkVersion = 2;
@@ -211,7 +211,7 @@ void LiveFleet::Redo(const Decision& d) {
     if (d.target.is_limit()) {
       LiveLane& lane = job->of(d.target.resource());
       const std::optional<double> in_force = lane.gate.in_force;
-      taut::Redo(d, lane.gate);
+      taut::brain::Redo(d, lane.gate);
       lane.NoteOrder(in_force);
       NoteTrialOf(*job);
     } else if (job->replicas != nullptr) {
@@ -326,4 +326,4 @@ void LiveFleet::EndRestore(uint64_t last_decision, uint64_t last_setting) {
   }
 }
 
-}  // namespace taut
+}  // namespace taut::brain

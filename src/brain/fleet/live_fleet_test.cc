@@ -5,7 +5,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 // Stopped anywhere with checkpoints of any age, and taught what was stored since, it goes on as if it had
@@ -338,4 +338,4 @@ TEST(LiveFleet, AJobIsSmall) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

@@ -5,7 +5,7 @@
 
 #include "common/base/strings.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 // Of which each version has a lane. Lanes of later resources follow behind the rest (SaveLater).
@@ -282,4 +282,4 @@ absl::Status LoadLiveJob(ByteReader& in, LiveJob& job) {
   return in.status(StrCat("the state of job ", job.record.name));
 }
 
-}  // namespace taut
+}  // namespace taut::brain

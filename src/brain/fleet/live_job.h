@@ -24,7 +24,7 @@
 #include "common/model/rollout.h"
 #include "common/model/start_usage.h"
 
-namespace taut {
+namespace taut::brain {
 
 struct LiveLane : ManagedLane {
   // Without a recommender: it sleeps.
@@ -183,4 +183,4 @@ absl::Status LoadLiveJob(ByteReader& in, LiveJob& job);
 // nothing where the recommender learns of usage alone.
 void ExplainNeeded(const LiveJob& job, Reason& reason);
 
-}  // namespace taut
+}  // namespace taut::brain

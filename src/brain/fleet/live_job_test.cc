@@ -7,7 +7,7 @@
 #include "brain/fleet/live_fixture.h"
 #include "gtest/gtest.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 TEST(LiveJob, CountsTheKillsOfSevenDays) {
@@ -261,4 +261,4 @@ TEST(LiveJob, WhatKernelsKeepIsSaved) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

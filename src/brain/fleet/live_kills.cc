@@ -4,7 +4,7 @@
 #include "brain/fleet/live_fleet.h"
 #include "brain/recommend/wrappers.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 // Limits this close to each other are one: kernels round.
@@ -99,4 +99,4 @@ void LiveFleet::RememberSent(const Decision& d) {
   NoteSentOrder(d.id, d.job);
 }
 
-}  // namespace taut
+}  // namespace taut::brain

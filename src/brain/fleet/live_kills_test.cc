@@ -9,7 +9,7 @@
 #include "common/model/oom_counts.h"
 #include "gtest/gtest.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 constexpr JobId kKilled{1};
@@ -204,4 +204,4 @@ TEST_F(LiveKills, GrowthIsRaisedBeforeItsKillUpToTheOwnersLimit) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

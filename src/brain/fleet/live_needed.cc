@@ -3,7 +3,7 @@
 #include "common/base/strings.h"
 #include "common/model/units.h"
 
-namespace taut {
+namespace taut::brain {
 
 void ExplainNeeded(const LiveJob& job, Reason& reason) {
   const LiveLane& lane = job.of(Resource::kMemory);
@@ -22,4 +22,4 @@ void ExplainNeeded(const LiveJob& job, Reason& reason) {
   reason.facts.push_back({"usage beside it", lane.usage_peak, "bytes"});
 }
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -4,7 +4,7 @@
 
 #include "brain/fleet/live_fixture.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 using ::testing::HasSubstr;
@@ -158,4 +158,4 @@ TEST(LiveNeeded, ACheckpointIsOfOneSignal) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

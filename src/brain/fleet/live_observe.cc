@@ -5,7 +5,7 @@
 #include "brain/fleet/live_starts.h"
 #include "common/model/said_replicas.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 void AddCounts(const FleetPoint& from, FleetPoint& to) {
@@ -214,4 +214,4 @@ void LiveFleet::MarkDay(const Signal& signal, const LiveJob& job, LiveLane& lane
   if (real.has_value() && signal.peak >= kAtLimit * *real) lane.days.Mark(day, What::kAtLimit);
 }
 
-}  // namespace taut
+}  // namespace taut::brain

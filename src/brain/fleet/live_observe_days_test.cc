@@ -6,7 +6,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 using What = DayRecord::What;
@@ -110,4 +110,4 @@ TEST(LiveObserveDays, AKillIsDecidedAfterTheDecisionsBeforeIt) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

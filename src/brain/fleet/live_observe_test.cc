@@ -8,7 +8,7 @@
 #include "common/base/strings.h"
 #include "gtest/gtest.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 constexpr size_t kFleetJobs = 3 * LiveFleet::kTurnJobs - 10;
@@ -83,4 +83,4 @@ TEST(LiveFleetThreads, TheSameBytesOnAnyNumberOfThem) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

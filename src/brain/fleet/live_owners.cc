@@ -5,7 +5,7 @@
 #include "brain/fleet/live_fleet.h"
 #include "common/model/labels.h"
 
-namespace taut {
+namespace taut::brain {
 
 bool LiveFleet::SetSettingLabels(JobId id, std::span<const KeyValue> labels, int64_t now_s, PassOutput& out) {
   LiveJob& job = jobs_[id];
@@ -67,4 +67,4 @@ WindowId LiveFleet::NextWindow(int64_t now_s) const {
   return passed_.index == INT32_MIN ? WindowId::Of(Timestamp::FromSeconds(now_s)).next() : passed_.next();
 }
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -5,7 +5,7 @@
 #include "brain/fleet/live_fixture.h"
 #include "gtest/gtest.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 // A cell of one job whose memory limit, as a series says it, is the one in force some windows ago.
@@ -207,4 +207,4 @@ TEST(LiveOwners, AKillBeforeTheFirstWindowIsAtTheLimitThatSeriesSay) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

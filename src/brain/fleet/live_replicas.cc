@@ -10,7 +10,7 @@
 #include "common/model/start_usage.h"
 #include "common/model/units.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 constexpr std::string_view kNoCapacity = "no CPU limit of its tasks is known: what one task can process";
@@ -378,4 +378,4 @@ void LiveReplicas::TakeGate(const LiveReplicas& other) {
   order_ = other.order_;
 }
 
-}  // namespace taut
+}  // namespace taut::brain

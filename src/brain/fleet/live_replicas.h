@@ -23,7 +23,7 @@
 #include "common/model/signal.h"
 #include "common/model/start_usage.h"
 
-namespace taut {
+namespace taut::brain {
 
 // What is done with a size that was chosen for the tasks of a job: kOwners: nothing, their limits are not set;
 // kWouldBe: it is shown; kOrdered: their limits are set.
@@ -77,7 +77,7 @@ class LiveReplicas {
   const TaskSize& task_size() const { return size_; }
   // Why the size is what it is, in place of the recommender's reason, if there is a size.
   void ExplainSize(Reason& cpu) const;
-  void Redo(const Decision& decision) { taut::Redo(decision, gate_); }
+  void Redo(const Decision& decision) { taut::brain::Redo(decision, gate_); }
   // The decision that ordered its number last; 0: none.
   uint64_t order() const { return order_; }
   void NoteOrder(uint64_t decision) {
@@ -222,4 +222,4 @@ class LiveReplicas {
   std::optional<int> raised_;
 };
 
-}  // namespace taut
+}  // namespace taut::brain

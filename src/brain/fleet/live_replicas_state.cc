@@ -5,7 +5,7 @@
 #include "brain/fleet/live_replicas.h"
 #include "common/base/strings.h"
 
-namespace taut {
+namespace taut::brain {
 
 void LiveReplicas::SaveAssumed(ByteWriter& out) const {
   out.Put(static_cast<uint8_t>((dry_run_ ? 1 : 0) | (failed_ ? 2 : 0)));
@@ -153,4 +153,4 @@ size_t LiveReplicas::state_bytes() const {
          (sizer_ != nullptr ? sizeof(TaskSizer) : 0);
 }
 
-}  // namespace taut
+}  // namespace taut::brain

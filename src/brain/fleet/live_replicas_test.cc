@@ -8,7 +8,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 using ::testing::HasSubstr;
@@ -879,4 +879,4 @@ TEST(LiveReplicas, DamagedBytesAreAnError) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

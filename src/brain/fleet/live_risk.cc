@@ -3,7 +3,7 @@
 
 #include "brain/fleet/live_fleet.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 // A limit that comes of a recommendation; `set`: tasks run at it.
@@ -92,4 +92,4 @@ void LiveFleet::EndRiskDay(std::span<const FleetRow> rows, LiveLane& lane) {
   risks_.Add(day);
 }
 
-}  // namespace taut
+}  // namespace taut::brain

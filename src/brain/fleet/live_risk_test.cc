@@ -6,7 +6,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 constexpr size_t kRiskJobs = 6;
@@ -266,4 +266,4 @@ TEST(LiveRisk, ReloadsKeepTheBook) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

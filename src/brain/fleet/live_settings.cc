@@ -4,7 +4,7 @@
 #include "brain/fleet/live_fleet.h"
 #include "common/base/strings.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 bool IsInTable(std::string_view key) {
@@ -152,4 +152,4 @@ void LiveFleet::Redo(const SettingChange& change) {
   if (overrides.empty()) settings_of_gone_.erase(change.job);
 }
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -6,7 +6,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 using ::testing::HasSubstr;
@@ -405,4 +405,4 @@ TEST(LiveSignals, AnUnknownSignalIsRefusedAsASetting) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

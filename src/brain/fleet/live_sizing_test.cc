@@ -10,7 +10,7 @@
 #include "brain/fleet/live_fixture.h"
 #include "common/base/byte_units.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 using testing::HasSubstr;
@@ -193,4 +193,4 @@ TEST(LiveSizing, HistoryTeachesTheSize) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

@@ -5,7 +5,7 @@
 #include "brain/fleet/live_fleet.h"
 #include "common/model/start_usage.h"
 
-namespace taut {
+namespace taut::brain {
 
 void JobStarts::NoteGiven(double cores) {
   const auto amount = static_cast<float>(cores);
@@ -94,4 +94,4 @@ void LiveFleet::ObserveStarts(const JobDay& day, LiveJob& job) const {
   starts.peaks.Add(starts.last_window, starts.last.peak_cores, limit);
 }
 
-}  // namespace taut
+}  // namespace taut::brain

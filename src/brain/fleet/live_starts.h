@@ -7,7 +7,7 @@
 #include "common/model/reason.h"
 #include "common/model/usage.h"
 
-namespace taut {
+namespace taut::brain {
 
 // Appends to the reason of the CPU limit what tasks get in their start-up window; nothing where that is off.
 // `sets_starts`: whether the actuator sets limits of starts.
@@ -18,4 +18,4 @@ void RestoreStarts(std::span<const JobDay> days, LiveJob& job);
 // Is this CPU amount one that tasks were given for their start?
 bool IsStartLimit(const LiveJob& job, double amount);
 
-}  // namespace taut
+}  // namespace taut::brain

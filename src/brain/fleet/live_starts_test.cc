@@ -7,7 +7,7 @@
 #include "brain/fleet/live_fixture.h"
 #include "common/model/start_usage.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 using ::testing::HasSubstr;
@@ -191,4 +191,4 @@ TEST_F(LiveStarts, AreFoundAgainInStoredDays) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

@@ -4,7 +4,7 @@
 
 #include "brain/fleet/live_fleet.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 // Of the periods counted so far, a window later; a half is left after a day.
@@ -113,4 +113,4 @@ void LiveFleet::TakeOutcome(const OutcomeUpdate& outcome) {
   floor = std::max(floor, *outcome.minimum);
 }
 
-}  // namespace taut
+}  // namespace taut::brain

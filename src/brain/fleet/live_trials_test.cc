@@ -7,7 +7,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 using ::testing::ElementsAre;
@@ -161,4 +161,4 @@ TEST(LiveTrials, ATrialOfOneResourceIsListed) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

@@ -5,7 +5,7 @@
 
 #include "common/base/byte_units.h"
 
-namespace taut {
+namespace taut::brain {
 
 void CloseWindow(const TrialWindow& window, ManagedLane& lane) {
   CountTrialWindow(window, lane.gate);
@@ -82,4 +82,4 @@ uint32_t DecideWindow(const JobPolicy& policy, Resource r, const Signal& signal,
   return moves;
 }
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -10,7 +10,7 @@
 #include "brain/fleet/lane.h"
 #include "brain/rollout/gate.h"
 
-namespace taut {
+namespace taut::brain {
 
 struct ManagedLane {
   explicit ManagedLane(Lane its_lane) : lane(std::move(its_lane)) {}
@@ -65,4 +65,4 @@ Verdict DecideLimit(const JobPolicy& policy, const LaneFacts& facts, ManagedLane
 uint32_t DecideWindow(const JobPolicy& policy, Resource r, const Signal& signal, bool killed,
                       ManagedLane& lane, std::vector<uint32_t>& tasks);
 
-}  // namespace taut
+}  // namespace taut::brain

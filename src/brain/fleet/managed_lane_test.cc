@@ -7,7 +7,7 @@
 #include "common/base/byte_units.h"
 #include "gtest/gtest.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 // Always recommends the same, and keeps the signal that it was shown last.
@@ -237,4 +237,4 @@ TEST_F(MemoryCuts, ATrialIsOfTheStep) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

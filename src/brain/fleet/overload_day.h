@@ -11,7 +11,7 @@
 #include "common/base/bytes.h"
 #include "common/base/time.h"
 
-namespace taut {
+namespace taut::brain {
 
 // Of the windows whose load was measured, of the 288 up to the last of them. 90 bytes.
 class OverloadDay {
@@ -79,4 +79,4 @@ class OverloadDay {
   Bits measured_{}, overloaded_{};  // by window mod 288
 };
 
-}  // namespace taut
+}  // namespace taut::brain

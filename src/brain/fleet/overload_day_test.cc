@@ -4,7 +4,7 @@
 
 #include "gtest/gtest.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 TEST(OverloadDay, CountsTheLastDay) {
@@ -56,4 +56,4 @@ TEST(OverloadDay, IsSaved) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

@@ -5,10 +5,10 @@
 
 #include "common/model/account.h"
 
-namespace taut {
+namespace taut::brain {
 
 // Of the windows of the day up to `through` that are not in `counted` (ascending): usage, and the owner's limit as
 // what the tasks had. An entry without windows if there are none.
 LateAccount PastAccount(const JobDay& day, WindowId through, std::span<const WindowId> counted);
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace taut {
+namespace taut::brain {
 
 const PastLimits::Change* PastLimits::Find(uint64_t decision) const {
   const auto it = std::ranges::find(changes_, decision, &Change::decision);
@@ -38,4 +38,4 @@ std::optional<double> PastLimits::LowestIn(int64_t since_s, int64_t until_s,
   return lowest;
 }
 
-}  // namespace taut
+}  // namespace taut::brain

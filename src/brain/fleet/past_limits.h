@@ -9,7 +9,7 @@
 
 #include "common/model/rollout.h"
 
-namespace taut {
+namespace taut::brain {
 
 // 24 bytes while no limit has changed. Not saved: a restart reads the last changes from the stored decisions.
 class PastLimits {
@@ -45,4 +45,4 @@ class PastLimits {
   std::vector<Change> changes_;  // oldest first
 };
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 TEST(PastLimits, AKillIsChargedToTheLimitAtItsTime) {
@@ -55,4 +55,4 @@ TEST(PastLimits, SeveralChangesAndNoLimit) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

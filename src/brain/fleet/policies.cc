@@ -12,7 +12,7 @@
 #include "brain/recommend/vpa.h"
 #include "brain/recommend/wrappers.h"
 
-namespace taut {
+namespace taut::brain {
 
 JobClass ClassOf(const JobInfo& job, JobClass otherwise) {
   switch (job.sensitivity) {
@@ -238,4 +238,4 @@ std::unique_ptr<Recommender> NewRecommender(Policy policy, Resource resource, co
   return WithBounds(std::move(r), bounds);
 }
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -17,7 +17,7 @@
 #include "brain/recommend/work_function.h"
 #include "common/model/usage.h"
 
-namespace taut {
+namespace taut::brain {
 
 // What the recommenders of one fleet share: the ensemble's models, and a fleet model a resource for analogs.
 // Read-only while jobs are stepped; Update between days, from one thread.
@@ -65,4 +65,4 @@ JobClass ClassOf(const JobInfo& job, JobClass otherwise);
 std::unique_ptr<Recommender> NewRecommender(Policy policy, Resource resource, const JobInfo& job,
                                             const VerticalSettings& settings, FleetModels& fleet);
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -14,7 +14,7 @@
 #include "rapidcheck.h"
 #include "rapidcheck/gtest.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 TEST(Policies, NamesLeadBack) {
@@ -364,4 +364,4 @@ TEST(Policies, TheMovingWindowFollowsTheDeclaredSensitivity) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

@@ -10,7 +10,7 @@
 #include "common/base/bytes.h"
 #include "common/model/usage.h"
 
-namespace taut {
+namespace taut::brain {
 
 class RecentPeaks {
  public:
@@ -52,4 +52,4 @@ class RecentPeaks {
                                        kAbsent, kAbsent, kAbsent, kAbsent};
 };
 
-}  // namespace taut
+}  // namespace taut::brain

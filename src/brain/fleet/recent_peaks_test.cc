@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 TEST(RecentPeaks, TheHighestOfTheLastSlicesCounts) {
@@ -40,4 +40,4 @@ TEST(RecentPeaks, SurviveSaveAndLoad) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

@@ -10,7 +10,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 using ::testing::Optional;
@@ -397,4 +397,4 @@ TEST(FleetModels, ComeBackFromACheckpointAlsoOfAnEarlierVersion) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

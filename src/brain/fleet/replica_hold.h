@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace taut {
+namespace taut::brain {
 
 // kNotMeasured: the load or a signal that the policy reads; also while the safe count runs. kNoNumber: what the
 // policy computes is not a number of tasks.
@@ -34,4 +34,4 @@ struct ReplicaHoldChange {
   std::string sentence;  // why, for people; "" when it is over
 };
 
-}  // namespace taut
+}  // namespace taut::brain

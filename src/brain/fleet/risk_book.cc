@@ -8,7 +8,7 @@
 #include "common/model/units.h"
 #include "fmt/format.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 // What came of a day, and what was promised, in the unit of the promise.
@@ -155,9 +155,9 @@ void RiskBook::Save(ByteWriter& out) const {
   out.Put(day_);
   out.PutVarint(rows_.size());
   for (const auto& [key, row] : rows_) {
-    taut::Save(key, out);
-    taut::Save(row.recent, out);
-    taut::Save(row.all, out);
+    taut::brain::Save(key, out);
+    taut::brain::Save(row.recent, out);
+    taut::brain::Save(row.all, out);
   }
 }
 
@@ -168,7 +168,8 @@ absl::Status RiskBook::Load(ByteReader& in) {
   for (uint64_t i = 0; i < count && !in.failed(); ++i) {
     RiskKey key;
     RiskRow row;
-    const bool good = taut::Load(in, key) && taut::Load(in, row.recent) && taut::Load(in, row.all);
+    const bool good =
+        taut::brain::Load(in, key) && taut::brain::Load(in, row.recent) && taut::brain::Load(in, row.all);
     if (in.failed()) break;
     if (!good || !book.rows_.emplace(key, row).second)
       return absl::DataLossError("promises and what was delivered: impossible sums");
@@ -251,7 +252,7 @@ void OpenRiskDay::Save(ByteWriter& out) const {
   out.Put(day_);
   if (day_ == INT32_MIN) return;
   for (const float v : {promised_, used_, cut_}) out.Put(v);
-  taut::Save(key_, out);
+  taut::brain::Save(key_, out);
   out.Put(static_cast<uint8_t>(over_));
 }
 
@@ -264,7 +265,7 @@ absl::Status OpenRiskDay::Load(ByteReader& in) {
       *v = in.Get<float>();
       good = good && *v >= 0 && std::isfinite(*v);
     }
-    good = taut::Load(in, day.key_) && good;
+    good = taut::brain::Load(in, day.key_) && good;
     day.over_ = in.Get<uint8_t>() != 0;
     if (!in.failed() && !good) return absl::DataLossError("an open day of promises that is none");
   }
@@ -273,4 +274,4 @@ absl::Status OpenRiskDay::Load(ByteReader& in) {
   return absl::OkStatus();
 }
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -23,7 +23,7 @@
 #include "common/model/resource.h"
 #include "common/model/signal.h"
 
-namespace taut {
+namespace taut::brain {
 
 // What a day's promise is: nothing; the stated chance that the day's peak is above the limit; the share of work
 // above the limits that is ordered for all jobs together, or for the job by itself.
@@ -165,4 +165,4 @@ class OpenRiskDay {
   bool over_ = false;
 };
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -10,7 +10,7 @@
 #include "gtest/gtest.h"
 #include "rapidcheck/gtest.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 using ::testing::HasSubstr;
@@ -332,4 +332,4 @@ TEST(OpenRiskDay, OutlivesAStop) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

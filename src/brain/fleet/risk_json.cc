@@ -1,6 +1,6 @@
 #include "brain/fleet/risk_json.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 constexpr int kDigits = 9;
@@ -62,4 +62,4 @@ void PutRisks(const RiskBook& book, JsonWriter& json) {
   }
 }
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -5,9 +5,9 @@
 #include "brain/fleet/risk_book.h"
 #include "common/base/json_writer.h"
 
-namespace taut {
+namespace taut::brain {
 
 // The fields half_life_days, broken (sentences), totals and rows, without the braces.
 void PutRisks(const RiskBook& book, JsonWriter& json);
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -9,7 +9,7 @@
 #include "brain/recommend/recommender.h"
 #include "common/base/strings.h"
 
-namespace taut {
+namespace taut::brain {
 
 enum class Answers : uint8_t { kWindow, kNothing };
 
@@ -43,4 +43,4 @@ class Scribe final : public Recommender {
   Answers answers_;
 };
 
-}  // namespace taut
+}  // namespace taut::brain

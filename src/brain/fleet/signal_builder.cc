@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 void AppendMemoryBuckets(std::span<const TaskUsage> tasks, std::vector<BucketWeight>& buckets) {
@@ -112,4 +112,4 @@ void DaySignals::Build(const JobDay& day, Resource resource, MemorySignal of) {
   }
 }
 
-}  // namespace taut
+}  // namespace taut::brain

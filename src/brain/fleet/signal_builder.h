@@ -8,7 +8,7 @@
 #include "brain/recommend/settings.h"
 #include "common/model/signal.h"
 
-namespace taut {
+namespace taut::brain {
 
 // Of what was probed, a tenth more is taken: the probe finds a need to within 5 % and looks at single intervals.
 inline constexpr double kNeedMargin = 1.1;
@@ -43,4 +43,4 @@ void MemoryBuckets(std::span<const TaskUsage> tasks, std::vector<BucketWeight>& 
 // Sets weight, mean and peak from the spans that `signal` views.
 void Summarise(const Grid& grid, Signal& signal);
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -10,7 +10,7 @@
 #include "rapidcheck.h"
 #include "rapidcheck/gtest.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 JobDay AnyDay() {
@@ -243,4 +243,4 @@ TEST(DaySignals, OfTheProbeATaskIsWhatItNeedsIfThatIsKnownAndLess) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

@@ -2,7 +2,7 @@
 
 #include "common/model/oom_counts.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 // Kills up to one time after another.
@@ -91,4 +91,4 @@ void StepHistory(const StoredHistory& history, DaySignals& signals, Lane& lane, 
   if (at.day != INT32_MIN) TakeKills(recorded.Before(INT64_MAX), at, lane);
 }
 
-}  // namespace taut
+}  // namespace taut::brain

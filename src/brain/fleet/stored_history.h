@@ -11,7 +11,7 @@
 #include "common/model/rollout.h"
 #include "common/model/usage.h"
 
-namespace taut {
+namespace taut::brain {
 
 struct StoredHistory {
   Resource resource = Resource::kMemory;
@@ -38,4 +38,4 @@ struct HistorySteps {
 // that is given. `signals` is scratch.
 void StepHistory(const StoredHistory& history, DaySignals& signals, Lane& lane, const HistorySteps& steps);
 
-}  // namespace taut
+}  // namespace taut::brain

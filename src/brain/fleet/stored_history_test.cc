@@ -11,7 +11,7 @@
 #include "brain/recommend/comparators.h"
 #include "common/base/strings.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 using testing::ElementsAre;
@@ -160,4 +160,4 @@ TEST_F(StoredHistoryTest, WithoutADayNothingHappens) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

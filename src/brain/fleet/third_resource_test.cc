@@ -11,7 +11,7 @@
 #include "common/model/target.h"
 #include "gtest/gtest.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 constexpr size_t kJobs = 12;
@@ -90,5 +90,5 @@ TEST(ThirdResource, ItsTargetHasACodeBehindThatOfReplicas) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain
 #endif

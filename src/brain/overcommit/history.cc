@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-namespace taut {
+namespace taut::brain {
 
 MachineWindow Sum(std::span<const TaskLoad> tasks) {
   MachineWindow out;
@@ -92,4 +92,4 @@ Spread SpreadOf(std::span<const float> values) {
   return out;
 }
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -12,7 +12,7 @@
 #include "common/base/bytes.h"
 #include "common/base/time.h"
 
-namespace taut {
+namespace taut::brain {
 
 // False for a number of a window that only damaged bytes have.
 constexpr bool IsWindow(int32_t index) { return index > INT32_MIN / 2 && index < INT32_MAX / 2; }
@@ -132,4 +132,4 @@ struct Spread {
 // Of the values that are not negative.
 Spread SpreadOf(std::span<const float> values);
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -9,7 +9,7 @@
 #include "brain/overcommit/predictors.h"
 #include "common/base/random.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 constexpr uint32_t kMachines = 12'000;
@@ -47,4 +47,4 @@ BENCHMARK_CAPTURE(Window, machine_max, "machine-max")->Unit(benchmark::kMillisec
 BENCHMARK_CAPTURE(Window, pool, "pool")->Unit(benchmark::kMillisecond);
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

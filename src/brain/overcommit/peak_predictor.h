@@ -14,7 +14,7 @@
 #include "common/base/time.h"
 #include "common/model/reason.h"
 
-namespace taut {
+namespace taut::brain {
 
 // One task of a machine in one window.
 struct TaskLoad {
@@ -70,4 +70,4 @@ class DurablePredictor : public PeakPredictor {
   virtual absl::Status Load(ByteReader& in) = 0;
 };
 
-}  // namespace taut
+}  // namespace taut::brain

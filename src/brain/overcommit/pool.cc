@@ -9,7 +9,7 @@
 #include "brain/overcommit/history.h"
 #include "fmt/format.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 constexpr double kBin = 0.001;
@@ -452,4 +452,4 @@ std::unique_ptr<PoolForecaster> NewPoolPredictor(const PoolSettings& settings, d
   return std::make_unique<PoolPredictor>(settings, horizon_h);
 }
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -13,7 +13,7 @@
 #include "brain/overcommit/peak_predictor.h"
 #include "brain/overcommit/settings.h"
 
-namespace taut {
+namespace taut::brain {
 
 // What a machine's recent usage shows, in the unit of the resource.
 struct PoolFeatures {
@@ -74,4 +74,4 @@ class PoolForecaster : public DurablePredictor {
 };
 std::unique_ptr<PoolForecaster> NewPoolPredictor(const PoolSettings& settings, double horizon_h);
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -6,7 +6,7 @@
 #include "common/testing/test_scale.h"
 #include "gtest/gtest.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 // Ten errors .1 to 1: of 11 at most one may be above at 10 %, none at 5 %.
@@ -224,4 +224,4 @@ TEST(Pool, ASmallerOrderedShareNeedsMore) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

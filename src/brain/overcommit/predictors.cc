@@ -8,7 +8,7 @@
 #include "common/base/row_named.h"
 #include "common/base/strings.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 using Made = absl::StatusOr<std::unique_ptr<PeakPredictor>>;
@@ -130,4 +130,4 @@ absl::StatusOr<std::unique_ptr<SummedPeak>> NewSummedPeak(std::string_view spec,
   return (*info)->summed(settings);
 }
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -11,7 +11,7 @@
 #include "brain/overcommit/settings.h"
 #include "brain/overcommit/summed_peaks.h"
 
-namespace taut {
+namespace taut::brain {
 
 struct PeakPredictorInfo {
   std::string_view name;
@@ -33,4 +33,4 @@ absl::StatusOr<const PeakPredictorInfo*> FindPeakPredictor(std::string_view name
 absl::StatusOr<std::unique_ptr<PeakPredictor>> NewPeakPredictor(std::string_view spec,
                                                                 OvercommitSettings settings);
 
-}  // namespace taut
+}  // namespace taut::brain

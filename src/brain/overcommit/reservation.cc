@@ -5,7 +5,7 @@
 
 #include "brain/overcommit/history.h"
 
-namespace taut {
+namespace taut::brain {
 
 std::optional<double> Reservation::Step(WindowId window, const Figures& figures,
                                         const ReservationSettings& settings) {
@@ -45,4 +45,4 @@ absl::StatusOr<Reservation> Reservation::Load(ByteReader& in) {
   return out;
 }
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -9,7 +9,7 @@
 #include "common/base/bytes.h"
 #include "common/base/time.h"
 
-namespace taut {
+namespace taut::brain {
 
 // The paper gives `start_s` alone; margin and half-life are ours.
 struct ReservationSettings {
@@ -44,4 +44,4 @@ class Reservation {
   WindowId first_{INT32_MIN}, last_{INT32_MIN};
 };
 
-}  // namespace taut
+}  // namespace taut::brain

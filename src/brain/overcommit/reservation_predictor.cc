@@ -6,7 +6,7 @@
 #include "brain/overcommit/statistics.h"
 #include "fmt/format.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 class ReservationPredictor final : public PeakPredictor {
@@ -54,4 +54,4 @@ std::unique_ptr<PeakPredictor> NewReservationPredictor(const ReservationSettings
   return std::make_unique<ReservationPredictor>(settings);
 }
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <string>
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 using Figures = Reservation::Figures;
@@ -71,4 +71,4 @@ RC_GTEST_PROP(Reservation, IsBetweenUsageAndLimitAndSurvivesARestart, ()) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

@@ -5,7 +5,7 @@
 #include "common/base/nearest.h"
 #include "common/base/strings.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 #define TAUT_NUMBER(field) +[](OvercommitSettings& s) -> double* { return &s.field; }, nullptr
@@ -85,4 +85,4 @@ std::string GetOvercommitSetting(const OvercommitSetting& setting, const Overcom
   return setting.text != nullptr ? *setting.text(copy) : StrCat(*setting.number(copy));
 }
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -10,7 +10,7 @@
 #include "absl/status/status.h"
 #include "brain/overcommit/reservation.h"
 
-namespace taut {
+namespace taut::brain {
 
 // Borg's default: a share of the sum of limits.
 struct BorgSettings {
@@ -83,4 +83,4 @@ std::span<const OvercommitSetting> OvercommitSettingsTable();
 absl::Status SetOvercommitSetting(std::string_view key, std::string_view value, OvercommitSettings& settings);
 std::string GetOvercommitSetting(const OvercommitSetting& setting, const OvercommitSettings& settings);
 
-}  // namespace taut
+}  // namespace taut::brain

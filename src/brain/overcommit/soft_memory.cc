@@ -2,7 +2,7 @@
 
 #include <optional>
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 // Should `a` go rather than `b`, when so much is `missing`?
@@ -36,4 +36,4 @@ std::vector<uint32_t> FindVictims(std::span<const SoftTask> tasks, double capaci
   return victims;
 }
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-namespace taut {
+namespace taut::brain {
 
 struct SoftTask {
   int tier = 0;        // the higher, the more important
@@ -20,4 +20,4 @@ struct SoftTask {
 // ones the first. One that uses nothing is never among them. O(n * victims).
 std::vector<uint32_t> FindVictims(std::span<const SoftTask> tasks, double capacity);
 
-}  // namespace taut
+}  // namespace taut::brain

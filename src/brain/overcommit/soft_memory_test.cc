@@ -4,7 +4,7 @@
 #include "gtest/gtest.h"
 #include "rapidcheck/gtest.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 using ::testing::ElementsAre;
@@ -52,4 +52,4 @@ RC_GTEST_PROP(SoftMemory, WhoStaysFitsAndNoneGoesInVain, ()) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

@@ -7,7 +7,7 @@
 #include "common/base/quantile.h"
 #include "fmt/format.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 size_t WindowsOf(double hours) {
@@ -420,4 +420,4 @@ std::unique_ptr<PeakPredictor> NewMaxPredictor(std::vector<std::unique_ptr<PeakP
   return std::make_unique<MaxPredictor>(std::move(of));
 }
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -8,7 +8,7 @@
 #include "brain/overcommit/peak_predictor.h"
 #include "brain/overcommit/settings.h"
 
-namespace taut {
+namespace taut::brain {
 
 std::unique_ptr<PeakPredictor> NewLimitPredictor();
 std::unique_ptr<DurablePredictor> NewBorgPredictor(const BorgSettings& settings);
@@ -21,4 +21,4 @@ std::unique_ptr<PeakPredictor> NewReservationPredictor(const ReservationSettings
 // The highest of these, which must not be empty.
 std::unique_ptr<PeakPredictor> NewMaxPredictor(std::vector<std::unique_ptr<PeakPredictor>> of);
 
-}  // namespace taut
+}  // namespace taut::brain

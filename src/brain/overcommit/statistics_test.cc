@@ -5,7 +5,7 @@
 #include "gtest/gtest.h"
 #include "rapidcheck/gtest.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 // Feeds one machine, window by window.
@@ -254,4 +254,4 @@ TEST(PeakPredictors, ThoseThatSumTasksSayTheSameOfEachAlone) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

@@ -8,7 +8,7 @@
 #include "common/base/quantile.h"
 #include "fmt/format.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 size_t Windows(double hours) {
@@ -249,4 +249,4 @@ std::unique_ptr<SummedPeak> NewSummedMax(std::vector<std::unique_ptr<SummedPeak>
   return std::make_unique<SummedMax>(std::move(of), std::move(alone));
 }
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -13,7 +13,7 @@
 #include "brain/overcommit/peak_predictor.h"
 #include "brain/overcommit/settings.h"
 
-namespace taut {
+namespace taut::brain {
 
 // What was recorded of one task, one resource. Amounts are whole numbers of a unit.
 struct TaskSeries16 {
@@ -69,4 +69,4 @@ std::unique_ptr<SummedPeak> NewSummedPool(const OvercommitSettings& settings);
 std::unique_ptr<SummedPeak> NewSummedMax(std::vector<std::unique_ptr<SummedPeak>> of,
                                          std::vector<std::string> alone);
 
-}  // namespace taut
+}  // namespace taut::brain

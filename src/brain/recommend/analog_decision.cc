@@ -7,7 +7,7 @@
 #include "brain/recommend/job_days_ring.h"
 #include "fmt/format.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 // A forecast is a float: one of exactly the highest chance is allowed.
@@ -124,4 +124,4 @@ double SolvePrice(std::span<const AnalogCdf> cdfs, std::span<const AnalogCase> j
   return std::exp(high);
 }
 
-}  // namespace taut
+}  // namespace taut::brain

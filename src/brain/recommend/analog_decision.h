@@ -12,7 +12,7 @@
 #include "brain/recommend/settings.h"
 #include "common/model/resource.h"
 
-namespace taut {
+namespace taut::brain {
 
 // S = (O + w F) / (|O| + w): the fleet's forecast with the job's own days mixed in.
 AnalogCdf MixForecast(std::span<const float, AnalogGrid::kBins> fleet_shares, const OwnHistory& own,
@@ -58,4 +58,4 @@ AnalogBound BoundOf(const AnalogChoice& choice, const AnalogCdf& cdf, const Anal
 double SolvePrice(std::span<const AnalogCdf> cdfs, std::span<const AnalogCase> jobs, Resource resource,
                   double share, const AnalogSettings& settings);
 
-}  // namespace taut
+}  // namespace taut::brain

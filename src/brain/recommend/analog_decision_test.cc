@@ -11,7 +11,7 @@
 #include "rapidcheck.h"
 #include "rapidcheck/gtest.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 const AnalogGrid& TheGrid() { return AnalogGrid::Get(); }
@@ -447,4 +447,4 @@ TEST(SolvePrice, DeliversAnOrderThatIsMetExactly) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

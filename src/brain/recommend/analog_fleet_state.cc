@@ -4,7 +4,7 @@
 #include "brain/recommend/analogs.h"
 #include "brain/recommend/stored_values.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 // 1: jobs without their number of tasks; 2: without their factors of the price.
@@ -109,4 +109,4 @@ absl::Status AnalogFleet::Load(ByteReader& in) {
   return absl::OkStatus();
 }
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -7,7 +7,7 @@
 #include "brain/recommend/analogs.h"
 #include "gtest/gtest.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 constexpr double kWeekPeak = 1234567;  // found again among the bytes
@@ -105,4 +105,4 @@ TEST(AnalogFleetState, ReadsThoseOfEarlierVersions) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace taut {
+namespace taut::brain {
 
 AnalogGrid::AnalogGrid() {
   constexpr int kZero = kEdges / 2;
@@ -37,4 +37,4 @@ double AnalogCdf::Exceedance(double log_ratio) const {
   return std::max(0.0, 1 - (at[i] + share * (at[i + 1] - at[i])));
 }
 
-}  // namespace taut
+}  // namespace taut::brain

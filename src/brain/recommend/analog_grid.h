@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace taut {
+namespace taut::brain {
 
 class AnalogGrid {
  public:
@@ -33,4 +33,4 @@ struct AnalogCdf {
   double Exceedance(double log_ratio) const;
 };
 
-}  // namespace taut
+}  // namespace taut::brain

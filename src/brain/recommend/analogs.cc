@@ -9,7 +9,7 @@
 #include "common/model/units.h"
 #include "fmt/format.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 // Calibration of the ordered share (docs/algorithms.md): how long the past counts, how strongly a debt is
@@ -718,4 +718,4 @@ absl::Status AnalogsRecommender::Load(ByteReader& in) {
   return absl::OkStatus();
 }
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -20,7 +20,7 @@
 #include "brain/recommend/settings.h"
 #include "common/base/random.h"
 
-namespace taut {
+namespace taut::brain {
 
 // What all jobs of a fleet share for one resource: a sample of history, the forest trained on it, and the
 // price. Read-only but for CloseDay, which one thread calls between days.
@@ -181,4 +181,4 @@ class AnalogsRecommender final : public Recommender {
   float promised_ = 0, realised_ = 0, debt_ = 0;
 };
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -15,7 +15,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 using ::testing::HasSubstr;
@@ -256,4 +256,4 @@ TEST(AnalogsExplain, SaysWhatIsMissing) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

@@ -8,7 +8,7 @@
 #include "brain/recommend/flat_fleet_fixture.h"
 #include "gtest/gtest.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 // A fleet that only forecasts says what the one says that it was made of, also before this one is ready.
@@ -100,4 +100,4 @@ TEST(AnalogFleetState, AnotherSeedTrainsAnotherForest) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

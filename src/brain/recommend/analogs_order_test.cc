@@ -15,7 +15,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 struct Job {
@@ -246,4 +246,4 @@ TEST(AnalogsOrder, AFlatJobStopsBeingRaised) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

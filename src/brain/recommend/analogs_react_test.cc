@@ -14,7 +14,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 struct Warned {
@@ -434,4 +434,4 @@ TEST(AnalogsReact, AnOwnOrderAimsAtWhatWasNotKept) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

@@ -16,7 +16,7 @@
 #include "common/base/random.h"
 #include "gtest/gtest.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 std::string SavedAnalogs(const AnalogsRecommender& r) {
@@ -451,4 +451,4 @@ TEST(AnalogsState, ADaysPromiseIsThatOfItsFirstLimit) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

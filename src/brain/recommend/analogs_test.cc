@@ -13,7 +13,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 struct Job {
@@ -385,4 +385,4 @@ TEST(AnalogFleet, ADamagedCheckpointIsRefusedAndChangesNothing) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

@@ -8,7 +8,7 @@
 #include "common/model/units.h"
 #include "fmt/format.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 class StaticRecommender final : public Recommender {
@@ -118,4 +118,4 @@ std::unique_ptr<Recommender> NewPeakRecommender(Resource resource, PeakSettings 
   return std::make_unique<PeakRecommender>(resource, settings, oom);
 }
 
-}  // namespace taut
+}  // namespace taut::brain

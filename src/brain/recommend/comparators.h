@@ -6,7 +6,7 @@
 #include "brain/recommend/recommender.h"
 #include "brain/recommend/settings.h"
 
-namespace taut {
+namespace taut::brain {
 
 // The owner's limit, whatever the usage: a recommendation is never made, so the owner's limit stays in force.
 std::unique_ptr<Recommender> NewStaticRecommender();
@@ -14,4 +14,4 @@ std::unique_ptr<Recommender> NewStaticRecommender();
 // The exact highest usage of the last `days` times (1 + margin). Needs no class, no histogram.
 std::unique_ptr<Recommender> NewPeakRecommender(Resource resource, PeakSettings settings, OomSettings oom);
 
-}  // namespace taut
+}  // namespace taut::brain

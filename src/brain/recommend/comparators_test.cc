@@ -9,7 +9,7 @@
 #include "rapidcheck.h"
 #include "rapidcheck/gtest.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 TEST(Static, NeverRecommends) {
@@ -82,4 +82,4 @@ TEST(Peak, ExplainsItsTwoSteps) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

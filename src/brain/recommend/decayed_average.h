@@ -8,7 +8,7 @@
 #include "common/base/bytes.h"
 #include "common/base/time.h"
 
-namespace taut {
+namespace taut::brain {
 
 // Every window weighs the same, half as much after each half-life; windows without a mean are simply not
 // added.
@@ -56,4 +56,4 @@ class DecayedAverage {
   int32_t last_window_ = 0;
 };
 
-}  // namespace taut
+}  // namespace taut::brain

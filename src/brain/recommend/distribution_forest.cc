@@ -6,7 +6,7 @@
 
 #include "common/base/random.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 constexpr double kCuts[] = {.02, .05, .1, .2, .3, .4, .5, .6, .7, .8, .85, .9, .93, .96, .98};
@@ -248,4 +248,4 @@ size_t DistributionForest::state_bytes() const {
   return bytes;
 }
 
-}  // namespace taut
+}  // namespace taut::brain

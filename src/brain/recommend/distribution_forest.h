@@ -16,7 +16,7 @@
 #include "brain/recommend/fleet_row.h"
 #include "common/base/bytes.h"
 
-namespace taut {
+namespace taut::brain {
 
 struct ForestSettings {
   int trees = 64;
@@ -87,4 +87,4 @@ class DistributionForest {
   std::vector<float> outcomes_;
 };
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -3,7 +3,7 @@
 
 #include "brain/recommend/distribution_forest.h"
 
-namespace taut {
+namespace taut::brain {
 
 void DistributionForest::Save(ByteWriter& out) const {
   for (const std::vector<float>& edges : edges_) {
@@ -88,4 +88,4 @@ absl::Status DistributionForest::Load(ByteReader& in) {
   return absl::OkStatus();
 }
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -10,7 +10,7 @@
 #include "common/base/random.h"
 #include "gtest/gtest.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 using Row = DistributionForest::Row;
@@ -179,4 +179,4 @@ TEST(DistributionForest, SimilarOutcomesAreThoseOfTheSameLeaves) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

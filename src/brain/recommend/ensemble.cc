@@ -9,7 +9,7 @@
 #include "common/model/units.h"
 #include "fmt/format.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 constexpr int kMax = DecayRates::kMax;
@@ -326,4 +326,4 @@ absl::Status EnsembleRecommender::Load(ByteReader& in) {
   return absl::OkStatus();
 }
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -25,7 +25,7 @@
 #include "brain/recommend/settings.h"
 #include "common/histogram/decay_bank.h"
 
-namespace taut {
+namespace taut::brain {
 
 // What all ensembles of one configuration share. Immutable; must outlive them.
 class EnsembleConfig {
@@ -90,4 +90,4 @@ class EnsembleRecommender final : public Recommender {
   uint32_t windows_seen_ = 0;
 };
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -17,7 +17,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 EnsembleSettings ThreeRates() {
@@ -330,4 +330,4 @@ TEST(EnsembleState, ShowsEightModels) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

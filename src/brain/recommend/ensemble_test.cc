@@ -15,7 +15,7 @@
 #include "rapidcheck.h"
 #include "rapidcheck/gtest.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 using Weights = std::map<Bucket, double>;
@@ -445,4 +445,4 @@ TEST(Ensemble, ExplainsTheModelInCharge) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

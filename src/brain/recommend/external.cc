@@ -7,7 +7,7 @@
 #include "brain/recommend/wrappers.h"
 #include "common/base/strings.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 class ExternalWrapper final : public RecommenderWrapper {
@@ -87,4 +87,4 @@ std::unique_ptr<Recommender> WithExternal(std::unique_ptr<Recommender> inner, Re
   return std::make_unique<ExternalWrapper>(std::move(inner), resource);
 }
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -10,7 +10,7 @@
 #include "brain/recommend/made_signal.h"
 #include "gtest/gtest.h"
 
-namespace taut {
+namespace taut::brain {
 
 inline constexpr double kUsual = 1000 * kMiB;
 inline constexpr int32_t kFirst = 8;   // the job's first day; the fleet is ready
@@ -78,4 +78,4 @@ inline int32_t LiveFirstDay(AnalogsRecommender& r, double usual = kUsual, uint32
   return (kFirst + 1) * kWindowsPerDay;
 }
 
-}  // namespace taut
+}  // namespace taut::brain

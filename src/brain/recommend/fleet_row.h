@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-namespace taut {
+namespace taut::brain {
 
 inline constexpr int kFleetFeatures = 29;
 using FleetFeatures = std::array<float, kFleetFeatures>;  // NaN: missing
@@ -65,4 +65,4 @@ struct FleetRow {
 };
 using FleetRows = std::vector<FleetRow>;
 
-}  // namespace taut
+}  // namespace taut::brain

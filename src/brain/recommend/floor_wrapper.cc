@@ -6,7 +6,7 @@
 #include "brain/recommend/wrappers.h"
 #include "fmt/format.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 class FloorWrapper final : public RecommenderWrapper {
@@ -115,4 +115,4 @@ std::unique_ptr<Recommender> WithFloor(std::unique_ptr<Recommender> inner, Floor
   return std::make_unique<FloorWrapper>(std::move(inner), settings);
 }
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -10,7 +10,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 using ::testing::ElementsAre;
@@ -140,4 +140,4 @@ TEST(Wrappers, TheExplanationIsAboutTheLimitAfterTheLastStep) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

@@ -8,7 +8,7 @@
 #include "brain/recommend/settings.h"
 #include "brain/recommend/stored_values.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 constexpr float kMissing = std::numeric_limits<float>::quiet_NaN();
@@ -313,4 +313,4 @@ FleetFeatures FeaturesOf(const JobDaysRing& ring, int32_t day, Resource resource
   return out;
 }
 
-}  // namespace taut
+}  // namespace taut::brain

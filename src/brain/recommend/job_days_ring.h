@@ -11,7 +11,7 @@
 #include "common/base/bytes.h"
 #include "common/model/signal.h"
 
-namespace taut {
+namespace taut::brain {
 
 // One day of window peaks of one job and resource, in its unit.
 struct DaySummary {
@@ -84,4 +84,4 @@ FleetFeatures FeaturesOf(const JobDaysRing& ring, int32_t day, Resource resource
 // What each feature is called, in order.
 std::span<const char* const> FleetFeatureNames();
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -14,7 +14,7 @@
 #include "rapidcheck.h"
 #include "rapidcheck/gtest.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 // Order statistics come from codes that are precise to 0.4 %.
@@ -178,4 +178,4 @@ TEST(FeaturesOf, HaveANameEach) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

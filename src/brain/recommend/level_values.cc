@@ -5,7 +5,7 @@
 
 #include "brain/recommend/stored_values.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 constexpr size_t kStep = 8;  // room grows by this many values
@@ -68,4 +68,4 @@ absl::Status LevelValues::Load(ByteReader& in) {
   return absl::OkStatus();
 }
 
-}  // namespace taut
+}  // namespace taut::brain

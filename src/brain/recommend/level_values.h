@@ -10,7 +10,7 @@
 #include "absl/status/status.h"
 #include "common/base/bytes.h"
 
-namespace taut {
+namespace taut::brain {
 
 // 40 bytes, and 4 for each value between the two equal ends. Bit for bit what was set.
 class LevelValues {
@@ -34,4 +34,4 @@ class LevelValues {
   std::vector<float> middle_;
 };
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -5,7 +5,7 @@
 #include "common/base/random.h"
 #include "gtest/gtest.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 LevelValues::All Made(Rng& rng) {
@@ -89,4 +89,4 @@ TEST(LevelValues, DamageIsFoundAndChangesNothing) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

@@ -10,7 +10,7 @@
 
 #include "common/model/signal.h"
 
-namespace taut {
+namespace taut::brain {
 
 // Not to be copied or moved once its view has been taken.
 class MadeSignal {
@@ -63,4 +63,4 @@ class MadeSignal {
   Signal signal_{.window = {}, .buckets = {}, .tasks = {}, .owner_limit = {}};
 };
 
-}  // namespace taut
+}  // namespace taut::brain

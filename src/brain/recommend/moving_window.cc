@@ -8,7 +8,7 @@
 #include "common/model/units.h"
 #include "fmt/format.h"
 
-namespace taut {
+namespace taut::brain {
 
 MovingWindowRecommender::MovingWindowRecommender(Resource resource, MovingWindowSettings settings,
                                                  OomSettings oom)
@@ -156,4 +156,4 @@ absl::Status MovingWindowRecommender::Load(ByteReader& in) {
   return absl::OkStatus();
 }
 
-}  // namespace taut
+}  // namespace taut::brain

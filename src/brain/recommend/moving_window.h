@@ -20,7 +20,7 @@
 #include "common/histogram/decaying_histogram.h"
 #include "common/histogram/sliding_max.h"
 
-namespace taut {
+namespace taut::brain {
 
 class MovingWindowRecommender final : public Recommender {
  public:
@@ -51,4 +51,4 @@ class MovingWindowRecommender final : public Recommender {
   uint32_t windows_seen_ = 0;
 };
 
-}  // namespace taut
+}  // namespace taut::brain

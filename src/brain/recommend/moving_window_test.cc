@@ -20,7 +20,7 @@
 #include "rapidcheck.h"
 #include "rapidcheck/gtest.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 constexpr double kTwelveHourFactor = 0.995198;      // docs/references.md, C5: per window at 12 h ...
@@ -389,4 +389,4 @@ TEST(MovingWindow, RefusesACheckpointThatCannotBeOne) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

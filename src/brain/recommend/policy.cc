@@ -7,7 +7,7 @@
 #include "common/base/row_named.h"
 #include "common/base/strings.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 using Unit = WhatIfKnob::Unit;
@@ -213,4 +213,4 @@ absl::StatusOr<PolicyPair> ParsePolicyPair(std::string_view name) {
 absl::StatusOr<Policy> ParsePolicy(std::string_view name) { return Parse(name, /*of_jobs=*/false); }
 absl::StatusOr<Policy> ParseJobPolicy(std::string_view name) { return Parse(name, /*of_jobs=*/true); }
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -12,7 +12,7 @@
 #include "absl/status/statusor.h"
 #include "common/model/resource.h"
 
-namespace taut {
+namespace taut::brain {
 
 enum class Policy : uint8_t {
   kStatic,
@@ -86,4 +86,4 @@ absl::StatusOr<Policy> ParsePolicy(std::string_view name);
 // The same of those that a job may have.
 absl::StatusOr<Policy> ParseJobPolicy(std::string_view name);
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -7,7 +7,7 @@
 
 #include "brain/recommend/recommender.h"
 
-namespace taut {
+namespace taut::brain {
 
 class Puppet final : public Recommender {
  public:
@@ -32,4 +32,4 @@ struct PuppetStage {
   std::unique_ptr<Recommender> puppet() const { return std::make_unique<Puppet>(says); }
 };
 
-}  // namespace taut
+}  // namespace taut::brain

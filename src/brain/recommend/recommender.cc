@@ -1,6 +1,6 @@
 #include "brain/recommend/recommender.h"
 
-namespace taut {
+namespace taut::brain {
 
 void Recommender::TakeExternal(const ExternalLimit& /*limit*/) {}
 void Recommender::TakeTaskSize(const TaskSize& /*size*/) {}
@@ -17,4 +17,4 @@ LimitRisk Recommender::RiskOf(double limit) const {
   return risk;
 }
 
-}  // namespace taut
+}  // namespace taut::brain

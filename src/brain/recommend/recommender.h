@@ -12,7 +12,7 @@
 #include "common/model/reason.h"
 #include "common/model/signal.h"
 
-namespace taut {
+namespace taut::brain {
 
 // A limit that an external recommender has answered; holds for windows up to and including `until`.
 struct ExternalLimit {
@@ -69,4 +69,4 @@ class Recommender {
   virtual absl::Status Load(ByteReader& in) = 0;
 };
 
-}  // namespace taut
+}  // namespace taut::brain

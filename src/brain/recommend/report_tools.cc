@@ -12,7 +12,7 @@
 #include "common/model/units.h"
 #include "fmt/format.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 constexpr int kMaxSlices = 400;
@@ -393,4 +393,4 @@ std::unique_ptr<Recommender> NewCraneRecommender(Resource resource, const CraneS
   return std::make_unique<CraneRecommender>(resource, settings, oom, decision_window);
 }
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -10,7 +10,7 @@
 #include "brain/recommend/recommender.h"
 #include "brain/recommend/settings.h"
 
-namespace taut {
+namespace taut::brain {
 
 // `decision_window`: of the day (0 to kWindowsPerDay - 1). State: KRR keeps every CPU sample of every task
 // for KrrSettings::days (4 bytes a window and task), so it is no recommender for a live fleet.
@@ -19,4 +19,4 @@ std::unique_ptr<Recommender> NewKrrRecommender(Resource resource, const KrrSetti
 std::unique_ptr<Recommender> NewCraneRecommender(Resource resource, const CraneSettings& settings,
                                                  const OomSettings& oom, int32_t decision_window);
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -7,7 +7,7 @@
 #include "brain/recommend/made_signal.h"
 #include "gtest/gtest.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 constexpr int32_t kAt = 100;  // decision window
@@ -158,4 +158,4 @@ TEST(ReportTools, StateSurvivesSaveAndLoad) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

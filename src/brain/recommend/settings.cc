@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace taut {
+namespace taut::brain {
 
 double MarginSchedule::At(double limit) const {
   if (limit <= small_limit) return small;
@@ -67,4 +67,4 @@ double AnalogSettings::MostChance(Resource r) const {
   return priced ? 0.5 : std::clamp(kChanceOfOrder * order(r), kLeastMostChance, 0.5);
 }
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -13,7 +13,7 @@
 #include "common/model/allowed_range.h"
 #include "common/model/resource.h"
 
-namespace taut {
+namespace taut::brain {
 
 inline constexpr double kHour = 3600.0;
 inline constexpr double kDay = 24 * kHour;
@@ -229,4 +229,4 @@ struct VerticalSettings {
   const BoundSettings& bounds(Resource r) const { return bounds_by[IndexOf(r)]; }
 };
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -7,7 +7,7 @@
 #include "common/base/strings.h"
 #include "common/model/units.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 constexpr double kPerCore = 1000;  // limits are whole millicores
@@ -132,4 +132,4 @@ void ExplainBoost(const std::optional<StartBoost>& boost, double steady, double 
   StrAppend(&text, " (cpu.startup_window", why_not.empty() ? "" : "; ", why_not, ").");
 }
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -18,7 +18,7 @@
 #include "common/base/time.h"
 #include "common/model/reason.h"
 
-namespace taut {
+namespace taut::brain {
 
 // The highest CPU usage of a job's last starts. Tasks that start in windows that follow each other, as in a
 // rollout, are one start of the job, of an hour at most. At most 8 starts, 16 bytes each.
@@ -84,4 +84,4 @@ std::optional<StartBoost> BoostFor(const StartPeaks& peaks, double steady, std::
 void ExplainBoost(const std::optional<StartBoost>& boost, double steady, double window_s,
                   std::string_view why_not, Reason& reason);
 
-}  // namespace taut
+}  // namespace taut::brain

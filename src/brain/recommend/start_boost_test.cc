@@ -6,7 +6,7 @@
 #include "gtest/gtest.h"
 #include "rapidcheck/gtest.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 using ::testing::HasSubstr;
@@ -184,4 +184,4 @@ RC_GTEST_PROP(StartBoost, IsAboveTheLimitInForceAndWithinAllBounds, ()) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

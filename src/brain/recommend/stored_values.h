@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstdint>
 
-namespace taut {
+namespace taut::brain {
 
 // Windows within 10,000 years of the epoch, so that no difference of two overflows.
 inline constexpr int32_t kMaxStoredWindow = 1 << 30;
@@ -16,4 +16,4 @@ inline bool IsStoredDay(int32_t day) {
 // Usage, limits, weights, costs: finite and not negative.
 inline bool IsStoredAmount(double v) { return v >= 0 && std::isfinite(v); }
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -10,7 +10,7 @@
 #include "common/base/decayed_line.h"
 #include "fmt/format.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 class TaskSizeWrapper final : public RecommenderWrapper {
@@ -218,4 +218,4 @@ std::unique_ptr<Recommender> WithTaskLoad(std::unique_ptr<Recommender> inner, Re
   return std::make_unique<TaskLoadWrapper>(std::move(inner), resource, of_series);
 }
 
-}  // namespace taut
+}  // namespace taut::brain

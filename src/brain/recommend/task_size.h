@@ -8,7 +8,7 @@
 #include "brain/recommend/recommender.h"
 #include "common/model/resource.h"
 
-namespace taut {
+namespace taut::brain {
 
 // Recommends the size that TakeTaskSize was given last, and nothing before (the owner's limit stays). For the CPU
 // of a job whose load is its CPU: a limit that followed the usage would change the number of tasks, which
@@ -24,4 +24,4 @@ std::unique_ptr<Recommender> WithTaskSize(std::unique_ptr<Recommender> inner);
 std::unique_ptr<Recommender> WithTaskLoad(std::unique_ptr<Recommender> inner, Resource resource,
                                           bool of_series);
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -14,7 +14,7 @@
 #include "brain/recommend/report_tools.h"
 #include "common/base/byte_units.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 using testing::HasSubstr;
@@ -134,4 +134,4 @@ TEST(TaskSize, IsRecommendedWhateverTheUsage) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

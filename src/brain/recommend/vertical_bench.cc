@@ -16,7 +16,7 @@
 #include "brain/recommend/work_function.h"
 #include "common/base/random.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 constexpr int32_t kHistory = 8 * kWindowsPerDay;
@@ -164,4 +164,4 @@ void BM_AnalogsDecision(benchmark::State& state) {
 BENCHMARK(BM_AnalogsDecision);
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

@@ -10,7 +10,7 @@
 #include "common/model/units.h"
 #include "fmt/format.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 constexpr double kGrowth = 1.05;
@@ -338,4 +338,4 @@ std::unique_ptr<Recommender> NewVpaRecommender(Resource resource, VpaSettings se
   return std::make_unique<VpaRecommender>(resource, settings, oom);
 }
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -12,7 +12,7 @@
 #include "brain/recommend/recommender.h"
 #include "brain/recommend/settings.h"
 
-namespace taut {
+namespace taut::brain {
 
 // The VPA's exponential histogram: bucket n starts at first * (1.05^n - 1) / 0.05; weights decay with a
 // half-life.
@@ -73,4 +73,4 @@ VpaEstimate EstimateOf(const VpaHistogram& histogram, Resource resource, const V
 // chose).
 std::unique_ptr<Recommender> NewVpaRecommender(Resource resource, VpaSettings settings, OomSettings oom);
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -10,7 +10,7 @@
 #include "rapidcheck.h"
 #include "rapidcheck/gtest.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -275,4 +275,4 @@ TEST(Vpa, OomBumpsTheLargerOfLimitAndPeak) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

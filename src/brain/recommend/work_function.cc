@@ -10,7 +10,7 @@
 #include "common/model/units.h"
 #include "fmt/format.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 // The dial (docs/algorithms.md): where the price starts for an order, how fast it moves, how long the past
@@ -505,4 +505,4 @@ void WorkFunctionRecommender::Explain(Reason& reason) const {
   reason.steps.push_back({"level", 0, limit});
 }
 
-}  // namespace taut
+}  // namespace taut::brain

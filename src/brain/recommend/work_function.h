@@ -19,7 +19,7 @@
 #include "brain/recommend/settings.h"
 #include "common/histogram/bucket_set.h"
 
-namespace taut {
+namespace taut::brain {
 
 // What all jobs of a fleet share for one resource: the price of work above a limit, the charge for a change.
 // Read-only but for CloseDay, which one thread calls between days.
@@ -139,4 +139,4 @@ class WorkFunctionRecommender final : public Recommender {
   float move_usage_ = 0, move_from_ = 0;
 };
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -16,7 +16,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 using Levels = WorkFunctionRecommender;
@@ -354,4 +354,4 @@ INSTANTIATE_TEST_SUITE_P(Jobs, WorkFunctionDefinition,
                                            Case{.name = "at the lowest level", .usage = 0.008, .burst = 4}));
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

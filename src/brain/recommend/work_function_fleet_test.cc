@@ -5,7 +5,7 @@
 #include "brain/recommend/work_function.h"
 #include "gtest/gtest.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 // The dial: jobs above their limits for more than the order make the price rise, for less fall; a wrong start
@@ -134,4 +134,4 @@ TEST(WorkFunctionFleet, RefusesImpossibleSums) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

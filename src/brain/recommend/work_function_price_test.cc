@@ -12,7 +12,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 WorkFunctionSettings Ordered(double share) {
@@ -453,4 +453,4 @@ TEST(WorkFunctionAccount, AMoveIsExplainedByTheUsageAndTheLimitBefore) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

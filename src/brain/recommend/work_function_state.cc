@@ -6,7 +6,7 @@
 #include "brain/recommend/stored_values.h"
 #include "brain/recommend/work_function.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 // What begins a checkpoint whose levels are packed; with windows at the limit that are not judged yet, at its end.
@@ -87,4 +87,4 @@ absl::Status WorkFunctionRecommender::Load(ByteReader& in) {
   return absl::OkStatus();
 }
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -14,7 +14,7 @@
 #include "rapidcheck.h"
 #include "rapidcheck/gtest.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 using Levels = WorkFunctionRecommender;
@@ -465,4 +465,4 @@ TEST(WorkFunction, ReadsACheckpointOfBeforeLevelsWerePacked) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

@@ -9,7 +9,7 @@
 #include "common/model/oom_bump.h"
 #include "fmt/format.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 void AddStep(Reason& reason, std::string_view kind, std::string what, std::optional<double> before,
@@ -253,7 +253,7 @@ class BoundsWrapper final : public RecommenderWrapper {
 }  // namespace
 
 double OomBump(double limit, const OomSettings& settings) {
-  return OomBump(limit, settings.bump_ratio, settings.bump_bytes);
+  return taut::OomBump(limit, settings.bump_ratio, settings.bump_bytes);
 }
 
 std::unique_ptr<Recommender> WithMargin(std::unique_ptr<Recommender> inner, MarginSchedule schedule,
@@ -270,4 +270,4 @@ std::unique_ptr<Recommender> WithBounds(std::unique_ptr<Recommender> inner, Boun
   return std::make_unique<BoundsWrapper>(std::move(inner), bounds);
 }
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -8,7 +8,7 @@
 #include "brain/recommend/recommender.h"
 #include "brain/recommend/settings.h"
 
-namespace taut {
+namespace taut::brain {
 
 // Passes everything through; the base of the wrappers below.
 class RecommenderWrapper : public Recommender {
@@ -67,4 +67,4 @@ std::unique_ptr<Recommender> WithBounds(std::unique_ptr<Recommender> inner, Boun
 // What an OOM at `limit` injects as the usage there would have been: max(ratio * limit, limit + bytes).
 double OomBump(double limit, const OomSettings& settings);
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -14,7 +14,7 @@
 #include "rapidcheck.h"
 #include "rapidcheck/gtest.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 using Stage = PuppetStage;
@@ -302,4 +302,4 @@ RC_GTEST_PROP(Wrappers, StepsLeadFromTheRawFigureToTheLimit, ()) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

@@ -10,7 +10,7 @@
 #include "brain/replicas/stored_values.h"
 #include "fmt/format.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 // Before our part of a state: no count of an external answer, which may follow `inner` instead.
@@ -166,4 +166,4 @@ std::unique_ptr<ReplicaPolicy> WithActivation(std::unique_ptr<ReplicaPolicy> inn
   return std::make_unique<ActivationPolicy>(std::move(inner), how, settings, bounds);
 }
 
-}  // namespace taut
+}  // namespace taut::brain

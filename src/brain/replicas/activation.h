@@ -6,7 +6,7 @@
 #include "brain/replicas/replica_policy.h"
 #include "brain/replicas/settings.h"
 
-namespace taut {
+namespace taut::brain {
 
 // What `inner` decides runs only while the load is above KedaSettings::activation, and for its cool-down after
 // that; then no task does, if the minimum is 0. `inner` has the bounds that InnerBounds gives.
@@ -19,4 +19,4 @@ std::unique_ptr<ReplicaPolicy> WithActivation(std::unique_ptr<ReplicaPolicy> inn
 // At least one task.
 ReplicaBounds InnerBounds(ReplicaBounds bounds);
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -14,7 +14,7 @@
 #include "brain/replicas/reason_fixture.h"
 #include "gtest/gtest.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 LoadSample At(int minute, std::optional<double> load, int ready) {
@@ -208,4 +208,4 @@ TEST(Activation, AStateIsOfAnyMinimumAndOfEarlierVersions) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

@@ -9,7 +9,7 @@
 #include "brain/replicas/stored_values.h"
 #include "fmt/format.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 constexpr size_t kMostWindows = 10'000'000;  // far more than any horizon has
@@ -126,4 +126,4 @@ size_t AutopilotReplicaPolicy::state_bytes() const {
   return sizeof(*this) + averages_.size() * sizeof(Windowed) + smoother_.heap_bytes();
 }
 
-}  // namespace taut
+}  // namespace taut::brain

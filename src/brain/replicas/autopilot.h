@@ -9,7 +9,7 @@
 #include "brain/replicas/replica_policy.h"
 #include "brain/replicas/settings.h"
 
-namespace taut {
+namespace taut::brain {
 
 class AutopilotReplicaPolicy final : public ReplicaPolicy {
  public:
@@ -49,4 +49,4 @@ class AutopilotReplicaPolicy final : public ReplicaPolicy {
   bool held_ = true;
 };
 
-}  // namespace taut
+}  // namespace taut::brain

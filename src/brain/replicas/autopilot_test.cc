@@ -12,7 +12,7 @@
 
 #include "gtest/gtest.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 constexpr int kMinutes = 5;  // of an averaging window
@@ -297,4 +297,4 @@ TEST(Autopilot, CountsItsBytes) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

@@ -5,7 +5,7 @@
 
 #include "brain/replicas/ceil_of.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 constexpr double kMostTasks = 1e9;
@@ -73,4 +73,4 @@ void CountSmoother::LoadFigures(StoredValues& in) {
   smoothed_ = in.Count();
 }
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -9,7 +9,7 @@
 #include "brain/replicas/settings.h"
 #include "brain/replicas/stored_values.h"
 
-namespace taut {
+namespace taut::brain {
 
 class CountSmoother {
  public:
@@ -47,4 +47,4 @@ class CountSmoother {
   int smoothed_ = 0;       // 0: no recommendation yet
 };
 
-}  // namespace taut
+}  // namespace taut::brain

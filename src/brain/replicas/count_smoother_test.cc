@@ -3,7 +3,7 @@
 
 #include "gtest/gtest.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 int Smoothed(double max_starting, int raw, int ready, int starting = 0) {
@@ -37,4 +37,4 @@ TEST(CountSmoother, AShrinkingJobIsNotLimited) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

@@ -7,7 +7,7 @@
 #include "brain/replicas/stored_values.h"
 #include "common/base/strings.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 class ExternalCount final : public ReplicaPolicyWrapper {
@@ -89,4 +89,4 @@ std::unique_ptr<ReplicaPolicy> WithExternalCount(std::unique_ptr<ReplicaPolicy> 
   return std::make_unique<ExternalCount>(std::move(inner), bounds);
 }
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -6,7 +6,7 @@
 #include "brain/replicas/replica_policy.h"
 #include "brain/replicas/settings.h"
 
-namespace taut {
+namespace taut::brain {
 
 // Decides what TakeExternal was given last, within `bounds`, and what `inner` decides before the first answer
 // and after the last one's time. `inner` sees every sample. The answer is part of the state, which may also be
@@ -14,4 +14,4 @@ namespace taut {
 std::unique_ptr<ReplicaPolicy> WithExternalCount(std::unique_ptr<ReplicaPolicy> inner,
                                                  const ReplicaBounds& bounds);
 
-}  // namespace taut
+}  // namespace taut::brain

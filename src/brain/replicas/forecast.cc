@@ -9,7 +9,7 @@
 #include "common/model/units.h"
 #include "fmt/format.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 constexpr double kFirstPrice = 0.02;  // mean tasks / ordered share; chosen as the model's constants
@@ -295,4 +295,4 @@ size_t ForecastPolicy::state_bytes() const {
          cautious_.capacity() * sizeof(Wanted);
 }
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -11,7 +11,7 @@
 #include "brain/replicas/replica_policy.h"
 #include "brain/replicas/settings.h"
 
-namespace taut {
+namespace taut::brain {
 
 // The count of a step is the one with the least tasks + price * P(overloaded). The price follows from the
 // ordered share: it rises by each overloaded step and falls by each other one.
@@ -71,4 +71,4 @@ class ForecastPolicy final : public ReplicaPolicy {
   bool set_by_others_ = false;
 };
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -12,7 +12,7 @@
 #include "common/base/random.h"
 #include "gtest/gtest.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 struct Case {
@@ -125,4 +125,4 @@ INSTANTIATE_TEST_SUITE_P(Jobs, ForecastDefinition,
                                            Case{.name = "ready at once", .startup_s = 300}));
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

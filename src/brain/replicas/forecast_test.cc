@@ -13,7 +13,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 using ::testing::HasSubstr;
@@ -402,4 +402,4 @@ TEST(Forecast, CountsTheBytesOfItsState) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

@@ -10,7 +10,7 @@
 #include "common/base/time.h"
 #include "fmt/format.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 constexpr size_t kMostShown = 120;  // characters of an expression in a reason
@@ -314,4 +314,4 @@ size_t FunctionPolicy::state_bytes() const {
          spans + smoother_.heap_bytes();
 }
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -14,7 +14,7 @@
 #include "brain/replicas/span_statistics.h"
 #include "brain/replicas/target_expression.h"
 
-namespace taut {
+namespace taut::brain {
 
 class FunctionPolicy final : public ReplicaPolicy {
  public:
@@ -73,4 +73,4 @@ class FunctionPolicy final : public ReplicaPolicy {
   int decided_ = 0;
 };
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -6,7 +6,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 using ::testing::HasSubstr;
@@ -286,4 +286,4 @@ TEST(Function, TheScheduleAndTheBoundsLimitIt) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

@@ -10,7 +10,7 @@
 #include "common/base/strings.h"
 #include "fmt/format.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 constexpr int64_t kMostTasks = 1'000'000'000;
@@ -234,4 +234,4 @@ size_t HpaPolicy::state_bytes() const {
          (ups_.capacity() + downs_.capacity()) * sizeof(HpaChange);
 }
 
-}  // namespace taut
+}  // namespace taut::brain

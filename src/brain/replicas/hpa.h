@@ -12,7 +12,7 @@
 #include "brain/replicas/replica_policy.h"
 #include "brain/replicas/settings.h"
 
-namespace taut {
+namespace taut::brain {
 
 // Its first metric is the load over the capacity of the ready tasks, unless HpaMetrics::without_load. Starting
 // tasks are unready pods. With further metrics the largest count that one of them asks for is taken; where one is
@@ -53,4 +53,4 @@ class HpaPolicy final : public ReplicaPolicy {
   bool held_ = true;  // nothing was measured, or too little to go down
 };
 
-}  // namespace taut
+}  // namespace taut::brain

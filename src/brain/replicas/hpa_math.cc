@@ -5,7 +5,7 @@
 #include <limits>
 #include <numeric>
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 // Sums that differ from a whole per cent by rounding alone are that per cent.
@@ -104,4 +104,4 @@ int HpaDownLimit(double now_s, int current, std::span<const HpaChange> ups, std:
   return static_cast<int>(std::clamp(limit, 0.0, static_cast<double>(current)));
 }
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -8,7 +8,7 @@
 
 #include "brain/replicas/settings.h"
 
-namespace taut {
+namespace taut::brain {
 
 // The pods of one workload by what is known of them. All have the same request.
 struct HpaPods {
@@ -48,4 +48,4 @@ int HpaUpLimit(double now_s, int current, std::span<const HpaChange> ups, std::s
 int HpaDownLimit(double now_s, int current, std::span<const HpaChange> ups, std::span<const HpaChange> downs,
                  const HpaDirection& rules);
 
-}  // namespace taut
+}  // namespace taut::brain

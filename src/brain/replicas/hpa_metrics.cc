@@ -10,7 +10,7 @@
 #include "common/base/strings.h"
 #include "common/model/signal_name.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 constexpr std::string_view kOnly = "only ", kPerTask = " per task";
@@ -101,4 +101,4 @@ int ProposeHpaValue(int current, int ready, double value, double target, double 
   return Within(ratio, tolerance) ? current : WholeCount(ratio * ready);
 }
 
-}  // namespace taut
+}  // namespace taut::brain

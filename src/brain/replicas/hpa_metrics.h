@@ -13,7 +13,7 @@
 #include "absl/status/status.h"
 #include "brain/replicas/settings.h"
 
-namespace taut {
+namespace taut::brain {
 
 // "": none. `signals`: those there are beside kOwnSignals. InvalidArgument names the metric and what is allowed.
 absl::Status ParseHpaMetrics(std::string_view text, std::span<const std::string> signals,
@@ -26,4 +26,4 @@ std::string HpaMetricsText(const HpaMetrics& metrics);
 int ProposeHpaAverageValue(int current, double value, double target, double tolerance);
 int ProposeHpaValue(int current, int ready, double value, double target, double tolerance);
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -8,7 +8,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 using ::testing::HasSubstr;
@@ -188,4 +188,4 @@ TEST(HpaMetrics, AreOneLine) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

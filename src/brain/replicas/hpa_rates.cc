@@ -8,7 +8,7 @@
 #include "common/base/strings.h"
 #include "common/model/units.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 constexpr std::string_view kDisabled = "disabled", kMaxOf = "max of ", kMinOf = "min of ", kPer = " per ",
@@ -86,4 +86,4 @@ std::string HpaRatesText(const HpaDirection& direction) {
   return out;
 }
 
-}  // namespace taut
+}  // namespace taut::brain

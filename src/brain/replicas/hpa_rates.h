@@ -11,11 +11,11 @@
 #include "absl/status/status.h"
 #include "brain/replicas/settings.h"
 
-namespace taut {
+namespace taut::brain {
 
 // Sets select and rates. InvalidArgument names the rate and what is allowed.
 absl::Status ParseHpaRates(std::string_view text, HpaDirection& direction);
 // What ParseHpaRates reads back to the same.
 std::string HpaRatesText(const HpaDirection& direction);
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -12,7 +12,7 @@
 #include "brain/replicas/reason_fixture.h"
 #include "gtest/gtest.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 std::string SavedHpa(const HpaPolicy& policy) {
@@ -304,4 +304,4 @@ TEST(HpaState, MetricsThatChangedLoseTheReason) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

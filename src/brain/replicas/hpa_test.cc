@@ -4,7 +4,7 @@
 #include "brain/replicas/hpa_rates.h"
 #include "gtest/gtest.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 struct Case {
@@ -218,4 +218,4 @@ TEST(Hpa, AddsAndRemovesTasksAsFastAsItsRatesSay) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

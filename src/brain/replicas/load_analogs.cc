@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numeric>
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 constexpr int kMiddle = LoadMoves::kBins / 2;
@@ -68,4 +68,4 @@ absl::Status LoadMoves::Load(ByteReader& in) {
 
 void LoadAnalogs::CloseDay() { moves_.Scale(kKeepOfDay); }
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -7,7 +7,7 @@
 #include "absl/status/status.h"
 #include "common/base/bytes.h"
 
-namespace taut {
+namespace taut::brain {
 
 // Ratios of a job's load to its load one start-up time before, counted by their logarithm.
 class LoadMoves {
@@ -51,4 +51,4 @@ class LoadAnalogs {
   LoadMoves moves_;
 };
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -8,7 +8,7 @@
 
 #include "common/base/random.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 TEST(LoadMoves, SaysHowOftenALoadRises) {
@@ -72,4 +72,4 @@ TEST(LoadAnalogs, KnowsAfterADayOfTenJobsAndForgets) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 // Loads far below one task need no precision.
@@ -372,4 +372,4 @@ size_t LoadModel::state_bytes() const {
   return out;
 }
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -10,7 +10,7 @@
 #include "brain/replicas/stored_values.h"
 #include "common/base/bytes.h"
 
-namespace taut {
+namespace taut::brain {
 
 inline constexpr int kErrorBins = 96;
 
@@ -124,4 +124,4 @@ class LoadModel {
   std::array<Head, 2> heads_;
 };
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -6,7 +6,7 @@
 
 #include "gtest/gtest.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 // P(z > lower edge of bin b), for z evenly spread over [-1, 1]; bins are a quarter wide, from -4.
@@ -73,4 +73,4 @@ TEST(LoadModel, LearnsATrendAndTheTimeOfTheDay) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

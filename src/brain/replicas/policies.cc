@@ -17,7 +17,7 @@
 #include "common/model/signal_name.h"
 #include "fmt/format.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 // A fixed count, or the one that the highest load of the first days needs.
@@ -207,4 +207,4 @@ absl::StatusOr<std::unique_ptr<ReplicaPolicy>> LoadReplicaPolicy(std::string_vie
   return policy;
 }
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -10,7 +10,7 @@
 #include "brain/replicas/replica_policy.h"
 #include "brain/replicas/settings.h"
 
-namespace taut {
+namespace taut::brain {
 
 struct ReplicaPolicyInfo {
   std::string_view name;
@@ -38,4 +38,4 @@ std::string SaveReplicaPolicy(std::string_view name, const ReplicaPolicy& policy
 absl::StatusOr<std::unique_ptr<ReplicaPolicy>> LoadReplicaPolicy(std::string_view bytes,
                                                                  const ReplicaSettings& settings);
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -13,7 +13,7 @@
 #include "rapidcheck.h"
 #include "rapidcheck/gtest.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 // A day's wave with noise, in tasks.
@@ -316,4 +316,4 @@ TEST(ReplicaPolicies, StaticIsThePeakOfTheFirstDays) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

@@ -10,7 +10,7 @@
 #include "absl/status/statusor.h"
 #include "brain/replicas/replica_policy.h"
 
-namespace taut {
+namespace taut::brain {
 
 // Passes everything through: a wrapper overrides what it changes. Clone and state_bytes are each wrapper's own.
 class ReplicaPolicyWrapper : public ReplicaPolicy {
@@ -49,4 +49,4 @@ class ReplicaPolicyWrapper : public ReplicaPolicy {
   std::unique_ptr<ReplicaPolicy> inner_;
 };
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-namespace taut {
+namespace taut::brain {
 
 void QuarterRises::Observe(Timestamp at, double load) {
   const int64_t quarter = FloorDiv(at.seconds(), kQuarterSeconds);
@@ -59,4 +59,4 @@ void QuarterRises::Load(StoredValues& in) {
   samples_ = in.Count();
 }
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -9,7 +9,7 @@
 #include "common/base/bytes.h"
 #include "common/base/time.h"
 
-namespace taut {
+namespace taut::brain {
 
 class QuarterRises {
  public:
@@ -48,4 +48,4 @@ class QuarterRises {
   int samples_ = 0;
 };
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -4,7 +4,7 @@
 
 #include "gtest/gtest.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 // 12:00 to 12:15 has 10, 12:15 to 12:30 has 10 on even days and 15 on odd ones.
@@ -65,4 +65,4 @@ TEST(QuarterRises, GoesOnFromACheckpointWithinAQuarter) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

@@ -8,7 +8,7 @@
 
 #include "brain/replicas/replica_policy.h"
 
-namespace taut {
+namespace taut::brain {
 
 inline Reason ReasonOf(const ReplicaPolicy& policy) {
   Reason reason;
@@ -25,4 +25,4 @@ inline std::optional<double> FactOf(const ReplicaPolicy& policy, std::string_vie
   return std::nullopt;
 }
 
-}  // namespace taut
+}  // namespace taut::brain

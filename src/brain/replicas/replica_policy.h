@@ -15,7 +15,7 @@
 #include "common/base/time.h"
 #include "common/model/reason.h"
 
-namespace taut {
+namespace taut::brain {
 
 // A load that needs more tasks than this is none: its source is broken.
 inline constexpr double kMostTasksOfLoad = 1e9;
@@ -95,4 +95,4 @@ class ReplicaPolicy {
   virtual size_t state_bytes() const = 0;
 };
 
-}  // namespace taut
+}  // namespace taut::brain

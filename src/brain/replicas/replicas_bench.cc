@@ -12,7 +12,7 @@
 #include "brain/replicas/task_sizing.h"
 #include "common/base/random.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 constexpr int kJobs = 100'000;
@@ -78,4 +78,4 @@ void Size(benchmark::State& state) {
 BENCHMARK(Size)->Unit(benchmark::kMicrosecond);
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

@@ -7,7 +7,7 @@
 
 #include "common/base/strings.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 constexpr int kDaysBack = 8 * 366;  // a 29 February may be eight years ago
@@ -278,4 +278,4 @@ ReplicaSchedule::Limits ReplicaSchedule::At(Timestamp at) const {
   return limits;
 }
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -19,7 +19,7 @@
 #include "absl/time/time.h"
 #include "common/base/time.h"
 
-namespace taut {
+namespace taut::brain {
 
 // Five fields of numbers, ranges, lists, steps and `*`; months and days of the week also by their English
 // names of three letters; Sunday is 0 or 7. Where both days are restricted, either suffices, as in cron.
@@ -80,4 +80,4 @@ class ReplicaSchedule {
   std::string text_;
 };
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -3,7 +3,7 @@
 #include "brain/replicas/policies.h"
 #include "gtest/gtest.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 Timestamp At(std::string_view local, const char* zone) {
@@ -141,4 +141,4 @@ TEST(ReplicaSchedule, LimitsAnyPolicyWithinItsBounds) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

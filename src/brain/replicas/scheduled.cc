@@ -6,7 +6,7 @@
 #include "brain/replicas/policy_wrapper.h"
 #include "fmt/format.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 class ScheduledPolicy final : public ReplicaPolicyWrapper {
@@ -62,4 +62,4 @@ std::unique_ptr<ReplicaPolicy> WithSchedule(std::unique_ptr<ReplicaPolicy> inner
   return std::make_unique<ScheduledPolicy>(std::move(inner), std::move(schedule), bounds);
 }
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -9,7 +9,7 @@
 #include "common/base/nearest.h"
 #include "common/base/strings.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 #define TAUT_REF(field) +[](ReplicaSettings& s) -> ReplicaSetting::Ref { return &s.field; }
@@ -169,4 +169,4 @@ absl::Status CheckReplicaSettings(const ReplicaSettings& settings) {
   return absl::InvalidArgumentError(StrCat("invalid function.target: ", Message(parsed.status())));
 }
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -14,7 +14,7 @@
 #include "absl/status/status.h"
 #include "brain/replicas/schedule.h"
 
-namespace taut {
+namespace taut::brain {
 
 // What the owner allows.
 struct ReplicaBounds {
@@ -164,4 +164,4 @@ std::string GetReplicaSetting(const ReplicaSetting& setting, const ReplicaSettin
 // function.target is not an expression.
 absl::Status CheckReplicaSettings(const ReplicaSettings& settings);
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -11,7 +11,7 @@
 #include "common/model/units.h"
 #include "fmt/format.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 int64_t DayUntil(int64_t at_s) { return FloorDiv(at_s - 1, int64_t{kDaySeconds}); }
@@ -120,4 +120,4 @@ std::unique_ptr<ReplicaPolicy> WithSafeCount(std::unique_ptr<ReplicaPolicy> inne
   return std::make_unique<SafePolicy>(std::move(inner), silent_s);
 }
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -13,7 +13,7 @@
 #include "brain/replicas/replica_policy.h"
 #include "common/base/bytes.h"
 
-namespace taut {
+namespace taut::brain {
 
 // The highest count of the day on which all was last measured and of the day before. Times are in seconds since
 // 1970, ascending; one at midnight belongs to the day that ends.
@@ -47,4 +47,4 @@ std::string SafeSentence(std::string_view missing, double silent_s, int safe);
 // live job has its silence noted outside of the policy, as nothing may be measured of it at all.
 std::unique_ptr<ReplicaPolicy> WithSafeCount(std::unique_ptr<ReplicaPolicy> inner, double silent_s);
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -7,7 +7,7 @@
 #include "rapidcheck.h"
 #include "rapidcheck/gtest.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 using ::testing::HasSubstr;
@@ -106,4 +106,4 @@ TEST(Silence, AStateIsRestoredWithOrWithoutAnExternalAnswer) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

@@ -6,7 +6,7 @@
 #include "brain/replicas/ceil_of.h"
 #include "common/base/time.h"
 
-namespace taut {
+namespace taut::brain {
 
 SpanStatistics::SpanStatistics(std::span<const LoadSpan> spans, double step_s)
     : spans_(spans.begin(), spans.end()), values_(spans.size()) {
@@ -94,4 +94,4 @@ size_t SpanStatistics::heap_bytes() const {
          (loads_.capacity() + sorted_.capacity() + values_.capacity()) * sizeof(double);
 }
 
-}  // namespace taut
+}  // namespace taut::brain

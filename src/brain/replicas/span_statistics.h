@@ -9,7 +9,7 @@
 #include "brain/replicas/target_expression.h"
 #include "common/base/bytes.h"
 
-namespace taut {
+namespace taut::brain {
 
 // Of several samples of one slot the highest counts. A slot is as long as the step between two decisions, and
 // longer where a span would have more than kMostSlots.
@@ -45,4 +45,4 @@ class SpanStatistics {
   std::vector<double> values_;
 };
 
-}  // namespace taut
+}  // namespace taut::brain

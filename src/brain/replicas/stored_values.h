@@ -12,7 +12,7 @@
 #include "common/base/strings.h"
 #include "common/base/time.h"
 
-namespace taut {
+namespace taut::brain {
 
 // A value that may be absent, as 9 bytes.
 inline void PutOptional(std::optional<int64_t> value, ByteWriter& out) {
@@ -80,4 +80,4 @@ class StoredValues {
   bool possible_ = true;
 };
 
-}  // namespace taut
+}  // namespace taut::brain

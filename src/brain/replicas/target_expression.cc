@@ -15,7 +15,7 @@
 #include "common/model/signal_name.h"
 #include "fmt/format.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 constexpr double kNotANumber = std::numeric_limits<double>::quiet_NaN();
@@ -460,4 +460,4 @@ size_t TargetExpression::bytes() const {
          p.parser.GetByteCode().GetSize() * sizeof(mu::SToken);
 }
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -11,7 +11,7 @@
 
 #include "absl/status/statusor.h"
 
-namespace taut {
+namespace taut::brain {
 
 // Numbers of the job that an expression may name beside its named signals (common/model/signal_name.h); the order
 // is that
@@ -69,4 +69,4 @@ class TargetExpression {
   std::unique_ptr<Parsed> parsed_;
 };
 
-}  // namespace taut
+}  // namespace taut::brain

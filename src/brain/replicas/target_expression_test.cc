@@ -7,7 +7,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 using ::testing::HasSubstr;
@@ -212,4 +212,4 @@ TEST(TargetExpression, TheSettingIsChecked) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

@@ -9,7 +9,7 @@
 #include "brain/replicas/stored_values.h"
 #include "common/base/strings.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 constexpr double kHalfLifeWindows = 7.0 * kWindowsPerDay;
@@ -182,4 +182,4 @@ absl::Status TaskSizer::Load(ByteReader& in) {
   return absl::OkStatus();
 }
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -13,7 +13,7 @@
 #include "common/model/reason.h"
 #include "common/model/signal.h"
 
-namespace taut {
+namespace taut::brain {
 
 class TaskSizer {
  public:
@@ -71,4 +71,4 @@ class TaskSizer {
   double asked_ = 0, highest_ = 0, hours_asked_ = 0;
 };
 
-}  // namespace taut
+}  // namespace taut::brain

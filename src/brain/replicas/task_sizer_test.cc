@@ -11,7 +11,7 @@
 
 #include "common/base/byte_units.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 using testing::HasSubstr;
@@ -161,4 +161,4 @@ TEST(TaskSizer, BadBytesChangeNothing) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

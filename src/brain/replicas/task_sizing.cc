@@ -9,7 +9,7 @@
 #include "common/model/units.h"
 #include "fmt/format.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 constexpr double kStepCores = 0.05;  // sizes are multiples of it
@@ -177,4 +177,4 @@ void ExplainSize(const SizingChoice& choice, const SizingSettings& settings, Rea
   }
 }
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -12,7 +12,7 @@
 #include "common/base/decayed_line.h"
 #include "common/model/reason.h"
 
-namespace taut {
+namespace taut::brain {
 
 struct SizingInput {
   // The highest load of each measured hour, cores; at least one is above 0.
@@ -64,4 +64,4 @@ SizingChoice ChooseSize(const SizingInput& input, const SizingSettings& settings
 // Says why `choice`; candidates are what was weighed.
 void ExplainSize(const SizingChoice& choice, const SizingSettings& settings, Reason& reason);
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -11,7 +11,7 @@
 #include "common/base/byte_units.h"
 #include "common/base/random.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 using testing::HasSubstr;
@@ -191,4 +191,4 @@ TEST_F(TaskSizing, OfAnythingTheChoiceIsOneThatCarriesThePeak) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

@@ -11,7 +11,7 @@
 #include "common/model/units.h"
 #include "fmt/format.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 constexpr double kRaiseShareOfPeriod = 1.0 / 6;
@@ -512,4 +512,4 @@ Verdict Decide(const JobPolicy& policy, const Proposal& proposal, GateState& sta
   return {};
 }
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -47,7 +47,7 @@
 #include "common/model/rollout.h"
 #include "common/model/signal.h"
 
-namespace taut {
+namespace taut::brain {
 
 // Counts of the tasks on one side of a trial.
 struct TrialSide {
@@ -168,4 +168,4 @@ bool IsAtLimit(Resource r, double reported, double limit);
 // counts of a trial.
 void Redo(const Decision& decision, GateState& state);
 
-}  // namespace taut
+}  // namespace taut::brain

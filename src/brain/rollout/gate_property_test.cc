@@ -8,7 +8,7 @@
 #include "gtest/gtest.h"
 #include "rapidcheck/gtest.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 struct Step {
@@ -178,4 +178,4 @@ RC_GTEST_PROP(GateProperty, SavedAndLoadedInTheMiddleChangesNothing, ()) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

@@ -6,7 +6,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
@@ -183,4 +183,4 @@ TEST(GateState, RedoOfATrialAndItsEndBringsBackWhoseItWas) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

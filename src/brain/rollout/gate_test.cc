@@ -7,7 +7,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 using ::testing::HasSubstr;
@@ -273,4 +273,4 @@ TEST(Gate, WhatIsInForceAlreadyAsksForNothing) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

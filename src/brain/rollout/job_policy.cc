@@ -6,7 +6,7 @@
 #include "common/base/strings.h"
 #include "common/base/time.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 constexpr double kBatchGraceSeconds = 60, kServingGraceSeconds = 300;
@@ -92,4 +92,4 @@ absl::Status CheckOrder(std::string_view key, const JobPolicy& policy) {
                                            is_risk ? "analogs" : "work_function", " or combined"));
 }
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -14,7 +14,7 @@
 #include "common/model/job_version.h"
 #include "common/model/rollout.h"
 
-namespace taut {
+namespace taut::brain {
 
 // A weekly time in which limits may change, UTC. [start, end); an end at or before the start is on the day
 // after.
@@ -101,4 +101,4 @@ VerticalSettings SettingsFor(const JobPolicy& policy, const VerticalSettings& se
 // May a limit be changed at this time?
 bool InMaintenance(const std::vector<MaintenanceWindow>& windows, int64_t now_s);
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -8,7 +8,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 using ::testing::HasSubstr;
@@ -95,4 +95,4 @@ TEST(JobPolicy, AnOrderNeedsARecommenderThatKeepsIt) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

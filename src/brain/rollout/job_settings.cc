@@ -11,7 +11,7 @@
 #include "common/base/strings.h"
 #include "common/model/units.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 constexpr std::string_view kKindNames[] = {"choice", "number", "bytes", "duration", "text", "boolean"};
@@ -601,4 +601,4 @@ absl::Status CheckJobPolicy(const JobPolicy& policy) {
   return CheckReplicaSettings(policy.replicas);
 }
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -7,7 +7,7 @@
 #include "common/base/time.h"
 #include "fmt/format.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 constexpr std::array<std::string_view, 7> kDays = {"Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"};
@@ -161,4 +161,4 @@ std::string WeekTime(int64_t time_s) {
                      minute % 60);
 }
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -9,7 +9,7 @@
 #include "absl/status/statusor.h"
 #include "brain/rollout/job_policy.h"
 
-namespace taut {
+namespace taut::brain {
 
 // Windows between ';', each of days and a time: "Mon-Fri 22:00-06:00", "Sat,Sun 00:00-24:00", or a time alone
 // for every day. "" is no window. InvalidArgument says what was read and what is meant; at most 64 windows.
@@ -22,4 +22,4 @@ std::optional<int64_t> NextMaintenance(const std::vector<MaintenanceWindow>& win
 // "Mon 22:00 UTC".
 std::string WeekTime(int64_t time_s);
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -4,7 +4,7 @@
 #include "common/base/time.h"
 #include "gtest/gtest.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 constexpr int64_t kMondayS = 4 * kDaySeconds;  // 1970-01-05 00:00 UTC
@@ -46,4 +46,4 @@ TEST(Maintenance, TheNextIsTheNearestOfSeveral) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

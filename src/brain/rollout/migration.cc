@@ -6,7 +6,7 @@
 #include "common/base/time.h"
 #include "common/model/units.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 constexpr uint8_t kVersion = 1;
@@ -101,4 +101,4 @@ absl::Status MigrationState::Load(ByteReader& in) {
   return absl::OkStatus();
 }
 
-}  // namespace taut
+}  // namespace taut::brain

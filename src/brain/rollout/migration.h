@@ -10,7 +10,7 @@
 #include "brain/rollout/job_policy.h"
 #include "common/base/bytes.h"
 
-namespace taut {
+namespace taut::brain {
 
 // Who moved a job to auto by rule, as its override says.
 inline constexpr std::string_view kMigrationName = "migration";
@@ -54,4 +54,4 @@ struct MigrationVerdict {
 MigrationVerdict StepMigration(const MigrationSettings& settings, const JobPolicy& policy,
                                const MigrationFacts& facts, MigrationState& state);
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -4,7 +4,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 using ::testing::HasSubstr;
@@ -158,4 +158,4 @@ TEST_F(MigrationTest, ManyYearsOfDaysAreCountedNoFurther) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

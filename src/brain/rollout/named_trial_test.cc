@@ -4,7 +4,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 using ::testing::HasSubstr;
@@ -440,4 +440,4 @@ TEST_F(NamedTrialTest, NinetyNinePercentOfALimitIsAtIt) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

@@ -1,6 +1,6 @@
 #include "brain/rollout/gate.h"
 
-namespace taut {
+namespace taut::brain {
 
 void Redo(const Decision& d, GateState& state) {
   if (d.kind == DecisionKind::kWouldSet) {
@@ -27,4 +27,4 @@ void Redo(const Decision& d, GateState& state) {
   state.trial.reset();
 }
 
-}  // namespace taut
+}  // namespace taut::brain

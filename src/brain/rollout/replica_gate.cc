@@ -10,7 +10,7 @@
 #include "common/base/strings.h"
 #include "common/model/units.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 constexpr uint8_t kMostUnreached = 200;  // counted no further
@@ -191,4 +191,4 @@ absl::Status ReplicaGateState::Load(ByteReader& in) {
   return absl::OkStatus();
 }
 
-}  // namespace taut
+}  // namespace taut::brain

@@ -15,7 +15,7 @@
 #include "brain/rollout/job_policy.h"
 #include "common/base/bytes.h"
 
-namespace taut {
+namespace taut::brain {
 
 struct ReplicaGateState {
   std::optional<int> in_force;  // ordered by Tautline; absent: the owner's number stands
@@ -81,4 +81,4 @@ Verdict DecideReplicas(const JobPolicy& policy, const ReplicaProposal& proposal,
 // A decision made before a stop and stored: brings `state` to where DecideReplicas left it then.
 void Redo(const Decision& decision, ReplicaGateState& state);
 
-}  // namespace taut
+}  // namespace taut::brain

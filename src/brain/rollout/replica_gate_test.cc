@@ -6,7 +6,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 using ::testing::HasSubstr;
@@ -411,4 +411,4 @@ TEST(ReplicaGate, ARolloutIsOverWhenTheNumberIsAsOrdered) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

@@ -8,7 +8,7 @@
 #include "common/base/pattern.h"
 #include "common/base/strings.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 std::string RuleName(size_t index, const JobRule& rule) {
@@ -189,4 +189,4 @@ JobPolicy PolicyRules::Resolve(std::string_view job, std::span<const KeyValue> l
   return policy;
 }
 
-}  // namespace taut
+}  // namespace taut::brain

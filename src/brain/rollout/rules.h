@@ -11,7 +11,7 @@
 #include "brain/rollout/job_policy.h"
 #include "common/model/labels.h"
 
-namespace taut {
+namespace taut::brain {
 
 enum class SettingKind : uint8_t { kChoice, kNumber, kBytes, kDuration, kText, kBoolean };
 std::string_view Name(SettingKind kind);
@@ -88,4 +88,4 @@ class PolicyRules {
   JobPolicy defaults_;
 };
 
-}  // namespace taut
+}  // namespace taut::brain

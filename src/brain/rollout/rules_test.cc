@@ -7,7 +7,7 @@
 #include "gtest/gtest.h"
 #include "rapidcheck/gtest.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 using ::testing::HasSubstr;
@@ -431,4 +431,4 @@ TEST(PolicyRules, ACapIsOfFewKeys) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

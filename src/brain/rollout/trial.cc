@@ -4,7 +4,7 @@
 
 #include "brain/rollout/gate.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 constexpr double kAtLimit = 0.99;
@@ -266,4 +266,4 @@ absl::Status GateState::Load(ByteReader& in) {
   return absl::OkStatus();
 }
 
-}  // namespace taut
+}  // namespace taut::brain

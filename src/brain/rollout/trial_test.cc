@@ -9,7 +9,7 @@
 #include "gtest/gtest.h"
 #include "rapidcheck/gtest.h"
 
-namespace taut {
+namespace taut::brain {
 namespace {
 
 using ::testing::HasSubstr;
@@ -379,4 +379,4 @@ TEST(InTrial, OneTaskIsAlwaysLeftOut) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::brain

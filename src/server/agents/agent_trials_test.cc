@@ -153,8 +153,8 @@ TEST(AgentTrials, KeepTheirTasksOverARestart) {
   agent.Live(20);
   EXPECT_EQ(agent.Limited(), before);
   std::string name;
-  cell.control().Look(JobId{0}, [&](const LiveJob& job) {
-    const Boxed<Trial>& trial = job.of(Resource::kMemory).gate.trial;
+  cell.control().Look(JobId{0}, [&](const brain::LiveJob& job) {
+    const Boxed<brain::Trial>& trial = job.of(Resource::kMemory).gate.trial;
     ASSERT_TRUE(trial.has_value());
     ASSERT_EQ(trial->members.size(), 1U);
     name = trial->members[0].name;
@@ -172,7 +172,7 @@ TEST(AgentTrials, AJobThatNobodyManagesIsNotTried) {
   cell.Tasks(a, kOld, "shop/web", true, false);
   cell.Live(a, kOld, 0, 30);
   EXPECT_TRUE(OfMemory(cell).empty());
-  cell.control().Look(JobId{0}, [&](const LiveJob& job) {
+  cell.control().Look(JobId{0}, [&](const brain::LiveJob& job) {
     EXPECT_THAT(job.of(Resource::kMemory).hold, HasSubstr("no agent applies limits to its tasks"));
   });
 }

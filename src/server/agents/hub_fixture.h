@@ -230,11 +230,11 @@ class HubCell {
     options.elsewhere = elsewhere;
     hub_ = std::make_unique<AgentHub>(options);
     ControlOptions control;
-    JobPolicy defaults;
+    brain::JobPolicy defaults;
     defaults.mode = mode_;
-    defaults.recommender = Policy::kMovingWindow;
+    defaults.recommender = brain::Policy::kMovingWindow;
     control.live.vertical.moving_window.min_history_s = 3600;
-    control.live.rules = *PolicyRules::Compile({}, defaults);
+    control.live.rules = *brain::PolicyRules::Compile({}, defaults);
     control_ =
         std::make_unique<ControlPlane>(control, *MappingRules::Compile(BuiltinRules()),
                                        ControlPlane::Parts{&failing, &store, hub_.get(), [] { return 0.0; }});

@@ -210,7 +210,7 @@ absl::Status CheckHours(const TimeSpan& window, int64_t step_s, bool is_between_
 }
 
 bool IsIn(const std::vector<std::string>& namespaces, const JobRecord& job) {
-  const auto at = std::ranges::find(job.labels, "namespace", &KeyValue::first);
+  const auto at = std::ranges::find(job.labels, "namespace", &brain::KeyValue::first);
   return at != job.labels.end() && std::ranges::find(namespaces, at->second) != namespaces.end();
 }
 

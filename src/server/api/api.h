@@ -151,9 +151,9 @@ struct ApiOptions {
   std::function<std::map<std::string, NeededMemory>()> memory_needed;
   std::function<AgentServerCounts()> agent_port_counts;
   // If a price file is configured; outlives the API.
-  const Pricing* pricing = nullptr;
+  const brain::Pricing* pricing = nullptr;
   // What edited price files changed of the past, in the order in which they were read.
-  std::vector<SeenPriceChange> price_changes;
+  std::vector<brain::SeenPriceChange> price_changes;
   // If quota is configured; outlives the API.
   QuotaDesk* quota = nullptr;
   // If budgets of businesses are configured; outlives the API.

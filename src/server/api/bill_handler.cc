@@ -17,7 +17,7 @@ int64_t StartOf(absl::CivilMonth month) {
   return absl::ToUnixSeconds(absl::FromCivil(absl::CivilSecond(month), absl::UTCTimeZone()));
 }
 
-void PutSums(const BillSums& sums, JsonWriter& json) {
+void PutSums(const brain::BillSums& sums, JsonWriter& json) {
   PutMoney("charges", sums.charges, json);
   PutMoney("credits", sums.credits, json);
   PutMoney("idle", sums.idle, json);
@@ -25,28 +25,30 @@ void PutSums(const BillSums& sums, JsonWriter& json) {
 }
 
 // Fits: the sums of the whole bill hold these too.
-BillSums SumOf(std::span<const GroupBill* const> groups) {
-  BillSums out;
-  for (const GroupBill* group : groups) {
-    for (Money BillSums::*of :
-         {&BillSums::charges, &BillSums::credits, &BillSums::idle, &BillSums::overhead, &BillSums::total})
+brain::BillSums SumOf(std::span<const brain::GroupBill* const> groups) {
+  brain::BillSums out;
+  for (const brain::GroupBill* group : groups) {
+    for (brain::Money brain::BillSums::*of :
+         {&brain::BillSums::charges, &brain::BillSums::credits, &brain::BillSums::idle,
+          &brain::BillSums::overhead, &brain::BillSums::total})
       (out.*of).micros += (group->sums.*of).micros;
   }
   return out;
 }
 
-void PutLines(const PriceSheet& sheet, const std::vector<BillLine>& lines, JsonWriter& json) {
+void PutLines(const brain::PriceSheet& sheet, const std::vector<brain::BillLine>& lines, JsonWriter& json) {
   json.Key("lines");
   json.BeginArray();
-  for (const BillLine& line : lines) {
+  for (const brain::BillLine& line : lines) {
     json.BeginObject();
     json.Field("tier", std::string_view(sheet.tiers[line.key.tier].name));
     json.Field("resource", Name(line.key.resource));
     json.Field("kind", Name(line.key.kind));
     json.Field("rule", Name(line.rule));
     json.Key("hours");
-    json.Number(static_cast<double>(line.quantity) / static_cast<double>(QuantityPerRate(line.key.resource)),
-                12);
+    json.Number(
+        static_cast<double>(line.quantity) / static_cast<double>(brain::QuantityPerRate(line.key.resource)),
+        12);
     PutMoney("rate", line.rate, json);
     PutMoney("amount", line.amount, json);
     json.EndObject();
@@ -54,7 +56,8 @@ void PutLines(const PriceSheet& sheet, const std::vector<BillLine>& lines, JsonW
   json.EndArray();
 }
 
-void PutGroup(const AccountBill& of, const GroupBill& group, const PriceSheet& sheet, JsonWriter& json) {
+void PutGroup(const AccountBill& of, const brain::GroupBill& group, const brain::PriceSheet& sheet,
+              JsonWriter& json) {
   json.BeginObject();
   json.Field("group", std::string_view(of.groups[group.group]));
   json.Field("jobs", static_cast<int64_t>(group.jobs));
@@ -64,27 +67,27 @@ void PutGroup(const AccountBill& of, const GroupBill& group, const PriceSheet& s
 }
 
 // The dearest first, then by name.
-std::vector<const GroupBill*> Dearest(const AccountBill& of) {
-  std::vector<const GroupBill*> out;
-  for (const GroupBill& group : of.bill.groups) out.push_back(&group);
-  std::ranges::sort(out, [&](const GroupBill* a, const GroupBill* b) {
+std::vector<const brain::GroupBill*> Dearest(const AccountBill& of) {
+  std::vector<const brain::GroupBill*> out;
+  for (const brain::GroupBill& group : of.bill.groups) out.push_back(&group);
+  std::ranges::sort(out, [&](const brain::GroupBill* a, const brain::GroupBill* b) {
     if (a->sums.total != b->sums.total) return a->sums.total > b->sums.total;
     return of.groups[a->group] < of.groups[b->group];
   });
   return out;
 }
 
-void PutJobs(const AccountBill& of, const GroupBill& group, size_t limit, JsonWriter& json) {
-  std::vector<const JobBill*> jobs;
-  for (const JobBill& job : std::span(of.bill.jobs).subspan(group.first_job, group.jobs))
+void PutJobs(const AccountBill& of, const brain::GroupBill& group, size_t limit, JsonWriter& json) {
+  std::vector<const brain::JobBill*> jobs;
+  for (const brain::JobBill& job : std::span(of.bill.jobs).subspan(group.first_job, group.jobs))
     jobs.push_back(&job);
-  std::ranges::sort(jobs, [&](const JobBill* a, const JobBill* b) {
+  std::ranges::sort(jobs, [&](const brain::JobBill* a, const brain::JobBill* b) {
     if (a->sums.total != b->sums.total) return a->sums.total > b->sums.total;
     return of.jobs[a->job] < of.jobs[b->job];
   });
   json.Key("jobs");
   json.BeginArray();
-  for (const JobBill* job : std::span(jobs).first(std::min(jobs.size(), limit))) {
+  for (const brain::JobBill* job : std::span(jobs).first(std::min(jobs.size(), limit))) {
     json.BeginObject();
     json.Field("job", std::string_view(of.jobs[job->job]));
     PutSums(job->sums, json);
@@ -115,8 +118,8 @@ absl::StatusOr<BilledMonth> MonthParameter(const HttpRequest& request, int64_t n
 }
 
 // Up to where it is of, and the sums of the groups that the caller may see; `all`: of the pool.
-void PutBillHead(const AccountBill& of, std::span<const GroupBill* const> groups, const BilledMonth& month,
-                 bool all, JsonWriter& json) {
+void PutBillHead(const AccountBill& of, std::span<const brain::GroupBill* const> groups,
+                 const BilledMonth& month, bool all, JsonWriter& json) {
   json.Field("from", month.from.start_s());
   json.Field("to", month.to.start_s());
   json.Field("month_to", month.end.start_s());
@@ -131,16 +134,17 @@ void PutBillHead(const AccountBill& of, std::span<const GroupBill* const> groups
 }
 
 // The charges of every job of the groups; refused above kMostFocusBytes.
-HttpResponse FocusResponse(const AccountBill& of, std::span<const GroupBill* const> groups,
-                           const PriceSheet& sheet, const BilledMonth& month, FocusFormat format) {
+HttpResponse FocusResponse(const AccountBill& of, std::span<const brain::GroupBill* const> groups,
+                           const brain::PriceSheet& sheet, const BilledMonth& month,
+                           brain::FocusFormat format) {
   constexpr size_t kMostFocusBytes = size_t{128} << 20;
   std::string out;
-  const std::unique_ptr<FocusFile> file = OpenFocusFile(
+  const std::unique_ptr<brain::FocusFile> file = brain::OpenFocusFile(
       format, sheet,
       {month.from.start_s(), month.end.start_s(), of.counted_from.start_s(), month.to.start_s()},
       [&out](std::string_view bytes) { out += bytes; });
-  for (const GroupBill* group : groups) {
-    for (const JobBill& job : std::span(of.bill.jobs).subspan(group->first_job, group->jobs)) {
+  for (const brain::GroupBill* group : groups) {
+    for (const brain::JobBill& job : std::span(of.bill.jobs).subspan(group->first_job, group->jobs)) {
       file->Add(job, of.jobs[job.job], of.groups[job.group]);
       if (out.size() > kMostFocusBytes) {
         return ErrorResponse(413, StrCat("the rows of this month take more than ", kMostFocusBytes >> 20,
@@ -156,10 +160,11 @@ HttpResponse FocusResponse(const AccountBill& of, std::span<const GroupBill* con
 }
 
 // What was changed of the prices of this month after its bill may have been seen.
-void PutPriceChanges(std::span<const SeenPriceChange> changes, const BilledMonth& month, JsonWriter& json) {
+void PutPriceChanges(std::span<const brain::SeenPriceChange> changes, const BilledMonth& month,
+                     JsonWriter& json) {
   json.Key("price_changes");
   json.BeginArray();
-  for (const SeenPriceChange& seen : changes) {
+  for (const brain::SeenPriceChange& seen : changes) {
     const int64_t from_s = std::max(seen.change.from_s, month.from.start_s());
     const int64_t to_s = std::min(seen.change.to_s, month.to.start_s());
     if (from_s >= to_s) continue;
@@ -179,7 +184,7 @@ HttpResponse Api::Bills(const HttpRequest& request, const Reach& reach) {
   if (absl::Status s = OnlyParameters(request, {"month", "group", "limit", "format"}); !s.ok())
     return ErrorResponse(s);
   const std::string format = TextParameter(request, "format"), group_name = TextParameter(request, "group");
-  const std::optional<FocusFormat> focus = FocusFormatNamed(format);
+  const std::optional<brain::FocusFormat> focus = brain::FocusFormatNamed(format);
   if (!format.empty() && format != "json" && !focus.has_value())
     return ErrorResponse(
         400, StrCat("invalid format=", ShortText(format), ": expected json, focus or focus-parquet"));
@@ -189,16 +194,16 @@ HttpResponse Api::Bills(const HttpRequest& request, const Reach& reach) {
   if (!limit.ok()) return ErrorResponse(limit.status());
   const absl::StatusOr<BilledMonth> month = MonthParameter(request, NowSeconds());
   if (!month.ok()) return ErrorResponse(month.status());
-  const Pricing& pricing = *options_.pricing;
+  const brain::Pricing& pricing = *options_.pricing;
   const absl::StatusOr<AccountBill> made =
       BillAccount(control_.history(), *control_.view(), pricing, month->from, month->to,
                   [&reach](const JobRecord& job) { return reach.Has(job); });
   if (!made.ok()) return ErrorResponse(made.status());
-  std::vector<const GroupBill*> groups = Dearest(*made);
+  std::vector<const brain::GroupBill*> groups = Dearest(*made);
   // The price file may bill the jobs of two groups of the quota as one: that bill is not shown to either.
-  if (!reach.all()) std::erase_if(groups, [&](const GroupBill* g) { return !made->whole[g->group]; });
+  if (!reach.all()) std::erase_if(groups, [&](const brain::GroupBill* g) { return !made->whole[g->group]; });
   const auto found = std::ranges::find_if(
-      groups, [&](const GroupBill* group) { return made->groups[group->group] == group_name; });
+      groups, [&](const brain::GroupBill* group) { return made->groups[group->group] == group_name; });
   if (!group_name.empty() && found == groups.end())
     return ErrorResponse(404, StrCat("group \"", ShortText(group_name), "\" has no bill in this month"));
   if (focus.has_value()) {
@@ -213,7 +218,7 @@ HttpResponse Api::Bills(const HttpRequest& request, const Reach& reach) {
   if (group_name.empty()) {
     json.Key("groups");
     json.BeginArray();
-    for (const GroupBill* group :
+    for (const brain::GroupBill* group :
          std::span(groups).first(std::min(groups.size(), static_cast<size_t>(*limit))))
       PutGroup(*made, *group, pricing.sheet, json);
     json.EndArray();

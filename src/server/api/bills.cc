@@ -23,7 +23,7 @@ uint64_t ReservationOf(const AccountAmounts& a) {
 // Which job and group a number of the account is: found once a job.
 class BilledJobs {
  public:
-  BilledJobs(History& history, const FleetView& view, const Pricing& pricing,
+  BilledJobs(History& history, const FleetView& view, const brain::Pricing& pricing,
              const std::function<bool(const JobRecord&)>& which, AccountBill& out)
       : history_(history), view_(view), pricing_(pricing), which_(which), out_(out) {}
 
@@ -72,7 +72,7 @@ class BilledJobs {
 
   History& history_;
   const FleetView& view_;
-  const Pricing& pricing_;
+  const brain::Pricing& pricing_;
   const std::function<bool(const JobRecord&)>& which_;
   AccountBill& out_;
   absl::flat_hash_map<uint32_t, Place> places_;
@@ -88,21 +88,21 @@ absl::StatusOr<WindowId> FirstKept(History& history, WindowId to) {
 
 }  // namespace
 
-absl::Status CheckAccountPrices(const Pricing& pricing) {
-  for (const PriceTier& tier : pricing.sheet.tiers) {
-    for (const Price& price : tier.prices) {
+absl::Status CheckAccountPrices(const brain::Pricing& pricing) {
+  for (const brain::PriceTier& tier : pricing.sheet.tiers) {
+    for (const brain::Price& price : tier.prices) {
       if (price.from_s <= 0 || LooksLikeUnixTime(price.from_s)) continue;
       return absl::FailedPreconditionError(
           StrCat("tier \"", tier.name, "\" has a price from ", FormatTime(price.from_s),
                  ": expected a date such as 2026-01-01; durations are of a trace's own clock"));
     }
-    if (tier.rule == ChargeRule::kPeak) {
+    if (tier.rule == brain::ChargeRule::kPeak) {
       return absl::FailedPreconditionError(
           StrCat("tier \"", tier.name,
                  "\" is charged by peak, which the account of tautd does not keep: expected "
                  "another rule"));
     }
-    if (tier.rule == ChargeRule::kUsageSlackTax && !pricing.pool.has_value()) {
+    if (tier.rule == brain::ChargeRule::kUsageSlackTax && !pricing.pool.has_value()) {
       return absl::FailedPreconditionError(
           StrCat("tier \"", tier.name, "\" has a slack tax, but there is no pool whose slack it is of"));
     }
@@ -110,22 +110,22 @@ absl::Status CheckAccountPrices(const Pricing& pricing) {
   return absl::OkStatus();
 }
 
-UsageEntry EntryOf(const AccountEntry& entry, const AccountSpan& span, ChargeRule rule) {
-  UsageEntry out;
+brain::UsageEntry EntryOf(const AccountEntry& entry, const AccountSpan& span, brain::ChargeRule rule) {
+  brain::UsageEntry out;
   out.start_s = span.first.start_s();
   out.end_s = out.start_s + int64_t{span.windows} * kWindowSeconds;
   for (const Resource r : kResources) {
     const AccountAmounts& a = entry.amounts(r);
-    UsageQuantities& q = out.of[static_cast<size_t>(r)];
+    brain::UsageQuantities& q = out.of[static_cast<size_t>(r)];
     q.usage = a.usage;
     q.reservation = ReservationOf(a);
-    q.request = rule == ChargeRule::kMaxRequestUsage ? a.billed : q.reservation;
+    q.request = rule == brain::ChargeRule::kMaxRequestUsage ? a.billed : q.reservation;
   }
   return out;
 }
 
-absl::StatusOr<AccountBill> BillAccount(History& history, const FleetView& view, const Pricing& pricing,
-                                        WindowId from, WindowId to,
+absl::StatusOr<AccountBill> BillAccount(History& history, const FleetView& view,
+                                        const brain::Pricing& pricing, WindowId from, WindowId to,
                                         const std::function<bool(const JobRecord&)>& which) {
   if (absl::Status s = CheckAccountPrices(pricing); !s.ok()) return s;
   const absl::StatusOr<WindowId> kept = FirstKept(history, to);
@@ -133,17 +133,17 @@ absl::StatusOr<AccountBill> BillAccount(History& history, const FleetView& view,
   AccountBill out;
   out.from = from;
   out.to = to;
-  std::vector<CapacityWindow> pool;
-  BillOptions options;
+  std::vector<brain::CapacityWindow> pool;
+  brain::BillOptions options;
   out.counted_from = std::max(from, *kept);
   if (pricing.pool.has_value() && out.counted_from < to) {
-    pool.push_back(CapacityOf(*pricing.pool, out.counted_from.start_s(), to.start_s()));
+    pool.push_back(brain::CapacityOf(*pricing.pool, out.counted_from.start_s(), to.start_s()));
     // Days that are summed up begin before the first window.
     pool.back().start_s = std::max(from.start_s(), int64_t{out.counted_from.day()} * kDaySeconds);
     options.idle = pricing.pool->idle;
     options.cost_price = pricing.pool->cost;
   }
-  absl::StatusOr<Metering> metering = Metering::Make(pricing.sheet, pool);
+  absl::StatusOr<brain::Metering> metering = brain::Metering::Make(pricing.sheet, pool);
   if (!metering.ok()) return metering.status();
   BilledJobs jobs(history, view, pricing, which, out);
   absl::Status added;
@@ -152,7 +152,7 @@ absl::StatusOr<AccountBill> BillAccount(History& history, const FleetView& view,
         for (const AccountEntry& e : entries) {
           if (!added.ok()) return;
           const BilledJobs::Place& place = jobs.Of(e.job);
-          UsageEntry entry = EntryOf(e, span, pricing.sheet.tiers[place.tier].rule);
+          brain::UsageEntry entry = EntryOf(e, span, pricing.sheet.tiers[place.tier].rule);
           // What is read later of today is an entry of the whole day.
           entry.end_s = std::min(entry.end_s, to.start_s());
           entry.group = place.group;
@@ -164,7 +164,7 @@ absl::StatusOr<AccountBill> BillAccount(History& history, const FleetView& view,
       });
   if (!read.ok()) return read;
   if (!added.ok()) return added;
-  absl::StatusOr<Bill> bill = MakeBill(pricing.sheet, pool, *std::move(metering), options);
+  absl::StatusOr<brain::Bill> bill = brain::MakeBill(pricing.sheet, pool, *std::move(metering), options);
   if (!bill.ok()) return bill.status();
   out.bill = *std::move(bill);
   return out;

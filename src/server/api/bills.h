@@ -18,7 +18,7 @@ namespace taut {
 struct AccountBill {
   WindowId from, to;                // what was read; to: exclusive
   WindowId counted_from;            // before, tautd measured nothing or has deleted it; `to` if all is gone
-  Bill bill;                        // groups and jobs by the numbers of these
+  brain::Bill bill;                 // groups and jobs by the numbers of these
   std::vector<std::string> groups;  // names
   std::vector<std::string> jobs;    // names; of one that the store has forgotten "job 12"
   std::vector<bool> whole;          // by group: all its jobs are of BillAccount's `which`
@@ -28,18 +28,18 @@ struct AccountBill {
 // One entry of the account as an entry of a bill. Request and reservation are the limits that tasks ran at; for
 // windows in which none was known, the usage. Under kMaxRequestUsage the request is the account's own larger of
 // both, window by window.
-UsageEntry EntryOf(const AccountEntry& entry, const AccountSpan& span, ChargeRule rule);
+brain::UsageEntry EntryOf(const AccountEntry& entry, const AccountSpan& span, brain::ChargeRule rule);
 
 // What of a price file cannot be billed from an account: FailedPrecondition for a tier whose rule is peak, of
 // which it has none, and for a slack tax without a pool.
-absl::Status CheckAccountPrices(const Pricing& pricing);
+absl::Status CheckAccountPrices(const brain::Pricing& pricing);
 
 // Of the account of [from, to). A job's group is that of the first rule that fits, else its label `namespace`,
 // else the name up to its first '/'. The pool costs from the first window that tautd has on. Errors as
 // CheckAccountPrices, MakeBill and History. O(account), and a read of the store for each forgotten job. `which`:
 // fills AccountBill::whole; all jobs are billed whatever it says, and one whose record is gone is none of them.
-absl::StatusOr<AccountBill> BillAccount(History& history, const FleetView& view, const Pricing& pricing,
-                                        WindowId from, WindowId to,
+absl::StatusOr<AccountBill> BillAccount(History& history, const FleetView& view,
+                                        const brain::Pricing& pricing, WindowId from, WindowId to,
                                         const std::function<bool(const JobRecord&)>& which = nullptr);
 
 }  // namespace taut

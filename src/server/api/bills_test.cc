@@ -19,20 +19,20 @@ AccountEntry CoreHours(uint32_t job, uint64_t usage, uint64_t allocation, uint32
                        uint32_t without = 0) {
   AccountEntry e{.job = JobId{job}};
   AccountAmounts& cpu = e.of[0];
-  cpu.usage = usage * kMillicoreSecondsPerCoreHour;
-  cpu.allocation = allocation * kMillicoreSecondsPerCoreHour;
+  cpu.usage = usage * brain::kMillicoreSecondsPerCoreHour;
+  cpu.allocation = allocation * brain::kMillicoreSecondsPerCoreHour;
   cpu.billed =
-      std::max(cpu.usage, cpu.allocation) + 5 * kMillicoreSecondsPerCoreHour;  // by windows it is more
+      std::max(cpu.usage, cpu.allocation) + 5 * brain::kMillicoreSecondsPerCoreHour;  // by windows it is more
   cpu.windows = windows;
   cpu.windows_without_allocation = without;
   return e;
 }
 
-Pricing TwoTiers(ChargeRule rule) {
-  Pricing out;
-  const auto price = [](int64_t from_s, int64_t micros) { return Price{from_s, {micros}, {0}}; };
+brain::Pricing TwoTiers(brain::ChargeRule rule) {
+  brain::Pricing out;
+  const auto price = [](int64_t from_s, int64_t micros) { return brain::Price{from_s, {micros}, {0}}; };
   out.sheet.tiers = {{.name = "production", .rule = rule, .prices = {price(0, 30'000)}},
-                     {.name = "batch", .rule = ChargeRule::kUsage, .prices = {price(0, 10'000)}}};
+                     {.name = "batch", .rule = brain::ChargeRule::kUsage, .prices = {price(0, 10'000)}}};
   out.tier_rules = {{"*/cronjob/*", {}, {}, 1}};
   return out;
 }
@@ -45,7 +45,7 @@ class BillsTest : public testing::Test {
                    {JobId{1}, "shop/cronjob/night", {}, 0},
                    {JobId{2}, "media/encode", {}, 0}};
   }
-  AccountBill Make(const Pricing& pricing) {
+  AccountBill Make(const brain::Pricing& pricing) {
     auto made = BillAccount(store_, view_, pricing, kBillDay, WindowId{kBillDay.index + 2 * kWindowsPerDay});
     EXPECT_TRUE(made.ok()) << made.status();
     return made.ok() ? *made : AccountBill();
@@ -58,7 +58,7 @@ TEST_F(BillsTest, GroupsPayByTheirTiersRules) {
   store_.account = {
       {{kBillDay, kWindowsPerDay}, {CoreHours(0, 10, 40), CoreHours(1, 7, 9), CoreHours(2, 1, 2)}},
       {{WindowId{kBillDay.index + kWindowsPerDay}, 1}, {CoreHours(0, 1, 2, 1)}}};
-  const AccountBill of = Make(TwoTiers(ChargeRule::kReservation));
+  const AccountBill of = Make(TwoTiers(brain::ChargeRule::kReservation));
   EXPECT_THAT(of.groups, ElementsAre("shop", "media"));
   ASSERT_EQ(of.bill.groups.size(), 2U);
   // 42 core-hours reserved at 0.03, and 7 used at 0.01.
@@ -69,20 +69,20 @@ TEST_F(BillsTest, GroupsPayByTheirTiersRules) {
 
 TEST_F(BillsTest, TheLargerOfBothIsThatOfTheWindowsNotOfTheDay) {
   store_.account = {{{kBillDay, kWindowsPerDay}, {CoreHours(2, 10, 40)}}};
-  EXPECT_EQ(ToText(Make(TwoTiers(ChargeRule::kMaxRequestUsage)).bill.sums.total), "1.35");
+  EXPECT_EQ(ToText(Make(TwoTiers(brain::ChargeRule::kMaxRequestUsage)).bill.sums.total), "1.35");
 }
 
 TEST_F(BillsTest, UsageIsChargedWhereNoLimitWasKnown) {
   store_.account = {{{kBillDay, kWindowsPerDay}, {CoreHours(2, 10, 0, 288, 288)}}};
-  EXPECT_EQ(ToText(Make(TwoTiers(ChargeRule::kReservation)).bill.sums.total), "0.30");
+  EXPECT_EQ(ToText(Make(TwoTiers(brain::ChargeRule::kReservation)).bill.sums.total), "0.30");
   store_.account = {{{kBillDay, kWindowsPerDay}, {CoreHours(2, 12, 40, 288, 72)}}};
-  const AccountBill of = Make(TwoTiers(ChargeRule::kReservation));
+  const AccountBill of = Make(TwoTiers(brain::ChargeRule::kReservation));
   EXPECT_EQ(ToText(of.bill.sums.total), "1.29");  // 40 + 12 / 4
   EXPECT_EQ(of.without_allocation, 72U);
 }
 
 TEST_F(BillsTest, APriceOfAnotherDateCountsFromThere) {
-  Pricing pricing = TwoTiers(ChargeRule::kReservation);
+  brain::Pricing pricing = TwoTiers(brain::ChargeRule::kReservation);
   pricing.sheet.tiers[0].prices.push_back(
       {WindowId{kBillDay.index + kWindowsPerDay}.start_s(), {60'000}, {0}});
   store_.account = {{{kBillDay, kWindowsPerDay}, {CoreHours(2, 0, 10)}},
@@ -91,13 +91,14 @@ TEST_F(BillsTest, APriceOfAnotherDateCountsFromThere) {
 }
 
 TEST_F(BillsTest, TheCostOfThePoolIsRecoveredToTheLastUnit) {
-  Pricing pricing = TwoTiers(ChargeRule::kReservation);
-  pricing.pool = PoolPrices{.cores = 3, .cost = {0, {20'000}, {0}}, .idle = CostSharing::kProportional};
+  brain::Pricing pricing = TwoTiers(brain::ChargeRule::kReservation);
+  pricing.pool =
+      brain::PoolPrices{.cores = 3, .cost = {0, {20'000}, {0}}, .idle = brain::CostSharing::kProportional};
   store_.account = {{{kBillDay, kWindowsPerDay}, {CoreHours(0, 1, 7), CoreHours(2, 1, 11)}}};
   const AccountBill of = Make(pricing);
   EXPECT_EQ(ToText(of.bill.machine_cost), "2.88");  // 3 cores for 48 hours
   EXPECT_EQ(of.bill.sums.total, of.bill.machine_cost);
-  EXPECT_EQ(of.bill.platform, Money());
+  EXPECT_EQ(of.bill.platform, brain::Money());
   store_.account[0].first.first = WindowId{kBillDay.index + kWindowsPerDay};
   store_.first = WindowId{kBillDay.index + kWindowsPerDay};
   EXPECT_EQ(ToText(Make(pricing).bill.machine_cost), "1.44");  // tautd has nothing of the day before
@@ -107,15 +108,15 @@ TEST_F(BillsTest, TheCostOfThePoolIsRecoveredToTheLastUnit) {
 }
 
 TEST_F(BillsTest, WhatIsReadLaterOfTodayIsBilledUpToNow) {
-  Pricing pricing = TwoTiers(ChargeRule::kUsageSlackTax);
-  pricing.pool = PoolPrices{.cores = 3, .memory_bytes = 0, .cost = {0, {20'000}, {0}}, .idle = {}};
+  brain::Pricing pricing = TwoTiers(brain::ChargeRule::kUsageSlackTax);
+  pricing.pool = brain::PoolPrices{.cores = 3, .memory_bytes = 0, .cost = {0, {20'000}, {0}}, .idle = {}};
   store_.account = {{{kBillDay, kWindowsPerDay, true}, {CoreHours(2, 1, 2)}}};
   const auto made = BillAccount(store_, view_, pricing, kBillDay, WindowId{kBillDay.index + 12});
   EXPECT_TRUE(made.ok()) << made.status();
 }
 
 TEST_F(BillsTest, PeakIsRefusedBecauseTheAccountHasNone) {
-  const auto made = BillAccount(store_, view_, TwoTiers(ChargeRule::kPeak), kBillDay, kBillDay.next());
+  const auto made = BillAccount(store_, view_, TwoTiers(brain::ChargeRule::kPeak), kBillDay, kBillDay.next());
   EXPECT_EQ(made.status().code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_THAT(std::string(made.status().message()), HasSubstr("tier \"production\" is charged by peak"));
 }

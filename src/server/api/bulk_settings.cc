@@ -19,13 +19,13 @@ struct Change {
   std::string name, key, before, after;  // after "": what the rules say
 };
 
-absl::StatusOr<std::vector<KeyValue>> ParseWanted(const std::string& text) {
+absl::StatusOr<std::vector<brain::KeyValue>> ParseWanted(const std::string& text) {
   JsonTree tree;
   if (!tree.Parse(text).ok() || !tree.root().is_object()) {
     return absl::InvalidArgumentError(
         R"(invalid body: expected a JSON object of settings, such as {"mode": "canary"})");
   }
-  std::vector<KeyValue> wanted;
+  std::vector<brain::KeyValue> wanted;
   absl::Status read;
   tree.root().ForEachField([&](std::string_view key, JsonNode value) {
     if (const auto setting = value.text(); setting.has_value()) {
@@ -41,25 +41,25 @@ absl::StatusOr<std::vector<KeyValue>> ParseWanted(const std::string& text) {
 }
 
 // What `wanted` would change of a job. An error if its settings would then not fit together.
-absl::Status Compare(const LiveJob& job, JobId id, const std::vector<KeyValue>& wanted,
+absl::Status Compare(const brain::LiveJob& job, JobId id, const std::vector<brain::KeyValue>& wanted,
                      std::vector<Change>& changes) {
-  JobPolicy policy = *job.policy;
+  brain::JobPolicy policy = *job.policy;
   for (const auto& [key, value] : wanted) {
     const auto own = std::find_if(job.overrides.begin(), job.overrides.end(),
-                                  [&key = key](const Override& o) { return o.key == key; });
-    const std::string before = GetJobSetting(key, *job.policy);
+                                  [&key = key](const brain::Override& o) { return o.key == key; });
+    const std::string before = brain::GetJobSetting(key, *job.policy);
     if (value.empty()) {
       if (own != job.overrides.end()) changes.push_back({id, job.record.name, key, before, ""});
       continue;
     }
-    if (absl::Status s = SetJobSetting(key, value, policy); !s.ok()) return s;
-    const std::string after = GetJobSetting(key, policy);
+    if (absl::Status s = brain::SetJobSetting(key, value, policy); !s.ok()) return s;
+    const std::string after = brain::GetJobSetting(key, policy);
     if (own == job.overrides.end() || before != after)
       changes.push_back({id, job.record.name, key, before, after});
   }
-  absl::Status fits = CheckJobPolicy(policy);
+  absl::Status fits = brain::CheckJobPolicy(policy);
   for (const auto& [key, value] : wanted) {
-    if (fits.ok() && !value.empty()) fits = CheckOrder(key, policy);
+    if (fits.ok() && !value.empty()) fits = brain::CheckOrder(key, policy);
   }
   return fits.ok() ? fits : absl::InvalidArgumentError(StrCat(job.record.name, ": ", Message(fits)));
 }
@@ -76,15 +76,15 @@ HttpResponse Api::PatchMany(const HttpRequest& request, const Reach& reach) {
   if (!dry.empty() && dry != "true" && dry != "false") {
     return ErrorResponse(400, StrCat("dry_run=", dry, ": expected true or false"));
   }
-  const absl::StatusOr<std::vector<KeyValue>> wanted = ParseWanted(request.body);
+  const absl::StatusOr<std::vector<brain::KeyValue>> wanted = ParseWanted(request.body);
   if (!wanted.ok()) return ErrorResponse(wanted.status());
-  JobPolicy any;
+  brain::JobPolicy any;
   for (const auto& [key, value] : *wanted) {
     // Also for a pattern that fits no job, and where a setting is taken back.
-    const bool known = std::any_of(JobSettingsTable().begin(), JobSettingsTable().end(),
-                                   [&k = key](const JobSetting& s) { return s.key == k; });
+    const bool known = std::any_of(brain::JobSettingsTable().begin(), brain::JobSettingsTable().end(),
+                                   [&k = key](const brain::JobSetting& s) { return s.key == k; });
     if (value.empty() && known) continue;
-    if (absl::Status s = SetJobSetting(key, value, any); !s.ok()) return ErrorResponse(s);
+    if (absl::Status s = brain::SetJobSetting(key, value, any); !s.ok()) return ErrorResponse(s);
   }
   std::vector<JobId> matched;
   const std::shared_ptr<const FleetView> view = ViewOf(reach);
@@ -100,7 +100,7 @@ HttpResponse Api::PatchMany(const HttpRequest& request, const Reach& reach) {
   std::vector<Change> changes;
   absl::Status status;
   for (const JobId id : matched) {
-    control_.Look(id, [&](const LiveJob& job) { status = Compare(job, id, *wanted, changes); });
+    control_.Look(id, [&](const brain::LiveJob& job) { status = Compare(job, id, *wanted, changes); });
     if (!status.ok()) return ErrorResponse(status);
   }
   size_t done = 0;
@@ -108,7 +108,7 @@ HttpResponse Api::PatchMany(const HttpRequest& request, const Reach& reach) {
     // All settings of a job or none of them, by one commit.
     for (size_t first = 0; first < changes.size();) {
       size_t last = first;
-      std::vector<KeyValue> settings;
+      std::vector<brain::KeyValue> settings;
       for (; last < changes.size() && changes[last].job == changes[first].job; ++last)
         settings.emplace_back(changes[last].key, changes[last].after);
       const auto set = control_.SetMany(changes[first].job, settings, *who);

@@ -16,21 +16,21 @@ namespace {
 
 constexpr std::string_view kNoBudgets = "no budgets are configured: budgets.file names no file";
 
-bool HasHolder(const Reach& reach, const BudgetHolder& holder) {
+bool HasHolder(const Reach& reach, const brain::BudgetHolder& holder) {
   return reach.all() || reach.Has(holder.is_business() ? ToText(holder) : holder.name);
 }
 
 // The members that businesses and groups share.
-void PutHolder(const BudgetView& view, const BudgetHolder& holder, const HolderState& state, int64_t now_s,
-               JsonWriter& json) {
-  const Money budget = state.budget(now_s), spent = SpentOf(view.spent.spent, holder);
+void PutHolder(const BudgetView& view, const brain::BudgetHolder& holder, const brain::HolderState& state,
+               int64_t now_s, JsonWriter& json) {
+  const brain::Money budget = state.budget(now_s), spent = brain::SpentOf(view.spent.spent, holder);
   json.Field("name", std::string_view(holder.name));
   json.Field("holder", std::string_view(ToText(holder)));
   json.Field("unit", std::string_view(state.unit));
   PutMoney("budget", budget, json);
   PutMoney("balance", state.balance(), json);
   PutMoney("spent", spent, json);
-  PutMoney("forecast", SpentOf(view.forecast.spent, holder), json);
+  PutMoney("forecast", brain::SpentOf(view.forecast.spent, holder), json);
   PutMoney("left", {budget.micros - spent.micros}, json);
   json.Field("frozen", state.frozen_by != 0);
   if (state.frozen_by != 0) {
@@ -40,7 +40,7 @@ void PutHolder(const BudgetView& view, const BudgetHolder& holder, const HolderS
   json.Field("removed", state.removed);
   json.Key("overrides");
   json.BeginArray();
-  for (const BudgetOverride& o : state.overrides) {
+  for (const brain::BudgetOverride& o : state.overrides) {
     if (o.until_s <= now_s) continue;
     json.BeginObject();
     json.Field("entry", static_cast<int64_t>(o.entry));
@@ -52,7 +52,8 @@ void PutHolder(const BudgetView& view, const BudgetHolder& holder, const HolderS
 }
 
 // A share in force, and what was paid in the period by it and by those before.
-void PutShare(std::string_view key, std::string_view name, int64_t share_bp, Money paid, JsonWriter& json) {
+void PutShare(std::string_view key, std::string_view name, int64_t share_bp, brain::Money paid,
+              JsonWriter& json) {
   json.BeginObject();
   json.Field(key, name);
   json.Field("share_bp", share_bp);
@@ -60,22 +61,24 @@ void PutShare(std::string_view key, std::string_view name, int64_t share_bp, Mon
   json.EndObject();
 }
 
-Money PaidBy(const BudgetSpending& spending, const std::string& group, const std::string& business) {
+brain::Money PaidBy(const brain::BudgetSpending& spending, const std::string& group,
+                    const std::string& business) {
   const auto of = spending.groups.find(group);
   if (of == spending.groups.end()) return {};
   const auto paid = of->second.payers.find(business);
-  return paid == of->second.payers.end() ? Money() : paid->second;
+  return paid == of->second.payers.end() ? brain::Money() : paid->second;
 }
 
 void PutPaysFor(const BudgetView& view, const std::string& business, JsonWriter& json) {
   json.Key("pays_for");
   json.BeginArray();
   for (const auto& [group, line] : view.book.funding()) {
-    const Money paid = PaidBy(view.spent, group, business);
+    const brain::Money paid = PaidBy(view.spent, group, business);
     int64_t share_bp = 0;
-    if (const std::vector<BudgetPart>* funders = view.book.FundersAt(group, view.counted_s);
+    if (const std::vector<brain::BudgetPart>* funders = view.book.FundersAt(group, view.counted_s);
         funders != nullptr) {
-      for (const BudgetPart& part : *funders) share_bp += part.holder.name == business ? part.share_bp : 0;
+      for (const brain::BudgetPart& part : *funders)
+        share_bp += part.holder.name == business ? part.share_bp : 0;
     }
     if (share_bp > 0 || paid.micros > 0) PutShare("group", group, share_bp, paid, json);
   }
@@ -85,15 +88,15 @@ void PutPaysFor(const BudgetView& view, const std::string& business, JsonWriter&
 void PutFunders(const BudgetView& view, const std::string& group, JsonWriter& json) {
   json.Key("funders");
   json.BeginArray();
-  if (const std::vector<BudgetPart>* funders = view.book.FundersAt(group, view.counted_s);
+  if (const std::vector<brain::BudgetPart>* funders = view.book.FundersAt(group, view.counted_s);
       funders != nullptr) {
-    for (const BudgetPart& part : *funders)
+    for (const brain::BudgetPart& part : *funders)
       PutShare("business", part.holder.name, part.share_bp, PaidBy(view.spent, group, part.holder.name),
                json);
   }
   json.EndArray();
   const auto of = view.spent.groups.find(group);
-  const GroupSpending spending = of == view.spent.groups.end() ? GroupSpending() : of->second;
+  const brain::GroupSpending spending = of == view.spent.groups.end() ? brain::GroupSpending() : of->second;
   PutMoney("spent_in_all", spending.spent, json);
   PutMoney("unfunded", spending.unfunded, json);
 }
@@ -126,7 +129,7 @@ void PutBusinesses(const BudgetView& view, const Reach& reach, int64_t now_s, Js
   json.Key("without_budget");
   json.BeginArray();
   for (const auto& [group, spending] : view.spent.groups) {
-    if (view.book.Find(GroupHolder(group)) != nullptr || !reach.Has(group)) continue;
+    if (view.book.Find(brain::GroupHolder(group)) != nullptr || !reach.Has(group)) continue;
     json.BeginObject();
     json.Field("group", std::string_view(group));
     PutMoney("spent", spending.spent, json);
@@ -136,28 +139,29 @@ void PutBusinesses(const BudgetView& view, const Reach& reach, int64_t now_s, Js
 }
 
 // Of holders in reach, with nothing of others but their names. Absent: nothing in it is of the caller.
-std::optional<BudgetEntry> Shown(const BudgetEntry& entry, const BudgetBook& book, const Reach& reach) {
+std::optional<brain::BudgetEntry> Shown(const brain::BudgetEntry& entry, const brain::BudgetBook& book,
+                                        const Reach& reach) {
   if (reach.all() || HasHolder(reach, entry.of)) return entry;
   switch (entry.act) {
-    case BudgetAct::kPeriod:
-    case BudgetAct::kPrices:
-    case BudgetAct::kRate:
+    case brain::BudgetAct::kPeriod:
+    case brain::BudgetAct::kPrices:
+    case brain::BudgetAct::kRate:
       return entry;
-    case BudgetAct::kTransfer:
-    case BudgetAct::kSplit:
+    case brain::BudgetAct::kTransfer:
+    case brain::BudgetAct::kSplit:
       break;
     default:
       return std::nullopt;
   }
-  BudgetEntry out = entry;
+  brain::BudgetEntry out = entry;
   out.key.clear();
-  std::erase_if(out.parts, [&](const BudgetPart& part) { return !HasHolder(reach, part.holder); });
-  if (entry.act == BudgetAct::kSplit) {
+  std::erase_if(out.parts, [&](const brain::BudgetPart& part) { return !HasHolder(reach, part.holder); });
+  if (entry.act == brain::BudgetAct::kSplit) {
     if (out.parts.empty()) return std::nullopt;
     // Of parts in several units the amounts stand in the parts alone.
     out.unit = book.UnitOf(out.parts[0].holder);
     out.amount = {};
-    for (const BudgetPart& part : out.parts)
+    for (const brain::BudgetPart& part : out.parts)
       out.amount.micros += book.UnitOf(part.holder) == out.unit ? part.amount.micros : 0;
     return out;
   }
@@ -166,8 +170,8 @@ std::optional<BudgetEntry> Shown(const BudgetEntry& entry, const BudgetBook& boo
   return HasHolder(reach, entry.to) ? std::optional(out) : std::nullopt;
 }
 
-void PutLedgerEntry(const BudgetEntry& entry, const BudgetBook& book, JsonWriter& json) {
-  BudgetEntry e = entry;
+void PutLedgerEntry(const brain::BudgetEntry& entry, const brain::BudgetBook& book, JsonWriter& json) {
+  brain::BudgetEntry e = entry;
   if (e.unit.empty() && !e.of.name.empty()) e.unit = book.UnitOf(e.of);
   json.BeginObject();
   PutEntry(e, json);
@@ -176,24 +180,25 @@ void PutLedgerEntry(const BudgetEntry& entry, const BudgetBook& book, JsonWriter
 }
 
 // What the act has no use for is not stored, so that it is no part of what a key stands for.
-void ForgetWhatIsNotOf(BudgetEntry& e) {
-  if (e.act == BudgetAct::kFreeze || e.act == BudgetAct::kUnfreeze) e.amount = {};
-  if (e.act != BudgetAct::kOverride) e.until_s = 0;
-  if (e.act != BudgetAct::kTransfer) e.to = {};
-  if (e.act != BudgetAct::kSplit) e.parts.clear();
+void ForgetWhatIsNotOf(brain::BudgetEntry& e) {
+  if (e.act == brain::BudgetAct::kFreeze || e.act == brain::BudgetAct::kUnfreeze) e.amount = {};
+  if (e.act != brain::BudgetAct::kOverride) e.until_s = 0;
+  if (e.act != brain::BudgetAct::kTransfer) e.to = {};
+  if (e.act != brain::BudgetAct::kSplit) e.parts.clear();
 }
 
 // As one that is not there.
-absl::StatusOr<BudgetHolder> HolderWithin(const BudgetBook& book, const Reach& reach, std::string_view text) {
+absl::StatusOr<brain::BudgetHolder> HolderWithin(const brain::BudgetBook& book, const Reach& reach,
+                                                 std::string_view text) {
   if (reach.all()) return book.Resolve(text);
-  std::vector<BudgetHolder> found;
-  const auto add = [&](const BudgetHolder& holder) {
+  std::vector<brain::BudgetHolder> found;
+  const auto add = [&](const brain::BudgetHolder& holder) {
     if (book.Find(holder) != nullptr && HasHolder(reach, holder)) found.push_back(holder);
   };
-  if (const std::optional<BudgetHolder> whole = HolderOf(text); whole.has_value()) add(*whole);
+  if (const std::optional<brain::BudgetHolder> whole = brain::HolderOf(text); whole.has_value()) add(*whole);
   if (found.empty()) {
-    add(Business(text));
-    add(GroupHolder(text));
+    add(brain::Business(text));
+    add(brain::GroupHolder(text));
   }
   if (found.size() == 1) return found[0];
   if (found.size() > 1) return book.Resolve(text);
@@ -218,16 +223,17 @@ absl::StatusOr<int64_t> UntilOf(JsonNode node) {
       StrCat("until: \"", ShortText(text), "\": expected a time such as 2026-12-01 or 2026-12-01T12:00:00Z"));
 }
 
-absl::StatusOr<Money> AmountOf(JsonNode node) {
-  if (const std::optional<int64_t> whole = node.whole(); whole.has_value()) return ParseMoney(StrCat(*whole));
+absl::StatusOr<brain::Money> AmountOf(JsonNode node) {
+  if (const std::optional<int64_t> whole = node.whole(); whole.has_value())
+    return brain::ParseMoney(StrCat(*whole));
   if (!node.text().has_value())
     return absl::InvalidArgumentError(R"(amount: expected a text such as "12.50", or "all")");
-  return ParseMoney(*node.text());
+  return brain::ParseMoney(*node.text());
 }
 
 // What is asked for, before its holders are found.
 struct AskedOfLedger {
-  BudgetEntry entry;
+  brain::BudgetEntry entry;
   std::string of, to;
   std::vector<std::pair<std::string, int64_t>> parts;
   bool all = false;
@@ -244,8 +250,8 @@ absl::Status TakeText(std::string_view key, JsonNode value, size_t most, std::st
 absl::Status TakeLedgerField(std::string_view key, JsonNode value, AskedOfLedger& out) {
   constexpr size_t kMostName = 300, kMostWhy = 500, kMostKey = 100;
   if (key == "act") {
-    const std::optional<BudgetAct> act = BudgetActNamed(value.text().value_or(""));
-    if (!act.has_value() || !IsRequest(*act)) {
+    const std::optional<brain::BudgetAct> act = brain::BudgetActNamed(value.text().value_or(""));
+    if (!act.has_value() || !brain::IsRequest(*act)) {
       return absl::InvalidArgumentError(
           StrCat("act: \"", ShortText(value.text().value_or("")),
                  "\": expected grant, transfer, split, expire, freeze, unfreeze or override"));
@@ -260,7 +266,7 @@ absl::Status TakeLedgerField(std::string_view key, JsonNode value, AskedOfLedger
   if (key == "amount") {
     out.all = value.text() == "all";
     if (out.all) return absl::OkStatus();
-    const absl::StatusOr<Money> amount = AmountOf(value);
+    const absl::StatusOr<brain::Money> amount = AmountOf(value);
     if (!amount.ok())
       return absl::Status(amount.status().code(), StrCat("amount: ", Message(amount.status())));
     out.entry.amount = *amount;
@@ -275,7 +281,7 @@ absl::Status TakeLedgerField(std::string_view key, JsonNode value, AskedOfLedger
   if (key == "parts" && value.is_object()) {
     absl::Status status;
     value.ForEachField([&](std::string_view holder, JsonNode share) {
-      const std::optional<int64_t> bp = ParseShare(share.text().value_or(""));
+      const std::optional<int64_t> bp = brain::ParseShare(share.text().value_or(""));
       if (!bp.has_value() && status.ok()) {
         status = absl::InvalidArgumentError(
             StrCat("parts: the share of ", ShortText(holder), ": expected one such as 60% or 33.33%"));
@@ -306,14 +312,15 @@ absl::StatusOr<AskedOfLedger> AskedOf(std::string_view body) {
     return absl::InvalidArgumentError(
         "act is missing: expected grant, transfer, split, expire, freeze, unfreeze or override");
   if (out.of.empty()) return absl::InvalidArgumentError("of is missing: expected a business or group");
-  if (out.entry.act == BudgetAct::kTransfer && out.to.empty())
+  if (out.entry.act == brain::BudgetAct::kTransfer && out.to.empty())
     return absl::InvalidArgumentError(
         "to is missing: expected the business or group that receives the transfer");
   return out;
 }
 
-bool NeedsGrant(BudgetAct act) {
-  return act != BudgetAct::kTransfer && act != BudgetAct::kSplit && act != BudgetAct::kExpire;
+bool NeedsGrant(brain::BudgetAct act) {
+  return act != brain::BudgetAct::kTransfer && act != brain::BudgetAct::kSplit &&
+         act != brain::BudgetAct::kExpire;
 }
 
 }  // namespace
@@ -323,7 +330,7 @@ HttpResponse Api::Businesses(const HttpRequest& request, const Reach& reach) {
   if (options_.businesses == nullptr) return ErrorResponse(404, kNoBudgets);
   const auto view = options_.businesses->View();
   if (!view.ok()) return ErrorResponse(view.status());
-  const BudgetBook& book = (*view)->book;
+  const brain::BudgetBook& book = (*view)->book;
   JsonWriter json;
   json.BeginObject();
   PutTime("from", book.is_open() ? book.from_s() : INT64_MIN, json);
@@ -354,23 +361,23 @@ HttpResponse Api::BudgetLedger(const HttpRequest& request, const Reach& reach) {
   if (!limit.ok()) return ErrorResponse(limit.status());
   const absl::StatusOr<int64_t> before = IntParameter(request, "before", INT64_MAX, 1, INT64_MAX);
   if (!before.ok()) return ErrorResponse(before.status());
-  const BudgetBook book = options_.businesses->book();
+  const brain::BudgetBook book = options_.businesses->book();
   const std::string text = TextParameter(request, "holder");
   if (!text.empty() && !book.is_open())
     return ErrorResponse(503, "the budget ledger is not open yet: no period has begun; retry");
   // Of one that is gone the entries are still there.
-  std::optional<BudgetHolder> only = HolderOf(text);
+  std::optional<brain::BudgetHolder> only = brain::HolderOf(text);
   if (!text.empty() && (!only.has_value() || !HasHolder(reach, *only))) {
-    const absl::StatusOr<BudgetHolder> found = HolderWithin(book, reach, text);
+    const absl::StatusOr<brain::BudgetHolder> found = HolderWithin(book, reach, text);
     if (!found.ok()) return ErrorResponse(found.status());
     only = *found;
   }
-  const std::vector<BudgetEntry> entries = options_.businesses->Ledger(
-      [&](const BudgetEntry& e) -> std::optional<BudgetEntry> {
+  const std::vector<brain::BudgetEntry> entries = options_.businesses->Ledger(
+      [&](const brain::BudgetEntry& e) -> std::optional<brain::BudgetEntry> {
         if (e.id >= static_cast<uint64_t>(*before)) return std::nullopt;
         const bool is_of =
-            !only.has_value() || e.of == *only || (e.act == BudgetAct::kTransfer && e.to == *only) ||
-            std::ranges::any_of(e.parts, [&](const BudgetPart& part) { return part.holder == *only; });
+            !only.has_value() || e.of == *only || (e.act == brain::BudgetAct::kTransfer && e.to == *only) ||
+            std::ranges::any_of(e.parts, [&](const brain::BudgetPart& part) { return part.holder == *only; });
         return is_of ? Shown(e, book, reach) : std::nullopt;
       },
       static_cast<size_t>(*limit));
@@ -378,7 +385,7 @@ HttpResponse Api::BudgetLedger(const HttpRequest& request, const Reach& reach) {
   json.BeginObject();
   json.Key("entries");
   json.BeginArray();
-  for (const BudgetEntry& e : entries) PutLedgerEntry(e, book, json);
+  for (const brain::BudgetEntry& e : entries) PutLedgerEntry(e, book, json);
   json.EndArray();
   json.EndObject();
   return JsonResponse(200, json.Take());
@@ -391,13 +398,13 @@ HttpResponse Api::EnterInBudgetLedger(const HttpRequest& request, const Reach& r
   if (!who.ok()) return ErrorResponse(who.status());
   absl::StatusOr<AskedOfLedger> asked = AskedOf(request.body);
   if (!asked.ok()) return ErrorResponse(asked.status());
-  const BudgetBook book = options_.businesses->book();
+  const brain::BudgetBook book = options_.businesses->book();
   // Before the definition is entered no business is known, whichever is asked for.
   if (!book.is_open())
     return ErrorResponse(503, "the budget ledger is not open yet: no period has begun; retry");
-  BudgetEntry& entry = asked->entry;
-  const auto find = [&](const std::string& text, BudgetHolder& to) -> absl::Status {
-    absl::StatusOr<BudgetHolder> found = HolderWithin(book, reach, text);
+  brain::BudgetEntry& entry = asked->entry;
+  const auto find = [&](const std::string& text, brain::BudgetHolder& to) -> absl::Status {
+    absl::StatusOr<brain::BudgetHolder> found = HolderWithin(book, reach, text);
     if (found.ok()) {
       to = *std::move(found);
       return absl::OkStatus();
@@ -414,13 +421,13 @@ HttpResponse Api::EnterInBudgetLedger(const HttpRequest& request, const Reach& r
     if (absl::Status s = find(asked->to, entry.to); !s.ok()) return ErrorResponse(s);
   }
   for (const auto& [text, share_bp] : asked->parts) {
-    BudgetPart& part = entry.parts.emplace_back();
+    brain::BudgetPart& part = entry.parts.emplace_back();
     part.share_bp = share_bp;
     if (absl::Status s = find(text, part.holder); !s.ok()) return ErrorResponse(s);
   }
   entry.who = *who;
   ForgetWhatIsNotOf(entry);
-  const absl::StatusOr<BudgetEntry> made = options_.businesses->Submit(std::move(entry), asked->all);
+  const absl::StatusOr<brain::BudgetEntry> made = options_.businesses->Submit(std::move(entry), asked->all);
   if (!made.ok()) return ErrorResponse(made.status());
   JsonWriter json;
   PutLedgerEntry(*made, book, json);
@@ -446,13 +453,15 @@ void Api::PutBusinessMetrics(MetricsText& out) const {
     }
   };
   put("tautd_holder_budget", "Money of a business or group for the open period, in its unit.",
-      [&](const BudgetHolder&, const HolderState& state) { return state.budget(now_s); });
+      [&](const brain::BudgetHolder&, const brain::HolderState& state) { return state.budget(now_s); });
   put("tautd_holder_spent", "What it paid since the period began.",
-      [&](const BudgetHolder& holder, const HolderState&) { return SpentOf((*view)->spent.spent, holder); });
+      [&](const brain::BudgetHolder& holder, const brain::HolderState&) {
+        return brain::SpentOf((*view)->spent.spent, holder);
+      });
   put("tautd_holder_forecast",
       "What it will have paid at the period's end, if the rest is as the last 7 days.",
-      [&](const BudgetHolder& holder, const HolderState&) {
-        return SpentOf((*view)->forecast.spent, holder);
+      [&](const brain::BudgetHolder& holder, const brain::HolderState&) {
+        return brain::SpentOf((*view)->forecast.spent, holder);
       });
   out.Gauge("tautd_budget_unfunded", "Spent in the period by groups without a business that pays.",
             static_cast<double>((*view)->spent.unfunded.micros) / 1e6);

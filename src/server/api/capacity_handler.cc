@@ -44,7 +44,7 @@ void PutCapacityLines(const CapacityHistory& history, JsonWriter& json) {
   }
 }
 
-void PutKeptPromises(const KeptSummary& kept, JsonWriter& json) {
+void PutKeptPromises(const brain::KeptSummary& kept, JsonWriter& json) {
   json.Key("kept");
   json.BeginObject();
   json.Field("promises", kept.promises);
@@ -89,7 +89,7 @@ void PutOffer(const CapacityView& view, const CapacityOffer& offer, JsonWriter& 
 }
 
 void PutPromise(const CapacityView& view, const CapacityPromise& one, JsonWriter& json) {
-  const PromiseOutcome& o = one.outcome;
+  const brain::PromiseOutcome& o = one.outcome;
   json.BeginObject();
   json.Field("tier", std::string_view(view.tiers[one.tier].name));
   json.Field("resource", Name(one.resource));

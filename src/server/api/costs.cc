@@ -90,7 +90,7 @@ class Grouping {
 }  // namespace
 
 double UnitHours(Resource r, uint64_t quantity) {
-  return static_cast<double>(quantity) / static_cast<double>(QuantityPerRate(r));
+  return static_cast<double>(quantity) / static_cast<double>(brain::QuantityPerRate(r));
 }
 
 Costs CostsOf(const AccountEntry& sums, const Prices& prices) {

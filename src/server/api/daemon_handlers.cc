@@ -44,7 +44,7 @@ std::string PodsWithoutContainersText(uint64_t pods) {
       "container, or run tautlet on the nodes.");
 }
 
-void PutTexts(std::string_view key, std::span<const KeyValue> texts, JsonWriter& json) {
+void PutTexts(std::string_view key, std::span<const brain::KeyValue> texts, JsonWriter& json) {
   json.Key(key);
   json.BeginObject();
   for (const auto& [name, value] : texts) json.Field(name, std::string_view(value));
@@ -145,12 +145,12 @@ void PutKubernetes(const KubernetesFacts& facts, MetricsText& out) {
 void Api::PutRules(JsonWriter& json) const {
   json.Key("rules");
   json.BeginArray();
-  control_.WithFleet([&](const LiveFleet& fleet) {
-    const PolicyRules& rules = fleet.settings().rules;
+  control_.WithFleet([&](const brain::LiveFleet& fleet) {
+    const brain::PolicyRules& rules = fleet.settings().rules;
     for (size_t i = 0; i < rules.rules().size(); ++i) {
-      const JobRule& rule = rules.rules()[i];
+      const brain::JobRule& rule = rules.rules()[i];
       int64_t fits = 0;
-      for (const LiveJob& job : fleet.jobs()) {
+      for (const brain::LiveJob& job : fleet.jobs()) {
         const JobRecord& record = job.record;
         fits += rules.Fits(i, record.name, record.labels) ? 1 : 0;
       }
@@ -173,14 +173,14 @@ HttpResponse Api::Recommenders(const HttpRequest& request, const Reach& /*reach*
   json.BeginObject();
   json.Key("recommenders");
   json.BeginArray();
-  for (const PolicyInfo& p : Policies()) {
+  for (const brain::PolicyInfo& p : brain::Policies()) {
     if (p.replay_only) continue;
     json.BeginObject();
     json.Field("name", p.name);
     json.Field("help", p.what);
     json.Key("knobs");
     json.BeginArray();
-    for (const WhatIfKnob& knob : p.knobs) {
+    for (const brain::WhatIfKnob& knob : p.knobs) {
       json.BeginObject();
       json.Field("key", knob.key);
       json.Field("name", knob.name);
@@ -210,13 +210,13 @@ HttpResponse Api::Settings(const HttpRequest& request, const Reach& reach) {
     std::erase_if(*changes, [&](const SettingChange& c) { return !FindJob(c.job, reach).has_value(); });
     changes->resize(std::min(changes->size(), kMaxChanges));
   }
-  JobPolicy defaults;
-  control_.WithFleet([&](const LiveFleet& fleet) { defaults = fleet.settings().rules.defaults(); });
+  brain::JobPolicy defaults;
+  control_.WithFleet([&](const brain::LiveFleet& fleet) { defaults = fleet.settings().rules.defaults(); });
   JsonWriter json;
   json.BeginObject();
   json.Key("table");
   json.BeginArray();
-  for (const JobSetting& s : JobSettingsTable()) {
+  for (const brain::JobSetting& s : brain::JobSettingsTable()) {
     json.BeginObject();
     json.Field("key", s.key);
     json.Field("help", s.help);
@@ -225,7 +225,7 @@ HttpResponse Api::Settings(const HttpRequest& request, const Reach& reach) {
     json.BeginArray();
     for (const std::string_view choice : s.choices) json.String(choice);
     json.EndArray();
-    json.Field("default", std::string_view(GetJobSetting(s.key, defaults)));
+    json.Field("default", std::string_view(brain::GetJobSetting(s.key, defaults)));
     json.EndObject();
   }
   json.EndArray();
@@ -332,7 +332,8 @@ HttpResponse Api::Status(const HttpRequest& request, const Reach& /*reach*/) {
     if (const std::string error = options_.external().error; !error.empty())
       json.String(StrCat("the external recommender does not answer: ", error));
   }
-  for (const BrokenPromise& broken : BrokenPromises(control_.view()->risks)) json.String(BrokenText(broken));
+  for (const brain::BrokenPromise& broken : brain::BrokenPromises(control_.view()->risks))
+    json.String(brain::BrokenText(broken));
   for (const std::string& warning : control_.warnings()) json.String(warning);
   const MapperCounts mapper = control_.ingest().mapper_counts();
   if (mapper.pods_without_containers > 0)
@@ -499,7 +500,7 @@ HttpResponse Api::Metrics(const HttpRequest& /*request*/, const Reach& /*reach*/
         "Windows of five minutes of these jobs' last day: with a measured load, and of these overloaded.",
         static_cast<double>(windows), {{"which", which}});
   }
-  for (const HoldCause cause : kHoldCauses) {
+  for (const brain::HoldCause cause : brain::kHoldCauses) {
     out.Gauge("tautd_replica_jobs_held", "Jobs whose number of tasks cannot be decided just now, by cause.",
               replicas.held[static_cast<size_t>(cause)], {{"cause", Name(cause)}});
   }
@@ -522,7 +523,7 @@ HttpResponse Api::Metrics(const HttpRequest& /*request*/, const Reach& /*reach*/
   for (const JobView& job : view->jobs) {
     for (const Resource r : kResources) {
       const JobAmounts& a = job.of(r);
-      unlike += a.ordered >= 0 && a.applied >= 0 && !IsAtLimit(r, a.applied, a.ordered) ? 1 : 0;
+      unlike += a.ordered >= 0 && a.applied >= 0 && !brain::IsAtLimit(r, a.applied, a.ordered) ? 1 : 0;
     }
     if (job.throttled < 0) continue;
     throttled += job.throttled;

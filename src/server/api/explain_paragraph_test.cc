@@ -11,12 +11,12 @@ using testing::HasSubstr;
 using testing::Not;
 
 TEST(ExplainParagraph, SaysWhatIsInForceInADryRun) {
-  const Cell cell(2);
-  LiveFleet fleet(Settings(Policy::kMovingWindow, Mode::kAuto));
-  AddJobs(fleet, 2);
-  PassOutput out;
+  const brain::Cell cell(2);
+  brain::LiveFleet fleet(Settings(brain::Policy::kMovingWindow, Mode::kAuto));
+  brain::AddJobs(fleet, 2);
+  brain::PassOutput out;
   for (int w = 0; w < 2 * kWindowsPerDay; ++w) Step(fleet, cell.windows()[static_cast<size_t>(w)], out);
-  const LiveJob& job = fleet.job(JobId{0});
+  const brain::LiveJob& job = fleet.job(JobId{0});
   ASSERT_TRUE(job.of(Resource::kMemory).gate.in_force.has_value());
   const Reason reason = fleet.Explain(JobId{0}, Resource::kMemory);
   const std::string dry = ExplainParagraph(job, Resource::kMemory, reason, false);
@@ -28,9 +28,9 @@ TEST(ExplainParagraph, SaysWhatIsInForceInADryRun) {
 }
 
 TEST(ExplainParagraph, WithoutARecommendationItSaysWhatIsInForce) {
-  LiveFleet fleet(Settings(Policy::kMovingWindow, Mode::kAuto));
-  AddJobs(fleet, 1);
-  LiveJob& job = const_cast<LiveJob&>(fleet.job(JobId{0}));
+  brain::LiveFleet fleet(Settings(brain::Policy::kMovingWindow, Mode::kAuto));
+  brain::AddJobs(fleet, 1);
+  brain::LiveJob& job = const_cast<brain::LiveJob&>(fleet.job(JobId{0}));
   const auto paragraph = [&](bool enforced) {
     return ExplainParagraph(job, Resource::kMemory, Reason(), enforced);
   };

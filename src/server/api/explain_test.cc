@@ -28,7 +28,7 @@ ReportedWindow Window(int window, float cpu_limit, bool managed) {
 }
 
 struct Case {
-  Enforcement enforcement;
+  brain::Enforcement enforcement;
   bool managed, enforced;
 };
 
@@ -36,10 +36,10 @@ class ApiExplain : public testing::TestWithParam<Case> {
  protected:
   static ControlOptions Options() {
     ControlOptions options;
-    JobPolicy defaults;
-    defaults.recommender = Policy::kMovingWindow;
+    brain::JobPolicy defaults;
+    defaults.recommender = brain::Policy::kMovingWindow;
     defaults.mode = Mode::kAuto;
-    options.live.rules = *PolicyRules::Compile({}, defaults);
+    options.live.rules = *brain::PolicyRules::Compile({}, defaults);
     options.live.enforcement = GetParam().enforcement;
     return options;
   }
@@ -70,7 +70,7 @@ class ApiExplain : public testing::TestWithParam<Case> {
 
 TEST_P(ApiExplain, TellsTheAppliedLimitFromTheOrderedOne) {
   std::optional<double> ordered;
-  control_.Look(JobId{0}, [&](const LiveJob& job) { ordered = job.of(Resource::kCpu).gate.in_force; });
+  control_.Look(JobId{0}, [&](const brain::LiveJob& job) { ordered = job.of(Resource::kCpu).gate.in_force; });
   ASSERT_TRUE(ordered.has_value());
   ASSERT_GT(std::abs(*ordered - 0.75), 0.1) << "the test needs a limit other than the one in the kernel";
   const std::string limits =
@@ -100,9 +100,9 @@ TEST_P(ApiExplain, SaysWhyTheLimitOfAStartIsNotThere) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Each, ApiExplain,
-                         testing::Values(Case{Enforcement::kNever, true, false},
-                                         Case{Enforcement::kByAgents, true, true},
-                                         Case{Enforcement::kByAgents, false, false}));
+                         testing::Values(Case{brain::Enforcement::kNever, true, false},
+                                         Case{brain::Enforcement::kByAgents, true, true},
+                                         Case{brain::Enforcement::kByAgents, false, false}));
 
 }  // namespace
 }  // namespace taut

@@ -15,7 +15,7 @@ Reach Api::ReachOf(const HttpRequest& request, Act act) const {
 bool Api::Reaches(const Reach& reach, JobId id) const {
   if (reach.all()) return true;
   bool has = false;
-  if (control_.Look(id, [&](const LiveJob& job) { has = reach.Has(job.record); })) return has;
+  if (control_.Look(id, [&](const brain::LiveJob& job) { has = reach.Has(job.record); })) return has;
   // Of a job that was forgotten the store still has the labels.
   const absl::StatusOr<JobRecord> record = control_.history().Job(id);
   return record.ok() && reach.Has(*record);

@@ -28,7 +28,7 @@ void ViewOfAGroup(benchmark::State& state) {
     for (JobAmounts& a : job.amounts) a.usage = a.owner_limit = a.limit = 1;
     view.jobs.push_back(std::move(job));
   }
-  QuotaSpec spec{{{"pool"}}};
+  brain::QuotaSpec spec{{{"pool"}}};
   for (uint32_t i = 0; i < kGroups; ++i) spec.groups.push_back({StrCat("group-", i), "pool"});
   HttpRequest caller;
   caller.role = Role::kGroup;

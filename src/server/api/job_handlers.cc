@@ -18,7 +18,7 @@ constexpr size_t kMaxOoms = 100'000, kMaxDecisions = 10'000;  // of a what-if
 
 HttpResponse Json(JsonWriter& json) { return JsonResponse(200, json.Take()); }
 
-void PutSide(std::string_view key, const TrialSide& side, JsonWriter& json) {
+void PutSide(std::string_view key, const brain::TrialSide& side, JsonWriter& json) {
   json.Key(key);
   json.BeginObject();
   json.Field("task_windows", static_cast<int64_t>(side.task_windows));
@@ -30,20 +30,20 @@ void PutSide(std::string_view key, const TrialSide& side, JsonWriter& json) {
   json.EndObject();
 }
 
-void PutTrial(const LiveJob& job, Resource r, JsonWriter& json) {
-  const Trial& trial = *job.of(r).gate.trial;
+void PutTrial(const brain::LiveJob& job, Resource r, JsonWriter& json) {
+  const brain::Trial& trial = *job.of(r).gate.trial;
   json.BeginObject();
   json.Field("resource", Name(r));
   PutAmount("limit", trial.limit, json);
   PutAmount("old_limit", trial.old_limit, json);
   json.Field("since", trial.since_s);
-  json.Field("until", trial.since_s + static_cast<int64_t>(job.policy->canary.hours * kHour));
+  json.Field("until", trial.since_s + static_cast<int64_t>(job.policy->canary.hours * brain::kHour));
   PutSide("tasks", trial.tasks, json);
   PutSide("rest", trial.rest, json);
   json.Field("elsewhere", static_cast<int64_t>(trial.elsewhere));
   json.Key("names");
   json.BeginArray();
-  for (const TrialTask& t : trial.members) json.String(t.name);
+  for (const brain::TrialTask& t : trial.members) json.String(t.name);
   json.EndArray();
   json.Field("sentence", std::string_view(job.of(r).hold));
   json.EndObject();
@@ -68,13 +68,13 @@ absl::Status ReadWhatIf(std::string_view body, double& days, WhatIfChange& chang
     if (value.is_null()) return absl::OkStatus();
     if (key == "recommender") {
       if (!value.text().has_value()) return absl::InvalidArgumentError("recommender: expected a name");
-      const absl::StatusOr<Policy> policy = ParseJobPolicy(*value.text());
+      const absl::StatusOr<brain::Policy> policy = brain::ParseJobPolicy(*value.text());
       if (policy.ok()) change.recommender = *policy;
       return policy.status();
     }
     const auto field =
         std::find_if(std::begin(fields), std::end(fields), [&](const Field& f) { return f.key == key; });
-    const WhatIfKnob* knob = FindKnob(key);
+    const brain::WhatIfKnob* knob = brain::FindKnob(key);
     const bool is_field = field != std::end(fields);
     if (!is_field && knob == nullptr)
       return absl::InvalidArgumentError(StrCat("no parameter \"", ShortText(key), "\" of what-if"));
@@ -99,7 +99,7 @@ absl::Status ReadWhatIf(std::string_view body, double& days, WhatIfChange& chang
 }
 
 // All that is wrong, as one text and by key.
-HttpResponse SettingErrors(std::span<const KeyValue> errors) {
+HttpResponse SettingErrors(std::span<const brain::KeyValue> errors) {
   std::string all;
   for (const auto& [key, error] : errors) StrAppend(&all, all.empty() ? "" : "; ", error);
   JsonWriter json;
@@ -120,11 +120,11 @@ HttpResponse SettingErrors(std::span<const KeyValue> errors) {
 
 // What GET settings shows, copied under the lock.
 struct SettingsShown {
-  std::vector<SettingSource> sources;
-  JobPolicy policy, by_rules;
+  std::vector<brain::SettingSource> sources;
+  brain::JobPolicy policy, by_rules;
 };
 
-SettingsShown Shown(const LiveJob& job, const PolicyRules& rules) {
+SettingsShown Shown(const brain::LiveJob& job, const brain::PolicyRules& rules) {
   SettingsShown shown;
   shown.policy = rules.Resolve(job.record.name, job.record.labels, job.overrides, &shown.sources);
   shown.by_rules = rules.Resolve(job.record.name, job.record.labels, {});
@@ -173,7 +173,7 @@ std::string BoundNotice(const JobView& job, Resource r) {
 }
 
 // Of a job whose CPU usage passes what would be recommended on many days, as at starts and in bursts.
-std::string BurstNotice(const JobView& job, const JobPolicy& policy) {
+std::string BurstNotice(const JobView& job, const brain::JobPolicy& policy) {
   constexpr int kFewestDays = 5;
   const int days = job.of(Resource::kCpu).days, over = job.of(Resource::kCpu).days_over;
   if (policy.startup_window_s > 0 || days < kFewestDays || 3 * over < days) return "";
@@ -191,7 +191,7 @@ std::string NewClusterNotice(std::string_view cluster, std::string_view before) 
       "labeldrop of cluster in Prometheus where there is only one, keeps the name.");
 }
 
-void PutAllocation(const JobPolicy& policy, JsonWriter& json) {
+void PutAllocation(const brain::JobPolicy& policy, JsonWriter& json) {
   json.Key("allocation");
   json.BeginObject();
   for (const Resource r : kResources) {
@@ -240,7 +240,7 @@ void PutPod(const std::optional<PodTotals>& pod, JsonWriter& json) {
   json.EndObject();
 }
 
-std::string StepBackNotice(const LiveJob& job, std::optional<WindowId> window) {
+std::string StepBackNotice(const brain::LiveJob& job, std::optional<WindowId> window) {
   if (job.replicas == nullptr || !window.has_value()) return "";
   const std::optional<int64_t> until = job.replicas->steps_back_until(window->next().start_s());
   if (!until.has_value()) return "";
@@ -271,10 +271,10 @@ HttpResponse Api::Job(const HttpRequest& request, JobId id) {
   const std::string before = cluster.size() < name.size() ? name.substr(cluster.size() + 1) : "";
   const bool was_without_cluster = !before.empty() && control_.Find(before).has_value();
   bool known = false;
-  control_.WithFleet([&](const LiveFleet& fleet) {
+  control_.WithFleet([&](const brain::LiveFleet& fleet) {
     known = fleet.Has(id);
     if (!known) return;
-    const LiveJob& job = fleet.job(id);
+    const brain::LiveJob& job = fleet.job(id);
     const JobView shown = taut::ViewOf(fleet, job, day);
     PutJobFields(shown, prices, json);
     if (prices.known()) json.Field("currency", std::string_view(prices.currency));
@@ -311,7 +311,8 @@ HttpResponse Api::Job(const HttpRequest& request, JobId id) {
     if (const std::string notice = StepBackNotice(job, view->window); !notice.empty()) json.String(notice);
     if (job.replicas != nullptr && !job.replicas->CountNotice().empty())
       json.String(job.replicas->CountNotice());
-    for (const std::string& wrong : WrongSettingLabels(job.record.labels, *job.policy)) json.String(wrong);
+    for (const std::string& wrong : brain::WrongSettingLabels(job.record.labels, *job.policy))
+      json.String(wrong);
     if (const std::string_view notice = OomSourceNotice(oom_source); !notice.empty()) json.String(notice);
     if (job.policy->startup_window_s > 0 && knows_starts == false) json.String(kNoStarts);
     if (!collision.empty()) json.String(CollisionNotice(collision));
@@ -379,8 +380,8 @@ HttpResponse Api::ReplicasOfJob(const HttpRequest& request, JobId id) {
   query.from = WindowId::Of(Timestamp::FromSeconds(span->from_s));
   query.to = WindowId{WindowId::Of(Timestamp::FromSeconds(span->to_s)).index + 1};
   query.columns = static_cast<int>(*columns);
-  JobPolicy policy;
-  control_.WithFleet([&](const LiveFleet& fleet) {
+  brain::JobPolicy policy;
+  control_.WithFleet([&](const brain::LiveFleet& fleet) {
     if (!fleet.Has(id)) return;
     policy = *fleet.job(id).policy;
     query.size = fleet.SizeUseOf(fleet.job(id));
@@ -406,10 +407,10 @@ HttpResponse Api::Explain(const HttpRequest& request, JobId id) {
     const Reason reason = control_.Explain(id, r);
     json.Key(Name(r));
     json.BeginObject();
-    control_.WithFleet([&](const LiveFleet& fleet) {
+    control_.WithFleet([&](const brain::LiveFleet& fleet) {
       if (!fleet.Has(id)) return;
-      const LiveJob& job = fleet.job(id);
-      const LiveLane& lane = job.of(r);
+      const brain::LiveJob& job = fleet.job(id);
+      const brain::LiveLane& lane = job.of(r);
       PutAmount("would_be", lane.lane.recommended(), json);
       PutAmount("limit", lane.real_limit(), json);
       PutAmount("ordered", lane.gate.in_force, json);
@@ -427,7 +428,7 @@ HttpResponse Api::Explain(const HttpRequest& request, JobId id) {
     PutReason(reason, json);
     json.EndObject();
   }
-  control_.WithFleet([&](const LiveFleet& fleet) {
+  control_.WithFleet([&](const brain::LiveFleet& fleet) {
     PutReplicas("replicas", fleet.Has(id) ? fleet.job(id).replicas.get() : nullptr, json);
   });
   PutMemoryNeeded(id, json);
@@ -443,7 +444,7 @@ HttpResponse Api::GetSettings(const HttpRequest& request, JobId id) {
 HttpResponse Api::SettingsOf(JobId id) {
   SettingsShown shown;
   std::string name;
-  control_.WithFleet([&](const LiveFleet& fleet) {
+  control_.WithFleet([&](const brain::LiveFleet& fleet) {
     if (!fleet.Has(id)) return;
     shown = Shown(fleet.job(id), fleet.settings().rules);
     name = fleet.job(id).record.name;
@@ -454,12 +455,12 @@ HttpResponse Api::SettingsOf(JobId id) {
   json.BeginObject();
   json.Key("values");
   json.BeginArray();
-  for (const SettingSource& s : shown.sources) {
+  for (const brain::SettingSource& s : shown.sources) {
     json.BeginObject();
     json.Field("key", s.key);
-    json.Field("value", std::string_view(GetJobSetting(s.key, shown.policy)));
+    json.Field("value", std::string_view(brain::GetJobSetting(s.key, shown.policy)));
     json.Field("source", std::string_view(s.source));
-    json.Field("by_rules", std::string_view(GetJobSetting(s.key, shown.by_rules)));
+    json.Field("by_rules", std::string_view(brain::GetJobSetting(s.key, shown.by_rules)));
     json.EndObject();
   }
   json.EndArray();
@@ -480,7 +481,7 @@ HttpResponse Api::PatchSettings(const HttpRequest& request, JobId id) {
     return ErrorResponse(400,
                          R"(invalid body: expected a JSON object of settings, such as {"mode": "auto"})");
   }
-  std::vector<KeyValue> wanted, errors;
+  std::vector<brain::KeyValue> wanted, errors;
   tree.root().ForEachField([&](std::string_view key, JsonNode value) {
     if (const auto text = value.text(); text.has_value()) {
       wanted.emplace_back(key, *text);
@@ -488,8 +489,8 @@ HttpResponse Api::PatchSettings(const HttpRequest& request, JobId id) {
       errors.emplace_back(key, StrCat(key, ": expected a string, also for numbers, such as \"0.1\""));
     }
   });
-  control_.WithFleet([&](const LiveFleet& fleet) {
-    for (KeyValue& error : fleet.CheckSettings(id, wanted)) errors.push_back(std::move(error));
+  control_.WithFleet([&](const brain::LiveFleet& fleet) {
+    for (brain::KeyValue& error : fleet.CheckSettings(id, wanted)) errors.push_back(std::move(error));
   });
   if (!errors.empty()) return SettingErrors(errors);
   const absl::StatusOr<std::vector<SettingChange>> changes = control_.SetMany(id, wanted, *who);
@@ -520,7 +521,7 @@ HttpResponse Api::WhatIfOf(const HttpRequest& request, JobId id) {
   if (!decisions.ok()) return ErrorResponse(decisions.status());
   query.decisions = *decisions;
   WhatIfResult result;
-  control_.WithFleet([&](const LiveFleet& fleet) {
+  control_.WithFleet([&](const brain::LiveFleet& fleet) {
     if (!fleet.Has(id)) return;
     query.policy = fleet.job(id).policy.get();
     query.settings = &fleet.settings().vertical;

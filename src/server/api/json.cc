@@ -207,7 +207,7 @@ double Prices::PerMonth(Resource r, double amount) const {
   return kHoursPerMonth * (per_hour[IndexOf(r)] * amount / UnitOf(r).large);
 }
 
-void PutMoney(std::string_view key, Money money, JsonWriter& json) {
+void PutMoney(std::string_view key, brain::Money money, JsonWriter& json) {
   json.Field(key, std::string_view(ToText(money)));
 }
 
@@ -222,7 +222,7 @@ void PutReplicaSums(const ReplicaSums& sums, JsonWriter& json) {
   json.Field("overloaded_windows_day", static_cast<int64_t>(sums.overloaded_windows));
   json.Key("jobs_held");
   json.BeginObject();
-  for (const HoldCause cause : kHoldCauses)
+  for (const brain::HoldCause cause : brain::kHoldCauses)
     json.Field(Name(cause), int64_t{sums.held[static_cast<size_t>(cause)]});
   json.EndObject();
   json.EndObject();
@@ -410,7 +410,7 @@ std::string_view LoadOf(bool is_of_cpu) { return is_of_cpu ? "cpu" : "series"; }
 
 }  // namespace
 
-void PutReplicas(std::string_view key, const LiveReplicas* replicas, JsonWriter& json) {
+void PutReplicas(std::string_view key, const brain::LiveReplicas* replicas, JsonWriter& json) {
   json.Key(key);
   if (replicas == nullptr) return json.Null();
   json.BeginObject();
@@ -426,7 +426,7 @@ void PutReplicas(std::string_view key, const LiveReplicas* replicas, JsonWriter&
   json.Field("overloaded_windows_day", int64_t{replicas->overload().overloaded()});
   json.Field("hold", std::string_view(replicas->hold()));
   json.Key("held");
-  if (const ReplicaHold& held = replicas->held(); held.holds()) {
+  if (const brain::ReplicaHold& held = replicas->held(); held.holds()) {
     json.BeginObject();
     json.Field("cause", Name(held.cause));
     PutTime("since", held.since_s, json);
@@ -559,8 +559,8 @@ void PutReplicaHistory(const ReplicaHistory& history, JsonWriter& json) {
   json.EndObject();
 }
 
-std::string ExplainParagraph(const LiveJob& job, Resource r, const Reason& reason, bool enforced) {
-  const LiveLane& lane = job.of(r);
+std::string ExplainParagraph(const brain::LiveJob& job, Resource r, const Reason& reason, bool enforced) {
+  const brain::LiveLane& lane = job.of(r);
   const auto said = [&](std::optional<double> amount) {
     return amount.has_value() ? FormatAmount(r, *amount) : std::string("no limit");
   };
@@ -578,7 +578,7 @@ std::string ExplainParagraph(const LiveJob& job, Resource r, const Reason& reaso
     StrAppend(&out, "Each task should have ", said(recommended), " of ", RowOf(r).word,
               "; its owner asks for ", said(lane.owner()), ", and ", in_force());
     if (enforced && lane.gate.in_force.has_value() && lane.applied >= 0 && lane.applied != kNoLimit &&
-        !IsAtLimit(r, lane.applied, *lane.gate.in_force)) {
+        !brain::IsAtLimit(r, lane.applied, *lane.gate.in_force)) {
       StrAppend(&out, said(*lane.gate.in_force), " is ordered; agents report ", said(double{lane.applied}),
                 " as applied. ");
     }

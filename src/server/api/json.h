@@ -43,7 +43,7 @@ void PutFleet(const FleetView& view, const FleetShown& shown, JsonWriter& json);
 std::optional<double> AmountOf(const FleetAmounts& amounts, double FleetAmounts::*amount);
 void PutFleetHistory(std::span<const FleetPoint> points, JsonWriter& json);
 // Exact, as text: up to six decimals.
-void PutMoney(std::string_view key, Money money, JsonWriter& json);
+void PutMoney(std::string_view key, brain::Money money, JsonWriter& json);
 // The fields of a JobRow, without the braces.
 void PutJobFields(const JobView& job, const Prices& prices, JsonWriter& json);
 // The field "replicas".
@@ -54,7 +54,7 @@ void PutTotals(const JobTotals& totals, const Prices& prices, JsonWriter& json);
 void PutRisk(const LimitRisk& risk, JsonWriter& json);
 void PutReason(const Reason& reason, JsonWriter& json);
 // null where nothing is recommended.
-void PutReplicas(std::string_view key, const LiveReplicas* replicas, JsonWriter& json);
+void PutReplicas(std::string_view key, const brain::LiveReplicas* replicas, JsonWriter& json);
 // The fields of a Decision, without the braces.
 void PutDecisionFields(const Decision& decision, std::string_view job, JsonWriter& json);
 void PutOom(const OomRecord& oom, std::string_view job, JsonWriter& json);
@@ -66,6 +66,7 @@ void PutHeatmap(const Heatmap& map, const HeatmapQuery& query, std::span<const O
 void PutWhatIf(const WhatIfResult& result, Resource resource, double milliseconds, JsonWriter& json);
 
 // All that a job's limit rests on, in words. `enforced` false: nothing is applied, the owner's limit holds.
-std::string ExplainParagraph(const LiveJob& job, Resource resource, const Reason& reason, bool enforced);
+std::string ExplainParagraph(const brain::LiveJob& job, Resource resource, const Reason& reason,
+                             bool enforced);
 
 }  // namespace taut

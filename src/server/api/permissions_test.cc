@@ -54,7 +54,7 @@ HttpRequest Bound(GroupBindings bindings) {
 }
 
 std::shared_ptr<const GroupScheme> Scheme() {
-  const QuotaSpec spec{{{"all"}, {"shop", "all"}, {"web", "shop"}, {"media", "all"}}};
+  const brain::QuotaSpec spec{{{"all"}, {"shop", "all"}, {"web", "shop"}, {"media", "all"}}};
   return std::make_shared<const GroupScheme>(spec, *GroupRules::Make({"{team}", "", "production"}), "{team}");
 }
 

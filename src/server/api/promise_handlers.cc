@@ -12,7 +12,7 @@ HttpResponse Api::Promises(const HttpRequest& request, const Reach& /*reach*/) {
   JsonWriter json;
   json.BeginObject();
   PutTime("window_end", view->window.has_value() ? view->window->next().start_s() : INT64_MIN, json);
-  PutRisks(view->risks, json);
+  brain::PutRisks(view->risks, json);
   json.EndObject();
   return JsonResponse(200, json.Take());
 }
@@ -33,14 +33,14 @@ void Api::PutPromiseMetrics(MetricsText& out) const {
   };
   put("tautd_promise_jobdays",
       "Job-days with a recommended limit (set or shown), weighed by age (half-life 30 days).",
-      [](const RiskKey&, const RiskSums& sums) { return std::optional(sums.days); });
+      [](const brain::RiskKey&, const brain::RiskSums& sums) { return std::optional(sums.days); });
   put("tautd_promised_overrun_share",
       "Promised share of job-days (promise chance) or of work above the limits, of recent job-days.",
-      PromisedShare);
-  put("tautd_delivered_overrun_share", "The share that came.", DeliveredShare);
+      brain::PromisedShare);
+  put("tautd_delivered_overrun_share", "The share that came.", brain::DeliveredShare);
   out.Gauge("tautd_broken_promises",
             "Promises that do not hold: over a fifth more came than promised, beyond the sampling error.",
-            static_cast<double>(BrokenPromises(view->risks).size()));
+            static_cast<double>(brain::BrokenPromises(view->risks).size()));
 }
 
 }  // namespace taut

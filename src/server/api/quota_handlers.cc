@@ -15,17 +15,17 @@ constexpr int64_t kMaxTasks = 1'000'000'000;
 
 // Cores and bytes, as everywhere in the API; others in their own unit.
 void PutOne(std::string_view resource, int64_t amount, JsonWriter& json) {
-  if (resource == kQuotaCpu) {
+  if (resource == brain::kQuotaCpu) {
     json.Number(static_cast<double>(amount) / 1000, 15);
   } else {
     json.Int(amount);
   }
 }
 
-void PutAmounts(std::string_view key, const QuotaVector& amounts, JsonWriter& json) {
+void PutAmounts(std::string_view key, const brain::QuotaVector& amounts, JsonWriter& json) {
   json.Key(key);
   json.BeginObject();
-  for (const QuotaAmount& a : amounts.amounts()) {
+  for (const brain::QuotaAmount& a : amounts.amounts()) {
     json.Key(a.resource);
     PutOne(a.resource, a.amount, json);
   }
@@ -39,7 +39,7 @@ void PutTexts(std::string_view key, std::span<const std::string> texts, JsonWrit
   json.EndArray();
 }
 
-void PutAdvice(std::string_view resource, const QuotaAdvice& advice, JsonWriter& json) {
+void PutAdvice(std::string_view resource, const brain::QuotaAdvice& advice, JsonWriter& json) {
   json.Key("history");
   json.BeginObject();
   json.Field("hours", advice.hours);
@@ -57,7 +57,7 @@ void PutAdvice(std::string_view resource, const QuotaAdvice& advice, JsonWriter&
   json.EndObject();
 }
 
-void PutRow(const QuotaRowView& row, JsonWriter& json) {
+void PutRow(const brain::QuotaRowView& row, JsonWriter& json) {
   json.BeginObject();
   json.Field("group", std::string_view(row.group));
   json.Field("cohort", row.cohort);
@@ -76,14 +76,14 @@ void PutRow(const QuotaRowView& row, JsonWriter& json) {
   json.EndObject();
 }
 
-void PutVerdict(const AdmissionVerdict& verdict, JsonWriter& json) {
+void PutVerdict(const brain::AdmissionVerdict& verdict, JsonWriter& json) {
   json.BeginObject();
   json.Field("outcome", Name(verdict.outcome));
   json.Field("explanation", std::string_view(Explain(verdict)));
   PutAmounts("asked", verdict.use.amounts, json);
   json.Key("borrowed");
   json.BeginArray();
-  for (const AdmissionBorrowing& b : verdict.borrowed) {
+  for (const brain::AdmissionBorrowing& b : verdict.borrowed) {
     json.BeginObject();
     json.Field("resource", std::string_view(b.resource));
     json.Key("amount");
@@ -94,7 +94,7 @@ void PutVerdict(const AdmissionVerdict& verdict, JsonWriter& json) {
   json.EndArray();
   json.Key("reasons");
   json.BeginArray();
-  for (const AdmissionReason& r : verdict.reasons) {
+  for (const brain::AdmissionReason& r : verdict.reasons) {
     json.BeginObject();
     json.Field("resource", std::string_view(r.resource));
     json.Field("level", std::string_view(r.level));
@@ -115,7 +115,7 @@ void PutVerdict(const AdmissionVerdict& verdict, JsonWriter& json) {
   json.EndObject();
 }
 
-void PutRequest(const QuotaRequest& r, JsonWriter& json) {
+void PutRequest(const brain::QuotaRequest& r, JsonWriter& json) {
   json.BeginObject();
   json.Field("id", static_cast<int64_t>(r.id));
   json.Field("state", Name(r.state));
@@ -142,7 +142,7 @@ void PutRequest(const QuotaRequest& r, JsonWriter& json) {
 
 // What is asked for, and the job that it is for.
 struct Asked {
-  AdmissionRequest request;
+  brain::AdmissionRequest request;
   std::string job;
 };
 
@@ -181,7 +181,7 @@ absl::Status TakeField(std::string_view key, const std::string& text, Asked& out
     return absl::InvalidArgumentError(StrCat("invalid resource: expected at most ", kMaxResources,
                                              ", with names of at most ", kMaxKey, " printable characters"));
   }
-  const absl::StatusOr<int64_t> amount = ParseQuotaAmount(key, text);
+  const absl::StatusOr<int64_t> amount = brain::ParseQuotaAmount(key, text);
   if (!amount.ok()) return absl::InvalidArgumentError(StrCat(key, ": ", Message(amount.status())));
   out.request.per_task.Set(key, *amount);
   return absl::OkStatus();
@@ -249,16 +249,17 @@ HttpResponse NoGroup(std::string_view group, const Reach& reach) {
 }
 
 // NotFound alike for one that is not there and one that is not in reach.
-absl::StatusOr<QuotaRequest> FindRequest(const std::string& text, const Reach& reach, const QuotaDesk& desk) {
+absl::StatusOr<brain::QuotaRequest> FindRequest(const std::string& text, const Reach& reach,
+                                                const QuotaDesk& desk) {
   const std::optional<int64_t> id = WholeNumber(text);
   if (!id.has_value() || *id < 0) return absl::NotFoundError("invalid request: expected its number");
-  absl::StatusOr<QuotaRequest> found = desk.Find(static_cast<uint64_t>(*id));
+  absl::StatusOr<brain::QuotaRequest> found = desk.Find(static_cast<uint64_t>(*id));
   if (reach.all() || (found.ok() && reach.Has(found->asked.group))) return found;
   return absl::NotFoundError(StrCat("no request ", *id, " of your groups"));
 }
 
 // Whether the caller made it, or changed it last: as WhoOf.
-bool IsOf(const HttpRequest& caller, const QuotaRequest& request) {
+bool IsOf(const HttpRequest& caller, const brain::QuotaRequest& request) {
   if (caller.user.empty()) return false;
   return request.who == caller.user || request.who.starts_with(StrCat(caller.user, " (says "));
 }
@@ -267,13 +268,13 @@ bool IsOf(const HttpRequest& caller, const QuotaRequest& request) {
 // groups could be computed.
 QuotaView ViewWithin(const Reach& reach, QuotaView view, const QuotaDesk& desk) {
   if (reach.all()) return view;
-  std::erase_if(view.rows, [&](const QuotaRowView& row) { return !reach.Has(row.group); });
-  std::erase_if(view.uncovered, [&](const UncoveredUse& use) { return !reach.Has(use.group); });
-  std::erase_if(view.warnings, [&](const QuotaFinding& finding) { return !reach.Has(finding.group); });
+  std::erase_if(view.rows, [&](const brain::QuotaRowView& row) { return !reach.Has(row.group); });
+  std::erase_if(view.uncovered, [&](const brain::UncoveredUse& use) { return !reach.Has(use.group); });
+  std::erase_if(view.warnings, [&](const brain::QuotaFinding& finding) { return !reach.Has(finding.group); });
   view.queued = view.open = 0;
-  const auto count = [&](const QuotaRequest& r) {
+  const auto count = [&](const brain::QuotaRequest& r) {
     if (!reach.Has(r.asked.group)) return false;
-    view.queued += r.state == RequestState::kQueued ? 1 : 0;
+    view.queued += r.state == brain::RequestState::kQueued ? 1 : 0;
     view.open += r.open() ? 1 : 0;
     return false;
   };
@@ -297,15 +298,15 @@ HttpResponse Api::Quota(const HttpRequest& request, const Reach& reach) {
   json.Field("open", static_cast<int64_t>(view.open));
   json.Key("warnings");
   json.BeginArray();
-  for (const QuotaFinding& finding : view.warnings) json.String(finding.text);
+  for (const brain::QuotaFinding& finding : view.warnings) json.String(finding.text);
   json.EndArray();
   json.Key("rows");
   json.BeginArray();
-  for (const QuotaRowView& row : view.rows) PutRow(row, json);
+  for (const brain::QuotaRowView& row : view.rows) PutRow(row, json);
   json.EndArray();
   json.Key("uncovered");
   json.BeginArray();
-  for (const UncoveredUse& use : view.uncovered) {
+  for (const brain::UncoveredUse& use : view.uncovered) {
     json.BeginObject();
     json.Field("group", std::string_view(use.group));
     json.Field("tier", std::string_view(use.tier));
@@ -325,7 +326,7 @@ HttpResponse Api::Admission(const HttpRequest& request, const Reach& reach) {
   const absl::StatusOr<Asked> asked = AskedInQuery(request);
   if (!asked.ok()) return ErrorResponse(asked.status());
   if (!reach.Has(asked->request.group)) return NoGroup(asked->request.group, reach);
-  const absl::StatusOr<AdmissionVerdict> verdict = options_.quota->Decide(asked->request, asked->job);
+  const absl::StatusOr<brain::AdmissionVerdict> verdict = options_.quota->Decide(asked->request, asked->job);
   if (!verdict.ok()) return ErrorResponse(verdict.status());
   JsonWriter json;
   PutVerdict(*verdict, json);
@@ -341,17 +342,17 @@ HttpResponse Api::QuotaRequests(const HttpRequest& request, const Reach& reach) 
   const absl::StatusOr<int64_t> before = IntParameter(request, "before", INT64_MAX, 1, INT64_MAX);
   if (!before.ok()) return ErrorResponse(before.status());
   const std::string state_text = TextParameter(request, "state"), group = TextParameter(request, "group");
-  const std::optional<RequestState> state = RequestStateNamed(state_text);
+  const std::optional<brain::RequestState> state = brain::RequestStateNamed(state_text);
   if (!state_text.empty() && !state.has_value())
     return ErrorResponse(
         400, StrCat("invalid state=", state_text, ": expected queued, admitted, running or ended"));
   const std::string ended = TextParameter(request, "ended");
   if (!ended.empty() && ended != "true" && ended != "false")
     return ErrorResponse(400, StrCat("invalid ended=", ended, ": expected true or false"));
-  const std::vector<QuotaRequest> found = options_.quota->List(
-      [&](const QuotaRequest& r) {
+  const std::vector<brain::QuotaRequest> found = options_.quota->List(
+      [&](const brain::QuotaRequest& r) {
         if (r.id >= static_cast<uint64_t>(*before) || !reach.Has(r.asked.group)) return false;
-        if (ended == "false" && r.state == RequestState::kEnded) return false;
+        if (ended == "false" && r.state == brain::RequestState::kEnded) return false;
         return (!state.has_value() || r.state == *state) && (group.empty() || r.asked.group == group);
       },
       static_cast<size_t>(*limit));
@@ -365,7 +366,7 @@ HttpResponse Api::QuotaRequests(const HttpRequest& request, const Reach& reach) 
   json.BeginObject();
   json.Key("requests");
   json.BeginArray();
-  for (const QuotaRequest& r : found) PutRequest(r, json);
+  for (const brain::QuotaRequest& r : found) PutRequest(r, json);
   json.EndArray();
   json.EndObject();
   return JsonResponse(200, json.Take());
@@ -384,7 +385,7 @@ HttpResponse Api::MakeQuotaRequest(const HttpRequest& request, const Reach& reac
       return ErrorResponse(403, RefusalText(request, Act::kMakeRequests));
     return NoGroup(asked->request.group, reach);
   }
-  const absl::StatusOr<QuotaRequest> made = options_.quota->Submit(asked->request, asked->job, *who);
+  const absl::StatusOr<brain::QuotaRequest> made = options_.quota->Submit(asked->request, asked->job, *who);
   if (!made.ok()) return ErrorResponse(made.status());
   JsonWriter json;
   PutRequest(*made, json);
@@ -394,7 +395,7 @@ HttpResponse Api::MakeQuotaRequest(const HttpRequest& request, const Reach& reac
 HttpResponse Api::OneQuotaRequest(const HttpRequest& request, const Reach& reach) {
   if (options_.quota == nullptr) return ErrorResponse(404, kNoQuota);
   if (absl::Status s = OnlyParameters(request, {}); !s.ok()) return ErrorResponse(s);
-  const absl::StatusOr<QuotaRequest> found = FindRequest(request.segments[3], reach, *options_.quota);
+  const absl::StatusOr<brain::QuotaRequest> found = FindRequest(request.segments[3], reach, *options_.quota);
   if (!found.ok()) return ErrorResponse(found.status());
   JsonWriter json;
   PutRequest(*found, json);
@@ -407,7 +408,7 @@ HttpResponse Api::WithdrawQuotaRequest(const HttpRequest& request, const Reach& 
   const absl::StatusOr<std::string> who = WhoOf(request);
   if (!who.ok()) return ErrorResponse(who.status());
   // One that the caller may see is there.
-  const absl::StatusOr<QuotaRequest> found =
+  const absl::StatusOr<brain::QuotaRequest> found =
       FindRequest(request.segments[3], ReachOf(request, Act::kSeeQuota), *options_.quota);
   if (!found.ok()) return ErrorResponse(found.status());
   const bool any = ReachOf(request, Act::kEndRequests).Has(found->asked.group);
@@ -416,7 +417,7 @@ HttpResponse Api::WithdrawQuotaRequest(const HttpRequest& request, const Reach& 
     return ErrorResponse(403, StrCat("request ", found->id, " is of ", Printable(found->who), ": ",
                                      RefusalText(request, Act::kEndRequests)));
   }
-  const absl::StatusOr<QuotaRequest> ended = options_.quota->Withdraw(found->id, *who);
+  const absl::StatusOr<brain::QuotaRequest> ended = options_.quota->Withdraw(found->id, *who);
   if (!ended.ok()) return ErrorResponse(ended.status());
   JsonWriter json;
   PutRequest(*ended, json);
@@ -428,19 +429,19 @@ void Api::PutQuotaMetrics(MetricsText& out) const {
   const QuotaView view = options_.quota->View();
   const QuotaCounts counts = options_.quota->counts();
   const auto put = [&](const char* name, const char* help, auto amount) {
-    for (const QuotaRowView& row : view.rows) {
-      out.Gauge(name, help, static_cast<double>(amount(row)) / (row.resource == kQuotaCpu ? 1000 : 1),
+    for (const brain::QuotaRowView& row : view.rows) {
+      out.Gauge(name, help, static_cast<double>(amount(row)) / (row.resource == brain::kQuotaCpu ? 1000 : 1),
                 {{"group", row.group}, {"tier", row.tier}, {"resource", row.resource}});
     }
   };
   put("tautd_quota", "Quota of a group, in cores, bytes or units.",
-      [](const QuotaRowView& row) { return row.cell.quota; });
+      [](const brain::QuotaRowView& row) { return row.cell.quota; });
   put("tautd_quota_in_use", "What its jobs use and its requests hold.",
-      [](const QuotaRowView& row) { return row.cell.held; });
+      [](const brain::QuotaRowView& row) { return row.cell.held; });
   put("tautd_quota_available", "What it may use more.",
-      [](const QuotaRowView& row) { return std::max<int64_t>(0, row.available); });
+      [](const brain::QuotaRowView& row) { return std::max<int64_t>(0, row.available); });
   uint64_t uncovered = 0;
-  for (const UncoveredUse& use : view.uncovered) uncovered += use.jobs;
+  for (const brain::UncoveredUse& use : view.uncovered) uncovered += use.jobs;
   out.Gauge("tautd_quota_uncovered_jobs", "Jobs of groups or tiers that have no quota.",
             static_cast<double>(uncovered));
   out.Gauge("tautd_quota_requests_queued", "Requests for quota that wait.", static_cast<double>(view.queued));

@@ -73,9 +73,9 @@ class RiskFaces : public testing::Test {
  protected:
   static ControlOptions Options() {
     ControlOptions options;
-    JobPolicy defaults;
-    defaults.recommender = Policy::kCombined;
-    options.live.rules = *PolicyRules::Compile({}, defaults);
+    brain::JobPolicy defaults;
+    defaults.recommender = brain::Policy::kCombined;
+    options.live.rules = *brain::PolicyRules::Compile({}, defaults);
     options.live.vertical.analogs.min_rows = 20;
     options.live.vertical.analogs.min_days = 3;
     return options;

@@ -30,7 +30,7 @@ class ApiSettings : public testing::Test {
   }
   Mode mode() {
     Mode mode = Mode::kOff;
-    EXPECT_TRUE(control_.Look(JobId{0}, [&](const LiveJob& job) { mode = job.policy->mode; }));
+    EXPECT_TRUE(control_.Look(JobId{0}, [&](const brain::LiveJob& job) { mode = job.policy->mode; }));
     return mode;
   }
 

@@ -15,7 +15,7 @@ class BudgetReader {
  public:
   explicit BudgetReader(std::string_view name) : name_(name) {}
 
-  absl::StatusOr<BudgetDefinition> Read(const YAML::Node& root) {
+  absl::StatusOr<brain::BudgetDefinition> Read(const YAML::Node& root) {
     constexpr std::array<std::string_view, 5> kKeys = {"currency", "period", "units", "businesses", "groups"};
     const absl::Status s =
         ForEachEntry(root, name_, "the budgets file", [&](const YAML::Node& key, const YAML::Node& value) {
@@ -41,16 +41,16 @@ class BudgetReader {
   absl::Status ReadPeriod(const YAML::Node& key, const YAML::Node& value) {
     std::string text;
     if (absl::Status s = ReadText(key, value, text); !s.ok()) return s;
-    const std::optional<BudgetPeriod> period = BudgetPeriodNamed(text);
+    const std::optional<brain::BudgetPeriod> period = brain::BudgetPeriodNamed(text);
     if (!period.has_value())
       return ErrorAt(name_, key, StrCat("period: \"", text, "\": expected month, quarter or year"));
     out_.period = *period;
     return absl::OkStatus();
   }
-  absl::Status ReadMoney(const YAML::Node& key, const YAML::Node& value, Money& out) const {
+  absl::Status ReadMoney(const YAML::Node& key, const YAML::Node& value, brain::Money& out) const {
     std::string text;
     if (absl::Status s = ReadText(key, value, text); !s.ok()) return s;
-    const absl::StatusOr<Money> money = ParseMoney(text);
+    const absl::StatusOr<brain::Money> money = brain::ParseMoney(text);
     if (!money.ok()) return ErrorAt(name_, key, StrCat(key.Scalar(), ": ", Message(money.status())));
     out = *money;
     return absl::OkStatus();
@@ -68,7 +68,7 @@ class BudgetReader {
   absl::Status ReadShare(const YAML::Node& key, const YAML::Node& value, int64_t& out) const {
     std::string text;
     if (absl::Status s = ReadText(key, value, text); !s.ok()) return s;
-    const std::optional<int64_t> share = ParseShare(text);
+    const std::optional<int64_t> share = brain::ParseShare(text);
     if (!share.has_value())
       return ErrorAt(name_, key,
                      StrCat(key.Scalar(), ": \"", text, "\": expected a share such as 70% or 33.33%"));
@@ -79,7 +79,7 @@ class BudgetReader {
   // One step without a date under `key`, or several with `from` under `steps`.
   absl::Status ReadUnit(const YAML::Node& node) {
     constexpr std::array<std::string_view, 3> kKeys = {"name", "rate", "rates"};
-    BudgetDefinition::Unit unit;
+    brain::BudgetDefinition::Unit unit;
     const absl::Status s =
         ForEachEntry(node, name_, "a unit", [&](const YAML::Node& key, const YAML::Node& value) {
           const std::string& k = key.Scalar();
@@ -94,7 +94,8 @@ class BudgetReader {
     if (s.ok()) out_.units.push_back(std::move(unit));
     return s;
   }
-  absl::Status ReadRateStep(const YAML::Node& node, std::pair<std::optional<int64_t>, Money>& step) const {
+  absl::Status ReadRateStep(const YAML::Node& node,
+                            std::pair<std::optional<int64_t>, brain::Money>& step) const {
     constexpr std::array<std::string_view, 2> kKeys = {"from", "rate"};
     return ForEachEntry(node, name_, "a rate", [&](const YAML::Node& key, const YAML::Node& value) {
       if (key.Scalar() == "from") return ReadDate(key, value, step.first);
@@ -105,7 +106,7 @@ class BudgetReader {
 
   absl::Status ReadBusiness(const YAML::Node& node) {
     constexpr std::array<std::string_view, 5> kKeys = {"name", "budget", "unit", "carry_over", "carry_cap"};
-    BudgetDefinition::BusinessRow row;
+    brain::BudgetDefinition::BusinessRow row;
     const absl::Status s =
         ForEachEntry(node, name_, "a business", [&](const YAML::Node& key, const YAML::Node& value) {
           const std::string& k = key.Scalar();
@@ -122,7 +123,7 @@ class BudgetReader {
   absl::Status ReadCarry(const YAML::Node& key, const YAML::Node& value, int64_t& out) const {
     const std::string text = value.IsScalar() ? value.Scalar() : std::string();
     if (text == "none" || text == "all") {
-      out = text == "all" ? kWholeBasisPoints : 0;
+      out = text == "all" ? brain::kWholeBasisPoints : 0;
       return absl::OkStatus();
     }
     if (text.ends_with('%')) return ReadShare(key, value, out);
@@ -132,7 +133,7 @@ class BudgetReader {
 
   absl::Status ReadGroup(const YAML::Node& node) {
     constexpr std::array<std::string_view, 4> kKeys = {"name", "shares", "funding", "when_spent"};
-    BudgetDefinition::GroupRow row;
+    brain::BudgetDefinition::GroupRow row;
     const absl::Status s =
         ForEachEntry(node, name_, "a group", [&](const YAML::Node& key, const YAML::Node& value) {
           const std::string& k = key.Scalar();
@@ -148,16 +149,16 @@ class BudgetReader {
     if (s.ok()) out_.groups.push_back(std::move(row));
     return s;
   }
-  absl::Status ReadWhenSpent(const YAML::Node& key, const YAML::Node& value, WhenSpent& out) const {
-    constexpr std::array<EnumName<WhenSpent>, 2> kNames = {
-        {{WhenSpent::kContinue, "continue"}, {WhenSpent::kRefuse, "refuse"}}};
+  absl::Status ReadWhenSpent(const YAML::Node& key, const YAML::Node& value, brain::WhenSpent& out) const {
+    constexpr std::array<EnumName<brain::WhenSpent>, 2> kNames = {
+        {{brain::WhenSpent::kContinue, "continue"}, {brain::WhenSpent::kRefuse, "refuse"}}};
     std::string text;
     if (absl::Status s = ReadText(key, value, text); !s.ok()) return s;
-    const absl::Status s = SetByName<WhenSpent>(kNames, text, out);
+    const absl::Status s = SetByName<brain::WhenSpent>(kNames, text, out);
     return s.ok() ? s : ErrorAt(name_, key, StrCat("when_spent: ", Message(s)));
   }
-  absl::Status ReadFundingStep(const YAML::Node& node,
-                               std::pair<std::optional<int64_t>, std::vector<BudgetPart>>& step) const {
+  absl::Status ReadFundingStep(
+      const YAML::Node& node, std::pair<std::optional<int64_t>, std::vector<brain::BudgetPart>>& step) const {
     constexpr std::array<std::string_view, 2> kKeys = {"from", "shares"};
     return ForEachEntry(node, name_, "funding", [&](const YAML::Node& key, const YAML::Node& value) {
       if (key.Scalar() == "from") return ReadDate(key, value, step.first);
@@ -165,22 +166,22 @@ class BudgetReader {
       return UnknownKeyAt(name_, key, key.Scalar(), kKeys);
     });
   }
-  absl::Status ReadShares(const YAML::Node& map, std::vector<BudgetPart>& out) const {
+  absl::Status ReadShares(const YAML::Node& map, std::vector<brain::BudgetPart>& out) const {
     return ForEachEntry(map, name_, "shares", [&](const YAML::Node& key, const YAML::Node& value) {
-      BudgetPart& part = out.emplace_back();
-      part.holder = Business(key.Scalar());
+      brain::BudgetPart& part = out.emplace_back();
+      part.holder = brain::Business(key.Scalar());
       return ReadShare(key, value, part.share_bp);
     });
   }
 
   const std::string_view name_;
-  BudgetDefinition out_;
+  brain::BudgetDefinition out_;
 };
 
 }  // namespace
 
-absl::StatusOr<BudgetDefinition> ParseBudgetFile(std::string_view yaml, std::string_view name) {
-  BudgetDefinition out;
+absl::StatusOr<brain::BudgetDefinition> ParseBudgetFile(std::string_view yaml, std::string_view name) {
+  brain::BudgetDefinition out;
   const absl::Status s = WalkFilledYaml(yaml, name, "businesses", [&](const YAML::Node& root) {
     return Take(BudgetReader(name).Read(root), out);
   });
@@ -188,7 +189,7 @@ absl::StatusOr<BudgetDefinition> ParseBudgetFile(std::string_view yaml, std::str
   return out;
 }
 
-absl::StatusOr<BudgetDefinition> ReadBudgetFile(const std::string& path) {
+absl::StatusOr<brain::BudgetDefinition> ReadBudgetFile(const std::string& path) {
   const absl::StatusOr<std::string> yaml = ReadYamlFile(path, "budgets file");
   if (!yaml.ok()) return yaml.status();
   return ParseBudgetFile(*yaml, path);

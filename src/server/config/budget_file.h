@@ -11,7 +11,7 @@
 namespace taut {
 
 // InvalidArgument "name:line: what is wrong". What CheckBudgets finds is not looked at.
-absl::StatusOr<BudgetDefinition> ParseBudgetFile(std::string_view yaml, std::string_view name);
-absl::StatusOr<BudgetDefinition> ReadBudgetFile(const std::string& path);
+absl::StatusOr<brain::BudgetDefinition> ParseBudgetFile(std::string_view yaml, std::string_view name);
+absl::StatusOr<brain::BudgetDefinition> ReadBudgetFile(const std::string& path);
 
 }  // namespace taut

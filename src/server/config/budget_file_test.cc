@@ -23,18 +23,18 @@ groups:
 )",
                                    "b.yaml");
   ASSERT_TRUE(def.ok()) << def.status();
-  EXPECT_EQ(def->period, BudgetPeriod::kQuarter);
-  EXPECT_EQ(def->units[0].rates[1].second, Money{550'000});
-  EXPECT_EQ(DateText(*def->units[0].rates[1].first), "2027-01-01");
-  EXPECT_EQ(def->businesses[0].per_period, Money{1'000'500'000});
+  EXPECT_EQ(def->period, brain::BudgetPeriod::kQuarter);
+  EXPECT_EQ(def->units[0].rates[1].second, brain::Money{550'000});
+  EXPECT_EQ(brain::DateText(*def->units[0].rates[1].first), "2027-01-01");
+  EXPECT_EQ(def->businesses[0].per_period, brain::Money{1'000'500'000});
   EXPECT_EQ(def->businesses[0].carry.share_bp, 5000);
-  EXPECT_EQ(def->businesses[0].carry.cap, Money{200'000'000});
+  EXPECT_EQ(def->businesses[0].carry.cap, brain::Money{200'000'000});
   EXPECT_EQ(def->businesses[1].carry.share_bp, 10'000);
   EXPECT_EQ(def->groups[0].funding[0].second[0].share_bp, 6667);
-  EXPECT_EQ(DateText(*def->groups[1].funding[0].first), "2026-12-01");
+  EXPECT_EQ(brain::DateText(*def->groups[1].funding[0].first), "2026-12-01");
   EXPECT_TRUE(def->groups[2].funding.empty());
-  EXPECT_EQ(def->groups[2].when_spent, WhenSpent::kRefuse);
-  EXPECT_EQ(def->groups[0].when_spent, WhenSpent::kContinue);
+  EXPECT_EQ(def->groups[2].when_spent, brain::WhenSpent::kRefuse);
+  EXPECT_EQ(def->groups[0].when_spent, brain::WhenSpent::kContinue);
 }
 
 TEST(BudgetFile, SaysWhatIsWrongAndWhere) {

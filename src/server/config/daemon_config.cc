@@ -29,7 +29,7 @@ class DaemonReader {
                                      [this](const YAML::Node& at, const std::string& key,
                                             const YAML::Node& value) { return ReadEntry(at, key, value); });
     if (!read.ok()) return read;
-    absl::StatusOr<PolicyRules> rules = PolicyRules::Compile(std::move(rules_), defaults_);
+    absl::StatusOr<brain::PolicyRules> rules = brain::PolicyRules::Compile(std::move(rules_), defaults_);
     // Errors of single lines were reported before.
     if (!rules.ok()) return absl::InvalidArgumentError(StrCat(name_, ": ", Message(rules.status())));
     config_.rules = *std::move(rules);
@@ -140,8 +140,8 @@ class DaemonReader {
   }
   absl::Status ReadEntry(const YAML::Node& at, const std::string& key, const YAML::Node& value);
   absl::Status UnknownKey(const YAML::Node& at, std::string_view key) const;
-  absl::Status ReadJobSettings(const YAML::Node& map, std::string_view what, JobPolicy& policy,
-                               std::vector<KeyValue>* pairs);
+  absl::Status ReadJobSettings(const YAML::Node& map, std::string_view what, brain::JobPolicy& policy,
+                               std::vector<brain::KeyValue>* pairs);
   absl::Status FindSignals(const YAML::Node& root);
   absl::Status ReadRules(const YAML::Node& list);
   absl::Status ReadRule(const YAML::Node& node);
@@ -155,8 +155,8 @@ class DaemonReader {
 
   std::string_view name_;
   DaemonConfig& config_;
-  JobPolicy defaults_;
-  std::vector<JobRule> rules_;
+  brain::JobPolicy defaults_;
+  std::vector<brain::JobRule> rules_;
   std::vector<std::string> signals_;  // of the mapping rules
 };
 
@@ -192,12 +192,12 @@ absl::Status DaemonReader::UnknownKey(const YAML::Node& at, std::string_view key
 }
 
 // "memory.upper: 4GiB", or "memory:" with "upper: 4GiB" below it.
-absl::Status DaemonReader::ReadJobSettings(const YAML::Node& map, std::string_view what, JobPolicy& policy,
-                                           std::vector<KeyValue>* pairs) {
+absl::Status DaemonReader::ReadJobSettings(const YAML::Node& map, std::string_view what,
+                                           brain::JobPolicy& policy, std::vector<brain::KeyValue>* pairs) {
   const auto set = [&](const YAML::Node& at, const std::string& key, const YAML::Node& value) {
     const absl::StatusOr<std::string> text = TextOf(value, name_, key);
     if (!text.ok()) return text.status();
-    const absl::Status s = SetJobSetting(key, *text, policy);
+    const absl::Status s = brain::SetJobSetting(key, *text, policy);
     if (!s.ok()) return Error(at, Message(s));
     if (pairs != nullptr) pairs->emplace_back(key, *text);
     return absl::OkStatus();
@@ -209,7 +209,7 @@ absl::Status DaemonReader::ReadJobSettings(const YAML::Node& map, std::string_vi
     });
   });
   if (!s.ok()) return s;
-  s = CheckJobPolicy(policy);
+  s = brain::CheckJobPolicy(policy);
   return s.ok() ? s : Error(map, StrCat(what, ": ", Message(s)));
 }
 
@@ -219,19 +219,19 @@ absl::Status DaemonReader::ReadRules(const YAML::Node& list) {
 
 absl::Status DaemonReader::ReadRule(const YAML::Node& node) {
   static constexpr std::string_view kKeys[] = {"name", "match", "set", "cap"};
-  JobRule rule;
+  brain::JobRule rule;
   if (!node.IsMap()) return Error(node, "expected a rule with name, match, and set or cap");
   absl::Status s = ForEachEntry(node, name_, "a rule", [&](const YAML::Node& key, const YAML::Node& value) {
     if (key.Scalar() == "name") {
       return Take(TextOf(value, name_, "name"), rule.name);
     }
     if (key.Scalar() == "set") {
-      JobPolicy policy;
+      brain::JobPolicy policy;
       policy.replicas.signals = signals_;
       return ReadJobSettings(value, "set", policy, &rule.set);
     }
     if (key.Scalar() == "cap") {
-      JobPolicy policy;
+      brain::JobPolicy policy;
       return ReadJobSettings(value, "cap", policy, &rule.cap);
     }
     if (key.Scalar() != "match") return NoSuchKey(key, kKeys);

@@ -221,9 +221,9 @@ struct DaemonConfig {
   QuotaConfig quota;
   BudgetsConfig budgets;
   MachinesConfig machines;
-  PolicyRules rules;  // with the defaults of jobs
-  MigrationSettings migration;
-  VerticalSettings recommenders;
+  brain::PolicyRules rules;  // with the defaults of jobs
+  brain::MigrationSettings migration;
+  brain::VerticalSettings recommenders;
   ActuatorKind actuator = ActuatorKind::kDryRun;
   AgentsConfig agents;
   ExternalScalerConfig external_scaler;

@@ -264,7 +264,7 @@ TEST(DaemonConfig, TheExampleIsRead) {
   ASSERT_TRUE(config.ok()) << config.status();
   EXPECT_EQ(config->rules.rules().size(), 2U);
   EXPECT_EQ(config->ingest.mapping.size(), 2U);
-  const std::vector<KeyValue> labels = {{"namespace", "shop"}};
+  const std::vector<brain::KeyValue> labels = {{"namespace", "shop"}};
   EXPECT_EQ(config->rules.Resolve("shop/web", labels, {}).canary.share, 0.05);
   EXPECT_EQ(ReadDaemonConfig("no/such.yaml").status().code(), absl::StatusCode::kNotFound);
   EXPECT_FALSE(ReadDaemonConfig("docs").ok());

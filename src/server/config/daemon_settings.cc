@@ -7,7 +7,7 @@
 namespace taut {
 namespace {
 
-constexpr double kYear = 365 * kDay;
+constexpr double kYear = 365 * brain::kDay;
 
 using enum FieldUnit;
 
@@ -105,14 +105,14 @@ const DaemonSetting kDaemonSettings[] = {
      "maximum number of open event streams of one caller: of the name beside the token, without one of the "
      "address",
      kPlain, 0, 1e6, TAUT_FIELD(server.options.max_streams_per_caller)},
-    {"server.limits.idle", "a connection without a request is closed after this time", kDuration, 1, kDay,
-     TAUT_FIELD(server.options.idle_timeout)},
+    {"server.limits.idle", "a connection without a request is closed after this time", kDuration, 1,
+     brain::kDay, TAUT_FIELD(server.options.idle_timeout)},
     {"server.limits.body_time", "time limit for receiving a body, plus one second for each 16 KiB", kDuration,
-     1, kDay, TAUT_FIELD(server.options.body_timeout)},
+     1, brain::kDay, TAUT_FIELD(server.options.body_timeout)},
     {"server.limits.answer_time", "time limit for sending a response, plus one second for each 16 KiB",
-     kDuration, 1, kDay, TAUT_FIELD(server.options.write_timeout)},
-    {"server.limits.grace", "time that tautd waits for requests in flight when it stops", kDuration, 0, kHour,
-     TAUT_FIELD(server.options.grace)},
+     kDuration, 1, brain::kDay, TAUT_FIELD(server.options.write_timeout)},
+    {"server.limits.grace", "time that tautd waits for requests in flight when it stops", kDuration, 0,
+     brain::kHour, TAUT_FIELD(server.options.grace)},
     {"cell.name", "name of this cell, shown in the dashboard", kPlain, 0, 0, TAUT_FIELD(cell.name)},
     {"cell.links", "links to other cells' dashboards, NAME=URL", kPlain, 0, 0, TAUT_FIELD(cell.links)},
     {"clock",
@@ -122,7 +122,7 @@ const DaemonSetting kDaemonSettings[] = {
     {"clock_wait",
      "a start more than an hour beyond the stored data decides and ends nothing for this time, unless "
      "samples of two other machines agree with the clock or an operator confirms it; 0: does not wait",
-     kDuration, 0, kDay, TAUT_FIELD(clock_wait_s)},
+     kDuration, 0, brain::kDay, TAUT_FIELD(clock_wait_s)},
     {"store.path", "file of the store, created if missing; memory: lost when tautd stops", kPlain, 0, 0,
      TAUT_FIELD(store.path)},
     {"store.history_days", "days for which usage is kept", kPlain, 1, 3650, TAUT_FIELD(store.history_days)},
@@ -136,8 +136,8 @@ const DaemonSetting kDaemonSettings[] = {
      "when last used, at least one",
      kPlain, 1, 3650, TAUT_FIELD(store.forget_jobs_days)},
     {"ingest.grace", "a five-minute window closes this long after its end, to wait for late samples",
-     kDuration, 0, kHour, TAUT_FIELD(ingest.options.windows.grace_seconds)},
-    {"ingest.max_future", "samples further in the future than this are dropped", kDuration, 0, kDay,
+     kDuration, 0, brain::kHour, TAUT_FIELD(ingest.options.windows.grace_seconds)},
+    {"ingest.max_future", "samples further in the future than this are dropped", kDuration, 0, brain::kDay,
      TAUT_FIELD(ingest.options.windows.max_future_seconds)},
     {"ingest.idle", "a series without samples is forgotten after this time", kDuration, 300, kYear,
      TAUT_FIELD(ingest.options.idle_seconds)},
@@ -165,7 +165,7 @@ const DaemonSetting kDaemonSettings[] = {
      kUrl, 0, 0, TAUT_FIELD(backfill.prometheus_url)},
     {"backfill.days", "days of history to read, at most", kPlain, 0, 366, TAUT_FIELD(backfill.days)},
     {"backfill.later_jobs", "how often the history of jobs that appeared later is requested; 0: never",
-     kDuration, 0, kDay, TAUT_FIELD(backfill.later_jobs_s)},
+     kDuration, 0, brain::kDay, TAUT_FIELD(backfill.later_jobs_s)},
     {"backfill.labels", "labels that Prometheus adds to what it sends (its external_labels), NAME=VALUE",
      kPlain, 0, 0, TAUT_FIELD(backfill.labels)},
     {"backfill.bearer_token_file", "file with its bearer token", kPlain, 0, 0,
@@ -201,7 +201,7 @@ const DaemonSetting kDaemonSettings[] = {
      TAUT_FIELD(quota.default_tier)},
     {"quota.start_within", "an admitted request ends if its job is not measured within this time", kDuration,
      60, kYear, TAUT_FIELD(quota.start_within_s)},
-    {"quota.gone_after", "a job that is not measured for this long uses nothing", kDuration, 300, kDay,
+    {"quota.gone_after", "a job that is not measured for this long uses nothing", kDuration, 300, brain::kDay,
      TAUT_FIELD(quota.gone_after_s)},
     {"quota.max_requests",
      "maximum number of requests of a group that are queued, admitted or running, where the quota file does "
@@ -250,7 +250,7 @@ const DaemonSetting kDaemonSettings[] = {
     {"webhook.timeout", "time limit of one request", kDuration, 1, 60, TAUT_FIELD(webhook.timeout_s)},
     {"webhook.give_up_after",
      "an order that could not be delivered for this long fails; it counts anew after a restart", kDuration, 1,
-     30 * kDay, TAUT_FIELD(webhook.give_up_after_s)},
+     30 * brain::kDay, TAUT_FIELD(webhook.give_up_after_s)},
     {"webhook.ca_file", "PEM file of the CA of its certificate; empty: the system's", kPlain, 0, 0,
      TAUT_FIELD(webhook.ca_file)},
     {"kubernetes.kubeconfig",
@@ -378,7 +378,7 @@ const DaemonSetting kDaemonSettings[] = {
      TAUT_FIELD(external_recommender.deadline_s)},
     {"external_recommender.hold",
      "how long an answer holds while no other comes; then the job's own recommender takes over", kDuration,
-     300, 7 * kDay, TAUT_FIELD(external_recommender.hold_s)},
+     300, 7 * brain::kDay, TAUT_FIELD(external_recommender.hold_s)},
     {"external_recommender.max_step",
      "an answer of more than this many times what a task uses or has, or of this many times the tasks, is "
      "refused",

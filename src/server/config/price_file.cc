@@ -34,7 +34,7 @@ absl::StatusOr<int64_t> ParseFrom(const std::string& text, PriceClock times) {
 absl::StatusOr<int64_t> ParseShare(std::string_view key, const std::string& text) {
   const std::optional<double> share = ParseDouble(text);
   if (share.has_value() && *share >= 0 && *share <= 1) {
-    return static_cast<int64_t>(*share * static_cast<double>(kWholePpm) + 0.5);
+    return static_cast<int64_t>(*share * static_cast<double>(brain::kWholePpm) + 0.5);
   }
   return absl::InvalidArgumentError(
       StrCat(key, ": \"", text, "\": expected a share from 0 to 1, such as 0.98"));
@@ -44,7 +44,7 @@ class PriceReader {
  public:
   PriceReader(std::string_view name, PriceClock times) : name_(name), times_(times) {}
 
-  absl::StatusOr<Pricing> Read(const YAML::Node& root) {
+  absl::StatusOr<brain::Pricing> Read(const YAML::Node& root) {
     constexpr std::array<std::string_view, 5> kKeys = {"currency", "tiers", "jobs", "groups", "pool"};
     YAML::Node jobs;  // after the tiers that it names
     absl::Status s =
@@ -65,7 +65,7 @@ class PriceReader {
       s = ForEachItem(jobs, name_, "jobs", [this](const YAML::Node& item) { return ReadJob(item); });
       if (!s.ok()) return s;
     }
-    return Pricing{std::move(sheet_), std::move(tier_rules_), std::move(group_rules_), pool_};
+    return brain::Pricing{std::move(sheet_), std::move(tier_rules_), std::move(group_rules_), pool_};
   }
 
  private:
@@ -95,19 +95,19 @@ class PriceReader {
       return UnknownKeyAt(name_, key, key.Scalar(), known);
     });
   }
-  static Set Amount(Money& out) {
-    return [&out](const std::string& text) { return Take(ParseMoney(text), out); };
+  static Set Amount(brain::Money& out) {
+    return [&out](const std::string& text) { return Take(brain::ParseMoney(text), out); };
   }
   static Set Text(std::string& out) {
     return [&out](const std::string& text) { return out = text, absl::OkStatus(); };
   }
 
   absl::Status ReadTier(const YAML::Node& node) {
-    PriceTier tier;
-    tier.obtainability_ppm = tier.availability_ppm = kWholePpm;
+    brain::PriceTier tier;
+    tier.obtainability_ppm = tier.availability_ppm = brain::kWholePpm;
     const Field fields[] = {
         {"name", Text(tier.name)},
-        {"rule", [&](const std::string& text) { return Take(ChargeRuleNamed(text), tier.rule); }},
+        {"rule", [&](const std::string& text) { return Take(brain::ChargeRuleNamed(text), tier.rule); }},
         {"obtainability",
          [&](const std::string& text) {
            return Take(ParseShare("obtainability", text), tier.obtainability_ppm);
@@ -127,9 +127,9 @@ class PriceReader {
     sheet_.tiers.push_back(std::move(tier));
     return absl::OkStatus();
   }
-  absl::Status ReadPrice(const YAML::Node& node, PriceTier& tier) const {
-    Price price;
-    price.from_s = -kMaxBillSeconds;
+  absl::Status ReadPrice(const YAML::Node& node, brain::PriceTier& tier) const {
+    brain::Price price;
+    price.from_s = -brain::kMaxBillSeconds;
     const Field fields[] = {
         {"from", [&](const std::string& text) { return Take(ParseFrom(text, times_), price.from_s); }},
         {"core_hour", Amount(price.per_core_hour)},
@@ -139,7 +139,7 @@ class PriceReader {
     return absl::OkStatus();
   }
   absl::Status ReadJob(const YAML::Node& node) {
-    TierRule rule;
+    brain::TierRule rule;
     std::string tier;
     const Field fields[] = {{"match", Text(rule.match)},
                             {"priority", [&](const std::string& text) { return ReadPriority(text, rule); }},
@@ -155,7 +155,7 @@ class PriceReader {
     return absl::OkStatus();
   }
   // "200" or "120-359".
-  static absl::Status ReadPriority(const std::string& text, TierRule& rule) {
+  static absl::Status ReadPriority(const std::string& text, brain::TierRule& rule) {
     const std::vector<std::string_view> bounds = Split(text, '-');
     std::vector<int> numbers;
     for (const std::string_view bound : bounds) {
@@ -172,7 +172,7 @@ class PriceReader {
   }
   std::string UnknownTier(const std::string& name) const {
     std::vector<std::string_view> names;
-    for (const PriceTier& tier : sheet_.tiers) names.push_back(tier.name);
+    for (const brain::PriceTier& tier : sheet_.tiers) names.push_back(tier.name);
     return StrCat("\"", name, "\" is not a tier; did you mean \"", NearestName(name, names), "\"?");
   }
   absl::Status ReadGroup(const YAML::Node& node) {
@@ -184,7 +184,7 @@ class PriceReader {
     return absl::OkStatus();
   }
   absl::Status ReadPool(const YAML::Node& node) {
-    PoolPrices pool;
+    brain::PoolPrices pool;
     const Field fields[] = {
         {"cores",
          [&](const std::string& text) {
@@ -196,7 +196,7 @@ class PriceReader {
         {"memory", [&](const std::string& text) { return Take(ParseSize(text), pool.memory_bytes); }},
         {"core_hour", Amount(pool.cost.per_core_hour)},
         {"gib_hour", Amount(pool.cost.per_gib_hour)},
-        {"idle", [&](const std::string& text) { return Take(CostSharingNamed(text), pool.idle); }}};
+        {"idle", [&](const std::string& text) { return Take(brain::CostSharingNamed(text), pool.idle); }}};
     if (absl::Status s = Fields(node, "the pool", fields); !s.ok()) return s;
     if (pool.cost.per_core_hour.micros < 0 || pool.cost.per_gib_hour.micros < 0)
       return ErrorAt(name_, node, "the pool's cost is negative");
@@ -206,16 +206,17 @@ class PriceReader {
 
   const std::string_view name_;
   const PriceClock times_;
-  PriceSheet sheet_;
-  std::vector<TierRule> tier_rules_;
+  brain::PriceSheet sheet_;
+  std::vector<brain::TierRule> tier_rules_;
   std::vector<std::pair<std::string, std::string>> group_rules_;
-  std::optional<PoolPrices> pool_;
+  std::optional<brain::PoolPrices> pool_;
 };
 
 }  // namespace
 
-absl::StatusOr<Pricing> ParsePriceFile(std::string_view yaml, std::string_view name, PriceClock times) {
-  Pricing out;
+absl::StatusOr<brain::Pricing> ParsePriceFile(std::string_view yaml, std::string_view name,
+                                              PriceClock times) {
+  brain::Pricing out;
   const absl::Status s = WalkFilledYaml(yaml, name, "tiers", [&](const YAML::Node& root) {
     return Take(PriceReader(name, times).Read(root), out);
   });

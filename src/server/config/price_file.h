@@ -18,8 +18,8 @@ enum class PriceClock : uint8_t {
 };
 
 // InvalidArgument "name:line: what is wrong".
-absl::StatusOr<Pricing> ParsePriceFile(std::string_view yaml, std::string_view name,
-                                       PriceClock times = PriceClock::kAny);
+absl::StatusOr<brain::Pricing> ParsePriceFile(std::string_view yaml, std::string_view name,
+                                              PriceClock times = PriceClock::kAny);
 // The file's text. Errors as ReadYamlFile.
 absl::StatusOr<std::string> ReadPriceText(const std::string& path);
 

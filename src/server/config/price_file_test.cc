@@ -14,7 +14,7 @@ std::string ErrorOf(std::string_view yaml) {
 }
 
 TEST(PriceFile, IsRead) {
-  const absl::StatusOr<Pricing> pricing = ParsePriceFile(R"(
+  const absl::StatusOr<brain::Pricing> pricing = ParsePriceFile(R"(
 currency: USD
 tiers:
   - name: production
@@ -30,11 +30,11 @@ groups:
   - {match: "shop*", group: retail}
 pool: {cores: 4000, memory: 16TiB, core_hour: 0.02, gib_hour: 0.003, idle: proportional}
 )",
-                                                         "p.yaml");
+                                                                "p.yaml");
   ASSERT_TRUE(pricing.ok()) << pricing.status();
   EXPECT_EQ(pricing->sheet.currency, "USD");
-  const PriceTier& production = pricing->sheet.tiers[0];
-  EXPECT_EQ(production.rule, ChargeRule::kMaxRequestUsage);
+  const brain::PriceTier& production = pricing->sheet.tiers[0];
+  EXPECT_EQ(production.rule, brain::ChargeRule::kMaxRequestUsage);
   EXPECT_EQ(production.availability_ppm, 999'000);
   EXPECT_EQ(production.prices.at(1).from_s, 1'769'904'000);
   EXPECT_EQ(production.prices.at(1).per_core_hour.micros, 29'000);
@@ -44,7 +44,7 @@ pool: {cores: 4000, memory: 16TiB, core_hour: 0.02, gib_hour: 0.003, idle: propo
   EXPECT_EQ(pricing->GroupOf("shop-eu/deployment/web"), "retail");
   EXPECT_EQ(pricing->GroupOf("lab/job/x"), "lab");
   EXPECT_EQ(pricing->pool->memory_bytes, 16 * kTiB);
-  EXPECT_EQ(pricing->pool->idle, CostSharing::kProportional);
+  EXPECT_EQ(pricing->pool->idle, brain::CostSharing::kProportional);
 }
 
 TEST(PriceFile, OfUnixTimeDurationsAreRefusedWhateverTheirLength) {
@@ -63,7 +63,7 @@ TEST(PriceFile, OfUnixTimeDurationsAreRefusedWhateverTheirLength) {
 }
 
 TEST(PriceFile, ATierMayBeThatOfAPriority) {
-  const absl::StatusOr<Pricing> pricing = ParsePriceFile(R"(
+  const absl::StatusOr<brain::Pricing> pricing = ParsePriceFile(R"(
 tiers:
   - {name: production, prices: [{core_hour: 1}]}
   - {name: batch, prices: [{core_hour: 1}]}
@@ -73,7 +73,7 @@ jobs:
   - {priority: 0-99, tier: free}
   - {priority: 25, tier: batch}
 )",
-                                                         "p.yaml");
+                                                                "p.yaml");
   ASSERT_TRUE(pricing.ok()) << pricing.status();
   EXPECT_EQ(pricing->TierOf("shop/a", 119), 1U);
   EXPECT_EQ(pricing->TierOf("lab/a", 119), 0U);

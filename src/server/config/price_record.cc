@@ -18,7 +18,7 @@ absl::Status ReadSecond(const YAML::Node& node, std::string_view name, std::stri
 }
 
 absl::Status ReadChange(const YAML::Node& item, std::string_view name, PriceRecord& record) {
-  SeenPriceChange seen;
+  brain::SeenPriceChange seen;
   const absl::Status s =
       ForEachEntry(item, name, "a change", [&](const YAML::Node& key, const YAML::Node& value) {
         if (key.Scalar() == "time") return ReadSecond(value, name, "time", seen.seen_s);
@@ -39,7 +39,7 @@ std::string ToText(const PriceRecord& record) {
   out << YAML::Comment(
       "Written by tautd: the price file that bills are made by, and what was changed of the past.");
   out << YAML::BeginMap << YAML::Key << "changes" << YAML::Value << YAML::BeginSeq;
-  for (const SeenPriceChange& seen : record.changes) {
+  for (const brain::SeenPriceChange& seen : record.changes) {
     out << YAML::Flow << YAML::BeginMap << YAML::Key << "time" << YAML::Value << seen.seen_s << YAML::Key
         << "from" << YAML::Value << seen.change.from_s << YAML::Key << "to" << YAML::Value << seen.change.to_s
         << YAML::Key << "what" << YAML::Value << YAML::DoubleQuoted << seen.change.what << YAML::EndMap;
@@ -70,15 +70,15 @@ absl::StatusOr<PriceRecord> ParsePriceRecord(std::string_view yaml, std::string_
   return record;
 }
 
-std::vector<SeenPriceChange> TakePriceFile(std::string file, const Pricing& pricing, int64_t now_s,
-                                           PriceRecord& record) {
-  std::vector<SeenPriceChange> added;
+std::vector<brain::SeenPriceChange> TakePriceFile(std::string file, const brain::Pricing& pricing,
+                                                  int64_t now_s, PriceRecord& record) {
+  std::vector<brain::SeenPriceChange> added;
   if (!record.file.empty() && record.file != file) {
-    if (const absl::StatusOr<Pricing> before = ParsePriceFile(record.file, "prices"); before.ok()) {
-      for (PriceChange& change : ChangesBefore(*before, pricing, now_s))
+    if (const absl::StatusOr<brain::Pricing> before = ParsePriceFile(record.file, "prices"); before.ok()) {
+      for (brain::PriceChange& change : brain::ChangesBefore(*before, pricing, now_s))
         added.push_back({now_s, std::move(change)});
     } else {
-      added.push_back({now_s, {-kMaxBillSeconds, now_s, "the prices before can no longer be read"}});
+      added.push_back({now_s, {-brain::kMaxBillSeconds, now_s, "the prices before can no longer be read"}});
     }
   }
   record.file = std::move(file);

@@ -13,8 +13,8 @@
 namespace taut {
 
 struct PriceRecord {
-  std::string file;                      // the text of the price file
-  std::vector<SeenPriceChange> changes;  // ascending by seen_s; the newest kMostPriceChanges
+  std::string file;                             // the text of the price file
+  std::vector<brain::SeenPriceChange> changes;  // ascending by seen_s; the newest kMostPriceChanges
   bool operator==(const PriceRecord&) const = default;
 };
 inline constexpr size_t kMostPriceChanges = 1000;
@@ -26,7 +26,7 @@ absl::StatusOr<PriceRecord> ParsePriceRecord(std::string_view yaml, std::string_
 
 // Adds what `file`, which is read as `pricing`, changes of the time before now_s, and takes it as the recorded
 // one. A recorded file that cannot be read any more counts as one change of the whole past. Returns what it added.
-std::vector<SeenPriceChange> TakePriceFile(std::string file, const Pricing& pricing, int64_t now_s,
-                                           PriceRecord& record);
+std::vector<brain::SeenPriceChange> TakePriceFile(std::string file, const brain::Pricing& pricing,
+                                                  int64_t now_s, PriceRecord& record);
 
 }  // namespace taut

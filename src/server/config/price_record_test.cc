@@ -17,9 +17,9 @@ std::string FileWith(std::string_view core_hour) {
   return StrCat("tiers:\n  - {name: \"pro\\\"d\", prices: [{core_hour: ", core_hour, "}]}\t# \xfc ü\n");
 }
 
-std::vector<SeenPriceChange> Taken(std::string_view core_hour, int64_t now_s, PriceRecord& record) {
+std::vector<brain::SeenPriceChange> Taken(std::string_view core_hour, int64_t now_s, PriceRecord& record) {
   const std::string file = FileWith(core_hour);
-  const absl::StatusOr<Pricing> pricing = ParsePriceFile(file, "p.yaml");
+  const absl::StatusOr<brain::Pricing> pricing = ParsePriceFile(file, "p.yaml");
   EXPECT_TRUE(pricing.ok()) << pricing.status();
   return TakePriceFile(file, *pricing, now_s, record);
 }
@@ -28,7 +28,7 @@ TEST(PriceRecords, TheFirstFileChangesNothingAndAnEditIsKept) {
   PriceRecord record;
   EXPECT_THAT(Taken("0.04", 100, record), IsEmpty());
   EXPECT_THAT(Taken("0.04", 200, record), IsEmpty());
-  const std::vector<SeenPriceChange> changes = Taken("0.05", 300, record);
+  const std::vector<brain::SeenPriceChange> changes = Taken("0.05", 300, record);
   ASSERT_THAT(changes, SizeIs(1));
   EXPECT_EQ(changes[0].seen_s, 300);
   EXPECT_THAT(changes[0].change.what, HasSubstr("0.05 per core-hour, was 0.04"));

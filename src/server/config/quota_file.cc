@@ -40,7 +40,7 @@ class QuotaReader {
           return UnknownKeyAt(name_, key, key.Scalar(), kKeys);
         });
     if (!s.ok()) return s;
-    std::ranges::stable_sort(out_.releases, {}, &ExpectedRelease::at);
+    std::ranges::stable_sort(out_.releases, {}, &brain::ExpectedRelease::at);
     return std::move(out_);
   }
 
@@ -56,7 +56,7 @@ class QuotaReader {
                           int64_t& out) const {
     std::string text;
     if (absl::Status s = ReadText(key, value, text); !s.ok()) return s;
-    const absl::StatusOr<int64_t> amount = ParseQuotaAmount(resource, text);
+    const absl::StatusOr<int64_t> amount = brain::ParseQuotaAmount(resource, text);
     if (!amount.ok()) return ErrorAt(name_, key, StrCat(key.Scalar(), ": ", Message(amount.status())));
     out = *amount;
     return absl::OkStatus();
@@ -72,7 +72,7 @@ class QuotaReader {
 
   absl::Status ReadGroup(const YAML::Node& node) {
     constexpr std::array<std::string_view, 4> kKeys = {"name", "parent", "quotas", "max_requests"};
-    QuotaGroup group;
+    brain::QuotaGroup group;
     const absl::Status s =
         ForEachEntry(node, name_, "a group", [&](const YAML::Node& key, const YAML::Node& value) {
           if (key.Scalar() == "name") return ReadText(key, value, group.name);
@@ -87,10 +87,10 @@ class QuotaReader {
     return s;
   }
   // The resource first, since it says how the amounts are read.
-  absl::Status ReadRow(const YAML::Node& node, QuotaGroup& group) const {
+  absl::Status ReadRow(const YAML::Node& node, brain::QuotaGroup& group) const {
     constexpr std::array<std::string_view, 5> kKeys = {"tier", "resource", "nominal", "borrowing_limit",
                                                        "lending_limit"};
-    QuotaRow row;
+    brain::QuotaRow row;
     const auto text = [&](const char* key) {
       const YAML::Node value = node[key];
       return value.IsDefined() && value.IsScalar() ? value.Scalar() : std::string();
@@ -114,7 +114,7 @@ class QuotaReader {
   }
   absl::Status ReadPool(const YAML::Node& node) {
     constexpr std::array<std::string_view, 3> kKeys = {"name", "members", "tiers"};
-    QuotaPool pool;
+    brain::QuotaPool pool;
     const absl::Status s =
         ForEachEntry(node, name_, "a pool", [&](const YAML::Node& key, const YAML::Node& value) {
           if (key.Scalar() == "name") return ReadText(key, value, pool.name);
@@ -127,7 +127,7 @@ class QuotaReader {
   }
   // Any other key is a resource.
   absl::Status ReadUse(const YAML::Node& node) {
-    QuotaUse use;
+    brain::QuotaUse use;
     std::string until;
     const absl::Status s =
         ForEachEntry(node, name_, "what is in use", [&](const YAML::Node& key, const YAML::Node& value) {

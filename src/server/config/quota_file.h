@@ -13,9 +13,9 @@
 namespace taut {
 
 struct QuotaFile {
-  QuotaSpec spec;
-  std::vector<QuotaUse> in_use;
-  std::vector<ExpectedRelease> releases;  // of what is in use and has an end, in its order
+  brain::QuotaSpec spec;
+  std::vector<brain::QuotaUse> in_use;
+  std::vector<brain::ExpectedRelease> releases;  // of what is in use and has an end, in its order
 };
 
 // InvalidArgument "name:line: what is wrong". What CheckQuotaSpec finds is not looked at.

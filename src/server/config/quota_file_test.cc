@@ -32,7 +32,7 @@ in_use:
 )",
                                                         "q.yaml");
   ASSERT_TRUE(file.ok()) << file.status();
-  const QuotaGroup& search = file->spec.groups.at(1);
+  const brain::QuotaGroup& search = file->spec.groups.at(1);
   EXPECT_EQ(search.quotas.at(0).nominal, 9500);
   EXPECT_EQ(search.quotas.at(0).borrowing_limit, 1000);
   EXPECT_EQ(search.quotas.at(1).nominal, static_cast<int64_t>(64 * kGiB));
@@ -43,7 +43,7 @@ in_use:
   EXPECT_EQ(file->in_use.at(0).amounts.Get("gpu"), 1);
   ASSERT_EQ(file->releases.size(), 2U);
   EXPECT_EQ(file->releases[0].use.amounts.Get("cpu"), 1000) << "in the order of their time";
-  EXPECT_TRUE(QuotaTree::Make(file->spec, file->in_use).ok());
+  EXPECT_TRUE(brain::QuotaTree::Make(file->spec, file->in_use).ok());
 }
 
 TEST(QuotaFile, SaysWhereAndWhatIsWrong) {

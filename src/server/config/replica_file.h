@@ -15,7 +15,7 @@
 namespace taut {
 
 struct ReplicaFile {
-  JobPolicy policy;               // what was given, over what it is read into
+  brain::JobPolicy policy;        // what was given, over what it is read into
   std::vector<std::string> keys;  // that are in the file: "replicas.startup"
 
   bool has(std::string_view key) const;
@@ -24,7 +24,7 @@ struct ReplicaFile {
 // Over `defaults`, which has the named signals that expressions may read. InvalidArgument "name:line: what is
 // wrong"; the settings are not checked against each other yet.
 absl::StatusOr<ReplicaFile> ParseReplicaFile(std::string_view yaml, std::string_view name,
-                                             const JobPolicy& defaults);
-absl::StatusOr<ReplicaFile> ReadReplicaFile(const std::string& path, const JobPolicy& defaults);
+                                             const brain::JobPolicy& defaults);
+absl::StatusOr<ReplicaFile> ReadReplicaFile(const std::string& path, const brain::JobPolicy& defaults);
 
 }  // namespace taut

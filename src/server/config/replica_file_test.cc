@@ -13,7 +13,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 absl::StatusOr<ReplicaFile> ParseReplicas(std::string_view yaml) {
-  JobPolicy defaults;
+  brain::JobPolicy defaults;
   defaults.replicas.signals = {"queue"};
   return ParseReplicaFile(yaml, "s.yaml", defaults);
 }

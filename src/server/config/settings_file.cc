@@ -16,28 +16,30 @@ namespace {
 
 constexpr double kMaxDouble = std::numeric_limits<double>::max();
 
-constexpr EnumName<JobClass> kJobClasses[] = {{JobClass::kBatch, kJobClassNames[0]},
-                                              {JobClass::kServing, kJobClassNames[1]},
-                                              {JobClass::kServingTolerant, kJobClassNames[2]}};
-constexpr EnumName<OomTolerance> kTolerances[] = {{OomTolerance::kMinimal, kOomToleranceNames[0]},
-                                                  {OomTolerance::kLow, kOomToleranceNames[1]},
-                                                  {OomTolerance::kIntermediate, kOomToleranceNames[2]},
-                                                  {OomTolerance::kBySize, kOomToleranceNames[3]}};
-constexpr EnumName<EnsembleCost> kCosts[] = {{EnsembleCost::kPaper, "paper"},
-                                             {EnsembleCost::kSlack, "slack"}};
-constexpr EnumName<EnsembleJudging> kJudgings[] = {{EnsembleJudging::kPaper, "paper"},
-                                                   {EnsembleJudging::kPrequential, "prequential"}};
+constexpr EnumName<brain::JobClass> kJobClasses[] = {
+    {brain::JobClass::kBatch, brain::kJobClassNames[0]},
+    {brain::JobClass::kServing, brain::kJobClassNames[1]},
+    {brain::JobClass::kServingTolerant, brain::kJobClassNames[2]}};
+constexpr EnumName<brain::OomTolerance> kTolerances[] = {
+    {brain::OomTolerance::kMinimal, brain::kOomToleranceNames[0]},
+    {brain::OomTolerance::kLow, brain::kOomToleranceNames[1]},
+    {brain::OomTolerance::kIntermediate, brain::kOomToleranceNames[2]},
+    {brain::OomTolerance::kBySize, brain::kOomToleranceNames[3]}};
+constexpr EnumName<brain::EnsembleCost> kCosts[] = {{brain::EnsembleCost::kPaper, "paper"},
+                                                    {brain::EnsembleCost::kSlack, "slack"}};
+constexpr EnumName<brain::EnsembleJudging> kJudgings[] = {
+    {brain::EnsembleJudging::kPaper, "paper"}, {brain::EnsembleJudging::kPrequential, "prequential"}};
 
-std::span<const EnumName<JobClass>> NamesOf(JobClass) { return kJobClasses; }
-std::span<const EnumName<OomTolerance>> NamesOf(OomTolerance) { return kTolerances; }
-std::span<const EnumName<EnsembleCost>> NamesOf(EnsembleCost) { return kCosts; }
-std::span<const EnumName<EnsembleJudging>> NamesOf(EnsembleJudging) { return kJudgings; }
+std::span<const EnumName<brain::JobClass>> NamesOf(brain::JobClass) { return kJobClasses; }
+std::span<const EnumName<brain::OomTolerance>> NamesOf(brain::OomTolerance) { return kTolerances; }
+std::span<const EnumName<brain::EnsembleCost>> NamesOf(brain::EnsembleCost) { return kCosts; }
+std::span<const EnumName<brain::EnsembleJudging>> NamesOf(brain::EnsembleJudging) { return kJudgings; }
 
-#define TAUT_REF(field) +[](VerticalSettings& s) -> SettingRef { return &s.field; }
+#define TAUT_REF(field) +[](brain::VerticalSettings& s) -> SettingRef { return &s.field; }
 const Setting kVerticalSettings[] = {
-    {"moving_window.cpu_half_life_h", "half-life of CPU samples, hours", kHour, 0.1, 1e6,
+    {"moving_window.cpu_half_life_h", "half-life of CPU samples, hours", brain::kHour, 0.1, 1e6,
      TAUT_REF(moving_window.cpu_half_life_s)},
-    {"moving_window.memory_half_life_h", "half-life of memory samples, hours", kHour, 0.1, 1e6,
+    {"moving_window.memory_half_life_h", "half-life of memory samples, hours", brain::kHour, 0.1, 1e6,
      TAUT_REF(moving_window.memory_half_life_s)},
     {"moving_window.job_class",
      "class of jobs whose trace names none: batch (average), serving (p95), serving_tolerant "
@@ -55,9 +57,9 @@ const Setting kVerticalSettings[] = {
     {"moving_window.margin_scale",
      "factor on the margin, which falls from 15 to 10 % with the limit; 0: no margin", 1, 0, 100,
      TAUT_REF(moving_window.margin_scale)},
-    {"moving_window.min_history_h", "hours for which a new job keeps its owner's limit", kHour, 0, 1e6,
+    {"moving_window.min_history_h", "hours for which a new job keeps its owner's limit", brain::kHour, 0, 1e6,
      TAUT_REF(moving_window.min_history_s)},
-    {"ensemble.half_lives_h", "decay rates of the models, as half-lives in hours", kHour, 0.1, 1e6,
+    {"ensemble.half_lives_h", "decay rates of the models, as half-lives in hours", brain::kHour, 0.1, 1e6,
      TAUT_REF(ensemble.half_lives_s)},
     {"ensemble.margins", "margins of the models, as fractions of the limit", 1, 0, 10,
      TAUT_REF(ensemble.margins)},
@@ -80,17 +82,17 @@ const Setting kVerticalSettings[] = {
      TAUT_REF(ensemble.cpu_w_limit_change)},
     {"ensemble.w_model_change", "w_dm: the price of a changed model", 1, 0, kMaxDouble,
      TAUT_REF(ensemble.w_model_change)},
-    {"ensemble.score_half_life_h", "half-life of the models' scores (d of equation 8), hours", kHour, 0.1,
-     1e6, TAUT_REF(ensemble.score_half_life_s)},
-    {"ensemble.min_history_h", "hours for which a new job keeps its owner's limit", kHour, 0, 1e6,
+    {"ensemble.score_half_life_h", "half-life of the models' scores (d of equation 8), hours", brain::kHour,
+     0.1, 1e6, TAUT_REF(ensemble.score_half_life_s)},
+    {"ensemble.min_history_h", "hours for which a new job keeps its owner's limit", brain::kHour, 0, 1e6,
      TAUT_REF(ensemble.min_history_s)},
     {"peak.days", "days over which the peak is taken", 1, 0.1, 400, TAUT_REF(peak.days)},
     {"peak.margin", "margin on the peak, as a fraction", 1, 0, 100, TAUT_REF(peak.margin)},
-    {"peak.min_history_h", "hours for which a new job keeps its owner's limit", kHour, 0, 1e6,
+    {"peak.min_history_h", "hours for which a new job keeps its owner's limit", brain::kHour, 0, 1e6,
      TAUT_REF(peak.min_history_s)},
     {"vpa.percentile", "target percentile of the VPA comparator", 1, 0, 1, TAUT_REF(vpa.percentile)},
     {"vpa.margin", "its margin", 1, 0, 10, TAUT_REF(vpa.margin)},
-    {"vpa.half_life_h", "its half-life, hours", kHour, 1, 1e6, TAUT_REF(vpa.half_life_s)},
+    {"vpa.half_life_h", "its half-life, hours", brain::kHour, 1, 1e6, TAUT_REF(vpa.half_life_s)},
     {"vpa.min_cpu_cores", "its smallest CPU recommendation, cores", 1, 0, 1e4, TAUT_REF(vpa.min_cpu_cores)},
     {"vpa.min_memory_mib", "its smallest memory recommendation, MiB", kMiB, 0, 1e9,
      TAUT_REF(vpa.min_memory_bytes)},
@@ -161,12 +163,12 @@ const Setting kVerticalSettings[] = {
      1e-6, 0.5, TAUT_REF(work_function.job_order)},
     {"work_function.change_scale", "factor on the charge for a change", 1, 0, 1e4,
      TAUT_REF(work_function.change_scale)},
-    {"work_function.min_history_h", "hours for which a new job keeps its owner's limit", kHour, 0, 1e6,
+    {"work_function.min_history_h", "hours for which a new job keeps its owner's limit", brain::kHour, 0, 1e6,
      TAUT_REF(work_function.min_history_s)},
     {"oom.bump_ratio", "after an OOM at L the usage counts as max(ratio * L, L + bump_mib)", 1, 1, 100,
      TAUT_REF(oom.bump_ratio)},
     {"oom.bump_mib", "see oom.bump_ratio, MiB", kMiB, 0, 1e9, TAUT_REF(oom.bump_bytes)},
-    {"oom.hold_h", "hours for which the limit does not fall below that value", kHour, 0, 1e6,
+    {"oom.hold_h", "hours for which the limit does not fall below that value", brain::kHour, 0, 1e6,
      TAUT_REF(oom.hold_s)},
     {"cpu.lower_cores", "lowest CPU limit, cores", 1, 0, 1e9, TAUT_REF(bounds_by[kCpuIndex].lower)},
     {"cpu.upper_cores", "highest CPU limit, cores", 1, 0, 1e9, TAUT_REF(bounds_by[kCpuIndex].upper)},
@@ -273,18 +275,19 @@ struct ShowSetting {
 
 std::span<const Setting> SettingsTable() { return kVerticalSettings; }
 
-absl::Status SetSetting(std::string_view key, std::string_view value, VerticalSettings& settings) {
+absl::Status SetSetting(std::string_view key, std::string_view value, brain::VerticalSettings& settings) {
   const Setting* s = Find(key);
   if (s == nullptr) return UnknownKey(key);
   return std::visit(AssignSetting{*s, value}, s->ref(settings));
 }
 
-std::string GetSetting(const Setting& setting, const VerticalSettings& settings) {
-  VerticalSettings copy = settings;
+std::string GetSetting(const Setting& setting, const brain::VerticalSettings& settings) {
+  brain::VerticalSettings copy = settings;
   return std::visit(ShowSetting{setting}, setting.ref(copy));
 }
 
-absl::Status WalkVerticalSettings(const YAML::Node& map, std::string_view name, VerticalSettings& settings) {
+absl::Status WalkVerticalSettings(const YAML::Node& map, std::string_view name,
+                                  brain::VerticalSettings& settings) {
   return ForEachEntry(map, name, "the settings", [&](const YAML::Node& group, const YAML::Node& values) {
     const auto set = [&](const YAML::Node& at, const std::string& key, const YAML::Node& value) {
       const absl::StatusOr<std::vector<std::string>> texts = TextsOf(value, name, key);
@@ -299,24 +302,24 @@ absl::Status WalkVerticalSettings(const YAML::Node& map, std::string_view name, 
   });
 }
 
-absl::Status ParseSettings(std::string_view yaml, std::string_view name, VerticalSettings& settings) {
-  VerticalSettings result = settings;
+absl::Status ParseSettings(std::string_view yaml, std::string_view name, brain::VerticalSettings& settings) {
+  brain::VerticalSettings result = settings;
   const absl::Status s =
       WalkYaml(yaml, name, [&](const YAML::Node& root) { return WalkVerticalSettings(root, name, result); });
   if (s.ok()) settings = std::move(result);
   return s;
 }
 
-absl::StatusOr<VerticalSettings> ReadSettingsFile(const std::string& path) {
+absl::StatusOr<brain::VerticalSettings> ReadSettingsFile(const std::string& path) {
   const absl::StatusOr<std::string> text = ReadYamlFile(path, "settings file");
   if (!text.ok()) return text.status();
-  VerticalSettings settings;
+  brain::VerticalSettings settings;
   if (absl::Status s = ParseSettings(*text, path, settings); !s.ok()) return s;
   return settings;
 }
 
-std::string WriteSettings(const VerticalSettings& settings, bool only_changed) {
-  const VerticalSettings defaults;
+std::string WriteSettings(const brain::VerticalSettings& settings, bool only_changed) {
+  const brain::VerticalSettings defaults;
   std::string out;
   std::string_view group;
   for (const Setting& s : kVerticalSettings) {

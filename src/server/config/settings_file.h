@@ -19,15 +19,15 @@
 namespace taut {
 
 // Where a setting lives in a VerticalSettings. A number is shown divided by `Setting::scale`.
-using SettingRef = std::variant<double*, int*, std::vector<double>*, std::optional<double>*, JobClass*,
-                                OomTolerance*, EnsembleCost*, EnsembleJudging*>;
+using SettingRef = std::variant<double*, int*, std::vector<double>*, std::optional<double>*, brain::JobClass*,
+                                brain::OomTolerance*, brain::EnsembleCost*, brain::EnsembleJudging*>;
 
 struct Setting {
   std::string_view key;  // "ensemble.w_over"
   std::string_view help;
   double scale;     // value in the file * scale = value in the struct
   double min, max;  // of the value in the file, inclusive
-  SettingRef (*ref)(VerticalSettings&);
+  SettingRef (*ref)(brain::VerticalSettings&);
 };
 
 // All settings, grouped by the part before the dot, in a fixed order.
@@ -35,14 +35,14 @@ std::span<const Setting> SettingsTable();
 
 // Sets one key from text ("0.5", "[1, 6]", "paper"). InvalidArgument names the key, the choices or the
 // nearest key.
-absl::Status SetSetting(std::string_view key, std::string_view value, VerticalSettings& settings);
+absl::Status SetSetting(std::string_view key, std::string_view value, brain::VerticalSettings& settings);
 // The text of one setting, as SetSetting would read it.
-std::string GetSetting(const Setting& setting, const VerticalSettings& settings);
+std::string GetSetting(const Setting& setting, const brain::VerticalSettings& settings);
 
 // Reads YAML text over the defaults in `settings`; `name` is what errors call the file.
-absl::Status ParseSettings(std::string_view yaml, std::string_view name, VerticalSettings& settings);
-absl::StatusOr<VerticalSettings> ReadSettingsFile(const std::string& path);
+absl::Status ParseSettings(std::string_view yaml, std::string_view name, brain::VerticalSettings& settings);
+absl::StatusOr<brain::VerticalSettings> ReadSettingsFile(const std::string& path);
 // YAML of every setting (or just of those that differ from the defaults), each with its help as a comment.
-std::string WriteSettings(const VerticalSettings& settings, bool only_changed);
+std::string WriteSettings(const brain::VerticalSettings& settings, bool only_changed);
 
 }  // namespace taut

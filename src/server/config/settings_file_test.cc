@@ -10,13 +10,13 @@ namespace taut {
 namespace {
 
 TEST(SettingsFile, EveryRecommenderSweepsSettingsThatThereAre) {
-  for (const PolicyInfo& p : Policies()) {
+  for (const brain::PolicyInfo& p : brain::Policies()) {
     for (const std::string_view axis : p.sweep) {
       const size_t equals = axis.find('=');
       ASSERT_NE(equals, std::string_view::npos) << axis;
       for (size_t from = equals + 1; from < axis.size();) {
         const size_t comma = std::min(axis.find(',', from), axis.size());
-        VerticalSettings settings;
+        brain::VerticalSettings settings;
         EXPECT_TRUE(SetSetting(axis.substr(0, equals), axis.substr(from, comma - from), settings).ok())
             << p.name << ": " << axis;
         from = comma + 1;

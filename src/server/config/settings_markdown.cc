@@ -108,17 +108,17 @@ std::string DaemonSettingsMarkdown() {
   StrAppend(&out, kLists);
   StrAppend(&out, "\n## Settings of jobs: `defaults`, and `set` of rules\n\n",
             "The same keys can be set for a single job in the dashboard and over the API.\n", kHead);
-  const JobPolicy policy;
-  for (const JobSetting& s : JobSettingsTable()) {
+  const brain::JobPolicy policy;
+  for (const brain::JobSetting& s : brain::JobSettingsTable()) {
     std::string help(s.help);
-    if (s.kind == SettingKind::kChoice && s.key == "recommender") {
+    if (s.kind == brain::SettingKind::kChoice && s.key == "recommender") {
       StrAppend(&help, ": ", Join(s.choices, ", "));
     }
-    AddRow(s.key, GetJobSetting(s.key, policy), help, out);
+    AddRow(s.key, brain::GetJobSetting(s.key, policy), help, out);
   }
   StrAppend(&out, "\n## Recommenders: `recommenders`\n\n",
             "The same keys that `taut replay` reads from a settings file and `taut tune` writes.\n", kHead);
-  const VerticalSettings vertical;
+  const brain::VerticalSettings vertical;
   for (const Setting& s : SettingsTable()) AddRow(s.key, GetSetting(s, vertical), s.help, out);
   AddAgent(out);
   return out;

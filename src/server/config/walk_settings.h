@@ -10,6 +10,7 @@
 namespace taut {
 
 // Reads the settings below a node into `settings`; an absent one stays as it is. InvalidArgument "name:line: ...".
-absl::Status WalkVerticalSettings(const YAML::Node& map, std::string_view name, VerticalSettings& settings);
+absl::Status WalkVerticalSettings(const YAML::Node& map, std::string_view name,
+                                  brain::VerticalSettings& settings);
 
 }  // namespace taut

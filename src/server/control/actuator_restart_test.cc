@@ -94,7 +94,7 @@ class HoldingCell {
   std::vector<std::string> Wrong() {
     std::vector<std::string> out;
     for (const JobView& view : cell_.control().view()->jobs) {
-      cell_.control().Look(view.record->id, [&](const LiveJob& job) {
+      cell_.control().Look(view.record->id, [&](const brain::LiveJob& job) {
         for (const Resource r : kResources) {
           const std::optional<double> held = actuator_->Held(job.record.name, r);
           if (held != job.of(r).gate.in_force)

@@ -7,20 +7,20 @@ namespace taut {
 std::optional<StandingTerms> AgentIntake::Standing(const TaskRef& ref, const std::string& task) const {
   const auto fleet = fleet_.Read();
   if (!fleet->Has(ref.job)) return std::nullopt;
-  const LiveJob& job = fleet->job(ref.job);
+  const brain::LiveJob& job = fleet->job(ref.job);
   StandingTerms terms{.mode = job.policy->mode,
                       .in_force = {},
                       .upper = {},
-                      .startup_grace_s = StartupGraceSeconds(*job.policy)};
+                      .startup_grace_s = brain::StartupGraceSeconds(*job.policy)};
   for (const Resource r : kResources) {
-    const LiveLane& lane = job.of(r);
+    const brain::LiveLane& lane = job.of(r);
     const auto i = static_cast<size_t>(r);
     terms.in_force[i] = lane.gate.in_force;
     terms.decided_s[i] = std::max<int64_t>(0, lane.gate.last_change_s);
-    const Boxed<Trial>& trial = lane.gate.trial;
+    const Boxed<brain::Trial>& trial = lane.gate.trial;
     if (trial.has_value() && !trial->watched &&
         std::any_of(trial->members.begin(), trial->members.end(),
-                    [&](const TrialTask& t) { return t.name == task; })) {
+                    [&](const brain::TrialTask& t) { return t.name == task; })) {
       terms.in_force[i] = trial->limit;
     }
     terms.upper[i] = job.policy->bounds(r).upper;

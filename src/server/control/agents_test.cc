@@ -97,7 +97,7 @@ TEST(ControlAgents, WindowsBecomeDecisions) {
   EXPECT_GT(*standing->in_force[1], 1e8);
   EXPECT_GT(standing->decided_s[1], kStart);
   // The owner's limits are known.
-  cell.control().Look(ref->job, [](const LiveJob& job) {
+  cell.control().Look(ref->job, [](const brain::LiveJob& job) {
     EXPECT_EQ(job.of(Resource::kMemory).owner_limit, 3e8F);
     EXPECT_EQ(job.of(Resource::kCpu).tasks, 2U);
   });
@@ -224,11 +224,11 @@ TEST(ControlAgents, OrdersAreDecidedNowOrAtTheKill) {
   InMemoryStore store;
   NotingActuator actuator;
   ControlOptions options;
-  JobPolicy defaults;
+  brain::JobPolicy defaults;
   defaults.mode = Mode::kAuto;
-  defaults.recommender = Policy::kMovingWindow;
+  defaults.recommender = brain::Policy::kMovingWindow;
   options.live.vertical.moving_window.min_history_s = 3600;
-  options.live.rules = *PolicyRules::Compile({}, defaults);
+  options.live.rules = *brain::PolicyRules::Compile({}, defaults);
   ControlPlane control(options, *MappingRules::Compile(BuiltinRules()),
                        ControlPlane::Parts{&store, &store, &actuator, [] { return 0.0; }});
   ASSERT_TRUE(control.Restore().ok());

@@ -49,7 +49,7 @@ void Checkpointer::RestoreActuator(const Checkpoint& checkpoint) {
 
 void Checkpointer::SaveChunksOf(std::span<const JobId> jobs, WindowId through) {
   std::vector<uint32_t> chunks;
-  for (const JobId id : jobs) chunks.push_back(id.value / LiveFleet::kChunkJobs);
+  for (const JobId id : jobs) chunks.push_back(id.value / brain::LiveFleet::kChunkJobs);
   std::ranges::sort(chunks);
   chunks.erase(std::unique(chunks.begin(), chunks.end()), chunks.end());
   SaveChunks(chunks, through);
@@ -73,7 +73,7 @@ uint32_t Checkpointer::PerPass() const {
 }
 
 absl::Status Checkpointer::SaveNext(WindowId through, uint32_t count) {
-  const LiveFleet& fleet = fleet_.unlocked();
+  const brain::LiveFleet& fleet = fleet_.unlocked();
   const uint32_t chunks = fleet.num_chunks();
   std::vector<Checkpoint>& out = committer_.unsaved().checkpoints;
   size_t bytes = 0;

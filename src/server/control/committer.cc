@@ -59,7 +59,7 @@ void Committer::Publish() {
                           .ooms = unsaved_.ooms,
                           .tier_acts = unsaved_.tier_acts,
                           .settings = unsaved_.settings,
-                          .past = unsaved_.when == When::kPast,
+                          .past = unsaved_.when == brain::When::kPast,
                           .step_backs = unsaved_.output.step_backs,
                           .holds = unsaved_.output.holds,
                           .pasts = unsaved_.pasts,
@@ -73,7 +73,7 @@ std::optional<TargetOrder> Committer::OrderOf(const Decision& d) const {
   if (d.kind == DecisionKind::kWouldSet) return std::nullopt;
   const auto fleet = parts_.fleet.Read();
   if (!fleet->Has(d.job)) return std::nullopt;
-  const LiveJob& job = fleet->job(d.job);
+  const brain::LiveJob& job = fleet->job(d.job);
   TargetOrder order{d.id, job.record.name, d.target, d.after, {}, d.outcome};
   if (d.kind == DecisionKind::kTry) {
     order.tasks = TrialNames(job.of(d.target.resource()).gate, d.id);

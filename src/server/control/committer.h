@@ -27,8 +27,8 @@ struct TickEvents {
   std::span<const TierAct> tier_acts;
   std::span<const SettingChange> settings;
   bool past = false;  // all of it was read from history (ControlPlane::TickPast)
-  std::span<const std::pair<JobId, ReplicaStepBack>> step_backs = {};
-  std::span<const std::pair<JobId, ReplicaHoldChange>> holds = {};
+  std::span<const std::pair<JobId, brain::ReplicaStepBack>> step_backs = {};
+  std::span<const std::pair<JobId, brain::ReplicaHoldChange>> holds = {};
   std::span<const JobPast> pasts = {};
   const ClosedWindow* window = nullptr;  // null: none closed
   std::span<const OutcomeUpdate> outcomes = {};

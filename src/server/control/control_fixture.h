@@ -91,7 +91,7 @@ class ControlCell {
   Actuator* actuator = nullptr;
   JobSettingsSource* owners = nullptr;
   Mode mode = Mode::kAuto;
-  Policy recommender = Policy::kMovingWindow;
+  brain::Policy recommender = brain::Policy::kMovingWindow;
 
  private:
   static ControlOptions OfClock(ClockSource clock) {
@@ -102,11 +102,11 @@ class ControlCell {
   void Start() {
     if (!store_path_.empty()) samples_ = *SampleLogFile::Open({.path = store_path_});
     ControlOptions options = options_;
-    JobPolicy defaults;
+    brain::JobPolicy defaults;
     defaults.mode = mode;
     defaults.recommender = recommender;
     options.live.vertical.moving_window.min_history_s = 3600;
-    options.live.rules = *PolicyRules::Compile({}, defaults);
+    options.live.rules = *brain::PolicyRules::Compile({}, defaults);
     control_ = std::make_unique<ControlPlane>(
         options, *MappingRules::Compile(BuiltinRules()),
         ControlPlane::Parts{&failing_, &store_, actuator != nullptr ? actuator : &dry_run_,

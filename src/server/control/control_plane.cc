@@ -12,7 +12,8 @@ namespace {
 constexpr size_t kDecisionsOfJob = 10'000;  // that a new recommender processes, of what was in force
 constexpr size_t kOomsOfJob = 100'000;      // the same of OOM kills, the newest
 constexpr size_t kPiece = 256;              // jobs stepped before others may look in: under 5 ms
-constexpr size_t kPieceOfThreads = LiveFleet::kTurnJobs * LiveFleet::kTurnsAtATime;  // on several threads
+constexpr size_t kPieceOfThreads =
+    brain::LiveFleet::kTurnJobs * brain::LiveFleet::kTurnsAtATime;  // on several threads
 
 constexpr int64_t kClocksApartS = 300;  // what an agent did is not further ahead than its clock may be
 
@@ -50,10 +51,10 @@ ControlPlane::ControlPlane(const ControlOptions& options, MappingRules mapping, 
 
 // ---- the loop ----
 
-absl::Status ControlPlane::TickAs(Timestamp now, When when) {
+absl::Status ControlPlane::TickAs(Timestamp now, brain::When when) {
   const std::lock_guard writer(committer_.writer());
   front_.KeepSamples(NotStored() == 0);
-  if (when == When::kNow) DistrustFuture(now);
+  if (when == brain::When::kNow) DistrustFuture(now);
   PassOnStartups();
   for (const OomSighting& o : front_.TakeOoms(now)) sightings_.push_back(o);
   TakeTierActs(now);
@@ -62,12 +63,12 @@ absl::Status ControlPlane::TickAs(Timestamp now, When when) {
   front_.SetWaitingWindows(NotStored());
   jobs_.AddNewJobs(now, when);
   jobs_.RelabelJobs(now, when);
-  if (const auto time = front_.CellTime(now); when == When::kNow && time.has_value())
+  if (const auto time = front_.CellTime(now); when == brain::When::kNow && time.has_value())
     owners_.Step(time->seconds());
   if (absl::Status s = committer_.CheckStore(); !s.ok()) return s;
   if (absl::Status s = committer_.Commit(); !s.ok()) return s;
   if (absl::Status s = ActOnAllOoms(now, when); !s.ok()) return s;
-  if (when == When::kNow) {
+  if (when == brain::When::kNow) {
     if (absl::Status s = ActOnGrowth(); !s.ok()) return s;
     if (absl::Status s = ActOnExternal(); !s.ok()) return s;
   }
@@ -77,7 +78,7 @@ absl::Status ControlPlane::TickAs(Timestamp now, When when) {
 }
 
 void ControlPlane::PassOnStartups() {
-  const LiveFleet& fleet = fleet_.unlocked();
+  const brain::LiveFleet& fleet = fleet_.unlocked();
   if (fleet.startups_version() == startups_version_) return;
   startups_version_ = fleet.startups_version();
   front_.SetStartups(fleet.startups());
@@ -116,17 +117,17 @@ void ControlPlane::DistrustFuture(Timestamp now) {
   fleet_.Write()->DistrustFuture(time->seconds());
 }
 
-absl::Status ControlPlane::ActOnAllOoms(Timestamp now, When when) {
-  const auto present = when == When::kNow
+absl::Status ControlPlane::ActOnAllOoms(Timestamp now, brain::When when) {
+  const auto present = when == brain::When::kNow
                            ? sightings_.begin()
                            : std::stable_partition(sightings_.begin(), sightings_.end(),
                                                    [now](const OomSighting& o) { return o.time <= now; });
   const auto past = static_cast<size_t>(present - sightings_.begin());
-  if (absl::Status s = ActOnOoms(past, When::kPast); !s.ok()) return s;
-  return ActOnOoms(sightings_.size(), When::kNow);
+  if (absl::Status s = ActOnOoms(past, brain::When::kPast); !s.ok()) return s;
+  return ActOnOoms(sightings_.size(), brain::When::kNow);
 }
 
-absl::Status ControlPlane::ActOnOoms(size_t count, When when) {
+absl::Status ControlPlane::ActOnOoms(size_t count, brain::When when) {
   if (count == 0) return absl::OkStatus();
   FindTrialTasks(fleet_, front_);
   const int64_t now_s = front_.now().seconds();
@@ -167,7 +168,7 @@ absl::Status ControlPlane::ActOnGrowth() {
 
 // A kill is decided at once: by the owner's settings of now and, before the job's first window, from the limits
 // that series say.
-void ControlPlane::LearnOfKilled(size_t count, When when) {
+void ControlPlane::LearnOfKilled(size_t count, brain::When when) {
   std::vector<JobId> killed, unlimited;
   {
     const auto fleet = fleet_.Read();
@@ -178,7 +179,7 @@ void ControlPlane::LearnOfKilled(size_t count, When when) {
       if (fleet->Has(job) && !fleet->KnowsOwner(job)) unlimited.push_back(job);
     }
   }
-  if (when == When::kNow) owners_.Ask(killed, front_.now().seconds());
+  if (when == brain::When::kNow) owners_.Ask(killed, front_.now().seconds());
   if (unlimited.empty()) return;
   const auto limits = front_.MemoryLimits(unlimited);
   const auto fleet = fleet_.Write();
@@ -213,11 +214,11 @@ absl::Status ControlPlane::ActOnExternal() {
   return committer_.Commit();
 }
 
-absl::Status ControlPlane::Pass(ClosedWindow closed, When when) {
+absl::Status ControlPlane::Pass(ClosedWindow closed, brain::When when) {
   PassTimes times{.window = closed.window, .jobs = closed.jobs.size(), .total_ms = 0, .steps_ms = {}};
   StepTimer timer(parts_.steady_ms, times);
   Unsaved& unsaved = committer_.unsaved();
-  PassOutput& out = unsaved.output;
+  brain::PassOutput& out = unsaved.output;
   FindTrialTasks(fleet_, front_);
   const auto piecewise = [&](size_t piece, auto step) {
     for (size_t first = 0; first < std::max<size_t>(closed.jobs.size(), 1); first += piece) {
@@ -229,28 +230,28 @@ absl::Status ControlPlane::Pass(ClosedWindow closed, When when) {
     fleet_.RunOnThreads(count, turn);
   };
   piecewise(fleet_.is_parallel() ? kPieceOfThreads : kPiece,
-            [&](LiveFleet& fleet, size_t first, size_t last) {
+            [&](brain::LiveFleet& fleet, size_t first, size_t last) {
               fleet.TakeOwnersAmounts(closed, first, last);
               fleet.Observe(closed, first, last, out, when, run);
               fleet.Account(closed, first, last, unsaved.account);
             });
   timer.Done("observe");
   fleet_.Write()->EndWindow(closed, out, when);
-  if (when == When::kNow) {
+  if (when == brain::When::kNow) {
     const std::vector<KernelPeak> peaks = front_.TakeKernelPeaks();
     const auto fleet = fleet_.Write();
     for (const KernelPeak& peak : peaks) fleet->TakeKernelPeak(peak.job, peak.bytes, closed.window);
   }
   timer.Done("end_day");
-  if (when == When::kNow) AskOwners(closed);
-  piecewise(kPiece, [&](LiveFleet& fleet, size_t first, size_t last) {
+  if (when == brain::When::kNow) AskOwners(closed);
+  piecewise(kPiece, [&](brain::LiveFleet& fleet, size_t first, size_t last) {
     fleet.Decide(closed, first, last, out, when);
   });
   NameTrialTasks(fleet_, front_, unsaved);
   timer.Done("decide");
   ExternalBatch asked{.window = closed.window, .jobs = {}};
-  if (parts_.external != nullptr && when == When::kNow) {
-    piecewise(kPiece, [&](const LiveFleet& fleet, size_t first, size_t last) {
+  if (parts_.external != nullptr && when == brain::When::kNow) {
+    piecewise(kPiece, [&](const brain::LiveFleet& fleet, size_t first, size_t last) {
       fleet.ExternalJobs(closed, first, last, asked.jobs);
     });
   }
@@ -336,7 +337,7 @@ void ControlPlane::FindNumbers(std::span<PlacedTask* const> tasks) const {
   }
 }
 
-bool ControlPlane::Look(JobId id, const std::function<void(const LiveJob&)>& look) const {
+bool ControlPlane::Look(JobId id, const std::function<void(const brain::LiveJob&)>& look) const {
   const auto fleet = fleet_.Read();
   if (!fleet->Has(id)) return false;
   look(fleet->job(id));

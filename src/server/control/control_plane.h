@@ -36,7 +36,7 @@ namespace taut {
 struct ControlOptions {
   IngestFront::Options front;
   JobRegistry::Options jobs;
-  LiveSettings live;
+  brain::LiveSettings live;
   // Each chunk of jobs is checkpointed once per this many windows: what a restart has to process again.
   int checkpoint_windows = 6;
   // That step and load jobs; 0: one a core. Changes no result.
@@ -77,12 +77,12 @@ class ControlPlane {
   // ---- the loop ----
   // Closes what is due, acts on OOM kills, decides, stores, applies: the whole loop, once. Not OK: the store
   // did not take it; called again it tries again.
-  absl::Status Tick(Timestamp now) { return TickAs(now, When::kNow); }
+  absl::Status Tick(Timestamp now) { return TickAs(now, brain::When::kNow); }
   // The same for history from elsewhere (backfill): everything up to `through` was passed to
   // IngestFront::Take, and `through` is not later than now. Windows up to it are closed, stored and learnt from,
   // and so are OOM kills; no limit changes, and no job is moved (When::kPast). An OOM kill after `through` is
   // acted on as by Tick.
-  absl::Status TickPast(Timestamp through) { return TickAs(through, When::kPast); }
+  absl::Status TickPast(Timestamp through) { return TickAs(through, brain::When::kPast); }
   // Writes all checkpoints, so that the next start is quick.
   absl::Status CheckpointAll();
   // One more listener; called in the order of registration. Before the first Tick.
@@ -92,12 +92,12 @@ class ControlPlane {
   // A person's settings of one job, all or none, by one commit; an empty value takes one back. In force when
   // they are stored. InvalidArgument says all that is wrong with them; Unavailable: the store does not take
   // them, and nothing has changed.
-  absl::StatusOr<std::vector<SettingChange>> SetMany(JobId id, std::span<const KeyValue> settings,
+  absl::StatusOr<std::vector<SettingChange>> SetMany(JobId id, std::span<const brain::KeyValue> settings,
                                                      std::string_view who);
   absl::StatusOr<SettingChange> Set(JobId id, std::string_view key, std::string_view value,
                                     std::string_view who);
   // Rules and settings of all jobs, as after a change of the configuration.
-  void Reload(const LiveSettings& settings);
+  void Reload(const brain::LiveSettings& settings);
 
   // ---- queries ----
   // The latest snapshot; never null.
@@ -107,35 +107,35 @@ class ControlPlane {
   // time.
   void FindNumbers(std::span<PlacedTask* const> tasks) const;
   // Looks at a live job under its lock: be quick. False: no such job, `look` was not called.
-  bool Look(JobId id, const std::function<void(const LiveJob&)>& look) const;
+  bool Look(JobId id, const std::function<void(const brain::LiveJob&)>& look) const;
   // Empty if there is no such job.
   Reason Explain(JobId id, Resource r) const { return fleet_.Read()->Explain(id, r); }
   // As Look, at the whole fleet: its settings, and what it has learnt.
-  void WithFleet(const std::function<void(const LiveFleet&)>& use) const { use(*fleet_.Read()); }
+  void WithFleet(const std::function<void(const brain::LiveFleet&)>& use) const { use(*fleet_.Read()); }
   std::string_view actuator_name() const { return parts_.actuator->name(); }
   size_t state_bytes() const;  // of jobs, series and open windows
 
  private:
-  absl::Status TickAs(Timestamp now, When when);
+  absl::Status TickAs(Timestamp now, brain::When when);
   // What was restored may have been made while a clock was wrong: once, when the time is known again.
   void DistrustFuture(Timestamp now);
   // Those seen so far: of the past first.
   // Those that agents reported are stored with the next commit.
   void TakeTierActs(Timestamp now);
-  absl::Status ActOnAllOoms(Timestamp now, When when);
+  absl::Status ActOnAllOoms(Timestamp now, brain::When when);
   // The owners' settings of jobs of the window that wait for them, once it says what the owner's amounts are.
   void AskOwners(const ClosedWindow& closed);
   // Of those seen: `count` from the first on.
-  absl::Status ActOnOoms(size_t count, When when);
+  absl::Status ActOnOoms(size_t count, brain::When when);
   absl::Status ActOnGrowth();
   // Before the same kills are acted on.
-  void LearnOfKilled(size_t count, When when);
+  void LearnOfKilled(size_t count, brain::When when);
   // What an external recommender has answered since the last time.
   absl::Status ActOnExternal();
   // Jobs may keep the usage of starts apart from now on, or no longer.
   void PassOnStartups();
   absl::Status PassWaiting();
-  absl::Status Pass(ClosedWindow closed, When when);
+  absl::Status Pass(ClosedWindow closed, brain::When when);
   // Closed windows that the store does not have.
   int NotStored() const;
   // Jobs whose recommender was changed process their stored history again, some at a time.
@@ -170,7 +170,7 @@ class ControlPlane {
   // Of the thread of the passes.
   struct Waiting {
     ClosedWindow closed;
-    When when = When::kNow;
+    brain::When when = brain::When::kNow;
   };
   std::vector<Waiting> waiting_;
   std::vector<OomSighting> sightings_;  // not yet acted on

@@ -51,7 +51,7 @@ TEST(ControlPlane, TurnsSamplesIntoStoredDecisions) {
   const std::shared_ptr<const FleetView> view = cell.control().view();
   EXPECT_EQ(view->jobs.size(), 4U) << "80 series are 40 pods of 4 jobs";
   EXPECT_EQ(view->point.jobs, 4U);
-  EXPECT_EQ(view->jobs[0].record->labels.at(0), KeyValue("namespace", "shop-0"));
+  EXPECT_EQ(view->jobs[0].record->labels.at(0), brain::KeyValue("namespace", "shop-0"));
 }
 
 // OOM kills are acted on between windows, and are in the figures of the next one.
@@ -216,7 +216,7 @@ TEST(ControlPlane, SettingsActAndOutliveAStop) {
   EXPECT_EQ(cell.control().Set(id, "mode", "sideways", "anna").status().code(),
             absl::StatusCode::kInvalidArgument);
   cell.Restart();
-  cell.control().Look(id, [](const LiveJob& job) {
+  cell.control().Look(id, [](const brain::LiveJob& job) {
     EXPECT_EQ(job.policy->mode, Mode::kObserve);
     EXPECT_FALSE(job.of(Resource::kMemory).gate.in_force.has_value());
   });
@@ -231,9 +231,9 @@ TEST(ControlPlane, AnotherRecommenderIsTrainedFromTheStore) {
   ASSERT_TRUE(cell.Live(0, 400).ok());
   const JobId id = JobId{0};
   ASSERT_TRUE(cell.control().Set(id, "recommender", "peak", "anna").ok());
-  cell.control().Look(id, [](const LiveJob& job) { EXPECT_TRUE(job.needs_history()); });
+  cell.control().Look(id, [](const brain::LiveJob& job) { EXPECT_TRUE(job.needs_history()); });
   ASSERT_TRUE(cell.control().Tick(cell.control().ingest().now()).ok());
-  cell.control().Look(id, [](const LiveJob& job) { EXPECT_FALSE(job.needs_history()); });
+  cell.control().Look(id, [](const brain::LiveJob& job) { EXPECT_FALSE(job.needs_history()); });
   EXPECT_EQ(cell.control().status().counts().retrained, 1U);
 }
 

@@ -165,7 +165,7 @@ class ControlStory {
                                                                         {"recommender", ""},
                                                                         {"min_change", "5"},
                                                                         {"change_period", "30min"}};
-    std::vector<KeyValue> settings;
+    std::vector<brain::KeyValue> settings;
     const JobId id{Next() % 32U};
     for (int i = Next() % 4; i > 0; --i) settings.push_back(kSettings[Next() % std::size(kSettings)]);
     (void)cell_.control().SetMany(id, settings, "anna");
@@ -174,7 +174,7 @@ class ControlStory {
   void Read() {
     const ControlPlane& control = cell_.control();
     for (const uint32_t id : {0U, uint32_t{Next()}, UINT32_MAX}) {
-      const bool known = control.Look(JobId{id}, [&](const LiveJob& job) {
+      const bool known = control.Look(JobId{id}, [&](const brain::LiveJob& job) {
         Require(job.record.id.value == id, __LINE__);
         Require(job.record.first_seen_s >= 0 && job.record.first_seen_s < INT64_MAX / 2, __LINE__);
       });

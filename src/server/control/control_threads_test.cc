@@ -24,7 +24,7 @@ TEST(ControlPlaneThreads, SendersTicksReadersAndPeopleAtOnce) {
       const std::shared_ptr<const FleetView> view = control.view();
       EXPECT_EQ(ListJobs(*view, JobsQuery()).total, view->jobs.size());
       for (uint32_t j = 0; j < view->jobs.size(); ++j) {
-        (void)control.Look(JobId{j}, [&](const LiveJob& job) { EXPECT_EQ(job.record.id.value, j); });
+        (void)control.Look(JobId{j}, [&](const brain::LiveJob& job) { EXPECT_EQ(job.record.id.value, j); });
         (void)control.Explain(JobId{j}, Resource::kMemory);
       }
       (void)control.status().counts();
@@ -77,9 +77,9 @@ TEST(ControlPlaneThreads, KillsOfNewJobsWhileTicksRun) {
         EXPECT_TRUE(ref.has_value());
         EXPECT_TRUE(control.agents().TakeOom(task, now, 1, 1e9, now).ok());
         (void)control.agents().Standing(*ref, "");
-        (void)control.Look(ref->job, [](const LiveJob&) {});
+        (void)control.Look(ref->job, [](const brain::LiveJob&) {});
         (void)control.Explain(ref->job, Resource::kMemory);
-        const KeyValue settings[] = {{"mode", "observe"}, {"min_change", "10%"}};
+        const brain::KeyValue settings[] = {{"mode", "observe"}, {"min_change", "10%"}};
         (void)control.SetMany(ref->job, settings, "anna");
       }
       --at_work;
@@ -90,8 +90,8 @@ TEST(ControlPlaneThreads, KillsOfNewJobsWhileTicksRun) {
   for (int i = 0; i < 2; ++i) EXPECT_TRUE(control.Tick(now).ok());
   EXPECT_EQ(control.status().counts().ooms, uint64_t{kAgents} * kJobs) << "each once";
   for (uint32_t j = 0; j < kAgents * kJobs; ++j) {
-    EXPECT_TRUE(
-        control.Look(JobId{j}, [](const LiveJob& job) { EXPECT_EQ(job.OomsOfWeek(job.ooms_day), 1U); }));
+    EXPECT_TRUE(control.Look(JobId{j},
+                             [](const brain::LiveJob& job) { EXPECT_EQ(job.OomsOfWeek(job.ooms_day), 1U); }));
   }
 }
 

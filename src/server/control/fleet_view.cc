@@ -206,14 +206,14 @@ class Best {
 
 }  // namespace
 
-JobView ViewOf(const LiveFleet& fleet, const LiveJob& job, int32_t day) {
+JobView ViewOf(const brain::LiveFleet& fleet, const brain::LiveJob& job, int32_t day) {
   JobView view;
   view.record = std::shared_ptr<const JobRecord>(std::shared_ptr<void>(), &job.record);
   view.mode = job.policy->mode;
   view.recommenders = job.policy->recommenders();
   view.job_class = job.policy->job_class;
   for (const Resource r : kResources) {
-    const LiveLane& lane = job.of(r);
+    const brain::LiveLane& lane = job.of(r);
     JobAmounts& a = view.amounts[static_cast<size_t>(r)];
     a.usage = lane.usage_mean;
     a.peak = lane.usage_peak;
@@ -232,7 +232,7 @@ JobView ViewOf(const LiveFleet& fleet, const LiveJob& job, int32_t day) {
       a.work_over = risk.work_over;
       a.work_ordered = risk.work_ordered;
     }
-    using What = DayRecord::What;
+    using What = brain::DayRecord::What;
     // Usage above a request is no usage at a limit.
     a.at_limit = !lane.of_request && lane.days.Count(What::kAtLimit, day, 2) > 0;
     view.week[static_cast<size_t>(r)] = {
@@ -245,7 +245,7 @@ JobView ViewOf(const LiveFleet& fleet, const LiveJob& job, int32_t day) {
     view.tasks_would_be = job.replicas->recommended().value_or(-1);
     view.tasks_running = static_cast<uint32_t>(job.replicas->running());
     view.held = job.replicas->held().cause;
-    const OverloadDay& overload = job.replicas->overload();
+    const brain::OverloadDay& overload = job.replicas->overload();
     view.load_windows = static_cast<uint16_t>(overload.windows());
     view.overloaded_windows = static_cast<uint16_t>(overload.overloaded());
     view.overloaded = overload.now() && overload.last() == fleet.passed();
@@ -259,13 +259,13 @@ JobView ViewOf(const LiveFleet& fleet, const LiveJob& job, int32_t day) {
   return view;
 }
 
-FleetRisk RiskOf(const LiveFleet& fleet, const FleetView& view, Resource r) {
-  FleetRisk risk;
-  for (const PolicyInfo& p : Policies()) {
+brain::FleetRisk RiskOf(const brain::LiveFleet& fleet, const FleetView& view, Resource r) {
+  brain::FleetRisk risk;
+  for (const brain::PolicyInfo& p : brain::Policies()) {
     if (!std::ranges::any_of(view.jobs,
                              [&](const JobView& job) { return job.recommenders.of(r) == p.policy; }))
       continue;
-    AddRisk(p.policy, r, fleet.models(), fleet.settings().vertical, risk);
+    brain::AddRisk(p.policy, r, fleet.models(), fleet.settings().vertical, risk);
   }
   return risk;
 }
@@ -280,7 +280,7 @@ void ReplicaSums::Add(const JobView& job) {
   jobs_overloaded += job.overloaded ? 1 : 0;
 }
 
-void SumUp(const PerResource<FleetRisk>& risk, FleetView& view) {
+void SumUp(const PerResource<brain::FleetRisk>& risk, FleetView& view) {
   const int64_t now_s = view.window.has_value() ? view.window->next().start_s() : INT64_MIN;
   view.replicas = ReplicaSums();
   for (const JobView& job : view.jobs) {

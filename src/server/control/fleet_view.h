@@ -41,10 +41,10 @@ struct JobAmounts {
 struct JobView {
   std::shared_ptr<const JobRecord> record;  // outlives the job's being forgotten
   Mode mode = Mode::kObserve;
-  PolicyPair recommenders;
-  JobClass job_class = JobClass::kServing;
+  brain::PolicyPair recommenders;
+  brain::JobClass job_class = brain::JobClass::kServing;
   bool trial = false;
-  HoldCause held = HoldCause::kNone;  // of its number of tasks
+  brain::HoldCause held = brain::HoldCause::kNone;  // of its number of tasks
   // Of a job with a policy of replicas: the windows of its last day whose load was measured, those in which it
   // was overloaded, and whether it was in the last.
   uint16_t load_windows = 0, overloaded_windows = 0;
@@ -71,7 +71,7 @@ struct FleetSums {
   // Of the last 7 days, over all jobs.
   uint64_t job_days = 0, job_days_over = 0;
   uint32_t jobs_at_limit = 0;
-  FleetRisk risk;
+  brain::FleetRisk risk;
 };
 
 struct ReplicaSums {
@@ -98,18 +98,18 @@ struct FleetView {
   const JobView* Find(JobId id) const;
   PerResource<FleetSums> sums;  // by Resource
   ReplicaSums replicas;
-  RiskBook risks;  // of the whole fleet; empty in a view of some groups
+  brain::RiskBook risks;  // of the whole fleet; empty in a view of some groups
   // Of `jobs`. nullptr: lists go by the jobs' own names and labels, which takes several times as long.
   std::shared_ptr<const JobIndex> index;
 };
 
 // The view of a job of `fleet` as it stands; its record is the job's own, and good only while the job is
 // looked at.
-JobView ViewOf(const LiveFleet& fleet, const LiveJob& job, int32_t day);
+JobView ViewOf(const brain::LiveFleet& fleet, const brain::LiveJob& job, int32_t day);
 // Of the jobs of `view`, whose recommenders are those of `fleet`.
-FleetRisk RiskOf(const LiveFleet& fleet, const FleetView& view, Resource r);
+brain::FleetRisk RiskOf(const brain::LiveFleet& fleet, const FleetView& view, Resource r);
 // Fills in `sums` and `replicas` from the jobs. `risk` by Resource.
-void SumUp(const PerResource<FleetRisk>& risk, FleetView& view);
+void SumUp(const PerResource<brain::FleetRisk>& risk, FleetView& view);
 
 enum class SortBy : uint8_t {
   kName,

@@ -143,8 +143,8 @@ TEST_F(FleetViewTest, SumsCannotBeAbsurd) {
   gone.week[1] = {7, 2};
   view_.jobs[0].week[1] = {5, 1};
   view_.jobs[0].amounts[1].at_limit = true;
-  SumUp({FleetRisk{.days_ordered = {}, .work_ordered = 0.001, .work_over = {}},
-         FleetRisk{.days_ordered = 0.03, .work_ordered = {}, .work_over = {}}},
+  SumUp({brain::FleetRisk{.days_ordered = {}, .work_ordered = 0.001, .work_over = {}},
+         brain::FleetRisk{.days_ordered = 0.03, .work_ordered = {}, .work_over = {}}},
         view_);
   const FleetSums& cpu = view_.sums[0];
   EXPECT_DOUBLE_EQ(cpu.usage_limited, 3 * 1 + 4);
@@ -177,7 +177,7 @@ TEST_F(FleetViewTest, ScaledJobsAreSummedUpWithWhatOverloadsAndHoldsThem) {
   hot.overloaded = true;
   JobView& gone = scaled(100, 100);
   gone.last_seen_s = 0;
-  gone.held = HoldCause::kNotMeasured;
+  gone.held = brain::HoldCause::kNotMeasured;
   SumUp({}, view_);
   const ReplicaSums& sums = view_.replicas;
   EXPECT_EQ(sums.jobs, 2U);
@@ -186,30 +186,31 @@ TEST_F(FleetViewTest, ScaledJobsAreSummedUpWithWhatOverloadsAndHoldsThem) {
   EXPECT_EQ(sums.jobs_overloaded, 1U);
   EXPECT_EQ(sums.windows, 576U);
   EXPECT_EQ(sums.overloaded_windows, 30U);
-  EXPECT_EQ(sums.held[static_cast<size_t>(HoldCause::kNotMeasured)], 1U) << "though it is not measured";
+  EXPECT_EQ(sums.held[static_cast<size_t>(brain::HoldCause::kNotMeasured)], 1U)
+      << "though it is not measured";
 }
 
 TEST_F(FleetViewTest, TheRiskIsInTheMeasureThatIsOrdered) {
-  LiveSettings settings;
+  brain::LiveSettings settings;
   settings.vertical.analogs.memory_oom_days = 0.02;
   settings.vertical.work_function.cpu_throttled = 0.003;
-  const LiveFleet fleet(settings);
-  Add("peak", 1, 4, 2).recommenders = Policy::kPeak;
+  const brain::LiveFleet fleet(settings);
+  Add("peak", 1, 4, 2).recommenders = brain::Policy::kPeak;
   for (const Resource r : kResources) {
-    const FleetRisk none = RiskOf(fleet, view_, r);
+    const brain::FleetRisk none = RiskOf(fleet, view_, r);
     EXPECT_FALSE(none.days_ordered.has_value() || none.work_ordered.has_value() ||
                  none.work_over.has_value());
   }
-  Add("combined", 1, 4, 2).recommenders = Policy::kCombined;
-  const FleetRisk cpu = RiskOf(fleet, view_, Resource::kCpu);
+  Add("combined", 1, 4, 2).recommenders = brain::Policy::kCombined;
+  const brain::FleetRisk cpu = RiskOf(fleet, view_, Resource::kCpu);
   EXPECT_EQ(cpu.work_ordered, 0.003);
   EXPECT_FALSE(cpu.work_over.has_value()) << "no job is old enough";
   EXPECT_FALSE(cpu.days_ordered.has_value());
-  const FleetRisk memory = RiskOf(fleet, view_, Resource::kMemory);
+  const brain::FleetRisk memory = RiskOf(fleet, view_, Resource::kMemory);
   EXPECT_EQ(memory.days_ordered, 0.02);
   EXPECT_FALSE(memory.work_ordered.has_value());
   settings.vertical.work_function.price = 50;
-  EXPECT_FALSE(RiskOf(LiveFleet(settings), view_, Resource::kCpu).work_ordered.has_value());
+  EXPECT_FALSE(RiskOf(brain::LiveFleet(settings), view_, Resource::kCpu).work_ordered.has_value());
 }
 
 TEST_F(FleetViewTest, PartsOfNamesFindJobs) {

@@ -15,11 +15,11 @@ class ChurnCell {
   void Start() {
     ControlOptions options;
     options.front.ingest.max_jobs = max_jobs_;
-    JobPolicy defaults;
+    brain::JobPolicy defaults;
     defaults.mode = Mode::kAuto;
-    defaults.recommender = Policy::kMovingWindow;
+    defaults.recommender = brain::Policy::kMovingWindow;
     options.live.vertical.moving_window.min_history_s = 600;
-    options.live.rules = *PolicyRules::Compile({}, defaults);
+    options.live.rules = *brain::PolicyRules::Compile({}, defaults);
     options.jobs.forget_jobs_days = 7;
     control_.reset();
     store_.checkpoint_bytes = 0;
@@ -134,7 +134,7 @@ TEST(Forgetting, AJobThatReturnsIsTheSameWithItsHistoryAndSettings) {
   cell.Days(1.5, [&](int) { cell.Use("shop/web"); });
   EXPECT_THAT(cell.Known(), testing::ElementsAre("shop/web"));
   EXPECT_FALSE(cell.control().Find("batch/nightly").has_value());
-  EXPECT_FALSE(cell.control().Look(id, [](const LiveJob&) {}));
+  EXPECT_FALSE(cell.control().Look(id, [](const brain::LiveJob&) {}));
   EXPECT_EQ(cell.control().Set(id, "mode", "auto", "anna").status().code(), absl::StatusCode::kNotFound);
   EXPECT_EQ(cell.history().Job(id)->name, "batch/nightly") << "its decisions keep its name";
   for (const bool restarted : {false, true}) {
@@ -146,7 +146,7 @@ TEST(Forgetting, AJobThatReturnsIsTheSameWithItsHistoryAndSettings) {
     cell.Use("batch/nightly", 3e8);
     cell.Days(0.02);
     ASSERT_EQ(cell.control().Find("batch/nightly"), id) << restarted;
-    cell.control().Look(id, [&](const LiveJob& job) {
+    cell.control().Look(id, [&](const brain::LiveJob& job) {
       EXPECT_EQ(job.policy->mode, Mode::kObserve) << "what people set holds";
       EXPECT_FALSE(job.needs_history());
       EXPECT_TRUE(job.of(Resource::kMemory).lane.recommended().has_value()) << "learnt from the store";

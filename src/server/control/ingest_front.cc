@@ -219,16 +219,16 @@ void IngestFront::FindNumbers(std::span<PlacedTask* const> tasks) const {
 
 // ---- for the passes ----
 
-std::vector<ClosedWindow> IngestFront::CloseWindows(Timestamp now, When when) {
+std::vector<ClosedWindow> IngestFront::CloseWindows(Timestamp now, brain::When when) {
   const std::lock_guard lock(mutex_);
   clock_.Advance(now);
   std::vector<ClosedWindow> closed;
   if (!clock_.has_samples()) return closed;  // there is nothing to close
-  if (when == When::kNow) EndGap(now);
-  if (when == When::kPast) (void)clock_.TakeGaps();
-  if (hold_windows_ || (when == When::kNow && clock_.catching_up(now))) return closed;
+  if (when == brain::When::kNow) EndGap(now);
+  if (when == brain::When::kPast) (void)clock_.TakeGaps();
+  if (hold_windows_ || (when == brain::When::kNow && clock_.catching_up(now))) return closed;
   // All of the past has been handed over; samples of the present do not bound it.
-  const bool is_past = when == When::kPast && !clock_.by_samples();
+  const bool is_past = when == brain::When::kPast && !clock_.by_samples();
   const Timestamp watermark = is_past ? now : clock_.Watermark(now);
   clock_.SetWatermark(watermark);
   ingest_->CloseUntil(watermark, [&](ClosedWindow&& window) { closed.push_back(std::move(window)); });
@@ -286,11 +286,11 @@ std::vector<LiveWindows::TaskLimitsOfJob> IngestFront::MemoryLimits(std::span<co
   return ingest_->windows().MemoryLimits(jobs, ingest_->mapper());
 }
 
-std::vector<JobRecord> IngestFront::TakeNewJobs(Timestamp now, When when) {
+std::vector<JobRecord> IngestFront::TakeNewJobs(Timestamp now, brain::When when) {
   std::vector<JobRecord> fresh;
   const std::lock_guard lock(mutex_);
   Timestamp seen = clock_.by_samples() ? clock_.newest_sample() : clock_.wall();
-  if (when == When::kPast && !clock_.by_samples()) seen = now;
+  if (when == brain::When::kPast && !clock_.by_samples()) seen = now;
   if (seen.us == INT64_MIN) return fresh;  // no clock yet: jobs begin with the first sample
   SeriesMapper& mapper = ingest_->mapper();
   for (const JobId id : mapper.TakeFreshJobs()) {
@@ -300,10 +300,10 @@ std::vector<JobRecord> IngestFront::TakeNewJobs(Timestamp now, When when) {
   return fresh;
 }
 
-IngestFront::Relabelled IngestFront::TakeRelabelled(Timestamp now, When when) {
+IngestFront::Relabelled IngestFront::TakeRelabelled(Timestamp now, brain::When when) {
   const std::lock_guard lock(mutex_);
   Relabelled out{{}, {}, clock_.by_samples() ? clock_.newest_sample() : now};
-  if (when == When::kNow && out.now.us > 0) out.settings.swap(setting_labels_);
+  if (when == brain::When::kNow && out.now.us > 0) out.settings.swap(setting_labels_);
   SeriesMapper& mapper = ingest_->mapper();
   for (const JobId id : mapper.TakeRelabelledJobs()) out.labels.emplace_back(id, mapper.job_labels(id));
   return out;

@@ -115,7 +115,7 @@ class IngestFront {
 
   // ---- for the passes: one thread calls these ----
   // Closes what is due by `now`.
-  std::vector<ClosedWindow> CloseWindows(Timestamp now, When when);
+  std::vector<ClosedWindow> CloseWindows(Timestamp now, brain::When when);
   // That closed windows wait for the store.
   void SetWaitingWindows(int waiting);
   // As Ingest. After Restore.
@@ -132,13 +132,13 @@ class IngestFront {
   // As LiveWindows.
   std::vector<LiveWindows::TaskLimitsOfJob> MemoryLimits(std::span<const JobId> jobs) const;
   // Jobs that were first met, or again, since the last call.
-  std::vector<JobRecord> TakeNewJobs(Timestamp now, When when);
+  std::vector<JobRecord> TakeNewJobs(Timestamp now, brain::When when);
   struct Relabelled {
     std::vector<std::pair<JobId, SeriesMapper::JobLabels>> labels;  // that came with later series
     std::map<std::string, std::vector<Label>> settings;             // by job: SetSettingLabels
     Timestamp now;                                                  // by the cell's clock
   };
-  Relabelled TakeRelabelled(Timestamp now, When when);
+  Relabelled TakeRelabelled(Timestamp now, brain::When when);
   // The cell's time, given the machine's; nullopt: where it is the samples' and there is none.
   std::optional<Timestamp> CellTime(Timestamp now) const;
   // Gives the log what came since the last time, and forgets what is stored. `all_stored`: no closed window

@@ -64,7 +64,7 @@ Heatmap MakeHeatmap(const HeatmapQuery& query, std::span<const JobDay> days,
   const int64_t wanted_s = (span_s + query.columns - 1) / query.columns;
   map.column_s = std::max<int64_t>(1, (wanted_s + kWindowSeconds - 1) / kWindowSeconds) * kWindowSeconds;
   std::map<int64_t, Column> columns;  // by start
-  DaySignals signals;
+  brain::DaySignals signals;
   for (const JobDay& day : days) {
     signals.Build(day, query.resource);
     for (const Signal& s : signals.signals()) {

@@ -11,7 +11,7 @@ constexpr size_t kMostAtATime = 50'000;
 
 }  // namespace
 
-void JobRegistry::NoteNewJobs(Timestamp now, When when) {
+void JobRegistry::NoteNewJobs(Timestamp now, brain::When when) {
   Unsaved& unsaved = parts_.committer.unsaved();
   for (JobRecord& record : parts_.front.TakeNewJobs(now, when)) {
     if (record.id.value >= next_job_) {
@@ -26,7 +26,7 @@ void JobRegistry::NoteNewJobs(Timestamp now, When when) {
   }
 }
 
-void JobRegistry::AddNewJobs(Timestamp now, When when) {
+void JobRegistry::AddNewJobs(Timestamp now, brain::When when) {
   NoteNewJobs(now, when);
   const Unsaved& unsaved = parts_.committer.unsaved();
   const auto fleet = parts_.fleet.Write();
@@ -40,7 +40,7 @@ void JobRegistry::AddNewJobs(Timestamp now, When when) {
   }
 }
 
-void JobRegistry::RelabelJobs(Timestamp now, When when) {
+void JobRegistry::RelabelJobs(Timestamp now, brain::When when) {
   IngestFront::Relabelled changed = parts_.front.TakeRelabelled(now, when);
   if (changed.labels.empty() && changed.settings.empty()) return;
   Unsaved& unsaved = parts_.committer.unsaved();
@@ -80,10 +80,10 @@ absl::Status JobRegistry::ForgetJobs(WindowId now) {
 
 void JobRegistry::Restore(const StoreEnds& ends, Store& store,
                           absl::FunctionRef<void(std::string)> on_damage) {
-  const LiveFleet& fleet = parts_.fleet.unlocked();
+  const brain::LiveFleet& fleet = parts_.fleet.unlocked();
   next_job_ = std::max(fleet.jobs().end_id(), ends.last_job.has_value() ? *ends.last_job + 1 : 0);
   parts_.front.Restore(ends.last_window, [&](SeriesMapper& mapper) {
-    for (const LiveJob& job : fleet.jobs()) mapper.RestoreJob(job.record.id, job.record.name);
+    for (const brain::LiveJob& job : fleet.jobs()) mapper.RestoreJob(job.record.id, job.record.name);
     mapper.ReserveJobs(next_job_);
     if (!ends.last_window.has_value()) return;
     const int64_t from_s = (int64_t{ends.last_window->day()} - options_.return_days) * kDaySeconds;

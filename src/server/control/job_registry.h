@@ -33,9 +33,9 @@ class JobRegistry {
 
   // Jobs that ingest met since the last time are known to the fleet, and unsaved. Before their first window is
   // stepped.
-  void AddNewJobs(Timestamp now, When when);
+  void AddNewJobs(Timestamp now, brain::When when);
   // Labels of jobs that came with later series: those of their pods, mostly. Rules may set them otherwise now.
-  void RelabelJobs(Timestamp now, When when);
+  void RelabelJobs(Timestamp now, brain::When when);
   // Once an hour: jobs whose tasks are gone. Windows must not wait that hold usage of a job.
   absl::Status ForgetJobs(WindowId now);
 
@@ -44,7 +44,7 @@ class JobRegistry {
   void Restore(const StoreEnds& ends, Store& store, absl::FunctionRef<void(std::string)> on_damage);
 
  private:
-  void NoteNewJobs(Timestamp now, When when);
+  void NoteNewJobs(Timestamp now, brain::When when);
 
   const Options options_;
   const Parts parts_;

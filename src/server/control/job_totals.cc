@@ -51,14 +51,14 @@ Place PlaceOf(double size, std::span<const Size> sizes) {
 Place PlaceOf(const JobView& job, size_t property) {
   if (property == kClass) {
     const auto at = static_cast<size_t>(job.job_class);
-    return {static_cast<int>(at), kJobClassNames[at]};
+    return {static_cast<int>(at), brain::kJobClassNames[at]};
   }
   if (property == kTasks) return PlaceOf(job.tasks, kTaskCounts);
   const Resource r = kResources[property - kFirstSize];
   const JobAmounts& a = job.of(r);
   const float limit = a.owner_limit >= 0 ? a.owner_limit : a.would_be;
   if (limit < 0) return {};
-  const JobSize size = JobSizeOf(r, limit);
+  const brain::JobSize size = brain::JobSizeOf(r, limit);
   return {size, InCores(r) ? kCoreSizes[size] : kByteSizes[size]};
 }
 

@@ -12,8 +12,8 @@ using testing::ElementsAre;
 
 class JobTotalsTest : public ::testing::Test {
  protected:
-  JobView& Add(std::string name, std::vector<KeyValue> labels, uint32_t tasks, float usage, float owner,
-               float would_be) {
+  JobView& Add(std::string name, std::vector<brain::KeyValue> labels, uint32_t tasks, float usage,
+               float owner, float would_be) {
     const JobId id{static_cast<uint32_t>(view_.jobs.size())};
     JobView& job = view_.jobs.emplace_back();
     job.record = std::make_shared<const JobRecord>(JobRecord{id, std::move(name), std::move(labels), 0});
@@ -75,17 +75,17 @@ TEST_F(JobTotalsTest, CountOnlyTheJobsThatFit) {
 
 // What was forecast and what came, by class and size, so that a good total hides no bad part.
 TEST_F(JobTotalsTest, SplitTheRiskByClassAndSize) {
-  const auto add = [&](std::string name, float gib, JobClass job_class, uint32_t tasks, float chance,
+  const auto add = [&](std::string name, float gib, brain::JobClass job_class, uint32_t tasks, float chance,
                        uint8_t over) {
     JobView& job = Add(std::move(name), {}, tasks, 1, gib * static_cast<float>(kGiB), 1);
     job.job_class = job_class;
     job.amounts[1].chance = chance;
     job.week[1] = {7, over};
   };
-  add("a", 0.1F, JobClass::kServing, 1, 0.01F, 0);
-  add("b", 20, JobClass::kServing, 12, 0.05F, 3);
-  add("c", 16, JobClass::kBatch, 2, 0.03F, 1);
-  add("d", -1, JobClass::kBatch, 2, kAbsent, 0);
+  add("a", 0.1F, brain::JobClass::kServing, 1, 0.01F, 0);
+  add("b", 20, brain::JobClass::kServing, 12, 0.05F, 3);
+  add("c", 16, brain::JobClass::kBatch, 2, 0.03F, 1);
+  add("d", -1, brain::JobClass::kBatch, 2, kAbsent, 0);
   view_.jobs.back().amounts[1].owner_limit = kAbsent;
   view_.jobs.back().amounts[1].would_be = kAbsent;
   std::vector<GroupTotals> sizes = TotalsBy(view_, ":memory_size", {});

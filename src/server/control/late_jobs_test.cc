@@ -64,7 +64,8 @@ std::vector<JobDay> Days(ControlCell& cell, JobId id) {
 }
 std::optional<double> Recommended(ControlCell& cell, std::string_view job, Resource r) {
   std::optional<double> out;
-  cell.control().Look(*cell.control().Find(job), [&](const LiveJob& j) { out = j.of(r).lane.recommended(); });
+  cell.control().Look(*cell.control().Find(job),
+                      [&](const brain::LiveJob& j) { out = j.of(r).lane.recommended(); });
   return out;
 }
 
@@ -340,9 +341,9 @@ TEST_F(LateJobsTest, SettingsAndLimitsInForceStay) {
   const auto state = [&] {
     std::optional<double> in_force;
     std::string upper;
-    cell_.control().Look(id, [&](const LiveJob& j) {
+    cell_.control().Look(id, [&](const brain::LiveJob& j) {
       in_force = j.of(Resource::kMemory).gate.in_force;
-      upper = GetJobSetting("memory.upper", *j.policy);
+      upper = brain::GetJobSetting("memory.upper", *j.policy);
     });
     return std::pair(in_force, upper);
   };

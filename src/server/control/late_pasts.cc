@@ -32,7 +32,7 @@ absl::StatusOr<std::vector<LateAccount>> LateAccountsOf(std::span<const JobPast>
       for (const JobWindow& window : day.windows) counted.push_back(window.window);
     }
     for (const JobDay& day : past.days) {
-      LateAccount late = PastAccount(day, through, counted);
+      LateAccount late = brain::PastAccount(day, through, counted);
       late.entry.job = past.job;
       if (std::ranges::any_of(late.entry.of, [](const AccountAmounts& a) { return a.windows > 0; }))
         out.push_back(late);
@@ -68,7 +68,7 @@ std::vector<LateJob> LatePasts::LateJobs(Timestamp from, Timestamp settled) cons
   std::vector<LateJob> late;
   const auto fleet = parts_.fleet.Read();
   const std::lock_guard lock(mutex_);
-  for (const LiveJob& job : fleet->jobs()) {
+  for (const brain::LiveJob& job : fleet->jobs()) {
     const int64_t seen_s = job.record.first_seen_s;
     const WindowId first = WindowId::Of(Timestamp::FromSeconds(seen_s));
     // One that was never measured was mostly that of tasks whose owner was not known yet.
@@ -83,7 +83,7 @@ std::vector<LateJob> LatePasts::LateJobs(Timestamp from, Timestamp settled) cons
 std::vector<LateJob> LatePasts::AllJobs(WindowId until) const {
   std::vector<LateJob> all;
   const auto fleet = parts_.fleet.Read();
-  for (const LiveJob& job : fleet->jobs()) all.push_back({job.record.id, job.record.name, until});
+  for (const brain::LiveJob& job : fleet->jobs()) all.push_back({job.record.id, job.record.name, until});
   return all;
 }
 
@@ -91,7 +91,7 @@ LateJobCounts LatePasts::counts(Timestamp from) const {
   LateJobCounts counts;
   const auto fleet = parts_.fleet.Read();
   const std::lock_guard lock(mutex_);
-  for (const LiveJob& job : fleet->jobs()) {
+  for (const brain::LiveJob& job : fleet->jobs()) {
     const std::optional<PastState> past = StateOf(job.record.id);
     if (past.has_value()) {
       ++(*past == PastState::kRead ? counts.read : counts.nothing);
@@ -135,7 +135,7 @@ absl::Status LatePasts::SettlePasts() {
   {
     const auto fleet = parts_.fleet.Read();
     const std::lock_guard lock(mutex_);
-    for (const LiveJob& job : fleet->jobs()) {
+    for (const brain::LiveJob& job : fleet->jobs()) {
       if (!StateOf(job.record.id).has_value()) pasts.push_back({job.record.id, PastState::kNothing, {}});
     }
   }

@@ -61,8 +61,8 @@ class NamedCell {
  private:
   void Start() {
     ControlOptions options;
-    options.live.rules = *PolicyRules::Compile(
-        {{.name = "reds", .match = {{"team", "red"}}, .set = {{"mode", "off"}}}}, JobPolicy());
+    options.live.rules = *brain::PolicyRules::Compile(
+        {{.name = "reds", .match = {{"team", "red"}}, .set = {{"mode", "off"}}}}, brain::JobPolicy());
     control_ =
         std::make_unique<ControlPlane>(options, *MappingRules::Compile(BuiltinRules()),
                                        ControlPlane::Parts{&store_, &store_, &actuator_, [] { return 0.0; }});
@@ -172,8 +172,9 @@ TEST(Names, KubeStateMetricsSaysHowManyTasksAWorkloadHas) {
   };
   const auto running = [&] {
     int tasks = -1;
-    cell.control().WithFleet(
-        [&](const LiveFleet& fleet) { tasks = fleet.job(*cell.control().Find(web)).replicas->running(); });
+    cell.control().WithFleet([&](const brain::LiveFleet& fleet) {
+      tasks = fleet.job(*cell.control().Find(web)).replicas->running();
+    });
     return tasks;
   };
   cell.Series(0, 15, {usage, said("web", 4), said("other", 2)});

@@ -19,15 +19,16 @@ std::string FirstJob(ControlCell& cell) { return cell.control().view()->jobs[0].
 
 std::optional<double> Recommended(ControlCell& cell) {
   std::optional<double> recommended;
-  cell.control().Look(
-      JobId{0}, [&](const LiveJob& job) { recommended = job.of(Resource::kMemory).lane.recommended(); });
+  cell.control().Look(JobId{0}, [&](const brain::LiveJob& job) {
+    recommended = job.of(Resource::kMemory).lane.recommended();
+  });
   return recommended;
 }
 
 std::optional<double> InForce(ControlCell& cell) {
   std::optional<double> in_force;
   cell.control().Look(JobId{0},
-                      [&](const LiveJob& job) { in_force = job.of(Resource::kMemory).gate.in_force; });
+                      [&](const brain::LiveJob& job) { in_force = job.of(Resource::kMemory).gate.in_force; });
   return in_force;
 }
 
@@ -64,7 +65,7 @@ TEST(ControlOoms, WhereTimeIsTheSamplesAJobBeginsWithTheFirst) {
   const std::optional<JobId> id = cell.control().Find("shop/early");
   ASSERT_TRUE(id.has_value());
   EXPECT_EQ(cell.control().status().counts().ooms, 1U);
-  cell.control().Look(*id, [](const LiveJob& job) { EXPECT_EQ(job.record.first_seen_s, kOomsStart); });
+  cell.control().Look(*id, [](const brain::LiveJob& job) { EXPECT_EQ(job.record.first_seen_s, kOomsStart); });
 }
 
 TEST(ControlOoms, AFutureTimeFreezesNothing) {
@@ -106,7 +107,7 @@ TEST(ControlOoms, AStoredFutureIsMendedByARestart) {
   EXPECT_EQ(InForce(cell), 4e9);
   ASSERT_TRUE(cell.Live(180, 360).ok());
   EXPECT_LT(InForce(cell), 3e9) << "two hours later it is lowered";
-  cell.control().Look(JobId{0}, [](const LiveJob& job) {
+  cell.control().Look(JobId{0}, [](const brain::LiveJob& job) {
     EXPECT_LE(job.last_oom_s, kOomsStart + kDaySeconds);
     EXPECT_LE(job.last_change_s(), kOomsStart + kDaySeconds);
   });
@@ -163,12 +164,12 @@ TEST(ControlOoms, OneDatedByItsContainerIsCountedOnceAlsoOverARestart) {
 // A leak that the owner's limit would hold for hours is not killed by a limit of Tautline's.
 TEST(ControlOoms, ALeakIsRaisedBeforeItsKill) {
   ControlOptions options;
-  JobPolicy defaults;
+  brain::JobPolicy defaults;
   defaults.mode = Mode::kAuto;
-  defaults.recommender = Policy::kMovingWindow;
+  defaults.recommender = brain::Policy::kMovingWindow;
   options.live.vertical.moving_window.min_history_s = 3600;
-  options.live.rules = *PolicyRules::Compile({}, defaults);
-  options.live.enforcement = Enforcement::kAlways;
+  options.live.rules = *brain::PolicyRules::Compile({}, defaults);
+  options.live.enforcement = brain::Enforcement::kAlways;
   InMemoryStore store;
   DryRunActuator actuator;
   ControlPlane control(options, *MappingRules::Compile(BuiltinRules()),
@@ -191,7 +192,8 @@ TEST(ControlOoms, ALeakIsRaisedBeforeItsKill) {
   for (; second < 3 * 3600; second += 30) ASSERT_TRUE(tell(second, 20).ok());
   const auto in_force = [&] {
     std::optional<double> limit;
-    control.Look(JobId{0}, [&](const LiveJob& job) { limit = job.of(Resource::kMemory).gate.in_force; });
+    control.Look(JobId{0},
+                 [&](const brain::LiveJob& job) { limit = job.of(Resource::kMemory).gate.in_force; });
     return limit.value_or(0) / kMiB;
   };
   const double lowered = in_force();
@@ -226,14 +228,14 @@ TEST(ControlOoms, AnotherDefaultKnowsThem) {
     ASSERT_TRUE(cell.Live(0, 180).ok());
     Kill(cell, OomsAt(180), OomsAt(180));
     ASSERT_TRUE(cell.control().Tick(OomsAt(180)).ok());
-    cell.recommender = Policy::kPeak;
+    cell.recommender = brain::Policy::kPeak;
     if (reload) {
-      LiveSettings settings;
-      cell.control().WithFleet([&](const LiveFleet& fleet) { settings = fleet.settings(); });
-      JobPolicy defaults;
+      brain::LiveSettings settings;
+      cell.control().WithFleet([&](const brain::LiveFleet& fleet) { settings = fleet.settings(); });
+      brain::JobPolicy defaults;
       defaults.mode = Mode::kAuto;
-      defaults.recommender = Policy::kPeak;
-      settings.rules = *PolicyRules::Compile({}, defaults);
+      defaults.recommender = brain::Policy::kPeak;
+      settings.rules = *brain::PolicyRules::Compile({}, defaults);
       cell.control().Reload(settings);
     } else {
       cell.Restart();
@@ -274,7 +276,8 @@ TEST(ControlOoms, CheckpointsOfAnotherVersionLoseNothingThatIsInForce) {
   ASSERT_TRUE(cell.restored().ok());
   EXPECT_FALSE(cell.control().warnings().empty());
   EXPECT_EQ(InForce(cell), in_force);
-  cell.control().Look(JobId{0}, [](const LiveJob& job) { EXPECT_EQ(job.OomsOfWeek(job.ooms_day), 1U); });
+  cell.control().Look(JobId{0},
+                      [](const brain::LiveJob& job) { EXPECT_EQ(job.OomsOfWeek(job.ooms_day), 1U); });
   ASSERT_TRUE(cell.Live(240, 400).ok());
   EXPECT_GT(Recommended(cell), kKilledAt);
   EXPECT_GT(InForce(cell), kKilledAt);

@@ -4,9 +4,9 @@
 
 namespace taut {
 
-absl::StatusOr<int64_t> OrderedReplicas(const LiveJob& job) {
+absl::StatusOr<int64_t> OrderedReplicas(const brain::LiveJob& job) {
   const std::string& name = job.record.name;
-  const JobPolicy& policy = *job.policy;
+  const brain::JobPolicy& policy = *job.policy;
   if (policy.mode != Mode::kCanary && policy.mode != Mode::kAuto) {
     return absl::FailedPreconditionError(StrCat("job ", name, " is in mode ", Name(policy.mode),
                                                 ", in which nothing is ordered: set its mode to auto"));
@@ -29,7 +29,7 @@ absl::StatusOr<int64_t> OrderedReplicas(const ControlPlane& control, const std::
       StrCat("no job ", job, ": give its name as `taut status` shows it in the scaler metadata, key job"));
   const std::optional<JobId> id = control.Find(job);
   if (id.has_value()) {
-    control.Look(*id, [&](const LiveJob& live) { out = OrderedReplicas(live); });
+    control.Look(*id, [&](const brain::LiveJob& live) { out = OrderedReplicas(live); });
   }
   return out;
 }

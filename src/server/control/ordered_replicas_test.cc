@@ -12,18 +12,18 @@ namespace {
 
 using testing::HasSubstr;
 
-LiveJob Job(std::string_view mode, std::string_view policy) {
-  JobPolicy settings;
-  EXPECT_TRUE(SetJobSetting("mode", mode, settings).ok());
-  EXPECT_TRUE(SetJobSetting("replicas.policy", policy, settings).ok());
-  LiveJob job;
+brain::LiveJob Job(std::string_view mode, std::string_view policy) {
+  brain::JobPolicy settings;
+  EXPECT_TRUE(brain::SetJobSetting("mode", mode, settings).ok());
+  EXPECT_TRUE(brain::SetJobSetting("replicas.policy", policy, settings).ok());
+  brain::LiveJob job;
   job.record.name = "shop/deployment/web";
-  job.policy = std::make_shared<const JobPolicy>(settings);
-  job.replicas = LiveReplicas::For(settings);
+  job.policy = std::make_shared<const brain::JobPolicy>(settings);
+  job.replicas = brain::LiveReplicas::For(settings);
   return job;
 }
 
-void Order(int count, LiveJob& job) {
+void Order(int count, brain::LiveJob& job) {
   Decision decision;
   decision.kind = DecisionKind::kSet;
   decision.after = count;
@@ -31,7 +31,7 @@ void Order(int count, LiveJob& job) {
 }
 
 TEST(OrderedReplicas, IsTheNumberInForce) {
-  LiveJob job = Job("auto", "keda");
+  brain::LiveJob job = Job("auto", "keda");
   Order(7, job);
   EXPECT_EQ(*OrderedReplicas(job), 7);
   Order(0, job);
@@ -40,13 +40,13 @@ TEST(OrderedReplicas, IsTheNumberInForce) {
 }
 
 TEST(OrderedReplicas, WithoutOneItSaysWhatToChange) {
-  LiveJob fresh = Job("auto", "keda");
+  brain::LiveJob fresh = Job("auto", "keda");
   EXPECT_EQ(OrderedReplicas(fresh).status().code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_THAT(std::string(OrderedReplicas(fresh).status().message()),
               HasSubstr("job shop/deployment/web has no ordered number of tasks"));
   EXPECT_THAT(std::string(OrderedReplicas(Job("auto", "none")).status().message()),
               HasSubstr("set its replicas.policy"));
-  LiveJob observed = Job("observe", "keda");
+  brain::LiveJob observed = Job("observe", "keda");
   Order(7, observed);
   EXPECT_THAT(std::string(OrderedReplicas(observed).status().message()), HasSubstr("set its mode to auto"));
 }

@@ -34,7 +34,7 @@ void OwnerDesk::AskSome(std::span<const JobId> jobs, int64_t now_s) {
     const auto fleet = fleet_.Read();
     for (const JobId id : jobs) {
       if (!fleet->Has(id)) continue;
-      const LiveJob& job = fleet->job(id);
+      const brain::LiveJob& job = fleet->job(id);
       JobQuestion& question = questions.emplace_back(JobQuestion{job.record});
       for (const Resource r : kResources) question.of_request[IndexOf(r)] = job.of(r).of_request;
     }

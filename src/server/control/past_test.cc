@@ -155,8 +155,9 @@ TEST_F(Past, OomKillsInItAreLearntFromAndThoseOfNowActedOn) {
   EXPECT_EQ(made.back().kind, DecisionKind::kOomRaise);
   EXPECT_EQ(made.back().job, cell.control().Find(job));
   uint32_t of_week = 0;
-  cell.control().Look(*cell.control().Find("shop-0/deployment/web-0"),
-                      [&](const LiveJob& j) { of_week = j.OomsOfWeek(WindowId::Of(AtMinute(300)).day()); });
+  cell.control().Look(*cell.control().Find("shop-0/deployment/web-0"), [&](const brain::LiveJob& j) {
+    of_week = j.OomsOfWeek(WindowId::Of(AtMinute(300)).day());
+  });
   EXPECT_EQ(of_week, 2U);
   // Read again after an interruption, it is the same kill.
   TakeKills(cell, 200, 2, 300);

@@ -24,9 +24,9 @@ std::optional<double> MeanOf(double sum, int windows) {
 class Walk {
  public:
   explicit Walk(const ReplicaHistoryQuery& query)
-      : query_(query), policy_(*query.policy), replicas_(LiveReplicas::For(*query.policy)) {
+      : query_(query), policy_(*query.policy), replicas_(brain::LiveReplicas::For(*query.policy)) {
     policy_.mode = Mode::kObserve;  // the policy goes on from what was said before, as if it were in force
-    use_ = query.size == SizeUse::kOwners ? SizeUse::kOwners : SizeUse::kWouldBe;
+    use_ = query.size == brain::SizeUse::kOwners ? brain::SizeUse::kOwners : brain::SizeUse::kWouldBe;
     const int64_t windows = std::max(1, query.to.index - query.from.index);
     windows_each_ = static_cast<int32_t>((windows + query.columns - 1) / query.columns);
     sums_.resize(static_cast<size_t>((windows + windows_each_ - 1) / windows_each_));
@@ -44,7 +44,8 @@ class Walk {
     if (replicas_ == nullptr) return;
     (void)replicas_->Decide(policy_, signal.window.next().start_s());
     in_force_ = replicas_->recommended();
-    if (const std::optional<LoadBand> band = replicas_->forecast(); band.has_value()) AddForecast(*band);
+    if (const std::optional<brain::LoadBand> band = replicas_->forecast(); band.has_value())
+      AddForecast(*band);
   }
 
   void TakeMemory(const Signal& signal) {
@@ -73,7 +74,7 @@ class Walk {
   }
 
  private:
-  void AddForecast(const LoadBand& band) {
+  void AddForecast(const brain::LoadBand& band) {
     // The load that the policy sees at a time is that of the window that ends then.
     const WindowId window{WindowId::Of(band.at).index - 1};
     if (window < query_.from || window >= query_.to) return;
@@ -109,7 +110,7 @@ class Walk {
     if (load.has_value()) AddToTotals(*load, tasks, each, would_be_each);
   }
   void AddToTotals(double load, int tasks, double each, double would_be_each) {
-    constexpr double kHours = double{kWindowSeconds} / kHour;
+    constexpr double kHours = double{kWindowSeconds} / brain::kHour;
     ++totals_.windows;
     totals_.task_hours += tasks * kHours;
     totals_.would_be_task_hours += *in_force_ * kHours;
@@ -124,9 +125,9 @@ class Walk {
   }
 
   const ReplicaHistoryQuery& query_;
-  JobPolicy policy_;
-  std::unique_ptr<LiveReplicas> replicas_;  // null: no policy
-  SizeUse use_ = SizeUse::kOwners;
+  brain::JobPolicy policy_;
+  std::unique_ptr<brain::LiveReplicas> replicas_;  // null: no policy
+  brain::SizeUse use_ = brain::SizeUse::kOwners;
   std::optional<double> owners_;  // CPU limit of a task, the last one known
   int32_t windows_each_ = 1;
   std::vector<Sums> sums_;
@@ -154,7 +155,7 @@ std::vector<Signal> WindowsOf(const JobDay& day, std::span<const Signal> measure
 
 ReplicaHistory ReplicasOverTime(const ReplicaHistoryQuery& query, std::span<const JobDay> days) {
   Walk walk(query);
-  DaySignals cpu, memory;
+  brain::DaySignals cpu, memory;
   for (const JobDay& day : days) {
     cpu.Build(day, Resource::kCpu);
     memory.Build(day, Resource::kMemory, query.policy->memory_signal);

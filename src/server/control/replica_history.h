@@ -13,11 +13,11 @@
 namespace taut {
 
 struct ReplicaHistoryQuery {
-  const JobPolicy* policy = nullptr;  // never null; its mode does not matter
-  WindowId from, to;                  // [from, to); what is stored before is only learnt from
-  int columns = 336;                  // the maximum number; a column has whole windows; > 0
+  const brain::JobPolicy* policy = nullptr;  // never null; its mode does not matter
+  WindowId from, to;                         // [from, to); what is stored before is only learnt from
+  int columns = 336;                         // the maximum number; a column has whole windows; > 0
   // What the live job does with a size that is chosen for its tasks (LiveFleet::SizeUseOf).
-  SizeUse size = SizeUse::kOwners;
+  brain::SizeUse size = brain::SizeUse::kOwners;
 };
 
 // Means over the measured windows of a column; load is the highest. Absent: not measured, or no recommendation.

@@ -16,10 +16,10 @@ namespace {
 
 using testing::Optional;
 
-JobPolicy Hpa() {
-  JobPolicy policy;
-  EXPECT_TRUE(SetJobSetting("replicas.policy", "hpa", policy).ok());
-  EXPECT_TRUE(SetJobSetting("replicas.hpa.target", "0.5", policy).ok());
+brain::JobPolicy Hpa() {
+  brain::JobPolicy policy;
+  EXPECT_TRUE(brain::SetJobSetting("replicas.policy", "hpa", policy).ok());
+  EXPECT_TRUE(brain::SetJobSetting("replicas.hpa.target", "0.5", policy).ok());
   return policy;
 }
 
@@ -48,8 +48,8 @@ JobDay Day(int tasks, Load load, float memory = kAbsent) {
 
 // A job by a load series of which no task is measured: how many run is what a series said.
 TEST(ReplicaHistory, HasTheNumberThatASeriesSaid) {
-  JobPolicy policy = Hpa();
-  ASSERT_TRUE(SetJobSetting("replicas.task_capacity", "100", policy).ok());
+  brain::JobPolicy policy = Hpa();
+  ASSERT_TRUE(brain::SetJobSetting("replicas.task_capacity", "100", policy).ok());
   std::vector<JobDay> days(1);
   for (int32_t w = 0; w < kWindowsPerDay; ++w) {
     JobWindow window;
@@ -70,7 +70,7 @@ TEST(ReplicaHistory, HasTheNumberThatASeriesSaid) {
 }
 
 TEST(ReplicaHistory, SaysWhatWouldHaveRun) {
-  const JobPolicy policy = Hpa();
+  const brain::JobPolicy policy = Hpa();
   // Ten tasks for four cores: four are enough at half of two cores each.
   const std::vector<JobDay> days = {Day(10, [](int) { return 4.0; })};
   const ReplicaHistory history =
@@ -91,7 +91,7 @@ TEST(ReplicaHistory, SaysWhatWouldHaveRun) {
 }
 
 TEST(ReplicaHistory, WhatWasRecommendedBeforeARiseIsOverloaded) {
-  const JobPolicy policy = Hpa();
+  const brain::JobPolicy policy = Hpa();
   const std::vector<JobDay> days = {Day(10, [](int w) { return w < 200 ? 2.0 : 9.0; })};
   const ReplicaHistory history =
       ReplicasOverTime({.policy = &policy, .from = WindowId{0}, .to = WindowId{288}, .columns = 288}, days);
@@ -103,8 +103,8 @@ TEST(ReplicaHistory, WhatWasRecommendedBeforeARiseIsOverloaded) {
 }
 
 TEST(ReplicaHistory, TheForecastsBandHoldsMostLoads) {
-  JobPolicy policy;
-  ASSERT_TRUE(SetJobSetting("replicas.policy", "forecast", policy).ok());
+  brain::JobPolicy policy;
+  ASSERT_TRUE(brain::SetJobSetting("replicas.policy", "forecast", policy).ok());
   Rng rng(5);
   std::vector<JobDay> days;
   for (int d = 0; d < 8; ++d) {
@@ -122,7 +122,7 @@ TEST(ReplicaHistory, TheForecastsBandHoldsMostLoads) {
     within += *c.load >= *c.forecast_low && *c.load <= *c.forecast_high ? 1 : 0;
   }
   EXPECT_NEAR(within / 288.0, 0.8, 0.08);
-  const JobPolicy hpa = Hpa();
+  const brain::JobPolicy hpa = Hpa();
   for (const ReplicaColumn& c :
        ReplicasOverTime({.policy = &hpa, .from = from, .to = WindowId{from.index + 9}}, days).columns)
     EXPECT_FALSE(c.forecast_high.has_value());
@@ -130,7 +130,7 @@ TEST(ReplicaHistory, TheForecastsBandHoldsMostLoads) {
 
 // The number belongs to the size that is chosen for a task, live and here.
 TEST(ReplicaHistory, IsWhatTheLiveJobWouldDo) {
-  const JobPolicy policy = Hpa();
+  const brain::JobPolicy policy = Hpa();
   std::vector<JobDay> days;
   for (int d = 0; d < 3; ++d) {
     JobDay& day = days.emplace_back(Day(
@@ -138,17 +138,17 @@ TEST(ReplicaHistory, IsWhatTheLiveJobWouldDo) {
     day.day = d;
     for (JobWindow& w : day.windows) w.window.index += d * kWindowsPerDay;
   }
-  const std::unique_ptr<LiveReplicas> live = LiveReplicas::For(policy);
-  JobPolicy observed = policy;
+  const std::unique_ptr<brain::LiveReplicas> live = brain::LiveReplicas::For(policy);
+  brain::JobPolicy observed = policy;
   observed.mode = Mode::kObserve;
-  DaySignals cpu, memory;
+  brain::DaySignals cpu, memory;
   std::vector<int> recommended;
   for (const JobDay& day : days) {
     cpu.Build(day, Resource::kCpu);
     memory.Build(day, Resource::kMemory);
     for (size_t w = 0; w < cpu.signals().size(); ++w) {
       const Signal& signal = cpu.signals()[w];
-      live->Observe(signal, signal.owner_limit, SizeUse::kWouldBe);
+      live->Observe(signal, signal.owner_limit, brain::SizeUse::kWouldBe);
       live->ObserveMemory(memory.signals()[w], memory.signals()[w].owner_limit);
       (void)live->Decide(observed, signal.window.next().start_s());
       recommended.push_back(*live->recommended());
@@ -158,11 +158,11 @@ TEST(ReplicaHistory, IsWhatTheLiveJobWouldDo) {
                             .from = WindowId{576},
                             .to = WindowId{864},
                             .columns = 288,
-                            .size = SizeUse::kWouldBe};
+                            .size = brain::SizeUse::kWouldBe};
   const ReplicaHistory history = ReplicasOverTime(query, days);
   for (size_t w = 0; w < 288; ++w)
     ASSERT_THAT(history.columns[w].would_be, Optional(recommended[576 + w - 1])) << w;
-  query.size = SizeUse::kOwners;
+  query.size = brain::SizeUse::kOwners;
   const ReplicaHistory owners = ReplicasOverTime(query, days);
   const ReplicaColumn &chosen = history.columns.back(), &own = owners.columns.back();
   EXPECT_NE(*chosen.would_be, *own.would_be) << "at another size it is another number";
@@ -171,7 +171,7 @@ TEST(ReplicaHistory, IsWhatTheLiveJobWouldDo) {
 }
 
 TEST(ReplicaHistory, AbsentIsAbsent) {
-  const JobPolicy none;
+  const brain::JobPolicy none;
   std::vector<JobDay> days = {Day(3, [](int) { return 1.0; })};
   const ReplicaHistory history =
       ReplicasOverTime({.policy = &none, .from = WindowId{-288}, .to = WindowId{288}, .columns = 2}, days);
@@ -180,7 +180,7 @@ TEST(ReplicaHistory, AbsentIsAbsent) {
   EXPECT_TRUE(history.columns[1].load.has_value());
   EXPECT_FALSE(history.columns[1].would_be.has_value());
   EXPECT_EQ(history.totals.windows, 0U);
-  const JobPolicy policy = Hpa();
+  const brain::JobPolicy policy = Hpa();
   for (JobWindow& w : days[0].windows) w.cpu_limit_cores = kAbsent;
   const ReplicaHistory without_limit =
       ReplicasOverTime({.policy = &policy, .from = WindowId{0}, .to = WindowId{288}, .columns = 1}, days);
@@ -190,8 +190,8 @@ TEST(ReplicaHistory, AbsentIsAbsent) {
 }
 
 TEST(ReplicaHistory, EarlierDaysAreLearntFrom) {
-  JobPolicy policy;
-  ASSERT_TRUE(SetJobSetting("replicas.policy", "autopilot", policy).ok());
+  brain::JobPolicy policy;
+  ASSERT_TRUE(brain::SetJobSetting("replicas.policy", "autopilot", policy).ok());
   std::vector<JobDay> days = {Day(10, [](int w) { return w == 100 ? 14.0 : 2.0; }),
                               Day(10, [](int) { return 2.0; })};
   for (JobWindow& w : days[1].windows) w.window.index += kWindowsPerDay;

@@ -80,7 +80,7 @@ absl::Status ControlPlane::ShowRestored(const Restored& restored) {
 }
 
 absl::Status ControlPlane::RestoreJobs(Restored& restored) {
-  LiveFleet& fleet = fleet_.unshared();
+  brain::LiveFleet& fleet = fleet_.unshared();
   // A number without a job is of one that was forgotten, or whose record is damaged, which the store says.
   const auto on_job = [&](const JobRecord& job) {
     if (fleet.Has(job.id)) return absl::DataLossError(StrCat("two jobs have number ", job.id.value));
@@ -115,7 +115,7 @@ absl::Status ControlPlane::RestoreCheckpoint(const Checkpoint& c, Restored& rest
     checkpointer_.RestoreActuator(c);
     return absl::OkStatus();
   }
-  LiveFleet& fleet = fleet_.unshared();
+  brain::LiveFleet& fleet = fleet_.unshared();
   const auto run = [this](size_t count, absl::FunctionRef<void(size_t)> turn) {
     fleet_.RunOnThreads(count, turn);
   };
@@ -124,7 +124,7 @@ absl::Status ControlPlane::RestoreCheckpoint(const Checkpoint& c, Restored& rest
   const absl::Status s = shared ? fleet.LoadFleet(in) : fleet.LoadChunk(c.chunk, c.through, in, run);
   if (!s.ok()) {
     const std::string what =
-        shared ? "the fleet model" : StrCat("jobs from number ", c.chunk * LiveFleet::kChunkJobs);
+        shared ? "the fleet model" : StrCat("jobs from number ", c.chunk * brain::LiveFleet::kChunkJobs);
     warnings_.push_back(StrCat(what, " are rebuilt from stored windows: ", Message(s)));
   }
   if (shared) return absl::OkStatus();
@@ -135,7 +135,7 @@ absl::Status ControlPlane::RestoreCheckpoint(const Checkpoint& c, Restored& rest
 
 // A chunk without a checkpoint is one of new jobs, or its checkpoint is lost.
 void ControlPlane::FindChunksToRead(Restored& restored) {
-  LiveFleet& fleet = fleet_.unshared();
+  brain::LiveFleet& fleet = fleet_.unshared();
   restored.through.resize(fleet.num_chunks(), kNever);
   for (uint32_t chunk = 0; chunk < restored.through.size(); ++chunk) {
     WindowId& through = restored.through[chunk];
@@ -152,7 +152,7 @@ void ControlPlane::FindChunksToRead(Restored& restored) {
 absl::Status ControlPlane::RestoreSince(const Restored& restored) {
   const std::vector<WindowId>& through = restored.through;
   if (through.empty()) return absl::OkStatus();
-  LiveFleet& fleet = fleet_.unshared();
+  brain::LiveFleet& fleet = fleet_.unshared();
   const WindowId last = *restored.ends.last_window;
   // Chunks without a checkpoint (jobs that were new) process their stored history in Retrain.
   WindowId from = last;
@@ -160,7 +160,7 @@ absl::Status ControlPlane::RestoreSince(const Restored& restored) {
   const int64_t from_s = from.next().start_s();
   // What is in force for jobs without a checkpoint only their decisions tell, however old.
   bool lost = false;
-  for (const LiveJob& job : fleet.jobs()) lost = lost || job.lost;
+  for (const brain::LiveJob& job : fleet.jobs()) lost = lost || job.lost;
   const int64_t recent_s = last.next().start_s() - kLimitsRemembered;
   absl::StatusOr<std::vector<Decision>> decisions =
       DecisionsSince(*parts_.history, lost ? INT64_MIN : std::min(from_s, recent_s));
@@ -171,7 +171,7 @@ absl::Status ControlPlane::RestoreSince(const Restored& restored) {
   std::erase_if(*decisions, [&](const Decision& d) {
     if (!fleet.Has(d.job)) return true;
     fleet.RememberSent(d);
-    const WindowId known = through[d.job.value / LiveFleet::kChunkJobs];
+    const WindowId known = through[d.job.value / brain::LiveFleet::kChunkJobs];
     return !fleet.job(d.job).lost && d.time_s <= known.next().start_s();
   });
   auto decision = decisions->begin();

@@ -4,12 +4,13 @@
 
 namespace taut {
 
-absl::StatusOr<std::vector<SettingChange>> ControlPlane::SetMany(JobId id, std::span<const KeyValue> settings,
+absl::StatusOr<std::vector<SettingChange>> ControlPlane::SetMany(JobId id,
+                                                                 std::span<const brain::KeyValue> settings,
                                                                  std::string_view who) {
   const int64_t now_s = front_.now().seconds();
   const std::lock_guard writer(committer_.writer());
   if (absl::Status s = committer_.Commit(); !s.ok()) return s;
-  absl::StatusOr<PreparedSettings> prepared;
+  absl::StatusOr<brain::PreparedSettings> prepared;
   {
     const auto fleet = fleet_.Write();
     if (!fleet->Has(id)) return absl::NotFoundError(StrCat("no job with number ", id.value));
@@ -37,13 +38,13 @@ absl::StatusOr<std::vector<SettingChange>> ControlPlane::SetMany(JobId id, std::
 
 absl::StatusOr<SettingChange> ControlPlane::Set(JobId id, std::string_view key, std::string_view value,
                                                 std::string_view who) {
-  const KeyValue setting{key, value};
+  const brain::KeyValue setting{key, value};
   absl::StatusOr<std::vector<SettingChange>> changes = SetMany(id, {&setting, 1}, who);
   if (!changes.ok()) return changes.status();
   return std::move(changes->front());
 }
 
-void ControlPlane::Reload(const LiveSettings& settings) {
+void ControlPlane::Reload(const brain::LiveSettings& settings) {
   const std::lock_guard writer(committer_.writer());
   fleet_.Write()->Reload(settings);
   views_.Refresh(nullptr);

@@ -11,7 +11,7 @@ using testing::HasSubstr;
 
 Mode ModeOf(ControlCell& cell) {
   Mode mode = Mode::kOff;
-  EXPECT_TRUE(cell.control().Look(JobId{0}, [&](const LiveJob& job) { mode = job.policy->mode; }));
+  EXPECT_TRUE(cell.control().Look(JobId{0}, [&](const brain::LiveJob& job) { mode = job.policy->mode; }));
   return mode;
 }
 
@@ -20,7 +20,7 @@ std::vector<SettingChange> Changes(ControlCell& cell) { return *cell.store().Set
 TEST(ControlSettings, OneThatIsWrongKeepsAllFromBeingSet) {
   ControlCell cell;
   ASSERT_TRUE(cell.Live(0, 60).ok());
-  const KeyValue settings[] = {
+  const brain::KeyValue settings[] = {
       {"mode", "observe"}, {"bogus", ""}, {"min_change", "5"}, {"change_period", "often"}};
   const auto changes = cell.control().SetMany(JobId{0}, settings, "anna");
   EXPECT_EQ(changes.status().code(), absl::StatusCode::kInvalidArgument);
@@ -30,10 +30,10 @@ TEST(ControlSettings, OneThatIsWrongKeepsAllFromBeingSet) {
       << "all that is wrong is said at once";
   EXPECT_EQ(ModeOf(cell), Mode::kAuto);
   EXPECT_TRUE(Changes(cell).empty());
-  const KeyValue crossed[] = {{"memory.lower", "2GiB"}, {"memory.upper", "1GiB"}};
+  const brain::KeyValue crossed[] = {{"memory.lower", "2GiB"}, {"memory.upper", "1GiB"}};
   EXPECT_THAT(std::string(cell.control().SetMany(JobId{0}, crossed, "anna").status().message()),
               HasSubstr("is above"));
-  const KeyValue twice[] = {{"mode", "off"}, {"mode", "auto"}};
+  const brain::KeyValue twice[] = {{"mode", "off"}, {"mode", "auto"}};
   EXPECT_FALSE(cell.control().SetMany(JobId{0}, twice, "anna").ok());
   EXPECT_EQ(cell.control().SetMany(JobId{99}, {}, "anna").status().code(), absl::StatusCode::kNotFound);
 }
@@ -42,7 +42,7 @@ TEST(ControlSettings, SeveralAreOneCommit) {
   ControlCell cell;
   ASSERT_TRUE(cell.Live(0, 180).ok());
   const uint64_t commits = cell.control().status().counts().commits;
-  const KeyValue settings[] = {{"mode", "observe"}, {"min_change", "10%"}, {"change_period", "30min"}};
+  const brain::KeyValue settings[] = {{"mode", "observe"}, {"min_change", "10%"}, {"change_period", "30min"}};
   const auto changes = cell.control().SetMany(JobId{0}, settings, "anna");
   ASSERT_TRUE(changes.ok()) << changes.status();
   ASSERT_EQ(changes->size(), 3U);
@@ -53,7 +53,7 @@ TEST(ControlSettings, SeveralAreOneCommit) {
       << "the settings, and what became of the orders";
   cell.Restart();
   EXPECT_EQ(ModeOf(cell), Mode::kObserve);
-  cell.control().Look(JobId{0}, [](const LiveJob& job) {
+  cell.control().Look(JobId{0}, [](const brain::LiveJob& job) {
     EXPECT_EQ(job.policy->min_change, 0.1);
     EXPECT_EQ(job.policy->change_period_s, 1800);
   });
@@ -64,16 +64,16 @@ TEST(ControlSettings, WhatTheStoreDoesNotTakeIsNotInForce) {
   ASSERT_TRUE(cell.Live(0, 180).ok());
   std::optional<double> in_force;
   cell.control().Look(JobId{0},
-                      [&](const LiveJob& job) { in_force = job.of(Resource::kMemory).gate.in_force; });
+                      [&](const brain::LiveJob& job) { in_force = job.of(Resource::kMemory).gate.in_force; });
   ASSERT_TRUE(in_force.has_value());
   const size_t told = cell.told().size();
   cell.failing().fail = true;
-  const KeyValue settings[] = {{"mode", "off"}, {"recommender", "peak"}};
+  const brain::KeyValue settings[] = {{"mode", "off"}, {"recommender", "peak"}};
   EXPECT_EQ(cell.control().SetMany(JobId{0}, settings, "anna").status().code(),
             absl::StatusCode::kUnavailable);
-  const auto as_before = [&](const LiveJob& job) {
+  const auto as_before = [&](const brain::LiveJob& job) {
     EXPECT_EQ(job.policy->mode, Mode::kAuto);
-    EXPECT_EQ(job.policy->recommender, Policy::kMovingWindow);
+    EXPECT_EQ(job.policy->recommender, brain::Policy::kMovingWindow);
     EXPECT_FALSE(job.needs_history());
     EXPECT_EQ(job.of(Resource::kMemory).gate.in_force, in_force);
   };

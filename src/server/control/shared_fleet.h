@@ -15,7 +15,7 @@ namespace taut {
 class SharedFleet {
  public:
   // `threads` as ControlOptions::threads.
-  SharedFleet(const LiveSettings& settings, int threads) : fleet_(settings), workers_(threads) {}
+  SharedFleet(const brain::LiveSettings& settings, int threads) : fleet_(settings), workers_(threads) {}
 
   // The fleet for as long as the handle lives.
   template <typename Lock, typename Fleet>
@@ -29,24 +29,26 @@ class SharedFleet {
     Lock lock_;
     Fleet& fleet_;
   };
-  Handle<std::shared_lock<std::shared_mutex>, const LiveFleet> Read() const { return {mutex_, fleet_}; }
-  Handle<std::unique_lock<std::shared_mutex>, LiveFleet> Write() { return {mutex_, fleet_}; }
+  Handle<std::shared_lock<std::shared_mutex>, const brain::LiveFleet> Read() const {
+    return {mutex_, fleet_};
+  }
+  Handle<std::unique_lock<std::shared_mutex>, brain::LiveFleet> Write() { return {mutex_, fleet_}; }
   // For the thread that changes the fleet: no other does.
-  const LiveFleet& unlocked() const { return fleet_; }
+  const brain::LiveFleet& unlocked() const { return fleet_; }
   // For a restore: no other thread is there yet.
-  LiveFleet& unshared() { return fleet_; }
+  brain::LiveFleet& unshared() { return fleet_; }
 
   // Calls turns on several threads where there are enough of them; as RunTurns.
   void RunOnThreads(size_t count, absl::FunctionRef<void(size_t turn)> turn) {
     constexpr size_t kTurnsForThreads = 8;  // fewer are quicker on one thread
-    if (count < kTurnsForThreads || !workers_.is_parallel()) return RunInOrder(count, turn);
+    if (count < kTurnsForThreads || !workers_.is_parallel()) return brain::RunInOrder(count, turn);
     workers_.ForEach(count, turn);
   }
   bool is_parallel() const { return workers_.is_parallel(); }
 
  private:
   mutable std::shared_mutex mutex_;
-  LiveFleet fleet_;
+  brain::LiveFleet fleet_;
   WorkerPool workers_;
 };
 

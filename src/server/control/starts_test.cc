@@ -38,17 +38,17 @@ class ControlStarts : public ::testing::Test {
       ASSERT_TRUE(cell_.Live(minute, minute + 1).ok());
     }
   }
-  StartPeaks Peaks() {
-    StartPeaks out;
-    EXPECT_TRUE(cell_.control().Look(JobId{0}, [&](const LiveJob& job) {
+  brain::StartPeaks Peaks() {
+    brain::StartPeaks out;
+    EXPECT_TRUE(cell_.control().Look(JobId{0}, [&](const brain::LiveJob& job) {
       if (job.starts != nullptr) out = job.starts->peaks;
     }));
     return out;
   }
   std::optional<double> Recommended() {
     std::optional<double> out;
-    (void)cell_.control().Look(JobId{0},
-                               [&](const LiveJob& job) { out = job.of(Resource::kCpu).lane.recommended(); });
+    (void)cell_.control().Look(
+        JobId{0}, [&](const brain::LiveJob& job) { out = job.of(Resource::kCpu).lane.recommended(); });
     return out;
   }
 
@@ -68,7 +68,7 @@ TEST_F(ControlStarts, AreKeptApartFromTheSeriesOnAndOverARestart) {
   cell_.Restart();
   ASSERT_TRUE(cell_.restored().ok()) << cell_.restored();
   Live(128, 150);
-  const StartPeaks peaks = Peaks();
+  const brain::StartPeaks peaks = Peaks();
   ASSERT_EQ(peaks.size(), 1U);
   EXPECT_GT(peaks.highest()->peak, 0);
   EXPECT_THAT(cell_.control().Explain(JobId{0}, Resource::kCpu).sentence,

@@ -9,14 +9,14 @@ namespace {
 struct Members {
   JobId job;
   Resource resource = Resource::kCpu;
-  std::vector<TrialTask> tasks;
+  std::vector<brain::TrialTask> tasks;
 };
 
-std::vector<Members> MembersOf(const LiveFleet& fleet, std::span<const JobId> jobs) {
+std::vector<Members> MembersOf(const brain::LiveFleet& fleet, std::span<const JobId> jobs) {
   std::vector<Members> out;
   for (const JobId id : jobs) {
     for (const Resource r : kResources) {
-      const Boxed<Trial>& trial = fleet.job(id).of(r).gate.trial;
+      const Boxed<brain::Trial>& trial = fleet.job(id).of(r).gate.trial;
       if (trial.has_value() && !trial->watched) out.push_back({id, r, trial->members});
     }
   }
@@ -25,10 +25,10 @@ std::vector<Members> MembersOf(const LiveFleet& fleet, std::span<const JobId> jo
 
 }  // namespace
 
-std::vector<std::string> TrialNames(const GateState& gate, uint64_t decision) {
+std::vector<std::string> TrialNames(const brain::GateState& gate, uint64_t decision) {
   std::vector<std::string> names;
   if (!gate.trial.has_value() || gate.trial->decision != decision) return names;
-  for (const TrialTask& t : gate.trial->members) {
+  for (const brain::TrialTask& t : gate.trial->members) {
     if (!t.name.empty()) names.push_back(t.name);
   }
   return names;
@@ -44,7 +44,8 @@ void FindTrialTasks(SharedFleet& fleet, IngestFront& front) {
   }
   front.WithMapper([&](SeriesMapper& mapper) {
     for (Members& m : all) {
-      for (TrialTask& t : m.tasks) t.number = mapper.FindTask(m.job, t.name).value_or(TrialTask::kGone);
+      for (brain::TrialTask& t : m.tasks)
+        t.number = mapper.FindTask(m.job, t.name).value_or(brain::TrialTask::kGone);
     }
   });
   const auto live = fleet.Write();
@@ -57,7 +58,7 @@ void NameTrialTasks(SharedFleet& fleet, IngestFront& front, Unsaved& unsaved) {
   std::vector<Members> all = MembersOf(*fleet.Read(), jobs);
   std::vector<std::pair<JobId, uint32_t>> unnamed;
   for (const Members& m : all) {
-    for (const TrialTask& t : m.tasks) {
+    for (const brain::TrialTask& t : m.tasks) {
       if (t.name.empty()) unnamed.emplace_back(m.job, t.number);
     }
   }
@@ -67,13 +68,13 @@ void NameTrialTasks(SharedFleet& fleet, IngestFront& front, Unsaved& unsaved) {
   std::vector<std::string> names;
   front.WithMapper([&](SeriesMapper& mapper) { names = mapper.TaskNames(unnamed); });
   for (Members& m : all) {
-    for (TrialTask& t : m.tasks) {
+    for (brain::TrialTask& t : m.tasks) {
       if (!t.name.empty()) continue;
       const auto at = std::lower_bound(unnamed.begin(), unnamed.end(), std::pair(m.job, t.number));
       t.name = names[static_cast<size_t>(at - unnamed.begin())];
     }
     // One that ended since its window is not on trial.
-    std::erase_if(m.tasks, [](const TrialTask& t) { return t.name.empty(); });
+    std::erase_if(m.tasks, [](const brain::TrialTask& t) { return t.name.empty(); });
   }
   const auto live = fleet.Write();
   for (Members& m : all) live->SetTrialTasks(m.job, m.resource, std::move(m.tasks));
@@ -85,10 +86,10 @@ std::vector<TargetOrder> TrialExtensions(const SharedFleet& shared, const Unsave
   std::vector<TargetOrder> orders;
   for (const JobId id : unsaved.trials) {
     const auto fleet = shared.Read();
-    const LiveJob& job = fleet->job(id);
+    const brain::LiveJob& job = fleet->job(id);
     if (!fleet->Enforced(job)) continue;  // nothing is applied: the outcome of the first order stands
     for (const Resource r : kResources) {
-      const GateState& gate = job.of(r).gate;
+      const brain::GateState& gate = job.of(r).gate;
       if (!gate.trial.has_value() || gate.trial->decision == 0) continue;
       const uint64_t decision = gate.trial->decision;
       const auto began = [decision](const Decision& d) { return d.id == decision; };

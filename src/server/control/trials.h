@@ -15,7 +15,7 @@
 namespace taut {
 
 // The names of the tasks on the trial that `decision` began; empty if it is over.
-std::vector<std::string> TrialNames(const GateState& gate, uint64_t decision);
+std::vector<std::string> TrialNames(const brain::GateState& gate, uint64_t decision);
 
 // REQUIRE Committer::writer().
 

@@ -25,8 +25,8 @@ struct Unsaved {
   std::vector<AccountEntry> account;      // of the window
   std::vector<LateAccount> late_account;  // of pasts
   std::vector<JobId> trials;              // whose tasks changed: their orders are extended
-  PassOutput output;
-  When when = When::kNow;  // of the window or the OOM kills
+  brain::PassOutput output;
+  brain::When when = brain::When::kNow;  // of the window or the OOM kills
 
   bool empty() const {
     return !window.has_value() && new_jobs.empty() && forgotten_jobs.empty() && returned_jobs.empty() &&

@@ -19,15 +19,16 @@ void ViewMaker::Refresh(const FleetPoint* point) {
   for (uint32_t chunk = 0; chunk < chunks; ++chunk) {
     const auto fleet = fleet_.Read();
     if (!fleet->ChunkHasJobs(chunk)) continue;
-    for (uint32_t i = chunk * LiveFleet::kChunkJobs; i < (chunk + 1) * LiveFleet::kChunkJobs; ++i) {
-      const std::shared_ptr<const LiveJob> job = fleet->jobs().Share(JobId{i});
+    for (uint32_t i = chunk * brain::LiveFleet::kChunkJobs; i < (chunk + 1) * brain::LiveFleet::kChunkJobs;
+         ++i) {
+      const std::shared_ptr<const brain::LiveJob> job = fleet->jobs().Share(JobId{i});
       if (job == nullptr) continue;
       next->jobs.push_back(ViewOf(*fleet, *job, day));
       next->jobs.back().record = std::shared_ptr<const JobRecord>(job, &job->record);
     }
   }
   CountDay(point, *next);
-  PerResource<FleetRisk> risk;
+  PerResource<brain::FleetRisk> risk;
   {
     const auto fleet = fleet_.Read();
     for (const Resource r : kResources) risk[static_cast<size_t>(r)] = RiskOf(*fleet, *next, r);
@@ -56,7 +57,7 @@ void ViewMaker::Seed(std::span<const FleetPoint> points) {
 }
 
 void ViewMaker::Index(const FleetView& old, FleetView& next) {
-  const FleetRecords records = fleet_.Read()->records();
+  const brain::FleetRecords records = fleet_.Read()->records();
   if (old.index != nullptr && records == indexed_ && old.jobs.size() == next.jobs.size()) {
     next.index = old.index;
     return;

@@ -33,7 +33,7 @@ class ViewMaker {
   const SharedFleet& fleet_;
   StatusBoard& board_;
   std::deque<DayPoint> day_points_;  // of the last 24 h
-  FleetRecords indexed_;             // that the view's index is of
+  brain::FleetRecords indexed_;      // that the view's index is of
 };
 
 }  // namespace taut

@@ -11,15 +11,15 @@ namespace taut {
 namespace {
 
 struct Variant {
-  Policy recommender;
-  VerticalSettings settings;
-  JobPolicy policy;
+  brain::Policy recommender;
+  brain::VerticalSettings settings;
+  brain::JobPolicy policy;
 };
 
 // The gate's part as in mode auto, whatever the job's mode: in observe it is asked what would be in force.
 Variant Now(const WhatIfQuery& query) {
-  Variant v{query.policy->recommenders().of(query.resource), SettingsFor(*query.policy, *query.settings),
-            *query.policy};
+  Variant v{query.policy->recommenders().of(query.resource),
+            brain::SettingsFor(*query.policy, *query.settings), *query.policy};
   v.policy.mode = Mode::kAuto;
   return v;
 }
@@ -27,9 +27,9 @@ Variant Now(const WhatIfQuery& query) {
 Variant Changed(const WhatIfQuery& query) {
   Variant v = Now(query);
   const WhatIfChange& c = query.change;
-  if (c.recommender.has_value()) v.recommender = PolicyFor(*c.recommender, query.resource);
+  if (c.recommender.has_value()) v.recommender = brain::PolicyFor(*c.recommender, query.resource);
   for (const auto& [knob, value] : c.knobs) knob->set(value, v.settings);
-  BoundSettings& bounds = v.settings.bounds_by[IndexOf(query.resource)];
+  brain::BoundSettings& bounds = v.settings.bounds_by[IndexOf(query.resource)];
   if (c.lower.has_value()) bounds.lower = c.lower;
   if (c.upper.has_value()) bounds.upper = c.upper;
   v.policy.bounds_by[IndexOf(query.resource)] = bounds;
@@ -64,10 +64,12 @@ void Score(const Signal& signal, std::span<const OomRecord> ooms, std::optional<
 
 WhatIfLane Live(const Variant& variant, const WhatIfQuery& query, std::span<const JobDay> days,
                 std::span<const OomRecord> ooms) {
-  FleetModels models = query.fleet->ForecastersFor(variant.recommender, query.resource, variant.settings);
+  brain::FleetModels models =
+      query.fleet->ForecastersFor(variant.recommender, query.resource, variant.settings);
   JobInfo job;
   job.name = query.job;
-  ManagedLane lane(Lane(NewRecommender(variant.recommender, query.resource, job, variant.settings, models)));
+  brain::ManagedLane lane(
+      brain::Lane(brain::NewRecommender(variant.recommender, query.resource, job, variant.settings, models)));
   WhatIfLane out;
   out.recommender = variant.recommender;
   double owner_sum = 0, limit_sum = 0;
@@ -84,16 +86,16 @@ WhatIfLane Live(const Variant& variant, const WhatIfQuery& query, std::span<cons
   };
   std::vector<uint32_t> tasks;
   const auto decide = [&](const Signal& s, std::span<const OomRecord> killed) {
-    CloseWindow({.resource = query.resource, .signal = &s, .reports = {}}, lane);
-    DecideWindow(variant.policy, query.resource, s, !killed.empty(), lane, tasks);
+    brain::CloseWindow({.resource = query.resource, .signal = &s, .reports = {}}, lane);
+    brain::DecideWindow(variant.policy, query.resource, s, !killed.empty(), lane, tasks);
   };
-  DaySignals signals;
-  StepHistory({.resource = query.resource,
-               .days = days,
-               .ooms = ooms,
-               .decisions = query.decisions,
-               .memory_signal = variant.settings.memory_signal},
-              signals, lane.lane, {.begins = score, .closes = decide});
+  brain::DaySignals signals;
+  brain::StepHistory({.resource = query.resource,
+                      .days = days,
+                      .ooms = ooms,
+                      .decisions = query.decisions,
+                      .memory_signal = variant.settings.memory_signal},
+                     signals, lane.lane, {.begins = score, .closes = decide});
   if (out.windows > 0) out.mean_limit /= out.windows;
   if (owner_sum > 0) out.saved_share = 1 - limit_sum / owner_sum;
   return out;
@@ -107,7 +109,7 @@ WhatIfResult WhatIf(const WhatIfQuery& query, std::span<const JobDay> days, std:
   for (const OomRecord& o : ooms) {
     if (o.time_s >= query.score_from.start_s()) result.oom_kills += o.kills;
   }
-  DaySignals signals;
+  brain::DaySignals signals;
   for (const JobDay& day : days) {
     signals.Build(day, query.resource);
     for (const Signal& s : signals.signals()) {

@@ -18,13 +18,13 @@
 namespace taut {
 
 struct WhatIfChange {
-  std::optional<Policy> recommender;
-  std::vector<std::pair<const WhatIfKnob*, double>> knobs;  // values within what each accepts
-  std::optional<double> lower, upper;                       // bounds
+  std::optional<brain::Policy> recommender;
+  std::vector<std::pair<const brain::WhatIfKnob*, double>> knobs;  // values within what each accepts
+  std::optional<double> lower, upper;                              // bounds
 };
 
 struct WhatIfLane {
-  Policy recommender = Policy::kStatic;
+  brain::Policy recommender = brain::Policy::kStatic;
   std::vector<std::optional<double>> limit;  // in force, a window measured
   double mean_limit = 0;                     // over windows that had one
   // Over: usage was above the limit; or a task was killed then at this limit or a higher one, which cut usage
@@ -45,9 +45,10 @@ struct WhatIfResult {
 
 struct WhatIfQuery {
   Resource resource = Resource::kMemory;
-  const JobPolicy* policy = nullptr;  // of now
-  const VerticalSettings* settings = nullptr;
-  const FleetModels* fleet = nullptr;  // never null: what the fleet knows today, so analogs have hindsight
+  const brain::JobPolicy* policy = nullptr;  // of now
+  const brain::VerticalSettings* settings = nullptr;
+  const brain::FleetModels* fleet =
+      nullptr;  // never null: what the fleet knows today, so analogs have hindsight
   WhatIfChange change;
   std::string job;                           // its name: the hour of its daily decision follows from it
   WindowId score_from;                       // windows before it are stepped, not scored

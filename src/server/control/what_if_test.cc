@@ -47,15 +47,15 @@ std::vector<OomRecord> Kills(std::optional<double> limit) {
 class WhatIfTest : public testing::Test {
  protected:
   WhatIfTest() {
-    policy_.recommender = Policy::kStatic;
+    policy_.recommender = brain::Policy::kStatic;
     query_.policy = &policy_;
     query_.settings = &settings_;
     query_.fleet = &fleet_;
-    query_.change.recommender = Policy::kPeak;
+    query_.change.recommender = brain::Policy::kPeak;
   }
-  VerticalSettings settings_;
-  FleetModels fleet_{settings_};
-  JobPolicy policy_;
+  brain::VerticalSettings settings_;
+  brain::FleetModels fleet_{settings_};
+  brain::JobPolicy policy_;
   WhatIfQuery query_;
 };
 
@@ -114,7 +114,7 @@ std::vector<double> Lowered(const WhatIfLane& lane) {
 }
 
 TEST_F(WhatIfTest, LimitsChangeAsTheGateAllows) {
-  query_.change.recommender = Policy::kMovingWindow;
+  query_.change.recommender = brain::Policy::kMovingWindow;
   policy_.min_change = 0;
   const std::vector<double> often = Lowered(WhatIf(query_, Falling(), {}).whatif);
   policy_.min_change = 0.05;
@@ -138,7 +138,7 @@ TEST_F(WhatIfTest, LearnsOfTheNeedThatIsStoredWhereTheJobDoes) {
     for (TaskWindow& task : day.tasks) task.memory_needed_bytes = 0.4F * kLimit;
   }
   EXPECT_GT(WhatIf(query_, days, {}).whatif.limit.back(), kLimit);
-  policy_.memory_signal = MemorySignal::kProbe;
+  policy_.memory_signal = brain::MemorySignal::kProbe;
   const WhatIfResult probed = WhatIf(query_, days, {});
   EXPECT_NEAR(*probed.whatif.limit.back(), 1.15 * 1.1 * 0.4 * kLimit, 0.02 * kLimit);
   EXPECT_EQ(probed.whatif.days_over, 0U) << "the need, not the usage, is held against it";

@@ -22,10 +22,10 @@ constexpr int64_t kHoldsEverySeconds = 900;
 // After the reason of a hold.
 constexpr std::string_view kHeldMeans = "New requests of the group are refused (when_spent), its jobs go on.";
 
-bool AsksTheSame(const BudgetEntry& a, const BudgetEntry& b, bool all) {
-  const auto shares = [](const BudgetEntry& e) {
-    std::vector<std::pair<BudgetHolder, int64_t>> out;
-    for (const BudgetPart& part : e.parts) out.emplace_back(part.holder, part.share_bp);
+bool AsksTheSame(const brain::BudgetEntry& a, const brain::BudgetEntry& b, bool all) {
+  const auto shares = [](const brain::BudgetEntry& e) {
+    std::vector<std::pair<brain::BudgetHolder, int64_t>> out;
+    for (const brain::BudgetPart& part : e.parts) out.emplace_back(part.holder, part.share_bp);
     return out;
   };
   return a.act == b.act && a.of == b.of && a.to == b.to && (all || a.amount == b.amount) &&
@@ -46,11 +46,11 @@ absl::StatusOr<std::unique_ptr<BudgetDesk>> BudgetDesk::Open(Options options) {
 
 absl::Status BudgetDesk::ReadLog() {
   const std::lock_guard lock(mutex_);
-  std::vector<BudgetEntry> entries;
+  std::vector<brain::BudgetEntry> entries;
   std::string damage;
   const absl::Status read = options_.log->Read(
       [&](const RequestLogEntry& stored) {
-        absl::StatusOr<BudgetEntry> entry = DecodeEntry(stored.text);
+        absl::StatusOr<brain::BudgetEntry> entry = DecodeEntry(stored.text);
         if (entry.ok()) {
           entries.push_back(*std::move(entry));
         } else if (damage.empty()) {
@@ -61,8 +61,8 @@ absl::Status BudgetDesk::ReadLog() {
         if (damage.empty()) damage = what;
       });
   if (!read.ok()) return read;
-  std::ranges::sort(entries, {}, [](const BudgetEntry& e) { return std::pair(e.time_s, e.id); });
-  for (BudgetEntry& e : entries) {
+  std::ranges::sort(entries, {}, [](const brain::BudgetEntry& e) { return std::pair(e.time_s, e.id); });
+  for (brain::BudgetEntry& e : entries) {
     // Not even what can be read counts after one that cannot: it was decided by that.
     if (const absl::Status s = book_.Apply(e); !s.ok()) {
       damage_ = StrCat("entry ", e.id, ": ", Message(s));
@@ -85,24 +85,24 @@ absl::Status BudgetDesk::CheckTime() const {
   return doubt.empty() ? absl::OkStatus() : absl::UnavailableError(doubt);
 }
 
-void BudgetDesk::Take(BudgetEntry entry) {
+void BudgetDesk::Take(brain::BudgetEntry entry) {
   if (!entry.key.empty()) by_key_.emplace(std::pair(entry.who, entry.key), ledger_.size());
-  if (IsRequest(entry.act)) {
+  if (brain::IsRequest(entry.act)) {
     OfDay& of_day = of_day_[{entry.who, entry.of}];
     const int64_t day = FloorDiv(entry.time_s, int64_t{kDaySeconds});
     of_day = {day, of_day.day == day ? of_day.entries + 1 : 1};
   }
   // The definition says whose a group's spending is, the calendar which days count.
-  if (!IsRequest(entry.act)) account_ = nullptr;
+  if (!brain::IsRequest(entry.act)) account_ = nullptr;
   view_ = nullptr;
   ledger_.push_back(std::move(entry));
 }
 
 // All of them or none: stored, and then counted.
-absl::Status BudgetDesk::Keep(std::vector<BudgetEntry> entries) {
-  BudgetBook after = book_;
+absl::Status BudgetDesk::Keep(std::vector<brain::BudgetEntry> entries) {
+  brain::BudgetBook after = book_;
   std::vector<RequestLogEntry> stored;
-  for (const BudgetEntry& e : entries) {
+  for (const brain::BudgetEntry& e : entries) {
     if (absl::Status s = after.Apply(e); !s.ok()) return s;
     stored.push_back({e.id, e.time_s, e.who, EncodeEntry(e)});
   }
@@ -112,36 +112,39 @@ absl::Status BudgetDesk::Keep(std::vector<BudgetEntry> entries) {
     return absl::Status(s.code(), StrCat("the budget ledger: ", Message(s)));
   }
   book_ = std::move(after);
-  for (BudgetEntry& e : entries) {
+  for (brain::BudgetEntry& e : entries) {
     if (options_.on_entry) options_.on_entry(e, Describe(e, e.unit.empty() ? book_.UnitOf(e.of) : e.unit));
     Take(std::move(e));
   }
   return absl::OkStatus();
 }
 
-absl::Status BudgetDesk::Define(const BudgetDefinition& definition, const Price& price, int64_t now_s) {
+absl::Status BudgetDesk::Define(const brain::BudgetDefinition& definition, const brain::Price& price,
+                                int64_t now_s) {
   const int64_t time_s = std::max(now_s, book_.last_time_s());
-  absl::StatusOr<std::vector<BudgetEntry>> changes = ChangesTo(definition, price, book_, time_s);
+  absl::StatusOr<std::vector<brain::BudgetEntry>> changes =
+      brain::ChangesTo(definition, price, book_, time_s);
   if (!changes.ok()) return changes.status();
   uint64_t id = book_.last_id();
-  for (BudgetEntry& e : *changes) {
+  for (brain::BudgetEntry& e : *changes) {
     e.id = ++id;
     e.time_s = time_s;
     e.who = options_.source;
-    e.why = e.act == BudgetAct::kPrices ? "prices of the configuration" : "definition of the budgets file";
+    e.why =
+        e.act == brain::BudgetAct::kPrices ? "prices of the configuration" : "definition of the budgets file";
   }
   return Keep(*std::move(changes));
 }
 
 absl::Status BudgetDesk::CloseOne(int64_t now_s) {
-  SpentByHolder spent;
+  brain::SpentByHolder spent;
   const std::shared_ptr<const GroupScheme> scheme = options_.scheme();
   const absl::StatusOr<GroupDays> days =
       ReadGroupDays(*options_.history, *options_.view(), *scheme, book_, book_.from_s(), book_.to_s());
   if (!days.ok()) return days.status();
-  const absl::StatusOr<BudgetSpending> spending = Attribute(book_, days->days);
+  const absl::StatusOr<brain::BudgetSpending> spending = brain::Attribute(book_, days->days);
   if (!spending.ok()) return spending.status();
-  absl::StatusOr<std::vector<BudgetEntry>> entries =
+  absl::StatusOr<std::vector<brain::BudgetEntry>> entries =
       book_.ClosePeriod(definition_.period, spending->spent, now_s);
   if (!entries.ok()) return entries.status();
   return Keep(*std::move(entries));
@@ -184,7 +187,7 @@ absl::Status BudgetDesk::EnterDefinition(int64_t now_s) {
   return s;
 }
 
-absl::Status BudgetDesk::Reload(BudgetDefinition definition, const Price& price) {
+absl::Status BudgetDesk::Reload(brain::BudgetDefinition definition, const brain::Price& price) {
   const int64_t now_s = options_.now().seconds();
   const std::lock_guard lock(mutex_);
   if (absl::Status s = CheckWritable(); !s.ok()) return s;
@@ -201,7 +204,7 @@ absl::Status BudgetDesk::Reload(BudgetDefinition definition, const Price& price)
   return absl::OkStatus();
 }
 
-absl::Status BudgetDesk::CheckDay(const BudgetEntry& asked, int64_t now_s) const {
+absl::Status BudgetDesk::CheckDay(const brain::BudgetEntry& asked, int64_t now_s) const {
   const auto found = of_day_.find({asked.who, asked.of});
   const int64_t day = FloorDiv(std::max(now_s, book_.last_time_s()), int64_t{kDaySeconds});
   if (found == of_day_.end() || found->second.day != day || found->second.entries < options_.entries_per_day)
@@ -212,16 +215,16 @@ absl::Status BudgetDesk::CheckDay(const BudgetEntry& asked, int64_t now_s) const
              "(budgets.entries_per_day): join amounts, or wait until 00:00 UTC"));
 }
 
-const BudgetEntry* BudgetDesk::FindKey(const BudgetEntry& asked) const {
+const brain::BudgetEntry* BudgetDesk::FindKey(const brain::BudgetEntry& asked) const {
   if (asked.key.empty()) return nullptr;
   const auto found = by_key_.find({asked.who, asked.key});
   return found == by_key_.end() ? nullptr : &ledger_[found->second];
 }
 
-absl::StatusOr<BudgetEntry> BudgetDesk::Submit(BudgetEntry asked, bool all) {
+absl::StatusOr<brain::BudgetEntry> BudgetDesk::Submit(brain::BudgetEntry asked, bool all) {
   const int64_t now_s = options_.now().seconds();
   const std::lock_guard lock(mutex_);
-  if (const BudgetEntry* before = FindKey(asked); before != nullptr) {
+  if (const brain::BudgetEntry* before = FindKey(asked); before != nullptr) {
     if (AsksTheSame(*before, asked, all)) return *before;
     return absl::AlreadyExistsError(StrCat("entry ", before->id, " has the key \"", asked.key,
                                            "\" and asks for something else: expected another key"));
@@ -236,9 +239,9 @@ absl::StatusOr<BudgetEntry> BudgetDesk::Submit(BudgetEntry asked, bool all) {
   }
   const auto account = Read(now_s);
   if (!account.ok()) return account.status();
-  const absl::StatusOr<BudgetSpending> spent = Attribute(book_, (*account)->days);
+  const absl::StatusOr<brain::BudgetSpending> spent = brain::Attribute(book_, (*account)->days);
   if (!spent.ok()) return spent.status();
-  absl::StatusOr<BudgetEntry> made = book_.Make(std::move(asked), all, spent->spent, now_s);
+  absl::StatusOr<brain::BudgetEntry> made = book_.Make(std::move(asked), all, spent->spent, now_s);
   if (!made.ok()) {
     ++counts_.refused;
     return made;
@@ -263,7 +266,7 @@ absl::StatusOr<std::shared_ptr<const BudgetDesk::Account>> BudgetDesk::Read(int6
     if (!days.ok()) return days.status();
     account->days = std::move(days->days);
     absl::StatusOr<GroupDays> recent =
-        read(NextDay(account->counted_s) - kRateDays * kDaySeconds, account->counted_s);
+        read(brain::NextDay(account->counted_s) - kRateDays * kDaySeconds, account->counted_s);
     if (!recent.ok()) return recent.status();
     // A young account has fewer days.
     account->recent_s = account->counted_s - recent->first_s.value_or(account->counted_s);
@@ -275,16 +278,16 @@ absl::StatusOr<std::shared_ptr<const BudgetDesk::Account>> BudgetDesk::Read(int6
 }
 
 absl::Status BudgetDesk::Divide(const Account& account, BudgetView& view) const {
-  absl::StatusOr<BudgetSpending> spent = Attribute(book_, account.days);
+  absl::StatusOr<brain::BudgetSpending> spent = brain::Attribute(book_, account.days);
   if (!spent.ok()) return spent.status();
   view.spent = *std::move(spent);
-  std::vector<GroupDay> whole = account.days;
+  std::vector<brain::GroupDay> whole = account.days;
   if (account.recent_s > 0) {
-    const auto rest = RestOfPeriod(book_, account.recent, account.recent_s, account.counted_s);
+    const auto rest = brain::RestOfPeriod(book_, account.recent, account.recent_s, account.counted_s);
     if (!rest.ok()) return rest.status();
     whole.insert(whole.end(), rest->begin(), rest->end());
   }
-  absl::StatusOr<BudgetSpending> forecast = Attribute(book_, std::move(whole));
+  absl::StatusOr<brain::BudgetSpending> forecast = brain::Attribute(book_, std::move(whole));
   if (!forecast.ok()) return forecast.status();
   view.forecast = *std::move(forecast);
   return absl::OkStatus();
@@ -297,8 +300,8 @@ absl::Status BudgetDesk::FindFirstHolds() {
 }
 
 absl::Status BudgetDesk::FindHolds(int64_t now_s) {
-  const bool any = std::ranges::any_of(definition_.groups, [](const BudgetDefinition::GroupRow& row) {
-    return row.when_spent == WhenSpent::kRefuse;
+  const bool any = std::ranges::any_of(definition_.groups, [](const brain::BudgetDefinition::GroupRow& row) {
+    return row.when_spent == brain::WhenSpent::kRefuse;
   });
   std::shared_ptr<Holds> found;
   if (any) {
@@ -312,13 +315,13 @@ absl::Status BudgetDesk::FindHolds(int64_t now_s) {
     if (!view.ok()) return view.status();
     found = std::make_shared<Holds>();
     // Not those of the view, which may be older than an override that has ended.
-    found->why = HeldGroups(definition_, book_, (*view)->spent.spent, now_s);
-    for (const BudgetDefinition::GroupRow& row : definition_.groups) found->groups.insert(row.name);
+    found->why = brain::HeldGroups(definition_, book_, (*view)->spent.spent, now_s);
+    for (const brain::BudgetDefinition::GroupRow& row : definition_.groups) found->groups.insert(row.name);
     found->scheme = std::move(scheme);
   }
   held_at_s_ = now_s;
   held_entries_ = ledger_.size();
-  const bool same = (found == nullptr ? GroupHolds() : found->why) == held();
+  const bool same = (found == nullptr ? brain::GroupHolds() : found->why) == held();
   {
     const std::lock_guard lock(holds_mutex_);
     holds_ = std::move(found);
@@ -341,9 +344,9 @@ std::string BudgetDesk::WhyHeld(std::string_view group) const {
   return found == holds->why.end() ? "" : found->second;
 }
 
-GroupHolds BudgetDesk::held() const {
+brain::GroupHolds BudgetDesk::held() const {
   const std::shared_ptr<const Holds> holds = this->holds();
-  return holds == nullptr ? GroupHolds() : holds->why;
+  return holds == nullptr ? brain::GroupHolds() : holds->why;
 }
 
 absl::StatusOr<std::shared_ptr<const BudgetView>> BudgetDesk::View() {
@@ -369,17 +372,19 @@ absl::StatusOr<std::shared_ptr<const BudgetView>> BudgetDesk::ViewAt(int64_t now
   return view_;
 }
 
-BudgetBook BudgetDesk::book() const {
+brain::BudgetBook BudgetDesk::book() const {
   const std::lock_guard lock(mutex_);
   return book_;
 }
 
-std::vector<BudgetEntry> BudgetDesk::Ledger(
-    absl::FunctionRef<std::optional<BudgetEntry>(const BudgetEntry&)> shown, size_t limit) const {
+std::vector<brain::BudgetEntry> BudgetDesk::Ledger(
+    absl::FunctionRef<std::optional<brain::BudgetEntry>(const brain::BudgetEntry&)> shown,
+    size_t limit) const {
   const std::lock_guard lock(mutex_);
-  std::vector<BudgetEntry> out;
+  std::vector<brain::BudgetEntry> out;
   for (auto e = ledger_.rbegin(); e != ledger_.rend() && out.size() < limit; ++e) {
-    if (std::optional<BudgetEntry> entry = shown(*e); entry.has_value()) out.push_back(*std::move(entry));
+    if (std::optional<brain::BudgetEntry> entry = shown(*e); entry.has_value())
+      out.push_back(*std::move(entry));
   }
   return out;
 }

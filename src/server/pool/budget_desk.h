@@ -29,11 +29,11 @@ namespace taut {
 
 // Immutable: any thread.
 struct BudgetView {
-  BudgetBook book;
-  int64_t counted_s = 0;    // up to where is counted: the end of the last window
-  BudgetSpending spent;     // of the open period, so far
-  BudgetSpending forecast;  // at its end, if the rest is as the last 7 days
-  GroupHolds held;
+  brain::BudgetBook book;
+  int64_t counted_s = 0;           // up to where is counted: the end of the last window
+  brain::BudgetSpending spent;     // of the open period, so far
+  brain::BudgetSpending forecast;  // at its end, if the rest is as the last 7 days
+  brain::GroupHolds held;
   std::vector<std::string> warnings;
 };
 
@@ -46,8 +46,8 @@ struct BudgetCounts {
 class BudgetDesk {
  public:
   struct Options {
-    BudgetDefinition definition;
-    Price price;         // of now
+    brain::BudgetDefinition definition;
+    brain::Price price;  // of now
     std::string source;  // who enters the definition: "file budgets.yaml"
     // Requests of one person about one holder in a day of UTC: the ledger is kept for good.
     int entries_per_day = 500;
@@ -58,7 +58,8 @@ class BudgetDesk {
     std::function<Timestamp()> now;
     // Why the time may be wrong; "" while it is known. Until then nothing is entered. Empty: it always is known.
     std::function<std::string()> doubt = {};
-    std::function<void(const BudgetEntry&, const std::string& text)> on_entry;  // once it is stored; be quick
+    std::function<void(const brain::BudgetEntry&, const std::string& text)>
+        on_entry;  // once it is stored; be quick
   };
   // Reads the ledger. What is damaged in it, or missing, makes the desk read-only: see warnings of View.
   // Errors of the log.
@@ -69,23 +70,24 @@ class BudgetDesk {
   // not tried again.
   absl::Status Step();
   // Another definition or price, entered at once. Not OK: the book stays as it was.
-  absl::Status Reload(BudgetDefinition definition, const Price& price);
+  absl::Status Reload(brain::BudgetDefinition definition, const brain::Price& price);
   // A request of `asked.who`, entered; or the entry that it made before, if it has the key of that one and
   // asks for the same. AlreadyExists if it asks for something else, FailedPrecondition above entries_per_day.
   // Errors as BudgetBook::Make, Unavailable from the log or while the time may be wrong.
-  absl::StatusOr<BudgetEntry> Submit(BudgetEntry asked, bool all);
+  absl::StatusOr<brain::BudgetEntry> Submit(brain::BudgetEntry asked, bool all);
   // Kept until another window has closed or something is entered. O(account of the period) then.
   absl::StatusOr<std::shared_ptr<const BudgetView>> View();
   // Why this group, or the one with a budget that it is below, may start nothing new: "" if it may, or if that is
   // not known. By what was spent a quarter of an hour ago, or at the last entry. Takes no lock that is held while
   // the account is read.
   std::string WhyHeld(std::string_view group) const;
-  GroupHolds held() const;
+  brain::GroupHolds held() const;
   // As it is now.
-  BudgetBook book() const;
+  brain::BudgetBook book() const;
   // Newest first: what `shown` makes of each entry, without those of which it makes nothing.
-  std::vector<BudgetEntry> Ledger(absl::FunctionRef<std::optional<BudgetEntry>(const BudgetEntry&)> shown,
-                                  size_t limit) const;
+  std::vector<brain::BudgetEntry> Ledger(
+      absl::FunctionRef<std::optional<brain::BudgetEntry>(const brain::BudgetEntry&)> shown,
+      size_t limit) const;
   BudgetCounts counts() const;
   int64_t now_s() const { return options_.now().seconds(); }
 
@@ -95,11 +97,11 @@ class BudgetDesk {
     std::optional<WindowId> window;  // closed last
     std::shared_ptr<const GroupScheme> scheme;
     int64_t counted_s = 0;
-    std::vector<GroupDay> days, recent;
+    std::vector<brain::GroupDay> days, recent;
     int64_t recent_s = 0;  // how much time `recent` is of
   };
   struct Holds {
-    GroupHolds why;
+    brain::GroupHolds why;
     std::set<std::string, std::less<>> groups;  // with a budget
     std::shared_ptr<const GroupScheme> scheme;
   };
@@ -110,7 +112,7 @@ class BudgetDesk {
   absl::Status CheckWritable() const;
   absl::Status CheckTime() const;  // Unavailable while the time may be wrong; does not require it
   absl::Status EnterDefinition(int64_t now_s);
-  absl::Status Define(const BudgetDefinition& definition, const Price& price, int64_t now_s);
+  absl::Status Define(const brain::BudgetDefinition& definition, const brain::Price& price, int64_t now_s);
   absl::StatusOr<std::shared_ptr<const BudgetView>> ViewAt(int64_t now_s);
   absl::Status FindHolds(int64_t now_s);
   std::shared_ptr<const Holds> holds() const;  // does not require it; null: none
@@ -120,24 +122,24 @@ class BudgetDesk {
   // their rules or the prices have changed.
   absl::StatusOr<std::shared_ptr<const Account>> Read(int64_t now_s);
   absl::Status Divide(const Account& account, BudgetView& view) const;
-  absl::Status Keep(std::vector<BudgetEntry> entries);
-  void Take(BudgetEntry entry);
-  absl::Status CheckDay(const BudgetEntry& asked, int64_t now_s) const;
-  const BudgetEntry* FindKey(const BudgetEntry& asked) const;
+  absl::Status Keep(std::vector<brain::BudgetEntry> entries);
+  void Take(brain::BudgetEntry entry);
+  absl::Status CheckDay(const brain::BudgetEntry& asked, int64_t now_s) const;
+  const brain::BudgetEntry* FindKey(const brain::BudgetEntry& asked) const;
 
   const Options options_;
   mutable std::mutex mutex_;
-  BudgetBook book_;
-  std::vector<BudgetEntry> ledger_;
+  brain::BudgetBook book_;
+  std::vector<brain::BudgetEntry> ledger_;
   std::map<std::pair<std::string, std::string>, size_t> by_key_;  // who and key: index in ledger_
   struct OfDay {
     int64_t day = 0;
     int entries = 0;
   };
-  std::map<std::pair<std::string, BudgetHolder>, OfDay>
+  std::map<std::pair<std::string, brain::BudgetHolder>, OfDay>
       of_day_;  // requests by who and of whom, on their last day
-  BudgetDefinition definition_;
-  Price price_;
+  brain::BudgetDefinition definition_;
+  brain::Price price_;
   bool defined_ = false;  // or refused
   std::string refusal_;   // of the definition; "": none
   std::string damage_;    // of the ledger; "": none

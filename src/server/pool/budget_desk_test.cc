@@ -34,7 +34,7 @@ class KnownAccount : public EmptyHistory {
   // A day of a job that costs this amount of EUR, at 1 EUR a core-hour.
   void Spend(uint32_t job, int64_t day_s, uint64_t eur) {
     AccountEntry entry{JobId{job}};
-    entry.of[0].billed = eur * kMillicoreSecondsPerCoreHour;
+    entry.of[0].billed = eur * brain::kMillicoreSecondsPerCoreHour;
     account.emplace_back(WindowId::Of(Timestamp::FromSeconds(day_s)), entry);
   }
 
@@ -48,7 +48,7 @@ class BudgetDeskTest : public ::testing::Test {
     quota_.groups = {{"pool"}, {"shop", "pool"}, {"web", "pool"}, {"web-eu", "web"}};
     scheme_ = std::make_shared<const GroupScheme>(quota_, *GroupRules::Make({"{team}", "", "production"}),
                                                   "{team}");
-    SetTime(kNovember + 10 * kDaySeconds);
+    SetTime(brain::kNovember + 10 * kDaySeconds);
     AddJob(0, "shop");
     AddJob(1, "web-eu");
     AddJob(2, "stray");
@@ -66,10 +66,10 @@ class BudgetDeskTest : public ::testing::Test {
     now_ = Timestamp::FromSeconds(s);
     view_.window = WindowId{WindowId::Of(now_).index - 1};
   }
-  std::unique_ptr<BudgetDesk> Open(const BudgetDefinition& definition = TwoBusinesses()) {
+  std::unique_ptr<BudgetDesk> Open(const brain::BudgetDefinition& definition = brain::TwoBusinesses()) {
     BudgetDesk::Options options;
     options.definition = definition;
-    options.price = {0, Coins(1), Coins(1)};
+    options.price = {0, brain::Coins(1), brain::Coins(1)};
     options.source = "file budgets.yaml";
     options.log = &log_;
     options.history = &history_;
@@ -82,15 +82,15 @@ class BudgetDeskTest : public ::testing::Test {
     EXPECT_TRUE(desk.ok()) << desk.status();
     return *std::move(desk);
   }
-  static Money Spent(const BudgetView& view, const BudgetHolder& holder) {
+  static brain::Money Spent(const BudgetView& view, const brain::BudgetHolder& holder) {
     const auto found = view.spent.spent.find(holder);
-    return found == view.spent.spent.end() ? Money() : found->second;
+    return found == view.spent.spent.end() ? brain::Money() : found->second;
   }
-  static std::vector<BudgetEntry> All(const BudgetDesk& desk) {
-    return desk.Ledger([](const BudgetEntry& e) { return std::optional(e); }, 10'000);
+  static std::vector<brain::BudgetEntry> All(const BudgetDesk& desk) {
+    return desk.Ledger([](const brain::BudgetEntry& e) { return std::optional(e); }, 10'000);
   }
 
-  QuotaSpec quota_;
+  brain::QuotaSpec quota_;
   std::shared_ptr<const GroupScheme> scheme_;
   KnownAccount history_;
   FleetView view_;
@@ -110,27 +110,27 @@ TEST_F(BudgetDeskTest, EntersTheDefinitionOnceAndCountsTheAccount) {
   ASSERT_EQ(again->Step(), absl::OkStatus());
   EXPECT_THAT(All(*again), SizeIs(entries)) << "a restart enters nothing";
 
-  history_.Spend(0, kNovember + 2 * kDaySeconds, 100);
-  history_.Spend(1, kNovember + 2 * kDaySeconds, 10);  // of web-eu, which is below web
-  history_.Spend(2, kNovember + 2 * kDaySeconds, 7);
-  history_.Spend(0, kNovember - kDaySeconds, 1000);  // of October
+  history_.Spend(0, brain::kNovember + 2 * kDaySeconds, 100);
+  history_.Spend(1, brain::kNovember + 2 * kDaySeconds, 10);  // of web-eu, which is below web
+  history_.Spend(2, brain::kNovember + 2 * kDaySeconds, 7);
+  history_.Spend(0, brain::kNovember - kDaySeconds, 1000);  // of October
   now_.us += 300 * kMicrosPerSecond;
   SetTime(now_.seconds());
   const auto view = again->View();
   ASSERT_TRUE(view.ok()) << view.status();
-  EXPECT_EQ(Spent(**view, Business("retail")), Coins(80));
-  EXPECT_EQ(Spent(**view, Business("media")), Coins(60));
-  EXPECT_EQ((*view)->spent.groups.at("web").spent, Coins(10));
-  EXPECT_EQ((*view)->spent.unfunded, Coins(7));
+  EXPECT_EQ(Spent(**view, brain::Business("retail")), brain::Coins(80));
+  EXPECT_EQ(Spent(**view, brain::Business("media")), brain::Coins(60));
+  EXPECT_EQ((*view)->spent.groups.at("web").spent, brain::Coins(10));
+  EXPECT_EQ((*view)->spent.unfunded, brain::Coins(7));
 }
 
 TEST_F(BudgetDeskTest, SaysWhichGroupsMayStartNothingNew) {
-  BudgetDefinition refusing = TwoBusinesses();
-  refusing.groups[1].when_spent = WhenSpent::kRefuse;  // web, whom retail pays for
+  brain::BudgetDefinition refusing = brain::TwoBusinesses();
+  refusing.groups[1].when_spent = brain::WhenSpent::kRefuse;  // web, whom retail pays for
   auto desk = Open(refusing);
   ASSERT_EQ(desk->Step(), absl::OkStatus());
   EXPECT_EQ(desk->WhyHeld("web"), "");
-  history_.Spend(1, kNovember + 2 * kDaySeconds, 1000);  // of web-eu, which is below web
+  history_.Spend(1, brain::kNovember + 2 * kDaySeconds, 1000);  // of web-eu, which is below web
   ASSERT_EQ(desk->Step(), absl::OkStatus());
   EXPECT_EQ(desk->WhyHeld("web"), "") << "it was looked at a moment ago";
   SetTime(now_.seconds() + 900);
@@ -143,13 +143,14 @@ TEST_F(BudgetDeskTest, SaysWhichGroupsMayStartNothingNew) {
               ::testing::Contains(HasSubstr("New requests of the group are refused")));
   EXPECT_THAT(Open(refusing)->WhyHeld("web"), HasSubstr("retail")) << "at once after a restart";
 
-  ASSERT_TRUE(desk->Submit(Ask(BudgetAct::kGrant, Business("retail"), Coins(5)), false).ok());
+  ASSERT_TRUE(
+      desk->Submit(Ask(brain::BudgetAct::kGrant, brain::Business("retail"), brain::Coins(5)), false).ok());
   ASSERT_EQ(desk->Step(), absl::OkStatus());
   EXPECT_EQ(desk->WhyHeld("web"), "") << "a grant counts at once";
-  ASSERT_TRUE(desk->Submit(Ask(BudgetAct::kFreeze, Business("retail")), false).ok());
+  ASSERT_TRUE(desk->Submit(Ask(brain::BudgetAct::kFreeze, brain::Business("retail")), false).ok());
   ASSERT_EQ(desk->Step(), absl::OkStatus());
   EXPECT_THAT(desk->held(), SizeIs(1));
-  ASSERT_EQ(desk->Reload(TwoBusinesses(), {0, Coins(1), Coins(1)}), absl::OkStatus());
+  ASSERT_EQ(desk->Reload(brain::TwoBusinesses(), {0, brain::Coins(1), brain::Coins(1)}), absl::OkStatus());
   ASSERT_EQ(desk->Step(), absl::OkStatus());
   EXPECT_THAT(desk->held(), IsEmpty()) << "another file holds nobody";
 }
@@ -157,14 +158,14 @@ TEST_F(BudgetDeskTest, SaysWhichGroupsMayStartNothingNew) {
 TEST_F(BudgetDeskTest, ARepeatedRequestIsOneEntry) {
   auto desk = Open();
   ASSERT_EQ(desk->Step(), absl::OkStatus());
-  BudgetEntry asked = Ask(BudgetAct::kGrant, Business("retail"), Coins(5));
+  brain::BudgetEntry asked = Ask(brain::BudgetAct::kGrant, brain::Business("retail"), brain::Coins(5));
   asked.key = "k1";
   const auto first = desk->Submit(asked, false), second = desk->Submit(asked, false);
   ASSERT_TRUE(first.ok() && second.ok());
   EXPECT_EQ(first->id, second->id);
   auto again = Open();
   EXPECT_EQ(again->Submit(asked, false)->id, first->id) << "also after a restart";
-  asked.amount = Coins(6);
+  asked.amount = brain::Coins(6);
   EXPECT_EQ(again->Submit(asked, false).status().code(), absl::StatusCode::kAlreadyExists);
   asked.who = "bob";  // has keys of his own
   EXPECT_GT(again->Submit(asked, false)->id, first->id);
@@ -174,15 +175,16 @@ TEST_F(BudgetDeskTest, ARepeatedRequestIsOneEntry) {
 TEST_F(BudgetDeskTest, APersonMakesABoundedNumberOfEntriesOfAHolderAndDay) {
   auto desk = Open();
   ASSERT_EQ(desk->Step(), absl::OkStatus());
-  BudgetEntry tiny = Ask(BudgetAct::kTransfer, Business("retail"), {1});
-  tiny.to = GroupHolder("shop");
+  brain::BudgetEntry tiny = Ask(brain::BudgetAct::kTransfer, brain::Business("retail"), {1});
+  tiny.to = brain::GroupHolder("shop");
   for (int i = 0; i < 3; ++i) ASSERT_TRUE(desk->Submit(tiny, false).ok()) << i;
   const auto one_more = desk->Submit(tiny, false);
   EXPECT_EQ(one_more.status().code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_THAT(std::string(one_more.status().message()), HasSubstr("budgets.entries_per_day"));
-  EXPECT_TRUE(desk->Submit(Ask(BudgetAct::kGrant, Business("media"), Coins(1)), false).ok())
+  EXPECT_TRUE(
+      desk->Submit(Ask(brain::BudgetAct::kGrant, brain::Business("media"), brain::Coins(1)), false).ok())
       << "another holder";
-  BudgetEntry other = tiny;
+  brain::BudgetEntry other = tiny;
   other.who = "bob";
   EXPECT_TRUE(desk->Submit(other, false).ok()) << "another person";
   auto again = Open();
@@ -204,20 +206,23 @@ TEST_F(BudgetDeskTest, WhatIsNotStoredDidNotHappen) {
   auto desk = Open();
   ASSERT_EQ(desk->Step(), absl::OkStatus());
   log_.fails = absl::UnavailableError("disk full");
-  EXPECT_EQ(desk->Submit(Ask(BudgetAct::kGrant, Business("retail"), Coins(5)), false).status().code(),
+  EXPECT_EQ(desk->Submit(Ask(brain::BudgetAct::kGrant, brain::Business("retail"), brain::Coins(5)), false)
+                .status()
+                .code(),
             absl::StatusCode::kUnavailable);
-  EXPECT_EQ((*desk->View())->book.Find(Business("retail"))->balance(), Coins(1000));
+  EXPECT_EQ((*desk->View())->book.Find(brain::Business("retail"))->balance(), brain::Coins(1000));
   EXPECT_EQ(desk->counts().failed_writes, 1u);
   log_.fails = absl::OkStatus();
-  EXPECT_TRUE(desk->Submit(Ask(BudgetAct::kGrant, Business("retail"), Coins(5)), false).ok());
+  EXPECT_TRUE(
+      desk->Submit(Ask(brain::BudgetAct::kGrant, brain::Business("retail"), brain::Coins(5)), false).ok());
 }
 
 TEST_F(BudgetDeskTest, ClosesPeriodsOnceAlsoAfterALongStop) {
   auto desk = Open();
   ASSERT_EQ(desk->Step(), absl::OkStatus());
-  history_.Spend(1, kNovember + 2 * kDaySeconds, 400);
-  history_.Spend(1, kDecember + 2 * kDaySeconds, 5000);
-  SetTime(kDecember + 70 * kDaySeconds);  // in February
+  history_.Spend(1, brain::kNovember + 2 * kDaySeconds, 400);
+  history_.Spend(1, brain::kDecember + 2 * kDaySeconds, 5000);
+  SetTime(brain::kDecember + 70 * kDaySeconds);  // in February
   history_.fails = absl::UnavailableError("busy");
   EXPECT_FALSE(desk->Step().ok());
   history_.fails = absl::OkStatus();
@@ -226,25 +231,25 @@ TEST_F(BudgetDeskTest, ClosesPeriodsOnceAlsoAfterALongStop) {
   ASSERT_EQ(again->Step(), absl::OkStatus());
   const auto view = again->View();
   ASSERT_TRUE(view.ok());
-  EXPECT_EQ(DateText((*view)->book.from_s()), "2027-02-01");
+  EXPECT_EQ(brain::DateText((*view)->book.from_s()), "2027-02-01");
   // November left 600, of which 200 are carried over; December spent all and more; January nothing.
-  EXPECT_EQ((*view)->book.totals().at("EUR").overspent, Coins(3800));
-  EXPECT_EQ((*view)->book.Find(Business("retail"))->opened, Coins(1200));
+  EXPECT_EQ((*view)->book.totals().at("EUR").overspent, brain::Coins(3800));
+  EXPECT_EQ((*view)->book.Find(brain::Business("retail"))->opened, brain::Coins(1200));
   size_t closed = 0;
-  for (const BudgetEntry& e : All(*again))
-    closed += e.act == BudgetAct::kClose && e.of == Business("retail") ? 1 : 0;
+  for (const brain::BudgetEntry& e : All(*again))
+    closed += e.act == brain::BudgetAct::kClose && e.of == brain::Business("retail") ? 1 : 0;
   EXPECT_EQ(closed, 3u);
 }
 
 TEST_F(BudgetDeskTest, APeriodWaitsForItsLastWindow) {
   auto desk = Open();
   ASSERT_EQ(desk->Step(), absl::OkStatus());
-  now_ = Timestamp::FromSeconds(kDecember + 10);
+  now_ = Timestamp::FromSeconds(brain::kDecember + 10);
   ASSERT_EQ(desk->Step(), absl::OkStatus());
-  EXPECT_EQ((*desk->View())->book.from_s(), kNovember);
-  view_.window = WindowId{static_cast<int32_t>(kDecember / kWindowSeconds) - 1};
+  EXPECT_EQ((*desk->View())->book.from_s(), brain::kNovember);
+  view_.window = WindowId{static_cast<int32_t>(brain::kDecember / kWindowSeconds) - 1};
   ASSERT_EQ(desk->Step(), absl::OkStatus());
-  EXPECT_EQ((*desk->View())->book.from_s(), kDecember);
+  EXPECT_EQ((*desk->View())->book.from_s(), brain::kDecember);
 }
 
 // A start 40 days ahead ends no period: its ledger is never changed.
@@ -252,16 +257,16 @@ TEST_F(BudgetDeskTest, NothingIsEnteredWhileTheTimeMayBeWrong) {
   auto desk = Open();
   ASSERT_EQ(desk->Step(), absl::OkStatus());
   const size_t entries = All(*desk).size();
-  SetTime(kNovember + 50 * kDaySeconds);
+  SetTime(brain::kNovember + 50 * kDaySeconds);
   doubt_ = "the clock is 40 days beyond the stored data";
   EXPECT_EQ(desk->Step(), absl::OkStatus());
-  const BudgetEntry grant = Ask(BudgetAct::kGrant, Business("retail"), Coins(1));
+  const brain::BudgetEntry grant = Ask(brain::BudgetAct::kGrant, brain::Business("retail"), brain::Coins(1));
   EXPECT_EQ(desk->Submit(grant, true).status(), absl::UnavailableError(doubt_));
-  BudgetDefinition other = TwoBusinesses();
-  EXPECT_EQ(desk->Reload(other, {0, Coins(2), Coins(1)}), absl::OkStatus());
+  brain::BudgetDefinition other = brain::TwoBusinesses();
+  EXPECT_EQ(desk->Reload(other, {0, brain::Coins(2), brain::Coins(1)}), absl::OkStatus());
   EXPECT_THAT(All(*desk), SizeIs(entries));
   doubt_.clear();
-  SetTime(kNovember + 10 * kDaySeconds + 60);
+  SetTime(brain::kNovember + 10 * kDaySeconds + 60);
   ASSERT_EQ(desk->Step(), absl::OkStatus());
   EXPECT_TRUE(desk->Submit(grant, true).ok());
   EXPECT_GT(All(*desk).size(), entries);
@@ -271,22 +276,23 @@ TEST_F(BudgetDeskTest, AClockThatGoesBackChangesNoOrder) {
   auto desk = Open();
   ASSERT_EQ(desk->Step(), absl::OkStatus());
   const int64_t before = All(*desk).front().time_s;
-  now_ = Timestamp::FromSeconds(kNovember + 5);
-  const auto made = desk->Submit(Ask(BudgetAct::kGrant, Business("retail"), Coins(5)), false);
+  now_ = Timestamp::FromSeconds(brain::kNovember + 5);
+  const auto made =
+      desk->Submit(Ask(brain::BudgetAct::kGrant, brain::Business("retail"), brain::Coins(5)), false);
   ASSERT_TRUE(made.ok()) << made.status();
   EXPECT_EQ(made->time_s, before);
 }
 
 TEST_F(BudgetDeskTest, ADamagedLedgerIsReadOnly) {
-  BudgetDefinition refusing = TwoBusinesses();
-  refusing.groups[1].when_spent = WhenSpent::kRefuse;  // web, whom retail pays for
+  brain::BudgetDefinition refusing = brain::TwoBusinesses();
+  refusing.groups[1].when_spent = brain::WhenSpent::kRefuse;  // web, whom retail pays for
   {
     auto desk = Open(refusing);
     ASSERT_EQ(desk->Step(), absl::OkStatus());
-    ASSERT_TRUE(desk->Submit(Ask(BudgetAct::kFreeze, Business("retail")), false).ok());
+    ASSERT_TRUE(desk->Submit(Ask(brain::BudgetAct::kFreeze, brain::Business("retail")), false).ok());
   }
   // An entry is missing: the next does not follow.
-  BudgetEntry later = Ask(BudgetAct::kGrant, Business("retail"), Coins(5));
+  brain::BudgetEntry later = Ask(brain::BudgetAct::kGrant, brain::Business("retail"), brain::Coins(5));
   later.id = 999;
   later.time_s = now_.seconds();
   const RequestLogEntry stored{later.id, later.time_s, later.who, EncodeEntry(later)};
@@ -295,57 +301,60 @@ TEST_F(BudgetDeskTest, ADamagedLedgerIsReadOnly) {
   EXPECT_THAT(desk->WhyHeld("web"), HasSubstr("is frozen")) << "what could be read holds as before";
   EXPECT_FALSE(desk->Step().ok());
   EXPECT_THAT(desk->WhyHeld("web"), HasSubstr("is frozen"));
-  EXPECT_EQ((*desk->View())->book.Find(Business("retail"))->balance(), Coins(1000));
+  EXPECT_EQ((*desk->View())->book.Find(brain::Business("retail"))->balance(), brain::Coins(1000));
   EXPECT_THAT((*desk->View())->warnings, ::testing::Contains(HasSubstr("damaged and read-only: entry 999")));
-  EXPECT_THAT(std::string(Message(
-                  desk->Submit(Ask(BudgetAct::kGrant, Business("retail"), Coins(5)), false).status())),
-              HasSubstr("restore it from a backup"));
+  EXPECT_THAT(
+      std::string(Message(
+          desk->Submit(Ask(brain::BudgetAct::kGrant, brain::Business("retail"), brain::Coins(5)), false)
+              .status())),
+      HasSubstr("restore it from a backup"));
 }
 
 TEST_F(BudgetDeskTest, ADefinitionThatCannotBeStaysOut) {
   auto desk = Open();
   ASSERT_EQ(desk->Step(), absl::OkStatus());
-  BudgetDefinition def = TwoBusinesses();
+  brain::BudgetDefinition def = brain::TwoBusinesses();
   def.currency = "USD";
   auto other = Open(def);
   EXPECT_FALSE(other->Step().ok());
   EXPECT_EQ(other->Step(), absl::OkStatus()) << "it is tried once";
   EXPECT_THAT((*other->View())->warnings,
               ::testing::ElementsAre(HasSubstr("the budgets file is not in force")));
-  EXPECT_EQ(other->Reload(TwoBusinesses(), {0, Coins(1), Coins(1)}), absl::OkStatus());
+  EXPECT_EQ(other->Reload(brain::TwoBusinesses(), {0, brain::Coins(1), brain::Coins(1)}), absl::OkStatus());
   EXPECT_THAT((*other->View())->warnings, IsEmpty());
 }
 
 TEST_F(BudgetDeskTest, ForecastsThePeriodsEnd) {
   auto desk = Open();
   ASSERT_EQ(desk->Step(), absl::OkStatus());
-  for (int day = 3; day < 10; ++day) history_.Spend(1, kNovember + day * kDaySeconds, 2);
-  SetTime(kNovember + 10 * kDaySeconds + 600);
+  for (int day = 3; day < 10; ++day) history_.Spend(1, brain::kNovember + day * kDaySeconds, 2);
+  SetTime(brain::kNovember + 10 * kDaySeconds + 600);
   const auto view = desk->View();
   ASSERT_TRUE(view.ok());
-  EXPECT_EQ(Spent(**view, Business("retail")), Coins(14));
+  EXPECT_EQ(Spent(**view, brain::Business("retail")), brain::Coins(14));
   // 12 EUR in the six days and ten minutes that are known of the last seven, for 20 days less ten minutes.
-  const double forecast = static_cast<double>((*view)->forecast.spent.at(Business("retail")).micros) / 1e6;
+  const double forecast =
+      static_cast<double>((*view)->forecast.spent.at(brain::Business("retail")).micros) / 1e6;
   EXPECT_NEAR(forecast, 14 + 12.0 / (6 * kDaySeconds + 600) * (20 * kDaySeconds - 600), 0.001);
 }
 
 TEST(BudgetText, ReadsBackWhatItWrote) {
-  BudgetEntry e = Ask(BudgetAct::kSplit, Business("ret\"ail"), {123'456'789});
+  brain::BudgetEntry e = Ask(brain::BudgetAct::kSplit, brain::Business("ret\"ail"), {123'456'789});
   e.id = 7;
-  e.time_s = kNovember;
+  e.time_s = brain::kNovember;
   e.key = "k";
-  e.parts = {{GroupHolder("shop"), 1, {-5}}, {Business("x"), 9999, {INT64_MAX}}};
+  e.parts = {{brain::GroupHolder("shop"), 1, {-5}}, {brain::Business("x"), 9999, {INT64_MAX}}};
   EXPECT_EQ(*DecodeEntry(EncodeEntry(e)), e);
-  BudgetEntry close = Ask(BudgetAct::kClose, Business("a"), {1});
+  brain::BudgetEntry close = Ask(brain::BudgetAct::kClose, brain::Business("a"), {1});
   close.id = 8;
   close.spent = {2};
   close.carried = {3};
   close.expired = {4};
   EXPECT_EQ(*DecodeEntry(EncodeEntry(close)), close);
-  BudgetEntry business = Ask(BudgetAct::kBusiness, Business("a"), {1});
+  brain::BudgetEntry business = Ask(brain::BudgetAct::kBusiness, brain::Business("a"), {1});
   business.id = 9;
   business.unit = "EUR";
-  business.carry = {5000, Money{6}};
+  business.carry = {5000, brain::Money{6}};
   EXPECT_EQ(*DecodeEntry(EncodeEntry(business)), business);
   for (const char* text :
        {"", "{}", "[]", R"({"id":1,"act":"nosuch"})", R"({"id":0,"act":"grant"})",

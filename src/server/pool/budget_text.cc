@@ -8,33 +8,33 @@
 namespace taut {
 namespace {
 
-void PutAmount(std::string_view key, Money money, JsonWriter& json) {
+void PutAmount(std::string_view key, brain::Money money, JsonWriter& json) {
   json.Field(key, std::string_view(ToText(money)));
 }
 
-bool HasAmount(BudgetAct act) {
+bool HasAmount(brain::BudgetAct act) {
   switch (act) {
-    case BudgetAct::kBusiness:
-    case BudgetAct::kGrant:
-    case BudgetAct::kTransfer:
-    case BudgetAct::kSplit:
-    case BudgetAct::kExpire:
-    case BudgetAct::kOverride:
-    case BudgetAct::kClose:
+    case brain::BudgetAct::kBusiness:
+    case brain::BudgetAct::kGrant:
+    case brain::BudgetAct::kTransfer:
+    case brain::BudgetAct::kSplit:
+    case brain::BudgetAct::kExpire:
+    case brain::BudgetAct::kOverride:
+    case brain::BudgetAct::kClose:
       return true;
     default:
       return false;
   }
 }
 
-void PutParts(const BudgetEntry& e, JsonWriter& json) {
+void PutParts(const brain::BudgetEntry& e, JsonWriter& json) {
   json.Key("parts");
   json.BeginArray();
-  for (const BudgetPart& part : e.parts) {
+  for (const brain::BudgetPart& part : e.parts) {
     json.BeginObject();
     json.Field("holder", std::string_view(ToText(part.holder)));
     json.Field("share_bp", part.share_bp);
-    if (e.act == BudgetAct::kSplit) PutAmount("amount", part.amount, json);
+    if (e.act == brain::BudgetAct::kSplit) PutAmount("amount", part.amount, json);
     json.EndObject();
   }
   json.EndArray();
@@ -46,15 +46,15 @@ class EntryReader {
   explicit EntryReader(JsonNode root) : root_(root) {}
 
   bool ok() const { return ok_; }
-  void Amount(std::string_view key, Money& out) {
+  void Amount(std::string_view key, brain::Money& out) {
     if (root_[key]) out = MoneyOf(root_[key]);
   }
-  void Holder(std::string_view key, BudgetHolder& out) {
+  void Holder(std::string_view key, brain::BudgetHolder& out) {
     if (root_[key]) out = HolderAt(root_[key]);
   }
-  void Parts(std::vector<BudgetPart>& out) {
+  void Parts(std::vector<brain::BudgetPart>& out) {
     root_["parts"].ForEachItem([&](JsonNode item) {
-      BudgetPart& part = out.emplace_back();
+      brain::BudgetPart& part = out.emplace_back();
       part.holder = HolderAt(item["holder"]);
       part.share_bp = item.Whole("share_bp");
       if (item["amount"]) part.amount = MoneyOf(item["amount"]);
@@ -62,15 +62,15 @@ class EntryReader {
   }
 
  private:
-  Money MoneyOf(JsonNode node) {
-    const absl::StatusOr<Money> money = ParseMoney(node.text().value_or(""));
+  brain::Money MoneyOf(JsonNode node) {
+    const absl::StatusOr<brain::Money> money = brain::ParseMoney(node.text().value_or(""));
     ok_ = ok_ && money.ok();
-    return money.value_or(Money());
+    return money.value_or(brain::Money());
   }
-  BudgetHolder HolderAt(JsonNode node) {
-    std::optional<BudgetHolder> holder = HolderOf(node.text().value_or(""));
+  brain::BudgetHolder HolderAt(JsonNode node) {
+    std::optional<brain::BudgetHolder> holder = brain::HolderOf(node.text().value_or(""));
     ok_ = ok_ && holder.has_value();
-    return std::move(holder).value_or(BudgetHolder());
+    return std::move(holder).value_or(brain::BudgetHolder());
   }
 
   const JsonNode root_;
@@ -79,7 +79,7 @@ class EntryReader {
 
 }  // namespace
 
-void PutEntry(const BudgetEntry& e, JsonWriter& json) {
+void PutEntry(const brain::BudgetEntry& e, JsonWriter& json) {
   json.Field("id", static_cast<int64_t>(e.id));
   json.Field("time", e.time_s);
   json.Field("who", std::string_view(e.who));
@@ -90,38 +90,38 @@ void PutEntry(const BudgetEntry& e, JsonWriter& json) {
   if (HasAmount(e.act)) PutAmount("amount", e.amount, json);
   if (!e.unit.empty()) json.Field("unit", std::string_view(e.unit));
   switch (e.act) {
-    case BudgetAct::kTransfer:
+    case brain::BudgetAct::kTransfer:
       json.Field("to", std::string_view(ToText(e.to)));
       PutAmount("received", e.received, json);
       break;
-    case BudgetAct::kSplit:
+    case brain::BudgetAct::kSplit:
       PutParts(e, json);
       break;
-    case BudgetAct::kFunding:
+    case brain::BudgetAct::kFunding:
       json.Field("from", e.from_s);
       PutParts(e, json);
       break;
-    case BudgetAct::kRate:
+    case brain::BudgetAct::kRate:
       json.Field("from", e.from_s);
       PutAmount("rate", e.rate, json);
       break;
-    case BudgetAct::kPrices:
+    case brain::BudgetAct::kPrices:
       json.Field("from", e.from_s);
       PutAmount("core_hour", e.price.per_core_hour, json);
       PutAmount("gib_hour", e.price.per_gib_hour, json);
       break;
-    case BudgetAct::kBusiness:
+    case brain::BudgetAct::kBusiness:
       json.Field("carry_share_bp", e.carry.share_bp);
       if (e.carry.cap.has_value()) PutAmount("carry_cap", *e.carry.cap, json);
       break;
-    case BudgetAct::kOverride:
+    case brain::BudgetAct::kOverride:
       json.Field("until", e.until_s);
       break;
-    case BudgetAct::kPeriod:
+    case brain::BudgetAct::kPeriod:
       json.Field("from", e.from_s);
       json.Field("until", e.until_s);
       break;
-    case BudgetAct::kClose:
+    case brain::BudgetAct::kClose:
       PutAmount("spent", e.spent, json);
       PutAmount("carried", e.carried, json);
       PutAmount("expired", e.expired, json);
@@ -131,7 +131,7 @@ void PutEntry(const BudgetEntry& e, JsonWriter& json) {
   }
 }
 
-std::string EncodeEntry(const BudgetEntry& entry) {
+std::string EncodeEntry(const brain::BudgetEntry& entry) {
   JsonWriter json;
   json.BeginObject();
   PutEntry(entry, json);
@@ -139,12 +139,12 @@ std::string EncodeEntry(const BudgetEntry& entry) {
   return json.Take();
 }
 
-absl::StatusOr<BudgetEntry> DecodeEntry(std::string_view text) {
+absl::StatusOr<brain::BudgetEntry> DecodeEntry(std::string_view text) {
   JsonTree tree;
   if (absl::Status s = tree.Parse(text); !s.ok()) return s;
   const JsonNode root = tree.root();
-  const std::optional<BudgetAct> act = BudgetActNamed(root.Text("act"));
-  BudgetEntry e;
+  const std::optional<brain::BudgetAct> act = brain::BudgetActNamed(root.Text("act"));
+  brain::BudgetEntry e;
   e.id = static_cast<uint64_t>(root.Whole("id"));
   if (!act.has_value() || e.id == 0)
     return absl::DataLossError("not an entry of the budget ledger: expected an object with id and act");
@@ -161,7 +161,7 @@ absl::StatusOr<BudgetEntry> DecodeEntry(std::string_view text) {
   if (root["carry_cap"]) reader.Amount("carry_cap", e.carry.cap.emplace());
   reader.Holder("of", e.of);
   reader.Holder("to", e.to);
-  for (const auto& [key, to] : {std::pair<std::string_view, Money*>{"amount", &e.amount},
+  for (const auto& [key, to] : {std::pair<std::string_view, brain::Money*>{"amount", &e.amount},
                                 {"received", &e.received},
                                 {"rate", &e.rate},
                                 {"core_hour", &e.price.per_core_hour},

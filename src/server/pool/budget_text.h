@@ -12,9 +12,9 @@
 namespace taut {
 
 // Its members, within an object that is open.
-void PutEntry(const BudgetEntry& entry, JsonWriter& json);
-std::string EncodeEntry(const BudgetEntry& entry);
+void PutEntry(const brain::BudgetEntry& entry, JsonWriter& json);
+std::string EncodeEntry(const brain::BudgetEntry& entry);
 // DataLoss for what no EncodeEntry wrote. Fields that it does not know are left out.
-absl::StatusOr<BudgetEntry> DecodeEntry(std::string_view text);
+absl::StatusOr<brain::BudgetEntry> DecodeEntry(std::string_view text);
 
 }  // namespace taut

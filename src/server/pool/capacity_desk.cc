@@ -133,7 +133,8 @@ void CapacityDesk::Observe(int32_t hour) {
         lines_.HigherUse(hour, book.resource, tiers_, static_cast<size_t>(tier - tiers_.begin()));
     const double available = capacity.has_value() && higher.has_value() ? *capacity - *higher : Nan();
     // Hours ascend here, so it does not refuse one; if the state that was read says otherwise, it is of no use.
-    if (!book.ledger.Observe(int64_t{hour} * 3600, 0, available).ok()) book.ledger = PromiseLedger(3600);
+    if (!book.ledger.Observe(int64_t{hour} * 3600, 0, available).ok())
+      book.ledger = brain::PromiseLedger(3600);
   }
 }
 
@@ -179,7 +180,7 @@ void CapacityDesk::MakeQuotes() {
       measured_hours_[static_cast<size_t>(r)] += lines_.At(h, r, CapacityLine::kUsage).has_value() ? 1 : 0;
     }
     for (size_t t = 0; t < tiers_.size(); ++t) {
-      if (tiers_[t].sale != TierSale::kSlack) continue;
+      if (tiers_[t].sale != brain::TierSale::kSlack) continue;
       series.higher.assign(hours, Nan());
       for (int32_t h = first; h < end; ++h)
         series.higher[static_cast<size_t>(h - series.origin)] =
@@ -198,12 +199,12 @@ void CapacityDesk::MakeQuotes() {
 }
 
 // Of the hour `until`. The actuary is shown all hours before, with the promises that were made of them.
-Quote CapacityDesk::QuoteOf(size_t tier, Resource r, size_t horizon, const Series& series,
-                            int32_t until) const {
-  Quote none;
-  none.refusal = Refusal::kHorizonUnseen;
+brain::Quote CapacityDesk::QuoteOf(size_t tier, Resource r, size_t horizon, const Series& series,
+                                   int32_t until) const {
+  brain::Quote none;
+  none.refusal = brain::Refusal::kHorizonUnseen;
   const auto hours = static_cast<size_t>(std::max(0, until - series.origin));
-  ActuaryOptions options;
+  brain::ActuaryOptions options;
   options.capacity = 0;
   for (size_t i = 0; i < hours; ++i) {
     if (series.capacity[i] > options.capacity) options.capacity = series.capacity[i];
@@ -211,14 +212,14 @@ Quote CapacityDesk::QuoteOf(size_t tier, Resource r, size_t horizon, const Serie
   options.step_s = 3600;
   options.horizon_steps = kCapacityHorizons[horizon].hours;
   options.promise = PromiseOfTier(tiers_[tier]);
-  absl::StatusOr<Actuary> actuary = Actuary::Make(options);
+  absl::StatusOr<brain::Actuary> actuary = brain::Actuary::Make(options);
   if (!actuary.ok()) return none;  // no capacity is known
   const Book* book = FindBook(tiers_[tier].name, r, horizon);
   size_t next = 0;
   for (size_t i = 0; i < hours; ++i) {
     const int64_t now_s = (int64_t{series.origin} + static_cast<int64_t>(i)) * 3600;
     if (book != nullptr) {
-      const std::span<const PromiseOutcome> made = book->ledger.outcomes();
+      const std::span<const brain::PromiseOutcome> made = book->ledger.outcomes();
       while (next < made.size() && made[next].promise.start_s < now_s) ++next;
       if (next < made.size() && made[next].promise.start_s == now_s)
         actuary->Promised(made[next].promise.amount);
@@ -234,12 +235,12 @@ void CapacityDesk::MakePromises(int32_t hour) {
     const CapacityHorizon& horizon = kCapacityHorizons[quoted.horizon];
     if (quoted.quote.refused() || (horizon.hours >= kHoursPerDay && start_s % kDaySeconds != 0)) continue;
     Book& book = BookOf(tiers_[quoted.tier].name, quoted.resource, quoted.horizon);
-    const std::span<const PromiseOutcome> made = book.ledger.outcomes();
+    const std::span<const brain::PromiseOutcome> made = book.ledger.outcomes();
     const bool open = !made.empty() && made.back().promise.start_s + made.back().promise.horizon_s > start_s;
     if (open) continue;
-    const Promise promise{start_s, horizon.seconds(), 0, quoted.quote.amount,
-                          PromiseOfTier(tiers_[quoted.tier])};
-    if (!book.ledger.Add(promise).ok()) book.ledger = PromiseLedger(3600);  // as in Observe
+    const brain::Promise promise{start_s, horizon.seconds(), 0, quoted.quote.amount,
+                                 PromiseOfTier(tiers_[quoted.tier])};
+    if (!book.ledger.Add(promise).ok()) book.ledger = brain::PromiseLedger(3600);  // as in Observe
   }
 }
 
@@ -257,7 +258,7 @@ void CapacityDesk::CollectPromises() {
       for (const Resource r : kResources) {
         const Book* book = FindBook(tiers_[t].name, r, horizon);
         if (book == nullptr) continue;
-        const std::span<const PromiseOutcome> made = book->ledger.outcomes();
+        const std::span<const brain::PromiseOutcome> made = book->ledger.outcomes();
         for (size_t i = 0; i < std::min(kShownPromises, made.size()); ++i)
           shown_.push_back({t, horizon, r, made[made.size() - 1 - i]});
       }
@@ -265,12 +266,12 @@ void CapacityDesk::CollectPromises() {
   }
 }
 
-void CapacityDesk::FillReady(const Quote& quote, size_t horizon, CapacityOffer& offer) const {
-  const Evidence& e = quote.evidence;
+void CapacityDesk::FillReady(const brain::Quote& quote, size_t horizon, CapacityOffer& offer) const {
+  const brain::Evidence& e = quote.evidence;
   const int64_t now_s = int64_t{lines_.end()} * 3600;
   const int32_t hours = kCapacityHorizons[horizon].hours + kHoursPerDay;
   switch (quote.refusal) {
-    case Refusal::kHorizonUnseen: {
+    case brain::Refusal::kHorizonUnseen: {
       // The first forecast is made after a day that was measured.
       offer.never = hours > kCapacityHours;
       const int64_t first_s = int64_t{lines_.first()} * 3600;
@@ -278,24 +279,24 @@ void CapacityDesk::FillReady(const Quote& quote, size_t horizon, CapacityOffer& 
         offer.ready_s = std::max(first_s + int64_t{hours} * 3600, now_s + 3600);
       break;
     }
-    case Refusal::kTooFewSamples: {
+    case brain::Refusal::kTooFewSamples: {
       offer.never = e.needed * e.steps_per_sample > kMostSteps;
       const double more = (e.needed - e.independent) * e.steps_per_sample;
       if (!offer.never) offer.ready_s = now_s + 3600 * std::max<int64_t>(1, std::llround(std::ceil(more)));
       break;
     }
-    case Refusal::kUnmeasured:
+    case brain::Refusal::kUnmeasured:
       offer.ready_s = now_s + int64_t{kHoursPerDay} / 2 * 3600;
       break;
-    case Refusal::kNone:
-    case Refusal::kNothingLeft:
+    case brain::Refusal::kNone:
+    case brain::Refusal::kNothingLeft:
       break;
   }
 }
 
 std::vector<CapacityOffer> CapacityDesk::Offers() const {
   std::vector<CapacityOffer> out;
-  const auto fill = [&](CapacityOffer& offer, const TierOffer& of) {
+  const auto fill = [&](CapacityOffer& offer, const brain::TierOffer& of) {
     const CapacityAmounts* now = latest_.has_value() ? &latest_->amounts(offer.resource) : nullptr;
     if (now != nullptr) offer.sold = SoldOf(*now, offer.tier);
     if (!offer.sellable.has_value() || !offer.sold.has_value()) return;
@@ -305,10 +306,10 @@ std::vector<CapacityOffer> CapacityDesk::Offers() const {
   for (const Resource r : kResources) {
     const CapacityAmounts* now = latest_.has_value() ? &latest_->amounts(r) : nullptr;
     for (size_t horizon = 0; horizon < kCapacityHorizons.size(); ++horizon) {
-      std::vector<TierSales> sales;
+      std::vector<brain::TierSales> sales;
       for (size_t t = 0; t < tiers_.size(); ++t) {
-        if (tiers_[t].sale == TierSale::kSpare) continue;
-        TierSales& of = sales.emplace_back();
+        if (tiers_[t].sale == brain::TierSale::kSpare) continue;
+        brain::TierSales& of = sales.emplace_back();
         of.tier = static_cast<int>(t);
         of.sold = now != nullptr ? SoldOf(*now, t).value_or(0) : 0;
         for (const Quoted& quoted : quotes_) {
@@ -316,7 +317,7 @@ std::vector<CapacityOffer> CapacityDesk::Offers() const {
         }
       }
       const std::optional<double> capacity = now != nullptr ? now->capacity : std::nullopt;
-      const PoolOffer pool = OfferOf(capacity.value_or(0), sales);
+      const brain::PoolOffer pool = brain::OfferOf(capacity.value_or(0), sales);
       for (size_t i = 0; i < sales.size(); ++i) {
         const auto t = static_cast<size_t>(sales[i].tier);
         const bool reserved = !sales[i].quote.has_value();
@@ -332,7 +333,7 @@ std::vector<CapacityOffer> CapacityDesk::Offers() const {
           offer.horizon = horizon;
           offer.refusal = sales[i].quote->refusal;
           offer.evidence = sales[i].quote->evidence;
-          if (!sales[i].quote->refused() || offer.refusal == Refusal::kNothingLeft)
+          if (!sales[i].quote->refused() || offer.refusal == brain::Refusal::kNothingLeft)
             offer.sellable = sales[i].quote->amount;
           FillReady(*sales[i].quote, horizon, offer);
           const Book* book = FindBook(tiers_[t].name, r, horizon);

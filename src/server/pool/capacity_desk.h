@@ -56,13 +56,13 @@ class CapacityDesk {
     std::string tier;
     Resource resource = Resource::kCpu;
     size_t horizon = 0;
-    PromiseLedger ledger{3600};
+    brain::PromiseLedger ledger{3600};
   };
   struct Quoted {
     size_t tier = 0, horizon = 0;
     Resource resource = Resource::kCpu;
     int32_t until = 0;  // the first hour that the quote does not know
-    Quote quote;
+    brain::Quote quote;
   };
   // capacity_state.cc
   absl::Status LoadAll(ByteReader& in);
@@ -80,10 +80,10 @@ class CapacityDesk {
   Book& BookOf(const std::string& tier, Resource r, size_t horizon);
   const Book* FindBook(const std::string& tier, Resource r, size_t horizon) const;
   struct Series;
-  Quote QuoteOf(size_t tier, Resource r, size_t horizon, const Series& series, int32_t until) const;
+  brain::Quote QuoteOf(size_t tier, Resource r, size_t horizon, const Series& series, int32_t until) const;
   void Publish();
   std::vector<CapacityOffer> Offers() const;
-  void FillReady(const Quote& quote, size_t horizon, CapacityOffer& offer) const;
+  void FillReady(const brain::Quote& quote, size_t horizon, CapacityOffer& offer) const;
 
   const std::vector<CapacityTier> tiers_;
   mutable std::mutex mutex_;

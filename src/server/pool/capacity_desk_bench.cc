@@ -36,7 +36,7 @@ CapacityDesk& Full() {
   static CapacityDesk desk(Tiers());
   if (desk.window().has_value()) return desk;
   std::vector<CapacityTier> reserved = Tiers();
-  for (CapacityTier& tier : reserved) tier.sale = TierSale::kReserved;
+  for (CapacityTier& tier : reserved) tier.sale = brain::TierSale::kReserved;
   CapacityDesk filled(reserved);
   MadeCell cell;
   for (int32_t h = kFirstHour; h < kFirstHour + kCapacityHours; ++h) FillHour(filled, cell, h);
@@ -86,8 +86,8 @@ void OfJobs(benchmark::State& state) {
     job.last_seen_s = fleet.window->next().start_s();
     for (JobAmounts& a : job.amounts) a.usage = a.peak = a.limit = 1;
   }
-  Pricing pricing;
-  pricing.sheet = DefaultTiers();
+  brain::Pricing pricing;
+  pricing.sheet = brain::DefaultTiers();
   pricing.tier_rules = {{"*/cronjob/*", std::nullopt, std::nullopt, 3},
                         {"*/batch-*", std::nullopt, std::nullopt, 3}};
   pricing.pool.emplace();

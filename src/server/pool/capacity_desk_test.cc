@@ -231,12 +231,12 @@ TEST(CapacityDesk, ReadsNeitherDamageNorNewerVersions) {
 
 TEST(CapacityText, RisksAreInWords) {
   EXPECT_EQ(
-      RiskText({"batch", TierSale::kSlack, 0.98}),
+      RiskText({"batch", brain::TierSale::kSlack, 0.98}),
       "In about 2 of 100 hours less than the amount is available, and tasks of this tier are reclaimed.");
-  EXPECT_THAT(RiskText({"mid", TierSale::kSlack, 0.999}), HasSubstr("about 1 of 1,000 hours"));
-  EXPECT_THAT(RiskText({"mid", TierSale::kSlack, 0.995}), HasSubstr("about 5 of 1,000 hours"));
-  EXPECT_THAT(RiskText({"production", TierSale::kReserved, 0.999}), HasSubstr("Never reclaimed"));
-  EXPECT_THAT(RiskText({"free", TierSale::kSpare, 0}), HasSubstr("No promise"));
+  EXPECT_THAT(RiskText({"mid", brain::TierSale::kSlack, 0.999}), HasSubstr("about 1 of 1,000 hours"));
+  EXPECT_THAT(RiskText({"mid", brain::TierSale::kSlack, 0.995}), HasSubstr("about 5 of 1,000 hours"));
+  EXPECT_THAT(RiskText({"production", brain::TierSale::kReserved, 0.999}), HasSubstr("Never reclaimed"));
+  EXPECT_THAT(RiskText({"free", brain::TierSale::kSpare, 0}), HasSubstr("No promise"));
 }
 
 }  // namespace

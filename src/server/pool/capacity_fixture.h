@@ -14,9 +14,9 @@ namespace taut {
 inline constexpr Resource kCpu = Resource::kCpu;
 
 inline std::vector<CapacityTier> MadeTiers() {
-  return {{"production", TierSale::kReserved, 0.999},
-          {"batch", TierSale::kSlack, 0.98},
-          {"free", TierSale::kSpare, 0}};
+  return {{"production", brain::TierSale::kReserved, 0.999},
+          {"batch", brain::TierSale::kSlack, 0.98},
+          {"free", brain::TierSale::kSpare, 0}};
 }
 
 class MadeCell {

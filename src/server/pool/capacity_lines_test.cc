@@ -53,7 +53,8 @@ TEST(CapacityLines, AnHourOfWhichHalfIsMissingIsAbsent) {
 TEST(CapacityLines, ATierThatIsNoMoreCountsAboveAllOthers) {
   CapacityLines lines;
   lines.Put(7, HourWith(std::vector<CellCapacity>(12, Plain(100, 30, 10))));
-  const std::vector<CapacityTier> now = {{"gold", TierSale::kReserved, 1}, {"batch", TierSale::kSlack, 0.98}};
+  const std::vector<CapacityTier> now = {{"gold", brain::TierSale::kReserved, 1},
+                                         {"batch", brain::TierSale::kSlack, 0.98}};
   EXPECT_EQ(lines.HigherUse(7, kCpu, now, 1), 30) << "production is not among the tiers";
   EXPECT_EQ(lines.HigherUse(7, kCpu, now, 0), 30);
 }

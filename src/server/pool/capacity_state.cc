@@ -63,7 +63,7 @@ absl::Status CapacityDesk::LoadAll(ByteReader& in) {
     const auto resource = in.Get<uint8_t>();
     const std::string_view name = in.GetString();
     const auto horizon = std::ranges::find(kCapacityHorizons, name, &CapacityHorizon::name);
-    absl::StatusOr<PromiseLedger> ledger = PromiseLedger::Load(in);
+    absl::StatusOr<brain::PromiseLedger> ledger = brain::PromiseLedger::Load(in);
     if (!ledger.ok()) return ledger.status();
     if (resource >= kResources.size() || horizon == kCapacityHorizons.end() || ledger->step_s() != 3600)
       return absl::DataLossError("promises of capacity of an unknown resource, horizon or step");

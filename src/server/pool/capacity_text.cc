@@ -37,27 +37,27 @@ std::string WhenText(const CapacityOffer& offer) {
 }
 
 std::string RefusalText(const CapacityOffer& offer) {
-  const Evidence& e = offer.evidence;
+  const brain::Evidence& e = offer.evidence;
   if (!offer.measured) return "No hour is known in which both capacity and usage were measured.";
   switch (offer.refusal) {
-    case Refusal::kHorizonUnseen:
+    case brain::Refusal::kHorizonUnseen:
       return StrCat("History is too short: one day and then ",
                     kCapacityHorizons[*offer.horizon].hours == 1 ? "an " : "", HorizonText(offer),
                     " are needed.", WhenText(offer));
-    case Refusal::kTooFewSamples:
+    case brain::Refusal::kTooFewSamples:
       return StrCat(
           "History is too short for ", ShareText(offer.promise), ": ",
           fmt::format("{:.0f} independent hours are known, {:.0f} are needed, and {:.2g} hours that follow "
                       "each other count as one.",
                       std::floor(e.independent), e.needed, e.steps_per_sample),
           WhenText(offer));
-    case Refusal::kUnmeasured:
+    case brain::Refusal::kUnmeasured:
       return StrCat("Less than half of the last day was measured.", WhenText(offer));
-    case Refusal::kNothingLeft:
+    case brain::Refusal::kNothingLeft:
       return StrCat("Nothing: the higher tiers are expected to use up to ",
                     FormatAmount(offer.resource, e.base + e.margin),
                     ", which leaves nothing of the capacity.");
-    case Refusal::kNone:
+    case brain::Refusal::kNone:
       break;
   }
   return "";
@@ -90,7 +90,7 @@ std::string CapacityNote(const CapacityView& view) {
                " of a tier that the price file does not have (\"", now.unknown_tier, "\") and count as of ",
                view.tiers[0].name, "."));
   bool any = false;
-  for (const CapacityTier& tier : view.tiers) any = any || tier.sale == TierSale::kSlack;
+  for (const CapacityTier& tier : view.tiers) any = any || tier.sale == brain::TierSale::kSlack;
   if (!any)
     add("No tier promises an availability between 0 and 99.9 %, so none is sold from what others leave "
         "unused: "
@@ -100,11 +100,11 @@ std::string CapacityNote(const CapacityView& view) {
 
 std::string RiskText(const CapacityTier& tier) {
   switch (tier.sale) {
-    case TierSale::kReserved:
+    case brain::TierSale::kReserved:
       return "Never reclaimed: it is sold against the capacity itself.";
-    case TierSale::kSpare:
+    case brain::TierSale::kSpare:
       return "No promise: it runs in what is unused, and may be reclaimed at any time.";
-    case TierSale::kSlack:
+    case brain::TierSale::kSlack:
       break;
   }
   return StrCat("In about ", OddsText(1 - tier.promise),
@@ -116,11 +116,11 @@ std::string OfferText(const CapacityView& view, const CapacityOffer& offer) {
     if (!offer.sellable.has_value()) return CapacityWhy(view);
     return "The capacity, less what the other reserved tiers have bought.";
   }
-  if (offer.refusal != Refusal::kNone) {
+  if (offer.refusal != brain::Refusal::kNone) {
     const std::string why = offer.measured ? "" : CapacityWhy(view);
     return why.empty() ? RefusalText(offer) : why;
   }
-  const Evidence& e = offer.evidence;
+  const brain::Evidence& e = offer.evidence;
   return StrCat(FormatAmount(offer.resource, *offer.sellable), " in ", ShareText(offer.promise),
                 " of the time of the next ", HorizonText(offer),
                 ": the higher tiers are expected to use up to ",
@@ -128,7 +128,7 @@ std::string OfferText(const CapacityView& view, const CapacityOffer& offer) {
                 fmt::format(", by {:.0f} hours of history.", static_cast<double>(e.measured_steps)));
 }
 
-std::string_view OutcomeName(const PromiseOutcome& outcome) {
+std::string_view OutcomeName(const brain::PromiseOutcome& outcome) {
   if (!outcome.complete) return "open";
   if (outcome.measured == 0) return "unmeasured";
   return outcome.kept() ? "kept" : "missed";

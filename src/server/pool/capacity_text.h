@@ -16,6 +16,6 @@ std::string RiskText(const CapacityTier& tier);
 // What the offer says and rests on, or why there is none, and from when there may be one.
 std::string OfferText(const CapacityView& view, const CapacityOffer& offer);
 // "open", "kept", "missed", "unmeasured".
-std::string_view OutcomeName(const PromiseOutcome& outcome);
+std::string_view OutcomeName(const brain::PromiseOutcome& outcome);
 
 }  // namespace taut

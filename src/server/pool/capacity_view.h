@@ -37,17 +37,17 @@ struct CapacityOffer {
   std::optional<double> sold;            // bought (quota), or where that is more, allocated
   std::optional<double> left, oversold;  // where both are known, >= 0
   bool measured = false;                 // an hour with capacity and usage is known
-  Refusal refusal = Refusal::kNone;
+  brain::Refusal refusal = brain::Refusal::kNone;
   std::optional<int64_t> ready_s;  // when history may suffice, at the earliest
   bool never = false;              // it does not with what is kept
-  Evidence evidence;
-  KeptSummary kept;  // promises that have ended
+  brain::Evidence evidence;
+  brain::KeptSummary kept;  // promises that have ended
 };
 
 struct CapacityPromise {
   size_t tier = 0, horizon = 0;
   Resource resource = Resource::kCpu;
-  PromiseOutcome outcome;
+  brain::PromiseOutcome outcome;
 };
 
 struct CapacityView {

@@ -178,7 +178,7 @@ class CellCapacityMaker {
   void AddQuota() {
     if (input_.quota == nullptr) return;
     for (CapacityAmounts& a : out_.of) a.bought.resize(tiers_);
-    for (const QuotaRowView& row : input_.quota->rows) {
+    for (const brain::QuotaRowView& row : input_.quota->rows) {
       const std::optional<Resource> of = ResourceNamed(row.resource);
       if (!of.has_value()) continue;
       const std::optional<size_t> tier = input_.tiers.TierNamed(row.tier);

@@ -48,11 +48,11 @@ struct CellCapacity {
 };
 
 struct CapacityInput {
-  const FleetView& fleet;        // of the window
-  const MachinesView* machines;  // of the window; null: there is no source of machines
-  const PoolPrices* pool;        // of the price file; null: it states none
-  const QuotaView* quota;        // null: none is configured
-  const GroupScheme* scheme;     // likewise
+  const FleetView& fleet;         // of the window
+  const MachinesView* machines;   // of the window; null: there is no source of machines
+  const brain::PoolPrices* pool;  // of the price file; null: it states none
+  const QuotaView* quota;         // null: none is configured
+  const GroupScheme* scheme;      // likewise
   const JobTiers& tiers;
 };
 

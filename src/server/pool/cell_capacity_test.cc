@@ -15,11 +15,11 @@ using ::testing::ElementsAre;
 constexpr Resource kMemory = Resource::kMemory;
 constexpr WindowId kWindow{500'000};
 
-Pricing MadePricing() {
-  Pricing pricing;
+brain::Pricing MadePricing() {
+  brain::Pricing pricing;
   for (const auto& [name, availability] :
        {std::pair("production", 999'000), std::pair("batch", 980'000), std::pair("free", 0)}) {
-    PriceTier tier;
+    brain::PriceTier tier;
     tier.name = name;
     tier.availability_ppm = availability;
     pricing.sheet.tiers.push_back(tier);
@@ -50,7 +50,7 @@ void AddTask(MachineView& m, std::string job, double limit, double usage) {
 }
 
 struct MadeInput {
-  Pricing pricing = MadePricing();
+  brain::Pricing pricing = MadePricing();
   JobTiers tiers{JobTiers::Options{.pricing = &pricing}};
   FleetView fleet;
   MachinesView machines;
@@ -70,7 +70,8 @@ struct MadeInput {
     job.amounts[1].usage = 1e9F;
     job.amounts[1].peak = 2e9F;
   }
-  CellCapacity Of(const MachinesView* from, const PoolPrices* pool, const QuotaView* quota = nullptr) const {
+  CellCapacity Of(const MachinesView* from, const brain::PoolPrices* pool,
+                  const QuotaView* quota = nullptr) const {
     return CellCapacityOf({fleet, from, pool, quota, nullptr, tiers});
   }
 };
@@ -164,15 +165,15 @@ TEST(CellCapacity, ReservationIsWhatIsBoughtOrAllocated) {
   s.AddJob(1, "shop/web", 3, 2, 4);
   s.AddJob(2, "batch/sort", 2, 1, 3);
   QuotaView quota;
-  QuotaRowView& row = quota.rows.emplace_back();
+  brain::QuotaRowView& row = quota.rows.emplace_back();
   row.tier = "production";
-  row.resource = kQuotaCpu;
+  row.resource = brain::kQuotaCpu;
   row.cell.nominal = 50'000;
-  QuotaRowView& other = quota.rows.emplace_back();
+  brain::QuotaRowView& other = quota.rows.emplace_back();
   other.tier = "batch";
-  other.resource = kQuotaCpu;
+  other.resource = brain::kQuotaCpu;
   other.cell.nominal = 1000;
-  QuotaRowView& gpu = quota.rows.emplace_back();
+  brain::QuotaRowView& gpu = quota.rows.emplace_back();
   gpu.tier = "batch";
   gpu.resource = "gpu";
   gpu.cell.nominal = 8;
@@ -188,7 +189,7 @@ TEST(CellCapacity, JobsOfATierThatIsNotSoldCountAsTheFirst) {
   EXPECT_EQ(other.tiers().size(), 5U) << "the default tiers";
   EXPECT_EQ(other.tiers()[3].name, "batch");
   EXPECT_EQ(other.tiers()[3].promise, 0.98);
-  EXPECT_EQ(other.tiers()[3].sale, TierSale::kSlack);
+  EXPECT_EQ(other.tiers()[3].sale, brain::TierSale::kSlack);
   const CellCapacity cell = CellCapacityOf({s.fleet, nullptr, nullptr, nullptr, nullptr, other});
   EXPECT_EQ(cell.amounts(kCpu).use[0], 6);
   EXPECT_EQ(cell.jobs_of_unknown_tier, 1U);

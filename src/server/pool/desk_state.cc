@@ -107,7 +107,7 @@ absl::Status MachineDesk::LoadMachine(ByteReader& in, Machine& machine) {
   machine.view = *std::move(view);
   machine.number = static_cast<uint32_t>(in.GetVarint());
   machine.seen.index = in.Get<int32_t>();
-  if (!IsWindow(machine.seen.index)) return absl::DataLossError("a machine that was seen at no time");
+  if (!brain::IsWindow(machine.seen.index)) return absl::DataLossError("a machine that was seen at no time");
   for (OpenPromise& promise : machine.promises) {
     absl::StatusOr<OpenPromise> loaded = OpenPromise::Load(in);
     if (!loaded.ok()) return loaded.status();
@@ -120,7 +120,7 @@ absl::Status MachineDesk::LoadMachine(ByteReader& in, Machine& machine) {
   }
   const auto get = [&in](Task& task) -> absl::Status {
     for (size_t i = 0; i < task.reservations.size(); ++i) {
-      absl::StatusOr<Reservation> reservation = Reservation::Load(in);
+      absl::StatusOr<brain::Reservation> reservation = brain::Reservation::Load(in);
       if (!reservation.ok()) return reservation.status();
       task.reservations[i] = *reservation;
       task.highest[i] = in.Get<float>();
@@ -156,7 +156,8 @@ absl::Status MachineDesk::LoadAll(ByteReader& in) {
         fmt::format("the state of machines is of version {}, this one reads {}", version, kMachinesVersion));
   const bool begun = in.Get<uint8_t>() != 0;
   const WindowId window{in.Get<int32_t>()};
-  if (begun && !IsWindow(window.index)) return absl::DataLossError("the state of machines is of no time");
+  if (begun && !brain::IsWindow(window.index))
+    return absl::DataLossError("the state of machines is of no time");
   if (begun) window_ = window;
   for (uint64_t n = in.GetVarint(); n > 0 && !in.failed(); --n) sources_.emplace_back(in.GetString());
   absl::StatusOr<PromiseBook> book = PromiseBook::Load(in);

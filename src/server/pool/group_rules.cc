@@ -58,8 +58,8 @@ bool AnySeen(const FleetView& view, int64_t from_s) {
   return std::ranges::any_of(view.jobs, [from_s](const JobView& job) { return IsCounted(job, from_s); });
 }
 
-std::vector<JobUse> UseOf(const FleetView& view, const GroupRules& rules, int64_t from_s) {
-  std::vector<JobUse> out;
+std::vector<brain::JobUse> UseOf(const FleetView& view, const GroupRules& rules, int64_t from_s) {
+  std::vector<brain::JobUse> out;
   for (const JobView& job : view.jobs) {
     if (!IsCounted(job, from_s)) continue;
     GroupRules::Place place = rules.Of(*job.record);

@@ -46,6 +46,6 @@ bool AnySeen(const FleetView& view, int64_t from_s);
 // What the jobs of a fleet used last that were measured at `from_s` or later: tasks times the limit that they ran
 // at (a request, for containers of Kubernetes); where none is known, times the highest usage of the window;
 // and what they really used, the mean of the window. O(jobs).
-std::vector<JobUse> UseOf(const FleetView& view, const GroupRules& rules, int64_t from_s);
+std::vector<brain::JobUse> UseOf(const FleetView& view, const GroupRules& rules, int64_t from_s);
 
 }  // namespace taut

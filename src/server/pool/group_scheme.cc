@@ -4,9 +4,9 @@
 
 namespace taut {
 
-GroupScheme::GroupScheme(const QuotaSpec& spec, GroupRules rules, std::string group_template)
+GroupScheme::GroupScheme(const brain::QuotaSpec& spec, GroupRules rules, std::string group_template)
     : rules_(std::move(rules)), group_template_(std::move(group_template)) {
-  for (const QuotaGroup& group : spec.groups) parents_.emplace(group.name, group.parent);
+  for (const brain::QuotaGroup& group : spec.groups) parents_.emplace(group.name, group.parent);
 }
 
 bool GroupScheme::IsWithin(std::string_view group, std::string_view above) const {

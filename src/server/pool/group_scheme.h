@@ -15,7 +15,7 @@ namespace taut {
 // Immutable: any thread.
 class GroupScheme {
  public:
-  GroupScheme(const QuotaSpec& spec, GroupRules rules, std::string group_template);
+  GroupScheme(const brain::QuotaSpec& spec, GroupRules rules, std::string group_template);
 
   // "": of none.
   std::string GroupOf(const JobRecord& job) const { return rules_.Of(job).group; }

@@ -12,7 +12,8 @@ namespace {
 // Which group pays for each job: found once a job.
 class PayingGroups {
  public:
-  PayingGroups(History& history, const FleetView& view, const GroupScheme& scheme, const BudgetBook& book)
+  PayingGroups(History& history, const FleetView& view, const GroupScheme& scheme,
+               const brain::BudgetBook& book)
       : history_(history), view_(view), scheme_(scheme), book_(book) {}
 
   uint32_t Of(JobId id) {
@@ -34,14 +35,14 @@ class PayingGroups {
     }
     if (group.empty()) return kNoGroup;
     std::string paying = scheme_.NearestAbove(
-        group, [this](std::string_view name) { return book_.Find(GroupHolder(name)) != nullptr; });
+        group, [this](std::string_view name) { return book_.Find(brain::GroupHolder(name)) != nullptr; });
     return paying.empty() ? group : paying;
   }
 
   History& history_;
   const FleetView& view_;
   const GroupScheme& scheme_;
-  const BudgetBook& book_;
+  const brain::BudgetBook& book_;
   absl::flat_hash_map<uint32_t, uint32_t> by_job_;
   std::map<std::string, uint32_t> numbers_;
   std::vector<std::string> names_;
@@ -50,7 +51,7 @@ class PayingGroups {
 }  // namespace
 
 absl::StatusOr<GroupDays> ReadGroupDays(History& history, const FleetView& view, const GroupScheme& scheme,
-                                        const BudgetBook& book, int64_t from_s, int64_t to_s) {
+                                        const brain::BudgetBook& book, int64_t from_s, int64_t to_s) {
   GroupDays out;
   PayingGroups groups(history, view, scheme, book);
   std::map<std::pair<uint32_t, int64_t>, PerResource<uint64_t>> quantities;
@@ -66,15 +67,15 @@ absl::StatusOr<GroupDays> ReadGroupDays(History& history, const FleetView& view,
       });
   if (!read.ok()) return read;
   for (const auto& [key, sums] : quantities) {
-    const Price* price = ValueAt(book.prices(), key.second);
+    const brain::Price* price = brain::ValueAt(book.prices(), key.second);
     if (price == nullptr && !book.prices().empty()) price = &book.prices().front().second;
     if (price == nullptr) continue;
-    GroupDay& day = out.days.emplace_back(GroupDay{groups.name(key.first), key.second, {}});
+    brain::GroupDay& day = out.days.emplace_back(brain::GroupDay{groups.name(key.first), key.second, {}});
     for (const Resource r : kResources) {
-      const absl::StatusOr<Money> cost =
-          PriceTimes(price->rate(r), sums[static_cast<size_t>(r)], QuantityPerRate(r));
+      const absl::StatusOr<brain::Money> cost =
+          brain::PriceTimes(price->rate(r), sums[static_cast<size_t>(r)], brain::QuantityPerRate(r));
       if (!cost.ok()) return cost.status();
-      if (absl::Status s = AddTo(day.amount, *cost); !s.ok()) return s;
+      if (absl::Status s = brain::AddTo(day.amount, *cost); !s.ok()) return s;
     }
   }
   return out;

@@ -17,8 +17,8 @@ namespace taut {
 inline constexpr const char* kNoGroup = "(none)";  // of jobs that no rule gives a group
 
 struct GroupDays {
-  std::vector<GroupDay> days;      // by group and day
-  std::optional<int64_t> first_s;  // when the first entry of the account begins; absent: there is none
+  std::vector<brain::GroupDay> days;  // by group and day
+  std::optional<int64_t> first_s;     // when the first entry of the account begins; absent: there is none
 };
 
 // Of the account of [from_s, to_s), in whole days and, of the newest day, as far as it goes: of each window
@@ -26,6 +26,6 @@ struct GroupDays {
 // and counts for the nearest group at or above it that the book has; a job whose record is gone is of
 // kNoGroup. O(account), and a read of the store for each forgotten job.
 absl::StatusOr<GroupDays> ReadGroupDays(History& history, const FleetView& view, const GroupScheme& scheme,
-                                        const BudgetBook& book, int64_t from_s, int64_t to_s);
+                                        const brain::BudgetBook& book, int64_t from_s, int64_t to_s);
 
 }  // namespace taut

@@ -12,7 +12,7 @@ namespace {
 constexpr int64_t kHistoryVersion = 1;
 
 // Hour, in use, usage (null: absent), and so on.
-bool ReadHours(JsonNode numbers, std::vector<QuotaHour>& out) {
+bool ReadHours(JsonNode numbers, std::vector<brain::QuotaHour>& out) {
   size_t i = 0;
   bool good = numbers.is_array();
   numbers.ForEachItem([&](JsonNode item) {
@@ -32,7 +32,7 @@ bool ReadHours(JsonNode numbers, std::vector<QuotaHour>& out) {
 
 }  // namespace
 
-std::string EncodeState(const QuotaHistory& history, const std::optional<QuotaGap>& gap) {
+std::string EncodeState(const brain::QuotaHistory& history, const std::optional<QuotaGap>& gap) {
   JsonWriter json;
   json.BeginObject();
   json.Field("version", kHistoryVersion);
@@ -49,7 +49,7 @@ std::string EncodeState(const QuotaHistory& history, const std::optional<QuotaGa
     json.Field("resource", std::string_view(place.resource));
     json.Key("hours");
     json.BeginArray();
-    for (const QuotaHour& hour : hours) {
+    for (const brain::QuotaHour& hour : hours) {
       json.Int(hour.hour);
       json.Int(hour.in_use);
       if (hour.usage.has_value()) {
@@ -79,9 +79,9 @@ absl::StatusOr<QuotaState> DecodeState(std::string_view text) {
     out.gap = QuotaGap{{*at}, root.Whole("counted_from_s")};
   absl::Status status;
   root["places"].ForEachItem([&](JsonNode node) {
-    const QuotaPlace place{std::string(node.Text("group")), std::string(node.Text("tier")),
-                           std::string(node.Text("resource"))};
-    std::vector<QuotaHour> hours;
+    const brain::QuotaPlace place{std::string(node.Text("group")), std::string(node.Text("tier")),
+                                  std::string(node.Text("resource"))};
+    std::vector<brain::QuotaHour> hours;
     if (!ReadHours(node["hours"], hours) || !out.history.Restore(place, std::move(hours)))
       status = absl::DataLossError(StrCat("wrong hours of group \"", place.group, "\""));
   });

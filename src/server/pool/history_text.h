@@ -20,11 +20,11 @@ struct QuotaGap {
   bool operator==(const QuotaGap&) const = default;
 };
 struct QuotaState {
-  QuotaHistory history;
+  brain::QuotaHistory history;
   std::optional<QuotaGap> gap;
 };
 
-std::string EncodeState(const QuotaHistory& history, const std::optional<QuotaGap>& gap);
+std::string EncodeState(const brain::QuotaHistory& history, const std::optional<QuotaGap>& gap);
 // DataLoss for what no EncodeState wrote.
 absl::StatusOr<QuotaState> DecodeState(std::string_view text);
 

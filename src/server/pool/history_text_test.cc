@@ -7,7 +7,7 @@ namespace {
 
 TEST(HistoryText, ReadsTheSameBack) {
   const std::optional<QuotaGap> gap = QuotaGap{{17}, 5};
-  QuotaHistory history;
+  brain::QuotaHistory history;
   history.Note({"shop", "prod", "cpu"}, 3600, 5, 4);
   history.Note({"shop", "prod", "cpu"}, 7200, 6, 0);
   history.Note({"a \"b\"", "prod", "gpu"}, 7200, 6, std::nullopt);

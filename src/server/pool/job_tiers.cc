@@ -3,12 +3,12 @@
 namespace taut {
 
 JobTiers::JobTiers(const Options& options) : options_(options) {
-  const PriceSheet sheet = options.pricing != nullptr ? options.pricing->sheet : DefaultTiers();
-  const std::vector<TierSale> sales = DefaultTierSales(sheet);
+  const brain::PriceSheet sheet = options.pricing != nullptr ? options.pricing->sheet : brain::DefaultTiers();
+  const std::vector<brain::TierSale> sales = brain::DefaultTierSales(sheet);
   for (size_t i = 0; i < sheet.tiers.size(); ++i) {
-    const PriceTier& tier = sheet.tiers[i];
-    tiers_.push_back(
-        {tier.name, sales[i], static_cast<double>(tier.availability_ppm) / static_cast<double>(kWholePpm)});
+    const brain::PriceTier& tier = sheet.tiers[i];
+    tiers_.push_back({tier.name, sales[i],
+                      static_cast<double>(tier.availability_ppm) / static_cast<double>(brain::kWholePpm)});
   }
 }
 

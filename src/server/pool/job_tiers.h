@@ -16,14 +16,14 @@ namespace taut {
 
 struct CapacityTier {
   std::string name;
-  TierSale sale = TierSale::kReserved;
+  brain::TierSale sale = brain::TierSale::kReserved;
   double promise = 0;  // share of the time that what is sold is available, of the SLO
 };
 
 class JobTiers {
  public:
   struct Options {
-    const Pricing* pricing = nullptr;         // of the price file, outlives this; null: the default tiers
+    const brain::Pricing* pricing = nullptr;  // of the price file, outlives this; null: the default tiers
     std::string default_tier = "production";  // of jobs for which neither quota nor price file says one
   };
   explicit JobTiers(const Options& options);

@@ -10,23 +10,23 @@ namespace taut {
 namespace {
 
 // What `to` has more than `from`; none of it negative.
-QuotaVector More(const QuotaVector& from, const QuotaVector& to) {
-  QuotaVector out;
-  for (const QuotaAmount& each : to.amounts())
+brain::QuotaVector More(const brain::QuotaVector& from, const brain::QuotaVector& to) {
+  brain::QuotaVector out;
+  for (const brain::QuotaAmount& each : to.amounts())
     out.Set(each.resource, std::max(int64_t{0}, each.amount - from.Get(each.resource)));
   return out;
 }
 
-std::vector<std::string> ReasonsOf(const AdmissionVerdict& verdict) {
-  std::vector<std::string> out = {StrCat(QuotaText(verdict.use.amounts), " more for group \"",
+std::vector<std::string> ReasonsOf(const brain::AdmissionVerdict& verdict) {
+  std::vector<std::string> out = {StrCat(brain::QuotaText(verdict.use.amounts), " more for group \"",
                                          verdict.use.group, "\" in tier \"", verdict.use.tier,
                                          "\": its quota does not allow it.")};
-  for (const AdmissionReason& reason : verdict.reasons) out.push_back(reason.text);
+  for (const brain::AdmissionReason& reason : verdict.reasons) out.push_back(reason.text);
   if (verdict.reclaimable) out.emplace_back("It is within the group's nominal quota, which others borrow.");
   std::string fits;
-  for (const QuotaAmount& asked : verdict.use.amounts.amounts()) {
+  for (const brain::QuotaAmount& asked : verdict.use.amounts.amounts()) {
     StrAppend(&fits, fits.empty() ? "" : ", ",
-              QuotaText(asked.resource, std::max(int64_t{0}, verdict.fitting.Get(asked.resource))));
+              brain::QuotaText(asked.resource, std::max(int64_t{0}, verdict.fitting.Get(asked.resource))));
   }
   out.push_back(StrCat("What fits now: ", fits, "."));
   if (verdict.other_tiers.empty()) return out;
@@ -39,8 +39,8 @@ std::vector<std::string> ReasonsOf(const AdmissionVerdict& verdict) {
 
 }  // namespace
 
-absl::Status LiveQuota::SetQuota(const QuotaSpec& spec, GroupRules rules) {
-  absl::StatusOr<QuotaTree> tree = QuotaTree::Make(spec);
+absl::Status LiveQuota::SetQuota(const brain::QuotaSpec& spec, GroupRules rules) {
+  absl::StatusOr<brain::QuotaTree> tree = brain::QuotaTree::Make(spec);
   if (!tree.ok()) return tree.status();
   const std::lock_guard lock(mutex_);
   tree_ = *std::move(tree);
@@ -49,7 +49,7 @@ absl::Status LiveQuota::SetQuota(const QuotaSpec& spec, GroupRules rules) {
   places_.clear();
   for (const auto& [name, task] : tasks_) Count(task, 1);
   for (const auto& [key, held] : held_) Count(held.task, 1);
-  for (const QuotaRequest& request : requests_) {
+  for (const brain::QuotaRequest& request : requests_) {
     if (IsCovered(request.asked.group, request.asked.tier))
       places_.try_emplace({request.asked.group, request.asked.tier});
   }
@@ -57,21 +57,21 @@ absl::Status LiveQuota::SetQuota(const QuotaSpec& spec, GroupRules rules) {
   return absl::OkStatus();
 }
 
-void LiveQuota::SetRequests(std::span<const QuotaRequest> open) {
+void LiveQuota::SetRequests(std::span<const brain::QuotaRequest> open) {
   const std::lock_guard lock(mutex_);
   std::set<Key> touched;
-  const auto note = [&touched, this](const QuotaRequest& request) {
+  const auto note = [&touched, this](const brain::QuotaRequest& request) {
     if (has_quota_ && IsCovered(request.asked.group, request.asked.tier))
       touched.insert({request.asked.group, request.asked.tier});
   };
   std::set<uint64_t> before, after;
-  for (const QuotaRequest& request : requests_) before.insert(request.id);
-  for (const QuotaRequest& request : open) after.insert(request.id);
+  for (const brain::QuotaRequest& request : requests_) before.insert(request.id);
+  for (const brain::QuotaRequest& request : open) after.insert(request.id);
   // What was asked for never changes.
-  for (const QuotaRequest& request : requests_) {
+  for (const brain::QuotaRequest& request : requests_) {
     if (!after.contains(request.id)) note(request);
   }
-  for (const QuotaRequest& request : open) {
+  for (const brain::QuotaRequest& request : open) {
     if (!before.contains(request.id)) note(request);
   }
   requests_.assign(open.begin(), open.end());
@@ -81,18 +81,18 @@ void LiveQuota::SetRequests(std::span<const QuotaRequest> open) {
 // Of the requests as they are now, the tasks as they are counted by job.
 void LiveQuota::Recount(const Key& key, Place& place) {
   place.requests.clear();
-  place.without_job = QuotaVector();
-  for (const QuotaRequest& request : requests_) {
+  place.without_job = brain::QuotaVector();
+  for (const brain::QuotaRequest& request : requests_) {
     if (request.asked.group != key.group || request.asked.tier != key.tier) continue;
-    const QuotaVector asked =
-        WithQuota(request.asked.per_task.Times(request.asked.tasks).value_or(QuotaVector()));
+    const brain::QuotaVector asked =
+        WithQuota(request.asked.per_task.Times(request.asked.tasks).value_or(brain::QuotaVector()));
     if (request.job.empty()) {
       place.without_job = Sum(place.without_job, asked, 1);
     } else {
       place.requests[request.job].asked = asked;
     }
   }
-  QuotaVector counted = place.without_job;
+  brain::QuotaVector counted = place.without_job;
   for (const auto& [job, amounts] : place.jobs) {
     if (Request* const request = RequestFor(place, job); request != nullptr) {
       request->used = Sum(request->used, amounts, 1);
@@ -101,15 +101,15 @@ void LiveQuota::Recount(const Key& key, Place& place) {
     }
   }
   for (const auto& [job, request] : place.requests)
-    counted = Sum(counted, Larger(request.asked, request.used), 1);
+    counted = Sum(counted, brain::Larger(request.asked, request.used), 1);
   SetCounted(key, place, counted);
 }
 
 // The place's use in the tree becomes `counted`. Add and Remove do not fail for what the tree knows.
-void LiveQuota::SetCounted(const Key& key, Place& place, const QuotaVector& counted) {
-  if (const QuotaVector less = More(counted, place.counted); !less.empty())
+void LiveQuota::SetCounted(const Key& key, Place& place, const brain::QuotaVector& counted) {
+  if (const brain::QuotaVector less = More(counted, place.counted); !less.empty())
     (void)tree_.Remove({key.group, key.tier, less});
-  if (const QuotaVector more = More(place.counted, counted); !more.empty())
+  if (const brain::QuotaVector more = More(place.counted, counted); !more.empty())
     (void)tree_.Add({key.group, key.tier, more});
   place.counted = counted;
 }
@@ -127,9 +127,9 @@ bool LiveQuota::IsCovered(const std::string& group, const std::string& tier) con
   return !group.empty() && tree_.GroupNamed(group).ok() && tree_.TierNamed(tier).has_value();
 }
 
-QuotaVector LiveQuota::WithQuota(const QuotaVector& amounts) const {
-  QuotaVector out;
-  for (const QuotaAmount& each : amounts.amounts()) {
+brain::QuotaVector LiveQuota::WithQuota(const brain::QuotaVector& amounts) const {
+  brain::QuotaVector out;
+  for (const brain::QuotaAmount& each : amounts.amounts()) {
     if (tree_.ResourceNamed(each.resource).has_value()) out.Set(each.resource, each.amount);
   }
   return out;
@@ -148,9 +148,9 @@ LiveQuota::Request* LiveQuota::RequestFor(Place& place, std::string_view job) {
 }
 
 void LiveQuota::CountPart(Place& place, const LivePart& part, int64_t sign) {
-  const QuotaVector amounts = WithQuota(part.amounts);
+  const brain::QuotaVector amounts = WithQuota(part.amounts);
   if (amounts.empty()) return;
-  QuotaVector& of_job = place.jobs[part.job];
+  brain::QuotaVector& of_job = place.jobs[part.job];
   of_job = Sum(of_job, amounts, sign);
   if (of_job.empty()) place.jobs.erase(part.job);
 }
@@ -159,18 +159,18 @@ void LiveQuota::Count(const LiveTask& task, int64_t sign) {
   const std::optional<Key> key = PlaceOf(task);
   if (!key.has_value()) return;
   Place& place = places_[*key];
-  QuotaVector counted = place.counted;
+  brain::QuotaVector counted = place.counted;
   for (const LivePart& part : task.parts) {
-    const QuotaVector amounts = WithQuota(part.amounts);
+    const brain::QuotaVector amounts = WithQuota(part.amounts);
     CountPart(place, part, sign);
     Request* const request = RequestFor(place, part.job);
     if (request == nullptr) {
       counted = Sum(counted, amounts, sign);
       continue;
     }
-    counted = Sum(counted, Larger(request->asked, request->used), -1);
+    counted = Sum(counted, brain::Larger(request->asked, request->used), -1);
     request->used = Sum(request->used, amounts, sign);
-    counted = Sum(counted, Larger(request->asked, request->used), 1);
+    counted = Sum(counted, brain::Larger(request->asked, request->used), 1);
   }
   SetCounted(*key, place, counted);
 }
@@ -245,14 +245,14 @@ LiveQuota::Answer LiveQuota::Ask(const LiveTask& task, bool dry_run) {
   const auto held = task.name.empty() ? held_.end() : held_.find(task.name);
   if (before != tasks_.end()) Count(before->second, -1);
   if (held != held_.end()) Count(held->second.task, -1);
-  const QuotaVector free_of = places_[*key].counted;
+  const brain::QuotaVector free_of = places_[*key].counted;
   Count(task, 1);
-  const QuotaVector asked = More(free_of, places_[*key].counted);
+  const brain::QuotaVector asked = More(free_of, places_[*key].counted);
   Count(task, -1);
   Answer out{Outcome::kFits};
   if (!asked.empty()) {
-    const auto verdict = DecideAdmission(tree_, {key->group, key->tier, asked});
-    if (verdict.ok() && verdict->outcome != AdmissionOutcome::kAdmitted)
+    const auto verdict = brain::DecideAdmission(tree_, {key->group, key->tier, asked});
+    if (verdict.ok() && verdict->outcome != brain::AdmissionOutcome::kAdmitted)
       out = {Outcome::kDoesNotFit, ReasonsOf(*verdict)};
   }
   if (before != tasks_.end()) Count(before->second, 1);

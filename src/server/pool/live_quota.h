@@ -27,7 +27,7 @@ namespace taut {
 // A container of a task.
 struct LivePart {
   std::string job;  // its name
-  QuotaVector amounts;
+  brain::QuotaVector amounts;
 };
 struct LiveTask {
   std::string name;  // of no other task that is there; "": it has none yet
@@ -44,10 +44,10 @@ class LiveQuota {
       : steady_s_(std::move(steady_s)), hold_s_(hold_s) {}
 
   // InvalidArgument as QuotaTree::Make; nothing changes then. O(tasks).
-  absl::Status SetQuota(const QuotaSpec& spec, GroupRules rules);
+  absl::Status SetQuota(const brain::QuotaSpec& spec, GroupRules rules);
   // The open requests, all of them: of each the larger counts, by resource, of what it asked for and what the
   // tasks of its job have (RequestBook). O(tasks of the groups whose requests changed).
-  void SetRequests(std::span<const QuotaRequest> open);
+  void SetRequests(std::span<const brain::QuotaRequest> open);
 
   // All tasks that are there.
   void Replace(std::vector<LiveTask> tasks);
@@ -81,13 +81,13 @@ class LiveQuota {
     auto operator<=>(const Key&) const = default;
   };
   struct Request {
-    QuotaVector asked, used;
+    brain::QuotaVector asked, used;
   };
   struct Place {
-    std::map<std::string, QuotaVector, std::less<>> jobs;  // what the tasks of each have
-    std::map<std::string, Request, std::less<>> requests;  // by their job
-    QuotaVector without_job;                               // of requests that are for no job
-    QuotaVector counted;                                   // of the place in tree_
+    std::map<std::string, brain::QuotaVector, std::less<>> jobs;  // what the tasks of each have
+    std::map<std::string, Request, std::less<>> requests;         // by their job
+    brain::QuotaVector without_job;                               // of requests that are for no job
+    brain::QuotaVector counted;                                   // of the place in tree_
   };
   struct Held {
     LiveTask task;
@@ -100,26 +100,26 @@ class LiveQuota {
   void Count(const LiveTask& task, int64_t sign);
   void CountPart(Place& place, const LivePart& part, int64_t sign);
   void Recount(const Key& key, Place& place);
-  void SetCounted(const Key& key, Place& place, const QuotaVector& counted);
+  void SetCounted(const Key& key, Place& place, const brain::QuotaVector& counted);
   void Unhold(const std::string& key);
   void UnholdIfSame(const LiveTask& task);
   void Expire();
   bool IsCovered(const std::string& group, const std::string& tier) const;
-  QuotaVector WithQuota(const QuotaVector& amounts) const;
+  brain::QuotaVector WithQuota(const brain::QuotaVector& amounts) const;
   static Request* RequestFor(Place& place, std::string_view job);
 
   const std::function<double()> steady_s_;
   const double hold_s_;
   mutable std::mutex mutex_;
-  QuotaTree tree_;
+  brain::QuotaTree tree_;
   std::optional<GroupRules> rules_;
   bool has_quota_ = false, has_tasks_ = false;
   std::unordered_map<std::string, LiveTask> tasks_;  // by name
   std::unordered_map<std::string, Held> held_;       // by name, or UID
   std::deque<std::pair<double, std::string>>
-      ends_;                            // of held_, ascending; also of some that are held no longer
-  std::map<Key, Place> places_;         // that the quota covers
-  std::vector<QuotaRequest> requests_;  // as set last
+      ends_;                                   // of held_, ascending; also of some that are held no longer
+  std::map<Key, Place> places_;                // that the quota covers
+  std::vector<brain::QuotaRequest> requests_;  // as set last
   uint64_t nameless_ = 0;
 };
 

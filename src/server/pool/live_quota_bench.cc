@@ -17,11 +17,11 @@ namespace {
 constexpr int kCohorts = 50, kGroups = 1000, kPodsOfGroup = 100;
 constexpr int64_t kCpu = 24'000, kMemory = int64_t{100} << 30;
 
-QuotaSpec Spec() {
-  QuotaSpec spec{{{"cell"}}};
+brain::QuotaSpec Spec() {
+  brain::QuotaSpec spec{{{"cell"}}};
   for (int i = 0; i < kCohorts; ++i) spec.groups.push_back({StrCat("cohort-", i), "cell"});
   for (int i = 0; i < kGroups; ++i) {
-    QuotaGroup group{StrCat("team-", i), StrCat("cohort-", i % kCohorts)};
+    brain::QuotaGroup group{StrCat("team-", i), StrCat("cohort-", i % kCohorts)};
     for (const char* tier : {"batch", "production"}) {
       group.quotas.push_back({tier, "cpu", kCpu, kCpu, kCpu / 2});
       group.quotas.push_back({tier, "memory", kMemory});
@@ -41,7 +41,7 @@ LiveTask Pod(int group, int number, Rng& rng) {
   const std::string workload = StrCat("team-", group, "/deployment/web-", number / 10);
   for (const char* container : {"/app", "/proxy"}) {
     const auto part = static_cast<int64_t>(1 + rng.Below(400));
-    pod.parts.push_back({workload + container, QuotaVector::Of(part, part << 22)});
+    pod.parts.push_back({workload + container, brain::QuotaVector::Of(part, part << 22)});
   }
   return pod;
 }
@@ -54,14 +54,15 @@ void Reviews(benchmark::State& state) {
     return state.SkipWithError("the quota is refused");
   Rng rng(3);
   std::vector<LiveTask> pods;
-  std::vector<QuotaRequest> requests;
+  std::vector<brain::QuotaRequest> requests;
   for (int group = 0; group < kGroups; ++group) {
     for (int i = 0; i < kPodsOfGroup; ++i) pods.push_back(Pod(group, i, rng));
     if (group % 10 != 0) continue;
-    QuotaRequest& request = requests.emplace_back();
+    brain::QuotaRequest& request = requests.emplace_back();
     request.id = requests.size();
-    request.asked = {
-        .group = StrCat("team-", group), .tier = "production", .per_task = QuotaVector::Of(4000, 1 << 30)};
+    request.asked = {.group = StrCat("team-", group),
+                     .tier = "production",
+                     .per_task = brain::QuotaVector::Of(4000, 1 << 30)};
     request.job = StrCat("team-", group, "/deployment/web-3");
   }
   live.Replace(std::move(pods));

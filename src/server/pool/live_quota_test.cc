@@ -21,7 +21,7 @@ using Outcome = LiveQuota::Outcome;
 
 class Live : public ::testing::Test {
  protected:
-  static QuotaSpec Quota(int64_t cpu_of_a = 4000) {
+  static brain::QuotaSpec Quota(int64_t cpu_of_a = 4000) {
     return {{{"pool"},
              {"a", "pool", {{"prod", "cpu", cpu_of_a, 0}, {"batch", "cpu", 8000, 0}}},
              {"b", "pool", {{"prod", "cpu", 2000}, {"prod", "memory", 1 << 20}}}}};
@@ -39,15 +39,15 @@ class Live : public ::testing::Test {
     task.labels = {{"namespace", group}};
     if (!tier.empty()) task.labels.emplace_back("tier", tier);
     task.parts = {{StrCat(group, "/deployment/", name.substr(0, name.find('-')), "/app"),
-                   QuotaVector::Of(millicores, 0)}};
+                   brain::QuotaVector::Of(millicores, 0)}};
     return task;
   }
-  static QuotaRequest Request(uint64_t id, const std::string& job, int64_t millicores) {
-    QuotaRequest out;
+  static brain::QuotaRequest Request(uint64_t id, const std::string& job, int64_t millicores) {
+    brain::QuotaRequest out;
     out.id = id;
-    out.asked = {.group = "a", .tier = "prod", .per_task = QuotaVector::Of(millicores, 0)};
+    out.asked = {.group = "a", .tier = "prod", .per_task = brain::QuotaVector::Of(millicores, 0)};
     out.job = job;
-    out.state = RequestState::kAdmitted;
+    out.state = brain::RequestState::kAdmitted;
     return out;
   }
   Outcome Ask(const LiveTask& task, bool dry_run = false) { return live_.Ask(task, dry_run).outcome; }
@@ -148,7 +148,7 @@ TEST_F(Live, ATaskOfTheSameNameTakesTheRoomOfTheOneBefore) {
 }
 
 TEST_F(Live, WhatARequestWasGrantedStaysGranted) {
-  const std::vector<QuotaRequest> open = {Request(1, "a/deployment/web", 3000)};
+  const std::vector<brain::QuotaRequest> open = {Request(1, "a/deployment/web", 3000)};
   live_.SetRequests(open);
   EXPECT_EQ(Left(), 1000);  // of others
   EXPECT_EQ(Ask(Task("web-1", 2000)), Outcome::kFits);
@@ -193,7 +193,7 @@ TEST_F(Live, EveryOrderOfEventsEndsWithTheTasksThatAreThere) {
         break;
       case 3:
         live_.SetRequests(random() % 2 == 0
-                              ? std::vector<QuotaRequest>()
+                              ? std::vector<brain::QuotaRequest>()
                               : std::vector{Request(static_cast<uint64_t>(i) + 1, "a/deployment/web", 900)});
         break;
       case 4:

@@ -22,12 +22,12 @@ uint64_t KeyOf(const PlacedTask& task) {
                               XXH3_64bits(task.job.data(), task.job.size()));
 }
 
-std::unique_ptr<DurablePredictor> MakePool(const MachineOptions& options) {
-  PoolSettings settings;
+std::unique_ptr<brain::DurablePredictor> MakePool(const MachineOptions& options) {
+  brain::PoolSettings settings;
   settings.over = options.risk;
   settings.history_days = options.history_days;
   settings.min_days = options.min_days;
-  return NewPoolPredictor(settings, kHorizonHours);
+  return brain::NewPoolPredictor(settings, kHorizonHours);
 }
 
 // What a window says of one task; null: nothing.
@@ -70,7 +70,7 @@ Found FindIn(const ClosedWindow& closed, const TaskRef& ref) {
 struct MachineDesk::Pass {
   const ClosedWindow& closed;
   std::string source = {};
-  PerResource<std::vector<TaskLoad>> loads = {};
+  PerResource<std::vector<brain::TaskLoad>> loads = {};
 };
 
 MachineDesk::MachineDesk(const MachineOptions& options) : options_(options) { Clear(); }
@@ -171,7 +171,7 @@ void MachineDesk::Take(Machine& machine, PlacedMachine placed, Pass& pass) {
     row.task = std::move(task.task);
   }
   for (const Resource r : kResources) {
-    const std::vector<TaskLoad>& loads = pass.loads[static_cast<size_t>(r)];
+    const std::vector<brain::TaskLoad>& loads = pass.loads[static_cast<size_t>(r)];
     predictors_[static_cast<size_t>(r)]->Observe(pass.closed.window, machine.number, Sum(loads));
     SumUp(machine, r, loads, *view);
   }
@@ -201,14 +201,14 @@ void MachineDesk::Measure(const PlacedTask& placed, Pass& pass, Task& task, Mach
     view.reservation[i] = task.reservations[i].Step(pass.closed.window, {usage, task.asked[i], task.cap[i]},
                                                     options_.reservation);
     // A task without a limit counts with the most that it has used, or asks for.
-    TaskLoad& load = pass.loads[i].back();
+    brain::TaskLoad& load = pass.loads[i].back();
     load.usage = usage.has_value() ? static_cast<float>(*usage) : kAbsent;
     load.limit = static_cast<float>(task.cap[i].value_or(
         std::max(task.asked[i].value_or(0), static_cast<double>(std::max(0.0F, task.highest[i])))));
   }
 }
 
-void MachineDesk::SumUp(const Machine& machine, Resource r, std::span<const TaskLoad> loads,
+void MachineDesk::SumUp(const Machine& machine, Resource r, std::span<const brain::TaskLoad> loads,
                         MachineView& view) const {
   const auto i = static_cast<size_t>(r);
   MachineAmounts& out = view.amounts[i];
@@ -226,7 +226,7 @@ void MachineDesk::SumUp(const Machine& machine, Resource r, std::span<const Task
     out.measured_tasks += task.usage[i].has_value() ? 1 : 0;
   }
   if (view.tasks.empty() || out.without_limit < view.tasks.size()) out.limits = limits;
-  const MachineWindow sum = Sum(loads);
+  const brain::MachineWindow sum = Sum(loads);
   if (!view.tasks.empty() && !sum.measured()) {
     out.why = StrCat(out.measured_tasks, " of ", view.tasks.size(), " tasks were measured",
                      out.measured_tasks == 0 ? "" : ", with less than half of the limits");

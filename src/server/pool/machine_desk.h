@@ -29,7 +29,7 @@ namespace taut {
 
 struct MachineOptions {
   double risk = 0.01;  // the ordered share of machine-days whose peak passes the prediction
-  ReservationSettings reservation;
+  brain::ReservationSettings reservation;
   // A machine that was not there for this long is forgotten. More than the horizon of 24 h.
   int32_t forget_days = 14;
   // Of the pool; tests make them short.
@@ -69,13 +69,13 @@ class MachineDesk {
 
  private:
   struct Task {
-    PerResource<Reservation> reservations;
+    PerResource<brain::Reservation> reservations;
     PerResource<float> highest = kAllAbsent;  // usage
     PlacedAmounts asked, cap;                 // as last known
   };
   struct Machine {
     uint32_t number = 0;  // of the predictors
-    TaskStates<Task> tasks;
+    brain::TaskStates<Task> tasks;
     PerResource<OpenPromise> promises;
     PerResource<PromiseCounts> kept;
     std::shared_ptr<MachineView> view;  // as published: changed only before that
@@ -96,7 +96,8 @@ class MachineDesk {
   struct Pass;
   void Take(Machine& machine, PlacedMachine placed, Pass& pass);
   void Measure(const PlacedTask& placed, Pass& pass, Task& task, MachineTaskView& view) const;
-  void SumUp(const Machine& machine, Resource r, std::span<const TaskLoad> loads, MachineView& view) const;
+  void SumUp(const Machine& machine, Resource r, std::span<const brain::TaskLoad> loads,
+             MachineView& view) const;
   void Predict(const Machine& machine, MachineView& view) const;
   void NotePromise(Machine& machine, const Pass& pass);
   void JudgePromises(WindowId window);
@@ -111,7 +112,7 @@ class MachineDesk {
   std::vector<uint32_t> free_;  // numbers
   uint32_t next_number_ = 0;
   std::vector<std::string> sources_;  // in the order they were first seen
-  PerResource<std::unique_ptr<DurablePredictor>> predictors_;
+  PerResource<std::unique_ptr<brain::DurablePredictor>> predictors_;
   PromiseBook book_;
   std::optional<WindowId> window_;
 

@@ -15,16 +15,16 @@ constexpr int64_t kForgetEverySeconds = 3600;
 
 }  // namespace
 
-QuotaDesk::QuotaDesk(RequestBook book, GroupRules rules, Options options)
+QuotaDesk::QuotaDesk(brain::RequestBook book, GroupRules rules, Options options)
     : options_(std::move(options)),
       book_(std::move(book)),
       rules_(std::move(rules)),
       scheme_(std::make_shared<const GroupScheme>(book_.spec(), rules_, options_.groups.group)) {}
 
-absl::StatusOr<std::unique_ptr<QuotaDesk>> QuotaDesk::Open(QuotaSpec spec, Options options) {
+absl::StatusOr<std::unique_ptr<QuotaDesk>> QuotaDesk::Open(brain::QuotaSpec spec, Options options) {
   absl::StatusOr<GroupRules> rules = GroupRules::Make(options.groups);
   if (!rules.ok()) return rules.status();
-  absl::StatusOr<RequestBook> book = RequestBook::Make(std::move(spec), options.book);
+  absl::StatusOr<brain::RequestBook> book = brain::RequestBook::Make(std::move(spec), options.book);
   if (!book.ok()) return book.status();
   std::unique_ptr<QuotaDesk> desk(new QuotaDesk(*std::move(book), *std::move(rules), std::move(options)));
   if (absl::Status s = desk->ReadLog(); !s.ok()) return s;
@@ -35,7 +35,7 @@ absl::Status QuotaDesk::ReadLog() {
   const std::lock_guard lock(mutex_);
   return options_.log->Read(
       [this](const RequestLogEntry& entry) {
-        absl::StatusOr<QuotaRequest> request = DecodeRequest(entry.text);
+        absl::StatusOr<brain::QuotaRequest> request = DecodeRequest(entry.text);
         if (request.ok()) {
           book_.Apply(*std::move(request));
         } else {
@@ -70,28 +70,29 @@ void QuotaDesk::TakeUse(const FleetView& view) {
 bool QuotaDesk::settled() const { return !settled_at_.has_value() || *measured_at_ >= *settled_at_; }
 
 void QuotaDesk::Count(const FleetView& view) {
-  const std::vector<JobUse> use = UseOf(view, rules_, counted_from_s_);
+  const std::vector<brain::JobUse> use = UseOf(view, rules_, counted_from_s_);
   counted_jobs_ = use.size();
-  book_.SetUse(use, *measured_at_, settled() ? RequestBook::Use::kWhole : RequestBook::Use::kPartial);
+  book_.SetUse(use, *measured_at_,
+               settled() ? brain::RequestBook::Use::kWhole : brain::RequestBook::Use::kPartial);
   if (settled()) NoteHistory(use);
 }
 
 // Of the places that have quota: the highest of the hour that the window is in.
-void QuotaDesk::NoteHistory(std::span<const JobUse> use) {
+void QuotaDesk::NoteHistory(std::span<const brain::JobUse> use) {
   std::map<std::pair<std::string_view, std::string_view>, std::pair<int64_t, int64_t>> used;
-  for (const JobUse& job : use) {
+  for (const brain::JobUse& job : use) {
     auto& [cpu, memory] = used[{job.group, job.tier}];
     cpu += job.used_cpu_millicores;
     memory += job.used_memory_bytes;
   }
   const int64_t time_s = measured_at_->seconds() - 1;
-  for (const QuotaRowView& row : RowsOf(book_.tree())) {
+  for (const brain::QuotaRowView& row : brain::RowsOf(book_.tree())) {
     if (row.cohort) continue;
     const auto found = used.find({row.group, row.tier});
     const auto [cpu, memory] = found == used.end() ? std::pair<int64_t, int64_t>() : found->second;
     std::optional<int64_t> usage;
-    if (row.resource == kQuotaCpu) usage = cpu;
-    if (row.resource == kQuotaMemory) usage = memory;
+    if (row.resource == brain::kQuotaCpu) usage = cpu;
+    if (row.resource == brain::kQuotaMemory) usage = memory;
     history_.Note({row.group, row.tier, row.resource}, time_s, row.cell.held, usage);
   }
   history_.Forget(time_s);
@@ -114,7 +115,7 @@ absl::Status QuotaDesk::Step() {
   return ForgetOld(now);
 }
 
-absl::Status QuotaDesk::Reload(QuotaSpec spec, const GroupRuleOptions& groups, const FleetView& view) {
+absl::Status QuotaDesk::Reload(brain::QuotaSpec spec, const GroupRuleOptions& groups, const FleetView& view) {
   absl::StatusOr<GroupRules> rules = GroupRules::Make(groups);
   if (!rules.ok()) return rules.status();
   const std::lock_guard lock(mutex_);
@@ -142,15 +143,16 @@ absl::Status QuotaDesk::CheckTime() const {
   return doubt.empty() ? absl::OkStatus() : absl::UnavailableError(doubt);
 }
 
-absl::StatusOr<AdmissionVerdict> QuotaDesk::Decide(AdmissionRequest request, std::string_view job) const {
+absl::StatusOr<brain::AdmissionVerdict> QuotaDesk::Decide(brain::AdmissionRequest request,
+                                                          std::string_view job) const {
   request.now = options_.now();
   const std::lock_guard lock(mutex_);
   if (absl::Status s = CheckKnown(); !s.ok()) return s;
   return book_.Decide(request, job);
 }
 
-absl::StatusOr<QuotaRequest> QuotaDesk::Submit(AdmissionRequest request, std::string_view job,
-                                               std::string_view who) {
+absl::StatusOr<brain::QuotaRequest> QuotaDesk::Submit(brain::AdmissionRequest request, std::string_view job,
+                                                      std::string_view who) {
   request.now = options_.now();
   if (absl::Status s = CheckTime(); !s.ok()) return s;
   const std::lock_guard lock(mutex_);
@@ -159,38 +161,38 @@ absl::StatusOr<QuotaRequest> QuotaDesk::Submit(AdmissionRequest request, std::st
   if (book_.queued() > 0) {
     if (absl::Status s = StepAt(request.now); !s.ok()) return s;
   }
-  absl::StatusOr<QuotaRequest> made = book_.Submit(request, job, who);
+  absl::StatusOr<brain::QuotaRequest> made = book_.Submit(request, job, who);
   if (!made.ok()) return made;
   if (absl::Status s = Keep({&*made, 1}); !s.ok()) return s;
   return made;
 }
 
-absl::StatusOr<QuotaRequest> QuotaDesk::Withdraw(uint64_t id, std::string_view who) {
+absl::StatusOr<brain::QuotaRequest> QuotaDesk::Withdraw(uint64_t id, std::string_view who) {
   const Timestamp now = options_.now();
   if (absl::Status s = CheckTime(); !s.ok()) return s;
   const std::lock_guard lock(mutex_);
-  absl::StatusOr<QuotaRequest> ended = book_.Withdraw(id, who, now);
+  absl::StatusOr<brain::QuotaRequest> ended = book_.Withdraw(id, who, now);
   if (!ended.ok()) return ended;
   if (absl::Status s = Keep({&*ended, 1}); !s.ok()) return s;
   return ended;
 }
 
-absl::Status QuotaDesk::Keep(std::span<const QuotaRequest> requests) {
+absl::Status QuotaDesk::Keep(std::span<const brain::QuotaRequest> requests) {
   if (requests.empty()) return absl::OkStatus();
   std::vector<RequestLogEntry> entries;
   entries.reserve(requests.size());
-  for (const QuotaRequest& r : requests)
+  for (const brain::QuotaRequest& r : requests)
     entries.push_back({r.id, r.since.seconds(), r.who, EncodeRequest(r)});
   if (absl::Status s = options_.log->Append(entries); !s.ok()) {
     ++counts_.failed_writes;
     return absl::Status(s.code(), StrCat("the log of requests: ", Message(s)));
   }
-  for (const QuotaRequest& r : requests) {
-    const QuotaRequest* before = book_.Find(r.id);
-    if (r.state == RequestState::kAdmitted) ++counts_.admitted;
-    if (r.state == RequestState::kQueued) ++counts_.queued;
-    if (r.end == RequestEnd::kRefused) ++counts_.refused;
-    if (r.state == RequestState::kEnded && before != nullptr) ++counts_.ended;
+  for (const brain::QuotaRequest& r : requests) {
+    const brain::QuotaRequest* before = book_.Find(r.id);
+    if (r.state == brain::RequestState::kAdmitted) ++counts_.admitted;
+    if (r.state == brain::RequestState::kQueued) ++counts_.queued;
+    if (r.end == brain::RequestEnd::kRefused) ++counts_.refused;
+    if (r.state == brain::RequestState::kEnded && before != nullptr) ++counts_.ended;
     book_.Apply(r);
     if (options_.on_change) options_.on_change(r);
   }
@@ -210,14 +212,14 @@ absl::Status QuotaDesk::ForgetOld(Timestamp now) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<QuotaRequest> QuotaDesk::Find(uint64_t id) const {
+absl::StatusOr<brain::QuotaRequest> QuotaDesk::Find(uint64_t id) const {
   const std::lock_guard lock(mutex_);
-  if (const QuotaRequest* request = book_.Find(id); request != nullptr) return *request;
+  if (const brain::QuotaRequest* request = book_.Find(id); request != nullptr) return *request;
   return absl::NotFoundError(StrCat("no request ", id, "; the last one is ", book_.last_id()));
 }
 
-std::vector<QuotaRequest> QuotaDesk::List(absl::FunctionRef<bool(const QuotaRequest&)> keep,
-                                          size_t limit) const {
+std::vector<brain::QuotaRequest> QuotaDesk::List(absl::FunctionRef<bool(const brain::QuotaRequest&)> keep,
+                                                 size_t limit) const {
   const std::lock_guard lock(mutex_);
   return book_.List(keep, limit);
 }
@@ -232,7 +234,7 @@ QuotaView QuotaDesk::ViewWithAdvice() const {
   const Timestamp now = options_.now();
   const std::lock_guard lock(mutex_);
   QuotaView view = ViewAt(now);
-  for (QuotaRowView& row : view.rows) row.advice = history_.AdviceFor(row);
+  for (brain::QuotaRowView& row : view.rows) row.advice = history_.AdviceFor(row);
   return view;
 }
 
@@ -267,7 +269,7 @@ absl::Status QuotaDesk::LoadState(std::string_view text) {
 
 QuotaView QuotaDesk::ViewAt(Timestamp now) const {
   QuotaView view;
-  view.rows = RowsOf(book_.tree());
+  view.rows = brain::RowsOf(book_.tree());
   view.uncovered.assign(book_.uncovered().begin(), book_.uncovered().end());
   view.warnings = book_.tree().Overused();
   view.queued = book_.queued();
@@ -278,14 +280,14 @@ QuotaView QuotaDesk::ViewAt(Timestamp now) const {
   return view;
 }
 
-std::pair<QuotaSpec, GroupRules> QuotaDesk::quota() const {
+std::pair<brain::QuotaSpec, GroupRules> QuotaDesk::quota() const {
   const std::lock_guard lock(mutex_);
   return {book_.spec(), rules_};
 }
 
-std::vector<QuotaRequest> QuotaDesk::OpenRequests() const {
+std::vector<brain::QuotaRequest> QuotaDesk::OpenRequests() const {
   const std::lock_guard lock(mutex_);
-  return book_.List([](const QuotaRequest& request) { return request.open(); }, book_.open());
+  return book_.List([](const brain::QuotaRequest& request) { return request.open(); }, book_.open());
 }
 
 std::shared_ptr<const GroupScheme> QuotaDesk::scheme() const {

@@ -27,9 +27,9 @@
 namespace taut {
 
 struct QuotaView {
-  std::vector<QuotaRowView> rows;
-  std::vector<UncoveredUse> uncovered;
-  std::vector<QuotaFinding> warnings;  // groups that use more than they may
+  std::vector<brain::QuotaRowView> rows;
+  std::vector<brain::UncoveredUse> uncovered;
+  std::vector<brain::QuotaFinding> warnings;  // groups that use more than they may
   uint64_t queued = 0, open = 0;
   std::optional<Timestamp> measured_at;  // the end of the window that the use is of
   bool silent = false;                   // no job was measured since: use stays as it was
@@ -45,7 +45,7 @@ class QuotaDesk {
  public:
   struct Options {
     GroupRuleOptions groups;
-    RequestBookOptions book;
+    brain::RequestBookOptions book;
     int64_t gone_after_s = 900;  // a job that was not measured for this long uses nothing
     // How long ended requests are kept, and how many at the most.
     int64_t keep_ended_days = 90;
@@ -54,10 +54,11 @@ class QuotaDesk {
     std::function<Timestamp()> now;
     // Why the time may be wrong; "" while it is known. Until then no request is made or ends. Empty: it always is.
     std::function<std::string()> doubt = {};
-    std::function<void(const QuotaRequest&)> on_change;  // after it was stored; with the lock held: be quick
+    std::function<void(const brain::QuotaRequest&)>
+        on_change;  // after it was stored; with the lock held: be quick
   };
   // Reads the log. InvalidArgument as RequestBook::Make and GroupRules::Make.
-  static absl::StatusOr<std::unique_ptr<QuotaDesk>> Open(QuotaSpec spec, Options options);
+  static absl::StatusOr<std::unique_ptr<QuotaDesk>> Open(brain::QuotaSpec spec, Options options);
   const std::vector<std::string>& warnings() const { return warnings_; }  // of the log
 
   // What jobs use by a window that closed. If no job is measured where some were before, the source of usage
@@ -69,15 +70,17 @@ class QuotaDesk {
   absl::Status Step();
   // Another quota and other rules, by which the jobs of `view` count at once. Errors as Open; nothing changes
   // then.
-  absl::Status Reload(QuotaSpec spec, const GroupRuleOptions& groups, const FleetView& view);
+  absl::Status Reload(brain::QuotaSpec spec, const GroupRuleOptions& groups, const FleetView& view);
 
   // A dry run. Errors as RequestBook::Decide; Unavailable while no window has closed: what jobs use is not known.
-  absl::StatusOr<AdmissionVerdict> Decide(AdmissionRequest request, std::string_view job) const;
-  absl::StatusOr<QuotaRequest> Submit(AdmissionRequest request, std::string_view job, std::string_view who);
-  absl::StatusOr<QuotaRequest> Withdraw(uint64_t id, std::string_view who);
+  absl::StatusOr<brain::AdmissionVerdict> Decide(brain::AdmissionRequest request, std::string_view job) const;
+  absl::StatusOr<brain::QuotaRequest> Submit(brain::AdmissionRequest request, std::string_view job,
+                                             std::string_view who);
+  absl::StatusOr<brain::QuotaRequest> Withdraw(uint64_t id, std::string_view who);
   // NotFound.
-  absl::StatusOr<QuotaRequest> Find(uint64_t id) const;
-  std::vector<QuotaRequest> List(absl::FunctionRef<bool(const QuotaRequest&)> keep, size_t limit) const;
+  absl::StatusOr<brain::QuotaRequest> Find(uint64_t id) const;
+  std::vector<brain::QuotaRequest> List(absl::FunctionRef<bool(const brain::QuotaRequest&)> keep,
+                                        size_t limit) const;
   QuotaView View() const;
   // The same with QuotaRowView::advice. O(rows * QuotaHistory::kHours).
   QuotaView ViewWithAdvice() const;
@@ -92,15 +95,15 @@ class QuotaDesk {
   QuotaCounts counts() const;
   // By what a request is decided, for those who count other use than that of windows: quota and rules, and the
   // open requests. The versions grow with each change of the former and of the latter, and take no lock.
-  std::pair<QuotaSpec, GroupRules> quota() const;
-  std::vector<QuotaRequest> OpenRequests() const;
+  std::pair<brain::QuotaSpec, GroupRules> quota() const;
+  std::vector<brain::QuotaRequest> OpenRequests() const;
   uint64_t quota_version() const { return quota_version_; }
   uint64_t request_version() const { return request_version_; }
   // Of now; another one after Reload. Never null.
   std::shared_ptr<const GroupScheme> scheme() const;
 
  private:
-  QuotaDesk(RequestBook book, GroupRules rules, Options options);
+  QuotaDesk(brain::RequestBook book, GroupRules rules, Options options);
   absl::Status ReadLog();
   // These REQUIRE mutex_.
   absl::Status CheckKnown() const;
@@ -108,18 +111,18 @@ class QuotaDesk {
   void TakeUse(const FleetView& view);
   bool settled() const;
   void Count(const FleetView& view);  // also REQUIRES measured_at_
-  void NoteHistory(std::span<const JobUse> use);
+  void NoteHistory(std::span<const brain::JobUse> use);
   QuotaView ViewAt(Timestamp now) const;
   absl::Status StepAt(Timestamp now);
   bool SilentAt(Timestamp now) const;
-  absl::Status Keep(std::span<const QuotaRequest> requests);
+  absl::Status Keep(std::span<const brain::QuotaRequest> requests);
   absl::Status ForgetOld(Timestamp now);
 
   const Options options_;
   std::vector<std::string> warnings_;
 
   mutable std::mutex mutex_;
-  RequestBook book_;
+  brain::RequestBook book_;
   GroupRules rules_;
   std::shared_ptr<const GroupScheme> scheme_;  // of both
   std::optional<Timestamp> measured_at_;
@@ -129,7 +132,7 @@ class QuotaDesk {
   std::optional<Timestamp> settled_at_;  // until then jobs that are absent count
   Timestamp forgot_at_ = {};
   QuotaCounts counts_;
-  QuotaHistory history_;
+  brain::QuotaHistory history_;
   std::atomic<uint64_t> quota_version_ = 1, request_version_ = 1;
 };
 

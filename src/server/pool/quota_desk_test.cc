@@ -32,7 +32,7 @@ class Desk : public ::testing::Test {
     options.doubt = [this] { return doubt_; };
     return options;
   }
-  static QuotaSpec Spec() {
+  static brain::QuotaSpec Spec() {
     return {
         {{"a", "", {{"prod", "cpu", 10'000}, {"batch", "cpu", 1000}}}, {"b", "", {{"prod", "cpu", 4000}}}}};
   }
@@ -58,11 +58,11 @@ class Desk : public ::testing::Test {
     view.jobs = std::move(jobs);
     return view;
   }
-  static AdmissionRequest Ask(const std::string& group, int64_t millicores) {
-    return {.group = group, .tier = "prod", .per_task = QuotaVector::Of(millicores, 0)};
+  static brain::AdmissionRequest Ask(const std::string& group, int64_t millicores) {
+    return {.group = group, .tier = "prod", .per_task = brain::QuotaVector::Of(millicores, 0)};
   }
   static int64_t InUse(const QuotaDesk& desk, std::string_view group) {
-    for (const QuotaRowView& row : desk.View().rows) {
+    for (const brain::QuotaRowView& row : desk.View().rows) {
       if (row.group == group && row.tier == "prod") return row.cell.held;
     }
     return -1;
@@ -85,7 +85,7 @@ TEST_F(Desk, DecidesNothingBeforeUsageIsKnown) {
 TEST_F(Desk, NoRequestIsMadeOrEndsWhileTheTimeMayBeWrong) {
   auto desk = Open();
   desk->OnWindow(View({}));
-  AdmissionRequest ask = Ask("a", 1);
+  brain::AdmissionRequest ask = Ask("a", 1);
   ask.duration_s = 3600;
   const auto made = desk->Submit(ask, "", "ann");
   ASSERT_TRUE(made.ok()) << made.status();
@@ -146,16 +146,16 @@ TEST_F(Desk, TheFirstSourceThatComesBackTakesNoRoomOfTheOthers) {
   desk->OnWindow(View({Job(1, "a/web", "a", 3), Job(2, "b/web", "b", 2)}));
   ASSERT_TRUE(desk->Submit(Ask("a", 4000), "a/web", "ann").ok());
   ASSERT_TRUE(desk->Step().ok());
-  EXPECT_EQ(desk->Find(1)->state, RequestState::kRunning);
+  EXPECT_EQ(desk->Find(1)->state, brain::RequestState::kRunning);
   const int32_t later = kQuotaWindow + 50;
   desk->OnWindow(View({Job(1, "a/web", "a", 3), Job(2, "b/web", "b", 1, later)}, later));
   ASSERT_TRUE(desk->Step().ok());
-  EXPECT_EQ(desk->Find(1)->state, RequestState::kRunning);
+  EXPECT_EQ(desk->Find(1)->state, brain::RequestState::kRunning);
   EXPECT_EQ(InUse(*desk, "a"), 4000);
   EXPECT_EQ(InUse(*desk, "b"), 1000);
   desk->OnWindow(View({Job(1, "a/web", "a", 3), Job(2, "b/web", "b", 1, later + 3)}, later + 3));
   ASSERT_TRUE(desk->Step().ok());
-  EXPECT_EQ(desk->Find(1)->end, RequestEnd::kFinished);
+  EXPECT_EQ(desk->Find(1)->end, brain::RequestEnd::kFinished);
   EXPECT_EQ(InUse(*desk, "a"), 0);
 }
 
@@ -185,12 +185,12 @@ TEST_F(Desk, ARequestDoesNotOvertakeOneThatWaits) {
   auto desk = Open();
   desk->OnWindow(View({}));
   ASSERT_TRUE(desk->Submit(Ask("b", 4000), "", "ann").ok());
-  AdmissionRequest urgent = Ask("b", 3000);
+  brain::AdmissionRequest urgent = Ask("b", 3000);
   urgent.priority = 9;
   ASSERT_TRUE(desk->Submit(urgent, "", "ann").ok());
   ASSERT_TRUE(desk->Withdraw(1, "ann").ok());
-  EXPECT_EQ(desk->Submit(Ask("b", 2000), "", "bob")->state, RequestState::kQueued);
-  EXPECT_EQ(desk->Find(2)->state, RequestState::kAdmitted);
+  EXPECT_EQ(desk->Submit(Ask("b", 2000), "", "bob")->state, brain::RequestState::kQueued);
+  EXPECT_EQ(desk->Find(2)->state, brain::RequestState::kAdmitted);
 }
 
 TEST_F(Desk, OtherRulesCountAtOnce) {
@@ -234,7 +234,7 @@ TEST_F(Desk, RequestsOutliveTheDaemon) {
     auto desk = Open();
     desk->OnWindow(View({}));
     EXPECT_EQ(desk->Submit(Ask("a", 9000), "a/web", "ann")->id, 1U);
-    EXPECT_EQ(desk->Submit(Ask("a", 9000), "", "bob")->state, RequestState::kQueued);
+    EXPECT_EQ(desk->Submit(Ask("a", 9000), "", "bob")->state, brain::RequestState::kQueued);
     EXPECT_EQ(desk->Submit(Ask("b", 1000), "", "bob")->id, 3U);
     EXPECT_TRUE(desk->Withdraw(3, "bob").ok());
   }
@@ -247,7 +247,7 @@ TEST_F(Desk, RequestsOutliveTheDaemon) {
   EXPECT_EQ(desk->Submit(Ask("b", 1), "", "ann")->id, 4U);
   EXPECT_TRUE(desk->Withdraw(1, "ann").ok());
   ASSERT_TRUE(desk->Step().ok());
-  EXPECT_EQ(desk->Find(2)->state, RequestState::kAdmitted);
+  EXPECT_EQ(desk->Find(2)->state, brain::RequestState::kAdmitted);
 }
 
 TEST_F(Desk, WhatIsNotStoredDoesNotCount) {
@@ -260,14 +260,14 @@ TEST_F(Desk, WhatIsNotStoredDoesNotCount) {
   EXPECT_EQ(desk->counts().failed_writes, 1U);
   log_.fails = absl::OkStatus();
   EXPECT_EQ(desk->Submit(Ask("a", 9000), "", "ann")->id, 1U);
-  EXPECT_EQ(desk->Submit(Ask("a", 2000), "", "ann")->state, RequestState::kQueued);
+  EXPECT_EQ(desk->Submit(Ask("a", 2000), "", "ann")->state, brain::RequestState::kQueued);
   EXPECT_TRUE(desk->Withdraw(1, "ann").ok());
   log_.fails = absl::UnavailableError("disk full");
   EXPECT_FALSE(desk->Step().ok());
-  EXPECT_EQ(desk->Find(2)->state, RequestState::kQueued);
+  EXPECT_EQ(desk->Find(2)->state, brain::RequestState::kQueued);
   log_.fails = absl::OkStatus();
   EXPECT_TRUE(desk->Step().ok());
-  EXPECT_EQ(desk->Find(2)->state, RequestState::kAdmitted);
+  EXPECT_EQ(desk->Find(2)->state, brain::RequestState::kAdmitted);
 }
 
 TEST_F(Desk, ForgetsEndedRequestsAfterAWhile) {
@@ -289,10 +289,10 @@ TEST_F(Desk, ForgetsEndedRequestsAfterAWhile) {
 
 TEST_F(Desk, RecommendsAQuotaFromTheHoursBehindItAlsoAfterARestart) {
   const auto advice_of = [](const QuotaDesk& desk, const std::string& group) {
-    for (const QuotaRowView& row : desk.ViewWithAdvice().rows) {
+    for (const brain::QuotaRowView& row : desk.ViewWithAdvice().rows) {
       if (row.group == group && row.tier == "prod") return row.advice;
     }
-    return std::optional<QuotaAdvice>();
+    return std::optional<brain::QuotaAdvice>();
   };
   auto desk = Open();
   EXPECT_FALSE(advice_of(*desk, "a").has_value());
@@ -301,7 +301,7 @@ TEST_F(Desk, RecommendsAQuotaFromTheHoursBehindItAlsoAfterARestart) {
     desk->OnWindow(View({Job(1, "a/web", "a", cores, w)}, w));
   }
   now_ = Timestamp::FromSeconds(WindowId{kQuotaWindow + 50 * 12}.start_s());
-  const QuotaAdvice advice = *advice_of(*desk, "a");
+  const brain::QuotaAdvice advice = *advice_of(*desk, "a");
   EXPECT_GE(advice.hours, 50);
   EXPECT_EQ(advice.in_use_p95, 3000);
   EXPECT_EQ(advice.in_use_peak, 6000);
@@ -339,15 +339,16 @@ TEST_F(Desk, ManyThreadsMakeAndEndRequests) {
   while (working > 0) {
     (void)desk->Step();
     desk->OnWindow(view);
-    (void)desk->List([](const QuotaRequest& r) { return r.open(); }, 10);
+    (void)desk->List([](const brain::QuotaRequest& r) { return r.open(); }, 10);
   }
   for (std::thread& thread : threads) thread.join();
   ASSERT_TRUE(desk->Step().ok());
-  EXPECT_EQ(desk->List([](const QuotaRequest&) { return true; }, SIZE_MAX).size(),
+  EXPECT_EQ(desk->List([](const brain::QuotaRequest&) { return true; }, SIZE_MAX).size(),
             size_t{kThreads * kRequests});
   int64_t held = 3000;
-  for (const QuotaRequest& r : desk->List([](const QuotaRequest& one) { return one.open(); }, SIZE_MAX))
-    held += r.asked.per_task.Get(kQuotaCpu);
+  for (const brain::QuotaRequest& r :
+       desk->List([](const brain::QuotaRequest& one) { return one.open(); }, SIZE_MAX))
+    held += r.asked.per_task.Get(brain::kQuotaCpu);
   EXPECT_EQ(InUse(*desk, "a"), held);
 }
 
@@ -359,11 +360,11 @@ TEST_F(Desk, NamesWhatItCannotReadInTheLog) {
 }
 
 TEST(RequestText, RoundTrip) {
-  QuotaRequest r;
+  brain::QuotaRequest r;
   r.id = 12;
   r.asked = {.group = "a\"b",
              .tier = "prod",
-             .per_task = QuotaVector::Of(1500, int64_t{3} << 30),
+             .per_task = brain::QuotaVector::Of(1500, int64_t{3} << 30),
              .tasks = 4,
              .priority = -2,
              .now = Timestamp{1'700'000'000'123'456},
@@ -371,21 +372,22 @@ TEST(RequestText, RoundTrip) {
   r.asked.per_task.Set("gpu", 2);
   r.job = "shop/web";
   r.who = "ann";
-  r.state = RequestState::kEnded;
-  r.end = RequestEnd::kTimeUp;
+  r.state = brain::RequestState::kEnded;
+  r.end = brain::RequestEnd::kTimeUp;
   r.since = Timestamp{5};
   r.admitted_at = Timestamp{4};
   r.reason = "Its duration is over.";
-  const QuotaRequest back = *DecodeRequest(EncodeRequest(r));
+  const brain::QuotaRequest back = *DecodeRequest(EncodeRequest(r));
   EXPECT_EQ(EncodeRequest(back), EncodeRequest(r));
   EXPECT_EQ(back.asked.per_task, r.asked.per_task);
   EXPECT_EQ(back.asked.duration_s, r.asked.duration_s);
 }
 
 TEST(RequestText, RefusesWhatCannotBeCounted) {
-  QuotaRequest r;
+  brain::QuotaRequest r;
   r.id = 1;
-  r.asked = {.group = "a", .tier = "prod", .per_task = QuotaVector::Of(1, 1), .tasks = int64_t{1} << 62};
+  r.asked = {
+      .group = "a", .tier = "prod", .per_task = brain::QuotaVector::Of(1, 1), .tasks = int64_t{1} << 62};
   EXPECT_EQ(DecodeRequest(EncodeRequest(r)).status().code(), absl::StatusCode::kDataLoss);
   r.asked.tasks = 1;
   EXPECT_TRUE(DecodeRequest(EncodeRequest(r)).ok());

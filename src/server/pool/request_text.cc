@@ -11,7 +11,7 @@ namespace {
 constexpr int64_t kMostSeconds = 100 * 366 * kDaySeconds;  // as DecideAdmission has it
 
 // Times of this era, and amounts that can be counted.
-bool IsWhole(const QuotaRequest& r) {
+bool IsWhole(const brain::QuotaRequest& r) {
   const auto of_era = [](Timestamp t) { return t.seconds() >= 0 && t.seconds() <= 4 * kMostSeconds; };
   const int64_t duration_s = r.asked.duration_s.value_or(0);
   return r.asked.tasks >= 1 && r.asked.per_task.Times(r.asked.tasks).has_value() && duration_s >= 0 &&
@@ -21,7 +21,7 @@ bool IsWhole(const QuotaRequest& r) {
 
 }  // namespace
 
-std::string EncodeRequest(const QuotaRequest& r) {
+std::string EncodeRequest(const brain::QuotaRequest& r) {
   JsonWriter json;
   json.BeginObject();
   json.Field("id", static_cast<int64_t>(r.id));
@@ -34,7 +34,7 @@ std::string EncodeRequest(const QuotaRequest& r) {
   json.Field("tasks", r.asked.tasks);
   json.Key("per_task");
   json.BeginObject();
-  for (const QuotaAmount& a : r.asked.per_task.amounts()) json.Field(a.resource, a.amount);
+  for (const brain::QuotaAmount& a : r.asked.per_task.amounts()) json.Field(a.resource, a.amount);
   json.EndObject();
   json.Field("priority", int64_t{r.asked.priority});
   json.Field("asked_us", r.asked.now.us);
@@ -46,14 +46,14 @@ std::string EncodeRequest(const QuotaRequest& r) {
   return json.Take();
 }
 
-absl::StatusOr<QuotaRequest> DecodeRequest(std::string_view text) {
+absl::StatusOr<brain::QuotaRequest> DecodeRequest(std::string_view text) {
   JsonTree tree;
   if (absl::Status s = tree.Parse(text); !s.ok()) return s;
   const JsonNode root = tree.root();
-  QuotaRequest r;
+  brain::QuotaRequest r;
   r.id = static_cast<uint64_t>(root.Whole("id"));
-  const std::optional<RequestState> state = RequestStateNamed(root.Text("state"));
-  const std::optional<RequestEnd> end = RequestEndNamed(root.Text("end"));
+  const std::optional<brain::RequestState> state = brain::RequestStateNamed(root.Text("state"));
+  const std::optional<brain::RequestEnd> end = brain::RequestEndNamed(root.Text("end"));
   if (r.id == 0 || !state.has_value() || !end.has_value())
     return absl::DataLossError("not a request: expected an object with id, state and end");
   r.state = *state;

@@ -9,8 +9,8 @@
 
 namespace taut {
 
-std::string EncodeRequest(const QuotaRequest& request);
+std::string EncodeRequest(const brain::QuotaRequest& request);
 // DataLoss for what no EncodeRequest wrote. Fields that it does not know are left out.
-absl::StatusOr<QuotaRequest> DecodeRequest(std::string_view text);
+absl::StatusOr<brain::QuotaRequest> DecodeRequest(std::string_view text);
 
 }  // namespace taut

@@ -113,9 +113,9 @@ std::string ModesText(const TraceAnalysis& a) {
   if (!a.has_modes) return {};
   TextTable table({"vertical scaling", "jobs", "CPU used,\ncores", "limits", "slack", "memory\nused, GiB",
                    "limits", "slack"});
-  for (size_t mode = 0; mode < kScalingModes; ++mode) {
+  for (size_t mode = 0; mode < brain::kScalingModes; ++mode) {
     if (a.modes[0][mode].jobs == 0) continue;
-    std::vector<std::string> row = {std::string(Name(static_cast<ScalingMode>(mode))),
+    std::vector<std::string> row = {std::string(Name(static_cast<brain::ScalingMode>(mode))),
                                     FormatCount(a.modes[0][mode].jobs)};
     AddMeans(a.modes, mode, row);
     table.Add(std::move(row));
@@ -182,7 +182,7 @@ Json HourJson(const AnalysisHour& hour) {
 
 Json ModesJson(const TraceAnalysis& a) {
   Json out = Json::object();
-  for (size_t mode = 0; mode < kScalingModes; ++mode) {
+  for (size_t mode = 0; mode < brain::kScalingModes; ++mode) {
     if (a.modes[0][mode].jobs == 0) continue;
     Json row = {{"jobs", a.modes[0][mode].jobs}};
     for (size_t r = 0; r < 2; ++r) {
@@ -191,7 +191,7 @@ Json ModesJson(const TraceAnalysis& a) {
                                                     {"limit", t.limit > 0 ? Json(t.limit) : Json(nullptr)},
                                                     {"slack", t.limit > 0 ? Json(t.slack()) : Json(nullptr)}};
     }
-    out[std::string(Name(static_cast<ScalingMode>(mode)))] = std::move(row);
+    out[std::string(Name(static_cast<brain::ScalingMode>(mode)))] = std::move(row);
   }
   return out;
 }
@@ -240,7 +240,7 @@ absl::StatusOr<TraceAnalysis> Analyse(LoadedTrace& trace, const LoadedCell* cell
   if (cell != nullptr) {
     hooks.mode_of = [cell](const std::string& job) {
       const auto mode = cell->modes.find(job);
-      return mode != cell->modes.end() ? mode->second : ScalingMode::kUnknown;
+      return mode != cell->modes.end() ? mode->second : brain::ScalingMode::kUnknown;
     };
   }
   return AnalyseTrace(trace, hooks);

@@ -26,49 +26,49 @@ namespace taut {
 namespace {
 
 // By JobId; jobs without a bill have an empty one.
-using JobSums = std::vector<BillSums>;
+using JobSums = std::vector<brain::BillSums>;
 
 // One bill of every job: at the owners' limits, and at the recommended ones if they are asked for.
 struct Bills {
   BillPeriod period;
-  std::vector<CapacityWindow> pool;
-  BillOptions options;
+  std::vector<brain::CapacityWindow> pool;
+  brain::BillOptions options;
   std::vector<std::string> groups;  // by number
   std::vector<BilledJob> jobs;      // by JobId
-  Bill owner;
+  brain::Bill owner;
   JobSums of_owner, of_recommended, of_usage;  // the last: what was used, at the same prices
   bool has_recommended = false;
-  std::string risk;               // of the recommended limits
-  std::vector<UsageEntry> asked;  // the entries of --job
+  std::string risk;                      // of the recommended limits
+  std::vector<brain::UsageEntry> asked;  // the entries of --job
 };
 
 // A row of the table: sums over jobs.
 struct RowSum {
   uint64_t jobs = 0;
-  Money used, charged, idle, total, recommended;
+  brain::Money used, charged, idle, total, recommended;
 };
 
-Money Plus(Money a, Money b) { return {a.micros + b.micros}; }
+brain::Money Plus(brain::Money a, brain::Money b) { return {a.micros + b.micros}; }
 
 absl::Status Check(const BillArgs& args) {
   if (args.by != "group" && args.by != "tier" && args.by != "job")
     return absl::InvalidArgumentError(StrCat("--by: \"", args.by, "\": expected group, tier or job"));
   if (args.job.empty() != args.what_if.empty())
     return absl::InvalidArgumentError("--job and --what-if belong together: one of them is missing");
-  if (const absl::Status s = FocusFormatOf(args.focus).status(); !s.ok())
+  if (const absl::Status s = brain::FocusFormatOf(args.focus).status(); !s.ok())
     return absl::InvalidArgumentError(StrCat("--focus: ", Message(s)));
   return absl::OkStatus();
 }
 
 // The same tiers, charged by usage.
-PriceSheet ByUsage(PriceSheet sheet) {
-  for (PriceTier& tier : sheet.tiers) tier.rule = ChargeRule::kUsage;
+brain::PriceSheet ByUsage(brain::PriceSheet sheet) {
+  for (brain::PriceTier& tier : sheet.tiers) tier.rule = brain::ChargeRule::kUsage;
   return sheet;
 }
 
-JobSums SumsOf(const Bill& bill, size_t jobs) {
+JobSums SumsOf(const brain::Bill& bill, size_t jobs) {
   JobSums out(jobs);
-  for (const JobBill& job : bill.jobs) out[job.job] = job.sums;
+  for (const brain::JobBill& job : bill.jobs) out[job.job] = job.sums;
   return out;
 }
 
@@ -79,7 +79,7 @@ std::string RiskOf(const BillArgs& args, const RecommendedLimits& made) {
       args.recommender, 100 * made.exceeded[0], 100 * made.exceeded[1]);
 }
 
-absl::StatusOr<Bills> MakeBills(const BillArgs& args, const Pricing& pricing, LoadedTrace& trace) {
+absl::StatusOr<Bills> MakeBills(const BillArgs& args, const brain::Pricing& pricing, LoadedTrace& trace) {
   if (trace.days().empty())
     return absl::InvalidArgumentError("the trace has no usage: there is nothing to bill");
   Bills out;
@@ -103,11 +103,11 @@ absl::StatusOr<Bills> MakeBills(const BillArgs& args, const Pricing& pricing, Lo
     out.options.cost_price = pricing.pool->cost;
     out.options.idle = pricing.pool->idle;
   }
-  const auto bill = [&](const PriceSheet& sheet, const LimitsInForce* in_force,
-                        const std::function<void(const UsageEntry&)>& on_entry = nullptr) {
+  const auto bill = [&](const brain::PriceSheet& sheet, const LimitsInForce* in_force,
+                        const std::function<void(const brain::UsageEntry&)>& on_entry = nullptr) {
     return BillTrace(trace, sheet, out.jobs, {out.period, in_force, out.pool, out.options, on_entry});
   };
-  absl::StatusOr<Bill> used = bill(ByUsage(pricing.sheet), nullptr);
+  absl::StatusOr<brain::Bill> used = bill(ByUsage(pricing.sheet), nullptr);
   if (!used.ok()) return used.status();
   out.of_usage = SumsOf(*used, out.jobs.size());
   std::optional<JobId> asked;  // about
@@ -116,20 +116,20 @@ absl::StatusOr<Bills> MakeBills(const BillArgs& args, const Pricing& pricing, Lo
     if (!found.ok()) return absl::InvalidArgumentError(StrCat("--job: ", Message(found.status())));
     asked = *found;
   }
-  absl::StatusOr<Bill> owner = bill(pricing.sheet, nullptr, [&](const UsageEntry& entry) {
+  absl::StatusOr<brain::Bill> owner = bill(pricing.sheet, nullptr, [&](const brain::UsageEntry& entry) {
     if (asked.has_value() && entry.job == asked->value) out.asked.push_back(entry);
   });
   if (!owner.ok()) return owner.status();
   out.of_owner = SumsOf(*owner, out.jobs.size());
   out.owner = *std::move(owner);
   if (!out.has_recommended) return out;
-  const absl::StatusOr<Bill> recommended = bill(pricing.sheet, &limits);
+  const absl::StatusOr<brain::Bill> recommended = bill(pricing.sheet, &limits);
   if (!recommended.ok()) return recommended.status();
   out.of_recommended = SumsOf(*recommended, out.jobs.size());
   return out;
 }
 
-std::vector<std::pair<std::string, RowSum>> Rows(const BillArgs& args, const Pricing& pricing,
+std::vector<std::pair<std::string, RowSum>> Rows(const BillArgs& args, const brain::Pricing& pricing,
                                                  const LoadedTrace& trace, const Bills& bills) {
   std::map<std::string, RowSum> sums;
   for (size_t i = 0; i < trace.jobs().size(); ++i) {
@@ -137,7 +137,7 @@ std::vector<std::pair<std::string, RowSum>> Rows(const BillArgs& args, const Pri
                              : args.by == "tier" ? pricing.sheet.tiers[bills.jobs[i].tier].name
                                                  : bills.groups[bills.jobs[i].group];
     RowSum& sum = sums[key];
-    const BillSums& bill = bills.of_owner[i];
+    const brain::BillSums& bill = bills.of_owner[i];
     ++sum.jobs;
     sum.used = Plus(sum.used, bills.of_usage[i].charges);
     sum.charged = Plus(sum.charged, bill.charges);
@@ -150,12 +150,12 @@ std::vector<std::pair<std::string, RowSum>> Rows(const BillArgs& args, const Pri
   return out;
 }
 
-std::string MoneyShare(Money part, Money whole) {
+std::string MoneyShare(brain::Money part, brain::Money whole) {
   if (whole.micros == 0) return "";
   return fmt::format("{:.1f} %", 100 * static_cast<double>(part.micros) / static_cast<double>(whole.micros));
 }
 
-std::string Table(const BillArgs& args, const Pricing& pricing, const Bills& bills,
+std::string Table(const BillArgs& args, const brain::Pricing& pricing, const Bills& bills,
                   const std::vector<std::pair<std::string, RowSum>>& rows) {
   const bool has_recommended = bills.has_recommended;
   const bool has_idle = bills.owner.sums.idle.micros > 0;
@@ -165,13 +165,13 @@ std::string Table(const BillArgs& args, const Pricing& pricing, const Bills& bil
   TextTable table(head);
   RowSum all;
   const auto row_of = [&](const std::string& name, const RowSum& sum) {
-    std::vector<std::string> row = {name, FormatCount(sum.jobs), RoundedText(sum.used),
-                                    RoundedText(sum.charged),
+    std::vector<std::string> row = {name, FormatCount(sum.jobs), brain::RoundedText(sum.used),
+                                    brain::RoundedText(sum.charged),
                                     MoneyShare({sum.charged.micros - sum.used.micros}, sum.charged)};
-    if (has_idle) row.insert(row.end(), {RoundedText(sum.idle), RoundedText(sum.total)});
+    if (has_idle) row.insert(row.end(), {brain::RoundedText(sum.idle), brain::RoundedText(sum.total)});
     if (has_recommended) {
-      const Money saved = {sum.charged.micros - sum.recommended.micros};
-      row.insert(row.end(), {RoundedText(sum.recommended), MoneyShare(saved, sum.charged)});
+      const brain::Money saved = {sum.charged.micros - sum.recommended.micros};
+      row.insert(row.end(), {brain::RoundedText(sum.recommended), MoneyShare(saved, sum.charged)});
     }
     return row;
   };
@@ -179,7 +179,7 @@ std::string Table(const BillArgs& args, const Pricing& pricing, const Bills& bil
     const RowSum& sum = rows[i].second;
     if (i < static_cast<size_t>(args.limit)) table.Add(row_of(rows[i].first, sum));
     all.jobs += sum.jobs;
-    for (Money RowSum::*field :
+    for (brain::Money RowSum::*field :
          {&RowSum::used, &RowSum::charged, &RowSum::idle, &RowSum::total, &RowSum::recommended})
       all.*field = Plus(all.*field, sum.*field);
   }
@@ -190,18 +190,18 @@ std::string Table(const BillArgs& args, const Pricing& pricing, const Bills& bil
               " rows; --limit shows more\n");
   out += bills.risk;
   if (pricing.pool.has_value()) {
-    const Money platform = bills.owner.platform;
-    StrAppend(&out, "the pool costs ", RoundedText(bills.owner.machine_cost), " ",
+    const brain::Money platform = bills.owner.platform;
+    StrAppend(&out, "the pool costs ", brain::RoundedText(bills.owner.machine_cost), " ",
               Printable(pricing.sheet.currency), "; the platform ", platform.micros >= 0 ? "pays " : "earns ",
-              RoundedText({std::abs(platform.micros)}), platform.micros >= 0 ? " of it\n" : " more\n");
+              brain::RoundedText({std::abs(platform.micros)}), platform.micros >= 0 ? " of it\n" : " more\n");
   }
   return out;
 }
 
-Json MoneyJson(Money amount) { return ToText(amount); }
+Json MoneyJson(brain::Money amount) { return ToText(amount); }
 
-Json ResultJson(const BillArgs& args, const Pricing& pricing, const LoadedTrace& trace, const Bills& bills,
-                bool with_jobs) {
+Json ResultJson(const BillArgs& args, const brain::Pricing& pricing, const LoadedTrace& trace,
+                const Bills& bills, bool with_jobs) {
   Json rows = Json::array();
   for (const auto& [name, sum] : Rows(args, pricing, trace, bills)) {
     Json row = {{args.by, name},
@@ -213,7 +213,7 @@ Json ResultJson(const BillArgs& args, const Pricing& pricing, const LoadedTrace&
     if (bills.has_recommended) row["charged_at_recommended_limits"] = MoneyJson(sum.recommended);
     rows.push_back(std::move(row));
   }
-  const BillSums& sums = bills.owner.sums;
+  const brain::BillSums& sums = bills.owner.sums;
   Json out = {{"currency", pricing.sheet.currency},
               {"start_s", bills.period.start_s},
               {"end_s", bills.period.end_s},
@@ -228,7 +228,7 @@ Json ResultJson(const BillArgs& args, const Pricing& pricing, const LoadedTrace&
   if (!with_jobs) return out;
   Json jobs = Json::array();
   for (size_t i = 0; i < trace.jobs().size(); ++i) {
-    const BillSums& bill = bills.of_owner[i];
+    const brain::BillSums& bill = bills.of_owner[i];
     jobs.push_back({{"job", trace.jobs()[i].name},
                     {"group", bills.groups[bills.jobs[i].group]},
                     {"tier", pricing.sheet.tiers[bills.jobs[i].tier].name},
@@ -240,8 +240,8 @@ Json ResultJson(const BillArgs& args, const Pricing& pricing, const LoadedTrace&
   return out;
 }
 
-absl::StatusOr<ChargeChange> ChangeOf(const BillArgs& args, const PriceSheet& sheet) {
-  ChargeChange out;
+absl::StatusOr<brain::ChargeChange> ChangeOf(const BillArgs& args, const brain::PriceSheet& sheet) {
+  brain::ChargeChange out;
   for (const std::string& text : args.what_if) {
     const size_t equals = std::min(text.find('='), text.size());
     const std::string key = text.substr(0, equals),
@@ -260,7 +260,7 @@ absl::StatusOr<ChargeChange> ChangeOf(const BillArgs& args, const PriceSheet& sh
       return absl::InvalidArgumentError(
           StrCat("--what-if: \"", text, "\": expected a factor from 0 to ", is_hours ? 1 : 1000));
     }
-    const int64_t ppm = std::llround(*factor * static_cast<double>(kWholePpm));
+    const int64_t ppm = std::llround(*factor * static_cast<double>(brain::kWholePpm));
     if (is_hours) {
       out.scale.run_time_ppm = ppm;
     } else {
@@ -271,14 +271,14 @@ absl::StatusOr<ChargeChange> ChangeOf(const BillArgs& args, const PriceSheet& sh
 }
 
 // Prints what one job would be charged otherwise.
-int PrintWhatIf(const BillArgs& args, const Pricing& pricing, const Bills& bills,
-                const ChargeChange& change) {
+int PrintWhatIf(const BillArgs& args, const brain::Pricing& pricing, const Bills& bills,
+                const brain::ChargeChange& change) {
   if (bills.asked.empty())
     return Fail(absl::InvalidArgumentError(StrCat("--job: ", args.job, " has no usage in the period")));
-  const absl::StatusOr<ChangedCharges> charges =
+  const absl::StatusOr<brain::ChangedCharges> charges =
       WhatIf(pricing.sheet, bills.pool, bills.options, bills.owner, bills.asked, change);
   if (!charges.ok()) return Fail(charges.status());
-  const Money before = charges->before.sums.total, after = charges->after.sums.total;
+  const brain::Money before = charges->before.sums.total, after = charges->after.sums.total;
   if (args.output != OutputForm::kTable) {
     const Json out = {{"job", args.job},
                       {"currency", pricing.sheet.currency},
@@ -289,26 +289,26 @@ int PrintWhatIf(const BillArgs& args, const Pricing& pricing, const Bills& bills
     return kExitOk;
   }
   const std::string currency = Printable(pricing.sheet.currency);
-  Print(StrCat(Printable(args.job), ": ", RoundedText(before), " ", currency, " now, ", RoundedText(after),
-               " with ", Printable(Join(args.what_if, ", ")), "\n"));
+  Print(StrCat(Printable(args.job), ": ", brain::RoundedText(before), " ", currency, " now, ",
+               brain::RoundedText(after), " with ", Printable(Join(args.what_if, ", ")), "\n"));
   for (const auto& [title, bill] : {std::pair{"now", &charges->before}, std::pair{"then", &charges->after}}) {
     Print(StrCat(title, ":\n"));
-    for (const BillLine& line : bill->lines)
+    for (const brain::BillLine& line : bill->lines)
       Print(StrCat("  ", Printable(Explain(pricing.sheet, line)), "\n"));
   }
   return kExitOk;
 }
 
-absl::Status WriteFiles(const BillArgs& args, const Pricing& pricing, const LoadedTrace& trace,
+absl::Status WriteFiles(const BillArgs& args, const brain::Pricing& pricing, const LoadedTrace& trace,
                         const Bills& bills, OutputFile* focus, OutputFile* json) {
   if (focus != nullptr) {
     const BillPeriod& period = bills.period;
-    const absl::StatusOr<FocusFormat> format = FocusFormatOf(args.focus);
+    const absl::StatusOr<brain::FocusFormat> format = brain::FocusFormatOf(args.focus);
     if (!format.ok()) return format.status();
-    const std::unique_ptr<FocusFile> rows =
-        OpenFocusFile(*format, pricing.sheet, {period.start_s, period.end_s, period.start_s, period.end_s},
-                      [focus](std::string_view bytes) { focus->Append(bytes); });
-    for (const JobBill& job : bills.owner.jobs)
+    const std::unique_ptr<brain::FocusFile> rows = brain::OpenFocusFile(
+        *format, pricing.sheet, {period.start_s, period.end_s, period.start_s, period.end_s},
+        [focus](std::string_view bytes) { focus->Append(bytes); });
+    for (const brain::JobBill& job : bills.owner.jobs)
       rows->Add(job, trace.jobs()[job.job].name, bills.groups[job.group]);
     if (absl::Status s = rows->Finish(); !s.ok()) return s;
     if (absl::Status s = focus->Close(); !s.ok()) return s;
@@ -324,8 +324,8 @@ int RunBill(const BillArgs& args) {
   if (absl::Status s = Check(args); !s.ok()) return Fail(s);
   const absl::StatusOr<PriceFileText> prices = ReadPrices(args.prices);
   if (!prices.ok()) return Fail(prices.status());
-  const Pricing* const pricing = &prices->pricing;
-  const absl::StatusOr<ChargeChange> change = ChangeOf(args, pricing->sheet);
+  const brain::Pricing* const pricing = &prices->pricing;
+  const absl::StatusOr<brain::ChargeChange> change = ChangeOf(args, pricing->sheet);
   if (!change.ok()) return Fail(change.status());
   const NamedPath outputs[] = {{"--focus", args.focus}, {"--json", args.json}};
   std::vector<std::string> inputs = args.trace.paths;

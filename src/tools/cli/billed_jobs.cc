@@ -15,8 +15,8 @@ absl::StatusOr<PriceFileText> ReadPrices(const std::string& path) {
   PriceFileText out;
   out.path = path;
   absl::StatusOr<std::string> text = ReadPriceText(path);
-  absl::StatusOr<Pricing> pricing =
-      text.ok() ? ParsePriceFile(*text, path) : absl::StatusOr<Pricing>(text.status());
+  absl::StatusOr<brain::Pricing> pricing =
+      text.ok() ? ParsePriceFile(*text, path) : absl::StatusOr<brain::Pricing>(text.status());
   if (!pricing.ok()) return absl::InvalidArgumentError(StrCat("--prices: ", Message(pricing.status())));
   out.text = *std::move(text);
   out.pricing = *std::move(pricing);
@@ -30,7 +30,7 @@ absl::Status CheckPriceTimes(const PriceFileText& prices, const LoadedTrace& tra
   return dates.ok() ? dates : absl::InvalidArgumentError(StrCat("--prices: ", Message(dates)));
 }
 
-BilledGroups AssignGroups(const Pricing& pricing, const std::vector<JobInfo>& jobs) {
+BilledGroups AssignGroups(const brain::Pricing& pricing, const std::vector<JobInfo>& jobs) {
   BilledGroups out;
   std::map<std::string, uint32_t> numbers;
   for (const JobInfo& job : jobs) {

@@ -15,7 +15,7 @@ namespace taut {
 // The price file of --prices.
 struct PriceFileText {
   std::string path, text;
-  Pricing pricing;
+  brain::Pricing pricing;
 };
 // InvalidArgument naming the option, the file and the line.
 absl::StatusOr<PriceFileText> ReadPrices(const std::string& path);
@@ -27,7 +27,7 @@ struct BilledGroups {
   std::vector<BilledJob> jobs;      // by JobId
 };
 // By the rules of the price file; groups are numbered as they appear.
-BilledGroups AssignGroups(const Pricing& pricing, const std::vector<JobInfo>& jobs);
+BilledGroups AssignGroups(const brain::Pricing& pricing, const std::vector<JobInfo>& jobs);
 
 struct RecommendArgs {
   std::string recommender, warmup;  // as on the command line

@@ -78,9 +78,9 @@ std::string BillsText(const Json& page, bool one_group) {
 
 // The file is there whole, or as it was.
 absl::Status WriteFocus(HttpClient& client, const BillsArgs& args, std::vector<QueryParameter> query) {
-  const absl::StatusOr<FocusFormat> format = FocusFormatOf(args.focus);
+  const absl::StatusOr<brain::FocusFormat> format = brain::FocusFormatOf(args.focus);
   if (!format.ok()) return absl::InvalidArgumentError(StrCat("--focus: ", Message(format.status())));
-  const FocusFormatInfo& wanted = RowOf(*format);
+  const brain::FocusFormatInfo& wanted = RowOf(*format);
   query.push_back({"format", std::string(wanted.name)});
   const absl::StatusOr<HttpResponse> answer = client.Get("/api/v1/bills" + FormatQuery(query));
   if (!answer.ok()) return answer.status();

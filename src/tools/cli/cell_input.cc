@@ -45,11 +45,11 @@ absl::StatusOr<LoadedCell> LoadCellFiles(const TraceOptions& options, bool quiet
   return cell;
 }
 
-CellLoad LoadOf(const CellModel& cell, size_t resource) {
+CellLoad LoadOf(const brain::CellModel& cell, size_t resource) {
   CellLoad out;
   const auto capacity = static_cast<double>(cell.Capacity()[resource]);
   if (capacity <= 0) return out;
-  for (const CellJob& job : cell.jobs) {
+  for (const brain::CellJob& job : cell.jobs) {
     const double limit = static_cast<double>(job.limit[resource]) * job.tasks / capacity;
     out.limit += limit;
     if (IsProduction(job.tier)) out.production_limit += limit;
@@ -76,9 +76,9 @@ std::string CausesText(std::string_view what, const std::map<std::string, ReadRe
   return out;
 }
 
-std::string FindingsText(const std::vector<CellFinding>& findings) {
+std::string FindingsText(const std::vector<brain::CellFinding>& findings) {
   std::string out;
-  for (const CellFinding& f : findings)
+  for (const brain::CellFinding& f : findings)
     StrAppend(&out, "  ", FormatCount(f.count), " x ", f.cause, ", the first: ", Printable(f.first), "\n");
   return out;
 }
@@ -108,9 +108,9 @@ Json CausesJson(const std::map<std::string, ReadReport::Cause>& causes) {
 Json SkippedJson(const ReadReport& report) { return CausesJson(report.skipped); }
 Json KeptJson(const ReadReport& report) { return CausesJson(report.kept); }
 
-Json FindingsJson(const std::vector<CellFinding>& findings) {
+Json FindingsJson(const std::vector<brain::CellFinding>& findings) {
   Json out = Json::array();
-  for (const CellFinding& f : findings)
+  for (const brain::CellFinding& f : findings)
     out.push_back({{"cause", f.cause}, {"count", f.count}, {"first", Printable(f.first)}});
   return out;
 }

@@ -19,16 +19,16 @@ namespace taut {
 
 // A cell that was read, over time.
 struct LoadedCell {
-  CellModel model;
-  CellWorkload workload;  // not checked
+  brain::CellModel model;
+  brain::CellWorkload workload;  // not checked
   ReadReport report;
-  std::vector<CellFinding> findings;
+  std::vector<brain::CellFinding> findings;
   bool has_events = false;  // recorded ones
-  EventFigures events;
+  brain::EventFigures events;
   std::vector<RecordedCell::Shape> shapes;
   uint64_t machines_without_capacity = 0;
-  absl::flat_hash_map<std::string, ScalingMode> modes;  // by job; those that are known
-  bool recorded = false;                                // from the event tables of a trace
+  absl::flat_hash_map<std::string, brain::ScalingMode> modes;  // by job; those that are known
+  bool recorded = false;                                       // from the event tables of a trace
 };
 // From event tables of a trace if there are any among the paths, else from CSV files of a cell; with a progress
 // line. Of the options: paths, format, units, strict. CSV files may be of machines alone unless `jobs_needed`.
@@ -38,20 +38,20 @@ absl::StatusOr<LoadedCell> LoadCellFiles(const TraceOptions& options, bool quiet
 struct CellLoad {
   double limit = 0, production_limit = 0, reservation = 0;
 };
-CellLoad LoadOf(const CellModel& cell, size_t resource);
+CellLoad LoadOf(const brain::CellModel& cell, size_t resource);
 
 // "read 11 rows of 2 files (356 B)", and below what was skipped with examples, and the warnings.
 std::string ReadText(const ReadReport& report);
 // A line for each cause and example of rows that were `what`.
 std::string CausesText(std::string_view what, const std::map<std::string, ReadReport::Cause>& causes);
 // A line for each.
-std::string FindingsText(const std::vector<CellFinding>& findings);
+std::string FindingsText(const std::vector<brain::CellFinding>& findings);
 // A line for each sentence, the later ones indented more.
 std::string SentenceLines(std::string_view text);
 
 // The arrays "skipped_rows", "kept_rows" and "findings".
 Json SkippedJson(const ReadReport& report);
 Json KeptJson(const ReadReport& report);
-Json FindingsJson(const std::vector<CellFinding>& findings);
+Json FindingsJson(const std::vector<brain::CellFinding>& findings);
 
 }  // namespace taut

@@ -45,12 +45,12 @@ absl::Status CheckTablesOfUsage(const TraceOptions& options) {
 }
 
 // The cell with what the demand asks for.
-CellModel With(const CellModel& cell, const CellDemand& demand) {
+brain::CellModel With(const brain::CellModel& cell, const CellDemand& demand) {
   if (demand.loads != nullptr) return cell;
-  const CellExperiment experiment = demand.is_limits
-                                        ? LimitsExperiment(demand.name, "", demand.amounts)
-                                        : ReservationsExperiment(demand.name, "", demand.amounts);
-  absl::StatusOr<CellVariant> variant = experiment.make(cell, {});
+  const brain::CellExperiment experiment =
+      demand.is_limits ? brain::LimitsExperiment(demand.name, "", demand.amounts)
+                       : brain::ReservationsExperiment(demand.name, "", demand.amounts);
+  absl::StatusOr<brain::CellVariant> variant = experiment.make(cell, {});
   return variant.ok() ? std::move(variant->parts[0]) : cell;
 }
 
@@ -115,9 +115,9 @@ absl::Status CheckDemandArgs(const CompactArgs& args) {
 absl::StatusOr<int64_t> SecondsOfAt(const CompactArgs& args) {
   const absl::StatusOr<int64_t> at = ParseDurationSeconds(args.at);
   if (!at.ok()) return absl::InvalidArgumentError(StrCat("--at: ", Message(at.status())));
-  if (*at > kMaxCellTime / 1000)
+  if (*at > brain::kMaxCellTime / 1000)
     return absl::InvalidArgumentError(
-        StrCat("invalid --at ", args.at, ": expected at most ", kMaxCellTime / 1000, "s"));
+        StrCat("invalid --at ", args.at, ": expected at most ", brain::kMaxCellTime / 1000, "s"));
   return *at;
 }
 
@@ -161,7 +161,7 @@ absl::StatusOr<CellUsage> LoadCellUsage(const CompactArgs& args, bool recorded, 
 }
 
 absl::StatusOr<CellDemands> DemandsOf(const CompactArgs& args, const CellUsage& usage,
-                                      const CellModel& cell) {
+                                      const brain::CellModel& cell) {
   absl::StatusOr<CellDemandsOptions> options = ToDemandOptions(args);
   if (!options.ok()) return options.status();
   options->until = usage.until;
@@ -189,13 +189,14 @@ std::string UsageText(const CellUsage& usage) {
   return out;
 }
 
-std::string DemandsText(const CellModel& cell, const CellDemands& demands) {
+std::string DemandsText(const brain::CellModel& cell, const CellDemands& demands) {
   TextTable table({"what tasks ask for", "cpu\nlimits", "memory\nlimits", "cpu\nreserved", "memory\nreserved",
                    "cpu\nover", "memory\nover"});
-  const auto row = [&](std::string_view name, const CellModel& model, const CellDemand* demand) {
+  const auto row = [&](std::string_view name, const brain::CellModel& model, const CellDemand* demand) {
     std::vector<std::string> cells = {std::string(name)};
-    const CellLoad cpu = LoadOf(model, kCellCpu);
-    const CellLoad memory = model.resources.size() > kCellMemory ? LoadOf(model, kCellMemory) : CellLoad();
+    const CellLoad cpu = LoadOf(model, brain::kCellCpu);
+    const CellLoad memory =
+        model.resources.size() > brain::kCellMemory ? LoadOf(model, brain::kCellMemory) : CellLoad();
     for (const double share : {cpu.limit, memory.limit}) cells.push_back(Percent(share));
     // What tasks need together is no sum over tasks.
     const bool together = demand != nullptr && demand->loads != nullptr;
@@ -228,8 +229,8 @@ Json UsageJson(const CellUsage& usage) {
           {"kept_rows", KeptJson(usage.trace->report())}};
 }
 
-Json DemandJson(const CellModel& cell, const CellDemand& demand) {
-  const CellModel with = With(cell, demand);
+Json DemandJson(const brain::CellModel& cell, const CellDemand& demand) {
+  const brain::CellModel with = With(cell, demand);
   Json resources = Json::array(), names = Json::array();
   for (size_t r = 0; r < with.resources.size(); ++r) {
     const CellLoad load = LoadOf(with, r);

@@ -34,13 +34,14 @@ absl::StatusOr<int64_t> SecondsOfAt(const CompactArgs& args);
 absl::StatusOr<CellUsage> LoadCellUsage(const CompactArgs& args, bool recorded, std::optional<int64_t> at_s);
 
 // What each asks for, with a progress line. Errors as ReplayCellDemands. REQUIRES: CheckDemandArgs was OK.
-absl::StatusOr<CellDemands> DemandsOf(const CompactArgs& args, const CellUsage& usage, const CellModel& cell);
+absl::StatusOr<CellDemands> DemandsOf(const CompactArgs& args, const CellUsage& usage,
+                                      const brain::CellModel& cell);
 
 // What was read, and of which time it is: lines.
 std::string UsageText(const CellUsage& usage);
 // A table of what the tasks ask for, and a line for jobs that keep what they have.
-std::string DemandsText(const CellModel& cell, const CellDemands& demands);
+std::string DemandsText(const brain::CellModel& cell, const CellDemands& demands);
 Json UsageJson(const CellUsage& usage);
-Json DemandJson(const CellModel& cell, const CellDemand& demand);
+Json DemandJson(const brain::CellModel& cell, const CellDemand& demand);
 
 }  // namespace taut

@@ -24,7 +24,7 @@ absl::StatusOr<int64_t> SecondsOfAfter(const CompactArgs& args) {
 absl::Status CheckAfter(const CompactArgs& args) { return SecondsOfAfter(args).status(); }
 
 absl::Status AfterPacking::Begin(const CompactArgs& args, const std::optional<CellUsage>& usage,
-                                 const CellModel& cell, OutputFile* placements) {
+                                 const brain::CellModel& cell, OutputFile* placements) {
   placements_ = placements;
   if (placements_ != nullptr) placements_->Append("experiment,trial,machine,machine_name,job,task\n");
   const absl::StatusOr<int64_t> after = SecondsOfAfter(args);
@@ -40,18 +40,18 @@ absl::Status AfterPacking::Begin(const CompactArgs& args, const std::optional<Ce
   return absl::OkStatus();
 }
 
-void AfterPacking::Take(const CompactionRun& run, const CellModel& part, uint32_t trial,
-                        const TrialPacking& packing) {
+void AfterPacking::Take(const CompactionRun& run, const brain::CellModel& part, uint32_t trial,
+                        const brain::TrialPacking& packing) {
   if (packed_.has_value()) {
     packed_->Add(part, packing);
     experiments_.push_back(run.experiment);
   }
   if (placements_ == nullptr) return;
   uint32_t task = 0;
-  for (const CellJob& job : part.jobs) {
+  for (const brain::CellJob& job : part.jobs) {
     for (uint32_t i = 0; i < job.tasks; ++i, ++task) {
       const uint32_t machine = packing.machine_of_task[task];
-      const bool placed = machine != kNowhere;
+      const bool placed = machine != brain::kNowhere;
       placements_->Append(fmt::format(
           "{},{},{},{},{},{}\n", CsvField(run.experiment->name), trial, placed ? StrCat(machine) : "",
           placed ? CsvField(part.machines[packing.machines[machine]].name) : "", CsvField(job.name), i));
@@ -90,7 +90,7 @@ std::string AfterPacking::Text() const {
       "limit, used more than it has (memory: the sum of their peaks).\n");
 }
 
-Json AfterPacking::Of(const CellExperiment* experiment) const {
+Json AfterPacking::Of(const brain::CellExperiment* experiment) const {
   for (const auto& [measured, usage] : measured_) {
     if (measured == experiment)
       return {{"machine_hours", usage.machine_hours},

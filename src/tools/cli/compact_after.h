@@ -21,18 +21,19 @@ namespace taut {
 class AfterPacking {
  public:
   // `placements` may be null. Cancelled if it was interrupted; InvalidArgument for a bad --after.
-  absl::Status Begin(const CompactArgs& args, const std::optional<CellUsage>& usage, const CellModel& cell,
-                     OutputFile* placements);
+  absl::Status Begin(const CompactArgs& args, const std::optional<CellUsage>& usage,
+                     const brain::CellModel& cell, OutputFile* placements);
   // Whether packings are needed.
   bool wanted() const { return packed_.has_value() || placements_ != nullptr; }
-  void Take(const CompactionRun& run, const CellModel& part, uint32_t trial, const TrialPacking& packing);
+  void Take(const CompactionRun& run, const brain::CellModel& part, uint32_t trial,
+            const brain::TrialPacking& packing);
   // After the last packing.
   absl::Status Measure();
 
   // A table, or why there is none: lines; "" without usage.
   std::string Text() const;
   // Of one experiment; null if nothing was measured.
-  Json Of(const CellExperiment* experiment) const;
+  Json Of(const brain::CellExperiment* experiment) const;
   // Seconds of usage that were measured; null if none.
   Json Seconds() const;
 
@@ -41,8 +42,8 @@ class AfterPacking {
   OutputFile* placements_ = nullptr;
   WindowId to_;  // usage from the cell's time until then is measured
   std::optional<PackedMachines> packed_;
-  std::vector<const CellExperiment*> experiments_;  // by packing
-  std::vector<std::pair<const CellExperiment*, PackedUsage>> measured_;
+  std::vector<const brain::CellExperiment*> experiments_;  // by packing
+  std::vector<std::pair<const brain::CellExperiment*, PackedUsage>> measured_;
 };
 
 // InvalidArgument for an --after that is none.

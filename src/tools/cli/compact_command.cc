@@ -28,10 +28,10 @@ namespace {
 
 // A cell and where it is from.
 struct Cell {
-  CellModel model;
+  brain::CellModel model;
   std::string about;  // lines
   ReadReport report;
-  std::vector<CellFinding> findings;
+  std::vector<brain::CellFinding> findings;
   std::optional<int64_t> at_s;  // the time of which it is
   std::optional<CellUsage> usage;
   CellDemands demands;  // of its usage
@@ -67,7 +67,7 @@ absl::Status CheckArgs(const CompactArgs& args) {
 absl::StatusOr<CompactionRunsOptions> ToOptions(const CompactArgs& args) {
   if (absl::Status s = CheckArgs(args); !s.ok()) return s;
   CompactionRunsOptions o;
-  const absl::StatusOr<CellScore> score = CellScoreByName(args.score);
+  const absl::StatusOr<brain::CellScore> score = brain::CellScoreByName(args.score);
   if (!score.ok()) return score.status();
   o.variant.scoring.score = *score;
   o.variant.scoring.stranded_weight = args.stranded_weight;
@@ -77,15 +77,15 @@ absl::StatusOr<CompactionRunsOptions> ToOptions(const CompactArgs& args) {
   o.compaction.pending_share = args.pending_percent / 100;
   o.threads = args.threads;
   for (const std::string& name : args.experiments) {
-    const absl::StatusOr<const CellExperiment*> e = CellExperimentByName(name);
+    const absl::StatusOr<const brain::CellExperiment*> e = brain::CellExperimentByName(name);
     if (!e.ok()) return absl::InvalidArgumentError(StrCat("--experiments: ", Message(e.status())));
     o.experiments.push_back(*e);
   }
   // Who asks for these alone gets them beside the cell as it is.
   if (args.experiments.empty() && !AsksForDemands(args)) {
-    for (const CellExperiment& e : CellExperiments()) {
+    for (const brain::CellExperiment& e : brain::CellExperiments()) {
       // The base has this score already.
-      const absl::StatusOr<CellScore> its = CellScoreByName(Underscored(e.name));
+      const absl::StatusOr<brain::CellScore> its = brain::CellScoreByName(Underscored(e.name));
       if (!its.ok() || *its != *score) o.experiments.push_back(&e);
     }
   }
@@ -98,16 +98,17 @@ absl::Status TakeTime(const CompactArgs& args, LoadedCell& input, Cell& cell) {
     cell.model = std::move(input.model);
     return absl::OkStatus();
   }
-  absl::StatusOr<std::vector<CellFinding>> found = CheckCellWorkload(input.model, input.workload);
+  absl::StatusOr<std::vector<brain::CellFinding>> found =
+      brain::CheckCellWorkload(input.model, input.workload);
   if (!found.ok()) return found.status();
-  for (CellFinding& f : *found) cell.findings.push_back(std::move(f));
-  int64_t at_ms = FullestTime(input.model, input.workload);
+  for (brain::CellFinding& f : *found) cell.findings.push_back(std::move(f));
+  int64_t at_ms = brain::FullestTime(input.model, input.workload);
   if (!args.at.empty()) {
     const absl::StatusOr<int64_t> at = SecondsOfAt(args);
     if (!at.ok()) return at.status();
     at_ms = *at * 1000;
   }
-  cell.model = CellAt(input.model, input.workload, at_ms);
+  cell.model = brain::CellAt(input.model, input.workload, at_ms);
   cell.at_s = at_ms / 1000;
   StrAppend(&cell.about, "the jobs that are there at ", FormatDuration(at_ms / 1000),
             args.at.empty() ? ", the fullest time" : "", ": ", FormatCount(cell.model.jobs.size()), " of ",
@@ -118,7 +119,7 @@ absl::Status TakeTime(const CompactArgs& args, LoadedCell& input, Cell& cell) {
     return absl::InvalidArgumentError(StrCat("no ", cell.model.jobs.empty() ? "job" : "machine",
                                              " is there at ", FormatDuration(at_ms / 1000),
                                              ": expected another --at"));
-  absl::StatusOr<std::vector<CellFinding>> findings = CheckCell(cell.model);
+  absl::StatusOr<std::vector<brain::CellFinding>> findings = brain::CheckCell(cell.model);
   if (!findings.ok()) return findings.status();
   return absl::OkStatus();
 }
@@ -127,7 +128,7 @@ absl::Status TakeTime(const CompactArgs& args, LoadedCell& input, Cell& cell) {
 absl::Status TakeJobsOfUsage(Cell& cell) {
   absl::StatusOr<UsageJobs> jobs = JobsOfUsage(*cell.usage->trace, cell.usage->until);
   if (!jobs.ok()) return jobs.status();
-  for (CellFinding& f : jobs->left_out.Take()) cell.findings.push_back(std::move(f));
+  for (brain::CellFinding& f : jobs->left_out.Take()) cell.findings.push_back(std::move(f));
   cell.model.jobs = std::move(jobs->jobs);
   StrAppend(&cell.about, "the jobs that have usage within the hour before ",
             FormatTime(cell.usage->until.start_s()), ", with their owners' limits\n");
@@ -136,9 +137,9 @@ absl::Status TakeJobsOfUsage(Cell& cell) {
                                              FormatTime(cell.usage->until.start_s()),
                                              ": expected another --at, usage with limits, or a file "
                                              "of jobs (name, cpu_limit, memory_limit)"));
-  absl::StatusOr<std::vector<CellFinding>> findings = CheckCell(cell.model);
+  absl::StatusOr<std::vector<brain::CellFinding>> findings = brain::CheckCell(cell.model);
   if (!findings.ok()) return findings.status();
-  for (CellFinding& f : *findings) cell.findings.push_back(std::move(f));
+  for (brain::CellFinding& f : *findings) cell.findings.push_back(std::move(f));
   return absl::OkStatus();
 }
 
@@ -155,12 +156,12 @@ absl::StatusOr<Cell> LoadCell(const CompactArgs& args) {
   if (args.files.paths.empty() && !args.at.empty())
     return absl::InvalidArgumentError("--at: expected with files; a generated cell is of one time");
   if (args.files.paths.empty()) {
-    MadeCellOptions made;
+    brain::MadeCellOptions made;
     made.machines = args.machines;
     made.tasks_per_machine = args.tasks_per_machine;
     made.seed = args.seed;
-    cell.model = MakeCell(made);
-    absl::StatusOr<std::vector<CellFinding>> findings = CheckCell(cell.model);
+    cell.model = brain::MakeCell(made);
+    absl::StatusOr<std::vector<brain::CellFinding>> findings = brain::CheckCell(cell.model);
     if (!findings.ok()) return findings.status();
     cell.findings = *std::move(findings);
     cell.about = StrCat("a generated cell (seed ", args.seed, ")\n");
@@ -185,7 +186,7 @@ absl::StatusOr<Cell> LoadCell(const CompactArgs& args) {
 }
 
 std::string DescribeCell(const Cell& cell) {
-  const CellModel& model = cell.model;
+  const brain::CellModel& model = cell.model;
   std::string out = cell.about;
   if (cell.usage.has_value()) out += UsageText(*cell.usage);
   out += FindingsText(cell.findings);
@@ -313,15 +314,16 @@ Json ResultJson(const Cell& cell, const CompactArgs& args, const CompactionRuns&
 
 // The recommenders and predictors, behind the experiments.
 absl::Status AddDemands(const CompactArgs& args, Cell& cell, CompactionRunsOptions& options,
-                        std::deque<CellExperiment>& experiments) {
+                        std::deque<brain::CellExperiment>& experiments) {
   if (!AsksForDemands(args)) return absl::OkStatus();
   absl::StatusOr<CellDemands> demands = DemandsOf(args, *cell.usage, cell.model);
   if (!demands.ok()) return demands.status();
   cell.demands = *std::move(demands);
   for (const CellDemand& demand : cell.demands.all) {
-    experiments.push_back(demand.loads != nullptr ? LoadsExperiment(demand.name, "", demand.loads)
-                          : demand.is_limits      ? LimitsExperiment(demand.name, "", demand.amounts)
-                                                  : ReservationsExperiment(demand.name, "", demand.amounts));
+    experiments.push_back(demand.loads != nullptr ? brain::LoadsExperiment(demand.name, "", demand.loads)
+                          : demand.is_limits
+                              ? brain::LimitsExperiment(demand.name, "", demand.amounts)
+                              : brain::ReservationsExperiment(demand.name, "", demand.amounts));
     options.experiments.push_back(&experiments.back());
   }
   return absl::OkStatus();
@@ -336,8 +338,8 @@ absl::StatusOr<CompactionRuns> RunAll(const Cell& cell, const CompactionRunsOpti
   };
   hooks.should_stop = Interrupted;
   if (after.wanted())
-    hooks.on_packing = [&](const CompactionRun& run, const CellModel& part, uint32_t trial,
-                           const TrialPacking& packing) { after.Take(run, part, trial, packing); };
+    hooks.on_packing = [&](const CompactionRun& run, const brain::CellModel& part, uint32_t trial,
+                           const brain::TrialPacking& packing) { after.Take(run, part, trial, packing); };
   return RunCompactions(cell.model, options, hooks);
 }
 
@@ -368,7 +370,7 @@ int RunCompact(const CompactArgs& args) {
   CatchInterrupts();
   absl::StatusOr<Cell> cell = LoadCell(args);
   if (!cell.ok()) return FailOrInterrupted(cell.status());
-  std::deque<CellExperiment> experiments;  // that the result refers to
+  std::deque<brain::CellExperiment> experiments;  // that the result refers to
   if (absl::Status s = AddDemands(args, *cell, *options, experiments); !s.ok()) return FailOrInterrupted(s);
   AfterPacking after;
   if (absl::Status s = after.Begin(args, cell->usage, cell->model, files[1].get()); !s.ok())

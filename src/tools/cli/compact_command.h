@@ -23,7 +23,7 @@ struct CompactArgs {
   EngineArgs engine;                     // recommenders, settings_file and set: empty, none
   std::vector<std::string> predictors;   // empty: none
   std::string score = "hybrid";
-  double stranded_weight = CellScoring().stranded_weight;
+  double stranded_weight = brain::CellScoring().stranded_weight;
   uint32_t trials = 11;
   double pending_percent = 0.2;
   double large_user_percent = 2;

@@ -29,7 +29,7 @@ struct LoggedChange {
   double limit;  // < 0: none
   uint32_t job;
   int32_t window;
-  PolicyPair policy;
+  brain::PolicyPair policy;
   Resource resource;
 };
 

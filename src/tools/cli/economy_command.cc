@@ -38,41 +38,42 @@ absl::StatusOr<int64_t> Time(std::string_view option, const std::string& text, i
                                            ", in steps of 5m"));
 }
 
-absl::StatusOr<std::vector<TierSale>> Sales(const EconomyArgs& args, const PriceSheet& sheet) {
-  std::vector<TierSale> out = DefaultTierSales(sheet);
+absl::StatusOr<std::vector<brain::TierSale>> Sales(const EconomyArgs& args, const brain::PriceSheet& sheet) {
+  std::vector<brain::TierSale> out = brain::DefaultTierSales(sheet);
   for (const std::string& text : args.tiers) {
     const size_t equals = std::min(text.find('='), text.size());
     const std::string name = text.substr(0, equals);
     const std::optional<uint16_t> tier = sheet.TierNamed(name);
     if (!tier.has_value()) {
       std::vector<std::string_view> names;
-      for (const PriceTier& t : sheet.tiers) names.push_back(t.name);
+      for (const brain::PriceTier& t : sheet.tiers) names.push_back(t.name);
       return absl::InvalidArgumentError(StrCat("--tiers: the price file has no tier \"", name,
                                                "\"; did you mean \"", NearestName(name, names), "\"?"));
     }
-    const absl::StatusOr<TierSale> sale =
-        TierSaleNamed(equals == text.size() ? "" : std::string_view(text).substr(equals + 1));
+    const absl::StatusOr<brain::TierSale> sale =
+        brain::TierSaleNamed(equals == text.size() ? "" : std::string_view(text).substr(equals + 1));
     if (!sale.ok()) return absl::InvalidArgumentError(StrCat("--tiers: ", name, "=", Message(sale.status())));
     out[*tier] = *sale;
   }
   return out;
 }
 
-absl::StatusOr<std::vector<SellerPolicy>> Policies(const EconomyArgs& args) {
-  std::vector<SellerPolicy> out;
-  std::set<SellerPolicy> seen;
+absl::StatusOr<std::vector<brain::SellerPolicy>> Policies(const EconomyArgs& args) {
+  std::vector<brain::SellerPolicy> out;
+  std::set<brain::SellerPolicy> seen;
   for (const std::string& name : args.policies) {
-    const absl::StatusOr<SellerPolicy> policy = SellerPolicyNamed(name);
+    const absl::StatusOr<brain::SellerPolicy> policy = brain::SellerPolicyNamed(name);
     if (!policy.ok()) return absl::InvalidArgumentError(StrCat("--policies: ", Message(policy.status())));
     if (seen.insert(*policy).second) out.push_back(*policy);
   }
   if (!out.empty()) return out;
-  for (const SellerPolicyInfo& info : SellerPolicies()) out.push_back(info.policy);
+  for (const brain::SellerPolicyInfo& info : brain::SellerPolicies()) out.push_back(info.policy);
   return out;
 }
 
 // In cores and bytes; absent: a share of the owners' limits.
-absl::StatusOr<std::optional<PerResource<double>>> Capacity(const EconomyArgs& args, const Pricing& pricing) {
+absl::StatusOr<std::optional<PerResource<double>>> Capacity(const EconomyArgs& args,
+                                                            const brain::Pricing& pricing) {
   PerResource<double> out = {};
   if (args.capacity.empty()) {
     if (!pricing.pool.has_value()) return std::nullopt;
@@ -83,15 +84,16 @@ absl::StatusOr<std::optional<PerResource<double>>> Capacity(const EconomyArgs& a
   for (const std::string& text : args.capacity) {
     const size_t equals = std::min(text.find('='), text.size());
     const std::string resource = text.substr(0, equals);
-    if (resource != kQuotaCpu && resource != kQuotaMemory) {
+    if (resource != brain::kQuotaCpu && resource != brain::kQuotaMemory) {
       return absl::InvalidArgumentError(StrCat(
           "--capacity: \"", text, "\": expected cpu=CORES and memory=BYTES, such as cpu=400,memory=2TiB"));
     }
     const absl::StatusOr<int64_t> amount =
-        ParseQuotaAmount(resource, equals == text.size() ? "" : text.substr(equals + 1));
+        brain::ParseQuotaAmount(resource, equals == text.size() ? "" : text.substr(equals + 1));
     if (!amount.ok())
       return absl::InvalidArgumentError(StrCat("--capacity: ", resource, ": ", Message(amount.status())));
-    out[resource == kQuotaCpu ? 0 : 1] = static_cast<double>(*amount) / (resource == kQuotaCpu ? 1000 : 1);
+    out[resource == brain::kQuotaCpu ? 0 : 1] =
+        static_cast<double>(*amount) / (resource == brain::kQuotaCpu ? 1000 : 1);
   }
   for (const Resource r : kResources) {
     if (!(out[static_cast<size_t>(r)] > 0))
@@ -101,15 +103,16 @@ absl::StatusOr<std::optional<PerResource<double>>> Capacity(const EconomyArgs& a
   return out;
 }
 
-absl::Status SetPenalty(const std::string& text, const std::vector<TierSale>& sales, PriceSheet& sheet) {
+absl::Status SetPenalty(const std::string& text, const std::vector<brain::TierSale>& sales,
+                        brain::PriceSheet& sheet) {
   if (text.empty()) return absl::OkStatus();
   const std::optional<double> share = ParseDouble(text);
   if (!share.has_value() || !(*share >= 0 && *share <= 1))
     return absl::InvalidArgumentError(
         StrCat("--penalty: \"", text, "\": expected a share from 0 to 1, such as 0.1"));
   for (size_t tier = 0; tier < sheet.tiers.size(); ++tier) {
-    if (sales[tier] == TierSale::kSlack)
-      sheet.tiers[tier].service_credit_ppm = std::llround(*share * static_cast<double>(kWholePpm));
+    if (sales[tier] == brain::TierSale::kSlack)
+      sheet.tiers[tier].service_credit_ppm = std::llround(*share * static_cast<double>(brain::kWholePpm));
   }
   return absl::OkStatus();
 }
@@ -117,7 +120,7 @@ absl::Status SetPenalty(const std::string& text, const std::vector<TierSale>& sa
 // All that the options say, before the trace is read.
 struct Setup {
   PriceFileText prices;
-  std::optional<QuotaTree> quota;
+  std::optional<brain::QuotaTree> quota;
   EconomyOptions options;
 };
 absl::StatusOr<Setup> Prepare(const EconomyArgs& args) {
@@ -125,12 +128,12 @@ absl::StatusOr<Setup> Prepare(const EconomyArgs& args) {
   absl::StatusOr<PriceFileText> prices = ReadPrices(args.prices);
   if (!prices.ok()) return prices.status();
   out.prices = *std::move(prices);
-  Pricing& pricing = out.prices.pricing;
+  brain::Pricing& pricing = out.prices.pricing;
   EconomyOptions& o = out.options;
-  absl::StatusOr<std::vector<TierSale>> sales = Sales(args, pricing.sheet);
+  absl::StatusOr<std::vector<brain::TierSale>> sales = Sales(args, pricing.sheet);
   if (!sales.ok()) return sales.status();
   o.tiers = *std::move(sales);
-  absl::StatusOr<std::vector<SellerPolicy>> policies = Policies(args);
+  absl::StatusOr<std::vector<brain::SellerPolicy>> policies = Policies(args);
   if (!policies.ok()) return policies.status();
   o.policies = *std::move(policies);
   const auto capacity = Capacity(args, pricing);
@@ -158,7 +161,7 @@ absl::StatusOr<Setup> Prepare(const EconomyArgs& args) {
   }
   o.threads = args.threads;
   if (args.quota.empty()) return out;
-  absl::StatusOr<std::pair<QuotaFile, QuotaTree>> quota = LoadQuota(args.quota);
+  absl::StatusOr<std::pair<QuotaFile, brain::QuotaTree>> quota = LoadQuota(args.quota);
   if (!quota.ok()) return absl::InvalidArgumentError(StrCat("--quota: ", Message(quota.status())));
   out.quota = std::move(quota->second);
   return out;
@@ -242,7 +245,7 @@ std::string Rendered(const EconomyTable& table) {
 
 void PrintResult(const EconomyArgs& args, const EconomyResult& result, const EconomyNames& names,
                  const LoadedTrace& trace, bool of_limits) {
-  const PriceSheet& sheet = *names.sheet;
+  const brain::PriceSheet& sheet = *names.sheet;
   const bool keep_newlines = true;
   std::string out =
       StrCat(DescribeInput(trace), Printable(EconomyIntroduction(result, sheet), keep_newlines));
@@ -263,10 +266,11 @@ void PrintResult(const EconomyArgs& args, const EconomyResult& result, const Eco
 }
 
 // A sentence where all jobs are of one tier, between which nothing can be sold; "" otherwise.
-std::string OneTierText(const std::vector<BilledJob>& jobs, const PriceSheet& sheet,
-                        const std::vector<TierSale>& sales) {
+std::string OneTierText(const std::vector<BilledJob>& jobs, const brain::PriceSheet& sheet,
+                        const std::vector<brain::TierSale>& sales) {
   const auto other = [&](const BilledJob& job) { return job.tier != jobs.front().tier; };
-  if (jobs.empty() || std::ranges::any_of(jobs, other) || sales[jobs.front().tier] != TierSale::kReserved)
+  if (jobs.empty() || std::ranges::any_of(jobs, other) ||
+      sales[jobs.front().tier] != brain::TierSale::kReserved)
     return "";
   return StrCat(
       "all ", jobs.size(), jobs.size() == 1 ? " job of the trace is" : " jobs of the trace are",
@@ -288,7 +292,7 @@ int RunEconomy(const EconomyArgs& args) {
   if (!trace.ok()) return Fail(trace.status());
   if (absl::Status s = CheckPriceTimes(setup->prices, **trace); !s.ok()) return Fail(s);
   BilledGroups billed = AssignGroups(setup->prices.pricing, (*trace)->jobs());
-  const PriceSheet& sheet = setup->prices.pricing.sheet;
+  const brain::PriceSheet& sheet = setup->prices.pricing.sheet;
   const EconomyNames names = {&sheet, &(*trace)->jobs(), std::move(billed.groups), std::move(billed.jobs)};
   const std::string one_tier = OneTierText(names.billed, sheet, setup->options.tiers);
   const absl::StatusOr<EconomyResult> result = RunPool(args, names, *setup, **trace, *files);

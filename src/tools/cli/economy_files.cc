@@ -16,7 +16,7 @@ namespace {
 // In cores or bytes, printed so that reading gives the same double.
 double CoresOrBytes(Resource r, int64_t quantity) { return AmountOfStep(r, quantity) * UnitOf(r).large; }
 
-Json SoldJson(const PoolAmounts& wanted, const PoolLines& sums) {
+Json SoldJson(const brain::PoolAmounts& wanted, const brain::PoolLines& sums) {
   Json out = Json::object();
   for (const Resource r : kResources) {
     const auto i = static_cast<size_t>(r);
@@ -27,10 +27,10 @@ Json SoldJson(const PoolAmounts& wanted, const PoolLines& sums) {
   return out;
 }
 
-double ShareOfPpm(int64_t ppm) { return static_cast<double>(ppm) / static_cast<double>(kWholePpm); }
+double ShareOfPpm(int64_t ppm) { return static_cast<double>(ppm) / static_cast<double>(brain::kWholePpm); }
 
-Json TierJson(const PriceTier& tier, TierSale sale, const EconomyTier& of) {
-  const TierTotals& t = of.totals;
+Json TierJson(const brain::PriceTier& tier, brain::TierSale sale, const EconomyTier& of) {
+  const brain::TierTotals& t = of.totals;
   const auto share = [](bool any, double value) { return any ? Json(value) : Json(nullptr); };
   Json out = {{"tier", tier.name},
               {"sale", Name(sale)},
@@ -54,15 +54,15 @@ Json TierJson(const PriceTier& tier, TierSale sale, const EconomyTier& of) {
 
 // Of a group, in a tier.
 struct TierCharges {
-  Money charges, credits;
-  Money total() const { return {charges.micros - credits.micros}; }
+  brain::Money charges, credits;
+  brain::Money total() const { return {charges.micros - credits.micros}; }
 };
 // By group and tier.
 void ForEachBill(const EconomyPolicy& policy,
                  const std::function<void(uint32_t group, uint16_t tier, const TierCharges&)>& take) {
-  for (const GroupBill& group : policy.bill.groups) {
+  for (const brain::GroupBill& group : policy.bill.groups) {
     std::map<uint16_t, TierCharges> of_tier;
-    for (const BillLine& line : group.lines) {
+    for (const brain::BillLine& line : group.lines) {
       TierCharges& of = of_tier[line.key.tier];
       of.charges.micros += line.amount.micros;
       of.credits.micros += line.credit.micros;
@@ -77,7 +77,7 @@ const std::string_view kDecisionsHead =
     "time_s,policy,tier,group,job,decision,cpu_cores,memory_bytes,reason\n";
 
 std::string DecisionRow(const EconomyDecision& decision, int64_t start_s, const EconomyNames& names) {
-  const SaleDecision& sale = decision.sale;
+  const brain::SaleDecision& sale = decision.sale;
   const std::string& job = (*names.jobs)[sale.job].name;
   return fmt::format("{},{},{},{},{},{},{},{},{}\n", start_s + int64_t{sale.step} * kWindowSeconds,
                      decision.policy.has_value() ? Name(*decision.policy) : "*",
@@ -106,7 +106,7 @@ void AppendLines(const EconomyResult& result, const AppendRow& append) {
       const int64_t time_s = result.start_s + static_cast<int64_t>(step) * kWindowSeconds;
       for (const Resource r : kResources) {
         const auto i = static_cast<size_t>(r);
-        const PoolLines& lines = policy.lines[step];
+        const brain::PoolLines& lines = policy.lines[step];
         append(fmt::format("{},{},{},{},{},{},{},{}\n", time_s, Name(policy.policy), Name(r),
                            CoresOrBytes(r, lines.usage[i]), CoresOrBytes(r, lines.allocation[i]),
                            CoresOrBytes(r, lines.reservation[i]), CoresOrBytes(r, result.reserved[step][i]),

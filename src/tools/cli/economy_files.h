@@ -15,7 +15,7 @@ namespace taut {
 
 // Of the jobs of a trace.
 struct EconomyNames {
-  const PriceSheet* sheet = nullptr;
+  const brain::PriceSheet* sheet = nullptr;
   const std::vector<JobInfo>* jobs = nullptr;  // by JobId
   std::vector<std::string> groups;             // by number
   std::vector<BilledJob> billed;               // by JobId

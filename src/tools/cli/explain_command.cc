@@ -57,7 +57,7 @@ struct SeenUsage {
 
 absl::StatusOr<SeenUsage> SumUsage(TraceUntil& source, JobId job, Resource resource) {
   SeenUsage seen;
-  DaySignals signals;
+  brain::DaySignals signals;
   for (int32_t day : source.days()) {
     const absl::StatusOr<std::vector<JobDay>> jobs = source.LoadDay(day);
     if (!jobs.ok()) return jobs.status();
@@ -85,7 +85,7 @@ absl::StatusOr<SeenUsage> SumUsage(TraceUntil& source, JobId job, Resource resou
 constexpr std::string_view kChosen = "combined";
 
 struct Explained {
-  PolicyPair policy;
+  brain::PolicyPair policy;
   Resource resource;
   Reason reason;
   std::optional<double> limit;  // in force after the last window seen
@@ -190,7 +190,7 @@ absl::StatusOr<std::string> Explain(const ExplainArgs& args) {
     return absl::InvalidArgumentError("--at: the trace has no usage before that time");
   std::vector<Explained> explained;
   ReplayHooks hooks;
-  hooks.on_job_end = [&](JobId id, PolicyPair policy, Resource r, const Lane& lane) {
+  hooks.on_job_end = [&](JobId id, brain::PolicyPair policy, Resource r, const brain::Lane& lane) {
     if (id != *job) return;
     Explained& e = explained.emplace_back(Explained{policy, r, {}, {}});
     lane.recommender().Explain(e.reason);

@@ -59,34 +59,37 @@ int RunGenerate(const GenerateArgs& args) {
 
 int RunList(const std::string& what) {
   if (what == "recommenders") {
-    for (const PolicyInfo& p : Policies()) Print(fmt::format("{:<14} {}\n", p.name, p.what));
+    for (const brain::PolicyInfo& p : brain::Policies()) Print(fmt::format("{:<14} {}\n", p.name, p.what));
     return kExitOk;
   }
   if (what == "settings") {
-    Print(WriteSettings(VerticalSettings(), /*only_changed=*/false));
+    Print(WriteSettings(brain::VerticalSettings(), /*only_changed=*/false));
     return kExitOk;
   }
   if (what == "replicas") {
-    for (const ReplicaPolicyInfo& p : ReplicaPolicies()) Print(fmt::format("{:<12} {}\n", p.name, p.what));
-    const ReplicaSettings defaults;
-    for (const ReplicaSetting& s : ReplicaSettingsTable()) {
-      const std::string value = StrCat(s.key, "=", GetReplicaSetting(s, defaults));
+    for (const brain::ReplicaPolicyInfo& p : brain::ReplicaPolicies())
+      Print(fmt::format("{:<12} {}\n", p.name, p.what));
+    const brain::ReplicaSettings defaults;
+    for (const brain::ReplicaSetting& s : brain::ReplicaSettingsTable()) {
+      const std::string value = StrCat(s.key, "=", brain::GetReplicaSetting(s, defaults));
       Print(fmt::format("{:<36} {}\n", value, s.help));
     }
     return kExitOk;
   }
   if (what == "overcommit") {
-    for (const PeakPredictorInfo& p : PeakPredictors()) Print(fmt::format("{:<12} {}\n", p.name, p.what));
+    for (const brain::PeakPredictorInfo& p : brain::PeakPredictors())
+      Print(fmt::format("{:<12} {}\n", p.name, p.what));
     Print(fmt::format("{:<12} {}\n", "oracle", "the peak that came"));
-    const OvercommitSettings defaults;
-    for (const OvercommitSetting& s : OvercommitSettingsTable()) {
-      const std::string value = StrCat(s.key, "=", GetOvercommitSetting(s, defaults));
+    const brain::OvercommitSettings defaults;
+    for (const brain::OvercommitSetting& s : brain::OvercommitSettingsTable()) {
+      const std::string value = StrCat(s.key, "=", brain::GetOvercommitSetting(s, defaults));
       Print(fmt::format("{:<36} {}\n", value, s.help));
     }
     return kExitOk;
   }
   if (what == "experiments") {
-    for (const CellExperiment& e : CellExperiments()) Print(fmt::format("{:<18} {}\n", e.name, e.help));
+    for (const brain::CellExperiment& e : brain::CellExperiments())
+      Print(fmt::format("{:<18} {}\n", e.name, e.help));
     return kExitOk;
   }
   if (what == "setups") {

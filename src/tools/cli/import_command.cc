@@ -30,10 +30,10 @@ absl::StatusOr<std::string> ReadInput(const std::string& path) {
   return *std::move(text);
 }
 
-double FloorOf(const VpaEstimate& e, std::string_view which) {
+double FloorOf(const brain::VpaEstimate& e, std::string_view which) {
   return which == "lower" ? e.lower : which == "upper" ? e.upper : e.target;
 }
-const VpaEstimate& Of(const VpaLearnt& c, Resource r) { return c.estimates[static_cast<size_t>(r)]; }
+const brain::VpaEstimate& Of(const VpaLearnt& c, Resource r) { return c.estimates[static_cast<size_t>(r)]; }
 bool Has(const VpaLearnt& c, Resource r) { return c.has_learnt[static_cast<size_t>(r)]; }
 
 std::string TableOf(const VpaCheckpoints& read) {
@@ -41,7 +41,7 @@ std::string TableOf(const VpaCheckpoints& read) {
   for (const VpaLearnt& c : read.containers) {
     std::vector<std::string> row = {c.job, fmt::format("{:.1f}", c.days)};
     for (const Resource r : kResources) {
-      const VpaEstimate& e = Of(c, r);
+      const brain::VpaEstimate& e = Of(c, r);
       for (const double amount : {e.lower, e.target, e.upper}) {
         row.push_back(!Has(c, r) ? "-" : std::isfinite(amount) ? FormatAmount(r, amount) : "none");
       }
@@ -57,7 +57,7 @@ Json CheckpointsJson(const VpaCheckpoints& read) {
     Json one = {{"job", c.job}, {"days", c.days}};
     for (const Resource r : kResources) {
       if (!Has(c, r)) continue;
-      const VpaEstimate& e = Of(c, r);
+      const brain::VpaEstimate& e = Of(c, r);
       Json its = {{"lower", e.lower}, {"target", e.target}};
       if (std::isfinite(e.upper)) its["upper"] = e.upper;
       one[std::string(Name(r))] = its;
@@ -93,7 +93,7 @@ int RunImport(const ImportArgs& args) {
   if (absl::Status s = CheckOutputs({&rules, 1}, {&args.file, 1}); !s.ok()) return Fail(s);
   const absl::StatusOr<std::string> text = ReadInput(args.file);
   if (!text.ok()) return Fail(text.status());
-  const absl::StatusOr<VpaCheckpoints> read = ReadVpaCheckpoints(*text, args.cluster, VpaSettings());
+  const absl::StatusOr<VpaCheckpoints> read = ReadVpaCheckpoints(*text, args.cluster, brain::VpaSettings());
   if (!read.ok()) return Fail(absl::InvalidArgumentError(StrCat(args.file, ": ", Message(read.status()))));
   for (const std::string& warning : read->warnings) Warn(StrCat("left out: ", warning));
   Show(args.output, CheckpointsJson(*read), [&] { return TableOf(*read); });

@@ -46,8 +46,8 @@ class LoadedTrace final : public DaySource {
   const ReadReport& report() const { return report_; }
   // The job called `name`; NotFound names the nearest.
   absl::StatusOr<JobId> FindJob(const std::string& name) const;
-  bool interrupted = false;   // reading was interrupted
-  RecordedMachines machines;  // empty unless asked for
+  bool interrupted = false;          // reading was interrupted
+  brain::RecordedMachines machines;  // empty unless asked for
 
  private:
   JobDayStore store_;

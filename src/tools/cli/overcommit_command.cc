@@ -63,21 +63,21 @@ absl::StatusOr<OvercommitOptions> ToOptions(const OvercommitArgs& args) {
     if (equals == std::string::npos)
       return absl::InvalidArgumentError(StrCat("--set: expected key=value, not \"", assignment, "\""));
     const absl::Status s =
-        SetOvercommitSetting(assignment.substr(0, equals), assignment.substr(equals + 1), o.settings);
+        brain::SetOvercommitSetting(assignment.substr(0, equals), assignment.substr(equals + 1), o.settings);
     if (!s.ok()) return absl::InvalidArgumentError(StrCat("--set: ", Message(s)));
   }
   o.predictors = args.predictors;
   if (o.predictors.empty()) {
-    for (const PeakPredictorInfo& p : PeakPredictors()) o.predictors.emplace_back(p.name);
+    for (const brain::PeakPredictorInfo& p : brain::PeakPredictors()) o.predictors.emplace_back(p.name);
     o.predictors.emplace_back(kOracle);
   }
   for (const std::string& name : o.predictors) {
     if (name == kOracle) continue;
     const std::string_view its = std::string_view(name).substr(0, name.find(':'));  // the rest are settings
     const absl::Status known =
-        FindPeakPredictor(its).ok()
-            ? NewPeakPredictor(name, o.settings).status()
-            : UnknownName("peak predictor", its, RowNames(PeakPredictors(), {kOracle}));
+        brain::FindPeakPredictor(its).ok()
+            ? brain::NewPeakPredictor(name, o.settings).status()
+            : UnknownName("peak predictor", its, RowNames(brain::PeakPredictors(), {kOracle}));
     if (!known.ok()) return absl::InvalidArgumentError(StrCat("--predictors: ", Message(known)));
   }
   return o;

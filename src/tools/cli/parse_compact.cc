@@ -29,7 +29,7 @@ const char* const kCompactHelp =
 
 void AddCompact(CLI::App& verb, CompactArgs& args) {
   std::vector<std::string> scores;
-  for (const CellScoreInfo& s : CellScores()) scores.emplace_back(s.name);
+  for (const brain::CellScoreInfo& s : brain::CellScores()) scores.emplace_back(s.name);
   verb.add_option("paths", args.files.paths,
                   "a CSV of machines and one of jobs, or event tables of a trace, see docs/formats.md")
       ->type_name("PATH");

@@ -7,7 +7,7 @@ namespace taut {
 namespace {
 
 void AddMade(CLI::App& verb, SimulateArgs& args) {
-  MadeCellEventsOptions& made = args.made;
+  brain::MadeCellEventsOptions& made = args.made;
   verb.add_option("--machines", made.cell.machines, "without files: machines of the generated cell")
       ->capture_default_str();
   verb.add_option("--tasks-per-machine", made.cell.tasks_per_machine,
@@ -49,7 +49,7 @@ const char* const kSimulateHelp =
 
 void AddSimulate(CLI::App& verb, SimulateArgs& args) {
   std::vector<std::string> scores;
-  for (const CellScoreInfo& s : CellScores()) scores.emplace_back(s.name);
+  for (const brain::CellScoreInfo& s : brain::CellScores()) scores.emplace_back(s.name);
   verb.add_option("paths", args.files.paths,
                   "CSV files of machines, jobs and events, or event tables of a trace, see docs/formats.md")
       ->type_name("PATH");

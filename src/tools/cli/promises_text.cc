@@ -16,7 +16,8 @@ constexpr double kDaysOfChance = 999;
 
 std::string ShareText(const Json& row, const Json& sums, const char* key) {
   const Json& share = At(sums, key);
-  return share.is_number() ? RiskShareText(TextAt(row, "counts") == "work", share.get<double>()) : kNothing;
+  return share.is_number() ? brain::RiskShareText(TextAt(row, "counts") == "work", share.get<double>())
+                           : kNothing;
 }
 
 // Where no day was above its limit: what their number can show, as "under 5.9 %" of 16.
@@ -96,10 +97,10 @@ constexpr const char* kWhatIsCounted =
 
 }  // namespace
 
-Json PromisesJson(const RiskBook& book) {
+Json PromisesJson(const brain::RiskBook& book) {
   JsonWriter json;
   json.BeginObject();
-  PutRisks(book, json);
+  brain::PutRisks(book, json);
   json.EndObject();
   return Json::parse(json.Take(), nullptr, /*allow_exceptions=*/false);
 }

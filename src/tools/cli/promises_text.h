@@ -13,6 +13,6 @@ std::string PromisesText(const Json& page);
 // The same without what changes with time: the tables of totals and rows over all days. "" if nothing is promised.
 std::string ReplayedPromisesText(const Json& page);
 // As in a PromisePage.
-Json PromisesJson(const RiskBook& book);
+Json PromisesJson(const brain::RiskBook& book);
 
 }  // namespace taut

@@ -13,16 +13,16 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 // Of all kinds, with the longest names and figures that there are.
-RiskBook BookOfAll(int days) {
-  RiskBook book;
+brain::RiskBook BookOfAll(int days) {
+  brain::RiskBook book;
   for (const Resource r : kResources) {
-    for (uint8_t promise = 0; promise < kPromiseNames.size(); ++promise) {
+    for (uint8_t promise = 0; promise < brain::kPromiseNames.size(); ++promise) {
       for (const bool set : {true, false}) {
-        const RiskKey key{.resource = r,
-                          .set = set,
-                          .promise = static_cast<RiskPromise>(promise),
-                          .job_class = 2,
-                          .size = static_cast<JobSize>(promise + 1)};
+        const brain::RiskKey key{.resource = r,
+                                 .set = set,
+                                 .promise = static_cast<brain::RiskPromise>(promise),
+                                 .job_class = 2,
+                                 .size = static_cast<brain::JobSize>(promise + 1)};
         for (int i = 0; i < days; ++i)
           book.Add({.key = key,
                     .promised = 0.0123,
@@ -47,8 +47,9 @@ TEST(PromisesText, FitsHundredColumns) {
 }
 
 TEST(PromisesText, SaysOfFewDaysNeitherNeverNorNothing) {
-  RiskBook book;
-  const RiskKey key{.resource = Resource::kMemory, .set = true, .promise = RiskPromise::kChance};
+  brain::RiskBook book;
+  const brain::RiskKey key{
+      .resource = Resource::kMemory, .set = true, .promise = brain::RiskPromise::kChance};
   book.Add({.key = key, .promised = 0, .over = false});
   const std::string text = PromisesText(PromisesJson(book));
   EXPECT_THAT(text, HasSubstr("under 0.1 %")) << "promised";
@@ -57,12 +58,12 @@ TEST(PromisesText, SaysOfFewDaysNeitherNeverNorNothing) {
   for (int day = 0; day < 15; ++day) book.Add({.key = key, .promised = 0.001F, .over = false});
   EXPECT_THAT(PromisesText(PromisesJson(book)), HasSubstr("under 5.9 %"));
   EXPECT_THAT(text, Not(HasSubstr("more overruns")));
-  EXPECT_THAT(PromisesText(PromisesJson(RiskBook())), HasSubstr("no day is over yet"));
+  EXPECT_THAT(PromisesText(PromisesJson(brain::RiskBook())), HasSubstr("no day is over yet"));
   EXPECT_FALSE(PromisesText(Json()).empty());
 }
 
 TEST(PromisesText, AReplayShowsThoseWhoPromise) {
-  RiskBook book;
+  brain::RiskBook book;
   book.Add(
       {.key = {.resource = Resource::kCpu, .set = true}, .promised = 0, .over = false, .used = 1, .cut = 0});
   EXPECT_EQ(ReplayedPromisesText(PromisesJson(book)), "") << "nothing is promised";

@@ -27,15 +27,15 @@ int FailQuota(const absl::Status& status) {
 }
 
 std::string AmountText(std::string_view resource, int64_t amount) {
-  if (resource == kQuotaCpu) return FormatCores(static_cast<double>(amount) / 1000);
-  if (resource == kQuotaMemory) return FormatBytes(static_cast<double>(amount));
+  if (resource == brain::kQuotaCpu) return FormatCores(static_cast<double>(amount) / 1000);
+  if (resource == brain::kQuotaMemory) return FormatBytes(static_cast<double>(amount));
   return StrCat(amount);
 }
 
-std::string TableOf(const std::vector<QuotaRowView>& rows) {
+std::string TableOf(const std::vector<brain::QuotaRowView>& rows) {
   TextTable table({"group", "tier", "resource", "quota", "in use", "borrowed", "over\nquota",
                    "available\nnow", "at most"});
-  for (const QuotaRowView& row : rows) {
+  for (const brain::QuotaRowView& row : rows) {
     const auto text = [&row](int64_t amount) { return AmountText(row.resource, amount); };
     table.Add({row.group, row.tier, row.resource, text(row.cell.quota), text(row.cell.held),
                text(row.borrowed()), text(row.over_quota()), text(row.available), text(row.maximum)});
@@ -44,18 +44,18 @@ std::string TableOf(const std::vector<QuotaRowView>& rows) {
 }
 
 // cpu in millicores and memory in bytes, as the library counts them.
-Json AmountsJson(const QuotaVector& amounts) {
+Json AmountsJson(const brain::QuotaVector& amounts) {
   Json out = Json::object();
-  for (const QuotaAmount& a : amounts.amounts())
-    out[a.resource == kQuotaCpu      ? "cpu_millicores"
-        : a.resource == kQuotaMemory ? "memory_bytes"
-                                     : a.resource] = a.amount;
+  for (const brain::QuotaAmount& a : amounts.amounts())
+    out[a.resource == brain::kQuotaCpu      ? "cpu_millicores"
+        : a.resource == brain::kQuotaMemory ? "memory_bytes"
+                                            : a.resource] = a.amount;
   return out;
 }
 
-Json VerdictJson(const AdmissionVerdict& verdict) {
+Json VerdictJson(const brain::AdmissionVerdict& verdict) {
   Json reasons = Json::array(), borrowed = Json::array();
-  for (const AdmissionReason& r : verdict.reasons) {
+  for (const brain::AdmissionReason& r : verdict.reasons) {
     reasons.push_back({{"resource", r.resource},
                        {"level", r.level},
                        {"asked", r.asked},
@@ -63,7 +63,7 @@ Json VerdictJson(const AdmissionVerdict& verdict) {
                        {"never", r.never},
                        {"sentence", r.text}});
   }
-  for (const AdmissionBorrowing& b : verdict.borrowed)
+  for (const brain::AdmissionBorrowing& b : verdict.borrowed)
     borrowed.push_back({{"resource", b.resource}, {"amount", b.amount}, {"cohort", b.cohort}});
   Json out = {{"outcome", Name(verdict.outcome)},       {"asked", AmountsJson(verdict.use.amounts)},
               {"borrowed", std::move(borrowed)},        {"reasons", std::move(reasons)},
@@ -74,15 +74,15 @@ Json VerdictJson(const AdmissionVerdict& verdict) {
 }
 
 // A sentence per line.
-std::string VerdictText(const AdmissionVerdict& verdict) {
+std::string VerdictText(const brain::AdmissionVerdict& verdict) {
   std::string out = Printable(Explain(verdict));  // names are those of the file
   for (size_t at = out.find(". "); at != std::string::npos; at = out.find(". ", at))
     out.replace(at, 2, ".\n  ");
   return out + "\n";
 }
 
-absl::StatusOr<AdmissionRequest> ToRequest(const AdmitArgs& args) {
-  AdmissionRequest out;
+absl::StatusOr<brain::AdmissionRequest> ToRequest(const AdmitArgs& args) {
+  brain::AdmissionRequest out;
   out.group = args.group;
   out.tier = args.tier;
   out.tasks = args.tasks;
@@ -105,7 +105,7 @@ absl::StatusOr<AdmissionRequest> ToRequest(const AdmitArgs& args) {
       out.tasks = static_cast<int64_t>(*tasks);
       continue;
     }
-    const absl::StatusOr<int64_t> amount = ParseQuotaAmount(resource, value);
+    const absl::StatusOr<int64_t> amount = brain::ParseQuotaAmount(resource, value);
     if (!amount.ok()) return absl::InvalidArgumentError(StrCat(resource, ": ", Message(amount.status())));
     out.per_task.Set(resource, *amount);
   }
@@ -124,11 +124,11 @@ absl::StatusOr<AdmissionRequest> ToRequest(const AdmitArgs& args) {
 
 }  // namespace
 
-absl::StatusOr<std::pair<QuotaFile, QuotaTree>> LoadQuota(const std::string& path) {
+absl::StatusOr<std::pair<QuotaFile, brain::QuotaTree>> LoadQuota(const std::string& path) {
   absl::StatusOr<QuotaFile> file = ReadQuotaFile(path);
   if (!file.ok()) return file.status();
   std::string errors;
-  for (const QuotaFinding& finding : CheckQuota(file->spec, file->in_use)) {
+  for (const brain::QuotaFinding& finding : CheckQuota(file->spec, file->in_use)) {
     if (finding.error) {
       StrAppend(&errors, errors.empty() ? "" : "\n", path, ": ", finding.text);
     } else {
@@ -136,7 +136,7 @@ absl::StatusOr<std::pair<QuotaFile, QuotaTree>> LoadQuota(const std::string& pat
     }
   }
   if (!errors.empty()) return absl::InvalidArgumentError(errors);
-  absl::StatusOr<QuotaTree> tree = QuotaTree::Make(file->spec, file->in_use);
+  absl::StatusOr<brain::QuotaTree> tree = brain::QuotaTree::Make(file->spec, file->in_use);
   if (!tree.ok()) return tree.status();
   return std::pair(*std::move(file), *std::move(tree));
 }
@@ -144,9 +144,9 @@ absl::StatusOr<std::pair<QuotaFile, QuotaTree>> LoadQuota(const std::string& pat
 int RunQuota(const QuotaArgs& args) {
   const auto loaded = LoadQuota(args.file);
   if (!loaded.ok()) return FailQuota(loaded.status());
-  const std::vector<QuotaRowView> rows = RowsOf(loaded->second);
+  const std::vector<brain::QuotaRowView> rows = brain::RowsOf(loaded->second);
   Json out = Json::array();
-  for (const QuotaRowView& row : rows) {
+  for (const brain::QuotaRowView& row : rows) {
     out.push_back({{"group", row.group},
                    {"tier", row.tier},
                    {"resource", row.resource},
@@ -164,13 +164,13 @@ int RunQuota(const QuotaArgs& args) {
 int RunAdmit(const AdmitArgs& args) {
   const auto loaded = LoadQuota(args.file);
   if (!loaded.ok()) return FailQuota(loaded.status());
-  const absl::StatusOr<AdmissionRequest> request = ToRequest(args);
+  const absl::StatusOr<brain::AdmissionRequest> request = ToRequest(args);
   if (!request.ok()) return FailQuota(request.status());
-  const absl::StatusOr<AdmissionVerdict> verdict =
-      DecideAdmission(loaded->second, *request, loaded->first.releases);
+  const absl::StatusOr<brain::AdmissionVerdict> verdict =
+      brain::DecideAdmission(loaded->second, *request, loaded->first.releases);
   if (!verdict.ok()) return FailQuota(verdict.status());
   Show(args.output, VerdictJson(*verdict), [&] { return VerdictText(*verdict); });
-  return verdict->outcome == AdmissionOutcome::kAdmitted ? kExitOk : kExitFailed;
+  return verdict->outcome == brain::AdmissionOutcome::kAdmitted ? kExitOk : kExitFailed;
 }
 
 QuotaVerbs::QuotaVerbs(CLI::App& app) {

@@ -65,7 +65,7 @@ class ReplayOutputs {
     if (csv_ != nullptr) csv_->Add(change);
     return log_ != nullptr ? log_->Add(change) : absl::OkStatus();
   }
-  void Keep(JobId job, Resource resource, const Recommender& recommender) {
+  void Keep(JobId job, Resource resource, const brain::Recommender& recommender) {
     recommender.Explain(reasons_[{job.value, resource}].emplace_back());
   }
   absl::Status CloseCsv() { return csv_ != nullptr ? csv_->Close() : absl::OkStatus(); }
@@ -97,9 +97,9 @@ std::string Conditions(const ReplayOptions& options, const ReplayResult& result)
 
 absl::Status WriteReport(const ReplayArgs& args, const ReplayOptions& options, LoadedTrace& trace,
                          const ReplayResult& result, ReplayOutputs& outputs) {
-  PolicyPair shown = options.policies.back();
-  if (const absl::StatusOr<PolicyPair> asked = ParsePolicyPair(args.shown); asked.ok()) {
-    for (const PolicyPair p : options.policies) shown = p == *asked ? p : shown;
+  brain::PolicyPair shown = options.policies.back();
+  if (const absl::StatusOr<brain::PolicyPair> asked = brain::ParsePolicyPair(args.shown); asked.ok()) {
+    for (const brain::PolicyPair p : options.policies) shown = p == *asked ? p : shown;
   }
   std::vector<JobId> named;
   for (const std::string& name : args.stories) {
@@ -135,7 +135,7 @@ absl::StatusOr<ReplayResult> ReplayLoaded(const ReplayArgs& args, const ReplayOp
     hooks.on_change = [&](const LimitChange& c) { return outputs.Add(c); };
   }
   if (!args.report.empty() && trace.jobs().size() <= kMaxJobsWithReasons) {
-    hooks.on_job_end = [&](JobId job, PolicyPair, Resource r, const Lane& lane) {
+    hooks.on_job_end = [&](JobId job, brain::PolicyPair, Resource r, const brain::Lane& lane) {
       outputs.Keep(job, r, lane.recommender());
     };
   }
@@ -174,11 +174,11 @@ absl::Status CheckScored(const ReplayOptions& options, const ReplayResult& resul
 
 absl::StatusOr<ReplayOptions> ToReplayOptions(const EngineArgs& args) {
   ReplayOptions o;
-  for (const PolicyInfo& p : Policies()) {
+  for (const brain::PolicyInfo& p : brain::Policies()) {
     if (args.recommenders.empty() && !p.replay_only) o.policies.emplace_back(p.policy);
   }
   for (const std::string& name : args.recommenders) {
-    const absl::StatusOr<PolicyPair> policy = ParsePolicyPair(name);
+    const absl::StatusOr<brain::PolicyPair> policy = brain::ParsePolicyPair(name);
     if (!policy.ok())
       return absl::InvalidArgumentError(StrCat("--recommender: ", name, ": ", Message(policy.status())));
     if (std::find(o.policies.begin(), o.policies.end(), *policy) == o.policies.end())
@@ -200,7 +200,7 @@ absl::StatusOr<ReplayOptions> ToReplayOptions(const EngineArgs& args) {
   }
   o.feedback = args.feedback == "none" ? Feedback::kNone : Feedback::kOomRestart;
   if (!args.settings_file.empty()) {
-    absl::StatusOr<VerticalSettings> settings = ReadSettingsFile(args.settings_file);
+    absl::StatusOr<brain::VerticalSettings> settings = ReadSettingsFile(args.settings_file);
     if (!settings.ok()) return absl::InvalidArgumentError(StrCat(Message(settings.status())));
     o.settings = *std::move(settings);
   }
@@ -213,7 +213,7 @@ absl::StatusOr<ReplayOptions> ToReplayOptions(const EngineArgs& args) {
         SetSetting(assignment.substr(0, equals), assignment.substr(equals + 1), o.settings);
     if (!s.ok()) return absl::InvalidArgumentError(StrCat("--set: ", Message(s)));
   }
-  absl::StatusOr<std::optional<JobPolicy>> managed = ReplayMode(args.mode, args.policy);
+  absl::StatusOr<std::optional<brain::JobPolicy>> managed = ReplayMode(args.mode, args.policy);
   if (!managed.ok()) return managed.status();
   o.managed = *std::move(managed);
   if (args.threads < 0) return absl::InvalidArgumentError("--threads: expected 0 (one per core) or more");

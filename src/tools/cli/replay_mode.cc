@@ -14,7 +14,7 @@ constexpr std::string_view kKeys[] = {
     "canary.duration", "canary.min_task_windows", "canary.max_extra_over", "version",
     "watch_version"};
 
-absl::Status SetPolicy(const std::string& assignment, JobPolicy& policy) {
+absl::Status SetPolicy(const std::string& assignment, brain::JobPolicy& policy) {
   const size_t equals = assignment.find('=');
   if (equals == std::string::npos) {
     return absl::InvalidArgumentError(StrCat("--policy: expected key=value, not \"", assignment, "\""));
@@ -24,14 +24,14 @@ absl::Status SetPolicy(const std::string& assignment, JobPolicy& policy) {
     return absl::InvalidArgumentError(
         fmt::format("--policy: \"{}\": expected one of {}", key, Join(kKeys, ", ")));
   }
-  const absl::Status s = SetJobSetting(key, assignment.substr(equals + 1), policy);
+  const absl::Status s = brain::SetJobSetting(key, assignment.substr(equals + 1), policy);
   return s.ok() ? s : absl::InvalidArgumentError(StrCat("--policy: ", Message(s)));
 }
 
 }  // namespace
 
-absl::StatusOr<std::optional<JobPolicy>> ReplayMode(const std::string& mode,
-                                                    std::span<const std::string> policy) {
+absl::StatusOr<std::optional<brain::JobPolicy>> ReplayMode(const std::string& mode,
+                                                           std::span<const std::string> policy) {
   if (mode == "recommend") {
     if (policy.empty()) return std::nullopt;
     return absl::InvalidArgumentError("--policy: has no effect with --mode recommend");
@@ -40,8 +40,8 @@ absl::StatusOr<std::optional<JobPolicy>> ReplayMode(const std::string& mode,
     return absl::InvalidArgumentError(
         StrCat("--mode: \"", mode, "\": expected recommend, observe, canary or auto"));
   }
-  JobPolicy out;
-  if (absl::Status s = SetJobSetting("mode", mode, out); !s.ok()) return s;
+  brain::JobPolicy out;
+  if (absl::Status s = brain::SetJobSetting("mode", mode, out); !s.ok()) return s;
   for (const std::string& assignment : policy) {
     if (absl::Status s = SetPolicy(assignment, out); !s.ok()) return s;
   }

@@ -13,7 +13,7 @@ namespace taut {
 // "recommend": nothing does. "observe", "canary", "auto": as ReplayOptions::managed; `policy` are key=value
 // pairs of the job settings that say how limits change (min_change, change_period, maintenance, canary.*).
 // InvalidArgument names the option.
-absl::StatusOr<std::optional<JobPolicy>> ReplayMode(const std::string& mode,
-                                                    std::span<const std::string> policy);
+absl::StatusOr<std::optional<brain::JobPolicy>> ReplayMode(const std::string& mode,
+                                                           std::span<const std::string> policy);
 
 }  // namespace taut

@@ -46,9 +46,9 @@ double CapacityFor(const LoadSeries& series, double mean_tasks) {
 }
 
 // The settings of a file, where no option says otherwise.
-absl::Status TakeSettingsFile(const std::string& path, ReplicasArgs& args, ReplicaSettings& settings,
-                              JobPolicy& managed) {
-  JobPolicy defaults;
+absl::Status TakeSettingsFile(const std::string& path, ReplicasArgs& args, brain::ReplicaSettings& settings,
+                              brain::JobPolicy& managed) {
+  brain::JobPolicy defaults;
   defaults.replicas = settings;
   absl::StatusOr<ReplicaFile> file = ReadReplicaFile(path, defaults);
   if (!file.ok()) return absl::InvalidArgumentError(StrCat(Message(file.status())));
@@ -66,7 +66,7 @@ absl::Status TakeSettingsFile(const std::string& path, ReplicasArgs& args, Repli
 }
 
 // What is between a recommended and an ordered number of tasks. `managed` has what the settings file says.
-absl::Status TakeMode(const EngineArgs& engine, JobPolicy managed, ReplicaReplayOptions& o) {
+absl::Status TakeMode(const EngineArgs& engine, brain::JobPolicy managed, ReplicaReplayOptions& o) {
   constexpr std::string_view kKeys[] = {"replicas.change_period", "maintenance"};
   if (engine.mode == "recommend") {
     if (engine.policy.empty()) return absl::OkStatus();
@@ -76,7 +76,7 @@ absl::Status TakeMode(const EngineArgs& engine, JobPolicy managed, ReplicaReplay
     return absl::InvalidArgumentError(
         StrCat("--mode: \"", engine.mode, "\": expected recommend, auto or canary with --replicas"));
   }
-  if (absl::Status s = SetJobSetting("mode", engine.mode, managed); !s.ok()) return s;
+  if (absl::Status s = brain::SetJobSetting("mode", engine.mode, managed); !s.ok()) return s;
   for (const std::string& assignment : engine.policy) {
     const size_t equals = assignment.find('=');
     if (equals == std::string::npos)
@@ -86,7 +86,7 @@ absl::Status TakeMode(const EngineArgs& engine, JobPolicy managed, ReplicaReplay
       return absl::InvalidArgumentError(
           fmt::format("--policy: \"{}\": expected one of {} with --replicas", key, Join(kKeys, ", ")));
     }
-    const absl::Status s = SetJobSetting(key, assignment.substr(equals + 1), managed);
+    const absl::Status s = brain::SetJobSetting(key, assignment.substr(equals + 1), managed);
     if (!s.ok()) return absl::InvalidArgumentError(StrCat("--policy: ", Message(s)));
   }
   o.managed = std::move(managed);
@@ -94,24 +94,24 @@ absl::Status TakeMode(const EngineArgs& engine, JobPolicy managed, ReplicaReplay
 }
 
 // "hpa.target", or as the settings of tautd call it "replicas.hpa.target".
-absl::Status SetOne(const std::string& assignment, ReplicaSettings& settings) {
+absl::Status SetOne(const std::string& assignment, brain::ReplicaSettings& settings) {
   constexpr std::string_view kReplicas = "replicas.";
   const size_t equals = assignment.find('=');
   if (equals == std::string::npos)
     return absl::InvalidArgumentError(StrCat("--set: expected key=value, not \"", assignment, "\""));
   std::string_view key = std::string_view(assignment).substr(0, equals);
   const auto is_key = [](std::string_view name) {
-    return std::ranges::find(ReplicaSettingsTable(), name, &ReplicaSetting::key) !=
-           ReplicaSettingsTable().end();
+    return std::ranges::find(brain::ReplicaSettingsTable(), name, &brain::ReplicaSetting::key) !=
+           brain::ReplicaSettingsTable().end();
   };
   if (!is_key(key) && key.starts_with(kReplicas) && is_key(key.substr(kReplicas.size())))
     key.remove_prefix(kReplicas.size());
-  const absl::Status s = SetReplicaSetting(key, assignment.substr(equals + 1), settings);
+  const absl::Status s = brain::SetReplicaSetting(key, assignment.substr(equals + 1), settings);
   return s.ok() ? s : absl::InvalidArgumentError(StrCat("--set: ", Message(s)));
 }
 
 // "" without a gate.
-std::string ModeText(const std::optional<JobPolicy>& managed) {
+std::string ModeText(const std::optional<brain::JobPolicy>& managed) {
   if (!managed.has_value()) return "";
   std::string waits;
   if (managed->replica_change_period_s > 0) {
@@ -119,7 +119,7 @@ std::string ModeText(const std::optional<JobPolicy>& managed) {
   }
   if (!managed->maintenance.empty())
     StrAppend(&waits, waits.empty() ? "" : " and ", "for maintenance, ",
-              MaintenanceText(managed->maintenance));
+              brain::MaintenanceText(managed->maintenance));
   return Wrapped(StrCat("orders as by tautd in mode ", Name(managed->mode), ": a lower number waits ",
                         waits.empty() ? "for nothing" : waits, "; young jobs by what the others' loads did"),
                  "");
@@ -141,14 +141,14 @@ std::string DescribeLoads(const ReadReport& r, const std::vector<LoadSeries>& lo
 
 absl::StatusOr<std::vector<std::string>> ToReplicaPolicies(const std::vector<std::string>& asked) {
   std::vector<std::string> out;
-  for (const ReplicaPolicyInfo& p : ReplicaPolicies()) {
+  for (const brain::ReplicaPolicyInfo& p : brain::ReplicaPolicies()) {
     if (asked.empty()) out.emplace_back(p.name);
   }
   if (asked.empty()) out.emplace_back(kClairvoyant);
   for (const std::string& name : asked) {
-    if (name != kClairvoyant && !FindReplicaPolicy(name).ok()) {
+    if (name != kClairvoyant && !brain::FindReplicaPolicy(name).ok()) {
       const absl::Status unknown =
-          UnknownName("replica policy", name, RowNames(ReplicaPolicies(), {kClairvoyant}));
+          UnknownName("replica policy", name, RowNames(brain::ReplicaPolicies(), {kClairvoyant}));
       return absl::InvalidArgumentError(StrCat("--policies: ", Message(unknown)));
     }
     if (std::find(out.begin(), out.end(), name) == out.end()) out.push_back(name);
@@ -158,7 +158,7 @@ absl::StatusOr<std::vector<std::string>> ToReplicaPolicies(const std::vector<std
 
 absl::StatusOr<ReplicaReplayOptions> ToReplicaOptions(const EngineArgs& engine, ReplicasArgs& args) {
   ReplicaReplayOptions o;
-  if (args.usage) o.settings = LiveReplicaSettings();  // windows of 5 minutes, as in tautd
+  if (args.usage) o.settings = brain::LiveReplicaSettings();  // windows of 5 minutes, as in tautd
   const std::tuple<std::string_view, double, double, double> numbers[] = {
       {"--target-utilization", args.max_utilization.value_or(1), 0.01, 1},
       {"--startup-sigma", args.startup_sigma, 0, 3},
@@ -188,7 +188,7 @@ absl::StatusOr<ReplicaReplayOptions> ToReplicaOptions(const EngineArgs& engine, 
       return absl::InvalidArgumentError(StrCat("--signals: ", Message(s)));
   }
   o.settings.signals = args.signals;
-  JobPolicy managed;
+  brain::JobPolicy managed;
   if (!engine.settings_file.empty()) {
     if (absl::Status s = TakeSettingsFile(engine.settings_file, args, o.settings, managed); !s.ok()) return s;
   }
@@ -202,7 +202,7 @@ absl::StatusOr<ReplicaReplayOptions> ToReplicaOptions(const EngineArgs& engine, 
   for (const std::string& assignment : engine.set) {
     if (absl::Status s = SetOne(assignment, o.settings); !s.ok()) return s;
   }
-  if (absl::Status s = CheckReplicaSettings(o.settings); !s.ok()) return s;
+  if (absl::Status s = brain::CheckReplicaSettings(o.settings); !s.ok()) return s;
   return o;
 }
 

@@ -20,8 +20,8 @@ constexpr const char* kRequestsPath = "/api/v1/requests";
 // As the API has it: cores, bytes, or a number of units.
 std::string QuotaAmountText(std::string_view resource, const Json& amount) {
   if (!amount.is_number()) return kNothing;
-  if (resource == kQuotaCpu) return FormatCores(amount.get<double>());
-  if (resource == kQuotaMemory) return FormatBytes(amount.get<double>());
+  if (resource == brain::kQuotaCpu) return FormatCores(amount.get<double>());
+  if (resource == brain::kQuotaMemory) return FormatBytes(amount.get<double>());
   return amount.dump();
 }
 
@@ -29,7 +29,7 @@ std::string AmountsText(const Json& amounts) {
   std::string out;
   for (const auto& [resource, amount] : amounts.items()) {
     StrAppend(&out, out.empty() ? "" : ", ", QuotaAmountText(resource, amount));
-    if (resource != kQuotaCpu && resource != kQuotaMemory) StrAppend(&out, " ", resource);
+    if (resource != brain::kQuotaCpu && resource != brain::kQuotaMemory) StrAppend(&out, " ", resource);
   }
   return out;
 }

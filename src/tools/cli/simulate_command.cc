@@ -25,27 +25,27 @@ constexpr double kMostMadeTasks = 20e6;
 
 // A cell, what happens to it, and where that is from.
 struct TimedCell {
-  CellModel model;
-  CellWorkload workload;
+  brain::CellModel model;
+  brain::CellWorkload workload;
   ReadReport report;
-  std::vector<CellFinding> findings;
+  std::vector<brain::CellFinding> findings;
   std::string about;  // lines
 };
 
 absl::StatusOr<int64_t> Milliseconds(std::string_view option, const std::string& text) {
   const absl::StatusOr<int64_t> seconds = ParseDurationSeconds(text);
   if (!seconds.ok()) return absl::InvalidArgumentError(StrCat(option, ": ", Message(seconds.status())));
-  if (*seconds > kMaxCellTime / 1000)
+  if (*seconds > brain::kMaxCellTime / 1000)
     return absl::InvalidArgumentError(
-        StrCat("invalid ", option, " ", text, ": expected at most ", kMaxCellTime / 1000, " s"));
+        StrCat("invalid ", option, " ", text, ": expected at most ", brain::kMaxCellTime / 1000, " s"));
   return *seconds * 1000;
 }
 
-absl::Status CheckMade(const MadeCellEventsOptions& made) {
+absl::Status CheckMade(const brain::MadeCellEventsOptions& made) {
   const auto bad = [](std::string_view option, auto value, std::string_view expected) {
     return absl::InvalidArgumentError(StrCat("invalid --", option, " ", value, ": expected ", expected));
   };
-  const MadeCellOptions& cell = made.cell;
+  const brain::MadeCellOptions& cell = made.cell;
   if (cell.machines < 1 || cell.machines > 100'000) return bad("machines", cell.machines, "1 to 100000");
   if (!(cell.tasks_per_machine >= 1 && cell.tasks_per_machine <= 100))
     return bad("tasks-per-machine", cell.tasks_per_machine, "1 to 100");
@@ -57,7 +57,7 @@ absl::Status CheckMade(const MadeCellEventsOptions& made) {
     return bad("failure-days", made.failure_days, "0, or 0.01 or more");
   if (!(made.changes_a_day >= 0 && made.changes_a_day <= 1000))
     return bad("limit-changes", made.changes_a_day, "0 to 1000");
-  const double tasks = MadeTasks(made);
+  const double tasks = brain::MadeTasks(made);
   if (tasks > kMostMadeTasks)
     return absl::InvalidArgumentError(StrCat(
         "--machines, --tasks-per-machine and --time make about ", FormatCount(static_cast<uint64_t>(tasks)),
@@ -67,7 +67,7 @@ absl::Status CheckMade(const MadeCellEventsOptions& made) {
 
 absl::StatusOr<CellRunsOptions> ToOptions(const SimulateArgs& args) {
   CellRunsOptions o;
-  const absl::StatusOr<CellScore> score = CellScoreByName(args.score);
+  const absl::StatusOr<brain::CellScore> score = brain::CellScoreByName(args.score);
   if (!score.ok()) return score.status();
   o.simulation.scheduler.scoring.score = *score;
   o.simulation.scheduler.enough = args.enough;
@@ -86,39 +86,40 @@ absl::StatusOr<CellRunsOptions> ToOptions(const SimulateArgs& args) {
 }
 
 // When the last job would end if none waited, or the last event comes.
-int64_t LastTime(const CellWorkload& workload) {
+int64_t LastTime(const brain::CellWorkload& workload) {
   int64_t last = 1000;
-  for (const CellEvent& e : workload.events) {
+  for (const brain::CellEvent& e : workload.events) {
     last = std::max(last, e.time_ms);
-    if (e.kind != CellEventKind::kSubmit || workload.runs[e.id].run_ms == kNoEnd) continue;
+    if (e.kind != brain::CellEventKind::kSubmit || workload.runs[e.id].run_ms == brain::kNoEnd) continue;
     last = std::max(last, e.time_ms + workload.runs[e.id].run_ms);
   }
   return last;
 }
 
 absl::Status CheckEvents(TimedCell& cell) {
-  absl::StatusOr<std::vector<CellFinding>> findings = CheckCellWorkload(cell.model, cell.workload);
+  absl::StatusOr<std::vector<brain::CellFinding>> findings =
+      brain::CheckCellWorkload(cell.model, cell.workload);
   if (!findings.ok()) return findings.status();
-  for (CellFinding& f : *findings) cell.findings.push_back(std::move(f));
+  for (brain::CellFinding& f : *findings) cell.findings.push_back(std::move(f));
   return absl::OkStatus();
 }
 
 // Fills the times of `options`, too.
-absl::StatusOr<TimedCell> MakeTimedCell(const SimulateArgs& args, CellSimulationOptions& options) {
+absl::StatusOr<TimedCell> MakeTimedCell(const SimulateArgs& args, brain::CellSimulationOptions& options) {
   TimedCell cell;
   const absl::StatusOr<int64_t> time = Milliseconds("--time", args.time);
   if (!time.ok()) return time.status();
   options.end_ms = *time;
   options.warmup_ms = *time / 4;
-  MadeCellEventsOptions made = args.made;
+  brain::MadeCellEventsOptions made = args.made;
   made.days = static_cast<double>(*time) / 86'400'000;
   if (absl::Status s = CheckMade(made); !s.ok()) return s;
   if (!args.until.empty()) return absl::InvalidArgumentError("--until: of files only; see --time");
   if (*time == 0) return absl::InvalidArgumentError("invalid --time 0: expected more than 0");
-  MadeCellEvents events = MakeCellEvents(made);
+  brain::MadeCellEvents events = brain::MakeCellEvents(made);
   cell.model = std::move(events.model);
   cell.workload = std::move(events.workload);
-  absl::StatusOr<std::vector<CellFinding>> findings = CheckCell(cell.model);
+  absl::StatusOr<std::vector<brain::CellFinding>> findings = brain::CheckCell(cell.model);
   if (!findings.ok()) return findings.status();
   cell.findings = *std::move(findings);
   cell.about = StrCat("a generated cell (seed ", args.made.cell.seed, ")\n");
@@ -126,7 +127,7 @@ absl::StatusOr<TimedCell> MakeTimedCell(const SimulateArgs& args, CellSimulation
   return cell;
 }
 
-absl::StatusOr<TimedCell> ReadTimedCell(const SimulateArgs& args, CellSimulationOptions& options) {
+absl::StatusOr<TimedCell> ReadTimedCell(const SimulateArgs& args, brain::CellSimulationOptions& options) {
   TimedCell cell;
   const absl::StatusOr<TraceOptions> read = ToTraceOptions(args.files);
   if (!read.ok()) return read.status();
@@ -149,27 +150,27 @@ absl::StatusOr<TimedCell> ReadTimedCell(const SimulateArgs& args, CellSimulation
 // What happened, as CSV; docs/formats.md describes it.
 class StepWriter {
  public:
-  StepWriter(const CellModel& model, OutputFile& out) : model_(model), out_(out), index_(model) {
+  StepWriter(const brain::CellModel& model, OutputFile& out) : model_(model), out_(out), index_(model) {
     out_.Append("time_s,event,job,task,machine,cause\n");
-    machine_.resize(index_.tasks(), kNowhere);
+    machine_.resize(index_.tasks(), brain::kNowhere);
   }
-  void Add(const CellStep& s) {
+  void Add(const brain::CellStep& s) {
     std::string job, task, machine;
-    if (s.kind >= CellStepKind::kOut) {
+    if (s.kind >= brain::CellStepKind::kOut) {
       machine = model_.machines[s.id].name;
-    } else if (s.kind == CellStepKind::kSubmitted || s.kind == CellStepKind::kLimit) {
+    } else if (s.kind == brain::CellStepKind::kSubmitted || s.kind == brain::CellStepKind::kLimit) {
       job = model_.jobs[s.id].name;
     } else {
       const uint32_t number = index_.job_of(s.id);
       job = model_.jobs[number].name;
       task = StrCat(s.id - index_.first_task(number));
-      if (s.kind == CellStepKind::kStarted) machine_[s.id] = s.machine;
-      if (machine_[s.id] != kNowhere) machine = model_.machines[machine_[s.id]].name;
-      if (s.kind == CellStepKind::kEvicted) machine_[s.id] = kNowhere;
+      if (s.kind == brain::CellStepKind::kStarted) machine_[s.id] = s.machine;
+      if (machine_[s.id] != brain::kNowhere) machine = model_.machines[machine_[s.id]].name;
+      if (s.kind == brain::CellStepKind::kEvicted) machine_[s.id] = brain::kNowhere;
     }
     out_.Append(fmt::format("{:.3f},{},{},{},{},{}\n", static_cast<double>(s.time_ms) / 1000, Name(s.kind),
                             Quoted(job), task, Quoted(machine),
-                            s.kind == CellStepKind::kEvicted ? Name(s.cause) : std::string_view()));
+                            s.kind == brain::CellStepKind::kEvicted ? Name(s.cause) : std::string_view()));
   }
 
  private:
@@ -177,9 +178,9 @@ class StepWriter {
     return name.find(',') == std::string::npos ? name : StrCat("\"", name, "\"");
   }
 
-  const CellModel& model_;
+  const brain::CellModel& model_;
   OutputFile& out_;
-  const CellIndex index_;
+  const brain::CellIndex index_;
   std::vector<uint32_t> machine_;  // by task
 };
 
@@ -200,7 +201,7 @@ absl::StatusOr<Outputs> OpenOutputs(const SimulateArgs& args) {
   return out;
 }
 
-std::string Describe(const TimedCell& cell, const CellSimulationOptions& o) {
+std::string Describe(const TimedCell& cell, const brain::CellSimulationOptions& o) {
   std::string out = cell.about + FindingsText(cell.findings);
   StrAppend(&out, FormatCount(cell.model.machines.size()), " machines, ", FormatCount(cell.model.jobs.size()),
             " jobs, ", FormatCount(cell.model.tasks()), " tasks; ", FormatDuration(o.end_ms / 1000));
@@ -208,7 +209,7 @@ std::string Describe(const TimedCell& cell, const CellSimulationOptions& o) {
   return out + "\n";
 }
 
-Json ResultJson(const TimedCell& cell, const SimulateArgs& args, const CellSimulationOptions& o,
+Json ResultJson(const TimedCell& cell, const SimulateArgs& args, const brain::CellSimulationOptions& o,
                 std::vector<CellRun>& runs) {
   return {{"machines", cell.model.machines.size()},
           {"jobs", cell.model.jobs.size()},
@@ -230,15 +231,15 @@ absl::StatusOr<std::vector<CellRun>> RunAll(const TimedCell& cell, const CellRun
   std::optional<StepWriter> writer;
   if (events != nullptr) {
     writer.emplace(cell.model, *events);
-    hooks.on_step = [&](const CellStep& step) { writer->Add(step); };
+    hooks.on_step = [&](const brain::CellStep& step) { writer->Add(step); };
   }
   hooks.on_progress = [&](double share) { progress.Update("simulating", share); };
   hooks.should_stop = Interrupted;
   return RunCells(cell.model, cell.workload, options, hooks);
 }
 
-absl::Status WriteFiles(const TimedCell& cell, const SimulateArgs& args, const CellSimulationOptions& o,
-                        std::vector<CellRun>& runs, Outputs& files) {
+absl::Status WriteFiles(const TimedCell& cell, const SimulateArgs& args,
+                        const brain::CellSimulationOptions& o, std::vector<CellRun>& runs, Outputs& files) {
   if (files.json != nullptr) {
     files.json->Append(JsonText(ResultJson(cell, args, o, runs)));
     if (absl::Status s = files.json->Close(); !s.ok()) return s;
@@ -258,7 +259,7 @@ int RunSimulate(const SimulateArgs& args) {
   absl::StatusOr<Outputs> files = OpenOutputs(args);
   if (!files.ok()) return Fail(files.status());
   CatchInterrupts();
-  CellSimulationOptions& o = options->simulation;
+  brain::CellSimulationOptions& o = options->simulation;
   absl::StatusOr<TimedCell> cell = args.files.paths.empty() ? MakeTimedCell(args, o) : ReadTimedCell(args, o);
   if (!cell.ok()) return Fail(cell.status());
   if (!args.warmup.empty()) {

@@ -15,7 +15,7 @@ namespace taut {
 
 struct SimulateArgs {
   TraceArgs files;  // of machines, jobs and events; no paths: a made cell
-  MadeCellEventsOptions made;
+  brain::MadeCellEventsOptions made;
   std::string time = "2d";  // of a made cell
   std::string until;        // of files; empty: to the last end or event
   std::string warmup;       // empty: a quarter of a made cell's time, nothing of files'

@@ -23,23 +23,23 @@ std::string DelayText(std::optional<double> seconds, uint64_t of) {
                             : fmt::format("{:.3g} d", *seconds / 86'400);
 }
 std::string Quantile(std::vector<float>& values, uint64_t of, double q) {
-  return DelayText(DelayQuantile(values, of, q), of);
+  return DelayText(brain::DelayQuantile(values, of, q), of);
 }
 
 // The tiers with jobs, from the highest.
 template <typename Visit>
-void ForEachTier(CellTotals& totals, const Visit& visit) {
-  for (size_t t = kCellTiers; t-- > 0;) {
-    if (totals.tiers[t].jobs > 0) visit(Name(static_cast<CellTier>(t)), totals.tiers[t]);
+void ForEachTier(brain::CellTotals& totals, const Visit& visit) {
+  for (size_t t = brain::kCellTiers; t-- > 0;) {
+    if (totals.tiers[t].jobs > 0) visit(Name(static_cast<brain::CellTier>(t)), totals.tiers[t]);
   }
 }
 
 std::string Rate(double per_week) { return fmt::format("{:.3f}", per_week); }
 
-std::string TierTable(CellTotals& totals) {
+std::string TierTable(brain::CellTotals& totals) {
   TextTable table({"tier", "jobs", "tasks", "first task\np50", "\np90", "\np99", "all tasks\np50", "\np99",
                    "evictions/\ntask-week", "work\nlost", "pending\ntasks"});
-  ForEachTier(totals, [&](std::string_view name, CellTierTotals& t) {
+  ForEachTier(totals, [&](std::string_view name, brain::CellTierTotals& t) {
     table.Add({std::string(name), FormatCount(t.jobs), FormatCount(t.tasks),
                Quantile(t.first_s, t.measured_jobs, 0.5), Quantile(t.first_s, t.measured_jobs, 0.9),
                Quantile(t.first_s, t.measured_jobs, 0.99), Quantile(t.all_s, t.measured_jobs, 0.5),
@@ -49,16 +49,16 @@ std::string TierTable(CellTotals& totals) {
   return table.Render();
 }
 
-std::string EvictionTable(CellTotals& totals) {
+std::string EvictionTable(brain::CellTotals& totals) {
   std::vector<std::string> head = {"evictions a\ntask-week"};
-  for (size_t c = 0; c < kEvictionCauses; ++c)
-    head.push_back(StrCat("\n", Name(static_cast<EvictionCause>(c))));
+  for (size_t c = 0; c < brain::kEvictionCauses; ++c)
+    head.push_back(StrCat("\n", Name(static_cast<brain::EvictionCause>(c))));
   for (const char* more : {"\nall", "tasks\nevicted", "again after\np50", "\np99"}) head.emplace_back(more);
   TextTable table(head);
-  ForEachTier(totals, [&](std::string_view name, CellTierTotals& t) {
+  ForEachTier(totals, [&](std::string_view name, brain::CellTierTotals& t) {
     std::vector<std::string> row = {std::string(name)};
-    for (size_t c = 0; c < kEvictionCauses; ++c)
-      row.push_back(Rate(t.evictions_per_week(static_cast<EvictionCause>(c))));
+    for (size_t c = 0; c < brain::kEvictionCauses; ++c)
+      row.push_back(Rate(t.evictions_per_week(static_cast<brain::EvictionCause>(c))));
     row.push_back(Rate(t.evictions_per_week()));
     const uint64_t all = t.all_evictions();
     row.push_back(FormatCount(all));
@@ -73,7 +73,7 @@ std::string EvictionTable(CellTotals& totals) {
 struct Fill {
   double limit = 0, production_limit = 0, reserved = 0, production_reserved = 0;
 };
-Fill FillOf(const CellHour& mean, size_t r) {
+Fill FillOf(const brain::CellHour& mean, size_t r) {
   const double capacity = mean.capacity[r];
   if (capacity <= 0) return {};
   return {(mean.production_limit[r] + mean.other_limit[r]) / capacity, mean.production_limit[r] / capacity,
@@ -81,7 +81,7 @@ Fill FillOf(const CellHour& mean, size_t r) {
           mean.production_reserved[r] / capacity};
 }
 
-std::string FillText(const CellModel& cell, const CellTotals& totals) {
+std::string FillText(const brain::CellModel& cell, const brain::CellTotals& totals) {
   std::string out;
   for (size_t r = 0; r < cell.resources.size(); ++r) {
     const Fill fill = FillOf(totals.mean, r);
@@ -92,23 +92,23 @@ std::string FillText(const CellModel& cell, const CellTotals& totals) {
   return out;
 }
 
-std::string PendingText(const CellTotals& totals) {
+std::string PendingText(const brain::CellTotals& totals) {
   if (totals.pending_jobs == 0) return "";
   std::string out = StrCat("pending at the end: tasks of ", FormatCount(totals.pending_jobs),
                            totals.pending_jobs == 1 ? " job\n" : " jobs, the first of which are\n");
-  for (const CellPending& p : totals.pending)
+  for (const brain::CellPending& p : totals.pending)
     out += SentenceLines(StrCat(p.job, ", ", p.tasks, p.tasks == 1 ? " task: " : " tasks: ", p.why));
   return out;
 }
 
-std::array<CellTierTotals, 2> OtherAndProduction(const CellTotals& totals) {
-  std::array<CellTierTotals, 2> out;
-  for (size_t t = 0; t < kCellTiers; ++t)
-    out[IsProduction(static_cast<CellTier>(t)) ? 1 : 0].Add(totals.tiers[t]);
+std::array<brain::CellTierTotals, 2> OtherAndProduction(const brain::CellTotals& totals) {
+  std::array<brain::CellTierTotals, 2> out;
+  for (size_t t = 0; t < brain::kCellTiers; ++t)
+    out[IsProduction(static_cast<brain::CellTier>(t)) ? 1 : 0].Add(totals.tiers[t]);
   return out;
 }
 
-std::string RunsTable(const CellModel& cell, std::vector<CellRun>& runs) {
+std::string RunsTable(const brain::CellModel& cell, std::vector<CellRun>& runs) {
   const std::string what = cell.resources[0].name;
   TextTable table({"", StrCat(what, "\nlimits"), StrCat(what, "\nreserved"), "production\nfirst p99",
                    "evictions/\ntask-week", "others\nfirst p50", "\np99", "evictions/\ntask-week",
@@ -128,19 +128,19 @@ std::string RunsTable(const CellModel& cell, std::vector<CellRun>& runs) {
 Json DelayJson(std::vector<float>& values, uint64_t of) {
   Json out = {{"of", of}, {"count", values.size()}};
   for (const auto& [name, q] : {std::pair{"p50", 0.5}, std::pair{"p90", 0.9}, std::pair{"p99", 0.99}}) {
-    const std::optional<double> value = DelayQuantile(values, of, q);
+    const std::optional<double> value = brain::DelayQuantile(values, of, q);
     out[name] = value.has_value() ? Json(*value) : Json(nullptr);
   }
   Json cdf = Json::array();
-  for (const DelayPoint& p : DelayCdf(values, of)) cdf.push_back({p.seconds, p.share});
+  for (const brain::DelayPoint& p : brain::DelayCdf(values, of)) cdf.push_back({p.seconds, p.share});
   out["cdf"] = std::move(cdf);
   return out;
 }
 
-Json TierJson(std::string_view name, CellTierTotals& t) {
+Json TierJson(std::string_view name, brain::CellTierTotals& t) {
   Json evictions = Json::object();
-  for (size_t c = 0; c < kEvictionCauses; ++c)
-    evictions[std::string(Name(static_cast<EvictionCause>(c)))] = t.evictions[c];
+  for (size_t c = 0; c < brain::kEvictionCauses; ++c)
+    evictions[std::string(Name(static_cast<brain::EvictionCause>(c)))] = t.evictions[c];
   return {{"tier", name},
           {"jobs", t.jobs},
           {"jobs_finished", t.jobs_finished},
@@ -160,7 +160,7 @@ Json TierJson(std::string_view name, CellTierTotals& t) {
           {"again_s", DelayJson(t.again_s, t.all_evictions())}};
 }
 
-Json HourJson(const CellModel& cell, const CellHour& hour) {
+Json HourJson(const brain::CellModel& cell, const brain::CellHour& hour) {
   Json out = {{"running", hour.running}, {"pending", hour.pending}, {"machines_out", hour.machines_out}};
   for (size_t r = 0; r < cell.resources.size(); ++r) {
     const double unit = cell.resources[r].per_unit;
@@ -175,8 +175,8 @@ Json HourJson(const CellModel& cell, const CellHour& hour) {
 
 }  // namespace
 
-std::string SimulateText(const CellModel& cell, std::vector<CellRun>& runs) {
-  CellTotals& base = runs.front().totals;
+std::string SimulateText(const brain::CellModel& cell, std::vector<CellRun>& runs) {
+  brain::CellTotals& base = runs.front().totals;
   std::string out =
       fmt::format("{} events in {} scheduling passes; {} machines failed, {} drained; {} limits changed\n",
                   FormatCount(base.events), FormatCount(base.passes), FormatCount(base.machine_failures),
@@ -192,15 +192,15 @@ std::string SimulateText(const CellModel& cell, std::vector<CellRun>& runs) {
          "\"never\": not within the measured time. Work lost: task-time of jobs that start over.\n";
 }
 
-Json SimulateJson(const CellModel& cell, std::vector<CellRun>& runs) {
+Json SimulateJson(const brain::CellModel& cell, std::vector<CellRun>& runs) {
   Json out = Json::array();
   for (CellRun& run : runs) {
-    CellTotals& totals = run.totals;
+    brain::CellTotals& totals = run.totals;
     Json tiers = Json::array(), hours = Json::array(), pending = Json::array();
     ForEachTier(totals,
-                [&](std::string_view name, CellTierTotals& t) { tiers.push_back(TierJson(name, t)); });
-    for (const CellHour& hour : totals.hours) hours.push_back(HourJson(cell, hour));
-    for (const CellPending& p : totals.pending)
+                [&](std::string_view name, brain::CellTierTotals& t) { tiers.push_back(TierJson(name, t)); });
+    for (const brain::CellHour& hour : totals.hours) hours.push_back(HourJson(cell, hour));
+    for (const brain::CellPending& p : totals.pending)
       pending.push_back({{"job", p.job}, {"tasks", p.tasks}, {"why", p.why}});
     out.push_back({{"setup", run.setup->name},
                    {"partial", totals.partial},

@@ -60,11 +60,11 @@ absl::StatusOr<SoftMemoryOptions> ToSoftOptions(const OvercommitArgs& args,
   if (!args.html.empty())
     return absl::InvalidArgumentError(
         "--html: has a page of predictions, and none of --soft: expected --json or --kills");
-  const absl::StatusOr<Policy> requests = ParsePolicy(args.requests);
+  const absl::StatusOr<brain::Policy> requests = brain::ParsePolicy(args.requests);
   if (!requests.ok()) return absl::InvalidArgumentError(StrCat("--requests: ", Message(requests.status())));
   o.requests = *requests;
   if (!args.settings_file.empty()) {
-    absl::StatusOr<VerticalSettings> settings = ReadSettingsFile(args.settings_file);
+    absl::StatusOr<brain::VerticalSettings> settings = ReadSettingsFile(args.settings_file);
     if (!settings.ok()) return settings.status();
     o.settings = *std::move(settings);
   }

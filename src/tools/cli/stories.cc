@@ -10,7 +10,7 @@ namespace {
 
 constexpr int64_t kColumns = 360;  // about as many as a screen shows
 
-const LaneResult* FindLane(const ReplayResult& result, PolicyPair policy, Resource resource) {
+const LaneResult* FindLane(const ReplayResult& result, brain::PolicyPair policy, Resource resource) {
   for (const LaneResult& l : result.lanes) {
     if (l.policy == policy && l.resource == resource) return &l;
   }
@@ -112,12 +112,12 @@ class StoryBuilder {
   int64_t start_s_;
   int64_t column_s_ = kWindowSeconds;
   std::vector<JobStory> stories_;
-  DaySignals signals_;
+  brain::DaySignals signals_;
 };
 
 }  // namespace
 
-std::vector<StoryChoice> ChooseStories(const ReplayResult& result, PolicyPair shown,
+std::vector<StoryChoice> ChooseStories(const ReplayResult& result, brain::PolicyPair shown,
                                        const std::vector<JobId>& named, size_t count) {
   std::vector<StoryChoice> out;
   std::set<uint32_t> taken;

@@ -21,7 +21,7 @@ struct StoryChoice {
 
 // At most `count` job-resource pairs, no job twice: the largest savings, the most OOM-days, the most changes
 // and the least slack under `shown`. `named` jobs come first, with every resource replayed.
-std::vector<StoryChoice> ChooseStories(const ReplayResult& result, PolicyPair shown,
+std::vector<StoryChoice> ChooseStories(const ReplayResult& result, brain::PolicyPair shown,
                                        const std::vector<JobId>& named, size_t count);
 
 // What the recommenders said last, by job and lane.

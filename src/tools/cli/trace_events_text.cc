@@ -37,7 +37,7 @@ double MedianOf(std::vector<double>& values) {
   return *middle;
 }
 // Over the whole hours between the first and the last event after the beginning.
-Rates RatesOf(const EventFigures& f) {
+Rates RatesOf(const brain::EventFigures& f) {
   Rates out;
   if (f.last_us == 0) return out;
   const int64_t hour_us = 3600 * kMicrosPerSecond;
@@ -48,7 +48,7 @@ Rates RatesOf(const EventFigures& f) {
   double sum = 0;
   for (int64_t hour = from; hour < to; ++hour) {
     const auto at = f.hours.find(hour);
-    const EventHour of = at != f.hours.end() ? at->second : EventHour{};
+    const brain::EventHour of = at != f.hours.end() ? at->second : brain::EventHour{};
     jobs.push_back(of.jobs);
     sum += of.jobs;
     if (of.new_tasks > 0) again.push_back(static_cast<double>(of.tasks_again) / of.new_tasks);
@@ -61,10 +61,10 @@ Rates RatesOf(const EventFigures& f) {
 }
 
 std::vector<ComparedFigure> Comparison(const LoadedCell& cell) {
-  const EventFigures& f = cell.events;
+  const brain::EventFigures& f = cell.events;
   const Rates rates = RatesOf(f);
   const PublishedEvents a = PublishedEvents2011(), b = PublishedEvents2019();
-  const EventFigures::AllocSets& allocs = f.allocs;
+  const brain::EventFigures::AllocSets& allocs = f.allocs;
   const auto sets = static_cast<double>(allocs.sets);
   const auto if_any = [&](MaybeNumber value) { return allocs.sets > 0 ? value : std::nullopt; };
   return {
@@ -92,21 +92,21 @@ std::vector<ComparedFigure> Comparison(const LoadedCell& cell) {
   };
 }
 
-MaybeNumber Delay(const TierEvents& tier, double q) {
+MaybeNumber Delay(const brain::TierEvents& tier, double q) {
   std::vector<float> values = tier.delays_s;
   if (values.empty()) return std::nullopt;
-  return DelayQuantile(values, values.size() + tier.never_started, q);
+  return brain::DelayQuantile(values, values.size() + tier.never_started, q);
 }
-std::string DelayCell(const TierEvents& tier, double q) {
+std::string DelayCell(const brain::TierEvents& tier, double q) {
   const MaybeNumber delay = Delay(tier, q);
   return delay.has_value() ? fmt::format("{:.3g} s", *delay) : "-";
 }
 
-std::string EventTierTable(const EventFigures& f) {
+std::string EventTierTable(const brain::EventFigures& f) {
   TextTable table({"tier", "jobs", "tasks", "starts", "delay\np50", "p90", "p99", "evicted", "failed",
                    "finished", "killed", "lost", "core-hours\nasked for", "GiB-hours"});
   for (size_t t = kTiers; t-- > 0;) {
-    const TierEvents& tier = f.tiers[t];
+    const brain::TierEvents& tier = f.tiers[t];
     if (tier.jobs == 0) continue;
     std::vector<std::string> row = {std::string(Name(static_cast<Tier>(t))), FormatCount(tier.jobs),
                                     FormatCount(tier.tasks), FormatCount(tier.starts)};
@@ -138,7 +138,7 @@ std::string ShapesTable(const LoadedCell& cell) {
 }  // namespace
 
 std::string TraceEventsText(const LoadedCell& cell) {
-  const EventFigures& f = cell.events;
+  const brain::EventFigures& f = cell.events;
   std::string out = FindingsText(cell.findings);
   StrAppend(&out, FormatCount(f.jobs()), " jobs have events.\n\n");
   if (f.jobs() > 0) {
@@ -157,9 +157,9 @@ std::string TraceEventsText(const LoadedCell& cell) {
   if (const std::string shapes = ShapesTable(cell); !shapes.empty()) StrAppend(&out, "\n", shapes);
   if (f.scaling_jobs[0] < f.jobs()) {
     TextTable modes({"vertical scaling", "jobs", "core-hours\nasked for"});
-    for (size_t m = 0; m < kScalingModes; ++m) {
+    for (size_t m = 0; m < brain::kScalingModes; ++m) {
       if (f.scaling_jobs[m] > 0)
-        modes.Add({std::string(Name(static_cast<ScalingMode>(m))), FormatCount(f.scaling_jobs[m]),
+        modes.Add({std::string(Name(static_cast<brain::ScalingMode>(m))), FormatCount(f.scaling_jobs[m]),
                    ShortNumber(f.scaling_cpu_hours[m])});
     }
     StrAppend(&out, "\n", modes.Render());
@@ -168,17 +168,17 @@ std::string TraceEventsText(const LoadedCell& cell) {
 }
 
 Json TraceEventsJson(const LoadedCell& cell) {
-  const EventFigures& f = cell.events;
+  const brain::EventFigures& f = cell.events;
   const auto maybe = [](const MaybeNumber& value) {
     return value.has_value() ? Json(*value) : Json(nullptr);
   };
   Json tiers = Json::object(), compared = Json::object(), shapes = Json::array(), modes = Json::object(),
        hours = Json::array();
   for (size_t t = 0; t < kTiers; ++t) {
-    const TierEvents& tier = f.tiers[t];
+    const brain::TierEvents& tier = f.tiers[t];
     if (tier.jobs == 0) continue;
     Json ends = Json::object();
-    for (size_t e = 0; e < kTaskEnds; ++e) ends[std::string(EndName(e))] = tier.ends[e];
+    for (size_t e = 0; e < brain::kTaskEnds; ++e) ends[std::string(brain::EndName(e))] = tier.ends[e];
     tiers[std::string(Name(static_cast<Tier>(t)))] = {{"jobs", tier.jobs},
                                                       {"tasks", tier.tasks},
                                                       {"submissions", tier.submissions},
@@ -198,9 +198,9 @@ Json TraceEventsJson(const LoadedCell& cell) {
         {"value", maybe(c.own)}, {"google_2011", maybe(c.of_2011)}, {"google_2019", maybe(c.of_2019)}};
   for (const RecordedCell::Shape& s : cell.shapes)
     shapes.push_back({{"machines", s.machines}, {"cores", s.cpu_cores}, {"memory_bytes", s.memory_bytes}});
-  for (size_t m = 0; m < kScalingModes; ++m)
-    modes[std::string(Name(static_cast<ScalingMode>(m)))] = {{"jobs", f.scaling_jobs[m]},
-                                                             {"core_hours", f.scaling_cpu_hours[m]}};
+  for (size_t m = 0; m < brain::kScalingModes; ++m)
+    modes[std::string(Name(static_cast<brain::ScalingMode>(m)))] = {{"jobs", f.scaling_jobs[m]},
+                                                                    {"core_hours", f.scaling_cpu_hours[m]}};
   for (const auto& [hour, of] : f.hours)
     hours.push_back({{"time", hour * 3600},
                      {"jobs", of.jobs},

@@ -33,7 +33,7 @@ struct Weighted {
 
 struct Trial {
   std::vector<std::string> values;  // one an axis; empty: the settings as given, not swept
-  VerticalSettings settings;
+  brain::VerticalSettings settings;
   std::map<Resource, Weighted> measures;
   bool on_frontier = false;
 };
@@ -57,7 +57,7 @@ absl::StatusOr<Axis> ParseAxis(const std::string& text) {
     }
   }
   axis.values.push_back(std::move(value));
-  VerticalSettings scratch;
+  brain::VerticalSettings scratch;
   for (const std::string& v : axis.values) {
     if (absl::Status s = SetSetting(axis.key, v, scratch); !s.ok()) {
       return absl::InvalidArgumentError(StrCat("--sweep: ", Message(s)));
@@ -66,7 +66,8 @@ absl::StatusOr<Axis> ParseAxis(const std::string& text) {
   return axis;
 }
 
-absl::StatusOr<std::vector<Trial>> Combine(const std::vector<Axis>& axes, const VerticalSettings& base) {
+absl::StatusOr<std::vector<Trial>> Combine(const std::vector<Axis>& axes,
+                                           const brain::VerticalSettings& base) {
   size_t count = 1;
   for (const Axis& a : axes) count *= a.values.size();
   if (count > kMaxCombinations) {
@@ -205,9 +206,9 @@ bool Moves(std::string_view key, Resource resource) {
 }
 
 // The grid of a recommender for one resource.
-std::vector<std::string> UsualSweep(Policy policy, Resource resource) {
+std::vector<std::string> UsualSweep(brain::Policy policy, Resource resource) {
   std::vector<std::string> out;
-  for (const std::string_view text : InfoOf(policy).sweep) {
+  for (const std::string_view text : brain::InfoOf(policy).sweep) {
     if (Moves(text.substr(0, text.find('=')), resource)) out.emplace_back(text);
   }
   return out;
@@ -220,8 +221,8 @@ absl::StatusOr<Sweep> RunSweep(const TuneArgs& args, ReplayOptions options) {
   }
   Sweep sweep;
   sweep.resource = options.resources.size() == 1 ? options.resources.front() : Resource::kMemory;
-  const PolicyPair pair = options.policies.front();
-  const std::optional<Policy> one = pair.one();
+  const brain::PolicyPair pair = options.policies.front();
+  const std::optional<brain::Policy> one = pair.one();
   if (!one.has_value() && args.sweep.empty())
     return absl::InvalidArgumentError(
         StrCat("--sweep: ", Name(pair), " has no usual grid; give the settings"));

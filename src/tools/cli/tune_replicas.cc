@@ -27,7 +27,7 @@ struct Assignment {
 struct ReplicaTrial {
   std::string policy;
   std::vector<Assignment> swept;
-  ReplicaSettings settings;
+  brain::ReplicaSettings settings;
   ReplicaScore chosen_on;                // of the time before the cut
   std::optional<ReplicaScore> held_out;  // of the time after it; absent: not replayed, or nothing is held out
   bool on_frontier = false;
@@ -50,8 +50,8 @@ struct ReplicaSweep {
 };
 
 // The key as taut replay --set takes it, which the job settings of tautd have behind "replicas.".
-const ReplicaSetting* FindSetting(std::string_view key) {
-  for (const ReplicaSetting& s : ReplicaSettingsTable()) {
+const brain::ReplicaSetting* FindSetting(std::string_view key) {
+  for (const brain::ReplicaSetting& s : brain::ReplicaSettingsTable()) {
     if (s.key == key) return &s;
   }
   return nullptr;
@@ -67,9 +67,9 @@ absl::StatusOr<std::vector<std::pair<std::string, std::vector<std::string>>>> Pa
     std::vector<std::string> values;
     for (const std::string_view value : Split(std::string_view(text).substr(equals + 1), ','))
       values.emplace_back(StripSpace(value));
-    ReplicaSettings scratch;
+    brain::ReplicaSettings scratch;
     for (const std::string& value : values) {
-      if (absl::Status s = SetReplicaSetting(text.substr(0, equals), value, scratch); !s.ok())
+      if (absl::Status s = brain::SetReplicaSetting(text.substr(0, equals), value, scratch); !s.ok())
         return absl::InvalidArgumentError(StrCat("--sweep: ", Message(s)));
     }
     axes.emplace_back(text.substr(0, equals), std::move(values));
@@ -79,7 +79,7 @@ absl::StatusOr<std::vector<std::pair<std::string, std::vector<std::string>>>> Pa
 
 // All combinations of the axes that concern the policy: its own keys, and keys of none.
 absl::Status AddTrials(const std::string& policy, const std::vector<std::string>& sweep,
-                       const ReplicaSettings& given, std::vector<ReplicaTrial>& trials) {
+                       const brain::ReplicaSettings& given, std::vector<ReplicaTrial>& trials) {
   const auto axes = ParseAxes(sweep);
   if (!axes.ok()) return axes.status();
   size_t count = 1;
@@ -95,16 +95,16 @@ absl::Status AddTrials(const std::string& policy, const std::vector<std::string>
       const std::string& value = values[rest % values.size()];
       rest /= values.size();
       t.swept.push_back({key, value});
-      if (absl::Status s = SetReplicaSetting(key, value, t.settings); !s.ok()) return s;
+      if (absl::Status s = brain::SetReplicaSetting(key, value, t.settings); !s.ok()) return s;
     }
-    if (absl::Status s = CheckReplicaSettings(t.settings); !s.ok()) return s;
+    if (absl::Status s = brain::CheckReplicaSettings(t.settings); !s.ok()) return s;
     trials.push_back(std::move(t));
   }
   return absl::OkStatus();
 }
 
 // Of the axes given, those that a policy reads.
-std::vector<std::string> AxesOf(const ReplicaPolicyInfo& info, const std::vector<std::string>& asked) {
+std::vector<std::string> AxesOf(const brain::ReplicaPolicyInfo& info, const std::vector<std::string>& asked) {
   if (asked.empty()) return {info.sweep.begin(), info.sweep.end()};
   std::vector<std::string> out;
   for (const std::string& axis : asked) {
@@ -118,16 +118,16 @@ std::vector<std::string> AxesOf(const ReplicaPolicyInfo& info, const std::vector
 }
 
 absl::StatusOr<std::vector<ReplicaTrial>> TrialsOf(const TuneArgs& args, const ReplicasArgs& replicas,
-                                                   const ReplicaSettings& given) {
+                                                   const brain::ReplicaSettings& given) {
   std::vector<ReplicaTrial> trials;
-  for (const ReplicaPolicyInfo& info : ReplicaPolicies()) {
+  for (const brain::ReplicaPolicyInfo& info : brain::ReplicaPolicies()) {
     const bool asked = std::ranges::find(replicas.policies, info.name) != replicas.policies.end();
     if (!asked && (!replicas.policies.empty() || info.sweep.empty())) continue;
     if (absl::Status s = AddTrials(std::string(info.name), AxesOf(info, args.sweep), given, trials); !s.ok())
       return s;
   }
   for (const std::string& name : replicas.policies) {
-    if (const auto found = FindReplicaPolicy(name); !found.ok())
+    if (const auto found = brain::FindReplicaPolicy(name); !found.ok())
       return absl::InvalidArgumentError(StrCat("--policies: ", Message(found.status())));
   }
   return trials;
@@ -331,22 +331,23 @@ std::string ReplayCommand(const TuneArgs& args, const ReplicasArgs& replicas) {
 // The job settings of tautd, as `set` of a rule: what was chosen, and whatever tautd or the replay would
 // otherwise take differently.
 std::string SettingsFile(const ReplicaTrial& t, const ReplicasArgs& replicas, const std::string& command) {
-  JobPolicy policy;
+  brain::JobPolicy policy;
   policy.replicas = t.settings;
   policy.replicas.task_capacity = replicas.usage ? 0 : replicas.capacity.value_or(0);
-  JobPolicy replayed;
-  replayed.replicas = replicas.usage ? LiveReplicaSettings() : ReplicaSettings();
-  const ReplicaPolicyInfo& info = **FindReplicaPolicy(t.policy);
+  brain::JobPolicy replayed;
+  replayed.replicas = replicas.usage ? brain::LiveReplicaSettings() : brain::ReplicaSettings();
+  const brain::ReplicaPolicyInfo& info = **brain::FindReplicaPolicy(t.policy);
   std::string out = StrCat("# by taut tune --replicas; job settings of tautd, under `set` of a rule\n# ",
                            command, "\nreplicas.policy: ", t.policy, "\n");
   const auto add = [&](const std::string& key, bool always) {
-    const std::string value = GetJobSetting(key, policy);
-    if (always || value != GetJobSetting(key, JobPolicy()) || value != GetJobSetting(key, replayed))
+    const std::string value = brain::GetJobSetting(key, policy);
+    if (always || value != brain::GetJobSetting(key, brain::JobPolicy()) ||
+        value != brain::GetJobSetting(key, replayed))
       StrAppend(&out, key, ": \"", value, "\"\n");
   };
   for (const char* key : {"replicas.task_capacity", "replicas.startup", "replicas.max_utilization"})
     add(key, false);
-  for (const ReplicaSetting& s : ReplicaSettingsTable()) {
+  for (const brain::ReplicaSetting& s : brain::ReplicaSettingsTable()) {
     const bool swept = std::ranges::any_of(t.swept, [&](const Assignment& a) { return a.key == s.key; });
     const std::string_view group = s.key.substr(0, s.key.find('.'));
     const bool is_read = group == "replicas" || s.key == "function.silent_h" ||

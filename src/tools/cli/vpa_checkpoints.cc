@@ -31,8 +31,9 @@ std::optional<int64_t> MomentAt(const Json& value, const char* key) {
   return absl::ToUnixSeconds(time);
 }
 
-absl::StatusOr<VpaHistogram> ReadHistogram(const Json& value, Resource r, const VpaSettings& settings) {
-  std::vector<VpaHistogram::Weight> weights;
+absl::StatusOr<brain::VpaHistogram> ReadHistogram(const Json& value, Resource r,
+                                                  const brain::VpaSettings& settings) {
+  std::vector<brain::VpaHistogram::Weight> weights;
   const Json& buckets = At(value, "bucketWeights");
   if (buckets.is_object()) {
     for (const auto& [key, weight] : buckets.items()) {
@@ -43,16 +44,17 @@ absl::StatusOr<VpaHistogram> ReadHistogram(const Json& value, Resource r, const 
     }
   }
   const Json& total = At(value, "totalWeight");
-  return VpaHistogram::OfCheckpoint(
-      InCores(r) ? VpaHistogram::kFirstCpu : VpaHistogram::kFirstMemory, settings.half_life_s, weights,
-      total.is_number() ? total.get<double>() : 0, MomentAt(value, "referenceTimestamp").value_or(0));
+  return brain::VpaHistogram::OfCheckpoint(
+      InCores(r) ? brain::VpaHistogram::kFirstCpu : brain::VpaHistogram::kFirstMemory, settings.half_life_s,
+      weights, total.is_number() ? total.get<double>() : 0,
+      MomentAt(value, "referenceTimestamp").value_or(0));
 }
 
 // The kind and name of what each VerticalPodAutoscaler is of, by its namespace and name.
 using VpaTargets = std::map<std::pair<std::string, std::string>, std::string>;
 
 absl::StatusOr<VpaLearnt> ReadCheckpoint(const Json& item, const VpaTargets& targets,
-                                         std::string_view cluster, const VpaSettings& settings) {
+                                         std::string_view cluster, const brain::VpaSettings& settings) {
   const std::string ns = WordAt(At(item, "metadata"), "namespace");
   const Json &spec = At(item, "spec"), &status = At(item, "status");
   const std::string vpa = WordAt(spec, "vpaObjectName"), container = WordAt(spec, "containerName");
@@ -72,12 +74,12 @@ absl::StatusOr<VpaLearnt> ReadCheckpoint(const Json& item, const VpaTargets& tar
   const double confidence =
       std::min(out.days, (samples.is_number() ? samples.get<double>() : 0) / kSamplesPerDay);
   for (const Resource r : kResources) {
-    const absl::StatusOr<VpaHistogram> histogram =
+    const absl::StatusOr<brain::VpaHistogram> histogram =
         ReadHistogram(At(status, StrCat(Name(r), "Histogram")), r, settings);
     if (!histogram.ok()) return histogram.status();
     const auto i = static_cast<size_t>(r);
     out.has_learnt[i] = !histogram->empty();
-    out.estimates[i] = EstimateOf(*histogram, r, settings, confidence);
+    out.estimates[i] = brain::EstimateOf(*histogram, r, settings, confidence);
   }
   return out;
 }
@@ -85,7 +87,7 @@ absl::StatusOr<VpaLearnt> ReadCheckpoint(const Json& item, const VpaTargets& tar
 }  // namespace
 
 absl::StatusOr<VpaCheckpoints> ReadVpaCheckpoints(std::string_view text, std::string_view cluster,
-                                                  const VpaSettings& settings) {
+                                                  const brain::VpaSettings& settings) {
   const Json root = Json::parse(text, nullptr, false);
   if (root.is_discarded()) return absl::InvalidArgumentError("no JSON");
   std::vector<const Json*> items;

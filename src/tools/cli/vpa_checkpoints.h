@@ -18,8 +18,8 @@ namespace taut {
 struct VpaLearnt {
   std::string job;  // "shop/deployment/web/app"; the kind is "*" where the file has not the VPA itself
   double days = 0;  // between its first and its last sample
-  PerResource<VpaEstimate> estimates;  // by Resource: what the VPA would set
-  PerResource<bool> has_learnt = {};   // false: its histogram is empty
+  PerResource<brain::VpaEstimate> estimates;  // by Resource: what the VPA would set
+  PerResource<bool> has_learnt = {};          // false: its histogram is empty
 };
 
 struct VpaCheckpoints {
@@ -30,6 +30,6 @@ struct VpaCheckpoints {
 // `cluster`: what names begin with, as kubernetes.cluster of tautd; "": nothing. InvalidArgument: no JSON, or no
 // checkpoint in it.
 absl::StatusOr<VpaCheckpoints> ReadVpaCheckpoints(std::string_view text, std::string_view cluster,
-                                                  const VpaSettings& settings);
+                                                  const brain::VpaSettings& settings);
 
 }  // namespace taut

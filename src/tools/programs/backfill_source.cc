@@ -5,7 +5,7 @@
 namespace taut {
 
 Timestamp EarliestOf(const BackfillConfig& config, Timestamp now) {
-  const double days_us = config.days * kDay * static_cast<double>(kMicrosPerSecond);
+  const double days_us = config.days * brain::kDay * static_cast<double>(kMicrosPerSecond);
   return {now.us - static_cast<int64_t>(days_us)};
 }
 

@@ -16,44 +16,44 @@ namespace {
 constexpr double kBudgetStepSeconds = 1, kBudgetRetrySeconds = 30;
 
 // To the micro-unit, in which bills are exact.
-Price PriceOf(const PricesConfig& prices) {
-  const auto micros = [](double amount) { return Money{std::llround(amount * 1e6)}; };
+brain::Price PriceOf(const PricesConfig& prices) {
+  const auto micros = [](double amount) { return brain::Money{std::llround(amount * 1e6)}; };
   return {0, micros(prices.core_hour), micros(prices.gib_hour)};
 }
 
 // One line of the log for each entry.
-void SayEntry(const BudgetEntry& e, const std::string& text) {
+void SayEntry(const brain::BudgetEntry& e, const std::string& text) {
   ActionLog::Info(StrCat("budget_", Name(e.act)),
                   {{"entry", static_cast<int64_t>(e.id)}, {"what", text}, {"who", e.who}, {"why", e.why}});
 }
 
 // The longest period, and the day in which it is closed.
-int DaysOf(BudgetPeriod period) {
-  return period == BudgetPeriod::kMonth ? 32 : period == BudgetPeriod::kQuarter ? 93 : 367;
+int DaysOf(brain::BudgetPeriod period) {
+  return period == brain::BudgetPeriod::kMonth ? 32 : period == brain::BudgetPeriod::kQuarter ? 93 : 367;
 }
 
 // The open one's: another kind, of a reload, begins with the next.
-BudgetPeriod PeriodOf(const BudgetBook& book) {
-  for (const BudgetPeriod period : {BudgetPeriod::kMonth, BudgetPeriod::kQuarter}) {
-    if (PeriodEnd(period, book.from_s()) == book.to_s()) return period;
+brain::BudgetPeriod PeriodOf(const brain::BudgetBook& book) {
+  for (const brain::BudgetPeriod period : {brain::BudgetPeriod::kMonth, brain::BudgetPeriod::kQuarter}) {
+    if (brain::PeriodEnd(period, book.from_s()) == book.to_s()) return period;
   }
-  return BudgetPeriod::kYear;
+  return brain::BudgetPeriod::kYear;
 }
 
-double UnitsOf(Money money) { return static_cast<double>(money.micros) / 1e6; }
+double UnitsOf(brain::Money money) { return static_cast<double>(money.micros) / 1e6; }
 
 }  // namespace
 
-absl::StatusOr<BudgetDefinition> ReadBudgets(const DaemonConfig& config) {
-  absl::StatusOr<BudgetDefinition> definition = ReadBudgetFile(config.budgets.file);
+absl::StatusOr<brain::BudgetDefinition> ReadBudgets(const DaemonConfig& config) {
+  absl::StatusOr<brain::BudgetDefinition> definition = ReadBudgetFile(config.budgets.file);
   if (!definition.ok())
     return absl::Status(definition.status().code(), StrCat("budgets.file: ", Message(definition.status())));
   if (definition->currency.empty()) definition->currency = config.prices.currency;
   std::vector<std::string> groups, warnings;
-  const absl::StatusOr<QuotaSpec> quota = ReadQuota(config.quota, warnings);
+  const absl::StatusOr<brain::QuotaSpec> quota = ReadQuota(config.quota, warnings);
   if (!quota.ok()) return quota.status();
-  for (const QuotaGroup& group : quota->groups) groups.push_back(group.name);
-  std::vector<std::string> errors = CheckBudgets(*definition, groups);
+  for (const brain::QuotaGroup& group : quota->groups) groups.push_back(group.name);
+  std::vector<std::string> errors = brain::CheckBudgets(*definition, groups);
   if (definition->currency != config.prices.currency) {
     errors.push_back(StrCat("currency: ", definition->currency, " is not that of the prices, ",
                             config.prices.currency,
@@ -78,12 +78,12 @@ BudgetStates StatesOf(const BudgetView& view, int64_t now_s) {
   out.month_to_s = view.book.to_s();
   out.now_s = view.counted_s;
   for (const auto& [holder, state] : view.book.holders()) {
-    const Money budget = state.budget(now_s);
+    const brain::Money budget = state.budget(now_s);
     if (budget.micros <= 0) continue;  // no share of it can be reached
     BudgetState& s = out.budgets.emplace_back();
     s.budget = {holder.is_business() ? "business" : "group", holder.name, UnitsOf(budget)};
-    s.spent = UnitsOf(SpentOf(view.spent.spent, holder));
-    s.forecast = UnitsOf(SpentOf(view.forecast.spent, holder));
+    s.spent = UnitsOf(brain::SpentOf(view.spent.spent, holder));
+    s.forecast = UnitsOf(brain::SpentOf(view.forecast.spent, holder));
     s.currency = state.unit;
     s.period = Name(PeriodOf(view.book));
   }
@@ -91,7 +91,7 @@ BudgetStates StatesOf(const BudgetView& view, int64_t now_s) {
 }
 
 absl::StatusOr<std::unique_ptr<BudgetRun>> BudgetRun::Open(const DaemonConfig& config, Options options) {
-  absl::StatusOr<BudgetDefinition> definition = ReadBudgets(config);
+  absl::StatusOr<brain::BudgetDefinition> definition = ReadBudgets(config);
   if (!definition.ok()) return definition.status();
   absl::StatusOr<std::unique_ptr<RequestLog>> log = OpenRequestLog(config.store.path, ".budgets");
   if (!log.ok()) return log.status();
@@ -121,7 +121,7 @@ void BudgetRun::Step(double steady_s) {
 }
 
 void BudgetRun::SayHolds() {
-  GroupHolds held = desk_->held();
+  brain::GroupHolds held = desk_->held();
   if (held == held_) return;
   for (const auto& [group, why] : held) {
     if (!held_.contains(group)) ActionLog::Info("budget_held", {{"group", group}, {"why", why}});
@@ -133,7 +133,7 @@ void BudgetRun::SayHolds() {
 }
 
 absl::Status BudgetRun::Reload(const DaemonConfig& config) {
-  absl::StatusOr<BudgetDefinition> definition = ReadBudgets(config);
+  absl::StatusOr<brain::BudgetDefinition> definition = ReadBudgets(config);
   if (!definition.ok()) return definition.status();
   return desk_->Reload(*std::move(definition), PriceOf(config.prices));
 }

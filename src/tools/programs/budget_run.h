@@ -16,7 +16,7 @@ namespace taut {
 
 // The definition of budgets.file. InvalidArgument or NotFound with every error, a line each: also of a
 // currency that is not that of the prices, and of a group that quota.file does not have.
-absl::StatusOr<BudgetDefinition> ReadBudgets(const DaemonConfig& config);
+absl::StatusOr<brain::BudgetDefinition> ReadBudgets(const DaemonConfig& config);
 
 // What each business and group with money has spent, for BudgetWatch: as budgets of the open period.
 BudgetStates StatesOf(const BudgetView& view, int64_t now_s);
@@ -45,8 +45,8 @@ class BudgetRun {
   double next_s_ = 0;
   void SayHolds();
 
-  GroupHolds held_;   // that were logged
-  std::string said_;  // the failure that was logged last
+  brain::GroupHolds held_;  // that were logged
+  std::string said_;        // the failure that was logged last
 };
 
 }  // namespace taut

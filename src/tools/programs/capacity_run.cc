@@ -31,7 +31,7 @@ CellCapacity CapacityRun::Now() const {
     quota = parts_.quota->View();
     scheme = parts_.quota->scheme();
   }
-  const PoolPrices* pool =
+  const brain::PoolPrices* pool =
       parts_.pricing != nullptr && parts_.pricing->pool.has_value() ? &*parts_.pricing->pool : nullptr;
   return CellCapacityOf(
       {*fleet, machines.get(), pool, quota.has_value() ? &*quota : nullptr, scheme.get(), tiers_});

@@ -17,10 +17,10 @@ class CapacityRun {
  public:
   struct Parts {
     const ControlPlane& control;
-    const MachineDesk* machines = nullptr;  // null: there is no source of machines
-    const QuotaDesk* quota = nullptr;       // null: none is configured
-    const Pricing* pricing = nullptr;       // null: no price file
-    std::string default_tier;               // of jobs for which neither of them says one
+    const MachineDesk* machines = nullptr;    // null: there is no source of machines
+    const QuotaDesk* quota = nullptr;         // null: none is configured
+    const brain::Pricing* pricing = nullptr;  // null: no price file
+    std::string default_tier;                 // of jobs for which neither of them says one
   };
   // Reads the file, "STORE.capacity"; what is damaged is logged, and the desk begins from nothing. `store_path`
   // "memory": there is no file. All parts outlive it.

@@ -43,11 +43,11 @@ std::string StateDir(const std::string& store_path) {
 
 }  // namespace
 
-LiveSettings LiveSettingsOf(const DaemonConfig& config) {
-  LiveSettings settings{config.recommenders, config.rules, config.migration};
-  settings.enforcement = config.actuator == ActuatorKind::kAgents       ? Enforcement::kByAgents
-                         : config.actuator == ActuatorKind::kKubernetes ? Enforcement::kAlways
-                                                                        : Enforcement::kNever;
+brain::LiveSettings LiveSettingsOf(const DaemonConfig& config) {
+  brain::LiveSettings settings{config.recommenders, config.rules, config.migration};
+  settings.enforcement = config.actuator == ActuatorKind::kAgents       ? brain::Enforcement::kByAgents
+                         : config.actuator == ActuatorKind::kKubernetes ? brain::Enforcement::kAlways
+                                                                        : brain::Enforcement::kNever;
   return settings;
 }
 
@@ -240,7 +240,7 @@ absl::Status Daemon::StartActs() {
   options.cell = config_.cell.name;
   const auto job_name = [this](JobId id) {
     std::string name;
-    control_->Look(id, [&](const LiveJob& job) { name = job.record.name; });
+    control_->Look(id, [&](const brain::LiveJob& job) { name = job.record.name; });
     return name;
   };
   absl::StatusOr<std::unique_ptr<DaemonActs>> acts =
@@ -374,7 +374,7 @@ void Daemon::StartMachines() {
 absl::Status Daemon::OpenPrices() {
   if (config_.prices.file.empty()) return absl::OkStatus();
   std::string text;
-  absl::StatusOr<Pricing> pricing = ReadPrices(config_.prices, &text);
+  absl::StatusOr<brain::Pricing> pricing = ReadPrices(config_.prices, &text);
   if (!pricing.ok()) return pricing.status();
   pricing_ = *std::move(pricing);
   price_changes_ = RecordPrices(config_.store.path, std::move(text), *pricing_, Now().seconds());

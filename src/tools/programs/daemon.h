@@ -39,7 +39,7 @@
 
 namespace taut {
 
-LiveSettings LiveSettingsOf(const DaemonConfig& config);
+brain::LiveSettings LiveSettingsOf(const DaemonConfig& config);
 
 class Daemon {
  public:
@@ -124,13 +124,13 @@ class Daemon {
   std::unique_ptr<BackfillRun> backfill_;
   bool backfill_cut_ = false;  // by a stop; written by the loop
   std::atomic<bool> backfill_done_ = false;
-  std::unique_ptr<LateHistory> late_history_;   // if it is asked for
-  std::unique_ptr<QuotaRun> quota_;             // if quota is configured
-  std::unique_ptr<BudgetRun> budgets_;          // if budgets are configured
-  std::unique_ptr<MachinesRun> machines_;       // if there is a source of machines
-  std::atomic<bool> machines_started_ = false;  // machines_ is there, for good
-  std::optional<Pricing> pricing_;              // of prices.file; outlives api_
-  std::vector<SeenPriceChange> price_changes_;  // likewise; moved to the API
+  std::unique_ptr<LateHistory> late_history_;          // if it is asked for
+  std::unique_ptr<QuotaRun> quota_;                    // if quota is configured
+  std::unique_ptr<BudgetRun> budgets_;                 // if budgets are configured
+  std::unique_ptr<MachinesRun> machines_;              // if there is a source of machines
+  std::atomic<bool> machines_started_ = false;         // machines_ is there, for good
+  std::optional<brain::Pricing> pricing_;              // of prices.file; outlives api_
+  std::vector<brain::SeenPriceChange> price_changes_;  // likewise; moved to the API
   std::unique_ptr<CapacityRun> capacity_;
   AuditLog audit_;  // outlives api_
   std::unique_ptr<Api> api_;

@@ -229,7 +229,7 @@ void DaemonActs::AddTierActs(const TickEvents& events, std::vector<std::string>&
 void DaemonActs::AddHolds(const TickEvents& events, std::vector<std::string>& notices) {
   for (const auto& [id, hold] : events.holds) {
     const std::string job = job_name_(id);
-    const bool begins = hold.cause != HoldCause::kNone;
+    const bool begins = hold.cause != brain::HoldCause::kNone;
     const std::string_view event = begins ? kHeld : kHoldEnded;
     const std::string sentence =
         begins ? hold.sentence

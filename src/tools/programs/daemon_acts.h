@@ -61,7 +61,7 @@ class DaemonActs {
   std::unique_ptr<Webhook> webhook_;
   std::map<std::string, bool> agents_;  // name, connected
   // Holds that were logged above debug: a job that rests between its runs begins one each time. kNone: the end.
-  std::set<std::pair<JobId, HoldCause>> logged_holds_;
+  std::set<std::pair<JobId, brain::HoldCause>> logged_holds_;
   std::string store_error_, webhook_error_;
 };
 

@@ -51,16 +51,16 @@ absl::StatusOr<std::unique_ptr<KubernetesActuator>> KubernetesRun::MakeActuator(
     std::optional<PodTerms> out;
     const std::optional<JobId> id = control_->Find(job);
     if (id.has_value())
-      control_->Look(*id, [&](const LiveJob& live) {
-        out = PodTerms{live.policy->allocation(resource), StartupGraceSeconds(*live.policy, resource),
+      control_->Look(*id, [&](const brain::LiveJob& live) {
+        out = PodTerms{live.policy->allocation(resource), brain::StartupGraceSeconds(*live.policy, resource),
                        live.policy->in_template, live.policy->change_period_s};
-        const BoundSettings bounds = live.policy->AllowedBounds(resource);
+        const brain::BoundSettings bounds = live.policy->AllowedBounds(resource);
         out->mode = live.policy->mode;
         out->lower = bounds.lower;
         out->upper = bounds.upper;
         if (resource != Resource::kCpu) return;
         out->startup_window_s = std::llround(live.policy->startup_window_s);
-        if (const std::optional<StartBoost> boost = live.BoostNow(); boost.has_value())
+        if (const std::optional<brain::StartBoost> boost = live.BoostNow(); boost.has_value())
           out->startup_cores = boost->cores;
       });
     return out;
@@ -236,7 +236,7 @@ void KubernetesRun::Say(std::span<const Decision> decisions, std::span<const Out
   if (!WhyNotChange().empty()) return;  // the holder of the lease says it
   for (const Decision& decision : said) {
     std::string job;
-    control_->Look(decision.job, [&job](const LiveJob& live) { job = live.record.name; });
+    control_->Look(decision.job, [&job](const brain::LiveJob& live) { job = live.record.name; });
     const std::optional<WorkloadName> workload = cluster_.naming().Parse(job);
     if (workload.has_value()) events_->Add(EventOf(decision, *workload));
   }

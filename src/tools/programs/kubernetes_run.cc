@@ -551,7 +551,8 @@ std::string KubernetesRun::NoticeOf(const std::string& job) const {
   const std::string paused = field_owners_.PausedScaling(*workload);
   const std::optional<JobId> id = paused.empty() ? std::nullopt : control_->Find(job);
   bool scales = false;
-  if (id.has_value()) control_->Look(*id, [&](const LiveJob& live) { scales = live.replicas != nullptr; });
+  if (id.has_value())
+    control_->Look(*id, [&](const brain::LiveJob& live) { scales = live.replicas != nullptr; });
   if (scales) StrAppend(&out, out.empty() ? "" : "; ", "its number of replicas stays: ", paused, " holds it");
   return out;
 }

@@ -73,7 +73,7 @@ std::span<const KubernetesRun::WatchedKind> KubernetesRun::WatchedKinds() { retu
 
 Allocation KubernetesRun::AllocationOf(JobId job, Resource resource) const {
   Allocation out;
-  control_->Look(job, [&](const LiveJob& live) { out = live.policy->allocation(resource); });
+  control_->Look(job, [&](const brain::LiveJob& live) { out = live.policy->allocation(resource); });
   return out;
 }
 
@@ -83,9 +83,9 @@ Allocation KubernetesRun::AllocationWith(const JobRecord& record, const std::vec
   std::vector<Label> labels = record.labels;
   if (!SetSettingLabels(settings, labels)) return AllocationOf(record.id, resource);
   Allocation out;
-  control_->WithFleet([&](const LiveFleet& fleet) {
+  control_->WithFleet([&](const brain::LiveFleet& fleet) {
     if (!fleet.Has(record.id)) return;
-    const LiveJob& live = fleet.job(record.id);
+    const brain::LiveJob& live = fleet.job(record.id);
     out = fleet.settings().rules.Resolve(record.name, labels, live.overrides).allocation(resource);
   });
   return out;

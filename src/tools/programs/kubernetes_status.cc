@@ -107,7 +107,7 @@ ContainerStatus KubernetesRun::StatusOfJob(const JobView& job, const WorkloadNam
     if (amount < 0) continue;
     Allocation allocation;
     bool on_trial = false;
-    control_->Look(job.record->id, [&](const LiveJob& live) {
+    control_->Look(job.record->id, [&](const brain::LiveJob& live) {
       allocation = live.policy->allocation(r);
       on_trial = live.of(r).gate.trial.has_value();
     });

@@ -181,7 +181,7 @@ absl::Status LateHistory::ReadPartOfGap(const SilentSpan& part, const PastFacts&
   std::vector<JobPast> pasts = fold.TakePasts();
   std::erase_if(pasts, [](const JobPast& past) { return past.days.empty(); });
   // By their numbers, so that each checkpoint is written once.
-  const auto chunk_of = [](const JobPast& past) { return past.job.value / LiveFleet::kChunkJobs; };
+  const auto chunk_of = [](const JobPast& past) { return past.job.value / brain::LiveFleet::kChunkJobs; };
   std::vector<JobPast> chunk;
   for (JobPast& past : pasts) {
     past.state.reset();

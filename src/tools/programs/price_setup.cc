@@ -18,7 +18,7 @@
 namespace taut {
 namespace {
 
-absl::Status CheckCurrency(const PricesConfig& config, const Pricing& pricing) {
+absl::Status CheckCurrency(const PricesConfig& config, const brain::Pricing& pricing) {
   const bool known = config.core_hour > 0 || config.gib_hour > 0;
   if (!known || pricing.sheet.currency == config.currency) return absl::OkStatus();
   return absl::InvalidArgumentError(StrCat(config.file, ": its currency is ", pricing.sheet.currency,
@@ -34,10 +34,10 @@ void WriteRecord(const std::string& path, const PriceRecord& record) {
 
 }  // namespace
 
-absl::StatusOr<Pricing> ReadPrices(const PricesConfig& config, std::string* text) {
+absl::StatusOr<brain::Pricing> ReadPrices(const PricesConfig& config, std::string* text) {
   absl::StatusOr<std::string> read = ReadPriceText(config.file);
-  absl::StatusOr<Pricing> pricing = read.ok() ? ParsePriceFile(*read, config.file, PriceClock::kDates)
-                                              : absl::StatusOr<Pricing>(read.status());
+  absl::StatusOr<brain::Pricing> pricing = read.ok() ? ParsePriceFile(*read, config.file, PriceClock::kDates)
+                                                     : absl::StatusOr<brain::Pricing>(read.status());
   absl::Status status = pricing.status();
   if (status.ok()) status = CheckAccountPrices(*pricing);
   if (status.ok()) status = CheckCurrency(config, *pricing);
@@ -46,8 +46,8 @@ absl::StatusOr<Pricing> ReadPrices(const PricesConfig& config, std::string* text
   return pricing;
 }
 
-std::vector<SeenPriceChange> RecordPrices(const std::string& store_path, std::string text,
-                                          const Pricing& pricing, int64_t now_s) {
+std::vector<brain::SeenPriceChange> RecordPrices(const std::string& store_path, std::string text,
+                                                 const brain::Pricing& pricing, int64_t now_s) {
   if (store_path == "memory") return {};
   const std::string path = StrCat(store_path, ".prices");
   PriceRecord record;
@@ -63,16 +63,16 @@ std::vector<SeenPriceChange> RecordPrices(const std::string& store_path, std::st
           "the record of prices cannot be read: {}; it is {}.damaged now, and earlier changes of prices are "
           "not shown with bills",
           Message(read.status()), path);
-      record.changes.push_back(
-          {now_s,
-           {-kMaxBillSeconds, now_s, "the prices before are not known: their record could not be read"}});
+      record.changes.push_back({now_s,
+                                {-brain::kMaxBillSeconds, now_s,
+                                 "the prices before are not known: their record could not be read"}});
       record.file = text;
       WriteRecord(path, record);
       return std::move(record.changes);
     }
   }
   if (stored.has_value() && record.file == text) return std::move(record.changes);
-  for (const SeenPriceChange& seen : TakePriceFile(std::move(text), pricing, now_s, record)) {
+  for (const brain::SeenPriceChange& seen : TakePriceFile(std::move(text), pricing, now_s, record)) {
     ActionLog::Warn("past_prices_changed",
                     {{"what", seen.change.what}, {"until", FormatTime(seen.change.to_s)}});
   }

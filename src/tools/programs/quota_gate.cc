@@ -24,8 +24,8 @@ int64_t WholeUnits(const std::optional<double>& requested, double per_one) {
   return static_cast<int64_t>(std::ceil(std::min(amount - amount * 1e-12, double{int64_t{1} << 50})));
 }
 
-QuotaVector VectorOf(const Amounts& requests) {
-  return QuotaVector::Of(WholeUnits(requests.cpu, 1000), WholeUnits(requests.memory, 1));
+brain::QuotaVector VectorOf(const Amounts& requests) {
+  return brain::QuotaVector::Of(WholeUnits(requests.cpu, 1000), WholeUnits(requests.memory, 1));
 }
 
 }  // namespace

@@ -27,14 +27,14 @@ GroupRuleOptions RulesOf(const QuotaConfig& config) {
 }
 
 // One line of the log for each change of a request.
-void SayChange(const QuotaRequest& r) {
-  const std::string_view what = r.state == RequestState::kEnded ? Name(r.end) : Name(r.state);
+void SayChange(const brain::QuotaRequest& r) {
+  const std::string_view what = r.state == brain::RequestState::kEnded ? Name(r.end) : Name(r.state);
   ActionLog::Info(StrCat("quota_request_", what), {{"request", static_cast<int64_t>(r.id)},
                                                    {"group", r.asked.group},
                                                    {"tier", r.asked.tier},
                                                    {"job", r.job},
                                                    {"tasks", r.asked.tasks},
-                                                   {"per_task", QuotaText(r.asked.per_task)},
+                                                   {"per_task", brain::QuotaText(r.asked.per_task)},
                                                    {"who", r.who},
                                                    {"reason", r.reason}});
 }
@@ -49,11 +49,11 @@ absl::StatusOr<std::unique_ptr<RequestLog>> OpenRequestLog(const std::string& st
   return std::unique_ptr<RequestLog>(*std::move(file));
 }
 
-absl::StatusOr<QuotaSpec> ReadQuota(const QuotaConfig& config, std::vector<std::string>& warnings) {
+absl::StatusOr<brain::QuotaSpec> ReadQuota(const QuotaConfig& config, std::vector<std::string>& warnings) {
   absl::StatusOr<QuotaFile> file = ReadQuotaFile(config.file);
   if (!file.ok()) return absl::Status(file.status().code(), StrCat("quota.file: ", Message(file.status())));
   std::string errors;
-  for (const QuotaFinding& finding : CheckQuota(file->spec)) {
+  for (const brain::QuotaFinding& finding : CheckQuota(file->spec)) {
     if (finding.error) {
       StrAppend(&errors, errors.empty() ? "" : "\n", config.file, ": ", finding.text);
     } else {
@@ -73,14 +73,15 @@ absl::Status CheckBindings(const ServerConfig& server, const ServerOptions& opti
                            const BudgetsConfig& budgets) {
   std::vector<std::string> groups, warnings;
   if (!quota.file.empty()) {
-    const absl::StatusOr<QuotaSpec> spec = ReadQuota(quota, warnings);
+    const absl::StatusOr<brain::QuotaSpec> spec = ReadQuota(quota, warnings);
     if (!spec.ok()) return spec.status();
-    for (const QuotaGroup& group : spec->groups) groups.push_back(group.name);
+    for (const brain::QuotaGroup& group : spec->groups) groups.push_back(group.name);
   }
   if (!budgets.file.empty()) {
-    const absl::StatusOr<BudgetDefinition> definition = ReadBudgetFile(budgets.file);
+    const absl::StatusOr<brain::BudgetDefinition> definition = ReadBudgetFile(budgets.file);
     if (!definition.ok()) return definition.status();
-    for (const auto& business : definition->businesses) groups.push_back(ToText(Business(business.name)));
+    for (const auto& business : definition->businesses)
+      groups.push_back(ToText(brain::Business(business.name)));
   }
   const absl::StatusOr<std::vector<ClaimBinding>> bindings = ReadClaimBindings(server.oidc);
   if (!bindings.ok()) return bindings.status();
@@ -96,14 +97,14 @@ absl::Status CheckBindings(const ServerConfig& server, const ServerOptions& opti
 std::optional<std::vector<NamespaceQuota>> NamespaceQuotasOf(const QuotaView& view) {
   if (!view.measured_at.has_value()) return std::nullopt;
   std::map<std::string, NamespaceQuota> by_name;
-  for (const QuotaRowView& row : view.rows) {
+  for (const brain::QuotaRowView& row : view.rows) {
     const bool has_quota = row.cell.listed || row.cell.quota > 0;
     if (row.cohort || row.tier != view.default_tier || !has_quota) continue;
     NamespaceQuota& quota = by_name[row.group];
     quota.namespace_name = row.group;
     const auto most = static_cast<double>(row.cell.held + std::max<int64_t>(0, row.available));
-    if (row.resource == kQuotaCpu) quota.cpu = most / 1000;
-    if (row.resource == kQuotaMemory) quota.memory = most;
+    if (row.resource == brain::kQuotaCpu) quota.cpu = most / 1000;
+    if (row.resource == brain::kQuotaMemory) quota.memory = most;
   }
   std::vector<NamespaceQuota> out;
   for (auto& [name, quota] : by_name) {
@@ -114,7 +115,7 @@ std::optional<std::vector<NamespaceQuota>> NamespaceQuotasOf(const QuotaView& vi
 
 absl::StatusOr<std::unique_ptr<QuotaRun>> QuotaRun::Open(const QuotaConfig& config, Parts parts) {
   std::vector<std::string> warnings;
-  absl::StatusOr<QuotaSpec> spec = ReadQuota(config, warnings);
+  absl::StatusOr<brain::QuotaSpec> spec = ReadQuota(config, warnings);
   if (!spec.ok()) return spec.status();
   absl::StatusOr<std::unique_ptr<RequestLog>> log = OpenRequestLog(parts.store_path, ".requests");
   if (!log.ok()) return log.status();
@@ -184,7 +185,7 @@ void QuotaRun::Step(double steady_s) {
 
 absl::Status QuotaRun::Reload(const QuotaConfig& config, const FleetView& view) {
   std::vector<std::string> warnings;
-  absl::StatusOr<QuotaSpec> spec = ReadQuota(config, warnings);
+  absl::StatusOr<brain::QuotaSpec> spec = ReadQuota(config, warnings);
   if (!spec.ok()) return spec.status();
   for (const std::string& warning : warnings) spdlog::warn("{}", warning);
   return desk_->Reload(*std::move(spec), RulesOf(config), view);

@@ -22,7 +22,7 @@ absl::StatusOr<std::unique_ptr<RequestLog>> OpenRequestLog(const std::string& st
                                                            std::string_view suffix);
 
 // The quota of a file. InvalidArgument or NotFound with every error, a line each. `warnings`: sentences.
-absl::StatusOr<QuotaSpec> ReadQuota(const QuotaConfig& config, std::vector<std::string>& warnings);
+absl::StatusOr<brain::QuotaSpec> ReadQuota(const QuotaConfig& config, std::vector<std::string>& warnings);
 
 // As CheckBoundGroups, by the quota file of `quota` and the businesses of the budgets file, which are bound as
 // "business:NAME". Errors as that, as ReadQuota and as ReadBudgetFile.

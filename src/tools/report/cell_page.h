@@ -10,7 +10,7 @@ namespace taut {
 
 struct CellPage {
   std::string title, conditions;  // plain text
-  std::vector<CellResource> resources;
+  std::vector<brain::CellResource> resources;
 };
 
 // Without scripts, and without anything from elsewhere. The first run in full, all of them side by side. Reorders

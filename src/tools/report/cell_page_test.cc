@@ -10,18 +10,18 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 TEST(CellPage, HasTablesChartsAndWhatIsPending) {
-  CellModel model;
-  model.resources = CpuAndMemory();
+  brain::CellModel model;
+  model.resources = brain::CpuAndMemory();
   model.machines.push_back({"m0", {4000, 1 << 30}, {}});
-  CellWorkload workload;
+  brain::CellWorkload workload;
   for (uint32_t j = 0; j < 3; ++j) {
-    CellJob job;
+    brain::CellJob job;
     job.name = "j";
-    job.tier = j == 0 ? CellTier::kProduction : CellTier::kBatch;
+    job.tier = j == 0 ? brain::CellTier::kProduction : brain::CellTier::kBatch;
     job.limit = job.reservation = {3000, 1 << 20};
     model.jobs.push_back(job);
-    workload.runs.push_back({3'600'000, CellJobKind::kWork});
-    workload.events.push_back({1000 * j, CellEventKind::kSubmit, j, 0});
+    workload.runs.push_back({3'600'000, brain::CellJobKind::kWork});
+    workload.events.push_back({1000 * j, brain::CellEventKind::kSubmit, j, 0});
   }
   CellRunsOptions options;
   options.simulation.end_ms = 7'000'000;

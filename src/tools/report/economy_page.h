@@ -11,7 +11,7 @@
 namespace taut {
 
 // Without scripts, and without anything from elsewhere. `groups`: names, by number; `title`: what was replayed.
-std::string EconomyPage(const EconomyResult& result, const PriceSheet& sheet,
+std::string EconomyPage(const EconomyResult& result, const brain::PriceSheet& sheet,
                         std::span<const std::string> groups, std::string_view title);
 
 }  // namespace taut

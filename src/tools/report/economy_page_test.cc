@@ -11,21 +11,23 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-constexpr int64_t kCoreHour = kMillicoreSecondsPerCoreHour, kGibHour = kMebibyteSecondsPerGibibyteHour;
+constexpr int64_t kCoreHour = brain::kMillicoreSecondsPerCoreHour,
+                  kGibHour = brain::kMebibyteSecondsPerGibibyteHour;
 
 // A day of a pool of 10 cores and 20 GiB, with two policies.
 struct EconomyPageTest : testing::Test {
   EconomyPageTest() {
     sheet.currency = "EUR";
     for (const char* name : {"production", "<batch>"}) sheet.tiers.emplace_back().name = name;
-    sheet.tiers[0].availability_ppm = sheet.tiers[0].obtainability_ppm = kWholePpm;
+    sheet.tiers[0].availability_ppm = sheet.tiers[0].obtainability_ppm = brain::kWholePpm;
     sheet.tiers[1].availability_ppm = sheet.tiers[1].obtainability_ppm = 980'000;
-    result.tiers = {TierSale::kReserved, TierSale::kSlack};
+    result.tiers = {brain::TierSale::kReserved, brain::TierSale::kSlack};
     result.capacity = {kCoreHour * 10 / 12, kGibHour * 20 / 12};
     result.measured.assign(kWindowsPerDay, true);
     result.measured[7] = false;
-    result.reserved.assign(kWindowsPerDay, PoolAmounts{kCoreHour * 8 / 12, 0});
-    for (const SellerPolicy name : {SellerPolicy::kActuary, SellerPolicy::kClairvoyant}) {
+    result.reserved.assign(kWindowsPerDay, brain::PoolAmounts{kCoreHour * 8 / 12, 0});
+    for (const brain::SellerPolicy name :
+         {brain::SellerPolicy::kActuary, brain::SellerPolicy::kClairvoyant}) {
       EconomyPolicy& policy = result.policies.emplace_back();
       policy.policy = name;
       policy.tiers.resize(2);
@@ -34,7 +36,7 @@ struct EconomyPageTest : testing::Test {
       batch.charges = {2'000'000'000};
       batch.credits = {10'000'000};
       batch.missed = {100'000'000};
-      batch.penalty = {name == SellerPolicy::kActuary ? 900'000'000 : 100'000'000};
+      batch.penalty = {name == brain::SellerPolicy::kActuary ? 900'000'000 : 100'000'000};
       batch.totals.jobs = 4;
       batch.totals.at_once = 3;
       batch.totals.never = 1;
@@ -45,18 +47,18 @@ struct EconomyPageTest : testing::Test {
       batch.totals.wanted = {1'000 * kCoreHour, 0};
       batch.totals.sums.allocation = {900 * kCoreHour, 0};
       batch.totals.sums.usage = {250 * kCoreHour, 0};
-      policy.lines.assign(kWindowsPerDay, PoolLines());
-      for (PoolLines& lines : policy.lines) lines.usage = {kCoreHour / 12, 0};
+      policy.lines.assign(kWindowsPerDay, brain::PoolLines());
+      for (brain::PoolLines& lines : policy.lines) lines.usage = {kCoreHour / 12, 0};
     }
   }
-  PriceSheet sheet;
+  brain::PriceSheet sheet;
   EconomyResult result;
   std::vector<std::string> groups = {"shop", "l&b", "idle"};
 };
 
 TEST_F(EconomyPageTest, TheHighestBillsComeFirst) {
   const auto bill = [](uint32_t group, int64_t micros) {
-    GroupBill out;
+    brain::GroupBill out;
     out.group = group;
     out.sums.total = {micros};
     return out;

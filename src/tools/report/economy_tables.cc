@@ -16,7 +16,7 @@ std::string ShareText(double share, int decimals = 2) {
   return fmt::format("{:.{}f} %", 100 * share, decimals);
 }
 std::string PpmText(int64_t ppm) {
-  return fmt::format("{:.6g} %", 100 * static_cast<double>(ppm) / static_cast<double>(kWholePpm));
+  return fmt::format("{:.6g} %", 100 * static_cast<double>(ppm) / static_cast<double>(brain::kWholePpm));
 }
 std::string RatioText(int64_t part, int64_t whole, int decimals = 1) {
   if (whole <= 0) return "-";
@@ -25,12 +25,14 @@ std::string RatioText(int64_t part, int64_t whole, int decimals = 1) {
 std::string WholeText(double value) { return FormatCount(static_cast<uint64_t>(value + 0.5)); }
 
 const EconomyPolicy* Clairvoyant(const EconomyResult& result) {
-  const auto at = std::ranges::find(result.policies, SellerPolicy::kClairvoyant, &EconomyPolicy::policy);
+  const auto at =
+      std::ranges::find(result.policies, brain::SellerPolicy::kClairvoyant, &EconomyPolicy::policy);
   return at != result.policies.end() ? &*at : nullptr;
 }
 
-std::vector<std::string> TierRow(std::string_view policy, const PriceTier& tier, const EconomyTier& of) {
-  const TierTotals& t = of.totals;
+std::vector<std::string> TierRow(std::string_view policy, const brain::PriceTier& tier,
+                                 const EconomyTier& of) {
+  const brain::TierTotals& t = of.totals;
   const auto count = [](uint64_t n) { return FormatCount(n); };
   return {std::string(policy),
           tier.name,
@@ -59,7 +61,7 @@ const char* const kEconomyLegend =
     "had to stop.\n";
 
 double HoursOf(Resource r, int64_t quantity) {
-  return static_cast<double>(quantity) / static_cast<double>(QuantityPerRate(r));
+  return static_cast<double>(quantity) / static_cast<double>(brain::QuantityPerRate(r));
 }
 
 double AmountOfStep(Resource r, int64_t quantity) {
@@ -67,10 +69,10 @@ double AmountOfStep(Resource r, int64_t quantity) {
          (UnitOf(r).accounted * UnitOf(r).large);
 }
 
-EconomySums SumsBelow(const EconomyPolicy& policy, const std::vector<TierSale>& tiers) {
+EconomySums SumsBelow(const EconomyPolicy& policy, const std::vector<brain::TierSale>& tiers) {
   EconomySums out;
   for (size_t tier = 0; tier < tiers.size(); ++tier) {
-    if (tiers[tier] == TierSale::kReserved) continue;
+    if (tiers[tier] == brain::TierSale::kReserved) continue;
     const EconomyTier& of = policy.tiers[tier];
     for (size_t i = 0; i < 2; ++i) {
       out.sums.usage[i] += of.totals.sums.usage[i];
@@ -85,7 +87,7 @@ EconomySums SumsBelow(const EconomyPolicy& policy, const std::vector<TierSale>& 
   return out;
 }
 
-EconomyTable EconomyPolicyTable(const EconomyResult& result, const PriceSheet& sheet) {
+EconomyTable EconomyPolicyTable(const EconomyResult& result, const brain::PriceSheet& sheet) {
   const EconomyPolicy* clairvoyant = Clairvoyant(result);
   EconomyTable out;
   out.head = {"policy",
@@ -109,8 +111,8 @@ EconomyTable EconomyPolicyTable(const EconomyResult& result, const PriceSheet& s
       row.insert(row.end(), {WholeText(HoursOf(r, sold)), RatioText(of.sums.allocation[i], sold),
                              RatioText(of.sums.usage[i], sold)});
     }
-    row.insert(row.end(), {RoundedText(of.charges), RoundedText(of.credits), RoundedText(of.net()),
-                           RoundedText(of.strict_net)});
+    row.insert(row.end(), {brain::RoundedText(of.charges), brain::RoundedText(of.credits),
+                           brain::RoundedText(of.net()), brain::RoundedText(of.strict_net)});
     if (clairvoyant != nullptr)
       row.push_back(RatioText(of.strict_net.micros, SumsBelow(*clairvoyant, result.tiers).strict_net.micros));
     out.rows.push_back(std::move(row));
@@ -118,19 +120,19 @@ EconomyTable EconomyPolicyTable(const EconomyResult& result, const PriceSheet& s
   return out;
 }
 
-EconomyTable EconomyTierTable(const EconomyResult& result, const PriceSheet& sheet) {
+EconomyTable EconomyTierTable(const EconomyResult& result, const brain::PriceSheet& sheet) {
   EconomyTable out;
   out.head = {"policy", "tier",         "available,\npromised",
               "kept",   "months\nkept", "obtained,\npromised",
               "kept",   "jobs",         "waited",
               "never",  "reclaimed"};
   for (size_t tier = 0; tier < sheet.tiers.size(); ++tier) {
-    if (result.tiers[tier] == TierSale::kReserved)
+    if (result.tiers[tier] == brain::TierSale::kReserved)
       out.rows.push_back(TierRow(kEveryPolicy, sheet.tiers[tier], result.policies.front().tiers[tier]));
   }
   for (const EconomyPolicy& policy : result.policies) {
     for (size_t tier = 0; tier < sheet.tiers.size(); ++tier) {
-      if (result.tiers[tier] != TierSale::kReserved)
+      if (result.tiers[tier] != brain::TierSale::kReserved)
         out.rows.push_back(TierRow(Name(policy.policy), sheet.tiers[tier], policy.tiers[tier]));
     }
   }
@@ -141,14 +143,14 @@ EconomyTable EconomyBillTable(const EconomyResult& result, std::span<const std::
                               size_t limit) {
   struct Row {
     uint32_t group = 0;
-    Money highest;
-    std::vector<Money> totals;  // by policy
+    brain::Money highest;
+    std::vector<brain::Money> totals;  // by policy
   };
   std::vector<Row> rows(groups.size());
   for (uint32_t group = 0; group < rows.size(); ++group) rows[group] = {group, {}, {}};
   for (size_t k = 0; k < result.policies.size(); ++k) {
     for (Row& row : rows) row.totals.emplace_back();
-    for (const GroupBill& bill : result.policies[k].bill.groups) {
+    for (const brain::GroupBill& bill : result.policies[k].bill.groups) {
       Row& row = rows[bill.group];
       row.totals[k] = bill.sums.total;
       row.highest = std::max(row.highest, bill.sums.total);
@@ -166,12 +168,12 @@ EconomyTable EconomyBillTable(const EconomyResult& result, std::span<const std::
     }
     std::vector<std::string>& texts = out.rows.emplace_back();
     texts.push_back(groups[row.group]);
-    for (const Money total : row.totals) texts.push_back(RoundedText(total));
+    for (const brain::Money total : row.totals) texts.push_back(brain::RoundedText(total));
   }
   return out;
 }
 
-std::string EconomyIntroduction(const EconomyResult& result, const PriceSheet& sheet) {
+std::string EconomyIntroduction(const EconomyResult& result, const brain::PriceSheet& sheet) {
   const auto days = [](int64_t steps) { return static_cast<double>(steps) / kWindowsPerDay; };
   const auto steps = static_cast<int64_t>(result.measured.size());
   // Of a resource that the trace does not measure the capacity is next to nothing.
@@ -184,13 +186,13 @@ std::string EconomyIntroduction(const EconomyResult& result, const PriceSheet& s
       "the pool has {} and {}; {:.4g} days are sold and billed, after {:.4g} of warm-up\n",
       has(Resource::kCpu), has(Resource::kMemory), days(steps - result.count_from), days(result.count_from));
   std::string sales;
-  Money reserved;
+  brain::Money reserved;
   for (size_t tier = 0; tier < sheet.tiers.size(); ++tier) {
     StrAppend(&sales, sales.empty() ? "" : ", ", sheet.tiers[tier].name, " ", Name(result.tiers[tier]));
-    if (result.tiers[tier] == TierSale::kReserved)
+    if (result.tiers[tier] == brain::TierSale::kReserved)
       reserved.micros += result.policies.front().tiers[tier].charges.micros;
   }
-  StrAppend(&out, "tiers: ", sales, "; the reserved ones are charged ", RoundedText(reserved), " ",
+  StrAppend(&out, "tiers: ", sales, "; the reserved ones are charged ", brain::RoundedText(reserved), " ",
             sheet.currency, "\n");
   int64_t past = 0;
   for (size_t step = static_cast<size_t>(result.count_from); step < result.reserved.size(); ++step)

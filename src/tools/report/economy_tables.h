@@ -15,9 +15,9 @@ struct EconomyTable {
   std::vector<std::vector<std::string>> rows;
 };
 // A row a policy: what is sold, used and earned below the reserved tiers.
-EconomyTable EconomyPolicyTable(const EconomyResult& result, const PriceSheet& sheet);
+EconomyTable EconomyPolicyTable(const EconomyResult& result, const brain::PriceSheet& sheet);
 // A row a policy and tier, and one a reserved tier: promises and what was kept of them.
-EconomyTable EconomyTierTable(const EconomyResult& result, const PriceSheet& sheet);
+EconomyTable EconomyTierTable(const EconomyResult& result, const brain::PriceSheet& sheet);
 
 // A row a group, the highest bills first: what it pays with each policy. `groups`: names, by number; `limit`: of
 // rows, after which one says how many there are.
@@ -25,15 +25,15 @@ EconomyTable EconomyBillTable(const EconomyResult& result, std::span<const std::
 
 // Below the reserved tiers.
 struct EconomySums {
-  PoolLines sums;
-  PoolAmounts wanted = {};
-  Money charges, credits, strict_net;
-  Money net() const { return {charges.micros - credits.micros}; }
+  brain::PoolLines sums;
+  brain::PoolAmounts wanted = {};
+  brain::Money charges, credits, strict_net;
+  brain::Money net() const { return {charges.micros - credits.micros}; }
 };
-EconomySums SumsBelow(const EconomyPolicy& policy, const std::vector<TierSale>& tiers);
+EconomySums SumsBelow(const EconomyPolicy& policy, const std::vector<brain::TierSale>& tiers);
 
 // "what the pool has, how long it is counted, how each tier is sold": sentences, a line each.
-std::string EconomyIntroduction(const EconomyResult& result, const PriceSheet& sheet);
+std::string EconomyIntroduction(const EconomyResult& result, const brain::PriceSheet& sheet);
 // What the columns mean, in lines.
 extern const char* const kEconomyLegend;
 

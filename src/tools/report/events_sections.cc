@@ -24,27 +24,28 @@ std::string Figure(const std::optional<double>& value, bool is_share) {
 }
 
 template <typename Visit>
-void ForEachEventTier(const EventFigures& figures, const Visit& visit) {
+void ForEachEventTier(const brain::EventFigures& figures, const Visit& visit) {
   for (size_t t = kTiers; t-- > 0;) {
     if (figures.tiers[t].jobs > 0) visit(Name(static_cast<Tier>(t)), t, figures.tiers[t]);
   }
 }
 
-std::string Delayed(const TierEvents& tier, double share) {
+std::string Delayed(const brain::TierEvents& tier, double share) {
   std::vector<float> values = tier.delays_s;
   const uint64_t of = values.size() + tier.never_started;
   if (of == 0) return "-";
-  const std::optional<double> delay = DelayQuantile(values, of, share);
+  const std::optional<double> delay = brain::DelayQuantile(values, of, share);
   return delay.has_value() ? Figure(delay, false) + " s" : "never";
 }
 
-std::string EventTierTable(const EventFigures& figures) {
+std::string EventTierTable(const brain::EventFigures& figures) {
   std::string out =
       "<table><tr><th>tier</th><th>jobs</th><th>tasks</th><th>starts</th><th>delay p50</th><th>p90</th>"
       "<th>p99</th>";
-  for (size_t e = 0; e < kTaskEnds; ++e) StrAppend(&out, "<th>", EscapedHtml(EndName(e)), "</th>");
+  for (size_t e = 0; e < brain::kTaskEnds; ++e)
+    StrAppend(&out, "<th>", EscapedHtml(brain::EndName(e)), "</th>");
   out += "<th>core-hours asked for</th><th>GiB-hours</th></tr>";
-  ForEachEventTier(figures, [&](std::string_view name, size_t, const TierEvents& tier) {
+  ForEachEventTier(figures, [&](std::string_view name, size_t, const brain::TierEvents& tier) {
     StrAppend(&out, "<tr><td>", EscapedHtml(name), "</td><td>", tier.jobs, "</td><td>", tier.tasks,
               "</td><td>", tier.starts, "</td>");
     for (const double share : {0.5, 0.9, 0.99}) StrAppend(&out, "<td>", Delayed(tier, share), "</td>");
@@ -55,13 +56,13 @@ std::string EventTierTable(const EventFigures& figures) {
   return out + "</table>";
 }
 
-std::string EventDelayChart(const EventFigures& figures) {
+std::string EventDelayChart(const brain::EventFigures& figures) {
   SvgChart chart("seconds from when a job could be scheduled to its first start", "share of the jobs");
   chart.SetLogarithmicX();
-  ForEachEventTier(figures, [&](std::string_view name, size_t t, const TierEvents& tier) {
+  ForEachEventTier(figures, [&](std::string_view name, size_t t, const brain::TierEvents& tier) {
     std::vector<float> values = tier.delays_s;
     SvgSeries line{std::string(name), kEventTierColours[t], SvgLine::kSolid, {}};
-    for (const DelayPoint& p : DelayCdf(values, values.size() + tier.never_started))
+    for (const brain::DelayPoint& p : brain::DelayCdf(values, values.size() + tier.never_started))
       line.points.push_back({p.seconds, p.share});
     // Delays that are all shorter than the scale begins are no curve.
     if (line.points.size() > 1) chart.AddLine(std::move(line));
@@ -69,8 +70,9 @@ std::string EventDelayChart(const EventFigures& figures) {
   return chart.Render();
 }
 
-std::string SubmissionChart(const EventFigures& figures, std::string_view what,
-                            std::initializer_list<std::pair<std::string_view, uint32_t EventHour::*>> lines) {
+std::string SubmissionChart(
+    const brain::EventFigures& figures, std::string_view what,
+    std::initializer_list<std::pair<std::string_view, uint32_t brain::EventHour::*>> lines) {
   constexpr int64_t kMostHours = 100'000;  // more than eleven years: some time is wrong
   SvgChart chart("hours since the beginning of the trace", what);
   if (figures.hours.empty()) return "";
@@ -113,18 +115,20 @@ std::string ShapeTable(const std::vector<EventsReport::Shape>& shapes) {
 }  // namespace
 
 std::string EventsSections(const EventsReport& report) {
-  const EventFigures& figures = *report.figures;
+  const brain::EventFigures& figures = *report.figures;
   std::string out = StrCat("<p>", figures.jobs(), " jobs have events.</p>");
   if (figures.jobs() > 0)
     StrAppend(
         &out, "<h2>Scheduling delay by tier</h2>", EventDelayChart(figures), EventTierTable(figures),
         "<p class=muted>Of the jobs that came after the beginning of the trace and had a submission of their "
         "own; jobs that never started count as longer than all.</p>");
-  const std::string jobs = SubmissionChart(figures, "jobs submitted an hour", {{"jobs", &EventHour::jobs}});
+  const std::string jobs =
+      SubmissionChart(figures, "jobs submitted an hour", {{"jobs", &brain::EventHour::jobs}});
   if (!jobs.empty())
-    StrAppend(&out, "<h2>Submissions</h2>", jobs,
-              SubmissionChart(figures, "tasks submitted an hour",
-                              {{"new", &EventHour::new_tasks}, {"again", &EventHour::tasks_again}}));
+    StrAppend(
+        &out, "<h2>Submissions</h2>", jobs,
+        SubmissionChart(figures, "tasks submitted an hour",
+                        {{"new", &brain::EventHour::new_tasks}, {"again", &brain::EventHour::tasks_again}}));
   StrAppend(
       &out, "<h2>Beside what is published</h2>", ComparedTable(report.compared),
       "<p class=muted>Published: Tirmazi et al., EuroSys 2020 (of 2019, eight cells of Google's; of 2011, "

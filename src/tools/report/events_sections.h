@@ -20,7 +20,7 @@ struct ComparedFigure {
 };
 
 struct EventsReport {
-  const EventFigures* figures = nullptr;
+  const brain::EventFigures* figures = nullptr;
   std::vector<ComparedFigure> compared;
   struct Shape {
     uint64_t machines = 0;

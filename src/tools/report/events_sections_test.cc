@@ -10,9 +10,9 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-EventFigures Events() {
-  EventFigures f;
-  TierEvents& batch = f.tiers[static_cast<size_t>(Tier::kBatch)];
+brain::EventFigures Events() {
+  brain::EventFigures f;
+  brain::TierEvents& batch = f.tiers[static_cast<size_t>(Tier::kBatch)];
   batch.jobs = 4;
   batch.tasks = 9;
   batch.starts = 8;
@@ -24,7 +24,7 @@ EventFigures Events() {
 }
 
 TEST(EventsSectionsTest, HasDelaysByTierSubmissionsAndWhatIsPublished) {
-  const EventFigures figures = Events();
+  const brain::EventFigures figures = Events();
   const EventsReport report{.figures = &figures,
                             .compared = {{"alloc sets <all>", "alloc", 0.25, std::nullopt, 0.2, true}},
                             .shapes = {{7, 64, 0x1p38}}};
@@ -42,14 +42,14 @@ TEST(EventsSectionsTest, HasDelaysByTierSubmissionsAndWhatIsPublished) {
 }
 
 TEST(EventsSectionsTest, AWrongTimeDrawsNoEndlessChart) {
-  EventFigures figures = Events();
+  brain::EventFigures figures = Events();
   figures.hours[int64_t{1} << 40] = {.jobs = 1};
   const EventsReport report{.figures = &figures, .compared = {}, .shapes = {}};
   EXPECT_THAT(EventsSections(report), Not(HasSubstr("Submissions")));
   figures = Events();
   figures.tiers[static_cast<size_t>(Tier::kBatch)].delays_s = {0, 0, 0};
   EXPECT_THAT(EventsSections(report), Not(HasSubstr("share of the jobs"))) << "no curve";
-  const EventFigures none;
+  const brain::EventFigures none;
   EXPECT_THAT(EventsSections({.figures = &none, .compared = {}, .shapes = {}}),
               HasSubstr("0 jobs have events"));
 }

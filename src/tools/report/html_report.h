@@ -30,12 +30,12 @@ struct JobStory {
     std::optional<double> limit;
   };
   struct LimitLine {
-    PolicyPair policy;
+    brain::PolicyPair policy;
     std::vector<LimitStep> steps;  // ascending; in force until the next step
   };
   std::vector<LimitLine> limits;
   struct OomMark {
-    PolicyPair policy;
+    brain::PolicyPair policy;
     int64_t at_s = 0;
   };
   std::vector<OomMark> ooms;    // first window over the limit of each OOM-day
@@ -49,8 +49,8 @@ struct ReportInput {
   std::vector<std::string> notes;        // what was read and skipped, warm-up, feedback, partial...
   const ReplayResult* result = nullptr;  // not owned
   const std::vector<JobInfo>* jobs = nullptr;
-  PolicyPair shown_first =
-      Policy::kCombined;  // the recommender that tiles and tables show until another is picked
+  brain::PolicyPair shown_first =
+      brain::Policy::kCombined;  // the recommender that tiles and tables show until another is picked
   std::vector<JobStory> stories;
 };
 

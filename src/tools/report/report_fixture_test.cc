@@ -17,15 +17,15 @@ constexpr int32_t kFirstDay = 15887;  // 2013-07-01
 // How a recommender behaves, in a word: limit over the recent peak, how often it is too low, how often it
 // moves.
 struct Habit {
-  Policy policy;
+  brain::Policy policy;
   double over_peak;
   double oom_day_share;
   double changes;
 };
 constexpr Habit kHabits[] = {
-    {Policy::kStatic, 0, 0.004, 0},        {Policy::kPeak, 1.15, 0.052, 0.9},
-    {Policy::kVpa, 1.02, 0.143, 9.0},      {Policy::kMovingWindow, 1.10, 0.071, 4.1},
-    {Policy::kEnsemble, 1.04, 0.058, 0.8}, {Policy::kAnalogs, 1.08, 0.030, 0.35},
+    {brain::Policy::kStatic, 0, 0.004, 0},        {brain::Policy::kPeak, 1.15, 0.052, 0.9},
+    {brain::Policy::kVpa, 1.02, 0.143, 9.0},      {brain::Policy::kMovingWindow, 1.10, 0.071, 4.1},
+    {brain::Policy::kEnsemble, 1.04, 0.058, 0.8}, {brain::Policy::kAnalogs, 1.08, 0.030, 0.35},
 };
 
 class Maker {
@@ -180,7 +180,7 @@ class Maker {
         for (int h = std::max(0, hour - 96); h < hour; ++h) {
           peak = std::max(peak, static_cast<double>(story->columns[static_cast<size_t>(h)].peak));
         }
-        limit = peak * habit.over_peak * (habit.policy == Policy::kVpa ? 0.8 : 0.95);
+        limit = peak * habit.over_peak * (habit.policy == brain::Policy::kVpa ? 0.8 : 0.95);
         line.steps.push_back({at, limit});
       }
       if (static_cast<double>(story->columns[static_cast<size_t>(hour)].peak) > limit &&

@@ -156,12 +156,12 @@ void WritePolicies(const ReplayResult& result, JsonWriter* json) {
     json->Field("what", what);
     json->EndObject();
   };
-  std::set<PolicyPair> pairs;
+  std::set<brain::PolicyPair> pairs;
   for (const LaneResult& lane : result.lanes) pairs.insert(lane.policy);
-  for (const PolicyInfo& info : Policies()) {
+  for (const brain::PolicyInfo& info : brain::Policies()) {
     if (pairs.erase(info.policy) > 0) write(info.name, info.what);
   }
-  for (const PolicyPair pair : pairs) {
+  for (const brain::PolicyPair pair : pairs) {
     write(Name(pair), StrCat("memory by ", Name(pair.memory), ", CPU by ", Name(pair.cpu)));
   }
   json->EndArray();

@@ -93,8 +93,8 @@ TEST(StoryJsonTest, AddsUpColumnsTooFineToDraw) {
 
 TEST(StoryJsonTest, LimitsKeepTheirStepsAndGaps) {
   JobStory story = StoryOf({});
-  story.limits = {{Policy::kVpa, {{86400, 1.0 * kGiB}, {87000, std::nullopt}, {90000, 0.5 * kGiB}}}};
-  story.ooms = {{Policy::kVpa, 86700}, {Policy::kPeak, 87000}, {Policy::kVpa, 90300}};
+  story.limits = {{brain::Policy::kVpa, {{86400, 1.0 * kGiB}, {87000, std::nullopt}, {90000, 0.5 * kGiB}}}};
+  story.ooms = {{brain::Policy::kVpa, 86700}, {brain::Policy::kPeak, 87000}, {brain::Policy::kVpa, 90300}};
   const json line = Written(story)["lines"][0];
   const auto t = line["t"].get<std::vector<int64_t>>();
   EXPECT_EQ(t, (std::vector<int64_t>{288, 2, 10}));

@@ -42,7 +42,7 @@ class ActuaryRun {
       if (capacity > options_.capacity) options_.capacity = capacity;
     }
     day_ = kDaySeconds / series.step_s;
-    ReclaimWindow window(options_.reclaim_steps, options_.reading);
+    brain::ReclaimWindow window(options_.reclaim_steps, options_.reading);
     for (size_t i = 0; i < series.use.size(); ++i)
       available_.push_back(window.Add(LeftOf(series.capacity[i], series.use[i])));
   }
@@ -54,11 +54,12 @@ class ActuaryRun {
     const auto add = [&](const char* name, const Seller& seller) {
       out.sellers.push_back(Score(name, SalesOf(seller)));
     };
-    add("cloudrm", [&](int64_t t) { return CloudrmQuota(past(t), series_.step_s, options_.promise); });
-    add("greedy", [&](int64_t t) { return GreedyQuota(past(t), options_.promise); });
+    add("cloudrm", [&](int64_t t) { return brain::CloudrmQuota(past(t), series_.step_s, options_.promise); });
+    add("greedy", [&](int64_t t) { return brain::GreedyQuota(past(t), options_.promise); });
     add("all", [this](int64_t) { return options_.capacity; });
     add("clairvoyant", [this](int64_t t) {
-      return QuantileAmount(During(t, std::min(steps(), t + options_.horizon_steps)), options_.promise);
+      return brain::QuantileAmount(During(t, std::min(steps(), t + options_.horizon_steps)),
+                                   options_.promise);
     });
     return out;
   }
@@ -82,9 +83,9 @@ class ActuaryRun {
   }
 
   absl::Status RunActuary(ActuaryReplayResult& out) {
-    absl::StatusOr<Actuary> actuary = Actuary::Make(options_);
+    absl::StatusOr<brain::Actuary> actuary = brain::Actuary::Make(options_);
     if (!actuary.ok()) return actuary.status();
-    PromiseLedger ledger(series_.step_s);
+    brain::PromiseLedger ledger(series_.step_s);
     absl::Status status;
     const auto observe_until = [&](int64_t step) {
       while (actuary->steps() < step) {
@@ -97,7 +98,7 @@ class ActuaryRun {
     };
     const std::vector<Sale> sales = SalesOf([&](int64_t step) -> std::optional<double> {
       observe_until(step);
-      const Quote quote = actuary->Ask();
+      const brain::Quote quote = actuary->Ask();
       if (quote.refused()) return std::nullopt;
       actuary->Promised(quote.amount);
       const int64_t length = std::min(options_.horizon_steps, steps() - step);
@@ -123,11 +124,11 @@ class ActuaryRun {
     for (const Sale& sale : sales) {
       const std::span<const double> during = During(sale.start, sale.end);
       const auto n = static_cast<double>(during.size());
-      const double best = QuantileAmount(during, options_.promise).value_or(0);
+      const double best = brain::QuantileAmount(during, options_.promise).value_or(0);
       all += n;
       best_sold += best * n;
       if (const auto account =
-              Settle(Scaled(during), best / options_.capacity, options_.promise, kPriceMicro);
+              brain::Settle(Scaled(during), best / options_.capacity, options_.promise, kPriceMicro);
           account.ok())
         best_net += account->revenue_micro;
       if (!sale.amount.has_value()) {
@@ -140,7 +141,7 @@ class ActuaryRun {
       amounts += *sale.amount;
       out.least_amount = std::min(out.least_amount, *sale.amount);
       const auto account =
-          Settle(Scaled(during), *sale.amount / options_.capacity, options_.promise, kPriceMicro);
+          brain::Settle(Scaled(during), *sale.amount / options_.capacity, options_.promise, kPriceMicro);
       if (!account.ok()) continue;
       missed += account->missed_steps;
       measured += account->measured_steps;
@@ -166,7 +167,7 @@ class ActuaryRun {
   }
 
   const PoolSeries& series_;
-  ActuaryOptions options_;
+  brain::ActuaryOptions options_;
   int64_t warmup_, day_ = 288;
   std::vector<double> available_;  // after the reclaim window
 };

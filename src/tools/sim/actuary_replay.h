@@ -19,8 +19,8 @@ struct PoolSeries {
 };
 
 struct ActuaryReplayOptions {
-  ActuaryOptions actuary;    // capacity and step_s are the series'
-  int64_t warmup_steps = 0;  // at the start, without sales
+  brain::ActuaryOptions actuary;  // capacity and step_s are the series'
+  int64_t warmup_steps = 0;       // at the start, without sales
 };
 
 // Of one seller, over the time after the warm-up. A sale lasts one horizon; a seller that refuses is asked again
@@ -39,8 +39,8 @@ struct SellerScore {
 
 struct ActuaryReplayResult {
   std::vector<SellerScore> sellers;
-  KeptSummary kept;  // the actuary's
-  Quote next;        // for the horizon after the series
+  brain::KeptSummary kept;  // the actuary's
+  brain::Quote next;        // for the horizon after the series
 };
 
 // InvalidArgument: options as Actuary::Make, or a series that is not longer than the warm-up.

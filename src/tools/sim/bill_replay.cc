@@ -9,13 +9,13 @@
 namespace taut {
 namespace {
 
-UsageQuantities QuantitiesOf(const UsageSums& window, double reservation, Resource r) {
+brain::UsageQuantities QuantitiesOf(const UsageSums& window, double reservation, Resource r) {
   const double unit = UnitOf(r).accounted;
   const auto amount = [unit](double value) { return std::clamp(value * unit, 0.0, 1e12); };
   const auto quantity = [&](double value) {
     return static_cast<uint64_t>(std::llround(amount(value) * static_cast<double>(kWindowSeconds)));
   };
-  UsageQuantities out;
+  brain::UsageQuantities out;
   out.usage = quantity(window.usage);
   out.reservation = quantity(reservation);
   out.request = out.reservation;
@@ -39,9 +39,9 @@ std::optional<double> LimitsInForce::At(JobId job, Resource r, WindowId window) 
   return after == changes.begin() ? std::nullopt : std::prev(after)->limit;
 }
 
-std::optional<UsageEntry> EntryOf(const JobDay& day, const JobWindow& window, const BilledJob& job,
-                                  const LimitsInForce* limits) {
-  UsageEntry entry;
+std::optional<brain::UsageEntry> EntryOf(const JobDay& day, const JobWindow& window, const BilledJob& job,
+                                         const LimitsInForce* limits) {
+  brain::UsageEntry entry;
   entry.start_s = window.window.start_s();
   entry.end_s = entry.start_s + kWindowSeconds;
   entry.group = job.group;
@@ -60,10 +60,10 @@ std::optional<UsageEntry> EntryOf(const JobDay& day, const JobWindow& window, co
   return measured ? std::optional(entry) : std::nullopt;
 }
 
-absl::StatusOr<Bill> BillTrace(DaySource& source, const PriceSheet& sheet, std::span<const BilledJob> jobs,
-                               const BillTraceOptions& options) {
+absl::StatusOr<brain::Bill> BillTrace(DaySource& source, const brain::PriceSheet& sheet,
+                                      std::span<const BilledJob> jobs, const BillTraceOptions& options) {
   const BillPeriod& period = options.period;
-  absl::StatusOr<Metering> metering = Metering::Make(sheet, options.pool);
+  absl::StatusOr<brain::Metering> metering = brain::Metering::Make(sheet, options.pool);
   if (!metering.ok()) return metering.status();
   for (const int32_t day : source.days()) {
     if (int64_t{day + 1} * kDaySeconds <= period.start_s || int64_t{day} * kDaySeconds >= period.end_s)
@@ -74,14 +74,14 @@ absl::StatusOr<Bill> BillTrace(DaySource& source, const PriceSheet& sheet, std::
       for (const JobWindow& window : job.windows) {
         const int64_t start_s = window.window.start_s();
         if (start_s < period.start_s || start_s + kWindowSeconds > period.end_s) continue;
-        std::optional<UsageEntry> entry = EntryOf(job, window, jobs[job.job.value], options.limits);
+        std::optional<brain::UsageEntry> entry = EntryOf(job, window, jobs[job.job.value], options.limits);
         if (!entry.has_value() || (options.choose && !options.choose(*entry))) continue;
         if (absl::Status s = metering->Add(*entry); !s.ok()) return s;
         if (options.on_entry) options.on_entry(*entry);
       }
     }
   }
-  return MakeBill(sheet, options.pool, *std::move(metering), options.bill);
+  return brain::MakeBill(sheet, options.pool, *std::move(metering), options.bill);
 }
 
 }  // namespace taut

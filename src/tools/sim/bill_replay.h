@@ -44,21 +44,21 @@ struct BilledJob {
 // A window of a job as an entry: usage is the tasks' mean, reservation and request their limits (without a limit
 // their usage), peak the sum of their peaks. `limits`, where it has one, instead of the owner's; null: none.
 // Absent if no task was measured.
-std::optional<UsageEntry> EntryOf(const JobDay& day, const JobWindow& window, const BilledJob& job,
-                                  const LimitsInForce* limits);
+std::optional<brain::UsageEntry> EntryOf(const JobDay& day, const JobWindow& window, const BilledJob& job,
+                                         const LimitsInForce* limits);
 
 struct BillTraceOptions {
   BillPeriod period;
-  const LimitsInForce* limits = nullptr;  // instead of the owners' limits, where it has one
-  std::span<const CapacityWindow> pool;   // as MakeBill's windows
-  BillOptions bill;
-  std::function<void(const UsageEntry&)> on_entry;  // each that is billed; may be empty
+  const LimitsInForce* limits = nullptr;        // instead of the owners' limits, where it has one
+  std::span<const brain::CapacityWindow> pool;  // as MakeBill's windows
+  brain::BillOptions bill;
+  std::function<void(const brain::UsageEntry&)> on_entry;  // each that is billed; may be empty
   // False: the entry is not billed. May say that its SLO was missed. Empty: all are billed.
-  std::function<bool(UsageEntry&)> choose = nullptr;
+  std::function<bool(brain::UsageEntry&)> choose = nullptr;
 };
 
 // The bill of the period: each window of a job is an entry. `jobs`: by JobId. Errors as DaySource and Metering.
-absl::StatusOr<Bill> BillTrace(DaySource& source, const PriceSheet& sheet, std::span<const BilledJob> jobs,
-                               const BillTraceOptions& options);
+absl::StatusOr<brain::Bill> BillTrace(DaySource& source, const brain::PriceSheet& sheet,
+                                      std::span<const BilledJob> jobs, const BillTraceOptions& options);
 
 }  // namespace taut

@@ -6,11 +6,11 @@
 namespace taut {
 namespace {
 
-constexpr Money kOne = {1'000'000};
+constexpr brain::Money kOne = {1'000'000};
 
-PriceSheet Sheet(ChargeRule rule) {
-  PriceSheet out;
-  PriceTier& tier = out.tiers.emplace_back();
+brain::PriceSheet Sheet(brain::ChargeRule rule) {
+  brain::PriceSheet out;
+  brain::PriceTier& tier = out.tiers.emplace_back();
   tier.name = "all";
   tier.rule = rule;
   tier.prices = {{0, kOne, kOne}};
@@ -35,10 +35,10 @@ struct BillTraceTest : testing::Test {
     days.Finish();
     period.end_s = kDaySeconds;
   }
-  std::string Charged(ChargeRule rule, const LimitsInForce* limits = nullptr) {
-    const PriceSheet sheet = Sheet(rule);
+  std::string Charged(brain::ChargeRule rule, const LimitsInForce* limits = nullptr) {
+    const brain::PriceSheet sheet = Sheet(rule);
     const std::vector<BilledJob> jobs(2);
-    const absl::StatusOr<Bill> bill = BillTrace(days, sheet, jobs, {period, limits, {}, {}, {}});
+    const absl::StatusOr<brain::Bill> bill = BillTrace(days, sheet, jobs, {period, limits, {}, {}, {}});
     EXPECT_TRUE(bill.ok()) << bill.status();
     EXPECT_EQ(bill->jobs.size(), 1U) << "the other has no usage";
     return ToText(bill->jobs[0].sums.charges);
@@ -49,20 +49,20 @@ struct BillTraceTest : testing::Test {
 };
 
 TEST_F(BillTraceTest, ChargesTheTasksOfAWindow) {
-  EXPECT_EQ(Charged(ChargeRule::kUsage), "72.00");         // (1 core + 2 GiB) x 24 h
-  EXPECT_EQ(Charged(ChargeRule::kReservation), "288.00");  // (4 + 8) x 24 h
+  EXPECT_EQ(Charged(brain::ChargeRule::kUsage), "72.00");         // (1 core + 2 GiB) x 24 h
+  EXPECT_EQ(Charged(brain::ChargeRule::kReservation), "288.00");  // (4 + 8) x 24 h
   period.start_s = kDaySeconds / 2;
-  EXPECT_EQ(Charged(ChargeRule::kReservation), "144.00");
+  EXPECT_EQ(Charged(brain::ChargeRule::kReservation), "144.00");
 }
 
 TEST_F(BillTraceTest, ARecommendersLimitCountsFromItsWindowOn) {
   LimitsInForce limits;
-  limits.Add({job, Policy::kStatic, Resource::kCpu, WindowId{kWindowsPerDay / 2}, 1.0});
+  limits.Add({job, brain::Policy::kStatic, Resource::kCpu, WindowId{kWindowsPerDay / 2}, 1.0});
   EXPECT_EQ(limits.At(job, Resource::kCpu, WindowId{3}), std::nullopt);
   EXPECT_EQ(limits.At(job, Resource::kMemory, WindowId{200}), std::nullopt);
-  EXPECT_EQ(Charged(ChargeRule::kReservation, &limits), "264.00");  // 2 cores less for 12 h
-  limits.Add({job, Policy::kStatic, Resource::kCpu, WindowId{kWindowsPerDay * 3 / 4}, std::nullopt});
-  EXPECT_EQ(Charged(ChargeRule::kReservation, &limits), "276.00") << "unlimited: the owner's again";
+  EXPECT_EQ(Charged(brain::ChargeRule::kReservation, &limits), "264.00");  // 2 cores less for 12 h
+  limits.Add({job, brain::Policy::kStatic, Resource::kCpu, WindowId{kWindowsPerDay * 3 / 4}, std::nullopt});
+  EXPECT_EQ(Charged(brain::ChargeRule::kReservation, &limits), "276.00") << "unlimited: the owner's again";
 }
 
 }  // namespace

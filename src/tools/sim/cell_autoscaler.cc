@@ -15,19 +15,20 @@ constexpr double kHistoryS =
     6 * 3600;  // before the first limit: less than in production, as cells run for days
 constexpr double kSpikes = 0.002, kSpike = 1.5;
 
-VerticalSettings Settings() {
-  VerticalSettings s;
+brain::VerticalSettings Settings() {
+  brain::VerticalSettings s;
   s.moving_window.min_history_s = s.ensemble.min_history_s = kHistoryS;
   return s;
 }
 
-Resource ResourceOf(size_t row) { return row == kCellCpu ? Resource::kCpu : Resource::kMemory; }
+Resource ResourceOf(size_t row) { return row == brain::kCellCpu ? Resource::kCpu : Resource::kMemory; }
 // What one of the row's small units is in the recommender's unit, cores or bytes.
-double UnitOf(size_t row) { return row == kCellCpu ? 1e-3 : 1; }
+double UnitOf(size_t row) { return row == brain::kCellCpu ? 1e-3 : 1; }
 
 }  // namespace
 
-CellLimits::CellLimits(const CellModel& model, const CellWorkload& workload, Policy policy, uint64_t seed)
+CellLimits::CellLimits(const brain::CellModel& model, const brain::CellWorkload& workload,
+                       brain::Policy policy, uint64_t seed)
     : model_(model),
       workload_(workload),
       policy_(policy),
@@ -37,7 +38,7 @@ CellLimits::CellLimits(const CellModel& model, const CellWorkload& workload, Pol
       jobs_(model.jobs.size()) {}
 
 double CellLimits::UsageOf(uint32_t job, size_t resource, int32_t window) const {
-  const bool cpu = resource == kCellCpu;
+  const bool cpu = resource == brain::kCellCpu;
   Rng own = Rng(seed_).Fork(job * uint64_t{2} + resource);
   const double level = own.Uniform(0.55, 0.8), cycle = cpu ? own.Uniform(0.1, 0.3) : 0.05,
                phase = own.Uniform();
@@ -50,52 +51,53 @@ double CellLimits::UsageOf(uint32_t job, size_t resource, int32_t window) const 
 }
 
 double CellLimits::CloseLane(Job& job, size_t resource, uint32_t number, const Window& window, bool& killed) {
-  Lane& lane = job.lanes[resource];
-  const WindowId closed{static_cast<int32_t>(window.end_ms / kCellWindowMs) - 1};
+  brain::Lane& lane = job.lanes[resource];
+  const WindowId closed{static_cast<int32_t>(window.end_ms / brain::kCellWindowMs) - 1};
   const double unit = UnitOf(resource), usage = UsageOf(number, resource, closed.index) * unit;
   const double limit = static_cast<double>(window.limit[resource]) * unit;
-  killed = resource == kCellMemory && usage > limit;
+  killed = resource == brain::kCellMemory && usage > limit;
   // CPU above the limit is throttled, memory at it is killed.
   const auto seen = static_cast<float>(std::min(usage, limit));
   const TaskUsage task{0, seen, seen};
   const Grid& grid = GridOf(ResourceOf(resource));
   const BucketWeight bucket{grid.BucketOf(seen),
-                            resource == kCellCpu ? static_cast<float>(kWindowSeconds) : 1.0F};
+                            resource == brain::kCellCpu ? static_cast<float>(kWindowSeconds) : 1.0F};
   Signal signal;
   signal.window = closed;
   signal.buckets = {&bucket, 1};
   signal.tasks = {&task, 1};
   signal.owner_limit = static_cast<double>(model_.jobs[number].limit[resource]) * unit;
   signal.limit = limit;
-  Summarise(grid, signal);
+  brain::Summarise(grid, signal);
   lane.CloseWindow(signal);
   if (killed) lane.Oom({closed, 0, limit});
   return lane.LimitInForce(signal.owner_limit).value_or(limit) / unit;
 }
 
-CellAutoscaler::Decision CellLimits::Close(uint32_t number, const Window& window) {
-  if (workload_.runs[number].kind != CellJobKind::kService) return {};
+brain::CellAutoscaler::Decision CellLimits::Close(uint32_t number, const Window& window) {
+  if (workload_.runs[number].kind != brain::CellJobKind::kService) return {};
   if (jobs_[number] == nullptr) {
     jobs_[number] = std::make_unique<Job>();
     JobInfo info;
     info.name = model_.jobs[number].name;
-    for (const size_t r : {kCellCpu, kCellMemory})
-      jobs_[number]->lanes.emplace_back(NewRecommender(policy_, ResourceOf(r), info, settings_, models_));
+    for (const size_t r : {brain::kCellCpu, brain::kCellMemory})
+      jobs_[number]->lanes.emplace_back(
+          brain::NewRecommender(policy_, ResourceOf(r), info, settings_, models_));
   }
   Job& job = *jobs_[number];
-  const int32_t day = WindowId{static_cast<int32_t>(window.end_ms / kCellWindowMs) - 1}.day();
+  const int32_t day = WindowId{static_cast<int32_t>(window.end_ms / brain::kCellWindowMs) - 1}.day();
   if (day != job.day) {
-    for (Lane& lane : job.lanes) lane.StartDay(day);
+    for (brain::Lane& lane : job.lanes) lane.StartDay(day);
     job.day = day;
   }
   Decision out;
-  CellAmounts next = window.limit;
+  brain::CellAmounts next = window.limit;
   bool change = false;
-  for (const size_t r : {kCellCpu, kCellMemory}) {
+  for (const size_t r : {brain::kCellCpu, brain::kCellMemory}) {
     bool killed = false;
     const double limit = CloseLane(job, r, number, window, killed);
     const auto before = static_cast<double>(window.limit[r]);
-    next[r] = std::clamp<int64_t>(static_cast<int64_t>(std::ceil(limit)), 1, kMaxCellAmount);
+    next[r] = std::clamp<int64_t>(static_cast<int64_t>(std::ceil(limit)), 1, brain::kMaxCellAmount);
     change = change || killed || std::abs(limit - before) >= kLeastChange * before;
     if (killed) out.kills = 1;
   }

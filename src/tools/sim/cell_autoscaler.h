@@ -16,30 +16,31 @@
 
 namespace taut {
 
-class CellLimits final : public CellAutoscaler {
+class CellLimits final : public brain::CellAutoscaler {
  public:
   // `policy`: one that learns from no other job. Keeps references. Jobs of kWork keep their limits. A limit
   // changes by 5 % or more, or after a kill.
-  CellLimits(const CellModel& model, const CellWorkload& workload, Policy policy, uint64_t seed);
+  CellLimits(const brain::CellModel& model, const brain::CellWorkload& workload, brain::Policy policy,
+             uint64_t seed);
 
   Decision Close(uint32_t job, const Window& window) override;
 
  private:
   struct Job {
     int32_t day = -1;
-    std::vector<Lane> lanes;  // CPU, memory
+    std::vector<brain::Lane> lanes;  // CPU, memory
   };
 
   // Of one task, in the unit of the model's row.
   double UsageOf(uint32_t job, size_t resource, int32_t window) const;
   double CloseLane(Job& job, size_t resource, uint32_t number, const Window& window, bool& killed);
 
-  const CellModel& model_;
-  const CellWorkload& workload_;
-  const Policy policy_;
+  const brain::CellModel& model_;
+  const brain::CellWorkload& workload_;
+  const brain::Policy policy_;
   const uint64_t seed_;
-  const VerticalSettings settings_;
-  FleetModels models_;
+  const brain::VerticalSettings settings_;
+  brain::FleetModels models_;
   std::vector<std::unique_ptr<Job>> jobs_;  // by job of the model; null: not seen yet
 };
 

@@ -22,7 +22,7 @@ constexpr int32_t kPresence = kWindowsPerHour;  // a task that was not measured 
 constexpr uint32_t kNotOfCell = UINT32_MAX;
 
 // Of each job of the source its row in the cell, or kNotOfCell.
-std::vector<uint32_t> RowsOfCell(const DaySource& source, const CellModel& cell) {
+std::vector<uint32_t> RowsOfCell(const DaySource& source, const brain::CellModel& cell) {
   absl::flat_hash_map<std::string_view, uint32_t> rows;
   for (uint32_t j = 0; j < cell.jobs.size(); ++j) rows[cell.jobs[j].name] = j;
   std::vector<uint32_t> out;
@@ -34,9 +34,9 @@ std::vector<uint32_t> RowsOfCell(const DaySource& source, const CellModel& cell)
 }
 
 // Counts the jobs of the cell that the demand says nothing, or not all, of.
-void CountKept(const CellModel& cell, CellDemand& demand) {
+void CountKept(const brain::CellModel& cell, CellDemand& demand) {
   std::vector<std::string> partly;
-  for (const CellJob& job : cell.jobs) {
+  for (const brain::CellJob& job : cell.jobs) {
     const auto it = demand.amounts.find(job.name);
     if (it == demand.amounts.end()) {
       ++demand.kept_jobs;
@@ -57,13 +57,13 @@ void CountKept(const CellModel& cell, CellDemand& demand) {
   }
 }
 
-absl::Status ReplayLimits(DaySource& source, const CellModel& cell, const CellDemandsOptions& options,
+absl::Status ReplayLimits(DaySource& source, const brain::CellModel& cell, const CellDemandsOptions& options,
                           const CellDemandsHooks& hooks, CellDemands& out) {
   const std::vector<uint32_t> rows = RowsOfCell(source, cell);
   ReplayOptions replay = options.replay;
   replay.managed.reset();
   replay.resources = {kResources[0], kResources[1]};
-  for (const PolicyPair policy : replay.policies) {
+  for (const brain::PolicyPair policy : replay.policies) {
     CellDemand& demand = out.all.emplace_back();
     demand.of = Name(policy);
     demand.name = StrCat("limits:", demand.of);
@@ -106,12 +106,12 @@ absl::Status ReplayLimits(DaySource& source, const CellModel& cell, const CellDe
 // Each task of the cell's jobs as a machine of its own, one resource.
 class TaskPredictions {
  public:
-  TaskPredictions(const CellModel& cell, Resource resource, std::vector<uint32_t> rows)
+  TaskPredictions(const brain::CellModel& cell, Resource resource, std::vector<uint32_t> rows)
       : cell_(cell), resource_(resource), amount_(CellRowOf(resource)), rows_(std::move(rows)) {}
 
   absl::Status Make(const CellDemandsOptions& options) {
     for (const std::string& spec : options.predictors) {
-      auto made = NewPeakPredictor(spec, options.overcommit);
+      auto made = brain::NewPeakPredictor(spec, options.overcommit);
       if (!made.ok()) return made.status();
       predictors_.push_back(*std::move(made));
     }
@@ -127,14 +127,14 @@ class TaskPredictions {
     std::ranges::stable_sort(loads_, {}, &Load::window);
     for (size_t i = 0; i < loads_.size(); ++i) {
       const Load& load = loads_[i];
-      for (const auto& p : predictors_) p->Observe(load.window, load.number, Sum({&load.load, 1}));
+      for (const auto& p : predictors_) p->Observe(load.window, load.number, brain::Sum({&load.load, 1}));
       if (i + 1 < loads_.size() && loads_[i + 1].window == load.window) continue;
       for (const auto& p : predictors_) p->EndWindow(load.window);
     }
   }
 
   // Of the `predictor`-th into `amounts`.
-  void Finish(size_t predictor, JobAmounts& amounts) const {
+  void Finish(size_t predictor, brain::JobAmounts& amounts) const {
     struct Mean {
       WindowId last{INT32_MIN};
       double sum = 0;
@@ -150,7 +150,7 @@ class TaskPredictions {
     }
     for (size_t j = 0; j < means.size(); ++j) {
       if (means[j].tasks == 0) continue;
-      const CellJob& job = cell_.jobs[j];
+      const brain::CellJob& job = cell_.jobs[j];
       amounts[job.name][amount_] =
           std::min(job.limit[amount_], CellAmountOf(resource_, means[j].sum / means[j].tasks));
     }
@@ -160,7 +160,7 @@ class TaskPredictions {
   struct Load {
     WindowId window;
     uint32_t number = 0;
-    TaskLoad load;
+    brain::TaskLoad load;
   };
   struct Task {
     uint32_t row = 0;
@@ -178,19 +178,20 @@ class TaskPredictions {
     ForEachMeasured(day, resource_, cell_.jobs[row], take);
   }
 
-  const CellModel& cell_;
+  const brain::CellModel& cell_;
   const Resource resource_;
   const size_t amount_;
   const std::vector<uint32_t> rows_;  // by job of the source
-  std::vector<std::unique_ptr<PeakPredictor>> predictors_;
+  std::vector<std::unique_ptr<brain::PeakPredictor>> predictors_;
   absl::flat_hash_map<uint64_t, uint32_t> numbers_;  // of tasks, by job and task
   std::vector<Task> tasks_;
   std::vector<Load> loads_;  // of a day
 };
 
 // Of the predictors of these demands.
-absl::Status ReplayReservations(DaySource& source, const CellModel& cell, const CellDemandsOptions& options,
-                                std::span<CellDemand* const> at, const CellDemandsHooks& hooks) {
+absl::Status ReplayReservations(DaySource& source, const brain::CellModel& cell,
+                                const CellDemandsOptions& options, std::span<CellDemand* const> at,
+                                const CellDemandsHooks& hooks) {
   CellDemandsOptions own = options;
   own.predictors.clear();
   for (const CellDemand* demand : at) own.predictors.push_back(demand->of);
@@ -207,8 +208,9 @@ absl::Status ReplayReservations(DaySource& source, const CellModel& cell, const 
   return absl::OkStatus();
 }
 
-absl::Status ReplayWholeMachines(DaySource& source, const CellModel& cell, const CellDemandsOptions& options,
-                                 std::span<CellDemand* const> at, const CellDemandsHooks& hooks) {
+absl::Status ReplayWholeMachines(DaySource& source, const brain::CellModel& cell,
+                                 const CellDemandsOptions& options, std::span<CellDemand* const> at,
+                                 const CellDemandsHooks& hooks) {
   if (at.empty()) return absl::OkStatus();
   MachineHistoriesOptions histories{
       .predictors = {}, .overcommit = options.overcommit, .until = options.until};
@@ -222,7 +224,7 @@ absl::Status ReplayWholeMachines(DaySource& source, const CellModel& cell, const
     CellDemand& demand = *at[p];
     demand.loads = std::move((*machines)[p].loads);
     demand.lacks = std::move((*machines)[p].lacks);
-    for (const CellJob& job : cell.jobs) {
+    for (const brain::CellJob& job : cell.jobs) {
       if (roster->Of(job.name).count > 0) continue;
       ++demand.kept_jobs;
       demand.kept_tasks += job.tasks;
@@ -233,8 +235,9 @@ absl::Status ReplayWholeMachines(DaySource& source, const CellModel& cell, const
 }
 
 // Predictors, in order: those that add up tasks have reservations, the others loads of whole machines.
-absl::Status ReplayPredictors(DaySource& source, const CellModel& cell, const CellDemandsOptions& options,
-                              const CellDemandsHooks& hooks, CellDemands& out) {
+absl::Status ReplayPredictors(DaySource& source, const brain::CellModel& cell,
+                              const CellDemandsOptions& options, const CellDemandsHooks& hooks,
+                              CellDemands& out) {
   const size_t first = out.all.size();
   out.all.resize(first + options.predictors.size());
   std::vector<CellDemand*> sums, whole;
@@ -270,17 +273,17 @@ FinalWindow LastOf(const JobDay& day) {
   return out;
 }
 
-CellTier ToCellTier(TraceTier tier) {
-  return tier == TraceTier::kUnknown ? CellTier::kBatch
-                                     : static_cast<CellTier>(static_cast<uint8_t>(tier) - 1);
+brain::CellTier ToCellTier(TraceTier tier) {
+  return tier == TraceTier::kUnknown ? brain::CellTier::kBatch
+                                     : static_cast<brain::CellTier>(static_cast<uint8_t>(tier) - 1);
 }
 
 }  // namespace
 
-absl::StatusOr<bool> AddsUpTasks(const std::string& spec, const OvercommitSettings& settings) {
-  const auto made = NewPeakPredictor(spec, settings);
+absl::StatusOr<bool> AddsUpTasks(const std::string& spec, const brain::OvercommitSettings& settings) {
+  const auto made = brain::NewPeakPredictor(spec, settings);
   if (!made.ok()) return made.status();
-  return (*FindPeakPredictor(Split(spec, ':')[0]))->sums_tasks;
+  return (*brain::FindPeakPredictor(Split(spec, ':')[0]))->sums_tasks;
 }
 
 absl::StatusOr<UsageSpan> SpanOf(DaySource& source) {
@@ -310,7 +313,7 @@ absl::StatusOr<UsageSpan> SpanOf(DaySource& source) {
   return out;
 }
 
-absl::StatusOr<CellDemands> ReplayCellDemands(DaySource& source, const CellModel& cell,
+absl::StatusOr<CellDemands> ReplayCellDemands(DaySource& source, const brain::CellModel& cell,
                                               const CellDemandsOptions& options,
                                               const CellDemandsHooks& hooks) {
   SourceUntil until(source, options.until);
@@ -351,7 +354,7 @@ absl::StatusOr<UsageJobs> JobsOfUsage(DaySource& source, WindowId until) {
   for (uint32_t j = 0; j < last.size(); ++j) {
     const FinalWindow& w = last[j];
     if (w.tasks == 0 || w.window.index < until.index - kPresence) continue;
-    CellJob job;
+    brain::CellJob job;
     job.name = source.jobs()[j].name;
     if (w.cpu <= 0 || w.memory <= 0) {
       out.left_out.Add("job of the usage left out: no owner's limit of CPU and memory", job.name);
@@ -359,8 +362,8 @@ absl::StatusOr<UsageJobs> JobsOfUsage(DaySource& source, WindowId until) {
     }
     job.tier = ToCellTier(TierOf(priorities[j], bands));
     job.tasks = w.tasks;
-    job.limit[kCellCpu] = CellAmountOf(Resource::kCpu, w.cpu);
-    job.limit[kCellMemory] = CellAmountOf(Resource::kMemory, w.memory);
+    job.limit[brain::kCellCpu] = CellAmountOf(Resource::kCpu, w.cpu);
+    job.limit[brain::kCellMemory] = CellAmountOf(Resource::kMemory, w.memory);
     job.reservation = job.limit;
     out.jobs.push_back(std::move(job));
   }

@@ -25,7 +25,7 @@ struct CellDemandsOptions {
   // Its policies have a demand each; there may be none. `managed` and `resources` are not used.
   ReplayOptions replay;
   std::vector<std::string> predictors;  // as NewPeakPredictor takes them
-  OvercommitSettings overcommit;
+  brain::OvercommitSettings overcommit;
   WindowId until;  // the windows before it are seen
 };
 
@@ -35,9 +35,9 @@ struct CellDemand {
   std::string of;          // "analogs"
   bool is_limits = false;  // else reservations, or loads
   // Of a predictor of whole machines what tasks need together; it has no amounts. Null of others.
-  std::shared_ptr<const MachineLoads> loads;
+  std::shared_ptr<const brain::MachineLoads> loads;
   std::string lacks;              // what such a predictor has not seen enough of: "" if nothing
-  JobAmounts amounts;             // of the jobs of the cell that have any
+  brain::JobAmounts amounts;      // of the jobs of the cell that have any
   uint64_t kept_jobs = 0;         // of the cell, with no amount of their own
   uint64_t kept_tasks = 0;        // theirs
   uint64_t partly_jobs = 0;       // with one for CPU or memory alone, although they ask for both
@@ -68,13 +68,13 @@ struct CellDemandsHooks {
 // Reads `source` once for all policies, once a resource for all predictors that add up tasks, and once a resource
 // and twice more for the others. InvalidArgument as Replay and AddsUpTasks, and if there is no usage before
 // `until`; Cancelled if should_stop ended it.
-absl::StatusOr<CellDemands> ReplayCellDemands(DaySource& source, const CellModel& cell,
+absl::StatusOr<CellDemands> ReplayCellDemands(DaySource& source, const brain::CellModel& cell,
                                               const CellDemandsOptions& options,
                                               const CellDemandsHooks& hooks = {});
 
 // Whether its prediction for a machine is a sum over tasks, each of which has a reservation then. InvalidArgument
 // if it is no predictor.
-absl::StatusOr<bool> AddsUpTasks(const std::string& spec, const OvercommitSettings& settings);
+absl::StatusOr<bool> AddsUpTasks(const std::string& spec, const brain::OvercommitSettings& settings);
 
 // The first window with usage, and the one behind the last. InvalidArgument: there is no usage.
 struct UsageSpan {
@@ -86,8 +86,8 @@ absl::StatusOr<UsageSpan> SpanOf(DaySource& source);
 // last window, all of it reserved, of the tiers of their priorities; without one, batch. Jobs without an owner's
 // limit of CPU or memory are left out and counted.
 struct UsageJobs {
-  std::vector<CellJob> jobs;
-  CellFindings left_out;
+  std::vector<brain::CellJob> jobs;
+  brain::CellFindings left_out;
 };
 absl::StatusOr<UsageJobs> JobsOfUsage(DaySource& source, WindowId until);
 

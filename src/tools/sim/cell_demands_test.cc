@@ -15,17 +15,17 @@ using ::testing::IsEmpty;
 
 constexpr auto kGiBInt = static_cast<int64_t>(kGiB);
 
-CellJob Asking(std::string name, uint32_t tasks, int64_t millicores, int64_t memory) {
-  CellJob job;
+brain::CellJob Asking(std::string name, uint32_t tasks, int64_t millicores, int64_t memory) {
+  brain::CellJob job;
   job.name = std::move(name);
   job.tasks = tasks;
   job.limit = job.reservation = {millicores, memory};
   return job;
 }
 
-CellModel CellOf(std::vector<CellJob> jobs) {
-  CellModel cell;
-  cell.resources = CpuAndMemory();
+brain::CellModel CellOf(std::vector<brain::CellJob> jobs) {
+  brain::CellModel cell;
+  cell.resources = brain::CpuAndMemory();
   cell.machines = {{"m", {64'000, 256 * kGiBInt}, {}}};
   cell.jobs = std::move(jobs);
   return cell;
@@ -61,9 +61,9 @@ TEST(CellDemands, LimitsAreThoseInForceBeforeTheTime) {
   Steady(source, job, 0, 400, 1, kGiB);
   Steady(source, job, 400, 900, 3, 6 * kGiB);  // is not seen
   source.Finish();
-  const CellModel cell = CellOf({Asking("web", 1, 4000, 8 * kGiBInt)});
+  const brain::CellModel cell = CellOf({Asking("web", 1, 4000, 8 * kGiBInt)});
   CellDemandsOptions options = Until(400);
-  options.replay.policies = {Policy::kStatic, Policy::kPeak};
+  options.replay.policies = {brain::Policy::kStatic, brain::Policy::kPeak};
   const auto demands = ReplayCellDemands(source, cell, options);
   ASSERT_TRUE(demands.ok()) << demands.status();
   EXPECT_EQ(demands->first.index, 0);
@@ -72,16 +72,16 @@ TEST(CellDemands, LimitsAreThoseInForceBeforeTheTime) {
   EXPECT_EQ(demands->all[0].name, "limits:static");
   EXPECT_THAT(demands->all[0].amounts.at("web"), ElementsAre(4000, 8 * kGiBInt, std::nullopt, std::nullopt));
   const auto peak = demands->all[1].amounts.at("web");
-  EXPECT_GE(*peak[kCellCpu], 1000);
-  EXPECT_LT(*peak[kCellCpu], 3000);
-  EXPECT_GE(*peak[kCellMemory], kGiBInt);
-  EXPECT_LT(*peak[kCellMemory], 6 * kGiBInt);
+  EXPECT_GE(*peak[brain::kCellCpu], 1000);
+  EXPECT_LT(*peak[brain::kCellCpu], 3000);
+  EXPECT_GE(*peak[brain::kCellMemory], kGiBInt);
+  EXPECT_LT(*peak[brain::kCellMemory], 6 * kGiBInt);
   EXPECT_TRUE(demands->all[1].over_days[0].has_value());
 
   options.until = {900};
   const auto later = ReplayCellDemands(source, cell, options);
   ASSERT_TRUE(later.ok());
-  EXPECT_GE(*later->all[1].amounts.at("web")[kCellCpu], 3000);
+  EXPECT_GE(*later->all[1].amounts.at("web")[brain::kCellCpu], 3000);
 }
 
 TEST(CellDemands, JobsThatAreNotInTheUsageAreCountedAndNamed) {
@@ -93,10 +93,11 @@ TEST(CellDemands, JobsThatAreNotInTheUsageAreCountedAndNamed) {
   Steady(source, other, 0, 700, 1, kGiB);
   for (int32_t w = 0; w < 700; ++w) source.PutMemory(half, w, 0, kGiB, kGiB);
   source.Finish();
-  const CellModel cell = CellOf({Asking("web", 2, 4000, 8 * kGiBInt), Asking("unknown", 3, 100, kGiBInt),
-                                 Asking("half", 1, 1000, 2 * kGiBInt)});
+  const brain::CellModel cell =
+      CellOf({Asking("web", 2, 4000, 8 * kGiBInt), Asking("unknown", 3, 100, kGiBInt),
+              Asking("half", 1, 1000, 2 * kGiBInt)});
   CellDemandsOptions options = Until(700);
-  options.replay.policies = {Policy::kPeak};
+  options.replay.policies = {brain::Policy::kPeak};
   options.predictors = {"rc-like"};
   const auto demands = ReplayCellDemands(source, cell, options);
   ASSERT_TRUE(demands.ok()) << demands.status();
@@ -106,7 +107,7 @@ TEST(CellDemands, JobsThatAreNotInTheUsageAreCountedAndNamed) {
     EXPECT_EQ(demand.partly_jobs, 1U);
     EXPECT_THAT(demand.kept, ElementsAre("unknown", "half"));
     EXPECT_EQ(demand.amounts.size(), 2U);
-    EXPECT_FALSE(demand.amounts.at("half")[kCellCpu].has_value());
+    EXPECT_FALSE(demand.amounts.at("half")[brain::kCellCpu].has_value());
   }
 }
 
@@ -120,7 +121,7 @@ TEST(CellDemands, AReservationIsTheMeanOfTheTasksOfTheLastHour) {
     source.SetOwner(web, w, 4, 8 * kGiB);
   }
   source.Finish();
-  const CellModel cell = CellOf({Asking("web", 2, 4000, 8 * kGiBInt)});
+  const brain::CellModel cell = CellOf({Asking("web", 2, 4000, 8 * kGiBInt)});
   CellDemandsOptions options = Until(200);
   options.predictors = {"rc-like", "borg-default", "borg-default:share=0.5", "limit", "reservation"};
   const auto demands = ReplayCellDemands(source, cell, options);
@@ -128,11 +129,11 @@ TEST(CellDemands, AReservationIsTheMeanOfTheTasksOfTheLastHour) {
   ASSERT_EQ(demands->all.size(), 5U);
   const auto of = [&](size_t i) { return demands->all[i].amounts.at("web"); };
   EXPECT_THAT(of(0), ElementsAre(1500, 2 * kGiBInt, std::nullopt, std::nullopt));
-  EXPECT_EQ(of(1)[kCellCpu], 3600);
-  EXPECT_EQ(of(2)[kCellCpu], 2000);
-  EXPECT_EQ(of(3)[kCellMemory], 8 * kGiBInt);
+  EXPECT_EQ(of(1)[brain::kCellCpu], 3600);
+  EXPECT_EQ(of(2)[brain::kCellCpu], 2000);
+  EXPECT_EQ(of(3)[brain::kCellMemory], 8 * kGiBInt);
   // Usage and a margin of 15 % after 16 hours, from the limit down.
-  EXPECT_NEAR(static_cast<double>(*of(4)[kCellCpu]), 1.15 * 1500, 2);
+  EXPECT_NEAR(static_cast<double>(*of(4)[brain::kCellCpu]), 1.15 * 1500, 2);
   EXPECT_EQ(demands->all[4].name, "reservations:reservation");
   EXPECT_FALSE(demands->all[4].is_limits);
 }
@@ -142,7 +143,7 @@ TEST(CellDemands, ReservationsAreAtMostTheCellsLimits) {
   const JobId web = source.AddJob(Named("web"));
   Steady(source, web, 0, 100, 3, 6 * kGiB);
   source.Finish();
-  const CellModel cell = CellOf({Asking("web", 1, 2000, kGiBInt)});
+  const brain::CellModel cell = CellOf({Asking("web", 1, 2000, kGiBInt)});
   CellDemandsOptions options = Until(100);
   options.predictors = {"rc-like"};
   const auto demands = ReplayCellDemands(source, cell, options);
@@ -151,14 +152,15 @@ TEST(CellDemands, ReservationsAreAtMostTheCellsLimits) {
 }
 
 TEST(CellDemands, PredictorsOfWholeMachinesHaveLoadsInPlaceOfAmounts) {
-  const OvercommitSettings settings;
+  const brain::OvercommitSettings settings;
   MadeDays source;
   const JobId web = source.AddJob(Named("web"));
   Steady(source, web, 0, 200, 1, kGiB);
   source.Finish();
-  const CellModel cell = CellOf({Asking("web", 1, 4000, 8 * kGiBInt), Asking("unknown", 3, 100, kGiBInt)});
+  const brain::CellModel cell =
+      CellOf({Asking("web", 1, 4000, 8 * kGiBInt), Asking("unknown", 3, 100, kGiBInt)});
   CellDemandsOptions options = Until(200);
-  for (const PeakPredictorInfo& p : PeakPredictors()) {
+  for (const brain::PeakPredictorInfo& p : brain::PeakPredictors()) {
     options.predictors.emplace_back(p.name);
     const auto adds = AddsUpTasks(std::string(p.name), settings);
     ASSERT_TRUE(adds.ok());
@@ -179,7 +181,7 @@ TEST(CellDemands, PredictorsOfWholeMachinesHaveLoadsInPlaceOfAmounts) {
   EXPECT_EQ(done.size(), 6U);
   for (size_t i = 0; i < options.predictors.size(); ++i) {
     const CellDemand& demand = demands->all[i];
-    const bool sums = PeakPredictors()[i].sums_tasks;
+    const bool sums = brain::PeakPredictors()[i].sums_tasks;
     EXPECT_EQ(demand.name, (sums ? "reservations:" : "machines:") + options.predictors[i]);
     EXPECT_EQ(demand.loads == nullptr, sums) << demand.name;
     EXPECT_EQ(demand.amounts.empty(), !sums) << demand.name;
@@ -197,14 +199,14 @@ TEST(CellDemands, UsageBeforeTheTimeIsNeeded) {
   const JobId web = source.AddJob(Named("web"));
   Steady(source, web, 100, 200, 1, kGiB);
   source.Finish();
-  const CellModel cell = CellOf({Asking("web", 1, 4000, 8 * kGiBInt)});
+  const brain::CellModel cell = CellOf({Asking("web", 1, 4000, 8 * kGiBInt)});
   for (const int32_t until : {0, 100}) {
     CellDemandsOptions options = Until(until);
-    options.replay.policies = {Policy::kPeak};
+    options.replay.policies = {brain::Policy::kPeak};
     EXPECT_EQ(ReplayCellDemands(source, cell, options).status().code(), absl::StatusCode::kInvalidArgument);
   }
   CellDemandsOptions options = Until(101);
-  options.replay.policies = {Policy::kPeak};
+  options.replay.policies = {brain::Policy::kPeak};
   EXPECT_TRUE(ReplayCellDemands(source, cell, options).ok());
   CellDemandsHooks stop;
   stop.should_stop = [] { return true; };
@@ -234,10 +236,10 @@ TEST(CellDemands, JobsOfUsageAreThoseOfTheLastHour) {
   ASSERT_EQ(jobs->jobs.size(), 2U);
   EXPECT_EQ(jobs->jobs[0].name, "prod");
   EXPECT_EQ(jobs->jobs[0].tier, Tier::kProduction);
-  EXPECT_EQ(jobs->jobs[0].limit[kCellCpu], 2500);
+  EXPECT_EQ(jobs->jobs[0].limit[brain::kCellCpu], 2500);
   EXPECT_EQ(jobs->jobs[1].tasks, 2U);
   EXPECT_EQ(jobs->jobs[1].tier, Tier::kBatch);
-  EXPECT_EQ(jobs->jobs[1].limit[kCellCpu], 100);
+  EXPECT_EQ(jobs->jobs[1].limit[brain::kCellCpu], 100);
   EXPECT_EQ(jobs->jobs[1].reservation, jobs->jobs[1].limit);
   const auto left_out = jobs->left_out.Take();
   ASSERT_EQ(left_out.size(), 1U);

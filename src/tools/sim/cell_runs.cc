@@ -11,23 +11,25 @@
 namespace taut {
 namespace {
 
-bool IsLimit(CellEventKind kind) { return kind == CellEventKind::kLimit; }
+bool IsLimit(brain::CellEventKind kind) { return kind == brain::CellEventKind::kLimit; }
 
-template <CellScore kScore>
-void UseScore(CellSimulationOptions& options) {
+template <brain::CellScore kScore>
+void UseScore(brain::CellSimulationOptions& options) {
   options.scheduler.scoring.score = kScore;
 }
 
-CellTotals RunOne(const CellModel& model, const CellWorkload& workload, const CellSetup& setup,
-                  CellSimulationOptions options, CellSimulationHooks hooks) {
+brain::CellTotals RunOne(const brain::CellModel& model, const brain::CellWorkload& workload,
+                         const CellSetup& setup, brain::CellSimulationOptions options,
+                         brain::CellSimulationHooks hooks) {
   if (setup.change != nullptr) setup.change(options);
   std::optional<CellLimits> limits;
   if (setup.limits.has_value())
     hooks.autoscaler = &limits.emplace(model, workload, *setup.limits, options.seed);
-  if (setup.leaves_out == nullptr) return CellSimulation(model, workload, options, std::move(hooks)).Run();
-  CellWorkload less = workload;
-  std::erase_if(less.events, [&](const CellEvent& e) { return setup.leaves_out(e.kind); });
-  return CellSimulation(model, less, options, std::move(hooks)).Run();
+  if (setup.leaves_out == nullptr)
+    return brain::CellSimulation(model, workload, options, std::move(hooks)).Run();
+  brain::CellWorkload less = workload;
+  std::erase_if(less.events, [&](const brain::CellEvent& e) { return setup.leaves_out(e.kind); });
+  return brain::CellSimulation(model, less, options, std::move(hooks)).Run();
 }
 
 }  // namespace
@@ -35,23 +37,23 @@ CellTotals RunOne(const CellModel& model, const CellWorkload& workload, const Ce
 const std::vector<CellSetup>& CellSetups() {
   static const std::vector<CellSetup> kAll = {
       {"base", "the cell as it is", nullptr, nullptr},
-      {"best-fit", "scores by best fit", nullptr, UseScore<CellScore::kBestFit>},
-      {"worst-fit", "scores by worst fit (E-PVM)", nullptr, UseScore<CellScore::kWorstFit>},
-      {"hybrid", "scores by best fit with little stranded", nullptr, UseScore<CellScore::kHybrid>},
+      {"best-fit", "scores by best fit", nullptr, UseScore<brain::CellScore::kBestFit>},
+      {"worst-fit", "scores by worst fit (E-PVM)", nullptr, UseScore<brain::CellScore::kWorstFit>},
+      {"hybrid", "scores by best fit with little stranded", nullptr, UseScore<brain::CellScore::kHybrid>},
       {"no-reclamation", "a running task's limit stays reserved", nullptr,
-       [](CellSimulationOptions& o) { o.reclaim = false; }},
+       [](brain::CellSimulationOptions& o) { o.reclaim = false; }},
       {"no-preemption", "no task loses its machine to one of a higher tier", nullptr,
-       [](CellSimulationOptions& o) { o.scheduler.preempt = false; }},
+       [](brain::CellSimulationOptions& o) { o.scheduler.preempt = false; }},
       {"owner-limits", "no autoscaler: limits stay what jobs were submitted with", IsLimit, nullptr},
       {"peak", "a recommender sets the limits of services by their usage: peak", IsLimit, nullptr,
-       Policy::kPeak},
-      {"moving-window", "the same with moving_window", IsLimit, nullptr, Policy::kMovingWindow},
-      {"ensemble", "the same with ensemble", IsLimit, nullptr, Policy::kEnsemble},
-      {"vpa", "the same with vpa", IsLimit, nullptr, Policy::kVpa},
+       brain::Policy::kPeak},
+      {"moving-window", "the same with moving_window", IsLimit, nullptr, brain::Policy::kMovingWindow},
+      {"ensemble", "the same with ensemble", IsLimit, nullptr, brain::Policy::kEnsemble},
+      {"vpa", "the same with vpa", IsLimit, nullptr, brain::Policy::kVpa},
       {"no-failures", "no machine fails or is drained",
-       [](CellEventKind kind) {
-         return kind == CellEventKind::kFail || kind == CellEventKind::kDrain ||
-                kind == CellEventKind::kReturn;
+       [](brain::CellEventKind kind) {
+         return kind == brain::CellEventKind::kFail || kind == brain::CellEventKind::kDrain ||
+                kind == brain::CellEventKind::kReturn;
        },
        nullptr},
   };
@@ -62,9 +64,10 @@ absl::StatusOr<const CellSetup*> CellSetupByName(std::string_view name) {
   return RowNamed("setup", CellSetups(), name);
 }
 
-absl::StatusOr<std::vector<CellRun>> RunCells(const CellModel& model, const CellWorkload& workload,
+absl::StatusOr<std::vector<CellRun>> RunCells(const brain::CellModel& model,
+                                              const brain::CellWorkload& workload,
                                               const CellRunsOptions& options, const CellRunsHooks& hooks) {
-  if (absl::Status s = CheckCellSimulation(options.simulation); !s.ok()) return s;
+  if (absl::Status s = brain::CheckCellSimulation(options.simulation); !s.ok()) return s;
   std::vector<CellRun> runs = {{&CellSetups().front(), {}}};
   for (const CellSetup* setup : options.setups) {
     if (std::ranges::find(runs, setup, &CellRun::setup) == runs.end()) runs.push_back({setup, {}});
@@ -73,7 +76,7 @@ absl::StatusOr<std::vector<CellRun>> RunCells(const CellModel& model, const Cell
   std::vector<double> shares(runs.size());
   WorkerPool workers(options.threads);
   workers.ForEach(runs.size(), [&](size_t i) {
-    CellSimulationHooks one;
+    brain::CellSimulationHooks one;
     if (i == 0) one.on_step = hooks.on_step;
     one.should_stop = [&, i](double share) {
       const std::lock_guard lock(mutex);

@@ -17,9 +17,9 @@ namespace taut {
 struct CellSetup {
   std::string_view name, help;
   // What the setup leaves out of a workload's events; null: nothing.
-  bool (*leaves_out)(CellEventKind kind) = nullptr;
-  void (*change)(CellSimulationOptions& options) = nullptr;  // null: nothing
-  std::optional<Policy> limits =
+  bool (*leaves_out)(brain::CellEventKind kind) = nullptr;
+  void (*change)(brain::CellSimulationOptions& options) = nullptr;  // null: nothing
+  std::optional<brain::Policy> limits =
       std::nullopt;  // sets the limits of services (cell_autoscaler.h); absent: none
 };
 // The cell as it is comes first and is called "base".
@@ -28,25 +28,26 @@ const std::vector<CellSetup>& CellSetups();
 absl::StatusOr<const CellSetup*> CellSetupByName(std::string_view name);
 
 struct CellRunsOptions {
-  CellSimulationOptions simulation;
+  brain::CellSimulationOptions simulation;
   std::vector<const CellSetup*> setups;  // "base" is run first in any case
   int threads = 0;                       // 0: one a core
 };
 
 struct CellRunsHooks {
-  std::function<void(const CellStep&)> on_step;   // of the base
-  std::function<void(double share)> on_progress;  // from any thread, one call at a time
-  std::function<bool()> should_stop;              // from any thread: true ends the runs
+  std::function<void(const brain::CellStep&)> on_step;  // of the base
+  std::function<void(double share)> on_progress;        // from any thread, one call at a time
+  std::function<bool()> should_stop;                    // from any thread: true ends the runs
 };
 
 struct CellRun {
   const CellSetup* setup = nullptr;
-  CellTotals totals;
+  brain::CellTotals totals;
 };
 
 // InvalidArgument as CheckCellSimulation. The result is the same on any number of threads. REQUIRES: as
 // CellSimulation.
-absl::StatusOr<std::vector<CellRun>> RunCells(const CellModel& model, const CellWorkload& workload,
+absl::StatusOr<std::vector<CellRun>> RunCells(const brain::CellModel& model,
+                                              const brain::CellWorkload& workload,
                                               const CellRunsOptions& options,
                                               const CellRunsHooks& hooks = {});
 

@@ -9,8 +9,8 @@
 namespace taut {
 namespace {
 
-MadeCellEvents FullCell(int machines = 60) {
-  MadeCellEventsOptions made;
+brain::MadeCellEvents FullCell(int machines = 60) {
+  brain::MadeCellEventsOptions made;
   made.cell.machines = machines;
   made.cell.other_cpu = 0.8;
   made.days = 0.5;
@@ -19,7 +19,7 @@ MadeCellEvents FullCell(int machines = 60) {
   made.maintenance_days = 2;
   made.failure_days = 5;
   made.changes_a_day = 5;
-  return MakeCellEvents(made);
+  return brain::MakeCellEvents(made);
 }
 
 CellRunsOptions AllSetups(int threads) {
@@ -30,24 +30,24 @@ CellRunsOptions AllSetups(int threads) {
   return options;
 }
 
-uint64_t Evictions(const CellTotals& totals, EvictionCause cause) {
+uint64_t Evictions(const brain::CellTotals& totals, brain::EvictionCause cause) {
   uint64_t sum = 0;
-  for (const CellTierTotals& t : totals.tiers) sum += t.evictions[static_cast<size_t>(cause)];
+  for (const brain::CellTierTotals& t : totals.tiers) sum += t.evictions[static_cast<size_t>(cause)];
   return sum;
 }
 
 TEST(CellRuns, AreTheSameOnAnyNumberOfThreads) {
-  const MadeCellEvents cell = FullCell(16);  // ThreadSanitizer takes a minute for 60
+  const brain::MadeCellEvents cell = FullCell(16);  // ThreadSanitizer takes a minute for 60
   auto one = RunCells(cell.model, cell.workload, AllSetups(1));
   auto three = RunCells(cell.model, cell.workload, AllSetups(3));
   ASSERT_TRUE(one.ok() && three.ok()) << one.status() << three.status();
   ASSERT_EQ(one->size(), CellSetups().size());
-  EXPECT_GT(Evictions((*one)[0].totals, EvictionCause::kPreempted), 0U);
-  EXPECT_GT(Evictions((*one)[0].totals, EvictionCause::kRaised), 0U);
+  EXPECT_GT(Evictions((*one)[0].totals, brain::EvictionCause::kPreempted), 0U);
+  EXPECT_GT(Evictions((*one)[0].totals, brain::EvictionCause::kRaised), 0U);
   for (size_t i = 0; i < one->size(); ++i) {
-    const CellTotals &a = (*one)[i].totals, &b = (*three)[i].totals;
+    const brain::CellTotals &a = (*one)[i].totals, &b = (*three)[i].totals;
     EXPECT_EQ(a.events, b.events);
-    for (size_t t = 0; t < kCellTiers; ++t) {
+    for (size_t t = 0; t < brain::kCellTiers; ++t) {
       EXPECT_EQ(a.tiers[t].evictions, b.tiers[t].evictions);
       EXPECT_EQ(a.tiers[t].first_s, b.tiers[t].first_s);
     }
@@ -55,21 +55,21 @@ TEST(CellRuns, AreTheSameOnAnyNumberOfThreads) {
 }
 
 TEST(CellRuns, SetupsChangeWhatTheySay) {
-  const MadeCellEvents cell = FullCell();
+  const brain::MadeCellEvents cell = FullCell();
   const auto runs = RunCells(cell.model, cell.workload, AllSetups(0));
   ASSERT_TRUE(runs.ok()) << runs.status();
-  const auto of = [&](std::string_view name) -> const CellTotals& {
+  const auto of = [&](std::string_view name) -> const brain::CellTotals& {
     return std::ranges::find(*runs, *CellSetupByName(name), &CellRun::setup)->totals;
   };
-  const CellTotals& base = of("base");
-  EXPECT_GT(Evictions(base, EvictionCause::kPreempted), 0U);
-  EXPECT_GT(Evictions(base, EvictionCause::kRaised), 0U);
-  EXPECT_GT(Evictions(base, EvictionCause::kFailed), 0U);
-  EXPECT_EQ(Evictions(of("no-preemption"), EvictionCause::kPreempted), 0U);
-  EXPECT_EQ(Evictions(of("owner-limits"), EvictionCause::kRaised), 0U);
+  const brain::CellTotals& base = of("base");
+  EXPECT_GT(Evictions(base, brain::EvictionCause::kPreempted), 0U);
+  EXPECT_GT(Evictions(base, brain::EvictionCause::kRaised), 0U);
+  EXPECT_GT(Evictions(base, brain::EvictionCause::kFailed), 0U);
+  EXPECT_EQ(Evictions(of("no-preemption"), brain::EvictionCause::kPreempted), 0U);
+  EXPECT_EQ(Evictions(of("owner-limits"), brain::EvictionCause::kRaised), 0U);
   EXPECT_EQ(of("owner-limits").limit_changes, 0U);
-  EXPECT_EQ(Evictions(of("no-failures"), EvictionCause::kFailed), 0U);
-  EXPECT_EQ(Evictions(of("no-failures"), EvictionCause::kDrained), 0U);
+  EXPECT_EQ(Evictions(of("no-failures"), brain::EvictionCause::kFailed), 0U);
+  EXPECT_EQ(Evictions(of("no-failures"), brain::EvictionCause::kDrained), 0U);
   EXPECT_EQ(of("no-failures").machine_hours_out, 0);
   // What is not reclaimed is not there for others.
   EXPECT_GT(of("no-reclamation").mean.pending, base.mean.pending);
@@ -77,7 +77,7 @@ TEST(CellRuns, SetupsChangeWhatTheySay) {
 }
 
 TEST(CellRuns, CanBeStoppedAndSaySo) {
-  const MadeCellEvents cell = FullCell();
+  const brain::MadeCellEvents cell = FullCell();
   CellRunsHooks hooks;
   hooks.should_stop = [] { return true; };
   std::atomic<int> told = 0;
@@ -92,7 +92,7 @@ TEST(CellRuns, CanBeStoppedAndSaySo) {
 }
 
 TEST(CellRuns, NamesWhatIsWrong) {
-  const MadeCellEvents cell = FullCell();
+  const brain::MadeCellEvents cell = FullCell();
   CellRunsOptions options;
   EXPECT_THAT(RunCells(cell.model, cell.workload, options).status().message(),
               ::testing::HasSubstr("invalid end in ms 0"));

@@ -13,17 +13,17 @@ namespace taut {
 namespace {
 
 // "j: Of 4 machines ..." of the first job with a pending task.
-std::string FirstPending(CellScheduler& scheduler, const CellModel& model) {
+std::string FirstPending(brain::CellScheduler& scheduler, const brain::CellModel& model) {
   for (uint32_t j = 0; j < model.jobs.size(); ++j) {
     if (scheduler.pending(j) > 0)
-      return StrCat(model.jobs[j].name, ": ", ExplainPending(scheduler.mutable_state(), j).sentence);
+      return StrCat(model.jobs[j].name, ": ", brain::ExplainPending(scheduler.mutable_state(), j).sentence);
   }
   return "";
 }
 
-PackedCell Pack(const CellModel& cell, const SchedulerOptions& options) {
-  const CellIndex index(cell);
-  CellScheduler scheduler(index, options);
+PackedCell Pack(const brain::CellModel& cell, const brain::SchedulerOptions& options) {
+  const brain::CellIndex index(cell);
+  brain::CellScheduler scheduler(index, options);
   scheduler.SubmitAll();
   PackedCell out;
   out.pending = scheduler.Pass().pending;
@@ -33,24 +33,24 @@ PackedCell Pack(const CellModel& cell, const SchedulerOptions& options) {
 
 class Runner {
  public:
-  Runner(const CellModel& cell, const CompactionRunsOptions& options, const CompactionRunsHooks& hooks)
+  Runner(const brain::CellModel& cell, const CompactionRunsOptions& options, const CompactionRunsHooks& hooks)
       : cell_(cell), options_(options), hooks_(hooks), workers_(options.threads) {
-    const CellExperiment* base = &CellExperiments().front();
+    const brain::CellExperiment* base = &brain::CellExperiments().front();
     experiments_.push_back(base);
-    for (const CellExperiment* e : options.experiments) {
+    for (const brain::CellExperiment* e : options.experiments) {
       if (std::ranges::find(experiments_, e) == experiments_.end()) experiments_.push_back(e);
     }
   }
 
   absl::StatusOr<CompactionRuns> Run() {
-    if (absl::Status s = CheckCompaction(cell_, options_.compaction); !s.ok()) return s;
+    if (absl::Status s = brain::CheckCompaction(cell_, options_.compaction); !s.ok()) return s;
     CompactionRuns out;
-    SchedulerOptions scheduler = options_.compaction.scheduler;
+    brain::SchedulerOptions scheduler = options_.compaction.scheduler;
     scheduler.scoring = options_.variant.scoring;
     out.packed = Pack(cell_, scheduler);
     const uint64_t jobs = cell_.jobs.size(), tasks = cell_.tasks();
-    out.softened = SoftenLargeJobs(cell_);
-    RemoveImpossibleJobs(cell_);
+    out.softened = brain::SoftenLargeJobs(cell_);
+    brain::RemoveImpossibleJobs(cell_);
     out.impossible_jobs = jobs - cell_.jobs.size();
     out.impossible_tasks = tasks - cell_.tasks();
     for (at_ = 0; at_ < experiments_.size(); ++at_) {
@@ -70,25 +70,26 @@ class Runner {
  private:
   // A part of a cell, ready for its trials.
   struct Part {
-    explicit Part(CellModel m) : model(std::move(m)), index(model) {}
-    CellModel model;
-    CellIndex index;
+    explicit Part(brain::CellModel m) : model(std::move(m)), index(model) {}
+    brain::CellModel model;
+    brain::CellIndex index;
   };
 
   absl::Status RunOne(CompactionRun& run) {
-    absl::StatusOr<CellVariant> variant = run.experiment->make(cell_, options_.variant);
+    absl::StatusOr<brain::CellVariant> variant = run.experiment->make(cell_, options_.variant);
     if (!variant.ok()) return variant.status();
-    CompactionOptions compaction = options_.compaction;
+    brain::CompactionOptions compaction = options_.compaction;
     compaction.scheduler.scoring = variant->scoring;
     compaction.scheduler.loads = variant->loads.get();
     std::vector<std::unique_ptr<Part>> parts;
-    for (CellModel& model : variant->parts) parts.push_back(std::make_unique<Part>(std::move(model)));
+    for (brain::CellModel& model : variant->parts) parts.push_back(std::make_unique<Part>(std::move(model)));
     const size_t trials = compaction.trials, turns = trials * parts.size();
     std::vector<absl::StatusOr<uint32_t>> needed(turns, absl::StatusOr<uint32_t>(0U));
     size_t done = 0;
     workers_.ForEach(turns, [&](size_t i) {
       if (Stop()) return;
-      needed[i] = CompactionTrial(parts[i / trials]->index, compaction, static_cast<uint32_t>(i % trials));
+      needed[i] =
+          brain::CompactionTrial(parts[i / trials]->index, compaction, static_cast<uint32_t>(i % trials));
       Progress(done, turns, run);
     });
     run.cells = static_cast<uint32_t>(parts.size());
@@ -100,19 +101,19 @@ class Runner {
       run.result.trials[i % trials] += *needed[i];
     }
     for (const auto& part : parts) run.result.tasks += part->index.tasks();
-    Summarize(compaction.percentile, run.result);
+    brain::Summarize(compaction.percentile, run.result);
     if (hooks_.on_packing && !stopped_) TellPackings(run, parts, compaction, needed);
     return absl::OkStatus();
   }
 
   void TellPackings(const CompactionRun& run, const std::vector<std::unique_ptr<Part>>& parts,
-                    const CompactionOptions& compaction,
+                    const brain::CompactionOptions& compaction,
                     const std::vector<absl::StatusOr<uint32_t>>& needed) {
     const size_t trials = compaction.trials;
-    std::vector<TrialPacking> packings(needed.size());
+    std::vector<brain::TrialPacking> packings(needed.size());
     workers_.ForEach(needed.size(), [&](size_t i) {
-      packings[i] =
-          PackTrial(parts[i / trials]->index, compaction, static_cast<uint32_t>(i % trials), *needed[i]);
+      packings[i] = brain::PackTrial(parts[i / trials]->index, compaction, static_cast<uint32_t>(i % trials),
+                                     *needed[i]);
     });
     for (size_t i = 0; i < packings.size(); ++i)
       hooks_.on_packing(run, parts[i / trials]->model, static_cast<uint32_t>(i % trials),
@@ -133,20 +134,21 @@ class Runner {
                        (static_cast<double>(at_) + share) / static_cast<double>(experiments_.size()));
   }
 
-  std::string OneLess(const CompactionResult& base) {
+  std::string OneLess(const brain::CompactionResult& base) {
     const auto trial = std::ranges::find(base.trials, base.needed) - base.trials.begin();
-    const CellIndex index(cell_);
-    CompactionOptions compaction = options_.compaction;
+    const brain::CellIndex index(cell_);
+    brain::CompactionOptions compaction = options_.compaction;
     compaction.scheduler.scoring = options_.variant.scoring;
-    return base.needed == 0 ? ""
-                            : WhyNotFewer(index, compaction, static_cast<uint32_t>(trial), base.needed - 1);
+    return base.needed == 0
+               ? ""
+               : brain::WhyNotFewer(index, compaction, static_cast<uint32_t>(trial), base.needed - 1);
   }
 
-  CellModel cell_;
+  brain::CellModel cell_;
   const CompactionRunsOptions& options_;
   const CompactionRunsHooks& hooks_;
   WorkerPool workers_;
-  std::vector<const CellExperiment*> experiments_;
+  std::vector<const brain::CellExperiment*> experiments_;
   size_t at_ = 0;  // the experiment that runs
   std::mutex mutex_;
   bool stopped_ = false;
@@ -154,7 +156,8 @@ class Runner {
 
 }  // namespace
 
-absl::StatusOr<CompactionRuns> RunCompactions(const CellModel& cell, const CompactionRunsOptions& options,
+absl::StatusOr<CompactionRuns> RunCompactions(const brain::CellModel& cell,
+                                              const CompactionRunsOptions& options,
                                               const CompactionRunsHooks& hooks) {
   return Runner(cell, options, hooks).Run();
 }

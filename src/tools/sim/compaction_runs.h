@@ -13,19 +13,19 @@
 namespace taut {
 
 struct CompactionRunsOptions {
-  std::vector<const CellExperiment*> experiments;  // "base" is run first in any case
-  CellExperimentOptions variant;
-  CompactionOptions compaction;  // its scheduler's scoring is the variant's
-  int threads = 0;               // 0: one a core
+  std::vector<const brain::CellExperiment*> experiments;  // "base" is run first in any case
+  brain::CellExperimentOptions variant;
+  brain::CompactionOptions compaction;  // its scheduler's scoring is the variant's
+  int threads = 0;                      // 0: one a core
 };
 
 struct CompactionRun {
-  const CellExperiment* experiment = nullptr;
-  std::string not_run;          // why there is no result; empty: there is
-  uint32_t cells = 0;           // that the cell was divided into
-  uint64_t left_out = 0;        // jobs
-  uint64_t cut_to_machine = 0;  // jobs (cell_experiments.h)
-  CompactionResult result;      // a trial's machines are the sum over the cells
+  const brain::CellExperiment* experiment = nullptr;
+  std::string not_run;             // why there is no result; empty: there is
+  uint32_t cells = 0;              // that the cell was divided into
+  uint64_t left_out = 0;           // jobs
+  uint64_t cut_to_machine = 0;     // jobs (cell_experiments.h)
+  brain::CompactionResult result;  // a trial's machines are the sum over the cells
 };
 
 struct CompactionRunsHooks {
@@ -33,7 +33,8 @@ struct CompactionRunsHooks {
   std::function<void(std::string_view what, double share)> on_progress;
   // How the trials of a run were packed, once each: by part, then trial. Called from one thread. Each costs one
   // packing more.
-  std::function<void(const CompactionRun& run, const CellModel& part, uint32_t trial, TrialPacking packing)>
+  std::function<void(const CompactionRun& run, const brain::CellModel& part, uint32_t trial,
+                     brain::TrialPacking packing)>
       on_packing;
   // Asked before each trial, from any thread: true ends the run.
   std::function<bool()> should_stop;
@@ -59,7 +60,8 @@ struct CompactionRuns {
 
 // Errors are those of CompactCell for the base; another experiment's FailedPrecondition is its `not_run`. The
 // result is the same on any number of threads. The experiments must outlive the result.
-absl::StatusOr<CompactionRuns> RunCompactions(const CellModel& cell, const CompactionRunsOptions& options,
+absl::StatusOr<CompactionRuns> RunCompactions(const brain::CellModel& cell,
+                                              const CompactionRunsOptions& options,
                                               const CompactionRunsHooks& hooks = {});
 
 }  // namespace taut

@@ -9,29 +9,29 @@
 namespace taut {
 namespace {
 
-CellModel Made(uint32_t machines) {
-  MadeCellOptions made;
+brain::CellModel Made(uint32_t machines) {
+  brain::MadeCellOptions made;
   made.machines = machines;
-  return MakeCell(made);
+  return brain::MakeCell(made);
 }
 
 CompactionRunsOptions All(uint32_t trials) {
   CompactionRunsOptions options;
-  for (const CellExperiment& e : CellExperiments()) options.experiments.push_back(&e);
+  for (const brain::CellExperiment& e : brain::CellExperiments()) options.experiments.push_back(&e);
   options.compaction.trials = trials;
   options.variant.large_user = 0.1;
   return options;
 }
 
 TEST(CompactionRuns, AreTheSameOnAnyNumberOfThreads) {
-  const CellModel cell = Made(60);
+  const brain::CellModel cell = Made(60);
   CompactionRunsOptions options = All(3);
   options.threads = 1;
   const auto one = RunCompactions(cell, options);
   options.threads = 3;
   const auto three = RunCompactions(cell, options);
   ASSERT_TRUE(one.ok() && three.ok()) << one.status() << three.status();
-  ASSERT_EQ(one->runs.size(), CellExperiments().size());
+  ASSERT_EQ(one->runs.size(), brain::CellExperiments().size());
   for (size_t i = 0; i < one->runs.size(); ++i) {
     EXPECT_EQ(one->runs[i].result.trials, three->runs[i].result.trials);
     EXPECT_EQ(one->runs[i].not_run, three->runs[i].not_run);
@@ -41,24 +41,24 @@ TEST(CompactionRuns, AreTheSameOnAnyNumberOfThreads) {
 }
 
 TEST(CompactionRuns, TheBaseIsThatOfCompactCellAndPartsAreSummed) {
-  const CellModel cell = Made(80);
+  const brain::CellModel cell = Made(80);
   CompactionRunsOptions options = All(3);
   const auto runs = RunCompactions(cell, options);
   ASSERT_TRUE(runs.ok()) << runs.status();
-  EXPECT_EQ(runs->runs[0].result.trials, CompactCell(cell, options.compaction)->trials);
+  EXPECT_EQ(runs->runs[0].result.trials, brain::CompactCell(cell, options.compaction)->trials);
   for (const CompactionRun& run : runs->runs) {
     if (run.experiment->name != "segregate") continue;
-    const CellVariant two = *run.experiment->make(cell, options.variant);
-    const auto a = CompactCell(two.parts[0], options.compaction);
-    const auto b = CompactCell(two.parts[1], options.compaction);
+    const brain::CellVariant two = *run.experiment->make(cell, options.variant);
+    const auto a = brain::CompactCell(two.parts[0], options.compaction);
+    const auto b = brain::CompactCell(two.parts[1], options.compaction);
     for (size_t t = 0; t < 3; ++t) EXPECT_EQ(run.result.trials[t], a->trials[t] + b->trials[t]);
     EXPECT_EQ(run.cells, 2U);
   }
 }
 
 TEST(CompactionRuns, WhatDoesNotApplyIsSaidAndTheRestIsRun) {
-  CellModel cell = Made(60);
-  for (CellJob& job : cell.jobs) job.reservation = job.limit;
+  brain::CellModel cell = Made(60);
+  for (brain::CellJob& job : cell.jobs) job.reservation = job.limit;
   const auto runs = RunCompactions(cell, All(1));
   ASSERT_TRUE(runs.ok()) << runs.status();
   for (const CompactionRun& run : runs->runs)

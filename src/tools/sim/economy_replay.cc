@@ -22,17 +22,17 @@ int32_t MonthOf(int32_t day) {
          1;
 }
 
-PoolAmounts CapacityOf(const PerResource<double>& capacity) {
+brain::PoolAmounts CapacityOf(const PerResource<double>& capacity) {
   PerResource<double> units = capacity;
   for (const Resource r : kResources) units[IndexOf(r)] *= UnitOf(r).accounted;
-  PoolAmounts out;
+  brain::PoolAmounts out;
   for (size_t i = 0; i < kNumResources; ++i)
     out[i] = std::max<int64_t>(1, std::llround(std::min(units[i], 1e12) * kWindowSeconds));
   return out;
 }
 
-PoolJobStep StepOf(const UsageEntry& entry) {
-  PoolJobStep out;
+brain::PoolJobStep StepOf(const brain::UsageEntry& entry) {
+  brain::PoolJobStep out;
   out.job = entry.job;
   for (size_t i = 0; i < kNumResources; ++i) {
     out.ask[i] = static_cast<int64_t>(entry.of[i].reservation);
@@ -41,27 +41,27 @@ PoolJobStep StepOf(const UsageEntry& entry) {
   return out;
 }
 
-void Plus(PoolAmounts& to, const PoolAmounts& more) {
+void Plus(brain::PoolAmounts& to, const brain::PoolAmounts& more) {
   for (size_t i = 0; i < to.size(); ++i) to[i] += more[i];
 }
 
 // The pool under one policy.
 struct Track {
-  std::optional<SellerPolicy> policy;      // absent: of all, while reserved tiers are run
-  std::vector<PoolLines> lines;            // of the tiers so far, by step
-  std::vector<std::vector<SoldJob>> sold;  // by tier
+  std::optional<brain::SellerPolicy> policy;      // absent: of all, while reserved tiers are run
+  std::vector<brain::PoolLines> lines;            // of the tiers so far, by step
+  std::vector<std::vector<brain::SoldJob>> sold;  // by tier
   std::vector<EconomyTier> tiers;
 
   // While a tier is run:
-  PoolFuture future;
-  std::unique_ptr<TierRun> run;
-  std::vector<SaleDecision> decisions;
+  brain::PoolFuture future;
+  std::unique_ptr<brain::TierRun> run;
+  std::vector<brain::SaleDecision> decisions;
   absl::Status status;
 };
 
 class EconomyRun {
  public:
-  EconomyRun(DaySource& source, const PriceSheet& sheet, std::span<const BilledJob> jobs,
+  EconomyRun(DaySource& source, const brain::PriceSheet& sheet, std::span<const BilledJob> jobs,
              const EconomyOptions& options, const EconomyHooks& hooks)
       : source_(source),
         sheet_(sheet),
@@ -79,7 +79,7 @@ class EconomyRun {
     tracks_[0].tiers.resize(sheet_.tiers.size());
     tracks_[0].sold.resize(sheet_.tiers.size());
     for (size_t tier = 0; tier < sheet_.tiers.size(); ++tier) {
-      if (options_.tiers[tier] != TierSale::kReserved && !tracks_[0].policy.has_value()) Split();
+      if (options_.tiers[tier] != brain::TierSale::kReserved && !tracks_[0].policy.has_value()) Split();
       if (absl::Status s = RunTier(tier); !s.ok()) return s;
     }
     if (!tracks_[0].policy.has_value()) Split();
@@ -101,14 +101,15 @@ class EconomyRun {
     if (options_.tiers.size() != sheet_.tiers.size())
       return absl::InvalidArgumentError("the tiers that are sold are not those of the price sheet");
     for (size_t tier = 1; tier < options_.tiers.size(); ++tier) {
-      if (options_.tiers[tier] != TierSale::kReserved || options_.tiers[tier - 1] == TierSale::kReserved)
+      if (options_.tiers[tier] != brain::TierSale::kReserved ||
+          options_.tiers[tier - 1] == brain::TierSale::kReserved)
         continue;
       return absl::InvalidArgumentError(
           StrCat("tier \"", sheet_.tiers[tier].name, "\" is reserved and \"", sheet_.tiers[tier - 1].name,
                  "\" above it is ", Name(options_.tiers[tier - 1]), "; expected the reserved tiers first"));
     }
     for (size_t tier = 0; tier < options_.tiers.size(); ++tier) {
-      if (options_.tiers[tier] == TierSale::kSlack && sheet_.tiers[tier].availability_ppm == 0)
+      if (options_.tiers[tier] == brain::TierSale::kSlack && sheet_.tiers[tier].availability_ppm == 0)
         return absl::InvalidArgumentError(StrCat("tier \"", sheet_.tiers[tier].name,
                                                  "\" is slack and promises no availability; expected spare"));
     }
@@ -133,14 +134,14 @@ class EconomyRun {
     lives_.resize(jobs_.size());
     asks_.resize(jobs_.size());
     for (size_t j = 0; j < jobs_.size(); ++j) lives_[j].group = jobs_[j].group;
-    std::vector<PoolAmounts> asked(steps());
+    std::vector<brain::PoolAmounts> asked(steps());
     const absl::Status s = ForEachDay([&](int32_t, const std::vector<JobDay>& days) {
       for (const JobDay& day : days) {
         for (const JobWindow& window : day.windows) {
           const auto entry = EntryOf(day, window, jobs_[day.job.value], nullptr);
           if (!entry.has_value()) continue;
           const int32_t step = StepAt(*entry);
-          PoolJob& life = lives_[entry->job];
+          brain::PoolJob& life = lives_[entry->job];
           if (NeedsAsks(entry->tier)) AddAsk(day, window, life, step);
           if (life.first_step < 0) life.first_step = step;
           life.last_step = std::max(life.last_step, step);
@@ -157,7 +158,7 @@ class EconomyRun {
     }
     for (size_t i = 0; i < kNumResources; ++i) {
       int64_t most = 0;
-      for (const PoolAmounts& a : asked) most = std::max(most, a[i]);
+      for (const brain::PoolAmounts& a : asked) most = std::max(most, a[i]);
       out_.capacity[i] =
           std::max<int64_t>(1, std::llround(static_cast<double>(most) * options_.capacity_share));
     }
@@ -165,16 +166,16 @@ class EconomyRun {
   }
 
   bool NeedsAsks(size_t tier) const {
-    return options_.tiers[tier] == TierSale::kSlack &&
-           std::ranges::find(options_.policies, SellerPolicy::kClairvoyant) != options_.policies.end();
+    return options_.tiers[tier] == brain::TierSale::kSlack &&
+           std::ranges::find(options_.policies, brain::SellerPolicy::kClairvoyant) != options_.policies.end();
   }
   // `life`: until before this step.
-  void AddAsk(const JobDay& day, const JobWindow& window, const PoolJob& life, int32_t step) {
+  void AddAsk(const JobDay& day, const JobWindow& window, const brain::PoolJob& life, int32_t step) {
     const auto entry = EntryOf(day, window, jobs_[day.job.value], options_.limits);
-    std::vector<AskChange>& asks = asks_[day.job.value];
+    std::vector<brain::AskChange>& asks = asks_[day.job.value];
     const bool after_gap = life.first_step >= 0 && life.last_step + 1 < step;
     if (after_gap) asks.push_back({life.last_step + 1, {-1, -1}});
-    const PoolAmounts ask = StepOf(*entry).ask;
+    const brain::PoolAmounts ask = StepOf(*entry).ask;
     if (asks.empty() || asks.back().ask != ask) asks.push_back({step, ask});
   }
 
@@ -217,10 +218,10 @@ class EconomyRun {
   // From here on each policy has its own pool.
   void Split() {
     out_.reserved.reserve(steps());
-    for (const PoolLines& lines : tracks_[0].lines) out_.reserved.push_back(lines.reservation);
+    for (const brain::PoolLines& lines : tracks_[0].lines) out_.reserved.push_back(lines.reservation);
     const Track reserved = std::move(tracks_[0]);
     tracks_.clear();
-    for (const SellerPolicy policy : options_.policies) {
+    for (const brain::SellerPolicy policy : options_.policies) {
       Track& track = tracks_.emplace_back();
       track.policy = policy;
       track.lines = reserved.lines;
@@ -246,31 +247,33 @@ class EconomyRun {
   }
 
   absl::Status Begin(size_t tier, Track& track) {
-    const TierSale sale = options_.tiers[tier];
-    TierRunOptions run;
+    const brain::TierSale sale = options_.tiers[tier];
+    brain::TierRunOptions run;
     run.capacity = out_.capacity;
     run.availability_ppm = sheet_.tiers[tier].availability_ppm;
     run.reclaim_steps = options_.reclaim_s / kWindowSeconds;
     run.count_from = out_.count_from;
     run.patience_steps = static_cast<int32_t>(options_.patience_s / kWindowSeconds);
-    run.reclaimable = sale != TierSale::kReserved;
+    run.reclaimable = sale != brain::TierSale::kReserved;
     run.sale_from = run.reclaimable ? out_.count_from : 0;
     run.period = period_;
-    TierSellerOptions seller;
+    brain::TierSellerOptions seller;
     seller.capacity = out_.capacity;
-    seller.availability_ppm = sale == TierSale::kSlack ? run.availability_ppm : kWholePpm;
+    seller.availability_ppm = sale == brain::TierSale::kSlack ? run.availability_ppm : brain::kWholePpm;
     seller.horizon_steps = options_.horizon_s / kWindowSeconds;
     seller.reclaim_steps = run.reclaim_steps;
-    SellerPolicy policy = SellerPolicy::kUnreserved;
+    brain::SellerPolicy policy = brain::SellerPolicy::kUnreserved;
     if (run.reclaimable) policy = *track.policy;
-    if (sale == TierSale::kSpare && policy != SellerPolicy::kNone) policy = SellerPolicy::kAll;
-    if (policy == SellerPolicy::kClairvoyant) SeeFuture(track, run.reclaim_steps);
-    absl::StatusOr<std::unique_ptr<TierSeller>> made = NewTierSeller(policy, seller, &track.future);
+    if (sale == brain::TierSale::kSpare && policy != brain::SellerPolicy::kNone)
+      policy = brain::SellerPolicy::kAll;
+    if (policy == brain::SellerPolicy::kClairvoyant) SeeFuture(track, run.reclaim_steps);
+    absl::StatusOr<std::unique_ptr<brain::TierSeller>> made =
+        brain::NewTierSeller(policy, seller, &track.future);
     if (!made.ok()) return made.status();
-    auto quota = HasQuota(tier)
-                     ? std::make_unique<TierQuota>(*options_.quota, sheet_.tiers[tier].name, options_.groups)
-                     : nullptr;
-    track.run = std::make_unique<TierRun>(run, lives_, *std::move(made), std::move(quota));
+    auto quota = HasQuota(tier) ? std::make_unique<brain::TierQuota>(*options_.quota, sheet_.tiers[tier].name,
+                                                                     options_.groups)
+                                : nullptr;
+    track.run = std::make_unique<brain::TierRun>(run, lives_, *std::move(made), std::move(quota));
     return absl::OkStatus();
   }
 
@@ -278,7 +281,7 @@ class EconomyRun {
     track.future.period = period_;
     track.future.asks = asks_;
     for (size_t i = 0; i < kNumResources; ++i) {
-      ReclaimWindow window(reclaim_steps, ReclaimReading::kKept);
+      brain::ReclaimWindow window(reclaim_steps, brain::ReclaimReading::kKept);
       track.future.available[i].clear();
       for (size_t step = 0; step < steps(); ++step) {
         const double left = static_cast<double>(out_.capacity[i]) - HigherUse(track, step)[i];
@@ -289,12 +292,12 @@ class EconomyRun {
 
   PerResource<double> HigherUse(const Track& track, size_t step) const {
     if (!out_.measured[step]) return {std::nan(""), std::nan("")};
-    const PoolAmounts& use = track.lines[step].usage;
+    const brain::PoolAmounts& use = track.lines[step].usage;
     return {static_cast<double>(use[0]), static_cast<double>(use[1])};
   }
 
   absl::Status RunDay(size_t tier, int32_t day, const std::vector<JobDay>& days) {
-    std::vector<std::vector<PoolJobStep>> of_window(kWindowsPerDay);
+    std::vector<std::vector<brain::PoolJobStep>> of_window(kWindowsPerDay);
     for (const JobDay& job : days) {
       if (jobs_[job.job.value].tier != tier) continue;
       for (const JobWindow& window : job.windows) {
@@ -307,9 +310,9 @@ class EconomyRun {
     workers_.ForEach(tracks_.size(), [&](size_t i) {
       Track& track = tracks_[i];
       size_t step = static_cast<size_t>(day - first_day()) * kWindowsPerDay;
-      for (const std::vector<PoolJobStep>& jobs : of_window) {
-        PoolLines& all = track.lines[step];
-        PoolLines lines;
+      for (const std::vector<brain::PoolJobStep>& jobs : of_window) {
+        brain::PoolLines& all = track.lines[step];
+        brain::PoolLines lines;
         track.status.Update(track.run->Step({HigherUse(track, step), all.reservation, jobs}, lines,
                                             hooks_.on_decision ? &track.decisions : nullptr));
         if (!track.status.ok()) return;
@@ -321,7 +324,7 @@ class EconomyRun {
     });
     for (Track& track : tracks_) {
       if (!track.status.ok()) return track.status;
-      for (SaleDecision& sale : track.decisions)
+      for (brain::SaleDecision& sale : track.decisions)
         hooks_.on_decision({track.policy, static_cast<uint16_t>(tier), std::move(sale)});
       track.decisions.clear();
     }
@@ -329,22 +332,22 @@ class EconomyRun {
   }
 
   absl::Status BillTrack(Track& track) {
-    std::vector<const SoldJob*> of_job(jobs_.size());
-    for (const std::vector<SoldJob>& sold : track.sold) {
-      for (const SoldJob& job : sold) of_job[job.job] = &job;
+    std::vector<const brain::SoldJob*> of_job(jobs_.size());
+    for (const std::vector<brain::SoldJob>& sold : track.sold) {
+      for (const brain::SoldJob& job : sold) of_job[job.job] = &job;
     }
-    const auto month_of = [&](const UsageEntry& entry) -> const PeriodAvailability* {
-      const SoldJob* job = of_job[entry.job];
+    const auto month_of = [&](const brain::UsageEntry& entry) -> const brain::PeriodAvailability* {
+      const brain::SoldJob* job = of_job[entry.job];
       return job != nullptr && job->granted_step <= StepAt(entry)
                  ? job->In(period_[static_cast<size_t>(StepAt(entry))])
                  : nullptr;
     };
-    const auto missed = [&](const UsageEntry& entry) {
-      const PeriodAvailability* month = month_of(entry);
+    const auto missed = [&](const brain::UsageEntry& entry) {
+      const brain::PeriodAvailability* month = month_of(entry);
       return month != nullptr && !month->Kept(sheet_.tiers[entry.tier].availability_ppm);
     };
-    absl::StatusOr<Bill> made = BillOf([&](UsageEntry& entry) {
-      const SoldJob* job = of_job[entry.job];
+    absl::StatusOr<brain::Bill> made = BillOf([&](brain::UsageEntry& entry) {
+      const brain::SoldJob* job = of_job[entry.job];
       entry.slo_missed = missed(entry);
       return job != nullptr && job->RunsAt(StepAt(entry));
     });
@@ -354,7 +357,7 @@ class EconomyRun {
     out.bill = *std::move(made);
     out.tiers = std::move(track.tiers);
     out.lines = std::move(track.lines);
-    ForEachLine(out.bill, [&](const BillLine& line) {
+    ForEachLine(out.bill, [&](const brain::BillLine& line) {
       EconomyTier& tier = out.tiers[line.key.tier];
       tier.charges.micros += line.amount.micros;
       tier.credits.micros += line.credit.micros;
@@ -365,59 +368,60 @@ class EconomyRun {
   }
 
   // What was not kept, as if it had run.
-  absl::Status AddPenalties(const std::function<bool(const UsageEntry&)>& missed, EconomyPolicy& out) {
+  absl::Status AddPenalties(const std::function<bool(const brain::UsageEntry&)>& missed, EconomyPolicy& out) {
     const auto all_kept = [](const EconomyTier& t) {
       return t.totals.job_periods == t.totals.job_periods_kept;
     };
     if (std::ranges::all_of(out.tiers, all_kept)) return absl::OkStatus();
-    const absl::StatusOr<Bill> bill = BillOf([&](UsageEntry& entry) { return missed(entry); });
+    const absl::StatusOr<brain::Bill> bill = BillOf([&](brain::UsageEntry& entry) { return missed(entry); });
     if (!bill.ok()) return bill.status();
-    ForEachLine(*bill,
-                [&](const BillLine& line) { out.tiers[line.key.tier].penalty.micros += line.amount.micros; });
+    ForEachLine(*bill, [&](const brain::BillLine& line) {
+      out.tiers[line.key.tier].penalty.micros += line.amount.micros;
+    });
     return absl::OkStatus();
   }
 
-  int32_t StepAt(const UsageEntry& entry) const {
+  int32_t StepAt(const brain::UsageEntry& entry) const {
     return static_cast<int32_t>((entry.start_s - out_.start_s) / kWindowSeconds);
   }
-  absl::StatusOr<Bill> BillOf(std::function<bool(UsageEntry&)> choose) {
+  absl::StatusOr<brain::Bill> BillOf(std::function<bool(brain::UsageEntry&)> choose) {
     BillTraceOptions bill;
     bill.period = {out_.start_s + int64_t{out_.count_from} * kWindowSeconds,
                    out_.start_s + static_cast<int64_t>(steps()) * kWindowSeconds};
     bill.limits = options_.limits;
-    const CapacityWindow pool = PoolWindow(bill.period);
+    const brain::CapacityWindow pool = PoolWindow(bill.period);
     bill.pool = {&pool, 1};
     bill.choose = std::move(choose);
     return BillTrace(source_, sheet_, jobs_, bill);
   }
-  static void ForEachLine(const Bill& bill, const std::function<void(const BillLine&)>& take) {
-    for (const GroupBill& group : bill.groups) {
-      for (const BillLine& line : group.lines) take(line);
+  static void ForEachLine(const brain::Bill& bill, const std::function<void(const brain::BillLine&)>& take) {
+    for (const brain::GroupBill& group : bill.groups) {
+      for (const brain::BillLine& line : group.lines) take(line);
     }
   }
 
   // For the slack tax; the pool's cost is not shared.
-  CapacityWindow PoolWindow(const BillPeriod& period) const {
-    CapacityWindow out;
+  brain::CapacityWindow PoolWindow(const BillPeriod& period) const {
+    brain::CapacityWindow out;
     out.start_s = period.start_s;
     out.end_s = period.end_s;
     const auto windows = static_cast<double>((period.end_s - period.start_s) / kWindowSeconds);
     for (size_t i = 0; i < kNumResources; ++i)
       out.capacity[i] =
           static_cast<uint64_t>(std::min(static_cast<double>(out_.capacity[i]) * windows, 9e18));
-    out.machine_cost = Money{};
+    out.machine_cost = brain::Money{};
     return out;
   }
 
   DaySource& source_;
-  const PriceSheet& sheet_;
+  const brain::PriceSheet& sheet_;
   const std::span<const BilledJob> jobs_;
   const EconomyOptions& options_;
   const EconomyHooks& hooks_;
   WorkerPool workers_;
-  std::vector<int32_t> period_;               // month of each step
-  std::vector<PoolJob> lives_;                // by JobId
-  std::vector<std::vector<AskChange>> asks_;  // by JobId, of slack tiers, for the clairvoyant
+  std::vector<int32_t> period_;                      // month of each step
+  std::vector<brain::PoolJob> lives_;                // by JobId
+  std::vector<std::vector<brain::AskChange>> asks_;  // by JobId, of slack tiers, for the clairvoyant
   std::vector<Track> tracks_;
   double passes_done_ = 0;
   EconomyResult out_;
@@ -425,7 +429,7 @@ class EconomyRun {
 
 }  // namespace
 
-absl::StatusOr<EconomyResult> ReplayEconomy(DaySource& source, const PriceSheet& sheet,
+absl::StatusOr<EconomyResult> ReplayEconomy(DaySource& source, const brain::PriceSheet& sheet,
                                             std::span<const BilledJob> jobs, const EconomyOptions& options,
                                             const EconomyHooks& hooks) {
   return EconomyRun(source, sheet, jobs, options, hooks).Run();

@@ -29,25 +29,25 @@
 namespace taut {
 
 struct EconomyOptions {
-  std::vector<SellerPolicy> policies;
-  std::vector<TierSale> tiers;                  // by tier of the sheet; reserved ones first
+  std::vector<brain::SellerPolicy> policies;
+  std::vector<brain::TierSale> tiers;           // by tier of the sheet; reserved ones first
   std::optional<PerResource<double>> capacity;  // cores and bytes
   double capacity_share = 0.5;  // without a capacity: of the highest sum of the owners' limits
   int64_t warmup_s = 7 * kDaySeconds;
-  int64_t horizon_s = kDaySeconds;        // of the actuary's quotes
-  int64_t reclaim_s = 600;                // after which capacity that comes back is free
-  int64_t patience_s = 600;               // a request granted within this counts as obtained
-  const LimitsInForce* limits = nullptr;  // instead of the owners'; null: none
-  const QuotaTree* quota = nullptr;       // for the tiers that it has; null: none
-  std::span<const std::string> groups;    // names of BilledJob::group; only read with a quota
-  int threads = 0;                        // 0: one a core
+  int64_t horizon_s = kDaySeconds;          // of the actuary's quotes
+  int64_t reclaim_s = 600;                  // after which capacity that comes back is free
+  int64_t patience_s = 600;                 // a request granted within this counts as obtained
+  const LimitsInForce* limits = nullptr;    // instead of the owners'; null: none
+  const brain::QuotaTree* quota = nullptr;  // for the tiers that it has; null: none
+  std::span<const std::string> groups;      // names of BilledJob::group; only read with a quota
+  int threads = 0;                          // 0: one a core
 };
 
 // A decision of one policy, or of all of them (about a reserved tier).
 struct EconomyDecision {
-  std::optional<SellerPolicy> policy;
+  std::optional<brain::SellerPolicy> policy;
   uint16_t tier = 0;
-  SaleDecision sale;
+  brain::SaleDecision sale;
 };
 
 struct EconomyHooks {
@@ -58,36 +58,36 @@ struct EconomyHooks {
 };
 
 struct EconomyTier {
-  TierTotals totals;
-  Money charges, credits;  // for what ran; credits for months in which the availability was not kept
-  Money missed;            // of the charges: for months in which it was not
+  brain::TierTotals totals;
+  brain::Money charges, credits;  // for what ran; credits for months in which the availability was not kept
+  brain::Money missed;            // of the charges: for months in which it was not
   // What these months would have been charged if their jobs had run whenever they wanted to: the penalty of
   // cloudrm-sim (SaleAccount's rule), whatever the sheet's credits are.
-  Money penalty;
+  brain::Money penalty;
   // By that rule only kept months earn.
-  Money strict_net() const { return {charges.micros - missed.micros - penalty.micros}; }
+  brain::Money strict_net() const { return {charges.micros - missed.micros - penalty.micros}; }
 };
 struct EconomyPolicy {
-  SellerPolicy policy = SellerPolicy::kNone;
+  brain::SellerPolicy policy = brain::SellerPolicy::kNone;
   std::vector<EconomyTier> tiers;  // by tier of the sheet
-  Bill bill;
-  std::vector<PoolLines> lines;  // of all tiers, by step
+  brain::Bill bill;
+  std::vector<brain::PoolLines> lines;  // of all tiers, by step
 };
 struct EconomyResult {
   int64_t start_s = 0;     // of step 0; a step is a window
   int32_t count_from = 0;  // the first step that is sold, counted and billed
-  PoolAmounts capacity = {};
-  std::vector<bool> measured;           // by step: whether any job has usage
-  std::vector<PoolAmounts> reserved;    // bought by the reserved tiers, by step
-  std::vector<EconomyPolicy> policies;  // as ordered
-  std::vector<TierSale> tiers;          // as ordered
+  brain::PoolAmounts capacity = {};
+  std::vector<bool> measured;                // by step: whether any job has usage
+  std::vector<brain::PoolAmounts> reserved;  // bought by the reserved tiers, by step
+  std::vector<EconomyPolicy> policies;       // as ordered
+  std::vector<brain::TierSale> tiers;        // as ordered
 };
 
 // `jobs`: by JobId. InvalidArgument for options that do not fit the sheet or the trace, Cancelled if stopped; else
 // as DaySource, Metering and TierQuota. Reads the days once, once more for each tier, and at most twice for each
 // policy. The
 // same to the bit on any number of threads. Memory: a day, and per policy some bytes for each step and job.
-absl::StatusOr<EconomyResult> ReplayEconomy(DaySource& source, const PriceSheet& sheet,
+absl::StatusOr<EconomyResult> ReplayEconomy(DaySource& source, const brain::PriceSheet& sheet,
                                             std::span<const BilledJob> jobs, const EconomyOptions& options,
                                             const EconomyHooks& hooks = {});
 

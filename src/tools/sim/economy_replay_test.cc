@@ -16,14 +16,14 @@ namespace {
 using ::testing::HasSubstr;
 
 // Production by reservation, batch by usage at 90 %, free by usage without a promise.
-PriceSheet ThreeTiers() {
-  PriceSheet out;
+brain::PriceSheet ThreeTiers() {
+  brain::PriceSheet out;
   for (const char* name : {"production", "batch", "free"}) {
-    PriceTier& tier = out.tiers.emplace_back();
+    brain::PriceTier& tier = out.tiers.emplace_back();
     tier.name = name;
-    tier.rule = out.tiers.size() == 1 ? ChargeRule::kReservation : ChargeRule::kUsage;
-    tier.availability_ppm = tier.obtainability_ppm = kWholePpm;
-    tier.prices = {{-kMaxBillSeconds, {30'000}, {4'000}}};
+    tier.rule = out.tiers.size() == 1 ? brain::ChargeRule::kReservation : brain::ChargeRule::kUsage;
+    tier.availability_ppm = tier.obtainability_ppm = brain::kWholePpm;
+    tier.prices = {{-brain::kMaxBillSeconds, {30'000}, {4'000}}};
   }
   out.tiers[1].availability_ppm = 900'000;
   out.tiers[1].service_credit_ppm = 500'000;
@@ -31,17 +31,17 @@ PriceSheet ThreeTiers() {
   return out;
 }
 
-std::vector<SellerPolicy> EveryPolicy() {
-  std::vector<SellerPolicy> out;
-  for (const SellerPolicyInfo& info : SellerPolicies()) out.push_back(info.policy);
+std::vector<brain::SellerPolicy> EveryPolicy() {
+  std::vector<brain::SellerPolicy> out;
+  for (const brain::SellerPolicyInfo& info : brain::SellerPolicies()) out.push_back(info.policy);
   return out;
 }
 
 // A job of one task with a limit of `cores` and that many GiB, which uses `share` of it in windows [first, end).
 struct PoolTest : testing::Test {
   PoolTest() {
-    options.policies = {SellerPolicy::kAll};
-    options.tiers = DefaultTierSales(sheet);
+    options.policies = {brain::SellerPolicy::kAll};
+    options.tiers = brain::DefaultTierSales(sheet);
     options.capacity = PerResource<double>{10, 10 * kGiB};
     options.horizon_s = 3600;
     options.warmup_s = options.reclaim_s = options.patience_s = 0;
@@ -86,14 +86,15 @@ struct PoolTest : testing::Test {
 
   MadeDays days;
   std::vector<BilledJob> jobs;
-  PriceSheet sheet = ThreeTiers();
+  brain::PriceSheet sheet = ThreeTiers();
   EconomyOptions options;
 };
 
 TEST_F(PoolTest, ByDefaultTiersAreSoldByTheirPromises) {
-  EXPECT_EQ(options.tiers, (std::vector{TierSale::kReserved, TierSale::kSlack, TierSale::kSpare}));
+  EXPECT_EQ(options.tiers,
+            (std::vector{brain::TierSale::kReserved, brain::TierSale::kSlack, brain::TierSale::kSpare}));
   sheet.tiers[1].availability_ppm = 999'000;
-  EXPECT_EQ(DefaultTierSales(sheet)[1], TierSale::kReserved);
+  EXPECT_EQ(brain::DefaultTierSales(sheet)[1], brain::TierSale::kReserved);
 }
 
 // Ten cores. Production asks for 8 and uses 2, and 7 from noon on; batch asks for 6 and uses 3: it runs until
@@ -152,9 +153,9 @@ TEST_F(PoolTest, TheQuotaOfATierHoldsBesideTheCapacity) {
   Add(0, 0, 0, 10, 3, [](int32_t) { return 0.5; });
   Add(0, 0, 0, 10, 2, [](int32_t) { return 0.5; });
   Add(1, 0, 0, 10, 3, [](int32_t) { return 0.5; });
-  QuotaSpec spec;
+  brain::QuotaSpec spec;
   spec.groups.push_back({"team", "", {{"production", "cpu", 2000}}});
-  const auto tree = QuotaTree::Make(spec);
+  const auto tree = brain::QuotaTree::Make(spec);
   ASSERT_TRUE(tree.ok());
   const std::vector<std::string> groups = {"team"};
   options.quota = &*tree;
@@ -179,7 +180,7 @@ TEST_F(PoolTest, WhoKnowsTheFutureSellsNothingThatIsNotKept) {
   Add(0, 0, 0, kWindowsPerDay, 8, [](int32_t w) { return w < kWindowsPerDay / 2 ? 0.25 : 0.875; });
   Add(1, 1, 0, kWindowsPerDay, 6, [](int32_t) { return 0.5; });
   Add(1, 1, 0, kWindowsPerDay, 2, [](int32_t) { return 0.5; });
-  options.policies = {SellerPolicy::kClairvoyant, SellerPolicy::kUnreserved};
+  options.policies = {brain::SellerPolicy::kClairvoyant, brain::SellerPolicy::kUnreserved};
   const EconomyResult result = Run();
   for (const EconomyPolicy& policy : result.policies) {
     EXPECT_EQ(policy.tiers[1].totals.at_once, 1U) << Name(policy.policy);
@@ -197,7 +198,7 @@ std::string TextOf(const EconomyResult& result) {
       out += " " + std::to_string(tier.totals.ran_steps) + "/" + std::to_string(tier.totals.reclaims) + "/" +
              ToText(tier.charges) + "/" + ToText(tier.credits);
     }
-    for (const PoolLines& lines : policy.lines) out += "," + std::to_string(lines.allocation[0]);
+    for (const brain::PoolLines& lines : policy.lines) out += "," + std::to_string(lines.allocation[0]);
   }
   return out;
 }
@@ -220,27 +221,28 @@ TEST_F(PoolTest, BillsAreOfWhatRanAndTheLinesAreInOrder) {
     AddRandom(rng, 30);
     const EconomyResult result = Run();
     for (const EconomyPolicy& policy : result.policies) {
-      std::array<PoolAmounts, 3> billed = {};
+      std::array<brain::PoolAmounts, 3> billed = {};
       int64_t total = 0, charges = 0, credits = 0;
-      for (const GroupBill& group : policy.bill.groups) {
+      for (const brain::GroupBill& group : policy.bill.groups) {
         total += group.sums.total.micros;
-        for (const BillLine& line : group.lines) {
+        for (const brain::BillLine& line : group.lines) {
           billed[line.key.tier][static_cast<size_t>(line.key.resource)] +=
               static_cast<int64_t>(line.quantity);
-          EXPECT_EQ(line.amount, *PriceTimes(line.rate, line.quantity, QuantityPerRate(line.key.resource)));
+          EXPECT_EQ(line.amount,
+                    *brain::PriceTimes(line.rate, line.quantity, brain::QuantityPerRate(line.key.resource)));
         }
       }
       for (size_t tier = 0; tier < 3; ++tier) {
-        const PoolLines& sums = policy.tiers[tier].totals.sums;
+        const brain::PoolLines& sums = policy.tiers[tier].totals.sums;
         EXPECT_EQ(billed[tier], tier == 0 ? sums.allocation : sums.usage) << Name(policy.policy) << tier;
         charges += policy.tiers[tier].charges.micros;
         credits += policy.tiers[tier].credits.micros;
-        const bool sells = tier == 0 || policy.policy != SellerPolicy::kNone;
-        EXPECT_TRUE(sells || sums.reservation == PoolAmounts{});
+        const bool sells = tier == 0 || policy.policy != brain::SellerPolicy::kNone;
+        EXPECT_TRUE(sells || sums.reservation == brain::PoolAmounts{});
       }
       EXPECT_EQ(total, charges - credits);
       for (size_t step = 0; step < policy.lines.size(); ++step) {
-        const PoolLines& lines = policy.lines[step];
+        const brain::PoolLines& lines = policy.lines[step];
         for (size_t i = 0; i < 2; ++i) {
           ASSERT_LE(lines.usage[i], lines.allocation[i]);
           ASSERT_LE(lines.allocation[i], lines.reservation[i]);
@@ -258,14 +260,14 @@ TEST_F(PoolTest, NamesWhatIsWrong) {
   options.warmup_s = kDaySeconds;
   EXPECT_THAT(Error(), HasSubstr("invalid warm-up 24 h: expected less than the trace's 1 days"));
   options.warmup_s = 0;
-  options.tiers[2] = TierSale::kReserved;
+  options.tiers[2] = brain::TierSale::kReserved;
   EXPECT_THAT(Error(), HasSubstr("tier \"free\" is reserved and \"batch\" above it is slack"));
-  options.tiers[2] = TierSale::kSlack;
+  options.tiers[2] = brain::TierSale::kSlack;
   EXPECT_THAT(Error(), HasSubstr("tier \"free\" is slack and promises no availability; expected spare"));
-  options.tiers[2] = TierSale::kSpare;
-  QuotaSpec spec;
+  options.tiers[2] = brain::TierSale::kSpare;
+  brain::QuotaSpec spec;
   spec.groups.push_back({"team", "", {{"production", "cpu", 50'000}}});
-  const auto tree = QuotaTree::Make(spec);
+  const auto tree = brain::QuotaTree::Make(spec);
   ASSERT_TRUE(tree.ok());
   const std::vector<std::string> groups = {"teem"};
   options.quota = &*tree;

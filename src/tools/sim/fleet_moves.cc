@@ -11,7 +11,7 @@ namespace {
 
 // As in tautd: of the load at each decision against the one a start-up before.
 void AddMoves(const LoadSeries& series, int64_t decide_every_s, double startup_s,
-              std::map<int64_t, LoadMoves>& by_day) {
+              std::map<int64_t, brain::LoadMoves>& by_day) {
   const int64_t every = std::max<int64_t>(1, (decide_every_s + series.step_s - 1) / series.step_s);
   const double decisions = std::ceil(startup_s / static_cast<double>(every * series.step_s));
   const auto before = static_cast<size_t>(every * static_cast<int64_t>(std::clamp(decisions, 1.0, 288.0)));
@@ -24,11 +24,11 @@ void AddMoves(const LoadSeries& series, int64_t decide_every_s, double startup_s
 }  // namespace
 
 FleetMoves::FleetMoves(std::span<const LoadSeries> loads, int64_t decide_every_s, double startup_s) {
-  std::map<int64_t, LoadMoves> by_day;
+  std::map<int64_t, brain::LoadMoves> by_day;
   for (const LoadSeries& series : loads) AddMoves(series, decide_every_s, startup_s, by_day);
   if (by_day.empty()) return;
   first_day_ = by_day.begin()->first + 1;
-  LoadAnalogs known;
+  brain::LoadAnalogs known;
   for (int64_t day = first_day_; day <= by_day.rbegin()->first + 1; ++day) {
     known.CloseDay();
     if (const auto moves = by_day.find(day - 1); moves != by_day.end()) known.Take(moves->second);
@@ -36,7 +36,7 @@ FleetMoves::FleetMoves(std::span<const LoadSeries> loads, int64_t decide_every_s
   }
 }
 
-const LoadAnalogs* FleetMoves::At(int64_t time_s) const {
+const brain::LoadAnalogs* FleetMoves::At(int64_t time_s) const {
   const int64_t day = FloorDiv(time_s, kDaySeconds);
   if (days_.empty() || day < first_day_) return nullptr;
   return &days_[static_cast<size_t>(std::min(day - first_day_, static_cast<int64_t>(days_.size()) - 1))];

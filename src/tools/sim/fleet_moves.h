@@ -18,11 +18,11 @@ class FleetMoves {
   FleetMoves(std::span<const LoadSeries> loads, int64_t decide_every_s, double startup_s);
 
   // Of the days (UTC) before that of `time_s`, each half after two weeks; null: there are none.
-  const LoadAnalogs* At(int64_t time_s) const;
+  const brain::LoadAnalogs* At(int64_t time_s) const;
 
  private:
   int64_t first_day_ = 0;
-  std::vector<LoadAnalogs> days_;  // from first_day_ on, each as known at its beginning
+  std::vector<brain::LoadAnalogs> days_;  // from first_day_ on, each as known at its beginning
 };
 
 }  // namespace taut

@@ -15,13 +15,13 @@ TEST(FleetMoves, AreThoseOfTheDaysBefore) {
   const FleetMoves moves(loads, 300, 600);
   EXPECT_EQ(moves.At(0), nullptr);
   EXPECT_EQ(moves.At(kDaySeconds - 1), nullptr) << "what is of today is not known";
-  LoadMoves first;
+  brain::LoadMoves first;
   for (size_t i = 10; i < 1440; i += 5) first.Add(loads[0].load[i - 10], loads[0].load[i]);
   for (int i = 10; i < 720; i += 5) first.Add(50, 50);
-  LoadAnalogs expected;
+  brain::LoadAnalogs expected;
   expected.CloseDay();
   expected.Take(first);
-  const auto bytes = [](const LoadAnalogs& analogs) {
+  const auto bytes = [](const brain::LoadAnalogs& analogs) {
     std::string out;
     ByteWriter writer(&out);
     analogs.Save(writer);

@@ -104,24 +104,24 @@ void JobDayOutcome::Clear() {
   scores.clear();
   risks.clear();
   changes.clear();
-  for (PerResource<FleetRows>& of_policy : rows) {
-    for (FleetRows& of_resource : of_policy) of_resource.clear();
+  for (PerResource<brain::FleetRows>& of_policy : rows) {
+    for (brain::FleetRows& of_resource : of_policy) of_resource.clear();
   }
   recorded = {};
   steps = 0;
 }
 
-std::unique_ptr<JobState> JobRunner::NewState(const JobInfo& job,
-                                              std::span<const std::unique_ptr<FleetModels>> fleets) const {
+std::unique_ptr<JobState> JobRunner::NewState(
+    const JobInfo& job, std::span<const std::unique_ptr<brain::FleetModels>> fleets) const {
   auto state = std::make_unique<JobState>();
   for (size_t p = 0; p < options_.policies.size(); ++p) {
     JobWorld& world = state->worlds.emplace_back();
     for (Resource r : options_.resources) {
       ScoredLane& lane = world.lanes.emplace_back(
-          NewRecommender(options_.policies[p].of(r), r, job, options_.settings, *fleets[p]),
+          brain::NewRecommender(options_.policies[p].of(r), r, job, options_.settings, *fleets[p]),
           options_.cap_at_owner);
-      const MovingWindowSettings& classes = options_.settings.moving_window;
-      lane.risk_class = ThrottlesAtLimit(r) ? static_cast<uint8_t>(ClassOf(job, classes.job_class))
+      const brain::MovingWindowSettings& classes = options_.settings.moving_window;
+      lane.risk_class = ThrottlesAtLimit(r) ? static_cast<uint8_t>(brain::ClassOf(job, classes.job_class))
                                             : static_cast<uint8_t>(classes.oom_tolerance);
     }
   }
@@ -157,19 +157,19 @@ void JobRunner::CountRisk(const Signal& signal, const WindowLimits& limits, std:
   if (!limits.in_force.has_value() || limits.is_owners) return;
   const int32_t day = signal.window.day();
   if (!lane.risk.is_of(day)) {
-    StatedPromise stated;
+    brain::StatedPromise stated;
     if (lane.lane.recommended().has_value()) {
       // Of the limit that is counted: a gate may hold another one than is recommended.
       const LimitRisk risk = lane.lane.recommender().RiskOf(*limits.in_force);
-      stated = StatedPromiseOf(risk.forecast(), key.policy.of(key.resource), key.resource,
-                               options_.settings.work_function);
+      stated = brain::StatedPromiseOf(risk.forecast(), key.policy.of(key.resource), key.resource,
+                                      options_.settings.work_function);
     }
     lane.risk.Begin(day,
                     {.resource = key.resource,
                      .set = !options_.managed.has_value() || options_.managed->mode != Mode::kObserve,
                      .promise = stated.promise,
                      .job_class = lane.risk_class,
-                     .size = JobSizeOf(key.resource, signal.owner_limit.value_or(*limits.in_force))},
+                     .size = brain::JobSizeOf(key.resource, signal.owner_limit.value_or(*limits.in_force))},
                     stated.share);
   }
   lane.risk.Add(signal, *limits.in_force, limits.trial);
@@ -188,7 +188,7 @@ void JobRunner::TakeRecorded(std::span<const TaskKills> kills, WindowId window, 
       const std::optional<double> in_force = LimitsOf(lane, owner).in_force;
       const bool tried = lane.gate.trial->watched || lane.gate.trial->Has(k.task);
       const double its = tried ? lane.gate.trial->limit : in_force.value_or(HUGE_VAL);
-      if (WasAbove(k.killed_at_bytes, its)) CountTrialOom(k.task, k.kills, its, lane.gate);
+      if (WasAbove(k.killed_at_bytes, its)) brain::CountTrialOom(k.task, k.kills, its, lane.gate);
     }
     lane.lane.Oom({window, k.task, k.killed_at_bytes});
   }
@@ -206,13 +206,13 @@ void JobRunner::CloseWindow(const Signal& signal, const WindowKills& kills, Reso
     for (const OomEvent& e : kills.of_limits) lane.lane.Oom(e);
     return;
   }
-  taut::CloseWindow({.resource = resource, .signal = &seen, .reports = {}}, lane);
+  taut::brain::CloseWindow({.resource = resource, .signal = &seen, .reports = {}}, lane);
   for (const OomEvent& e : kills.of_limits) {
-    CountTrialOom(e.task, 1, e.limit, lane.gate);
+    brain::CountTrialOom(e.task, 1, e.limit, lane.gate);
     lane.lane.Oom(e);
   }
   const bool killed = !kills.recorded.empty() || !kills.of_limits.empty();
-  score.changes += DecideWindow(*options_.managed, resource, signal, killed, lane, scratch.candidates);
+  score.changes += brain::DecideWindow(*options_.managed, resource, signal, killed, lane, scratch.candidates);
 }
 
 void JobRunner::RunLane(std::span<const Signal> signals, std::span<const TaskKills> kills, const LaneKey& key,
@@ -238,7 +238,7 @@ void JobRunner::RunDay(const JobDay& day, JobState& state, RunnerScratch& scratc
   out.recorded = RecordedOf(day);
   const bool restarts = options_.feedback == Feedback::kOomRestart;
   PerResource<double> p95 = {};
-  const MemorySignal memory_signal =
+  const brain::MemorySignal memory_signal =
       options_.managed.has_value() ? options_.managed->memory_signal : options_.settings.memory_signal;
   for (size_t i = 0; i < num_resources && !restarts; ++i) {
     scratch.signals[i].Build(day, options_.resources[i], memory_signal);
@@ -345,8 +345,9 @@ void CutCpu(const WindowLimits& limits, std::vector<TaskUsage>& tasks, std::vect
 
 }  // namespace
 
-void JobRunner::RunWithRestarts(const JobDay& day, PolicyPair policy, JobWorld& world, RunnerScratch& scratch,
-                                JobDayOutcome& out, std::span<DayScore> scores) const {
+void JobRunner::RunWithRestarts(const JobDay& day, brain::PolicyPair policy, JobWorld& world,
+                                RunnerScratch& scratch, JobDayOutcome& out,
+                                std::span<DayScore> scores) const {
   const auto away = static_cast<int32_t>((options_.restart_delay_s + kWindowSeconds - 1) / kWindowSeconds);
   for (std::vector<float>& usages : scratch.usages) usages.clear();
   std::span<const TaskKills> kills = day.kills;
@@ -378,14 +379,14 @@ void JobRunner::RunWithRestarts(const JobDay& day, PolicyPair policy, JobWorld& 
           scratch.ooms.push_back({w.window, t.task, its});
           scratch.newly_down.push_back(t.task);
         }
-        MemoryBuckets(scratch.tasks, scratch.buckets);
+        brain::MemoryBuckets(scratch.tasks, scratch.buckets);
       } else if (limits.in_force.has_value()) {
         CutCpu(limits, scratch.tasks, scratch.buckets);
         s.cut_at = limits.in_force;
       }
       for (const TaskUsage& t : scratch.tasks) scratch.usages[i].push_back(t.mean);
       s.buckets = scratch.buckets;
-      Summarise(GridOf(resource), s);
+      brain::Summarise(GridOf(resource), s);
       CloseWindow(s, {.recorded = {}, .of_limits = scratch.ooms}, resource, lane, scratch, scores[i]);
     }
     for (uint32_t task : scratch.newly_down) PutDown(world, task, w.window.index + 1 + away);

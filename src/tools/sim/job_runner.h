@@ -18,12 +18,12 @@
 namespace taut {
 
 // One lane of one job, with what scoring must remember from window to window.
-struct ScoredLane : ManagedLane {
-  ScoredLane(std::unique_ptr<Recommender> r, bool cap_at_owner)
-      : ManagedLane(Lane(std::move(r), cap_at_owner)) {}
+struct ScoredLane : brain::ManagedLane {
+  ScoredLane(std::unique_ptr<brain::Recommender> r, bool cap_at_owner)
+      : brain::ManagedLane(brain::Lane(std::move(r), cap_at_owner)) {}
   bool seen = false;  // a limit has been in force (or none, knowingly) before
   std::optional<double> last_limit;
-  OpenRiskDay risk;
+  brain::OpenRiskDay risk;
   uint8_t risk_class = 0;  // RiskKey::job_class
 };
 
@@ -46,9 +46,9 @@ struct JobState {
 struct JobDayOutcome {
   JobId job;
   std::vector<DayScore> scores;
-  std::vector<std::optional<RiskDay>> risks;  // absent: no limit of the recommender's was in force
+  std::vector<std::optional<brain::RiskDay>> risks;  // absent: no limit of the recommender's was in force
   std::vector<LimitChange> changes;
-  std::vector<PerResource<FleetRows>> rows;  // one a policy, by resource
+  std::vector<PerResource<brain::FleetRows>> rows;  // one a policy, by resource
   RecordedKills recorded;
   uint64_t steps = 0;
   void Clear();
@@ -56,7 +56,7 @@ struct JobDayOutcome {
 
 // Memory that a thread reuses from job to job.
 struct RunnerScratch {
-  PerResource<DaySignals> signals;
+  PerResource<brain::DaySignals> signals;
   PerResource<std::vector<float>> usages;
   std::vector<TaskUsage> tasks;
   std::vector<BucketWeight> buckets;
@@ -67,7 +67,7 @@ struct RunnerScratch {
 // What tasks run at in a window.
 struct WindowLimits {
   std::optional<double> in_force;  // of the tasks outside a trial; absent: unlimited
-  const Trial* trial;              // nullptr: none
+  const brain::Trial* trial;       // nullptr: none
   bool is_owners;                  // in_force is the owner's, of which each task has its own
 
   // REQUIRES: in_force.
@@ -83,7 +83,7 @@ struct WindowKills {
 
 struct LaneKey {
   JobId job;
-  PolicyPair policy;
+  brain::PolicyPair policy;
   Resource resource;
 };
 
@@ -93,7 +93,7 @@ class JobRunner {
 
   // `fleets`: one a policy.
   std::unique_ptr<JobState> NewState(const JobInfo& job,
-                                     std::span<const std::unique_ptr<FleetModels>> fleets) const;
+                                     std::span<const std::unique_ptr<brain::FleetModels>> fleets) const;
   // A new run of the same program starts from where `previous` stands.
   std::unique_ptr<JobState> Inherit(const JobState& previous) const;
   void RunDay(const JobDay& day, JobState& state, RunnerScratch& scratch, JobDayOutcome& out) const;
@@ -111,7 +111,7 @@ class JobRunner {
   // `kills`: those of the day.
   void RunLane(std::span<const Signal> signals, std::span<const TaskKills> kills, const LaneKey& key,
                ScoredLane& lane, RunnerScratch& scratch, JobDayOutcome& out, DayScore& score) const;
-  void RunWithRestarts(const JobDay& day, PolicyPair policy, JobWorld& world, RunnerScratch& scratch,
+  void RunWithRestarts(const JobDay& day, brain::PolicyPair policy, JobWorld& world, RunnerScratch& scratch,
                        JobDayOutcome& out, std::span<DayScore> scores) const;
   const ReplayOptions& options_;
 };

@@ -13,19 +13,19 @@ namespace {
 // The days of a cell as a replay reads them.
 class CellDays final : public DaySource {
  public:
-  CellDays(const Cell& cell, size_t jobs) : cell_(cell) {
+  CellDays(const brain::Cell& cell, size_t jobs) : cell_(cell) {
     for (size_t j = 0; j < jobs; ++j) infos_.push_back({"job-" + std::to_string(j), "", {}, {}});
-    for (int32_t d = 0; d < kDays; ++d) days_.push_back(d);
+    for (int32_t d = 0; d < brain::kDays; ++d) days_.push_back(d);
   }
   const std::vector<JobInfo>& jobs() const override { return infos_; }
   const std::vector<int32_t>& days() const override { return days_; }
-  int32_t last_day(JobId) const override { return kDays - 1; }
+  int32_t last_day(JobId) const override { return brain::kDays - 1; }
   absl::StatusOr<std::vector<JobDay>> LoadDay(int32_t day) override {
-    return DayOf(cell_, day, infos_.size());
+    return brain::DayOf(cell_, day, infos_.size());
   }
 
  private:
-  const Cell& cell_;
+  const brain::Cell& cell_;
   std::vector<JobInfo> infos_;
   std::vector<int32_t> days_;
 };
@@ -33,8 +33,8 @@ class CellDays final : public DaySource {
 using LimitsOfLanes = std::map<std::pair<uint32_t, Resource>, std::map<int32_t, std::optional<double>>>;
 
 // By job and resource, the windows in which another limit comes into force.
-LimitsOfLanes Replayed(const Cell& cell, size_t jobs, PolicyPair policy, const LiveSettings& settings,
-                       std::optional<JobPolicy> managed) {
+LimitsOfLanes Replayed(const brain::Cell& cell, size_t jobs, brain::PolicyPair policy,
+                       const brain::LiveSettings& settings, std::optional<brain::JobPolicy> managed) {
   LimitsOfLanes replayed;
   CellDays days(cell, jobs);
   ReplayOptions options;
@@ -53,15 +53,15 @@ LimitsOfLanes Replayed(const Cell& cell, size_t jobs, PolicyPair policy, const L
 
 // A fleet that lives through the cell has in each window what `limit_of` says as the limit that was replayed.
 template <typename LimitOf>
-void ExpectTheSame(const Cell& cell, size_t jobs, const LiveSettings& settings, LimitsOfLanes& replayed,
-                   uint64_t& compared, LimitOf limit_of) {
-  LiveFleet fleet(settings);
+void ExpectTheSame(const brain::Cell& cell, size_t jobs, const brain::LiveSettings& settings,
+                   LimitsOfLanes& replayed, uint64_t& compared, LimitOf limit_of) {
+  brain::LiveFleet fleet(settings);
   AddJobs(fleet, jobs);
-  PassOutput out;
+  brain::PassOutput out;
   for (const ClosedWindow& closed : cell.windows()) {
     for (const JobWindowData& j : closed.jobs) {
       for (const Resource r : kResources) {
-        const LiveLane& lane = fleet.job(j.job).of(r);
+        const brain::LiveLane& lane = fleet.job(j.job).of(r);
         const float owner = r == Resource::kCpu ? j.window.cpu_limit_cores : j.window.memory_limit_bytes;
         const auto& steps = replayed[{j.job.value, r}];
         const auto it = steps.upper_bound(closed.window.index);
@@ -75,22 +75,23 @@ void ExpectTheSame(const Cell& cell, size_t jobs, const LiveSettings& settings, 
   }
 }
 
-class SameAsReplay : public testing::TestWithParam<PolicyPair> {};
+class SameAsReplay : public testing::TestWithParam<brain::PolicyPair> {};
 
 // Windows one by one, as the daemon closes them, give the limits of a replay of whole days, to the bit.
 TEST_P(SameAsReplay, WindowByWindow) {
   constexpr size_t kJobs = 9;
-  const Cell cell(kJobs);
-  const LiveSettings settings = Settings(GetParam(), Mode::kObserve);
+  const brain::Cell cell(kJobs);
+  const brain::LiveSettings settings = brain::Settings(GetParam(), Mode::kObserve);
   LimitsOfLanes replayed = Replayed(cell, kJobs, GetParam(), settings, std::nullopt);
   uint64_t compared = 0;
   ExpectTheSame(cell, kJobs, settings, replayed, compared,
-                [](const LiveLane& lane, float owner) { return lane.lane.LimitInForce(owner); });
-  EXPECT_EQ(compared, 2 * kJobs * kDays * kWindowsPerDay);
+                [](const brain::LiveLane& lane, float owner) { return lane.lane.LimitInForce(owner); });
+  EXPECT_EQ(compared, 2 * kJobs * brain::kDays * kWindowsPerDay);
 }
 INSTANTIATE_TEST_SUITE_P(Live, SameAsReplay,
-                         testing::Values(Policy::kPeak, Policy::kMovingWindow, Policy::kEnsemble,
-                                         Policy::kAnalogs, PolicyPair(Policy::kPeak, Policy::kAnalogs)),
+                         testing::Values(brain::Policy::kPeak, brain::Policy::kMovingWindow,
+                                         brain::Policy::kEnsemble, brain::Policy::kAnalogs,
+                                         brain::PolicyPair(brain::Policy::kPeak, brain::Policy::kAnalogs)),
                          [](const auto& tested) {
                            return StrCat(Name(tested.param.cpu), "_", Name(tested.param.memory));
                          });
@@ -98,51 +99,52 @@ INSTANTIATE_TEST_SUITE_P(Live, SameAsReplay,
 // What was probed is in both.
 TEST(SameAsReplayOfTheProbe, WindowByWindow) {
   constexpr size_t kJobs = 5;
-  const Cell cell(kJobs, true);
-  std::map<MemorySignal, double> last;
-  for (const MemorySignal signal : {MemorySignal::kUsage, MemorySignal::kProbe}) {
-    LiveSettings settings = Settings(Policy::kAnalogs, Mode::kObserve);
-    JobPolicy defaults = settings.rules.defaults();
+  const brain::Cell cell(kJobs, true);
+  std::map<brain::MemorySignal, double> last;
+  for (const brain::MemorySignal signal : {brain::MemorySignal::kUsage, brain::MemorySignal::kProbe}) {
+    brain::LiveSettings settings = brain::Settings(brain::Policy::kAnalogs, Mode::kObserve);
+    brain::JobPolicy defaults = settings.rules.defaults();
     defaults.memory_signal = signal;
-    settings.rules = *PolicyRules::Compile({}, defaults);
+    settings.rules = *brain::PolicyRules::Compile({}, defaults);
     settings.vertical.memory_signal = signal;  // of the replay
-    LimitsOfLanes replayed = Replayed(cell, kJobs, Policy::kAnalogs, settings, std::nullopt);
+    LimitsOfLanes replayed = Replayed(cell, kJobs, brain::Policy::kAnalogs, settings, std::nullopt);
     uint64_t compared = 0;
     ExpectTheSame(cell, kJobs, settings, replayed, compared,
-                  [](const LiveLane& lane, float owner) { return lane.lane.LimitInForce(owner); });
-    EXPECT_EQ(compared, 2 * kJobs * kDays * kWindowsPerDay);
+                  [](const brain::LiveLane& lane, float owner) { return lane.lane.LimitInForce(owner); });
+    EXPECT_EQ(compared, 2 * kJobs * brain::kDays * kWindowsPerDay);
     last[signal] = replayed[{2, Resource::kMemory}].rbegin()->second.value_or(-1);
   }
-  EXPECT_LT(last[MemorySignal::kProbe], last[MemorySignal::kUsage]);
+  EXPECT_LT(last[brain::MemorySignal::kProbe], last[brain::MemorySignal::kUsage]);
 }
 
-class SameBehindTheGate : public testing::TestWithParam<std::tuple<Policy, Mode>> {};
+class SameBehindTheGate : public testing::TestWithParam<std::tuple<brain::Policy, Mode>> {};
 
 // With the gate the limits are those that the daemon orders, decision by decision.
 TEST_P(SameBehindTheGate, WindowByWindow) {
   constexpr size_t kJobs = 9;
-  const Policy policy = std::get<0>(GetParam());
+  const brain::Policy policy = std::get<0>(GetParam());
   const Mode mode = std::get<1>(GetParam());
-  const Cell cell(kJobs);
-  LiveSettings settings = Settings(policy, mode);
-  settings.enforcement = Enforcement::kNever;  // usage of the cell is not cut at the limits
-  JobPolicy managed = settings.rules.defaults();
+  const brain::Cell cell(kJobs);
+  brain::LiveSettings settings = brain::Settings(policy, mode);
+  settings.enforcement = brain::Enforcement::kNever;  // usage of the cell is not cut at the limits
+  brain::JobPolicy managed = settings.rules.defaults();
   managed.min_change = 0.1;
-  managed.change_period_s = 3 * kHour;
+  managed.change_period_s = 3 * brain::kHour;
   managed.canary.hours = 6;
-  settings.rules = *PolicyRules::Compile({}, managed);
+  settings.rules = *brain::PolicyRules::Compile({}, managed);
   LimitsOfLanes replayed = Replayed(cell, kJobs, policy, settings, managed);
 
   uint64_t compared = 0, changed = 0;
-  ExpectTheSame(cell, kJobs, settings, replayed, compared, [&](const LiveLane& lane, float owner) {
+  ExpectTheSame(cell, kJobs, settings, replayed, compared, [&](const brain::LiveLane& lane, float owner) {
     return mode == Mode::kObserve && lane.gate.shown.has_value() ? lane.gate.shown : lane.LimitInForce(owner);
   });
-  EXPECT_EQ(compared, 2 * kJobs * kDays * kWindowsPerDay);
+  EXPECT_EQ(compared, 2 * kJobs * brain::kDays * kWindowsPerDay);
   for (const auto& [lane, steps] : replayed) changed += steps.size() - 1;
   EXPECT_GT(changed, kJobs) << "a test of nothing";
 }
 INSTANTIATE_TEST_SUITE_P(Live, SameBehindTheGate,
-                         testing::Combine(testing::Values(Policy::kMovingWindow, Policy::kAnalogs),
+                         testing::Combine(testing::Values(brain::Policy::kMovingWindow,
+                                                          brain::Policy::kAnalogs),
                                           testing::Values(Mode::kObserve, Mode::kCanary, Mode::kAuto)),
                          [](const auto& tested) {
                            return StrCat(Name(std::get<0>(tested.param)), "_",
@@ -154,17 +156,17 @@ class SamePromises : public testing::TestWithParam<Mode> {};
 // What was promised and what came are the same sums in the daemon and in a replay.
 TEST_P(SamePromises, OfTheSameDays) {
   constexpr size_t kJobs = 9;
-  const Cell cell(kJobs);
-  LiveSettings settings = Settings(Policy::kCombined, GetParam());
-  settings.enforcement = Enforcement::kNever;  // usage of the cell is not cut at the limits
-  LiveFleet fleet(settings);
+  const brain::Cell cell(kJobs);
+  brain::LiveSettings settings = brain::Settings(brain::Policy::kCombined, GetParam());
+  settings.enforcement = brain::Enforcement::kNever;  // usage of the cell is not cut at the limits
+  brain::LiveFleet fleet(settings);
   AddJobs(fleet, kJobs);
-  PassOutput out;
+  brain::PassOutput out;
   for (const ClosedWindow& closed : cell.windows()) Step(fleet, closed, out);
 
   CellDays days(cell, kJobs);
   ReplayOptions options;
-  options.policies = {Policy::kCombined};
+  options.policies = {brain::Policy::kCombined};
   options.settings = settings.vertical;
   options.warmup_s = 0;
   options.managed = settings.rules.defaults();
@@ -174,11 +176,11 @@ TEST_P(SamePromises, OfTheSameDays) {
   for (const LaneResult& lane : replayed->lanes) {
     for (const auto& [key, row] : lane.risks.rows()) {
       // A replay takes its limits to be in force; the living cell only decides.
-      RiskKey live_key = key;
+      brain::RiskKey live_key = key;
       live_key.set = false;
       const auto it = fleet.risks().rows().find(live_key);
       ASSERT_NE(it, fleet.risks().rows().end());
-      const RiskRow& live = it->second;
+      const brain::RiskRow& live = it->second;
       EXPECT_EQ(live.all.days, row.all.days);
       EXPECT_EQ(live.all.days_over, row.all.days_over);
       EXPECT_DOUBLE_EQ(live.recent.days, row.recent.days);

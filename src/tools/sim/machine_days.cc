@@ -8,7 +8,7 @@ void MachineDays::BeginDay(int32_t day) {
   // A gap reaches at most into the day before, which stays open.
   if (days_.size() > 1) Settle(days_[days_.size() - 2]);
   final_until_ = days_.empty() ? day * kWindowsPerDay : days_.back().number * kWindowsPerDay;
-  const int32_t oldest = day * kWindowsPerDay - RecordedMachines::kLongestGap - 1;
+  const int32_t oldest = day * kWindowsPerDay - brain::RecordedMachines::kLongestGap - 1;
   absl::erase_if(last_, [oldest](const auto& one) { return one.second.window < oldest; });
   days_.push_back({day, std::vector<Window>(kWindowsPerDay)});
 }
@@ -50,7 +50,7 @@ void MachineDays::Add(const JobDay& day) {
 void MachineDays::AddTask(uint64_t task, const TaskWindow& usage, int32_t window, float limit, JobId job) {
   const float used = usage.judged(resource_);
   if (used < 0) return;
-  const RecordedMachines::Stay* stay = machines_.StayOf(job, usage.task, {window});
+  const brain::RecordedMachines::Stay* stay = machines_.StayOf(job, usage.task, {window});
   if (stay == nullptr) {
     ++without_machine;
     return;
@@ -84,7 +84,8 @@ void MachineDays::Settle(Day& day) {
     for (const Row& row : w.rows) w.loads[next[row.machine]++] = row.load;
     for (size_t m = 0; m + 1 < w.first.size(); ++m) {
       const auto tasks = std::span(w.loads).subspan(w.first[m], w.first[m + 1] - w.first[m]);
-      if (!std::ranges::is_sorted(tasks, {}, &TaskLoad::task)) std::ranges::sort(tasks, {}, &TaskLoad::task);
+      if (!std::ranges::is_sorted(tasks, {}, &brain::TaskLoad::task))
+        std::ranges::sort(tasks, {}, &brain::TaskLoad::task);
     }
     w.rows = {};
   }
@@ -100,7 +101,7 @@ const MachineDays::Window* MachineDays::Of(int32_t window) const {
   return &day->windows[static_cast<size_t>(window - number * kWindowsPerDay)];
 }
 
-std::span<const TaskLoad> MachineDays::Tasks(int32_t window, uint32_t machine) const {
+std::span<const brain::TaskLoad> MachineDays::Tasks(int32_t window, uint32_t machine) const {
   const Window* w = Of(window);
   if (w == nullptr) return {};
   return std::span(w->loads).subspan(w->first[machine], w->first[machine + 1] - w->first[machine]);

@@ -23,7 +23,7 @@ namespace taut {
 // the input has ended. 16 bytes a task-window from Drop to the last day; 60 bytes a task of the last day.
 class MachineDays {
  public:
-  MachineDays(const RecordedMachines& machines, Resource resource)
+  MachineDays(const brain::RecordedMachines& machines, Resource resource)
       : machines_(machines), resource_(resource) {}
 
   // Task-windows that are not given out, or changed machine.
@@ -42,7 +42,7 @@ class MachineDays {
   // The first window that is not final.
   int32_t final_until() const { return final_until_; }
   // The tasks on the machine in a final window, ascending.
-  std::span<const TaskLoad> Tasks(int32_t window, uint32_t machine) const;
+  std::span<const brain::TaskLoad> Tasks(int32_t window, uint32_t machine) const;
   // Whether anything was measured anywhere in the window.
   bool Any(int32_t window) const;
   // Releases the days before that of the window.
@@ -51,12 +51,12 @@ class MachineDays {
  private:
   struct Row {
     uint32_t machine = 0;
-    TaskLoad load;
+    brain::TaskLoad load;
   };
   // A window while its day is read, then by machine.
   struct Window {
     std::vector<Row> rows;
-    std::vector<TaskLoad> loads;
+    std::vector<brain::TaskLoad> loads;
     std::vector<uint32_t> first;  // by machine, and one more
   };
   struct Day {
@@ -74,7 +74,7 @@ class MachineDays {
   Window* Of(int32_t window);
   const Window* Of(int32_t window) const;
 
-  const RecordedMachines& machines_;
+  const brain::RecordedMachines& machines_;
   const Resource resource_;
   int32_t final_until_ = INT32_MIN;
   std::deque<Day> days_;                      // ascending

@@ -19,7 +19,7 @@ namespace {
 constexpr double kMadeTasks = 25;  // on a machine from which a predictor learns
 constexpr uint32_t kMadePlacements = 2;
 // Sums over the tasks of a machine stay below 2^32: limits of a thousand of the largest.
-constexpr double kMostLimit = 1 << 22, kMostUsage = TaskSeries16::kNotMeasured - 1;
+constexpr double kMostLimit = 1 << 22, kMostUsage = brain::TaskSeries16::kNotMeasured - 1;
 
 // The recorded usage of the tasks of a roster, one resource.
 struct Series {
@@ -36,10 +36,10 @@ struct Series {
 
 // A predictor of one resource with what it adds up of each task.
 struct Predictor {
-  std::unique_ptr<SummedPeak> peak;
-  size_t parts = 0;                                      // of SummedPeak::alone()
-  std::vector<double> own, alone;                        // by task, then number
-  std::vector<std::unique_ptr<PeakPredictor>> of_tasks;  // of the parts, while it reads
+  std::unique_ptr<brain::SummedPeak> peak;
+  size_t parts = 0;                                             // of SummedPeak::alone()
+  std::vector<double> own, alone;                               // by task, then number
+  std::vector<std::unique_ptr<brain::PeakPredictor>> of_tasks;  // of the parts, while it reads
 };
 
 // What all predictors of a call share.
@@ -51,10 +51,10 @@ struct Histories {
 };
 
 // The machines of a packing under one predictor.
-class SummedLoad final : public MachineLoad {
+class SummedLoad final : public brain::MachineLoad {
  public:
-  SummedLoad(const Histories& histories, const PerResource<Predictor>& predictors, const CellIndex& index,
-             size_t machines)
+  SummedLoad(const Histories& histories, const PerResource<Predictor>& predictors,
+             const brain::CellIndex& index, size_t machines)
       : histories_(histories), predictors_(predictors), index_(index), machines_(machines) {
     for (uint32_t j = 0; j < index.model().jobs.size(); ++j) {
       const RecordedTasks::Range range = histories.roster.Of(index.model().jobs[j].name);
@@ -66,13 +66,13 @@ class SummedLoad final : public MachineLoad {
   size_t resources() const override { return histories_.resources; }
   void Add(uint32_t task, uint32_t machine) override { Change<1>(task, machine); }
   void Remove(uint32_t task, uint32_t machine) override { Change<-1>(task, machine); }
-  CellAmounts Peak(uint32_t machine) override {
-    CellAmounts out = {};
+  brain::CellAmounts Peak(uint32_t machine) override {
+    brain::CellAmounts out = {};
     for (size_t r = 0; r < histories_.resources; ++r) out[r] = PeakOf(r, machines_[machine].of[r]);
     return out;
   }
-  CellAmounts PeakWith(uint32_t task, uint32_t machine) override {
-    CellAmounts out = {};
+  brain::CellAmounts PeakWith(uint32_t task, uint32_t machine) override {
+    brain::CellAmounts out = {};
     for (size_t r = 0; r < histories_.resources; ++r) {
       scratch_ = machines_[machine].of[r];
       ChangeOne<1>(r, task, scratch_);
@@ -123,7 +123,7 @@ class SummedLoad final : public MachineLoad {
     sums.limit.resize(windows);
     const uint32_t limit = series.limit[number];
     for (size_t w = 0; w < windows; ++w) {
-      const bool measured = usage[w] != TaskSeries16::kNotMeasured;
+      const bool measured = usage[w] != brain::TaskSeries16::kNotMeasured;
       // Unsigned: what is taken away was added before.
       sums.usage[w] += static_cast<uint32_t>(kSign) * (measured ? usage[w] : 0U);
       sums.limit[w] += static_cast<uint32_t>(kSign) * (measured ? limit : 0U);
@@ -134,30 +134,30 @@ class SummedLoad final : public MachineLoad {
     own_.assign(sums.own.begin(), sums.own.end());
     own_.resize(predictors_[r].peak->own());
     const double unit = histories_.series[r].unit, whole = unit * CellUnitsOf(kResources[r]);
-    const SummedTasks tasks{.usage = sums.usage,
-                            .limit = sums.limit,
-                            .warm = static_cast<double>(sums.warm) / whole,
-                            .cold = static_cast<double>(sums.cold) / whole,
-                            .own = own_,
-                            .alone = sums.alone};
+    const brain::SummedTasks tasks{.usage = sums.usage,
+                                   .limit = sums.limit,
+                                   .warm = static_cast<double>(sums.warm) / whole,
+                                   .cold = static_cast<double>(sums.cold) / whole,
+                                   .own = own_,
+                                   .alone = sums.alone};
     const double peak = predictors_[r].peak->Peak(histories_.last, tasks) * unit;
     return CellAmountOf(kResources[r], peak) + sums.reserved;
   }
 
   const Histories& histories_;
   const PerResource<Predictor>& predictors_;
-  const CellIndex& index_;
+  const brain::CellIndex& index_;
   std::vector<uint32_t> numbers_;  // of the roster, by task
   std::vector<Machine> machines_;
   Sums scratch_;
   mutable std::vector<double> own_;
 };
 
-class SummedLoads final : public MachineLoads {
+class SummedLoads final : public brain::MachineLoads {
  public:
   SummedLoads(std::shared_ptr<const Histories> histories, PerResource<Predictor> predictors)
       : histories_(std::move(histories)), predictors_(std::move(predictors)) {}
-  std::unique_ptr<MachineLoad> New(const CellIndex& index, size_t machines) const override {
+  std::unique_ptr<brain::MachineLoad> New(const brain::CellIndex& index, size_t machines) const override {
     return std::make_unique<SummedLoad>(*histories_, predictors_, index, machines);
   }
 
@@ -182,7 +182,7 @@ class LearningMachines {
         machines_(size_t{kMadePlacements} * each_) {}
 
   // All of one window. Keeps a task for an hour without a measurement, as on recorded machines.
-  void Take(std::span<const Seen> window, std::span<SummedPeak* const> learners) {
+  void Take(std::span<const Seen> window, std::span<brain::SummedPeak* const> learners) {
     const WindowId now = window.front().window;
     for (const Seen& s : window) {
       for (uint32_t p = 0; p < kMadePlacements; ++p) {
@@ -192,28 +192,28 @@ class LearningMachines {
     }
     for (uint32_t m = 0; m < machines_.size(); ++m) {
       std::erase_if(machines_[m], [&](const auto& one) {
-        return now.index - one.second.window.index > RecordedMachines::kLongestGap;
+        return now.index - one.second.window.index > brain::RecordedMachines::kLongestGap;
       });
       if (machines_[m].empty()) continue;
       loads_.clear();
       for (const auto& [task, s] : machines_[m])
         loads_.push_back({task, s.window == now ? s.usage : -1.0F, s.limit});
-      for (SummedPeak* learner : learners) learner->Observe(now, m, Sum(loads_));
+      for (brain::SummedPeak* learner : learners) learner->Observe(now, m, brain::Sum(loads_));
     }
-    for (SummedPeak* learner : learners) learner->EndWindow(now);
+    for (brain::SummedPeak* learner : learners) learner->EndWindow(now);
   }
 
  private:
   const Rng rng_;
   const uint32_t each_;
   std::vector<std::map<uint64_t, Seen>> machines_;
-  std::vector<TaskLoad> loads_;
+  std::vector<brain::TaskLoad> loads_;
 };
 
 // Reads one resource for all predictors.
 class HistoryReader {
  public:
-  HistoryReader(const CellModel& cell, Resource resource, const MachineHistoriesOptions& options,
+  HistoryReader(const brain::CellModel& cell, Resource resource, const MachineHistoriesOptions& options,
                 const Histories& histories, std::vector<Predictor>& predictors)
       : cell_(cell),
         resource_(resource),
@@ -221,7 +221,8 @@ class HistoryReader {
         histories_(histories),
         predictors_(predictors),
         learning_(histories.roster.size(), options.seed) {
-    for (const CellJob& job : cell.jobs) rows_[job.name] = static_cast<uint32_t>(&job - cell.jobs.data());
+    for (const brain::CellJob& job : cell.jobs)
+      rows_[job.name] = static_cast<uint32_t>(&job - cell.jobs.data());
     for (Predictor& p : predictors) {
       windows_ = std::max(windows_, p.peak->windows(histories.last));
       if (p.peak->learns()) learners_.push_back(p.peak.get());
@@ -251,7 +252,7 @@ class HistoryReader {
       out.limit.push_back(static_cast<uint32_t>(std::lround(LimitOf(t) / out.unit)));
     out.usage.reserve(usage_.size());
     for (const float u : usage_)
-      out.usage.push_back(u < 0 ? TaskSeries16::kNotMeasured
+      out.usage.push_back(u < 0 ? brain::TaskSeries16::kNotMeasured
                                 : static_cast<uint16_t>(std::min(kMostUsage, std::round(u / out.unit))));
     usage_ = {};
     out.samples = std::move(samples_);
@@ -291,9 +292,9 @@ class HistoryReader {
         histories_.roster.NumberOf({static_cast<uint32_t>(s.task >> 32U)}, static_cast<uint32_t>(s.task));
     if (number == RecordedTasks::kNone) return;
     ++samples_[number];
-    const TaskLoad load{s.task, s.usage, s.limit};
+    const brain::TaskLoad load{s.task, s.usage, s.limit};
     for (Predictor& p : predictors_) {
-      for (const auto& of_task : p.of_tasks) of_task->Observe(s.window, number, Sum({&load, 1}));
+      for (const auto& of_task : p.of_tasks) of_task->Observe(s.window, number, brain::Sum({&load, 1}));
     }
     const int64_t at = int64_t{s.window.index} - until_.index + static_cast<int64_t>(windows_);
     if (at < 0) return;
@@ -306,21 +307,21 @@ class HistoryReader {
     const size_t own = p.peak->own(), tasks = series.samples.size();
     p.own.resize(tasks * own);
     for (uint32_t t = 0; t < tasks; ++t) {
-      const TaskSeries16 task{.usage = series.of(t)};
+      const brain::TaskSeries16 task{.usage = series.of(t)};
       p.peak->Own(histories_.last, task, std::span(p.own).subspan(t * own, own));
       for (const auto& of_task : p.of_tasks) p.alone.push_back(std::ceil(of_task->Predict(t) / series.unit));
     }
     p.of_tasks.clear();
   }
 
-  const CellModel& cell_;
+  const brain::CellModel& cell_;
   const Resource resource_;
   const WindowId until_;
   const Histories& histories_;
   std::vector<Predictor>& predictors_;
   absl::flat_hash_map<std::string_view, uint32_t> rows_;
   LearningMachines learning_;
-  std::vector<SummedPeak*> learners_;
+  std::vector<brain::SummedPeak*> learners_;
   size_t windows_ = 1;
   std::vector<float> usage_;  // by task of the roster, then window; negative: not measured
   std::vector<uint32_t> samples_;
@@ -330,12 +331,12 @@ class HistoryReader {
 absl::StatusOr<std::vector<Predictor>> MakeSummed(const MachineHistoriesOptions& options) {
   std::vector<Predictor> out;
   for (const std::string& spec : options.predictors) {
-    auto made = NewSummedPeak(spec, options.overcommit);
+    auto made = brain::NewSummedPeak(spec, options.overcommit);
     if (!made.ok()) return made.status();
     Predictor& p = out.emplace_back();
     p.peak = *std::move(made);
     for (const std::string& name : p.peak->alone()) {
-      auto of_task = NewPeakPredictor(name, options.overcommit);
+      auto of_task = brain::NewPeakPredictor(name, options.overcommit);
       if (!of_task.ok()) return of_task.status();
       p.of_tasks.push_back(*std::move(of_task));
       ++p.parts;
@@ -346,7 +347,8 @@ absl::StatusOr<std::vector<Predictor>> MakeSummed(const MachineHistoriesOptions&
 
 }  // namespace
 
-absl::StatusOr<std::vector<WholeMachines>> ReplayMachineHistories(DaySource& source, const CellModel& cell,
+absl::StatusOr<std::vector<WholeMachines>> ReplayMachineHistories(DaySource& source,
+                                                                  const brain::CellModel& cell,
                                                                   const MachineHistoriesOptions& options,
                                                                   const MachineHistoriesHooks& hooks) {
   std::vector<std::vector<Predictor>> made;

@@ -19,14 +19,14 @@ namespace taut {
 
 // A predictor of whole machines, for packing.
 struct WholeMachines {
-  std::shared_ptr<const MachineLoads> loads;
+  std::shared_ptr<const brain::MachineLoads> loads;
   std::string lacks;        // SummedPeak::Lacks() of the first resource that lacks anything
   size_t bytes_a_task = 0;  // of recorded usage, all resources; shared by all predictors of one call
 };
 
 struct MachineHistoriesOptions {
   std::vector<std::string> predictors;  // as NewSummedPeak
-  OvercommitSettings overcommit;
+  brain::OvercommitSettings overcommit;
   WindowId until;     // the windows before it are seen
   uint64_t seed = 1;  // of the machines from which a predictor learns
 };
@@ -44,7 +44,8 @@ struct MachineHistoriesHooks {
 // Reads `source` up to `until` once a resource; holds two bytes for each window that a predictor looks back to,
 // each task and resource (16 KiB a task for the pool's two weeks), and twice that of one resource while it reads.
 // InvalidArgument as NewSummedPeak; Cancelled if should_stop ended it.
-absl::StatusOr<std::vector<WholeMachines>> ReplayMachineHistories(DaySource& source, const CellModel& cell,
+absl::StatusOr<std::vector<WholeMachines>> ReplayMachineHistories(DaySource& source,
+                                                                  const brain::CellModel& cell,
                                                                   const MachineHistoriesOptions& options,
                                                                   const MachineHistoriesHooks& hooks = {});
 

@@ -39,20 +39,20 @@ MadeDays UsageOf(uint32_t jobs, int32_t windows, const CoresOf& cores) {
 }
 
 // These jobs, on machines of 8 cores and 8 GiB.
-CellModel CellWith(uint32_t jobs, uint32_t machines = 20) {
-  CellModel cell;
-  cell.resources = CpuAndMemory();
+brain::CellModel CellWith(uint32_t jobs, uint32_t machines = 20) {
+  brain::CellModel cell;
+  cell.resources = brain::CpuAndMemory();
   for (uint32_t m = 0; m < machines; ++m)
     cell.machines.push_back({"m" + std::to_string(m), {8000, static_cast<int64_t>(8 * kGiB)}, {}});
   for (uint32_t j = 0; j < jobs; ++j) {
-    CellJob& job = cell.jobs.emplace_back();
+    brain::CellJob& job = cell.jobs.emplace_back();
     job.name = "j" + std::to_string(j);
     job.limit = job.reservation = {8000, static_cast<int64_t>(8 * kGiB)};
   }
   return cell;
 }
 
-std::vector<WholeMachines> Histories(DaySource& source, const CellModel& cell,
+std::vector<WholeMachines> Histories(DaySource& source, const brain::CellModel& cell,
                                      std::vector<std::string> predictors, int32_t until) {
   MachineHistoriesOptions options{.predictors = std::move(predictors), .overcommit = {}, .until = {until}};
   auto out = ReplayMachineHistories(source, cell, options);
@@ -70,17 +70,17 @@ double DayAndNight(uint32_t j, int32_t w) {
 TEST(MachineHistories, TasksThatPeakApartShareAMachine) {
   const int32_t windows = 9 * kWindowsPerDay;
   MadeDays source = UsageOf(8, windows, DayAndNight);
-  const CellModel cell = CellWith(8);
-  EXPECT_EQ(CompactCell(cell, {})->needed, 8U);
+  const brain::CellModel cell = CellWith(8);
+  EXPECT_EQ(brain::CompactCell(cell, {})->needed, 8U);
   const auto histories = Histories(
       source, cell,
       {"machine-max", "machine-percentile:percentile=100", "machine-max:factor=1.2", "max:of=rc-like"},
       windows);
   const uint32_t expected[] = {4, 4, 8, 8};
   for (size_t p = 0; p < histories.size(); ++p) {
-    CompactionOptions options;
+    brain::CompactionOptions options;
     options.scheduler.loads = histories[p].loads.get();
-    const auto result = CompactCell(cell, options);
+    const auto result = brain::CompactCell(cell, options);
     ASSERT_TRUE(result.ok()) << result.status();
     EXPECT_EQ(result->needed, expected[p]) << p;
     EXPECT_EQ(result->max, expected[p]) << p;
@@ -94,8 +94,8 @@ TEST(MachineHistories, NothingIsSeenOfTheFuture) {
   const int32_t until = 3 * kWindowsPerDay;
   const auto quiet = [&](uint32_t, int32_t w) { return w < until ? 1.0 : 8.0; };
   MadeDays with = UsageOf(6, until + 300, quiet), without = UsageOf(6, until, quiet);
-  const CellModel cell = CellWith(6);
-  const CellIndex index(cell);
+  const brain::CellModel cell = CellWith(6);
+  const brain::CellIndex index(cell);
   for (const char* const spec : {"machine-max", "n-sigma", "machine-percentile", "max", "pool"}) {
     const auto a = Histories(with, cell, {spec}, until), b = Histories(without, cell, {spec}, until);
     const auto one = a[0].loads->New(index, 1), two = b[0].loads->New(index, 1);
@@ -116,8 +116,8 @@ double Noise(uint32_t j, int32_t w) {
 TEST(MachineHistories, ThePeakIsThatOfAMachineWithTheseTasks) {
   const int32_t windows = 9 * kWindowsPerDay + 17;
   MadeDays source = UsageOf(5, windows, Noise);
-  const CellModel cell = CellWith(5);
-  const CellIndex index(cell);
+  const brain::CellModel cell = CellWith(5);
+  const brain::CellIndex index(cell);
   const std::vector<std::string> specs = {"n-sigma",
                                           "n-sigma:n=2:window_h=100",
                                           "machine-percentile",
@@ -129,11 +129,11 @@ TEST(MachineHistories, ThePeakIsThatOfAMachineWithTheseTasks) {
   const auto histories = Histories(source, cell, specs, windows);
   for (size_t p = 0; p < specs.size(); ++p) {
     const auto load = histories[p].loads->New(index, 3);
-    const auto real = NewPeakPredictor(specs[p], {});
+    const auto real = brain::NewPeakPredictor(specs[p], {});
     ASSERT_TRUE(real.ok());
     for (uint32_t t = 0; t < 4; ++t) load->Add(t, 2);
     for (int32_t w = 0; w < windows; ++w) {
-      std::vector<TaskLoad> tasks;
+      std::vector<brain::TaskLoad> tasks;
       for (uint32_t t = 0; t < 4; ++t) tasks.push_back({t, static_cast<float>(Noise(t, w)), 8});
       (*real)->Observe({w}, 0, Sum(tasks));
       (*real)->EndWindow({w});
@@ -141,9 +141,9 @@ TEST(MachineHistories, ThePeakIsThatOfAMachineWithTheseTasks) {
     const double cores = (*real)->Predict(0);
     EXPECT_NEAR(static_cast<double>(load->Peak(2)[0]), 1000 * cores, 1 + 1000 * cores * 1e-3) << specs[p];
     EXPECT_NEAR(static_cast<double>(load->Peak(2)[1]), cores * kGiB, cores * kGiB * 1e-3) << specs[p];
-    EXPECT_EQ(load->Peak(0), CellAmounts()) << specs[p];
+    EXPECT_EQ(load->Peak(0), brain::CellAmounts()) << specs[p];
     load->Remove(3, 2);
-    const CellAmounts with = load->PeakWith(3, 2);
+    const brain::CellAmounts with = load->PeakWith(3, 2);
     load->Add(3, 2);
     EXPECT_EQ(load->Peak(2), with) << specs[p];
   }
@@ -153,8 +153,8 @@ TEST(MachineHistories, ThePeakIsThatOfAMachineWithTheseTasks) {
 TEST(MachineHistories, ThePoolLearnsFromMachinesOfTheSameTasks) {
   const int32_t windows = 22 * kWindowsPerDay;
   MadeDays source = UsageOf(60, windows, Noise);
-  const CellModel cell = CellWith(60);
-  const CellIndex index(cell);
+  const brain::CellModel cell = CellWith(60);
+  const brain::CellIndex index(cell);
   const auto early = Histories(source, cell, {"pool"}, 9 * kWindowsPerDay);
   const auto late = Histories(source, cell, {"pool"}, windows);
   EXPECT_THAT(early[0].lacks, HasSubstr("of 20 machine-days of completed forecasts there are"));
@@ -180,9 +180,9 @@ TEST(MachineHistories, WithoutHistoryTheReservationCountsAndWithLittleTheLimit) 
   MadeDays source = UsageOf(2, windows, [&](uint32_t j, int32_t w) {
     return j == 1 && w < windows - 10 ? -1.0 : 2.0;  // j1 has ten windows
   });
-  CellModel cell = CellWith(3);
+  brain::CellModel cell = CellWith(3);
   cell.jobs[2].reservation = {3000, static_cast<int64_t>(kGiB)};
-  const CellIndex index(cell);
+  const brain::CellIndex index(cell);
   const auto histories = Histories(source, cell, {"machine-max"}, windows);
   const auto load = histories[0].loads->New(index, 1);
   load->Add(0, 0);
@@ -197,8 +197,8 @@ RC_GTEST_PROP(MachineHistories, WhatIsTakenAwayIsGone, ()) {
   static MadeDays source = UsageOf(6, 600, [](uint32_t j, int32_t w) {
     return (w / 50 + static_cast<int32_t>(j)) % 5 == 0 ? -1.0 : Noise(j, w);
   });
-  static const CellModel cell = CellWith(6);
-  static const CellIndex index(cell);
+  static const brain::CellModel cell = CellWith(6);
+  static const brain::CellIndex index(cell);
   static const std::vector<std::string> specs = {"n-sigma", "machine-percentile", "machine-max:share=0.3",
                                                  "max", "pool"};
   static const auto histories = Histories(source, cell, specs, 600);
@@ -207,11 +207,11 @@ RC_GTEST_PROP(MachineHistories, WhatIsTakenAwayIsGone, ()) {
     std::vector<bool> on(6);
     for (const uint8_t step : *rc::gen::arbitrary<std::vector<uint8_t>>()) {
       const uint32_t task = step % 6;
-      const CellAmounts before = load->Peak(0);
+      const brain::CellAmounts before = load->Peak(0);
       if (on[task]) {
         load->Remove(task, 0);
       } else {
-        const CellAmounts with = load->PeakWith(task, 0);
+        const brain::CellAmounts with = load->PeakWith(task, 0);
         load->Add(task, 0);
         RC_ASSERT(load->Peak(0) == with);
         if (p == 2) RC_ASSERT(with[0] >= before[0] && with[1] >= before[1]);
@@ -233,15 +233,15 @@ TEST(PackedMachines, HoursWithTooLittleAreCounted) {
   // After window 288 j0 and j1 use 3 cores each; in two windows of the third hour j1 uses 6.
   const auto cores = [](uint32_t j, int32_t w) { return j == 1 && (w == 315 || w == 316) ? 6.0 : 3.0; };
   MadeDays source = UsageOf(3, 288 + 60, cores);
-  CellModel cell = CellWith(4, 2);  // of j3 there is no usage
-  cell.machines[1].capacity[kCellMemory] = static_cast<int64_t>(2 * kGiB);
+  brain::CellModel cell = CellWith(4, 2);  // of j3 there is no usage
+  cell.machines[1].capacity[brain::kCellMemory] = static_cast<int64_t>(2 * kGiB);
   auto roster = ReadRecordedTasks(source, cell, {288});
   ASSERT_TRUE(roster.ok());
   EXPECT_EQ(roster->size(), 3U);
   EXPECT_EQ(roster->Of("j3").count, 0U);
   PackedMachines packed(*std::move(roster));
   packed.Add(cell, {.machines = {0, 1}, .machine_of_task = {0, 0, 1, 1}});
-  packed.Add(cell, {.machines = {0}, .machine_of_task = {0, kNowhere, kNowhere, 0}});
+  packed.Add(cell, {.machines = {0}, .machine_of_task = {0, brain::kNowhere, brain::kNowhere, 0}});
   const auto usage = packed.Measure(source, {288}, {288 + 48});
   ASSERT_TRUE(usage.ok()) << usage.status();
   // Four hours of two machines; the first has 9 of 8 cores and GiB in one of them, the second always 3 of 2 GiB.
@@ -252,7 +252,7 @@ TEST(PackedMachines, HoursWithTooLittleAreCounted) {
   EXPECT_EQ((*usage)[1].machine_hours, 4U);
   EXPECT_EQ((*usage)[1].over_any, 0U);
   // A task uses at most its limit: j1 no more than 4, and so 7 of 8.
-  for (CellJob& job : cell.jobs) job.limit = job.reservation = {4000, static_cast<int64_t>(4 * kGiB)};
+  for (brain::CellJob& job : cell.jobs) job.limit = job.reservation = {4000, static_cast<int64_t>(4 * kGiB)};
   packed.Add(cell, {.machines = {0, 1}, .machine_of_task = {0, 0, 1, 1}});
   EXPECT_EQ((*packed.Measure(source, {288}, {288 + 48}))[2].over[0], 0U);
   EXPECT_TRUE(absl::IsCancelled(packed.Measure(source, {288}, {300}, [] { return true; }).status()));

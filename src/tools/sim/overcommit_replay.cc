@@ -28,7 +28,7 @@ class OvercommitReplay {
     result_.resource = placed_.resource;
     result_.tasks = placed_.tasks.size();
     result_.machines = machines_.size();
-    absl::StatusOr<std::vector<std::unique_ptr<PeakPredictor>>> made = MakePredictors(options_);
+    absl::StatusOr<std::vector<std::unique_ptr<brain::PeakPredictor>>> made = MakePredictors(options_);
     if (!made.ok()) return made.status();
     predictors_ = *std::move(made);
     result_.rows = EmptyRows(options_, options_.placements, machines_.size());
@@ -91,7 +91,7 @@ class OvercommitReplay {
   const OvercommitOptions& options_;
   const OvercommitHooks& hooks_;
   const std::vector<std::vector<uint32_t>> machines_;
-  std::vector<std::unique_ptr<PeakPredictor>> predictors_;  // by row; null: the oracle
+  std::vector<std::unique_ptr<brain::PeakPredictor>> predictors_;  // by row; null: the oracle
   OvercommitResult result_;
 };
 
@@ -109,14 +109,16 @@ void OvercommitScore::Add(double limits, double prediction, double peak) {
   shortfall += (peak - prediction) / peak;
 }
 
-absl::StatusOr<std::vector<std::unique_ptr<PeakPredictor>>> MakePredictors(const OvercommitOptions& options) {
-  std::vector<std::unique_ptr<PeakPredictor>> out;
+absl::StatusOr<std::vector<std::unique_ptr<brain::PeakPredictor>>> MakePredictors(
+    const OvercommitOptions& options) {
+  std::vector<std::unique_ptr<brain::PeakPredictor>> out;
   for (const std::string& name : options.predictors) {
     if (name == kOracle) {
       out.push_back(nullptr);
       continue;
     }
-    absl::StatusOr<std::unique_ptr<PeakPredictor>> made = NewPeakPredictor(name, options.settings);
+    absl::StatusOr<std::unique_ptr<brain::PeakPredictor>> made =
+        brain::NewPeakPredictor(name, options.settings);
     if (!made.ok()) return made.status();
     out.push_back(*std::move(made));
   }
@@ -136,14 +138,14 @@ std::vector<OvercommitResult::Row> EmptyRows(const OvercommitOptions& options, s
 }
 
 void ObserveWindow(const PlacedTasks& placed, const std::vector<std::vector<uint32_t>>& machines, size_t at,
-                   std::span<const std::unique_ptr<PeakPredictor>> predictors) {
+                   std::span<const std::unique_ptr<brain::PeakPredictor>> predictors) {
   const WindowId window{placed.first.index + static_cast<int32_t>(at)};
-  std::vector<TaskLoad> loads;
+  std::vector<brain::TaskLoad> loads;
   for (uint32_t m = 0; m < machines.size(); ++m) {
     loads.clear();
     for (const uint32_t t : machines[m])
       loads.push_back({t, placed.tasks[t].usage[at], placed.tasks[t].limit[at]});
-    const MachineWindow sums = Sum(loads);
+    const brain::MachineWindow sums = Sum(loads);
     for (const auto& p : predictors) {
       if (p != nullptr) p->Observe(window, m, sums);
     }

@@ -28,7 +28,7 @@ struct OvercommitOptions {
   uint64_t seed = 1;
   int64_t warmup_s = 14 * kDaySeconds;
   int64_t every_s = 2 * 3600;
-  OvercommitSettings settings;  // its horizon is the oracle's too
+  brain::OvercommitSettings settings;  // its horizon is the oracle's too
 
   int64_t horizon_s() const { return static_cast<int64_t>(settings.horizon_h * 3600); }
 };
@@ -61,7 +61,7 @@ struct RecordedUse {
   // Sums over machine-windows with tasks and a known capacity.
   double capacity = 0, limit = 0, usage = 0;
   uint64_t machine_windows = 0, without_capacity = 0;  // the others with tasks
-  std::vector<CellFinding> findings;                   // what cannot be right, or does not fit
+  std::vector<brain::CellFinding> findings;            // what cannot be right, or does not fit
 };
 
 struct OvercommitResult {
@@ -93,7 +93,7 @@ struct OvercommitDecision {
   std::string_view predictor;
   std::string_view machine_name = {};  // of a recorded machine
   double limit = 0, predicted = 0, oracle = 0;
-  const PeakPredictor* decider = nullptr;  // can explain it; null for the oracle
+  const brain::PeakPredictor* decider = nullptr;  // can explain it; null for the oracle
 };
 struct OvercommitHooks {
   std::function<void(const OvercommitDecision&)> on_decision;
@@ -102,13 +102,14 @@ struct OvercommitHooks {
 };
 
 // The predictors of the options, in their order; null: the oracle. InvalidArgument for one that there is not.
-absl::StatusOr<std::vector<std::unique_ptr<PeakPredictor>>> MakePredictors(const OvercommitOptions& options);
+absl::StatusOr<std::vector<std::unique_ptr<brain::PeakPredictor>>> MakePredictors(
+    const OvercommitOptions& options);
 // A row for each predictor of the options, without predictions yet.
 std::vector<OvercommitResult::Row> EmptyRows(const OvercommitOptions& options, size_t placements,
                                              size_t machines);
 // Shows all of them (null: none) the recorded usage of all machines in a window, `at` windows after the first.
 void ObserveWindow(const PlacedTasks& placed, const std::vector<std::vector<uint32_t>>& machines, size_t at,
-                   std::span<const std::unique_ptr<PeakPredictor>> predictors);
+                   std::span<const std::unique_ptr<brain::PeakPredictor>> predictors);
 
 // The peak of the tasks of a machine over the windows [from, from + horizon): the highest sum of the measured
 // usages, each at most the task's limit at `from`. Negative if fewer than half of the windows were measured.

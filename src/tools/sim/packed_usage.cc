@@ -23,7 +23,7 @@ void PackedUsage::Add(const PackedUsage& other) {
   for (size_t r = 0; r < over.size(); ++r) over[r] += other.over[r];
 }
 
-size_t PackedMachines::Add(const CellModel& model, const TrialPacking& packing) {
+size_t PackedMachines::Add(const brain::CellModel& model, const brain::TrialPacking& packing) {
   Packing out;
   for (const uint32_t m : packing.machines) {
     PerResource<double> capacity = AllOf(-1.0);
@@ -37,10 +37,10 @@ size_t PackedMachines::Add(const CellModel& model, const TrialPacking& packing) 
   std::vector<std::tuple<uint32_t, uint32_t, uint32_t>> on;  // recorded task, machine, job
   uint32_t task = 0;
   for (uint32_t j = 0; j < model.jobs.size(); ++j) {
-    const CellJob& job = model.jobs[j];
+    const brain::CellJob& job = model.jobs[j];
     const RecordedTasks::Range range = roster_.Of(job.name);
     for (uint32_t i = 0; i < job.tasks; ++i, ++task) {
-      if (range.count > 0 && packing.machine_of_task[task] != kNowhere)
+      if (range.count > 0 && packing.machine_of_task[task] != brain::kNowhere)
         on.emplace_back(range.first + i % range.count, packing.machine_of_task[task], j);
     }
   }

@@ -34,7 +34,7 @@ class PackedMachines {
  public:
   explicit PackedMachines(RecordedTasks roster) : roster_(std::move(roster)) {}
   // Returns its number. Jobs of `model` are those of the roster by name; those that it lacks use nothing.
-  size_t Add(const CellModel& model, const TrialPacking& packing);
+  size_t Add(const brain::CellModel& model, const brain::TrialPacking& packing);
   size_t size() const { return packings_.size(); }
 
   // The usage of the recorded tasks from `from` to before `to`; a recorded task that stands for several tasks of

@@ -13,15 +13,15 @@ constexpr double kCapacityRounding = 1e-6;
 
 }  // namespace
 
-const MachineCapacity* RecordedCounts::Capacity(uint32_t machine, int32_t window) const {
-  const MachineCapacity* c =
+const brain::MachineCapacity* RecordedCounts::Capacity(uint32_t machine, int32_t window) const {
+  const brain::MachineCapacity* c =
       machines_.CapacityAt(machine, Timestamp::FromSeconds(int64_t{window} * kWindowSeconds));
   return c != nullptr && c->in_cell && c->of(static_cast<size_t>(resource_)) > 0 ? c : nullptr;
 }
 
-void RecordedCounts::Count(uint32_t m, int32_t window, std::span<const TaskLoad> tasks,
-                           const MachineWindow& sums) {
-  for (const TaskLoad& t : tasks) {
+void RecordedCounts::Count(uint32_t m, int32_t window, std::span<const brain::TaskLoad> tasks,
+                           const brain::MachineWindow& sums) {
+  for (const brain::TaskLoad& t : tasks) {
     if (largest_ > 0 && t.limit > largest_ * (1 + kCapacityRounding) && too_large_.insert(t.task).second)
       findings_.Add(
           "task with a limit above the capacity of any machine",
@@ -30,7 +30,7 @@ void RecordedCounts::Count(uint32_t m, int32_t window, std::span<const TaskLoad>
     tasks_.insert(t.task);
   }
   ++use_.machine_windows;
-  const MachineCapacity* c = Capacity(m, window);
+  const brain::MachineCapacity* c = Capacity(m, window);
   if (c == nullptr) {
     ++use_.without_capacity;
     CountMissing(m, window);
@@ -42,7 +42,7 @@ void RecordedCounts::Count(uint32_t m, int32_t window, std::span<const TaskLoad>
   use_.usage += sums.usage;
   if (sums.usage <= capacity * (1 + kCapacityRounding)) return;
   // The first window since a change that took capacity away, or any other.
-  const MachineCapacity* before = Capacity(m, window - 1);
+  const brain::MachineCapacity* before = Capacity(m, window - 1);
   const bool lowered = before != nullptr && before->of(static_cast<size_t>(resource_)) > capacity;
   findings_.Add(
       lowered ? "capacity lowered below what is in use" : "machine-window with more usage than capacity",
@@ -53,7 +53,7 @@ void RecordedCounts::Count(uint32_t m, int32_t window, std::span<const TaskLoad>
 // Why a machine with tasks has no capacity.
 void RecordedCounts::CountMissing(uint32_t m, int32_t window) {
   const int64_t time_s = int64_t{window} * kWindowSeconds;
-  const MachineCapacity* c = machines_.CapacityAt(m, Timestamp::FromSeconds(time_s));
+  const brain::MachineCapacity* c = machines_.CapacityAt(m, Timestamp::FromSeconds(time_s));
   std::string_view cause = "machine-window of a machine that is not in the table of machines";
   if (machines_.listed(m)) cause = "machine-window before the machine was added";
   if (c != nullptr) cause = "machine-window after the machine was removed";

@@ -17,16 +17,17 @@ namespace taut {
 // One resource. Keeps references. One thread.
 class RecordedCounts {
  public:
-  RecordedCounts(const DaySource& source, const RecordedMachines& machines, Resource resource)
+  RecordedCounts(const DaySource& source, const brain::RecordedMachines& machines, Resource resource)
       : source_(source),
         machines_(machines),
         resource_(resource),
         largest_(machines.Largest(static_cast<size_t>(resource))) {}
 
   // What the machine has in that window; null: it has none, or none is known.
-  const MachineCapacity* Capacity(uint32_t machine, int32_t window) const;
+  const brain::MachineCapacity* Capacity(uint32_t machine, int32_t window) const;
   // The tasks of a machine in a window, of which there is one; windows ascend.
-  void Count(uint32_t machine, int32_t window, std::span<const TaskLoad> tasks, const MachineWindow& sums);
+  void Count(uint32_t machine, int32_t window, std::span<const brain::TaskLoad> tasks,
+             const brain::MachineWindow& sums);
 
   size_t tasks() const { return tasks_.size(); }
   // With what the days left out. InvalidArgument if `whole` and no task-window has a machine and a limit.
@@ -37,11 +38,11 @@ class RecordedCounts {
   std::string Amounts(double used, double of) const;
 
   const DaySource& source_;
-  const RecordedMachines& machines_;
+  const brain::RecordedMachines& machines_;
   const Resource resource_;
   const double largest_;
   absl::flat_hash_set<uint64_t> tasks_, too_large_;
-  CellFindings findings_;
+  brain::CellFindings findings_;
   RecordedUse use_;
 };
 

@@ -27,7 +27,7 @@ TEST(RecordedKills, ReachTheRecommenderAndAreCounted) {
   for (const bool recorded : {false, true}) {
     MadeDays days;
     PutKilledTask(days, recorded);
-    ReplayOptions o = Options({Policy::kPeak});
+    ReplayOptions o = Options({brain::Policy::kPeak});
     o.settings.peak.min_history_s = 0;
     o.settings.peak.margin = 0;
     o.settings.bounds_by[kMemoryIndex].granularity = 0;
@@ -65,7 +65,7 @@ TEST(RecordedKills, AreOverLimitsUpToTheOneThatKilled) {
       for (uint32_t task : {0U, 1U}) days.PutMemory(job, w, task, 50 * kMiB, 50 * kMiB);
     }
     days.PutKills(job, 1, 1, 1, c.killed_at * kMiB);
-    const ReplayOutcome out = Lived(days, Options({Policy::kStatic}));
+    const ReplayOutcome out = Lived(days, Options({brain::Policy::kStatic}));
     EXPECT_EQ(out.result.lanes[0].summary.totals.ooms, c.ooms) << c.killed_at;
   }
 }
@@ -81,7 +81,7 @@ TEST(RecordedKills, AreOfMemoryAndOfScoredDays) {
   }
   days.PutKills(job, 7, 0, 1, 100 * kMiB);
   days.PutKills(job, kWindowsPerDay + 7, 0, 4, 100 * kMiB);
-  ReplayOptions o = Options({Policy::kStatic}, {Resource::kCpu, Resource::kMemory});
+  ReplayOptions o = Options({brain::Policy::kStatic}, {Resource::kCpu, Resource::kMemory});
   o.warmup_s = kDaySeconds;
   const ReplayOutcome out = Lived(days, o);
   EXPECT_EQ(out.result.recorded.kills, 4U);
@@ -103,8 +103,10 @@ TEST(RecordedKills, WithoutUsageReachTheRecommenderToo) {
     days.PutKills(job, killed, 0, 1, 100 * kMiB);
     std::optional<double> last;
     ReplayHooks hooks;
-    hooks.on_job_end = [&](JobId, PolicyPair, Resource, const Lane& lane) { last = lane.recommended(); };
-    const ReplayOutcome out = Lived(days, Options({Policy::kPeak}), hooks);
+    hooks.on_job_end = [&](JobId, brain::PolicyPair, Resource, const brain::Lane& lane) {
+      last = lane.recommended();
+    };
+    const ReplayOutcome out = Lived(days, Options({brain::Policy::kPeak}), hooks);
     ASSERT_TRUE(last.has_value()) << killed;
     EXPECT_GE(*last, 200 * kMiB) << killed;
     EXPECT_EQ(out.result.lanes[0].summary.totals.ooms, 0U) << "no usage was measured in that window";
@@ -116,7 +118,7 @@ TEST(RecordedKills, OfUnknownHeightAreOnlyCounted) {
   MadeDays days;
   const JobId job = PutKilledTask(days, false);
   days.PutKills(job, 5, 0, 1, kAbsent);
-  const ReplayOutcome out = Lived(days, Options({Policy::kStatic}));
+  const ReplayOutcome out = Lived(days, Options({brain::Policy::kStatic}));
   EXPECT_EQ(out.result.recorded.kills, 1U);
   EXPECT_EQ(out.result.lanes[0].summary.totals.ooms, 0U);
 }
@@ -133,7 +135,7 @@ TEST(RecordedKills, WithFeedbackKillUpToTheirLimit) {
     MadeDays days;
     const JobId job = PutKilledTask(days, false);
     days.PutKills(job, 5, 0, 1, c.killed_at * kMiB);
-    ReplayOptions o = Options({Policy::kPeak});
+    ReplayOptions o = Options({brain::Policy::kPeak});
     o.feedback = Feedback::kOomRestart;
     o.restart_delay_s = 600;
     const ReplayOutcome out = Lived(days, o);
@@ -153,13 +155,13 @@ TEST(RecordedKills, WithFeedbackKillUpToTheirLimit) {
 TEST(RecordedKills, RaiseAtOnceWhereLimitsAreDecided) {
   MadeDays days;
   PutKilledTask(days, true);
-  ReplayOptions o = Options({Policy::kPeak});
+  ReplayOptions o = Options({brain::Policy::kPeak});
   o.settings.peak.min_history_s = 0;
   o.settings.peak.margin = 0;
   o.settings.bounds_by[kMemoryIndex].granularity = 0;
   o.managed.emplace();
   o.managed->mode = Mode::kAuto;
-  o.managed->change_period_s = kDay;
+  o.managed->change_period_s = brain::kDay;
   const ReplayOutcome out = Lived(days, o);
   EXPECT_THAT(Plain(out.changes),
               ElementsAre(ChangeTuple{0, 0, 100}, ChangeTuple{0, 1, 50}, ChangeTuple{0, 6, 200}));

@@ -14,7 +14,7 @@ namespace {
 
 class RecordedReplay {
  public:
-  RecordedReplay(DaySource& source, const RecordedMachines& machines, Resource resource,
+  RecordedReplay(DaySource& source, const brain::RecordedMachines& machines, Resource resource,
                  const OvercommitOptions& options, const OvercommitHooks& hooks)
       : source_(source),
         machines_(machines),
@@ -47,7 +47,7 @@ class RecordedReplay {
     if (!span.ok()) return span.status();
     const size_t days = *span;
     if (absl::Status s = CheckOvercommitTimes(days * kWindowsPerDay, options_); !s.ok()) return s;
-    absl::StatusOr<std::vector<std::unique_ptr<PeakPredictor>>> made = MakePredictors(options_);
+    absl::StatusOr<std::vector<std::unique_ptr<brain::PeakPredictor>>> made = MakePredictors(options_);
     if (!made.ok()) return made.status();
     predictors_ = *std::move(made);
     result_.rows = EmptyRows(options_, 1, machines_.size());
@@ -82,15 +82,15 @@ class RecordedReplay {
   void Score() {
     for (uint32_t m = 0; m < machines_.size(); ++m) {
       if (last_window_[m] != at_ - 1) continue;
-      const std::span<const TaskLoad> tasks = days_.Tasks(at_ - 1, m);
+      const std::span<const brain::TaskLoad> tasks = days_.Tasks(at_ - 1, m);
       const double oracle = Oracle(m, tasks);
       if (oracle < 0) {
         ++result_.unscored;
         continue;
       }
       double limit = 0;
-      for (const TaskLoad& t : tasks) limit += t.limit;
-      const MachineCapacity* capacity = counts_.Capacity(m, at_);
+      for (const brain::TaskLoad& t : tasks) limit += t.limit;
+      const brain::MachineCapacity* capacity = counts_.Capacity(m, at_);
       for (size_t r = 0; r < predictors_.size(); ++r) {
         const double predicted = predictors_[r] == nullptr ? oracle : predictors_[r]->Predict(m);
         OvercommitResult::Row& row = result_.rows[r];
@@ -108,14 +108,14 @@ class RecordedReplay {
   }
 
   // Negative if fewer than half of the horizon's windows were measured.
-  double Oracle(uint32_t machine, std::span<const TaskLoad> tasks) const {
+  double Oracle(uint32_t machine, std::span<const brain::TaskLoad> tasks) const {
     double peak = -1;
     int32_t measured = 0;
     for (int32_t w = at_; w < at_ + horizon_; ++w) {
       if (!days_.Any(w)) continue;
       double usage = 0, limit = 0, measured_limit = 0;
       auto own = tasks.begin();
-      for (const TaskLoad& then : days_.Tasks(w, machine)) {
+      for (const brain::TaskLoad& then : days_.Tasks(w, machine)) {
         while (own != tasks.end() && own->task < then.task) ++own;
         if (own == tasks.end()) break;
         if (own->task != then.task) continue;
@@ -134,10 +134,10 @@ class RecordedReplay {
   void Observe() {
     const WindowId window{at_};
     for (uint32_t m = 0; m < machines_.size(); ++m) {
-      const std::span<const TaskLoad> tasks = days_.Tasks(at_, m);
+      const std::span<const brain::TaskLoad> tasks = days_.Tasks(at_, m);
       if (tasks.empty()) continue;
       last_window_[m] = at_;
-      const MachineWindow sums = Sum(tasks);
+      const brain::MachineWindow sums = Sum(tasks);
       for (const auto& p : predictors_) {
         if (p != nullptr) p->Observe(window, m, sums);
       }
@@ -159,7 +159,7 @@ class RecordedReplay {
   }
 
   DaySource& source_;
-  const RecordedMachines& machines_;
+  const brain::RecordedMachines& machines_;
   const Resource resource_;
   const OvercommitOptions& options_;
   const OvercommitHooks& hooks_;
@@ -168,14 +168,15 @@ class RecordedReplay {
   RecordedCounts counts_;
   int32_t at_ = 0, first_ = 0, end_ = INT32_MAX;  // end_: known once the input has ended
   bool begun_ = false;
-  std::vector<int32_t> last_window_;                        // with tasks, by machine
-  std::vector<std::unique_ptr<PeakPredictor>> predictors_;  // by row; null: the oracle
+  std::vector<int32_t> last_window_;                               // with tasks, by machine
+  std::vector<std::unique_ptr<brain::PeakPredictor>> predictors_;  // by row; null: the oracle
   OvercommitResult result_;
 };
 
 }  // namespace
 
-absl::StatusOr<OvercommitResult> ReplayRecordedOvercommit(DaySource& source, const RecordedMachines& machines,
+absl::StatusOr<OvercommitResult> ReplayRecordedOvercommit(DaySource& source,
+                                                          const brain::RecordedMachines& machines,
                                                           Resource resource, const OvercommitOptions& options,
                                                           const OvercommitHooks& hooks) {
   return RecordedReplay(source, machines, resource, options, hooks).Run();

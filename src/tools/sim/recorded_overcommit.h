@@ -17,7 +17,8 @@ namespace taut {
 //
 // Reads `source` once, day by day; holds the days of a horizon and one more: 16 bytes a task-window.
 // InvalidArgument as ReplayOvercommit, and if no task-window has a machine and a limit.
-absl::StatusOr<OvercommitResult> ReplayRecordedOvercommit(DaySource& source, const RecordedMachines& machines,
+absl::StatusOr<OvercommitResult> ReplayRecordedOvercommit(DaySource& source,
+                                                          const brain::RecordedMachines& machines,
                                                           Resource resource, const OvercommitOptions& options,
                                                           const OvercommitHooks& hooks = {});
 

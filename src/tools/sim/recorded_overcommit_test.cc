@@ -55,14 +55,14 @@ OvercommitOptions RecordedOptions(std::vector<std::string> predictors) {
   return o;
 }
 
-void Place(RecordedMachines& machines, uint32_t job, int32_t from, int32_t to, uint32_t machine) {
+void Place(brain::RecordedMachines& machines, uint32_t job, int32_t from, int32_t to, uint32_t machine) {
   for (int32_t w = from; w < to; ++w) machines.Place({job}, 0, {w}, machine);
 }
 
 // Loads of the machine: "task:usage" of each; "-" is not measured.
 std::string Loads(const MachineDays& days, int32_t window, uint32_t machine) {
   std::string out;
-  for (const TaskLoad& t : days.Tasks(window, machine))
+  for (const brain::TaskLoad& t : days.Tasks(window, machine))
     out += std::to_string(t.task >> 32) + ":" + (t.measured() ? std::to_string(int(t.usage)) : "-") + " ";
   return out;
 }
@@ -73,7 +73,7 @@ TEST(MachineDays, GapsAreOnTheMachineAlsoAcrossMidnight) {
     if (j == 1) return 7.0;
     return (w >= 286 && w < 290) || (w >= 300 && w < 320) ? -1.0 : 3.0;
   });
-  RecordedMachines machines;
+  brain::RecordedMachines machines;
   const uint32_t a = machines.Number("a"), b = machines.Number("b");
   for (int32_t w = 0; w < 576; ++w) {
     if (!((w >= 286 && w < 290) || (w >= 300 && w < 320))) machines.Place({0}, 0, {w}, w < 400 ? a : b);
@@ -106,7 +106,7 @@ TEST(RecordedOvercommit, TasksThatStayGiveWhatMadeMachinesGive) {
     return 2 + std::sin(2 * M_PI * (w % kWindowsPerDay + 37 * int(j)) / kWindowsPerDay) + 0.01 * (w % 7);
   };
   Trace trace(6, 6, usage);
-  RecordedMachines machines;
+  brain::RecordedMachines machines;
   const uint32_t m = machines.Number("m");
   for (uint32_t j = 0; j < 6; ++j) Place(machines, j, 0, 6 * kWindowsPerDay, m);
   OvercommitOptions options =
@@ -136,7 +136,7 @@ TEST(RecordedOvercommit, TheOracleFollowsTheTasksThatWereThere) {
   Trace trace(2, 4, [](uint32_t j, int32_t w) {
     return j == 0 ? 1.0 : w < 2 * kWindowsPerDay + 144 ? 4.0 : 9.0;
   });
-  RecordedMachines machines;
+  brain::RecordedMachines machines;
   const uint32_t a = machines.Number("a"), b = machines.Number("b");
   const int32_t noon = 2 * kWindowsPerDay + 144;
   Place(machines, 0, 0, 4 * kWindowsPerDay, a);
@@ -161,9 +161,9 @@ TEST(RecordedOvercommit, TheOracleFollowsTheTasksThatWereThere) {
 
 TEST(RecordedOvercommit, CapacityThatChangesAndWhatDoesNotFitAreCounted) {
   Trace trace(3, 3, [](uint32_t j, int32_t w) { return j == 2 && w >= 600 ? -1.0 : 6.0; });
-  RecordedMachines machines;
+  brain::RecordedMachines machines;
   const uint32_t a = machines.Number("a"), b = machines.Number("b"), c = machines.Number("c");
-  using enum MachineEventKind;
+  using enum brain::MachineEventKind;
   machines.AddEvent(a, {Timestamp{0}, kAdd, 9.0, 1e9, 0});
   machines.AddEvent(a, {Timestamp::FromSeconds(700 * 300), kUpdate, 5.0, {}, 0});
   machines.AddEvent(b, {Timestamp{0}, kAdd, {}, {}, 0});
@@ -171,12 +171,12 @@ TEST(RecordedOvercommit, CapacityThatChangesAndWhatDoesNotFitAreCounted) {
   Place(machines, 1, 0, 864, b);
   Place(machines, 2, 0, 600, c);
   uint64_t odd = 0;
-  machines.SettleEvents([&](std::string_view, uint32_t, const MachineEvent&) { ++odd; });
+  machines.SettleEvents([&](std::string_view, uint32_t, const brain::MachineEvent&) { ++odd; });
   EXPECT_EQ(odd, 1U);
   const auto result = ReplayRecordedOvercommit(trace, machines, Resource::kCpu, RecordedOptions({"limit"}));
   ASSERT_TRUE(result.ok()) << result.status();
   std::vector<std::string> found;
-  for (const CellFinding& f : result->recorded.findings)
+  for (const brain::CellFinding& f : result->recorded.findings)
     found.push_back(std::to_string(f.count) + " " + f.cause);
   std::ranges::sort(found);
   EXPECT_EQ(found,
@@ -195,7 +195,7 @@ TEST(RecordedOvercommit, CapacityThatChangesAndWhatDoesNotFitAreCounted) {
 
 TEST(RecordedOvercommit, ATraceWithoutMachinesIsAnError) {
   Trace trace(1, 3, [](uint32_t, int32_t) { return 1.0; });
-  const RecordedMachines machines;
+  const brain::RecordedMachines machines;
   const auto result = ReplayRecordedOvercommit(trace, machines, Resource::kCpu, RecordedOptions({"limit"}));
   ASSERT_FALSE(result.ok());
   EXPECT_EQ(

@@ -19,19 +19,19 @@ namespace {
 // One way of limiting memory, over all machines of the trace.
 struct RecordedWorld {
   SoftMemoryScore score;
-  const PeakPredictor* predictor = nullptr;        // null: hard limits, or the oracle
-  std::vector<double> memory;                      // by machine; of "hard" not used
-  std::vector<uint8_t> full;                       // by machine, in the horizon
-  std::vector<double> used;                        // by machine, in the window before, before its kills
-  absl::flat_hash_map<uint64_t, int32_t> waiting;  // killed tasks: the window from which each may run
+  const brain::PeakPredictor* predictor = nullptr;  // null: hard limits, or the oracle
+  std::vector<double> memory;                       // by machine; of "hard" not used
+  std::vector<uint8_t> full;                        // by machine, in the horizon
+  std::vector<double> used;                         // by machine, in the window before, before its kills
+  absl::flat_hash_map<uint64_t, int32_t> waiting;   // killed tasks: the window from which each may run
 
   bool hard() const { return score.world == kHardLimits; }
 };
 
 class RecordedSoftReplay {
  public:
-  RecordedSoftReplay(DaySource& source, const RecordedMachines& machines, const SoftMemoryOptions& options,
-                     const SoftMemoryHooks& hooks)
+  RecordedSoftReplay(DaySource& source, const brain::RecordedMachines& machines,
+                     const SoftMemoryOptions& options, const SoftMemoryHooks& hooks)
       : source_(source),
         machines_(machines),
         options_(options),
@@ -53,7 +53,8 @@ class RecordedSoftReplay {
     if (!span.ok()) return span.status();
     const size_t days = *span;
     if (absl::Status s = CheckOvercommitTimes(days * kWindowsPerDay, options_.machines); !s.ok()) return s;
-    absl::StatusOr<std::vector<std::unique_ptr<PeakPredictor>>> made = MakePredictors(options_.machines);
+    absl::StatusOr<std::vector<std::unique_ptr<brain::PeakPredictor>>> made =
+        MakePredictors(options_.machines);
     if (!made.ok()) return made.status();
     predictors_ = *std::move(made);
     for (const auto& [limits, feedback] :
@@ -89,7 +90,7 @@ class RecordedSoftReplay {
   }
 
  private:
-  void AddWorld(std::string_view name, const PeakPredictor* predictor) {
+  void AddWorld(std::string_view name, const brain::PeakPredictor* predictor) {
     RecordedWorld& world = worlds_.emplace_back();
     world.score.world = name;
     world.predictor = predictor;
@@ -117,11 +118,11 @@ class RecordedSoftReplay {
   // Of each machine: whether other tasks are there than in the window before, and the limits of those that came.
   void Compare() {
     for (uint32_t m = 0; m < machines_.size(); ++m) {
-      const std::span<const TaskLoad> tasks = days_.Tasks(at_, m);
+      const std::span<const brain::TaskLoad> tasks = days_.Tasks(at_, m);
       arrived_[m] = 0;
       auto old = before_[m].begin();
       size_t stayed = 0;
-      for (const TaskLoad& t : tasks) {
+      for (const brain::TaskLoad& t : tasks) {
         while (old != before_[m].end() && *old < t.task) ++old;
         if (old != before_[m].end() && *old == t.task) {
           ++stayed;
@@ -150,7 +151,7 @@ class RecordedSoftReplay {
 
   void Step(RecordedWorld& world) {
     for (uint32_t m = 0; m < machines_.size(); ++m) {
-      const std::span<const TaskLoad> tasks = days_.Tasks(at_, m);
+      const std::span<const brain::TaskLoad> tasks = days_.Tasks(at_, m);
       if (tasks.empty()) {
         world.used[m] = 0;
         continue;
@@ -166,10 +167,10 @@ class RecordedSoftReplay {
     }
   }
 
-  double MemoryOf(uint32_t m, std::span<const TaskLoad> tasks, const RecordedWorld& world) const {
+  double MemoryOf(uint32_t m, std::span<const brain::TaskLoad> tasks, const RecordedWorld& world) const {
     if (world.predictor == nullptr) return PeakOf(m);
     double limit = 0;
-    for (const TaskLoad& t : tasks) limit += t.limit;
+    for (const brain::TaskLoad& t : tasks) limit += t.limit;
     const double known = before_[m].empty() ? 0 : world.predictor->Predict(m);
     return std::min(limit, known + arrived_[m]);
   }
@@ -178,23 +179,23 @@ class RecordedSoftReplay {
     double peak = 0;
     for (int32_t w = at_; w < horizon_end_; ++w) {
       double usage = 0;
-      for (const TaskLoad& t : days_.Tasks(w, m)) usage += std::max(0.F, t.usage);
+      for (const brain::TaskLoad& t : days_.Tasks(w, m)) usage += std::max(0.F, t.usage);
       peak = std::max(peak, usage);
     }
     return peak;
   }
 
-  float RequestOf(const TaskLoad& t, const RecordedWorld& world) const {
+  float RequestOf(const brain::TaskLoad& t, const RecordedWorld& world) const {
     const JobLimits& limits = world.hard() ? hard_limits_ : requests_;
     return limits.At({static_cast<uint32_t>(t.task >> 32U)}, {at_}).value_or(t.limit);
   }
 
-  void StepMachine(uint32_t m, std::span<const TaskLoad> tasks, RecordedWorld& world) {
+  void StepMachine(uint32_t m, std::span<const brain::TaskLoad> tasks, RecordedWorld& world) {
     double memory = world.memory[m];
-    if (const MachineCapacity* c = counts_.Capacity(m, at_); c != nullptr)
+    if (const brain::MachineCapacity* c = counts_.Capacity(m, at_); c != nullptr)
       memory = std::min(memory, c->memory_bytes);
     asked_.clear();
-    for (const TaskLoad& t : tasks) asked_.push_back(RequestOf(t, world));
+    for (const brain::TaskLoad& t : tasks) asked_.push_back(RequestOf(t, world));
     Restart(m, tasks, memory, world);
     running_.clear();
     double used = 0, limits = 0;
@@ -213,7 +214,7 @@ class RecordedSoftReplay {
     world.score.memory += memory;
     world.used[m] = used;
     if (!world.hard()) {
-      for (const uint32_t k : FindVictims(running_, memory)) Kill(m, k, tasks[k], memory, world);
+      for (const uint32_t k : brain::FindVictims(running_, memory)) Kill(m, k, tasks[k], memory, world);
       return;
     }
     for (uint32_t k = 0; k < running_.size(); ++k) {
@@ -222,7 +223,7 @@ class RecordedSoftReplay {
   }
 
   // Killed tasks whose time it is run again, the highest tier first; with soft limits, where there is room.
-  void Restart(uint32_t m, std::span<const TaskLoad> tasks, double memory, RecordedWorld& world) {
+  void Restart(uint32_t m, std::span<const brain::TaskLoad> tasks, double memory, RecordedWorld& world) {
     if (world.waiting.empty()) return;
     again_.clear();
     for (uint32_t k = 0; k < tasks.size(); ++k) {
@@ -241,7 +242,7 @@ class RecordedSoftReplay {
     }
   }
 
-  void Kill(uint32_t m, uint32_t k, const TaskLoad& task, double memory, RecordedWorld& world) {
+  void Kill(uint32_t m, uint32_t k, const brain::TaskLoad& task, double memory, RecordedWorld& world) {
     const auto away = static_cast<int32_t>((options_.restart_s + kWindowSeconds - 1) / kWindowSeconds);
     world.waiting[task.task] = at_ + 1 + away;
     world.full[m] = 1;
@@ -286,12 +287,12 @@ class RecordedSoftReplay {
 
   void Observe() {
     for (uint32_t m = 0; m < machines_.size(); ++m) {
-      const std::span<const TaskLoad> tasks = days_.Tasks(at_, m);
+      const std::span<const brain::TaskLoad> tasks = days_.Tasks(at_, m);
       before_[m].clear();
       if (tasks.empty()) continue;
       seen_[m] = 1;
-      for (const TaskLoad& t : tasks) before_[m].push_back(t.task);
-      const MachineWindow sums = Sum(tasks);
+      for (const brain::TaskLoad& t : tasks) before_[m].push_back(t.task);
+      const brain::MachineWindow sums = Sum(tasks);
       for (const auto& p : predictors_) {
         if (p != nullptr) p->Observe({at_}, m, sums);
       }
@@ -316,7 +317,7 @@ class RecordedSoftReplay {
   }
 
   DaySource& source_;
-  const RecordedMachines& machines_;
+  const brain::RecordedMachines& machines_;
   const SoftMemoryOptions& options_;
   const SoftMemoryHooks& hooks_;
   MachineDays days_;
@@ -325,7 +326,7 @@ class RecordedSoftReplay {
   JobLimits requests_, hard_limits_;
   std::vector<TraceTier> tiers_of_jobs_;
   absl::flat_hash_map<uint64_t, TraceTier> tiers_;  // of tasks that were scored
-  std::vector<std::unique_ptr<PeakPredictor>> predictors_;
+  std::vector<std::unique_ptr<brain::PeakPredictor>> predictors_;
   std::vector<RecordedWorld> worlds_;
   int32_t at_ = 0, first_ = 0, horizon_end_ = 0;
   bool any_ = false;
@@ -334,7 +335,7 @@ class RecordedSoftReplay {
   std::vector<std::vector<uint64_t>> before_;
   std::vector<double> arrived_;
   std::vector<uint8_t> changed_, begun_, seen_;
-  std::vector<SoftTask> running_;  // of the machine at hand
+  std::vector<brain::SoftTask> running_;  // of the machine at hand
   std::vector<float> asked_;
   std::vector<uint32_t> again_;
   SoftMemoryResult result_;
@@ -342,7 +343,8 @@ class RecordedSoftReplay {
 
 }  // namespace
 
-absl::StatusOr<SoftMemoryResult> ReplayRecordedSoftMemory(DaySource& source, const RecordedMachines& machines,
+absl::StatusOr<SoftMemoryResult> ReplayRecordedSoftMemory(DaySource& source,
+                                                          const brain::RecordedMachines& machines,
                                                           const SoftMemoryOptions& options,
                                                           const SoftMemoryHooks& hooks) {
   if (absl::Status s = CheckTierShares(options); !s.ok()) return s;

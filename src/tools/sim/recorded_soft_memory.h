@@ -19,7 +19,8 @@ namespace taut {
 //
 // Reads `source` three times, day by day; holds the days of a horizon and two more: 16 bytes a task-window.
 // InvalidArgument as ReplaySoftMemory and ReplayRecordedOvercommit.
-absl::StatusOr<SoftMemoryResult> ReplayRecordedSoftMemory(DaySource& source, const RecordedMachines& machines,
+absl::StatusOr<SoftMemoryResult> ReplayRecordedSoftMemory(DaySource& source,
+                                                          const brain::RecordedMachines& machines,
                                                           const SoftMemoryOptions& options,
                                                           const SoftMemoryHooks& hooks = {});
 

@@ -11,7 +11,7 @@
 namespace taut {
 namespace {
 
-using enum MachineEventKind;
+using enum brain::MachineEventKind;
 
 constexpr double kM = kMiB;
 constexpr int kTraceDays = 12;
@@ -49,12 +49,12 @@ SoftMemoryOptions SoftRecorded(std::vector<std::string> predictors) {
   o.machines.machine_tasks = 4;
   o.machines.placements = 1;
   o.machines.warmup_s = 4 * kDaySeconds;
-  o.requests = Policy::kMovingWindow;
+  o.requests = brain::Policy::kMovingWindow;
   o.shares[static_cast<size_t>(TraceTier::kBatch)] = 1;
   return o;
 }
 
-void StayOn(RecordedMachines& machines, uint32_t job, int32_t from, int32_t to, uint32_t machine) {
+void StayOn(brain::RecordedMachines& machines, uint32_t job, int32_t from, int32_t to, uint32_t machine) {
   for (int32_t w = from; w < to; ++w) machines.Place({job}, 0, {w}, machine);
 }
 
@@ -65,7 +65,7 @@ const SoftMemoryScore::Tier& ScoreOf(TraceTier tier, const SoftMemoryScore& scor
 // Tasks that stay on one machine, without a capacity, live and die as on a machine that is made of them.
 TEST(RecordedSoftMemory, TasksThatStayGiveWhatMadeMachinesGive) {
   MadeDays source = JobsUsing({Wave(0), Wave(1), Wave(2), Wave(3)});
-  RecordedMachines machines;
+  brain::RecordedMachines machines;
   const uint32_t m = machines.Number("m");
   for (uint32_t j = 0; j < 4; ++j) StayOn(machines, j, 0, kTraceDays * kWindowsPerDay, m);
   const SoftMemoryOptions options =
@@ -102,14 +102,14 @@ TEST(RecordedSoftMemory, TasksThatStayGiveWhatMadeMachinesGive) {
 TEST(RecordedSoftMemory, MemoryIsAtMostTheCapacityWhichChanges) {
   const auto steady = [](int32_t) { return 400.0; };
   MadeDays source = JobsUsing({steady, steady});
-  RecordedMachines machines;
+  brain::RecordedMachines machines;
   const uint32_t m = machines.Number("m");
   const int32_t lower = 7 * kWindowsPerDay + 5, higher = 9 * kWindowsPerDay + 50;
   const auto at = [](int32_t window) { return Timestamp::FromSeconds(int64_t{window} * kWindowSeconds); };
   machines.AddEvent(m, {Timestamp{0}, kAdd, 4.0, 1000 * kM, 0});
   machines.AddEvent(m, {at(lower), kUpdate, {}, 700 * kM, 0});
   machines.AddEvent(m, {at(higher), kUpdate, {}, 1000 * kM, 0});
-  machines.SettleEvents([](std::string_view, uint32_t, const MachineEvent&) {});
+  machines.SettleEvents([](std::string_view, uint32_t, const brain::MachineEvent&) {});
   for (uint32_t j = 0; j < 2; ++j) StayOn(machines, j, 0, kTraceDays * kWindowsPerDay, m);
   std::vector<std::tuple<int64_t, double, double>> kills;
   SoftMemoryHooks hooks;
@@ -129,7 +129,7 @@ TEST(RecordedSoftMemory, MemoryIsAtMostTheCapacityWhichChanges) {
   EXPECT_DOUBLE_EQ(limit.memory / kM, 8.0 * kWindowsPerDay * 1000 - 300.0 * (higher - lower));
   EXPECT_DOUBLE_EQ(limit.owner / kM, 8 * 4096.0 * kWindowsPerDay);
   std::vector<std::string> found;
-  for (const CellFinding& f : result->recorded.findings)
+  for (const brain::CellFinding& f : result->recorded.findings)
     found.push_back(std::to_string(f.count) + " " + f.cause);
   EXPECT_THAT(found, testing::UnorderedElementsAre(
                          "1 capacity lowered below what is in use",
@@ -142,7 +142,7 @@ TEST(RecordedSoftMemory, AKilledTaskWaitsWhereTheTraceHasIt) {
   constexpr int32_t kill = 5 * kWindowsPerDay + 60, move = kill + 2;
   MadeDays source =
       JobsUsing({[](int32_t w) { return w == kill ? 900.0 : 300.0; }, [](int32_t) { return 300.0; }});
-  RecordedMachines machines;
+  brain::RecordedMachines machines;
   const uint32_t a = machines.Number("a"), b = machines.Number("b");
   StayOn(machines, 0, 0, move, a);
   StayOn(machines, 0, move, kTraceDays * kWindowsPerDay, b);
@@ -174,7 +174,7 @@ TEST(RecordedSoftMemory, AMachineThatComesHasTheLimits) {
   constexpr int32_t comes = 6 * kWindowsPerDay + 100;
   MadeDays source =
       JobsUsing({[](int32_t) { return 300.0; }, [](int32_t w) { return w < comes ? -1.0 : 500.0; }});
-  RecordedMachines machines;
+  brain::RecordedMachines machines;
   const uint32_t a = machines.Number("a"), b = machines.Number("b");
   StayOn(machines, 0, 0, kTraceDays * kWindowsPerDay, a);
   StayOn(machines, 1, comes, kTraceDays * kWindowsPerDay, b);
@@ -190,7 +190,7 @@ TEST(RecordedSoftMemory, AMachineThatComesHasTheLimits) {
 
 TEST(RecordedSoftMemory, TiersAreThoseOfThePrioritiesOrDrawnTaskByTask) {
   MadeDays source = JobsUsing({Wave(0), Wave(1)}, 200);
-  RecordedMachines machines;
+  brain::RecordedMachines machines;
   const uint32_t m = machines.Number("m");
   for (uint32_t j = 0; j < 2; ++j) StayOn(machines, j, 0, kTraceDays * kWindowsPerDay, m);
   SoftMemoryOptions options = SoftRecorded({"machine-max:factor=0.9"});
@@ -208,7 +208,7 @@ TEST(RecordedSoftMemory, TiersAreThoseOfThePrioritiesOrDrawnTaskByTask) {
 
 TEST(RecordedSoftMemory, WhatCannotBeIsNamed) {
   MadeDays source = JobsUsing({Wave(0)});
-  RecordedMachines machines;
+  brain::RecordedMachines machines;
   EXPECT_THAT(
       ReplayRecordedSoftMemory(source, machines, SoftRecorded({"limit"})).status().message(),
       testing::HasSubstr("no usage of memory on recorded machines: 3456 task-windows without a machine"));

@@ -16,7 +16,7 @@ constexpr int32_t kGoneAfter = kWindowsPerHour;  // windows without a measuremen
 int64_t CellAmountOf(Resource r, double amount) {
   const double exact = amount * CellUnitsOf(r), nearest = std::round(exact);
   const double units = std::abs(exact - nearest) <= 1e-6 * exact ? nearest : std::ceil(exact);
-  return static_cast<int64_t>(std::clamp(units, 0.0, static_cast<double>(kMaxCellAmount)));
+  return static_cast<int64_t>(std::clamp(units, 0.0, static_cast<double>(brain::kMaxCellAmount)));
 }
 
 SourceUntil::SourceUntil(DaySource& source, WindowId until) : source_(source), until_(until) {
@@ -62,7 +62,8 @@ uint32_t RecordedTasks::NumberOf(JobId job, uint32_t task) const {
   return it == numbers_.end() ? kNone : it->second;
 }
 
-absl::StatusOr<RecordedTasks> ReadRecordedTasks(DaySource& source, const CellModel& cell, WindowId until) {
+absl::StatusOr<RecordedTasks> ReadRecordedTasks(DaySource& source, const brain::CellModel& cell,
+                                                WindowId until) {
   absl::flat_hash_map<std::string_view, uint32_t> rows;
   for (uint32_t j = 0; j < cell.jobs.size(); ++j) rows[cell.jobs[j].name] = j;
   SourceUntil before(source, until);

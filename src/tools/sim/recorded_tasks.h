@@ -20,14 +20,14 @@ namespace taut {
 // Rows of a cell's usual resources, and what they count: millicores, bytes.
 // That of no row: the cell has none of it.
 inline size_t CellRowOf(Resource r) {
-  return r == Resource::kCpu ? kCellCpu : r == Resource::kMemory ? kCellMemory : SIZE_MAX;
+  return r == Resource::kCpu ? brain::kCellCpu : r == Resource::kMemory ? brain::kCellMemory : SIZE_MAX;
 }
 inline double CellUnitsOf(Resource r) { return InCores(r) ? 1000 : 1; }
 // An amount of usage in that unit. What is a whole number of units but for the error of a float stays it; else
 // rounded up.
 int64_t CellAmountOf(Resource r, double amount);
 // The limit of each task, in cores or bytes; of a resource that the cell has.
-inline double CellLimitOf(const CellJob& job, Resource r) {
+inline double CellLimitOf(const brain::CellJob& job, Resource r) {
   return static_cast<double>(job.limit[CellRowOf(r)]) / CellUnitsOf(r);
 }
 
@@ -57,7 +57,7 @@ absl::Status ForEachDay(DaySource& source, const std::function<bool()>& should_s
 // the resource was measured: with what is judged of it, and the window's limit or, where that is not known, the
 // job's.
 template <typename Fn>
-void ForEachMeasured(const JobDay& day, Resource resource, const CellJob& job, Fn&& fn) {
+void ForEachMeasured(const JobDay& day, Resource resource, const brain::CellJob& job, Fn&& fn) {
   const auto asked = static_cast<float>(CellLimitOf(job, resource));
   for (const JobWindow& w : day.windows) {
     const float own = w.limit(resource), limit = own > 0 ? own : asked;
@@ -85,13 +85,14 @@ class RecordedTasks {
   uint32_t row(uint32_t number) const { return rows_[number]; }
 
  private:
-  friend absl::StatusOr<RecordedTasks> ReadRecordedTasks(DaySource& source, const CellModel& cell,
+  friend absl::StatusOr<RecordedTasks> ReadRecordedTasks(DaySource& source, const brain::CellModel& cell,
                                                          WindowId until);
   absl::flat_hash_map<std::string, Range> jobs_;
   absl::flat_hash_map<uint64_t, uint32_t> numbers_;  // by job and task
   std::vector<uint32_t> rows_;
 };
 // Reads the days before `until`. 40 bytes a task.
-absl::StatusOr<RecordedTasks> ReadRecordedTasks(DaySource& source, const CellModel& cell, WindowId until);
+absl::StatusOr<RecordedTasks> ReadRecordedTasks(DaySource& source, const brain::CellModel& cell,
+                                                WindowId until);
 
 }  // namespace taut

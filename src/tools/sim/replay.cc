@@ -24,7 +24,7 @@ class ReplayRun {
   ReplayRun(DaySource& source, const ReplayOptions& options, const ReplayHooks& hooks)
       : source_(source), options_(options), hooks_(hooks), runner_(options), workers_(options.threads) {
     for (size_t i = 0; i < options.policies.size(); ++i) {
-      fleets_.push_back(std::make_unique<FleetModels>(options.settings));
+      fleets_.push_back(std::make_unique<brain::FleetModels>(options.settings));
     }
   }
 
@@ -44,7 +44,8 @@ class ReplayRun {
   const ReplayOptions& options_;
   const ReplayHooks& hooks_;
   JobRunner runner_;
-  std::vector<std::unique_ptr<FleetModels>> fleets_;  // one a policy: none learns from another's limits
+  std::vector<std::unique_ptr<brain::FleetModels>>
+      fleets_;  // one a policy: none learns from another's limits
   WorkerPool workers_;
   tbb::enumerable_thread_specific<RunnerScratch> scratch_;
   std::vector<std::unique_ptr<JobState>> states_;  // by JobId; null before the first and after the last day
@@ -56,7 +57,7 @@ class ReplayRun {
 };
 
 void ReplayRun::PrepareResult() {
-  for (const PolicyPair p : options_.policies) {
+  for (const brain::PolicyPair p : options_.policies) {
     for (Resource r : options_.resources) {
       LaneResult& lane = result_.lanes.emplace_back();
       lane.policy = p;
@@ -139,9 +140,9 @@ void ReplayRun::UpdateFleet(int32_t day, size_t num_jobs) {
   // Models that know nothing of each other: side by side.
   workers_.ForEach(2 * fleets_.size(), [&](size_t i) {
     const size_t resource = i % 2;
-    FleetRows rows;
+    brain::FleetRows rows;
     for (size_t j = 0; j < num_jobs; ++j) {
-      const FleetRows& more = outcomes_[j].rows[i / 2][resource];
+      const brain::FleetRows& more = outcomes_[j].rows[i / 2][resource];
       rows.insert(rows.end(), more.begin(), more.end());
     }
     fleets_[i / 2]->CloseDay(kResources[resource], day, std::move(rows));
@@ -152,7 +153,7 @@ void ReplayRun::EndJob(JobId job, const JobState& state) {
   ++states_measured_;
   for (size_t w = 0; w < state.worlds.size(); ++w) {
     for (size_t i = 0; i < state.worlds[w].lanes.size(); ++i) {
-      const Lane& lane = state.worlds[w].lanes[i].lane;
+      const brain::Lane& lane = state.worlds[w].lanes[i].lane;
       state_bytes_sum_ += static_cast<double>(lane.recommender().state_bytes());
       if (hooks_.on_job_end != nullptr) {
         hooks_.on_job_end(job, options_.policies[w], options_.resources[i], lane);

@@ -48,9 +48,9 @@ enum class Feedback : uint8_t {
 };
 
 struct ReplayOptions {
-  std::vector<PolicyPair> policies;
+  std::vector<brain::PolicyPair> policies;
   std::vector<Resource> resources = {Resource::kCpu, Resource::kMemory};
-  VerticalSettings settings;
+  brain::VerticalSettings settings;
   Feedback feedback = Feedback::kNone;
   int64_t restart_delay_s = 600;
   // Days from the first day of the trace that are replayed but not scored. The first day counts from its
@@ -61,14 +61,14 @@ struct ReplayOptions {
   // Absent: recommendations are the limits. Else limits are decided as by the daemon, with this policy's
   // mode, min_change, change_period, maintenance and canary; its recommender, class and bounds are not read.
   // In mode observe, and off, the owners' limits hold; observe scores the limits that it would show.
-  std::optional<JobPolicy> managed;
+  std::optional<brain::JobPolicy> managed;
 };
 
 // A limit that comes into force: the first of a lane, or a change. Of the tasks outside a trial. `limit`
 // absent: unlimited.
 struct LimitChange {
   JobId job;
-  PolicyPair policy;
+  brain::PolicyPair policy;
   Resource resource;
   WindowId from;
   std::optional<double> limit;
@@ -89,12 +89,12 @@ struct RecordedKills {
 };
 
 struct LaneResult {
-  PolicyPair policy;
+  brain::PolicyPair policy;
   Resource resource;
   LaneSummary summary;          // days after warm-up
   std::vector<Totals> per_job;  // by JobId, days after warm-up
   std::vector<FleetDay> fleet;  // all days, warm-up too
-  RiskBook risks;               // days after warm-up
+  brain::RiskBook risks;        // days after warm-up
 };
 
 struct ReplayResult {
@@ -115,7 +115,7 @@ struct ReplayHooks {
   std::function<void(uint64_t days_done, uint64_t days_total, uint64_t job_windows)> on_progress;
   // A job's state is about to be released: its last day is over, or the replay ends. Called once a lane,
   // between days.
-  std::function<void(JobId, PolicyPair, Resource, const Lane&)> on_job_end;
+  std::function<void(JobId, brain::PolicyPair, Resource, const brain::Lane&)> on_job_end;
   // Checked between days; true ends the replay with a partial result.
   std::function<bool()> should_stop;
 };

@@ -20,7 +20,7 @@ inline JobInfo Named(std::string name, std::string logical_name = "") {
   return j;
 }
 
-inline ReplayOptions Options(std::vector<PolicyPair> policies,
+inline ReplayOptions Options(std::vector<brain::PolicyPair> policies,
                              std::vector<Resource> resources = {Resource::kMemory}) {
   ReplayOptions o;
   o.policies = std::move(policies);

@@ -23,7 +23,7 @@ TEST(ReplayOomRestart, KillsRestartsAndRaises) {
     days.PutMemory(job, w, 0, 50 * kMiB, 50 * kMiB);
     days.PutMemory(job, w, 1, (w < 3 ? 50 : 140) * kMiB, (w < 3 ? 50 : 150) * kMiB);
   }
-  ReplayOptions o = Options({Policy::kPeak});
+  ReplayOptions o = Options({brain::Policy::kPeak});
   o.feedback = Feedback::kOomRestart;
   o.restart_delay_s = 600;
   const ReplayOutcome out = Lived(days, o);
@@ -50,15 +50,15 @@ TEST(ReplayOomRestart, UsageIsCensoredAtTheLimit) {
   days.SetOwner(job, 5, kAbsent, 1000 * kMiB);
   days.PutMemory(job, 5, 0, 9000 * kMiB, 9000 * kMiB);
   for (int32_t w = 6; w < 20; ++w) days.PutMemory(job, w, 0, 500 * kMiB, 500 * kMiB);
-  ReplayOptions o = Options({Policy::kPeak});
+  ReplayOptions o = Options({brain::Policy::kPeak});
   o.feedback = Feedback::kOomRestart;
   o.restart_delay_s = 300;
   o.settings.peak.min_history_s = 0;
   o.settings.peak.margin = 0;
   std::optional<double> known;
   ReplayHooks hooks;
-  hooks.on_job_end = [&](JobId, PolicyPair, Resource, const Lane& lane) {
-    const Recommender& r = lane.recommender();
+  hooks.on_job_end = [&](JobId, brain::PolicyPair, Resource, const brain::Lane& lane) {
+    const brain::Recommender& r = lane.recommender();
     Reason reason;
     r.Explain(reason);
     known = std::get<double>(reason.facts.at(0).value);
@@ -78,7 +78,7 @@ TEST(ReplayOomRestart, WorldsAreApart) {
     days.SetOwner(job, w, kAbsent, 1000 * kMiB);
     days.PutMemory(job, w, 0, 300 * kMiB, (w % 7 == 6 ? 900 : 300) * kMiB);
   }
-  ReplayOptions o = Options({Policy::kStatic, Policy::kVpa});
+  ReplayOptions o = Options({brain::Policy::kStatic, brain::Policy::kVpa});
   o.feedback = Feedback::kOomRestart;
   const ReplayOutcome out = Lived(days, o);
   EXPECT_EQ(out.result.lanes[0].summary.totals.ooms, 0U);

@@ -34,7 +34,7 @@ TEST(Replay, ScoresAJobDayByTheDefinitions) {
     days.PutMemory(job, w, 0, (both ? 110 : 40) * kMiB, (both ? 150 : 60) * kMiB);
     days.PutMemory(job, w, 1, (both ? 110 : one ? 90 : 60) * kMiB, (both ? 150 : one ? 120 : 80) * kMiB);
   }
-  const ReplayOutcome out = Lived(days, Options({Policy::kStatic}));
+  const ReplayOutcome out = Lived(days, Options({brain::Policy::kStatic}));
   ASSERT_EQ(out.result.lanes.size(), 1U);
   const Totals& t = out.result.lanes[0].summary.totals;
   EXPECT_EQ(t.job_days, 1U);
@@ -67,7 +67,7 @@ TEST(Replay, TheBaselineIsTheSumOfTheTasksOwnLimits) {
     days.SetOwnerSum(job, w, 140 * kMiB);
     for (uint32_t task : {0U, 1U}) days.PutMemory(job, w, task, 50 * kMiB, 50 * kMiB);
   }
-  ReplayOptions options = Options({Policy::kStatic, Policy::kPeak});
+  ReplayOptions options = Options({brain::Policy::kStatic, brain::Policy::kPeak});
   options.settings.peak.min_history_s = 0;
   options.settings.peak.margin = 0;
   options.settings.bounds_by[kMemoryIndex].granularity = 0;
@@ -95,7 +95,7 @@ TEST(Replay, TheMeanLimitIsWeightedByRunTime) {
     for (uint32_t task = 0; task < (w == 0 ? 1U : 4U); ++task)
       days.PutMemory(job, w, task, 45 * kMiB, 45 * kMiB);
   }
-  const ReplayOutcome out = Lived(days, Options({Policy::kStatic}));
+  const ReplayOutcome out = Lived(days, Options({brain::Policy::kStatic}));
   EXPECT_DOUBLE_EQ(out.result.lanes[0].summary.totals.mean_slack(), (180.0 - 45) / 180);
 }
 
@@ -107,7 +107,7 @@ TEST(Replay, CappedAtTheOwnersNoLimitIsAboveIt) {
     days.PutMemory(job, w, 0, 90 * kMiB, (w < 5 ? 80 : 160) * kMiB);
   }
   for (const Feedback feedback : {Feedback::kNone, Feedback::kOomRestart}) {
-    ReplayOptions options = Options({Policy::kPeak});
+    ReplayOptions options = Options({brain::Policy::kPeak});
     options.settings.peak.min_history_s = 0;
     options.feedback = feedback;
     EXPECT_FALSE(Lived(days, options).result.capped_at_owner);
@@ -129,7 +129,7 @@ TEST(Replay, WithoutALimitAJobIsUnlimited) {
   }
   const int32_t tomorrow = kWindowsPerDay;
   days.PutMemory(job, tomorrow, 0, 50 * kMiB, 50 * kMiB);
-  const ReplayOutcome out = Lived(days, Options({Policy::kStatic}));
+  const ReplayOutcome out = Lived(days, Options({brain::Policy::kStatic}));
   const Totals& t = out.result.lanes[0].summary.totals;
   EXPECT_EQ(t.unlimited_windows, 5U);
   EXPECT_EQ(t.windows, 2U);
@@ -151,7 +151,7 @@ TEST(Replay, WarmUpEndsWithAWholeDay) {
       days.SetOwner(job, w, kAbsent, 100 * kMiB);
       days.PutMemory(job, w, 0, 50 * kMiB, 50 * kMiB);
     }
-    ReplayOptions o = Options({Policy::kStatic});
+    ReplayOptions o = Options({brain::Policy::kStatic});
     o.warmup_s = warmup_s;
     const ReplayOutcome out = Lived(days, o);
     EXPECT_EQ(out.result.first_scored_day, scored_from);
@@ -183,16 +183,16 @@ void FillCell(MadeDays& days, int jobs, int num_days, uint64_t seed, int32_t dif
 }
 
 ReplayOptions AllPolicies() {
-  std::vector<PolicyPair> all;
-  for (const PolicyInfo& p : Policies()) all.emplace_back(p.policy);
-  all.emplace_back(Policy::kMovingWindow, Policy::kAnalogs);
+  std::vector<brain::PolicyPair> all;
+  for (const brain::PolicyInfo& p : brain::Policies()) all.emplace_back(p.policy);
+  all.emplace_back(brain::Policy::kMovingWindow, brain::Policy::kAnalogs);
   ReplayOptions o = Options(all, {Resource::kCpu, Resource::kMemory});
   o.settings.analogs.min_rows = 20;
   o.settings.analogs.min_days = 3;
   return o;
 }
 
-using Key = std::tuple<PolicyPair, Resource, uint32_t>;
+using Key = std::tuple<brain::PolicyPair, Resource, uint32_t>;
 
 // The limits in force as the change events tell them.
 class Ledger {
@@ -296,7 +296,7 @@ RC_GTEST_PROP(Replay, ChangingTheFutureNeverChangesPastLimits, ()) {
   MadeDays one, other;
   FillCell(one, 6, 6, seed);
   FillCell(other, 6, 6, seed, from);
-  using Event = std::tuple<int32_t, uint32_t, PolicyPair, Resource, std::optional<double>>;
+  using Event = std::tuple<int32_t, uint32_t, brain::PolicyPair, Resource, std::optional<double>>;
   const auto past = [&](const ReplayOutcome& out) {
     std::vector<Event> events;
     for (const LimitChange& c : out.changes) {
@@ -369,7 +369,7 @@ TEST(Replay, IsTheSameToTheBitOnAnyNumberOfThreads) {
         expected = BytesOf(out);
         // Analogs must have decided something, or this proves little.
         const auto analogs = std::find_if(out.changes.begin(), out.changes.end(), [](const LimitChange& c) {
-          return c.policy == Policy::kAnalogs && c.limit.has_value() && c.from.day() > 4;
+          return c.policy == brain::Policy::kAnalogs && c.limit.has_value() && c.from.day() > 4;
         });
         EXPECT_NE(analogs, out.changes.end());
       }
@@ -387,7 +387,7 @@ TEST(Replay, StoppedBetweenDaysItTellsOfTheDaysLived) {
   ReplayHooks hooks;
   hooks.should_stop = [&] { return done >= 3; };
   hooks.on_progress = [&](uint64_t days_done, uint64_t, uint64_t) { done = days_done; };
-  hooks.on_job_end = [&](JobId job, PolicyPair, Resource, const Lane&) { ++ended[job.value]; };
+  hooks.on_job_end = [&](JobId job, brain::PolicyPair, Resource, const brain::Lane&) { ++ended[job.value]; };
   const ReplayOptions options = AllPolicies();
   const ReplayOutcome cut = Lived(whole, options, hooks);
   EXPECT_TRUE(cut.result.partial);
@@ -408,12 +408,12 @@ TEST(Replay, StoppedBetweenDaysItTellsOfTheDaysLived) {
 TEST(Replay, RefusesNothingToDo) {
   MadeDays none;
   none.Finish();
-  EXPECT_FALSE(Replay(none, Options({Policy::kStatic}), {}).ok());
+  EXPECT_FALSE(Replay(none, Options({brain::Policy::kStatic}), {}).ok());
   MadeDays days;
   FillCell(days, 1, 1, 1);
   days.Finish();
   EXPECT_FALSE(Replay(days, Options({}), {}).ok());
-  EXPECT_FALSE(Replay(days, Options({Policy::kStatic}, {}), {}).ok());
+  EXPECT_FALSE(Replay(days, Options({brain::Policy::kStatic}, {}), {}).ok());
 }
 
 TEST(Replay, ARefusedChangeEndsIt) {
@@ -422,7 +422,7 @@ TEST(Replay, ARefusedChangeEndsIt) {
   days.Finish();
   ReplayHooks hooks;
   hooks.on_change = [](const LimitChange&) { return absl::ResourceExhaustedError("disk full"); };
-  EXPECT_EQ(Replay(days, Options({Policy::kStatic}), hooks).status().code(),
+  EXPECT_EQ(Replay(days, Options({brain::Policy::kStatic}), hooks).status().code(),
             absl::StatusCode::kResourceExhausted);
 }
 
@@ -445,10 +445,10 @@ TEST(Replay, ANewRunOfAProgramInheritsItsLimits) {
   uint64_t done = 0;
   ReplayHooks hooks;
   hooks.on_progress = [&](uint64_t days_done, uint64_t, uint64_t) { done = days_done; };
-  hooks.on_job_end = [&](JobId job, PolicyPair, Resource, const Lane&) {
+  hooks.on_job_end = [&](JobId job, brain::PolicyPair, Resource, const brain::Lane&) {
     ends.emplace_back(job.value, done);
   };
-  const ReplayOutcome out = Lived(days, Options({Policy::kPeak}), hooks);
+  const ReplayOutcome out = Lived(days, Options({brain::Policy::kPeak}), hooks);
   const int32_t later = 5 * kWindowsPerDay;
   EXPECT_THAT(Plain(out.changes), ElementsAre(ChangeTuple{0, 0, 9000}, ChangeTuple{0, kWindowsPerDay, 1150},
                                               ChangeTuple{1, later, 1150}, ChangeTuple{2, later, 9000},

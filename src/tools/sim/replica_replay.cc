@@ -55,7 +55,7 @@ int Sign(int x) { return (x > 0) - (x < 0); }
 
 class Replay {
  public:
-  Replay(const LoadSeries& series, const ReplicaReplayOptions& options, ReplicaPolicy& policy,
+  Replay(const LoadSeries& series, const ReplicaReplayOptions& options, brain::ReplicaPolicy& policy,
          const OnReplicaStep& on_step)
       : series_(series),
         options_(options),
@@ -155,10 +155,10 @@ class Replay {
   }
 
   int Decide(std::optional<double> load, double waiting, int64_t now_s, bool measured) {
-    LoadSample sample{Timestamp::FromSeconds(now_s), load, options_.capacity, pool_.ready(),
-                      pool_.starting()};
+    brain::LoadSample sample{Timestamp::FromSeconds(now_s), load, options_.capacity, pool_.ready(),
+                             pool_.starting()};
     if (load.has_value()) *sample.load += waiting;
-    sample.load = UsableLoad(sample.load, options_.capacity);
+    sample.load = brain::UsableLoad(sample.load, options_.capacity);
     sample.signals = SignalsAt(now_s);
     sample.analogs = options_.fleet != nullptr ? options_.fleet->At(now_s) : nullptr;
     const int before = pool_.count();
@@ -176,9 +176,9 @@ class Replay {
   int ThroughGate(int recommended, int64_t now_s) {
     if (!options_.managed.has_value()) return recommended;
     const int running = pool_.count();
-    NoteRunning({.running = running, .started = 0, .startup_windows = 1, .now_s = now_s}, gate_);
-    Verdict verdict = DecideReplicas(*options_.managed,
-                                     {.now_s = now_s, .running = running, .recommended = recommended}, gate_);
+    brain::NoteRunning({.running = running, .started = 0, .startup_windows = 1, .now_s = now_s}, gate_);
+    brain::Verdict verdict = brain::DecideReplicas(
+        *options_.managed, {.now_s = now_s, .running = running, .recommended = recommended}, gate_);
     waits_ = verdict.kind.has_value() ? "" : std::move(verdict.sentence);
     return gate_.in_force.value_or(running);
   }
@@ -188,14 +188,14 @@ class Replay {
 
   const LoadSeries& series_;
   const ReplicaReplayOptions& options_;
-  ReplicaPolicy& policy_;
+  brain::ReplicaPolicy& policy_;
   const OnReplicaStep& on_step_;
   TaskPool pool_;
   const double step_s_;
   const size_t decide_steps_;
   ReplicaScore score_;
   std::vector<double> signals_;  // scratch
-  ReplicaGateState gate_;
+  brain::ReplicaGateState gate_;
   std::string waits_;  // of the last decision
   double backlog_ = 0;
   int need_ = 0, supply_ = 0;  // of the last step with a load
@@ -204,12 +204,12 @@ class Replay {
   bool held_ = false;  // since the last decision
 };
 
-class ClairvoyantPolicy final : public ReplicaPolicy {
+class ClairvoyantPolicy final : public brain::ReplicaPolicy {
  public:
   ClairvoyantPolicy(const LoadSeries& series, const ReplicaReplayOptions& options)
       : series_(&series), options_(&options) {}
 
-  int Decide(const LoadSample& sample) override {
+  int Decide(const brain::LoadSample& sample) override {
     const int64_t step = (sample.at.seconds() - series_->start_s) / series_->step_s;
     const auto startup =
         static_cast<int64_t>(std::ceil(options_->settings.startup_s / static_cast<double>(series_->step_s)));
@@ -229,7 +229,9 @@ class ClairvoyantPolicy final : public ReplicaPolicy {
     reason.recommender = "clairvoyant";
     reason.sentence = fmt::format("The load will need {} tasks.", decided_);
   }
-  std::unique_ptr<ReplicaPolicy> Clone() const override { return std::make_unique<ClairvoyantPolicy>(*this); }
+  std::unique_ptr<brain::ReplicaPolicy> Clone() const override {
+    return std::make_unique<ClairvoyantPolicy>(*this);
+  }
   void Save(ByteWriter& out) const override { out.Put(decided_); }
   absl::Status Load(ByteReader& in) override {
     decided_ = in.Get<int>();
@@ -274,7 +276,7 @@ int NeededTasks(double load, const ReplicaReplayOptions& options) {
 }
 
 absl::StatusOr<ReplicaScore> ReplayReplicas(const LoadSeries& series, const ReplicaReplayOptions& options,
-                                            ReplicaPolicy& policy, const OnReplicaStep& on_step) {
+                                            brain::ReplicaPolicy& policy, const OnReplicaStep& on_step) {
   const ReplicaScore score = Replay(series, options, policy, on_step).Run();
   if (score.load_steps() > 0) return score;
   return absl::InvalidArgumentError(fmt::format(
@@ -283,8 +285,8 @@ absl::StatusOr<ReplicaScore> ReplayReplicas(const LoadSeries& series, const Repl
       static_cast<double>(series.load.size()) * static_cast<double>(series.step_s) / kDaySeconds));
 }
 
-std::unique_ptr<ReplicaPolicy> NewClairvoyantPolicy(const LoadSeries& series,
-                                                    const ReplicaReplayOptions& options) {
+std::unique_ptr<brain::ReplicaPolicy> NewClairvoyantPolicy(const LoadSeries& series,
+                                                           const ReplicaReplayOptions& options) {
   return std::make_unique<ClairvoyantPolicy>(series, options);
 }
 
@@ -295,15 +297,16 @@ absl::StatusOr<ReplicaScore> ReplayByName(const LoadSeries& series, const Replic
     free.managed.reset();
     return ReplayReplicas(series, free, *NewClairvoyantPolicy(series, free), on_step);
   }
-  const absl::StatusOr<const ReplicaPolicyInfo*> info = FindReplicaPolicy(policy);
+  const absl::StatusOr<const brain::ReplicaPolicyInfo*> info = brain::FindReplicaPolicy(policy);
   if (!info.ok()) return info.status();
-  ReplicaSettings settings = options.settings;
+  brain::ReplicaSettings settings = options.settings;
   settings.step_s = static_cast<double>(std::max<int64_t>(
       series.step_s, (options.decide_every_s + series.step_s - 1) / series.step_s * series.step_s));
   ReplicaReplayOptions gated = options;
   if (gated.managed.has_value()) gated.managed->replica_policy = (*info)->name;
   return ReplayReplicas(
-      series, gated, *WithSafeCount(NewReplicaPolicy(**info, settings), settings.function.silent_s), on_step);
+      series, gated,
+      *brain::WithSafeCount(brain::NewReplicaPolicy(**info, settings), settings.function.silent_s), on_step);
 }
 
 }  // namespace taut

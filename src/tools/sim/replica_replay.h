@@ -26,9 +26,9 @@ enum class OverloadModel : uint8_t {
 };
 
 struct ReplicaReplayOptions {
-  ReplicaSettings settings;  // its max_utilization and startup_s hold for the simulation too
-  double capacity = 1;       // load that one task processes at 100 % utilisation
-  double startup_sigma = 0;  // of the log-normal start-up time around startup_s; 0: always startup_s
+  brain::ReplicaSettings settings;  // its max_utilization and startup_s hold for the simulation too
+  double capacity = 1;              // load that one task processes at 100 % utilisation
+  double startup_sigma = 0;         // of the log-normal start-up time around startup_s; 0: always startup_s
   OverloadModel model = OverloadModel::kShed;
   int64_t decide_every_s = 60;    // rounded up to whole steps of the series
   int64_t warmup_s = 7 * 86'400;  // not measured
@@ -36,7 +36,7 @@ struct ReplicaReplayOptions {
   // What stands between a recommended and an ordered number in tautd (brain/rollout/replica_gate.h); absent:
   // nothing
   // does. Its replica_policy must be set. The policy that knows the load is not held by it.
-  std::optional<JobPolicy> managed;
+  std::optional<brain::JobPolicy> managed;
   const FleetMoves* fleet = nullptr;  // what the policies know of other jobs; null: nothing
 };
 
@@ -72,9 +72,9 @@ struct ReplicaScore {
 struct ReplicaStep {
   int64_t time_s = 0;
   std::optional<double> load;
-  int ready = 0, starting = 0;             // in force during the step
-  int decided = 0;                         // at its begin, in force from the next
-  const ReplicaPolicy* decider = nullptr;  // can explain what it recommends; null: no decision was due
+  int ready = 0, starting = 0;                    // in force during the step
+  int decided = 0;                                // at its begin, in force from the next
+  const brain::ReplicaPolicy* decider = nullptr;  // can explain what it recommends; null: no decision was due
   std::string_view waits;  // for people: what `decided` waits for; "": nothing. Valid during the call
 };
 using OnReplicaStep = std::function<void(const ReplicaStep& step)>;
@@ -84,11 +84,12 @@ int NeededTasks(double load, const ReplicaReplayOptions& options);
 
 // InvalidArgument if nothing is left after the warm-up.
 absl::StatusOr<ReplicaScore> ReplayReplicas(const LoadSeries& series, const ReplicaReplayOptions& options,
-                                            ReplicaPolicy& policy, const OnReplicaStep& on_step = nullptr);
+                                            brain::ReplicaPolicy& policy,
+                                            const OnReplicaStep& on_step = nullptr);
 // The policy that knows the load: at any time the tasks that are needed until its next decision, when they
 // are ready.
-std::unique_ptr<ReplicaPolicy> NewClairvoyantPolicy(const LoadSeries& series,
-                                                    const ReplicaReplayOptions& options);
+std::unique_ptr<brain::ReplicaPolicy> NewClairvoyantPolicy(const LoadSeries& series,
+                                                           const ReplicaReplayOptions& options);
 
 // By the name of a policy, or "clairvoyant". InvalidArgument for another name.
 absl::StatusOr<ReplicaScore> ReplayByName(const LoadSeries& series, const ReplicaReplayOptions& options,

@@ -13,20 +13,20 @@ namespace taut {
 namespace {
 
 // Decides what it is given, step by step.
-class Scripted final : public ReplicaPolicy {
+class Scripted final : public brain::ReplicaPolicy {
  public:
   explicit Scripted(std::vector<int> counts) : counts_(std::move(counts)) {}
-  int Decide(const LoadSample& sample) override {
+  int Decide(const brain::LoadSample& sample) override {
     seen.push_back(sample);
     return counts_[seen.size() - 1];
   }
   void Explain(Reason&) const override {}
-  std::unique_ptr<ReplicaPolicy> Clone() const override { return std::make_unique<Scripted>(*this); }
+  std::unique_ptr<brain::ReplicaPolicy> Clone() const override { return std::make_unique<Scripted>(*this); }
   void Save(ByteWriter&) const override {}
   absl::Status Load(ByteReader&) override { return absl::UnimplementedError("a script has no state"); }
   size_t state_bytes() const override { return sizeof(*this); }
 
-  std::vector<LoadSample> seen;
+  std::vector<brain::LoadSample> seen;
 
  private:
   std::vector<int> counts_;
@@ -92,7 +92,7 @@ TEST(ReplicaReplay, TheGateAloneChangesNothingAndOtherJobsHelpYoungOnes) {
   ReplicaReplayOptions managed = options;
   managed.managed.emplace();
   managed.managed->mode = Mode::kAuto;
-  for (const ReplicaPolicyInfo& p : ReplicaPolicies())
+  for (const brain::ReplicaPolicyInfo& p : brain::ReplicaPolicies())
     EXPECT_EQ(counts(p.name, options), counts(p.name, managed)) << p.name;
   const FleetMoves fleet(loads, options.decide_every_s, options.settings.startup_s);
   ASSERT_TRUE(fleet.At(2 * kDaySeconds)->is_known());

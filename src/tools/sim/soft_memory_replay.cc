@@ -60,10 +60,10 @@ std::vector<TraceTier> TiersOf(DaySource& source, const PlacedTasks& placed, con
 // One way of limiting memory, over all machines.
 struct World {
   SoftMemoryScore score;
-  const PeakPredictor* predictor = nullptr;  // null: hard limits, or the oracle
-  std::vector<double> memory;                // by machine, for the horizon; of "hard" not used
-  std::vector<bool> full;                    // by machine, in the horizon
-  std::vector<double> used;                  // by machine, in the window before, before its kills
+  const brain::PeakPredictor* predictor = nullptr;  // null: hard limits, or the oracle
+  std::vector<double> memory;                       // by machine, for the horizon; of "hard" not used
+  std::vector<bool> full;                           // by machine, in the horizon
+  std::vector<double> used;                         // by machine, in the window before, before its kills
   std::vector<std::vector<size_t>>
       back;  // by machine and place: the window from which it may run; 0: it runs
 
@@ -90,7 +90,8 @@ class SoftMemoryReplay {
     for (const TraceTier t : tiers_) ++result_.tier_tasks[static_cast<size_t>(t)];
     result_.tasks = placed_.tasks.size();
     result_.machines = machines_.size();
-    absl::StatusOr<std::vector<std::unique_ptr<PeakPredictor>>> made = MakePredictors(options_.machines);
+    absl::StatusOr<std::vector<std::unique_ptr<brain::PeakPredictor>>> made =
+        MakePredictors(options_.machines);
     if (!made.ok()) return made.status();
     predictors_ = *std::move(made);
     AddWorld(kHardLimits, nullptr);
@@ -125,7 +126,7 @@ class SoftMemoryReplay {
   }
 
  private:
-  void AddWorld(std::string_view name, const PeakPredictor* predictor) {
+  void AddWorld(std::string_view name, const brain::PeakPredictor* predictor) {
     World& world = worlds_.emplace_back();
     world.score.world = name;
     world.predictor = predictor;
@@ -184,7 +185,7 @@ class SoftMemoryReplay {
       const double memory = world.hard() ? limits : world.memory[m];
       world.score.memory += memory;
       world.used[m] = used;
-      for (const uint32_t k : world.hard() ? OverLimit() : FindVictims(running_, memory))
+      for (const uint32_t k : world.hard() ? OverLimit() : brain::FindVictims(running_, memory))
         Kill(at, m, k, memory, world);
     }
   }
@@ -247,9 +248,9 @@ class SoftMemoryReplay {
   const std::vector<std::vector<uint32_t>> machines_;
   Limits requests_, hard_limits_;
   std::vector<TraceTier> tiers_;  // by task
-  std::vector<std::unique_ptr<PeakPredictor>> predictors_;
+  std::vector<std::unique_ptr<brain::PeakPredictor>> predictors_;
   std::vector<World> worlds_;
-  std::vector<SoftTask> running_;  // of the machine at hand
+  std::vector<brain::SoftTask> running_;  // of the machine at hand
   std::vector<uint32_t> waiting_;
   SoftMemoryResult result_;
 };

@@ -24,8 +24,8 @@ inline constexpr std::string_view kHardLimits = "hard";  // the world in which a
 struct SoftMemoryOptions {
   // How machines are made; its predictors, and "oracle", say how much memory each has for the next horizon.
   OvercommitOptions machines;
-  Policy requests = Policy::kAnalogs;  // whose limits are the requests, and the hard limits
-  VerticalSettings settings;
+  brain::Policy requests = brain::Policy::kAnalogs;  // whose limits are the requests, and the hard limits
+  brain::VerticalSettings settings;
   // After the window of its kill a task does not run for this time; with soft limits until its machine has room
   // for its request, too: more memory than was used in the window before.
   int64_t restart_s = 600;

@@ -34,7 +34,7 @@ SoftMemoryOptions SoftOptions() {
   o.machines.predictors = {"limit", "machine-max", "oracle"};
   o.machines.machine_tasks = 4;
   o.machines.warmup_s = 4 * kDaySeconds;
-  o.requests = Policy::kMovingWindow;
+  o.requests = brain::Policy::kMovingWindow;
   o.shares[static_cast<size_t>(TraceTier::kBatch)] = 0.5;
   o.shares[static_cast<size_t>(TraceTier::kProduction)] = 0.5;
   return o;
@@ -71,7 +71,7 @@ TEST(SoftMemoryReplay, HardKillsAreThoseOfTheReplay) {
   options.machines.placements = 1;
   const auto result = ReplaySoftMemory(source, options);
   ASSERT_TRUE(result.ok()) << result.status();
-  ReplayOptions replay = Options({Policy::kMovingWindow});
+  ReplayOptions replay = Options({brain::Policy::kMovingWindow});
   replay.feedback = Feedback::kOomRestart;
   replay.warmup_s = options.machines.warmup_s;
   const ReplayOutcome all = Lived(source, replay);

@@ -23,7 +23,7 @@ TEST(ThirdResource, AReplayScoresItLikeMemoryThatWasUsedAlike) {
     }
   }
   const ReplayOptions options =
-      Options({Policy::kMovingWindow, Policy::kPeak}, {Resource::kMemory, Resource::kDisk});
+      Options({brain::Policy::kMovingWindow, brain::Policy::kPeak}, {Resource::kMemory, Resource::kDisk});
   const ReplayOutcome lived = Lived(source, options);
   ASSERT_EQ(lived.result.lanes.size(), 4U);
   for (const LaneResult& memory : lived.result.lanes) {

@@ -27,10 +27,10 @@ double Correlation(const PerResource<std::vector<double>>& integrals) {
 class Analyser {
  public:
   Analyser(const std::vector<JobInfo>& jobs, const AnalysisHooks& hooks)
-      : modes_(jobs.size(), ScalingMode::kUnknown), first_hour_(jobs.size(), kNever) {
+      : modes_(jobs.size(), brain::ScalingMode::kUnknown), first_hour_(jobs.size(), kNever) {
     for (size_t j = 0; j < jobs.size() && hooks.mode_of; ++j) {
       modes_[j] = hooks.mode_of(jobs[j].name);
-      out_.has_modes |= modes_[j] != ScalingMode::kUnknown;
+      out_.has_modes |= modes_[j] != brain::ScalingMode::kUnknown;
     }
     std::vector<std::optional<int>> priorities;
     for (const JobInfo& job : jobs) {
@@ -140,9 +140,9 @@ class Analyser {
   }
 
   TraceAnalysis out_;
-  std::vector<TraceTier> tiers_;     // by job
-  std::vector<ScalingMode> modes_;   // by job
-  std::vector<int64_t> first_hour_;  // by job
+  std::vector<TraceTier> tiers_;           // by job
+  std::vector<brain::ScalingMode> modes_;  // by job
+  std::vector<int64_t> first_hour_;        // by job
   std::map<int64_t, AnalysisHour> hours_;
   PerResource<std::vector<double>> integrals_;  // by Resource and job
 };

@@ -42,7 +42,7 @@ struct TraceAnalysis {
   PerResource<std::array<TierSummary, kNumTraceTiers>> tiers;
   // By mode of vertical scaling, if the hooks know it of any job.
   bool has_modes = false;
-  PerResource<std::array<TierSummary, kScalingModes>> modes;
+  PerResource<std::array<TierSummary, brain::kScalingModes>> modes;
   // Usage integrals of the jobs: core-hours and GiB-hours.
   PerResource<SizeDistribution> sizes;
   PerResource<std::vector<TailPoint>> tails;
@@ -56,7 +56,7 @@ struct AnalysisHooks {
   std::function<void(uint64_t day, uint64_t days)> on_progress;
   std::function<bool()> should_stop;
   // Of a job by its name; empty: of none.
-  std::function<ScalingMode(const std::string& job)> mode_of;
+  std::function<brain::ScalingMode(const std::string& job)> mode_of;
 };
 // O(task-windows). Cancelled if should_stop returned true; FailedPrecondition for a trace without usage.
 absl::StatusOr<TraceAnalysis> AnalyseTrace(DaySource& source, const AnalysisHooks& hooks = {});

@@ -184,8 +184,9 @@ absl::Status Alibaba2018Reader::TakeMachine(const CsvRow& row) {
   if (machines_.wanted()) {
     // The trace has no word for "removed"; a machine has rows from its first one on.
     const uint32_t machine = machines_.Number(row[0]);
-    const MachineEventKind kind =
-        context_.sink.machines()->listed(machine) ? MachineEventKind::kUpdate : MachineEventKind::kAdd;
+    const brain::MachineEventKind kind = context_.sink.machines()->listed(machine)
+                                             ? brain::MachineEventKind::kUpdate
+                                             : brain::MachineEventKind::kAdd;
     machines_.TakeEvent(machine,
                         {.time = Timestamp::FromSeconds(c.time_s),
                          .kind = kind,

@@ -21,7 +21,7 @@ namespace {
 
 constexpr double kMaxTasks = 10'000'000;
 constexpr int64_t kNoTime = -1;
-constexpr double kMaxSeconds = static_cast<double>(kMaxCellTime) / 1000;
+constexpr double kMaxSeconds = static_cast<double>(brain::kMaxCellTime) / 1000;
 
 enum class Table : uint8_t { kUnknown, kMachines, kJobs, kEvents, kPods2023 };
 enum class Role : uint8_t {
@@ -103,27 +103,27 @@ constexpr Column kColumns[] = {
     {Table::kPods2023, "scheduled_time", Role::kScheduled},
 };
 
-std::optional<CellTier> TierOf(Table table, std::string_view text) {
+std::optional<brain::CellTier> TierOf(Table table, std::string_view text) {
   if (table == Table::kPods2023) {
-    if (text == "LS" || text == "Guaranteed") return CellTier::kProduction;
-    if (text == "Burstable") return CellTier::kMid;
-    if (text == "BE") return CellTier::kBatch;
+    if (text == "LS" || text == "Guaranteed") return brain::CellTier::kProduction;
+    if (text == "Burstable") return brain::CellTier::kMid;
+    if (text == "BE") return brain::CellTier::kBatch;
     return std::nullopt;
   }
-  if (text.empty()) return CellTier::kBatch;
-  for (size_t t = 0; t < kCellTiers; ++t) {
-    if (text == Name(static_cast<CellTier>(t))) return static_cast<CellTier>(t);
+  if (text.empty()) return brain::CellTier::kBatch;
+  for (size_t t = 0; t < brain::kCellTiers; ++t) {
+    if (text == Name(static_cast<brain::CellTier>(t))) return static_cast<brain::CellTier>(t);
   }
   return std::nullopt;
 }
 
 // Puts events as they stand in their files among submissions, which come in any order: a file's events that are
 // out of order stay so, for CheckCellWorkload to tell.
-void MergeEvents(const std::vector<CellEvent>& of_files, std::vector<CellEvent>& submissions) {
-  std::ranges::stable_sort(submissions, {}, &CellEvent::time_ms);
-  std::vector<CellEvent> all;
+void MergeEvents(const std::vector<brain::CellEvent>& of_files, std::vector<brain::CellEvent>& submissions) {
+  std::ranges::stable_sort(submissions, {}, &brain::CellEvent::time_ms);
+  std::vector<brain::CellEvent> all;
   auto next = submissions.begin();
-  for (const CellEvent& e : of_files) {
+  for (const brain::CellEvent& e : of_files) {
     for (; next != submissions.end() && next->time_ms <= e.time_ms; ++next) all.push_back(*next);
     all.push_back(e);
   }
@@ -138,7 +138,7 @@ class CellReader {
  public:
   CellReader(const CellReadOptions& options, ReadReport& report)
       : jobs_needed_(options.jobs_needed), report_(report), file_(options.strict, report) {
-    model_.resources = CpuMemoryGpu();
+    model_.resources = brain::CpuMemoryGpu();
   }
 
   absl::Status ReadFile(const InputFile& file) {
@@ -152,9 +152,9 @@ class CellReader {
   }
 
   absl::StatusOr<CellInput> Finish() {
-    if (!has_gpus_) model_.resources = CpuAndMemory();
+    if (!has_gpus_) model_.resources = brain::CpuAndMemory();
     CellInput out{std::move(model_), {}, {}, !pods_.empty(), pods_.Fold(pods_file_, report_)};
-    auto findings = CheckCell(out.model);
+    auto findings = brain::CheckCell(out.model);
     if (!findings.ok()) return findings.status();
     out.findings = *std::move(findings);
     if (absl::Status s = AddWorkload(out.model, out.workload); !s.ok()) return s;
@@ -176,12 +176,12 @@ class CellReader {
   };
   struct JobTimes {
     int64_t submit_ms = kNoTime;
-    CellJobRun run;
+    brain::CellJobRun run;
   };
   // A row of events, until all names are known.
   struct Event {
-    CellEvent event;
-    CellAmounts amounts = {};
+    brain::CellEvent event;
+    brain::CellAmounts amounts = {};
     std::string name, text, file;
     uint64_t line = 0;
   };
@@ -264,16 +264,16 @@ class CellReader {
       return false;
     }
     value = std::round(value * unit_[static_cast<size_t>(role)]);
-    if (!(value >= 0 && value <= static_cast<double>(kMaxCellAmount))) return false;
+    if (!(value >= 0 && value <= static_cast<double>(brain::kMaxCellAmount))) return false;
     out = static_cast<int64_t>(value);
     return true;
   }
 
   Cause TakeMachine(const CsvRow& row) {
-    CellMachine machine{std::string(Text(row, Role::kName)), {}, {}};
-    if (!Amount(row, Role::kCpu, 0, machine.capacity[kCellCpu]) ||
-        !Amount(row, Role::kMemory, 0, machine.capacity[kCellMemory]) ||
-        !Amount(row, Role::kGpu, 0, machine.capacity[kCellGpu]))
+    brain::CellMachine machine{std::string(Text(row, Role::kName)), {}, {}};
+    if (!Amount(row, Role::kCpu, 0, machine.capacity[brain::kCellCpu]) ||
+        !Amount(row, Role::kMemory, 0, machine.capacity[brain::kCellMemory]) ||
+        !Amount(row, Role::kGpu, 0, machine.capacity[brain::kCellGpu]))
       return kBadNumber;
     for (const Attribute& a : attributes_) {
       const std::string_view value = Unquoted(row[a.column]);
@@ -284,32 +284,33 @@ class CellReader {
   }
 
   Cause TakeJob(const CsvRow& row) {
-    CellJob job;
+    brain::CellJob job;
     job.name = Text(row, Role::kName);
     job.user = Text(row, Role::kUser);
-    const std::optional<CellTier> tier = TierOf(table_, Text(row, Role::kTier));
+    const std::optional<brain::CellTier> tier = TierOf(table_, Text(row, Role::kTier));
     if (!tier.has_value()) return "unknown tier";
     job.tier = *tier;
     int64_t tasks = 1, share = 0, most = 0;
-    if (!Amount(row, Role::kCpu, 0, job.limit[kCellCpu]) ||
-        !Amount(row, Role::kMemory, 0, job.limit[kCellMemory]) ||
-        !Amount(row, Role::kGpu, 0, job.limit[kCellGpu]) || !Amount(row, Role::kGpuShare, 0, share) ||
+    if (!Amount(row, Role::kCpu, 0, job.limit[brain::kCellCpu]) ||
+        !Amount(row, Role::kMemory, 0, job.limit[brain::kCellMemory]) ||
+        !Amount(row, Role::kGpu, 0, job.limit[brain::kCellGpu]) || !Amount(row, Role::kGpuShare, 0, share) ||
         !Amount(row, Role::kTasks, 1, tasks) || !Amount(row, Role::kMaxPerMachine, 0, most))
       return kBadNumber;
     if (tasks < 1 || static_cast<double>(tasks) > kMaxTasks || most > UINT32_MAX) return kBadNumber;
     if (table_ == Table::kPods2023) {
-      if (job.limit[kCellGpu] > 1'000'000 || share > 1000) return kBadNumber;
-      job.limit[kCellGpu] *= share;
+      if (job.limit[brain::kCellGpu] > 1'000'000 || share > 1000) return kBadNumber;
+      job.limit[brain::kCellGpu] *= share;
     }
     job.tasks = static_cast<uint32_t>(tasks);
     job.max_per_machine = static_cast<uint32_t>(most);
     job.reservation = job.limit;
-    if (!Amount(row, Role::kReservedCpu, job.limit[kCellCpu], job.reservation[kCellCpu]) ||
-        !Amount(row, Role::kReservedMemory, job.limit[kCellMemory], job.reservation[kCellMemory]))
+    if (!Amount(row, Role::kReservedCpu, job.limit[brain::kCellCpu], job.reservation[brain::kCellCpu]) ||
+        !Amount(row, Role::kReservedMemory, job.limit[brain::kCellMemory],
+                job.reservation[brain::kCellMemory]))
       return kBadNumber;
-    if (job.limit == CellAmounts{}) return "a job that asks for nothing";
-    if (job.reservation[kCellCpu] > job.limit[kCellCpu] ||
-        job.reservation[kCellMemory] > job.limit[kCellMemory])
+    if (job.limit == brain::CellAmounts{}) return "a job that asks for nothing";
+    if (job.reservation[brain::kCellCpu] > job.limit[brain::kCellCpu] ||
+        job.reservation[brain::kCellMemory] > job.limit[brain::kCellMemory])
       return "a reservation above the limit";
     if (Cause cause = TakeLifetime(row); !cause.empty()) return cause;
     if (Cause cause = TakeRules(row, job); !cause.empty()) return cause;
@@ -323,11 +324,12 @@ class CellReader {
   Cause TakeTimes(const CsvRow& row, JobTimes& out) const {
     const std::string_view kind = Text(row, Role::kKind);
     if (!kind.empty() && kind != "work" && kind != "service") return "kind is not work or service";
-    if (kind == "service") out.run.kind = CellJobKind::kService;
+    if (kind == "service") out.run.kind = brain::CellJobKind::kService;
     if (table_ == Table::kJobs) {
       int64_t run = 0;
-      if (!Amount(row, Role::kSubmit, kNoTime, out.submit_ms) || !Amount(row, Role::kRun, kNoEnd, run) ||
-          run == 0 || (run > kMaxCellTime && run != kNoEnd) || out.submit_ms > kMaxCellTime)
+      if (!Amount(row, Role::kSubmit, kNoTime, out.submit_ms) ||
+          !Amount(row, Role::kRun, brain::kNoEnd, run) || run == 0 ||
+          (run > brain::kMaxCellTime && run != brain::kNoEnd) || out.submit_ms > brain::kMaxCellTime)
         return "bad time";
       out.run.run_ms = run;
       return {};
@@ -344,7 +346,7 @@ class CellReader {
     return {};
   }
   // REQUIRES: TakeTimes and TakeLifetime found nothing.
-  void TakePod(const CsvRow& row, const CellJob& job) {
+  void TakePod(const CsvRow& row, const brain::CellJob& job) {
     const auto time = [&](Role role) { return ParseDouble(Text(row, role)); };
     PodEvents::Times times{time(Role::kStart), time(Role::kScheduled), time(Role::kEnd)};
     if (!(times.scheduled_s.value_or(0) >= 0 && times.scheduled_s.value_or(0) <= kMaxSeconds))
@@ -357,21 +359,21 @@ class CellReader {
     Event out;
     const std::string_view event = Text(row, Role::kEvent);
     bool known = false;
-    for (int kind = 0; kind <= static_cast<int>(CellEventKind::kCapacity) && !known; ++kind) {
-      out.event.kind = static_cast<CellEventKind>(kind);
+    for (int kind = 0; kind <= static_cast<int>(brain::CellEventKind::kCapacity) && !known; ++kind) {
+      out.event.kind = static_cast<brain::CellEventKind>(kind);
       known = event == Name(out.event.kind);
     }
     if (!known) return "unknown event";
     if (Text(row, Role::kTime).empty() || !Amount(row, Role::kTime, 0, out.event.time_ms) ||
-        out.event.time_ms > kMaxCellTime)
+        out.event.time_ms > brain::kMaxCellTime)
       return "bad time";
-    if (!Amount(row, Role::kCpu, kNoTime, out.amounts[kCellCpu]) ||
-        !Amount(row, Role::kMemory, kNoTime, out.amounts[kCellMemory]) ||
-        !Amount(row, Role::kGpu, 0, out.amounts[kCellGpu]))
+    if (!Amount(row, Role::kCpu, kNoTime, out.amounts[brain::kCellCpu]) ||
+        !Amount(row, Role::kMemory, kNoTime, out.amounts[brain::kCellMemory]) ||
+        !Amount(row, Role::kGpu, 0, out.amounts[brain::kCellGpu]))
       return kBadNumber;
     const bool amounts =
-        out.event.kind == CellEventKind::kLimit || out.event.kind == CellEventKind::kCapacity;
-    if (amounts && (out.amounts[kCellCpu] < 0 || out.amounts[kCellMemory] < 0))
+        out.event.kind == brain::CellEventKind::kLimit || out.event.kind == brain::CellEventKind::kCapacity;
+    if (amounts && (out.amounts[brain::kCellCpu] < 0 || out.amounts[brain::kCellMemory] < 0))
       return "an event without its amounts of CPU and memory";
     if (!amounts) out.amounts = {};
     out.name = Text(row, Role::kName);
@@ -383,14 +385,14 @@ class CellReader {
   }
 
   // Jobs and machines have their last rows now.
-  absl::Status AddWorkload(const CellModel& model, CellWorkload& out) {
+  absl::Status AddWorkload(const brain::CellModel& model, brain::CellWorkload& out) {
     absl::flat_hash_map<std::string_view, uint32_t> jobs, machines;
     std::vector<uint8_t> submitted(model.jobs.size());
     for (uint32_t j = 0; j < model.jobs.size(); ++j) jobs[model.jobs[j].name] = j;
     for (uint32_t m = 0; m < model.machines.size(); ++m) machines[model.machines[m].name] = m;
-    std::vector<CellEvent> of_file;
+    std::vector<brain::CellEvent> of_file;
     for (const Event& e : events_) {
-      const auto& names = e.event.kind <= CellEventKind::kLimit ? jobs : machines;
+      const auto& names = e.event.kind <= brain::CellEventKind::kLimit ? jobs : machines;
       const auto known = names.find(e.name);
       if (known == names.end()) {
         file_.BeginFile(e.file);
@@ -399,9 +401,9 @@ class CellReader {
         if (absl::Status s = file_.Bad(cause, e.line, e.text); !s.ok()) return s;
         continue;
       }
-      CellEvent event = e.event;
+      brain::CellEvent event = e.event;
       event.id = known->second;
-      if (event.kind == CellEventKind::kSubmit) submitted[event.id] = 1;
+      if (event.kind == brain::CellEventKind::kSubmit) submitted[event.id] = 1;
       event.amounts = static_cast<uint32_t>(out.amounts.size());
       out.amounts.push_back(e.amounts);
       of_file.push_back(event);
@@ -410,9 +412,9 @@ class CellReader {
       const JobTimes& times = times_[model.jobs[j].name];
       out.runs.push_back(times.run);
       if (times.submit_ms != kNoTime) {
-        out.events.push_back({times.submit_ms, CellEventKind::kSubmit, j, 0});
+        out.events.push_back({times.submit_ms, brain::CellEventKind::kSubmit, j, 0});
       } else if (submitted[j] == 0) {
-        out.events.push_back({0, CellEventKind::kSubmit, j, 0});
+        out.events.push_back({0, brain::CellEventKind::kSubmit, j, 0});
       }
     }
     MergeEvents(of_file, out.events);
@@ -427,7 +429,7 @@ class CellReader {
     if (from.has_value() && to.has_value() && *to < *from) return "an end before the start";
     return {};
   }
-  Cause TakeRules(const CsvRow& row, CellJob& job) {
+  Cause TakeRules(const CsvRow& row, brain::CellJob& job) {
     const std::string_view gang = Text(row, Role::kGang);
     if (!gang.empty() && gang != "0" && gang != "1") return "gang is not 0 or 1";
     job.gang = gang == "1";
@@ -452,8 +454,8 @@ class CellReader {
     job.max_per_domain = static_cast<uint32_t>(*most);
     return {};
   }
-  CellConstraint Constraint(std::string_view key, std::string_view values) {
-    CellConstraint out{model_.names.Number(key), {}};
+  brain::CellConstraint Constraint(std::string_view key, std::string_view values) {
+    brain::CellConstraint out{model_.names.Number(key), {}};
     for (const std::string_view v : Split(values, '|')) out.values.push_back(model_.names.Number(v));
     return out;
   }
@@ -467,7 +469,7 @@ class CellReader {
   std::array<double, kRoles> unit_ = {};
   std::vector<Attribute> attributes_;
   bool has_gpus_ = false;
-  CellModel model_;
+  brain::CellModel model_;
   absl::flat_hash_map<std::string, JobTimes> times_;  // by name of the job
   std::vector<Event> events_;
   PodEvents pods_;

@@ -19,14 +19,14 @@ struct CellReadOptions {
 };
 
 struct CellInput {
-  CellModel model;                    // CheckCell accepted it
-  std::vector<CellFinding> findings;  // what CheckCell found
+  brain::CellModel model;                    // CheckCell accepted it
+  std::vector<brain::CellFinding> findings;  // what CheckCell found
   // What happens to the cell over time; a job whose file says nothing of its time comes at 0, unless an event
   // submits it. Not checked yet: CheckCellWorkload (its findings are for who simulates).
-  CellWorkload workload;
+  brain::CellWorkload workload;
   // What the pods of Alibaba's GPU trace of 2023 say of their creation, start and end, if there are any.
   bool has_events = false;
-  EventFigures events;
+  brain::EventFigures events;
 };
 
 // Reads each file as what its first line says: machines, jobs or events in the columns of docs/formats.md, or

@@ -60,18 +60,18 @@ TEST_F(ReadCellTest, ReadsMachinesAndJobsInAnyOrder) {
       "\"crawl\",,,,0.25,1073741824,,,,1\n",
       kMachines);
   ASSERT_TRUE(input.ok()) << input.status();
-  const CellModel& cell = input->model;
+  const brain::CellModel& cell = input->model;
   EXPECT_EQ(cell.resources.size(), 2U);
   ASSERT_EQ(cell.machines.size(), 2U);
-  EXPECT_EQ(cell.machines[1].capacity, (CellAmounts{7500, int64_t{32} << 30}));
+  EXPECT_EQ(cell.machines[1].capacity, (brain::CellAmounts{7500, int64_t{32} << 30}));
   EXPECT_EQ(cell.machines[0].attributes.size(), 2U);
   EXPECT_EQ(cell.machines[1].attributes.size(), 1U);
   ASSERT_EQ(cell.jobs.size(), 2U);
-  const CellJob &web = cell.jobs[0], &crawl = cell.jobs[1];
-  EXPECT_EQ(web.tier, CellTier::kProduction);
+  const brain::CellJob &web = cell.jobs[0], &crawl = cell.jobs[1];
+  EXPECT_EQ(web.tier, brain::CellTier::kProduction);
   EXPECT_EQ(web.tasks, 3U);
-  EXPECT_EQ(web.limit, (CellAmounts{1500, int64_t{2} << 30}));
-  EXPECT_EQ(web.reservation, (CellAmounts{500, int64_t{2} << 30}));
+  EXPECT_EQ(web.limit, (brain::CellAmounts{1500, int64_t{2} << 30}));
+  EXPECT_EQ(web.reservation, (brain::CellAmounts{500, int64_t{2} << 30}));
   ASSERT_EQ(web.constraints.size(), 2U);
   EXPECT_EQ(cell.names.text(web.constraints[0].key), "zone");
   EXPECT_EQ(web.constraints[0].values.size(), 2U);
@@ -79,8 +79,8 @@ TEST_F(ReadCellTest, ReadsMachinesAndJobsInAnyOrder) {
   EXPECT_EQ(web.max_per_domain, 2U);
   EXPECT_FALSE(web.gang);
   EXPECT_EQ(crawl.name, "crawl");
-  EXPECT_EQ(crawl.tier, CellTier::kBatch);
-  EXPECT_EQ(crawl.limit, (CellAmounts{250, int64_t{1} << 30}));
+  EXPECT_EQ(crawl.tier, brain::CellTier::kBatch);
+  EXPECT_EQ(crawl.limit, (brain::CellAmounts{250, int64_t{1} << 30}));
   EXPECT_EQ(crawl.reservation, crawl.limit);
   EXPECT_TRUE(crawl.gang);
   EXPECT_TRUE(report_.skipped.empty());
@@ -99,13 +99,13 @@ TEST_F(ReadCellTest, ReadsTheTablesOfTheGpuTrace) {
            "p4,4000,1024,0,0,,XX,Pending,1,100,\n");
   ASSERT_TRUE(input.ok()) << input.status();
   EXPECT_EQ(input->model.resources.size(), 3U);
-  EXPECT_EQ(input->model.machines[1].capacity, (CellAmounts{96'000, int64_t{393'216} << 20, 8000}));
+  EXPECT_EQ(input->model.machines[1].capacity, (brain::CellAmounts{96'000, int64_t{393'216} << 20, 8000}));
   ASSERT_EQ(input->model.jobs.size(), 2U);
-  const CellJob& gpu = input->model.jobs[0];
-  EXPECT_EQ(gpu.limit, (CellAmounts{12'000, int64_t{16'384} << 20, 460}));
-  EXPECT_EQ(gpu.tier, CellTier::kProduction);
+  const brain::CellJob& gpu = input->model.jobs[0];
+  EXPECT_EQ(gpu.limit, (brain::CellAmounts{12'000, int64_t{16'384} << 20, 460}));
+  EXPECT_EQ(gpu.tier, brain::CellTier::kProduction);
   EXPECT_EQ(gpu.constraints.size(), 1U);
-  EXPECT_EQ(input->model.jobs[1].tier, CellTier::kBatch);
+  EXPECT_EQ(input->model.jobs[1].tier, brain::CellTier::kBatch);
   EXPECT_EQ(input->workload.runs[0].run_ms, 100'000);
   EXPECT_EQ(input->workload.runs[1].run_ms, 95'000);
   EXPECT_EQ(input->workload.events[1].time_ms, 5000);
@@ -135,7 +135,7 @@ TEST_F(ReadCellTest, CountsWhatItDoesNotUse) {
   EXPECT_EQ(input->model.machines.size(), 2U);
   EXPECT_EQ(input->model.jobs.size(), 3U);
   std::vector<std::string> causes;
-  for (const CellFinding& f : input->findings) causes.push_back(f.cause + ": " + f.first);
+  for (const brain::CellFinding& f : input->findings) causes.push_back(f.cause + ": " + f.first);
   EXPECT_THAT(causes,
               ElementsAre("machine left out: no capacity: m2", "machine left out: the name is taken: m1",
                           "job whose task is larger than any machine: g",
@@ -186,18 +186,18 @@ TEST_F(ReadCellTest, ReadsWhenJobsComeAndWhatHappens) {
                           Pair("an event without its amounts of CPU and memory", 1), Pair("bad time", 3),
                           Pair("kind is not work or service", 1), Pair("unknown event", 1)));
   EXPECT_EQ(report_.rows, report_.rows_used + 8);
-  const CellWorkload& workload = input->workload;
+  const brain::CellWorkload& workload = input->workload;
   ASSERT_EQ(workload.runs.size(), 4U);  // a, b, c, g
   EXPECT_EQ(workload.runs[0].run_ms, 60'500);
-  EXPECT_EQ(workload.runs[1].run_ms, kNoEnd);
-  EXPECT_EQ(workload.runs[1].kind, CellJobKind::kService);
+  EXPECT_EQ(workload.runs[1].run_ms, brain::kNoEnd);
+  EXPECT_EQ(workload.runs[1].kind, brain::CellJobKind::kService);
   std::vector<std::string> events;
-  for (const CellEvent& e : workload.events)
+  for (const brain::CellEvent& e : workload.events)
     events.push_back(StrCat(e.time_ms, " ", Name(e.kind), " ", e.id));
   // The limit of b stands behind a later event in its file.
   EXPECT_THAT(events, ElementsAre("0 submit 3", "10000 submit 1", "20000 submit 2", "15500 limit 1",
                                   "30000 submit 0", "60000 drain 1"));
-  EXPECT_EQ(workload.amounts[workload.events[3].amounts], (CellAmounts{2000, int64_t{1} << 29}));
+  EXPECT_EQ(workload.amounts[workload.events[3].amounts], (brain::CellAmounts{2000, int64_t{1} << 29}));
 }
 
 }  // namespace

@@ -39,15 +39,15 @@ class Google2011EventReader final : public FormatReader {
 
  private:
   absl::Status Take(const CsvRow& row) {
-    static constexpr TraceEventKind kKinds[] = {
-        TraceEventKind::kSubmit, TraceEventKind::kStart,   TraceEventKind::kEvict,
-        TraceEventKind::kFail,   TraceEventKind::kFinish,  TraceEventKind::kKill,
-        TraceEventKind::kLost,   TraceEventKind::kRequest, TraceEventKind::kRequest};
+    static constexpr brain::TraceEventKind kKinds[] = {
+        brain::TraceEventKind::kSubmit, brain::TraceEventKind::kStart,   brain::TraceEventKind::kEvict,
+        brain::TraceEventKind::kFail,   brain::TraceEventKind::kFinish,  brain::TraceEventKind::kKill,
+        brain::TraceEventKind::kLost,   brain::TraceEventKind::kRequest, brain::TraceEventKind::kRequest};
     out_.CountRow();
     const auto bad = [&](std::string_view cause) { return out_.Bad(cause, row.line(), row.text()); };
     if (row.size() != (of_tasks_ ? 13 : 8)) return bad(kBadColumns);
-    int64_t time = 0, id = 0, task = kWholeJob, type = 0, priority = 0;
-    TraceEvent event;
+    int64_t time = 0, id = 0, task = brain::kWholeJob, type = 0, priority = 0;
+    brain::TraceEvent event;
     if (!TakeInteger(row, 0, time) || !TakeInteger(row, 2, id) || !TakeInteger(row, of_tasks_ ? 5 : 3, type))
       return bad(kBadNumber);
     if (of_tasks_ &&
@@ -56,9 +56,9 @@ class Google2011EventReader final : public FormatReader {
       return bad(kBadNumber);
     if (time < 0) return bad("time out of range");
     if (type < 0 || type > 8) return bad("event of an unknown type");
-    if (of_tasks_ && (task < 0 || task >= kWholeJob)) return bad("task number out of range");
+    if (of_tasks_ && (task < 0 || task >= brain::kWholeJob)) return bad("task number out of range");
     event.job = out_.Job(id);
-    RecordedJob& job = out_.job(event.job);
+    brain::RecordedJob& job = out_.job(event.job);
     if (of_tasks_ && TakeInteger(row, 8, priority)) out_.SetPriority(event.job, priority);
     if (job.user.empty()) job.user = row[of_tasks_ ? 6 : 4];
     if (of_tasks_ && row[12] == "1") job.max_per_machine = 1;  // each task on a machine of its own
@@ -114,7 +114,7 @@ class Alibaba2018EventReader final : public FormatReader {
 
   absl::Status TakeContainer(const CsvRow& row) {
     if (row.size() != 8) return Bad(kBadColumns, row);
-    TraceEvent event;
+    brain::TraceEvent event;
     if (!TakeTime(row, 2, event.time_us)) return Bad("bad time", row);
     if (!TakeAmount(row, 5, kPercent, event.cpu_cores) ||
         !TakeAmount(row, 7, kPercent * out_.options().unit_memory_bytes, event.memory_bytes))
@@ -138,10 +138,10 @@ class Alibaba2018EventReader final : public FormatReader {
       out_.Skip("container that stays as it is", row.line(), row.text());
       return absl::OkStatus();
     }
-    event.kind = added ? TraceEventKind::kSubmit : TraceEventKind::kRequest;
+    event.kind = added ? brain::TraceEventKind::kSubmit : brain::TraceEventKind::kRequest;
     out_.TakeUnordered(event, row.line());
     if (!added) return absl::OkStatus();
-    event.kind = TraceEventKind::kStart;
+    event.kind = brain::TraceEventKind::kStart;
     out_.TakeMore(event, row.line());
     return absl::OkStatus();
   }
@@ -164,7 +164,7 @@ class Alibaba2018EventReader final : public FormatReader {
       return absl::OkStatus();
     }
     const uint32_t number = out_.Job(std::string(row[2]) + "/" + std::string(row[0]));
-    RecordedJob& job = out_.job(number);
+    brain::RecordedJob& job = out_.job(number);
     if (job.told_tasks > 0) return Bad("a second row of a task", row);
     out_.SetTier(number, Tier::kBatch);
     job.user = row[2];
@@ -172,15 +172,15 @@ class Alibaba2018EventReader final : public FormatReader {
     job.told_tasks = static_cast<uint32_t>(instances);
     job.told_cpu_cores = cpu;
     job.told_memory_bytes = memory;
-    TraceEvent event{.time_us = start, .job = number};
+    brain::TraceEvent event{.time_us = start, .job = number};
     out_.TakeUnordered(event, row.line());
-    event.kind = TraceEventKind::kStart;
+    event.kind = brain::TraceEventKind::kStart;
     out_.TakeMore(event, row.line());
     if (!ended) return absl::OkStatus();
     event.time_us = end;
-    event.kind = row[4] == "Terminated" ? TraceEventKind::kFinish
-                 : row[4] == "Failed"   ? TraceEventKind::kFail
-                                        : TraceEventKind::kKill;
+    event.kind = row[4] == "Terminated" ? brain::TraceEventKind::kFinish
+                 : row[4] == "Failed"   ? brain::TraceEventKind::kFail
+                                        : brain::TraceEventKind::kKill;
     out_.TakeMore(event, row.line());
     return absl::OkStatus();
   }

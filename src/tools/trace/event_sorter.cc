@@ -17,10 +17,10 @@
 namespace taut {
 namespace {
 
-static_assert(std::is_trivially_copyable_v<TraceEvent> && sizeof(TraceEvent) == 40);
+static_assert(std::is_trivially_copyable_v<brain::TraceEvent> && sizeof(brain::TraceEvent) == 40);
 constexpr size_t kMergeBuffer = 16 * 1024;  // events of each run
 
-bool Before(const TraceEvent& a, const TraceEvent& b) {
+bool Before(const brain::TraceEvent& a, const brain::TraceEvent& b) {
   return std::tie(a.time_us, a.place, a.kind) < std::tie(b.time_us, b.place, b.kind);
 }
 
@@ -37,7 +37,7 @@ absl::Status EventFileError(std::string_view doing, std::string_view directory, 
 // One run that is read again from its front.
 struct EventSorter::Cursor {
   Run rest;
-  std::vector<TraceEvent> buffer;
+  std::vector<brain::TraceEvent> buffer;
   size_t at = 0;
 };
 
@@ -48,7 +48,7 @@ EventSorter::~EventSorter() {
   if (fd_ >= 0) close(fd_);
 }
 
-void EventSorter::Add(const TraceEvent& event) {
+void EventSorter::Add(const brain::TraceEvent& event) {
   if (!status_.ok()) return;
   ++size_;
   events_.push_back(event);
@@ -64,9 +64,9 @@ absl::Status EventSorter::Spill() {
   }
   std::sort(events_.begin(), events_.end(), Before);
   const char* const bytes = reinterpret_cast<const char*>(events_.data());
-  const size_t size = events_.size() * sizeof(TraceEvent);
+  const size_t size = events_.size() * sizeof(brain::TraceEvent);
   for (size_t done = 0; done < size;) {
-    const auto offset = static_cast<off_t>(written_ * sizeof(TraceEvent) + done);
+    const auto offset = static_cast<off_t>(written_ * sizeof(brain::TraceEvent) + done);
     const ssize_t n = pwrite(fd_, bytes + done, size - done, offset);
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) return EventFileError("write", directory_, n < 0 ? errno : ENOSPC);
@@ -78,12 +78,12 @@ absl::Status EventSorter::Spill() {
   return absl::OkStatus();
 }
 
-absl::Status EventSorter::Read(uint64_t first, size_t count, TraceEvent* out) const {
+absl::Status EventSorter::Read(uint64_t first, size_t count, brain::TraceEvent* out) const {
   char* const bytes = reinterpret_cast<char*>(out);
-  const size_t size = count * sizeof(TraceEvent);
+  const size_t size = count * sizeof(brain::TraceEvent);
   for (size_t done = 0; done < size;) {
     const ssize_t n =
-        pread(fd_, bytes + done, size - done, static_cast<off_t>(first * sizeof(TraceEvent) + done));
+        pread(fd_, bytes + done, size - done, static_cast<off_t>(first * sizeof(brain::TraceEvent) + done));
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) return EventFileError("read back", directory_, n < 0 ? errno : EIO);
     done += static_cast<size_t>(n);
@@ -91,7 +91,7 @@ absl::Status EventSorter::Read(uint64_t first, size_t count, TraceEvent* out) co
   return absl::OkStatus();
 }
 
-absl::Status EventSorter::ForEach(absl::FunctionRef<void(const TraceEvent&)> take) {
+absl::Status EventSorter::ForEach(absl::FunctionRef<void(const brain::TraceEvent&)> take) {
   if (!status_.ok()) return status_;
   std::sort(events_.begin(), events_.end(), Before);
   std::vector<Cursor> cursors;

@@ -21,10 +21,10 @@ class EventSorter {
   EventSorter& operator=(const EventSorter&) = delete;
 
   // What cannot be written is reported by ForEach.
-  void Add(const TraceEvent& event);
+  void Add(const brain::TraceEvent& event);
   // Once, after the last event: all of them by time, those of one time by place, of one row by kind.
   // ResourceExhausted or Unavailable with the directory if the temporary file could not be written or read.
-  absl::Status ForEach(absl::FunctionRef<void(const TraceEvent&)> take);
+  absl::Status ForEach(absl::FunctionRef<void(const brain::TraceEvent&)> take);
   uint64_t size() const { return size_; }
 
  private:
@@ -33,13 +33,13 @@ class EventSorter {
   };
   struct Cursor;
   absl::Status Spill();
-  absl::Status Read(uint64_t first, size_t count, TraceEvent* out) const;
+  absl::Status Read(uint64_t first, size_t count, brain::TraceEvent* out) const;
 
   const size_t in_memory_;
   const std::string directory_;
   int fd_ = -1;
   uint64_t size_ = 0, written_ = 0;
-  std::vector<TraceEvent> events_;
+  std::vector<brain::TraceEvent> events_;
   std::vector<Run> runs_;
   absl::Status status_;
 };

@@ -32,7 +32,7 @@ void EventTables::SetPriority(uint32_t job, int64_t priority) {
   if (tier != TraceTier::kUnknown) SetTier(job, static_cast<Tier>(static_cast<int>(tier) - 1));
 }
 
-void EventTables::Take(TraceEvent event, uint64_t line, std::string_view text) {
+void EventTables::Take(brain::TraceEvent event, uint64_t line, std::string_view text) {
   const size_t file = files_.size() - 1;
   if (last_file_ == file && event.time_us < last_us_) Keep("event behind a later one", line, text);
   last_file_ = file;
@@ -40,12 +40,12 @@ void EventTables::Take(TraceEvent event, uint64_t line, std::string_view text) {
   TakeUnordered(event, line);
 }
 
-void EventTables::TakeUnordered(TraceEvent event, uint64_t line) {
+void EventTables::TakeUnordered(brain::TraceEvent event, uint64_t line) {
   ++report_.rows_used;
   TakeMore(event, line);
 }
 
-void EventTables::TakeMore(TraceEvent event, uint64_t line) {
+void EventTables::TakeMore(brain::TraceEvent event, uint64_t line) {
   event.place = uint64_t{files_.size() - 1} << kLineBits | line;
   sorter_.Add(event);
 }
@@ -68,15 +68,15 @@ absl::StatusOr<EventTables::Folded> EventTables::Fold() {
   out.jobs = std::move(jobs_);
   if (const auto without = std::ranges::count(has_tier_, false); without > 0)
     report_.warnings.push_back(fmt::format("{} jobs have no priority and are taken for batch", without));
-  EventFold fold(out.jobs, [&](std::string_view cause, const TraceEvent& e) {
+  brain::EventFold fold(out.jobs, [&](std::string_view cause, const brain::TraceEvent& e) {
     const std::string what =
-        e.task == kWholeJob
+        e.task == brain::kWholeJob
             ? fmt::format("job {} at {} s", out.jobs[e.job].name, Timestamp{e.time_us}.seconds())
             : fmt::format("task {} of job {} at {} s", e.task, out.jobs[e.job].name,
                           Timestamp{e.time_us}.seconds());
     report_.Keep(cause, files_[e.place >> kLineBits], e.place & ((uint64_t{1} << kLineBits) - 1), what);
   });
-  if (absl::Status s = sorter_.ForEach([&](const TraceEvent& e) { fold.Take(e); }); !s.ok()) return s;
+  if (absl::Status s = sorter_.ForEach([&](const brain::TraceEvent& e) { fold.Take(e); }); !s.ok()) return s;
   out.figures = fold.Finish();
   out.spans = fold.TakeSpans();
   return out;

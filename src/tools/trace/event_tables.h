@@ -28,17 +28,17 @@ class EventTables {
   // The number of a job; a new one is named after its ID.
   uint32_t Job(int64_t id);
   uint32_t Job(std::string_view name);
-  RecordedJob& job(uint32_t number) { return jobs_[number]; }
+  brain::RecordedJob& job(uint32_t number) { return jobs_[number]; }
   void SetPriority(uint32_t job, int64_t priority);
   void SetTier(uint32_t job, Tier tier) { jobs_[job].tier = tier, has_tier_[job] = true; }
 
   void CountRow() { ++report_.rows; }
   // The event of a row; one that stands behind a later one is counted.
-  void Take(TraceEvent event, uint64_t line, std::string_view text);
+  void Take(brain::TraceEvent event, uint64_t line, std::string_view text);
   // The same of a table that is in no order of time.
-  void TakeUnordered(TraceEvent event, uint64_t line);
+  void TakeUnordered(brain::TraceEvent event, uint64_t line);
   // A second event of the row.
-  void TakeMore(TraceEvent event, uint64_t line);
+  void TakeMore(brain::TraceEvent event, uint64_t line);
   // A row that is wrong; with options.strict an error.
   absl::Status Bad(std::string_view cause, uint64_t line, std::string_view text);
   void Skip(std::string_view cause, uint64_t line, std::string_view text);
@@ -46,9 +46,9 @@ class EventTables {
 
   // Folds all events in order of time, and counts in the report what cannot be right.
   struct Folded {
-    std::vector<RecordedJob> jobs;
-    EventFigures figures;
-    std::vector<JobSpan> spans;
+    std::vector<brain::RecordedJob> jobs;
+    brain::EventFigures figures;
+    std::vector<brain::JobSpan> spans;
   };
   absl::StatusOr<Folded> Fold();
 
@@ -60,7 +60,7 @@ class EventTables {
   const PriorityBands bands_;
   ReadReport& report_;
   std::vector<std::string> files_;
-  std::vector<RecordedJob> jobs_;
+  std::vector<brain::RecordedJob> jobs_;
   std::vector<bool> has_tier_;  // by job
   absl::flat_hash_map<int64_t, uint32_t> by_id_;
   absl::flat_hash_map<std::string, uint32_t> by_name_;

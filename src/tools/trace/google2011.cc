@@ -262,7 +262,7 @@ absl::Status Google2011Reader::TakeMachineEvent(const CsvRow& row) {
     return absl::OkStatus();
   }
   if (type < 0 || type > 2) return gate_.Bad("machine event of an unknown type", row);
-  MachineEvent event{.time = Timestamp{time}, .kind = static_cast<MachineEventKind>(type)};
+  brain::MachineEvent event{.time = Timestamp{time}, .kind = static_cast<brain::MachineEventKind>(type)};
   if (cpu_kind == NumberKind::kNumber) event.cpu_cores = cpu * context_.options.unit_cpu_cores;
   if (memory_kind == NumberKind::kNumber) event.memory_bytes = memory * context_.options.unit_memory_bytes;
   machines_.TakeEvent(machines_.Number(machine), event, row.line(), row.text());

@@ -239,9 +239,9 @@ absl::Status Google2019Parser::Impl::TakeMachine(const GoogleMachineLine& line, 
   if (line.type < 1 || line.type > 3) return Skip("machine event of an unknown type", at);
   if (line.capacity.cpus.value_or(0) < 0 || line.capacity.memory.value_or(0) < 0)
     return Skip("negative capacity", at);
-  constexpr MachineEventKind kKinds[] = {MachineEventKind::kAdd, MachineEventKind::kRemove,
-                                         MachineEventKind::kUpdate};
-  MachineEvent event{.time = Timestamp{*line.time_us}, .kind = kKinds[line.type - 1]};
+  constexpr brain::MachineEventKind kKinds[] = {
+      brain::MachineEventKind::kAdd, brain::MachineEventKind::kRemove, brain::MachineEventKind::kUpdate};
+  brain::MachineEvent event{.time = Timestamp{*line.time_us}, .kind = kKinds[line.type - 1]};
   if (line.capacity.cpus) event.cpu_cores = *line.capacity.cpus * options.unit_cpu_cores;
   if (line.capacity.memory) event.memory_bytes = *line.capacity.memory * options.unit_memory_bytes;
   machines.TakeEvent(machines.Number(*line.machine), event, at.line, at.text);

@@ -15,10 +15,11 @@ constexpr int64_t kQueueEvent = 1;
 constexpr double kLargest = 1e15;  // of a request, in units of the trace
 
 // By the type of an event; QUEUE says nothing that ENABLE does not.
-constexpr TraceEventKind kKindOfType[] = {
-    TraceEventKind::kSubmit, TraceEventKind::kReady,   TraceEventKind::kReady,  TraceEventKind::kStart,
-    TraceEventKind::kEvict,  TraceEventKind::kFail,    TraceEventKind::kFinish, TraceEventKind::kKill,
-    TraceEventKind::kLost,   TraceEventKind::kRequest, TraceEventKind::kRequest};
+constexpr brain::TraceEventKind kKindOfType[] = {
+    brain::TraceEventKind::kSubmit,  brain::TraceEventKind::kReady,  brain::TraceEventKind::kReady,
+    brain::TraceEventKind::kStart,   brain::TraceEventKind::kEvict,  brain::TraceEventKind::kFail,
+    brain::TraceEventKind::kFinish,  brain::TraceEventKind::kKill,   brain::TraceEventKind::kLost,
+    brain::TraceEventKind::kRequest, brain::TraceEventKind::kRequest};
 
 class Google2019EventReader final : public FormatReader {
  public:
@@ -61,7 +62,7 @@ class Google2019EventReader final : public FormatReader {
     if (*line.time_us < 0) return out_.Bad("time out of range", number, text);
     if (line.type < 0 || line.type > kLastEventType)
       return out_.Bad("event of an unknown type", number, text);
-    if (of_tasks_ && (line.instance < 0 || line.instance >= kWholeJob))
+    if (of_tasks_ && (line.instance < 0 || line.instance >= brain::kWholeJob))
       return out_.Bad("instance_index out of range", number, text);
     if (line.request.cpus.value_or(0) < 0 || line.request.memory.value_or(0) < 0)
       return out_.Bad("negative request", number, text);
@@ -77,7 +78,7 @@ class Google2019EventReader final : public FormatReader {
       out_.Skip("QUEUE: what waits for a parent or an alloc set", number, text);
       return absl::OkStatus();
     }
-    TraceEvent event{.time_us = *line.time_us, .job = job, .kind = kKindOfType[line.type]};
+    brain::TraceEvent event{.time_us = *line.time_us, .job = job, .kind = kKindOfType[line.type]};
     if (of_tasks_) {
       event.task = static_cast<uint32_t>(line.instance);
       const TraceOptions& o = out_.options();
@@ -90,14 +91,14 @@ class Google2019EventReader final : public FormatReader {
   }
 
   void SetFacts(const GoogleEventLine& line, uint32_t number) {
-    RecordedJob& job = out_.job(number);
+    brain::RecordedJob& job = out_.job(number);
     if (line.collection_type == 1) job.is_alloc_set = true;
     if (line.alloc_collection > 0) job.in_alloc_set = true;
     if (line.priority) out_.SetPriority(number, *line.priority);
     if (of_tasks_) return;
     if (job.user.empty()) job.user = line.user;
     if (line.vertical_scaling > 0 && line.vertical_scaling <= 3)
-      job.scaling = static_cast<ScalingMode>(line.vertical_scaling);
+      job.scaling = static_cast<brain::ScalingMode>(line.vertical_scaling);
     if (line.max_per_machine > 0)
       job.max_per_machine = static_cast<uint32_t>(std::min<int64_t>(line.max_per_machine, UINT32_MAX));
   }

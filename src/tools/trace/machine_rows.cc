@@ -12,9 +12,10 @@ uint32_t MachineRows::Number(int64_t id) {
   return last_number_ = at->second;
 }
 
-void MachineRows::TakeEvent(uint32_t machine, MachineEvent event, uint64_t line, std::string_view text) {
+void MachineRows::TakeEvent(uint32_t machine, brain::MachineEvent event, uint64_t line,
+                            std::string_view text) {
   has_table_ = true;
-  const MachineEvent* const before = machines_->LastEvent(machine);
+  const brain::MachineEvent* const before = machines_->LastEvent(machine);
   if (before != nullptr && event.time < before->time)
     report_.Keep("event of a machine behind a later one of it", files_.back(), line, text);
   event.place = uint64_t{files_.size() - 1} << kLineBits | line;
@@ -44,7 +45,7 @@ void MachineRows::Keep(Frequent& frequent, uint64_t line, std::string_view text)
 
 void MachineRows::Finish() {
   if (!wanted()) return;
-  machines_->SettleEvents([this](std::string_view cause, uint32_t machine, const MachineEvent& e) {
+  machines_->SettleEvents([this](std::string_view cause, uint32_t machine, const brain::MachineEvent& e) {
     report_.Keep(cause, files_[e.place >> kLineBits], e.place & ((uint64_t{1} << kLineBits) - 1),
                  fmt::format("machine {} at {} s", machines_->name(machine), e.time.seconds()));
   });

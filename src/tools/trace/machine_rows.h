@@ -26,7 +26,7 @@ class MachineRows {
   uint32_t Number(int64_t id);
   uint32_t Number(std::string_view name) { return machines_->Number(name); }
   // A row of a table of machines.
-  void TakeEvent(uint32_t machine, MachineEvent event, uint64_t line, std::string_view text);
+  void TakeEvent(uint32_t machine, brain::MachineEvent event, uint64_t line, std::string_view text);
   // A row of usage that was measured on the machine.
   void TakePlace(JobId job, uint32_t task, Timestamp start, uint32_t machine, uint64_t line,
                  std::string_view text);
@@ -45,7 +45,7 @@ class MachineRows {
   static constexpr int kLineBits = 40;
 
   TraceSink& sink_;
-  RecordedMachines* const machines_;
+  brain::RecordedMachines* const machines_;
   ReadReport& report_;
   std::vector<std::string> files_;
   absl::flat_hash_map<int64_t, uint32_t> numbers_;

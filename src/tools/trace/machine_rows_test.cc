@@ -18,7 +18,7 @@ class MachineSink final : public TraceSink {
   void OnJob(JobId id, const JobInfo& info) override { jobs[id.value] = info.name; }
   void OnUsage(const UsageRow&) override { ++rows; }
   void OnLimit(JobId, Timestamp, std::optional<float>, std::optional<float>) override {}
-  RecordedMachines* machines() override { return &recorded; }
+  brain::RecordedMachines* machines() override { return &recorded; }
   void OnPlaced(JobId id, uint32_t task, Timestamp start, uint32_t machine) override {
     recorded.Place(id, task, WindowId::Of(start), machine);
     placed.push_back(jobs[id.value] + "/" + std::to_string(task) + "@" + std::to_string(start.seconds()) +
@@ -26,7 +26,7 @@ class MachineSink final : public TraceSink {
   }
 
   std::map<uint32_t, std::string> jobs;
-  RecordedMachines recorded;
+  brain::RecordedMachines recorded;
   std::vector<std::string> placed;
   uint64_t rows = 0;
 };
@@ -56,7 +56,7 @@ class MachineRowsTest : public ::testing::Test {
   // "from cores bytes" of each change; "-" where it is out of the cell.
   std::string Capacities(const std::string& machine) {
     std::string out;
-    for (const MachineCapacity& c : sink_.recorded.capacities(sink_.recorded.Number(machine)))
+    for (const brain::MachineCapacity& c : sink_.recorded.capacities(sink_.recorded.Number(machine)))
       out +=
           fmt::format("{}:{} ", c.from.us,
                       c.in_cell ? fmt::format("{:g},{:g}", c.cpu_cores, c.memory_bytes) : std::string("-"));

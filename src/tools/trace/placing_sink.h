@@ -12,7 +12,7 @@ namespace taut {
 // Both outlive it.
 class PlacingSink : public TraceSink {
  public:
-  PlacingSink(JobDayStore& days, RecordedMachines& machines) : days_(days), machines_(machines) {}
+  PlacingSink(JobDayStore& days, brain::RecordedMachines& machines) : days_(days), machines_(machines) {}
 
   void OnJob(JobId id, const JobInfo& info) override { days_.OnJob(id, info); }
   void OnUsage(const UsageRow& row) override { days_.OnUsage(row); }
@@ -20,14 +20,14 @@ class PlacingSink : public TraceSink {
                std::optional<float> memory_bytes) override {
     days_.OnLimit(id, t, cpu_cores, memory_bytes);
   }
-  RecordedMachines* machines() override { return &machines_; }
+  brain::RecordedMachines* machines() override { return &machines_; }
   void OnPlaced(JobId id, uint32_t task, Timestamp start, uint32_t machine) override {
     machines_.Place(id, task, WindowId::Of(start), machine);
   }
 
  private:
   JobDayStore& days_;
-  RecordedMachines& machines_;
+  brain::RecordedMachines& machines_;
 };
 
 }  // namespace taut

@@ -19,14 +19,14 @@ class PodEvents {
     std::optional<double> created_s, scheduled_s, deleted_s;  // each >= 0
   };
   // `phase`: what the trace says last of the pod. `line`: for reports.
-  void Add(const CellJob& pod, std::string_view phase, const Times& times, uint64_t line);
+  void Add(const brain::CellJob& pod, std::string_view phase, const Times& times, uint64_t line);
   bool empty() const { return pods_.empty(); }
   // What cannot be right is kept and counted as of `file`.
-  EventFigures Fold(const std::string& file, ReadReport& report);
+  brain::EventFigures Fold(const std::string& file, ReadReport& report);
 
  private:
-  std::vector<RecordedJob> pods_;
-  std::vector<TraceEvent> events_;
+  std::vector<brain::RecordedJob> pods_;
+  std::vector<brain::TraceEvent> events_;
 };
 
 }  // namespace taut

@@ -23,14 +23,14 @@ namespace {
 // Takes the machines that ReadTrace's readers find, and nothing else.
 class MachinesOnly final : public TraceSink {
  public:
-  explicit MachinesOnly(RecordedMachines& machines) : machines_(machines) {}
+  explicit MachinesOnly(brain::RecordedMachines& machines) : machines_(machines) {}
   void OnJob(JobId, const JobInfo&) override {}
   void OnUsage(const UsageRow&) override {}
   void OnLimit(JobId, Timestamp, std::optional<float>, std::optional<float>) override {}
-  RecordedMachines* machines() override { return &machines_; }
+  brain::RecordedMachines* machines() override { return &machines_; }
 
  private:
-  RecordedMachines& machines_;
+  brain::RecordedMachines& machines_;
 };
 
 bool IsOfMachines(const FileKind& kind) {
@@ -106,12 +106,12 @@ std::vector<RecordedCell::Shape> Sorted(const std::map<std::pair<double, double>
   return out;
 }
 
-void SetShapes(const RecordedMachines& machines, RecordedCell& out) {
+void SetShapes(const brain::RecordedMachines& machines, RecordedCell& out) {
   std::map<std::pair<double, double>, uint64_t> shapes;
   for (uint32_t m = 0; m < machines.size(); ++m) {
     const auto all = machines.capacities(m);
     const auto known = std::ranges::find_if(
-        all, [](const MachineCapacity& c) { return c.cpu_cores > 0 && c.memory_bytes > 0; });
+        all, [](const brain::MachineCapacity& c) { return c.cpu_cores > 0 && c.memory_bytes > 0; });
     if (known == all.end()) {
       ++out.machines_without_capacity;
     } else {
@@ -150,7 +150,7 @@ absl::StatusOr<RecordedCell> ReadRecordedCell(const TraceOptions& options, ReadR
   absl::StatusOr<EventPlan> plan = PlanEvents(options, report);
   if (!plan.ok()) return plan.status();
   RecordedCell out;
-  RecordedMachines machines;
+  brain::RecordedMachines machines;
   MachinesOnly sink(machines);
   const PriorityBands bands =
       plan->format == TraceFormat::kGoogle2011 ? PriorityBands::k2011 : PriorityBands::k2019;
@@ -167,20 +167,20 @@ absl::StatusOr<RecordedCell> ReadRecordedCell(const TraceOptions& options, ReadR
   if (!folded.ok()) return folded.status();
   out.figures = std::move(folded->figures);
   SetShapes(machines, out);
-  for (const RecordedJob& job : folded->jobs) {
-    if (job.scaling != ScalingMode::kUnknown) out.modes[job.name] = job.scaling;
+  for (const brain::RecordedJob& job : folded->jobs) {
+    if (job.scaling != brain::ScalingMode::kUnknown) out.modes[job.name] = job.scaling;
   }
-  absl::StatusOr<TimedModel> cell = MakeRecordedCell(folded->jobs, folded->spans, machines);
+  absl::StatusOr<brain::TimedModel> cell = brain::MakeRecordedCell(folded->jobs, folded->spans, machines);
   if (!cell.ok()) return cell.status();
   out.cell = *std::move(cell);
   return out;
 }
 
-std::vector<RecordedCell::Shape> ShapesOf(const CellModel& model) {
+std::vector<RecordedCell::Shape> ShapesOf(const brain::CellModel& model) {
   std::map<std::pair<double, double>, uint64_t> shapes;
-  for (const CellMachine& m : model.machines)
-    AddShape(shapes, static_cast<double>(m.capacity[kCellCpu]) / 1000,
-             static_cast<double>(m.capacity[kCellMemory]));
+  for (const brain::CellMachine& m : model.machines)
+    AddShape(shapes, static_cast<double>(m.capacity[brain::kCellCpu]) / 1000,
+             static_cast<double>(m.capacity[brain::kCellMemory]));
   return Sorted(shapes);
 }
 

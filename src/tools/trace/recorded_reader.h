@@ -22,8 +22,8 @@ struct TraceContents {
 absl::StatusOr<TraceContents> LookInto(const TraceOptions& options);
 
 struct RecordedCell {
-  TimedModel cell;
-  EventFigures figures;
+  brain::TimedModel cell;
+  brain::EventFigures figures;
   // Machines by what they have, the most frequent first; of each the first capacity known.
   struct Shape {
     double cpu_cores = 0, memory_bytes = 0;
@@ -31,7 +31,7 @@ struct RecordedCell {
   };
   std::vector<Shape> shapes;
   uint64_t machines_without_capacity = 0;
-  absl::flat_hash_map<std::string, ScalingMode> modes;  // by job; those that are known
+  absl::flat_hash_map<std::string, brain::ScalingMode> modes;  // by job; those that are known
 };
 
 // Reads the tables of events and machines among the files; others are named in a warning. Of the options: paths,
@@ -42,6 +42,6 @@ absl::StatusOr<RecordedCell> ReadRecordedCell(const TraceOptions& options, ReadR
                                               const ReadProgress& progress = nullptr);
 
 // Shapes of the machines of a cell that was read otherwise.
-std::vector<RecordedCell::Shape> ShapesOf(const CellModel& model);
+std::vector<RecordedCell::Shape> ShapesOf(const brain::CellModel& model);
 
 }  // namespace taut

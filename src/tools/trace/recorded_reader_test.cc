@@ -39,14 +39,14 @@ class RecordedReaderTest : public ::testing::Test {
   }
   static std::string Events(const RecordedCell& cell) {
     std::string out;
-    for (const CellEvent& e : cell.cell.workload.events) {
-      const bool of_job = e.kind <= CellEventKind::kLimit;
+    for (const brain::CellEvent& e : cell.cell.workload.events) {
+      const bool of_job = e.kind <= brain::CellEventKind::kLimit;
       out += std::to_string(e.time_ms / 1000) + " " + std::string(Name(e.kind)) + " " +
              (of_job ? cell.cell.model.jobs[e.id].name : cell.cell.model.machines[e.id].name) + "; ";
     }
     return out;
   }
-  static const TierEvents& Of(const RecordedCell& cell, Tier tier) {
+  static const brain::TierEvents& Of(const RecordedCell& cell, Tier tier) {
     return cell.figures.tiers[static_cast<size_t>(tier)];
   }
 
@@ -93,10 +93,10 @@ TEST_F(RecordedReaderTest, Google2019) {
             dir_.Write("instance_events-000000000001.json", instances.substr(0, half)),
             dir_.Write("collection_events-000000000000.json", collections),
             dir_.Write("machine_events-000000000000.json", machines)});
-  EXPECT_EQ(Of(cell, Tier::kBatch).ends, (std::array<uint64_t, kTaskEnds>{1, 0, 2, 0, 0}));
+  EXPECT_EQ(Of(cell, Tier::kBatch).ends, (std::array<uint64_t, brain::kTaskEnds>{1, 0, 2, 0, 0}));
   EXPECT_EQ(Of(cell, Tier::kBatch).delays_s, (std::vector<float>{5}));
   EXPECT_EQ(Of(cell, Tier::kProduction).jobs, 1U);
-  EXPECT_EQ(cell.figures.scaling_jobs[static_cast<size_t>(ScalingMode::kFull)], 2U);
+  EXPECT_EQ(cell.figures.scaling_jobs[static_cast<size_t>(brain::ScalingMode::kFull)], 2U);
   EXPECT_EQ(cell.figures.hours.at(0).tasks_again, 1U);
   EXPECT_EQ(cell.machines_without_capacity, 1U);
   ASSERT_EQ(cell.shapes.size(), 1U);
@@ -104,7 +104,7 @@ TEST_F(RecordedReaderTest, Google2019) {
   ASSERT_EQ(cell.cell.model.jobs.size(), 2U);
   EXPECT_EQ(cell.cell.model.jobs[1].tasks, 2U);
   EXPECT_EQ(cell.cell.model.jobs[1].user, "dXNlcg==");
-  EXPECT_EQ(cell.cell.model.jobs[1].limit[kCellCpu], 2500);
+  EXPECT_EQ(cell.cell.model.jobs[1].limit[brain::kCellCpu], 2500);
   EXPECT_EQ(cell.cell.workload.runs[1].run_ms, (80 + 20) * 1000 / 2);
   EXPECT_EQ(Events(cell), "0 submit 1; 700 submit 2; 900 fail 7; ");
   EXPECT_EQ(Causes(report_.skipped),
@@ -140,12 +140,12 @@ TEST_F(RecordedReaderTest, Google2011) {
        dir_.Write("machine_events.csv", "0,6,0,HofLGzk1Or/8Ildj2+Lqv0UGGvY82NLoni8+J/Yy0RU=,0.5,0.2493\n")});
   ASSERT_EQ(cell.cell.model.jobs.size(), 2U);
   EXPECT_EQ(cell.cell.model.jobs[0].tier, Tier::kProduction);
-  EXPECT_EQ(cell.cell.model.jobs[0].limit[kCellCpu], 1250);
+  EXPECT_EQ(cell.cell.model.jobs[0].limit[brain::kCellCpu], 1250);
   EXPECT_EQ(cell.cell.model.jobs[1].tier, Tier::kFree);
   EXPECT_EQ(cell.cell.model.jobs[1].max_per_machine, 1U);
   EXPECT_EQ(Events(cell), "0 submit 3418309; 700 submit 5; 710 limit 5; ");
   EXPECT_EQ(cell.cell.workload.runs[1].run_ms, 19'000);
-  EXPECT_EQ(Of(cell, Tier::kFree).ends, (std::array<uint64_t, kTaskEnds>{0, 0, 0, 1, 0}));
+  EXPECT_EQ(Of(cell, Tier::kFree).ends, (std::array<uint64_t, brain::kTaskEnds>{0, 0, 0, 1, 0}));
   EXPECT_EQ(Of(cell, Tier::kFree).delays_s, (std::vector<float>{1}));
   EXPECT_EQ(Causes(report_.skipped),
             (std::vector<std::string>{"1 bad number", "1 event of an unknown type"}));
@@ -168,13 +168,13 @@ TEST_F(RecordedReaderTest, Alibaba2018) {
   EXPECT_EQ(cell.cell.model.jobs[0].name, "app_5052");
   EXPECT_EQ(cell.cell.model.jobs[0].tasks, 2U);
   EXPECT_EQ(cell.cell.model.jobs[0].tier, Tier::kProduction);
-  EXPECT_EQ(cell.cell.model.jobs[0].limit[kCellCpu], 4000);
+  EXPECT_EQ(cell.cell.model.jobs[0].limit[brain::kCellCpu], 4000);
   EXPECT_EQ(cell.cell.model.jobs[1].name, "j_1/M1");
-  EXPECT_EQ(cell.cell.model.jobs[1].limit[kCellCpu], 1000);
+  EXPECT_EQ(cell.cell.model.jobs[1].limit[brain::kCellCpu], 1000);
   EXPECT_EQ(cell.cell.workload.runs[1].run_ms, 60'000);
   EXPECT_EQ(Events(cell),
             "0 submit app_5052; 200 limit app_5052; 1000 submit j_1/M1; 1060 submit j_1/R2_1; ");
-  EXPECT_EQ(Of(cell, Tier::kBatch).ends, (std::array<uint64_t, kTaskEnds>{0, 1, 2, 0, 0}));
+  EXPECT_EQ(Of(cell, Tier::kBatch).ends, (std::array<uint64_t, brain::kTaskEnds>{0, 1, 2, 0, 0}));
   EXPECT_TRUE(Of(cell, Tier::kBatch).delays_s.empty());
   EXPECT_EQ(Of(cell, Tier::kBatch).never_started, 0U);
   EXPECT_NEAR(Of(cell, Tier::kBatch).cpu_hours, (2 * 60 + 0.5 * 40) / 3600, 1e-6);
@@ -212,7 +212,7 @@ TEST(EventSorter, PutsInOrderWhatWentToTheFile) {
   }
   std::ranges::sort(expected);
   std::vector<std::pair<int64_t, uint64_t>> got;
-  ASSERT_TRUE(sorter.ForEach([&](const TraceEvent& e) { got.push_back({e.time_us, e.place}); }).ok());
+  ASSERT_TRUE(sorter.ForEach([&](const brain::TraceEvent& e) { got.push_back({e.time_us, e.place}); }).ok());
   EXPECT_EQ(got, expected);
   EXPECT_EQ(sorter.size(), 1050U);
 }
@@ -220,7 +220,7 @@ TEST(EventSorter, PutsInOrderWhatWentToTheFile) {
 TEST(EventSorter, NamesAFolderThatItCannotWriteTo) {
   EventSorter sorter(1, "/nowhere");
   sorter.Add({});
-  const absl::Status s = sorter.ForEach([](const TraceEvent&) {});
+  const absl::Status s = sorter.ForEach([](const brain::TraceEvent&) {});
   EXPECT_EQ(s.message(), "sorting events in a temporary file in /nowhere: open: No such file or directory");
 }
 

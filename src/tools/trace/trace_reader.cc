@@ -40,7 +40,7 @@ class GroupingSink final : public TraceSink {
                std::optional<float> memory_bytes) override {
     sink_.OnLimit(GroupOf(id), t, cpu_cores, memory_bytes);
   }
-  RecordedMachines* machines() override { return sink_.machines(); }
+  brain::RecordedMachines* machines() override { return sink_.machines(); }
   void OnPlaced(JobId id, uint32_t task, Timestamp start, uint32_t machine) override {
     sink_.OnPlaced(GroupOf(id), TaskOf(id, task), start, machine);
   }

@@ -18,9 +18,11 @@
 #include "common/base/byte_units.h"
 #include "common/model/usage.h"
 
-namespace taut {
-
+namespace taut::brain {
 class RecordedMachines;
+}  // namespace taut::brain
+
+namespace taut {
 
 enum class TraceFormat : uint8_t {
   kAuto,
@@ -77,7 +79,7 @@ class TraceSink {
   virtual void OnLimit(JobId id, Timestamp t, std::optional<float> cpu_cores,
                        std::optional<float> memory_bytes) = 0;
   // Machines of the trace, if the sink takes them. Null: readers leave out what says nothing but that.
-  virtual RecordedMachines* machines() { return nullptr; }
+  virtual brain::RecordedMachines* machines() { return nullptr; }
   // The task's row of that time was measured on that machine, a number of machines(). Only with machines().
   virtual void OnPlaced(JobId /*id*/, uint32_t /*task*/, Timestamp /*start*/, uint32_t /*machine*/) {}
 };
