@@ -63,7 +63,7 @@ struct Task {
 };
 
 struct Agent {
-  std::unique_ptr<Uplink> uplink;
+  std::unique_ptr<node::Uplink> uplink;
   std::vector<Task> tasks;
   int32_t next_window = 0;
   double spread_s = 0;    // after a window's end it sends
@@ -129,7 +129,7 @@ class Swarm {
   bool Connect() {
     agents_.resize(static_cast<size_t>(args_.agents));
     for (size_t i = 0; i < agents_.size(); ++i) {
-      UplinkOptions options;
+      node::UplinkOptions options;
       options.address = args_.to;
       options.hello.set_agent(fmt::format("node-{:04}", i));
       options.hello.set_host(options.hello.agent());
@@ -137,7 +137,7 @@ class Swarm {
       options.hello.set_cores(16);
       options.hello.set_memory_bytes(64 * kGiB);
       options.hello.set_speed(speed_);
-      auto uplink = ConnectUplink(options);
+      auto uplink = node::ConnectUplink(options);
       if (!uplink.ok()) return fmt::print(stderr, "agent_swarm: {}\n", Message(uplink.status())), false;
       agents_[i].uplink = *std::move(uplink);
       agents_[i].spread_s = kSpreadS * random_.Uniform();
@@ -181,7 +181,7 @@ class Swarm {
       out.set_memory_bytes(3 * task.bytes);
     }
     message.set_now_us(NodeUs(Seconds()));
-    agent.uplink->Send(std::move(message), Keep::kNo);
+    agent.uplink->Send(std::move(message), node::Keep::kNo);
   }
 
   // The window that ended last.
@@ -191,7 +191,7 @@ class Swarm {
     message.mutable_windows()->set_window(window.index);
     for (Task& task : agent.tasks) AddWindow(task, *message.mutable_windows()->add_tasks());
     message.set_now_us(NodeUs(now_s));
-    agent.uplink->Send(std::move(message), Keep::kUntilAcknowledged);
+    agent.uplink->Send(std::move(message), node::Keep::kUntilAcknowledged);
     ++sent_;
     const double end_s = start_s_ + static_cast<double>(window.next().start_s() - start_node_s_) / speed_;
     if (agent.awaited_s >= 0) ++late_;
@@ -236,7 +236,7 @@ class Swarm {
       message.mutable_heartbeat()->set_tasks(static_cast<uint32_t>(agent.tasks.size()));
       // All that it measured before its last sending.
       message.set_now_us(NodeUs(std::max(start_s_, now - agent.spread_s)));
-      agent.uplink->Send(std::move(message), Keep::kNo);
+      agent.uplink->Send(std::move(message), node::Keep::kNo);
       ++beats_;
       due_.push({due.at_s + kBeatS / speed_, due.agent, What::kBeat});
     }
@@ -268,7 +268,7 @@ class Swarm {
       ++reconnects_;
       SendTasks(agent);
     }
-    if (message.outcomes().outcomes_size() > 0) agent.uplink->Send(std::move(message), Keep::kNo);
+    if (message.outcomes().outcomes_size() > 0) agent.uplink->Send(std::move(message), node::Keep::kNo);
   }
 
   void Look(double now) {

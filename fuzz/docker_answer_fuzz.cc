@@ -22,27 +22,29 @@ void RequireRefusal(const absl::Status& status) {
   Require(absl::IsDataLoss(status) && !Message(status).empty());
 }
 
-ContainerNamer Namer() {
-  TaskRule all, by_label;
-  all.source = by_label.source = TaskSource::kDocker;
+node::ContainerNamer Namer() {
+  node::TaskRule all, by_label;
+  all.source = by_label.source = node::TaskSource::kDocker;
   all.match = by_label.match = "*";
   by_label.job = "{label.team}";
-  return *ContainerNamer::Create({by_label, all}, "h");
+  return *node::ContainerNamer::Create({by_label, all}, "h");
 }
 
-void CheckUpdates(const ContainerLimits& limits) {
-  for (const LimitKind kind : {LimitKind::kMemoryMax, LimitKind::kCpuMax, LimitKind::kCpuWeight}) {
+void CheckUpdates(const node::ContainerLimits& limits) {
+  for (const node::LimitKind kind :
+       {node::LimitKind::kMemoryMax, node::LimitKind::kCpuMax, node::LimitKind::kCpuWeight}) {
     for (const std::optional<double> value :
          {std::optional<double>(), std::optional(50e6), std::optional(0.5)}) {
-      const auto update = PlanLimitUpdate(limits, kind, value, CgroupVersion::kV1, 2);
+      const auto update = node::PlanLimitUpdate(limits, kind, value, node::CgroupVersion::kV1, 2);
       Require(update.ok());
       if (update->body.empty()) continue;
       // The body names fields as the engine's own answer does.
       const auto read =
-          ParseContainerDetails(StrCat(R"({"Id":"a","State":{},"HostConfig":)", update->body, "}"));
+          node::ParseContainerDetails(StrCat(R"({"Id":"a","State":{},"HostConfig":)", update->body, "}"));
       Require(read.ok());
-      if (kind == LimitKind::kMemoryMax) Require(read->limits.memory_bytes == update->result.memory_bytes);
-      if (kind == LimitKind::kCpuWeight) Require(read->limits.cpu_shares == update->result.cpu_shares);
+      if (kind == node::LimitKind::kMemoryMax)
+        Require(read->limits.memory_bytes == update->result.memory_bytes);
+      if (kind == node::LimitKind::kCpuWeight) Require(read->limits.cpu_shares == update->result.cpu_shares);
       for (const int64_t n : {read->limits.memory_bytes, read->limits.nano_cpus, read->limits.cpu_shares}) {
         Require(n >= 0);
       }
@@ -51,9 +53,9 @@ void CheckUpdates(const ContainerLimits& limits) {
 }
 
 void Read(std::string_view text) {
-  static const ContainerNamer namer = Namer();
-  if (const auto list = ParseContainerList(text); list.ok()) {
-    for (const ContainerSummary& c : *list) {
+  static const node::ContainerNamer namer = Namer();
+  if (const auto list = node::ParseContainerList(text); list.ok()) {
+    for (const node::ContainerSummary& c : *list) {
       Require(!c.id.empty() && !c.name.empty() && c.name.find('/') == std::string::npos);
       const auto found = namer.Name(c);
       Require(found.has_value() && found->task == StrCat("h/", c.name));
@@ -61,20 +63,22 @@ void Read(std::string_view text) {
   } else {
     RequireRefusal(list.status());
   }
-  if (const auto details = ParseContainerDetails(text); details.ok()) {
+  if (const auto details = node::ParseContainerDetails(text); details.ok()) {
     CheckUpdates(details->limits);
-    const TaskLimits limits = ToTaskLimits(details->limits, 2);
-    for (const LimitKind kind : {LimitKind::kMemoryMax, LimitKind::kCpuMax, LimitKind::kCpuWeight}) {
+    const node::TaskLimits limits = node::ToTaskLimits(details->limits, 2);
+    for (const node::LimitKind kind :
+         {node::LimitKind::kMemoryMax, node::LimitKind::kCpuMax, node::LimitKind::kCpuWeight}) {
       Require(!limits.of(kind).has_value() || *limits.of(kind) > 0);
     }
   } else {
     RequireRefusal(details.status());
   }
-  if (const auto version = ParseEngineVersion(text); version.ok()) (void)ChooseApiVersion(*version);
-  if (const auto cores = ParseCores(text); cores.ok()) Require(*cores > 0);
-  if (const auto event = ParseEngineEvent(text); event.ok()) Require(!event->id.empty());
-  Require(EngineMessage(text).size() <= 300);
-  if (const auto where = ParseContainerCgroup(text, "c8a8"); where.ok()) {
+  if (const auto version = node::ParseEngineVersion(text); version.ok())
+    (void)node::ChooseApiVersion(*version);
+  if (const auto cores = node::ParseCores(text); cores.ok()) Require(*cores > 0);
+  if (const auto event = node::ParseEngineEvent(text); event.ok()) Require(!event->id.empty());
+  Require(node::EngineMessage(text).size() <= 300);
+  if (const auto where = node::ParseContainerCgroup(text, "c8a8"); where.ok()) {
     Require(where->path.find("c8a8") != std::string::npos);
   }
 }

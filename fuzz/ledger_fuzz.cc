@@ -21,15 +21,15 @@ void Require(bool holds) {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace taut;
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
-  const auto entries = Ledger::Parse(bytes, "ledger");
+  const auto entries = node::Ledger::Parse(bytes, "ledger");
   if (!entries.ok()) {
     Require(Message(entries.status()).substr(0, 7) == "ledger:");
     return 0;
   }
-  const std::string text = Ledger::Text(*entries);
-  const auto again = Ledger::Parse(text, "ledger");
+  const std::string text = node::Ledger::Text(*entries);
+  const auto again = node::Ledger::Parse(text, "ledger");
   Require(again.ok());
-  Require(Ledger::Text(*again) == text);
+  Require(node::Ledger::Text(*again) == text);
   Require(again->terms.size() == entries->terms.size());
   for (const auto& [identity, entry] : entries->entries) {
     const auto it = again->entries.find(identity);

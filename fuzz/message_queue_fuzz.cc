@@ -23,7 +23,7 @@ void Write(const std::string& file, std::string_view bytes) {
       .write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
 }
 
-uint64_t CountAll(MessageQueue& queue) {
+uint64_t CountAll(node::MessageQueue& queue) {
   uint64_t count = 0;
   uint64_t after = 0;
   while (const auto message = queue.Next(after)) {
@@ -36,12 +36,12 @@ uint64_t CountAll(MessageQueue& queue) {
 
 // The same bytes with the checksums of records put right, so that what they say is looked at too.
 std::string Mended(std::string_view bytes) {
-  std::string out(kSegmentMagic);
+  std::string out(node::kSegmentMagic);
   uint64_t sequence = 0;
   while (bytes.size() >= 2) {
     sequence += static_cast<uint8_t>(bytes[0]) + 1;
     const size_t size = std::min<size_t>(static_cast<uint8_t>(bytes[1]), bytes.size() - 2);
-    out += MakeRecord(sequence, bytes.substr(2, size));
+    out += node::MakeRecord(sequence, bytes.substr(2, size));
     bytes.remove_prefix(2 + size);
   }
   out.append(bytes);
@@ -60,7 +60,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   }();
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
   const std::string_view first = bytes.substr(0, size / 2);
-  const Segment scanned = ScanSegment(bytes, 0);
+  const node::Segment scanned = node::ScanSegment(bytes, 0);
   Require(scanned.end <= size && scanned.first <= scanned.last);
 
   std::filesystem::remove_all(directory);
@@ -68,12 +68,12 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   Write(directory + "/000000000001.segment", size % 2 == 0 ? std::string(first) : Mended(first));
   Write(directory + "/000000000002.segment", Mended(bytes.substr(size / 2)));
   if (size % 3 == 0) Write(directory + "/state", first);
-  MessageQueueOptions options;
+  node::MessageQueueOptions options;
   options.path = directory;
   options.max_bytes = 4096;
   options.segment_bytes = 256;
   options.new_number = 1;
-  const auto queue = MessageQueue::Open(options);
+  const auto queue = node::MessageQueue::Open(options);
   Require(queue.ok());
   const uint64_t count = CountAll(**queue);
   Require(count == (*queue)->messages());

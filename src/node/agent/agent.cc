@@ -7,7 +7,7 @@
 #include "node/agent/messages.h"
 #include "node/agent/task_meter.h"
 
-namespace taut {
+namespace taut::node {
 namespace {
 
 namespace pb = taut::agent::v1;
@@ -230,4 +230,4 @@ void Agent::Send(pb::FromAgent message, Keep keep) {
   parts_.uplink->Send(std::move(message), keep);
 }
 
-}  // namespace taut
+}  // namespace taut::node

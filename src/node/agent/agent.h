@@ -26,7 +26,7 @@
 #include "node/agent/tier_options.h"
 #include "node/agent/uplink.h"
 
-namespace taut {
+namespace taut::node {
 
 // Descriptors to wait on: the loop's epoll. `key` comes back through Agent::OnReady.
 class FdWatch {
@@ -308,4 +308,4 @@ class Agent {
   taut::agent::v1::Outcomes outcomes_;
 };
 
-}  // namespace taut
+}  // namespace taut::node

@@ -6,7 +6,7 @@
 #include "node/agent/agent.h"
 #include "node/agent/messages.h"
 
-namespace taut {
+namespace taut::node {
 namespace {
 
 namespace pb = taut::agent::v1;
@@ -122,4 +122,4 @@ void Agent::ReportOldActs(const NodeTime& now) {
   SaveLedger();
 }
 
-}  // namespace taut
+}  // namespace taut::node

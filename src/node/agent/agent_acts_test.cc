@@ -4,7 +4,7 @@
 #include "gtest/gtest.h"
 #include "node/agent/tier_fixture.h"
 
-namespace taut {
+namespace taut::node {
 namespace {
 
 namespace pb = taut::agent::v1;
@@ -178,4 +178,4 @@ TEST(AgentActs, AnActThatACrashInterruptsIsReportedByTheNextStart) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::node

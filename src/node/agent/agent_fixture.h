@@ -13,7 +13,7 @@
 #include "node/agent/in_memory_tasks.h"
 #include "node/agent/scripted_uplink.h"
 
-namespace taut {
+namespace taut::node {
 
 class AgentCell {
  public:
@@ -112,4 +112,4 @@ class AgentCell {
   int seconds_ = 0;
 };
 
-}  // namespace taut
+}  // namespace taut::node

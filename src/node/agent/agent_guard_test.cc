@@ -5,7 +5,7 @@
 
 #include "node/agent/agent_fixture.h"
 
-namespace taut {
+namespace taut::node {
 namespace {
 
 namespace pb = taut::agent::v1;
@@ -333,4 +333,4 @@ TEST_F(AgentGuard, EveryActIsLoggedOnceWithItsTask) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::node

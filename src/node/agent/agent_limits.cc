@@ -6,7 +6,7 @@
 #include "node/agent/agent.h"
 #include "node/agent/messages.h"
 
-namespace taut {
+namespace taut::node {
 namespace {
 
 namespace pb = taut::agent::v1;
@@ -497,4 +497,4 @@ void Agent::Say(const AgentTask& task, Resource r, pb::Outcome::Result result, s
   out.set_took_us(static_cast<uint64_t>(std::max<int64_t>(0, now.steady_us - lane.ordered_us)));
 }
 
-}  // namespace taut
+}  // namespace taut::node

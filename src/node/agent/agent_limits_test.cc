@@ -7,7 +7,7 @@
 #include "common/testing/temp_dir.h"
 #include "node/agent/agent_fixture.h"
 
-namespace taut {
+namespace taut::node {
 namespace {
 
 namespace pb = taut::agent::v1;
@@ -465,4 +465,4 @@ TEST_F(AgentLimits, AnOutcomeSaysWhoseItIsAndHowLongItTook) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::node

@@ -6,7 +6,7 @@
 #include "node/agent/agent.h"
 #include "node/agent/messages.h"
 
-namespace taut {
+namespace taut::node {
 namespace {
 
 constexpr int64_t kReadEveryUs = 900'000;  // once a second, whatever sample_ms is
@@ -106,4 +106,4 @@ void Agent::EndProbe(AgentTask& task, std::string why) {
   Act("probe_ended", task.found, Resource::kMemory, high, task.owner.memory_high_bytes, 0, 0, std::move(why));
 }
 
-}  // namespace taut
+}  // namespace taut::node

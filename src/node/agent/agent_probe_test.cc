@@ -4,7 +4,7 @@
 #include "node/agent/release.h"
 #include "node/agent/tier_fixture.h"
 
-namespace taut {
+namespace taut::node {
 namespace {
 
 using ::testing::HasSubstr;
@@ -257,4 +257,4 @@ TEST(AgentProbe, AWindowSaysWhatTheTaskNeededAllTheTime) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::node

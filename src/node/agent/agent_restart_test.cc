@@ -11,7 +11,7 @@
 #include "node/agent/agent_fixture.h"
 #include "node/agent/release.h"
 
-namespace taut {
+namespace taut::node {
 namespace {
 
 namespace pb = taut::agent::v1;
@@ -220,4 +220,4 @@ TEST_F(AgentRestart, WhatTheKernelRoundsIsNobodyElsesChange) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::node

@@ -8,7 +8,7 @@
 #include "node/agent/messages.h"
 #include "node/agent/release.h"
 
-namespace taut {
+namespace taut::node {
 namespace {
 
 constexpr std::string_view kAboutScores = "tiers, oom_score_adj";
@@ -149,4 +149,4 @@ void Agent::OnKernelKill(AgentTask& task, uint64_t kills, const NodeTime& now) {
   acts_.back().kills = kills;
 }
 
-}  // namespace taut
+}  // namespace taut::node

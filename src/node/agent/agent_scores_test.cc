@@ -4,7 +4,7 @@
 #include "node/agent/release.h"
 #include "node/agent/tier_fixture.h"
 
-namespace taut {
+namespace taut::node {
 namespace {
 
 namespace pb = taut::agent::v1;
@@ -23,7 +23,7 @@ class AgentScores : public ::testing::Test {
   int Value(int pid) const { return cell_.processes.processes.at(pid).oom_score_adj; }
   void Release() {
     TaskFinder* finders[] = {&cell_.tasks};
-    for (const Released& r : taut::Release(cell_.ledger, finders, cell_.processes))
+    for (const Released& r : taut::node::Release(cell_.ledger, finders, cell_.processes))
       EXPECT_TRUE(r.ok) << r.text;
   }
 
@@ -235,4 +235,4 @@ TEST_F(AgentAbove, AnOrderAboveWhatTheGroupAllowsIsSaid) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::node

@@ -7,7 +7,7 @@
 #include "common/model/units.h"
 #include "node/agent/cpu_weight.h"
 
-namespace taut {
+namespace taut::node {
 namespace {
 
 constexpr double kSoftRoom = 1.1;  // memory.max above memory.high
@@ -195,4 +195,4 @@ double WeightOfCores(double cores) {
 
 double CoresOfWeight(double weight) { return static_cast<double>(SharesOfWeight(weight)) / kSharesACore; }
 
-}  // namespace taut
+}  // namespace taut::node

@@ -24,7 +24,7 @@
 #include "node/agent/task_rule.h"
 #include "node/agent/tier_options.h"
 
-namespace taut {
+namespace taut::node {
 
 // Both clocks of the machine (node/agent/task_meter.h).
 struct NodeTime {
@@ -179,4 +179,4 @@ std::optional<double> Bounded(const TaskRule& rule, Resource r, std::optional<do
 double WeightOfCores(double cores);
 double CoresOfWeight(double weight);
 
-}  // namespace taut
+}  // namespace taut::node

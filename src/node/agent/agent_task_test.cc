@@ -11,7 +11,7 @@
 #include "common/base/byte_units.h"
 #include "node/agent/messages.h"
 
-namespace taut {
+namespace taut::node {
 namespace {
 
 using ::testing::ElementsAre;
@@ -222,4 +222,4 @@ TEST(MayBeWritten, NotWhereTheKernelRefuses) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::node

@@ -8,7 +8,7 @@
 #include "node/agent/messages.h"
 #include "node/agent/release.h"
 
-namespace taut {
+namespace taut::node {
 namespace {
 
 namespace pb = taut::agent::v1;
@@ -313,7 +313,7 @@ bool Agent::TakeOthersChange(AgentTask& task, LimitKind kind, bool came_back) {
   parts_.ledger->Note(task.found, kind, task.owner.of(kind), has);
   if (at_owners && came_back) return false;  // it starts with the owner's limits, as at its first start
   ++counts_.foreign_changes;
-  Act("owner_changed", task.found, ResourceOf(kind), was, has, 0, 0, std::string(taut::Name(kind)));
+  Act("owner_changed", task.found, ResourceOf(kind), was, has, 0, 0, std::string(node::Name(kind)));
   if (!at_owners) {
     task.owner.of(kind) = has;
     parts_.ledger->SetOwner(task.found.identity, kind, has);
@@ -367,4 +367,4 @@ void Agent::ForEachTask(const std::function<void(const AgentTask&)>& fn) const {
   for (const auto& [id, task] : tasks_) fn(*task);
 }
 
-}  // namespace taut
+}  // namespace taut::node

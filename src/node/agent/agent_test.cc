@@ -9,7 +9,7 @@
 
 #include "node/agent/agent_fixture.h"
 
-namespace taut {
+namespace taut::node {
 namespace {
 
 namespace pb = taut::agent::v1;
@@ -500,4 +500,4 @@ RC_GTEST_PROP(AgentOrders, WhoOnlyMeasuresNeverWrites, ()) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::node

@@ -7,7 +7,7 @@
 #include "node/agent/cpu_weight.h"
 #include "node/agent/messages.h"
 
-namespace taut {
+namespace taut::node {
 namespace {
 
 namespace pb = taut::agent::v1;
@@ -104,7 +104,7 @@ void Agent::SetByTier(AgentTask& task, bool is_on) {
     if (!wanted.has_value()) continue;
     if (SameLimit(kind, task.group->Rounded(kind, *wanted), task.in_force.of(kind))) continue;
     const absl::Status s = WriteNow(task, kind, *wanted);
-    const std::string about = StrCat("tiers, ", taut::Name(kind));
+    const std::string about = StrCat("tiers, ", node::Name(kind));
     if (s.ok()) {
       errors_.erase(about);
     } else if (s.code() != absl::StatusCode::kNotFound) {
@@ -316,4 +316,4 @@ void Agent::CarryOut(const GuardAct& act, const GuardFigures& figures, const Nod
   }
 }
 
-}  // namespace taut
+}  // namespace taut::node

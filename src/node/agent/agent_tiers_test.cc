@@ -6,7 +6,7 @@
 #include "node/agent/release.h"
 #include "node/agent/tier_fixture.h"
 
-namespace taut {
+namespace taut::node {
 namespace {
 
 using ::testing::HasSubstr;
@@ -281,4 +281,4 @@ TEST(AgentTiers, SaysWhenMemoryIsNotKnownAndWhenAKillFails) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::node

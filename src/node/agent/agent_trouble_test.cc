@@ -8,7 +8,7 @@
 #include "common/testing/temp_dir.h"
 #include "node/agent/agent_fixture.h"
 
-namespace taut {
+namespace taut::node {
 namespace {
 
 namespace pb = taut::agent::v1;
@@ -502,4 +502,4 @@ TEST_F(AgentLedger, IsOnTheDiskBeforeTheKernelHasIt) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::node

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-namespace taut {
+namespace taut::node {
 namespace {
 
 TEST(CpuDebt, WhatWasUsedTooMuchIsMissingNext) {
@@ -53,4 +53,4 @@ RC_GTEST_PROP(CpuDebt, TheAverageIsRight, ()) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::node

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace taut {
+namespace taut::node {
 namespace {
 
 constexpr uint64_t kMinShares = 2, kMaxShares = 262'144;
@@ -27,4 +27,4 @@ uint64_t SharesOfWeight(double weight) {
          static_cast<uint64_t>(std::llround(std::ceil((in_range - 1) * kSharesPerWeight - 1e-6)));
 }
 
-}  // namespace taut
+}  // namespace taut::node

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace taut {
+namespace taut::node {
 
 inline constexpr int kMinCpuWeight = 1, kMaxCpuWeight = 10'000;
 
@@ -16,4 +16,4 @@ uint64_t SharesOfWeight(double weight);
 // weights, and a group without one of its own stands where it stands on v2.
 uint64_t SharesOfTierWeight(int weight);
 
-}  // namespace taut
+}  // namespace taut::node

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-namespace taut {
+namespace taut::node {
 namespace {
 
 TEST(CpuWeight, ConvertsAsRuntimesDo) {
@@ -31,4 +31,4 @@ TEST(CpuWeight, AWholeWeightIsThatWeight) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::node

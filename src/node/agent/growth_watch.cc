@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace taut {
+namespace taut::node {
 
 void GrowthWatch::Note(double usage, int64_t now_us, int64_t step_us) {
   const bool is_gap = now_.has_value() && now_us - now_->at_us > step_us;
@@ -25,4 +25,4 @@ std::optional<int64_t> GrowthWatch::Until(double limit) const {
   return static_cast<int64_t>(std::min(kFar, (limit - now_->usage) / rate));
 }
 
-}  // namespace taut
+}  // namespace taut::node

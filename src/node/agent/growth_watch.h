@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <optional>
 
-namespace taut {
+namespace taut::node {
 
 // One task. Steady time in microseconds.
 class GrowthWatch {
@@ -23,4 +23,4 @@ class GrowthWatch {
   std::optional<Point> before_, middle_, now_;
 };
 
-}  // namespace taut
+}  // namespace taut::node

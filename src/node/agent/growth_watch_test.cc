@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace taut {
+namespace taut::node {
 namespace {
 
 constexpr int64_t kGrowthSecond = 1'000'000;
@@ -41,4 +41,4 @@ TEST(GrowthWatch, AGapBeginsAnew) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::node

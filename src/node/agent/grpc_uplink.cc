@@ -22,7 +22,7 @@
 #include "node/agent/message_queue.h"
 #include "node/agent/uplink.h"
 
-namespace taut {
+namespace taut::node {
 namespace {
 
 namespace v1 = taut::agent::v1;
@@ -421,4 +421,4 @@ absl::StatusOr<std::unique_ptr<Uplink>> ConnectUplink(const UplinkOptions& optio
   return std::make_unique<GrpcUplink>(options, std::move(*queue), std::move(credentials), wake_fd);
 }
 
-}  // namespace taut
+}  // namespace taut::node

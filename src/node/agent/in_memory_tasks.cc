@@ -4,7 +4,7 @@
 
 #include "common/base/strings.h"
 
-namespace taut {
+namespace taut::node {
 namespace {
 
 class InMemoryGroup final : public TaskGroup {
@@ -119,4 +119,4 @@ absl::StatusOr<std::unique_ptr<TaskGroup>> InMemoryTasks::Open(const FoundTask& 
   return std::make_unique<InMemoryGroup>(it->second);
 }
 
-}  // namespace taut
+}  // namespace taut::node

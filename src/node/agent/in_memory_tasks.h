@@ -12,7 +12,7 @@
 #include "node/agent/process_table.h"
 #include "node/agent/task_group.h"
 
-namespace taut {
+namespace taut::node {
 
 // A simulated task; tests change it while the agent runs.
 struct InMemoryTask {
@@ -70,4 +70,4 @@ class InMemoryTasks final : public TaskFinder {
   std::map<std::string, std::shared_ptr<InMemoryTask>> tasks_;  // by identity
 };
 
-}  // namespace taut
+}  // namespace taut::node

@@ -16,7 +16,7 @@
 
 #include "common/base/strings.h"
 
-namespace taut {
+namespace taut::node {
 namespace {
 
 // By version - 1.
@@ -497,4 +497,4 @@ absl::StatusOr<LedgerContent> Ledger::Parse(std::string_view text, std::string_v
   return content;
 }
 
-}  // namespace taut
+}  // namespace taut::node

@@ -17,7 +17,7 @@
 #include "node/agent/oom_scores.h"
 #include "node/agent/task_group.h"
 
-namespace taut {
+namespace taut::node {
 
 using LimitValue = std::optional<double>;  // as the kernel holds it; absent: no limit
 
@@ -119,4 +119,4 @@ class Ledger {
   LedgerContent content_;
 };
 
-}  // namespace taut
+}  // namespace taut::node

@@ -17,7 +17,7 @@
 #include "common/base/strings.h"
 #include "common/testing/temp_dir.h"
 
-namespace taut {
+namespace taut::node {
 namespace {
 
 using ::testing::HasSubstr;
@@ -284,4 +284,4 @@ TEST(Ledger, InMemoryNeedsNoFile) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::node

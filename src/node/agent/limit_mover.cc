@@ -9,7 +9,7 @@
 #include "common/model/oom_bump.h"
 #include "common/model/units.h"
 
-namespace taut {
+namespace taut::node {
 namespace {
 
 // Inside, no limit is a limit without end.
@@ -251,4 +251,4 @@ std::string LimitMover::Sentence() const {
   return "";
 }
 
-}  // namespace taut
+}  // namespace taut::node

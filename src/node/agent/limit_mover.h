@@ -10,7 +10,7 @@
 #include "common/base/byte_units.h"
 #include "common/model/resource.h"
 
-namespace taut {
+namespace taut::node {
 
 struct MoverOptions {
   // Memory, down: a step takes off at most this share of the limit, one each step_interval_us.
@@ -147,4 +147,4 @@ class LimitMover {
   int64_t wait_us_ = 0, retry_us_ = 0;
 };
 
-}  // namespace taut
+}  // namespace taut::node

@@ -11,7 +11,7 @@
 
 #include "common/base/byte_units.h"
 
-namespace taut {
+namespace taut::node {
 namespace {
 
 constexpr int64_t kSecond = 1'000'000;
@@ -584,4 +584,4 @@ TEST(LimitMover, AfterAKillUnderLessThanTheOwnersLimitTheOwnersComesFirst) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::node

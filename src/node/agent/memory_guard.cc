@@ -6,7 +6,7 @@
 #include "common/model/units.h"
 #include "fmt/format.h"
 
-namespace taut {
+namespace taut::node {
 namespace {
 
 constexpr double kLeastUsage = kMiB;  // less is not worth an act
@@ -247,4 +247,4 @@ void MemoryGuard::Refused(GuardActKind kind, uint64_t task, int64_t now_us) {
   }
 }
 
-}  // namespace taut
+}  // namespace taut::node

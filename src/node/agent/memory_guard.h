@@ -16,7 +16,7 @@
 #include "common/model/tier.h"
 #include "node/agent/memory_source.h"
 
-namespace taut {
+namespace taut::node {
 
 struct GuardOptions {
   bool throttle = false, kill = false;
@@ -140,4 +140,4 @@ bool GoesBefore(const GuardTask& a, const GuardTask& b);
 // "batch task uses 120 MiB, 100 MiB over its request of 20 MiB".
 std::string OverText(const GuardTask& task);
 
-}  // namespace taut
+}  // namespace taut::node

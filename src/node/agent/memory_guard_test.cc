@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <map>
 
-namespace taut {
+namespace taut::node {
 namespace {
 
 constexpr int64_t kS = 1'000'000;
@@ -276,4 +276,4 @@ RC_GTEST_PROP(MemoryGuard, NeverTouchesProductionAndTakesTheLowestTierFirst, ())
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::node

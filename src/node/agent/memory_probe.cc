@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-namespace taut {
+namespace taut::node {
 namespace {
 
 constexpr double kPage = 4096;
@@ -204,4 +204,4 @@ ProbeStep MemoryProbe::Tighten(const ProbeReading& reading, int64_t now_us) {
   return Scale(-std::min(share * share * options_.max_probe, options_.max_probe), reading);
 }
 
-}  // namespace taut
+}  // namespace taut::node

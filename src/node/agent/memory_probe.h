@@ -8,7 +8,7 @@
 
 #include "common/base/byte_units.h"
 
-namespace taut {
+namespace taut::node {
 
 struct ProbeOptions {
   int64_t interval_us = 6'000'000;
@@ -120,4 +120,4 @@ class MemoryProbe {
   } span_;
 };
 
-}  // namespace taut
+}  // namespace taut::node

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace taut {
+namespace taut::node {
 namespace {
 
 constexpr int64_t kProbeS = 1'000'000;
@@ -255,4 +255,4 @@ RC_GTEST_PROP(MemoryProbe, NeverBelowItsMinimumAndNeverTightensAboveTheTarget, (
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::node

@@ -6,7 +6,7 @@
 
 #include "absl/status/statusor.h"
 
-namespace taut {
+namespace taut::node {
 
 struct MemoryNow {
   double total = 0, free = 0;        // bytes; free: without swapping or killing
@@ -33,4 +33,4 @@ class MemorySource {
   virtual void ClearWakeup() {}
 };
 
-}  // namespace taut
+}  // namespace taut::node

@@ -16,7 +16,7 @@
 #include "common/base/strings.h"
 #include "fmt/format.h"
 
-namespace taut {
+namespace taut::node {
 namespace {
 
 constexpr int64_t kRetryUs = 5'000'000;
@@ -383,4 +383,4 @@ bool MessageQueue::Sync() {
   return synced && error_.empty() && memory_.empty();
 }
 
-}  // namespace taut
+}  // namespace taut::node

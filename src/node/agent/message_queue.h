@@ -12,7 +12,7 @@
 #include "absl/status/statusor.h"
 #include "node/agent/queue_files.h"
 
-namespace taut {
+namespace taut::node {
 
 struct MessageQueueOptions {
   std::string path;  // a directory of its own, made if it is not there; "": in memory
@@ -118,4 +118,4 @@ class MessageQueue {
   Cursor cursor_;
 };
 
-}  // namespace taut
+}  // namespace taut::node

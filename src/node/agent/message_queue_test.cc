@@ -15,7 +15,7 @@
 
 #include "common/testing/temp_dir.h"
 
-namespace taut {
+namespace taut::node {
 namespace {
 
 namespace fs = std::filesystem;
@@ -495,4 +495,4 @@ RC_GTEST_PROP(MessageQueueProperty, HoldsWhatAModelHolds, ()) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::node

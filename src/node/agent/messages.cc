@@ -5,7 +5,7 @@
 
 #include "common/base/container_id.h"
 
-namespace taut {
+namespace taut::node {
 namespace {
 
 namespace pb = taut::agent::v1;
@@ -97,4 +97,4 @@ bool IsOurs(LimitKind kind, const LedgerValue& value, std::optional<double> hold
          (value.next.has_value() && SameLimit(kind, holds, *value.next));
 }
 
-}  // namespace taut
+}  // namespace taut::node

@@ -5,7 +5,7 @@
 #include "node/agent/agent_task.h"
 #include "node/agent/ledger.h"
 
-namespace taut {
+namespace taut::node {
 
 taut::agent::v1::TaskName NameMessage(const FoundTask& task);
 using LabelMap = google::protobuf::Map<std::string, std::string>;
@@ -18,4 +18,4 @@ bool SameLimit(LimitKind kind, std::optional<double> a, std::optional<double> b)
 // Did the agent write what the kernel holds?
 bool IsOurs(LimitKind kind, const LedgerValue& value, std::optional<double> holds);
 
-}  // namespace taut
+}  // namespace taut::node

@@ -7,7 +7,7 @@
 
 #include "node/agent/memory_probe.h"
 
-namespace taut {
+namespace taut::node {
 namespace {
 
 constexpr int64_t kUsInSecond = 1'000'000;
@@ -148,4 +148,4 @@ RC_GTEST_PROP(MostNeeded, IsNeverBelowWhatTheTaskTouchedSincePhasesBegan, ()) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::node

@@ -6,7 +6,7 @@
 #include "node/agent/limit_mover.h"
 #include "node/agent/task_meter.h"
 
-namespace taut {
+namespace taut::node {
 namespace {
 
 void MeterSecond(benchmark::State& state) {
@@ -44,4 +44,4 @@ void MoverSecondAtRest(benchmark::State& state) {
 BENCHMARK(MoverSecondAtRest);
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::node

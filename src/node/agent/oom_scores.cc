@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace taut {
+namespace taut::node {
 
 int OomScoreRecord::OwnerOf(const ProcessId& process) const {
   const auto it = others.find(process);
@@ -56,4 +56,4 @@ std::vector<std::pair<ProcessId, int>> OomScores::Keep(std::span<const int> pids
   return out;
 }
 
-}  // namespace taut
+}  // namespace taut::node

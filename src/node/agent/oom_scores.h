@@ -10,7 +10,7 @@
 #include "common/model/tier.h"
 #include "node/agent/process_table.h"
 
-namespace taut {
+namespace taut::node {
 
 // What must be known to undo it.
 struct OomScoreRecord {
@@ -56,4 +56,4 @@ class OomScores {
   std::optional<OomScoreRecord> record_;
 };
 
-}  // namespace taut
+}  // namespace taut::node

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace taut {
+namespace taut::node {
 namespace {
 
 using ::testing::ElementsAre;
@@ -62,4 +62,4 @@ TEST(OomScores, AnEarlierStartsRecordIsKept) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::node

@@ -8,7 +8,7 @@
 #include "common/model/tier.h"
 #include "node/agent/memory_probe.h"
 
-namespace taut {
+namespace taut::node {
 
 struct ProbeSelection {
   std::array<bool, kTiers> tiers{};  // tasks of these tiers
@@ -18,4 +18,4 @@ struct ProbeSelection {
   bool is_on() const { return !jobs.empty() || std::find(tiers.begin(), tiers.end(), true) != tiers.end(); }
 };
 
-}  // namespace taut
+}  // namespace taut::node

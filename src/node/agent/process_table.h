@@ -6,7 +6,7 @@
 
 #include "absl/status/status.h"
 
-namespace taut {
+namespace taut::node {
 
 // Bounds of oom_score_adj; a process with the lowest is never killed.
 inline constexpr int kLeastOomScoreAdj = -1000, kMostOomScoreAdj = 1000;
@@ -34,4 +34,4 @@ class ProcessTable {
   virtual absl::Status SetOomScoreAdj(const ProcessId& process, int value) = 0;
 };
 
-}  // namespace taut
+}  // namespace taut::node

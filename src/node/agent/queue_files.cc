@@ -14,7 +14,7 @@
 #include "common/base/bytes.h"
 #include "common/base/strings.h"
 
-namespace taut {
+namespace taut::node {
 namespace {
 
 constexpr uint64_t kStateMagic = 0x3154535155544154;  // "TAUTQST1"
@@ -213,4 +213,4 @@ absl::Status StateFile::Save(const QueueState& state, Sync sync) {
   return absl::OkStatus();
 }
 
-}  // namespace taut
+}  // namespace taut::node

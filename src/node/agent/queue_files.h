@@ -9,7 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
-namespace taut {
+namespace taut::node {
 
 // A file descriptor that is closed with its owner. One thread.
 class OwnedFd {
@@ -89,4 +89,4 @@ class StateFile {
   uint64_t generation_ = 0;
 };
 
-}  // namespace taut
+}  // namespace taut::node

@@ -5,7 +5,7 @@
 #include "common/base/strings.h"
 #include "node/agent/messages.h"
 
-namespace taut {
+namespace taut::node {
 namespace {
 
 std::string Text(std::optional<double> limit) { return limit.has_value() ? StrCat(*limit) : "none"; }
@@ -125,4 +125,4 @@ std::vector<Released> Release(Ledger& ledger, std::span<TaskFinder* const> finde
   return out;
 }
 
-}  // namespace taut
+}  // namespace taut::node

@@ -12,7 +12,7 @@
 #include "node/agent/process_table.h"
 #include "node/agent/task_group.h"
 
-namespace taut {
+namespace taut::node {
 
 enum class Whereabouts : uint8_t {
   kThere,
@@ -38,4 +38,4 @@ absl::StatusOr<int> ReleaseScores(const OomScoreRecord& scores, TaskGroup& group
 // another program has changed since stays as it is.
 std::vector<Released> Release(Ledger& ledger, std::span<TaskFinder* const> finders, ProcessTable& processes);
 
-}  // namespace taut
+}  // namespace taut::node

@@ -8,7 +8,7 @@
 #include "common/base/byte_units.h"
 #include "node/agent/in_memory_tasks.h"
 
-namespace taut {
+namespace taut::node {
 namespace {
 
 using ::testing::ElementsAre;
@@ -170,4 +170,4 @@ TEST(ReleaseLedger, SaysIfWhatIsLeftCannotBeSaved) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::node

@@ -6,7 +6,7 @@
 
 #include "node/agent/uplink.h"
 
-namespace taut {
+namespace taut::node {
 
 class ScriptedUplink final : public Uplink {
  public:
@@ -69,4 +69,4 @@ class ScriptedUplink final : public Uplink {
   UplinkStatus said;
 };
 
-}  // namespace taut
+}  // namespace taut::node

@@ -13,7 +13,7 @@
 #include "common/base/row_named.h"
 #include "common/base/strings.h"
 
-namespace taut {
+namespace taut::node {
 namespace {
 
 constexpr int64_t kSecondUs = 1'000'000;
@@ -260,4 +260,4 @@ double LoadShape::At(int64_t t_us) const {
   return std::clamp(amount, 0.0, unit_ == LoadUnit::kBytes ? kMaxBytes : kMaxCores);
 }
 
-}  // namespace taut
+}  // namespace taut::node

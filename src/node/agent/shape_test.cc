@@ -11,7 +11,7 @@
 #include "common/base/byte_units.h"
 #include "common/base/strings.h"
 
-namespace taut {
+namespace taut::node {
 namespace {
 
 using testing::HasSubstr;
@@ -174,4 +174,4 @@ RC_GTEST_PROP(LoadShape, AnyTextIsTakenOrRefused, ()) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::node

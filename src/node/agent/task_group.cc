@@ -2,7 +2,7 @@
 
 #include <array>
 
-namespace taut {
+namespace taut::node {
 
 std::string_view Name(LimitKind kind) {
   constexpr std::array<std::string_view, kNumLimitKinds> kNames = {"memory.max", "memory.high", "cpu.max",
@@ -32,4 +32,4 @@ const std::optional<double>& TaskLimits::of(LimitKind kind) const {
   return const_cast<TaskLimits*>(this)->of(kind);
 }
 
-}  // namespace taut
+}  // namespace taut::node

@@ -14,7 +14,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
-namespace taut {
+namespace taut::node {
 
 // Microseconds in which some or all processes stood still for want of a resource (PSI), since the start.
 struct PressureTotals {
@@ -159,4 +159,4 @@ class TaskFinder {
   virtual std::vector<TaskEvent> TakeEvents() { return {}; }
 };
 
-}  // namespace taut
+}  // namespace taut::node

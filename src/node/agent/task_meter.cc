@@ -5,7 +5,7 @@
 #include <cmath>
 #include <utility>
 
-namespace taut {
+namespace taut::node {
 namespace {
 
 // Node time and steady time may differ by this share of steady time between two readings.
@@ -185,4 +185,4 @@ size_t TaskMeter::state_bytes() const {
   return bytes;
 }
 
-}  // namespace taut
+}  // namespace taut::node

@@ -16,7 +16,7 @@
 #include "common/model/usage.h"
 #include "node/agent/task_group.h"
 
-namespace taut {
+namespace taut::node {
 
 // The time at which a window ends; it is not of the window.
 inline Timestamp EndOf(WindowId window) { return Timestamp::FromSeconds(window.next().start_s()); }
@@ -119,4 +119,4 @@ class TaskMeter {
   std::vector<Open> open_;                               // ascending
 };
 
-}  // namespace taut
+}  // namespace taut::node

@@ -9,7 +9,7 @@
 #include <map>
 #include <vector>
 
-namespace taut {
+namespace taut::node {
 namespace {
 
 constexpr int64_t kSecond = kMicrosPerSecond;
@@ -576,4 +576,4 @@ RC_GTEST_PROP(TaskMeter, NothingIsLostOrMadeUp, ()) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::node

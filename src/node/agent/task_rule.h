@@ -8,7 +8,7 @@
 
 #include "common/model/tier.h"
 
-namespace taut {
+namespace taut::node {
 
 enum class TaskSource : uint8_t { kCgroup, kSystemd, kDocker };
 
@@ -52,4 +52,4 @@ struct TaskRule {
   std::optional<double> memory_request;  // bytes
 };
 
-}  // namespace taut
+}  // namespace taut::node

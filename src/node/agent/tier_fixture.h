@@ -8,7 +8,7 @@
 #include "common/base/strings.h"
 #include "node/agent/agent_fixture.h"
 
-namespace taut {
+namespace taut::node {
 
 // Of 256 MiB, what the tasks leave.
 class CellMemory final : public MemorySource {
@@ -57,4 +57,4 @@ struct TierCell : AgentCell {
   CellMemory memory{*this};
 };
 
-}  // namespace taut
+}  // namespace taut::node

@@ -4,7 +4,7 @@
 
 #include "common/base/pattern.h"
 
-namespace taut {
+namespace taut::node {
 namespace {
 
 bool Fits(const TaskTierRule& rule, const FoundTask& task) {
@@ -28,4 +28,4 @@ TaskTier TierOf(const TierOptions& options, const FoundTask& task, const TaskRul
   return {tier.value_or(options.fallback), request};
 }
 
-}  // namespace taut
+}  // namespace taut::node

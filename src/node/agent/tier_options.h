@@ -11,7 +11,7 @@
 #include "node/agent/task_group.h"
 #include "node/agent/task_rule.h"
 
-namespace taut {
+namespace taut::node {
 
 enum class MemoryProtection : uint8_t {
   kNone,
@@ -54,4 +54,4 @@ struct TaskTier {
 // By the first of the options' rules that fits and says it, else by the task's own rule, else the fallback.
 TaskTier TierOf(const TierOptions& options, const FoundTask& task, const TaskRule& rule);
 
-}  // namespace taut
+}  // namespace taut::node

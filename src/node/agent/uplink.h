@@ -10,7 +10,7 @@
 #include "absl/status/statusor.h"
 #include "agent.pb.h"
 
-namespace taut {
+namespace taut::node {
 
 enum class Keep : uint8_t {
   kNo,                // only of use now: lost if there is no connection
@@ -74,4 +74,4 @@ struct UplinkOptions {
 // if the options cannot be.
 absl::StatusOr<std::unique_ptr<Uplink>> ConnectUplink(const UplinkOptions& options);
 
-}  // namespace taut
+}  // namespace taut::node

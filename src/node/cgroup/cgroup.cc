@@ -13,7 +13,7 @@
 #include "node/cgroup/kernel_text.h"
 #include "node/cgroup/kill_group.h"
 
-namespace taut {
+namespace taut::node {
 namespace {
 
 constexpr double kMaxBytes = 1e18, kMaxCores = 1e6;
@@ -184,4 +184,4 @@ std::optional<CgroupIdentity> CgroupIdentity::Parse(std::string_view text) {
                         *inode};
 }
 
-}  // namespace taut
+}  // namespace taut::node

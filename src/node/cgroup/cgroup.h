@@ -11,7 +11,7 @@
 #include "node/agent/task_group.h"
 #include "node/cgroup/cgroup_mounts.h"
 
-namespace taut {
+namespace taut::node {
 
 // The group at `path` ("/system.slice/web.service") with all that lies below it. NotFound if it is not there,
 // or if `inode` is given and another group has taken its name.
@@ -50,4 +50,4 @@ struct CgroupIdentity {
   static std::optional<CgroupIdentity> Parse(std::string_view text);
 };
 
-}  // namespace taut
+}  // namespace taut::node

@@ -6,7 +6,7 @@
 #include "node/cgroup/cgroup_finder.h"
 #include "node/cgroup/cgroup_fixture.h"
 
-namespace taut {
+namespace taut::node {
 namespace {
 
 constexpr int kTasks = 20;  // reading one and the same would find everything in the cache
@@ -64,4 +64,4 @@ BENCHMARK_CAPTURE(FindTasks, groups, TaskSource::kCgroup)->Unit(benchmark::kMicr
 BENCHMARK_CAPTURE(FindTasks, units, TaskSource::kSystemd)->Unit(benchmark::kMicrosecond);
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::node

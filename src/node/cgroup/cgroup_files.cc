@@ -7,7 +7,7 @@
 #include "common/base/strings.h"
 #include "node/cgroup/kernel_text.h"
 
-namespace taut {
+namespace taut::node {
 namespace {
 
 constexpr double kMinQuotaUs = 1000;  // the kernel's
@@ -43,4 +43,4 @@ double RoundedQuota(double cores, uint64_t period_us) {
   return static_cast<double>(QuotaFor(cores, period_us)) / static_cast<double>(period_us);
 }
 
-}  // namespace taut
+}  // namespace taut::node

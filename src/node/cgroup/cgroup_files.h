@@ -12,7 +12,7 @@
 #include "node/cgroup/cgroup_mounts.h"
 #include "node/cgroup/kernel_file.h"
 
-namespace taut {
+namespace taut::node {
 
 // Not thread-safe.
 class CgroupFiles {
@@ -53,4 +53,4 @@ uint64_t QuotaFor(double cores, uint64_t period_us);
 // In cores; `cores` as it is if the period is not known (0).
 double RoundedQuota(double cores, uint64_t period_us);
 
-}  // namespace taut
+}  // namespace taut::node

@@ -17,7 +17,7 @@
 #include "node/cgroup/kernel_text.h"
 #include "node/cgroup/task_name.h"
 
-namespace taut {
+namespace taut::node {
 namespace {
 
 constexpr size_t kMaxDepth = 64;
@@ -295,4 +295,4 @@ absl::StatusOr<std::unique_ptr<TaskGroup>> CgroupFinder::Open(const FoundTask& t
   return OpenCgroup(mounts_, identity->path, identity->inode);
 }
 
-}  // namespace taut
+}  // namespace taut::node

@@ -15,7 +15,7 @@
 #include "node/cgroup/cgroup_mounts.h"
 #include "node/cgroup/unit_name.h"
 
-namespace taut {
+namespace taut::node {
 
 struct FinderBounds {
   size_t tasks = 10'000;
@@ -78,4 +78,4 @@ class CgroupFinder final : public TaskFinder {
   size_t num_refused_ = 0;
 };
 
-}  // namespace taut
+}  // namespace taut::node

@@ -7,7 +7,7 @@
 #include "node/cgroup/made_up_tree.h"
 #include "node/cgroup/task_name.h"
 
-namespace taut {
+namespace taut::node {
 namespace {
 
 using ::testing::Contains;
@@ -296,4 +296,4 @@ TEST(KernelFinder, IsNotDisturbedByGroupsThatComeAndGo) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::node

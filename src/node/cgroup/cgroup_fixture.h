@@ -24,7 +24,7 @@
 #include "gtest/gtest.h"
 #include "node/cgroup/cgroup.h"
 
-namespace taut {
+namespace taut::node {
 
 // Skips the test, saying why, where there are no groups to be made.
 #define TAUT_NEEDS_CGROUPS()                                           \
@@ -220,4 +220,4 @@ class CgroupFixture {
   std::vector<pid_t> children_;
 };
 
-}  // namespace taut
+}  // namespace taut::node

@@ -8,7 +8,7 @@
 #include "gmock/gmock.h"
 #include "node/cgroup/cgroup_fixture.h"
 
-namespace taut {
+namespace taut::node {
 namespace {
 
 using std::chrono::milliseconds;
@@ -310,4 +310,4 @@ TEST(KernelCgroup, EachCallNoticesThatTheGroupIsGone) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::node

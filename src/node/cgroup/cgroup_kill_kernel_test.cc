@@ -7,7 +7,7 @@
 #include "node/cgroup/kill_group.h"
 #include "node/cgroup/memory_sources.h"
 
-namespace taut {
+namespace taut::node {
 namespace {
 
 using ::testing::HasSubstr;
@@ -134,4 +134,4 @@ TEST(KernelCgroup, SaysWhatIsFreeOfALimit) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::node

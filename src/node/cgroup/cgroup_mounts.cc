@@ -7,7 +7,7 @@
 
 #include "common/base/strings.h"
 
-namespace taut {
+namespace taut::node {
 namespace {
 
 struct Mount {
@@ -128,4 +128,4 @@ absl::StatusOr<CgroupMounts> ReadCgroupMounts(std::string_view root) {
   return ParseCgroupMounts(text, root);
 }
 
-}  // namespace taut
+}  // namespace taut::node

@@ -7,7 +7,7 @@
 
 #include "absl/status/statusor.h"
 
-namespace taut {
+namespace taut::node {
 
 enum class CgroupVersion : uint8_t { kNone, kV1, kV2 };
 
@@ -33,4 +33,4 @@ absl::StatusOr<CgroupMounts> ParseCgroupMounts(std::string_view mountinfo, std::
 // Of this process. Also NotFound if the file cannot be read.
 absl::StatusOr<CgroupMounts> ReadCgroupMounts(std::string_view root = "");
 
-}  // namespace taut
+}  // namespace taut::node

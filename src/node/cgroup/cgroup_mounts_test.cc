@@ -4,7 +4,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace taut {
+namespace taut::node {
 namespace {
 
 using ::testing::HasSubstr;
@@ -104,4 +104,4 @@ TEST(CgroupMounts, NonsenseIsPassedOver) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::node

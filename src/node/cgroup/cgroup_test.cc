@@ -6,7 +6,7 @@
 #include "gtest/gtest.h"
 #include "node/cgroup/made_up_tree.h"
 
-namespace taut {
+namespace taut::node {
 namespace {
 
 using ::testing::HasSubstr;
@@ -231,4 +231,4 @@ TEST(CgroupIdentity, IsReadBack) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::node

@@ -9,7 +9,7 @@
 #include "common/base/strings.h"
 #include "node/cgroup/kernel_text.h"
 
-namespace taut {
+namespace taut::node {
 namespace {
 
 constexpr int kMostDepth = 32;
@@ -74,4 +74,4 @@ std::set<int> PidsOf(const KernelDirectory& group, const std::string& path,
   return out;
 }
 
-}  // namespace taut
+}  // namespace taut::node

@@ -7,11 +7,11 @@
 
 #include "node/cgroup/kernel_file.h"
 
-namespace taut {
+namespace taut::node {
 
 // 0 stands for processes of another PID namespace. `leave_out`: paths of groups below whose processes do not
 // count, `path` being that of `group`. Groups more than 32 levels below are not looked at.
 std::set<int> PidsOf(const KernelDirectory& group, const std::string& path = {},
                      const std::set<std::string_view>& leave_out = {});
 
-}  // namespace taut
+}  // namespace taut::node

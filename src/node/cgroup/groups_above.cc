@@ -6,7 +6,7 @@
 #include "node/cgroup/kernel_file.h"
 #include "node/cgroup/kernel_text.h"
 
-namespace taut {
+namespace taut::node {
 namespace {
 
 std::optional<double> MemoryLimitOf(const KernelDirectory& directory, const char* file) {
@@ -59,4 +59,4 @@ std::vector<GroupAbove> ReadGroupsAbove(const CgroupMounts& mounts, std::string_
   return out;
 }
 
-}  // namespace taut
+}  // namespace taut::node

@@ -9,7 +9,7 @@
 #include "node/cgroup/memory_sources.h"
 #include "node/cgroup/process_files.h"
 
-namespace taut {
+namespace taut::node {
 namespace {
 
 using ::testing::Contains;
@@ -148,4 +148,4 @@ TEST(KernelMemorySource, AThresholdWakesOnV1) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::node

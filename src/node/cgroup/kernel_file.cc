@@ -9,7 +9,7 @@
 #include "common/base/strings.h"
 #include "node/cgroup/kernel_text.h"
 
-namespace taut {
+namespace taut::node {
 namespace {
 
 constexpr size_t kNumberBytes = 64;
@@ -106,4 +106,4 @@ std::optional<uint64_t> HotFile::ReadNumber() {
   return NumberOf(Read(buffer));
 }
 
-}  // namespace taut
+}  // namespace taut::node

@@ -12,7 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
-namespace taut {
+namespace taut::node {
 
 // Owns a file descriptor.
 class Fd {
@@ -87,4 +87,4 @@ class HotFile {
   Fd fd_;
 };
 
-}  // namespace taut
+}  // namespace taut::node

@@ -6,7 +6,7 @@
 
 #include "common/base/strings.h"
 
-namespace taut {
+namespace taut::node {
 namespace {
 
 constexpr uint64_t kNoMachineHas = uint64_t{1} << 62;  // bytes
@@ -150,4 +150,4 @@ absl::Status KernelError(int error, std::string_view place) {
   }
 }
 
-}  // namespace taut
+}  // namespace taut::node

@@ -10,7 +10,7 @@
 #include "absl/status/status.h"
 #include "node/agent/task_group.h"
 
-namespace taut {
+namespace taut::node {
 
 // A decimal number and nothing else; nullopt past 2^64 - 1.
 std::optional<uint64_t> ParseDecimal(std::string_view digits);
@@ -49,4 +49,4 @@ std::optional<CpuQuota> ParseCfsQuota(std::string_view quota, std::string_view p
 // An errno as a status; `place` says what was touched.
 absl::Status KernelError(int error, std::string_view place);
 
-}  // namespace taut
+}  // namespace taut::node

@@ -7,7 +7,7 @@
 #include "gtest/gtest.h"
 #include "rapidcheck/gtest.h"
 
-namespace taut {
+namespace taut::node {
 namespace {
 
 using ::testing::HasSubstr;
@@ -122,4 +122,4 @@ RC_GTEST_PROP(KernelText, AnyNumberIsReadBack, (uint64_t value)) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::node

@@ -13,7 +13,7 @@
 #include "common/base/strings.h"
 #include "node/cgroup/group_pids.h"
 
-namespace taut {
+namespace taut::node {
 namespace {
 
 constexpr int kRounds = 20;
@@ -73,4 +73,4 @@ absl::StatusOr<int> KillGroup(const KernelDirectory& group, std::string_view pat
   return killed;
 }
 
-}  // namespace taut
+}  // namespace taut::node

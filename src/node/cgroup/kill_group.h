@@ -6,7 +6,7 @@
 #include "absl/status/statusor.h"
 #include "node/cgroup/kernel_file.h"
 
-namespace taut {
+namespace taut::node {
 
 // SIGKILL to every process in `group`, at `path` of its hierarchy, and in the groups below it; those that they
 // start meanwhile too. Returns how many were there. By cgroup.kill where the kernel has it (v2, Linux 5.14);
@@ -18,4 +18,4 @@ namespace taut {
 // parent or process 1 in it or below it.
 absl::StatusOr<int> KillGroup(const KernelDirectory& group, std::string_view path);
 
-}  // namespace taut
+}  // namespace taut::node

@@ -13,7 +13,7 @@
 #include "common/testing/temp_dir.h"
 #include "node/cgroup/cgroup_mounts.h"
 
-namespace taut {
+namespace taut::node {
 
 class MadeUpTree {
  public:
@@ -50,4 +50,4 @@ class MadeUpTree {
   const std::string root_ = dir_.path();
 };
 
-}  // namespace taut
+}  // namespace taut::node

@@ -12,7 +12,7 @@
 #include "node/cgroup/kernel_file.h"
 #include "node/cgroup/kernel_text.h"
 
-namespace taut {
+namespace taut::node {
 namespace {
 
 // "MemTotal:       16303068 kB", in bytes.
@@ -138,4 +138,4 @@ std::unique_ptr<MemorySource> GroupMemory(const CgroupMounts& mounts, std::strin
   return std::make_unique<Group>(mounts, std::move(path), machine);
 }
 
-}  // namespace taut
+}  // namespace taut::node

@@ -7,7 +7,7 @@
 #include "node/agent/memory_source.h"
 #include "node/cgroup/cgroup_mounts.h"
 
-namespace taut {
+namespace taut::node {
 
 // MemTotal and MemAvailable of PROC/meminfo, and PROC/pressure/memory where the kernel has it. A Read costs two
 // small files. Unavailable: meminfo has no MemAvailable.
@@ -18,4 +18,4 @@ std::unique_ptr<MemorySource> MachineMemory(std::string proc_dir = "/proc");
 std::unique_ptr<MemorySource> GroupMemory(const CgroupMounts& mounts, std::string path,
                                           MemorySource& machine);
 
-}  // namespace taut
+}  // namespace taut::node

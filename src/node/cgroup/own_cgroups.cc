@@ -6,7 +6,7 @@
 
 #include "common/base/strings.h"
 
-namespace taut {
+namespace taut::node {
 
 std::vector<std::string> ParseOwnCgroups(std::string_view text) {
   std::vector<std::string> out;
@@ -26,4 +26,4 @@ std::vector<std::string> OwnCgroups() {
   return ParseOwnCgroups(std::string(std::istreambuf_iterator<char>(in), {}));
 }
 
-}  // namespace taut
+}  // namespace taut::node

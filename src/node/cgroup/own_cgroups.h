@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace taut {
+namespace taut::node {
 
 // Paths in all hierarchies, each once, from the text of /proc/self/cgroup; "/" is left out. A path with ':' in
 // it is whole.
@@ -13,4 +13,4 @@ std::vector<std::string> ParseOwnCgroups(std::string_view text);
 // Of this process. Empty if the file cannot be read.
 std::vector<std::string> OwnCgroups();
 
-}  // namespace taut
+}  // namespace taut::node

@@ -3,7 +3,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace taut {
+namespace taut::node {
 namespace {
 
 using ::testing::ElementsAre;
@@ -17,4 +17,4 @@ TEST(OwnCgroups, AreTheLastFieldsOfEachLineOnce) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::node

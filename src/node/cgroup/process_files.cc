@@ -8,7 +8,7 @@
 #include "node/cgroup/kernel_file.h"
 #include "node/cgroup/kernel_text.h"
 
-namespace taut {
+namespace taut::node {
 namespace {
 
 constexpr const char* kScore = "oom_score_adj";
@@ -86,4 +86,4 @@ std::unique_ptr<ProcessTable> ProcessFiles(std::string proc_dir) {
   return std::make_unique<Files>(std::move(proc_dir));
 }
 
-}  // namespace taut
+}  // namespace taut::node

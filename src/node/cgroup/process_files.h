@@ -6,9 +6,9 @@
 
 #include "node/agent/process_table.h"
 
-namespace taut {
+namespace taut::node {
 
 // `proc_dir`: where proc is mounted. A Read costs two small files.
 std::unique_ptr<ProcessTable> ProcessFiles(std::string proc_dir = "/proc");
 
-}  // namespace taut
+}  // namespace taut::node

@@ -11,7 +11,7 @@
 #include "node/cgroup/cgroup_finder.h"
 #include "node/cgroup/cgroup_fixture.h"
 
-namespace taut {
+namespace taut::node {
 namespace {
 
 using ::testing::ElementsAre;
@@ -91,4 +91,4 @@ TEST(KernelSystemd, FindsAndLimitsServices) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::node

@@ -3,7 +3,7 @@
 #include "common/base/printable.h"
 #include "fmt/format.h"
 
-namespace taut {
+namespace taut::node {
 bool IsTaskName(std::string_view text) {
   return !text.empty() && text.size() <= kMaxTaskNameBytes && IsPrintableUtf8(text);
 }
@@ -18,4 +18,4 @@ std::string Shown(std::string_view text) {
   return out;
 }
 
-}  // namespace taut
+}  // namespace taut::node

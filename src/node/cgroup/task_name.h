@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace taut {
+namespace taut::node {
 
 inline constexpr size_t kMaxTaskNameBytes = 255;
 // Printable UTF-8, not empty, at most kMaxTaskNameBytes.
@@ -12,4 +12,4 @@ bool IsTaskName(std::string_view text);
 // For people: text that is not printable with \xNN for all that is no ASCII.
 std::string Shown(std::string_view text);
 
-}  // namespace taut
+}  // namespace taut::node

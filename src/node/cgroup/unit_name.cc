@@ -5,7 +5,7 @@
 
 #include "common/base/strings.h"
 
-namespace taut {
+namespace taut::node {
 namespace {
 
 constexpr std::array<std::string_view, 3> kUnitSuffixes = {".service", ".scope", ".slice"};
@@ -95,4 +95,4 @@ bool PathGlob::FitsAt(size_t depth, std::string_view component, std::vector<std:
   return true;
 }
 
-}  // namespace taut
+}  // namespace taut::node

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace taut {
+namespace taut::node {
 
 // A unit by its directory's name: "web@blue\x2dgreen.service".
 struct SystemdUnit {
@@ -39,4 +39,4 @@ class PathGlob {
   std::vector<std::string> components_;
 };
 
-}  // namespace taut
+}  // namespace taut::node

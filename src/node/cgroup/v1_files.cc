@@ -13,7 +13,7 @@
 #include "node/cgroup/cgroup_files.h"
 #include "node/cgroup/kernel_text.h"
 
-namespace taut {
+namespace taut::node {
 namespace {
 
 constexpr const char* kLimit = "memory.limit_in_bytes";
@@ -240,4 +240,4 @@ absl::StatusOr<std::unique_ptr<CgroupFiles>> OpenV1Files(const CgroupMounts& mou
   return std::make_unique<V1Files>(std::move(in));
 }
 
-}  // namespace taut
+}  // namespace taut::node

@@ -9,7 +9,7 @@
 #include "node/cgroup/cgroup_files.h"
 #include "node/cgroup/kernel_text.h"
 
-namespace taut {
+namespace taut::node {
 namespace {
 
 constexpr double kDefaultWeight = 100;
@@ -217,4 +217,4 @@ absl::StatusOr<std::unique_ptr<CgroupFiles>> OpenV2Files(const CgroupMounts& mou
   return std::make_unique<V2Files>(*std::move(directory));
 }
 
-}  // namespace taut
+}  // namespace taut::node

@@ -4,7 +4,7 @@
 
 #include "common/base/strings.h"
 
-namespace taut {
+namespace taut::node {
 
 absl::StatusOr<ContainerCgroup> ParseContainerCgroup(std::string_view text, std::string_view id) {
   std::string_view v1_path, v2_path;
@@ -35,4 +35,4 @@ absl::StatusOr<ContainerCgroup> ParseContainerCgroup(std::string_view text, std:
   return out;
 }
 
-}  // namespace taut
+}  // namespace taut::node

@@ -7,7 +7,7 @@
 #include "absl/status/statusor.h"
 #include "node/cgroup/cgroup_mounts.h"
 
-namespace taut {
+namespace taut::node {
 
 struct ContainerCgroup {
   std::string
@@ -21,4 +21,4 @@ struct ContainerCgroup {
 // is another process by now.
 absl::StatusOr<ContainerCgroup> ParseContainerCgroup(std::string_view text, std::string_view id);
 
-}  // namespace taut
+}  // namespace taut::node

@@ -13,7 +13,7 @@
 #include "node/docker/docker_finder.h"
 #include "node/docker/real_engine.h"
 
-namespace taut {
+namespace taut::node {
 namespace {
 
 using ::testing::ElementsAre;
@@ -246,4 +246,4 @@ TEST_F(DockerEngineTest, AnEngineThatRestartsIsFoundAgain) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::node

@@ -6,7 +6,7 @@
 #include "common/base/strings.h"
 #include "node/cgroup/cgroup.h"
 
-namespace taut {
+namespace taut::node {
 namespace {
 
 constexpr std::string_view kDefaultJob = "docker/{service}", kDefaultTask = "{host}/{name}";
@@ -138,4 +138,4 @@ absl::Status DockerFinder::SetStoppedMemory(const std::string& identity, double 
   return SetMemoryOfStopped(*client_, *id, bytes);
 }
 
-}  // namespace taut
+}  // namespace taut::node

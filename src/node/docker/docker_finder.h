@@ -14,7 +14,7 @@
 #include "node/docker/engine_client.h"
 #include "node/docker/engine_events.h"
 
-namespace taut {
+namespace taut::node {
 
 struct DockerFinderOptions {
   EngineClientOptions engine;
@@ -77,4 +77,4 @@ class DockerFinder final : public TaskFinder {
   const std::unique_ptr<EngineEvents> events_;
 };
 
-}  // namespace taut
+}  // namespace taut::node

@@ -8,7 +8,7 @@
 
 #include "node/docker/fake_engine.h"
 
-namespace taut {
+namespace taut::node {
 namespace {
 
 using ::testing::ElementsAre;
@@ -270,4 +270,4 @@ TEST_F(DockerTaskTest, AStoppedContainerGetsItsNextLimit) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::node

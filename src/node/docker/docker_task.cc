@@ -8,7 +8,7 @@
 #include "common/base/strings.h"
 #include "node/docker/container_cgroup.h"
 
-namespace taut {
+namespace taut::node {
 namespace {
 
 absl::Status NotRunning(std::string_view id) {
@@ -191,4 +191,4 @@ absl::Status SetMemoryOfStopped(EngineClient& client, std::string_view id, doubl
                                               " bytes, but has ", after->limits.memory_bytes));
 }
 
-}  // namespace taut
+}  // namespace taut::node

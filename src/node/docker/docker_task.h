@@ -12,7 +12,7 @@
 #include "node/docker/engine_client.h"
 #include "node/docker/limit_update.h"
 
-namespace taut {
+namespace taut::node {
 
 // Opens the cgroup at a path from the root of its hierarchy; NotFound if there is none.
 using CgroupOpener = std::function<absl::StatusOr<std::unique_ptr<TaskGroup>>(std::string_view path)>;
@@ -70,4 +70,4 @@ class DockerTask final : public TaskGroup {
 // ended it. FailedPrecondition if it runs: then open it and use SetLimit.
 absl::Status SetMemoryOfStopped(EngineClient& client, std::string_view id, double bytes);
 
-}  // namespace taut
+}  // namespace taut::node

@@ -6,7 +6,7 @@
 #include "common/base/utf8.h"
 #include "common/json/json_walk.h"
 
-namespace taut {
+namespace taut::node {
 namespace {
 
 constexpr size_t kMaxMessageBytes = 300;
@@ -177,4 +177,4 @@ std::string EngineMessage(std::string_view body) {
   return std::string(CutUtf8(text, kMaxMessageBytes));
 }
 
-}  // namespace taut
+}  // namespace taut::node

@@ -10,7 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
-namespace taut {
+namespace taut::node {
 
 struct EngineVersion {
   std::string engine;       // "20.10.24"
@@ -63,4 +63,4 @@ absl::StatusOr<EngineEvent> ParseEngineEvent(std::string_view json);
 // The engine's own words in an answer that is an error; the first line, at most 300 bytes, if it is not JSON.
 std::string EngineMessage(std::string_view body);
 
-}  // namespace taut
+}  // namespace taut::node

@@ -6,7 +6,7 @@
 
 #include "common/base/strings.h"
 
-namespace taut {
+namespace taut::node {
 namespace {
 
 using ::testing::ElementsAre;
@@ -115,4 +115,4 @@ RC_GTEST_PROP(EngineAnswer, AnyCutOrChangedByteIsReadOrRefused, ()) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::node

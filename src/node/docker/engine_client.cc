@@ -10,7 +10,7 @@
 
 #include "common/base/strings.h"
 
-namespace taut {
+namespace taut::node {
 namespace {
 
 constexpr int kPreferredMinor = 41;
@@ -248,4 +248,4 @@ absl::StatusOr<int64_t> EngineClient::Cores() {
   return cores_ = *cores;
 }
 
-}  // namespace taut
+}  // namespace taut::node

@@ -15,7 +15,7 @@
 #include "absl/status/statusor.h"
 #include "node/docker/engine_answer.h"
 
-namespace taut {
+namespace taut::node {
 
 struct EngineClientOptions {
   std::string address = "unix:///var/run/docker.sock";  // or the plain path
@@ -83,4 +83,4 @@ class EngineClient {
 // The error that an answer with this HTTP status is.
 absl::Status EngineError(int http_status, std::string_view body, std::string_view request);
 
-}  // namespace taut
+}  // namespace taut::node

@@ -5,7 +5,7 @@
 
 #include "node/docker/fake_engine.h"
 
-namespace taut {
+namespace taut::node {
 namespace {
 
 using ::testing::HasSubstr;
@@ -145,4 +145,4 @@ TEST(EngineClient, OnlySocketsOfThisMachine) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::node

@@ -16,7 +16,7 @@
 #include "node/docker/engine_answer.h"
 #include "node/docker/engine_client.h"
 
-namespace taut {
+namespace taut::node {
 namespace {
 
 // {"type":["container"],"event":["start","die","destroy","oom","rename"]}; every engine knows this path
@@ -212,4 +212,4 @@ absl::Status EngineEvents::status() const {
   return absl::Status(impl_->status.code(), impl_->status.message());
 }
 
-}  // namespace taut
+}  // namespace taut::node

@@ -11,7 +11,7 @@
 #include "absl/status/statusor.h"
 #include "node/agent/task_group.h"
 
-namespace taut {
+namespace taut::node {
 
 struct EngineEventsOptions {
   std::string address = "unix:///var/run/docker.sock";  // or the plain path
@@ -48,4 +48,4 @@ class EngineEvents {
 // The identity of a container as a task.
 std::string DockerIdentity(std::string_view id);
 
-}  // namespace taut
+}  // namespace taut::node

@@ -6,7 +6,7 @@
 
 #include "node/docker/fake_engine.h"
 
-namespace taut {
+namespace taut::node {
 namespace {
 
 using ::testing::HasSubstr;
@@ -155,4 +155,4 @@ TEST(EngineEvents, EndsAtOnceWhateverItWaitsFor) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::node

@@ -20,7 +20,7 @@
 #include "common/base/strings.h"
 #include "common/testing/temp_dir.h"
 
-namespace taut {
+namespace taut::node {
 
 struct FakeRequest {
   std::string method, path, body;
@@ -182,4 +182,4 @@ class FakeEngine {
   std::vector<FakeRequest> requests_;
 };
 
-}  // namespace taut
+}  // namespace taut::node

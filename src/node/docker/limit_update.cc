@@ -6,7 +6,7 @@
 #include "common/base/strings.h"
 #include "node/agent/cpu_weight.h"
 
-namespace taut {
+namespace taut::node {
 namespace {
 
 constexpr int64_t kDefaultPeriodUs = 100'000;
@@ -113,4 +113,4 @@ TaskLimits ToTaskLimits(const ContainerLimits& limits, int64_t cores) {
   return out;
 }
 
-}  // namespace taut
+}  // namespace taut::node

@@ -10,7 +10,7 @@
 #include "node/cgroup/cgroup_mounts.h"
 #include "node/docker/engine_answer.h"
 
-namespace taut {
+namespace taut::node {
 
 // The kernel's own word for no memory limit. The engine takes neither 0 nor -1 for it in an update.
 inline constexpr int64_t kNoMemoryLimit = 0x7FFFFFFFFFFFF000;
@@ -41,4 +41,4 @@ absl::StatusOr<LimitUpdate> PlanLimitUpdate(const ContainerLimits& now, LimitKin
 // What the engine's fields mean. cpu_weight is absent if nothing was said of it.
 TaskLimits ToTaskLimits(const ContainerLimits& limits, int64_t cores);
 
-}  // namespace taut
+}  // namespace taut::node

@@ -8,7 +8,7 @@
 #include "common/base/strings.h"
 #include "node/docker/container_cgroup.h"
 
-namespace taut {
+namespace taut::node {
 namespace {
 
 using ::testing::HasSubstr;
@@ -133,4 +133,4 @@ TEST(ContainerCgroup, OfAnotherProcessIsNotTaken) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::node

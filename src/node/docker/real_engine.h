@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-namespace taut {
+namespace taut::node {
 
 class RealEngine {
  public:
@@ -48,4 +48,4 @@ class RealEngine {
   int sweeper_fd_ = -1;
 };
 
-}  // namespace taut
+}  // namespace taut::node

@@ -20,7 +20,7 @@
 
 #include "common/base/strings.h"
 
-namespace taut {
+namespace taut::node {
 namespace {
 
 constexpr char kDockerd[] = "/usr/sbin/dockerd", kBusybox[] = "/bin/busybox";
@@ -268,4 +268,4 @@ std::string RealEngine::Run(std::string_view name, std::string_view script, std:
   return id;
 }
 
-}  // namespace taut
+}  // namespace taut::node

@@ -113,7 +113,7 @@ TEST(ConnectionBounds, OneAddressDoesNotKeepOthersOut) {
   const Clients clients = Connect("127.0.0.2", (*server)->port(), 60);
   EXPECT_TRUE(Eventually([&] { return (*server)->counts().rejected_connections == 40; }));
   EXPECT_TRUE(Eventually([&] { return Closed(clients) >= 40; })) << "the older made room for the newer";
-  auto uplink = ConnectUplink(To((*server)->port()));
+  auto uplink = node::ConnectUplink(To((*server)->port()));
   ASSERT_TRUE(uplink.ok()) << uplink.status();
   EXPECT_TRUE(Eventually([&] { return (*uplink)->status().connected; }));
 }
@@ -126,11 +126,11 @@ TEST(ConnectionBounds, PrefacesMakeRoomForAgents) {
   options.max_per_address = 10;
   auto server = AgentServer::Start(options, &recorder);
   ASSERT_TRUE(server.ok()) << server.status();
-  auto first = ConnectUplink(To((*server)->port()));
+  auto first = node::ConnectUplink(To((*server)->port()));
   ASSERT_TRUE(first.ok()) << first.status();
   ASSERT_TRUE(Eventually([&] { return (*first)->status().connected; }));
   const Clients clients = ConnectPrefaces("127.0.0.1", (*server)->port(), 25);
-  auto second = ConnectUplink(To((*server)->port()));
+  auto second = node::ConnectUplink(To((*server)->port()));
   ASSERT_TRUE(second.ok()) << second.status();
   EXPECT_TRUE(Eventually([&] { return (*second)->status().connected; }));
   EXPECT_TRUE((*first)->status().connected);
@@ -145,7 +145,7 @@ TEST(ConnectionBounds, SilentConnectionsMakeRoomAgain) {
   auto server = AgentServer::Start(options, &recorder);
   ASSERT_TRUE(server.ok()) << server.status();
   const Clients clients = Connect("127.0.0.1", (*server)->port(), 60);
-  auto uplink = ConnectUplink(To((*server)->port()));
+  auto uplink = node::ConnectUplink(To((*server)->port()));
   ASSERT_TRUE(uplink.ok()) << uplink.status();
   EXPECT_TRUE(Eventually([&] { return (*uplink)->status().connected; }));
   EXPECT_TRUE(Eventually([&] { return Closed(clients) == clients.size(); }));

@@ -40,15 +40,15 @@ v1::FromAgent WindowOfTasks(int64_t tasks) {
 
 // Messages of so many tasks; kept ones on disk (in /dev/shm) or ones that are not kept.
 void BM_Stream(benchmark::State& state) {
-  const Keep keep = state.range(1) != 0 ? Keep::kUntilAcknowledged : Keep::kNo;
+  const node::Keep keep = state.range(1) != 0 ? node::Keep::kUntilAcknowledged : node::Keep::kNo;
   Counter counter;
   auto server = AgentServer::Start(AnyPort(), &counter);
   if (!server.ok()) return state.SkipWithError("no server");
   counter.server_ = server->get();
   const TempDir dir{TempDir::Where::kMemory};
-  UplinkOptions options = To((*server)->port());
+  node::UplinkOptions options = To((*server)->port());
   options.queue_path = dir.File("queue");
-  auto uplink = ConnectUplink(options);
+  auto uplink = node::ConnectUplink(options);
   if (!uplink.ok() || !Eventually([&] { return (*uplink)->status().connected; })) {
     return state.SkipWithError("no uplink");
   }
@@ -68,10 +68,10 @@ BENCHMARK(BM_Stream)->Args({1, 0})->Args({1, 1})->Args({100, 1})->ArgNames({"tas
 // One message through the queue: appended, read, acknowledged. Each has a segment of its own.
 void BM_Queue(benchmark::State& state) {
   const TempDir dir{TempDir::Where::kMemory};
-  MessageQueueOptions options;
+  node::MessageQueueOptions options;
   options.path = dir.File("queue");
   options.new_number = 1;
-  const auto queue = MessageQueue::Open(options);
+  const auto queue = node::MessageQueue::Open(options);
   const std::string bytes(static_cast<size_t>(state.range(0)), 'x');
   for (auto _ : state) {
     (*queue)->Append(bytes, 0);

@@ -100,8 +100,8 @@ inline AgentServerOptions AnyPort(int port = 0) {
   return out;
 }
 
-inline UplinkOptions To(int port, std::string_view name = "a") {
-  UplinkOptions out;
+inline node::UplinkOptions To(int port, std::string_view name = "a") {
+  node::UplinkOptions out;
   out.address = StrCat("127.0.0.1:", port);
   out.min_backoff_ms = 10;
   out.max_backoff_ms = 100;

@@ -24,8 +24,8 @@ class WireTest : public testing::Test {
     ASSERT_TRUE(server.ok()) << server.status();
     server_ = std::move(*server);
   }
-  static std::unique_ptr<Uplink> Connect(const UplinkOptions& options) {
-    auto uplink = ConnectUplink(options);
+  static std::unique_ptr<node::Uplink> Connect(const node::UplinkOptions& options) {
+    auto uplink = node::ConnectUplink(options);
     EXPECT_TRUE(uplink.ok()) << uplink.status();
     return uplink.ok() ? std::move(*uplink) : nullptr;
   }
@@ -46,7 +46,7 @@ class WireTest : public testing::Test {
 TEST_F(WireTest, CarriesMessagesBothWaysInOrder) {
   StartServer();
   AckEverything();
-  UplinkOptions options = To(server_->port(), "machine-7");
+  node::UplinkOptions options = To(server_->port(), "machine-7");
   options.hello.set_host("host-7");
   const auto uplink = Connect(options);
   ASSERT_TRUE(Eventually([&] { return uplink->TakeConnected(); }));
@@ -59,10 +59,10 @@ TEST_F(WireTest, CarriesMessagesBothWaysInOrder) {
   EXPECT_NE(hello.hello().queue(), 0U);
   EXPECT_EQ(recorder_.who(), "");
 
-  uplink->Send(Window(1), Keep::kUntilAcknowledged);
-  uplink->Send(Beat(2), Keep::kNo);
-  uplink->Send(Window(3), Keep::kUntilAcknowledged);
-  uplink->Send(Beat(4), Keep::kNo);
+  uplink->Send(Window(1), node::Keep::kUntilAcknowledged);
+  uplink->Send(Beat(2), node::Keep::kNo);
+  uplink->Send(Window(3), node::Keep::kUntilAcknowledged);
+  uplink->Send(Beat(4), node::Keep::kNo);
   ASSERT_TRUE(Eventually([&] { return recorder_.messages().size() == 4; }));
   EXPECT_THAT(recorder_.sequences(), ElementsAre(1, 0, 2, 0));
   EXPECT_EQ(recorder_.messages()[0].message.windows().window(), 1);
@@ -88,7 +88,7 @@ TEST_F(WireTest, SendsAgainWhatWasNotAcknowledged) {
   const int port = server_->port();
   const auto uplink = Connect(To(port));
   ASSERT_TRUE(Eventually([&] { return uplink->TakeConnected(); }));
-  for (int i = 1; i <= 5; ++i) uplink->Send(Window(i), Keep::kUntilAcknowledged);
+  for (int i = 1; i <= 5; ++i) uplink->Send(Window(i), node::Keep::kUntilAcknowledged);
   ASSERT_TRUE(Eventually([&] { return recorder_.messages().size() == 5; }));
   const SessionId session = recorder_.living().at(0);
   EXPECT_EQ(uplink->status().queued_messages, 5U);
@@ -97,12 +97,12 @@ TEST_F(WireTest, SendsAgainWhatWasNotAcknowledged) {
   server_->Stop();
   ASSERT_TRUE(Eventually([&] { return !uplink->status().connected; }));
   EXPECT_THAT(uplink->status().error, HasSubstr(StrCat("127.0.0.1:", port)));
-  uplink->Send(Beat(1), Keep::kNo);  // nobody is there
-  uplink->Send(Window(6), Keep::kUntilAcknowledged);
+  uplink->Send(Beat(1), node::Keep::kNo);  // nobody is there
+  uplink->Send(Window(6), node::Keep::kUntilAcknowledged);
 
   StartServer(AnyPort(port));
   ASSERT_TRUE(Eventually([&] { return uplink->TakeConnected(); }));
-  uplink->Send(Beat(2), Keep::kNo);
+  uplink->Send(Beat(2), node::Keep::kNo);
   ASSERT_TRUE(Eventually([&] { return recorder_.messages().size() == 10; }));
   EXPECT_THAT(recorder_.sequences(), ElementsAre(1, 2, 3, 4, 5, 3, 4, 5, 6, 0));
   EXPECT_EQ(recorder_.messages()[9].message.heartbeat().tasks(), 2U);
@@ -115,12 +115,12 @@ TEST_F(WireTest, SendsAgainWhatWasNotAcknowledged) {
 
 TEST_F(WireTest, KeepsItsQueueOverARestartOfTheAgent) {
   const TempDir dir{TempDir::Where::kMemory};
-  UplinkOptions options = To(1);  // nobody listens
+  node::UplinkOptions options = To(1);  // nobody listens
   options.queue_path = dir.File("queue");
   {
     const auto uplink = Connect(options);
-    for (int i = 1; i <= 3; ++i) uplink->Send(Window(i), Keep::kUntilAcknowledged);
-    EXPECT_EQ(ConnectUplink(options).status().code(), absl::StatusCode::kFailedPrecondition);
+    for (int i = 1; i <= 3; ++i) uplink->Send(Window(i), node::Keep::kUntilAcknowledged);
+    EXPECT_EQ(node::ConnectUplink(options).status().code(), absl::StatusCode::kFailedPrecondition);
     ASSERT_TRUE(Eventually([&] { return !uplink->status().error.empty(); }));
     EXPECT_THAT(uplink->status().error, HasSubstr("Connection refused"));
   }
@@ -140,13 +140,13 @@ TEST_F(WireTest, LosesNothingOverConnectionsThatAreCut) {
   AckEverything();
   TcpRelay relay(server_->port());
   const TempDir dir{TempDir::Where::kMemory};
-  UplinkOptions options = To(relay.port());
+  node::UplinkOptions options = To(relay.port());
   options.queue_path = dir.File("queue");
   const auto uplink = Connect(options);
   constexpr int kCount = 2000;
   relay.CutAfter(7'000);
   for (int i = 1; i <= kCount; ++i) {
-    uplink->Send(Window(i), Keep::kUntilAcknowledged);
+    uplink->Send(Window(i), node::Keep::kUntilAcknowledged);
     if (i % 10 == 0) usleep(500);
   }
   EXPECT_TRUE(Eventually([&] { return uplink->status().connects >= 5; }));
@@ -173,7 +173,7 @@ TEST_F(WireTest, NeedsTheRightToken) {
   AgentServerOptions server_options = AnyPort();
   server_options.tokens = {"0123456789abcdef"};
   StartServer(server_options);
-  UplinkOptions options = To(server_->port());
+  node::UplinkOptions options = To(server_->port());
   options.token = "0123456789abcdeX";
   {
     const auto uplink = Connect(options);
@@ -201,8 +201,8 @@ class WireTlsTest : public WireTest {
     if (!client_ca.empty()) out.client_ca_file = certificates_->File(client_ca + ".pem");
     return out;
   }
-  UplinkOptions As(const std::string& name, const std::string& ca = "ca") const {
-    UplinkOptions out = To(server_->port());
+  node::UplinkOptions As(const std::string& name, const std::string& ca = "ca") const {
+    node::UplinkOptions out = To(server_->port());
     out.tls = true;
     out.ca_file = certificates_->File(ca + ".pem");
     if (name.empty()) return out;
@@ -211,7 +211,7 @@ class WireTlsTest : public WireTest {
     return out;
   }
   // "" if it connects.
-  static std::string ErrorOf(const UplinkOptions& options) {
+  static std::string ErrorOf(const node::UplinkOptions& options) {
     const auto uplink = Connect(options);
     const bool over =
         Eventually([&] { return uplink->status().connected || !uplink->status().error.empty(); });
@@ -226,7 +226,7 @@ TEST_F(WireTlsTest, SpeaksTls) {
   EXPECT_EQ(ErrorOf(As("")), "");
   EXPECT_EQ(recorder_.who(), "");
   EXPECT_NE(ErrorOf(As("", "other")), "") << "a server of another CA";
-  UplinkOptions options = As("");
+  node::UplinkOptions options = As("");
   options.server_name = "localhost";
   EXPECT_EQ(ErrorOf(options), "");
   options.server_name = "elsewhere.example";
@@ -246,44 +246,44 @@ TEST_F(WireTlsTest, KnowsAgentsByTheirCertificates) {
 
 TEST_F(WireTlsTest, TellsBadFilesAtOnce) {
   StartServer(Tls(""));
-  UplinkOptions options = As("client");
+  node::UplinkOptions options = As("client");
   options.key_file = certificates_->File("stranger.key");
-  EXPECT_THAT(Message(ConnectUplink(options).status()), HasSubstr("key values mismatch"));
+  EXPECT_THAT(Message(node::ConnectUplink(options).status()), HasSubstr("key values mismatch"));
   options.key_file = "";
-  EXPECT_THAT(Message(ConnectUplink(options).status()), HasSubstr("key is missing"));
+  EXPECT_THAT(Message(node::ConnectUplink(options).status()), HasSubstr("key is missing"));
   options = As("");
   options.ca_file = "/nowhere.pem";
-  EXPECT_THAT(Message(ConnectUplink(options).status()), HasSubstr("/nowhere.pem"));
+  EXPECT_THAT(Message(node::ConnectUplink(options).status()), HasSubstr("/nowhere.pem"));
 }
 
 TEST_F(WireTest, TellsBadOptionsAtOnce) {
   for (const char* address : {"", "host", ":1", "host:"}) {
-    UplinkOptions options = To(1);
+    node::UplinkOptions options = To(1);
     options.address = address;
-    EXPECT_THAT(Message(ConnectUplink(options).status()), HasSubstr("HOST:PORT")) << address;
+    EXPECT_THAT(Message(node::ConnectUplink(options).status()), HasSubstr("HOST:PORT")) << address;
   }
-  EXPECT_THAT(Message(ConnectUplink(To(1, "")).status()), HasSubstr("agent is empty"));
-  UplinkOptions options = To(1);
+  EXPECT_THAT(Message(node::ConnectUplink(To(1, "")).status()), HasSubstr("agent is empty"));
+  node::UplinkOptions options = To(1);
   options.min_backoff_ms = 0;
-  EXPECT_THAT(Message(ConnectUplink(options).status()), HasSubstr("backoff"));
+  EXPECT_THAT(Message(node::ConnectUplink(options).status()), HasSubstr("backoff"));
 }
 
 TEST_F(WireTest, DoesNotSendWhatTheDaemonWouldRefuse) {
   StartServer();
   const auto uplink = Connect(To(server_->port()));
   ASSERT_TRUE(Eventually([&] { return uplink->TakeConnected(); }));
-  uplink->Send(Window(-1), Keep::kUntilAcknowledged);
+  uplink->Send(Window(-1), node::Keep::kUntilAcknowledged);
   EXPECT_EQ(uplink->status().refused, 1U);
   EXPECT_THAT(uplink->status().refusal, HasSubstr("before 1970"));
   // These would end the stream each time.
   v1::FromAgent bytes;
   bytes.mutable_oom()->mutable_name()->set_job("\xFF");
-  uplink->Send(bytes, Keep::kUntilAcknowledged);
+  uplink->Send(bytes, node::Keep::kUntilAcknowledged);
   v1::FromAgent big;
   big.mutable_oom()->mutable_name()->set_job(std::string(17 << 20, 'x'));
-  uplink->Send(big, Keep::kUntilAcknowledged);
+  uplink->Send(big, node::Keep::kUntilAcknowledged);
   EXPECT_THAT(uplink->status().refusal, HasSubstr("bytes"));
-  uplink->Send(Window(1), Keep::kUntilAcknowledged);
+  uplink->Send(Window(1), node::Keep::kUntilAcknowledged);
   ASSERT_TRUE(Eventually([&] { return recorder_.messages().size() == 1; }));
   EXPECT_THAT(recorder_.sequences(), ElementsAre(1));
   EXPECT_EQ(uplink->status().refused, 3U);
@@ -316,13 +316,13 @@ TEST_F(WireTest, FlushHandsEverythingOver) {
   {
     const auto uplink = Connect(To(server_->port()));
     uplink->Flush(10'000);  // nothing to wait for
-    for (int i = 1; i <= 200; ++i) uplink->Send(Window(i), Keep::kUntilAcknowledged);
+    for (int i = 1; i <= 200; ++i) uplink->Send(Window(i), node::Keep::kUntilAcknowledged);
     uplink->Flush(10'000);
   }
   EXPECT_TRUE(Eventually([&] { return recorder_.messages().size() == 200; }));
   EXPECT_TRUE(Eventually([&] { return recorder_.gone().size() == 1; }));
   const auto nobody = Connect(To(1));
-  nobody->Send(Window(1), Keep::kUntilAcknowledged);
+  nobody->Send(Window(1), node::Keep::kUntilAcknowledged);
   nobody->Flush(20);
   EXPECT_EQ(nobody->status().queued_messages, 1U);
 }
@@ -331,10 +331,10 @@ TEST_F(WireTest, TwoHundredAgentsInOneProcess) {
   StartServer();
   AckEverything();
   constexpr int kAgents = 200;
-  std::vector<std::unique_ptr<Uplink>> uplinks;
+  std::vector<std::unique_ptr<node::Uplink>> uplinks;
   for (int i = 0; i < kAgents; ++i) uplinks.push_back(Connect(To(server_->port(), StrCat("agent ", i))));
   for (int round = 1; round <= 5; ++round) {
-    for (const auto& uplink : uplinks) uplink->Send(Window(round), Keep::kUntilAcknowledged);
+    for (const auto& uplink : uplinks) uplink->Send(Window(round), node::Keep::kUntilAcknowledged);
   }
   for (const auto& uplink : uplinks) {
     ASSERT_TRUE(Eventually([&] { return uplink->status().queued_messages == 0; }));
@@ -359,9 +359,9 @@ TEST_F(WireTest, TwoHundredAgentsInOneProcess) {
 // An uplink that goes while its attempt fails used the attempt's stream after it was deleted.
 TEST_F(WireTest, UplinksMayGoWhileAttemptsFail) {
   for (int round = 0; round < 4; ++round) {
-    std::vector<std::unique_ptr<Uplink>> uplinks;
+    std::vector<std::unique_ptr<node::Uplink>> uplinks;
     for (int i = 0; i < 50; ++i) {
-      UplinkOptions options = To(1);
+      node::UplinkOptions options = To(1);
       options.min_backoff_ms = options.max_backoff_ms = 1;
       uplinks.push_back(Connect(options));
     }
@@ -374,7 +374,7 @@ TEST_F(WireTest, UplinksMayGoAtAnyTime) {
   StartServer();
   for (int i = 0; i < 50; ++i) {
     const auto uplink = Connect(To(i % 2 == 0 ? server_->port() : 1));
-    uplink->Send(Window(1), Keep::kUntilAcknowledged);
+    uplink->Send(Window(1), node::Keep::kUntilAcknowledged);
     usleep(static_cast<useconds_t>(i * 100));
   }
   server_->Stop();

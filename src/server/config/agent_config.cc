@@ -229,7 +229,7 @@ class AgentReader {
     return absl::InvalidArgumentError(StrCat(name_, ": ", what));
   }
   absl::Status CheckGuard() {
-    GuardOptions& guard = config_.tiers.guard;
+    node::GuardOptions& guard = config_.tiers.guard;
     guard.after_us = config_.guard_after_s * kMicrosPerSecond;
     guard.ahead_us = config_.guard_ahead_ms * kMicrosPerSecond / 1000;
     guard.settle_us = config_.guard_settle_s * kMicrosPerSecond;
@@ -245,14 +245,14 @@ class AgentReader {
           "tiers.guard: expected throttle_share >= kill_share >= last_share, and the same of throttle_free, "
           "kill_free and last_free");
     }
-    const ByTier<int>& scores = config_.tiers.oom_score_adj;
+    const node::ByTier<int>& scores = config_.tiers.oom_score_adj;
     if (!std::is_sorted(scores.rbegin(), scores.rend())) {
       return Plain("tiers.oom_score_adj: expected monitoring <= production <= mid <= batch <= free");
     }
     return absl::OkStatus();
   }
   absl::Status CheckProbe() {
-    ProbeOptions& probe = config_.probe.options;
+    node::ProbeOptions& probe = config_.probe.options;
     probe.interval_us = config_.probe_interval_s * kMicrosPerSecond;
     probe.rest_us = config_.probe_rest_s * kMicrosPerSecond;
     for (const std::string& name : config_.probe_tiers) {
@@ -294,7 +294,7 @@ class AgentReader {
   }
   absl::Status ReadTierRule(const YAML::Node& node) {
     if (!node.IsMap()) return ErrorAt(name_, node, "expected a rule with job or label, and a tier");
-    TaskTierRule rule;
+    node::TaskTierRule rule;
     const auto set = [&rule](std::string_view key, const std::string& text) -> absl::Status {
       if (key == "job") return rule.job = text, absl::OkStatus();
       if (key == "tier") return SetTier(text, rule.tier);
@@ -335,7 +335,7 @@ class AgentReader {
   absl::Status ReadTask(const YAML::Node& node) {
     if (!node.IsMap())
       return ErrorAt(name_, node, "expected a task rule with cgroup, systemd or docker, and a job");
-    TaskRule rule;
+    node::TaskRule rule;
     int sources = 0;
     absl::Status s = ForEachEntry(
         node, name_, "a task rule", [&](const YAML::Node& key, const YAML::Node& value) -> absl::Status {
@@ -356,7 +356,8 @@ class AgentReader {
     return absl::OkStatus();
   }
 
-  static absl::Status SetRule(std::string_view key, const std::string& text, TaskRule& rule, int& sources) {
+  static absl::Status SetRule(std::string_view key, const std::string& text, node::TaskRule& rule,
+                              int& sources) {
     const auto bad = [&](std::string_view what) {
       return absl::InvalidArgumentError(StrCat(key, ": ", what));
     };
@@ -370,12 +371,13 @@ class AgentReader {
       return out.has_value() && *out >= 0 ? absl::OkStatus()
                                           : bad(StrCat("\"", text, "\" is not a number of cores"));
     };
-    const auto source = [&](TaskSource kind) {
+    const auto source = [&](node::TaskSource kind) {
       ++sources;
       rule.source = kind;
       rule.match = text;
       if (text.empty()) return bad("empty; * stands for any text");
-      if (kind == TaskSource::kCgroup && text.front() != '/') return bad("must be a path that begins with /");
+      if (kind == node::TaskSource::kCgroup && text.front() != '/')
+        return bad("must be a path that begins with /");
       return absl::OkStatus();
     };
     const auto name = [&](std::string& out) {
@@ -384,9 +386,9 @@ class AgentReader {
       return parsed.ok() ? parsed : bad(Message(parsed));
     };
     if (key == "name") return rule.name = text, absl::OkStatus();
-    if (key == "cgroup") return source(TaskSource::kCgroup);
-    if (key == "systemd") return source(TaskSource::kSystemd);
-    if (key == "docker") return source(TaskSource::kDocker);
+    if (key == "cgroup") return source(node::TaskSource::kCgroup);
+    if (key == "systemd") return source(node::TaskSource::kSystemd);
+    if (key == "docker") return source(node::TaskSource::kDocker);
     if (key == "job") return name(rule.job);
     if (key == "task") return name(rule.task);
     if (key == "manage") return SetField({key}, &rule.manage, std::span(&text, 1));
@@ -403,8 +405,9 @@ class AgentReader {
     if (key == "cpu" || key == "memory") {
       const int style = text == "none" ? 0 : text == "soft" ? 1 : text == "hard" ? 2 : -1;
       if (style < 0) return bad(StrCat("\"", text, "\": expected none, soft or hard"));
-      constexpr CpuStyle kCpu[] = {CpuStyle::kNone, CpuStyle::kSoft, CpuStyle::kHard};
-      constexpr MemoryStyle kMemory[] = {MemoryStyle::kNone, MemoryStyle::kSoft, MemoryStyle::kHard};
+      constexpr node::CpuStyle kCpu[] = {node::CpuStyle::kNone, node::CpuStyle::kSoft, node::CpuStyle::kHard};
+      constexpr node::MemoryStyle kMemory[] = {node::MemoryStyle::kNone, node::MemoryStyle::kSoft,
+                                               node::MemoryStyle::kHard};
       if (key == "cpu") rule.cpu = kCpu[style];
       if (key == "memory") rule.memory = kMemory[style];
       return absl::OkStatus();

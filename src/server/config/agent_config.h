@@ -32,14 +32,14 @@ struct AgentConfig {
   bool tls = false;
   std::string ca_file, certificate_file, key_file;
   size_t queue_bytes = size_t{32} << 20;
-  MoverOptions moves;
-  TierOptions tiers;
-  ProbeSelection probe;
+  node::MoverOptions moves;
+  node::TierOptions tiers;
+  node::ProbeSelection probe;
   std::vector<std::string> probe_tiers;  // names of probe.tiers
   int64_t probe_interval_s = 6, probe_rest_s = 600;
   int64_t guard_after_s = 5, guard_settle_s = 5, guard_calm_s = 30;  // of tiers.guard
   int guard_ahead_ms = 1000;
-  std::vector<TaskRule> tasks;
+  std::vector<node::TaskRule> tasks;
 };
 
 // InvalidArgument "file:line: ...", as for tautd's file.

@@ -30,15 +30,15 @@ tasks:
   EXPECT_EQ(config->moves.shrink_share, 0.5);
   EXPECT_EQ(config->moves.margin_bytes, 8.0 * (1 << 20));
   ASSERT_EQ(config->tasks.size(), 3U);
-  const TaskRule& apps = config->tasks[0];
+  const node::TaskRule& apps = config->tasks[0];
   EXPECT_EQ(apps.match, "/apps/*");
   EXPECT_EQ(apps.job, "apps/{1}");
   EXPECT_TRUE(apps.manage);
-  EXPECT_EQ(apps.cpu, CpuStyle::kHard);
-  EXPECT_EQ(apps.memory, MemoryStyle::kSoft);
+  EXPECT_EQ(apps.cpu, node::CpuStyle::kHard);
+  EXPECT_EQ(apps.memory, node::MemoryStyle::kSoft);
   EXPECT_EQ(apps.memory_upper, 1024.0 * (1 << 20));
-  EXPECT_EQ(config->tasks[1].source, TaskSource::kSystemd);
-  EXPECT_EQ(config->tasks[1].cpu, CpuStyle::kNone);
+  EXPECT_EQ(config->tasks[1].source, node::TaskSource::kSystemd);
+  EXPECT_EQ(config->tasks[1].cpu, node::CpuStyle::kNone);
   EXPECT_FALSE(config->tasks[1].manage) << "nothing is touched unless it is said";
   EXPECT_EQ(config->tasks[2].cpu_lower, 0.5);
 }
@@ -58,17 +58,17 @@ tasks:
 )",
                                                               "f");
   ASSERT_TRUE(config.ok()) << Message(config.status());
-  const TierOptions& tiers = config->tiers;
-  EXPECT_EQ(tiers.cpu_weight, (ByTier<int>{0, 20, 0, 500, 0}));
-  EXPECT_EQ(tiers.protect[3], MemoryProtection::kLow);
+  const node::TierOptions& tiers = config->tiers;
+  EXPECT_EQ(tiers.cpu_weight, (node::ByTier<int>{0, 20, 0, 500, 0}));
+  EXPECT_EQ(tiers.protect[3], node::MemoryProtection::kLow);
   EXPECT_TRUE(tiers.guard.throttle && tiers.guard.kill);
   EXPECT_EQ(tiers.guard_of, "/batch.slice");
   EXPECT_EQ(tiers.guard.kill_below.share, 0.08);
   EXPECT_EQ(tiers.guard.after_us, 3'000'000);
   EXPECT_EQ(tiers.guard.ahead_us, 1'000'000);
   EXPECT_TRUE(tiers.scores());
-  EXPECT_EQ(tiers.oom_score_adj, (ByTier<int>{1000, 800, 300, -800, -900}));
-  FoundTask task;
+  EXPECT_EQ(tiers.oom_score_adj, (node::ByTier<int>{1000, 800, 300, -800, -900}));
+  node::FoundTask task;
   task.job = "batch/x";
   EXPECT_EQ(TierOf(tiers, task, config->tasks[0]).tier, Tier::kBatch) << "before the task's own rule";
   EXPECT_EQ(TierOf(tiers, task, config->tasks[0]).memory_request, 64.0 * (1 << 20));
@@ -149,7 +149,7 @@ probe:
   EXPECT_TRUE(config->probe.is_on());
   EXPECT_EQ(config->probe.tiers, (std::array<bool, kTiers>{true, true, false, false, false}));
   EXPECT_EQ(config->probe.jobs, "shop/*");
-  const ProbeOptions& probe = config->probe.options;
+  const node::ProbeOptions& probe = config->probe.options;
   EXPECT_EQ(probe.interval_us, 12'000'000);
   EXPECT_EQ(probe.target_us, 10'000);
   EXPECT_EQ(probe.max_probe, 0.01);

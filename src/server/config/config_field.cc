@@ -39,8 +39,9 @@ constexpr EnumName<Tier> kTierNames[] = {{Tier::kFree, "free"},
                                          {Tier::kMid, "mid"},
                                          {Tier::kProduction, "production"},
                                          {Tier::kMonitoring, "monitoring"}};
-constexpr EnumName<MemoryProtection> kProtections[] = {
-    {MemoryProtection::kNone, "none"}, {MemoryProtection::kLow, "low"}, {MemoryProtection::kMin, "min"}};
+constexpr EnumName<node::MemoryProtection> kProtections[] = {{node::MemoryProtection::kNone, "none"},
+                                                             {node::MemoryProtection::kLow, "low"},
+                                                             {node::MemoryProtection::kMin, "min"}};
 
 std::span<const EnumName<ClockSource>> NamesOf(ClockSource) { return kClocks; }
 std::span<const EnumName<Role>> NamesOf(Role) { return kRoles; }
@@ -51,7 +52,7 @@ std::span<const EnumName<ResizeFallback>> NamesOf(ResizeFallback) { return kFall
 std::span<const EnumName<QuotaWebhook>> NamesOf(QuotaWebhook) { return kQuotaWebhooks; }
 std::span<const EnumName<HeldPods>> NamesOf(HeldPods) { return kHeldPods; }
 std::span<const EnumName<Tier>> NamesOf(Tier) { return kTierNames; }
-std::span<const EnumName<MemoryProtection>> NamesOf(MemoryProtection) { return kProtections; }
+std::span<const EnumName<node::MemoryProtection>> NamesOf(node::MemoryProtection) { return kProtections; }
 
 absl::Status Bad(std::string message) { return absl::InvalidArgumentError(std::move(message)); }
 

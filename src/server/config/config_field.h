@@ -38,7 +38,7 @@ using ConfigField =
     std::variant<std::string*, bool*, int*, int64_t*, size_t*, double*, ServerOptions::Duration*,
                  std::vector<ListenAddress>*, std::vector<std::string>*, ClockSource*, Role*, ActuatorKind*,
                  KubernetesJobs*, KubeletUsage*, ResizeFallback*, QuotaWebhook*, HeldPods*, Tier*,
-                 MemoryProtection*>;
+                 node::MemoryProtection*>;
 enum class FieldUnit : uint8_t { kPlain, kBytes, kDuration, kUrl };
 
 struct FieldSpec {

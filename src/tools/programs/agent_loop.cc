@@ -54,7 +54,7 @@ struct Every {
   }
 };
 
-void LogAct(const AgentAct& act) {
+void LogAct(const node::AgentAct& act) {
   std::vector<LogField> fields = {{"job", act.job}, {"task", act.task}};
   if (act.resource.has_value()) {
     const bool cpu = *act.resource == Resource::kCpu;
@@ -90,7 +90,7 @@ AgentLoop::~AgentLoop() {
   if (epoll_ >= 0) close(epoll_);
 }
 
-void AgentLoop::Add(const Wakeup& wakeup, uint64_t key) {
+void AgentLoop::Add(const node::Wakeup& wakeup, uint64_t key) {
   epoll_event event{};
   event.events = wakeup.epoll_events;
   event.data.u64 = key;
@@ -102,7 +102,7 @@ void AgentLoop::Add(const Wakeup& wakeup, uint64_t key) {
 
 void AgentLoop::Remove(int fd) { epoll_ctl(epoll_, EPOLL_CTL_DEL, fd, nullptr); }
 
-NodeTime AgentLoop::Now() const {
+node::NodeTime AgentLoop::Now() const {
   const int64_t steady = SteadyUs();
   if (speed_ == 1) return {steady, Timestamp{WallNow().us}};
   // A sped-up clock has no wall to follow.
@@ -110,7 +110,7 @@ NodeTime AgentLoop::Now() const {
   return {steady, Timestamp{start_us_ + static_cast<int64_t>(since)}};
 }
 
-void AgentLoop::LogConnection(const UplinkStatus& status, const std::string& daemon) {
+void AgentLoop::LogConnection(const node::UplinkStatus& status, const std::string& daemon) {
   const int64_t now_us = SteadyUs();
   if (status.connected) {
     if (was_connected_ == true) return;
@@ -130,7 +130,7 @@ void AgentLoop::LogConnection(const UplinkStatus& status, const std::string& dae
   connection_logged_us_ = now_us;
 }
 
-void AgentLoop::Log(Agent& agent, const Uplink& uplink, const AgentConfig& config) {
+void AgentLoop::Log(node::Agent& agent, const node::Uplink& uplink, const AgentConfig& config) {
   for (const auto& [about, what] : agent.errors()) {
     const auto it = logged_.find(about);
     if (it == logged_.end() || it->second != what) spdlog::warn("{}: {}", about, what);
@@ -140,10 +140,10 @@ void AgentLoop::Log(Agent& agent, const Uplink& uplink, const AgentConfig& confi
   }
   logged_ = agent.errors();
   if (!config.daemon_address.empty()) LogConnection(uplink.status(), config.daemon_address);
-  for (const AgentAct& act : agent.TakeActs()) LogAct(act);
+  for (const node::AgentAct& act : agent.TakeActs()) LogAct(act);
 }
 
-absl::Status AgentLoop::Run(Agent& agent, Uplink& uplink, const AgentConfig& config) {
+absl::Status AgentLoop::Run(node::Agent& agent, node::Uplink& uplink, const AgentConfig& config) {
   if (epoll_ < 0) return absl::InternalError(StrCat("epoll_create1 failed: ", std::strerror(errno)));
   speed_ = config.speed;
   start_us_ = WallNow().us;
@@ -171,7 +171,7 @@ absl::Status AgentLoop::Run(Agent& agent, Uplink& uplink, const AgentConfig& con
   int64_t beat_before = start;
   bool stopping = false;
   while (!stopping) {
-    const NodeTime now = Now();
+    const node::NodeTime now = Now();
     if (find.Due(now.steady_us)) agent.Find(now);
     if (sample.Due(now.steady_us)) agent.Sample(now);
     if (now.steady_us >= agent.guard_due_us()) agent.GuardAgain(now);

@@ -13,21 +13,21 @@
 
 namespace taut {
 
-class AgentLoop final : public FdWatch {
+class AgentLoop final : public node::FdWatch {
  public:
   AgentLoop();
   ~AgentLoop() override;
 
-  void Add(const Wakeup& wakeup, uint64_t key) override;
+  void Add(const node::Wakeup& wakeup, uint64_t key) override;
   void Remove(int fd) override;
 
   // Until TERM or INT, which must be blocked in all threads. `uplink` as the agent's.
-  absl::Status Run(Agent& agent, Uplink& uplink, const AgentConfig& config);
+  absl::Status Run(node::Agent& agent, node::Uplink& uplink, const AgentConfig& config);
 
  private:
-  NodeTime Now() const;
-  void Log(Agent& agent, const Uplink& uplink, const AgentConfig& config);
-  void LogConnection(const UplinkStatus& status, const std::string& daemon);
+  node::NodeTime Now() const;
+  void Log(node::Agent& agent, const node::Uplink& uplink, const AgentConfig& config);
+  void LogConnection(const node::UplinkStatus& status, const std::string& daemon);
 
   int epoll_ = -1;
   double speed_ = 1;

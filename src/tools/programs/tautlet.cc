@@ -97,12 +97,12 @@ absl::StatusOr<AgentConfig> ConfigOf(const Args& args) {
 
 // What the kernel and the engine let us do here.
 struct Hands {
-  CgroupMounts mounts;
-  std::vector<std::unique_ptr<TaskFinder>> finders;
+  node::CgroupMounts mounts;
+  std::vector<std::unique_ptr<node::TaskFinder>> finders;
   std::string description;
 
-  std::vector<TaskFinder*> pointers() const {
-    std::vector<TaskFinder*> out;
+  std::vector<node::TaskFinder*> pointers() const {
+    std::vector<node::TaskFinder*> out;
     for (const auto& f : finders) out.push_back(f.get());
     return out;
   }
@@ -111,26 +111,26 @@ struct Hands {
 // Finders for the rules; with `all` also those that no rule asks for.
 absl::StatusOr<Hands> OpenHands(const AgentConfig& config, bool all) {
   Hands hands;
-  absl::StatusOr<CgroupMounts> mounts = ReadCgroupMounts(config.cgroup_root);
+  absl::StatusOr<node::CgroupMounts> mounts = node::ReadCgroupMounts(config.cgroup_root);
   if (!mounts.ok()) return mounts.status();
   hands.mounts = *mounts;
   hands.description = mounts->description();
-  const auto wants = [&](TaskSource source) {
+  const auto wants = [&](node::TaskSource source) {
     return std::any_of(config.tasks.begin(), config.tasks.end(),
-                       [&](const TaskRule& rule) { return rule.source == source; });
+                       [&](const node::TaskRule& rule) { return rule.source == source; });
   };
-  if (all || wants(TaskSource::kCgroup) || wants(TaskSource::kSystemd)) {
-    auto finder = CgroupFinder::Create(hands.mounts, config.host, config.tasks);
+  if (all || wants(node::TaskSource::kCgroup) || wants(node::TaskSource::kSystemd)) {
+    auto finder = node::CgroupFinder::Create(hands.mounts, config.host, config.tasks);
     if (!finder.ok()) return finder.status();
     hands.finders.push_back(*std::move(finder));
   }
-  if (all || wants(TaskSource::kDocker)) {
-    DockerFinderOptions options;
+  if (all || wants(node::TaskSource::kDocker)) {
+    node::DockerFinderOptions options;
     options.engine.address = config.docker_socket;
     options.host = config.host;
     options.rules = config.tasks;
-    options.open_cgroup = [m = hands.mounts](std::string_view path) { return OpenCgroup(m, path); };
-    auto finder = DockerFinder::Create(std::move(options));
+    options.open_cgroup = [m = hands.mounts](std::string_view path) { return node::OpenCgroup(m, path); };
+    auto finder = node::DockerFinder::Create(std::move(options));
     if (!finder.ok()) return finder.status();
     hands.finders.push_back(*std::move(finder));
     StrAppend(&hands.description, ", Docker at ", config.docker_socket);
@@ -138,9 +138,9 @@ absl::StatusOr<Hands> OpenHands(const AgentConfig& config, bool all) {
   return hands;
 }
 
-std::string LimitText(LimitKind kind, std::optional<double> limit) {
+std::string LimitText(node::LimitKind kind, std::optional<double> limit) {
   if (!limit.has_value()) return "-";
-  return kind == LimitKind::kMemoryMax ? BytesText(*limit) : StrCat(fmt::format("{:.3g}", *limit));
+  return kind == node::LimitKind::kMemoryMax ? BytesText(*limit) : StrCat(fmt::format("{:.3g}", *limit));
 }
 
 bool HasEngine(const AgentConfig& config) {
@@ -149,39 +149,40 @@ bool HasEngine(const AgentConfig& config) {
 }
 
 // Of one task: the limits in force, which are the least of its own and of those of the groups above it.
-void ListTask(const AgentConfig& config, TaskFinder& finder, const FoundTask& task) {
-  const absl::StatusOr<std::unique_ptr<TaskGroup>> group = finder.Open(task);
-  TaskReading reading;
-  TaskLimits limits;
-  std::vector<GroupAbove> above;
+void ListTask(const AgentConfig& config, node::TaskFinder& finder, const node::FoundTask& task) {
+  const absl::StatusOr<std::unique_ptr<node::TaskGroup>> group = finder.Open(task);
+  node::TaskReading reading;
+  node::TaskLimits limits;
+  std::vector<node::GroupAbove> above;
   if (group.ok()) {
-    (void)(*group)->Read(ReadDepth::kUsage, reading);
+    (void)(*group)->Read(node::ReadDepth::kUsage, reading);
     if (const auto read = (*group)->ReadLimits(); read.ok()) limits = *read;
     above = (*group)->ReadAbove();
   }
   std::string from;
-  const auto take = [&from](std::optional<double>& own, const GroupAbove* group,
+  const auto take = [&from](std::optional<double>& own, const node::GroupAbove* group,
                             std::optional<double> least) {
     if (!least.has_value() || own.value_or(*least + 1) <= *least) return;
     own = least;
     if (from.find(group->path) == std::string::npos) StrAppend(&from, from.empty() ? "" : ", ", group->path);
   };
-  const GroupAbove *cpu = LeastAbove(above, Resource::kCpu), *memory = LeastAbove(above, Resource::kMemory);
+  const node::GroupAbove *cpu = node::LeastAbove(above, Resource::kCpu),
+                         *memory = node::LeastAbove(above, Resource::kMemory);
   if (cpu != nullptr) take(limits.cpu_max_cores, cpu, cpu->cpu_max_cores);
   if (memory != nullptr) take(limits.memory_max_bytes, memory, memory->memory_max_bytes);
-  const std::optional<double> used = UsageIn(reading);
-  const TaskTier tier = TierOf(config.tiers, task, config.tasks[task.rule]);
+  const std::optional<double> used = node::UsageIn(reading);
+  const node::TaskTier tier = TierOf(config.tiers, task, config.tasks[task.rule]);
   std::printf("%-32s %-36s %7s %10s %10s %-7s %-10s %s\n", task.job.c_str(), task.task.c_str(),
-              LimitText(LimitKind::kCpuMax, limits.cpu_max_cores).c_str(),
-              LimitText(LimitKind::kMemoryMax, limits.memory_max_bytes).c_str(),
+              LimitText(node::LimitKind::kCpuMax, limits.cpu_max_cores).c_str(),
+              LimitText(node::LimitKind::kMemoryMax, limits.memory_max_bytes).c_str(),
               used.has_value() ? BytesText(*used).c_str() : "-",
               config.tasks[task.rule].manage && !config.observe ? "yes" : "no",
-              std::string(Name(tier.tier)).c_str(), from.empty() ? "-" : Shown(from).c_str());
+              std::string(Name(tier.tier)).c_str(), from.empty() ? "-" : node::Shown(from).c_str());
 }
 
 // Where groups that no rule manages stand beside the tiers.
-void ListWeights(const AgentConfig& config, const CgroupMounts& mounts) {
-  const bool is_v1 = mounts.version() == CgroupVersion::kV1;
+void ListWeights(const AgentConfig& config, const node::CgroupMounts& mounts) {
+  const bool is_v1 = mounts.version() == node::CgroupVersion::kV1;
   constexpr int kUnmanaged = 100;
   std::vector<std::pair<int, std::string>> weights = {{kUnmanaged, "unmanaged groups"}};
   for (size_t i = kTiers; i-- > 0;) {
@@ -194,7 +195,7 @@ void ListWeights(const AgentConfig& config, const CgroupMounts& mounts) {
   std::string text;
   for (const auto& [weight, name] : weights) {
     StrAppend(&text, text.empty() ? "" : ", ", name, " ", weight);
-    if (is_v1) StrAppend(&text, " (cpu.shares ", SharesOfTierWeight(weight), ")");
+    if (is_v1) StrAppend(&text, " (cpu.shares ", node::SharesOfTierWeight(weight), ")");
   }
   std::printf("cpu weights: %s\n", text.c_str());
 }
@@ -209,7 +210,7 @@ int List(const AgentConfig& config) {
   std::vector<std::string> refusals;
   size_t num_refused = 0;
   for (const auto& finder : hands->finders) {
-    const absl::StatusOr<std::vector<FoundTask>> found = finder->Find();
+    const absl::StatusOr<std::vector<node::FoundTask>> found = finder->Find();
     if (!found.ok()) {
       const bool is_missing = finder->name() == "docker" && !HasEngine(config);
       std::fprintf(stderr, "tautlet: %s%s\n", std::string(Message(found.status())).c_str(),
@@ -217,7 +218,7 @@ int List(const AgentConfig& config) {
       if (!is_missing) code = 1;
       continue;
     }
-    for (const FoundTask& task : *found) ListTask(config, *finder, task);
+    for (const node::FoundTask& task : *found) ListTask(config, *finder, task);
     for (std::string& why : finder->refusals()) refusals.push_back(std::move(why));
     num_refused += finder->num_refused();
   }
@@ -275,8 +276,9 @@ int CheckConfig(const Args& args, const AgentConfig& config) {
   const std::vector<std::string> problems = Problems(config);
   for (const std::string& problem : problems) Fail(2, problem);
   if (!problems.empty()) return 2;
-  const bool docker = std::any_of(config.tasks.begin(), config.tasks.end(),
-                                  [](const TaskRule& rule) { return rule.source == TaskSource::kDocker; });
+  const bool docker = std::any_of(config.tasks.begin(), config.tasks.end(), [](const node::TaskRule& rule) {
+    return rule.source == node::TaskSource::kDocker;
+  });
   if (docker && !HasEngine(config)) {
     std::printf("note: no Docker engine at %s; rules for containers find nothing until it runs\n",
                 config.docker_socket.c_str());
@@ -305,7 +307,7 @@ absl::Status LockState(const std::string& state) {
 
 int ReleaseAll(const AgentConfig& config) {
   if (const absl::Status s = LockState(config.state); !s.ok()) return Fail(1, Message(s));
-  absl::StatusOr<Ledger> ledger = Ledger::Open(StrCat(config.state, "/ledger"));
+  absl::StatusOr<node::Ledger> ledger = node::Ledger::Open(StrCat(config.state, "/ledger"));
   if (!ledger.ok()) return Fail(1, Message(ledger.status()));
   if (ledger->entries().empty()) {
     std::printf("no limits to restore\n");
@@ -316,8 +318,8 @@ int ReleaseAll(const AgentConfig& config) {
   absl::StatusOr<Hands> hands = OpenHands(config, docker);
   if (!hands.ok()) return Fail(1, Message(hands.status()));
   int failed = 0;
-  const std::unique_ptr<ProcessTable> processes = ProcessFiles();
-  for (const Released& r : Release(*ledger, hands->pointers(), *processes)) {
+  const std::unique_ptr<node::ProcessTable> processes = node::ProcessFiles();
+  for (const node::Released& r : Release(*ledger, hands->pointers(), *processes)) {
     std::printf("%s %s %s: %s\n", r.ok ? "ok  " : "FAIL", r.job.c_str(), r.task.c_str(), r.text.c_str());
     failed += r.ok ? 0 : 1;
   }
@@ -328,11 +330,11 @@ double MachineMemoryBytes() {
   return static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
 }
 
-absl::StatusOr<std::unique_ptr<Uplink>> OpenUplink(const AgentConfig& config, const Hands& hands) {
-  if (config.daemon_address.empty()) return std::unique_ptr<Uplink>(std::make_unique<NoUplink>());
+absl::StatusOr<std::unique_ptr<node::Uplink>> OpenUplink(const AgentConfig& config, const Hands& hands) {
+  if (config.daemon_address.empty()) return std::unique_ptr<node::Uplink>(std::make_unique<node::NoUplink>());
   absl::StatusOr<std::string> token = ReadSecretFile(config.token_file);
   if (!token.ok()) return token.status();
-  UplinkOptions options;
+  node::UplinkOptions options;
   options.address = config.daemon_address;
   options.token = *std::move(token);
   options.tls = config.tls;
@@ -351,12 +353,12 @@ absl::StatusOr<std::unique_ptr<Uplink>> OpenUplink(const AgentConfig& config, co
   options.hello.set_speed(config.speed);
   options.hello.set_hands(hands.description);
   options.hello.set_machine(MachineId());
-  return ConnectUplink(options);
+  return node::ConnectUplink(options);
 }
 
 // Times of moves are steady ones: where the node's clock runs faster, they are shorter.
-MoverOptions MovesOf(const AgentConfig& config) {
-  MoverOptions moves = config.moves;
+node::MoverOptions MovesOf(const AgentConfig& config) {
+  node::MoverOptions moves = config.moves;
   for (int64_t* us :
        {&moves.step_interval_us, &moves.backoff_us, &moves.max_backoff_us, &moves.throttle_hold_us}) {
     *us = std::max<int64_t>(1, static_cast<int64_t>(static_cast<double>(*us) / config.speed));
@@ -372,13 +374,13 @@ int Serve(const AgentConfig& config) {
   std::signal(SIGPIPE, SIG_IGN);
   RaiseDescriptorLimit();  // each task takes some
   if (const absl::Status s = LockState(config.state); !s.ok()) return Fail(1, Message(s));
-  absl::StatusOr<Ledger> ledger = Ledger::Open(StrCat(config.state, "/ledger"));
+  absl::StatusOr<node::Ledger> ledger = node::Ledger::Open(StrCat(config.state, "/ledger"));
   if (!ledger.ok()) return Fail(1, Message(ledger.status()));
   absl::StatusOr<Hands> hands = OpenHands(config, false);
   if (!hands.ok()) return Fail(1, Message(hands.status()));
-  absl::StatusOr<std::unique_ptr<Uplink>> uplink = OpenUplink(config, *hands);
+  absl::StatusOr<std::unique_ptr<node::Uplink>> uplink = OpenUplink(config, *hands);
   if (!uplink.ok()) return Fail(1, Message(uplink.status()));
-  AgentOptions options;
+  node::AgentOptions options;
   options.observe = config.observe;
   options.speed = config.speed;
   options.moves = MovesOf(config);
@@ -386,16 +388,17 @@ int Serve(const AgentConfig& config) {
   options.machine_memory_bytes = MachineMemoryBytes();
   options.tiers = config.tiers;
   options.probe = config.probe;
-  options.has_memory_high = hands->mounts.version() == CgroupVersion::kV2;
-  options.has_shares = hands->mounts.version() == CgroupVersion::kV1;
-  options.own_groups = OwnCgroups();
-  const std::unique_ptr<MemorySource> machine = MachineMemory();
-  const std::unique_ptr<MemorySource> guarded =
-      config.tiers.guard_of.empty() ? nullptr : GroupMemory(hands->mounts, config.tiers.guard_of, *machine);
+  options.has_memory_high = hands->mounts.version() == node::CgroupVersion::kV2;
+  options.has_shares = hands->mounts.version() == node::CgroupVersion::kV1;
+  options.own_groups = node::OwnCgroups();
+  const std::unique_ptr<node::MemorySource> machine = node::MachineMemory();
+  const std::unique_ptr<node::MemorySource> guarded =
+      config.tiers.guard_of.empty() ? nullptr
+                                    : node::GroupMemory(hands->mounts, config.tiers.guard_of, *machine);
   AgentLoop loop;
-  const std::unique_ptr<ProcessTable> processes = ProcessFiles();
-  Agent agent(options, {hands->pointers(), uplink->get(), &*ledger, &loop,
-                        guarded == nullptr ? machine.get() : guarded.get(), processes.get()});
+  const std::unique_ptr<node::ProcessTable> processes = node::ProcessFiles();
+  node::Agent agent(options, {hands->pointers(), uplink->get(), &*ledger, &loop,
+                              guarded == nullptr ? machine.get() : guarded.get(), processes.get()});
   spdlog::info(
       "tautlet {} as {}: {}, {} rules{}; {}", kVersion, config.name, hands->description, config.tasks.size(),
       config.observe ? ", changes nothing (--observe)" : "",
