@@ -51,28 +51,28 @@ class Scale {
   explicit Scale(const Args& args) : args_(args) {}
 
   void Start() {
-    SqliteStore::Options options;
+    server::SqliteStore::Options options;
     options.path = args_.store;
-    store_ = *SqliteStore::Open(options);
-    ControlOptions control;
+    store_ = *server::SqliteStore::Open(options);
+    server::ControlOptions control;
     brain::JobPolicy defaults;
     defaults.mode = Mode::kAuto;
     defaults.recommender = *brain::ParsePolicy(args_.recommender);
     control.live.rules = *brain::PolicyRules::Compile({}, defaults);
     control.live.vertical.ensemble.min_history_s = 3600;
-    control_ = std::make_unique<ControlPlane>(
-        control, *MappingRules::Compile(BuiltinRules()),
-        ControlPlane::Parts{store_.get(), store_.get(), &actuator_, Milliseconds});
+    control_ = std::make_unique<server::ControlPlane>(
+        control, *server::MappingRules::Compile(server::BuiltinRules()),
+        server::ControlPlane::Parts{store_.get(), store_.get(), &actuator_, Milliseconds});
     const double start_ms = Milliseconds();
     if (const absl::Status s = control_->Restore(); !s.ok()) {
       fmt::print("restore: {}\n", Message(s));
       std::exit(1);
     }
     restore_ms_ = Milliseconds() - start_ms;
-    ApiOptions api;
+    server::ApiOptions api;
     api.now = [this] { return control_->ingest().now(); };
     api.steady_ms = Milliseconds;
-    api_ = std::make_unique<Api>(*control_, api);
+    api_ = std::make_unique<server::Api>(*control_, api);
   }
   void Stop() {
     api_.reset();
@@ -91,7 +91,7 @@ class Scale {
       const absl::Status s = control_->Tick(now);
       if (!s.ok()) fmt::print("tick: {}\n", Message(s));
       ReturnFreedMemory();  // as tautd does
-      const PassTimes pass = control_->status().last_pass();
+      const server::PassTimes pass = control_->status().last_pass();
       if (pass.steps_ms.empty() || w < args_.windows / 2) continue;
       passes.push_back(pass.total_ms);
       steps.resize(pass.steps_ms.size());
@@ -167,7 +167,7 @@ class Scale {
             {"pod", pod}};
         const double t = static_cast<double>(at_s);
         const double base = 1 + j % 97;
-        const RemoteSample sample{
+        const server::RemoteSample sample{
             cpu ? t * 0.01 * base + 0.3 * base * rng.Uniform() : base * 3e7 * rng.Uniform(0.9, 1.1),
             now.us / 1000};
         control_->ingest().Take(labels, {&sample, 1}, now);
@@ -194,10 +194,10 @@ class Scale {
   }
 
   const Args args_;
-  DryRunActuator actuator_;
-  std::unique_ptr<SqliteStore> store_;
-  std::unique_ptr<ControlPlane> control_;
-  std::unique_ptr<Api> api_;
+  server::DryRunActuator actuator_;
+  std::unique_ptr<server::SqliteStore> store_;
+  std::unique_ptr<server::ControlPlane> control_;
+  std::unique_ptr<server::Api> api_;
   double restore_ms_ = 0;
 };
 

@@ -4,6 +4,7 @@
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace taut;
   if (size < 2 || size > 4096) return 0;
-  ControlStory(data[0] % 4 == 0 ? ClockSource::kSamples : ClockSource::kWall).Live({data + 1, size - 1});
+  server::ControlStory(data[0] % 4 == 0 ? ClockSource::kSamples : ClockSource::kWall)
+      .Live({data + 1, size - 1});
   return 0;
 }

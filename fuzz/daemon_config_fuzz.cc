@@ -17,26 +17,26 @@ void Require(bool holds) {
 }
 
 void Read(std::string_view text) {
-  const absl::StatusOr<DaemonConfig> config = ParseDaemonConfig(text, "f");
+  const absl::StatusOr<server::DaemonConfig> config = server::ParseDaemonConfig(text, "f");
   if (!config.ok()) {
     Require(!Message(config.status()).empty());
   } else {
-    for (const DaemonSetting& s : DaemonSettingsTable()) {
-      DaemonConfig copy = *config;
-      const std::string shown = GetDaemonSetting(s, copy);
+    for (const server::DaemonSetting& s : server::DaemonSettingsTable()) {
+      server::DaemonConfig copy = *config;
+      const std::string shown = server::GetDaemonSetting(s, copy);
       if (!shown.empty() && shown.front() == '[') continue;
-      Require(SetDaemonSetting(s, {&shown, 1}, copy).ok());
-      Require(GetDaemonSetting(s, copy) == shown);
+      Require(server::SetDaemonSetting(s, {&shown, 1}, copy).ok());
+      Require(server::GetDaemonSetting(s, copy) == shown);
     }
     brain::JobPolicy policy = config->rules.defaults();
     for (const brain::JobSetting& s : brain::JobSettingsTable()) {
       Require(brain::SetJobSetting(s.key, brain::GetJobSetting(s.key, policy), policy).ok());
     }
     config->rules.Resolve("batch/a", {}, {});
-    Require(MappingRules::Compile(MappingRulesOf(config->ingest)).ok());
+    Require(server::MappingRules::Compile(server::MappingRulesOf(config->ingest)).ok());
   }
   brain::VerticalSettings settings;
-  (void)ParseSettings(text, "f", settings).ok();
+  (void)server::ParseSettings(text, "f", settings).ok();
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ void Require(bool holds) {
 }
 
 void ReadPrices(std::string_view text) {
-  const absl::StatusOr<brain::Pricing> pricing = ParsePriceFile(text, "f");
+  const absl::StatusOr<brain::Pricing> pricing = server::ParsePriceFile(text, "f");
   if (!pricing.ok()) return Require(!Message(pricing.status()).empty());
   brain::CapacityWindow pool;
   pool.start_s = -200;
@@ -37,7 +37,7 @@ void ReadPrices(std::string_view text) {
 }
 
 void ReadQuota(std::string_view text) {
-  const absl::StatusOr<QuotaFile> file = ParseQuotaFile(text, "f");
+  const absl::StatusOr<server::QuotaFile> file = server::ParseQuotaFile(text, "f");
   if (!file.ok()) return Require(!Message(file.status()).empty());
   const absl::StatusOr<brain::QuotaTree> tree = brain::QuotaTree::Make(file->spec, file->in_use);
   if (!tree.ok()) return Require(!brain::CheckQuota(file->spec, file->in_use).empty());

@@ -19,52 +19,52 @@ namespace taut {
 namespace {
 
 // Whatever a pod says, its series have sorted labels, and a plan for it is refused or can be written.
-void UsePod(Pod pod) {
-  for (const ContainerState& container : pod.containers) {
+void UsePod(server::Pod pod) {
+  for (const server::ContainerState& container : pod.containers) {
     for (const Resource r : {Resource::kCpu, Resource::kMemory}) {
       for (const AppliesTo to : {AppliesTo::kLimit, AppliesTo::kRequest, AppliesTo::kRequestOnly}) {
-        const auto plan = PlanResize(pod, container, r, 1e6, {to, std::nullopt}, std::nullopt);
+        const auto plan = server::PlanResize(pod, container, r, 1e6, {to, std::nullopt}, std::nullopt);
         if (!plan.ok()) continue;
         if (!plan->limit.has_value() && !plan->request.has_value()) std::abort();
-        if (ResizePatch(container, r, *plan).empty()) std::abort();
+        if (server::ResizePatch(container, r, *plan).empty()) std::abort();
       }
     }
   }
-  const PodPtr shared = std::make_shared<const Pod>(std::move(pod));
-  ForEachPodSeries(ClusterNaming{}, std::span(&shared, 1), Timestamp::FromSeconds(1), true,
-                   [](std::span<const LabelView> labels, double /*value*/, int64_t /*timestamp_ms*/) {
-                     if (LabelValue(labels, "__name__").empty()) std::abort();
-                   });
+  const server::PodPtr shared = std::make_shared<const server::Pod>(std::move(pod));
+  server::ForEachPodSeries(server::ClusterNaming{}, std::span(&shared, 1), Timestamp::FromSeconds(1), true,
+                           [](std::span<const LabelView> labels, double /*value*/, int64_t /*timestamp_ms*/) {
+                             if (LabelValue(labels, "__name__").empty()) std::abort();
+                           });
 }
 
 // The answer to a review of a pod is JSON whatever the pod's names are.
 void TryReview(std::string_view text) {
-  const absl::StatusOr<PodReview> review = ParsePodReview(text);
+  const absl::StatusOr<server::PodReview> review = server::ParsePodReview(text);
   if (!review.ok()) return;
-  std::vector<PodOrder> orders;
-  for (const ContainerState& container : review->pod.containers) {
+  std::vector<server::PodOrder> orders;
+  for (const server::ContainerState& container : review->pod.containers) {
     orders.push_back({container.name, Resource::kCpu, 0.3, {}});
     orders.push_back({container.name, Resource::kMemory, 1e8, {AppliesTo::kRequest, 0.5}});
   }
-  const PodAdmission admission = AdmitPod(*review, orders, {}, {});
+  const server::PodAdmission admission = server::AdmitPod(*review, orders, {}, {});
   if (!JsonTree().Parse(admission.answer).ok()) std::abort();
 }
 
 void TryOrders(std::string_view text) {
-  StandingOrders orders;
+  server::StandingOrders orders;
   ByteReader in(text);
   if (!orders.Load(in)) return;
   std::string saved;
   ByteWriter out(&saved);
   orders.Save(out);
-  StandingOrders again;
+  server::StandingOrders again;
   ByteReader back(saved);
   if (!again.Load(back) || again.entries().size() != orders.entries().size()) std::abort();
 }
 
 // A credential can be sent: it is not empty, and its token is one word of a header.
 void TryCredential(std::string_view text) {
-  const absl::StatusOr<Credential> credential = ParseExecCredential(text, kExecV1);
+  const absl::StatusOr<server::Credential> credential = server::ParseExecCredential(text, server::kExecV1);
   if (!credential.ok()) return;
   if (credential->token.empty() && credential->certificate_pem.empty()) std::abort();
   if (credential->certificate_pem.empty() != credential->key_pem.empty()) std::abort();
@@ -80,40 +80,41 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace taut;
   if (size == 0) return 0;
   const std::string_view text(reinterpret_cast<const char*>(data) + 1, size - 1);
-  ObjectParser parser;
-  WatchMeta meta;
-  ListMeta list;
-  Pod pod;
-  OwnedObject object;
-  Node node;
-  NamespaceRule rule;
+  server::ObjectParser parser;
+  server::WatchMeta meta;
+  server::ListMeta list;
+  server::Pod pod;
+  server::OwnedObject object;
+  server::Node node;
+  server::NamespaceRule rule;
   switch (data[0] % 10) {
     case 0:
-      if (parser.ParseWatch<Pod>(text, meta, pod).ok()) UsePod(std::move(pod));
+      if (parser.ParseWatch<server::Pod>(text, meta, pod).ok()) UsePod(std::move(pod));
       break;
     case 1:
-      (void)parser.ParseWatch<OwnedObject>(text, meta, object);
-      (void)parser.ParseWatch<Node>(text, meta, node);
-      (void)parser.ParseWatch<NamespaceRule>(text, meta, rule);
+      (void)parser.ParseWatch<server::OwnedObject>(text, meta, object);
+      (void)parser.ParseWatch<server::Node>(text, meta, node);
+      (void)parser.ParseWatch<server::NamespaceRule>(text, meta, rule);
       break;
     case 2:
-      (void)parser.ParseList<Pod>(text, list, [](Pod&& p) { UsePod(std::move(p)); });
+      (void)parser.ParseList<server::Pod>(text, list, [](server::Pod&& p) { UsePod(std::move(p)); });
       break;
     case 3:
-      (void)ParsePodTemplate(text);
+      (void)server::ParsePodTemplate(text);
       break;
     case 4:
-      (void)ForEachUsageSeries(
-          text, Cluster({.cluster = "c", .jobs = KubernetesJobs::kPods}), "a*", Timestamp::FromSeconds(1),
+      (void)server::ForEachUsageSeries(
+          text, server::Cluster({.cluster = "c", .jobs = server::KubernetesJobs::kPods}), "a*",
+          Timestamp::FromSeconds(1),
           [](std::span<const LabelView> labels, double /*value*/, int64_t /*timestamp_ms*/) {
             if (LabelValue(labels, "container").empty()) std::abort();
           });
       break;
     case 5:
-      (void)ParseKubeconfig(text, "config", "/");
+      (void)server::ParseKubeconfig(text, "config", "/");
       break;
     case 6:
-      (void)ParseQuantity(text);
+      (void)server::ParseQuantity(text);
       break;
     case 7:
       TryReview(text);

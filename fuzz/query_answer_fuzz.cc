@@ -15,26 +15,26 @@ void Require(bool holds) {
 }
 
 void Read(const uint8_t* data, size_t size) {
-  static QueryAnswerParser parser;
+  static server::QueryAnswerParser parser;
   std::string body(reinterpret_cast<const char*>(data), size);
   const std::string copy = body;
-  const auto check = [](std::span<const LabelView> labels, std::span<const RemoteSample> samples) {
+  const auto check = [](std::span<const LabelView> labels, std::span<const server::RemoteSample> samples) {
     Require(!samples.empty());
     for (size_t i = 1; i < labels.size(); ++i) Require(labels[i - 1].name <= labels[i].name);
-    for (const RemoteSample& s : samples) Require(s.timestamp_ms <= 100'000'000'000'000);
+    for (const server::RemoteSample& s : samples) Require(s.timestamp_ms <= 100'000'000'000'000);
     return absl::OkStatus();
   };
   const absl::Status status = parser.Parse(body, check);
   Require(body == copy);
   Require(status.ok() || !Message(status).empty());
-  (void)ErrorTextOf(copy);
+  (void)server::ErrorTextOf(copy);
 
   std::string good =
       R"({"status":"success","data":{"resultType":"matrix","result":[{"metric":{"a":"b"},"values":[[1.5,"2"]]}]}})";
   int series = 0;
   Require(parser
               .Parse(good,
-                     [&series](std::span<const LabelView>, std::span<const RemoteSample>) {
+                     [&series](std::span<const LabelView>, std::span<const server::RemoteSample>) {
                        ++series;
                        return absl::OkStatus();
                      })

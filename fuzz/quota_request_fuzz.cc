@@ -17,11 +17,11 @@ void Require(bool holds) {
 }
 
 void ReadRequest(std::string_view text) {
-  absl::StatusOr<brain::QuotaRequest> request = DecodeRequest(text);
+  absl::StatusOr<brain::QuotaRequest> request = server::DecodeRequest(text);
   if (!request.ok()) return;
-  const std::string written = EncodeRequest(*request);
-  const absl::StatusOr<brain::QuotaRequest> again = DecodeRequest(written);
-  Require(again.ok() && EncodeRequest(*again) == written);
+  const std::string written = server::EncodeRequest(*request);
+  const absl::StatusOr<brain::QuotaRequest> again = server::DecodeRequest(written);
+  Require(again.ok() && server::EncodeRequest(*again) == written);
   brain::RequestBook book = *brain::RequestBook::Make({{{"a", "", {{"batch", "cpu", 1000}}}}}, {});
   book.Apply(*std::move(request));
   const brain::JobUse use{"shop/web", "a", "batch", 10, 0};
@@ -35,7 +35,7 @@ void ReadRequest(std::string_view text) {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   taut::ReadRequest(text);
-  (void)taut::QuotaWriter::NamespacesOf(text);
+  (void)taut::server::QuotaWriter::NamespacesOf(text);
   for (const std::string_view resource :
        {taut::brain::kQuotaCpu, taut::brain::kQuotaMemory, std::string_view("gpu")})
     (void)taut::brain::ParseQuotaAmount(resource, std::string(text));

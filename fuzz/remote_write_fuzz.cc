@@ -21,10 +21,10 @@ constexpr int64_t kNowMs = 1'700'000'400'000;
 
 // The first letter of a metric says its kind, so that the fuzzer reaches all of them; then the rules people
 // get.
-MappingRules Rules() {
-  using enum SeriesKind;
-  std::vector<MappingRule> rules = BuiltinRules();
-  const auto add = [&rules](const char* metric, SeriesKind kind, double scale) {
+server::MappingRules Rules() {
+  using enum server::SeriesKind;
+  std::vector<server::MappingRule> rules = server::BuiltinRules();
+  const auto add = [&rules](const char* metric, server::SeriesKind kind, double scale) {
     rules.push_back({metric, metric, {}, kind, "{a|__name__}", "{b|__name__}", "{c}", scale});
   };
   add("c*", kCpuSecondsTotal, 1);
@@ -37,7 +37,7 @@ MappingRules Rules() {
   rules.push_back({"pods", "p*", {}, kCpuCores, "{namespace}/{owner}", "{pod}", "", 1});
   rules.push_back(
       {"owners", "w*", {}, kOwner, "{namespace}/{kind}/{name}", "{owner_kind}/{owner_name}", "", 1});
-  return *MappingRules::Compile(std::move(rules));
+  return *server::MappingRules::Compile(std::move(rules));
 }
 
 void CheckWindow(const ClosedWindow& w) {
@@ -67,15 +67,15 @@ void CheckWindow(const ClosedWindow& w) {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace taut;
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
-  static const MappingRules rules = Rules();
-  Ingest::Options options;
+  static const server::MappingRules rules = Rules();
+  server::Ingest::Options options;
   options.limits.max_decompressed_bytes = 1 << 20;
-  Ingest ingest(rules, options);
+  server::Ingest ingest(rules, options);
   // As a body, and as the message itself, so that the fuzzer need not learn snappy.
   const auto written = ingest.Write(bytes, Timestamp{kNowMs * 1000});
-  RemoteWriteDecoder decoder(options.limits);
+  server::RemoteWriteDecoder decoder(options.limits);
   const auto decoded = decoder.DecodeMessage(
-      bytes, [&ingest](const SeriesView& series) { ingest.Take(series, Timestamp{kNowMs * 1000}); });
+      bytes, [&ingest](const server::SeriesView& series) { ingest.Take(series, Timestamp{kNowMs * 1000}); });
   if (written.ok() && decoded.ok()) {
     Require(ingest.counts().total() == written->samples + decoded->samples);
   }

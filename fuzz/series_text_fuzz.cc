@@ -6,9 +6,9 @@
 #include "server/ingest/series_text.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  const auto labels = taut::ParseSeriesText({reinterpret_cast<const char*>(data), size});
+  const auto labels = taut::server::ParseSeriesText({reinterpret_cast<const char*>(data), size});
   if (!labels.ok()) return 0;
-  const auto back = taut::ParseSeriesText(taut::SeriesText(*labels));
+  const auto back = taut::server::ParseSeriesText(taut::server::SeriesText(*labels));
   if (!back.ok() || *back != *labels) std::abort();
   return 0;
 }

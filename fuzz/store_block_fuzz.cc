@@ -26,36 +26,36 @@ constexpr int32_t kDay = 1;
 void ReadWindowBlock(std::string_view block) {
   ClosedWindow read;
   read.window = kWindow;
-  if (!DecodeWindowBlock(block, kWindow, 0, read).ok()) {
+  if (!server::DecodeWindowBlock(block, kWindow, 0, read).ok()) {
     Require(read.jobs.empty() && read.tasks.empty() && read.cpu_buckets.empty());
   } else if (!read.jobs.empty()) {
     for (size_t i = 0; i < read.jobs.size(); ++i) {
       const JobWindow& w = read.jobs[i].window;
-      Require(ChunkOf(read.jobs[i].job) == 0 && (i == 0 || read.jobs[i - 1].job < read.jobs[i].job));
+      Require(server::ChunkOf(read.jobs[i].job) == 0 && (i == 0 || read.jobs[i - 1].job < read.jobs[i].job));
       Require(uint64_t{w.first_task} + w.num_tasks <= read.tasks.size());
       Require(uint64_t{w.first_bucket} + w.num_buckets <= read.cpu_buckets.size());
     }
-    const std::string again = EncodeWindowBlock(read, 0, read.jobs.size());
+    const std::string again = server::EncodeWindowBlock(read, 0, read.jobs.size());
     ClosedWindow twin;
     twin.window = kWindow;
-    Require(DecodeWindowBlock(again, kWindow, 0, twin).ok());
-    Require(EncodeWindowBlock(twin, 0, twin.jobs.size()) == again);
+    Require(server::DecodeWindowBlock(again, kWindow, 0, twin).ok());
+    Require(server::EncodeWindowBlock(twin, 0, twin.jobs.size()) == again);
   }
   JobDay found;
-  (void)FindInWindowBlock(block, kWindow, JobId{5}, found);
+  (void)server::FindInWindowBlock(block, kWindow, JobId{5}, found);
 }
 
 void ReadAccountBlock(std::string_view block) {
   std::vector<AccountEntry> read;
-  if (!AddAccountBlock(block, kWindow, 0, read).ok()) {
+  if (!server::AddAccountBlock(block, kWindow, 0, read).ok()) {
     Require(read.empty());
     return;
   }
   for (size_t i = 0; i < read.size(); ++i) {
-    Require(AccountChunkOf(read[i].job) == 0 && (i == 0 || read[i - 1].job < read[i].job));
+    Require(server::AccountChunkOf(read[i].job) == 0 && (i == 0 || read[i - 1].job < read[i].job));
   }
   std::vector<AccountEntry> twin;
-  Require(AddAccountBlock(EncodeAccountBlock(read, kWindow, 0), kWindow, 0, twin).ok());
+  Require(server::AddAccountBlock(server::EncodeAccountBlock(read, kWindow, 0), kWindow, 0, twin).ok());
   Require(twin == read);
 }
 
@@ -63,27 +63,28 @@ void ReadDayBlock(std::string_view block) {
   JobDay day;
   day.job = JobId{5};
   day.day = kDay;
-  if (!DecodeDayBlock(block, day.job, kDay, {INT32_MIN}, {INT32_MAX}, day).ok()) return;
+  if (!server::DecodeDayBlock(block, day.job, kDay, {INT32_MIN}, {INT32_MAX}, day).ok()) return;
   for (const JobWindow& w : day.windows) Require(w.window.day() == kDay);
-  const std::string again = EncodeDayBlock(day);
+  const std::string again = server::EncodeDayBlock(day);
   JobDay twin;
   twin.job = day.job;
   twin.day = kDay;
-  Require(DecodeDayBlock(again, day.job, kDay, {INT32_MIN}, {INT32_MAX}, twin).ok());
-  Require(EncodeDayBlock(twin) == again);
+  Require(server::DecodeDayBlock(again, day.job, kDay, {INT32_MIN}, {INT32_MAX}, twin).ok());
+  Require(server::EncodeDayBlock(twin) == again);
 }
 
 void ReadAll(std::string_view bytes) {
   ReadWindowBlock(bytes);
   ReadDayBlock(bytes);
   ReadAccountBlock(bytes);
-  const auto labels = DecodeLabels(bytes);
-  if (labels.ok()) Require(*DecodeLabels(EncodeLabels(*labels)) == *labels);
-  const auto point = DecodeFleetPoint(bytes);
-  if (point.ok()) Require(DecodeFleetPoint(EncodeFleetPoint(*point)).ok());
-  const auto checkpoint = DecodeStoredCheckpoint(bytes);
+  const auto labels = server::DecodeLabels(bytes);
+  if (labels.ok()) Require(*server::DecodeLabels(server::EncodeLabels(*labels)) == *labels);
+  const auto point = server::DecodeFleetPoint(bytes);
+  if (point.ok()) Require(server::DecodeFleetPoint(server::EncodeFleetPoint(*point)).ok());
+  const auto checkpoint = server::DecodeStoredCheckpoint(bytes);
   if (checkpoint.ok())
-    Require(DecodeStoredCheckpoint(EncodeStoredCheckpoint(*checkpoint))->bytes == checkpoint->bytes);
+    Require(server::DecodeStoredCheckpoint(server::EncodeStoredCheckpoint(*checkpoint))->bytes ==
+            checkpoint->bytes);
 }
 
 }  // namespace

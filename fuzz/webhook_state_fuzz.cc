@@ -10,7 +10,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace taut;
   if (size < 4 || size > 1 << 16) return 0;
   double now_s = 0;
-  WebhookActuator::Options options;
+  server::WebhookActuator::Options options;
   options.instance = "fuzz";
   options.secret = [] { return std::string("secret"); };
   options.unix_s = [] { return int64_t{1'700'000'000}; };
@@ -21,13 +21,13 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   HttpResponse response = TextResponse(200 + data[1] % 8 * 50, std::string(text.substr(1 + state)));
   response.headers.push_back({"Retry-After", std::string(text.substr(1 + state, 8))});
   poster->Add(response);
-  WebhookActuator first(options, std::move(poster));
+  server::WebhookActuator first(options, std::move(poster));
   first.LoadState(text.substr(1, state));
   const std::string saved = first.SaveState();
-  WebhookActuator second(options, std::make_unique<ScriptedPoster>());
+  server::WebhookActuator second(options, std::make_unique<ScriptedPoster>());
   second.LoadState(saved);
   if (second.SaveState() != saved) std::abort();
-  const TargetOrder order{UINT64_C(1) << 40, "a", Resource::kCpu, 1.0, std::nullopt};
+  const server::TargetOrder order{UINT64_C(1) << 40, "a", Resource::kCpu, 1.0, std::nullopt};
   first.Apply({&order, 1}, 0);
   for (int i = 0; i < 100 && first.counts().waiting > 0; ++i, now_s += 700) (void)first.Step();
   for (const OutcomeUpdate& outcome : first.TakeOutcomes()) {

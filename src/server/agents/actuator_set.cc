@@ -6,7 +6,7 @@
 #include "common/base/bytes.h"
 #include "common/base/strings.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 // The first byte of the state of several. The state of a single one is stored as it is.
@@ -136,4 +136,4 @@ std::vector<std::string> ActuatorSet::TakeConflicts() {
   return std::exchange(conflicts_, {});
 }
 
-}  // namespace taut
+}  // namespace taut::server

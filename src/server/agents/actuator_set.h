@@ -21,7 +21,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "server/control/actuator.h"
 
-namespace taut {
+namespace taut::server {
 
 class ActuatorSet final : public Actuator {
  public:
@@ -69,4 +69,4 @@ class ActuatorSet final : public Actuator {
   std::vector<std::string> conflicts_;
 };
 
-}  // namespace taut
+}  // namespace taut::server

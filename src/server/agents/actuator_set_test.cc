@@ -6,7 +6,7 @@
 
 #include <optional>
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 using ::testing::ElementsAre;
@@ -208,4 +208,4 @@ TEST(ActuatorSet, ASingleOneGetsAllOrdersClaimedOrNot) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

@@ -6,7 +6,7 @@
 #include "common/base/strings.h"
 #include "server/agents/machine_bounds.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 namespace pb = taut::agent::v1;
@@ -449,4 +449,4 @@ AgentHubCounts AgentHub::counts() const {
   return counts;
 }
 
-}  // namespace taut
+}  // namespace taut::server

@@ -26,7 +26,7 @@
 #include "server/control/placement.h"
 #include "server/control/task_intake.h"
 
-namespace taut {
+namespace taut::server {
 
 // A limit that an agent did not apply, for people.
 struct FailedOrder {
@@ -228,4 +228,4 @@ class AgentHub final : public Actuator, public AgentListener, public PlacementSo
   std::deque<RefusedAgent> refused_agents_;
 };
 
-}  // namespace taut
+}  // namespace taut::server

@@ -4,7 +4,7 @@
 #include "common/base/strings.h"
 #include "server/agents/agent_hub.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 namespace pb = taut::agent::v1;
@@ -167,4 +167,4 @@ void AgentHub::TakeOutcome(Agent& agent, const pb::Outcome& outcome) {
   book_.TakeOutcome(OutcomeOf(outcome), options_.steady_s());
 }
 
-}  // namespace taut
+}  // namespace taut::server

@@ -4,7 +4,7 @@
 
 #include "server/agents/hub_fixture.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 namespace pb = taut::agent::v1;
@@ -353,4 +353,4 @@ TEST(AgentHubOrders, ATaskThatMovedBelongsToItsNewAgent) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

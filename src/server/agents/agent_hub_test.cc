@@ -6,7 +6,7 @@
 
 #include "server/agents/hub_fixture.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 namespace pb = taut::agent::v1;
@@ -237,4 +237,4 @@ TEST(AgentHub, ShowsItsAgents) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

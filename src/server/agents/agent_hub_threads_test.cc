@@ -8,7 +8,7 @@
 #include "common/base/strings.h"
 #include "server/agents/hub_fixture.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 namespace pb = taut::agent::v1;
@@ -114,4 +114,4 @@ TEST(AgentHubThreads, AgentsTicksPeopleAndOnlookersAtOnce) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

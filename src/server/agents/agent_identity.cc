@@ -7,7 +7,7 @@
 #include "server/agents/agent_hub.h"
 #include "server/agents/machine_bounds.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 namespace pb = taut::agent::v1;
@@ -121,4 +121,4 @@ void AgentHub::LoadState(std::string_view state) {
   }
 }
 
-}  // namespace taut
+}  // namespace taut::server

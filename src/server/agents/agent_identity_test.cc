@@ -5,7 +5,7 @@
 #include "server/agents/hub_fixture.h"
 #include "server/agents/machine_bounds.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 namespace pb = taut::agent::v1;
@@ -143,4 +143,4 @@ TEST(AgentIdentity, MachinesOfUnknownSizeHaveBoundsToo) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

@@ -4,7 +4,7 @@
 #include "server/agents/agent_hub.h"
 #include "server/agents/machine_bounds.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 constexpr double kHeardS = 3600;
@@ -54,4 +54,4 @@ std::map<std::string, NeededMemory> AgentHub::MemoryNeeded() const {
   return out;
 }
 
-}  // namespace taut
+}  // namespace taut::server

@@ -3,7 +3,7 @@
 
 #include "server/agents/hub_fixture.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 namespace pb = taut::agent::v1;
@@ -79,4 +79,4 @@ TEST(AgentNeeded, TheNeedOfTheWholeWindowIsStoredWithIt) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

@@ -1,7 +1,7 @@
 // Where the tasks of agents run.
 #include "server/agents/agent_hub.h"
 
-namespace taut {
+namespace taut::server {
 
 std::vector<PlacedMachine> AgentHub::Placement() const {
   const std::lock_guard lock(mutex_);
@@ -25,4 +25,4 @@ std::vector<PlacedMachine> AgentHub::Placement() const {
   return out;
 }
 
-}  // namespace taut
+}  // namespace taut::server

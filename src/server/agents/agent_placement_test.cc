@@ -3,7 +3,7 @@
 
 #include "server/agents/hub_fixture.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 TEST(AgentPlacement, IsAMachineForEachAgentWithItsTasks) {
@@ -49,4 +49,4 @@ TEST(AgentPlacement, AnAgentThatIsNotBackAfterARestartIsNotThere) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

@@ -21,7 +21,7 @@
 #include "common/rpc/hand_over.h"
 #include "common/rpc/validate.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 namespace v1 = taut::agent::v1;
@@ -467,4 +467,4 @@ absl::StatusOr<std::unique_ptr<AgentServer>> AgentServer::Start(const AgentServe
   return server;
 }
 
-}  // namespace taut
+}  // namespace taut::server

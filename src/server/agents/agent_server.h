@@ -11,7 +11,7 @@
 #include "agent.pb.h"
 #include "common/rpc/session_id.h"
 
-namespace taut {
+namespace taut::server {
 
 // Told what comes, from gRPC's threads: calls for one session come one after the other and in order, those
 // for different sessions side by side. Must not block for long; may call AgentServer::Send.
@@ -81,4 +81,4 @@ class AgentServer {
   virtual void Stop() = 0;
 };
 
-}  // namespace taut
+}  // namespace taut::server

@@ -11,7 +11,7 @@
 #include "common/rpc/tls_fixture.h"
 #include "server/agents/wire_fixture.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 using testing::ElementsAre;
@@ -297,4 +297,4 @@ TEST_F(AgentServerTest, LooksAtItsCertificates) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

@@ -4,7 +4,7 @@
 
 #include "server/agents/hub_fixture.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 namespace pb = taut::agent::v1;
@@ -122,4 +122,4 @@ TEST(AgentTierActs, OfAnAgentThatObservesAreStoredAndNotCounted) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

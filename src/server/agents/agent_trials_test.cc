@@ -4,7 +4,7 @@
 
 #include "server/agents/hub_fixture.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 namespace pb = taut::agent::v1;
@@ -208,4 +208,4 @@ TEST(AgentTrials, WhatAnAgentRefusesForGoodIsTheFloor) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

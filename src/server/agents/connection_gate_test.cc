@@ -11,7 +11,7 @@
 #include "common/rpc/silent_client.h"
 #include "server/agents/wire_fixture.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 using Clients = SilentClients;
@@ -153,4 +153,4 @@ TEST(ConnectionBounds, SilentConnectionsMakeRoomAgain) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

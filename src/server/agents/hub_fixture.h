@@ -15,7 +15,7 @@
 #include "server/agents/agent_hub.h"
 #include "server/control/control_fixture.h"
 
-namespace taut {
+namespace taut::server {
 
 class FakeAgentServer final : public AgentServer {
  public:
@@ -254,4 +254,4 @@ class HubCell {
   std::unique_ptr<ControlPlane> control_;
 };
 
-}  // namespace taut
+}  // namespace taut::server

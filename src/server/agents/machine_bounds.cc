@@ -1,6 +1,6 @@
 #include "server/agents/machine_bounds.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 namespace pb = taut::agent::v1;
@@ -36,4 +36,4 @@ bool FitsMachine(const pb::Oom& oom, const pb::Hello& machine) {
   return oom.limit_bytes() <= MemoryOf(machine) * kMeasuringError;
 }
 
-}  // namespace taut
+}  // namespace taut::server

@@ -3,7 +3,7 @@
 
 #include "agent.pb.h"
 
-namespace taut {
+namespace taut::server {
 
 // No machine is larger.
 inline constexpr double kMostCores = 16'384;
@@ -15,4 +15,4 @@ bool FitsMachine(const taut::agent::v1::TaskWindow& window, const taut::agent::v
 bool FitsMachine(const taut::agent::v1::Oom& oom, const taut::agent::v1::Hello& machine);
 bool FitsMachine(const taut::agent::v1::TierAct& act, const taut::agent::v1::Hello& machine);
 
-}  // namespace taut
+}  // namespace taut::server

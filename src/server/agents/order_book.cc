@@ -6,7 +6,7 @@
 
 #include "common/base/strings.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 constexpr size_t kTimedOrders = 1000;
@@ -212,4 +212,4 @@ double OrderBook::mean_ms() const {
   return std::accumulate(times_ms_.begin(), times_ms_.end(), 0.0) / static_cast<double>(times_ms_.size());
 }
 
-}  // namespace taut
+}  // namespace taut::server

@@ -16,7 +16,7 @@
 #include "common/model/rollout.h"
 #include "server/control/actuator.h"
 
-namespace taut {
+namespace taut::server {
 
 // A task of an order's job when the order is taken.
 struct OrderTask {
@@ -97,4 +97,4 @@ class OrderBook {
   std::deque<double> times_ms_;
 };
 
-}  // namespace taut
+}  // namespace taut::server

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 using ::testing::ElementsAre;
@@ -114,4 +114,4 @@ TEST(OrderBook, DoesNotWaitForATaskThatIsGone) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

@@ -4,7 +4,7 @@
 
 #include "common/base/container_id.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 namespace pb = taut::agent::v1;
@@ -257,4 +257,4 @@ PodTasksCounts PodTasks::pod_counts() const {
   return out;
 }
 
-}  // namespace taut
+}  // namespace taut::server

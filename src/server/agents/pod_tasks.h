@@ -19,7 +19,7 @@
 
 #include "server/agents/agent_server.h"
 
-namespace taut {
+namespace taut::server {
 
 // What begins the job of a container of a pod, as an agent names it: "kubepods/cri-containerd-ID.scope". The ID
 // is of 64 hex digits, and each container is a job of its own, since agents get terms by jobs.
@@ -91,4 +91,4 @@ class PodTasks final : public AgentListener, public AgentServer {
   uint64_t dropped_ = 0;
 };
 
-}  // namespace taut
+}  // namespace taut::server

@@ -7,7 +7,7 @@
 
 #include "common/base/strings.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 namespace pb = taut::agent::v1;
@@ -231,4 +231,4 @@ TEST_F(PodTasksTest, NamesOfContainersAreForgottenAfterHours) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 constexpr size_t kMostClaims = 10'000;
@@ -123,4 +123,4 @@ void TaskRoster::MarkUnsent(const std::string& job) {
   }
 }
 
-}  // namespace taut
+}  // namespace taut::server

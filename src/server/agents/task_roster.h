@@ -15,7 +15,7 @@
 #include "common/rpc/session_id.h"
 #include "server/control/task_intake.h"
 
-namespace taut {
+namespace taut::server {
 
 class TaskRoster {
  public:
@@ -71,4 +71,4 @@ class TaskRoster {
   std::set<Name> unsent_;
 };
 
-}  // namespace taut
+}  // namespace taut::server

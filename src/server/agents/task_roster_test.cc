@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 using ::testing::ElementsAre;
@@ -113,4 +113,4 @@ TEST(TaskRoster, WhatHoldsIsSentOnceUntilItChanges) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

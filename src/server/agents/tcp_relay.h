@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-namespace taut {
+namespace taut::server {
 
 class TcpRelay {
  public:
@@ -114,4 +114,4 @@ class TcpRelay {
   std::thread thread_;
 };
 
-}  // namespace taut
+}  // namespace taut::server

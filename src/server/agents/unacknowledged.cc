@@ -1,6 +1,6 @@
 #include "server/agents/unacknowledged.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 // A window that was dropped, such as one from the far future, will never be stored: after this many ticks it is
@@ -23,4 +23,4 @@ uint64_t Unacknowledged::TakeSafe(std::optional<WindowId> stored, uint64_t good_
   return last;
 }
 
-}  // namespace taut
+}  // namespace taut::server

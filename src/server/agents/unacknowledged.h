@@ -9,7 +9,7 @@
 
 #include "common/base/time.h"
 
-namespace taut {
+namespace taut::server {
 
 class Unacknowledged {
  public:
@@ -33,4 +33,4 @@ class Unacknowledged {
   std::deque<Message> waiting_;
 };
 
-}  // namespace taut
+}  // namespace taut::server

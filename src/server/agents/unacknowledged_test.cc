@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 TEST(Unacknowledged, AWindowIsSafeWhenItIsStored) {
@@ -40,4 +40,4 @@ TEST(Unacknowledged, AWindowThatIsNeverStoredIsAcknowledgedAfterManyTicks) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

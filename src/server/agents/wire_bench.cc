@@ -6,7 +6,7 @@
 #include "node/agent/message_queue.h"
 #include "server/agents/wire_fixture.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 class Counter final : public AgentListener {
@@ -84,4 +84,4 @@ void BM_Queue(benchmark::State& state) {
 BENCHMARK(BM_Queue)->Arg(200)->Arg(20'000);
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

@@ -18,7 +18,7 @@
 #include "node/agent/uplink.h"
 #include "server/agents/agent_server.h"
 
-namespace taut {
+namespace taut::server {
 
 namespace v1 = taut::agent::v1;
 
@@ -130,4 +130,4 @@ inline v1::ToAgent OrderMessage(uint64_t decision) {
   return out;
 }
 
-}  // namespace taut
+}  // namespace taut::server

@@ -11,7 +11,7 @@
 #include "server/agents/tcp_relay.h"
 #include "server/agents/wire_fixture.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 using testing::ElementsAre;
@@ -382,4 +382,4 @@ TEST_F(WireTest, UplinksMayGoAtAnyTime) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

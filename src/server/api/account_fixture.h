@@ -7,7 +7,7 @@
 
 #include "server/api/api_fixture.h"
 
-namespace taut {
+namespace taut::server {
 
 class AccountStore : public NoStore {
  public:
@@ -36,4 +36,4 @@ class AccountStore : public NoStore {
                                  {JobId{2}, "tool", {}, 0}};
 };
 
-}  // namespace taut
+}  // namespace taut::server

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 void PutCount(std::string_view key, uint64_t count, JsonWriter& json) {
@@ -146,4 +146,4 @@ void PutAgentMetrics(const AgentHubCounts& counts, MetricsText& out) {
   seconds("mean", counts.mean_order_ms);
 }
 
-}  // namespace taut
+}  // namespace taut::server

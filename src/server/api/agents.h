@@ -7,7 +7,7 @@
 #include "server/agents/agent_hub.h"
 #include "server/api/metrics_text.h"
 
-namespace taut {
+namespace taut::server {
 
 // An AgentPage. `enabled`: the daemon listens to agents.
 void PutAgents(std::span<const AgentView> agents, std::span<const RefusedAgent> refused, bool enabled,
@@ -17,4 +17,4 @@ void PutAgentTimes(std::span<const AgentView> agents, double now_s, MetricsText&
 void PutAgentMetrics(const AgentHubCounts& counts, MetricsText& out);
 void PutAgentPortMetrics(const AgentServerCounts& counts, MetricsText& out);
 
-}  // namespace taut
+}  // namespace taut::server

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 using testing::AllOf;
@@ -84,4 +84,4 @@ TEST(AgentMetrics, ThePortSaysWhatItRefused) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

@@ -13,7 +13,7 @@
 #include "server/api/costs.h"
 #include "server/api/parameters.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 constexpr int kDigits = 10;
@@ -367,4 +367,4 @@ HttpResponse Api::Allocation(const HttpRequest& request, const Reach& reach) {
   return JsonResponse(200, json.Take());
 }
 
-}  // namespace taut
+}  // namespace taut::server

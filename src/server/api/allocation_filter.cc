@@ -11,7 +11,7 @@
 #include "common/base/strings.h"
 #include "server/api/parameters.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 constexpr int kMostDepth = 20;  // of parentheses
@@ -193,4 +193,4 @@ absl::StatusOr<JobFilter> AllocationFilterOf(const HttpRequest& request) {
   });
 }
 
-}  // namespace taut
+}  // namespace taut::server

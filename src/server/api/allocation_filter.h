@@ -8,7 +8,7 @@
 #include "common/net/http.h"
 #include "server/store/store.h"
 
-namespace taut {
+namespace taut::server {
 
 using JobFilter = std::function<bool(const JobRecord&)>;
 
@@ -27,4 +27,4 @@ absl::StatusOr<JobFilter> ParseAllocationFilter(std::string_view text);
 // a request, all of which must hold. An empty function: none is given.
 absl::StatusOr<JobFilter> AllocationFilterOf(const HttpRequest& request);
 
-}  // namespace taut
+}  // namespace taut::server

@@ -6,7 +6,7 @@
 #include "common/base/strings.h"
 #include "common/base/time.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 constexpr int64_t kFarTime = int64_t{1} << 40;
@@ -74,4 +74,4 @@ absl::StatusOr<TimeSpan> AllocationWindow(std::string_view text, int64_t now_s) 
       "(RFC 3339 or Unix seconds), the earlier first, with a comma"));
 }
 
-}  // namespace taut
+}  // namespace taut::server

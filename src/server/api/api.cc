@@ -10,7 +10,7 @@
 #include "server/api/embedded_files.h"
 #include "server/api/parameters.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 int HttpStatusOf(absl::StatusCode code) {
@@ -514,4 +514,4 @@ HttpResponse Api::Totals(const HttpRequest& request, const Reach& reach) {
   return Json(json);
 }
 
-}  // namespace taut
+}  // namespace taut::server

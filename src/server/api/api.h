@@ -37,7 +37,7 @@
 #include "server/pool/machine_desk.h"
 #include "server/pool/quota_desk.h"
 
-namespace taut {
+namespace taut::server {
 
 // How far filling in the past has come.
 struct BackfillProgress {
@@ -335,7 +335,8 @@ class Api {
 
 // The dashboard is built in.
 bool HasPages();
-// {"error": text} (src/common/net/http.h) with the status that an absl::Status stands for.
+using taut::ErrorResponse;  // of a status code and a text: src/common/net/http.h
+// {"error": text} with the status code that an absl::Status stands for.
 HttpResponse ErrorResponse(const absl::Status& status);
 
-}  // namespace taut
+}  // namespace taut::server

@@ -6,7 +6,7 @@
 #include "server/store/empty_history.h"
 #include "server/store/store.h"
 
-namespace taut {
+namespace taut::server {
 
 // Takes everything, remembers nothing.
 class NoStore : public Store, public EmptyHistory {
@@ -35,4 +35,4 @@ inline HttpRequest ApiRequest(std::string_view method, std::string_view path) {
   return request;
 }
 
-}  // namespace taut
+}  // namespace taut::server

@@ -10,7 +10,7 @@
 #include "server/api/bills.h"
 #include "server/api/parameters.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 int64_t StartOf(absl::CivilMonth month) {
@@ -234,4 +234,4 @@ HttpResponse Api::Bills(const HttpRequest& request, const Reach& reach) {
   return JsonResponse(200, json.Take());
 }
 
-}  // namespace taut
+}  // namespace taut::server

@@ -8,7 +8,7 @@
 #include "common/base/strings.h"
 #include "common/model/units.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 // Of one resource, the limits, and the usage where they were not known.
@@ -170,4 +170,4 @@ absl::StatusOr<AccountBill> BillAccount(History& history, const FleetView& view,
   return out;
 }
 
-}  // namespace taut
+}  // namespace taut::server

@@ -13,7 +13,7 @@
 #include "server/control/fleet_view.h"
 #include "server/store/store.h"
 
-namespace taut {
+namespace taut::server {
 
 struct AccountBill {
   WindowId from, to;                // what was read; to: exclusive
@@ -42,4 +42,4 @@ absl::StatusOr<AccountBill> BillAccount(History& history, const FleetView& view,
                                         const brain::Pricing& pricing, WindowId from, WindowId to,
                                         const std::function<bool(const JobRecord&)>& which = nullptr);
 
-}  // namespace taut
+}  // namespace taut::server

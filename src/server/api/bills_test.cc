@@ -6,7 +6,7 @@
 
 #include "server/api/account_fixture.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 using testing::ElementsAre;
@@ -122,4 +122,4 @@ TEST_F(BillsTest, PeakIsRefusedBecauseTheAccountHasNone) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

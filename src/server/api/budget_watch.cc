@@ -6,7 +6,7 @@
 #include "common/base/strings.h"
 #include "fmt/format.h"
 
-namespace taut {
+namespace taut::server {
 
 std::string Describe(const BudgetNotice& notice, const std::string& prices_currency) {
   const BudgetState& s = notice.state;
@@ -40,4 +40,4 @@ std::vector<BudgetNotice> BudgetWatch::Look(const BudgetStates& states) {
   return out;
 }
 
-}  // namespace taut
+}  // namespace taut::server

@@ -7,7 +7,7 @@
 
 #include "server/api/budgets.h"
 
-namespace taut {
+namespace taut::server {
 
 struct BudgetNotice {
   std::string budget;  // its name
@@ -37,4 +37,4 @@ class BudgetWatch {
   std::map<std::string, Said> said_;  // by budget
 };
 
-}  // namespace taut
+}  // namespace taut::server

@@ -6,7 +6,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 using testing::ElementsAre;
@@ -73,4 +73,4 @@ TEST(BudgetWatch, WhatWasReachedBeforeTheStartIsNotSaidAgain) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

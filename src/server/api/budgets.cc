@@ -4,7 +4,7 @@
 
 #include "absl/time/time.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 constexpr int64_t kRateDays = 7;
@@ -75,4 +75,4 @@ absl::StatusOr<std::shared_ptr<const BudgetStates>> LabelBudgets::States(History
   return states_;
 }
 
-}  // namespace taut
+}  // namespace taut::server

@@ -10,7 +10,7 @@
 #include "absl/status/statusor.h"
 #include "server/api/costs.h"
 
-namespace taut {
+namespace taut::server {
 
 // Money for a calendar month of UTC.
 struct Budget {
@@ -52,4 +52,4 @@ class LabelBudgets {
   std::shared_ptr<const BudgetStates> states_;
 };
 
-}  // namespace taut
+}  // namespace taut::server

@@ -7,7 +7,7 @@
 #include "server/api/api.h"
 #include "server/api/parameters.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 // Of one request: each change is a commit of its own.
@@ -147,4 +147,4 @@ HttpResponse Api::PatchMany(const HttpRequest& request, const Reach& reach) {
   return JsonResponse(200, json.Take());
 }
 
-}  // namespace taut
+}  // namespace taut::server

@@ -11,7 +11,7 @@
 #include "server/api/parameters.h"
 #include "server/pool/budget_text.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 constexpr std::string_view kNoBudgets = "no budgets are configured: budgets.file names no file";
@@ -467,4 +467,4 @@ void Api::PutBusinessMetrics(MetricsText& out) const {
             static_cast<double>((*view)->spent.unfunded.micros) / 1e6);
 }
 
-}  // namespace taut
+}  // namespace taut::server

@@ -6,7 +6,7 @@
 #include "server/api/parameters.h"
 #include "server/pool/capacity_text.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 constexpr int64_t kLineSeconds = 3600;
@@ -203,4 +203,4 @@ void Api::PutCapacityMetrics(MetricsText& out) const {
                 options_.capacity_failed_saves());
 }
 
-}  // namespace taut
+}  // namespace taut::server

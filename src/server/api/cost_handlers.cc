@@ -7,7 +7,7 @@
 #include "server/api/costs.h"
 #include "server/api/parameters.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 constexpr int kDigits = 10;
@@ -194,4 +194,4 @@ void Api::PutBudgetMetrics(MetricsText& out) {
   }
 }
 
-}  // namespace taut
+}  // namespace taut::server

@@ -7,7 +7,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "brain/economy/price_sheet.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 constexpr size_t kMostForgotten = 100'000;  // that are groups of their own
@@ -158,4 +158,4 @@ std::vector<size_t> ByCost(const CostReport& report, const Prices& prices) {
   return order;
 }
 
-}  // namespace taut
+}  // namespace taut::server

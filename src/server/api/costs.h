@@ -13,7 +13,7 @@
 #include "server/api/json.h"
 #include "server/control/control_plane.h"
 
-namespace taut {
+namespace taut::server {
 
 // In cores or GiB over hours.
 double UnitHours(Resource r, uint64_t quantity);
@@ -77,4 +77,4 @@ absl::StatusOr<CostReport> ReadCosts(History& history, const FleetView& view, co
 // those without a value last.
 std::vector<size_t> ByCost(const CostReport& report, const Prices& prices);
 
-}  // namespace taut
+}  // namespace taut::server

@@ -11,7 +11,7 @@
 #include "server/api/allocation_window.h"
 #include "simdjson.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 using testing::HasSubstr;
@@ -275,4 +275,4 @@ TEST(AllocationWindowTest, ReadsWhatOpenCostReads) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

@@ -8,7 +8,7 @@
 #include "server/api/scaler_metrics.h"
 #include "server/api/trust_metrics.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 constexpr size_t kMaxChanges = 100;
@@ -594,4 +594,4 @@ HttpResponse Api::Metrics(const HttpRequest& /*request*/, const Reach& /*reach*/
   return response;
 }
 
-}  // namespace taut
+}  // namespace taut::server

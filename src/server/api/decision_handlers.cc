@@ -6,7 +6,7 @@
 #include "server/api/parameters.h"
 #include "server/control/decision_search.h"
 
-namespace taut {
+namespace taut::server {
 HttpResponse Api::Decisions(const HttpRequest& request, const Reach& reach) {
   if (absl::Status s = OnlyParameters(
           request, {"job", "search", "resource", "target", "kind", "outcome", "before", "limit"});
@@ -130,4 +130,4 @@ HttpResponse Api::Ooms(const HttpRequest& request, const Reach& reach) {
   return JsonResponse(200, json.Take());
 }
 
-}  // namespace taut
+}  // namespace taut::server

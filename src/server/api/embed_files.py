@@ -15,14 +15,14 @@ def main():
     files = [("/api/v1/openapi.yaml", openapi)]
     if pages.is_dir():
         files += [("/" + p.relative_to(pages).as_posix(), p) for p in sorted(pages.rglob("*")) if p.is_file()]
-    text = ['#include "server/api/embedded_files.h"\n\nnamespace taut {\nnamespace {\n']
+    text = ['#include "server/api/embedded_files.h"\n\nnamespace taut::server {\nnamespace {\n']
     rows = []
     for i, (path, file) in enumerate(files):
         data = file.read_bytes()
         text.append(f"constexpr char kFile{i}[] = {{\n    {numbers(data)}}};\n")
         rows.append(f'    {{"{path}", {{kFile{i}, {len(data)}}}}},\n')
     text.append("constexpr EmbeddedFile kFiles[] = {\n" + "".join(rows) + "};\n\n}  // namespace\n\n")
-    text.append("std::span<const EmbeddedFile> EmbeddedFiles() { return kFiles; }\n\n}  // namespace taut\n")
+    text.append("std::span<const EmbeddedFile> EmbeddedFiles() { return kFiles; }\n\n}  // namespace taut::server\n")
     out.write_text("\n".join(text))
 
 

@@ -4,7 +4,7 @@
 #include <span>
 #include <string_view>
 
-namespace taut {
+namespace taut::server {
 
 struct EmbeddedFile {
   std::string_view path;  // "/index.html"
@@ -13,4 +13,4 @@ struct EmbeddedFile {
 // "/api/v1/openapi.yaml" first; "/index.html" only if the dashboard was built.
 std::span<const EmbeddedFile> EmbeddedFiles();
 
-}  // namespace taut
+}  // namespace taut::server

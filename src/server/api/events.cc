@@ -6,7 +6,7 @@
 #include "server/api/api.h"
 #include "server/api/parameters.h"
 
-namespace taut {
+namespace taut::server {
 
 HttpResponse Api::Events(const HttpRequest& request, const Reach& reach) {
   if (absl::Status s = OnlyParameters(request, {}); !s.ok()) return ErrorResponse(s);
@@ -105,4 +105,4 @@ void Api::PublishToGroups(const TickEvents& events) {
   }
 }
 
-}  // namespace taut
+}  // namespace taut::server

@@ -4,7 +4,7 @@
 #include "gtest/gtest.h"
 #include "server/api/json.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 using testing::HasSubstr;
@@ -44,4 +44,4 @@ TEST(ExplainParagraph, WithoutARecommendationItSaysWhatIsInForce) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

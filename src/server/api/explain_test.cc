@@ -5,7 +5,7 @@
 #include "common/base/strings.h"
 #include "server/api/api_fixture.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 using testing::HasSubstr;
@@ -105,4 +105,4 @@ INSTANTIATE_TEST_SUITE_P(Each, ApiExplain,
                                          Case{brain::Enforcement::kByAgents, false, false}));
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

@@ -1,6 +1,6 @@
 #include "server/api/external_metrics.h"
 
-namespace taut {
+namespace taut::server {
 
 void PutExternalMetrics(const ExternalHealth& health, const ControlCounts& counts, MetricsText& out) {
   out.Gauge("tautd_external_recommender_up",
@@ -34,4 +34,4 @@ void PutExternalMetrics(const ExternalHealth& health, const ControlCounts& count
             health.last_seconds);
 }
 
-}  // namespace taut
+}  // namespace taut::server

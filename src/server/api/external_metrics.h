@@ -5,8 +5,8 @@
 #include "server/control/control_plane.h"
 #include "server/control/external_recommender.h"
 
-namespace taut {
+namespace taut::server {
 
 void PutExternalMetrics(const ExternalHealth& health, const ControlCounts& counts, MetricsText& out);
 
-}  // namespace taut
+}  // namespace taut::server

@@ -6,7 +6,7 @@
 #include "common/base/strings.h"
 #include "server/api/api.h"
 
-namespace taut {
+namespace taut::server {
 
 Reach Api::ReachOf(const HttpRequest& request, Act act) const {
   return Reach::Of(request, act, options_.quota != nullptr ? options_.quota->scheme() : nullptr);
@@ -111,4 +111,4 @@ HttpResponse Api::GroupStatus(const HttpRequest& request) {
   return JsonResponse(200, json.Take());
 }
 
-}  // namespace taut
+}  // namespace taut::server

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 // As LiveFleet sums up the whole fleet.
@@ -60,4 +60,4 @@ std::shared_ptr<const FleetView> GroupViews::Of(const Reach& reach,
   return made;
 }
 
-}  // namespace taut
+}  // namespace taut::server

@@ -11,7 +11,7 @@
 #include "server/api/reach.h"
 #include "server/control/fleet_view.h"
 
-namespace taut {
+namespace taut::server {
 
 // The jobs of `view` that the reach has, and the sums over those that were measured in the last window. What is
 // learnt from the whole fleet (FleetSums::risk) is left out, and so are the counts of the last day. O(jobs).
@@ -32,4 +32,4 @@ class GroupViews {
   std::vector<std::pair<Reach, std::shared_ptr<const FleetView>>> kept_;
 };
 
-}  // namespace taut
+}  // namespace taut::server

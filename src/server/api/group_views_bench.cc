@@ -8,7 +8,7 @@
 #include "common/base/strings.h"
 #include "server/api/group_views.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 constexpr uint32_t kJobs = 100'000, kGroups = 1000;
@@ -43,4 +43,4 @@ void ViewOfAGroup(benchmark::State& state) {
 BENCHMARK(ViewOfAGroup)->Unit(benchmark::kMillisecond);
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

@@ -10,7 +10,7 @@
 #include "server/api/parameters.h"
 #include "server/control/past_in_order.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 constexpr size_t kMaxChanges = 100;
@@ -275,7 +275,7 @@ HttpResponse Api::Job(const HttpRequest& request, JobId id) {
     known = fleet.Has(id);
     if (!known) return;
     const brain::LiveJob& job = fleet.job(id);
-    const JobView shown = taut::ViewOf(fleet, job, day);
+    const JobView shown = taut::server::ViewOf(fleet, job, day);
     PutJobFields(shown, prices, json);
     if (prices.known()) json.Field("currency", std::string_view(prices.currency));
     json.Key("labels");
@@ -534,4 +534,4 @@ HttpResponse Api::WhatIfOf(const HttpRequest& request, JobId id) {
   return Json(json);
 }
 
-}  // namespace taut
+}  // namespace taut::server

@@ -8,7 +8,7 @@
 #include "common/model/units.h"
 #include "fmt/format.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 constexpr int kJsonDigits = 12;
@@ -611,4 +611,4 @@ std::string ExplainParagraph(const brain::LiveJob& job, Resource r, const Reason
   return out;
 }
 
-}  // namespace taut
+}  // namespace taut::server

@@ -16,7 +16,7 @@
 #include "server/control/replica_history.h"
 #include "server/control/what_if.h"
 
-namespace taut {
+namespace taut::server {
 
 // What resources cost.
 struct Prices {
@@ -69,4 +69,4 @@ void PutWhatIf(const WhatIfResult& result, Resource resource, double millisecond
 std::string ExplainParagraph(const brain::LiveJob& job, Resource resource, const Reason& reason,
                              bool enforced);
 
-}  // namespace taut
+}  // namespace taut::server

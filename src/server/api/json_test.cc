@@ -4,7 +4,7 @@
 
 #include "common/base/strings.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 std::string Time(int64_t time_s) {
@@ -76,4 +76,4 @@ TEST(ApiJson, WithoutOwnersLimitsAmountsOfLimitsAreAbsent) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

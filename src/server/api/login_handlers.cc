@@ -11,7 +11,7 @@
 #include "server/api/embedded_files.h"
 #include "server/api/parameters.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 constexpr std::string_view kStyle =
@@ -237,4 +237,4 @@ void Api::PutLoginMetrics(MetricsText& out) const {
             static_cast<double>(options_.login->sessions()->size()));
 }
 
-}  // namespace taut
+}  // namespace taut::server

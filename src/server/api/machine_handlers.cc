@@ -5,7 +5,7 @@
 #include "server/pool/explain_machine.h"
 #include "server/pool/machine_list.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 constexpr const char* kNoMachines =
@@ -254,4 +254,4 @@ void Api::PutMachineMetrics(MetricsText& out) const {
   out.Gauge("tautd_machines_save_seconds", "Duration of the last save of their state.", counts.save_s);
 }
 
-}  // namespace taut
+}  // namespace taut::server

@@ -1,7 +1,7 @@
 // What tasks need of memory as agents have probed it: in the answers about a job, and as metrics.
 #include "server/api/api.h"
 
-namespace taut {
+namespace taut::server {
 
 void Api::PutMemoryNeeded(JobId id, JsonWriter& json) const {
   json.Key("memory_needed");
@@ -28,4 +28,4 @@ void Api::PutNeededMetrics(MetricsText& out) const {
   }
 }
 
-}  // namespace taut
+}  // namespace taut::server

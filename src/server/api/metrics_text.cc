@@ -2,7 +2,7 @@
 
 #include "common/base/strings.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 void AppendEscaped(std::string_view text, std::string& out) {
@@ -72,4 +72,4 @@ void MetricsText::Gauge(std::string_view name, std::string_view help, double val
   StrAppend(&out_, value, "\n");
 }
 
-}  // namespace taut
+}  // namespace taut::server

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-namespace taut {
+namespace taut::server {
 
 // Samples of one metric are put one after another; its help and type are written before the first.
 class MetricsText {
@@ -33,4 +33,4 @@ class MetricsText {
   std::string last_name_;
 };
 
-}  // namespace taut
+}  // namespace taut::server

@@ -11,7 +11,7 @@
 #include "common/base/strings.h"
 #include "common/base/time.h"
 
-namespace taut {
+namespace taut::server {
 
 std::optional<int64_t> WholeNumber(std::string_view text) {
   int64_t value = 0;
@@ -95,4 +95,4 @@ absl::Status OnlyParameters(const HttpRequest& request, std::initializer_list<st
   return absl::OkStatus();
 }
 
-}  // namespace taut
+}  // namespace taut::server

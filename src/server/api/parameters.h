@@ -10,7 +10,7 @@
 #include "common/model/target.h"
 #include "common/net/http.h"
 
-namespace taut {
+namespace taut::server {
 
 // nullopt: it is none, or does not fit.
 std::optional<int64_t> WholeNumber(std::string_view text);
@@ -33,4 +33,4 @@ std::string TextParameter(const HttpRequest& request, std::string_view name);
 // InvalidArgument if the request has a parameter beside these.
 absl::Status OnlyParameters(const HttpRequest& request, std::initializer_list<std::string_view> names);
 
-}  // namespace taut
+}  // namespace taut::server

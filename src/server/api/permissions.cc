@@ -7,7 +7,7 @@
 #include "common/base/printable.h"
 #include "common/base/strings.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 constexpr std::array<Permission, kNumActs> kPermissions = {{
@@ -73,4 +73,4 @@ std::string RefusalText(const HttpRequest& caller, Act act) {
                 permission.what, "); this token is of role ", RolesText(caller));
 }
 
-}  // namespace taut
+}  // namespace taut::server

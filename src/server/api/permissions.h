@@ -9,7 +9,7 @@
 
 #include "common/net/http.h"
 
-namespace taut {
+namespace taut::server {
 
 // What a route needs. Of a caller who is bound to groups it means: of these groups.
 enum class Act : uint8_t {
@@ -50,4 +50,4 @@ std::string RefusalText(const HttpRequest& caller, Act act);
 // "member of shop, owner of media"; "reader".
 std::string RolesText(const HttpRequest& caller);
 
-}  // namespace taut
+}  // namespace taut::server

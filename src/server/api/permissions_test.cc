@@ -12,7 +12,7 @@
 #include "server/api/api.h"
 #include "server/api/reach.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 using testing::ElementsAre;
@@ -154,4 +154,4 @@ TEST(Permissions, RoutesThatPeopleOfGroupsReachAreTheseAlone) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

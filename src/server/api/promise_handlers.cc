@@ -4,7 +4,7 @@
 #include "server/api/api.h"
 #include "server/api/parameters.h"
 
-namespace taut {
+namespace taut::server {
 
 HttpResponse Api::Promises(const HttpRequest& request, const Reach& /*reach*/) {
   if (absl::Status s = OnlyParameters(request, {}); !s.ok()) return ErrorResponse(s);
@@ -43,4 +43,4 @@ void Api::PutPromiseMetrics(MetricsText& out) const {
             static_cast<double>(brain::BrokenPromises(view->risks).size()));
 }
 
-}  // namespace taut
+}  // namespace taut::server

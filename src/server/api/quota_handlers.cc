@@ -8,7 +8,7 @@
 #include "server/api/api.h"
 #include "server/api/parameters.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 constexpr int64_t kMaxTasks = 1'000'000'000;
@@ -459,4 +459,4 @@ void Api::PutQuotaMetrics(MetricsText& out) const {
               counts.failed_writes);
 }
 
-}  // namespace taut
+}  // namespace taut::server

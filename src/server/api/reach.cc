@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace taut {
+namespace taut::server {
 
 Reach Reach::Of(const HttpRequest& caller, Act act, std::shared_ptr<const GroupScheme> scheme) {
   Reach reach;
@@ -32,4 +32,4 @@ bool Reach::Has(std::string_view group) const {
                              [&](const std::string& above) { return scheme_->IsWithin(group, above); });
 }
 
-}  // namespace taut
+}  // namespace taut::server

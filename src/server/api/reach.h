@@ -9,7 +9,7 @@
 #include "server/api/permissions.h"
 #include "server/pool/group_scheme.h"
 
-namespace taut {
+namespace taut::server {
 
 // A value. Without quota a caller who is bound to groups reaches nothing.
 class Reach {
@@ -35,4 +35,4 @@ class Reach {
   std::shared_ptr<const GroupScheme> scheme_;
 };
 
-}  // namespace taut
+}  // namespace taut::server

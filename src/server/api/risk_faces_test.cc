@@ -11,7 +11,7 @@
 #include "common/model/units.h"
 #include "server/api/api_fixture.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 using testing::HasSubstr;
@@ -205,4 +205,4 @@ TEST_F(RiskFaces, AMonthOfACellHasOneRiskForEachLimit) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

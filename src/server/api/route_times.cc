@@ -4,7 +4,7 @@
 
 #include "common/base/strings.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 constexpr std::string_view kRoutes[] = {"other",
@@ -80,4 +80,4 @@ void RouteTimes::Put(MetricsText& out) const {
   }
 }
 
-}  // namespace taut
+}  // namespace taut::server

@@ -10,7 +10,7 @@
 #include "common/net/http.h"
 #include "server/api/metrics_text.h"
 
-namespace taut {
+namespace taut::server {
 
 // Thread-safe, without locks. The number of routes is fixed: what clients ask for makes none.
 class RouteTimes {
@@ -31,4 +31,4 @@ class RouteTimes {
   std::array<Times, 32> times_;
 };
 
-}  // namespace taut
+}  // namespace taut::server

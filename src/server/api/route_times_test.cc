@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 using testing::HasSubstr;
@@ -47,4 +47,4 @@ TEST(RouteTimes, CountsCumulativelyInBuckets) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

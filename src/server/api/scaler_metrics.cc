@@ -1,6 +1,6 @@
 #include "server/api/scaler_metrics.h"
 
-namespace taut {
+namespace taut::server {
 
 void PutScalerMetrics(const ScalerServerCounts& counts, MetricsText& out) {
   const auto requests = [&](std::string_view result, uint64_t count) {
@@ -26,4 +26,4 @@ void PutQuotaPortMetrics(const AdmissionServerCounts& counts, MetricsText& out) 
               counts.rejected_connections);
 }
 
-}  // namespace taut
+}  // namespace taut::server

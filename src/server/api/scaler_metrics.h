@@ -5,9 +5,9 @@
 #include "server/connectors/external_scaler.h"
 #include "server/pool/admission_server.h"
 
-namespace taut {
+namespace taut::server {
 
 void PutScalerMetrics(const ScalerServerCounts& counts, MetricsText& out);
 void PutQuotaPortMetrics(const AdmissionServerCounts& counts, MetricsText& out);
 
-}  // namespace taut
+}  // namespace taut::server

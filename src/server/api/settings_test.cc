@@ -4,7 +4,7 @@
 
 #include "server/api/api_fixture.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 using testing::AllOf;
@@ -116,4 +116,4 @@ TEST_F(ApiSettings, EachResourceMayHaveItsOwnRecommender) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

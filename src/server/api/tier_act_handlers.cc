@@ -4,7 +4,7 @@
 #include "server/api/api.h"
 #include "server/api/parameters.h"
 
-namespace taut {
+namespace taut::server {
 
 void PutTierAct(const TierAct& act, JsonWriter& json) {
   json.BeginObject();
@@ -70,4 +70,4 @@ void Api::PutTierActMetrics(MetricsText& out) const {
   }
 }
 
-}  // namespace taut
+}  // namespace taut::server

@@ -1,6 +1,6 @@
 #include "server/api/trust_metrics.h"
 
-namespace taut {
+namespace taut::server {
 
 void PutTrustMetrics(const ControlPlane& control, MetricsText& out) {
   const ClockView clock = control.status().clock();
@@ -34,4 +34,4 @@ void PutTrustMetrics(const ControlPlane& control, MetricsText& out) {
               control.ingest().fold_counts().partial_windows);
 }
 
-}  // namespace taut
+}  // namespace taut::server

@@ -4,8 +4,8 @@
 #include "server/api/metrics_text.h"
 #include "server/control/control_plane.h"
 
-namespace taut {
+namespace taut::server {
 
 void PutTrustMetrics(const ControlPlane& control, MetricsText& out);
 
-}  // namespace taut
+}  // namespace taut::server

@@ -5,7 +5,7 @@
 
 #include "server/api/api_fixture.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 using testing::AllOf;
@@ -38,4 +38,4 @@ TEST(TrustMetrics, LagIsAbsentUntilThereIsASample) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

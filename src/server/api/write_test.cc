@@ -4,7 +4,7 @@
 
 #include "server/api/api_fixture.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 using testing::HasSubstr;
@@ -39,4 +39,4 @@ TEST(ApiWrite, AProtocolThatIsNotReadIsRefusedAsSuch) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

@@ -13,7 +13,7 @@
 
 #include "absl/status/status.h"
 
-namespace taut {
+namespace taut::server {
 
 struct ExchangeLimits {
   size_t waiting = 64;             // of all addresses
@@ -136,4 +136,4 @@ class ExchangeQueue {
   uint64_t next_ = 0;
 };
 
-}  // namespace taut
+}  // namespace taut::server

@@ -5,7 +5,7 @@
 #include "common/base/strings.h"
 #include "gtest/gtest.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 using Queue = ExchangeQueue<std::string>;
@@ -79,4 +79,4 @@ TEST(ExchangeQueue, RemembersABoundedNumberOfAddresses) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

@@ -4,7 +4,7 @@
 
 #include "common/base/strings.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 double SecondsOf(std::chrono::steady_clock::time_point t) {
@@ -149,4 +149,4 @@ absl::StatusOr<VerifiedToken> LoginDesk::Verify(const std::string& token, const 
   }
 }
 
-}  // namespace taut
+}  // namespace taut::server

@@ -21,7 +21,7 @@
 #include "server/auth/login_sessions.h"
 #include "server/auth/provider_client.h"
 
-namespace taut {
+namespace taut::server {
 
 // Thread-safe; nothing but the threads of its own waits for a network.
 class LoginDesk {
@@ -99,4 +99,4 @@ class LoginDesk {
   std::vector<std::thread> threads_;
 };
 
-}  // namespace taut
+}  // namespace taut::server

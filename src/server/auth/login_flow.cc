@@ -16,7 +16,7 @@
 #include "common/json/json_tree.h"
 #include "server/auth/provider_client.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 constexpr size_t kRandomBytes = 32, kMostCookie = 100, kMostCode = 4096, kMostText = 200;
@@ -197,4 +197,4 @@ LoginFlow::Collected LoginFlow::Collect(std::string_view cookie, int64_t now_s) 
   return out;
 }
 
-}  // namespace taut
+}  // namespace taut::server

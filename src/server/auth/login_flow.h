@@ -18,7 +18,7 @@
 #include "common/net/http.h"
 #include "server/auth/token.h"
 
-namespace taut {
+namespace taut::server {
 
 // Where a provider signs people in, as its discovery document says.
 struct LoginProvider {
@@ -102,4 +102,4 @@ class LoginFlow {
       pending_;  // by id; also those that were said, against a second callback
 };
 
-}  // namespace taut
+}  // namespace taut::server

@@ -9,7 +9,7 @@
 
 #include "common/base/strings.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 using testing::HasSubstr;
@@ -264,4 +264,4 @@ TEST(RedirectUrl, IsHttpsOrOnThisMachine) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

@@ -8,7 +8,7 @@
 #include "absl/strings/escaping.h"
 #include "common/base/strings.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 constexpr size_t kCookieBytes = 32;
@@ -82,4 +82,4 @@ absl::StatusOr<Caller> LoginSessions::CallerOf(std::string_view cookie) const {
   return options_.verifier->CallerOf(claims);
 }
 
-}  // namespace taut
+}  // namespace taut::server

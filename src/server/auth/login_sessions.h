@@ -14,7 +14,7 @@
 #include "common/net/access.h"
 #include "server/auth/oidc_verifier.h"
 
-namespace taut {
+namespace taut::server {
 
 // Thread-safe.
 class LoginSessions final : public BrowserSessions {
@@ -53,4 +53,4 @@ class LoginSessions final : public BrowserSessions {
   std::map<std::string, Entry, std::less<>> entries_;  // by the digest of the cookie
 };
 
-}  // namespace taut
+}  // namespace taut::server

@@ -8,7 +8,7 @@
 
 #include "common/base/strings.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 using testing::HasSubstr;
@@ -126,4 +126,4 @@ TEST_F(LoginSessionsTest, HaveACookieThatNoOtherHostCanSet) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

@@ -11,7 +11,7 @@
 #include "common/base/strings.h"
 #include "server/auth/token.h"
 
-namespace taut {
+namespace taut::server {
 
 class TokenMaker {
  public:
@@ -73,4 +73,4 @@ inline std::string Base64Url(std::string_view text) {
   return encoded;
 }
 
-}  // namespace taut
+}  // namespace taut::server

@@ -5,7 +5,7 @@
 
 #include "common/base/strings.h"
 
-namespace taut {
+namespace taut::server {
 
 absl::StatusOr<ClaimBinding> ParseClaimBinding(std::string_view text) {
   const size_t colon = text.rfind(": ");
@@ -103,4 +103,4 @@ absl::StatusOr<Caller> OidcVerifier::CallerOf(const VerifiedToken& claims) const
   return caller;
 }
 
-}  // namespace taut
+}  // namespace taut::server

@@ -11,7 +11,7 @@
 #include "common/net/access.h"
 #include "server/auth/provider_keys.h"
 
-namespace taut {
+namespace taut::server {
 
 // People with this value in TokenRules::groups_claim have the role. Of Role::kGroup: these bindings.
 struct ClaimBinding {
@@ -52,4 +52,4 @@ class OidcVerifier final : public BearerVerifier {
   const std::function<int64_t()> now_s_;
 };
 
-}  // namespace taut
+}  // namespace taut::server

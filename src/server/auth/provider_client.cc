@@ -9,7 +9,7 @@
 #include "common/net/access.h"
 #include "common/net/server_options.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 constexpr size_t kMostAnswerBytes = size_t{1} << 20;
@@ -74,4 +74,4 @@ absl::StatusOr<HttpResponse> ProviderClient::Send(std::string_view url, std::str
   return answer;
 }
 
-}  // namespace taut
+}  // namespace taut::server

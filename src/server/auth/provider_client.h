@@ -9,7 +9,7 @@
 #include "absl/status/statusor.h"
 #include "common/net/http_client.h"
 
-namespace taut {
+namespace taut::server {
 
 // InvalidArgument unless it is https://HOST/..., or http:// on this machine: what comes in plain text over a
 // network could be anyone's. `what` names the address in the error.
@@ -45,4 +45,4 @@ class ProviderClient {
   HttpClient* current_ = nullptr;  // a request under way
 };
 
-}  // namespace taut
+}  // namespace taut::server

@@ -5,7 +5,7 @@
 #include "common/base/strings.h"
 #include "common/json/json_tree.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 constexpr std::string_view kDiscovery = "/.well-known/openid-configuration";
@@ -124,4 +124,4 @@ void ProviderKeys::Run() {
   }
 }
 
-}  // namespace taut
+}  // namespace taut::server

@@ -17,7 +17,7 @@
 #include "server/auth/provider_client.h"
 #include "server/auth/token.h"
 
-namespace taut {
+namespace taut::server {
 
 class ProviderKeys {
  public:
@@ -65,4 +65,4 @@ class ProviderKeys {
   std::thread thread_;
 };
 
-}  // namespace taut
+}  // namespace taut::server

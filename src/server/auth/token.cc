@@ -13,7 +13,7 @@
 #include "common/base/strings.h"
 #include "common/json/json_tree.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 constexpr size_t kMostTokenBytes = 12 << 10;  // of a token: a header of a request has at most 16 KiB
@@ -213,4 +213,4 @@ absl::StatusOr<VerifiedToken> VerifyToken(std::string_view token, const KeySet& 
   return ClaimsOf(tree.root(), rules, now_s);
 }
 
-}  // namespace taut
+}  // namespace taut::server

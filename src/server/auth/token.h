@@ -13,7 +13,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
-namespace taut {
+namespace taut::server {
 
 // The public keys of a provider, by their `kid`. Immutable: any thread.
 class KeySet {
@@ -56,4 +56,4 @@ bool LooksLikeJwt(std::string_view token);
 absl::StatusOr<VerifiedToken> VerifyToken(std::string_view token, const KeySet& keys, const TokenRules& rules,
                                           int64_t now_s);
 
-}  // namespace taut
+}  // namespace taut::server

@@ -4,7 +4,7 @@
 #include "server/auth/oidc_fixture.h"
 #include "server/auth/token.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 void VerifyOne(benchmark::State& state) {
@@ -21,4 +21,4 @@ void VerifyOne(benchmark::State& state) {
 BENCHMARK(VerifyOne)->ArgName("es256")->Arg(0)->Arg(1)->Unit(benchmark::kMicrosecond);
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

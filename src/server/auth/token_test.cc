@@ -7,7 +7,7 @@
 #include "server/auth/oidc_fixture.h"
 #include "server/auth/oidc_verifier.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 using testing::ElementsAre;
@@ -208,4 +208,4 @@ TEST(ClaimBinding, SaysWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

@@ -13,7 +13,7 @@
 #include "common/model/units.h"
 #include "common/settings/yaml_walk.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 constexpr std::string_view kTasks = "tasks", kTierRules = "tiers.rules";
@@ -446,4 +446,4 @@ absl::StatusOr<AgentConfig> ReadAgentConfig(const std::string& path) {
   return ParseAgentConfig(*text, path);
 }
 
-}  // namespace taut
+}  // namespace taut::server

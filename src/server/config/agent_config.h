@@ -14,7 +14,7 @@
 #include "node/agent/tier_options.h"
 #include "server/config/config_field.h"
 
-namespace taut {
+namespace taut::server {
 
 struct AgentConfig {
   std::string name;  // who this agent is to the daemon; "": the host's name
@@ -65,4 +65,4 @@ std::span<const TaskRuleKey> TaskRuleKeys();
 // Of an item of `tiers.rules`.
 std::span<const TaskRuleKey> TierRuleKeys();
 
-}  // namespace taut
+}  // namespace taut::server

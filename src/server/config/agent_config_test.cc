@@ -5,7 +5,7 @@
 
 #include "common/base/strings.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 using testing::HasSubstr;
@@ -174,4 +174,4 @@ TEST(AgentConfig, AProbeThatCannotBeIsNamed) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

@@ -8,7 +8,7 @@
 #include "common/settings/enum_name.h"
 #include "common/settings/yaml_walk.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 class BudgetReader {
@@ -195,4 +195,4 @@ absl::StatusOr<brain::BudgetDefinition> ReadBudgetFile(const std::string& path) 
   return ParseBudgetFile(*yaml, path);
 }
 
-}  // namespace taut
+}  // namespace taut::server

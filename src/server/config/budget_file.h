@@ -8,10 +8,10 @@
 #include "absl/status/statusor.h"
 #include "brain/economy/budget_definition.h"
 
-namespace taut {
+namespace taut::server {
 
 // InvalidArgument "name:line: what is wrong". What CheckBudgets finds is not looked at.
 absl::StatusOr<brain::BudgetDefinition> ParseBudgetFile(std::string_view yaml, std::string_view name);
 absl::StatusOr<brain::BudgetDefinition> ReadBudgetFile(const std::string& path);
 
-}  // namespace taut
+}  // namespace taut::server

@@ -4,7 +4,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 TEST(BudgetFile, IsReadWhole) {
@@ -63,4 +63,4 @@ TEST(BudgetFile, SaysWhatIsWrongAndWhere) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

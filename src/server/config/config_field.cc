@@ -7,7 +7,7 @@
 #include "common/model/units.h"
 #include "common/settings/enum_name.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 using enum FieldUnit;
@@ -187,4 +187,4 @@ std::string ShowField(const FieldSpec& spec, const ConfigField& field) {
   return std::visit(Show{spec}, field);
 }
 
-}  // namespace taut
+}  // namespace taut::server

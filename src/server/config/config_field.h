@@ -15,7 +15,7 @@
 #include "node/agent/tier_options.h"
 #include "server/ingest/mapping_rules.h"
 
-namespace taut {
+namespace taut::server {
 
 // Who carries the daemon's limits out.
 enum class ActuatorKind : uint8_t { kDryRun, kAgents, kKubernetes };
@@ -51,4 +51,4 @@ absl::Status SetField(const FieldSpec& spec, const ConfigField& field, std::span
 // As people write it: "16MiB", "[127.0.0.1:7070]".
 std::string ShowField(const FieldSpec& spec, const ConfigField& field);
 
-}  // namespace taut
+}  // namespace taut::server

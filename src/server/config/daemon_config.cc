@@ -8,7 +8,7 @@
 #include "common/settings/yaml_walk.h"
 #include "server/config/walk_settings.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 // Keys whose values are walked here, not by the table.
@@ -422,4 +422,4 @@ std::optional<std::pair<std::string, std::string>> LeaseName(std::string_view le
   return std::pair(std::string(lease.substr(0, slash)), std::string(name));
 }
 
-}  // namespace taut
+}  // namespace taut::server

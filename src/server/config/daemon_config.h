@@ -23,7 +23,7 @@
 #include "server/ingest/ingest.h"
 #include "server/ingest/mapping_rules.h"
 
-namespace taut {
+namespace taut::server {
 
 // People sign in to the pages with the provider.
 struct LoginConfig {
@@ -286,4 +286,4 @@ std::string GetDaemonSetting(const DaemonSetting& setting, const DaemonConfig& c
 // docs/configuration.md.
 std::string DaemonSettingsMarkdown();
 
-}  // namespace taut
+}  // namespace taut::server

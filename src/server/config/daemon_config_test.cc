@@ -12,7 +12,7 @@
 #include "gtest/gtest.h"
 #include "rapidcheck/gtest.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 using ::testing::ElementsAre;
@@ -393,4 +393,4 @@ TEST(Markdown, IsWhatTheDocumentSays) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

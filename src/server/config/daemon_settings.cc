@@ -4,7 +4,7 @@
 #include "common/model/units.h"
 #include "server/config/daemon_config.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 constexpr double kYear = 365 * brain::kDay;
@@ -441,4 +441,4 @@ std::string GetDaemonSetting(const DaemonSetting& setting, const DaemonConfig& c
   return ShowField(setting.spec(), setting.field(copy));
 }
 
-}  // namespace taut
+}  // namespace taut::server

@@ -6,7 +6,7 @@
 
 #include "common/base/strings.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 constexpr std::string_view kKinds[] = {"deployment", "statefulset", "daemonset",
@@ -41,4 +41,4 @@ std::string OldUnitNotice(std::span<const std::string> stored, KubernetesJobs jo
                 "goes on as before");
 }
 
-}  // namespace taut
+}  // namespace taut::server

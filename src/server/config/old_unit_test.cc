@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 using ::testing::HasSubstr;
@@ -22,4 +22,4 @@ TEST(OldUnit, IsSaidOfJobsOfWholePods) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

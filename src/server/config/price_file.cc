@@ -11,7 +11,7 @@
 #include "common/model/units.h"
 #include "common/settings/yaml_walk.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 // "2026-01-01" (UTC), or an age on the trace's own clock: "12d".
@@ -228,4 +228,4 @@ absl::StatusOr<std::string> ReadPriceText(const std::string& path) {
   return ReadYamlFile(path, "price file");
 }
 
-}  // namespace taut
+}  // namespace taut::server

@@ -9,7 +9,7 @@
 #include "absl/status/statusor.h"
 #include "brain/economy/pricing.h"
 
-namespace taut {
+namespace taut::server {
 
 // When `from` may say that a price begins.
 enum class PriceClock : uint8_t {
@@ -23,4 +23,4 @@ absl::StatusOr<brain::Pricing> ParsePriceFile(std::string_view yaml, std::string
 // The file's text. Errors as ReadYamlFile.
 absl::StatusOr<std::string> ReadPriceText(const std::string& path);
 
-}  // namespace taut
+}  // namespace taut::server

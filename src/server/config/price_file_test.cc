@@ -6,7 +6,7 @@
 #include "common/base/byte_units.h"
 #include "common/base/strings.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 std::string ErrorOf(std::string_view yaml) {
@@ -115,4 +115,4 @@ TEST(PriceFile, SaysWhereAndWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

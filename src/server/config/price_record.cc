@@ -9,7 +9,7 @@
 #include "common/settings/yaml_walk.h"
 #include "server/config/price_file.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 absl::Status ReadSecond(const YAML::Node& node, std::string_view name, std::string_view key, int64_t& out) {
@@ -88,4 +88,4 @@ std::vector<brain::SeenPriceChange> TakePriceFile(std::string file, const brain:
   return added;
 }
 
-}  // namespace taut
+}  // namespace taut::server

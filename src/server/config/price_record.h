@@ -10,7 +10,7 @@
 #include "absl/status/statusor.h"
 #include "brain/economy/price_change.h"
 
-namespace taut {
+namespace taut::server {
 
 struct PriceRecord {
   std::string file;                             // the text of the price file
@@ -29,4 +29,4 @@ absl::StatusOr<PriceRecord> ParsePriceRecord(std::string_view yaml, std::string_
 std::vector<brain::SeenPriceChange> TakePriceFile(std::string file, const brain::Pricing& pricing,
                                                   int64_t now_s, PriceRecord& record);
 
-}  // namespace taut
+}  // namespace taut::server

@@ -6,7 +6,7 @@
 #include "common/base/strings.h"
 #include "server/config/price_file.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 using testing::HasSubstr;
@@ -69,4 +69,4 @@ TEST(PriceRecords, NonsenseNamesTheLine) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

@@ -11,7 +11,7 @@
 #include "common/model/units.h"
 #include "common/settings/yaml_walk.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 absl::StatusOr<Timestamp> ParseTime(const std::string& text) {
@@ -172,4 +172,4 @@ absl::StatusOr<QuotaFile> ReadQuotaFile(const std::string& path) {
   return ParseQuotaFile(*yaml, path);
 }
 
-}  // namespace taut
+}  // namespace taut::server

@@ -10,7 +10,7 @@
 #include "brain/economy/admission.h"
 #include "brain/economy/quota_spec.h"
 
-namespace taut {
+namespace taut::server {
 
 struct QuotaFile {
   brain::QuotaSpec spec;
@@ -22,4 +22,4 @@ struct QuotaFile {
 absl::StatusOr<QuotaFile> ParseQuotaFile(std::string_view yaml, std::string_view name);
 absl::StatusOr<QuotaFile> ReadQuotaFile(const std::string& path);
 
-}  // namespace taut
+}  // namespace taut::server

@@ -6,7 +6,7 @@
 #include "common/base/byte_units.h"
 #include "common/base/strings.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 std::string QuotaErrorOf(std::string_view yaml) {
@@ -63,4 +63,4 @@ TEST(QuotaFile, SaysWhereAndWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

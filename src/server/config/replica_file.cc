@@ -6,7 +6,7 @@
 #include "common/base/strings.h"
 #include "common/settings/yaml_walk.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 constexpr std::string_view kReplicas = "replicas.";
@@ -48,4 +48,4 @@ absl::StatusOr<ReplicaFile> ReadReplicaFile(const std::string& path, const brain
   return ParseReplicaFile(*text, path, defaults);
 }
 
-}  // namespace taut
+}  // namespace taut::server

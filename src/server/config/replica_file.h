@@ -12,7 +12,7 @@
 #include "absl/status/statusor.h"
 #include "brain/rollout/job_policy.h"
 
-namespace taut {
+namespace taut::server {
 
 struct ReplicaFile {
   brain::JobPolicy policy;        // what was given, over what it is read into
@@ -27,4 +27,4 @@ absl::StatusOr<ReplicaFile> ParseReplicaFile(std::string_view yaml, std::string_
                                              const brain::JobPolicy& defaults);
 absl::StatusOr<ReplicaFile> ReadReplicaFile(const std::string& path, const brain::JobPolicy& defaults);
 
-}  // namespace taut
+}  // namespace taut::server

@@ -6,7 +6,7 @@
 #include "common/base/strings.h"
 #include "server/config/daemon_config.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 using ::testing::ElementsAre;
@@ -47,4 +47,4 @@ TEST(ReplicaFile, SaysWhatIsWrongAndWhere) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

@@ -11,7 +11,7 @@
 #include "fmt/format.h"
 #include "server/config/walk_settings.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 constexpr double kMaxDouble = std::numeric_limits<double>::max();
@@ -335,4 +335,4 @@ std::string WriteSettings(const brain::VerticalSettings& settings, bool only_cha
   return out;
 }
 
-}  // namespace taut
+}  // namespace taut::server

@@ -16,7 +16,7 @@
 #include "absl/status/statusor.h"
 #include "brain/recommend/settings.h"
 
-namespace taut {
+namespace taut::server {
 
 // Where a setting lives in a VerticalSettings. A number is shown divided by `Setting::scale`.
 using SettingRef = std::variant<double*, int*, std::vector<double>*, std::optional<double>*, brain::JobClass*,
@@ -45,4 +45,4 @@ absl::StatusOr<brain::VerticalSettings> ReadSettingsFile(const std::string& path
 // YAML of every setting (or just of those that differ from the defaults), each with its help as a comment.
 std::string WriteSettings(const brain::VerticalSettings& settings, bool only_changed);
 
-}  // namespace taut
+}  // namespace taut::server

@@ -6,7 +6,7 @@
 #include "brain/recommend/policy.h"
 #include "gtest/gtest.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 TEST(SettingsFile, EveryRecommenderSweepsSettingsThatThereAre) {
@@ -26,4 +26,4 @@ TEST(SettingsFile, EveryRecommenderSweepsSettingsThatThereAre) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

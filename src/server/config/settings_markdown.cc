@@ -7,7 +7,7 @@
 #include "server/config/daemon_config.h"
 #include "server/config/settings_file.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 constexpr std::string_view kIntro = R"(# Configuration of tautd and tautlet
@@ -124,4 +124,4 @@ std::string DaemonSettingsMarkdown() {
   return out;
 }
 
-}  // namespace taut
+}  // namespace taut::server

@@ -7,7 +7,7 @@
 #include "common/settings/file_text.h"
 #include "server/config/daemon_config.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 constexpr size_t kMaxNameBytes = 64;
@@ -156,4 +156,4 @@ absl::StatusOr<std::string> ReadSecretFile(const std::string& path) {
   return std::string(secret);
 }
 
-}  // namespace taut
+}  // namespace taut::server

@@ -7,10 +7,10 @@
 #include "brain/recommend/settings.h"
 #include "yaml-cpp/yaml.h"
 
-namespace taut {
+namespace taut::server {
 
 // Reads the settings below a node into `settings`; an absent one stays as it is. InvalidArgument "name:line: ...".
 absl::Status WalkVerticalSettings(const YAML::Node& map, std::string_view name,
                                   brain::VerticalSettings& settings);
 
-}  // namespace taut
+}  // namespace taut::server

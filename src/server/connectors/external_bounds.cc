@@ -6,7 +6,7 @@
 #include "common/base/byte_units.h"
 #include "common/base/strings.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 // No step is refused below these: an idle job may be given as much at once.
@@ -74,4 +74,4 @@ ExternalFault CheckExternalTasks(double value, const ExternalJob& job, const Ext
           StrCat("replicas ", value, " is above one step (external_recommender.max_step), ", allowed)};
 }
 
-}  // namespace taut
+}  // namespace taut::server

@@ -8,7 +8,7 @@
 #include "common/model/external.h"
 #include "server/control/external_recommender.h"
 
-namespace taut {
+namespace taut::server {
 
 struct ExternalBounds {
   // A limit at most this many times the highest of what the job uses, has in force, has from its owner, and its
@@ -27,4 +27,4 @@ ExternalFault CheckExternalLimit(Resource r, double value, const ExternalJob& jo
                                  const ExternalBounds& bounds);
 ExternalFault CheckExternalTasks(double value, const ExternalJob& job, const ExternalBounds& bounds);
 
-}  // namespace taut
+}  // namespace taut::server

@@ -4,7 +4,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 using testing::HasSubstr;
@@ -74,4 +74,4 @@ TEST(ExternalBounds, TasksGrowByAStep) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

@@ -9,7 +9,7 @@
 #include "common/base/strings.h"
 #include "common/base/utf8.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 namespace recommender_v1 = taut::recommender::v1;
@@ -135,4 +135,4 @@ ExternalResult TakeExternalResponse(const recommender_v1::RecommendResponse& res
   return result;
 }
 
-}  // namespace taut
+}  // namespace taut::server

@@ -11,7 +11,7 @@
 #include "recommender.pb.h"
 #include "server/connectors/external_bounds.h"
 
-namespace taut {
+namespace taut::server {
 
 inline constexpr size_t kMaxExternalReasonBytes = 500;
 
@@ -31,4 +31,4 @@ ExternalResult TakeExternalResponse(const taut::recommender::v1::RecommendRespon
                                     std::span<const ExternalJob> jobs, WindowId until,
                                     const ExternalBounds& bounds = {});
 
-}  // namespace taut
+}  // namespace taut::server

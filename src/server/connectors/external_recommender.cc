@@ -19,7 +19,7 @@
 #include "recommender.grpc.pb.h"
 #include "server/connectors/external_message.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 namespace recommender_v1 = taut::recommender::v1;
@@ -186,4 +186,4 @@ absl::StatusOr<std::unique_ptr<ExternalRecommender>> ConnectExternalRecommender(
   return std::make_unique<GrpcExternalRecommender>(options, std::move(credentials));
 }
 
-}  // namespace taut
+}  // namespace taut::server

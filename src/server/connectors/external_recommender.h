@@ -11,7 +11,7 @@
 #include "common/model/resource.h"
 #include "server/control/external_recommender.h"
 
-namespace taut {
+namespace taut::server {
 
 struct ExternalRecommenderOptions {
   std::string address;                              // HOST:PORT
@@ -30,4 +30,4 @@ struct ExternalRecommenderOptions {
 absl::StatusOr<std::unique_ptr<ExternalRecommender>> ConnectExternalRecommender(
     const ExternalRecommenderOptions& options);
 
-}  // namespace taut
+}  // namespace taut::server

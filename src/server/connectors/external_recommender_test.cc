@@ -17,7 +17,7 @@
 #include "recommender.grpc.pb.h"
 #include "server/connectors/external_message.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 namespace recommender_v1 = taut::recommender::v1;
@@ -286,4 +286,4 @@ TEST(ExternalMessage, AJobIsAnsweredOnceAndReasonsArePrintable) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

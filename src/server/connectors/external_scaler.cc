@@ -19,7 +19,7 @@
 #include "common/rpc/hand_over.h"
 #include "external_scaler.grpc.pb.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 namespace keda = externalscaler;
@@ -354,4 +354,4 @@ absl::StatusOr<std::unique_ptr<ScalerServer>> ScalerServer::Start(const ScalerSe
   return server;
 }
 
-}  // namespace taut
+}  // namespace taut::server

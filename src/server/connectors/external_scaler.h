@@ -17,7 +17,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
-namespace taut {
+namespace taut::server {
 
 // What KEDA says of the object that it scales.
 struct ScaledObject {
@@ -66,4 +66,4 @@ class ScalerServer {
   virtual void Stop() = 0;
 };
 
-}  // namespace taut
+}  // namespace taut::server

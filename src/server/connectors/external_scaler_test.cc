@@ -13,7 +13,7 @@
 #include "external_scaler.grpc.pb.h"
 #include "server/agents/wire_fixture.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 namespace keda = externalscaler;
@@ -235,4 +235,4 @@ TEST_F(ExternalScalerTest, RefusesToListenToTheWorldWithoutAClientCa) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

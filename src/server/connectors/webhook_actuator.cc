@@ -7,7 +7,7 @@
 #include "common/base/printable.h"
 #include "common/base/strings.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 constexpr uint8_t kWebhookStateVersion = 1;
@@ -134,4 +134,4 @@ std::string WebhookActuator::last_error() const {
   return last_error_;
 }
 
-}  // namespace taut
+}  // namespace taut::server

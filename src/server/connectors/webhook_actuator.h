@@ -19,7 +19,7 @@
 #include "server/connectors/webhook_queue.h"
 #include "server/control/actuator.h"
 
-namespace taut {
+namespace taut::server {
 
 struct WebhookActuatorCounts {
   // Requests by their result. no_response: also 429 and 503.
@@ -86,4 +86,4 @@ class WebhookActuator final : public Actuator {
   std::thread thread_;
 };
 
-}  // namespace taut
+}  // namespace taut::server

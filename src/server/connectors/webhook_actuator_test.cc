@@ -12,7 +12,7 @@
 #include "common/base/strings.h"
 #include "common/net/scripted_poster.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 using ::testing::ElementsAre;
@@ -348,4 +348,4 @@ TEST_F(WebhookActuatorTest, TheThreadSendsWhatIsOpen) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

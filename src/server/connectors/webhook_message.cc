@@ -12,7 +12,7 @@
 #include "common/net/webhook.h"
 #include "fmt/format.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 constexpr size_t kMaxTextBytes = 300;
@@ -168,4 +168,4 @@ std::optional<TargetOrder> LoadOrder(ByteReader& in) {
   return in.failed() ? std::nullopt : std::optional(std::move(order));
 }
 
-}  // namespace taut
+}  // namespace taut::server

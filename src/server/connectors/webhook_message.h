@@ -13,7 +13,7 @@
 #include "common/net/http.h"
 #include "server/control/actuator.h"
 
-namespace taut {
+namespace taut::server {
 
 // The JSON of the body. `sent_s`: Unix time of this attempt.
 std::string WebhookBody(const TargetOrder& order, int64_t decided_s, int64_t sent_s);
@@ -44,4 +44,4 @@ void SaveOrder(const TargetOrder& order, ByteWriter& out);
 // nullopt: damaged.
 std::optional<TargetOrder> LoadOrder(ByteReader& in);
 
-}  // namespace taut
+}  // namespace taut::server

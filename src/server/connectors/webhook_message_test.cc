@@ -7,7 +7,7 @@
 #include "common/base/strings.h"
 #include "common/net/webhook.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 using Kind = WebhookResult::Kind;
@@ -116,4 +116,4 @@ TEST(WebhookMessage, StoresOrdersAndRejectsDamage) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

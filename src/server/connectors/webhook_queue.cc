@@ -6,7 +6,7 @@
 #include "common/base/strings.h"
 #include "common/model/units.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 constexpr size_t kOverheadBytes = 64;  // of an order beside its texts
@@ -174,4 +174,4 @@ void WebhookQueue::RemoveIf(const std::function<bool(const TargetOrder&)>& unwan
   }
 }
 
-}  // namespace taut
+}  // namespace taut::server

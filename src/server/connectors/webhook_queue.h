@@ -15,7 +15,7 @@
 #include "server/connectors/webhook_message.h"
 #include "server/control/actuator.h"
 
-namespace taut {
+namespace taut::server {
 
 struct WebhookQueueOptions {
   size_t max_orders = 100'000;
@@ -88,4 +88,4 @@ class WebhookQueue {
   std::vector<OutcomeUpdate> outcomes_;
 };
 
-}  // namespace taut
+}  // namespace taut::server

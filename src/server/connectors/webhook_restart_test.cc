@@ -12,7 +12,7 @@
 #include "server/connectors/webhook_actuator.h"
 #include "server/control/control_fixture.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 using ::testing::IsSubsetOf;
@@ -133,4 +133,4 @@ TEST(WebhookRestart, TheKeysOfAnOrderAreTheSameAfterAKill) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

@@ -5,7 +5,7 @@
 #include "gtest/gtest.h"
 #include "server/control/control_fixture.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 std::map<uint32_t, AccountEntry> Account(InMemoryStore& store) {
@@ -43,4 +43,4 @@ TEST(ControlAccount, IsTheSameOverRestartsAndFailures) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

@@ -1,6 +1,6 @@
 #include "server/control/actuator.h"
 
-namespace taut {
+namespace taut::server {
 
 void DryRunActuator::Apply(std::span<const TargetOrder> orders, int64_t now_s) {
   for (const TargetOrder& o : orders) {
@@ -8,4 +8,4 @@ void DryRunActuator::Apply(std::span<const TargetOrder> orders, int64_t now_s) {
   }
 }
 
-}  // namespace taut
+}  // namespace taut::server

@@ -10,7 +10,7 @@
 
 #include "common/model/rollout.h"
 
-namespace taut {
+namespace taut::server {
 
 struct TargetOrder {
   uint64_t decision = 0;
@@ -59,4 +59,4 @@ class DryRunActuator final : public Actuator {
   std::vector<OutcomeUpdate> outcomes_;
 };
 
-}  // namespace taut
+}  // namespace taut::server

@@ -9,7 +9,7 @@
 #include "common/testing/test_scale.h"
 #include "server/control/control_fixture.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 using ::testing::IsEmpty;
@@ -162,4 +162,4 @@ TEST(ActuatorRestart, AStateOfAnOlderVersionGetsAllThatIsStored) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace taut {
+namespace taut::server {
 
 std::optional<StandingTerms> AgentIntake::Standing(const TaskRef& ref, const std::string& task) const {
   const auto fleet = fleet_.Read();
@@ -28,4 +28,4 @@ std::optional<StandingTerms> AgentIntake::Standing(const TaskRef& ref, const std
   return terms;
 }
 
-}  // namespace taut
+}  // namespace taut::server

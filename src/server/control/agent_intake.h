@@ -11,7 +11,7 @@
 #include "server/control/task_intake.h"
 #include "server/control/tier_act_inbox.h"
 
-namespace taut {
+namespace taut::server {
 
 class AgentIntake final : public TaskIntake {
  public:
@@ -42,4 +42,4 @@ class AgentIntake final : public TaskIntake {
   const StatusBoard& board_;
 };
 
-}  // namespace taut
+}  // namespace taut::server

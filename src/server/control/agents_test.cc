@@ -7,7 +7,7 @@
 
 #include "server/control/control_fixture.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 constexpr int64_t kStart = ControlCell::kStart;  // a window begins here
@@ -266,4 +266,4 @@ TEST(ControlAgents, WhereTimeIsTheSamplesAgentsSayIt) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

@@ -1,6 +1,6 @@
 #include "server/control/cell_clock.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 // So much longer than windows stay open samples may stay away before what was missed is read elsewhere.
@@ -98,4 +98,4 @@ IngestLag CellClock::Lag(std::optional<WindowId> closed) const {
   return lag;
 }
 
-}  // namespace taut
+}  // namespace taut::server

@@ -11,7 +11,7 @@
 #include "common/model/usage.h"
 #include "server/control/sample_clock.h"
 
-namespace taut {
+namespace taut::server {
 
 // A time without samples of series.
 struct SilentSpan {
@@ -99,4 +99,4 @@ class CellClock {
   SampleClock sample_clock_;
 };
 
-}  // namespace taut
+}  // namespace taut::server

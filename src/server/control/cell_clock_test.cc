@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 constexpr int64_t kCellClockStart = 1'700'006'400;  // a midnight
@@ -102,4 +102,4 @@ TEST(CellClock, TheLagIsAbsentUntilThereIsSomethingToMeasure) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 // The first byte of the actuator's checkpoint; that of an older version is the state alone, which never begins so.
@@ -104,4 +104,4 @@ absl::Status Checkpointer::SaveNext(WindowId through, uint32_t count) {
   return committer_.Commit();
 }
 
-}  // namespace taut
+}  // namespace taut::server

@@ -12,7 +12,7 @@
 #include "server/control/committer.h"
 #include "server/control/shared_fleet.h"
 
-namespace taut {
+namespace taut::server {
 
 // REQUIRES Committer::writer().
 class Checkpointer {
@@ -54,4 +54,4 @@ class Checkpointer {
   std::optional<ActuatorSaved> actuator_saved_;
 };
 
-}  // namespace taut
+}  // namespace taut::server

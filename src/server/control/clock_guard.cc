@@ -6,7 +6,7 @@
 
 #include "common/base/strings.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 // One vote a second at most, remembered for this time: a sender may send once a minute, or a thousand times a
@@ -229,4 +229,4 @@ std::string ClockGuard::Sentence() const {
                 " until the clock is right again");
 }
 
-}  // namespace taut
+}  // namespace taut::server

@@ -14,7 +14,7 @@
 #include "common/base/time.h"
 #include "server/control/clock_view.h"
 
-namespace taut {
+namespace taut::server {
 
 class ClockGuard {
  public:
@@ -106,4 +106,4 @@ class ClockGuard {
   std::deque<Vote> votes_;  // of the last five minutes, one a second at most: the median of what was said
 };
 
-}  // namespace taut
+}  // namespace taut::server

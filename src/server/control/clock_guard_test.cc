@@ -4,7 +4,7 @@
 
 #include "gtest/gtest.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 constexpr int64_t kBeginS = 1'700'000'000, kYear = 365 * 86'400, kDay = 86'400, kHourS = 3600;
@@ -254,4 +254,4 @@ TEST(ClockGuard, AClockThatNothingSpeaksAgainstIsFollowed) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

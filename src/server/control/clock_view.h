@@ -6,7 +6,7 @@
 
 #include "common/base/time.h"
 
-namespace taut {
+namespace taut::server {
 
 struct ClockView {
   std::string sentence;           // "" while the machine's clock is right
@@ -23,4 +23,4 @@ struct SaidTime {
   uint64_t sender = 0;
 };
 
-}  // namespace taut
+}  // namespace taut::server

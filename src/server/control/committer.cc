@@ -5,7 +5,7 @@
 
 #include "server/control/trials.h"
 
-namespace taut {
+namespace taut::server {
 
 absl::Status Committer::Commit() {
   if (unsaved_.empty()) return absl::OkStatus();
@@ -133,4 +133,4 @@ absl::Status Committer::CheckStore() {
   return checked;
 }
 
-}  // namespace taut
+}  // namespace taut::server

@@ -18,7 +18,7 @@
 #include "server/control/view_maker.h"
 #include "server/store/store.h"
 
-namespace taut {
+namespace taut::server {
 
 // What happened in a tick, after it was stored. Views: good during the call.
 struct TickEvents {
@@ -85,4 +85,4 @@ class Committer {
   uint64_t published_ = 0;
 };
 
-}  // namespace taut
+}  // namespace taut::server

@@ -10,7 +10,7 @@
 #include "server/store/in_memory_store.h"
 #include "server/store/sample_log_file.h"
 
-namespace taut {
+namespace taut::server {
 
 // Fails as told, as a full disk would.
 class FailingStore final : public Store {
@@ -128,4 +128,4 @@ class ControlCell {
   std::unique_ptr<ControlPlane> control_;
 };
 
-}  // namespace taut
+}  // namespace taut::server

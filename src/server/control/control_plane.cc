@@ -6,7 +6,7 @@
 #include "server/control/past_in_order.h"
 #include "server/control/trials.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 constexpr size_t kDecisionsOfJob = 10'000;  // that a new recommender processes, of what was in force
@@ -348,4 +348,4 @@ size_t ControlPlane::state_bytes() const {
   return view()->jobs.capacity() * sizeof(JobView) + front_.state_bytes() + fleet_.Read()->state_bytes();
 }
 
-}  // namespace taut
+}  // namespace taut::server

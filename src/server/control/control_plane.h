@@ -31,7 +31,7 @@
 #include "server/store/sample_log.h"
 #include "server/store/store.h"
 
-namespace taut {
+namespace taut::server {
 
 struct ControlOptions {
   IngestFront::Options front;
@@ -178,4 +178,4 @@ class ControlPlane {
   uint64_t startups_version_ = 0;       // of LiveFleet::startups(), passed on
 };
 
-}  // namespace taut
+}  // namespace taut::server

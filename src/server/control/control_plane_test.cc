@@ -8,7 +8,7 @@
 #include "server/control/control_fixture.h"
 #include "server/control/tier_act_inbox.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 std::vector<Decision> Stored(InMemoryStore& store) {
@@ -264,4 +264,4 @@ TEST(ListJobs, SortsSearchesAndPages) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

@@ -10,7 +10,7 @@
 
 #include "server/control/control_fixture.h"
 
-namespace taut {
+namespace taut::server {
 
 class ControlStory {
  public:
@@ -211,4 +211,4 @@ class ControlStory {
   std::string job_, task_;
 };
 
-}  // namespace taut
+}  // namespace taut::server

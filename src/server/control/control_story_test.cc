@@ -4,7 +4,7 @@
 #include "common/testing/test_scale.h"
 #include "gtest/gtest.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 TEST(ControlStory, WhateverHappensHoldsTogether) {
@@ -17,4 +17,4 @@ TEST(ControlStory, WhateverHappensHoldsTogether) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

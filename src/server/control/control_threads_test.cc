@@ -7,7 +7,7 @@
 #include "gtest/gtest.h"
 #include "server/control/control_fixture.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 TEST(ControlPlaneThreads, SendersTicksReadersAndPeopleAtOnce) {
@@ -96,4 +96,4 @@ TEST(ControlPlaneThreads, KillsOfNewJobsWhileTicksRun) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

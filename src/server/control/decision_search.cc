@@ -1,6 +1,6 @@
 #include "server/control/decision_search.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 constexpr size_t kBatch = 1000;
@@ -29,4 +29,4 @@ absl::StatusOr<DecisionsFound> FindDecisions(History& history, const DecisionFil
   return found;
 }
 
-}  // namespace taut
+}  // namespace taut::server

@@ -8,7 +8,7 @@
 #include "absl/status/statusor.h"
 #include "server/store/store.h"
 
-namespace taut {
+namespace taut::server {
 
 struct DecisionFilter {
   DecisionQuery query;             // limit: of the page
@@ -21,4 +21,4 @@ struct DecisionsFound {
 // Looks through at most 20,000 decisions a call; a page may be short, or empty, and go on all the same.
 absl::StatusOr<DecisionsFound> FindDecisions(History& history, const DecisionFilter& filter);
 
-}  // namespace taut
+}  // namespace taut::server

@@ -4,7 +4,7 @@
 #include "gtest/gtest.h"
 #include "server/store/in_memory_store.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 class DecisionSearch : public ::testing::Test {
@@ -67,4 +67,4 @@ TEST_F(DecisionSearch, WithoutAFilterIsThePlainPage) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

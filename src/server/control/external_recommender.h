@@ -10,7 +10,7 @@
 
 #include "common/model/external.h"
 
-namespace taut {
+namespace taut::server {
 
 // Why an answer is not taken.
 enum class ExternalRefusal : uint8_t { kImpossible, kBelowUsage, kAboveOwner, kAboveMachine, kStep };
@@ -72,4 +72,4 @@ class InMemoryExternalRecommender final : public ExternalRecommender {
   std::vector<ExternalAnswer> answers;
 };
 
-}  // namespace taut
+}  // namespace taut::server

@@ -8,7 +8,7 @@
 
 #include "common/base/strings.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 // By SortBy; from kUsage on behind the name of a resource.
@@ -140,7 +140,7 @@ class Finder {
   }
   bool Fits(size_t place) const {
     return words_.empty() ||
-           (found_.empty() ? taut::Fits(*view_.jobs[place].record, words_) : found_[place] != 0);
+           (found_.empty() ? taut::server::Fits(*view_.jobs[place].record, words_) : found_[place] != 0);
   }
 
  private:
@@ -357,4 +357,4 @@ JobsPage ListJobs(const FleetView& view, const JobsQuery& query) {
   return page;
 }
 
-}  // namespace taut
+}  // namespace taut::server

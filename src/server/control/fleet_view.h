@@ -13,7 +13,7 @@
 #include "brain/fleet/live_fleet.h"
 #include "server/control/job_index.h"
 
-namespace taut {
+namespace taut::server {
 
 // For each task, cores or bytes; negative: absent.
 struct JobAmounts {
@@ -156,4 +156,4 @@ std::vector<bool> JobsThatFit(const FleetView& view, std::string_view search);
 // Absent figures come last; equals in the order of names. O(jobs); with an index about 20 ms for a million.
 JobsPage ListJobs(const FleetView& view, const JobsQuery& query);
 
-}  // namespace taut
+}  // namespace taut::server

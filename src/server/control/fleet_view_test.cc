@@ -9,7 +9,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 using testing::ElementsAre;
@@ -324,4 +324,4 @@ TEST_F(ListsTest, AnIndexIsTakenOverWhereJobsComeAndGoAndGetLabels) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

@@ -4,7 +4,7 @@
 #include "gtest/gtest.h"
 #include "server/control/control_fixture.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 // A cell whose tasks are told of as agents do, one window at a time.
@@ -246,4 +246,4 @@ TEST(Forgetting, DroppedSamplesMakeNoJob) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

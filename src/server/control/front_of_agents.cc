@@ -4,7 +4,7 @@
 
 #include "server/control/ingest_front.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 constexpr int64_t kLatestTime = int64_t{1} << 40;  // seconds; what is later would not fit in microseconds
@@ -111,4 +111,4 @@ bool IngestFront::holds_windows() const {
   return hold_windows_;
 }
 
-}  // namespace taut
+}  // namespace taut::server

@@ -8,7 +8,7 @@
 
 #include "server/control/placement.h"
 
-namespace taut {
+namespace taut::server {
 
 class InMemoryPlacement final : public PlacementSource {
  public:
@@ -31,4 +31,4 @@ class InMemoryPlacement final : public PlacementSource {
   std::vector<PlacedMachine> machines_;
 };
 
-}  // namespace taut
+}  // namespace taut::server

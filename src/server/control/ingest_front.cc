@@ -5,7 +5,7 @@
 
 #include "common/base/strings.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 // No OOM kill is believed to be further ahead of the cell's clock than clocks of machines are apart.
@@ -335,4 +335,4 @@ void IngestFront::Restore(std::optional<WindowId> last_window, absl::FunctionRef
   }
 }
 
-}  // namespace taut
+}  // namespace taut::server

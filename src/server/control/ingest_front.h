@@ -28,7 +28,7 @@
 #include "server/store/sample_log.h"
 #include "server/store/store.h"
 
-namespace taut {
+namespace taut::server {
 
 // Thread-safe; what only the thread of the passes calls says so. The lock is held by a write for its body, and
 // while windows close.
@@ -202,4 +202,4 @@ class IngestFront {
   std::optional<Timestamp> time_before_;
 };
 
-}  // namespace taut
+}  // namespace taut::server

@@ -5,7 +5,7 @@
 
 #include "brain/fleet/signal_builder.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 struct Column {
@@ -105,4 +105,4 @@ Heatmap MakeHeatmap(const HeatmapQuery& query, std::span<const JobDay> days,
   return map;
 }
 
-}  // namespace taut
+}  // namespace taut::server

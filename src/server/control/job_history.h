@@ -10,7 +10,7 @@
 #include "common/model/rollout.h"
 #include "common/model/usage.h"
 
-namespace taut {
+namespace taut::server {
 
 struct Heatmap {
   struct Cell {
@@ -55,4 +55,4 @@ class LimitSteps {
   std::vector<Step> limits_, would_be_;
 };
 
-}  // namespace taut
+}  // namespace taut::server

@@ -2,7 +2,7 @@
 
 #include "gtest/gtest.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 // Two tasks in each of four windows; `needed` of the first, negative: not known.
@@ -37,4 +37,4 @@ TEST(Heatmap, AColumnHasTheMostThatATaskNeededInItsWindows) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

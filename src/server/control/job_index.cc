@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cctype>
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 constexpr char kEnd = '\0';
@@ -117,4 +117,4 @@ size_t JobIndex::state_bytes() const {
          (numbers_.capacity() + by_name_.capacity() + ranks_.capacity()) * sizeof(uint32_t);
 }
 
-}  // namespace taut
+}  // namespace taut::server

@@ -13,7 +13,7 @@
 #include "common/model/closed_window.h"
 #include "common/model/rollout.h"
 
-namespace taut {
+namespace taut::server {
 
 class JobIndex {
  public:
@@ -45,4 +45,4 @@ class JobIndex {
 // Lower case, as searched for.
 std::string Folded(std::string_view text);
 
-}  // namespace taut
+}  // namespace taut::server

@@ -4,7 +4,7 @@
 
 #include "common/base/strings.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 constexpr size_t kMostAtATime = 50'000;
@@ -95,4 +95,4 @@ void JobRegistry::Restore(const StoreEnds& ends, Store& store,
   });
 }
 
-}  // namespace taut
+}  // namespace taut::server

@@ -11,7 +11,7 @@
 #include "server/control/shared_fleet.h"
 #include "server/store/store.h"
 
-namespace taut {
+namespace taut::server {
 
 // REQUIRES Committer::writer().
 class JobRegistry {
@@ -51,4 +51,4 @@ class JobRegistry {
   uint32_t next_job_ = 0;  // numbers below are, or were once, in the store
 };
 
-}  // namespace taut
+}  // namespace taut::server

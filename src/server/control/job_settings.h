@@ -9,7 +9,7 @@
 #include "common/model/resource.h"
 #include "common/model/rollout.h"
 
-namespace taut {
+namespace taut::server {
 
 struct JobQuestion {
   JobRecord record;
@@ -33,4 +33,4 @@ class JobSettingsSource {
   virtual JobAnswer SettingsOf(const JobQuestion& question) = 0;
 };
 
-}  // namespace taut
+}  // namespace taut::server

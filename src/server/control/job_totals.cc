@@ -9,7 +9,7 @@
 #include "brain/fleet/risk_book.h"
 #include "common/base/strings.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 const std::string* ValueOf(const JobRecord& record, std::string_view label) {
@@ -161,4 +161,4 @@ std::vector<std::string> LabelNames(const FleetView& view) {
   return {names.begin(), names.end()};
 }
 
-}  // namespace taut
+}  // namespace taut::server

@@ -8,7 +8,7 @@
 
 #include "server/control/fleet_view.h"
 
-namespace taut {
+namespace taut::server {
 
 // One resource over all tasks, cores or bytes. A job counts for a figure where it is known, and for a saving
 // where both of its sides are.
@@ -50,4 +50,4 @@ std::vector<GroupTotals> TotalsBy(const FleetView& view, std::string_view by, co
 // The names of all jobs' labels, ascending.
 std::vector<std::string> LabelNames(const FleetView& view);
 
-}  // namespace taut
+}  // namespace taut::server

@@ -5,7 +5,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 using testing::ElementsAre;
@@ -126,4 +126,4 @@ TEST_F(JobTotalsTest, SplitByTheSizeInEachResource) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

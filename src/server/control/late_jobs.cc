@@ -3,7 +3,7 @@
 #include "common/base/strings.h"
 #include "server/store/window_block.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 constexpr size_t kFactsOfABody = 500;
@@ -99,4 +99,4 @@ std::vector<JobPast> PastFold::TakePasts() {
   return pasts;
 }
 
-}  // namespace taut
+}  // namespace taut::server

@@ -13,7 +13,7 @@
 #include "server/ingest/ingest.h"
 #include "server/store/store.h"
 
-namespace taut {
+namespace taut::server {
 
 struct LateJob {
   JobId id;
@@ -70,4 +70,4 @@ class PastFold {
   Ingest ingest_;
 };
 
-}  // namespace taut
+}  // namespace taut::server

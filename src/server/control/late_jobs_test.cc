@@ -7,7 +7,7 @@
 #include "gtest/gtest.h"
 #include "server/control/control_fixture.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 using ::testing::ElementsAre;
@@ -359,4 +359,4 @@ TEST_F(LateJobsTest, SettingsAndLimitsInForceStay) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

@@ -5,7 +5,7 @@
 
 #include "brain/fleet/past_account.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 // Of a gap: what is less than an hour changes no recommendation, and all jobs would have to learn anew.
@@ -144,4 +144,4 @@ absl::Status LatePasts::SettlePasts() {
   return AddPasts(std::move(pasts));
 }
 
-}  // namespace taut
+}  // namespace taut::server

@@ -14,7 +14,7 @@
 #include "server/control/shared_fleet.h"
 #include "server/store/store.h"
 
-namespace taut {
+namespace taut::server {
 
 // Any thread; AddPasts and SettlePasts wait for the right to decide.
 class LatePasts {
@@ -53,4 +53,4 @@ class LatePasts {
   absl::flat_hash_map<uint32_t, PastState> states_;  // by job, as stored
 };
 
-}  // namespace taut
+}  // namespace taut::server

@@ -9,7 +9,7 @@
 #include "server/control/control_plane.h"
 #include "server/store/in_memory_store.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 using Labels = std::vector<LabelView>;
@@ -203,4 +203,4 @@ TEST(Names, ANameThatWasOnlyGuessedIsForgottenSoon) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

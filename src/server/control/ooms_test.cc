@@ -4,7 +4,7 @@
 #include "gtest/gtest.h"
 #include "server/control/control_fixture.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 constexpr int64_t kOomsStart = ControlCell::kStart;
@@ -284,4 +284,4 @@ TEST(ControlOoms, CheckpointsOfAnotherVersionLoseNothingThatIsInForce) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

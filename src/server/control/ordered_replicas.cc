@@ -2,7 +2,7 @@
 
 #include "common/base/strings.h"
 
-namespace taut {
+namespace taut::server {
 
 absl::StatusOr<int64_t> OrderedReplicas(const brain::LiveJob& job) {
   const std::string& name = job.record.name;
@@ -34,4 +34,4 @@ absl::StatusOr<int64_t> OrderedReplicas(const ControlPlane& control, const std::
   return out;
 }
 
-}  // namespace taut
+}  // namespace taut::server

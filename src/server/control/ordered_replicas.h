@@ -7,7 +7,7 @@
 #include "absl/status/statusor.h"
 #include "server/control/control_plane.h"
 
-namespace taut {
+namespace taut::server {
 
 // What the policy of replicas has ordered for a job and has in force, 0 for a job that is to run no task; only
 // for jobs in a mode that acts (canary, auto). FailedPrecondition: its mode or settings order no number, or
@@ -16,4 +16,4 @@ absl::StatusOr<int64_t> OrderedReplicas(const brain::LiveJob& job);
 // The same for the job of this name; NotFound: no such job. Any thread.
 absl::StatusOr<int64_t> OrderedReplicas(const ControlPlane& control, const std::string& job);
 
-}  // namespace taut
+}  // namespace taut::server

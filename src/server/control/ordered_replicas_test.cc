@@ -7,7 +7,7 @@
 #include "gtest/gtest.h"
 #include "server/control/control_fixture.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 using testing::HasSubstr;
@@ -57,4 +57,4 @@ TEST(OrderedReplicas, AnUnknownJobIsSaid) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

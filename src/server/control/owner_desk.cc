@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 constexpr size_t kAtATime = 256;  // under one lock
@@ -54,4 +54,4 @@ void OwnerDesk::AskSome(std::span<const JobId> jobs, int64_t now_s) {
   }
 }
 
-}  // namespace taut
+}  // namespace taut::server

@@ -8,7 +8,7 @@
 #include "server/control/job_settings.h"
 #include "server/control/shared_fleet.h"
 
-namespace taut {
+namespace taut::server {
 
 // REQUIRES Committer::writer().
 class OwnerDesk {
@@ -30,4 +30,4 @@ class OwnerDesk {
   uint32_t cursor_ = 0;  // of LiveFleet::AwaitingOwners
 };
 
-}  // namespace taut
+}  // namespace taut::server

@@ -4,7 +4,7 @@
 #include "gtest/gtest.h"
 #include "server/control/control_fixture.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 class Owners final : public JobSettingsSource {
@@ -102,4 +102,4 @@ TEST(OwnerDesk, ANewJobThatIsKilledIsRaisedAtOnceFromTheLimitOfItsSeries) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

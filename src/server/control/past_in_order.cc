@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace taut {
+namespace taut::server {
 
 absl::StatusOr<std::vector<Decision>> DecisionsInOrder(History& history, const DecisionQuery& query) {
   absl::StatusOr<std::vector<Decision>> decisions = history.Decisions(query, History::Reasons::kLeaveOut);
@@ -20,4 +20,4 @@ absl::StatusOr<std::vector<OomRecord>> OomsInOrder(History& history, std::option
   return ooms;
 }
 
-}  // namespace taut
+}  // namespace taut::server

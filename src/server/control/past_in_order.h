@@ -8,11 +8,11 @@
 
 #include "server/store/store.h"
 
-namespace taut {
+namespace taut::server {
 
 // Without reasons.
 absl::StatusOr<std::vector<Decision>> DecisionsInOrder(History& history, const DecisionQuery& query);
 absl::StatusOr<std::vector<OomRecord>> OomsInOrder(History& history, std::optional<JobId> job, int64_t from_s,
                                                    size_t limit);
 
-}  // namespace taut
+}  // namespace taut::server

@@ -8,7 +8,7 @@
 #include "gtest/gtest.h"
 #include "server/control/control_fixture.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 constexpr uint32_t kPastSeries = 80;
@@ -180,4 +180,4 @@ TEST_F(Past, HeldWindowsDoNotClose) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

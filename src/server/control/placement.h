@@ -10,7 +10,7 @@
 #include "common/model/resource.h"
 #include "server/control/task_intake.h"
 
-namespace taut {
+namespace taut::server {
 
 // By Resource, in cores and bytes; absent: not known, or none.
 using PlacedAmounts = PerResource<std::optional<double>>;
@@ -42,4 +42,4 @@ class PlacementSource {
   virtual std::vector<PlacedMachine> Placement() const = 0;
 };
 
-}  // namespace taut
+}  // namespace taut::server

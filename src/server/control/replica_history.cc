@@ -7,7 +7,7 @@
 #include "brain/fleet/signal_builder.h"
 #include "common/model/said_replicas.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 // Sums of a column.
@@ -171,4 +171,4 @@ ReplicaHistory ReplicasOverTime(const ReplicaHistoryQuery& query, std::span<cons
   return walk.Result();
 }
 
-}  // namespace taut
+}  // namespace taut::server

@@ -10,7 +10,7 @@
 #include "brain/rollout/job_policy.h"
 #include "common/model/usage.h"
 
-namespace taut {
+namespace taut::server {
 
 struct ReplicaHistoryQuery {
   const brain::JobPolicy* policy = nullptr;  // never null; its mode does not matter
@@ -52,4 +52,4 @@ struct ReplicaHistory {
 // on. Without a policy no column has a would_be.
 ReplicaHistory ReplicasOverTime(const ReplicaHistoryQuery& query, std::span<const JobDay> days);
 
-}  // namespace taut
+}  // namespace taut::server

@@ -11,7 +11,7 @@
 #include "common/base/random.h"
 #include "common/model/said_replicas.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 using testing::Optional;
@@ -204,4 +204,4 @@ TEST(ReplicaHistory, EarlierDaysAreLearntFrom) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

@@ -5,7 +5,7 @@
 #include "server/control/control_plane.h"
 #include "server/control/past_in_order.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 constexpr size_t kMany = 1'000'000;
@@ -234,4 +234,4 @@ absl::Status ControlPlane::SendAgain(std::span<const Decision> since_checkpoints
   return absl::OkStatus();
 }
 
-}  // namespace taut
+}  // namespace taut::server

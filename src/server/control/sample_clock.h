@@ -7,7 +7,7 @@
 
 #include "common/base/time.h"
 
-namespace taut {
+namespace taut::server {
 
 // A sample further than this from the newest is not taken: days without any sample are rare, and wrong
 // clocks are not.
@@ -37,4 +37,4 @@ class SampleClock {
   Timestamp last_;
 };
 
-}  // namespace taut
+}  // namespace taut::server

@@ -5,7 +5,7 @@
 
 #include "server/control/ingest_front.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 // A counter's next rate counts from a sample at most this long before an open window.
@@ -84,4 +84,4 @@ void IngestFront::KeepSamples(bool all_stored) {
   sample_log_status_ = std::move(flushed);
 }
 
-}  // namespace taut
+}  // namespace taut::server

@@ -9,7 +9,7 @@
 #include "server/control/clock_guard.h"
 #include "server/control/control_fixture.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 class SampleReplay : public testing::Test {
@@ -250,4 +250,4 @@ TEST_F(SampleReplay, TheLogStaysSmall) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

@@ -3,7 +3,7 @@
 #include "gtest/gtest.h"
 #include "server/control/control_fixture.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 constexpr int64_t kYear2100Ms = 4'102'444'800'000;
@@ -162,4 +162,4 @@ TEST(SampleTime, MoreSamplesThanThereIsRoomForAreDeferred) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

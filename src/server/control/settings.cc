@@ -2,7 +2,7 @@
 #include "common/base/strings.h"
 #include "server/control/control_plane.h"
 
-namespace taut {
+namespace taut::server {
 
 absl::StatusOr<std::vector<SettingChange>> ControlPlane::SetMany(JobId id,
                                                                  std::span<const brain::KeyValue> settings,
@@ -50,4 +50,4 @@ void ControlPlane::Reload(const brain::LiveSettings& settings) {
   views_.Refresh(nullptr);
 }
 
-}  // namespace taut
+}  // namespace taut::server

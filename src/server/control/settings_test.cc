@@ -3,7 +3,7 @@
 #include "gtest/gtest.h"
 #include "server/control/control_fixture.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 using testing::AllOf;
@@ -99,4 +99,4 @@ TEST(ControlSettings, AJobIsFoundByItsNameAfterwards) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

@@ -8,7 +8,7 @@
 #include "brain/fleet/live_fleet.h"
 #include "common/base/worker_pool.h"
 
-namespace taut {
+namespace taut::server {
 
 // Any thread may read; the thread that holds Committer::writer() changes it. Hold a handle briefly: for some
 // hundred jobs.
@@ -52,4 +52,4 @@ class SharedFleet {
   WorkerPool workers_;
 };
 
-}  // namespace taut
+}  // namespace taut::server

@@ -6,7 +6,7 @@
 #include "common/testing/temp_dir.h"
 #include "server/control/control_fixture.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 using ::testing::HasSubstr;
@@ -97,4 +97,4 @@ TEST_F(ControlStarts, AreKeptApartFromTheSeriesOnAndOverARestart) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

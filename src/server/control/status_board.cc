@@ -2,7 +2,7 @@
 
 #include "common/base/strings.h"
 
-namespace taut {
+namespace taut::server {
 
 absl::Status StatusBoard::ready() const {
   const std::lock_guard lock(mutex_);
@@ -16,4 +16,4 @@ absl::Status StatusBoard::ready() const {
   return absl::OkStatus();
 }
 
-}  // namespace taut
+}  // namespace taut::server

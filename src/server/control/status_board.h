@@ -16,7 +16,7 @@
 #include "server/control/clock_view.h"
 #include "server/control/fleet_view.h"
 
-namespace taut {
+namespace taut::server {
 
 // How long the steps of a pass took, in the order they were taken.
 struct PassTimes {
@@ -107,4 +107,4 @@ class StatusBoard {
   bool restored_ = false;
 };
 
-}  // namespace taut
+}  // namespace taut::server

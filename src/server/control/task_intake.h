@@ -16,7 +16,7 @@
 #include "common/model/rollout.h"
 #include "common/model/tier_act.h"
 
-namespace taut {
+namespace taut::server {
 
 // A task as its agent names it.
 struct NamedTask {
@@ -63,4 +63,4 @@ class TaskIntake {
   virtual std::optional<WindowId> stored_through() const = 0;
 };
 
-}  // namespace taut
+}  // namespace taut::server

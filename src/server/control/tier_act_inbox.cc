@@ -5,7 +5,7 @@
 
 #include "common/base/strings.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 // No name has a line end in it.
@@ -45,4 +45,4 @@ void TierActInbox::Remember(std::span<const TierAct> stored) {
   for (auto act = stored.rbegin(); act != stored.rend(); ++act) (void)Note(*act);
 }
 
-}  // namespace taut
+}  // namespace taut::server

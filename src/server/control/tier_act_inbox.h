@@ -12,7 +12,7 @@
 #include "absl/status/status.h"
 #include "common/model/tier_act.h"
 
-namespace taut {
+namespace taut::server {
 
 class TierActInbox {
  public:
@@ -39,4 +39,4 @@ class TierActInbox {
   std::deque<std::string> order_;  // of known_, the oldest first
 };
 
-}  // namespace taut
+}  // namespace taut::server

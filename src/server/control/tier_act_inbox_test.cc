@@ -5,7 +5,7 @@
 
 #include "common/base/strings.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 using ::testing::IsEmpty;
@@ -67,4 +67,4 @@ TEST(TierActInbox, ItIsBounded) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

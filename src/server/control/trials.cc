@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 // One lane's trial, copied out so that only one lock is held at a time.
@@ -101,4 +101,4 @@ std::vector<TargetOrder> TrialExtensions(const SharedFleet& shared, const Unsave
   return orders;
 }
 
-}  // namespace taut
+}  // namespace taut::server

@@ -12,7 +12,7 @@
 #include "server/control/shared_fleet.h"
 #include "server/control/unsaved.h"
 
-namespace taut {
+namespace taut::server {
 
 // The names of the tasks on the trial that `decision` began; empty if it is over.
 std::vector<std::string> TrialNames(const brain::GateState& gate, uint64_t decision);
@@ -26,4 +26,4 @@ void NameTrialTasks(SharedFleet& fleet, IngestFront& front, Unsaved& unsaved);
 // Orders of trials whose tasks changed, for those that they have now.
 std::vector<TargetOrder> TrialExtensions(const SharedFleet& shared, const Unsaved& unsaved);
 
-}  // namespace taut
+}  // namespace taut::server

@@ -7,7 +7,7 @@
 #include "brain/fleet/live_fleet.h"
 #include "server/store/store.h"
 
-namespace taut {
+namespace taut::server {
 
 struct Unsaved {
   std::optional<ClosedWindow> window;
@@ -63,4 +63,4 @@ struct Unsaved {
   }
 };
 
-}  // namespace taut
+}  // namespace taut::server

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace taut {
+namespace taut::server {
 
 void ViewMaker::Refresh(const FleetPoint* point) {
   auto next = std::make_shared<FleetView>();
@@ -70,4 +70,4 @@ void ViewMaker::Index(const FleetView& old, FleetView& next) {
   indexed_ = records;
 }
 
-}  // namespace taut
+}  // namespace taut::server

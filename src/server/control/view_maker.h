@@ -7,7 +7,7 @@
 #include "server/control/shared_fleet.h"
 #include "server/control/status_board.h"
 
-namespace taut {
+namespace taut::server {
 
 // REQUIRES Committer::writer() for all but the constructor.
 class ViewMaker {
@@ -36,4 +36,4 @@ class ViewMaker {
   brain::FleetRecords indexed_;      // that the view's index is of
 };
 
-}  // namespace taut
+}  // namespace taut::server

@@ -7,7 +7,7 @@
 #include "brain/fleet/stored_history.h"
 #include "common/model/oom_counts.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 struct Variant {
@@ -124,4 +124,4 @@ WhatIfResult WhatIf(const WhatIfQuery& query, std::span<const JobDay> days, std:
   return result;
 }
 
-}  // namespace taut
+}  // namespace taut::server

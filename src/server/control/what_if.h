@@ -15,7 +15,7 @@
 #include "common/model/rollout.h"
 #include "common/model/usage.h"
 
-namespace taut {
+namespace taut::server {
 
 struct WhatIfChange {
   std::optional<brain::Policy> recommender;
@@ -57,4 +57,4 @@ struct WhatIfQuery {
 // `ooms`: the job's, ascending by time; of memory only. About 2 us a window and lane; analogs 20 us a day.
 WhatIfResult WhatIf(const WhatIfQuery& query, std::span<const JobDay> days, std::span<const OomRecord> ooms);
 
-}  // namespace taut
+}  // namespace taut::server

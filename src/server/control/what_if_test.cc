@@ -6,7 +6,7 @@
 #include "brain/fleet/policies.h"
 #include "gtest/gtest.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 constexpr float kLimit = 300 * 1024 * 1024.0F;
@@ -146,4 +146,4 @@ TEST_F(WhatIfTest, LearnsOfTheNeedThatIsStoredWhereTheJobDoes) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

@@ -4,7 +4,7 @@
 #include "common/base/strings.h"
 #include "server/ingest/query_answer.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 // An hour of containers scraped every 30 s.
@@ -41,4 +41,4 @@ void BM_ParseAnswer(benchmark::State& state) {
 BENCHMARK(BM_ParseAnswer)->Unit(benchmark::kMillisecond);
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

@@ -3,7 +3,7 @@
 #include "server/ingest/mapping_rules.h"
 #include "server/ingest/owners.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 using enum SeriesKind;
@@ -230,4 +230,4 @@ std::vector<MappingRule> BuiltinRules(KubernetesJobs jobs) {
   return out;
 }
 
-}  // namespace taut
+}  // namespace taut::server

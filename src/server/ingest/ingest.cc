@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 // Before the year 10000: WindowId has room for no more.
@@ -126,4 +126,4 @@ size_t Ingest::ForgetIdle(Timestamp now) {
   return slots.size();
 }
 
-}  // namespace taut
+}  // namespace taut::server

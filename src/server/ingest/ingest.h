@@ -10,7 +10,7 @@
 #include "server/ingest/remote_write.h"
 #include "server/ingest/series_mapper.h"
 
-namespace taut {
+namespace taut::server {
 
 struct WriteResult {
   uint64_t series = 0;
@@ -99,4 +99,4 @@ class Ingest {
   OomWatch oom_watch_;
 };
 
-}  // namespace taut
+}  // namespace taut::server

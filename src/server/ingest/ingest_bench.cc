@@ -5,7 +5,7 @@
 #include "server/ingest/ingest.h"
 #include "server/ingest/load_fixture.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 constexpr int64_t kStartMs = 1'700'000'100'000;  // where a window begins
@@ -115,4 +115,4 @@ void BM_NewSeries(benchmark::State& state) {
 BENCHMARK(BM_NewSeries)->Unit(benchmark::kMillisecond);
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

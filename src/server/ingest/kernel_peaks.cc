@@ -4,7 +4,7 @@
 #include <cmath>
 #include <map>
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 struct TaskPeaks {
@@ -54,4 +54,4 @@ void KernelPeaks::Drop(std::span<const uint32_t> slots) {
   std::erase_if(risen_, [&](uint32_t slot) { return !peaks_.contains(slot); });
 }
 
-}  // namespace taut
+}  // namespace taut::server

@@ -11,7 +11,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "server/ingest/series_mapper.h"
 
-namespace taut {
+namespace taut::server {
 
 struct KernelPeak {
   JobId job;
@@ -34,4 +34,4 @@ class KernelPeaks {
   std::vector<uint32_t> risen_;                 // slots, some of them several times
 };
 
-}  // namespace taut
+}  // namespace taut::server

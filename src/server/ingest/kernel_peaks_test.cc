@@ -8,7 +8,7 @@
 #include "common/base/byte_units.h"
 #include "server/ingest/ingest.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 constexpr int64_t kPeaksStart = 1'700'000'100;
@@ -75,4 +75,4 @@ TEST(KernelPeaks, AbsentAndAbsurdOnesAreNone) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

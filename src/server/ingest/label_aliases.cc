@@ -4,7 +4,7 @@
 #include <array>
 #include <string_view>
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 constexpr std::string_view kExported = "exported_";
@@ -57,4 +57,4 @@ std::span<const LabelView> WithAliases(std::span<const LabelView> labels, std::v
   return changed ? std::span<const LabelView>(scratch) : labels;
 }
 
-}  // namespace taut
+}  // namespace taut::server

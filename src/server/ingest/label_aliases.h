@@ -6,7 +6,7 @@
 
 #include "common/base/name_template.h"
 
-namespace taut {
+namespace taut::server {
 
 // Returns the labels with these added, in `scratch` if there are any, else `labels` itself:
 //   exported_namespace, exported_pod, exported_container, ... of a series kube_* or container_*: Prometheus
@@ -19,4 +19,4 @@ namespace taut {
 // The result is valid as long as both arguments are.
 std::span<const LabelView> WithAliases(std::span<const LabelView> labels, std::vector<LabelView>& scratch);
 
-}  // namespace taut
+}  // namespace taut::server

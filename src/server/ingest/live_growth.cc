@@ -3,7 +3,7 @@
 
 #include "server/ingest/live_windows.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 constexpr int64_t kGrowthStepMs = 60'000;
@@ -69,4 +69,4 @@ std::vector<GrowthSighting> LiveWindows::FindGrowth(std::span<const JobLimit> li
   return out;
 }
 
-}  // namespace taut
+}  // namespace taut::server

@@ -7,7 +7,7 @@
 #include "common/base/byte_units.h"
 #include "server/ingest/ingest.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 constexpr int64_t kGrowthStart = 1'700'000'100;
@@ -70,4 +70,4 @@ TEST(LiveGrowth, TheLargestTaskCounts) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

@@ -12,7 +12,7 @@
 #include "common/model/start_usage.h"
 #include "server/ingest/oom_watch.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 constexpr size_t kLeastGrowth = 4;  // samples of one series
@@ -518,4 +518,4 @@ size_t LiveWindows::state_bytes() const {
   return bytes;
 }
 
-}  // namespace taut
+}  // namespace taut::server

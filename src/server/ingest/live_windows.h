@@ -23,7 +23,7 @@
 #include "server/ingest/series_mapper.h"
 #include "server/ingest/window_fold.h"
 
-namespace taut {
+namespace taut::server {
 
 // Every sample ends in exactly one of these. docs/operations.md, "Sample outcomes", says what each means.
 struct IngestCounts {
@@ -238,4 +238,4 @@ class LiveWindows {
   WindowFold fold_;
 };
 
-}  // namespace taut
+}  // namespace taut::server

@@ -18,7 +18,7 @@
 #include "common/base/strings.h"
 #include "server/ingest/ingest.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 using ::testing::FloatNear;
@@ -848,4 +848,4 @@ TEST(ReportedWindows, AKillThatIsToldTwiceComesOnce) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

@@ -10,7 +10,7 @@
 #include "fmt/format.h"
 #include "server/ingest/remote_write.h"
 
-namespace taut {
+namespace taut::server {
 
 struct NamedSample {
   std::vector<std::pair<std::string, std::string>> labels;  // ascending by name
@@ -111,4 +111,4 @@ class CadvisorScrape {
   std::vector<CadvisorRequest> requests_;
 };
 
-}  // namespace taut
+}  // namespace taut::server

@@ -12,7 +12,7 @@
 #include "common/base/strings.h"
 #include "common/model/signal_name.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 constexpr std::array<std::pair<SeriesKind, std::string_view>, 24> kKinds = {{
@@ -162,4 +162,4 @@ std::string MappingRules::WhyNot(size_t index, std::span<const LabelView> labels
   return "";
 }
 
-}  // namespace taut
+}  // namespace taut::server

@@ -13,7 +13,7 @@
 #include "server/ingest/owners.h"
 #include "server/ingest/remote_write.h"
 
-namespace taut {
+namespace taut::server {
 
 enum class SeriesKind : uint8_t {
   kCpuSecondsTotal,     // counter of CPU seconds used
@@ -148,4 +148,4 @@ class MappingRules {
 // The names of signals that rules give, ascending, each once.
 std::vector<std::string> SignalsOf(std::span<const MappingRule> rules);
 
-}  // namespace taut
+}  // namespace taut::server

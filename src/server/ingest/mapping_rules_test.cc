@@ -6,7 +6,7 @@
 #include "gtest/gtest.h"
 #include "server/ingest/owners.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 using ::testing::ElementsAre;
@@ -454,4 +454,4 @@ TEST(Owners, CirclesAndNonsenseEnd) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <utility>
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 // All series of a container come of one scrape.
@@ -139,4 +139,4 @@ void OomWatch::ForgetBefore(int64_t time_ms) {
   });
 }
 
-}  // namespace taut
+}  // namespace taut::server

@@ -10,7 +10,7 @@
 #include "server/ingest/mapping_rules.h"
 #include "server/ingest/remote_write.h"
 
-namespace taut {
+namespace taut::server {
 
 // A container that is killed says so in three series, which belong together by their time: the time of its last
 // end changes, its restarts go up, and the reason of its last end is OOMKilled. The time of the end is the date of
@@ -78,4 +78,4 @@ class OomWatch {
   absl::flat_hash_map<uint64_t, Container> containers_;
 };
 
-}  // namespace taut
+}  // namespace taut::server

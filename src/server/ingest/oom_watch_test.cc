@@ -12,7 +12,7 @@
 #include "common/base/byte_units.h"
 #include "server/ingest/ingest.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 using enum SeriesKind;
@@ -294,4 +294,4 @@ TEST(KubeStateMetrics, AnInitContainerIsNoneOfThePodsNeed) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

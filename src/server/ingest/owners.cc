@@ -9,7 +9,7 @@
 #include "common/base/strings.h"
 #include "common/model/job_name.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 // Kubernetes makes up names from these (k8s.io/apimachinery util/rand), and writes the hash of a pod template
@@ -339,4 +339,4 @@ std::vector<std::string> OwnerTable::Learn(std::string_view child, std::string_v
   return pods;
 }
 
-}  // namespace taut
+}  // namespace taut::server

@@ -8,7 +8,7 @@
 
 #include "absl/container/flat_hash_map.h"
 
-namespace taut {
+namespace taut::server {
 
 // For maps of strings that are asked with views.
 struct StringHash {
@@ -106,4 +106,4 @@ bool IsRunKind(std::string_view kind);
 // Shorter numbers stay: import-2 may be another program than import-1.
 std::string_view WithoutRunSuffix(std::string_view run);
 
-}  // namespace taut
+}  // namespace taut::server

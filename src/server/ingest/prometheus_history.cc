@@ -9,7 +9,7 @@
 #include "common/base/strings.h"
 #include "fmt/format.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 // The least time that is asked for at once.
@@ -357,4 +357,4 @@ void PrometheusHistory::Thin(std::span<const LabelView> labels, std::span<const 
   }
 }
 
-}  // namespace taut
+}  // namespace taut::server

@@ -37,7 +37,7 @@
 #include "server/ingest/query_answer.h"
 #include "server/ingest/selectors.h"
 
-namespace taut {
+namespace taut::server {
 
 struct HistoryOptions {
   // Of time that is read, all metrics of it, before on_chunk_done: windows of that long and the samples in
@@ -157,4 +157,4 @@ class PrometheusHistory {
   std::vector<RemoteSample> thinned_;
 };
 
-}  // namespace taut
+}  // namespace taut::server

@@ -16,7 +16,7 @@
 #include "server/ingest/prometheus_history.h"
 #include "server/ingest/series_selection.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 constexpr int64_t kStart = 1'700'006'400;  // a day's start
@@ -197,4 +197,4 @@ TEST(RealPrometheus, ItsHistoryBecomesWindowsOfJobs) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

@@ -11,7 +11,7 @@
 #include "common/base/strings.h"
 #include "common/net/http_server.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 using ::testing::ElementsAre;
@@ -411,4 +411,4 @@ TEST(PrometheusHistory, NoRulesIsAnError) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

@@ -15,7 +15,7 @@
 #include "common/testing/temp_dir.h"
 #include "server/ingest/ingest.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 // Starts a receiver and a Prometheus on free loopback ports, keeps `argv[2]` bodies as files 0, 1, ... in
@@ -113,4 +113,4 @@ TEST(Prometheus, ItsBodiesAreReadMappedAndFolded) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

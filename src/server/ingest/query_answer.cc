@@ -6,7 +6,7 @@
 #include "common/base/strings.h"
 #include "common/json/json_walk.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 // Past the year 5000 in seconds: as milliseconds still exact in a double.
@@ -152,4 +152,4 @@ std::string ErrorTextOf(std::string_view body) {
   return std::string(text.substr(0, std::min<size_t>(text.find('\n'), 300)));
 }
 
-}  // namespace taut
+}  // namespace taut::server

@@ -11,7 +11,7 @@
 #include "absl/status/status.h"
 #include "server/ingest/remote_write.h"
 
-namespace taut {
+namespace taut::server {
 
 // One object, one thread; keeps its buffers from answer to answer.
 class QueryAnswerParser {
@@ -44,4 +44,4 @@ class QueryAnswerParser {
 // the first line, at most 300 bytes.
 std::string ErrorTextOf(std::string_view body);
 
-}  // namespace taut
+}  // namespace taut::server

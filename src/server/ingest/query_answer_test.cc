@@ -7,7 +7,7 @@
 
 #include "common/base/strings.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 using ::testing::ElementsAre;
@@ -127,4 +127,4 @@ TEST(QueryAnswer, AnErrorOfTheReceiverEndsIt) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

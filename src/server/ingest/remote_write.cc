@@ -12,7 +12,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 constexpr uint64_t kStaleBits = 0x7ff0000000000002;
@@ -318,4 +318,4 @@ std::string EncodeWriteRequest(std::span<const RemoteSeries> series) {
 bool IsStaleMarker(double value) { return std::bit_cast<uint64_t>(value) == kStaleBits; }
 double StaleMarker() { return std::bit_cast<double>(kStaleBits); }
 
-}  // namespace taut
+}  // namespace taut::server

@@ -14,7 +14,7 @@
 #include "absl/status/statusor.h"
 #include "common/base/name_template.h"
 
-namespace taut {
+namespace taut::server {
 
 struct RemoteSample {
   double value = 0;
@@ -111,4 +111,4 @@ uint64_t Fingerprint(std::span<const LabelView> labels, uint64_t seed = 0);
 bool IsStaleMarker(double value);
 double StaleMarker();
 
-}  // namespace taut
+}  // namespace taut::server

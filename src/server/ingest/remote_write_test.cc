@@ -12,7 +12,7 @@
 
 #include "common/base/strings.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 using ::testing::HasSubstr;
@@ -238,4 +238,4 @@ RC_GTEST_PROP(RemoteWrite, DamageIsReadOrRefusedWithinTheLimits, ()) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

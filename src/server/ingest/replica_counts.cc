@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 constexpr std::string_view kEachPart = "/*";
@@ -104,4 +104,4 @@ size_t ReplicaCounts::state_bytes() const {
   return bytes;
 }
 
-}  // namespace taut
+}  // namespace taut::server

@@ -14,7 +14,7 @@
 #include "server/ingest/owners.h"
 #include "server/ingest/remote_write.h"
 
-namespace taut {
+namespace taut::server {
 
 // Keeps the last sample of each series in each window that is open, so that neither the order of samples nor
 // their split over requests matters. A series makes no job: a count without usage is of no use. Not thread-safe.
@@ -57,4 +57,4 @@ class ReplicaCounts {
   absl::flat_hash_map<std::string, std::vector<uint32_t>, StringHash, std::equal_to<>> workloads_;
 };
 
-}  // namespace taut
+}  // namespace taut::server

@@ -11,7 +11,7 @@
 #include "common/model/said_replicas.h"
 #include "server/ingest/ingest.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 constexpr int64_t kCountsBegin = 1'700'000'100;  // seconds; a window begins here
@@ -170,4 +170,4 @@ TEST(ReplicaCounts, AForgottenSeriesGivesItsNumberToAnother) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

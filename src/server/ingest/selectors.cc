@@ -9,7 +9,7 @@
 #include "common/base/pattern.h"
 #include "common/base/strings.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 using RuleRefs = std::vector<const MappingRule*>;
@@ -181,4 +181,4 @@ std::vector<HistorySelector> SelectorsOf(std::span<const MappingRule> rules) {
   return out;
 }
 
-}  // namespace taut
+}  // namespace taut::server

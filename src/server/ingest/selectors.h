@@ -8,7 +8,7 @@
 
 #include "server/ingest/mapping_rules.h"
 
-namespace taut {
+namespace taut::server {
 
 struct HistorySelector {
   std::string text;    // {__name__="x",cpu=~"|total"}
@@ -27,4 +27,4 @@ std::string RegexOfText(std::string_view text);
 // As a string of the query language, with its quotes.
 std::string QuotePromQl(std::string_view text);
 
-}  // namespace taut
+}  // namespace taut::server

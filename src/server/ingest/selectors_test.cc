@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 using ::testing::ElementsAre;
@@ -60,4 +60,4 @@ TEST(Selectors, TheBuiltinRules) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

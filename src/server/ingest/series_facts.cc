@@ -9,7 +9,7 @@
 #include "server/ingest/series_keys.h"
 #include "server/ingest/series_mapper.h"
 
-namespace taut {
+namespace taut::server {
 
 SeriesMapper::Entry SeriesMapper::PlaceFact(const Mapping& fact, const SeriesView& series, uint32_t minute) {
   if (!IsUsable(fact) || fact.job.empty()) {
@@ -197,4 +197,4 @@ void SeriesMapper::ForgetFact(SeriesKind kind, const std::string& about, uint64_
   }
 }
 
-}  // namespace taut
+}  // namespace taut::server

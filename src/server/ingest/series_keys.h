@@ -11,7 +11,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-namespace taut {
+namespace taut::server {
 
 inline uint64_t HashOf(std::string_view text) { return XXH3_64bits(text.data(), text.size()); }
 
@@ -31,4 +31,4 @@ inline std::string InitKey(std::string_view pod, std::string_view container) {
   return key;
 }
 
-}  // namespace taut
+}  // namespace taut::server

@@ -11,7 +11,7 @@
 #include "server/ingest/oom_watch.h"
 #include "server/ingest/series_keys.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 constexpr int64_t kMicrosPerMinute = 60 * kMicrosPerSecond;
@@ -424,4 +424,4 @@ uint64_t SeriesMapper::CanonicalFingerprint(std::span<const LabelView> labels) {
   return Fingerprint(sorted_, options_.seed);
 }
 
-}  // namespace taut
+}  // namespace taut::server

@@ -24,7 +24,7 @@
 #include "server/ingest/replica_counts.h"
 #include "server/ingest/slot_lists.h"
 
-namespace taut {
+namespace taut::server {
 
 // What a mapped series is. `slot` is its dense number while it exists; numbers of forgotten series are used
 // again.
@@ -300,4 +300,4 @@ class SeriesMapper {
   std::vector<LabelView> sorted_;
 };
 
-}  // namespace taut
+}  // namespace taut::server

@@ -12,7 +12,7 @@
 #include "common/base/strings.h"
 #include "server/ingest/load_fixture.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 using ::testing::ElementsAre;
@@ -597,4 +597,4 @@ TEST(SeriesMapper, AJobTakesTheRoomThatItsNamesTake) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

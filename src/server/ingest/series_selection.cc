@@ -5,7 +5,7 @@
 #include "common/base/name_template.h"
 #include "common/base/strings.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 constexpr size_t kMostValues = 100;         // of a label
@@ -84,4 +84,4 @@ std::vector<HistorySelector> SeriesSelection::Narrow(std::span<const HistorySele
   return out;
 }
 
-}  // namespace taut
+}  // namespace taut::server

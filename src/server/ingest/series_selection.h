@@ -11,7 +11,7 @@
 #include "server/ingest/remote_write.h"
 #include "server/ingest/selectors.h"
 
-namespace taut {
+namespace taut::server {
 
 // Some series that are wanted, as far as selectors have to know them. A few KiB a metric.
 class SeriesSelection {
@@ -32,4 +32,4 @@ class SeriesSelection {
   uint64_t series_ = 0;
 };
 
-}  // namespace taut
+}  // namespace taut::server

@@ -5,7 +5,7 @@
 
 #include "common/base/strings.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 using ::testing::ElementsAre;
@@ -63,4 +63,4 @@ TEST(SeriesSelection, LabelsOfManyValuesAreLeftOut) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

@@ -7,7 +7,7 @@
 #include "common/base/name_template.h"
 #include "common/base/strings.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 bool IsNameStart(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
@@ -128,4 +128,4 @@ std::string SeriesText(const LabelList& labels) {
   return rest.empty() ? metric : StrCat(metric, "{", rest, "}");
 }
 
-}  // namespace taut
+}  // namespace taut::server

@@ -8,7 +8,7 @@
 
 #include "absl/status/statusor.h"
 
-namespace taut {
+namespace taut::server {
 
 // Name and value, ascending by name; the metric's name is the label __name__.
 using LabelList = std::vector<std::pair<std::string, std::string>>;
@@ -21,4 +21,4 @@ absl::StatusOr<LabelList> ParseSeriesText(std::string_view text);
 // What ParseSeriesText reads back to the same.
 std::string SeriesText(const LabelList& labels);
 
-}  // namespace taut
+}  // namespace taut::server

@@ -9,7 +9,7 @@
 
 #include "common/base/strings.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 using testing::ElementsAre;
@@ -60,4 +60,4 @@ RC_GTEST_PROP(SeriesTextProperty, WhatIsWrittenReadsBack, ()) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

@@ -6,7 +6,7 @@
 
 #include "absl/container/flat_hash_map.h"
 
-namespace taut {
+namespace taut::server {
 
 // A slot is in at most one list. 16 bytes a slot and about 20 a list. Not thread-safe.
 class SlotLists {
@@ -58,4 +58,4 @@ class SlotLists {
   std::vector<Link> links_;                        // by slot
 };
 
-}  // namespace taut
+}  // namespace taut::server

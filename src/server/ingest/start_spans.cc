@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 constexpr int64_t kClocksApartMs = 60'000;
@@ -45,4 +45,4 @@ void CloseGaps(int64_t begin_ms, int64_t end_ms, int64_t least_ms, std::vector<S
   if (end_ms - spans.back().end_ms < least_ms) spans.back().end_ms = end_ms;
 }
 
-}  // namespace taut
+}  // namespace taut::server

@@ -8,7 +8,7 @@
 #include "server/ingest/remote_write.h"
 #include "server/ingest/series_mapper.h"
 
-namespace taut {
+namespace taut::server {
 
 // A series as the fold of a window sees it.
 struct FoldSeries {
@@ -32,4 +32,4 @@ void FindStartSpans(std::span<const FoldSeries> series, int64_t startup_ms, int6
 // [begin, end) reaches to it.
 void CloseGaps(int64_t begin_ms, int64_t end_ms, int64_t least_ms, std::vector<StartSpan>& spans);
 
-}  // namespace taut
+}  // namespace taut::server

@@ -12,7 +12,7 @@
 #include "common/model/start_usage.h"
 #include "server/ingest/ingest.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 using ::testing::ElementsAre;
@@ -269,4 +269,4 @@ TEST_F(Start, OfATaskThatAnAgentMeasuresIsItsWholeWindow) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

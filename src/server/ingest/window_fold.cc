@@ -8,7 +8,7 @@
 
 #include "common/base/no_limit.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 constexpr double kNothing = -std::numeric_limits<double>::infinity();
@@ -371,4 +371,4 @@ void WindowFold::TakeCpuBuckets(std::vector<BucketWeight>& out) {
   highest_ = 0;
 }
 
-}  // namespace taut
+}  // namespace taut::server

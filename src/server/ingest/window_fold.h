@@ -14,7 +14,7 @@
 #include "server/ingest/series_mapper.h"
 #include "server/ingest/start_spans.h"
 
-namespace taut {
+namespace taut::server {
 
 struct FoldOptions {
   // A rate is not taken, and a gauge not held, over a longer gap between two samples.
@@ -129,4 +129,4 @@ class WindowFold {
   Bucket lowest_ = Grid::kMaxBuckets, highest_ = 0;  // of what cpu_ms_ holds
 };
 
-}  // namespace taut
+}  // namespace taut::server

@@ -14,7 +14,7 @@
 #include "common/rpc/grpc_log.h"
 #include "common/rpc/hand_over.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 namespace rpc = taut::admission::v1;
@@ -205,4 +205,4 @@ absl::StatusOr<std::unique_ptr<AdmissionServer>> AdmissionServer::Start(const Ad
   return server;
 }
 
-}  // namespace taut
+}  // namespace taut::server

@@ -13,7 +13,7 @@
 #include "common/net/http.h"
 #include "common/net/server_options.h"
 
-namespace taut {
+namespace taut::server {
 
 // Answers a request of the API. `certificate_name`: the common name of the client's certificate; nullopt: none.
 // The token is in the header Authorization; role and user are not set. Called from gRPC's threads, side by side.
@@ -48,4 +48,4 @@ class AdmissionServer {
   virtual void Stop() = 0;
 };
 
-}  // namespace taut
+}  // namespace taut::server

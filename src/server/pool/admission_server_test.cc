@@ -12,7 +12,7 @@
 #include "common/rpc/silent_client.h"
 #include "common/rpc/tls_fixture.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 namespace rpc = taut::admission::v1;
@@ -224,4 +224,4 @@ TEST_F(AdmissionServerTest, ListensElsewhereOnlyWithTokens) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

@@ -6,7 +6,7 @@
 #include "server/pool/budget_text.h"
 #include "server/pool/group_spend.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 constexpr int64_t kRateDays = 7;
@@ -396,4 +396,4 @@ BudgetCounts BudgetDesk::counts() const {
   return out;
 }
 
-}  // namespace taut
+}  // namespace taut::server

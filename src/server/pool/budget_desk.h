@@ -25,7 +25,7 @@
 #include "server/store/request_log.h"
 #include "server/store/store.h"
 
-namespace taut {
+namespace taut::server {
 
 // Immutable: any thread.
 struct BudgetView {
@@ -152,4 +152,4 @@ class BudgetDesk {
   std::shared_ptr<const Holds> holds_;
 };
 
-}  // namespace taut
+}  // namespace taut::server

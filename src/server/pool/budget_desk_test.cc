@@ -12,7 +12,7 @@
 #include "server/store/empty_history.h"
 #include "server/store/in_memory_request_log.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 using ::testing::HasSubstr;
@@ -363,4 +363,4 @@ TEST(BudgetText, ReadsBackWhatItWrote) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

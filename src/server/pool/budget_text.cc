@@ -5,7 +5,7 @@
 #include "common/base/strings.h"
 #include "common/json/json_tree.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 void PutAmount(std::string_view key, brain::Money money, JsonWriter& json) {
@@ -176,4 +176,4 @@ absl::StatusOr<brain::BudgetEntry> DecodeEntry(std::string_view text) {
   return e;
 }
 
-}  // namespace taut
+}  // namespace taut::server

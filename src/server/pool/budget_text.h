@@ -9,7 +9,7 @@
 #include "brain/economy/budget_entry.h"
 #include "common/base/json_writer.h"
 
-namespace taut {
+namespace taut::server {
 
 // Its members, within an object that is open.
 void PutEntry(const brain::BudgetEntry& entry, JsonWriter& json);
@@ -17,4 +17,4 @@ std::string EncodeEntry(const brain::BudgetEntry& entry);
 // DataLoss for what no EncodeEntry wrote. Fields that it does not know are left out.
 absl::StatusOr<brain::BudgetEntry> DecodeEntry(std::string_view text);
 
-}  // namespace taut
+}  // namespace taut::server

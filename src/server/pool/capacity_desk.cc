@@ -8,7 +8,7 @@
 
 #include "brain/economy/offers.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 constexpr int32_t kHoursPerDay = 24, kHoursPerWeek = 168;
@@ -401,4 +401,4 @@ CapacityHistory CapacityDesk::History(int64_t from_s, int64_t to_s, int64_t reso
   return out;
 }
 
-}  // namespace taut
+}  // namespace taut::server

@@ -19,7 +19,7 @@
 #include "server/pool/capacity_lines.h"
 #include "server/pool/capacity_view.h"
 
-namespace taut {
+namespace taut::server {
 
 // Thread-safe.
 class CapacityDesk {
@@ -105,4 +105,4 @@ class CapacityDesk {
 // What an actuary may promise of it.
 double PromiseOfTier(const CapacityTier& tier);
 
-}  // namespace taut
+}  // namespace taut::server

@@ -10,7 +10,7 @@
 #include "fmt/format.h"
 #include "server/pool/capacity_fixture.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 constexpr int32_t kFirstHour = 480'000;
@@ -126,4 +126,4 @@ void OfMachines(benchmark::State& state) {
 BENCHMARK(OfMachines)->Unit(benchmark::kMillisecond);
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

@@ -7,7 +7,7 @@
 #include "server/pool/capacity_fixture.h"
 #include "server/pool/capacity_text.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 using ::testing::HasSubstr;
@@ -240,4 +240,4 @@ TEST(CapacityText, RisksAreInWords) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

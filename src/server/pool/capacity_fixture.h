@@ -9,7 +9,7 @@
 #include "common/base/random.h"
 #include "server/pool/capacity_desk.h"
 
-namespace taut {
+namespace taut::server {
 
 inline constexpr Resource kCpu = Resource::kCpu;
 
@@ -64,4 +64,4 @@ inline const CapacityOffer* OfferIn(const CapacityView& view, std::string_view t
   return nullptr;
 }
 
-}  // namespace taut
+}  // namespace taut::server

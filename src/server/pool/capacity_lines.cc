@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 constexpr float kNotKnown = std::numeric_limits<float>::quiet_NaN();
@@ -249,4 +249,4 @@ absl::StatusOr<CapacityLines> CapacityLines::Load(ByteReader& in) {
   return out;
 }
 
-}  // namespace taut
+}  // namespace taut::server

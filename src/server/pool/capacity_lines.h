@@ -17,7 +17,7 @@
 #include "common/model/resource.h"
 #include "server/pool/cell_capacity.h"
 
-namespace taut {
+namespace taut::server {
 
 inline constexpr int32_t kCapacityDays = 100;
 inline constexpr int32_t kCapacityHours = 24 * kCapacityDays;
@@ -107,4 +107,4 @@ class CapacityLines {
   PerResource<Of> of_;
 };
 
-}  // namespace taut
+}  // namespace taut::server

@@ -5,7 +5,7 @@
 
 #include "server/pool/capacity_fixture.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 HourOfCapacity HourWith(std::vector<CellCapacity> windows) {
@@ -103,4 +103,4 @@ TEST(CapacityLines, IsTheSameAfterItIsSavedAndLoaded) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

@@ -5,7 +5,7 @@
 #include "fmt/format.h"
 #include "server/pool/capacity_desk.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 constexpr uint32_t kCapacityVersion = 1;
@@ -94,4 +94,4 @@ absl::Status CapacityDesk::LoadState(std::string_view bytes) {
   return absl::OkStatus();
 }
 
-}  // namespace taut
+}  // namespace taut::server

@@ -7,7 +7,7 @@
 #include "common/model/units.h"
 #include "fmt/format.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 constexpr const char* kHowKnown =
@@ -134,4 +134,4 @@ std::string_view OutcomeName(const brain::PromiseOutcome& outcome) {
   return outcome.kept() ? "kept" : "missed";
 }
 
-}  // namespace taut
+}  // namespace taut::server

@@ -5,7 +5,7 @@
 
 #include "server/pool/capacity_view.h"
 
-namespace taut {
+namespace taut::server {
 
 // Why the capacity is not known, and how to make it known; "" if it is, of one resource at least.
 std::string CapacityWhy(const CapacityView& view);
@@ -18,4 +18,4 @@ std::string OfferText(const CapacityView& view, const CapacityOffer& offer);
 // "open", "kept", "missed", "unmeasured".
 std::string_view OutcomeName(const brain::PromiseOutcome& outcome);
 
-}  // namespace taut
+}  // namespace taut::server

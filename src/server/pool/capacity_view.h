@@ -13,7 +13,7 @@
 #include "common/base/time.h"
 #include "server/pool/cell_capacity.h"
 
-namespace taut {
+namespace taut::server {
 
 // How long what is sold is to be available, and how long ended promises of it are kept.
 struct CapacityHorizon {
@@ -70,4 +70,4 @@ struct CapacityHistory {
   PerResource<std::array<std::vector<std::optional<double>>, 6>> lines;
 };
 
-}  // namespace taut
+}  // namespace taut::server

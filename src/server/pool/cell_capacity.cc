@@ -6,7 +6,7 @@
 
 #include "server/pool/known.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 // A job that was not measured for this long uses nothing; until then what it used last.
@@ -206,4 +206,4 @@ std::string_view Name(CapacitySource source) { return kSourceNames[static_cast<s
 
 CellCapacity CellCapacityOf(const CapacityInput& input) { return CellCapacityMaker(input).Make(); }
 
-}  // namespace taut
+}  // namespace taut::server

@@ -17,7 +17,7 @@
 #include "server/pool/machines_view.h"
 #include "server/pool/quota_desk.h"
 
-namespace taut {
+namespace taut::server {
 
 enum class CapacitySource : uint8_t { kNone, kMachines, kPool };
 std::string_view Name(CapacitySource source);  // "none", "machines", "pool"
@@ -62,4 +62,4 @@ struct CapacityInput {
 // the machines) or O(jobs).
 CellCapacity CellCapacityOf(const CapacityInput& input);
 
-}  // namespace taut
+}  // namespace taut::server

@@ -7,7 +7,7 @@
 
 #include "server/pool/capacity_fixture.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 using ::testing::DoubleEq;
@@ -197,4 +197,4 @@ TEST(CellCapacity, JobsOfATierThatIsNotSoldCountAsTheFirst) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

@@ -5,7 +5,7 @@
 #include "fmt/format.h"
 #include "server/pool/machine_desk.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 constexpr uint32_t kMachinesVersion = 1;
@@ -211,4 +211,4 @@ absl::Status MachineDesk::LoadState(std::string_view bytes) {
   return absl::OkStatus();
 }
 
-}  // namespace taut
+}  // namespace taut::server

@@ -4,7 +4,7 @@
 #include "common/model/units.h"
 #include "fmt/format.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 std::string Plural(size_t n, std::string_view one) { return StrCat(n, " ", one, n == 1 ? "" : "s"); }
@@ -49,4 +49,4 @@ std::string ExplainMachine(const MachineView& machine, Resource r, const Reason&
   return out;
 }
 
-}  // namespace taut
+}  // namespace taut::server

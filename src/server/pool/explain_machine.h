@@ -6,10 +6,10 @@
 #include "common/model/reason.h"
 #include "server/pool/machines_view.h"
 
-namespace taut {
+namespace taut::server {
 
 // One paragraph of a resource. `reason` of the prediction, whose sentence is its middle.
 std::string ExplainMachine(const MachineView& machine, Resource r, const Reason& reason,
                            const MachinesView& view);
 
-}  // namespace taut
+}  // namespace taut::server

@@ -6,7 +6,7 @@
 
 #include "common/base/strings.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 absl::StatusOr<NameTemplate> ParseTemplate(std::string_view what, const std::string& text) {
@@ -71,4 +71,4 @@ std::vector<brain::JobUse> UseOf(const FleetView& view, const GroupRules& rules,
   return out;
 }
 
-}  // namespace taut
+}  // namespace taut::server

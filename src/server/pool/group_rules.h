@@ -11,7 +11,7 @@
 #include "common/base/name_template.h"
 #include "server/control/fleet_view.h"
 
-namespace taut {
+namespace taut::server {
 
 struct GroupRuleOptions {
   std::string group = "{namespace}";  // a NameTemplate
@@ -48,4 +48,4 @@ bool AnySeen(const FleetView& view, int64_t from_s);
 // and what they really used, the mean of the window. O(jobs).
 std::vector<brain::JobUse> UseOf(const FleetView& view, const GroupRules& rules, int64_t from_s);
 
-}  // namespace taut
+}  // namespace taut::server

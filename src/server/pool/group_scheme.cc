@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace taut {
+namespace taut::server {
 
 GroupScheme::GroupScheme(const brain::QuotaSpec& spec, GroupRules rules, std::string group_template)
     : rules_(std::move(rules)), group_template_(std::move(group_template)) {
@@ -34,4 +34,4 @@ std::string GroupScheme::NearestAbove(std::string_view group,
   return "";
 }
 
-}  // namespace taut
+}  // namespace taut::server

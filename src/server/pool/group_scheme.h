@@ -10,7 +10,7 @@
 #include "brain/economy/quota_spec.h"
 #include "server/pool/group_rules.h"
 
-namespace taut {
+namespace taut::server {
 
 // Immutable: any thread.
 class GroupScheme {
@@ -36,4 +36,4 @@ class GroupScheme {
   std::unordered_map<std::string, std::string> parents_;
 };
 
-}  // namespace taut
+}  // namespace taut::server

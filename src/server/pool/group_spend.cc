@@ -6,7 +6,7 @@
 
 #include "absl/container/flat_hash_map.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 // Which group pays for each job: found once a job.
@@ -81,4 +81,4 @@ absl::StatusOr<GroupDays> ReadGroupDays(History& history, const FleetView& view,
   return out;
 }
 
-}  // namespace taut
+}  // namespace taut::server

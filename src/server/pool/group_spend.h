@@ -12,7 +12,7 @@
 #include "server/pool/group_scheme.h"
 #include "server/store/store.h"
 
-namespace taut {
+namespace taut::server {
 
 inline constexpr const char* kNoGroup = "(none)";  // of jobs that no rule gives a group
 
@@ -28,4 +28,4 @@ struct GroupDays {
 absl::StatusOr<GroupDays> ReadGroupDays(History& history, const FleetView& view, const GroupScheme& scheme,
                                         const brain::BudgetBook& book, int64_t from_s, int64_t to_s);
 
-}  // namespace taut
+}  // namespace taut::server

@@ -6,7 +6,7 @@
 #include "common/base/strings.h"
 #include "common/json/json_tree.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 constexpr int64_t kHistoryVersion = 1;
@@ -89,4 +89,4 @@ absl::StatusOr<QuotaState> DecodeState(std::string_view text) {
   return out;
 }
 
-}  // namespace taut
+}  // namespace taut::server

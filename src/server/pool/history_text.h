@@ -11,7 +11,7 @@
 #include "brain/economy/quota_history.h"
 #include "common/base/time.h"
 
-namespace taut {
+namespace taut::server {
 
 // Jobs come back one after the other: until then those that were measured since counted_from_s count.
 struct QuotaGap {
@@ -28,4 +28,4 @@ std::string EncodeState(const brain::QuotaHistory& history, const std::optional<
 // DataLoss for what no EncodeState wrote.
 absl::StatusOr<QuotaState> DecodeState(std::string_view text);
 
-}  // namespace taut
+}  // namespace taut::server

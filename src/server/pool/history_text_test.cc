@@ -2,7 +2,7 @@
 
 #include "gtest/gtest.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 TEST(HistoryText, ReadsTheSameBack) {
@@ -31,4 +31,4 @@ TEST(HistoryText, RefusesWhatItDidNotWrite) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

@@ -1,6 +1,6 @@
 #include "server/pool/job_tiers.h"
 
-namespace taut {
+namespace taut::server {
 
 JobTiers::JobTiers(const Options& options) : options_(options) {
   const brain::PriceSheet sheet = options.pricing != nullptr ? options.pricing->sheet : brain::DefaultTiers();
@@ -26,4 +26,4 @@ JobTiers::Found JobTiers::Of(const JobRecord& job, const GroupScheme* scheme) co
   return tier.has_value() ? Found{*tier, ""} : Found{0, name};
 }
 
-}  // namespace taut
+}  // namespace taut::server

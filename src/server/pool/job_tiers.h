@@ -12,7 +12,7 @@
 #include "common/model/rollout.h"
 #include "server/pool/group_scheme.h"
 
-namespace taut {
+namespace taut::server {
 
 struct CapacityTier {
   std::string name;
@@ -46,4 +46,4 @@ class JobTiers {
   std::vector<CapacityTier> tiers_;
 };
 
-}  // namespace taut
+}  // namespace taut::server

@@ -3,11 +3,11 @@
 
 #include <optional>
 
-namespace taut {
+namespace taut::server {
 
 // nullopt for a negative amount, which stands for an absent one in windows (kAbsent).
 inline std::optional<double> Known(float amount) {
   return amount >= 0 ? std::optional<double>(amount) : std::nullopt;
 }
 
-}  // namespace taut
+}  // namespace taut::server

@@ -6,7 +6,7 @@
 #include "brain/economy/admission.h"
 #include "common/base/strings.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 // What `to` has more than `from`; none of it negative.
@@ -280,4 +280,4 @@ size_t LiveQuota::held() const {
   return held_.size();
 }
 
-}  // namespace taut
+}  // namespace taut::server

@@ -22,7 +22,7 @@
 #include "brain/economy/request_book.h"
 #include "server/pool/group_rules.h"
 
-namespace taut {
+namespace taut::server {
 
 // A container of a task.
 struct LivePart {
@@ -123,4 +123,4 @@ class LiveQuota {
   uint64_t nameless_ = 0;
 };
 
-}  // namespace taut
+}  // namespace taut::server

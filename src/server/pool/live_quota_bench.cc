@@ -11,7 +11,7 @@
 #include "common/base/strings.h"
 #include "server/pool/live_quota.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 constexpr int kCohorts = 50, kGroups = 1000, kPodsOfGroup = 100;
@@ -91,4 +91,4 @@ void Reviews(benchmark::State& state) {
 BENCHMARK(Reviews)->Unit(benchmark::kMicrosecond);
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

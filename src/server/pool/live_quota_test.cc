@@ -12,7 +12,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 using ::testing::ElementsAre;
@@ -227,4 +227,4 @@ TEST_F(Live, ThreadsThatAskAtOnceDoNotGetMoreThanThereIs) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

@@ -11,7 +11,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 constexpr double kHorizonHours = 24;
@@ -410,4 +410,4 @@ absl::StatusOr<MachineDesk::Detail> MachineDesk::Find(std::string_view name, std
   return out;
 }
 
-}  // namespace taut
+}  // namespace taut::server

@@ -25,7 +25,7 @@
 #include "server/pool/machines_view.h"
 #include "server/pool/promises.h"
 
-namespace taut {
+namespace taut::server {
 
 struct MachineOptions {
   double risk = 0.01;  // the ordered share of machine-days whose peak passes the prediction
@@ -120,4 +120,4 @@ class MachineDesk {
   std::shared_ptr<const MachinesView> view_;
 };
 
-}  // namespace taut
+}  // namespace taut::server

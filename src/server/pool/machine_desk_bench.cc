@@ -10,7 +10,7 @@
 #include "fmt/format.h"
 #include "server/pool/machine_desk.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 constexpr uint32_t kMachines = 5000, kTasks = 20;
@@ -95,4 +95,4 @@ void Load(benchmark::State& state) {
 BENCHMARK(Load)->Unit(benchmark::kMillisecond)->Iterations(5);
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

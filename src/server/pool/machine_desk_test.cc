@@ -12,7 +12,7 @@
 #include "server/pool/machine_list.h"
 #include "server/pool/machines_fixture.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 using ::testing::HasSubstr;
@@ -357,4 +357,4 @@ TEST(MachineList, SortsSearchesAndPages) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

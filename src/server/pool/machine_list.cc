@@ -6,7 +6,7 @@
 #include "absl/strings/ascii.h"
 #include "common/base/strings.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 using Figure = std::optional<double> MachineAmounts::*;
@@ -95,4 +95,4 @@ MachinesPage ListMachines(const MachinesView& view, const MachinesQuery& query) 
   return page;
 }
 
-}  // namespace taut
+}  // namespace taut::server

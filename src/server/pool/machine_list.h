@@ -10,7 +10,7 @@
 
 #include "server/pool/machines_view.h"
 
-namespace taut {
+namespace taut::server {
 
 struct MachinesQuery {
   std::string search = {};  // words; each in the name or the source, whatever the case
@@ -29,4 +29,4 @@ bool IsMachineSort(std::string_view sort);
 // REQUIRES: IsMachineSort(query.sort). Absent figures come last; equals in the order of names. O(n log n).
 MachinesPage ListMachines(const MachinesView& view, const MachinesQuery& query);
 
-}  // namespace taut
+}  // namespace taut::server

@@ -9,7 +9,7 @@
 #include "server/control/in_memory_placement.h"
 #include "server/pool/machine_desk.h"
 
-namespace taut {
+namespace taut::server {
 
 class MadeMachines {
  public:
@@ -77,4 +77,4 @@ class MadeMachines {
   std::map<std::string, JobId> numbers_;
 };
 
-}  // namespace taut
+}  // namespace taut::server

@@ -11,7 +11,7 @@
 #include "common/base/time.h"
 #include "common/model/resource.h"
 
-namespace taut {
+namespace taut::server {
 
 // Machine-days whose promise was compared with what came.
 struct PromiseCounts {
@@ -88,4 +88,4 @@ struct MachinesView {
   PerResource<PromiseCounts> promises;
 };
 
-}  // namespace taut
+}  // namespace taut::server

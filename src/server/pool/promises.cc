@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace taut {
+namespace taut::server {
 
 void OpenPromise::Note(WindowId window, double usage) {
   if (!open() || window <= *made_ || window.index - made_->index > kWindowsPerDay) return;
@@ -84,7 +84,7 @@ void PromiseBook::Save(ByteWriter& out) const {
   out.PutVarint(days_.size());
   for (const Day& day : days_) {
     out.Put(day.day);
-    for (const PromiseCounts& counts : day.of) taut::Save(counts, out);
+    for (const PromiseCounts& counts : day.of) taut::server::Save(counts, out);
   }
 }
 
@@ -105,4 +105,4 @@ absl::StatusOr<PromiseBook> PromiseBook::Load(ByteReader& in) {
   return out;
 }
 
-}  // namespace taut
+}  // namespace taut::server

@@ -15,7 +15,7 @@
 #include "common/base/time.h"
 #include "server/pool/machines_view.h"
 
-namespace taut {
+namespace taut::server {
 
 inline constexpr int32_t kPromiseDays = 90;
 
@@ -70,4 +70,4 @@ void Save(const PromiseCounts& counts, ByteWriter& out);
 // DataLoss if more were passed than judged.
 absl::StatusOr<PromiseCounts> LoadPromiseCounts(ByteReader& in);
 
-}  // namespace taut
+}  // namespace taut::server

@@ -8,7 +8,7 @@
 #include "server/pool/history_text.h"
 #include "server/pool/request_text.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 constexpr int64_t kForgetEverySeconds = 3600;
@@ -300,4 +300,4 @@ QuotaCounts QuotaDesk::counts() const {
   return counts_;
 }
 
-}  // namespace taut
+}  // namespace taut::server

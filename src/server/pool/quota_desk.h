@@ -24,7 +24,7 @@
 #include "server/pool/group_scheme.h"
 #include "server/store/request_log.h"
 
-namespace taut {
+namespace taut::server {
 
 struct QuotaView {
   std::vector<brain::QuotaRowView> rows;
@@ -136,4 +136,4 @@ class QuotaDesk {
   std::atomic<uint64_t> quota_version_ = 1, request_version_ = 1;
 };
 
-}  // namespace taut
+}  // namespace taut::server

@@ -12,7 +12,7 @@
 #include "server/pool/request_text.h"
 #include "server/store/in_memory_request_log.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 using ::testing::ElementsAre;
@@ -408,4 +408,4 @@ TEST(GroupRules, SayWhichTemplateIsWrong) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

@@ -5,7 +5,7 @@
 #include "common/base/time.h"
 #include "common/json/json_tree.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 constexpr int64_t kMostSeconds = 100 * 366 * kDaySeconds;  // as DecideAdmission has it
@@ -77,4 +77,4 @@ absl::StatusOr<brain::QuotaRequest> DecodeRequest(std::string_view text) {
   return r;
 }
 
-}  // namespace taut
+}  // namespace taut::server

@@ -7,10 +7,10 @@
 #include "absl/status/statusor.h"
 #include "brain/economy/request_book.h"
 
-namespace taut {
+namespace taut::server {
 
 std::string EncodeRequest(const brain::QuotaRequest& request);
 // DataLoss for what no EncodeRequest wrote. Fields that it does not know are left out.
 absl::StatusOr<brain::QuotaRequest> DecodeRequest(std::string_view text);
 
-}  // namespace taut
+}  // namespace taut::server

@@ -1,6 +1,6 @@
 #include "server/pool/running_work.h"
 
-namespace taut {
+namespace taut::server {
 
 void RunningWork::Add(const Task& task) {
   const auto [at, is_new] = tasks_.try_emplace(task.name, task.work);
@@ -65,4 +65,4 @@ size_t RunningWork::size() const {
   return works_.size();
 }
 
-}  // namespace taut
+}  // namespace taut::server

@@ -11,7 +11,7 @@
 #include <unordered_map>
 #include <utility>
 
-namespace taut {
+namespace taut::server {
 
 // Thread-safe; one lock. A few hundred bytes for each task that is there, and for each workload of the last
 // `keep_s`.
@@ -57,4 +57,4 @@ class RunningWork {
       ends_;  // of works without tasks, ascending; also of some that have some
 };
 
-}  // namespace taut
+}  // namespace taut::server

@@ -6,7 +6,7 @@
 #include "common/base/strings.h"
 #include "gtest/gtest.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 using Answer = RunningWork::Answer;
@@ -85,4 +85,4 @@ TEST_F(RunningWorkTest, WorkThatComesAndGoesIsForgotten) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

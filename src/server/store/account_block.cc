@@ -6,7 +6,7 @@
 #include "common/base/strings.h"
 #include "common/histogram/checkpoint.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 constexpr size_t kMaxPayload = size_t{1} << 20;
@@ -100,4 +100,4 @@ absl::Status AddAccountBlock(std::string_view block, WindowId first, uint32_t ch
   return absl::OkStatus();
 }
 
-}  // namespace taut
+}  // namespace taut::server

@@ -12,7 +12,7 @@
 #include "common/base/time.h"
 #include "common/model/account.h"
 
-namespace taut {
+namespace taut::server {
 
 inline constexpr uint32_t kJobsPerAccountChunk = 1024;
 constexpr uint32_t AccountChunkOf(JobId job) { return job.value / kJobsPerAccountChunk; }
@@ -24,4 +24,4 @@ std::string EncodeAccountBlock(std::span<const AccountEntry> entries, WindowId f
 absl::Status AddAccountBlock(std::string_view block, WindowId first, uint32_t chunk,
                              std::vector<AccountEntry>& sums);
 
-}  // namespace taut
+}  // namespace taut::server

@@ -8,7 +8,7 @@
 #include "server/store/account_block.h"
 #include "server/store/store_subject.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 using ::testing::HasSubstr;
@@ -173,4 +173,4 @@ TEST(AccountBlockTest, DamageIsFound) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

@@ -13,7 +13,7 @@
 #include "server/store/sqlite_store.h"
 #include "server/store/store_fixture.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 constexpr uint32_t kJobs = 150;
@@ -150,4 +150,4 @@ TEST(CrashTest, AcknowledgedPassesAreThereOnce) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace taut {
+namespace taut::server {
 
 // Thread-safe. Each message once, the first kMost of them.
 class DamageLog {
@@ -27,4 +27,4 @@ class DamageLog {
   std::set<std::string> messages_;
 };
 
-}  // namespace taut
+}  // namespace taut::server

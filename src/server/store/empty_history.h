@@ -7,7 +7,7 @@
 
 #include "server/store/store.h"
 
-namespace taut {
+namespace taut::server {
 
 class EmptyHistory : public History {
  public:
@@ -37,4 +37,4 @@ class EmptyHistory : public History {
   }
 };
 
-}  // namespace taut
+}  // namespace taut::server

@@ -9,7 +9,7 @@
 
 #include "common/base/strings.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 absl::Status CannotOpen(const std::string& path, int error) {
@@ -63,4 +63,4 @@ absl::StatusOr<std::unique_ptr<FileLock>> FileLock::TakeFile(const std::string& 
 // The file stays: a lock on a file that is unlinked meanwhile would protect nothing.
 FileLock::~FileLock() { close(fd_); }
 
-}  // namespace taut
+}  // namespace taut::server

@@ -6,7 +6,7 @@
 
 #include "absl/status/statusor.h"
 
-namespace taut {
+namespace taut::server {
 
 class FileLock {
  public:
@@ -24,4 +24,4 @@ class FileLock {
   int fd_;
 };
 
-}  // namespace taut
+}  // namespace taut::server

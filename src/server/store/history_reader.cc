@@ -8,7 +8,7 @@
 #include "server/store/schema.h"
 #include "server/store/window_block.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 int64_t Limit(size_t limit) { return static_cast<int64_t>(std::min<size_t>(limit, INT64_MAX)); }
@@ -311,4 +311,4 @@ absl::Status HistoryReader::ReadAccount(
   return any.ok() ? absl::OkStatus() : any.status();
 }
 
-}  // namespace taut
+}  // namespace taut::server

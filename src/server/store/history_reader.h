@@ -9,7 +9,7 @@
 #include "server/store/sqlite.h"
 #include "server/store/store.h"
 
-namespace taut {
+namespace taut::server {
 
 // Not thread-safe. Each call sees one state of the file.
 class HistoryReader final : public History {
@@ -88,4 +88,4 @@ std::optional<JobRecord> JobOf(const Rows& rows, DamageLog& damage);
 // A row of settings as the statements above and Restore select it; nothing if it is damaged.
 std::optional<SettingChange> SettingOf(const Rows& rows, DamageLog& damage);
 
-}  // namespace taut
+}  // namespace taut::server

@@ -8,7 +8,7 @@
 
 #include "server/store/request_log.h"
 
-namespace taut {
+namespace taut::server {
 
 class InMemoryRequestLog final : public RequestLog {
  public:
@@ -43,4 +43,4 @@ class InMemoryRequestLog final : public RequestLog {
   std::vector<RequestLogEntry> entries_;
 };
 
-}  // namespace taut
+}  // namespace taut::server

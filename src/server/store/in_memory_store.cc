@@ -6,7 +6,7 @@
 #include "common/base/strings.h"
 #include "server/store/window_block.h"
 
-namespace taut {
+namespace taut::server {
 
 absl::Status InMemoryStore::Commit(const PassRecord& pass) {
   const std::lock_guard lock(mutex_);
@@ -267,4 +267,4 @@ absl::Status InMemoryStore::ReadAccount(
   return absl::OkStatus();
 }
 
-}  // namespace taut
+}  // namespace taut::server

@@ -10,7 +10,7 @@
 #include "server/store/pass_rules.h"
 #include "server/store/store.h"
 
-namespace taut {
+namespace taut::server {
 
 // Answers as SqliteStore does. Thread-safe as the two ports ask; memory: about what the usage takes. Maintain
 // costs what it forgets and is done in one call.
@@ -61,4 +61,4 @@ class InMemoryStore final : public Store, public History {
   std::map<WindowId, FleetPoint> fleet_;
 };
 
-}  // namespace taut
+}  // namespace taut::server

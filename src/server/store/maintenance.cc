@@ -8,7 +8,7 @@
 #include "server/store/schema.h"
 #include "server/store/window_block.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 // Of a call: few enough to be done in some 50 ms.
@@ -193,4 +193,4 @@ absl::Status Maintenance::SumUpChunk(AccountLevel& level, int64_t first_window, 
   return level.write.Run(WindowKey(first_window, chunk), Blob{block});
 }
 
-}  // namespace taut
+}  // namespace taut::server

@@ -7,7 +7,7 @@
 #include "server/store/sqlite.h"
 #include "server/store/store.h"
 
-namespace taut {
+namespace taut::server {
 
 class Maintenance {
  public:
@@ -77,4 +77,4 @@ class Maintenance {
   Statement write_day_{db_, "INSERT INTO day_blocks VALUES(?1, ?2)"};
 };
 
-}  // namespace taut
+}  // namespace taut::server

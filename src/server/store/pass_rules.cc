@@ -4,7 +4,7 @@
 
 #include "common/base/strings.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 template <typename Records>
@@ -67,4 +67,4 @@ PassEnds EndsAfter(const PassRecord& pass, PassEnds ends) {
   return ends;
 }
 
-}  // namespace taut
+}  // namespace taut::server

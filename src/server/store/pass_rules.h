@@ -6,7 +6,7 @@
 #include "absl/status/status.h"
 #include "server/store/store.h"
 
-namespace taut {
+namespace taut::server {
 
 struct Retention {
   int32_t history_days = 30;   // usage: full days before today
@@ -37,4 +37,4 @@ absl::Status CheckPass(const PassRecord& pass, const PassEnds& ends);
 // `ends` after `pass`.
 PassEnds EndsAfter(const PassRecord& pass, PassEnds ends);
 
-}  // namespace taut
+}  // namespace taut::server

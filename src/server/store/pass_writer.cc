@@ -8,7 +8,7 @@
 #include "server/store/schema.h"
 #include "server/store/window_block.h"
 
-namespace taut {
+namespace taut::server {
 
 namespace {
 
@@ -194,4 +194,4 @@ absl::Status PassWriter::WriteRest(const PassRecord& pass) {
   return fleet_.Run(pass.fleet->window.index, Blob{point});
 }
 
-}  // namespace taut
+}  // namespace taut::server

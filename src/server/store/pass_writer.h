@@ -5,7 +5,7 @@
 #include "server/store/sqlite.h"
 #include "server/store/store.h"
 
-namespace taut {
+namespace taut::server {
 
 class PassWriter {
  public:
@@ -56,4 +56,4 @@ class PassWriter {
   Statement fleet_{db_, "INSERT OR REPLACE INTO fleet VALUES(?1, ?2)"};
 };
 
-}  // namespace taut
+}  // namespace taut::server

@@ -5,7 +5,7 @@
 #include "server/store/store_subject.h"
 #include "server/store/window_block.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 using ::testing::HasSubstr;
@@ -154,4 +154,4 @@ TEST_P(PastDaysTest, ThePastOfAJobIsForgottenWithItsDaysAndItsMarkWithTheJob) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

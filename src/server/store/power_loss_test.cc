@@ -14,7 +14,7 @@
 #include "server/store/sqlite_store.h"
 #include "server/store/store_fixture.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 constexpr size_t kSectorBytes = 512;
@@ -201,4 +201,4 @@ TEST(PowerLossTest, WithoutSyncsOnlyTheLastPassesGo) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

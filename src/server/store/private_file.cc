@@ -8,7 +8,7 @@
 
 #include "common/base/strings.h"
 
-namespace taut {
+namespace taut::server {
 
 void CloseToOthers(const std::string& path) {
   const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
@@ -36,4 +36,4 @@ absl::Status SyncDirectoryOf(const std::string& path) {
   return synced ? absl::OkStatus() : absl::UnavailableError(StrCat(parent.string(), ": cannot be synced"));
 }
 
-}  // namespace taut
+}  // namespace taut::server

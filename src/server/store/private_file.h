@@ -7,7 +7,7 @@
 
 #include "absl/status/status.h"
 
-namespace taut {
+namespace taut::server {
 
 // Usage, names and settings are private: makes the file for its owner alone, and closes one that others may
 // read to them. SQLite gives its log the mode of the file. Failures are SQLite's to report.
@@ -23,4 +23,4 @@ std::optional<FileIdentity> IdentityOf(const std::string& path);
 // A file that is new is only there after the loss of power if its directory says so. Unavailable.
 absl::Status SyncDirectoryOf(const std::string& path);
 
-}  // namespace taut
+}  // namespace taut::server

@@ -6,7 +6,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 absl::Status Finish(const ByteReader& in, std::string_view what) {
@@ -129,4 +129,4 @@ absl::StatusOr<Checkpoint> DecodeStoredCheckpoint(std::string_view bytes) {
   return checkpoint;
 }
 
-}  // namespace taut
+}  // namespace taut::server

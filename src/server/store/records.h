@@ -15,7 +15,7 @@
 #include "common/base/bytes.h"
 #include "server/store/store.h"
 
-namespace taut {
+namespace taut::server {
 
 // The checksum column of a row: XXH3 over what the row says, field by field.
 class RowSum {
@@ -65,4 +65,4 @@ absl::StatusOr<FleetPoint> DecodeFleetPoint(std::string_view bytes);
 std::string EncodeStoredCheckpoint(const Checkpoint& checkpoint);
 absl::StatusOr<Checkpoint> DecodeStoredCheckpoint(std::string_view bytes);
 
-}  // namespace taut
+}  // namespace taut::server

@@ -8,7 +8,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 
-namespace taut {
+namespace taut::server {
 
 struct RequestLogEntry {
   uint64_t request = 0;  // its number
@@ -33,4 +33,4 @@ class RequestLog {
   virtual absl::Status Forget(std::span<const uint64_t> requests) = 0;
 };
 
-}  // namespace taut
+}  // namespace taut::server

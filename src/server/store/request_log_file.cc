@@ -7,7 +7,7 @@
 #include "server/store/records.h"
 #include "server/store/schema.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 constexpr const char* kRequestMigrations[] = {
@@ -108,4 +108,4 @@ absl::Status RequestLogFile::Forget(std::span<const uint64_t> requests) {
   return (*transaction)->Commit();
 }
 
-}  // namespace taut
+}  // namespace taut::server

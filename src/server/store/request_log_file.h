@@ -10,7 +10,7 @@
 #include "server/store/request_log.h"
 #include "server/store/sqlite.h"
 
-namespace taut {
+namespace taut::server {
 
 // The store's lock guards the file, too: one process at a time. An empty file "PATH.made" records that there were
 // entries. With it and without entries the file was deleted: Read reports that as damage, and Append fails until
@@ -43,4 +43,4 @@ class RequestLogFile final : public RequestLog {
   Statement forget_{db_.get(), "DELETE FROM entries WHERE request = ?1"};
 };
 
-}  // namespace taut
+}  // namespace taut::server

@@ -11,7 +11,7 @@
 #include "gtest/gtest.h"
 #include "server/store/in_memory_request_log.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 using ::testing::ElementsAre;
@@ -140,4 +140,4 @@ TEST(RequestLog, RefusesAFileOfAnotherProgram) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

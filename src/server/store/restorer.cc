@@ -9,7 +9,7 @@
 #include "server/store/schema.h"
 #include "server/store/window_block.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 constexpr size_t kMostBytesAtATime = size_t{256} << 20;
@@ -164,4 +164,4 @@ absl::Status Restorer::AddRaw(ClosedWindow& window) {
   return any.status();
 }
 
-}  // namespace taut
+}  // namespace taut::server

@@ -7,7 +7,7 @@
 #include "server/store/sqlite.h"
 #include "server/store/store.h"
 
-namespace taut {
+namespace taut::server {
 
 class Restorer {
  public:
@@ -46,4 +46,4 @@ class Restorer {
   Statement blocks_{db_, "SELECT key, block FROM window_blocks WHERE key >= ?1 AND key < ?2 ORDER BY key"};
 };
 
-}  // namespace taut
+}  // namespace taut::server

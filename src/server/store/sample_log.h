@@ -9,7 +9,7 @@
 #include "absl/status/status.h"
 #include "common/base/time.h"
 
-namespace taut {
+namespace taut::server {
 
 // A request as it was taken in.
 struct LoggedWrite {
@@ -37,4 +37,4 @@ class SampleLog {
   virtual void Forget(Timestamp before) = 0;
 };
 
-}  // namespace taut
+}  // namespace taut::server

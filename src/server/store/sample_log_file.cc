@@ -18,7 +18,7 @@
 #include "common/base/bytes.h"
 #include "common/base/strings.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 constexpr std::string_view kMagic = "TAUTSMP1";
@@ -245,4 +245,4 @@ uint64_t SampleLogFile::lost_bytes() const {
   return lost_bytes_;
 }
 
-}  // namespace taut
+}  // namespace taut::server

@@ -10,7 +10,7 @@
 #include "absl/status/statusor.h"
 #include "server/store/sample_log.h"
 
-namespace taut {
+namespace taut::server {
 
 struct SampleLogOptions {
   std::string path;  // of the store: the files are beside it
@@ -69,4 +69,4 @@ class SampleLogFile final : public SampleLog {
   int64_t buffer_newest_us_ = INT64_MIN;
 };
 
-}  // namespace taut
+}  // namespace taut::server

@@ -12,7 +12,7 @@
 #include "gtest/gtest.h"
 #include "server/store/store_fixture.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 struct Found {
@@ -160,4 +160,4 @@ TEST(SampleLogFile, SaysThatItCannotBeWritten) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

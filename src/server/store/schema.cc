@@ -4,7 +4,7 @@
 
 #include "common/base/strings.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 constexpr const char* kMigrations[] = {
@@ -150,4 +150,4 @@ absl::Status CheckStructure(Database& db) {
   return *any && rows.Bytes(0) == "ok" ? absl::OkStatus() : Damaged(db.path(), rows.Bytes(0));
 }
 
-}  // namespace taut
+}  // namespace taut::server

@@ -8,7 +8,7 @@
 #include "common/model/usage.h"
 #include "server/store/sqlite.h"
 
-namespace taut {
+namespace taut::server {
 
 inline constexpr int32_t kStoreApplicationId = 0x54415554;  // "TAUT": how `file` and we know our files
 
@@ -32,4 +32,4 @@ constexpr int64_t DayKey(int64_t day, uint32_t job) { return day * (int64_t{1} <
 constexpr int32_t DayOfKey(int64_t key) { return static_cast<int32_t>(key >> 32); }
 constexpr JobId JobOfKey(int64_t key) { return JobId{static_cast<uint32_t>(key)}; }
 
-}  // namespace taut
+}  // namespace taut::server

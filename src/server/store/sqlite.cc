@@ -7,7 +7,7 @@
 
 #include "common/base/strings.h"
 
-namespace taut {
+namespace taut::server {
 
 Rows::~Rows() {
   if (statement_ != nullptr) sqlite3_reset(statement_);
@@ -159,4 +159,4 @@ Transaction::~Transaction() {
 
 absl::Status Transaction::Commit() { return db_.Execute("COMMIT"); }
 
-}  // namespace taut
+}  // namespace taut::server

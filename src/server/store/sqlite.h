@@ -14,7 +14,7 @@
 struct sqlite3;
 struct sqlite3_stmt;
 
-namespace taut {
+namespace taut::server {
 
 struct Blob {
   std::string_view bytes;
@@ -134,4 +134,4 @@ class Transaction {
   Database& db_;
 };
 
-}  // namespace taut
+}  // namespace taut::server

@@ -19,7 +19,7 @@
 #include "server/store/schema.h"
 #include "server/store/sqlite.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 // Lends each caller a connection of its own; as many are kept as ever were in use at once.
@@ -227,4 +227,4 @@ absl::Status SqliteStore::ReadAccount(
 
 std::vector<std::string> SqliteStore::damage() const { return parts_->damage.messages(); }
 
-}  // namespace taut
+}  // namespace taut::server

@@ -9,7 +9,7 @@
 #include "server/store/pass_rules.h"
 #include "server/store/store.h"
 
-namespace taut {
+namespace taut::server {
 
 // Store: one thread. History: any threads, on connections of their own; readers and the writer do not wait
 // for each other. Damage in single blocks is no error: what is whole is read, and damage() says what was
@@ -73,4 +73,4 @@ class SqliteStore final : public Store, public History {
   const std::unique_ptr<Parts> parts_;
 };
 
-}  // namespace taut
+}  // namespace taut::server

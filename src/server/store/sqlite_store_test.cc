@@ -24,7 +24,7 @@
 #include "server/store/store_fixture.h"
 #include "server/store/window_block.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 using ::testing::HasSubstr;
@@ -498,4 +498,4 @@ TEST(StoreRecords, FleetFiguresOfOlderVersionsCountTheJobsMeasured) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

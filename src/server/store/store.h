@@ -16,7 +16,7 @@
 #include "common/model/rollout.h"
 #include "common/model/tier_act.h"
 
-namespace taut {
+namespace taut::server {
 
 // State of some jobs as of the end of a window. Opaque to the store.
 struct Checkpoint {
@@ -154,4 +154,4 @@ class History {
       absl::FunctionRef<void(const AccountSpan&, std::span<const AccountEntry>)> yield) = 0;
 };
 
-}  // namespace taut
+}  // namespace taut::server

@@ -11,7 +11,7 @@
 #include "server/store/private_file.h"
 #include "server/store/store_copies.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 namespace fs = std::filesystem;
@@ -131,4 +131,4 @@ absl::StatusOr<std::vector<BackedUpFile>> RestoreStore(const std::string& folder
   return FilesIn(folder);
 }
 
-}  // namespace taut
+}  // namespace taut::server

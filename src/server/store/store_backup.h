@@ -6,7 +6,7 @@
 
 #include "absl/status/statusor.h"
 
-namespace taut {
+namespace taut::server {
 
 struct BackedUpFile {
   std::string name;  // in the folder
@@ -23,4 +23,4 @@ absl::StatusOr<std::vector<BackedUpFile>> BackUpStore(const std::string& path, c
 // FailedPrecondition: a tautd uses it; NotFound: `folder` is none of BackUpStore.
 absl::StatusOr<std::vector<BackedUpFile>> RestoreStore(const std::string& folder, const std::string& path);
 
-}  // namespace taut
+}  // namespace taut::server

@@ -12,7 +12,7 @@
 #include "server/store/sqlite_store.h"
 #include "server/store/store_fixture.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 using ::testing::HasSubstr;
@@ -104,4 +104,4 @@ TEST(StoreBackup, ReplacesNothing) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

@@ -12,7 +12,7 @@
 #include "server/store/sqlite_store.h"
 #include "server/store/store_fixture.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 constexpr WindowId kFirst{20'000 * kWindowsPerDay};
@@ -233,4 +233,4 @@ void BM_AccountMonth(benchmark::State& state) {
 BENCHMARK(BM_AccountMonth)->Arg(100'000)->Iterations(3)->Unit(benchmark::kMillisecond);
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

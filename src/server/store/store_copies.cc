@@ -9,7 +9,7 @@
 #include "server/store/private_file.h"
 #include "server/store/sqlite.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 constexpr std::array<const char*, 3> kFiles = {"", ".budgets", ".requests"};
@@ -44,4 +44,4 @@ void StoreCopies::Drop() const {
   for (const char* suffix : kFiles) unlink(Name(path_ + suffix).c_str());
 }
 
-}  // namespace taut
+}  // namespace taut::server

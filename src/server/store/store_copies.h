@@ -6,7 +6,7 @@
 
 #include "absl/status/status.h"
 
-namespace taut {
+namespace taut::server {
 
 // A SQLite file `from` as of one moment, with what is in its write-ahead log, as the file `to`, also where another
 // process writes to it. Replaces `to`.
@@ -29,4 +29,4 @@ class StoreCopies {
   std::string path_;
 };
 
-}  // namespace taut
+}  // namespace taut::server

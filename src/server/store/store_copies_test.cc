@@ -11,7 +11,7 @@
 #include "gtest/gtest.h"
 #include "server/store/request_log_file.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 std::vector<std::string> TextsOf(const std::string& path) {
@@ -61,4 +61,4 @@ TEST(StoreCopies, WhatCannotBeCopiedIsNotThereByHalf) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

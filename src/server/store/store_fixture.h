@@ -10,7 +10,7 @@
 #include "common/testing/temp_dir.h"
 #include "server/store/store.h"
 
-namespace taut {
+namespace taut::server {
 
 // A pass that owns its parts.
 struct OwnedPass {
@@ -290,4 +290,4 @@ class PassMaker {
   uint64_t decision_ = 0, setting_ = 0;
 };
 
-}  // namespace taut
+}  // namespace taut::server

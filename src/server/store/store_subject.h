@@ -10,7 +10,7 @@
 #include "server/store/sqlite_store.h"
 #include "server/store/store_fixture.h"
 
-namespace taut {
+namespace taut::server {
 
 // Both ports of one store, and for a file also the way through a stop.
 class Subject {
@@ -70,4 +70,4 @@ inline void MaintainAll(Store& store, WindowId now) {
   FAIL() << "no end of housekeeping";
 }
 
-}  // namespace taut
+}  // namespace taut::server

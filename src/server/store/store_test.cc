@@ -10,7 +10,7 @@
 
 #include "server/store/store_subject.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 using ::testing::HasSubstr;
@@ -388,4 +388,4 @@ RC_GTEST_PROP(StoreProperty, TheFileAnswersAsMemoryDoes, ()) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

@@ -9,7 +9,7 @@
 #include "common/base/strings.h"
 #include "common/histogram/checkpoint.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 constexpr uint32_t kAbsentBits = std::bit_cast<uint32_t>(kAbsent);
@@ -422,4 +422,4 @@ absl::Status DecodeDayBlock(std::string_view block, JobId job, int32_t day, Wind
   return in.all_read() ? absl::OkStatus() : WrongBlock("is longer than its header declares");
 }
 
-}  // namespace taut
+}  // namespace taut::server

@@ -14,7 +14,7 @@
 #include "common/model/closed_window.h"
 #include "common/model/usage.h"
 
-namespace taut {
+namespace taut::server {
 
 inline constexpr uint32_t kJobsPerChunk = 64;
 constexpr uint32_t ChunkOf(JobId job) { return job.value / kJobsPerChunk; }
@@ -42,4 +42,4 @@ std::string EncodeDayBlock(const JobDay& day);
 absl::Status DecodeDayBlock(std::string_view block, JobId job, int32_t day, WindowId from, WindowId to,
                             JobDay& out);
 
-}  // namespace taut
+}  // namespace taut::server

@@ -11,7 +11,7 @@
 #include "common/histogram/checkpoint.h"
 #include "server/store/store_fixture.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 constexpr WindowId kWindow{5'760'123};
@@ -152,4 +152,4 @@ RC_GTEST_PROP(WindowBlock, OddPayloadsAreRefusedOrRead, (const std::vector<uint8
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

@@ -14,16 +14,16 @@ namespace {
 
 absl::StatusOr<std::string> StoreOf(const BackupArgs& args) {
   if (args.config.empty()) return args.store;
-  absl::StatusOr<DaemonConfig> config = ReadDaemonConfig(args.config);
+  absl::StatusOr<server::DaemonConfig> config = server::ReadDaemonConfig(args.config);
   if (!config.ok()) return config.status();
   if (config->store.path == "memory")
     return absl::InvalidArgumentError(StrCat(args.config, ": store.path is memory: nothing is stored"));
   return config->store.path;
 }
 
-void PrintFiles(const std::vector<BackedUpFile>& files, std::string_view to) {
+void PrintFiles(const std::vector<server::BackedUpFile>& files, std::string_view to) {
   uint64_t bytes = 0;
-  for (const BackedUpFile& file : files) bytes += file.bytes;
+  for (const server::BackedUpFile& file : files) bytes += file.bytes;
   Print(StrCat(files.size(), files.size() == 1 ? " file, " : " files, ",
                FormatBytes(static_cast<double>(bytes)), ", in ", Printable(std::string(to)), "\n"));
 }
@@ -33,7 +33,7 @@ void PrintFiles(const std::vector<BackedUpFile>& files, std::string_view to) {
 int RunBackup(const BackupArgs& args) {
   const absl::StatusOr<std::string> store = StoreOf(args);
   if (!store.ok()) return Finish(store.status());
-  const auto files = BackUpStore(*store, args.folder);
+  const auto files = server::BackUpStore(*store, args.folder);
   if (files.ok()) PrintFiles(*files, args.folder);
   return Finish(files.status());
 }
@@ -41,7 +41,7 @@ int RunBackup(const BackupArgs& args) {
 int RunRestore(const BackupArgs& args) {
   const absl::StatusOr<std::string> store = StoreOf(args);
   if (!store.ok()) return Finish(store.status());
-  const auto files = RestoreStore(args.folder, *store);
+  const auto files = server::RestoreStore(args.folder, *store);
   if (files.ok()) PrintFiles(*files, *store);
   return Finish(files.status());
 }

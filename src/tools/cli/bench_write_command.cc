@@ -40,7 +40,7 @@ struct WriterResult {
 // Encoded before the clock starts: here the receiver is measured, not the sender. As many scrapes as the time
 // asks for, or as fit kMaxPreparedBytes.
 std::vector<BodyLane> Prepare(const BenchWriteArgs& args) {
-  std::vector<CadvisorRequest> requests;
+  std::vector<server::CadvisorRequest> requests;
   for (uint32_t first = 0; first < args.series; first += kSeriesPerRequest)
     requests.emplace_back(first, std::min(kSeriesPerRequest, args.series - first));
   const double interval_s = args.rate > 0 ? args.series / args.rate : kAsFastInterval_s;
@@ -143,7 +143,7 @@ absl::Status BenchWrite(const BenchWriteArgs& args) {
     if (!client.ok()) return client.status();
     senders.emplace_back(std::move(*client));
   }
-  if (absl::Status s = senders.front().Send(EncodeWriteRequest({})); !s.ok()) return s;
+  if (absl::Status s = senders.front().Send(server::EncodeWriteRequest({})); !s.ok()) return s;
   const std::vector<BodyLane> lanes = Prepare(args);
   std::vector<WriterResult> results(lanes.size());
   const Clock::time_point begin = Clock::now();

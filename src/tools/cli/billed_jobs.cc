@@ -14,9 +14,9 @@ namespace taut {
 absl::StatusOr<PriceFileText> ReadPrices(const std::string& path) {
   PriceFileText out;
   out.path = path;
-  absl::StatusOr<std::string> text = ReadPriceText(path);
+  absl::StatusOr<std::string> text = server::ReadPriceText(path);
   absl::StatusOr<brain::Pricing> pricing =
-      text.ok() ? ParsePriceFile(*text, path) : absl::StatusOr<brain::Pricing>(text.status());
+      text.ok() ? server::ParsePriceFile(*text, path) : absl::StatusOr<brain::Pricing>(text.status());
   if (!pricing.ok()) return absl::InvalidArgumentError(StrCat("--prices: ", Message(pricing.status())));
   out.text = *std::move(text);
   out.pricing = *std::move(pricing);
@@ -26,7 +26,8 @@ absl::StatusOr<PriceFileText> ReadPrices(const std::string& path) {
 absl::Status CheckPriceTimes(const PriceFileText& prices, const LoadedTrace& trace) {
   if (trace.days().empty() || !LooksLikeUnixTime(int64_t{trace.days().front()} * kDaySeconds))
     return absl::OkStatus();
-  const absl::Status dates = ParsePriceFile(prices.text, prices.path, PriceClock::kDates).status();
+  const absl::Status dates =
+      server::ParsePriceFile(prices.text, prices.path, server::PriceClock::kDates).status();
   return dates.ok() ? dates : absl::InvalidArgumentError(StrCat("--prices: ", Message(dates)));
 }
 

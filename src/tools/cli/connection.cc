@@ -20,7 +20,7 @@ absl::StatusOr<std::unique_ptr<HttpClient>> Connect(const ConnectionArgs& args, 
   ClientOptions options;
   options.ca_file = args.ca_file;
   options.unreachable_hint = hint;
-  const absl::StatusOr<std::string> token = ReadSecretFile(args.token_file);
+  const absl::StatusOr<std::string> token = server::ReadSecretFile(args.token_file);
   if (!token.ok()) return absl::InvalidArgumentError(StrCat("--token-file: ", Message(token.status())));
   options.token = *token;
   return HttpClient::Create(args.server, options);

@@ -161,7 +161,7 @@ absl::StatusOr<Setup> Prepare(const EconomyArgs& args) {
   }
   o.threads = args.threads;
   if (args.quota.empty()) return out;
-  absl::StatusOr<std::pair<QuotaFile, brain::QuotaTree>> quota = LoadQuota(args.quota);
+  absl::StatusOr<std::pair<server::QuotaFile, brain::QuotaTree>> quota = LoadQuota(args.quota);
   if (!quota.ok()) return absl::InvalidArgumentError(StrCat("--quota: ", Message(quota.status())));
   out.quota = std::move(quota->second);
   return out;

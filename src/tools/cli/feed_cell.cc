@@ -147,7 +147,7 @@ absl::Status FeedCell::Scrape(const Steps& steps, size_t max_series, SendFn send
 absl::Status FeedCell::Flush(SendFn send) {
   if (used_ == 0) return absl::OkStatus();
   for (size_t i = 0; i < used_; ++i) samples_ += series_[i].samples.size();
-  const absl::Status status = send(std::span<const RemoteSeries>(series_.data(), used_));
+  const absl::Status status = send(std::span<const server::RemoteSeries>(series_.data(), used_));
   used_ = 0;
   ended_.clear();
   return status;
@@ -233,7 +233,7 @@ void FeedCell::EndPods(Job& job, int64_t time_ms) { EndPodsOf(job, std::move(job
 
 void FeedCell::EndPodsOf(const Job& job, std::unique_ptr<PodSet> set, int64_t time_ms) {
   for (const Pod& pod : set->pods) {
-    const RemoteSample end{StaleMarker(), time_ms};
+    const server::RemoteSample end{server::StaleMarker(), time_ms};
     AddContainerSeries("container_cpu_usage_seconds_total", job, pod).samples.push_back(end);
     AddContainerSeries("container_memory_working_set_bytes", job, pod).samples.push_back(end);
     if (options_.ooms) AddContainerSeries("container_oom_events_total", job, pod).samples.push_back(end);
@@ -264,7 +264,7 @@ void FeedCell::AddUsage(const Job& job, uint32_t task, Pod& pod, const Steps& s)
   const double seconds = static_cast<double>(kWindowSeconds) / s.steps;
   const double kills_before = pod.oom_kills;
   const Pod before = pod;
-  RemoteSeries& cpu_series = AddContainerSeries("container_cpu_usage_seconds_total", job, pod);
+  server::RemoteSeries& cpu_series = AddContainerSeries("container_cpu_usage_seconds_total", job, pod);
   for (int k = s.from; k < s.to; ++k) {
     if (std::exchange(pod.killed, false)) {
       pod.cpu_seconds = 0;
@@ -277,7 +277,7 @@ void FeedCell::AddUsage(const Job& job, uint32_t task, Pod& pod, const Steps& s)
     pod.cpu_seconds += cores * seconds;
     pod.killed = kill && k == peak_step;
   }
-  RemoteSeries& memory_series = AddContainerSeries("container_memory_working_set_bytes", job, pod);
+  server::RemoteSeries& memory_series = AddContainerSeries("container_memory_working_set_bytes", job, pod);
   bool killed = before.killed;
   for (int k = s.from; k < s.to; ++k) {
     double value = k == peak_step ? peak : mean - 0.5 * (peak - mean) * Uniform(draw(k));
@@ -343,9 +343,9 @@ void FeedCell::AddFact(std::initializer_list<LabelView> labels, double value, in
   AddSeries(labels).samples.push_back({value, time_ms});
 }
 
-RemoteSeries& FeedCell::AddSeries(std::initializer_list<LabelView> labels) {
+server::RemoteSeries& FeedCell::AddSeries(std::initializer_list<LabelView> labels) {
   if (used_ == series_.size()) series_.emplace_back();
-  RemoteSeries& out = series_[used_++];
+  server::RemoteSeries& out = series_[used_++];
   out.labels.assign(labels);
   std::sort(out.labels.begin(), out.labels.end(),
             [](const LabelView& a, const LabelView& b) { return a.name < b.name; });
@@ -353,7 +353,7 @@ RemoteSeries& FeedCell::AddSeries(std::initializer_list<LabelView> labels) {
   return out;
 }
 
-RemoteSeries& FeedCell::AddContainerSeries(std::string_view metric, const Job& job, const Pod& pod) {
+server::RemoteSeries& FeedCell::AddContainerSeries(std::string_view metric, const Job& job, const Pod& pod) {
   return AddSeries({{kMetricNameLabel, metric},
                     {"cluster", cluster_},
                     {"container", kContainer},

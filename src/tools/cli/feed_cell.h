@@ -55,7 +55,7 @@ class FeedCell {
   // call. Windows and steps must be taken in time order, none twice. Stops at the first error of `send`.
   // About 0.2 us a sample.
   absl::Status Scrape(const Steps& steps, size_t max_series,
-                      absl::FunctionRef<absl::Status(std::span<const RemoteSeries>)> send);
+                      absl::FunctionRef<absl::Status(std::span<const server::RemoteSeries>)> send);
 
   int64_t windows() const { return windows_; }
   int64_t start_s() const { return options_.start_s; }
@@ -97,7 +97,7 @@ class FeedCell {
     int64_t lap = 0;              // of the cell
     std::unique_ptr<PodSet> set;  // null: does not run
   };
-  using SendFn = absl::FunctionRef<absl::Status(std::span<const RemoteSeries>)>;
+  using SendFn = absl::FunctionRef<absl::Status(std::span<const server::RemoteSeries>)>;
 
   explicit FeedCell(const FeedCellOptions& options) : options_(options) {}
   void AddJob(const GeneratedJob& job);
@@ -116,8 +116,8 @@ class FeedCell {
   void AddLimits(const Job& job, const Pod& pod, int64_t time_ms);
   void AddFact(std::initializer_list<LabelView> labels, double value, int64_t time_ms);
   // The labels up to the end; samples are the caller's.
-  RemoteSeries& AddSeries(std::initializer_list<LabelView> labels);
-  RemoteSeries& AddContainerSeries(std::string_view metric, const Job& job, const Pod& pod);
+  server::RemoteSeries& AddSeries(std::initializer_list<LabelView> labels);
+  server::RemoteSeries& AddContainerSeries(std::string_view metric, const Job& job, const Pod& pod);
   absl::Status Flush(SendFn send);
   const GeneratedJob::LimitChange& LimitAt(const Job& job, int64_t time_ms) const;
   uint64_t Draw(uint64_t a, uint64_t b, uint64_t c = 0) const;
@@ -128,7 +128,7 @@ class FeedCell {
   std::string cluster_;
   std::vector<std::string> programs_;  // of the jobs, until they are named
   std::vector<Job> jobs_;
-  std::vector<RemoteSeries> series_;  // the first used_ are in use; kept for their memory
+  std::vector<server::RemoteSeries> series_;  // the first used_ are in use; kept for their memory
   size_t used_ = 0;
   std::vector<std::unique_ptr<PodSet>> ended_;  // whose names series_ still holds
   uint64_t samples_ = 0, oom_kills_ = 0, deploys_ = 0;

@@ -76,8 +76,8 @@ class Feed {
 
  private:
   absl::Status Scrape(const FeedCell::Steps& steps) {
-    return cell_->Scrape(steps, kSeriesPerRequest, [this](std::span<const RemoteSeries> series) {
-      return sender_.Send(EncodeWriteRequest(series));
+    return cell_->Scrape(steps, kSeriesPerRequest, [this](std::span<const server::RemoteSeries> series) {
+      return sender_.Send(server::EncodeWriteRequest(series));
     });
   }
   // Takes in the numbers of tasks ordered since the last call. A server that does not answer is asked again in
@@ -235,7 +235,7 @@ absl::Status RunFeedOnce(const FeedArgs& args) {
                       FormatBytes(static_cast<double>(FeedBytes(args.jobs, plan->days)))));
   RemoteSender sender(std::move(*client));
   // An unreachable server or a wrong token is reported before the cell is generated.
-  if (absl::Status s = sender.Send(EncodeWriteRequest({})); !s.ok()) return s;
+  if (absl::Status s = sender.Send(server::EncodeWriteRequest({})); !s.ok()) return s;
   absl::StatusOr<std::unique_ptr<FeedCell>> cell = FeedCell::Generate(options);
   if (!cell.ok()) return cell.status();
   std::unique_ptr<HttpClient> orders;

@@ -20,7 +20,7 @@ namespace {
 
 using testing::HasSubstr;
 
-MappingRules Rules() { return *MappingRules::Compile(BuiltinRules()); }
+server::MappingRules Rules() { return *server::MappingRules::Compile(server::BuiltinRules()); }
 
 std::vector<std::string> Bodies(const FeedCellOptions& options, int64_t first, int64_t windows, int steps) {
   auto cell = FeedCell::Generate(options);
@@ -28,9 +28,9 @@ std::vector<std::string> Bodies(const FeedCellOptions& options, int64_t first, i
   std::vector<std::string> out;
   for (int64_t w = first; w < first + windows; ++w) {
     const absl::Status s =
-        (*cell)->Scrape({w, steps, 0, steps}, 500, [&out](std::span<const RemoteSeries> series) {
+        (*cell)->Scrape({w, steps, 0, steps}, 500, [&out](std::span<const server::RemoteSeries> series) {
           EXPECT_LE(series.size(), 700U);
-          out.push_back(EncodeWriteMessage(series));
+          out.push_back(server::EncodeWriteMessage(series));
           return absl::OkStatus();
         });
     EXPECT_TRUE(s.ok()) << s;
@@ -58,19 +58,19 @@ TEST(FeedCellTest, TheSameSeedGivesTheSameBytes) {
 // All that a receiver may complain about, over the whole cell and into its second round.
 TEST(FeedCellTest, EverySampleFitsItsSeries) {
   const FeedCellOptions options = SmallCell();
-  Ingest ingest(Rules(), {});
-  RemoteWriteDecoder decoder;
+  server::Ingest ingest(Rules(), {});
+  server::RemoteWriteDecoder decoder;
   std::map<std::string, double> owners_limit;
   uint64_t job_windows = 0;
   for (const std::string& message : Bodies(options, 0, 3 * kWindowsPerDay, 5)) {
-    const auto decoded = decoder.DecodeMessage(message, [&](const SeriesView& s) {
+    const auto decoded = decoder.DecodeMessage(message, [&](const server::SeriesView& s) {
       ingest.Take(s, Timestamp::FromSeconds(options.start_s + 4 * kDaySeconds));
     });
     ASSERT_TRUE(decoded.ok()) << decoded.status();
     ASSERT_EQ(decoded->refused_series, 0U) << decoded->first_refusal;
     ingest.CloseUntil(ingest.windows().newest_sample(), [&](const ClosedWindow&) { ++job_windows; });
   }
-  const IngestCounts& c = ingest.counts();
+  const server::IngestCounts& c = ingest.counts();
   EXPECT_GT(c.accepted, 10'000U);
   EXPECT_GT(c.facts, 0U);
   EXPECT_GT(c.stale_markers, 0U);
@@ -88,8 +88,8 @@ TEST(FeedCellTest, AsManyPodsAsAreOrderedShareTheLoad) {
   options.ooms = false;
   auto cell = FeedCell::Generate(options);
   ASSERT_TRUE(cell.ok()) << cell.status();
-  Ingest ingest(Rules(), {});
-  RemoteWriteDecoder decoder;
+  server::Ingest ingest(Rules(), {});
+  server::RemoteWriteDecoder decoder;
   std::map<std::string, std::vector<std::pair<size_t, double>>> seen;  // tasks and cores of each window
   std::string scaled;
   for (int64_t w = 0; w < 40; ++w) {
@@ -103,9 +103,9 @@ TEST(FeedCellTest, AsManyPodsAsAreOrderedShareTheLoad) {
     if (w == 30) (*cell)->SetTasks(scaled, std::nullopt);
     ASSERT_TRUE((*cell)
                     ->Scrape({w, 5, 0, 5}, 500,
-                             [&](std::span<const RemoteSeries> series) {
+                             [&](std::span<const server::RemoteSeries> series) {
                                const auto decoded = decoder.DecodeMessage(
-                                   EncodeWriteMessage(series), [&](const SeriesView& s) {
+                                   server::EncodeWriteMessage(series), [&](const server::SeriesView& s) {
                                      ingest.Take(s, Timestamp::FromSeconds(options.start_s + kDaySeconds));
                                    });
                                EXPECT_TRUE(decoded.ok());
@@ -150,7 +150,7 @@ class FeedServer {
 
   std::vector<int32_t> windows;
   std::set<uint32_t> jobs;
-  IngestCounts counts() const { return ingest_.counts(); }
+  server::IngestCounts counts() const { return ingest_.counts(); }
   int answer = 204;
   std::atomic<int> asked{0};
   std::string decisions = R"({"decisions":[]})";
@@ -184,7 +184,7 @@ class FeedServer {
 
   std::mutex mutex_;
   int refusals_;
-  Ingest ingest_;
+  server::Ingest ingest_;
   std::unique_ptr<HttpServer> server_;
 };
 

@@ -25,13 +25,13 @@ namespace {
 // Gauges stand until the next sample, and some come late.
 constexpr int64_t kGraceSeconds = 120;
 
-bool SaysKills(SeriesKind kind) {
-  return kind == SeriesKind::kOomTotal || kind == SeriesKind::kOomReason || kind == SeriesKind::kOomEnded ||
-         kind == SeriesKind::kLastEnded;
+bool SaysKills(server::SeriesKind kind) {
+  return kind == server::SeriesKind::kOomTotal || kind == server::SeriesKind::kOomReason ||
+         kind == server::SeriesKind::kOomEnded || kind == server::SeriesKind::kLastEnded;
 }
 
-Ingest::Options IngestOptions(WindowId first, UsageCsv& csv) {
-  Ingest::Options options;
+server::Ingest::Options IngestOptions(WindowId first, UsageCsv& csv) {
+  server::Ingest::Options options;
   options.windows.grace_seconds = kGraceSeconds;
   options.windows.first_open = first;
   options.windows.on_task_cpu = [&csv](uint32_t task, std::span<const BucketWeight> cpu) {
@@ -43,16 +43,16 @@ Ingest::Options IngestOptions(WindowId first, UsageCsv& csv) {
 // Samples of a Prometheus, in order of time, to rows of a file.
 class Fetch {
  public:
-  Fetch(const MappingRules& rules, WindowId first, AppliesTo baseline, OutputFile& file)
+  Fetch(const server::MappingRules& rules, WindowId first, AppliesTo baseline, OutputFile& file)
       : ingest_(rules, IngestOptions(first, csv_)), file_(file) {
     baseline_.applies_to = baseline;
     file_.Append(UsageCsv::kHeader);
   }
 
-  void Take(std::span<const LabelView> labels, std::span<const RemoteSample> samples, Timestamp now) {
+  void Take(std::span<const LabelView> labels, std::span<const server::RemoteSample> samples, Timestamp now) {
     samples_ += samples.size();
     NoteKind(labels);
-    ingest_.Take({labels, samples, Fingerprint(labels)}, now);
+    ingest_.Take({labels, samples, server::Fingerprint(labels)}, now);
   }
   // All until then was taken.
   void CloseUntil(Timestamp watermark) {
@@ -73,7 +73,7 @@ class Fetch {
   }
 
   const UsageCsv& csv() const { return csv_; }
-  const Ingest& ingest() const { return ingest_; }
+  const server::Ingest& ingest() const { return ingest_; }
   uint64_t samples() const { return samples_; }
   // Where the rows begin and end; nullopt: there are none.
   std::optional<WindowId> first() const { return first_; }
@@ -84,14 +84,14 @@ class Fetch {
   void NoteKind(std::span<const LabelView> labels) {
     const std::string_view metric = LabelValue(labels, kMetricNameLabel);
     if (csv_.knows_kills() || metrics_.contains(metric)) return;
-    const std::optional<Mapping> mapping = ingest_.mapper().Explain(labels);
+    const std::optional<server::Mapping> mapping = ingest_.mapper().Explain(labels);
     if (!mapping.has_value()) return;
     metrics_.emplace(metric);
     if (SaysKills(mapping->kind)) csv_.KnowKills();
   }
 
   UsageCsv csv_;
-  Ingest ingest_;
+  server::Ingest ingest_;
   OutputFile& file_;
   Allocation baseline_;
   std::set<std::string, std::less<>> metrics_;  // looked at
@@ -101,7 +101,7 @@ class Fetch {
 };
 
 struct FetchPlan {
-  std::vector<MappingRule> rules;
+  std::vector<server::MappingRule> rules;
   AppliesTo baseline = AppliesTo::kLimit;
   int64_t seconds = 0;             // of time
   std::optional<Timestamp> until;  // absent: now
@@ -109,7 +109,7 @@ struct FetchPlan {
 
 absl::StatusOr<FetchPlan> PlanFetch(const FetchArgs& args) {
   FetchPlan plan;
-  absl::StatusOr<std::vector<MappingRule>> rules = ReadMappingRules(args.config);
+  absl::StatusOr<std::vector<server::MappingRule>> rules = server::ReadMappingRules(args.config);
   if (!rules.ok()) return rules.status();
   plan.rules = *std::move(rules);
   if (args.baseline == "request") plan.baseline = AppliesTo::kRequest;
@@ -125,16 +125,17 @@ absl::StatusOr<FetchPlan> PlanFetch(const FetchArgs& args) {
   return plan;
 }
 
-absl::StatusOr<std::unique_ptr<PrometheusHistory>> OpenSource(const FetchArgs& args, const FetchPlan& plan) {
-  const absl::StatusOr<std::string> token = ReadSecretFile(args.connection.token_file);
+absl::StatusOr<std::unique_ptr<server::PrometheusHistory>> OpenSource(const FetchArgs& args,
+                                                                      const FetchPlan& plan) {
+  const absl::StatusOr<std::string> token = server::ReadSecretFile(args.connection.token_file);
   if (!token.ok()) return absl::InvalidArgumentError(StrCat("--token-file: ", Message(token.status())));
   ClientOptions client;
   client.token = *token;
   client.ca_file = args.connection.ca_file;
-  HistoryOptions options;
+  server::HistoryOptions options;
   options.url_option = "the first argument";
   options.token_option = "--token-file";
-  return PrometheusHistory::Create(args.connection.server, client, plan.rules, options);
+  return server::PrometheusHistory::Create(args.connection.server, client, plan.rules, options);
 }
 
 // A command that succeeds: the warm-up of a replay, 7 days if nothing is said, must leave a whole day to score.
@@ -180,9 +181,9 @@ absl::Status NothingFound(const FetchArgs& args, const Fetch& fetch, const Fetch
 absl::Status FetchTo(const FetchArgs& args, std::string& summary) {
   const absl::StatusOr<FetchPlan> plan = PlanFetch(args);
   if (!plan.ok()) return plan.status();
-  absl::StatusOr<MappingRules> rules = MappingRules::Compile(plan->rules);
+  absl::StatusOr<server::MappingRules> rules = server::MappingRules::Compile(plan->rules);
   if (!rules.ok()) return rules.status();
-  absl::StatusOr<std::unique_ptr<PrometheusHistory>> history = OpenSource(args, *plan);
+  absl::StatusOr<std::unique_ptr<server::PrometheusHistory>> history = OpenSource(args, *plan);
   if (!history.ok()) return history.status();
   // An unreachable server is said before a file is made.
   absl::StatusOr<Timestamp> now = (*history)->ServerTime();
@@ -196,9 +197,9 @@ absl::Status FetchTo(const FetchArgs& args, std::string& summary) {
   Fetch fetch(*rules, first, plan->baseline, **file);
   ProgressLine progress(args.quiet);
   Timestamp chunk_end;
-  HistorySink sink;
+  server::HistorySink sink;
   sink.on_chunk_begin = [&](Timestamp t) { chunk_end = t; };
-  sink.on_series = [&](std::span<const LabelView> labels, std::span<const RemoteSample> samples) {
+  sink.on_series = [&](std::span<const LabelView> labels, std::span<const server::RemoteSample> samples) {
     fetch.Take(labels, samples, chunk_end);
     return absl::OkStatus();
   };
@@ -206,7 +207,7 @@ absl::Status FetchTo(const FetchArgs& args, std::string& summary) {
     fetch.CloseUntil(watermark);
     return absl::OkStatus();
   };
-  sink.on_progress = [&](const HistoryProgress& p) {
+  sink.on_progress = [&](const server::HistoryProgress& p) {
     progress.Update(p.Sentence(), static_cast<double>(p.done_seconds) / static_cast<double>(p.total_seconds));
   };
   sink.should_stop = Interrupted;

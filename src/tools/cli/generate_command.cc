@@ -63,7 +63,7 @@ int RunList(const std::string& what) {
     return kExitOk;
   }
   if (what == "settings") {
-    Print(WriteSettings(brain::VerticalSettings(), /*only_changed=*/false));
+    Print(server::WriteSettings(brain::VerticalSettings(), /*only_changed=*/false));
     return kExitOk;
   }
   if (what == "replicas") {

@@ -19,7 +19,7 @@
 namespace taut {
 namespace {
 
-std::vector<LabelView> ViewsOf(const LabelList& labels) {
+std::vector<LabelView> ViewsOf(const server::LabelList& labels) {
   std::vector<LabelView> out;
   for (const auto& [name, value] : labels) out.push_back({name, value});
   return out;
@@ -37,14 +37,15 @@ std::string RegexOf(std::string_view pattern) {
 }
 
 // The series whose metric some rule is for. Facts are asked for without limit: they name the jobs.
-absl::StatusOr<std::vector<LabelList>> AskPrometheus(const MappingTestArgs& args, const MappingRules& rules) {
+absl::StatusOr<std::vector<server::LabelList>> AskPrometheus(const MappingTestArgs& args,
+                                                             const server::MappingRules& rules) {
   ConnectionArgs connection = args.connection;
   connection.server = args.prometheus;
   const auto client = Connect(connection, "pass its URL with --prometheus");
   if (!client.ok()) return client.status();
   std::set<std::string> metrics;
-  for (const MappingRule& rule : rules.rules()) metrics.insert(RegexOf(rule.metric));
-  std::vector<LabelList> out;
+  for (const server::MappingRule& rule : rules.rules()) metrics.insert(RegexOf(rule.metric));
+  std::vector<server::LabelList> out;
   for (const std::string& metric : metrics) {
     const Json matcher = StrCat("{__name__=~", Json(metric).dump(), "}");
     const auto answer =
@@ -54,7 +55,7 @@ absl::StatusOr<std::vector<LabelList>> AskPrometheus(const MappingTestArgs& args
     if (!answer->is_object() || data == answer->end() || !data->is_array())
       return absl::DataLossError(StrCat(args.prometheus, ": not a Prometheus: the response has no data"));
     for (const Json& series : *data) {
-      LabelList labels;
+      server::LabelList labels;
       if (!series.is_object()) continue;
       for (const auto& [name, value] : series.items()) {
         if (value.is_string()) labels.emplace_back(name, value.get<std::string>());
@@ -66,18 +67,19 @@ absl::StatusOr<std::vector<LabelList>> AskPrometheus(const MappingTestArgs& args
   return out;
 }
 
-absl::StatusOr<std::vector<LabelList>> ReadSeries(const MappingTestArgs& args, const MappingRules& rules) {
+absl::StatusOr<std::vector<server::LabelList>> ReadSeries(const MappingTestArgs& args,
+                                                          const server::MappingRules& rules) {
   if (!args.prometheus.empty()) return AskPrometheus(args, rules);
   std::vector<std::string> texts = args.series;
   const bool from_stdin = texts.empty();
   if (from_stdin) {
     for (std::string line; std::getline(std::cin, line);) texts.push_back(line);
   }
-  std::vector<LabelList> out;
+  std::vector<server::LabelList> out;
   for (size_t i = 0; i < texts.size(); ++i) {
     const std::string_view text = StripSpace(texts[i]);
     if (text.empty() || text.front() == '#') continue;
-    auto labels = ParseSeriesText(text);
+    auto labels = server::ParseSeriesText(text);
     if (!labels.ok())
       return absl::InvalidArgumentError(
           StrCat(from_stdin ? "line " : "series ", i + 1, ": ", Message(labels.status())));
@@ -90,16 +92,16 @@ absl::StatusOr<std::vector<LabelList>> ReadSeries(const MappingTestArgs& args, c
 }
 
 struct Verdict {
-  std::optional<Mapping> mapping;
+  std::optional<server::Mapping> mapping;
   std::vector<std::pair<std::string, std::string>> misses;  // rule and reason, of rules for this metric
 };
 
-Verdict Judge(const SeriesMapper& mapper, const LabelList& labels) {
+Verdict Judge(const server::SeriesMapper& mapper, const server::LabelList& labels) {
   const std::vector<LabelView> views = ViewsOf(labels);
   Verdict out;
   out.mapping = mapper.Explain(views);
   if (out.mapping.has_value()) return out;
-  const std::span<const MappingRule> rules = mapper.rules().rules();
+  const std::span<const server::MappingRule> rules = mapper.rules().rules();
   for (size_t i = 0; i < rules.size(); ++i) {
     if (FitsPattern(LabelValue(views, kMetricNameLabel), rules[i].metric))
       out.misses.emplace_back(rules[i].name, mapper.rules().WhyNot(i, views));
@@ -107,8 +109,8 @@ Verdict Judge(const SeriesMapper& mapper, const LabelList& labels) {
   return out;
 }
 
-Json ToJson(const SeriesMapper& mapper, const LabelList& labels, const Verdict& v) {
-  Json out = {{"series", SeriesText(labels)}, {"rule", nullptr}};
+Json ToJson(const server::SeriesMapper& mapper, const server::LabelList& labels, const Verdict& v) {
+  Json out = {{"series", server::SeriesText(labels)}, {"rule", nullptr}};
   if (v.mapping.has_value()) {
     out["rule"] = mapper.rules().rules()[v.mapping->rule].name;
     out["kind"] = Name(v.mapping->kind);
@@ -124,16 +126,16 @@ Json ToJson(const SeriesMapper& mapper, const LabelList& labels, const Verdict& 
   return out;
 }
 
-std::string ToText(const SeriesMapper& mapper, const LabelList& labels, const Verdict& v) {
-  std::string out = Printable(SeriesText(labels)) + "\n";
+std::string ToText(const server::SeriesMapper& mapper, const server::LabelList& labels, const Verdict& v) {
+  std::string out = Printable(server::SeriesText(labels)) + "\n";
   if (!v.mapping.has_value()) {
     if (v.misses.empty()) return out + "  no rule for this metric\n";
     for (const auto& [rule, why] : v.misses) StrAppend(&out, "  not ", rule, ": ", Printable(why), "\n");
     return out;
   }
-  const Mapping& m = *v.mapping;
+  const server::Mapping& m = *v.mapping;
   const std::string& rule = mapper.rules().rules()[m.rule].name;
-  if (m.kind == SeriesKind::kOwner) {
+  if (m.kind == server::SeriesKind::kOwner) {
     StrAppend(&out, "  ", rule, ": ", Printable(m.job), " is owned by ", Printable(m.task), "\n");
     return out;
   }
@@ -150,18 +152,19 @@ struct Tally {
 };
 
 absl::StatusOr<Tally> TestMapping(const MappingTestArgs& args) {
-  absl::StatusOr<std::vector<MappingRule>> wanted = ReadMappingRules(args.config);
+  absl::StatusOr<std::vector<server::MappingRule>> wanted = server::ReadMappingRules(args.config);
   if (!wanted.ok()) return wanted.status();
-  absl::StatusOr<MappingRules> rules = MappingRules::Compile(*std::move(wanted));
+  absl::StatusOr<server::MappingRules> rules = server::MappingRules::Compile(*std::move(wanted));
   if (!rules.ok()) return rules.status();
-  const absl::StatusOr<std::vector<LabelList>> all = ReadSeries(args, *rules);
+  const absl::StatusOr<std::vector<server::LabelList>> all = ReadSeries(args, *rules);
   if (!all.ok()) return all.status();
-  SeriesMapper mapper(*std::move(rules));
+  server::SeriesMapper mapper(*std::move(rules));
   // Who owns whom comes first, as it would have in the daemon by now.
-  for (const LabelList& labels : *all) {
+  for (const server::LabelList& labels : *all) {
     const std::vector<LabelView> views = ViewsOf(labels);
-    const std::optional<Mapping> m = mapper.Explain(views);
-    if (m.has_value() && IsFact(m->kind)) mapper.Resolve({views, {}, Fingerprint(views)}, Timestamp{0});
+    const std::optional<server::Mapping> m = mapper.Explain(views);
+    if (m.has_value() && server::IsFact(m->kind))
+      mapper.Resolve({views, {}, server::Fingerprint(views)}, Timestamp{0});
   }
   Tally tally;
   const bool jobs_shown = args.jobs || args.verbose || !args.prometheus.empty();
@@ -169,7 +172,7 @@ absl::StatusOr<Tally> TestMapping(const MappingTestArgs& args) {
   MappedJobs jobs;
   Json json = Json::array();
   std::string text;
-  for (const LabelList& labels : *all) {
+  for (const server::LabelList& labels : *all) {
     const Verdict verdict = Judge(mapper, labels);
     ++(verdict.mapping.has_value() ? tally.mapped : tally.unmapped);
     if (verdict.mapping.has_value()) {

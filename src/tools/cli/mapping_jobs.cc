@@ -10,37 +10,37 @@ std::string YesNo(bool yes) { return yes ? "yes" : "-"; }
 
 }  // namespace
 
-void MappedJobs::Add(const Mapping& m) {
-  if (IsFact(m.kind)) {
+void MappedJobs::Add(const server::Mapping& m) {
+  if (server::IsFact(m.kind)) {
     ++facts_;
     return;
   }
   Job& job = jobs_[m.job];
   ++job.series;
-  if (IsLoad(m.kind)) return;  // of the job, not of its tasks
+  if (server::IsLoad(m.kind)) return;  // of the job, not of its tasks
   job.tasks.insert(m.task);
   switch (m.kind) {
-    case SeriesKind::kCpuSecondsTotal:
-    case SeriesKind::kCpuCores:
+    case server::SeriesKind::kCpuSecondsTotal:
+    case server::SeriesKind::kCpuCores:
       job.cpu = true;
       break;
-    case SeriesKind::kMemoryBytes:
+    case server::SeriesKind::kMemoryBytes:
       job.memory = true;
       break;
-    case SeriesKind::kCpuLimitCores:
+    case server::SeriesKind::kCpuLimitCores:
       job.cpu_limit = true;
       break;
-    case SeriesKind::kMemoryLimitBytes:
+    case server::SeriesKind::kMemoryLimitBytes:
       job.memory_limit = true;
       break;
-    case SeriesKind::kCpuRequestCores:
-    case SeriesKind::kMemoryRequestBytes:
-    case SeriesKind::kCpuPeriodsTotal:
-    case SeriesKind::kCpuThrottledPeriodsTotal:
-    case SeriesKind::kStartTime:
-    case SeriesKind::kMemoryPeak:
+    case server::SeriesKind::kCpuRequestCores:
+    case server::SeriesKind::kMemoryRequestBytes:
+    case server::SeriesKind::kCpuPeriodsTotal:
+    case server::SeriesKind::kCpuThrottledPeriodsTotal:
+    case server::SeriesKind::kStartTime:
+    case server::SeriesKind::kMemoryPeak:
       break;
-    case SeriesKind::kOomTotal:
+    case server::SeriesKind::kOomTotal:
       job.oom_survivors = true;
       break;
     default:

@@ -13,7 +13,7 @@ namespace taut {
 class MappedJobs {
  public:
   // A series that no rule takes counts by its metric.
-  void Add(const Mapping& mapping);
+  void Add(const server::Mapping& mapping);
   void AddUnmapped(std::string_view metric);
 
   // A table of the jobs and, below it, how many series no rule took.

@@ -124,8 +124,8 @@ absl::StatusOr<brain::AdmissionRequest> ToRequest(const AdmitArgs& args) {
 
 }  // namespace
 
-absl::StatusOr<std::pair<QuotaFile, brain::QuotaTree>> LoadQuota(const std::string& path) {
-  absl::StatusOr<QuotaFile> file = ReadQuotaFile(path);
+absl::StatusOr<std::pair<server::QuotaFile, brain::QuotaTree>> LoadQuota(const std::string& path) {
+  absl::StatusOr<server::QuotaFile> file = server::ReadQuotaFile(path);
   if (!file.ok()) return file.status();
   std::string errors;
   for (const brain::QuotaFinding& finding : CheckQuota(file->spec, file->in_use)) {

@@ -15,7 +15,7 @@
 namespace taut {
 
 // What the file says, with warnings on standard error. Errors: all of them, a line each.
-absl::StatusOr<std::pair<QuotaFile, brain::QuotaTree>> LoadQuota(const std::string& path);
+absl::StatusOr<std::pair<server::QuotaFile, brain::QuotaTree>> LoadQuota(const std::string& path);
 
 struct QuotaArgs {
   std::string file;

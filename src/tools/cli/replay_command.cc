@@ -200,7 +200,7 @@ absl::StatusOr<ReplayOptions> ToReplayOptions(const EngineArgs& args) {
   }
   o.feedback = args.feedback == "none" ? Feedback::kNone : Feedback::kOomRestart;
   if (!args.settings_file.empty()) {
-    absl::StatusOr<brain::VerticalSettings> settings = ReadSettingsFile(args.settings_file);
+    absl::StatusOr<brain::VerticalSettings> settings = server::ReadSettingsFile(args.settings_file);
     if (!settings.ok()) return absl::InvalidArgumentError(StrCat(Message(settings.status())));
     o.settings = *std::move(settings);
   }
@@ -210,7 +210,7 @@ absl::StatusOr<ReplayOptions> ToReplayOptions(const EngineArgs& args) {
       return absl::InvalidArgumentError(StrCat("--set: expected key=value, not \"", assignment, "\""));
     }
     const absl::Status s =
-        SetSetting(assignment.substr(0, equals), assignment.substr(equals + 1), o.settings);
+        server::SetSetting(assignment.substr(0, equals), assignment.substr(equals + 1), o.settings);
     if (!s.ok()) return absl::InvalidArgumentError(StrCat("--set: ", Message(s)));
   }
   absl::StatusOr<std::optional<brain::JobPolicy>> managed = ReplayMode(args.mode, args.policy);

@@ -50,7 +50,7 @@ absl::Status TakeSettingsFile(const std::string& path, ReplicasArgs& args, brain
                               brain::JobPolicy& managed) {
   brain::JobPolicy defaults;
   defaults.replicas = settings;
-  absl::StatusOr<ReplicaFile> file = ReadReplicaFile(path, defaults);
+  absl::StatusOr<server::ReplicaFile> file = server::ReadReplicaFile(path, defaults);
   if (!file.ok()) return absl::InvalidArgumentError(StrCat(Message(file.status())));
   settings = std::move(file->policy.replicas);
   managed.replica_change_period_s = file->policy.replica_change_period_s;

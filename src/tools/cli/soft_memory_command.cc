@@ -64,7 +64,7 @@ absl::StatusOr<SoftMemoryOptions> ToSoftOptions(const OvercommitArgs& args,
   if (!requests.ok()) return absl::InvalidArgumentError(StrCat("--requests: ", Message(requests.status())));
   o.requests = *requests;
   if (!args.settings_file.empty()) {
-    absl::StatusOr<brain::VerticalSettings> settings = ReadSettingsFile(args.settings_file);
+    absl::StatusOr<brain::VerticalSettings> settings = server::ReadSettingsFile(args.settings_file);
     if (!settings.ok()) return settings.status();
     o.settings = *std::move(settings);
   }

@@ -59,7 +59,7 @@ absl::StatusOr<Axis> ParseAxis(const std::string& text) {
   axis.values.push_back(std::move(value));
   brain::VerticalSettings scratch;
   for (const std::string& v : axis.values) {
-    if (absl::Status s = SetSetting(axis.key, v, scratch); !s.ok()) {
+    if (absl::Status s = server::SetSetting(axis.key, v, scratch); !s.ok()) {
       return absl::InvalidArgumentError(StrCat("--sweep: ", Message(s)));
     }
   }
@@ -81,7 +81,7 @@ absl::StatusOr<std::vector<Trial>> Combine(const std::vector<Axis>& axes,
     for (const Axis& a : axes) {
       t.values.push_back(a.values[rest % a.values.size()]);
       rest /= a.values.size();
-      if (absl::Status s = SetSetting(a.key, t.values.back(), t.settings); !s.ok()) return s;
+      if (absl::Status s = server::SetSetting(a.key, t.values.back(), t.settings); !s.ok()) return s;
     }
     trials.push_back(std::move(t));
   }
@@ -202,7 +202,8 @@ bool Moves(std::string_view key, Resource resource) {
     if (r != resource && name.starts_with(StrCat(Name(r), "_"))) return false;
   }
   const std::string own = StrCat(key.substr(0, dot), Name(resource), "_", name);
-  return std::ranges::none_of(SettingsTable(), [&](const Setting& s) { return s.key == own; });
+  return std::ranges::none_of(server::SettingsTable(),
+                              [&](const server::Setting& s) { return s.key == own; });
 }
 
 // The grid of a recommender for one resource.
@@ -236,9 +237,9 @@ absl::StatusOr<Sweep> RunSweep(const TuneArgs& args, ReplayOptions options) {
   absl::StatusOr<std::vector<Trial>> trials = Combine(sweep.axes, options.settings);
   if (!trials.ok()) return trials.status();
   // Swept values are checked against the settings as given.
-  const std::string given = WriteSettings(options.settings, /*only_changed=*/false);
+  const std::string given = server::WriteSettings(options.settings, /*only_changed=*/false);
   const bool has_given = std::any_of(trials->begin(), trials->end(), [&](const Trial& t) {
-    return WriteSettings(t.settings, /*only_changed=*/false) == given;
+    return server::WriteSettings(t.settings, /*only_changed=*/false) == given;
   });
   if (!has_given) trials->insert(trials->begin(), Trial{{}, options.settings, {}});
   CatchInterrupts();
@@ -347,7 +348,7 @@ absl::Status Tune(const TuneArgs& args, bool* partial) {
   if (chosen == nullptr) return absl::OkStatus();  // interrupted before there was one
   if (!within) Warn(NothingWithin(args, *sweep, *chosen));
   if (*file == nullptr) return absl::OkStatus();
-  (*file)->Append(WriteSettings(chosen->settings, /*only_changed=*/true));
+  (*file)->Append(server::WriteSettings(chosen->settings, /*only_changed=*/true));
   if (absl::Status s = (*file)->Close(); !s.ok()) return s;
   if (args.output == OutputForm::kTable) Print(fmt::format("\nsettings: {}\n", args.out));
   return absl::OkStatus();

@@ -45,8 +45,8 @@ void UsageCsv::TakeCpu(uint32_t task, std::span<const BucketWeight> buckets) {
   buckets_.insert(buckets_.end(), buckets.begin(), buckets.end());
 }
 
-void UsageCsv::TakeKills(std::span<const OomSighting> kills) {
-  for (const OomSighting& k : kills) {
+void UsageCsv::TakeKills(std::span<const server::OomSighting> kills) {
+  for (const server::OomSighting& k : kills) {
     kills_[{WindowId::Of(k.time).index, k.job.value, k.task}] += k.kills;
     kills_taken_ += k.kills;
   }

@@ -24,7 +24,7 @@ class UsageCsv {
   // gives it.
   void TakeCpu(uint32_t task, std::span<const BucketWeight> buckets);
   // A kill is in the row of its task and window; call before the window's Add.
-  void TakeKills(std::span<const OomSighting> kills);
+  void TakeKills(std::span<const server::OomSighting> kills);
   // That there are series that would say so: a row without a kill has none, not an unknown number.
   void KnowKills() { knows_kills_ = true; }
   bool knows_kills() const { return knows_kills_; }

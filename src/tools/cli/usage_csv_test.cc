@@ -58,9 +58,9 @@ TEST(UsageCsv, HasWhatIsKnownAndNothingForWhatIsNot) {
 TEST(UsageCsv, KillsAreInTheRowOfTheirTask) {
   UsageCsv csv;
   const Timestamp in = Timestamp::FromSeconds(kWindow.start_s() + 10);
-  const std::vector<OomSighting> kills = {{JobId{3}, 7, in, 2, {}},
-                                          {JobId{3}, 9, in, 1, {}},
-                                          {JobId{3}, 7, Timestamp{in.us + 300'000'000}, 1, {}}};
+  const std::vector<server::OomSighting> kills = {{JobId{3}, 7, in, 2, {}},
+                                                  {JobId{3}, 9, in, 1, {}},
+                                                  {JobId{3}, 7, Timestamp{in.us + 300'000'000}, 1, {}}};
   csv.TakeKills(kills);
   EXPECT_THAT(Rows(csv, WindowOf({{7, kAbsent, kAbsent, 5, 5}, {8, kAbsent, kAbsent, 5, 5}})),
               testing::HasSubstr(",5,,,2\n"));

@@ -130,7 +130,7 @@ void AgentLoop::LogConnection(const node::UplinkStatus& status, const std::strin
   connection_logged_us_ = now_us;
 }
 
-void AgentLoop::Log(node::Agent& agent, const node::Uplink& uplink, const AgentConfig& config) {
+void AgentLoop::Log(node::Agent& agent, const node::Uplink& uplink, const server::AgentConfig& config) {
   for (const auto& [about, what] : agent.errors()) {
     const auto it = logged_.find(about);
     if (it == logged_.end() || it->second != what) spdlog::warn("{}: {}", about, what);
@@ -143,7 +143,7 @@ void AgentLoop::Log(node::Agent& agent, const node::Uplink& uplink, const AgentC
   for (const node::AgentAct& act : agent.TakeActs()) LogAct(act);
 }
 
-absl::Status AgentLoop::Run(node::Agent& agent, node::Uplink& uplink, const AgentConfig& config) {
+absl::Status AgentLoop::Run(node::Agent& agent, node::Uplink& uplink, const server::AgentConfig& config) {
   if (epoll_ < 0) return absl::InternalError(StrCat("epoll_create1 failed: ", std::strerror(errno)));
   speed_ = config.speed;
   start_us_ = WallNow().us;

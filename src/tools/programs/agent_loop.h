@@ -22,11 +22,11 @@ class AgentLoop final : public node::FdWatch {
   void Remove(int fd) override;
 
   // Until TERM or INT, which must be blocked in all threads. `uplink` as the agent's.
-  absl::Status Run(node::Agent& agent, node::Uplink& uplink, const AgentConfig& config);
+  absl::Status Run(node::Agent& agent, node::Uplink& uplink, const server::AgentConfig& config);
 
  private:
   node::NodeTime Now() const;
-  void Log(node::Agent& agent, const node::Uplink& uplink, const AgentConfig& config);
+  void Log(node::Agent& agent, const node::Uplink& uplink, const server::AgentConfig& config);
   void LogConnection(const node::UplinkStatus& status, const std::string& daemon);
 
   int epoll_ = -1;

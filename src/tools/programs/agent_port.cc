@@ -10,13 +10,13 @@ namespace {
 constexpr SessionId kSessionsPerServer = SessionId{1} << 40;
 
 struct Read {
-  AgentServerOptions options;
+  server::AgentServerOptions options;
   std::string secrets;
 };
 
-absl::StatusOr<Read> ReadAll(const AgentsConfig& config) {
+absl::StatusOr<Read> ReadAll(const server::AgentsConfig& config) {
   Read out;
-  absl::StatusOr<std::vector<std::string>> tokens = ReadTokenFile(config.tokens_file);
+  absl::StatusOr<std::vector<std::string>> tokens = server::ReadTokenFile(config.tokens_file);
   if (!tokens.ok()) return tokens.status();
   out.secrets = Join(*tokens, "\n");
   out.options.listen = config.listen;
@@ -30,7 +30,7 @@ absl::StatusOr<Read> ReadAll(const AgentsConfig& config) {
 }
 
 // Hears of nothing.
-class NoListener final : public AgentListener {
+class NoListener final : public server::AgentListener {
   void OnConnect(SessionId, const taut::agent::v1::FromAgent&, const std::string&) override {}
   void OnMessage(SessionId, const taut::agent::v1::FromAgent&) override {}
   void OnDisconnect(SessionId) override {}
@@ -38,8 +38,8 @@ class NoListener final : public AgentListener {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<AgentPort>> AgentPort::Start(const AgentsConfig& config,
-                                                            AgentListener* listener) {
+absl::StatusOr<std::unique_ptr<AgentPort>> AgentPort::Start(const server::AgentsConfig& config,
+                                                            server::AgentListener* listener) {
   absl::StatusOr<Read> read = ReadAll(config);
   if (!read.ok()) return read.status();
   std::unique_ptr<AgentPort> port(new AgentPort(config, listener));
@@ -48,28 +48,29 @@ absl::StatusOr<std::unique_ptr<AgentPort>> AgentPort::Start(const AgentsConfig& 
   return port;
 }
 
-absl::Status AgentPort::Open(const AgentServerOptions& options) {
-  AgentServerOptions own = options;
+absl::Status AgentPort::Open(const server::AgentServerOptions& options) {
+  server::AgentServerOptions own = options;
   own.first_session = next_session_;
   next_session_ += kSessionsPerServer;
-  absl::StatusOr<std::unique_ptr<AgentServer>> server = AgentServer::Start(own, listener_);
+  absl::StatusOr<std::unique_ptr<server::AgentServer>> server = server::AgentServer::Start(own, listener_);
   if (!server.ok()) return server.status();
   const std::lock_guard lock(mutex_);
   server_ = *std::move(server);
   return absl::OkStatus();
 }
 
-absl::StatusOr<bool> AgentPort::Reload(const AgentsConfig& config) {
-  AgentsConfig wanted = config;
+absl::StatusOr<bool> AgentPort::Reload(const server::AgentsConfig& config) {
+  server::AgentsConfig wanted = config;
   wanted.listen = config_.listen;
   absl::StatusOr<Read> read = ReadAll(wanted);
   if (!read.ok()) return read.status();
   if (read->secrets == secrets_) return false;
-  AgentServerOptions options = read->options;
+  server::AgentServerOptions options = read->options;
   NoListener no_listener;
   const auto attempt = [&](const Addresses& listen) {
     options.listen = listen;
-    const absl::StatusOr<std::unique_ptr<AgentServer>> tried = AgentServer::Start(options, &no_listener);
+    const absl::StatusOr<std::unique_ptr<server::AgentServer>> tried =
+        server::AgentServer::Start(options, &no_listener);
     if (tried.ok()) (*tried)->Stop();
     return tried.status();
   };

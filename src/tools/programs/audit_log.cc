@@ -7,7 +7,7 @@
 
 namespace taut {
 
-void AuditLog::Log(const ApiAct& act, double steady_s) {
+void AuditLog::Log(const server::ApiAct& act, double steady_s) {
   constexpr size_t kMostBytes = 500;  // of an answer
   int64_t left_out = 0;
   if (act.refused()) {

@@ -16,7 +16,7 @@ class AuditLog {
   static constexpr double kSpanSeconds = 10;
 
   // `steady_s`: now.
-  void Log(const ApiAct& act, double steady_s);
+  void Log(const server::ApiAct& act, double steady_s);
 
  private:
   std::mutex mutex_;

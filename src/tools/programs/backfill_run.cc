@@ -14,16 +14,16 @@ namespace {
 
 constexpr std::string_view kGapMark = "Gap: ";
 
-std::string SentenceOf(bool is_gap, const HistoryProgress& progress) {
+std::string SentenceOf(bool is_gap, const server::HistoryProgress& progress) {
   return StrCat(is_gap ? "a gap, " : "", progress.Sentence());
 }
 
 }  // namespace
 
-BackfillRun::BackfillRun(ControlPlane& control, Options options)
+BackfillRun::BackfillRun(server::ControlPlane& control, Options options)
     : control_(control), options_(std::move(options)) {}
 
-std::optional<BackfillProgress> BackfillRun::progress() const {
+std::optional<server::BackfillProgress> BackfillRun::progress() const {
   const std::lock_guard lock(mutex_);
   return progress_;
 }
@@ -80,9 +80,9 @@ absl::Status BackfillRun::ReadOn(What what, Timestamp now) {
   absl::StatusOr<AddedLabels> added = AddedLabels::Of(options_.config);
   if (!added.ok()) return added.status();
   Timestamp chunk_end;
-  HistorySink sink;
+  server::HistorySink sink;
   sink.on_chunk_begin = [&](Timestamp end) { chunk_end = end; };
-  sink.on_series = [&](std::span<const LabelView> labels, std::span<const RemoteSample> samples) {
+  sink.on_series = [&](std::span<const LabelView> labels, std::span<const server::RemoteSample> samples) {
     control_.ingest().Take(added->AddTo(labels), samples, chunk_end, keep_from);
     return absl::OkStatus();
   };
@@ -90,14 +90,14 @@ absl::Status BackfillRun::ReadOn(What what, Timestamp now) {
     ticked_ = watermark;
     return options_.tick(watermark);
   };
-  sink.on_progress = [&](const HistoryProgress& p) {
+  sink.on_progress = [&](const server::HistoryProgress& p) {
     const std::lock_guard lock(mutex_);
     const int64_t before_s = (from.us - begin_->us) / kMicrosPerSecond;
-    progress_ = BackfillProgress{.done = static_cast<uint64_t>(before_s + p.done_seconds),
-                                 .total = static_cast<uint64_t>(before_s + p.total_seconds),
-                                 .sentence = SentenceOf(what == What::kGap, p),
-                                 .running = true,
-                                 .error = ""};
+    progress_ = server::BackfillProgress{.done = static_cast<uint64_t>(before_s + p.done_seconds),
+                                         .total = static_cast<uint64_t>(before_s + p.total_seconds),
+                                         .sentence = SentenceOf(what == What::kGap, p),
+                                         .running = true,
+                                         .error = ""};
   };
   sink.should_stop = options_.should_stop;
   return (*history)->Read(from, now, sink);
@@ -143,7 +143,7 @@ bool BackfillRun::HandOver(Timestamp begun, std::string& rest) {
     return true;
   }
   // Samples of the present were accepted from then on; of the window of then a part, which is read with it.
-  const SilentSpan missing{last->next(), WindowId::Of(begun)};
+  const server::SilentSpan missing{last->next(), WindowId::Of(begun)};
   if (!(missing.from < missing.to)) return true;
   const absl::Status s = options_.read_later(missing);
   rest = s.ok() ? StrCat("the last ",
@@ -165,15 +165,15 @@ absl::Status BackfillRun::Run() {
   const Timestamp begin = Begin(now);
   // Of a gap, what is before the last stored window is known.
   if (what == What::kGap) ticked_ = begin;
-  HistoryProgress none;
+  server::HistoryProgress none;
   none.total_seconds = (now.us - begin.us) / kMicrosPerSecond;
   {
     const std::lock_guard lock(mutex_);
-    progress_ = BackfillProgress{.done = 0,
-                                 .total = static_cast<uint64_t>(none.total_seconds),
-                                 .sentence = SentenceOf(*what == What::kGap, none),
-                                 .running = true,
-                                 .error = ""};
+    progress_ = server::BackfillProgress{.done = 0,
+                                         .total = static_cast<uint64_t>(none.total_seconds),
+                                         .sentence = SentenceOf(*what == What::kGap, none),
+                                         .running = true,
+                                         .error = ""};
   }
   if (absl::Status s = Mark(*what); !s.ok())
     spdlog::warn("backfill cannot be resumed after a restart: {}", Message(s));
@@ -197,7 +197,7 @@ absl::Status BackfillRun::Run() {
     if (absl::Status s = control_.pasts().SettlePasts(); !s.ok()) spdlog::warn("backfill: {}", Message(s));
   }
   Note(read.ok() ? std::string_view() : Message(read), false);
-  const std::optional<BackfillProgress> end = progress();
+  const std::optional<server::BackfillProgress> end = progress();
   if (read.ok()) {
     spdlog::info("backfill: {}, {} jobs", end->sentence, control_.view()->jobs.size());
   } else {

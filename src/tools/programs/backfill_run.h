@@ -21,8 +21,8 @@ namespace taut {
 class BackfillRun {
  public:
   struct Options {
-    BackfillConfig config;
-    std::vector<MappingRule> rules;
+    server::BackfillConfig config;
+    std::vector<server::MappingRule> rules;
     // Exists while a backfill is not complete; "": a stop forgets everything anyway.
     std::string mark_file;
     // A last stored window that ended longer ago than this leaves a gap; nullopt: gaps are not read.
@@ -36,7 +36,7 @@ class BackfillRun {
     std::function<void(std::chrono::seconds)> wait;  // may end early when should_stop
     // Told of the time that a backfill did not read because it failed: [last stored window, present). OK: it
     // will be read later, also after a restart. With an error the mark stays. nullptr: it is never read.
-    std::function<absl::Status(SilentSpan)> read_later;
+    std::function<absl::Status(server::SilentSpan)> read_later;
     // An unreachable server is asked again after pauses from the first to the longest, until it was
     // unreachable for this long. Live windows wait meanwhile: for a gap, less than for a store without any.
     struct Patience {
@@ -45,7 +45,7 @@ class BackfillRun {
     Patience patience{std::chrono::seconds(30), std::chrono::seconds(300), std::chrono::seconds(1800)};
     Patience gap_patience{std::chrono::seconds(5), std::chrono::seconds(30), std::chrono::seconds(300)};
   };
-  BackfillRun(ControlPlane& control, Options options);
+  BackfillRun(server::ControlPlane& control, Options options);
 
   // OK also if there was nothing to do. Cancelled: stopped before the end. Anything else: what was read
   // stays, and read_later has the rest.
@@ -53,7 +53,7 @@ class BackfillRun {
   // What failed was read by another since then. Thread-safe.
   void ForgetError();
   // nullopt: no backfill was asked for, or it was complete before.
-  std::optional<BackfillProgress> progress() const;
+  std::optional<server::BackfillProgress> progress() const;
 
  private:
   // Of what is missing at `now`; nullopt: nothing is.
@@ -69,12 +69,12 @@ class BackfillRun {
   bool HandOver(Timestamp begun, std::string& rest);
   void Note(std::string_view error, bool running);
 
-  ControlPlane& control_;
+  server::ControlPlane& control_;
   const Options options_;
   std::optional<Timestamp> begin_;   // of what was missing at the start
   std::optional<Timestamp> ticked_;  // through
   mutable std::mutex mutex_;
-  std::optional<BackfillProgress> progress_;
+  std::optional<server::BackfillProgress> progress_;
 };
 
 }  // namespace taut

@@ -4,15 +4,15 @@
 
 namespace taut {
 
-Timestamp EarliestOf(const BackfillConfig& config, Timestamp now) {
+Timestamp EarliestOf(const server::BackfillConfig& config, Timestamp now) {
   const double days_us = config.days * brain::kDay * static_cast<double>(kMicrosPerSecond);
   return {now.us - static_cast<int64_t>(days_us)};
 }
 
-absl::StatusOr<AddedLabels> AddedLabels::Of(const BackfillConfig& config) {
+absl::StatusOr<AddedLabels> AddedLabels::Of(const server::BackfillConfig& config) {
   AddedLabels out;
   for (const std::string& label : config.labels) {
-    auto parsed = ParseBackfillLabel(label);
+    auto parsed = server::ParseBackfillLabel(label);
     if (!parsed.ok()) return parsed.status();
     out.added_.push_back(*std::move(parsed));
   }
@@ -29,17 +29,16 @@ std::span<const LabelView> AddedLabels::AddTo(std::span<const LabelView> labels)
   return all_;
 }
 
-absl::StatusOr<std::unique_ptr<PrometheusHistory>> OpenHistory(const BackfillConfig& config,
-                                                               const std::vector<MappingRule>& rules,
-                                                               const HistoryOptions& options,
-                                                               std::optional<std::chrono::seconds> timeout) {
-  absl::StatusOr<std::string> token = ReadSecretFile(config.bearer_token_file);
+absl::StatusOr<std::unique_ptr<server::PrometheusHistory>> OpenHistory(
+    const server::BackfillConfig& config, const std::vector<server::MappingRule>& rules,
+    const server::HistoryOptions& options, std::optional<std::chrono::seconds> timeout) {
+  absl::StatusOr<std::string> token = server::ReadSecretFile(config.bearer_token_file);
   if (!token.ok()) return token.status();
   ClientOptions client;
   client.token = *std::move(token);
   client.ca_file = config.ca_file;
   if (timeout.has_value()) client.timeout = *timeout;
-  return PrometheusHistory::Create(config.prometheus_url, client, rules, options);
+  return server::PrometheusHistory::Create(config.prometheus_url, client, rules, options);
 }
 
 }  // namespace taut

@@ -17,13 +17,13 @@
 namespace taut {
 
 // backfill.days before `now`.
-Timestamp EarliestOf(const BackfillConfig& config, Timestamp now);
+Timestamp EarliestOf(const server::BackfillConfig& config, Timestamp now);
 
 // Labels that remote write adds to series and queries do not show (backfill.labels): history and live samples
 // must be of one job.
 class AddedLabels {
  public:
-  static absl::StatusOr<AddedLabels> Of(const BackfillConfig& config);
+  static absl::StatusOr<AddedLabels> Of(const server::BackfillConfig& config);
   // `labels`, which are ascending by name, with those that they lack; also ascending, and good until the next
   // call.
   std::span<const LabelView> AddTo(std::span<const LabelView> labels);
@@ -34,8 +34,8 @@ class AddedLabels {
 };
 
 // Reads the token file; asks the server nothing yet. `timeout`: of one request; nullopt: the client's own.
-absl::StatusOr<std::unique_ptr<PrometheusHistory>> OpenHistory(
-    const BackfillConfig& config, const std::vector<MappingRule>& rules, const HistoryOptions& options = {},
-    std::optional<std::chrono::seconds> timeout = std::nullopt);
+absl::StatusOr<std::unique_ptr<server::PrometheusHistory>> OpenHistory(
+    const server::BackfillConfig& config, const std::vector<server::MappingRule>& rules,
+    const server::HistoryOptions& options = {}, std::optional<std::chrono::seconds> timeout = std::nullopt);
 
 }  // namespace taut

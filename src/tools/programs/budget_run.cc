@@ -16,7 +16,7 @@ namespace {
 constexpr double kBudgetStepSeconds = 1, kBudgetRetrySeconds = 30;
 
 // To the micro-unit, in which bills are exact.
-brain::Price PriceOf(const PricesConfig& prices) {
+brain::Price PriceOf(const server::PricesConfig& prices) {
   const auto micros = [](double amount) { return brain::Money{std::llround(amount * 1e6)}; };
   return {0, micros(prices.core_hour), micros(prices.gib_hour)};
 }
@@ -44,8 +44,8 @@ double UnitsOf(brain::Money money) { return static_cast<double>(money.micros) / 
 
 }  // namespace
 
-absl::StatusOr<brain::BudgetDefinition> ReadBudgets(const DaemonConfig& config) {
-  absl::StatusOr<brain::BudgetDefinition> definition = ReadBudgetFile(config.budgets.file);
+absl::StatusOr<brain::BudgetDefinition> ReadBudgets(const server::DaemonConfig& config) {
+  absl::StatusOr<brain::BudgetDefinition> definition = server::ReadBudgetFile(config.budgets.file);
   if (!definition.ok())
     return absl::Status(definition.status().code(), StrCat("budgets.file: ", Message(definition.status())));
   if (definition->currency.empty()) definition->currency = config.prices.currency;
@@ -72,15 +72,15 @@ absl::StatusOr<brain::BudgetDefinition> ReadBudgets(const DaemonConfig& config) 
   return definition;
 }
 
-BudgetStates StatesOf(const BudgetView& view, int64_t now_s) {
-  BudgetStates out;
+server::BudgetStates StatesOf(const server::BudgetView& view, int64_t now_s) {
+  server::BudgetStates out;
   out.month_from_s = view.book.from_s();
   out.month_to_s = view.book.to_s();
   out.now_s = view.counted_s;
   for (const auto& [holder, state] : view.book.holders()) {
     const brain::Money budget = state.budget(now_s);
     if (budget.micros <= 0) continue;  // no share of it can be reached
-    BudgetState& s = out.budgets.emplace_back();
+    server::BudgetState& s = out.budgets.emplace_back();
     s.budget = {holder.is_business() ? "business" : "group", holder.name, UnitsOf(budget)};
     s.spent = UnitsOf(brain::SpentOf(view.spent.spent, holder));
     s.forecast = UnitsOf(brain::SpentOf(view.forecast.spent, holder));
@@ -90,10 +90,11 @@ BudgetStates StatesOf(const BudgetView& view, int64_t now_s) {
   return out;
 }
 
-absl::StatusOr<std::unique_ptr<BudgetRun>> BudgetRun::Open(const DaemonConfig& config, Options options) {
+absl::StatusOr<std::unique_ptr<BudgetRun>> BudgetRun::Open(const server::DaemonConfig& config,
+                                                           Options options) {
   absl::StatusOr<brain::BudgetDefinition> definition = ReadBudgets(config);
   if (!definition.ok()) return definition.status();
-  absl::StatusOr<std::unique_ptr<RequestLog>> log = OpenRequestLog(config.store.path, ".budgets");
+  absl::StatusOr<std::unique_ptr<server::RequestLog>> log = OpenRequestLog(config.store.path, ".budgets");
   if (!log.ok()) return log.status();
   std::unique_ptr<BudgetRun> run(new BudgetRun());
   run->log_ = *std::move(log);
@@ -103,7 +104,7 @@ absl::StatusOr<std::unique_ptr<BudgetRun>> BudgetRun::Open(const DaemonConfig& c
   options.source = StrCat("file ", std::filesystem::path(config.budgets.file).filename().string());
   options.log = run->log_.get();
   options.on_entry = SayEntry;
-  absl::StatusOr<std::unique_ptr<BudgetDesk>> desk = BudgetDesk::Open(std::move(options));
+  absl::StatusOr<std::unique_ptr<server::BudgetDesk>> desk = server::BudgetDesk::Open(std::move(options));
   if (!desk.ok()) return desk.status();
   run->desk_ = *std::move(desk);
   return run;
@@ -132,15 +133,15 @@ void BudgetRun::SayHolds() {
   held_ = std::move(held);
 }
 
-absl::Status BudgetRun::Reload(const DaemonConfig& config) {
+absl::Status BudgetRun::Reload(const server::DaemonConfig& config) {
   absl::StatusOr<brain::BudgetDefinition> definition = ReadBudgets(config);
   if (!definition.ok()) return definition.status();
   return desk_->Reload(*std::move(definition), PriceOf(config.prices));
 }
 
-BudgetStates BudgetRun::states() {
+server::BudgetStates BudgetRun::states() {
   const auto view = desk_->View();
-  return view.ok() ? StatesOf(**view, desk_->now_s()) : BudgetStates();
+  return view.ok() ? StatesOf(**view, desk_->now_s()) : server::BudgetStates();
 }
 
 }  // namespace taut

@@ -16,32 +16,32 @@ namespace taut {
 
 // The definition of budgets.file. InvalidArgument or NotFound with every error, a line each: also of a
 // currency that is not that of the prices, and of a group that quota.file does not have.
-absl::StatusOr<brain::BudgetDefinition> ReadBudgets(const DaemonConfig& config);
+absl::StatusOr<brain::BudgetDefinition> ReadBudgets(const server::DaemonConfig& config);
 
 // What each business and group with money has spent, for BudgetWatch: as budgets of the open period.
-BudgetStates StatesOf(const BudgetView& view, int64_t now_s);
+server::BudgetStates StatesOf(const server::BudgetView& view, int64_t now_s);
 
 class BudgetRun {
  public:
   // Without log.
-  using Options = BudgetDesk::Options;
+  using Options = server::BudgetDesk::Options;
   // REQUIRES: config.budgets.file is not empty. `options`: without definition, price, source, log and
   // on_entry. Errors as ReadBudgets, or of the log.
-  static absl::StatusOr<std::unique_ptr<BudgetRun>> Open(const DaemonConfig& config, Options options);
+  static absl::StatusOr<std::unique_ptr<BudgetRun>> Open(const server::DaemonConfig& config, Options options);
 
-  BudgetDesk* desk() { return desk_.get(); }
+  server::BudgetDesk* desk() { return desk_.get(); }
   // From the loop: what is due by the time, at most once a second. Failures are logged once.
   void Step(double steady_s);
   // Another file. Not OK: all stays as it was.
-  absl::Status Reload(const DaemonConfig& config);
+  absl::Status Reload(const server::DaemonConfig& config);
   // As StatesOf; none before the first window, or if the account cannot be read.
-  BudgetStates states();
+  server::BudgetStates states();
 
  private:
   BudgetRun() = default;
 
-  std::unique_ptr<RequestLog> log_;
-  std::unique_ptr<BudgetDesk> desk_;
+  std::unique_ptr<server::RequestLog> log_;
+  std::unique_ptr<server::BudgetDesk> desk_;
   double next_s_ = 0;
   void SayHolds();
 

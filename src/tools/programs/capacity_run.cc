@@ -14,26 +14,27 @@ constexpr int32_t kWindowsPerSave = 3;  // divides an hour
 CapacityRun::CapacityRun(const Parts& parts, const std::string& store_path)
     : parts_(parts),
       file_(store_path == "memory" ? "" : StrCat(store_path, ".capacity")),
-      tiers_(JobTiers::Options{parts.pricing, parts.default_tier}),
-      desk_(std::vector<CapacityTier>(tiers_.tiers().begin(), tiers_.tiers().end())) {
+      tiers_(server::JobTiers::Options{parts.pricing, parts.default_tier}),
+      desk_(std::vector<server::CapacityTier>(tiers_.tiers().begin(), tiers_.tiers().end())) {
   Load();
 }
 
-CellCapacity CapacityRun::Now() const {
-  const std::shared_ptr<const FleetView> fleet = parts_.control.view();
-  std::shared_ptr<const MachinesView> machines;
+server::CellCapacity CapacityRun::Now() const {
+  const std::shared_ptr<const server::FleetView> fleet = parts_.control.view();
+  std::shared_ptr<const server::MachinesView> machines;
   // A view of another window, as after a restart before the first one closes, is of other machines.
   if (parts_.machines != nullptr) machines = parts_.machines->View();
-  if (machines != nullptr && machines->window != fleet->window) machines = std::make_shared<MachinesView>();
-  std::optional<QuotaView> quota;
-  std::shared_ptr<const GroupScheme> scheme;
+  if (machines != nullptr && machines->window != fleet->window)
+    machines = std::make_shared<server::MachinesView>();
+  std::optional<server::QuotaView> quota;
+  std::shared_ptr<const server::GroupScheme> scheme;
   if (parts_.quota != nullptr) {
     quota = parts_.quota->View();
     scheme = parts_.quota->scheme();
   }
   const brain::PoolPrices* pool =
       parts_.pricing != nullptr && parts_.pricing->pool.has_value() ? &*parts_.pricing->pool : nullptr;
-  return CellCapacityOf(
+  return server::CellCapacityOf(
       {*fleet, machines.get(), pool, quota.has_value() ? &*quota : nullptr, scheme.get(), tiers_});
 }
 
@@ -53,7 +54,7 @@ void CapacityRun::Load() {
   if (stored.has_value()) desk_.Show(Now());
 }
 
-void CapacityRun::OnTick(const TickEvents& events) {
+void CapacityRun::OnTick(const server::TickEvents& events) {
   if (events.window == nullptr) return;
   if (events.past) return OnPast(*events.window);
   desk_.OnWindow(Now());
@@ -63,9 +64,9 @@ void CapacityRun::OnTick(const TickEvents& events) {
 
 void CapacityRun::OnPast(const ClosedWindow& window) {
   if (parts_.control.view()->window != window.window) return;
-  const CellCapacity then = Now();
+  const server::CellCapacity then = Now();
   // Without a capacity of the past there is nothing to count, but a window has closed.
-  if (parts_.machines != nullptr || then.source != CapacitySource::kPool) return desk_.Show(then);
+  if (parts_.machines != nullptr || then.source != server::CapacitySource::kPool) return desk_.Show(then);
   desk_.OnPastWindow(then);
   if (window.window.index % kWindowsPerHour == kWindowsPerHour - 1) Save();
 }

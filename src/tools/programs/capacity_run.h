@@ -16,34 +16,34 @@ namespace taut {
 class CapacityRun {
  public:
   struct Parts {
-    const ControlPlane& control;
-    const MachineDesk* machines = nullptr;    // null: there is no source of machines
-    const QuotaDesk* quota = nullptr;         // null: none is configured
-    const brain::Pricing* pricing = nullptr;  // null: no price file
-    std::string default_tier;                 // of jobs for which neither of them says one
+    const server::ControlPlane& control;
+    const server::MachineDesk* machines = nullptr;  // null: there is no source of machines
+    const server::QuotaDesk* quota = nullptr;       // null: none is configured
+    const brain::Pricing* pricing = nullptr;        // null: no price file
+    std::string default_tier;                       // of jobs for which neither of them says one
   };
   // Reads the file, "STORE.capacity"; what is damaged is logged, and the desk begins from nothing. `store_path`
   // "memory": there is no file. All parts outlive it.
   CapacityRun(const Parts& parts, const std::string& store_path);
 
-  CapacityDesk* desk() { return &desk_; }
+  server::CapacityDesk* desk() { return &desk_; }
   uint64_t failed_saves() const { return failed_saves_; }
   // From the loop, after the desks of machines and quota. Windows of the past count where the price file states
   // the size of the pool, with the quota of now; they are left out where there is a source of machines: which
   // machines there were is not known.
-  void OnTick(const TickEvents& events);
+  void OnTick(const server::TickEvents& events);
   // Failures are logged once.
   void Save();
 
  private:
-  CellCapacity Now() const;
+  server::CellCapacity Now() const;
   void OnPast(const ClosedWindow& window);
   void Load();
 
   const Parts parts_;
   const std::string file_;  // "": none
-  const JobTiers tiers_;
-  CapacityDesk desk_;
+  const server::JobTiers tiers_;
+  server::CapacityDesk desk_;
   std::string said_;  // the failure that was logged last
   std::atomic<uint64_t> failed_saves_ = 0;
 };

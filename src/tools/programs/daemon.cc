@@ -43,15 +43,15 @@ std::string StateDir(const std::string& store_path) {
 
 }  // namespace
 
-brain::LiveSettings LiveSettingsOf(const DaemonConfig& config) {
+brain::LiveSettings LiveSettingsOf(const server::DaemonConfig& config) {
   brain::LiveSettings settings{config.recommenders, config.rules, config.migration};
-  settings.enforcement = config.actuator == ActuatorKind::kAgents       ? brain::Enforcement::kByAgents
-                         : config.actuator == ActuatorKind::kKubernetes ? brain::Enforcement::kAlways
-                                                                        : brain::Enforcement::kNever;
+  settings.enforcement = config.actuator == server::ActuatorKind::kAgents ? brain::Enforcement::kByAgents
+                         : config.actuator == server::ActuatorKind::kKubernetes ? brain::Enforcement::kAlways
+                                                                                : brain::Enforcement::kNever;
   return settings;
 }
 
-absl::StatusOr<std::unique_ptr<Daemon>> Daemon::Start(const DaemonConfig& config,
+absl::StatusOr<std::unique_ptr<Daemon>> Daemon::Start(const server::DaemonConfig& config,
                                                       const std::string& config_path) {
   std::unique_ptr<Daemon> daemon(new Daemon(config));
   if (absl::Status s = daemon->OpenStore(); !s.ok()) return s;
@@ -80,31 +80,32 @@ absl::StatusOr<std::unique_ptr<Daemon>> Daemon::Start(const DaemonConfig& config
 Daemon::~Daemon() { Stop(); }
 
 absl::Status Daemon::OpenStore() {
-  const Retention keep{.history_days = config_.store.history_days,
-                       .decision_days = config_.store.decision_days};
+  const server::Retention keep{.history_days = config_.store.history_days,
+                               .decision_days = config_.store.decision_days};
   if (config_.store.path == "memory") {
-    auto store = std::make_unique<InMemoryStore>(keep);
+    auto store = std::make_unique<server::InMemoryStore>(keep);
     history_ = store.get();
     store_ = std::move(store);
     return absl::OkStatus();
   }
-  SqliteStore::Options options;
+  server::SqliteStore::Options options;
   options.path = config_.store.path;
   options.keep = keep;
-  absl::StatusOr<std::unique_ptr<SqliteStore>> store = SqliteStore::Open(options);
+  absl::StatusOr<std::unique_ptr<server::SqliteStore>> store = server::SqliteStore::Open(options);
   if (!store.ok()) return store.status();
   history_ = store->get();
   store_ = *std::move(store);
-  absl::StatusOr<std::unique_ptr<SampleLogFile>> samples = SampleLogFile::Open({.path = config_.store.path});
+  absl::StatusOr<std::unique_ptr<server::SampleLogFile>> samples =
+      server::SampleLogFile::Open({.path = config_.store.path});
   if (!samples.ok()) return samples.status();
   samples_ = *std::move(samples);
   return absl::OkStatus();
 }
 
 absl::Status Daemon::MakeActuators() {
-  std::unique_ptr<WebhookActuator> webhook;
+  std::unique_ptr<server::WebhookActuator> webhook;
   if (!config_.webhook.url.empty()) {
-    absl::StatusOr<std::unique_ptr<WebhookActuator>> opened =
+    absl::StatusOr<std::unique_ptr<server::WebhookActuator>> opened =
         OpenWebhook(config_.webhook, [] { return SteadyMilliseconds() / 1000; });
     if (!opened.ok()) return opened.status();
     webhook = *std::move(opened);
@@ -121,11 +122,11 @@ absl::Status Daemon::MakeActuators() {
 
 absl::Status Daemon::OpenKubernetes() {
   if (config_.kubernetes.kubeconfig.empty()) {
-    if (config_.actuator != ActuatorKind::kKubernetes) return absl::OkStatus();
+    if (config_.actuator != server::ActuatorKind::kKubernetes) return absl::OkStatus();
     return absl::InvalidArgumentError(
         "actuator.kind is kubernetes, but kubernetes.kubeconfig names no cluster");
   }
-  absl::StatusOr<ClusterAccess> access = OpenClusterAccess(config_.kubernetes);
+  absl::StatusOr<server::ClusterAccess> access = OpenClusterAccess(config_.kubernetes);
   if (!access.ok()) return access.status();
   absl::StatusOr<std::unique_ptr<KubernetesRun>> run =
       KubernetesRun::Create({.config = config_.kubernetes,
@@ -145,30 +146,30 @@ absl::Status Daemon::OpenKubernetes() {
 
 // The first of the set: it reports why orders that no actuator claims are not applied.
 absl::Status Daemon::MakeAgentActuator() {
-  const bool apply = config_.actuator == ActuatorKind::kAgents;
+  const bool apply = config_.actuator == server::ActuatorKind::kAgents;
   if (config_.agents.listen.empty()) {
     if (apply)
       return absl::InvalidArgumentError("actuator.kind is agents, but agents.listen names no address");
-    if (config_.actuator == ActuatorKind::kKubernetes) return AddKubernetesActuator();
-    actuators_.Add("dry_run", std::make_unique<DryRunActuator>());
+    if (config_.actuator == server::ActuatorKind::kKubernetes) return AddKubernetesActuator();
+    actuators_.Add("dry_run", std::make_unique<server::DryRunActuator>());
     return absl::OkStatus();
   }
-  auto hub = std::make_unique<AgentHub>(
-      AgentHub::Options{.apply = apply,
-                        .steady_s = [] { return SteadyMilliseconds() / 1000; },
-                        .now = [this] { return Now(); },
-                        .elsewhere =
-                            [webhook = webhook_](const std::string& job) {
-                              return webhook != nullptr && webhook->Claims(job, Resource::kMemory);
-                            },
-                        .own_machine = MachineId()});
+  auto hub = std::make_unique<server::AgentHub>(
+      server::AgentHub::Options{.apply = apply,
+                                .steady_s = [] { return SteadyMilliseconds() / 1000; },
+                                .now = [this] { return Now(); },
+                                .elsewhere =
+                                    [webhook = webhook_](const std::string& job) {
+                                      return webhook != nullptr && webhook->Claims(job, Resource::kMemory);
+                                    },
+                                .own_machine = MachineId()});
   hub_ = hub.get();
   actuators_.Add("agents", std::move(hub));
-  return config_.actuator == ActuatorKind::kKubernetes ? AddKubernetesActuator() : absl::OkStatus();
+  return config_.actuator == server::ActuatorKind::kKubernetes ? AddKubernetesActuator() : absl::OkStatus();
 }
 
 absl::Status Daemon::AddKubernetesActuator() {
-  absl::StatusOr<std::unique_ptr<KubernetesActuator>> made = kubernetes_->MakeActuator(
+  absl::StatusOr<std::unique_ptr<server::KubernetesActuator>> made = kubernetes_->MakeActuator(
       [] { return SteadyMilliseconds() / 1000; }, int64_t{config_.store.forget_jobs_days} * kDaySeconds);
   if (!made.ok()) return made.status();
   kubernetes_actuator_ = made->get();
@@ -177,17 +178,18 @@ absl::Status Daemon::AddKubernetesActuator() {
 }
 
 absl::Status Daemon::StartControl() {
-  absl::StatusOr<MappingRules> mapping = MappingRules::Compile(MappingRulesOf(config_.ingest));
+  absl::StatusOr<server::MappingRules> mapping =
+      server::MappingRules::Compile(server::MappingRulesOf(config_.ingest));
   if (!mapping.ok()) return mapping.status();
   if (absl::Status s = MakeActuators(); !s.ok()) return s;
   if (!config_.external_recommender.address.empty()) {
-    absl::StatusOr<std::unique_ptr<ExternalRecommender>> external = OpenExternalRecommender(
+    absl::StatusOr<std::unique_ptr<server::ExternalRecommender>> external = OpenExternalRecommender(
         config_.external_recommender, config_.cell.name, [this] { return Now().seconds(); },
         [this] { return LargestMachine(); });
     if (!external.ok()) return external.status();
     external_ = *std::move(external);
   }
-  ControlOptions options;
+  server::ControlOptions options;
   options.front.ingest = config_.ingest.options;
   options.front.clock = config_.clock;
   if (config_.clock == ClockSource::kSamples) {
@@ -199,15 +201,15 @@ absl::Status Daemon::StartControl() {
   options.checkpoint_windows = config_.store.checkpoint_windows;
   options.jobs.forget_jobs_days = config_.store.forget_jobs_days;
   options.jobs.return_days = config_.store.history_days;
-  control_ = std::make_unique<ControlPlane>(
+  control_ = std::make_unique<server::ControlPlane>(
       options, *std::move(mapping),
-      ControlPlane::Parts{store_.get(), history_, &actuators_, SteadyMilliseconds, samples_.get(),
-                          external_.get(), kubernetes_.get()});
+      server::ControlPlane::Parts{store_.get(), history_, &actuators_, SteadyMilliseconds, samples_.get(),
+                                  external_.get(), kubernetes_.get()});
   const double start_ms = SteadyMilliseconds();
   if (absl::Status s = control_->Restore(); !s.ok()) return s;
   {
     const std::lock_guard lock(clock_mutex_);
-    ClockGuard::Options clock;
+    server::ClockGuard::Options clock;
     // Where time is the samples', this machine's clock decides nothing.
     clock.wait_s = config_.clock == ClockSource::kSamples ? 0 : config_.clock_wait_s;
     guard_.emplace(clock, WallNow(), SteadyMilliseconds() / 1000, control_->ingest().time_before());
@@ -215,10 +217,10 @@ absl::Status Daemon::StartControl() {
   (void)StepClock();  // before anyone asks
   for (const std::string& warning : control_->warnings()) spdlog::warn("{}", warning);
   std::vector<std::string> stored;
-  for (const JobView& job : control_->view()->jobs) stored.push_back(job.record->name);
-  if (const std::string old = OldUnitNotice(stored, config_.ingest.kubernetes_jobs); !old.empty())
+  for (const server::JobView& job : control_->view()->jobs) stored.push_back(job.record->name);
+  if (const std::string old = server::OldUnitNotice(stored, config_.ingest.kubernetes_jobs); !old.empty())
     spdlog::warn("{}", old);
-  if (const auto* file = dynamic_cast<const SqliteStore*>(store_.get()); file != nullptr) {
+  if (const auto* file = dynamic_cast<const server::SqliteStore*>(store_.get()); file != nullptr) {
     for (const std::string& damage : file->damage()) spdlog::warn("{}", damage);
   }
   if (const uint64_t samples = control_->ingest().replayed_samples(); samples > 0) {
@@ -233,7 +235,7 @@ absl::Status Daemon::StartActs() {
   NotifyOptions options;
   options.webhook.url = config_.notify.url;
   options.webhook.ca_file = config_.notify.ca_file;
-  absl::StatusOr<std::string> secret = ReadSecretFile(config_.notify.secret_file);
+  absl::StatusOr<std::string> secret = server::ReadSecretFile(config_.notify.secret_file);
   if (!secret.ok()) return secret.status();
   options.webhook.secret = *std::move(secret);
   options.events = config_.notify.events;
@@ -247,7 +249,7 @@ absl::Status Daemon::StartActs() {
       DaemonActs::Start(options, job_name, control_->actuator_name());
   if (!acts.ok()) return acts.status();
   acts_ = *std::move(acts);
-  control_->OnTick([this](const TickEvents& events) { acts_->OnTick(events); });
+  control_->OnTick([this](const server::TickEvents& events) { acts_->OnTick(events); });
   return absl::OkStatus();
 }
 
@@ -255,11 +257,11 @@ absl::Status Daemon::StartActs() {
 void Daemon::StartWebhook() {
   if (webhook_ == nullptr) return;
   webhook_->Start([this](uint64_t decision) {
-    DecisionQuery query;
+    server::DecisionQuery query;
     query.before_id = decision + 1;
     query.after_id = decision - 1;
     const absl::StatusOr<std::vector<Decision>> found =
-        history_->Decisions(query, History::Reasons::kLeaveOut);
+        history_->Decisions(query, server::History::Reasons::kLeaveOut);
     return !found.ok() || (!found->empty() && found->front().outcome == Outcome::kPending);
   });
 }
@@ -267,13 +269,14 @@ void Daemon::StartWebhook() {
 absl::Status Daemon::StartAgents() {
   if (hub_ == nullptr) return absl::OkStatus();
   hub_->SetIntake(&control_->agents());
-  AgentListener* listener = hub_;
+  server::AgentListener* listener = hub_;
   if (kubernetes_ != nullptr) {
     const KubernetesRun* cluster = kubernetes_.get();
-    pod_tasks_ = std::make_unique<PodTasks>(
-        PodTasks::Options{.find = [cluster](std::string_view id) { return cluster->TaskOfContainer(id); },
-                          .is_synced = [cluster] { return cluster->synced(); },
-                          .steady_s = [] { return SteadyMilliseconds() / 1000; }},
+    pod_tasks_ = std::make_unique<server::PodTasks>(
+        server::PodTasks::Options{
+            .find = [cluster](std::string_view id) { return cluster->TaskOfContainer(id); },
+            .is_synced = [cluster] { return cluster->synced(); },
+            .steady_s = [] { return SteadyMilliseconds() / 1000; }},
         hub_);
     listener = pod_tasks_.get();
   }
@@ -281,8 +284,9 @@ absl::Status Daemon::StartAgents() {
   if (!server.ok()) return server.status();
   agent_server_ = *std::move(server);
   if (pod_tasks_ != nullptr) pod_tasks_->SetServer(agent_server_.get());
-  hub_->SetServer(pod_tasks_ != nullptr ? static_cast<AgentServer*>(pod_tasks_.get()) : agent_server_.get());
-  control_->OnTick([this](const TickEvents& events) {
+  hub_->SetServer(pod_tasks_ != nullptr ? static_cast<server::AgentServer*>(pod_tasks_.get())
+                                        : agent_server_.get());
+  control_->OnTick([this](const server::TickEvents& events) {
     for (const SettingChange& change : events.settings) hub_->OnSettings(change.job);
   });
   spdlog::info("listening for agents on port {}", agent_server_->port());
@@ -290,15 +294,15 @@ absl::Status Daemon::StartAgents() {
 }
 
 absl::Status Daemon::StartExternalScaler() {
-  const ExternalScalerConfig& config = config_.external_scaler;
+  const server::ExternalScalerConfig& config = config_.external_scaler;
   if (config.listen.empty()) return absl::OkStatus();
-  ScalerServerOptions options;
+  server::ScalerServerOptions options;
   options.listen = config.listen;
   options.certificate_file = config.certificate_file;
   options.key_file = config.key_file;
   options.client_ca_file = config.client_ca_file;
-  absl::StatusOr<std::unique_ptr<ScalerServer>> server = ScalerServer::Start(
-      options, [this](const std::string& job) { return OrderedReplicas(*control_, job); });
+  absl::StatusOr<std::unique_ptr<server::ScalerServer>> server = server::ScalerServer::Start(
+      options, [this](const std::string& job) { return server::OrderedReplicas(*control_, job); });
   if (!server.ok()) {
     return absl::Status(server.status().code(), StrCat("external_scaler: ", Message(server.status())));
   }
@@ -321,7 +325,7 @@ absl::Status Daemon::StartQuota() {
   if (!quota.ok()) return quota.status();
   quota_ = *std::move(quota);
   quota_->desk()->OnWindow(*control_->view());  // of what is stored
-  control_->OnTick([this](const TickEvents& events) {
+  control_->OnTick([this](const server::TickEvents& events) {
     if (events.window != nullptr && !events.past) quota_->desk()->OnWindow(*control_->view());
   });
   if (kubernetes_ == nullptr) return absl::OkStatus();
@@ -361,13 +365,13 @@ PerResource<double> Daemon::LargestMachine() const {
 }
 
 void Daemon::StartMachines() {
-  std::vector<const PlacementSource*> sources;
+  std::vector<const server::PlacementSource*> sources;
   if (hub_ != nullptr) sources.push_back(hub_);
   if (kubernetes_ != nullptr) sources.push_back(&kubernetes_->placement());
   if (sources.empty()) return;
   machines_ =
       std::make_unique<MachinesRun>(config_.machines, config_.store.path, std::move(sources), *control_);
-  control_->OnTick([this](const TickEvents& events) { machines_->OnTick(events); });
+  control_->OnTick([this](const server::TickEvents& events) { machines_->OnTick(events); });
   machines_started_ = true;
 }
 
@@ -390,7 +394,7 @@ void Daemon::StartCapacity() {
                          .pricing = pricing_.has_value() ? &*pricing_ : nullptr,
                          .default_tier = config_.quota.default_tier},
       config_.store.path);
-  control_->OnTick([this](const TickEvents& events) { capacity_->OnTick(events); });
+  control_->OnTick([this](const server::TickEvents& events) { capacity_->OnTick(events); });
 }
 
 absl::Status Daemon::StartServer(const std::string& config_path) {
@@ -404,20 +408,20 @@ absl::Status Daemon::StartServer(const std::string& config_path) {
     login_->Start();
     config_.server.options.sessions = login_->sessions();
   }
-  absl::StatusOr<ServerOptions> server_options = OpenServerOptions(config_.server);
+  absl::StatusOr<ServerOptions> server_options = server::OpenServerOptions(config_.server);
   if (!server_options.ok()) return server_options.status();
   if (absl::Status s = CheckBindings(config_.server, *server_options, config_.quota, config_.budgets);
       !s.ok())
     return s;
   server_options->open_paths.insert(server_options->open_paths.end(), {"/healthz", "/readyz"});
   if (login_ != nullptr) {
-    const std::vector<std::string> open = Api::OpenPathsWithLogin();
+    const std::vector<std::string> open = server::Api::OpenPathsWithLogin();
     server_options->open_paths.insert(server_options->open_paths.end(), open.begin(), open.end());
     // A proxy may pass on another Host than the one that browsers have in Origin.
     server_options->names.push_back(login_->host());
   }
   if (server_options->default_headers.empty()) server_options->default_headers = PageSecurityHeaders();
-  ApiOptions options;
+  server::ApiOptions options;
   options.machine = config_.machine;
   options.login = login_.get();
   options.takes_tokens = !server_options->is_open();
@@ -430,10 +434,11 @@ absl::Status Daemon::StartServer(const std::string& config_path) {
   options.now = [this] { return Now(); };
   options.confirm_clock = [this] { return ConfirmClock(); };
   options.steady_ms = SteadyMilliseconds;
-  options.audit = [this](const ApiAct& act) { audit_.Log(act, SteadyMilliseconds() / 1000); };
+  options.audit = [this](const server::ApiAct& act) { audit_.Log(act, SteadyMilliseconds() / 1000); };
   options.server_counts = [this] { return server_ ? server_->counts() : ServerCounts(); };
   options.process = [] {
-    return ProcessFacts{CpuSeconds(), ResidentBytes(), VirtualBytes(), OpenDescriptors(), MostDescriptors()};
+    return server::ProcessFacts{CpuSeconds(), ResidentBytes(), VirtualBytes(), OpenDescriptors(),
+                                MostDescriptors()};
   };
   if (config_.store.path != "memory") {
     options.store_bytes = [path = config_.store.path] {
@@ -460,12 +465,12 @@ absl::Status Daemon::StartServer(const std::string& config_path) {
   options.price_changes = std::move(price_changes_);
   options.prices = {{config_.prices.core_hour, config_.prices.gib_hour}, config_.prices.currency};
   for (const std::string& text : config_.prices.budgets) {
-    absl::StatusOr<BudgetLine> line = ParseBudget(text);
+    absl::StatusOr<server::BudgetLine> line = server::ParseBudget(text);
     if (!line.ok()) return line.status();
     options.budgets.push_back({std::move(line->label), std::move(line->value), line->per_month});
   }
   for (const std::string& link : config_.cell.links) {
-    absl::StatusOr<std::pair<std::string, std::string>> parsed = ParseCellLink(link);
+    absl::StatusOr<std::pair<std::string, std::string>> parsed = server::ParseCellLink(link);
     if (!parsed.ok()) return parsed.status();
     options.cell_links.push_back({std::move(parsed->first), std::move(parsed->second)});
   }
@@ -475,8 +480,9 @@ absl::Status Daemon::StartServer(const std::string& config_path) {
     options.memory_needed = [hub = hub_] { return hub->MemoryNeeded(); };
     options.refused_agents = [hub = hub_] { return hub->RefusedAgents(); };
     options.agent_counts = [this] {
-      AgentHubCounts counts = hub_->counts();
-      const PodTasksCounts pods = pod_tasks_ == nullptr ? PodTasksCounts() : pod_tasks_->pod_counts();
+      server::AgentHubCounts counts = hub_->counts();
+      const server::PodTasksCounts pods =
+          pod_tasks_ == nullptr ? server::PodTasksCounts() : pod_tasks_->pod_counts();
       counts.unknown_containers = pods.waiting;
       counts.dropped_of_containers = pods.dropped;
       return counts;
@@ -487,16 +493,16 @@ absl::Status Daemon::StartServer(const std::string& config_path) {
   if (!config_.quota_grpc.listen.empty()) {
     options.quota_port_counts = [this] {
       const std::lock_guard lock(quota_port_mutex_);
-      return quota_port_ ? quota_port_->counts() : AdmissionServerCounts();
+      return quota_port_ ? quota_port_->counts() : server::AdmissionServerCounts();
     };
   }
   if (external_ != nullptr) options.external = [this] { return external_->health(); };
   if (webhook_ != nullptr) options.webhook = [webhook = webhook_] { return webhook->counts(); };
   if (kubernetes_ != nullptr) {
     options.kubernetes = [this] {
-      KubernetesFacts facts = kubernetes_->facts();
+      server::KubernetesFacts facts = kubernetes_->facts();
       if (kubernetes_actuator_ == nullptr) return facts;
-      const KubernetesActuatorCounts done = kubernetes_actuator_->counts();
+      const server::KubernetesActuatorCounts done = kubernetes_actuator_->counts();
       facts.resizes = done.resizes;
       facts.scales = done.scales;
       facts.templates = done.templates;
@@ -518,7 +524,7 @@ absl::Status Daemon::StartServer(const std::string& config_path) {
   if (kubernetes_ != nullptr) options.why_undecided = [this] { return kubernetes_->WhyUndecided(); };
   options.backfill = [this] { return backfill_->progress(); };
   if (late_history_ != nullptr) options.late_jobs = [this] { return late_history_->progress(); };
-  api_ = std::make_unique<Api>(*control_, std::move(options));
+  api_ = std::make_unique<server::Api>(*control_, std::move(options));
   absl::StatusOr<std::unique_ptr<HttpServer>> server = HttpServer::Start(
       *server_options, [this](const HttpRequest& request) { return api_->Handle(request); });
   if (!server.ok()) return server.status();
@@ -548,7 +554,7 @@ std::string Daemon::url() const {
 void Daemon::PrepareBackfill() {
   BackfillRun::Options options;
   options.config = config_.backfill;
-  options.rules = MappingRulesOf(config_.ingest);
+  options.rules = server::MappingRulesOf(config_.ingest);
   if (config_.store.path != "memory") options.mark_file = StrCat(config_.store.path, ".backfill");
   const std::chrono::seconds open(kWindowSeconds + config_.ingest.options.windows.grace_seconds);
   options.open = open + kShortGap;
@@ -560,21 +566,22 @@ void Daemon::PrepareBackfill() {
     std::unique_lock lock(mutex_);
     wake_.wait_for(lock, pause, [this] { return stopping_; });
   };
-  if (ReadsLater()) options.read_later = [this](SilentSpan gap) { return late_history_->AddGap(gap); };
+  if (ReadsLater())
+    options.read_later = [this](server::SilentSpan gap) { return late_history_->AddGap(gap); };
   backfill_ = std::make_unique<BackfillRun>(*control_, std::move(options));
 }
 
 bool Daemon::ReadsLater() const {
-  const BackfillConfig& config = config_.backfill;
+  const server::BackfillConfig& config = config_.backfill;
   return !config.prometheus_url.empty() && config.later_jobs_s > 0 && config_.clock == ClockSource::kWall;
 }
 
 void Daemon::PrepareLateHistory() {
   if (!ReadsLater()) return;
-  const BackfillConfig& config = config_.backfill;
+  const server::BackfillConfig& config = config_.backfill;
   LateHistory::Options options;
   options.config = config;
-  options.rules = MappingRulesOf(config_.ingest);
+  options.rules = server::MappingRulesOf(config_.ingest);
   options.ingest = config_.ingest.options;
   if (config_.store.path != "memory") options.gaps_file = StrCat(config_.store.path, ".gaps");
   options.settle = std::min(options.settle, std::chrono::seconds(config.later_jobs_s));
@@ -632,7 +639,7 @@ bool Daemon::ConfirmClock() {
 // Nothing is closed, decided or ended by a clock that a start does not confirm; samples and agents are heard.
 void Daemon::AwaitClock() {
   if (ClockDoubt().empty()) return;
-  const StoreCopies copies(config_.store.path);
+  const server::StoreCopies copies(config_.store.path);
   if (const absl::Status s = copies.Make(); !s.ok()) {
     spdlog::error("no copy of the store was made before the clock is confirmed: {}", Message(s));
   }
@@ -656,8 +663,8 @@ void Daemon::AwaitClock() {
 }
 
 Timestamp Daemon::StepClock() {
-  const std::vector<SaidTime> said = control_->ingest().TakeSaid();
-  ClockView clock;
+  const std::vector<server::SaidTime> said = control_->ingest().TakeSaid();
+  server::ClockView clock;
   Timestamp now;
   bool shifted = false, was_wrong = false, waits = false;
   {

@@ -39,19 +39,19 @@
 
 namespace taut {
 
-brain::LiveSettings LiveSettingsOf(const DaemonConfig& config);
+brain::LiveSettings LiveSettingsOf(const server::DaemonConfig& config);
 
 class Daemon {
  public:
   // Opens the store, goes on from where it was, listens. `config_path`: "" for none.
-  static absl::StatusOr<std::unique_ptr<Daemon>> Start(const DaemonConfig& config,
+  static absl::StatusOr<std::unique_ptr<Daemon>> Start(const server::DaemonConfig& config,
                                                        const std::string& config_path);
   // Stop().
   ~Daemon();
 
   // Takes over the rules, the settings of jobs, migration, recommenders, tokens and certificates of another
   // configuration; logs each key that only a restart would change.
-  void Reload(const DaemonConfig& config);
+  void Reload(const server::DaemonConfig& config);
   // Lets requests in flight finish, decides and stores what is due, writes checkpoints.
   void Stop();
   uint16_t port() const { return server_->port(); }
@@ -61,15 +61,15 @@ class Daemon {
   std::string url() const;
 
  private:
-  explicit Daemon(DaemonConfig config)
+  explicit Daemon(server::DaemonConfig config)
       : config_(std::move(config)),
-        budget_watch_(ParseBudgetAlerts(config_.prices.alerts).value_or(std::vector<double>())),
-        business_watch_(ParseBudgetAlerts(config_.prices.alerts).value_or(std::vector<double>())) {}
+        budget_watch_(server::ParseBudgetAlerts(config_.prices.alerts).value_or(std::vector<double>())),
+        business_watch_(server::ParseBudgetAlerts(config_.prices.alerts).value_or(std::vector<double>())) {}
   absl::Status OpenStore();
   absl::Status StartControl();
   absl::Status StartServer(const std::string& config_path);
   absl::Status StartQuotaPort(const ServerOptions& server);
-  void ReloadQuotaPort(const QuotaGrpcConfig& config, const ServerOptions& server);
+  void ReloadQuotaPort(const server::QuotaGrpcConfig& config, const ServerOptions& server);
   absl::Status StartActs();
   absl::Status StartAgents();
   absl::Status StartExternalScaler();
@@ -109,18 +109,18 @@ class Daemon {
   absl::Status TickPast(Timestamp through);
   bool stopping();
 
-  DaemonConfig config_;
+  server::DaemonConfig config_;
   std::unique_ptr<KubernetesRun> kubernetes_;  // if a cluster is configured; outlives the actuators
-  std::unique_ptr<Store> store_;
-  History* history_ = nullptr;              // the same object
-  std::unique_ptr<SampleLogFile> samples_;  // beside the store, if that is a file
-  ActuatorSet actuators_;
-  AgentHub* hub_ = nullptr;                            // one of them, if agents may come
-  WebhookActuator* webhook_ = nullptr;                 // another, if it is configured
-  KubernetesActuator* kubernetes_actuator_ = nullptr;  // another, if it acts there
-  std::unique_ptr<ExternalRecommender> external_;      // if one is configured
-  ExternalRecommenderLog external_log_;                // of the loop
-  std::unique_ptr<ControlPlane> control_;
+  std::unique_ptr<server::Store> store_;
+  server::History* history_ = nullptr;              // the same object
+  std::unique_ptr<server::SampleLogFile> samples_;  // beside the store, if that is a file
+  server::ActuatorSet actuators_;
+  server::AgentHub* hub_ = nullptr;                            // one of them, if agents may come
+  server::WebhookActuator* webhook_ = nullptr;                 // another, if it is configured
+  server::KubernetesActuator* kubernetes_actuator_ = nullptr;  // another, if it acts there
+  std::unique_ptr<server::ExternalRecommender> external_;      // if one is configured
+  ExternalRecommenderLog external_log_;                        // of the loop
+  std::unique_ptr<server::ControlPlane> control_;
   std::unique_ptr<BackfillRun> backfill_;
   bool backfill_cut_ = false;  // by a stop; written by the loop
   std::atomic<bool> backfill_done_ = false;
@@ -133,24 +133,25 @@ class Daemon {
   std::vector<brain::SeenPriceChange> price_changes_;  // likewise; moved to the API
   std::unique_ptr<CapacityRun> capacity_;
   AuditLog audit_;  // outlives api_
-  std::unique_ptr<Api> api_;
-  std::unique_ptr<ProviderKeys>
+  std::unique_ptr<server::Api> api_;
+  std::unique_ptr<server::ProviderKeys>
       provider_keys_;  // if an OpenID Connect provider is configured; outlives server_, as do the next two
-  std::shared_ptr<OidcVerifier> oidc_verifier_;
-  std::unique_ptr<LoginDesk> login_;  // if people sign in with it; outlives api_
+  std::shared_ptr<server::OidcVerifier> oidc_verifier_;
+  std::unique_ptr<server::LoginDesk> login_;  // if people sign in with it; outlives api_
   std::unique_ptr<HttpServer> server_;
-  std::unique_ptr<PodTasks> pod_tasks_;  // if agents may come from nodes of a cluster; outlives agent_server_
+  std::unique_ptr<server::PodTasks>
+      pod_tasks_;  // if agents may come from nodes of a cluster; outlives agent_server_
   std::unique_ptr<AgentPort> agent_server_;
-  std::unique_ptr<ScalerServer> scaler_;  // if KEDA may come
-  std::mutex quota_port_mutex_;           // over the pointer: the API is there first, and asks for its counts
+  std::unique_ptr<server::ScalerServer> scaler_;  // if KEDA may come
+  std::mutex quota_port_mutex_;  // over the pointer: the API is there first, and asks for its counts
   std::unique_ptr<QuotaPort> quota_port_;  // if requests for quota come by gRPC
   std::unique_ptr<DaemonActs> acts_;
-  BudgetWatch budget_watch_, business_watch_;  // of the loop
-  double agents_seen_ms_ = 0;                  // of the loop
-  std::optional<WindowId> looked_at_;          // likewise: by memory and budgets
+  server::BudgetWatch budget_watch_, business_watch_;  // of the loop
+  double agents_seen_ms_ = 0;                          // of the loop
+  std::optional<WindowId> looked_at_;                  // likewise: by memory and budgets
 
-  std::mutex clock_mutex_;           // over guard_
-  std::optional<ClockGuard> guard_;  // once it is known what is stored
+  std::mutex clock_mutex_;                   // over guard_
+  std::optional<server::ClockGuard> guard_;  // once it is known what is stored
   std::string clock_said_, samples_said_;
   bool first_sample_seen_ = false;  // of the loop, since the start
 

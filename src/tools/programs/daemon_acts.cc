@@ -115,7 +115,7 @@ void DaemonActs::Deliver(std::vector<std::string> events) {
   webhook_->Send(std::move(body));
 }
 
-void DaemonActs::OnTick(const TickEvents& events) {
+void DaemonActs::OnTick(const server::TickEvents& events) {
   std::vector<std::string> notices;
   for (const Decision& d : events.decisions) {
     if (RowOf(d.kind).action.empty()) continue;  // nothing is done
@@ -194,7 +194,7 @@ void DaemonActs::OnTick(const TickEvents& events) {
   Deliver(std::move(notices));
 }
 
-void DaemonActs::AddTierActs(const TickEvents& events, std::vector<std::string>& notices) const {
+void DaemonActs::AddTierActs(const server::TickEvents& events, std::vector<std::string>& notices) const {
   for (const TierAct& act : events.tier_acts) {
     const bool kills = act.kind == TierActKind::kKill || act.kind == TierActKind::kKillFailed ||
                        act.kind == TierActKind::kKernelKill;
@@ -226,7 +226,7 @@ void DaemonActs::AddTierActs(const TickEvents& events, std::vector<std::string>&
   }
 }
 
-void DaemonActs::AddHolds(const TickEvents& events, std::vector<std::string>& notices) {
+void DaemonActs::AddHolds(const server::TickEvents& events, std::vector<std::string>& notices) {
   for (const auto& [id, hold] : events.holds) {
     const std::string job = job_name_(id);
     const bool begins = hold.cause != brain::HoldCause::kNone;
@@ -253,9 +253,9 @@ void DaemonActs::AddHolds(const TickEvents& events, std::vector<std::string>& no
   }
 }
 
-void DaemonActs::AgentsSeen(std::span<const AgentView> agents, int64_t now_s) {
+void DaemonActs::AgentsSeen(std::span<const server::AgentView> agents, int64_t now_s) {
   std::vector<std::string> notices;
-  for (const AgentView& a : agents) {
+  for (const server::AgentView& a : agents) {
     const auto known = agents_.emplace(a.name, false).first;
     const bool was = known->second;  // false for a new one: agents of before a restart are disconnected
     known->second = a.connected;
@@ -276,12 +276,12 @@ void DaemonActs::AgentsSeen(std::span<const AgentView> agents, int64_t now_s) {
   Deliver(std::move(notices));
 }
 
-void DaemonActs::BudgetsSeen(std::span<const BudgetNotice> budgets, const std::string& currency,
+void DaemonActs::BudgetsSeen(std::span<const server::BudgetNotice> budgets, const std::string& currency,
                              int64_t now_s) {
   std::vector<std::string> notices;
-  for (const BudgetNotice& notice : budgets) {
+  for (const server::BudgetNotice& notice : budgets) {
     const std::string_view event = notice.share > 0 ? kBudgetShare : kBudgetForecast;
-    const BudgetState& state = notice.state;
+    const server::BudgetState& state = notice.state;
     const std::string text = Describe(notice, currency);
     ActionLog::Warn(event, {{"budget", notice.budget},
                             {"spent", state.spent},

@@ -36,10 +36,10 @@ class DaemonActs {
                                                            std::string_view actuator);
 
   // Past events are not notified.
-  void OnTick(const TickEvents& events);
+  void OnTick(const server::TickEvents& events);
   // All agents there are; says which connected and disconnected since the last call.
-  void AgentsSeen(std::span<const AgentView> agents, int64_t now_s);
-  void BudgetsSeen(std::span<const BudgetNotice> budgets, const std::string& currency, int64_t now_s);
+  void AgentsSeen(std::span<const server::AgentView> agents, int64_t now_s);
+  void BudgetsSeen(std::span<const server::BudgetNotice> budgets, const std::string& currency, int64_t now_s);
   // Why the last request to the webhook failed ("": it did not), and how many orders wait.
   void WebhookSeen(const std::string& error, uint64_t waiting);
   // Of a tick.
@@ -52,8 +52,8 @@ class DaemonActs {
       : options_(std::move(options)), job_name_(std::move(job_name)), actuator_(actuator) {}
   bool Wanted(std::string_view event) const;
   void Deliver(std::vector<std::string> events);
-  void AddTierActs(const TickEvents& events, std::vector<std::string>& notices) const;
-  void AddHolds(const TickEvents& events, std::vector<std::string>& notices);
+  void AddTierActs(const server::TickEvents& events, std::vector<std::string>& notices) const;
+  void AddHolds(const server::TickEvents& events, std::vector<std::string>& notices);
 
   const NotifyOptions options_;
   const std::function<std::string(JobId)> job_name_;

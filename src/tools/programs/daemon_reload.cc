@@ -31,7 +31,7 @@ void LogKept(std::string_view what, const absl::Status& status) {
 
 }  // namespace
 
-void Daemon::ReloadQuotaPort(const QuotaGrpcConfig& config, const ServerOptions& server) {
+void Daemon::ReloadQuotaPort(const server::QuotaGrpcConfig& config, const ServerOptions& server) {
   if (quota_port_ == nullptr) return;
   const absl::StatusOr<bool> again = quota_port_->Reload(config, server);
   if (!again.ok()) return LogKept("certificates of quota.grpc", again.status());
@@ -41,7 +41,7 @@ void Daemon::ReloadQuotaPort(const QuotaGrpcConfig& config, const ServerOptions&
   if (*again) ActionLog::Info("quota_port_reopened", {{"reason", "its certificates changed"}});
 }
 
-void Daemon::Reload(const DaemonConfig& config) {
+void Daemon::Reload(const server::DaemonConfig& config) {
   control_->Reload(LiveSettingsOf(config));
   if (hub_ != nullptr) hub_->OnSettings("");
   config_.recommenders = config.recommenders;
@@ -51,16 +51,16 @@ void Daemon::Reload(const DaemonConfig& config) {
   std::string taken_parts = "rules, defaults, migration, recommenders";
   const auto took = [&](std::string_view part) { StrAppend(&taken_parts, ", ", part); };
   const bool tls_stays = config_.server.options.has_tls() == config.server.options.has_tls();
-  ServerConfig server = config.server;
+  server::ServerConfig server = config.server;
   server.options.listen = config_.server.options.listen;  // a restart would change these
   server.options.verifier = config_.server.options.verifier;
   server.options.sessions = config_.server.options.sessions;
   server.oidc = config_.server.oidc;
   server.oidc.bindings = config.server.oidc.bindings;
-  const absl::StatusOr<ServerOptions> options = OpenServerOptions(server);
+  const absl::StatusOr<ServerOptions> options = server::OpenServerOptions(server);
   absl::Status taken = options.status();
   if (taken.ok()) taken = CheckBindings(server, *options, config.quota, config.budgets);
-  const absl::StatusOr<std::vector<ClaimBinding>> bindings = ReadClaimBindings(server.oidc);
+  const absl::StatusOr<std::vector<server::ClaimBinding>> bindings = ReadClaimBindings(server.oidc);
   if (taken.ok()) taken = bindings.status();
   if (taken.ok() && oidc_verifier_ != nullptr && bindings->empty())
     taken = absl::InvalidArgumentError("server.oidc.bindings is empty: no one could do anything");
@@ -113,7 +113,7 @@ void Daemon::Reload(const DaemonConfig& config) {
   }
   // After the quota, whose groups they pay for.
   if (budgets_ != nullptr && !config.budgets.file.empty()) {
-    DaemonConfig next = config;
+    server::DaemonConfig next = config;
     // Of these only a restart takes others over.
     next.prices = config_.prices;
     next.store = config_.store;
@@ -125,7 +125,7 @@ void Daemon::Reload(const DaemonConfig& config) {
     }
   }
   ActionLog::Info("configuration_reloaded", {{"taken", taken_parts}});
-  for (const std::string& key : ChangedKeys(config_, config)) {
+  for (const std::string& key : server::ChangedKeys(config_, config)) {
     if (IsReloaded(key, tls_stays)) continue;
     if (quota_ != nullptr && !config.quota.file.empty() && IsQuotaRule(key)) continue;
     if (budgets_ != nullptr && !config.budgets.file.empty() && key == "budgets.file") continue;

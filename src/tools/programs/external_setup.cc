@@ -8,10 +8,10 @@
 
 namespace taut {
 
-absl::StatusOr<std::unique_ptr<ExternalRecommender>> OpenExternalRecommender(
-    const ExternalRecommenderConfig& config, const std::string& cell, std::function<int64_t()> now_s,
+absl::StatusOr<std::unique_ptr<server::ExternalRecommender>> OpenExternalRecommender(
+    const server::ExternalRecommenderConfig& config, const std::string& cell, std::function<int64_t()> now_s,
     std::function<PerResource<double>()> machine) {
-  ExternalRecommenderOptions options;
+  server::ExternalRecommenderOptions options;
   options.address = config.address;
   options.ca_file = config.ca_file;
   options.certificate_file = config.certificate_file;
@@ -22,10 +22,11 @@ absl::StatusOr<std::unique_ptr<ExternalRecommender>> OpenExternalRecommender(
   options.max_step = config.max_step;
   options.machine = std::move(machine);
   options.now_s = std::move(now_s);
-  return ConnectExternalRecommender(options);
+  return server::ConnectExternalRecommender(options);
 }
 
-void ExternalRecommenderLog::Seen(const ExternalHealth& health, const std::vector<RefusedAnswer>& refused) {
+void ExternalRecommenderLog::Seen(const server::ExternalHealth& health,
+                                  const std::vector<server::RefusedAnswer>& refused) {
   const bool failed = !health.error.empty();
   if (failed && !failed_) {
     spdlog::warn(
@@ -36,7 +37,7 @@ void ExternalRecommenderLog::Seen(const ExternalHealth& health, const std::vecto
   if (health.ok && (failed_ || !answered_)) spdlog::info("the external recommender answers");
   failed_ = failed;
   answered_ = answered_ || health.ok;
-  for (const RefusedAnswer& r : refused) {
+  for (const server::RefusedAnswer& r : refused) {
     spdlog::warn(
         "external recommender: an answer is not taken ({}): {}: {}; see "
         "tautd_external_recommender_refused_total for how many",

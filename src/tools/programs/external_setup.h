@@ -14,14 +14,14 @@
 namespace taut {
 
 // REQUIRES: an address is configured. `now_s`, and `machine` (ExternalBounds), are asked from any thread.
-absl::StatusOr<std::unique_ptr<ExternalRecommender>> OpenExternalRecommender(
-    const ExternalRecommenderConfig& config, const std::string& cell, std::function<int64_t()> now_s,
+absl::StatusOr<std::unique_ptr<server::ExternalRecommender>> OpenExternalRecommender(
+    const server::ExternalRecommenderConfig& config, const std::string& cell, std::function<int64_t()> now_s,
     std::function<PerResource<double>()> machine);
 
 // Logs when the service begins or ceases to answer, and of each kind and job the first answer that was not taken.
 class ExternalRecommenderLog {
  public:
-  void Seen(const ExternalHealth& health, const std::vector<RefusedAnswer>& refused);
+  void Seen(const server::ExternalHealth& health, const std::vector<server::RefusedAnswer>& refused);
 
  private:
   bool failed_ = false, answered_ = false;

@@ -33,17 +33,17 @@ constexpr int32_t kMostGroups = 24;
 constexpr int32_t kUnclearWindows = 3;
 
 // Kills of then are not read: a limit raised for one would have come down again.
-std::vector<MappingRule> WithoutKills(std::vector<MappingRule> rules) {
-  std::erase_if(rules, [](const MappingRule& rule) {
-    return rule.kind == SeriesKind::kOomTotal || OomWatch::IsFor(rule.kind);
+std::vector<server::MappingRule> WithoutKills(std::vector<server::MappingRule> rules) {
+  std::erase_if(rules, [](const server::MappingRule& rule) {
+    return rule.kind == server::SeriesKind::kOomTotal || server::OomWatch::IsFor(rule.kind);
   });
   return rules;
 }
 
-MappingRules Compiled(const std::vector<MappingRule>& rules) {
+server::MappingRules Compiled(const std::vector<server::MappingRule>& rules) {
   // They were compiled before, with the others.
-  absl::StatusOr<MappingRules> mapping = MappingRules::Compile(rules);
-  return mapping.ok() ? *std::move(mapping) : *MappingRules::Compile({});
+  absl::StatusOr<server::MappingRules> mapping = server::MappingRules::Compile(rules);
+  return mapping.ok() ? *std::move(mapping) : *server::MappingRules::Compile({});
 }
 
 // A server that is there, and refuses what these jobs need: the others may need less.
@@ -52,22 +52,22 @@ bool IsOfThese(const absl::Status& s) {
 }
 
 // Jobs that appeared within an hour; within a part of the time if they waited for long. In each by name.
-std::vector<std::vector<LateJob>> GroupsOf(std::vector<LateJob> jobs) {
-  std::ranges::stable_sort(jobs, {}, &LateJob::until);
+std::vector<std::vector<server::LateJob>> GroupsOf(std::vector<server::LateJob> jobs) {
+  std::ranges::stable_sort(jobs, {}, &server::LateJob::until);
   const int32_t all = jobs.back().until.index - jobs.front().until.index;
   const int32_t span = std::max(kWindowsPerHour, all / kMostGroups);
-  std::vector<std::vector<LateJob>> groups;
-  for (LateJob& job : jobs) {
+  std::vector<std::vector<server::LateJob>> groups;
+  for (server::LateJob& job : jobs) {
     if (groups.empty() || job.until.index - groups.back().front().until.index > span) groups.emplace_back();
     groups.back().push_back(std::move(job));  // still by time
   }
-  for (std::vector<LateJob>& group : groups) std::ranges::sort(group, {}, &LateJob::name);
+  for (std::vector<server::LateJob>& group : groups) std::ranges::sort(group, {}, &server::LateJob::name);
   return groups;
 }
 
 }  // namespace
 
-LateHistory::LateHistory(ControlPlane& control, Options options)
+LateHistory::LateHistory(server::ControlPlane& control, Options options)
     : control_(control), options_(std::move(options)), mapping_(Compiled(WithoutKills(options_.rules))) {
   LoadGaps();
 }
@@ -80,10 +80,10 @@ void LateHistory::Start() {
   thread_ = std::thread([this] { Loop(); });
 }
 
-LateProgress LateHistory::progress() const {
-  const LateJobCounts counts = control_.pasts().counts(Earliest(options_.now()));
+server::LateProgress LateHistory::progress() const {
+  const server::LateJobCounts counts = control_.pasts().counts(Earliest(options_.now()));
   const std::lock_guard lock(mutex_);
-  LateProgress progress{.read = counts.read, .nothing = counts.nothing, .error = error_};
+  server::LateProgress progress{.read = counts.read, .nothing = counts.nothing, .error = error_};
   progress.failed = std::min<uint64_t>(failed_.size(), counts.waiting);
   progress.waiting = counts.waiting - progress.failed;
   return progress;
@@ -107,14 +107,14 @@ void LateHistory::Loop() {
   }
 }
 
-absl::Status LateHistory::AddGap(SilentSpan gap) {
+absl::Status LateHistory::AddGap(server::SilentSpan gap) {
   gaps_.push_back(gap);
   return SaveGaps();
 }
 
 bool LateHistory::NoteGaps() {
-  const std::vector<SilentSpan> fresh = control_.ingest().TakeGaps();
-  for (const SilentSpan& gap : fresh) {
+  const std::vector<server::SilentSpan> fresh = control_.ingest().TakeGaps();
+  for (const server::SilentSpan& gap : fresh) {
     gaps_.push_back(gap);
     spdlog::info("backfill: no samples were received for {}; reading that time from {}",
                  FormatDuration(int64_t{gap.to.index - gap.from.index} * kWindowSeconds),
@@ -128,7 +128,7 @@ bool LateHistory::NoteGaps() {
 
 void LateHistory::ReadGaps() {
   while (!gaps_.empty() && !options_.should_stop()) {
-    SilentSpan& gap = gaps_.front();
+    server::SilentSpan& gap = gaps_.front();
     const absl::Status read = ReadGap(gap);
     history_.reset();
     if (options_.should_stop()) return;
@@ -150,12 +150,12 @@ void LateHistory::CaughtUp() const {
   if (gaps_.empty() && error_.empty() && options_.on_caught_up) options_.on_caught_up();
 }
 
-absl::Status LateHistory::ReadGap(SilentSpan& gap) {
+absl::Status LateHistory::ReadGap(server::SilentSpan& gap) {
   gap.from = std::max(gap.from, WindowId::Of(Earliest(options_.now())));
   if (!(gap.from < gap.to)) return absl::OkStatus();
   if (absl::Status s = Begin(); !s.ok()) return s;
   const Timestamp to = Timestamp::FromSeconds(gap.to.next().start_s());
-  PastFacts facts(to);
+  server::PastFacts facts(to);
   if (absl::Status s = ReadFacts(Timestamp::FromSeconds(gap.from.start_s()), to, facts); !s.ok()) return s;
   while (gap.from < gap.to) {
     const WindowId end = std::min(gap.to, WindowId{gap.from.index + kWindowsOfGapAtOnce});
@@ -166,10 +166,10 @@ absl::Status LateHistory::ReadGap(SilentSpan& gap) {
   return absl::OkStatus();
 }
 
-absl::Status LateHistory::ReadPartOfGap(const SilentSpan& part, const PastFacts& facts) {
+absl::Status LateHistory::ReadPartOfGap(const server::SilentSpan& part, const server::PastFacts& facts) {
   // Of the windows at both ends, parts may be missing.
   const WindowId until = part.to.next();
-  PastFold fold(mapping_, options_.ingest, part.from, control_.pasts().AllJobs(until));
+  server::PastFold fold(mapping_, options_.ingest, part.from, control_.pasts().AllJobs(until));
   if (absl::Status s = fold.TakeFacts(facts); !s.ok()) return s;
   history_->Select(usage_);
   const int64_t grace_s = options_.ingest.windows.grace_seconds;
@@ -178,12 +178,14 @@ absl::Status LateHistory::ReadPartOfGap(const SilentSpan& part, const PastFacts&
   const Timestamp to = std::min(Timestamp::FromSeconds(until.start_s() + grace_s), options_.now());
   if (absl::Status s = ReadSpan(from, to, fold); !s.ok()) return s;
   fold.CloseUntil(Timestamp::FromSeconds(until.next().start_s() + grace_s));
-  std::vector<JobPast> pasts = fold.TakePasts();
-  std::erase_if(pasts, [](const JobPast& past) { return past.days.empty(); });
+  std::vector<server::JobPast> pasts = fold.TakePasts();
+  std::erase_if(pasts, [](const server::JobPast& past) { return past.days.empty(); });
   // By their numbers, so that each checkpoint is written once.
-  const auto chunk_of = [](const JobPast& past) { return past.job.value / brain::LiveFleet::kChunkJobs; };
-  std::vector<JobPast> chunk;
-  for (JobPast& past : pasts) {
+  const auto chunk_of = [](const server::JobPast& past) {
+    return past.job.value / brain::LiveFleet::kChunkJobs;
+  };
+  std::vector<server::JobPast> chunk;
+  for (server::JobPast& past : pasts) {
     past.state.reset();
     if (!chunk.empty() && chunk_of(chunk.back()) != chunk_of(past)) {
       if (absl::Status s = Settle(std::exchange(chunk, {})); !s.ok()) return s;
@@ -196,7 +198,7 @@ absl::Status LateHistory::ReadPartOfGap(const SilentSpan& part, const PastFacts&
 void LateHistory::LoadGaps() {
   if (options_.gaps_file.empty()) return;
   std::ifstream file(options_.gaps_file);
-  for (SilentSpan gap; file >> gap.from.index >> gap.to.index;) gaps_.push_back(gap);
+  for (server::SilentSpan gap; file >> gap.from.index >> gap.to.index;) gaps_.push_back(gap);
 }
 
 absl::Status LateHistory::SaveGaps() const {
@@ -208,7 +210,7 @@ absl::Status LateHistory::SaveGaps() const {
   }
   const std::string fresh = options_.gaps_file + ".new";
   std::ofstream file(fresh, std::ios::trunc);
-  for (const SilentSpan& gap : gaps_) file << gap.from.index << " " << gap.to.index << "\n";
+  for (const server::SilentSpan& gap : gaps_) file << gap.from.index << " " << gap.to.index << "\n";
   file.close();
   if (!file.fail()) std::filesystem::rename(fresh, options_.gaps_file, failed);
   return file.fail() || failed ? absl::UnavailableError(StrCat(options_.gaps_file, ": cannot be written"))
@@ -222,16 +224,17 @@ void LateHistory::SaveGapsOrWarn() const {
 void LateHistory::Pass() {
   Timestamp now = options_.now();
   const Timestamp settled{now.us - options_.settle.count() * kMicrosPerSecond};
-  const std::vector<LateJob> jobs = control_.pasts().LateJobs(Earliest(now), settled);
+  const std::vector<server::LateJob> jobs = control_.pasts().LateJobs(Earliest(now), settled);
   if (jobs.empty()) return;
   absl::Status read = ReadPast(jobs, now);
   history_.reset();
   if (options_.should_stop()) return;
   std::set<JobId> failed;
   if (!read.ok()) {
-    for (const LateJob& job : control_.pasts().LateJobs(Earliest(now), settled)) failed.insert(job.id);
+    for (const server::LateJob& job : control_.pasts().LateJobs(Earliest(now), settled))
+      failed.insert(job.id);
   }
-  const LateJobCounts counts = control_.pasts().counts(Earliest(now));
+  const server::LateJobCounts counts = control_.pasts().counts(Earliest(now));
   if (read.ok()) {
     spdlog::info(
         "history of jobs that appeared later: requested for {} jobs; of the known jobs, {} have one, {} none",
@@ -249,7 +252,7 @@ void LateHistory::Pass() {
 }
 
 absl::Status LateHistory::Begin() {
-  HistoryOptions paced;
+  server::HistoryOptions paced;
   paced.sleep = options_.wait;
   auto history = OpenHistory(options_.config, WithoutKills(options_.rules), paced, kLongestRequest);
   if (!history.ok()) return history.status();
@@ -259,23 +262,24 @@ absl::Status LateHistory::Begin() {
   added_ = *std::move(added);
   facts_.clear();
   usage_.clear();
-  for (HistorySelector& s : history_->selectors()) (s.facts ? facts_ : usage_).push_back(std::move(s));
+  for (server::HistorySelector& s : history_->selectors())
+    (s.facts ? facts_ : usage_).push_back(std::move(s));
   return absl::OkStatus();
 }
 
-absl::Status LateHistory::ReadPast(const std::vector<LateJob>& jobs, Timestamp now) {
+absl::Status LateHistory::ReadPast(const std::vector<server::LateJob>& jobs, Timestamp now) {
   if (absl::Status s = Begin(); !s.ok()) return s;
   // Samples are not later than their server's clock.
   if (const auto server = history_->ServerTime(); server.ok()) now = std::min(now, *server);
   const Timestamp from = Timestamp::FromSeconds(WindowId::Of(Earliest(now)).next().start_s());
   WindowId until = WindowId::Of(from);
-  for (const LateJob& job : jobs) until = std::max(until, job.until);
+  for (const server::LateJob& job : jobs) until = std::max(until, job.until);
   const Timestamp to = Timestamp::FromSeconds(until.start_s());
-  PastFacts facts(to);
+  server::PastFacts facts(to);
   if (absl::Status s = ReadFacts(from, to, facts); !s.ok()) return s;
 
   absl::Status first_error;
-  for (std::vector<LateJob>& group : GroupsOf(jobs)) {
+  for (std::vector<server::LateJob>& group : GroupsOf(jobs)) {
     const absl::Status s = ReadGroup(std::move(group), facts, from);
     if (!s.ok() && !IsOfThese(s)) return s;
     if (first_error.ok()) first_error = s;
@@ -283,9 +287,10 @@ absl::Status LateHistory::ReadPast(const std::vector<LateJob>& jobs, Timestamp n
   return first_error;
 }
 
-absl::Status LateHistory::ReadGroup(std::vector<LateJob> jobs, const PastFacts& facts, Timestamp from) {
+absl::Status LateHistory::ReadGroup(std::vector<server::LateJob> jobs, const server::PastFacts& facts,
+                                    Timestamp from) {
   WindowId first = jobs.front().until;
-  for (const LateJob& job : jobs) first = std::min(first, job.until);
+  for (const server::LateJob& job : jobs) first = std::min(first, job.until);
   // What is newer may be of the samples that the jobs were first seen by.
   const Timestamp to = Timestamp::FromSeconds(WindowId{first.index - kUnclearWindows}.start_s());
   absl::Status first_error;
@@ -297,12 +302,13 @@ absl::Status LateHistory::ReadGroup(std::vector<LateJob> jobs, const PastFacts& 
     if (first_error.ok()) first_error = s;
     if (found.size() < kFoundAtOnce) break;
     const JobId last = found.back().job.id;
-    jobs.erase(jobs.begin(), std::next(std::ranges::find(jobs, last, &LateJob::id)));
+    jobs.erase(jobs.begin(), std::next(std::ranges::find(jobs, last, &server::LateJob::id)));
   }
   return first_error;
 }
 
-absl::Status LateHistory::ReadFound(std::span<const Found> found, const PastFacts& facts, Timestamp from) {
+absl::Status LateHistory::ReadFound(std::span<const Found> found, const server::PastFacts& facts,
+                                    Timestamp from) {
   absl::Status first_error;
   for (size_t begin = 0; begin < found.size();) {
     size_t end = begin;
@@ -318,7 +324,7 @@ absl::Status LateHistory::ReadFound(std::span<const Found> found, const PastFact
   return first_error;
 }
 
-absl::Status LateHistory::ReadFacts(Timestamp from, Timestamp to, PastFacts& facts) {
+absl::Status LateHistory::ReadFacts(Timestamp from, Timestamp to, server::PastFacts& facts) {
   absl::Status s = history_->ReadSeries(facts_, from, to, options_.should_stop, [&](auto labels) {
     facts.Add(added_.AddTo(labels));
     return absl::OkStatus();
@@ -327,13 +333,13 @@ absl::Status LateHistory::ReadFacts(Timestamp from, Timestamp to, PastFacts& fac
   return s;
 }
 
-absl::Status LateHistory::FindJobs(const std::vector<LateJob>& jobs, const PastFacts& facts, Timestamp from,
-                                   Timestamp to, std::vector<Found>& found) {
-  PastFold fold(mapping_, options_.ingest, WindowId::Of(from), jobs);
+absl::Status LateHistory::FindJobs(const std::vector<server::LateJob>& jobs, const server::PastFacts& facts,
+                                   Timestamp from, Timestamp to, std::vector<Found>& found) {
+  server::PastFold fold(mapping_, options_.ingest, WindowId::Of(from), jobs);
   if (absl::Status s = fold.TakeFacts(facts); !s.ok()) return s;
-  std::map<std::string_view, SeriesSelection> by_name;  // of jobs, whose order it has
+  std::map<std::string_view, server::SeriesSelection> by_name;  // of jobs, whose order it has
   absl::Status s = history_->ReadSeries(usage_, from, to, options_.should_stop, [&](auto labels) {
-    const LateJob* job = fold.WantedBy(added_.AddTo(labels));
+    const server::LateJob* job = fold.WantedBy(added_.AddTo(labels));
     if (job == nullptr) return absl::OkStatus();
     by_name[job->name].Add(labels);
     // The first ones by name: the others come with the next look.
@@ -342,12 +348,12 @@ absl::Status LateHistory::FindJobs(const std::vector<LateJob>& jobs, const PastF
   });
   if (!s.ok()) return s;
   const bool is_full = by_name.size() == kFoundAtOnce;
-  std::vector<JobPast> nothing;
-  for (const LateJob& job : jobs) {
+  std::vector<server::JobPast> nothing;
+  for (const server::LateJob& job : jobs) {
     if (const auto at = by_name.find(job.name); at != by_name.end()) {
       found.push_back({job, std::move(at->second)});
     } else if (!is_full || job.name < by_name.rbegin()->first) {
-      nothing.push_back({job.id, PastState::kNothing, {}});
+      nothing.push_back({job.id, server::PastState::kNothing, {}});
     }
     if (nothing.size() == kSettledAtOnce) {
       if (absl::Status stored = Settle(std::exchange(nothing, {})); !stored.ok()) return stored;
@@ -356,13 +362,14 @@ absl::Status LateHistory::FindJobs(const std::vector<LateJob>& jobs, const PastF
   return Settle(std::move(nothing));
 }
 
-absl::Status LateHistory::Settle(std::vector<JobPast> pasts) {
+absl::Status LateHistory::Settle(std::vector<server::JobPast> pasts) {
   return pasts.empty() ? absl::OkStatus() : control_.pasts().AddPasts(std::move(pasts));
 }
 
-absl::Status LateHistory::ReadBatch(std::span<const Found> batch, const PastFacts& facts, Timestamp from) {
-  std::vector<LateJob> jobs;
-  SeriesSelection series;
+absl::Status LateHistory::ReadBatch(std::span<const Found> batch, const server::PastFacts& facts,
+                                    Timestamp from) {
+  std::vector<server::LateJob> jobs;
+  server::SeriesSelection series;
   WindowId until = WindowId::Of(from);
   for (const Found& f : batch) {
     jobs.push_back(f.job);
@@ -370,7 +377,7 @@ absl::Status LateHistory::ReadBatch(std::span<const Found> batch, const PastFact
     until = std::max(until, f.job.until);
   }
   history_->Select(series.Narrow(usage_));
-  PastFold fold(mapping_, options_.ingest, WindowId::Of(from), jobs);
+  server::PastFold fold(mapping_, options_.ingest, WindowId::Of(from), jobs);
   if (absl::Status s = fold.TakeFacts(facts); !s.ok()) return s;
   // So far that the last window is as whole as one of now.
   const int64_t grace_s = options_.ingest.windows.grace_seconds;
@@ -382,7 +389,7 @@ absl::Status LateHistory::ReadBatch(std::span<const Found> batch, const PastFact
     at = next;
   }
   fold.CloseUntil(Timestamp::FromSeconds(until.next().start_s() + grace_s));
-  std::vector<JobPast> pasts = fold.TakePasts();
+  std::vector<server::JobPast> pasts = fold.TakePasts();
   for (size_t begin = 0; begin < pasts.size(); begin += kStoredAtOnce) {
     const auto first = pasts.begin() + static_cast<std::ptrdiff_t>(begin);
     const auto last =
@@ -392,7 +399,7 @@ absl::Status LateHistory::ReadBatch(std::span<const Found> batch, const PastFact
   return absl::OkStatus();
 }
 
-absl::Status LateHistory::ReadDay(Timestamp from, Timestamp to, PastFold& fold) {
+absl::Status LateHistory::ReadDay(Timestamp from, Timestamp to, server::PastFold& fold) {
   bool any = false;
   const absl::Status looked =
       history_->ReadSeries(history_->selectors(), from, to, options_.should_stop, [&](auto) {
@@ -403,12 +410,12 @@ absl::Status LateHistory::ReadDay(Timestamp from, Timestamp to, PastFold& fold) 
   return ReadSpan(from, to, fold);
 }
 
-absl::Status LateHistory::ReadSpan(Timestamp from, Timestamp to, PastFold& fold) {
+absl::Status LateHistory::ReadSpan(Timestamp from, Timestamp to, server::PastFold& fold) {
   Timestamp chunk_end;
-  HistorySink sink;
+  server::HistorySink sink;
   sink.should_stop = options_.should_stop;
   sink.on_chunk_begin = [&](Timestamp end) { chunk_end = end; };
-  sink.on_series = [&](std::span<const LabelView> labels, std::span<const RemoteSample> samples) {
+  sink.on_series = [&](std::span<const LabelView> labels, std::span<const server::RemoteSample> samples) {
     fold.Take(added_.AddTo(labels), samples, chunk_end);
     return absl::OkStatus();
   };

@@ -19,12 +19,13 @@ double Seconds() {
 
 }  // namespace
 
-MachinesRun::MachinesRun(const MachinesConfig& config, const std::string& store_path,
-                         std::vector<const PlacementSource*> sources, const ControlPlane& control)
+MachinesRun::MachinesRun(const server::MachinesConfig& config, const std::string& store_path,
+                         std::vector<const server::PlacementSource*> sources,
+                         const server::ControlPlane& control)
     : file_(store_path == "memory" ? "" : StrCat(store_path, ".machines")),
       sources_(std::move(sources)),
       control_(control),
-      desk_(MachineOptions{.risk = config.risk, .reservation = {}}) {
+      desk_(server::MachineOptions{.risk = config.risk, .reservation = {}}) {
   Load();
 }
 
@@ -44,16 +45,16 @@ void MachinesRun::Load() {
   }
 }
 
-void MachinesRun::OnTick(const TickEvents& events) {
+void MachinesRun::OnTick(const server::TickEvents& events) {
   if (events.window == nullptr || events.past) return;
   const double start = Seconds();
-  std::vector<PlacementOf> placement;
-  for (const PlacementSource* source : sources_)
+  std::vector<server::PlacementOf> placement;
+  for (const server::PlacementSource* source : sources_)
     placement.push_back({std::string(source->placement_name()), source->Placement()});
-  std::vector<PlacedTask*> tasks;
-  for (PlacementOf& of : placement) {
-    for (PlacedMachine& machine : of.machines) {
-      for (PlacedTask& task : machine.tasks) tasks.push_back(&task);
+  std::vector<server::PlacedTask*> tasks;
+  for (server::PlacementOf& of : placement) {
+    for (server::PlacedMachine& machine : of.machines) {
+      for (server::PlacedTask& task : machine.tasks) tasks.push_back(&task);
     }
   }
   control_.FindNumbers(tasks);
@@ -81,6 +82,6 @@ void MachinesRun::Save() {
   said_ = now;
 }
 
-MachineRunCounts MachinesRun::counts() const { return {failed_saves_, pass_s_, save_s_}; }
+server::MachineRunCounts MachinesRun::counts() const { return {failed_saves_, pass_s_, save_s_}; }
 
 }  // namespace taut

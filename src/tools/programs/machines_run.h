@@ -16,13 +16,13 @@ class MachinesRun {
  public:
   // Reads the file, "STORE.machines"; what is damaged is logged, and the desk begins from nothing. `store_path`
   // "memory": there is no file. Sources and `control` outlive it.
-  MachinesRun(const MachinesConfig& config, const std::string& store_path,
-              std::vector<const PlacementSource*> sources, const ControlPlane& control);
+  MachinesRun(const server::MachinesConfig& config, const std::string& store_path,
+              std::vector<const server::PlacementSource*> sources, const server::ControlPlane& control);
 
-  MachineDesk* desk() { return &desk_; }
-  MachineRunCounts counts() const;
+  server::MachineDesk* desk() { return &desk_; }
+  server::MachineRunCounts counts() const;
   // From the loop. Windows of the past are left out: where their tasks ran is not known.
-  void OnTick(const TickEvents& events);
+  void OnTick(const server::TickEvents& events);
   // Failures are logged once.
   void Save();
 
@@ -30,9 +30,9 @@ class MachinesRun {
   void Load();
 
   const std::string file_;  // "": none
-  const std::vector<const PlacementSource*> sources_;
-  const ControlPlane& control_;
-  MachineDesk desk_;
+  const std::vector<const server::PlacementSource*> sources_;
+  const server::ControlPlane& control_;
+  server::MachineDesk desk_;
   size_t state_bytes_ = 0;  // of the last save
   int windows_ = 0;         // since then
   std::string said_;        // the failure that was logged last

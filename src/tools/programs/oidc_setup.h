@@ -15,15 +15,15 @@
 namespace taut {
 
 // InvalidArgument names the line of server.oidc.bindings.
-absl::StatusOr<std::vector<ClaimBinding>> ReadClaimBindings(const OidcConfig& config);
+absl::StatusOr<std::vector<server::ClaimBinding>> ReadClaimBindings(const server::OidcConfig& config);
 
 // Null without an issuer; `login` also without a client_id.
 struct OidcParts {
-  std::unique_ptr<ProviderKeys> keys;  // outlives the others
-  std::shared_ptr<OidcVerifier> verifier;
-  std::unique_ptr<LoginDesk> login;
+  std::unique_ptr<server::ProviderKeys> keys;  // outlives the others
+  std::shared_ptr<server::OidcVerifier> verifier;
+  std::unique_ptr<server::LoginDesk> login;
 };
 // InvalidArgument: what is missing or wrong; NotFound: a file. Does nothing before keys and login are started.
-absl::StatusOr<OidcParts> OpenOidc(const OidcConfig& config, std::function<int64_t()> now_s);
+absl::StatusOr<OidcParts> OpenOidc(const server::OidcConfig& config, std::function<int64_t()> now_s);
 
 }  // namespace taut

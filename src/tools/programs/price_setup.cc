@@ -18,7 +18,7 @@
 namespace taut {
 namespace {
 
-absl::Status CheckCurrency(const PricesConfig& config, const brain::Pricing& pricing) {
+absl::Status CheckCurrency(const server::PricesConfig& config, const brain::Pricing& pricing) {
   const bool known = config.core_hour > 0 || config.gib_hour > 0;
   if (!known || pricing.sheet.currency == config.currency) return absl::OkStatus();
   return absl::InvalidArgumentError(StrCat(config.file, ": its currency is ", pricing.sheet.currency,
@@ -26,7 +26,7 @@ absl::Status CheckCurrency(const PricesConfig& config, const brain::Pricing& pri
                                            ": expected the same one for bills and costs"));
 }
 
-void WriteRecord(const std::string& path, const PriceRecord& record) {
+void WriteRecord(const std::string& path, const server::PriceRecord& record) {
   if (const absl::Status s = WriteWhole(path, ToText(record)); !s.ok())
     spdlog::error("the record of prices stays as it was, and the next start compares with that: {}",
                   Message(s));
@@ -34,12 +34,13 @@ void WriteRecord(const std::string& path, const PriceRecord& record) {
 
 }  // namespace
 
-absl::StatusOr<brain::Pricing> ReadPrices(const PricesConfig& config, std::string* text) {
-  absl::StatusOr<std::string> read = ReadPriceText(config.file);
-  absl::StatusOr<brain::Pricing> pricing = read.ok() ? ParsePriceFile(*read, config.file, PriceClock::kDates)
-                                                     : absl::StatusOr<brain::Pricing>(read.status());
+absl::StatusOr<brain::Pricing> ReadPrices(const server::PricesConfig& config, std::string* text) {
+  absl::StatusOr<std::string> read = server::ReadPriceText(config.file);
+  absl::StatusOr<brain::Pricing> pricing =
+      read.ok() ? server::ParsePriceFile(*read, config.file, server::PriceClock::kDates)
+                : absl::StatusOr<brain::Pricing>(read.status());
   absl::Status status = pricing.status();
-  if (status.ok()) status = CheckAccountPrices(*pricing);
+  if (status.ok()) status = server::CheckAccountPrices(*pricing);
   if (status.ok()) status = CheckCurrency(config, *pricing);
   if (!status.ok()) return absl::Status(status.code(), StrCat("prices.file: ", Message(status)));
   if (text != nullptr) *text = *std::move(read);
@@ -50,10 +51,10 @@ std::vector<brain::SeenPriceChange> RecordPrices(const std::string& store_path, 
                                                  const brain::Pricing& pricing, int64_t now_s) {
   if (store_path == "memory") return {};
   const std::string path = StrCat(store_path, ".prices");
-  PriceRecord record;
+  server::PriceRecord record;
   const std::optional<std::string> stored = ReadWhole(path);
   if (stored.has_value()) {
-    if (absl::StatusOr<PriceRecord> read = ParsePriceRecord(*stored, path); read.ok()) {
+    if (absl::StatusOr<server::PriceRecord> read = server::ParsePriceRecord(*stored, path); read.ok()) {
       record = *std::move(read);
     } else {
       // Whether this file bills the past otherwise is not known: the bills say so.
@@ -72,7 +73,7 @@ std::vector<brain::SeenPriceChange> RecordPrices(const std::string& store_path, 
     }
   }
   if (stored.has_value() && record.file == text) return std::move(record.changes);
-  for (const brain::SeenPriceChange& seen : TakePriceFile(std::move(text), pricing, now_s, record)) {
+  for (const brain::SeenPriceChange& seen : server::TakePriceFile(std::move(text), pricing, now_s, record)) {
     ActionLog::Warn("past_prices_changed",
                     {{"what", seen.change.what}, {"until", FormatTime(seen.change.to_s)}});
   }

@@ -8,12 +8,12 @@
 namespace taut {
 namespace {
 
-std::string TlsOf(const QuotaGrpcConfig& config) {
+std::string TlsOf(const server::QuotaGrpcConfig& config) {
   return TextOfFiles({&config.certificate_file, &config.key_file, &config.client_ca_file});
 }
 
-AdmissionServerOptions OptionsOf(const QuotaGrpcConfig& config, const ServerOptions& server) {
-  AdmissionServerOptions out;
+server::AdmissionServerOptions OptionsOf(const server::QuotaGrpcConfig& config, const ServerOptions& server) {
+  server::AdmissionServerOptions out;
   out.listen = config.listen;
   out.access = server;
   out.access.certificate_file = config.certificate_file;
@@ -22,7 +22,8 @@ AdmissionServerOptions OptionsOf(const QuotaGrpcConfig& config, const ServerOpti
   return out;
 }
 
-AdmissionServerCounts SumOf(const AdmissionServerCounts& a, const AdmissionServerCounts& b) {
+server::AdmissionServerCounts SumOf(const server::AdmissionServerCounts& a,
+                                    const server::AdmissionServerCounts& b) {
   return {.answered = a.answered + b.answered,
           .rejected = a.rejected + b.rejected,
           .failed = a.failed + b.failed,
@@ -35,11 +36,11 @@ absl::Status Named(const absl::Status& status) {
 
 }  // namespace
 
-QuotaPort::QuotaPort(QuotaGrpcConfig config, std::function<HttpResponse(const HttpRequest&)> handle)
+QuotaPort::QuotaPort(server::QuotaGrpcConfig config, std::function<HttpResponse(const HttpRequest&)> handle)
     : config_(std::move(config)), handle_(std::move(handle)) {}
 
 absl::StatusOr<std::unique_ptr<QuotaPort>> QuotaPort::Start(
-    const QuotaGrpcConfig& config, const ServerOptions& server,
+    const server::QuotaGrpcConfig& config, const ServerOptions& server,
     std::function<HttpResponse(const HttpRequest&)> handle) {
   std::unique_ptr<QuotaPort> port(new QuotaPort(config, std::move(handle)));
   port->tls_ = TlsOf(config);
@@ -48,9 +49,9 @@ absl::StatusOr<std::unique_ptr<QuotaPort>> QuotaPort::Start(
   return port;
 }
 
-absl::Status QuotaPort::Open(const AdmissionServerOptions& options) {
-  absl::StatusOr<std::unique_ptr<AdmissionServer>> grpc =
-      AdmissionServer::Start(options, [this](HttpRequest request, const std::optional<std::string>& name) {
+absl::Status QuotaPort::Open(const server::AdmissionServerOptions& options) {
+  absl::StatusOr<std::unique_ptr<server::AdmissionServer>> grpc = server::AdmissionServer::Start(
+      options, [this](HttpRequest request, const std::optional<std::string>& name) {
         return Answer(std::move(request), name);
       });
   if (!grpc.ok()) return grpc.status();
@@ -68,22 +69,22 @@ void QuotaPort::SetAccess(const ServerOptions& server, const std::string& client
   access_ = std::move(access);
 }
 
-absl::StatusOr<bool> QuotaPort::Reload(const QuotaGrpcConfig& config, const ServerOptions& server) {
+absl::StatusOr<bool> QuotaPort::Reload(const server::QuotaGrpcConfig& config, const ServerOptions& server) {
   SetAccess(server, config_.client_ca_file);
-  QuotaGrpcConfig wanted = config;
+  server::QuotaGrpcConfig wanted = config;
   wanted.listen = config_.listen;
   std::string tls = TlsOf(wanted);
   const bool changed = tls != tls_;
   if (changed) {
-    AdmissionServerOptions options = OptionsOf(wanted, server);
+    server::AdmissionServerOptions options = OptionsOf(wanted, server);
     // Clients do not know its port.
     const auto not_open = [](const HttpRequest&, const std::optional<std::string>&) {
       return ErrorResponse(503, "not open yet");
     };
     const auto attempt = [&](const Addresses& listen) {
       options.listen = listen;
-      const absl::StatusOr<std::unique_ptr<AdmissionServer>> tried =
-          AdmissionServer::Start(options, not_open);
+      const absl::StatusOr<std::unique_ptr<server::AdmissionServer>> tried =
+          server::AdmissionServer::Start(options, not_open);
       if (tried.ok()) (*tried)->Stop();
       return tried.status();
     };
@@ -102,7 +103,7 @@ absl::StatusOr<bool> QuotaPort::Reload(const QuotaGrpcConfig& config, const Serv
   return changed;
 }
 
-AdmissionServerCounts QuotaPort::counts() const {
+server::AdmissionServerCounts QuotaPort::counts() const {
   const std::lock_guard lock(mutex_);
   return SumOf(ended_, grpc_->counts());
 }

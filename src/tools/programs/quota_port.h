@@ -21,7 +21,7 @@ class QuotaPort {
   // `server`: whose tokens and roles count. `handle` must outlive this. Errors as AdmissionServer, with the
   // section's name.
   static absl::StatusOr<std::unique_ptr<QuotaPort>> Start(
-      const QuotaGrpcConfig& config, const ServerOptions& server,
+      const server::QuotaGrpcConfig& config, const ServerOptions& server,
       std::function<HttpResponse(const HttpRequest&)> handle);
   ~QuotaPort() { Stop(); }
 
@@ -29,31 +29,31 @@ class QuotaPort {
   // changed, the port is closed and opened again: calls that have not ended a second later are cancelled. True:
   // so it was. Not OK: certificates are as before, unless the error says that the port is closed. Addresses
   // stay.
-  absl::StatusOr<bool> Reload(const QuotaGrpcConfig& config, const ServerOptions& server);
+  absl::StatusOr<bool> Reload(const server::QuotaGrpcConfig& config, const ServerOptions& server);
   int port() const { return Current()->port(); }
-  AdmissionServerCounts counts() const;  // since the start, whatever was opened again
+  server::AdmissionServerCounts counts() const;  // since the start, whatever was opened again
   void Stop() {
-    if (const std::shared_ptr<AdmissionServer> grpc = Current(); grpc != nullptr) grpc->Stop();
+    if (const std::shared_ptr<server::AdmissionServer> grpc = Current(); grpc != nullptr) grpc->Stop();
   }
 
  private:
-  QuotaPort(QuotaGrpcConfig config, std::function<HttpResponse(const HttpRequest&)> handle);
-  std::shared_ptr<AdmissionServer> Current() const {
+  QuotaPort(server::QuotaGrpcConfig config, std::function<HttpResponse(const HttpRequest&)> handle);
+  std::shared_ptr<server::AdmissionServer> Current() const {
     const std::lock_guard lock(mutex_);
     return grpc_;
   }
   // Of calls from now on.
   void SetAccess(const ServerOptions& server, const std::string& client_ca_file);
-  absl::Status Open(const AdmissionServerOptions& options);
+  absl::Status Open(const server::AdmissionServerOptions& options);
   HttpResponse Answer(HttpRequest request, const std::optional<std::string>& certificate_name) const;
 
-  QuotaGrpcConfig config_;
+  server::QuotaGrpcConfig config_;
   std::string tls_;  // what was in the files
   const std::function<HttpResponse(const HttpRequest&)> handle_;
   mutable std::mutex mutex_;  // over what follows
   std::shared_ptr<const Access> access_;
-  std::shared_ptr<AdmissionServer> grpc_;
-  AdmissionServerCounts ended_;  // of the servers before it
+  std::shared_ptr<server::AdmissionServer> grpc_;
+  server::AdmissionServerCounts ended_;  // of the servers before it
 };
 
 }  // namespace taut

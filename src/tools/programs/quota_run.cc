@@ -22,7 +22,7 @@ constexpr double kStepEverySeconds = 1;
 constexpr double kSaveEverySeconds = 600;
 constexpr int64_t kSaveEveryMeasured = 3600;
 
-GroupRuleOptions RulesOf(const QuotaConfig& config) {
+server::GroupRuleOptions RulesOf(const server::QuotaConfig& config) {
   return {config.group, config.tier, config.default_tier};
 }
 
@@ -41,16 +41,18 @@ void SayChange(const brain::QuotaRequest& r) {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<RequestLog>> OpenRequestLog(const std::string& store_path,
-                                                           std::string_view suffix) {
-  if (store_path == "memory") return std::make_unique<InMemoryRequestLog>();
-  absl::StatusOr<std::unique_ptr<RequestLogFile>> file = RequestLogFile::Open(StrCat(store_path, suffix));
+absl::StatusOr<std::unique_ptr<server::RequestLog>> OpenRequestLog(const std::string& store_path,
+                                                                   std::string_view suffix) {
+  if (store_path == "memory") return std::make_unique<server::InMemoryRequestLog>();
+  absl::StatusOr<std::unique_ptr<server::RequestLogFile>> file =
+      server::RequestLogFile::Open(StrCat(store_path, suffix));
   if (!file.ok()) return file.status();
-  return std::unique_ptr<RequestLog>(*std::move(file));
+  return std::unique_ptr<server::RequestLog>(*std::move(file));
 }
 
-absl::StatusOr<brain::QuotaSpec> ReadQuota(const QuotaConfig& config, std::vector<std::string>& warnings) {
-  absl::StatusOr<QuotaFile> file = ReadQuotaFile(config.file);
+absl::StatusOr<brain::QuotaSpec> ReadQuota(const server::QuotaConfig& config,
+                                           std::vector<std::string>& warnings) {
+  absl::StatusOr<server::QuotaFile> file = server::ReadQuotaFile(config.file);
   if (!file.ok()) return absl::Status(file.status().code(), StrCat("quota.file: ", Message(file.status())));
   std::string errors;
   for (const brain::QuotaFinding& finding : CheckQuota(file->spec)) {
@@ -64,13 +66,13 @@ absl::StatusOr<brain::QuotaSpec> ReadQuota(const QuotaConfig& config, std::vecto
   if (!file->in_use.empty()) {
     warnings.push_back(StrCat(config.file, ": in_use is left out: tautd measures what is in use"));
   }
-  if (const absl::StatusOr<GroupRules> rules = GroupRules::Make(RulesOf(config)); !rules.ok())
+  if (const absl::StatusOr<server::GroupRules> rules = server::GroupRules::Make(RulesOf(config)); !rules.ok())
     return rules.status();
   return std::move(file->spec);
 }
 
-absl::Status CheckBindings(const ServerConfig& server, const ServerOptions& options, const QuotaConfig& quota,
-                           const BudgetsConfig& budgets) {
+absl::Status CheckBindings(const server::ServerConfig& server, const ServerOptions& options,
+                           const server::QuotaConfig& quota, const server::BudgetsConfig& budgets) {
   std::vector<std::string> groups, warnings;
   if (!quota.file.empty()) {
     const absl::StatusOr<brain::QuotaSpec> spec = ReadQuota(quota, warnings);
@@ -78,50 +80,50 @@ absl::Status CheckBindings(const ServerConfig& server, const ServerOptions& opti
     for (const brain::QuotaGroup& group : spec->groups) groups.push_back(group.name);
   }
   if (!budgets.file.empty()) {
-    const absl::StatusOr<brain::BudgetDefinition> definition = ReadBudgetFile(budgets.file);
+    const absl::StatusOr<brain::BudgetDefinition> definition = server::ReadBudgetFile(budgets.file);
     if (!definition.ok()) return definition.status();
     for (const auto& business : definition->businesses)
       groups.push_back(ToText(brain::Business(business.name)));
   }
-  const absl::StatusOr<std::vector<ClaimBinding>> bindings = ReadClaimBindings(server.oidc);
+  const absl::StatusOr<std::vector<server::ClaimBinding>> bindings = ReadClaimBindings(server.oidc);
   if (!bindings.ok()) return bindings.status();
-  for (const ClaimBinding& claim : *bindings) {
+  for (const server::ClaimBinding& claim : *bindings) {
     for (const GroupBinding& binding : claim.groups) {
       const std::string where = StrCat("server.oidc.bindings: ", claim.value);
-      if (absl::Status s = CheckBoundGroup(where, binding, quota.file, groups); !s.ok()) return s;
+      if (absl::Status s = server::CheckBoundGroup(where, binding, quota.file, groups); !s.ok()) return s;
     }
   }
-  return CheckBoundGroups(server, options, quota.file, groups);
+  return server::CheckBoundGroups(server, options, quota.file, groups);
 }
 
-std::optional<std::vector<NamespaceQuota>> NamespaceQuotasOf(const QuotaView& view) {
+std::optional<std::vector<server::NamespaceQuota>> NamespaceQuotasOf(const server::QuotaView& view) {
   if (!view.measured_at.has_value()) return std::nullopt;
-  std::map<std::string, NamespaceQuota> by_name;
+  std::map<std::string, server::NamespaceQuota> by_name;
   for (const brain::QuotaRowView& row : view.rows) {
     const bool has_quota = row.cell.listed || row.cell.quota > 0;
     if (row.cohort || row.tier != view.default_tier || !has_quota) continue;
-    NamespaceQuota& quota = by_name[row.group];
+    server::NamespaceQuota& quota = by_name[row.group];
     quota.namespace_name = row.group;
     const auto most = static_cast<double>(row.cell.held + std::max<int64_t>(0, row.available));
     if (row.resource == brain::kQuotaCpu) quota.cpu = most / 1000;
     if (row.resource == brain::kQuotaMemory) quota.memory = most;
   }
-  std::vector<NamespaceQuota> out;
+  std::vector<server::NamespaceQuota> out;
   for (auto& [name, quota] : by_name) {
     if (quota.cpu.has_value() || quota.memory.has_value()) out.push_back(std::move(quota));
   }
   return out;
 }
 
-absl::StatusOr<std::unique_ptr<QuotaRun>> QuotaRun::Open(const QuotaConfig& config, Parts parts) {
+absl::StatusOr<std::unique_ptr<QuotaRun>> QuotaRun::Open(const server::QuotaConfig& config, Parts parts) {
   std::vector<std::string> warnings;
   absl::StatusOr<brain::QuotaSpec> spec = ReadQuota(config, warnings);
   if (!spec.ok()) return spec.status();
-  absl::StatusOr<std::unique_ptr<RequestLog>> log = OpenRequestLog(parts.store_path, ".requests");
+  absl::StatusOr<std::unique_ptr<server::RequestLog>> log = OpenRequestLog(parts.store_path, ".requests");
   if (!log.ok()) return log.status();
   std::unique_ptr<QuotaRun> run(new QuotaRun());
   run->log_ = *std::move(log);
-  QuotaDesk::Options options;
+  server::QuotaDesk::Options options;
   options.groups = RulesOf(config);
   options.book.start_within_s = config.start_within_s;
   options.book.max_of_group = config.max_requests;
@@ -132,7 +134,8 @@ absl::StatusOr<std::unique_ptr<QuotaRun>> QuotaRun::Open(const QuotaConfig& conf
   options.now = std::move(parts.now);
   options.doubt = std::move(parts.doubt);
   options.on_change = SayChange;
-  absl::StatusOr<std::unique_ptr<QuotaDesk>> desk = QuotaDesk::Open(*std::move(spec), std::move(options));
+  absl::StatusOr<std::unique_ptr<server::QuotaDesk>> desk =
+      server::QuotaDesk::Open(*std::move(spec), std::move(options));
   if (!desk.ok()) return desk.status();
   run->desk_ = *std::move(desk);
   for (const std::string& warning : warnings) spdlog::warn("{}", warning);
@@ -183,7 +186,7 @@ void QuotaRun::Step(double steady_s) {
   said_ = now;
 }
 
-absl::Status QuotaRun::Reload(const QuotaConfig& config, const FleetView& view) {
+absl::Status QuotaRun::Reload(const server::QuotaConfig& config, const server::FleetView& view) {
   std::vector<std::string> warnings;
   absl::StatusOr<brain::QuotaSpec> spec = ReadQuota(config, warnings);
   if (!spec.ok()) return spec.status();

@@ -18,20 +18,21 @@
 namespace taut {
 
 // The log of this name beside the store; in memory for the store "memory".
-absl::StatusOr<std::unique_ptr<RequestLog>> OpenRequestLog(const std::string& store_path,
-                                                           std::string_view suffix);
+absl::StatusOr<std::unique_ptr<server::RequestLog>> OpenRequestLog(const std::string& store_path,
+                                                                   std::string_view suffix);
 
 // The quota of a file. InvalidArgument or NotFound with every error, a line each. `warnings`: sentences.
-absl::StatusOr<brain::QuotaSpec> ReadQuota(const QuotaConfig& config, std::vector<std::string>& warnings);
+absl::StatusOr<brain::QuotaSpec> ReadQuota(const server::QuotaConfig& config,
+                                           std::vector<std::string>& warnings);
 
 // As CheckBoundGroups, by the quota file of `quota` and the businesses of the budgets file, which are bound as
 // "business:NAME". Errors as that, as ReadQuota and as ReadBudgetFile.
-absl::Status CheckBindings(const ServerConfig& server, const ServerOptions& options, const QuotaConfig& quota,
-                           const BudgetsConfig& budgets);
+absl::Status CheckBindings(const server::ServerConfig& server, const ServerOptions& options,
+                           const server::QuotaConfig& quota, const server::BudgetsConfig& budgets);
 
 // What pods of the namespaces that are groups may request in all, in the default tier: what is in use of it
 // and what is available. nullopt: not known, no window has closed yet.
-std::optional<std::vector<NamespaceQuota>> NamespaceQuotasOf(const QuotaView& view);
+std::optional<std::vector<server::NamespaceQuota>> NamespaceQuotasOf(const server::QuotaView& view);
 
 class QuotaRun {
  public:
@@ -44,21 +45,21 @@ class QuotaRun {
     std::function<std::string()> doubt;  // as QuotaDesk::Options
     std::function<std::string(std::string_view)> held;
   };
-  static absl::StatusOr<std::unique_ptr<QuotaRun>> Open(const QuotaConfig& config, Parts parts);
+  static absl::StatusOr<std::unique_ptr<QuotaRun>> Open(const server::QuotaConfig& config, Parts parts);
 
-  QuotaDesk* desk() { return desk_.get(); }
+  server::QuotaDesk* desk() { return desk_.get(); }
   // From the loop: what is due by the time, at most once a second. Failures are logged once.
   void Step(double steady_s);
   // Writes what was in use by the hour, and which jobs count, into "STORE.quota". Failures are logged once.
   void Save();
   // Another file or other rules. Not OK: all stays as it was.
-  absl::Status Reload(const QuotaConfig& config, const FleetView& view);
+  absl::Status Reload(const server::QuotaConfig& config, const server::FleetView& view);
 
  private:
   QuotaRun() = default;
 
-  std::unique_ptr<RequestLog> log_;
-  std::unique_ptr<QuotaDesk> desk_;
+  std::unique_ptr<server::RequestLog> log_;
+  std::unique_ptr<server::QuotaDesk> desk_;
   void Load();
 
   std::string history_file_;  // "": none

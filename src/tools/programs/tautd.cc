@@ -56,9 +56,9 @@ int Fail(int code, std::string_view message) {
   return code;
 }
 
-absl::StatusOr<DaemonConfig> ConfigOf(const Args& args) {
-  absl::StatusOr<DaemonConfig> config =
-      args.config.empty() ? ParseDaemonConfig("", "no file") : ReadDaemonConfig(args.config);
+absl::StatusOr<server::DaemonConfig> ConfigOf(const Args& args) {
+  absl::StatusOr<server::DaemonConfig> config =
+      args.config.empty() ? server::ParseDaemonConfig("", "no file") : server::ReadDaemonConfig(args.config);
   if (!config.ok()) return config;
   const std::pair<std::string_view, const std::string*> given[] = {{"server.listen", &args.listen},
                                                                    {"store.path", &args.store},
@@ -66,15 +66,15 @@ absl::StatusOr<DaemonConfig> ConfigOf(const Args& args) {
                                                                    {"backfill.prometheus", &args.prometheus}};
   for (const auto& [key, value] : given) {
     if (value->empty()) continue;
-    for (const DaemonSetting& setting : DaemonSettingsTable()) {
+    for (const server::DaemonSetting& setting : server::DaemonSettingsTable()) {
       if (setting.key != key) continue;
-      if (absl::Status s = SetDaemonSetting(setting, {value, 1}, *config); !s.ok()) return s;
+      if (absl::Status s = server::SetDaemonSetting(setting, {value, 1}, *config); !s.ok()) return s;
     }
   }
   return config;
 }
 
-int Serve(const Args& args, const DaemonConfig& config) {
+int Serve(const Args& args, const server::DaemonConfig& config) {
   sigset_t signals;
   sigemptyset(&signals);
   for (const int s : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&signals, s);
@@ -91,7 +91,7 @@ int Serve(const Args& args, const DaemonConfig& config) {
     int signal = 0;
     sigwait(&signals, &signal);
     if (signal != SIGHUP) break;
-    const absl::StatusOr<DaemonConfig> again = ConfigOf(args);
+    const absl::StatusOr<server::DaemonConfig> again = ConfigOf(args);
     if (again.ok()) {
       (*daemon)->Reload(*again);
     } else {
@@ -128,19 +128,19 @@ int Run(int argc, char** argv) {
     return 0;
   }
   if (args.print_settings) {
-    std::fputs(DaemonSettingsMarkdown().c_str(), stdout);
+    std::fputs(server::DaemonSettingsMarkdown().c_str(), stdout);
     return 0;
   }
-  const absl::StatusOr<DaemonConfig> config = ConfigOf(args);
+  const absl::StatusOr<server::DaemonConfig> config = ConfigOf(args);
   if (!config.ok()) return Fail(2, Message(config.status()));
   if (absl::Status s = SetUpLogging(config->log.level, config->log.format); !s.ok())
     return Fail(2, Message(s));
   if (args.check_config) {
-    ServerConfig with_oidc = config->server;
+    server::ServerConfig with_oidc = config->server;
     const absl::StatusOr<OidcParts> oidc = OpenOidc(config->server.oidc, [] { return int64_t{0}; });
     if (!oidc.ok()) return Fail(2, Message(oidc.status()));
     with_oidc.options.verifier = oidc->verifier;
-    const absl::StatusOr<ServerOptions> server = OpenServerOptions(with_oidc);
+    const absl::StatusOr<ServerOptions> server = server::OpenServerOptions(with_oidc);
     if (!server.ok()) return Fail(2, Message(server.status()));
     NotifyOptions notify;
     notify.webhook.url = config->notify.url;
@@ -148,7 +148,7 @@ int Run(int argc, char** argv) {
     notify.events = config->notify.events;
     const auto acts = DaemonActs::Start(notify, nullptr, "");
     if (!acts.ok()) return Fail(2, Message(acts.status()));
-    const absl::StatusOr<std::string> secret = ReadSecretFile(config->notify.secret_file);
+    const absl::StatusOr<std::string> secret = server::ReadSecretFile(config->notify.secret_file);
     if (!secret.ok()) return Fail(2, Message(secret.status()));
     if (!config->webhook.url.empty()) {
       const auto webhook = OpenWebhook(config->webhook, [] { return 0.0; });

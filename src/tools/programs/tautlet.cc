@@ -76,9 +76,9 @@ int Fail(int code, std::string_view message) {
   return code;
 }
 
-absl::StatusOr<AgentConfig> ConfigOf(const Args& args) {
-  absl::StatusOr<AgentConfig> config =
-      args.config.empty() ? ParseAgentConfig("", "no file") : ReadAgentConfig(args.config);
+absl::StatusOr<server::AgentConfig> ConfigOf(const Args& args) {
+  absl::StatusOr<server::AgentConfig> config =
+      args.config.empty() ? server::ParseAgentConfig("", "no file") : server::ReadAgentConfig(args.config);
   if (!config.ok()) return config;
   if (!args.daemon.empty()) config->daemon_address = args.daemon;
   if (!args.state.empty()) config->state = args.state;
@@ -109,7 +109,7 @@ struct Hands {
 };
 
 // Finders for the rules; with `all` also those that no rule asks for.
-absl::StatusOr<Hands> OpenHands(const AgentConfig& config, bool all) {
+absl::StatusOr<Hands> OpenHands(const server::AgentConfig& config, bool all) {
   Hands hands;
   absl::StatusOr<node::CgroupMounts> mounts = node::ReadCgroupMounts(config.cgroup_root);
   if (!mounts.ok()) return mounts.status();
@@ -143,13 +143,13 @@ std::string LimitText(node::LimitKind kind, std::optional<double> limit) {
   return kind == node::LimitKind::kMemoryMax ? BytesText(*limit) : StrCat(fmt::format("{:.3g}", *limit));
 }
 
-bool HasEngine(const AgentConfig& config) {
+bool HasEngine(const server::AgentConfig& config) {
   std::error_code error;
   return std::filesystem::is_socket(config.docker_socket, error);
 }
 
 // Of one task: the limits in force, which are the least of its own and of those of the groups above it.
-void ListTask(const AgentConfig& config, node::TaskFinder& finder, const node::FoundTask& task) {
+void ListTask(const server::AgentConfig& config, node::TaskFinder& finder, const node::FoundTask& task) {
   const absl::StatusOr<std::unique_ptr<node::TaskGroup>> group = finder.Open(task);
   node::TaskReading reading;
   node::TaskLimits limits;
@@ -181,7 +181,7 @@ void ListTask(const AgentConfig& config, node::TaskFinder& finder, const node::F
 }
 
 // Where groups that no rule manages stand beside the tiers.
-void ListWeights(const AgentConfig& config, const node::CgroupMounts& mounts) {
+void ListWeights(const server::AgentConfig& config, const node::CgroupMounts& mounts) {
   const bool is_v1 = mounts.version() == node::CgroupVersion::kV1;
   constexpr int kUnmanaged = 100;
   std::vector<std::pair<int, std::string>> weights = {{kUnmanaged, "unmanaged groups"}};
@@ -200,7 +200,7 @@ void ListWeights(const AgentConfig& config, const node::CgroupMounts& mounts) {
   std::printf("cpu weights: %s\n", text.c_str());
 }
 
-int List(const AgentConfig& config) {
+int List(const server::AgentConfig& config) {
   absl::StatusOr<Hands> hands = OpenHands(config, false);
   if (!hands.ok()) return Fail(1, Message(hands.status()));
   std::printf("%s; %zu rules\n", hands->description.c_str(), config.tasks.size());
@@ -230,7 +230,7 @@ int List(const AgentConfig& config) {
 }
 
 // What Serve would fail of, and what would stop it from reaching the daemon: "" if nothing.
-std::vector<std::string> Problems(const AgentConfig& config) {
+std::vector<std::string> Problems(const server::AgentConfig& config) {
   std::vector<std::string> out;
   const auto take = [&out](std::string_view about, const absl::Status& s) {
     if (!s.ok()) out.push_back(StrCat(about, about.empty() ? "" : ": ", Message(s)));
@@ -248,7 +248,7 @@ std::vector<std::string> Problems(const AgentConfig& config) {
                          "; name another directory with state or --state"));
   }
   if (config.daemon_address.empty()) return out;
-  take("daemon.token_file", ReadSecretFile(config.token_file).status());
+  take("daemon.token_file", server::ReadSecretFile(config.token_file).status());
   take("daemon", ReadTlsFiles(config.ca_file, config.certificate_file, config.key_file).status());
   const size_t colon = config.daemon_address.rfind(':');
   if (colon == std::string::npos || colon == 0 || colon + 1 == config.daemon_address.size()) {
@@ -272,7 +272,7 @@ std::vector<std::string> Problems(const AgentConfig& config) {
   return out;
 }
 
-int CheckConfig(const Args& args, const AgentConfig& config) {
+int CheckConfig(const Args& args, const server::AgentConfig& config) {
   const std::vector<std::string> problems = Problems(config);
   for (const std::string& problem : problems) Fail(2, problem);
   if (!problems.empty()) return 2;
@@ -305,7 +305,7 @@ absl::Status LockState(const std::string& state) {
   return absl::OkStatus();  // held until the process ends
 }
 
-int ReleaseAll(const AgentConfig& config) {
+int ReleaseAll(const server::AgentConfig& config) {
   if (const absl::Status s = LockState(config.state); !s.ok()) return Fail(1, Message(s));
   absl::StatusOr<node::Ledger> ledger = node::Ledger::Open(StrCat(config.state, "/ledger"));
   if (!ledger.ok()) return Fail(1, Message(ledger.status()));
@@ -330,9 +330,10 @@ double MachineMemoryBytes() {
   return static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
 }
 
-absl::StatusOr<std::unique_ptr<node::Uplink>> OpenUplink(const AgentConfig& config, const Hands& hands) {
+absl::StatusOr<std::unique_ptr<node::Uplink>> OpenUplink(const server::AgentConfig& config,
+                                                         const Hands& hands) {
   if (config.daemon_address.empty()) return std::unique_ptr<node::Uplink>(std::make_unique<node::NoUplink>());
-  absl::StatusOr<std::string> token = ReadSecretFile(config.token_file);
+  absl::StatusOr<std::string> token = server::ReadSecretFile(config.token_file);
   if (!token.ok()) return token.status();
   node::UplinkOptions options;
   options.address = config.daemon_address;
@@ -357,7 +358,7 @@ absl::StatusOr<std::unique_ptr<node::Uplink>> OpenUplink(const AgentConfig& conf
 }
 
 // Times of moves are steady ones: where the node's clock runs faster, they are shorter.
-node::MoverOptions MovesOf(const AgentConfig& config) {
+node::MoverOptions MovesOf(const server::AgentConfig& config) {
   node::MoverOptions moves = config.moves;
   for (int64_t* us :
        {&moves.step_interval_us, &moves.backoff_us, &moves.max_backoff_us, &moves.throttle_hold_us}) {
@@ -366,7 +367,7 @@ node::MoverOptions MovesOf(const AgentConfig& config) {
   return moves;
 }
 
-int Serve(const AgentConfig& config) {
+int Serve(const server::AgentConfig& config) {
   sigset_t signals;
   sigemptyset(&signals);
   for (const int s : {SIGTERM, SIGINT}) sigaddset(&signals, s);
@@ -452,7 +453,7 @@ int Run(int argc, char** argv) {
     std::fputs(ManPage(app, page).c_str(), stdout);
     return 0;
   }
-  const absl::StatusOr<AgentConfig> config = ConfigOf(args);
+  const absl::StatusOr<server::AgentConfig> config = ConfigOf(args);
   if (!config.ok()) return Fail(2, Message(config.status()));
   if (const absl::Status s = SetUpLogging(config->log_level, config->log_format); !s.ok()) {
     return Fail(2, Message(s));

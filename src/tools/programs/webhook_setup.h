@@ -13,9 +13,9 @@ namespace taut {
 
 // REQUIRES: config.url is not empty. InvalidArgument or NotFound: a URL, a secret or a CA file that cannot be
 // used, with the key of the setting.
-absl::StatusOr<std::unique_ptr<WebhookActuator>> OpenWebhook(const WebhookConfig& config,
-                                                             std::function<double()> steady_s);
+absl::StatusOr<std::unique_ptr<server::WebhookActuator>> OpenWebhook(const server::WebhookConfig& config,
+                                                                     std::function<double()> steady_s);
 // What is unsafe about its settings; "" for nothing.
-std::string WebhookWarning(const WebhookConfig& config);
+std::string WebhookWarning(const server::WebhookConfig& config);
 
 }  // namespace taut

@@ -7,7 +7,7 @@
 #include "server/kubernetes/client/quantity.h"
 #include "server/kubernetes/watch/namespace_rules.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 constexpr int kHalvings = 40;
@@ -91,4 +91,4 @@ StandingOrder KubernetesActuator::Fitting(const Work& work, const Pod& pod, cons
   return {order.decision, most};
 }
 
-}  // namespace taut
+}  // namespace taut::server

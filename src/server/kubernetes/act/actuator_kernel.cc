@@ -6,7 +6,7 @@
 #include "server/kubernetes/act/kubernetes_actuator.h"
 #include "server/kubernetes/client/quantity.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 constexpr double kConfirmSeconds = 20;  // a report may be of before the resize
@@ -98,4 +98,4 @@ StandingOrder KubernetesActuator::OnceMore(const Work& work, const Pod& pod,
   return {order.decision, *order.value + PageMore(pod)};
 }
 
-}  // namespace taut
+}  // namespace taut::server

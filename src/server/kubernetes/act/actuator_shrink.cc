@@ -8,7 +8,7 @@
 #include "common/base/strings.h"
 #include "server/kubernetes/act/kubernetes_actuator.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 // Of this container, or of the limit of the whole pod.
@@ -70,4 +70,4 @@ KubernetesActuator::PodResult KubernetesActuator::ShrinkWaits(const Pod& pod) co
           {}};
 }
 
-}  // namespace taut
+}  // namespace taut::server

@@ -5,7 +5,7 @@
 #include "common/base/strings.h"
 #include "server/kubernetes/act/kubernetes_actuator.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 // The clocks of nodes and of this machine are no further apart; a start that lies later is of a wrong clock.
@@ -95,4 +95,4 @@ void KubernetesActuator::JudgeStartup(const Work& work, const Pod& pod, PodMemor
   Again(work.key, options_.steady_s());
 }
 
-}  // namespace taut
+}  // namespace taut::server

@@ -5,7 +5,7 @@
 #include "server/kubernetes/act/kubernetes_actuator.h"
 #include "server/kubernetes/watch/pod_fixture.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 using testing::AllOf;
@@ -350,4 +350,4 @@ TEST_F(ActuatorStartup, TenThousandThatStartAtOnceAreLookedAtTogether) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

@@ -4,7 +4,7 @@
 #include "common/base/strings.h"
 #include "server/kubernetes/act/kubernetes_actuator.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 constexpr std::string_view kSplitTemplate =
@@ -130,4 +130,4 @@ void KubernetesActuator::EnforceTemplate(const Work& work, const std::vector<Pod
     ReportAll(work, tallies);
 }
 
-}  // namespace taut
+}  // namespace taut::server

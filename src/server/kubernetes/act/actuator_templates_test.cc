@@ -4,7 +4,7 @@
 #include "server/kubernetes/act/kubernetes_actuator.h"
 #include "server/kubernetes/watch/pod_fixture.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 using testing::ElementsAre;
@@ -115,4 +115,4 @@ TEST_F(ActuatorTemplates, AReleasedOrderIsForgotten) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

@@ -5,7 +5,7 @@
 #include "common/base/strings.h"
 #include "server/kubernetes/act/kubernetes_actuator.h"
 
-namespace taut {
+namespace taut::server {
 
 std::vector<KubernetesActuator::Work> KubernetesActuator::TakeWork() {
   std::vector<std::string> changed = cluster_->TakeChanged();
@@ -74,4 +74,4 @@ std::optional<KubernetesActuator::Work> KubernetesActuator::WorkQueues::Next() {
   return std::move(from.extract(from.begin()).mapped());
 }
 
-}  // namespace taut
+}  // namespace taut::server

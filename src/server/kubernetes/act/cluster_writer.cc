@@ -9,7 +9,7 @@
 #include "fmt/format.h"
 #include "server/kubernetes/admission/webhook_scope.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 struct Kind {
@@ -147,4 +147,4 @@ absl::Status ApiWriter::Evict(const Pod& pod) {
       .status();
 }
 
-}  // namespace taut
+}  // namespace taut::server

@@ -15,7 +15,7 @@
 #include "server/kubernetes/watch/cluster.h"
 #include "server/kubernetes/watch/scale_finder.h"
 
-namespace taut {
+namespace taut::server {
 
 // One object, one thread. Errors as ApiStatus: Unavailable, DeadlineExceeded, Aborted and ResourceExhausted may
 // succeed later.
@@ -76,4 +76,4 @@ absl::StatusOr<std::string> WorkloadPath(const WorkloadName& workload);
 // Of a list that has this workload alone, or nothing.
 absl::StatusOr<std::string> WorkloadListPath(const WorkloadName& workload);
 
-}  // namespace taut
+}  // namespace taut::server

@@ -2,7 +2,7 @@
 
 #include "server/control/actuator.h"
 
-namespace taut {
+namespace taut::server {
 
 std::optional<Decision> DecisionEvents::Note(const Decision& decision) {
   if (IsFinal(decision.outcome)) return decision;
@@ -25,4 +25,4 @@ std::optional<Decision> DecisionEvents::Note(const OutcomeUpdate& outcome) {
   return it->second;
 }
 
-}  // namespace taut
+}  // namespace taut::server

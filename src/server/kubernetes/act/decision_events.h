@@ -8,7 +8,7 @@
 
 #include "common/model/rollout.h"
 
-namespace taut {
+namespace taut::server {
 
 class DecisionEvents {
  public:
@@ -23,4 +23,4 @@ class DecisionEvents {
   std::map<uint64_t, Decision> decisions_;  // with the outcome that was said last
 };
 
-}  // namespace taut
+}  // namespace taut::server

@@ -6,7 +6,7 @@
 #include "server/kubernetes/act/event_writer.h"
 #include "server/kubernetes/watch/pod_fixture.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 using testing::HasSubstr;
@@ -64,4 +64,4 @@ TEST(DecisionEvents, WhatIsOnlyShownIsSaidAtOnceAndWhatIsReplacedNever) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

@@ -9,7 +9,7 @@
 #include "common/model/units.h"
 #include "common/net/http.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 constexpr size_t kMaxEventBytes = 1000;  // the API server takes 1024
@@ -177,4 +177,4 @@ std::string EventWriter::last_error() const {
   return last_error_;
 }
 
-}  // namespace taut
+}  // namespace taut::server

@@ -14,7 +14,7 @@
 #include "common/model/rollout.h"
 #include "server/kubernetes/watch/cluster.h"
 
-namespace taut {
+namespace taut::server {
 
 // What an Event needs to name a workload.
 struct WorkloadIdentity {
@@ -92,4 +92,4 @@ class EventWriter {
   double tokens_ = 0, filled_at_s_ = -1;
 };
 
-}  // namespace taut
+}  // namespace taut::server

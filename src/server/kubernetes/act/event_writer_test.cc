@@ -6,7 +6,7 @@
 #include "common/base/byte_units.h"
 #include "common/base/strings.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 using testing::ElementsAre;
@@ -135,4 +135,4 @@ TEST(EventOf, ALongSentenceIsCutBetweenCharacters) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

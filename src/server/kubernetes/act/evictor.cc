@@ -8,7 +8,7 @@
 
 #include "common/base/strings.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 using Did = Evictor::Did;
@@ -145,4 +145,4 @@ Evictor::Result Evictor::Evict(const WorkloadName& workload, const Pod& pod,
   return {Did::kEvicted, state.last.text, state.last.again_at_s, true};
 }
 
-}  // namespace taut
+}  // namespace taut::server

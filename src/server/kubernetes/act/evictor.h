@@ -14,7 +14,7 @@
 #include "server/kubernetes/act/cluster_writer.h"
 #include "server/kubernetes/watch/cluster.h"
 
-namespace taut {
+namespace taut::server {
 
 // One object, one thread.
 class Evictor {
@@ -59,4 +59,4 @@ class Evictor {
   std::map<std::string, State> states_;  // by Cluster::WorkloadKey
 };
 
-}  // namespace taut
+}  // namespace taut::server

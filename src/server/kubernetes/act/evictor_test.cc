@@ -8,7 +8,7 @@
 #include "server/kubernetes/client/api_client.h"
 #include "server/kubernetes/watch/pod_fixture.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 using testing::Contains;
@@ -317,4 +317,4 @@ TEST_F(Eviction, AWebhookThatDoesNotAnswerCostsOnePod) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

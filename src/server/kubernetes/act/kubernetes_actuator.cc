@@ -8,7 +8,7 @@
 #include "common/base/strings.h"
 #include "server/kubernetes/client/quantity.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 constexpr uint8_t kStateVersion = 1;
@@ -729,4 +729,4 @@ KubernetesActuatorCounts KubernetesActuator::counts() const {
   return out;
 }
 
-}  // namespace taut
+}  // namespace taut::server

@@ -31,7 +31,7 @@
 #include "server/kubernetes/watch/field_owners.h"
 #include "server/kubernetes/watch/kernel_limits.h"
 
-namespace taut {
+namespace taut::server {
 
 // What the settings of a job say of its pods.
 struct PodTerms {
@@ -346,4 +346,4 @@ class KubernetesActuator final : public Actuator {
   std::thread thread_;
 };
 
-}  // namespace taut
+}  // namespace taut::server

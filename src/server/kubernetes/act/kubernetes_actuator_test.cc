@@ -5,7 +5,7 @@
 
 #include "server/kubernetes/watch/pod_fixture.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 using testing::AllOf;
@@ -1054,4 +1054,4 @@ TEST_F(Actuator, DamagedStateIsNone) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

@@ -9,7 +9,7 @@
 #include "common/net/http.h"
 #include "server/kubernetes/client/quantity.h"
 
-namespace taut {
+namespace taut::server {
 
 std::string QuotaWriter::PathOf(const std::string& namespace_name, const std::string& name) {
   return StrCat("/api/v1/namespaces/", PercentEncode(namespace_name), "/resourcequotas/", name);
@@ -129,4 +129,4 @@ std::string QuotaWriter::last_error() const {
   return last_error_;
 }
 
-}  // namespace taut
+}  // namespace taut::server

@@ -15,7 +15,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
-namespace taut {
+namespace taut::server {
 
 // What the pods of a namespace may request in all: cores and bytes; absent: not limited.
 struct NamespaceQuota {
@@ -79,4 +79,4 @@ class QuotaWriter {
   std::string last_error_;
 };
 
-}  // namespace taut
+}  // namespace taut::server

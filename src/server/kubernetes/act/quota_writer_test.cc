@@ -7,7 +7,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 using ::testing::ElementsAre;
@@ -112,4 +112,4 @@ TEST_F(QuotaWriterTest, TriesAgainAfterAFailureAndNamesIt) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

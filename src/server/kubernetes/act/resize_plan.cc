@@ -5,7 +5,7 @@
 #include "common/base/strings.h"
 #include "server/kubernetes/client/quantity.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 bool Same(Resource resource, const std::optional<double>& have, const std::optional<double>& wanted) {
@@ -182,4 +182,4 @@ bool RunsWith(const ContainerState& container, Resource resource, const Containe
   return Has(container.actual_requests, container.actual_limits, resource, wanted);
 }
 
-}  // namespace taut
+}  // namespace taut::server

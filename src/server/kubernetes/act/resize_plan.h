@@ -11,7 +11,7 @@
 #include "common/model/allocation_plan.h"
 #include "server/kubernetes/client/objects.h"
 
-namespace taut {
+namespace taut::server {
 
 // The container of a pod that a job's limit is for: the one of this name, or with "" the only one that the pod
 // has. nullptr: the pod has several, or none of this name.
@@ -49,4 +49,4 @@ bool Lowers(const ContainerState& container, Resource resource, const ContainerR
 // Whether the kubelet reports it as what the container runs with.
 bool RunsWith(const ContainerState& container, Resource resource, const ContainerResources& wanted);
 
-}  // namespace taut
+}  // namespace taut::server

@@ -10,7 +10,7 @@
 #include "common/base/strings.h"
 #include "server/kubernetes/watch/pod_fixture.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 using testing::HasSubstr;
@@ -230,4 +230,4 @@ RC_GTEST_PROP(ResizePlan, IsStable, ()) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

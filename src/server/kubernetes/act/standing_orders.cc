@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 void SaveOrder(const StandingOrder& order, ByteWriter& out) {
@@ -155,4 +155,4 @@ bool StandingOrders::Load(ByteReader& in) {
   return false;
 }
 
-}  // namespace taut
+}  // namespace taut::server

@@ -13,7 +13,7 @@
 #include "common/model/rollout.h"
 #include "server/control/actuator.h"
 
-namespace taut {
+namespace taut::server {
 
 struct StandingOrder {
   uint64_t decision = 0;
@@ -59,4 +59,4 @@ class StandingOrders {
   std::map<Key, Entry> entries_;
 };
 
-}  // namespace taut
+}  // namespace taut::server

@@ -9,7 +9,7 @@
 #include "common/base/utf8.h"
 #include "server/kubernetes/client/quantity.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 constexpr double kStatusMiB = 1024.0 * 1024.0;
@@ -114,4 +114,4 @@ std::string ShortReason(std::string_view sentences) {
   return out;
 }
 
-}  // namespace taut
+}  // namespace taut::server

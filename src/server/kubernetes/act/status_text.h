@@ -14,7 +14,7 @@
 #include "common/model/rollout.h"
 #include "server/kubernetes/client/objects.h"
 
-namespace taut {
+namespace taut::server {
 
 inline constexpr size_t kMaxStatusBytes = 400;
 inline constexpr size_t kMaxStatusReasonBytes = 60;
@@ -45,4 +45,4 @@ bool SaysTheSame(std::string_view a, std::string_view b);
 // The first sentence up to a comma, cut to kMaxStatusReasonBytes at a whole character. O(bytes).
 std::string ShortReason(std::string_view sentences);
 
-}  // namespace taut
+}  // namespace taut::server

@@ -7,7 +7,7 @@
 #include "gtest/gtest.h"
 #include "server/kubernetes/watch/pod_fixture.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 using ::testing::EndsWith;
@@ -100,4 +100,4 @@ TEST(ShortReason, IsTheFirstSentenceInWholeCharacters) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

@@ -8,7 +8,7 @@
 #include "common/base/strings.h"
 #include "server/kubernetes/act/cluster_writer.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 std::pair<std::string, std::string> PlaceOfRight(const WorkloadName& workload) {
@@ -220,4 +220,4 @@ std::string StatusWriter::last_error() const {
   return out;
 }
 
-}  // namespace taut
+}  // namespace taut::server

@@ -16,7 +16,7 @@
 #include "server/kubernetes/watch/cluster.h"
 #include "server/kubernetes/watch/scale_finder.h"
 
-namespace taut {
+namespace taut::server {
 
 // It owns the annotation and nothing else: apart from kFieldManager, whose server-side apply would take back what
 // that one does not name.
@@ -99,4 +99,4 @@ class StatusWriter {
   double tokens_ = 0, filled_at_s_ = -1, paused_until_s_ = 0;
 };
 
-}  // namespace taut
+}  // namespace taut::server

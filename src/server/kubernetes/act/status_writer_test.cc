@@ -10,7 +10,7 @@
 #include "gtest/gtest.h"
 #include "server/kubernetes/watch/pod_fixture.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 using ::testing::ElementsAre;
@@ -204,4 +204,4 @@ TEST_F(StatusWriterTest, ManyAreWrittenAtABoundedRate) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

@@ -7,7 +7,7 @@
 #include "common/model/units.h"
 #include "server/kubernetes/watch/namespace_rules.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 constexpr double kRaiseShareOfPeriod = 1.0 / 6;  // as the gate of decisions (brain/rollout/gate.h)
@@ -235,4 +235,4 @@ TemplateSetter::Results TemplateSetter::Set(const WorkloadName& workload,
   return out;
 }
 
-}  // namespace taut
+}  // namespace taut::server

@@ -17,7 +17,7 @@
 #include "server/kubernetes/watch/cluster.h"
 #include "server/kubernetes/watch/workload_template.h"
 
-namespace taut {
+namespace taut::server {
 
 // What holds for a container of a workload.
 struct TemplateWish {
@@ -71,4 +71,4 @@ class TemplateSetter {
   ClusterWriter* const writer_;
 };
 
-}  // namespace taut
+}  // namespace taut::server

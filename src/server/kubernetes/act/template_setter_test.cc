@@ -6,7 +6,7 @@
 #include "common/base/strings.h"
 #include "server/kubernetes/watch/pod_fixture.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 using testing::HasSubstr;
@@ -279,4 +279,4 @@ TEST_F(Template, ReleasesToTheOwnersAmountsWithoutTheNote) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

@@ -6,7 +6,7 @@
 #include "common/base/strings.h"
 #include "common/net/http.h"
 
-namespace taut {
+namespace taut::server {
 
 void VpaWriter::PutLocked(Vpa vpa) {
   const std::string key = KeyOf(vpa);
@@ -134,4 +134,4 @@ std::string VpaWriter::last_error() const {
   return last_error_;
 }
 
-}  // namespace taut
+}  // namespace taut::server

@@ -16,7 +16,7 @@
 #include "server/kubernetes/watch/field_owners.h"
 #include "server/kubernetes/watch/vpa.h"
 
-namespace taut {
+namespace taut::server {
 
 // Put, Remove, Replace and counts from any thread; Step from one.
 class VpaWriter {
@@ -75,4 +75,4 @@ class VpaWriter {
   std::string last_error_;
 };
 
-}  // namespace taut
+}  // namespace taut::server

@@ -9,7 +9,7 @@
 #include "server/kubernetes/client/quantity.h"
 #include "server/kubernetes/watch/namespace_rules.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 // "add" also replaces a member that is there.
@@ -131,4 +131,4 @@ std::string WhyNotGiven(const Pod& pod, std::string_view container, Resource res
   return out;
 }
 
-}  // namespace taut
+}  // namespace taut::server

@@ -12,7 +12,7 @@
 #include "common/model/resource.h"
 #include "server/kubernetes/client/objects.h"
 
-namespace taut {
+namespace taut::server {
 
 // What holds for a container of each pod of a workload.
 struct PodOrder {
@@ -47,4 +47,4 @@ std::string WhyNotGiven(const Pod& pod, std::string_view container, Resource res
                         std::span<const PodOrder> orders, const Amounts& largest_node,
                         std::span<const NamespaceRule> rules);
 
-}  // namespace taut
+}  // namespace taut::server

@@ -9,7 +9,7 @@
 #include "server/kubernetes/watch/namespace_rules.h"
 #include "server/kubernetes/watch/pod_fixture.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 using testing::AllOf;
@@ -245,4 +245,4 @@ TEST(Admission, NonsenseIsRefused) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

@@ -5,7 +5,7 @@
 #include "common/base/utf8.h"
 #include "server/kubernetes/admission/admission.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 constexpr size_t kMaxWarning = 256, kMaxWarnings = 4096;
@@ -33,4 +33,4 @@ std::string QuotaAnswer(std::string_view uid, bool allowed, std::span<const std:
   return ReviewAnswer(uid, allowed, more);
 }
 
-}  // namespace taut
+}  // namespace taut::server

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace taut {
+namespace taut::server {
 
 // The name of the webhook in its ValidatingWebhookConfiguration.
 inline constexpr std::string_view kQuotaWebhook = "quota.tautline.dev";
@@ -17,4 +17,4 @@ inline constexpr std::string_view kQuotaWebhook = "quota.tautline.dev";
 // server passes on.
 std::string QuotaAnswer(std::string_view uid, bool allowed, std::span<const std::string> sentences);
 
-}  // namespace taut
+}  // namespace taut::server

@@ -7,7 +7,7 @@
 #include "gtest/gtest.h"
 #include "server/kubernetes/client/objects.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 TEST(QuotaReview, AnswersAreAdmissionReviews) {
@@ -56,4 +56,4 @@ TEST(QuotaReview, ADryRunIsKnownAsOne) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

@@ -5,7 +5,7 @@
 #include "common/base/strings.h"
 #include "common/json/json_tree.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 using Labels = std::vector<std::pair<std::string, std::string>>;
@@ -81,4 +81,4 @@ absl::Status CheckWebhookScope(std::string_view configuration, std::string_view 
       StrCat("the MutatingWebhookConfiguration has no webhook ", kPodWebhook));
 }
 
-}  // namespace taut
+}  // namespace taut::server

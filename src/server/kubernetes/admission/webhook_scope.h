@@ -10,7 +10,7 @@
 
 #include "absl/status/status.h"
 
-namespace taut {
+namespace taut::server {
 
 // The name of Tautline's webhook in its MutatingWebhookConfiguration.
 inline constexpr std::string_view kPodWebhook = "pods.tautline.dev";
@@ -21,4 +21,4 @@ inline constexpr std::string_view kPodWebhook = "pods.tautline.dev";
 absl::Status CheckWebhookScope(std::string_view configuration, std::string_view namespaces,
                                const std::vector<std::pair<std::string, std::string>>& pod_labels);
 
-}  // namespace taut
+}  // namespace taut::server

@@ -5,7 +5,7 @@
 
 #include "common/base/strings.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 using testing::HasSubstr;
@@ -61,4 +61,4 @@ TEST(WebhookScope, WhatIsNotSelectedOrNotKnownIsNotReviewed) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

@@ -8,7 +8,7 @@
 #include "common/base/utf8.h"
 #include "common/json/json_tree.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 using std::chrono::steady_clock;
@@ -203,4 +203,4 @@ absl::Status ApiClient::Watch(std::string_view path, std::string_view accept,
   }
 }
 
-}  // namespace taut
+}  // namespace taut::server

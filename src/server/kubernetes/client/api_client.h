@@ -14,7 +14,7 @@
 #include "common/net/http_client.h"
 #include "server/kubernetes/client/kubeconfig.h"
 
-namespace taut {
+namespace taut::server {
 
 // Not thread-safe, but for Interrupt: one client, one thread, one connection.
 class ApiClient {
@@ -83,4 +83,4 @@ inline constexpr std::string_view kFieldManager = "tautline";
 // where a PodDisruptionBudget forbids an eviction (429), others Internal.
 absl::Status ApiStatus(const HttpResponse& response);
 
-}  // namespace taut
+}  // namespace taut::server

@@ -13,7 +13,7 @@
 #include "common/net/server_fixture.h"
 #include "common/testing/temp_dir.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 using testing::ElementsAre;
@@ -215,4 +215,4 @@ TEST_F(PluginClient, ANewCertificateIsANewConnection) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

@@ -16,7 +16,7 @@
 #include "common/base/printable.h"
 #include "common/base/strings.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -191,4 +191,4 @@ absl::StatusOr<ChildOutput> RunChild(const ChildCommand& command, const std::ato
   return absl::Status(status.code(), StrCat(Message(status), out.errors.empty() ? "" : ": ", out.errors));
 }
 
-}  // namespace taut
+}  // namespace taut::server

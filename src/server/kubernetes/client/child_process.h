@@ -9,7 +9,7 @@
 
 #include "absl/status/statusor.h"
 
-namespace taut {
+namespace taut::server {
 
 struct ChildCommand {
   std::string path;                      // of the program; PATH is not searched
@@ -31,4 +31,4 @@ struct ChildOutput {
 // as does Cancelled, soon after `stopping` is set.
 absl::StatusOr<ChildOutput> RunChild(const ChildCommand& command, const std::atomic<bool>& stopping);
 
-}  // namespace taut
+}  // namespace taut::server

@@ -15,7 +15,7 @@
 #include "common/base/strings.h"
 #include "common/testing/temp_dir.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 using testing::HasSubstr;
@@ -135,4 +135,4 @@ TEST_F(ChildProcess, SaysWhatCannotBeStarted) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

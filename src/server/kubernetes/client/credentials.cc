@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 constexpr std::chrono::milliseconds kLookAtStop{50};
@@ -77,4 +77,4 @@ void Credentials::Run() {
   }
 }
 
-}  // namespace taut
+}  // namespace taut::server

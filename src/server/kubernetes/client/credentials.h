@@ -15,7 +15,7 @@
 #include "absl/status/statusor.h"
 #include "common/base/time.h"
 
-namespace taut {
+namespace taut::server {
 
 struct Credential {
   std::string token;                     // "": none
@@ -63,4 +63,4 @@ class Credentials {
   std::thread thread_;
 };
 
-}  // namespace taut
+}  // namespace taut::server

@@ -5,7 +5,7 @@
 
 #include "common/base/strings.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 using std::chrono::seconds;
@@ -141,4 +141,4 @@ TEST_F(CredentialsTest, AClientThatIsStoppedWaitsNoLonger) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

@@ -15,7 +15,7 @@
 #include "common/json/json_tree.h"
 #include "common/net/client_socket.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 constexpr std::string_view kExecKind = "ExecCredential";
@@ -183,4 +183,4 @@ absl::StatusOr<Credential> RunExecPlugin(const ExecPlugin& plugin, const ChildCo
   return out;
 }
 
-}  // namespace taut
+}  // namespace taut::server

@@ -12,7 +12,7 @@
 #include "server/kubernetes/client/child_process.h"
 #include "server/kubernetes/client/credentials.h"
 
-namespace taut {
+namespace taut::server {
 
 inline constexpr std::string_view kExecV1 = "client.authentication.k8s.io/v1";
 inline constexpr std::string_view kExecV1Beta1 = "client.authentication.k8s.io/v1beta1";
@@ -48,4 +48,4 @@ absl::StatusOr<Credential> ParseExecCredential(std::string_view json, std::strin
 absl::StatusOr<Credential> RunExecPlugin(const ExecPlugin& plugin, const ChildCommand& command,
                                          const std::atomic<bool>& stopping);
 
-}  // namespace taut
+}  // namespace taut::server

@@ -11,7 +11,7 @@
 #include "common/net/self_signed.h"
 #include "common/testing/temp_dir.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 using testing::HasSubstr;
@@ -176,4 +176,4 @@ TEST_F(ExecPluginRun, ACertificateMustFitItsKey) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

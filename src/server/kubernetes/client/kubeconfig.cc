@@ -9,7 +9,7 @@
 #include "common/base/strings.h"
 #include "yaml-cpp/yaml.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 constexpr size_t kMaxBytes = size_t{4} << 20;
@@ -259,4 +259,4 @@ absl::StatusOr<ClusterAccess> InClusterAccess(
   return out;
 }
 
-}  // namespace taut
+}  // namespace taut::server

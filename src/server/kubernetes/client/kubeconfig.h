@@ -13,7 +13,7 @@
 #include "server/kubernetes/client/credentials.h"
 #include "server/kubernetes/client/exec_plugin.h"
 
-namespace taut {
+namespace taut::server {
 
 struct ClusterAccess {
   std::string server;  // "https://10.0.0.1:6443"
@@ -47,4 +47,4 @@ absl::StatusOr<ClusterAccess> InClusterAccess(
     const std::function<std::string(const char* variable)>& environment,
     const std::string& folder = "/var/run/secrets/kubernetes.io/serviceaccount");
 
-}  // namespace taut
+}  // namespace taut::server

@@ -9,7 +9,7 @@
 #include "common/base/strings.h"
 #include "common/testing/temp_dir.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 using testing::HasSubstr;
@@ -165,4 +165,4 @@ TEST(InCluster, TakesTheServiceAccount) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

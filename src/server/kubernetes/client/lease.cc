@@ -8,7 +8,7 @@
 #include "common/json/json_tree.h"
 #include "common/net/http.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 std::string Collection(const std::string& name_space) {
@@ -141,4 +141,4 @@ std::string LeaseKeeper::holder() const {
   return holder_;
 }
 
-}  // namespace taut
+}  // namespace taut::server

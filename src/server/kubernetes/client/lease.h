@@ -15,7 +15,7 @@
 #include "absl/status/statusor.h"
 #include "server/kubernetes/client/api_client.h"
 
-namespace taut {
+namespace taut::server {
 
 struct LeaseRecord {
   std::string version;      // resourceVersion
@@ -89,4 +89,4 @@ class LeaseKeeper {
   std::string holder_;
 };
 
-}  // namespace taut
+}  // namespace taut::server

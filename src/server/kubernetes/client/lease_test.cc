@@ -7,7 +7,7 @@
 
 #include "common/base/strings.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 using testing::HasSubstr;
@@ -150,4 +150,4 @@ TEST(ParseLease, AnEmptySpecHasNoHolder) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

@@ -14,7 +14,7 @@
 #include "server/kubernetes/watch/steering.h"
 #include "server/kubernetes/watch/workload_split.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 // Anybody may write them, with any text: what cannot be a name in Kubernetes owns nothing.
@@ -595,4 +595,4 @@ TAUT_OBJECT(KedaScaledObject)
 TAUT_OBJECT(NamespaceRule)
 #undef TAUT_OBJECT
 
-}  // namespace taut
+}  // namespace taut::server

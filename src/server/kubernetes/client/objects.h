@@ -15,7 +15,7 @@
 #include "absl/status/statusor.h"
 #include "common/model/resource.h"
 
-namespace taut {
+namespace taut::server {
 
 // Those that containers are given here.
 inline constexpr std::array kPodResources = {Resource::kCpu, Resource::kMemory};
@@ -259,4 +259,4 @@ class ObjectParser {
   std::unique_ptr<Impl> impl_;
 };
 
-}  // namespace taut
+}  // namespace taut::server

@@ -7,7 +7,7 @@
 #include "common/model/labels.h"
 #include "server/kubernetes/watch/pod_fixture.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 using testing::ElementsAre;
@@ -407,4 +407,4 @@ TEST(Objects, AnOwnerOfAnImpossibleNameIsNone) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

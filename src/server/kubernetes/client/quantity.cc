@@ -9,7 +9,7 @@
 #include "common/base/byte_units.h"
 #include "common/base/strings.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 constexpr std::array<std::pair<std::string_view, double>, 16> kSuffixes = {{
@@ -73,4 +73,4 @@ std::string QuantitiesJson(const std::optional<double>& cpu, const std::optional
   return StrCat("{", out, "}");
 }
 
-}  // namespace taut
+}  // namespace taut::server

@@ -9,7 +9,7 @@
 
 #include "common/model/resource.h"
 
-namespace taut {
+namespace taut::server {
 
 // In units of the resource: cores, bytes. Suffixes n u m k M G T P E, Ki Mi Gi Ti Pi Ei, or an exponent. nullopt:
 // not such a text, or not finite.
@@ -23,4 +23,4 @@ std::string Quantity(Resource resource, double amount);
 // A ResourceList: {"cpu":"100m","memory":"32Mi"}.
 std::string QuantitiesJson(const std::optional<double>& cpu, const std::optional<double>& memory);
 
-}  // namespace taut
+}  // namespace taut::server

@@ -4,7 +4,7 @@
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 TEST(Quantity, ReadsWhatKubernetesWrites) {
@@ -52,4 +52,4 @@ RC_GTEST_PROP(Quantity, WhatIsWrittenIsReadBackAndNoLess, ()) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

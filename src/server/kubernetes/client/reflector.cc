@@ -6,7 +6,7 @@
 #include "common/base/strings.h"
 #include "common/net/http.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 // Says nothing of the version: the watch may go on from it. A server that goes away cuts its answer short
@@ -148,4 +148,4 @@ template class Reflector<Hpa>;
 template class Reflector<KedaScaledObject>;
 template class Reflector<NamespaceRule>;
 
-}  // namespace taut
+}  // namespace taut::server

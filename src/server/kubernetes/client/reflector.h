@@ -14,7 +14,7 @@
 #include "server/kubernetes/client/api_client.h"
 #include "server/kubernetes/client/objects.h"
 
-namespace taut {
+namespace taut::server {
 
 struct ReflectorOptions {
   std::string path;                       // "/api/v1/pods"
@@ -91,4 +91,4 @@ class Reflector {
   std::atomic<uint64_t> lists_ = 0;
 };
 
-}  // namespace taut
+}  // namespace taut::server

@@ -15,7 +15,7 @@
 #include "server/kubernetes/act/cluster_writer.h"
 #include "server/kubernetes/watch/pod_fixture.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 using testing::ElementsAre;
@@ -295,4 +295,4 @@ TEST(ClusterWriter, KnowsPathsOfWorkloads) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

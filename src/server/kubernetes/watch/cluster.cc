@@ -5,7 +5,7 @@
 
 #include "common/base/strings.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 std::string KeyOf(std::string_view kind, std::string_view namespace_name, std::string_view name) {
@@ -592,4 +592,4 @@ void Cluster::ForEachOwned(absl::FunctionRef<void(const std::string& kind, const
   }
 }
 
-}  // namespace taut
+}  // namespace taut::server

@@ -22,7 +22,7 @@
 #include "server/kubernetes/watch/node_table.h"
 #include "server/kubernetes/watch/workload_split.h"
 
-namespace taut {
+namespace taut::server {
 
 // What the name of a job says: "shop/deployment/web", "shop/deployment/web/app" or "shop/statefulset/db@0/app".
 struct WorkloadName {
@@ -200,4 +200,4 @@ class Cluster {
   size_t clean_filters_at_ = 64;
 };
 
-}  // namespace taut
+}  // namespace taut::server

@@ -5,7 +5,7 @@
 #include "common/base/strings.h"
 #include "server/kubernetes/watch/cluster.h"
 
-namespace taut {
+namespace taut::server {
 
 SplitBy Cluster::SplitOfPod(const Pod& pod) const {
   if (splits_.empty() && !by_nodes_) return SplitBy::kNone;
@@ -158,4 +158,4 @@ size_t Cluster::num_groups_left_out() const {
   return nodes_.num_left_out();
 }
 
-}  // namespace taut
+}  // namespace taut::server

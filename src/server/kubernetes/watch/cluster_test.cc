@@ -6,7 +6,7 @@
 #include "server/kubernetes/watch/pod_fixture.h"
 #include "server/kubernetes/watch/pod_series.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 using testing::Contains;
@@ -395,4 +395,4 @@ resource_scrape_error 0
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

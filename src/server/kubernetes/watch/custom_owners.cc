@@ -8,7 +8,7 @@
 #include "common/net/http.h"
 #include "server/ingest/owners.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 constexpr int kMostPages = 400;  // of 500 objects
@@ -125,4 +125,4 @@ std::string CustomOwnersReader::last_error() const {
   return out;
 }
 
-}  // namespace taut
+}  // namespace taut::server

@@ -15,7 +15,7 @@
 #include "server/kubernetes/client/objects.h"
 #include "server/kubernetes/watch/scale_finder.h"
 
-namespace taut {
+namespace taut::server {
 
 // Whether tautd watches this kind of workload, lower case as in names of jobs, or objects of it have no
 // annotations of a job: the kinds of Kubernetes itself, and runs of programs.
@@ -72,4 +72,4 @@ class CustomOwnersReader {
   std::map<std::string, Kind, std::less<>> kinds_;
 };
 
-}  // namespace taut
+}  // namespace taut::server

@@ -5,7 +5,7 @@
 
 #include "common/base/strings.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 using testing::Contains;
@@ -189,4 +189,4 @@ TEST_F(CustomOwners, AKindOfTwoGroupsIsSaidAndNotRead) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

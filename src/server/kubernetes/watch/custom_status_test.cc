@@ -14,7 +14,7 @@
 #include "server/kubernetes/watch/custom_owners.h"
 #include "server/kubernetes/watch/pod_fixture.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 using ::testing::AllOf;
@@ -235,4 +235,4 @@ TEST_F(CustomStatus, ManyAreWrittenAtABoundedRateWithTheOthers) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

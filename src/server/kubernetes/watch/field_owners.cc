@@ -7,7 +7,7 @@
 #include "server/ingest/owners.h"
 #include "server/kubernetes/watch/vpa.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 template <typename Object>
@@ -176,4 +176,4 @@ std::vector<std::string> FieldOwners::TakeChanged() {
   return out;
 }
 
-}  // namespace taut
+}  // namespace taut::server

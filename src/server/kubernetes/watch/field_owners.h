@@ -18,7 +18,7 @@
 #include "server/kubernetes/client/objects.h"
 #include "server/kubernetes/watch/cluster.h"
 
-namespace taut {
+namespace taut::server {
 
 // Of one resource of a container, for people: "the HorizontalPodAutoscaler shop/web"; "": none.
 struct FieldClaims {
@@ -86,4 +86,4 @@ class FieldOwners {
   std::set<std::string> changed_;                                                 // workloads
 };
 
-}  // namespace taut
+}  // namespace taut::server

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 using testing::ElementsAre;
@@ -87,4 +87,4 @@ TEST(FieldOwners, AVpaSetsWhatItsPolicySays) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

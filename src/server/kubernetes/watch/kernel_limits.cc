@@ -5,7 +5,7 @@
 #include "common/base/strings.h"
 #include "server/ingest/series_text.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 constexpr std::string_view kMetric = "container_spec_memory_limit_bytes{";
@@ -79,4 +79,4 @@ std::map<std::string, KernelLimits::Report> KernelLimits::reports() const {
   return reports_;
 }
 
-}  // namespace taut
+}  // namespace taut::server

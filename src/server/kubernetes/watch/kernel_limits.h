@@ -13,7 +13,7 @@
 #include "absl/functional/function_ref.h"
 #include "server/kubernetes/client/objects.h"
 
-namespace taut {
+namespace taut::server {
 
 // Of a kubelet's cAdvisor page, calls fn for the cgroup of each pod that has a memory limit.
 void ForEachPodLimit(std::string_view text, absl::FunctionRef<void(const std::string& uid, double bytes)> fn);
@@ -39,4 +39,4 @@ class KernelLimits {
   std::map<std::string, Report> reports_;
 };
 
-}  // namespace taut
+}  // namespace taut::server

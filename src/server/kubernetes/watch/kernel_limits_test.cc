@@ -5,7 +5,7 @@
 
 #include "server/kubernetes/watch/pod_fixture.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 using testing::ElementsAre;
@@ -52,4 +52,4 @@ TEST(KernelLimits, APodNeedsWhatItsContainersRunWith) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

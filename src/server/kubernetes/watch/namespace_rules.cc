@@ -7,7 +7,7 @@
 #include "common/model/resource.h"
 #include "server/kubernetes/client/quantity.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 struct RequestAndLimit {
@@ -167,4 +167,4 @@ std::vector<NamespaceRule> NamespaceRules::Of(const std::string& namespace_name)
   return out;
 }
 
-}  // namespace taut
+}  // namespace taut::server

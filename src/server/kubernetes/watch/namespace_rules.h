@@ -16,7 +16,7 @@
 #include "server/kubernetes/client/objects.h"
 #include "server/kubernetes/watch/node_table.h"
 
-namespace taut {
+namespace taut::server {
 
 // What is recommended for a job's tasks, in the words of Kubernetes.
 struct RecommendedAmount {
@@ -61,4 +61,4 @@ class NamespaceRules {
   std::map<std::string, std::map<std::string, NamespaceRule>> rules_;  // by namespace, then "Kind/name"
 };
 
-}  // namespace taut
+}  // namespace taut::server

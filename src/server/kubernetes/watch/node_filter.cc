@@ -6,7 +6,7 @@
 #include "common/base/strings.h"
 #include "server/kubernetes/client/quantity.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 using Operator = NodeRequirement::Operator;
@@ -259,4 +259,4 @@ bool Tolerates(const NodeFilter* filter, const Node& node) {
   });
 }
 
-}  // namespace taut
+}  // namespace taut::server

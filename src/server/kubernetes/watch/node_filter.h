@@ -14,7 +14,7 @@
 #include "common/json/json_tree.h"
 #include "server/kubernetes/client/objects.h"
 
-namespace taut {
+namespace taut::server {
 
 // Of a node's labels or, of a field, its name.
 struct NodeRequirement {
@@ -54,4 +54,4 @@ bool Selects(const NodeFilter* filter, const Node& node);
 // node.cloudprovider.kubernetes.io/... do not count: the cluster sets them for a time, as while a node is drained.
 bool Tolerates(const NodeFilter* filter, const Node& node);
 
-}  // namespace taut
+}  // namespace taut::server

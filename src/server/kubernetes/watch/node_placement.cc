@@ -4,7 +4,7 @@
 
 #include "common/base/strings.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 struct Placed {
@@ -71,4 +71,4 @@ std::vector<PlacedMachine> NodePlacement::Placement() const {
   return out;
 }
 
-}  // namespace taut
+}  // namespace taut::server

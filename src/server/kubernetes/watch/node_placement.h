@@ -6,7 +6,7 @@
 #include "server/control/placement.h"
 #include "server/kubernetes/watch/cluster.h"
 
-namespace taut {
+namespace taut::server {
 
 // Thread-safe, as the cluster is. Capacity is what a node says is allocatable. A task is a pod or a container of
 // one, as ClusterNaming counts them: it asks for its requests, or its limits where it has none, and cannot use
@@ -24,4 +24,4 @@ class NodePlacement final : public PlacementSource {
   const Cluster* cluster_;
 };
 
-}  // namespace taut
+}  // namespace taut::server

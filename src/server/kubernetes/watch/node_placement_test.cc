@@ -4,7 +4,7 @@
 
 #include "server/kubernetes/watch/pod_fixture.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 Node TestNode(const std::string& name, bool ready = true) {
@@ -74,4 +74,4 @@ TEST(NodePlacement, TakesWhatTheKubeletSaysOfAPodThatIsResized) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

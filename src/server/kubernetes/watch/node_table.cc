@@ -5,7 +5,7 @@
 
 #include "common/base/strings.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 constexpr size_t kMostFilters = 10'000;  // reviews of pods may name any
@@ -208,4 +208,4 @@ LargestNode NodeTable::LargestFor(std::span<const std::shared_ptr<const Pod>> po
   return out.amounts == Amounts() ? Largest(nullptr) : out;
 }
 
-}  // namespace taut
+}  // namespace taut::server

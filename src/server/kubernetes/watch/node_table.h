@@ -16,7 +16,7 @@
 #include "server/kubernetes/client/objects.h"
 #include "server/kubernetes/watch/node_filter.h"
 
-namespace taut {
+namespace taut::server {
 
 // The most that a node has of each resource for pods, of those that they may run on.
 struct LargestNode {
@@ -82,4 +82,4 @@ class NodeTable {
   mutable absl::flat_hash_map<std::string, LargestNode> largest_;
 };
 
-}  // namespace taut
+}  // namespace taut::server

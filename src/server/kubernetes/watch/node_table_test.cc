@@ -10,7 +10,7 @@
 #include "server/kubernetes/watch/cluster.h"
 #include "server/kubernetes/watch/pod_fixture.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 using testing::ElementsAre;
@@ -250,4 +250,4 @@ TEST(NodeTable, TheGroupsWithTheMostNodesCountAndKeepTheirPlace) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

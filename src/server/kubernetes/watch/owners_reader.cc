@@ -7,7 +7,7 @@
 #include "server/ingest/owners.h"
 #include "server/kubernetes/act/cluster_writer.h"
 
-namespace taut {
+namespace taut::server {
 
 absl::Status OwnersReader::Read(const PodController& controller) {
   const absl::StatusOr<std::string> path =
@@ -46,4 +46,4 @@ void OwnersReader::Step(const std::function<bool()>& stopping) {
   }
 }
 
-}  // namespace taut
+}  // namespace taut::server

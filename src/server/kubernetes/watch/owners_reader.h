@@ -9,7 +9,7 @@
 #include "absl/status/statusor.h"
 #include "server/kubernetes/watch/cluster.h"
 
-namespace taut {
+namespace taut::server {
 
 // One object, one thread.
 class OwnersReader {
@@ -38,4 +38,4 @@ class OwnersReader {
   std::string last_error_;
 };
 
-}  // namespace taut
+}  // namespace taut::server

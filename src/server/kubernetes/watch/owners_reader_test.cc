@@ -5,7 +5,7 @@
 
 #include "server/kubernetes/watch/pod_fixture.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 using testing::ElementsAre;
@@ -157,4 +157,4 @@ TEST_F(Owners, ErrorsThatMayPassAreTriedAgain) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

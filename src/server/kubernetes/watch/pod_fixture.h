@@ -13,7 +13,7 @@
 #include "server/kubernetes/act/kubernetes_actuator.h"
 #include "server/kubernetes/client/objects.h"
 
-namespace taut {
+namespace taut::server {
 
 inline constexpr double kMebibyte = 1024.0 * 1024;
 
@@ -106,4 +106,4 @@ inline std::vector<std::string> OutcomesOf(KubernetesActuator& actuator) {
   return out;
 }
 
-}  // namespace taut
+}  // namespace taut::server

@@ -7,7 +7,7 @@
 #include "server/kubernetes/watch/pod_fixture.h"
 #include "server/kubernetes/watch/pod_series.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 using testing::ElementsAre;
@@ -132,4 +132,4 @@ TEST_F(PodKills, AnInitContainersKillIsCountedAsideOfTheTasks) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

@@ -10,7 +10,7 @@
 #include "common/json/json_tree.h"
 #include "server/kubernetes/client/quantity.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 constexpr int64_t kMostWindowMs = 3'600'000;
@@ -98,4 +98,4 @@ absl::StatusOr<size_t> ForEachPodMetric(std::string_view body, const Cluster& cl
   return damaged;
 }
 
-}  // namespace taut
+}  // namespace taut::server

@@ -9,7 +9,7 @@
 #include "server/kubernetes/watch/cluster.h"
 #include "server/kubernetes/watch/pod_series.h"
 
-namespace taut {
+namespace taut::server {
 
 inline constexpr std::string_view kPodMetricsPath = "/apis/metrics.k8s.io/v1beta1/pods";
 
@@ -21,4 +21,4 @@ inline constexpr std::string_view kPodMetricsPath = "/apis/metrics.k8s.io/v1beta
 absl::StatusOr<size_t> ForEachPodMetric(std::string_view body, const Cluster& cluster,
                                         std::string_view namespaces, Timestamp now, OneSampleFn fn);
 
-}  // namespace taut
+}  // namespace taut::server

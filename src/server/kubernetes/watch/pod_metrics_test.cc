@@ -4,7 +4,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 using ::testing::ElementsAre;
@@ -80,4 +80,4 @@ TEST(PodMetrics, WhatCannotBeReadIsLeftOutAndCounted) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace taut {
+namespace taut::server {
 
 Amounts RequestsOf(const ContainerState& container) {
   Amounts out = container.requests;
@@ -26,4 +26,4 @@ Amounts RequestsBeyondContainers(const Pod& pod) {
   return out;
 }
 
-}  // namespace taut
+}  // namespace taut::server

@@ -6,11 +6,11 @@
 
 #include "server/kubernetes/client/objects.h"
 
-namespace taut {
+namespace taut::server {
 
 // Of a container, the larger of what it asks for and what it runs with; absent: neither.
 Amounts RequestsOf(const ContainerState& container);
 // What the pod counts beyond the sum of its containers; absent: nothing.
 Amounts RequestsBeyondContainers(const Pod& pod);
 
-}  // namespace taut
+}  // namespace taut::server

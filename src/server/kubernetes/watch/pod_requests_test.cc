@@ -6,7 +6,7 @@
 #include "common/base/strings.h"
 #include "gtest/gtest.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 Pod PodOf(std::string_view spec) {
@@ -66,4 +66,4 @@ TEST(PodRequests, AResizeThatIsUnderWayCountsTheLarger) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

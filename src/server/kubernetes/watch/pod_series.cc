@@ -11,7 +11,7 @@
 #include "server/ingest/oom_watch.h"
 #include "server/ingest/series_text.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 class PodSeries {
@@ -264,4 +264,4 @@ size_t ForEachUsageSeries(std::string_view text, const Cluster& cluster, std::st
   return damaged;
 }
 
-}  // namespace taut
+}  // namespace taut::server

@@ -13,7 +13,7 @@
 #include "server/ingest/remote_write.h"
 #include "server/kubernetes/watch/cluster.h"
 
-namespace taut {
+namespace taut::server {
 
 // One series with its one sample. Views live as long as the call.
 // The name of a label as kube-state-metrics writes it: what Prometheus does not allow becomes '_'.
@@ -42,4 +42,4 @@ void ForEachPodSeries(const ClusterNaming& naming, std::span<const PodPtr> pods,
 size_t ForEachUsageSeries(std::string_view text, const Cluster& cluster, std::string_view namespaces,
                           Timestamp now, OneSampleFn fn);
 
-}  // namespace taut
+}  // namespace taut::server

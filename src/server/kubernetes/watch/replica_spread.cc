@@ -8,7 +8,7 @@
 #include "server/kubernetes/client/quantity.h"
 #include "server/kubernetes/watch/workload_split.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 constexpr double kMiBPerStep = 1024.0 * 1024;
@@ -95,4 +95,4 @@ std::vector<std::string> ReplicaSpread::TakeNew() {
   return std::exchange(new_, {});
 }
 
-}  // namespace taut
+}  // namespace taut::server

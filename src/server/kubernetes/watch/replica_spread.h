@@ -12,7 +12,7 @@
 #include "common/model/resource.h"
 #include "server/kubernetes/client/objects.h"
 
-namespace taut {
+namespace taut::server {
 
 // What a replica used in one window: the mean of CPU, the peak of memory; absent: not measured.
 struct ReplicaUse {
@@ -62,4 +62,4 @@ class ReplicaSpread {
   std::vector<std::string> new_;
 };
 
-}  // namespace taut
+}  // namespace taut::server

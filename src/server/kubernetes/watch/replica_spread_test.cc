@@ -5,7 +5,7 @@
 
 #include "server/kubernetes/watch/pod_fixture.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 using testing::ElementsAre;
@@ -77,4 +77,4 @@ TEST_F(Spread, WhatIsGoneIsForgotten) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

@@ -7,7 +7,7 @@
 #include "common/json/json_tree.h"
 #include "common/net/http.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 constexpr std::string_view kScale = "/scale";
@@ -112,4 +112,4 @@ absl::StatusOr<std::string> ScaleFinder::PathOf(const WorkloadName& workload) {
   return ObjectPath(*found, workload);
 }
 
-}  // namespace taut
+}  // namespace taut::server

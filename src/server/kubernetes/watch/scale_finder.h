@@ -11,7 +11,7 @@
 #include "absl/status/statusor.h"
 #include "server/kubernetes/watch/cluster.h"
 
-namespace taut {
+namespace taut::server {
 
 struct FoundKind {
   std::string kind;         // "Rollout"
@@ -55,4 +55,4 @@ class ScaleFinder {
   std::map<std::string, std::vector<FoundKind>> kinds_;  // by the kind in lower case, of each group
 };
 
-}  // namespace taut
+}  // namespace taut::server

@@ -4,7 +4,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 using ::testing::ElementsAre;
@@ -90,4 +90,4 @@ TEST(ScaleFinder, AKindOfTwoGroupsIsRefused) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

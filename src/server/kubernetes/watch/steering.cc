@@ -5,7 +5,7 @@
 
 #include "common/base/strings.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 constexpr std::string_view kNamespaceKind = "namespace";
@@ -131,4 +131,4 @@ std::vector<Label> Steering::Of(const WorkloadName& workload) const {
   return out;
 }
 
-}  // namespace taut
+}  // namespace taut::server

@@ -19,7 +19,7 @@
 #include "common/model/labels.h"
 #include "server/kubernetes/watch/cluster.h"
 
-namespace taut {
+namespace taut::server {
 
 inline constexpr std::string_view kModeLabel = "tautline.dev/mode";
 // Whether this value of a mode sets nothing: "off" or "observe".
@@ -65,4 +65,4 @@ class Steering {
   std::vector<Refused> news_;                                // for TakeRefused
 };
 
-}  // namespace taut
+}  // namespace taut::server

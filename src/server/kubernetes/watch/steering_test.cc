@@ -5,7 +5,7 @@
 
 #include "server/kubernetes/client/objects.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 using testing::ElementsAre;
@@ -96,4 +96,4 @@ TEST(Steering, WhatIsRefusedIsSaidOnce) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

@@ -6,7 +6,7 @@
 #include "server/kubernetes/act/resize_plan.h"
 #include "server/kubernetes/client/quantity.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 struct Bounded {
@@ -119,4 +119,4 @@ std::optional<std::string> VpaJob(const Vpa& vpa, const ClusterNaming& naming, s
                 KindInNames(vpa.target_kind), "/", vpa.target_name, "/", container);
 }
 
-}  // namespace taut
+}  // namespace taut::server

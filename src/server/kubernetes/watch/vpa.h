@@ -16,7 +16,7 @@
 #include "server/kubernetes/client/objects.h"
 #include "server/kubernetes/watch/cluster.h"
 
-namespace taut {
+namespace taut::server {
 
 // Recommended for one container; absent: nothing yet.
 struct ContainerAdvice {
@@ -59,4 +59,4 @@ double VpaTarget(double amount, std::span<const PodPtr> pods, std::string_view c
 // are whole pods and containers have no recommendations of their own.
 std::optional<std::string> VpaJob(const Vpa& vpa, const ClusterNaming& naming, std::string_view container);
 
-}  // namespace taut
+}  // namespace taut::server

@@ -6,7 +6,7 @@
 #include "server/kubernetes/act/vpa_writer.h"
 #include "server/kubernetes/watch/pod_fixture.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 using testing::ElementsAre;
@@ -255,4 +255,4 @@ TEST_F(Writer, FollowsTheObjects) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

@@ -3,7 +3,7 @@
 #include "common/base/strings.h"
 #include "server/kubernetes/act/cluster_writer.h"
 
-namespace taut {
+namespace taut::server {
 
 WatchLog::Line WatchLog::Note(const std::string& what, const absl::Status& status) {
   const std::lock_guard lock(mutex_);
@@ -27,4 +27,4 @@ WatchLog::Line WatchLog::Note(const std::string& what, const absl::Status& statu
   return {text, true};
 }
 
-}  // namespace taut
+}  // namespace taut::server

@@ -9,7 +9,7 @@
 
 #include "absl/status/status.h"
 
-namespace taut {
+namespace taut::server {
 
 // Thread-safe.
 class WatchLog {
@@ -27,4 +27,4 @@ class WatchLog {
   std::map<std::string, std::string> refused_;  // by kind, why
 };
 
-}  // namespace taut
+}  // namespace taut::server

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 TEST(WatchLog, SaysOnceThatTheServerCannotBeReachedAndOnceThatItCan) {
@@ -42,4 +42,4 @@ TEST(WatchLog, SaysOfEachKindWhatTheServerRefuses) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

@@ -4,7 +4,7 @@
 
 #include "common/base/strings.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 constexpr std::string_view kDaemonSet = "DaemonSet", kStatefulSet = "StatefulSet";
@@ -37,4 +37,4 @@ std::string OrdinalGroup(std::string_view pod, std::string_view owner) {
   return std::string(digits);
 }
 
-}  // namespace taut
+}  // namespace taut::server

@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-namespace taut {
+namespace taut::server {
 
 // By what people say how a workload is split: none, node (DaemonSet) or ordinal (StatefulSet).
 inline constexpr std::string_view kSplitAnnotation = "tautline.dev/split";
@@ -27,4 +27,4 @@ std::string WrongSplit(std::string_view kind, std::string_view annotation, bool 
 // Of the pod "db-12" of the StatefulSet "db" it is "12"; "": it is of no group.
 std::string OrdinalGroup(std::string_view pod, std::string_view owner);
 
-}  // namespace taut
+}  // namespace taut::server

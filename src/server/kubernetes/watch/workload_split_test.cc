@@ -11,7 +11,7 @@
 #include "server/kubernetes/watch/pod_fixture.h"
 #include "server/kubernetes/watch/pod_series.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 using testing::ElementsAre;
@@ -307,4 +307,4 @@ TEST(WorkloadSplit, AVpaHasWhatTheLargestGroupNeeds) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::server

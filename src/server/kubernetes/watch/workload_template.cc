@@ -10,7 +10,7 @@
 #include "server/kubernetes/client/api_client.h"
 #include "server/kubernetes/client/quantity.h"
 
-namespace taut {
+namespace taut::server {
 namespace {
 
 struct RolledKind {
@@ -239,4 +239,4 @@ std::string TemplateApply(const WorkloadName& workload, const WorkloadTemplate& 
   return json.Take();
 }
 
-}  // namespace taut
+}  // namespace taut::server

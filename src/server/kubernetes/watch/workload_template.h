@@ -15,7 +15,7 @@
 #include "server/kubernetes/client/objects.h"
 #include "server/kubernetes/watch/cluster.h"
 
-namespace taut {
+namespace taut::server {
 
 // Who set a request or a limit of a template.
 struct TemplateField {
@@ -56,4 +56,4 @@ struct TemplateAmounts {
 std::string TemplateApply(const WorkloadName& workload, const WorkloadTemplate& of,
                           const std::vector<TemplateAmounts>& amounts, bool note);
 
-}  // namespace taut
+}  // namespace taut::server
