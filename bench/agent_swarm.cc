@@ -354,7 +354,7 @@ int Main(int argc, char** argv) {
     fmt::print(stderr, "agent_swarm: give --to HOST:PORT; bench/agent_swarm.py does\n");
     return 2;
   }
-  RaiseDescriptorLimit();  // each agent takes two
+  tools::RaiseDescriptorLimit();  // each agent takes two
   return Swarm(args).Run();
 }
 

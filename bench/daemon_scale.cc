@@ -39,7 +39,7 @@ double Milliseconds() {
   return std::chrono::duration<double, std::milli>(since).count();
 }
 
-double ResidentMiB() { return static_cast<double>(ResidentBytes()) / kMiB; }
+double ResidentMiB() { return static_cast<double>(tools::ResidentBytes()) / kMiB; }
 
 void Say(std::string_view what, double value, std::string_view unit, std::string_view budget) {
   fmt::print("{:<64} {:>10.4g} {:<4} budget {}\n", what, value, unit, budget);
@@ -90,7 +90,7 @@ class Scale {
       const Timestamp now = Timestamp::FromSeconds(kStart + w * 300 + 180);
       const absl::Status s = control_->Tick(now);
       if (!s.ok()) fmt::print("tick: {}\n", Message(s));
-      ReturnFreedMemory();  // as tautd does
+      tools::ReturnFreedMemory();  // as tautd does
       const server::PassTimes pass = control_->status().last_pass();
       if (pass.steps_ms.empty() || w < args_.windows / 2) continue;
       passes.push_back(pass.total_ms);

@@ -17,13 +17,13 @@ namespace taut {
 namespace {
 
 // A generated cell, loaded once: the reading of traces has benchmarks of its own.
-class GeneratedCell final : public DaySource {
+class GeneratedCell final : public tools::DaySource {
  public:
-  GeneratedCell() : store_(JobDayStore::Options()) {
-    GenerateOptions options;
+  GeneratedCell() : store_(tools::JobDayStore::Options()) {
+    tools::GenerateOptions options;
     options.jobs = 300;
     options.days = 14;
-    ok_ = GenerateCell(options, store_).ok() && store_.Finish().ok();
+    ok_ = tools::GenerateCell(options, store_).ok() && store_.Finish().ok();
     for (int32_t day : store_.days()) {
       absl::StatusOr<std::vector<JobDay>> jobs = store_.LoadDay(day);
       if (jobs.ok()) by_day_[day] = *std::move(jobs);
@@ -36,7 +36,7 @@ class GeneratedCell final : public DaySource {
   absl::StatusOr<std::vector<JobDay>> LoadDay(int32_t day) override { return by_day_.at(day); }
 
  private:
-  JobDayStore store_;
+  tools::JobDayStore store_;
   std::map<int32_t, std::vector<JobDay>> by_day_;
   bool ok_ = false;
 };
@@ -47,13 +47,13 @@ GeneratedCell& Cell() {
 }
 
 void BM_Replay(benchmark::State& state, brain::Policy policy, double budget_per_s) {
-  ReplayOptions options;
+  tools::ReplayOptions options;
   options.policies = {policy};
   options.threads = 1;
   if (!Cell().ok()) state.SkipWithError("no cell");
   uint64_t windows = 0;
   for (auto _ : state) {
-    const absl::StatusOr<ReplayResult> r = Replay(Cell(), options, {});
+    const absl::StatusOr<tools::ReplayResult> r = tools::Replay(Cell(), options, {});
     if (!r.ok()) {
       state.SkipWithError("the replay failed");
       return;
@@ -71,18 +71,18 @@ BENCHMARK_CAPTURE(BM_Replay, ensemble, brain::Policy::kEnsemble, 3e5)->Unit(benc
 BENCHMARK_CAPTURE(BM_Replay, analogs, brain::Policy::kAnalogs, 0)->Unit(benchmark::kMillisecond);
 
 void BM_StatePerJob(benchmark::State& state) {
-  ReplayOptions options;
+  tools::ReplayOptions options;
   options.policies = {brain::Policy::kMovingWindow, brain::Policy::kEnsemble};
   options.threads = 1;
   std::map<uint32_t, size_t> bytes;
   for (auto _ : state) {
     bytes.clear();
-    ReplayHooks hooks;
+    tools::ReplayHooks hooks;
     hooks.on_job_end = [&](JobId job, brain::PolicyPair, Resource, const brain::Lane& lane) {
       const brain::Recommender& r = lane.recommender();
       bytes[job.value] += r.state_bytes();
     };
-    if (!Replay(Cell(), options, hooks).ok()) state.SkipWithError("the replay failed");
+    if (!tools::Replay(Cell(), options, hooks).ok()) state.SkipWithError("the replay failed");
   }
   std::vector<size_t> sizes;
   for (const auto& [job, size] : bytes) sizes.push_back(size);

@@ -19,7 +19,7 @@ void Require(bool holds) {
 constexpr size_t kMostBytes = size_t{8} << 20;  // a bomb would only cost time
 
 std::string ReadAll(std::string_view bytes, size_t step, bool& damaged) {
-  const auto source = Unwrap(MemorySource(bytes));
+  const auto source = tools::Unwrap(tools::MemorySource(bytes));
   std::string out, piece(step, '\0');
   while (out.size() < kMostBytes) {
     const size_t n = source->Read(piece.data(), step);
@@ -45,12 +45,12 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     Require(damaged == damaged_again);
     Require(damaged ? all.starts_with(again) || again.starts_with(all) : all == again);
   }
-  LineBlocks blocks(Unwrap(MemorySource(bytes)));
-  LineBlock block;
+  tools::LineBlocks blocks(tools::Unwrap(tools::MemorySource(bytes)));
+  tools::LineBlock block;
   uint64_t line = 1;
   while (blocks.Next(block) && blocks.bytes() < kMostBytes) {
     Require(block.first_line == line);
-    if (block.kind == LineBlock::Kind::kLines) {
+    if (block.kind == tools::LineBlock::Kind::kLines) {
       Require(block.lines.ends_with('\n'));
       line += static_cast<uint64_t>(std::count(block.lines.begin(), block.lines.end(), '\n'));
     } else {

@@ -17,42 +17,45 @@ namespace taut {
 namespace {
 
 struct Target {
-  TraceFormat format;
-  std::unique_ptr<FormatReader> (*make)(const ReadContext&);
+  tools::TraceFormat format;
+  std::unique_ptr<tools::FormatReader> (*make)(const tools::ReadContext&);
   int table;
   bool is_usage;
   std::string_view header, good;
 };
 constexpr std::array<Target, 11> kTargets = {{
-    {TraceFormat::kBitbrains, NewBitbrainsReader, 0, true, "", "9;\t2;\t5;\t3;\t1;\t8;\t1;\t1;\t2;\t3;\t4\n"},
-    {TraceFormat::kBitbrainsCompact, NewBitbrainsCompactReader, 0, true, "", "1,0,2,5,3,8,1\n"},
-    {TraceFormat::kGoogle2011, NewGoogle2011Reader, 0, false, "", ""},
-    {TraceFormat::kGoogle2011, NewGoogle2011Reader, 1, false, "", ""},
-    {TraceFormat::kGoogle2011, NewGoogle2011Reader, 2, false, "", ""},
-    {TraceFormat::kGoogle2011, NewGoogle2011Reader, 3, true, "", "6,9,3,0,4,0.1,0.1,,,,,,,,,,,0,1,0\n"},
-    {TraceFormat::kAlibaba2018, NewAlibaba2018Reader, 1, false, "", ""},
-    {TraceFormat::kAlibaba2018, NewAlibaba2018Reader, 2, true, "", "c_1,m_1,10,5,5,,,,,,\n"},
-    {TraceFormat::kAlibaba2018, NewAlibaba2018Reader, 3, true, "", "m_1,10,5,5,,,4,3,5\n"},
-    {TraceFormat::kAzureVm, NewAzureReader, 1, true, "", "0,v,1,5,2\n"},
-    {TraceFormat::kCsv, NewGenericCsvReader, 0, true, "time,job,task,cpu_cores,memory_bytes\n",
+    {tools::TraceFormat::kBitbrains, tools::NewBitbrainsReader, 0, true, "",
+     "9;\t2;\t5;\t3;\t1;\t8;\t1;\t1;\t2;\t3;\t4\n"},
+    {tools::TraceFormat::kBitbrainsCompact, tools::NewBitbrainsCompactReader, 0, true, "", "1,0,2,5,3,8,1\n"},
+    {tools::TraceFormat::kGoogle2011, tools::NewGoogle2011Reader, 0, false, "", ""},
+    {tools::TraceFormat::kGoogle2011, tools::NewGoogle2011Reader, 1, false, "", ""},
+    {tools::TraceFormat::kGoogle2011, tools::NewGoogle2011Reader, 2, false, "", ""},
+    {tools::TraceFormat::kGoogle2011, tools::NewGoogle2011Reader, 3, true, "",
+     "6,9,3,0,4,0.1,0.1,,,,,,,,,,,0,1,0\n"},
+    {tools::TraceFormat::kAlibaba2018, tools::NewAlibaba2018Reader, 1, false, "", ""},
+    {tools::TraceFormat::kAlibaba2018, tools::NewAlibaba2018Reader, 2, true, "", "c_1,m_1,10,5,5,,,,,,\n"},
+    {tools::TraceFormat::kAlibaba2018, tools::NewAlibaba2018Reader, 3, true, "", "m_1,10,5,5,,,4,3,5\n"},
+    {tools::TraceFormat::kAzureVm, tools::NewAzureReader, 1, true, "", "0,v,1,5,2\n"},
+    {tools::TraceFormat::kCsv, tools::NewGenericCsvReader, 0, true, "time,job,task,cpu_cores,memory_bytes\n",
      "0,a,0,1,2\n"},
 }};
 
-void Feed(FormatReader& reader, std::string_view text, uint64_t first_line) {
+void Feed(tools::FormatReader& reader, std::string_view text, uint64_t first_line) {
   std::string padded(text);
   if (!padded.ends_with('\n')) padded += '\n';
   const size_t size = padded.size();
-  padded.append(LineBlocks::kPadding, ',');
+  padded.append(tools::LineBlocks::kPadding, ',');
   Require(
-      reader.ReadLines({LineBlock::Kind::kLines, std::string_view(padded).substr(0, size), first_line}).ok());
+      reader.ReadLines({tools::LineBlock::Kind::kLines, std::string_view(padded).substr(0, size), first_line})
+          .ok());
 }
 
 void Run(const Target& target, std::string_view text) {
-  const TraceOptions options;
-  JobDayStore store({});
+  const tools::TraceOptions options;
+  tools::JobDayStore store({});
   brain::RecordedMachines machines;
   MachineSink sink(store, machines);
-  ReadReport report;
+  tools::ReadReport report;
   const auto reader = target.make({options, sink, report});
   Require(reader->BeginFile("fuzz", target.table).ok());
   if (!target.header.empty()) Feed(*reader, target.header, 1);
@@ -78,7 +81,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
   const std::string_view text(reinterpret_cast<const char*>(data) + 1, size - 1);
   Run(kTargets[data[0] % kTargets.size()], text);
-  DetectFile("fuzz.csv", text, TraceFormat::kAuto);
-  DetectFile("task_usage/part", text, TraceFormat::kAuto);
+  tools::DetectFile("fuzz.csv", text, tools::TraceFormat::kAuto);
+  tools::DetectFile("task_usage/part", text, tools::TraceFormat::kAuto);
   return 0;
 }

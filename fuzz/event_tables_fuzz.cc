@@ -19,30 +19,37 @@ void Require(bool holds) {
 }
 
 struct Target {
-  std::unique_ptr<FormatReader> (*make)(EventTables& out);
+  std::unique_ptr<tools::FormatReader> (*make)(tools::EventTables& out);
   int table;
-  PriorityBands bands;
+  tools::PriorityBands bands;
 };
 constexpr std::array<Target, 6> kTargets = {{
-    {NewGoogle2019EventReader, static_cast<int>(GoogleTable::kCollectionEvents), PriorityBands::k2019},
-    {NewGoogle2019EventReader, static_cast<int>(GoogleTable::kInstanceEvents), PriorityBands::k2019},
-    {NewGoogle2011EventReader, static_cast<int>(Google2011Table::kJobEvents), PriorityBands::k2011},
-    {NewGoogle2011EventReader, static_cast<int>(Google2011Table::kTaskEvents), PriorityBands::k2011},
-    {NewAlibaba2018EventReader, static_cast<int>(AlibabaTable::kContainerMeta), PriorityBands::k2019},
-    {NewAlibaba2018EventReader, static_cast<int>(AlibabaTable::kBatchTask), PriorityBands::k2019},
+    {tools::NewGoogle2019EventReader, static_cast<int>(tools::GoogleTable::kCollectionEvents),
+     tools::PriorityBands::k2019},
+    {tools::NewGoogle2019EventReader, static_cast<int>(tools::GoogleTable::kInstanceEvents),
+     tools::PriorityBands::k2019},
+    {tools::NewGoogle2011EventReader, static_cast<int>(tools::Google2011Table::kJobEvents),
+     tools::PriorityBands::k2011},
+    {tools::NewGoogle2011EventReader, static_cast<int>(tools::Google2011Table::kTaskEvents),
+     tools::PriorityBands::k2011},
+    {tools::NewAlibaba2018EventReader, static_cast<int>(tools::AlibabaTable::kContainerMeta),
+     tools::PriorityBands::k2019},
+    {tools::NewAlibaba2018EventReader, static_cast<int>(tools::AlibabaTable::kBatchTask),
+     tools::PriorityBands::k2019},
 }};
 
 void Run(const Target& target, std::string_view text) {
-  const TraceOptions options;
-  ReadReport report;
-  EventTables tables(options, target.bands, report);
+  const tools::TraceOptions options;
+  tools::ReadReport report;
+  tools::EventTables tables(options, target.bands, report);
   const auto reader = target.make(tables);
   Require(reader->BeginFile("fuzz", target.table).ok());
   std::string padded(text);
   if (!padded.ends_with('\n')) padded += '\n';
   const size_t size = padded.size();
-  padded.append(LineBlocks::kPadding, ',');
-  Require(reader->ReadLines({LineBlock::Kind::kLines, std::string_view(padded).substr(0, size), 1}).ok());
+  padded.append(tools::LineBlocks::kPadding, ',');
+  Require(
+      reader->ReadLines({tools::LineBlock::Kind::kLines, std::string_view(padded).substr(0, size), 1}).ok());
   Require(reader->Finish().ok());
   uint64_t skipped = 0;
   for (const auto& [cause, what] : report.skipped) skipped += what.count;

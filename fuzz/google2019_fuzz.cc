@@ -18,27 +18,27 @@ constexpr std::string_view kGoodLine =
     R"({"start_time":"300000000","end_time":"600000000","collection_id":"4611686018427387904",)"
     R"("average_usage":{"cpus":0.5,"memory":0.25}})";
 
-void Run(GoogleTable table, std::string_view text, const TraceOptions& options) {
-  JobDayStore store({});
+void Run(tools::GoogleTable table, std::string_view text, const tools::TraceOptions& options) {
+  tools::JobDayStore store({});
   brain::RecordedMachines machines;
   MachineSink sink(store, machines);
-  ReadReport report;
-  Google2019Parser parser(options, sink, report);
+  tools::ReadReport report;
+  tools::Google2019Parser parser(options, sink, report);
   std::string padded(text);
-  padded.append(Google2019Parser::kPadding, '"');
+  padded.append(tools::Google2019Parser::kPadding, '"');
   Require(parser.ParseLines(table, "fuzz", 1, std::string_view(padded).substr(0, text.size())).ok());
   const uint64_t used = report.rows_used;
   padded.assign(kGoodLine);
-  padded.append(Google2019Parser::kPadding, '"');
+  padded.append(tools::Google2019Parser::kPadding, '"');
   Require(parser
-              .ParseLines(GoogleTable::kInstanceUsage, "fuzz", 1,
+              .ParseLines(tools::GoogleTable::kInstanceUsage, "fuzz", 1,
                           std::string_view(padded).substr(0, kGoodLine.size()))
               .ok());
   Require(report.rows_used == used + 1);
   parser.Finish();
   uint64_t skipped = 0;
   for (const auto& [cause, what] : report.skipped) skipped += what.count;
-  if (table == GoogleTable::kInstanceUsage) Require(report.rows == report.rows_used + skipped);
+  if (table == tools::GoogleTable::kInstanceUsage) Require(report.rows == report.rows_used + skipped);
   Require(store.Finish().ok());
   uint64_t windows = 0;
   for (const int32_t day : store.days()) {
@@ -55,14 +55,15 @@ void Run(GoogleTable table, std::string_view text, const TraceOptions& options) 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace taut;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  TraceOptions options;
-  for (const GoogleTable table : {GoogleTable::kInstanceUsage, GoogleTable::kInstanceEvents,
-                                  GoogleTable::kCollectionEvents, GoogleTable::kMachineEvents}) {
+  tools::TraceOptions options;
+  for (const tools::GoogleTable table :
+       {tools::GoogleTable::kInstanceUsage, tools::GoogleTable::kInstanceEvents,
+        tools::GoogleTable::kCollectionEvents, tools::GoogleTable::kMachineEvents}) {
     Run(table, text, options);
   }
   options.google_count_allocs = true;
-  Run(GoogleTable::kInstanceUsage, text, options);
-  GoogleTableOfLine(text);
-  GoogleTableOfName(text);
+  Run(tools::GoogleTable::kInstanceUsage, text, options);
+  tools::GoogleTableOfLine(text);
+  tools::GoogleTableOfName(text);
   return 0;
 }

@@ -21,8 +21,8 @@ void Read(std::string_view bytes, bool strict, const std::string& job_label) {
       (std::filesystem::temp_directory_path() / ("taut_load_fuzz_" + std::to_string(getpid()) + ".csv"))
           .string();
   std::ofstream(path, std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  ReadReport report;
-  const auto loads = ReadLoads({{path}, strict, job_label}, report);
+  tools::ReadReport report;
+  const auto loads = tools::ReadLoads({{path}, strict, job_label}, report);
   uint64_t skipped = 0;
   for (const auto& [cause, what] : report.skipped) skipped += what.count;
   if (report.rows != report.rows_used + skipped) std::abort();

@@ -12,13 +12,13 @@ inline void Require(bool holds) {
 }
 
 // A machine that a row names is known, and the task is found there.
-class MachineSink final : public PlacingSink {
+class MachineSink final : public tools::PlacingSink {
  public:
-  MachineSink(JobDayStore& days, brain::RecordedMachines& machines)
-      : PlacingSink(days, machines), machines_(machines) {}
+  MachineSink(tools::JobDayStore& days, brain::RecordedMachines& machines)
+      : tools::PlacingSink(days, machines), machines_(machines) {}
   void OnPlaced(JobId id, uint32_t task, Timestamp start, uint32_t machine) override {
     Require(machine < machines_.size());
-    PlacingSink::OnPlaced(id, task, start, machine);
+    tools::PlacingSink::OnPlaced(id, task, start, machine);
     Require(machines_.StayOf(id, task, WindowId::Of(start))->machine == machine);
   }
 

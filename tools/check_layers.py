@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Compares the #includes under src/ with src/LAYERS, and the picture of docs/architecture.md with both.
 
-    tools/check_layers.py          # fails on a missing, needless or upward arrow, a shared type name
+    tools/check_layers.py          # fails on a missing, needless or upward arrow, a wrong namespace, a shared type name
     tools/check_layers.py --write  # writes the arrows that the sources need into src/LAYERS, and the picture
 
 A room includes only the rooms that its line names, and its line names only rooms that it includes. The rooms of a line
-stand above it, so no cycle is possible and a group includes only groups above it. No two headers define types of one name.
+stand above it, so no cycle is possible and a group includes only groups above it. Every file opens the namespace of its
+group. No two headers define types of one name.
 """
 import collections
 import pathlib
@@ -19,6 +20,7 @@ PICTURE = ROOT / "docs" / "architecture.md"
 MARKS = ("<!-- rooms: written by tools/check_layers.py --write -->\n", "<!-- end of rooms -->\n")
 LINE = re.compile(r"(?P<name>\w+)(?P<star>\*?):(?P<uses>[^|#]*)(?:\|(?P<tests>[^#]*))?(?P<comment>#.*)?$")
 INCLUDE = re.compile(r'^\s*#include "([^"]+)"', re.M)
+NAMESPACE = re.compile(r"^namespace (taut[\w:]*) \{", re.M)
 TYPE = re.compile(r"^(?:template[^\n]*\n)?(?:struct|class|enum class|union)\s+(\w+)\s*(?:final\s*)?(?::[^;{]*)?\{", re.M)
 WIDTH = 120
 
@@ -66,6 +68,11 @@ def arrows(rooms):
         if room is None or room.group != where.parts[0]:
             wrong.append(f"src/{where}: no room of src/LAYERS")
             continue
+        own = "taut" if room.group == "common" else f"taut::{room.group}"
+        opened = set(NAMESPACE.findall(text)) - {own}
+        for namespace in sorted(n for n in opened if not n.startswith(own + "::")):
+            if not is_of_tests(path, text) and not forward_only(text, namespace):
+                wrong.append(f"src/{where}: opens {namespace}; files of this group open {own}")
         for include in INCLUDE.finditer(text):
             parts = include[1].split("/")
             other = rooms.get(parts[1]) if len(parts) > 2 else None
@@ -73,6 +80,12 @@ def arrows(rooms):
                 line = text.count("\n", 0, include.start()) + 1
                 found[room.name, not is_of_tests(path, text)].setdefault(other.name, f"src/{where}:{line}")
     return found, wrong
+
+
+def forward_only(text, namespace):
+    """Whether every block of a foreign namespace only declares types, or specialises a template for them."""
+    blocks = re.findall(r"^namespace %s \{\n(.*?)^\}" % re.escape(namespace), text, re.M | re.S)
+    return all(re.fullmatch(r"(?:\s|//[^\n]*|(?:template <[^\n]*>\s*)?(?:class|struct|enum class) \w+(?: : \w+)?;)*", b) for b in blocks)
 
 
 def needed(rooms, found, name):

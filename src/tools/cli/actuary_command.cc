@@ -12,7 +12,7 @@
 #include "tools/sim/actuary_replay.h"
 #include "tools/trace/csv_columns.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 // Seconds, as a number of steps.
@@ -166,4 +166,4 @@ void AddActuary(CLI::App& verb, ActuaryArgs& args) {
   AddOutputForm(verb, args.output);
 }
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -6,7 +6,7 @@
 #include "CLI/CLI.hpp"
 #include "tools/cli/commands.h"
 
-namespace taut {
+namespace taut::tools {
 
 struct ActuaryArgs {
   std::string file;
@@ -21,4 +21,4 @@ int RunActuary(const ActuaryArgs& args);
 extern const char* const kActuaryHelp;
 void AddActuary(CLI::App& verb, ActuaryArgs& args);
 
-}  // namespace taut
+}  // namespace taut::tools

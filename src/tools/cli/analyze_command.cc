@@ -19,7 +19,7 @@
 #include "tools/sim/published.h"
 #include "tools/sim/trace_analysis.h"
 
-namespace taut {
+namespace taut::tools {
 
 namespace {
 
@@ -330,4 +330,4 @@ int RunAnalyze(const AnalyzeArgs& args) {
   return in->trace != nullptr && in->trace->interrupted ? kExitPartial : kExitOk;
 }
 
-}  // namespace taut
+}  // namespace taut::tools

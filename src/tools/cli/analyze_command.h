@@ -6,7 +6,7 @@
 #include "CLI/CLI.hpp"
 #include "tools/cli/commands.h"
 
-namespace taut {
+namespace taut::tools {
 
 struct AnalyzeArgs {
   TraceArgs trace;
@@ -20,4 +20,4 @@ extern const char* const kAnalyzeHelp;
 // The options that it does not share with the other verbs.
 void AddAnalyze(CLI::App& verb, AnalyzeArgs& args);
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -7,7 +7,7 @@
 #include "tools/cli/cli.h"
 #include "tools/cli/terminal.h"
 
-namespace taut {
+namespace taut::tools {
 
 const Json& At(const Json& object, std::string_view key) {
   static const Json kNull;
@@ -48,4 +48,4 @@ int Finish(const absl::Status& status) {
   return absl::IsInvalidArgument(status) ? kExitUsage : kExitFailed;
 }
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -9,7 +9,7 @@
 #include "tools/cli/commands.h"
 #include "tools/cli/json_text.h"
 
-namespace taut {
+namespace taut::tools {
 
 inline constexpr const char* kNothing = "-";  // in a table, for what is not there
 
@@ -31,4 +31,4 @@ void Show(OutputForm form, const Json& answer, absl::FunctionRef<std::string()> 
 // The exit code of a verb that asked the daemon; prints what went wrong.
 int Finish(const absl::Status& status);
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -9,7 +9,7 @@
 #include "tools/cli/answer.h"
 #include "tools/cli/terminal.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 absl::StatusOr<std::string> StoreOf(const BackupArgs& args) {
@@ -46,4 +46,4 @@ int RunRestore(const BackupArgs& args) {
   return Finish(files.status());
 }
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -3,7 +3,7 @@
 
 #include <string>
 
-namespace taut {
+namespace taut::tools {
 
 struct BackupArgs {
   std::string folder;
@@ -14,4 +14,4 @@ struct BackupArgs {
 int RunBackup(const BackupArgs& args);
 int RunRestore(const BackupArgs& args);
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -14,7 +14,7 @@
 #include "tools/cli/remote_sender.h"
 #include "tools/cli/terminal.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -176,4 +176,4 @@ int RunBenchWrite(const BenchWriteArgs& args) {
   return absl::IsInvalidArgument(status) ? kExitUsage : kExitFailed;
 }
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -22,7 +22,7 @@
 #include "tools/cli/terminal.h"
 #include "tools/sim/bill_replay.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 // By JobId; jobs without a bill have an empty one.
@@ -361,4 +361,4 @@ int RunBill(const BillArgs& args) {
   return (*trace)->interrupted ? kExitPartial : kExitOk;
 }
 
-}  // namespace taut
+}  // namespace taut::tools

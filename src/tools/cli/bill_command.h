@@ -7,7 +7,7 @@
 #include "CLI/CLI.hpp"
 #include "tools/cli/commands.h"
 
-namespace taut {
+namespace taut::tools {
 
 struct BillArgs {
   TraceArgs trace;
@@ -28,4 +28,4 @@ extern const char* const kBillHelp;
 // The options that it does not share with the other verbs.
 void AddBill(CLI::App& verb, BillArgs& args);
 
-}  // namespace taut
+}  // namespace taut::tools

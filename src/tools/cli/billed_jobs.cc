@@ -9,7 +9,7 @@
 #include "tools/cli/commands.h"
 #include "tools/cli/terminal.h"
 
-namespace taut {
+namespace taut::tools {
 
 absl::StatusOr<PriceFileText> ReadPrices(const std::string& path) {
   PriceFileText out;
@@ -68,4 +68,4 @@ absl::StatusOr<RecommendedLimits> RecommendLimits(const RecommendArgs& args, Loa
   return out;
 }
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -10,7 +10,7 @@
 #include "tools/cli/input.h"
 #include "tools/sim/bill_replay.h"
 
-namespace taut {
+namespace taut::tools {
 
 // The price file of --prices.
 struct PriceFileText {
@@ -41,4 +41,4 @@ struct RecommendedLimits {
 // With a progress line. Cancelled if it was interrupted; else as ToReplayOptions and Replay.
 absl::StatusOr<RecommendedLimits> RecommendLimits(const RecommendArgs& args, LoadedTrace& trace);
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -9,7 +9,7 @@
 #include "tools/cli/outputs.h"
 #include "tools/cli/terminal.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 std::string GroupsTable(const Json& page) {
@@ -119,4 +119,4 @@ absl::Status AskBills(const BillsArgs& args) {
 
 int RunBills(const BillsArgs& args) { return Finish(AskBills(args)); }
 
-}  // namespace taut
+}  // namespace taut::tools

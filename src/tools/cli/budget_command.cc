@@ -12,7 +12,7 @@
 #include "tools/cli/connection.h"
 #include "tools/cli/terminal.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 constexpr const char* kLedgerPath = "/api/v1/budget-ledger";
@@ -183,4 +183,4 @@ absl::Status AskBudget(const BudgetArgs& args) {
 
 int RunBudget(const BudgetArgs& args) { return Finish(AskBudget(args)); }
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -9,7 +9,7 @@
 #include "tools/cli/connection.h"
 #include "tools/cli/terminal.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 constexpr const char* kCapacityPath = "/api/v1/capacity";
@@ -69,4 +69,4 @@ absl::Status AskCapacity(const CapacityArgs& args) {
 
 int RunCapacity(const CapacityArgs& args) { return Finish(AskCapacity(args)); }
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -9,7 +9,7 @@
 #include "tools/cli/answer.h"
 #include "tools/cli/terminal.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 struct CapacityFigure {
@@ -154,4 +154,4 @@ std::string CapacityPromisesText(const Json& page) {
   return FittedTable(20, 6, render);
 }
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -5,7 +5,7 @@
 
 #include "tools/cli/json_text.h"
 
-namespace taut {
+namespace taut::tools {
 
 // A CapacityPage: what is there now, and what can be sold of each tier.
 std::string CapacityText(const Json& page);
@@ -14,4 +14,4 @@ std::string CapacityLinesText(const Json& page);
 // Its promises, one by one.
 std::string CapacityPromisesText(const Json& page);
 
-}  // namespace taut
+}  // namespace taut::tools

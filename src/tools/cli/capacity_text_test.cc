@@ -6,7 +6,7 @@
 #include "common/base/strings.h"
 #include "tools/cli/terminal.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 using ::testing::HasSubstr;
@@ -96,4 +96,4 @@ TEST(CapacityText, SaysWhyThereIsNone) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::tools

@@ -8,7 +8,7 @@
 #include "tools/cli/terminal.h"
 #include "tools/trace/cell_reader.h"
 
-namespace taut {
+namespace taut::tools {
 
 absl::StatusOr<LoadedCell> LoadCellFiles(const TraceOptions& options, bool quiet, bool jobs_needed) {
   const absl::StatusOr<TraceContents> contents = LookInto(options);
@@ -115,4 +115,4 @@ Json FindingsJson(const std::vector<brain::CellFinding>& findings) {
   return out;
 }
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -15,7 +15,7 @@
 #include "tools/trace/recorded_reader.h"
 #include "tools/trace/trace_reader.h"
 
-namespace taut {
+namespace taut::tools {
 
 // A cell that was read, over time.
 struct LoadedCell {
@@ -54,4 +54,4 @@ Json SkippedJson(const ReadReport& report);
 Json KeptJson(const ReadReport& report);
 Json FindingsJson(const std::vector<brain::CellFinding>& findings);
 
-}  // namespace taut
+}  // namespace taut::tools

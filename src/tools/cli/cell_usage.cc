@@ -12,7 +12,7 @@
 #include "tools/cli/terminal.h"
 #include "tools/trace/recorded_reader.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 constexpr int64_t kGap = 3600;  // seconds; usage that ends this long before the cell's time is named as old
@@ -258,4 +258,4 @@ Json DemandJson(const brain::CellModel& cell, const CellDemand& demand) {
           {"first_kept", std::move(names)}};
 }
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -13,7 +13,7 @@
 #include "tools/cli/json_text.h"
 #include "tools/sim/cell_demands.h"
 
-namespace taut {
+namespace taut::tools {
 
 struct CellUsage {
   std::unique_ptr<LoadedTrace> trace;
@@ -44,4 +44,4 @@ std::string DemandsText(const brain::CellModel& cell, const CellDemands& demands
 Json UsageJson(const CellUsage& usage);
 Json DemandJson(const brain::CellModel& cell, const CellDemand& demand);
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -4,7 +4,7 @@
 //   1  it failed     3  interrupted; what was printed is partial and says so
 #pragma once
 
-namespace taut {
+namespace taut::tools {
 
 inline constexpr int kExitOk = 0;
 inline constexpr int kExitFailed = 1;
@@ -13,4 +13,4 @@ inline constexpr int kExitPartial = 3;
 
 int RunCli(int argc, char** argv);
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -11,7 +11,7 @@
 #include "tools/cli/input.h"
 #include "tools/sim/replay.h"
 
-namespace taut {
+namespace taut::tools {
 
 enum class OutputForm : uint8_t { kTable, kJson, kYaml };
 
@@ -269,4 +269,4 @@ int RunMappingTest(const MappingTestArgs& args);
 // The recommenders and the settings there are.
 int RunList(const std::string& what);
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -8,7 +8,7 @@
 #include "fmt/format.h"
 #include "tools/cli/terminal.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 absl::StatusOr<int64_t> SecondsOfAfter(const CompactArgs& args) {
@@ -105,4 +105,4 @@ Json AfterPacking::Seconds() const {
   return measured_.empty() ? Json(nullptr) : Json(to_.start_s() - usage_->until.start_s());
 }
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -15,7 +15,7 @@
 #include "tools/sim/compaction_runs.h"
 #include "tools/sim/packed_usage.h"
 
-namespace taut {
+namespace taut::tools {
 
 // Collects the packings of the experiments, writes --placements, and measures the usage that followed.
 class AfterPacking {
@@ -49,4 +49,4 @@ class AfterPacking {
 // InvalidArgument for an --after that is none.
 absl::Status CheckAfter(const CompactArgs& args);
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -23,7 +23,7 @@
 #include "tools/sim/cell_demands.h"
 #include "tools/sim/compaction_runs.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 // A cell and where it is from.
@@ -401,4 +401,4 @@ int RunCompact(const CompactArgs& args) {
   return partial ? kExitPartial : kExitOk;
 }
 
-}  // namespace taut
+}  // namespace taut::tools

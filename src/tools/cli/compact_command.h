@@ -10,7 +10,7 @@
 #include "tools/cli/commands.h"
 #include "tools/cli/input.h"
 
-namespace taut {
+namespace taut::tools {
 
 struct CompactArgs {
   TraceArgs files;                       // of machines and jobs; no paths: a made cell
@@ -39,4 +39,4 @@ extern const char* const kCompactHelp;
 // All options but those of the output.
 void AddCompact(CLI::App& verb, CompactArgs& args);
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -4,7 +4,7 @@
 #include "nlohmann/json.hpp"
 #include "server/config/daemon_config.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 // The text of {"error": "..."}, or "".
@@ -70,4 +70,4 @@ absl::StatusOr<Json> AskOfJob(HttpClient& client, std::string& name,
 
 std::string JobPath(std::string_view job) { return StrCat("/api/v1/jobs/", PercentEncode(job)); }
 
-}  // namespace taut
+}  // namespace taut::tools

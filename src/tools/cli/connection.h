@@ -10,7 +10,7 @@
 #include "common/net/http_client.h"
 #include "tools/cli/json_text.h"
 
-namespace taut {
+namespace taut::tools {
 
 struct ConnectionArgs {
   std::string server = "http://127.0.0.1:7070";
@@ -39,4 +39,4 @@ absl::StatusOr<Json> AskOfJob(HttpClient& client, std::string& name,
 // "/api/v1/jobs/shop%2Fweb"
 std::string JobPath(std::string_view job);
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -10,7 +10,7 @@
 #include "tools/cli/costs_text.h"
 #include "tools/cli/terminal.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 struct Span {
@@ -70,4 +70,4 @@ absl::Status AskCosts(const CostsArgs& args) {
 
 int RunCosts(const CostsArgs& args) { return Finish(AskCosts(args)); }
 
-}  // namespace taut
+}  // namespace taut::tools

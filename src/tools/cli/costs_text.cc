@@ -7,7 +7,7 @@
 #include "tools/cli/answer.h"
 #include "tools/cli/terminal.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 std::string Hours(const Json& row, const char* resource, const char* key) {
@@ -76,4 +76,4 @@ std::string CostsText(const Json& page) {
   return StrCat(text, UnknownText(At(page, "total")));
 }
 
-}  // namespace taut
+}  // namespace taut::tools

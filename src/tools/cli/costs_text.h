@@ -5,8 +5,8 @@
 
 #include "tools/cli/json_text.h"
 
-namespace taut {
+namespace taut::tools {
 
 std::string CostsText(const Json& page);
 
-}  // namespace taut
+}  // namespace taut::tools

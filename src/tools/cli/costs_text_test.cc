@@ -3,7 +3,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 using ::testing::HasSubstr;
@@ -60,4 +60,4 @@ TEST(CostsText, WithoutPricesThereAreHours) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::tools

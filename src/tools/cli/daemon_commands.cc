@@ -19,7 +19,7 @@
 #include "tools/cli/resource_option.h"
 #include "tools/cli/terminal.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 int64_t UnixSeconds() {
@@ -371,4 +371,4 @@ int RunConfirmClock(const DaemonArgs& args) { return Finish(ConfirmClock(args));
 int RunAgents(const DaemonArgs& args) { return Finish(Agents(args)); }
 int RunExplainNow(const ExplainArgs& args) { return Finish(ExplainNow(args)); }
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -13,7 +13,7 @@
 #include "tools/cli/explain_text.h"
 #include "tools/cli/terminal.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 std::string Text(const Json& object, const char* key) {
@@ -687,4 +687,4 @@ std::string SettingsText(const Json& settings, const std::vector<std::string>& k
   return table.Render();
 }
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -9,7 +9,7 @@
 
 #include "tools/cli/json_text.h"
 
-namespace taut {
+namespace taut::tools {
 
 std::string JobsText(const Json& page);
 // LabelTotals.
@@ -32,4 +32,4 @@ std::string FleetText(const Json& fleet);
 // The settings with these keys; all if there are none.
 std::string SettingsText(const Json& settings, const std::vector<std::string>& keys);
 
-}  // namespace taut
+}  // namespace taut::tools

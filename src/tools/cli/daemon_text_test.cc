@@ -10,7 +10,7 @@
 #include "common/model/units.h"
 #include "tools/cli/terminal.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 using testing::AllOf;
@@ -379,4 +379,4 @@ TEST(JsonTextTest, YamlQuotesWhatCouldBeSomethingElse) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::tools

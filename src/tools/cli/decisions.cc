@@ -6,7 +6,7 @@
 #include "common/base/csv_field.h"
 #include "common/base/strings.h"
 
-namespace taut {
+namespace taut::tools {
 
 DecisionsCsv::DecisionsCsv(std::unique_ptr<OutputFile> file, const std::vector<JobInfo>& jobs)
     : file_(std::move(file)) {
@@ -68,4 +68,4 @@ absl::Status DecisionLog::ForEach(const std::function<void(const LimitChange&)>&
                                  : absl::OkStatus();
 }
 
-}  // namespace taut
+}  // namespace taut::tools

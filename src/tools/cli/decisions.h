@@ -12,7 +12,7 @@
 #include "tools/sim/replay.h"
 #include "tools/trace/output_file.h"
 
-namespace taut {
+namespace taut::tools {
 
 // ts_s,job,resource,recommender,limit: ts_s is the start of the window from which the limit is in force;
 // cores and bytes, printed so that reading gives the same double; an empty limit is "no limit". A row at a
@@ -43,4 +43,4 @@ class DecisionLog {
   std::FILE* file_;
 };
 
-}  // namespace taut
+}  // namespace taut::tools

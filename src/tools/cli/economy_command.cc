@@ -23,7 +23,7 @@
 #include "tools/report/economy_page.h"
 #include "tools/report/economy_tables.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 constexpr double kMostCapacityShare = 100;
@@ -313,4 +313,4 @@ int RunEconomy(const EconomyArgs& args) {
   return (*trace)->interrupted ? kExitPartial : kExitOk;
 }
 
-}  // namespace taut
+}  // namespace taut::tools

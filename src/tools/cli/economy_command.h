@@ -7,7 +7,7 @@
 #include "CLI/CLI.hpp"
 #include "tools/cli/commands.h"
 
-namespace taut {
+namespace taut::tools {
 
 struct EconomyArgs {
   TraceArgs trace;
@@ -32,4 +32,4 @@ extern const char* const kEconomyHelp;
 // The options that it does not share with the other verbs.
 void AddEconomy(CLI::App& verb, EconomyArgs& args);
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -10,7 +10,7 @@
 #include "fmt/format.h"
 #include "tools/report/economy_tables.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 // In cores or bytes, printed so that reading gives the same double.
@@ -148,4 +148,4 @@ Json EconomyJson(const EconomyResult& result, const EconomyNames& names) {
           {"policies", std::move(policies)}};
 }
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -11,7 +11,7 @@
 #include "tools/cli/json_text.h"
 #include "tools/sim/economy_replay.h"
 
-namespace taut {
+namespace taut::tools {
 
 // Of the jobs of a trace.
 struct EconomyNames {
@@ -31,4 +31,4 @@ void AppendBills(const EconomyResult& result, const EconomyNames& names, const A
 void AppendLines(const EconomyResult& result, const AppendRow& append);
 Json EconomyJson(const EconomyResult& result, const EconomyNames& names);
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -5,7 +5,7 @@
 #include "tools/cli/connection.h"
 #include "tools/cli/events_text.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 absl::Status Events(const EventsArgs& args) {
@@ -34,4 +34,4 @@ absl::Status Events(const EventsArgs& args) {
 
 int RunEvents(const EventsArgs& args) { return Finish(Events(args)); }
 
-}  // namespace taut
+}  // namespace taut::tools

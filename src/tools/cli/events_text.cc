@@ -10,7 +10,7 @@
 #include "tools/cli/answer.h"
 #include "tools/cli/terminal.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 std::string ActText(const Json& act) {
@@ -45,4 +45,4 @@ std::string EventsText(const Json& acts, const Json& ooms, size_t limit) {
   return out.empty() ? "no OOM kills, and no acts of guards of memory\n" : out;
 }
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -5,9 +5,9 @@
 
 #include "tools/cli/json_text.h"
 
-namespace taut {
+namespace taut::tools {
 
 // `acts`: a TierActPage, `ooms`: an OomPage. The newest `limit` of both, the newest first.
 std::string EventsText(const Json& acts, const Json& ooms, size_t limit);
 
-}  // namespace taut
+}  // namespace taut::tools

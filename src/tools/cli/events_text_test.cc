@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 const Json kActs = {{"acts",
@@ -46,4 +46,4 @@ TEST(EventsText, WhatAnAnswerLacksIsNoReasonToFail) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::tools

@@ -13,7 +13,7 @@
 #include "tools/cli/explain_text.h"
 #include "tools/cli/terminal.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 // The trace as it was known at one moment: windows that end after it are not there.
@@ -242,4 +242,4 @@ int RunExplain(const ExplainArgs& args) {
   return absl::IsInvalidArgument(text.status()) ? kExitUsage : kExitFailed;
 }
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -7,7 +7,7 @@
 #include "fmt/format.h"
 #include "tools/cli/terminal.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 // Three digits at least, and no power of ten.
@@ -62,4 +62,4 @@ std::string ExplainText(Target target, std::optional<double> limit, const Reason
   return out + "\n";
 }
 
-}  // namespace taut
+}  // namespace taut::tools

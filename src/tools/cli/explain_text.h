@@ -8,10 +8,10 @@
 #include "common/model/reason.h"
 #include "common/model/target.h"
 
-namespace taut {
+namespace taut::tools {
 
 // "analogs · memory: 1.2 GiB", the sentence, the facts, the candidates and the steps; a blank line last.
 // `limit` is what came of it; nullopt: nothing is in force yet.
 std::string ExplainText(Target target, std::optional<double> limit, const Reason& reason);
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 using testing::HasSubstr;
@@ -28,4 +28,4 @@ TEST(ExplainText, HasUnitsAndNoPowersOfTen) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::tools

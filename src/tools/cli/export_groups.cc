@@ -7,7 +7,7 @@
 #include "common/base/strings.h"
 #include "tools/cli/export_values.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 // "the largest of @0, @1", as the reason says it.
@@ -81,4 +81,4 @@ std::vector<ExportedJob> JoinGroups(const std::vector<ExportedJob>& jobs) {
   return out;
 }
 
-}  // namespace taut
+}  // namespace taut::tools

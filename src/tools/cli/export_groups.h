@@ -6,7 +6,7 @@
 
 #include "tools/cli/export_text.h"
 
-namespace taut {
+namespace taut::tools {
 
 // Of several "shop/statefulset/db@0/app", "shop/statefulset/db@1/app" and "shop/statefulset/db/app" one job of the
 // last name, in the place of the first, with the largest recommendation of each resource; others as they are. A
@@ -15,4 +15,4 @@ std::vector<ExportedJob> JoinGroups(const std::vector<ExportedJob>& jobs);
 // The job's name without a group.
 std::string WithoutGroup(std::string_view job);
 
-}  // namespace taut
+}  // namespace taut::tools

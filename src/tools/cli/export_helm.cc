@@ -10,7 +10,7 @@
 #include "tools/cli/export_patch.h"
 #include "tools/cli/export_values.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 // A mapping, or what stands at the end of a path.
@@ -116,4 +116,4 @@ std::string HelmValuesText(std::string_view path, const PatchOptions& options,
   return out + left;
 }
 
-}  // namespace taut
+}  // namespace taut::tools

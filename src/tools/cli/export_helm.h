@@ -9,7 +9,7 @@
 #include "tools/cli/export_plan.h"
 #include "tools/cli/export_text.h"
 
-namespace taut {
+namespace taut::tools {
 
 // Keys between dots; {namespace}, {kind}, {workload} and {container} stand for those of the job.
 inline constexpr std::string_view kValuesPath = "{workload}.{container}.resources";
@@ -23,4 +23,4 @@ absl::Status CheckValuesPath(std::string_view path);
 std::string HelmValuesText(std::string_view path, const PatchOptions& options,
                            const std::vector<ExportedJob>& jobs);
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 using testing::HasSubstr;
@@ -53,4 +53,4 @@ TEST(ExportHelm, PathsAreChecked) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::tools

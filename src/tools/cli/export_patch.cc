@@ -14,7 +14,7 @@
 #include "tools/cli/export_values.h"
 #include "tools/cli/terminal.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 struct Kind {
@@ -225,4 +225,4 @@ std::string PatchText(PatchForm form, const PatchOptions& options, const std::ve
   return out + left;
 }
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -9,7 +9,7 @@
 #include "tools/cli/export_plan.h"
 #include "tools/cli/export_text.h"
 
-namespace taut {
+namespace taut::tools {
 
 // What a recommendation changes of a container.
 struct ContainerChange {
@@ -35,4 +35,4 @@ enum class PatchForm : uint8_t { kPatch, kKustomize };
 std::string WhyNoChange(const PatchOptions& options, const std::vector<ExportedJob>& jobs);
 std::string PatchText(PatchForm form, const PatchOptions& options, const std::vector<ExportedJob>& jobs);
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -6,7 +6,7 @@
 #include "common/base/strings.h"
 #include "tools/cli/export_groups.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 using testing::HasSubstr;
@@ -238,4 +238,4 @@ TEST(ExportPatch, NothingToWriteSaysWhy) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::tools

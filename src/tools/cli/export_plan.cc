@@ -9,7 +9,7 @@
 #include "common/base/strings.h"
 #include "tools/cli/export_values.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 std::string_view KeyOf(Resource resource) { return Name(resource); }
@@ -161,4 +161,4 @@ std::string QuantityText(Resource resource, double amount) {
   return bytes % mebibyte == 0 ? StrCat(bytes / mebibyte, "Mi") : StrCat(bytes);
 }
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -8,7 +8,7 @@
 #include "common/model/allocation_plan.h"
 #include "tools/cli/json_text.h"
 
-namespace taut {
+namespace taut::tools {
 
 // What a recommendation becomes.
 enum class ResourceFields : uint8_t {
@@ -44,4 +44,4 @@ ExportPlan PlanExport(const PatchOptions& options, const Json& job);
 // "124m", "96Mi" or, for what is not whole, "100000".
 std::string QuantityText(Resource resource, double amount);
 
-}  // namespace taut
+}  // namespace taut::tools

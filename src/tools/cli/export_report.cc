@@ -13,7 +13,7 @@
 #include "tools/cli/export_values.h"
 #include "tools/cli/terminal.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 constexpr PerResource<const char*> kReportKeys = {"cpu", "memory"};
@@ -203,4 +203,4 @@ std::string ExportReportText(const Json& report) {
   return out;
 }
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -8,7 +8,7 @@
 #include "tools/cli/export_plan.h"
 #include "tools/cli/export_text.h"
 
-namespace taut {
+namespace taut::tools {
 
 struct ReportOptions {
   PatchOptions plan;
@@ -25,4 +25,4 @@ absl::StatusOr<std::vector<std::string>> ParseReportLabels(std::string_view text
 Json ExportReport(const ReportOptions& options, const std::vector<ExportedJob>& jobs);
 std::string ExportReportText(const Json& report);
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -6,7 +6,7 @@
 #include "common/base/byte_units.h"
 #include "common/base/strings.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 using testing::HasSubstr;
@@ -91,4 +91,4 @@ TEST(ExportReport, LabelsAreNamedOnce) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::tools

@@ -14,7 +14,7 @@
 #include "tools/cli/export_values.h"
 #include "tools/cli/terminal.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 // One line: the recommenders' own sentences.
@@ -191,4 +191,4 @@ std::string ExportText(ExportForm form, const std::vector<ExportedJob>& jobs) {
   return out;
 }
 
-}  // namespace taut
+}  // namespace taut::tools

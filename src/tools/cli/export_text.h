@@ -7,7 +7,7 @@
 
 #include "tools/cli/json_text.h"
 
-namespace taut {
+namespace taut::tools {
 
 enum class ExportForm : uint8_t { kDocker, kYaml, kCsv };
 
@@ -23,4 +23,4 @@ std::string ExportText(ExportForm form, const std::vector<ExportedJob>& jobs);
 // One word for a POSIX shell.
 std::string ShellWord(std::string_view text);
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -6,7 +6,7 @@
 #include "common/base/csv_field.h"
 #include "tools/cli/export_values.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 using testing::HasSubstr;
@@ -93,4 +93,4 @@ TEST(Export, CsvHasNoFormulas) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::tools

@@ -7,7 +7,7 @@
 
 #include "tools/cli/export_text.h"
 
-namespace taut {
+namespace taut::tools {
 
 // Printable; "" for what is not there, or no text.
 std::string TextOf(const Json& object, const char* key);
@@ -29,4 +29,4 @@ std::string SentenceOf(const ExportedJob& job, const char* resource);
 int64_t MilliCores(double cores);
 int64_t WholeBytes(double bytes);
 
-}  // namespace taut
+}  // namespace taut::tools

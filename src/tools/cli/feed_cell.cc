@@ -12,7 +12,7 @@
 #include "common/base/time.h"
 #include "tools/cli/feed_names.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 constexpr int64_t kFactsEveryWindows = 3;  // limits and owners are sent again this often
@@ -365,4 +365,4 @@ server::RemoteSeries& FeedCell::AddContainerSeries(std::string_view metric, cons
                     {"tier", job.tier}});
 }
 
-}  // namespace taut
+}  // namespace taut::tools

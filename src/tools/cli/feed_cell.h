@@ -15,7 +15,7 @@
 #include "server/ingest/remote_write.h"
 #include "tools/trace/generate.h"
 
-namespace taut {
+namespace taut::tools {
 
 struct FeedCellOptions {
   int jobs = 200;
@@ -134,4 +134,4 @@ class FeedCell {
   uint64_t samples_ = 0, oom_kills_ = 0, deploys_ = 0;
 };
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -18,7 +18,7 @@
 #include "tools/cli/remote_sender.h"
 #include "tools/cli/terminal.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -271,4 +271,4 @@ int RunFeed(const FeedArgs& args) {
   return absl::IsInvalidArgument(status) ? kExitUsage : kExitFailed;
 }
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -5,7 +5,7 @@
 
 #include "common/base/strings.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 constexpr std::array<std::string_view, 10> kNamespaces = {"shop",  "search",   "ads",  "media", "payments",
@@ -40,4 +40,4 @@ FeedName DrawFeedName(uint64_t draw) {
 std::string DrawPodSuffix(uint64_t draw) { return DrawLetters(draw, "bcdfghjklmnpqrstvwxz2456789", 5); }
 std::string DrawTemplateHash(uint64_t draw) { return DrawLetters(draw, "456789bcdf", 10); }
 
-}  // namespace taut
+}  // namespace taut::tools

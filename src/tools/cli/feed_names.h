@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-namespace taut {
+namespace taut::tools {
 
 struct FeedName {
   std::string name_space;
@@ -18,4 +18,4 @@ std::string DrawPodSuffix(uint64_t draw);
 // "5d4f8c7b9d": the hash of a pod template.
 std::string DrawTemplateHash(uint64_t draw);
 
-}  // namespace taut
+}  // namespace taut::tools

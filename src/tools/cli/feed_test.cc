@@ -15,7 +15,7 @@
 #include "tools/cli/commands.h"
 #include "tools/cli/feed_cell.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 using testing::HasSubstr;
@@ -270,4 +270,4 @@ TEST(FeedDays, KeepsToItsMemory) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::tools

@@ -19,7 +19,7 @@
 #include "tools/cli/usage_csv.h"
 #include "tools/trace/output_file.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 // Gauges stand until the next sample, and some come late.
@@ -235,4 +235,4 @@ int RunFetch(const FetchArgs& args) {
   return summary.empty() || !absl::IsCancelled(status) ? Fail(status) : kExitPartial;
 }
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -5,7 +5,7 @@
 
 #include "tools/cli/connection.h"
 
-namespace taut {
+namespace taut::tools {
 
 struct FetchArgs {
   ConnectionArgs connection;  // of the Prometheus
@@ -18,4 +18,4 @@ struct FetchArgs {
 };
 int RunFetch(const FetchArgs& args);
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -13,7 +13,7 @@
 #include "tools/sim/cell_runs.h"
 #include "tools/trace/generate.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 absl::Status Generate(const GenerateArgs& args) {
@@ -101,4 +101,4 @@ int RunList(const std::string& what) {
   return kExitUsage;
 }
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -17,7 +17,7 @@
 #include "tools/cli/terminal.h"
 #include "tools/cli/vpa_checkpoints.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 constexpr size_t kMostBytes = size_t{1} << 30;
@@ -133,4 +133,4 @@ void AddImport(CLI::App& verb, ImportArgs& args) {
   AddOutputForm(verb, args.output);
 }
 
-}  // namespace taut
+}  // namespace taut::tools

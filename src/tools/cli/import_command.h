@@ -6,7 +6,7 @@
 #include "CLI/CLI.hpp"
 #include "tools/cli/commands.h"
 
-namespace taut {
+namespace taut::tools {
 
 struct ImportArgs {
   std::string what;   // "vpa"
@@ -21,4 +21,4 @@ int RunImport(const ImportArgs& args);
 extern const char* const kImportHelp;
 void AddImport(CLI::App& verb, ImportArgs& args);
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -10,7 +10,7 @@
 #include "tools/cli/terminal.h"
 #include "tools/trace/placing_sink.h"
 
-namespace taut {
+namespace taut::tools {
 
 absl::StatusOr<JobId> LoadedTrace::FindJob(const std::string& name) const {
   std::vector<std::string_view> names;
@@ -100,4 +100,4 @@ std::string DescribeInput(const LoadedTrace& trace) {
   return out;
 }
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -12,7 +12,7 @@
 #include "tools/trace/job_days.h"
 #include "tools/trace/trace_reader.h"
 
-namespace taut {
+namespace taut::tools {
 
 // The trace options as written on the command line; texts are parsed by LoadTrace.
 struct TraceArgs {
@@ -63,4 +63,4 @@ absl::StatusOr<std::unique_ptr<LoadedTrace>> LoadTrace(const TraceArgs& args, bo
 // What was read and what was skipped, for people: a few lines.
 std::string DescribeInput(const LoadedTrace& trace);
 
-}  // namespace taut
+}  // namespace taut::tools

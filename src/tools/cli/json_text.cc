@@ -7,7 +7,7 @@
 
 #include "common/base/strings.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 bool IsPlain(std::string_view text) {
@@ -79,4 +79,4 @@ std::string YamlText(const Json& value) {
   return out;
 }
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -5,7 +5,7 @@
 
 #include "nlohmann/json.hpp"
 
-namespace taut {
+namespace taut::tools {
 
 using Json = nlohmann::ordered_json;
 
@@ -14,4 +14,4 @@ std::string JsonText(const Json& value);
 // YAML 1.1 and 1.2 that reads back to the same value: texts that could be something else are quoted.
 std::string YamlText(const Json& value);
 
-}  // namespace taut
+}  // namespace taut::tools

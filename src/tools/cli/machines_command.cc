@@ -7,7 +7,7 @@
 #include "tools/cli/machines_text.h"
 #include "tools/cli/terminal.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 constexpr const char* kMachinesPath = "/api/v1/machines";
@@ -41,4 +41,4 @@ absl::Status Machines(const MachinesArgs& args) {
 
 int RunMachines(const MachinesArgs& args) { return Finish(Machines(args)); }
 
-}  // namespace taut
+}  // namespace taut::tools

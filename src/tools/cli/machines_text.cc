@@ -6,7 +6,7 @@
 #include "tools/cli/answer.h"
 #include "tools/cli/terminal.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 std::string AmountIn(Resource r, const Json& object, const char* key) {
@@ -102,4 +102,4 @@ std::string MachineText(const Json& machine) {
   return StrCat(out, "\n", FittedTable(36, 8, [&](size_t width) { return TasksTable(machine, width); }));
 }
 
-}  // namespace taut
+}  // namespace taut::tools

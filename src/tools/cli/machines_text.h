@@ -5,11 +5,11 @@
 
 #include "tools/cli/json_text.h"
 
-namespace taut {
+namespace taut::tools {
 
 // A MachinePage.
 std::string MachinesText(const Json& page);
 // A MachineDetail.
 std::string MachineText(const Json& machine);
 
-}  // namespace taut
+}  // namespace taut::tools

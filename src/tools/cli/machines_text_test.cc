@@ -6,7 +6,7 @@
 #include "common/base/strings.h"
 #include "tools/cli/terminal.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 using ::testing::HasSubstr;
@@ -73,4 +73,4 @@ TEST(MachinesText, ShowsOneMachineWithItsTasks) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::tools

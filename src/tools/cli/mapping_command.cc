@@ -16,7 +16,7 @@
 #include "tools/cli/mapping_jobs.h"
 #include "tools/cli/terminal.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 std::vector<LabelView> ViewsOf(const server::LabelList& labels) {
@@ -209,4 +209,4 @@ int RunMappingTest(const MappingTestArgs& args) {
   return args.prometheus.empty() && tally->unmapped > 0 ? kExitFailed : kExitOk;
 }
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -3,7 +3,7 @@
 #include "common/base/strings.h"
 #include "tools/cli/terminal.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 std::string YesNo(bool yes) { return yes ? "yes" : "-"; }
@@ -94,4 +94,4 @@ Json MappedJobs::ToJson() const {
   return out;
 }
 
-}  // namespace taut
+}  // namespace taut::tools

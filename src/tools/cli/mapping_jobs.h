@@ -8,7 +8,7 @@
 #include "server/ingest/mapping_rules.h"
 #include "tools/cli/json_text.h"
 
-namespace taut {
+namespace taut::tools {
 
 class MappedJobs {
  public:
@@ -34,4 +34,4 @@ class MappedJobs {
   size_t facts_ = 0;
 };
 
-}  // namespace taut
+}  // namespace taut::tools

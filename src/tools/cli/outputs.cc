@@ -6,7 +6,7 @@
 
 #include "common/base/strings.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 namespace fs = std::filesystem;
@@ -69,4 +69,4 @@ absl::StatusOr<std::unique_ptr<OutputFile>> OpenOutput(const NamedPath& output) 
   return absl::Status(file.status().code(), StrCat(output.option, ": ", Message(file.status())));
 }
 
-}  // namespace taut
+}  // namespace taut::tools

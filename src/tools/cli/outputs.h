@@ -9,7 +9,7 @@
 #include "absl/status/statusor.h"
 #include "tools/trace/output_file.h"
 
-namespace taut {
+namespace taut::tools {
 
 struct NamedPath {
   std::string_view option;  // "--report"
@@ -23,4 +23,4 @@ absl::Status CheckOutputs(std::span<const NamedPath> outputs, std::span<const st
 // OutputFile::Open with the option in the error; null for an empty path.
 absl::StatusOr<std::unique_ptr<OutputFile>> OpenOutput(const NamedPath& output);
 
-}  // namespace taut
+}  // namespace taut::tools

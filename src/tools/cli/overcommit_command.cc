@@ -21,7 +21,7 @@
 #include "tools/sim/overcommit_replay.h"
 #include "tools/sim/recorded_overcommit.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 absl::StatusOr<int64_t> Duration(std::string_view option, const std::string& text) {
@@ -336,4 +336,4 @@ int RunOvercommit(const OvercommitArgs& args) {
   return partial ? kExitPartial : kExitOk;
 }
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -10,7 +10,7 @@
 #include "tools/cli/json_text.h"
 #include "tools/sim/overcommit_replay.h"
 
-namespace taut {
+namespace taut::tools {
 
 struct OvercommitArgs {
   TraceArgs trace;
@@ -44,4 +44,4 @@ Json RecordedUseJson(const RecordedUse& use);
 // `--soft`. `options`: what args say of machines and predictors.
 int RunSoftMemory(const OvercommitArgs& args, const OvercommitOptions& options);
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -26,7 +26,7 @@
 #include "tools/cli/simulate_command.h"
 #include "tools/cli/terminal.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 constexpr const char* kVersion = "taut 0.1.0";
@@ -565,4 +565,4 @@ int RunCli(int argc, char** argv) {
   return Flushed(RunList(listed));
 }
 
-}  // namespace taut
+}  // namespace taut::tools

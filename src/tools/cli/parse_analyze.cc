@@ -1,6 +1,6 @@
 #include "tools/cli/analyze_command.h"
 
-namespace taut {
+namespace taut::tools {
 
 const char* const kAnalyzeHelp =
     "Analyses the usage in a trace: how unequal its jobs are (moments, the share of the largest, the Pareto\n"
@@ -23,4 +23,4 @@ void AddAnalyze(CLI::App& verb, AnalyzeArgs& args) {
       ->type_name("FILE");
 }
 
-}  // namespace taut
+}  // namespace taut::tools

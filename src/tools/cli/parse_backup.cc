@@ -1,6 +1,6 @@
 #include "tools/cli/parse_backup.h"
 
-namespace taut {
+namespace taut::tools {
 
 const char* const kBackupHelp =
     "Copies tautd's store and the files beside it into a new folder, as of one moment, also while tautd "
@@ -28,4 +28,4 @@ void AddBackup(CLI::App& verb, BackupArgs& args) {
       ->excludes(store);
 }
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -4,10 +4,10 @@
 #include "CLI/CLI.hpp"
 #include "tools/cli/backup_command.h"
 
-namespace taut {
+namespace taut::tools {
 
 extern const char* const kBackupHelp;
 extern const char* const kRestoreHelp;
 void AddBackup(CLI::App& verb, BackupArgs& args);
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -1,6 +1,6 @@
 #include "tools/cli/bill_command.h"
 
-namespace taut {
+namespace taut::tools {
 
 const char* const kBillHelp =
     "Bills the jobs of a trace by a price file: what each group used and reserved, what it is charged, its\n"
@@ -41,4 +41,4 @@ void AddBill(CLI::App& verb, BillArgs& args) {
       ->type_name("FILE");
 }
 
-}  // namespace taut
+}  // namespace taut::tools

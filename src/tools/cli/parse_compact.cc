@@ -3,7 +3,7 @@
 #include "tools/cli/compact_command.h"
 #include "tools/cli/parse_help.h"
 
-namespace taut {
+namespace taut::tools {
 
 const char* const kCompactHelp =
     "Says how many machines the workload of a cell needs: takes machines away at random and packs all tasks\n"
@@ -101,4 +101,4 @@ void AddCompact(CLI::App& verb, CompactArgs& args) {
       ->type_name("FILE");
 }
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -3,7 +3,7 @@
 #include "common/model/rollout.h"
 #include "tools/cli/parse_help.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 constexpr const char* kFeedHelp =
@@ -545,4 +545,4 @@ std::optional<int> DaemonVerbs::Run() const {
   return std::nullopt;
 }
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -9,7 +9,7 @@
 #include "CLI/CLI.hpp"
 #include "tools/cli/commands.h"
 
-namespace taut {
+namespace taut::tools {
 
 void AddConnection(CLI::App& app, ConnectionArgs& args, const char* url_option = "--server");
 void AddOutputForm(CLI::App& app, OutputForm& form);
@@ -66,4 +66,4 @@ class DaemonVerbs {
   std::vector<std::pair<const CLI::App*, std::function<int()>>> verbs_;
 };
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -1,6 +1,6 @@
 #include "tools/cli/economy_command.h"
 
-namespace taut {
+namespace taut::tools {
 
 const char* const kEconomyHelp =
     "Runs a shared pool over a trace: admits its jobs by tier, sells to the lower tiers what the reserved "
@@ -88,4 +88,4 @@ void AddEconomy(CLI::App& verb, EconomyArgs& args) {
       ->capture_default_str();
 }
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -2,7 +2,7 @@
 
 #include "tools/cli/parse_help.h"
 
-namespace taut {
+namespace taut::tools {
 
 const char* const kFetchHelp =
     "Reads the usage of the last weeks from a Prometheus (or VictoriaMetrics, Thanos) and writes it as a "
@@ -47,4 +47,4 @@ void AddFetch(CLI::App& verb, FetchArgs& args) {
   verb.add_flag("-q,--quiet", args.quiet, "no progress and no summary");
 }
 
-}  // namespace taut
+}  // namespace taut::tools

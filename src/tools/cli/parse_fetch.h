@@ -4,9 +4,9 @@
 #include "CLI/CLI.hpp"
 #include "tools/cli/fetch_command.h"
 
-namespace taut {
+namespace taut::tools {
 
 extern const char* const kFetchHelp;
 void AddFetch(CLI::App& verb, FetchArgs& args);
 
-}  // namespace taut
+}  // namespace taut::tools

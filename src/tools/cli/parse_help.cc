@@ -4,7 +4,7 @@
 
 #include "common/base/strings.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 constexpr std::string_view kWordsBegin = "one of ";
@@ -264,4 +264,4 @@ std::string ManPage(const CLI::App& app, const ManPageOptions& options) {
   return out;
 }
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -8,7 +8,7 @@
 
 #include "CLI/CLI.hpp"
 
-namespace taut {
+namespace taut::tools {
 
 // Accepts these words only; an error names them all.
 CLI::Validator OneOf(std::vector<std::string> words);
@@ -29,4 +29,4 @@ struct ManPageOptions {
 };
 std::string ManPage(const CLI::App& app, const ManPageOptions& options);
 
-}  // namespace taut
+}  // namespace taut::tools

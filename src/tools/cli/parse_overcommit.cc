@@ -2,7 +2,7 @@
 
 #include "tools/cli/parse_help.h"
 
-namespace taut {
+namespace taut::tools {
 
 const char* const kOvercommitHelp =
     "Predicts the usage peaks of machines that are made of a trace's tasks, or that the trace recorded, and\n"
@@ -83,4 +83,4 @@ void AddOvercommit(CLI::App& verb, OvercommitArgs& args) {
       ->type_name("FILE");
 }
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -4,10 +4,10 @@
 #include "CLI/CLI.hpp"
 #include "tools/cli/overcommit_command.h"
 
-namespace taut {
+namespace taut::tools {
 
 extern const char* const kOvercommitHelp;
 // Those that it does not share with the other verbs.
 void AddOvercommit(CLI::App& verb, OvercommitArgs& args);
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -2,7 +2,7 @@
 
 #include "tools/cli/parse_help.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 constexpr const char* kGroup = "Replicas";
@@ -126,4 +126,4 @@ void AddTuneReplicas(CLI::App& app, TuneArgs& tune, ReplicasArgs& args) {
           ->capture_default_str());
 }
 
-}  // namespace taut
+}  // namespace taut::tools

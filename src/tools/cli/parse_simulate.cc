@@ -3,7 +3,7 @@
 #include "tools/cli/simulate_command.h"
 #include "tools/sim/cell_runs.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 void AddMade(CLI::App& verb, SimulateArgs& args) {
@@ -82,4 +82,4 @@ void AddSimulate(CLI::App& verb, SimulateArgs& args) {
       ->type_name("FILE");
 }
 
-}  // namespace taut
+}  // namespace taut::tools

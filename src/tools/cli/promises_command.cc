@@ -6,7 +6,7 @@
 #include "tools/cli/promises_text.h"
 #include "tools/cli/terminal.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 absl::Status AskPromises(const DaemonArgs& args) {
@@ -22,4 +22,4 @@ absl::Status AskPromises(const DaemonArgs& args) {
 
 int RunPromises(const DaemonArgs& args) { return Finish(AskPromises(args)); }
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -8,7 +8,7 @@
 #include "tools/cli/answer.h"
 #include "tools/cli/terminal.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 // From this number of days on, none above the limit is "under 0.1 %" (FormatChance).
@@ -131,4 +131,4 @@ std::string ReplayedPromisesText(const Json& page) {
   return Table(page, {"limits", "promised", "delivered", "job-\ndays"}, {"lifetime"});
 }
 
-}  // namespace taut
+}  // namespace taut::tools

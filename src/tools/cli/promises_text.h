@@ -6,7 +6,7 @@
 #include "brain/fleet/risk_book.h"
 #include "tools/cli/json_text.h"
 
-namespace taut {
+namespace taut::tools {
 
 // A PromisePage.
 std::string PromisesText(const Json& page);
@@ -15,4 +15,4 @@ std::string ReplayedPromisesText(const Json& page);
 // As in a PromisePage.
 Json PromisesJson(const brain::RiskBook& book);
 
-}  // namespace taut
+}  // namespace taut::tools

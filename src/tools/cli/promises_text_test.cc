@@ -6,7 +6,7 @@
 #include "common/base/strings.h"
 #include "tools/cli/terminal.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 using ::testing::HasSubstr;
@@ -71,4 +71,4 @@ TEST(PromisesText, AReplayShowsThoseWhoPromise) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::tools

@@ -16,7 +16,7 @@
 #include "tools/cli/parse_daemon.h"
 #include "tools/cli/terminal.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 // Here also what the quota file does not have, or does not fit into, is a mistake of the command line.
@@ -219,4 +219,4 @@ std::optional<int> QuotaVerbs::Run() const {
   return std::nullopt;
 }
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -12,7 +12,7 @@
 #include "server/config/quota_file.h"
 #include "tools/cli/commands.h"
 
-namespace taut {
+namespace taut::tools {
 
 // What the file says, with warnings on standard error. Errors: all of them, a line each.
 absl::StatusOr<std::pair<server::QuotaFile, brain::QuotaTree>> LoadQuota(const std::string& path);
@@ -48,4 +48,4 @@ class QuotaVerbs {
   AdmitArgs admit_args_;
 };
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -6,7 +6,7 @@
 #include "common/base/strings.h"
 #include "tools/cli/terminal.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -78,4 +78,4 @@ absl::Status RemoteSender::Send(std::string_view body) {
   }
 }
 
-}  // namespace taut
+}  // namespace taut::tools

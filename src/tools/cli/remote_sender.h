@@ -10,7 +10,7 @@
 #include "absl/status/status.h"
 #include "tools/cli/connection.h"
 
-namespace taut {
+namespace taut::tools {
 
 struct SendCounts {
   uint64_t requests = 0;  // answered, retries included
@@ -45,4 +45,4 @@ class RemoteSender {
 // Sleeps until then or a signal; false for a signal.
 bool SleepUntil(std::chrono::steady_clock::time_point then);
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -17,7 +17,7 @@
 #include "tools/cli/terminal.h"
 #include "tools/report/html_report.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 // Reasons are kept for the report only in fleets small enough to keep them all.
@@ -252,4 +252,4 @@ int RunReplay(const ReplayArgs& args) {
   return PrintResult(args, *options, **trace, *result);
 }
 
-}  // namespace taut
+}  // namespace taut::tools

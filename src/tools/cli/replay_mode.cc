@@ -6,7 +6,7 @@
 #include "common/base/strings.h"
 #include "fmt/format.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 constexpr std::string_view kKeys[] = {
@@ -48,4 +48,4 @@ absl::StatusOr<std::optional<brain::JobPolicy>> ReplayMode(const std::string& mo
   return out;
 }
 
-}  // namespace taut
+}  // namespace taut::tools

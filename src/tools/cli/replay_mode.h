@@ -8,7 +8,7 @@
 #include "absl/status/statusor.h"
 #include "brain/rollout/job_policy.h"
 
-namespace taut {
+namespace taut::tools {
 
 // "recommend": nothing does. "observe", "canary", "auto": as ReplayOptions::managed; `policy` are key=value
 // pairs of the job settings that say how limits change (min_change, change_period, maintenance, canary.*).
@@ -16,4 +16,4 @@ namespace taut {
 absl::StatusOr<std::optional<brain::JobPolicy>> ReplayMode(const std::string& mode,
                                                            std::span<const std::string> policy);
 
-}  // namespace taut
+}  // namespace taut::tools

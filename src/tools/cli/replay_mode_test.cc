@@ -6,7 +6,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 using testing::HasSubstr;
@@ -41,4 +41,4 @@ TEST(ReplayMode, RefusesWhatHasNoEffect) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::tools

@@ -18,7 +18,7 @@
 #include "tools/report/replicas_page.h"
 #include "tools/sim/replica_replay.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 struct PolicyResult {
@@ -283,4 +283,4 @@ int RunReplicas(const ReplayArgs& replay, const ReplicasArgs& given) {
   return replayed->partial ? kExitPartial : kExitOk;
 }
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -8,7 +8,7 @@
 
 #include "tools/cli/commands.h"
 
-namespace taut {
+namespace taut::tools {
 
 inline constexpr double kMeanTasks = 12;
 
@@ -35,4 +35,4 @@ int RunReplicas(const ReplayArgs& replay, const ReplicasArgs& args);
 // taut tune --replicas.
 int RunTuneReplicas(const TuneArgs& args, const ReplicasArgs& replicas);
 
-}  // namespace taut
+}  // namespace taut::tools

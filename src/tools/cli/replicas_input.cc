@@ -21,7 +21,7 @@
 #include "tools/sim/usage_loads.h"
 #include "tools/trace/load_reader.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 constexpr std::string_view kClairvoyant = "clairvoyant";
@@ -268,4 +268,4 @@ absl::StatusOr<ReplicaInput> ReadReplicaInput(const TraceArgs& args_of_trace, co
   return input;
 }
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -11,7 +11,7 @@
 #include "tools/cli/replicas_command.h"
 #include "tools/sim/replica_replay.h"
 
-namespace taut {
+namespace taut::tools {
 
 struct ReplicaInput {
   std::vector<LoadSeries> loads;
@@ -34,4 +34,4 @@ absl::StatusOr<std::vector<std::string>> ToReplicaPolicies(const std::vector<std
 // What holds for all policies, for people.
 std::string ReplicaConditions(const ReplicaReplayOptions& options, const ReplicasArgs& args);
 
-}  // namespace taut
+}  // namespace taut::tools

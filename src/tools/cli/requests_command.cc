@@ -12,7 +12,7 @@
 #include "tools/cli/connection.h"
 #include "tools/cli/terminal.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 constexpr const char* kRequestsPath = "/api/v1/requests";
@@ -181,4 +181,4 @@ int RunRequests(const RequestsArgs& args) {
   return code.ok() ? *code : Finish(code.status());
 }
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -5,7 +5,7 @@
 
 #include "common/base/row_named.h"
 
-namespace taut {
+namespace taut::tools {
 
 absl::StatusOr<std::vector<Resource>> ToResources(const std::vector<std::string>& names) {
   if (names.empty()) return std::vector<Resource>(kResources.begin(), kResources.end());
@@ -20,4 +20,4 @@ absl::StatusOr<std::vector<Resource>> ToResources(const std::vector<std::string>
   return out;
 }
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -7,9 +7,9 @@
 #include "absl/status/statusor.h"
 #include "common/model/resource.h"
 
-namespace taut {
+namespace taut::tools {
 
 // In the order of `names`, each once; all of none. InvalidArgument for an unknown name.
 absl::StatusOr<std::vector<Resource>> ToResources(const std::vector<std::string>& names);
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -11,7 +11,7 @@
 #include "tools/cli/promises_text.h"
 #include "tools/cli/terminal.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -304,4 +304,4 @@ std::string ResultJson(const ReplayResult& result, const std::vector<JobInfo>& j
   return j.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -7,7 +7,7 @@
 #include "common/model/usage.h"
 #include "tools/sim/replay.h"
 
-namespace taut {
+namespace taut::tools {
 
 // "recorded OOM kills: 12 in 10 task-windows on 4 job-days; ..." with the line's end; "" if the trace does not
 // say.
@@ -21,4 +21,4 @@ std::string ResultTables(const ReplayResult& result, bool details);
 // lane if `with_jobs`. docs/formats.md describes it. Deterministic.
 std::string ResultJson(const ReplayResult& result, const std::vector<JobInfo>& jobs, bool with_jobs);
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -18,7 +18,7 @@
 #include "tools/report/cell_page.h"
 #include "tools/sim/cell_runs.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 constexpr double kMostMadeTasks = 20e6;
@@ -285,4 +285,4 @@ int RunSimulate(const SimulateArgs& args) {
   return partial ? kExitPartial : kExitOk;
 }
 
-}  // namespace taut
+}  // namespace taut::tools

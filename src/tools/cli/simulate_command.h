@@ -11,7 +11,7 @@
 #include "tools/cli/commands.h"
 #include "tools/cli/input.h"
 
-namespace taut {
+namespace taut::tools {
 
 struct SimulateArgs {
   TraceArgs files;  // of machines, jobs and events; no paths: a made cell
@@ -34,4 +34,4 @@ extern const char* const kSimulateHelp;
 // All options but those of the output.
 void AddSimulate(CLI::App& verb, SimulateArgs& args);
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -10,7 +10,7 @@
 #include "tools/cli/cell_input.h"
 #include "tools/cli/terminal.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 // "12 s", "3.5 min"; "never": it did not happen in the time that was simulated.
@@ -219,4 +219,4 @@ Json SimulateJson(const brain::CellModel& cell, std::vector<CellRun>& runs) {
   return out;
 }
 
-}  // namespace taut
+}  // namespace taut::tools

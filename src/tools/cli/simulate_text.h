@@ -8,7 +8,7 @@
 #include "tools/cli/json_text.h"
 #include "tools/sim/cell_runs.h"
 
-namespace taut {
+namespace taut::tools {
 
 // How full the cell was, tables by tier of the first run, what waits at the end, and one table of all runs if
 // there are several. Lines fit 100 columns. Reorders delays.
@@ -16,4 +16,4 @@ std::string SimulateText(const brain::CellModel& cell, std::vector<CellRun>& run
 // "runs": docs/formats.md describes it. Reorders delays.
 Json SimulateJson(const brain::CellModel& cell, std::vector<CellRun>& runs);
 
-}  // namespace taut
+}  // namespace taut::tools

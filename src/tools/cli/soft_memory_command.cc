@@ -18,7 +18,7 @@
 #include "tools/sim/recorded_soft_memory.h"
 #include "tools/sim/soft_memory_replay.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 absl::Status SetShares(const std::vector<std::string>& tiers, SoftMemoryOptions& options) {
@@ -220,4 +220,4 @@ int RunSoftMemory(const OvercommitArgs& args, const OvercommitOptions& machines)
   return result->partial ? kExitPartial : kExitOk;
 }
 
-}  // namespace taut
+}  // namespace taut::tools

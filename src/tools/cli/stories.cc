@@ -5,7 +5,7 @@
 
 #include "brain/fleet/signal_builder.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 constexpr int64_t kColumns = 360;  // about as many as a screen shows
@@ -180,4 +180,4 @@ absl::StatusOr<std::vector<JobStory>> TellStories(LoadedTrace& trace, const Repl
   return builder.Take();
 }
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -11,7 +11,7 @@
 #include "tools/report/html_report.h"
 #include "tools/sim/replay.h"
 
-namespace taut {
+namespace taut::tools {
 
 struct StoryChoice {
   JobId job;
@@ -32,4 +32,4 @@ absl::StatusOr<std::vector<JobStory>> TellStories(LoadedTrace& trace, const Repl
                                                   DecisionLog& log, const std::vector<StoryChoice>& choices,
                                                   const LastReasons& reasons);
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -15,7 +15,7 @@
 #include "fmt/format.h"
 #include "tools/cli/cli.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 constexpr size_t kTableColumns = 100;
@@ -240,4 +240,4 @@ char Screen::WaitKey(int milliseconds) const {
   return read(STDIN_FILENO, &key, 1) == 1 ? key : 'q';  // the terminal is gone
 }
 
-}  // namespace taut
+}  // namespace taut::tools

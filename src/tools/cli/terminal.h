@@ -13,7 +13,7 @@
 #include "absl/status/status.h"
 #include "common/base/printable.h"
 
-namespace taut {
+namespace taut::tools {
 
 // Whether colours go to a terminal with these environment variables (nullptr: not set): not with a NO_COLOR
 // that is not empty, nor where TERM is dumb.
@@ -111,4 +111,4 @@ class Screen {
   std::unique_ptr<State> state_;
 };
 
-}  // namespace taut
+}  // namespace taut::tools

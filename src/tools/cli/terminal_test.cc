@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 TEST(Terminal, ColoursOnlyWhereTheyAreWelcome) {
@@ -26,4 +26,4 @@ TEST(Terminal, TablesEscapeWhatATerminalMayNotBeGiven) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::tools

@@ -12,7 +12,7 @@
 #include "tools/cli/daemon_text.h"
 #include "tools/cli/terminal.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 constexpr int kOnceRows = 20;    // jobs, if the output is not a terminal
@@ -108,4 +108,4 @@ int RunTop(const TopArgs& args) {
   return absl::IsInvalidArgument(status) ? kExitUsage : kExitFailed;
 }
 
-}  // namespace taut
+}  // namespace taut::tools

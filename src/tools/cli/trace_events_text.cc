@@ -13,7 +13,7 @@
 #include "tools/cli/terminal.h"
 #include "tools/sim/published.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 using MaybeNumber = std::optional<double>;
@@ -223,4 +223,4 @@ EventsReport TraceEventsReport(const LoadedCell& cell) {
   return out;
 }
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -7,7 +7,7 @@
 #include "tools/cli/json_text.h"
 #include "tools/report/events_sections.h"
 
-namespace taut {
+namespace taut::tools {
 
 // REQUIRES: cell.has_events.
 std::string TraceEventsText(const LoadedCell& cell);
@@ -15,4 +15,4 @@ Json TraceEventsJson(const LoadedCell& cell);
 // Refers to `cell`.
 EventsReport TraceEventsReport(const LoadedCell& cell);
 
-}  // namespace taut
+}  // namespace taut::tools

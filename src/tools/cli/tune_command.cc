@@ -13,7 +13,7 @@
 #include "tools/cli/outputs.h"
 #include "tools/cli/terminal.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 constexpr size_t kMaxCombinations = 10000;
@@ -364,4 +364,4 @@ int RunTune(const TuneArgs& args) {
   return absl::IsInvalidArgument(status) ? kExitUsage : kExitFailed;
 }
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -15,7 +15,7 @@
 #include "tools/cli/replicas_input.h"
 #include "tools/cli/terminal.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 constexpr size_t kMostTrials = 2000;
@@ -449,4 +449,4 @@ int RunTuneReplicas(const TuneArgs& args, const ReplicasArgs& replicas) {
   return absl::IsInvalidArgument(status) ? kExitUsage : kExitFailed;
 }
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -7,7 +7,7 @@
 #include "common/histogram/grid.h"
 #include "fmt/format.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 // As CSV wants a field that holds a comma, quotes, or blanks that a reader would cut off. Not CsvField, which
@@ -107,4 +107,4 @@ void UsageCsv::AddRow(const JobWindow& window, const TaskWindow& task, std::stri
   out += '\n';
 }
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -13,7 +13,7 @@
 #include "common/model/closed_window.h"
 #include "server/ingest/live_windows.h"
 
-namespace taut {
+namespace taut::tools {
 
 class UsageCsv {
  public:
@@ -67,4 +67,4 @@ class UsageCsv {
   absl::flat_hash_set<uint64_t> tasks_;
 };
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -13,7 +13,7 @@
 #include "tools/trace/output_file.h"
 #include "tools/trace/trace_reader.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 constexpr WindowId kWindow{5'000'000};
@@ -168,4 +168,4 @@ TEST(UsageCsv, AReplayReadsTheSameWindows) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::tools

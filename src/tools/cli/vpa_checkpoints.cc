@@ -12,7 +12,7 @@
 #include "tools/cli/answer.h"
 #include "tools/cli/json_text.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 constexpr std::string_view kVpa = "VerticalPodAutoscaler", kCheckpoint = "VerticalPodAutoscalerCheckpoint";
@@ -126,4 +126,4 @@ absl::StatusOr<VpaCheckpoints> ReadVpaCheckpoints(std::string_view text, std::st
   return out;
 }
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -12,7 +12,7 @@
 #include "brain/recommend/vpa.h"
 #include "common/model/resource.h"
 
-namespace taut {
+namespace taut::tools {
 
 // Of one container of a VerticalPodAutoscaler.
 struct VpaLearnt {
@@ -32,4 +32,4 @@ struct VpaCheckpoints {
 absl::StatusOr<VpaCheckpoints> ReadVpaCheckpoints(std::string_view text, std::string_view cluster,
                                                   const brain::VpaSettings& settings);
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -10,7 +10,7 @@
 #include "spdlog/sinks/stdout_color_sinks.h"
 #include "spdlog/spdlog.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 constexpr std::string_view kActions = "actions";  // the logger whose lines are formatted already
@@ -108,4 +108,4 @@ void ActionLog::Warn(std::string_view action, std::span<const LogField> fields) 
   Log(spdlog::level::warn, action, fields);
 }
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -10,7 +10,7 @@
 #include "absl/status/status.h"
 #include "common/base/log_line.h"
 
-namespace taut {
+namespace taut::tools {
 
 // Makes spdlog's default logger. `level`: debug, info, warning or error. `format`: text or json.
 // InvalidArgument names what is allowed.
@@ -28,4 +28,4 @@ class ActionLog {
   static void Warn(std::string_view action, std::span<const LogField> fields);
 };
 
-}  // namespace taut
+}  // namespace taut::tools

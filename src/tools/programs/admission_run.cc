@@ -18,7 +18,7 @@
 #include "tools/programs/process.h"
 #include "tools/programs/whole_file.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 constexpr int64_t kValidS = 365 * kDaySeconds;
@@ -157,4 +157,4 @@ HttpResponse AdmissionRun::Answer(const HttpRequest& request) {
   return out;
 }
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -16,7 +16,7 @@
 #include "server/kubernetes/admission/admission.h"
 #include "server/kubernetes/client/api_client.h"
 
-namespace taut {
+namespace taut::tools {
 
 class AdmissionRun {
  public:
@@ -66,4 +66,4 @@ class AdmissionRun {
   std::atomic<uint64_t> changed_ = 0, unchanged_ = 0, refused_ = 0;
 };
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -19,7 +19,7 @@
 #include "tools/programs/action_log.h"
 #include "tools/programs/process.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 constexpr uint64_t kUplinkKey = UINT64_MAX, kSignalKey = UINT64_MAX - 1;
@@ -209,4 +209,4 @@ absl::Status AgentLoop::Run(node::Agent& agent, node::Uplink& uplink, const serv
   return absl::OkStatus();
 }
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -11,7 +11,7 @@
 #include "node/agent/agent.h"
 #include "server/config/agent_config.h"
 
-namespace taut {
+namespace taut::tools {
 
 class AgentLoop final : public node::FdWatch {
  public:
@@ -38,4 +38,4 @@ class AgentLoop final : public node::FdWatch {
   int64_t connection_logged_us_ = 0;
 };
 
-}  // namespace taut
+}  // namespace taut::tools

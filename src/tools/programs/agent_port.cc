@@ -3,7 +3,7 @@
 #include "common/base/strings.h"
 #include "tools/programs/reopened_port.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 // More streams than one server ever has.
@@ -86,4 +86,4 @@ absl::StatusOr<bool> AgentPort::Reload(const server::AgentsConfig& config) {
   return true;
 }
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -8,7 +8,7 @@
 #include "server/agents/agent_server.h"
 #include "server/config/daemon_config.h"
 
-namespace taut {
+namespace taut::tools {
 
 class AgentPort final : public server::AgentServer {
  public:
@@ -46,4 +46,4 @@ class AgentPort final : public server::AgentServer {
   std::shared_ptr<server::AgentServer> server_;
 };
 
-}  // namespace taut
+}  // namespace taut::tools

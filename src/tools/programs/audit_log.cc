@@ -5,7 +5,7 @@
 #include "common/base/utf8.h"
 #include "tools/programs/action_log.h"
 
-namespace taut {
+namespace taut::tools {
 
 void AuditLog::Log(const server::ApiAct& act, double steady_s) {
   constexpr size_t kMostBytes = 500;  // of an answer
@@ -33,4 +33,4 @@ void AuditLog::Log(const server::ApiAct& act, double steady_s) {
                                                            {"answer", CutUtf8(act.text, kMostBytes)}});
 }
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -6,7 +6,7 @@
 
 #include "server/api/api.h"
 
-namespace taut {
+namespace taut::tools {
 
 // Thread-safe. Every change is a line. Of refusals at most kMost in kSpanSeconds, so that no one can fill the disk
 // with them; the next line says how many were left out.
@@ -25,4 +25,4 @@ class AuditLog {
   int64_t left_out_ = 0;
 };
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -9,7 +9,7 @@
 #include "spdlog/spdlog.h"
 #include "tools/programs/backfill_source.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 constexpr std::string_view kGapMark = "Gap: ";
@@ -206,4 +206,4 @@ absl::Status BackfillRun::Run() {
   return read;
 }
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -16,7 +16,7 @@
 #include "server/config/daemon_config.h"
 #include "server/control/control_plane.h"
 
-namespace taut {
+namespace taut::tools {
 
 class BackfillRun {
  public:
@@ -77,4 +77,4 @@ class BackfillRun {
   std::optional<server::BackfillProgress> progress_;
 };
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace taut {
+namespace taut::tools {
 
 Timestamp EarliestOf(const server::BackfillConfig& config, Timestamp now) {
   const double days_us = config.days * brain::kDay * static_cast<double>(kMicrosPerSecond);
@@ -41,4 +41,4 @@ absl::StatusOr<std::unique_ptr<server::PrometheusHistory>> OpenHistory(
   return server::PrometheusHistory::Create(config.prometheus_url, client, rules, options);
 }
 
-}  // namespace taut
+}  // namespace taut::tools

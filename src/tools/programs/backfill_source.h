@@ -14,7 +14,7 @@
 #include "server/config/daemon_config.h"
 #include "server/ingest/prometheus_history.h"
 
-namespace taut {
+namespace taut::tools {
 
 // backfill.days before `now`.
 Timestamp EarliestOf(const server::BackfillConfig& config, Timestamp now);
@@ -38,4 +38,4 @@ absl::StatusOr<std::unique_ptr<server::PrometheusHistory>> OpenHistory(
     const server::BackfillConfig& config, const std::vector<server::MappingRule>& rules,
     const server::HistoryOptions& options = {}, std::optional<std::chrono::seconds> timeout = std::nullopt);
 
-}  // namespace taut
+}  // namespace taut::tools

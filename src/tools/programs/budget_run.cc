@@ -10,7 +10,7 @@
 #include "tools/programs/action_log.h"
 #include "tools/programs/quota_run.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 constexpr double kBudgetStepSeconds = 1, kBudgetRetrySeconds = 30;
@@ -144,4 +144,4 @@ server::BudgetStates BudgetRun::states() {
   return view.ok() ? StatesOf(**view, desk_->now_s()) : server::BudgetStates();
 }
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -12,7 +12,7 @@
 #include "server/pool/budget_desk.h"
 #include "server/store/request_log.h"
 
-namespace taut {
+namespace taut::tools {
 
 // The definition of budgets.file. InvalidArgument or NotFound with every error, a line each: also of a
 // currency that is not that of the prices, and of a group that quota.file does not have.
@@ -49,4 +49,4 @@ class BudgetRun {
   std::string said_;        // the failure that was logged last
 };
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -4,7 +4,7 @@
 #include "spdlog/spdlog.h"
 #include "tools/programs/whole_file.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 constexpr int32_t kWindowsPerSave = 3;  // divides an hour
@@ -85,4 +85,4 @@ void CapacityRun::Save() {
   said_ = now;
 }
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -11,7 +11,7 @@
 #include "server/pool/machine_desk.h"
 #include "server/pool/quota_desk.h"
 
-namespace taut {
+namespace taut::tools {
 
 class CapacityRun {
  public:
@@ -48,4 +48,4 @@ class CapacityRun {
   std::atomic<uint64_t> failed_saves_ = 0;
 };
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -18,7 +18,7 @@
 #include "tools/programs/version.h"
 #include "tools/programs/webhook_setup.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 constexpr std::chrono::milliseconds kTick{200};       // an OOM kill waits no longer
@@ -817,4 +817,4 @@ void Daemon::Stop() {
   }
 }
 
-}  // namespace taut
+}  // namespace taut::tools

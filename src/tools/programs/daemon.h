@@ -37,7 +37,7 @@
 #include "tools/programs/quota_port.h"
 #include "tools/programs/quota_run.h"
 
-namespace taut {
+namespace taut::tools {
 
 brain::LiveSettings LiveSettingsOf(const server::DaemonConfig& config);
 
@@ -163,4 +163,4 @@ class Daemon {
   std::thread loop_;
 };
 
-}  // namespace taut
+}  // namespace taut::tools

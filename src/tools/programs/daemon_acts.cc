@@ -9,7 +9,7 @@
 #include "common/model/units.h"
 #include "tools/programs/action_log.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 constexpr std::string_view kLowered = "limit_lowered", kRolledBack = "limit_rolled_back", kOom = "oom_kill",
@@ -327,4 +327,4 @@ void DaemonActs::StoreSeen(const absl::Status& status, int64_t now_s) {
   Deliver({Ended(json)});
 }
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -16,7 +16,7 @@
 #include "server/api/budget_watch.h"
 #include "server/control/control_plane.h"
 
-namespace taut {
+namespace taut::tools {
 
 // The events of notify.events.
 std::span<const std::string_view> NotifyEvents();
@@ -65,4 +65,4 @@ class DaemonActs {
   std::string store_error_, webhook_error_;
 };
 
-}  // namespace taut
+}  // namespace taut::tools

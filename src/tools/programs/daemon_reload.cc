@@ -6,7 +6,7 @@
 #include "tools/programs/action_log.h"
 #include "tools/programs/daemon.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 bool IsTls(std::string_view key) {
@@ -134,4 +134,4 @@ void Daemon::Reload(const server::DaemonConfig& config) {
   }
 }
 
-}  // namespace taut
+}  // namespace taut::tools

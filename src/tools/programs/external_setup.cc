@@ -6,7 +6,7 @@
 #include "server/connectors/external_recommender.h"
 #include "spdlog/spdlog.h"
 
-namespace taut {
+namespace taut::tools {
 
 absl::StatusOr<std::unique_ptr<server::ExternalRecommender>> OpenExternalRecommender(
     const server::ExternalRecommenderConfig& config, const std::string& cell, std::function<int64_t()> now_s,
@@ -45,4 +45,4 @@ void ExternalRecommenderLog::Seen(const server::ExternalHealth& health,
   }
 }
 
-}  // namespace taut
+}  // namespace taut::tools

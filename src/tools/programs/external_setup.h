@@ -11,7 +11,7 @@
 #include "server/config/daemon_config.h"
 #include "server/control/external_recommender.h"
 
-namespace taut {
+namespace taut::tools {
 
 // REQUIRES: an address is configured. `now_s`, and `machine` (ExternalBounds), are asked from any thread.
 absl::StatusOr<std::unique_ptr<server::ExternalRecommender>> OpenExternalRecommender(
@@ -27,4 +27,4 @@ class ExternalRecommenderLog {
   bool failed_ = false, answered_ = false;
 };
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -14,7 +14,7 @@
 #include "tools/programs/kubernetes_run.h"
 #include "tools/programs/process.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 constexpr std::chrono::seconds kWriteVpas{5}, kWriteQuotas{5}, kWriteEvents{1}, kKeepAdmission{1};
@@ -341,4 +341,4 @@ void KubernetesRun::WriteVpas() {
             });
 }
 
-}  // namespace taut
+}  // namespace taut::tools

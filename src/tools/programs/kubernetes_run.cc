@@ -15,7 +15,7 @@
 #include "spdlog/spdlog.h"
 #include "tools/programs/process.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 constexpr std::string_view kInCluster = "in-cluster";
@@ -618,4 +618,4 @@ server::KubernetesFacts KubernetesRun::facts() const {
   return out;
 }
 
-}  // namespace taut
+}  // namespace taut::tools

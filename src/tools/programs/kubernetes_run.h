@@ -42,7 +42,7 @@
 #include "tools/programs/admission_run.h"
 #include "tools/programs/quota_gate.h"
 
-namespace taut {
+namespace taut::tools {
 
 // The cluster that the settings name. Errors name the setting.
 absl::StatusOr<server::ClusterAccess> OpenClusterAccess(const server::KubernetesConfig& config);
@@ -221,4 +221,4 @@ class KubernetesRun final : public server::JobSettingsSource {
   std::string scrape_error_;  // the last one that was logged
 };
 
-}  // namespace taut
+}  // namespace taut::tools

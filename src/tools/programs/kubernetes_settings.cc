@@ -10,7 +10,7 @@
 #include "spdlog/spdlog.h"
 #include "tools/programs/kubernetes_run.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 constexpr std::array<KubernetesRun::WatchedKind, 5> kWatchedKinds = {{
@@ -229,4 +229,4 @@ server::JobAnswer KubernetesRun::SettingsOf(const server::JobQuestion& question)
   return {server::JobAnswer::State::kKnown, LabelsOf(question, *workload)};
 }
 
-}  // namespace taut
+}  // namespace taut::tools

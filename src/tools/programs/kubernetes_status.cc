@@ -11,7 +11,7 @@
 #include "tools/programs/kubernetes_run.h"
 #include "tools/programs/process.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 constexpr std::chrono::seconds kWriteStatus{2};
@@ -203,4 +203,4 @@ std::optional<PodTotals> KubernetesRun::PodTotalsOf(const std::string& job) cons
   return TotalsOf(parts);
 }
 
-}  // namespace taut
+}  // namespace taut::tools

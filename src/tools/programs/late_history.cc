@@ -10,7 +10,7 @@
 #include "server/ingest/oom_watch.h"
 #include "spdlog/spdlog.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 constexpr std::chrono::seconds kLongestWait{1};
@@ -426,4 +426,4 @@ absl::Status LateHistory::ReadSpan(Timestamp from, Timestamp to, server::PastFol
   return history_->Read(from, to, sink);
 }
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -22,7 +22,7 @@
 #include "server/ingest/series_selection.h"
 #include "tools/programs/backfill_source.h"
 
-namespace taut {
+namespace taut::tools {
 
 class LateHistory {
  public:
@@ -103,4 +103,4 @@ class LateHistory {
   std::string error_;
 };
 
-}  // namespace taut
+}  // namespace taut::tools

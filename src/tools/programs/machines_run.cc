@@ -6,7 +6,7 @@
 #include "spdlog/spdlog.h"
 #include "tools/programs/whole_file.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 // A large state is not written with every window: a kill then costs up to half an hour of history.
@@ -84,4 +84,4 @@ void MachinesRun::Save() {
 
 server::MachineRunCounts MachinesRun::counts() const { return {failed_saves_, pass_s_, save_s_}; }
 
-}  // namespace taut
+}  // namespace taut::tools

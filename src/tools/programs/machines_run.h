@@ -10,7 +10,7 @@
 #include "server/control/placement.h"
 #include "server/pool/machine_desk.h"
 
-namespace taut {
+namespace taut::tools {
 
 class MachinesRun {
  public:
@@ -40,4 +40,4 @@ class MachinesRun {
   std::atomic<double> pass_s_ = 0, save_s_ = 0;
 };
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -11,7 +11,7 @@
 #include "server/auth/provider_client.h"
 #include "tools/programs/action_log.h"
 
-namespace taut {
+namespace taut::tools {
 
 absl::StatusOr<std::vector<server::ClaimBinding>> ReadClaimBindings(const server::OidcConfig& config) {
   std::vector<server::ClaimBinding> out;
@@ -127,4 +127,4 @@ absl::StatusOr<OidcParts> OpenOidc(const server::OidcConfig& config, std::functi
   return parts;
 }
 
-}  // namespace taut
+}  // namespace taut::tools

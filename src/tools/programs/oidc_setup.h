@@ -12,7 +12,7 @@
 #include "server/auth/provider_keys.h"
 #include "server/config/daemon_config.h"
 
-namespace taut {
+namespace taut::tools {
 
 // InvalidArgument names the line of server.oidc.bindings.
 absl::StatusOr<std::vector<server::ClaimBinding>> ReadClaimBindings(const server::OidcConfig& config);
@@ -26,4 +26,4 @@ struct OidcParts {
 // InvalidArgument: what is missing or wrong; NotFound: a file. Does nothing before keys and login are started.
 absl::StatusOr<OidcParts> OpenOidc(const server::OidcConfig& config, std::function<int64_t()> now_s);
 
-}  // namespace taut
+}  // namespace taut::tools

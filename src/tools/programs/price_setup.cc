@@ -15,7 +15,7 @@
 #include "tools/programs/action_log.h"
 #include "tools/programs/whole_file.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 absl::Status CheckCurrency(const server::PricesConfig& config, const brain::Pricing& pricing) {
@@ -81,4 +81,4 @@ std::vector<brain::SeenPriceChange> RecordPrices(const std::string& store_path, 
   return std::move(record.changes);
 }
 
-}  // namespace taut
+}  // namespace taut::tools

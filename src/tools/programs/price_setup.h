@@ -9,7 +9,7 @@
 #include "brain/economy/price_change.h"
 #include "server/config/daemon_config.h"
 
-namespace taut {
+namespace taut::tools {
 
 // `text`: of the file, if it is set. Errors as ReadPriceText, ParsePriceFile and CheckAccountPrices, and
 // InvalidArgument where the file and the prices of the configuration are in two currencies; all begin with
@@ -21,4 +21,4 @@ absl::StatusOr<brain::Pricing> ReadPrices(const server::PricesConfig& config, st
 std::vector<brain::SeenPriceChange> RecordPrices(const std::string& store_path, std::string text,
                                                  const brain::Pricing& pricing, int64_t now_s);
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -13,7 +13,7 @@
 
 #include "common/base/time.h"
 
-namespace taut {
+namespace taut::tools {
 
 // Of the machine's clock, which may jump.
 inline Timestamp WallNow() {
@@ -92,4 +92,4 @@ inline uint64_t MostDescriptors() {
   return getrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_cur : 0;
 }
 
-}  // namespace taut
+}  // namespace taut::tools

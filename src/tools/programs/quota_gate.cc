@@ -11,7 +11,7 @@
 #include "server/kubernetes/watch/pod_requests.h"
 #include "server/kubernetes/watch/pod_series.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 // A pod that is being deleted makes room at once: its controller may have made another already.
@@ -161,4 +161,4 @@ std::string QuotaGate::Answer(const server::PodReview& review) {
   return server::QuotaAnswer(review.uid, true, {});
 }
 
-}  // namespace taut
+}  // namespace taut::tools

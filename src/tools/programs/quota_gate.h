@@ -20,7 +20,7 @@
 #include "server/pool/quota_desk.h"
 #include "server/pool/running_work.h"
 
-namespace taut {
+namespace taut::tools {
 
 // Thread-safe.
 class QuotaGate {
@@ -74,4 +74,4 @@ class QuotaGate {
   std::atomic<uint64_t> fitting_ = 0, warned_ = 0, refused_ = 0, not_covered_ = 0, held_ = 0, unknown_ = 0;
 };
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -5,7 +5,7 @@
 #include "common/base/strings.h"
 #include "tools/programs/reopened_port.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 std::string TlsOf(const server::QuotaGrpcConfig& config) {
@@ -125,4 +125,4 @@ HttpResponse QuotaPort::Answer(HttpRequest request,
   return handle_(request);
 }
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -13,7 +13,7 @@
 #include "server/config/daemon_config.h"
 #include "server/pool/admission_server.h"
 
-namespace taut {
+namespace taut::tools {
 
 // Reload and Stop: one thread. The others: any.
 class QuotaPort {
@@ -56,4 +56,4 @@ class QuotaPort {
   server::AdmissionServerCounts ended_;  // of the servers before it
 };
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -14,7 +14,7 @@
 #include "tools/programs/oidc_setup.h"
 #include "tools/programs/whole_file.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 constexpr double kStepEverySeconds = 1;
@@ -194,4 +194,4 @@ absl::Status QuotaRun::Reload(const server::QuotaConfig& config, const server::F
   return desk_->Reload(*std::move(spec), RulesOf(config), view);
 }
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -15,7 +15,7 @@
 #include "server/pool/quota_desk.h"
 #include "server/store/request_log.h"
 
-namespace taut {
+namespace taut::tools {
 
 // The log of this name beside the store; in memory for the store "memory".
 absl::StatusOr<std::unique_ptr<server::RequestLog>> OpenRequestLog(const std::string& store_path,
@@ -70,4 +70,4 @@ class QuotaRun {
   std::string said_, said_of_file_;          // the failures that were logged last
 };
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -7,7 +7,7 @@
 #include "common/net/server_options.h"
 #include "tools/programs/whole_file.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 std::string WithPort(const std::string& host, int port) {
@@ -38,4 +38,4 @@ absl::Status ReopenPort(const Addresses& listen, int port, const PortSteps& step
   return absl::Status(s.code(), StrCat(Message(s), "; the port is closed until the next SIGHUP or restart"));
 }
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -8,7 +8,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 
-namespace taut {
+namespace taut::tools {
 
 // What is in these files, one after the other, nothing for a name that is empty or a file that cannot be
 // read: another text if any of them has changed.
@@ -30,4 +30,4 @@ struct PortSteps {
 // closed until the next try, and the error says so.
 absl::Status ReopenPort(const Addresses& listen, int port, const PortSteps& steps);
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -27,7 +27,7 @@
 #include "node/agent/cpu_debt.h"
 #include "node/agent/shape.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 constexpr std::string_view kHelp = R"(taut-load generates memory and CPU load that follows a shape.
@@ -386,6 +386,6 @@ int Main(int argc, char** argv) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::tools
 
-int main(int argc, char** argv) { return taut::Main(argc, argv); }
+int main(int argc, char** argv) { return taut::tools::Main(argc, argv); }

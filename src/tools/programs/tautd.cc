@@ -19,7 +19,7 @@
 #include "tools/programs/version.h"
 #include "tools/programs/webhook_setup.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 struct Args {
@@ -184,9 +184,9 @@ int Run(int argc, char** argv) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::tools
 
 int main(int argc, char** argv) {
-  (void)taut::SetUpLogging("info", "text");
-  return taut::Run(argc, argv);
+  (void)taut::tools::SetUpLogging("info", "text");
+  return taut::tools::Run(argc, argv);
 }

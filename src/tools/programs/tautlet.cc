@@ -40,7 +40,7 @@
 #include "tools/programs/process.h"
 #include "tools/programs/version.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 struct Args {
@@ -465,6 +465,6 @@ int Run(int argc, char** argv) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::tools
 
-int main(int argc, char** argv) { return taut::Run(argc, argv); }
+int main(int argc, char** argv) { return taut::tools::Run(argc, argv); }

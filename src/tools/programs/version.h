@@ -2,8 +2,8 @@
 
 #include <string_view>
 
-namespace taut {
+namespace taut::tools {
 
 inline constexpr std::string_view kVersion = "0.1.0";
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -8,7 +8,7 @@
 #include "fmt/format.h"
 #include "tools/programs/process.h"
 
-namespace taut {
+namespace taut::tools {
 
 absl::StatusOr<std::unique_ptr<server::WebhookActuator>> OpenWebhook(const server::WebhookConfig& config,
                                                                      std::function<double()> steady_s) {
@@ -41,4 +41,4 @@ std::string WebhookWarning(const server::WebhookConfig& config) {
          "use https";
 }
 
-}  // namespace taut
+}  // namespace taut::tools

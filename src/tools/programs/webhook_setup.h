@@ -9,7 +9,7 @@
 #include "server/config/daemon_config.h"
 #include "server/connectors/webhook_actuator.h"
 
-namespace taut {
+namespace taut::tools {
 
 // REQUIRES: config.url is not empty. InvalidArgument or NotFound: a URL, a secret or a CA file that cannot be
 // used, with the key of the setting.
@@ -18,4 +18,4 @@ absl::StatusOr<std::unique_ptr<server::WebhookActuator>> OpenWebhook(const serve
 // What is unsafe about its settings; "" for nothing.
 std::string WebhookWarning(const server::WebhookConfig& config);
 
-}  // namespace taut
+}  // namespace taut::tools

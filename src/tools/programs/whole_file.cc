@@ -10,7 +10,7 @@
 
 #include "common/base/strings.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 bool WriteAll(int fd, std::string_view bytes) {
@@ -42,4 +42,4 @@ std::optional<std::string> ReadWhole(const std::string& path) {
   return bytes.str();
 }
 
-}  // namespace taut
+}  // namespace taut::tools

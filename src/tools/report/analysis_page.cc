@@ -12,7 +12,7 @@
 #include "tools/report/svg_chart.h"
 #include "tools/sim/published.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 // By tier.
@@ -203,4 +203,4 @@ std::string AnalysisPage(std::string_view title, const TraceAnalysis* usage, con
                 events != nullptr ? EventsSections(*events) : "", "</html>\n");
 }
 
-}  // namespace taut
+}  // namespace taut::tools

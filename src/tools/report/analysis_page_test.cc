@@ -4,7 +4,7 @@
 #include "gtest/gtest.h"
 #include "tools/report/svg_chart.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 using ::testing::HasSubstr;
@@ -99,4 +99,4 @@ TEST(SvgChartTest, ElementsAreClosed) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::tools

@@ -11,7 +11,7 @@
 #include "tools/report/static_page.h"
 #include "tools/report/svg_chart.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 constexpr std::string_view kCellTierColours[brain::kCellTiers] = {"#8a94a0", "#b3541e", "#6a4c93", "#1259b8",
@@ -156,4 +156,4 @@ std::string Render(const CellPage& page, std::vector<CellRun>& runs) {
   return out + "</html>\n";
 }
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -6,7 +6,7 @@
 
 #include "tools/sim/cell_runs.h"
 
-namespace taut {
+namespace taut::tools {
 
 struct CellPage {
   std::string title, conditions;  // plain text
@@ -17,4 +17,4 @@ struct CellPage {
 // delays.
 std::string Render(const CellPage& page, std::vector<CellRun>& runs);
 
-}  // namespace taut
+}  // namespace taut::tools

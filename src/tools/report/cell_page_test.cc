@@ -3,7 +3,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 using ::testing::HasSubstr;
@@ -40,4 +40,4 @@ TEST(CellPage, HasTablesChartsAndWhatIsPending) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::tools

@@ -9,7 +9,7 @@
 #include "tools/report/static_page.h"
 #include "tools/report/svg_chart.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 constexpr size_t kMostChartPoints = 600;
@@ -92,4 +92,4 @@ std::string EconomyPage(const EconomyResult& result, const brain::PriceSheet& sh
   return out + "</html>\n";
 }
 
-}  // namespace taut
+}  // namespace taut::tools

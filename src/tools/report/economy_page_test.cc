@@ -4,7 +4,7 @@
 #include "gtest/gtest.h"
 #include "tools/report/economy_tables.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 using ::testing::ElementsAre;
@@ -112,4 +112,4 @@ TEST_F(EconomyPageTest, ThePageHasTablesAndTheFourLines) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::tools

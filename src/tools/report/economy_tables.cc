@@ -7,7 +7,7 @@
 #include "common/model/units.h"
 #include "fmt/format.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 constexpr std::string_view kEveryPolicy = "every policy";
@@ -206,4 +206,4 @@ std::string EconomyIntroduction(const EconomyResult& result, const brain::PriceS
   return out;
 }
 
-}  // namespace taut
+}  // namespace taut::tools

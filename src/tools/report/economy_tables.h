@@ -8,7 +8,7 @@
 #include "brain/economy/price_sheet.h"
 #include "tools/sim/economy_replay.h"
 
-namespace taut {
+namespace taut::tools {
 
 struct EconomyTable {
   std::vector<std::string> head;  // a '\n' where a terminal breaks the line
@@ -42,4 +42,4 @@ double HoursOf(Resource r, int64_t quantity);
 // Cores or GiB of one step.
 double AmountOfStep(Resource r, int64_t quantity);
 
-}  // namespace taut
+}  // namespace taut::tools

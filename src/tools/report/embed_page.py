@@ -24,11 +24,11 @@ def main(out, page):
     head, tail = parts(pathlib.Path(page))
     pathlib.Path(out).write_text(
         "// Made from the page of web/app by embed_page.py.\n"
-        '#include "tools/report/page_parts.h"\n\nnamespace taut {\n\n'
+        '#include "tools/report/page_parts.h"\n\nnamespace taut::tools {\n\n'
         f"constexpr char kHead[] = {{\n    {numbers(head)}}};\n"
         f"constexpr char kTail[] = {{\n    {numbers(tail)}}};\n"
         f"const std::string_view kPageHead(kHead, {len(head)});\nconst std::string_view kPageTail(kTail, {len(tail)});\n\n"
-        "}  // namespace taut\n", encoding="utf-8")
+        "}  // namespace taut::tools\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@
 #include "fmt/format.h"
 #include "tools/report/svg_chart.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 constexpr std::array<std::string_view, kTiers> kEventTierColours = {"#b8c4d0", "#e0a458", "#7fb3d5",
@@ -137,4 +137,4 @@ std::string EventsSections(const EventsReport& report) {
   return out;
 }
 
-}  // namespace taut
+}  // namespace taut::tools

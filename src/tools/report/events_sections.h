@@ -10,7 +10,7 @@
 
 #include "brain/cell/recorded_events.h"
 
-namespace taut {
+namespace taut::tools {
 
 // A figure of a trace, and the same as published of two traces of Google's; absent: not known.
 struct ComparedFigure {
@@ -32,4 +32,4 @@ struct EventsReport {
 // REQUIRES: report.figures. Without scripts, and without anything from elsewhere.
 std::string EventsSections(const EventsReport& report);
 
-}  // namespace taut
+}  // namespace taut::tools

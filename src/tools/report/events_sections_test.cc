@@ -4,7 +4,7 @@
 #include "gtest/gtest.h"
 #include "tools/report/analysis_page.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 using ::testing::HasSubstr;
@@ -55,4 +55,4 @@ TEST(EventsSectionsTest, AWrongTimeDrawsNoEndlessChart) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::tools

@@ -4,7 +4,7 @@
 #include "tools/report/page_parts.h"
 #include "tools/report/report_json.h"
 
-namespace taut {
+namespace taut::tools {
 
 absl::Status CheckReportPage() {
   if (!kPageHead.empty()) return absl::OkStatus();
@@ -21,4 +21,4 @@ std::string HtmlReport(const ReportInput& input) {
   return page;
 }
 
-}  // namespace taut
+}  // namespace taut::tools

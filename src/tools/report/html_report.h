@@ -10,7 +10,7 @@
 #include "common/model/reason.h"
 #include "tools/sim/replay.h"
 
-namespace taut {
+namespace taut::tools {
 
 // One job and resource followed through time, for the usage heatmap with every limit drawn over it.
 struct JobStory {
@@ -60,4 +60,4 @@ absl::Status CheckReportPage();
 // Deterministic: the same input gives the same bytes. Needs the page (CheckReportPage).
 std::string HtmlReport(const ReportInput& input);
 
-}  // namespace taut
+}  // namespace taut::tools

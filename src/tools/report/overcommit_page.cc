@@ -14,7 +14,7 @@
 #include "tools/report/static_page.h"
 #include "tools/report/svg_chart.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 constexpr size_t kMostMachines = 20;
@@ -176,4 +176,4 @@ std::string Render(const OvercommitPage& page, std::span<const OvercommitResult>
   return out + "</html>\n";
 }
 
-}  // namespace taut
+}  // namespace taut::tools

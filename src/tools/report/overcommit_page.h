@@ -7,7 +7,7 @@
 
 #include "tools/sim/overcommit_replay.h"
 
-namespace taut {
+namespace taut::tools {
 
 struct OvercommitPage {
   std::string title;                // what was replayed
@@ -19,4 +19,4 @@ struct OvercommitPage {
 // oracle. A predictor without predictions, and the severity of one that was never below, are "-".
 std::string Render(const OvercommitPage& page, std::span<const OvercommitResult> results);
 
-}  // namespace taut
+}  // namespace taut::tools

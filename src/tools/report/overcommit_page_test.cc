@@ -4,7 +4,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 using ::testing::HasSubstr;
@@ -109,4 +109,4 @@ TEST(OvercommitPageTest, NothingIsNotZero) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::tools

@@ -3,10 +3,10 @@
 
 #include <string_view>
 
-namespace taut {
+namespace taut::tools {
 
 // The page is kPageHead, the JSON, kPageTail. Both are empty where the page was not built.
 extern const std::string_view kPageHead;
 extern const std::string_view kPageTail;
 
-}  // namespace taut
+}  // namespace taut::tools

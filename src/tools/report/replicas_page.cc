@@ -12,7 +12,7 @@
 #include "tools/report/static_page.h"
 #include "tools/report/svg_chart.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 constexpr size_t kColumns = 480;
@@ -148,4 +148,4 @@ std::string Render(const ReplicasPage& page) {
   return out + "</html>\n";
 }
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -10,7 +10,7 @@
 
 #include "tools/sim/replica_replay.h"
 
-namespace taut {
+namespace taut::tools {
 
 // The measured steps of one job under one policy, in columns: a spike of one step stays visible.
 class ReplicaTrack {
@@ -58,4 +58,4 @@ struct ReplicasPage {
 // Without scripts, and without anything from elsewhere.
 std::string Render(const ReplicasPage& page);
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 using testing::HasSubstr;
@@ -74,4 +74,4 @@ TEST(ReplicasPage, HasTheTableTheLargestJobsAndEscapedNames) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::tools

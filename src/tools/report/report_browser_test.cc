@@ -11,7 +11,7 @@
 #include "gtest/gtest.h"
 #include "tools/report/report_fixture.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 using ::testing::ContainsRegex;
@@ -86,4 +86,4 @@ TEST_F(ReportBrowserTest, AnEmptyReplaySaysSo) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::tools

@@ -5,7 +5,7 @@
 
 #include "tools/report/html_report.h"
 
-namespace taut {
+namespace taut::tools {
 
 struct ReportFixture {
   std::vector<JobInfo> jobs;
@@ -21,4 +21,4 @@ struct FixtureSize {
 
 std::unique_ptr<ReportFixture> MakeReportFixture(const FixtureSize& size);
 
-}  // namespace taut
+}  // namespace taut::tools

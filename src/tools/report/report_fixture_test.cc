@@ -9,7 +9,7 @@
 #include "common/base/byte_units.h"
 #include "fmt/format.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 constexpr int32_t kFirstDay = 15887;  // 2013-07-01
@@ -225,4 +225,4 @@ class Maker {
 
 std::unique_ptr<ReportFixture> MakeReportFixture(const FixtureSize& size) { return Maker(size).Make(); }
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -10,7 +10,7 @@
 #include "common/base/strings.h"
 #include "tools/report/story_json.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 constexpr double kDayS = static_cast<double>(kDaySeconds);
@@ -216,4 +216,4 @@ std::string ReportJson(const ReportInput& input) {
   return json.Take();
 }
 
-}  // namespace taut
+}  // namespace taut::tools

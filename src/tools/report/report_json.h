@@ -5,7 +5,7 @@
 
 #include "tools/report/html_report.h"
 
-namespace taut {
+namespace taut::tools {
 
 // Memory is in GiB and CPU in cores, except in reasons, which keep their own units. Numbers are rounded to
 // five significant digits or better than a screen shows. Deterministic. The form is private to this folder
@@ -15,4 +15,4 @@ std::string ReportJson(const ReportInput& input);
 // A story is drawn about 1,000 pixels wide; finer columns are added up to at most this many.
 inline constexpr size_t kMaxStoryColumns = 1500;
 
-}  // namespace taut
+}  // namespace taut::tools

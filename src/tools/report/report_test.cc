@@ -11,7 +11,7 @@
 #include "tools/report/report_fixture.h"
 #include "tools/report/report_json.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 using nlohmann::json;
@@ -162,4 +162,4 @@ TEST_F(ReportPageTest, AnEmptyReplayIsStillAPage) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::tools

@@ -4,7 +4,7 @@
 #include "common/base/strings.h"
 #include "tools/report/svg_chart.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 constexpr std::string_view kStyle =
@@ -32,4 +32,4 @@ std::string StaticPageHead(std::string_view title) {
 
 std::string TableCell(std::string_view text) { return StrCat("<td>", EscapedHtml(text), "</td>"); }
 
-}  // namespace taut
+}  // namespace taut::tools

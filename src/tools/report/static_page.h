@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace taut {
+namespace taut::tools {
 
 // Up to and including the heading; tables wider than the page scroll. Light or dark as the
 // browser prefers.
@@ -12,4 +12,4 @@ std::string StaticPageHead(std::string_view title);
 // Of a table; the text is escaped.
 std::string TableCell(std::string_view text);
 
-}  // namespace taut
+}  // namespace taut::tools

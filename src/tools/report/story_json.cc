@@ -9,7 +9,7 @@
 #include "common/base/printable.h"
 #include "tools/report/report_json.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-";
@@ -182,4 +182,4 @@ void WriteStory(const JobStory& story, JsonWriter* json) {
   json->EndObject();
 }
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -4,11 +4,11 @@
 #include "common/base/json_writer.h"
 #include "tools/report/html_report.h"
 
-namespace taut {
+namespace taut::tools {
 
 // Appends the story as one object. The heatmap is packed: a column is a string, its first two characters the
 // lowest bucket (base 64), then one a bucket: the share of the column's weight on a log scale, 0 for none, 1
 // for 0.1 % or less, 63 for all; '.' and a character stand for that many empty buckets.
 void WriteStory(const JobStory& story, JsonWriter* json);
 
-}  // namespace taut
+}  // namespace taut::tools

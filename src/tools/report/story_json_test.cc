@@ -12,7 +12,7 @@
 #include "rapidcheck/gtest.h"
 #include "tools/report/report_json.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 using nlohmann::json;
@@ -104,4 +104,4 @@ TEST(StoryJsonTest, LimitsKeepTheirStepsAndGaps) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::tools

@@ -10,7 +10,7 @@
 #include "common/model/units.h"
 #include "fmt/format.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 constexpr double kWidth = 860, kHeight = 340, kLeft = 70, kRight = 15, kTop = 30, kBottom = 48;
@@ -210,4 +210,4 @@ std::string SvgChart::Render() const {
   return StrCat(out, MarksText(marks_, x, y), "</svg>");
 }
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace taut {
+namespace taut::tools {
 
 struct SvgPoint {
   double x = 0, y = 0;
@@ -55,4 +55,4 @@ class SvgChart {
   std::vector<SvgMark> marks_;
 };
 
-}  // namespace taut
+}  // namespace taut::tools

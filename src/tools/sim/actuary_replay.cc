@@ -13,7 +13,7 @@
 #include "common/base/strings.h"
 #include "common/base/time.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 constexpr int64_t kPriceMicro = 1'000'000;
@@ -186,4 +186,4 @@ absl::StatusOr<ActuaryReplayResult> ReplayActuary(const PoolSeries& series,
   return ActuaryRun(series, options).Run();
 }
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -10,7 +10,7 @@
 #include "brain/economy/actuary.h"
 #include "brain/economy/promise_ledger.h"
 
-namespace taut {
+namespace taut::tools {
 
 // Per step: the pool's capacity and what the higher tiers use, in one unit; NaN where not measured.
 struct PoolSeries {
@@ -47,4 +47,4 @@ struct ActuaryReplayResult {
 absl::StatusOr<ActuaryReplayResult> ReplayActuary(const PoolSeries& series,
                                                   const ActuaryReplayOptions& options);
 
-}  // namespace taut
+}  // namespace taut::tools

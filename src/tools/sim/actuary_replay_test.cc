@@ -6,7 +6,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 PoolSeries PoolDays(int days, double capacity) {
@@ -72,4 +72,4 @@ TEST(ActuaryReplay, NamesWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::tools

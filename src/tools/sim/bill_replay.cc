@@ -6,7 +6,7 @@
 #include "common/base/byte_units.h"
 #include "common/model/window_sums.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 brain::UsageQuantities QuantitiesOf(const UsageSums& window, double reservation, Resource r) {
@@ -84,4 +84,4 @@ absl::StatusOr<brain::Bill> BillTrace(DaySource& source, const brain::PriceSheet
   return brain::MakeBill(sheet, options.pool, *std::move(metering), options.bill);
 }
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -14,7 +14,7 @@
 #include "brain/economy/price_sheet.h"
 #include "tools/sim/replay.h"
 
-namespace taut {
+namespace taut::tools {
 
 // Limits in force over time, of every job: what Replay's on_change says of one policy.
 class LimitsInForce {
@@ -61,4 +61,4 @@ struct BillTraceOptions {
 absl::StatusOr<brain::Bill> BillTrace(DaySource& source, const brain::PriceSheet& sheet,
                                       std::span<const BilledJob> jobs, const BillTraceOptions& options);
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -3,7 +3,7 @@
 #include "common/base/byte_units.h"
 #include "tools/sim/replay_fixture.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 constexpr brain::Money kOne = {1'000'000};
@@ -66,4 +66,4 @@ TEST_F(BillTraceTest, ARecommendersLimitCountsFromItsWindowOn) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::tools

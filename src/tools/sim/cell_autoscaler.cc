@@ -7,7 +7,7 @@
 #include "brain/fleet/signal_builder.h"
 #include "common/base/random.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 constexpr double kLeastChange = 0.05;
@@ -105,4 +105,4 @@ brain::CellAutoscaler::Decision CellLimits::Close(uint32_t number, const Window&
   return out;
 }
 
-}  // namespace taut
+}  // namespace taut::tools

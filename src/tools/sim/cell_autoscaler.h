@@ -14,7 +14,7 @@
 #include "brain/fleet/lane.h"
 #include "brain/fleet/policies.h"
 
-namespace taut {
+namespace taut::tools {
 
 class CellLimits final : public brain::CellAutoscaler {
  public:
@@ -44,4 +44,4 @@ class CellLimits final : public brain::CellAutoscaler {
   std::vector<std::unique_ptr<Job>> jobs_;  // by job of the model; null: not seen yet
 };
 
-}  // namespace taut
+}  // namespace taut::tools

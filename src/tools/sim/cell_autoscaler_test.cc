@@ -3,7 +3,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 // One service of two tasks on two machines, beside a job of kWork.
@@ -100,4 +100,4 @@ TEST(CellLimits, ActInTheSimulation) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::tools

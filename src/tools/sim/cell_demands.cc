@@ -14,7 +14,7 @@
 #include "tools/sim/recorded_tasks.h"
 #include "tools/sim/trace_tier.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 constexpr size_t kNamed = 3;                    // kept jobs
@@ -370,4 +370,4 @@ absl::StatusOr<UsageJobs> JobsOfUsage(DaySource& source, WindowId until) {
   return out;
 }
 
-}  // namespace taut
+}  // namespace taut::tools

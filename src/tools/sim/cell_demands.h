@@ -19,7 +19,7 @@
 #include "common/model/resource.h"
 #include "tools/sim/replay.h"
 
-namespace taut {
+namespace taut::tools {
 
 struct CellDemandsOptions {
   // Its policies have a demand each; there may be none. `managed` and `resources` are not used.
@@ -91,4 +91,4 @@ struct UsageJobs {
 };
 absl::StatusOr<UsageJobs> JobsOfUsage(DaySource& source, WindowId until);
 
-}  // namespace taut
+}  // namespace taut::tools

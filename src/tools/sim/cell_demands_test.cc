@@ -6,7 +6,7 @@
 #include "gtest/gtest.h"
 #include "tools/sim/replay_fixture.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 using ::testing::ElementsAre;
@@ -249,4 +249,4 @@ TEST(CellDemands, JobsOfUsageAreThoseOfTheLastHour) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::tools

@@ -8,7 +8,7 @@
 #include "common/base/worker_pool.h"
 #include "tools/sim/cell_autoscaler.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 bool IsLimit(brain::CellEventKind kind) { return kind == brain::CellEventKind::kLimit; }
@@ -91,4 +91,4 @@ absl::StatusOr<std::vector<CellRun>> RunCells(const brain::CellModel& model,
   return runs;
 }
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -11,7 +11,7 @@
 #include "brain/cell/cell_simulation.h"
 #include "brain/recommend/policy.h"
 
-namespace taut {
+namespace taut::tools {
 
 // How a cell is run otherwise.
 struct CellSetup {
@@ -51,4 +51,4 @@ absl::StatusOr<std::vector<CellRun>> RunCells(const brain::CellModel& model,
                                               const CellRunsOptions& options,
                                               const CellRunsHooks& hooks = {});
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -9,7 +9,7 @@
 #include "common/base/strings.h"
 #include "common/base/worker_pool.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 // "j: Of 4 machines ..." of the first job with a pending task.
@@ -162,4 +162,4 @@ absl::StatusOr<CompactionRuns> RunCompactions(const brain::CellModel& cell,
   return Runner(cell, options, hooks).Run();
 }
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -10,7 +10,7 @@
 #include "brain/cell/cell_experiments.h"
 #include "brain/cell/compaction.h"
 
-namespace taut {
+namespace taut::tools {
 
 struct CompactionRunsOptions {
   std::vector<const brain::CellExperiment*> experiments;  // "base" is run first in any case
@@ -64,4 +64,4 @@ absl::StatusOr<CompactionRuns> RunCompactions(const brain::CellModel& cell,
                                               const CompactionRunsOptions& options,
                                               const CompactionRunsHooks& hooks = {});
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -6,7 +6,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 brain::CellModel Made(uint32_t machines) {
@@ -84,4 +84,4 @@ TEST(CompactionRuns, StopsWhenAsked) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::tools

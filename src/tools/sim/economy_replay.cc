@@ -12,7 +12,7 @@
 #include "common/base/worker_pool.h"
 #include "common/model/units.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 // Of the UTC calendar.
@@ -435,4 +435,4 @@ absl::StatusOr<EconomyResult> ReplayEconomy(DaySource& source, const brain::Pric
   return EconomyRun(source, sheet, jobs, options, hooks).Run();
 }
 
-}  // namespace taut
+}  // namespace taut::tools

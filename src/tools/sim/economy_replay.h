@@ -26,7 +26,7 @@
 #include "tools/sim/bill_replay.h"
 #include "tools/sim/replay.h"
 
-namespace taut {
+namespace taut::tools {
 
 struct EconomyOptions {
   std::vector<brain::SellerPolicy> policies;
@@ -91,4 +91,4 @@ absl::StatusOr<EconomyResult> ReplayEconomy(DaySource& source, const brain::Pric
                                             std::span<const BilledJob> jobs, const EconomyOptions& options,
                                             const EconomyHooks& hooks = {});
 
-}  // namespace taut
+}  // namespace taut::tools

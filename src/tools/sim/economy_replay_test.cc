@@ -10,7 +10,7 @@
 #include "gtest/gtest.h"
 #include "tools/sim/made_days.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 using ::testing::HasSubstr;
@@ -277,4 +277,4 @@ TEST_F(PoolTest, NamesWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::tools

@@ -6,7 +6,7 @@
 
 #include "common/base/time.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 // As in tautd: of the load at each decision against the one a start-up before.
@@ -42,4 +42,4 @@ const brain::LoadAnalogs* FleetMoves::At(int64_t time_s) const {
   return &days_[static_cast<size_t>(std::min(day - first_day_, static_cast<int64_t>(days_.size()) - 1))];
 }
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -8,7 +8,7 @@
 #include "brain/replicas/load_analogs.h"
 #include "common/model/load_series.h"
 
-namespace taut {
+namespace taut::tools {
 
 // Immutable.
 class FleetMoves {
@@ -25,4 +25,4 @@ class FleetMoves {
   std::vector<brain::LoadAnalogs> days_;  // from first_day_ on, each as known at its beginning
 };
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -3,7 +3,7 @@
 #include "common/base/time.h"
 #include "gtest/gtest.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 TEST(FleetMoves, AreThoseOfTheDaysBefore) {
@@ -41,4 +41,4 @@ TEST(FleetMoves, OfNothing) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::tools

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 // Nearest rank: the smallest value with at least 95 % of the values at or below it.
@@ -394,4 +394,4 @@ void JobRunner::RunWithRestarts(const JobDay& day, brain::PolicyPair policy, Job
   for (size_t i = 0; i < scores.size(); ++i) FinishScore(Percentile95(scratch.usages[i]), scores[i]);
 }
 
-}  // namespace taut
+}  // namespace taut::tools

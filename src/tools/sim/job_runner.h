@@ -15,7 +15,7 @@
 #include "tools/sim/replay.h"
 #include "tools/sim/scorecard.h"
 
-namespace taut {
+namespace taut::tools {
 
 // One lane of one job, with what scoring must remember from window to window.
 struct ScoredLane : brain::ManagedLane {
@@ -116,4 +116,4 @@ class JobRunner {
   const ReplayOptions& options_;
 };
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -7,7 +7,7 @@
 #include "gtest/gtest.h"
 #include "tools/sim/replay.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 // The days of a cell as a replay reads them.
@@ -197,4 +197,4 @@ INSTANTIATE_TEST_SUITE_P(Live, SamePromises, testing::Values(Mode::kObserve, Mod
                          [](const auto& tested) { return std::string(Name(tested.param)); });
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::tools

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace taut {
+namespace taut::tools {
 
 void MachineDays::BeginDay(int32_t day) {
   // A gap reaches at most into the day before, which stays open.
@@ -117,4 +117,4 @@ void MachineDays::DropBefore(int32_t window) {
   while (!days_.empty() && days_.front().number < number) days_.pop_front();
 }
 
-}  // namespace taut
+}  // namespace taut::tools

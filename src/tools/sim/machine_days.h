@@ -16,7 +16,7 @@
 #include "common/model/resource.h"
 #include "tools/sim/replay.h"
 
-namespace taut {
+namespace taut::tools {
 
 // Takes job-days in order of days and gives windows by machine. A task that stays on its machine through windows
 // without a row of it is on it without a measurement. A window is final once the day behind its own was read, or
@@ -81,4 +81,4 @@ class MachineDays {
   absl::flat_hash_map<uint64_t, Last> last_;  // by task
 };
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -13,7 +13,7 @@
 #include "common/base/random.h"
 #include "common/base/strings.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 constexpr double kMadeTasks = 25;  // on a machine from which a predictor learns
@@ -382,4 +382,4 @@ absl::StatusOr<std::vector<WholeMachines>> ReplayMachineHistories(DaySource& sou
   return out;
 }
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -15,7 +15,7 @@
 #include "brain/overcommit/settings.h"
 #include "tools/sim/recorded_tasks.h"
 
-namespace taut {
+namespace taut::tools {
 
 // A predictor of whole machines, for packing.
 struct WholeMachines {
@@ -49,4 +49,4 @@ absl::StatusOr<std::vector<WholeMachines>> ReplayMachineHistories(DaySource& sou
                                                                   const MachineHistoriesOptions& options,
                                                                   const MachineHistoriesHooks& hooks = {});
 
-}  // namespace taut
+}  // namespace taut::tools

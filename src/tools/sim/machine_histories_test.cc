@@ -11,7 +11,7 @@
 #include "tools/sim/packed_usage.h"
 #include "tools/sim/replay_fixture.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 using ::testing::HasSubstr;
@@ -259,4 +259,4 @@ TEST(PackedMachines, HoursWithTooLittleAreCounted) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::tools

@@ -10,7 +10,7 @@
 #include "absl/status/statusor.h"
 #include "tools/sim/replay.h"
 
-namespace taut {
+namespace taut::tools {
 
 class MadeDays final : public DaySource {
  public:
@@ -102,4 +102,4 @@ class MadeDays final : public DaySource {
   std::map<int32_t, std::vector<JobDay>> made_;  // of by_day_, once: a test replays them many times
 };
 
-}  // namespace taut
+}  // namespace taut::tools

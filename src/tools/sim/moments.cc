@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 constexpr uint64_t kFewestValues = 100, kFewestPoints = 5;
@@ -132,4 +132,4 @@ double MeanWait(double utilisation, double squared_coefficient) {
   return utilisation / (1 - utilisation) * (squared_coefficient + 1) / 2;
 }
 
-}  // namespace taut
+}  // namespace taut::tools

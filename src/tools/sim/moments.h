@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-namespace taut {
+namespace taut::tools {
 
 // Of values one by one, in one pass; two halves can be merged (Chan et al., "Updating formulae", 1979).
 class Moments {
@@ -57,4 +57,4 @@ std::vector<TailPoint> TailOf(std::span<const double> sorted, uint64_t points);
 // (1 - rho) * (C^2 + 1) / 2. REQUIRES: 0 <= rho < 1.
 double MeanWait(double utilisation, double squared_coefficient);
 
-}  // namespace taut
+}  // namespace taut::tools

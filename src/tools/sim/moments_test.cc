@@ -7,7 +7,7 @@
 #include "tools/sim/published.h"
 #include "tools/sim/trace_tier.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 // Of a Pareto distribution with minimum 1.
@@ -104,4 +104,4 @@ TEST(TraceTierTest, BandsOfBothTraces) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::tools

@@ -8,7 +8,7 @@
 #include "common/base/strings.h"
 #include "fmt/format.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 constexpr uint32_t kMostPlacements = 1000;
@@ -226,4 +226,4 @@ absl::StatusOr<OvercommitResult> ReplayOvercommit(const PlacedTasks& placed, con
   return out;
 }
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -17,7 +17,7 @@
 #include "common/base/time.h"
 #include "tools/sim/placed_tasks.h"
 
-namespace taut {
+namespace taut::tools {
 
 inline constexpr std::string_view kOracle = "oracle";  // knows the peak that comes
 
@@ -124,4 +124,4 @@ absl::Status CheckOvercommit(const PlacedTasks& placed, const OvercommitOptions&
 absl::StatusOr<OvercommitResult> ReplayOvercommit(const PlacedTasks& placed, const OvercommitOptions& options,
                                                   const OvercommitHooks& hooks = {});
 
-}  // namespace taut
+}  // namespace taut::tools

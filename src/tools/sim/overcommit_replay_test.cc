@@ -5,7 +5,7 @@
 #include "gtest/gtest.h"
 #include "tools/sim/placed_tasks.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 constexpr float kNone = -1;
@@ -135,4 +135,4 @@ TEST(OvercommitReplay, SaysWhatCannotBe) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::tools

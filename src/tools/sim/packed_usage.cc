@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 constexpr double kOverRounding = 1e-9;
@@ -159,4 +159,4 @@ absl::StatusOr<std::vector<PackedUsage>> PackedMachines::Measure(
   return out;
 }
 
-}  // namespace taut
+}  // namespace taut::tools

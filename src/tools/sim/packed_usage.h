@@ -13,7 +13,7 @@
 #include "brain/cell/compaction.h"
 #include "tools/sim/recorded_tasks.h"
 
-namespace taut {
+namespace taut::tools {
 
 // Machine-hours of one packing. A machine counts in an hour in which a task on it was measured; over is one with a
 // window in which its tasks used more than it has (CPU: the mean of the window; memory: the sum of their peaks). A
@@ -58,4 +58,4 @@ class PackedMachines {
   std::vector<Packing> packings_;
 };
 
-}  // namespace taut
+}  // namespace taut::tools

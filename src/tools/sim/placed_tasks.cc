@@ -8,7 +8,7 @@
 #include "common/base/strings.h"
 #include "fmt/format.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 constexpr float kNone = -1;
@@ -145,4 +145,4 @@ std::vector<std::vector<uint32_t>> PlaceAtRandom(size_t tasks, uint32_t machine_
   return machines;
 }
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -10,7 +10,7 @@
 #include "common/model/resource.h"
 #include "tools/sim/replay.h"
 
-namespace taut {
+namespace taut::tools {
 
 // One task of a trace through all of its windows, one resource.
 struct TaskSeries {
@@ -42,4 +42,4 @@ absl::StatusOr<PlacedTasks> ReadPlacedTasks(DaySource& source, Resource resource
 std::vector<std::vector<uint32_t>> PlaceAtRandom(size_t tasks, uint32_t machine_tasks, uint32_t placements,
                                                  uint64_t seed);
 
-}  // namespace taut
+}  // namespace taut::tools

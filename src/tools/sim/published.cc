@@ -1,6 +1,6 @@
 #include "tools/sim/published.h"
 
-namespace taut {
+namespace taut::tools {
 
 std::span<const PublishedSize> PublishedSizes() {
   static constexpr PublishedSize kSizes[] = {{"top 1 % of jobs, share", 0.973, 0.992, 0.986, 0.991},
@@ -35,4 +35,4 @@ PublishedEvents PublishedEvents2019() {
   return p;
 }
 
-}  // namespace taut
+}  // namespace taut::tools

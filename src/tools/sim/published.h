@@ -9,7 +9,7 @@
 #include <span>
 #include <string_view>
 
-namespace taut {
+namespace taut::tools {
 
 struct PublishedSize {
   std::string_view measure;
@@ -27,4 +27,4 @@ struct PublishedEvents {
 PublishedEvents PublishedEvents2011();
 PublishedEvents PublishedEvents2019();
 
-}  // namespace taut
+}  // namespace taut::tools

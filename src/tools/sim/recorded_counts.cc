@@ -6,7 +6,7 @@
 #include "common/base/strings.h"
 #include "fmt/format.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 constexpr double kCapacityRounding = 1e-6;
@@ -81,4 +81,4 @@ absl::StatusOr<RecordedUse> RecordedCounts::Take(const MachineDays& days, bool w
   return std::move(use_);
 }
 
-}  // namespace taut
+}  // namespace taut::tools

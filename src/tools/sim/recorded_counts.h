@@ -12,7 +12,7 @@
 #include "tools/sim/overcommit_replay.h"
 #include "tools/sim/replay.h"
 
-namespace taut {
+namespace taut::tools {
 
 // One resource. Keeps references. One thread.
 class RecordedCounts {
@@ -46,4 +46,4 @@ class RecordedCounts {
   RecordedUse use_;
 };
 
-}  // namespace taut
+}  // namespace taut::tools

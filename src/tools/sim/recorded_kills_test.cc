@@ -7,7 +7,7 @@
 #include "tools/sim/replay.h"
 #include "tools/sim/replay_fixture.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 using ::testing::ElementsAre;
@@ -168,4 +168,4 @@ TEST(RecordedKills, RaiseAtOnceWhereLimitsAreDecided) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::tools

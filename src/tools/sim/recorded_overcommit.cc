@@ -9,7 +9,7 @@
 #include "tools/sim/placed_tasks.h"
 #include "tools/sim/recorded_counts.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 class RecordedReplay {
@@ -182,4 +182,4 @@ absl::StatusOr<OvercommitResult> ReplayRecordedOvercommit(DaySource& source,
   return RecordedReplay(source, machines, resource, options, hooks).Run();
 }
 
-}  // namespace taut
+}  // namespace taut::tools

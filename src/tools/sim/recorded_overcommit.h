@@ -7,7 +7,7 @@
 #include "tools/sim/overcommit_replay.h"
 #include "tools/sim/replay.h"
 
-namespace taut {
+namespace taut::tools {
 
 // As ReplayOvercommit, on recorded machines; of the options those of made machines (tasks, placements, seed) are
 // not used. The oracle of a prediction at t is the highest sum of the usages, each at most its task's limit at t,
@@ -22,4 +22,4 @@ absl::StatusOr<OvercommitResult> ReplayRecordedOvercommit(DaySource& source,
                                                           Resource resource, const OvercommitOptions& options,
                                                           const OvercommitHooks& hooks = {});
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -6,7 +6,7 @@
 #include "gtest/gtest.h"
 #include "tools/sim/machine_days.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 // Job j has one task; its usage of CPU by window comes from a function, negative: no row. Limits are 10.
@@ -205,4 +205,4 @@ TEST(RecordedOvercommit, ATraceWithoutMachinesIsAnError) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::tools

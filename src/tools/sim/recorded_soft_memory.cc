@@ -13,7 +13,7 @@
 #include "tools/sim/recorded_counts.h"
 #include "tools/sim/soft_requests.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 // One way of limiting memory, over all machines of the trace.
@@ -359,4 +359,4 @@ absl::StatusOr<SoftMemoryResult> ReplayRecordedSoftMemory(DaySource& source,
   return replay.Run();
 }
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -6,7 +6,7 @@
 #include "brain/cell/recorded_machines.h"
 #include "tools/sim/soft_memory_replay.h"
 
-namespace taut {
+namespace taut::tools {
 
 // As ReplaySoftMemory, on recorded machines; of `options.machines` those of made machines (tasks, placements) are
 // not used, and the seed only draws tiers, task by task. A machine's memory is what the predictor says when a
@@ -24,4 +24,4 @@ absl::StatusOr<SoftMemoryResult> ReplayRecordedSoftMemory(DaySource& source,
                                                           const SoftMemoryOptions& options,
                                                           const SoftMemoryHooks& hooks = {});
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -8,7 +8,7 @@
 #include "gtest/gtest.h"
 #include "tools/sim/replay_fixture.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 using enum brain::MachineEventKind;
@@ -228,4 +228,4 @@ TEST(RecordedSoftMemory, WhatCannotBeIsNamed) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::tools

@@ -6,7 +6,7 @@
 
 #include "common/base/time.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 constexpr int32_t kGoneAfter = kWindowsPerHour;  // windows without a measurement
@@ -101,4 +101,4 @@ absl::StatusOr<RecordedTasks> ReadRecordedTasks(DaySource& source, const brain::
   return out;
 }
 
-}  // namespace taut
+}  // namespace taut::tools

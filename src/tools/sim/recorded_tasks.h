@@ -15,7 +15,7 @@
 #include "common/model/resource.h"
 #include "tools/sim/replay.h"
 
-namespace taut {
+namespace taut::tools {
 
 // Rows of a cell's usual resources, and what they count: millicores, bytes.
 // That of no row: the cell has none of it.
@@ -95,4 +95,4 @@ class RecordedTasks {
 absl::StatusOr<RecordedTasks> ReadRecordedTasks(DaySource& source, const brain::CellModel& cell,
                                                 WindowId until);
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -7,7 +7,7 @@
 #include "oneapi/tbb/enumerable_thread_specific.h"
 #include "tools/sim/job_runner.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 void AddTo(RecordedKills& sum, const RecordedKills& more) {
@@ -230,4 +230,4 @@ absl::StatusOr<ReplayResult> Replay(DaySource& source, const ReplayOptions& opti
   return ReplayRun(source, options, hooks).Run();
 }
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -23,7 +23,7 @@
 #include "common/model/usage.h"
 #include "tools/sim/scorecard.h"
 
-namespace taut {
+namespace taut::tools {
 
 // Where a replay gets its days from: trace::JobDayStore, or a test's vector.
 class DaySource {
@@ -123,4 +123,4 @@ struct ReplayHooks {
 absl::StatusOr<ReplayResult> Replay(DaySource& source, const ReplayOptions& options,
                                     const ReplayHooks& hooks);
 
-}  // namespace taut
+}  // namespace taut::tools

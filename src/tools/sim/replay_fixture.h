@@ -11,7 +11,7 @@
 #include "tools/sim/made_days.h"
 #include "tools/sim/replay.h"
 
-namespace taut {
+namespace taut::tools {
 
 inline JobInfo Named(std::string name, std::string logical_name = "") {
   JobInfo j;
@@ -58,4 +58,4 @@ inline std::vector<ChangeTuple> Plain(const std::vector<LimitChange>& changes) {
   return out;
 }
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -8,7 +8,7 @@
 #include "tools/sim/replay.h"
 #include "tools/sim/replay_fixture.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 using ::testing::ElementsAre;
@@ -88,4 +88,4 @@ TEST(ReplayOomRestart, WorldsAreApart) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::tools

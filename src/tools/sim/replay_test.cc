@@ -18,7 +18,7 @@
 #include "tools/sim/made_days.h"
 #include "tools/sim/replay_fixture.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 using ::testing::ElementsAre;
@@ -459,4 +459,4 @@ TEST(Replay, ANewRunOfAProgramInheritsItsLimits) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::tools

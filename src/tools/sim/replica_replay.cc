@@ -10,7 +10,7 @@
 #include "common/base/random.h"
 #include "fmt/format.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 // The tasks of one job: some ready, some starting in the order of their starts.
@@ -309,4 +309,4 @@ absl::StatusOr<ReplicaScore> ReplayByName(const LoadSeries& series, const Replic
       *brain::WithSafeCount(brain::NewReplicaPolicy(**info, settings), settings.function.silent_s), on_step);
 }
 
-}  // namespace taut
+}  // namespace taut::tools

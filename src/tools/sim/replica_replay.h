@@ -18,7 +18,7 @@
 #include "common/model/load_series.h"
 #include "tools/sim/fleet_moves.h"
 
-namespace taut {
+namespace taut::tools {
 
 enum class OverloadModel : uint8_t {
   kShed,  // load above the ready capacity is lost
@@ -95,4 +95,4 @@ std::unique_ptr<brain::ReplicaPolicy> NewClairvoyantPolicy(const LoadSeries& ser
 absl::StatusOr<ReplicaScore> ReplayByName(const LoadSeries& series, const ReplicaReplayOptions& options,
                                           std::string_view policy, const OnReplicaStep& on_step = nullptr);
 
-}  // namespace taut
+}  // namespace taut::tools

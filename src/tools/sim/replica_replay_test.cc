@@ -9,7 +9,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 // Decides what it is given, step by step.
@@ -232,4 +232,4 @@ TEST(ReplicaReplay, TheSameSeedGivesTheSameScore) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::tools

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace taut {
+namespace taut::tools {
 
 void SlackDistribution::Add(double slack) {
   const double position = (std::clamp(slack, -1.0, 1.0) + 1) * (kBins / 2.0);
@@ -73,4 +73,4 @@ uint32_t LaneSummary::ChangesQuantile(double p) const {
   return 0;
 }
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -19,7 +19,7 @@
 
 #include "common/model/resource.h"
 
-namespace taut {
+namespace taut::tools {
 
 // One job, one day, one lane.
 struct DayScore {
@@ -103,4 +103,4 @@ struct LaneSummary {
   uint32_t ChangesQuantile(double p) const;
 };
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -9,7 +9,7 @@
 #include "rapidcheck.h"
 #include "rapidcheck/gtest.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 DayScore Day(uint32_t ooms, double tasks, uint32_t changes = 0, double slack = 0) {
@@ -99,4 +99,4 @@ TEST(LaneSummary, ChangesQuantileIsOverJobDays) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::tools

@@ -10,7 +10,7 @@
 #include "common/base/random.h"
 #include "tools/sim/soft_requests.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 using TierCounts = std::array<size_t, kNumTraceTiers>;
@@ -285,4 +285,4 @@ absl::StatusOr<SoftMemoryResult> ReplaySoftMemory(DaySource& source, const SoftM
   return replay.Run();
 }
 
-}  // namespace taut
+}  // namespace taut::tools

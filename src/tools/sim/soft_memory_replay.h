@@ -17,7 +17,7 @@
 #include "tools/sim/placed_tasks.h"
 #include "tools/sim/trace_tier.h"
 
-namespace taut {
+namespace taut::tools {
 
 inline constexpr std::string_view kHardLimits = "hard";  // the world in which a task dies at its limit
 
@@ -92,4 +92,4 @@ struct SoftMemoryHooks {
 absl::StatusOr<SoftMemoryResult> ReplaySoftMemory(DaySource& source, const SoftMemoryOptions& options,
                                                   const SoftMemoryHooks& hooks = {});
 
-}  // namespace taut
+}  // namespace taut::tools

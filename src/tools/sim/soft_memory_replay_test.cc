@@ -4,7 +4,7 @@
 #include "gtest/gtest.h"
 #include "tools/sim/replay_fixture.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 constexpr int kDays = 12;
@@ -146,4 +146,4 @@ TEST(SoftMemoryReplay, AnInterruptLeavesNoFigures) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::tools

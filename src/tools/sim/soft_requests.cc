@@ -6,7 +6,7 @@
 
 #include "fmt/format.h"
 
-namespace taut {
+namespace taut::tools {
 
 void JobLimits::Add(const LimitChange& change) {
   std::optional<float> limit;
@@ -66,4 +66,4 @@ std::vector<TraceTier> TiersOfJobs(const DaySource& source, const SoftMemoryOpti
   return out;
 }
 
-}  // namespace taut
+}  // namespace taut::tools

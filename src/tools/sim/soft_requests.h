@@ -10,7 +10,7 @@
 #include "tools/sim/soft_memory_replay.h"
 #include "tools/sim/trace_tier.h"
 
-namespace taut {
+namespace taut::tools {
 
 // The memory limits that a recommender would have had in force, by job.
 class JobLimits {
@@ -39,4 +39,4 @@ absl::Status CheckTierShares(const SoftMemoryOptions& options);
 // By job of the source; kUnknown: it is to be drawn.
 std::vector<TraceTier> TiersOfJobs(const DaySource& source, const SoftMemoryOptions& options);
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -6,7 +6,7 @@
 #include "gtest/gtest.h"
 #include "tools/sim/replay_fixture.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 TEST(ThirdResource, AReplayScoresItLikeMemoryThatWasUsedAlike) {
@@ -45,5 +45,5 @@ TEST(ThirdResource, AReplayScoresItLikeMemoryThatWasUsedAlike) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::tools
 #endif

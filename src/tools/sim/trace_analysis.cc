@@ -7,7 +7,7 @@
 #include "common/base/byte_units.h"
 #include "common/model/window_sums.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 constexpr double kHoursOfWindow = static_cast<double>(kWindowSeconds) / 3600;
@@ -164,4 +164,4 @@ absl::StatusOr<TraceAnalysis> AnalyseTrace(DaySource& source, const AnalysisHook
   return analyser.Finish();
 }
 
-}  // namespace taut
+}  // namespace taut::tools

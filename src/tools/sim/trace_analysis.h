@@ -14,7 +14,7 @@
 #include "tools/sim/replay.h"
 #include "tools/sim/trace_tier.h"
 
-namespace taut {
+namespace taut::tools {
 
 // Of one resource and tier in one hour, cores or bytes, over all tasks: means over the hour.
 struct TierHour {
@@ -61,4 +61,4 @@ struct AnalysisHooks {
 // O(task-windows). Cancelled if should_stop returned true; FailedPrecondition for a trace without usage.
 absl::StatusOr<TraceAnalysis> AnalyseTrace(DaySource& source, const AnalysisHooks& hooks = {});
 
-}  // namespace taut
+}  // namespace taut::tools

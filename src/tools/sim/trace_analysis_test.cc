@@ -3,7 +3,7 @@
 #include "common/base/byte_units.h"
 #include "tools/sim/replay_fixture.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 // Two tasks of a core and a GiB each over `windows`, limits of 4 cores and 2 GiB.
@@ -74,4 +74,4 @@ TEST(TraceAnalysisTest, WithoutUsageOrStopped) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::tools

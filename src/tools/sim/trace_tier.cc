@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace taut {
+namespace taut::tools {
 
 std::string_view Name(TraceTier tier) {
   constexpr std::string_view kNames[] = {"unknown", "free", "batch", "mid", "production", "monitoring"};
@@ -28,4 +28,4 @@ TraceTier TierOf(std::optional<int> priority, PriorityBands bands) {
   return *priority <= 359 ? TraceTier::kProduction : TraceTier::kMonitoring;
 }
 
-}  // namespace taut
+}  // namespace taut::tools

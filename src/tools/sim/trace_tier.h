@@ -6,7 +6,7 @@
 #include <span>
 #include <string_view>
 
-namespace taut {
+namespace taut::tools {
 
 enum class TraceTier : uint8_t { kUnknown, kFree, kBatch, kMid, kProduction, kMonitoring };
 inline constexpr size_t kNumTraceTiers = 6;
@@ -19,4 +19,4 @@ enum class PriorityBands : uint8_t { k2019, k2011 };
 PriorityBands BandsOf(std::span<const std::optional<int>> priorities);
 TraceTier TierOf(std::optional<int> priority, PriorityBands bands);
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -4,7 +4,7 @@
 
 #include "common/model/usage.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 std::optional<double> CpuOf(const JobDay& day, const JobWindow& w) {
@@ -56,4 +56,4 @@ absl::StatusOr<UsageLoads> ReadUsageLoads(DaySource& source) {
   return out;
 }
 
-}  // namespace taut
+}  // namespace taut::tools

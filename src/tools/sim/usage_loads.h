@@ -7,7 +7,7 @@
 #include "common/model/load_series.h"
 #include "tools/sim/replay.h"
 
-namespace taut {
+namespace taut::tools {
 
 struct UsageLoads {
   std::vector<LoadSeries> loads;  // by job, ascending; of jobs whose CPU was measured, steps of a window
@@ -18,4 +18,4 @@ struct UsageLoads {
 // of each job. InvalidArgument if the trace has no CPU usage.
 absl::StatusOr<UsageLoads> ReadUsageLoads(DaySource& source);
 
-}  // namespace taut
+}  // namespace taut::tools

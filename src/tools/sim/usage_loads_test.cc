@@ -4,7 +4,7 @@
 #include "gtest/gtest.h"
 #include "tools/sim/made_days.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 using ::testing::ElementsAre;
@@ -49,4 +49,4 @@ TEST(UsageLoads, WithoutCpuThereIsNothing) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::tools

@@ -9,7 +9,7 @@
 #include "tools/trace/detect.h"
 #include "tools/trace/machine_rows.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 constexpr uint32_t kNone = UINT32_MAX;
@@ -296,4 +296,4 @@ std::unique_ptr<FormatReader> NewAlibaba2018Reader(const ReadContext& context) {
   return std::make_unique<Alibaba2018Reader>(context);
 }
 
-}  // namespace taut
+}  // namespace taut::tools

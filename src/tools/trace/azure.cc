@@ -8,7 +8,7 @@
 #include "tools/trace/csv_reader.h"
 #include "tools/trace/detect.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 constexpr uint32_t kNoIndex = UINT32_MAX;
@@ -143,4 +143,4 @@ std::unique_ptr<FormatReader> NewAzureReader(const ReadContext& context) {
   return std::make_unique<AzureReader>(context);
 }
 
-}  // namespace taut
+}  // namespace taut::tools

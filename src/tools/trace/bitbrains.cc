@@ -3,7 +3,7 @@
 
 #include "tools/trace/csv_reader.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 constexpr int64_t kRowSeconds = 300;
@@ -147,4 +147,4 @@ std::unique_ptr<FormatReader> NewBitbrainsCompactReader(const ReadContext& conte
   return std::make_unique<BitbrainsReader<kCompact>>(context);
 }
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -13,7 +13,7 @@
 
 #include "fmt/format.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 constexpr size_t kInputBytes = size_t{256} * 1024;
@@ -247,4 +247,4 @@ std::unique_ptr<ByteSource> Unwrap(std::unique_ptr<ByteSource> raw) {
   return std::make_unique<Plain>(std::move(input));
 }
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -11,7 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
-namespace taut {
+namespace taut::tools {
 
 // A stream of bytes, read once from front to back. One thread at a time.
 class ByteSource {
@@ -56,4 +56,4 @@ std::unique_ptr<ByteSource> Unwrap(std::unique_ptr<ByteSource> raw);
 // A file as it lies on disk.
 absl::StatusOr<std::unique_ptr<ByteSource>> OpenFile(const std::string& path);
 
-}  // namespace taut
+}  // namespace taut::tools

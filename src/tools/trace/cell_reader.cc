@@ -16,7 +16,7 @@
 #include "tools/trace/csv_table.h"
 #include "tools/trace/pod_events.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 constexpr double kMaxTasks = 10'000'000;
@@ -489,4 +489,4 @@ absl::StatusOr<CellInput> ReadCell(const CellReadOptions& options, ReadReport& r
   return reader.Finish();
 }
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -10,7 +10,7 @@
 #include "brain/cell/recorded_events.h"
 #include "tools/trace/trace_reader.h"
 
-namespace taut {
+namespace taut::tools {
 
 struct CellReadOptions {
   std::vector<std::string> paths;  // files, directories, archives, as of a trace; in any order
@@ -37,4 +37,4 @@ struct CellInput {
 // report is filled either way.
 absl::StatusOr<CellInput> ReadCell(const CellReadOptions& options, ReadReport& report);
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -8,7 +8,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 using testing::ElementsAre;
@@ -201,4 +201,4 @@ TEST_F(ReadCellTest, ReadsWhenJobsComeAndWhatHappens) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::tools

@@ -10,7 +10,7 @@
 #include "common/base/strings.h"
 #include "common/model/units.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 constexpr std::array<std::pair<std::string_view, double>, 13> kSuffixes = {{{"n", 1e-9},
@@ -66,4 +66,4 @@ bool SaysNoLimit(std::string_view text) {
   return std::ranges::find(kWords, Lower(text)) != kWords.end();
 }
 
-}  // namespace taut
+}  // namespace taut::tools

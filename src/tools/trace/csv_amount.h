@@ -4,7 +4,7 @@
 #include <optional>
 #include <string_view>
 
-namespace taut {
+namespace taut::tools {
 
 // In cores or bytes, as Kubernetes and people write them: "500m", "300Mi", "1.5GiB", "64MB", "2k", with a decimal
 // comma where `decimal_comma` is set ("0,5"). nullopt: no such amount, or below 0.
@@ -14,4 +14,4 @@ std::optional<double> ParseCsvAmount(std::string_view text, bool memory, bool de
 // (common/base/no_limit.h) or more, none, null, nan, max, inf, infinity, unlimited, in any case.
 bool SaysNoLimit(std::string_view text);
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -6,7 +6,7 @@
 #include "fmt/format.h"
 #include "tools/trace/format_reader.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 constexpr double kBudgetBytesPerSecond = 1e9;
@@ -152,4 +152,4 @@ void BM_AzureReadings(benchmark::State& state) {
 BENCHMARK(BM_AzureReadings)->Unit(benchmark::kMillisecond);
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::tools

@@ -8,7 +8,7 @@
 #include "common/base/nearest.h"
 #include "common/base/strings.h"
 
-namespace taut {
+namespace taut::tools {
 
 absl::StatusOr<std::vector<std::vector<double>>> ReadCsvColumns(const std::string& path,
                                                                 std::span<const std::string> names) {
@@ -46,4 +46,4 @@ absl::StatusOr<std::vector<std::vector<double>>> ReadCsvColumns(const std::strin
   return out;
 }
 
-}  // namespace taut
+}  // namespace taut::tools

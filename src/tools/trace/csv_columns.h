@@ -7,7 +7,7 @@
 
 #include "absl/status/statusor.h"
 
-namespace taut {
+namespace taut::tools {
 
 // One vector per name, of equal lengths; an empty field is NaN. The file is plain text. NotFound: it cannot be
 // read; InvalidArgument names a column that is not there (and the nearest), or "file:line" and a field that is
@@ -16,4 +16,4 @@ namespace taut {
 absl::StatusOr<std::vector<std::vector<double>>> ReadCsvColumns(const std::string& path,
                                                                 std::span<const std::string> names);
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -8,7 +8,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 using testing::ElementsAre;
@@ -43,4 +43,4 @@ TEST_F(CsvColumnsTest, NamesWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::tools

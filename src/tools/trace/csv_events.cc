@@ -9,7 +9,7 @@
 #include "tools/trace/detect.h"
 #include "tools/trace/event_tables.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 // Of a field: nothing if it is empty. False if it is bad or negative, or too large for float.
@@ -201,4 +201,4 @@ std::unique_ptr<FormatReader> NewAlibaba2018EventReader(EventTables& out) {
   return std::make_unique<Alibaba2018EventReader>(out);
 }
 
-}  // namespace taut
+}  // namespace taut::tools

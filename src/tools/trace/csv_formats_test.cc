@@ -9,7 +9,7 @@
 #include "fmt/format.h"
 #include "tools/trace/trace_test_files.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 using ::testing::Contains;
@@ -562,4 +562,4 @@ TEST(DetectTest, NamesAreNoSubstituteForTheRightColumns) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::tools

@@ -2,7 +2,7 @@
 
 #include "common/base/strings.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
@@ -55,4 +55,4 @@ std::vector<std::string> ColumnNames(std::string_view header) {
   return out;
 }
 
-}  // namespace taut
+}  // namespace taut::tools

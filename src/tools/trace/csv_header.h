@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace taut {
+namespace taut::tools {
 
 // The first line that is neither blank nor a comment ("#"), without a byte order mark; "" if there is none.
 std::string_view FirstContentLine(std::string_view head);
@@ -19,4 +19,4 @@ std::string ColumnName(std::string_view field);
 // The names of all columns, by SeparatorOf.
 std::vector<std::string> ColumnNames(std::string_view header);
 
-}  // namespace taut
+}  // namespace taut::tools

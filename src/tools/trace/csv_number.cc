@@ -4,7 +4,7 @@
 #include <cmath>
 #include <system_error>
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 bool IsBlank(char c) { return c == ' ' || c == '\t'; }
@@ -50,4 +50,4 @@ NumberKind ParseIntegerSlow(const char* begin, const char* end, int64_t& out) {
   return NumberKind::kNumber;
 }
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -10,7 +10,7 @@
 #include <immintrin.h>
 #endif
 
-namespace taut {
+namespace taut::tools {
 
 // Bytes that must be readable behind a field.
 inline constexpr size_t kNumberPadding = 16;
@@ -138,4 +138,4 @@ class RepeatedDecimal {
   double value_ = 0;
 };
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -14,7 +14,7 @@
 #include "fmt/format.h"
 #include "tools/trace/csv_reader.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 // With something hostile behind it.
@@ -158,4 +158,4 @@ TEST(NameTableTest, NumbersStayTheSameInAnyOrder) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::tools

@@ -4,7 +4,7 @@
 
 #include "fmt/format.h"
 
-namespace taut {
+namespace taut::tools {
 
 absl::Status BadRow(std::string_view cause, std::string_view file, uint64_t line, std::string_view text) {
   return absl::InvalidArgumentError(fmt::format("{}:{}: {}: {}", file, line, cause, text.substr(0, 200)));
@@ -117,4 +117,4 @@ void RowLengths::Finish() {
   }
 }
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -15,7 +15,7 @@
 #include "tools/trace/csv_rows.h"
 #include "tools/trace/format_reader.h"
 
-namespace taut {
+namespace taut::tools {
 
 // InvalidArgument "file:line: cause: text", of the text only its beginning.
 absl::Status BadRow(std::string_view cause, std::string_view file, uint64_t line, std::string_view text);
@@ -175,4 +175,4 @@ class RowLengths {
   std::vector<uint32_t> free_;  // slots of held_
 };
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -6,7 +6,7 @@
 #include <immintrin.h>
 #endif
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 // Positions are written eight at a time, whatever their number.
@@ -101,4 +101,4 @@ size_t CsvIndex::BuildPlain(std::string_view piece) {
   return num_lines;
 }
 
-}  // namespace taut
+}  // namespace taut::tools

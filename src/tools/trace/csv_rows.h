@@ -9,7 +9,7 @@
 
 #include "absl/status/status.h"
 
-namespace taut {
+namespace taut::tools {
 
 // One line as fields; a view into the block and the index. A '\r' before the newline is not part of it.
 class CsvRow {
@@ -91,4 +91,4 @@ class CsvIndex {
   std::unique_ptr<uint32_t[]> ends_, lasts_;
 };
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -7,7 +7,7 @@
 #include "tools/trace/csv_reader.h"
 #include "tools/trace/line_blocks.h"
 
-namespace taut {
+namespace taut::tools {
 
 std::string_view Unquoted(std::string_view text) {
   text = StripSpace(text);
@@ -54,4 +54,4 @@ void CsvTable::WarnUnused(std::string_view column) {
   report_.warnings.push_back(fmt::format("{}: column \"{}\" is not used", file_, column.substr(0, 80)));
 }
 
-}  // namespace taut
+}  // namespace taut::tools

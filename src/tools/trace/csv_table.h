@@ -12,7 +12,7 @@
 #include "tools/trace/csv_rows.h"
 #include "tools/trace/trace_reader.h"
 
-namespace taut {
+namespace taut::tools {
 
 // A field without blanks around it, and without its quotes.
 std::string_view Unquoted(std::string_view text);
@@ -42,4 +42,4 @@ class CsvTable {
   std::string file_;
 };
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -8,7 +8,7 @@
 #include "common/base/time.h"
 #include "tools/trace/csv_reader.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 // Exactly `count` digits from the front.
@@ -120,4 +120,4 @@ bool CsvClock::Parse(const CsvRow& row, int i, int64_t& us) {
   return ParseTimeIn(row, i, std::max<int64_t>(per_second_, 1), us);
 }
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -6,7 +6,7 @@
 
 #include "tools/trace/csv_rows.h"
 
-namespace taut {
+namespace taut::tools {
 
 // Seconds, whole or not, or a date and a time of day, in microseconds: RFC 3339, or as SQL prints it ("2023-11-14
 // 22:10:00", with or without " UTC" or an offset; without one it is UTC). False if it is none of these or beyond
@@ -29,4 +29,4 @@ class CsvClock {
   std::string_view unit_;
 };
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -8,7 +8,7 @@
 #include "tools/trace/csv_header.h"
 #include "tools/trace/google2019.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 using Fields = std::vector<std::string_view>;
@@ -195,4 +195,4 @@ bool IsForCells(const FileKind& kind) {
   }
 }
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -6,7 +6,7 @@
 
 #include "tools/trace/trace_reader.h"
 
-namespace taut {
+namespace taut::tools {
 
 // In the order in which tables are read. What is recognised but has nothing of use is kUnused.
 inline constexpr int kUnusedTable = 1000;
@@ -28,4 +28,4 @@ bool IsForUsage(const FileKind& kind, bool with_machines);
 // Whether it says something of machines, jobs or tasks as a scheduler sees them; ReadRecordedCell reads it.
 bool IsForCells(const FileKind& kind);
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -14,7 +14,7 @@
 #include "absl/status/statusor.h"
 #include "fmt/format.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 static_assert(std::is_trivially_copyable_v<brain::TraceEvent> && sizeof(brain::TraceEvent) == 40);
@@ -129,4 +129,4 @@ absl::Status EventSorter::ForEach(absl::FunctionRef<void(const brain::TraceEvent
   return absl::OkStatus();
 }
 
-}  // namespace taut
+}  // namespace taut::tools

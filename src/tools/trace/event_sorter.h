@@ -9,7 +9,7 @@
 #include "absl/status/status.h"
 #include "brain/cell/recorded_events.h"
 
-namespace taut {
+namespace taut::tools {
 
 // Keeps `in_memory` events (40 bytes each); more go, sorted, to an unlinked temporary file, and are merged. One
 // thread.
@@ -44,4 +44,4 @@ class EventSorter {
   absl::Status status_;
 };
 
-}  // namespace taut
+}  // namespace taut::tools

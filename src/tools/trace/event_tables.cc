@@ -6,7 +6,7 @@
 #include "fmt/format.h"
 #include "tools/trace/csv_reader.h"
 
-namespace taut {
+namespace taut::tools {
 
 uint32_t EventTables::AddJob(std::string name) {
   jobs_.emplace_back().name = std::move(name);
@@ -27,7 +27,8 @@ uint32_t EventTables::Job(std::string_view name) {
 }
 
 void EventTables::SetPriority(uint32_t job, int64_t priority) {
-  const TraceTier tier = taut::TierOf(static_cast<int>(std::clamp<int64_t>(priority, -1, 1'000'000)), bands_);
+  const TraceTier tier =
+      taut::tools::TierOf(static_cast<int>(std::clamp<int64_t>(priority, -1, 1'000'000)), bands_);
   static_assert(static_cast<int>(TraceTier::kMonitoring) == static_cast<int>(Tier::kMonitoring) + 1);
   if (tier != TraceTier::kUnknown) SetTier(job, static_cast<Tier>(static_cast<int>(tier) - 1));
 }
@@ -82,4 +83,4 @@ absl::StatusOr<EventTables::Folded> EventTables::Fold() {
   return out;
 }
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -14,7 +14,7 @@
 #include "tools/trace/event_sorter.h"
 #include "tools/trace/format_reader.h"
 
-namespace taut {
+namespace taut::tools {
 
 // One thread.
 class EventTables {
@@ -75,4 +75,4 @@ std::unique_ptr<FormatReader> NewGoogle2019EventReader(EventTables& out);
 std::unique_ptr<FormatReader> NewGoogle2011EventReader(EventTables& out);
 std::unique_ptr<FormatReader> NewAlibaba2018EventReader(EventTables& out);
 
-}  // namespace taut
+}  // namespace taut::tools

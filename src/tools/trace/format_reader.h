@@ -9,7 +9,7 @@
 #include "tools/trace/line_blocks.h"
 #include "tools/trace/trace_reader.h"
 
-namespace taut {
+namespace taut::tools {
 
 // Reads the files of one trace, one after the other, on one thread.
 class FormatReader {
@@ -39,4 +39,4 @@ std::unique_ptr<FormatReader> NewAlibaba2018Reader(const ReadContext& context);
 std::unique_ptr<FormatReader> NewAzureReader(const ReadContext& context);
 std::unique_ptr<FormatReader> NewGenericCsvReader(const ReadContext& context);
 
-}  // namespace taut
+}  // namespace taut::tools

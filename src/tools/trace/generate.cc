@@ -10,7 +10,7 @@
 #include "common/base/random.h"
 #include "fmt/format.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 constexpr double kLargestMachineCores = 64;
@@ -362,4 +362,4 @@ void GeneratedPercentiles(double mean, double burst, std::span<float, 20> out) {
   }
 }
 
-}  // namespace taut
+}  // namespace taut::tools

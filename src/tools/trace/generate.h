@@ -17,7 +17,7 @@
 #include "absl/status/status.h"
 #include "tools/trace/trace_reader.h"
 
-namespace taut {
+namespace taut::tools {
 
 struct GenerateOptions {
   int jobs = 200;
@@ -78,4 +78,4 @@ absl::Status WriteGeneratedGoogle2019(const GenerateOptions& options, const Trac
 void AppendGoogle2019Usage(const GeneratedJob& job, const GeneratedJob::Row& row, const TraceOptions& units,
                            bool as_alloc, std::string& out);
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -10,7 +10,7 @@
 #include "gtest/gtest.h"
 #include "tools/trace/job_days.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 std::vector<GeneratedJob> Jobs(const GenerateOptions& options) {
@@ -160,4 +160,4 @@ TEST(Generate, RefusesWhatCannotBe) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::tools

@@ -10,7 +10,7 @@
 #include "tools/trace/generate.h"
 #include "tools/trace/output_file.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 constexpr int64_t kFirstCollection = 330'587'160'000;
@@ -261,4 +261,4 @@ absl::Status WriteGeneratedGoogle2019(const GenerateOptions& options, const Trac
   return s.ok() ? finished : s;
 }
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -13,7 +13,7 @@
 #include "tools/trace/csv_reader.h"
 #include "tools/trace/csv_time.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 enum Column : size_t {
@@ -345,4 +345,4 @@ std::unique_ptr<FormatReader> NewGenericCsvReader(const ReadContext& context) {
   return std::make_unique<GenericCsvReader>(context);
 }
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -7,7 +7,7 @@
 #include "tools/trace/detect.h"
 #include "tools/trace/machine_rows.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 constexpr uint32_t kUnnamed = UINT32_MAX;
@@ -275,4 +275,4 @@ std::unique_ptr<FormatReader> NewGoogle2011Reader(const ReadContext& context) {
   return std::make_unique<Google2011Reader>(context);
 }
 
-}  // namespace taut
+}  // namespace taut::tools

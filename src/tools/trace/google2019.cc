@@ -12,7 +12,7 @@
 #include "tools/trace/google2019_line.h"
 #include "tools/trace/machine_rows.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 enum EventType : int64_t { kSubmit = 0, kQueue, kEnable, kSchedule, kEvict, kFail, kFinish, kKill, kLost };
@@ -369,4 +369,4 @@ void Google2019Parser::Finish() {
   }
 }
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -11,7 +11,7 @@
 #include "absl/status/status.h"
 #include "tools/trace/trace_reader.h"
 
-namespace taut {
+namespace taut::tools {
 
 enum class GoogleTable : uint8_t {
   // In the order in which they should be read: what is known of a job or machine comes before its usage.
@@ -57,4 +57,4 @@ class Google2019Parser {
   std::unique_ptr<Impl> impl_;
 };
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -8,7 +8,7 @@
 #include "tools/trace/google2019_real_row.h"
 #include "tools/trace/job_days.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 // 64 MB of one real line, whose figures have more digits than made-up ones, and the padding behind them.
@@ -108,4 +108,4 @@ void BM_IndexOnly(benchmark::State& state) {
 BENCHMARK(BM_IndexOnly)->Unit(benchmark::kMillisecond);
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::tools

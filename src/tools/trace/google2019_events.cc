@@ -7,7 +7,7 @@
 #include "tools/trace/google2019.h"
 #include "tools/trace/google2019_line.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 constexpr int64_t kLastEventType = 10;
@@ -114,4 +114,4 @@ std::unique_ptr<FormatReader> NewGoogle2019EventReader(EventTables& out) {
   return std::make_unique<Google2019EventReader>(out);
 }
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -2,7 +2,7 @@
 // come.
 #include "tools/trace/google2019_line.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 using simdjson::error_code;
@@ -178,4 +178,4 @@ error_code ParseGoogleMachine(ondemand::document& document, GoogleMachineLine& o
   return error ? error : CheckEnd(document);
 }
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -9,7 +9,7 @@
 
 #include "simdjson.h"
 
-namespace taut {
+namespace taut::tools {
 
 inline constexpr int64_t kGoogleNever = INT64_MAX;  // "after the end of the trace"
 
@@ -55,4 +55,4 @@ simdjson::error_code ParseGoogleUsage(simdjson::ondemand::document& document, Go
 simdjson::error_code ParseGoogleEvent(simdjson::ondemand::document& document, GoogleEventLine& out);
 simdjson::error_code ParseGoogleMachine(simdjson::ondemand::document& document, GoogleMachineLine& out);
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -2,7 +2,7 @@
 #include "tools/trace/format_reader.h"
 #include "tools/trace/google2019.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 class Google2019Reader final : public FormatReader {
@@ -36,4 +36,4 @@ std::unique_ptr<FormatReader> NewGoogle2019Reader(const ReadContext& context) {
   return std::make_unique<Google2019Reader>(context);
 }
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-namespace taut {
+namespace taut::tools {
 
 // A line of instance_usage-000000000000.json of cell a (Google cluster-usage traces v3, CC-BY 4.0).
 inline constexpr std::string_view kRealRow =
@@ -19,4 +19,4 @@ inline constexpr std::string_view kRealRow =
     R"([0.022308349609375,0.023681640625,0.024200439453125,0.025360107421875,0.02606201171875,0.02685546875,)"
     R"(0.028411865234375,0.030853271484375,0.0369873046875]})";
 
-}  // namespace taut
+}  // namespace taut::tools

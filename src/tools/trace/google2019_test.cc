@@ -14,7 +14,7 @@
 #include "tools/trace/google2019_real_row.h"
 #include "tools/trace/job_days.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 using ::testing::ElementsAre;
@@ -401,4 +401,4 @@ TEST(GoogleTableOf, KnowsNamesAndKeys) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::tools

@@ -8,7 +8,7 @@
 #include "common/base/strings.h"
 #include "tools/trace/csv_header.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 constexpr size_t kChunk = 256 * 1024;
@@ -213,4 +213,4 @@ void ReadAsGoogleLines(InputFile& file) {
   };
 }
 
-}  // namespace taut
+}  // namespace taut::tools

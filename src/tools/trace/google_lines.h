@@ -3,7 +3,7 @@
 
 #include "tools/trace/byte_source.h"
 
-namespace taut {
+namespace taut::tools {
 
 // Changes `file` to lines of one JSON object where it is an array of objects (bq --format=json,
 // --format=prettyjson), or CSV with a header of a table's columns, fields of records as average_usage.cpus or
@@ -11,4 +11,4 @@ namespace taut {
 // of lines with a row.
 void ReadAsGoogleLines(InputFile& file);
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -8,7 +8,7 @@
 #include "common/base/strings.h"
 #include "tools/trace/trace_test_files.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 constexpr std::string_view kTableLines =
@@ -74,4 +74,4 @@ TEST(GoogleLines, AnArrayMayBeLongerThanALineMayBe) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::tools

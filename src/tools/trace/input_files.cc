@@ -12,7 +12,7 @@
 #include "tools/trace/byte_source.h"
 #include "tools/trace/pipe_copy.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 namespace fs = std::filesystem;
@@ -270,4 +270,4 @@ absl::StatusOr<std::vector<InputFile>> ExpandPaths(const std::vector<std::string
   return out;
 }
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -12,7 +12,7 @@
 #include "tools/trace/job_days_limits.h"
 #include "tools/trace/job_days_pack.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 struct DayBuffer {
@@ -494,4 +494,4 @@ absl::StatusOr<std::vector<JobDay>> JobDayStore::LoadDay(int32_t day) const {
   return out;
 }
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -12,7 +12,7 @@
 
 #include "tools/trace/trace_reader.h"
 
-namespace taut {
+namespace taut::tools {
 
 // All but `rows` are found while a day is sorted: they cover the days loaded so far, each counted once.
 struct FoldReport {
@@ -56,4 +56,4 @@ class JobDayStore final : public TraceSink {
   std::unique_ptr<Impl> impl_;
 };
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -4,7 +4,7 @@
 #include "benchmark/benchmark.h"
 #include "tools/trace/job_days.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 constexpr uint32_t kJobs = 500;
@@ -76,4 +76,4 @@ void BM_FoldPercentiles(benchmark::State& state) {
 BENCHMARK(BM_FoldPercentiles)->Unit(benchmark::kMillisecond);
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::tools

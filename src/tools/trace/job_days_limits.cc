@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cassert>
 
-namespace taut {
+namespace taut::tools {
 
 void LimitHistory::AddChange(JobId job, Timestamp t, float limit) {
   constexpr int64_t kWindowUs = kWindowSeconds * kMicrosPerSecond;
@@ -94,4 +94,4 @@ std::span<const LimitHistory::Change> LimitHistory::ChangesOf(JobId job) const {
   return std::span(changes_).subspan(first_[job.value], first_[job.value + 1] - first_[job.value]);
 }
 
-}  // namespace taut
+}  // namespace taut::tools

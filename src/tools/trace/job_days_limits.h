@@ -8,7 +8,7 @@
 #include "common/base/time.h"
 #include "common/model/usage.h"
 
-namespace taut {
+namespace taut::tools {
 
 // Changes may come in any order; after Finish() they are asked for in time order.
 //
@@ -51,4 +51,4 @@ class LimitHistory {
   size_t compact_at_ = size_t{1} << 20;
 };
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -11,7 +11,7 @@
 
 #include "fmt/format.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 // Takes masses in ascending bucket order and returns whole 65536ths: rounding the running sum instead of
@@ -185,4 +185,4 @@ absl::Status SpillFile::Read(const Run& run, DayRows& out) const {
   return absl::OkStatus();
 }
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -12,7 +12,7 @@
 #include "absl/status/statusor.h"
 #include "common/model/usage.h"
 
-namespace taut {
+namespace taut::tools {
 
 // One usage row without what its day already says. Absent figures are kAbsent.
 struct RowRecord {
@@ -114,4 +114,4 @@ class SpillFile {
   uint64_t end_ = 0;
 };
 
-}  // namespace taut
+}  // namespace taut::tools

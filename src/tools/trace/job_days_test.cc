@@ -34,6 +34,9 @@ static bool operator==(const JobDay& a, const JobDay& b) {
          a.cpu_buckets == b.cpu_buckets && a.kills == b.kills && a.kills_told == b.kills_told;
 }
 
+}  // namespace taut
+
+namespace taut::tools {
 namespace {
 
 using ::testing::ElementsAre;
@@ -397,4 +400,4 @@ TEST(SpreadPercentiles, SurvivesWhatIsNotAscendingOrNotANumber) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::tools

@@ -9,7 +9,7 @@
 #include <string>
 #include <thread>
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 constexpr size_t kNumBuffers = 3;  // one with the reader, one ready, one being filled
@@ -171,4 +171,4 @@ std::string_view LineBlocks::damage() const {
   return impl_->done ? impl_->source->damage() : std::string_view();
 }
 
-}  // namespace taut
+}  // namespace taut::tools

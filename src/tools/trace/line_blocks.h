@@ -7,7 +7,7 @@
 
 #include "tools/trace/byte_source.h"
 
-namespace taut {
+namespace taut::tools {
 
 struct LineBlock {
   enum class Kind : uint8_t {
@@ -45,4 +45,4 @@ class LineBlocks {
   std::unique_ptr<Impl> impl_;
 };
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -23,7 +23,7 @@
 #include "tools/trace/load_reader_json.h"
 #include "tools/trace/row_order.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 constexpr int64_t kMostSpanUs = int64_t{38} * 365 * kDaySeconds * kMicrosPerSecond;  // of one job's rows
@@ -439,4 +439,4 @@ absl::StatusOr<std::vector<LoadSeries>> ReadLoads(const LoadReadOptions& options
       StrCat(options.paths.front(), ": no usable load: a job needs two rows of time and load"));
 }
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -9,7 +9,7 @@
 #include "common/model/load_series.h"
 #include "tools/trace/trace_reader.h"
 
-namespace taut {
+namespace taut::tools {
 
 struct LoadReadOptions {
   std::vector<std::string> paths;  // files, directories, archives, as of a trace
@@ -25,4 +25,4 @@ struct LoadReadOptions {
 // filled either way.
 absl::StatusOr<std::vector<LoadSeries>> ReadLoads(const LoadReadOptions& options, ReadReport& report);
 
-}  // namespace taut
+}  // namespace taut::tools

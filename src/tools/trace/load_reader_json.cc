@@ -6,7 +6,7 @@
 #include "common/base/strings.h"
 #include "common/json/json_walk.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 constexpr size_t kShownBytes = 60;
@@ -138,4 +138,4 @@ absl::Status ParseRangeAnswer(std::string& body,
   return RangeAnswer(body, take).Read();
 }
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -10,7 +10,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 
-namespace taut {
+namespace taut::tools {
 
 struct RangeValue {
   bool is_pair = false;  // false: it is not a pair of a time and a number; the numbers are 0
@@ -36,4 +36,4 @@ std::string NameOf(const RangeSeries& series);
 absl::Status ParseRangeAnswer(std::string& body,
                               absl::FunctionRef<absl::Status(const RangeSeries& series)> take);
 
-}  // namespace taut
+}  // namespace taut::tools

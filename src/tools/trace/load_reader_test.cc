@@ -7,7 +7,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 using testing::ElementsAre;
@@ -243,4 +243,4 @@ TEST_F(LoadReader, SaysWhatIsWrongWithJson) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::tools

@@ -2,7 +2,7 @@
 
 #include "fmt/format.h"
 
-namespace taut {
+namespace taut::tools {
 
 uint32_t MachineRows::Number(int64_t id) {
   if (id == last_id_ && last_number_ != UINT32_MAX) return last_number_;
@@ -53,4 +53,4 @@ void MachineRows::Finish() {
     report_.warnings.emplace_back("no table of machines was read: what the machines have is not known");
 }
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -10,7 +10,7 @@
 #include "brain/cell/recorded_machines.h"
 #include "tools/trace/trace_reader.h"
 
-namespace taut {
+namespace taut::tools {
 
 // Passes machines on to a sink that takes them, and counts what cannot be right in the report. One thread.
 class MachineRows {
@@ -56,4 +56,4 @@ class MachineRows {
   Frequent nowhere_{.cause = "usage without a machine"};
 };
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -10,7 +10,7 @@
 #include "tools/trace/google2019_real_row.h"
 #include "tools/trace/trace_test_files.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 class MachineSink final : public TraceSink {
@@ -185,4 +185,4 @@ TEST_F(MachineRowsTest, TablesOfMachinesAreLeftOutWhereNotAskedFor) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::tools

@@ -15,7 +15,7 @@
 
 #include "fmt/format.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 absl::Status FileError(const std::string& path, int error) {
@@ -124,4 +124,4 @@ absl::Status OutputFile::Close() {
   return status_;
 }
 
-}  // namespace taut
+}  // namespace taut::tools

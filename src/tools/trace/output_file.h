@@ -10,7 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
-namespace taut {
+namespace taut::tools {
 
 // One thread. What is appended is buffered; the first failure is kept and told by Close().
 class OutputFile {
@@ -47,4 +47,4 @@ class OutputFile {
   absl::Status status_;
 };
 
-}  // namespace taut
+}  // namespace taut::tools

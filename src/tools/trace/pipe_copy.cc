@@ -7,7 +7,7 @@
 
 #include "fmt/format.h"
 
-namespace taut {
+namespace taut::tools {
 
 absl::StatusOr<std::function<absl::StatusOr<std::unique_ptr<ByteSource>>()>> CopyPipe(const std::string& path,
                                                                                       uint64_t& size) {
@@ -35,4 +35,4 @@ absl::StatusOr<std::function<absl::StatusOr<std::unique_ptr<ByteSource>>()>> Cop
   return [file] { return OpenFile(fmt::format("/proc/self/fd/{}", fileno(file.get()))); };
 }
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -7,7 +7,7 @@
 #include "tools/trace/job_days.h"
 #include "tools/trace/trace_reader.h"
 
-namespace taut {
+namespace taut::tools {
 
 // Both outlive it.
 class PlacingSink : public TraceSink {
@@ -30,4 +30,4 @@ class PlacingSink : public TraceSink {
   brain::RecordedMachines& machines_;
 };
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace taut {
+namespace taut::tools {
 
 void PodEvents::Add(const brain::CellJob& pod, std::string_view phase, const Times& times, uint64_t line) {
   brain::TraceEvent event{.place = line, .job = static_cast<uint32_t>(pods_.size()), .task = 0};
@@ -34,4 +34,4 @@ brain::EventFigures PodEvents::Fold(const std::string& file, ReadReport& report)
   return fold.Finish();
 }
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -11,7 +11,7 @@
 #include "brain/cell/recorded_events.h"
 #include "tools/trace/trace_reader.h"
 
-namespace taut {
+namespace taut::tools {
 
 class PodEvents {
  public:
@@ -29,4 +29,4 @@ class PodEvents {
   std::vector<brain::TraceEvent> events_;
 };
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -6,7 +6,7 @@
 #include "fmt/format.h"
 #include "tools/trace/line_blocks.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 // What of a line that could not be handed to the format.
@@ -59,4 +59,4 @@ absl::Status ReadFile(const PlannedFile& file, const TraceOptions& options, Form
   return absl::OkStatus();
 }
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -8,7 +8,7 @@
 #include "tools/trace/byte_source.h"
 #include "tools/trace/format_reader.h"
 
-namespace taut {
+namespace taut::tools {
 
 struct PlannedFile {
   InputFile input;
@@ -30,4 +30,4 @@ struct FileProgress {
 absl::Status ReadFile(const PlannedFile& file, const TraceOptions& options, FormatReader& reader,
                       ReadReport& report, FileProgress& progress);
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -6,7 +6,7 @@
 #include "fmt/format.h"
 #include "tools/trace/trace_reader.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 constexpr size_t kExamples = 3;
@@ -76,4 +76,4 @@ void ReadReport::Keep(std::string_view cause, std::string_view file, uint64_t li
   Count(file, line, text, kept[std::string(cause)]);
 }
 
-}  // namespace taut
+}  // namespace taut::tools

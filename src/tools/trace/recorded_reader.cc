@@ -17,7 +17,7 @@
 #include "tools/trace/google_lines.h"
 #include "tools/trace/read_file.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 // Takes the machines that ReadTrace's readers find, and nothing else.
@@ -184,4 +184,4 @@ std::vector<RecordedCell::Shape> ShapesOf(const brain::CellModel& model) {
   return Sorted(shapes);
 }
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -10,7 +10,7 @@
 #include "brain/cell/recorded_events.h"
 #include "tools/trace/trace_reader.h"
 
-namespace taut {
+namespace taut::tools {
 
 // What the files hold, told by their names and first lines.
 struct TraceContents {
@@ -44,4 +44,4 @@ absl::StatusOr<RecordedCell> ReadRecordedCell(const TraceOptions& options, ReadR
 // Shapes of the machines of a cell that was read otherwise.
 std::vector<RecordedCell::Shape> ShapesOf(const brain::CellModel& model);
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -12,7 +12,7 @@
 #include "tools/trace/event_sorter.h"
 #include "tools/trace/trace_test_files.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 class RecordedReaderTest : public ::testing::Test {
@@ -225,4 +225,4 @@ TEST(EventSorter, NamesAFolderThatItCannotWriteTo) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::tools

@@ -4,7 +4,7 @@
 #include <functional>
 #include <numeric>
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 constexpr uint32_t kNone = UINT32_MAX;
@@ -77,4 +77,4 @@ std::vector<uint32_t> RowsInOrder(std::span<const int64_t> times) {
   return rows;
 }
 
-}  // namespace taut
+}  // namespace taut::tools

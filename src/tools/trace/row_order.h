@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-namespace taut {
+namespace taut::tools {
 
 // Of times in the order of their rows, the places of the rows to keep, ascending: as many as possible whose
 // times strictly ascend. Of several such choices the rows that come first are kept. Then, while one side of the
@@ -14,4 +14,4 @@ namespace taut {
 // side is left out; never of fewer than six rows. O(n log n), O(n) for times that ascend.
 std::vector<uint32_t> RowsInOrder(std::span<const int64_t> times);
 
-}  // namespace taut
+}  // namespace taut::tools

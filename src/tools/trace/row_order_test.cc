@@ -6,7 +6,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 using ::testing::ElementsAre;
@@ -77,4 +77,4 @@ TEST(RowOrder, AsManyAsPossible) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::tools

@@ -12,7 +12,7 @@
 #include "tools/trace/google_lines.h"
 #include "tools/trace/read_file.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 constexpr std::string_view kFormatList =
@@ -153,4 +153,4 @@ absl::Status ReadTrace(const TraceOptions& options, TraceSink& sink, ReadReport&
   return status.ok() ? finished : status;
 }
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -22,7 +22,7 @@ namespace taut::brain {
 class RecordedMachines;
 }  // namespace taut::brain
 
-namespace taut {
+namespace taut::tools {
 
 enum class TraceFormat : uint8_t {
   kAuto,
@@ -93,4 +93,4 @@ using ReadProgress = std::function<bool(uint64_t done, uint64_t total)>;
 absl::Status ReadTrace(const TraceOptions& options, TraceSink& sink, ReadReport& report,
                        const ReadProgress& progress = nullptr);
 
-}  // namespace taut
+}  // namespace taut::tools

@@ -17,7 +17,7 @@
 #include "tools/trace/byte_source.h"
 #include "tools/trace/trace_test_files.h"
 
-namespace taut {
+namespace taut::tools {
 namespace {
 
 using ::testing::ElementsAre;
@@ -378,4 +378,4 @@ TEST(RealTraceTest, AlibabaMachines) {
 }
 
 }  // namespace
-}  // namespace taut
+}  // namespace taut::tools

@@ -18,7 +18,7 @@
 #include "gtest/gtest.h"
 #include "tools/trace/trace_reader.h"
 
-namespace taut {
+namespace taut::tools {
 
 // One gzip member.
 inline std::string Gzipped(std::string_view text) {
@@ -118,4 +118,4 @@ inline ReadResult ReadPaths(std::vector<std::string> paths) {
   return ReadWith(options);
 }
 
-}  // namespace taut
+}  // namespace taut::tools
