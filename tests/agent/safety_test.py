@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """tautlet on real cgroups: what it must touch, what it must never touch, and what stays when somebody dies."""
 import subprocess
+import threading
 import time
 
 import cell
@@ -11,6 +12,7 @@ defaults: {mode: auto, recommender: moving_window, change_period: 10m}
 recommenders:
   moving_window: {min_history_h: 0.25, memory_half_life_h: 2, hold_windows: 2}
 """
+CHANGE_PERIOD_S = 600
 
 
 def state_of(group):
@@ -57,11 +59,37 @@ def check_outlives_itself(stage, c, mine):
                 second.stderr)
 
 
+def memory_decisions(c, job):
+    """In the order in which they were decided."""
+    return [d for d in reversed(c.decisions(job)) if d["target"] == "memory"]
+
+
+class Trail:
+    """Every memory limit that a group has had since."""
+
+    def __init__(self, group):
+        self.seen, self.done = [group.memory_limit], threading.Event()
+        self.thread = threading.Thread(target=self.follow, args=(group,), daemon=True)
+        self.thread.start()
+
+    def follow(self, group):
+        while not self.done.wait(0.002):
+            if (limit := group.memory_limit) != self.seen[-1]:
+                self.seen.append(limit)
+
+    def end(self):
+        self.done.set()
+        self.thread.join()
+        return self.seen
+
+
 def hog(c, group, bytes_):
     return c.load(group, "--memory", f"{bytes_}B", "--duration", "30s")
 
 
 def check_oom_without_daemon(stage, c, mine):
+    """Leaves what the kill asks for, the raise, when tautd went away, and its last decision before that."""
+    last = memory_decisions(c, "mine/job")[-1]["id"]
     away_from = c.tautd.get("/api/v1/fleet")["time"]
     c.tautd.kill()
     time.sleep(1)
@@ -72,14 +100,31 @@ def check_oom_without_daemon(stage, c, mine):
     stage.check(took is not None, "with tautd gone a task meets its limit and is killed", got)
     raised, took = watch(lambda: mine.memory_limit, lambda v: v > limit, 20)
     stage.check(took is not None and raised >= 1.2 * limit, "its limit is raised here and at once", (limit, raised))
+    stage.equal(raised, 256 * MIB, "to the owner's limit, as the one that killed was lower")
     if took is not None:
         print(f"      figure: OOM kill to raised limit {took * 1000:.1f} ms (budget 100 ms)")
     more.kill()
     more.wait()
-    return raised, away_from
+    return max(1.2 * limit, limit + 100 * MIB), raised, away_from, last
 
 
-def check_daemon_comes_back(stage, c, mine, raised, away_from):
+def check_raise_holds(stage, c, seen, asked, raised, last):
+    """By `seen`, the limits since the raise. Of its own accord tautd lowers a limit only by a later decision."""
+    since = [d for d in memory_decisions(c, "mine/job") if d["id"] > last]
+    said = [(d["id"], d["time"], d["kind"], d["before"], d["after"], d["outcome"]) for d in since]
+    answer, newer = since[0] if since else {}, since[1:]
+    stage.check(answer.get("kind") == "oom_raise" and answer["after"] >= 0.99 * raised,
+                "its own decision does not take the raise back", (said, raised))
+    stage.check(all(d["time"] - answer["time"] >= CHANGE_PERIOD_S for d in newer if d["after"] < 0.99 * raised),
+                "a lower limit waits for the windows after it", said)
+    stage.check(min([raised] + [d["after"] for d in newer]) >= 0.99 * asked,
+                "and leaves the room that the kill asks for", (said, asked))
+    stage.check(min(seen) >= 0.99 * min([raised] + [d["after"] for d in newer]),
+                "no order from before the raise undoes it", (seen, said))
+
+
+def check_daemon_comes_back(stage, c, mine, asked, raised, away_from, last):
+    trail = Trail(mine)
     queue = stage.dir / "state" / "queue"
     time.sleep(3)
     stage.check(sum(f.stat().st_size for f in queue.rglob("*")) > 0, "what it should know is kept on disk")
@@ -90,8 +135,7 @@ def check_daemon_comes_back(stage, c, mine, raised, away_from):
     daemon.eventually(lambda: c.tautd.get("/api/v1/fleet")["time"] > before + 1500, 30)
     ooms = c.tautd.get("/api/v1/ooms")["ooms"]
     stage.equal(len(ooms), 1, "once")
-    stage.check(mine.memory_limit >= 0.99 * raised, "its own decision does not take the raise back",
-                (mine.memory_limit, raised))
+    check_raise_holds(stage, c, trail.end(), asked, raised, last)
     times = [t for t in c.tautd.get("/api/v1/fleet/history?points=5000")["time"] if t >= away_from - 300]
     gaps = [b - a for a, b in zip(times, times[1:]) if b - a != 300]
     stage.check(len(times) > 4 and len(gaps) == 0, "no window is missing from the time that it was away, and none is double",
@@ -146,8 +190,7 @@ def main():
         check_nonsense(stage, c)
         check_takes_care_of_its_own(stage, c, mine, (alone, strange))
         check_outlives_itself(stage, c, mine)
-        raised, away_from = check_oom_without_daemon(stage, c, mine)
-        check_daemon_comes_back(stage, c, mine, raised, away_from)
+        check_daemon_comes_back(stage, c, mine, *check_oom_without_daemon(stage, c, mine))
         check_hands_of_others(stage, c, mine)
         check_observe_and_release(stage, c, mine, original)
         for load in loads:

@@ -199,6 +199,14 @@ TEST_F(AgentLimits, ALeakIsRaisedBeforeItsKillUpToTheOwnersLimit) {
   EXPECT_EQ(a.limits.memory_max_bytes, 196 * kMiB);
   EXPECT_EQ(cell_.agent->counts().local_raises, local + 1);
   EXPECT_THAT(cell_.uplink.Ooms(), IsEmpty());
+  // An order that was on its way then does not undo the raise, and a later one does.
+  cell_.Order(a, Resource::kMemory, 90 * kMiB, 2).set_decided_s(cell_.now.at.seconds() - 10);
+  cell_.Run(60);
+  EXPECT_EQ(a.limits.memory_max_bytes, 196 * kMiB);
+  EXPECT_EQ(cell_.LastOutcome(2)->result(), pb::Outcome::HELD);
+  cell_.Order(a, Resource::kMemory, 90 * kMiB, 3);
+  cell_.Run(60);
+  EXPECT_EQ(a.limits.memory_max_bytes, 90 * kMiB);
 }
 
 TEST_F(AgentLimits, ALeakUnderTheOwnersOwnLimitIsTheOwners) {
