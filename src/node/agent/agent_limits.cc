@@ -13,6 +13,8 @@ namespace pb = taut::agent::v1;
 
 constexpr int64_t kSuspectUs = kMicrosPerSecond / 2;
 constexpr int64_t kGrowthStepUs = 30 * kMicrosPerSecond;
+// A program fills its memory after a start in real time, whatever the speed of the cell.
+constexpr int64_t kLeastGrowthStepUs = 15 * kMicrosPerSecond;
 constexpr double kThere = 0.999;
 // Limits are read again before an order, if that was longer ago.
 constexpr int64_t kCompareUs = kMicrosPerSecond;
@@ -155,7 +157,7 @@ void Agent::CheckGrowth(AgentTask& task, const NodeTime& now) {
   const auto scaled = [this](int64_t us) {
     return static_cast<int64_t>(static_cast<double>(us) / options_.speed);
   };
-  task.growth.Note(*usage, now.steady_us, scaled(kGrowthStepUs));
+  task.growth.Note(*usage, now.steady_us, std::max(scaled(kGrowthStepUs), kLeastGrowthStepUs));
   LimitLane& lane = task.of(Resource::kMemory);
   const std::optional<double> limit = lane.mover.current();
   const std::optional<double> owner = OwnersMemory(*task.rule, task.owner);

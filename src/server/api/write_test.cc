@@ -23,7 +23,7 @@ TEST(ApiWrite, AProtocolThatIsNotReadIsRefusedAsSuch) {
   const auto post = [&](std::string_view type) {
     HttpRequest request = ApiRequest("POST", "/api/v1/write");
     request.headers = {{"Content-Encoding", "snappy"}};
-    if (!type.empty()) request.headers.emplace_back("Content-Type", std::string(type));
+    if (!type.empty()) request.headers.push_back({"Content-Type", std::string(type)});
     request.body = EncodeWriteRequest(std::span(&up, 1));
     return api.Handle(request);
   };
