@@ -18,7 +18,6 @@
 #include "brain/recommend/start_boost.h"
 #include "brain/rollout/migration.h"
 #include "brain/rollout/rules.h"
-#include "common/base/boxed.h"
 #include "common/base/packed_text.h"
 #include "common/model/reason.h"
 #include "common/model/rollout.h"
@@ -50,8 +49,6 @@ struct LiveLane : ManagedLane {
   float applied = kAbsent;
   // During a restore: its recommender is yet to be loaded or made.
   bool is_blank() const { return lane.sleeps() && asleep.empty(); }
-  // Of the recommended limit, as RefreshRisk last found it; absent: nothing is forecast of it or ordered.
-  Boxed<LimitRisk> limit_risk;
 
   std::optional<double> owner() const {
     return owner_limit >= 0 ? std::optional<double>(owner_limit) : std::nullopt;
@@ -61,19 +58,6 @@ struct LiveLane : ManagedLane {
   void NoteOrder(std::optional<double> before) {
     if (before.has_value() && before != gate.in_force) ordered_before = static_cast<float>(*before);
   }
-  // After each step that may have moved the recommended limit or what is forecast of it.
-  void RefreshRisk() {
-    if (lane.sleeps()) return;
-    const std::optional<double> limit = lane.recommended();
-    LimitRisk risk = limit_risk.has_value() ? *limit_risk : LimitRisk();
-    if (limit.has_value()) lane.recommender().UpdateRisk(*limit, risk);
-    if (!limit.has_value() || !risk.says_something()) {
-      limit_risk.reset();
-    } else {
-      (limit_risk.has_value() ? *limit_risk : limit_risk.emplace()) = risk;
-    }
-  }
-  bool knows_risk_of(double limit) const { return limit_risk.has_value() && limit_risk->limit == limit; }
   // The limit of the tasks outside a trial.
   std::optional<double> limit() const { return LimitInForce(owner()); }
   // What agents report as applied: a limit, or nothing.

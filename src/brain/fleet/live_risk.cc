@@ -45,9 +45,7 @@ void LiveFleet::BeginRiskDay(const LiveJob& job, RiskKey key, double limit, int3
   if (lane.lane.recommended().has_value()) {
     WorkFunctionSettings work = settings_.vertical.work_function;
     work.job_order = job.policy->throttled;
-    const LimitRisk risk =
-        lane.knows_risk_of(limit) ? *lane.limit_risk : lane.lane.recommender().RiskOf(limit);
-    stated = StatedPromiseOf(risk.forecast(), job.policy->recommenders().of(r), r, work);
+    stated = StatedPromiseOf(lane.RiskOf(limit).forecast(), job.policy->recommenders().of(r), r, work);
     // Of limits that an external recommender or the size of a task sets it orders no share.
     const bool its_own =
         !job.policy->external && ScaledByOf(*job.policy) == VerticalSettings::ScaledBy::kNothing;

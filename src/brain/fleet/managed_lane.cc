@@ -7,6 +7,18 @@
 
 namespace taut::brain {
 
+void ManagedLane::RefreshRisk() {
+  if (lane.sleeps()) return;
+  const std::optional<double> limit = lane.recommended();
+  LimitRisk risk = limit_risk.has_value() ? *limit_risk : LimitRisk();
+  if (limit.has_value()) lane.recommender().UpdateRisk(*limit, risk);
+  if (!limit.has_value() || !risk.says_something()) {
+    limit_risk.reset();
+  } else {
+    (limit_risk.has_value() ? *limit_risk : limit_risk.emplace()) = risk;
+  }
+}
+
 void CloseWindow(const TrialWindow& window, ManagedLane& lane) {
   CountTrialWindow(window, lane.gate);
   Signal seen = *window.signal;
@@ -15,6 +27,7 @@ void CloseWindow(const TrialWindow& window, ManagedLane& lane) {
   // Throttled tasks have a limit: without one of Tautline's it is the owner's.
   if (seen.throttled.has_value() && !seen.cut_at.has_value()) seen.cut_at = seen.owner_limit;
   lane.lane.CloseWindow(seen);
+  lane.RefreshRisk();
 }
 
 namespace {
@@ -72,6 +85,7 @@ uint32_t DecideWindow(const JobPolicy& policy, Resource r, const Signal& signal,
                   .oom = true};
   uint32_t moves = 0;
   const auto decide = [&] {
+    lane.RefreshRisk();  // a kill may have moved the recommended limit
     const Verdict verdict = DecideLimit(policy, facts, lane);
     moves += verdict.kind == DecisionKind::kTry || verdict.kind == DecisionKind::kRollBack ? 1 : 0;
   };

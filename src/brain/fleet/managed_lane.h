@@ -9,6 +9,8 @@
 
 #include "brain/fleet/lane.h"
 #include "brain/rollout/gate.h"
+#include "common/base/boxed.h"
+#include "common/model/limit_risk.h"
 
 namespace taut::brain {
 
@@ -17,6 +19,8 @@ struct ManagedLane {
 
   Lane lane;
   GateState gate;
+  // Of the recommended limit, as RefreshRisk last found it; absent: nothing is forecast of it or ordered.
+  Boxed<LimitRisk> limit_risk;
 
   // Of the tasks outside a trial. Absent: unlimited.
   std::optional<double> LimitInForce(std::optional<double> owner) const {
@@ -26,10 +30,18 @@ struct ManagedLane {
   const Trial* trial() const {
     return gate.trial.has_value() && !gate.trial->watched ? &*gate.trial : nullptr;
   }
+  // After each step that may have moved the recommended limit or what is forecast of it.
+  void RefreshRisk();
+  bool knows_risk_of(double limit) const { return limit_risk.has_value() && limit_risk->limit == limit; }
+  // What a promise of this limit is stated of. Of the recommended limit it is as of its decision, although the
+  // fleet may have learnt since.
+  LimitRisk RiskOf(double limit) const {
+    return knows_risk_of(limit) ? *limit_risk : lane.recommender().RiskOf(limit);
+  }
 };
 
 // Takes in a closed window: both sides of a trial are counted, and the recommender learns, by the limit that
-// was in force. Where limits are applied, usage above that limit could not show.
+// was in force. Where limits are applied, usage above that limit could not show. Refreshes the risk.
 void CloseWindow(const TrialWindow& window, ManagedLane& lane);
 
 // Of the window closed last.

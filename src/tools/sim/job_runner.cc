@@ -160,9 +160,8 @@ void JobRunner::CountRisk(const Signal& signal, const WindowLimits& limits, std:
     brain::StatedPromise stated;
     if (lane.lane.recommended().has_value()) {
       // Of the limit that is counted: a gate may hold another one than is recommended.
-      const LimitRisk risk = lane.lane.recommender().RiskOf(*limits.in_force);
-      stated = brain::StatedPromiseOf(risk.forecast(), key.policy.of(key.resource), key.resource,
-                                      options_.settings.work_function);
+      stated = brain::StatedPromiseOf(lane.RiskOf(*limits.in_force).forecast(), key.policy.of(key.resource),
+                                      key.resource, options_.settings.work_function);
     }
     lane.risk.Begin(day,
                     {.resource = key.resource,
@@ -204,6 +203,7 @@ void JobRunner::CloseWindow(const Signal& signal, const WindowKills& kills, Reso
   if (!options_.managed.has_value()) {
     lane.lane.CloseWindow(seen);
     for (const OomEvent& e : kills.of_limits) lane.lane.Oom(e);
+    lane.RefreshRisk();
     return;
   }
   taut::brain::CloseWindow({.resource = resource, .signal = &seen, .reports = {}}, lane);
@@ -250,7 +250,10 @@ void JobRunner::RunDay(const JobDay& day, JobState& state, RunnerScratch& scratc
   }
   for (size_t w = 0; w < state.worlds.size(); ++w) {
     JobWorld& world = state.worlds[w];
-    for (ScoredLane& lane : world.lanes) lane.lane.StartDay(day.day);
+    for (ScoredLane& lane : world.lanes) {
+      lane.lane.StartDay(day.day);
+      lane.RefreshRisk();
+    }
     std::span<DayScore> scores{out.scores.data() + w * num_resources, num_resources};
     if (restarts) {
       RunWithRestarts(day, options_.policies[w], world, scratch, out, scores);
