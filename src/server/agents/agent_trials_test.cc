@@ -31,7 +31,7 @@ class TrialAgent {
       pb::FromAgent message = HubCell::WindowsOf(++sequence_, HubCell::Window(window_), names_);
       for (pb::TaskWindow& t : *message.mutable_windows()->mutable_tasks()) {
         const auto limit = memory_.find(t.name().task());
-        t.set_memory_limit_bytes(limit == memory_.end() ? 4e9F : limit->second);
+        t.set_memory_limit_bytes(limit == memory_.end() ? HubCell::kOwnerBytes : limit->second);
         t.set_cpu_limit_cores(4);
         t.set_cpu_limit_steady(true);
         t.set_memory_limit_steady(true);
@@ -45,7 +45,7 @@ class TrialAgent {
   Names Limited() const {
     Names out;
     for (const auto& [task, limit] : memory_) {
-      if (limit < 4e9F) out.push_back(task);
+      if (limit < HubCell::kOwnerBytes) out.push_back(task);
     }
     return out;
   }
@@ -59,7 +59,7 @@ class TrialAgent {
         continue;
       }
       if (o.resource() == pb::MEMORY) {
-        memory_[o.name().task()] = o.has_limit() ? static_cast<float>(o.limit()) : 4e9F;
+        memory_[o.name().task()] = o.has_limit() ? static_cast<float>(o.limit()) : HubCell::kOwnerBytes;
       }
       cell_.Say(session_, o.decision(), o.name().task(), pb::Outcome::APPLIED);
     }
@@ -108,7 +108,7 @@ TEST(AgentTrials, ReachLivingTasksAfterARedeploy) {
   const std::shared_ptr<const FleetView> view = cell.control().view();
   EXPECT_TRUE(view->jobs[0].enforced);
   const JobAmounts& memory = view->jobs[0].of(Resource::kMemory);
-  EXPECT_LT(memory.ordered, 4e9F);
+  EXPECT_LT(memory.ordered, HubCell::kOwnerBytes);
   EXPECT_NEAR(memory.applied, memory.ordered, 1e4);
 }
 
@@ -192,8 +192,8 @@ TEST(AgentTrials, WhatAnAgentRefusesForGoodIsTheFloor) {
     *outcome.mutable_name() = o.name();
     outcome.set_resource(o.resource());
     outcome.set_result(pb::Outcome::FAILED);
-    outcome.set_text("below the minimum of 500 MB");
-    outcome.set_minimum(5e8);
+    outcome.set_text("below the minimum of 160 MB");
+    outcome.set_minimum(1.6e8);
     cell.hub().OnMessage(a, message);
   }
   cell.Live(a, {"a/1"}, 14, 30);
@@ -201,7 +201,7 @@ TEST(AgentTrials, WhatAnAgentRefusesForGoodIsTheFloor) {
   EXPECT_EQ(decisions[0].outcome, Outcome::kFailed);
   EXPECT_THAT(decisions[0].outcome_text, HasSubstr("below the minimum"));
   ASSERT_EQ(decisions.size(), 2U) << "one more, at the floor";
-  EXPECT_EQ(decisions[1].after, 5e8);
+  EXPECT_EQ(decisions[1].after, 1.6e8);
   ASSERT_EQ(cell.hub().Agents().size(), 1U);
   ASSERT_EQ(cell.hub().Agents()[0].failures.size(), 1U);
   EXPECT_EQ(cell.hub().Agents()[0].failures[0].task, "a/1");
