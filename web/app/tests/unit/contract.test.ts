@@ -9,7 +9,7 @@ import { answer, makeWorld } from '../../mock/server.mjs';
 import { RESOURCES } from '../../src/lib/resource';
 
 type Schema = Record<string, any>;
-const contract: Schema = parse(readFileSync(new URL('../../../../src/api/openapi.yaml', import.meta.url), 'utf8'));
+const contract: Schema = parse(readFileSync(new URL('../../../../src/server/api/openapi.yaml', import.meta.url), 'utf8'));
 const schemas: Record<string, Schema> = contract.components.schemas;
 
 // allOf becomes one object, nullable a union, and an object takes no property that it does not name.
