@@ -2,7 +2,7 @@
 const GiB = 2 ** 30;
 const STATES = ['queued', 'admitted', 'running'];
 
-const row = (group, cohort, tier, resource, quota, in_use, available) => ({ group, cohort, tier, resource, quota, in_use, borrowed: Math.max(0, in_use - quota), available, at_most: 96 });
+const row = (group, cohort, tier, resource, quota, in_use, available) => ({ group, cohort, tier, resource, quota, in_use, borrowed: Math.max(0, in_use - quota), over_quota: 0, available, at_most: 96 });
 // Two weeks in which 95 % of the hours had what is in use, and 2 more at the peak.
 const known = (of, recommended) => ({ ...of, history: { hours: 336, in_use_p95: of.in_use, in_use_peak: of.in_use + 2, usage_p95: of.in_use / 2, usage_peak: of.in_use / 2 + 1, ...(recommended === undefined ? {} : { recommended }), reason: `In 95 % of 336 hours at most ${of.in_use} cores were in use, at the peak ${of.in_use + 2} cores. The quota is for these hours; in the others the group can borrow.` } });
 

@@ -157,6 +157,7 @@ export function answer(world, method, path, query, body = '') {
     case 'machines': return machineAnswer(world, rest[0], query);
     case 'agents': return agentPage(world.agents, world.started);
     case 'status': return statusOf(world);
+    case 'clock': return { confirmed: true };
     case 'login': return { login: world.login && { name: world.login, session_seconds: 43200 }, token: world.login !== null };
     default: throw fail(404, 'no such page');
   }

@@ -99,7 +99,7 @@ export class JobSettingsStore {
   }
 
   all(jobs) {
-    return { table: TABLE, rules: RULES.map((rule) => ({ ...rule, jobs: jobs.filter((job) => fits(rule, job)).length })),
+    return { table: TABLE, rules: RULES.map((rule) => ({ cap: {}, ...rule, jobs: jobs.filter((job) => fits(rule, job)).length })),
       changes: this.changes.slice(0, 50), config_file: '/etc/tautline/tautd.yaml' };
   }
 }
