@@ -225,8 +225,9 @@ TEST(Recipes, NoLimitIsAboveTheHighestChance) {
         const double load = 1 + rng.Uniform(0, 2) * (w % kWindowsPerDay) / kWindowsPerDay;
         const double value =
             (200 + 300 * load) * kMiB * rng.Uniform(0.9, 1.1) * (rng.Below(500) == 0 ? 1.6 : 1);
-        Signal signal = MadeSignal(Resource::kMemory, w,
-                                   {{0, static_cast<float>(value), static_cast<float>(value)}}, 4 * kGiB);
+        const MadeSignal made(Resource::kMemory, w,
+                              {{0, static_cast<float>(value), static_cast<float>(value)}}, 4 * kGiB);
+        Signal signal = made;  // a view of what `made` holds
         signal.load = load;
         one->Observe(signal);
         std::optional<double> limit = one->Recommend(WindowId{w + 1});
@@ -264,7 +265,8 @@ TEST(Recipes, TheRiskOfAScaledLimitIsTheOneExplained) {
     if (w % kWindowsPerDay == 0) one->StartDay(w / kWindowsPerDay);
     const double load = 1 + (w % kWindowsPerDay) / 100.0;
     const auto value = static_cast<float>((100 + 300 * load) * kMiB);
-    Signal signal = MadeSignal(Resource::kMemory, w, {{0, value, value}}, 4 * kGiB);
+    const MadeSignal made(Resource::kMemory, w, {{0, value, value}}, 4 * kGiB);
+    Signal signal = made;  // a view of what `made` holds
     signal.load = load;
     one->Observe(signal);
     one->TakeTaskSize({.limit = 2, .load = 8});

@@ -237,6 +237,9 @@ class Agent {
   void CountKills(AgentTask& task, const NodeTime& now);
   // Whether the limit of the task itself was met lately: else a kill is not due to it.
   bool NoteLimitOoms(AgentTask& task, const TaskReading& reading, const NodeTime& now);
+  // Whether a kill may be due to the task's own limit, where the kernel does not count how often that was met: no
+  // group above met its limit, and usage once came near the task's own.
+  bool MayBeOwnKill(const AgentTask& task, const TaskReading& reading) const;
   void ReadAbove(AgentTask& task, const NodeTime& now);
   // A kill at a limit above the task, or for want of the machine's memory: nothing is raised.
   void OnKernelKill(AgentTask& task, uint64_t kills, const NodeTime& now);

@@ -87,12 +87,13 @@ void Agent::TakeEvent(const TaskEvent& event, const NodeTime& now) {
 }
 
 void Agent::CheckOom(AgentTask& task, const TaskReading& reading, const NodeTime& now) {
-  const bool is_own = NoteLimitOoms(task, reading, now);
+  const bool has_met_limit = NoteLimitOoms(task, reading, now);
   if (!reading.oom_kills.has_value()) return;
   const std::optional<uint64_t> before = std::exchange(task.oom_kills, reading.oom_kills);
   // The first reading only says what was.
   if (!before.has_value() || *reading.oom_kills <= *before) return;
   const uint64_t kills = task.ooms.Counted(*reading.oom_kills - *before, now.steady_us);
+  const bool is_own = reading.limit_ooms.has_value() ? has_met_limit : MayBeOwnKill(task, reading);
   is_own ? OnOom(task, kills, now) : OnKernelKill(task, kills, now);
 }
 

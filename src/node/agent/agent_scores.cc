@@ -14,6 +14,7 @@ namespace {
 constexpr std::string_view kAboutScores = "tiers, oom_score_adj";
 // A limit that was met this long ago may be what a kill is due to: the kernel counts the kill later.
 constexpr int64_t kLimitMetUs = 5 * kMicrosPerSecond;
+constexpr double kNearLimit = 0.9;
 
 }  // namespace
 
@@ -113,10 +114,21 @@ void Agent::ReadAbove(AgentTask& task, const NodeTime& now) {
 }
 
 bool Agent::NoteLimitOoms(AgentTask& task, const TaskReading& reading, const NodeTime& now) {
-  if (!reading.limit_ooms.has_value()) return true;  // the kernel does not say
+  const bool was_read = task.oom_kills.has_value();
   const std::optional<uint64_t> before = std::exchange(task.limit_ooms, reading.limit_ooms);
-  if (before.has_value() && *reading.limit_ooms > *before) task.limit_met_us = now.steady_us;
+  if (was_read && reading.limit_ooms.value_or(0) > before.value_or(0)) task.limit_met_us = now.steady_us;
   return now.steady_us - task.limit_met_us <= kLimitMetUs;
+}
+
+bool Agent::MayBeOwnKill(const AgentTask& task, const TaskReading& reading) const {
+  for (const GroupAbove& group : task.group->ReadAbove()) {
+    const auto before = std::ranges::find(task.above, group.path, &GroupAbove::path);
+    if (before != task.above.end() && group.limit_ooms.value_or(0) > before->limit_ooms.value_or(0))
+      return false;
+  }
+  if (!reading.memory_peak_bytes.has_value()) return true;
+  const LimitValue& own = task.in_force.memory_max_bytes;
+  return own.has_value() && static_cast<double>(*reading.memory_peak_bytes) >= kNearLimit * *own;
 }
 
 void Agent::OnKernelKill(AgentTask& task, uint64_t kills, const NodeTime& now) {

@@ -86,7 +86,9 @@ void V1Files::Read(ReadDepth depth, TaskReading& out) {
   out.memory_peak_bytes = in_.memory.ReadNumber("memory.max_usage_in_bytes");
   out.oom_kills = ParseKeyedNumber(in_.memory.Read("memory.oom_control", buffer).text, "oom_kill");
   out.memory_max_events = in_.memory.ReadNumber("memory.failcnt");
+  // Kernels exist (6.18) that end tasks of a group at its limit and leave the count at 0: then it says nothing.
   out.limit_ooms = V1LimitOoms(in_.memory);
+  if (out.limit_ooms == uint64_t{0}) out.limit_ooms.reset();
   out.cpu_pressure = ReadPressure(in_.unified, "cpu.pressure");
   out.memory_pressure = ReadPressure(in_.unified, "memory.pressure");
   out.io_pressure = ReadPressure(in_.unified, "io.pressure");
