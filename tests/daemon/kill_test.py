@@ -22,8 +22,8 @@ store: {checkpoint_windows: 3}
 defaults: {recommender: moving_window, min_change: 1%, change_period: 5m}
 rules:
   - {name: some are applied, match: {job: "*-*"}, set: {mode: auto}}
-  - {name: some only watched, match: {job: "*-web|*-store"}, set: {mode: observe}}
-  - {name: some are tried first, match: {job: "*-loader|*-batch"}, set: {mode: canary, canary.duration: 1h}}
+  - {name: some only watched, match: {job: "*-web/*|*-store/*"}, set: {mode: observe}}
+  - {name: some are tried first, match: {job: "*-loader/*|*-batch/*"}, set: {mode: canary, canary.duration: 1h}}
 """
 KILLS = max(1, round(15 * float(os.environ.get("TAUT_TEST_SCALE", "1"))))
 OUTCOME = ("outcome", "outcome_text", "outcome_time")  # comes after the decision

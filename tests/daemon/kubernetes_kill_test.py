@@ -113,6 +113,7 @@ rules:
         # ---- a kill raises ----
         settle()
         before = limit()
+        cluster.scrape_seconds = 60  # a kill of more than ten minutes ago is no news
         cluster.kill_for_memory(POD)
         stage.check(daemon.eventually(lambda: limit() > before, 20, 0.01), "an OOM kill raises the limit", limit())
         raised = limit()

@@ -1018,7 +1018,8 @@ rules:
     stage.check(refused and "cannot patch resource" in refused[0]["outcome_text"], "the decision says what the API server says",
                 decisions(tautd)[:2])
     warned = lambda: [e for e in cluster.said if e["reason"] == "LimitNotSet"]  # noqa: E731
-    stage.check(daemon.eventually(warned, 20) and all(e["type"] == "Warning" and "cannot patch resource" in e["message"] for e in warned()),
+    said_so = lambda: [e for e in warned() if "cannot patch resource" in e["message"]]  # noqa: E731
+    stage.check(daemon.eventually(said_so, 20) and all(e["type"] == "Warning" for e in warned()),
                 "so does an Event, as a warning", warned())
     cluster.refuse = None
 

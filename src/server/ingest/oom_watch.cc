@@ -81,8 +81,10 @@ std::optional<OomWatch::Kill> OomWatch::SeeEnd(Container& c, uint32_t slot, cons
   const int64_t at = sample.timestamp_ms;
   if (at <= c.end_sample_ms || !(sample.value > 0 && sample.value < kLatestSeconds)) return std::nullopt;
   c.end_sample_ms = at;
-  // A machine's clock may be ahead.
-  const int64_t end_ms = std::min(static_cast<int64_t>(sample.value * 1000), at);
+  // A machine's clock may be ahead: the time of one end stays the same while the samples that show it catch up.
+  const auto shown_ms = static_cast<int64_t>(sample.value * 1000);
+  if (shown_ms == std::exchange(c.end_as_shown_ms, shown_ms)) return std::nullopt;
+  const int64_t end_ms = std::min(shown_ms, at);
   if (end_ms <= c.last_end_ms) return std::nullopt;
   c.end_is_first = c.last_end_ms == INT64_MIN;
   c.end_waits = c.last_end_ms != INT64_MIN || at - end_ms <= kNewsMs;

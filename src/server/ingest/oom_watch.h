@@ -60,6 +60,7 @@ class OomWatch {
     uint64_t ended_kills = 0;  // given since the last restart
     // The time of the last end, and the sample that showed it first.
     int64_t last_end_ms = INT64_MIN, end_shown_ms = INT64_MIN, end_sample_ms = INT64_MIN;
+    int64_t end_as_shown_ms = INT64_MIN;  // by the machine's clock
     uint32_t end_slot = 0;
     bool end_waits = false;  // its reason is not known yet
     bool end_is_first = false;

@@ -125,6 +125,16 @@ void ForEachOrder(const std::function<void(const std::vector<SeriesKind>&)>& tes
   } while (std::ranges::next_permutation(order).found);
 }
 
+TEST(OomWatch, AnEndByAClockThatIsAheadIsOneKill) {
+  ForEachOrder([](const std::vector<SeriesKind>& order) {
+    DatedContainer container(order);
+    EXPECT_TRUE(container.Scrape(0, 0, {}, false).empty());
+    EXPECT_FALSE(container.Scrape(30, 1, 90, true).empty());
+    for (const int second : {60, 90, 120})
+      EXPECT_TRUE(container.Scrape(second, 1, 90, true).empty()) << "after " << second << " s";
+  });
+}
+
 TEST(OomWatch, AKillIsDatedByTheEndOfItsContainer) {
   ForEachOrder([](const std::vector<SeriesKind>& order) {
     DatedContainer container(order);
