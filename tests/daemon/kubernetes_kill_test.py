@@ -111,9 +111,14 @@ rules:
         stage.check(daemon.eventually(lambda: limit() < 300, 60), "without the annotation it is lowered again", limit())
 
         # ---- a kill raises ----
+        # The limit is in force for a while: a kill that may be of before is charged to the one before. And a kill
+        # of more than ten minutes ago is no news.
+        cluster.scrape_seconds = 300
+        begin = cluster.seconds
+        daemon.eventually(lambda: cluster.seconds >= begin + 1800, 30)
         settle()
         before = limit()
-        cluster.scrape_seconds = 60  # a kill of more than ten minutes ago is no news
+        cluster.scrape_seconds = 60
         cluster.kill_for_memory(POD)
         stage.check(daemon.eventually(lambda: limit() > before, 20, 0.01), "an OOM kill raises the limit", limit())
         raised = limit()
