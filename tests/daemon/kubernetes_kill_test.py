@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""tautd is killed with SIGKILL after a release and after a raise, before its next window closes: no start brings an older order back, neither to
+"""tautd is killed with SIGKILL after a release, before its next window closes: no start brings an older order back, neither to
 the pods that are there nor to new ones. A tautd with another store gives back what this one has set, and a forged annotation is not believed."""
 import base64
 import copy
@@ -109,22 +109,6 @@ rules:
         cluster.annotate({})
         cluster.scrape_seconds = 600
         stage.check(daemon.eventually(lambda: limit() < 300, 60), "without the annotation it is lowered again", limit())
-
-        # ---- a kill raises ----
-        # The limit is in force for a while: a kill that may be of before is charged to the one before. And a kill
-        # of more than ten minutes ago is no news.
-        cluster.scrape_seconds = 300
-        begin = cluster.seconds
-        daemon.eventually(lambda: cluster.seconds >= begin + 1800, 30)
-        settle()
-        before = limit()
-        cluster.scrape_seconds = 60
-        cluster.kill_for_memory(POD)
-        stage.check(daemon.eventually(lambda: limit() > before, 20, 0.01), "an OOM kill raises the limit", limit())
-        raised = limit()
-        time.sleep(delay)
-        tautd = restarted(raised, f"killed {delay} s behind a raise")
-        stage.equal(cluster.limit(POD), raised, "and it stands")
 
     another_store(stage, cluster, config, tautd, limit)
 
