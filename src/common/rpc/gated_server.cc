@@ -54,6 +54,7 @@ absl::Status GatedServer::Listen(const ServerOptions& options, GateOptions bound
   auto gate = ConnectionGate::Listen(options.listen, bounds);
   if (!gate.ok()) return gate.status();
   gate_ = *std::move(gate);
+  HandOver(this);  // to the calls, which come through the gate
   acceptor_ = builder.experimental().AddExternalConnectionAcceptor(
       grpc::ServerBuilder::experimental_type::ExternalConnectionType::FROM_FD, CredentialsOf(*tls));
   builder.RegisterService(&service);

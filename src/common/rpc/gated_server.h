@@ -11,6 +11,7 @@
 #include "absl/status/status.h"
 #include "common/net/server_options.h"
 #include "common/rpc/connection_gate.h"
+#include "common/rpc/hand_over.h"
 
 namespace taut {
 
@@ -37,6 +38,7 @@ class GatedServer {
   // A call from this peer (grpc::ServerContextBase::peer) was authenticated: its connection is not closed to make
   // room for others. Thread-safe. REQUIRES: Listen was OK, or is under way.
   void Know(const std::string& peer) {
+    TakeOver(this);
     if (gate_ != nullptr) gate_->Know(peer);
   }
   // Of the connections, also after Stop. REQUIRES: Listen was OK.
