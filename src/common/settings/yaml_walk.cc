@@ -4,6 +4,7 @@
 #include <exception>
 #include <optional>
 #include <set>
+#include <sstream>
 #include <utility>
 
 #include "common/base/did_you_mean.h"
@@ -11,6 +12,7 @@
 #include "common/base/strings.h"
 #include "common/base/utf8.h"
 #include "common/settings/file_text.h"
+#include "yaml-cpp/eventhandler.h"
 
 namespace taut {
 namespace {
@@ -82,6 +84,53 @@ absl::Status CheckText(const YAML::Node& node, std::string_view name, int depth,
   return absl::OkStatus();
 }
 
+// Notes whether a document holds anything.
+class AnyContent final : public YAML::EventHandler {
+ public:
+  std::optional<YAML::Mark> first() const { return first_; }
+
+  void OnDocumentStart(const YAML::Mark& /*mark*/) override {}
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark& /*mark*/, YAML::anchor_t /*anchor*/) override {}
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t /*anchor*/) override { Note(mark); }
+  void OnScalar(const YAML::Mark& mark, const std::string& /*tag*/, YAML::anchor_t /*anchor*/,
+                const std::string& /*value*/) override {
+    Note(mark);
+  }
+  void OnSequenceStart(const YAML::Mark& mark, const std::string& /*tag*/, YAML::anchor_t /*anchor*/,
+                       YAML::EmitterStyle::value /*style*/) override {
+    Note(mark);
+  }
+  void OnSequenceEnd() override {}
+  void OnMapStart(const YAML::Mark& mark, const std::string& /*tag*/, YAML::anchor_t /*anchor*/,
+                  YAML::EmitterStyle::value /*style*/) override {
+    Note(mark);
+  }
+  void OnMapEnd() override {}
+
+ private:
+  void Note(const YAML::Mark& mark) {
+    if (!first_.has_value()) first_ = mark;
+  }
+  std::optional<YAML::Mark> first_;
+};
+
+// Returns an error if a document behind the first one holds anything.
+absl::Status CheckIsOneDocument(const std::string& yaml, std::string_view name) {
+  std::istringstream in(yaml);
+  YAML::Parser parser(in);
+  AnyContent first, others;
+  if (!parser.HandleNextDocument(first)) return absl::OkStatus();
+  // yaml-cpp 0.7 does not consume a stray comma: it gives empty documents without end.
+  for (size_t i = 0; parser.HandleNextDocument(others); ++i) {
+    if (i > yaml.size()) return absl::InvalidArgumentError(StrCat(name, ": not YAML: a stray comma"));
+    if (others.first().has_value())
+      return absl::InvalidArgumentError(
+          StrCat(name, ":", others.first()->line + 1, ": a second YAML document (after ---): expected one"));
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<std::string> ReadYamlFile(const std::string& path, std::string_view what) {
@@ -97,12 +146,9 @@ absl::Status WalkYaml(std::string_view yaml, std::string_view name,
                       absl::FunctionRef<absl::Status(const YAML::Node&)> walk) {
   if (yaml.size() > kMaxYamlBytes) return absl::InvalidArgumentError(StrCat(name, ": larger than 1 MiB"));
   try {
-    const std::vector<YAML::Node> documents = YAML::LoadAll(std::string(yaml));
-    for (size_t i = 1; i < documents.size(); ++i) {
-      if (!documents[i].IsNull())
-        return ErrorAt(name, documents[i], "a second YAML document (after ---): expected one");
-    }
-    const YAML::Node root = documents.empty() ? YAML::Node() : documents.front();
+    const std::string text(yaml);
+    if (absl::Status s = CheckIsOneDocument(text, name); !s.ok()) return s;
+    const YAML::Node root = YAML::Load(text);
     int nodes = 0;
     if (absl::Status s = CheckText(root, name, 0, nodes); !s.ok()) return s;
     return walk(root);

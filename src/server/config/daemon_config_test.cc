@@ -35,6 +35,11 @@ TEST(DaemonConfig, ASecondDocumentIsNotIgnored) {
   EXPECT_TRUE(ParseDaemonConfig("---\nclock: samples\n---\n", "f").ok()) << "an empty one says nothing";
 }
 
+TEST(DaemonConfig, AStrayCommaIsNoEndlessFile) {
+  EXPECT_EQ(ErrorOf(std::string("\0,", 2)), "t.yaml: not YAML: a stray comma");
+  EXPECT_EQ(ErrorOf(","), "t.yaml: not YAML: a stray comma");
+}
+
 TEST(DaemonConfig, NamesAreText) {
   for (const char* yaml :
        {"cell: {name: \"a\\0b\"}\n", "cell: {name: \"\\x00\"}\n", "cell: {name: \xff\xfe}\n"}) {
