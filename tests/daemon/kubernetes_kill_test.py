@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""tautd is killed with SIGKILL after a release, before its next window closes: no start brings an older order back, neither to
+"""tautd is killed with SIGKILL after a release and after a raise, before its next window closes: no start brings an older order back, neither to
 the pods that are there nor to new ones. A tautd with another store gives back what this one has set, and a forged annotation is not believed."""
 import base64
 import copy
@@ -110,13 +110,29 @@ rules:
         cluster.scrape_seconds = 600
         stage.check(daemon.eventually(lambda: limit() < 300, 60), "without the annotation it is lowered again", limit())
 
+    # ---- a container is killed ----
+    # The limit is in force for a while: a kill that may be of before is charged to the one before.
+    cluster.scrape_seconds = 300
+    begin = cluster.seconds
+    daemon.eventually(lambda: cluster.seconds >= begin + 1800, 30)
+    settle()
+    before = limit()
+    cluster.scrape_seconds = 60
+    cluster.kill_for_memory(POD)
+    stage.check(daemon.eventually(lambda: limit() >= OWNERS, 20, 0.01), "the owner's limit is the answer to an OOM kill", limit())
+    raised = limit()
+    kill = tautd.get("/api/v1/ooms")["ooms"][0]
+    stage.check(abs(kill["limit"] / kubernetes_test.MIB - before) < 1, "the kill is charged to the limit in force", (kill, before))
+    tautd = restarted(raised, "killed right behind a raise")
+    cluster.scrape_seconds = 600
+    stage.check(daemon.eventually(lambda: limit() < 0.9 * OWNERS, 60), "later it is lowered again", limit())
     another_store(stage, cluster, config, tautd, limit)
 
 
 def another_store(stage, cluster, config, tautd, limit):
     """What is the owner's stands on the objects."""
     tautd.kill()
-    stage.check(limit() < 600, "what the first one has set stands", limit())
+    stage.check(limit() < 0.9 * OWNERS, "what the first one has set stands", limit())
     cluster.annotate({"tautline.dev/mode": "off"})
     tautd = stage.tautd(config=config, store=str(stage.dir / "other.db"))
     cluster.scrape_seconds = 60

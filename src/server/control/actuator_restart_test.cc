@@ -30,7 +30,7 @@ class HoldingActuator final : public Actuator {
     std::vector<OutcomeUpdate> out;
     if (!carries_out) return out;
     for (const auto& [decision, times] : std::exchange(pending_, {}))
-      out.push_back({decision, Outcome::kApplied, "", 0});
+      out.push_back({decision, Outcome::kApplied, "", time_s});
     return out;
   }
   std::string SaveState() const override {
@@ -62,6 +62,7 @@ class HoldingActuator final : public Actuator {
     return it == held_.end() ? std::nullopt : it->second;
   }
   bool carries_out = true;
+  int64_t time_s = 0;  // of outcomes
 
  private:
   std::map<std::pair<std::string, Target>, std::optional<double>> held_;
@@ -106,6 +107,7 @@ class HoldingCell {
     return out;
   }
   ControlCell& cell() { return cell_; }
+  HoldingActuator& actuator() { return *actuator_; }
 
  private:
   void Set(const char* key, const char* value) {
@@ -146,6 +148,20 @@ TEST(ActuatorRestart, AKillAtAnyPointLeavesTheActuatorWithWhatIsInForce) {
     }
     EXPECT_GT(decisions, 10U) << "the test is of something";
   }
+}
+
+// With `clock: samples` and samples of the past, an outcome by the wall clock is years ahead of each kill.
+TEST(ActuatorRestart, AnOutcomeIsNotLaterThanTheClockOfWindows) {
+  HoldingCell c(true);
+  c.actuator().time_s = ControlCell::Minute(0).seconds() + 3 * 365 * kDaySeconds;
+  for (int minute = 0; minute < 75; ++minute) c.Live(minute);
+  DecisionQuery applied;
+  applied.outcome = Outcome::kApplied;
+  const absl::StatusOr<std::vector<Decision>> decisions =
+      c.cell().control().history().Decisions(applied, History::Reasons::kInclude);
+  ASSERT_TRUE(decisions.ok()) << decisions.status();
+  EXPECT_FALSE(decisions->empty());
+  for (const Decision& d : *decisions) EXPECT_LE(d.outcome_time_s, ControlCell::Minute(76).seconds());
 }
 
 // The state alone, as versions before stored it, which may be of before any of these decisions.

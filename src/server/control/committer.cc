@@ -115,7 +115,9 @@ absl::Status Committer::StoreOutcomes() {
   std::vector<OutcomeUpdate> outcomes = parts_.actuator.TakeOutcomes();
   const int64_t now_s = parts_.front.now().seconds();
   for (OutcomeUpdate& o : outcomes) {
-    if (o.time_s == 0) o.time_s = now_s;
+    // With `clock: samples` an actuator's own clock may be years ahead, and a kill since would be charged to the
+    // limit before.
+    o.time_s = o.time_s == 0 ? now_s : std::min(o.time_s, now_s);
   }
   if (!outcomes.empty()) {
     const auto fleet = parts_.fleet.Write();
