@@ -37,6 +37,14 @@ LimitRisk LiveFleet::RiskOf(const LiveJob& job, Resource r, int32_t day) const {
   return risk;
 }
 
+std::optional<ProvisionalLimit> LiveFleet::ProvisionalOf(const LiveJob& job, Resource r) const {
+  const LiveLane& lane = job.of(r);
+  if (job.policy->mode == Mode::kOff || lane.needs_history || lane.lane.recommended().has_value() ||
+      lane.lane.sleeps())
+    return std::nullopt;
+  return lane.lane.recommender().Provisional(passed_.next());
+}
+
 void LiveFleet::BeginRiskDay(const LiveJob& job, RiskKey key, double limit, int32_t day,
                              LiveLane& lane) const {
   if (lane.risk.is_of(day)) return;

@@ -168,19 +168,28 @@ struct Recipe {
   std::unique_ptr<Recommender> (*make)(const Ingredients&);
   bool keep_start = true;     // no memory limit below what a start needed
   bool young_margin = false;  // wider for young jobs: it has no caution of its own
+  // Without which it gives no limit; nullptr: it gives one at once.
+  double (*min_history_s)(const VerticalSettings&) = nullptr;
 };
+
+double EnsemblesHistory(const VerticalSettings& s) { return s.ensemble.min_history_s; }
 
 constexpr Recipe kRecipes[] = {
     {Policy::kStatic, Recipe::Kind::kBare, [](const Ingredients&) { return NewStaticRecommender(); }},
     {Policy::kPeak, Recipe::Kind::kOurs,
      [](const Ingredients& in) { return NewPeakRecommender(in.resource, in.settings.peak, in.settings.oom); },
-     /*keep_start=*/false},
+     /*keep_start=*/false, /*young_margin=*/false,
+     [](const VerticalSettings& s) { return s.peak.min_history_s; }},
     {Policy::kVpa, Recipe::Kind::kComparator,
      [](const Ingredients& in) { return NewVpaRecommender(in.resource, in.settings.vpa, in.settings.oom); }},
-    {Policy::kMovingWindow, Recipe::Kind::kOurs, MakeMovingWindow},
-    {Policy::kEnsemble, Recipe::Kind::kOurs, MakeEnsemble, /*keep_start=*/true, /*young_margin=*/true},
-    {Policy::kAnalogs, Recipe::Kind::kOurs, MakeAnalogs, /*keep_start=*/true, /*young_margin=*/true},
-    {Policy::kWorkFunction, Recipe::Kind::kOurs, MakeWorkFunction},
+    {Policy::kMovingWindow, Recipe::Kind::kOurs, MakeMovingWindow, /*keep_start=*/true,
+     /*young_margin=*/false, [](const VerticalSettings& s) { return s.moving_window.min_history_s; }},
+    {Policy::kEnsemble, Recipe::Kind::kOurs, MakeEnsemble, /*keep_start=*/true, /*young_margin=*/true,
+     EnsemblesHistory},
+    {Policy::kAnalogs, Recipe::Kind::kOurs, MakeAnalogs, /*keep_start=*/true, /*young_margin=*/true,
+     EnsemblesHistory},
+    {Policy::kWorkFunction, Recipe::Kind::kOurs, MakeWorkFunction, /*keep_start=*/true,
+     /*young_margin=*/false, [](const VerticalSettings& s) { return s.work_function.min_history_s; }},
     {Policy::kKrr, Recipe::Kind::kComparator,
      [](const Ingredients& in) {
        return NewKrrRecommender(in.resource, in.settings.krr, DecisionWindow(in.job.name));
@@ -211,6 +220,7 @@ std::unique_ptr<Recommender> WithFloorOf(std::unique_ptr<Recommender> r, const R
   const bool kills = KillsAtLimit(in.resource);
   floor.keep_start = kills && recipe.keep_start;
   if (kills && recipe.young_margin) floor.young_margin = in.settings.ensemble.young_margin;
+  if (recipe.min_history_s != nullptr) floor.min_history_s = recipe.min_history_s(in.settings);
   return WithFloor(std::move(r), floor);
 }
 

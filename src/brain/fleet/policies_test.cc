@@ -283,7 +283,7 @@ RC_GTEST_PROP(Recommenders, CopiesGoOnAsTheOriginal, ()) {
   });
 }
 
-constexpr size_t kFloorBytes = 3 * sizeof(float) + 3 * sizeof(int32_t);
+constexpr size_t kFloorBytes = 4 * sizeof(float) + 4 * sizeof(int32_t);
 
 // Whatever the bytes: an error, or a recommender that can be stepped, explained and saved.
 RC_GTEST_PROP(Recommenders, SurviveDamagedCheckpoints, ()) {
@@ -294,16 +294,18 @@ RC_GTEST_PROP(Recommenders, SurviveDamagedCheckpoints, ()) {
   fleet.Live([&](Recommender& subject, int day, int window) -> std::unique_ptr<Recommender> {
     if (day != at_day || window != SmallFleet::kWindows / 2) return nullptr;
     const std::string bytes = Saved(subject);
-    // The floor's state comes last, in it the job's first window; without them these are the bytes of
-    // versions before there were floors, and before there was that window.
+    // The floor's state comes last, in it the job's first window, its peak and its windows; without them these are
+    // the bytes of versions before there were floors, that window, and provisional limits.
     const bool floored = policy != Policy::kVpa && policy != Policy::kStatic && policy != Policy::kKrr &&
                          policy != Policy::kCrane;
     const size_t before_floors = floored ? bytes.size() - kFloorBytes : bytes.size();
-    const size_t before_age = floored ? bytes.size() - sizeof(int32_t) : bytes.size();
+    const size_t before_early = floored ? bytes.size() - sizeof(float) - sizeof(int32_t) : bytes.size();
+    const size_t before_age = floored ? before_early - sizeof(int32_t) : bytes.size();
     for (int i = 0; i < 40 && !bytes.empty(); ++i) {
       const auto cut = *rc::gen::inRange<size_t>(0, bytes.size());
       ByteReader in(std::string_view(bytes).substr(0, cut));
-      RC_ASSERT(fleet.New()->Load(in).ok() == (cut == before_floors || cut == before_age));
+      RC_ASSERT(fleet.New()->Load(in).ok() ==
+                (cut == before_floors || cut == before_age || cut == before_early));
 
       std::string damaged = bytes;
       const int flips = *rc::gen::inRange(1, 4);

@@ -1,5 +1,6 @@
 // WithFloor: what a limit is never below.
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "brain/recommend/stored_values.h"
@@ -26,12 +27,23 @@ class FloorWrapper final : public RecommenderWrapper {
     }
     if (window < starting_until_) peaks_[0] = std::max(peaks_[0], static_cast<float>(signal.peak));
     last_window_ = window;
+    peak_ = std::max(peak_, static_cast<float>(signal.peak));
+    ++windows_;
   }
   std::optional<double> Recommend(WindowId next) override {
     before_ = inner().Recommend(next);
     if (!before_.has_value()) return before_;
     wide_ = Widened(*before_, next);
     return std::max({*before_, Floor(), wide_});
+  }
+  std::optional<ProvisionalLimit> Provisional(WindowId next) const override {
+    if (settings_.min_history_s <= 0 || windows_ == 0) return std::nullopt;
+    ProvisionalLimit out{.peak = double{peak_}, .factor = ProvisionalFactor(windows_), .windows = windows_};
+    const double wide = out.peak * out.factor;
+    out.limit = std::max(Floor(), owner_ >= 0 ? std::min(wide, std::max(double{owner_}, out.peak)) : wide);
+    const auto history = static_cast<int32_t>(std::ceil(settings_.min_history_s / kWindowSeconds));
+    out.first_limit = WindowId{std::max(next.index, first_window_ + history)};
+    return out;
   }
   void Explain(Reason& reason) const override {
     const bool holds = before_.has_value() && Floor() > *before_ && Floor() >= wide_;
@@ -53,6 +65,8 @@ class FloorWrapper final : public RecommenderWrapper {
     copy->peaks_ = peaks_;
     copy->owner_ = owner_;
     copy->first_window_ = first_window_;
+    copy->peak_ = peak_;
+    copy->windows_ = windows_;
     return copy;
   }
   size_t state_bytes() const override { return sizeof(*this) + inner().state_bytes(); }
@@ -62,6 +76,8 @@ class FloorWrapper final : public RecommenderWrapper {
     out.Put(last_window_);
     out.Put(starting_until_);
     out.Put(first_window_);
+    out.Put(peak_);
+    out.Put(windows_);
   }
   absl::Status Load(ByteReader& in) override {
     if (absl::Status s = inner().Load(in); !s.ok()) return s;
@@ -72,8 +88,12 @@ class FloorWrapper final : public RecommenderWrapper {
     starting_until_ = in.Get<int32_t>();
     // Saved before young jobs had a margin: not young.
     first_window_ = in.remaining() > 0 ? in.Get<int32_t>() : -kMaxStoredWindow;
+    // Saved before there were provisional limits: windows count from now on.
+    const bool knows_windows = in.remaining() > 0;
+    peak_ = knows_windows ? in.Get<float>() : 0;
+    windows_ = knows_windows ? in.Get<int32_t>() : 0;
     if (absl::Status s = in.status("floor"); !s.ok()) return s;
-    bool possible = owner_ == -1 || IsStoredAmount(owner_);
+    bool possible = (owner_ == -1 || IsStoredAmount(owner_)) && IsStoredAmount(peak_) && windows_ >= 0;
     for (const float v : peaks_) possible = possible && IsStoredAmount(v);
     for (const int32_t w : {last_window_, starting_until_, first_window_})
       possible = possible && (w == kNever || IsStoredWindow(w));
@@ -105,6 +125,8 @@ class FloorWrapper final : public RecommenderWrapper {
   int32_t last_window_ = kNever;  // measured
   int32_t starting_until_ = kNever;
   int32_t first_window_ = kNever;  // measured
+  float peak_ = 0;                 // of the windows measured
+  int32_t windows_ = 0;            // measured
   double wide_ = 0;                // of the last Recommend; 0: as it is
   std::optional<double> before_;
 };

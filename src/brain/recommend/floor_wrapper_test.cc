@@ -64,12 +64,76 @@ TEST(FloorWrapper, AStateWithoutAnAgeIsOfAnOldJob) {
   std::string state;
   ByteWriter out(&state);
   before->Save(out);
-  state.resize(state.size() - sizeof(int32_t));  // as saved before there was one
+  // As saved before there was one, or provisional limits.
+  state.resize(state.size() - sizeof(int32_t) - sizeof(float) - sizeof(int32_t));
   const auto r = WithFloor(stage.puppet(), settings);
   ByteReader in(state);
   ASSERT_TRUE(r->Load(in).ok());
   r->Observe(MadeSignal(Resource::kMemory, kWindowsPerDay - 1, 10));
   EXPECT_EQ(*r->Recommend(WindowId{kWindowsPerDay}), 100);
+}
+
+// The fewer windows a limit is of, the wider it is: by the square root of a day's windows to those seen.
+TEST(FloorWrapper, WithoutHistoryThereIsAProvisionalLimitThatNarrows) {
+  Stage stage;
+  FloorSettings settings;
+  settings.min_history_s = kDaySeconds;
+  const auto r = WithFloor(stage.puppet(), settings);
+  EXPECT_FALSE(r->Provisional(WindowId{100}).has_value()) << "nothing was measured";
+  for (int32_t w = 0; w < 2 * kWindowsPerDay; ++w) {
+    r->Observe(MadeSignal(Resource::kMemory, 100 + w, w == 0 ? 2 : 1));
+    const std::optional<ProvisionalLimit> early = r->Provisional(WindowId{101 + w});
+    ASSERT_TRUE(early.has_value());
+    EXPECT_EQ(early->peak, 2);
+    EXPECT_EQ(early->windows, w + 1);
+    EXPECT_DOUBLE_EQ(early->limit, 2 * std::sqrt(std::max(1.0, double{kWindowsPerDay} / (w + 1))));
+    EXPECT_EQ(early->first_limit.index, std::max(100 + kWindowsPerDay, 101 + w));
+    EXPECT_FALSE(r->Recommend(WindowId{101 + w}).has_value()) << "it is no recommendation";
+  }
+}
+
+TEST(FloorWrapper, AProvisionalLimitIsHeldToAnOwnersThatHoldsThePeak) {
+  Stage stage;
+  FloorSettings settings;
+  settings.min_history_s = kDaySeconds;
+  const auto limit_of = [&](double peak, double owner) {
+    const auto r =
+        WithBounds(WithFloor(stage.puppet(), settings), {.lower = 1.0, .upper = 90.0, .granularity = 8});
+    r->Observe(MadeSignal(Resource::kMemory, 0, peak, owner));
+    return r->Provisional(WindowId{1})->limit;
+  };
+  EXPECT_EQ(limit_of(10, 64), 64) << "17 times the peak is more than the owner's";
+  EXPECT_EQ(limit_of(70, 64), 72) << "the owner's does not hold the peak; rounded";
+  EXPECT_EQ(limit_of(10, 200), 90) << "the bound";
+}
+
+TEST(FloorWrapper, AProvisionalLimitSurvivesARestartAndWhoAsksForNoHistoryHasNone) {
+  Stage stage;
+  FloorSettings settings;
+  settings.min_history_s = kDaySeconds;
+  const auto before = WithFloor(stage.puppet(), settings);
+  for (int32_t w = 0; w < 12; ++w) before->Observe(MadeSignal(Resource::kMemory, w, 10));
+  std::string state;
+  ByteWriter out(&state);
+  before->Save(out);
+  const auto loaded = [&](std::string_view bytes) {
+    auto r = WithFloor(stage.puppet(), settings);
+    ByteReader in(bytes);
+    EXPECT_TRUE(r->Load(in).ok());
+    return r;
+  };
+  EXPECT_EQ(loaded(state)->Provisional(WindowId{12})->limit, before->Provisional(WindowId{12})->limit);
+  EXPECT_EQ(before->Clone()->Provisional(WindowId{12})->windows, 12);
+  // Saved before there were provisional limits: windows count from the restart on.
+  const auto older =
+      loaded(std::string_view(state).substr(0, state.size() - sizeof(float) - sizeof(int32_t)));
+  EXPECT_FALSE(older->Provisional(WindowId{12}).has_value());
+  older->Observe(MadeSignal(Resource::kMemory, 12, 10));
+  EXPECT_EQ(older->Provisional(WindowId{13})->windows, 1);
+  EXPECT_EQ(older->Provisional(WindowId{13})->first_limit.index, kWindowsPerDay) << "its age is known";
+  const auto at_once = WithFloor(stage.puppet(), FloorSettings());
+  at_once->Observe(MadeSignal(Resource::kMemory, 0, 10));
+  EXPECT_FALSE(at_once->Provisional(WindowId{1}).has_value());
 }
 
 constexpr FloorSettings kFloor{.least = 32 * kMiB, .keep_start = true};

@@ -4,6 +4,7 @@ namespace taut::brain {
 
 void Recommender::TakeExternal(const ExternalLimit& /*limit*/) {}
 void Recommender::TakeTaskSize(const TaskSize& /*size*/) {}
+std::optional<ProvisionalLimit> Recommender::Provisional(WindowId /*next*/) const { return std::nullopt; }
 void Recommender::StartDay(int32_t /*day*/) {}
 void Recommender::EndDay(int32_t /*day*/, FleetRows& /*rows*/) {}
 std::optional<double> Recommender::OverrunChance(double /*limit*/) const { return std::nullopt; }

@@ -7,6 +7,7 @@
 
 #include "absl/status/status.h"
 #include "brain/recommend/fleet_row.h"
+#include "brain/recommend/provisional.h"
 #include "common/base/bytes.h"
 #include "common/model/limit_risk.h"
 #include "common/model/reason.h"
@@ -45,6 +46,9 @@ class Recommender {
   // owner's limit stays. Called once a window, after Observe, and again for the same `next` after
   // ObserveOom, TakeExternal or Load.
   virtual std::optional<double> Recommend(WindowId next) = 0;
+  // What can be said for window `next` while Recommend gives nothing for want of history. Absent where the
+  // recommender asks for none, or nothing was measured. By default absent.
+  virtual std::optional<ProvisionalLimit> Provisional(WindowId next) const;
   // A day begins (windows of `day` follow), and the fleet models are as the day before left them. By default
   // nothing.
   virtual void StartDay(int32_t day);

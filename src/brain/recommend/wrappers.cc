@@ -210,6 +210,11 @@ class BoundsWrapper final : public RecommenderWrapper {
     if (!before_.has_value()) return std::nullopt;
     return Bounded(Rounded(*before_));
   }
+  std::optional<ProvisionalLimit> Provisional(WindowId next) const override {
+    std::optional<ProvisionalLimit> out = inner().Provisional(next);
+    if (out.has_value()) out->limit = Bounded(Rounded(out->limit));
+    return out;
+  }
   void Explain(Reason& reason) const override {
     if (before_.has_value()) SetLimit(reason, Bounded(Rounded(*before_)));
     inner().Explain(reason);

@@ -18,6 +18,9 @@ class RecommenderWrapper : public Recommender {
   void ObserveOom(const OomEvent& event) override { inner_->ObserveOom(event); }
   void TakeExternal(const ExternalLimit& limit) override { inner_->TakeExternal(limit); }
   void TakeTaskSize(const TaskSize& size) override { inner_->TakeTaskSize(size); }
+  std::optional<ProvisionalLimit> Provisional(WindowId next) const override {
+    return inner_->Provisional(next);
+  }
   void StartDay(int32_t day) override { inner_->StartDay(day); }
   void EndDay(int32_t day, FleetRows& rows) override { inner_->EndDay(day, rows); }
   std::optional<double> OverrunChance(double limit) const override { return inner_->OverrunChance(limit); }
@@ -53,9 +56,12 @@ struct FloorSettings {
   // Of a job without kYoungDays of history, where the recommender itself forecasts no risk: the limit is
   // wider by twice this share on the second day, by this until its fourth, then by half of it.
   double young_margin = 0;
+  // History without which the recommender gives no limit: until then there is a provisional one. 0: none.
+  double min_history_s = 0;
   static constexpr int kStartWindows = 3;
   static constexpr int32_t kYoungDays = 8;
 };
+// Makes the provisional limit, too.
 // At least `least` and, with keep_start, the highest usage of the first kStartWindows windows after each of
 // the last two starts; but never above the owner's limit for these reasons. A start is the first window
 // measured, or the first after two that were not: of a job of many tasks, that all of them were absent.

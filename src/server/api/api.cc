@@ -5,6 +5,7 @@
 #include "common/base/nearest.h"
 #include "common/base/short_text.h"
 #include "common/base/strings.h"
+#include "common/model/units.h"
 #include "common/net/server_options.h"
 #include "fmt/format.h"
 #include "server/api/embedded_files.h"
@@ -298,6 +299,11 @@ HttpResponse Api::NoJob(std::string_view name, const Reach& reach) {
   const std::vector<std::string> near = NearestJobs(*view, name);
   if (!near.empty()) {
     StrAppend(&text, "; did you mean \"", Join(near, "\" or \""), "\"?");
+  } else if (!view->window.has_value()) {
+    const std::optional<Timestamp> first = control_.ingest().first_close();
+    text += first.has_value() ? StrCat(": no window has closed yet; the first closes at ",
+                                       FormatTime(first->seconds()), " UTC")
+                              : ": no sample has arrived yet";
   } else {
     text += "; GET /api/v1/jobs?search= finds names, which go into a path percent-encoded";
   }
@@ -458,7 +464,7 @@ HttpResponse Api::Jobs(const HttpRequest& request, const Reach& reach) {
   json.BeginArray();
   for (const JobId id : page.jobs) {
     json.BeginObject();
-    PutJobFields(*view->Find(id), prices, json);
+    PutJobFields(*view->Find(id), {prices, control_.ingest().grace_s()}, json);
     json.EndObject();
   }
   json.EndArray();

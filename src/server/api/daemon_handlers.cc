@@ -311,6 +311,8 @@ void Api::PutAbout(JsonWriter& json) const {
   json.Field("pages", options_.pages && HasPages());
   const std::optional<WindowId> last = control_.status().stored_through();
   PutTime("last_window_end", last.has_value() ? last->next().start_s() : INT64_MIN, json);
+  const std::optional<Timestamp> first = last.has_value() ? std::nullopt : control_.ingest().first_close();
+  PutTime("first_window_closes", first.has_value() ? first->seconds() : INT64_MIN, json);
 }
 
 HttpResponse Api::Status(const HttpRequest& request, const Reach& /*reach*/) {

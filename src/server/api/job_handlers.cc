@@ -276,7 +276,7 @@ HttpResponse Api::Job(const HttpRequest& request, JobId id) {
     if (!known) return;
     const brain::LiveJob& job = fleet.job(id);
     const JobView shown = taut::server::ViewOf(fleet, job, day);
-    PutJobFields(shown, prices, json);
+    PutJobFields(shown, {prices, control_.ingest().grace_s()}, json);
     if (prices.known()) json.Field("currency", std::string_view(prices.currency));
     json.Key("labels");
     json.BeginObject();
@@ -399,6 +399,7 @@ HttpResponse Api::ReplicasOfJob(const HttpRequest& request, JobId id) {
 HttpResponse Api::Explain(const HttpRequest& request, JobId id) {
   if (absl::Status s = OnlyParameters(request, {}); !s.ok()) return ErrorResponse(s);
   const std::optional<bool> knows_starts = control_.ingest().KnowsStarts(id);
+  const int64_t grace_s = control_.ingest().grace_s();
   const std::shared_ptr<const FleetView> view = control_.view();
   const int32_t day = view->window.has_value() ? view->window->day() : 0;
   JsonWriter json;
@@ -419,9 +420,13 @@ HttpResponse Api::Explain(const HttpRequest& request, JobId id) {
       PutRisk(fleet.RiskOf(job, r, day), json);
       json.Field("of", std::string_view(lane.of_request ? "request" : "limit"));
       json.Field("enforced", fleet.Enforced(job));
+      const std::optional<brain::ProvisionalLimit> early = fleet.ProvisionalOf(job, r);
+      PutProvisional(early.has_value() ? std::optional(early->limit) : std::nullopt,
+                     early.has_value() ? early->first_limit : WindowId{INT32_MIN}, grace_s, json);
       std::string paragraph = ExplainParagraph(job, r, reason, fleet.Enforced(job));
       if (r == Resource::kCpu && job.policy->startup_window_s > 0 && knows_starts == false)
         StrAppend(&paragraph, " ", kNoStarts);
+      if (early.has_value()) StrAppend(&paragraph, " ", ProvisionalSentence(*early, r, grace_s));
       json.Field("paragraph", std::string_view(paragraph));
     });
     json.Key("reason");

@@ -129,7 +129,7 @@ std::optional<double> OfFloat(std::optional<double> value) {
   return value.has_value() ? std::optional<double>(static_cast<float>(*value)) : std::nullopt;
 }
 
-void PutJobAmounts(const JobView& job, Resource r, JsonWriter& json) {
+void PutJobAmounts(const JobView& job, Resource r, int64_t grace_s, JsonWriter& json) {
   const JobAmounts& a = job.of(r);
   json.Key(Name(r));
   json.BeginObject();
@@ -156,6 +156,7 @@ void PutJobAmounts(const JobView& job, Resource r, JsonWriter& json) {
   risk.work_ordered = a.work_ordered;
   PutRisk(risk, json);
   json.Field("at_limit", a.at_limit);
+  PutProvisional(Known(a.provisional), a.first_limit, grace_s, json);
   json.EndObject();
 }
 
@@ -201,6 +202,12 @@ void PutRisk(const LimitRisk& risk, JsonWriter& json) {
   json.Field("days_over", int64_t{risk.days_over});
   PutAmount("work_over", Known(risk.work_over), json);
   PutAmount("work_ordered", Known(risk.work_ordered), json);
+}
+
+void PutProvisional(std::optional<double> limit, WindowId first, int64_t grace_s, JsonWriter& json) {
+  json.Field("provisional", limit.has_value());
+  PutAmount("provisional_limit", OfFloat(limit), json);
+  PutTime("first_recommendation_at", first.index == INT32_MIN ? INT64_MIN : first.start_s() + grace_s, json);
 }
 
 double Prices::PerMonth(Resource r, double amount) const {
@@ -305,23 +312,23 @@ void PutFleetHistory(std::span<const FleetPoint> points, JsonWriter& json) {
   json.EndObject();
 }
 
-void PutJobFields(const JobView& job, const Prices& prices, JsonWriter& json) {
+void PutJobFields(const JobView& job, const JobShown& shown, JsonWriter& json) {
   json.Field("name", std::string_view(job.record->name));
   json.Field("mode", Name(job.mode));
   json.Field("recommender", Name(job.recommenders));
   json.Field("tasks", int64_t{job.tasks});
   PutAmount("tasks_would_be",
             job.tasks_would_be >= 0 ? std::optional<double>(job.tasks_would_be) : std::nullopt, json);
-  for (const Resource r : kResources) PutJobAmounts(job, r, json);
+  for (const Resource r : kResources) PutJobAmounts(job, r, shown.grace_s, json);
   json.Field("ooms", int64_t{job.ooms});
   PutTime("last_seen", job.last_seen_s, json);
   PutTime("last_change", job.last_change_s, json);
   json.Field("trial", job.trial);
   json.Field("enforced", job.enforced);
   PutAmount("throttled_share", Known(job.throttled), json);
-  if (!prices.known()) return;
+  if (!shown.prices.known()) return;
   json.Key("saving_per_month");
-  if (const std::optional<double> saving = SavingPerMonth(job, prices); saving.has_value()) {
+  if (const std::optional<double> saving = SavingPerMonth(job, shown.prices); saving.has_value()) {
     json.Number(*saving, kFloatDigits);
   } else {
     json.Null();
@@ -557,6 +564,18 @@ void PutReplicaHistory(const ReplicaHistory& history, JsonWriter& json) {
   json.Field("changes_would_be", int64_t{t.would_be_changes});
   json.EndObject();
   json.EndObject();
+}
+
+std::string ProvisionalSentence(const brain::ProvisionalLimit& early, Resource r, int64_t grace_s) {
+  return fmt::format(
+      "Provisionally {}, which is shown, set in no mode and counted in no saving: the peak so far, {}, times "
+      "{:.2g} "
+      "for {} of the {} windows of a day (the square root of {}/{}{}). The first recommendation is due at {} "
+      "UTC.",
+      FormatAmount(r, early.limit), FormatAmount(r, early.peak), early.factor, early.windows, kWindowsPerDay,
+      kWindowsPerDay, early.windows,
+      early.limit < 0.99 * early.peak * early.factor ? "; held to the owner's limit" : "",
+      FormatTime(early.first_limit.start_s() + grace_s));
 }
 
 std::string ExplainParagraph(const brain::LiveJob& job, Resource r, const Reason& reason, bool enforced) {

@@ -44,8 +44,14 @@ std::optional<double> AmountOf(const FleetAmounts& amounts, double FleetAmounts:
 void PutFleetHistory(std::span<const FleetPoint> points, JsonWriter& json);
 // Exact, as text: up to six decimals.
 void PutMoney(std::string_view key, brain::Money money, JsonWriter& json);
+struct JobShown {
+  const Prices& prices;
+  int64_t grace_s = 0;  // after which windows close
+};
 // The fields of a JobRow, without the braces.
-void PutJobFields(const JobView& job, const Prices& prices, JsonWriter& json);
+void PutJobFields(const JobView& job, const JobShown& shown, JsonWriter& json);
+// The fields of a limit before there is enough history for one, without the braces; `first`: INT32_MIN for none.
+void PutProvisional(std::optional<double> limit, WindowId first, int64_t grace_s, JsonWriter& json);
 // The field "replicas".
 void PutReplicaSums(const ReplicaSums& sums, JsonWriter& json);
 // The fields of JobTotals, without the braces.
@@ -65,6 +71,8 @@ void PutHeatmap(const Heatmap& map, const HeatmapQuery& query, std::span<const O
                 JsonWriter& json);
 void PutWhatIf(const WhatIfResult& result, Resource resource, double milliseconds, JsonWriter& json);
 
+// Of a limit before there is enough history for one: what it comes of, and when there will be.
+std::string ProvisionalSentence(const brain::ProvisionalLimit& early, Resource resource, int64_t grace_s);
 // All that a job's limit rests on, in words. `enforced` false: nothing is applied, the owner's limit holds.
 std::string ExplainParagraph(const brain::LiveJob& job, Resource resource, const Reason& reason,
                              bool enforced);

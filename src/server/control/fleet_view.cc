@@ -231,6 +231,9 @@ JobView ViewOf(const brain::LiveFleet& fleet, const brain::LiveJob& job, int32_t
       a.days_over = risk.days_over;
       a.work_over = risk.work_over;
       a.work_ordered = risk.work_ordered;
+    } else if (const auto early = fleet.ProvisionalOf(job, r); early.has_value()) {
+      a.provisional = static_cast<float>(early->limit);
+      a.first_limit = early->first_limit;
     }
     using What = brain::DayRecord::What;
     // Usage above a request is no usage at a limit.

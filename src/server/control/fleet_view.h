@@ -28,6 +28,10 @@ struct JobAmounts {
   uint8_t days = 0, days_over = 0;
   // Of its work of the last weeks, what was above its limits, and what is ordered; negative: no order of work.
   float work_over = kAbsent, work_ordered = kAbsent;
+  // While too little history is known for would_be: what it may come to, which is never set and in no saving, and
+  // the first window for which there will be one.
+  float provisional = kAbsent;
+  WindowId first_limit{INT32_MIN};
   bool of_request = false;  // of a Kubernetes container: amounts are requests, not limits
   bool at_limit = false;    // today or yesterday usage reached 95 % of the limit that really holds
 

@@ -152,6 +152,14 @@ IngestLag IngestFront::lag() const {
   return clock_.Lag(stored);
 }
 
+std::optional<Timestamp> IngestFront::first_close() const {
+  const std::lock_guard lock(mutex_);
+  if (!first_heard_.has_value()) return std::nullopt;
+  const Timestamp open =
+      Timestamp::FromSeconds(clock_.now().seconds() - grace_s());  // windows before it are closed
+  return Timestamp::FromSeconds(WindowId::Of(std::max(*first_heard_, open)).next().start_s() + grace_s());
+}
+
 // ---- counts ----
 
 IngestCounts IngestFront::counts() const {

@@ -89,6 +89,10 @@ class IngestFront {
   // read from history (When::kPast) is none.
   std::vector<SilentSpan> TakeGaps();
   IngestLag lag() const;
+  // Windows close so long after their end.
+  int64_t grace_s() const { return options_.ingest.windows.grace_seconds; }
+  // When the first window that has samples closes, by the cell's clock; nullopt: no sample has come in this life.
+  std::optional<Timestamp> first_close() const;
 
   // ---- counts ----
   IngestCounts counts() const;
@@ -167,6 +171,8 @@ class IngestFront {
   // Samples may have come.
   void NoteNewest() {
     clock_.Note(ingest_->windows().newest_sample(), ingest_->windows().newest_of_series());
+    if (const Timestamp newest = ingest_->windows().newest_sample(); !first_heard_ && newest.us != INT64_MIN)
+      first_heard_ = newest;
   }
   void LogWrite(std::string_view body, Timestamp now, uint64_t kept_before);
   void EndGap(Timestamp now);
@@ -187,6 +193,7 @@ class IngestFront {
   bool hold_windows_ = false, in_doubt_ = false;
   uint64_t deferred_writes_ = 0;
   std::vector<SaidTime> said_;
+  std::optional<Timestamp> first_heard_;
   std::map<std::string, std::vector<Label>> setting_labels_;  // by job, since the last tick
   // OOM kills that were stored before this life: job, second, and limit in bytes (0: none).
   std::set<std::tuple<uint32_t, int64_t, double>> ooms_before_;

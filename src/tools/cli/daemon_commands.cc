@@ -34,7 +34,7 @@ void AddIfSet(const char* name, const std::string& value, std::vector<QueryParam
 // "" if a window has closed, or tautd does not say.
 std::string WhyNoJobs(HttpClient& client) {
   const auto status = GetJson(client, "/api/v1/status");
-  return status.ok() ? NoWindowText(*status, UnixSeconds()) : "";
+  return status.ok() ? NoWindowText(*status) : "";
 }
 
 absl::Status Jobs(const JobsArgs& args) {

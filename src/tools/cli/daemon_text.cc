@@ -58,6 +58,11 @@ std::string OrderedText(Resource r, const Json& amounts, const Json& enforced) {
   if (real.has_value() && std::abs(*ordered - *real) <= kRounding * *real) return "";
   return StrCat("ordered ", FormatAmount(r, *ordered), enforced == Json(false) ? " (not applied)" : "");
 }
+// What would be, or what it may come to while too little history is known.
+std::string WouldBe(Resource r, const Json& amounts) {
+  if (At(amounts, "provisional") != Json(true)) return Amount(r, amounts, "would_be");
+  return StrCat("~", Amount(r, amounts, "provisional_limit"));
+}
 Resource ResourceOf(const Json& object) {
   return ResourceNamed(Text(object, "resource")).value_or(Resource::kMemory);
 }
@@ -209,7 +214,8 @@ std::string JobsTable(const Json& jobs, size_t width) {
       const Json& a = At(job, Name(r));
       for (const char* key : {"usage", RealLimitKey(a, At(job, "enforced")), "would_be"})
         row.push_back(Short(r, a, key));
-      if (Number(a, "provisional").has_value()) row.back() = StrCat("~", Short(r, a, "provisional"));
+      if (Number(a, "provisional_limit").has_value())
+        row.back() = StrCat("~", Short(r, a, "provisional_limit"));
       row.back() += At(a, "at_limit") == Json(true) ? "!" : "";
       if (!money) row.push_back(SavingOf(r, job));
     }
@@ -243,18 +249,24 @@ std::string ReplicaSumsText(const Json& sums) {
   return Wrapped(out, "");
 }
 
-// When the first of `jobs` that have none yet get a recommendation; "" if all have one.
+// When the first and the last of `jobs` that have none yet get a recommendation; "" if all have one.
 std::string ProvisionalText(const Json& jobs) {
-  std::optional<double> first;
+  std::optional<double> first, last;
   for (const Json& job : jobs) {
     for (const Resource r : kResources) {
-      const std::optional<double> at = Number(At(job, Name(r)), "first_recommendation");
-      if (at.has_value() && (!first.has_value() || *at < *first)) first = at;
+      const std::optional<double> at = Number(At(job, Name(r)), "first_recommendation_at");
+      if (!at.has_value()) continue;
+      first = std::min(first.value_or(*at), *at);
+      last = std::max(last.value_or(*at), *at);
     }
   }
   if (!first.has_value()) return "";
-  return StrCat("~: provisional, wide as it is of less than a day, and never set; first recommendation at ",
-                FormatTime(static_cast<int64_t>(*first)), "\n");
+  const auto time = [](double t) { return StrCat(FormatTime(static_cast<int64_t>(t)), " UTC"); };
+  return Wrapped(
+      StrCat("~: provisional, wide as it is of few windows, set in no mode and in no saving; first "
+             "recommendation at ",
+             time(*first), *last > *first ? StrCat(", of the last of these jobs at ", time(*last)) : ""),
+      "");
 }
 
 }  // namespace
@@ -436,7 +448,7 @@ std::string JobText(const Json& job, const Json& decisions) {
     const Json& amounts = At(job, Name(r));
     table.Add({std::string(Name(r)), Amount(r, amounts, "usage"), Amount(r, amounts, "peak"),
                Amount(r, amounts, "owner_limit"),
-               Amount(r, amounts, RealLimitKey(amounts, At(job, "enforced"))), Amount(r, amounts, "would_be"),
+               Amount(r, amounts, RealLimitKey(amounts, At(job, "enforced"))), WouldBe(r, amounts),
                Text(amounts, "recommender")});
   }
   out += table.Render();
@@ -444,9 +456,10 @@ std::string JobText(const Json& job, const Json& decisions) {
     const Json& amounts = At(job, Name(r));
     const std::string ordered = OrderedText(r, amounts, At(job, "enforced"));
     if (!ordered.empty()) StrAppend(&out, Name(r), ": ", ordered, "\n");
-    if (!Number(amounts, "first_recommendation").has_value()) continue;
-    StrAppend(&out, Name(r), ": provisionally ", Amount(r, amounts, "provisional"),
-              ", never set; first recommendation at ", Time(amounts, "first_recommendation"), "\n");
+    if (At(amounts, "provisional") != Json(true)) continue;
+    StrAppend(&out, Name(r), ": provisionally ", Amount(r, amounts, "provisional_limit"),
+              ", set in no mode; first recommendation at ", Time(amounts, "first_recommendation_at"),
+              " UTC\n");
   }
   out += PodText(At(job, "pod"));
   out += NeededText(At(job, "memory_needed"));
@@ -487,8 +500,8 @@ std::string ExplanationsText(const Json& explanations, const std::string& job, c
     const std::string ordered = OrderedText(r, e, enforced);
     const std::string of = Text(e, "of") == "request" ? "request" : "limit";
     StrAppend(&out, Name(r), ": ", of, " ", Amount(r, e, RealLimitKey(e, enforced)), ", would be ",
-              Amount(r, e, "would_be"), ", owner's ", of, " ", Amount(r, e, "owner_limit"),
-              ordered.empty() ? "" : ", ", ordered, "\n");
+              WouldBe(r, e), ", owner's ", of, " ", Amount(r, e, "owner_limit"), ordered.empty() ? "" : ", ",
+              ordered, "\n");
     out += Wrapped(Text(e, "paragraph"), "  ");
     if (const std::string risk = RiskSentence(r, e); !risk.empty()) out += Wrapped("risk: " + risk, "  ");
     out += "\n";
@@ -546,18 +559,9 @@ std::string AgentsText(const Json& page) {
   return table;
 }
 
-namespace {
+namespace {}  // namespace
 
-// By the default of ingest.grace. What came before the start has no window.
-int64_t NextCloseAfter(int64_t now_s, int64_t started_s) {
-  constexpr int64_t kGraceSeconds = 120;
-  const auto close_of = [](int64_t s) { return (s / kWindowSeconds + 1) * kWindowSeconds + kGraceSeconds; };
-  return std::max(close_of(now_s - kGraceSeconds), close_of(started_s));
-}
-
-}  // namespace
-
-std::string NoWindowText(const Json& status, int64_t now_s) {
+std::string NoWindowText(const Json& status) {
   if (!At(status, "last_window_end").is_null() || At(status, "last_pass").is_object()) return "";
   const Json& ingest = At(status, "ingest");
   if (Number(ingest, "accepted").value_or(0) <= 0) {
@@ -565,10 +569,9 @@ std::string NoWindowText(const Json& status, int64_t now_s) {
                ? "no window has closed yet: no sample is one of a job; `taut status` counts them\n"
                : "no window has closed yet: no sample has arrived\n";
   }
-  if (Text(status, "clock") != "wall") return "no window has closed yet; the first closes as samples go on\n";
-  const std::optional<double> started = Number(status, "started");
-  return StrCat("no window has closed yet; the first closes at ",
-                FormatTime(NextCloseAfter(now_s, static_cast<int64_t>(started.value_or(0)))), "\n");
+  if (!Number(status, "first_window_closes").has_value()) return "no window has closed yet\n";
+  return StrCat("no window has closed yet; the first closes at ", Time(status, "first_window_closes"),
+                Text(status, "clock") == "wall" ? " UTC\n" : " of the samples' time\n");
 }
 
 namespace {
@@ -612,7 +615,7 @@ std::string StatusText(const Json& s, int64_t now_s) {
     StrAppend(&out, "no window has closed since the start; the last one stored ended ",
               Time(s, "last_window_end"), "\n");
   } else {
-    out += NoWindowText(s, now_s);
+    out += NoWindowText(s);
   }
   if (const Json& agents = At(s, "agents"); At(agents, "enabled") == Json(true))
     StrAppend(&out, "agents: ", Count(agents, "connected"), " of ", Count(agents, "known"), " connected\n");

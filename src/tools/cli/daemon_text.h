@@ -24,7 +24,7 @@ std::string DecisionText(const Json& decision);
 std::string AgentsText(const Json& page);
 std::string StatusText(const Json& status, int64_t now_s);
 // Why there are no jobs yet, and when there will be; "" if a window has closed.
-std::string NoWindowText(const Json& status, int64_t now_s);
+std::string NoWindowText(const Json& status);
 // The head of `taut top`.
 // What a change of many jobs does, or would do.
 std::string ManySettingsText(const Json& done);

@@ -90,6 +90,27 @@ TEST(DaemonTextTest, ARecommendedNumberOfTasksIsShownWhereItIsAnother) {
   EXPECT_THAT(JobText(detail, {{"decisions", Json::array()}}), Not(HasSubstr("replicas")));
 }
 
+// A tilde marks it in the table and in the sums of lines; the note says what it is, and until when.
+TEST(DaemonTextTest, AProvisionalRecommendationIsMarkedEverywhere) {
+  Json job = JobRow("web"), later = JobRow("later");
+  for (const auto& [row, at] : {std::pair{&job, 1790000400}, {&later, 1790001000}}) {
+    Json& cpu = (*row)["cpu"];
+    cpu["would_be"] = cpu["saving"] = nullptr;
+    cpu["provisional"] = true;
+    cpu["provisional_limit"] = 1.75;
+    cpu["first_recommendation_at"] = at;
+  }
+  EXPECT_THAT(JobsText({{"total", 1}, {"jobs", {job}}}),
+              AllOf(HasSubstr("~1.75"), HasSubstr("~: provisional"),
+                    HasSubstr("first recommendation\nat 2026-09-21 14:20 UTC\n")));
+  EXPECT_THAT(JobsText({{"total", 2}, {"jobs", {later, job}}}),
+              AllOf(HasSubstr("at 2026-09-21 14:20 UTC"), HasSubstr("14:30 UTC\n")));
+  EXPECT_THAT(JobText(job, {}), AllOf(HasSubstr("~1.75 cores"),
+                                      HasSubstr("cpu: provisionally 1.75 cores, set in no mode; first "
+                                                "recommendation at 2026-09-21 14:20 UTC\n")));
+  EXPECT_THAT(ExplanationsText({{"cpu", job["cpu"]}}, "web", "cpu"), HasSubstr("would be ~1.75 cores"));
+}
+
 TEST(DaemonTextTest, TheTableOfAgentsFitsAHundredColumns) {
   Json agent = Json::parse(R"({"name":"n1","host":"node-1","version":"1","hands":"cgroup v2","connected":true,
     "observes":false,"cores":2,"memory_bytes":8e9,"tasks":1234,"managed_tasks":1200,"heard_seconds_ago":1.5,
@@ -272,19 +293,13 @@ TEST(DaemonTextTest, StatusSaysWhatIsSinceTheStart) {
                     HasSubstr("taut mapping test --prometheus URL")));
   fresh["ingest"]["accepted"] = 130;
   fresh["clock"] = "wall";
-  // A window ends at 1790000400, and closes two minutes later.
-  for (const auto& [started, now, closes] :
-       {std::tuple<int64_t, int64_t, int64_t>{1790000101, 1790000150, 1790000520},
-        {1790000101, 1790000519, 1790000520},
-        {1790000399, 1790000410, 1790000520},
-        {1790000401, 1790000410, 1790000820}}) {
-    fresh["started"] = started;
-    EXPECT_EQ(NoWindowText(fresh, now),
-              StrCat("no window has closed yet; the first closes at ", FormatTime(closes), "\n"))
-        << started << " " << now;
-  }
+  fresh["first_window_closes"] = 1790000520;
+  EXPECT_EQ(NoWindowText(fresh), "no window has closed yet; the first closes at 2026-09-21 14:22 UTC\n");
+  fresh["clock"] = "samples";
+  EXPECT_EQ(NoWindowText(fresh),
+            "no window has closed yet; the first closes at 2026-09-21 14:22 of the samples' time\n");
   fresh["last_window_end"] = 1790000400;
-  EXPECT_EQ(NoWindowText(fresh, 1790000520), "");
+  EXPECT_EQ(NoWindowText(fresh), "");
   EXPECT_THAT(StatusText({{"last_pass", nullptr}, {"last_window_end", 1790000100}}, 0),
               HasSubstr("no window has closed since the start; the last one stored ended 2026-"));
   EXPECT_THAT(StatusText({{"backfill_error", "the server is away"}, {"ingest", {{"accepted", 3}}}}, 0),

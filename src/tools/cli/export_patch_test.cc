@@ -228,7 +228,7 @@ TEST(ExportPatch, NothingToWriteSaysWhy) {
   ExportedJob pods = PatchedJob("shop/deployment/web"), node = PatchedJob("machine/node"),
               young = PatchedJob("shop/deployment/new/app");
   young.job["cpu"]["would_be"] = young.job["memory"]["would_be"] = nullptr;
-  young.job["cpu"]["first_recommendation"] = 1790000400;
+  young.job["cpu"]["first_recommendation_at"] = 1790000400;
   const std::string why = WhyNoChange({}, {pods, node, young});
   EXPECT_THAT(why, HasSubstr("nothing to write: 1 job of whole pods"));
   EXPECT_THAT(why, HasSubstr("ingest.kubernetes_jobs: containers"));

@@ -138,11 +138,11 @@ std::optional<double> PeakOf(const Json& usage) {
 std::string NoneYetText(const Json& job) {
   std::optional<double> first;
   for (const char* resource : {"cpu", "memory"}) {
-    const std::optional<double> at = AmountOf(job, resource, "first_recommendation");
+    const std::optional<double> at = AmountOf(job, resource, "first_recommendation_at");
     if (at.has_value() && (!first.has_value() || *at < *first)) first = at;
   }
   if (!first.has_value()) return "no recommendation yet";
-  return StrCat("no recommendation yet; the first at ", FormatTime(static_cast<int64_t>(*first)));
+  return StrCat("no recommendation yet; the first at ", FormatTime(static_cast<int64_t>(*first)), " UTC");
 }
 
 bool IsInitContainer(const Json& job) {

@@ -70,6 +70,7 @@ function amounts(job, resource, now, mode, ownerKnown) {
     recommender: recommenderOf(recommenderName(job.number), resource),
     usage, peak, owner_limit: owner, limit: applied, ordered: mode === 'auto' ? applied : null, applied: null, would_be: wouldBe, saving: owner === null || wouldBe === null ? null : owner - wouldBe,
     of: 'limit', chance, days, days_over: Math.floor(days * unit(job.number, resource, 'over') ** 6), ...workOf(resource, job, wouldBe), at_limit: applied !== null && unit(job.number, resource, 'at') < 0.02,
+    provisional: false, provisional_limit: null, first_recommendation_at: null,
   };
 }
 

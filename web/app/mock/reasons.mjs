@@ -47,7 +47,7 @@ export function explain(job, resource) {
   const paragraph = a.would_be === null ? 'The job is in mode off: it is measured, and nothing is recommended.'
     : `${job.row[resource].recommender} recommends ${amount(resource, a.would_be)} of ${resource === 'cpu' ? 'CPU' : 'memory'} for each task; the owner set `
       + `${amount(resource, a.owner_limit)}. ${reason.sentence} ${force}`;
-  return { would_be: a.would_be, limit: a.limit, ordered: a.ordered, applied: a.applied, owner_limit: a.owner_limit, chance: a.chance, days: a.days, days_over: a.days_over, work_over: a.work_over, work_ordered: a.work_ordered, of: a.of, enforced: job.row.enforced, paragraph,
+  return { would_be: a.would_be, limit: a.limit, ordered: a.ordered, applied: a.applied, owner_limit: a.owner_limit, chance: a.chance, days: a.days, days_over: a.days_over, work_over: a.work_over, work_ordered: a.work_ordered, of: a.of, enforced: job.row.enforced, provisional: a.provisional, provisional_limit: a.provisional_limit, first_recommendation_at: a.first_recommendation_at, paragraph,
     reason: a.would_be === null ? { recommender: '', sentence: '', facts: [], cost_unit: '', candidates: [], steps: [] } : reason };
 }
 

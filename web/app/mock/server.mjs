@@ -43,7 +43,7 @@ function statusOf(world) {
       .map(([name, n]) => [name, busy ? n : 0])),
     last_pass: busy ? { window_end: world.now, jobs: world.jobs.length, milliseconds: 212.4,
       steps: { observe: 121.9, end_day: 0.4, decide: 12.7, checkpoint: 25.1, view: 12.6, store: 38.1, maintain: 1.6 } } : null,
-    last_window_end: busy ? world.now : null, backfill_error: null,
+    last_window_end: busy ? world.now : null, first_window_closes: null, backfill_error: null,
     backfill: world.state === 'backfill' ? { done: 412, total: 2016, sentence: 'Reading 7 days of history from Prometheus: 412 of 2,016 windows.' } : null,
   };
 }
@@ -55,6 +55,15 @@ function enforce(row, enforced) {
   if (!enforced) for (const resource of RESOURCES) row[resource].limit = row[resource].owner_limit;
 }
 
+// As on its first day: what a limit may come to stands in for it.
+function unripen({ row }, now) {
+  for (const resource of RESOURCES) {
+    const a = row[resource];
+    Object.assign(a, { would_be: null, saving: null, chance: null, days: 0, days_over: 0, work_over: null, work_ordered: null, provisional: true, provisional_limit: 2 * a.peak, first_recommendation_at: now + DAY / 2 });
+  }
+  row.saving_per_month = null;
+}
+
 const OPERATOR = { user: '', role: 'operator', session: false, valid_until: null, groups: [], may: ['look', 'see_jobs', 'see_quota', 'see_money', 'move_money', 'grant_money', 'set_jobs', 'make_requests', 'end_requests', 'see_platform', 'write_samples'] };
 
 export function makeWorld({ jobs = 10000, state = 'live', actuator = 'dry_run', silent = false, agents = 12, caller = OPERATOR, login = null } = {}) {
@@ -64,6 +73,7 @@ export function makeWorld({ jobs = 10000, state = 'live', actuator = 'dry_run', 
   const world = { caller, login, signedIn: login === null, now, started: now, state, actuator, silent, agents: state === 'empty' && agents !== null ? 0 : agents, jobs: fleet, byName: new Map(fleet.map((job) => [job.row.name, job])) };
   // Every fifth job is on machines whose agents only measure.
   if (actuator === 'agents') for (const { number, row } of fleet) enforce(row, number % 5 !== 4);
+  if (state === 'first-day') for (const job of fleet) unripen(job, now);
   world.settings = new JobSettingsStore(() => Math.floor(Date.now() / 1000));
   world.decisions = new DecisionLog(fleet, now, 4000, actuator);
   world.streams = new Set();

@@ -40,6 +40,19 @@ test('the first start says how to send samples, to this very address', async () 
   await mock.close();
 });
 
+test('on the first day recommendations are marked as provisional, and say when the first one comes', async () => {
+  const mock = await startMock({ jobs: 3, state: 'first-day' });
+  const { page, problems } = await browser.open(mock.url + '#/jobs');
+  await shows(page, /~\d/);
+  const note = await page.locator('[title^="Provisional"]').first().getAttribute('title');
+  assert.match(note, /set in no mode\. First recommendation at .*\d\d:\d\d/);
+  await page.locator('a.job-name').first().click();
+  await shows(page, /Provisional[\s\S]*First recommendation at/);
+  assert.deepEqual(problems, []);
+  await page.close();
+  await mock.close();
+});
+
 test('agents: how to start one, and how to let them come', async () => {
   for (const [agents, text] of [[0, /No agent has connected yet/], [null, /Agent connections are disabled/]]) {
     const mock = await startMock({ jobs: 50, agents });

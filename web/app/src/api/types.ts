@@ -47,10 +47,12 @@ export interface FleetHistory extends Record<Resource, FleetColumns> {
 // Of the limit that would be: the forecast chance of a day above it, and the job's own days with those above it (without
 // a forecast, above the limit of then); work above its limits beside what is ordered.
 export interface LimitRisk { chance: number | null; days: number; days_over: number; work_over: number | null; work_ordered: number | null }
+// While there is too little history for would_be: what it may come to, and when it comes.
+export interface Provisional { provisional: boolean; provisional_limit: Amount; first_recommendation_at: number | null }
 export type JobAmounts = {
   recommender: string; usage: Amount; peak: Amount; owner_limit: Amount; of: 'limit' | 'request'; limit: Amount; ordered: Amount; applied: Amount; would_be: Amount;
   saving: Amount; at_limit: boolean;
-} & LimitRisk;
+} & Provisional & LimitRisk;
 export interface JobRow extends Record<Resource, JobAmounts> {
   name: string; mode: Mode; recommender: string; tasks: number; tasks_would_be: number | null;
   ooms: number; last_seen: number | null; last_change: number | null; trial: boolean;
@@ -136,7 +138,7 @@ export interface Reason {
   recommender: string; sentence: string; facts: Fact[]; cost_unit: string; candidates: Candidate[]; steps: ReasonStep[];
   why?: string; limit?: Amount; chance?: number | null; days?: number; days_over?: number;
 }
-export interface Explanation extends LimitRisk { would_be: Amount; limit: Amount; ordered: Amount; applied: Amount; owner_limit: Amount; of: 'limit' | 'request'; enforced: boolean; paragraph: string; reason: Reason }
+export interface Explanation extends LimitRisk, Provisional { would_be: Amount; limit: Amount; ordered: Amount; applied: Amount; owner_limit: Amount; of: 'limit' | 'request'; enforced: boolean; paragraph: string; reason: Reason }
 export type Explanations = Record<Resource, Explanation> & { replicas: Replicas | null; memory_needed: NeededMemory | null };
 
 export interface Decision {
@@ -259,7 +261,7 @@ export interface Status {
   ingest: Record<string, number>;
   last_pass: { window_end: number; jobs: number; milliseconds: number; steps: Record<string, number> } | null;
   backfill: { done: number; total: number; sentence: string } | null;
-  backfill_error: string | null; last_window_end: number | null;
+  backfill_error: string | null; last_window_end: number | null; first_window_closes: number | null;
   late_jobs?: { waiting: number; read: number; nothing: number; failed: number; error: string };
 }
 

@@ -2,6 +2,7 @@
 import type { Fleet, FleetAmounts, JobAmounts, JobRow, Resource } from '../api/types';
 import { amount, chance, count, percent, plural } from './format';
 import { KILLING_FIRST, RESOURCE, RESOURCES } from './resource';
+import { dateTime } from './time';
 
 export const dryRun = (fleet: Pick<Fleet, 'actuator'> | null | undefined): boolean => fleet?.actuator === 'dry_run';
 
@@ -49,6 +50,10 @@ export function riskOf(resource: Resource, a: JobAmounts): Risk | null {
   const days = past('the limit of then');
   return { share: a.days_over / a.days, text: `${count(a.days_over)}/${count(a.days)} d`, label: `${count(a.days_over)} of ${plural(a.days, 'day')} above the limit of then`, of: 'days', past: days, title: days };
 }
+
+// What would_be may come to while too little history is known, and when it comes: never set, and in no saving.
+export const provisionalNote = (a: JobAmounts): string | null => (a.provisional
+  ? `Provisional, wide as it is of few windows; set in no mode${a.first_recommendation_at === null ? '' : `. First recommendation at ${dateTime(a.first_recommendation_at)}`}` : null);
 
 // What the fleet's recommended limits risk, beside the order: the share of work above them where recommenders take
 // orders of that, else the share of days with any usage above them. `share` is null while it is not known.

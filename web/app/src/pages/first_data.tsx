@@ -4,19 +4,14 @@ import { apiUrl } from '../api/client';
 import { count, plural, words } from '../lib/format';
 import { INGEST, PROMETHEUS_METRICS } from '../lib/names';
 import { hrefOf } from '../lib/route';
-import { now as daemonNow } from '../lib/clock';
 import { dateTime } from '../lib/time';
 import { Card } from '../ui/basics';
 import { Snippet } from '../ui/snippet';
 
-// A window of five minutes closes two minutes after its end (ingest.grace); what came before the start has none.
-const closeOf = (time: number): number => (Math.floor(time / 300) + 1) * 300 + 120;
-export const firstClose = (status: Status): number | null => (status.clock === 'wall' ? Math.max(closeOf(daemonNow() - 120), closeOf(status.started)) : null);
-
 // What is waited for, and until when.
 function waiting(status: Status | null): { title: string; next: string } {
   if (status?.backfill) return { title: 'tautd reads the history of your Prometheus.', next: `${status.backfill.sentence} The first jobs appear as its hours are read.` };
-  const closes = status !== null && (status.ingest.accepted ?? 0) > 0 ? firstClose(status) : null;
+  const closes = (status?.ingest.accepted ?? 0) > 0 ? status?.first_window_closes ?? null : null;
   if (closes !== null) return { title: 'Samples arrive; no window has closed yet.', next: `The first closes at ${dateTime(closes)}: this page then lists the jobs with their usage and their owners' limits.` };
   const unmapped = status?.ingest.unmapped ?? 0;
   if (unmapped > 0) return { title: 'Samples arrive, but none is one of a job.', next: `${plural(unmapped, 'sample was', 'samples were')} of metrics that say nothing of a job, which is normal; the keep list below has those that do. \`taut mapping test --prometheus URL\` shows which jobs a Prometheus has.` };
@@ -58,7 +53,7 @@ export function FirstData({ status }: { status: Status | null }) {
       <Card title="What happens next">
         <ol class="next-steps">
           <li><b>Within 7 minutes</b> this page lists the jobs with their usage and their owners' limits.</li>
-          <li><b>After a day</b>, or within minutes where the history was read, each job has a recommended limit with its reason. No limit changes: jobs start in mode <i>observe</i>.</li>
+          <li><b>After a day</b>, or within minutes where the history was read, each job has a recommended limit with its reason; until then a provisional one, marked ~ and never set. No limit changes: jobs start in mode <i>observe</i>.</li>
           <li><b>When you trust it</b>, move jobs to <i>canary</i> (tried on a few tasks first) or <i>auto</i>, one by one or by rules.</li>
         </ol>
       </Card>

@@ -3,7 +3,7 @@ import type { JobAmounts, JobRow, Resource } from '../api/types';
 import { amount, amountShort, count, moneyFigure, NONE, plural, price, significant } from '../lib/format';
 import { RESOURCE, RESOURCES } from '../lib/resource';
 import { jobHref } from '../lib/route';
-import { notSet, realLimit, riskOf, tightness } from '../lib/saving';
+import { notSet, provisionalNote, realLimit, riskOf, tightness } from '../lib/saving';
 import { ago } from '../lib/time';
 import { ModeBadge, Time } from '../ui/basics';
 
@@ -65,7 +65,7 @@ function AmountCells({ resource, row, view }: { resource: Resource; row: JobRow;
       {cell(a.usage, a.at_limit ? 'at-limit' : '', a.at_limit ? `Its usage reached the limit today or yesterday.\n${title}` : title)}
       {cell(a.owner_limit)}
       {view.managed && cell(a.limit)}
-      {cell(a.would_be)}
+      {a.provisional ? <span role="gridcell" class="cell num" title={provisionalNote(a) ?? ''}>~{tableAmount(resource, times(a.provisional_limit, row.tasks))}</span> : cell(a.would_be)}
       {cell(a.saving, a.saving !== null && a.saving < 0 ? 'saving less' : 'saving')}
       <span role="gridcell" class={`cell num risk ${risk ? '' : 'none'}`} title={risk?.title ?? 'No recommended limit is a day old yet'}>{risk?.text ?? NONE}</span>
     </>
@@ -113,6 +113,7 @@ function CardLine({ resource, row }: { resource: Resource; row: JobRow }) {
       <span class="muted">{title}</span>
       <span class={a.at_limit ? 'at-limit' : ''}>{short(a.usage)} of {short(a.owner_limit)}{unit.counted && ` ${unit.name}`}</span>
       {a.would_be !== null && <span class="would" title="If it were in auto">→ {short(a.would_be)}</span>}
+      {a.provisional && <span class="would" title={provisionalNote(a) ?? ''}>→ ~{short(a.provisional_limit)}</span>}
     </span>
   );
 }

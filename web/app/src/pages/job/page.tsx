@@ -1,7 +1,7 @@
 // One job: what it uses, which limits it has and why, what others would do, and what people set.
 import { useQuery } from '../../api/query';
 import { jobPath } from '../../api/client';
-import { dryRun, notSet, nothingManaged, pendingLimit, realLimit, riskOf, tightness } from '../../lib/saving';
+import { dryRun, notSet, nothingManaged, pendingLimit, realLimit, riskOf, tightness, provisionalNote } from '../../lib/saving';
 import type { Fleet, JobAmounts, JobDetail, Resource } from '../../api/types';
 import { bytes, amount, listed, percent, plural, words } from '../../lib/format';
 import { now } from '../../lib/clock';
@@ -56,7 +56,7 @@ function Summary({ resource, a, idle, ordered, own, work, picked, onPick }: { re
   const pending = pendingLimit(a, idle);
   const facts: [string, string, number | null][] = [['usage', 'Used', a.usage], ['peak', 'Peak', a.peak], ['limit', 'In force', real],
     ...(pending !== null ? [['limit', idle ? 'Would be set' : 'Ordered', pending] as [string, string, number | null]] : []),
-    ['would', 'Would be in auto', a.would_be], ['owner', a.of === 'request' ? "Owner's request" : "Owner's", a.owner_limit]];
+    a.provisional ? ['would', 'Provisional', a.provisional_limit] : ['would', 'Would be in auto', a.would_be], ['owner', a.of === 'request' ? "Owner's request" : "Owner's", a.owner_limit]];
   const risk = riskOf(resource, a);
   const saved = a.owner_limit !== null && a.would_be !== null && a.owner_limit > 0 ? 1 - a.would_be / a.owner_limit : null;
   return (
@@ -72,6 +72,7 @@ function Summary({ resource, a, idle, ordered, own, work, picked, onPick }: { re
         ))}
       </span>
       {work !== null && <span class="summary-risk muted">Target of this job: {percent(work)} of its {RESOURCE[resource].word} work throttled.</span>}
+      {a.provisional && <span class="summary-risk muted">{provisionalNote(a)}.</span>}
       {risk && (
         <span class="summary-risk muted" title={risk.title}>
           Risk at the limit that would be: {risk.label}{risk.of === 'forecast' && own !== null && <> ({percent(own)} is the target of this job)</>}
