@@ -15,13 +15,13 @@ struct ProvisionalLimit {
   double peak = 0;      // highest usage of a task so far
   double factor = 1;    // ProvisionalFactor(windows)
   int32_t windows = 0;  // measured so far
-  WindowId first_limit =
-      {};  // the first window for which the recommender gives a limit, if the job is measured until then
+  // The first window for which the recommender gives a limit, if the job is measured until then.
+  WindowId first_limit = {};
 };
 
-// By what the peak of so many windows is multiplied to hold for a day: the square root of a day's windows by these.
-// Of real machines the highest usage of a day was within it in 71 to 87 % of the starts, however few windows were
-// seen (docs/algorithms.md, "The first day").
+// The peak of so many windows times this holds for a day: the square root of a day's windows by these. On real
+// machines the day stayed within it in 71 to 87 % of the starts, whether few or many windows were seen
+// (docs/algorithms.md, "The first day").
 inline double ProvisionalFactor(int32_t windows) {
   return windows >= kWindowsPerDay ? 1 : std::sqrt(double{kWindowsPerDay} / std::max(windows, 1));
 }
