@@ -250,7 +250,7 @@ test('people of a group are shown what they may see, and their pages request not
   await page.goto(mock.url + '#/jobs');
   await shows(page, /Download CSV/);
   assert.equal(await page.getByText('Set mode of').count(), 0);
-  await page.locator('a.job-name').first().click();
+  await page.locator('a.job-link').first().click();
   await shows(page, /Who changed what/);
   assert.equal(await page.getByText('Your name, for the record').count(), 0);
   assert.deepEqual(problems, []);

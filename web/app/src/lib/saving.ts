@@ -28,7 +28,8 @@ export function pendingLimit(a: JobAmounts, idle: boolean): number | null {
 
 // `text` is short, for a table; `label` says it in a sentence: "4.9 % OOM-days", "0.1 % throttled work (0.1 % ordered)".
 // `past`: what the job's own days were; a detail where `of` is work.
-export interface Risk { share: number; text: string; label: string; title: string; past: string; of: 'forecast' | 'work' | 'days' }
+// `unit` is what the short text is of, for the line under it.
+export interface Risk { share: number; text: string; unit: string; label: string; title: string; past: string; of: 'forecast' | 'work' | 'days' }
 
 const workShare = (share: number): string => (share < 5e-5 ? 'under 0.01 %' : percent(share));
 
@@ -40,15 +41,15 @@ export function riskOf(resource: Resource, a: JobAmounts): Risk | null {
   if (a.work_over != null) {
     const ordered = a.work_ordered == null ? '' : ` (${workShare(a.work_ordered)} ordered)`;
     const days = past('the limit of then at times');
-    return { share: a.work_over, text: workShare(a.work_over), label: `${workShare(a.work_over)} ${atLimit.over}${ordered}`, of: 'work', past: days, title: `${title}: share of its ${word} ${atLimit.used} of the last weeks above its limits ${workShare(a.work_over)}${ordered}. ${days}`.trim() };
+    return { share: a.work_over, text: workShare(a.work_over), unit: atLimit.over, label: `${workShare(a.work_over)} ${atLimit.over}${ordered}`, of: 'work', past: days, title: `${title}: share of its ${word} ${atLimit.used} of the last weeks above its limits ${workShare(a.work_over)}${ordered}. ${days}`.trim() };
   }
   if (a.chance !== null) {
     const days = past('it');
-    return { share: a.chance, text: chance(a.chance), label: `${chance(a.chance)} ${atLimit.days}`, of: 'forecast', past: days, title: `${title}: chance of ${atLimit.article} ${atLimit.day} at this limit ${chance(a.chance)}, by forecast. ${days}`.trim() };
+    return { share: a.chance, text: chance(a.chance), unit: atLimit.days, label: `${chance(a.chance)} ${atLimit.days}`, of: 'forecast', past: days, title: `${title}: chance of ${atLimit.article} ${atLimit.day} at this limit ${chance(a.chance)}, by forecast. ${days}`.trim() };
   }
   if (a.days === 0) return null;
   const days = past('the limit of then');
-  return { share: a.days_over / a.days, text: `${count(a.days_over)}/${count(a.days)} d`, label: `${count(a.days_over)} of ${plural(a.days, 'day')} above the limit of then`, of: 'days', past: days, title: days };
+  return { share: a.days_over / a.days, text: percent(a.days_over / a.days), unit: `of ${plural(a.days, 'day')}`, label: `${count(a.days_over)} of ${plural(a.days, 'day')} above the limit of then`, of: 'days', past: days, title: days };
 }
 
 // What would_be may come to while too little history is known, and when it comes: never set, and in no saving.
@@ -74,14 +75,37 @@ export function fleetRisk(resource: Resource, a: FleetAmounts): FleetRisk {
   };
 }
 
-// Why a job is short of a resource; most pressing first.
+// The one risk of a job's recommended limits for lists: of what kills tasks where that is known, else of what slows them down.
+export function rowRisk(row: Pick<JobRow, Resource>): (Risk & { resource: Resource }) | null {
+  for (const resource of KILLING_FIRST) {
+    const risk = riskOf(resource, row[resource]);
+    if (risk !== null) return { ...risk, resource };
+  }
+  return null;
+}
+export const allRisks = (row: Pick<JobRow, Resource>): string => KILLING_FIRST.map((r) => riskOf(r, row[r])?.title ?? '').filter(Boolean).join('\n');
+
+// What two limits may differ by and still be said to be the same.
+const SAME = 0.005;
+export const sameLimit = (a: number | null, b: number | null): boolean => a === b || (a !== null && b !== null && Math.abs(a - b) <= SAME * Math.max(Math.abs(a), Math.abs(b)));
+
+// What the recommended limit saves for all tasks: negative where more is needed, 0 where the two limits are the same.
+export function savingOf(row: JobRow, resource: Resource): number | null {
+  const { saving, owner_limit: owner, would_be: recommended } = row[resource];
+  if (saving === null) return null;
+  return owner !== null && sameLimit(owner, recommended) ? 0 : saving * row.tasks;
+}
+
+// Why a job is short of a resource; most pressing first. Usage that reaches the limit of what only slows tasks down is no
+// reason where a lower limit, or the same, is recommended: short peaks reach it, and the risk counts them.
 export function tightness(row: JobRow): string[] {
   const reasons: string[] = [];
   if (row.ooms > 0) reasons.push(`${plural(row.ooms, 'OOM kill')} in 7 days`);
   for (const resource of KILLING_FIRST) {
     const a = row[resource];
-    if (a.at_limit) reasons.push(`${RESOURCE[resource].title} use is at its limit`);
-    if (a.saving !== null && a.saving < 0 && a.owner_limit !== null && -a.saving > 0.01 * a.owner_limit) {
+    const needs = a.saving !== null && a.saving < 0 && a.owner_limit !== null && -a.saving > 0.01 * a.owner_limit;
+    if (a.at_limit && (needs || a.would_be === null || RESOURCE[resource].atLimit.kills)) reasons.push(`${RESOURCE[resource].title} use reached its limit today or yesterday`);
+    if (needs) {
       reasons.push(`needs ${amount(resource, a.would_be)} of ${RESOURCE[resource].word}, has ${amount(resource, a.owner_limit)}`);
     }
   }

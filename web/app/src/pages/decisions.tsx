@@ -1,15 +1,19 @@
 // Every decision as it is made, and why.
+import type { ComponentChildren } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { aborted, withParams } from '../api/client';
 import { live } from '../api/live';
 import { load, useQuery } from '../api/query';
 import { KINDS, OUTCOMES, type Decision, type DecisionDetail, type DecisionPage } from '../api/types';
+import { type Entry, entriesOf } from '../lib/churn';
 import { plural } from '../lib/format';
 import { KIND, OUTCOME, TARGET } from '../lib/names';
 import { changeQuery } from '../lib/route';
 import { dayName } from '../lib/time';
 import { KindBadge, ModeBadge, OutcomeNote, OutcomeText, Problem, Segments, Skeleton, Time } from '../ui/basics';
-import { decisionHref, FromTo, underWay } from '../ui/decision_list';
+import { ChurnCells, decisionHref, FromTo, underWay } from '../ui/decision_list';
+import { JobLink } from '../ui/job_label';
+import { useFirst } from '../ui/more';
 import { ReasonView } from '../ui/reason';
 
 const PAGE = 100;
@@ -106,14 +110,14 @@ function Details({ decision }: { decision: Decision }) {
 
 function Row({ decision: d, open, onToggle }: { decision: Decision; open: boolean; onToggle: () => void }) {
   return (
-    <li class={open ? 'open' : ''}>
+    <li class={open ? 'open' : ''} data-decisions={1}>
       <div class="feed-row">
         <button type="button" class="expand" aria-expanded={open} onClick={onToggle} aria-label={`Why: ${KIND[d.kind]} ${TARGET[d.target]} of ${d.job}`}>
           <span aria-hidden="true">{open ? '▾' : '▸'}</span>
         </button>
         <span class="when"><Time at={d.time} age /></span>
         <span class="what"><KindBadge kind={d.kind} outcome={d.outcome} /> {TARGET[d.target]}</span>
-        <a class="job-name" href={decisionHref(d)} title={d.job}><bdi>{d.job}</bdi></a>
+        <JobLink name={d.job} href={decisionHref(d)} />
         <FromTo target={d.target} before={d.before} after={d.after} />
         <span class="why" onClick={onToggle}>{d.sentence}</span>
         <OutcomeText kind={d.kind} outcome={d.outcome} text={d.outcome_text} />
@@ -124,12 +128,28 @@ function Row({ decision: d, open, onToggle }: { decision: Decision; open: boolea
   );
 }
 
-function byDay(decisions: Decision[]): [string, Decision[]][] {
-  const days: [string, Decision[]][] = [];
-  for (const d of decisions) {
-    const day = dayName(d.time);
+// Decisions that take each other back, folded to one row.
+function ChurnRow({ entry, open, onToggle, children }: { entry: Entry; open: boolean; onToggle: () => void; children: ComponentChildren }) {
+  const [newest] = entry.decisions;
+  return (
+    <li class={open ? 'open' : ''} data-decisions={entry.decisions.length}>
+      <div class="feed-row">
+        <button type="button" class="expand" aria-expanded={open} onClick={onToggle} aria-label={`All ${entry.decisions.length} decisions on ${TARGET[newest.target]} of ${newest.job}`}>
+          <span aria-hidden="true">{open ? '▾' : '▸'}</span>
+        </button>
+        <ChurnCells entry={entry} />
+      </div>
+      {open && <ol class="decisions feed churned">{children}</ol>}
+    </li>
+  );
+}
+
+function byDay(entries: readonly Entry[]): [string, Entry[]][] {
+  const days: [string, Entry[]][] = [];
+  for (const entry of entries) {
+    const day = dayName(entry.decisions[0].time);
     const last = days[days.length - 1];
-    if (last && last[0] === day) last[1].push(d); else days.push([day, [d]]);
+    if (last && last[0] === day) last[1].push(entry); else days.push([day, [entry]]);
   }
   return days;
 }
@@ -157,12 +177,15 @@ export function DecisionsPage({ query }: { query: Record<string, string> }) {
   const set = (change: Record<string, string>) => changeQuery('decisions', change);
   const feed = useFeed({ job: query.job, search: query.search, target: query.target ?? query.resource, kind: query.kind, outcome: query.outcome });
   const [open, setOpen] = useState<ReadonlySet<number>>(new Set());
-  const days = useMemo(() => byDay(feed.list?.decisions ?? []), [feed.list]);
+  const entries = useMemo(() => entriesOf(feed.list?.decisions ?? []), [feed.list]);
+  const first = useFirst(entries, 'rows');
+  const days = byDay(first.rows);
   const toggle = (id: number) => {
     const next = new Set(open);
     if (!next.delete(id)) next.add(id);
     setOpen(next);
   };
+  const row = (d: Decision) => <Row key={d.id} decision={d} open={open.has(d.id)} onToggle={() => toggle(d.id)} />;
   return (
     <div class="wide page">
       <h1 class="small">Decisions</h1>
@@ -191,15 +214,20 @@ export function DecisionsPage({ query }: { query: Record<string, string> }) {
       {!feed.list ? !feed.error && <div class="card"><Skeleton lines={12} /></div> : (
         <div class="card feed-card">
           {feed.list.decisions.length === 0 && <p class="hint nothing">{feed.list.next === null ? 'No decision matches. Decisions are made at the end of a window, every 5 minutes, when a limit changes.' : 'None among the newest 20,000 decisions.'}</p>}
-          {days.map(([day, decisions]) => (
+          {days.map(([day, rows]) => (
             <section key={day} aria-label={day}>
               <h2 class="day">{day}</h2>
               <ol class="decisions feed">
-                {decisions.map((d) => <Row key={d.id} decision={d} open={open.has(d.id)} onToggle={() => toggle(d.id)} />)}
+                {rows.map((entry) => {
+                  const [newest] = entry.decisions;
+                  if (entry.churn === null) return row(newest);
+                  return <ChurnRow key={`of ${newest.id}`} entry={entry} open={open.has(-newest.id)} onToggle={() => toggle(-newest.id)}>{entry.decisions.map(row)}</ChurnRow>;
+                })}
               </ol>
             </section>
           ))}
-          {feed.list.next !== null && <p class="more"><button type="button" class="quiet" onClick={() => void feed.older()}>Older decisions</button></p>}
+          {first.more}
+          {!first.more && feed.list.next !== null && <p class="more"><button type="button" class="quiet" onClick={() => void feed.older()}>Older decisions</button></p>}
         </div>
       )}
     </div>

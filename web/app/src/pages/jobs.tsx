@@ -1,4 +1,5 @@
 // The table of jobs: searched and sorted by the daemon, drawn only where it is seen.
+import type { RefObject } from 'preact';
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { useQuery } from '../api/query';
 import { MODES, type Fleet, type JobRow, type Resource } from '../api/types';
@@ -7,40 +8,30 @@ import { KILLING_FIRST, RESOURCE, RESOURCES } from '../lib/resource';
 import { changeQuery, jobHref } from '../lib/route';
 import { dryRun, nothingManaged } from '../lib/saving';
 import { useSearch } from '../lib/search';
-import { Problem, Segments } from '../ui/basics';
-import { useJobPages } from './job_pages';
-import { CARD, JobCard, JobGridRow, columnsOf, type Column, type View } from './job_row';
+import { Problem, Segments, Skeleton } from '../ui/basics';
+import { MoreButton } from '../ui/more';
+import { FIRST, useNarrow } from '../ui/narrow';
+import { useJobPages, type JobQuery } from './job_pages';
+import { JobCard, JobGridRow, columnsOf, type Column, type View } from './job_row';
 import { JobsActions } from './jobs_actions';
 import { JobsTotals, PROPERTIES } from './jobs_totals';
 
-const ROW = 37;
+const ROW = 54;
+const HEAD = 62;
 const sortBy = ([key, what]: string[]) => (r: Resource): [string, string] => [`${r}_${key}`, RESOURCE[r].title + what];
 const SORTS: [string, string][] = [
   ['saving', 'Saving'], ['tight', 'Too tight'],
   ...[['saving', ' saving'], ['chance', ' risk']].flatMap((what) => KILLING_FIRST.map(sortBy(what))),
-  ...KILLING_FIRST.flatMap((r) => [['saved', ' saved now'], ['slack', ' slack'], ['usage', ' used'], ['limit', ' limit'], ['would_be', ' would be'], ['owner_limit', ", owner's limit"]]
+  ...KILLING_FIRST.flatMap((r) => [['saved', ' saved now'], ['slack', ' slack'], ['usage', ' used'], ['limit', ' limit'], ['would_be', ' recommended'], ['owner_limit', ", owner's limit"]]
     .map((what) => sortBy(what)(r))),
   ['ooms', 'OOM kills'], ['changed', 'Last change'], ['tasks', 'Tasks'], ['mode', 'Mode'], ['name', 'Name'],
 ];
-export const DEFAULT_SORT = 'saving';
+const DEFAULT_SORT = 'saving';
 // Widths of the resources' columns, for jobs.css.
 const COLUMNS = { '--amounts': RESOURCES.map((r) => `var(--${RESOURCE[r].unit.name})`).join(' '), '--wide': RESOURCES.map((r) => `var(--${RESOURCE[r].unit.name}-wide)`).join(' + ') };
-// "OOM-day", and of what slows tasks down with the resource: "throttled day for CPU"
-const OVER_DAYS = [...new Set(KILLING_FIRST.map((r) => RESOURCE[r].atLimit.day + (RESOURCE[r].atLimit.kills ? '' : ` for ${RESOURCE[r].word}`)))];
-// Savings in money can be sorted by only where there are prices.
-const sortsOf = (currency?: string): [string, string][] => currency === undefined ? SORTS : [...SORTS.slice(0, 2), ['saving_per_month', 'Saving in money'], ...SORTS.slice(2)];
-
-function useNarrow(): boolean {
-  const [narrow, setNarrow] = useState(() => window.matchMedia('(max-width: 760px)').matches);
-  useEffect(() => {
-    const media = window.matchMedia('(max-width: 760px)');
-    const update = () => setNarrow(media.matches);
-    update();
-    media.addEventListener('change', update);
-    return () => media.removeEventListener('change', update);
-  }, []);
-  return narrow;
-}
+// Savings in money come first where there are prices, and can be sorted by only there.
+export const firstSort = (currency?: string): string => (currency === undefined ? DEFAULT_SORT : 'saving_per_month');
+const sortsOf = (currency?: string): [string, string][] => currency === undefined ? SORTS : [['saving_per_month', 'Saving in money'], ['saving', 'Saving as a share'], ...SORTS.slice(1)];
 
 interface Sorting { sort: string; order: string; pick: (sort: string) => void }
 
@@ -83,6 +74,7 @@ function TotalsBy({ by, onPick }: { by: string; onPick: (by: string) => void }) 
 function Filters(props: { query: Record<string, string>; set: (change: Record<string, string>) => void; sorting: Sorting; total: number | null; narrow: boolean; currency?: string; onDown: () => void }) {
   const [text, setText] = useSearch(props.query.search ?? '', (search) => props.set({ search }));
   const input = useRef<HTMLInputElement>(null);
+  const most = firstSort(props.currency);
   useEffect(() => {
     const focus = (event: KeyboardEvent) => {
       if (event.key !== '/' || event.ctrlKey || event.metaKey || event.altKey) return;
@@ -115,8 +107,8 @@ function Filters(props: { query: Record<string, string>; set: (change: Record<st
         </label>
       )}
       {!props.narrow && (
-        <Segments label="Order" value={props.sorting.sort === 'tight' ? 'tight' : props.sorting.sort === DEFAULT_SORT ? DEFAULT_SORT : ''} onPick={(sort) => { if (sort) props.set({ sort: sort === DEFAULT_SORT ? '' : sort, order: '' }); }}
-          choices={[{ value: DEFAULT_SORT, label: 'Most to save', title: `${listed(RESOURCES.map((r) => RESOURCE[r].word)).join('')}, each as a share of all owners' limits` },
+        <Segments label="Order" value={props.sorting.sort === 'tight' ? 'tight' : props.sorting.sort === most ? most : ''} onPick={(sort) => { if (sort) props.set({ sort: sort === most ? '' : sort, order: '' }); }}
+          choices={[{ value: most, label: 'Most to save', title: props.currency === undefined ? `${listed(RESOURCES.map((r) => RESOURCE[r].word)).join('')}, each as a share of all owners' limits` : 'In money' },
             { value: 'tight', label: 'Too tight', title: "OOM kills, then usage at the limit, then jobs that need more than their owner's limit" }]} />
       )}
       <TotalsBy by={props.query.by ?? ''} onPick={(by) => props.set({ by })} />
@@ -125,34 +117,22 @@ function Filters(props: { query: Record<string, string>; set: (change: Record<st
   );
 }
 
-export function JobsPage({ query }: { query: Record<string, string> }) {
-  const narrow = useNarrow();
-  const height = narrow ? CARD : ROW;
-  const set = (change: Record<string, string>) => changeQuery('jobs', change);
-  const fleet = useQuery<Fleet>('fleet', { on: ['window'], keep: true });
-  const view: View = { managed: !nothingManaged(fleet.data), dry: dryRun(fleet.data), currency: fleet.data?.saving_per_month?.currency };
-  const sort = query.sort ?? DEFAULT_SORT;
-  const order = query.order ?? 'desc';
-  const sorting: Sorting = { sort, order, pick: (next) => {
-    const first = next === 'name' ? 'asc' : 'desc';
-    const then = next === sort ? (order === 'asc' ? 'desc' : 'asc') : first;
-    set({ sort: next === DEFAULT_SORT ? '' : next, order: then === 'desc' ? '' : then });
-  } };
-
-  const box = useRef<HTMLDivElement>(null);
+// Drawn only where it is seen: the daemon may have a million jobs.
+function Grid({ query, sorting, view, onTotal, focus }: { query: JobQuery; sorting: Sorting; view: View; onTotal: (total: number | null) => void; focus: RefObject<HTMLDivElement> }) {
+  const box = focus;
   const [range, setRange] = useState<[number, number]>([0, 60]);
   const [active, setActive] = useState(0);
-  const key = [query.search ?? '', query.mode ?? '', sort, order].join('\n');
-  const pages = useJobPages({ search: query.search, mode: query.mode, sort, order }, range);
+  const pages = useJobPages(query, range);
   const total = pages.total ?? 0;
+  useEffect(() => onTotal(pages.total), [pages.total]);
 
   const measure = useCallback(() => {
     const element = box.current;
     if (!element) return;
-    const first = Math.floor(element.scrollTop / height);
-    const last = Math.ceil((element.scrollTop + element.clientHeight) / height);
+    const first = Math.floor(element.scrollTop / ROW);
+    const last = Math.ceil((element.scrollTop + element.clientHeight) / ROW);
     setRange(([a, b]) => (a === first && b === last ? [a, b] : [first, last]));
-  }, [height]);
+  }, []);
   useEffect(() => {
     measure();
     const observer = new ResizeObserver(measure);
@@ -162,16 +142,15 @@ export function JobsPage({ query }: { query: Record<string, string> }) {
   useEffect(() => {
     setActive(0);
     box.current?.scrollTo(0, 0);
-  }, [key]);
+  }, [JSON.stringify(query)]);
 
   const moveTo = (next: number) => {
     const to = Math.max(0, Math.min(total - 1, next));
     setActive(to);
     const element = box.current;
     if (!element) return;
-    const head = narrow ? 0 : 62;
-    if (to * height < element.scrollTop) element.scrollTop = to * height;
-    else if ((to + 1) * height > element.scrollTop + element.clientHeight - head) element.scrollTop = (to + 1) * height - element.clientHeight + head;
+    if (to * ROW < element.scrollTop) element.scrollTop = to * ROW;
+    else if ((to + 1) * ROW > element.scrollTop + element.clientHeight - HEAD) element.scrollTop = (to + 1) * ROW - element.clientHeight + HEAD;
   };
   const onKeyDown = (event: KeyboardEvent) => {
     const shown = Math.max(1, range[1] - range[0] - 2);
@@ -184,32 +163,72 @@ export function JobsPage({ query }: { query: Record<string, string> }) {
       if (row) location.hash = jobHref(row.name);
     }
   };
-
-  const ordered = fleet.data?.[KILLING_FIRST[0]].ordered ?? null;
   const rows: [number, JobRow | null][] = [];
-  const first = Math.max(0, range[0] - 8);
-  for (let i = first; i < Math.min(total, range[1] + 8); ++i) rows.push([i, pages.row(i)]);
+  for (let i = Math.max(0, range[0] - 8); i < Math.min(total, range[1] + 8); ++i) rows.push([i, pages.row(i)]);
   return (
-    <div class="wide jobs-page">
-      <h1 class="visually-hidden">Jobs</h1>
-      <Filters query={query} set={set} sorting={sorting} total={pages.total} narrow={narrow} currency={view.currency} onDown={() => box.current?.focus()} />
-      {query.by && <JobsTotals by={query.by} search={query.search ?? ''} mode={query.mode ?? ''} onPick={(search) => set({ search, by: '' })} />}
+    <>
       {pages.error && <Problem text={pages.error.message} retry={pages.reload} />}
-      <div ref={box} class={`grid ${narrow ? 'cards' : ''} ${view.managed ? 'managed' : ''} ${view.currency === undefined ? '' : 'priced'} ${pages.stale ? 'stale' : ''}`} role="grid" tabIndex={0} style={{ ...COLUMNS, display: query.by ? 'none' : undefined }} onScroll={measure} onKeyDown={onKeyDown}
+      <div ref={box} class={`grid ${view.managed ? 'managed' : ''} ${pages.stale ? 'stale' : ''}`} role="grid" tabIndex={0} style={COLUMNS} onScroll={measure} onKeyDown={onKeyDown}
         aria-label="Jobs; arrow keys move, Enter opens" aria-rowcount={total} aria-activedescendant={total > 0 ? `job-${active}` : undefined}>
-        {!narrow && <Head sorting={sorting} view={view} />}
-        {pages.total === 0 && <p class="hint nothing">No job matches. The search covers names and labels such as <code>team=shop</code>.</p>}
-        <div class="grid-body" role="rowgroup" style={{ height: `${total * height}px` }}>
-          {rows.map(([i, row]) => {
-            const props = { index: i, row, top: i * height, active: i === active, view, onPick: () => setActive(i) };
-            return narrow ? <JobCard key={i} {...props} /> : <JobGridRow key={i} {...props} />;
-          })}
+        <Head sorting={sorting} view={view} />
+        {pages.total === 0 && <NoMatch />}
+        <div class="grid-body" role="rowgroup" style={{ height: `${total * ROW}px` }}>
+          {rows.map(([i, row]) => <JobGridRow key={i} index={i} row={row} top={i * ROW} active={i === active} view={view} onPick={() => setActive(i)} />)}
         </div>
       </div>
+    </>
+  );
+}
+
+const NoMatch = () => <p class="hint nothing">No job matches. The search covers names and labels such as <code>team=shop</code>.</p>;
+
+// On a phone the page itself scrolls.
+function Cards({ query, view, onTotal }: { query: JobQuery; view: View; onTotal: (total: number | null) => void }) {
+  const [shown, setShown] = useState(FIRST);
+  const pages = useJobPages(query, [0, shown]);
+  const total = pages.total ?? 0;
+  useEffect(() => onTotal(pages.total), [pages.total]);
+  useEffect(() => setShown(FIRST), [JSON.stringify(query)]);
+  return (
+    <>
+      {pages.error && <Problem text={pages.error.message} retry={pages.reload} />}
+      {pages.total === 0 && <NoMatch />}
+      <ul class={`job-cards ${pages.stale ? 'stale' : ''}`} aria-label="Jobs">
+        {Array.from({ length: Math.min(shown, total) }, (_, i) => <JobCard key={i} index={i} row={pages.row(i)} view={view} />)}
+      </ul>
+      <MoreButton shown={shown} total={total} what="jobs" onMore={() => setShown(shown + FIRST)} />
+    </>
+  );
+}
+
+export function JobsPage({ query }: { query: Record<string, string> }) {
+  const narrow = useNarrow();
+  const set = (change: Record<string, string>) => changeQuery('jobs', change);
+  const fleet = useQuery<Fleet>('fleet', { on: ['window'], keep: true });
+  const view: View = { managed: !nothingManaged(fleet.data), dry: dryRun(fleet.data), currency: fleet.data?.saving_per_month?.currency };
+  const most = firstSort(view.currency);
+  const sort = query.sort ?? most;
+  const order = query.order ?? 'desc';
+  const sorting: Sorting = { sort, order, pick: (next) => {
+    const first = next === 'name' ? 'asc' : 'desc';
+    const then = next === sort ? (order === 'asc' ? 'desc' : 'asc') : first;
+    set({ sort: next === most ? '' : next, order: then === 'desc' ? '' : then });
+  } };
+  const [total, setTotal] = useState<number | null>(null);
+  const grid = useRef<HTMLDivElement>(null);
+  const list: JobQuery = { search: query.search, mode: query.mode, sort, order };
+  const ready = fleet.data !== null || fleet.error !== null;  // by then it is known whether there are prices
+  const targets = KILLING_FIRST.filter((r) => (fleet.data?.[r].ordered ?? null) !== null).map((r) => `${percent(fleet.data?.[r].ordered)} ${RESOURCE[r].atLimit.days}`);
+  return (
+    <div class={`wide jobs-page ${narrow ? 'narrow' : ''}`}>
+      <h1 class="visually-hidden">Jobs</h1>
+      <Filters query={query} set={set} sorting={sorting} total={total} narrow={narrow} currency={view.currency} onDown={() => grid.current?.focus()} />
+      {query.by ? <JobsTotals by={query.by} search={query.search ?? ''} mode={query.mode ?? ''} onPick={(search) => set({ search, by: '' })} />
+        : !ready ? <div class="card"><Skeleton lines={8} /></div>
+          : narrow ? <Cards query={list} view={view} onTotal={setTotal} /> : <Grid query={list} sorting={sorting} view={view} onTotal={setTotal} focus={grid} />}
       <div class="foot">
-        {!narrow && <p class="foot-note">Amounts are totals over a job's tasks. <i>saving</i>: owner's limit − would be. <i>risk</i>: chance of a day above the limit that would be, or the share of work above it where work is ordered
-          ({OVER_DAYS.join('; ')}){ordered !== null && <>. Target for all jobs together: {percent(ordered)}; single jobs may be above or below it</>}.</p>}
-        <JobsActions search={query.search ?? ''} mode={query.mode ?? ''} total={pages.total} />
+        {!narrow && <p class="foot-note">Amounts are totals over a job's tasks. <i>Saving</i>: the owner's limits less the recommended ones. <i>Risk</i>: of the recommended limits, the chance of a day above them, or the share of work above them where work is ordered{targets.length > 0 && `; the target for all jobs together is ${listed(targets).join('')}, and single jobs may be above or below it`}.</p>}
+        <JobsActions search={query.search ?? ''} mode={query.mode ?? ''} total={total} />
       </div>
     </div>
   );

@@ -1,9 +1,11 @@
 // Decisions as a compact list: when, which job, from what to what, and why.
 import type { Amount, Decision, Target } from '../api/types';
-import { amount, change } from '../lib/format';
+import { type Entry, entriesOf } from '../lib/churn';
+import { amount, change, count, duration } from '../lib/format';
 import { TARGET } from '../lib/names';
-import { jobHref } from '../lib/route';
+import { hrefOf, jobHref } from '../lib/route';
 import { KindBadge, OutcomeNote, OutcomeText, Time } from './basics';
+import { JobLink } from './job_label';
 
 // Until agents have answered, lists are requested again after this many seconds.
 export const underWay = (decisions: readonly Decision[] | undefined): number =>
@@ -23,21 +25,49 @@ export function FromTo({ target, before, after }: { target: Target; before: Amou
   );
 }
 
-export function DecisionList({ decisions, job = true }: { decisions: Decision[]; job?: boolean }) {
+// "2 ↔ 3 tasks"
+export const backAndForth = ({ low, high }: NonNullable<Entry['churn']>, target: Target): string =>
+  `${target === 'replicas' ? count(low) : amount(target, low)} ↔ ${amount(target, high)}`;
+
+// The cells of several decisions that take each other back, as one row.
+export function ChurnCells({ entry, job = true }: { entry: Entry; job?: boolean }) {
+  const [newest] = entry.decisions;
+  if (!entry.churn) return null;
+  return (
+    <>
+      <span class="when"><Time at={newest.time} age /></span>
+      <span class="what"><span class="badge kind-try" title="Each of these decisions takes back the one before it">{count(entry.decisions.length)} changes</span> {TARGET[newest.target]}</span>
+      {job && <JobLink name={newest.job} href={decisionHref(newest)} />}
+      <span class="from-to"><b>{backAndForth(entry.churn, newest.target)}</b></span>
+      <span class="why">back and forth {count(entry.decisions.length)} times in {duration(entry.churn.seconds)}; the last: {newest.sentence}</span>
+    </>
+  );
+}
+
+function One({ decision: d, job }: { decision: Decision; job: boolean }) {
+  return (
+    <li>
+      <span class="when"><Time at={d.time} age /></span>
+      <span class="what"><KindBadge kind={d.kind} outcome={d.outcome} /> {TARGET[d.target]}</span>
+      {job && <JobLink name={d.job} href={decisionHref(d)} />}
+      <FromTo target={d.target} before={d.before} after={d.after} />
+      <span class="why" title={d.sentence}>{d.sentence}</span>
+      <OutcomeText kind={d.kind} outcome={d.outcome} text={d.outcome_text} />
+      <OutcomeNote kind={d.kind} outcome={d.outcome} text={d.outcome_text} />
+    </li>
+  );
+}
+
+// `most`: entries that are shown, of which one may stand for several decisions.
+export function DecisionList({ decisions, job = true, most = Infinity }: { decisions: Decision[]; job?: boolean; most?: number }) {
   if (decisions.length === 0) return <p class="hint">None yet.</p>;
   return (
     <ol class={job ? 'decisions' : 'decisions without-job'}>
-      {decisions.map((d) => (
-        <li key={d.id}>
-          <span class="when"><Time at={d.time} age /></span>
-          <span class="what"><KindBadge kind={d.kind} outcome={d.outcome} /> {TARGET[d.target]}</span>
-          {job && <a class="job-name" href={decisionHref(d)} title={d.job}><bdi>{d.job}</bdi></a>}
-          <FromTo target={d.target} before={d.before} after={d.after} />
-          <span class="why">{d.sentence}</span>
-          <OutcomeText kind={d.kind} outcome={d.outcome} text={d.outcome_text} />
-          <OutcomeNote kind={d.kind} outcome={d.outcome} text={d.outcome_text} />
-        </li>
-      ))}
+      {entriesOf(decisions).slice(0, most).map((entry) => {
+        const [d] = entry.decisions;
+        return entry.churn === null ? <One key={d.id} decision={d} job={job} />
+          : <li key={d.id}><ChurnCells entry={entry} job={job} /><a class="outcome" href={hrefOf('decisions', { job: d.job, target: d.target })}>all</a></li>;
+      })}
     </ol>
   );
 }

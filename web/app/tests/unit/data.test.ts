@@ -3,6 +3,9 @@ import type { Agent, Decision, Fleet, FleetAmounts, Heatmap, JobAmounts, JobRow,
 import { jobPath, withParams } from '../../src/api/client';
 import { backoffMs } from '../../src/api/backoff';
 import { Pace } from '../../src/api/pace';
+import { entriesOf } from '../../src/lib/churn';
+import { backAndForth } from '../../src/ui/decision_list';
+import { jobNameOf } from '../../src/lib/job_name';
 import { hrefOf, jobHref, parseRoute } from '../../src/lib/route';
 import { ago, dateTime, isTime, utc } from '../../src/lib/time';
 import { RECOMMENDERS } from '../../mock/recommenders.mjs';
@@ -15,7 +18,7 @@ import { speedOf } from '../../src/lib/speed';
 import { spanOf } from '../../src/lib/period';
 import { fits } from '../../src/pages/decisions';
 import { machinesText } from '../../src/pages/fleet_headline';
-import { columnsOf, savingText } from '../../src/pages/job_row';
+import { columnsOf, savingParts, savingText } from '../../src/pages/job_row';
 import { candidates, tight } from '../../src/pages/fleet_lists';
 import { containerOf } from '../../src/pages/job/next';
 import { setModes } from '../../src/pages/jobs_actions';
@@ -191,7 +194,8 @@ describe('the risk of the limit that would be', () => {
     expect(plain(riskOf('cpu', of({ work_over: 0.00001 }))?.text ?? '')).toBe('under 0.01 %');
   });
   it('is of the limits of then where nothing is forecast', () => {
-    expect(plain(riskOf('memory', of({ days: 7, days_over: 2 }))?.text ?? '')).toBe('2/7 d');
+    const days = riskOf('memory', of({ days: 7, days_over: 2 }));
+    expect([days?.text, days?.unit].map((text) => plain(text ?? ''))).toEqual(['29 %', 'of 7 days']);
     expect(riskOf('memory', of({}))).toBeNull();
   });
 });
@@ -230,17 +234,28 @@ describe('what to begin with', () => {
   it('says why a job is too tight', () => {
     expect(tightness(row('a'))).toEqual([]);
     const reasons = tightness(row('a', { ooms: 2, memory: { ...none, at_limit: true } })).join('; ').replace(/\u00a0/g, ' ');
-    expect(reasons).toBe('2 OOM kills in 7 days; Memory use is at its limit');
+    expect(reasons).toBe('2 OOM kills in 7 days; Memory use reached its limit today or yesterday');
   });
   it('says savings in money where there are prices', () => {
     const worth = row('a', { saving_per_month: 12.5 });
     const text = (...args: Parameters<typeof savingText>) => savingText(...args).replace(/\u00a0/g, ' ');
     expect(text(worth, 'EUR')).toBe('saves 12.50 EUR/month');
+    expect(text(row('a', { saving_per_month: 12.5, memory: { ...none, chance: 0.04 } }), 'EUR')).toBe('saves 12.50 EUR/month; 4.0 % OOM-days');
     expect(text(worth)).toBe('saves 1.00 core, 1 B');
     expect(text(row('a', { saving_per_month: null }), 'EUR')).toBe('saves 1.00 core, 1 B');
-    const keys = (currency?: string) => columnsOf({ managed: false, dry: false, currency }).map((c) => c.key);
-    expect(keys('EUR').filter((key) => !keys().includes(key))).toEqual(['money']);
-    expect(keys('EUR').indexOf('money')).toBe(keys('EUR').indexOf('memory-risk') + 1);
+    const heads = (currency?: string) => columnsOf({ managed: true, dry: true, currency }).map((c) => c.name);
+    expect(heads('EUR')[3]).toBe('Saving, EUR/month');
+    expect(heads()[3]).toBe('Saving');
+  });
+  it('has one saving, one risk and no column that repeats another', () => {
+    const keys = columnsOf({ managed: true, dry: true, currency: 'EUR' }).map((c) => c.key.replace(/^(cpu|memory)-/, ''));
+    expect(keys).toEqual(['name', 'mode', 'tasks', 'saving', 'risk', 'usage', 'owner', 'would', 'usage', 'owner', 'would', 'ooms', 'changed']);
+  });
+  it('says no saving that is none', () => {
+    const same = { ...none, owner_limit: 13.9264, would_be: 13.927, saving: -0.0006 };
+    expect(savingParts(row('a', { cpu: same })).map((text) => text.replace(/\u00a0/g, ' '))).toEqual(['1 B']);
+    expect(tightness(row('a', { cpu: { ...same, at_limit: true } }))).toEqual([]);  // 12.4 of 13.9 cores, and no more is recommended
+    expect(savingParts(row('a', { cpu: { ...none, owner_limit: 5.53, would_be: 5.67, saving: -0.14 } })).map((text) => text.replace(/\u00a0/g, ' '))).toEqual(['−0.14 cores', '1 B']);
   });
   it('counts no machines where there are none to save', () => {
     const status = (known: number, nodes: number | null = null) => ({ agents: { known }, nodes }) as Status;
@@ -332,5 +347,34 @@ describe('periods of costs', () => {
     expect(spanOf('month', now)).toEqual({ from: Date.UTC(2026, 0) / 1000, to: Date.UTC(2026, 0, 15, 10, 5) / 1000 });
     expect(spanOf('lastmonth', now)).toEqual({ from: Date.UTC(2025, 11) / 1000, to: Date.UTC(2026, 0) / 1000 });
     expect(spanOf('7', now).to - spanOf('7', now).from).toBe(7 * 86400);
+  });
+});
+
+it('takes a name apart into what the job is called and where it runs', () => {
+  expect(jobNameOf('cell-1/research/deployment/export-sync/app')).toEqual({ title: 'export-sync', detail: '/app', place: 'research · deployment · cell-1' });
+  expect(jobNameOf('shop/cronjob/cart-web')).toEqual({ title: 'cart-web', detail: '', place: 'shop · cronjob' });
+  expect(jobNameOf('shop/web-eu-1')).toEqual({ title: 'web-eu-1', detail: '', place: 'shop' });
+  expect(jobNameOf('cron')).toEqual({ title: 'cron', detail: '', place: '' });
+  // No two names look the same.
+  const names = ['a/cronjob/cart-web', 'b/cronjob/cart-web', 'a/job/cart-web', 'a/cronjob/cart-web/x', 'c/a/cronjob/cart-web', 'job/cart-web', 'cart-web/'];
+  expect(new Set(names.map((name) => JSON.stringify(jobNameOf(name)))).size).toBe(names.length);
+});
+
+describe('decisions that take each other back', () => {
+  const of = (id: number, job: string, before: number, after: number, time = 1000 * id): Decision => ({
+    id, time, job, target: 'replicas', resource: null, kind: 'set', mode: 'auto', before, after, sentence: '', outcome: 'applied', outcome_text: '', outcome_time: null });
+  const swings = Array.from({ length: 8 }, (_, i) => of(8 - i, 'a', i % 2 ? 3 : 2, i % 2 ? 2 : 3));
+  it('are one entry that counts them', () => {
+    const entries = entriesOf([of(9, 'b', 1, 4), ...swings.slice(0, 3), of(5, 'c', 2, 3), ...swings.slice(3)]);
+    expect(entries.map((entry) => [entry.decisions[0].job, entry.decisions.length])).toEqual([['b', 1], ['a', 8], ['c', 1]]);
+    expect(entries[1]?.churn).toEqual({ low: 2, high: 3, seconds: 7000 });
+    expect(backAndForth(entries[1]!.churn!, 'replicas').replace(/\u00a0/g, ' ')).toBe('2 ↔ 3 tasks');
+  });
+  it('are not what grows and shrinks with a day, nor two, nor what a day lies between', () => {
+    const alone = (list: Decision[]) => entriesOf(list).every((entry) => entry.churn === null && entry.decisions.length === 1) && entriesOf(list).length === list.length;
+    expect(alone([of(4, 'a', 5, 2), of(3, 'a', 8, 5), of(2, 'a', 5, 8), of(1, 'a', 2, 5)])).toBe(true);
+    expect(alone([of(2, 'a', 3, 2), of(1, 'a', 2, 3)])).toBe(true);
+    expect(alone([of(3, 'a', 2, 3, 300000), of(2, 'a', 3, 2, 200000), of(1, 'a', 2, 3, 100000)])).toBe(true);
+    expect(entriesOf([of(2, 'a', 3, 2), of(1, 'a', 2, 3)]).map((entry) => entry.decisions[0].id)).toEqual([2, 1]);
   });
 });

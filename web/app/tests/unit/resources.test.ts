@@ -121,7 +121,7 @@ describe('a third resource', () => {
     capacity: (resource) => html(CapacityPage, { query: { resource } }),
     report: (resource) => html(ReportPage, { report: readReport(JSON.stringify(report(resource))) }),
   };
-  const OF_MEMORY_ALONE = /^docker update|^Its memory$|^Memory of the agent|memory guards|runs out of memory|memory \(probed\)/;
+  const OF_MEMORY_ALONE = /^docker update|^Its memory$|^Memory of the agent|^OOM-days$|^saves .* OOM-days$|memory guards|runs out of memory|memory \(probed\)/;
   const twin = (text: string): string => text.replaceAll('an OOM-day', 'a full-disk day').replaceAll('An OOM-day', 'A full-disk day').replace(/\bOOM-day/g, 'full-disk day').replaceAll('OOMs', 'full disks')
     .replaceAll('GiB-hours', 'disk GiB-hours').replaceAll('Memory', 'Disk').replaceAll('memory', 'disk');
   for (const [name, page] of Object.entries(PAGES)) {
@@ -138,7 +138,7 @@ describe('a third resource', () => {
 
   it('has its cells in a row of jobs, its line in a card, its fields in an export and its sizes in totals', () => {
     expect(html(JobGridRow, inList).match(/role="gridcell"/g)).toHaveLength(columnsOf(inList.view).length);
-    expect(columnsOf(inList.view).filter((column) => column.resource === RESOURCES[2])).toHaveLength(6);
+    expect(columnsOf(inList.view).filter((column) => column.resource === RESOURCES[2])).toHaveLength(3);
     expect(csvOf([row]).split('\r\n')[0]).toContain('memory_chance,disk_used_bytes,disk_owner_limit_bytes,disk_limit_bytes,disk_would_be_bytes,disk_saving_bytes,disk_chance,');
     expect(PROPERTIES.map(([by]) => by)).toEqual([':class', ':tasks', ':memory_size', ':disk_size', ':cpu_size']);
   });
