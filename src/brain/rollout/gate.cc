@@ -20,6 +20,8 @@ constexpr double kSmallRaiseWait = kDay;
 constexpr double kHair = 1e-9;
 // Limits closer than this are the same limit.
 constexpr double kSame = 1e-6;
+// A share below this is printed as 0.0 %.
+constexpr double kNoDifference = 5e-4;
 // A trial's limit is to be applied within this share of the trial's time, but not sooner than kLeastDelivery.
 constexpr double kDeliveryShare = 0.25;
 constexpr int64_t kLeastDelivery = 3600;
@@ -242,6 +244,7 @@ std::string Gate::HoldOfChange(std::optional<double> from, std::string_view from
   // Without a change of ours it is the owner's limit, who chose it.
   const bool for_a_day = share > 0 && last_s != INT64_MIN;
   if (for_a_day && Since(last_s, p_.now_s) >= kSmallRaiseWait) return "";
+  if (std::abs(share) < kNoDifference) return StrCat("no change: ", from_name, " is recommended");
   return StrCat(Percent(share), share < 0 ? " less than " : " more than ", from_name,
                 for_a_day ? "; raises under " : "; changes under ", Whole(policy_.min_change),
                 for_a_day ? " wait for a day after the last change" : " wait");

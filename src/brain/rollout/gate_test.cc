@@ -114,6 +114,9 @@ TEST(Gate, ObserveSaysWhatItWouldSetOnceAPeriodAndForChangesThatMatter) {
   EXPECT_EQ(Decide(policy, Memory(0, std::nullopt), state).sentence, "no recommendation yet");
   EXPECT_EQ(Decide(policy, Memory(0, 3.92 * kGiB), state).sentence,
             "2.0 % less than the owner's limit; changes under 5 % wait");
+  EXPECT_EQ(Decide(policy, Memory(0, 4.0004 * kGiB), state).sentence,
+            "no change: the owner's limit is recommended")
+      << "not 0.0 % more";
   const Verdict first = Decide(policy, Memory(300, 2 * kGiB), state);
   EXPECT_THAT(first.kind, Optional(DecisionKind::kWouldSet));
   EXPECT_EQ(first.sentence, "would be 2.00 GiB instead of 4.00 GiB, 50 % less");

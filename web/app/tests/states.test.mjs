@@ -143,9 +143,25 @@ test('a job that agents only measure is shown at the limit of its owner', async 
   const { page, problems } = await browser.open(`${mock.url}#/jobs/${encodeURIComponent(row.name)}`);
   await shows(page, /Measured only/);
   const facts = Object.fromEntries(await page.locator('.summary').last().locator('.summary-facts > span').evaluateAll((all) => all.map((span) => [...span.children].map((part) => part.textContent))));
-  assert.equal(facts['In force'], facts["Owner's"]);
-  assert.notEqual(facts['Would be set'], facts["Owner's"]);
-  await shows(page, /owner's, in force/);
+  assert.deepEqual(Object.keys(facts), ['Used', 'Peak', "Owner's, now", 'Recommended']);
+  assert.notEqual(facts.Recommended, facts["Owner's, now"]);
+  await shows(page, /owner's, now/);
+  assert.equal(await page.getByRole('button', { name: 'Apply' }).count(), 0);
+  assert.deepEqual(problems, []);
+  await page.close();
+  await mock.close();
+});
+
+test('limits are applied from the answer, by the name that is given', async () => {
+  const mock = await startMock({ jobs: 300, actuator: 'agents' });
+  const job = mock.world.jobs.find(({ row }) => row.enforced && row.mode === 'observe' && row.memory.saving > 0 && row.cpu.saving > 0 && row.memory.chance !== null);
+  const { page, problems } = await browser.open(`${mock.url}#/jobs/${encodeURIComponent(job.row.name)}`);
+  await shows(page, /Lower memory from [^]* a task: saves [^]*\sEUR a\smonth; chance of an OOM-day [^]*\./);
+  await page.getByLabel('Your name, for the record').fill('mia');
+  await page.getByRole('button', { name: 'Apply', exact: true }).click();
+  for (let i = 0; i < 200 && job.row.mode !== 'auto'; ++i) await page.waitForTimeout(50);
+  assert.equal(job.row.mode, 'auto');
+  await shows(page, /Back to the owner's/);
   assert.deepEqual(problems, []);
   await page.close();
   await mock.close();
@@ -251,6 +267,7 @@ test('people of a group are shown what they may see, and their pages request not
   await shows(page, /Download CSV/);
   assert.equal(await page.getByText('Set mode of').count(), 0);
   await page.locator('a.job-link').first().click();
+  await page.getByRole('tab', { name: 'Settings' }).click();
   await shows(page, /Who changed what/);
   assert.equal(await page.getByText('Your name, for the record').count(), 0);
   assert.deepEqual(problems, []);

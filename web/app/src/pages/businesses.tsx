@@ -5,6 +5,7 @@ import type { BudgetHolder, BudgetLedger, BusinessPage } from '../api/types';
 import { NBSP, moneyFigure, percent } from '../lib/format';
 import { ago, dateTime, utc } from '../lib/time';
 import { Card, Problem } from '../ui/basics';
+import { TableBox } from '../ui/table_box';
 
 // Over its budget, on its way there, or its money does not move.
 export function holderState(row: BudgetHolder): string {
@@ -36,18 +37,18 @@ function HolderRow({ row, children }: { row: BudgetHolder; children: ComponentCh
 
 function Holders({ title, last, rows, label }: { title: string; last: string; rows: ComponentChildren; label: string }) {
   return (
-    <div class="costs scroll" tabIndex={0} role="region" aria-label={label}>
+    <TableBox class="costs" label={label}>
       <table>
         <thead><tr><th scope="col">{title}</th><th scope="col">State</th><th scope="col">Spent</th><th scope="col">Forecast</th><th scope="col">Budget</th><th scope="col">{last}</th></tr></thead>
         <tbody>{rows}</tbody>
       </table>
-    </div>
+    </TableBox>
   );
 }
 
 function Ledger({ page }: { page: BudgetLedger }) {
   return (
-    <div class="costs scroll" tabIndex={0} role="region" aria-label="Budget ledger">
+    <TableBox class="costs" label="Budget ledger">
       <table>
         <thead><tr><th scope="col">Last entries</th><th scope="col">When</th><th scope="col">Who</th><th scope="col">Why</th></tr></thead>
         <tbody>
@@ -56,7 +57,7 @@ function Ledger({ page }: { page: BudgetLedger }) {
           ))}
         </tbody>
       </table>
-    </div>
+    </TableBox>
   );
 }
 

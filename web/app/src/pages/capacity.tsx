@@ -8,6 +8,7 @@ import { changeQuery } from '../lib/route';
 import { Card, Problem, Segments, Skeleton, Time } from '../ui/basics';
 import { Chart, type Series } from '../ui/chart';
 import { Snippet } from '../ui/snippet';
+import { TableBox } from '../ui/table_box';
 
 const DAY_S = 86400;
 const RANGES = { '1d': 1, '7d': 7, '30d': 30, '100d': 100 } as const;
@@ -92,7 +93,7 @@ function Offers({ page, resource, pick }: { page: Page; resource: Resource; pick
   return (
     <Card title="What can still be sold" tools={pick}
       hint="Of each tier, from now on: the amount that stays available throughout the promised share of the hours, beside what higher tiers are expected to use. Tiers and times overlap: the amounts are not to be added.">
-      <div class="costs capacity-offers scroll" tabIndex={0} role="region" aria-label="What can still be sold">
+      <TableBox class="costs capacity-offers" label="What can still be sold">
         <table>
           <thead>
             <tr>
@@ -106,7 +107,7 @@ function Offers({ page, resource, pick }: { page: Page; resource: Resource; pick
           </thead>
           {page.tiers.map((tier) => <TierRows key={tier.name} tier={tier} offers={offers.filter((offer) => offer.tier === tier.name)} />)}
         </table>
-      </div>
+      </TableBox>
       <Reasons page={page} resource={resource} />
       {page.note !== '' && <p class="hint">{page.note}</p>}
     </Card>
@@ -120,7 +121,7 @@ function Summary({ page, resource }: { page: Page; resource: Resource }) {
   const offers = page.offers.filter((offer) => offer.resource === resource && offer.horizon !== null && offer.kept.promises + offer.kept.unmeasured > 0);
   if (offers.length === 0) return <p class="hint nothing">No promise has ended yet. One is made for each hour, and at midnight UTC for a day, a month and a quarter, once history is long enough.</p>;
   return (
-    <div class="costs capacity-kept scroll" tabIndex={0} role="region" aria-label="How past promises were kept">
+    <TableBox class="costs capacity-kept" label="How past promises were kept">
       <table>
         <thead>
           <tr>
@@ -140,7 +141,7 @@ function Summary({ page, resource }: { page: Page; resource: Resource }) {
           ))}
         </tbody>
       </table>
-    </div>
+    </TableBox>
   );
 }
 
@@ -149,7 +150,7 @@ function Newest({ promises }: { promises: CapacityPromise[] }) {
   return (
     <details class="capacity-newest">
       <summary>The newest promises, one by one</summary>
-      <div class="costs scroll" tabIndex={0} role="region" aria-label="The newest promises">
+      <TableBox class="costs" label="The newest promises">
         <table>
           <thead>
             <tr><th scope="col">Tier, for</th><th scope="col">From</th><th scope="col" class="num">Amount</th><th scope="col" class="num">Lowest available</th><th scope="col" class="num">Hours below</th><th scope="col">State</th></tr>
@@ -164,7 +165,7 @@ function Newest({ promises }: { promises: CapacityPromise[] }) {
             ))}
           </tbody>
         </table>
-      </div>
+      </TableBox>
     </details>
   );
 }
@@ -199,7 +200,7 @@ export function CapacityPage({ query }: { query: Record<string, string> }) {
       {!page ? !now.error && <div class="card"><Skeleton lines={8} /></div> : (
         <>
           <Unknown page={page} />
-          {page.window_end !== null && (
+          {page.window_end !== null && page.why === '' && (
             <>
               <div class="capacity-range"><Segments label="Time" value={range} choices={(Object.keys(RANGES) as Range[]).map((value) => ({ value, label: value.replace('d', ' d') }))} onPick={(value) => changeQuery('capacity', { range: value === '7d' ? '' : value })} /></div>
               <div class="capacity-charts">

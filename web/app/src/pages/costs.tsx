@@ -13,6 +13,8 @@ import { Card, Problem, Segments, Skeleton } from '../ui/basics';
 import { Chart, type Series } from '../ui/chart';
 import { Snippet } from '../ui/snippet';
 import { Treemap } from '../ui/treemap';
+import { useFirst } from '../ui/more';
+import { TableBox } from '../ui/table_box';
 import { Businesses } from './businesses';
 
 const HOUR = 3600;
@@ -112,8 +114,9 @@ function Shares({ page }: { page: CostPage }) {
 
 function Table({ page }: { page: CostPage }) {
   const money = page.currency;
+  const first = useFirst(page.groups, 'rows');
   return (
-    <div class="costs scroll" tabIndex={0} role="region" aria-label="Costs">
+    <TableBox class="costs" label="Costs">
       <table>
         <thead>
           <tr>
@@ -129,10 +132,11 @@ function Table({ page }: { page: CostPage }) {
             {RESOURCES.flatMap((r) => ['used', 'of limits'].map((what) => <th key={r + what} scope="col">{capital(RESOURCE[r].hours)} {what}</th>))}
           </tr>
         </thead>
-        <tbody>{page.groups.map((group) => <Row key={group.value ?? ''} group={group} page={page} />)}</tbody>
+        <tbody>{first.rows.map((group) => <Row key={group.value ?? ''} group={group} page={page} />)}</tbody>
       </table>
+      {first.more}
       {page.number_of_groups > page.groups.length && <p class="hint">{count(page.groups.length)} of {count(page.number_of_groups)} values are shown.</p>}
-    </div>
+    </TableBox>
   );
 }
 
@@ -146,7 +150,7 @@ function Budgets({ page }: { page: BudgetPage }) {
   const currency = page.currency ?? '';
   return (
     <Card title="Budgets of this month" hint={`Spent since ${utc(page.from)}; the forecast takes the rest of the month as the last 7 days.`}>
-      <div class="costs scroll" tabIndex={0} role="region" aria-label="Budgets">
+      <TableBox class="costs" label="Budgets">
         <table>
           <thead><tr><th scope="col">Budget</th><th scope="col">State</th><th scope="col">{`Spent, ${currency}`}</th><th scope="col">{`Forecast, ${currency}`}</th><th scope="col">{`Budget, ${currency}`}</th></tr></thead>
           <tbody>
@@ -161,7 +165,7 @@ function Budgets({ page }: { page: BudgetPage }) {
             ))}
           </tbody>
         </table>
-      </div>
+      </TableBox>
     </Card>
   );
 }
@@ -169,32 +173,34 @@ function Budgets({ page }: { page: BudgetPage }) {
 // What groups are charged by their tiers' rules and prices.
 function Bills({ page }: { page: BillPage }) {
   const groups = page.groups;
+  const first = useFirst(groups, 'groups');
   const all = Number(page.total);
   const machines = Number(page.machine_cost ?? 0);
   const platform = Number(page.platform ?? 0);
   return (
     <Card title="Bill of this month" hint={`By the tiers and prices of the price file, from ${utc(page.counted_from)} up to now, in ${page.currency}.${machines > 0 ? ` The machines cost ${moneyFigure(machines)}; ${platform < 0 ? `the bills are ${moneyFigure(-platform)} more than that` : `the platform bears ${moneyFigure(platform)}`}.` : ''}`}>
-      <div class="costs scroll" tabIndex={0} role="region" aria-label="Bill by group">
+      <TableBox class="costs" label="Bill by group">
         <table>
-          <thead><tr><th scope="col">Group</th><th scope="col">Jobs</th><th scope="col">Charged by tier</th><th scope="col">Charges</th><th scope="col" title="Share of the cost of what no one was charged for">Idle</th><th scope="col">Total</th></tr></thead>
+          <thead><tr><th scope="col">Group</th><th scope="col">{`Total, ${page.currency}`}</th><th scope="col">Charges</th><th scope="col" title="Share of the cost of what no one was charged for">Idle</th><th scope="col">Jobs</th><th scope="col">Charged by tier</th></tr></thead>
           <tbody>
-            {groups.map((group) => (
+            {first.rows.map((group) => (
               <tr key={group.group}>
                 <th scope="row">{group.group}</th>
-                <td class="num">{count(group.jobs)}</td>
-                <td class="num muted">{[...new Set(group.lines.map((line) => `${line.tier}: ${line.rule.replace(/_/g, ' ')}`))].join(', ')}</td>
+                <td class="num cost-share" style={{ '--share': all > 0 ? Number(group.total) / all : 0 }}>{moneyFigure(Number(group.total))}</td>
                 <td class="num">{moneyFigure(Number(group.charges) - Number(group.credits))}</td>
                 <td class="num">{moneyFigure(Number(group.idle))}</td>
-                <td class="num cost-share" style={{ '--share': all > 0 ? Number(group.total) / all : 0 }}>{moneyFigure(Number(group.total))}</td>
+                <td class="num">{count(group.jobs)}</td>
+                <td class="muted">{[...new Set(group.lines.map((line) => `${line.tier}: ${line.rule.replace(/_/g, ' ')}`))].join(', ')}</td>
               </tr>
             ))}
           </tbody>
         </table>
+        {first.more}
         {page.number_of_groups > groups.length && <p class="hint">{count(groups.length)} of {count(page.number_of_groups)} groups are shown.</p>}
         {page.price_changes.map((change) => (
           <p class="hint" key={`${change.time} ${change.from} ${change.what}`}>The price file read at {utc(change.time)} bills {utc(change.from)} to {utc(change.to)} otherwise than before: {change.what}.</p>
         ))}
-      </div>
+      </TableBox>
     </Card>
   );
 }
@@ -240,7 +246,7 @@ export function CostsPage({ query }: { query: Record<string, string> }) {
         )}
       </div>
       {answer.error && <Problem text={answer.error.message} retry={answer.reload} />}
-      {!page ? !answer.error && <div class="card"><Skeleton lines={8} /></div> : page.groups.length === 0 ? <p class="hint nothing">Nothing was measured in this time.</p> : (
+      {!page ? !answer.error && <div class="card"><Skeleton lines={8} /></div> : page.groups.length === 0 ? <p class="hint nothing">Nothing was measured in this time. <a href={hrefOf('fleet')}>Fleet</a> says what arrives; costs begin with the first window that closes.</p> : (
         <>
           <Headline page={page} />
           {status?.businesses === true && <Businesses />}

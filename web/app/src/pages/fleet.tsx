@@ -3,17 +3,17 @@ import { useMay } from '../api/may';
 import { useQuery } from '../api/query';
 import { withParams } from '../api/client';
 import { MODES, type DecisionPage, type Fleet, type FleetColumns, type FleetHistory, type Resource, type Status } from '../api/types';
-import { amount, capital, count, percent, plural } from '../lib/format';
+import { amount, count, percent, plural } from '../lib/format';
 import { modeHelp } from '../lib/names';
 import { AXIS, RESOURCE, RESOURCES } from '../lib/resource';
 import { hrefOf, pushHash } from '../lib/route';
-import { dryRun, fleetRisk, nothingManaged, sameSaving } from '../lib/saving';
+import { dryRun } from '../lib/saving';
 import { Card, Problem, Segments, Skeleton } from '../ui/basics';
 import { Bullet } from '../ui/bullet';
 import { Chart, type Series } from '../ui/chart';
 import { DecisionList, underWay } from '../ui/decision_list';
 import { FirstData } from './first_data';
-import { Headline, isNothing, machinesText } from './fleet_headline';
+import { Headline } from './fleet_headline';
 import { FleetLists } from './fleet_lists';
 import { FleetReplicas } from './fleet_replicas';
 import { Promises } from './promises';
@@ -24,83 +24,54 @@ type Range = keyof typeof RANGES;
 const whole = (v: number): string => (Number.isInteger(v) ? count(v) : '');
 const share = (part: number, whole: number): string => (whole > 0 ? percent(part / whole) : '');
 
-function Figure({ resource, value, owners, says, soft = false }: { resource: Resource; value: number | null; owners: number | null; says: string; soft?: boolean }) {
-  if (value === null || owners === null) return null;
-  const words = value < 0 ? `${says.replace('saved', 'added')}, ${share(-value, owners)} above the owners' limits` : `${says}, ${share(value, owners)} of the owners' limits`;
-  return <p><span class={soft ? 'big soft' : 'big'}>{amount(resource, Math.abs(value))}</span><span class="sub">{words}</span></p>;
-}
-
-function ResourceFacts({ fleet, resource, status }: { fleet: Fleet; resource: Resource; status: Status | null }) {
+function ResourceFacts({ fleet, resource }: { fleet: Fleet; resource: Resource }) {
   const a = fleet[resource];
   const dry = dryRun(fleet);
   const facts: [string, string, number | null, number | null][] = [
     ['usage', 'Used', a.usage, a.usage_limited],
-    ...(dry && !nothingManaged(fleet) ? [['limit', 'Would be set now', a.limit, a.limit] as [string, string, number | null, number | null]] : []),
-    ...(dry ? [] : [['limit', 'Limits in force', a.limit, a.limit] as [string, string, number | null, number | null]]),
-    ['would', 'If all were in auto', a.would_be, a.would_be],
-    ['owner', dry ? "Owners' limits, in force" : "Owners' limits", a.owner_limit, 0],
+    [dry ? 'limit' : 'owner', dry ? "Owners', now" : "Owners'", a.owner_limit, null],
+    ...(dry ? [] : [['limit', 'Now', a.limit, a.limit] as [string, string, number | null, number | null]]),
+    ['would', 'Recommended', a.would_be, a.would_be],
   ];
   const real = dry ? a.owner_limit : a.limit;
   const slack = real === null ? null : Math.max(0, real - a.usage_limited);
   const without = a.usage - a.usage_limited > 0.001 * a.usage;
-  const risk = fleetRisk(resource, a);
-  const machines = [machinesText(fleet, resource, 'saved_machines', status), machinesText(fleet, resource, 'would_save_machines', status)];
   return (
     <dl class="keyed">
       {facts.map(([key, name, value, part]) => (
         <div key={key}>
           <dt title={key === 'usage' && without ? `${amount(resource, a.usage - a.usage_limited)} of it by jobs whose owner set no limit` : undefined}><span class={`key key-${key}`} aria-hidden="true" />{name}</dt>
-          <dd>{amount(resource, value)} <span class="muted">{key === 'owner' || part === null || a.owner_limit === null ? '' : share(part, a.owner_limit)}</span></dd>
+          <dd>{amount(resource, value)} <span class="muted">{part === null || a.owner_limit === null ? '' : share(part, a.owner_limit)}</span></dd>
         </div>
       ))}
       <div>
-        <dt title="Limits in force − usage, of the jobs whose owner set a limit">Slack</dt>
-        <dd>{amount(resource, slack)} <span class="muted">{real !== null && slack !== null && real > 0 ? `${percent(slack / real)} of the limits` : ''}</span></dd>
-      </div>
-      <div>
-        <dt title={risk.title}>{capital(risk.name)}</dt>
-        <dd>{risk.share === null ? <span class="muted">not known yet</span> : percent(risk.share)} <span class="muted">{risk.ordered === null ? risk.share !== null && risk.of : `${percent(risk.ordered)} ordered`}</span></dd>
+        <dt title="Limits of now − usage, of the jobs whose owner set a limit">Slack</dt>
+        <dd>{amount(resource, slack)} <span class="muted">{real !== null && slack !== null && real > 0 ? share(slack, real) : ''}</span></dd>
       </div>
       <div>
         <dt title="Usage reached 95 % of the limit in the kernel, today or yesterday">Jobs at their limit</dt>
         <dd>{a.jobs_at_limit > 0 ? <a class="bad" href={hrefOf('jobs', { sort: 'tight' })}>{count(a.jobs_at_limit)}</a> : '0'}</dd>
       </div>
-      {(machines[0] || machines[1]) && (
-        <div>
-          <dt title="Savings as a number of machines' worth of this resource">Machines</dt>
-          <dd>{machines[0] || '0'} <span class="muted">{dryRun(fleet) ? 'would be saved' : 'saved'}{machines[1] && machines[1] !== machines[0] && `; ${machines[1]} if all were in auto`}</span></dd>
-        </div>
-      )}
     </dl>
   );
 }
 
+// Three limits by three names, of which a dry run has two: what holds are the owners'.
 function chartSeries(fleet: Fleet, columns: FleetColumns): Series[] {
-  const dry = dryRun(fleet);
   const used: Series = { name: 'Used', values: columns.usage, colour: '--usage', style: 'area' };
-  const auto: Series = { name: 'All in auto', values: columns.would_be, colour: '--would', style: 'dots', width: 2 };
-  // A dry run sets nothing: what holds are the owners' limits.
-  if (dry) {
-    const set: Series = { name: 'Would be set now', values: columns.limit, colour: '--limit', style: 'dash' };
-    return [used, { name: "Owners', in force", values: columns.owner_limit, colour: '--owner', style: 'line', width: 2 }, ...(nothingManaged(fleet) ? [] : [set]), auto];
-  }
-  return [used, { name: "Owners'", values: columns.owner_limit, colour: '--owner', style: 'dash' },
-    { name: 'In force', values: columns.limit, colour: '--limit', style: 'line', width: 2 }, auto];
+  const recommended: Series = { name: 'Recommended', values: columns.would_be, colour: '--would', style: 'dash', width: 2 };
+  if (dryRun(fleet)) return [used, { name: "Owners', now", values: columns.owner_limit, colour: '--owner', style: 'line', width: 2 }, recommended];
+  return [used, { name: "Owners'", values: columns.owner_limit, colour: '--owner', style: 'dots', width: 2 },
+    { name: 'Now', values: columns.limit, colour: '--limit', style: 'line', width: 2 }, recommended];
 }
 
-function ResourceCard({ fleet, resource, history, status }: { fleet: Fleet; resource: Resource; history: FleetHistory | null | undefined; status: Status | null }) {
+function ResourceCard({ fleet, resource, history }: { fleet: Fleet; resource: Resource; history: FleetHistory | null | undefined }) {
   const a = fleet[resource];
-  const dry = dryRun(fleet);
   const columns = history?.[resource];
-  const some = !isNothing(fleet, 'saved');
   return (
     <Card title={RESOURCE[resource].title} class="resource">
-      <div class="saved-pair">
-        {some && <Figure resource={resource} value={a.saved} owners={a.owner_limit} says={dry ? 'would be saved now' : 'saved now'} />}
-        {!(some && sameSaving(fleet)) && <Figure resource={resource} value={a.would_save} owners={a.owner_limit} says="would be saved if all were in auto" soft />}
-      </div>
-      <Bullet resource={resource} amounts={dry ? { ...a, limit: a.owner_limit } : a} />
-      <ResourceFacts fleet={fleet} resource={resource} status={status} />
+      <Bullet resource={resource} amounts={dryRun(fleet) ? { ...a, limit: a.owner_limit } : a} />
+      <ResourceFacts fleet={fleet} resource={resource} />
       {history === undefined ? null : !history || !columns ? <Skeleton tall /> : (
         <Chart label={`${RESOURCE[resource].title} of the fleet over time`} time={history.time} {...AXIS[resource]} height={230} series={chartSeries(fleet, columns)} />
       )}
@@ -167,11 +138,11 @@ function Events({ history, fleet }: { history: FleetHistory | null; fleet: Fleet
 }
 
 function Recent() {
-  const decisions = useQuery<DecisionPage>(withParams('decisions', { limit: 8 }),
+  const decisions = useQuery<DecisionPage>(withParams('decisions', { limit: 60 }),
     { on: ['decision', 'window'], keep: true, every: (page) => underWay(page?.decisions) });
   return (
     <Card title="Recent decisions" tools={<a href={hrefOf('decisions')}>All decisions</a>}>
-      {decisions.data ? <DecisionList decisions={decisions.data.decisions} /> : decisions.error ? <Problem text={decisions.error.message} retry={decisions.reload} /> : <Skeleton lines={8} />}
+      {decisions.data ? <DecisionList decisions={decisions.data.decisions} most={8} /> : decisions.error ? <Problem text={decisions.error.message} retry={decisions.reload} /> : <Skeleton lines={8} />}
     </Card>
   );
 }
@@ -197,16 +168,16 @@ export function FleetPage({ query }: { query: Record<string, string> }) {
     <>
       <Headline fleet={fleet.data} status={status.data} />
       <div class="wide">
+        <FleetLists fleet={fleet.data} />
         {platform !== false && <div class="tools-row">
           <Segments label="Range of time" value={range} onPick={(next) => pushHash(hrefOf('fleet', { range: next === '7d' ? '' : next }))}
             choices={[{ value: '1d', label: '1 day' }, { value: '7d', label: '7 days' }, { value: '30d', label: '30 days' }]} />
           {history.error && <Problem text={history.error.message} retry={history.reload} />}
         </div>}
         <div class="pair">
-          {RESOURCES.map((r) => <ResourceCard key={r} fleet={fleet.data!} resource={r} history={platform === false ? undefined : history.data} status={status.data} />)}
+          {RESOURCES.map((r) => <ResourceCard key={r} fleet={fleet.data!} resource={r} history={platform === false ? undefined : history.data} />)}
         </div>
         <FleetReplicas replicas={fleet.data.replicas} />
-        <FleetLists />
         <div class="pair">
           <Coverage fleet={fleet.data} history={platform === false ? undefined : history.data} />
           {platform !== false && <Events fleet={fleet.data} history={events.data} />}

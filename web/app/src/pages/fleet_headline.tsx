@@ -12,13 +12,13 @@ export function isNothing(fleet: Fleet, of: Saving): boolean {
   return RESOURCES.every((r) => Math.abs(fleet[r][of] ?? 0) <= (fleet[r].owner_limit ?? 0) * 1e-4);
 }
 
-// "lower by 57 cores and 90 GiB of memory", or how each is where one is higher.
+// "57 cores and 90 GiB of memory lower", or how each is where one is higher.
 function Lower({ fleet, of }: { fleet: Fleet; of: Saving }) {
   // A resource without any owner's limit has no saving.
   const known = RESOURCES.filter((r) => fleet[r][of] !== null);
   const saving = (resource: Resource): number => fleet[resource][of] ?? 0;
   const size = (resource: Resource) => <em>{amount(resource, Math.abs(saving(resource)))}</em>;
-  if (known.every((r) => saving(r) >= 0)) return <>lower by {listed(known.map((r) => <>{size(r)}{!RESOURCE[r].unit.counted && ` of ${RESOURCE[r].word}`}</>))}</>;
+  if (known.every((r) => saving(r) >= 0)) return <>{listed(known.map((r) => <>{size(r)}{!RESOURCE[r].unit.counted && ` of ${RESOURCE[r].word}`}</>))} lower</>;
   return <>{listed(known.map((r) => <>{size(r)} {saving(r) < 0 ? 'higher' : 'lower'} for {RESOURCE[r].word}</>))}</>;
 }
 
@@ -43,12 +43,28 @@ function allMachines(fleet: Fleet, of: 'saved_machines' | 'would_save_machines',
   return listed(texts.map(([r, text]) => `the ${RESOURCE[r].word} of ${text}`)).join('');
 }
 
+// A dry run sets nothing, so that its whole saving is ahead.
+const holdsSome = (fleet: Fleet): boolean => !dryRun(fleet) && !isNothing(fleet, 'saved');
+
+function Worth({ fleet, value }: { fleet: Fleet; value: number | undefined }) {
+  return value === undefined ? null : <>: <em>{money(value, fleet.saving_per_month?.currency ?? '')}</em></>;
+}
+
+// What is not set yet, of which nothing is said where all is.
+function Rest({ fleet }: { fleet: Fleet }) {
+  if (!holdsSome(fleet) || sameSaving(fleet)) return null;
+  const worth = fleet.saving_per_month;
+  const parts = RESOURCES.map((r) => [r, (fleet[r].would_save ?? 0) - (fleet[r].saved ?? 0)] as const).filter(([r, more]) => more > 0.005 * (fleet[r].owner_limit ?? 0));
+  if (worth && worth.would_save > worth.saved) return <>Setting the other recommended limits saves <em>{money(worth.would_save - worth.saved, worth.currency)}</em> more. </>;
+  return parts.length === 0 ? null : <>Setting the other recommended limits saves {listed(parts.map(([r, more]) => <><em>{amount(r, more)}</em>{!RESOURCE[r].unit.counted && ` of ${RESOURCE[r].word}`}</>))} more. </>;
+}
+
 function headlineOf(fleet: Fleet): ComponentChildren {
   const measured = `${plural(fleet.jobs, 'job')} with ${plural(fleet.tasks, 'task')} are measured.`;
   if (RESOURCES.every((r) => (fleet[r].owner_limit ?? 0) <= 0)) return <>{measured} Their owners' limits are not known, so savings are not known either.</>;
-  if (!isNothing(fleet, 'saved')) return <>{dryRun(fleet) ? 'Limits would be' : 'Limits are'} <Lower fleet={fleet} of="saved" /> than what the owners asked for.</>;
+  if (holdsSome(fleet)) return <>Limits are <Lower fleet={fleet} of="saved" /> than the owners'<Worth fleet={fleet} value={fleet.saving_per_month?.saved} />.</>;
   if (isNothing(fleet, 'would_save')) return <>{measured} {RESOURCES.some((r) => fleet[r].job_days > 0) ? "The recommended limits are the owners' so far." : 'The first recommendations come after a day of usage.'}</>;
-  return <>With every job in auto, limits would be <Lower fleet={fleet} of="would_save" />.</>;
+  return <>Recommended limits are <Lower fleet={fleet} of="would_save" /> than the owners'<Worth fleet={fleet} value={fleet.saving_per_month?.would_save} />.</>;
 }
 
 // "OOM-days 1.2 % (3 % ordered)"
@@ -58,33 +74,22 @@ export function RiskText({ fleet, resource }: { fleet: Fleet; resource: Resource
   return <span title={risk.title}>{risk.name} <b>{percent(risk.share)}</b>{risk.ordered !== null && <span class="muted"> ({percent(risk.ordered)} ordered)</span>}</span>;
 }
 
+// The saving once, with its risk.
 export function Headline({ fleet, status }: { fleet: Fleet; status: Status | null }) {
-  const some = !isNothing(fleet, 'saved');
-  const more = !isNothing(fleet, 'would_save') && !(some && sameSaving(fleet));
-  const now = allMachines(fleet, 'saved_machines', status);
-  const then = allMachines(fleet, 'would_save_machines', status);
+  const machines = allMachines(fleet, holdsSome(fleet) ? 'saved_machines' : 'would_save_machines', status);
   const machine = `${shortened(cores(fleet.machine.cores))} cores and ${shortened(bytes(fleet.machine.bytes))}`;
   // Worth a sentence where one resource becomes more in all.
-  const raised = some ? RESOURCES.filter((r) => (fleet[r].saved ?? 0) < 0 && fleet[r].raised > 0) : [];
-  const price = fleet.saving_per_month;
+  const raised = holdsSome(fleet) ? RESOURCES.filter((r) => (fleet[r].saved ?? 0) < 0 && fleet[r].raised > 0) : [];
   const risks = KILLING_FIRST.filter((r) => fleetRisk(r, fleet[r]).share !== null);
   return (
     <section class="wide lead" aria-labelledby="headline">
       <h1 id="headline">{headlineOf(fleet)}</h1>
       <p class="gloss">
-        {price && some && <>{dryRun(fleet) ? 'That would save' : 'That saves'} <em>{money(price.saved, price.currency)}</em>. </>}
-        {some && now && <>That is {now}. </>}
-        {some && more && <>With every job in auto they would be <Lower fleet={fleet} of="would_save" />{then && `: ${then}`}. </>}
-        {!some && more && then && <>That is {then}. </>}
-        {price && more && <>{some ? 'All of it in auto would save' : 'That would save'} <em>{money(price.would_save, price.currency)}</em>. </>}
-        {(some || more) && (now || then) && <span class="muted">A machine counts as {machine}. </span>}
-        {raised.length > 0 && <>Jobs that need more than their owners' limits {dryRun(fleet) ? 'would get' : 'get'} {listed(raised.map((r) => <span key={r}><em>{amount(r, fleet[r].raised)}</em> more {RESOURCE[r].word}</span>))}. </>}
+        {risks.length > 0 && <>The risk of the recommended limits: {risks.map((r, i) => <span key={r}>{i > 0 && ', '}<RiskText fleet={fleet} resource={r} /></span>)}. </>}
+        <Rest fleet={fleet} />
+        {raised.length > 0 && <>Jobs that need more than their owners' limits get {listed(raised.map((r) => <span key={r}><em>{amount(r, fleet[r].raised)}</em> more {RESOURCE[r].word}</span>))}. </>}
+        {machines && <span class="muted">In machines of {machine}: {machines}.</span>}
       </p>
-      {risks.length > 0 && (
-        <p class="gloss risk-line">
-          The risk with the recommended limits: {risks.map((r, i) => <span key={r}>{i > 0 && ', '}<RiskText fleet={fleet} resource={r} /></span>)}.
-        </p>
-      )}
     </section>
   );
 }

@@ -28,7 +28,7 @@ export function FleetReplicas({ replicas: r }: { replicas: ReplicaSums }) {
         <div><dt title="In the last window">Jobs overloaded now</dt><dd>{r.jobs_overloaded > 0 ? <span class="bad">{count(r.jobs_overloaded)}</span> : '0'} <span class="muted">of {plural(r.jobs, 'job')}</span></dd></div>
         <div>
           <dt title="Their number of tasks cannot be decided, and stays">Jobs held</dt>
-          <dd>{count(held)} <span class="muted">{causes.filter(([n]) => n > 0).map(([n, why]) => `${count(n)}: ${why}`).join('; ')}</span></dd>
+          <dd>{count(held)} <span class="muted">{causes.filter(([n]) => n > 0).map(([n, why]) => (n === held ? why : `${count(n)}: ${why}`)).join('; ')}</span></dd>
         </div>
       </dl>
     </Card>

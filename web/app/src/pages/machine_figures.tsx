@@ -2,11 +2,12 @@
 import { useQuery } from '../api/query';
 import { withParams } from '../api/client';
 import type { Machine, MachineAmounts, MachineDetail, MachinePage, Resource } from '../api/types';
-import { amount, count, duration, percent, plural } from '../lib/format';
+import { amount, count, duration, listed, percent, plural } from '../lib/format';
 import { RESOURCE, RESOURCES, RESOURCE_CHOICES, resourceOf } from '../lib/resource';
 import { changeQuery, hrefOf, jobHref } from '../lib/route';
 import { useSearch } from '../lib/search';
 import { Card, Problem, Segments, Skeleton, Time } from '../ui/basics';
+import { TableBox } from '../ui/table_box';
 
 export const MOST = 100;
 const SORTS: [string, string][] = [['name', 'name'], ['tasks', 'tasks'], ['capacity', 'capacity'], ['limits', 'limits'], ['reservations', 'reserved'], ['usage', 'used'],
@@ -47,7 +48,10 @@ function State({ machine: m }: { machine: Machine }) {
   return <>{plural(m.tasks, 'task')}{!m.ready && <span class="bad"> · not ready</span>}{m.also_in.length > 0 && <span title="Perhaps the same machine, counted twice"> · also of {m.also_in.join(', ')}</span>}</>;
 }
 
-function Row({ machine: m, resource }: { machine: Machine; resource: Resource }) {
+type Figure = 'reservations' | 'predicted' | 'reclaimable' | 'reclaimable_now';
+
+// `has`: whether the figure is known of any machine; else it has no column.
+function Row({ machine: m, resource, has }: { machine: Machine; resource: Resource; has: (figure: Figure) => boolean }) {
   const a = m[resource];
   const figure = (value: number | null) => amount(resource, value);
   return (
@@ -59,32 +63,33 @@ function Row({ machine: m, resource }: { machine: Machine; resource: Resource })
       <td class="full bar"><MachineBar resource={resource} amounts={a} />{a.why !== '' && <span class="muted why">{a.why}</span>}</td>
       <td class="num" data-label="Capacity">{figure(a.capacity)}</td>
       <td class="num" data-label="Limits"><span>{figure(a.limits)}{a.without_limit > 0 && <span class="muted lost" title="Tasks without a limit">+ {count(a.without_limit)} without</span>}</span></td>
-      <td class="num" data-label="Reserved">{figure(a.reservations)}</td>
+      {has('reservations') && <td class="num" data-label="Reserved">{figure(a.reservations)}</td>}
       <td class="num" data-label="Used">{figure(a.usage)}</td>
-      <td class="num full" data-label="Predicted peak"><span>{figure(a.predicted)}{a.predicted !== null && !a.learnt && <span class="muted lost" title="The history is too short: the limits count">by limits</span>}</span></td>
-      <td class="num full" data-label="Reclaimable"><b>{figure(a.reclaimable)}</b></td>
-      <td class="num full" data-label="Reclaimable now">{figure(a.reclaimable_now)}</td>
+      {has('predicted') && <td class="num full" data-label="Predicted peak"><span>{figure(a.predicted)}{a.predicted !== null && !a.learnt && <span class="muted lost" title="The history is too short: the limits count">by limits</span>}</span></td>}
+      {has('reclaimable') && <td class="num full" data-label="Reclaimable"><b>{figure(a.reclaimable)}</b></td>}
+      {has('reclaimable_now') && <td class="num full" data-label="Reclaimable now">{figure(a.reclaimable_now)}</td>}
     </tr>
   );
 }
 
-const heads = (risk: string, horizon: string): [string, string][] => [
+const heads = (risk: string, horizon: string): [name: string, help: string, figure?: Figure][] => [
   ['Capacity', 'What tasks may have of the machine'], ['Limits', 'Of its tasks; requests, for containers of Kubernetes'],
-  ['Reserved', 'The limit at first, then slowly down to usage and a margin'], ['Used', `In the last window: ${RESOURCES.map((r) => `the ${RESOURCE[r].atLimit.kills ? 'peak' : 'mean'} of ${RESOURCE[r].word}`).join(', ')}`],
-  ['Predicted peak', `Of all tasks together in the next ${horizon}; ${risk} of machine-days may pass it`], ['Reclaimable', 'Capacity less the predicted peak'],
-  ['Reclaimable now', 'Limits less reservations, without a promise']];
+  ['Reserved', 'The limit at first, then slowly down to usage and a margin', 'reservations'], ['Used', `In the last window: ${RESOURCES.map((r) => `the ${RESOURCE[r].atLimit.kills ? 'peak' : 'mean'} of ${RESOURCE[r].word}`).join(', ')}`],
+  ['Predicted peak', `Of all tasks together in the next ${horizon}; ${risk} of machine-days may pass it`, 'predicted'], ['Reclaimable', 'Capacity less the predicted peak', 'reclaimable'],
+  ['Reclaimable now', 'Limits less reservations, without a promise', 'reclaimable_now']];
 
 function Table({ page, resource }: { page: MachinePage; resource: Resource }) {
+  const has = (figure: Figure): boolean => page.machines.some((machine) => machine[resource][figure] !== null);
   return (
     <div class="machines figures scroll" tabIndex={0} role="region" aria-label="Capacity of machines">
       <table>
         <thead>
           <tr>
             <th scope="col" class="name">Machine</th><th scope="col" class="bar">{RESOURCE[resource].title}</th>
-            {heads(percent(page.risk), duration(page.horizon_seconds)).map(([name, help]) => <th key={name} scope="col" title={help}>{name}</th>)}
+            {heads(percent(page.risk), duration(page.horizon_seconds)).filter(([, , figure]) => figure === undefined || has(figure)).map(([name, help]) => <th key={name} scope="col" title={help}>{name}</th>)}
           </tr>
         </thead>
-        <tbody>{page.machines.map((machine) => <Row key={`${machine.source} ${machine.name}`} machine={machine} resource={resource} />)}</tbody>
+        <tbody>{page.machines.map((machine) => <Row key={`${machine.source} ${machine.name}`} machine={machine} resource={resource} has={has} />)}</tbody>
       </table>
     </div>
   );
@@ -102,13 +107,17 @@ export function delivered(page: MachinePage, resource: Resource): string {
 }
 
 function Sums({ page, resource }: { page: MachinePage; resource: Resource }) {
-  const figure = (of: Parameters<typeof sumOf>[2]) => amount(resource, sumOf(page, resource, of));
-  const present = page.totals.reduce((sum, totals) => sum + totals.present, 0);
+  const sum = (of: Parameters<typeof sumOf>[2]) => sumOf(page, resource, of);
+  const figure = (of: Parameters<typeof sumOf>[2]) => amount(resource, sum(of));
+  const present = page.totals.reduce((total, totals) => total + totals.present, 0);
   const are = RESOURCE[resource].unit.counted ? 'are' : 'is';
+  // Only what is known.
+  const parts = [sum('limits') !== null && `limits add up to ${figure('limits')}`, sum('reservations') !== null && `${figure('reservations')} ${are} reserved`, sum('usage') !== null && `${figure('usage')} ${are} used`];
   return (
     <p class="gloss">
-      {plural(present, 'machine')} {present === 1 ? 'has' : 'have'} <em>{figure('capacity')}</em>; limits add up to {figure('limits')}, {figure('reservations')} are reserved and {figure('usage')} used.
-      {' '}<em>{figure('reclaimable')}</em> {are} reclaimable at a risk of {percent(page.risk)} of machine-days; {delivered(page, resource)}. By reservations {figure('reclaimable_now')} {are} reclaimable now.
+      {plural(present, 'machine')} {present === 1 ? 'has' : 'have'} <em>{figure('capacity')}</em>; {listed(parts.filter((part) => part !== false)).join('')}.{' '}
+      {sum('reclaimable') === null ? 'What is reclaimable is not known yet: the history of the tasks is too short.' : <><em>{figure('reclaimable')}</em> {are} reclaimable at a risk of {percent(page.risk)} of machine-days; {delivered(page, resource)}.</>}
+      {sum('reclaimable_now') !== null && ` By reservations ${figure('reclaimable_now')} ${are} reclaimable now.`}
     </p>
   );
 }
@@ -118,7 +127,7 @@ function Tasks({ machine, resource }: { machine: MachineDetail; resource: Resour
   const by = (task: MachineDetail['task_list'][number]) => task[resource].usage ?? -1;
   const tasks = [...machine.task_list].sort((a, b) => by(b) - by(a)).slice(0, 200);
   return (
-    <div class="costs scroll" tabIndex={0} role="region" aria-label="Tasks of the machine">
+    <TableBox class="costs" label="Tasks of the machine">
       <table>
         <thead><tr><th scope="col">Job</th><th scope="col">Task</th><th scope="col" class="num">Limit</th><th scope="col" class="num">Reserved</th><th scope="col" class="num">Used</th></tr></thead>
         <tbody>
@@ -130,7 +139,7 @@ function Tasks({ machine, resource }: { machine: MachineDetail; resource: Resour
           ))}
         </tbody>
       </table>
-    </div>
+    </TableBox>
   );
 }
 

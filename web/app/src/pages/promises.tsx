@@ -1,9 +1,11 @@
 // What was promised of limits, beside what came.
+import { useState } from 'preact/hooks';
 import { useQuery } from '../api/query';
 import type { PromisePage, PromiseRow, PromiseSums, PromiseTotal } from '../api/types';
 import { NBSP, NONE, chance, count, percent, words } from '../lib/format';
 import { RESOURCE } from '../lib/resource';
 import { Card, Problem, Skeleton } from '../ui/basics';
+import { TableBox } from '../ui/table_box';
 
 const LIMITS = { set: 'in force', shown: 'shown' } as const;
 const PROMISE: Record<PromiseTotal['promise'], string> = {
@@ -45,7 +47,8 @@ function Figures({ row, sums }: { row: PromiseTotal; sums: PromiseSums }) {
   );
 }
 
-function Rows({ page, total }: { page: PromisePage; total: PromiseTotal }) {
+// What is broken is always shown.
+function Rows({ page, total, open }: { page: PromisePage; total: PromiseTotal; open: boolean }) {
   const rows = page.rows.filter((row) => sameTotal(total, row));
   return (
     <tbody>
@@ -53,7 +56,7 @@ function Rows({ page, total }: { page: PromisePage; total: PromiseTotal }) {
         <th scope="row" class="name"><b>{RESOURCE[total.resource].title} limits {LIMITS[total.limits]}</b> <span class="muted">{PROMISE[total.promise]}</span></th>
         <Figures row={total} sums={total.recent} />
       </tr>
-      {rows.length > 1 && rows.map((row: PromiseRow) => (
+      {rows.length > 1 && rows.filter((row) => open || row.broken).map((row: PromiseRow) => (
         <tr key={`${row.class} ${row.size}`}>
           <th scope="row" class="name part">{words(row.class)}, {sizeText(row)}</th>
           <Figures row={row} sums={row.recent} />
@@ -66,6 +69,7 @@ function Rows({ page, total }: { page: PromisePage; total: PromiseTotal }) {
 export function Promises() {
   const page = useQuery<PromisePage>('promises', { on: ['window'], keep: true });
   const data = page.data;
+  const [open, setOpen] = useState(false);
   return (
     <Card title="Promised and delivered"
       hint={<>The share of job-days, or of work, above the limits that was promised, and the share that came. A day counts half after {data?.half_life_days ?? 30} days.</>}>
@@ -73,7 +77,7 @@ export function Promises() {
         : data.totals.length === 0 ? <p class="hint nothing">No day is over yet of which a limit was recommended. Days are counted at midnight UTC.</p> : (
           <>
             {data.broken.map((sentence) => <p class="bad" key={sentence}>{sentence}</p>)}
-            <div class="promises scroll" tabIndex={0} role="region" aria-label="Promised and delivered">
+            <TableBox class="promises" label="Promised and delivered">
               <table>
                 <thead>
                   <tr>
@@ -83,9 +87,10 @@ export function Promises() {
                     <th scope="col" title="Weighed by age">Job-days</th>
                   </tr>
                 </thead>
-                {data.totals.map((total) => <Rows key={`${total.resource} ${total.limits} ${total.promise}`} page={data} total={total} />)}
+                {data.totals.map((total) => <Rows key={`${total.resource} ${total.limits} ${total.promise}`} page={data} total={total} open={open} />)}
               </table>
-            </div>
+            </TableBox>
+            {data.rows.length > 0 && <p class="more"><button type="button" class="quiet" aria-expanded={open} onClick={() => setOpen(!open)}>{open ? 'Totals only' : 'By class and size'}</button></p>}
           </>
         )}
     </Card>

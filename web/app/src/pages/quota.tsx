@@ -10,6 +10,7 @@ import { changeQuery, jobHref } from '../lib/route';
 import { rememberWho, storedWho } from '../lib/who';
 import { Card, Problem, Segments, Skeleton, Time } from '../ui/basics';
 import { Snippet } from '../ui/snippet';
+import { TableBox } from '../ui/table_box';
 
 const MOST = 200;
 const short = (resource: string, value: number): string => (isResource(resource) ? amountShort(resource, value) : count(value));
@@ -19,7 +20,7 @@ const nameOf = (resource: string): string => (isResource(resource) && RESOURCE[r
 
 function Groups({ state }: { state: QuotaState }) {
   return (
-    <div class="costs quota scroll" tabIndex={0} role="region" aria-label="Quota by group">
+    <TableBox class="costs quota" label="Quota by group">
       <table>
         <thead>
           <tr>
@@ -45,7 +46,7 @@ function Groups({ state }: { state: QuotaState }) {
           ))}
         </tbody>
       </table>
-    </div>
+    </TableBox>
   );
 }
 const share = (row: QuotaRow): number => (row.quota > 0 ? Math.min(1, row.in_use / row.quota) : 0);
@@ -108,12 +109,12 @@ function Requests({ query, version, onChange }: { query: Record<string, string>;
       tools={<Segments label="Requests" value={state} choices={[...STATES]} onPick={(value) => changeQuery('quota', { state: value === 'open' ? '' : value })} />}>
       {answer.error && <Problem text={answer.error.message} retry={answer.reload} />}
       {!found ? !answer.error && <Skeleton lines={3} /> : found.length === 0 ? <p class="hint nothing">No such requests.</p> : (
-        <div class="costs quota scroll" tabIndex={0} role="region" aria-label="Requests for quota">
+        <TableBox class="costs quota" label="Requests for quota">
           <table>
             <thead><tr><th scope="col">Request</th><th scope="col">State</th><th scope="col">Since</th><th scope="col">Group</th><th scope="col">Tier</th><th scope="col">Tasks</th><th scope="col">Job</th><th scope="col">Why</th><td /></tr></thead>
             <tbody>{found.map((one) => <RequestRow key={one.id} one={one} onEnded={() => { answer.reload(); onChange(); }} />)}</tbody>
           </table>
-        </div>
+        </TableBox>
       )}
     </Card>
   );

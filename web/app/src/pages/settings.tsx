@@ -5,9 +5,9 @@ import type { Rule, SettingRow, Settings, Status } from '../api/types';
 import { count, milliseconds, percent, plural, words } from '../lib/format';
 import { INGEST } from '../lib/names';
 import { hrefOf } from '../lib/route';
+import { groupsOf } from '../lib/setting_groups';
 import { Card, Problem, Skeleton, Time } from '../ui/basics';
 import { ChangeList } from '../ui/change_list';
-import { isReplicas } from './job/settings';
 
 function Daemon({ status }: { status: Status }) {
   return (
@@ -110,14 +110,19 @@ function Rows({ table }: { table: SettingRow[] }) {
   );
 }
 
-function Table({ table }: { table: SettingRow[] }) {
+// Those that a rule or a person sets come first.
+function Table({ settings }: { settings: Settings }) {
+  const set = new Set([...settings.rules.flatMap((rule) => Object.keys(rule.set)), ...settings.changes.map((change) => change.key)]);
+  const { changed, groups } = groupsOf(settings.table, (row) => set.has(row.key));
   return (
     <>
-      <Rows table={table.filter((row) => !isReplicas(row))} />
-      <details class="more-settings">
-        <summary>Replicas: the number of tasks</summary>
-        <Rows table={table.filter(isReplicas)} />
-      </details>
+      {changed.length > 0 && <><h3>Set by a rule or a person</h3><Rows table={changed} /></>}
+      {groups.map(({ title, rows }) => (
+        <details key={title} class="more-settings">
+          <summary>{title} <span class="muted">{count(rows.length)}</span></summary>
+          <Rows table={rows} />
+        </details>
+      ))}
     </>
   );
 }
@@ -146,7 +151,7 @@ export function SettingsPage() {
             <Rules rules={settings.data.rules} />
           </Card>}
           <Card title="What can be set for a job" hint="By a rule for many, or on the page of a job for one.">
-            <Table table={settings.data.table} />
+            <Table settings={settings.data} />
           </Card>
           <Card title="Recent changes"><ChangeList changes={settings.data.changes} /></Card>
         </>

@@ -116,6 +116,7 @@ export function StoriesCard({ view }: { view: View }) {
           <p class="legend heat-legend">
             <span><HeatScale /> share of samples, {percent(0.01)} to {percent(1)}</span>
             <span><i class="oom-mark" aria-hidden="true" />{RESOURCE[choice.resource].atLimit.day} under {words(view.lane.policy)}</span>
+            <span class="unit">log scale</span>
           </p>
           <LineChips view={view} />
           <StoryMap view={view} story={story} />

@@ -1,4 +1,4 @@
-// One bar from nothing to the owner's limit: used, the limit in force, and the limit that would be.
+// One bar from nothing to the owner's limit: used, the limit of now, and the recommended limit.
 import type { Resource } from '../api/types';
 import { amount } from '../lib/format';
 import { RESOURCE } from '../lib/resource';
@@ -10,8 +10,8 @@ const clamp = (share: number): string => `${Math.max(0, Math.min(1, share)) * 10
 export function Bullet({ resource, amounts: a }: { resource: Resource; amounts: BulletAmounts }) {
   const top = Math.max(a.owner_limit ?? 0, a.limit ?? 0, a.would_be ?? 0, a.usage ?? 0, a.peak ?? 0);
   if (!(top > 0)) return null;
-  const text = `${RESOURCE[resource].title}: used ${amount(resource, a.usage)}, limit in force ${amount(resource, a.limit)}, `
-    + `would be ${amount(resource, a.would_be)}, owner's limit ${amount(resource, a.owner_limit)}`;
+  const text = `${RESOURCE[resource].title}: used ${amount(resource, a.usage)}, now ${amount(resource, a.limit)}, `
+    + `recommended ${amount(resource, a.would_be)}, owner's ${amount(resource, a.owner_limit)}`;
   return (
     <div class="bullet" role="img" aria-label={text} title={text}>
       {a.owner_limit !== null && <span class="bullet-owner" style={{ width: clamp(a.owner_limit / top) }} />}

@@ -47,6 +47,7 @@ export interface ChartProps {
   format: (value: number) => string;      // in the read-out
   tick: (value: number) => string;        // on the axis
   base?: 2 | 10;                          // of the axis' round numbers
+  log?: (low: number, high: number) => number[];  // a logarithmic axis with these ticks, as heatmaps have it
   height?: number;
   unit?: string;                          // of the axis, where its numbers have none
   top?: number;                           // of the axis, where not everything need fit
@@ -107,6 +108,12 @@ function increments(base: 2 | 10): number[] {
   return all;
 }
 
+// At most four decades, as in heatmaps.
+function logSpan(min: number | null, max: number | null): [number, number] {
+  const high = Math.max(max ?? 0, 1e-9) * 1.2;
+  return [Math.max(min ?? high / 2, high / 1e4) / 1.12, high];
+}
+
 function seriesOptions(series: Series): uPlot.Series {
   const line = colour(series.colour);
   const plain: uPlot.Series = { label: series.name, stroke: rgb(line), width: series.width ?? 1.6, points: { show: false } };
@@ -137,10 +144,10 @@ function options(props: ChartProps, width: number, onCursor: (index: number | nu
     padding: [8, 20, 0, 0],
     legend: { show: false },
     cursor: { y: false, points: { size: 6 }, drag: { x: false, y: false, setScale: false } },
-    scales: { x: { time: !props.across && !evenDays() }, y: { range: (_u, _min, max) => [0, props.top ?? Math.max(max || 0, 1e-9) * 1.08] } },
+    scales: { x: { time: !props.across && !evenDays() }, y: props.log ? { distr: 3, range: (_u, min, max) => logSpan(min, props.top ?? max) } : { range: (_u, _min, max) => [0, props.top ?? Math.max(max || 0, 1e-9) * 1.08] } },
     axes: [
       { ...axis, ...acrossAxis(props), space: 64, grid: { show: false }, size: 26 },
-      { ...axis, incrs: increments(props.base ?? 10), values: (_u, splits) => splits.map(props.tick), space: 34, size: 66 },
+      { ...axis, ...(props.log ? { splits: (_u: uPlot, _a: number, low: number, high: number) => props.log?.(low, high) ?? [], filter: (_u: uPlot, splits: number[]) => splits } : { incrs: increments(props.base ?? 10) }), values: (_u, splits) => splits.map(props.tick), space: 34, size: 66 },
     ],
     series: [{}, ...props.series.map(seriesOptions), ...bandOptions(props)],
     // After the x values and the series: the high line, then the low one.
@@ -176,7 +183,13 @@ function Readings({ props, index }: { props: ChartProps; index: number }) {
   );
 }
 
+// One time makes no line, and its axis would go over years.
 export function Chart(props: ChartProps) {
+  if (!props.across && props.time.length < 2) return <p class="no-bars">The chart begins with the second window of 5 minutes.</p>;
+  return <Plot {...props} />;
+}
+
+function Plot(props: ChartProps) {
   const host = useRef<HTMLDivElement>(null);
   const tip = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | null>(null);
@@ -224,7 +237,7 @@ export function Chart(props: ChartProps) {
         <figcaption class="legend">
           {props.series.map((s) => <span key={s.name}><Swatch name={s.colour} style={s.style} />{s.name}{s.remark ? ` (${s.remark})` : ''}</span>)}
           {props.band && <span><Swatch name={props.band.colour} style="bars" />{props.band.name}{props.band.remark ? ` (${props.band.remark})` : ''}</span>}
-          {props.unit && <span class="unit">{props.unit}</span>}
+          {(props.unit || props.log) && <span class="unit">{[props.unit, props.log && 'log scale'].filter(Boolean).join(', ')}</span>}
         </figcaption>
       )}
       <div class="plot-box">

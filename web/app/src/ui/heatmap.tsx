@@ -3,6 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Resource } from '../api/types';
 import { NBSP, amountShort, percent } from '../lib/format';
+import type { Mark } from '../lib/marks';
 import { RESOURCE } from '../lib/resource';
 import { colour, rgb, useTheme } from '../lib/theme';
 import { clock, dateTime, dayLabel, dayStart } from '../lib/time';
@@ -11,7 +12,7 @@ import { type LimitLine, type Span, type UsageMap, columnAt, height as heightOf,
 import { keyStep, placeTip } from './tip';
 import { useWidth } from './width';
 
-const HEIGHT = 340;
+const HEIGHT = 300;
 export const LEFT = 76;   // of the axis, beside which others can be laid
 export const RIGHT = 4;
 const BOTTOM = 26;
@@ -152,7 +153,23 @@ function drawOoms(g: CanvasRenderingContext2D, map: UsageMap, f: Frame): void {
   }
 }
 
-function draw(canvas: HTMLCanvasElement, map: UsageMap, lines: LimitLine[], width: number, shade: Shade | undefined): void {
+// A change is a triangle that stands on the time axis, a deploy a dashed line through the chart.
+function drawMarks(g: CanvasRenderingContext2D, map: UsageMap, f: Frame, marks: readonly Mark[]): void {
+  const bottom = HEIGHT - BOTTOM;
+  for (const { time, kind } of marks) {
+    if (time < map.from || time > map.to) continue;
+    const x = f.x(time);
+    g.fillStyle = g.strokeStyle = rgb(colour(kind === 'deploy' ? '--other' : '--limit'));
+    g.beginPath();
+    if (kind === 'change') { g.moveTo(x - 4.5, bottom); g.lineTo(x + 4.5, bottom); g.lineTo(x, bottom - 8); g.fill(); continue; }
+    g.setLineDash([4, 3]);
+    g.lineWidth = 1.5;
+    g.moveTo(x, TOP); g.lineTo(x, bottom); g.stroke();
+    g.setLineDash([]);
+  }
+}
+
+function draw(canvas: HTMLCanvasElement, map: UsageMap, lines: LimitLine[], width: number, shade: Shade | undefined, marks: readonly Mark[]): void {
   const f = frameOf(map, lines, width, window.devicePixelRatio || 1);
   canvas.width = Math.round(width * f.ratio);
   canvas.height = Math.round(HEIGHT * f.ratio);
@@ -164,6 +181,7 @@ function draw(canvas: HTMLCanvasElement, map: UsageMap, lines: LimitLine[], widt
   if (shade) drawShade(g, f, shade);
   drawOoms(g, map, f);
   for (const line of lines) drawLine(g, map, f, line);
+  drawMarks(g, map, f, marks);
 }
 
 export interface HeatmapProps {
@@ -171,12 +189,20 @@ export interface HeatmapProps {
   map: UsageMap;
   lines: LimitLine[];                                // the last one on top
   reading: (column: number) => ComponentChildren;    // of a column, below its time
+  marks?: readonly Mark[];
   dim?: boolean;
   shade?: Shade;
 }
 
+const NO_MARKS: readonly Mark[] = [];
+
+// Marks of a column.
+function Marked({ marks, from, to }: { marks: readonly Mark[]; from: number; to: number }) {
+  return <>{marks.filter(({ time }) => time >= from && time < to).map((mark) => <p key={`${mark.kind} ${mark.time} ${mark.text}`}><i class={`${mark.kind}-mark`} aria-hidden="true" />{mark.text}</p>)}</>;
+}
+
 // Give it the same `map` and `lines` while they are the same: it draws again when they change.
-export function HeatmapView({ label, map, lines, reading, dim, shade }: HeatmapProps) {
+export function HeatmapView({ label, map, lines, reading, marks = NO_MARKS, dim, shade }: HeatmapProps) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const { box, width } = useWidth();
   const tip = useRef<HTMLDivElement>(null);
@@ -184,8 +210,8 @@ export function HeatmapView({ label, map, lines, reading, dim, shade }: HeatmapP
   const theme = useTheme();
 
   useLayoutEffect(() => {
-    if (canvas.current && width > 0) draw(canvas.current, map, lines, width, shade);
-  }, [map, lines, width, theme, shade?.until]);
+    if (canvas.current && width > 0) draw(canvas.current, map, lines, width, shade, marks);
+  }, [map, lines, marks, width, theme, shade?.until]);
   useEffect(() => setColumn(null), [map]);
 
   const frame = width > 0 ? frameOf(map, lines, width, 1) : null;
@@ -211,7 +237,7 @@ export function HeatmapView({ label, map, lines, reading, dim, shade }: HeatmapP
   return (
     <div ref={box} class={`heatmap plot-box ${dim ? 'dim' : ''}`} tabIndex={0} role="img" onKeyDown={key} onBlur={() => setColumn(null)}
       onPointerMove={point} onPointerDown={point} onPointerLeave={(event) => { if (event.pointerType === 'mouse') setColumn(null); }}
-      aria-label={`${label}. Arrow keys move the reading.`}>
+      aria-label={`${label}, on a logarithmic scale. Arrow keys move the reading.`}>
       <canvas ref={canvas} style={{ width: `${width}px`, height: `${HEIGHT}px` }} aria-hidden="true" />
       {column !== null && <span class="cross" style={{ transform: `translateX(${x}px)` }} />}
       <div ref={tip} class="tip" hidden={column === null} role="status">
@@ -219,6 +245,7 @@ export function HeatmapView({ label, map, lines, reading, dim, shade }: HeatmapP
           <>
             <p class="when">{dateTime(at ?? null)}{at !== undefined && map.column_seconds >= 600 ? ` – ${clock(at + map.column_seconds)}` : ''}</p>
             {reading(column)}
+            {at !== undefined && <Marked marks={marks} from={at} to={at + map.column_seconds} />}
           </>
         )}
       </div>

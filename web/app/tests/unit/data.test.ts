@@ -20,7 +20,7 @@ import { fits } from '../../src/pages/decisions';
 import { machinesText } from '../../src/pages/fleet_headline';
 import { columnsOf, savingParts, savingText } from '../../src/pages/job_row';
 import { candidates, tight } from '../../src/pages/fleet_lists';
-import { containerOf } from '../../src/pages/job/next';
+import { containerOf } from '../../src/pages/job/answer';
 import { setModes } from '../../src/pages/jobs_actions';
 import { inOrder } from '../../src/pages/machines';
 import { underWay } from '../../src/ui/decision_list';
@@ -225,10 +225,12 @@ describe('what is taken to other tools', () => {
 describe('what to begin with', () => {
   const none = { usage: 1, peak: 1, owner_limit: 2, limit: 2, would_be: 1, saving: 1, chance: null, days: 0, days_over: 0, work_over: null, work_ordered: null, at_limit: false };
   const row = (name: string, change: object = {}) => ({ name, mode: 'observe', tasks: 1, ooms: 0, cpu: none, memory: none, ...change }) as JobRow;
-  it('lists candidates that save something and are not in auto', () => {
+  it('lists candidates of any mode that save something that is not set yet', () => {
     const worse = { ...none, would_be: 3, saving: -1 };
-    const rows = [row('a'), row('b', { mode: 'auto' }), row('c', { cpu: worse, memory: worse })];
-    expect(candidates(rows).map((r) => r.name)).toEqual(['a']);
+    const set = { ...none, limit: 1 };
+    const rows = [row('a'), row('b', { mode: 'auto', enforced: true }), row('c', { cpu: worse, memory: worse }), row('d', { mode: 'auto', enforced: true, cpu: set, memory: set })];
+    expect(candidates(rows, false).map((r) => r.name)).toEqual(['a', 'b']);
+    expect(candidates(rows, true).map((r) => r.name)).toEqual(['a', 'b', 'd']);  // a dry run sets nothing
     expect(tight(rows).map((r) => r.name)).toEqual(['c']);
   });
   it('says why a job is too tight', () => {

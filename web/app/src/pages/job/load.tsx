@@ -36,12 +36,12 @@ export function LoadChart({ job, range, onRange }: { job: JobDetail; range: Rang
             series={[
               { name: 'load', values: from(h.load), colour: '--usage', style: 'area', remark: 'highest of five minutes' },
               { name: 'capacity', values: from(h.capacity), colour: '--limit', style: 'step', remark: h.load_of === 'cpu' ? "replicas.max_utilization of the tasks' CPU limits" : 'replicas.max_utilization of what the tasks process' },
-              { name: 'capacity would be', values: from(h.capacity_would_be), colour: '--would', style: 'step-dash' },
+              { name: 'recommended capacity', values: from(h.capacity_would_be), colour: '--would', style: 'step-dash' },
             ]} />
           <Chart label="Number of tasks" time={from(h.time)} height={140} format={(v) => `${significant(v)} tasks`} tick={tick} unit="tasks"
             series={[
               { name: 'running', values: from(h.tasks), colour: '--limit', style: 'step' },
-              { name: 'would run', values: from(h.tasks_would_be), colour: '--would', style: 'step-dash' },
+              { name: 'recommended', values: from(h.tasks_would_be), colour: '--would', style: 'step-dash' },
             ]} />
           {sentence && <p class="hint">{sentence}</p>}
         </>

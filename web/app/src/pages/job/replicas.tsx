@@ -30,7 +30,7 @@ export function ReplicasCard({ job, range, onRange }: { job: JobDetail; range: R
   const r = job.replicas;
   if (!r) return null;
   const facts: [string, string][] = [
-    ['Tasks now', amount('replicas', r.tasks)], ['Would be', amount('replicas', r.would_be)],
+    ['Tasks now', amount('replicas', r.tasks)], ['Recommended', amount('replicas', r.would_be)],
     ...(r.ordered !== null ? [['Ordered', amount('replicas', r.ordered)] as [string, string]] : []),
     ...(r.load_of === 'cpu' ? [['CPU of all tasks', amount('cpu', r.load)], ['CPU limit of a task', amount('cpu', r.task_capacity)]] as [string, string][]
       : [['Load', plain(r.load)], ['A task processes', plain(r.task_capacity)]] as [string, string][]),

@@ -4,7 +4,8 @@ import { ApiError, jobPath, sendJson, withParams } from '../../api/client';
 import { useMay } from '../../api/may';
 import { useQuery } from '../../api/query';
 import type { JobSettings, SettingRow, SettingValue, Settings } from '../../api/types';
-import { words } from '../../lib/format';
+import { count, words } from '../../lib/format';
+import { groupsOf } from '../../lib/setting_groups';
 import { rememberWho, storedWho } from '../../lib/who';
 import { Card, Problem, Skeleton } from '../../ui/basics';
 import { ChangeList } from '../../ui/change_list';
@@ -59,9 +60,6 @@ export function fieldOf(message: string, keys: string[]): string {
   return keys.filter((key) => message.startsWith(key) || message.includes(`\`${key}\``)).sort((a, b) => b.length - a.length)[0] ?? '';
 }
 
-const REPLICAS = 'replicas.';
-export const isReplicas = (row: SettingRow): boolean => row.key.startsWith(REPLICAS);
-
 function Form({ name, table, settings, onSaved }: { name: string; table: SettingRow[]; settings: JobSettings; onSaved: () => void }) {
   const [edits, setEdits] = useState<Record<string, string>>({});
   const [who, setWho] = useState(storedWho);
@@ -103,16 +101,18 @@ function Form({ name, table, settings, onSaved }: { name: string; table: Setting
       changed={changed.some(([key]) => key === row.key)} error={withoutKey(row.key, wrong[row.key] ?? '')}
       onValue={(value) => { setSaved(''); setEdits({ ...edits, [row.key]: value }); }} onReset={() => void save({ [row.key]: '' })} />
   );
-  // Where there is something to see of it: a policy, or an error.
-  const policy = values.get('replicas.policy')?.value ?? 'none';
-  const openReplicas = policy !== 'none' || Object.keys(wrong).some((key) => key.startsWith(REPLICAS));
+  // A field that is being edited stays where it is.
+  const { changed: own, groups } = groupsOf(table, (row) => (values.get(row.key)?.source ?? 'default') !== 'default');
   return (
     <form class="settings-form" onSubmit={(event) => { event.preventDefault(); if (changed.length > 0) void save(Object.fromEntries(changed)); }}>
-      {table.filter((row) => !isReplicas(row)).map(field)}
-      <details class="more-settings" open={openReplicas}>
-        <summary>Replicas: the number of tasks</summary>
-        {table.filter(isReplicas).map(field)}
-      </details>
+      {own.length > 0 && <h3>Not the default</h3>}
+      {own.map(field)}
+      {groups.map(({ title, rows }, i) => (
+        <details key={title} class="more-settings" open={i === 0 || rows.some((row) => row.key in wrong || row.key in edits)}>
+          <summary>{title} <span class="muted">{count(rows.length)}</span></summary>
+          {rows.map(field)}
+        </details>
+      ))}
       <div class="save-row">
         <label>Your name, for the record <input type="text" value={who} autoComplete="username" onInput={(event) => setWho(event.currentTarget.value)} /></label>
         <button type="submit" class="primary" disabled={saving || changed.length === 0}>

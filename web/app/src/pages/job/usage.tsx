@@ -2,8 +2,9 @@
 import { useMemo } from 'preact/hooks';
 import { useQuery } from '../../api/query';
 import { jobPath, withParams } from '../../api/client';
-import type { Amount, Fleet, Heatmap, Resource } from '../../api/types';
+import type { Amount, DecisionPage, Fleet, Heatmap, JobSettings, Resource } from '../../api/types';
 import { amount, percent } from '../../lib/format';
+import { changesOf, deploysOf, type Mark } from '../../lib/marks';
 import { RESOURCE, RESOURCE_CHOICES } from '../../lib/resource';
 import { Card, Problem, Segments, Skeleton } from '../../ui/basics';
 import { Swatch } from '../../ui/chart';
@@ -16,21 +17,20 @@ export const RANGES: { value: Range; label: string }[] = [{ value: '1d', label: 
 const COLUMNS: Record<Range, number> = { '1d': 288, '7d': 336, '30d': 360 };
 
 const isProbed = (map: Heatmap): boolean => map.needed.some((value) => value !== null);
-const differs = (a: Amount[], b: Amount[]): boolean => a.some((value, i) => value !== b[i]);
 
-function limitLines(map: Heatmap, dry: boolean): LimitLine[] {
+// Three limits by three names. Where nothing is set for the job, what holds now is the owner's.
+function limitLines(map: Heatmap, idle: boolean): LimitLine[] {
   const until = (map.time.at(-1) ?? map.to) + map.column_seconds;
   const line = (values: Amount[], colour: string, style: LimitLine['style'], width: number): LimitLine => ({ at: map.time, until, values, colour, style, width });
-  // What the kernel holds is drawn as a whole line: in a dry run that is the owner's limit.
   return [
-    line(map.owner_limit, '--owner', dry ? 'line' : 'dash', dry ? 2.2 : 1.6),
-    line(map.would_be, '--would', 'dots', 2),
+    line(map.owner_limit, '--owner', idle ? 'line' : 'dots', 2),
+    ...(idle ? [] : [line(map.limit, '--limit', 'line', 2)]),
     ...(isProbed(map) ? [line(map.needed, '--usage', 'line', 1.6)] : []),
-    ...(!dry || differs(map.limit, map.owner_limit) ? [line(map.limit, '--limit', dry ? 'dash' : 'line', dry ? 1.6 : 2)] : []),
+    line(map.would_be, '--would', 'dash', 2),
   ];
 }
 
-function Reading({ map, column, cells, dry }: { map: Heatmap; column: number; cells: [number, number][]; dry: boolean }) {
+function Reading({ map, column, cells, idle }: { map: Heatmap; column: number; cells: [number, number][]; idle: boolean }) {
   const of = (value: Amount | undefined) => amount(map.resource, value ?? null);
   const start = map.time[column] ?? null;
   const ooms = start === null ? 0 : map.ooms.filter((at) => at >= start && at < start + map.column_seconds).length;
@@ -42,36 +42,46 @@ function Reading({ map, column, cells, dry }: { map: Heatmap; column: number; ce
       {row('highest used', of(quantile(cells, map.buckets, 1)))}
       {row('median used', of(quantile(cells, map.buckets, 0.5)))}
       {isProbed(map) && row('most needed (probed)', of(map.needed[column]), ['--usage', 'line'])}
-      {dry ? row("in force (owner's)", of(map.owner_limit[column]), ['--owner', 'line']) : row('in force', of(map.limit[column]), ['--limit', 'line'])}
-      {dry && map.limit[column] !== map.owner_limit[column] && row('would be set', of(map.limit[column]), ['--limit', 'dash'])}
-      {row('would be in auto', of(map.would_be[column]), ['--would', 'dots'])}
-      {!dry && row("owner's", of(map.owner_limit[column]), ['--owner', 'dash'])}
+      {row(idle ? "owner's, now" : "owner's", of(map.owner_limit[column]), ['--owner', idle ? 'line' : 'dots'])}
+      {!idle && row('now', of(map.limit[column]), ['--limit', 'line'])}
+      {row('recommended', of(map.would_be[column]), ['--would', 'dash'])}
       {ooms > 0 && <p class="bad">{ooms} OOM {ooms === 1 ? 'kill' : 'kills'}</p>}
     </>
   );
 }
 
-function UsageMapView({ map, dim, dry }: { map: Heatmap; dim: boolean; dry: boolean }) {
-  const lines = useMemo(() => limitLines(map, dry), [map, dry]);
+function UsageMapView({ map, marks, dim, idle }: { map: Heatmap; marks: readonly Mark[]; dim: boolean; idle: boolean }) {
+  const lines = useMemo(() => limitLines(map, idle), [map, idle]);
   const byColumn = useMemo(() => {
     const all: [number, number][][] = map.time.map(() => []);
     for (const [at, row, share] of map.cells) all[at]?.push([row, share]);
     return all;
   }, [map]);
   return (
-    <HeatmapView label="Usage of a task over time with its limits" map={map} lines={lines} dim={dim}
-      reading={(column) => <Reading map={map} column={column} cells={byColumn[column] ?? []} dry={dry} />} />
+    <HeatmapView label="Usage of a task over time with its limits" map={map} lines={lines} marks={marks} dim={dim}
+      reading={(column) => <Reading map={map} column={column} cells={byColumn[column] ?? []} idle={idle} />} />
   );
 }
 
-export function UsageCard(props: { dry: boolean; managed: boolean; name: string; resource: Resource; range: Range; onRange: (range: Range) => void; onResource: (resource: Resource) => void }) {
-  const { name, resource, range } = props;
+function useMarks(name: string, resource: Resource): readonly Mark[] {
+  const decisions = useQuery<DecisionPage>(withParams('decisions', { job: name, resource, limit: 200 }), { on: ['decision', 'window'], keep: true }).data;
+  const settings = useQuery<JobSettings>(jobPath(name, '/settings'), { on: ['setting'], keep: true }).data;
+  return useMemo(() => [
+    ...deploysOf([...(settings?.values ?? []), ...(settings?.changes ?? [])].filter(({ key }) => key === 'version').map(({ value }) => value)),
+    ...changesOf((decisions?.decisions ?? []).filter((d) => d.resource === resource)),
+  ], [decisions, settings, resource]);
+}
+
+export function UsageCard(props: { idle: boolean; name: string; resource: Resource; range: Range; onRange: (range: Range) => void; onResource: (resource: Resource) => void }) {
+  const { name, resource, range, idle } = props;
   const fleet = useQuery<Fleet>('fleet', { on: ['window'], keep: true });
   const end = fleet.data?.time ?? null;
   const path = useMemo(() => (end === null ? null
     : withParams(jobPath(name, '/usage'), { resource, from: end - DAYS[range] * 86400, to: end, columns: COLUMNS[range] })), [name, resource, range, end]);
   const map = useQuery<Heatmap>(path, { keep: true });
   const shown = useMemo(() => map.data && fitted(map.data), [map.data]);
+  const marks = useMarks(name, resource);
+  const seen = (kind: Mark['kind']) => shown !== null && marks.some((mark) => mark.kind === kind && mark.time >= shown.from && mark.time <= shown.to);
   return (
     <Card title={`${RESOURCE[resource].title} used by a task, and its limits`}
       tools={(
@@ -83,17 +93,19 @@ export function UsageCard(props: { dry: boolean; managed: boolean; name: string;
       )}>
       <p class="legend heat-legend">
         <span><HeatScale /> share of samples, {percent(0.01)} to {percent(1)}</span>
-        {props.dry ? <span><Swatch name="--owner" style="line" />owner's, in force</span> : <span><Swatch name="--limit" style="line" />in force</span>}
-        {props.dry && props.managed && <span><Swatch name="--limit" style="dash" />would be set</span>}
-        <span><Swatch name="--would" style="dots" />would be in auto</span>
+        <span><Swatch name="--owner" style={idle ? 'line' : 'dots'} />{idle ? "owner's, now" : "owner's"}</span>
+        {!idle && <span><Swatch name="--limit" style="line" />now</span>}
+        <span><Swatch name="--would" style="dash" />recommended</span>
         {shown && isProbed(shown) && <span><Swatch name="--usage" style="line" />needed (probed)</span>}
-        {!props.dry && <span><Swatch name="--owner" style="dash" />owner's</span>}
         {shown && shown.ooms.length > 0 && <span><i class="oom-mark" aria-hidden="true" />OOM kill</span>}
+        {seen('change') && <span><i class="change-mark" aria-hidden="true" />{idle ? 'decision' : 'change'}</span>}
+        {seen('deploy') && <span><i class="deploy-mark" aria-hidden="true" />deploy</span>}
+        <span class="unit">log scale</span>
       </p>
       {map.error && <Problem text={map.error.message} retry={map.reload} />}
       {!shown ? <Skeleton tall /> : shown.time.length === 0
         ? <p class="hint nothing">No usage was measured in this time.</p>
-        : <UsageMapView map={shown} dry={props.dry} dim={map.stale && shown.resource !== resource} />}
+        : <UsageMapView map={shown} marks={marks} idle={idle} dim={map.stale && shown.resource !== resource} />}
     </Card>
   );
 }

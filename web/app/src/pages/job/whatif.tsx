@@ -1,12 +1,13 @@
 // This job's own history under another recommender or other parameters, answered while a slider moves.
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { ApiError, aborted, jobPath, sendJson, withParams } from '../../api/client';
 import { useQuery } from '../../api/query';
 import type { Amount, Knob, Recommender, Recommenders, Resource, WhatIf, WhatIfLane, WhatIfRequest } from '../../api/types';
-import { amount, change, count, milliseconds, parseAmount, percent, significant, words, plural } from '../../lib/format';
-import { AXIS, RESOURCE } from '../../lib/resource';
+import { amount, change, count, milliseconds, parseAmount, percent, words, plural } from '../../lib/format';
+import { AXIS, RESOURCE, byResource } from '../../lib/resource';
 import { Card, Problem, Segments, Skeleton } from '../../ui/basics';
 import { Chart, Swatch } from '../../ui/chart';
+import { logTicks } from '../../ui/heatmap_scale';
 import { fromSlider, show, toSlider } from './knobs';
 
 // Where each slider stands, 0 to 1000: kept as it is, since the value is rounded and a key press moves it only a little.
@@ -54,7 +55,7 @@ function Figures({ answer }: { answer: WhatIf }) {
       <thead>
         <tr>
           <td />
-          {now && <th scope="col"><Swatch name="--limit" style="dash" /> now: {words(now.recommender)}</th>}
+          {now && <th scope="col"><Swatch name="--would" style="dash" /> now: {words(now.recommender)}</th>}
           <th scope="col"><Swatch name="--other" style="line" /> what if: {words(whatif.recommender)}</th>
         </tr>
       </thead>
@@ -71,26 +72,24 @@ function Figures({ answer }: { answer: WhatIf }) {
   );
 }
 
+// As logarithmic as the chart of usage above it; values of 0 have no place there.
+const positive = (values: Amount[]): Amount[] => values.map((value) => (value !== null && value > 0 ? value : null));
+const TICKS = byResource((resource) => (low: number, high: number) => logTicks(resource, { low, high }, 6));
+
 function LimitChart({ answer }: { answer: WhatIf }) {
   const { resource } = answer;
-  // An owner's limit far above everything else would press the rest flat: it stays off the chart.
-  const highest = (values: Amount[]) => values.reduce<number>((top, v) => Math.max(top, v ?? 0), 0);
-  const rest = Math.max(highest(answer.usage_peak), highest(answer.now?.limit ?? []), highest(answer.whatif.limit));
-  const owner = highest(answer.owner_limit);
-  const off = owner > 2.2 * rest && answer.whatif.recommender !== 'static';
+  const [used, owner, whatIf, now] = useMemo(() => [answer.usage_peak, answer.owner_limit, answer.whatif.limit, answer.now?.limit ?? []].map(positive), [answer]);
   return (
-    <Chart label="Limits now and what they would have been, over the highest usage of a task" time={answer.time} {...AXIS[resource]} {...(RESOURCE[resource].unit.counted && { tick: plainTick })} height={380} top={off ? rest * 1.15 : undefined}
+    <Chart label="Limits now and what they would have been, over the highest usage of a task" time={answer.time} {...AXIS[resource]} log={TICKS[resource]} height={320}
       series={[
-        { name: 'Highest task', values: answer.usage_peak, colour: '--usage', style: 'area' },
-        { name: "Owner's", remark: off ? `${amount(resource, owner)}, above the chart` : undefined, values: answer.owner_limit, colour: '--owner', style: 'step-dash' },
+        { name: 'Highest task', values: used ?? [], colour: '--usage', style: 'line', width: 1.2 },
+        { name: "Owner's", values: owner ?? [], colour: '--owner', style: 'dots' },
         // The dashes above, so that both are seen where they are the same.
-        { name: 'What if', values: answer.whatif.limit, colour: '--other', style: 'step', width: 2.2 },
-        ...(answer.now ? [{ name: 'Now', values: answer.now.limit, colour: '--limit', style: 'step-dash' as const, width: 2.2 }] : []),
+        { name: 'What if', values: whatIf ?? [], colour: '--other', style: 'step', width: 2.2 },
+        ...(answer.now ? [{ name: words(answer.now.recommender), remark: 'the recommender now', values: now ?? [], colour: '--would', style: 'step-dash' as const, width: 2.2 }] : []),
       ]} />
   );
 }
-// Of small limits, too, in the unit that the axis says.
-const plainTick = (v: number): string => (v === 0 ? '0' : significant(v).replace(/(\.\d*?)0+$/, '$1').replace(/\.$/, ''));
 
 // Asks a little after the last change; the answer before stays until the new one is there.
 function useWhatIf(name: string, resource: Resource, body: WhatIfRequest | null) {

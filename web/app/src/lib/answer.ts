@@ -1,0 +1,74 @@
+// What to do about a job's limits, in one sentence: the change, what it saves, and what it risks.
+import type { JobDetail, JobRow, Resource } from '../api/types';
+import { NBSP, amount, capital, listed, money, shortened } from './format';
+import { KILLING_FIRST, RESOURCE } from './resource';
+import { realLimit, riskOf, sameLimit, savingOf } from './saving';
+
+// `done`: the recommended limit holds already. `set`: its owner set none.
+type Verb = 'lower' | 'raise' | 'keep' | 'set' | 'done';
+export interface Step { resource: Resource; verb: Verb; from: number | null; to: number }
+
+export function stepsOf(job: JobRow, idle: boolean): Step[] {
+  return KILLING_FIRST.flatMap((resource): Step[] => {
+    const a = job[resource];
+    const now = realLimit(a, idle);
+    if (a.would_be === null) return [];
+    const to = a.would_be;
+    if (now === null) return [{ resource, verb: 'set', from: null, to }];
+    if (!sameLimit(now, to)) return [{ resource, verb: to < now ? 'lower' : 'raise', from: now, to }];
+    return [{ resource, verb: sameLimit(to, a.owner_limit) ? 'keep' : 'done', from: a.owner_limit, to }];
+  });
+}
+
+// "15 to 8.4 GiB": the unit once where both have the same.
+export function fromTo(resource: Resource, from: number, to: number): string {
+  const [a, b] = [amount(resource, from), amount(resource, to)];
+  const unit = (text: string) => (text.split(NBSP)[1] ?? '').replace(/^core$/, 'cores');
+  return unit(a) === unit(b) ? `${shortened(a).split(NBSP)[0]} to ${b.split(NBSP)[0]?.replace(/\.0+$/, '')}${NBSP}${unit(b)}` : `${a} to ${b}`;
+}
+
+function clause({ resource, verb, from, to }: Step, first: boolean): string {
+  const { word } = RESOURCE[resource];
+  if (verb === 'set' || from === null) return `${first ? 'set ' : ''}${word} to ${amount(resource, to)}`;
+  if (verb === 'keep') return `${first ? 'keep ' : ''}${word} at ${amount(resource, to)}`;
+  const told = { lower: 'lower', raise: 'raise', done: to < from ? 'lowered' : 'raised' }[verb];
+  return `${first ? `${told} ` : ''}${word} from ${fromTo(resource, from, to)}`;
+}
+
+// The risk of the limits that the sentence names.
+function risks(job: JobDetail, steps: readonly Step[]): string[] {
+  // Of a limit that stays nobody asks.
+  const changes = steps.filter(({ verb }) => verb !== 'keep');
+  return (changes.length > 0 ? changes : steps).flatMap(({ resource }) => {
+    const risk = riskOf(resource, job[resource]);
+    if (risk === null) return [];
+    const { article, day } = RESOURCE[resource].atLimit;
+    return [risk.of === 'forecast' ? `chance of ${article} ${day} ${risk.text}` : risk.label];
+  });
+}
+
+function effects(job: JobDetail, steps: readonly Step[]): string[] {
+  const sums = steps.map(({ resource }) => [resource, savingOf(job, resource)] as const);
+  const told = (sign: number) => listed(sums.filter(([, saving]) => saving !== null && Math.sign(saving) === sign).map(([r, saving]) => `${amount(r, Math.abs(saving ?? 0))}${RESOURCE[r].unit.counted ? '' : ` of ${RESOURCE[r].word}`}`)).join('');
+  const [less, more] = [told(1), told(-1)];
+  const worth = job.saving_per_month ?? null;
+  const price = worth === null || job.currency === undefined || less + more === '' ? '' : money(Math.abs(worth), job.currency);
+  if (price === '') return [less && `saves ${less}`, more && `takes ${more} more`].filter(Boolean);
+  if (more === '') return [`saves ${less}, ${price}`];
+  if (less === '') return [`takes ${more} more, ${price}`];
+  return [`saves ${less} and takes ${more} more: ${(worth ?? 0) < 0 ? 'costs' : 'saves'} ${price}`];
+}
+
+// "Lower memory from 15 to 8.4 GiB a task: saves 186 GiB of memory, 4,283 EUR a month; chance of an OOM-day 4 %."
+export function answerOf(job: JobDetail, idle: boolean): string {
+  const steps = stepsOf(job, idle);
+  if (steps.length === 0) return 'No limit is recommended yet.';
+  const clauses = steps.map((step, i) => clause(step, i === 0 || steps[i - 1]?.verb !== step.verb));
+  const owners = steps.flatMap(({ resource, verb, from }) => {
+    const owner = job[resource].owner_limit;
+    return (verb === 'lower' || verb === 'raise') && owner !== null && !sameLimit(owner, from) ? [`${amount(resource, owner)} of ${RESOURCE[resource].word}`] : [];
+  });
+  const what = `${capital(listed(clauses).join(''))} a task${owners.length > 0 ? ` (its owner asked for ${listed(owners).join('')})` : ''}`;
+  const then = [...(job.tasks > 0 ? effects(job, steps) : []), ...risks(job, steps)].join('; ');
+  return `${what}${then ? `: ${then}` : ''}.`;
+}
