@@ -46,7 +46,7 @@ test('on the first day recommendations are marked as provisional, and say when t
   await shows(page, /~\d/);
   const note = await page.locator('[title^="Provisional"]').first().getAttribute('title');
   assert.match(note, /set in no mode\. First recommendation at .*\d\d:\d\d/);
-  await page.locator('a.job-name').first().click();
+  await page.locator('a.job-link').first().click();
   await shows(page, /Provisional[\s\S]*First recommendation at/);
   assert.deepEqual(problems, []);
   await page.close();

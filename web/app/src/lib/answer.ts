@@ -2,6 +2,7 @@
 import type { JobDetail, JobRow, Resource } from '../api/types';
 import { NBSP, amount, capital, listed, money, shortened } from './format';
 import { KILLING_FIRST, RESOURCE } from './resource';
+import { dateTime } from './time';
 import { realLimit, riskOf, sameLimit, savingOf } from './saving';
 
 // `done`: the recommended limit holds already. `set`: its owner set none.
@@ -37,7 +38,7 @@ function clause({ resource, verb, from, to }: Step, first: boolean): string {
 
 // The risk of the limits that the sentence names.
 function risks(job: JobDetail, steps: readonly Step[]): string[] {
-  // Of a limit that stays nobody asks.
+  // A limit that stays brings no new risk.
   const changes = steps.filter(({ verb }) => verb !== 'keep');
   return (changes.length > 0 ? changes : steps).flatMap(({ resource }) => {
     const risk = riskOf(resource, job[resource]);
@@ -62,7 +63,10 @@ function effects(job: JobDetail, steps: readonly Step[]): string[] {
 // "Lower memory from 15 to 8.4 GiB a task: saves 186 GiB of memory, 4,283 EUR a month; chance of an OOM-day 4 %."
 export function answerOf(job: JobDetail, idle: boolean): string {
   const steps = stepsOf(job, idle);
-  if (steps.length === 0) return 'No limit is recommended yet.';
+  if (steps.length === 0) {
+    const first = KILLING_FIRST.map((r) => job[r].first_recommendation_at ?? null).filter((at) => at !== null).sort((a, b) => a - b)[0];
+    return first === undefined ? 'No limit is recommended yet.' : `No limit is recommended yet: the first recommendation comes ${dateTime(first)}.`;
+  }
   const clauses = steps.map((step, i) => clause(step, i === 0 || steps[i - 1]?.verb !== step.verb));
   const owners = steps.flatMap(({ resource, verb, from }) => {
     const owner = job[resource].owner_limit;

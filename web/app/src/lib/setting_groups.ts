@@ -1,4 +1,4 @@
-// The settings of jobs in groups that are folded; those that somebody changed come first.
+// The settings of jobs in groups that are folded; changed ones come first.
 import type { SettingRow } from '../api/types';
 
 const GROUPS: [title: string, keys: RegExp][] = [

@@ -7,7 +7,7 @@ import { makeWorld, answer } from '../../mock/server.mjs';
 
 const plain = (text: string): string => text.replace(/\u00a0/g, ' ');
 const GIB = 2 ** 30;
-const none = { usage: 1, peak: 1, owner_limit: 4, of: 'limit', limit: 4, ordered: null, applied: null, would_be: null, saving: null, chance: null, days: 0, days_over: 0, work_over: null, work_ordered: null, at_limit: false, recommender: 'analogs' } as JobAmounts;
+const none = { provisional: false, provisional_limit: null, first_recommendation_at: null, usage: 1, peak: 1, owner_limit: 4, of: 'limit', limit: 4, ordered: null, applied: null, would_be: null, saving: null, chance: null, days: 0, days_over: 0, work_over: null, work_ordered: null, at_limit: false, recommender: 'analogs' } as JobAmounts;
 const limits = (owner: number | null, recommended: number | null, more: object = {}): JobAmounts =>
   ({ ...none, owner_limit: owner, limit: owner, would_be: recommended, saving: owner === null || recommended === null ? null : owner - recommended, ...more });
 const job = (cpu: JobAmounts, memory: JobAmounts, more: object = {}) => ({ name: 'a', mode: 'observe', tasks: 28, ooms: 0, enforced: true, currency: 'EUR', saving_per_month: null, cpu, memory, ...more }) as unknown as JobDetail;
@@ -27,6 +27,7 @@ describe('the answer for a job', () => {
     expect(says(job(limits(13.9264, 13.927, { at_limit: true }), limits(2 * GIB, 3 * GIB), { tasks: 1 }))).toBe('Raise memory from 2 to 3 GiB and keep CPU at 13.9 cores a task: takes 1.00 GiB of memory more.');
     expect(says(job(none, limits(null, 3 * GIB)))).toBe('Set memory to 3.00 GiB a task.');
     expect(says(job(none, none))).toBe('No limit is recommended yet.');
+    expect(says(job(none, { ...none, first_recommendation_at: Date.UTC(2026, 10, 26, 17, 21) / 1000 }))).toMatch(/^No limit is recommended yet: the first recommendation comes .*:21\.$/);
   });
   it('says what holds already, and what the owner had asked for', () => {
     expect(says(job(none, limits(15 * GIB, 8 * GIB, { limit: 8 * GIB })), false)).toBe('Lowered memory from 15 to 8 GiB a task: saves 196 GiB of memory.');

@@ -7,7 +7,7 @@ import { answerOf, stepsOf } from '../../lib/answer';
 import { csvOf, dockerUpdate, kubernetesYaml } from '../../lib/export';
 import { amount, percent } from '../../lib/format';
 import { RESOURCE, RESOURCES } from '../../lib/resource';
-import { realLimit, riskOf, sameLimit } from '../../lib/saving';
+import { provisionalNote, realLimit, riskOf, sameLimit } from '../../lib/saving';
 import { rememberWho, storedWho } from '../../lib/who';
 import { Segments } from '../../ui/basics';
 import { Bullet } from '../../ui/bullet';
@@ -122,7 +122,7 @@ function Amounts({ job, resource, idle, target, picked, onPick }: { job: JobDeta
   const one = sameLimit(real, a.owner_limit);
   const facts: [string, string, number | null][] = [['usage', 'Used', a.usage], ['peak', 'Peak', a.peak],
     [idle || !one ? 'owner' : 'limit', one ? `${owners}, now` : owners, a.owner_limit], ...(one ? [] : [['limit', 'Now', real] as [string, string, number | null]]),
-    ['would', 'Recommended', a.would_be]];
+    a.provisional ? ['would', 'Provisional', a.provisional_limit] : ['would', 'Recommended', a.would_be]];
   const risk = riskOf(resource, a);
   return (
     <button type="button" class="summary" aria-pressed={picked} onClick={onPick}>
@@ -133,6 +133,7 @@ function Amounts({ job, resource, idle, target, picked, onPick }: { job: JobDeta
           <span key={name}><span class="muted"><span class={`key key-${key}`} aria-hidden="true" />{name}</span><b>{amount(resource, value)}</b></span>
         ))}
       </span>
+      {a.provisional && <span class="summary-risk muted">{provisionalNote(a)}.</span>}
       {risk?.of === 'forecast' && <span class="summary-risk muted">{target} {risk.past}</span>}
     </button>
   );
