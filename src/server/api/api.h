@@ -31,6 +31,7 @@
 #include "server/connectors/external_scaler.h"
 #include "server/connectors/webhook_actuator.h"
 #include "server/control/control_plane.h"
+#include "server/kubernetes/run/facts.h"
 #include "server/pool/admission_server.h"
 #include "server/pool/budget_desk.h"
 #include "server/pool/capacity_desk.h"
@@ -63,30 +64,6 @@ struct ProcessFacts {
   double cpu_s = 0;
   uint64_t resident_bytes = 0, virtual_bytes = 0;
   uint64_t open_fds = 0, max_fds = 0;
-};
-
-// How the watching of a cluster goes, and what was changed there.
-struct KubernetesFacts {
-  bool synced = false;  // its pods were listed
-  uint64_t pods = 0, nodes = 0;
-  uint64_t lists = 0;                         // whole lists of objects that were requested
-  uint64_t watch_failures = 0;                // lists and watches that failed
-  uint64_t scrapes = 0, scrape_failures = 0;  // of nodes
-  double last_scrape_s = 0;                   // how long reading all nodes took
-  std::optional<bool> holds_lease;            // absent: none is configured
-  uint64_t vpas = 0, vpa_writes = 0, failed_vpa_writes = 0;
-  uint64_t quota_namespaces = 0, quota_writes = 0, failed_quota_writes = 0;
-  uint64_t events = 0, failed_events = 0, dropped_events = 0;
-  uint64_t status_writes = 0, failed_status_writes = 0;                // of annotations of workloads
-  uint64_t pods_changed = 0, pods_unchanged = 0, refused_reviews = 0;  // by the mutating webhook
-  // Reviews of the validating one.
-  uint64_t quota_fitting = 0, quota_warned = 0, quota_refused = 0, quota_not_covered = 0, quota_held = 0;
-  uint64_t quota_unknown = 0;
-  // Of the actuator; 0 without one.
-  uint64_t resizes = 0, scales = 0, templates = 0, failed_changes = 0, stepped_back = 0, orders = 0;
-  uint64_t evictions = 0, refused_evictions = 0;
-  uint64_t startups = 0;    // of containers with a limit of their own
-  uint64_t kernel_low = 0;  // pods
 };
 
 // What a caller did or tried, for the audit log.

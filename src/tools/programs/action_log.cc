@@ -54,6 +54,20 @@ class JsonFormatter final : public spdlog::formatter {
   std::unique_ptr<spdlog::formatter> clone() const override { return std::make_unique<JsonFormatter>(); }
 };
 
+spdlog::level::level_enum SpdlogLevel(LogLevel level) {
+  switch (level) {
+    case LogLevel::kDebug:
+      return spdlog::level::debug;
+    case LogLevel::kInfo:
+      return spdlog::level::info;
+    case LogLevel::kWarning:
+      return spdlog::level::warn;
+    case LogLevel::kError:
+      return spdlog::level::err;
+  }
+  return spdlog::level::err;
+}
+
 void Log(spdlog::level::level_enum level, std::string_view action, std::span<const LogField> fields) {
   const LogState& state = State();
   spdlog::logger* logger = state.actions ? state.actions.get() : spdlog::default_logger_raw();
@@ -106,6 +120,11 @@ void ActionLog::Info(std::string_view action, std::span<const LogField> fields) 
 }
 void ActionLog::Warn(std::string_view action, std::span<const LogField> fields) {
   Log(spdlog::level::warn, action, fields);
+}
+
+void ProgramLog::Say(LogLevel level, std::string_view text) { spdlog::log(SpdlogLevel(level), "{}", text); }
+void ProgramLog::Act(LogLevel level, std::string_view action, std::span<const LogField> fields) {
+  Log(SpdlogLevel(level), action, fields);
 }
 
 }  // namespace taut::tools

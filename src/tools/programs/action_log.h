@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "absl/status/status.h"
-#include "common/base/log_line.h"
+#include "common/base/daemon_log.h"
 
 namespace taut::tools {
 
@@ -26,6 +26,13 @@ class ActionLog {
   static void Warn(std::string_view action, Fields fields);
   static void Info(std::string_view action, std::span<const LogField> fields);
   static void Warn(std::string_view action, std::span<const LogField> fields);
+};
+
+// The same log for the parts of a daemon that are in libraries.
+class ProgramLog final : public DaemonLog {
+ public:
+  void Say(LogLevel level, std::string_view text) override;
+  void Act(LogLevel level, std::string_view action, std::span<const LogField> fields) override;
 };
 
 }  // namespace taut::tools

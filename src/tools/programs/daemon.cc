@@ -126,19 +126,20 @@ absl::Status Daemon::OpenKubernetes() {
     return absl::InvalidArgumentError(
         "actuator.kind is kubernetes, but kubernetes.kubeconfig names no cluster");
   }
-  absl::StatusOr<server::ClusterAccess> access = OpenClusterAccess(config_.kubernetes);
+  absl::StatusOr<server::ClusterAccess> access = server::OpenClusterAccess(config_.kubernetes);
   if (!access.ok()) return access.status();
-  absl::StatusOr<std::unique_ptr<KubernetesRun>> run =
-      KubernetesRun::Create({.config = config_.kubernetes,
-                             .access = *std::move(access),
-                             .naming = {config_.kubernetes.cluster, config_.ingest.kubernetes_jobs},
-                             .now = [this] { return Now(); },
-                             .sample_time =
-                                 [this] {
-                                   const bool by_samples = config_.clock == ClockSource::kSamples;
-                                   return by_samples ? control_->ingest().now() : Now();
-                                 },
-                             .state_dir = StateDir(config_.store.path)});
+  absl::StatusOr<std::unique_ptr<server::KubernetesRun>> run =
+      server::KubernetesRun::Create({.config = config_.kubernetes,
+                                     .access = *std::move(access),
+                                     .naming = {config_.kubernetes.cluster, config_.ingest.kubernetes_jobs},
+                                     .now = [this] { return Now(); },
+                                     .sample_time =
+                                         [this] {
+                                           const bool by_samples = config_.clock == ClockSource::kSamples;
+                                           return by_samples ? control_->ingest().now() : Now();
+                                         },
+                                     .state_dir = StateDir(config_.store.path),
+                                     .log = &log_});
   if (!run.ok()) return run.status();
   kubernetes_ = *std::move(run);
   return absl::OkStatus();
@@ -271,7 +272,7 @@ absl::Status Daemon::StartAgents() {
   hub_->SetIntake(&control_->agents());
   server::AgentListener* listener = hub_;
   if (kubernetes_ != nullptr) {
-    const KubernetesRun* cluster = kubernetes_.get();
+    const server::KubernetesRun* cluster = kubernetes_.get();
     pod_tasks_ = std::make_unique<server::PodTasks>(
         server::PodTasks::Options{
             .find = [cluster](std::string_view id) { return cluster->TaskOfContainer(id); },

@@ -21,8 +21,10 @@
 #include "server/connectors/webhook_actuator.h"
 #include "server/control/clock_guard.h"
 #include "server/control/control_plane.h"
+#include "server/kubernetes/run/kubernetes_run.h"
 #include "server/store/sample_log_file.h"
 #include "server/store/store.h"
+#include "tools/programs/action_log.h"
 #include "tools/programs/agent_port.h"
 #include "tools/programs/audit_log.h"
 #include "tools/programs/backfill_run.h"
@@ -30,7 +32,6 @@
 #include "tools/programs/capacity_run.h"
 #include "tools/programs/daemon_acts.h"
 #include "tools/programs/external_setup.h"
-#include "tools/programs/kubernetes_run.h"
 #include "tools/programs/late_history.h"
 #include "tools/programs/machines_run.h"
 #include "tools/programs/oidc_setup.h"
@@ -110,7 +111,8 @@ class Daemon {
   bool stopping();
 
   server::DaemonConfig config_;
-  std::unique_ptr<KubernetesRun> kubernetes_;  // if a cluster is configured; outlives the actuators
+  ProgramLog log_;                                     // outlives all that runs
+  std::unique_ptr<server::KubernetesRun> kubernetes_;  // if a cluster is configured; outlives the actuators
   std::unique_ptr<server::Store> store_;
   server::History* history_ = nullptr;              // the same object
   std::unique_ptr<server::SampleLogFile> samples_;  // beside the store, if that is a file

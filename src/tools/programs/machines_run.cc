@@ -4,7 +4,7 @@
 
 #include "common/base/strings.h"
 #include "spdlog/spdlog.h"
-#include "tools/programs/whole_file.h"
+#include "common/base/whole_file.h"
 
 namespace taut::tools {
 namespace {

@@ -13,7 +13,7 @@
 #include "server/config/price_record.h"
 #include "spdlog/spdlog.h"
 #include "tools/programs/action_log.h"
-#include "tools/programs/whole_file.h"
+#include "common/base/whole_file.h"
 
 namespace taut::tools {
 namespace {

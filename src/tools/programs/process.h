@@ -1,30 +1,18 @@
-// This process: its clocks, what it may open, and what it takes.
+// This process: what it may open, and what it takes.
 #pragma once
 
 #include <malloc.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <system_error>
 
-#include "common/base/time.h"
+#include "common/net/clocks.h"
 
 namespace taut::tools {
-
-// Of the machine's clock, which may jump.
-inline Timestamp WallNow() {
-  const auto since = std::chrono::system_clock::now().time_since_epoch();
-  return {std::chrono::duration_cast<std::chrono::microseconds>(since).count()};
-}
-
-// Of a clock that no administrator sets, from an arbitrary start.
-inline double SteadySeconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 // As many open files as the owner of the machine allows; stays as it is if it cannot. The usual soft limit of
 // 1,024 is there for programs that use select(); ours do not.

@@ -12,7 +12,7 @@
 #include "spdlog/spdlog.h"
 #include "tools/programs/action_log.h"
 #include "tools/programs/oidc_setup.h"
-#include "tools/programs/whole_file.h"
+#include "common/base/whole_file.h"
 
 namespace taut::tools {
 namespace {

@@ -5,7 +5,7 @@
 #include "absl/status/statusor.h"
 #include "common/base/strings.h"
 #include "common/net/server_options.h"
-#include "tools/programs/whole_file.h"
+#include "common/base/whole_file.h"
 
 namespace taut::tools {
 namespace {

@@ -12,7 +12,7 @@
 #include "tools/programs/action_log.h"
 #include "tools/programs/budget_run.h"
 #include "tools/programs/daemon.h"
-#include "tools/programs/kubernetes_run.h"
+#include "server/kubernetes/run/kubernetes_run.h"
 #include "tools/programs/price_setup.h"
 #include "tools/programs/process.h"
 #include "tools/programs/quota_run.h"
@@ -158,7 +158,7 @@ int Run(int argc, char** argv) {
       }
     }
     if (!config->kubernetes.kubeconfig.empty()) {
-      const auto access = OpenClusterAccess(config->kubernetes);
+      const auto access = server::OpenClusterAccess(config->kubernetes);
       if (!access.ok()) return Fail(2, Message(access.status()));
     }
     if (!config->prices.file.empty()) {

@@ -16,17 +16,17 @@
 #include "server/kubernetes/admission/admission.h"
 #include "server/kubernetes/client/api_client.h"
 
-namespace taut::tools {
+namespace taut::server {
 
 class AdmissionRun {
  public:
   struct Options {
-    server::AdmissionConfig config;
+    AdmissionConfig config;
     std::string certificate_file;  // with its key; made if it is not there, replaced before it ends
     std::function<Timestamp()> now;
     // From the server's threads. Null: there is no such webhook.
-    std::function<server::PodAdmission(const server::PodReview&)> admit;  // the mutating one
-    std::function<std::string(const server::PodReview&)> quota;  // the validating one: an AdmissionReview
+    std::function<PodAdmission(const PodReview&)> admit;  // the mutating one
+    std::function<std::string(const PodReview&)> quota;   // the validating one: an AdmissionReview
   };
   struct Counts {
     uint64_t changed = 0, unchanged = 0;  // pods, by the mutating webhook
@@ -34,7 +34,7 @@ class AdmissionRun {
   };
   // Listens when it returns. Errors name the setting.
   static absl::StatusOr<std::unique_ptr<AdmissionRun>> Start(Options options,
-                                                             std::unique_ptr<server::ApiClient> client);
+                                                             std::unique_ptr<ApiClient> client);
   ~AdmissionRun() { Stop(); }
 
   // What is due: a new certificate, and the configurations of the webhooks if they do not have it. What was wrong
@@ -46,7 +46,7 @@ class AdmissionRun {
   Counts counts() const { return {changed_, unchanged_, refused_}; }
 
  private:
-  AdmissionRun(Options options, std::unique_ptr<server::ApiClient> client)
+  AdmissionRun(Options options, std::unique_ptr<ApiClient> client)
       : options_(std::move(options)), client_(std::move(client)) {}
   absl::Status Listen();
   ServerOptions ServerOptionsNow() const;
@@ -58,7 +58,7 @@ class AdmissionRun {
   HttpResponse Answer(const HttpRequest& request);
 
   const Options options_;
-  const std::unique_ptr<server::ApiClient> client_;
+  const std::unique_ptr<ApiClient> client_;
   std::unique_ptr<HttpServer> server_;
   std::string token_, certificate_pem_;  // of the thread that calls Keep
   double tell_at_s_ = 0;
@@ -66,4 +66,4 @@ class AdmissionRun {
   std::atomic<uint64_t> changed_ = 0, unchanged_ = 0, refused_ = 0;
 };
 
-}  // namespace taut::tools
+}  // namespace taut::server

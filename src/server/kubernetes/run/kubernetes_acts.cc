@@ -9,12 +9,10 @@
 #include "absl/time/time.h"
 #include "common/base/strings.h"
 #include "common/base/utc_text.h"
-#include "spdlog/spdlog.h"
-#include "tools/programs/action_log.h"
-#include "tools/programs/kubernetes_run.h"
-#include "tools/programs/process.h"
+#include "common/net/clocks.h"
+#include "server/kubernetes/run/kubernetes_run.h"
 
-namespace taut::tools {
+namespace taut::server {
 namespace {
 
 constexpr std::chrono::seconds kWriteVpas{5}, kWriteQuotas{5}, kWriteEvents{1}, kKeepAdmission{1};
@@ -37,24 +35,23 @@ std::string LeaseIdentity() {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<server::KubernetesActuator>> KubernetesRun::MakeActuator(
+absl::StatusOr<std::unique_ptr<KubernetesActuator>> KubernetesRun::MakeActuator(
     std::function<double()> steady_s, int64_t forget_s) {
-  absl::StatusOr<std::unique_ptr<server::ApiClient>> client = Client();
+  absl::StatusOr<std::unique_ptr<ApiClient>> client = Client();
   if (!client.ok()) return client.status();
-  const server::KubernetesConfig& config = options_.config;
-  server::KubernetesActuator::Options options;
+  const KubernetesConfig& config = options_.config;
+  KubernetesActuator::Options options;
   options.namespaces = config.namespaces;
   options.scale = config.scale;
   options.forget_s = forget_s;
   if (lease_ != nullptr) options.why_not = [this] { return WhyNotChange(); };
   options.terms = [this](const std::string& job, Resource resource) {
-    std::optional<server::PodTerms> out;
+    std::optional<PodTerms> out;
     const std::optional<JobId> id = control_->Find(job);
     if (id.has_value())
       control_->Look(*id, [&](const brain::LiveJob& live) {
-        out = server::PodTerms{live.policy->allocation(resource),
-                               brain::StartupGraceSeconds(*live.policy, resource), live.policy->in_template,
-                               live.policy->change_period_s};
+        out = PodTerms{live.policy->allocation(resource), brain::StartupGraceSeconds(*live.policy, resource),
+                       live.policy->in_template, live.policy->change_period_s};
         const brain::BoundSettings bounds = live.policy->AllowedBounds(resource);
         out->mode = live.policy->mode;
         out->lower = bounds.lower;
@@ -70,48 +67,47 @@ absl::StatusOr<std::unique_ptr<server::KubernetesActuator>> KubernetesRun::MakeA
   options.steady_s = std::move(steady_s);
   options.owners = &field_owners_;
   options.rules = [this](const std::string& name) { return namespace_rules_.Of(name); };
-  if (config.usage == server::KubeletUsage::kCadvisor) options.kernel = &kernel_limits_;
-  options.kernel_low = [this](const server::WorkloadName& workload, const server::Pod& pod,
-                              const std::string& text) {
-    ActionLog::Info("pod_limit_differs", {{"pod", server::FullName(pod)},
-                                          {"workload", StrCat(workload.kind, "/", workload.name)},
-                                          {"what", text}});
-    if (events_ != nullptr) events_->Add(server::LowLimitEvent(workload, text));
+  if (config.usage == KubeletUsage::kCadvisor) options.kernel = &kernel_limits_;
+  options.kernel_low = [this](const WorkloadName& workload, const Pod& pod, const std::string& text) {
+    options_.log->Act(
+        LogLevel::kInfo, "pod_limit_differs",
+        {{"pod", FullName(pod)}, {"workload", StrCat(workload.kind, "/", workload.name)}, {"what", text}});
+    if (events_ != nullptr) events_->Add(LowLimitEvent(workload, text));
   };
-  if (config.fallback == server::ResizeFallback::kEvict) {
-    server::KubernetesActuator::Eviction eviction;
+  if (config.fallback == ResizeFallback::kEvict) {
+    KubernetesActuator::Eviction eviction;
     eviction.deferred_s = static_cast<double>(config.evict_after_s);
     eviction.blocked_s = std::min(eviction.blocked_s, eviction.deferred_s);
-    eviction.evicted = [this](const server::WorkloadName& workload, const server::Pod& pod,
-                              const std::string& why) { SayEvicted(workload, pod, why); };
+    eviction.evicted = [this](const WorkloadName& workload, const Pod& pod, const std::string& why) {
+      SayEvicted(workload, pod, why);
+    };
     options.eviction = std::move(eviction);
   }
   if (absl::Status s = options_.config.vpa ? absl::OkStatus() : WatchVpas(); !s.ok()) return s;
   if (absl::Status s = WatchQuotas(); !s.ok()) return s;
   if (absl::Status s = config.scale ? WatchScaledObjects() : absl::OkStatus(); !s.ok()) return s;
-  auto made = std::make_unique<server::KubernetesActuator>(
+  auto made = std::make_unique<KubernetesActuator>(
       std::move(options), &cluster_,
-      std::make_unique<server::ApiWriter>(*std::move(client), config.admission.configuration));
+      std::make_unique<ApiWriter>(*std::move(client), config.admission.configuration));
   actuator_ = made.get();
   return made;
 }
 
 absl::Status KubernetesRun::OpenAdmission() {
-  absl::StatusOr<std::unique_ptr<server::ApiClient>> client = Client();
+  absl::StatusOr<std::unique_ptr<ApiClient>> client = Client();
   if (!client.ok()) return client.status();
   AdmissionRun::Options options;
   options.config = options_.config.admission;
   options.certificate_file = StrCat(options_.state_dir, "/admission.pem");
   options.now = options_.now;
   if (actuator_ != nullptr) {
-    options.admit = [this](const server::PodReview& review) {
-      return server::AdmitPod(review, actuator_->OrdersFor(review.pod),
-                              cluster_.LargestFor(review.pod).amounts,
-                              namespace_rules_.Of(review.pod.namespace_name));
+    options.admit = [this](const PodReview& review) {
+      return AdmitPod(review, actuator_->OrdersFor(review.pod), cluster_.LargestFor(review.pod).amounts,
+                      namespace_rules_.Of(review.pod.namespace_name));
     };
   }
   if (quota_gate_ != nullptr)
-    options.quota = [this](const server::PodReview& review) { return quota_gate_->Answer(review); };
+    options.quota = [this](const PodReview& review) { return quota_gate_->Answer(review); };
   absl::StatusOr<std::unique_ptr<AdmissionRun>> run =
       AdmissionRun::Start(std::move(options), *std::move(client));
   if (!run.ok()) return run.status();
@@ -128,15 +124,15 @@ void KubernetesRun::KeepAdmission() {
   });
 }
 
-absl::Status KubernetesRun::HoldToQuota(const server::QuotaDesk* desk, std::vector<std::string> job_labels,
+absl::Status KubernetesRun::HoldToQuota(const QuotaDesk* desk, std::vector<std::string> job_labels,
                                         std::function<std::string(std::string_view group)> why_held) {
-  if (options_.config.admission.quota == server::QuotaWebhook::kOff) return absl::OkStatus();
+  if (options_.config.admission.quota == QuotaWebhook::kOff) return absl::OkStatus();
   QuotaGate::Options options;
-  options.refuse = options_.config.admission.quota == server::QuotaWebhook::kRefuse;
+  options.refuse = options_.config.admission.quota == QuotaWebhook::kRefuse;
   options.desk = desk;
   options.cluster = &cluster_;
   options.job_labels = std::move(job_labels);
-  options.is_watched = [this](const server::Pod& pod) { return IsWanted(pod); };
+  options.is_watched = [this](const Pod& pod) { return IsWanted(pod); };
   options.steady_s = SteadySeconds;
   options.held = options_.config.admission.held;
   options.why_held = std::move(why_held);
@@ -147,44 +143,40 @@ absl::Status KubernetesRun::HoldToQuota(const server::QuotaDesk* desk, std::vect
 }
 
 absl::Status KubernetesRun::OpenVpas() {
-  absl::StatusOr<std::unique_ptr<server::ApiClient>> client = Client();
+  absl::StatusOr<std::unique_ptr<ApiClient>> client = Client();
   if (!client.ok()) return client.status();
   vpa_client_ = *std::move(client);
-  server::VpaWriter::Options options;
+  VpaWriter::Options options;
   options.advice = [this](const std::string& job, bool requests_only) {
     return RecommendedRequests(job, requests_only);
   };
   options.owners = &field_owners_;
   options.send = [this](const std::string& path, const std::string& patch) {
-    return vpa_client_
-        ->Patch(StrCat(path, "?fieldManager=", server::kFieldManager), patch, server::kMergePatch)
-        .status();
+    return vpa_client_->Patch(StrCat(path, "?fieldManager=", kFieldManager), patch, kMergePatch).status();
   };
   options.time = [this] { return UtcText(options_.now().seconds()); };
   options.steady_s = SteadySeconds;
-  vpas_ = std::make_unique<server::VpaWriter>(std::move(options), &cluster_);
+  vpas_ = std::make_unique<VpaWriter>(std::move(options), &cluster_);
   return absl::OkStatus();
 }
 
-absl::Status KubernetesRun::KeepQuotas(
-    std::function<std::optional<std::vector<server::NamespaceQuota>>()> quotas) {
-  absl::StatusOr<std::unique_ptr<server::ApiClient>> client = Client();
+absl::Status KubernetesRun::KeepQuotas(std::function<std::optional<std::vector<NamespaceQuota>>()> quotas) {
+  absl::StatusOr<std::unique_ptr<ApiClient>> client = Client();
   if (!client.ok()) return client.status();
   quota_client_ = *std::move(client);
   wanted_quotas_ = std::move(quotas);
-  server::QuotaWriter::Options options;
+  QuotaWriter::Options options;
   options.apply = [this](const std::string& path, const std::string& body) {
-    return quota_client_
-        ->Patch(StrCat(path, "?force=true&fieldManager=", server::kFieldManager), body, server::kApplyPatch)
+    return quota_client_->Patch(StrCat(path, "?force=true&fieldManager=", kFieldManager), body, kApplyPatch)
         .status();
   };
   options.existing = [this]() -> absl::StatusOr<std::vector<std::string>> {
-    const absl::StatusOr<std::string> list = quota_client_->Get(server::QuotaWriter::ListPath());
+    const absl::StatusOr<std::string> list = quota_client_->Get(QuotaWriter::ListPath());
     if (!list.ok()) return list.status();
-    return server::QuotaWriter::NamespacesOf(*list);
+    return QuotaWriter::NamespacesOf(*list);
   };
   options.steady_s = SteadySeconds;
-  quotas_ = std::make_unique<server::QuotaWriter>(std::move(options));
+  quotas_ = std::make_unique<QuotaWriter>(std::move(options));
   return absl::OkStatus();
 }
 
@@ -201,35 +193,34 @@ void KubernetesRun::WriteQuotas() {
 }
 
 absl::Status KubernetesRun::OpenLease() {
-  const auto name = server::LeaseName(options_.config.lease);
+  const auto name = LeaseName(options_.config.lease);
   if (!name.has_value()) return absl::OkStatus();
-  absl::StatusOr<std::unique_ptr<server::ApiClient>> client =
-      server::ApiClient::Create(options_.access, {.timeout = kLeaseTimeout});
+  absl::StatusOr<std::unique_ptr<ApiClient>> client =
+      ApiClient::Create(options_.access, {.timeout = kLeaseTimeout});
   if (!client.ok()) return client.status();
-  server::LeaseKeeper::Options options;
+  LeaseKeeper::Options options;
   options.identity = LeaseIdentity();
   options.steady_s = BootSeconds;
   options.time = [this] {
     return absl::FormatTime("%Y-%m-%dT%H:%M:%E6SZ", absl::FromUnixMicros(options_.now().us),
                             absl::UTCTimeZone());
   };
-  lease_ = std::make_unique<server::LeaseKeeper>(
-      std::move(options),
-      std::make_unique<server::ApiLeaseStore>(*std::move(client), name->first, name->second));
+  lease_ = std::make_unique<LeaseKeeper>(
+      std::move(options), std::make_unique<ApiLeaseStore>(*std::move(client), name->first, name->second));
   return absl::OkStatus();
 }
 
 absl::Status KubernetesRun::OpenEvents() {
-  absl::StatusOr<std::unique_ptr<server::ApiClient>> client = Client();
+  absl::StatusOr<std::unique_ptr<ApiClient>> client = Client();
   if (!client.ok()) return client.status();
   event_client_ = *std::move(client);
-  server::EventWriter::Options options;
+  EventWriter::Options options;
   options.send = [this](const std::string& collection, const std::string& body) {
     return event_client_->Create(collection, body).status();
   };
   options.time = [this] { return UtcText(options_.now().seconds()); };
   options.steady_s = SteadySeconds;
-  events_ = std::make_unique<server::EventWriter>(std::move(options), &workloads_);
+  events_ = std::make_unique<EventWriter>(std::move(options), &workloads_);
   return absl::OkStatus();
 }
 
@@ -244,17 +235,16 @@ void KubernetesRun::Say(std::span<const Decision> decisions, std::span<const Out
   for (const Decision& decision : said) {
     std::string job;
     control_->Look(decision.job, [&job](const brain::LiveJob& live) { job = live.record.name; });
-    const std::optional<server::WorkloadName> workload = cluster_.naming().Parse(job);
-    if (workload.has_value()) events_->Add(server::EventOf(decision, *workload));
+    const std::optional<WorkloadName> workload = cluster_.naming().Parse(job);
+    if (workload.has_value()) events_->Add(EventOf(decision, *workload));
   }
 }
 
-void KubernetesRun::SayEvicted(const server::WorkloadName& workload, const server::Pod& pod,
-                               const std::string& why) {
-  ActionLog::Info("pod_evicted", {{"pod", server::FullName(pod)},
-                                  {"workload", StrCat(workload.kind, "/", workload.name)},
-                                  {"why", why}});
-  if (events_ != nullptr) events_->Add(server::EvictionEvent(workload, pod, why));
+void KubernetesRun::SayEvicted(const WorkloadName& workload, const Pod& pod, const std::string& why) {
+  options_.log->Act(
+      LogLevel::kInfo, "pod_evicted",
+      {{"pod", FullName(pod)}, {"workload", StrCat(workload.kind, "/", workload.name)}, {"why", why}});
+  if (events_ != nullptr) events_->Add(EvictionEvent(workload, pod, why));
 }
 
 void KubernetesRun::WriteEvents() {
@@ -278,7 +268,7 @@ void KubernetesRun::KeepDoing(std::chrono::seconds pause, std::string_view what,
     const std::string error = step(stopping);
     if (error == said || stopping()) continue;
     said = error;
-    if (!error.empty()) spdlog::warn("kubernetes: {} {}", what, error);
+    if (!error.empty()) options_.log->Warn(StrCat("kubernetes: ", what, " ", error));
   }
 }
 
@@ -295,14 +285,15 @@ void KubernetesRun::KeepLease() {
   while (true) {
     const absl::Status status = lease_->Step();
     const std::string now = status.ok() ? "" : std::string(Message(status));
-    if (now != error && !now.empty()) spdlog::warn("kubernetes: lease {}: {}", options_.config.lease, now);
+    if (now != error && !now.empty())
+      options_.log->Warn(StrCat("kubernetes: lease ", options_.config.lease, ": ", now));
     error = now;
     if (lease_->held() != was_held) {
       was_held = !was_held;
       if (was_held) {
-        spdlog::info("kubernetes: this tautd holds the lease {}", options_.config.lease);
+        options_.log->Info(StrCat("kubernetes: this tautd holds the lease ", options_.config.lease));
       } else {
-        spdlog::warn("kubernetes: {}; it changes nothing", WhyNotChange());
+        options_.log->Warn(StrCat("kubernetes: ", WhyNotChange(), "; it changes nothing"));
       }
     }
     std::unique_lock lock(mutex_);
@@ -314,19 +305,19 @@ void KubernetesRun::ReleaseLease() {
   if (lease_ != nullptr) lease_->Release();
 }
 
-server::Amounts KubernetesRun::RecommendedRequests(const std::string& job, bool requests_only) const {
-  server::Amounts out;
+Amounts KubernetesRun::RecommendedRequests(const std::string& job, bool requests_only) const {
+  Amounts out;
   const std::optional<JobId> id = control_->Find(job);
-  const std::optional<server::WorkloadName> workload = cluster_.naming().Parse(job);
+  const std::optional<WorkloadName> workload = cluster_.naming().Parse(job);
   if (!id.has_value() || !workload.has_value()) return out;
-  const std::shared_ptr<const server::FleetView> view = control_->view();
-  const server::JobView* found = view->Find(*id);
+  const std::shared_ptr<const FleetView> view = control_->view();
+  const JobView* found = view->Find(*id);
   if (found == nullptr) return out;
-  const std::vector<server::PodPtr> pods = cluster_.PodsOf(*workload);
+  const std::vector<PodPtr> pods = cluster_.PodsOf(*workload);
   const auto request = [&](Resource r) -> std::optional<double> {
     const float amount = found->of(r).would_be;
     if (amount < 0) return std::nullopt;
-    return server::VpaTarget(amount, pods, workload->container, r, AllocationOf(*id, r), requests_only);
+    return VpaTarget(amount, pods, workload->container, r, AllocationOf(*id, r), requests_only);
   };
   out.cpu = request(Resource::kCpu);
   out.memory = request(Resource::kMemory);
@@ -341,4 +332,4 @@ void KubernetesRun::WriteVpas() {
             });
 }
 
-}  // namespace taut::tools
+}  // namespace taut::server

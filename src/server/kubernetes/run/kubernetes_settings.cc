@@ -7,10 +7,9 @@
 #include "common/base/pattern.h"
 #include "common/base/strings.h"
 #include "server/kubernetes/act/resize_plan.h"
-#include "spdlog/spdlog.h"
-#include "tools/programs/kubernetes_run.h"
+#include "server/kubernetes/run/kubernetes_run.h"
 
-namespace taut::tools {
+namespace taut::server {
 namespace {
 
 constexpr std::array<KubernetesRun::WatchedKind, 5> kWatchedKinds = {{
@@ -23,17 +22,17 @@ constexpr std::array<KubernetesRun::WatchedKind, 5> kWatchedKinds = {{
 
 bool IsWatchedKind(std::string_view kind) {
   return std::ranges::any_of(kWatchedKinds, [kind](const KubernetesRun::WatchedKind& watched) {
-    return server::KindInNames(watched.kind) == kind;
+    return KindInNames(watched.kind) == kind;
   });
 }
 
 // Request ÷ limit that a recommendation of the job keeps, above 0; 1 where it has not both.
-double RequestShare(const std::vector<server::PodPtr>& pods, const std::string& container, Resource r,
+double RequestShare(const std::vector<PodPtr>& pods, const std::string& container, Resource r,
                     const Allocation& allocation) {
-  for (const server::PodPtr& pod : pods) {
-    const server::ContainerState* found = server::ResizedContainer(*pod, container);
+  for (const PodPtr& pod : pods) {
+    const ContainerState* found = ResizedContainer(*pod, container);
     if (found == nullptr) continue;
-    const double share = RequestShareOf(r, allocation, server::PlaceOf(*pod, *found, r));
+    const double share = RequestShareOf(r, allocation, PlaceOf(*pod, *found, r));
     return share > 0 ? share : 1;
   }
   return 1;
@@ -47,10 +46,10 @@ std::vector<Label> SettingLabelsOf(const std::vector<Label>& labels) {
 }
 
 // The label of a pod template opts out, too.
-void TakePodsMode(const std::vector<server::PodPtr>& pods, std::vector<Label>& labels) {
-  for (const server::PodPtr& pod : pods) {
+void TakePodsMode(const std::vector<PodPtr>& pods, std::vector<Label>& labels) {
+  for (const PodPtr& pod : pods) {
     for (const auto& [key, value] : pod->labels) {
-      if (key == server::kModeLabel && server::IsOptOut(value)) server::TakeSaferMode(key, value, labels);
+      if (key == kModeLabel && IsOptOut(value)) TakeSaferMode(key, value, labels);
     }
   }
 }
@@ -93,23 +92,23 @@ Allocation KubernetesRun::AllocationWith(const JobRecord& record, const std::vec
 
 // What the cluster allows, whatever the annotations of a workload say of that. What was known before stands until
 // LimitRanges and nodes are, and while the job has no pods: they say on which nodes they may run.
-void KubernetesRun::PutAllowed(const server::JobQuestion& job, const server::WorkloadName& workload,
+void KubernetesRun::PutAllowed(const JobQuestion& job, const WorkloadName& workload,
                                std::vector<Label>& labels) const {
-  const std::vector<server::PodPtr> pods = cluster_.PodsOf(workload);
-  const server::LargestNode largest = cluster_.LargestFor(pods);
+  const std::vector<PodPtr> pods = cluster_.PodsOf(workload);
+  const LargestNode largest = cluster_.LargestFor(pods);
   const bool is_known =
       namespace_rules_.Knows("LimitRange") && largest.amounts.memory.has_value() && !pods.empty();
-  const std::vector<server::NamespaceRule> rules = namespace_rules_.Of(workload.namespace_name);
+  const std::vector<NamespaceRule> rules = namespace_rules_.Of(workload.namespace_name);
   const std::vector<Label> settings = labels;
-  for (const Resource r : server::kPodResources) {
+  for (const Resource r : kPodResources) {
     const std::string key = StrCat(kSettingLabel, Name(r), ".allowed");
     std::string text;
     if (is_known) {
-      const server::RecommendedAmount amount{
+      const RecommendedAmount amount{
           .of_pods = workload.container.empty(),
           .is_request = job.of_request[IndexOf(r)],
           .share = RequestShare(pods, workload.container, r, AllocationWith(job.record, settings, r))};
-      text = AllowedRangeText(r, server::AllowedBy(rules, largest, amount, r));
+      text = AllowedRangeText(r, AllowedBy(rules, largest, amount, r));
     } else if (const std::string* before = FindLabel(job.record.labels, key); before != nullptr) {
       text = *before;
     }
@@ -118,7 +117,7 @@ void KubernetesRun::PutAllowed(const server::JobQuestion& job, const server::Wor
 }
 
 // What the pods run, whatever an annotation says. The label is stored, so that a restart forgets no version.
-void KubernetesRun::PutVersion(const JobRecord& job, const server::WorkloadName& workload,
+void KubernetesRun::PutVersion(const JobRecord& job, const WorkloadName& workload,
                                std::vector<Label>& labels) const {
   const std::string key = StrCat(kSettingLabel, "version");
   JobVersion before;
@@ -128,8 +127,7 @@ void KubernetesRun::PutVersion(const JobRecord& job, const server::WorkloadName&
   PutLabel(key, now.name.empty() ? "" : JobVersionText(now), labels);
 }
 
-std::vector<Label> KubernetesRun::LabelsOf(const server::JobQuestion& job,
-                                           const server::WorkloadName& workload) const {
+std::vector<Label> KubernetesRun::LabelsOf(const JobQuestion& job, const WorkloadName& workload) const {
   const bool read = options_.config.annotations;  // else what they said before is taken back
   std::vector<Label> out = read ? steering_.Of(workload) : std::vector<Label>();
   // What was known before a restart holds until the objects of a custom kind are read.
@@ -147,11 +145,11 @@ void KubernetesRun::PassOnSteering() {
   const auto is_known = [this](const WatchedKind& kind) { return steering_.Knows(kind.kind); };
   if (options_.config.annotations && !std::ranges::all_of(kWatchedKinds, is_known)) return;
   steered_ = SteeringVersion();
-  const std::shared_ptr<const server::FleetView> view = control_->view();  // the loop alone would not keep it
-  for (const server::JobView& job : view->jobs) {
-    const std::optional<server::WorkloadName> workload = cluster_.naming().Parse(job.record->name);
+  const std::shared_ptr<const FleetView> view = control_->view();  // the loop alone would not keep it
+  for (const JobView& job : view->jobs) {
+    const std::optional<WorkloadName> workload = cluster_.naming().Parse(job.record->name);
     if (!workload.has_value()) continue;
-    server::JobQuestion question{*job.record};
+    JobQuestion question{*job.record};
     for (const Resource r : kResources) question.of_request[IndexOf(r)] = job.of(r).of_request;
     std::vector<Label> wanted = LabelsOf(question, *workload);
     std::vector<Label> labels = job.record->labels;
@@ -182,51 +180,51 @@ void KubernetesRun::SayWhatIsAwaited() {
   const std::string now = AwaitedLists();
   if (now == awaited_) return;
   if (now.empty()) {
-    spdlog::info("kubernetes: annotations, LimitRanges and nodes have been read: limits are decided");
+    options_.log->Info("kubernetes: annotations, LimitRanges and nodes have been read: limits are decided");
   } else {
-    spdlog::info("kubernetes: {}", WhyUndecided());
+    options_.log->Info(StrCat("kubernetes: ", WhyUndecided()));
   }
   awaited_ = now;
 }
 
 // Labels and annotations that are not used: an Event of the workload, and a line for a namespace, which has none.
 void KubernetesRun::SayWhatIsRefused() {
-  for (const server::Steering::Refused& refused : steering_.TakeRefused()) {
+  for (const Steering::Refused& refused : steering_.TakeRefused()) {
     const bool is_said = events_ != nullptr && !refused.namespace_name.empty();
     if (!is_said || refused.kind == "Namespace") {
-      spdlog::warn("kubernetes: {} {}{}{}: {}", refused.kind, refused.namespace_name,
-                   refused.namespace_name.empty() ? "" : "/", refused.name, refused.sentence);
+      options_.log->Warn(StrCat("kubernetes: ", refused.kind, " ", refused.namespace_name,
+                                refused.namespace_name.empty() ? "" : "/", refused.name, ": ",
+                                refused.sentence));
     } else if (WhyNotChange().empty()) {
-      events_->Add(server::RefusalEvent(
-          {refused.namespace_name, server::KindInNames(refused.kind), refused.name, ""}, refused.sentence));
+      events_->Add(RefusalEvent({refused.namespace_name, KindInNames(refused.kind), refused.name, ""},
+                                refused.sentence));
     }
   }
 }
 
 // A pod may be seen before its workload: each has a watch of its own.
-bool KubernetesRun::IsSeen(const JobRecord& job, const server::WorkloadName& workload) const {
+bool KubernetesRun::IsSeen(const JobRecord& job, const WorkloadName& workload) const {
   if (cluster_.PodsOf(workload, true).empty()) {
     // The series of a job may come before its pods are seen; a job that had pods once keeps its settings.
-    return !server::IsKnownKind(workload.kind) || !SettingLabelsOf(job.labels).empty();
+    return !IsKnownKind(workload.kind) || !SettingLabelsOf(job.labels).empty();
   }
   if (!options_.config.annotations) return true;
   if (!workloads_.Find({"", "namespace", workload.namespace_name, ""}).has_value()) return false;
   if (IsWatchedKind(workload.kind)) return workloads_.Find(workload).has_value();
-  if (server::IsKnownKind(workload.kind)) return true;
+  if (IsKnownKind(workload.kind)) return true;
   if (!custom_owners_->IsSettled(workload.kind)) return false;
   if (!custom_owners_->IsListed(workload.kind) || workloads_.Find(workload).has_value()) return true;
   custom_owners_->ListSoon(workload.kind);
   return false;
 }
 
-server::JobAnswer KubernetesRun::SettingsOf(const server::JobQuestion& question) {
-  const std::optional<server::WorkloadName> workload = cluster_.naming().Parse(question.record.name);
+JobAnswer KubernetesRun::SettingsOf(const JobQuestion& question) {
+  const std::optional<WorkloadName> workload = cluster_.naming().Parse(question.record.name);
   const std::string& namespaces = options_.config.namespaces;
   if (!workload.has_value() || (!namespaces.empty() && !FitsPattern(workload->namespace_name, namespaces)))
-    return {server::JobAnswer::State::kNotMine};
-  if (!AwaitedLists().empty() || !IsSeen(question.record, *workload))
-    return {server::JobAnswer::State::kUnknown};
-  return {server::JobAnswer::State::kKnown, LabelsOf(question, *workload)};
+    return {JobAnswer::State::kNotMine};
+  if (!AwaitedLists().empty() || !IsSeen(question.record, *workload)) return {JobAnswer::State::kUnknown};
+  return {JobAnswer::State::kKnown, LabelsOf(question, *workload)};
 }
 
-}  // namespace taut::tools
+}  // namespace taut::server

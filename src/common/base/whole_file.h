@@ -7,7 +7,7 @@
 
 #include "absl/status/status.h"
 
-namespace taut::tools {
+namespace taut {
 
 // Replaces the file by one of these bytes, for its owner only, and waits until the disk has them. Unavailable
 // names the path; the file is then as it was.
@@ -15,4 +15,4 @@ absl::Status WriteWhole(const std::string& path, std::string_view bytes);
 // What is in it; nullopt if there is no such file, "" if it cannot be read.
 std::optional<std::string> ReadWhole(const std::string& path);
 
-}  // namespace taut::tools
+}  // namespace taut

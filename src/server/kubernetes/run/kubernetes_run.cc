@@ -1,4 +1,4 @@
-#include "tools/programs/kubernetes_run.h"
+#include "server/kubernetes/run/kubernetes_run.h"
 
 #include <unistd.h>
 
@@ -8,14 +8,13 @@
 
 #include "common/base/pattern.h"
 #include "common/base/strings.h"
+#include "common/net/clocks.h"
 #include "common/net/http.h"
 #include "server/kubernetes/act/resize_plan.h"
 #include "server/kubernetes/watch/pod_metrics.h"
 #include "server/kubernetes/watch/pod_series.h"
-#include "spdlog/spdlog.h"
-#include "tools/programs/process.h"
 
-namespace taut::tools {
+namespace taut::server {
 namespace {
 
 constexpr std::string_view kInCluster = "in-cluster";
@@ -40,15 +39,15 @@ double SecondsSince(std::chrono::steady_clock::time_point begin) {
 
 }  // namespace
 
-absl::StatusOr<server::ClusterAccess> OpenClusterAccess(const server::KubernetesConfig& config) {
-  absl::StatusOr<server::ClusterAccess> access = config.kubeconfig == kInCluster
-                                                     ? server::InClusterAccess([](const char* name) {
-                                                         const char* value = std::getenv(name);
-                                                         return std::string(value == nullptr ? "" : value);
-                                                       })
-                                                     : server::ReadKubeconfig(config.kubeconfig);
+absl::StatusOr<ClusterAccess> OpenClusterAccess(const KubernetesConfig& config) {
+  absl::StatusOr<ClusterAccess> access = config.kubeconfig == kInCluster
+                                             ? InClusterAccess([](const char* name) {
+                                                 const char* value = std::getenv(name);
+                                                 return std::string(value == nullptr ? "" : value);
+                                               })
+                                             : ReadKubeconfig(config.kubeconfig);
   absl::Status status = access.status();
-  if (status.ok()) status = server::OpenCredentials(*access, Environment(), WallNow);
+  if (status.ok()) status = OpenCredentials(*access, Environment(), WallNow);
   if (status.ok()) return access;
   return absl::Status(status.code(), StrCat("kubernetes.kubeconfig: ", Message(status)));
 }
@@ -58,28 +57,28 @@ KubernetesRun::KubernetesRun(Options options)
   if (options_.config.annotations) cluster_.AwaitSplits();
 }
 
-absl::StatusOr<std::unique_ptr<server::ApiClient>> KubernetesRun::Client() const {
-  absl::StatusOr<std::unique_ptr<server::ApiClient>> client = server::ApiClient::Create(options_.access, {});
+absl::StatusOr<std::unique_ptr<ApiClient>> KubernetesRun::Client() const {
+  absl::StatusOr<std::unique_ptr<ApiClient>> client = ApiClient::Create(options_.access, {});
   if (client.ok()) return client;
   return absl::Status(client.status().code(), StrCat("kubernetes.kubeconfig: ", Message(client.status())));
 }
 
 absl::StatusOr<std::unique_ptr<KubernetesRun>> KubernetesRun::Create(Options options) {
   std::unique_ptr<KubernetesRun> run(new KubernetesRun(std::move(options)));
-  server::Cluster* const cluster = &run->cluster_;
+  Cluster* const cluster = &run->cluster_;
   absl::Status s = run->WatchPods();
   if (s.ok()) {
-    s = run->Watch<server::Node>(
+    s = run->Watch<Node>(
         {.path = "/api/v1/nodes", .list_accept = {}, .watch_accept = {}}, "nodes",
-        {.replace = [cluster](std::vector<server::Node> nodes) { cluster->ReplaceNodes(std::move(nodes)); },
-         .put = [cluster](server::Node node) { cluster->PutNode(std::move(node)); },
-         .remove = [cluster](const server::Node& node) { cluster->RemoveNode(node); }});
+        {.replace = [cluster](std::vector<Node> nodes) { cluster->ReplaceNodes(std::move(nodes)); },
+         .put = [cluster](Node node) { cluster->PutNode(std::move(node)); },
+         .remove = [cluster](const Node& node) { cluster->RemoveNode(node); }});
   }
   if (s.ok()) s = run->WatchOwners("ReplicaSet", "/apis/apps/v1/replicasets");
   if (s.ok()) s = run->WatchOwners("Job", "/apis/batch/v1/jobs");
   if (s.ok()) s = run->OpenOwners();
   if (s.ok()) s = run->WatchHpas();
-  const server::KubernetesConfig& config = run->options_.config;
+  const KubernetesConfig& config = run->options_.config;
   if (s.ok() && config.status_annotations) s = run->OpenStatus();
   const bool watches = config.annotations || config.events || config.status_annotations;
   if (s.ok() && watches) s = run->WatchWorkloads();
@@ -90,7 +89,7 @@ absl::StatusOr<std::unique_ptr<KubernetesRun>> KubernetesRun::Create(Options opt
   if (s.ok()) s = run->WatchNamespaceRules("LimitRange", "/api/v1/limitranges");
   if (s.ok()) s = run->OpenLease();
   for (size_t i = 0; s.ok() && i < kScrapers && run->options_.config.scrape_interval_s > 0; ++i) {
-    absl::StatusOr<std::unique_ptr<server::ApiClient>> client = run->Client();
+    absl::StatusOr<std::unique_ptr<ApiClient>> client = run->Client();
     s = client.status();
     if (s.ok()) run->scrapers_.push_back(*std::move(client));
   }
@@ -99,46 +98,44 @@ absl::StatusOr<std::unique_ptr<KubernetesRun>> KubernetesRun::Create(Options opt
 }
 
 absl::Status KubernetesRun::WatchPods() {
-  return Watch<server::Pod>({.path = "/api/v1/pods", .list_accept = {}, .watch_accept = {}}, "pods",
-                            {.replace =
-                                 [this](std::vector<server::Pod> pods) {
-                                   std::erase_if(pods,
-                                                 [this](const server::Pod& pod) { return !IsWanted(pod); });
-                                   if (quota_gate_ != nullptr) quota_gate_->Replace(pods);
-                                   cluster_.ReplacePods(std::move(pods));
-                                 },
-                             .put =
-                                 [this](server::Pod pod) {
-                                   if (!IsWanted(pod)) return;
-                                   if (quota_gate_ != nullptr) quota_gate_->Put(pod);
-                                   cluster_.PutPod(std::move(pod));
-                                 },
-                             .remove =
-                                 [this](const server::Pod& pod) {
-                                   if (quota_gate_ != nullptr) quota_gate_->Remove(pod);
-                                   cluster_.RemovePod(pod);
-                                 }});
+  return Watch<Pod>({.path = "/api/v1/pods", .list_accept = {}, .watch_accept = {}}, "pods",
+                    {.replace =
+                         [this](std::vector<Pod> pods) {
+                           std::erase_if(pods, [this](const Pod& pod) { return !IsWanted(pod); });
+                           if (quota_gate_ != nullptr) quota_gate_->Replace(pods);
+                           cluster_.ReplacePods(std::move(pods));
+                         },
+                     .put =
+                         [this](Pod pod) {
+                           if (!IsWanted(pod)) return;
+                           if (quota_gate_ != nullptr) quota_gate_->Put(pod);
+                           cluster_.PutPod(std::move(pod));
+                         },
+                     .remove =
+                         [this](const Pod& pod) {
+                           if (quota_gate_ != nullptr) quota_gate_->Remove(pod);
+                           cluster_.RemovePod(pod);
+                         }});
 }
 
-absl::Status KubernetesRun::WatchMetadata(const std::string& path,
-                                          server::ReflectorSink<server::OwnedObject> sink) {
-  return Watch<server::OwnedObject>({.path = path,
-                                     .list_accept = std::string(server::kMetadataOnly),
-                                     .watch_accept = std::string(server::kMetadataOnlyWatch)},
-                                    path, std::move(sink));
+absl::Status KubernetesRun::WatchMetadata(const std::string& path, ReflectorSink<OwnedObject> sink) {
+  return Watch<OwnedObject>({.path = path,
+                             .list_accept = std::string(kMetadataOnly),
+                             .watch_accept = std::string(kMetadataOnlyWatch)},
+                            path, std::move(sink));
 }
 
 // For annotations that are settings or Tautline's own, and for the UIDs that Events name.
 absl::Status KubernetesRun::WatchWorkloads() {
-  server::Steering* const steering = &steering_;
-  server::WorkloadDirectory* const workloads = &workloads_;
+  Steering* const steering = &steering_;
+  WorkloadDirectory* const workloads = &workloads_;
   for (const WatchedKind& kind : WatchedKinds()) {
     const std::string name = kind.kind, version = kind.api_version;
-    server::StatusWriter* const status = name == "Namespace" ? nullptr : status_.get();
+    StatusWriter* const status = name == "Namespace" ? nullptr : status_.get();
     const bool may_split = options_.config.annotations && (name == "DaemonSet" || name == "StatefulSet");
-    server::Cluster* const cluster = may_split ? &cluster_ : nullptr;
+    Cluster* const cluster = may_split ? &cluster_ : nullptr;
     const absl::Status s = WatchMetadata(kind.path, {.replace =
-                                                         [=](const std::vector<server::OwnedObject>& all) {
+                                                         [=](const std::vector<OwnedObject>& all) {
                                                            steering->Replace(name, all);
                                                            workloads->Replace(name, version, all);
                                                            if (cluster != nullptr)
@@ -146,7 +143,7 @@ absl::Status KubernetesRun::WatchWorkloads() {
                                                            if (status != nullptr) status->Replace(name, all);
                                                          },
                                                      .put =
-                                                         [=](const server::OwnedObject& object) {
+                                                         [=](const OwnedObject& object) {
                                                            steering->Put(name, object);
                                                            workloads->Put(name, version, object);
                                                            if (cluster != nullptr)
@@ -154,7 +151,7 @@ absl::Status KubernetesRun::WatchWorkloads() {
                                                            if (status != nullptr) status->Put(name, object);
                                                          },
                                                      .remove =
-                                                         [=](const server::OwnedObject& object) {
+                                                         [=](const OwnedObject& object) {
                                                            steering->Remove(name, object);
                                                            workloads->Remove(name, object);
                                                            if (cluster != nullptr)
@@ -168,46 +165,45 @@ absl::Status KubernetesRun::WatchWorkloads() {
 }
 
 absl::Status KubernetesRun::WatchOwners(const std::string& kind, const std::string& path) {
-  server::Cluster* const cluster = &cluster_;
+  Cluster* const cluster = &cluster_;
   return WatchMetadata(
       path,
-      {.replace = [cluster,
-                   kind](const std::vector<server::OwnedObject>& all) { cluster->ReplaceOwned(kind, all); },
-       .put = [cluster, kind](const server::OwnedObject& object) { cluster->PutOwned(kind, object); },
-       .remove = [cluster, kind](const server::OwnedObject& object) { cluster->RemoveOwned(kind, object); }});
+      {.replace = [cluster, kind](const std::vector<OwnedObject>& all) { cluster->ReplaceOwned(kind, all); },
+       .put = [cluster, kind](const OwnedObject& object) { cluster->PutOwned(kind, object); },
+       .remove = [cluster, kind](const OwnedObject& object) { cluster->RemoveOwned(kind, object); }});
 }
 
 absl::Status KubernetesRun::OpenOwners() {
-  absl::StatusOr<std::unique_ptr<server::ApiClient>> client = Client();
+  absl::StatusOr<std::unique_ptr<ApiClient>> client = Client();
   if (!client.ok()) return client.status();
   owners_client_ = *std::move(client);
-  server::OwnersReader::Options options;
+  OwnersReader::Options options;
   options.get = [this](const std::string& path) { return owners_client_->Get(path); };
   options.steady_s = SteadySeconds;
-  owners_ = std::make_unique<server::OwnersReader>(std::move(options), &cluster_);
+  owners_ = std::make_unique<OwnersReader>(std::move(options), &cluster_);
   return absl::OkStatus();
 }
 
 // As WatchWorkloads, of custom resources.
 absl::Status KubernetesRun::OpenCustomOwners() {
-  absl::StatusOr<std::unique_ptr<server::ApiClient>> client = Client();
+  absl::StatusOr<std::unique_ptr<ApiClient>> client = Client();
   if (!client.ok()) return client.status();
   custom_client_ = *std::move(client);
-  server::CustomOwnersReader::Options options;
+  CustomOwnersReader::Options options;
   options.get = [this](const std::string& path) { return custom_client_->Get(path); };
-  options.list = [this](const std::string& path) { return custom_client_->Get(path, server::kMetadataOnly); };
+  options.list = [this](const std::string& path) { return custom_client_->Get(path, kMetadataOnly); };
   options.kinds = [this] { return cluster_.OwnerKinds(); };
-  options.take = [this](const server::FoundKind& kind, const std::vector<server::OwnedObject>& all) {
+  options.take = [this](const FoundKind& kind, const std::vector<OwnedObject>& all) {
     steering_.Replace(kind.kind, all);
     workloads_.Replace(kind.kind, kind.api_version, all);
     if (status_ != nullptr && kind.can_patch) status_->ReplaceCustom(kind, all);
   };
   // What they said last holds: a refusal may pass, and mode off with it would be lost.
-  options.forget = [this](const server::FoundKind& kind) {
+  options.forget = [this](const FoundKind& kind) {
     if (status_ != nullptr) status_->ReplaceCustom(kind, {});
   };
   options.steady_s = SteadySeconds;
-  custom_owners_ = std::make_unique<server::CustomOwnersReader>(std::move(options));
+  custom_owners_ = std::make_unique<CustomOwnersReader>(std::move(options));
   return absl::OkStatus();
 }
 
@@ -236,75 +232,72 @@ absl::Status KubernetesRun::WatchQuotas() {
 
 // What pods may have.
 absl::Status KubernetesRun::WatchNamespaceRules(const std::string& kind, const std::string& path) {
-  server::NamespaceRules* const rules = &namespace_rules_;
-  return Watch<server::NamespaceRule>(
+  NamespaceRules* const rules = &namespace_rules_;
+  return Watch<NamespaceRule>(
       {.path = path, .list_accept = {}, .watch_accept = {}}, StrCat(kind, "s"),
-      {.replace = [rules,
-                   kind](std::vector<server::NamespaceRule> all) { rules->Replace(kind, std::move(all)); },
-       .put = [rules, kind](server::NamespaceRule rule) { rules->Put(kind, std::move(rule)); },
-       .remove = [rules, kind](const server::NamespaceRule& rule) { rules->Remove(kind, rule); }});
+      {.replace = [rules, kind](std::vector<NamespaceRule> all) { rules->Replace(kind, std::move(all)); },
+       .put = [rules, kind](NamespaceRule rule) { rules->Put(kind, std::move(rule)); },
+       .remove = [rules, kind](const NamespaceRule& rule) { rules->Remove(kind, rule); }});
 }
 
 // For their status, if it is asked for, and for those of other recommenders.
 absl::Status KubernetesRun::WatchVpas() {
-  server::FieldOwners* const owners = &field_owners_;
-  server::VpaWriter* const vpas = vpas_.get();
-  return Watch<server::Vpa>({.path = "/apis/autoscaling.k8s.io/v1/verticalpodautoscalers",
-                             .list_accept = {},
-                             .watch_accept = {},
-                             .absent_retry = kAbsentRetry},
-                            "VerticalPodAutoscalers",
-                            {.replace =
-                                 [owners, vpas](std::vector<server::Vpa> all) {
-                                   owners->ReplaceVpas(all);
-                                   if (vpas != nullptr) vpas->Replace(std::move(all));
-                                 },
-                             .put =
-                                 [owners, vpas](server::Vpa vpa) {
-                                   owners->PutVpa(vpa);
-                                   if (vpas != nullptr) vpas->Put(std::move(vpa));
-                                 },
-                             .remove =
-                                 [owners, vpas](const server::Vpa& vpa) {
-                                   owners->RemoveVpa(vpa);
-                                   if (vpas != nullptr) vpas->Remove(vpa);
-                                 }});
+  FieldOwners* const owners = &field_owners_;
+  VpaWriter* const vpas = vpas_.get();
+  return Watch<Vpa>({.path = "/apis/autoscaling.k8s.io/v1/verticalpodautoscalers",
+                     .list_accept = {},
+                     .watch_accept = {},
+                     .absent_retry = kAbsentRetry},
+                    "VerticalPodAutoscalers",
+                    {.replace =
+                         [owners, vpas](std::vector<Vpa> all) {
+                           owners->ReplaceVpas(all);
+                           if (vpas != nullptr) vpas->Replace(std::move(all));
+                         },
+                     .put =
+                         [owners, vpas](Vpa vpa) {
+                           owners->PutVpa(vpa);
+                           if (vpas != nullptr) vpas->Put(std::move(vpa));
+                         },
+                     .remove =
+                         [owners, vpas](const Vpa& vpa) {
+                           owners->RemoveVpa(vpa);
+                           if (vpas != nullptr) vpas->Remove(vpa);
+                         }});
 }
 
 absl::Status KubernetesRun::WatchHpas() {
-  server::FieldOwners* const owners = &field_owners_;
-  return Watch<server::Hpa>(
+  FieldOwners* const owners = &field_owners_;
+  return Watch<Hpa>(
       {.path = "/apis/autoscaling/v2/horizontalpodautoscalers", .list_accept = {}, .watch_accept = {}},
       "HorizontalPodAutoscalers",
-      {.replace = [owners](std::vector<server::Hpa> all) { owners->ReplaceHpas(std::move(all)); },
-       .put = [owners](server::Hpa hpa) { owners->PutHpa(std::move(hpa)); },
-       .remove = [owners](const server::Hpa& hpa) { owners->RemoveHpa(hpa); }});
+      {.replace = [owners](std::vector<Hpa> all) { owners->ReplaceHpas(std::move(all)); },
+       .put = [owners](Hpa hpa) { owners->PutHpa(std::move(hpa)); },
+       .remove = [owners](const Hpa& hpa) { owners->RemoveHpa(hpa); }});
 }
 
 absl::Status KubernetesRun::WatchScaledObjects() {
-  server::FieldOwners* const owners = &field_owners_;
-  return Watch<server::KedaScaledObject>(
+  FieldOwners* const owners = &field_owners_;
+  return Watch<KedaScaledObject>(
       {.path = "/apis/keda.sh/v1alpha1/scaledobjects",
        .list_accept = {},
        .watch_accept = {},
        .absent_retry = kAbsentRetry},
       "ScaledObjects",
       {.replace =
-           [owners](std::vector<server::KedaScaledObject> all) {
-             owners->ReplaceScaledObjects(std::move(all));
-           },
-       .put = [owners](server::KedaScaledObject object) { owners->PutScaledObject(std::move(object)); },
-       .remove = [owners](const server::KedaScaledObject& object) { owners->RemoveScaledObject(object); }});
+           [owners](std::vector<KedaScaledObject> all) { owners->ReplaceScaledObjects(std::move(all)); },
+       .put = [owners](KedaScaledObject object) { owners->PutScaledObject(std::move(object)); },
+       .remove = [owners](const KedaScaledObject& object) { owners->RemoveScaledObject(object); }});
 }
 
 template <typename Object>
-absl::Status KubernetesRun::Watch(server::ReflectorOptions reflector, const std::string& what,
-                                  server::ReflectorSink<Object> sink) {
-  absl::StatusOr<std::unique_ptr<server::ApiClient>> client = Client();
+absl::Status KubernetesRun::Watch(ReflectorOptions reflector, const std::string& what,
+                                  ReflectorSink<Object> sink) {
+  absl::StatusOr<std::unique_ptr<ApiClient>> client = Client();
   if (!client.ok()) return client.status();
   const bool may_be_absent = reflector.absent_retry.count() > 0;
   reflector.seed = std::random_device()();
-  auto made = std::make_shared<server::Reflector<Object>>(
+  auto made = std::make_shared<Reflector<Object>>(
       std::move(reflector), *std::move(client), std::move(sink),
       [this](std::chrono::milliseconds pause) { Wait(pause); },
       [this, what, may_be_absent](const absl::Status& status) {
@@ -317,7 +310,7 @@ absl::Status KubernetesRun::Watch(server::ReflectorOptions reflector, const std:
   return absl::OkStatus();
 }
 
-bool KubernetesRun::IsWanted(const server::Pod& pod) const {
+bool KubernetesRun::IsWanted(const Pod& pod) const {
   const std::string& namespaces = options_.config.namespaces;
   return namespaces.empty() || FitsPattern(pod.namespace_name, namespaces);
 }
@@ -329,17 +322,18 @@ void KubernetesRun::Wait(std::chrono::milliseconds pause) {
 
 void KubernetesRun::Note(const std::string& what, const absl::Status& status) {
   if (!status.ok()) ++watch_failures_;
-  const server::WatchLog::Line line = watch_log_.Note(what, status);
+  const WatchLog::Line line = watch_log_.Note(what, status);
   if (line.text.empty()) return;
-  spdlog::log(line.is_warning ? spdlog::level::warn : spdlog::level::info, "kubernetes: {}", line.text);
+  options_.log->Say(line.is_warning ? LogLevel::kWarning : LogLevel::kInfo,
+                    StrCat("kubernetes: ", line.text));
 }
 
-void KubernetesRun::NoteAbsent(const std::string& what, const absl::Status& status) {
-  spdlog::warn("kubernetes: this cluster has no {} ({}); looked for again every {} minutes", what,
-               Message(status), kAbsentRetry.count());
+void KubernetesRun::NoteAbsent(const std::string& what, const absl::Status& status) const {
+  options_.log->Warn(StrCat("kubernetes: this cluster has no ", what, " (", Message(status),
+                            "); looked for again every ", kAbsentRetry.count(), " minutes"));
 }
 
-absl::Status KubernetesRun::Start(server::ControlPlane* control) {
+absl::Status KubernetesRun::Start(ControlPlane* control) {
   control_ = control;
   if (!options_.config.admission.listen.empty()) {
     if (absl::Status s = OpenAdmission(); !s.ok()) return s;
@@ -354,11 +348,11 @@ absl::Status KubernetesRun::Start(server::ControlPlane* control) {
   if (vpas_ != nullptr) threads_.emplace_back([this] { WriteVpas(); });
   if (quotas_ != nullptr) threads_.emplace_back([this] { WriteQuotas(); });
   if (status_ != nullptr) threads_.emplace_back([this] { WriteStatus(); });
-  control->OnTick([this](const server::TickEvents& events) {
+  control->OnTick([this](const TickEvents& events) {
     if (!events.past && events.window != nullptr) LookAtReplicas(*events.window);
   });
   if (events_ == nullptr) return absl::OkStatus();
-  control->OnTick([this](const server::TickEvents& events) {
+  control->OnTick([this](const TickEvents& events) {
     if (!events.past) Say(events.decisions, events.outcomes);
   });
   threads_.emplace_back([this] { WriteEvents(); });
@@ -372,7 +366,7 @@ void KubernetesRun::Stop() {
   }
   wake_.notify_all();
   for (const std::function<void()>& stop : stops_) stop();
-  for (const std::unique_ptr<server::ApiClient>& scraper : scrapers_) scraper->Interrupt();
+  for (const std::unique_ptr<ApiClient>& scraper : scrapers_) scraper->Interrupt();
   if (owners_client_ != nullptr) owners_client_->Interrupt();
   if (custom_client_ != nullptr) custom_client_->Interrupt();
   if (vpa_client_ != nullptr) vpa_client_->Interrupt();
@@ -392,18 +386,16 @@ void KubernetesRun::LookAtSplits(std::optional<double>& pods_since) {
     if (left_out == groups_left_out_) return;
     groups_left_out_ = left_out;
     if (left_out == 0) return;
-    spdlog::warn(
-        "kubernetes: kubernetes.node_group_label {} has {} values more than the {} that can be groups: the "
-        "nodes with "
-        "these have no group",
-        options_.config.node_group_label, left_out, server::NodeTable::kMostGroups);
+    options_.log->Warn(StrCat("kubernetes: kubernetes.node_group_label ", options_.config.node_group_label,
+                              " has ", left_out, " values more than the ", NodeTable::kMostGroups,
+                              " that can be groups: the nodes with these have no group"));
     return;
   }
   if (!cluster_.has_pods()) return;
   if (!pods_since.has_value()) pods_since = SteadySeconds();
   if (SteadySeconds() - *pods_since < kAwaitSplitsSeconds) return;
   cluster_.AwaitNothing();
-  spdlog::warn("kubernetes: DaemonSets, StatefulSets or nodes cannot be listed: no workload is split");
+  options_.log->Warn("kubernetes: DaemonSets, StatefulSets or nodes cannot be listed: no workload is split");
 }
 
 // Changed pods are passed on at once, all of them now and then: series without samples are forgotten.
@@ -419,10 +411,10 @@ void KubernetesRun::PassOnPods() {
     LookAtSplits(pods_since);
     if (!cluster_.synced() || time.us <= 0) continue;  // no sample has set the time yet
     const auto take = [this, now](std::span<const LabelView> labels, double value, int64_t timestamp_ms) {
-      const server::RemoteSample sample{value, timestamp_ms};
+      const RemoteSample sample{value, timestamp_ms};
       control_->ingest().Take(labels, std::span(&sample, 1), now, kKeepAll);
     };
-    std::vector<server::PodPtr> changed = cluster_.TakeChangedPods();
+    std::vector<PodPtr> changed = cluster_.TakeChangedPods();
     if (actuator_ == nullptr) (void)cluster_.TakeChanged();  // else its own
     // Also after the clock was set back.
     const bool pass_on_all = !all_passed_on.has_value() || time.us - all_passed_on->us >= kPassOnAllMicros ||
@@ -430,12 +422,11 @@ void KubernetesRun::PassOnPods() {
     const bool starts = control_->ingest().asks_for_starts();
     if (pass_on_all) {
       all_passed_on = time;
-      server::ForEachPodSeries(cluster_, time, starts, take);
+      ForEachPodSeries(cluster_, time, starts, take);
       passed_on_ = true;
-      std::erase_if(changed,
-                    [](const server::PodPtr& pod) { return !pod->is_ended; });  // some of these are gone
+      std::erase_if(changed, [](const PodPtr& pod) { return !pod->is_ended; });  // some of these are gone
     }
-    server::ForEachPodSeries(cluster_.naming(), changed, time, starts, take);
+    ForEachPodSeries(cluster_.naming(), changed, time, starts, take);
     if (pass_on_all || steered_ != SteeringVersion()) PassOnSteering();
     SayWhatIsAwaited();
     SayWhatIsRefused();
@@ -448,7 +439,7 @@ void KubernetesRun::Scrape() {
     const auto begin = std::chrono::steady_clock::now();
     // Owners first, so that no job gets a name that is only guessed; where samples set the time they come first.
     const bool ready = cluster_.synced() && (passed_on_ || options_.sample_time().us <= 0);
-    if (ready && options_.config.usage == server::KubeletUsage::kMetricsApi) {
+    if (ready && options_.config.usage == KubeletUsage::kMetricsApi) {
       NoteScrapes({"metrics.k8s.io"}, {ReadPodMetrics(*scrapers_.front())});
     } else if (ready) {
       ScrapeNodes(cluster_.ReadyNodes());
@@ -464,7 +455,7 @@ void KubernetesRun::ScrapeNodes(const std::vector<std::string>& nodes) {
   std::atomic<size_t> next = 0;
   std::vector<absl::Status> results(nodes.size());
   std::vector<std::thread> workers;
-  for (const std::unique_ptr<server::ApiClient>& client : scrapers_) {
+  for (const std::unique_ptr<ApiClient>& client : scrapers_) {
     if (workers.size() >= nodes.size()) break;
     workers.emplace_back([this, &nodes, &next, &results, scraper = client.get()] {
       for (size_t i = next++; i < nodes.size(); i = next++) results[i] = ScrapeNode(*scraper, nodes[i]);
@@ -474,37 +465,35 @@ void KubernetesRun::ScrapeNodes(const std::vector<std::string>& nodes) {
   NoteScrapes(nodes, results);
 }
 
-absl::Status KubernetesRun::ScrapeNode(server::ApiClient& client, const std::string& node) {
-  const bool is_resource = options_.config.usage == server::KubeletUsage::kResource;
+absl::Status KubernetesRun::ScrapeNode(ApiClient& client, const std::string& node) {
+  const bool is_resource = options_.config.usage == KubeletUsage::kResource;
   const absl::StatusOr<std::string> text = client.Get(
       StrCat("/api/v1/nodes/", PercentEncode(node), "/proxy/metrics/", is_resource ? "resource" : "cadvisor"),
       "text/plain");
   ++(text.ok() ? scrapes_ : scrape_failures_);
   if (!text.ok()) return text.status();
   if (!is_resource) kernel_limits_.Take(*text, SteadySeconds());
-  const size_t damaged =
-      server::ForEachUsageSeries(*text, cluster_, options_.config.namespaces, options_.now(),
-                                 [this](std::span<const LabelView> labels, double value, int64_t at_ms) {
-                                   TakeUsage(labels, value, at_ms);
-                                 });
+  const size_t damaged = ForEachUsageSeries(*text, cluster_, options_.config.namespaces, options_.now(),
+                                            [this](std::span<const LabelView> labels, double value,
+                                                   int64_t at_ms) { TakeUsage(labels, value, at_ms); });
   if (damaged == 0) return absl::OkStatus();
   return absl::DataLossError(StrCat(damaged, " lines of its kubelet cannot be read"));
 }
 
 void KubernetesRun::TakeUsage(std::span<const LabelView> labels, double value, int64_t at_ms) {
-  const server::RemoteSample sample{value, at_ms};
+  const RemoteSample sample{value, at_ms};
   control_->ingest().Take(labels, std::span(&sample, 1), options_.now(), kKeepAll);
 }
 
-absl::Status KubernetesRun::ReadPodMetrics(server::ApiClient& client) {
-  const absl::StatusOr<std::string> text = client.Get(std::string(server::kPodMetricsPath));
+absl::Status KubernetesRun::ReadPodMetrics(ApiClient& client) {
+  const absl::StatusOr<std::string> text = client.Get(std::string(kPodMetricsPath));
   ++(text.ok() ? scrapes_ : scrape_failures_);
   if (!text.ok()) return text.status();
   const absl::StatusOr<size_t> damaged =
-      server::ForEachPodMetric(*text, cluster_, options_.config.namespaces, options_.now(),
-                               [this](std::span<const LabelView> labels, double value, int64_t at_ms) {
-                                 TakeUsage(labels, value, at_ms);
-                               });
+      ForEachPodMetric(*text, cluster_, options_.config.namespaces, options_.now(),
+                       [this](std::span<const LabelView> labels, double value, int64_t at_ms) {
+                         TakeUsage(labels, value, at_ms);
+                       });
   if (!damaged.ok()) return damaged.status();
   if (*damaged == 0) return absl::OkStatus();
   return absl::DataLossError(StrCat(*damaged, " of its amounts cannot be read"));
@@ -521,7 +510,7 @@ void KubernetesRun::NoteScrapes(const std::vector<std::string>& nodes,
   }
   const std::string error =
       failed == 0 ? ""
-      : options_.config.usage == server::KubeletUsage::kMetricsApi
+      : options_.config.usage == KubeletUsage::kMetricsApi
           ? StrCat("usage cannot be read of ", nodes[first], ": ", Message(results[first]))
           : StrCat("the usage of ", failed, " of ", nodes.size(), " nodes cannot be read; ", nodes[first],
                    ": ", Message(results[first]));
@@ -529,20 +518,20 @@ void KubernetesRun::NoteScrapes(const std::vector<std::string>& nodes,
   if (stopping_ || error == scrape_error_) return;
   scrape_error_ = error;
   if (error.empty()) {
-    spdlog::info("kubernetes: usage is read again");
+    options_.log->Info("kubernetes: usage is read again");
   } else {
-    spdlog::warn("kubernetes: {}", error);
+    options_.log->Warn(StrCat("kubernetes: ", error));
   }
 }
 
 std::optional<TemplateContainer> KubernetesRun::ContainerOf(const std::string& job) const {
-  const std::optional<server::WorkloadName> workload = cluster_.naming().Parse(job);
+  const std::optional<WorkloadName> workload = cluster_.naming().Parse(job);
   if (!workload.has_value()) return std::nullopt;
-  for (const server::PodPtr& pod : cluster_.PodsOf(*workload)) {
-    const server::ContainerState* found = server::ResizedContainer(*pod, workload->container);
+  for (const PodPtr& pod : cluster_.PodsOf(*workload)) {
+    const ContainerState* found = ResizedContainer(*pod, workload->container);
     if (found == nullptr) continue;
-    TemplateContainer out = server::InTemplate(*pod, *found);
-    for (const Resource r : server::kPodResources)
+    TemplateContainer out = InTemplate(*pod, *found);
+    for (const Resource r : kPodResources)
       out.scaled_by[static_cast<size_t>(r)] = field_owners_.On(*workload, found->name, r).scaled_by;
     return out;
   }
@@ -550,7 +539,7 @@ std::optional<TemplateContainer> KubernetesRun::ContainerOf(const std::string& j
 }
 
 std::string KubernetesRun::NoticeOf(const std::string& job) const {
-  const std::optional<server::WorkloadName> workload = cluster_.naming().Parse(job);
+  const std::optional<WorkloadName> workload = cluster_.naming().Parse(job);
   if (!workload.has_value()) return "";
   std::string out = cluster_.MixedImages(*workload);
   if (const std::string wrong = cluster_.WrongSplitOf(*workload); !wrong.empty())
@@ -566,8 +555,8 @@ std::string KubernetesRun::NoticeOf(const std::string& job) const {
   return out;
 }
 
-server::KubernetesFacts KubernetesRun::facts() const {
-  server::KubernetesFacts out;
+KubernetesFacts KubernetesRun::facts() const {
+  KubernetesFacts out;
   out.synced = cluster_.synced();
   out.pods = cluster_.num_pods();
   out.nodes = cluster_.ReadyNodes().size();
@@ -578,13 +567,13 @@ server::KubernetesFacts KubernetesRun::facts() const {
   out.last_scrape_s = last_scrape_s_;
   if (lease_ != nullptr) out.holds_lease = lease_->held();
   if (events_ != nullptr) {
-    const server::EventWriter::Counts events = events_->counts();
+    const EventWriter::Counts events = events_->counts();
     out.events = events.written;
     out.failed_events = events.failed;
     out.dropped_events = events.dropped;
   }
   if (status_ != nullptr) {
-    const server::StatusWriter::Counts status = status_->counts();
+    const StatusWriter::Counts status = status_->counts();
     out.status_writes = status.written;
     out.failed_status_writes = status.failed;
   }
@@ -604,13 +593,13 @@ server::KubernetesFacts KubernetesRun::facts() const {
     out.quota_unknown = reviews.unknown;
   }
   if (quotas_ != nullptr) {
-    const server::QuotaWriter::Counts quotas = quotas_->counts();
+    const QuotaWriter::Counts quotas = quotas_->counts();
     out.quota_namespaces = quotas.namespaces;
     out.quota_writes = quotas.written;
     out.failed_quota_writes = quotas.failed;
   }
   if (vpas_ != nullptr) {
-    const server::VpaWriter::Counts vpas = vpas_->counts();
+    const VpaWriter::Counts vpas = vpas_->counts();
     out.vpas = vpas.vpas;
     out.vpa_writes = vpas.written;
     out.failed_vpa_writes = vpas.failed;
@@ -618,4 +607,4 @@ server::KubernetesFacts KubernetesRun::facts() const {
   return out;
 }
 
-}  // namespace taut::tools
+}  // namespace taut::server

@@ -7,11 +7,11 @@
 
 #include "common/base/pattern.h"
 #include "common/base/strings.h"
+#include "common/net/clocks.h"
 #include "server/kubernetes/act/resize_plan.h"
-#include "tools/programs/kubernetes_run.h"
-#include "tools/programs/process.h"
+#include "server/kubernetes/run/kubernetes_run.h"
 
-namespace taut::tools {
+namespace taut::server {
 namespace {
 
 constexpr std::chrono::seconds kWriteStatus{2};
@@ -20,30 +20,28 @@ constexpr double kNearEnough = 0.1;  // of the larger amount, as SaysTheSame
 bool IsNearly(double a, double b) { return std::abs(a - b) <= kNearEnough * std::max(a, b); }
 
 // How far the recommendation is carried out in the job's mode; "" where it is only shown.
-std::string_view StateOf(const server::JobView& job, Resource r, bool on_trial) {
+std::string_view StateOf(const JobView& job, Resource r, bool on_trial) {
   if (job.mode != Mode::kCanary && job.mode != Mode::kAuto) return "";
   if (!job.enforced) return "dry run";
   if (on_trial) return "on trial";
-  const server::JobAmounts& amounts = job.of(r);
+  const JobAmounts& amounts = job.of(r);
   return amounts.ordered >= 0 && IsNearly(amounts.ordered, amounts.would_be) ? "set" : "waits";
 }
 
 }  // namespace
 
 absl::Status KubernetesRun::OpenStatus() {
-  absl::StatusOr<std::unique_ptr<server::ApiClient>> client = Client();
+  absl::StatusOr<std::unique_ptr<ApiClient>> client = Client();
   if (!client.ok()) return client.status();
   status_client_ = *std::move(client);
-  server::StatusWriter::Options options;
-  options.of = [this](const server::WorkloadName& workload, bool reasons) {
-    return StatusOf(workload, reasons);
-  };
+  StatusWriter::Options options;
+  options.of = [this](const WorkloadName& workload, bool reasons) { return StatusOf(workload, reasons); };
   options.send = [this](const std::string& path, const std::string& patch) {
-    return status_client_->Patch(path, patch, server::kMergePatch).status();
+    return status_client_->Patch(path, patch, kMergePatch).status();
   };
   options.retry_after_s = [this] { return static_cast<double>(status_client_->retry_after_s()); };
   options.steady_s = SteadySeconds;
-  status_ = std::make_unique<server::StatusWriter>(std::move(options));
+  status_ = std::make_unique<StatusWriter>(std::move(options));
   return absl::OkStatus();
 }
 
@@ -55,56 +53,56 @@ void KubernetesRun::WriteStatus() {
             });
 }
 
-std::optional<std::vector<server::ContainerStatus>> KubernetesRun::StatusOf(
-    const server::WorkloadName& workload, bool reasons) const {
-  std::vector<server::ContainerStatus> out;
+std::optional<std::vector<ContainerStatus>> KubernetesRun::StatusOf(const WorkloadName& workload,
+                                                                    bool reasons) const {
+  std::vector<ContainerStatus> out;
   const std::string& namespaces = options_.config.namespaces;
   if (!namespaces.empty() && !FitsPattern(workload.namespace_name, namespaces)) return out;
   std::set<std::string> containers;  // of all pods: while a rollout is under way they may differ
-  if (cluster_.naming().jobs == server::KubernetesJobs::kContainers) {
-    for (const server::PodPtr& pod : cluster_.PodsOfAll(workload)) {
-      for (const server::ContainerState& container : pod->containers) containers.insert(container.name);
+  if (cluster_.naming().jobs == KubernetesJobs::kContainers) {
+    for (const PodPtr& pod : cluster_.PodsOfAll(workload)) {
+      for (const ContainerState& container : pod->containers) containers.insert(container.name);
     }
   } else {
     containers.insert("");
   }
   std::vector<std::string> groups = cluster_.GroupsOf(workload);
   if (groups.empty()) groups.emplace_back();
-  std::vector<server::WorkloadName> names;
+  std::vector<WorkloadName> names;
   for (const std::string& container : containers) {
     for (const std::string& group : groups) {
-      server::WorkloadName& name = names.emplace_back(workload);
+      WorkloadName& name = names.emplace_back(workload);
       name.container = container;
       name.group = group;
     }
   }
-  const std::shared_ptr<const server::FleetView> view = control_->view();
+  const std::shared_ptr<const FleetView> view = control_->view();
   bool any_off = false, any_recommended = false;
-  for (const server::WorkloadName& name : names) {
+  for (const WorkloadName& name : names) {
     const std::optional<JobId> id =
-        control_->Find(cluster_.naming().JobOf(server::Cluster::WorkloadKey(name), name.container));
-    const server::JobView* job = id.has_value() ? view->Find(*id) : nullptr;
+        control_->Find(cluster_.naming().JobOf(Cluster::WorkloadKey(name), name.container));
+    const JobView* job = id.has_value() ? view->Find(*id) : nullptr;
     if (job == nullptr) continue;
     if (job->mode == Mode::kOff) {
       any_off = true;
       continue;
     }
     any_recommended |=
-        std::ranges::any_of(server::kPodResources, [job](Resource r) { return job->of(r).would_be >= 0; });
+        std::ranges::any_of(kPodResources, [job](Resource r) { return job->of(r).would_be >= 0; });
     out.push_back(StatusOfJob(*job, name, reasons));
   }
   if (any_recommended) return out;
   // What was recommended for a container that is off now is not left standing beside others without a signal.
-  if (any_off) return std::vector<server::ContainerStatus>();
+  if (any_off) return std::vector<ContainerStatus>();
   return std::nullopt;  // no pods now, or too little signal yet
 }
 
-server::ContainerStatus KubernetesRun::StatusOfJob(const server::JobView& job,
-                                                   const server::WorkloadName& workload, bool reasons) const {
+ContainerStatus KubernetesRun::StatusOfJob(const JobView& job, const WorkloadName& workload,
+                                           bool reasons) const {
   const std::string_view mark = workload.group.empty() ? "" : "@";
-  server::ContainerStatus out{StrCat(workload.container, mark, workload.group), job.mode, {}, {}};
-  const std::vector<server::PodPtr> pods = cluster_.PodsOf(workload);
-  for (const Resource r : server::kPodResources) {
+  ContainerStatus out{StrCat(workload.container, mark, workload.group), job.mode, {}, {}};
+  const std::vector<PodPtr> pods = cluster_.PodsOf(workload);
+  for (const Resource r : kPodResources) {
     const double amount = job.of(r).would_be;
     if (amount < 0) continue;
     Allocation allocation;
@@ -113,27 +111,27 @@ server::ContainerStatus KubernetesRun::StatusOfJob(const server::JobView& job,
       allocation = live.policy->allocation(r);
       on_trial = live.of(r).gate.trial.has_value();
     });
-    server::ResourceStatus& of = out.of(r);
+    ResourceStatus& of = out.of(r);
     of.amounts = RecommendedAmounts(pods, workload, r, amount, allocation);
     of.state = StateOf(job, r, on_trial);
     if (!reasons) continue;
     of.reason = r == Resource::kMemory && job.ooms > 0
                     ? StrCat(job.ooms, job.ooms == 1 ? " OOM kill" : " OOM kills", " in 7 days")
-                    : server::ShortReason(control_->Explain(job.record->id, r).sentence);
+                    : ShortReason(control_->Explain(job.record->id, r).sentence);
   }
   return out;
 }
 
 // As the actuator would set them in the first pod that has the container; of whole pods with several containers
 // the amount itself.
-ContainerResources KubernetesRun::RecommendedAmounts(const std::vector<server::PodPtr>& pods,
-                                                     const server::WorkloadName& workload, Resource r,
-                                                     double amount, const Allocation& allocation) const {
+ContainerResources KubernetesRun::RecommendedAmounts(const std::vector<PodPtr>& pods,
+                                                     const WorkloadName& workload, Resource r, double amount,
+                                                     const Allocation& allocation) const {
   const double rounded = std::max(RoundedAmount(r, amount), SmallestAmount(r));
-  for (const server::PodPtr& pod : pods) {
-    const server::ContainerState* container = server::ResizedContainer(*pod, workload.container);
+  for (const PodPtr& pod : pods) {
+    const ContainerState* container = ResizedContainer(*pod, workload.container);
     if (container == nullptr) continue;
-    AllocationPlace place = server::PlaceOf(*pod, *container, r);
+    AllocationPlace place = PlaceOf(*pod, *container, r);
     place.request_stays = !field_owners_.On(workload, workload.container, r).scaled_by.empty();
     return PlanAllocation(r, rounded, allocation, place);
   }
@@ -143,28 +141,28 @@ ContainerResources KubernetesRun::RecommendedAmounts(const std::vector<server::P
 
 // Of StatefulSets that are not split: whether their replicas differ.
 void KubernetesRun::LookAtReplicas(const ClosedWindow& window) {
-  const std::shared_ptr<const server::FleetView> view = control_->view();
+  const std::shared_ptr<const FleetView> view = control_->view();
   for (const JobWindowData& data : window.jobs) {
     if (data.window.num_tasks < 2) continue;
-    const server::JobView* job = view->Find(data.job);
-    const std::optional<server::WorkloadName> workload =
+    const JobView* job = view->Find(data.job);
+    const std::optional<WorkloadName> workload =
         job == nullptr ? std::nullopt : cluster_.naming().Parse(job->record->name);
     if (!workload.has_value() || workload->kind != "statefulset") continue;
-    std::vector<server::PlacedTask> tasks;
-    for (const server::PodPtr& pod : cluster_.PodsOf(*workload)) {
+    std::vector<PlacedTask> tasks;
+    for (const PodPtr& pod : cluster_.PodsOf(*workload)) {
       tasks.emplace_back().job = job->record->name;
       tasks.back().task = pod->name;
     }
-    std::vector<server::PlacedTask*> pointers;
-    for (server::PlacedTask& task : tasks) pointers.push_back(&task);
+    std::vector<PlacedTask*> pointers;
+    for (PlacedTask& task : tasks) pointers.push_back(&task);
     control_->FindNumbers(pointers);
     const auto windows = std::span(window.tasks).subspan(data.window.first_task, data.window.num_tasks);
-    std::vector<server::ReplicaUse> uses;
-    for (const server::PlacedTask& task : tasks) {
+    std::vector<ReplicaUse> uses;
+    for (const PlacedTask& task : tasks) {
       if (!task.number.has_value()) continue;
       const auto it = std::ranges::lower_bound(windows, task.number->task, {}, &TaskWindow::task);
       if (it == windows.end() || it->task != task.number->task) continue;
-      server::ReplicaUse& use = uses.emplace_back();
+      ReplicaUse& use = uses.emplace_back();
       use.pod = task.task;
       if (it->cpu_mean_cores >= 0) use.used.cpu = it->cpu_mean_cores;
       if (it->memory_peak_bytes >= 0) use.used.memory = it->memory_peak_bytes;
@@ -180,27 +178,26 @@ void KubernetesRun::LookAtReplicas(const ClosedWindow& window) {
 }
 
 std::optional<PodTotals> KubernetesRun::PodTotalsOf(const std::string& job) const {
-  const std::optional<server::WorkloadName> named = cluster_.naming().Parse(job);
+  const std::optional<WorkloadName> named = cluster_.naming().Parse(job);
   if (!named.has_value() || named->container.empty()) return std::nullopt;
-  const std::vector<server::PodPtr> pods = cluster_.PodsOf(*named);
+  const std::vector<PodPtr> pods = cluster_.PodsOf(*named);
   if (pods.empty()) return std::nullopt;
-  const std::shared_ptr<const server::FleetView> view = control_->view();
-  const std::string key = server::Cluster::WorkloadKey(*named);
+  const std::shared_ptr<const FleetView> view = control_->view();
+  const std::string key = Cluster::WorkloadKey(*named);
   std::vector<PodPart> parts;
-  for (const server::ContainerState& container : pods.front()->containers) {
+  for (const ContainerState& container : pods.front()->containers) {
     PodPart& part = parts.emplace_back();
-    for (const Resource r : server::kPodResources)
+    for (const Resource r : kPodResources)
       part.now[static_cast<size_t>(r)] = {container.requests.of(r), container.limits.of(r)};
     const std::optional<JobId> id = control_->Find(cluster_.naming().JobOf(key, container.name));
-    const server::JobView* of = id.has_value() ? view->Find(*id) : nullptr;
+    const JobView* of = id.has_value() ? view->Find(*id) : nullptr;
     if (of == nullptr || of->mode == Mode::kOff) continue;
-    server::WorkloadName name = *named;
+    WorkloadName name = *named;
     name.container = container.name;
-    const server::ContainerStatus status = StatusOfJob(*of, name, false);
-    for (const Resource r : server::kPodResources)
-      part.recommended[static_cast<size_t>(r)] = status.of(r).amounts;
+    const ContainerStatus status = StatusOfJob(*of, name, false);
+    for (const Resource r : kPodResources) part.recommended[static_cast<size_t>(r)] = status.of(r).amounts;
   }
   return TotalsOf(parts);
 }
 
-}  // namespace taut::tools
+}  // namespace taut::server

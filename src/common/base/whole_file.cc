@@ -1,4 +1,4 @@
-#include "tools/programs/whole_file.h"
+#include "common/base/whole_file.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -10,7 +10,7 @@
 
 #include "common/base/strings.h"
 
-namespace taut::tools {
+namespace taut {
 namespace {
 
 bool WriteAll(int fd, std::string_view bytes) {
@@ -42,4 +42,4 @@ std::optional<std::string> ReadWhole(const std::string& path) {
   return bytes.str();
 }
 
-}  // namespace taut::tools
+}  // namespace taut

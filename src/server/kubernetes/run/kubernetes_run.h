@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "common/base/daemon_log.h"
 #include "common/model/pod_totals.h"
-#include "server/api/api.h"
 #include "server/config/daemon_config.h"
 #include "server/control/control_plane.h"
 #include "server/control/job_settings.h"
@@ -26,9 +26,12 @@
 #include "server/kubernetes/act/quota_writer.h"
 #include "server/kubernetes/act/status_writer.h"
 #include "server/kubernetes/act/vpa_writer.h"
+#include "server/kubernetes/admission/admission_run.h"
+#include "server/kubernetes/admission/quota_gate.h"
 #include "server/kubernetes/client/kubeconfig.h"
 #include "server/kubernetes/client/lease.h"
 #include "server/kubernetes/client/reflector.h"
+#include "server/kubernetes/run/facts.h"
 #include "server/kubernetes/watch/cluster.h"
 #include "server/kubernetes/watch/custom_owners.h"
 #include "server/kubernetes/watch/field_owners.h"
@@ -39,44 +42,43 @@
 #include "server/kubernetes/watch/replica_spread.h"
 #include "server/kubernetes/watch/steering.h"
 #include "server/kubernetes/watch/watch_log.h"
-#include "tools/programs/admission_run.h"
-#include "tools/programs/quota_gate.h"
 
-namespace taut::tools {
+namespace taut::server {
 
 // The cluster that the settings name. Errors name the setting.
-absl::StatusOr<server::ClusterAccess> OpenClusterAccess(const server::KubernetesConfig& config);
+absl::StatusOr<ClusterAccess> OpenClusterAccess(const KubernetesConfig& config);
 
-class KubernetesRun final : public server::JobSettingsSource {
+class KubernetesRun final : public JobSettingsSource {
  public:
   // Objects whose annotations are settings, and of which there are Events.
   struct WatchedKind {
     const char *kind, *api_version, *path;
   };
   struct Options {
-    server::KubernetesConfig config;
-    server::ClusterAccess access;
-    server::ClusterNaming naming;
+    KubernetesConfig config;
+    ClusterAccess access;
+    ClusterNaming naming;
     std::function<Timestamp()> now;
     // The time of series of pods: `now`, or, where samples set the time, that of the newest sample.
     std::function<Timestamp()> sample_time;
-    std::string state_dir;  // where the webhook keeps its certificate
+    std::string state_dir;     // where the webhook keeps its certificate
+    DaemonLog* log = nullptr;  // outlives the run
   };
   static absl::StatusOr<std::unique_ptr<KubernetesRun>> Create(Options options);
   ~KubernetesRun() override { Stop(); }
 
   // Sets limits and replicas; of the same cluster, which outlives it. Before Start. `forget_s`: as
   // KubernetesActuator::Options.
-  absl::StatusOr<std::unique_ptr<server::KubernetesActuator>> MakeActuator(std::function<double()> steady_s,
-                                                                           int64_t forget_s);
+  absl::StatusOr<std::unique_ptr<KubernetesActuator>> MakeActuator(std::function<double()> steady_s,
+                                                                   int64_t forget_s);
   // Keeps ResourceQuotas of these; nullopt: not known now, nothing is written. Before Start.
-  absl::Status KeepQuotas(std::function<std::optional<std::vector<server::NamespaceQuota>>()> quotas);
+  absl::Status KeepQuotas(std::function<std::optional<std::vector<NamespaceQuota>>()> quotas);
   // Holds new pods to the quota of `desk`, which outlives it, with kubernetes.admission.quota, and to what
   // `why_held` says of their group (QuotaGate::Options). Before Start.
-  absl::Status HoldToQuota(const server::QuotaDesk* desk, std::vector<std::string> job_labels,
+  absl::Status HoldToQuota(const QuotaDesk* desk, std::vector<std::string> job_labels,
                            std::function<std::string(std::string_view group)> why_held);
   // `control` must outlive Stop.
-  absl::Status Start(server::ControlPlane* control);
+  absl::Status Start(ControlPlane* control);
   void Stop();
   // Lets another tautd change the cluster at once. After Stop and that of the actuator.
   void ReleaseLease();
@@ -93,21 +95,20 @@ class KubernetesRun final : public server::JobSettingsSource {
   }
   bool synced() const { return cluster_.synced(); }
   // After Start. Until the first lists are read, and a new workload itself is seen, the answer is unknown.
-  server::JobAnswer SettingsOf(const server::JobQuestion& question) override;
+  JobAnswer SettingsOf(const JobQuestion& question) override;
   // The list for which decisions wait, for people. "": none.
   std::string WhyUndecided() const;
   // Without what the actuator did.
-  server::KubernetesFacts facts() const;
+  KubernetesFacts facts() const;
   // Nodes and their pods.
-  const server::PlacementSource& placement() const { return placement_; }
+  const PlacementSource& placement() const { return placement_; }
 
  private:
   explicit KubernetesRun(Options options);
-  absl::StatusOr<std::unique_ptr<server::ApiClient>> Client() const;
+  absl::StatusOr<std::unique_ptr<ApiClient>> Client() const;
   template <typename Object>
-  absl::Status Watch(server::ReflectorOptions reflector, const std::string& what,
-                     server::ReflectorSink<Object> sink);
-  absl::Status WatchMetadata(const std::string& path, server::ReflectorSink<server::OwnedObject> sink);
+  absl::Status Watch(ReflectorOptions reflector, const std::string& what, ReflectorSink<Object> sink);
+  absl::Status WatchMetadata(const std::string& path, ReflectorSink<OwnedObject> sink);
   absl::Status WatchOwners(const std::string& kind, const std::string& path);
   absl::Status WatchWorkloads();
   absl::Status WatchVpas();
@@ -124,35 +125,30 @@ class KubernetesRun final : public server::JobSettingsSource {
   absl::Status OpenStatus();
   absl::Status OpenAdmission();
   void Say(std::span<const Decision> decisions, std::span<const OutcomeUpdate> outcomes);
-  void SayEvicted(const server::WorkloadName& workload, const server::Pod& pod, const std::string& why);
+  void SayEvicted(const WorkloadName& workload, const Pod& pod, const std::string& why);
   std::string WhyNotChange() const;                             // "": it may change the cluster
   Allocation AllocationOf(JobId job, Resource resource) const;  // the default one if it is not known
   // kubernetes_settings.cc
   static std::span<const WatchedKind> WatchedKinds();
   Allocation AllocationWith(const JobRecord& record, const std::vector<Label>& settings,
                             Resource resource) const;
-  std::vector<Label> LabelsOf(const server::JobQuestion& job, const server::WorkloadName& workload) const;
+  std::vector<Label> LabelsOf(const JobQuestion& job, const WorkloadName& workload) const;
   uint64_t SteeringVersion() const;
   std::string AwaitedLists() const;
   void SayWhatIsAwaited();
   void SayWhatIsRefused();
-  bool IsSeen(const JobRecord& job, const server::WorkloadName& workload) const;
-  std::optional<std::vector<server::ContainerStatus>> StatusOf(const server::WorkloadName& workload,
-                                                               bool reasons) const;
-  server::ContainerStatus StatusOfJob(const server::JobView& job, const server::WorkloadName& workload,
-                                      bool reasons) const;
-  ContainerResources RecommendedAmounts(const std::vector<server::PodPtr>& pods,
-                                        const server::WorkloadName& workload, Resource r, double amount,
-                                        const Allocation& allocation) const;
-  server::Amounts RecommendedRequests(const std::string& job, bool requests_only) const;
+  bool IsSeen(const JobRecord& job, const WorkloadName& workload) const;
+  std::optional<std::vector<ContainerStatus>> StatusOf(const WorkloadName& workload, bool reasons) const;
+  ContainerStatus StatusOfJob(const JobView& job, const WorkloadName& workload, bool reasons) const;
+  ContainerResources RecommendedAmounts(const std::vector<PodPtr>& pods, const WorkloadName& workload,
+                                        Resource r, double amount, const Allocation& allocation) const;
+  Amounts RecommendedRequests(const std::string& job, bool requests_only) const;
   void Wait(std::chrono::milliseconds pause);
   void Note(const std::string& what, const absl::Status& status);
-  static void NoteAbsent(const std::string& what, const absl::Status& status);
-  bool IsWanted(const server::Pod& pod) const;
-  void PutAllowed(const server::JobQuestion& job, const server::WorkloadName& workload,
-                  std::vector<Label>& labels) const;
-  void PutVersion(const JobRecord& job, const server::WorkloadName& workload,
-                  std::vector<Label>& labels) const;
+  void NoteAbsent(const std::string& what, const absl::Status& status) const;
+  bool IsWanted(const Pod& pod) const;
+  void PutAllowed(const JobQuestion& job, const WorkloadName& workload, std::vector<Label>& labels) const;
+  void PutVersion(const JobRecord& job, const WorkloadName& workload, std::vector<Label>& labels) const;
   void PassOnSteering();
   void LookAtReplicas(const ClosedWindow& window);
   void LookAtSplits(std::optional<double>& pods_since);
@@ -170,43 +166,43 @@ class KubernetesRun final : public server::JobSettingsSource {
   void KeepDoing(std::chrono::seconds pause, std::string_view what,
                  const std::function<std::string(const std::function<bool()>& stopping)>& step);
   void ScrapeNodes(const std::vector<std::string>& nodes);
-  absl::Status ScrapeNode(server::ApiClient& client, const std::string& node);
-  absl::Status ReadPodMetrics(server::ApiClient& client);
+  absl::Status ScrapeNode(ApiClient& client, const std::string& node);
+  absl::Status ReadPodMetrics(ApiClient& client);
   void TakeUsage(std::span<const LabelView> labels, double value, int64_t at_ms);
   void NoteScrapes(const std::vector<std::string>& nodes, const std::vector<absl::Status>& results);
 
   const Options options_;
-  server::Cluster cluster_;
-  const server::NodePlacement placement_{&cluster_};
-  server::WorkloadDirectory workloads_;
-  server::NamespaceRules namespace_rules_;
-  server::FieldOwners field_owners_;  // its VPAs are known where there is an actuator or kubernetes.vpa
-  server::Steering steering_;
+  Cluster cluster_;
+  const NodePlacement placement_{&cluster_};
+  WorkloadDirectory workloads_;
+  NamespaceRules namespace_rules_;
+  FieldOwners field_owners_;  // its VPAs are known where there is an actuator or kubernetes.vpa
+  Steering steering_;
   uint64_t steered_ = 0;        // SteeringVersion() that was passed on last
   std::string awaited_;         // AwaitedLists() as last logged
   size_t groups_left_out_ = 0;  // as last logged
-  server::ControlPlane* control_ = nullptr;
-  server::KubernetesActuator* actuator_ = nullptr;   // null: nothing is set
+  ControlPlane* control_ = nullptr;
+  KubernetesActuator* actuator_ = nullptr;           // null: nothing is set
   std::vector<std::function<void()>> runs_, stops_;  // of the reflectors
-  std::vector<std::unique_ptr<server::ApiClient>> scrapers_;
-  std::unique_ptr<server::ApiClient> owners_client_;  // of the thread that reads templates
-  std::unique_ptr<server::OwnersReader> owners_;
-  std::unique_ptr<server::ApiClient> custom_client_;           // of the thread that reads custom resources
-  std::unique_ptr<server::CustomOwnersReader> custom_owners_;  // if anything needs workloads' metadata
-  std::unique_ptr<server::ApiClient> vpa_client_;              // of the thread that writes their status
-  std::unique_ptr<server::VpaWriter> vpas_;                    // if it is asked for
-  std::unique_ptr<server::ApiClient> quota_client_;            // of the thread that writes ResourceQuotas
-  std::unique_ptr<server::QuotaWriter> quotas_;                // if it is asked for
-  std::function<std::optional<std::vector<server::NamespaceQuota>>()> wanted_quotas_;
-  std::unique_ptr<server::LeaseKeeper> lease_;  // if one is configured
-  server::ReplicaSpread replica_spread_;
-  std::unique_ptr<server::ApiClient> event_client_;   // of the thread that writes Events
-  server::DecisionEvents decision_events_;            // of the thread that ticks
-  std::unique_ptr<server::EventWriter> events_;       // if they are asked for
-  std::unique_ptr<server::ApiClient> status_client_;  // of the thread that writes annotations of workloads
-  std::unique_ptr<server::StatusWriter> status_;      // if they are asked for
-  std::unique_ptr<AdmissionRun> admission_;           // if it is asked for
-  std::unique_ptr<QuotaGate> quota_gate_;             // likewise
+  std::vector<std::unique_ptr<ApiClient>> scrapers_;
+  std::unique_ptr<ApiClient> owners_client_;  // of the thread that reads templates
+  std::unique_ptr<OwnersReader> owners_;
+  std::unique_ptr<ApiClient> custom_client_;           // of the thread that reads custom resources
+  std::unique_ptr<CustomOwnersReader> custom_owners_;  // if anything needs workloads' metadata
+  std::unique_ptr<ApiClient> vpa_client_;              // of the thread that writes their status
+  std::unique_ptr<VpaWriter> vpas_;                    // if it is asked for
+  std::unique_ptr<ApiClient> quota_client_;            // of the thread that writes ResourceQuotas
+  std::unique_ptr<QuotaWriter> quotas_;                // if it is asked for
+  std::function<std::optional<std::vector<NamespaceQuota>>()> wanted_quotas_;
+  std::unique_ptr<LeaseKeeper> lease_;  // if one is configured
+  ReplicaSpread replica_spread_;
+  std::unique_ptr<ApiClient> event_client_;   // of the thread that writes Events
+  DecisionEvents decision_events_;            // of the thread that ticks
+  std::unique_ptr<EventWriter> events_;       // if they are asked for
+  std::unique_ptr<ApiClient> status_client_;  // of the thread that writes annotations of workloads
+  std::unique_ptr<StatusWriter> status_;      // if they are asked for
+  std::unique_ptr<AdmissionRun> admission_;   // if it is asked for
+  std::unique_ptr<QuotaGate> quota_gate_;     // likewise
   std::vector<std::thread> threads_;
 
   mutable std::mutex mutex_;
@@ -214,11 +210,11 @@ class KubernetesRun final : public server::JobSettingsSource {
   bool stopping_ = false;
   std::vector<std::function<uint64_t()>> lists_;
   std::atomic<bool> passed_on_ = false;  // all pods were passed on once
-  server::KernelLimits kernel_limits_;
-  server::WatchLog watch_log_;
+  KernelLimits kernel_limits_;
+  WatchLog watch_log_;
   std::atomic<uint64_t> watch_failures_ = 0, scrapes_ = 0, scrape_failures_ = 0;
   std::atomic<double> last_scrape_s_ = 0;
   std::string scrape_error_;  // the last one that was logged
 };
 
-}  // namespace taut::tools
+}  // namespace taut::server

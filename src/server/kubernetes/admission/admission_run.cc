@@ -1,4 +1,4 @@
-#include "tools/programs/admission_run.h"
+#include "server/kubernetes/admission/admission_run.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -12,13 +12,13 @@
 
 #include "absl/strings/escaping.h"
 #include "common/base/strings.h"
+#include "common/base/whole_file.h"
+#include "common/net/clocks.h"
 #include "common/net/self_signed.h"
 #include "server/kubernetes/admission/quota_review.h"
 #include "server/kubernetes/admission/webhook_scope.h"
-#include "tools/programs/process.h"
-#include "tools/programs/whole_file.h"
 
-namespace taut::tools {
+namespace taut::server {
 namespace {
 
 constexpr int64_t kValidS = 365 * kDaySeconds;
@@ -43,7 +43,7 @@ std::string ReadText(const std::string& path) {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<AdmissionRun>> AdmissionRun::Start(Options options,
-                                                                  std::unique_ptr<server::ApiClient> client) {
+                                                                  std::unique_ptr<ApiClient> client) {
   std::unique_ptr<AdmissionRun> run(new AdmissionRun(std::move(options), std::move(client)));
   if (absl::Status s = run->Listen(); !s.ok())
     return absl::Status(s.code(), StrCat("kubernetes.admission: ", Message(s)));
@@ -109,9 +109,9 @@ std::string AdmissionRun::Keep() {
 
 absl::Status AdmissionRun::TellCluster() {
   absl::Status first;
-  if (options_.admit) first = TellWebhook("mutatingwebhookconfigurations", server::kPodWebhook);
+  if (options_.admit) first = TellWebhook("mutatingwebhookconfigurations", kPodWebhook);
   if (!options_.quota) return first;
-  const absl::Status second = TellWebhook("validatingwebhookconfigurations", server::kQuotaWebhook);
+  const absl::Status second = TellWebhook("validatingwebhookconfigurations", kQuotaWebhook);
   return first.ok() ? second : first;
 }
 
@@ -124,9 +124,7 @@ absl::Status AdmissionRun::TellWebhook(std::string_view kind, std::string_view w
   if (now->find(bundle) != std::string::npos) return absl::OkStatus();
   const std::string patch =
       StrCat(R"({"webhooks":[{"name":")", webhook, R"(","clientConfig":{"caBundle":")", bundle, R"("}}]})");
-  return client_
-      ->Patch(StrCat(path, "?fieldManager=", server::kFieldManager), patch, server::kStrategicMergePatch)
-      .status();
+  return client_->Patch(StrCat(path, "?fieldManager=", kFieldManager), patch, kStrategicMergePatch).status();
 }
 
 HttpResponse AdmissionRun::Answer(const HttpRequest& request) {
@@ -144,17 +142,17 @@ HttpResponse AdmissionRun::Answer(const HttpRequest& request) {
                   "no webhook is at this path: /admit changes new pods, with actuator.kind: kubernetes, and "
                   "/quota holds them to quota, with kubernetes.admission.quota");
   if (request.method != "POST") return refuse(405, "expected POST");
-  const absl::StatusOr<server::PodReview> review = server::ParsePodReview(request.body);
+  const absl::StatusOr<PodReview> review = ParsePodReview(request.body);
   if (!review.ok()) return refuse(400, Message(review.status()));
   out.content_type = "application/json";
   if (of_quota) {
     out.body = options_.quota(*review);
     return out;
   }
-  server::PodAdmission admission = options_.admit(*review);
+  PodAdmission admission = options_.admit(*review);
   ++(admission.changed ? changed_ : unchanged_);
   out.body = std::move(admission.answer);
   return out;
 }
 
-}  // namespace taut::tools
+}  // namespace taut::server

@@ -1,4 +1,4 @@
-#include "tools/programs/quota_gate.h"
+#include "server/kubernetes/admission/quota_gate.h"
 
 #include <algorithm>
 #include <cmath>
@@ -11,11 +11,11 @@
 #include "server/kubernetes/watch/pod_requests.h"
 #include "server/kubernetes/watch/pod_series.h"
 
-namespace taut::tools {
+namespace taut::server {
 namespace {
 
 // A pod that is being deleted makes room at once: its controller may have made another already.
-bool IsLive(const server::Pod& pod) { return !pod.is_ended && !pod.is_deleted; }
+bool IsLive(const Pod& pod) { return !pod.is_ended && !pod.is_deleted; }
 
 // Of a millicore or a byte, rounded up, but for what a double adds to 1.1 cores. 2^50 is more than a cluster has.
 int64_t WholeUnits(const std::optional<double>& requested, double per_one) {
@@ -24,7 +24,7 @@ int64_t WholeUnits(const std::optional<double>& requested, double per_one) {
   return static_cast<int64_t>(std::ceil(std::min(amount - amount * 1e-12, double{int64_t{1} << 50})));
 }
 
-brain::QuotaVector VectorOf(const server::Amounts& requests) {
+brain::QuotaVector VectorOf(const Amounts& requests) {
   return brain::QuotaVector::Of(WholeUnits(requests.cpu, 1000), WholeUnits(requests.memory, 1));
 }
 
@@ -50,79 +50,79 @@ absl::Status QuotaGate::Step() {
   return absl::OkStatus();
 }
 
-server::LiveTask QuotaGate::TaskOf(const server::Pod& pod) const {
-  server::LiveTask out;
-  if (!pod.name.empty()) out.name = server::FullName(pod);
+LiveTask QuotaGate::TaskOf(const Pod& pod) const {
+  LiveTask out;
+  if (!pod.name.empty()) out.name = FullName(pod);
   out.uid = pod.uid;
   const auto is_wanted = [this](std::string_view name) {
     return std::ranges::find(options_.job_labels, name) != options_.job_labels.end();
   };
   for (const auto& [key, value] : pod.labels) {
-    std::string name = server::LabelInMetrics(key);
-    if (is_wanted(name) && !server::SaysPlace(name)) out.labels.emplace_back(std::move(name), value);
+    std::string name = LabelInMetrics(key);
+    if (is_wanted(name) && !SaysPlace(name)) out.labels.emplace_back(std::move(name), value);
   }
-  const server::ClusterNaming& naming = options_.cluster->naming();
+  const ClusterNaming& naming = options_.cluster->naming();
   if (is_wanted("namespace")) out.labels.emplace_back("namespace", pod.namespace_name);
   if (is_wanted("cluster") && !naming.cluster.empty()) out.labels.emplace_back("cluster", naming.cluster);
   std::ranges::sort(out.labels);
   const std::string workload = options_.cluster->WorkloadKeyOf(pod);
-  for (const server::ContainerState& container : pod.containers) {
-    out.parts.push_back({naming.JobOf(workload, container.name), VectorOf(server::RequestsOf(container))});
+  for (const ContainerState& container : pod.containers) {
+    out.parts.push_back({naming.JobOf(workload, container.name), VectorOf(RequestsOf(container))});
   }
   // The scheduler counts it, whichever container it is of: the last is an application's.
-  const server::Amounts beyond = server::RequestsBeyondContainers(pod);
-  if (beyond != server::Amounts() && !pod.containers.empty())
+  const Amounts beyond = RequestsBeyondContainers(pod);
+  if (beyond != Amounts() && !pod.containers.empty())
     out.parts.push_back({naming.JobOf(workload, pod.containers.back().name), VectorOf(beyond)});
   return out;
 }
 
-void QuotaGate::Replace(std::span<const server::Pod> pods) {
-  std::vector<server::LiveTask> tasks;
+void QuotaGate::Replace(std::span<const Pod> pods) {
+  std::vector<LiveTask> tasks;
   tasks.reserve(pods.size());
-  for (const server::Pod& pod : pods) {
+  for (const Pod& pod : pods) {
     if (IsLive(pod)) tasks.push_back(TaskOf(pod));
   }
   live_.Replace(std::move(tasks));
   if (!holds_groups()) return;
-  std::vector<server::RunningWork::Task> works;
+  std::vector<RunningWork::Task> works;
   works.reserve(pods.size());
-  for (const server::Pod& pod : pods) works.push_back(WorkOf(pod));
+  for (const Pod& pod : pods) works.push_back(WorkOf(pod));
   running_.Replace(works);
 }
 
-void QuotaGate::Put(const server::Pod& pod) {
+void QuotaGate::Put(const Pod& pod) {
   if (holds_groups()) running_.Put(WorkOf(pod));
   if (!IsLive(pod)) return DropTask(pod);
   live_.Put(TaskOf(pod));
 }
 
-void QuotaGate::DropTask(const server::Pod& pod) {
-  live_.Remove({.name = server::FullName(pod), .uid = pod.uid, .labels = {}, .parts = {}});
+void QuotaGate::DropTask(const Pod& pod) {
+  live_.Remove({.name = FullName(pod), .uid = pod.uid, .labels = {}, .parts = {}});
 }
 
-void QuotaGate::Remove(const server::Pod& pod) {
-  if (holds_groups()) running_.Remove(server::FullName(pod));
+void QuotaGate::Remove(const Pod& pod) {
+  if (holds_groups()) running_.Remove(FullName(pod));
   DropTask(pod);
 }
 
 // A Deployment's pods are of one workload over its ReplicaSets, so that a rollout goes on. Each run of a CronJob,
 // and each Job, is one of its own, as is a pod without a controller, which nothing recreates.
-server::RunningWork::Task QuotaGate::WorkOf(const server::Pod& pod) const {
+RunningWork::Task QuotaGate::WorkOf(const Pod& pod) const {
   if (pod.owner_kind == "ReplicaSet")
-    return {server::FullName(pod), StrCat("workload ", options_.cluster->WorkloadKeyOf(pod))};
-  if (pod.owner_kind.empty()) return {server::FullName(pod), StrCat("pod ", server::FullName(pod))};
-  return {server::FullName(pod), StrCat(pod.owner_kind, " ", pod.namespace_name, "/", pod.owner_name)};
+    return {FullName(pod), StrCat("workload ", options_.cluster->WorkloadKeyOf(pod))};
+  if (pod.owner_kind.empty()) return {FullName(pod), StrCat("pod ", FullName(pod))};
+  return {FullName(pod), StrCat(pod.owner_kind, " ", pod.namespace_name, "/", pod.owner_name)};
 }
 
-std::vector<std::string> QuotaGate::WhyHeld(const server::Pod& pod, const server::LiveTask& task) {
+std::vector<std::string> QuotaGate::WhyHeld(const Pod& pod, const LiveTask& task) {
   // A pod of a file of its node runs whether the API server has it or not.
   if (!holds_groups() || pod.is_static) return {};
   const std::string group = live_.GroupOf(task);
   std::string why = group.empty() ? "" : options_.why_held(group);
   if (why.empty()) return {};
-  const bool all = options_.held == server::HeldPods::kAll;
+  const bool all = options_.held == HeldPods::kAll;
   // Before the pods are listed it is not known what runs.
-  if (!all && running_.Ask(WorkOf(pod).work) != server::RunningWork::Answer::kIsNew) return {};
+  if (!all && running_.Ask(WorkOf(pod).work) != RunningWork::Answer::kIsNew) return {};
   return {StrCat("group \"", group, "\" may start ", all ? "no pod" : "nothing new",
                  " while its budget is spent or frozen (when_spent: refuse)."),
           std::move(why),
@@ -130,11 +130,11 @@ std::vector<std::string> QuotaGate::WhyHeld(const server::Pod& pod, const server
               : "Workloads that had a pod in the last hour go on, and their pods are replaced."};
 }
 
-std::string QuotaGate::Answer(const server::PodReview& review) {
-  server::LiveQuota::Answer answer{server::LiveQuota::Outcome::kNotCovered, {}};
+std::string QuotaGate::Answer(const PodReview& review) {
+  LiveQuota::Answer answer{LiveQuota::Outcome::kNotCovered, {}};
   std::vector<std::string> held;
   if (options_.is_watched(review.pod)) {
-    const server::LiveTask task = TaskOf(review.pod);
+    const LiveTask task = TaskOf(review.pod);
     held = WhyHeld(review.pod, task);
     // One that is refused for its budget takes no room of the quota.
     if (held.empty() || !options_.refuse) answer = live_.Ask(task, review.dry_run);
@@ -142,23 +142,23 @@ std::string QuotaGate::Answer(const server::PodReview& review) {
   if (!held.empty()) {
     ++held_;
     held.insert(held.end(), answer.reasons.begin(), answer.reasons.end());
-    return server::QuotaAnswer(review.uid, !options_.refuse, held);
+    return QuotaAnswer(review.uid, !options_.refuse, held);
   }
   switch (answer.outcome) {
-    case server::LiveQuota::Outcome::kUnknown:
+    case LiveQuota::Outcome::kUnknown:
       ++unknown_;
       break;
-    case server::LiveQuota::Outcome::kNotCovered:
+    case LiveQuota::Outcome::kNotCovered:
       ++not_covered_;
       break;
-    case server::LiveQuota::Outcome::kFits:
+    case LiveQuota::Outcome::kFits:
       ++fitting_;
       break;
-    case server::LiveQuota::Outcome::kDoesNotFit:
+    case LiveQuota::Outcome::kDoesNotFit:
       ++(options_.refuse ? refused_ : warned_);
-      return server::QuotaAnswer(review.uid, !options_.refuse, answer.reasons);
+      return QuotaAnswer(review.uid, !options_.refuse, answer.reasons);
   }
-  return server::QuotaAnswer(review.uid, true, {});
+  return QuotaAnswer(review.uid, true, {});
 }
 
-}  // namespace taut::tools
+}  // namespace taut::server
