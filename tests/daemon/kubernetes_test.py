@@ -673,6 +673,8 @@ rules:
     tautd = stage.tautd(config=config, store=store)
     stage.check(daemon.eventually(lambda: version() == f"app:2 since {began}", 30), "a restart forgets nothing; the rollout ends", version())
     stage.check(daemon.eventually(lambda: holds() and "the version app:2 began" in holds()[0], 30), "and the hold goes on", holds())
+    scraped = cluster.seconds
+    daemon.eventually(lambda: cluster.seconds >= scraped + 180, 30)  # the rollback is of another minute than the rollout
     cluster.remove(new)
     cluster.add(old)
     stage.check(daemon.eventually(lambda: version().startswith("app:1 since ") and began not in version(), 30), "a rollback begins a version", version())
