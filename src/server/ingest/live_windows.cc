@@ -17,6 +17,8 @@ namespace {
 
 constexpr size_t kLeastGrowth = 4;  // samples of one series
 
+constexpr int64_t kSameDateMs =
+    1'500;  // two sources say when it was; a container takes longer to start again
 constexpr int64_t kSameOomMs = 120'000;  // two replicas scrape the same kill within this time
 // A restart is reported when it is over, and Kubernetes waits up to 5 minutes before it.
 constexpr int64_t kSameRestartMs = 330'000;
@@ -217,6 +219,15 @@ const ReportedWindow* LiveWindows::Reported(uint32_t slot, WindowId window) cons
   return nullptr;
 }
 
+bool LiveWindows::IsRepeat(const RawOom& oom, const LastOom& last, SeriesKind kind) {
+  if (last.time_ms == INT64_MIN) return false;
+  if (last.slot == oom.slot) return oom.time_ms == last.time_ms;
+  const bool is_dated = oom.since_ms == oom.time_ms;
+  const bool is_late = kind == SeriesKind::kRestartsTotal && !is_dated;
+  const int64_t same_ms = is_dated && last.is_dated ? kSameDateMs : is_late ? kSameRestartMs : kSameOomMs;
+  return std::abs(oom.time_ms - last.time_ms) <= same_ms;
+}
+
 std::vector<OomSighting> LiveWindows::TakeOoms(const SeriesMapper& mapper) {
   std::vector<OomSighting> out;
   for (const RawOom& oom : ooms_) {
@@ -225,15 +236,11 @@ std::vector<OomSighting> LiveWindows::TakeOoms(const SeriesMapper& mapper) {
     if (binding.left_out && !OomWatch::IsFor(binding.kind)) continue;
     const uint32_t task = binding.left_out ? kAsideTask : binding.task;
     const uint64_t key = uint64_t{binding.task_entry} << 32 | binding.part;
-    const auto [it, is_new] = last_oom_.try_emplace(key, LastOom{oom.slot, oom.time_ms});
-    if (!is_new) {
-      const bool restart = binding.kind == SeriesKind::kRestartsTotal;
-      const bool repeat = it->second.slot == oom.slot ? oom.time_ms == it->second.time_ms
-                                                      : std::abs(oom.time_ms - it->second.time_ms) <=
-                                                            (restart ? kSameRestartMs : kSameOomMs);
-      if (repeat) continue;
-      it->second = {oom.slot, oom.time_ms};
-    }
+    const bool is_watched = OomWatch::IsFor(binding.kind);
+    LastOoms& last = last_oom_[key];
+    if (IsRepeat(oom, last.counted, binding.kind)) continue;
+    if (!is_watched && IsRepeat(oom, last.watched, binding.kind)) continue;
+    (is_watched ? last.watched : last.counted) = {oom.slot, oom.time_ms, oom.since_ms == oom.time_ms};
     out.push_back({binding.job, task, Timestamp{oom.time_ms * 1000}, oom.kills, oom.limit,
                    Timestamp{oom.since_ms * 1000}, oom.is_first});
   }
@@ -501,7 +508,7 @@ void LiveWindows::Drop(std::span<const uint32_t> slots) {
   // Old sightings cannot be repeated any more.
   if (!slots.empty()) {
     absl::erase_if(last_oom_,
-                   [this](const auto& e) { return e.second.time_ms < open_from_ms_ - kSameOomMs; });
+                   [this](const auto& e) { return e.second.newest_ms() < open_from_ms_ - kSameOomMs; });
   }
 }
 

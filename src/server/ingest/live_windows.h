@@ -184,8 +184,16 @@ class LiveWindows {
   };
   struct LastOom {
     uint32_t slot = 0;
-    int64_t time_ms = 0;
+    int64_t time_ms = INT64_MIN;
+    bool is_dated = false;  // it is the time of the kill, not of the sample that showed it
   };
+  // Of a part: what counters and agents told, and what OomWatch found, which gives each kill once.
+  struct LastOoms {
+    LastOom counted, watched;
+    int64_t newest_ms() const { return std::max(counted.time_ms, watched.time_ms); }
+  };
+  // Whether the kill is the last one that another series of its part told.
+  static bool IsRepeat(const RawOom& oom, const LastOom& last, SeriesKind kind);
 
   struct Interval {
     int64_t begin_ms = 0, end_ms = 0;
@@ -229,7 +237,7 @@ class LiveWindows {
   std::vector<std::vector<ReportedWindow>> reported_;  // by slot, windows ascending, open ones only
   std::vector<RawOom> ooms_;
   KernelPeaks peaks_;
-  absl::flat_hash_map<uint64_t, LastOom> last_oom_;  // by task entry and part
+  absl::flat_hash_map<uint64_t, LastOoms> last_oom_;  // by task entry and part
   absl::flat_hash_map<uint32_t, int32_t> startups_;
 
   std::vector<uint32_t> order_;  // mapped slots by job, task, kind, part

@@ -101,7 +101,7 @@ std::optional<OomWatch::Kill> OomWatch::SeeEnded(Container& c, uint32_t slot, co
   const bool again = c.ended && at - c.ended_ms <= kSameEndMs;
   // Without an earlier sample of this container the time of its end is unknown.
   const bool watched = c.restarts_ms != INT64_MIN && c.restarts_ms < at;
-  const int64_t since_ms = std::max(c.ended_ms, at - kSameEndMs);
+  const int64_t since_ms = std::max({c.ended_ms, at - kSameEndMs, c.last_end_ms + 1});
   c.ended = yes;
   c.ended_ms = at;
   if (!yes || again || !watched) return std::nullopt;

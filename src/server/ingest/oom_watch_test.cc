@@ -263,6 +263,33 @@ TEST(KubeStateMetrics, AKillIsDatedByTheEndOfItsContainer) {
   EXPECT_EQ(seen[0].since, seen[0].time);
 }
 
+// A crash loop: the series that shows a kill first is another one each time.
+TEST(KubeStateMetrics, KillsInARowAreKillsEachByItsDate) {
+  KubeCell cell;
+  const auto ended = [&](int second, int minute) {
+    cell.Take("kube_pod_container_status_last_terminated_timestamp", "app", kWatchStart / 1000 + second,
+              minute);
+  };
+  cell.State(0, 0, false);
+  cell.State(1, 1, true);  // killed and restarted
+  ended(30, 1);
+  EXPECT_EQ(cell.Kills(), 1U);
+  cell.State(2, 1, true);  // killed again, and in the back-off
+  ended(75, 2);
+  EXPECT_EQ(cell.Kills(), 1U);
+  cell.State(3, 2, true);  // restarted
+  EXPECT_EQ(cell.Kills(), 0U);
+  cell.Take("kube_pod_container_status_terminated_reason", "app", 0, 3, {{"reason", "OOMKilled"}});
+  cell.Take("kube_pod_container_status_terminated_reason", "app", 1, 4, {{"reason", "OOMKilled"}});
+  EXPECT_EQ(cell.Kills(), 1U) << "as it ends";
+  cell.State(5, 3, true);
+  ended(240, 5);
+  EXPECT_EQ(cell.Kills(), 0U);
+  cell.State(6, 4, true);  // and once more
+  ended(350, 6);
+  EXPECT_EQ(cell.Kills(), 1U);
+}
+
 TEST(KubeStateMetrics, AKillOfAnInitContainerIsCountedAsideOfTheTasks) {
   KubeCell cell;
   cell.Take("kube_pod_init_container_info", "migrate", 1, 0);
