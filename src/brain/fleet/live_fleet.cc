@@ -310,7 +310,7 @@ void LiveFleet::DecideLane(LiveJob& job, Resource r, int64_t now_s, Why why, Pas
                            std::optional<double> at_least) {
   LiveLane& lane = job.of(r);
   lane.RefreshRisk();
-  if (WaitsForOwner(job, why == Why::kOom)) {
+  if (WaitsForOwner(job, why)) {
     if (lane.hold != kWaitsForOwner) lane.hold = std::string(kWaitsForOwner);
     return;
   }
@@ -355,6 +355,7 @@ void LiveFleet::DecideLane(LiveJob& job, Resource r, int64_t now_s, Why why, Pas
     trials_[d.id] = d.job;
   }
   if (const std::optional<double> limit = verdict.after; limit.has_value()) {
+    Wake(job);  // the bounds of a job that sleeps may have changed
     Reason reason;
     // A trial's limit is the recommendation of when it began.
     const bool is_recommended = limit == lane.lane.recommended();
@@ -392,7 +393,7 @@ Decision& LiveFleet::AddDecision(const LiveJob& job, Target target, int64_t now_
 }
 
 void LiveFleet::DecideReplicasOf(LiveJob& job, int64_t now_s, PassOutput& out) {
-  if (job.replicas == nullptr || (DecidesReplicas(*job.policy) && WaitsForOwner(job, false))) return;
+  if (job.replicas == nullptr || (DecidesReplicas(*job.policy) && WaitsForOwner(job, Why::kWindow))) return;
   Verdict verdict = job.replicas->Decide(*job.policy, now_s);
   if (!verdict.kind.has_value()) {
     if (!job.policy->replica_policy.empty()) return;

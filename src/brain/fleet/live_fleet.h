@@ -150,6 +150,10 @@ class LiveFleet {
   // replaced was in force until then.
   void NoteSent(const Decision& d, int64_t now_s);
   void RememberSent(const Decision& d);
+  // The same of the last decisions of a job, ascending, in place of what is known. REQUIRES: Has(id).
+  void RememberAllSent(JobId id, std::span<const Decision> decisions);
+  // Whether the memory limit that its job has by order is this decision's.
+  bool IsLastOrder(const Decision& d) const;
 
   // ---- an external recommender (live_external.cc) ----
   // After Decide: appends what it is given of each of these jobs that asks for it.
@@ -317,8 +321,8 @@ class LiveFleet {
   void NoteReplicaOrder(uint64_t decision, LiveJob& job);
   // It is not scaled any more. REQUIRES: job.replicas.
   void DropReplicas(LiveJob& job);
-  // The job waits, and its mode would set something. `oom`: a kill asks, which is decided when the wait ends.
-  static bool WaitsForOwner(LiveJob& job, bool oom);
+  // The job waits, and its mode would set something. A kill and a setting are decided when the wait ends.
+  static bool WaitsForOwner(LiveJob& job, Why why);
   // Else a copy, whose settings and decisions are not in force yet.
   bool IsOurs(const LiveJob& job) const { return jobs_.Find(job.record.id) == &job; }
   // True: its number of tasks is held from now on, or no longer.

@@ -104,7 +104,7 @@ struct LiveJobState {
   bool lost = false;                       // during a restore: its checkpoint could not be read
   // Its owner's settings are not known yet: modes auto and canary decide nothing. Not saved: a restart asks again.
   bool awaits_owner = false;
-  bool oom_waits = false;  // a kill came meanwhile
+  bool oom_waits = false, setting_waits = false;  // a kill came meanwhile, or a setting that decides
   bool seen_today = false, over_today = false;
   bool managed = false;             // agents apply limits to its tasks, as of the last window
   int32_t day = INT32_MIN;          // that its lanes have started

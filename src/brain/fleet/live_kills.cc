@@ -99,4 +99,16 @@ void LiveFleet::RememberSent(const Decision& d) {
   NoteSentOrder(d.id, d.job);
 }
 
+void LiveFleet::RememberAllSent(JobId id, std::span<const Decision> decisions) {
+  jobs_[id].Memory().past_limits = PastLimits();
+  for (const Decision& d : decisions) RememberSent(d);
+}
+
+bool LiveFleet::IsLastOrder(const Decision& d) const {
+  const LiveJob* const job = jobs_.Find(d.job);
+  if (job == nullptr || d.target != Target(Resource::kMemory)) return false;
+  const GateState& gate = job->of(Resource::kMemory).gate;
+  return gate.last_change_s == d.time_s && gate.in_force == d.after;
+}
+
 }  // namespace taut::brain

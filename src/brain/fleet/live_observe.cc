@@ -24,9 +24,14 @@ void DropReadBack(WindowId window, Resource r, LiveJob& job, float& amount) {
   constexpr int64_t kFollowSeconds = 3600;
   if (amount < 0) return;
   LiveLane& lane = job.of(r);
-  if (lane.IsOrdered(r, amount) || (r == Resource::kCpu && IsStartLimit(job, amount))) {
+  const int64_t since_s = window.next().start_s() - kFollowSeconds;
+  // More than one order may have been replaced since.
+  const bool was_ordered =
+      r == Resource::kMemory && job.memory != nullptr &&
+      job.memory->past_limits.AnySince(since_s, [&](double limit) { return IsAtLimit(r, amount, limit); });
+  if (was_ordered || lane.IsOrdered(r, amount) || (r == Resource::kCpu && IsStartLimit(job, amount))) {
     amount = lane.owner_before;
-  } else if (lane.gate.last_change_s < window.next().start_s() - kFollowSeconds) {
+  } else if (lane.gate.last_change_s < since_s) {
     lane.ordered_before = kAbsent;
   }
 }

@@ -49,17 +49,21 @@ std::vector<JobId> LiveFleet::AwaitingOwners(size_t limit, uint32_t& cursor) con
 bool LiveFleet::SettleOwner(JobId id, const std::vector<KeyValue>* labels, int64_t now_s, PassOutput& out) {
   LiveJob& job = jobs_[id].oom_waits ? Awake(id) : jobs_[id];
   job.awaits_owner = false;
-  if (passed_.index != INT32_MIN && job.oom_waits)
+  if (passed_.index != INT32_MIN && (job.oom_waits || job.setting_waits))
     now_s = std::max(now_s, passed_.next().start_s() + 1);  // as TakeOom
+  const bool decides = std::exchange(job.setting_waits, false);
   const bool changed = labels != nullptr && SetSettingLabels(id, *labels, now_s, out);
   if (std::exchange(job.oom_waits, false)) DecideLane(job, Resource::kMemory, now_s, Why::kOom, out);
+  if (!decides) return changed;
+  for (const Resource r : kResources) DecideLane(job, r, now_s, Why::kSetting, out);
   return changed;
 }
 
-bool LiveFleet::WaitsForOwner(LiveJob& job, bool oom) {
+bool LiveFleet::WaitsForOwner(LiveJob& job, Why why) {
   const Mode mode = job.policy->mode;
   if (!job.awaits_owner || (mode != Mode::kAuto && mode != Mode::kCanary)) return false;
-  job.oom_waits = job.oom_waits || oom;
+  job.oom_waits = job.oom_waits || why == Why::kOom;
+  job.setting_waits = job.setting_waits || why == Why::kSetting;
   return true;
 }
 

@@ -3,6 +3,7 @@
 #include <deque>
 
 #include "brain/fleet/live_fixture.h"
+#include "common/model/labels.h"
 #include "gtest/gtest.h"
 
 namespace taut::brain {
@@ -72,6 +73,44 @@ TEST(LiveOwners, WhatIsReadBackIsNotTheOwners) {
   job.Restart();
   job.Run(50);
   EXPECT_EQ(job.lowest_owner_, job.template_);
+}
+
+// A job is asleep for some time after a restart, too.
+TEST(LiveOwners, ABoundThatChangesWhileAJobSleepsHoldsAtOnce) {
+  for (const bool by_label : {true, false}) {
+    ReadBack job;
+    job.Run(5 * kWindowsPerDay);
+    ASSERT_LT(job.lane().gate.in_force.value_or(job.template_), 0.9 * job.template_);
+    job.fleet().PutToSleep(WindowId{6 * kWindowsPerDay});
+    ASSERT_TRUE(job.fleet().job(JobId{0}).sleeps());
+    const int64_t now_s = WindowId{6 * kWindowsPerDay}.start_s();
+    job.out_.Clear();
+    if (by_label) {
+      const KeyValue lower{std::string(kSettingLabel) + "memory.lower", "600MiB"};
+      EXPECT_TRUE(job.fleet().SetSettingLabels(JobId{0}, {&lower, 1}, now_s, job.out_));
+    } else {
+      ASSERT_TRUE(Set(job.fleet(), JobId{0}, "memory.lower", "600MiB", now_s, job.out_).ok());
+    }
+    EXPECT_EQ(job.lane().gate.in_force, 600 * kMiB);
+    ASSERT_EQ(job.out_.decisions.size(), 1U);
+    EXPECT_TRUE(LoadReason(job.out_.decisions[0].reason).ok());
+  }
+}
+
+// Series lag behind: three orders of a window, and the first is read back.
+TEST(LiveOwners, AnOrderBeforeTheLastOneIsNotTheOwnersEither) {
+  ReadBack job;
+  job.Run(8 * kWindowsPerDay);
+  const double first = *job.lane().gate.in_force;
+  const int64_t now_s = WindowId{8 * kWindowsPerDay}.start_s() + 10;
+  for (const char* const lower : {"560MiB", "580MiB", "600MiB"}) {
+    const KeyValue label{std::string(kSettingLabel) + "memory.lower", lower};
+    ASSERT_TRUE(job.fleet().SetSettingLabels(JobId{0}, {&label, 1}, now_s, job.out_));
+  }
+  ASSERT_EQ(job.lane().gate.in_force, 600 * kMiB);
+  job.seen_ = {first, 560 * kMiB, 580 * kMiB, 600 * kMiB};
+  job.Run(4);
+  EXPECT_EQ(job.lane().owner_limit, job.template_);
 }
 
 TEST(LiveOwners, AnotherAmountIsTheOwners) {
@@ -153,6 +192,25 @@ TEST(LiveOwners, AKillThatWaitedRaisesWithinTheBoundsOnceTheyAreKnown) {
   ASSERT_EQ(decisions.size(), 1U);
   EXPECT_EQ(decisions[0].kind, DecisionKind::kOomRaise);
   EXPECT_EQ(decisions[0].after, 560 * kMiB);
+}
+
+// The labels that say so come while the job waits, and are no others when its wait ends.
+TEST(LiveOwners, ABoundThatCameDuringTheWaitHoldsWhenItEnds) {
+  Unasked job;
+  job.Settle(std::nullopt);
+  job.Run(2 * kWindowsPerDay);
+  job.Settle(std::nullopt);
+  ASSERT_FALSE(job.Kill(512 * kMiB).empty());
+  job.Skip(2);
+  job.Run(1);
+  ASSERT_TRUE(job.job().awaits_owner) << "its tasks were away";
+  const std::vector<KeyValue> labels = {{"tautline.dev/memory.upper", "100Mi"}};
+  PassOutput out;
+  EXPECT_TRUE(job.fleet().SetSettingLabels(JobId{0}, labels, WindowId{3 * kWindowsPerDay}.start_s(), out));
+  EXPECT_TRUE(out.decisions.empty());
+  EXPECT_FALSE(job.Settle(labels).empty());
+  EXPECT_EQ(job.lane().gate.in_force, 100 * kMiB);
+  EXPECT_TRUE(job.Settle(labels).empty()) << "once";
 }
 
 // Other settings bound what was recommended before they came.

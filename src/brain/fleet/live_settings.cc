@@ -68,6 +68,7 @@ absl::StatusOr<PreparedSettings> LiveFleet::Prepare(JobId id, std::span<const Ke
   copy.policy = job.policy;
   copy.awaits_owner = job.awaits_owner;
   copy.oom_waits = job.oom_waits;
+  copy.setting_waits = job.setting_waits;
   MakeRecommenders(copy);
   std::string state;
   ByteWriter out(&state);

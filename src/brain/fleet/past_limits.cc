@@ -11,7 +11,7 @@ const PastLimits::Change* PastLimits::Find(uint64_t decision) const {
 
 void PastLimits::Note(uint64_t decision, int64_t now_s, std::optional<double> before) {
   if (changes_.size() == kKept) changes_.erase(changes_.begin());
-  changes_.push_back({decision, now_s, now_s + kApplySeconds, before});
+  changes_.push_back({decision, now_s, now_s + kApplySeconds, before, false});
 }
 
 void PastLimits::NoteSent(uint64_t decision, int64_t now_s) {
@@ -24,13 +24,18 @@ void PastLimits::NoteSent(uint64_t decision, int64_t now_s) {
 void PastLimits::NoteOutcome(uint64_t decision, Outcome outcome, int64_t time_s) {
   Change* const change = Find(decision);
   if (change == nullptr || outcome == Outcome::kPending) return;
-  change->to_s = std::max(change->from_s, outcome == Outcome::kFailed ? time_s + kApplySeconds : time_s);
+  change->is_missed = outcome == Outcome::kFailed || outcome == Outcome::kSuperseded;
+  change->to_s = change->is_missed ? INT64_MAX : std::max(change->from_s, time_s);
 }
 
 std::optional<double> PastLimits::LowestIn(int64_t since_s, int64_t until_s,
                                            std::optional<double> now) const {
   std::optional<double> lowest = now;
-  for (auto change = changes_.rbegin(); change != changes_.rend() && since_s <= change->to_s; ++change) {
+  int64_t next_to_s = INT64_MAX;
+  for (auto change = changes_.rbegin(); change != changes_.rend(); ++change) {
+    const int64_t to_s = change->is_missed ? next_to_s : change->to_s;
+    if (since_s > to_s) break;
+    next_to_s = to_s;
     const std::optional<double>& before = change->before;
     const bool was_before = until_s < change->from_s;
     if (was_before || !lowest.has_value() || (before.has_value() && *before < *lowest)) lowest = before;

@@ -26,14 +26,30 @@ TEST(PastLimits, ACutChargesTheLowerLimitOnlyOnceItIsOrdered) {
   EXPECT_EQ(past.LowestIn(1200, 1200, 32), 32);
 }
 
-TEST(PastLimits, AnOrderWithoutOutcomeCountsAfterAWhileAndOneThatFailedLater) {
+TEST(PastLimits, AnOrderWithoutOutcomeCountsAfterAWhileAndOneThatFailedOnceItIsApplied) {
   PastLimits past;
   past.Note(7, 1000, 32);
   EXPECT_EQ(past.LowestIn(1500, 1500, 100), 32);
   EXPECT_EQ(past.LowestIn(1601, 1601, 100), 100);
   past.NoteOutcome(7, Outcome::kFailed, 1500);
   EXPECT_EQ(past.LowestIn(1601, 1601, 100), 32) << "100 was never in force";
+  EXPECT_EQ(past.LowestIn(9999, 9999, 100), 32) << "nor later";
+  past.NoteOutcome(7, Outcome::kApplied, 2100);
   EXPECT_EQ(past.LowestIn(2101, 2101, 100), 100);
+}
+
+TEST(PastLimits, AnOrderThatWasReplacedBeforeItWasAppliedWasNeverInForce) {
+  PastLimits past;
+  past.Note(7, 1000, 32);
+  past.Note(8, 1010, 100);
+  past.NoteOutcome(7, Outcome::kSuperseded, 1010);
+  EXPECT_EQ(past.LowestIn(1020, 1020, 300), 32) << "no task has had 100";
+  past.NoteOutcome(8, Outcome::kFailed, 1030);
+  EXPECT_EQ(past.LowestIn(5000, 5000, 300), 32) << "nor 300";
+  past.Note(9, 6000, 300);
+  past.NoteOutcome(9, Outcome::kApplied, 6005);
+  EXPECT_EQ(past.LowestIn(6003, 6003, 400), 32);
+  EXPECT_EQ(past.LowestIn(6006, 6006, 400), 400);
 }
 
 TEST(PastLimits, SeveralChangesAndNoLimit) {

@@ -90,6 +90,8 @@ class Gate {
   std::string HoldOfVersion() const;  // of what is lower
   std::string HoldOfRolledBack() const;
 
+  // What is in force or on trial is outside of bounds that have changed since.
+  std::optional<Verdict> KeepBounds();
   Verdict Set();
   Verdict Lower();  // mode canary
   Verdict Watch();
@@ -205,6 +207,7 @@ Verdict Gate::Apply() {
         DecisionKind::kSet, before, p_.recommended,
         StrCat("raised before usage, which grows, reaches the limit: ", Change(before, *p_.recommended)));
   }
+  if (std::optional<Verdict> kept = KeepBounds(); kept.has_value()) return *std::move(kept);
   if (TrialRuns()) return JudgeTrial();
   if (!p_.recommended.has_value()) {
     return state_.trial.has_value() ? JudgeWatched() : Hold("no recommendation yet");
@@ -225,6 +228,23 @@ Verdict Gate::Apply() {
   }
   if (policy_.mode == Mode::kCanary && !raise) return Lower();
   return Set();
+}
+
+std::optional<Verdict> Gate::KeepBounds() {
+  const BoundSettings bounds = policy_.AllowedBounds(p_.resource);
+  const auto is_below = [&](double limit) { return limit < bounds.lower.value_or(limit) * (1 - kSame); };
+  const auto is_above = [&](double limit) { return limit > bounds.upper.value_or(limit) * (1 + kSame); };
+  if (TrialRuns() && (is_below(state_.trial->limit) || is_above(state_.trial->limit)))
+    return RollBack(StrCat(Amount(state_.trial->limit), " is outside of the bounds now"), false);
+  const std::optional<double> before = state_.in_force;
+  if (!before.has_value() || (!is_below(*before) && !is_above(*before))) return std::nullopt;
+  const bool raise = is_below(*before);
+  if (std::string hold = raise ? "" : HoldOfMaintenance(); !hold.empty()) return Hold(std::move(hold));
+  state_.trial.reset();
+  state_.in_force = raise ? bounds.lower : bounds.upper;
+  return Done(DecisionKind::kSet, before, state_.in_force,
+              StrCat("the ", raise ? "lower" : "upper", " bound is ", Amount(*state_.in_force), ": ",
+                     Change(before, *state_.in_force)));
 }
 
 Verdict Gate::Set() {

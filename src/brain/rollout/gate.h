@@ -15,6 +15,8 @@
 // version came ends without promotion, since its tasks were of both.
 // A limit whose chance of an overrun has come above the highest that is allowed is raised without min_change and
 // change_period (Recommender::UpdateRisk).
+// A limit in force that is below the lower bound of now is raised to it at once; one above the upper bound is
+// lowered to it, and waits for nothing but a maintenance window.
 // "A higher limit" is above the limit in force (the owner's, as long as Tautline has set none). Whatever is
 // done starts the period again. "For a day": a raise under min_change waits for a day after the last change,
 // and for ever where Tautline has set no limit.

@@ -84,6 +84,46 @@ TEST(Gate, ALimitAboveTheHighestChanceIsRaisedAtOnce) {
   EXPECT_FALSE(Decide(In(Mode::kAuto), proposal, owners).kind.has_value());
 }
 
+// A bound that has changed since waits for no minimum change, no period and no recommendation.
+TEST(Gate, ALimitOutsideOfItsBoundsOfNowIsMovedToThem) {
+  for (const Mode mode : {Mode::kAuto, Mode::kCanary}) {
+    JobPolicy policy = In(mode);
+    GateState state;
+    state.in_force = 1.98 * kGiB;
+    state.last_change_s = 600;
+    BoundSettings& bounds = policy.bounds_by[IndexOf(Resource::kMemory)];
+    bounds.lower = 2 * kGiB;
+    const Verdict raised = Decide(policy, Memory(700, std::nullopt), state);
+    EXPECT_THAT(raised.kind, Optional(DecisionKind::kSet));
+    EXPECT_EQ(raised.sentence, "the lower bound is 2.00 GiB: 2.00 GiB instead of 1.98 GiB, 1.0 % more");
+    EXPECT_THAT(state.in_force, Optional(2 * kGiB));
+    bounds.lower.reset();
+    bounds.upper = kGiB;
+    policy.maintenance = {{.days = 1, .start_minute = 60, .end_minute = 120}};
+    EXPECT_EQ(Decide(policy, Memory(kMonday, kGiB), state).sentence,
+              "waits for the maintenance window Mon 01:00 UTC");
+    EXPECT_THAT(Decide(policy, Memory(kMonday + 3600, kGiB), state).after, Optional(kGiB));
+    EXPECT_FALSE(Decide(policy, Memory(kMonday + 3601, kGiB), state).kind.has_value());
+  }
+}
+
+TEST(Gate, ATrialOutsideOfTheBoundsOfNowEnds) {
+  JobPolicy policy = In(Mode::kCanary);
+  GateState state;
+  const std::vector<uint32_t> tasks = {0, 1, 2, 3};
+  Proposal proposal = Memory(300, 2 * kGiB);
+  proposal.num_tasks = 4;
+  proposal.tasks = &tasks;
+  ASSERT_THAT(Decide(policy, proposal, state).kind, Optional(DecisionKind::kTry));
+  policy.bounds_by[IndexOf(Resource::kMemory)].lower = 2.05 * kGiB;
+  proposal.recommended = 2.05 * kGiB;
+  proposal.now_s = 600;
+  const Verdict ended = Decide(policy, proposal, state);
+  EXPECT_THAT(ended.kind, Optional(DecisionKind::kRollBack));
+  EXPECT_EQ(ended.sentence, "2.00 GiB is outside of the bounds now");
+  EXPECT_EQ(state.rolled_back_s, INT64_MIN) << "nothing is known against it";
+}
+
 // The limits stand beside the sentence, which says why.
 TEST(Gate, TheSentenceSaysWhyAndDoesNotRepeatTheLimits) {
   const Reasonable recommender;

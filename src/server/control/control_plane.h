@@ -149,6 +149,7 @@ class ControlPlane {
   void FindChunksToRead(Restored& restored);
   absl::Status RestoreSince(const Restored& restored);
   absl::Status RestoreWithoutWindows();
+  absl::Status RememberFailedOrders();
   absl::Status SendAgain(std::span<const Decision> since_checkpoints);
   absl::Status ShowRestored(const Restored& restored);
 

@@ -11,6 +11,7 @@ namespace {
 constexpr size_t kMany = 1'000'000;
 constexpr WindowId kNever{INT32_MIN / 2};
 constexpr size_t kOomsRemembered = 20'000;
+constexpr size_t kFailedRemembered = 20'000;  // orders
 constexpr int64_t kLimitsRemembered =
     900;  // seconds: a kill under a limit replaced since may be reported yet
 constexpr int64_t kToldLateSeconds = 7 * kDaySeconds;  // an OOM kill reported this late still counts
@@ -46,6 +47,7 @@ absl::Status ControlPlane::Restore() {
   const StoreEnds& ends = restored.ends;
   absl::Status since = ends.last_window.has_value() ? RestoreSince(restored) : RestoreWithoutWindows();
   if (!since.ok()) return since;
+  if (absl::Status s = RememberFailedOrders(); !s.ok()) return s;
   committer_.NotePublished(ends.last_decision);
   const absl::StatusOr<std::vector<OomRecord>> told =
       parts_.history->Ooms(std::nullopt, INT64_MIN, kOomsRemembered);
@@ -208,9 +210,34 @@ absl::Status ControlPlane::RestoreSince(const Restored& restored) {
 absl::Status ControlPlane::RestoreWithoutWindows() {
   const absl::StatusOr<std::vector<Decision>> decisions = DecisionsSince(*parts_.history, INT64_MIN);
   if (!decisions.ok()) return decisions.status();
-  for (const Decision& d : *decisions) fleet_.unshared().Redo(d);
+  for (const Decision& d : *decisions) {
+    fleet_.unshared().RememberSent(d);
+    fleet_.unshared().Redo(d);
+  }
   if (checkpointer_.actuator_saved().has_value()) return SendAgain(*decisions);
   committer_.ApplyAgain(*decisions);
+  return absl::OkStatus();
+}
+
+// However long ago an order failed, tasks have what they had before it.
+absl::Status ControlPlane::RememberFailedOrders() {
+  brain::LiveFleet& fleet = fleet_.unshared();
+  DecisionQuery query;
+  query.target = Resource::kMemory;
+  query.outcome = Outcome::kFailed;
+  query.limit = kFailedRemembered;
+  const absl::StatusOr<std::vector<Decision>> failed = DecisionsInOrder(*parts_.history, query);
+  if (!failed.ok()) return failed.status();
+  for (const Decision& d : *failed) {
+    if (!fleet.IsLastOrder(d)) continue;
+    DecisionQuery of_job;
+    of_job.job = d.job;
+    of_job.target = Resource::kMemory;
+    of_job.limit = 4 * brain::PastLimits::kKept;  // with those that set no limit of all tasks
+    const absl::StatusOr<std::vector<Decision>> orders = DecisionsInOrder(*parts_.history, of_job);
+    if (!orders.ok()) return orders.status();
+    fleet.RememberAllSent(d.job, *orders);
+  }
   return absl::OkStatus();
 }
 
