@@ -585,17 +585,18 @@ std::string ExplainParagraph(const brain::LiveJob& job, Resource r, const Reason
   };
   std::string out;
   const std::optional<double> recommended = lane.lane.recommended();
-  const auto in_force = [&] {
-    if (enforced) return StrCat(said(lane.real_limit()), " is in force. ");
-    const std::string owner = StrCat(said(lane.owner()), " is in force");
-    return lane.limit() == lane.owner() ? owner + ". "
-                                        : StrCat(owner, "; ", said(lane.limit()), " would be. ");
+  // The limit of now, and what is decided where that is another one and not what is recommended.
+  const auto now = [&] {
+    if (enforced) return StrCat(said(lane.real_limit()), " now. ");
+    const bool same = lane.limit() == lane.owner() || lane.limit() == recommended;
+    return StrCat(said(lane.owner()),
+                  same ? " now. " : StrCat(" now; ", said(lane.limit()), " is decided. "));
   };
   if (lane.needs_history) {
     out = "The recommender was changed and is reading the stored history. ";
   } else if (recommended.has_value()) {
     StrAppend(&out, "Each task should have ", said(recommended), " of ", RowOf(r).word,
-              "; its owner asks for ", said(lane.owner()), ", and ", in_force());
+              "; its owner asks for ", said(lane.owner()), ", and it has ", now());
     if (enforced && lane.gate.in_force.has_value() && lane.applied >= 0 && lane.applied != kNoLimit &&
         !brain::IsAtLimit(r, lane.applied, *lane.gate.in_force)) {
       StrAppend(&out, said(*lane.gate.in_force), " is ordered; agents report ", said(double{lane.applied}),
@@ -606,7 +607,7 @@ std::string ExplainParagraph(const brain::LiveJob& job, Resource r, const Reason
                 fmt::format("{:.1f}", *share * 100), " % of the periods. ");
     }
   } else {
-    StrAppend(&out, "There is too little signal for a recommendation yet: ", in_force());
+    StrAppend(&out, "There is too little signal for a recommendation yet: each task has ", now());
   }
   if (!reason.sentence.empty()) StrAppend(&out, reason.sentence, " ");
   switch (job.policy->mode) {
