@@ -444,6 +444,73 @@ test('decisions come in live', async () => {
   });
 });
 
+test('on a phone lists begin with 20 rows, rows stack, and what scrolls sideways has a sign', async () => {
+  const { total } = await api('jobs?limit=1');
+  if (total === 0) return;
+  await on('#/jobs', { size: PHONE }, async (page) => {
+    await until('cards', () => page.locator('.job-card .job-link').count());
+    assert.equal(await page.locator('.job-card').count(), Math.min(20, total));
+    const more = page.getByRole('button', { name: /more of/ });
+    assert.equal(await more.count(), total > 20 ? 1 : 0);
+    if (total > 20) {
+      await more.click();
+      await until('20 more', async () => (await page.locator('.job-card').count()) === Math.min(40, total));
+    }
+    const nav = page.locator('.top nav');
+    if (await nav.evaluate((element) => element.scrollWidth > element.clientWidth)) assert.match(await nav.evaluate((element) => getComputedStyle(element).backgroundImage), /gradient/);
+  });
+  const { decisions } = await api('decisions?limit=100');
+  await on('#/decisions', { size: PHONE }, async (page) => {
+    if (decisions.length > 0) assert.ok((await page.locator('.feed > li').count()) <= 20, 'more only on request');
+  });
+  const status = await api('status');
+  await on('#/costs', { size: PHONE }, async (page) => {
+    // Each figure of a stacked row is on the screen, with the head of its column beside it.
+    const cells = await page.locator('.stacked tbody td').evaluateAll((all) => all.filter((cell) => cell.textContent !== '').map((cell) => ({
+      text: cell.textContent, head: cell.getAttribute('data-label'), right: Math.round(cell.getBoundingClientRect().right), cut: cell.scrollWidth > cell.clientWidth + 1 })));
+    assert.deepEqual(cells.filter(({ head, right, cut }) => !head || right > PHONE.width || cut), []);
+    if (!status.bills) return;
+    const bill = page.getByRole('region', { name: 'Bill by group' });
+    if ((await bill.count()) === 0) return;
+    assert.match(await bill.locator('tbody tr').first().locator('td').first().getAttribute('data-label'), /^Total, /);
+    assert.match(await bill.locator('tbody tr').first().locator('td').first().innerText(), /\d/);
+  });
+});
+
+test('charts beside each other have the same kind of scale, and say that it is logarithmic', async () => {
+  const name = await jobWithHistory();
+  if (name === null) return;
+  await on(jobHash(name, 'whatif'), {}, async (page) => {
+    const chart = page.locator('.whatif-chart .legend');
+    await chart.waitFor();
+    assert.match(await chart.innerText(), /log scale/);
+    assert.match(await page.locator('.heat-legend').innerText(), /log scale/);
+    assert.match(await page.locator('.heatmap').getAttribute('aria-label'), /logarithmic/);
+  });
+  await on('#/', {}, async (page) => {
+    const names = await page.locator('.card.resource .legend').allInnerTexts();
+    for (const text of names) assert.doesNotMatch(text, /log scale/);
+    // Two limits, or three, each with a line of its own.
+    const lines = await page.locator('.card.resource').first().locator('.legend .swatch').evaluateAll((all) => all.map((swatch) => swatch.className + swatch.getAttribute('style')));
+    assert.equal(new Set(lines).size, lines.length);
+  });
+});
+
+test('decisions that take each other back are one row, which opens', async () => {
+  const { decisions } = await api('decisions?target=replicas&limit=100');
+  await on('#/decisions?target=replicas', {}, async (page) => {
+    const shown = await until('rows', async () => (decisions.length === 0 ? true : (await page.locator('.feed > li').count()) > 0));
+    assert.ok(shown);
+    const churn = page.locator('.feed > li:not([data-decisions="1"])').first();
+    if ((await churn.count()) === 0) return;
+    const number = Number(await churn.getAttribute('data-decisions'));
+    assert.ok(number >= 3);
+    assert.match(await churn.innerText(), /changes[^]*↔[^]*back and forth/);
+    await churn.locator('.expand').first().click();
+    await until('each of them', async () => (await churn.locator('.churned > li').count()) === number);
+  });
+});
+
 test('capacity: a row for each offer, or how to make capacity known', async () => {
   const { offers, why } = await api('capacity');
   await on('#/capacity', {}, async (page) => {

@@ -181,7 +181,7 @@ function Bills({ page }: { page: BillPage }) {
     <Card title="Bill of this month" hint={`By the tiers and prices of the price file, from ${utc(page.counted_from)} up to now, in ${page.currency}.${machines > 0 ? ` The machines cost ${moneyFigure(machines)}; ${platform < 0 ? `the bills are ${moneyFigure(-platform)} more than that` : `the platform bears ${moneyFigure(platform)}`}.` : ''}`}>
       <TableBox class="costs" label="Bill by group">
         <table>
-          <thead><tr><th scope="col">Group</th><th scope="col">{`Total, ${page.currency}`}</th><th scope="col">Charges</th><th scope="col" title="Share of the cost of what no one was charged for">Idle</th><th scope="col">Jobs</th><th scope="col">Charged by tier</th></tr></thead>
+          <thead><tr><th scope="col">Group</th><th scope="col">{`Total, ${page.currency}`}</th><th scope="col">Charges</th><th scope="col" title="Share of the cost of what no one was charged for">Idle</th><th scope="col">Jobs</th><th scope="col" class="text">Charged by tier</th></tr></thead>
           <tbody>
             {first.rows.map((group) => (
               <tr key={group.group}>
@@ -190,7 +190,7 @@ function Bills({ page }: { page: BillPage }) {
                 <td class="num">{moneyFigure(Number(group.charges) - Number(group.credits))}</td>
                 <td class="num">{moneyFigure(Number(group.idle))}</td>
                 <td class="num">{count(group.jobs)}</td>
-                <td class="muted">{[...new Set(group.lines.map((line) => `${line.tier}: ${line.rule.replace(/_/g, ' ')}`))].join(', ')}</td>
+                <td class="text muted">{[...new Set(group.lines.map((line) => `${line.tier}: ${line.rule.replace(/_/g, ' ')}`))].join(', ')}</td>
               </tr>
             ))}
           </tbody>

@@ -10,6 +10,7 @@ import { changeQuery, jobHref } from '../lib/route';
 import { rememberWho, storedWho } from '../lib/who';
 import { Card, Problem, Segments, Skeleton, Time } from '../ui/basics';
 import { Snippet } from '../ui/snippet';
+import { useFirst } from '../ui/more';
 import { TableBox } from '../ui/table_box';
 
 const MOST = 200;
@@ -19,6 +20,7 @@ const amountsText = (amounts: QuotaAmounts): string => Object.entries(amounts)
 const nameOf = (resource: string): string => (isResource(resource) && RESOURCE[resource].unit.counted ? `${RESOURCE[resource].title}, ${RESOURCE[resource].unit.name}` : resource);
 
 function Groups({ state }: { state: QuotaState }) {
+  const first = useFirst(state.rows, 'rows');
   return (
     <TableBox class="costs quota" label="Quota by group">
       <table>
@@ -33,7 +35,7 @@ function Groups({ state }: { state: QuotaState }) {
           </tr>
         </thead>
         <tbody>
-          {state.rows.map((row) => (
+          {first.rows.map((row) => (
             <tr key={`${row.group} ${row.tier} ${row.resource}`}>
               <th scope="row">{row.group}{row.cohort && <span class="muted"> shared</span>}</th><td>{row.tier}</td><td>{nameOf(row.resource)}</td>
               <td class="num">{short(row.resource, row.quota)}</td>
@@ -46,6 +48,7 @@ function Groups({ state }: { state: QuotaState }) {
           ))}
         </tbody>
       </table>
+      {first.more}
     </TableBox>
   );
 }

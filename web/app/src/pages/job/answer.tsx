@@ -121,7 +121,7 @@ function Amounts({ job, resource, idle, target, picked, onPick }: { job: JobDeta
   const owners = a.of === 'request' ? "Owner's request" : "Owner's";
   const one = sameLimit(real, a.owner_limit);
   const facts: [string, string, number | null][] = [['usage', 'Used', a.usage], ['peak', 'Peak', a.peak],
-    [idle || !one ? 'owner' : 'limit', one ? `${owners}, now` : owners, a.owner_limit], ...(one ? [] : [['limit', 'Now', real] as [string, string, number | null]]),
+    [one ? 'limit' : 'owner', one ? `${owners}, now` : owners, a.owner_limit], ...(one ? [] : [['limit', 'Now', real] as [string, string, number | null]]),
     a.provisional ? ['would', 'Provisional', a.provisional_limit] : ['would', 'Recommended', a.would_be]];
   const risk = riskOf(resource, a);
   return (
@@ -144,7 +144,7 @@ export interface Ordered { own: number | null; fleet: Record<Resource, number | 
 const targetText = ({ own, fleet }: Ordered, resource: Resource): string => {
   if (own !== null) return `The target of this job is ${percent(own)}.`;
   const all = fleet?.[resource] ?? null;
-  return all === null ? '' : `The target for all jobs together is ${percent(all)}; one may be above it.`;
+  return all === null ? '' : `The target for all jobs together is ${percent(all)}; single jobs may be above it.`;
 };
 
 export function AnswerCard({ job, dry, idle, ordered, resource, onResource }: { job: JobDetail; dry: boolean; idle: boolean; ordered: Ordered; resource: Resource; onResource: (resource: Resource) => void }) {
