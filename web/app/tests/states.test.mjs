@@ -78,6 +78,16 @@ test('capacity that is not known, with the ways to make it known, and before the
   }
 });
 
+test('costs without data are one sentence, and the way to what arrives', async () => {
+  const mock = await startMock({ state: 'empty', actuator: 'docker' });
+  const { page, problems } = await browser.open(mock.url + '#/costs');
+  await shows(page, /Nothing was measured in this time\. Fleet says what arrives/);
+  assert.equal(await page.locator('main .uplot, main table').count(), 0);
+  assert.deepEqual(problems, []);
+  await page.close();
+  await mock.close();
+});
+
 test('capacity: what can be sold with its risk, and how it was kept', async () => {
   const mock = await startMock({ jobs: 50 });
   const { page, problems } = await browser.open(mock.url + '#/capacity');

@@ -7,7 +7,7 @@ import { realLimit, riskOf, sameLimit, savingOf } from './saving';
 
 // `done`: the recommended limit holds already. `set`: its owner set none.
 type Verb = 'lower' | 'raise' | 'keep' | 'set' | 'done';
-export interface Step { resource: Resource; verb: Verb; from: number | null; to: number }
+export interface Step { resource: Resource; of: 'limit' | 'request'; verb: Verb; from: number | null; to: number }
 
 export function stepsOf(job: JobRow, idle: boolean): Step[] {
   return KILLING_FIRST.flatMap((resource): Step[] => {
@@ -15,9 +15,9 @@ export function stepsOf(job: JobRow, idle: boolean): Step[] {
     const now = realLimit(a, idle);
     if (a.would_be === null) return [];
     const to = a.would_be;
-    if (now === null) return [{ resource, verb: 'set', from: null, to }];
-    if (!sameLimit(now, to)) return [{ resource, verb: to < now ? 'lower' : 'raise', from: now, to }];
-    return [{ resource, verb: sameLimit(to, a.owner_limit) ? 'keep' : 'done', from: a.owner_limit, to }];
+    if (now === null) return [{ resource, of: a.of, verb: 'set', from: null, to }];
+    if (!sameLimit(now, to)) return [{ resource, of: a.of, verb: to < now ? 'lower' : 'raise', from: now, to }];
+    return [{ resource, of: a.of, verb: sameLimit(to, a.owner_limit) ? 'keep' : 'done', from: a.owner_limit, to }];
   });
 }
 
@@ -28,8 +28,9 @@ export function fromTo(resource: Resource, from: number, to: number): string {
   return unit(a) === unit(b) ? `${shortened(a).split(NBSP)[0]} to ${b.split(NBSP)[0]?.replace(/\.0+$/, '')}${NBSP}${unit(b)}` : `${a} to ${b}`;
 }
 
-function clause({ resource, verb, from, to }: Step, first: boolean): string {
-  const { word } = RESOURCE[resource];
+// "memory" is its limit, where the request is what is set "the request of memory".
+function clause({ resource, of, verb, from, to }: Step, first: boolean): string {
+  const word = of === 'request' ? `the request of ${RESOURCE[resource].word}` : RESOURCE[resource].word;
   if (verb === 'set' || from === null) return `${first ? 'set ' : ''}${word} to ${amount(resource, to)}`;
   if (verb === 'keep') return `${first ? 'keep ' : ''}${word} at ${amount(resource, to)}`;
   const told = { lower: 'lower', raise: 'raise', done: to < from ? 'lowered' : 'raised' }[verb];

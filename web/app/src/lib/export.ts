@@ -48,6 +48,8 @@ export function dockerUpdate(container: string, cpu: number | null, memory: numb
   return `${parts.join(' ')} ${shellWord(container)}\n`;
 }
 
-export function kubernetesYaml(cpu: number | null, memory: number | null): string {
-  return 'resources:\n  limits:\n' + (cpu === null ? '' : `    cpu: ${millicores(cpu)}m\n`) + (memory === null ? '' : `    memory: ${mebibytes(memory)}Mi\n`);
+// A container whose amounts are requests gets requests: a limit that its owner had not set would throttle or kill it.
+export function kubernetesYaml(cpu: number | null, memory: number | null, of: { cpu: 'limit' | 'request'; memory: 'limit' | 'request' } = { cpu: 'limit', memory: 'limit' }): string {
+  const lines = (kind: 'limit' | 'request') => (cpu === null || of.cpu !== kind ? '' : `    cpu: ${millicores(cpu)}m\n`) + (memory === null || of.memory !== kind ? '' : `    memory: ${mebibytes(memory)}Mi\n`);
+  return 'resources:\n' + (['request', 'limit'] as const).map((kind) => (lines(kind) === '' ? '' : `  ${kind}s:\n${lines(kind)}`)).join('');
 }

@@ -33,6 +33,9 @@ describe('the answer for a job', () => {
     expect(says(job(none, limits(15 * GIB, 8 * GIB, { limit: 8 * GIB })), false)).toBe('Lowered memory from 15 to 8 GiB a task: saves 196 GiB of memory.');
     expect(says(job(none, limits(15 * GIB, 8 * GIB, { limit: 10 * GIB })), false)).toBe('Lower memory from 10 to 8 GiB a task (its owner asked for 15.0 GiB of memory): saves 196 GiB of memory.');
   });
+  it('says request where that is what is set', () => {
+    expect(says(job(none, limits(4 * GIB, 2 * GIB, { of: 'request' })))).toBe('Lower the request of memory from 4 to 2 GiB a task: saves 56.0 GiB of memory.');
+  });
   it('has the unit once where both have the same', () => {
     expect([fromTo('memory', 15 * GIB, 8.4 * GIB), fromTo('memory', 2 * GIB, 512 * 2 ** 20), fromTo('cpu', 1, 0.25), fromTo('cpu', 2, 0.05)].map(plain))
       .toEqual(['15 to 8.40 GiB', '2.00 GiB to 512 MiB', '1 to 0.25 cores', '2.00 cores to 50 mcores']);

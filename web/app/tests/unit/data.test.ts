@@ -208,6 +208,7 @@ describe('what is taken to other tools', () => {
     expect(dockerUpdate('a b', 0.2504, 100.5 * 2 ** 20)).toBe("docker update --cpus 0.251 --memory 101m --memory-swap 101m 'a b'\n");
     expect(dockerUpdate('web', null, 2 ** 20)).toBe('docker update --memory 6m --memory-swap 6m web\n');
     expect(kubernetesYaml(0.2504, 100.5 * 2 ** 20)).toBe('resources:\n  limits:\n    cpu: 251m\n    memory: 101Mi\n');
+    expect(kubernetesYaml(0.2504, 100.5 * 2 ** 20, { cpu: 'request', memory: 'limit' })).toBe('resources:\n  requests:\n    cpu: 251m\n  limits:\n    memory: 101Mi\n');
   });
   it('quotes for a shell', () => expect(["it's", '-rm', 'a/b', '$(x)'].map(shellWord)).toEqual([`'it'\\''s'`, `'-rm'`, 'a/b', `'$(x)'`]));
   it('writes no formula into a spreadsheet', () => {

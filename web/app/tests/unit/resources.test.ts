@@ -61,7 +61,7 @@ describe('no page names a resource', () => {
     'lib/resource_table.ts': [[/  (cpu|memory): \{ title.*/g, 'the table']],
     'lib/names.ts': [[/(?<=PROMETHEUS_METRICS)[^;]*/g, 'names of metrics']],
     'lib/export.ts': [[/(?<=export function dockerUpdate)[^]*/g, 'the words of Docker and Kubernetes for limits']],
-    'pages/job/answer.tsx': [[/\{ cpu, memory \} = job|(cpu|memory)\.would_be/g, 'limits for Docker and Kubernetes']],
+    'pages/job/answer.tsx': [[/\{ cpu, memory \} = job|\{ cpu: cpu\.of, memory: memory\.of \}|(cpu|memory)\.would_be/g, 'limits for Docker and Kubernetes']],
     'pages/job/page.tsx': [[/memory_needed|Found by probing[^"]*|of memory \(probed\)/g, 'only memory is probed'], [/CPU throttled in/g, 'CFS periods']],
     'pages/job/load.tsx': [[/load_of === 'cpu'|the tasks' CPU limits/g, 'tasks are added by CPU']],
     'pages/job/replicas.tsx': [[/load_of === 'cpu'|'CPU (of all tasks|limit of a task)'|amount\('cpu'|the CPU that its tasks use/g, 'tasks are added by CPU']],

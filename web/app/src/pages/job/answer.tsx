@@ -35,7 +35,7 @@ const HELP: Record<Kind, string> = {
 function textOf(kind: Kind, job: JobDetail): string {
   const { cpu, memory } = job;
   if (kind === 'docker') return dockerUpdate(containerOf(job), cpu.would_be, memory.would_be);
-  return kind === 'kubernetes' ? kubernetesYaml(cpu.would_be, memory.would_be) : csvOf([job]);
+  return kind === 'kubernetes' ? kubernetesYaml(cpu.would_be, memory.would_be, { cpu: cpu.of, memory: memory.of }) : csvOf([job]);
 }
 
 interface Action { to: Mode; says: string; help: string }
