@@ -1,5 +1,5 @@
 // The log of a daemon as its running parts see it. Libraries return errors; a part with threads of its own has
-// nobody to return one to, and writes it here. The program gives the log.
+// no caller to return one to, and writes it here. The program gives the log.
 #pragma once
 
 #include <cstdint>
