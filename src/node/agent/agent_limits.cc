@@ -313,7 +313,7 @@ void Agent::Order(const pb::Order& order, const NodeTime& now) {
                   "the limit was changed by another program; it stays until the next decision");
   }
   if (decided_s != 0 && !lane.mover.MayFollow(decided_s)) {
-    return answer(pb::Outcome::HELD, "decided before the OOM kill after which the limit was raised");
+    return answer(pb::Outcome::HELD, lane.mover.WhyNotFollowed());
   }
   std::optional<double> limit = Bounded(*task.rule, r, order.limit());
   lane.note.clear();

@@ -198,6 +198,7 @@ std::optional<double> LimitMover::OnOom(std::optional<double> limit, std::option
   const double wanted = had_less ? std::max(bumped, *owner) : bumped;
   const double raised = std::min(wanted, Amount(upper));
   oom_floor_ = std::max(raised, oom_floor_.value_or(0));
+  floor_is_of_growth_ = false;
   oom_s_ = std::max(at_s, oom_s_.value_or(at_s));
   return RaiseTo(raised);
 }
@@ -217,6 +218,11 @@ std::optional<double> LimitMover::OnThrottled(uint64_t periods, uint64_t throttl
 }
 
 bool LimitMover::MayFollow(int64_t decided_s) const { return !oom_s_ || decided_s >= *oom_s_; }
+
+std::string LimitMover::WhyNotFollowed() const {
+  return floor_is_of_growth_ ? "decided before the limit was raised for usage that grows"
+                             : "decided before the OOM kill after which the limit was raised";
+}
 
 std::string LimitMover::Sentence() const {
   const auto text = [this](double amount) {
@@ -242,7 +248,8 @@ std::string LimitMover::Sentence() const {
       return "usage is unknown: a memory limit is not lowered without it";
     case Obstacle::kOomFloor:
       return StrCat("raised to ", text(*oom_floor_),
-                    " after an OOM kill; waiting for an order decided after it");
+                    floor_is_of_growth_ ? " for usage that grows" : " after an OOM kill",
+                    "; waiting for an order decided after it");
     case Obstacle::kThrottleFloor:
       return StrCat("raised to ", text(*throttle_floor_), " after throttling; lower orders wait");
     case Obstacle::kStartup:

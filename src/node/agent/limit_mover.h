@@ -100,12 +100,18 @@ class LimitMover {
   std::optional<double> OnOom(std::optional<double> limit, std::optional<double> upper, int64_t at_s,
                               std::optional<double> owner = {});
   // Usage will soon reach the limit in force. As OnOom, but nothing was killed.
-  std::optional<double> OnGrowth(std::optional<double> upper, int64_t at_s) { return OnOom({}, upper, at_s); }
+  std::optional<double> OnGrowth(std::optional<double> upper, int64_t at_s) {
+    const std::optional<double> raised = OnOom({}, upper, at_s);
+    floor_is_of_growth_ = raised.has_value();
+    return raised;
+  }
   // Periods and throttled periods since the last look, with the limit in force. As OnOom.
   std::optional<double> OnThrottled(uint64_t periods, uint64_t throttled, std::optional<double> upper,
                                     int64_t now_us);
   // May this order, decided then, be followed? Else it is superseded by a raise of our own.
   bool MayFollow(int64_t decided_s) const;
+  // Why an order that was decided before that raise is not followed.
+  std::string WhyNotFollowed() const;
 
   // As of the last Next, Wrote or Refused.
   MoveState state() const { return state_; }
@@ -140,6 +146,7 @@ class LimitMover {
   double usage_ = 0;  // now or of the last minute, as of the last Next that knew it
   std::optional<double> oom_floor_, throttle_floor_;
   std::optional<int64_t> oom_s_;
+  bool floor_is_of_growth_ = false;  // not saved: after a restart of the agent it is of a kill
   int64_t hold_until_us_ = 0;
   int refusals_ = 0;  // since the last success
   bool final_ = false;

@@ -198,6 +198,21 @@ TEST(LimitMover, OomRaisesAtOnceAndIsAFloor) {
   EXPECT_FALSE(mover.MayFollow(4999));
 }
 
+TEST(LimitMover, AnOrderOfBeforeARaiseForGrowthIsNotSaidToBeOfBeforeAKill) {
+  LimitMover mover = Memory(1000 * kMiB);
+  mover.SetTarget(1000 * kMiB);
+  ASSERT_TRUE(mover.OnGrowth(std::nullopt, 5000).has_value());
+  EXPECT_FALSE(mover.MayFollow(4999));
+  EXPECT_EQ(mover.WhyNotFollowed(), "decided before the limit was raised for usage that grows");
+  mover.Wrote(1200 * kMiB, 0);
+  mover.SetTarget(1000 * kMiB, 4999);
+  EXPECT_EQ(At(mover, 0, 100), std::nullopt);
+  EXPECT_EQ(mover.Sentence(),
+            "raised to 1.17 GiB for usage that grows; waiting for an order decided after it");
+  ASSERT_TRUE(mover.OnOom(std::nullopt, std::nullopt, 5100).has_value());
+  EXPECT_EQ(mover.WhyNotFollowed(), "decided before the OOM kill after which the limit was raised");
+}
+
 TEST(LimitMover, OomBounds) {
   LimitMover small = Memory(100 * kMiB);
   EXPECT_EQ(small.OnOom(std::nullopt, 1000 * kMiB, 1), 200 * kMiB);

@@ -53,7 +53,8 @@ void CustomOwnersReader::Step(const std::function<bool()>& stopping) {
   std::vector<std::string> kinds = options_.kinds();
   std::erase_if(kinds, [](const std::string& kind) { return IsKnownKind(kind); });
   std::ranges::sort(kinds);
-  if (kinds.size() > options_.most_kinds) kinds.resize(options_.most_kinds);
+  kinds.erase(std::ranges::unique(kinds).begin(), kinds.end());
+  LeaveOut(kinds);
   for (const std::string& kind : kinds) {
     if (stopping()) return;
     {
@@ -79,6 +80,16 @@ void CustomOwnersReader::Step(const std::function<bool()>& stopping) {
     if (gone.has_value()) options_.forget(*gone);
   }
   ForgetOthers(kinds);
+}
+
+// Nothing is decided for jobs of a kind whose settings are not read: that must be known.
+void CustomOwnersReader::LeaveOut(std::vector<std::string>& kinds) {
+  std::string left_out;
+  for (size_t i = options_.most_kinds; i < kinds.size(); ++i)
+    StrAppend(&left_out, left_out.empty() ? "" : ", ", kinds[i]);
+  if (kinds.size() > options_.most_kinds) kinds.resize(options_.most_kinds);
+  const std::lock_guard lock(mutex_);
+  left_out_ = std::move(left_out);
 }
 
 // Also one that is there no longer: with its last pods it is not listed any more.
@@ -121,6 +132,12 @@ std::string CustomOwnersReader::last_error() const {
   std::string out;
   for (const auto& [kind, of] : kinds_) {
     if (!of.error.empty()) StrAppend(&out, out.empty() ? "" : "; ", of.error);
+  }
+  if (!left_out_.empty()) {
+    StrAppend(
+        &out, out.empty() ? "" : "; ", "annotations of at most ", options_.most_kinds,
+        " kinds of custom resources are read, and nothing is decided in modes auto and canary for jobs of ",
+        left_out_);
   }
   return out;
 }

@@ -50,7 +50,7 @@ class CustomOwnersReader {
   bool IsListed(std::string_view kind) const;
   // An object is not in the last list: the kind is listed again with the next step, unless it was within soon_s.
   void ListSoon(std::string_view kind);
-  // What could not be listed last, by the kind; "": nothing.
+  // What could not be listed last, by the kind, and the kinds beyond most_kinds; "": nothing.
   std::string last_error() const;
 
  private:
@@ -62,6 +62,8 @@ class CustomOwnersReader {
   };
   // What was taken.
   absl::StatusOr<FoundKind> List(const std::string& kind, const std::function<bool()>& stopping);
+  // Those beyond most_kinds.
+  void LeaveOut(std::vector<std::string>& kinds);
   // `owning`: kinds that own pods, ascending.
   void ForgetOthers(const std::vector<std::string>& owning);
 
@@ -70,6 +72,7 @@ class CustomOwnersReader {
   ObjectParser parser_;
   mutable std::mutex mutex_;
   std::map<std::string, Kind, std::less<>> kinds_;
+  std::string left_out_;  // kinds, for people
 };
 
 }  // namespace taut::server

@@ -178,6 +178,21 @@ TEST_F(CustomOwners, AreForgottenWhenTheyHaveOwnedNoPodsForALongTime) {
   EXPECT_THAT(taken_, ElementsAre(HasSubstr("web=auto")));
 }
 
+TEST_F(CustomOwners, KindsBeyondTheMostAreSaidAndStayUnknown) {
+  kinds_.clear();
+  for (char c = 'a'; c <= 'p'; ++c) kinds_.push_back(std::string("kind") + c);
+  Step();
+  EXPECT_THAT(reader_->last_error(), Not(HasSubstr("at most 16")));
+  kinds_.push_back("rollout");
+  kinds_.push_back("rollout");
+  now_s_ += 601;
+  Step();
+  EXPECT_THAT(reader_->last_error(),
+              HasSubstr("annotations of at most 16 kinds of custom resources are read, and "
+                        "nothing is decided in modes auto and canary for jobs of rollout"));
+  EXPECT_FALSE(reader_->IsSettled("rollout"));
+}
+
 TEST_F(CustomOwners, AKindOfTwoGroupsIsSaidAndNotRead) {
   kinds_ = {"thing", "unknown", "clusterrollout"};
   Step();
