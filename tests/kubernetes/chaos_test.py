@@ -1,0 +1,207 @@
+#!/usr/bin/env python3
+"""Half an hour in which everything goes wrong, in a real cluster: containers grow into their limits and are killed by the kernel, owners opt
+out and in and set bounds, deployments roll out, tautd is killed with SIGKILL and the API server is restarted.
+
+After every step: nothing that is opted out is written, no limit in force is below its bound, and every kill that the kubelet saw is charged
+once, to a limit that the pod had. At the end decisions, Events and pods say the same. TAUT_CHAOS_SECONDS: another length.
+
+    TAUT_KUBERNETES=1 BED_BIN=... tests/kubernetes/chaos_test.py --tautd build/release/bin/tautd --taut build/release/bin/taut
+"""
+import datetime
+import json
+import os
+import random
+import subprocess
+import time
+
+import real_cluster_test
+from real_cluster_test import MANIFESTS, MIB, daemon, limit_of
+
+OWNERS = 128  # MiB
+APPS = ("app0", "app1", "app2", "app3")
+NEVER = "app3"  # is opted out from its creation
+KNOWN_SECONDS = 45  # in which an annotation is followed, by a busy machine too
+SAME = 0.02  # limits this close, as a share, are one
+# It uses what /tmp/size says, in MiB. A container that is killed starts with little again.
+LOOP = "while true; do s=$(cat /tmp/size 2>/dev/null || echo 4); dd if=/dev/zero of=/dev/null bs=${s}M count=20 2>/dev/null || exit 1; sleep 0.3; done"
+
+
+def workload(name):
+    text = real_cluster_test.deployment(name, memory=f"32Mi, {OWNERS}Mi", command=json.dumps(["sh", "-c", LOOP]))
+    if name == NEVER:
+        text = text.replace(f"metadata: {{name: {name}}}", f'metadata: {{name: {name}, annotations: {{tautline.dev/mode: "off"}}}}', 1)
+    return text
+
+
+def seconds_of(text):
+    return int(datetime.datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp())
+
+
+class Chaos:
+    def __init__(self, stage, bed, config):
+        self.stage, self.bed, self.config = stage, bed, config
+        self.store = str(stage.dir / "tautd.db")
+        self.random = random.Random(int(os.environ.get("TAUT_CHAOS_SEED", "1")))
+        self.out = {NEVER: 0.0}  # since when, by app
+        self.lower = {}  # MiB, and since when
+        self.limits = {}  # by pod: (time, MiB), as the API server said
+        self.kills = {}  # by pod's UID and time of the end: the app
+        self.steps = []
+        self.tautd = stage.tautd(config=config, store=self.store)
+
+    def look(self):
+        pods = [p for app in APPS for p in self.bed.pods(app)]
+        now = time.time()
+        for pod in pods:
+            uid = pod["metadata"]["uid"]
+            seen = self.limits.setdefault(uid, [])
+            if not seen or seen[-1][1] != limit_of(pod):
+                seen.append((now, limit_of(pod)))
+            for status in pod["status"].get("containerStatuses", []):
+                for state in (status.get("state", {}), status.get("lastState", {})):
+                    end = state.get("terminated") or {}
+                    if end.get("reason") == "OOMKilled":
+                        self.kills[uid, seconds_of(end["finishedAt"])] = pod["metadata"]["labels"]["app"]
+        return pods
+
+    def step(self):
+        what = self.random.choice(("grow", "grow", "grow", "off", "lower", "roll", "sigkill", "calm", "calm"))
+        app = self.random.choice(APPS[:3])
+        self.steps.append(what)
+        try:
+            self.act(what, app)
+        except (subprocess.CalledProcessError, subprocess.TimeoutExpired) as e:
+            print(f"      {what} of {app}: {str(e.stderr)[-200:]}")  # its container is in a back-off
+        time.sleep(self.random.uniform(1, 8))
+
+    def act(self, what, app):
+        if what == "grow":
+            pod = self.random.choice(self.bed.pods(app))
+            size = self.random.choice((8, 40, 90, 150, 250))
+            self.bed.kubectl("exec", pod["metadata"]["name"], "-c", "app", "--", "sh", "-c", f"echo {size} > /tmp/size")
+        elif what == "off":
+            is_out = app in self.out
+            self.bed.kubectl("annotate", "deployment", app, "tautline.dev/mode-" if is_out else "tautline.dev/mode=off", "--overwrite")
+            self.out.pop(app) if is_out else self.out.update({app: time.time()})
+        elif what == "lower":
+            mib = self.random.choice((0, 48, 64, 96))
+            self.bed.kubectl("annotate", "deployment", app, f"tautline.dev/memory.lower={mib}Mi" if mib else "tautline.dev/memory.lower-", "--overwrite")
+            self.lower[app] = (mib, time.time())
+        elif what == "roll":
+            self.bed.kubectl("rollout", "restart", f"deploy/{app}")
+        elif what == "sigkill":
+            self.tautd.kill()
+            self.tautd = self.stage.tautd(config=self.config, store=self.store)
+
+    # ---- the sentences ----
+
+    def wrong(self):
+        pods = self.look()
+        return self.opted_out(pods) + self.below(pods) + self.charges()
+
+    def opted_out(self, pods):
+        out = []
+        for pod in pods:
+            app = pod["metadata"]["labels"]["app"]
+            ours = [f for f in pod["metadata"].get("managedFields", []) if f["manager"].startswith("tautline")]
+            if app == NEVER and (ours or limit_of(pod) != OWNERS):
+                out.append(f"{app} was never opted in, and was written: {ours} {limit_of(pod)}")
+            # A container that uses more than its owner's limit keeps what it has; nothing else is set.
+            at, mib = self.limits[pod["metadata"]["uid"]][-1]
+            if app in self.out and at - self.out[app] > KNOWN_SECONDS and mib != OWNERS:
+                out.append(f"{app} is opted out since {self.out[app]:.0f}, and got {mib} MiB at {at:.0f}")
+        return out
+
+    def below(self, pods):
+        out = []
+        for pod in pods:
+            app = pod["metadata"]["labels"]["app"]
+            mib, since = self.lower.get(app, (0, 0))
+            if mib and app not in self.out and time.time() - since > KNOWN_SECONDS and limit_of(pod) < mib - 1:
+                out.append(f"{app} has {limit_of(pod)} MiB, and its bound is {mib}")
+        return out
+
+    def charges(self):
+        out, left = [], dict(self.kills)
+        for oom in self.tautd.get("/api/v1/ooms?limit=1000")["ooms"]:
+            app = oom["job"].split("/")[2]
+            for _ in range(oom["kills"]):
+                near = sorted((abs(k[1] - oom["time"]), k) for k, of in left.items() if of == app)
+                if not near or near[0][0] > 400:
+                    out.append(f"{oom}: the kubelet shows no such kill: {sorted(self.kills.items())}")
+                    continue
+                left.pop(near[0][1])
+                out += self.charge(near[0][1], oom, near[0][0] <= 2)
+        return out
+
+    def charge(self, kill, oom, is_dated):
+        if oom["limit"] is None:
+            return [f"{oom}: charged to no limit"]
+        had = self.limits.get(kill[0], [])
+        before = [mib for at, mib in had if at <= kill[1] - 5][-1:]
+        around = [mib for at, mib in had if kill[1] - 5 < at <= kill[1] + (10 if is_dated else 60)]
+        limit = oom["limit"] / MIB
+        # What tautd has ordered and the look has missed is below what the pod had.
+        if any(abs(limit - mib) <= SAME * mib for mib in before + around) or limit < min(before + around, default=0):
+            return []
+        return [f"{oom}: charged to {limit:.0f} MiB, and the pod had {had} at {kill[1]}"]
+
+
+def start(stage, bed):
+    for way in ("observe", "act", "webhook"):
+        bed.kubectl("apply", "-f", str(MANIFESTS / way / "rbac.yaml"))
+    admission = daemon.free_port()
+    bed.call_webhook(stage, admission)
+    config = f"""actuator: {{kind: kubernetes}}
+ingest: {{kubernetes_jobs: containers, grace: 10s}}
+kubernetes: {{kubeconfig: {bed.kubeconfig_of_tautd(stage)}, scrape_interval: 5s, admission: {{listen: 127.0.0.1:{admission}, name: 127.0.0.1}}}}
+rules:
+  - {{name: all, match: {{job: "default/*"}}, set: {{mode: auto, change_period: 1m}}}}
+"""
+    return Chaos(stage, bed, config)
+
+
+def run(stage, bed):
+    for app in APPS:
+        bed.kubectl("apply", "-f", "-", given=workload(app))
+    for app in APPS:
+        bed.kubectl("rollout", "status", f"deploy/{app}", "--timeout=120s")
+    chaos = start(stage, bed)
+    wrong, until = [], time.monotonic() + float(os.environ.get("TAUT_CHAOS_SECONDS", "1800"))
+    while not wrong and time.monotonic() < until:
+        chaos.step()
+        wrong = chaos.wrong()
+    print(f"      {len(chaos.steps)} steps, {chaos.steps.count('sigkill')} of them SIGKILL, {len(chaos.kills)} kills seen")
+    stage.equal(wrong[:3], [], f"the sentences hold after each step of {' '.join(chaos.steps)}")
+
+    tautd = chaos.tautd
+
+    def charged():
+        chaos.look()
+        return sum(o["kills"] for o in tautd.get("/api/v1/ooms?limit=1000")["ooms"]) >= len(chaos.kills)
+
+    stage.check(daemon.eventually(charged, 90, 2), "every kill that the kubelet shows is charged", (chaos.kills, tautd.get("/api/v1/ooms?limit=1000")))
+    stage.equal(chaos.wrong()[:3], [], "once, to a limit that the pod had")
+    raised = [d for d in tautd.get("/api/v1/decisions?limit=1000")["decisions"] if d["kind"] == "oom_raise" and d["outcome"] == "applied"]
+    for d in raised[:1]:
+        app = d["job"].split("/")[2]
+        described = lambda: bed.kubectl("describe", "deployment", app)  # noqa: E731
+        stage.check(daemon.eventually(lambda: "LimitRaised" in described(), 30, 2), "kubectl describe shows the last raise", described()[-600:])
+    described = bed.kubectl("describe", "deployment", NEVER)
+    stage.check("LimitSet" not in described and "LimitRaised" not in described, "and of what is opted out nothing", described[-600:])
+
+
+def main():
+    args = daemon.arguments(__doc__.split("\n")[0])
+    with daemon.Stage(args) as stage:
+        bed = real_cluster_test.Bed(stage, ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl", "kubelet"))
+        try:
+            bed.up("node")
+            run(stage, bed)
+        finally:
+            bed.down()
+        stage.finish()
+
+
+if __name__ == "__main__":
+    main()
