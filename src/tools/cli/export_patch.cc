@@ -10,6 +10,7 @@
 #include "common/base/strings.h"
 #include "common/model/units.h"
 #include "fmt/format.h"
+#include "tools/cli/answer.h"
 #include "tools/cli/export_groups.h"
 #include "tools/cli/export_values.h"
 #include "tools/cli/terminal.h"
@@ -61,26 +62,57 @@ std::string AmountText(bool is_cpu, double amount) {
                 : QuantityText(Resource::kMemory, std::ceil(amount / kMiB) * kMiB);
 }
 
-// Of a day above the recommended amount: the forecast, or else the days that were; "" where neither is known.
+// The risk of the recommended amount, as every face has it: of work that is ordered the work above it, else the
+// forecast with the job's own days, else these days alone. "" where none is known.
 std::string RiskText(const char* resource, const ExportedJob& job) {
-  if (const std::optional<double> chance = AmountOf(job.job, resource, "chance"); chance.has_value())
-    return StrCat("chance of a day above it ", FormatChance(*chance));
-  const double days = AmountOf(job.job, resource, "days").value_or(0);
-  if (days <= 0) return "";
-  return fmt::format("{:.0f} of {:.0f} days went above it",
-                     AmountOf(job.job, resource, "days_over").value_or(0), days);
+  const auto amount = [&](const char* key) { return AmountOf(job.job, resource, key); };
+  if (const std::optional<double> work = amount("work_over"); work.has_value()) {
+    const std::optional<double> ordered = amount("work_ordered");
+    return StrCat(PercentText(*work),
+                  std::string_view(resource) == "cpu" ? " of its work throttled" : " of its work above it",
+                  ordered.has_value() ? StrCat(", ", PercentText(*ordered), " ordered") : "");
+  }
+  const double days = amount("days").value_or(0);
+  const std::string past =
+      days > 0 ? fmt::format("{:.0f} of {:.0f} days went above it", amount("days_over").value_or(0), days)
+               : "";
+  const std::optional<double> chance = amount("chance");
+  if (!chance.has_value()) return past;
+  return StrCat("chance of a day above it ", FormatChance(*chance), past.empty() ? "" : ", ", past);
+}
+
+// "2000m → 124m". `now` absent: "no request → 124m".
+std::string ChangeText(std::string_view field, bool is_cpu, const std::optional<double>& now, double then) {
+  return StrCat(now.has_value() ? AmountText(is_cpu, *now) : StrCat("no ", field), " \u2192 ",
+                AmountText(is_cpu, then));
+}
+
+// What is written in place of what: of a known container the request, which a cluster bills, then the limit; else
+// the owner's amount.
+std::string FromTo(const char* resource, const ExportedJob& job, const ContainerResources& plan) {
+  const bool is_cpu = std::string_view(resource) == "cpu";
+  if (!At(At(job.job, "container"), resource).is_object()) {
+    return ChangeText(IsOfRequest(job.job, resource) ? "request" : "limit", is_cpu,
+                      AmountOf(job.job, resource, "owner_limit"), *AmountOf(job.job, resource, "would_be"));
+  }
+  std::string out;
+  const auto add = [&](const char* field, const std::optional<double>& planned) {
+    if (!planned.has_value()) return;
+    const std::optional<double> now = AmountOf(job.job["container"], resource, field);
+    StrAppend(&out, out.empty() ? "" : ", ", now.has_value() ? StrCat(field, " ") : "",
+              ChangeText(field, is_cpu, now, *planned));
+  };
+  add("request", plan.request);
+  add("limit", plan.limit);
+  return out;
 }
 
 // "memory 512Mi → 96Mi, peak of 7 days 80Mi, chance of a day above it 2 % (why)".
-void AddComment(const char* resource, const ExportedJob& job, ContainerChange& change) {
+void AddComment(const char* resource, const ExportedJob& job, const ContainerResources& plan,
+                ContainerChange& change) {
   const bool is_cpu = std::string_view(resource) == "cpu";
-  const std::optional<double> owner = AmountOf(job.job, resource, "owner_limit");
-  const std::string before = owner                            ? AmountText(is_cpu, *owner)
-                             : IsOfRequest(job.job, resource) ? "no request"
-                                                              : "no limit";
   const std::string why = SentenceOf(job, resource);
-  StrAppend(&change.comment, change.comment.empty() ? "" : "; ", resource, " ", before, " \u2192 ",
-            AmountText(is_cpu, *AmountOf(job.job, resource, "would_be")));
+  StrAppend(&change.comment, change.comment.empty() ? "" : "; ", resource, " ", FromTo(resource, job, plan));
   if (const std::optional<double> peak = AmountOf(job.job, resource, kPeakOfWeek); peak.has_value())
     StrAppend(&change.comment, ", peak of 7 days ", AmountText(is_cpu, *peak));
   if (const std::string risk = RiskText(resource, job); !risk.empty()) StrAppend(&change.comment, ", ", risk);
@@ -101,7 +133,7 @@ ContainerChange ChangeOf(const PatchOptions& options, const Workload& workload, 
     if (amounts == ContainerResources()) continue;
     AddAmount(resource, amounts.request, out.requests);
     AddAmount(resource, amounts.limit, out.limits);
-    AddComment(resource, job, out);
+    AddComment(resource, job, amounts, out);
   }
   if (out.comment.empty() || !plan.left_out.empty()) {
     StrAppend(&out.comment, out.comment.empty() ? "" : "; ",

@@ -224,6 +224,27 @@ TEST(ExportPatch, TheCommentHasThePeakAndTheRisk) {
           "chance of a day above it 2 % (peak of\\x0a7 days)\n"));
 }
 
+// The risk is the one that every other face has: of ordered work the work, of a forecast both of its parts.
+TEST(ExportPatch, TheRiskInTheCommentIsThatOfTheLimit) {
+  ExportedJob job = PatchedJob("shop/deployment/web/app");
+  job.job["cpu"].update({{"days", 18}, {"days_over", 17}, {"work_over", 0.0012}, {"work_ordered", 0.001}});
+  job.job["memory"].update({{"chance", 0.02}, {"days", 18}, {"days_over", 1}});
+  const std::string text = PatchText(PatchForm::kPatch, {}, {job});
+  EXPECT_THAT(text, HasSubstr("cpu 2000m → 124m, 0.12 % of its work throttled, 0.1 % ordered; memory"));
+  EXPECT_THAT(text, HasSubstr("chance of a day above it 2 %, 1 of 18 days went above it"));
+  EXPECT_THAT(text, Not(HasSubstr("17 of 18")));
+}
+
+// Requests are what a cluster bills: they come first, and each field is beside what it was.
+TEST(ExportPatch, TheCommentOfAKnownContainerHasItsRequestFirst) {
+  ExportedJob job = PatchedJob("shop/deployment/web/app");
+  job.job["container"] = Json::parse(
+      R"({"cpu": {"request": 0.5, "limit": 2}, "memory": {"request": null, "limit": 1073741824}})");
+  const std::string text = PatchText(PatchForm::kPatch, {}, {job});
+  EXPECT_THAT(text, HasSubstr("# cpu request 500m → 31m, limit 2000m → 124m; memory"));
+  EXPECT_THAT(text, HasSubstr("limit 1024Mi → 287Mi"));
+}
+
 TEST(ExportPatch, NothingToWriteSaysWhy) {
   ExportedJob pods = PatchedJob("shop/deployment/web"), node = PatchedJob("machine/node"),
               young = PatchedJob("shop/deployment/new/app");

@@ -35,8 +35,9 @@ struct ReportRow {
   uint64_t jobs = 0, recommended = 0, changed = 0, tasks = 0;
   PerResource<ReportSums> requests, limits;
   PerResource<uint64_t> without_limit = {};
-  std::optional<double> saving;
+  std::optional<double> saving;  // of what the plan changes
 
+  void AddMoney(const Json& job, Resource r, double less);
   void Add(const PatchOptions& options, const Json& job);
   Json ToJson() const;
 };
@@ -50,6 +51,12 @@ ContainerResources AmountsNow(const Json& job, const char* resource, bool knows_
 
 bool IsOther(Resource r, const std::optional<double>& planned, const std::optional<double>& now) {
   return planned.has_value() && (!now.has_value() || !IsSameAmount(r, *planned, *now));
+}
+
+// `less` of a resource for all tasks, at the prices of the API.
+void ReportRow::AddMoney(const Json& job, Resource r, double less) {
+  const Json& price = At(At(job, "price_per_month"), kReportKeys[static_cast<size_t>(r)]);
+  if (price.is_number()) saving = saving.value_or(0) + price.get<double>() * less / UnitOf(r).large;
 }
 
 void ReportRow::Add(const PatchOptions& options, const Json& job) {
@@ -68,7 +75,13 @@ void ReportRow::Add(const PatchOptions& options, const Json& job) {
     changes |= IsOther(r, planned.request, now.request) || IsOther(r, planned.limit, now.limit);
     // A container with a limit alone requests that.
     const double request = now.request.value_or(now.limit.value_or(0));
-    if (knows_container) requests[i].Add(its_tasks * request, its_tasks * planned.request.value_or(request));
+    // A cluster bills what is requested; elsewhere the limit is all there is.
+    if (knows_container) {
+      requests[i].Add(its_tasks * request, its_tasks * planned.request.value_or(request));
+      AddMoney(job, r, its_tasks * (request - planned.request.value_or(request)));
+    } else if (now.limit.has_value() && limit.has_value()) {
+      AddMoney(job, r, its_tasks * (*now.limit - *limit));
+    }
     if (now.limit.has_value() && limit.has_value()) {
       limits[i].Add(its_tasks * *now.limit, its_tasks * *limit);
     } else {
@@ -79,8 +92,6 @@ void ReportRow::Add(const PatchOptions& options, const Json& job) {
   ++recommended;
   changed += changes ? 1 : 0;
   tasks += static_cast<uint64_t>(its_tasks);
-  if (const Json& money = At(job, "saving_per_month"); money.is_number())
-    saving = saving.value_or(0) + money.get<double>();
 }
 
 Json ReportRow::ToJson() const {
@@ -198,7 +209,9 @@ std::string ExportReportText(const Json& report) {
   }
   StrAppend(&out, money
                       ? StrCat("Money in ", TextAt(report, "currency"),
-                               ": owners' limits less recommended ones, at the configured prices.\n")
+                               ": what this changes, at the configured prices: requests of containers, which "
+                               "a cluster bills;\nof "
+                               "other jobs limits.\n")
                       : "Set prices.core_hour and prices.gib_hour in tautd's configuration to see money.\n");
   return out;
 }

@@ -16,6 +16,7 @@ using testing::Not;
 ExportedJob Job(const std::string& name, Json labels) {
   ExportedJob out;
   out.job = Json::parse(R"({"tasks": 2, "saving_per_month": 10.5, "currency": "EUR",
+      "price_per_month": {"cpu": 2.5, "memory": 4},
       "cpu": {"owner_limit": 2, "would_be": 1}, "memory": {"owner_limit": 2147483648, "would_be": 1073741824},
       "container": {"init": false, "guaranteed": false, "others_equal": false,
         "cpu": {"request": 1, "limit": 2}, "memory": {"request": 1073741824, "limit": 2147483648}}})");
@@ -42,12 +43,14 @@ TEST(ExportReport, SumsByLabels) {
   EXPECT_EQ(red["cpu"]["limits"]["saved"], 4.0);
   EXPECT_EQ(red["memory"]["limits"]["now"], 4 * 2 * kGiB);
   EXPECT_EQ(red["memory"]["requests"]["after"], 2 * kGiB);
-  EXPECT_EQ(red["saving_per_month"], 21.0);
-  EXPECT_EQ(report["total"]["saving_per_month"], 42.0);
+  // Of the requests that change, and not of the limits: 2 cores and 2 GiB less.
+  EXPECT_EQ(red["saving_per_month"], 2 * 2.5 + 2 * 4.0);
+  EXPECT_EQ(report["total"]["saving_per_month"], 26.0);
   EXPECT_EQ(report["total"]["jobs"], 4);
   const std::string text = ExportReportText(report);
   EXPECT_THAT(text, HasSubstr("lab        (none)"));
-  EXPECT_THAT(text, HasSubstr("Money in EUR"));
+  EXPECT_THAT(text,
+              HasSubstr("Money in EUR: what this changes, at the configured prices: requests of containers"));
   for (const std::string_view line : Split(text, '\n')) EXPECT_LE(line.size(), 110U) << line;
 }
 
@@ -59,7 +62,7 @@ TEST(ExportReport, WhatIsNotThereIsNotCounted) {
   by_hand.job["container"] = nullptr;
   only_limits.job["container"]["cpu"]["request"] = nullptr;
   for (ExportedJob* job : {&none, &unlimited, &by_hand, &only_limits}) {
-    job->job["saving_per_month"] = nullptr;
+    job->job.erase("price_per_month");
     job->job.erase("currency");
   }
   const auto total = [](const ExportedJob& job) { return ExportReport({}, {job})["total"]; };
@@ -73,6 +76,9 @@ TEST(ExportReport, WhatIsNotThereIsNotCounted) {
   EXPECT_TRUE(total(by_hand)["cpu"]["requests"].is_null()) << "its requests are not known";
   EXPECT_EQ(total(only_limits)["cpu"]["requests"]["now"], 4.0)
       << "Kubernetes takes the limit for the request";
+  by_hand.job["price_per_month"] = {{"cpu", 2.5}, {"memory", 4}};
+  // CPU becomes a request, of which nothing is known, and memory's limit falls by a GiB for each of two tasks.
+  EXPECT_EQ(total(by_hand)["saving_per_month"], 8.0) << "its limits are all that is known";
   ExportedJob right = Job("e", {});
   right.job["cpu"]["would_be"] = 2;
   right.job["memory"]["would_be"] = 2 * kGiB;

@@ -20,6 +20,8 @@ const FIELDS: [string, (row: JobRow) => string | number | null][] = [
       [`${resource}_used_${unit}`, (row) => row[resource].usage], [`${resource}_owner_limit_${unit}`, (row) => row[resource].owner_limit],
       [`${resource}_limit_${unit}`, (row) => row[resource].limit], [`${resource}_would_be_${unit}`, (row) => row[resource].would_be],
       [`${resource}_saving_${unit}`, (row) => row[resource].saving], [`${resource}_chance`, (row) => row[resource].chance],
+      [`${resource}_days`, (row) => row[resource].days], [`${resource}_days_over`, (row) => row[resource].days_over],
+      [`${resource}_work_over`, (row) => row[resource].work_over], [`${resource}_work_ordered`, (row) => row[resource].work_ordered],
     ];
   }),
   ['oom_kills_7_days', (row) => row.ooms],

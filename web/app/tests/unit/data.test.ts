@@ -216,6 +216,8 @@ describe('what is taken to other tools', () => {
     const [head = '', line = ''] = csvOf([row]).split('\r\n');
     expect(head.split(',').length).toBe(line.split(',').length);
     expect(line.startsWith("'=cmd|x,observe,2,")).toBe(true);
+    // Both parts of the risk, and that of ordered work.
+    for (const part of ['chance', 'days', 'days_over', 'work_over', 'work_ordered']) expect(head).toContain(`memory_${part}`);
   });
   it('finds the container of a Compose service', () => {
     expect(containerOf({ name: 'shop/web', labels: { compose_project: 'shop', compose_service: 'web' } })).toBe('shop-web-1');
