@@ -5,6 +5,7 @@
 #include "brain/fleet/live_fleet.h"
 #include "brain/fleet/past_account.h"
 #include "common/base/byte_units.h"
+#include "common/model/whole_machine.h"
 #include "common/model/window_sums.h"
 
 namespace taut::brain {
@@ -62,7 +63,7 @@ void LiveFleet::Account(const ClosedWindow& closed, size_t first, size_t last,
                         std::vector<AccountEntry>& out) const {
   for (const JobWindowData& data : std::span(closed.jobs).subspan(first, last - first)) {
     const LiveJob* job = jobs_.Find(data.job);
-    if (job == nullptr) continue;
+    if (job == nullptr || IsWholeMachine(job->record)) continue;
     AccountEntry& entry = out.emplace_back(AccountEntry{.job = data.job});
     const bool starts = job->starts != nullptr && job->starts->last_window == closed.window;
     for (const Resource r : kResources) {

@@ -35,6 +35,28 @@ TEST(LiveAccount, CountsUsageAndTheOwnersLimit) {
   EXPECT_EQ(memory.billed, memory.usage);
 }
 
+// What a machine uses is what the jobs on it use: a sum of both would have it twice.
+TEST(LiveAccount, AWholeMachineIsInNoSum) {
+  LiveFleet fleet(Settings(Policy::kMovingWindow, Mode::kObserve));
+  fleet.AddJob({JobId{0}, "machine/node", {{"workload", "machine"}}, 0});
+  PassOutput out;
+  std::vector<AccountEntry> account;
+  const ClosedWindow closed = TwoTasks(0, 4, static_cast<float>(kGiB));
+  fleet.Observe(closed, 0, 1, out);
+  fleet.Account(closed, 0, 1, account);
+  fleet.EndWindow(closed, out);
+  fleet.Decide(closed, 0, 1, out);
+  EXPECT_TRUE(account.empty());
+  EXPECT_EQ(out.point.jobs, 0U);
+  EXPECT_EQ(out.point.tasks, 0U);
+  for (const FleetAmounts& a : out.point.amounts) {
+    EXPECT_EQ(a.jobs, 0U);
+    EXPECT_EQ(a.usage, 0);
+    EXPECT_EQ(a.owner_limit, 0);
+  }
+  EXPECT_GT(fleet.job(JobId{0}).of(Resource::kCpu).usage_mean, 0) << "it is measured";
+}
+
 // A decision at a window's end holds from then on.
 TEST(LiveAccount, TheLimitThatWasInForceInTheWindowCounts) {
   LiveSettings settings = Settings(Policy::kMovingWindow, Mode::kAuto);

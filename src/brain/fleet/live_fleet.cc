@@ -8,6 +8,7 @@
 #include "common/model/labels.h"
 #include "common/model/oom_counts.h"
 #include "common/model/said_replicas.h"
+#include "common/model/whole_machine.h"
 
 namespace taut::brain {
 namespace {
@@ -275,6 +276,7 @@ void LiveFleet::Decide(const ClosedWindow& closed, size_t first, size_t last, Pa
   const int64_t now_s = EndOf(closed.window);
   for (size_t i = first; i < last; ++i) {
     LiveJob& job = Awake(closed.jobs[i].job);
+    const bool is_machine = IsWholeMachine(job.record);
     if (job.last_window != closed.window) continue;  // a named signal alone: see ObserveIdle
     for (const Resource r : kResources) {
       LiveLane& lane = job.of(r);
@@ -285,6 +287,7 @@ void LiveFleet::Decide(const ClosedWindow& closed, size_t first, size_t last, Pa
         if (job.policy->mode == Mode::kCanary) FindCandidates(closed, closed.jobs[i], r);
         DecideLane(job, r, now_s, Why::kWindow, out);
       }
+      if (is_machine) continue;
       FleetAmounts& sum = out.point.amounts[static_cast<size_t>(r)];
       sum.usage += TotalOf(lane.usage_mean, lane.tasks);
       ++sum.jobs;

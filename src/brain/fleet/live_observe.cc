@@ -4,6 +4,7 @@
 #include "brain/fleet/live_fleet.h"
 #include "brain/fleet/live_starts.h"
 #include "common/model/said_replicas.h"
+#include "common/model/whole_machine.h"
 
 namespace taut::brain {
 namespace {
@@ -124,6 +125,7 @@ void LiveFleet::ObserveJob(const ClosedWindow& closed, size_t index, FleetPoint*
   if (awaits_owners_ && job.last_window.next() < closed.window) job.awaits_owner = true;
   job.last_window = closed.window;
   uint32_t most_tasks = 0;
+  const bool is_machine = IsWholeMachine(job.record);
   const JobWindowData& data = closed.jobs[index];
   const auto reports = std::span(closed.reports).subspan(data.first_report, data.num_reports);
   const auto throttling = std::span(closed.throttling).subspan(data.first_throttling, data.num_throttling);
@@ -164,11 +166,11 @@ void LiveFleet::ObserveJob(const ClosedWindow& closed, size_t index, FleetPoint*
       job.replicas->ObserveMemory(signal, Enforced(job) ? lane.real_limit() : lane.owner());
     }
     most_tasks = std::max(most_tasks, tasks);
-    if (point != nullptr && over) ++point->amounts[static_cast<size_t>(r)].job_windows_over;
+    if (point != nullptr && over && !is_machine) ++point->amounts[static_cast<size_t>(r)].job_windows_over;
   }
   if (job.replicas != nullptr) TakeTaskSize(job);
   if (point == nullptr && job.replicas != nullptr) (void)job.replicas->TakeStepBack();  // was said before
-  if (point == nullptr) return;
+  if (point == nullptr || is_machine) return;
   ++point->jobs;
   point->tasks += most_tasks;
   ++point->jobs_by_mode[static_cast<size_t>(job.policy->mode)];

@@ -454,7 +454,8 @@ HttpResponse Api::Jobs(const HttpRequest& request, const Reach& reach) {
     all.offset = 0;
     all.limit = view->jobs.size();
     JobTotals sums;
-    for (const JobId id : ListJobs(*view, all).jobs) sums.Add(*view->Find(id));
+    const int64_t now_s = view->window.has_value() ? view->window->next().start_s() : INT64_MIN;
+    for (const JobId id : ListJobs(*view, all).jobs) sums.Add(*view->Find(id), now_s);
     json.Key("totals");
     json.BeginObject();
     PutTotals(sums, prices, json);

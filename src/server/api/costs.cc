@@ -6,6 +6,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "brain/economy/price_sheet.h"
+#include "common/model/whole_machine.h"
 
 namespace taut::server {
 namespace {
@@ -51,7 +52,9 @@ class Grouping {
  private:
   std::optional<uint32_t> Find(JobId id) {
     std::vector<std::optional<std::string>> values(query_.by.size());
-    const auto counts = [this](const JobRecord& record) { return !query_.which || query_.which(record); };
+    const auto counts = [this](const JobRecord& record) {
+      return !IsWholeMachine(record) && (!query_.which || query_.which(record));
+    };
     if (const JobView* known = view_.Find(id); known != nullptr) {
       if (!counts(*known->record)) return std::nullopt;
       Fill(*known->record, true, values);

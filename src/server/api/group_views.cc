@@ -37,7 +37,7 @@ std::shared_ptr<const FleetView> ViewWithin(const Reach& reach, const FleetView&
   for (const JobView& job : view.jobs) {
     if (job.record == nullptr || !reach.Has(*job.record)) continue;
     out->jobs.push_back(job);
-    if (job.last_seen_s == now_s) AddTo(job, out->point);
+    if (job.last_seen_s == now_s && !job.whole_machine) AddTo(job, out->point);
   }
   SumUp({}, *out);
   return out;

@@ -240,6 +240,20 @@ void PutPod(const std::optional<PodTotals>& pod, JsonWriter& json) {
   json.EndObject();
 }
 
+constexpr std::string_view kMachineNotice =
+    "This job is all that its machines use. Their containers and processes are jobs of their own, so it is "
+    "in no sum, "
+    "saving, cost or capacity.";
+
+// Of a core, and of a GiB, for a month.
+void PutPrices(const Prices& prices, JsonWriter& json) {
+  json.Field("currency", std::string_view(prices.currency));
+  json.Key("price_per_month");
+  json.BeginObject();
+  for (const Resource r : kResources) PutAmount(Name(r), prices.PerMonth(r, UnitOf(r).large), json);
+  json.EndObject();
+}
+
 std::string StepBackNotice(const brain::LiveJob& job, std::optional<WindowId> window) {
   if (job.replicas == nullptr || !window.has_value()) return "";
   const std::optional<int64_t> until = job.replicas->steps_back_until(window->next().start_s());
@@ -277,7 +291,7 @@ HttpResponse Api::Job(const HttpRequest& request, JobId id) {
     const brain::LiveJob& job = fleet.job(id);
     const JobView shown = taut::server::ViewOf(fleet, job, day);
     PutJobFields(shown, {prices, control_.ingest().grace_s()}, json);
-    if (prices.known()) json.Field("currency", std::string_view(prices.currency));
+    if (prices.known()) PutPrices(prices, json);
     json.Key("labels");
     json.BeginObject();
     for (const auto& [key, value] : job.record.labels) json.Field(key, std::string_view(value));
@@ -308,6 +322,7 @@ HttpResponse Api::Job(const HttpRequest& request, JobId id) {
     json.Key("notices");
     json.BeginArray();
     if (!job.notice.empty()) json.String(job.notice);
+    if (shown.whole_machine) json.String(kMachineNotice);
     if (const std::string notice = StepBackNotice(job, view->window); !notice.empty()) json.String(notice);
     if (job.replicas != nullptr && !job.replicas->CountNotice().empty())
       json.String(job.replicas->CountNotice());

@@ -246,6 +246,7 @@ void PutFleet(const FleetView& view, const FleetShown& shown, JsonWriter& json) 
   json.EndObject();
   json.Field("jobs", int64_t{view.point.jobs});
   json.Field("tasks", int64_t{view.point.tasks});
+  json.Field("whole_machines", int64_t{view.whole_machines});
   json.Key("jobs_by_mode");
   json.BeginObject();
   for (int m = 0; m < kNumModes; ++m) {
@@ -314,6 +315,7 @@ void PutFleetHistory(std::span<const FleetPoint> points, JsonWriter& json) {
 
 void PutJobFields(const JobView& job, const JobShown& shown, JsonWriter& json) {
   json.Field("name", std::string_view(job.record->name));
+  json.Field("whole_machine", job.whole_machine);
   json.Field("mode", Name(job.mode));
   json.Field("recommender", Name(job.recommenders));
   json.Field("tasks", int64_t{job.tasks});
@@ -338,6 +340,8 @@ void PutJobFields(const JobView& job, const JobShown& shown, JsonWriter& json) {
 void PutTotals(const JobTotals& totals, const Prices& prices, JsonWriter& json) {
   json.Field("jobs", static_cast<int64_t>(totals.jobs));
   json.Field("tasks", static_cast<int64_t>(totals.tasks));
+  json.Field("not_measured", static_cast<int64_t>(totals.not_measured));
+  json.Field("whole_machines", static_cast<int64_t>(totals.whole_machines));
   double money = 0;
   for (const Resource r : kResources) {
     const TotalAmounts& a = totals.amounts[static_cast<size_t>(r)];

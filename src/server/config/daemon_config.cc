@@ -279,8 +279,8 @@ absl::StatusOr<LabelMatch> DaemonReader::ReadLabelMatch(const YAML::Node& key, c
 }
 
 absl::StatusOr<MappingRule> DaemonReader::ReadMappingRule(const YAML::Node& node) {
-  static constexpr std::string_view kKeys[] = {"name", "metric", "match", "kind",  "job",
-                                               "task", "part",   "scale", "signal"};
+  static constexpr std::string_view kKeys[] = {"name", "metric", "match", "kind",   "job",
+                                               "task", "part",   "scale", "signal", "whole_machine"};
   MappingRule rule;
   if (!node.IsMap()) return Error(node, "expected a mapping rule with name, metric, kind, job and task");
   const auto read = [&](const YAML::Node& at, const YAML::Node& value) -> absl::Status {
@@ -302,6 +302,9 @@ absl::StatusOr<MappingRule> DaemonReader::ReadMappingRule(const YAML::Node& node
       const std::optional<double> scale = ParseDouble(*text);
       if (!scale.has_value()) return Error(at, StrCat("scale: \"", *text, "\" is not a number"));
       rule.scale = *scale;
+    } else if (key == "whole_machine") {
+      if (*text != "true" && *text != "false") return Error(at, "whole_machine: expected true or false");
+      rule.whole_machine = *text == "true";
     } else if (key == "name" || key == "metric" || key == "job" || key == "task" || key == "part" ||
                key == "signal") {
       std::string& target = key == "name"     ? rule.name

@@ -7,6 +7,7 @@
 #include <span>
 
 #include "common/base/strings.h"
+#include "common/model/whole_machine.h"
 
 namespace taut::server {
 namespace {
@@ -209,6 +210,7 @@ class Best {
 JobView ViewOf(const brain::LiveFleet& fleet, const brain::LiveJob& job, int32_t day) {
   JobView view;
   view.record = std::shared_ptr<const JobRecord>(std::shared_ptr<void>(), &job.record);
+  view.whole_machine = IsWholeMachine(job.record);
   view.mode = job.policy->mode;
   view.recommenders = job.policy->recommenders();
   view.job_class = job.policy->job_class;
@@ -286,7 +288,9 @@ void ReplicaSums::Add(const JobView& job) {
 void SumUp(const PerResource<brain::FleetRisk>& risk, FleetView& view) {
   const int64_t now_s = view.window.has_value() ? view.window->next().start_s() : INT64_MIN;
   view.replicas = ReplicaSums();
+  view.whole_machines = 0;
   for (const JobView& job : view.jobs) {
+    if (job.whole_machine && job.last_seen_s == now_s) ++view.whole_machines;
     view.replicas.AddHeld(job);
     if (job.last_seen_s == now_s) view.replicas.Add(job);
   }
@@ -295,6 +299,7 @@ void SumUp(const PerResource<brain::FleetRisk>& risk, FleetView& view) {
     FleetSums& sum = view.sums[at] = FleetSums();
     sum.risk = risk[at];
     for (const JobView& job : view.jobs) {
+      if (job.whole_machine) continue;
       sum.job_days += job.week[at].first;
       sum.job_days_over += job.week[at].second;
       const JobAmounts& a = job.of(r);

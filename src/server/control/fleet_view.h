@@ -47,6 +47,7 @@ struct JobView {
   Mode mode = Mode::kObserve;
   brain::PolicyPair recommenders;
   brain::JobClass job_class = brain::JobClass::kServing;
+  bool whole_machine = false;  // IsWholeMachine(*record): in no sum
   bool trial = false;
   brain::HoldCause held = brain::HoldCause::kNone;  // of its number of tasks
   // Of a job with a policy of replicas: the windows of its last day whose load was measured, those in which it
@@ -102,7 +103,8 @@ struct FleetView {
   const JobView* Find(JobId id) const;
   PerResource<FleetSums> sums;  // by Resource
   ReplicaSums replicas;
-  brain::RiskBook risks;  // of the whole fleet; empty in a view of some groups
+  uint32_t whole_machines = 0;  // jobs that were measured in the last window and are in no sum
+  brain::RiskBook risks;        // of the whole fleet; empty in a view of some groups
   // Of `jobs`. nullptr: lists go by the jobs' own names and labels, which takes several times as long.
   std::shared_ptr<const JobIndex> index;
 };

@@ -79,10 +79,18 @@ double SavingShare(const JobTotals& totals, const FleetPoint& fleet) {
 
 }  // namespace
 
-void JobTotals::Add(const JobView& job) {
+void JobTotals::Add(const JobView& job, int64_t now_s) {
+  if (job.whole_machine) {
+    ++whole_machines;
+    return;
+  }
   ++jobs;
-  tasks += job.tasks;
   replicas.AddHeld(job);
+  if (job.last_seen_s != now_s) {
+    ++not_measured;
+    return;
+  }
+  tasks += job.tasks;
   replicas.Add(job);
   for (const Resource r : kResources) {
     const JobAmounts& a = job.of(r);
@@ -122,6 +130,7 @@ std::vector<GroupTotals> TotalsBy(const FleetView& view, std::string_view by, co
     Place place;
     JobTotals totals;
   };
+  const int64_t now_s = view.window.has_value() ? view.window->next().start_s() : INT64_MIN;
   std::vector<Group> groups;
   std::unordered_map<std::string_view, size_t> by_name;
   std::optional<size_t> unknown;
@@ -138,7 +147,7 @@ std::vector<GroupTotals> TotalsBy(const FleetView& view, std::string_view by, co
       unknown = at;
     }
     if (at == groups.size()) groups.push_back({place, {}});
-    groups[at].totals.Add(job);
+    groups[at].totals.Add(job, now_s);
   }
   std::ranges::sort(groups, [&](const Group& a, const Group& b) {
     if (is_property) return static_cast<unsigned>(a.place.rank) < static_cast<unsigned>(b.place.rank);

@@ -28,10 +28,13 @@ struct TotalAmounts {
 
 struct JobTotals {
   uint64_t jobs = 0, tasks = 0;
+  uint64_t not_measured = 0;    // of jobs, those that were not in the last window: in no sum, as in Fleet
+  uint64_t whole_machines = 0;  // jobs beside these, in no sum
   PerResource<TotalAmounts> amounts;  // by Resource
   ReplicaSums replicas;
 
-  void Add(const JobView& job);
+  // `now_s`: the end of the last window.
+  void Add(const JobView& job, int64_t now_s);
 };
 
 // The properties of jobs that stand for a label: ":class", ":tasks", and of each resource its size, as

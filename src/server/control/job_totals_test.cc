@@ -33,6 +33,29 @@ class JobTotalsTest : public ::testing::Test {
   FleetView view_;
 };
 
+// As in Fleet: what a job saved that runs no more is saved no more.
+TEST_F(JobTotalsTest, AJobThatWasNotInTheLastWindowIsInNoSum) {
+  view_.window = WindowId{10};
+  Add("shop/web", {{"team", "shop"}}, 2, 100, 400, 150).last_seen_s = WindowId{11}.start_s();
+  Add("shop/gone", {{"team", "shop"}}, 1, 300, 900, 10).last_seen_s = WindowId{10}.start_s();
+  const JobTotals shop = TotalsBy(view_, "team", {}).at(0).totals;
+  EXPECT_EQ(shop.jobs, 2U);
+  EXPECT_EQ(shop.not_measured, 1U);
+  EXPECT_EQ(shop.tasks, 2U);
+  EXPECT_EQ(shop.amounts[static_cast<size_t>(Resource::kMemory)].would_save, 500);
+}
+
+TEST_F(JobTotalsTest, WholeMachinesAreCountedBesideTheSums) {
+  Add("shop/web", {{"team", "shop"}}, 2, 100, 400, 150);
+  Add("machine/node", {{"team", "shop"}, {"workload", "machine"}}, 1, 300, 900, 10).whole_machine = true;
+  const JobTotals shop = TotalsBy(view_, "team", {}).at(0).totals;
+  EXPECT_EQ(shop.jobs, 1U);
+  EXPECT_EQ(shop.tasks, 2U);
+  EXPECT_EQ(shop.whole_machines, 1U);
+  EXPECT_EQ(shop.amounts[static_cast<size_t>(Resource::kMemory)].usage, 200);
+  EXPECT_EQ(shop.amounts[static_cast<size_t>(Resource::kMemory)].would_save, 500);
+}
+
 TEST_F(JobTotalsTest, AddUpByTheValueOfALabel) {
   Add("shop/web", {{"team", "shop"}}, 2, 100, 400, 150);
   Add("shop/db", {{"team", "shop"}, {"tier", "data"}}, 1, 300, 300, 350);

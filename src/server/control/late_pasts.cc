@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "brain/fleet/past_account.h"
+#include "common/model/whole_machine.h"
 
 namespace taut::server {
 namespace {
@@ -23,6 +24,8 @@ absl::StatusOr<std::vector<LateAccount>> LateAccountsOf(std::span<const JobPast>
   std::vector<WindowId> counted;
   for (const JobPast& past : pasts) {
     if (past.days.empty()) continue;
+    if (const absl::StatusOr<JobRecord> job = history.Job(past.job); job.ok() && IsWholeMachine(*job))
+      continue;
     const WindowId from{past.days.front().day * kWindowsPerDay},
         to{(past.days.back().day + 1) * kWindowsPerDay};
     const absl::StatusOr<std::vector<JobDay>> known = history.JobDays(past.job, from, to);

@@ -1,4 +1,6 @@
 // The rules that need no configuration. docs/formats.md has the same table with reasons.
+#include <span>
+
 #include "common/base/strings.h"
 #include "server/ingest/mapping_rules.h"
 #include "server/ingest/owners.h"
@@ -211,6 +213,7 @@ void AddExporters(std::vector<MappingRule>& out) {
   add("process-memory", "process_resident_memory_bytes", no_pod, kMemoryBytes, job, "", 1,
       "processes' own metrics");
   const char* const machine = "{cluster/}machine/{job}";
+  const size_t first = out.size();
   add("node-cpu", "node_cpu_seconds_total", {{"mode", "idle|iowait|steal", true}}, kCpuSecondsTotal, machine,
       "{cpu}/{mode}", 1, "node_exporter");
   // What is in use: all of it less what a new process could get.
@@ -218,6 +221,7 @@ void AddExporters(std::vector<MappingRule>& out) {
       "node_exporter");
   add("node-memory-available", "node_memory_MemAvailable_bytes", {}, kMemoryBytes, machine, "available", -1,
       "node_exporter");
+  for (MappingRule& rule : std::span(out).subspan(first)) rule.whole_machine = true;
 }
 
 }  // namespace

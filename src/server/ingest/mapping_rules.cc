@@ -138,7 +138,8 @@ std::optional<Mapping> MappingRules::Match(
                    .part = std::move(part).value_or(""),
                    .uses_owner = compiled.job.uses_owner(),
                    .scale = rule.scale,
-                   .signal = compiled.signal};
+                   .signal = compiled.signal,
+                   .whole_machine = rule.whole_machine};
   }
   return std::nullopt;
 }

@@ -95,6 +95,8 @@ struct MappingRule {
   // Of kind load or load_total: the series is this signal of the job, in the unit of the series, and not its load
   // (common/model/signal_name.h). Series of one name add up as those of a load do. "": it is its load.
   std::string signal = {};
+  // The job is all that its machines use, which jobs on them use again: it is in no sum (IsWholeMachine).
+  bool whole_machine = false;
 };
 
 // What is one job in Kubernetes: the pods of an owner, each with the sum of its containers, or one container of
@@ -114,7 +116,8 @@ struct Mapping {
   std::string job, task, part;
   bool uses_owner = false;  // the job's name has an {owner} or {owner.kind} in it
   double scale = 1;
-  uint16_t signal = 0;   // place in MappingRules::signals() plus 1; 0: none
+  uint16_t signal = 0;  // place in MappingRules::signals() plus 1; 0: none
+  bool whole_machine = false;
   bool claimed = false;  // by an agent that measures its container: job and task are the agent's
 };
 

@@ -7,6 +7,7 @@
 #include "common/base/container_id.h"
 #include "common/base/printable.h"
 #include "common/model/job_name.h"
+#include "common/model/whole_machine.h"
 #include "server/ingest/label_aliases.h"
 #include "server/ingest/oom_watch.h"
 #include "server/ingest/series_keys.h"
@@ -173,6 +174,7 @@ bool SeriesMapper::Bind(uint32_t slot, const Mapping& mapping, std::span<const L
     std::sort(its_labels.begin(), its_labels.end());
     jobs_[*job].labels = Packed(its_labels);
   }
+  if (mapping.whole_machine) SetLabels(*job, {{std::string(kWorkloadLabel), std::string(kWholeMachine)}});
   ++jobs_[*job].slots;
   const uint32_t task = TaskEntry(*job, mapping.task);
   ++tasks_[task].uses;

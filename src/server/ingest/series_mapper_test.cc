@@ -169,6 +169,27 @@ TEST(SeriesMapper, CountsPodsWhoseContainersNoSeriesNames) {
   EXPECT_EQ(mapper.counts().pods_without_containers, 1U) << "web-1 is gone";
 }
 
+// node_exporter's figures are of all that runs on a machine: the label says so, and sums leave the job out.
+TEST(SeriesMapper, AJobOfWholeMachinesIsMarkedAlsoIfItIsKnownAlready) {
+  const auto label = [](const SeriesMapper& mapper, uint32_t slot) {
+    return mapper.job_labels(mapper.binding(slot).job);
+  };
+  const SeriesMapper::JobLabels machine = {{"workload", "machine"}};
+  const MappedLabels cpu = {{"__name__", "node_cpu_seconds_total"},
+                            {"cpu", "0"},
+                            {"instance", "h:1"},
+                            {"job", "node"},
+                            {"mode", "user"}};
+  SeriesMapper fresh = NewMapper();
+  EXPECT_EQ(label(fresh, Resolve(fresh, cpu).slot), machine);
+  const SeriesMapper::JobLabels pod = {{"namespace", "shop"}};
+  EXPECT_EQ(label(fresh, Resolve(fresh, Cpu("db-0")).slot), pod);
+  SeriesMapper known = NewMapper();
+  known.RestoreJob(JobId{0}, "machine/node");
+  EXPECT_EQ(label(known, Resolve(known, cpu).slot), machine);
+  EXPECT_THAT(known.TakeRelabelledJobs(), ElementsAre(JobId{0}));
+}
+
 TEST(SeriesMapper, GivesSlotsOnceAndTasksWithinJobs) {
   SeriesMapper mapper = NewMapper();
   const auto a = Resolve(mapper, Cpu("web-5d4f8c7b9d-x2x4z"));

@@ -149,7 +149,9 @@ class CellCapacityMaker {
     }
     PerResource<double> usage = {}, allocation = {};
     for (const JobView& job : input_.fleet.jobs) {
-      if (job.record == nullptr || job.tasks == 0 || job.last_seen_s < end_s - kGoneAfterSeconds) continue;
+      if (job.record == nullptr || job.whole_machine || job.tasks == 0 ||
+          job.last_seen_s < end_s - kGoneAfterSeconds)
+        continue;
       any = any || job.last_seen_s >= end_s;
       const size_t tier = TierOf(*job.record);
       for (const Resource r : kResources) {

@@ -16,7 +16,7 @@ absl::StatusOr<NameTemplate> ParseTemplate(std::string_view what, const std::str
 }
 
 bool IsCounted(const JobView& job, int64_t from_s) {
-  return job.record != nullptr && job.last_seen_s >= from_s && job.tasks > 0;
+  return job.record != nullptr && !job.whole_machine && job.last_seen_s >= from_s && job.tasks > 0;
 }
 
 // Of all tasks, rounded up, but for what a float adds to 1.1 cores; `per_one` of the unit are one core or byte. A

@@ -269,6 +269,24 @@ std::string ProvisionalText(const Json& jobs) {
       "");
 }
 
+// Of the jobs that are in no sum; "" if there are none.
+std::string OutsideText(const Json& sums) {
+  std::string out;
+  if (const double idle = Number(sums, "not_measured").value_or(0); idle > 0) {
+    out = Wrapped(StrCat(Count(sums, "not_measured"), idle == 1 ? " of them was" : " of them were",
+                         " not measured in the last window, and in no sum"),
+                  "");
+  }
+  const double machines = Number(sums, "whole_machines").value_or(0);
+  if (machines <= 0) return out;
+  return out +
+         Wrapped(StrCat(Count(sums, "whole_machines"), machines == 1 ? " more job is" : " more jobs are",
+                        " all that some machines use, and in no sum: their containers and processes are jobs "
+                        "of their "
+                        "own"),
+                 "");
+}
+
 }  // namespace
 
 std::string JobsText(const Json& page) {
@@ -298,13 +316,14 @@ std::string JobsText(const Json& page) {
       StrAppend(&saves, saves.empty() ? "" : " and ", Amount(r, a, "would_save"));
       adds = adds || Number(a, "would_save").value_or(0) < 0;
     }
-    StrAppend(&out, "all ", total, ": usage ", usage, "; mode auto would save ", saves);
+    StrAppend(&out, "all ", Number(totals, "jobs").has_value() ? Count(totals, "jobs") : total, ": usage ",
+              usage, "; mode auto would save ", saves);
     if (adds) out += " (negative: more than the owners' limits)";
     if (const std::string money = MoneyText(At(totals, "saving_per_month"), At(page, "currency"));
         !money.empty())
       StrAppend(&out, ", ", money);
     out += "\n";
-    StrAppend(&out, ReplicaSumsText(At(totals, "replicas")));
+    StrAppend(&out, ReplicaSumsText(At(totals, "replicas")), OutsideText(totals));
   }
   return out;
 }
@@ -559,8 +578,6 @@ std::string AgentsText(const Json& page) {
   return table;
 }
 
-namespace {}  // namespace
-
 std::string NoWindowText(const Json& status) {
   if (!At(status, "last_window_end").is_null() || At(status, "last_pass").is_object()) return "";
   const Json& ingest = At(status, "ingest");
@@ -675,6 +692,7 @@ std::string FleetText(const Json& fleet) {
     StrAppend(&out, dry ? "dry run saves " : "saved ", MoneyText(At(money, "saved"), At(money, "currency")),
               ", would save ", MoneyText(At(money, "would_save"), At(money, "currency")), "\n");
   }
+  out += OutsideText(fleet);
   if (dry) out += "dry run: nothing is applied, and the owners' limits hold\n";
   return out;
 }

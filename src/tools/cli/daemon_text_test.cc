@@ -90,6 +90,19 @@ TEST(DaemonTextTest, ARecommendedNumberOfTasksIsShownWhereItIsAnother) {
   EXPECT_THAT(JobText(detail, {{"decisions", Json::array()}}), Not(HasSubstr("replicas")));
 }
 
+TEST(DaemonTextTest, WholeMachinesAreSaidToBeInNoSum) {
+  Json totals = {{"jobs", 1}, {"tasks", 2}, {"whole_machines", 1}};
+  const std::string text =
+      JobsText({{"total", 2}, {"jobs", {JobRow("web"), JobRow("machine/node")}}, {"totals", totals}});
+  EXPECT_THAT(text, AllOf(HasSubstr("all 1: usage"),
+                          HasSubstr("1 more job is all that some machines use, and in no sum")));
+  totals["not_measured"] = 2;
+  EXPECT_THAT(JobsText({{"total", 3}, {"jobs", {JobRow("web")}}, {"totals", totals}}),
+              HasSubstr("2 of them were not measured in the last window, and in no sum"));
+  EXPECT_THAT(FleetText({{"whole_machines", 3}}), HasSubstr("3 more jobs are all that some machines use"));
+  EXPECT_THAT(FleetText({{"whole_machines", 0}}), Not(HasSubstr("machines use")));
+}
+
 // A tilde marks it in the table and in the sums of lines; the note says what it is, and until when.
 TEST(DaemonTextTest, AProvisionalRecommendationIsMarkedEverywhere) {
   Json job = JobRow("web"), later = JobRow("later");

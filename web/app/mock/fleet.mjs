@@ -99,7 +99,7 @@ function makeJob(number, now) {
     first_seen: now - Math.floor((3 + 60 * unit(number, 'first')) * DAY),
     row: {
       name, mode,
-      recommender: recommenderName(number),
+      whole_machine: false, recommender: recommenderName(number),
       tasks,
       cpu: amounts(job, 'cpu', now, mode, ownerKnown),
       memory: amounts(job, 'memory', now, mode, ownerKnown),
@@ -199,7 +199,7 @@ export function replicaTotals(jobs) {
 export function fleetNow(jobs, now, actuator) {
   return {
     time: jobs.length ? now : null, machine: MACHINE, jobs: jobs.length, tasks: jobs.reduce((n, job) => n + job.row.tasks, 0),
-    jobs_by_mode: countModes(jobs), cpu: totals(jobs, 'cpu'), memory: totals(jobs, 'memory'),
+    whole_machines: 0, jobs_by_mode: countModes(jobs), cpu: totals(jobs, 'cpu'), memory: totals(jobs, 'memory'),
     saving_per_month: (({ saved, would_save }) => ({ currency: 'EUR', saved, would_save }))(moneyOf(totals(jobs, 'cpu'), totals(jobs, 'memory'))),
     replicas: replicaTotals(jobs),
     oom_kills_day: jobs.length ? 11 : 0, changes_day: jobs.length ? 1874 : 0, actuator,

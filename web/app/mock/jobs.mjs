@@ -55,7 +55,7 @@ export function labelTotals(jobs, query) {
     groups.get(value).push(job);
   }
   const all = [...groups].map(([value, of]) => ({
-    value, jobs: of.length, tasks: of.reduce((sum, job) => sum + job.row.tasks, 0),
+    value, jobs: of.length, not_measured: 0, whole_machines: 0, tasks: of.reduce((sum, job) => sum + job.row.tasks, 0),
     ...Object.fromEntries(RESOURCES.map((r) => [r, { ...Object.fromEntries(['usage', 'owner_limit', 'limit', 'would_be', 'saved'].map((k) => [k, sumOf(of, r, k)])), would_save: sumOf(of, r, 'saving'), ...riskOf(of, r) }])),
     replicas: replicaTotals(of), saving_per_month: of.reduce((sum, job) => sum + (job.row.saving_per_month ?? 0), 0),
   })).sort((a, b) => b.memory.would_save - a.memory.would_save);
@@ -109,7 +109,7 @@ export function jobDetail(job, now) {
     notices.push('A small job (fewer than 3 tasks): it moves to auto in 3 days. Set mode to observe to stay.');
   }
   if (now - job.first_seen < 7 * DAY) notices.push("New: the owner's limit stays until 7 days have been seen.");
-  return { ...job.row, currency: 'EUR', labels: job.labels, first_seen: job.first_seen, risk: null, throttled: null, replicas: job.replicas, allocation: { cpu: ALLOCATION, memory: ALLOCATION }, container: null, pod: podOf(job), memory_needed: neededOf(job, now), trials: trialOf(job, now), holds, notices };
+  return { ...job.row, currency: 'EUR', price_per_month: { cpu: 21.9, memory: 2.92 }, labels: job.labels, first_seen: job.first_seen, risk: null, throttled: null, replicas: job.replicas, allocation: { cpu: ALLOCATION, memory: ALLOCATION }, container: null, pod: podOf(job), memory_needed: neededOf(job, now), trials: trialOf(job, now), holds, notices };
 }
 
 const STEP = 1.05;

@@ -33,7 +33,7 @@ export interface Fleet extends Record<Resource, FleetAmounts> {
   time: number | null;
   machine: { cores: number; bytes: number };
   jobs: number; tasks: number;
-  jobs_by_mode: Record<Mode, number>;
+  whole_machines: number; jobs_by_mode: Record<Mode, number>;
   replicas: ReplicaSums;
   oom_kills_day: number | null; changes_day: number | null;  // null: of all jobs, and the caller sees some
   actuator: string;
@@ -54,7 +54,7 @@ export type JobAmounts = {
   saving: Amount; at_limit: boolean;
 } & Provisional & LimitRisk;
 export interface JobRow extends Record<Resource, JobAmounts> {
-  name: string; mode: Mode; recommender: string; tasks: number; tasks_would_be: number | null;
+  name: string; whole_machine: boolean; mode: Mode; recommender: string; tasks: number; tasks_would_be: number | null;
   ooms: number; last_seen: number | null; last_change: number | null; trial: boolean;
   enforced: boolean; throttled_share: number | null;
   saving_per_month?: number | null;
@@ -63,7 +63,7 @@ export interface JobSums {
   usage: number; owner_limit: number; limit: number; would_be: number; saved: number; would_save: number;
   job_days: number; job_days_over: number; chance: number | null;
 }
-export interface JobTotals extends Record<Resource, JobSums> { jobs: number; tasks: number; replicas: ReplicaSums; saving_per_month?: number }
+export interface JobTotals extends Record<Resource, JobSums> { jobs: number; tasks: number; not_measured: number; whole_machines: number; replicas: ReplicaSums; saving_per_month?: number }
 export interface LabelTotals { by: string; total: number; currency?: string; groups: (JobTotals & { value: string | null })[] }
 export interface CostHours { usage: number; allocation: number; billed: number; owner: number; would_be: number; without_allocation: number | null }
 export interface CostMoney { usage: number; allocation: number; billed: number; idle: number; owner: number; would_be: number; saved: number; would_save: number }
@@ -118,7 +118,7 @@ export interface ContainerResources { request: Amount; limit: Amount; scaled_by:
 export interface TemplateContainer extends Record<Resource, ContainerResources> { init: boolean; guaranteed: boolean; others_equal: boolean }
 export interface PodTotals extends Record<Resource, { request: Amount; limit: Amount }> { containers: number; recommended: number }
 export interface JobDetail extends JobRow {
-  currency?: string;
+  currency?: string; price_per_month?: Record<Resource, number>;
   labels: Record<string, string>; first_seen: number | null; risk: number | null; throttled: number | null; replicas: Replicas | null; trials: Trial[];
   holds: { resource: Resource; sentence: string }[]; notices: string[];
   allocation: Record<Resource, ContainerAllocation>; container: TemplateContainer | null; pod: PodTotals | null;

@@ -96,6 +96,7 @@ function RiskCell({ row }: { row: JobRow }) {
 }
 
 function Marks({ row }: { row: JobRow }) {
+  if (row.whole_machine) return <i class="mark" title="All that its machines use: it is in no sum, since their containers and processes are jobs of their own">machine</i>;
   const reasons = tightness(row);
   return reasons.length > 0 ? <i class="mark" title={reasons.join('\n')}>{RESOURCES.some((r) => row[r].at_limit) ? 'at limit' : 'too tight'}</i> : null;
 }

@@ -1,0 +1,104 @@
+#!/usr/bin/env python3
+"""Savings and sums: a machine's total beside its containers counts once, and Fleet, jobs, costs and exports have one saving."""
+import math
+import re
+import time
+
+import daemon
+
+PRICES = "prices: {currency: EUR, core_hour: 0.03, gib_hour: 0.004}\n"
+HOURS_PER_MONTH = 730
+GIB = 2**30
+
+
+def near(a, b, share=1e-4):
+    return math.isclose(a, b, rel_tol=share, abs_tol=1e-6)
+
+
+def one_saving(stage):
+    """A simulated cell of three days: what would be saved is the same number on every face."""
+    tautd = stage.tautd(config="clock: samples\n" + PRICES)
+    stage.feed_history(tautd, "3d", "--jobs", "24", "--every", "150s")
+    server = ("--server", f"http://127.0.0.1:{tautd.port}")
+    fleet, page = tautd.get("/api/v1/fleet"), tautd.get("/api/v1/jobs?limit=1000&totals=true")
+    rows, totals = page["jobs"], page["totals"]
+    now = [row for row in rows if row["last_seen"] == fleet["time"]]
+    would_save = fleet["saving_per_month"]["would_save"]
+    stage.check(would_save > 0, "the recommended limits save something", fleet["saving_per_month"])
+    stage.check(near(sum(row["saving_per_month"] or 0 for row in now), would_save), "Fleet saves what its jobs of the last window save", (sum(row["saving_per_month"] or 0 for row in now), would_save))
+    stage.check(near(would_save, totals["saving_per_month"]), "the list's sum is Fleet's", (would_save, totals["saving_per_month"]))
+    for resource in ("cpu", "memory"):
+        rows_save = sum((row[resource]["saving"] or 0) * row["tasks"] for row in now)
+        stage.check(near(rows_save, fleet[resource]["would_save"]), f"and of {resource}", (rows_save, fleet[resource]["would_save"]))
+    listed = stage.run(stage.args.taut, "jobs", *server)
+    said = re.search(r"mode auto would save .*, ([\d.]+) EUR a month", listed.stdout)
+    stage.check(said and near(float(said[1]), totals["saving_per_month"], 0.001), "taut jobs says the sum of the list", listed.stdout[-600:])
+    report = stage.run(stage.args.taut, "export", "--format", "report", "--output", "json", *server)
+    stage.check(report.returncode == 0, "taut export --format report", report.stderr)
+    priced = stage.run(stage.args.taut, "export", "--format", "report", *server)
+    stage.check("what this changes, at the configured prices" in priced.stdout, "says what its money is of", priced.stdout[-500:])
+    costs(stage, tautd, server, fleet, would_save)
+    tautd.stop()
+
+
+def costs(stage, tautd, server, fleet, would_save):
+    """Costs are sums of a time, and say so; the last hour of it, as a month, is what Fleet says of now."""
+    end = fleet["time"] // 3600 * 3600
+    hour = tautd.get(f"/api/v1/costs?from={end - 3600}&to={end}&by=:job")["total"]["cost"]
+    stage.check(near(hour["owner"] - hour["would_be"], hour["would_save"]), "costs save what the owners' limits cost more", hour)
+    stage.check(near(hour["would_save"] * HOURS_PER_MONTH, would_save, 0.15), "an hour of it is near to what Fleet says of a month", (hour["would_save"] * HOURS_PER_MONTH, would_save))
+    said = stage.run(stage.args.taut, "costs", *server)
+    stage.check("These are sums of this time; taut top and the page Fleet have a month at the limits of now." in said.stdout, "taut costs says how the two differ", said.stdout[-500:] + said.stderr)
+
+
+def container(pod, name, cores, memory, at, seconds):
+    labels = {"namespace": "shop", "pod": pod, "container": name, "image": "x"}
+    return [({"__name__": "container_cpu_usage_seconds_total", **labels}, [(at, cores * seconds)]),
+            ({"__name__": "container_memory_working_set_bytes", **labels}, [(at, memory)])]
+
+
+def machine(at, seconds):
+    labels = {"job": "node", "instance": "h:9100"}
+    return [({"__name__": "node_cpu_seconds_total", "cpu": "0", "mode": "user", **labels}, [(at, 2.0 * seconds)]),
+            ({"__name__": "node_memory_MemTotal_bytes", **labels}, [(at, 16.0 * GIB)]),
+            ({"__name__": "node_memory_MemAvailable_bytes", **labels}, [(at, 12.0 * GIB)])]
+
+
+def once(stage):
+    """Two containers of half a core and a GiB, and node_exporter of the machine that has them: 2 cores and 4 GiB."""
+    tautd = stage.tautd(config="clock: samples\n" + PRICES)
+    server = ("--server", f"http://127.0.0.1:{tautd.port}")
+    begin = int(time.time()) // 3600 * 3600 - 3 * 3600
+    for minute in range(0, 150):
+        at, seconds = begin + 60 * minute, 1000 + 60 * minute
+        body = [*container("web-1", "app", 0.5, GIB, at, seconds), *container("db-0", "app", 0.5, GIB, at, seconds), *machine(at, seconds)]
+        if minute < 40:  # ends, and is known for a while
+            body += container("gone-0", "app", 4, 8 * GIB, at, seconds)
+        assert daemon.write(tautd.port, daemon.write_body(body)).status == 204
+    daemon.eventually(lambda: (tautd.get("/api/v1/fleet")["time"] or 0) >= begin + 8400, 60)
+    fleet, page = tautd.get("/api/v1/fleet"), tautd.get("/api/v1/jobs?totals=true")
+    rows = {row["name"]: row for row in page["jobs"]}
+    stage.check(rows["machine/node"]["whole_machine"] and not rows["shop/pod/db-0/app"]["whole_machine"] if "shop/pod/db-0/app" in rows else rows["machine/node"]["whole_machine"], "the job of node_exporter is a whole machine", list(rows))
+    for face, sums in (("Fleet", fleet), ("the list", page["totals"])):
+        stage.equal((sums["jobs"], sums["whole_machines"]), (len(rows) - (2 if face == "Fleet" else 1), 1), f"{face} counts it beside the jobs")
+        stage.check(near(sums["cpu"]["usage"], 1, 0.02) and near(sums["memory"]["usage"], 2 * GIB, 0.001), f"{face} sums the containers alone", (sums["cpu"], sums["memory"]))
+    stage.equal(page["totals"]["not_measured"], 1, "the list counts a job that has ended, and sums it no more than Fleet does")
+    end = begin + 7200
+    cost = tautd.get(f"/api/v1/costs?from={end - 3600}&to={end}&by=:job")
+    stage.check("machine/node" not in {g["value"] for g in cost["groups"]} and near(cost["total"]["cpu"]["usage"], 1, 0.02), "costs are of the containers alone", cost["total"]["cpu"])
+    job = tautd.get("/api/v1/jobs/machine%2Fnode")
+    stage.check(job["labels"].get("workload") == "machine" and any("in no sum" in n for n in job["notices"]), "its page says so", job["notices"])
+    said = stage.run(stage.args.taut, "jobs", *server)
+    stage.check("1 more job is all that some machines use, and in no sum" in said.stdout, "taut jobs says so", said.stdout[-500:])
+    tautd.stop()
+
+
+def main():
+    with daemon.Stage(daemon.arguments(__doc__)) as stage:
+        once(stage)
+        one_saving(stage)
+        stage.finish()
+
+
+if __name__ == "__main__":
+    main()
