@@ -521,6 +521,9 @@ absl::Status Daemon::StartServer(const std::string& config_path) {
     options.container = [this](const std::string& job) { return kubernetes_->ContainerOf(job); };
     options.pod_totals = [this](const std::string& job) { return kubernetes_->PodTotalsOf(job); };
     options.cluster_notice = [this](const std::string& job) { return kubernetes_->NoticeOf(job); };
+  } else {
+    replica_watch_ = std::make_unique<ReplicaWatch>(*control_);
+    options.cluster_notice = [this](const std::string& job) { return replica_watch_->NoticeOf(job); };
   }
   if (kubernetes_ != nullptr) options.why_undecided = [this] { return kubernetes_->WhyUndecided(); };
   options.backfill = [this] { return backfill_->progress(); };

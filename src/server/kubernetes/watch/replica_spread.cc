@@ -46,7 +46,7 @@ void ReplicaSpread::Observe(const std::string& job, const std::vector<ReplicaUse
   if (!had_hint && !spread.hint.empty()) new_.push_back(job);
 }
 
-void ReplicaSpread::Judge(Spread& spread) {
+void ReplicaSpread::Judge(Spread& spread) const {
   std::string hint;
   for (const Resource r : kPodResources) {
     const std::string *most = nullptr, *least = nullptr;
@@ -72,10 +72,15 @@ void ReplicaSpread::Judge(Spread& spread) {
     StrAppend(&hint, hint.empty() ? "" : ", and ", *most, " uses ", ReadableAmount(r, largest), " of ",
               Name(r), " and ", *least, " ", ReadableAmount(r, smallest));
   }
-  spread.hint = hint.empty() ? ""
-                             : StrCat("Its replicas differ: on average of the last hours ", hint,
-                                      ". All of them get what the largest one needs; the annotation ",
-                                      kSplitAnnotation, ": ordinal of the StatefulSet gives each its own");
+  if (hint.empty()) {
+    spread.hint.clear();
+    return;
+  }
+  spread.hint =
+      StrCat("Its replicas differ: on average of the last hours ", hint,
+             ". All of them get what the largest one needs; ",
+             splits_ == Splits::kNever ? "where tautd watches the cluster (kubernetes.kubeconfig), " : "",
+             "the annotation ", kSplitAnnotation, ": ordinal of the StatefulSet gives each its own");
 }
 
 void ReplicaSpread::EndWindow() {

@@ -31,6 +31,10 @@ class ReplicaSpread {
   static constexpr double kBegin = 2, kEnd = 1.5;
   static constexpr double kMaterialCores = 0.1, kMaterialBytes = 100.0 * 1024 * 1024;
 
+  // Whether the annotation that gives each replica its own limit has an effect. kNever: no cluster is watched.
+  enum class Splits : uint8_t { kByAnnotation, kNever };
+  explicit ReplicaSpread(Splits splits = Splits::kByAnnotation) : splits_(splits) {}
+
   // A window in which at least two of the job's replicas were measured.
   void Observe(const std::string& job, const std::vector<ReplicaUse>& window);
   // Jobs that were not observed since the last call are forgotten: once after each window.
@@ -55,8 +59,9 @@ class ReplicaSpread {
     PerResource<bool> differs = {};
     std::string hint;
   };
-  static void Judge(Spread& spread);
+  void Judge(Spread& spread) const;
 
+  const Splits splits_;
   mutable std::mutex mutex_;
   std::map<std::string, Spread> jobs_;
   std::vector<std::string> new_;

@@ -76,5 +76,19 @@ TEST_F(Spread, WhatIsGoneIsForgotten) {
   EXPECT_EQ(spread_.HintOf("one"), "");
 }
 
+TEST(ReplicaSpreadAlone, WithoutAClusterTheHintSaysWhatASplitNeeds) {
+  ReplicaSpread spread(ReplicaSpread::Splits::kNever);
+  for (int w = 0; w < ReplicaSpread::kFewestWindows; ++w) {
+    std::vector<ReplicaUse> uses(2);
+    uses[0].pod = "db-0";
+    uses[0].used.memory = 8e9;
+    uses[1].pod = "db-1";
+    uses[1].used.memory = 2e8;
+    spread.Observe("shop/statefulset/db/app", uses);
+  }
+  EXPECT_THAT(spread.HintOf("shop/statefulset/db/app"),
+              testing::HasSubstr("where tautd watches the cluster (kubernetes.kubeconfig), the annotation "));
+}
+
 }  // namespace
 }  // namespace taut::server

@@ -1,0 +1,53 @@
+#include "tools/programs/replica_watch.h"
+
+#include <algorithm>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "common/base/strings.h"
+
+namespace taut::tools {
+namespace {
+
+// "[CLUSTER/]NAMESPACE/statefulset/NAME[/CONTAINER]"
+bool IsStatefulSet(std::string_view job) {
+  const std::vector<std::string_view> parts = Split(job, '/');
+  const auto kind = std::ranges::find(parts, "statefulset");
+  const auto before = kind - parts.begin(), after = parts.end() - kind - 1;
+  return kind != parts.end() && before >= 1 && before <= 2 && after >= 1 && after <= 2;
+}
+
+}  // namespace
+
+ReplicaWatch::ReplicaWatch(server::ControlPlane& control) : control_(control) {
+  control_.OnTick([this](const server::TickEvents& events) {
+    if (!events.past && events.window != nullptr) OnWindow(*events.window);
+  });
+}
+
+void ReplicaWatch::OnWindow(const ClosedWindow& window) {
+  const std::shared_ptr<const server::FleetView> view = control_.view();
+  for (const JobWindowData& data : window.jobs) {
+    if (data.window.num_tasks < 2) continue;
+    const server::JobView* job = view->Find(data.job);
+    if (job == nullptr || !IsStatefulSet(job->record->name)) continue;
+    const auto tasks = std::span(window.tasks).subspan(data.window.first_task, data.window.num_tasks);
+    std::vector<std::pair<JobId, uint32_t>> numbers;
+    for (const TaskWindow& task : tasks) numbers.emplace_back(data.job, task.task);
+    std::vector<std::string> names;
+    control_.ingest().WithMapper([&](server::SeriesMapper& mapper) { names = mapper.TaskNames(numbers); });
+    std::vector<server::ReplicaUse> uses;
+    for (size_t i = 0; i < tasks.size(); ++i) {
+      if (names[i].empty()) continue;
+      server::ReplicaUse& use = uses.emplace_back();
+      use.pod = names[i];
+      if (tasks[i].cpu_mean_cores >= 0) use.used.cpu = tasks[i].cpu_mean_cores;
+      if (tasks[i].memory_peak_bytes >= 0) use.used.memory = tasks[i].memory_peak_bytes;
+    }
+    spread_.Observe(job->record->name, uses);
+  }
+  spread_.EndWindow();
+}
+
+}  // namespace taut::tools

@@ -1,0 +1,28 @@
+// StatefulSets whose replicas use different amounts, where no cluster is watched. Names of jobs and tasks say
+// which are replicas of one workload.
+#pragma once
+
+#include <string>
+
+#include "common/model/closed_window.h"
+#include "server/control/control_plane.h"
+#include "server/kubernetes/watch/replica_spread.h"
+
+namespace taut::tools {
+
+// Thread-safe.
+class ReplicaWatch {
+ public:
+  // Looks at each window of now that `control` closes, which outlives it.
+  explicit ReplicaWatch(server::ControlPlane& control);
+  // For people; "": they do not differ.
+  std::string NoticeOf(const std::string& job) const { return spread_.HintOf(job); }
+
+ private:
+  void OnWindow(const ClosedWindow& window);
+
+  server::ControlPlane& control_;
+  server::ReplicaSpread spread_{server::ReplicaSpread::Splits::kNever};
+};
+
+}  // namespace taut::tools
