@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
 """Fails on text that has no place in this repository: see RULES, and words.txt for phrases with a better term.
-Files over 500 lines are only mentioned.
 
 Looks at what git tracks, or at every file where there is no git.
 """
@@ -12,7 +11,6 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SOURCES = {".h", ".cc", ".py", ".js", ".css", ".txt", ".cmake", ".test", ""}
 MAX_COLUMNS = 115
-MAX_LINES = 500
 # (what, pattern, suffixes or None for all); the patterns are split so that this file passes its own check.
 RULES = [
     ("an address of a package registry", re.compile(r"(?i)\b(?:deb|security|archive|registry|index|static|proxy)\.(?:"
@@ -60,7 +58,7 @@ def tracked():
 
 
 def main():
-    bad, long_files, files = [], [], 0
+    bad, files = [], 0
     known, any_known = phrases()
     for path in sorted(tracked()):
         name = path.relative_to(ROOT)
@@ -76,8 +74,6 @@ def main():
         rules = [(what, pattern) for what, pattern, suffixes in RULES
                  if (suffixes is None or path.suffix in suffixes) and pattern.search(text)]
         measured = path.suffix in {".h", ".cc"}
-        if measured and len(lines) > MAX_LINES:
-            long_files.append(f"{name}: {len(lines)} lines, more than {MAX_LINES}")
         checks_words = WORDS_IN.match(str(name)) and not NOT_WORDS_IN.search(str(name))
         checks_words = checks_words and any_known.search(text)
         for number, line in enumerate(lines, 1):
@@ -88,8 +84,6 @@ def main():
                     bad.append(f"{name}:{number}: {what}: {line.strip()[:80]}")
             if measured and len(line) > MAX_COLUMNS and '"' not in line:  # text is not cut
                 bad.append(f"{name}:{number}: {len(line)} columns, more than {MAX_COLUMNS}")
-    for line in long_files:
-        print(f"note: {line}")
     for line in bad:
         print(line)
     if bad:
