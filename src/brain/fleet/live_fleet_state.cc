@@ -211,6 +211,9 @@ void LiveFleet::Redo(const Decision& d) {
     if (d.target.is_limit()) {
       LiveLane& lane = job->of(d.target.resource());
       const std::optional<double> in_force = lane.gate.in_force;
+      // Before a job's first window is closed, its first order alone says what its owner had.
+      const bool is_memory = d.target == Target(Resource::kMemory);
+      if (is_memory && RowOf(d.kind).sets_all_tasks && d.before.has_value()) LearnOwner(d.job, *d.before);
       taut::brain::Redo(d, lane.gate);
       lane.NoteOrder(in_force);
       NoteTrialOf(*job);

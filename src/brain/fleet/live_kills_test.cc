@@ -110,6 +110,21 @@ TEST_F(LiveKills, ARestartRemembersTheLimitBefore) {
   EXPECT_TRUE(out.decisions.empty());
 }
 
+TEST_F(LiveKills, ARestartBeforeTheFirstWindowRemembersTheOwnersLimit) {
+  LiveFleet young(Enforced());
+  AddJobs(young, 2);
+  PassOutput out;
+  const double owner = 196 * kMiB;
+  OomRecord oom{kKilled, 0, At(10), 1, owner};
+  young.LearnOwner(kKilled, owner);
+  young.TakeOom(oom, out, When::kNow, {.since_s = At(10), .now_s = At(11)});
+  ASSERT_EQ(out.decisions.size(), 1U);
+  LiveFleet again(Enforced());
+  AddJobs(again, 2);
+  again.Redo(out.decisions[0]);
+  EXPECT_EQ(again.job(kKilled).of(Resource::kMemory).owner(), owner);
+}
+
 TEST_F(LiveKills, TheOwnersLimitIsTheFirstAnswer) {
   const double owner = *fleet_.job(kKilled).of(Resource::kMemory).owner();
   ASSERT_LT(OomBump(InForce(), OomSettings()), owner) << "a raise of its own is smaller";
