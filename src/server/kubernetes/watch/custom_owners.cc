@@ -53,7 +53,7 @@ void CustomOwnersReader::Step(const std::function<bool()>& stopping) {
   std::vector<std::string> kinds = options_.kinds();
   std::erase_if(kinds, [](const std::string& kind) { return IsKnownKind(kind); });
   std::ranges::sort(kinds);
-  kinds.erase(std::ranges::unique(kinds).begin(), kinds.end());
+  kinds.erase(std::unique(kinds.begin(), kinds.end()), kinds.end());
   LeaveOut(kinds);
   for (const std::string& kind : kinds) {
     if (stopping()) return;
