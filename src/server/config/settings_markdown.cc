@@ -35,7 +35,8 @@ A list of rules that assign series to jobs. The first matching rule applies. The
 | `kind` | cpu_seconds_total, cpu_cores, memory_bytes, cpu_limit_cores, memory_limit_bytes, cpu_request_cores, memory_request_bytes, oom_total, )"
     R"(owner, restarts_total, oom_reason, oom_ended, init_container, pod_labels, load, load_total, cpu_periods_total, cpu_throttled_periods_total, replicas, replicas_ready, start_time, last_ended or memory_peak |
 | `job`, `task`, `part` | templates of text and `{label}`; `{a\|b}` is the first label that is not empty |
-| `whole_machine` | `true`: the job is all that its machines use; it gets the label `workload=machine`, and is in no sum, saving, cost or capacity, since the containers and processes on them are jobs of their own |
+| `whole_machine` | `true`: the job is all that its machines use; it gets the label `workload=machine`, )"
+    R"(and is in no sum, saving, cost or capacity, since the containers and processes on them are jobs of their own |
 | `signal` | with kind load or load_total: not the job's load, but this signal for `replicas.function.target` |
 | `scale` | factor from the sample to cores or bytes; negative: the part is subtracted |
 

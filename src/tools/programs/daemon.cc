@@ -522,7 +522,7 @@ absl::Status Daemon::StartServer(const std::string& config_path) {
     options.pod_totals = [this](const std::string& job) { return kubernetes_->PodTotalsOf(job); };
     options.cluster_notice = [this](const std::string& job) { return kubernetes_->NoticeOf(job); };
   } else {
-    replica_watch_ = std::make_unique<ReplicaWatch>(*control_);
+    replica_watch_ = std::make_unique<server::ReplicaWatch>(*control_);
     options.cluster_notice = [this](const std::string& job) { return replica_watch_->NoticeOf(job); };
   }
   if (kubernetes_ != nullptr) options.why_undecided = [this] { return kubernetes_->WhyUndecided(); };

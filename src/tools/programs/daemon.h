@@ -22,6 +22,7 @@
 #include "server/control/clock_guard.h"
 #include "server/control/control_plane.h"
 #include "server/kubernetes/run/kubernetes_run.h"
+#include "server/kubernetes/watch/replica_watch.h"
 #include "server/store/sample_log_file.h"
 #include "server/store/store.h"
 #include "tools/programs/action_log.h"
@@ -37,7 +38,6 @@
 #include "tools/programs/oidc_setup.h"
 #include "tools/programs/quota_port.h"
 #include "tools/programs/quota_run.h"
-#include "tools/programs/replica_watch.h"
 
 namespace taut::tools {
 
@@ -123,7 +123,7 @@ class Daemon {
   server::KubernetesActuator* kubernetes_actuator_ = nullptr;  // another, if it acts there
   std::unique_ptr<server::ExternalRecommender> external_;      // if one is configured
   ExternalRecommenderLog external_log_;                        // of the loop
-  std::unique_ptr<ReplicaWatch> replica_watch_;  // if no cluster is configured; outlives control_
+  std::unique_ptr<server::ReplicaWatch> replica_watch_;  // if no cluster is configured; outlives control_
   std::unique_ptr<server::ControlPlane> control_;
   std::unique_ptr<BackfillRun> backfill_;
   bool backfill_cut_ = false;  // by a stop; written by the loop

@@ -1,4 +1,4 @@
-#include "tools/programs/replica_watch.h"
+#include "server/kubernetes/watch/replica_watch.h"
 
 #include <algorithm>
 #include <span>
@@ -7,7 +7,7 @@
 
 #include "common/base/strings.h"
 
-namespace taut::tools {
+namespace taut::server {
 namespace {
 
 // "[CLUSTER/]NAMESPACE/statefulset/NAME[/CONTAINER]"
@@ -20,27 +20,27 @@ bool IsStatefulSet(std::string_view job) {
 
 }  // namespace
 
-ReplicaWatch::ReplicaWatch(server::ControlPlane& control) : control_(control) {
-  control_.OnTick([this](const server::TickEvents& events) {
+ReplicaWatch::ReplicaWatch(ControlPlane& control) : control_(control) {
+  control_.OnTick([this](const TickEvents& events) {
     if (!events.past && events.window != nullptr) OnWindow(*events.window);
   });
 }
 
 void ReplicaWatch::OnWindow(const ClosedWindow& window) {
-  const std::shared_ptr<const server::FleetView> view = control_.view();
+  const std::shared_ptr<const FleetView> view = control_.view();
   for (const JobWindowData& data : window.jobs) {
     if (data.window.num_tasks < 2) continue;
-    const server::JobView* job = view->Find(data.job);
+    const JobView* job = view->Find(data.job);
     if (job == nullptr || !IsStatefulSet(job->record->name)) continue;
     const auto tasks = std::span(window.tasks).subspan(data.window.first_task, data.window.num_tasks);
     std::vector<std::pair<JobId, uint32_t>> numbers;
     for (const TaskWindow& task : tasks) numbers.emplace_back(data.job, task.task);
     std::vector<std::string> names;
-    control_.ingest().WithMapper([&](server::SeriesMapper& mapper) { names = mapper.TaskNames(numbers); });
-    std::vector<server::ReplicaUse> uses;
+    control_.ingest().WithMapper([&](SeriesMapper& mapper) { names = mapper.TaskNames(numbers); });
+    std::vector<ReplicaUse> uses;
     for (size_t i = 0; i < tasks.size(); ++i) {
       if (names[i].empty()) continue;
-      server::ReplicaUse& use = uses.emplace_back();
+      ReplicaUse& use = uses.emplace_back();
       use.pod = names[i];
       if (tasks[i].cpu_mean_cores >= 0) use.used.cpu = tasks[i].cpu_mean_cores;
       if (tasks[i].memory_peak_bytes >= 0) use.used.memory = tasks[i].memory_peak_bytes;
@@ -50,4 +50,4 @@ void ReplicaWatch::OnWindow(const ClosedWindow& window) {
   spread_.EndWindow();
 }
 
-}  // namespace taut::tools
+}  // namespace taut::server

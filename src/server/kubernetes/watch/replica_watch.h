@@ -8,21 +8,21 @@
 #include "server/control/control_plane.h"
 #include "server/kubernetes/watch/replica_spread.h"
 
-namespace taut::tools {
+namespace taut::server {
 
 // Thread-safe.
 class ReplicaWatch {
  public:
   // Looks at each window of now that `control` closes, which outlives it.
-  explicit ReplicaWatch(server::ControlPlane& control);
+  explicit ReplicaWatch(ControlPlane& control);
   // For people; "": they do not differ.
   std::string NoticeOf(const std::string& job) const { return spread_.HintOf(job); }
 
  private:
   void OnWindow(const ClosedWindow& window);
 
-  server::ControlPlane& control_;
-  server::ReplicaSpread spread_{server::ReplicaSpread::Splits::kNever};
+  ControlPlane& control_;
+  ReplicaSpread spread_{ReplicaSpread::Splits::kNever};
 };
 
-}  // namespace taut::tools
+}  // namespace taut::server
