@@ -1,8 +1,8 @@
 #include "tools/programs/capacity_run.h"
 
 #include "common/base/strings.h"
-#include "spdlog/spdlog.h"
 #include "common/base/whole_file.h"
+#include "spdlog/spdlog.h"
 
 namespace taut::tools {
 namespace {

@@ -3,8 +3,8 @@
 #include <chrono>
 
 #include "common/base/strings.h"
-#include "spdlog/spdlog.h"
 #include "common/base/whole_file.h"
+#include "spdlog/spdlog.h"
 
 namespace taut::tools {
 namespace {

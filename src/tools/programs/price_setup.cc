@@ -7,13 +7,13 @@
 
 #include "brain/economy/metering.h"
 #include "common/base/strings.h"
+#include "common/base/whole_file.h"
 #include "common/model/units.h"
 #include "server/api/bills.h"
 #include "server/config/price_file.h"
 #include "server/config/price_record.h"
 #include "spdlog/spdlog.h"
 #include "tools/programs/action_log.h"
-#include "common/base/whole_file.h"
 
 namespace taut::tools {
 namespace {

@@ -5,6 +5,7 @@
 
 #include "brain/economy/quota_tree.h"
 #include "common/base/strings.h"
+#include "common/base/whole_file.h"
 #include "server/config/budget_file.h"
 #include "server/config/quota_file.h"
 #include "server/store/in_memory_request_log.h"
@@ -12,7 +13,6 @@
 #include "spdlog/spdlog.h"
 #include "tools/programs/action_log.h"
 #include "tools/programs/oidc_setup.h"
-#include "common/base/whole_file.h"
 
 namespace taut::tools {
 namespace {

@@ -4,8 +4,8 @@
 
 #include "absl/status/statusor.h"
 #include "common/base/strings.h"
-#include "common/net/server_options.h"
 #include "common/base/whole_file.h"
+#include "common/net/server_options.h"
 
 namespace taut::tools {
 namespace {
