@@ -23,37 +23,23 @@ namespace {
 constexpr int64_t kChaosStart = ControlCell::kStart;
 
 // A store under a process that may die with any commit: before or behind it.
-class MortalStore final : public Store {
+class MortalStore final : public ForwardingStore {
  public:
-  MortalStore(ChaosProcess& process, Store& store) : process_(process), store_(store) {}
+  MortalStore(ChaosProcess& process, Store& store) : ForwardingStore(store), process_(process) {}
   absl::Status Commit(const PassRecord& pass) override {
     if (process_.is_dead || fails) return absl::UnavailableError("the disk is full");
     if (dies_in > 0 && --dies_in == 0) {
       process_.is_dead = true;
       if (!dies_behind) return absl::UnavailableError("killed");
     }
-    return store_.Commit(pass);
+    return ForwardingStore::Commit(pass);
   }
-  absl::StatusOr<StoreEnds> Restore(const RestoreSink& sink) override { return store_.Restore(sink); }
-  absl::Status ReadForgotten(int64_t from_s,
-                             absl::FunctionRef<void(const JobRecord&, int64_t)> yield) override {
-    return store_.ReadForgotten(from_s, yield);
-  }
-  absl::Status ReadPasts(absl::FunctionRef<void(JobId, PastState)> yield) override {
-    return store_.ReadPasts(yield);
-  }
-  absl::Status ReadWindows(WindowId after,
-                           absl::FunctionRef<absl::Status(const ClosedWindow&)> yield) override {
-    return store_.ReadWindows(after, yield);
-  }
-  absl::StatusOr<bool> Maintain(WindowId now) override { return store_.Maintain(now); }
 
   bool fails = false, dies_behind = false;
   int dies_in = 0;
 
  private:
   ChaosProcess& process_;
-  Store& store_;
 };
 
 // What annotations say, once a watch has listed them.

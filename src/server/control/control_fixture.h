@@ -12,19 +12,11 @@
 
 namespace taut::server {
 
-// Fails as told, as a full disk would.
-class FailingStore final : public Store {
+// Passes everything on to a store that outlives it, for stores that change what a commit does.
+class ForwardingStore : public Store {
  public:
-  explicit FailingStore(Store& store) : store_(store) {}
-  bool fail = false;
-  bool fail_checkpoints = false;    // those in commits of their own, after the pass
-  std::function<void()> on_commit;  // what others do meanwhile
-
-  absl::Status Commit(const PassRecord& pass) override {
-    if (on_commit) on_commit();
-    const bool refused = fail_checkpoints && pass.window == nullptr && !pass.checkpoints.empty();
-    return fail || refused ? absl::UnavailableError("the disk is full") : store_.Commit(pass);
-  }
+  explicit ForwardingStore(Store& store) : store_(store) {}
+  absl::Status Commit(const PassRecord& pass) override { return store_.Commit(pass); }
   absl::StatusOr<StoreEnds> Restore(const RestoreSink& sink) override { return store_.Restore(sink); }
   absl::Status ReadForgotten(int64_t from_s,
                              absl::FunctionRef<void(const JobRecord&, int64_t)> yield) override {
@@ -41,6 +33,21 @@ class FailingStore final : public Store {
 
  private:
   Store& store_;
+};
+
+// Fails as told, as a full disk would.
+class FailingStore final : public ForwardingStore {
+ public:
+  using ForwardingStore::ForwardingStore;
+  bool fail = false;
+  bool fail_checkpoints = false;    // those in commits of their own, after the pass
+  std::function<void()> on_commit;  // what others do meanwhile
+
+  absl::Status Commit(const PassRecord& pass) override {
+    if (on_commit) on_commit();
+    const bool refused = fail_checkpoints && pass.window == nullptr && !pass.checkpoints.empty();
+    return fail || refused ? absl::UnavailableError("the disk is full") : ForwardingStore::Commit(pass);
+  }
 };
 
 // A cell of `series` series, sampled each minute, from a Tuesday in 2023 on.

@@ -23,9 +23,9 @@ class ChurnCell {
     options.jobs.forget_jobs_days = 7;
     control_.reset();
     store_.checkpoint_bytes = 0;
-    control_ = std::make_unique<ControlPlane>(
-        options, *MappingRules::Compile(BuiltinRules()),
-        ControlPlane::Parts{&store_, &store_.inner, &actuator_, [] { return 0.0; }});
+    control_ =
+        std::make_unique<ControlPlane>(options, *MappingRules::Compile(BuiltinRules()),
+                                       ControlPlane::Parts{&store_, &inner_, &actuator_, [] { return 0.0; }});
     ASSERT_TRUE(control_->Restore().ok());
   }
   // The job's task used this much in the window that begins now.
@@ -58,7 +58,7 @@ class ChurnCell {
   Timestamp Now() const { return Timestamp::FromSeconds(window().start_s() + 299); }
   ControlPlane& control() { return *control_; }
   uint64_t checkpoint_bytes() const { return store_.checkpoint_bytes; }
-  History& history() { return store_.inner; }
+  History& history() { return inner_; }
   std::vector<std::string> Known() {
     std::vector<std::string> names;
     for (const auto view = control_->view(); const JobView& job : view->jobs)
@@ -67,31 +67,19 @@ class ChurnCell {
   }
 
  private:
-  struct CountingStore final : public Store {
+  struct CountingStore final : public ForwardingStore {
+    using ForwardingStore::ForwardingStore;
     absl::Status Commit(const PassRecord& pass) override {
       for (const Checkpoint& c : pass.checkpoints) {
         if (c.chunk != kFleetChunk) checkpoint_bytes += c.bytes.size();
       }
-      return inner.Commit(pass);
+      return ForwardingStore::Commit(pass);
     }
-    absl::StatusOr<StoreEnds> Restore(const RestoreSink& sink) override { return inner.Restore(sink); }
-    absl::Status ReadForgotten(int64_t from_s,
-                               absl::FunctionRef<void(const JobRecord&, int64_t)> yield) override {
-      return inner.ReadForgotten(from_s, yield);
-    }
-    absl::Status ReadPasts(absl::FunctionRef<void(JobId, PastState)> yield) override {
-      return inner.ReadPasts(yield);
-    }
-    absl::Status ReadWindows(WindowId after,
-                             absl::FunctionRef<absl::Status(const ClosedWindow&)> yield) override {
-      return inner.ReadWindows(after, yield);
-    }
-    absl::StatusOr<bool> Maintain(WindowId now) override { return inner.Maintain(now); }
-    InMemoryStore inner;
     uint64_t checkpoint_bytes = 0;
   };
   const size_t max_jobs_;
-  CountingStore store_;
+  InMemoryStore inner_;
+  CountingStore store_{inner_};
   DryRunActuator actuator_;
   int64_t windows_ = 0;
   std::unique_ptr<ControlPlane> control_;
