@@ -35,7 +35,7 @@ TEST(LiveAccount, CountsUsageAndTheOwnersLimit) {
   EXPECT_EQ(memory.billed, memory.usage);
 }
 
-// What a machine uses is what the jobs on it use: a sum of both would have it twice.
+// A machine's total holds what the jobs on it use: a sum of both would count that twice.
 TEST(LiveAccount, AWholeMachineIsInNoSum) {
   LiveFleet fleet(Settings(Policy::kMovingWindow, Mode::kObserve));
   fleet.AddJob({JobId{0}, "machine/node", {{"workload", "machine"}}, 0});

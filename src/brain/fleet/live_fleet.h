@@ -230,8 +230,8 @@ class LiveFleet {
   // Of the recommended limit, on `day`: the forecast where there is one, with the job's own days; else its last
   // kRiskDays days with a recommended limit, and those of them above the limit of then. What every face shows.
   LimitRisk RiskOf(const LiveJob& job, Resource r, int32_t day) const;
-  // Of a lane whose recommender has too little history yet; absent where there is a recommendation, or no limit is
-  // recommended at all.
+  // Returns the provisional limit of a lane whose recommender has too little history yet. Absent if there is a
+  // recommendation, or no limit is recommended at all.
   std::optional<ProvisionalLimit> ProvisionalOf(const LiveJob& job, Resource r) const;
   static constexpr int kRiskDays = 28;
   const FleetModels& models() const { return *models_; }

@@ -19,7 +19,7 @@ struct ProvisionalLimit {
   WindowId first_limit = {};
 };
 
-// The peak of so many windows times this holds for a day: the square root of a day's windows by these. On real
+// The peak of `windows` windows times this factor holds for a day: the root of a day's windows over these. On real
 // machines the day stayed within it in 71 to 87 % of the starts, whether few or many windows were seen
 // (docs/algorithms.md, "The first day").
 inline double ProvisionalFactor(int32_t windows) {

@@ -46,8 +46,8 @@ class Recommender {
   // owner's limit stays. Called once a window, after Observe, and again for the same `next` after
   // ObserveOom, TakeExternal or Load.
   virtual std::optional<double> Recommend(WindowId next) = 0;
-  // What can be said for window `next` while Recommend gives nothing for want of history. Absent where the
-  // recommender asks for none, or nothing was measured. By default absent.
+  // Returns a provisional limit for window `next` while there is too little history for Recommend. Absent if the
+  // recommender needs no history, or nothing was measured; the default is absent.
   virtual std::optional<ProvisionalLimit> Provisional(WindowId next) const;
   // A day begins (windows of `day` follow), and the fleet models are as the day before left them. By default
   // nothing.

@@ -90,7 +90,7 @@ class Gate {
   std::string HoldOfVersion() const;  // of what is lower
   std::string HoldOfRolledBack() const;
 
-  // What is in force or on trial is outside of bounds that have changed since.
+  // Moves a limit that is in force or on trial into bounds that have changed since; absent if it is within them.
   std::optional<Verdict> KeepBounds();
   Verdict Set();
   Verdict Lower();  // mode canary

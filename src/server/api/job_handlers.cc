@@ -245,7 +245,7 @@ constexpr std::string_view kMachineNotice =
     "in no sum, "
     "saving, cost or capacity.";
 
-// Of a core, and of a GiB, for a month.
+// Writes the prices of a core and of a GiB for a month.
 void PutPrices(const Prices& prices, JsonWriter& json) {
   json.Field("currency", std::string_view(prices.currency));
   json.Key("price_per_month");

@@ -71,7 +71,8 @@ void PutHeatmap(const Heatmap& map, const HeatmapQuery& query, std::span<const O
                 JsonWriter& json);
 void PutWhatIf(const WhatIfResult& result, Resource resource, double milliseconds, JsonWriter& json);
 
-// Of a limit before there is enough history for one: what it comes of, and when there will be.
+// Returns the sentence of a provisional limit: the peak it is made from, and when there is enough history for a
+// recommendation.
 std::string ProvisionalSentence(const brain::ProvisionalLimit& early, Resource resource, int64_t grace_s);
 // All that a job's limit rests on, in words. `enforced` false: nothing is applied, the owner's limit holds.
 std::string ExplainParagraph(const brain::LiveJob& job, Resource resource, const Reason& reason,

@@ -116,7 +116,7 @@ class ChaosCluster {
       for (ChaosPod& pod : w.pods) Second(w, pod, now_s);
     }
   }
-  // What Prometheus scrapes of cAdvisor and kube-state-metrics.
+  // Returns a remote-write request with the series of cAdvisor and kube-state-metrics.
   std::string Scrape(int64_t now_s) const {
     std::vector<NamedSample> samples;
     for (const ChaosWorkload& w : workloads_) {
@@ -205,7 +205,7 @@ class ChaosCluster {
   int next_ = 0;
 };
 
-// What dies at once: the store takes nothing more of it, and the actuator hears and says nothing.
+// The process that a kill ends: from then on its store takes nothing, and its actuator takes and reports nothing.
 struct ChaosProcess {
   bool is_dead = false;
 };

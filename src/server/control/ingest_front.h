@@ -89,7 +89,7 @@ class IngestFront {
   // read from history (When::kPast) is none.
   std::vector<SilentSpan> TakeGaps();
   IngestLag lag() const;
-  // Windows close so long after their end.
+  // Seconds after its end at which a window closes.
   int64_t grace_s() const { return options_.ingest.windows.grace_seconds; }
   // When the first window that has samples closes, by the cell's clock; nullopt: no sample has come in this life.
   std::optional<Timestamp> first_close() const;
