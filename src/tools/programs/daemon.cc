@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "common/base/strings.h"
+#include "common/net/clocks.h"
 #include "server/config/old_unit.h"
 #include "server/control/ordered_replicas.h"
 #include "server/store/in_memory_store.h"
@@ -29,10 +30,7 @@ constexpr std::chrono::seconds kShortGap{60};
 constexpr int64_t kFarBeyondSeconds = 3600;  // as ClockGuard::Options::soon_s
 constexpr double kAgentsEveryMs = 1000;      // who is connected is looked at this often
 
-double SteadyMilliseconds() {
-  const auto since = std::chrono::steady_clock::now().time_since_epoch();
-  return std::chrono::duration<double, std::milli>(since).count();
-}
+double SteadyMilliseconds() { return SteadySeconds() * 1000; }
 
 // Beside the store.
 std::string StateDir(const std::string& store_path) {
@@ -106,7 +104,7 @@ absl::Status Daemon::MakeActuators() {
   std::unique_ptr<server::WebhookActuator> webhook;
   if (!config_.webhook.url.empty()) {
     absl::StatusOr<std::unique_ptr<server::WebhookActuator>> opened =
-        OpenWebhook(config_.webhook, [] { return SteadyMilliseconds() / 1000; });
+        OpenWebhook(config_.webhook, SteadySeconds);
     if (!opened.ok()) return opened.status();
     webhook = *std::move(opened);
     webhook_ = webhook.get();
@@ -157,7 +155,7 @@ absl::Status Daemon::MakeAgentActuator() {
   }
   auto hub = std::make_unique<server::AgentHub>(
       server::AgentHub::Options{.apply = apply,
-                                .steady_s = [] { return SteadyMilliseconds() / 1000; },
+                                .steady_s = SteadySeconds,
                                 .now = [this] { return Now(); },
                                 .elsewhere =
                                     [webhook = webhook_](const std::string& job) {
@@ -170,8 +168,8 @@ absl::Status Daemon::MakeAgentActuator() {
 }
 
 absl::Status Daemon::AddKubernetesActuator() {
-  absl::StatusOr<std::unique_ptr<server::KubernetesActuator>> made = kubernetes_->MakeActuator(
-      [] { return SteadyMilliseconds() / 1000; }, int64_t{config_.store.forget_jobs_days} * kDaySeconds);
+  absl::StatusOr<std::unique_ptr<server::KubernetesActuator>> made =
+      kubernetes_->MakeActuator(SteadySeconds, int64_t{config_.store.forget_jobs_days} * kDaySeconds);
   if (!made.ok()) return made.status();
   kubernetes_actuator_ = made->get();
   actuators_.Add("kubernetes", *std::move(made));
@@ -213,7 +211,7 @@ absl::Status Daemon::StartControl() {
     server::ClockGuard::Options clock;
     // Where time is the samples', this machine's clock decides nothing.
     clock.wait_s = config_.clock == ClockSource::kSamples ? 0 : config_.clock_wait_s;
-    guard_.emplace(clock, WallNow(), SteadyMilliseconds() / 1000, control_->ingest().time_before());
+    guard_.emplace(clock, WallNow(), SteadySeconds(), control_->ingest().time_before());
   }
   (void)StepClock();  // before anyone asks
   for (const std::string& warning : control_->warnings()) spdlog::warn("{}", warning);
@@ -277,7 +275,7 @@ absl::Status Daemon::StartAgents() {
         server::PodTasks::Options{
             .find = [cluster](std::string_view id) { return cluster->TaskOfContainer(id); },
             .is_synced = [cluster] { return cluster->synced(); },
-            .steady_s = [] { return SteadyMilliseconds() / 1000; }},
+            .steady_s = SteadySeconds},
         hub_);
     listener = pod_tasks_.get();
   }
@@ -435,7 +433,7 @@ absl::Status Daemon::StartServer(const std::string& config_path) {
   options.now = [this] { return Now(); };
   options.confirm_clock = [this] { return ConfirmClock(); };
   options.steady_ms = SteadyMilliseconds;
-  options.audit = [this](const server::ApiAct& act) { audit_.Log(act, SteadyMilliseconds() / 1000); };
+  options.audit = [this](const server::ApiAct& act) { audit_.Log(act, SteadySeconds()); };
   options.server_counts = [this] { return server_ ? server_->counts() : ServerCounts(); };
   options.process = [] {
     return server::ProcessFacts{CpuSeconds(), ResidentBytes(), VirtualBytes(), OpenDescriptors(),
@@ -621,7 +619,7 @@ bool Daemon::stopping() {
 
 Timestamp Daemon::Now() {
   const std::lock_guard lock(clock_mutex_);
-  return guard_.has_value() ? guard_->At(SteadyMilliseconds() / 1000) : WallNow();
+  return guard_.has_value() ? guard_->At(SteadySeconds()) : WallNow();
 }
 
 Timestamp Daemon::CellNow() {
@@ -673,7 +671,7 @@ Timestamp Daemon::StepClock() {
   bool shifted = false, was_wrong = false, waits = false;
   {
     const std::lock_guard lock(clock_mutex_);
-    now = guard_->Step(WallNow(), SteadyMilliseconds() / 1000, said);
+    now = guard_->Step(WallNow(), SteadySeconds(), said);
     shifted = guard_->shifted();
     was_wrong = guard_->was_wrong();
     waits = guard_->waits();
@@ -747,8 +745,8 @@ void Daemon::Loop() {
       looked_at_ = window;
     }
     acts_->StoreSeen(s, Now().seconds());
-    if (quota_ != nullptr) quota_->Step(SteadyMilliseconds() / 1000);
-    if (budgets_ != nullptr) budgets_->Step(SteadyMilliseconds() / 1000);
+    if (quota_ != nullptr) quota_->Step(SteadySeconds());
+    if (budgets_ != nullptr) budgets_->Step(SteadySeconds());
     for (const std::string& conflict : actuators_.TakeConflicts()) spdlog::warn("{}", conflict);
     if (hub_ != nullptr && SteadyMilliseconds() - agents_seen_ms_ >= kAgentsEveryMs) {
       agents_seen_ms_ = SteadyMilliseconds();

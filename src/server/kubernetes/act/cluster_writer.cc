@@ -1,10 +1,9 @@
 #include "server/kubernetes/act/cluster_writer.h"
 
-#include <chrono>
-
 #include "common/base/json_writer.h"
 #include "common/base/row_named.h"
 #include "common/base/strings.h"
+#include "common/net/clocks.h"
 #include "common/net/http.h"
 #include "fmt/format.h"
 #include "server/kubernetes/admission/webhook_scope.h"
@@ -70,11 +69,7 @@ ApiWriter::ApiWriter(std::unique_ptr<ApiClient> client, std::string webhook)
     : client_(std::move(client)),
       webhook_(std::move(webhook)),
       scales_({.get = [this](const std::string& path) { return client_->Get(path); },
-               .steady_s =
-                   [] {
-                     return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
-                         .count();
-                   }}) {}
+               .steady_s = SteadySeconds}) {}
 
 absl::StatusOr<std::string> ApiWriter::ScaledPath(const WorkloadName& workload) {
   absl::StatusOr<std::string> path = WorkloadPath(workload);
