@@ -136,7 +136,12 @@ class LiveFleet {
   // What the kernel keeps of a task of the job: no cut goes below it while it is in the history that counts, four
   // times the half-life of the moving window (live_kills.cc). A peak at the limit says what the kernel reclaimed,
   // and not what the task needs.
-  void TakeKernelPeak(JobId id, double bytes, WindowId window);
+  struct KernelPeaks {
+    double risen = 0;  // bytes: the highest of tasks that grew; 0: none
+    // Of tasks met first since the start, which may have stood before it; and of all tasks.
+    std::span<const float> met, standing;
+  };
+  void TakeKernelPeaks(JobId id, const KernelPeaks& peaks, WindowId window);
   struct KillTimes {
     int64_t since_s = INT64_MAX;  // the kill was not earlier; INT64_MAX: its time is exact
     int64_t now_s = INT64_MIN;    // of the decision, which is not before the kill
@@ -269,13 +274,13 @@ class LiveFleet {
   // A stored window again, for the jobs of chunks whose checkpoint is older than it (through[chunk] <
   // window).
   void Redo(const ClosedWindow& closed, std::span<const WindowId> through, RunTurns run = RunInOrder);
-  // In the order of their times, each before the windows that end after it.
+  // In the order in which they were taken in, each before the windows that end after it.
   void Redo(const OomRecord& oom);
   // Times that lie ahead of the clock by more than an hour were made by a wrong one: they are `now_s` from
   // now on, so that nothing waits for them.
   void DistrustFuture(int64_t now_s);
   // After the last Redo. The ids given out last, of anything.
-  void EndRestore(uint64_t last_decision, uint64_t last_setting);
+  void EndRestore(uint64_t last_decision, uint64_t last_setting, uint64_t last_oom = 0);
 
   size_t state_bytes() const;
 
@@ -392,7 +397,7 @@ class LiveFleet {
   WindowId passed_{INT32_MIN};  // the newest processed window
   // The newest window in which any job was measured, and the first of those without a long gap before it.
   WindowId heard_{INT32_MIN}, heard_since_{INT32_MIN};
-  uint64_t last_decision_ = 0, last_setting_ = 0;
+  uint64_t last_decision_ = 0, last_setting_ = 0, last_oom_ = 0;
   // By the decision that began it; some may have ended.
   absl::flat_hash_map<uint64_t, JobId> trials_;
   absl::flat_hash_map<uint32_t, int32_t> startups_;
@@ -400,7 +405,7 @@ class LiveFleet {
   bool awaits_owners_ = false;
   // The order of a number of tasks that each job was given last.
   absl::flat_hash_map<uint64_t, JobId> replica_orders_;
-  absl::flat_hash_map<uint32_t, int64_t> known_ooms_;  // during a restore: by job, the last in its checkpoint
+  absl::flat_hash_map<uint32_t, LastOom> known_ooms_;  // during a restore: by job, the last in its checkpoint
   // The same of orders of memory limits of which no outcome is known that is the last.
   absl::flat_hash_map<uint64_t, JobId> memory_orders_;
   // Scratch.

@@ -252,7 +252,7 @@ void LiveFleet::Redo(const ClosedWindow& closed, std::span<const WindowId> throu
 void LiveFleet::TakeInOom(LiveJob& job, const OomRecord& oom) {
   Changed(job);
   LiveLane& lane = job.of(Resource::kMemory);
-  job.last_oom_s = std::max(job.last_oom_s, oom.time_s);
+  job.NoteOom(oom);
   WindowId window = WindowId::Of(Timestamp::FromSeconds(oom.time_s));
   job.CountOoms(window.day(), oom.kills);
   // Where nothing is applied, tasks die at their owner's limit, and the trial's would have killed them too.
@@ -272,15 +272,16 @@ void LiveFleet::TakeInOom(LiveJob& job, const OomRecord& oom) {
 
 void LiveFleet::TakeInAside(LiveJob& job, const OomRecord& oom) {
   Changed(job);
-  job.last_oom_s = std::max(job.last_oom_s, oom.time_s);
+  job.NoteOom(oom);
   job.CountOoms(WindowId::Of(Timestamp::FromSeconds(oom.time_s)).day(), oom.kills);
 }
 
 void LiveFleet::Redo(const OomRecord& oom) {
   if (!Has(oom.job)) return;
-  // Its checkpoint has those up to the last one of before; two tasks may be killed in one second.
-  const int64_t known_s = known_ooms_.try_emplace(oom.job.value, jobs_[oom.job].last_oom_s).first->second;
-  if (oom.time_s <= known_s) return;
+  // Its checkpoint has those up to the last one that was taken in, which is not always the latest; one of an
+  // older version says the latest only.
+  const LastOom known = known_ooms_.try_emplace(oom.job.value, jobs_[oom.job].last_oom).first->second;
+  if (known.id > 0 ? oom.id <= known.id : oom.time_s <= known.time_s) return;
   IsAside(oom) ? TakeInAside(jobs_[oom.job], oom) : TakeInOom(Awake(oom.job), oom);
 }
 
@@ -291,7 +292,7 @@ void LiveFleet::DistrustFuture(int64_t now_s) {
   };
   const int32_t last_day = WindowId::Of(Timestamp::FromSeconds(latest_s)).day();
   for (LiveJob& job : jobs_) {
-    mend(job.last_oom_s);
+    mend(job.last_oom.time_s);
     mend(job.migration.notice_s);
     if (job.ooms_day > last_day) {
       job.ooms_of_day.fill(0);
@@ -308,9 +309,13 @@ void LiveFleet::DistrustFuture(int64_t now_s) {
   }
 }
 
-void LiveFleet::EndRestore(uint64_t last_decision, uint64_t last_setting) {
+void LiveFleet::EndRestore(uint64_t last_decision, uint64_t last_setting, uint64_t last_oom) {
   known_ooms_.clear();
-  for (const LiveJob& job : jobs_) passed_ = std::max(passed_, job.last_window);
+  last_oom_ = std::max(last_oom_, last_oom);
+  for (const LiveJob& job : jobs_) {
+    passed_ = std::max(passed_, job.last_window);
+    last_oom_ = std::max(last_oom_, job.last_oom.id);
+  }
   heard_ = passed_;
   last_decision_ = std::max(last_decision_, last_decision);
   last_setting_ = std::max(last_setting_, last_setting);

@@ -77,8 +77,10 @@ bool IsNeeded(uint8_t saved, Resource r) { return saved == 1 || saved == (r == R
 // What came after the first version of this state; a state of that version ends before it. The second version has
 // what is known of the owner's amounts beside it, and is written where there is any; the third has the starts of
 // tasks beside these.
-// The fourth says whether there are starts, and has the kernels' peaks.
-constexpr uint8_t kMoreVersion = 1, kOwnersVersion = 2, kStartsVersion = 3, kPeaksVersion = 4;
+// The fourth says whether there are starts, and has the kernels' peaks; the fifth has the last OOM kill and
+// the peaks that stand beside these.
+constexpr uint8_t kMoreVersion = 1, kOwnersVersion = 2, kStartsVersion = 3, kPeaksVersion = 4,
+                  kOomsVersion = 5;
 // A bit beside the version: lanes of later resources are there.
 constexpr uint8_t kHasLater = 0x80;
 
@@ -159,7 +161,7 @@ absl::Status LoadMore(ByteReader& in, const MadeWith& made, const MadeWith& want
   const auto first = in.Get<uint8_t>();
   const auto version = static_cast<uint8_t>(first & ~kHasLater);
   const bool has_later = (first & kHasLater) != 0;
-  if (version < kMoreVersion || version > kPeaksVersion) return absl::OkStatus();
+  if (version < kMoreVersion || version > kOomsVersion) return absl::OkStatus();
   for (const Resource r : FirstResources()) job.of(r).applied = in.Get<float>();
   job.managed = in.Get<uint8_t>() != 0;
   job.periods = in.Get<float>();
@@ -169,12 +171,17 @@ absl::Status LoadMore(ByteReader& in, const MadeWith& made, const MadeWith& want
     lane.owner_before = version >= kOwnersVersion ? in.Get<float>() : lane.owner_limit;
     lane.ordered_before = version >= kOwnersVersion ? in.Get<float>() : kAbsent;
   }
-  const bool has_starts = version == kPeaksVersion ? in.Get<uint8_t>() != 0 : version == kStartsVersion;
+  const bool has_starts = version >= kPeaksVersion ? in.Get<uint8_t>() != 0 : version == kStartsVersion;
   if (has_starts) {
     job.starts = std::make_unique<JobStarts>();
     if (absl::Status s = LoadStarts(in, *job.starts); !s.ok()) return s;
   }
-  if (version == kPeaksVersion) job.Memory().kernel_peaks.Load(in);
+  const bool has_peaks = version == kOomsVersion ? in.Get<uint8_t>() != 0 : version == kPeaksVersion;
+  if (has_peaks) job.Memory().kernel_peaks.Load(in);
+  if (version == kOomsVersion) {
+    if (has_peaks && !job.Memory().standing_peaks.Load(in)) return absl::DataLossError("too many peaks");
+    job.last_oom.id = in.GetVarint();
+  }
   if (has_later) {
     if (absl::Status s = LoadLater(in, made, wanted, job); !s.ok()) return s;
   }
@@ -231,7 +238,7 @@ void SaveLiveJob(const LiveJob& job, ByteWriter& out) {
   out.Put(static_cast<uint8_t>(job.over_today));
   out.Put(job.day);
   out.Put(job.last_window.index);
-  out.Put(job.last_oom_s);
+  out.Put(job.last_oom.time_s);
   for (const uint16_t n : job.ooms_of_day) out.Put(n);
   out.Put(job.ooms_day);
   job.migration.Save(out);
@@ -239,8 +246,10 @@ void SaveLiveJob(const LiveJob& job, ByteWriter& out) {
   for (const Resource r : FirstResources()) SaveLane(job.of(r), out);
   const bool owners = std::ranges::any_of(job.lanes, KnowsOwners);
   const bool starts = job.starts != nullptr;
-  const bool peaks = job.memory != nullptr && !job.memory->kernel_peaks.empty();
-  const uint8_t version = peaks    ? kPeaksVersion
+  const bool peaks =
+      job.memory != nullptr && !(job.memory->kernel_peaks.empty() && job.memory->standing_peaks.empty());
+  const bool ooms = peaks || job.last_oom.id > 0;
+  const uint8_t version = ooms     ? kOomsVersion
                           : starts ? kStartsVersion
                           : owners ? kOwnersVersion
                                    : kMoreVersion;
@@ -250,13 +259,18 @@ void SaveLiveJob(const LiveJob& job, ByteWriter& out) {
   out.Put(job.periods);
   out.Put(job.throttled);
   for (const Resource r : FirstResources()) {
-    if (!owners && !starts && !peaks) break;
+    if (!owners && !starts && !ooms) break;
     out.Put(job.of(r).owner_before);
     out.Put(job.of(r).ordered_before);
   }
-  if (peaks) out.Put(static_cast<uint8_t>(starts));
+  if (ooms) out.Put(static_cast<uint8_t>(starts));
   if (starts) SaveStarts(*job.starts, out);
-  if (peaks) job.memory->kernel_peaks.Save(out);
+  if (ooms) out.Put(static_cast<uint8_t>(peaks));
+  if (peaks) {
+    job.memory->kernel_peaks.Save(out);
+    job.memory->standing_peaks.Save(out);
+  }
+  if (ooms) out.PutVarint(job.last_oom.id);
   if (!LaterResources().empty()) SaveLater(job, made, out);
   if (job.replicas != nullptr) job.replicas->Save(out);
 }
@@ -268,7 +282,7 @@ absl::Status LoadLiveJob(ByteReader& in, LiveJob& job) {
   job.over_today = in.Get<uint8_t>() != 0;
   job.day = in.Get<int32_t>();
   job.last_window.index = in.Get<int32_t>();
-  job.last_oom_s = in.Get<int64_t>();
+  job.last_oom.time_s = in.Get<int64_t>();
   for (uint16_t& n : job.ooms_of_day) n = in.Get<uint16_t>();
   job.ooms_day = in.Get<int32_t>();
   if (absl::Status s = job.migration.Load(in); !s.ok()) return s;

@@ -15,6 +15,7 @@
 #include "brain/fleet/policies.h"
 #include "brain/fleet/recent_peaks.h"
 #include "brain/fleet/risk_book.h"
+#include "brain/fleet/standing_peaks.h"
 #include "brain/recommend/start_boost.h"
 #include "brain/rollout/migration.h"
 #include "brain/rollout/rules.h"
@@ -91,6 +92,13 @@ struct JobStarts {
 struct JobMemory {
   PastLimits past_limits;
   RecentPeaks kernel_peaks;  // of a task, as kernels keep them; none at the limit of then
+  StandingPeaks standing_peaks;
+};
+
+// Of the OOM kills of a job: the latest time, and the highest OomRecord::id (0: unknown).
+struct LastOom {
+  int64_t time_s = INT64_MIN;
+  uint64_t id = 0;
 };
 
 // All of a job but who it is.
@@ -109,7 +117,7 @@ struct LiveJobState {
   bool managed = false;             // agents apply limits to its tasks, as of the last window
   int32_t day = INT32_MIN;          // that its lanes have started
   WindowId last_window{INT32_MIN};  // measured
-  int64_t last_oom_s = INT64_MIN;
+  LastOom last_oom;
   std::array<uint16_t, 7> ooms_of_day{};  // by day mod 7
   int32_t ooms_day = INT32_MIN;           // the newest day in it
   MigrationState migration;
@@ -143,6 +151,10 @@ struct LiveJobState {
   const LiveLane& of(Resource r) const { return lanes[IndexOf(r)]; }
   // OOM kills of the 7 days up to `day`.
   uint32_t OomsOfWeek(int32_t day) const;
+  void NoteOom(const OomRecord& oom) {
+    last_oom.time_s = std::max(last_oom.time_s, oom.time_s);
+    last_oom.id = std::max(last_oom.id, oom.id);
+  }
   // Kills of a day that is a week older than the newest are not counted.
   void CountOoms(int32_t day, uint64_t kills);
   // Of a limit.

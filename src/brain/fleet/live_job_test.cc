@@ -260,5 +260,52 @@ TEST(LiveJob, WhatKernelsKeepIsSaved) {
   }
 }
 
+TEST(LiveJob, TheLastKillAndThePeaksThatStandAreSaved) {
+  for (const bool peaks : {false, true}) {
+    LoneJob job;
+    LoneJob read;
+    job->NoteOom({JobId{0}, 0, 500, 1, 1e9, {}, {}, 12});
+    job->NoteOom({JobId{0}, 0, 300, 1, 1e9, {}, {}, 14});
+    const std::vector<float> standing = {3e7F, 5e7F};
+    if (peaks) job->Memory().standing_peaks.Set(standing);
+    Carry(*job, *read);
+    EXPECT_EQ(read->last_oom.time_s, 500);
+    EXPECT_EQ(read->last_oom.id, 14U);
+    ASSERT_EQ(read->memory != nullptr, peaks);
+    if (!peaks) continue;
+    LoneJob again;  // what is not met yet is not lost
+    Carry(*read, *again);
+    EXPECT_TRUE(again->memory->standing_peaks.Meet(5e7F));
+    EXPECT_FALSE(again->memory->standing_peaks.Meet(5e7F)) << "of one task";
+    EXPECT_FALSE(again->memory->standing_peaks.Meet(4e7F));
+  }
+}
+
+// As version 4 wrote it.
+TEST(LiveJob, AStateWithPeaksAndWithoutKillsIsRead) {
+  if (kResources.size() > kFirstResources) GTEST_SKIP() << "version 4 had no lanes of other resources";
+  LoneJob job;
+  LoneJob read;
+  job->of(Resource::kMemory).owner_before = 9;
+  std::string bytes;
+  ByteWriter out(&bytes);
+  SaveLiveJob(*job, out);
+  constexpr size_t kAdded =
+      1 + 2 * 4 + 1 + 2 * 4 + 4 * 4;  // as above, and what is known of owners and orders
+  ASSERT_EQ(bytes[bytes.size() - kAdded], 2);
+  bytes[bytes.size() - kAdded] = 4;
+  out.Put(uint8_t{0});  // no starts
+  RecentPeaks peaks;
+  peaks.Note(12, 5e7);
+  peaks.Save(out);
+  ByteReader in(bytes);
+  ASSERT_TRUE(LoadLiveJob(in, *read).ok());
+  EXPECT_EQ(in.remaining(), 0U);
+  ASSERT_NE(read->memory, nullptr);
+  EXPECT_EQ(read->memory->kernel_peaks.Highest(12), 5e7);
+  EXPECT_EQ(read->of(Resource::kMemory).owner_before, 9);
+  EXPECT_EQ(read->last_oom.id, 0U);
+}
+
 }  // namespace
 }  // namespace taut::brain

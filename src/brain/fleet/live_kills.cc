@@ -63,14 +63,21 @@ int32_t LiveFleet::PeakSlice(int64_t now_s) const {
   return static_cast<int32_t>(static_cast<double>(now_s) / std::max(slice_s, double{kWindowSeconds}));
 }
 
-void LiveFleet::TakeKernelPeak(JobId id, double bytes, WindowId window) {
+void LiveFleet::TakeKernelPeaks(JobId id, const KernelPeaks& peaks, WindowId window) {
   LiveJob* const job = jobs_.Find(id);
   if (job == nullptr) return;
+  StandingPeaks& standing = job->Memory().standing_peaks;
+  double bytes = peaks.risen;
+  for (const float peak : peaks.met) {
+    if (!standing.Meet(peak)) bytes = std::max(bytes, double{peak});
+  }
+  standing.Set(peaks.standing);
+  Changed(*job);
+  if (bytes <= 0) return;
   const LiveLane& lane = job->of(Resource::kMemory);
   const std::optional<double> limit = Enforced(*job) ? lane.real_limit() : lane.owner();
   if (limit.has_value() && bytes >= kSameLimit * *limit) return;
   job->Memory().kernel_peaks.Note(PeakSlice(window.next().start_s()), bytes);
-  Changed(*job);
 }
 
 void LiveFleet::NoteSentOrder(uint64_t decision, JobId job) {

@@ -174,13 +174,51 @@ TEST_F(LiveKills, ARestoreTakesEachOfOneSecond) {
   EXPECT_EQ(again.job(kKilled).OomsOfWeek(WindowId{600}.day()), 2U);
 }
 
+// One told late, after a checkpoint that has a later one.
+TEST_F(LiveKills, ARestoreTakesOneToldLate) {
+  Kill(20, 21, 1e8);
+  const std::string saved = Chunk(fleet_);
+  OomRecord late{kKilled, 0, At(10), 1, 1e8};
+  fleet_.TakeOom(late, out_);
+  ASSERT_EQ(late.id, 2U);
+  LiveFleet again(Enforced());
+  AddJobs(again, 2);
+  ByteReader in(saved);
+  ASSERT_TRUE(again.LoadChunk(0, WindowId{599}, in).ok());
+  again.Redo({kKilled, 0, At(20), 1, 1e8, {}, {}, 1});
+  again.Redo(late);
+  EXPECT_EQ(again.job(kKilled).OomsOfWeek(WindowId{600}.day()), 2U);
+}
+
+TEST_F(LiveKills, APeakThatStoodBeforeARestartIsNotNew) {
+  const auto meet = [](LiveFleet& fleet, const std::vector<float>& peaks, int32_t window) {
+    fleet.TakeKernelPeaks(kKilled, {0, peaks, peaks}, WindowId{window});
+  };
+  const std::vector<float> two = {static_cast<float>(300 * kMiB), static_cast<float>(200 * kMiB)};
+  meet(fleet_, two, 600);
+  const std::string saved = Chunk(fleet_);
+  LiveFleet again(Enforced());
+  AddJobs(again, 2);
+  ByteReader in(saved);
+  ASSERT_TRUE(again.LoadChunk(0, WindowId{600}, in).ok());
+  const RecentPeaks& peaks = again.job(kKilled).memory->kernel_peaks;
+  constexpr int32_t kSlice = 43'200 / kWindowSeconds;  // half of the half-life
+  constexpr int32_t kForgotten = 600 / kSlice + RecentPeaks::kSlices;
+  ASSERT_EQ(peaks.Highest(kForgotten - 1), 300 * kMiB);
+  ASSERT_EQ(peaks.Highest(kForgotten), std::nullopt);
+  meet(again, two, 600 + 3 * kWindowsPerDay);
+  EXPECT_EQ(peaks.Highest(kForgotten), std::nullopt) << "both stood before";
+  meet(again, two, 600 + 3 * kWindowsPerDay);
+  EXPECT_EQ(peaks.Highest(kForgotten), 300 * kMiB) << "of tasks that are new";
+}
+
 TEST_F(LiveKills, NoCutGoesBelowWhatTheKernelSawInTheLastWeek) {
   PassOutput out;
   const double usual = InForce();
   ASSERT_TRUE(Set(fleet_, kKilled, "mode", "off", At(1), out).ok());
-  fleet_.TakeKernelPeak(kKilled, 900 * kMiB, WindowId{600});
-  fleet_.TakeKernelPeak(kKilled, 1024 * kMiB, WindowId{600});  // at the limit: it was reclaimed
-  fleet_.TakeKernelPeak(JobId{77}, 1, WindowId{600});          // unknown
+  fleet_.TakeKernelPeaks(kKilled, {900 * kMiB, {}, {}}, WindowId{600});
+  fleet_.TakeKernelPeaks(kKilled, {1024 * kMiB, {}, {}}, WindowId{600});  // at the limit: it was reclaimed
+  fleet_.TakeKernelPeaks(JobId{77}, {1, {}, {}}, WindowId{600});          // unknown
   ASSERT_TRUE(Set(fleet_, kKilled, "mode", "auto", At(2000), out).ok());
   const Cell cell(2);
   double lowest = 1e18;

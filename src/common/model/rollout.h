@@ -100,6 +100,12 @@ struct OomRecord {
   int64_t time_s = 0;
   uint64_t kills = 1;
   std::optional<double> limit;  // in force then, bytes
+  // The end of the container as its source shows it, by the machine's clock, which may be ahead of time_s.
+  // Absent: the source does not date it, or an older version stored it.
+  std::optional<int64_t> shown_s = {};
+  // No kill was earlier, where its source does not date it.
+  std::optional<int64_t> since_s = {};
+  uint64_t id = 0;  // ascending from 1, as kills are taken in; 0: the store numbers it
 };
 
 // One setting of one job changed by a person ("mode", "memory.upper", ...).

@@ -141,6 +141,8 @@ absl::Status ControlPlane::ActOnOoms(size_t count, brain::When when) {
                                              [&](const OomSighting& o) { return !fleet->Has(o.job); });
     for (auto o = known; o != end; ++o) {
       OomRecord record{o->job, o->task, o->time.seconds(), o->kills, o->limit};
+      if (o->shown.has_value()) record.shown_s = o->shown->seconds();
+      if (!o->shown.has_value() && o->since < o->time) record.since_s = o->since.seconds();
       fleet->TakeOom(record, unsaved.output, when, {.since_s = o->since.seconds(), .now_s = now_s});
       unsaved.ooms.push_back(record);
     }
@@ -240,7 +242,8 @@ absl::Status ControlPlane::Pass(ClosedWindow closed, brain::When when) {
   if (when == brain::When::kNow) {
     const std::vector<KernelPeak> peaks = front_.TakeKernelPeaks();
     const auto fleet = fleet_.Write();
-    for (const KernelPeak& peak : peaks) fleet->TakeKernelPeak(peak.job, peak.bytes, closed.window);
+    for (const KernelPeak& peak : peaks)
+      fleet->TakeKernelPeaks(peak.job, {peak.bytes, peak.met, peak.standing}, closed.window);
   }
   timer.Done("end_day");
   if (when == brain::When::kNow) AskOwners(closed);

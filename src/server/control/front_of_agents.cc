@@ -82,15 +82,8 @@ void IngestFront::RememberOoms(std::span<const OomRecord> ooms) {
   const std::lock_guard lock(mutex_);
   for (const OomRecord& o : ooms) {
     ooms_before_.insert({o.job.value, o.time_s, o.limit.value_or(0)});
-    ++kills_before_[{o.job.value, o.time_s}];
+    kills_before_.Add(o);
   }
-}
-
-bool IngestFront::MeetsStored(const OomSighting& oom) {
-  const auto it = kills_before_.find({oom.job.value, oom.time.seconds()});
-  if (it == kills_before_.end()) return false;
-  if (--it->second == 0) kills_before_.erase(it);
-  return true;
 }
 
 void IngestFront::SeeTime(Timestamp t) {

@@ -262,7 +262,7 @@ std::vector<OomSighting> IngestFront::TakeOoms(Timestamp now) {
   if (time.us == INT64_MIN) return {};  // before the first sample the time is unknown: they wait
   std::vector<OomSighting> seen = std::exchange(replayed_ooms_, {});
   for (const OomSighting& o : ingest_->TakeOoms()) {
-    if (!o.is_first || !MeetsStored(o)) seen.push_back(o);
+    if (!o.is_first || !kills_before_.Meet(o)) seen.push_back(o);
   }
   for (OomSighting& o : seen) {
     o.time = std::min(o.time, Timestamp{time.us + kClocksApartUs});

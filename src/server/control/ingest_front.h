@@ -23,6 +23,7 @@
 #include "server/control/clock_view.h"
 #include "server/control/placement.h"
 #include "server/control/status_board.h"
+#include "server/control/stored_kills.h"
 #include "server/control/task_intake.h"
 #include "server/ingest/ingest.h"
 #include "server/store/sample_log.h"
@@ -177,8 +178,6 @@ class IngestFront {
   void LogWrite(std::string_view body, Timestamp now, uint64_t kept_before);
   void EndGap(Timestamp now);
   absl::Status KeepNewOoms(std::vector<OomSighting> sightings, History& history);
-  // Whether a daemon that ran before counted this kill. Each is met once.
-  bool MeetsStored(const OomSighting& oom);
 
   const Options options_;
   const MappingRules mapping_;
@@ -197,8 +196,7 @@ class IngestFront {
   std::map<std::string, std::vector<Label>> setting_labels_;  // by job, since the last tick
   // OOM kills that were stored before this life: job, second, and limit in bytes (0: none).
   std::set<std::tuple<uint32_t, int64_t, double>> ooms_before_;
-  // The same by job and second, each as often as it was stored and not met again since.
-  std::map<std::pair<uint32_t, int64_t>, uint32_t> kills_before_;
+  StoredKills kills_before_;
   std::vector<OomSighting> replayed_ooms_;  // found by ReplaySamples, to be acted on
   absl::Status sample_log_status_;
 

@@ -1,8 +1,10 @@
 // OOM kills as they really come: of jobs nobody has met, too late, of the future; and what they ask for
 // outlives a change of recommender and an upgrade.
+#include "common/testing/temp_dir.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "server/control/control_fixture.h"
+#include "server/control/stored_kills.h"
 
 namespace taut::server {
 namespace {
@@ -108,7 +110,7 @@ TEST(ControlOoms, AStoredFutureIsMendedByARestart) {
   ASSERT_TRUE(cell.Live(180, 360).ok());
   EXPECT_LT(InForce(cell), 3e9) << "two hours later it is lowered";
   cell.control().Look(JobId{0}, [](const brain::LiveJob& job) {
-    EXPECT_LE(job.last_oom_s, kOomsStart + kDaySeconds);
+    EXPECT_LE(job.last_oom.time_s, kOomsStart + kDaySeconds);
     EXPECT_LE(job.last_change_s(), kOomsStart + kDaySeconds);
   });
 }
@@ -159,6 +161,110 @@ TEST(ControlOoms, OneDatedByItsContainerIsCountedOnceAlsoOverARestart) {
   ASSERT_TRUE(cell.control().Tick(OomsAt(32)).ok());
   ASSERT_TRUE(cell.control().Tick(OomsAt(33)).ok());
   EXPECT_EQ(stored(), 2U);
+}
+
+// A machine whose clock is ahead dates a kill after the sample that shows it, and a restart sees it with a
+// later sample.
+TEST(ControlOoms, OneDatedAheadOfItsSampleIsCountedOnceAlsoOverARestart) {
+  for (const bool logged : {false, true}) {
+    const TempDir dir;
+    ControlCell cell(80, logged ? StrCat(dir.path(), "/store.db") : "");
+    ASSERT_TRUE(cell.Live(0, 30).ok());
+    const auto tell = [&](int minute, int ended_minute, bool kept = true) {
+      const auto take = [&](std::string_view metric, double value, std::vector<LabelView> more) {
+        std::vector<LabelView> labels = {{"__name__", metric},
+                                         {"container", "app"},
+                                         {"namespace", "shop"},
+                                         {"pod", "web-5d4f8c7b9d-x2x4z"}};
+        labels.insert(labels.end(), more.begin(), more.end());
+        const RemoteSample sample{value, OomsAt(minute).us / 1000};
+        cell.control().ingest().Take(labels, {&sample, 1}, OomsAt(minute),
+                                     kept ? OomsAt(minute) : Timestamp{INT64_MAX});
+      };
+      take("kube_pod_container_status_last_terminated_reason", 1, {{"reason", "OOMKilled"}});
+      take("kube_pod_container_status_last_terminated_timestamp",
+           static_cast<double>(OomsAt(ended_minute).seconds()), {});
+      EXPECT_TRUE(cell.control().Tick(OomsAt(minute)).ok());
+    };
+    const auto stored = [&] { return *cell.store().Ooms(std::nullopt, INT64_MIN, 9); };
+    tell(30, 35, false);
+    tell(31, 35);
+    ASSERT_EQ(stored().size(), 1U);
+    EXPECT_EQ(stored()[0].time_s, OomsAt(30).seconds()) << "not after its sample";
+    EXPECT_EQ(stored()[0].shown_s, OomsAt(35).seconds());
+    for (const int minute : {32, 34}) {
+      cell.Restart();
+      ASSERT_TRUE(cell.restored().ok());
+      tell(minute, 35);
+      tell(minute + 1, 35);
+      EXPECT_EQ(stored().size(), 1U) << "minute " << minute << ", logged: " << logged;
+    }
+    tell(36, 37);
+    EXPECT_EQ(stored().size(), 2U) << "the next kill is another";
+  }
+}
+
+// A counter's kill has no date, and after a restart the end of the container has one.
+TEST(ControlOoms, OneWithoutADateIsTheOneThatIsDatedAfterARestart) {
+  StoredKills stored;
+  const auto meet = [&](uint32_t job, int64_t second, std::optional<int64_t> shown_s) {
+    OomSighting seen;
+    seen.job = JobId{job};
+    seen.time = Timestamp::FromSeconds(second);
+    if (shown_s.has_value()) seen.shown = Timestamp::FromSeconds(*shown_s);
+    return stored.Meet(seen);
+  };
+  const OomRecord undated{JobId{3}, 0, 130, 1, {}, {}, 100};
+  stored.Add(undated);
+  stored.Add({JobId{3}, 0, 110, 1, {}, 115, {}});
+  stored.Add({JobId{3}, 0, 60, 1, {}});
+  EXPECT_TRUE(meet(3, 110, 115)) << "shown with this date";
+  EXPECT_TRUE(meet(3, 110, 115)) << "the one without a date may be it";
+  EXPECT_FALSE(meet(3, 110, 115));
+  stored.Add(undated);
+  EXPECT_FALSE(meet(3, 99, 99)) << "that one came later";
+  EXPECT_FALSE(meet(3, 115, {})) << "a sighting without a date is met by its second";
+  EXPECT_TRUE(meet(3, 60, 60)) << "an older version stored this second";
+  EXPECT_FALSE(meet(4, 130, 130));
+}
+
+// A later kill, of which the checkpoint knows, does not hide an earlier one that is told after it.
+TEST(ControlOoms, OneToldLateAfterACheckpointOutlivesARestart) {
+  ControlCell cell;
+  ASSERT_TRUE(cell.Live(0, 188).ok());
+  const auto kill = [&](int minute, double limit) {
+    const std::string job = FirstJob(cell);
+    EXPECT_TRUE(cell.control().agents().TakeOom(Task(job), OomsAt(minute), 1, limit, OomsAt(188)).ok());
+    EXPECT_TRUE(cell.control().Tick(OomsAt(188)).ok());
+  };
+  kill(185, kKilledAt / 2);
+  ASSERT_TRUE(cell.control().CheckpointAll().ok());
+  kill(120, kKilledAt);
+  const std::optional<double> recommended = Recommended(cell);
+  ASSERT_GT(recommended, kKilledAt);
+  cell.Restart();
+  ASSERT_TRUE(cell.restored().ok());
+  EXPECT_EQ(Recommended(cell), recommended);
+  cell.control().Look(JobId{0},
+                      [](const brain::LiveJob& job) { EXPECT_EQ(job.OomsOfWeek(job.ooms_day), 2U); });
+}
+
+// Before the first window closes, a restart has nothing but the kills.
+TEST(ControlOoms, OneBeforeTheFirstWindowOutlivesARestart) {
+  ControlCell cell;
+  ASSERT_TRUE(cell.Live(0, 3).ok());
+  const std::string job = cell.store().Job(JobId{0})->name;
+  ASSERT_TRUE(cell.control().agents().TakeOom(Task(job), OomsAt(2), 1, kKilledAt, OomsAt(3)).ok());
+  ASSERT_TRUE(cell.control().Tick(OomsAt(3)).ok());
+  const auto of_week = [&] {
+    uint32_t kills = 0;
+    cell.control().Look(JobId{0}, [&](const brain::LiveJob& job) { kills = job.OomsOfWeek(job.ooms_day); });
+    return kills;
+  };
+  ASSERT_EQ(of_week(), 1U);
+  cell.Restart();
+  ASSERT_TRUE(cell.restored().ok());
+  EXPECT_EQ(of_week(), 1U);
 }
 
 // A leak that the owner's limit would hold for hours is not killed by a limit of Tautline's.

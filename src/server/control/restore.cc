@@ -24,11 +24,13 @@ absl::StatusOr<std::vector<Decision>> DecisionsSince(History& history, int64_t f
   return DecisionsInOrder(history, query);
 }
 
-// Those of after `latest_s` had a wrong clock, and have had their effect.
+// In the order in which they were taken in. Those of after `latest_s` had a wrong clock, and have had their
+// effect.
 absl::StatusOr<std::vector<OomRecord>> OomsBetween(History& history, int64_t from_s, int64_t latest_s) {
-  absl::StatusOr<std::vector<OomRecord>> ooms = OomsInOrder(history, std::nullopt, from_s, kMany);
+  absl::StatusOr<std::vector<OomRecord>> ooms = history.Ooms(std::nullopt, from_s, kMany);
   if (!ooms.ok()) return ooms.status();
   std::erase_if(*ooms, [&](const OomRecord& o) { return o.time_s > latest_s; });
+  std::ranges::sort(*ooms, {}, &OomRecord::id);
   return ooms;
 }
 
@@ -57,7 +59,7 @@ absl::Status ControlPlane::Restore() {
       parts_.history->TierActs({.job = "", .machine = "", .limit = TierActInbox::kRemembered});
   if (!acts.ok()) return acts.status();
   tier_acts_.Remember(*acts);
-  fleet_.unshared().EndRestore(ends.last_decision, ends.last_setting);
+  fleet_.unshared().EndRestore(ends.last_decision, ends.last_setting, ends.last_oom);
   PassOnStartups();
   const auto on_damage = [this](std::string_view damage) { warnings_.emplace_back(damage); };
   if (absl::Status s = front_.ReplaySamples(ends.last_window, *parts_.history, on_damage); !s.ok()) return s;
@@ -178,6 +180,7 @@ absl::Status ControlPlane::RestoreSince(const Restored& restored) {
   });
   auto decision = decisions->begin();
   auto oom = ooms->begin();
+  // One told late comes after those that were taken in before it.
   const auto happen_before = [&](int64_t end_s) {
     for (; oom != ooms->end() && oom->time_s < end_s; ++oom) fleet.Redo(*oom);
   };
@@ -210,6 +213,9 @@ absl::Status ControlPlane::RestoreSince(const Restored& restored) {
 absl::Status ControlPlane::RestoreWithoutWindows() {
   const absl::StatusOr<std::vector<Decision>> decisions = DecisionsSince(*parts_.history, INT64_MIN);
   if (!decisions.ok()) return decisions.status();
+  const absl::StatusOr<std::vector<OomRecord>> ooms = OomsBetween(*parts_.history, INT64_MIN, INT64_MAX);
+  if (!ooms.ok()) return ooms.status();
+  for (const OomRecord& oom : *ooms) fleet_.unshared().Redo(oom);
   for (const Decision& d : *decisions) {
     fleet_.unshared().RememberSent(d);
     fleet_.unshared().Redo(d);

@@ -1,6 +1,5 @@
 // Samples whose windows were open when the daemon ended: kept in a log, taken in again at the start.
 #include <algorithm>
-#include <map>
 #include <utility>
 
 #include "server/control/ingest_front.h"
@@ -42,17 +41,17 @@ absl::Status IngestFront::ReplaySamples(std::optional<WindowId> last_window, His
 // Those that were acted on before the end are stored.
 absl::Status IngestFront::KeepNewOoms(std::vector<OomSighting> sightings, History& history) {
   if (sightings.empty()) return absl::OkStatus();
-  std::map<std::pair<uint32_t, int64_t>, uint64_t> stored;
+  StoredKills stored;
   int64_t first_s = sightings.front().time.seconds();
   for (const OomSighting& o : sightings) first_s = std::min(first_s, o.time.seconds());
-  const absl::StatusOr<std::vector<OomRecord>> ooms = history.Ooms(std::nullopt, first_s, kManySamples);
+  // An end that is shown ahead of the samples was stored with an earlier sample's time.
+  const absl::StatusOr<std::vector<OomRecord>> ooms =
+      history.Ooms(std::nullopt, first_s - kDaySeconds, kManySamples);
   if (!ooms.ok()) return ooms.status();
-  for (const OomRecord& o : *ooms) ++stored[{o.job.value, o.time_s}];
+  for (const OomRecord& o : *ooms) stored.Add(o);
   for (const OomSighting& o : sightings) {
-    const auto known = stored.find({o.job.value, o.time.seconds()});
-    if (known != stored.end() && known->second > 0) {
-      --known->second;
-      (void)MeetsStored(o);
+    if (stored.Meet(o)) {
+      (void)kills_before_.Meet(o);
     } else {
       replayed_ooms_.push_back(o);
     }

@@ -10,8 +10,21 @@ namespace {
 struct TaskPeaks {
   JobId job;
   double reported = 0, parts = 0;
-  bool rose = false;
+  bool rose = false, is_met = false;
+
+  double bytes() const { return reported > 0 ? reported : parts; }
 };
+
+void Add(const TaskPeaks& task, KernelPeak& job) {
+  const double bytes = task.bytes();
+  if (bytes <= 0) return;
+  job.standing.push_back(static_cast<float>(bytes));
+  if (task.rose) {
+    job.bytes = std::max(job.bytes, bytes);
+  } else if (task.is_met) {
+    job.met.push_back(static_cast<float>(bytes));
+  }
+}
 
 }  // namespace
 
@@ -20,18 +33,26 @@ void KernelPeaks::See(uint32_t slot, double bytes) {
   const auto peak = static_cast<float>(bytes);
   const auto [it, is_new] = peaks_.try_emplace(slot, peak);
   if (!is_new && peak == it->second) return;
-  if (is_new || peak > it->second) risen_.push_back(slot);
+  if (is_new) {
+    met_.push_back(slot);
+  } else if (peak > it->second) {
+    risen_.push_back(slot);
+  }
   it->second = peak;
 }
 
 std::vector<KernelPeak> KernelPeaks::TakeRisen(const SeriesMapper& mapper) {
-  if (risen_.empty()) return {};
+  if (risen_.empty() && met_.empty()) return {};
   std::map<uint32_t, TaskPeaks> tasks;  // by entry
   const auto of = [&](uint32_t slot) -> TaskPeaks& { return tasks[mapper.binding(slot).task_entry]; };
   for (const uint32_t slot : risen_) {
     if (mapper.binding(slot).in_use) of(slot).rose = true;
   }
+  for (const uint32_t slot : met_) {
+    if (mapper.binding(slot).in_use) of(slot).is_met = true;
+  }
   risen_.clear();
+  met_.clear();
   for (const auto& [slot, bytes] : peaks_) {
     const SeriesBinding& binding = mapper.binding(slot);
     if (!binding.in_use || binding.left_out) continue;
@@ -39,19 +60,22 @@ std::vector<KernelPeak> KernelPeaks::TakeRisen(const SeriesMapper& mapper) {
     task.job = binding.job;
     (binding.kind == SeriesKind::kTaskWindow ? task.reported : task.parts) += double{bytes};
   }
-  std::map<JobId, double> highest;
+  std::map<JobId, KernelPeak> jobs;
   for (const auto& [entry, task] : tasks) {
-    const double bytes = task.reported > 0 ? task.reported : task.parts;
-    if (task.rose && bytes > 0) highest[task.job] = std::max(highest[task.job], bytes);
+    if ((task.rose || task.is_met) && task.bytes() > 0) jobs[task.job].job = task.job;
+  }
+  for (const auto& [entry, task] : tasks) {
+    if (const auto job = jobs.find(task.job); job != jobs.end()) Add(task, job->second);
   }
   std::vector<KernelPeak> out;
-  for (const auto& [job, bytes] : highest) out.push_back({job, bytes});
+  for (auto& [id, job] : jobs) out.push_back(std::move(job));
   return out;
 }
 
 void KernelPeaks::Drop(std::span<const uint32_t> slots) {
   for (const uint32_t slot : slots) peaks_.erase(slot);
-  std::erase_if(risen_, [&](uint32_t slot) { return !peaks_.contains(slot); });
+  for (std::vector<uint32_t>* const list : {&risen_, &met_})
+    std::erase_if(*list, [&](uint32_t slot) { return !peaks_.contains(slot); });
 }
 
 }  // namespace taut::server

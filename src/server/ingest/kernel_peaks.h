@@ -13,9 +13,12 @@
 
 namespace taut::server {
 
+// Of a job of which a task grew above its last peak or was met first.
 struct KernelPeak {
   JobId job;
-  double bytes = 0;  // of one task
+  double bytes = 0;             // the highest of its tasks that grew; 0: none did
+  std::vector<float> met;       // of its tasks that were met first
+  std::vector<float> standing;  // of all its tasks
 };
 
 // Not thread-safe. About 16 bytes a series.
@@ -23,8 +26,8 @@ class KernelPeaks {
  public:
   // A peak lower than the last one of the slot is of another start.
   void See(uint32_t slot, double bytes);
-  // Of tasks that grew above their last peak, or were met, since the last call: of each job the highest. What an
-  // agent reports of a task goes before series of its parts, which are added up. O(series) if there is any.
+  // Of jobs whose tasks grew above their last peak, or were met, since the last call. What an agent reports of
+  // a task goes before series of its parts, which are added up. O(series) if there is any.
   std::vector<KernelPeak> TakeRisen(const SeriesMapper& mapper);
   void Drop(std::span<const uint32_t> slots);
   size_t state_bytes() const { return peaks_.capacity() * (sizeof(uint32_t) + sizeof(float) + 1); }
@@ -32,6 +35,7 @@ class KernelPeaks {
  private:
   absl::flat_hash_map<uint32_t, float> peaks_;  // by slot
   std::vector<uint32_t> risen_;                 // slots, some of them several times
+  std::vector<uint32_t> met_;                   // slots of which no peak was known
 };
 
 }  // namespace taut::server

@@ -27,7 +27,10 @@ class PeakCell {
   double Risen() {
     const std::vector<KernelPeak> peaks = ingest_.TakeKernelPeaks();
     EXPECT_LE(peaks.size(), 1U);
-    return peaks.empty() ? 0 : peaks[0].bytes / kMiB;
+    if (peaks.empty()) return 0;
+    double highest = peaks[0].bytes;
+    for (const float met : peaks[0].met) highest = std::max(highest, double{met});
+    return highest / kMiB;
   }
   Ingest& ingest() { return ingest_; }
 
@@ -60,9 +63,28 @@ TEST(KernelPeaks, WhatAnAgentReportsGoesBeforeSeries) {
   window.memory_kernel_peak_bytes = static_cast<float>(110 * kMiB);
   ASSERT_TRUE(cell.ingest().TakeWindow(*slot, window, Timestamp::FromSeconds(kPeaksStart + 300)));
   const std::vector<KernelPeak> peaks = cell.ingest().TakeKernelPeaks();
-  const auto highest = std::ranges::max_element(peaks, {}, &KernelPeak::bytes);
-  ASSERT_NE(highest, peaks.end());
-  EXPECT_EQ(highest->bytes / kMiB, 110);
+  double highest = 0;
+  for (const KernelPeak& job : peaks) {
+    for (const float peak : job.met) highest = std::max(highest, double{peak});
+  }
+  EXPECT_EQ(highest / kMiB, 110);
+}
+
+// A task may have stood at its peak before a restart; one that grew has not.
+TEST(KernelPeaks, ThoseOfTasksThatAreMetFirstAreToldApart) {
+  PeakCell cell;
+  cell.Take("web-0", "app", 100 * kMiB, 0);
+  cell.Take("web-0", "mesh", 20 * kMiB, 0);
+  const std::vector<KernelPeak> first = cell.ingest().TakeKernelPeaks();
+  ASSERT_EQ(first.size(), 1U);
+  EXPECT_EQ(first[0].bytes, 0);
+  EXPECT_THAT(first[0].met, testing::ElementsAre(120 * kMiB));
+  cell.Take("web-0", "app", 130 * kMiB, 1);
+  const std::vector<KernelPeak> grown = cell.ingest().TakeKernelPeaks();
+  ASSERT_EQ(grown.size(), 1U);
+  EXPECT_EQ(grown[0].bytes, 150 * kMiB);
+  EXPECT_THAT(grown[0].met, testing::IsEmpty());
+  EXPECT_THAT(grown[0].standing, testing::ElementsAre(150 * kMiB));
 }
 
 TEST(KernelPeaks, AbsentAndAbsurdOnesAreNone) {

@@ -178,7 +178,8 @@ void LiveWindows::AddOom(uint32_t slot, Timestamp time, uint64_t kills, std::opt
 
 void LiveWindows::AddKill(const OomWatch::Kill& kill) {
   if (!kill.instead_of_ms.has_value()) {
-    ooms_.push_back({kill.slot, kill.time_ms, kill.kills, std::nullopt, kill.since_ms, kill.is_first});
+    ooms_.push_back(
+        {kill.slot, kill.time_ms, kill.kills, std::nullopt, kill.since_ms, kill.is_first, kill.shown_ms});
     return;
   }
   // One that was taken already keeps the time that it was taken with.
@@ -186,6 +187,7 @@ void LiveWindows::AddKill(const OomWatch::Kill& kill) {
     if (oom.slot != kill.slot || oom.time_ms != *kill.instead_of_ms) continue;
     oom.time_ms = kill.time_ms;
     oom.since_ms = kill.since_ms;
+    oom.shown_ms = kill.shown_ms;
   }
 }
 
@@ -241,8 +243,11 @@ std::vector<OomSighting> LiveWindows::TakeOoms(const SeriesMapper& mapper) {
     if (IsRepeat(oom, last.counted, binding.kind)) continue;
     if (!is_watched && IsRepeat(oom, last.watched, binding.kind)) continue;
     (is_watched ? last.watched : last.counted) = {oom.slot, oom.time_ms, oom.since_ms == oom.time_ms};
-    out.push_back({binding.job, task, Timestamp{oom.time_ms * 1000}, oom.kills, oom.limit,
-                   Timestamp{oom.since_ms * 1000}, oom.is_first});
+    OomSighting seen{binding.job, task,      Timestamp{oom.time_ms * 1000},
+                     oom.kills,   oom.limit, Timestamp{oom.since_ms * 1000},
+                     oom.is_first};
+    if (oom.shown_ms.has_value()) seen.shown = Timestamp{*oom.shown_ms * 1000};
+    out.push_back(seen);
   }
   ooms_.clear();
   return out;

@@ -64,6 +64,7 @@ struct OomSighting {
   std::optional<double> limit;  // in force then, bytes, if the source reports it
   Timestamp since = time;       // no kill was earlier
   bool is_first = false;        // as OomWatch::Kill
+  std::optional<Timestamp> shown = {};  // the same
 };
 
 // A memory limit of a job, and tasks of it that will pass theirs.
@@ -181,6 +182,7 @@ class LiveWindows {
     std::optional<double> limit;
     int64_t since_ms = 0;
     bool is_first = false;
+    std::optional<int64_t> shown_ms = {};
   };
   struct LastOom {
     uint32_t slot = 0;

@@ -48,6 +48,7 @@ std::optional<OomWatch::Kill> OomWatch::JudgeEnd(Container& c) {
   if (!c.end_waits || !IsSameScrape(c.reason_ms, c.end_shown_ms)) return std::nullopt;
   c.end_waits = false;
   Kill kill{.slot = c.end_slot, .time_ms = c.last_end_ms, .since_ms = c.last_end_ms};
+  kill.shown_ms = c.end_as_shown_ms;
   kill.is_first = c.end_is_first;
   if (c.undated_is_end && c.last_end_ms <= c.undated_ms) return std::nullopt;  // given as it ended
   if (!c.undated_is_end && IsSameScrape(c.undated_ms, c.end_shown_ms)) {

@@ -28,6 +28,8 @@ class OomWatch {
     int64_t time_ms = 0;  // of the end, else of the sample that showed it
     uint64_t kills = 1;
     int64_t since_ms = 0;  // no kill was earlier; `time_ms` if that is the time of the end
+    // That time by the machine's clock, as the series shows it, which does not change.
+    std::optional<int64_t> shown_ms = {};
     // The kill was given with this time before: what gave it did not have its date.
     std::optional<int64_t> instead_of_ms = {};
     // No end of the container was known: a daemon that ran earlier may have counted the kill.

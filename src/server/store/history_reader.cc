@@ -177,8 +177,14 @@ absl::StatusOr<std::vector<OomRecord>> HistoryReader::Ooms(std::optional<JobId> 
   Rows rows = job ? job_ooms_.Query(from_s, Limit(limit), job->value) : ooms_.Query(from_s, Limit(limit));
   absl::StatusOr<bool> any = rows.Next();
   for (; any.ok() && *any; any = rows.Next()) {
-    const OomRecord oom{JobId{static_cast<uint32_t>(rows.Int(1))}, static_cast<uint32_t>(rows.Int(2)),
-                        rows.Int(0), static_cast<uint64_t>(rows.Int(3)), rows.RealOrNull(4)};
+    const OomRecord oom{JobId{static_cast<uint32_t>(rows.Int(1))},
+                        static_cast<uint32_t>(rows.Int(2)),
+                        rows.Int(0),
+                        static_cast<uint64_t>(rows.Int(3)),
+                        rows.RealOrNull(4),
+                        rows.IntOrNull(7),
+                        rows.IntOrNull(8),
+                        static_cast<uint64_t>(rows.Int(6))};
     if (SumOf(oom) == rows.Int(5)) {
       found.push_back(oom);
     } else {

@@ -58,13 +58,14 @@ class HistoryReader final : public History {
   Statement last_past_{db_, "SELECT max(key) FROM past_days"};
   Statement past_day_{db_, "SELECT block FROM past_days WHERE key = ?1"};
   Statement account_{db_, kReadAccount};
-  Statement ooms_{db_,
-                  "SELECT time_s, job, task, kills, limit_bytes, sum, id FROM ooms WHERE time_s >= ?1 "
-                  "ORDER BY time_s DESC, id DESC LIMIT ?2"};
-  Statement job_ooms_{
+  Statement ooms_{
       db_,
-      "SELECT time_s, job, task, kills, limit_bytes, sum, id FROM ooms WHERE job = ?3 AND time_s >= ?1 "
+      "SELECT time_s, job, task, kills, limit_bytes, sum, id, shown_s, since_s FROM ooms WHERE time_s >= ?1 "
       "ORDER BY time_s DESC, id DESC LIMIT ?2"};
+  Statement job_ooms_{db_,
+                      "SELECT time_s, job, task, kills, limit_bytes, sum, id, shown_s, since_s FROM ooms "
+                      "WHERE job = ?3 AND time_s >= ?1 "
+                      "ORDER BY time_s DESC, id DESC LIMIT ?2"};
   Statement tier_acts_{
       db_,
       "SELECT time_s, at_us, machine, job, task, tier, kind, observed, usage_bytes, request_bytes, "

@@ -40,7 +40,8 @@ absl::Status InMemoryStore::Commit(const PassRecord& pass) {
   }
   for (const OomRecord& oom : pass.ooms) {
     const auto at = std::ranges::upper_bound(ooms_, oom.time_s, {}, &OomRecord::time_s);
-    ooms_.insert(at, oom);
+    const uint64_t id = oom.id == 0 ? LastOom() + 1 : oom.id;
+    ooms_.insert(at, oom)->id = id;
   }
   for (const TierAct& act : pass.tier_acts) {
     const auto at = std::ranges::upper_bound(tier_acts_, act.time_s, {}, &TierAct::time_s);
@@ -72,6 +73,12 @@ std::map<std::pair<std::string, std::string>, uint64_t> InMemoryStore::NewestSet
   return newest;
 }
 
+uint64_t InMemoryStore::LastOom() const {
+  uint64_t last = 0;
+  for (const OomRecord& oom : ooms_) last = std::max(last, oom.id);
+  return last;
+}
+
 absl::StatusOr<StoreEnds> InMemoryStore::Restore(const RestoreSink& sink) {
   const std::lock_guard lock(mutex_);
   for (const auto& [id, job] : jobs_) {
@@ -92,6 +99,7 @@ absl::StatusOr<StoreEnds> InMemoryStore::Restore(const RestoreSink& sink) {
   StoreEnds ends;
   ends.last_decision = ends_.decision;
   ends.last_setting = ends_.setting;
+  ends.last_oom = LastOom();
   ends.last_job = ends_.job;
   if (!windows_.empty()) {
     ends.first_window = windows_.begin()->first;

@@ -42,6 +42,7 @@ class InMemoryStore final : public Store, public History {
  private:
   // The newest id of each job and key. Of mutex_.
   std::map<std::pair<std::string, std::string>, uint64_t> NewestSettings() const;
+  uint64_t LastOom() const;
 
   const Retention keep_;
   std::mutex mutex_;  // over all that follows

@@ -167,8 +167,10 @@ absl::Status PassWriter::WriteDecisions(const PassRecord& pass) {
 
 absl::Status PassWriter::WriteRest(const PassRecord& pass) {
   for (const OomRecord& oom : pass.ooms) {
-    const absl::Status status =
-        oom_.Run(oom.time_s, oom.job.value, oom.task, oom.kills, oom.limit, SumOf(oom));
+    const std::optional<int64_t> id =
+        oom.id == 0 ? std::nullopt : std::optional(static_cast<int64_t>(oom.id));
+    const absl::Status status = oom_.Run(id, oom.time_s, oom.job.value, oom.task, oom.kills, oom.limit,
+                                         SumOf(oom), oom.shown_s, oom.since_s);
     if (!status.ok()) return status;
   }
   for (const TierAct& a : pass.tier_acts) {

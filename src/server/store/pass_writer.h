@@ -46,7 +46,7 @@ class PassWriter {
   Statement decision_{db_, "INSERT INTO decisions VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14)"};
   Statement outcome_{
       db_, "UPDATE decisions SET outcome = ?2, outcome_time_s = ?3, outcome_text = ?4 WHERE id = ?1"};
-  Statement oom_{db_, "INSERT INTO ooms VALUES(NULL, ?1, ?2, ?3, ?4, ?5, ?6)"};
+  Statement oom_{db_, "INSERT INTO ooms VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"};
   Statement tier_act_{
       db_,
       "INSERT INTO tier_acts VALUES(NULL, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, "

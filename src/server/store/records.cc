@@ -28,7 +28,10 @@ int64_t SumOf(const Decision& d) {
 }
 
 int64_t SumOf(const OomRecord& oom) {
-  return RowSum::Of(oom.job.value, oom.task, oom.time_s, oom.kills, oom.limit);
+  // As older versions, where it says no more than theirs.
+  if (!oom.shown_s.has_value() && !oom.since_s.has_value())
+    return RowSum::Of(oom.job.value, oom.task, oom.time_s, oom.kills, oom.limit);
+  return RowSum::Of(oom.job.value, oom.task, oom.time_s, oom.kills, oom.limit, oom.shown_s, oom.since_s);
 }
 
 int64_t SumOf(const TierAct& a) {

@@ -69,6 +69,11 @@ CREATE TABLE tier_acts(id INTEGER PRIMARY KEY, time_s INTEGER NOT NULL, at_us IN
                        pressure_some REAL, pressure_full REAL, text TEXT NOT NULL, sum INTEGER NOT NULL) STRICT;
 CREATE INDEX tier_acts_by_time ON tier_acts(time_s);
 )",
+    // 9
+    R"(
+ALTER TABLE ooms ADD COLUMN shown_s INTEGER;
+ALTER TABLE ooms ADD COLUMN since_s INTEGER;
+)",
 };
 
 // Tables whose ends are looked at, with the column that is the rowid.

@@ -148,6 +148,9 @@ absl::StatusOr<StoreEnds> SqliteStore::Restore(const RestoreSink& sink) {
   ends.last_decision = parts_->ends.decision;
   ends.last_setting = parts_->ends.setting;
   ends.last_job = parts_->ends.job;
+  const absl::StatusOr<int64_t> last_oom = parts_->db->Number("SELECT ifnull(max(id), 0) FROM ooms");
+  if (!last_oom.ok()) return last_oom.status();
+  ends.last_oom = static_cast<uint64_t>(*last_oom);
   const absl::StatusOr<int64_t> windows = parts_->db->Number("SELECT EXISTS(SELECT 1 FROM windows)");
   if (!windows.ok()) return windows.status();
   if (*windows == 0) return ends;

@@ -175,6 +175,34 @@ TEST_F(SqliteStoreTest, AFileWithoutPastsIsMigrated) {
   EXPECT_EQ(asked, 7U);
 }
 
+// A file from before kills had the date that was shown: its kills are read, and are numbered as they were stored.
+TEST_F(SqliteStoreTest, AFileWhoseKillsHaveOneDateIsMigrated) {
+  const OomRecord old{JobId{7}, 2, 500, 3, 1e9};
+  {
+    auto db = Database::Open(options_.path, Database::Access::kReadWrite);
+    ASSERT_TRUE(Migrate(**db, StoreMigrations().first(8)).ok());
+    Statement insert(db->get(), "INSERT INTO ooms VALUES(NULL, ?1, ?2, ?3, ?4, ?5, ?6)");
+    const int64_t sum = RowSum::Of(old.job.value, old.task, old.time_s, old.kills, old.limit);
+    ASSERT_TRUE(insert.Run(old.time_s, old.job.value, old.task, old.kills, old.limit, sum).ok());
+    Statement ends(db->get(), "INSERT INTO ends VALUES(1, NULL, 7, 0, 0, ?1)");
+    ASSERT_TRUE(
+        ends.Run(RowSum::Of(std::optional<int64_t>(), std::optional<int64_t>(7), uint64_t{0}, uint64_t{0}))
+            .ok());
+  }
+  auto store = SqliteStore::Open(options_);
+  ASSERT_TRUE(store.ok()) << store.status();
+  EXPECT_THAT(RestoreText(**store), HasSubstr("kill 1\n"));
+  PassRecord pass;
+  const OomRecord kills[] = {{JobId{7}, 0, 600, 1, 1e9, 4200, {}, 2}, {JobId{7}, 0, 601, 1, 1e9, {}, 580, 3}};
+  pass.ooms = kills;
+  ASSERT_TRUE((*store)->Commit(pass).ok());
+  const auto read = (*store)->Ooms(JobId{7}, 0, 9);
+  EXPECT_EQ(Text(read), Text(kills[1]) + Text(kills[0]) + Text(old));
+  for (size_t i = 0; i < read->size(); ++i) EXPECT_EQ(read->at(i).id, 3 - i);
+  EXPECT_THAT((*store)->damage(), IsEmpty());
+  EXPECT_THAT(RestoreText(**store), HasSubstr("kill 3\n"));
+}
+
 TEST_F(SqliteStoreTest, ADamagedBlockCostsOnlyItself) {
   Open();
   Fill(100, 120);  // chunks 0..3; the first day has 88 windows
@@ -237,7 +265,7 @@ TEST_F(SqliteStoreTest, DamagedRowsArePassedOver) {
   Open();
   EXPECT_EQ(RestoreText(*store_),
             StrCat(Text(pass.new_jobs[1]), Text(pass.settings[1]), Text(pass.checkpoints[1]),
-                   Text(pass.checkpoints[2]), "none to none, decision 2, setting 2\n"));
+                   Text(pass.checkpoints[2]), "none to none, decision 2, setting 2, kill 2\n"));
   EXPECT_THAT(store_->damage(), SizeIs(3));
   EXPECT_EQ(Text(store_->Decisions({}, History::Reasons::kLeaveOut)), Text(pass.decisions[0]));
   EXPECT_THAT(*store_->Ooms(std::nullopt, 0, 9), SizeIs(1));

@@ -79,7 +79,7 @@ struct RestoreSink {
 };
 struct StoreEnds {
   std::optional<WindowId> first_window, last_window;  // that are kept
-  uint64_t last_decision = 0, last_setting = 0;
+  uint64_t last_decision = 0, last_setting = 0, last_oom = 0;
   std::optional<uint32_t> last_job;  // the highest number ever assigned
 };
 

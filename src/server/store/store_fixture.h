@@ -86,7 +86,8 @@ inline std::string Text(const JobRecord& job) {
   return text + "\n";
 }
 inline std::string Text(const OomRecord& o) {
-  return StrCat(o.job.value, "/", o.task, " at ", o.time_s, " x ", o.kills, " limit ", Text(o.limit), "\n");
+  return StrCat(o.job.value, "/", o.task, " at ", o.time_s, " x ", o.kills, " limit ", Text(o.limit),
+                " shown ", o.shown_s.value_or(-1), " since ", o.since_s.value_or(-1), "\n");
 }
 inline std::string Text(const TierAct& a) {
   return StrCat(Describe(a), " on ", a.machine, " at ", a.time_s, "/", a.at_us, " ", Text(a.usage), " ",
@@ -134,7 +135,7 @@ inline std::string RestoreText(Store& store) {
   if (!ends.ok()) return StrCat("error: ", Message(ends.status()));
   const auto window = [](std::optional<WindowId> w) { return w ? StrCat(w->index) : "none"; };
   return StrCat(text, window(ends->first_window), " to ", window(ends->last_window), ", decision ",
-                ends->last_decision, ", setting ", ends->last_setting, "\n");
+                ends->last_decision, ", setting ", ends->last_setting, ", kill ", ends->last_oom, "\n");
 }
 inline std::string WindowsText(Store& store, WindowId after) {
   std::string text;
@@ -177,7 +178,9 @@ class PassMaker {
     }
     for (uint32_t n = Below(3); n > 0; --n) {
       pass.ooms.push_back({JobId{Below(jobs_) * 5 + 3}, Below(4), now - Below(2000), 1 + Below(3),
-                           Chance(0.5) ? std::optional<double>(1e9) : std::nullopt});
+                           Chance(0.5) ? std::optional<double>(1e9) : std::nullopt,
+                           Chance(0.5) ? std::optional<int64_t>(now + Below(2000)) : std::nullopt,
+                           Chance(0.5) ? std::optional<int64_t>(now - Below(4000)) : std::nullopt});
     }
     for (uint32_t n = Below(3); n > 0; --n) {
       const auto maybe = [this] {

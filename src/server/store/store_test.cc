@@ -47,7 +47,7 @@ INSTANTIATE_TEST_SUITE_P(Stores, StoreTest, ::testing::Values(Which::kMemory, Wh
                          });
 
 TEST_P(StoreTest, AnEmptyStoreHasNothing) {
-  EXPECT_EQ(RestoreText(store_), "none to none, decision 0, setting 0\n");
+  EXPECT_EQ(RestoreText(store_), "none to none, decision 0, setting 0, kill 0\n");
   EXPECT_EQ(WindowsText(store_, WindowId{INT32_MIN}), "");
   EXPECT_TRUE(history_.JobDays(JobId{1}, kFirstPass, kFirstPass.next())->empty());
   EXPECT_FALSE(*store_.Maintain(kFirstPass));
@@ -79,7 +79,7 @@ TEST_P(StoreTest, RefusesNumbersThatDoNotAscend) {
   ASSERT_TRUE(store_.Commit(pass.View()).ok());
   pass.new_jobs.clear();
   EXPECT_TRUE(absl::IsInvalidArgument(store_.Commit(pass.View())));  // decision 7 again
-  EXPECT_EQ(RestoreText(store_), "4 four 0\nnone to none, decision 7, setting 0\n");
+  EXPECT_EQ(RestoreText(store_), "4 four 0\nnone to none, decision 7, setting 0, kill 0\n");
 }
 
 TEST_P(StoreTest, KeepsAnEmptyWindow) {
