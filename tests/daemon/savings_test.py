@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Savings and sums: a machine's total beside its containers counts once, and Fleet, jobs, costs and exports have one saving."""
+import json
 import math
 import re
 import time
@@ -93,10 +94,76 @@ def once(stage):
     tautd.stop()
 
 
+def gauge(metric, pod, resource, value, at):
+    labels = {"namespace": "shop", "pod": pod, "container": "app", "resource": resource, "job": "kube-state-metrics"}
+    return ({"__name__": f"kube_pod_container_resource_{metric}", **labels}, [(at, value)])
+
+
+REQUESTED = {"web-1": (1.0, 2 * GIB), "db-0": (0.25, None), "soft-0": (2.0, 4 * GIB)}  # cores and bytes, or no request
+LIMITED = {"web-1": (4.0, 8 * GIB), "db-0": (1.0, 4 * GIB)}  # soft-0 has no limit
+
+
+def cluster(stage):
+    """Two days of three containers whose requests are a quarter, half or all of what they have."""
+    tautd = stage.tautd(config="clock: samples\n" + PRICES, store=stage.dir / "cluster.db")
+    server = ("--server", f"http://127.0.0.1:{tautd.port}")
+    end = int(time.time()) // 3600 * 3600
+    begin = end - 50 * 3600
+    for n, at in enumerate(range(begin, end + 660, 120)):
+        body = []
+        for pod in REQUESTED:
+            body += container(pod, "app", 0.1, 200 * 2**20, at, 1000 + 120 * n)
+        for metric, amounts in (("requests", REQUESTED), ("limits", LIMITED)):
+            for pod, values in amounts.items():
+                body += [gauge(metric, pod, r, float(v), at) for r, v in zip(("cpu", "memory"), values) if v is not None]
+        answer = daemon.write(tautd.port, daemon.write_body(body))
+        assert answer.status == 204, answer
+    daemon.eventually(lambda: (tautd.get("/api/v1/fleet")["time"] or 0) >= end, 120)
+    fleet, page = tautd.get("/api/v1/fleet"), tautd.get("/api/v1/jobs?limit=100&totals=true")
+    rows, totals = {next(pod for pod in REQUESTED if f"/{pod[:-2]}/" in row["name"]): row for row in page["jobs"]}, page["totals"]
+    stage.check(all(rows[p]["cpu"]["would_be"] and rows[p]["memory"]["would_be"] for p in REQUESTED), "each job has recommendations", rows)
+
+    def saving(pod, r, resource):
+        a = rows[pod][resource]
+        if REQUESTED[pod][r] is None or pod not in LIMITED:  # the limit, or the request alone
+            return a["owner_limit"] - a["would_be"]
+        return REQUESTED[pod][r] * (1 - a["would_be"] / LIMITED[pod][r])  # at the owner's ratio
+
+    expected = {}
+    for r, (resource, ulp) in enumerate((("cpu", 0.002), ("memory", 2**20))):
+        for pod in REQUESTED:
+            want, a = saving(pod, r, resource), rows[pod][resource]
+            stage.check(abs(a["saving"] - want) <= ulp, f"{pod} saves {resource} of its request", (a, want))
+            stage.equal(a["owner_request"], REQUESTED[pod][r] if pod in LIMITED else None, f"the request of {pod}")
+        expected[resource] = sum(rows[p][resource]["saving"] for p in REQUESTED)
+        stage.check(near(fleet[resource]["would_save"], expected[resource]) and near(totals[resource]["would_save"], expected[resource]), f"Fleet and the list sum {resource} of requests", (fleet[resource], totals[resource]))
+        stage.equal(fleet[resource]["requests"]["jobs"], sum(1 for pod in REQUESTED if REQUESTED[pod][r] is not None), f"jobs whose saving of {resource} is of a request")
+        requests = fleet[resource]["requests"]
+        stage.check(requests["limit_would_save"] > 0 and requests["owner"] > requests["would_be"], "their limits are a detail", requests)
+    money = (expected["cpu"] * 0.03 + expected["memory"] / GIB * 0.004) * HOURS_PER_MONTH
+    stage.check(near(fleet["saving_per_month"]["would_save"], money) and near(totals["saving_per_month"], money), "and so is the money", (fleet["saving_per_month"], money))
+    listed = stage.run(stage.args.taut, "jobs", *server)
+    said = re.search(r"mode auto would save .*, ([\d.]+) EUR a month", listed.stdout)
+    stage.check(said and near(float(said[1]), money, 0.001) and "savings are of requests" in " ".join(listed.stdout.split()), "taut jobs says so", listed.stdout[-800:])
+    stage.check("savings are of requests" in " ".join(stage.run(stage.args.taut, "top", *server).stdout.split()), "taut top says so")
+    job = stage.run(stage.args.taut, "job", page["jobs"][0]["name"], *server)
+    stage.check("savings are of it, which a cluster bills" in job.stdout or page["jobs"][0]["cpu"]["owner_request"] is None, "taut job names the request", job.stdout)
+    report = json.loads(stage.run(stage.args.taut, "export", "--format", "report", "--output", "json", *server).stdout)["total"]
+    stage.check(near(report["saving_per_month"], money, 0.01), "the export's report has the same money", (report, money))
+    hour = tautd.get(f"/api/v1/costs?from={end - 3600}&to={end}&by=:job")["total"]["cost"]
+    stage.check(near(hour["would_save"] * HOURS_PER_MONTH, money, 0.03), "and costs", (hour["would_save"] * HOURS_PER_MONTH, money))
+    tautd.kill()
+    again = stage.tautd(config="clock: samples\n" + PRICES, store=stage.dir / "cluster.db")
+    after = again.get("/api/v1/fleet")["saving_per_month"]["would_save"]
+    stage.check(near(after, money), "a kill and a restart change none of it", (after, money))
+    again.stop()
+
+
 def main():
     with daemon.Stage(daemon.arguments(__doc__)) as stage:
         once(stage)
         one_saving(stage)
+        cluster(stage)
         stage.finish()
 
 

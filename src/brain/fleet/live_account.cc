@@ -20,23 +20,24 @@ uint64_t Quantity(Resource r, double amount, uint32_t tasks) {
 
 // `starts`: what tasks used in their start-up window beside the lane's usage.
 AccountAmounts AmountsOf(Resource r, const LiveLane& lane, const StartSums& starts,
-                         std::optional<double> allocation) {
+                         std::optional<double> limit, const Allocation& by) {
   AccountAmounts a;
   const bool measured = lane.tasks > 0 && lane.usage_mean >= 0;
   const uint32_t tasks = (measured ? lane.tasks : 0) + starts.tasks;
   if (tasks == 0) return a;
   a.windows = 1;
   a.usage = (measured ? Quantity(r, lane.usage_mean, lane.tasks) : 0) + Quantity(r, starts.more_cores, 1);
-  if (allocation.has_value()) {
-    a.allocation = Quantity(r, *allocation, tasks);
+  const auto billed = [&](double amount) { return Quantity(r, lane.Billed(r, amount, by), tasks); };
+  if (limit.has_value()) {
+    a.allocation = billed(*limit);
   } else {
     a.windows_without_allocation = 1;
   }
   a.billed = std::max(a.usage, a.allocation);
   const std::optional<double> owner = lane.owner();
-  a.owner = owner.has_value() ? Quantity(r, *owner, tasks) : a.allocation;
+  a.owner = owner.has_value() ? billed(*owner) : a.allocation;
   const std::optional<double> would_be = lane.lane.recommended();
-  a.would_be = owner.has_value() && would_be.has_value() ? Quantity(r, *would_be, tasks) : a.owner;
+  a.would_be = owner.has_value() && would_be.has_value() ? billed(*would_be) : a.owner;
   return a;
 }
 
@@ -70,7 +71,7 @@ void LiveFleet::Account(const ClosedWindow& closed, size_t first, size_t last,
       const LiveLane& lane = job->of(r);
       entry.of[static_cast<size_t>(r)] =
           AmountsOf(r, lane, starts && r == Resource::kCpu ? job->starts->last : StartSums(),
-                    Enforced(*job) ? lane.real_limit() : lane.owner());
+                    Enforced(*job) ? lane.real_limit() : lane.owner(), job->policy->allocation(r));
     }
   }
 }

@@ -84,5 +84,34 @@ TEST(LiveAccount, TheLimitThatWasInForceInTheWindowCounts) {
   EXPECT_LT(entry.amounts(Resource::kCpu).would_be, 2'400'000U);
 }
 
+// A cluster bills requests: so do costs, where the owner has one beside the limit.
+TEST(LiveAccount, ARequestBesideALimitIsWhatIsBilled) {
+  LiveSettings settings = Settings(Policy::kMovingWindow, Mode::kObserve);
+  settings.vertical.moving_window.min_history_s = 3600;
+  LiveFleet fleet(settings);
+  AddJobs(fleet, 1);
+  PassOutput out;
+  AccountEntry entry;
+  const LiveLane& cpu = fleet.job(JobId{0}).of(Resource::kCpu);
+  for (int32_t w = 0; w < kWindowsPerDay && !cpu.lane.recommended().has_value(); ++w) {
+    ClosedWindow closed = TwoTasks(w, 4, static_cast<float>(8 * kGiB));
+    closed.jobs[0].requests.cpu_cores = 2;
+    fleet.TakeOwnersAmounts(closed, 0, 1);
+    entry = Observed(fleet, closed, out);
+    EXPECT_EQ(entry.amounts(Resource::kCpu).owner, 1'200'000U);
+    EXPECT_EQ(entry.amounts(Resource::kCpu).allocation, 1'200'000U);
+  }
+  ClosedWindow closed = TwoTasks(kWindowsPerDay, 4, static_cast<float>(8 * kGiB));
+  entry = Observed(fleet, closed, out);
+  const double recommended = *cpu.lane.recommended();
+  EXPECT_NEAR(static_cast<double>(entry.amounts(Resource::kCpu).would_be), recommended / 2 * 600'000, 600)
+      << "half the limit, also in a window whose series of requests did not come";
+  EXPECT_EQ(entry.amounts(Resource::kMemory).owner, static_cast<uint64_t>(8 * 1024 * 600)) << "no request";
+  // An autoscaler counts on it: nothing is saved of what stays.
+  fleet.SetRequestStays(JobId{0}, Resource::kCpu, true);
+  entry = Observed(fleet, TwoTasks(kWindowsPerDay + 1, 4, static_cast<float>(8 * kGiB)), out);
+  EXPECT_EQ(entry.amounts(Resource::kCpu).would_be, 1'200'000U);
+}
+
 }  // namespace
 }  // namespace taut::brain

@@ -123,6 +123,8 @@ class LiveFleet {
   void TakeOwnersAmounts(ClosedWindow& closed, size_t first, size_t last);
   void Observe(const ClosedWindow& closed, size_t first, size_t last, PassOutput& out, When when = When::kNow,
                RunTurns run = RunInOrder);
+  // Whether the request of the job's container stays, whatever is recommended. REQUIRES: Has(id).
+  void SetRequestStays(JobId id, Resource r, bool stays) { jobs_[id].of(r).request_stays = stays; }
   // After Observe and before Decide, so that allocations are those of the window: appends an entry for each of
   // these jobs.
   void Account(const ClosedWindow& closed, size_t first, size_t last, std::vector<AccountEntry>& out) const;

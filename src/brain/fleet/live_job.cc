@@ -4,6 +4,7 @@
 #include <span>
 
 #include "common/base/strings.h"
+#include "common/model/allocation_plan.h"
 
 namespace taut::brain {
 namespace {
@@ -78,9 +79,9 @@ bool IsNeeded(uint8_t saved, Resource r) { return saved == 1 || saved == (r == R
 // what is known of the owner's amounts beside it, and is written where there is any; the third has the starts of
 // tasks beside these.
 // The fourth says whether there are starts, and has the kernels' peaks; the fifth has the last OOM kill and
-// the peaks that stand beside these.
+// the peaks that stand beside these; the sixth the owner's requests beside limits, behind all of these.
 constexpr uint8_t kMoreVersion = 1, kOwnersVersion = 2, kStartsVersion = 3, kPeaksVersion = 4,
-                  kOomsVersion = 5;
+                  kOomsVersion = 5, kRequestsVersion = 6;
 // A bit beside the version: lanes of later resources are there.
 constexpr uint8_t kHasLater = 0x80;
 
@@ -161,7 +162,7 @@ absl::Status LoadMore(ByteReader& in, const MadeWith& made, const MadeWith& want
   const auto first = in.Get<uint8_t>();
   const auto version = static_cast<uint8_t>(first & ~kHasLater);
   const bool has_later = (first & kHasLater) != 0;
-  if (version < kMoreVersion || version > kOomsVersion) return absl::OkStatus();
+  if (version < kMoreVersion || version > kRequestsVersion) return absl::OkStatus();
   for (const Resource r : FirstResources()) job.of(r).applied = in.Get<float>();
   job.managed = in.Get<uint8_t>() != 0;
   job.periods = in.Get<float>();
@@ -176,11 +177,14 @@ absl::Status LoadMore(ByteReader& in, const MadeWith& made, const MadeWith& want
     job.starts = std::make_unique<JobStarts>();
     if (absl::Status s = LoadStarts(in, *job.starts); !s.ok()) return s;
   }
-  const bool has_peaks = version == kOomsVersion ? in.Get<uint8_t>() != 0 : version == kPeaksVersion;
+  const bool has_peaks = version >= kOomsVersion ? in.Get<uint8_t>() != 0 : version == kPeaksVersion;
   if (has_peaks) job.Memory().kernel_peaks.Load(in);
-  if (version == kOomsVersion) {
+  if (version >= kOomsVersion) {
     if (has_peaks && !job.Memory().standing_peaks.Load(in)) return absl::DataLossError("too many peaks");
     job.last_oom.id = in.GetVarint();
+  }
+  for (const Resource r : FirstResources()) {
+    if (version == kRequestsVersion) job.of(r).owner_request = in.Get<float>();
   }
   if (has_later) {
     if (absl::Status s = LoadLater(in, made, wanted, job); !s.ok()) return s;
@@ -201,6 +205,13 @@ bool LiveLane::IsOrdered(Resource r, double amount) const {
   };
   return is(gate.in_force) || (ordered_before >= 0 && is(ordered_before)) ||
          (trial() != nullptr && is(trial()->limit));
+}
+
+double LiveLane::Billed(Resource r, double amount, const Allocation& allocation) const {
+  const std::optional<double> request =
+      owner_request >= 0 ? std::optional<double>(owner_request) : std::nullopt;
+  if (request_stays) return request.value_or(owner().value_or(amount));
+  return BilledAmount(r, amount, allocation, {request, owner()});
 }
 
 uint32_t LiveJobState::OomsOfWeek(int32_t day_now) const {
@@ -248,8 +259,11 @@ void SaveLiveJob(const LiveJob& job, ByteWriter& out) {
   const bool starts = job.starts != nullptr;
   const bool peaks =
       job.memory != nullptr && !(job.memory->kernel_peaks.empty() && job.memory->standing_peaks.empty());
-  const bool ooms = peaks || job.last_oom.id > 0;
-  const uint8_t version = ooms     ? kOomsVersion
+  const bool requests =
+      std::ranges::any_of(job.lanes, [](const LiveLane& lane) { return lane.owner_request >= 0; });
+  const bool ooms = peaks || job.last_oom.id > 0 || requests;
+  const uint8_t version = requests ? kRequestsVersion
+                          : ooms   ? kOomsVersion
                           : starts ? kStartsVersion
                           : owners ? kOwnersVersion
                                    : kMoreVersion;
@@ -271,6 +285,9 @@ void SaveLiveJob(const LiveJob& job, ByteWriter& out) {
     job.memory->standing_peaks.Save(out);
   }
   if (ooms) out.PutVarint(job.last_oom.id);
+  for (const Resource r : FirstResources()) {
+    if (requests) out.Put(job.of(r).owner_request);
+  }
   if (!LaterResources().empty()) SaveLater(job, made, out);
   if (job.replicas != nullptr) job.replicas->Save(out);
 }

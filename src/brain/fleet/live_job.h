@@ -37,7 +37,9 @@ struct LiveLane : ManagedLane {
   float usage_peak = kAbsent;  // highest task
   float need_peak = kAbsent;   // what the recommender learnt of where that is what tasks need; not saved
   float owner_limit = kAbsent;
+  float owner_request = kAbsent;  // that the owner has beside owner_limit; absent where that is the request
   bool of_request = false;     // the owner's amount is a request; false after a restart until the next window
+  bool request_stays = false;  // an autoscaler counts on it; false after a restart until the next window
   bool needs_history = false;  // its recommender is new: it has to process the stored history
   uint32_t tasks = 0;
   // Negative: none. The owner's amount as it was last known, and the order that the one in force replaced, at
@@ -54,6 +56,8 @@ struct LiveLane : ManagedLane {
   std::optional<double> owner() const {
     return owner_limit >= 0 ? std::optional<double>(owner_limit) : std::nullopt;
   }
+  // What a cluster bills of a task at `amount` (BilledAmount): savings and costs are of it.
+  double Billed(Resource r, double amount, const Allocation& allocation) const;
   // Is this amount what Tautline has ordered, for all tasks or those of a trial?
   bool IsOrdered(Resource r, double amount) const;
   void NoteOrder(std::optional<double> before) {

@@ -307,5 +307,30 @@ TEST(LiveJob, AStateWithPeaksAndWithoutKillsIsRead) {
   EXPECT_EQ(read->last_oom.id, 0U);
 }
 
+// Beside what earlier versions have, with and without each of it; those have no requests.
+TEST(LiveJob, TheOwnersRequestsAreSaved) {
+  for (const bool starts : {false, true}) {
+    for (const bool peaks : {false, true}) {
+      LoneJob job;
+      LoneJob read;
+      if (starts) {
+        job->starts = std::make_unique<JobStarts>();
+        job->starts->NoteGiven(2);
+      }
+      if (peaks) job->Memory().kernel_peaks.Note(12, 5e7);
+      job->of(Resource::kMemory).owner_before = 9;
+      Carry(*job, *read);
+      EXPECT_LT(read->of(Resource::kCpu).owner_request, 0) << "as an earlier version has it";
+      job->of(Resource::kCpu).owner_request = 0.5F;
+      Carry(*job, *read);
+      EXPECT_EQ(read->of(Resource::kCpu).owner_request, 0.5F);
+      EXPECT_LT(read->of(Resource::kMemory).owner_request, 0);
+      EXPECT_EQ(read->of(Resource::kMemory).owner_before, 9);
+      EXPECT_EQ(read->starts != nullptr, starts);
+      EXPECT_EQ(read->memory != nullptr, peaks);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace taut::brain

@@ -20,10 +20,10 @@ void AddCounts(const FleetPoint& from, FleetPoint& to) {
 
 // An amount that reads back what was ordered is the owner's of before: kube-state-metrics and cAdvisor say what a
 // pod has, not who set it. Another one is the owner's, and an order of before is over once tasks have had time to
-// follow.
-void DropReadBack(WindowId window, Resource r, LiveJob& job, float& amount) {
+// follow. Returns whether it is read back.
+bool DropReadBack(WindowId window, Resource r, LiveJob& job, float& amount) {
   constexpr int64_t kFollowSeconds = 3600;
-  if (amount < 0) return;
+  if (amount < 0) return false;
   LiveLane& lane = job.of(r);
   const int64_t since_s = window.next().start_s() - kFollowSeconds;
   // More than one order may have been replaced since.
@@ -32,8 +32,19 @@ void DropReadBack(WindowId window, Resource r, LiveJob& job, float& amount) {
       job.memory->past_limits.AnySince(since_s, [&](double limit) { return IsAtLimit(r, amount, limit); });
   if (was_ordered || lane.IsOrdered(r, amount) || (r == Resource::kCpu && IsStartLimit(job, amount))) {
     amount = lane.owner_before;
-  } else if (lane.gate.last_change_s < since_s) {
-    lane.ordered_before = kAbsent;
+    return true;
+  }
+  if (lane.gate.last_change_s < since_s) lane.ordered_before = kAbsent;
+  return false;
+}
+
+// The owner's, beside a limit. A series that does not come takes nothing back.
+void TakeRequest(const JobWindowData& data, Resource r, LiveLane& lane) {
+  const float request = data.requests.of(r);
+  if (lane.of_request || lane.owner_limit < 0) {
+    lane.owner_request = kAbsent;
+  } else if (request > 0) {
+    lane.owner_request = request;
   }
 }
 
@@ -65,7 +76,9 @@ void LiveFleet::TakeOwnersAmounts(ClosedWindow& closed, size_t first, size_t las
       TakeOwnersAmount(job->policy->allocation(r), r, data);
       // Agents know what they have set from what they found.
       if (settings_.enforcement != Enforcement::kAlways || data.num_reports > 0) continue;
-      DropReadBack(closed.window, r, *job, data.window.limit(r));
+      // The request beside it is ours, too.
+      if (DropReadBack(closed.window, r, *job, data.window.limit(r)))
+        data.requests.*OwnerRequests::kFields[IndexOf(r)] = kAbsent;
     }
   }
 }
@@ -157,6 +170,8 @@ void LiveFleet::ObserveJob(const ClosedWindow& closed, size_t index, FleetPoint*
     lane.owner_limit = signal.owner_limit.has_value() ? static_cast<float>(*signal.owner_limit) : kAbsent;
     if (lane.owner_limit >= 0) lane.owner_before = lane.owner_limit;
     lane.of_request = data.of_request[IndexOf(r)];
+    // Stored windows come without requests.
+    if (point != nullptr) TakeRequest(data, r, lane);
     lane.tasks = tasks;
     if (r == Resource::kCpu && job.replicas != nullptr) {
       job.replicas->Observe(signal, Enforced(job) ? lane.real_limit() : lane.owner(), SizeUseOf(job),

@@ -19,6 +19,8 @@ class ReadBack {
     for (int i = 0; i < windows; ++i) {
       ClosedWindow closed = cell_.windows()[static_cast<size_t>(next_++)];
       closed.jobs[0].window.memory_limit_bytes = static_cast<float>(seen_.front());
+      // The request of a resized pod is half of its limit, too.
+      if (has_request_) closed.jobs[0].requests.memory_bytes = static_cast<float>(seen_.front() / 2);
       seen_.pop_front();
       fleet_.TakeOwnersAmounts(closed, 0, 1);
       out_.Clear();
@@ -42,6 +44,7 @@ class ReadBack {
   LiveFleet& fleet() { return fleet_; }
   const LiveLane& lane() { return fleet_.job(JobId{0}).of(Resource::kMemory); }
   double template_ = 512 * kMiB;
+  bool has_request_ = false;
   std::deque<double> seen_ = {template_, template_, template_};
   size_t changes_ = 0;
   double lowest_owner_ = template_;
@@ -73,6 +76,19 @@ TEST(LiveOwners, WhatIsReadBackIsNotTheOwners) {
   job.Restart();
   job.Run(50);
   EXPECT_EQ(job.lowest_owner_, job.template_);
+}
+
+// Savings are of the owner's request: what Tautline has made of it must not take its place, also after a restart.
+TEST(LiveOwners, ARequestThatIsReadBackIsNotTheOwnersEither) {
+  ReadBack job;
+  job.has_request_ = true;
+  job.Run(8 * kWindowsPerDay);
+  ASSERT_LT(*job.lane().gate.in_force, 0.9 * job.template_);
+  EXPECT_EQ(job.lane().owner_request, job.template_ / 2);
+  job.Restart();
+  job.seen_ = {700 * kMiB, 700 * kMiB, 700 * kMiB};
+  job.Run(1);
+  EXPECT_EQ(job.lane().owner_request, 350 * kMiB) << "another amount is the owner's";
 }
 
 // A job is asleep for some time after a restart, too.

@@ -81,6 +81,7 @@ absl::StatusOr<PreparedSettings> LiveFleet::Prepare(JobId id, std::span<const Ke
     copy.of(r).risk = job.of(r).risk;
     copy.of(r).limit_risk = job.of(r).limit_risk;
     copy.of(r).of_request = job.of(r).of_request;
+    copy.of(r).request_stays = job.of(r).request_stays;
   }
   uint64_t last_setting = last_setting_;
   for (const auto& [key, value] : settings) {

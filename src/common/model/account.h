@@ -13,7 +13,8 @@ namespace taut {
 // Of one resource: millicore-seconds or mebibyte-seconds, over all tasks.
 struct AccountAmounts {
   uint64_t usage = 0;
-  uint64_t allocation = 0;  // the limits (or requests) that the tasks ran at, where they are known
+  uint64_t allocation =
+      0;  // the limits that the tasks ran at, where they are known, or the requests beside them
   // Of each window the larger of usage and allocation: what the OpenCost specification charges.
   uint64_t billed = 0;
   uint64_t owner = 0;     // what the owner asks for; where that is not known, the allocation

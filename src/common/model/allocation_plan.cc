@@ -104,4 +104,12 @@ ContainerResources PlanAllocation(Resource resource, double amount, const Alloca
   return out;
 }
 
+double BilledAmount(Resource resource, double amount, const Allocation& allocation,
+                    const ContainerResources& owner) {
+  if (!owner.request.has_value() || !owner.limit.has_value()) return amount;
+  if (amount == *owner.limit) return *owner.request;
+  const AllocationPlace place{.now = owner, .owner = owner};
+  return PlanAllocation(resource, amount, allocation, place).request.value_or(amount);
+}
+
 }  // namespace taut

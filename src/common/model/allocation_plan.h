@@ -67,4 +67,9 @@ std::string WhyRequestMayNotStay(Resource resource, const Allocation& allocation
 ContainerResources PlanAllocation(Resource resource, double amount, const Allocation& allocation,
                                   const AllocationPlace& place);
 
+// What a cluster bills of a task whose recommended amount, or the one in force, is `amount`: the request that
+// PlanAllocation makes of it where the owner has one beside the limit, else the amount.
+double BilledAmount(Resource resource, double amount, const Allocation& allocation,
+                    const ContainerResources& owner);
+
 }  // namespace taut

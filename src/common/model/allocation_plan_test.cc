@@ -71,5 +71,14 @@ TEST(AllocationPlan, AmountsAreRoundedUpToWhatTheApiKeeps) {
   EXPECT_DOUBLE_EQ(*PlanAllocation(Resource::kCpu, 0, {}, place).limit, 0.001) << "never 0";
 }
 
+TEST(AllocationPlan, ARequestIsBilledWhereTheOwnerHasOneBesideTheLimit) {
+  const ContainerResources both{1, 4};
+  EXPECT_DOUBLE_EQ(BilledAmount(Resource::kCpu, 2, {}, both), 0.5) << "at the owner's ratio";
+  EXPECT_DOUBLE_EQ(BilledAmount(Resource::kCpu, 4, {}, both), 1);
+  EXPECT_DOUBLE_EQ(BilledAmount(Resource::kCpu, 2, {AppliesTo::kLimit, 0.8}, both), 1.6);
+  EXPECT_EQ(BilledAmount(Resource::kCpu, 2, {}, {std::nullopt, 4}), 2) << "a limit alone is its request";
+  EXPECT_EQ(BilledAmount(Resource::kCpu, 2, {}, {1, std::nullopt}), 2) << "the amount is the request";
+}
+
 }  // namespace
 }  // namespace taut

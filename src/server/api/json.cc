@@ -33,6 +33,19 @@ void PutTotal(std::string_view key, Resource r, double value, JsonWriter& json) 
   }
 }
 
+// Of jobs whose savings are of requests; null: none is.
+void PutRequests(Resource r, const RequestSums& sums, JsonWriter& json) {
+  json.Key("requests");
+  if (sums.jobs == 0) return json.Null();
+  json.BeginObject();
+  json.Field("jobs", int64_t{sums.jobs});
+  PutTotal("owner", r, sums.owner, json);
+  PutTotal("now", r, sums.in_force, json);
+  PutTotal("would_be", r, sums.would_be, json);
+  PutTotal("limit_would_save", r, sums.limit_would_save, json);
+  json.EndObject();
+}
+
 void PutFleetAmounts(Resource r, const FleetAmounts& a, const FleetSums& sums, const FleetShown& shown,
                      JsonWriter& json) {
   const double per_machine = shown.machine.of[IndexOf(r)];  // 0: shares of it are not finite, written as null
@@ -51,13 +64,15 @@ void PutFleetAmounts(Resource r, const FleetAmounts& a, const FleetSums& sums, c
   put("would_be", a.would_be);
   PutTotal("usage_limited", r, sums.usage_limited, json);
   put("slack", a.in_force - sums.usage_limited);
-  put("saved", a.owner_limit - a.in_force);
-  put("would_save", a.owner_limit - a.would_be);
-  for (const auto& [key, limits] : {std::pair<std::string_view, double>{"saved_machines", a.in_force},
-                                    {"would_save_machines", a.would_be}}) {
+  put("saved", sums.saved - sums.raised);
+  put("would_save", sums.would_save - sums.would_raise);
+  for (const auto& [key, less] :
+       {std::pair<std::string_view, double>{"saved_machines", sums.saved - sums.raised},
+        {"would_save_machines", sums.would_save - sums.would_raise}}) {
     json.Key(key);
-    known ? json.Number((a.owner_limit - limits) / per_machine, kFloatDigits) : json.Null();
+    known ? json.Number(less / per_machine, kFloatDigits) : json.Null();
   }
+  PutRequests(r, sums.requests, json);
   PutTotal("raised", r, sums.raised, json);
   PutTotal("would_raise", r, sums.would_raise, json);
   json.Field("job_days", static_cast<int64_t>(sums.job_days));
@@ -69,12 +84,12 @@ void PutFleetAmounts(Resource r, const FleetAmounts& a, const FleetSums& sums, c
   json.EndObject();
 }
 
-void PutFleetMoney(const FleetPoint& point, const Prices& prices, JsonWriter& json) {
+void PutFleetMoney(const FleetView& view, const Prices& prices, JsonWriter& json) {
   double saved = 0, would_save = 0;
   for (const Resource r : kResources) {
-    const FleetAmounts& a = point.amounts[static_cast<size_t>(r)];
-    saved += prices.PerMonth(r, a.owner_limit - a.in_force);
-    would_save += prices.PerMonth(r, a.owner_limit - a.would_be);
+    const FleetSums& sums = view.sums[static_cast<size_t>(r)];
+    saved += prices.PerMonth(r, sums.saved - sums.raised);
+    would_save += prices.PerMonth(r, sums.would_save - sums.would_raise);
   }
   json.Key("saving_per_month");
   json.BeginObject();
@@ -91,9 +106,8 @@ void PutFleetMoney(const FleetPoint& point, const Prices& prices, JsonWriter& js
 std::optional<double> SavingPerMonth(const JobView& job, const Prices& prices) {
   std::optional<double> sum;
   for (const Resource r : kResources) {
-    const JobAmounts& a = job.of(r);
-    if (a.owner_limit < 0 || a.would_be < 0) continue;
-    sum = sum.value_or(0) + prices.PerMonth(r, (double{a.owner_limit} - double{a.would_be}) * job.tasks);
+    const std::optional<double> saving = job.of(r).saving();
+    if (saving.has_value()) sum = sum.value_or(0) + prices.PerMonth(r, *saving * job.tasks);
   }
   return sum;
 }
@@ -129,6 +143,13 @@ std::optional<double> OfFloat(std::optional<double> value) {
   return value.has_value() ? std::optional<double>(static_cast<float>(*value)) : std::nullopt;
 }
 
+// Of 32-bit floats.
+void PutDifference(std::string_view key, std::optional<double> value, JsonWriter& json) {
+  json.Key(key);
+  if (!value.has_value()) return json.Null();
+  json.Number(*value, *value == std::trunc(*value) ? kWholeDigits : kFloatDigits);
+}
+
 void PutJobAmounts(const JobView& job, Resource r, int64_t grace_s, JsonWriter& json) {
   const JobAmounts& a = job.of(r);
   json.Key(Name(r));
@@ -142,12 +163,13 @@ void PutJobAmounts(const JobView& job, Resource r, int64_t grace_s, JsonWriter& 
   PutAmount("ordered", Known(a.ordered), json);
   PutAmount("applied", Known(a.applied), json);
   PutAmount("would_be", Known(a.would_be), json);
-  json.Key("saving");  // a difference of 32-bit floats
-  if (const std::optional<double> saving = a.saving(); saving.has_value()) {
-    json.Number(*saving, *saving == std::trunc(*saving) ? kWholeDigits : kFloatDigits);
-  } else {
-    json.Null();
-  }
+  PutDifference("saving", a.saving(), json);
+  // Beside limits; where the amounts above are requests themselves, they say it.
+  for (const auto& [key, request] : {std::pair<std::string_view, float>{"owner_request", a.owner_request},
+                                     {"request", a.request},
+                                     {"would_be_request", a.would_be_request}})
+    PutAmount(key, a.of_request ? std::nullopt : Known(request), json);
+  PutDifference("limit_saving", a.limit_saving(), json);
   LimitRisk risk;
   risk.chance = double{a.chance};
   risk.days = a.days;
@@ -260,7 +282,7 @@ void PutFleet(const FleetView& view, const FleetShown& shown, JsonWriter& json) 
   PutReplicaSums(view.replicas, json);
   const bool any_known =
       std::ranges::any_of(view.point.amounts, [](const FleetAmounts& a) { return a.jobs_limited > 0; });
-  if (shown.prices.known() && any_known) PutFleetMoney(view.point, shown.prices, json);
+  if (shown.prices.known() && any_known) PutFleetMoney(view, shown.prices, json);
   for (const auto& [key, count] : {std::pair<std::string_view, uint64_t>{"oom_kills_day", view.ooms_day},
                                    {"changes_day", view.changes_day}}) {
     json.Key(key);
@@ -353,6 +375,7 @@ void PutTotals(const JobTotals& totals, const Prices& prices, JsonWriter& json) 
     PutTotal("would_be", r, a.would_be, json);
     PutTotal("saved", r, a.saved, json);
     PutTotal("would_save", r, a.would_save, json);
+    PutRequests(r, a.requests, json);
     json.Field("job_days", static_cast<int64_t>(a.job_days));
     json.Field("job_days_over", static_cast<int64_t>(a.job_days_over));
     PutAmount("chance", a.mean_chance(), json);

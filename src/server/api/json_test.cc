@@ -46,6 +46,7 @@ TEST(ApiJson, SavingsAreCountedInMachinesWhoseSizeIsKnown) {
     a.owner_limit = 16;
     a.jobs_limited = 1;
   }
+  for (FleetSums& sums : view.sums) sums.saved = 16;
   JsonWriter json;
   PutFleet(view, {.machine = {.of = {8}}, .prices = {}, .actuator = {}}, json);
   const std::string text = json.Take();

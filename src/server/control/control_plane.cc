@@ -235,6 +235,7 @@ absl::Status ControlPlane::Pass(ClosedWindow closed, brain::When when) {
             [&](brain::LiveFleet& fleet, size_t first, size_t last) {
               fleet.TakeOwnersAmounts(closed, first, last);
               fleet.Observe(closed, first, last, out, when, run);
+              owners_.NoteRequests(closed, first, last, fleet);
               fleet.Account(closed, first, last, unsaved.account);
             });
   timer.Done("observe");

@@ -99,9 +99,9 @@ double SortKey(const JobView& job, const JobSort& sort, const PerResource<double
     case SortBy::kSlack:
       return Difference(a.limit, a.usage, job.tasks);
     case SortBy::kSaved:
-      return Difference(a.owner_limit, a.limit, job.tasks);
+      return a.saved().has_value() ? *a.saved() * job.tasks : kNone;
     case SortBy::kSavingOfOne:
-      return Difference(a.owner_limit, a.would_be, job.tasks);
+      return a.saving().has_value() ? *a.saving() * job.tasks : kNone;
     case SortBy::kChance:
       return RiskKey(a);
   }
@@ -237,6 +237,15 @@ JobView ViewOf(const brain::LiveFleet& fleet, const brain::LiveJob& job, int32_t
       a.provisional = static_cast<float>(early->limit);
       a.first_limit = early->first_limit;
     }
+    if (lane.owner_request >= 0 || lane.request_stays) {
+      const auto billed = [&](float amount) {
+        return amount >= 0 ? static_cast<float>(lane.Billed(r, double{amount}, job.policy->allocation(r)))
+                           : kAbsent;
+      };
+      a.owner_request = billed(a.owner_limit);
+      a.request = billed(a.limit);
+      a.would_be_request = billed(a.would_be);
+    }
     using What = brain::DayRecord::What;
     // Usage above a request is no usage at a limit.
     a.at_limit = !lane.of_request && lane.days.Count(What::kAtLimit, day, 2) > 0;
@@ -275,6 +284,17 @@ brain::FleetRisk RiskOf(const brain::LiveFleet& fleet, const FleetView& view, Re
   return risk;
 }
 
+void RequestSums::Add(const JobAmounts& amounts, uint32_t tasks) {
+  const bool beside = amounts.owner_request >= 0;
+  const float owners = beside ? amounts.owner_request : amounts.owner_limit;
+  if (!amounts.bills_request() || owners < 0) return;
+  ++jobs;
+  owner += double{owners} * tasks;
+  in_force += (double{owners} - amounts.saved().value_or(0)) * tasks;
+  would_be += (double{owners} - amounts.saving().value_or(0)) * tasks;
+  limit_would_save += amounts.limit_saving().value_or(0) * tasks;
+}
+
 void ReplicaSums::Add(const JobView& job) {
   if (job.tasks_would_be < 0) return;
   ++jobs;
@@ -307,7 +327,8 @@ void SumUp(const PerResource<brain::FleetRisk>& risk, FleetView& view) {
       if (a.at_limit) ++sum.jobs_at_limit;
       if (a.owner_limit < 0) continue;
       sum.usage_limited += Total(a.usage, job.tasks);
-      const double saved = a.limit >= 0 ? Difference(a.owner_limit, a.limit, job.tasks) : 0;
+      sum.requests.Add(a, job.tasks);
+      const double saved = a.saved().value_or(0) * job.tasks;
       const double would_save = a.saving().value_or(0) * job.tasks;
       (saved > 0 ? sum.saved : sum.raised) += std::abs(saved);
       (would_save > 0 ? sum.would_save : sum.would_raise) += std::abs(would_save);

@@ -32,13 +32,30 @@ struct JobAmounts {
   // the first window for which there will be one.
   float provisional = kAbsent;
   WindowId first_limit{INT32_MIN};
+  // Of a container with a request beside its limit, which a cluster bills (LiveLane::Billed): the owner's request,
+  // and those that `limit` and `would_be` come with. Absent of all others.
+  float owner_request = kAbsent, request = kAbsent, would_be_request = kAbsent;
   bool of_request = false;  // of a Kubernetes container: amounts are requests, not limits
   bool at_limit = false;    // today or yesterday usage reached 95 % of the limit that really holds
 
-  // What the recommended limit saves of the owner's; negative: it needs more. nullopt where one is not known.
+  // Savings are of what is billed: of requests where the owner has one, else of limits.
+  bool bills_request() const { return of_request || owner_request >= 0; }
+  // What the recommendation saves of the owner's amount; negative: it needs more. nullopt where one is not known.
   std::optional<double> saving() const {
-    if (owner_limit < 0 || would_be < 0) return std::nullopt;
-    return double{owner_limit} - double{would_be};
+    return owner_request >= 0 ? Less(owner_request, would_be_request) : Less(owner_limit, would_be);
+  }
+  // The same of the amount in force.
+  std::optional<double> saved() const {
+    return owner_request >= 0 ? Less(owner_request, request) : Less(owner_limit, limit);
+  }
+  // What the recommended limit saves of the owner's, which is no saving where a request is billed.
+  std::optional<double> limit_saving() const {
+    return of_request ? std::nullopt : Less(owner_limit, would_be);
+  }
+
+ private:
+  static std::optional<double> Less(float owner, float then) {
+    return owner >= 0 && then >= 0 ? std::optional(double{owner} - double{then}) : std::nullopt;
   }
 };
 
@@ -68,11 +85,23 @@ struct JobView {
   const JobAmounts& of(Resource r) const { return amounts[static_cast<size_t>(r)]; }
 };
 
+// Of the jobs whose savings are of requests, totals over tasks.
+struct RequestSums {
+  uint32_t jobs = 0;
+  double owner = 0, in_force = 0, would_be = 0;  // without a recommendation the owner's
+  double limit_would_save = 0;                   // what their limits would come down by beside them
+
+  // Nothing of a job without a request.
+  void Add(const JobAmounts& amounts, uint32_t tasks);
+};
+
 // One resource of all jobs measured in the last window, totals over tasks.
 struct FleetSums {
-  double usage_limited = 0;                // of the jobs whose owner's limit is known
-  double saved = 0, raised = 0;            // where the limit in force is below the owner's, and above it
+  double usage_limited = 0;  // of the jobs whose owner's limit is known
+  // Of what is billed (JobAmounts::saving): where the amount in force is below the owner's, and above it.
+  double saved = 0, raised = 0;
   double would_save = 0, would_raise = 0;  // the same for would_be
+  RequestSums requests;
   // Of the last 7 days, over all jobs.
   uint64_t job_days = 0, job_days_over = 0;
   uint32_t jobs_at_limit = 0;

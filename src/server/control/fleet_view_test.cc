@@ -8,6 +8,7 @@
 #include "common/base/strings.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "server/control/job_totals.h"
 
 namespace taut::server {
 namespace {
@@ -321,6 +322,31 @@ TEST_F(ListsTest, AnIndexIsTakenOverWhereJobsComeAndGoAndGetLabels) {
     record.labels = {{"team", "ads"}};
     view_.jobs[static_cast<size_t>(round)].record = std::make_shared<const JobRecord>(std::move(record));
   }
+}
+
+// Requests are the bill, so that savings are of them: in lists, sums and sorts.
+TEST_F(FleetViewTest, SavingsAreOfRequestsWhereThereAreSome) {
+  Add("limit", 1, 10, 7);
+  JobAmounts& a = Add("both", 1, 100, 50, 2).amounts[0];
+  a.owner_request = a.request = 4;
+  a.would_be_request = 2;
+  JobAmounts& own = Add("request", 1, 6, 5).amounts[0];
+  own.of_request = true;
+  SumUp({}, view_);
+  const FleetSums& cpu = view_.sums[0];
+  EXPECT_DOUBLE_EQ(cpu.would_save, 3 + 2 * 2 + 1) << "not the 100 that the limit would come down by";
+  EXPECT_EQ(cpu.requests.jobs, 2U);
+  EXPECT_DOUBLE_EQ(cpu.requests.owner, 2 * 4 + 6);
+  EXPECT_DOUBLE_EQ(cpu.requests.would_be, 2 * 2 + 5);
+  EXPECT_DOUBLE_EQ(cpu.requests.in_force, 2 * 4 + 6);
+  EXPECT_DOUBLE_EQ(cpu.requests.limit_would_save, 100) << "a detail";
+  EXPECT_EQ(view_.sums[1].requests.jobs, 0U) << "of memory no request is known";
+  EXPECT_EQ(Names({SortBy::kSavingOfOne, Resource::kCpu}),
+            (std::vector<std::string>{"both", "limit", "request"}));
+  JobTotals totals;
+  for (const JobView& job : view_.jobs) totals.Add(job, WindowId{kWindow}.next().start_s());
+  EXPECT_DOUBLE_EQ(totals.amounts[0].would_save, 8);
+  EXPECT_EQ(totals.amounts[0].requests.jobs, 2U);
 }
 
 }  // namespace

@@ -102,7 +102,8 @@ void JobTotals::Add(const JobView& job, int64_t now_s) {
     add(a.owner_limit, sum.owner_limit);
     add(a.limit, sum.limit);
     add(a.would_be, sum.would_be);
-    if (a.owner_limit >= 0 && a.limit >= 0) sum.saved += (double{a.owner_limit} - a.limit) * job.tasks;
+    sum.requests.Add(a, job.tasks);
+    sum.saved += a.saved().value_or(0) * job.tasks;
     sum.would_save += a.saving().value_or(0) * job.tasks;
     sum.job_days += job.week[static_cast<size_t>(r)].first;
     sum.job_days_over += job.week[static_cast<size_t>(r)].second;

@@ -13,7 +13,9 @@ namespace taut::server {
 // One resource over all tasks, cores or bytes. A job counts for a figure where it is known, and for a saving
 // where both of its sides are.
 struct TotalAmounts {
-  double usage = 0, owner_limit = 0, limit = 0, would_be = 0, saved = 0, would_save = 0;
+  double usage = 0, owner_limit = 0, limit = 0, would_be = 0;
+  double saved = 0, would_save = 0;  // of what is billed, as FleetSums
+  RequestSums requests;
   // Of the last 7 days: job-days with a recommended limit, and those that went above it.
   uint64_t job_days = 0, job_days_over = 0;
   // Recommenders' forecasts of a day above the limits recommended now, over the jobs that have one.

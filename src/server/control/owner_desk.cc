@@ -28,6 +28,20 @@ void OwnerDesk::Ask(std::span<const JobId> jobs, int64_t now_s) {
     AskSome(jobs.subspan(first, std::min(kAtATime, jobs.size() - first)), now_s);
 }
 
+void OwnerDesk::NoteRequests(const ClosedWindow& closed, size_t first, size_t last,
+                             brain::LiveFleet& fleet) const {
+  if (source_ == nullptr) return;
+  for (const JobWindowData& data : std::span(closed.jobs).subspan(first, last - first)) {
+    if (!fleet.Has(data.job)) continue;
+    const brain::LiveJob& job = fleet.job(data.job);
+    for (const Resource r : kResources) {
+      const brain::LiveLane& lane = job.of(r);
+      const bool has_one = lane.of_request || lane.owner_request >= 0;
+      fleet.SetRequestStays(data.job, r, has_one && source_->RequestStays(job.record.name, r));
+    }
+  }
+}
+
 void OwnerDesk::AskSome(std::span<const JobId> jobs, int64_t now_s) {
   std::vector<JobQuestion> questions;
   {

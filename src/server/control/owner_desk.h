@@ -20,6 +20,8 @@ class OwnerDesk {
   void Step(int64_t now_s);
   // Asks for these jobs, whether they wait or not. What has changed of their labels is unsaved.
   void Ask(std::span<const JobId> jobs, int64_t now_s);
+  // Notes whose request stays, of these jobs of a window that was observed.
+  void NoteRequests(const ClosedWindow& closed, size_t first, size_t last, brain::LiveFleet& fleet) const;
 
  private:
   void AskSome(std::span<const JobId> jobs, int64_t now_s);

@@ -140,11 +140,24 @@ std::string SignedShort(Resource r, std::optional<double> amount) {
 
 // What a resource of the job would save over all tasks, as the API says for one.
 std::string SavingOf(Resource r, const Json& job) {
-  const Json& a = At(job, Name(r));
-  const std::optional<double> owner = Number(a, "owner_limit"), would_be = Number(a, "would_be");
-  const std::optional<double> tasks = Number(job, "tasks");
-  if (!owner || !would_be || !tasks) return kNothing;
-  return SignedShort(r, (*owner - *would_be) * *tasks);
+  const std::optional<double> saving = Number(At(job, Name(r)), "saving"), tasks = Number(job, "tasks");
+  return saving && tasks ? SignedShort(r, *saving * *tasks) : kNothing;
+}
+
+// Whose savings are of requests, and what their limits would come down by; "" where no job has a request.
+std::string RequestsText(const Json& sums) {
+  std::string out;
+  for (const Resource r : kResources) {
+    const Json& of = At(At(sums, Name(r)), "requests");
+    if (!of.is_object()) continue;
+    StrAppend(&out, out.empty() ? "" : "; ", Name(r), " of ", Count(of, "jobs"),
+              Count(of, "jobs") == "1" ? " job " : " jobs ", Amount(r, of, "owner"), ", ",
+              Amount(r, of, "would_be"), " would be");
+    if (Number(of, "limit_would_save").value_or(0) != 0)
+      StrAppend(&out, " (and limits ", Amount(r, of, "limit_would_save"), " lower)");
+  }
+  if (out.empty()) return "";
+  return Wrapped(StrCat("savings are of requests, which a cluster bills, where a job has one: ", out), "");
 }
 
 // Of would-be, in a cell of a table: the greatest forecast that a day goes above it, else the days so far. Work
@@ -318,12 +331,12 @@ std::string JobsText(const Json& page) {
     }
     StrAppend(&out, "all ", Number(totals, "jobs").has_value() ? Count(totals, "jobs") : total, ": usage ",
               usage, "; mode auto would save ", saves);
-    if (adds) out += " (negative: more than the owners' limits)";
+    if (adds) out += " (negative: more than the owners ask for)";
     if (const std::string money = MoneyText(At(totals, "saving_per_month"), At(page, "currency"));
         !money.empty())
       StrAppend(&out, ", ", money);
     out += "\n";
-    StrAppend(&out, ReplicaSumsText(At(totals, "replicas")), OutsideText(totals));
+    StrAppend(&out, RequestsText(totals), ReplicaSumsText(At(totals, "replicas")), OutsideText(totals));
   }
   return out;
 }
@@ -455,6 +468,20 @@ std::string PodText(const Json& pod) {
   return Wrapped(out, "");
 }
 
+namespace {
+
+// The owner's request and the one that would be; "" where the limit is all there is.
+std::string RequestText(Resource r, const Json& amounts) {
+  if (!Number(amounts, "owner_request").has_value()) return "";
+  return StrCat(Name(r), ": request ", Amount(r, amounts, "owner_request"),
+                Number(amounts, "would_be_request").has_value()
+                    ? StrCat(", ", Amount(r, amounts, "would_be_request"), " would be")
+                    : "",
+                "; savings are of it, which a cluster bills\n");
+}
+
+}  // namespace
+
 std::string JobText(const Json& job, const Json& decisions) {
   std::string out = fmt::format("job {}\n{} with {}, {} tasks, last seen {}, first {}\n", Text(job, "name"),
                                 Text(job, "mode"), Text(job, "recommender"), Count(job, "tasks"),
@@ -475,6 +502,7 @@ std::string JobText(const Json& job, const Json& decisions) {
     const Json& amounts = At(job, Name(r));
     const std::string ordered = OrderedText(r, amounts, At(job, "enforced"));
     if (!ordered.empty()) StrAppend(&out, Name(r), ": ", ordered, "\n");
+    out += RequestText(r, amounts);
     if (At(amounts, "provisional") != Json(true)) continue;
     StrAppend(&out, Name(r), ": provisionally ", Amount(r, amounts, "provisional_limit"),
               ", set in no mode; first recommendation at ", Time(amounts, "first_recommendation_at"),
@@ -692,7 +720,7 @@ std::string FleetText(const Json& fleet) {
     StrAppend(&out, dry ? "dry run saves " : "saved ", MoneyText(At(money, "saved"), At(money, "currency")),
               ", would save ", MoneyText(At(money, "would_save"), At(money, "currency")), "\n");
   }
-  out += OutsideText(fleet);
+  StrAppend(&out, RequestsText(fleet), OutsideText(fleet));
   if (dry) out += "dry run: nothing is applied, and the owners' limits hold\n";
   return out;
 }

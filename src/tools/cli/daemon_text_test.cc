@@ -20,7 +20,7 @@ using testing::Not;
 Json JobRow(const std::string& name) {
   return Json::parse(R"({"mode":"canary","recommender":"analogs","tasks":12345,
     "cpu":{"usage":0.1234,"peak":1,"owner_limit":2,"limit":1.5,"would_be":null},
-    "memory":{"usage":1073741824,"peak":2e9,"owner_limit":4e9,"limit":3221225472,"would_be":2e9},
+    "memory":{"usage":1073741824,"peak":2e9,"owner_limit":4e9,"limit":3221225472,"would_be":2e9,"saving":2e9},
     "ooms":3,"last_seen":1800000000,"last_change":null,"trial":true})")
       .patch(Json::array({{{"op", "add"}, {"path", "/name"}, {"value", name}}}));
 }
@@ -57,7 +57,7 @@ TEST(DaemonTextTest, TablesAndSumsOfJobsHaveEachResource) {
   }
   const std::string text = JobsText({{"total", 1}, {"jobs", {JobRow("web")}}, {"totals", totals}});
   EXPECT_THAT(text, AllOf(HasSubstr(StrCat("all 1: usage ", usage, "; mode auto would save ")),
-                          HasSubstr("(negative: more than the owners' limits)")));
+                          HasSubstr("(negative: more than the owners ask for)")));
   const std::string head = text.substr(0, text.find('\n'));
   for (const Resource r : kResources) EXPECT_THAT(head, HasSubstr(RowOf(r).word)) << text;
 }
@@ -404,6 +404,24 @@ TEST(JsonTextTest, YamlQuotesWhatCouldBeSomethingElse) {
             "  b:\n"
             "    c: true\n"
             "- a: 2\n");
+}
+
+// Requests are the bill: savings say that they are of them, and limits are a detail.
+TEST(DaemonText, SavingsOfRequestsAreNamed) {
+  const Json requests = {{"jobs", 2}, {"owner", 4}, {"now", 4}, {"would_be", 1.5}, {"limit_would_save", 6}};
+  Json page = Json::parse(R"({"total": 1, "jobs": [{"name": "web", "mode": "observe", "tasks": 2, "ooms": 0,
+      "cpu": {"usage": 1, "owner_limit": 8, "limit": 8, "would_be": 5, "saving": 1.25, "limit_saving": 3}}]})");
+  page["totals"] = {{"jobs", 1}, {"cpu", {{"usage", 1.5}, {"would_save", 2.5}, {"requests", requests}}}};
+  const std::string text = JobsText(page);
+  EXPECT_THAT(text, HasSubstr(" 2.5 ")) << "1.25 for each of two tasks, and not the limit's 6: " << text;
+  EXPECT_THAT(
+      text, HasSubstr("savings are of requests, which a cluster bills, where a job has one: cpu of 2 jobs "));
+  EXPECT_THAT(text, HasSubstr("1.5"));
+  Json fleet = {{"cpu", {{"requests", requests}}}, {"jobs_by_mode", Json::object()}};
+  EXPECT_THAT(FleetText(fleet), HasSubstr("savings are of requests"));
+  const Json job = Json::parse(R"({"name": "web", "cpu": {"owner_request": 2, "would_be_request": 0.5}})");
+  EXPECT_THAT(JobText(job, Json::object()),
+              HasSubstr("cpu: request 2.00 cores, 0.50 cores would be; savings are of it"));
 }
 
 }  // namespace

@@ -91,14 +91,16 @@ std::string ChangeText(std::string_view field, bool is_cpu, const std::optional<
 // the owner's amount.
 std::string FromTo(const char* resource, const ExportedJob& job, const ContainerResources& plan) {
   const bool is_cpu = std::string_view(resource) == "cpu";
-  if (!At(At(job.job, "container"), resource).is_object()) {
+  const ContainerResources has = AmountsNow(job.job, resource);
+  const bool known = At(At(job.job, "container"), resource).is_object();
+  if (!known && (IsOfRequest(job.job, resource) || !has.request.has_value())) {
     return ChangeText(IsOfRequest(job.job, resource) ? "request" : "limit", is_cpu,
                       AmountOf(job.job, resource, "owner_limit"), *AmountOf(job.job, resource, "would_be"));
   }
   std::string out;
   const auto add = [&](const char* field, const std::optional<double>& planned) {
     if (!planned.has_value()) return;
-    const std::optional<double> now = AmountOf(job.job["container"], resource, field);
+    const std::optional<double>& now = std::string_view(field) == "request" ? has.request : has.limit;
     StrAppend(&out, out.empty() ? "" : ", ", now.has_value() ? StrCat(field, " ") : "",
               ChangeText(field, is_cpu, now, *planned));
   };

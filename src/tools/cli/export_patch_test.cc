@@ -164,7 +164,18 @@ TEST(ExportPatch, ARequestByWhichAnAutoscalerScalesStays) {
               HasSubstr("Guaranteed, and its limit has to stay equal"));
 }
 
-// With a Prometheus alone the owner's ratio is not known.
+// With a Prometheus alone series say what the owner has.
+TEST(ExportPatch, WithoutTheContainerTheOwnersRatioIsThatOfSeries) {
+  ExportedJob job = PatchedJob("shop/deployment/web/app");
+  job.job["cpu"]["owner_request"] = 0.5;
+  EXPECT_EQ(ResourcesOf(job),
+            "          requests: {cpu: 31m, memory: 287Mi}\n          limits: {cpu: 124m, memory: 287Mi}\n")
+      << "a quarter of the limit, as the owner has it";
+  EXPECT_THAT(PatchText(PatchForm::kPatch, {}, {job}),
+              HasSubstr("# cpu request 500m \u2192 31m, limit 2000m \u2192 124m"));
+}
+
+// Where series say no request the owner's ratio is not known.
 TEST(ExportPatch, WithoutTheContainerAShareThatIsSetHolds) {
   ExportedJob job = PatchedJob("shop/deployment/web/app");
   job.job["allocation"] = KnownJob().job["allocation"];

@@ -72,10 +72,13 @@ ContainerResources ByFields(ResourceFields fields, double amount) {
   return out;
 }
 
-// Without the container there is no ratio but the one that is set.
+// Without the container the ratio is that of the owner's amounts that series say, or the one that is set.
 ContainerResources PlanUnknown(Resource resource, double amount, const Allocation& allocation,
-                               bool of_request) {
-  if (of_request || allocation.of_request()) return {amount, std::nullopt};
+                               const Json& job) {
+  if (IsOfRequest(job, KeyOf(resource)) || allocation.of_request()) return {amount, std::nullopt};
+  const ContainerResources owner = AmountsNow(job, KeyOf(resource));
+  if (owner.request.has_value() && owner.limit.has_value())
+    return PlanAllocation(resource, amount, allocation, {.now = owner, .owner = owner});
   if (allocation.request_share.has_value()) return {amount * *allocation.request_share, amount};
   return ByFields(resource == Resource::kCpu ? ResourceFields::kRequests : ResourceFields::kBoth, amount);
 }
@@ -147,7 +150,7 @@ ExportPlan PlanExport(const PatchOptions& options, const Json& job) {
     } else if (container.has_value()) {
       plan = PlanKnown(r, amount, allocation, *container, out);
     } else {
-      plan = PlanUnknown(r, amount, allocation, of_request);
+      plan = PlanUnknown(r, amount, allocation, job);
     }
     (r == Resource::kCpu ? out.cpu : out.memory) = InWholeUnits(r, plan);
   }

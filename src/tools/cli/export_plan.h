@@ -37,8 +37,8 @@ struct ExportPlan {
 bool KnowsContainer(const Json& job);
 
 // `job`: a JobDetail of the API. With kSettings the plan is what tautd sets on a new pod (PlanAllocation). Where
-// the API does not know the container, the owner's ratio is not known: without a request_share CPU gets a request
-// only, and memory both, equal.
+// the API does not know the container, the owner's ratio is that of owner_request and owner_limit. Without
+// a request and without a request_share CPU gets a request only, and memory both, equal.
 ExportPlan PlanExport(const PatchOptions& options, const Json& job);
 
 // "124m", "96Mi" or, for what is not whole, "100000".

@@ -42,13 +42,6 @@ struct ReportRow {
   Json ToJson() const;
 };
 
-// What the template has; of a job that is no such container the owner's limit alone is known.
-ContainerResources AmountsNow(const Json& job, const char* resource, bool knows_container) {
-  if (!knows_container) return {std::nullopt, AmountOf(job, resource, "owner_limit")};
-  const Json& container = At(job, "container");
-  return {AmountOf(container, resource, "request"), AmountOf(container, resource, "limit")};
-}
-
 bool IsOther(Resource r, const std::optional<double>& planned, const std::optional<double>& now) {
   return planned.has_value() && (!now.has_value() || !IsSameAmount(r, *planned, *now));
 }
@@ -70,13 +63,13 @@ void ReportRow::Add(const PatchOptions& options, const Json& job) {
     const ContainerResources& planned = plan.of(r);
     if (!planned.request.has_value() && !planned.limit.has_value()) continue;
     has_plan = true;
-    const ContainerResources now = AmountsNow(job, kReportKeys[i], knows_container);
+    const ContainerResources now = AmountsNow(job, kReportKeys[i]);
     const std::optional<double> limit = planned.limit.has_value() ? planned.limit : now.limit;
     changes |= IsOther(r, planned.request, now.request) || IsOther(r, planned.limit, now.limit);
     // A container with a limit alone requests that.
     const double request = now.request.value_or(now.limit.value_or(0));
     // A cluster bills what is requested; elsewhere the limit is all there is.
-    if (knows_container) {
+    if (knows_container || now.request.has_value()) {
       requests[i].Add(its_tasks * request, its_tasks * planned.request.value_or(request));
       AddMoney(job, r, its_tasks * (request - planned.request.value_or(request)));
     } else if (now.limit.has_value() && limit.has_value()) {

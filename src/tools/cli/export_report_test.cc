@@ -91,6 +91,19 @@ TEST(ExportReport, WhatIsNotThereIsNotCounted) {
   EXPECT_THAT(text, Not(HasSubstr("month")));
 }
 
+// What the lists and Fleet save: of a request that series say the request, and of a container without a limit.
+TEST(ExportReport, RequestsThatSeriesSayAreTheMoney) {
+  ExportedJob beside = Job("a", {}), alone = Job("b", {});
+  beside.job["container"] = alone.job["container"] = nullptr;
+  beside.job["cpu"]["owner_request"] = 1;
+  alone.job["cpu"]["of"] = alone.job["memory"]["of"] = "request";
+  const auto total = [](const ExportedJob& job) { return ExportReport({}, {job})["total"]; };
+  EXPECT_EQ(total(beside)["cpu"]["requests"], Json::parse(R"({"now": 2.0, "after": 1.0, "saved": 1.0})"));
+  EXPECT_EQ(total(beside)["saving_per_month"], 2.5 + 2 * 4) << "of memory the limit is all that is known";
+  EXPECT_EQ(total(alone)["cpu"]["requests"], Json::parse(R"({"now": 4.0, "after": 2.0, "saved": 2.0})"));
+  EXPECT_EQ(total(alone)["saving_per_month"], 2 * 2.5 + 2 * 4.0);
+}
+
 TEST(ExportReport, LabelsAreNamedOnce) {
   EXPECT_EQ(*ParseReportLabels("namespace, team"), (std::vector<std::string>{"namespace", "team"}));
   for (const char* text : {"", "a,", "a,a"}) EXPECT_FALSE(ParseReportLabels(text).ok()) << text;

@@ -60,9 +60,18 @@ void AddDocker(const ExportedJob& job, std::string& out) {
 // Of what is no known container of Kubernetes the recommendation alone.
 ExportPlan YamlPlan(const Json& job, const std::optional<double>& cpu, const std::optional<double>& memory) {
   if (KnowsContainer(job)) return PlanExport({}, job);
+  const ExportPlan plan = PlanExport({}, job);
   ExportPlan out;
-  (IsOfRequest(job, "cpu") ? out.cpu.request : out.cpu.limit) = cpu;
-  (IsOfRequest(job, "memory") ? out.memory.request : out.memory.limit) = memory;
+  const auto fill = [&](std::string_view resource, const std::optional<double>& amount,
+                        const ContainerResources& both, ContainerResources& to) {
+    if (AmountOf(job, resource, "owner_request").has_value()) {
+      to = both;
+    } else {
+      (IsOfRequest(job, resource) ? to.request : to.limit) = amount;
+    }
+  };
+  fill("cpu", cpu, plan.cpu, out.cpu);
+  fill("memory", memory, plan.memory, out.memory);
   return out;
 }
 
@@ -95,6 +104,26 @@ std::string CsvNumber(const Json& job, const char* resource, const char* key) {
              : StrCat(WholeBytes(*amount));
 }
 
+// Both parts of the risk, as the page Jobs exports them: a forecast with the own days, or work above the limit.
+constexpr const char* kRiskKeys[] = {"chance", "days", "days_over", "work_over", "work_ordered"};
+
+// Beside the columns above.
+std::string MoreColumns(std::string_view resource, std::string_view unit) {
+  std::string out =
+      StrCat(",", resource, "_owner_request_", unit, ",", resource, "_recommended_request_", unit);
+  for (const char* key : kRiskKeys) StrAppend(&out, ",", resource, "_", key);
+  return out;
+}
+
+void AddMoreColumns(const Json& job, const char* resource, std::string& out) {
+  for (const char* key : {"owner_request", "would_be_request"})
+    StrAppend(&out, ",", CsvNumber(job, resource, key));
+  for (const char* key : kRiskKeys) {
+    const std::optional<double> value = AmountOf(job, resource, key);
+    StrAppend(&out, ",", value.has_value() ? fmt::format("{}", *value) : "");
+  }
+}
+
 void AddCsv(const ExportedJob& job, std::string& out) {
   StrAppend(&out, CsvField(TextOf(job.job, "name")), ",", CsvField(TextOf(job.job, "mode")), ",",
             job.job.contains("tasks") && job.job["tasks"].is_number() ? job.job["tasks"].dump() : "");
@@ -102,6 +131,7 @@ void AddCsv(const ExportedJob& job, std::string& out) {
     for (const char* key : {"owner_limit", "limit", "would_be"})
       StrAppend(&out, ",", CsvNumber(job.job, resource, key));
   }
+  for (const char* resource : {"cpu", "memory"}) AddMoreColumns(job.job, resource, out);
   StrAppend(&out, ",", CsvField(Why(job)), "\r\n");
 }
 
@@ -121,6 +151,16 @@ std::optional<double> AmountOf(const Json& job, std::string_view resource, const
 
 bool IsOfRequest(const Json& job, std::string_view resource) {
   return job.is_object() && job.contains(resource) && TextOf(job[resource], "of") == "request";
+}
+
+ContainerResources AmountsNow(const Json& job, std::string_view resource) {
+  const Json& container = At(job, "container");
+  if (At(container, resource).is_object()) {
+    return {AmountOf(container, resource, "request"), AmountOf(container, resource, "limit")};
+  }
+  const std::optional<double> owners = AmountOf(job, resource, "owner_limit");
+  if (IsOfRequest(job, resource)) return {owners, std::nullopt};
+  return {AmountOf(job, resource, "owner_request"), owners};
 }
 
 std::optional<double> PeakOf(const Json& usage) {
@@ -181,7 +221,8 @@ std::string ExportText(ExportForm form, const std::vector<ExportedJob>& jobs) {
   if (form == ExportForm::kCsv) {
     out =
         "job,mode,tasks,cpu_owner_limit_cores,cpu_limit_cores,cpu_recommended_cores,memory_owner_limit_bytes,"
-        "memory_limit_bytes,memory_recommended_bytes,reason\r\n";
+        "memory_limit_bytes,memory_recommended_bytes";
+    StrAppend(&out, MoreColumns("cpu", "cores"), MoreColumns("memory", "bytes"), ",reason\r\n");
   }
   for (const ExportedJob& job : jobs) {
     if (form == ExportForm::kDocker) AddDocker(job, out);

@@ -92,5 +92,20 @@ TEST(Export, CsvHasNoFormulas) {
   EXPECT_THAT(text, Not(HasSubstr("\n=cmd")));
 }
 
+// As the CSV of the page Jobs: a forecast and the job's own days, or the work above the limit; absent is empty.
+TEST(Export, CsvHasBothPartsOfTheRiskAndTheRequests) {
+  ExportedJob job = JobToExport("shop/web");
+  job.job["cpu"].update(
+      {{"work_over", 0.0012}, {"work_ordered", 0.001}, {"owner_request", 0.5}, {"would_be_request", 0.031}});
+  job.job["memory"].update({{"chance", 0.04}, {"days", 18}, {"days_over", 1}});
+  const std::string text = ExportText(ExportForm::kCsv, {job});
+  EXPECT_THAT(text,
+              HasSubstr(",cpu_owner_request_cores,cpu_recommended_request_cores,cpu_chance,cpu_days,cpu_days_"
+                        "over,cpu_work_over,cpu_work_ordered,memory_owner_request_bytes,"));
+  EXPECT_THAT(text, HasSubstr(",300000001,0.5,0.031,,,,0.0012,0.001,,,0.04,18,1,,,cpu: as ever"));
+  const auto columns = [&](std::string_view line) { return std::count(line.begin(), line.end(), ','); };
+  EXPECT_EQ(columns(text.substr(0, text.find('\n'))), columns(text.substr(text.find('\n'))));
+}
+
 }  // namespace
 }  // namespace taut::tools

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "common/model/allocation_plan.h"
 #include "tools/cli/export_text.h"
 
 namespace taut::tools {
@@ -21,6 +22,8 @@ std::optional<double> PeakOf(const Json& usage);
 std::string NoneYetText(const Json& job);
 // The amounts are requests, and not limits: cpu|memory.applies_to says so, or there is no limit.
 bool IsOfRequest(const Json& job, std::string_view resource);
+// What a container has now: of one that the API knows its template's, else what it knows of the owner's.
+ContainerResources AmountsNow(const Json& job, std::string_view resource);
 // A sidecar, which stands among the init containers of its template; false also where the API cannot know.
 bool IsInitContainer(const Json& job);
 // The recommender's own sentence; "" if there is none.

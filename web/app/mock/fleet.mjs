@@ -69,7 +69,7 @@ function amounts(job, resource, now, mode, ownerKnown) {
   return {
     recommender: recommenderOf(recommenderName(job.number), resource),
     usage, peak, owner_limit: owner, limit: applied, ordered: mode === 'auto' ? applied : null, applied: null, would_be: wouldBe, saving: owner === null || wouldBe === null ? null : owner - wouldBe,
-    of: 'limit', chance, days, days_over: Math.floor(days * unit(job.number, resource, 'over') ** 6), ...workOf(resource, job, wouldBe), at_limit: applied !== null && unit(job.number, resource, 'at') < 0.02,
+    owner_request: null, request: null, would_be_request: null, limit_saving: owner === null || wouldBe === null ? null : owner - wouldBe, of: 'limit', chance, days, days_over: Math.floor(days * unit(job.number, resource, 'over') ** 6), ...workOf(resource, job, wouldBe), at_limit: applied !== null && unit(job.number, resource, 'at') < 0.02,
     provisional: false, provisional_limit: null, first_recommendation_at: null,
   };
 }
@@ -164,7 +164,7 @@ function sumUp(jobs, resource) {
   const machine = resource === 'cpu' ? MACHINE.cores : MACHINE.bytes;
   return {
     usage, owner_limit: owner, limit, would_be: wouldBe, slack: limit - sum(known, (row) => row[resource].usage), saved: owner - limit, would_save: owner - wouldBe,
-    saved_machines: (owner - limit) / machine, would_save_machines: (owner - wouldBe) / machine,
+    requests: null, saved_machines: (owner - limit) / machine, would_save_machines: (owner - wouldBe) / machine,
     usage_limited: sum(known, (row) => row[resource].usage),
     raised: sum(known, (row) => Math.max(0, row[resource].limit - row[resource].owner_limit)),
     would_raise: sum(known, (row) => Math.max(0, -(row[resource].saving ?? 0))),

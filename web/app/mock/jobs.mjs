@@ -56,7 +56,7 @@ export function labelTotals(jobs, query) {
   }
   const all = [...groups].map(([value, of]) => ({
     value, jobs: of.length, not_measured: 0, whole_machines: 0, tasks: of.reduce((sum, job) => sum + job.row.tasks, 0),
-    ...Object.fromEntries(RESOURCES.map((r) => [r, { ...Object.fromEntries(['usage', 'owner_limit', 'limit', 'would_be', 'saved'].map((k) => [k, sumOf(of, r, k)])), would_save: sumOf(of, r, 'saving'), ...riskOf(of, r) }])),
+    ...Object.fromEntries(RESOURCES.map((r) => [r, { ...Object.fromEntries(['usage', 'owner_limit', 'limit', 'would_be', 'saved'].map((k) => [k, sumOf(of, r, k)])), would_save: sumOf(of, r, 'saving'), requests: null, ...riskOf(of, r) }])),
     replicas: replicaTotals(of), saving_per_month: of.reduce((sum, job) => sum + (job.row.saving_per_month ?? 0), 0),
   })).sort((a, b) => b.memory.would_save - a.memory.would_save);
   return { by, total: all.length, currency: 'EUR', groups: all.slice(0, Number(query.get('limit') ?? 100)) };

@@ -96,6 +96,7 @@ class KubernetesRun final : public JobSettingsSource {
   bool synced() const { return cluster_.synced(); }
   // After Start. Until the first lists are read, and a new workload itself is seen, the answer is unknown.
   JobAnswer SettingsOf(const JobQuestion& question) override;
+  bool RequestStays(const std::string& job, Resource r) const override;
   // The list for which decisions wait, for people. "": none.
   std::string WhyUndecided() const;
   // Without what the actuator did.

@@ -227,4 +227,9 @@ JobAnswer KubernetesRun::SettingsOf(const JobQuestion& question) {
   return {JobAnswer::State::kKnown, LabelsOf(question, *workload)};
 }
 
+bool KubernetesRun::RequestStays(const std::string& job, Resource r) const {
+  const std::optional<WorkloadName> workload = cluster_.naming().Parse(job);
+  return workload.has_value() && !field_owners_.On(*workload, workload->container, r).scaled_by.empty();
+}
+
 }  // namespace taut::server

@@ -20,7 +20,10 @@ export interface FleetAmounts {
   usage_limited: number; raised: number; would_raise: number;
   job_days: number; job_days_over: number; ordered: number | null; jobs_at_limit: number;
   work_over: number | null; work_ordered: number | null;
+  requests?: RequestSums | null;
 }
+// Of the jobs whose savings are of requests.
+export interface RequestSums { jobs: number; owner: number; now: number; would_be: number; limit_would_save: number }
 // Money a month; only where prices are set.
 export interface FleetMoney { currency: string; saved: number; would_save: number }
 // Jobs with a recommended number of tasks; windows of five minutes of each job's last day.
@@ -52,6 +55,8 @@ export interface Provisional { provisional: boolean; provisional_limit: Amount; 
 export type JobAmounts = {
   recommender: string; usage: Amount; peak: Amount; owner_limit: Amount; of: 'limit' | 'request'; limit: Amount; ordered: Amount; applied: Amount; would_be: Amount;
   saving: Amount; at_limit: boolean;
+  // Beside limits: what a cluster bills, and savings are of. limit_saving: the limit's, a detail.
+  owner_request?: Amount; request?: Amount; would_be_request?: Amount; limit_saving?: Amount;
 } & Provisional & LimitRisk;
 export interface JobRow extends Record<Resource, JobAmounts> {
   name: string; whole_machine: boolean; mode: Mode; recommender: string; tasks: number; tasks_would_be: number | null;
@@ -61,7 +66,7 @@ export interface JobRow extends Record<Resource, JobAmounts> {
 }
 export interface JobSums {
   usage: number; owner_limit: number; limit: number; would_be: number; saved: number; would_save: number;
-  job_days: number; job_days_over: number; chance: number | null;
+  job_days: number; job_days_over: number; chance: number | null; requests?: RequestSums | null;
 }
 export interface JobTotals extends Record<Resource, JobSums> { jobs: number; tasks: number; not_measured: number; whole_machines: number; replicas: ReplicaSums; saving_per_month?: number }
 export interface LabelTotals { by: string; total: number; currency?: string; groups: (JobTotals & { value: string | null })[] }

@@ -51,7 +51,7 @@ function risks(job: JobDetail, steps: readonly Step[]): string[] {
 
 function effects(job: JobDetail, steps: readonly Step[]): string[] {
   const sums = steps.map(({ resource }) => [resource, savingOf(job, resource)] as const);
-  const told = (sign: number) => listed(sums.filter(([, saving]) => saving !== null && Math.sign(saving) === sign).map(([r, saving]) => `${amount(r, Math.abs(saving ?? 0))}${RESOURCE[r].unit.counted ? '' : ` of ${RESOURCE[r].word}`}`)).join('');
+  const told = (sign: number) => listed(sums.filter(([, saving]) => saving !== null && Math.sign(saving) === sign).map(([r, saving]) => `${amount(r, Math.abs(saving ?? 0))}${RESOURCE[r].unit.counted ? '' : ` of ${RESOURCE[r].word}`}${(job[r].owner_request ?? null) === null ? '' : ' requested'}`)).join('');
   const [less, more] = [told(1), told(-1)];
   const worth = job.saving_per_month ?? null;
   const price = worth === null || job.currency === undefined || less + more === '' ? '' : money(Math.abs(worth), job.currency);

@@ -19,6 +19,7 @@ const FIELDS: [string, (row: JobRow) => string | number | null][] = [
     return [
       [`${resource}_used_${unit}`, (row) => row[resource].usage], [`${resource}_owner_limit_${unit}`, (row) => row[resource].owner_limit],
       [`${resource}_limit_${unit}`, (row) => row[resource].limit], [`${resource}_would_be_${unit}`, (row) => row[resource].would_be],
+      [`${resource}_owner_request_${unit}`, (row) => row[resource].owner_request ?? null], [`${resource}_would_be_request_${unit}`, (row) => row[resource].would_be_request ?? null],
       [`${resource}_saving_${unit}`, (row) => row[resource].saving], [`${resource}_chance`, (row) => row[resource].chance],
       [`${resource}_days`, (row) => row[resource].days], [`${resource}_days_over`, (row) => row[resource].days_over],
       [`${resource}_work_over`, (row) => row[resource].work_over], [`${resource}_work_ordered`, (row) => row[resource].work_ordered],

@@ -89,11 +89,18 @@ export const allRisks = (row: Pick<JobRow, Resource>): string => KILLING_FIRST.m
 const SAME = 0.005;
 export const sameLimit = (a: number | null, b: number | null): boolean => a === b || (a !== null && b !== null && Math.abs(a - b) <= SAME * Math.max(Math.abs(a), Math.abs(b)));
 
-// What the recommended limit saves for all tasks: negative where more is needed, 0 where the two limits are the same.
+// What the recommendation saves for all tasks: of the request where the job has one, which a cluster bills, else of the
+// limit. Negative where more is needed, 0 where the two limits are the same.
 export function savingOf(row: JobRow, resource: Resource): number | null {
   const { saving, owner_limit: owner, would_be: recommended } = row[resource];
   if (saving === null) return null;
   return owner !== null && sameLimit(owner, recommended) ? 0 : saving * row.tasks;
+}
+
+// "requests", "limits", or both: what the fleet's savings are of.
+export function savedWord(fleet: Fleet): string {
+  const jobs = Math.max(...RESOURCES.map((r) => fleet[r].requests?.jobs ?? 0));
+  return jobs === 0 ? 'limits' : jobs >= fleet.jobs ? 'requests' : 'requests and limits';
 }
 
 // Why a job is short of a resource; most pressing first. Usage that reaches the limit of what only slows tasks down is no
@@ -103,7 +110,8 @@ export function tightness(row: JobRow): string[] {
   if (row.ooms > 0) reasons.push(`${plural(row.ooms, 'OOM kill')} in 7 days`);
   for (const resource of KILLING_FIRST) {
     const a = row[resource];
-    const needs = a.saving !== null && a.saving < 0 && a.owner_limit !== null && -a.saving > 0.01 * a.owner_limit;
+    const less = a.limit_saving ?? a.saving;
+    const needs = less !== null && less < 0 && a.owner_limit !== null && -less > 0.01 * a.owner_limit;
     if (a.at_limit && (needs || a.would_be === null || RESOURCE[resource].atLimit.kills)) reasons.push(`${RESOURCE[resource].title} use reached its limit today or yesterday`);
     if (needs) {
       reasons.push(`needs ${amount(resource, a.would_be)} of ${RESOURCE[resource].word}, has ${amount(resource, a.owner_limit)}`);

@@ -1,9 +1,9 @@
 // The first sentences of the fleet page: what limits save or would save, and the risk that goes with it.
 import type { ComponentChildren } from 'preact';
 import type { Fleet, Resource, Status } from '../api/types';
-import { amount, bytes, cores, listed, money, percent, plural, shortened } from '../lib/format';
+import { amount, bytes, capital, cores, listed, money, percent, plural, shortened } from '../lib/format';
 import { KILLING_FIRST, RESOURCE, RESOURCES } from '../lib/resource';
-import { dryRun, fleetRisk, sameSaving } from '../lib/saving';
+import { dryRun, fleetRisk, sameSaving, savedWord } from '../lib/saving';
 
 export type Saving = 'saved' | 'would_save';
 
@@ -62,9 +62,9 @@ function Rest({ fleet }: { fleet: Fleet }) {
 function headlineOf(fleet: Fleet): ComponentChildren {
   const measured = `${plural(fleet.jobs, 'job')} with ${plural(fleet.tasks, 'task')} are measured.`;
   if (RESOURCES.every((r) => (fleet[r].owner_limit ?? 0) <= 0)) return <>{measured} Their owners' limits are not known, so savings are not known either.</>;
-  if (holdsSome(fleet)) return <>Limits are <Lower fleet={fleet} of="saved" /> than the owners'<Worth fleet={fleet} value={fleet.saving_per_month?.saved} />.</>;
+  if (holdsSome(fleet)) return <>{capital(savedWord(fleet))} are <Lower fleet={fleet} of="saved" /> than the owners'<Worth fleet={fleet} value={fleet.saving_per_month?.saved} />.</>;
   if (isNothing(fleet, 'would_save')) return <>{measured} {RESOURCES.some((r) => fleet[r].job_days > 0) ? "The recommended limits are the owners' so far." : 'The first recommendations come after a day of usage.'}</>;
-  return <>Recommended limits are <Lower fleet={fleet} of="would_save" /> than the owners'<Worth fleet={fleet} value={fleet.saving_per_month?.would_save} />.</>;
+  return <>Recommended {savedWord(fleet)} are <Lower fleet={fleet} of="would_save" /> than the owners'<Worth fleet={fleet} value={fleet.saving_per_month?.would_save} />.</>;
 }
 
 // "OOM-days 1.2 % (3 % ordered)"

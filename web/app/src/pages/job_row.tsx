@@ -28,7 +28,7 @@ export const columnsOf = (view: View): Column[] => [
   { key: 'mode', name: 'Mode', sort: 'mode', class: 'mode' },
   { key: 'tasks', name: 'Tasks', sort: 'tasks', class: 'num tasks' },
   { key: 'saving', name: view.currency === undefined ? 'Saving' : `Saving, ${view.currency}/month`, sort: view.currency === undefined ? 'saving' : 'saving_per_month', class: 'num saving',
-    help: "The owner's limits less the recommended ones, of all tasks; negative: the job needs more than its owner's limit" },
+    help: "The owner's requests less the recommended ones, of all tasks, since a cluster bills them; of limits where a job has no request. Negative: the job needs more than its owner set" },
   { key: 'risk', name: 'Risk', sort: `${KILLING_FIRST[0]}_chance`, class: 'num risk', help: 'Of the recommended limits: the chance of a day above them, or the share of work above them' },
   ...RESOURCES.flatMap((resource) => amounts(resource)),
   { key: 'ooms', name: 'OOMs', sort: 'ooms', class: 'num ooms', help: 'OOM kills of the last 7 days' },
@@ -43,7 +43,8 @@ const times = (value: number | null, tasks: number): number | null => (value ===
 function each(resource: Resource, row: JobRow, idle: boolean): string {
   const a = row[resource];
   return `${RESOURCE[resource].title}, each task\nused ${amount(resource, a.usage)}, peak ${amount(resource, a.peak)}\n`
-    + `owner's limit ${amount(resource, a.owner_limit)}, now ${amount(resource, realLimit(a, idle))}\nrecommended ${amount(resource, a.would_be)}`;
+    + `owner's limit ${amount(resource, a.owner_limit)}, now ${amount(resource, realLimit(a, idle))}\nrecommended ${amount(resource, a.would_be)}`
+    + ((a.owner_request ?? null) === null ? '' : `\nrequest ${amount(resource, a.owner_request ?? null)}, recommended ${amount(resource, a.would_be_request ?? null)}: the saving is of it`);
 }
 
 // A unit that stands in the head of the table is left out.

@@ -36,6 +36,10 @@ describe('the answer for a job', () => {
   it('says request where that is what is set', () => {
     expect(says(job(none, limits(4 * GIB, 2 * GIB, { of: 'request' })))).toBe('Lower the request of memory from 4 to 2 GiB a task: saves 56.0 GiB of memory.');
   });
+  it('names a saving of requests, which is what a cluster bills', () => {
+    const both = limits(4 * GIB, 2 * GIB, { owner_request: GIB, would_be_request: 0.5 * GIB, saving: 0.5 * GIB, limit_saving: 2 * GIB });
+    expect(says(job(none, both))).toBe('Lower memory from 4 to 2 GiB a task: saves 14.0 GiB of memory requested.');
+  });
   it('has the unit once where both have the same', () => {
     expect([fromTo('memory', 15 * GIB, 8.4 * GIB), fromTo('memory', 2 * GIB, 512 * 2 ** 20), fromTo('cpu', 1, 0.25), fromTo('cpu', 2, 0.05)].map(plain))
       .toEqual(['15 to 8.40 GiB', '2.00 GiB to 512 MiB', '1 to 0.25 cores', '2.00 cores to 50 mcores']);

@@ -139,7 +139,7 @@ describe('a third resource', () => {
   it('has its cells in a row of jobs, its line in a card, its fields in an export and its sizes in totals', () => {
     expect(html(JobGridRow, inList).match(/role="gridcell"/g)).toHaveLength(columnsOf(inList.view).length);
     expect(columnsOf(inList.view).filter((column) => column.resource === RESOURCES[2])).toHaveLength(3);
-    expect(csvOf([row]).split('\r\n')[0]).toContain('memory_work_ordered,disk_used_bytes,disk_owner_limit_bytes,disk_limit_bytes,disk_would_be_bytes,disk_saving_bytes,disk_chance,disk_days,');
+    expect(csvOf([row]).split('\r\n')[0]).toContain('memory_work_ordered,disk_used_bytes,disk_owner_limit_bytes,disk_limit_bytes,disk_would_be_bytes,disk_owner_request_bytes,disk_would_be_request_bytes,disk_saving_bytes,disk_chance,disk_days,');
     expect(PROPERTIES.map(([by]) => by)).toEqual([':class', ':tasks', ':memory_size', ':disk_size', ':cpu_size']);
   });
 });
