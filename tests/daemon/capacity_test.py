@@ -75,7 +75,17 @@ def what_stays(answer):
     return {"offers": offers, "promises": answer["promises"], "time": answer["time"], "cpu": answer["cpu"], "memory": answer["memory"]}
 
 
+def idle(stage, tautd):
+    """OpenCost's __idle__ and what jobs are charged are together what the machines have, by day and over all."""
+    for query in ("window=yesterday", "window=3d&accumulate=day", "window=3d&accumulate=true"):
+        answer = tautd.get(f"/allocation?{query}&aggregate=controller&includeIdle=true")
+        whole = [sum(a["cpuCoreHours"] for a in one.values()) / (one["__idle__"]["minutes"] / 60) for one in answer["data"] if one["__idle__"]["minutes"] == 1440]
+        stage.check(len(answer["data"]) >= 1 and all(one["__idle__"]["cpuCoreHours"] > 0 for one in answer["data"]), f"{query}: each set has __idle__", answer.get("warning"))
+        stage.check(all(abs(cores - 1000) < 1 for cores in whole) and (whole or "true" in query), f"{query}: with it a whole day has the 1000 cores", whole)
+
+
 def asked(stage, tautd):
+    idle(stage, tautd)
     for query, status in (("?resolution=1800", 400), ("?resolution=5000", 400), ("?from=x", 400), ("?colour=red", 400)):
         stage.equal(tautd.ask("/api/v1/capacity" + query).status, status, f"{query} is refused")
     daily = page(tautd, f"?from={page(tautd)['window_end'] - 30 * 86400}&resolution=86400")

@@ -252,6 +252,7 @@ def of_costs(api, label):
         api.stage.check(len(answer["data"]) == 1 and abs(sum(a["totalCost"] for a in answer["data"][0].values()) - billed) < 1e-6 * billed,
                         f"{path} has the same costs", answer)
         api.fits(path, "window=2d&step=1d&aggregate=namespace")
+        api.fits(path, "window=2d&accumulate=true&includeIdle=true&shareIdle=true")
         api.refused(400, path, "window=now")
         api.refused(400, path, "")
 

@@ -8,10 +8,13 @@
 #include "common/base/strings.h"
 #include "common/base/utc_text.h"
 #include "server/api/allocation_filter.h"
+#include "server/api/allocation_idle.h"
 #include "server/api/allocation_window.h"
 #include "server/api/api.h"
 #include "server/api/costs.h"
 #include "server/api/parameters.h"
+#include "server/pool/capacity_desk.h"
+#include "server/pool/capacity_text.h"
 
 namespace taut::server {
 namespace {
@@ -48,7 +51,9 @@ absl::StatusOr<std::vector<Aggregate>> AggregatesOf(std::string_view text) {
   return out;
 }
 
-void PutResource(Resource r, const AccountAmounts& a, double hours, double price, JsonWriter& json) {
+// `idle_cost`: its part of the cost of idle capacity that the rows share.
+void PutResource(Resource r, const AccountAmounts& a, double hours, double price, double idle_cost,
+                 JsonWriter& json) {
   const bool cpu = r == Resource::kCpu;
   const double unit = cpu ? 1 : kGiB;  // of a core, and of a GiB in bytes
   const auto put = [&](std::string_view name, double value) {
@@ -62,7 +67,8 @@ void PutResource(Resource r, const AccountAmounts& a, double hours, double price
   put(cpu ? "cpuCoreRequestAverage" : "ramByteRequestAverage", average(a.allocation));
   put(cpu ? "cpuCoreUsageAverage" : "ramByteUsageAverage", average(a.usage));
   put(cpu ? "cpuCoreHours" : "ramByteHours", UnitHours(r, a.billed) * unit);
-  put(cpu ? "cpuCost" : "ramCost", UnitHours(r, a.billed) * price);
+  put(cpu ? "cpuCost" : "ramCost", UnitHours(r, a.billed) * price + idle_cost);
+  put(cpu ? "cpuCostIdle" : "ramCostIdle", idle_cost);
   put(cpu ? "cpuCostAdjustment" : "ramCostAdjustment", 0);
 }
 
@@ -88,14 +94,16 @@ struct Span {
 struct Row {
   size_t group = 0;
   AccountEntry sums;
-  double shared = 0;  // its part of the cost of shared namespaces
+  double shared = 0;              // its part of the cost of shared namespaces
+  PerResource<double> idle = {};  // and of the cost of idle capacity, by Resource
 };
 
+double CostOf(Resource r, const AccountEntry& sums, const Prices& prices) {
+  return UnitHours(r, sums.amounts(r).billed) * prices.per_hour[static_cast<size_t>(r)];
+}
+
 double CostOf(const AccountEntry& sums, const Prices& prices) {
-  double cost = 0;
-  for (const Resource r : {Resource::kCpu, Resource::kMemory})
-    cost += UnitHours(r, sums.amounts(r).billed) * prices.per_hour[static_cast<size_t>(r)];
-  return cost;
+  return CostOf(Resource::kCpu, sums, prices) + CostOf(Resource::kMemory, sums, prices);
 }
 
 void PutRow(const std::string& name, const CostGroup& group, const Row& row,
@@ -132,9 +140,9 @@ void PutRow(const std::string& name, const CostGroup& group, const Row& row,
   json.Field("end", std::string_view(UtcText(end_s)));
   json.Key("minutes");
   json.Number(hours * 60, kDigits);
-  PutResource(Resource::kCpu, cpu, hours, prices.per_hour[kCpuIndex], json);
+  PutResource(Resource::kCpu, cpu, hours, prices.per_hour[kCpuIndex], row.idle[kCpuIndex], json);
   json.Field("cpuEfficiency", Efficiency(cpu));
-  PutResource(Resource::kMemory, memory, hours, prices.per_hour[kMemoryIndex], json);
+  PutResource(Resource::kMemory, memory, hours, prices.per_hour[kMemoryIndex], row.idle[kMemoryIndex], json);
   json.Field("ramEfficiency", Efficiency(memory));
   // What tautd does not measure has no cost.
   for (const std::string_view none :
@@ -145,8 +153,8 @@ void PutRow(const std::string& name, const CostGroup& group, const Row& row,
   }
   json.Key("sharedCost");
   json.Number(row.shared, kDigits);
-  const double cpu_cost = UnitHours(Resource::kCpu, cpu.billed) * prices.per_hour[kCpuIndex];
-  const double ram_cost = UnitHours(Resource::kMemory, memory.billed) * prices.per_hour[kMemoryIndex];
+  const double cpu_cost = CostOf(Resource::kCpu, sums, prices) + row.idle[kCpuIndex];
+  const double ram_cost = CostOf(Resource::kMemory, sums, prices) + row.idle[kMemoryIndex];
   json.Key("totalCost");
   json.Number(cpu_cost + ram_cost + row.shared, kDigits);
   const double both = cpu_cost + ram_cost;
@@ -164,6 +172,7 @@ struct AllocationQuery {
   CostQuery costs;
   std::vector<std::string> shared;  // namespaces whose costs the others bear
   bool shared_evenly = false;
+  bool has_idle = false, shares_idle = false;
 };
 
 // What the answer is read from.
@@ -173,6 +182,7 @@ struct AllocationSource {
   const Reach& reach;
   const Prices& prices;
   int64_t now_s;
+  const CapacityDesk* capacity;  // null: there is none
 
   bool Reaches(const JobRecord& job) const { return reach.all() || reach.Has(job); }
 };
@@ -222,6 +232,17 @@ void Share(double shared, bool evenly, const Prices& prices, std::map<std::strin
     const double part =
         evenly || sum <= 0 ? 1.0 / static_cast<double>(rows.size()) : CostOf(row.sums, prices) / sum;
     row.shared = shared * part;
+  }
+}
+
+// As OpenCost: each row bears of a resource's idle cost the share that it has of the cost of all jobs.
+void ShareIdle(const AccountEntry& idle, const AccountEntry& all, const Prices& prices,
+               std::map<std::string, Row>& rows) {
+  for (const Resource r : {Resource::kCpu, Resource::kMemory}) {
+    const double of_all = CostOf(r, all, prices);
+    for (auto& [name, row] : rows) {
+      if (of_all > 0) row.idle[IndexOf(r)] = CostOf(r, idle, prices) * CostOf(r, row.sums, prices) / of_all;
+    }
   }
 }
 
@@ -282,6 +303,8 @@ absl::StatusOr<AllocationQuery> QueryOf(const HttpRequest& request, const Alloca
     return s;
   }
   if (absl::Status s = TakeCosts(request, source, query); !s.ok()) return s;
+  query.has_idle = TextParameter(request, "includeIdle") == "true" && source.reach.all();
+  query.shares_idle = query.has_idle && TextParameter(request, "shareIdle") == "true";
   return query;
 }
 
@@ -295,45 +318,131 @@ absl::StatusOr<CostReport> ReadShared(const AllocationQuery& query, const Alloca
   return ReadCosts(source.history, source.view, costs);
 }
 
-absl::Status PutData(const AllocationQuery& query, const AllocationSource& source, JsonWriter& json) {
+// Of a set, beside the allocations: what all jobs are charged in it, and the capacity that they leave idle.
+struct IdleSource {
+  std::optional<IdleCapacity> capacity;  // nullopt: not asked for
+  std::optional<CostReport> read;        // of all jobs, where the rows are not of all
+  const CostReport* all = nullptr;
+
+  const AccountEntry* AllOf(const CostStep& step) const {
+    const auto at = std::ranges::find(all->steps, step.first, &CostStep::first);
+    return at == all->steps.end() ? nullptr : &at->sums;
+  }
+};
+
+absl::StatusOr<IdleSource> ReadIdle(const AllocationQuery& query, const AllocationSource& source,
+                                    const CostReport& report) {
+  IdleSource idle;
+  idle.all = &report;
+  if (!query.has_idle || source.capacity == nullptr) return idle;
+  idle.capacity.emplace(source.capacity->History(report.from.start_s() - IdleCapacity::kBeforeSeconds,
+                                                 report.to.start_s(), 3600));
+  if (query.costs.which == nullptr) return idle;
+  CostQuery costs = query.costs;
+  costs.by.clear();
+  costs.which = nullptr;
+  if (!query.one_set) costs.steps = CostQuery::Steps::kTotals;
+  absl::StatusOr<CostReport> all = ReadCosts(source.history, source.view, costs);
+  if (!all.ok()) return all.status();
+  idle.read = *std::move(all);
+  idle.all = nullptr;  // once it stays where it is
+  return idle;
+}
+
+// Writes the sets of an answer.
+class SetWriter {
+ public:
+  SetWriter(const AllocationQuery& query, const AllocationSource& source, const CostReport& report,
+            const IdleSource& idle, JsonWriter& json)
+      : query_(query), source_(source), report_(report), idle_(idle), json_(json) {}
+
+  // `all`: the sums of all jobs; null: not known. `sums_of`: of a group by its number, null where it has none.
+  template <typename SumsOf>
+  void Put(Span span, double to_share, const AccountEntry* all, SumsOf sums_of) {
+    // Groups whose values make one name are one: a set has each name once.
+    std::map<std::string, Row> rows;
+    for (size_t i = 0; i < report_.groups.size(); ++i) {
+      if (const AccountEntry* sums = sums_of(i); sums != nullptr)
+        rows.try_emplace(GroupName(report_.groups[i]), Row{i, {}, 0, {}}).first->second.sums.Add(*sums);
+    }
+    Share(to_share, query_.shared_evenly, source_.prices, rows);
+    std::optional<AccountEntry> idle;
+    if (idle_.capacity.has_value() && all != nullptr)
+      idle = idle_.capacity->Of(span.start_s, span.end_s, *all);
+    knows_idle_ = knows_idle_ || idle.has_value();
+    if (idle.has_value() && query_.shares_idle) ShareIdle(*idle, *all, source_.prices, rows);
+    json_.BeginObject();
+    for (const auto& [name, row] : rows)
+      PutRow(name, report_.groups[row.group], row, query_.aggregates, span, source_.prices, json_);
+    if (idle.has_value() && !query_.shares_idle) PutIdle(*idle, span);
+    json_.EndObject();
+  }
+  bool knows_idle() const { return knows_idle_; }
+
+ private:
+  void PutIdle(const AccountEntry& idle, Span span) {
+    CostGroup group;
+    group.values.assign(query_.aggregates.size(), std::string(kIdleName));
+    PutRow(std::string(kIdleName), group, Row{0, idle, 0, {}}, query_.aggregates, span, source_.prices,
+           json_);
+  }
+
+  const AllocationQuery& query_;
+  const AllocationSource& source_;
+  const CostReport& report_;
+  const IdleSource& idle_;
+  JsonWriter& json_;
+  bool knows_idle_ = false;
+};
+
+// Whether the idle capacity of a set is known.
+absl::StatusOr<bool> PutData(const AllocationQuery& query, const AllocationSource& source, JsonWriter& json) {
   const absl::StatusOr<CostReport> report = ReadCosts(source.history, source.view, query.costs);
   if (!report.ok()) return report.status();
   const absl::StatusOr<CostReport> shared = ReadShared(query, source);
   if (!shared.ok()) return shared.status();
-  const Prices& prices = source.prices;
+  absl::StatusOr<IdleSource> idle = ReadIdle(query, source, *report);
+  if (!idle.ok()) return idle.status();
+  if (idle->read.has_value()) idle->all = &*idle->read;
   json.Key("data");
   json.BeginArray();
+  SetWriter sets(query, source, *report, *idle, json);
   const int64_t end_s = std::min(report->to.start_s(), source.now_s);
-  // Groups whose values make one name are one: a set has each name once.
-  const auto put_set = [&](Span span, double to_share, auto sums_of) {
-    std::map<std::string, Row> rows;
-    for (size_t i = 0; i < report->groups.size(); ++i) {
-      if (const AccountEntry* sums = sums_of(i); sums != nullptr)
-        rows.try_emplace(GroupName(report->groups[i]), Row{i, {}, 0}).first->second.sums.Add(*sums);
-    }
-    Share(to_share, query.shared_evenly, prices, rows);
-    json.BeginObject();
-    for (const auto& [name, row] : rows)
-      PutRow(name, report->groups[row.group], row, query.aggregates, span, prices, json);
-    json.EndObject();
-  };
   if (query.one_set) {
     const int64_t start_s = report->from.start_s();
-    put_set({start_s, std::max(end_s, start_s)}, CostOf(shared->sums, prices),
-            [&](size_t i) { return &report->groups[i].sums; });
+    sets.Put({start_s, std::max(end_s, start_s)}, CostOf(shared->sums, source.prices), &idle->all->sums,
+             [&](size_t i) { return &report->groups[i].sums; });
   }
   for (const CostStep& step : report->steps) {
     const int64_t start_s = step.first.start_s();
     const auto of_shared = std::ranges::find(shared->steps, step.first, &CostStep::first);
-    const double to_share = of_shared == shared->steps.end() ? 0 : CostOf(of_shared->sums, prices);
-    put_set({std::max(start_s, report->from.start_s()), std::min(start_s + query.step_s, end_s)}, to_share,
-            [&](size_t i) {
-              const bool measured = i < step.groups.size() && !(step.groups[i] == AccountEntry());
-              return measured ? &step.groups[i] : nullptr;
-            });
+    const double to_share = of_shared == shared->steps.end() ? 0 : CostOf(of_shared->sums, source.prices);
+    sets.Put({std::max(start_s, report->from.start_s()), std::min(start_s + query.step_s, end_s)}, to_share,
+             idle->AllOf(step), [&](size_t i) {
+               const bool measured = i < step.groups.size() && !(step.groups[i] == AccountEntry());
+               return measured ? &step.groups[i] : nullptr;
+             });
   }
   json.EndArray();
-  return absl::OkStatus();
+  return sets.knows_idle();
+}
+
+// What an answer leaves out, and why; "" for nothing.
+std::string AllocationWarning(const HttpRequest& request, const AllocationSource& source, bool knows_idle) {
+  std::vector<std::string> parts;
+  if (!source.prices.known())
+    parts.emplace_back("costs are 0: prices.core_hour and prices.gib_hour are not set");
+  const bool includes = TextParameter(request, "includeIdle") == "true";
+  if (TextParameter(request, "shareIdle") == "true" && !includes)
+    parts.emplace_back("shareIdle=true shares what includeIdle=true includes: nothing is shared");
+  if (includes && !source.reach.all()) {
+    parts.emplace_back("idle capacity is that of the whole cell, and left out of the costs of groups");
+  } else if (includes && !knows_idle) {
+    const std::string why = source.capacity != nullptr ? CapacityWhy(*source.capacity->View()) : "";
+    parts.push_back(StrCat("idle capacity is left out: ",
+                           why.empty() ? "the capacity of the cell is not known for this window" : why));
+  }
+  return Join(parts, "; ");
 }
 
 }  // namespace
@@ -347,21 +456,17 @@ HttpResponse Api::Allocation(const HttpRequest& request, const Reach& reach) {
     return ErrorResponse(s);
   }
   const std::shared_ptr<const FleetView> view = control_.view();
-  const AllocationSource source{control_.history(), *view, reach, options_.prices, NowSeconds()};
+  const AllocationSource source{control_.history(), *view,        reach,
+                                options_.prices,    NowSeconds(), options_.capacity};
   const absl::StatusOr<AllocationQuery> query = QueryOf(request, source);
   if (!query.ok()) return ErrorResponse(query.status());
   JsonWriter json;
   json.BeginObject();
   json.Field("code", int64_t{200});
   json.Field("status", "success");
-  if (absl::Status s = PutData(*query, source, json); !s.ok()) return ErrorResponse(s);
-  std::string warning;
-  if (!options_.prices.known()) {
-    warning = "costs are 0: prices.core_hour and prices.gib_hour are not set";
-  }
-  if (TextParameter(request, "includeIdle") == "true" || TextParameter(request, "shareIdle") == "true") {
-    StrAppend(&warning, warning.empty() ? "" : "; ", "idle capacity of machines is not included");
-  }
+  const absl::StatusOr<bool> knows_idle = PutData(*query, source, json);
+  if (!knows_idle.ok()) return ErrorResponse(knows_idle.status());
+  const std::string warning = AllocationWarning(request, source, *knows_idle);
   if (!warning.empty()) json.Field("warning", std::string_view(warning));
   json.EndObject();
   return JsonResponse(200, json.Take());

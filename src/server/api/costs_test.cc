@@ -48,7 +48,7 @@ class CostsTest : public testing::Test {
   std::string Get(std::string_view path, std::vector<QueryParameter> query, int status = 200) {
     HttpRequest request = ApiRequest("GET", path);
     request.query = std::move(query);
-    const HttpResponse response = api_.Handle(request);
+    const HttpResponse response = shown_->Handle(request);
     EXPECT_EQ(response.status, status) << response.body;
     return response.body;
   }
@@ -71,6 +71,7 @@ class CostsTest : public testing::Test {
     return options;
   }();
   Api api_{control_, options_};
+  Api* shown_ = &api_;
   simdjson::dom::parser parser_;
   simdjson::padded_string text_;
 };
@@ -250,6 +251,65 @@ TEST_F(CostsTest, AllocationsAreFilteredAndShared) {
                 .size(),
             2U);
   EXPECT_EQ(total({{"window", "86400s"}}).size(), 2U);
+}
+
+// Lines of a cell of 10 cores and 10 GiB from the evening of the day before on, to an hour after midnight.
+void ShowMachines(CapacityDesk& desk) {
+  for (int32_t w = kToday.index - 6 * kWindowsPerHour; w < kToday.index + kWindowsPerHour; ++w) {
+    CellCapacity cell{
+        .window = WindowId{w}, .source = CapacitySource::kMachines, .of = {}, .unknown_tier = {}};
+    for (const Resource r : kResources) {
+      const double unit = r == Resource::kCpu ? 1 : kGiB;
+      CapacityAmounts& amounts = cell.amounts(r);
+      amounts.capacity = 10 * unit;
+      amounts.usage = unit;
+      amounts.use = amounts.allocated = {unit};
+      amounts.bought = {0};
+    }
+    desk.OnWindow(cell);
+  }
+}
+
+// OpenCost's __idle__: the cost of machines less that of what is allocated, of all jobs whatever the filter.
+TEST_F(CostsTest, IdleCapacityIsAnAllocationOfItsOwn) {
+  const auto get = [&](std::vector<QueryParameter> query) {
+    query.insert(query.end(), {{"aggregate", "namespace"}, {"includeIdle", "true"}});
+    return Parsed(Get("/allocation", std::move(query)));
+  };
+  const auto number = [](const simdjson::simdjson_result<simdjson::dom::element>& row, std::string_view key) {
+    return row[key].get_double().value();
+  };
+  const auto unknown = get({{"window", "yesterday"}});
+  EXPECT_TRUE(unknown["data"].at(0)["__idle__"].error()) << "absent, not 0";
+  EXPECT_THAT(std::string(unknown["warning"].get_string().value()), HasSubstr("idle capacity is left out"));
+  CapacityDesk desk({{.name = "production", .promise = 0.999}});
+  ShowMachines(desk);
+  options_.capacity = &desk;
+  Api api(control_, options_);
+  shown_ = &api;
+  // Of yesterday 6 hours of 10 cores are known to be measured, and 2 + 4 + 8 core-hours are charged.
+  const auto day = get({{"window", "yesterday"}})["data"].at(0)["__idle__"];
+  EXPECT_NEAR(number(day, "cpuCoreHours"), 60 - 14, 1e-6);
+  EXPECT_NEAR(number(day, "cpuCost"), 46 * 0.04, 1e-9);
+  EXPECT_NEAR(number(day, "ramByteHours"), 46.0 * kGiB, 100);
+  EXPECT_NEAR(number(day, "totalCost"), 46 * 0.045, 1e-9);
+  EXPECT_EQ(number(day, "cpuEfficiency"), 0);
+  const auto filtered =
+      get({{"window", "yesterday"}, {"filterNamespaces", "shop"}})["data"].at(0)["__idle__"];
+  EXPECT_NEAR(number(filtered, "cpuCoreHours"), 46, 1e-6) << "idle is what no job is charged";
+  // A set of each day, and one of both.
+  const auto days = get({{"window", "2d"}, {"accumulate", "day"}})["data"];
+  EXPECT_NEAR(number(days.at(0)["__idle__"], "cpuCoreHours"), 46, 1e-6);
+  EXPECT_NEAR(number(days.at(1)["__idle__"], "cpuCoreHours"), 10 - 2, 1e-6);
+  const auto one = get({{"window", "2d"}, {"accumulate", "true"}})["data"].at(0)["__idle__"];
+  EXPECT_NEAR(number(one, "cpuCoreHours"), 70 - 16, 1e-6);
+  // Shared by the cost of each.
+  const auto shared = get({{"window", "yesterday"}, {"shareIdle", "true"}})["data"].at(0);
+  EXPECT_TRUE(shared["__idle__"].error());
+  double sum = 0;
+  for (const auto [name, row] : shared.get_object()) sum += row["totalCost"].get_double().value();
+  EXPECT_NEAR(sum, 60 * 0.045, 1e-9) << "what the machines cost";
+  shown_ = &api_;
 }
 
 TEST(AllocationWindowTest, ReadsWhatOpenCostReads) {
