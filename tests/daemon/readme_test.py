@@ -1,12 +1,18 @@
 #!/usr/bin/env python3
-"""The commands of README that ask a daemon run as they are printed there."""
+"""The commands of README for a cluster and for machines run as they are printed there; what a test cannot have is checked for its names."""
 import os
 import pathlib
+import re
+import shutil
 import time
 
+import yaml
+
+import backfill_test
 import daemon
 
-README = pathlib.Path(__file__).resolve().parent.parent.parent / "README.md"
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+README = ROOT / "README.md"
 MIB = 2**20
 
 
@@ -28,26 +34,109 @@ def body(at, seconds):
         ({"__name__": "kube_replicaset_owner", "namespace": "shop", "replicaset": "web-5d9c7", "owner_kind": "Deployment", "owner_name": "web", "owner_is_controller": "true"}, [(at, 1)])])
 
 
+def asks(stage, env):
+    """Of `Watch your own cluster`: what asks a daemon that a cluster sends to."""
+    commands = [b for b in blocks("Watch your own cluster") if "taut jobs" in b]
+    stage.equal(len(commands), 1, "README has one block of commands that ask a daemon")
+    lines = [line for line in commands[0].splitlines() if line.startswith("taut ")]
+    stage.check(len(lines) >= 4, "with these commands", commands[0])
+    tautd = stage.tautd(config="clock: samples\n")
+    begin = int(time.time()) // 300 * 300 - 26 * 3600
+    for step in range(0, 25 * 3600, 150):
+        answer = daemon.write(tautd.port, body(begin + step, 1000 + step))
+        if answer.status != 204:
+            raise RuntimeError(f"the write was answered with {answer.status}: {answer.text}")
+    daemon.eventually(lambda: (tautd.get("/api/v1/fleet")["time"] or 0) >= begin + 88_000, 60)
+    # README's address is the default; a test has a port of its own.
+    env = {**env, "TAUT_SERVER": f"http://127.0.0.1:{tautd.port}"}
+    for line in lines:
+        said = stage.run("bash", "-e", "-c", line, env=env)
+        stage.check(said.returncode == 0 and said.stdout.strip(), f"`{line}` runs", said.stdout[-300:] + said.stderr[-300:])
+    stage.equal(tautd.get("/api/v1/jobs/" + daemon.quoted("shop/deployment/web/app"))["mode"], "canary", "and the job is in the mode that README sets")
+    tautd.stop()
+
+
+def command(heading, word):
+    """The command in a block under this heading that begins with the word, its continued lines joined."""
+    for block in blocks(heading):
+        for line in block.replace("\\\n", " ").splitlines():
+            if line.startswith(word + " "):
+                return line
+    raise RuntimeError(f"README has no command {word} under {heading}")
+
+
+def prometheus(stage, env):
+    """`tautd --prometheus URL` as printed, with the test's Prometheus and a port of its own: recommendations within minutes, from its history."""
+    line = command("Watch your own cluster", "tautd")
+    stage.check("http://prometheus:9090" in line, "README reads a Prometheus", line)
+    if any(shutil.which(program) is None for program in ("prometheus", "promtool")):
+        print("skip  no Prometheus is installed (tools/packages.txt)")
+        return
+    port = daemon.free_port()
+    run = line.split("#")[0].replace("http://prometheus:9090", f"http://127.0.0.1:{backfill_test.prometheus_with_history(stage)}")
+    began = time.monotonic()
+    tautd = stage.start("readme", ["env", f"PATH={env['PATH']}", "bash", "-c", f"cd {stage.dir} && exec {run} --listen 127.0.0.1:{port}"],
+                        ready=lambda process: daemon.answers(port, "/readyz"), kind=daemon.Tautd)
+    tautd.port = port
+    ready = daemon.eventually(lambda: [j["name"] for j in tautd.get("/api/v1/jobs")["jobs"] if j["cpu"]["would_be"] and j["memory"]["would_be"]], 120)
+    stage.check(len(ready) == len(backfill_test.JOBS) and time.monotonic() - began < 300, f"`{line.strip()}` has recommendations within minutes", tautd.output()[-500:])
+    stage.check((stage.dir / "tautd.db").exists(), "and stores its data in ./tautd.db")
+    stage.equal(tautd.stop(), 0, "it stops as told")
+
+
+def value_at(values, path):
+    for key in path.split("."):
+        if not isinstance(values, dict) or key not in values:
+            return None
+        values = values[key]
+    return values
+
+
+def helm(stage):
+    """The chart and every value of `helm install` are there; where there is a helm, it renders what README says."""
+    line = command("Watch your own cluster", "helm").split("#")[0]
+    chart = ROOT / re.search(r"(packaging/\S+)", line)[1]
+    values = yaml.safe_load((chart / "values.yaml").read_text())
+    keys = re.findall(r"--set (\S+?)=(\S+)", line)
+    stage.check(len(keys) >= 2, "README sets values of the chart", line)
+    for key, _ in keys:
+        stage.check(value_at(values, key) is not None, f"values.yaml has {key}")
+    ways = yaml.safe_load((chart / "values.schema.json").read_text())["properties"]["way"]["enum"]
+    way = re.search(r"`way=(\w+)`", README.read_text())[1]
+    stage.check(way in ways, f"way={way} is one of the chart's", ways)
+    observe = ROOT / re.search(r"kubectl apply -k (\S+?)`", README.read_text())[1]
+    stage.check((observe / "kustomization.yaml").exists(), f"kubectl finds {observe}")
+    for key in ("imagePullSecrets", "livenessProbe", "priorityClassName", "podAnnotations"):
+        stage.check(key in values and any(f".Values.{key}" in file.read_text() for file in (chart / "templates").iterdir()), f"the chart uses {key}")
+    if shutil.which("helm") is None:
+        print("skip  no helm is installed: values are checked for their names alone")
+        return
+    said = stage.run("bash", "-c", f"cd {ROOT} && {line.replace('helm install', 'helm template').replace('--create-namespace', '')}")
+    stage.check(said.returncode == 0 and "prometheus.monitoring.svc:9090" in said.stdout, "helm renders it", said.stderr)
+
+
+def tautlet(stage, env):
+    """`tautlet --list` and `--observe` as printed, from a clone; nothing is changed."""
+    lines = [command("Limits on your own machines", "tautlet")]
+    lines += [line for block in blocks("Limits on your own machines") for line in block.splitlines() if line.startswith("tautlet ") and line != lines[0]]
+    stage.check(len(lines) == 2 and "--list" in lines[0] and "--observe" in lines[1], "README lists tasks, and measures them", lines)
+    if os.geteuid() != 0 or not pathlib.Path("/sys/fs/cgroup").exists():
+        print("skip  tautlet reads cgroups as root")
+        return
+    listed = stage.run("bash", "-c", f"cd {ROOT} && {lines[0]}", env=env)
+    stage.check(listed.returncode == 0 and "limited by" in listed.stdout, f"`{lines[0]}` runs", listed.stdout[-300:] + listed.stderr[-300:])
+    observed = stage.run("bash", "-c", f"cd {ROOT} && exec timeout --preserve-status -s TERM 3 {lines[1]}", env=env)
+    said = observed.stdout + observed.stderr
+    stage.check(observed.returncode == 0 and "changes nothing (--observe)" in said and "limits stay as they are" in said, f"`{lines[1]}` runs, and ends as told", said[-500:])
+
+
 def main():
     with daemon.Stage(daemon.arguments(__doc__)) as stage:
-        commands = [b for b in blocks("Watch your own cluster") if "taut jobs" in b]
-        stage.equal(len(commands), 1, "README has one block of commands that ask a daemon")
-        lines = [line for line in commands[0].splitlines() if line.startswith("taut ")]
-        stage.check(len(lines) >= 4, "with these commands", commands[0])
-        tautd = stage.tautd(config="clock: samples\n")
-        begin = int(time.time()) // 300 * 300 - 26 * 3600
-        for step in range(0, 25 * 3600, 150):
-            answer = daemon.write(tautd.port, body(begin + step, 1000 + step))
-            if answer.status != 204:
-                raise RuntimeError(f"the write was answered with {answer.status}: {answer.text}")
-        daemon.eventually(lambda: (tautd.get("/api/v1/fleet")["time"] or 0) >= begin + 88_000, 60)
-        # README's address is the default; a test has a port of its own.
-        env = {**os.environ, "PATH": f"{pathlib.Path(stage.args.taut).resolve().parent}:{os.environ['PATH']}", "TAUT_SERVER": f"http://127.0.0.1:{tautd.port}"}
-        for line in lines:
-            said = stage.run("bash", "-e", "-c", line, env=env)
-            stage.check(said.returncode == 0 and said.stdout.strip(), f"`{line}` runs", said.stdout[-300:] + said.stderr[-300:])
-        stage.equal(tautd.get("/api/v1/jobs/" + daemon.quoted("shop/deployment/web/app"))["mode"], "canary", "and the job is in the mode that README sets")
-        tautd.stop()
+        env = {**os.environ, "PATH": f"{pathlib.Path(stage.args.taut).resolve().parent}:{os.environ['PATH']}"}
+        helm(stage)
+        tautlet(stage, env)
+        asks(stage, env)
+        prometheus(stage, env)
         stage.finish()
 
 

@@ -94,6 +94,30 @@ def once(stage):
     tautd.stop()
 
 
+OWN_RULE = """ingest:
+  mapping:
+    - {name: racks, metric: rack_cpu_seconds_total, kind: cpu_seconds_total, job: "rack/all", task: "{rack}", whole_machine: true}
+"""
+
+
+def by_a_rule(stage):
+    """A rule of one's own says that its series are all that a machine uses: they are in no sum, and other series are."""
+    tautd = stage.tautd(config="clock: samples\n" + PRICES + OWN_RULE)
+    begin = int(time.time()) // 3600 * 3600 - 3 * 3600
+    for minute in range(0, 130):
+        at, seconds = begin + 60 * minute, 1000 + 60 * minute
+        body = [*container("web-1", "app", 0.5, GIB, at, seconds), ({"__name__": "rack_cpu_seconds_total", "rack": "r1"}, [(at, 30.0 * seconds)])]
+        assert daemon.write(tautd.port, daemon.write_body(body)).status == 204
+    daemon.eventually(lambda: (tautd.get("/api/v1/fleet")["time"] or 0) >= begin + 7200, 60)
+    fleet, page = tautd.get("/api/v1/fleet"), tautd.get("/api/v1/jobs?totals=true")
+    whole = {row["name"]: row["whole_machine"] for row in page["jobs"]}
+    stage.check(whole.get("rack/all") is True and sum(whole.values()) == 1 and len(whole) == 2, "the rule's job is a whole machine", whole)
+    stage.check(near(fleet["cpu"]["usage"], 0.5, 0.02) and fleet["whole_machines"] == 1 and page["totals"]["whole_machines"] == 1, "and in no sum", fleet["cpu"])
+    tautd.stop()
+    wrong = stage.run(stage.args.tautd, "--check-config", "--config", stage.file("wrong.yaml", OWN_RULE.replace("true}", "maybe}")))
+    stage.check(wrong.returncode != 0 and "whole_machine: expected true or false" in wrong.stderr + wrong.stdout, "another word than true or false is refused", wrong.stderr)
+
+
 def gauge(metric, pod, resource, value, at):
     labels = {"namespace": "shop", "pod": pod, "container": "app", "resource": resource, "job": "kube-state-metrics"}
     return ({"__name__": f"kube_pod_container_resource_{metric}", **labels}, [(at, value)])
@@ -162,6 +186,7 @@ def cluster(stage):
 def main():
     with daemon.Stage(daemon.arguments(__doc__)) as stage:
         once(stage)
+        by_a_rule(stage)
         one_saving(stage)
         cluster(stage)
         stage.finish()

@@ -21,8 +21,8 @@ class IdleCapacity {
   explicit IdleCapacity(CapacityHistory history) : history_(std::move(history)) {}
 
   // As the billed amounts of an entry, never below 0: the mean capacity of a span's hours for the time in which
-  // anything was measured, less `allocated`, what all jobs are charged for the span. A resource whose capacity is not
-  // known has 0; nullopt: no resource has a known one.
+  // anything was measured, less `allocated`, what all jobs are charged for the span. A resource whose capacity is
+  // not known has 0; nullopt: no resource has a known one.
   std::optional<AccountEntry> Of(int64_t start_s, int64_t end_s, const AccountEntry& allocated) const;
 
  private:

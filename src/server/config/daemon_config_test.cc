@@ -103,6 +103,7 @@ cell: {name: north, links: ["south=https://south.example:7070/?a=b"]}
   EXPECT_EQ(mapping[0].scale, 1024);
   EXPECT_EQ(mapping[0].match.at(0).pattern, "test|");
   EXPECT_TRUE(mapping[0].match.at(0).negate);
+  EXPECT_FALSE(mapping[0].whole_machine) << "unless the rule says so";
   EXPECT_EQ(config.backfill.days, 3.5);
   EXPECT_EQ(config.machine.of[kCpuIndex], 96);
   EXPECT_EQ(config.rules.Resolve("web", {}, {}).bounds_by[kMemoryIndex].upper, 4 * kGiB);

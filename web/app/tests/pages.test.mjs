@@ -477,6 +477,24 @@ test('on a phone lists begin with 20 rows, rows stack, and what scrolls sideways
   });
 });
 
+test('on a phone Fleet is what to do first, and the rest is behind a button', async () => {
+  await on('#/', { size: PHONE }, async (page) => {
+    if ((await page.locator('.first-pair').count()) === 0) return;  // no data yet
+    const height = await page.evaluate(() => document.documentElement.scrollHeight);
+    assert.ok(height <= 3500, `${height} px high`);
+    assert.equal(await page.locator('.card.resource').count(), 0);
+    await page.getByRole('button', { name: /^More: usage over time/ }).click();
+    await until('the rest', async () => (await page.locator('.card.resource').count()) === 2);
+    assert.deepEqual(await beyond(page), [], 'nothing makes the page scroll sideways');
+    await page.evaluate(AXE);
+    const found = await page.evaluate(() => window.axe.run(document, { resultTypes: ['violations'] }));
+    assert.deepEqual(found.violations.map(({ id, nodes }) => [id, nodes.map((node) => node.html)]), []);
+  });
+  await on('#/', {}, async (page) => {
+    if ((await page.locator('.first-pair').count()) > 0) assert.equal(await page.locator('.card.resource').count(), 2, 'a wide screen shows all');
+  });
+});
+
 test('charts beside each other have the same kind of scale, and say that it is logarithmic', async () => {
   const name = await jobWithHistory();
   if (name === null) return;

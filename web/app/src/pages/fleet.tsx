@@ -1,4 +1,6 @@
 // The whole fleet: what is saved, what could be, and how it went.
+import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
 import { useMay } from '../api/may';
 import { useQuery } from '../api/query';
 import { withParams } from '../api/client';
@@ -12,6 +14,7 @@ import { Card, Problem, Segments, Skeleton } from '../ui/basics';
 import { Bullet } from '../ui/bullet';
 import { Chart, type Series } from '../ui/chart';
 import { DecisionList, underWay } from '../ui/decision_list';
+import { useNarrow } from '../ui/narrow';
 import { FirstData } from './first_data';
 import { Headline } from './fleet_headline';
 import { FleetLists } from './fleet_lists';
@@ -147,6 +150,14 @@ function Recent() {
   );
 }
 
+// On a phone a button, until it is pressed: what is behind it fills nine screens.
+function Folded({ what, children }: { what: string; children: ComponentChildren }) {
+  const narrow = useNarrow();
+  const [open, setOpen] = useState(false);
+  if (!narrow || open) return <>{children}</>;
+  return <p class="more"><button type="button" class="quiet" onClick={() => setOpen(true)}>More: {what}</button></p>;
+}
+
 export function FleetPage({ query }: { query: Record<string, string> }) {
   const range: Range = query.range !== undefined && query.range in RANGES ? (query.range as Range) : '7d';
   const fleet = useQuery<Fleet>('fleet', { on: ['window'], keep: true });
@@ -169,21 +180,23 @@ export function FleetPage({ query }: { query: Record<string, string> }) {
       <Headline fleet={fleet.data} status={status.data} />
       <div class="wide">
         <FleetLists fleet={fleet.data} />
-        {platform !== false && <div class="tools-row">
-          <Segments label="Range of time" value={range} onPick={(next) => pushHash(hrefOf('fleet', { range: next === '7d' ? '' : next }))}
-            choices={[{ value: '1d', label: '1 day' }, { value: '7d', label: '7 days' }, { value: '30d', label: '30 days' }]} />
-          {history.error && <Problem text={history.error.message} retry={history.reload} />}
-        </div>}
-        <div class="pair">
-          {RESOURCES.map((r) => <ResourceCard key={r} fleet={fleet.data!} resource={r} history={platform === false ? undefined : history.data} />)}
-        </div>
-        <FleetReplicas replicas={fleet.data.replicas} />
-        <div class="pair">
-          <Coverage fleet={fleet.data} history={platform === false ? undefined : history.data} />
-          {platform !== false && <Events fleet={fleet.data} history={events.data} />}
-        </div>
-        {platform === true && <Promises />}
-        <Recent />
+        <Folded what="usage over time, replicas, coverage, events and decisions">
+          {platform !== false && <div class="tools-row">
+            <Segments label="Range of time" value={range} onPick={(next) => pushHash(hrefOf('fleet', { range: next === '7d' ? '' : next }))}
+              choices={[{ value: '1d', label: '1 day' }, { value: '7d', label: '7 days' }, { value: '30d', label: '30 days' }]} />
+            {history.error && <Problem text={history.error.message} retry={history.reload} />}
+          </div>}
+          <div class="pair">
+            {RESOURCES.map((r) => <ResourceCard key={r} fleet={fleet.data!} resource={r} history={platform === false ? undefined : history.data} />)}
+          </div>
+          <FleetReplicas replicas={fleet.data.replicas} />
+          <div class="pair">
+            <Coverage fleet={fleet.data} history={platform === false ? undefined : history.data} />
+            {platform !== false && <Events fleet={fleet.data} history={events.data} />}
+          </div>
+          {platform === true && <Promises />}
+          <Recent />
+        </Folded>
       </div>
     </>
   );
