@@ -313,7 +313,7 @@ void LiveFleet::DecideLane(LiveJob& job, Resource r, int64_t now_s, Why why, Pas
                            std::optional<double> at_least) {
   LiveLane& lane = job.of(r);
   lane.RefreshRisk();
-  if (WaitsForOwner(job, why)) {
+  if (WaitsForOwner(job, why) || WaitsForWindow(job, r)) {
     if (lane.hold != kWaitsForOwner) lane.hold = std::string(kWaitsForOwner);
     return;
   }

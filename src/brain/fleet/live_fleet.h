@@ -330,6 +330,8 @@ class LiveFleet {
   void DropReplicas(LiveJob& job);
   // The job waits, and its mode would set something. A kill and a setting are decided when the wait ends.
   static bool WaitsForOwner(LiveJob& job, Why why);
+  // Whether a job that has history, and no window of the present yet, has an owner's limit that is not known.
+  static bool WaitsForWindow(const LiveJob& job, Resource r);
   // Else a copy, whose settings and decisions are not in force yet.
   bool IsOurs(const LiveJob& job) const { return jobs_.Find(job.record.id) == &job; }
   // True: its number of tasks is held from now on, or no longer.

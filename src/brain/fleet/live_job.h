@@ -117,6 +117,8 @@ struct LiveJobState {
   // Its owner's settings are not known yet: modes auto and canary decide nothing. Not saved: a restart asks again.
   bool awaits_owner = false;
   bool oom_waits = false, setting_waits = false;  // a kill came meanwhile, or a setting that decides
+  // A window of the present was closed since the start: history does not say what its owner has set now.
+  bool measured_now = false;
   bool seen_today = false, over_today = false;
   bool managed = false;             // agents apply limits to its tasks, as of the last window
   int32_t day = INT32_MIN;          // that its lanes have started

@@ -94,7 +94,11 @@ void LiveFleet::Observe(const ClosedWindow& closed, size_t first, size_t last, P
     passed_ = std::max(passed_, closed.window);
   }
   indices_.clear();
-  for (size_t i = first; i < last; ++i) indices_.push_back(static_cast<uint32_t>(i));
+  for (size_t i = first; i < last; ++i) {
+    indices_.push_back(static_cast<uint32_t>(i));
+    if (when == When::kNow && closed.jobs[i].window.num_tasks > 0)
+      jobs_[closed.jobs[i].job].measured_now = true;
+  }
   ObserveJobs(closed, indices_, &out.point, run);
 }
 

@@ -25,7 +25,9 @@ bool LiveFleet::SetSettingLabels(JobId id, std::span<const KeyValue> labels, int
 
 bool LiveFleet::KnowsOwner(JobId id) const {
   const LiveJob& job = jobs_[id];
-  return job.last_window.index != INT32_MIN || job.of(Resource::kMemory).gate.in_force.has_value();
+  const LiveLane& memory = job.of(Resource::kMemory);
+  if (memory.gate.in_force.has_value()) return true;
+  return job.last_window.index != INT32_MIN && (job.measured_now || memory.owner().has_value());
 }
 
 void LiveFleet::LearnOwner(JobId id, double memory_bytes) {
@@ -65,6 +67,14 @@ bool LiveFleet::WaitsForOwner(LiveJob& job, Why why) {
   job.oom_waits = job.oom_waits || why == Why::kOom;
   job.setting_waits = job.setting_waits || why == Why::kSetting;
   return true;
+}
+
+bool LiveFleet::WaitsForWindow(const LiveJob& job, Resource r) {
+  const Mode mode = job.policy->mode;
+  const LiveLane& lane = job.of(r);
+  if (mode != Mode::kAuto && mode != Mode::kCanary) return false;
+  if (job.measured_now || job.last_window.index == INT32_MIN) return false;
+  return !lane.owner().has_value() && !lane.gate.in_force.has_value() && !lane.gate.trial.has_value();
 }
 
 WindowId LiveFleet::NextWindow(int64_t now_s) const {

@@ -1,5 +1,6 @@
 // Settings and limits of owners: nothing is decided before they are known.
 // The owner's limit where series read back what Tautline has set, as of pods that were resized.
+#include <algorithm>
 #include <deque>
 
 #include "brain/fleet/live_fixture.h"
@@ -227,6 +228,38 @@ TEST(LiveOwners, ABoundThatCameDuringTheWaitHoldsWhenItEnds) {
   EXPECT_FALSE(job.Settle(labels).empty());
   EXPECT_EQ(job.lane().gate.in_force, 100 * kMiB);
   EXPECT_TRUE(job.Settle(labels).empty()) << "once";
+}
+
+// History says what was used, and not what its owner has set: a cut from nothing would be of one step.
+TEST(LiveOwners, NothingIsDecidedFromHistoryBeforeAWindowSaysWhatTheOwnerHasSet) {
+  Cell cell(1);
+  LiveSettings settings = Settings(Policy::kMovingWindow, Mode::kAuto);
+  settings.enforcement = Enforcement::kAlways;
+  LiveFleet fleet(std::move(settings));
+  fleet.AwaitOwners();
+  AddJobs(fleet, 1);
+  PassOutput out;
+  const int past = 4 * kWindowsPerDay;
+  for (int i = 0; i < past; ++i) {
+    ClosedWindow closed = cell.windows()[static_cast<size_t>(i)];
+    closed.jobs[0].window.memory_limit_bytes = closed.jobs[0].window.cpu_limit_cores = kAbsent;
+    fleet.Observe(closed, 0, 1, out, When::kPast);
+    fleet.EndWindow(closed, out, When::kPast);
+    fleet.Decide(closed, 0, 1, out, When::kPast);
+  }
+  out.Clear();
+  const std::vector<KeyValue> labels = {{"tautline.dev/change_period", "0s"}};
+  fleet.SettleOwner(JobId{0}, &labels, WindowId{past}.start_s(), out);
+  EXPECT_TRUE(out.decisions.empty()) << out.decisions.front().reason;
+  EXPECT_FALSE(fleet.job(JobId{0}).of(Resource::kMemory).hold.empty()) << "it says why";
+  EXPECT_FALSE(fleet.KnowsOwner(JobId{0})) << "a kill now is answered from what series say";
+  ClosedWindow now = cell.windows()[past];
+  now.jobs[0].window.memory_limit_bytes = 4096 * kMiB;
+  Step(fleet, now, out);
+  const auto memory = std::ranges::find(out.decisions, Target(Resource::kMemory), &Decision::target);
+  ASSERT_NE(memory, out.decisions.end());
+  EXPECT_EQ(memory->before, 4096 * kMiB);
+  EXPECT_EQ(memory->after, 2048 * kMiB) << "the first step";
 }
 
 // Other settings bound what was recommended before they came.

@@ -69,6 +69,7 @@ absl::StatusOr<PreparedSettings> LiveFleet::Prepare(JobId id, std::span<const Ke
   copy.awaits_owner = job.awaits_owner;
   copy.oom_waits = job.oom_waits;
   copy.setting_waits = job.setting_waits;
+  copy.measured_now = job.measured_now;
   MakeRecommenders(copy);
   std::string state;
   ByteWriter out(&state);
