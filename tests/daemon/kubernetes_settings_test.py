@@ -55,10 +55,11 @@ class Handler(kubernetes_test.Handler):
         self.answer(200, json.dumps({"kind": "List", "metadata": {"resourceVersion": str(c.version)}, "items": items}))
 
 
-def start(stage, server, annotations, labels=(), memory="512Mi"):
+def start(stage, server, annotations, labels=(), memory="512Mi", of_pods=None):
+    """`of_pods`: annotations of the Deployment's pods."""
     Handler.cluster = Cluster(annotations, dict(labels))
-    Handler.cluster.add("web-5d4f8c7b9d-2bxnz", memory)
-    Handler.cluster.add("db-0", memory, owner=("StatefulSet", "db"))
+    Handler.cluster.add("web-5d4f8c7b9d-2bxnz", memory, of_pods)
+    Handler.cluster.add("db-0", memory, {"tautline.dev/mode": "canary"}, owner=("StatefulSet", "db"))
     kubeconfig = stage.kubeconfig("kubeconfig", server.server_address[1])
     return Handler.cluster, f"""actuator: {{kind: kubernetes}}
 ingest: {{kubernetes_jobs: containers}}
@@ -73,9 +74,9 @@ def decided(tautd):
     return sorted({d["job"] for d in tautd.get("/api/v1/decisions?limit=1000")["decisions"] if d["kind"] != "would_set"})
 
 
-def opt_out(stage, server, annotations, labels):
+def opt_out(stage, server, annotations, labels, of_pods=None):
     """A workload that is opted out from its creation, in a store that knows nothing of it."""
-    cluster, config = start(stage, server, annotations, labels)
+    cluster, config = start(stage, server, annotations, labels, of_pods=of_pods)
     tautd = stage.tautd(config="clock: samples\n" + config, store="memory")
     stage.check(daemon.eventually(lambda: cluster.seconds > 4 * 86400, 60), "days of usage go by", cluster.seconds)
     stage.equal(decided(tautd), [], "before annotations are listed nothing is decided")
@@ -87,9 +88,11 @@ def opt_out(stage, server, annotations, labels):
     stage.check(daemon.eventually(lambda: cluster.patched() == ["db-0"], 60), "then the other workload gets its limit", cluster.patched())
     stage.equal(decided(tautd), [DB], "and nothing is ever decided for the one that is opted out")
     stage.equal(cluster.limit("db-0"), 200, "its annotation asks for 250 MiB, and the rule caps that")
-    refused = lambda: [(e["involvedObject"]["kind"], e["involvedObject"]["name"]) for e in cluster.said if e["reason"] == "SettingRefused"]  # noqa: E731
-    stage.check(daemon.eventually(lambda: refused() == [("StatefulSet", "db")], 20), "a label that asks for more is refused with an Event", refused())
-    cluster.add("web-5d4f8c7b9d-4vqtr")
+    refused = lambda: sorted((e["involvedObject"]["kind"], e["involvedObject"]["name"], e["message"].split(" is not used")[0])  # noqa: E731
+                             for e in cluster.said if e["reason"] == "SettingRefused")
+    both = [("StatefulSet", "db", "The annotation tautline.dev/mode=canary of its pods"), ("StatefulSet", "db", "The label tautline.dev/mode=auto")]
+    stage.check(daemon.eventually(lambda: refused() == both, 20), "a label, or an annotation of a pod, that asks for more is refused with an Event", refused())
+    cluster.add("web-5d4f8c7b9d-4vqtr", annotations=of_pods)
     seen = cluster.seconds
     stage.check(daemon.eventually(lambda: cluster.seconds > seen + 86400, 60), "another day goes by", cluster.seconds)
     stage.equal((cluster.patched(), decided(tautd)), (["db-0"], [DB]), "nor for a pod that comes later")
@@ -125,9 +128,9 @@ def main():
         server = Server(("127.0.0.1", 0), Handler)
         server.daemon_threads = True
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        for annotations, labels in (({"tautline.dev/mode": "off"}, {}), ({"app.tautline.dev/mode": "observe", "tautline.dev/mode": "auto"}, {}),
-                                    ({"tautline.dev/mode": "auto"}, {"tautline.dev/mode": "off"})):
-            opt_out(stage, server, annotations, labels)
+        for how in (({"tautline.dev/mode": "off"}, {}), ({"app.tautline.dev/mode": "observe", "tautline.dev/mode": "auto"}, {}),
+                    ({"tautline.dev/mode": "auto"}, {"tautline.dev/mode": "off"}), ({"tautline.dev/mode": "auto"}, {}, {"app.tautline.dev/mode": "off"})):
+            opt_out(stage, server, *how)
         crash_loop(stage, server)
         server.shutdown()
         stage.finish()

@@ -10,9 +10,8 @@
 #include "server/ingest/owners.h"
 #include "server/kubernetes/client/api_client.h"
 #include "server/kubernetes/client/quantity.h"
+#include "server/kubernetes/client/steering_metadata.h"
 #include "server/kubernetes/watch/node_filter.h"
-#include "server/kubernetes/watch/steering.h"
-#include "server/kubernetes/watch/workload_split.h"
 
 namespace taut::server {
 namespace {
@@ -155,6 +154,7 @@ void ReadPodMetadata(JsonNode metadata, Pod& pod) {
   metadata["labels"].ForEachField([&pod](std::string_view key, JsonNode value) {
     if (const auto text = value.text(); text.has_value()) pod.labels.emplace_back(key, *text);
   });
+  ReadSteeringMetadata(metadata, pod);
   const JsonNode annotations = metadata["annotations"];
   pod.is_static = static_cast<bool>(annotations["kubernetes.io/config.mirror"]);
   pod.resized = IsChangedByVpa(annotations.Text("vpaUpdates"));
@@ -276,37 +276,6 @@ bool Read(JsonNode at, Pod& pod) {
   return true;
 }
 
-constexpr size_t kMostRefused = 8;  // sentences for one object
-
-// "tautline.dev/mode" and "app.tautline.dev/mode".
-bool IsSteering(std::string_view annotation) {
-  const size_t at = annotation.find(kSettingLabel);
-  return at == 0 || (at != std::string_view::npos && annotation[at - 1] == '.');
-}
-
-// Of the steering of one object: keys and values, in bytes. A setting has some tens of them.
-constexpr size_t kMostSteering = 16 << 10;
-
-void ReadSteering(std::string_view key, std::string_view value, size_t& bytes, OwnedObject& object) {
-  bytes += key.size() + value.size();
-  if (bytes <= kMostSteering) {
-    object.steering.emplace_back(key, value);
-  } else if (object.refused.empty()) {
-    object.refused.push_back(StrCat("Of the annotations ", kSettingLabel, "* of this object those beyond ",
-                                    kMostSteering >> 10, " KiB are not used"));
-  }
-}
-
-// Labels of the same names: only those that opt out.
-void ReadSteeringLabel(std::string_view key, std::string_view value, OwnedObject& object) {
-  if (!IsSteering(key) || key == kProgramName) return;
-  if (key.ends_with(kModeLabel) && IsOptOut(value)) return TakeSaferMode(key, value, object.steering);
-  if (object.refused.size() >= kMostRefused) return;
-  object.refused.push_back(StrCat("The label ", key, "=", CutUtf8(value, 63), " is not used: only ",
-                                  kModeLabel,
-                                  " with off or observe may be a label; settings are annotations"));
-}
-
 bool Read(JsonNode at, OwnedObject& object) {
   const JsonNode metadata = at["metadata"];
   if (!metadata) return false;
@@ -316,23 +285,7 @@ bool Read(JsonNode at, OwnedObject& object) {
   ReadOwner(metadata, object.owner_kind, object.owner_name);
   object.program = NamedProgram(metadata);
   if (object.program.empty()) object.program = GeneratedFrom(metadata);
-  size_t steering_bytes = 0;
-  metadata["annotations"].ForEachField([&](std::string_view key, JsonNode value) {
-    const std::optional<std::string_view> text = value.text();
-    if (!text.has_value()) return;
-    if (key == kStatusAnnotation) {
-      object.status = std::string(*text);
-      return;
-    }
-    if (key == kSplitAnnotation) {
-      if (text->size() <= kMostSteering) object.split = std::string(*text);
-      return;
-    }
-    if (IsSteering(key)) ReadSteering(key, *text, steering_bytes, object);
-  });
-  metadata["labels"].ForEachField([&object](std::string_view key, JsonNode value) {
-    if (const auto text = value.text(); text.has_value()) ReadSteeringLabel(key, *text, object);
-  });
+  ReadSteeringMetadata(metadata, object);
   return true;
 }
 

@@ -88,6 +88,10 @@ struct Pod {
   // controller, its generateName; "": it names none.
   std::string program;
   std::vector<std::pair<std::string, std::string>> labels;
+  // Its labels and annotations tautline.dev/mode and CONTAINER.tautline.dev/mode that opt out, the safer one of
+  // each key; and sentences about others of such names, which are not used.
+  std::vector<std::pair<std::string, std::string>> opt_outs = {};
+  std::vector<std::string> refused = {};
   std::vector<ContainerState> containers;  // in their order, sidecars first
   // The most that init containers request at a time, each with the sidecars before it; of the pod as a whole
   // (spec.resources); and for what runs it (spec.overhead). See pod_requests.h.

@@ -381,6 +381,28 @@ TEST(Objects, ALabelOptsOutAndDoesNothingElse) {
             "settings are annotations");
 }
 
+// Whoever names a mode on a pod means it: silence would be a limit that was not to be set.
+TEST(Objects, APodOptsOutByLabelsAndAnnotationsAndSaysNothingElse) {
+  ObjectParser parser;
+  WatchMeta meta;
+  Pod pod;
+  ASSERT_TRUE(parser
+                  .ParseWatch(R"({"type":"ADDED","object":{"metadata":{"name":"web-0","namespace":"shop",
+    "labels":{"tautline.dev/mode":"observe","tautline.dev/job":"import","app":"web"},
+    "annotations":{"app.tautline.dev/mode":"off","tautline.dev/mode":"Off","tautline.dev/memory.upper":"1GiB",
+                   "tautline.dev/owner-resources":"{}"}},"spec":{"containers":[{"name":"app"}]}}})",
+                              meta, pod)
+                  .ok());
+  EXPECT_THAT(pod.opt_outs, UnorderedElementsAre(Label("tautline.dev/mode", "observe"),
+                                                 Label("app.tautline.dev/mode", "off")));
+  ASSERT_EQ(pod.refused.size(), 2U);
+  EXPECT_EQ(
+      pod.refused[0],
+      "The annotation tautline.dev/mode=Off of its pods is not used: only tautline.dev/mode with off or "
+      "observe counts there; settings are annotations of the workload");
+  EXPECT_THAT(pod.refused[1], HasSubstr("tautline.dev/memory.upper=1GiB"));
+}
+
 // 120 workloads with 240 KB of annotations each took 45 MB.
 TEST(Objects, AnnotationsAreBounded) {
   const OwnedObject large = ReadOwned(StrCat(R"("annotations":{"tautline.dev/mode":"off","tautline.dev/x":")",

@@ -414,7 +414,7 @@ void KubernetesRun::PassOnPods() {
       const RemoteSample sample{value, timestamp_ms};
       control_->ingest().Take(labels, std::span(&sample, 1), now, kKeepAll);
     };
-    std::vector<PodPtr> changed = cluster_.TakeChangedPods();
+    std::vector<PodPtr> changed = TakeChangedPods();
     if (actuator_ == nullptr) (void)cluster_.TakeChanged();  // else its own
     // Also after the clock was set back.
     const bool pass_on_all = !all_passed_on.has_value() || time.us - all_passed_on->us >= kPassOnAllMicros ||

@@ -138,6 +138,8 @@ class KubernetesRun final : public JobSettingsSource {
   std::string AwaitedLists() const;
   void SayWhatIsAwaited();
   void SayWhatIsRefused();
+  // Those of the cluster; notes what of them is not used, for SayWhatIsRefused.
+  std::vector<PodPtr> TakeChangedPods();
   bool IsSeen(const JobRecord& job, const WorkloadName& workload) const;
   std::optional<std::vector<ContainerStatus>> StatusOf(const WorkloadName& workload, bool reasons) const;
   ContainerStatus StatusOfJob(const JobView& job, const WorkloadName& workload, bool reasons) const;

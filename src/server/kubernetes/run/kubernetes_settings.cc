@@ -45,11 +45,12 @@ std::vector<Label> SettingLabelsOf(const std::vector<Label>& labels) {
   return out;
 }
 
-// The label of a pod template opts out, too.
-void TakePodsMode(const std::vector<PodPtr>& pods, std::vector<Label>& labels) {
+// Labels and annotations of a pod template opt out, too.
+void TakePodsMode(const std::vector<PodPtr>& pods, const std::string& container, std::vector<Label>& labels) {
+  const std::string of_container = StrCat(container, ".", kModeLabel);
   for (const PodPtr& pod : pods) {
-    for (const auto& [key, value] : pod->labels) {
-      if (key == kModeLabel && IsOptOut(value)) TakeSaferMode(key, value, labels);
+    for (const auto& [key, value] : pod->opt_outs) {
+      if (key == kModeLabel || key == of_container) TakeSaferMode(kModeLabel, value, labels);
     }
   }
 }
@@ -132,7 +133,7 @@ std::vector<Label> KubernetesRun::LabelsOf(const JobQuestion& job, const Workloa
   std::vector<Label> out = read ? steering_.Of(workload) : std::vector<Label>();
   // What was known before a restart holds until the objects of a custom kind are read.
   if (read && !custom_owners_->IsSettled(workload.kind)) out = SettingLabelsOf(job.record.labels);
-  if (read) TakePodsMode(cluster_.PodsOf(workload), out);
+  if (read) TakePodsMode(cluster_.PodsOf(workload), workload.container, out);
   PutAllowed(job, workload, out);
   PutVersion(job.record, workload, out);
   return out;
@@ -187,17 +188,31 @@ void KubernetesRun::SayWhatIsAwaited() {
   awaited_ = now;
 }
 
-// Labels and annotations that are not used: an Event of the workload, and a line for a namespace, which has none.
+std::vector<PodPtr> KubernetesRun::TakeChangedPods() {
+  std::vector<PodPtr> pods = cluster_.TakeChangedPods();
+  for (const PodPtr& pod : pods) {
+    if (!options_.config.annotations || pod->refused.empty() || pod->containers.empty()) continue;
+    const std::string job =
+        cluster_.naming().JobOf(cluster_.WorkloadKeyOf(*pod), pod->containers.front().name);
+    const std::optional<WorkloadName> workload = cluster_.naming().Parse(job);
+    if (!workload.has_value()) continue;
+    for (const std::string& sentence : pod->refused)
+      steering_.NoteOfPods({workload->kind, workload->namespace_name, workload->name, sentence});
+  }
+  return pods;
+}
+
+// Labels and annotations that are not used: an Event of the workload, and a line where that has none.
 void KubernetesRun::SayWhatIsRefused() {
   for (const Steering::Refused& refused : steering_.TakeRefused()) {
-    const bool is_said = events_ != nullptr && !refused.namespace_name.empty();
-    if (!is_said || refused.kind == "Namespace") {
+    const std::string kind = KindInNames(refused.kind);
+    const bool has_events = IsWatchedKind(kind) || custom_owners_->IsListed(kind);
+    if (events_ == nullptr || refused.namespace_name.empty() || kind == "namespace" || !has_events) {
       options_.log->Warn(StrCat("kubernetes: ", refused.kind, " ", refused.namespace_name,
                                 refused.namespace_name.empty() ? "" : "/", refused.name, ": ",
                                 refused.sentence));
     } else if (WhyNotChange().empty()) {
-      events_->Add(RefusalEvent({refused.namespace_name, KindInNames(refused.kind), refused.name, ""},
-                                refused.sentence));
+      events_->Add(RefusalEvent({refused.namespace_name, kind, refused.name, ""}, refused.sentence));
     }
   }
 }

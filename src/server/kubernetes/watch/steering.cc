@@ -61,6 +61,14 @@ void Steering::NoteRefused(const std::string& key, const std::string& kind, cons
   }
 }
 
+void Steering::NoteOfPods(const Refused& refused) {
+  const std::lock_guard lock(mutex_);
+  if (of_pods_.size() >= kMostRefused) of_pods_.clear();
+  const std::string key =
+      StrCat(refused.namespace_name, "/", refused.kind, "/", refused.name, " ", refused.sentence);
+  if (of_pods_.insert(key).second && news_.size() < kMostRefused) news_.push_back(refused);
+}
+
 std::vector<Steering::Refused> Steering::TakeRefused() {
   const std::lock_guard lock(mutex_);
   return std::exchange(news_, {});

@@ -5,7 +5,8 @@
 //   CONTAINER.tautline.dev/KEY  for one container of the workload
 //
 // A label tautline.dev/mode opts out like the annotation, with the value off or observe. Where label and
-// annotation differ, the safer mode counts. Other labels of such names are not used.
+// annotation differ, the safer mode counts. Other labels of such names are not used. Labels and annotations of
+// pods opt out, too, and do nothing else.
 #pragma once
 
 #include <cstdint>
@@ -47,6 +48,8 @@ class Steering {
   // What of objects is not used, each once until it changes, since the last call; at most kMostRefused.
   static constexpr size_t kMostRefused = 1000;
   std::vector<Refused> TakeRefused();
+  // What of the pods of an object is not used. Each sentence counts once, whichever pods are there.
+  void NoteOfPods(const Refused& refused);
   // The labels of the workload's job, ascending: those of a container before those of the workload, and these
   // before those of its namespace.
   std::vector<Label> Of(const WorkloadName& workload) const;
@@ -62,7 +65,8 @@ class Steering {
   std::set<std::string> kinds_;
   std::map<std::string, std::vector<Label>> annotations_;    // by Cluster::WorkloadKey
   std::map<std::string, std::vector<std::string>> refused_;  // likewise
-  std::vector<Refused> news_;                                // for TakeRefused
+  std::set<std::string> of_pods_;  // that NoteOfPods has taken, at most kMostRefused
+  std::vector<Refused> news_;      // for TakeRefused
 };
 
 }  // namespace taut::server

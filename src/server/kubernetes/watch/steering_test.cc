@@ -95,5 +95,16 @@ TEST(Steering, WhatIsRefusedIsSaidOnce) {
   EXPECT_EQ(steering.TakeRefused().size(), 1U) << "another workload of its name";
 }
 
+TEST(Steering, WhatIsRefusedOfPodsIsSaidOnceForAllOfThem) {
+  Steering steering;
+  for (int i = 0; i < 3; ++i) {
+    steering.NoteOfPods({"deployment", "shop", "web", "The label a is not used"});
+    steering.NoteOfPods({"deployment", "shop", "web", "The label b is not used"});
+  }
+  EXPECT_EQ(steering.TakeRefused().size(), 2U);
+  steering.NoteOfPods({"deployment", "shop", "db", "The label a is not used"});
+  EXPECT_EQ(steering.TakeRefused().size(), 1U);
+}
+
 }  // namespace
 }  // namespace taut::server
