@@ -10,8 +10,6 @@
 namespace taut::server {
 namespace {
 
-constexpr int kHalvings = 40;
-
 void SetAmounts(const ContainerResources& amounts, Resource resource, ContainerState& container) {
   if (amounts.request.has_value()) container.requests.of(resource) = amounts.request;
   if (amounts.limit.has_value()) container.limits.of(resource) = amounts.limit;
@@ -57,18 +55,23 @@ StandingOrder KubernetesActuator::Fitting(const Work& work, const Pod& pod, cons
                                           std::string& why) {
   const Resource resource = work.key.second.resource();
   const ContainerState* const container = ResizedContainer(pod, work.workload.container);
-  if (!order.value.has_value() || container == nullptr || !options_.rules) return order;
-  std::vector<NamespaceRule> rules = options_.rules(pod.namespace_name);
-  if (rules.empty()) return order;
+  if (!order.value.has_value() || container == nullptr) return order;
+  std::vector<NamespaceRule> rules;
+  if (options_.rules) rules = options_.rules(pod.namespace_name);
+  if (rules.empty() && pod.pod_limits == Amounts() && pod.pod_requests == Amounts()) return order;
   CountPod(pod, rules);
   const FieldClaims claims = ClaimsOn(work.workload, *container, resource);
-  const auto broken = [&](double amount) -> std::string {
+  const auto planned = [&](double amount) -> std::optional<Pod> {
     const auto plan =
         PlanResize(pod, *container, resource, amount, work.terms.allocation, std::nullopt, claims.scaled_by);
-    if (!plan.ok()) return "";  // what forbids it is said when it is carried out
+    if (!plan.ok()) return std::nullopt;  // what forbids it is said when it is carried out
     Pod next = pod;
     SetAmounts(*plan, resource, next.containers[static_cast<size_t>(container - pod.containers.data())]);
-    return BrokenRule(pod, next, rules);
+    return next;
+  };
+  const auto broken = [&](double amount) -> std::string {
+    const std::optional<Pod> next = planned(amount);
+    return next.has_value() ? BrokenRule(pod, *next, rules) : "";
   };
   const std::string rule = broken(*order.value);
   const std::optional<double> now =
@@ -76,16 +79,13 @@ StandingOrder KubernetesActuator::Fitting(const Work& work, const Pod& pod, cons
           ? container->requests.of(resource)
           : container->limits.of(resource);
   if (rule.empty() || !now.has_value() || !broken(*now).empty()) return order;
-  double fits = *now, not_fits = *order.value;
-  for (int i = 0; i < kHalvings; ++i) {
-    const double middle = (fits + not_fits) / 2;
-    (broken(middle).empty() ? fits : not_fits) = middle;
-  }
-  // The API keeps whole bytes and millicores, and rounds up.
-  const double whole = RoundedAmount(resource, not_fits);
-  const double most = broken(whole).empty() ? whole : RoundedAmount(resource, fits);
-  // A pod that was never raised gets the API server's words.
-  if (!broken(most).empty() || (IsSameAmount(resource, most, *now) && !pod.resized_by_us)) return order;
+  const double most =
+      FittingAmount(resource, *now, *order.value, [&](double amount) { return broken(amount).empty(); });
+  if (!broken(most).empty()) return order;
+  // A pod that was never raised gets the API server's words. It takes containers that exceed their pod together.
+  const std::optional<Pod> next = planned(*order.value);
+  const bool is_refused = !next.has_value() || AbovePod(pod, *next).empty();
+  if (is_refused && IsSameAmount(resource, most, *now) && !pod.resized_by_us) return order;
   why = StrCat("pod ", FullName(pod), ": ", rule, "; ", Quantity(resource, most), " of ",
                Quantity(resource, *order.value), " fit");
   return {order.decision, most};

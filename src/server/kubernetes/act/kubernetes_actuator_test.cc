@@ -817,6 +817,58 @@ TEST_F(Actuator, ResourcesOfAPodAreResizedWhereTheServerCan) {
                                                                  "which has 2 containers"))));
 }
 
+TEST_F(Actuator, ContainersThatShareTheLimitOfTheirPodNeverGetMoreTogether) {
+  Pod pod = TestPod(kPodA);  // app and log have 64 MiB each, and request 32
+  pod.containers.push_back(TestContainer("log"));
+  pod.pod_limits.memory = 160 * kMebibyte;
+  cluster_.ReplacePods({pod});
+  Order(Memory(7, 120));
+  actuator_->Step();
+  EXPECT_THAT(Asked(), ElementsAre(HasSubstr(R"("limits":{"memory":"96Mi"})")));
+  pod = Resized(kPodA, 96);
+  pod.containers.push_back(TestContainer("log"));
+  pod.pod_limits.memory = 160 * kMebibyte;
+  cluster_.PutPod(pod);
+  actuator_->Step();
+  EXPECT_THAT(Asked(), IsEmpty());
+  EXPECT_THAT(Outcomes(),
+              testing::Contains(AllOf(HasSubstr("7 failed"), HasSubstr("96Mi of 120Mi fit"),
+                                      HasSubstr("memory limits of its containers together above 160Mi, "
+                                                "the limit of the whole pod (spec.resources)"))));
+  Order(Memory(8, 40));
+  actuator_->Step();
+  EXPECT_THAT(Asked(), ElementsAre(HasSubstr(R"("limits":{"memory":"40Mi"})"))) << "less always fits";
+}
+
+TEST_F(Actuator, WhereAPodsLimitIsSharedOutNothingIsAskedFor) {
+  Pod pod = TestPod(kPodA);
+  pod.containers.push_back(TestContainer("log"));
+  pod.pod_limits.memory = 128 * kMebibyte;
+  cluster_.ReplacePods({pod});
+  Order(Memory(7, 120));
+  actuator_->Step();
+  EXPECT_THAT(Asked(), IsEmpty()) << "the API server would take it";
+  EXPECT_THAT(Outcomes(), ElementsAre(AllOf(HasSubstr("7 failed"), HasSubstr("64Mi of 120Mi fit"))));
+  // A container of the owner's may exceed it with the others: it may be lowered.
+  pod.pod_limits.memory = 100 * kMebibyte;
+  cluster_.PutPod(pod);
+  Order(Memory(8, 50));
+  actuator_->Step();
+  EXPECT_THAT(Asked(), ElementsAre(HasSubstr(R"("limits":{"memory":"50Mi"})")));
+}
+
+TEST_F(Actuator, RequestsStayWithinThatOfTheWholePod) {
+  Pod pod = TestPod(kPodA);
+  pod.containers.push_back(TestContainer("log"));
+  pod.pod_requests.memory = 72 * kMebibyte;
+  pod.pod_limits.memory = 512 * kMebibyte;
+  cluster_.ReplacePods({pod});
+  Order(Memory(7, 120));
+  actuator_->Step();
+  EXPECT_THAT(Asked(),
+              ElementsAre(HasSubstr(R"({"requests":{"memory":"40Mi"},"limits":{"memory":"80Mi"}})")));
+}
+
 TEST_F(Actuator, WhereTheOwnersKindHasNoKnownTemplateThePodSaysWhatItsOwnerWants) {
   script_.no_template = absl::InvalidArgumentError("the owner is a rollout, whose template is not known");
   cluster_.ReplacePods({TestPod(kPodA)});

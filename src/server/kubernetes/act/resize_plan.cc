@@ -8,6 +8,8 @@
 namespace taut::server {
 namespace {
 
+constexpr int kHalvings = 40;
+
 bool Same(Resource resource, const std::optional<double>& have, const std::optional<double>& wanted) {
   if (!wanted.has_value()) return true;
   return have.has_value() && IsSameAmount(resource, *have, *wanted);
@@ -130,6 +132,18 @@ absl::StatusOr<ContainerResources> PlanResize(const Pod& pod, const ContainerSta
   const absl::Status s = Check(pod, container, resource, rounded, allocation, place, allocatable);
   if (!s.ok()) return s;
   return PlanAllocation(resource, rounded, allocation, place);
+}
+
+double FittingAmount(Resource resource, double now, double wanted,
+                     absl::FunctionRef<bool(double amount)> is_allowed) {
+  double fits = now, not_fits = wanted;
+  for (int i = 0; i < kHalvings; ++i) {
+    const double middle = (fits + not_fits) / 2;
+    (is_allowed(middle) ? fits : not_fits) = middle;
+  }
+  // The API keeps whole bytes and millicores, and rounds up.
+  const double whole = RoundedAmount(resource, not_fits);
+  return is_allowed(whole) ? whole : RoundedAmount(resource, fits);
 }
 
 absl::StatusOr<ContainerResources> PlanRelease(const Pod& pod, const ContainerState& container,

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "common/model/allocation_plan.h"
 #include "server/kubernetes/client/objects.h"
@@ -33,6 +34,11 @@ absl::StatusOr<ContainerResources> PlanResize(const Pod& pod, const ContainerSta
                                               Resource resource, double amount, const Allocation& allocation,
                                               const std::optional<Amounts>& allocatable,
                                               std::string_view scaled_by = "");
+
+// The largest amount that `is_allowed`, between `now`, which is, and `wanted`, which is not; whole bytes and
+// millicores.
+double FittingAmount(Resource resource, double now, double wanted,
+                     absl::FunctionRef<bool(double amount)> is_allowed);
 
 // The owner's request and limit again, as the workload's template has them. FailedPrecondition: the template has
 // no limit, and one cannot be removed.

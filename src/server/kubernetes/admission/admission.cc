@@ -83,6 +83,27 @@ absl::Status Give(const PodOrder& order, const Pod& before, const Amounts& large
   return GiveAmount(order, order.amount, before, largest_node, rules, pod, patch);
 }
 
+// What fits of an order that exceeds what the containers of a pod share (spec.resources): it is not resized later.
+void GiveWhatFits(const PodOrder& order, const Pod& before, const Amounts& largest_node,
+                  std::span<const NamespaceRule> rules, Pod& pod, std::string& patch) {
+  if (pod.pod_limits == Amounts() && pod.pod_requests == Amounts()) return;
+  const ContainerState* const container = ResizedContainer(pod, order.container);
+  if (container == nullptr) return;
+  const std::optional<double> now =
+      order.allocation.of_request() || !container->limits.of(order.resource).has_value()
+          ? container->requests.of(order.resource)
+          : container->limits.of(order.resource);
+  if (!now.has_value()) return;
+  const auto is_allowed = [&](double amount) {
+    Pod next = pod;
+    std::string unused;
+    return GiveAmount(order, amount, before, largest_node, rules, next, unused).ok();
+  };
+  if (!is_allowed(*now)) return;
+  const double most = FittingAmount(order.resource, *now, order.amount, is_allowed);
+  (void)GiveAmount(order, most, before, largest_node, rules, pod, patch);
+}
+
 }  // namespace
 
 std::string ReviewAnswer(std::string_view uid, bool allowed, std::string_view more) {
@@ -106,7 +127,10 @@ PodAdmission AdmitPod(const PodReview& review, std::span<const PodOrder> orders,
                       std::span<const NamespaceRule> rules) {
   Pod pod = review.pod;  // as it becomes
   std::string patch;
-  for (const PodOrder& order : orders) (void)Give(order, review.pod, largest_node, rules, pod, patch);
+  for (const PodOrder& order : orders) {
+    if (!Give(order, review.pod, largest_node, rules, pod, patch).ok())
+      GiveWhatFits(order, review.pod, largest_node, rules, pod, patch);
+  }
   if (!patch.empty()) AddAnnotation(patch, review);
   return {Answer(review.uid, patch), !patch.empty()};
 }

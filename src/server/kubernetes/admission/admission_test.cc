@@ -215,6 +215,23 @@ TEST(NamespaceRules, AreReadOfBothKinds) {
   EXPECT_EQ(BrokenRule(before, after, all), "shop/small: memory of container app: limit above 512Mi");
 }
 
+// It would not be created, and is not resized later.
+TEST(Admission, ANewPodGetsWhatFitsInTheResourcesOfTheWholePod) {
+  auto review = ParsePodReview(Review("", kResources));
+  ASSERT_TRUE(review.ok());
+  review->pod.containers[0].requests.memory = 16 * kMebibyte;
+  review->pod.pod_requests.memory = 64 * kMebibyte;
+  review->pod.pod_limits.memory = 256 * kMebibyte;
+  const PodOrder order = Order("app", Resource::kMemory, 200 * kMebibyte);
+  EXPECT_THAT(
+      PatchOf(AdmitPod(*review, {&order, 1}, {}, {})),
+      AllOf(HasSubstr(R"(requests/memory","value":"48Mi")"), HasSubstr(R"(limits/memory","value":"96Mi")")));
+  review->pod.pod_requests.memory = 48 * kMebibyte;
+  EXPECT_EQ(PatchOf(AdmitPod(*review, {&order, 1}, {}, {})), "") << "nothing is left";
+  const PodOrder less = Order("app", Resource::kMemory, 40 * kMebibyte);
+  EXPECT_THAT(PatchOf(AdmitPod(*review, {&less, 1}, {}, {})), HasSubstr(R"(limits/memory","value":"40Mi")"));
+}
+
 TEST(Admission, ANewPodStartsWithMoreWhereItMayAndElseWithTheOrder) {
   const auto review = ParsePodReview(Review("", kResources));
   ASSERT_TRUE(review.ok());

@@ -57,13 +57,14 @@ void ForEachPodLimit(std::string_view text,
 
 std::optional<double> NeededPodLimit(const Pod& pod) {
   if (pod.resize != ResizeState::kNone || pod.is_ended || pod.containers.empty()) return std::nullopt;
+  const std::optional<double>& whole = pod.pod_limits.memory;
   double sum = 0;
   for (const ContainerState& container : pod.containers) {
     const std::optional<double>& limit = container.actual_limits.memory;
-    if (!limit.has_value() || limit != container.limits.memory) return std::nullopt;
-    sum += *limit;
+    if (limit != container.limits.memory || (!limit.has_value() && !whole.has_value())) return std::nullopt;
+    sum += limit.value_or(0);
   }
-  return sum;
+  return whole.has_value() ? *whole : sum;
 }
 
 void KernelLimits::Take(std::string_view page, double now_s) {

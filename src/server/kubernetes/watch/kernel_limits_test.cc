@@ -49,6 +49,9 @@ TEST(KernelLimits, APodNeedsWhatItsContainersRunWith) {
   Pod open = pod;
   open.containers[1].limits.memory = open.containers[1].actual_limits.memory = std::nullopt;
   EXPECT_EQ(NeededPodLimit(open), std::nullopt);
+  pod.pod_limits.memory = open.pod_limits.memory = 96 * kMebibyte;
+  EXPECT_EQ(NeededPodLimit(pod), 96 * kMebibyte) << "its containers share what the whole pod has";
+  EXPECT_EQ(NeededPodLimit(open), 96 * kMebibyte);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "server/kubernetes/watch/namespace_rules.h"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -25,6 +26,16 @@ RequestAndLimit SumOf(const Pod& pod, Resource resource) {
     const RequestAndLimit one = OfContainer(container, resource);
     if (one.request.has_value()) sum.request = sum.request.value_or(0) + *one.request;
     if (one.limit.has_value()) sum.limit = sum.limit.value_or(0) + *one.limit;
+  }
+  return sum;
+}
+
+// What its containers may take of the pod's limit.
+double SharedOf(const Pod& pod, Resource resource) {
+  double sum = 0;
+  for (const ContainerState& container : pod.containers) {
+    const RequestAndLimit one = OfContainer(container, resource);
+    sum += one.limit.has_value() ? *one.limit : one.request.value_or(0);
   }
   return sum;
 }
@@ -96,7 +107,27 @@ AllowedRange AllowedBy(std::span<const NamespaceRule> rules, const LargestNode& 
   return out;
 }
 
+std::string AbovePod(const Pod& before, const Pod& after) {
+  for (const Resource r : kPodResources) {
+    // The amounts of its only container are those of the pod.
+    if (std::ranges::any_of(after.containers, [r](const ContainerState& c) { return c.of_pod(r); })) continue;
+    const std::optional<double>&most_requests = after.pod_requests.of(r), most = after.pod_limits.of(r);
+    const RequestAndLimit was = SumOf(before, r), now = SumOf(after, r);
+    if (Above(now.request, most_requests) && Above(now.request, was.request.value_or(0))) {
+      return StrCat("the ", Name(r), " requests of its containers together above ",
+                    Quantity(r, *most_requests), ", the request of the whole pod (spec.resources)");
+    }
+    const double had = SharedOf(before, r), shared = SharedOf(after, r);
+    if (Above(shared, most) && Above(shared, had)) {
+      return StrCat("the ", Name(r), " limits of its containers together above ", Quantity(r, *most),
+                    ", the limit of the whole pod (spec.resources)");
+    }
+  }
+  return "";
+}
+
 std::string BrokenRule(const Pod& before, const Pod& after, std::span<const NamespaceRule> rules) {
+  if (std::string above = AbovePod(before, after); !above.empty()) return above;
   for (const NamespaceRule& rule : rules) {
     for (const Resource r : kPodResources) {
       const std::string what = BrokenOf(before, after, rule, r);

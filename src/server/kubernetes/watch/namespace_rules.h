@@ -31,8 +31,13 @@ struct RecommendedAmount {
 AllowedRange AllowedBy(std::span<const NamespaceRule> rules, const LargestNode& largest,
                        const RecommendedAmount& amount, Resource resource);
 
+// How the containers of `after` exceed together what the pod has as a whole (spec.resources) and they share: "the
+// memory limits of its containers together above 128Mi, the limit of the whole pod (spec.resources)". "": they do
+// not, or no further than those of `before`. A container without a limit counts with its request.
+std::string AbovePod(const Pod& before, const Pod& after);
+
 // The rule that `after` breaks and `before` does not, for people: "shop/small: memory of container app: limit
-// above 512Mi". "": none. `before` and `after` are a new pod, with the same containers.
+// above 512Mi", or AbovePod. "": none. `before` and `after` are a new pod, with the same containers.
 std::string BrokenRule(const Pod& before, const Pod& after, std::span<const NamespaceRule> rules);
 
 // Why no node has room for the new pod `after`: its containers together request more of the resource than
