@@ -4,7 +4,8 @@
 ./up.sh builds and starts the cluster. A container is killed for its memory and comes back with more, in its cgroup; a
 rollout, a restart of the API server, a foreign change and a release follow. The VPA's updater resizes another pod by
 tautd's recommendation. A second tautd runs as a pod, by the manifests of packaging/kubernetes/act: it waits for the
-lease of the first, and then goes on. It takes up to fifteen minutes: usage counts after its five-minute window.
+lease of the first, and then goes on. All with the defaults of a first day: what is decided from history is decided from fourteen
+days of a Prometheus (history.py). One setting is shortened, at the end of in_template_with_a_shortened_period(). It takes up to fifteen minutes.
 """
 import json
 import os
@@ -18,6 +19,7 @@ import time
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "daemon"))
 import daemon  # noqa: E402
+import history  # noqa: E402
 
 MANIFESTS = HERE.parent.parent / "packaging" / "kubernetes"
 MIB = 1 << 20
@@ -85,10 +87,16 @@ spec:
 """
 # What tautd changes in its template.
 ROLLED = deployment("rolled", replicas=2)
+# One with far too much, and one that its owner keeps.
+LARGE = deployment("large", memory="64Mi, 512Mi")
+KEPT = deployment("kept", memory="64Mi, 512Mi").replace("metadata: {name: kept}", 'metadata: {name: kept, annotations: {tautline.dev/mode: "off"}}', 1)
 # Its start uses all CPU that it gets for half a minute; then it uses none.
 STARTS = deployment("starts", memory="32Mi, 64Mi", command='[sh, -c, "timeout 30 sh -c \'while true; do true; done\'; sleep 100000"]')
 STARTING_JOB = "default/deployment/starts/app"
 STARTUP_SECONDS = 60
+# What the containers have used for fourteen days: cores and MiB, by pod and container.
+PAST = {(f"{pod}-5d4f8c7b9d-2bxnz", container): (0.001, 4) for pod, container in
+        (("web", "app"), ("web", "side"), ("calm", "app"), ("rolled", "app"), ("starts", "app"), ("large", "app"), ("kept", "app"))}
 
 
 class Bed:
@@ -115,7 +123,7 @@ class Bed:
 
     def pods(self, app="web"):
         """Those that are not on their way out, the newest first."""
-        found = json.loads(self.kubectl("get", "pods", "-l", f"app={app}", "-o", "json"))["items"]
+        found = json.loads(self.kubectl("get", "pods", "-l", f"app={app}", "--show-managed-fields", "-o", "json"))["items"]
         found = [p for p in found if "deletionTimestamp" not in p["metadata"]]
         return sorted(found, key=lambda p: p["metadata"]["creationTimestamp"], reverse=True)
 
@@ -198,7 +206,7 @@ def main():
         stage.finish()
 
 
-def start_tautd(stage, bed, agent_port):
+def start_tautd(stage, bed, agent_port, past):
     for way in ("observe", "act", "vpa", "template", "webhook"):
         bed.kubectl("apply", "-f", str(MANIFESTS / way / "rbac.yaml"))
     bed.kubectl("apply", "-f", str(MANIFESTS / "observe" / "resource_quotas.yaml"))
@@ -216,11 +224,12 @@ ingest: {{kubernetes_jobs: containers, grace: 10s}}
 kubernetes:
   {{kubeconfig: {kubeconfig}, scrape_interval: 5s, vpa: true, lease: tautline/tautd, resource_quotas: true, status_annotations: true, admission: {{listen: 127.0.0.1:{admission}, name: 127.0.0.1}}}}
 quota: {{file: {quota}}}
-recommenders: {{moving_window: {{min_history_h: 0}}}}
-defaults: {{recommender: moving_window, startup_grace: 0s}}
+backfill: {{prometheus: "{past.url}"}}
 rules:
   - {{name: web, match: {{job: "default/deployment/web/*"}}, set: {{mode: auto}}}}
-  - {{name: rolled, match: {{job: "default/deployment/rolled/*"}}, set: {{mode: auto, in_template: true, change_period: 0s}}}}
+  - {{name: rolled, match: {{job: "default/deployment/rolled/*"}}, set: {{mode: auto, in_template: true}}}}
+  - {{name: large, match: {{job: "default/deployment/large/*"}}, set: {{mode: auto}}}}
+  - {{name: kept, match: {{job: "default/deployment/kept/*"}}, set: {{mode: auto}}}}
   - name: starts
     match: {{job: "default/deployment/starts/*"}}
     set: {{mode: auto, cpu.lower: 0.05, cpu.startup_window: {STARTUP_SECONDS}s, cpu.startup_factor: 3}}
@@ -233,28 +242,34 @@ def run(stage, bed):
     bed.kubectl("rollout", "status", "deploy/web", "--timeout=60s")
     bed.kubectl("apply", "-f", "-", given=OF_THE_VPA)
     bed.kubectl("apply", "-f", "-", given=ROLLED)
-    bed.kubectl("apply", "-f", "-", given=STARTS)
+    for more in (LARGE, KEPT):
+        bed.kubectl("apply", "-f", "-", given=more)
     agent_port = daemon.free_port()
-    tautd = start_tautd(stage, bed, agent_port)
+    past = history.History(PAST)
+    tautd = start_tautd(stage, bed, agent_port, past)
+    stage.check(daemon.eventually(lambda: "14 of 14 days" in tautd.output(), 120), "tautd reads fourteen days", tautd.output()[-500:])
     stage.check(daemon.eventually(lambda: lease_holder(bed), 30), "tautd takes the lease", tautd.output()[-500:])
     first_holder = lease_holder(bed)
     takes_the_chart(stage, bed)
-    port = install(stage, bed)
+    port = install(stage, bed, past)
     install_agent(stage, bed, agent_port)
+    bed.kubectl("apply", "-f", "-", given=STARTS)  # the agent sees its start from the beginning
 
     def job():
         answer = tautd.ask(f"/api/v1/jobs/{daemon.quoted(JOB)}")
         return answer.json() if answer.status == 200 else None
 
-    stage.check(daemon.eventually(lambda: (job() or {}).get("memory", {}).get("usage"), 340, 1),
-                "usage of the container comes from the kubelet", tautd.output()[-500:])
+    stage.check(daemon.eventually(lambda: (job() or {}).get("memory", {}).get("owner_limit"), 340, 1),
+                "a window of the container is closed", tautd.output()[-500:])
     stage.equal(job()["memory"]["owner_limit"] / MIB, 64, "with the owner's limit of the pod's spec")
     stage.equal(job()["labels"].get("team"), "blue", "and the pod's labels")
     measured_by_the_agent(stage, bed, tautd)
+    in_steps(stage, bed, tautd)
     keeps_quota(stage, bed, tautd)
     annotated(stage, bed, tautd)
     resized_by_the_vpa(stage, bed, tautd)
     in_the_template(stage, bed, tautd)
+    in_template_with_a_shortened_period(stage, bed, tautd)
     started_with_more(stage, bed, tautd)
     killed(stage, bed, tautd)
     rolled_out(stage, bed, tautd)
@@ -265,6 +280,17 @@ def run(stage, bed):
     stage.equal(job()["memory"]["owner_limit"] / MIB, 64, "what was set is not taken for the owner's limit")
     taken_over(stage, bed, tautd, first_holder, port)
     released(stage, bed)
+
+
+def in_steps(stage, bed, tautd):
+    """History says what a container needs, and not what its owner has set: the first cut is of what a window has said, by half."""
+    about = lambda name: [d for d in tautd.get("/api/v1/decisions?limit=1000")["decisions"] if name in d["job"] and d["target"] == "memory"]  # noqa: E731
+    stage.check(daemon.eventually(lambda: limit_of(bed.pods("large")[0]) < 512, 400, 1), "a container with far too much gets less", about("/large/"))
+    stage.equal((limit_of(bed.pods("large")[0]), [(d["before"], d["after"]) for d in about("/large/")]), (256, [(512 * MIB, 256 * MIB)]),
+                "by one step of a half")
+    off = bed.kubectl("get", "pods", "-l", "app=kept", "--show-managed-fields", "-o", "json")
+    stage.check(limit_of(bed.pods("kept")[0]) == 512 and '"tautline' not in off and not about("/kept/"),
+                "and nothing is decided for one that is opted out from its creation", about("/kept/"))
 
 
 def keeps_quota(stage, bed, tautd):
@@ -352,7 +378,7 @@ def make_image(stage, bed):
     subprocess.run(["ctr", "-a", socket, "-n", "k8s.io", "images", "import", archive], check=True, capture_output=True)
 
 
-def install(stage, bed):
+def install(stage, bed, past):
     """As docs/kubernetes.md says, on a node without a network of Services and without a storage class."""
     make_image(stage, bed)
     port = daemon.free_port()
@@ -367,8 +393,7 @@ store: {{path: /var/lib/tautline/tautd.db}}
 ingest: {{kubernetes_jobs: containers, grace: 10s}}
 kubernetes: {{kubeconfig: in-cluster, lease: tautline/tautd, scrape_interval: 5s}}
 actuator: {{kind: kubernetes}}
-recommenders: {{moving_window: {{min_history_h: 0}}}}
-defaults: {{recommender: moving_window, startup_grace: 0s}}
+backfill: {{prometheus: "{past.url}"}}
 rules:
   - {{name: web, match: {{job: "default/deployment/web/*"}}, set: {{mode: auto}}}}
 """)
@@ -494,24 +519,39 @@ def resized_by_the_vpa(stage, bed, tautd):
     stage.equal(calm["memory"]["owner_limit"] / MIB, 256, "and its limit is not taken for the owner's")
 
 
+def of_rolled(bed):
+    return json.loads(bed.kubectl("get", "deployment", "rolled", "--show-managed-fields", "-o", "json"))
+
+
+def limit_of_rolled(bed):
+    return mebibytes(of_rolled(bed)["spec"]["template"]["spec"]["containers"][0]["resources"]["limits"]["memory"])
+
+
+def about_rolled(tautd):
+    return [d for d in tautd.get("/api/v1/decisions")["decisions"] if d["job"] == "default/deployment/rolled/app"]
+
+
 def in_the_template(stage, bed, tautd):
-    """A Deployment whose template tautd sets, until another sets it, and then restores."""
-    workload = lambda: json.loads(bed.kubectl("get", "deployment", "rolled", "--show-managed-fields", "-o", "json"))  # noqa: E731
-    limit = lambda: mebibytes(workload()["spec"]["template"]["spec"]["containers"][0]["resources"]["limits"]["memory"])  # noqa: E731
-    about = lambda: [d for d in tautd.get("/api/v1/decisions")["decisions"] if d["job"] == "default/deployment/rolled/app"]  # noqa: E731
+    """A Deployment whose template tautd sets."""
+    about, limit = (lambda: about_rolled(tautd)), (lambda: limit_of_rolled(bed))
     stage.check(daemon.eventually(lambda: limit() < 256, 60, 1), "the template of a job with in_template gets less", about())
     stage.check(daemon.eventually(lambda: about() and all(d["outcome"] == "applied" for d in about()), 60, 1),
                 "and the decisions are applied when it has rolled out", about())
     pods = bed.pods("rolled")
     stage.equal(({limit_of(p) for p in pods}, len(pods)), ({limit()}, 2), "all pods have its limit")
-    managers = {(f["manager"], f["operation"]) for f in workload()["metadata"]["managedFields"]
+    managers = {(f["manager"], f["operation"]) for f in of_rolled(bed)["metadata"]["managedFields"]
                 if "f:memory" in json.dumps(f.get("fieldsV1", {}).get("f:spec", {}).get("f:template", {}))}
     stage.equal(managers, {("tautline", "Apply")}, "which is Tautline's by server-side apply")
     job = tautd.get(f"/api/v1/jobs/{daemon.quoted('default/deployment/rolled/app')}")
     stage.equal(job["memory"]["owner_limit"] / MIB, 256, "and not taken for the owner's")
-    bed.kubectl("annotate", "deployment/rolled", "tautline.dev/mode=observe")
-    stage.check(daemon.eventually(lambda: limit() == 256, 30, 1), "mode observe: the owner's limit is in the template again", about()[:2])
-    annotations = workload()["spec"]["template"]["metadata"].get("annotations") or {}
+
+
+def in_template_with_a_shortened_period(stage, bed, tautd):
+    """The template is restored, which would wait for the change_period of an hour."""
+    bed.kubectl("annotate", "deployment/rolled", "tautline.dev/mode=observe", "tautline.dev/change_period=0s")
+    stage.check(daemon.eventually(lambda: limit_of_rolled(bed) == 256, 30, 1), "mode observe: the owner's limit is in the template again",
+                about_rolled(tautd)[:2])
+    annotations = of_rolled(bed)["spec"]["template"]["metadata"].get("annotations") or {}
     stage.check("tautline.dev/owner-resources" not in annotations, "and the note is gone", annotations)
     bed.kubectl("delete", "deployment", "rolled")
 
