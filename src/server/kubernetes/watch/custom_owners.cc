@@ -12,6 +12,7 @@ namespace taut::server {
 namespace {
 
 constexpr int kMostPages = 400;  // of 500 objects
+constexpr size_t kMostSaid = 8;  // kinds in one sentence
 constexpr std::array<std::string_view, 9> kKnownKinds = {
     "cronjob",    "daemonset", "deployment", "job", "node", "pod", "replicaset", "replicationcontroller",
     "statefulset"};
@@ -82,14 +83,22 @@ void CustomOwnersReader::Step(const std::function<bool()>& stopping) {
   ForgetOthers(kinds);
 }
 
-// Nothing is decided for jobs of a kind whose settings are not read: that must be known.
+// Nothing is decided for jobs of a kind whose settings are not read: that must be known. Anybody who may create a
+// pod may name an invented kind as its owner, which takes no place of one that is listed.
 void CustomOwnersReader::LeaveOut(std::vector<std::string>& kinds) {
-  std::string left_out;
-  for (size_t i = options_.most_kinds; i < kinds.size(); ++i)
-    StrAppend(&left_out, left_out.empty() ? "" : ", ", kinds[i]);
-  if (kinds.size() > options_.most_kinds) kinds.resize(options_.most_kinds);
   const std::lock_guard lock(mutex_);
-  left_out_ = std::move(left_out);
+  left_out_.clear();
+  if (kinds.size() <= options_.most_kinds) return;
+  std::ranges::stable_partition(kinds, [this](const std::string& kind) {
+    const auto it = kinds_.find(kind);
+    return it != kinds_.end() && it->second.taken.has_value();
+  });
+  for (size_t i = options_.most_kinds; i < std::min(kinds.size(), options_.most_kinds + kMostSaid); ++i)
+    StrAppend(&left_out_, left_out_.empty() ? "" : ", ", kinds[i]);
+  if (kinds.size() > options_.most_kinds + kMostSaid)
+    StrAppend(&left_out_, " and ", kinds.size() - options_.most_kinds - kMostSaid, " more");
+  kinds.resize(options_.most_kinds);
+  std::ranges::sort(kinds);
 }
 
 // Also one that is there no longer: with its last pods it is not listed any more.
@@ -98,11 +107,14 @@ void CustomOwnersReader::ForgetOthers(const std::vector<std::string>& owning) {
   {
     const double now_s = options_.steady_s();
     const std::lock_guard lock(mutex_);
-    for (auto& [kind, of] : kinds_) {
+    for (const auto& [kind, of] : kinds_) {
       if (now_s < of.due_s + options_.refused_again_s || std::ranges::binary_search(owning, kind)) continue;
-      of.error.clear();
-      if (of.taken.has_value()) gone.push_back(*std::exchange(of.taken, std::nullopt));
+      if (of.taken.has_value()) gone.push_back(*of.taken);
     }
+    std::erase_if(kinds_, [&](const auto& item) {
+      return now_s >= item.second.due_s + options_.refused_again_s &&
+             !std::ranges::binary_search(owning, item.first);
+    });
   }
   for (const FoundKind& kind : gone) options_.forget(kind);
 }
@@ -130,9 +142,12 @@ void CustomOwnersReader::ListSoon(std::string_view kind) {
 std::string CustomOwnersReader::last_error() const {
   const std::lock_guard lock(mutex_);
   std::string out;
+  size_t errors = 0;
   for (const auto& [kind, of] : kinds_) {
-    if (!of.error.empty()) StrAppend(&out, out.empty() ? "" : "; ", of.error);
+    if (of.error.empty() || ++errors > kMostSaid) continue;
+    StrAppend(&out, out.empty() ? "" : "; ", of.error);
   }
+  if (errors > kMostSaid) StrAppend(&out, "; and ", errors - kMostSaid, " more");
   if (!left_out_.empty()) {
     StrAppend(
         &out, out.empty() ? "" : "; ", "annotations of at most ", options_.most_kinds,

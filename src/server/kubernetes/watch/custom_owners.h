@@ -36,7 +36,7 @@ class CustomOwnersReader {
     std::function<void(const FoundKind& kind)> forget;
     std::function<double()> steady_s;
     double again_s = 60, refused_again_s = 600, soon_s = 5;
-    size_t most_kinds = 16;  // the first by name
+    size_t most_kinds = 256;  // those that are listed, then the first by name
   };
   explicit CustomOwnersReader(Options options)
       : options_(std::move(options)), finder_({.get = options_.get, .steady_s = options_.steady_s}) {}

@@ -8,6 +8,7 @@
 namespace taut::server {
 namespace {
 
+using testing::AllOf;
 using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -180,17 +181,34 @@ TEST_F(CustomOwners, AreForgottenWhenTheyHaveOwnedNoPodsForALongTime) {
 
 TEST_F(CustomOwners, KindsBeyondTheMostAreSaidAndStayUnknown) {
   kinds_.clear();
-  for (char c = 'a'; c <= 'p'; ++c) kinds_.push_back(std::string("kind") + c);
+  for (int i = 0; i < 256; ++i) kinds_.push_back(StrCat("kind", i));
   Step();
-  EXPECT_THAT(reader_->last_error(), Not(HasSubstr("at most 16")));
+  EXPECT_THAT(reader_->last_error(), AllOf(Not(HasSubstr("at most")), HasSubstr("; and 248 more")));
   kinds_.push_back("rollout");
   kinds_.push_back("rollout");
   now_s_ += 601;
   Step();
   EXPECT_THAT(reader_->last_error(),
-              HasSubstr("annotations of at most 16 kinds of custom resources are read, and "
+              HasSubstr("annotations of at most 256 kinds of custom resources are read, and "
                         "nothing is decided in modes auto and canary for jobs of rollout"));
   EXPECT_FALSE(reader_->IsSettled("rollout"));
+}
+
+// Anybody who may create a pod may write any ownerReferences.
+TEST_F(CustomOwners, InventedKindsTakeNoPlaceOfOneThatIsListed) {
+  Step();
+  ASSERT_TRUE(reader_->IsListed("rollout"));
+  for (int i = 0; i < 1000; ++i) kinds_.push_back(StrCat("a", i));
+  now_s_ += 61;
+  Step();
+  EXPECT_THAT(taken_, ElementsAre(HasSubstr("web=auto"))) << "again";
+  EXPECT_THAT(reader_->last_error(), HasSubstr(" and 737 more"));
+  EXPECT_LT(reader_->last_error().size(), 4000U);
+  kinds_ = {"rollout"};
+  now_s_ += 1300;
+  Step();
+  EXPECT_EQ(reader_->last_error(), "") << "they are forgotten";
+  EXPECT_FALSE(reader_->IsSettled("a1"));
 }
 
 TEST_F(CustomOwners, AKindOfTwoGroupsIsSaidAndNotRead) {
