@@ -909,7 +909,7 @@ rules:
     stage.equal(labels.get("team"), "blue", "the pod's labels are the job's")
     allowed = next(s["value"] for s in tautd.get(f"/api/v1/jobs/{daemon.quoted(JOB)}/settings")["values"]
                    if s["key"] == "cpu.allowed")
-    stage.equal(allowed, "0.2 by LimitRange small..80 by the largest node for its tolerations (node-1)",
+    stage.equal(allowed, "0.2 by LimitRange small..8 by the largest node for its tolerations (node-1)",
                 "what the cluster allows is a setting: the request is a tenth of the limit, and a larger node has a taint")
     said = stage.run(stage.args.taut, "explain", JOB, "--server", f"http://127.0.0.1:{tautd.port}").stdout
     stage.check("lower bound by LimitRange small" in said, "that is named where it binds", said)

@@ -191,8 +191,8 @@ TEST(NamespaceRules, AreReadOfBothKinds) {
   EXPECT_EQ(AllowedRangeText(Resource::kCpu, AllowedBy(all, node, {}, Resource::kCpu)),
             "0.01 by LimitRange small..8 by the largest node");
   EXPECT_EQ(AllowedRangeText(Resource::kCpu, AllowedBy(all, node, {.share = 0.5}, Resource::kCpu)),
-            "0.02 by LimitRange small..16 by the largest node")
-      << "the request is half of it";
+            "0.02 by LimitRange small..8 by the largest node")
+      << "the request is half of it, and no limit is above the node";
   EXPECT_EQ(AllowedRangeText(Resource::kMemory,
                              AllowedBy(all, node, {.is_request = true, .share = 0.5}, Resource::kMemory)),
             "..256MiB by LimitRange small")

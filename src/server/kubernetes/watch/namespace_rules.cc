@@ -87,7 +87,7 @@ AllowedRange AllowedBy(std::span<const NamespaceRule> rules, const LargestNode& 
   const double of_limit = amount.is_request ? 1 / amount.share : 1;
   AllowedRange out;
   if (const std::optional<double> most = largest.amounts.of(resource); most.has_value()) {
-    out.upper = *most / of_request;  // a node has room for requests
+    out.upper = most;  // in place a limit above its node is refused, too
     out.upper_by = largest.ByText(resource);
   }
   for (const NamespaceRule& rule : rules) {
