@@ -106,9 +106,10 @@ class Chaos:
             ours = [f for f in pod["metadata"].get("managedFields", []) if f["manager"].startswith("tautline")]
             if app == NEVER and (ours or limit_of(pod) != OWNERS):
                 out.append(f"{app} was never opted in, and was written: {ours} {limit_of(pod)}")
-            # A container that uses more than its owner's limit keeps what it has; nothing else is set.
+            # A container that uses more than its owner's limit keeps what it has, also where the kubelet refuses the owner's; nothing else is set.
             at, mib = self.limits[pod["metadata"]["uid"]][-1]
-            if app in self.out and at - self.out[app] > KNOWN_SECONDS and mib != OWNERS:
+            had = [before for t, before in self.limits[pod["metadata"]["uid"]] if t <= self.out.get(app, 0) + KNOWN_SECONDS]
+            if app in self.out and at - self.out[app] > KNOWN_SECONDS and mib != OWNERS and mib not in had:
                 out.append(f"{app} is opted out since {self.out[app]:.0f}, and got {mib} MiB at {at:.0f}")
         return out
 

@@ -201,7 +201,11 @@ void ReadActualOfPod(JsonNode status, std::vector<ContainerState>& containers) {
   for (ContainerState& c : containers) {
     for (const Resource r : kPodResources) {
       if (!c.of_pod(r)) continue;
-      c.actual_requests.of(r) = resources ? ReadAmounts(resources, "requests").of(r) : c.requests.of(r);
+      // The requests of `resources` stay those of before a resize: Kubernetes 1.35.
+      const std::optional<double> allocated = Amount(status["allocatedResources"], Name(r));
+      c.actual_requests.of(r) = !resources              ? c.requests.of(r)
+                                : allocated.has_value() ? allocated
+                                                        : ReadAmounts(resources, "requests").of(r);
       c.actual_limits.of(r) = resources ? ReadAmounts(resources, "limits").of(r) : c.limits.of(r);
     }
   }

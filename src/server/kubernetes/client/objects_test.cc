@@ -103,6 +103,10 @@ TEST(Objects, ResourcesOfThePodAreThoseOfItsOnlyContainer) {
   EXPECT_TRUE(app.memory_of_pod);
   EXPECT_FALSE(app.cpu_of_pod) << "it has a request of its own";
   EXPECT_EQ(pod.pod_limits, (Amounts{2, 128 * kMebibyte}));
+  const Pod resized = parsed(
+      R"([{"name":"app"}])",
+      R"({"allocatedResources":{"memory":"64Mi"},"resources":{"requests":{"memory":"16Mi"},"limits":{"memory":"128Mi"}}})");
+  EXPECT_EQ(resized.containers[0].actual_requests.memory, 64 * kMebibyte) << "what is allocated";
   const Pod old = parsed(R"([{"name":"app"}])", "{}");
   EXPECT_EQ(old.containers[0].actual_limits, (Amounts{2, 128 * kMebibyte})) << "the kubelet does not say";
   const Pod two = parsed(R"([{"name":"app"},{"name":"log"}])", "{}");

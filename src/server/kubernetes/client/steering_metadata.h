@@ -1,4 +1,5 @@
-// What metadata of objects says of settings: labels and annotations tautline.dev/KEY and CONTAINER.tautline.dev/KEY.
+// What metadata of objects says of settings: labels and annotations tautline.dev/KEY and
+// CONTAINER.tautline.dev/KEY.
 #pragma once
 
 #include "common/json/json_tree.h"
