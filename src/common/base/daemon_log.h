@@ -25,6 +25,7 @@ class DaemonLog {
 
   void Info(std::string_view text) { Say(LogLevel::kInfo, text); }
   void Warn(std::string_view text) { Say(LogLevel::kWarning, text); }
+  void Error(std::string_view text) { Say(LogLevel::kError, text); }
   void Act(LogLevel level, std::string_view action, std::initializer_list<LogField> fields) {
     Act(level, action, std::span<const LogField>(fields.begin(), fields.size()));
   }

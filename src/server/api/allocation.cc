@@ -11,10 +11,10 @@
 #include "server/api/allocation_idle.h"
 #include "server/api/allocation_window.h"
 #include "server/api/api.h"
-#include "server/api/costs.h"
 #include "server/api/parameters.h"
 #include "server/pool/capacity_desk.h"
 #include "server/pool/capacity_text.h"
+#include "server/pool/costs.h"
 
 namespace taut::server {
 namespace {

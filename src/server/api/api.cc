@@ -126,8 +126,7 @@ HttpResponse ErrorResponse(const absl::Status& status) {
   return ErrorResponse(HttpStatusOf(status.code()), Message(status));
 }
 
-Api::Api(ControlPlane& control, ApiOptions options)
-    : control_(control), options_(std::move(options)), budgets_(options_.budgets) {
+Api::Api(ControlPlane& control, ApiOptions options) : control_(control), options_(std::move(options)) {
   control_.OnTick([this](const TickEvents& events) { Publish(events); });
 }
 
@@ -163,9 +162,9 @@ HttpResponse Api::Answer(const HttpRequest& request) {
     if (const std::string clock = control_.status().clock().sentence; !clock.empty()) {
       text = StrCat("ready; ", clock, "\n");
     }
-    if (const std::string why = options_.why_undecided ? options_.why_undecided() : ""; !why.empty())
-      StrAppend(&text, why, "\n");
-    const auto backfill = options_.backfill ? options_.backfill() : std::nullopt;
+    const std::string why = options_.pods() != nullptr ? options_.pods()->WhyUndecided() : "";
+    if (!why.empty()) StrAppend(&text, why, "\n");
+    const std::optional<BackfillProgress> backfill = options_.backfill_progress();
     if (!backfill.has_value()) return TextResponse(200, text);
     // Anybody may ask this: what the other server said is only for those with a token.
     const std::string_view state = backfill->running ? "backfill is running\n"

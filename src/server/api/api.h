@@ -11,59 +11,30 @@
 #include <string_view>
 #include <vector>
 
-#include "brain/economy/price_change.h"
-#include "brain/economy/pricing.h"
-#include "common/model/allocation_plan.h"
-#include "common/model/pod_totals.h"
+#include "common/base/metrics_text.h"
 #include "common/net/event_stream.h"
 #include "common/net/http.h"
-#include "common/net/http_server.h"
-#include "common/net/webhook.h"
-#include "server/agents/agent_hub.h"
-#include "server/agents/agent_server.h"
-#include "server/api/budgets.h"
+#include "server/agents/agents_run.h"
 #include "server/api/group_views.h"
 #include "server/api/json.h"
-#include "server/api/metrics_text.h"
 #include "server/api/reach.h"
 #include "server/api/route_times.h"
 #include "server/auth/login_desk.h"
-#include "server/connectors/external_scaler.h"
-#include "server/connectors/webhook_actuator.h"
 #include "server/control/control_plane.h"
-#include "server/kubernetes/run/facts.h"
-#include "server/pool/admission_server.h"
+#include "server/control/past/late_history.h"
+#include "server/kubernetes/run/cluster_run.h"
 #include "server/pool/budget_desk.h"
+#include "server/pool/budgets.h"
 #include "server/pool/capacity_desk.h"
 #include "server/pool/machine_desk.h"
+#include "server/pool/price_book.h"
 #include "server/pool/quota_desk.h"
 
 namespace taut::server {
 
-// How far filling in the past has come.
-struct BackfillProgress {
-  uint64_t done = 0, total = 0;  // seconds of the past
-  std::string sentence;
-  bool running = false;
-  std::string error;  // running: why it waits to try again; else why it ended early; "" for nothing
-};
-
-// The history of jobs that appeared later. Known jobs, by the state of the request for it.
-struct LateProgress {
-  uint64_t waiting = 0, read = 0, nothing = 0, failed = 0;
-  std::string error;  // of the last time; "" for none
-};
-
 // Another cell's dashboard.
 struct CellLink {
   std::string name, url;
-};
-
-// Of this process.
-struct ProcessFacts {
-  double cpu_s = 0;
-  uint64_t resident_bytes = 0, virtual_bytes = 0;
-  uint64_t open_fds = 0, max_fds = 0;
 };
 
 // What a caller did or tried, for the audit log.
@@ -83,6 +54,7 @@ struct ApiRoute {
   Act act;
 };
 
+// What the API shows. All that is pointed at outlives the API; null is what the daemon does not have.
 struct ApiOptions {
   MachineSize machine;
   std::string version;
@@ -91,63 +63,36 @@ struct ApiOptions {
   std::string cell_name;    // "" for none
   std::vector<CellLink> cell_links;
   Prices prices;
-  std::vector<Budget> budgets;
   int64_t started_s = 0;
   bool pages = true;
+  bool has_external = false;                 // an external recommender is configured
+  bool takes_tokens = false;                 // else no authentication is required
   std::function<Timestamp()> now;            // the wall clock
   std::function<bool()> confirm_clock;       // an operator says that it is right; false: nothing waits for it
   std::function<double()> steady_ms;         // none: requests are not timed
   std::function<void(const ApiAct&)> audit;  // every change, and what was refused; on the request's thread
-  std::function<ServerCounts()> server_counts;
-  std::function<std::optional<BackfillProgress>()> backfill;
-  std::function<LateProgress()> late_jobs;  // none: their history is not asked for
-  std::function<ProcessFacts()> process;
-  std::function<uint64_t()> store_bytes;  // on disk
-  // If events are sent to a webhook.
-  std::function<WebhookCounts()> notifications;
-  // If limits go to a webhook.
-  std::function<WebhookActuatorCounts()> webhook;
-  // If an external recommender is configured.
-  std::function<ExternalHealth()> external;
-  // If a Kubernetes cluster is watched.
-  std::function<KubernetesFacts()> kubernetes;
-  // The container that a job is of, if such a cluster has pods of it.
-  std::function<std::optional<TemplateContainer>(const std::string& job)> container;
-  // What a pod with this container is to have in all, if such a cluster has one.
-  std::function<std::optional<PodTotals>(const std::string& job)> pod_totals;
-  // What its pods there say that people should know; "": nothing.
+  // Puts the metrics of all components, and returns what is wrong with them.
+  std::function<void(MetricsText&)> collect;
+  std::function<std::vector<std::string>()> warnings;
+  // What the pods of a job say that people should know; "": nothing.
   std::function<std::string(const std::string& job)> cluster_notice;
-  // Why no limit is decided yet, for /readyz; "": limits are decided.
-  std::function<std::string()> why_undecided;
-  // Both or none; none: the daemon does not listen to agents.
-  std::function<std::vector<AgentView>()> agents;
-  std::function<std::vector<RefusedAgent>()> refused_agents;
-  std::function<AgentHubCounts()> agent_counts;
-  // What the tasks of a job need of memory, where agents probe it, and of all jobs.
-  std::function<std::optional<NeededMemory>(const std::string& job)> memory_needed_by;
-  std::function<std::map<std::string, NeededMemory>()> memory_needed;
-  std::function<AgentServerCounts()> agent_port_counts;
-  // If a price file is configured; outlives the API.
-  const brain::Pricing* pricing = nullptr;
-  // What edited price files changed of the past, in the order in which they were read.
-  std::vector<brain::SeenPriceChange> price_changes;
-  // If quota is configured; outlives the API.
+  const ClusterRun* cluster = nullptr;
+  const AgentsRun* agents = nullptr;
+  const BackfillRun* backfill = nullptr;
+  const LateHistory* late_history = nullptr;
+  const PriceBook* price_book = nullptr;
+  const LabelBudgets* budgets = nullptr;
   QuotaDesk* quota = nullptr;
-  // If budgets of businesses are configured; outlives the API.
   BudgetDesk* businesses = nullptr;
-  // Both or none; none: there is no source of machines. The desk outlives the API.
   MachineDesk* machines = nullptr;
-  std::function<MachineRunCounts()> machine_counts;
-  // Both or none; the desk outlives the API.
   CapacityDesk* capacity = nullptr;
-  std::function<uint64_t()> capacity_failed_saves;
-  // If the daemon listens for KEDA.
-  std::function<ScalerServerCounts()> scaler_counts;
-  // If people sign in with a provider; outlives the API.
-  LoginDesk* login = nullptr;
-  bool takes_tokens = false;  // else no authentication is required
-  // If requests for quota come by gRPC.
-  std::function<AdmissionServerCounts()> quota_port_counts;
+  LoginDesk* login = nullptr;  // people sign in with a provider
+
+  const KubernetesRun* pods() const { return cluster == nullptr ? nullptr : &cluster->cluster(); }
+  const brain::Pricing* pricing() const { return price_book == nullptr ? nullptr : price_book->pricing(); }
+  std::optional<BackfillProgress> backfill_progress() const {
+    return backfill == nullptr ? std::nullopt : backfill->progress();
+  }
 };
 
 // Handle is thread-safe: the server's handler.
@@ -157,10 +102,6 @@ class Api {
   Api(ControlPlane& control, ApiOptions options);
 
   HttpResponse Handle(const HttpRequest& request);
-  // As GET /api/v1/budgets; none without budgets. Errors as LabelBudgets::States.
-  absl::StatusOr<std::shared_ptr<const BudgetStates>> budget_states() {
-    return budgets_.States(control_.history(), *control_.view(), options_.prices, NowSeconds());
-  }
   // Sends what happened to those who listen to /api/v1/events.
   void Publish(const TickEvents& events);
   // No more events: before the server stops.
@@ -228,7 +169,6 @@ class Api {
   HttpResponse ReplicasOfJob(const HttpRequest& request, JobId id);
   HttpResponse Explain(const HttpRequest& request, JobId id);
   void PutMemoryNeeded(JobId id, JsonWriter& json) const;  // memory_needed.cc
-  void PutNeededMetrics(MetricsText& out) const;
   HttpResponse GetSettings(const HttpRequest& request, JobId id);
   HttpResponse SettingsOf(JobId id);
   HttpResponse PatchSettings(const HttpRequest& request, JobId id);
@@ -240,7 +180,6 @@ class Api {
   HttpResponse TierActs(const HttpRequest& request, const Reach& reach);
   // Of a job by its name; one that is not known is in reach of those alone who see everything.
   bool ReachesNamed(const Reach& reach, std::string_view job) const;
-  void PutTierActMetrics(MetricsText& out) const;
   HttpResponse Settings(const HttpRequest& request, const Reach& reach);
   HttpResponse Recommenders(const HttpRequest& request, const Reach& reach);
   HttpResponse PatchMany(const HttpRequest& request, const Reach& reach);  // bulk_settings.cc
@@ -256,7 +195,6 @@ class Api {
   std::string NameOf(JobId id) const;
   void PutRules(JsonWriter& json) const;
   void PutCell(JsonWriter& json) const;
-  void PutBudgetMetrics(MetricsText& out);                             // cost_handlers.cc
   HttpResponse Bills(const HttpRequest& request, const Reach& reach);  // bill_handler.cc
   // quota_handlers.cc
   HttpResponse Quota(const HttpRequest& request, const Reach& reach);
@@ -265,7 +203,6 @@ class Api {
   HttpResponse MakeQuotaRequest(const HttpRequest& request, const Reach& reach);
   HttpResponse OneQuotaRequest(const HttpRequest& request, const Reach& reach);
   HttpResponse WithdrawQuotaRequest(const HttpRequest& request, const Reach& reach);
-  void PutQuotaMetrics(MetricsText& out) const;
   FleetShown FleetShownTo(const Reach& reach, const Prices& prices) const {
     return {options_.machine, prices, control_.actuator_name(), reach.all()};
   }
@@ -278,22 +215,17 @@ class Api {
   HttpResponse Logout(const HttpRequest& request);
   void AuditLogin(const HttpRequest& request, std::string_view who, std::string roles, int status,
                   std::string_view text) const;
-  void PutLoginMetrics(MetricsText& out) const;
   // business_handlers.cc
   HttpResponse Businesses(const HttpRequest& request, const Reach& reach);
   HttpResponse BudgetLedger(const HttpRequest& request, const Reach& reach);
   HttpResponse EnterInBudgetLedger(const HttpRequest& request, const Reach& reach);
-  void PutBusinessMetrics(MetricsText& out) const;
   // machine_handlers.cc
   HttpResponse Machines(const HttpRequest& request, const Reach& reach);
   HttpResponse OneMachine(const HttpRequest& request, const Reach& reach);
-  void PutMachineMetrics(MetricsText& out) const;
   // capacity_handler.cc
   HttpResponse Capacity(const HttpRequest& request, const Reach& reach);
-  void PutCapacityMetrics(MetricsText& out) const;
   // promise_handlers.cc
   HttpResponse Promises(const HttpRequest& request, const Reach& reach);
-  void PutPromiseMetrics(MetricsText& out) const;
 
   ControlPlane& control_;
   const ApiOptions options_;
@@ -307,7 +239,6 @@ class Api {
   std::vector<GroupStream> group_streams_;
   GroupViews views_;
   RouteTimes times_;
-  LabelBudgets budgets_;
 };
 
 // The dashboard is built in.

@@ -7,8 +7,8 @@
 #include "common/base/short_text.h"
 #include "common/base/strings.h"
 #include "server/api/api.h"
-#include "server/api/bills.h"
 #include "server/api/parameters.h"
+#include "server/pool/bills.h"
 
 namespace taut::server {
 namespace {
@@ -188,13 +188,13 @@ HttpResponse Api::Bills(const HttpRequest& request, const Reach& reach) {
   if (!format.empty() && format != "json" && !focus.has_value())
     return ErrorResponse(
         400, StrCat("invalid format=", ShortText(format), ": expected json, focus or focus-parquet"));
-  if (options_.pricing == nullptr)
+  if (options_.pricing() == nullptr)
     return ErrorResponse(404, "no price file is configured: prices.file names none");
   const absl::StatusOr<int64_t> limit = IntParameter(request, "limit", 100, 1, 10'000);
   if (!limit.ok()) return ErrorResponse(limit.status());
   const absl::StatusOr<BilledMonth> month = MonthParameter(request, NowSeconds());
   if (!month.ok()) return ErrorResponse(month.status());
-  const brain::Pricing& pricing = *options_.pricing;
+  const brain::Pricing& pricing = *options_.pricing();
   const absl::StatusOr<AccountBill> made =
       BillAccount(control_.history(), *control_.view(), pricing, month->from, month->to,
                   [&reach](const JobRecord& job) { return reach.Has(job); });
@@ -214,7 +214,7 @@ HttpResponse Api::Bills(const HttpRequest& request, const Reach& reach) {
   json.BeginObject();
   json.Field("currency", std::string_view(pricing.sheet.currency));
   PutBillHead(*made, groups, *month, reach.all(), json);
-  PutPriceChanges(options_.price_changes, *month, json);
+  PutPriceChanges(options_.price_book->changes(), *month, json);
   if (group_name.empty()) {
     json.Key("groups");
     json.BeginArray();

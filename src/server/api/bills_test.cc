@@ -1,5 +1,5 @@
 // Bills of an account that is known.
-#include "server/api/bills.h"
+#include "server/pool/bills.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -434,37 +434,4 @@ HttpResponse Api::EnterInBudgetLedger(const HttpRequest& request, const Reach& r
   return JsonResponse(200, json.Take());
 }
 
-void Api::PutBusinessMetrics(MetricsText& out) const {
-  if (options_.businesses == nullptr) return;
-  const BudgetCounts counts = options_.businesses->counts();
-  out.Gauge("tautd_budget_ledger_entries", "Entries of the budget ledger.",
-            static_cast<double>(counts.entries));
-  out.Counter("tautd_budget_ledger_refused_total", "Requests to the budget ledger that were refused.",
-              counts.refused);
-  out.Counter("tautd_budget_ledger_failed_writes_total", "Entries that could not be stored.",
-              counts.failed_writes);
-  const auto view = options_.businesses->View();
-  if (!view.ok()) return;  // the store's own metrics say so
-  const int64_t now_s = options_.businesses->now_s();
-  const auto put = [&](const char* name, const char* help, auto amount) {
-    for (const auto& [holder, state] : (*view)->book.holders()) {
-      out.Gauge(name, help, static_cast<double>(amount(holder, state).micros) / 1e6,
-                {{"holder", ToText(holder)}, {"unit", state.unit}});
-    }
-  };
-  put("tautd_holder_budget", "Money of a business or group for the open period, in its unit.",
-      [&](const brain::BudgetHolder&, const brain::HolderState& state) { return state.budget(now_s); });
-  put("tautd_holder_spent", "What it paid since the period began.",
-      [&](const brain::BudgetHolder& holder, const brain::HolderState&) {
-        return brain::SpentOf((*view)->spent.spent, holder);
-      });
-  put("tautd_holder_forecast",
-      "What it will have paid at the period's end, if the rest is as the last 7 days.",
-      [&](const brain::BudgetHolder& holder, const brain::HolderState&) {
-        return brain::SpentOf((*view)->forecast.spent, holder);
-      });
-  out.Gauge("tautd_budget_unfunded", "Spent in the period by groups without a business that pays.",
-            static_cast<double>((*view)->spent.unfunded.micros) / 1e6);
-}
-
 }  // namespace taut::server

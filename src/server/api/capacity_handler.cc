@@ -161,46 +161,4 @@ HttpResponse Api::Capacity(const HttpRequest& request, const Reach& /*reach*/) {
   return JsonResponse(200, json.Take());
 }
 
-void Api::PutCapacityMetrics(MetricsText& out) const {
-  if (options_.capacity == nullptr) return;
-  const std::shared_ptr<const CapacityView> view = options_.capacity->View();
-  const auto put = [&](const char* name, const char* help, auto value_of) {
-    for (const CapacityOffer& offer : view->offers) {
-      const std::optional<double> value = value_of(offer);
-      if (!value.has_value()) continue;
-      out.Gauge(name, help, *value,
-                {{"tier", view->tiers[offer.tier].name},
-                 {"horizon", offer.horizon.has_value() ? kCapacityHorizons[*offer.horizon].name : "any"},
-                 {"resource", Name(offer.resource)}});
-    }
-  };
-  using Offer = CapacityOffer;
-  put("tautd_capacity_sellable", "What can be sold of the tier in all, in cores or bytes.",
-      [](const Offer& o) { return o.sellable; });
-  put("tautd_capacity_sold", "What of it is bought (quota) or, where that is more, allocated.",
-      [](const Offer& o) { return o.sold; });
-  put("tautd_capacity_promised_ratio", "Promised share of the hours in which the amount is available.",
-      [](const Offer& o) { return std::optional(o.promise); });
-  put("tautd_capacity_kept_ratio", "Share of the hours of ended promises in which the amount was available.",
-      [](const Offer& o) { return o.kept.promises > 0 ? std::optional(o.kept.kept_time) : std::nullopt; });
-  put("tautd_capacity_promises", "Ended promises that are kept in the ledger and were measured.",
-      [](const Offer& o) {
-        return o.horizon.has_value() ? std::optional(static_cast<double>(o.kept.promises)) : std::nullopt;
-      });
-  put("tautd_capacity_promises_kept", "Those of them whose share of available hours was as promised.",
-      [](const Offer& o) {
-        return o.horizon.has_value() ? std::optional(static_cast<double>(o.kept.promises_kept))
-                                     : std::nullopt;
-      });
-  for (const Resource r : kResources) {
-    out.Gauge("tautd_capacity_measured_seconds",
-              "Time in whole hours of which capacity and usage were measured.",
-              static_cast<double>(view->measured_hours[static_cast<size_t>(r)] * kLineSeconds),
-              {{"resource", Name(r)}});
-  }
-  if (options_.capacity_failed_saves)
-    out.Counter("tautd_capacity_failed_saves_total", "Times that the state of capacity could not be written.",
-                options_.capacity_failed_saves());
-}
-
 }  // namespace taut::server

@@ -4,8 +4,8 @@
 #include "common/base/strings.h"
 #include "fmt/format.h"
 #include "server/api/api.h"
-#include "server/api/costs.h"
 #include "server/api/parameters.h"
+#include "server/pool/costs.h"
 
 namespace taut::server {
 namespace {
@@ -149,7 +149,7 @@ HttpResponse Api::Costs(const HttpRequest& request, const Reach& reach) {
 
 HttpResponse Api::Budgets(const HttpRequest& request, const Reach& reach) {
   if (absl::Status s = OnlyParameters(request, {}); !s.ok()) return ErrorResponse(s);
-  const auto states = budgets_.States(control_.history(), *control_.view(), options_.prices, NowSeconds());
+  const auto states = options_.budgets->States();
   if (!states.ok()) return ErrorResponse(states.status());
   JsonWriter json;
   json.BeginObject();
@@ -177,21 +177,6 @@ HttpResponse Api::Budgets(const HttpRequest& request, const Reach& reach) {
   json.EndArray();
   json.EndObject();
   return JsonResponse(200, json.Take());
-}
-
-void Api::PutBudgetMetrics(MetricsText& out) {
-  if (budgets_.empty()) return;
-  const auto states = budgets_.States(control_.history(), *control_.view(), options_.prices, NowSeconds());
-  if (!states.ok()) return;  // the store's own metrics say so
-  for (const BudgetState& state : (*states)->budgets) {
-    const std::string name = state.budget.name();
-    out.Gauge("tautd_budget_per_month", "Money of a budget for a calendar month.", state.budget.per_month,
-              {{"budget", name}});
-    out.Gauge("tautd_budget_spent", "Cost of its jobs since the month began.", state.spent,
-              {{"budget", name}});
-    out.Gauge("tautd_budget_forecast", "Cost at the month's end, if the rest is as the last 7 days.",
-              state.forecast, {{"budget", name}});
-  }
 }
 
 }  // namespace taut::server

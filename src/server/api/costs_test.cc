@@ -1,5 +1,5 @@
 // GET /api/v1/costs and OpenCost's /allocation, against an account that is known.
-#include "server/api/costs.h"
+#include "server/pool/costs.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -39,6 +39,7 @@ class CostsTest : public testing::Test {
  protected:
   CostsTest() {
     EXPECT_TRUE(control_.Restore().ok());
+    EXPECT_TRUE(budgets_.Start().ok());
     store_.account = {{{WindowId{kToday.index - kWindowsPerDay}, kWindowsPerDay},
                        {Entry(0, 1, 2), Entry(1, 4, 4), Entry(2, 8, 1)}},
                       {{kToday, 1}, {Entry(0, 0.5, 1)}},
@@ -63,10 +64,15 @@ class CostsTest : public testing::Test {
   ControlPlane control_{ControlOptions(),
                         *MappingRules::Compile(BuiltinRules()),
                         {&store_, &store_, &actuator_, [] { return 0.0; }}};
-  ApiOptions options_ = [] {
+  DaemonContext context_{.control = &control_,
+                         .now = [] { return Timestamp::FromSeconds(kMidnight + 3600); }};
+  LabelBudgets budgets_ = {
+      {.core_hour = 0.04, .gib_hour = 0.005, .budgets = {"namespace=shop: 1", "all: 10"}}, context_};
+  ApiOptions options_ = [this] {
     ApiOptions options;
     options.prices = {{0.04, 0.005}, "EUR"};
-    options.budgets = {{"namespace", "shop", 1}, {"", "", 10}};
+    options.budgets = &budgets_;
+    options.collect = [this](MetricsText& out) { budgets_.Collect(out); };
     options.now = [] { return Timestamp::FromSeconds(kMidnight + 3600); };
     return options;
   }();

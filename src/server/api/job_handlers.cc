@@ -277,10 +277,10 @@ HttpResponse Api::Job(const HttpRequest& request, JobId id) {
   const std::optional<OomSource> oom_source = control_.ingest().oom_source(id);
   const std::optional<bool> knows_starts = control_.ingest().KnowsStarts(id);
   const std::string collision = control_.ingest().NameCollision(id);
-  const auto container = options_.container ? options_.container(NameOf(id)) : std::nullopt;
-  const auto pod = options_.pod_totals ? options_.pod_totals(NameOf(id)) : std::nullopt;
-  const std::string of_cluster = options_.cluster_notice ? options_.cluster_notice(NameOf(id)) : "";
   const std::string name = NameOf(id);
+  const KubernetesRun* const pods = options_.pods();
+  const auto container = pods != nullptr ? pods->ContainerOf(name) : std::nullopt;
+  const std::string of_cluster = options_.cluster_notice ? options_.cluster_notice(name) : "";
   const std::string cluster = name.substr(0, name.find('/'));
   const std::string before = cluster.size() < name.size() ? name.substr(cluster.size() + 1) : "";
   const bool was_without_cluster = !before.empty() && control_.Find(before).has_value();
@@ -302,7 +302,7 @@ HttpResponse Api::Job(const HttpRequest& request, JobId id) {
     PutReplicas("replicas", job.replicas.get(), json);
     PutAllocation(*job.policy, json);
     PutContainer(container, json);
-    PutPod(pod, json);
+    PutPod(pods != nullptr ? pods->PodTotalsOf(name) : std::nullopt, json);
     json.Key("trials");
     json.BeginArray();
     for (const Resource r : kResources) {
@@ -340,7 +340,7 @@ HttpResponse Api::Job(const HttpRequest& request, JobId id) {
         job.record.labels.end();
     if (was_without_cluster && has_cluster) json.String(NewClusterNotice(cluster, before));
     if (!of_cluster.empty()) json.String(of_cluster);
-    if (job.policy->external && !options_.external) {
+    if (job.policy->external && !options_.has_external) {
       json.String(
           "external is true, but external_recommender.address of tautd is empty: the job's own recommender "
           "sets its limits");

@@ -14,7 +14,6 @@ namespace {
 constexpr int kJsonDigits = 12;
 constexpr int kFloatDigits = 7;
 constexpr int kWholeDigits = 15;
-constexpr double kHoursPerMonth = 365 * 24 / 12.0;
 
 std::optional<double> Known(float v) { return v >= 0 ? std::optional<double>(v) : std::nullopt; }
 
@@ -232,10 +231,6 @@ void PutProvisional(std::optional<double> limit, WindowId first, int64_t grace_s
   PutTime("first_recommendation_at", first.index == INT32_MIN ? INT64_MIN : first.start_s() + grace_s, json);
 }
 
-double Prices::PerMonth(Resource r, double amount) const {
-  return kHoursPerMonth * (per_hour[IndexOf(r)] * amount / UnitOf(r).large);
-}
-
 void PutMoney(std::string_view key, brain::Money money, JsonWriter& json) {
   json.Field(key, std::string_view(ToText(money)));
 }
@@ -290,11 +285,6 @@ void PutFleet(const FleetView& view, const FleetShown& shown, JsonWriter& json) 
   }
   json.Field("actuator", shown.actuator);
   json.EndObject();
-}
-
-std::optional<double> AmountOf(const FleetAmounts& amounts, double FleetAmounts::*amount) {
-  const uint32_t jobs = amount == &FleetAmounts::usage ? amounts.jobs : amounts.jobs_limited;
-  return jobs > 0 ? std::optional(amounts.*amount) : std::nullopt;
 }
 
 void PutFleetHistory(std::span<const FleetPoint> points, JsonWriter& json) {

@@ -15,18 +15,9 @@
 #include "server/control/job_totals.h"
 #include "server/control/replica_history.h"
 #include "server/control/what_if.h"
+#include "server/pool/costs.h"
 
 namespace taut::server {
-
-// What resources cost.
-struct Prices {
-  PerResource<double> per_hour = {};  // of a core or GiB; 0: not known
-  std::string currency;
-
-  bool known() const { return std::ranges::max(per_hour) > 0; }
-  // Of a number of cores or bytes for a twelfth of a year.
-  double PerMonth(Resource r, double amount) const;
-};
 
 // null for a time that is none: INT64_MIN, and what an earlier version stored of a clock that had not begun.
 void PutTime(std::string_view key, int64_t time_s, JsonWriter& json);
@@ -39,8 +30,6 @@ struct FleetShown {
   bool has_day_counts = true;  // FleetView::ooms_day and changes_day
 };
 void PutFleet(const FleetView& view, const FleetShown& shown, JsonWriter& json);
-// Of FleetAmounts: absent, not 0, where it is a sum over no job.
-std::optional<double> AmountOf(const FleetAmounts& amounts, double FleetAmounts::*amount);
 void PutFleetHistory(std::span<const FleetPoint> points, JsonWriter& json);
 // Exact, as text: up to six decimals.
 void PutMoney(std::string_view key, brain::Money money, JsonWriter& json);

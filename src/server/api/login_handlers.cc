@@ -226,15 +226,4 @@ HttpResponse Api::Logout(const HttpRequest& request) {
   return out;
 }
 
-void Api::PutLoginMetrics(MetricsText& out) const {
-  if (options_.login == nullptr) return;
-  const LoginDesk::Counts counts = options_.login->counts();
-  constexpr std::string_view kLogins = "tautd_logins_total";
-  constexpr std::string_view kHelp = "Sign-ins to the pages with the OpenID Connect provider, by result.";
-  out.Counter(kLogins, kHelp, counts.done, {{"result", "done"}});
-  out.Counter(kLogins, kHelp, counts.failed, {{"result", "failed"}});
-  out.Gauge("tautd_login_sessions", "Sessions of browsers that are signed in.",
-            static_cast<double>(options_.login->sessions()->size()));
-}
-
 }  // namespace taut::server

@@ -424,39 +424,4 @@ HttpResponse Api::WithdrawQuotaRequest(const HttpRequest& request, const Reach& 
   return JsonResponse(200, json.Take());
 }
 
-void Api::PutQuotaMetrics(MetricsText& out) const {
-  if (options_.quota == nullptr) return;
-  const QuotaView view = options_.quota->View();
-  const QuotaCounts counts = options_.quota->counts();
-  const auto put = [&](const char* name, const char* help, auto amount) {
-    for (const brain::QuotaRowView& row : view.rows) {
-      out.Gauge(name, help, static_cast<double>(amount(row)) / (row.resource == brain::kQuotaCpu ? 1000 : 1),
-                {{"group", row.group}, {"tier", row.tier}, {"resource", row.resource}});
-    }
-  };
-  put("tautd_quota", "Quota of a group, in cores, bytes or units.",
-      [](const brain::QuotaRowView& row) { return row.cell.quota; });
-  put("tautd_quota_in_use", "What its jobs use and its requests hold.",
-      [](const brain::QuotaRowView& row) { return row.cell.held; });
-  put("tautd_quota_available", "What it may use more.",
-      [](const brain::QuotaRowView& row) { return std::max<int64_t>(0, row.available); });
-  uint64_t uncovered = 0;
-  for (const brain::UncoveredUse& use : view.uncovered) uncovered += use.jobs;
-  out.Gauge("tautd_quota_uncovered_jobs", "Jobs of groups or tiers that have no quota.",
-            static_cast<double>(uncovered));
-  out.Gauge("tautd_quota_requests_queued", "Requests for quota that wait.", static_cast<double>(view.queued));
-  out.Gauge("tautd_quota_requests_open", "Requests that are admitted or running.",
-            static_cast<double>(view.open));
-  out.Gauge("tautd_quota_silent", "1: no job is measured, the use is that of the last window that had some.",
-            view.silent ? 1 : 0);
-  for (const auto& [outcome, count] : {std::pair<const char*, uint64_t>{"admitted", counts.admitted},
-                                       {"queued", counts.queued},
-                                       {"refused", counts.refused},
-                                       {"ended", counts.ended}}) {
-    out.Counter("tautd_quota_requests_total", "Requests by their outcome.", count, {{"outcome", outcome}});
-  }
-  out.Counter("tautd_quota_failed_writes_total", "Changes of requests that could not be stored.",
-              counts.failed_writes);
-}
-
 }  // namespace taut::server

@@ -7,8 +7,8 @@
 #include <span>
 #include <string_view>
 
+#include "common/base/metrics_text.h"
 #include "common/net/http.h"
-#include "server/api/metrics_text.h"
 
 namespace taut::server {
 

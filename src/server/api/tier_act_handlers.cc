@@ -58,16 +58,4 @@ HttpResponse Api::TierActs(const HttpRequest& request, const Reach& reach) {
   return JsonResponse(200, json.Take());
 }
 
-void Api::PutTierActMetrics(MetricsText& out) const {
-  const ControlCounts counts = control_.status().counts();
-  for (size_t tier = 0; tier < kTiers; ++tier) {
-    for (size_t kind = 0; kind < kTierActKinds; ++kind) {
-      out.Counter("tautd_tier_acts_total",
-                  "Acts of agents' guards of memory that were stored; without those of agents that observe.",
-                  counts.tier_acts[tier][kind],
-                  {{"tier", Name(static_cast<Tier>(tier))}, {"kind", Name(static_cast<TierActKind>(kind))}});
-    }
-  }
-}
-
 }  // namespace taut::server

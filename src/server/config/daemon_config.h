@@ -111,7 +111,7 @@ struct PricesConfig {
   std::string currency = "EUR";
   std::vector<std::string> budgets;                          // "LABEL=VALUE: AMOUNT"
   std::vector<std::string> alerts = {"50%", "80%", "100%"};  // shares of a budget that are notified
-  std::string file;                                          // price file (price_file.h); "": no bills
+  std::string file = {};                                     // price file (price_file.h); "": no bills
 };
 // Money for a calendar month: of jobs with this value of a label, or of all.
 struct BudgetLine {
@@ -271,6 +271,7 @@ struct DaemonSetting {
   FieldUnit unit = FieldUnit::kPlain;
   double min = 0, max = 0;  // of numbers, in plain units, bytes or seconds
   ConfigField (*field)(DaemonConfig&);
+  bool reloads = false;  // SIGHUP takes another value over; else a restart does
 
   FieldSpec spec() const { return {key, unit, min, max}; }
 };
@@ -280,6 +281,10 @@ absl::Status SetDaemonSetting(const DaemonSetting& setting, std::span<const std:
                               DaemonConfig& config);
 // Keys whose values differ, of the table and of the lists of rules ("ingest.mapping").
 std::vector<std::string> ChangedKeys(const DaemonConfig& before, const DaemonConfig& after);
+// Rows that reload, of one section: those of "quota" have no further dot ("quota.file").
+std::vector<const DaemonSetting*> ReloadableOf(std::string_view section);
+// Copies their values from `next` to `running`.
+void TakeReloadable(std::string_view section, const DaemonConfig& next, DaemonConfig& running);
 // As people write it: "16MiB", "[127.0.0.1:7070]".
 std::string GetDaemonSetting(const DaemonSetting& setting, const DaemonConfig& config);
 

@@ -10,6 +10,7 @@ namespace {
 constexpr double kYear = 365 * brain::kDay;
 
 using enum FieldUnit;
+constexpr bool kReloads = true;
 
 #define TAUT_FIELD(name) +[](DaemonConfig& c) -> ConfigField { return &c.name; }
 const DaemonSetting kDaemonSettings[] = {
@@ -21,29 +22,29 @@ const DaemonSetting kDaemonSettings[] = {
      TAUT_FIELD(server.options.names)},
     {"server.pages", "serve the dashboard and not only the API", kPlain, 0, 0, TAUT_FIELD(server.pages)},
     {"server.tls.certificate", "PEM file of the certificate and its chain; with it, HTTPS only", kPlain, 0, 0,
-     TAUT_FIELD(server.options.certificate_file)},
-    {"server.tls.key", "PEM file of its key", kPlain, 0, 0, TAUT_FIELD(server.options.key_file)},
+     TAUT_FIELD(server.options.certificate_file), kReloads},
+    {"server.tls.key", "PEM file of its key", kPlain, 0, 0, TAUT_FIELD(server.options.key_file), kReloads},
     {"server.tls.client_ca", "PEM file: clients with a certificate of this CA are authenticated", kPlain, 0,
-     0, TAUT_FIELD(server.options.client_ca_file)},
+     0, TAUT_FIELD(server.options.client_ca_file), kReloads},
     {"server.tls.client_role", "their role: writer, reader, platform or operator", kPlain, 0, 0,
      TAUT_FIELD(server.options.client_role)},
     {"server.tokens.writer_file",
      "file of tokens that may only send samples (POST /api/v1/write), for Prometheus; one per line, followed "
      "by a blank and a name",
-     kPlain, 0, 0, TAUT_FIELD(server.writer_tokens_file)},
+     kPlain, 0, 0, TAUT_FIELD(server.writer_tokens_file), kReloads},
     {"server.tokens.reader_file", "file of read-only tokens, in the same form", kPlain, 0, 0,
-     TAUT_FIELD(server.reader_tokens_file)},
+     TAUT_FIELD(server.reader_tokens_file), kReloads},
     {"server.tokens.platform_file",
      "file of tokens, in the same form, that see everything and act on the quota of every group", kPlain, 0,
-     0, TAUT_FIELD(server.platform_tokens_file)},
+     0, TAUT_FIELD(server.platform_tokens_file), kReloads},
     {"server.tokens.group_file",
      "file of tokens of groups' people; a line has the token, a role (member, owner or budget_holder), the "
      "groups "
      "of the quota file with commas between, and a name: `TOKEN owner shop,media anna`",
-     kPlain, 0, 0, TAUT_FIELD(server.group_tokens_file)},
+     kPlain, 0, 0, TAUT_FIELD(server.group_tokens_file), kReloads},
     {"server.tokens.operator_file",
      "file of operators' tokens; the name is recorded with each change of a setting", kPlain, 0, 0,
-     TAUT_FIELD(server.operator_tokens_file)},
+     TAUT_FIELD(server.operator_tokens_file), kReloads},
     {"server.oidc.issuer",
      "address of an OpenID Connect provider, https://HOST/...; its signed tokens are taken as bearer tokens. "
      "Keys under server.oidc need a restart, but for bindings",
@@ -59,7 +60,7 @@ const DaemonSetting kDaemonSettings[] = {
     {"server.oidc.bindings",
      "what people with a value of this claim may do: `VALUE: reader`, platform or operator, or `VALUE: owner "
      "shop,media`, member or budget_holder of groups of the quota file",
-     kPlain, 0, 0, TAUT_FIELD(server.oidc.bindings)},
+     kPlain, 0, 0, TAUT_FIELD(server.oidc.bindings), kReloads},
     {"server.oidc.keep_keys", "while the provider cannot be reached, its last keys are used for this time",
      kDuration, 60, kYear, TAUT_FIELD(server.oidc.keep_keys_s)},
     {"server.oidc.ca_file", "PEM file of CAs for the provider; without it those of the system", kPlain, 0, 0,
@@ -192,13 +193,13 @@ const DaemonSetting kDaemonSettings[] = {
      "ordered share of machine-days whose peak passes the prediction of what all tasks of a machine use",
      kPlain, 0.001, 0.5, TAUT_FIELD(machines.risk)},
     {"quota.file", "quota file: groups and what each may use (docs/formats.md); empty: no quota", kPlain, 0,
-     0, TAUT_FIELD(quota.file)},
+     0, TAUT_FIELD(quota.file), kReloads},
     {"quota.group", "template of the group that a job counts for, over its labels", kPlain, 0, 0,
-     TAUT_FIELD(quota.group)},
+     TAUT_FIELD(quota.group), kReloads},
     {"quota.tier", "template of its tier; empty: quota.default_tier for every job", kPlain, 0, 0,
-     TAUT_FIELD(quota.tier)},
+     TAUT_FIELD(quota.tier), kReloads},
     {"quota.default_tier", "tier of a job without a value for quota.tier", kPlain, 0, 0,
-     TAUT_FIELD(quota.default_tier)},
+     TAUT_FIELD(quota.default_tier), kReloads},
     {"quota.start_within", "an admitted request ends if its job is not measured within this time", kDuration,
      60, kYear, TAUT_FIELD(quota.start_within_s)},
     {"quota.gone_after", "a job that is not measured for this long uses nothing", kDuration, 300, brain::kDay,
@@ -211,22 +212,22 @@ const DaemonSetting kDaemonSettings[] = {
     {"budgets.file",
      "budgets file: businesses, what they have a period, and which groups of quota.file they pay for "
      "(docs/formats.md); empty: none",
-     kPlain, 0, 0, TAUT_FIELD(budgets.file)},
+     kPlain, 0, 0, TAUT_FIELD(budgets.file), kReloads},
     {"budgets.entries_per_day",
      "requests to the budget ledger that one person may make about one business or group in a day of UTC",
      kPlain, 1, 1e6, TAUT_FIELD(budgets.entries_per_day)},
     {"migration.enabled", "move small jobs from observe to auto automatically, after a notice", kPlain, 0, 0,
-     TAUT_FIELD(migration.enabled)},
+     TAUT_FIELD(migration.enabled), kReloads},
     {"migration.max_cpu", "a job is small if the limits of all its tasks are at most this many cores", kPlain,
-     0, 1e6, TAUT_FIELD(migration.max_cpu_cores)},
+     0, 1e6, TAUT_FIELD(migration.max_cpu_cores), kReloads},
     {"migration.max_memory", "and at most this much memory", kBytes, 0, 1024 * kGiB * 1024,
-     TAUT_FIELD(migration.max_memory_bytes)},
-    {"migration.observe_days", "minimum days in observe", kPlain, 1, 3650,
-     TAUT_FIELD(migration.observe_days)},
+     TAUT_FIELD(migration.max_memory_bytes), kReloads},
+    {"migration.observe_days", "minimum days in observe", kPlain, 1, 3650, TAUT_FIELD(migration.observe_days),
+     kReloads},
     {"migration.max_days_over", "maximum share of these days with usage above the recommended limit", kPlain,
-     0, 1, TAUT_FIELD(migration.max_days_over)},
+     0, 1, TAUT_FIELD(migration.max_days_over), kReloads},
     {"migration.notice_days", "days between the notice and the move", kPlain, 0, 365,
-     TAUT_FIELD(migration.notice_days)},
+     TAUT_FIELD(migration.notice_days), kReloads},
     {"actuator.kind",
      "applies limits through: dry_run (decisions are only stored), agents or kubernetes "
      "(kubernetes.kubeconfig); "
@@ -341,12 +342,12 @@ const DaemonSetting kDaemonSettings[] = {
      "need tokens or a client CA",
      kPlain, 0, 0, TAUT_FIELD(agents.listen)},
     {"agents.tokens_file", "file of agents' tokens, one per line", kPlain, 0, 0,
-     TAUT_FIELD(agents.tokens_file)},
+     TAUT_FIELD(agents.tokens_file), kReloads},
     {"agents.tls.certificate", "PEM file of the certificate for agents; with it, TLS only", kPlain, 0, 0,
-     TAUT_FIELD(agents.certificate_file)},
-    {"agents.tls.key", "PEM file of its key", kPlain, 0, 0, TAUT_FIELD(agents.key_file)},
+     TAUT_FIELD(agents.certificate_file), kReloads},
+    {"agents.tls.key", "PEM file of its key", kPlain, 0, 0, TAUT_FIELD(agents.key_file), kReloads},
     {"agents.tls.client_ca", "PEM file: agents must have a certificate of this CA", kPlain, 0, 0,
-     TAUT_FIELD(agents.client_ca_file)},
+     TAUT_FIELD(agents.client_ca_file), kReloads},
     {"quota.grpc.listen",
      "addresses on which to listen for requests for quota by gRPC (proto/admission.proto), ADDRESS:PORT; "
      "empty: "
@@ -355,10 +356,10 @@ const DaemonSetting kDaemonSettings[] = {
      "or a client CA",
      kPlain, 0, 0, TAUT_FIELD(quota_grpc.listen)},
     {"quota.grpc.tls.certificate", "PEM file of the certificate for them; with it, TLS only", kPlain, 0, 0,
-     TAUT_FIELD(quota_grpc.certificate_file)},
-    {"quota.grpc.tls.key", "PEM file of its key", kPlain, 0, 0, TAUT_FIELD(quota_grpc.key_file)},
+     TAUT_FIELD(quota_grpc.certificate_file), kReloads},
+    {"quota.grpc.tls.key", "PEM file of its key", kPlain, 0, 0, TAUT_FIELD(quota_grpc.key_file), kReloads},
     {"quota.grpc.tls.client_ca", "PEM file: clients must have a certificate of this CA", kPlain, 0, 0,
-     TAUT_FIELD(quota_grpc.client_ca_file)},
+     TAUT_FIELD(quota_grpc.client_ca_file), kReloads},
     {"external_scaler.listen",
      "addresses on which to listen for KEDA (external scaler), ADDRESS:PORT; empty: none; others than "
      "loopback "
@@ -434,6 +435,25 @@ std::vector<std::string> ChangedKeys(const DaemonConfig& before, const DaemonCon
   };
   if (text(before.ingest.mapping) != text(after.ingest.mapping)) changed.emplace_back("ingest.mapping");
   return changed;
+}
+
+std::vector<const DaemonSetting*> ReloadableOf(std::string_view section) {
+  std::vector<const DaemonSetting*> out;
+  for (const DaemonSetting& setting : kDaemonSettings) {
+    if (setting.reloads && setting.key.substr(0, setting.key.rfind('.')) == section) out.push_back(&setting);
+  }
+  return out;
+}
+
+void TakeReloadable(std::string_view section, const DaemonConfig& next, DaemonConfig& running) {
+  DaemonConfig from = next;
+  for (const DaemonSetting* setting : ReloadableOf(section)) {
+    std::visit(
+        [](auto* value, auto* target) {
+          if constexpr (std::is_same_v<decltype(value), decltype(target)>) *target = *value;
+        },
+        setting->field(from), setting->field(running));
+  }
 }
 
 std::string GetDaemonSetting(const DaemonSetting& setting, const DaemonConfig& config) {

@@ -18,6 +18,9 @@ tautd reads one YAML file. It is optional: every key has a default. `docs/tautd.
 unknown or repeated key and an invalid value are rejected with the file, the line, and the nearest valid key. A key
 `a.b` is `b:` below `a:`. Amounts have units: `512MiB`, `1.5GiB`, `90s`, `30m`, `12h`, `2w`; a share is `0.05` or
 `5%`. Secrets are read from separate files and are never shown. [tautlet](#tautlet) has its own file and keys.
+
+SIGHUP reloads the keys marked *(reloaded)*, rules, settings of jobs and recommenders. tautd logs each other key
+that has changed: it takes effect after a restart.
 )";
 
 constexpr std::string_view kLists =
@@ -104,7 +107,8 @@ std::string DaemonSettingsMarkdown() {
   for (const std::string_view section : sections) {
     StrAppend(&out, "\n## `", section, "`\n", kHead);
     for (const DaemonSetting& s : DaemonSettingsTable()) {
-      if (section_of(s) == section) AddRow(s.key, GetDaemonSetting(s, defaults), s.help, out);
+      if (section_of(s) != section) continue;
+      AddRow(s.key, GetDaemonSetting(s, defaults), StrCat(s.help, s.reloads ? " *(reloaded)*" : ""), out);
     }
   }
   StrAppend(&out, kLists);

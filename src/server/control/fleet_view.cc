@@ -386,4 +386,9 @@ JobsPage ListJobs(const FleetView& view, const JobsQuery& query) {
   return page;
 }
 
+std::optional<double> AmountOf(const FleetAmounts& amounts, double FleetAmounts::*amount) {
+  const uint32_t jobs = amount == &FleetAmounts::usage ? amounts.jobs : amounts.jobs_limited;
+  return jobs > 0 ? std::optional(amounts.*amount) : std::nullopt;
+}
+
 }  // namespace taut::server

@@ -191,4 +191,7 @@ std::vector<bool> JobsThatFit(const FleetView& view, std::string_view search);
 // Absent figures come last; equals in the order of names. O(jobs); with an index about 20 ms for a million.
 JobsPage ListJobs(const FleetView& view, const JobsQuery& query);
 
+// Of FleetAmounts: absent, not 0, where it is a sum over no job.
+std::optional<double> AmountOf(const FleetAmounts& amounts, double FleetAmounts::*amount);
+
 }  // namespace taut::server

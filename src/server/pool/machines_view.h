@@ -73,12 +73,6 @@ struct MachineTotals {
   PerResource<Of> of;  // by Resource
 };
 
-// Of the program that keeps the desk.
-struct MachineRunCounts {
-  uint64_t failed_saves = 0;
-  double pass_s = 0, save_s = 0;  // how long the last ones took
-};
-
 struct MachinesView {
   std::optional<WindowId> window;  // of the figures; nullopt: none has closed
   double risk = 0, horizon_h = 0;

@@ -14,10 +14,11 @@
 #include <fstream>
 #include <vector>
 
+#include "common/base/process.h"
 #include "common/base/strings.h"
+#include "common/net/clocks.h"
 #include "spdlog/spdlog.h"
 #include "tools/programs/action_log.h"
-#include "tools/programs/process.h"
 
 namespace taut::tools {
 namespace {

@@ -5,19 +5,15 @@
 #include <string>
 
 #include "CLI/CLI.hpp"
+#include "common/base/process.h"
 #include "common/base/strings.h"
 #include "server/config/daemon_config.h"
-#include "server/kubernetes/run/kubernetes_run.h"
 #include "spdlog/spdlog.h"
 #include "tools/cli/parse_help.h"
 #include "tools/programs/action_log.h"
-#include "tools/programs/budget_run.h"
+#include "tools/programs/components.h"
 #include "tools/programs/daemon.h"
-#include "tools/programs/price_setup.h"
-#include "tools/programs/process.h"
-#include "tools/programs/quota_run.h"
 #include "tools/programs/version.h"
-#include "tools/programs/webhook_setup.h"
 
 namespace taut::tools {
 namespace {
@@ -136,47 +132,10 @@ int Run(int argc, char** argv) {
   if (absl::Status s = SetUpLogging(config->log.level, config->log.format); !s.ok())
     return Fail(2, Message(s));
   if (args.check_config) {
-    server::ServerConfig with_oidc = config->server;
-    const absl::StatusOr<OidcParts> oidc = OpenOidc(config->server.oidc, [] { return int64_t{0}; });
-    if (!oidc.ok()) return Fail(2, Message(oidc.status()));
-    with_oidc.options.verifier = oidc->verifier;
-    const absl::StatusOr<ServerOptions> server = server::OpenServerOptions(with_oidc);
-    if (!server.ok()) return Fail(2, Message(server.status()));
-    NotifyOptions notify;
-    notify.webhook.url = config->notify.url;
-    notify.webhook.ca_file = config->notify.ca_file;
-    notify.events = config->notify.events;
-    const auto acts = DaemonActs::Start(notify, nullptr, "");
-    if (!acts.ok()) return Fail(2, Message(acts.status()));
-    const absl::StatusOr<std::string> secret = server::ReadSecretFile(config->notify.secret_file);
-    if (!secret.ok()) return Fail(2, Message(secret.status()));
-    if (!config->webhook.url.empty()) {
-      const auto webhook = OpenWebhook(config->webhook, [] { return 0.0; });
-      if (!webhook.ok()) return Fail(2, Message(webhook.status()));
-      if (const std::string warning = WebhookWarning(config->webhook); !warning.empty()) {
-        std::fprintf(stderr, "tautd: warning: %s\n", warning.c_str());
-      }
-    }
-    if (!config->kubernetes.kubeconfig.empty()) {
-      const auto access = server::OpenClusterAccess(config->kubernetes);
-      if (!access.ok()) return Fail(2, Message(access.status()));
-    }
-    if (!config->prices.file.empty()) {
-      if (const auto prices = ReadPrices(config->prices); !prices.ok())
-        return Fail(2, Message(prices.status()));
-    }
-    if (!config->quota.file.empty()) {
-      std::vector<std::string> warnings;
-      const auto quota = ReadQuota(config->quota, warnings);
-      if (!quota.ok()) return Fail(2, Message(quota.status()));
-      for (const std::string& warning : warnings)
-        std::fprintf(stderr, "tautd: warning: %s\n", warning.c_str());
-    }
-    if (!config->budgets.file.empty()) {
-      if (const auto budgets = ReadBudgets(*config); !budgets.ok()) return Fail(2, Message(budgets.status()));
-    }
-    if (absl::Status s = CheckBindings(config->server, *server, config->quota, config->budgets); !s.ok())
-      return Fail(2, Message(s));
+    std::vector<std::string> warnings;
+    const absl::Status checked = CheckComponents(*config, warnings);
+    for (const std::string& warning : warnings) std::fprintf(stderr, "tautd: warning: %s\n", warning.c_str());
+    if (!checked.ok()) return Fail(2, Message(checked));
     std::printf("%s is valid\n", args.config.empty() ? "the default configuration" : args.config.c_str());
     return 0;
   }

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "CLI/CLI.hpp"
+#include "common/base/process.h"
 #include "common/base/strings.h"
 #include "common/model/units.h"
 #include "common/rpc/tls_files.h"
@@ -37,7 +38,6 @@
 #include "tools/cli/parse_help.h"
 #include "tools/programs/action_log.h"
 #include "tools/programs/agent_loop.h"
-#include "tools/programs/process.h"
 #include "tools/programs/version.h"
 
 namespace taut::tools {

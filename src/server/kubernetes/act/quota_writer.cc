@@ -1,6 +1,7 @@
 #include "server/kubernetes/act/quota_writer.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "common/base/json_writer.h"
@@ -10,6 +11,25 @@
 #include "server/kubernetes/client/quantity.h"
 
 namespace taut::server {
+
+std::optional<std::vector<NamespaceQuota>> NamespaceQuotasOf(const QuotaView& view) {
+  if (!view.measured_at.has_value()) return std::nullopt;
+  std::map<std::string, NamespaceQuota> by_name;
+  for (const brain::QuotaRowView& row : view.rows) {
+    const bool has_quota = row.cell.listed || row.cell.quota > 0;
+    if (row.cohort || row.tier != view.default_tier || !has_quota) continue;
+    NamespaceQuota& quota = by_name[row.group];
+    quota.namespace_name = row.group;
+    const auto most = static_cast<double>(row.cell.held + std::max<int64_t>(0, row.available));
+    if (row.resource == brain::kQuotaCpu) quota.cpu = most / 1000;
+    if (row.resource == brain::kQuotaMemory) quota.memory = most;
+  }
+  std::vector<NamespaceQuota> out;
+  for (auto& [name, quota] : by_name) {
+    if (quota.cpu.has_value() || quota.memory.has_value()) out.push_back(std::move(quota));
+  }
+  return out;
+}
 
 std::string QuotaWriter::PathOf(const std::string& namespace_name, const std::string& name) {
   return StrCat("/api/v1/namespaces/", PercentEncode(namespace_name), "/resourcequotas/", name);

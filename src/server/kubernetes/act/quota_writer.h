@@ -14,6 +14,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "server/pool/quota_desk.h"
 
 namespace taut::server {
 
@@ -22,6 +23,10 @@ struct NamespaceQuota {
   std::string namespace_name;
   std::optional<double> cpu, memory;
 };
+
+// What pods of the namespaces that are groups may request in all, in the default tier: what is in use of it
+// and what is available. nullopt: not known, no window has closed yet.
+std::optional<std::vector<NamespaceQuota>> NamespaceQuotasOf(const QuotaView& view);
 
 // Step from one thread; counts and last_error from any.
 class QuotaWriter {

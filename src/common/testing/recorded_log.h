@@ -1,0 +1,37 @@
+// A daemon's log in memory.
+#pragma once
+
+#include <mutex>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/daemon_log.h"
+
+namespace taut {
+
+// Thread-safe.
+class RecordedLog final : public DaemonLog {
+ public:
+  void Say(LogLevel /*level*/, std::string_view text) override { Add(std::string(text)); }
+  void Act(LogLevel /*level*/, std::string_view action, std::span<const LogField> fields) override {
+    Add(LogText(action, fields));
+  }
+  // Sentences, and acts as LogText writes them, in their order.
+  std::vector<std::string> lines() const {
+    const std::lock_guard lock(mutex_);
+    return lines_;
+  }
+
+ private:
+  void Add(std::string line) {
+    const std::lock_guard lock(mutex_);
+    lines_.push_back(std::move(line));
+  }
+
+  mutable std::mutex mutex_;
+  std::vector<std::string> lines_;
+};
+
+}  // namespace taut

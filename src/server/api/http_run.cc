@@ -1,0 +1,191 @@
+#include "server/api/http_run.h"
+
+#include <utility>
+
+#include "common/base/strings.h"
+#include "common/net/clocks.h"
+#include "common/net/server_options.h"
+
+namespace taut::server {
+
+HttpRun::HttpRun(Options options, const Parts& parts, const DaemonContext& context)
+    : options_(std::move(options)), parts_(parts), context_(context), audit_(*context.log) {}
+
+HttpRun::~HttpRun() { HttpRun::Stop(); }
+
+std::span<const std::string_view> HttpRun::after() const {
+  static constexpr std::string_view kAfter[] = {"kubernetes", "agents",        "backfill", "late_history",
+                                                "prices",     "quota",         "budgets",  "machines",
+                                                "capacity",   "prices.budgets"};
+  return kAfter;
+}
+
+absl::StatusOr<ServerOptions> HttpRun::OpenServer() {
+  ServerConfig& config = options_.config.server;
+  absl::StatusOr<OidcParts> oidc = OpenOidc(
+      config.oidc, [] { return WallNow().seconds(); }, context_.log);
+  if (!oidc.ok()) return oidc.status();
+  oidc_ = *std::move(oidc);
+  if (oidc_.keys != nullptr) oidc_.keys->Start();
+  config.options.verifier = oidc_.verifier;
+  if (oidc_.login != nullptr) {
+    oidc_.login->Start();
+    config.options.sessions = oidc_.login->sessions();
+  }
+  absl::StatusOr<ServerOptions> server = OpenServerOptions(config);
+  if (!server.ok()) return server;
+  if (absl::Status s = CheckBindings(config, *server, options_.config.quota, options_.config.budgets);
+      !s.ok())
+    return s;
+  server->open_paths.insert(server->open_paths.end(), {"/healthz", "/readyz"});
+  if (oidc_.login != nullptr) {
+    const std::vector<std::string> open = Api::OpenPathsWithLogin();
+    server->open_paths.insert(server->open_paths.end(), open.begin(), open.end());
+    // A proxy may pass on another Host than the one that browsers have in Origin.
+    server->names.push_back(oidc_.login->host());
+  }
+  if (server->default_headers.empty()) server->default_headers = PageSecurityHeaders();
+  return server;
+}
+
+absl::StatusOr<ApiOptions> HttpRun::ApiOptionsOf() const {
+  const DaemonConfig& config = options_.config;
+  ApiOptions out;
+  out.machine = config.machine;
+  out.version = options_.version;
+  out.store_text =
+      config.store.path == "memory" ? "memory: lost when tautd stops" : StrCat("SQLite, ", config.store.path);
+  out.config_file = options_.config_path;
+  out.cell_name = config.cell.name;
+  for (const std::string& link : config.cell.links) {
+    absl::StatusOr<std::pair<std::string, std::string>> parsed = ParseCellLink(link);
+    if (!parsed.ok()) return parsed.status();
+    out.cell_links.push_back({std::move(parsed->first), std::move(parsed->second)});
+  }
+  out.prices = PricesOf(config.prices);
+  out.started_s = options_.started_s;
+  out.pages = config.server.pages;
+  out.has_external = !config.external_recommender.address.empty();
+  out.takes_tokens = !server_options_.is_open();
+  out.now = context_.now;
+  out.confirm_clock = options_.confirm_clock;
+  out.steady_ms = [] { return SteadySeconds() * 1000; };
+  out.collect = options_.collect;
+  out.warnings = options_.warnings;
+  out.cluster = parts_.cluster;
+  out.agents = parts_.agents;
+  out.backfill = parts_.backfill;
+  out.late_history = parts_.late_history;
+  out.price_book = parts_.price_book;
+  out.budgets = parts_.label_budgets;
+  out.quota = parts_.quota == nullptr ? nullptr : parts_.quota->desk();
+  out.businesses = parts_.budgets == nullptr ? nullptr : parts_.budgets->desk();
+  out.machines = parts_.machines == nullptr ? nullptr : parts_.machines->desk();
+  out.capacity = parts_.capacity == nullptr ? nullptr : parts_.capacity->desk();
+  out.login = oidc_.login.get();
+  return out;
+}
+
+absl::Status HttpRun::Start() {
+  absl::StatusOr<ServerOptions> server = OpenServer();
+  if (!server.ok()) return server.status();
+  server_options_ = *std::move(server);
+  absl::StatusOr<ApiOptions> api = ApiOptionsOf();
+  if (!api.ok()) return api.status();
+  api->audit = [this](const ApiAct& act) { audit_.Log(act, SteadySeconds()); };
+  if (parts_.cluster != nullptr) {
+    api->cluster_notice = [this](const std::string& job) { return parts_.cluster->cluster().NoticeOf(job); };
+  } else {
+    replica_watch_ = std::make_unique<ReplicaWatch>(*context_.control);
+    api->cluster_notice = [this](const std::string& job) { return replica_watch_->NoticeOf(job); };
+  }
+  api_ = std::make_unique<Api>(*context_.control, *std::move(api));
+  absl::StatusOr<std::unique_ptr<HttpServer>> listening = HttpServer::Start(
+      server_options_, [this](const HttpRequest& request) { return api_->Handle(request); });
+  if (!listening.ok()) return listening.status();
+  server_ = *std::move(listening);
+  return absl::OkStatus();
+}
+
+// Bindings come before event streams end, which their clients open again.
+absl::Status HttpRun::TakeAccess(Reloading& reload) {
+  ServerConfig& running = options_.config.server;
+  ServerConfig server = reload.next.server;
+  server.options.listen = running.options.listen;  // a restart would change these
+  server.options.verifier = running.options.verifier;
+  server.options.sessions = running.options.sessions;
+  server.oidc = running.oidc;
+  server.oidc.bindings = reload.next.server.oidc.bindings;
+  absl::StatusOr<ServerOptions> options = OpenServerOptions(server);
+  if (!options.ok()) return options.status();
+  if (absl::Status s = CheckBindings(server, *options, reload.next.quota, reload.next.budgets); !s.ok())
+    return s;
+  const absl::StatusOr<std::vector<ClaimBinding>> bindings = ReadClaimBindings(server.oidc);
+  if (!bindings.ok()) return bindings.status();
+  if (oidc_.verifier != nullptr) {
+    if (bindings->empty())
+      return absl::InvalidArgumentError("server.oidc.bindings is empty: no one could do anything");
+    oidc_.verifier->SetBindings(*bindings);
+  }
+  if (absl::Status s = server_->Reload(*options); !s.ok()) {
+    const auto before = ReadClaimBindings(running.oidc);
+    if (oidc_.verifier != nullptr && before.ok()) oidc_.verifier->SetBindings(*before);
+    return s;
+  }
+  running.oidc.bindings = server.oidc.bindings;
+  server_options_ = *std::move(options);
+  return absl::OkStatus();
+}
+
+void HttpRun::OnReload(Reloading& reload) {
+  constexpr std::string_view kPart = "tokens and certificates of the server";
+  if (const absl::Status s = TakeAccess(reload); !s.ok())
+    return reload.Keep(kPart, {"server.tokens", "server.oidc", "server.tls"}, s);
+  reload.Take(kPart, {"server.tokens", "server.oidc"});
+  // Only a restart begins or ends TLS.
+  const bool tls_stays = reload.running.server.options.has_tls() == reload.next.server.options.has_tls();
+  if (tls_stays) TakeReloadable("server.tls", reload.next, reload.running);
+}
+
+void HttpRun::Collect(MetricsText& out) const {
+  const ServerCounts server = server_->counts();
+  for (size_t c = 1; c < server.answers.size(); ++c) {
+    out.Counter("tautd_http_answers_total", "HTTP answers, by class of status.", server.answers[c],
+                {{"class", StrCat(c, "xx")}});
+  }
+  out.Counter("tautd_http_clients_cut_total", "Connections closed because the client was too slow.",
+              server.timed_out);
+  out.Gauge("tautd_http_connections", "Open connections.", static_cast<double>(server.open_connections));
+  out.Counter("tautd_http_connections_displaced_total",
+              "Idle connections without a token that were closed to make room.", server.displaced);
+  out.Counter("tautd_http_connections_refused_total", "Connections refused over server.limits.connections.",
+              server.refused);
+  out.Counter("tautd_http_accept_failures_total",
+              "Connections that could not be accepted, for lack of descriptors.", server.accept_failures);
+  out.Counter("tautd_http_tls_failures_total", "TLS handshakes that failed or took too long.",
+              server.tls_failures);
+  out.Gauge("tautd_http_streams", "Open event streams.", static_cast<double>(server.open_streams));
+  if (oidc_.login == nullptr) return;
+  const LoginDesk::Counts counts = oidc_.login->counts();
+  constexpr std::string_view kLogins = "tautd_logins_total";
+  constexpr std::string_view kHelp = "Sign-ins to the pages with the OpenID Connect provider, by result.";
+  out.Counter(kLogins, kHelp, counts.done, {{"result", "done"}});
+  out.Counter(kLogins, kHelp, counts.failed, {{"result", "failed"}});
+  out.Gauge("tautd_login_sessions", "Sessions of browsers that are signed in.",
+            static_cast<double>(oidc_.login->sessions()->size()));
+}
+
+void HttpRun::Stop() {
+  if (api_ != nullptr) api_->Close();
+  if (server_ != nullptr) server_->Stop();
+}
+
+std::string HttpRun::url() const {
+  const ServerOptions& options = options_.config.server.options;
+  const std::string& host = options.listen.front().host;
+  const bool v6 = host.find(':') != std::string::npos;
+  return StrCat(options.has_tls() ? "https" : "http", "://", v6 ? StrCat("[", host, "]") : host, ":", port(),
+                "/");
+}
+
+}  // namespace taut::server

@@ -1,0 +1,31 @@
+// The verifier of an OpenID Connect provider's tokens, from its settings.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "common/base/daemon_log.h"
+#include "server/auth/login_desk.h"
+#include "server/auth/oidc_verifier.h"
+#include "server/auth/provider_keys.h"
+#include "server/config/daemon_config.h"
+
+namespace taut::server {
+
+// InvalidArgument names the line of server.oidc.bindings.
+absl::StatusOr<std::vector<ClaimBinding>> ReadClaimBindings(const OidcConfig& config);
+
+// Null without an issuer; `login` also without a client_id.
+struct OidcParts {
+  std::unique_ptr<ProviderKeys> keys;  // outlives the others
+  std::shared_ptr<OidcVerifier> verifier;
+  std::unique_ptr<LoginDesk> login;
+};
+// InvalidArgument: what is missing or wrong; NotFound: a file. Does nothing before keys and login are started.
+// `log`, if it is not null, outlives the parts.
+absl::StatusOr<OidcParts> OpenOidc(const OidcConfig& config, std::function<int64_t()> now_s, DaemonLog* log);
+
+}  // namespace taut::server

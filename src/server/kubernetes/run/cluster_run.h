@@ -1,0 +1,52 @@
+// The daemon's cluster: KubernetesRun with what other components of the daemon have for it.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "server/control/component.h"
+#include "server/kubernetes/run/kubernetes_run.h"
+#include "server/pool/budget_run.h"
+#include "server/pool/quota_run.h"
+
+namespace taut::server {
+
+class ClusterRun final : public Component {
+ public:
+  // Null are those that the daemon does not have. They outlive it.
+  struct Parts {
+    QuotaRun* quota = nullptr;
+    const BudgetRun* budgets = nullptr;
+  };
+  // InvalidArgument: the configuration asks for a cluster and names none. Other errors as OpenClusterAccess and
+  // KubernetesRun::Create. Null: no cluster is configured. `context` outlives it.
+  static absl::StatusOr<std::unique_ptr<ClusterRun>> Open(const DaemonConfig& config, Parts parts,
+                                                          const DaemonContext& context);
+
+  std::string_view name() const override { return "kubernetes"; }
+  // New pods are held to what they say.
+  std::span<const std::string_view> after() const override;
+  // Null unless limits are set in the cluster.
+  absl::StatusOr<std::unique_ptr<Actuator>> MakeActuator() override;
+  absl::Status Start() override;
+  void Collect(MetricsText& out) const override;
+  void Stop() override;
+  KubernetesRun& cluster() { return *run_; }
+  const KubernetesRun& cluster() const { return *run_; }
+  // With what the actuator did.
+  KubernetesFacts facts() const;
+
+ private:
+  ClusterRun(const DaemonConfig& config, Parts parts, const DaemonContext& context)
+      : config_(config), parts_(parts), context_(context) {}
+  absl::Status HoldToQuota();
+
+  const DaemonConfig config_;
+  const Parts parts_;
+  const DaemonContext& context_;
+  std::unique_ptr<KubernetesRun> run_;
+  KubernetesActuator* actuator_ = nullptr;  // the control plane's
+};
+
+}  // namespace taut::server
