@@ -16,8 +16,8 @@
 #include "server/control/daemon_clock.h"
 #include "server/store/sample_log_file.h"
 #include "server/store/store.h"
-#include "tools/programs/action_log.h"
 #include "tools/programs/components.h"
+#include "tools/programs/program_log.h"
 
 namespace taut::tools {
 

@@ -10,9 +10,9 @@
 #include "server/config/daemon_config.h"
 #include "spdlog/spdlog.h"
 #include "tools/cli/parse_help.h"
-#include "tools/programs/action_log.h"
 #include "tools/programs/components.h"
 #include "tools/programs/daemon.h"
+#include "tools/programs/program_log.h"
 #include "tools/programs/version.h"
 
 namespace taut::tools {

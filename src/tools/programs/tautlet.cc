@@ -22,6 +22,7 @@
 #include "common/rpc/tls_files.h"
 #include "fmt/format.h"
 #include "node/agent/agent.h"
+#include "node/agent/agent_loop.h"
 #include "node/agent/cpu_weight.h"
 #include "node/agent/release.h"
 #include "node/agent/uplink.h"
@@ -36,8 +37,7 @@
 #include "server/config/daemon_config.h"
 #include "spdlog/spdlog.h"
 #include "tools/cli/parse_help.h"
-#include "tools/programs/action_log.h"
-#include "tools/programs/agent_loop.h"
+#include "tools/programs/program_log.h"
 #include "tools/programs/version.h"
 
 namespace taut::tools {
@@ -396,7 +396,13 @@ int Serve(const server::AgentConfig& config) {
   const std::unique_ptr<node::MemorySource> guarded =
       config.tiers.guard_of.empty() ? nullptr
                                     : node::GroupMemory(hands->mounts, config.tiers.guard_of, *machine);
-  AgentLoop loop;
+  ProgramLog log;
+  node::AgentLoop loop({.sample_ms = config.sample_ms,
+                        .find_s = config.find_s,
+                        .speed = config.speed,
+                        .state = config.state,
+                        .daemon_address = config.daemon_address},
+                       log);
   const std::unique_ptr<node::ProcessTable> processes = node::ProcessFiles();
   node::Agent agent(options, {hands->pointers(), uplink->get(), &*ledger, &loop,
                               guarded == nullptr ? machine.get() : guarded.get(), processes.get()});
@@ -420,7 +426,7 @@ int Serve(const server::AgentConfig& config) {
   if (config.probe.is_on() && !options.has_memory_high) {
     spdlog::warn("probe: cgroup v1 has no memory.high; no task is probed");
   }
-  const absl::Status s = loop.Run(agent, **uplink, config);
+  const absl::Status s = loop.Run(agent, **uplink);
   if (!s.ok()) return Fail(1, Message(s));
   spdlog::info("stopped; limits stay as they are");
   return 0;

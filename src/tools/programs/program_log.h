@@ -2,7 +2,6 @@
 // set, an OOM kill, a connection lost) with typed fields. Used by tautd and tautlet.
 #pragma once
 
-#include <initializer_list>
 #include <span>
 #include <string>
 #include <string_view>
@@ -17,18 +16,6 @@ namespace taut::tools {
 absl::Status SetUpLogging(std::string_view level, std::string_view format);
 
 // Thread-safe, as spdlog is. Lines of acts have an `action` ("limit_set"); plain messages a `message`.
-class ActionLog {
- public:
-  using Fields = std::initializer_list<LogField>;
-
-  static void Debug(std::string_view action, Fields fields);
-  static void Info(std::string_view action, Fields fields);
-  static void Warn(std::string_view action, Fields fields);
-  static void Info(std::string_view action, std::span<const LogField> fields);
-  static void Warn(std::string_view action, std::span<const LogField> fields);
-};
-
-// The same log for the parts of a daemon that are in libraries.
 class ProgramLog final : public DaemonLog {
  public:
   void Say(LogLevel level, std::string_view text) override;

@@ -1,4 +1,4 @@
-#include "tools/programs/action_log.h"
+#include "tools/programs/program_log.h"
 
 #include <algorithm>
 #include <chrono>
@@ -110,16 +110,6 @@ absl::Status SetUpLogging(std::string_view level, std::string_view format) {
   }
   spdlog::set_default_logger(plain);
   return absl::OkStatus();
-}
-
-void ActionLog::Debug(std::string_view action, Fields fields) { Log(spdlog::level::debug, action, fields); }
-void ActionLog::Info(std::string_view action, Fields fields) { Log(spdlog::level::info, action, fields); }
-void ActionLog::Warn(std::string_view action, Fields fields) { Log(spdlog::level::warn, action, fields); }
-void ActionLog::Info(std::string_view action, std::span<const LogField> fields) {
-  Log(spdlog::level::info, action, fields);
-}
-void ActionLog::Warn(std::string_view action, std::span<const LogField> fields) {
-  Log(spdlog::level::warn, action, fields);
 }
 
 void ProgramLog::Say(LogLevel level, std::string_view text) { spdlog::log(SpdlogLevel(level), "{}", text); }
