@@ -1,5 +1,5 @@
-// The peaks that kernels keep of a job's tasks just now. A kernel's peak does not fall: one that stood before a restart
-// is met again after it, and is not of a later time for that.
+// The peaks that kernels keep of a job's tasks just now. A kernel's peak does not fall: one that stood before a
+// restart is met again after it, and is not of a later time for that.
 #pragma once
 
 #include <algorithm>

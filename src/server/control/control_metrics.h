@@ -14,7 +14,7 @@ struct NamedCount {
   std::string_view name;
   uint64_t count;
 };
-// Samples by what became of them.
+// Samples by their outcome.
 std::vector<NamedCount> SamplesByOutcome(const IngestCounts& counts);
 
 class ControlMetrics final : public Component {
