@@ -409,7 +409,13 @@ class LiveFleet {
   bool awaits_owners_ = false;
   // The order of a number of tasks that each job was given last.
   absl::flat_hash_map<uint64_t, JobId> replica_orders_;
-  absl::flat_hash_map<uint32_t, LastOom> known_ooms_;  // during a restore: by job, the last in its checkpoint
+  struct KnownOoms {
+    KnownOoms(int64_t time_s, uint64_t id) : last_s(time_s), last(id) {}
+    int64_t last_s;
+    uint64_t last;
+  };
+  absl::flat_hash_map<uint32_t, KnownOoms>
+      known_ooms_;  // during a restore: by job, the last in its checkpoint
   // The same of orders of memory limits of which no outcome is known that is the last.
   absl::flat_hash_map<uint64_t, JobId> memory_orders_;
   // Scratch.

@@ -280,8 +280,10 @@ void LiveFleet::Redo(const OomRecord& oom) {
   if (!Has(oom.job)) return;
   // Its checkpoint has those up to the last one that was taken in, which is not always the latest; one of an
   // older version says the latest only.
-  const LastOom known = known_ooms_.try_emplace(oom.job.value, jobs_[oom.job].last_oom).first->second;
-  if (known.id > 0 ? oom.id <= known.id : oom.time_s <= known.time_s) return;
+  const LiveJob& job = jobs_[oom.job];
+  const KnownOoms known =
+      known_ooms_.try_emplace(oom.job.value, job.last_oom_s, job.last_oom()).first->second;
+  if (known.last > 0 ? oom.id <= known.last : oom.time_s <= known.last_s) return;
   IsAside(oom) ? TakeInAside(jobs_[oom.job], oom) : TakeInOom(Awake(oom.job), oom);
 }
 
@@ -292,7 +294,7 @@ void LiveFleet::DistrustFuture(int64_t now_s) {
   };
   const int32_t last_day = WindowId::Of(Timestamp::FromSeconds(latest_s)).day();
   for (LiveJob& job : jobs_) {
-    mend(job.last_oom.time_s);
+    mend(job.last_oom_s);
     mend(job.migration.notice_s);
     if (job.ooms_day > last_day) {
       job.ooms_of_day.fill(0);
@@ -314,7 +316,7 @@ void LiveFleet::EndRestore(uint64_t last_decision, uint64_t last_setting, uint64
   last_oom_ = std::max(last_oom_, last_oom);
   for (const LiveJob& job : jobs_) {
     passed_ = std::max(passed_, job.last_window);
-    last_oom_ = std::max(last_oom_, job.last_oom.id);
+    last_oom_ = std::max(last_oom_, job.last_oom());
   }
   heard_ = passed_;
   last_decision_ = std::max(last_decision_, last_decision);

@@ -181,7 +181,7 @@ absl::Status LoadMore(ByteReader& in, const MadeWith& made, const MadeWith& want
   if (has_peaks) job.Memory().kernel_peaks.Load(in);
   if (version >= kOomsVersion) {
     if (has_peaks && !job.Memory().standing_peaks.Load(in)) return absl::DataLossError("too many peaks");
-    job.last_oom.id = in.GetVarint();
+    if (const uint64_t last = in.GetVarint(); last > 0) job.Memory().last_oom = last;
   }
   for (const Resource r : FirstResources()) {
     if (version == kRequestsVersion) job.of(r).owner_request = in.Get<float>();
@@ -249,7 +249,7 @@ void SaveLiveJob(const LiveJob& job, ByteWriter& out) {
   out.Put(static_cast<uint8_t>(job.over_today));
   out.Put(job.day);
   out.Put(job.last_window.index);
-  out.Put(job.last_oom.time_s);
+  out.Put(job.last_oom_s);
   for (const uint16_t n : job.ooms_of_day) out.Put(n);
   out.Put(job.ooms_day);
   job.migration.Save(out);
@@ -261,7 +261,7 @@ void SaveLiveJob(const LiveJob& job, ByteWriter& out) {
       job.memory != nullptr && !(job.memory->kernel_peaks.empty() && job.memory->standing_peaks.empty());
   const bool requests =
       std::ranges::any_of(job.lanes, [](const LiveLane& lane) { return lane.owner_request >= 0; });
-  const bool ooms = peaks || job.last_oom.id > 0 || requests;
+  const bool ooms = peaks || job.last_oom() > 0 || requests;
   const uint8_t version = requests ? kRequestsVersion
                           : ooms   ? kOomsVersion
                           : starts ? kStartsVersion
@@ -284,7 +284,7 @@ void SaveLiveJob(const LiveJob& job, ByteWriter& out) {
     job.memory->kernel_peaks.Save(out);
     job.memory->standing_peaks.Save(out);
   }
-  if (ooms) out.PutVarint(job.last_oom.id);
+  if (ooms) out.PutVarint(job.last_oom());
   for (const Resource r : FirstResources()) {
     if (requests) out.Put(job.of(r).owner_request);
   }
@@ -299,7 +299,7 @@ absl::Status LoadLiveJob(ByteReader& in, LiveJob& job) {
   job.over_today = in.Get<uint8_t>() != 0;
   job.day = in.Get<int32_t>();
   job.last_window.index = in.Get<int32_t>();
-  job.last_oom.time_s = in.Get<int64_t>();
+  job.last_oom_s = in.Get<int64_t>();
   for (uint16_t& n : job.ooms_of_day) n = in.Get<uint16_t>();
   job.ooms_day = in.Get<int32_t>();
   if (absl::Status s = job.migration.Load(in); !s.ok()) return s;

@@ -97,12 +97,7 @@ struct JobMemory {
   PastLimits past_limits;
   RecentPeaks kernel_peaks;  // of a task, as kernels keep them; none at the limit of then
   StandingPeaks standing_peaks;
-};
-
-// Of the OOM kills of a job: the latest time, and the highest OomRecord::id (0: unknown).
-struct LastOom {
-  int64_t time_s = INT64_MIN;
-  uint64_t id = 0;
+  uint64_t last_oom = 0;  // the highest OomRecord::id that the job was charged; 0: unknown
 };
 
 // All of a job but who it is.
@@ -123,7 +118,7 @@ struct LiveJobState {
   bool managed = false;             // agents apply limits to its tasks, as of the last window
   int32_t day = INT32_MIN;          // that its lanes have started
   WindowId last_window{INT32_MIN};  // measured
-  LastOom last_oom;
+  int64_t last_oom_s = INT64_MIN;
   std::array<uint16_t, 7> ooms_of_day{};  // by day mod 7
   int32_t ooms_day = INT32_MIN;           // the newest day in it
   MigrationState migration;
@@ -157,9 +152,10 @@ struct LiveJobState {
   const LiveLane& of(Resource r) const { return lanes[IndexOf(r)]; }
   // OOM kills of the 7 days up to `day`.
   uint32_t OomsOfWeek(int32_t day) const;
+  uint64_t last_oom() const { return memory != nullptr ? memory->last_oom : 0; }
   void NoteOom(const OomRecord& oom) {
-    last_oom.time_s = std::max(last_oom.time_s, oom.time_s);
-    last_oom.id = std::max(last_oom.id, oom.id);
+    last_oom_s = std::max(last_oom_s, oom.time_s);
+    if (oom.id > last_oom()) Memory().last_oom = oom.id;
   }
   // Kills of a day that is a week older than the newest are not counted.
   void CountOoms(int32_t day, uint64_t kills);

@@ -269,9 +269,8 @@ TEST(LiveJob, TheLastKillAndThePeaksThatStandAreSaved) {
     const std::vector<float> standing = {3e7F, 5e7F};
     if (peaks) job->Memory().standing_peaks.Set(standing);
     Carry(*job, *read);
-    EXPECT_EQ(read->last_oom.time_s, 500);
-    EXPECT_EQ(read->last_oom.id, 14U);
-    ASSERT_EQ(read->memory != nullptr, peaks);
+    EXPECT_EQ(read->last_oom_s, 500);
+    EXPECT_EQ(read->last_oom(), 14U);
     if (!peaks) continue;
     LoneJob again;  // what is not met yet is not lost
     Carry(*read, *again);
@@ -304,7 +303,7 @@ TEST(LiveJob, AStateWithPeaksAndWithoutKillsIsRead) {
   ASSERT_NE(read->memory, nullptr);
   EXPECT_EQ(read->memory->kernel_peaks.Highest(12), 5e7);
   EXPECT_EQ(read->of(Resource::kMemory).owner_before, 9);
-  EXPECT_EQ(read->last_oom.id, 0U);
+  EXPECT_EQ(read->last_oom(), 0U);
 }
 
 // Beside what earlier versions have, with and without each of it; those have no requests.

@@ -194,7 +194,7 @@ TEST_F(LiveKills, APeakThatStoodBeforeARestartIsNotNew) {
   const auto meet = [](LiveFleet& fleet, const std::vector<float>& peaks, int32_t window) {
     fleet.TakeKernelPeaks(kKilled, {0, peaks, peaks}, WindowId{window});
   };
-  const std::vector<float> two = {static_cast<float>(300 * kMiB), static_cast<float>(200 * kMiB)};
+  const std::vector<float> two = {static_cast<float>(100 * kMiB), static_cast<float>(80 * kMiB)};
   meet(fleet_, two, 600);
   const std::string saved = Chunk(fleet_);
   LiveFleet again(Enforced());
@@ -202,14 +202,14 @@ TEST_F(LiveKills, APeakThatStoodBeforeARestartIsNotNew) {
   ByteReader in(saved);
   ASSERT_TRUE(again.LoadChunk(0, WindowId{600}, in).ok());
   const RecentPeaks& peaks = again.job(kKilled).memory->kernel_peaks;
-  constexpr int32_t kSlice = 43'200 / kWindowSeconds;  // half of the half-life
-  constexpr int32_t kForgotten = 600 / kSlice + RecentPeaks::kSlices;
-  ASSERT_EQ(peaks.Highest(kForgotten - 1), 300 * kMiB);
-  ASSERT_EQ(peaks.Highest(kForgotten), std::nullopt);
+  const double slice_s = again.settings().vertical.moving_window.memory_half_life_s / 2;
+  const auto forgotten = static_cast<int32_t>(601 * kWindowSeconds / slice_s) + RecentPeaks::kSlices;
+  ASSERT_EQ(peaks.Highest(forgotten - 1), 100 * kMiB);
+  ASSERT_EQ(peaks.Highest(forgotten), std::nullopt);
   meet(again, two, 600 + 3 * kWindowsPerDay);
-  EXPECT_EQ(peaks.Highest(kForgotten), std::nullopt) << "both stood before";
+  EXPECT_EQ(peaks.Highest(forgotten), std::nullopt) << "both stood before";
   meet(again, two, 600 + 3 * kWindowsPerDay);
-  EXPECT_EQ(peaks.Highest(kForgotten), 300 * kMiB) << "of tasks that are new";
+  EXPECT_EQ(peaks.Highest(forgotten), 100 * kMiB) << "of tasks that are new";
 }
 
 TEST_F(LiveKills, NoCutGoesBelowWhatTheKernelSawInTheLastWeek) {
@@ -229,6 +229,17 @@ TEST_F(LiveKills, NoCutGoesBelowWhatTheKernelSawInTheLastWeek) {
   }
   EXPECT_EQ(lowest, 900 * kMiB);
   ASSERT_LT(usual, lowest);
+}
+
+// Before the next window closes, what is recommended knows nothing of it.
+TEST_F(LiveKills, NeitherGrowthNorAKillRaisesAboveABoundThatWasJustSet) {
+  const double before = InForce(), bound = before / 2;
+  ASSERT_TRUE(Set(fleet_, kKilled, "memory.upper", StrCat(bound), At(10), out_).ok());
+  ASSERT_EQ(InForce(), bound);
+  out_.Clear();
+  fleet_.TakeGrowth(kKilled, 1.01 * before, At(20), out_);
+  Kill(30, 31);
+  EXPECT_EQ(InForce(), bound);
 }
 
 TEST_F(LiveKills, GrowthIsRaisedBeforeItsKillUpToTheOwnersLimit) {

@@ -67,8 +67,10 @@ Verdict DecideLimit(const JobPolicy& policy, const LaneFacts& facts, ManagedLane
                     .recommender = &lane.lane.recommender()};
   if (lane.lane.recommended().has_value() && (facts.knows_past || facts.oom)) {
     const double least = std::max(lane.gate.floor, facts.at_least.value_or(0));
-    const double floor = std::min(least, policy.AllowedBounds(facts.resource).upper.value_or(least));
-    proposal.recommended = std::max(*lane.lane.LimitInForce(facts.owner_limit), floor);
+    const std::optional<double> upper = policy.AllowedBounds(facts.resource).upper;
+    proposal.recommended = std::max(*lane.lane.LimitInForce(facts.owner_limit), least);
+    // What is recommended is of the last window, and may be above a bound that was set since.
+    if (upper.has_value()) proposal.recommended = std::min(*proposal.recommended, *upper);
     KeepClear(policy, facts, lane.gate, proposal);
   }
   return Decide(policy, proposal, lane.gate);

@@ -229,8 +229,8 @@ TEST(DaemonConfig, SaysWhereAndWhatIsWrong) {
       "t.yaml:4: unknown kind \"cpu\": expected cpu_seconds_total, cpu_cores, memory_bytes, "
       "cpu_limit_cores, memory_limit_bytes, oom_total, owner, restarts_total, oom_reason, oom_ended, "
       "init_container, pod_labels, cpu_request_cores, memory_request_bytes, load, load_total, "
-      "cpu_periods_total, cpu_throttled_periods_total, replicas, replicas_ready, start_time, last_ended "
-      "or memory_peak");
+      "cpu_periods_total, cpu_throttled_periods_total, replicas, replicas_ready, start_time, last_ended, "
+      "memory_peak or waiting");
   EXPECT_THAT(ErrorOf("ingest:\n  mapping:\n    - metric: a\n      name: x\n"),
               HasSubstr("t.yaml:3: mapping rule 'x': job and task are required"));
   const std::string signal = "ingest: {mapping: [{metric: q, job: a, task: t, kind: load, signal: queue}]}\n";

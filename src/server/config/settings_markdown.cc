@@ -36,7 +36,7 @@ A list of rules that assign series to jobs. The first matching rule applies. The
 | `metric` | pattern of the metric's name: `*` is any text, `a\|b` is a or b |
 | `match` | labels and patterns, all of which must match; `!` at the start negates |
 | `kind` | cpu_seconds_total, cpu_cores, memory_bytes, cpu_limit_cores, memory_limit_bytes, cpu_request_cores, memory_request_bytes, oom_total, )"
-    R"(owner, restarts_total, oom_reason, oom_ended, init_container, pod_labels, load, load_total, cpu_periods_total, cpu_throttled_periods_total, replicas, replicas_ready, start_time, last_ended or memory_peak |
+    R"(owner, restarts_total, oom_reason, oom_ended, init_container, pod_labels, load, load_total, cpu_periods_total, cpu_throttled_periods_total, replicas, replicas_ready, start_time, last_ended, memory_peak or waiting |
 | `job`, `task`, `part` | templates of text and `{label}`; `{a\|b}` is the first label that is not empty |
 | `whole_machine` | `true`: the job is all that its machines use; it gets the label `workload=machine`, )"
     R"(and is in no sum, saving, cost or capacity, since the containers and processes on them are jobs of their own |

@@ -40,17 +40,18 @@ struct ChaosPod {
   double growth = 0;  // bytes a second
   int64_t grows_until_s = 0;
   double cpu_s = 0;
-  bool runs = true;
+  bool runs = true, is_scraped = false;
   int restarts = 0, kills = 0, back_off_s = 10;
   int64_t ended_s = 0, starts_s = 0;
   int64_t due_s = 0;  // an order that the pod lacks is carried out then; 0: not planned
 };
 
 struct ChaosKill {
-  std::string job;
+  std::string job, pod;
   int64_t time_s = 0;
-  double limit = 0;      // of the pod's cgroup
-  bool is_shown = true;  // false: its pod may have been deleted before a scrape
+  double limit = 0;  // of the pod's cgroup
+  bool is_shown =
+      true;  // false: its pod may have been deleted before a scrape, or was killed again before its first
 };
 
 struct ChaosWorkload {
@@ -117,11 +118,14 @@ class ChaosCluster {
     }
   }
   // Returns a remote-write request with the series of cAdvisor and kube-state-metrics.
-  std::string Scrape(int64_t now_s) const {
+  std::string Scrape(int64_t now_s) {
     std::vector<NamedSample> samples;
-    for (const ChaosWorkload& w : workloads_) {
+    for (ChaosWorkload& w : workloads_) {
       AddOwners(w, now_s, samples);
-      for (const ChaosPod& pod : w.pods) AddSeries(w, pod, now_s, samples);
+      for (ChaosPod& pod : w.pods) {
+        AddSeries(w, pod, now_s, samples);
+        pod.is_scraped = true;
+      }
     }
     std::vector<RemoteSeries> series;
     series.reserve(samples.size());
@@ -153,7 +157,9 @@ class ChaosCluster {
     pod.peak = std::max(pod.peak, std::min(pod.used, pod.limit));
     if (now_s - pod.starts_s > 600) pod.back_off_s = 10;
     if (pod.used <= pod.limit) return;
-    kills_.push_back({w.job, now_s, pod.limit});
+    // The first scrape of a container shows its last end, and not how often it ended before.
+    if (!pod.is_scraped) HideKillsOf(pod.name);
+    kills_.push_back({w.job, pod.name, now_s, pod.limit});
     pod.runs = false;
     pod.ended_s = now_s;
     ++pod.kills;
@@ -161,6 +167,11 @@ class ChaosCluster {
     pod.grows_until_s = 0;
     pod.starts_s = now_s + pod.back_off_s;
     pod.back_off_s = std::min(pod.back_off_s * 2, 300);
+  }
+  void HideKillsOf(const std::string& pod) {
+    for (auto kill = kills_.rbegin(); kill != kills_.rend(); ++kill) {
+      if (kill->pod == pod) kill->is_shown = false;
+    }
   }
   static void AddOwners(const ChaosWorkload& w, int64_t now_s, std::vector<NamedSample>& out) {
     const std::string deployment = StrCat("web-", w.number), set = StrCat(deployment, "-", w.generation);
@@ -189,6 +200,7 @@ class ChaosCluster {
     }
     add("kube_pod_container_resource_limits", pod.limit, {"resource", "memory"});
     add("kube_pod_container_status_restarts_total", pod.restarts);
+    add("kube_pod_container_status_waiting", !pod.runs && now_s - pod.ended_s >= 2 ? 1 : 0);
     if (pod.kills == 0) return;
     // The kubelet shows an end as the present state for some seconds, then as that of before.
     if (!pod.runs && now_s - pod.ended_s < 2) {

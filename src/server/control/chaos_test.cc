@@ -230,7 +230,8 @@ class Chaos {
     std::string out;
     for (const ChaosKill& kill : cluster_.kills()) {
       if (kill.job == job)
-        StrAppend(&out, "\n  killed at ", kill.time_s - kChaosStart, " under ", kill.limit / 1048576, " MiB");
+        StrAppend(&out, "\n  killed at ", kill.time_s - kChaosStart, " under ", kill.limit / 1048576,
+                  " MiB: ", kill.pod);
     }
     for (const OomRecord& oom : Ooms()) {
       if (store_.Job(oom.job)->name == job)
@@ -241,7 +242,7 @@ class Chaos {
       if (store_.Job(d.job)->name == job && d.target == Target(Resource::kMemory))
         StrAppend(&out, "\n  decision ", d.id, " at ", d.time_s - kChaosStart, " ", Name(d.kind), " ",
                   d.before.value_or(-1) / 1048576, " -> ", d.after.value_or(-1) / 1048576, " ",
-                  Name(d.outcome), " at ", d.outcome_time_s - kChaosStart);
+                  Name(d.outcome), " at ", d.outcome_time_s - kChaosStart, ": ", d.sentence);
     }
     StrAppend(&out, "\n  starts of tautd:");
     for (const int64_t s : start_seconds_) StrAppend(&out, " ", s);
@@ -405,10 +406,10 @@ void Chaos::CheckBounds() {
         const auto bounds = job.policy->AllowedBounds(r);
         EXPECT_GE(*gate.in_force, bounds.lower.value_or(0) * (1 - 1e-9))
             << When() << ": " << job.record.name << " " << Name(r)
-            << " holds: " << std::string(job.of(r).hold);
+            << " holds: " << std::string(job.of(r).hold) << History(job.record.name);
         EXPECT_LE(*gate.in_force, bounds.upper.value_or(1e18) * (1 + 1e-9))
             << When() << ": " << job.record.name << " " << Name(r)
-            << " holds: " << std::string(job.of(r).hold);
+            << " holds: " << std::string(job.of(r).hold) << History(job.record.name);
       }
     });
   }
@@ -490,7 +491,9 @@ void Chaos::CheckCharge(const std::string& job, const ChaosKill& kill, const Oom
 void Chaos::CheckEnd() {
   std::map<std::string, std::pair<size_t, size_t>> real;  // that must be charged, and all
   for (const ChaosKill& kill : cluster_.kills()) {
-    real[kill.job].first += kill.is_shown ? 1 : 0;
+    // The last scrapes may be on their way.
+    const bool is_reported = kill.is_shown && kill.time_s + 120 <= now_s();
+    real[kill.job].first += is_reported ? 1 : 0;
     ++real[kill.job].second;
   }
   std::map<std::string, size_t> charged;
@@ -501,16 +504,22 @@ void Chaos::CheckEnd() {
   }
 }
 
-TEST(Chaos, ADayInWhichEverythingGoesWrong) {
+void ADay(uint64_t seed) {
+  SCOPED_TRACE(StrCat("TAUT_CHAOS_SEED=", seed));
   const int steps = Shortened(kDaySeconds / Chaos::kStepSeconds);
-  const char* const wanted = std::getenv("TAUT_CHAOS_SEED");
-  Chaos chaos(wanted == nullptr ? 1 : std::strtoull(wanted, nullptr, 10));
+  Chaos chaos(seed);
   for (int i = 0; i < steps && !chaos.failed(); ++i) chaos.Step();
   if (!chaos.failed()) chaos.Calm();
   if (!chaos.failed()) chaos.CheckEnd();
   EXPECT_GT(chaos.restarts(), steps / 1000);
   EXPECT_GT(chaos.kills(), static_cast<size_t>(steps / 200)) << "the test is of something";
   EXPECT_GT(chaos.decisions(), static_cast<size_t>(steps / 500));
+}
+
+TEST(Chaos, ADayInWhichEverythingGoesWrong) {
+  if (const char* const wanted = std::getenv("TAUT_CHAOS_SEED"); wanted != nullptr)
+    return ADay(std::strtoull(wanted, nullptr, 10));
+  for (const uint64_t seed : {1, 4, 6, 12}) ADay(seed);
 }
 
 }  // namespace

@@ -110,7 +110,7 @@ TEST(ControlOoms, AStoredFutureIsMendedByARestart) {
   ASSERT_TRUE(cell.Live(180, 360).ok());
   EXPECT_LT(InForce(cell), 3e9) << "two hours later it is lowered";
   cell.control().Look(JobId{0}, [](const brain::LiveJob& job) {
-    EXPECT_LE(job.last_oom.time_s, kOomsStart + kDaySeconds);
+    EXPECT_LE(job.last_oom_s, kOomsStart + kDaySeconds);
     EXPECT_LE(job.last_change_s(), kOomsStart + kDaySeconds);
   });
 }

@@ -117,6 +117,7 @@ void AddKubernetes(KubernetesJobs jobs, std::vector<MappingRule>& out) {
   add("kube-last-ended", "kube_pod_container_status_last_terminated_timestamp", Container(), kLastEnded);
   add("kube-oom-ended", "kube_pod_container_status_terminated_reason",
       With(Container(), {"reason", "OOMKilled"}), kOomEnded);
+  add("kube-waiting", "kube_pod_container_status_waiting", Container(), kWaiting);
   // Of two of one container the later counts as another start, of the same minute.
   add("kube-started", "kube_pod_container_state_started", Container(), kStartTime);
   add("cadvisor-started", "container_start_time_seconds", Container(), kStartTime);

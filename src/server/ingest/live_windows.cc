@@ -183,12 +183,15 @@ void LiveWindows::AddKill(const OomWatch::Kill& kill) {
     return;
   }
   // One that was taken already keeps the time that it was taken with.
+  uint64_t more = kill.more;
   for (RawOom& oom : ooms_) {
     if (oom.slot != kill.slot || oom.time_ms != *kill.instead_of_ms) continue;
     oom.time_ms = kill.time_ms;
     oom.since_ms = kill.since_ms;
     oom.shown_ms = kill.shown_ms;
+    oom.kills += std::exchange(more, 0);
   }
+  if (more > 0) ooms_.push_back({kill.slot, kill.time_ms + 1, more, std::nullopt, kill.since_ms});
 }
 
 bool LiveWindows::AddWindow(uint32_t slot, ReportedWindow window, Timestamp now) {

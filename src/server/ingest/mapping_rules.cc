@@ -15,7 +15,7 @@
 namespace taut::server {
 namespace {
 
-constexpr std::array<std::pair<SeriesKind, std::string_view>, 24> kKinds = {{
+constexpr std::array<std::pair<SeriesKind, std::string_view>, 25> kKinds = {{
     {SeriesKind::kCpuSecondsTotal, "cpu_seconds_total"},
     {SeriesKind::kCpuCores, "cpu_cores"},
     {SeriesKind::kMemoryBytes, "memory_bytes"},
@@ -40,6 +40,7 @@ constexpr std::array<std::pair<SeriesKind, std::string_view>, 24> kKinds = {{
     {SeriesKind::kStartTime, "start_time"},
     {SeriesKind::kLastEnded, "last_ended"},
     {SeriesKind::kMemoryPeak, "memory_peak"},
+    {SeriesKind::kWaiting, "waiting"},
 }};
 
 constexpr size_t kMostSignals = 1000;

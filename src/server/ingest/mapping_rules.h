@@ -41,6 +41,7 @@ enum class SeriesKind : uint8_t {
   kStartTime,      // gauge: the Unix time of the last start of the task, or of this part of it
   kLastEnded,      // gauge: the Unix time at which the container ended last
   kMemoryPeak,     // gauge of bytes: the most that was charged since the start, as the kernel keeps it
+  kWaiting,        // 1: the container waits for its next start
 };
 inline bool IsReplicas(SeriesKind kind) {
   return kind == SeriesKind::kReplicas || kind == SeriesKind::kReplicasReady;

@@ -29,7 +29,8 @@ std::optional<OomWatch::Kill> OomWatch::Judge(Container& c) {
   const uint64_t told = std::min(c.restarted, c.ended_kills);
   Kill kill{.slot = c.slot, .time_ms = c.restarted_ms, .kills = c.restarted - told};
   kill.since_ms = std::max(c.restarted_ms - kBackOffMs, c.restart_before_ms);
-  c.restarted = c.ended_kills = 0;
+  c.restarted = 0;
+  c.ended_kills -= told;
   if (!killed || kill.kills == 0) return std::nullopt;
   if (IsSameScrape(c.end_shown_ms, kill.time_ms) && !c.end_waits) {
     // Its last kill was given by its date; those before it have none.
@@ -57,9 +58,13 @@ std::optional<OomWatch::Kill> OomWatch::JudgeEnd(Container& c) {
     return kill;
   }
   if (!IsSameScrape(c.restarted_ms, c.end_shown_ms)) c.restarted = 0;  // of another end
-  // The restarts of this scrape are these kills; a restart that comes later is the one of this kill.
-  kill.kills = std::max<uint64_t>(1, c.restarted);
-  c.ended_kills += kill.kills - c.restarted;
+  // The restarts of this scrape are those of kills given before, then of these; a restart that comes later is
+  // the one of this kill.
+  const bool knows_waiting = std::max(c.waiting_ms, c.runs_ms) != INT64_MIN;
+  const uint64_t told = knows_waiting ? std::min(c.restarted, c.ended_kills) : 0;
+  const uint64_t restarted = c.restarted - told;
+  kill.kills = std::max<uint64_t>(1, restarted);
+  c.ended_kills += kill.kills - restarted - told;
   c.restarted = 0;
   return kill;
 }
@@ -71,6 +76,7 @@ std::optional<OomWatch::Kill> OomWatch::See(Container& c, uint32_t slot, const R
     c.restart_before_ms = c.restarted_ms;
     c.restarted_ms = at;
     c.restarted = static_cast<uint64_t>(std::min(sample.value - c.restarts, double{kMostKillsAtOnce}));
+    c.scrape_restarts = c.restarted;
   }
   c.restarts = sample.value;
   c.restarts_ms = at;
@@ -113,9 +119,56 @@ std::optional<OomWatch::Kill> OomWatch::SeeEnded(Container& c, uint32_t slot, co
   return Kill{.slot = slot, .time_ms = at, .since_ms = since_ms};
 }
 
+void OomWatch::BeginScrape(Container& c, int64_t time_ms) {
+  if (time_ms <= c.scrape_ms) return;
+  // Of a container that runs, every end was restarted.
+  const bool runs = c.runs_ms == c.scrape_ms && c.restarts_ms == c.scrape_ms && c.ended_ms != c.scrape_ms;
+  if (runs && c.scrape_ms != INT64_MIN) c.ended_kills = 0;
+  c.scrape_ms = time_ms;
+  c.was_known = c.restarts >= 0;
+  c.ended_before = c.ended_kills;
+  c.scrape_restarts = c.scrape_kills = 0;
+}
+
+// The end that is shown is the last of those that were restarted in this scrape, and of one more. A second later
+// it may not wait any more: all is to be said of one moment.
+uint64_t OomWatch::Missed(Container& c) {
+  for (const int64_t shown_ms : {c.end_shown_ms, c.reason_ms, c.restarts_ms, c.waiting_ms}) {
+    if (shown_ms != c.scrape_ms) return 0;
+  }
+  const uint64_t ends = c.scrape_restarts + 1 - std::min(c.ended_before, c.scrape_restarts + 1);
+  if (!c.was_known || c.scrape_kills == 0 || c.scrape_kills >= ends) return 0;
+  const uint64_t missed = ends - c.scrape_kills;
+  c.scrape_kills = ends;
+  c.ended_kills += missed;
+  return missed;
+}
+
+void OomWatch::SeeWaiting(Container& c, const RemoteSample& sample) {
+  if (IsStaleMarker(sample.value)) return;
+  int64_t& newest_ms = sample.value >= 1 ? c.waiting_ms : c.runs_ms;
+  newest_ms = std::max(newest_ms, sample.timestamp_ms);
+}
+
 std::optional<OomWatch::Kill> OomWatch::See(uint64_t key, uint32_t slot, SeriesKind kind,
                                             const RemoteSample& sample) {
   Container& c = containers_[key];
+  BeginScrape(c, sample.timestamp_ms);
+  std::optional<Kill> kill = Take(c, slot, kind, sample);
+  if (kill.has_value() && !kill->instead_of_ms.has_value()) c.scrape_kills += kill->kills;
+  const uint64_t missed = Missed(c);
+  if (missed == 0) return kill;
+  if (!kill.has_value()) {
+    // Its last kill was given by its date; that before it has none.
+    const int64_t since_ms = std::max(c.last_end_ms - kBackOffMs, c.restart_before_ms);
+    return Kill{.slot = c.end_slot, .time_ms = c.last_end_ms + 1, .kills = missed, .since_ms = since_ms};
+  }
+  (kill->instead_of_ms.has_value() ? kill->more : kill->kills) += missed;
+  return kill;
+}
+
+std::optional<OomWatch::Kill> OomWatch::Take(Container& c, uint32_t slot, SeriesKind kind,
+                                             const RemoteSample& sample) {
   switch (kind) {
     case SeriesKind::kRestartsTotal:
       return See(c, slot, sample);
@@ -130,6 +183,9 @@ std::optional<OomWatch::Kill> OomWatch::See(uint64_t key, uint32_t slot, SeriesK
       const std::optional<Kill> dated = JudgeEnd(c);
       return dated.has_value() ? dated : Judge(c);
     }
+    case SeriesKind::kWaiting:
+      SeeWaiting(c, sample);
+      return std::nullopt;
     default:
       return SeeEnded(c, slot, sample);
   }

@@ -18,7 +18,10 @@ namespace taut::server {
 // restarted (a Job's) says that it has ended for that reason now. The first value of restarts and of reasons does
 // not count; the first time of an end counts if it is at most kNewsMs old.
 //
-// One object, one thread. About 130 bytes a container.
+// Restarts count starts, and two ends between two scrapes may show one restart: a container that waits for its
+// next start has ended once more than it was restarted. Where a fifth series says that it waits, that end counts.
+//
+// One object, one thread. About 180 bytes a container.
 class OomWatch {
  public:
   static constexpr int64_t kNewsMs = 600'000;
@@ -32,15 +35,16 @@ class OomWatch {
     std::optional<int64_t> shown_ms = {};
     // The kill was given with this time before: what gave it did not have its date.
     std::optional<int64_t> instead_of_ms = {};
+    uint64_t more = 0;  // kills beside the one that was given
     // No end of the container was known: a daemon that ran earlier may have counted the kill.
     bool is_first = false;
   };
   static bool IsFor(SeriesKind kind) {
     return kind == SeriesKind::kRestartsTotal || kind == SeriesKind::kOomReason ||
-           kind == SeriesKind::kOomEnded || kind == SeriesKind::kLastEnded;
+           kind == SeriesKind::kOomEnded || kind == SeriesKind::kLastEnded || kind == SeriesKind::kWaiting;
   }
 
-  // Takes in a sample of one of the four series of container `key`. A kill is given once, with the later of the
+  // Takes in a sample of one of the series of container `key`. A kill is given once, with the later of the
   // two samples that tell it, and once more if its date comes later. REQUIRES: IsFor(kind).
   std::optional<Kill> See(uint64_t key, uint32_t slot, SeriesKind kind, const RemoteSample& sample);
 
@@ -71,7 +75,21 @@ class OomWatch {
     uint32_t undated_slot = 0;
     bool undated_is_end = false;
     int64_t restart_before_ms = INT64_MIN;  // the sample that showed the restart before the newest
+    int64_t waiting_ms = INT64_MIN,
+            runs_ms = INT64_MIN;  // the newest samples that say that it waits, and not
+    // Of the newest scrape: its first sample, whether restarts were known before it, the kills given by then whose
+    // restart was not shown, the restarts that it shows, and the kills given since.
+    int64_t scrape_ms = INT64_MIN;
+    bool was_known = false;
+    uint64_t ended_before = 0, scrape_restarts = 0, scrape_kills = 0;
   };
+  static void SeeWaiting(Container& container, const RemoteSample& waiting);
+  static void BeginScrape(Container& container, int64_t time_ms);
+  // Kills of the newest scrape that only its waiting shows.
+  static uint64_t Missed(Container& container);
+  static std::optional<Kill> Take(Container& container, uint32_t slot, SeriesKind kind,
+                                  const RemoteSample& sample);
+
   static std::optional<Kill> See(Container& container, uint32_t slot, const RemoteSample& restarts);
   static std::optional<Kill> SeeEnd(Container& container, uint32_t slot, const RemoteSample& end);
   static std::optional<Kill> SeeEnded(Container& container, uint32_t slot, const RemoteSample& ended);

@@ -107,6 +107,43 @@ class DatedContainer {
   OomWatch watch_;
 };
 
+// A container in a crash loop, watched every 30 s, in each order of its series. Between two scrapes it ended twice
+// and was restarted once; then it was restarted.
+TEST(OomWatch, TheEndOfAContainerThatWaitsCountsBesideItsRestarts) {
+  std::vector<SeriesKind> order = {kRestartsTotal, kLastEnded, kOomReason, kWaiting};
+  std::ranges::sort(order);
+  do {
+    OomWatch watch;
+    const auto scrape = [&](int second, double restarts, int ended, double waits) {
+      const int64_t at = kWatchStart + second * 1000;
+      uint64_t kills = 0;
+      for (const SeriesKind kind : order) {
+        double value = 1;
+        if (kind == kRestartsTotal) value = restarts;
+        if (kind == kWaiting) value = waits;
+        if (kind == kLastEnded) value = static_cast<double>(kWatchStart / 1000 + ended);
+        if (ended == 0 && (kind == kLastEnded || kind == kOomReason)) continue;
+        const auto kill = watch.See(1, 7, kind, {value, at});
+        if (!kill.has_value()) continue;
+        kills += kill->more + (kill->instead_of_ms.has_value() ? 0 : kill->kills);
+      }
+      return kills;
+    };
+    EXPECT_EQ(scrape(0, 3, 0, 0), 0U);
+    EXPECT_EQ(scrape(30, 4, 27, 1), 2U) << "it runs, is killed, is restarted, is killed, and waits";
+    EXPECT_EQ(scrape(60, 4, 27, 1), 0U);
+    EXPECT_EQ(scrape(90, 5, 27, 0), 0U) << "the restart of the second";
+    EXPECT_EQ(scrape(120, 5, 110, 1), 1U);
+    EXPECT_EQ(scrape(150, 6, 145, 1), 1U) << "restarted, and killed again";
+    EXPECT_EQ(scrape(180, 8, 175, 1), 2U);
+    EXPECT_EQ(scrape(210, 9, 175, 0), 0U);
+    EXPECT_EQ(scrape(240, 10, 220, 0), 1U);
+    EXPECT_EQ(scrape(270, 10, 220, 0), 0U);
+    // A second after an end that waited, it has been restarted.
+    EXPECT_EQ(scrape(300, 10, 299, 1) + scrape(301, 11, 299, 0), 1U);
+  } while (std::ranges::next_permutation(order).found);
+}
+
 // What of these kills LiveWindows would count: seconds after kWatchStart, and how many.
 std::vector<std::pair<int64_t, uint64_t>> Dates(const std::vector<OomWatch::Kill>& kills) {
   std::vector<std::pair<int64_t, uint64_t>> out;

@@ -48,7 +48,7 @@ export const INGEST: Record<string, string> = {
 // What the built-in mapping rules use, as docs/operations.md has it (tools/check_docs.py).
 export const PROMETHEUS_METRICS = 'container_(cpu_(usage|time)(_seconds_total)?|cpu_cfs_(throttled_)?periods_total|memory_(working_set(_bytes)?|max_usage_bytes)|oom_events_total|start_time_seconds)'
   + '|container_spec_(memory_limit_bytes|cpu_quota)'
-  + '|kube_pod_container_(resource_(limits|requests)(_cpu_cores|_memory_bytes)?|status_restarts_total|status_(last_)?terminated_reason|status_last_terminated_timestamp|state_started)'
+  + '|kube_pod_container_(resource_(limits|requests)(_cpu_cores|_memory_bytes)?|status_restarts_total|status_(last_)?terminated_reason|status_last_terminated_timestamp|status_waiting|state_started)'
   + '|kube_(pod|replicaset|replicationcontroller|job)_owner|kube_(pod|job)_labels|kube_pod_init_container_info'
   + '|kube_(deployment|statefulset)_status_replicas(_ready)?'
   + '|windows_container_(cpu_usage_seconds_total|memory_usage_private_working_set_bytes)'
