@@ -461,8 +461,7 @@ void LiveFleet::TakeSilence(const ClosedWindow& closed, PassOutput& out) {
 }
 
 void LiveFleet::TakeOom(OomRecord& oom, PassOutput& out, When when, const KillTimes& times) {
-  oom.id = ++last_oom_;
-  if (!Has(oom.job)) return;
+  if (oom.id = ++last_oom_; !Has(oom.job)) return;
   LiveJob& job = Awake(oom.job);
   oom.kills = std::min(oom.kills, kMostKillsAtOnce);
   if (IsAside(oom)) {

@@ -79,6 +79,12 @@ struct FleetRecords {
 using RunTurns = absl::FunctionRef<void(size_t count, absl::FunctionRef<void(size_t turn)> turn)>;
 void RunInOrder(size_t count, absl::FunctionRef<void(size_t turn)> turn);
 
+// When an OOM kill was, and when it is decided on.
+struct KillTimes {
+  int64_t since_s = INT64_MAX;  // the kill was not earlier; INT64_MAX: its time is exact
+  int64_t now_s = INT64_MIN;    // of the decision, which is not before the kill
+};
+
 // Not thread-safe.
 class LiveFleet {
  public:
@@ -144,15 +150,10 @@ class LiveFleet {
     std::span<const float> met, standing;
   };
   void TakeKernelPeaks(JobId id, const KernelPeaks& peaks, WindowId window);
-  struct KillTimes {
-    int64_t since_s = INT64_MAX;  // the kill was not earlier; INT64_MAX: its time is exact
-    int64_t now_s = INT64_MIN;    // of the decision, which is not before the kill
-  };
   // An OOM kill, at once, however late it is reported. `oom.limit` is filled in where it is unknown: with the
   // limit at the time of the kill.
   // REQUIRES: the job is known.
-  void TakeOom(OomRecord& oom, PassOutput& out, When when, const KillTimes& times);
-  void TakeOom(OomRecord& oom, PassOutput& out, When when = When::kNow) { TakeOom(oom, out, when, {}); }
+  void TakeOom(OomRecord& oom, PassOutput& out, When when = When::kNow, const KillTimes& times = {});
   // A decision was passed to the actuator at `now_s`, or had its outcome before a restart: the limit that it
   // replaced was in force until then.
   void NoteSent(const Decision& d, int64_t now_s);
@@ -409,13 +410,8 @@ class LiveFleet {
   bool awaits_owners_ = false;
   // The order of a number of tasks that each job was given last.
   absl::flat_hash_map<uint64_t, JobId> replica_orders_;
-  struct KnownOoms {
-    KnownOoms(int64_t time_s, uint64_t id) : last_s(time_s), last(id) {}
-    int64_t last_s;
-    uint64_t last;
-  };
-  absl::flat_hash_map<uint32_t, KnownOoms>
-      known_ooms_;  // during a restore: by job, the last in its checkpoint
+  // During a restore: by job, the time and the id of the last kill in its checkpoint.
+  absl::flat_hash_map<uint32_t, std::pair<int64_t, uint64_t>> known_ooms_;
   // The same of orders of memory limits of which no outcome is known that is the last.
   absl::flat_hash_map<uint64_t, JobId> memory_orders_;
   // Scratch.

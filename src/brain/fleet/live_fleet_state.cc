@@ -281,9 +281,9 @@ void LiveFleet::Redo(const OomRecord& oom) {
   // Its checkpoint has those up to the last one that was taken in, which is not always the latest; one of an
   // older version says the latest only.
   const LiveJob& job = jobs_[oom.job];
-  const KnownOoms known =
-      known_ooms_.try_emplace(oom.job.value, job.last_oom_s, job.last_oom()).first->second;
-  if (known.last > 0 ? oom.id <= known.last : oom.time_s <= known.last_s) return;
+  const auto known = known_ooms_.try_emplace(oom.job.value, job.last_oom_s, job.last_oom());
+  const auto& [last_s, last] = known.first->second;
+  if (last > 0 ? oom.id <= last : oom.time_s <= last_s) return;
   IsAside(oom) ? TakeInAside(jobs_[oom.job], oom) : TakeInOom(Awake(oom.job), oom);
 }
 

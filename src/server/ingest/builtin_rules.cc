@@ -47,6 +47,18 @@ void AddReplicas(KubernetesJobs jobs, std::vector<MappingRule>& out) {
   add("kube-statefulset-ready", "kube_statefulset_status_replicas_ready", "statefulset", kReplicasReady);
 }
 
+// cAdvisor's counter dies with the container that is killed; kube-state-metrics knows why it ended.
+template <typename Add>
+void AddEnds(const Add& add) {
+  add("kube-restarts", "kube_pod_container_status_restarts_total", Container(), kRestartsTotal);
+  add("kube-oom-reason", "kube_pod_container_status_last_terminated_reason",
+      With(Container(), {"reason", "OOMKilled"}), kOomReason);
+  add("kube-last-ended", "kube_pod_container_status_last_terminated_timestamp", Container(), kLastEnded);
+  add("kube-oom-ended", "kube_pod_container_status_terminated_reason",
+      With(Container(), {"reason", "OOMKilled"}), kOomEnded);
+  add("kube-waiting", "kube_pod_container_status_waiting", Container(), kWaiting);
+}
+
 // Senders that measure containers in place of cAdvisor, with its labels or those of label_aliases.h.
 template <typename Add>
 void AddNodeAgents(const Add& add) {
@@ -110,14 +122,7 @@ void AddKubernetes(KubernetesJobs jobs, std::vector<MappingRule>& out) {
   add("kube1-memory-request", "kube_pod_container_resource_requests_memory_bytes", Container(),
       kMemoryRequestBytes);
   AddNodeAgents(add);
-  // cAdvisor's counter dies with the container that is killed; kube-state-metrics knows why it ended.
-  add("kube-restarts", "kube_pod_container_status_restarts_total", Container(), kRestartsTotal);
-  add("kube-oom-reason", "kube_pod_container_status_last_terminated_reason",
-      With(Container(), {"reason", "OOMKilled"}), kOomReason);
-  add("kube-last-ended", "kube_pod_container_status_last_terminated_timestamp", Container(), kLastEnded);
-  add("kube-oom-ended", "kube_pod_container_status_terminated_reason",
-      With(Container(), {"reason", "OOMKilled"}), kOomEnded);
-  add("kube-waiting", "kube_pod_container_status_waiting", Container(), kWaiting);
+  AddEnds(add);
   // Of two of one container the later counts as another start, of the same minute.
   add("kube-started", "kube_pod_container_state_started", Container(), kStartTime);
   add("cadvisor-started", "container_start_time_seconds", Container(), kStartTime);

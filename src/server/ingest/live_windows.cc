@@ -17,12 +17,6 @@ namespace {
 
 constexpr size_t kLeastGrowth = 4;  // samples of one series
 
-constexpr int64_t kSameDateMs =
-    1'500;  // two sources say when it was; a container takes longer to start again
-constexpr int64_t kSameOomMs = 120'000;  // two replicas scrape the same kill within this time
-// A restart is reported when it is over, and Kubernetes waits up to 5 minutes before it.
-constexpr int64_t kSameRestartMs = 330'000;
-
 float SecondsOf(const ReportedWindow& w) {
   float sum = 0;
   for (const BucketWeight& b : w.cpu_buckets) sum += b.weight;
@@ -158,42 +152,6 @@ void LiveWindows::Insert(uint32_t slot, const RemoteSample& sample) {
   ++(stale ? counts_.stale_markers : last ? counts_.accepted : counts_.out_of_order);
 }
 
-// Before the sample is inserted. Only what is newer than everything known can be news.
-void LiveWindows::SeeOom(uint32_t slot, const RemoteSample& sample) {
-  const std::vector<RemoteSample>& samples = samples_[slot];
-  if (samples.empty() || IsStaleMarker(sample.value)) return;
-  const RemoteSample& before = samples.back();
-  if (sample.timestamp_ms <= before.timestamp_ms || IsStaleMarker(before.value)) return;
-  if (sample.value == before.value) return;
-  const double kills = sample.value > before.value ? sample.value - before.value : sample.value;
-  if (kills < 1) return;
-  ooms_.push_back({slot, sample.timestamp_ms,
-                   static_cast<uint64_t>(std::min(kills, double{kMostKillsAtOnce})), std::nullopt,
-                   before.timestamp_ms});
-}
-
-void LiveWindows::AddOom(uint32_t slot, Timestamp time, uint64_t kills, std::optional<double> limit) {
-  ooms_.push_back({slot, MillisOf(time), std::min(kills, kMostKillsAtOnce), limit, MillisOf(time)});
-}
-
-void LiveWindows::AddKill(const OomWatch::Kill& kill) {
-  if (!kill.instead_of_ms.has_value()) {
-    ooms_.push_back(
-        {kill.slot, kill.time_ms, kill.kills, std::nullopt, kill.since_ms, kill.is_first, kill.shown_ms});
-    return;
-  }
-  // One that was taken already keeps the time that it was taken with.
-  uint64_t more = kill.more;
-  for (RawOom& oom : ooms_) {
-    if (oom.slot != kill.slot || oom.time_ms != *kill.instead_of_ms) continue;
-    oom.time_ms = kill.time_ms;
-    oom.since_ms = kill.since_ms;
-    oom.shown_ms = kill.shown_ms;
-    oom.kills += std::exchange(more, 0);
-  }
-  if (more > 0) ooms_.push_back({kill.slot, kill.time_ms + 1, more, std::nullopt, kill.since_ms});
-}
-
 bool LiveWindows::AddWindow(uint32_t slot, ReportedWindow window, Timestamp now) {
   if (uint64_t IngestCounts::*why = Refusal(window.window, now); why != nullptr) {
     ++(counts_.*why);
@@ -222,38 +180,6 @@ const ReportedWindow* LiveWindows::Reported(uint32_t slot, WindowId window) cons
     if (w.window == window) return &w;
   }
   return nullptr;
-}
-
-bool LiveWindows::IsRepeat(const RawOom& oom, const LastOom& last, SeriesKind kind) {
-  if (last.time_ms == INT64_MIN) return false;
-  if (last.slot == oom.slot) return oom.time_ms == last.time_ms;
-  const bool is_dated = oom.since_ms == oom.time_ms;
-  const bool is_late = kind == SeriesKind::kRestartsTotal && !is_dated;
-  const int64_t same_ms = is_dated && last.is_dated ? kSameDateMs : is_late ? kSameRestartMs : kSameOomMs;
-  return std::abs(oom.time_ms - last.time_ms) <= same_ms;
-}
-
-std::vector<OomSighting> LiveWindows::TakeOoms(const SeriesMapper& mapper) {
-  std::vector<OomSighting> out;
-  for (const RawOom& oom : ooms_) {
-    const SeriesBinding& binding = mapper.binding(oom.slot);
-    // What is left out of its task has a limit of its own.
-    if (binding.left_out && !OomWatch::IsFor(binding.kind)) continue;
-    const uint32_t task = binding.left_out ? kAsideTask : binding.task;
-    const uint64_t key = uint64_t{binding.task_entry} << 32 | binding.part;
-    const bool is_watched = OomWatch::IsFor(binding.kind);
-    LastOoms& last = last_oom_[key];
-    if (IsRepeat(oom, last.counted, binding.kind)) continue;
-    if (!is_watched && IsRepeat(oom, last.watched, binding.kind)) continue;
-    (is_watched ? last.watched : last.counted) = {oom.slot, oom.time_ms, oom.since_ms == oom.time_ms};
-    OomSighting seen{binding.job, task,      Timestamp{oom.time_ms * 1000},
-                     oom.kills,   oom.limit, Timestamp{oom.since_ms * 1000},
-                     oom.is_first};
-    if (oom.shown_ms.has_value()) seen.shown = Timestamp{*oom.shown_ms * 1000};
-    out.push_back(seen);
-  }
-  ooms_.clear();
-  return out;
 }
 
 std::vector<LiveWindows::TaskLimitsOfJob> LiveWindows::MemoryLimits(std::span<const JobId> jobs,

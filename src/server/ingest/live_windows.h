@@ -175,6 +175,7 @@ class LiveWindows {
 
  private:
   static constexpr int64_t kWindowMs = kWindowSeconds * 1000;
+  static constexpr int64_t kSameOomMs = 120'000;  // two replicas scrape the same kill within this time
   struct RawOom {
     uint32_t slot = 0;
     int64_t time_ms = 0;

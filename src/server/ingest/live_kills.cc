@@ -1,0 +1,86 @@
+// OOM kills of live series: each once, however many series show it.
+#include <algorithm>
+#include <cstdlib>
+#include <utility>
+
+#include "server/ingest/live_windows.h"
+
+namespace taut::server {
+namespace {
+
+// Two sources say when it was; a container takes longer to start again.
+constexpr int64_t kSameDateMs = 1'500;
+// A restart is reported when it is over, and Kubernetes waits up to 5 minutes before it.
+constexpr int64_t kSameRestartMs = 330'000;
+
+}  // namespace
+
+// Before the sample is inserted. Only what is newer than everything known can be news.
+void LiveWindows::SeeOom(uint32_t slot, const RemoteSample& sample) {
+  const std::vector<RemoteSample>& samples = samples_[slot];
+  if (samples.empty() || IsStaleMarker(sample.value)) return;
+  const RemoteSample& before = samples.back();
+  if (sample.timestamp_ms <= before.timestamp_ms || IsStaleMarker(before.value)) return;
+  if (sample.value == before.value) return;
+  const double kills = sample.value > before.value ? sample.value - before.value : sample.value;
+  if (kills < 1) return;
+  ooms_.push_back({slot, sample.timestamp_ms,
+                   static_cast<uint64_t>(std::min(kills, double{kMostKillsAtOnce})), std::nullopt,
+                   before.timestamp_ms});
+}
+
+void LiveWindows::AddOom(uint32_t slot, Timestamp time, uint64_t kills, std::optional<double> limit) {
+  ooms_.push_back({slot, MillisOf(time), std::min(kills, kMostKillsAtOnce), limit, MillisOf(time)});
+}
+
+void LiveWindows::AddKill(const OomWatch::Kill& kill) {
+  if (!kill.instead_of_ms.has_value()) {
+    ooms_.push_back(
+        {kill.slot, kill.time_ms, kill.kills, std::nullopt, kill.since_ms, kill.is_first, kill.shown_ms});
+    return;
+  }
+  // One that was taken already keeps the time that it was taken with.
+  uint64_t more = kill.more;
+  for (RawOom& oom : ooms_) {
+    if (oom.slot != kill.slot || oom.time_ms != *kill.instead_of_ms) continue;
+    oom.time_ms = kill.time_ms;
+    oom.since_ms = kill.since_ms;
+    oom.shown_ms = kill.shown_ms;
+    oom.kills += std::exchange(more, 0);
+  }
+  if (more > 0) ooms_.push_back({kill.slot, kill.time_ms + 1, more, std::nullopt, kill.since_ms});
+}
+
+bool LiveWindows::IsRepeat(const RawOom& oom, const LastOom& last, SeriesKind kind) {
+  if (last.time_ms == INT64_MIN) return false;
+  if (last.slot == oom.slot) return oom.time_ms == last.time_ms;
+  const bool is_dated = oom.since_ms == oom.time_ms;
+  const bool is_late = kind == SeriesKind::kRestartsTotal && !is_dated;
+  const int64_t same_ms = is_dated && last.is_dated ? kSameDateMs : is_late ? kSameRestartMs : kSameOomMs;
+  return std::abs(oom.time_ms - last.time_ms) <= same_ms;
+}
+
+std::vector<OomSighting> LiveWindows::TakeOoms(const SeriesMapper& mapper) {
+  std::vector<OomSighting> out;
+  for (const RawOom& oom : ooms_) {
+    const SeriesBinding& binding = mapper.binding(oom.slot);
+    // What is left out of its task has a limit of its own.
+    if (binding.left_out && !OomWatch::IsFor(binding.kind)) continue;
+    const uint32_t task = binding.left_out ? kAsideTask : binding.task;
+    const uint64_t key = uint64_t{binding.task_entry} << 32 | binding.part;
+    const bool is_watched = OomWatch::IsFor(binding.kind);
+    LastOoms& last = last_oom_[key];
+    if (IsRepeat(oom, last.counted, binding.kind)) continue;
+    if (!is_watched && IsRepeat(oom, last.watched, binding.kind)) continue;
+    (is_watched ? last.watched : last.counted) = {oom.slot, oom.time_ms, oom.since_ms == oom.time_ms};
+    OomSighting seen{binding.job, task,      Timestamp{oom.time_ms * 1000},
+                     oom.kills,   oom.limit, Timestamp{oom.since_ms * 1000},
+                     oom.is_first};
+    if (oom.shown_ms.has_value()) seen.shown = Timestamp{*oom.shown_ms * 1000};
+    out.push_back(seen);
+  }
+  ooms_.clear();
+  return out;
+}
+
+}  // namespace taut::server
