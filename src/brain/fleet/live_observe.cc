@@ -132,10 +132,7 @@ void LiveFleet::ObserveJob(const ClosedWindow& closed, size_t index, FleetPoint*
   const SaidReplicas& now = closed.jobs[index].replicas;
   const SaidReplicas said = now.known() ? now : SaidOf(turn.job_day.signals);
   if (job.policy->startup_window_s > 0 || job.starts != nullptr) ObserveStarts(turn.job_day, job);
-  if (closed.jobs[index].window.num_tasks == 0) {
-    ObserveIdle(turn.job_day, said, job);
-    return;
-  }
+  if (closed.jobs[index].window.num_tasks == 0) return ObserveIdle(turn.job_day, said, job);
   StartDay(job, closed.window.day());
   job.seen_today = true;
   // It is new, or its tasks are back: its owner may have changed the settings meanwhile.

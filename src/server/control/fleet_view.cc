@@ -207,6 +207,16 @@ class Best {
 
 }  // namespace
 
+void SetRequests(const brain::LiveJob& job, Resource r, JobAmounts& a) {
+  const auto billed = [&](float amount) {
+    return amount >= 0 ? static_cast<float>(job.of(r).Billed(r, double{amount}, job.policy->allocation(r)))
+                       : kAbsent;
+  };
+  a.owner_request = billed(a.owner_limit);
+  a.request = billed(a.limit);
+  a.would_be_request = billed(a.would_be);
+}
+
 JobView ViewOf(const brain::LiveFleet& fleet, const brain::LiveJob& job, int32_t day) {
   JobView view;
   view.record = std::shared_ptr<const JobRecord>(std::shared_ptr<void>(), &job.record);
@@ -237,15 +247,7 @@ JobView ViewOf(const brain::LiveFleet& fleet, const brain::LiveJob& job, int32_t
       a.provisional = static_cast<float>(early->limit);
       a.first_limit = early->first_limit;
     }
-    if (lane.owner_request >= 0 || lane.request_stays) {
-      const auto billed = [&](float amount) {
-        return amount >= 0 ? static_cast<float>(lane.Billed(r, double{amount}, job.policy->allocation(r)))
-                           : kAbsent;
-      };
-      a.owner_request = billed(a.owner_limit);
-      a.request = billed(a.limit);
-      a.would_be_request = billed(a.would_be);
-    }
+    if (lane.owner_request >= 0 || lane.request_stays) SetRequests(job, r, a);
     using What = brain::DayRecord::What;
     // Usage above a request is no usage at a limit.
     a.at_limit = !lane.of_request && lane.days.Count(What::kAtLimit, day, 2) > 0;

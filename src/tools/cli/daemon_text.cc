@@ -397,10 +397,9 @@ std::string TotalsText(const Json& page) {
     }
     table.Add(std::move(row));
   }
-  const std::string total = Count(page, "total");
-  const bool all = total == FormatCount(groups.size());
-  return StrCat(table.Render(), groups.size(), " of ", total, " values", all ? "" : " (--limit shows more)",
-                "; amounts are for all tasks",
+  const bool all = Count(page, "total") == FormatCount(groups.size());
+  return StrCat(table.Render(), groups.size(), " of ", Count(page, "total"), " values",
+                all ? "" : " (--limit shows more)", "; amounts are for all tasks",
                 money ? StrCat(", prices in ", Text(page, "currency")) : std::string(), "\n",
                 GroupRiskText(page));
 }
@@ -683,22 +682,6 @@ std::string StatusText(const Json& s, int64_t now_s) {
   return out;
 }
 
-std::string ManySettingsText(const Json& done) {
-  TextTable table({"job", "setting", "now", "then"});
-  for (const Json& c : At(done, "changes")) {
-    const std::string after = Text(c, "after");
-    table.Add({Text(c, "job"), Text(c, "key"), Text(c, "before"), after.empty() ? "(by the rules)" : after});
-  }
-  const bool any = At(done, "changes").is_array() && !At(done, "changes").empty();
-  std::string out = any ? table.Render() : "";
-  if (Number(done, "left_out").value_or(0) > 0)
-    StrAppend(&out, "... and ", Count(done, "left_out"), " more\n");
-  const bool dry = At(done, "dry_run") == Json(true);
-  StrAppend(&out, Count(done, "changed"), " of ", Count(done, "matched"), " matching jobs ",
-            dry ? "would be changed" : "were changed", dry && any ? "; add --yes to apply" : "", "\n");
-  return out;
-}
-
 std::string FleetText(const Json& fleet) {
   const Json& modes = At(fleet, "jobs_by_mode");
   std::string out = fmt::format(
@@ -723,17 +706,6 @@ std::string FleetText(const Json& fleet) {
   StrAppend(&out, RequestsText(fleet), OutsideText(fleet));
   if (dry) out += "dry run: nothing is applied, and the owners' limits hold\n";
   return out;
-}
-
-std::string SettingsText(const Json& settings, const std::vector<std::string>& keys) {
-  TextTable table({"setting", "value", "from"});
-  for (const Json& v : At(settings, "values")) {
-    const std::string key = Text(v, "key");
-    if (!keys.empty() && std::find(keys.begin(), keys.end(), key) == keys.end()) continue;
-    const std::string value = Text(v, "value");
-    table.Add({key, value.empty() ? "(none)" : value, Text(v, "source")});
-  }
-  return table.Render();
 }
 
 }  // namespace taut::tools

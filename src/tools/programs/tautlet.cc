@@ -367,6 +367,24 @@ node::MoverOptions MovesOf(const server::AgentConfig& config) {
   return moves;
 }
 
+void BeginGuard(const server::AgentConfig& config, bool has_memory_high) {
+  if (config.tiers.guards()) {
+    spdlog::info("memory of {} is guarded: {}{}{}",
+                 config.tiers.guard_of.empty() ? "the machine" : config.tiers.guard_of,
+                 config.tiers.guard.throttle ? "throttles" : "",
+                 config.tiers.guard.throttle && config.tiers.guard.kill ? ", " : "",
+                 config.tiers.guard.kill ? "kills" : "");
+    // It must act while the tasks take what is left; for the thread of the loop, if it may.
+    (void)setpriority(PRIO_PROCESS, 0, kGuardNice);
+    if (config.tiers.guard.throttle && !has_memory_high) {
+      spdlog::warn("tiers.guard.throttle: cgroup v1 has no memory.high; no task is throttled");
+    }
+  }
+  if (config.probe.is_on() && !has_memory_high) {
+    spdlog::warn("probe: cgroup v1 has no memory.high; no task is probed");
+  }
+}
+
 int Serve(const server::AgentConfig& config) {
   sigset_t signals;
   sigemptyset(&signals);
@@ -411,21 +429,7 @@ int Serve(const server::AgentConfig& config) {
       config.observe ? ", changes nothing (--observe)" : "",
       config.daemon_address.empty() ? std::string("no daemon") : StrCat("daemon ", config.daemon_address));
   if (config.tasks.empty()) spdlog::warn("no rule in `tasks`: nothing is measured");
-  if (config.tiers.guards()) {
-    spdlog::info("memory of {} is guarded: {}{}{}",
-                 config.tiers.guard_of.empty() ? "the machine" : config.tiers.guard_of,
-                 config.tiers.guard.throttle ? "throttles" : "",
-                 config.tiers.guard.throttle && config.tiers.guard.kill ? ", " : "",
-                 config.tiers.guard.kill ? "kills" : "");
-    // It must act while the tasks take what is left; for the thread of the loop, if it may.
-    (void)setpriority(PRIO_PROCESS, 0, kGuardNice);
-    if (config.tiers.guard.throttle && !options.has_memory_high) {
-      spdlog::warn("tiers.guard.throttle: cgroup v1 has no memory.high; no task is throttled");
-    }
-  }
-  if (config.probe.is_on() && !options.has_memory_high) {
-    spdlog::warn("probe: cgroup v1 has no memory.high; no task is probed");
-  }
+  BeginGuard(config, options.has_memory_high);
   const absl::Status s = loop.Run(agent, **uplink);
   if (!s.ok()) return Fail(1, Message(s));
   spdlog::info("stopped; limits stay as they are");
