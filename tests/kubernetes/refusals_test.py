@@ -21,7 +21,7 @@ import urllib.request
 import real_cluster_test
 from real_cluster_test import MANIFESTS, MIB, cgroup_limit, daemon, limit_of, metric, restarts_of
 
-ETCD = "http://127.0.0.1:16440"  # up.sh: BED_PORT
+ETCD = f"http://127.0.0.1:{os.environ.get('BED_PORT', '16440')}"  # up.sh
 REAL = "real-0"
 LARGE = "large-0"
 PROGRAMS = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl", "kubelet")
