@@ -96,8 +96,9 @@ class Chaos:
     # ---- the sentences ----
 
     def wrong(self):
+        ooms = self.tautd.get("/api/v1/ooms?limit=1000")["ooms"]  # first: tautd may see a kill before the look does
         pods = self.look()
-        return self.opted_out(pods) + self.below(pods) + self.charges()
+        return self.opted_out(pods) + self.below(pods) + self.charges(ooms)
 
     def opted_out(self, pods):
         out = []
@@ -122,9 +123,9 @@ class Chaos:
                 out.append(f"{app} has {limit_of(pod)} MiB, and its bound is {mib}")
         return out
 
-    def charges(self):
+    def charges(self, ooms):
         out, left = [], dict(self.kills)
-        for oom in self.tautd.get("/api/v1/ooms?limit=1000")["ooms"]:
+        for oom in ooms:
             app = oom["job"].split("/")[2]
             for _ in range(oom["kills"]):
                 near = sorted((abs(k[1] - oom["time"]), k) for k, of in left.items() if of == app)
