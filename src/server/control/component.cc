@@ -1,7 +1,6 @@
 #include "server/control/component.h"
 
 #include <algorithm>
-#include <ranges>
 
 namespace taut::server {
 

@@ -89,7 +89,7 @@ void CustomOwnersReader::LeaveOut(std::vector<std::string>& kinds) {
   const std::lock_guard lock(mutex_);
   left_out_.clear();
   if (kinds.size() <= options_.most_kinds) return;
-  std::ranges::stable_partition(kinds, [this](const std::string& kind) {
+  std::stable_partition(kinds.begin(), kinds.end(), [this](const std::string& kind) {
     const auto it = kinds_.find(kind);
     return it != kinds_.end() && it->second.taken.has_value();
   });
