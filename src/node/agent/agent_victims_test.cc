@@ -1,6 +1,6 @@
-// Who ends when the memory of a machine does, over hours that differ by a seed: tasks of all tiers come, grow, fork
-// and leave, the agent is killed and starts again, the guard acts as it is shipped, and a kernel in memory chooses
-// by usage and oom_score_adj. No task of production ends while one of a lower tier lives and holds enough.
+// Who ends when the memory of a machine does, over hours that differ by a seed: tasks of all tiers come, grow,
+// fork and leave, the agent is killed and starts again, the guard acts as it is shipped, and a kernel in memory
+// chooses by usage and oom_score_adj. No task of production ends while one of a lower tier lives and holds enough.
 #include <cstdint>
 #include <map>
 #include <random>
