@@ -63,6 +63,7 @@ void LiveReplicas::Save(ByteWriter& out) const {
   out.Put(held_.since_s);
   SaveAssumed(out);
   overload_.Save(out);
+  gate_.damping.Save(out);
 }
 
 void LiveReplicas::LoadMovesOf(std::string_view bytes) {
@@ -122,6 +123,7 @@ absl::StatusOr<std::unique_ptr<LiveReplicas>> LiveReplicas::Load(ByteReader& in,
   if (in.remaining() > 0) {  // saved before it was counted: nothing
     if (absl::Status s = out->overload_.Load(in); !s.ok()) return s;
   }
+  if (in.remaining() > 0) out->gate_.damping.Load(in);  // saved before there was damping: no reversal
   if (absl::Status s = in.status("the state of a job's replicas"); !s.ok()) return s;
   bool possible = out->capacity_ >= 0 && std::isfinite(out->capacity_) && out->running_ >= 0;
   possible = possible && out->held_.cause <= HoldCause::kNoNumber;

@@ -864,14 +864,15 @@ TEST(LiveReplicas, DamagedBytesAreAnError) {
   job.replicas().Save(out);
   const JobPolicy& policy = *job.fleet.job(JobId{0}).policy;
   // Which earlier versions did not write.
-  constexpr size_t kOverload = sizeof(int32_t) + 1 + 10 * sizeof(uint64_t),
+  constexpr size_t kDamping = 2 * sizeof(int64_t) + 1,
+                   kOverload = kDamping + sizeof(int32_t) + 1 + 10 * sizeof(uint64_t),
                    kAssumed = kOverload + 1 + sizeof(uint64_t) + 1, kHold = kAssumed + 1 + sizeof(int64_t),
                    kMoves = kHold + 2 + LoadMoves::kBins * sizeof(float) + sizeof(double), kSize = kMoves + 1,
                    kSilence = kSize + 2 * sizeof(int) + sizeof(int64_t);
   for (size_t length = 0; length < bytes.size(); ++length) {
     const size_t missing = bytes.size() - length;
-    if (missing == kOverload || missing == kAssumed || missing == kHold || missing == kMoves ||
-        missing == kSize || missing == kSilence)
+    if (missing == kDamping || missing == kOverload || missing == kAssumed || missing == kHold ||
+        missing == kMoves || missing == kSize || missing == kSilence)
       continue;
     ByteReader in(std::string_view(bytes).substr(0, length));
     EXPECT_FALSE(LiveReplicas::Load(in, policy).ok()) << length;

@@ -66,6 +66,7 @@ struct JobPolicy {
   std::string_view replica_policy;  // of ReplicaPolicies(); "": the number of tasks is the owner's
   ReplicaSettings replicas = LiveReplicaSettings();
   double replica_change_period_s = 0;  // at least this long from any change to a lower number of tasks
+  double replica_settle_s = 300;       // see ReplicaDamping::HoldSeconds; 0: off
   bool migrate = true;                 // false: the owner does not want to be moved to auto
 
   PolicyPair recommenders() const {

@@ -326,6 +326,15 @@ std::vector<Row> OwnRows() {
        TAUT_FIELD(replica_change_period_s),
        0,
        365 * kDay},
+      {{"replicas.settle",
+        "time that a lower number of tasks waits after a rise that took a fall of the last 3 hours back; "
+        "doubled, up to "
+        "12 times it, with each such rise in a row; 0s: off",
+        kDuration,
+        {}},
+       TAUT_FIELD(replica_settle_s),
+       0,
+       kDay},
   };
 }
 #undef TAUT_FIELD

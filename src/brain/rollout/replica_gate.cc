@@ -36,11 +36,27 @@ Verdict Release(std::string_view mode, const ReplicaProposal& p, ReplicaGateStat
               StrCat("mode ", mode, ": the owner sets the number of tasks again"));
 }
 
-Verdict Observe(const ReplicaProposal& p, ReplicaGateState& state) {
+// Why a lower number waits after falls that were taken back; "": it does not. `current`: what it would replace.
+std::string WhyNotSettled(const JobPolicy& policy, const ReplicaProposal& p, int current,
+                          const ReplicaDamping& damping) {
+  const double hold_s = damping.HoldSeconds(policy.replica_settle_s);
+  if (*p.recommended >= current || hold_s <= 0) return "";
+  const auto since_s = static_cast<double>(p.now_s - damping.last_rise_s);
+  if (since_s < 0 || since_s >= hold_s) return "";
+  return StrCat(damping.reversals,
+                damping.reversals == 1 ? " lower number was" : " lower numbers in a row were",
+                " taken back within hours; the next one waits ", FormatDuration(std::llround(hold_s)),
+                " after the rise ", FormatDuration(std::llround(since_s)), " ago (replicas.settle)");
+}
+
+Verdict Observe(const JobPolicy& policy, const ReplicaProposal& p, ReplicaGateState& state) {
   if (state.in_force.has_value()) return Release("observe", p, state);
   if (!p.recommended.has_value()) return Hold("no recommendation yet");
   const int last = state.shown.value_or(p.running);
+  if (std::string why = WhyNotSettled(policy, p, last, state.damping); !why.empty())
+    return Hold(std::move(why));
   if (*p.recommended == last) return {};
+  state.damping.NoteChange(last, *p.recommended, p.now_s);
   state.shown = p.recommended;
   return Done(DecisionKind::kWouldSet, last, p.recommended, StrCat("would be ", Tasks(*p.recommended)));
 }
@@ -55,6 +71,7 @@ Verdict Apply(const JobPolicy& policy, const ReplicaProposal& p, ReplicaGateStat
   if (!p.recommended.has_value()) return Hold("no recommendation yet");
   const int current = state.in_force.value_or(p.running);
   const bool same = *p.recommended == current;
+  std::string unsettled = WhyNotSettled(policy, p, current, state.damping);
   if (same && !p.repeats) return {};
   const int from = same ? p.running : current;  // an order that failed has changed nothing
   if (*p.recommended < from) {
@@ -62,6 +79,7 @@ Verdict Apply(const JobPolicy& policy, const ReplicaProposal& p, ReplicaGateStat
       return Hold(StrCat(Tasks(p.running), " run instead of the ordered ", current,
                          ": no lower number is ordered until it is known whether another program set it"));
     }
+    if (!unsettled.empty()) return Hold(std::move(unsettled));
     const double since = state.last_change_s == INT64_MIN
                              ? policy.replica_change_period_s
                              : static_cast<double>(p.now_s) - static_cast<double>(state.last_change_s);
@@ -81,6 +99,7 @@ Verdict Apply(const JobPolicy& policy, const ReplicaProposal& p, ReplicaGateStat
   state.reached = false;
   state.nearest = std::abs(p.running - *p.recommended);
   state.last_change_s = p.now_s;
+  state.damping.NoteChange(current, *p.recommended, p.now_s);
   if (same) {
     return Done(DecisionKind::kSet, p.running, p.recommended,
                 StrCat(Tasks(*p.recommended), " once more: that order failed"));
@@ -139,7 +158,7 @@ Verdict DecideReplicas(const JobPolicy& policy, const ReplicaProposal& proposal,
       state.shown.reset();
       return state.in_force.has_value() ? Release("off", proposal, state) : Verdict();
     case Mode::kObserve:
-      return Observe(proposal, state);
+      return Observe(policy, proposal, state);
     case Mode::kCanary:
     case Mode::kAuto:
       break;
@@ -151,6 +170,8 @@ void Redo(const Decision& decision, ReplicaGateState& state) {
   const std::optional<int> after = decision.after.has_value()
                                        ? std::optional(static_cast<int>(std::lround(*decision.after)))
                                        : std::nullopt;
+  if (decision.before.has_value() && after.has_value())
+    state.damping.NoteChange(static_cast<int>(std::lround(*decision.before)), *after, decision.time_s);
   if (decision.kind == DecisionKind::kWouldSet) {
     state.shown = after;
     return;
@@ -161,6 +182,30 @@ void Redo(const Decision& decision, ReplicaGateState& state) {
   state.elsewhere = 0;
   state.nearest = -1;
   state.last_change_s = decision.time_s;
+}
+
+void ReplicaDamping::NoteChange(int before, int after, int64_t now_s) {
+  if (after < before) last_fall_s = now_s;
+  if (after <= before) return;
+  last_rise_s = now_s;
+  const bool takes_back = last_fall_s != INT64_MIN && now_s - last_fall_s <= kReversalSeconds;
+  reversals = takes_back ? static_cast<uint8_t>(std::min(reversals + 1, 100)) : 0;
+}
+
+double ReplicaDamping::HoldSeconds(double settle_s) const {
+  return reversals == 0 ? 0 : settle_s * std::min(std::exp2(reversals - 1), kMostSettles);
+}
+
+void ReplicaDamping::Save(ByteWriter& out) const {
+  out.Put(last_rise_s);
+  out.Put(last_fall_s);
+  out.Put(reversals);
+}
+
+void ReplicaDamping::Load(ByteReader& in) {
+  last_rise_s = in.Get<int64_t>();
+  last_fall_s = in.Get<int64_t>();
+  reversals = in.Get<uint8_t>();
 }
 
 void ReplicaGateState::Save(ByteWriter& out) const {

@@ -1,8 +1,9 @@
 // Between a recommended number of tasks and an order: modes, maintenance windows, and other programs that set
 // the number. Arithmetic only.
 //
-// A higher number never waits: it can only help the job. A lower one waits for a maintenance window and for
-// replicas.change_period since the last change. Mode canary is mode auto: a trial of some tasks has no meaning
+// A higher number never waits: it can only help the job. A lower one waits for a maintenance window, for
+// replicas.change_period since the last change. After a rise that took a fall back it waits for replicas.settle,
+// which doubles with each such rise in a row. Mode canary is mode auto: a trial of some tasks has no meaning
 // for their number. The policies themselves skip small changes.
 #pragma once
 
@@ -16,6 +17,18 @@
 #include "common/base/bytes.h"
 
 namespace taut::brain {
+
+// What is known of changes that take each other back.
+struct ReplicaDamping {
+  int64_t last_rise_s = INT64_MIN, last_fall_s = INT64_MIN;
+  uint8_t reversals = 0;  // rises within kReversalSeconds of a fall, in a row
+
+  void NoteChange(int before, int after, int64_t now_s);
+  // How long a lower number waits after the last rise.
+  double HoldSeconds(double settle_s) const;
+  void Save(ByteWriter& out) const;
+  void Load(ByteReader& in);
+};
 
 struct ReplicaGateState {
   std::optional<int> in_force;  // ordered by Tautline; absent: the owner's number stands
@@ -31,6 +44,7 @@ struct ReplicaGateState {
   int nearest = -1;      // before it is reached: the least distance to it; -1: not known; not saved
   bool rolling = false;  // in the last window tasks started beside those of the order; not saved
   int64_t step_back_until_s = INT64_MIN;
+  ReplicaDamping damping;  // saved by itself: older states lack it
 
   // What a policy takes as the number of tasks: the ordered or shown one, so that it sees what it asked for
   // also while tasks start or stop, or where nothing is carried out.
@@ -47,6 +61,10 @@ struct ReplicaGateState {
 // which tasks started does not count: in a rollout old and new tasks are measured side by side.
 inline constexpr int kForeignWindows = 2, kUnreachedWindows = 3;
 inline constexpr int64_t kStepBackSeconds = 3600;
+// A rise so soon after a fall takes it back. The hold doubles with each, and is at most this many times
+// replicas.settle: an hour, of 5 minutes.
+inline constexpr int64_t kReversalSeconds = 3 * 3600;
+inline constexpr double kMostSettles = 12;
 // An order that an actuator reports as failed is given again after this time, unless another one was given.
 inline constexpr int64_t kRepeatFailedSeconds = 3600;
 

@@ -410,5 +410,62 @@ TEST(ReplicaGate, ARolloutIsOverWhenTheNumberIsAsOrdered) {
   EXPECT_EQ(job.Window(9, 7).kind, DecisionKind::kSet);
 }
 
+// 2 tasks, 3, 2, 3: each rise that takes a fall back makes the next fall wait longer, in every mode.
+TEST(ReplicaGate, NumbersThatGoBackAndForthAreDamped) {
+  for (const Mode mode : {Mode::kAuto, Mode::kObserve}) {
+    Scaled job(mode);
+    const auto windows_of_fall = [&](int low, int high) {  // until the lower number is taken
+      int windows = 1;
+      while (!job.Window(high, low).kind.has_value() && windows < 100) ++windows;
+      EXPECT_TRUE(job.Window(low, high).kind.has_value()) << "a higher number never waits";
+      return windows;
+    };
+    job.Window(2, 2);
+    job.Window(2, 3);
+    std::vector<int> windows;
+    for (int i = 0; i < 7; ++i) windows.push_back(windows_of_fall(2, 3));
+    EXPECT_THAT(windows, testing::ElementsAre(1, 1, 2, 4, 8, 12, 12)) << "5 minutes to an hour";
+    EXPECT_THAT(
+        job.Window(3, 2).sentence,
+        HasSubstr("7 lower numbers in a row were taken back within hours; the next one waits 60 min"));
+    // A fall that is not taken back within hours ends it.
+    job.now_s += kReversalSeconds;
+    EXPECT_TRUE(job.Window(3, 2).kind.has_value());
+    job.now_s += kReversalSeconds;
+    EXPECT_TRUE(job.Window(2, 3).kind.has_value());
+    EXPECT_TRUE(job.Window(3, 2).kind.has_value()) << "the next window";
+  }
+}
+
+TEST(ReplicaGate, DampingCanBeOffAndIsSaved) {
+  Scaled job(Mode::kAuto);
+  job.policy.replica_settle_s = 0;
+  for (int i = 0; i < 5; ++i) {
+    EXPECT_TRUE(job.Window(2, 3).kind.has_value());
+    EXPECT_TRUE(job.Window(3, 2).kind.has_value()) << i;
+  }
+  std::string bytes;
+  ByteWriter out(&bytes);
+  job.state.damping.Save(out);
+  ReplicaDamping read;
+  ByteReader in(bytes);
+  read.Load(in);
+  EXPECT_FALSE(in.failed());
+  EXPECT_EQ(read.HoldSeconds(300), job.state.damping.HoldSeconds(300));
+  EXPECT_EQ(read.reversals, 4);
+  // Decisions since a checkpoint count, too.
+  ReplicaGateState redone;
+  for (const double after : {3.0, 2.0, 3.0}) {
+    const double before = after == 2 ? 3 : 2;
+    Decision decision;
+    decision.kind = DecisionKind::kSet;
+    decision.time_s = 100;
+    decision.before = before;
+    decision.after = after;
+    Redo(decision, redone);
+  }
+  EXPECT_EQ(redone.damping.reversals, 1);
+}
+
 }  // namespace
 }  // namespace taut::brain

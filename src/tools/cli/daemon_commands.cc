@@ -280,10 +280,11 @@ absl::Status Decisions(const DecisionsArgs& given) {
     std::fflush(stdout);
     return Follow(args, **client);
   }
-  Show(args.daemon.output, *page, [&found] {
+  const std::string why = found.empty() ? WhyNoJobs(**client) : "";
+  Show(args.daemon.output, *page, [&] {
     std::string out;
     for (const Json& d : found) out += DecisionText(d);
-    return out.empty() ? std::string("no decisions\n") : out;
+    return !out.empty() ? out : why.empty() ? std::string("no decisions\n") : "no decisions: " + why;
   });
   return absl::OkStatus();
 }

@@ -332,6 +332,7 @@ const std::vector<VerbGroup>& VerbGroups() {
        {"jobs", "job", "explain", "set", "decisions", "export", "top", "status", "events", "promises",
         "agents", "machines", "capacity", "mapping", "confirm-clock"}},
       {"Money and quota of a running tautd", {"costs", "bills", "budget", "requests"}},
+      {"Copy its store", {"backup", "restore"}},
       {"Replay recorded usage",
        {"fetch", "replay", "tune", "analyze", "overcommit", "generate", "import", "list"}},
       {"Simulate a cell and its economy",

@@ -56,7 +56,8 @@ void AddReplicas(CLI::App& replay, ReplicasArgs& args) {
   replay.get_option("--policy")
       ->description(
           "with --mode: a job setting that limits changes (min_change, change_period, maintenance, "
-          "version, watch_version, canary.*; with --replicas replicas.change_period, maintenance); may be "
+          "version, watch_version, canary.*; with --replicas replicas.change_period, replicas.settle, "
+          "maintenance); may be "
           "repeated");
   const auto add = [&](CLI::Option* option) { option->group(kGroup); };
   add(replay.add_flag("--usage", args.usage,

@@ -50,10 +50,12 @@ absl::Status TakeSettingsFile(const std::string& path, ReplicasArgs& args, brain
                               brain::JobPolicy& managed) {
   brain::JobPolicy defaults;
   defaults.replicas = settings;
+  defaults.replica_settle_s = managed.replica_settle_s;
   absl::StatusOr<server::ReplicaFile> file = server::ReadReplicaFile(path, defaults);
   if (!file.ok()) return absl::InvalidArgumentError(StrCat(Message(file.status())));
   settings = std::move(file->policy.replicas);
   managed.replica_change_period_s = file->policy.replica_change_period_s;
+  managed.replica_settle_s = file->policy.replica_settle_s;
   if (args.policies.empty() && !file->policy.replica_policy.empty())
     args.policies.emplace_back(file->policy.replica_policy);
   if (settings.task_capacity == 0) return absl::OkStatus();
@@ -67,7 +69,7 @@ absl::Status TakeSettingsFile(const std::string& path, ReplicasArgs& args, brain
 
 // What is between a recommended and an ordered number of tasks. `managed` has what the settings file says.
 absl::Status TakeMode(const EngineArgs& engine, brain::JobPolicy managed, ReplicaReplayOptions& o) {
-  constexpr std::string_view kKeys[] = {"replicas.change_period", "maintenance"};
+  constexpr std::string_view kKeys[] = {"replicas.change_period", "replicas.settle", "maintenance"};
   if (engine.mode == "recommend") {
     if (engine.policy.empty()) return absl::OkStatus();
     return absl::InvalidArgumentError("--policy: has no effect with --mode recommend");
@@ -116,6 +118,10 @@ std::string ModeText(const std::optional<brain::JobPolicy>& managed) {
   std::string waits;
   if (managed->replica_change_period_s > 0) {
     waits = StrCat(FormatDuration(std::llround(managed->replica_change_period_s)), " after a change");
+  }
+  if (managed->replica_settle_s > 0) {
+    StrAppend(&waits, waits.empty() ? "" : ", ", FormatDuration(std::llround(managed->replica_settle_s)),
+              " and longer after rises that take falls back");
   }
   if (!managed->maintenance.empty())
     StrAppend(&waits, waits.empty() ? "" : " and ", "for maintenance, ",
@@ -189,6 +195,7 @@ absl::StatusOr<ReplicaReplayOptions> ToReplicaOptions(const EngineArgs& engine, 
   }
   o.settings.signals = args.signals;
   brain::JobPolicy managed;
+  managed.replica_settle_s = 0;  // tautd's default is no replay's: --policy replicas.settle=5m
   if (!engine.settings_file.empty()) {
     if (absl::Status s = TakeSettingsFile(engine.settings_file, args, o.settings, managed); !s.ok()) return s;
   }

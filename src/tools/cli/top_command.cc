@@ -21,7 +21,8 @@ constexpr int kKeyMilliseconds = 100;
 
 struct Page {
   Json fleet, jobs;
-  std::string Text() const { return FleetText(fleet) + "\n" + JobsText(jobs); }
+  std::string nothing;  // what stands in place of both before the first window
+  std::string Text() const { return nothing.empty() ? FleetText(fleet) + "\n" + JobsText(jobs) : nothing; }
 };
 
 absl::StatusOr<Page> Ask(HttpClient& client, const TopArgs& args, int rows) {
@@ -32,7 +33,11 @@ absl::StatusOr<Page> Ask(HttpClient& client, const TopArgs& args, int rows) {
   if (!args.search.empty()) query.push_back({"search", args.search});
   auto jobs = GetJson(client, "/api/v1/jobs" + FormatQuery(query));
   if (!jobs.ok()) return jobs.status();
-  return Page{*std::move(fleet), *std::move(jobs)};
+  Page page{*std::move(fleet), *std::move(jobs), ""};
+  if (!At(page.fleet, "time").is_null()) return page;
+  if (const auto status = GetJson(client, "/api/v1/status"); status.ok())
+    page.nothing = NoWindowText(*status);
+  return page;
 }
 
 // Hears of closed windows on a thread of its own, which ends with the process: it stands in a read most of

@@ -70,7 +70,7 @@ TEST(ReplicaReplay, ThroughTheGateALowerNumberWaits) {
   EXPECT_THAT(decided, testing::ElementsAre(4, 4, 5, 5, 5, 5, 2, 2));
 }
 
-// Without a period or maintenance the gate changes nothing, and what is known of other jobs is for young ones
+// Without a period, settling or maintenance the gate changes nothing; what is known of others is for young ones
 // alone.
 TEST(ReplicaReplay, TheGateAloneChangesNothingAndOtherJobsHelpYoungOnes) {
   Rng rng(3);
@@ -92,6 +92,7 @@ TEST(ReplicaReplay, TheGateAloneChangesNothingAndOtherJobsHelpYoungOnes) {
   ReplicaReplayOptions managed = options;
   managed.managed.emplace();
   managed.managed->mode = Mode::kAuto;
+  managed.managed->replica_settle_s = 0;
   for (const brain::ReplicaPolicyInfo& p : brain::ReplicaPolicies())
     EXPECT_EQ(counts(p.name, options), counts(p.name, managed)) << p.name;
   const FleetMoves fleet(loads, options.decide_every_s, options.settings.startup_s);

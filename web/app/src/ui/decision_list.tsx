@@ -36,7 +36,7 @@ export function ChurnCells({ entry, job = true }: { entry: Entry; job?: boolean 
   return (
     <>
       <span class="when"><Time at={newest.time} age /></span>
-      <span class="what"><span class="badge churn" title={`Each of these decisions takes back the one before it${newest.target === 'replicas' ? '; a longer replicas.change_period makes lower numbers wait' : ''}`}>{count(entry.decisions.length)} changes</span> {TARGET[newest.target]}</span>
+      <span class="what"><span class="badge churn" title={`Each of these decisions takes back the one before it${newest.target === 'replicas' ? '; lower numbers wait longer with each (replicas.settle)' : ''}`}>{count(entry.decisions.length)} changes</span> {TARGET[newest.target]}</span>
       {job && <JobLink name={newest.job} href={decisionHref(newest)} />}
       <span class="from-to"><b>{backAndForth(entry.churn, newest.target)}</b></span>
       <span class="why">back and forth {count(entry.decisions.length)} times in {duration(entry.churn.seconds)}; the last: {newest.sentence}</span>
