@@ -5,6 +5,7 @@
 
 #include "brain/replicas/policies.h"
 #include "brain/rollout/maintenance.h"
+#include "brain/rollout/replica_gate.h"
 #include "brain/rollout/rules.h"
 #include "common/base/byte_units.h"
 #include "common/base/nearest.h"
@@ -322,19 +323,8 @@ std::vector<Row> OwnRows() {
        TAUT_FIELD(replicas.sizing.spare),
        0,
        1000},
-      {{"replicas.change_period", "minimum time from any change to a lower number of tasks", kDuration, {}},
-       TAUT_FIELD(replica_change_period_s),
-       0,
-       365 * kDay},
-      {{"replicas.settle",
-        "time that a lower number of tasks waits after a rise that took a fall of the last 3 hours back; "
-        "doubled, up to "
-        "12 times it, with each such rise in a row; 0s: off",
-        kDuration,
-        {}},
-       TAUT_FIELD(replica_settle_s),
-       0,
-       kDay},
+      {{"replicas.change_period", kWait, kDuration, {}}, TAUT_FIELD(replica_change_period_s), 0, 365 * kDay},
+      {{"replicas.settle", kSettleHelp, kDuration, {}}, TAUT_FIELD(replica_settle_s), 0, kDay},
   };
 }
 #undef TAUT_FIELD

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "absl/status/status.h"
 #include "brain/rollout/gate.h"
@@ -65,6 +66,12 @@ inline constexpr int64_t kStepBackSeconds = 3600;
 // replicas.settle: an hour, of 5 minutes.
 inline constexpr int64_t kReversalSeconds = 3 * 3600;
 inline constexpr double kMostSettles = 12;
+// Of their settings.
+inline constexpr std::string_view kWait = "minimum time from any change to a lower number of tasks";
+inline constexpr std::string_view kSettleHelp =
+    "time that a lower number of tasks waits after a rise that took a fall of the last 3 hours back; "
+    "doubled, up to "
+    "12 times it, with each such rise in a row; 0s: off";
 // An order that an actuator reports as failed is given again after this time, unless another one was given.
 inline constexpr int64_t kRepeatFailedSeconds = 3600;
 

@@ -328,11 +328,10 @@ struct VerbGroup {
 };
 const std::vector<VerbGroup>& VerbGroups() {
   static const std::vector<VerbGroup> kGroups = {
-      {"Ask a running tautd",
+      {"Ask a running tautd, and copy its store",
        {"jobs", "job", "explain", "set", "decisions", "export", "top", "status", "events", "promises",
-        "agents", "machines", "capacity", "mapping", "confirm-clock"}},
+        "agents", "machines", "capacity", "mapping", "confirm-clock", "backup", "restore"}},
       {"Money and quota of a running tautd", {"costs", "bills", "budget", "requests"}},
-      {"Copy its store", {"backup", "restore"}},
       {"Replay recorded usage",
        {"fetch", "replay", "tune", "analyze", "overcommit", "generate", "import", "list"}},
       {"Simulate a cell and its economy",

@@ -57,8 +57,7 @@ void AddReplicas(CLI::App& replay, ReplicasArgs& args) {
       ->description(
           "with --mode: a job setting that limits changes (min_change, change_period, maintenance, "
           "version, watch_version, canary.*; with --replicas replicas.change_period, replicas.settle, "
-          "maintenance); may be "
-          "repeated");
+          "maintenance); may be repeated");
   const auto add = [&](CLI::Option* option) { option->group(kGroup); };
   add(replay.add_flag("--usage", args.usage,
                       "the paths are a usage trace: a job's load is the CPU of all its tasks, in cores"));
