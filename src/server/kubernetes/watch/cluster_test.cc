@@ -274,8 +274,7 @@ TEST(PodSeries, AreThoseOfKubeStateMetrics) {
                  " reason=OOMKilled 1"),
           StrCat("kube_pod_container_status_last_terminated_timestamp cluster=east container=app ", who,
                  " 1700000000"),
-          StrCat("kube_pod_container_status_restarts_total cluster=east container=app ", who, " 2"),
-          StrCat("kube_pod_container_status_waiting cluster=east container=app ", who, " 0")));
+          StrCat("kube_pod_container_status_restarts_total cluster=east container=app ", who, " 2")));
 }
 
 TEST(PodSeries, InitContainersAreNamedUntilThePodIsGone) {

@@ -101,10 +101,6 @@ class PodSeries {
     if (!container.last_reason.empty()) End(pod, container.name, container.last_reason, container.ended_s);
     BeginContainer("kube_pod_container_status_restarts_total", pod, container.name);
     End(static_cast<double>(container.restarts));
-    if (!container.last_reason.empty()) {
-      BeginContainer("kube_pod_container_status_waiting", pod, container.name);
-      End(container.running ? 0 : 1);
-    }
     if (starts_ && container.running && container.started_s > 0) {
       BeginContainer("kube_pod_container_state_started", pod, container.name);
       End(static_cast<double>(container.started_s));
