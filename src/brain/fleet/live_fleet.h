@@ -146,7 +146,7 @@ class LiveFleet {
   // and not what the task needs.
   struct KernelPeaks {
     double risen = 0;  // bytes: the highest of tasks that grew; 0: none
-    // Of tasks met first since the start, which may have stood before it; and of all tasks.
+    // The peaks of tasks met first since the start, which may have stood before it, and those of all tasks.
     std::span<const float> met, standing;
   };
   void TakeKernelPeaks(JobId id, const KernelPeaks& peaks, WindowId window);

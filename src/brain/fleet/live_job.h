@@ -56,7 +56,7 @@ struct LiveLane : ManagedLane {
   std::optional<double> owner() const {
     return owner_limit >= 0 ? std::optional<double>(owner_limit) : std::nullopt;
   }
-  // What a cluster bills of a task at `amount` (BilledAmount): savings and costs are of it.
+  // Returns the amount of a task at `amount` that a cluster bills (BilledAmount), for savings and costs.
   double Billed(Resource r, double amount, const Allocation& allocation) const;
   // Is this amount what Tautline has ordered, for all tasks or those of a trial?
   bool IsOrdered(Resource r, double amount) const;

@@ -69,7 +69,7 @@ Verdict DecideLimit(const JobPolicy& policy, const LaneFacts& facts, ManagedLane
     const double least = std::max(lane.gate.floor, facts.at_least.value_or(0));
     const std::optional<double> upper = policy.AllowedBounds(facts.resource).upper;
     proposal.recommended = std::max(*lane.lane.LimitInForce(facts.owner_limit), least);
-    // What is recommended is of the last window, and may be above a bound that was set since.
+    // The recommendation is of the last window; it may be above a bound that was set since.
     if (upper.has_value()) proposal.recommended = std::min(*proposal.recommended, *upper);
     KeepClear(policy, facts, lane.gate, proposal);
   }

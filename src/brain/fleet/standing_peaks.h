@@ -17,7 +17,7 @@ class StandingPeaks {
  public:
   static constexpr size_t kMost = 32;  // the highest of a job: lower ones bound no cut
 
-  // Those of now, in any order.
+  // Replaces the peaks by those of now, in any order.
   void Set(std::span<const float> peaks) { now_ = Highest({peaks.begin(), peaks.end()}); }
   // Whether a task met first since a restart stood at this peak before it. Each counts once.
   bool Meet(float peak) {

@@ -19,7 +19,7 @@
 
 namespace taut::brain {
 
-// What is known of changes that take each other back.
+// The changes of a number of tasks that take each other back.
 struct ReplicaDamping {
   int64_t last_rise_s = INT64_MIN, last_fall_s = INT64_MIN;
   uint8_t reversals = 0;  // rises within kReversalSeconds of a fall, in a row
@@ -66,7 +66,7 @@ inline constexpr int64_t kStepBackSeconds = 3600;
 // replicas.settle: an hour, of 5 minutes.
 inline constexpr int64_t kReversalSeconds = 3 * 3600;
 inline constexpr double kMostSettles = 12;
-// Of their settings.
+// Texts of the settings.
 inline constexpr std::string_view kWait = "minimum time from any change to a lower number of tasks";
 inline constexpr std::string_view kSettleHelp =
     "time that a lower number of tasks waits after a rise that took a fall of the last 3 hours back; "

@@ -47,7 +47,6 @@ class AgentsRun final : public Component {
   void Collect(MetricsText& out) const override;
   void Stop() override;
   AgentHubCounts counts() const;
-  int port() const { return port_ == nullptr ? 0 : port_->port(); }
 
  private:
   const Options options_;
