@@ -43,8 +43,9 @@ class Cell:
             f"daemon: {{address: \"127.0.0.1:{self.agent_port}\"}}\n{limits}tasks:\n{rules}")
         self.tautd = self.agent = None
 
-    def start_daemon(self):
-        self.tautd = self.stage.tautd(config=self.daemon_config, store=str(self.stage.dir / "tautd.db"), port=self.port)
+    def start_daemon(self, store="tautd.db", mode="auto"):
+        config = self.daemon_config.replace("mode: auto", f"mode: {mode}")
+        self.tautd = self.stage.tautd(config=config, store=str(self.stage.dir / store), port=self.port)
         return self.tautd
 
     def start_agent(self, *more):

@@ -142,6 +142,22 @@ def check_daemon_comes_back(stage, c, mine, asked, raised, away_from, last):
                 (times, gaps))
 
 
+def check_new_store(stage, c, mine, original):
+    """The store is lost: another tautd, in which nothing may be managed, knows of no order."""
+    stage.check(state_of(mine) != original, "limits are set", state_of(mine))
+    c.tautd.kill()
+    c.start_daemon(store="new.db", mode="observe")
+    got, took = watch(lambda: state_of(mine), lambda v: v == original, 60, 0.05)
+    stage.check(took is not None, "a tautd with a new store that only observes gives back what another one set", got)
+    time.sleep(3)
+    stage.equal(state_of(mine), original, "for good")
+    stage.equal(owner_of(c, "mine/job"), 256 * MIB, "and knows the owner's limit")
+    c.tautd.kill()
+    c.start_daemon()
+    got, took = watch(lambda: state_of(mine), lambda v: v[0] != original[0] and v[1] != original[1], 60, 0.05)
+    stage.check(took is not None, "the store is back: its limits are set again", got)
+
+
 def check_hands_of_others(stage, c, mine):
     mine.memory_limit = 300 * MIB
     known = daemon.eventually(lambda: owner_of(c, "mine/job") == 300 * MIB, 20)
@@ -191,6 +207,7 @@ def main():
         check_takes_care_of_its_own(stage, c, mine, (alone, strange))
         check_outlives_itself(stage, c, mine)
         check_daemon_comes_back(stage, c, mine, *check_oom_without_daemon(stage, c, mine))
+        check_new_store(stage, c, mine, original)
         check_hands_of_others(stage, c, mine)
         check_observe_and_release(stage, c, mine, original)
         for load in loads:

@@ -16,8 +16,6 @@ constexpr int64_t kGrowthStepUs = 30 * kMicrosPerSecond;
 // A program fills its memory after a start in real time, whatever the speed of the cell.
 constexpr int64_t kLeastGrowthStepUs = 15 * kMicrosPerSecond;
 constexpr double kThere = 0.999;
-// Limits are read again before an order, if that was longer ago.
-constexpr int64_t kCompareUs = kMicrosPerSecond;
 constexpr double kMachineShare = 0.95;
 constexpr int64_t kMaxSkewS = 300;  // between the daemon's clock and this one
 constexpr int64_t kMaxGraceS = 86'400;
@@ -304,7 +302,7 @@ void Agent::Order(const pb::Order& order, const NodeTime& now) {
   LimitLane& lane = task.of(r);
   if (r == Resource::kMemory) CountKills(task, now);
   // The owner may have changed it since the last look.
-  if (now.steady_us - task.compared_us >= kCompareUs) CompareLimits(task, now);
+  if (now.steady_us > task.compared_us) CompareLimits(task, now);
   if (const std::string why = order.has_limit() ? WhyNotAdded(task, r) : ""; !why.empty())
     return answer(pb::Outcome::FAILED, why);
   const int64_t decided_s = DecidedAt(lane, order.decided_s(), now);
@@ -359,9 +357,10 @@ std::optional<Agent::Step> Agent::PlanStep(AgentTask& task, Resource r, const No
   const bool cpu = r == Resource::kCpu;
   const auto next = lane.mover.Next(cpu ? task.meter.cpu_cores() : task.meter.memory_bytes(),
                                     cpu ? std::nullopt : task.recent_peak(), now.steady_us);
-  if (!next.has_value()) {
-    Report(task, r, now);
-    return std::nullopt;
+  if (!next.has_value()) return Report(task, r, now), std::nullopt;
+  if (now.steady_us > task.compared_us) {  // another program may have changed it
+    CompareLimits(task, now);
+    return PlanStep(task, r, now);
   }
   Step step{&task, r, *next, {}};
   const LimitKind kind = cpu ? LimitKind::kCpuMax : LimitKind::kMemoryMax;

@@ -294,6 +294,22 @@ TEST_F(AgentTrouble, AnOwnersChangeOfWhatWasNeverSetIsFollowed) {
   EXPECT_EQ(a.limits.memory_max_bytes, 128 * kMiB);
 }
 
+TEST_F(AgentTrouble, AnOwnersChangeBetweenTwoStepsIsNotOverwritten) {
+  cell_.Start();
+  InMemoryTask& a = cell_.Add("shop/web", "a", 10 * kMiB);
+  a.limits.memory_max_bytes = 512 * kMiB;
+  cell_.Run(60);
+  cell_.Order(a, Resource::kMemory, 64 * kMiB, 1);
+  cell_.Run(2);
+  ASSERT_LT(*a.limits.memory_max_bytes, 512 * kMiB) << "on its way down";
+  ASSERT_GT(*a.limits.memory_max_bytes, 256 * kMiB);
+  a.limits.memory_max_bytes = 600 * kMiB;
+  cell_.Run(60);
+  EXPECT_EQ(a.limits.memory_max_bytes, 600 * kMiB);
+  EXPECT_EQ(cell_.agent->counts().foreign_changes, 1U);
+  EXPECT_EQ(cell_.LastOutcome(1)->result(), pb::Outcome::HELD);
+}
+
 TEST_F(AgentTrouble, OtherLimitsThanTheRulesDoNotStopAnOrder) {
   InMemoryTask& a = Limited(64 * kMiB);
   a.limits.memory_high_bytes = 60 * kMiB;

@@ -86,9 +86,11 @@ void AgentHub::AddStanding(const Due& due, const StandingTerms& standing, pb::Or
   for (const Resource r : kResources) {
     const auto i = static_cast<size_t>(r);
     const TargetOrder* latest = book_.OrderFor(due.job, r, due.name);
-    // Nothing in force may mean that a limit was taken back while the task's agent was disconnected.
+    // Nothing in force may mean that a limit was taken back while the task's agent was disconnected, or that
+    // another tautd has set one, of which this store knows nothing.
     const bool released = latest != nullptr && !latest->value.has_value();
-    if (!standing.in_force[i].has_value() && !released) continue;
+    const bool gives_back = released || (!holds && standing.knows_settings);
+    if (!standing.in_force[i].has_value() && !gives_back) continue;
     pb::Order* order = out.add_orders();
     order->mutable_name()->set_job(due.job);
     order->mutable_name()->set_task(due.name);

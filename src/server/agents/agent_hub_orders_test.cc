@@ -317,6 +317,30 @@ TEST(AgentHubOrders, TermsFollowTheMode) {
   EXPECT_FALSE(cell.server.Orders(a).back().has_limit()) << "the owner's again";
 }
 
+// A tautd whose store is new knows no order. What another one has set is the owner's again where the mode asks for
+// it, and stays where it does not.
+TEST(AgentHubOrders, ANewStoreGivesBackWhatAnotherHasSet) {
+  for (const char* const mode : {"off", "observe", "auto"}) {
+    HubCell cell;
+    SessionId a = cell.Connect("a");
+    cell.Tasks(a, {"a/1"});
+    ASSERT_TRUE(cell.Tick().ok());
+    const JobId job = *cell.control().Find("shop/web");
+    ASSERT_TRUE(cell.control().Set(job, "mode", mode, "anna").ok());
+    ASSERT_TRUE(cell.Tick().ok());
+    cell.hub().OnDisconnect(a);
+    a = cell.Connect("a");
+    cell.Tasks(a, {"a/1"});
+    ASSERT_TRUE(cell.Tick().ok());
+    const auto orders = cell.server.Orders(a);
+    EXPECT_EQ(orders.empty(), std::string_view(mode) == "auto") << mode;
+    for (const pb::Order& o : orders) {
+      EXPECT_FALSE(o.has_limit()) << "the owner's";
+      EXPECT_EQ(o.decided_s(), 0) << "no decision is newer than a raise or an owner's change";
+    }
+  }
+}
+
 TEST(AgentHubOrders, AReleaseReachesWhoWasAway) {
   HubCell cell;
   SessionId a = cell.Connect("a");

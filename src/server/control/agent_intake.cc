@@ -11,7 +11,8 @@ std::optional<StandingTerms> AgentIntake::Standing(const TaskRef& ref, const std
   StandingTerms terms{.mode = job.policy->mode,
                       .in_force = {},
                       .upper = {},
-                      .startup_grace_s = brain::StartupGraceSeconds(*job.policy)};
+                      .startup_grace_s = brain::StartupGraceSeconds(*job.policy),
+                      .knows_settings = !job.awaits_owner};
   for (const Resource r : kResources) {
     const brain::LiveLane& lane = job.of(r);
     const auto i = static_cast<size_t>(r);

@@ -37,6 +37,7 @@ struct StandingTerms {
   PerResource<std::optional<double>> upper;     // nothing above this may be set
   PerResource<int64_t> decided_s{};             // of in_force, by the cell's clock; 0: never
   int64_t startup_grace_s = 0;                  // nothing is lowered in this time after its start
+  bool knows_settings = true;                   // the owner's too; false: the mode may be another
 };
 
 // Any thread may call.
