@@ -71,7 +71,9 @@ std::optional<OomWatch::Kill> OomWatch::JudgeEnd(Container& c) {
 
 std::optional<OomWatch::Kill> OomWatch::See(Container& c, uint32_t slot, const RemoteSample& sample) {
   const int64_t at = sample.timestamp_ms;
-  if (at <= c.restarts_ms || IsStaleMarker(sample.value)) return std::nullopt;
+  // Of two samples of one time, the one with more restarts is the newer.
+  const bool is_newer = at > c.restarts_ms || (at == c.restarts_ms && sample.value > c.restarts);
+  if (!is_newer || IsStaleMarker(sample.value)) return std::nullopt;
   if (c.restarts >= 0 && sample.value > c.restarts) {
     c.restart_before_ms = c.restarted_ms;
     c.restarted_ms = at;
@@ -86,7 +88,7 @@ std::optional<OomWatch::Kill> OomWatch::See(Container& c, uint32_t slot, const R
 
 std::optional<OomWatch::Kill> OomWatch::SeeEnd(Container& c, uint32_t slot, const RemoteSample& sample) {
   const int64_t at = sample.timestamp_ms;
-  if (at <= c.end_sample_ms || !(sample.value > 0 && sample.value < kLatestSeconds)) return std::nullopt;
+  if (at < c.end_sample_ms || !(sample.value > 0 && sample.value < kLatestSeconds)) return std::nullopt;
   c.end_sample_ms = at;
   // A machine's clock may be ahead: the time of one end stays the same while the samples that show it catch up.
   const auto shown_ms = static_cast<int64_t>(sample.value * 1000);
@@ -146,8 +148,12 @@ uint64_t OomWatch::Missed(Container& c) {
 
 void OomWatch::SeeWaiting(Container& c, const RemoteSample& sample) {
   if (IsStaleMarker(sample.value)) return;
-  int64_t& newest_ms = sample.value >= 1 ? c.waiting_ms : c.runs_ms;
+  const bool waits = sample.value >= 1;
+  int64_t& newest_ms = waits ? c.waiting_ms : c.runs_ms;
+  int64_t& other_ms = waits ? c.runs_ms : c.waiting_ms;
   newest_ms = std::max(newest_ms, sample.timestamp_ms);
+  // Of two samples of one time, the later one is the newer.
+  if (other_ms == sample.timestamp_ms) other_ms = sample.timestamp_ms - 1;
 }
 
 std::optional<OomWatch::Kill> OomWatch::See(uint64_t key, uint32_t slot, SeriesKind kind,

@@ -144,6 +144,39 @@ TEST(OomWatch, TheEndOfAContainerThatWaitsCountsBesideItsRestarts) {
   } while (std::ranges::next_permutation(order).found);
 }
 
+// A watch may show a container twice at one time, and what it shows last holds.
+TEST(OomWatch, AKillBetweenTwoLooksAtOneTimeIsOne) {
+  OomWatch watch;
+  uint64_t kills = 0;
+  const auto look = [&](int second, double restarts, int ended, double waits) {
+    const int64_t at = kWatchStart + second * 1000;
+    const auto see = [&](SeriesKind kind, double value) {
+      const auto kill = watch.See(1, 7, kind, {value, at});
+      if (kill.has_value()) kills += kill->more + (kill->instead_of_ms.has_value() ? 0 : kill->kills);
+    };
+    if (ended > 0) {
+      see(kWaiting, waits);
+      see(kOomReason, 1);
+      see(kLastEnded, static_cast<double>(kWatchStart / 1000 + ended));
+    }
+    see(kRestartsTotal, restarts);
+  };
+  look(0, 0, 0, 0);
+  look(60, 0, 0, 0);
+  look(60, 1, 59, 0);
+  look(120, 1, 59, 0);
+  EXPECT_EQ(kills, 1U) << "killed and restarted";
+  look(180, 1, 59, 0);
+  look(180, 1, 179, 1);
+  look(180, 2, 179, 0);
+  look(240, 2, 179, 0);
+  EXPECT_EQ(kills, 2U) << "killed, and then restarted";
+  look(300, 3, 299, 0);
+  look(300, 4, 300, 0);
+  look(360, 4, 300, 0);
+  EXPECT_EQ(kills, 4U) << "killed twice";
+}
+
 // What of these kills LiveWindows would count: seconds after kWatchStart, and how many.
 std::vector<std::pair<int64_t, uint64_t>> Dates(const std::vector<OomWatch::Kill>& kills) {
   std::vector<std::pair<int64_t, uint64_t>> out;

@@ -270,6 +270,7 @@ TEST(PodSeries, AreThoseOfKubeStateMetrics) {
                  " resource=cpu 0.1"),
           StrCat("kube_pod_container_resource_requests cluster=east container=app ", who,
                  " resource=memory 33554432"),
+          StrCat("kube_pod_container_status_waiting cluster=east container=app ", who, " 0"),
           StrCat("kube_pod_container_status_last_terminated_reason cluster=east container=app ", who,
                  " reason=OOMKilled 1"),
           StrCat("kube_pod_container_status_last_terminated_timestamp cluster=east container=app ", who,

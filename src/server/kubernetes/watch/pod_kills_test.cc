@@ -109,6 +109,19 @@ TEST_F(PodKills, AContainerInBackOffIsKilledWhenItEndedNotWhenItIsRestarted) {
   EXPECT_THAT(PassOn(280), IsEmpty()) << "the restart of that kill";
 }
 
+TEST_F(PodKills, TheFirstOfACrashLoopCountsWhereTheContainerWaitsAfterTheSecond) {
+  Watch(JobPod("ADDED", "backup-a", "Running", kRunsNow));
+  EXPECT_THAT(PassOn(-20), IsEmpty());
+  Watch(
+      JobPod("MODIFIED", "backup-a", "Running",
+             StrCat(R"("containerStatuses":[{"name":"app","restartCount":1,"state":{"waiting":{"reason":)",
+                    R"("CrashLoopBackOff"}},"lastState":{"terminated":{"reason":"OOMKilled","finishedAt":")",
+                    kEndedAt, R"("}}}])")));
+  uint64_t kills = 0;
+  for (const OomSighting& seen : PassOn(1)) kills += seen.kills;
+  EXPECT_EQ(kills, 2U);
+}
+
 TEST_F(PodKills, ARestartOfTautdSaysThatItMayHaveBeenCounted) {
   Watch(JobPod("ADDED", "backup-a", "Running", kRunsNow));
   EXPECT_THAT(PassOn(0), IsEmpty());

@@ -98,7 +98,12 @@ class PodSeries {
     }
     Resources("kube_pod_container_resource_limits", pod, container, limits);
     Resources("kube_pod_container_resource_requests", pod, container, container.owner_requests);
-    if (!container.last_reason.empty()) End(pod, container.name, container.last_reason, container.ended_s);
+    if (!container.last_reason.empty()) {
+      // Before the rest: what was said of this moment earlier may be that it waited.
+      BeginContainer("kube_pod_container_status_waiting", pod, container.name);
+      End(container.running ? 0 : 1);
+      End(pod, container.name, container.last_reason, container.ended_s);
+    }
     BeginContainer("kube_pod_container_status_restarts_total", pod, container.name);
     End(static_cast<double>(container.restarts));
     if (starts_ && container.running && container.started_s > 0) {

@@ -25,8 +25,9 @@ using OneSampleFn =
 // Of all pods and owners: kube_pod_owner, kube_replicaset_owner, kube_job_owner, kube_job_labels, kube_pod_labels,
 // kube_pod_container_resource_limits and _requests, kube_pod_init_container_info (also of ephemeral containers),
 // kube_pod_container_status_restarts_total, and of containers that have ended, also for good,
-// kube_pod_container_status_last_terminated_reason and _last_terminated_timestamp. Of pods that have ended, or are
-// gone (Cluster::TakeChangedPods), only these, while an OOM kill of theirs is news.
+// kube_pod_container_status_last_terminated_reason and _last_terminated_timestamp, and _waiting (1: it does not
+// run). Of pods that have ended, or are gone (Cluster::TakeChangedPods), only these without _waiting, while an OOM
+// kill of theirs is news.
 // Limits and requests are those of the owner (ContainerState::owner_limits): what the spec of a pod says that was
 // resized is not. `starts`: also kube_pod_container_state_started of containers that run.
 void ForEachPodSeries(const Cluster& cluster, Timestamp now, bool starts, OneSampleFn fn);
