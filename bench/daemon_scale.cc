@@ -14,13 +14,13 @@
 #include <string>
 #include <vector>
 
+#include "common/base/process.h"
 #include "common/base/random.h"
 #include "common/base/strings.h"
 #include "fmt/format.h"
-#include "server/api/api.h"
+#include "server/api/routes.h"
 #include "server/control/control_plane.h"
 #include "server/store/sqlite_store.h"
-#include "tools/programs/process.h"
 
 namespace taut {
 namespace {
@@ -39,7 +39,7 @@ double Milliseconds() {
   return std::chrono::duration<double, std::milli>(since).count();
 }
 
-double ResidentMiB() { return static_cast<double>(tools::ResidentBytes()) / kMiB; }
+double ResidentMiB() { return static_cast<double>(ResidentBytes()) / kMiB; }
 
 void Say(std::string_view what, double value, std::string_view unit, std::string_view budget) {
   fmt::print("{:<64} {:>10.4g} {:<4} budget {}\n", what, value, unit, budget);
@@ -69,13 +69,13 @@ class Scale {
       std::exit(1);
     }
     restore_ms_ = Milliseconds() - start_ms;
-    server::ApiOptions api;
-    api.now = [this] { return control_->ingest().now(); };
-    api.steady_ms = Milliseconds;
-    api_ = std::make_unique<server::Api>(*control_, api);
+    context_.control = control_.get();
+    context_.now = [this] { return control_->ingest().now(); };
+    router_ =
+        std::make_unique<server::Router>(access_, server::RoutesOf(access_, api_), server::Router::Parts());
   }
   void Stop() {
-    api_.reset();
+    router_.reset();
     control_.reset();
     store_.reset();
     malloc_trim(0);
@@ -90,7 +90,7 @@ class Scale {
       const Timestamp now = Timestamp::FromSeconds(kStart + w * 300 + 180);
       const absl::Status s = control_->Tick(now);
       if (!s.ok()) fmt::print("tick: {}\n", Message(s));
-      tools::ReturnFreedMemory();  // as tautd does
+      ReturnFreedMemory();  // as tautd does
       const server::PassTimes pass = control_->status().last_pass();
       if (pass.steps_ms.empty() || w < args_.windows / 2) continue;
       passes.push_back(pass.total_ms);
@@ -183,7 +183,7 @@ class Scale {
     request.query = target->query;
     request.role = Role::kOperator;
     const double start_ms = Milliseconds();
-    const HttpResponse response = api_->Handle(request);
+    const HttpResponse response = router_->Handle(request);
     const double took_ms = Milliseconds() - start_ms;
     if (response.status != 200) {
       // A time of an error is no measurement.
@@ -197,7 +197,10 @@ class Scale {
   server::DryRunActuator actuator_;
   std::unique_ptr<server::SqliteStore> store_;
   std::unique_ptr<server::ControlPlane> control_;
-  std::unique_ptr<server::Api> api_;
+  server::DaemonContext context_;
+  const server::FleetAccess access_{context_};
+  const server::ApiParts api_;
+  std::unique_ptr<server::Router> router_;
   double restore_ms_ = 0;
 };
 

@@ -10,8 +10,8 @@
 #include "server/api/allocation_filter.h"
 #include "server/api/allocation_idle.h"
 #include "server/api/allocation_window.h"
-#include "server/api/api.h"
 #include "server/api/parameters.h"
+#include "server/api/routes.h"
 #include "server/pool/capacity_desk.h"
 #include "server/pool/capacity_text.h"
 #include "server/pool/costs.h"
@@ -445,20 +445,18 @@ std::string AllocationWarning(const HttpRequest& request, const AllocationSource
   return Join(parts, "; ");
 }
 
-}  // namespace
-
-HttpResponse Api::Allocation(const HttpRequest& request, const Reach& reach) {
-  if (absl::Status s =
-          OnlyParameters(request, {"window", "aggregate", "step", "accumulate", "resolution", "includeIdle",
-                                   "shareIdle", "idleByNode", "filter", "filterClusters", "filterNamespaces",
-                                   "filterControllers", "filterLabels", "shareNamespaces", "shareSplit"});
+HttpResponse GetAllocation(const ApiCall& call, const FleetAccess& access, const CapacityDesk* capacity) {
+  if (absl::Status s = OnlyParameters(
+          call.request, {"window", "aggregate", "step", "accumulate", "resolution", "includeIdle",
+                         "shareIdle", "idleByNode", "filter", "filterClusters", "filterNamespaces",
+                         "filterControllers", "filterLabels", "shareNamespaces", "shareSplit"});
       !s.ok()) {
     return ErrorResponse(s);
   }
-  const std::shared_ptr<const FleetView> view = control_.view();
-  const AllocationSource source{control_.history(), *view,        reach,
-                                options_.prices,    NowSeconds(), options_.capacity};
-  const absl::StatusOr<AllocationQuery> query = QueryOf(request, source);
+  const std::shared_ptr<const FleetView> view = access.control().view();
+  const AllocationSource source{access.control().history(), *view,   call.reach, access.prices(),
+                                access.NowSeconds(),        capacity};
+  const absl::StatusOr<AllocationQuery> query = QueryOf(call.request, source);
   if (!query.ok()) return ErrorResponse(query.status());
   JsonWriter json;
   json.BeginObject();
@@ -466,10 +464,19 @@ HttpResponse Api::Allocation(const HttpRequest& request, const Reach& reach) {
   json.Field("status", "success");
   const absl::StatusOr<bool> knows_idle = PutData(*query, source, json);
   if (!knows_idle.ok()) return ErrorResponse(knows_idle.status());
-  const std::string warning = AllocationWarning(request, source, *knows_idle);
+  const std::string warning = AllocationWarning(call.request, source, *knows_idle);
   if (!warning.empty()) json.Field("warning", std::string_view(warning));
   json.EndObject();
   return JsonResponse(200, json.Take());
+}
+
+}  // namespace
+
+void AddAllocationRoutes(const FleetAccess& access, const CapacityDesk* capacity, RouteTable& routes) {
+  routes.Add("GET", "/allocation", Act::kSeeMoney,
+             [&access, capacity](const ApiCall& call) { return GetAllocation(call, access, capacity); });
+  routes.Add("GET", "/allocation/compute", Act::kSeeMoney,
+             [&access, capacity](const ApiCall& call) { return GetAllocation(call, access, capacity); });
 }
 
 }  // namespace taut::server

@@ -1,7 +1,10 @@
-// For tests of the API: a store that keeps nothing.
+// For tests of the API: a store that keeps nothing, and the API without a server.
 #pragma once
 
-#include "server/api/api.h"
+#include <functional>
+#include <utility>
+
+#include "server/api/routes.h"
 #include "server/control/actuator.h"
 #include "server/store/empty_history.h"
 #include "server/store/store.h"
@@ -25,6 +28,25 @@ class NoStore : public Store, public EmptyHistory {
   }
   absl::StatusOr<bool> Maintain(WindowId) override { return false; }
   size_t settings = 0;
+};
+
+// All routes over a control plane, which outlives it.
+class TestApi {
+ public:
+  explicit TestApi(ControlPlane& control, FleetAccess::Parts fleet = {}, std::function<Timestamp()> now = {},
+                   ApiParts parts = {})
+      : context_{.control = &control, .now = std::move(now)},
+        access_(context_, std::move(fleet)),
+        parts_(std::move(parts)) {}
+  HttpResponse Handle(const HttpRequest& request) const { return router_.Handle(request); }
+  const Router& router() const { return router_; }
+  const FleetAccess& access() const { return access_; }
+
+ private:
+  const DaemonContext context_;
+  const FleetAccess access_;
+  const ApiParts parts_;
+  const Router router_{access_, RoutesOf(access_, parts_), {}};
 };
 
 inline HttpRequest ApiRequest(std::string_view method, std::string_view path) {

@@ -3,16 +3,30 @@
 #include <utility>
 
 #include "common/base/utf8.h"
+#include "server/api/permissions.h"
 
 namespace taut::server {
 
-void AuditLog::Log(const ApiAct& act, double steady_s) {
+// Samples and what-if change nothing that a person is asked about.
+void AuditLog::LogRequest(const HttpRequest& request, const HttpResponse& response) {
+  if (request.role == Role::kNone || request.path == "/logout") return;
+  const bool question = request.method == "GET" || request.path == "/api/v1/write" ||
+                        (request.segments.size() == 5 && request.segments[4] == "whatif");
+  // A name that is not there, and one of another group, are answered alike, and both are recorded.
+  const bool refused = response.status == 403 || (request.role == Role::kGroup && response.status == 404 &&
+                                                  request.segments.size() > 3);
+  if (question && !refused) return;
+  Log(request, {request.user, RolesText(request), response.text(), response.status});
+}
+
+void AuditLog::Log(const HttpRequest& request, const Entry& entry) {
   constexpr size_t kMostBytes = 500;  // of an answer
   int64_t left_out = 0;
-  if (act.refused()) {
+  if (entry.refused()) {
+    const double now_s = steady_s_();
     const std::lock_guard lock(mutex_);
-    if (steady_s - since_s_ >= kSpanSeconds) {
-      since_s_ = steady_s;
+    if (now_s - since_s_ >= kSpanSeconds) {
+      since_s_ = now_s;
       refused_ = 0;
     }
     if (++refused_ > kMost) {
@@ -22,14 +36,15 @@ void AuditLog::Log(const ApiAct& act, double steady_s) {
     left_out = std::exchange(left_out_, 0);
   }
   if (left_out > 0) log_.Act(LogLevel::kWarning, "requests_refused", {{"more", left_out}});
-  log_.Act(act.refused() ? LogLevel::kWarning : LogLevel::kInfo,
-           act.refused() ? "request_refused" : "request_done",
-           {{"who", act.who},
-            {"roles", act.roles},
-            {"method", act.method},
-            {"path", act.path},
-            {"status", act.status},
-            {"answer", CutUtf8(act.text, kMostBytes)}});
+  const std::string address = request.peer.substr(0, request.peer.rfind(':'));
+  log_.Act(entry.refused() ? LogLevel::kWarning : LogLevel::kInfo,
+           entry.refused() ? "request_refused" : "request_done",
+           {{"who", entry.who.empty() ? std::string_view(address) : entry.who},
+            {"roles", entry.roles},
+            {"method", request.method},
+            {"path", request.path},
+            {"status", entry.status},
+            {"answer", entry.refused() ? CutUtf8(entry.text, kMostBytes) : std::string_view()}});
 }
 
 }  // namespace taut::server

@@ -6,8 +6,8 @@
 #include "brain/economy/focus_file.h"
 #include "common/base/short_text.h"
 #include "common/base/strings.h"
-#include "server/api/api.h"
 #include "server/api/parameters.h"
+#include "server/api/routes.h"
 #include "server/pool/bills.h"
 
 namespace taut::server {
@@ -178,30 +178,30 @@ void PutPriceChanges(std::span<const brain::SeenPriceChange> changes, const Bill
   json.EndArray();
 }
 
-}  // namespace
-
-HttpResponse Api::Bills(const HttpRequest& request, const Reach& reach) {
-  if (absl::Status s = OnlyParameters(request, {"month", "group", "limit", "format"}); !s.ok())
+HttpResponse GetBills(const ApiCall& call, const FleetAccess& access, const PriceBook* prices) {
+  if (absl::Status s = OnlyParameters(call.request, {"month", "group", "limit", "format"}); !s.ok())
     return ErrorResponse(s);
-  const std::string format = TextParameter(request, "format"), group_name = TextParameter(request, "group");
+  const std::string format = TextParameter(call.request, "format"),
+                    group_name = TextParameter(call.request, "group");
   const std::optional<brain::FocusFormat> focus = brain::FocusFormatNamed(format);
   if (!format.empty() && format != "json" && !focus.has_value())
     return ErrorResponse(
         400, StrCat("invalid format=", ShortText(format), ": expected json, focus or focus-parquet"));
-  if (options_.pricing() == nullptr)
+  if (prices == nullptr || prices->pricing() == nullptr)
     return ErrorResponse(404, "no price file is configured: prices.file names none");
-  const absl::StatusOr<int64_t> limit = IntParameter(request, "limit", 100, 1, 10'000);
+  const absl::StatusOr<int64_t> limit = IntParameter(call.request, "limit", 100, 1, 10'000);
   if (!limit.ok()) return ErrorResponse(limit.status());
-  const absl::StatusOr<BilledMonth> month = MonthParameter(request, NowSeconds());
+  const absl::StatusOr<BilledMonth> month = MonthParameter(call.request, access.NowSeconds());
   if (!month.ok()) return ErrorResponse(month.status());
-  const brain::Pricing& pricing = *options_.pricing();
+  const brain::Pricing& pricing = *prices->pricing();
   const absl::StatusOr<AccountBill> made =
-      BillAccount(control_.history(), *control_.view(), pricing, month->from, month->to,
-                  [&reach](const JobRecord& job) { return reach.Has(job); });
+      BillAccount(access.control().history(), *access.control().view(), pricing, month->from, month->to,
+                  [&call](const JobRecord& job) { return call.reach.Has(job); });
   if (!made.ok()) return ErrorResponse(made.status());
   std::vector<const brain::GroupBill*> groups = Dearest(*made);
   // The price file may bill the jobs of two groups of the quota as one: that bill is not shown to either.
-  if (!reach.all()) std::erase_if(groups, [&](const brain::GroupBill* g) { return !made->whole[g->group]; });
+  if (!call.reach.all())
+    std::erase_if(groups, [&](const brain::GroupBill* g) { return !made->whole[g->group]; });
   const auto found = std::ranges::find_if(
       groups, [&](const brain::GroupBill* group) { return made->groups[group->group] == group_name; });
   if (!group_name.empty() && found == groups.end())
@@ -213,8 +213,8 @@ HttpResponse Api::Bills(const HttpRequest& request, const Reach& reach) {
   JsonWriter json;
   json.BeginObject();
   json.Field("currency", std::string_view(pricing.sheet.currency));
-  PutBillHead(*made, groups, *month, reach.all(), json);
-  PutPriceChanges(options_.price_book->changes(), *month, json);
+  PutBillHead(*made, groups, *month, call.reach.all(), json);
+  PutPriceChanges(prices->changes(), *month, json);
   if (group_name.empty()) {
     json.Key("groups");
     json.BeginArray();
@@ -232,6 +232,13 @@ HttpResponse Api::Bills(const HttpRequest& request, const Reach& reach) {
   PutJobs(*made, **found, static_cast<size_t>(*limit), json);
   json.EndObject();
   return JsonResponse(200, json.Take());
+}
+
+}  // namespace
+
+void AddBillRoutes(const FleetAccess& access, const PriceBook* prices, RouteTable& routes) {
+  routes.Add("GET", "/api/v1/bills", Act::kSeeMoney,
+             [&access, prices](const ApiCall& call) { return GetBills(call, access, prices); });
 }
 
 }  // namespace taut::server

@@ -4,8 +4,8 @@
 #include "common/base/pattern.h"
 #include "common/base/strings.h"
 #include "common/json/json_tree.h"
-#include "server/api/api.h"
 #include "server/api/parameters.h"
+#include "server/api/routes.h"
 
 namespace taut::server {
 namespace {
@@ -64,68 +64,39 @@ absl::Status Compare(const brain::LiveJob& job, JobId id, const std::vector<brai
   return fits.ok() ? fits : absl::InvalidArgumentError(StrCat(job.record.name, ": ", Message(fits)));
 }
 
-}  // namespace
-
-HttpResponse Api::PatchMany(const HttpRequest& request, const Reach& reach) {
-  if (absl::Status s = OnlyParameters(request, {"match", "dry_run", "who"}); !s.ok()) return ErrorResponse(s);
-  const absl::StatusOr<std::string> who = WhoOf(request);
-  if (!who.ok()) return ErrorResponse(who.status());
-  const std::string match = TextParameter(request, "match");
-  if (match.empty()) return ErrorResponse(400, "match: expected a pattern of job names, such as shop/*");
-  const std::string dry = TextParameter(request, "dry_run");
-  if (!dry.empty() && dry != "true" && dry != "false") {
-    return ErrorResponse(400, StrCat("dry_run=", dry, ": expected true or false"));
-  }
-  const absl::StatusOr<std::vector<brain::KeyValue>> wanted = ParseWanted(request.body);
-  if (!wanted.ok()) return ErrorResponse(wanted.status());
+absl::Status CheckWanted(const std::vector<brain::KeyValue>& wanted) {
   brain::JobPolicy any;
-  for (const auto& [key, value] : *wanted) {
+  for (const auto& [key, value] : wanted) {
     // Also for a pattern that fits no job, and where a setting is taken back.
     const bool known = std::any_of(brain::JobSettingsTable().begin(), brain::JobSettingsTable().end(),
                                    [&k = key](const brain::JobSetting& s) { return s.key == k; });
     if (value.empty() && known) continue;
-    if (absl::Status s = brain::SetJobSetting(key, value, any); !s.ok()) return ErrorResponse(s);
+    if (absl::Status s = brain::SetJobSetting(key, value, any); !s.ok()) return s;
   }
-  std::vector<JobId> matched;
-  const std::shared_ptr<const FleetView> view = ViewOf(reach);
-  for (size_t i = 0; i < view->jobs.size(); ++i) {
-    if (view->jobs[i].record != nullptr && FitsPattern(view->jobs[i].record->name, match))
-      matched.push_back(view->jobs[i].record->id);
-  }
-  if (matched.size() > kMaxJobs) {
-    return ErrorResponse(400,
-                         StrCat("match=", match, ": ", matched.size(), " jobs; at most ", kMaxJobs,
-                                " can be changed at once; for more, write a rule into the configuration"));
-  }
-  std::vector<Change> changes;
-  absl::Status status;
-  for (const JobId id : matched) {
-    control_.Look(id, [&](const brain::LiveJob& job) { status = Compare(job, id, *wanted, changes); });
-    if (!status.ok()) return ErrorResponse(status);
-  }
+  return absl::OkStatus();
+}
+
+absl::Status Commit(std::span<const Change> changes, const std::string& who, ControlPlane& control) {
   size_t done = 0;
-  if (dry != "true") {
-    // All settings of a job or none of them, by one commit.
-    for (size_t first = 0; first < changes.size();) {
-      size_t last = first;
-      std::vector<brain::KeyValue> settings;
-      for (; last < changes.size() && changes[last].job == changes[first].job; ++last)
-        settings.emplace_back(changes[last].key, changes[last].after);
-      const auto set = control_.SetMany(changes[first].job, settings, *who);
-      if (!set.ok()) {
-        const HttpResponse why = ErrorResponse(set.status());
-        return ErrorResponse(why.status,
-                             StrCat(changes[first].name, ": ", Message(set.status()), "; ", done, " of ",
-                                    changes.size(), " changes were made; repeat the request for the rest"));
-      }
-      done += settings.size();
-      first = last;
+  // All settings of a job or none of them, by one commit.
+  for (size_t first = 0; first < changes.size();) {
+    size_t last = first;
+    std::vector<brain::KeyValue> settings;
+    for (; last < changes.size() && changes[last].job == changes[first].job; ++last)
+      settings.emplace_back(changes[last].key, changes[last].after);
+    const auto set = control.SetMany(changes[first].job, settings, who);
+    if (!set.ok()) {
+      return absl::Status(set.status().code(),
+                          StrCat(changes[first].name, ": ", Message(set.status()), "; ", done, " of ",
+                                 changes.size(), " changes were made; repeat the request for the rest"));
     }
+    done += settings.size();
+    first = last;
   }
-  JsonWriter json;
-  json.BeginObject();
-  json.Field("dry_run", dry == "true");
-  json.Field("matched", static_cast<int64_t>(matched.size()));
+  return absl::OkStatus();
+}
+
+void PutChanges(std::span<const Change> changes, JsonWriter& json) {
   size_t jobs = 0;
   for (size_t i = 0; i < changes.size(); ++i)
     jobs += i == 0 || changes[i].job.value != changes[i - 1].job.value ? 1 : 0;
@@ -143,8 +114,57 @@ HttpResponse Api::PatchMany(const HttpRequest& request, const Reach& reach) {
   }
   json.EndArray();
   json.Field("left_out", static_cast<int64_t>(changes.size() - std::min(changes.size(), kMaxShown)));
+}
+
+HttpResponse PatchSettings(const ApiCall& call, const FleetAccess& access) {
+  if (absl::Status s = OnlyParameters(call.request, {"match", "dry_run", "who"}); !s.ok())
+    return ErrorResponse(s);
+  const absl::StatusOr<std::string> who = WhoOf(call.request);
+  if (!who.ok()) return ErrorResponse(who.status());
+  const std::string match = TextParameter(call.request, "match");
+  if (match.empty()) return ErrorResponse(400, "match: expected a pattern of job names, such as shop/*");
+  const std::string dry = TextParameter(call.request, "dry_run");
+  if (!dry.empty() && dry != "true" && dry != "false") {
+    return ErrorResponse(400, StrCat("dry_run=", dry, ": expected true or false"));
+  }
+  const absl::StatusOr<std::vector<brain::KeyValue>> wanted = ParseWanted(call.request.body);
+  if (!wanted.ok()) return ErrorResponse(wanted.status());
+  if (absl::Status s = CheckWanted(*wanted); !s.ok()) return ErrorResponse(s);
+  std::vector<JobId> matched;
+  const std::shared_ptr<const FleetView> view = access.ViewOf(call.reach);
+  for (size_t i = 0; i < view->jobs.size(); ++i) {
+    if (view->jobs[i].record != nullptr && FitsPattern(view->jobs[i].record->name, match))
+      matched.push_back(view->jobs[i].record->id);
+  }
+  if (matched.size() > kMaxJobs) {
+    return ErrorResponse(400,
+                         StrCat("match=", match, ": ", matched.size(), " jobs; at most ", kMaxJobs,
+                                " can be changed at once; for more, write a rule into the configuration"));
+  }
+  std::vector<Change> changes;
+  absl::Status status;
+  for (const JobId id : matched) {
+    access.control().Look(id,
+                          [&](const brain::LiveJob& job) { status = Compare(job, id, *wanted, changes); });
+    if (!status.ok()) return ErrorResponse(status);
+  }
+  if (dry != "true") {
+    if (absl::Status s = Commit(changes, *who, access.control()); !s.ok()) return ErrorResponse(s);
+  }
+  JsonWriter json;
+  json.BeginObject();
+  json.Field("dry_run", dry == "true");
+  json.Field("matched", static_cast<int64_t>(matched.size()));
+  PutChanges(changes, json);
   json.EndObject();
   return JsonResponse(200, json.Take());
+}
+
+}  // namespace
+
+void AddBulkSettingsRoutes(const FleetAccess& access, RouteTable& routes) {
+  routes.Add("PATCH", "/api/v1/settings", Act::kSetJobs,
+             [&access](const ApiCall& call) { return PatchSettings(call, access); });
 }
 
 }  // namespace taut::server

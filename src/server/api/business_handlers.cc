@@ -7,8 +7,8 @@
 #include "common/base/short_text.h"
 #include "common/base/strings.h"
 #include "common/json/json_tree.h"
-#include "server/api/api.h"
 #include "server/api/parameters.h"
+#include "server/api/routes.h"
 #include "server/pool/budget_text.h"
 
 namespace taut::server {
@@ -323,12 +323,10 @@ bool NeedsGrant(brain::BudgetAct act) {
          act != brain::BudgetAct::kExpire;
 }
 
-}  // namespace
-
-HttpResponse Api::Businesses(const HttpRequest& request, const Reach& reach) {
-  if (absl::Status s = OnlyParameters(request, {}); !s.ok()) return ErrorResponse(s);
-  if (options_.businesses == nullptr) return ErrorResponse(404, kNoBudgets);
-  const auto view = options_.businesses->View();
+HttpResponse GetBusinesses(const ApiCall& call, BudgetDesk* desk) {
+  if (absl::Status s = OnlyParameters(call.request, {}); !s.ok()) return ErrorResponse(s);
+  if (desk == nullptr) return ErrorResponse(404, kNoBudgets);
+  const auto view = desk->View();
   if (!view.ok()) return ErrorResponse(view.status());
   const brain::BudgetBook& book = (*view)->book;
   JsonWriter json;
@@ -337,48 +335,48 @@ HttpResponse Api::Businesses(const HttpRequest& request, const Reach& reach) {
   PutTime("to", book.is_open() ? book.to_s() : INT64_MIN, json);
   json.Field("counted_to", (*view)->counted_s);
   json.Field("currency", std::string_view(book.currency()));
-  if (reach.all()) {
+  if (call.reach.all()) {
     PutMoney("spent", (*view)->spent.total, json);
     PutMoney("unfunded", (*view)->spent.unfunded, json);
     PutMoney("forecast", (*view)->forecast.total, json);
   }
   json.Key("warnings");
   json.BeginArray();
-  if (reach.all()) {
+  if (call.reach.all()) {
     for (const std::string& warning : (*view)->warnings) json.String(warning);
   }
   json.EndArray();
-  PutBusinesses(**view, reach, options_.businesses->now_s(), json);
+  PutBusinesses(**view, call.reach, desk->now_s(), json);
   json.EndObject();
   return JsonResponse(200, json.Take());
 }
 
-HttpResponse Api::BudgetLedger(const HttpRequest& request, const Reach& reach) {
-  if (absl::Status s = OnlyParameters(request, {"holder", "limit", "before"}); !s.ok())
+HttpResponse GetBudgetLedger(const ApiCall& call, BudgetDesk* desk) {
+  if (absl::Status s = OnlyParameters(call.request, {"holder", "limit", "before"}); !s.ok())
     return ErrorResponse(s);
-  if (options_.businesses == nullptr) return ErrorResponse(404, kNoBudgets);
-  const absl::StatusOr<int64_t> limit = IntParameter(request, "limit", 100, 1, 10'000);
+  if (desk == nullptr) return ErrorResponse(404, kNoBudgets);
+  const absl::StatusOr<int64_t> limit = IntParameter(call.request, "limit", 100, 1, 10'000);
   if (!limit.ok()) return ErrorResponse(limit.status());
-  const absl::StatusOr<int64_t> before = IntParameter(request, "before", INT64_MAX, 1, INT64_MAX);
+  const absl::StatusOr<int64_t> before = IntParameter(call.request, "before", INT64_MAX, 1, INT64_MAX);
   if (!before.ok()) return ErrorResponse(before.status());
-  const brain::BudgetBook book = options_.businesses->book();
-  const std::string text = TextParameter(request, "holder");
+  const brain::BudgetBook book = desk->book();
+  const std::string text = TextParameter(call.request, "holder");
   if (!text.empty() && !book.is_open())
     return ErrorResponse(503, "the budget ledger is not open yet: no period has begun; retry");
   // Of one that is gone the entries are still there.
   std::optional<brain::BudgetHolder> only = brain::HolderOf(text);
-  if (!text.empty() && (!only.has_value() || !HasHolder(reach, *only))) {
-    const absl::StatusOr<brain::BudgetHolder> found = HolderWithin(book, reach, text);
+  if (!text.empty() && (!only.has_value() || !HasHolder(call.reach, *only))) {
+    const absl::StatusOr<brain::BudgetHolder> found = HolderWithin(book, call.reach, text);
     if (!found.ok()) return ErrorResponse(found.status());
     only = *found;
   }
-  const std::vector<brain::BudgetEntry> entries = options_.businesses->Ledger(
+  const std::vector<brain::BudgetEntry> entries = desk->Ledger(
       [&](const brain::BudgetEntry& e) -> std::optional<brain::BudgetEntry> {
         if (e.id >= static_cast<uint64_t>(*before)) return std::nullopt;
         const bool is_of =
             !only.has_value() || e.of == *only || (e.act == brain::BudgetAct::kTransfer && e.to == *only) ||
             std::ranges::any_of(e.parts, [&](const brain::BudgetPart& part) { return part.holder == *only; });
-        return is_of ? Shown(e, book, reach) : std::nullopt;
+        return is_of ? Shown(e, book, call.reach) : std::nullopt;
       },
       static_cast<size_t>(*limit));
   JsonWriter json;
@@ -391,32 +389,32 @@ HttpResponse Api::BudgetLedger(const HttpRequest& request, const Reach& reach) {
   return JsonResponse(200, json.Take());
 }
 
-HttpResponse Api::EnterInBudgetLedger(const HttpRequest& request, const Reach& reach) {
-  if (absl::Status s = OnlyParameters(request, {"who"}); !s.ok()) return ErrorResponse(s);
-  if (options_.businesses == nullptr) return ErrorResponse(404, kNoBudgets);
-  const absl::StatusOr<std::string> who = WhoOf(request);
+HttpResponse PostBudgetEntry(const ApiCall& call, const FleetAccess& access, BudgetDesk* desk) {
+  if (absl::Status s = OnlyParameters(call.request, {"who"}); !s.ok()) return ErrorResponse(s);
+  if (desk == nullptr) return ErrorResponse(404, kNoBudgets);
+  const absl::StatusOr<std::string> who = WhoOf(call.request);
   if (!who.ok()) return ErrorResponse(who.status());
-  absl::StatusOr<AskedOfLedger> asked = AskedOf(request.body);
+  absl::StatusOr<AskedOfLedger> asked = AskedOf(call.request.body);
   if (!asked.ok()) return ErrorResponse(asked.status());
-  const brain::BudgetBook book = options_.businesses->book();
+  const brain::BudgetBook book = desk->book();
   // Before the definition is entered no business is known, whichever is asked for.
   if (!book.is_open())
     return ErrorResponse(503, "the budget ledger is not open yet: no period has begun; retry");
   brain::BudgetEntry& entry = asked->entry;
   const auto find = [&](const std::string& text, brain::BudgetHolder& to) -> absl::Status {
-    absl::StatusOr<brain::BudgetHolder> found = HolderWithin(book, reach, text);
+    absl::StatusOr<brain::BudgetHolder> found = HolderWithin(book, call.reach, text);
     if (found.ok()) {
       to = *std::move(found);
       return absl::OkStatus();
     }
     // One that the caller may see is there.
-    if (HolderWithin(book, ReachOf(request, Act::kSeeMoney), text).ok())
-      return absl::PermissionDeniedError(RefusalText(request, Act::kMoveMoney));
+    if (HolderWithin(book, access.ReachOf(call.request, Act::kSeeMoney), text).ok())
+      return absl::PermissionDeniedError(RefusalText(call.request, Act::kMoveMoney));
     return found.status();
   };
   if (absl::Status s = find(asked->of, entry.of); !s.ok()) return ErrorResponse(s);
-  if (NeedsGrant(entry.act) && !HasHolder(ReachOf(request, Act::kGrantMoney), entry.of))
-    return ErrorResponse(403, RefusalText(request, Act::kGrantMoney));
+  if (NeedsGrant(entry.act) && !HasHolder(access.ReachOf(call.request, Act::kGrantMoney), entry.of))
+    return ErrorResponse(403, RefusalText(call.request, Act::kGrantMoney));
   if (!asked->to.empty()) {
     if (absl::Status s = find(asked->to, entry.to); !s.ok()) return ErrorResponse(s);
   }
@@ -427,11 +425,22 @@ HttpResponse Api::EnterInBudgetLedger(const HttpRequest& request, const Reach& r
   }
   entry.who = *who;
   ForgetWhatIsNotOf(entry);
-  const absl::StatusOr<brain::BudgetEntry> made = options_.businesses->Submit(std::move(entry), asked->all);
+  const absl::StatusOr<brain::BudgetEntry> made = desk->Submit(std::move(entry), asked->all);
   if (!made.ok()) return ErrorResponse(made.status());
   JsonWriter json;
   PutLedgerEntry(*made, book, json);
   return JsonResponse(200, json.Take());
+}
+
+}  // namespace
+
+void AddBusinessRoutes(const FleetAccess& access, BudgetDesk* desk, RouteTable& routes) {
+  routes.Add("GET", "/api/v1/businesses", Act::kSeeMoney,
+             [desk](const ApiCall& call) { return GetBusinesses(call, desk); });
+  routes.Add("GET", "/api/v1/budget-ledger", Act::kSeeMoney,
+             [desk](const ApiCall& call) { return GetBudgetLedger(call, desk); });
+  routes.Add("POST", "/api/v1/budget-ledger", Act::kMoveMoney,
+             [&access, desk](const ApiCall& call) { return PostBudgetEntry(call, access, desk); });
 }
 
 }  // namespace taut::server

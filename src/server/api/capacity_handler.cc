@@ -2,8 +2,8 @@
 #include <algorithm>
 
 #include "common/base/strings.h"
-#include "server/api/api.h"
 #include "server/api/parameters.h"
+#include "server/api/routes.h"
 #include "server/pool/capacity_text.h"
 
 namespace taut::server {
@@ -119,21 +119,19 @@ void PutTiers(const CapacityView& view, JsonWriter& json) {
   json.EndArray();
 }
 
-}  // namespace
-
-HttpResponse Api::Capacity(const HttpRequest& request, const Reach& /*reach*/) {
-  if (absl::Status s = OnlyParameters(request, {"from", "to", "resolution"}); !s.ok())
+HttpResponse GetCapacity(const ApiCall& call, const FleetAccess& access, const CapacityDesk* desk) {
+  if (absl::Status s = OnlyParameters(call.request, {"from", "to", "resolution"}); !s.ok())
     return ErrorResponse(s);
-  if (options_.capacity == nullptr) return ErrorResponse(404, "capacity is not kept");
-  const absl::StatusOr<TimeSpan> span = SpanParameters(request, NowSeconds());
+  if (desk == nullptr) return ErrorResponse(404, "capacity is not kept");
+  const absl::StatusOr<TimeSpan> span = SpanParameters(call.request, access.NowSeconds());
   if (!span.ok()) return ErrorResponse(span.status());
   const absl::StatusOr<int64_t> resolution =
-      IntParameter(request, "resolution", DefaultResolution(*span), kLineSeconds, kMostResolution);
+      IntParameter(call.request, "resolution", DefaultResolution(*span), kLineSeconds, kMostResolution);
   if (!resolution.ok()) return ErrorResponse(resolution.status());
   if (*resolution % kLineSeconds != 0)
     return ErrorResponse(400,
                          StrCat("invalid resolution=", *resolution, ": expected a multiple of 3600 seconds"));
-  const std::shared_ptr<const CapacityView> view = options_.capacity->View();
+  const std::shared_ptr<const CapacityView> view = desk->View();
   JsonWriter json;
   json.BeginObject();
   PutTime("window_end", view->latest.has_value() ? view->latest->window.next().start_s() : INT64_MIN, json);
@@ -147,7 +145,7 @@ HttpResponse Api::Capacity(const HttpRequest& request, const Reach& /*reach*/) {
   for (const Resource r : kResources)
     json.Field(Name(r), int64_t{view->measured_hours[static_cast<size_t>(r)]});
   json.EndObject();
-  PutCapacityLines(options_.capacity->History(span->from_s, span->to_s, *resolution), json);
+  PutCapacityLines(desk->History(span->from_s, span->to_s, *resolution), json);
   PutTiers(*view, json);
   json.Key("offers");
   json.BeginArray();
@@ -159,6 +157,13 @@ HttpResponse Api::Capacity(const HttpRequest& request, const Reach& /*reach*/) {
   json.EndArray();
   json.EndObject();
   return JsonResponse(200, json.Take());
+}
+
+}  // namespace
+
+void AddCapacityRoutes(const FleetAccess& access, const CapacityDesk* desk, RouteTable& routes) {
+  routes.Add("GET", "/api/v1/capacity", Act::kSeePlatform,
+             [&access, desk](const ApiCall& call) { return GetCapacity(call, access, desk); });
 }
 
 }  // namespace taut::server

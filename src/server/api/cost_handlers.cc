@@ -3,21 +3,21 @@
 
 #include "common/base/strings.h"
 #include "fmt/format.h"
-#include "server/api/api.h"
 #include "server/api/parameters.h"
+#include "server/api/routes.h"
 #include "server/pool/costs.h"
 
 namespace taut::server {
 namespace {
 
-constexpr int kDigits = 10;
+constexpr int kCostDigits = 10;
 
 void PutUnitHours(Resource r, const AccountAmounts& a, JsonWriter& json) {
   json.Key(Name(r));
   json.BeginObject();
   const auto put = [&](std::string_view name, uint64_t quantity) {
     json.Key(name);
-    json.Number(UnitHours(r, quantity), kDigits);
+    json.Number(UnitHours(r, quantity), kCostDigits);
   };
   put("usage", a.usage);
   put("allocation", a.allocation);
@@ -46,7 +46,7 @@ void PutCosts(const AccountEntry& sums, const Prices& prices, JsonWriter& json) 
                                      {"saved", costs.saved()},
                                      {"would_save", costs.would_save()}}) {
     json.Key(name);
-    json.Number(amount, kDigits);
+    json.Number(amount, kCostDigits);
   }
   json.EndObject();
 }
@@ -71,33 +71,75 @@ std::string DefaultLabel(const FleetView& view) {
   return std::ranges::find(names, "namespace") != names.end() ? "namespace" : std::string(kByJob);
 }
 
-}  // namespace
+void PutCostGroups(const CostReport& report, std::span<const size_t> groups, const Prices& prices,
+                   JsonWriter& json) {
+  json.Key("groups");
+  json.BeginArray();
+  for (const size_t i : groups) {
+    const CostGroup& group = report.groups[i];
+    json.BeginObject();
+    json.Key("value");
+    if (group.values[0].has_value()) {
+      json.String(*group.values[0]);
+    } else {
+      json.Null();
+    }
+    json.Field("jobs", static_cast<int64_t>(group.jobs));
+    PutCosts(group.sums, prices, json);
+    json.EndObject();
+  }
+  json.EndArray();
+}
 
-HttpResponse Api::Costs(const HttpRequest& request, const Reach& reach) {
-  if (absl::Status s = OnlyParameters(request, {"from", "to", "by", "step", "limit"}); !s.ok())
+void PutCostReport(const CostReport& report, size_t limit, const Prices& prices, JsonWriter& json) {
+  if (prices.known()) json.Field("currency", std::string_view(prices.currency));
+  json.Key("total");
+  json.BeginObject();
+  json.Field("jobs", static_cast<int64_t>(report.jobs));
+  PutCosts(report.sums, prices, json);
+  json.EndObject();
+  json.Key("late");
+  json.BeginObject();
+  PutCosts(report.late, prices, json);
+  json.EndObject();
+  const std::vector<size_t> order = ByCost(report, prices);
+  json.Field("number_of_groups", static_cast<int64_t>(order.size()));
+  PutCostGroups(report, std::span(order).first(std::min(order.size(), limit)), prices, json);
+  json.Key("steps");
+  json.BeginArray();
+  for (const CostStep& s : report.steps) {
+    json.BeginObject();
+    json.Field("time", s.first.start_s());
+    PutCosts(s.sums, prices, json);
+    json.EndObject();
+  }
+  json.EndArray();
+}
+
+HttpResponse GetCosts(const ApiCall& call, const FleetAccess& access) {
+  if (absl::Status s = OnlyParameters(call.request, {"from", "to", "by", "step", "limit"}); !s.ok())
     return ErrorResponse(s);
-  const absl::StatusOr<TimeSpan> span = SpanParameters(request, NowSeconds());
+  const absl::StatusOr<TimeSpan> span = SpanParameters(call.request, access.NowSeconds());
   if (!span.ok()) return ErrorResponse(span.status());
-  const absl::StatusOr<int64_t> limit = IntParameter(request, "limit", 100, 1, 10'000);
+  const absl::StatusOr<int64_t> limit = IntParameter(call.request, "limit", 100, 1, 10'000);
   if (!limit.ok()) return ErrorResponse(limit.status());
-  const std::string step = TextParameter(request, "step");
+  const std::string step = TextParameter(call.request, "step");
   if (!step.empty() && step != "day" && step != "hour")
     return ErrorResponse(400, StrCat("invalid step=", step, ": expected day or hour"));
   // Names of labels are of the caller's jobs, and the account is gone through by all.
-  const std::shared_ptr<const FleetView> view = ViewOf(reach), whole = control_.view();
-  CostQuery query{.from_s = span->from_s, .to_s = span->to_s, .by = {TextParameter(request, "by")}};
-  if (!reach.all()) query.which = [&reach](const JobRecord& job) { return reach.Has(job); };
+  const std::shared_ptr<const FleetView> view = access.ViewOf(call.reach), whole = access.control().view();
+  CostQuery query{.from_s = span->from_s, .to_s = span->to_s, .by = {TextParameter(call.request, "by")}};
+  if (!call.reach.all()) query.which = [&call](const JobRecord& job) { return call.reach.Has(job); };
   if (step == "hour") query.step_windows = kWindowsPerHour;
   std::string& by = query.by[0];
   if (by.empty()) by = DefaultLabel(*view);
-  const absl::StatusOr<CostReport> report = ReadCosts(control_.history(), *whole, query);
+  const absl::StatusOr<CostReport> report = ReadCosts(access.control().history(), *whole, query);
   if (!report.ok()) return ErrorResponse(report.status());
   const std::vector<std::string> labels = LabelsOf(*report, *view);
   if (by != kByJob && report->jobs > 0 && std::ranges::find(labels, by) == labels.end()) {
     return ErrorResponse(404, fmt::format("no job has a label \"{}\"; expected {} or one of the labels: {}",
                                           by, kByJob, Join(labels, ", ")));
   }
-  const std::vector<size_t> order = ByCost(*report, options_.prices);
   JsonWriter json;
   json.BeginObject();
   json.Field("from", report->from.start_s());
@@ -107,60 +149,25 @@ HttpResponse Api::Costs(const HttpRequest& request, const Reach& reach) {
   json.BeginArray();
   for (const std::string& name : labels) json.String(name);
   json.EndArray();
-  if (options_.prices.known()) json.Field("currency", std::string_view(options_.prices.currency));
-  json.Key("total");
-  json.BeginObject();
-  json.Field("jobs", static_cast<int64_t>(report->jobs));
-  PutCosts(report->sums, options_.prices, json);
-  json.EndObject();
-  json.Key("late");
-  json.BeginObject();
-  PutCosts(report->late, options_.prices, json);
-  json.EndObject();
-  json.Field("number_of_groups", static_cast<int64_t>(order.size()));
-  json.Key("groups");
-  json.BeginArray();
-  for (const size_t i : std::span(order).first(std::min(order.size(), static_cast<size_t>(*limit)))) {
-    const CostGroup& group = report->groups[i];
-    json.BeginObject();
-    json.Key("value");
-    if (group.values[0].has_value()) {
-      json.String(*group.values[0]);
-    } else {
-      json.Null();
-    }
-    json.Field("jobs", static_cast<int64_t>(group.jobs));
-    PutCosts(group.sums, options_.prices, json);
-    json.EndObject();
-  }
-  json.EndArray();
-  json.Key("steps");
-  json.BeginArray();
-  for (const CostStep& s : report->steps) {
-    json.BeginObject();
-    json.Field("time", s.first.start_s());
-    PutCosts(s.sums, options_.prices, json);
-    json.EndObject();
-  }
-  json.EndArray();
+  PutCostReport(*report, static_cast<size_t>(*limit), access.prices(), json);
   json.EndObject();
   return JsonResponse(200, json.Take());
 }
 
-HttpResponse Api::Budgets(const HttpRequest& request, const Reach& reach) {
-  if (absl::Status s = OnlyParameters(request, {}); !s.ok()) return ErrorResponse(s);
-  const auto states = options_.budgets->States();
+HttpResponse GetBudgets(const ApiCall& call, const FleetAccess& access, const LabelBudgets* budgets) {
+  if (absl::Status s = OnlyParameters(call.request, {}); !s.ok()) return ErrorResponse(s);
+  const auto states = budgets->States();
   if (!states.ok()) return ErrorResponse(states.status());
   JsonWriter json;
   json.BeginObject();
   json.Field("from", (*states)->month_from_s);
   json.Field("to", (*states)->month_to_s);
   json.Field("now", (*states)->now_s);
-  if (options_.prices.known()) json.Field("currency", std::string_view(options_.prices.currency));
+  if (access.prices().known()) json.Field("currency", std::string_view(access.prices().currency));
   json.Key("budgets");
   json.BeginArray();
   for (const BudgetState& state : (*states)->budgets) {
-    if (!HasBudget(reach, state.budget)) continue;
+    if (!HasBudget(call.reach, state.budget)) continue;
     json.BeginObject();
     json.Field("name", std::string_view(state.budget.name()));
     json.Field("label", std::string_view(state.budget.label));
@@ -170,13 +177,22 @@ HttpResponse Api::Budgets(const HttpRequest& request, const Reach& reach) {
           {"spent", state.spent},
           {"forecast", state.forecast}}) {
       json.Key(name);
-      json.Number(amount, kDigits);
+      json.Number(amount, kCostDigits);
     }
     json.EndObject();
   }
   json.EndArray();
   json.EndObject();
   return JsonResponse(200, json.Take());
+}
+
+}  // namespace
+
+void AddCostRoutes(const FleetAccess& access, const LabelBudgets* budgets, RouteTable& routes) {
+  routes.Add("GET", "/api/v1/costs", Act::kSeeMoney,
+             [&access](const ApiCall& call) { return GetCosts(call, access); });
+  routes.Add("GET", "/api/v1/budgets", Act::kSeeMoney,
+             [&access, budgets](const ApiCall& call) { return GetBudgets(call, access, budgets); });
 }
 
 }  // namespace taut::server

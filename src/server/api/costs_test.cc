@@ -39,7 +39,7 @@ class CostsTest : public testing::Test {
  protected:
   CostsTest() {
     EXPECT_TRUE(control_.Restore().ok());
-    EXPECT_TRUE(budgets_.Start().ok());
+    EXPECT_TRUE(components_.Start().ok());
     store_.account = {{{WindowId{kToday.index - kWindowsPerDay}, kWindowsPerDay},
                        {Entry(0, 1, 2), Entry(1, 4, 4), Entry(2, 8, 1)}},
                       {{kToday, 1}, {Entry(0, 0.5, 1)}},
@@ -66,18 +66,15 @@ class CostsTest : public testing::Test {
                         {&store_, &store_, &actuator_, [] { return 0.0; }}};
   DaemonContext context_{.control = &control_,
                          .now = [] { return Timestamp::FromSeconds(kMidnight + 3600); }};
-  LabelBudgets budgets_ = {
-      {.core_hour = 0.04, .gib_hour = 0.005, .budgets = {"namespace=shop: 1", "all: 10"}}, context_};
-  ApiOptions options_ = [this] {
-    ApiOptions options;
-    options.prices = {{0.04, 0.005}, "EUR"};
-    options.budgets = &budgets_;
-    options.collect = [this](MetricsText& out) { budgets_.Collect(out); };
-    options.now = [] { return Timestamp::FromSeconds(kMidnight + 3600); };
-    return options;
-  }();
-  Api api_{control_, options_};
-  Api* shown_ = &api_;
+  ComponentList components_;
+  const LabelBudgets& budgets_ = *components_.Add(std::make_unique<LabelBudgets>(
+      PricesConfig{.core_hour = 0.04, .gib_hour = 0.005, .budgets = {"namespace=shop: 1", "all: 10"}},
+      context_));
+  TestApi api_{control_,
+               {.prices = {{0.04, 0.005}, "EUR"}},
+               context_.now,
+               {.label_budgets = &budgets_, .components = &components_}};
+  const Router* shown_ = &api_.router();
   simdjson::dom::parser parser_;
   simdjson::padded_string text_;
 };
@@ -290,9 +287,10 @@ TEST_F(CostsTest, IdleCapacityIsAnAllocationOfItsOwn) {
   EXPECT_THAT(std::string(unknown["warning"].get_string().value()), HasSubstr("idle capacity is left out"));
   CapacityDesk desk({{.name = "production", .promise = 0.999}});
   ShowMachines(desk);
-  options_.capacity = &desk;
-  Api api(control_, options_);
-  shown_ = &api;
+  RouteTable routes;
+  AddAllocationRoutes(api_.access(), &desk, routes);
+  const Router router(api_.access(), std::move(routes), {});
+  shown_ = &router;
   // Of yesterday 6 hours of 10 cores are known to be measured, and 2 + 4 + 8 core-hours are charged.
   const auto day = get({{"window", "yesterday"}})["data"].at(0)["__idle__"];
   EXPECT_NEAR(number(day, "cpuCoreHours"), 60 - 14, 1e-6);
@@ -315,7 +313,6 @@ TEST_F(CostsTest, IdleCapacityIsAnAllocationOfItsOwn) {
   double sum = 0;
   for (const auto [name, row] : shared.get_object()) sum += row["totalCost"].get_double().value();
   EXPECT_NEAR(sum, 60 * 0.045, 1e-9) << "what the machines cost";
-  shown_ = &api_;
 }
 
 TEST(AllocationWindowTest, ReadsWhatOpenCostReads) {

@@ -65,7 +65,7 @@ class ApiExplain : public testing::TestWithParam<Case> {
   DryRunActuator actuator_;
   ControlPlane control_{
       Options(), *MappingRules::Compile(BuiltinRules()), {&store_, &store_, &actuator_, [] { return 0.0; }}};
-  Api api_{control_, ApiOptions()};
+  TestApi api_{control_};
 };
 
 TEST_P(ApiExplain, TellsTheAppliedLimitFromTheOrderedOne) {

@@ -8,8 +8,11 @@
 
 namespace taut::server {
 
-HttpRun::HttpRun(Options options, const Parts& parts, const DaemonContext& context)
-    : options_(std::move(options)), parts_(parts), context_(context), audit_(*context.log) {}
+HttpRun::HttpRun(Options options, ApiParts parts, const DaemonContext& context)
+    : options_(std::move(options)),
+      context_(context),
+      audit_(*context.log, SteadySeconds),
+      api_(std::move(parts)) {}
 
 HttpRun::~HttpRun() { HttpRun::Stop(); }
 
@@ -39,7 +42,7 @@ absl::StatusOr<ServerOptions> HttpRun::OpenServer() {
     return s;
   server->open_paths.insert(server->open_paths.end(), {"/healthz", "/readyz"});
   if (oidc_.login != nullptr) {
-    const std::vector<std::string> open = Api::OpenPathsWithLogin();
+    const std::vector<std::string> open = OpenPathsWithLogin();
     server->open_paths.insert(server->open_paths.end(), open.begin(), open.end());
     // A proxy may pass on another Host than the one that browsers have in Origin.
     server->names.push_back(oidc_.login->host());
@@ -48,10 +51,9 @@ absl::StatusOr<ServerOptions> HttpRun::OpenServer() {
   return server;
 }
 
-absl::StatusOr<ApiOptions> HttpRun::ApiOptionsOf() const {
+absl::StatusOr<AboutDaemon> HttpRun::About() const {
   const DaemonConfig& config = options_.config;
-  ApiOptions out;
-  out.machine = config.machine;
+  AboutDaemon out;
   out.version = options_.version;
   out.store_text =
       config.store.path == "memory" ? "memory: lost when tautd stops" : StrCat("SQLite, ", config.store.path);
@@ -62,46 +64,44 @@ absl::StatusOr<ApiOptions> HttpRun::ApiOptionsOf() const {
     if (!parsed.ok()) return parsed.status();
     out.cell_links.push_back({std::move(parsed->first), std::move(parsed->second)});
   }
-  out.prices = PricesOf(config.prices);
   out.started_s = options_.started_s;
   out.pages = config.server.pages;
   out.has_external = !config.external_recommender.address.empty();
   out.takes_tokens = !server_options_.is_open();
-  out.now = context_.now;
-  out.confirm_clock = options_.confirm_clock;
-  out.steady_ms = [] { return SteadySeconds() * 1000; };
-  out.collect = options_.collect;
-  out.warnings = options_.warnings;
-  out.cluster = parts_.cluster;
-  out.agents = parts_.agents;
-  out.backfill = parts_.backfill;
-  out.late_history = parts_.late_history;
-  out.price_book = parts_.price_book;
-  out.budgets = parts_.label_budgets;
-  out.quota = parts_.quota == nullptr ? nullptr : parts_.quota->desk();
-  out.businesses = parts_.budgets == nullptr ? nullptr : parts_.budgets->desk();
-  out.machines = parts_.machines == nullptr ? nullptr : parts_.machines->desk();
-  out.capacity = parts_.capacity == nullptr ? nullptr : parts_.capacity->desk();
-  out.login = oidc_.login.get();
   return out;
+}
+
+absl::Status HttpRun::MakeRouter() {
+  absl::StatusOr<AboutDaemon> about = About();
+  if (!about.ok()) return about.status();
+  api_.about = *std::move(about);
+  api_.login = oidc_.login.get();
+  api_.audit = &audit_;
+  api_.steady_s = SteadySeconds;
+  if (api_.cluster == nullptr) {
+    replica_watch_ = std::make_unique<ReplicaWatch>(*context_.control);
+    api_.replica_watch = replica_watch_.get();
+  }
+  access_ = std::make_unique<FleetAccess>(
+      context_, FleetAccess::Parts{.quota = api_.quota == nullptr ? nullptr : api_.quota->desk(),
+                                   .prices = PricesOf(options_.config.prices),
+                                   .machine = options_.config.machine});
+  events_ = std::make_unique<EventStreams>(*access_);
+  api_.events = events_.get();
+  router_ = std::make_unique<Router>(
+      *access_, RoutesOf(*access_, api_),
+      Router::Parts{
+          .pages = api_.about.pages, .audit = &audit_, .times = &times_, .steady_s = SteadySeconds});
+  return absl::OkStatus();
 }
 
 absl::Status HttpRun::Start() {
   absl::StatusOr<ServerOptions> server = OpenServer();
   if (!server.ok()) return server.status();
   server_options_ = *std::move(server);
-  absl::StatusOr<ApiOptions> api = ApiOptionsOf();
-  if (!api.ok()) return api.status();
-  api->audit = [this](const ApiAct& act) { audit_.Log(act, SteadySeconds()); };
-  if (parts_.cluster != nullptr) {
-    api->cluster_notice = [this](const std::string& job) { return parts_.cluster->cluster().NoticeOf(job); };
-  } else {
-    replica_watch_ = std::make_unique<ReplicaWatch>(*context_.control);
-    api->cluster_notice = [this](const std::string& job) { return replica_watch_->NoticeOf(job); };
-  }
-  api_ = std::make_unique<Api>(*context_.control, *std::move(api));
+  if (absl::Status s = MakeRouter(); !s.ok()) return s;
   absl::StatusOr<std::unique_ptr<HttpServer>> listening = HttpServer::Start(
-      server_options_, [this](const HttpRequest& request) { return api_->Handle(request); });
+      server_options_, [this](const HttpRequest& request) { return router_->Handle(request); });
   if (!listening.ok()) return listening.status();
   server_ = *std::move(listening);
   return absl::OkStatus();
@@ -165,6 +165,7 @@ void HttpRun::Collect(MetricsText& out) const {
   out.Counter("tautd_http_tls_failures_total", "TLS handshakes that failed or took too long.",
               server.tls_failures);
   out.Gauge("tautd_http_streams", "Open event streams.", static_cast<double>(server.open_streams));
+  times_.Put(out);
   if (oidc_.login == nullptr) return;
   const LoginDesk::Counts counts = oidc_.login->counts();
   constexpr std::string_view kLogins = "tautd_logins_total";
@@ -176,7 +177,7 @@ void HttpRun::Collect(MetricsText& out) const {
 }
 
 void HttpRun::Stop() {
-  if (api_ != nullptr) api_->Close();
+  if (events_ != nullptr) events_->Close();
   if (server_ != nullptr) server_->Stop();
 }
 

@@ -1,48 +1,27 @@
 // The daemon's HTTP server: the API behind it, who may come, and how people sign in.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "common/net/http_server.h"
-#include "server/api/api.h"
-#include "server/api/audit_log.h"
+#include "server/api/routes.h"
 #include "server/auth/oidc_setup.h"
 #include "server/control/component.h"
-#include "server/kubernetes/watch/replica_watch.h"
-#include "server/pool/capacity_run.h"
 
 namespace taut::server {
 
 class HttpRun final : public Component {
  public:
-  // The components that the API shows; null are those that the daemon does not have. All outlive it.
-  struct Parts {
-    const ClusterRun* cluster = nullptr;
-    const AgentsRun* agents = nullptr;
-    const BackfillRun* backfill = nullptr;
-    const LateHistory* late_history = nullptr;
-    const PriceBook* price_book = nullptr;
-    const LabelBudgets* label_budgets = nullptr;
-    QuotaRun* quota = nullptr;
-    BudgetRun* budgets = nullptr;
-    MachinesRun* machines = nullptr;
-    CapacityRun* capacity = nullptr;
-  };
   struct Options {
     DaemonConfig config;
     std::string config_path;  // "" for none
     std::string version;
     int64_t started_s = 0;
-    // As ApiOptions.
-    std::function<bool()> confirm_clock;
-    std::function<void(MetricsText&)> collect;
-    std::function<std::vector<std::string>()> warnings;
   };
-  // `context` outlives it.
-  HttpRun(Options options, const Parts& parts, const DaemonContext& context);
+  // `context` and what `parts` point at outlive it.
+  HttpRun(Options options, ApiParts parts, const DaemonContext& context);
   ~HttpRun() override;
 
   std::string_view name() const override { return "http"; }
@@ -55,7 +34,7 @@ class HttpRun final : public Component {
   // Lets requests in flight finish.
   void Stop() override;
   // The rest is for after Start. Answers as the server does.
-  HttpResponse Handle(const HttpRequest& request) { return api_->Handle(request); }
+  HttpResponse Handle(const HttpRequest& request) { return router_->Handle(request); }
   // Who may come, as it is in force.
   const ServerOptions& options() const { return server_options_; }
   uint16_t port() const { return server_->port(); }
@@ -64,17 +43,21 @@ class HttpRun final : public Component {
 
  private:
   absl::StatusOr<ServerOptions> OpenServer();
-  absl::StatusOr<ApiOptions> ApiOptionsOf() const;
+  absl::StatusOr<AboutDaemon> About() const;
+  absl::Status MakeRouter();
   absl::Status TakeAccess(Reloading& reload);
 
   Options options_;
-  const Parts parts_;
   const DaemonContext& context_;
   AuditLog audit_;
   ServerOptions server_options_;
   OidcParts oidc_;
   std::unique_ptr<ReplicaWatch> replica_watch_;  // without a cluster
-  std::unique_ptr<Api> api_;
+  RouteTimes times_;
+  ApiParts api_;
+  std::unique_ptr<FleetAccess> access_;
+  std::unique_ptr<EventStreams> events_;
+  std::unique_ptr<Router> router_;
   std::unique_ptr<HttpServer> server_;
 };
 

@@ -7,9 +7,10 @@
 #include "common/base/strings.h"
 #include "common/net/access.h"
 #include "common/net/server_options.h"
-#include "server/api/api.h"
 #include "server/api/embedded_files.h"
+#include "server/api/pages.h"
 #include "server/api/parameters.h"
+#include "server/api/routes.h"
 
 namespace taut::server {
 namespace {
@@ -84,76 +85,25 @@ HttpResponse FailedPage(const LoginDesk& desk, int status, std::string_view text
   return out;
 }
 
-}  // namespace
-
-std::vector<std::string> Api::OpenPathsWithLogin() {
-  std::vector<std::string> out = {
-      "/", "/login", "/login/callback", "/login/wait", "/login/style.css", "/api/v1/login", "/logout"};
-  for (const EmbeddedFile& file : EmbeddedFiles()) {
-    if (file.path.starts_with("/assets/")) out.emplace_back(file.path);
-  }
-  return out;
-}
-
-void Api::AuditLogin(const HttpRequest& request, std::string_view who, std::string roles, int status,
-                     std::string_view text) const {
-  if (!options_.audit) return;
-  const std::string address = request.peer.substr(0, request.peer.rfind(':'));
-  ApiAct act{who.empty() ? std::string_view(address) : who,
-             std::move(roles),
-             request.method,
-             request.path,
-             "",
-             status};
-  if (act.refused()) act.text = text;
-  options_.audit(act);
-}
-
-std::optional<HttpResponse> Api::LoginRoute(const HttpRequest& request) {
-  const bool get = request.method == "GET";
-  if (get && request.path == "/login") return BeginLogin();
-  if (get && request.path == "/login/callback") return LoginCallback(request);
-  if (get && request.path == "/login/wait") return LoginWait(request);
-  if (get && request.path == "/login/style.css") {
-    HttpResponse out;
-    out.content_type = "text/css; charset=utf-8";
-    out.body = kStyle;
-    return out;
-  }
-  if (request.path == "/logout") return Logout(request);
-  if (get && request.path == "/api/v1/login") return LoginWays(request, Reach());
-  if (request.role != Role::kNone || !get) return std::nullopt;
-  // The page itself says nothing of the fleet, and is what leads to the provider.
-  if (request.path == "/" && request.parameter("token") != nullptr) {
-    HttpResponse out =
-        TextResponse(401, "Authentication required: enter a token as the password, with any user name.\n");
-    out.headers.push_back({"WWW-Authenticate", "Basic realm=\"tautline\""});
-    return out;
-  }
-  if (request.path == "/" || request.path.starts_with("/assets/")) return File(request, Reach());
-  return std::nullopt;
-}
-
-HttpResponse Api::LoginWays(const HttpRequest& request, const Reach& /*reach*/) {
+HttpResponse LoginWays(const HttpRequest& request, const ApiParts& parts) {
   if (absl::Status s = OnlyParameters(request, {}); !s.ok()) return ErrorResponse(s);
   JsonWriter json;
   json.BeginObject();
   json.Key("login");
-  if (options_.login != nullptr) {
+  if (parts.login != nullptr) {
     json.BeginObject();
-    json.Field("name", std::string_view(options_.login->name()));
-    json.Field("session_seconds", options_.login->session_s());
+    json.Field("name", std::string_view(parts.login->name()));
+    json.Field("session_seconds", parts.login->session_s());
     json.EndObject();
   } else {
     json.Null();
   }
-  json.Field("token", options_.takes_tokens);
+  json.Field("token", parts.about.takes_tokens);
   json.EndObject();
   return JsonResponse(200, json.Take());
 }
 
-HttpResponse Api::BeginLogin() {
-  LoginDesk& desk = *options_.login;
+HttpResponse BeginLogin(LoginDesk& desk) {
   absl::StatusOr<LoginFlow::Begun> begun = desk.Begin();
   if (!begun.ok()) {
     HttpResponse out = FailedPage(desk, 503, Message(begun.status()));
@@ -166,18 +116,16 @@ HttpResponse Api::BeginLogin() {
 }
 
 // The code leaves the address of the browser at once; what it is exchanged for is waited for elsewhere.
-HttpResponse Api::LoginCallback(const HttpRequest& request) {
-  LoginDesk& desk = *options_.login;
+HttpResponse LoginCallback(const HttpRequest& request, LoginDesk& desk, AuditLog* audit) {
   const absl::Status taken = desk.Callback(CookieOf(request, desk.cookie_name()).value_or(""), request.query,
                                            NetworkOfBrowser(desk, request));
   if (taken.ok()) return Redirect(303, StrCat(desk.prefix(), "/login/wait"));
   const int status = absl::IsUnavailable(taken) ? 503 : absl::IsResourceExhausted(taken) ? 429 : 401;
-  AuditLogin(request, "", "none", status, Message(taken));
+  if (audit != nullptr) audit->Log(request, {"", "none", Message(taken), status});
   return FailedPage(desk, status, Message(taken));
 }
 
-HttpResponse Api::LoginWait(const HttpRequest& request) {
-  LoginDesk& desk = *options_.login;
+HttpResponse LoginWait(const HttpRequest& request, LoginDesk& desk, AuditLog* audit) {
   const std::string home = StrCat("0; url=", desk.prefix(), "/");
   LoginDesk::Outcome outcome = desk.Collect(CookieOf(request, desk.cookie_name()).value_or(""));
   switch (outcome.stage) {
@@ -185,7 +133,7 @@ HttpResponse Api::LoginWait(const HttpRequest& request) {
       return SmallPage(200, desk.prefix(), "Signing in", StrCat("Waiting for ", desk.name(), "."),
                        StrCat("1; url=", desk.prefix(), "/login/wait"), "", "");
     case LoginFlow::Stage::kFailed:
-      AuditLogin(request, "", "none", 401, outcome.error);
+      if (audit != nullptr) audit->Log(request, {"", "none", outcome.error, 401});
       return FailedPage(desk, 401, outcome.error);
     case LoginFlow::Stage::kUnknown:
       if (request.role == Role::kNone)
@@ -200,7 +148,7 @@ HttpResponse Api::LoginWait(const HttpRequest& request) {
     HttpRequest person;
     person.role = caller->role;
     person.bindings = caller->bindings;
-    AuditLogin(request, caller->user, RolesText(person), 200, "");
+    if (audit != nullptr) audit->Log(request, {caller->user, RolesText(person), "", 200});
   }
   // A page of ours, and no redirect: of a chain of redirects that another site began, a browser sends no cookie of
   // SameSite=Strict.
@@ -210,20 +158,64 @@ HttpResponse Api::LoginWait(const HttpRequest& request) {
   return out;
 }
 
-HttpResponse Api::Logout(const HttpRequest& request) {
+HttpResponse Logout(const HttpRequest& request, LoginDesk& desk, AuditLog* audit) {
   if (request.method != "POST")
     return ErrorResponse(405, "/logout is a POST: it ends the session of the browser");
-  LoginDesk& desk = *options_.login;
   // Without a session it is over already; of a request with a token no session is ended.
   if (request.by_session) {
     desk.sessions()->End(CookieOf(request, desk.sessions()->cookie_name()).value_or(""));
-    AuditLogin(request, request.user, RolesText(request), 204, "");
+    if (audit != nullptr) audit->Log(request, {request.user, RolesText(request), "", 204});
   }
   HttpResponse out;
   out.status = 204;
   out.headers.push_back({"Set-Cookie", SessionCookie(desk, "", 0)});
   out.headers.push_back({"Cache-Control", "no-store"});
   return out;
+}
+
+std::optional<HttpResponse> LoginAnswer(const HttpRequest& request, const ApiParts& parts) {
+  LoginDesk& desk = *parts.login;
+  const bool get = request.method == "GET";
+  if (get && request.path == "/login") return BeginLogin(desk);
+  if (get && request.path == "/login/callback") return LoginCallback(request, desk, parts.audit);
+  if (get && request.path == "/login/wait") return LoginWait(request, desk, parts.audit);
+  if (get && request.path == "/login/style.css") {
+    HttpResponse out;
+    out.content_type = "text/css; charset=utf-8";
+    out.body = kStyle;
+    return out;
+  }
+  if (request.path == "/logout") return Logout(request, desk, parts.audit);
+  if (get && request.path == "/api/v1/login") return LoginWays(request, parts);
+  if (request.role != Role::kNone || !get) return std::nullopt;
+  // The page itself says nothing of the fleet, and is what leads to the provider.
+  if (request.path == "/" && request.parameter("token") != nullptr) {
+    HttpResponse out =
+        TextResponse(401, "Authentication required: enter a token as the password, with any user name.\n");
+    out.headers.push_back({"WWW-Authenticate", "Basic realm=\"tautline\""});
+    return out;
+  }
+  if (request.path == "/" || request.path.starts_with("/assets/"))
+    return PageFile(request.path, parts.about.pages);
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::vector<std::string> OpenPathsWithLogin() {
+  std::vector<std::string> out = {
+      "/", "/login", "/login/callback", "/login/wait", "/login/style.css", "/api/v1/login", "/logout"};
+  for (const EmbeddedFile& file : EmbeddedFiles()) {
+    if (file.path.starts_with("/assets/")) out.emplace_back(file.path);
+  }
+  return out;
+}
+
+void AddLoginRoutes(const ApiParts& parts, RouteTable& routes) {
+  routes.Add("GET", "/api/v1/login", Act::kLook,
+             [&](const ApiCall& call) { return LoginWays(call.request, parts); });
+  if (parts.login != nullptr)
+    routes.AddOpen([&](const HttpRequest& request) { return LoginAnswer(request, parts); });
 }
 
 }  // namespace taut::server

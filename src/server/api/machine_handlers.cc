@@ -1,7 +1,7 @@
 // What the API says of the machines of the cell.
 #include "common/base/strings.h"
-#include "server/api/api.h"
 #include "server/api/parameters.h"
+#include "server/api/routes.h"
 #include "server/pool/explain_machine.h"
 #include "server/pool/machine_list.h"
 
@@ -140,20 +140,18 @@ absl::StatusOr<MachinesQuery> QueryOf(const HttpRequest& request) {
   return query;
 }
 
-}  // namespace
-
-HttpResponse Api::Machines(const HttpRequest& request, const Reach& /*reach*/) {
-  if (absl::Status s = OnlyParameters(request, {"search", "source", "sort", "order", "offset", "limit"});
+HttpResponse GetMachines(const ApiCall& call, const MachineDesk* desk) {
+  if (absl::Status s = OnlyParameters(call.request, {"search", "source", "sort", "order", "offset", "limit"});
       !s.ok())
     return ErrorResponse(s);
-  const absl::StatusOr<MachinesQuery> query = QueryOf(request);
+  const absl::StatusOr<MachinesQuery> query = QueryOf(call.request);
   if (!query.ok()) return ErrorResponse(query.status());
   const std::shared_ptr<const MachinesView> view =
-      options_.machines != nullptr ? options_.machines->View() : std::make_shared<MachinesView>();
+      desk != nullptr ? desk->View() : std::make_shared<MachinesView>();
   const MachinesPage page = ListMachines(*view, *query);
   JsonWriter json;
   json.BeginObject();
-  json.Field("enabled", options_.machines != nullptr);
+  json.Field("enabled", desk != nullptr);
   PutHead(*view, json);
   json.Field("total", static_cast<int64_t>(page.total));
   json.Field("offset", static_cast<int64_t>(query->offset));
@@ -170,13 +168,13 @@ HttpResponse Api::Machines(const HttpRequest& request, const Reach& /*reach*/) {
   return JsonResponse(200, json.Take());
 }
 
-HttpResponse Api::OneMachine(const HttpRequest& request, const Reach& /*reach*/) {
-  if (absl::Status s = OnlyParameters(request, {"source"}); !s.ok()) return ErrorResponse(s);
-  if (options_.machines == nullptr) return ErrorResponse(404, kNoMachines);
+HttpResponse GetMachine(const ApiCall& call, const MachineDesk* desk) {
+  if (absl::Status s = OnlyParameters(call.request, {"source"}); !s.ok()) return ErrorResponse(s);
+  if (desk == nullptr) return ErrorResponse(404, kNoMachines);
   const absl::StatusOr<MachineDesk::Detail> found =
-      options_.machines->Find(request.segments[3], TextParameter(request, "source"));
+      desk->Find(call.request.segments[3], TextParameter(call.request, "source"));
   if (!found.ok()) return ErrorResponse(found.status());
-  const std::shared_ptr<const MachinesView> view = options_.machines->View();
+  const std::shared_ptr<const MachinesView> view = desk->View();
   JsonWriter json;
   json.BeginObject();
   PutHead(*view, json);
@@ -199,6 +197,15 @@ HttpResponse Api::OneMachine(const HttpRequest& request, const Reach& /*reach*/)
   json.EndArray();
   json.EndObject();
   return JsonResponse(200, json.Take());
+}
+
+}  // namespace
+
+void AddMachineRoutes(const MachineDesk* desk, RouteTable& routes) {
+  routes.Add("GET", "/api/v1/machines", Act::kSeePlatform,
+             [desk](const ApiCall& call) { return GetMachines(call, desk); });
+  routes.Add("GET", "/api/v1/machines/{name}", Act::kSeePlatform,
+             [desk](const ApiCall& call) { return GetMachine(call, desk); });
 }
 
 }  // namespace taut::server

@@ -9,7 +9,7 @@
 #include <set>
 
 #include "common/base/strings.h"
-#include "server/api/api.h"
+#include "server/api/api_fixture.h"
 #include "server/api/reach.h"
 
 namespace taut::server {
@@ -115,8 +115,17 @@ TEST(Reach, IsNothingWithoutQuotaAndEverythingForThePlatform) {
 
 // A route of everything must not be open to people of groups by mistake: those that are answer from the reach.
 TEST(Permissions, RoutesThatPeopleOfGroupsReachAreTheseAlone) {
+  NoStore store;
+  DryRunActuator actuator;
+  ControlPlane control{ControlOptions(),
+                       *MappingRules::Compile(BuiltinRules()),
+                       {&store, &store, &actuator, [] { return 0.0; }}};
+  const DaemonContext context{.control = &control};
+  const FleetAccess access(context);
+  EventStreams events(access);
+  const RouteTable table = RoutesOf(access, {.events = &events});
   std::set<std::string> open;
-  for (const ApiRoute& route : Api::Routes()) {
+  for (const Route& route : table.routes()) {
     EXPECT_TRUE(May(Role::kOperator, route.act)) << route.path;
     if (May(GroupRole::kOwner, route.act) && route.act != Act::kLook)
       open.insert(StrCat(route.method, " ", route.path));

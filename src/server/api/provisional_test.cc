@@ -28,12 +28,6 @@ class ApiProvisional : public testing::Test {
     options.live.enforcement = brain::Enforcement::kAlways;
     return options;
   }
-  static ApiOptions Priced() {
-    ApiOptions options;
-    options.prices.per_hour = {0.03, 0.004};
-    options.prices.currency = "EUR";
-    return options;
-  }
   ApiProvisional() { EXPECT_TRUE(control_.Restore().ok()); }
 
   static int64_t EndOf(int w) { return int64_t{kFirstDay + w + 1} * kWindowSeconds; }
@@ -66,7 +60,7 @@ class ApiProvisional : public testing::Test {
   DryRunActuator actuator_;
   ControlPlane control_{
       Options(), *MappingRules::Compile(BuiltinRules()), {&store_, &store_, &actuator_, [] { return 0.0; }}};
-  Api api_{control_, Priced()};
+  TestApi api_{control_, {.prices = {{0.03, 0.004}, "EUR"}}};
 };
 
 TEST_F(ApiProvisional, AnEmptyDaemonSaysWhenTheFirstWindowCloses) {

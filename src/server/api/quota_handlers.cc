@@ -5,8 +5,8 @@
 #include "common/base/strings.h"
 #include "common/json/json_tree.h"
 #include "common/model/units.h"
-#include "server/api/api.h"
 #include "server/api/parameters.h"
+#include "server/api/routes.h"
 
 namespace taut::server {
 namespace {
@@ -284,12 +284,10 @@ QuotaView ViewWithin(const Reach& reach, QuotaView view, const QuotaDesk& desk) 
 
 constexpr std::string_view kNoQuota = "no quota is configured: quota.file names no file";
 
-}  // namespace
-
-HttpResponse Api::Quota(const HttpRequest& request, const Reach& reach) {
-  if (absl::Status s = OnlyParameters(request, {}); !s.ok()) return ErrorResponse(s);
-  if (options_.quota == nullptr) return ErrorResponse(404, kNoQuota);
-  const QuotaView view = ViewWithin(reach, options_.quota->ViewWithAdvice(), *options_.quota);
+HttpResponse GetQuota(const ApiCall& call, QuotaDesk* desk) {
+  if (absl::Status s = OnlyParameters(call.request, {}); !s.ok()) return ErrorResponse(s);
+  if (desk == nullptr) return ErrorResponse(404, kNoQuota);
+  const QuotaView view = ViewWithin(call.reach, desk->ViewWithAdvice(), *desk);
   JsonWriter json;
   json.BeginObject();
   PutTime("measured", view.measured_at.has_value() ? view.measured_at->seconds() : INT64_MIN, json);
@@ -321,44 +319,45 @@ HttpResponse Api::Quota(const HttpRequest& request, const Reach& reach) {
   return JsonResponse(200, json.Take());
 }
 
-HttpResponse Api::Admission(const HttpRequest& request, const Reach& reach) {
-  if (options_.quota == nullptr) return ErrorResponse(404, kNoQuota);
-  const absl::StatusOr<Asked> asked = AskedInQuery(request);
+HttpResponse GetAdmission(const ApiCall& call, QuotaDesk* desk) {
+  if (desk == nullptr) return ErrorResponse(404, kNoQuota);
+  const absl::StatusOr<Asked> asked = AskedInQuery(call.request);
   if (!asked.ok()) return ErrorResponse(asked.status());
-  if (!reach.Has(asked->request.group)) return NoGroup(asked->request.group, reach);
-  const absl::StatusOr<brain::AdmissionVerdict> verdict = options_.quota->Decide(asked->request, asked->job);
+  if (!call.reach.Has(asked->request.group)) return NoGroup(asked->request.group, call.reach);
+  const absl::StatusOr<brain::AdmissionVerdict> verdict = desk->Decide(asked->request, asked->job);
   if (!verdict.ok()) return ErrorResponse(verdict.status());
   JsonWriter json;
   PutVerdict(*verdict, json);
   return JsonResponse(200, json.Take());
 }
 
-HttpResponse Api::QuotaRequests(const HttpRequest& request, const Reach& reach) {
-  if (absl::Status s = OnlyParameters(request, {"state", "group", "ended", "limit", "before"}); !s.ok())
+HttpResponse GetRequests(const ApiCall& call, QuotaDesk* desk) {
+  if (absl::Status s = OnlyParameters(call.request, {"state", "group", "ended", "limit", "before"}); !s.ok())
     return ErrorResponse(s);
-  if (options_.quota == nullptr) return ErrorResponse(404, kNoQuota);
-  const absl::StatusOr<int64_t> limit = IntParameter(request, "limit", 100, 1, 10'000);
+  if (desk == nullptr) return ErrorResponse(404, kNoQuota);
+  const absl::StatusOr<int64_t> limit = IntParameter(call.request, "limit", 100, 1, 10'000);
   if (!limit.ok()) return ErrorResponse(limit.status());
-  const absl::StatusOr<int64_t> before = IntParameter(request, "before", INT64_MAX, 1, INT64_MAX);
+  const absl::StatusOr<int64_t> before = IntParameter(call.request, "before", INT64_MAX, 1, INT64_MAX);
   if (!before.ok()) return ErrorResponse(before.status());
-  const std::string state_text = TextParameter(request, "state"), group = TextParameter(request, "group");
+  const std::string state_text = TextParameter(call.request, "state"),
+                    group = TextParameter(call.request, "group");
   const std::optional<brain::RequestState> state = brain::RequestStateNamed(state_text);
   if (!state_text.empty() && !state.has_value())
     return ErrorResponse(
         400, StrCat("invalid state=", state_text, ": expected queued, admitted, running or ended"));
-  const std::string ended = TextParameter(request, "ended");
+  const std::string ended = TextParameter(call.request, "ended");
   if (!ended.empty() && ended != "true" && ended != "false")
     return ErrorResponse(400, StrCat("invalid ended=", ended, ": expected true or false"));
-  const std::vector<brain::QuotaRequest> found = options_.quota->List(
+  const std::vector<brain::QuotaRequest> found = desk->List(
       [&](const brain::QuotaRequest& r) {
-        if (r.id >= static_cast<uint64_t>(*before) || !reach.Has(r.asked.group)) return false;
+        if (r.id >= static_cast<uint64_t>(*before) || !call.reach.Has(r.asked.group)) return false;
         if (ended == "false" && r.state == brain::RequestState::kEnded) return false;
         return (!state.has_value() || r.state == *state) && (group.empty() || r.asked.group == group);
       },
       static_cast<size_t>(*limit));
   // A group that was removed may still have requests.
-  if (found.empty() && !group.empty() && !options_.quota->scheme()->Has(group)) {
-    if (!reach.all()) return NoGroup(group, reach);
+  if (found.empty() && !group.empty() && !desk->scheme()->Has(group)) {
+    if (!call.reach.all()) return NoGroup(group, call.reach);
     return ErrorResponse(
         404, StrCat("no group \"", ShortText(group), "\" in the quota, and no such request of one"));
   }
@@ -372,56 +371,73 @@ HttpResponse Api::QuotaRequests(const HttpRequest& request, const Reach& reach) 
   return JsonResponse(200, json.Take());
 }
 
-HttpResponse Api::MakeQuotaRequest(const HttpRequest& request, const Reach& reach) {
-  if (absl::Status s = OnlyParameters(request, {"who"}); !s.ok()) return ErrorResponse(s);
-  if (options_.quota == nullptr) return ErrorResponse(404, kNoQuota);
-  const absl::StatusOr<std::string> who = WhoOf(request);
+HttpResponse PostRequest(const ApiCall& call, const FleetAccess& access, QuotaDesk* desk) {
+  if (absl::Status s = OnlyParameters(call.request, {"who"}); !s.ok()) return ErrorResponse(s);
+  if (desk == nullptr) return ErrorResponse(404, kNoQuota);
+  const absl::StatusOr<std::string> who = WhoOf(call.request);
   if (!who.ok()) return ErrorResponse(who.status());
-  const absl::StatusOr<Asked> asked = AskedInBody(request.body);
+  const absl::StatusOr<Asked> asked = AskedInBody(call.request.body);
   if (!asked.ok()) return ErrorResponse(asked.status());
-  if (!reach.Has(asked->request.group)) {
+  if (!call.reach.Has(asked->request.group)) {
     // One that the caller may see is there.
-    if (ReachOf(request, Act::kSeeQuota).Has(asked->request.group))
-      return ErrorResponse(403, RefusalText(request, Act::kMakeRequests));
-    return NoGroup(asked->request.group, reach);
+    if (access.ReachOf(call.request, Act::kSeeQuota).Has(asked->request.group))
+      return ErrorResponse(403, RefusalText(call.request, Act::kMakeRequests));
+    return NoGroup(asked->request.group, call.reach);
   }
-  const absl::StatusOr<brain::QuotaRequest> made = options_.quota->Submit(asked->request, asked->job, *who);
+  const absl::StatusOr<brain::QuotaRequest> made = desk->Submit(asked->request, asked->job, *who);
   if (!made.ok()) return ErrorResponse(made.status());
   JsonWriter json;
   PutRequest(*made, json);
   return JsonResponse(200, json.Take());
 }
 
-HttpResponse Api::OneQuotaRequest(const HttpRequest& request, const Reach& reach) {
-  if (options_.quota == nullptr) return ErrorResponse(404, kNoQuota);
-  if (absl::Status s = OnlyParameters(request, {}); !s.ok()) return ErrorResponse(s);
-  const absl::StatusOr<brain::QuotaRequest> found = FindRequest(request.segments[3], reach, *options_.quota);
+HttpResponse GetRequest(const ApiCall& call, QuotaDesk* desk) {
+  if (desk == nullptr) return ErrorResponse(404, kNoQuota);
+  if (absl::Status s = OnlyParameters(call.request, {}); !s.ok()) return ErrorResponse(s);
+  const absl::StatusOr<brain::QuotaRequest> found = FindRequest(call.request.segments[3], call.reach, *desk);
   if (!found.ok()) return ErrorResponse(found.status());
   JsonWriter json;
   PutRequest(*found, json);
   return JsonResponse(200, json.Take());
 }
 
-HttpResponse Api::WithdrawQuotaRequest(const HttpRequest& request, const Reach& reach) {
-  if (options_.quota == nullptr) return ErrorResponse(404, kNoQuota);
-  if (absl::Status s = OnlyParameters(request, {"who"}); !s.ok()) return ErrorResponse(s);
-  const absl::StatusOr<std::string> who = WhoOf(request);
+HttpResponse DeleteRequest(const ApiCall& call, const FleetAccess& access, QuotaDesk* desk) {
+  if (desk == nullptr) return ErrorResponse(404, kNoQuota);
+  if (absl::Status s = OnlyParameters(call.request, {"who"}); !s.ok()) return ErrorResponse(s);
+  const absl::StatusOr<std::string> who = WhoOf(call.request);
   if (!who.ok()) return ErrorResponse(who.status());
   // One that the caller may see is there.
   const absl::StatusOr<brain::QuotaRequest> found =
-      FindRequest(request.segments[3], ReachOf(request, Act::kSeeQuota), *options_.quota);
+      FindRequest(call.request.segments[3], access.ReachOf(call.request, Act::kSeeQuota), *desk);
   if (!found.ok()) return ErrorResponse(found.status());
-  const bool any = ReachOf(request, Act::kEndRequests).Has(found->asked.group);
-  const bool own = reach.Has(found->asked.group) && IsOf(request, *found);
+  const bool any = access.ReachOf(call.request, Act::kEndRequests).Has(found->asked.group);
+  const bool own = call.reach.Has(found->asked.group) && IsOf(call.request, *found);
   if (!any && !own) {
     return ErrorResponse(403, StrCat("request ", found->id, " is of ", Printable(found->who), ": ",
-                                     RefusalText(request, Act::kEndRequests)));
+                                     RefusalText(call.request, Act::kEndRequests)));
   }
-  const absl::StatusOr<brain::QuotaRequest> ended = options_.quota->Withdraw(found->id, *who);
+  const absl::StatusOr<brain::QuotaRequest> ended = desk->Withdraw(found->id, *who);
   if (!ended.ok()) return ErrorResponse(ended.status());
   JsonWriter json;
   PutRequest(*ended, json);
   return JsonResponse(200, json.Take());
+}
+
+}  // namespace
+
+void AddQuotaRoutes(const FleetAccess& access, QuotaDesk* desk, RouteTable& routes) {
+  routes.Add("GET", "/api/v1/quota", Act::kSeeQuota,
+             [desk](const ApiCall& call) { return GetQuota(call, desk); });
+  routes.Add("GET", "/api/v1/admission", Act::kSeeQuota,
+             [desk](const ApiCall& call) { return GetAdmission(call, desk); });
+  routes.Add("GET", "/api/v1/requests", Act::kSeeQuota,
+             [desk](const ApiCall& call) { return GetRequests(call, desk); });
+  routes.Add("POST", "/api/v1/requests", Act::kMakeRequests,
+             [&access, desk](const ApiCall& call) { return PostRequest(call, access, desk); });
+  routes.Add("GET", "/api/v1/requests/{id}", Act::kSeeQuota,
+             [desk](const ApiCall& call) { return GetRequest(call, desk); });
+  routes.Add("DELETE", "/api/v1/requests/{id}", Act::kMakeRequests,
+             [&access, desk](const ApiCall& call) { return DeleteRequest(call, access, desk); });
 }
 
 }  // namespace taut::server

@@ -177,7 +177,7 @@ class RiskFaces : public testing::Test {
   DryRunActuator actuator_;
   ControlPlane control_{
       Options(), *MappingRules::Compile(BuiltinRules()), {&store_, &store_, &actuator_, [] { return 0.0; }}};
-  Api api_{control_, ApiOptions()};
+  TestApi api_{control_};
   Rng random_{11};
   std::map<std::pair<std::string, Resource>, SaidRisk> listed_;
   int forecasts_ = 0, stored_ = 0;

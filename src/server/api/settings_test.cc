@@ -39,7 +39,7 @@ class ApiSettings : public testing::Test {
   ControlPlane control_{ControlOptions(),
                         *MappingRules::Compile(BuiltinRules()),
                         {&store_, &store_, &actuator_, [] { return 0.0; }}};
-  Api api_{control_, ApiOptions()};
+  TestApi api_{control_};
 };
 
 TEST_F(ApiSettings, OneThatIsWrongKeepsAllFromBeingSet) {

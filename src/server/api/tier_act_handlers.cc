@@ -1,8 +1,8 @@
 // What guards of machines' memory did: GET /api/v1/tier_acts, and the event of each.
 #include <algorithm>
 
-#include "server/api/api.h"
 #include "server/api/parameters.h"
+#include "server/api/routes.h"
 
 namespace taut::server {
 
@@ -26,26 +26,26 @@ void PutTierAct(const TierAct& act, JsonWriter& json) {
   json.EndObject();
 }
 
-bool Api::ReachesNamed(const Reach& reach, std::string_view job) const {
-  return reach.all() || FindJob(job, reach).has_value();
-}
+namespace {
 
-HttpResponse Api::TierActs(const HttpRequest& request, const Reach& reach) {
-  if (absl::Status s = OnlyParameters(request, {"job", "machine", "limit"}); !s.ok()) return ErrorResponse(s);
+HttpResponse GetTierActs(const ApiCall& call, const FleetAccess& access) {
+  if (absl::Status s = OnlyParameters(call.request, {"job", "machine", "limit"}); !s.ok())
+    return ErrorResponse(s);
   TierActQuery query;
-  query.job = TextParameter(request, "job");
-  query.machine = TextParameter(request, "machine");
-  if (!query.job.empty() && !FindJob(query.job, reach).has_value()) return NoJob(query.job, reach);
-  const absl::StatusOr<int64_t> limit = IntParameter(request, "limit", 100, 1, 1000);
+  query.job = TextParameter(call.request, "job");
+  query.machine = TextParameter(call.request, "machine");
+  if (!query.job.empty() && !access.FindJob(query.job, call.reach).has_value())
+    return access.NoJob(query.job, call.reach);
+  const absl::StatusOr<int64_t> limit = IntParameter(call.request, "limit", 100, 1, 1000);
   if (!limit.ok()) return ErrorResponse(limit.status());
   // Of some groups alone it looks through the newest, as Ooms.
   constexpr size_t kLookedThrough = 20'000;
-  const bool some = !reach.all() && query.job.empty();
+  const bool some = !call.reach.all() && query.job.empty();
   query.limit = some ? kLookedThrough : static_cast<size_t>(*limit);
-  absl::StatusOr<std::vector<TierAct>> acts = control_.history().TierActs(query);
+  absl::StatusOr<std::vector<TierAct>> acts = access.control().history().TierActs(query);
   if (!acts.ok()) return ErrorResponse(acts.status());
   if (some) {
-    std::erase_if(*acts, [&](const TierAct& act) { return !ReachesNamed(reach, act.job); });
+    std::erase_if(*acts, [&](const TierAct& act) { return !access.ReachesNamed(call.reach, act.job); });
     acts->resize(std::min(acts->size(), static_cast<size_t>(*limit)));
   }
   JsonWriter json;
@@ -56,6 +56,13 @@ HttpResponse Api::TierActs(const HttpRequest& request, const Reach& reach) {
   json.EndArray();
   json.EndObject();
   return JsonResponse(200, json.Take());
+}
+
+}  // namespace
+
+void AddTierActRoutes(const FleetAccess& access, RouteTable& routes) {
+  routes.Add("GET", "/api/v1/tier_acts", Act::kSeeJobs,
+             [&access](const ApiCall& call) { return GetTierActs(call, access); });
 }
 
 }  // namespace taut::server

@@ -16,9 +16,7 @@ TEST(ApiWrite, AProtocolThatIsNotReadIsRefusedAsSuch) {
                        *MappingRules::Compile(BuiltinRules()),
                        {&store, &store, &actuator, [] { return 0.0; }}};
   ASSERT_TRUE(control.Restore().ok());
-  ApiOptions options;
-  options.now = [] { return Timestamp::FromSeconds(1'700'000'000); };
-  Api api{control, options};
+  const TestApi api{control, {}, [] { return Timestamp::FromSeconds(1'700'000'000); }};
   const RemoteSeries up{{{"__name__", "up"}}, {{1, 1'700'000'000'000}}};
   const auto post = [&](std::string_view type) {
     HttpRequest request = ApiRequest("POST", "/api/v1/write");

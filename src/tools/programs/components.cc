@@ -195,10 +195,9 @@ class Maker {
     server::HttpRun::Options options{.config = config_,
                                      .config_path = hooks_.config_path,
                                      .version = std::string(kVersion),
-                                     .started_s = hooks_.started_s,
-                                     .confirm_clock = hooks_.confirm_clock,
-                                     .collect = [list = &list_](MetricsText& text) { list->Collect(text); },
-                                     .warnings = [list = &list_] { return list->Warnings(); }};
+                                     .started_s = hooks_.started_s};
+    shown_.clock = hooks_.clock;
+    shown_.components = &list_;
     server::HttpRun* const http = out_.http =
         list_.Add(std::make_unique<server::HttpRun>(std::move(options), shown_, context_));
     if (config_.quota_grpc.listen.empty()) return;
@@ -213,7 +212,7 @@ class Maker {
   const DaemonHooks& hooks_;
   Components& out_;
   server::ComponentList& list_;
-  server::HttpRun::Parts shown_;
+  server::ApiParts shown_;
   // Until the list has them.
   std::unique_ptr<server::QuotaRun> quota_;
   std::unique_ptr<server::BudgetRun> budgets_;

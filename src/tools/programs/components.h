@@ -27,7 +27,7 @@ struct Components {
 struct DaemonHooks {
   std::string config_path;  // "" for none
   int64_t started_s = 0;
-  std::function<bool()> confirm_clock;
+  server::DaemonClock* clock = nullptr;  // which an operator may confirm
   // ControlPlane::TickPast, and what else is due meanwhile.
   std::function<absl::Status(Timestamp through)> tick_past;
 };

@@ -57,7 +57,7 @@ absl::StatusOr<std::unique_ptr<Daemon>> Daemon::Start(const server::DaemonConfig
   if (absl::Status s = d->OpenStore(); !s.ok()) return s;
   const DaemonHooks hooks{.config_path = config_path,
                           .started_s = WallNow().seconds(),
-                          .confirm_clock = [d] { return d->clock_.Confirm(); },
+                          .clock = &d->clock_,
                           .tick_past = [d](Timestamp through) { return d->TickPast(through); }};
   if (absl::Status s = MakeComponents(d->config_, d->context_, d->history_, hooks, d->components_); !s.ok())
     return s;

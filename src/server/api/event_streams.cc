@@ -1,16 +1,24 @@
-// GET /api/v1/events: what happens, as it happens, to each listener what that one may see.
+#include "server/api/event_streams.h"
+
 #include <algorithm>
 #include <utility>
 
 #include "common/base/strings.h"
-#include "server/api/api.h"
 #include "server/api/parameters.h"
 
 namespace taut::server {
 
-HttpResponse Api::Events(const HttpRequest& request, const Reach& reach) {
-  if (absl::Status s = OnlyParameters(request, {}); !s.ok()) return ErrorResponse(s);
-  if (!reach.all() || request.valid_until_s.has_value()) return SubscribeGroup(request);
+EventStreams::EventStreams(const FleetAccess& access) : access_(access) {
+  access_.control().OnTick([this](const TickEvents& events) { Publish(events); });
+}
+
+void EventStreams::AddRoutes(RouteTable& routes) {
+  routes.Add("GET", "/api/v1/events", Act::kSeeJobs, [this](const ApiCall& call) { return Subscribe(call); });
+}
+
+HttpResponse EventStreams::Subscribe(const ApiCall& call) {
+  if (absl::Status s = OnlyParameters(call.request, {}); !s.ok()) return ErrorResponse(s);
+  if (!call.reach.all() || call.request.valid_until_s.has_value()) return SubscribeGroup(call.request);
   HttpResponse response;
   response.stream = events_.Subscribe();
   // So that the client learns at once that it listens.
@@ -18,56 +26,57 @@ HttpResponse Api::Events(const HttpRequest& request, const Reach& reach) {
   return response;
 }
 
-void Api::Close() {
+void EventStreams::Close() {
   events_.Close();
-  const std::lock_guard lock(group_streams_mutex_);
+  const std::lock_guard lock(mutex_);
   for (const GroupStream& s : group_streams_) s.stream->Close();
   group_streams_.clear();
 }
 
-void Api::SendEvents(const TickEvents& events, const Reach& reach, const Prices& prices, SendEvent send) {
+void EventStreams::SendEvents(const TickEvents& events, const Reach& reach, const Prices& prices,
+                              SendEvent send) const {
   for (const Decision& d : events.decisions) {
-    if (!Reaches(reach, d.job)) continue;
+    if (!access_.Reaches(reach, d.job)) continue;
     JsonWriter json;
     json.BeginObject();
-    PutDecisionFields(d, NameOf(d.job), json);
+    PutDecisionFields(d, access_.NameOf(d.job), json);
     json.EndObject();
     send("decision", json.Take(), StrCat(d.id));
   }
   for (const OomRecord& o : events.ooms) {
-    if (!Reaches(reach, o.job)) continue;
+    if (!access_.Reaches(reach, o.job)) continue;
     JsonWriter json;
-    PutOom(o, NameOf(o.job), json);
+    PutOom(o, access_.NameOf(o.job), json);
     send("oom", json.Take(), "");
   }
   for (const TierAct& act : events.tier_acts) {
-    if (!ReachesNamed(reach, act.job)) continue;
+    if (!access_.ReachesNamed(reach, act.job)) continue;
     JsonWriter json;
     PutTierAct(act, json);
     send("tier_act", json.Take(), "");
   }
   for (const SettingChange& c : events.settings) {
-    if (!reach.all() && !FindJob(c.job, reach).has_value()) continue;
+    if (!access_.ReachesNamed(reach, c.job)) continue;
     JsonWriter json;
     PutSettingChange(c, json);
     send("setting", json.Take(), "");
   }
   if (events.window == nullptr) return;
   JsonWriter json;
-  PutFleet(*ViewOf(reach), FleetShownTo(reach, prices), json);
+  PutFleet(*access_.ViewOf(reach), access_.ShownTo(reach, prices), json);
   send("window", json.Take(), "");
 }
 
-void Api::Publish(const TickEvents& events) {
+void EventStreams::Publish(const TickEvents& events) {
   PublishToGroups(events);
   if (events_.size() == 0) return;
-  SendEvents(events, Reach(), options_.prices,
+  SendEvents(events, Reach(), access_.prices(),
              [this](std::string_view event, const std::string& data, std::string_view id) {
                events_.Publish(event, data, id);
              });
 }
 
-HttpResponse Api::SubscribeGroup(const HttpRequest& request) {
+HttpResponse EventStreams::SubscribeGroup(const HttpRequest& request) {
   GroupStream stream;
   stream.stream = std::make_shared<EventStream>();
   stream.caller.role = request.role;
@@ -77,28 +86,28 @@ HttpResponse Api::SubscribeGroup(const HttpRequest& request) {
   HttpResponse response;
   response.stream = stream.stream;
   (void)response.stream->Send(std::make_shared<const std::string>(": tautd\n\n"));
-  const std::lock_guard lock(group_streams_mutex_);
+  const std::lock_guard lock(mutex_);
   std::erase_if(group_streams_, [](const GroupStream& s) { return s.stream->closed(); });
   group_streams_.push_back(std::move(stream));
   return response;
 }
 
-void Api::PublishToGroups(const TickEvents& events) {
+void EventStreams::PublishToGroups(const TickEvents& events) {
   std::vector<GroupStream> streams;
   {
-    const std::lock_guard lock(group_streams_mutex_);
+    const std::lock_guard lock(mutex_);
     std::erase_if(group_streams_, [](const GroupStream& s) { return s.stream->closed(); });
     streams = group_streams_;
   }
-  const int64_t now_s = streams.empty() ? 0 : options_.now().seconds();
+  const int64_t now_s = streams.empty() ? 0 : access_.Now().seconds();
   for (const GroupStream& s : streams) {
     if (s.caller.valid_until_s.has_value() && *s.caller.valid_until_s <= now_s) {
       s.stream->Close();
       continue;
     }
     // By the quota of now.
-    const Reach reach = ReachOf(s.caller, Act::kSeeJobs);
-    SendEvents(events, reach, PricesFor(s.caller, reach),
+    const Reach reach = access_.ReachOf(s.caller, Act::kSeeJobs);
+    SendEvents(events, reach, access_.PricesFor(s.caller, reach),
                [&s](std::string_view event, const std::string& data, std::string_view id) {
                  (void)s.stream->Publish(event, data, id);
                });

@@ -1,0 +1,19 @@
+// An array of a value of each element.
+#pragma once
+
+#include <string_view>
+
+#include "common/base/json_writer.h"
+
+namespace taut::server {
+
+// `get` writes one.
+template <typename Values, typename Get>
+void PutColumn(std::string_view key, const Values& values, Get get, JsonWriter& json) {
+  json.Key(key);
+  json.BeginArray();
+  for (const auto& v : values) get(v);
+  json.EndArray();
+}
+
+}  // namespace taut::server

@@ -1,0 +1,102 @@
+// The routes of the API, one function a topic. Pointers outlive the table; null is what the daemon does not have,
+// and its routes say so.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "server/agents/agents_run.h"
+#include "server/api/event_streams.h"
+#include "server/api/router.h"
+#include "server/auth/login_desk.h"
+#include "server/control/daemon_clock.h"
+#include "server/control/past/late_history.h"
+#include "server/kubernetes/run/cluster_run.h"
+#include "server/kubernetes/watch/replica_watch.h"
+#include "server/pool/budget_run.h"
+#include "server/pool/budgets.h"
+#include "server/pool/capacity_run.h"
+#include "server/pool/machines_run.h"
+#include "server/pool/price_book.h"
+#include "server/pool/quota_run.h"
+
+namespace taut::server {
+
+// Another cell's dashboard.
+struct CellLink {
+  std::string name, url;
+};
+
+// What the status says of the daemon and its surroundings.
+struct AboutDaemon {
+  std::string version;
+  std::string store_text;   // for people: "SQLite, /var/lib/tautd/tautd.db"
+  std::string config_file;  // "" for none
+  std::string cell_name;    // "" for none
+  std::vector<CellLink> cell_links;
+  int64_t started_s = 0;
+  bool pages = true;
+  bool has_external = false;  // an external recommender is configured
+  bool takes_tokens = false;  // else no authentication is required
+};
+
+// What the API shows.
+struct ApiParts {
+  // Components, which the list of components sets.
+  const ClusterRun* cluster = nullptr;
+  const AgentsRun* agents = nullptr;
+  const BackfillRun* backfill = nullptr;
+  const LateHistory* late_history = nullptr;
+  const PriceBook* price_book = nullptr;
+  const LabelBudgets* label_budgets = nullptr;
+  QuotaRun* quota = nullptr;
+  BudgetRun* budgets = nullptr;
+  MachinesRun* machines = nullptr;
+  CapacityRun* capacity = nullptr;
+  DaemonClock* clock = nullptr;               // which an operator may confirm
+  const ComponentList* components = nullptr;  // whose metrics and warnings are shown
+  // What HttpRun has.
+  AboutDaemon about = {};
+  LoginDesk* login = nullptr;  // people sign in with a provider
+  AuditLog* audit = nullptr;
+  EventStreams* events = nullptr;
+  const ReplicaWatch* replica_watch = nullptr;  // without a cluster
+  double (*steady_s)() = nullptr;
+
+  const KubernetesRun* pods() const { return cluster == nullptr ? nullptr : &cluster->cluster(); }
+};
+
+// All that the API answers. `access` and `parts` outlive the table.
+RouteTable RoutesOf(const FleetAccess& access, const ApiParts& parts);
+
+// /healthz and /readyz.
+void AddHealthRoutes(const FleetAccess& access, const ApiParts& parts, RouteTable& routes);
+// Those of a browser that signs in, which need no role.
+void AddLoginRoutes(const ApiParts& parts, RouteTable& routes);
+// What is answered without a role where people sign in: the page, its files, and the way to a session.
+std::vector<std::string> OpenPathsWithLogin();
+void AddStatusRoutes(const FleetAccess& access, const ApiParts& parts, RouteTable& routes);
+void AddWriteRoutes(const FleetAccess& access, RouteTable& routes);
+void AddFleetRoutes(const FleetAccess& access, RouteTable& routes);
+void AddJobRoutes(const FleetAccess& access, const ApiParts& parts, RouteTable& routes);
+void AddJobHistoryRoutes(const FleetAccess& access, RouteTable& routes);
+void AddWhatIfRoutes(const FleetAccess& access, double (*steady_s)(), RouteTable& routes);
+void AddSettingsRoutes(const FleetAccess& access, std::string config_file, RouteTable& routes);
+void AddBulkSettingsRoutes(const FleetAccess& access, RouteTable& routes);
+void AddDecisionRoutes(const FleetAccess& access, RouteTable& routes);
+void AddTierActRoutes(const FleetAccess& access, RouteTable& routes);
+void AddPromiseRoutes(const FleetAccess& access, RouteTable& routes);
+void AddCostRoutes(const FleetAccess& access, const LabelBudgets* budgets, RouteTable& routes);
+// As OpenCost answers.
+void AddAllocationRoutes(const FleetAccess& access, const CapacityDesk* capacity, RouteTable& routes);
+void AddBillRoutes(const FleetAccess& access, const PriceBook* prices, RouteTable& routes);
+void AddBusinessRoutes(const FleetAccess& access, BudgetDesk* desk, RouteTable& routes);
+void AddQuotaRoutes(const FleetAccess& access, QuotaDesk* desk, RouteTable& routes);
+void AddCapacityRoutes(const FleetAccess& access, const CapacityDesk* desk, RouteTable& routes);
+// The files that are compiled in; other paths of them are answered by the router.
+void AddPageRoutes(bool pages, RouteTable& routes);
+void AddMachineRoutes(const MachineDesk* desk, RouteTable& routes);
+
+}  // namespace taut::server
