@@ -91,9 +91,10 @@ bool LiveFleet::TakeExternal(const ExternalAnswer& answer, int64_t now_s, PassOu
     DecideReplicasOf(job, now_s, out);
     return true;
   }
-  LiveLane& lane = job.of(answer.target.resource());
-  lane.lane.TakeExternal({.until = answer.until, .limit = answer.value, .why = answer.why}, passed_.next());
-  DecideLane(job, answer.target.resource(), now_s, Why::kSetting, out);
+  const Resource r = answer.target.resource();
+  JobStepper(r, job.of(r))
+      .ObserveAnswer({.until = answer.until, .limit = answer.value, .why = answer.why}, passed_.next());
+  DecideLane(job, r, now_s, Why::kSetting, out);
   return true;
 }
 

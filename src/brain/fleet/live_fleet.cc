@@ -201,7 +201,7 @@ void LiveFleet::EndDay(PassOutput& out, When when) {
     for (const Resource r : kResources) {
       FleetRows& taught = rows[static_cast<size_t>(r)];
       const size_t before = taught.size();
-      job.of(r).lane.EndDay(day_, taught);
+      JobStepper(r, job.of(r)).EndDay(day_, taught);
       EndRiskDay(std::span(taught).subspan(before), job.of(r));
     }
     if (slept) job.Sleep();
@@ -338,7 +338,7 @@ void LiveFleet::DecideLane(LiveJob& job, Resource r, int64_t now_s, Why why, Pas
     }
   }
   const std::optional<double> in_force = lane.gate.in_force;
-  Verdict verdict = DecideLimit(*job.policy, facts, lane);
+  Verdict verdict = JobStepper(r, lane).Decide(*job.policy, facts);
   lane.NoteOrder(in_force);
   if (lane.gate.trial.has_value() && lane.gate.trial->members.size() != members) {
     out.trials.push_back(job.record.id);
@@ -501,17 +501,16 @@ std::vector<JobId> LiveFleet::WantHistory(size_t limit) const {
 }
 
 Lane LiveFleet::Relived(const LiveJob& job, const StoredHistory& history) {
-  Lane lane(NewRecommenderOf(job, history.resource));
+  ManagedLane lane{Lane(NewRecommenderOf(job, history.resource))};
   const auto nothing = [](const Signal&, std::span<const OomRecord>) {};
   const auto close = [&](const Signal& s, std::span<const OomRecord>) {
     Signal seen = s;
-    // As when the window was closed (CloseWindow of brain/fleet/managed_lane.h).
     if (seen.cut_at.has_value()) seen.limit = seen.cut_at;
-    if (seen.throttled.has_value() && !seen.cut_at.has_value()) seen.cut_at = seen.owner_limit;
-    lane.CloseWindow(seen);
+    JobStepper(history.resource, lane)
+        .Observe({.resource = history.resource, .signal = &seen, .reports = {}});
   };
   StepHistory(history, signals_, lane, {.begins = nothing, .closes = close});
-  return lane;
+  return std::move(lane.lane);
 }
 
 void LiveFleet::Retrain(JobId id, std::span<const JobDay> days, std::span<const OomRecord> ooms,

@@ -214,7 +214,7 @@ void LiveFleet::Redo(const Decision& d) {
       // Before a job's first window is closed, its first order alone says what its owner had.
       const bool is_memory = d.target == Target(Resource::kMemory);
       if (is_memory && RowOf(d.kind).sets_all_tasks && d.before.has_value()) LearnOwner(d.job, *d.before);
-      taut::brain::Redo(d, lane.gate);
+      JobStepper(d.target.resource(), lane).Redo(d);
       lane.NoteOrder(in_force);
       NoteTrialOf(*job);
     } else if (job->replicas != nullptr) {
@@ -256,7 +256,7 @@ void LiveFleet::TakeInOom(LiveJob& job, const OomRecord& oom) {
   WindowId window = WindowId::Of(Timestamp::FromSeconds(oom.time_s));
   job.CountOoms(window.day(), oom.kills);
   // Where nothing is applied, tasks die at their owner's limit, and the trial's would have killed them too.
-  CountTrialOom(oom.task, oom.kills, Enforced(job) ? oom.limit : std::nullopt, lane.gate);
+  const TrialKill trial{.kills = oom.kills, .limit = Enforced(job) ? oom.limit : std::nullopt};
   // A recommender hears of the window closed last, or of the open one.
   if (job.last_window.index != INT32_MIN)
     window = std::clamp(window, job.last_window, job.last_window.next());
@@ -267,7 +267,8 @@ void LiveFleet::TakeInOom(LiveJob& job, const OomRecord& oom) {
     lane.days.Mark(window.day(), DayRecord::What::kOver);
   if (oom.limit.has_value()) lane.days.Mark(window.day(), DayRecord::What::kAtLimit);
   CountRiskOfKill(oom, window.day(), job, lane);
-  lane.lane.Oom({window, oom.task, oom.limit.value_or(std::max(0.0F, lane.usage_peak))});
+  const double killed_at = oom.limit.value_or(std::max(0.0F, lane.usage_peak));
+  JobStepper(Resource::kMemory, lane).ObserveKill({window, oom.task, killed_at}, trial);
 }
 
 void LiveFleet::TakeInAside(LiveJob& job, const OomRecord& oom) {

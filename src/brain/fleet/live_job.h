@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "brain/fleet/day_record.h"
+#include "brain/fleet/job_stepper.h"
 #include "brain/fleet/live_replicas.h"
-#include "brain/fleet/managed_lane.h"
 #include "brain/fleet/past_limits.h"
 #include "brain/fleet/policies.h"
 #include "brain/fleet/recent_peaks.h"

@@ -58,14 +58,11 @@ void LiveFleet::StartDay(LiveJob& job, int32_t day) {
   if (job.day == day) return;
   if (job.seen_today) {
     FleetRows ignored;  // the fleet closed that day without this row, or knows it already
-    for (LiveLane& lane : job.lanes) lane.lane.EndDay(job.day, ignored);
+    for (const Resource r : kResources) JobStepper(r, job.of(r)).EndDay(job.day, ignored);
     job.seen_today = job.over_today = false;
   }
   job.day = day;
-  for (LiveLane& lane : job.lanes) {
-    lane.lane.StartDay(day);
-    lane.RefreshRisk();
-  }
+  for (const Resource r : kResources) JobStepper(r, job.of(r)).StartDay(day);
 }
 
 void LiveFleet::TakeOwnersAmounts(ClosedWindow& closed, size_t first, size_t last) {
@@ -162,7 +159,7 @@ void LiveFleet::ObserveJob(const ClosedWindow& closed, size_t index, FleetPoint*
     job.over_today = job.over_today || over;
     MarkDay(signal, job, lane);
     CountRisk(signal, job, r, lane);
-    CloseWindow({r, &signal, reports, AppliedTo(job), throttling}, lane);
+    JobStepper(r, lane).Observe({r, &signal, reports, AppliedTo(job), throttling});
     if (signal.usage_peak.has_value())
       sum = signal.together(Resource::kMemory).value_or(sum);  // of usage, too
     lane.usage_mean = static_cast<float>(sum / tasks);

@@ -1,10 +1,5 @@
 #include "brain/fleet/managed_lane.h"
 
-#include <algorithm>
-#include <cmath>
-
-#include "common/base/byte_units.h"
-
 namespace taut::brain {
 
 void ManagedLane::RefreshRisk() {
@@ -17,85 +12,6 @@ void ManagedLane::RefreshRisk() {
   } else {
     (limit_risk.has_value() ? *limit_risk : limit_risk.emplace()) = risk;
   }
-}
-
-void CloseWindow(const TrialWindow& window, ManagedLane& lane) {
-  CountTrialWindow(window, lane.gate);
-  Signal seen = *window.signal;
-  if (lane.gate.in_force.has_value()) seen.limit = lane.gate.in_force;
-  if (window.applied != LimitsApplied::kNo) seen.cut_at = lane.gate.in_force;
-  // Throttled tasks have a limit: without one of Tautline's it is the owner's.
-  if (seen.throttled.has_value() && !seen.cut_at.has_value()) seen.cut_at = seen.owner_limit;
-  lane.lane.CloseWindow(seen);
-  lane.RefreshRisk();
-}
-
-namespace {
-
-// A cut goes in steps, and not below what the kernel saw a task have; but an upper bound holds at once.
-void KeepClear(const JobPolicy& policy, const LaneFacts& facts, const GateState& gate, Proposal& proposal) {
-  const std::optional<double> current = gate.in_force.has_value() ? gate.in_force : facts.owner_limit;
-  const double wanted = *proposal.recommended;
-  const bool is_applied = policy.mode == Mode::kAuto || policy.mode == Mode::kCanary;
-  if (!is_applied || facts.applied == LimitsApplied::kNo || !KillsAtLimit(facts.resource)) return;
-  if (!current.has_value() || wanted >= *current) return;
-  double lowest = std::ceil(*current * (1 - kMostCut) / kMiB) * kMiB;
-  // A trial that runs is of a step that was looked at.
-  const bool looks = !gate.trial.has_value() && gate.last_change_s != INT64_MIN &&
-                     facts.now_s - gate.last_change_s < kLookSeconds;
-  if (looks) lowest = *current;
-  const double peak = std::ceil(facts.kernel_peak.value_or(0) / kMiB) * kMiB;
-  lowest = std::min(std::max(lowest, peak), policy.AllowedBounds(facts.resource).upper.value_or(*current));
-  proposal.recommended = std::min(*current, std::max(wanted, lowest));
-  if (*proposal.recommended <= wanted) return;
-  proposal.step_to = wanted;
-  proposal.step_is_of_peak = peak >= lowest;
-}
-
-}  // namespace
-
-Verdict DecideLimit(const JobPolicy& policy, const LaneFacts& facts, ManagedLane& lane) {
-  Proposal proposal{.resource = facts.resource,
-                    .now_s = facts.now_s,
-                    .owner_limit = facts.owner_limit,
-                    .recommended = {},
-                    .oom = facts.oom,
-                    .grows = facts.grows,
-                    .num_tasks = facts.num_tasks,
-                    .tasks = facts.tasks,
-                    .applied = facts.applied,
-                    .recommender = &lane.lane.recommender()};
-  if (lane.lane.recommended().has_value() && (facts.knows_past || facts.oom)) {
-    const double least = std::max(lane.gate.floor, facts.at_least.value_or(0));
-    const std::optional<double> upper = policy.AllowedBounds(facts.resource).upper;
-    proposal.recommended = std::max(*lane.lane.LimitInForce(facts.owner_limit), least);
-    // The recommendation is of the last window; it may be above a bound that was set since.
-    if (upper.has_value()) proposal.recommended = std::min(*proposal.recommended, *upper);
-    KeepClear(policy, facts, lane.gate, proposal);
-  }
-  return Decide(policy, proposal, lane.gate);
-}
-
-uint32_t DecideWindow(const JobPolicy& policy, Resource r, const Signal& signal, bool killed,
-                      ManagedLane& lane, std::vector<uint32_t>& tasks) {
-  tasks.clear();
-  for (const TaskUsage& t : signal.tasks) tasks.push_back(t.task);
-  LaneFacts facts{.resource = r,
-                  .now_s = signal.window.next().start_s(),
-                  .owner_limit = signal.owner_limit,
-                  .num_tasks = static_cast<uint32_t>(tasks.size()),
-                  .oom = true};
-  uint32_t moves = 0;
-  const auto decide = [&] {
-    lane.RefreshRisk();  // a kill may have moved the recommended limit
-    const Verdict verdict = DecideLimit(policy, facts, lane);
-    moves += verdict.kind == DecisionKind::kTry || verdict.kind == DecisionKind::kRollBack ? 1 : 0;
-  };
-  if (killed) decide();
-  facts.oom = false;
-  facts.tasks = &tasks;
-  decide();
-  return moves;
 }
 
 }  // namespace taut::brain

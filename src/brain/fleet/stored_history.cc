@@ -53,22 +53,24 @@ struct Position {
   double peak = 0;           // of that window: stands for an unknown limit
 };
 
-void TakeKills(std::span<const OomRecord> ooms, const Position& at, Lane& lane) {
+void TakeKills(std::span<const OomRecord> ooms, const Position& at, JobStepper stepper) {
   for (const OomRecord& oom : ooms) {
     if (IsAside(oom)) continue;
     WindowId window = WindowId::Of(Timestamp::FromSeconds(oom.time_s));
     if (at.last.index != INT32_MIN) window = std::clamp(window, at.last, at.last.next());
     window = std::max(window, WindowId{at.day * kWindowsPerDay});
-    lane.Oom({window, oom.task, oom.limit.value_or(at.peak)});
+    stepper.ObserveKill({window, oom.task, oom.limit.value_or(at.peak)});
   }
 }
 
 }  // namespace
 
-void StepHistory(const StoredHistory& history, DaySignals& signals, Lane& lane, const HistorySteps& steps) {
+void StepHistory(const StoredHistory& history, DaySignals& signals, ManagedLane& lane,
+                 const HistorySteps& steps) {
+  JobStepper stepper(history.resource, lane);
   Position at;
   const auto start = [&](int32_t day) {
-    if (day > at.day) lane.StartDay(at.day = day);
+    if (day > at.day) stepper.StartDay(at.day = day);
   };
   RecordedOoms recorded(KillsAtLimit(history.resource) ? history.ooms : std::span<const OomRecord>());
   AppliedLimits applied(history.decisions, history.resource);
@@ -80,15 +82,15 @@ void StepHistory(const StoredHistory& history, DaySignals& signals, Lane& lane, 
       if (!s.cut_at.has_value()) s.cut_at = applied.At(s.window.start_s());
       const std::span<const OomRecord> killed = recorded.Before(s.window.next().start_s());
       steps.begins(s, killed);
-      TakeKills(killed, at, lane);
+      TakeKills(killed, at, stepper);
       steps.closes(s, killed);
       at.last = s.window;
       at.peak = s.usage_peak.value_or(s.peak);  // kills are of what tasks used
     }
-    if (day.day < history.open_day) lane.EndDay(day.day, ignored);
+    if (day.day < history.open_day) stepper.EndDay(day.day, ignored);
   }
   if (history.open_day != INT32_MAX) start(history.open_day);
-  if (at.day != INT32_MIN) TakeKills(recorded.Before(INT64_MAX), at, lane);
+  if (at.day != INT32_MIN) TakeKills(recorded.Before(INT64_MAX), at, stepper);
 }
 
 }  // namespace taut::brain

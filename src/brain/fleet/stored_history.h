@@ -6,7 +6,7 @@
 #include <span>
 
 #include "absl/functional/function_ref.h"
-#include "brain/fleet/lane.h"
+#include "brain/fleet/job_stepper.h"
 #include "brain/fleet/signal_builder.h"
 #include "common/model/rollout.h"
 #include "common/model/usage.h"
@@ -26,8 +26,8 @@ struct StoredHistory {
   MemorySignal memory_signal = MemorySignal::kUsage;
 };
 
-// What is done at each window. `closes` takes it into the lane; `killed` are the kills before its end that no
-// window before it had.
+// What is done at each window. `closes` takes it into the lane (JobStepper::Observe). `killed` are the kills
+// before its end that no window before it had.
 struct HistorySteps {
   absl::FunctionRef<void(const Signal&, std::span<const OomRecord> killed)> begins;  // before the kills
   absl::FunctionRef<void(const Signal&, std::span<const OomRecord> killed)> closes;  // after them
@@ -36,6 +36,7 @@ struct HistorySteps {
 // Days begin, kills are taken in before the window closes that they were in, windows close and days end, in
 // the order in which it happened. The lane has not begun the first day. Ends at the beginning of open_day, if
 // that is given. `signals` is scratch.
-void StepHistory(const StoredHistory& history, DaySignals& signals, Lane& lane, const HistorySteps& steps);
+void StepHistory(const StoredHistory& history, DaySignals& signals, ManagedLane& lane,
+                 const HistorySteps& steps);
 
 }  // namespace taut::brain

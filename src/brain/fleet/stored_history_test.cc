@@ -50,7 +50,7 @@ TEST(StoredHistory, UsageIsCutAtTheLimitThatWasAppliedThen) {
       Of(6, DecisionKind::kSet, 3, Outcome::kDryRun),
   };
   const std::vector<JobDay> days = {day};
-  Lane lane(NewStaticRecommender());
+  ManagedLane lane{Lane(NewStaticRecommender())};
   DaySignals signals;
   std::vector<std::optional<double>> cut;
   const auto nothing = [](const Signal&, std::span<const OomRecord>) {};
@@ -91,7 +91,7 @@ class StoredHistoryTest : public ::testing::Test {
     log_.clear();
     kills_.clear();
     DaySignals signals;
-    Lane lane(std::make_unique<Scribe>(&log_, Answers::kNothing, &kills_));
+    ManagedLane lane{Lane(std::make_unique<Scribe>(&log_, Answers::kNothing, &kills_))};
     StepHistory(
         {.resource = r, .days = days_, .ooms = ooms_, .open_day = open_day}, signals, lane,
         {.begins = [&](const Signal& s, std::span<const OomRecord> killed) { Note("begins", s, killed); },

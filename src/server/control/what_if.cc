@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "brain/fleet/managed_lane.h"
+#include "brain/fleet/job_stepper.h"
 #include "brain/fleet/stored_history.h"
 #include "common/model/oom_counts.h"
 
@@ -86,8 +86,9 @@ WhatIfLane Live(const Variant& variant, const WhatIfQuery& query, std::span<cons
   };
   std::vector<uint32_t> tasks;
   const auto decide = [&](const Signal& s, std::span<const OomRecord> killed) {
-    brain::CloseWindow({.resource = query.resource, .signal = &s, .reports = {}}, lane);
-    brain::DecideWindow(variant.policy, query.resource, s, !killed.empty(), lane, tasks);
+    brain::JobStepper stepper(query.resource, lane);
+    stepper.Observe({.resource = query.resource, .signal = &s, .reports = {}});
+    stepper.DecideWindow(variant.policy, s, !killed.empty(), tasks);
   };
   brain::DaySignals signals;
   brain::StepHistory({.resource = query.resource,
@@ -95,7 +96,7 @@ WhatIfLane Live(const Variant& variant, const WhatIfQuery& query, std::span<cons
                       .ooms = ooms,
                       .decisions = query.decisions,
                       .memory_signal = variant.settings.memory_signal},
-                     signals, lane.lane, {.begins = score, .closes = decide});
+                     signals, lane, {.begins = score, .closes = decide});
   if (out.windows > 0) out.mean_limit /= out.windows;
   if (owner_sum > 0) out.saved_share = 1 - limit_sum / owner_sum;
   return out;

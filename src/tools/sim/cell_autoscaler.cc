@@ -51,7 +51,7 @@ double CellLimits::UsageOf(uint32_t job, size_t resource, int32_t window) const 
 }
 
 double CellLimits::CloseLane(Job& job, size_t resource, uint32_t number, const Window& window, bool& killed) {
-  brain::Lane& lane = job.lanes[resource];
+  brain::ManagedLane& lane = job.lanes[resource];
   const WindowId closed{static_cast<int32_t>(window.end_ms / brain::kCellWindowMs) - 1};
   const double unit = UnitOf(resource), usage = UsageOf(number, resource, closed.index) * unit;
   const double limit = static_cast<double>(window.limit[resource]) * unit;
@@ -69,9 +69,10 @@ double CellLimits::CloseLane(Job& job, size_t resource, uint32_t number, const W
   signal.owner_limit = static_cast<double>(model_.jobs[number].limit[resource]) * unit;
   signal.limit = limit;
   brain::Summarise(grid, signal);
-  lane.CloseWindow(signal);
-  if (killed) lane.Oom({closed, 0, limit});
-  return lane.LimitInForce(signal.owner_limit).value_or(limit) / unit;
+  brain::JobStepper stepper(ResourceOf(resource), lane);
+  stepper.Observe({.resource = ResourceOf(resource), .signal = &signal, .reports = {}});
+  if (killed) stepper.ObserveKill({closed, 0, limit});
+  return lane.lane.LimitInForce(signal.owner_limit).value_or(limit) / unit;
 }
 
 brain::CellAutoscaler::Decision CellLimits::Close(uint32_t number, const Window& window) {
@@ -82,12 +83,13 @@ brain::CellAutoscaler::Decision CellLimits::Close(uint32_t number, const Window&
     info.name = model_.jobs[number].name;
     for (const size_t r : {brain::kCellCpu, brain::kCellMemory})
       jobs_[number]->lanes.emplace_back(
-          brain::NewRecommender(policy_, ResourceOf(r), info, settings_, models_));
+          brain::Lane(brain::NewRecommender(policy_, ResourceOf(r), info, settings_, models_)));
   }
   Job& job = *jobs_[number];
   const int32_t day = WindowId{static_cast<int32_t>(window.end_ms / brain::kCellWindowMs) - 1}.day();
   if (day != job.day) {
-    for (brain::Lane& lane : job.lanes) lane.StartDay(day);
+    for (const size_t r : {brain::kCellCpu, brain::kCellMemory})
+      brain::JobStepper(ResourceOf(r), job.lanes[r]).StartDay(day);
     job.day = day;
   }
   Decision out;

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "brain/cell/cell_simulation.h"
-#include "brain/fleet/lane.h"
+#include "brain/fleet/job_stepper.h"
 #include "brain/fleet/policies.h"
 
 namespace taut::tools {
@@ -28,7 +28,7 @@ class CellLimits final : public brain::CellAutoscaler {
  private:
   struct Job {
     int32_t day = -1;
-    std::vector<brain::Lane> lanes;  // CPU, memory
+    std::vector<brain::ManagedLane> lanes;  // CPU, memory
   };
 
   // Of one task, in the unit of the model's row.

@@ -182,14 +182,15 @@ void JobRunner::TakeRecorded(std::span<const TaskKills> kills, WindowId window, 
                              ScoredLane& lane) const {
   for (const TaskKills& k : kills) {
     if (k.killed_at_bytes < 0) continue;  // neither limit nor usage: nothing is known of the need
+    brain::TrialKill trial;
     if (lane.gate.trial.has_value()) {
       // The task would have been killed at the limit that it is taken to run at, if that is not higher.
       const std::optional<double> in_force = LimitsOf(lane, owner).in_force;
       const bool tried = lane.gate.trial->watched || lane.gate.trial->Has(k.task);
       const double its = tried ? lane.gate.trial->limit : in_force.value_or(HUGE_VAL);
-      if (WasAbove(k.killed_at_bytes, its)) brain::CountTrialOom(k.task, k.kills, its, lane.gate);
+      if (WasAbove(k.killed_at_bytes, its)) trial = {.kills = k.kills, .limit = its};
     }
-    lane.lane.Oom({window, k.task, k.killed_at_bytes});
+    brain::JobStepper(Resource::kMemory, lane).ObserveKill({window, k.task, k.killed_at_bytes}, trial);
   }
 }
 
@@ -200,19 +201,12 @@ void JobRunner::CloseWindow(const Signal& signal, const WindowKills& kills, Reso
     seen.limit = lane.lane.LimitInForce(signal.owner_limit);  // before the kills raise it
     TakeRecorded(kills.recorded, signal.window, signal.owner_limit, lane);
   }
-  if (!options_.managed.has_value()) {
-    lane.lane.CloseWindow(seen);
-    for (const OomEvent& e : kills.of_limits) lane.lane.Oom(e);
-    lane.RefreshRisk();
-    return;
-  }
-  taut::brain::CloseWindow({.resource = resource, .signal = &seen, .reports = {}}, lane);
-  for (const OomEvent& e : kills.of_limits) {
-    brain::CountTrialOom(e.task, 1, e.limit, lane.gate);
-    lane.lane.Oom(e);
-  }
+  brain::JobStepper stepper(resource, lane);
+  stepper.Observe({.resource = resource, .signal = &seen, .reports = {}});
+  for (const OomEvent& e : kills.of_limits) stepper.ObserveKill(e, {.kills = 1, .limit = e.limit});
+  if (!options_.managed.has_value()) return lane.RefreshRisk();
   const bool killed = !kills.recorded.empty() || !kills.of_limits.empty();
-  score.changes += brain::DecideWindow(*options_.managed, resource, signal, killed, lane, scratch.candidates);
+  score.changes += stepper.DecideWindow(*options_.managed, signal, killed, scratch.candidates);
 }
 
 void JobRunner::RunLane(std::span<const Signal> signals, std::span<const TaskKills> kills, const LaneKey& key,
@@ -250,10 +244,8 @@ void JobRunner::RunDay(const JobDay& day, JobState& state, RunnerScratch& scratc
   }
   for (size_t w = 0; w < state.worlds.size(); ++w) {
     JobWorld& world = state.worlds[w];
-    for (ScoredLane& lane : world.lanes) {
-      lane.lane.StartDay(day.day);
-      lane.RefreshRisk();
-    }
+    for (size_t i = 0; i < num_resources; ++i)
+      brain::JobStepper(options_.resources[i], world.lanes[i]).StartDay(day.day);
     std::span<DayScore> scores{out.scores.data() + w * num_resources, num_resources};
     if (restarts) {
       RunWithRestarts(day, options_.policies[w], world, scratch, out, scores);
@@ -270,7 +262,8 @@ void JobRunner::RunDay(const JobDay& day, JobState& state, RunnerScratch& scratc
     }
     for (size_t i = 0; i < num_resources; ++i) {
       ScoredLane& lane = world.lanes[i];
-      lane.lane.EndDay(day.day, out.rows[w][static_cast<size_t>(options_.resources[i])]);
+      const Resource resource = options_.resources[i];
+      brain::JobStepper(resource, lane).EndDay(day.day, out.rows[w][IndexOf(resource)]);
       out.risks.push_back(lane.risk.is_of(day.day) ? std::optional(lane.risk.End()) : std::nullopt);
     }
   }

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "brain/fleet/managed_lane.h"
+#include "brain/fleet/job_stepper.h"
 #include "brain/fleet/policies.h"
 #include "brain/fleet/risk_book.h"
 #include "brain/fleet/signal_builder.h"

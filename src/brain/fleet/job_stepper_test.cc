@@ -1,5 +1,5 @@
 // A lane behind its gate: what the recommender is shown, and which recommendation the gate is asked about.
-#include "brain/fleet/managed_lane.h"
+#include "brain/fleet/job_stepper.h"
 
 #include <memory>
 #include <string>
@@ -28,19 +28,20 @@ class Fixed final : public Recommender {
   Signal* seen_;
 };
 
-class ManagedLaneTest : public ::testing::Test {
+class JobStepperTest : public ::testing::Test {
  protected:
-  ManagedLaneTest() : lane_(Lane(std::make_unique<Fixed>(1.5, &seen_))) { policy_.mode = Mode::kAuto; }
+  JobStepperTest() : lane_(Lane(std::make_unique<Fixed>(1.5, &seen_))) { policy_.mode = Mode::kAuto; }
 
   void Close(bool enforced, std::optional<double> throttled = std::nullopt) {
     Signal s{.window = WindowId{index_++}, .buckets = {}, .tasks = tasks_, .owner_limit = 4};
     s.throttled = throttled;
-    CloseWindow({.resource = Resource::kCpu,
-                 .signal = &s,
-                 .reports = {},
-                 .applied = enforced ? LimitsApplied::kAgentsReport : LimitsApplied::kNo},
-                lane_);
+    JobStepper(Resource::kCpu, lane_)
+        .Observe({.resource = Resource::kCpu,
+                  .signal = &s,
+                  .reports = {},
+                  .applied = enforced ? LimitsApplied::kAgentsReport : LimitsApplied::kNo});
   }
+  Verdict Decide(const LaneFacts& facts) { return JobStepper(facts.resource, lane_).Decide(policy_, facts); }
   LaneFacts Facts() const {
     return {
         .resource = Resource::kCpu, .now_s = WindowId{index_}.start_s(), .owner_limit = 4, .num_tasks = 1};
@@ -53,7 +54,7 @@ class ManagedLaneTest : public ::testing::Test {
   int32_t index_ = 0;
 };
 
-TEST_F(ManagedLaneTest, IsJudgedByTheLimitInForce) {
+TEST_F(JobStepperTest, IsJudgedByTheLimitInForce) {
   Close(false);
   EXPECT_EQ(seen_.limit, 4) << "nothing was recommended before";
   Close(false);
@@ -66,7 +67,7 @@ TEST_F(ManagedLaneTest, IsJudgedByTheLimitInForce) {
   EXPECT_EQ(seen_.cut_at, 2);
 }
 
-TEST_F(ManagedLaneTest, ThrottledTasksRanAtSomeLimit) {
+TEST_F(JobStepperTest, ThrottledTasksRanAtSomeLimit) {
   Close(true, 0.1);
   EXPECT_EQ(seen_.cut_at, 4) << "the owner's";
   lane_.gate.in_force = 2;
@@ -74,29 +75,29 @@ TEST_F(ManagedLaneTest, ThrottledTasksRanAtSomeLimit) {
   EXPECT_EQ(seen_.cut_at, 2);
 }
 
-TEST_F(ManagedLaneTest, AGateIsNotAskedBelowItsFloor) {
+TEST_F(JobStepperTest, AGateIsNotAskedBelowItsFloor) {
   Close(false);
   lane_.gate.floor = 1.75;
-  EXPECT_EQ(DecideLimit(policy_, Facts(), lane_).after, 1.75);
+  EXPECT_EQ(Decide(Facts()).after, 1.75);
   EXPECT_EQ(lane_.LimitInForce(4), 1.75);
   policy_.bounds_by[kCpuIndex].upper = 1.6;
   index_ += kWindowsPerDay;
-  EXPECT_EQ(DecideLimit(policy_, Facts(), lane_).after, 1.6) << "the owner's bound wins";
+  EXPECT_EQ(Decide(Facts()).after, 1.6) << "the owner's bound wins";
 }
 
-TEST_F(ManagedLaneTest, WithoutThePastOnlyAKillMovesALimit) {
+TEST_F(JobStepperTest, WithoutThePastOnlyAKillMovesALimit) {
   Close(false);
   LaneFacts facts = Facts();
   facts.knows_past = false;
-  EXPECT_FALSE(DecideLimit(policy_, facts, lane_).kind.has_value());
+  EXPECT_FALSE(Decide(facts).kind.has_value());
   facts.oom = true;
   facts.owner_limit = 1;
-  EXPECT_EQ(DecideLimit(policy_, facts, lane_).kind, DecisionKind::kOomRaise);
+  EXPECT_EQ(Decide(facts).kind, DecisionKind::kOomRaise);
   EXPECT_EQ(lane_.LimitInForce(1), 1.5);
 }
 
 // Ten tasks and a recommendation of 1.5 under the owner's 4.
-class DecideWindowTest : public ManagedLaneTest {
+class DecideWindowTest : public JobStepperTest {
  protected:
   DecideWindowTest() {
     policy_.mode = Mode::kCanary;
@@ -112,9 +113,9 @@ class DecideWindowTest : public ManagedLaneTest {
       if (lane_.trial() != nullptr && lane_.trial()->Has(t.task)) t.mean = t.peak = usage;
     }
     const Signal s{.window = WindowId{index_++}, .buckets = {}, .tasks = tasks, .owner_limit = owner_};
-    CloseWindow({.resource = Resource::kCpu, .signal = &s, .reports = {}, .applied = LimitsApplied::kNo},
-                lane_);
-    return DecideWindow(policy_, Resource::kCpu, s, killed, lane_, scratch_);
+    JobStepper(Resource::kCpu, lane_)
+        .Observe({.resource = Resource::kCpu, .signal = &s, .reports = {}, .applied = LimitsApplied::kNo});
+    return JobStepper(Resource::kCpu, lane_).DecideWindow(policy_, s, killed, scratch_);
   }
 
   std::vector<TaskUsage> ten_;
@@ -163,7 +164,8 @@ class MemoryCuts : public ::testing::Test {
     policy_.mode = Mode::kAuto;
     policy_.change_period_s = 0;
     const Signal s{.window = WindowId{0}, .buckets = {}, .tasks = tasks_, .owner_limit = 512 * kMiB};
-    CloseWindow({.resource = Resource::kMemory, .signal = &s, .reports = {}}, lane_);
+    JobStepper(Resource::kMemory, lane_)
+        .Observe({.resource = Resource::kMemory, .signal = &s, .reports = {}});
   }
   // The limit in force in MiB after a decision at the end of this window.
   double Decide(int32_t window, LimitsApplied applied = LimitsApplied::kActuatorSays,
@@ -174,7 +176,7 @@ class MemoryCuts : public ::testing::Test {
                           .num_tasks = 2,
                           .applied = applied,
                           .kernel_peak = kernel_peak};
-    verdict_ = DecideLimit(policy_, facts, lane_);
+    verdict_ = JobStepper(facts.resource, lane_).Decide(policy_, facts);
     return lane_.gate.in_force.value_or(512 * kMiB) / kMiB;
   }
 
@@ -228,11 +230,11 @@ TEST_F(MemoryCuts, ATrialIsOfTheStep) {
                   .num_tasks = 2,
                   .tasks = &tasks,
                   .applied = LimitsApplied::kActuatorSays};
-  EXPECT_EQ(DecideLimit(policy_, facts, lane_).kind, DecisionKind::kTry);
+  EXPECT_EQ(JobStepper(facts.resource, lane_).Decide(policy_, facts).kind, DecisionKind::kTry);
   ASSERT_TRUE(lane_.gate.trial.has_value());
   EXPECT_EQ(lane_.gate.trial->limit, 256 * kMiB);
   facts.now_s = WindowId{2}.start_s();
-  EXPECT_EQ(DecideLimit(policy_, facts, lane_).kind, std::nullopt) << "it goes on";
+  EXPECT_EQ(JobStepper(facts.resource, lane_).Decide(policy_, facts).kind, std::nullopt) << "it goes on";
   EXPECT_TRUE(lane_.gate.trial.has_value());
 }
 
