@@ -1,5 +1,5 @@
 // What the sender of a request is to the daemon: one of the platform's people or machines, or one of the people of
-// groups. What each may do is a table of its own (server/api/permissions.h).
+// groups. What each may do is a table of its own (server/auth/permissions.h).
 #pragma once
 
 #include <array>

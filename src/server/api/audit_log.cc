@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "common/base/utf8.h"
-#include "server/api/permissions.h"
+#include "server/auth/permissions.h"
 
 namespace taut::server {
 

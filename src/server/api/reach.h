@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "server/api/permissions.h"
+#include "server/auth/permissions.h"
 #include "server/pool/group_scheme.h"
 
 namespace taut::server {

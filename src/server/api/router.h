@@ -11,9 +11,9 @@
 #include "common/net/http.h"
 #include "server/api/audit_log.h"
 #include "server/api/fleet_access.h"
-#include "server/api/permissions.h"
 #include "server/api/reach.h"
 #include "server/api/route_times.h"
+#include "server/auth/permissions.h"
 
 namespace taut::server {
 

@@ -1,4 +1,4 @@
-#include "server/api/permissions.h"
+#include "server/auth/permissions.h"
 
 #include <algorithm>
 #include <array>
