@@ -6,6 +6,7 @@
 #include "common/base/strings.h"
 #include "common/settings/file_text.h"
 #include "common/settings/yaml_walk.h"
+#include "server/config/daemon_section.h"
 #include "server/config/walk_settings.h"
 
 namespace taut::server {
@@ -33,111 +34,14 @@ class DaemonReader {
     // Errors of single lines were reported before.
     if (!rules.ok()) return absl::InvalidArgumentError(StrCat(name_, ": ", Message(rules.status())));
     config_.rules = *std::move(rules);
-    if (config_.store.path.empty()) {
-      return absl::InvalidArgumentError(StrCat(name_, ": store.path is empty: expected a file, or memory"));
-    }
-    for (const std::string& link : config_.cell.links) {
-      const auto parsed = ParseCellLink(link);
-      if (!parsed.ok()) return absl::InvalidArgumentError(StrCat(name_, ": ", Message(parsed.status())));
-    }
-    if (absl::Status s = CheckBudgets(); !s.ok()) return s;
-    if (!config_.quota_grpc.listen.empty() && config_.quota.file.empty()) {
-      return absl::InvalidArgumentError(
-          StrCat(name_, ": quota.grpc.listen requires quota.file, by which requests are decided"));
-    }
-    for (const std::string& label : config_.backfill.labels) {
-      const auto parsed = ParseBackfillLabel(label);
-      if (!parsed.ok()) return absl::InvalidArgumentError(StrCat(name_, ": ", Message(parsed.status())));
-    }
-    if (!config_.kubernetes.lease.empty() && !LeaseName(config_.kubernetes.lease).has_value()) {
-      return absl::InvalidArgumentError(StrCat(name_, ": kubernetes.lease is '", config_.kubernetes.lease,
-                                               "': expected NAMESPACE/NAME, such as tautline/tautd"));
-    }
-    if (config_.kubernetes.vpa && config_.ingest.kubernetes_jobs != KubernetesJobs::kContainers) {
-      return absl::InvalidArgumentError(
-          StrCat(name_,
-                 ": kubernetes.vpa is true, but ingest.kubernetes_jobs is pods: expected containers, each of "
-                 "which gets a recommendation"));
-    }
-    if (absl::Status s = CheckBudgetsFile(); !s.ok()) return s;
-    const QuotaConfig& quota = config_.quota;
-    if (config_.kubernetes.resource_quotas && (config_.kubernetes.kubeconfig.empty() || quota.file.empty() ||
-                                               !quota.tier.empty() || quota.group != "{namespace}")) {
-      return absl::InvalidArgumentError(
-          StrCat(name_,
-                 ": kubernetes.resource_quotas requires kubernetes.kubeconfig, quota.file, quota.group "
-                 "\"{namespace}\" and an empty quota.tier: a namespace has one ResourceQuota"));
-    }
-    const AdmissionConfig& admission = config_.kubernetes.admission;
-    const bool holds_quota = admission.quota != QuotaWebhook::kOff;
-    if (holds_quota &&
-        (config_.kubernetes.kubeconfig.empty() || quota.file.empty() || admission.listen.empty())) {
-      return absl::InvalidArgumentError(StrCat(
-          name_,
-          ": kubernetes.admission.quota requires kubernetes.kubeconfig, kubernetes.admission.listen and "
-          "quota.file: which pods there are, where the API server asks, and what groups may use"));
-    }
-    if (!admission.listen.empty() && !holds_quota &&
-        (config_.kubernetes.kubeconfig.empty() || config_.actuator != ActuatorKind::kKubernetes)) {
-      return absl::InvalidArgumentError(
-          StrCat(name_,
-                 ": kubernetes.admission.listen requires kubernetes.kubeconfig and actuator.kind: "
-                 "kubernetes, which decide what a new pod gets, or kubernetes.admission.quota"));
-    }
-    if (config_.kubernetes.fallback == ResizeFallback::kEvict && admission.listen.empty()) {
-      return absl::InvalidArgumentError(StrCat(
-          name_,
-          ": kubernetes.fallback: evict requires kubernetes.admission.listen, which gives the pod that "
-          "replaces an evicted one its limit"));
-    }
-    return CheckWebhook();
-  }
-
- private:
-  absl::Status CheckBudgets() const {
-    const PricesConfig& prices = config_.prices;
-    const absl::StatusOr<std::vector<double>> alerts = ParseBudgetAlerts(prices.alerts);
-    if (!alerts.ok()) return absl::InvalidArgumentError(StrCat(name_, ": ", Message(alerts.status())));
-    std::vector<std::string> names;
-    for (const std::string& text : prices.budgets) {
-      const absl::StatusOr<BudgetLine> line = ParseBudget(text);
-      if (!line.ok()) return absl::InvalidArgumentError(StrCat(name_, ": ", Message(line.status())));
-      std::string name = line->label.empty() ? "all" : StrCat(line->label, "=", line->value);
-      if (std::ranges::find(names, name) != names.end())
-        return absl::InvalidArgumentError(StrCat(name_, ": prices.budgets: two budgets of ", name));
-      names.push_back(std::move(name));
-    }
-    if (names.empty() || prices.core_hour > 0 || prices.gib_hour > 0) return absl::OkStatus();
-    return absl::InvalidArgumentError(StrCat(
-        name_,
-        ": prices.budgets: prices.core_hour and prices.gib_hour are 0, so that nothing costs; set one"));
-  }
-  absl::Status CheckBudgetsFile() const {
-    if (config_.budgets.file.empty()) return absl::OkStatus();
-    if (config_.quota.file.empty()) {
-      return absl::InvalidArgumentError(
-          StrCat(name_, ": budgets.file requires quota.file, by whose rules jobs find their group"));
-    }
-    if (config_.prices.core_hour > 0 || config_.prices.gib_hour > 0) return absl::OkStatus();
-    return absl::InvalidArgumentError(StrCat(
-        name_, ": budgets.file: prices.core_hour and prices.gib_hour are 0, so that nothing costs; set one"));
-  }
-  absl::Status CheckWebhook() const {
-    const WebhookConfig& webhook = config_.webhook;
-    const auto bad = [this](std::string_view what) {
-      return absl::InvalidArgumentError(StrCat(name_, ": ", what));
-    };
-    if (webhook.url.empty()) return absl::OkStatus();
-    if (webhook.secret_file.empty()) {
-      return bad("webhook.secret_file is empty: expected a file with the secret that signs the requests");
-    }
-    constexpr std::string_view kTargets[] = {"all", "limits", "replicas"};
-    if (std::ranges::find(kTargets, webhook.targets) == std::end(kTargets)) {
-      return bad(
-          StrCat("invalid webhook.targets \"", webhook.targets, "\": expected all, limits or replicas"));
+    for (const DaemonSection& section : DaemonSections()) {
+      const absl::Status s = section.check == nullptr ? absl::OkStatus() : section.check(config_);
+      if (!s.ok()) return absl::InvalidArgumentError(StrCat(name_, ": ", Message(s)));
     }
     return absl::OkStatus();
   }
+
+ private:
   absl::Status ReadEntry(const YAML::Node& at, const std::string& key, const YAML::Node& value);
   absl::Status UnknownKey(const YAML::Node& at, std::string_view key) const;
   absl::Status ReadJobSettings(const YAML::Node& map, std::string_view what, brain::JobPolicy& policy,
@@ -325,8 +229,6 @@ absl::StatusOr<MappingRule> DaemonReader::ReadMappingRule(const YAML::Node& node
 
 }  // namespace
 
-ServerConfig::ServerConfig() { options.listen = {ListenAddress{"127.0.0.1", 7070}}; }
-
 absl::StatusOr<DaemonConfig> ParseDaemonConfig(std::string_view yaml, std::string_view name) {
   DaemonConfig config;
   absl::Status s =
@@ -341,88 +243,11 @@ absl::StatusOr<DaemonConfig> ReadDaemonConfig(const std::string& path) {
   return ParseDaemonConfig(*text, path);
 }
 
-std::vector<MappingRule> MappingRulesOf(const IngestConfig& config) {
-  std::vector<MappingRule> rules = config.mapping;
-  if (!config.builtin_mapping) return rules;
-  for (MappingRule& rule : BuiltinRules(config.kubernetes_jobs)) rules.push_back(std::move(rule));
-  return rules;
-}
-
 absl::StatusOr<std::vector<MappingRule>> ReadMappingRules(const std::string& path) {
   if (path.empty()) return MappingRulesOf(IngestConfig());
   absl::StatusOr<DaemonConfig> file = ReadDaemonConfig(path);
   if (!file.ok()) return file.status();
   return MappingRulesOf(file->ingest);
-}
-
-absl::StatusOr<std::pair<std::string, std::string>> ParseBackfillLabel(std::string_view label) {
-  constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789";
-  const size_t equals = label.find('=');
-  const std::string_view name = label.substr(0, equals);
-  const bool is_name = !name.empty() && name.find_first_not_of(kLetters) == std::string_view::npos &&
-                       !(name.front() >= '0' && name.front() <= '9') && !name.starts_with("__");
-  if (equals == std::string_view::npos || equals + 1 == label.size() || !is_name) {
-    return absl::InvalidArgumentError(
-        StrCat("backfill.labels: \"", label, "\" is not NAME=VALUE, as in external_labels of Prometheus"));
-  }
-  return std::pair(std::string(name), std::string(label.substr(equals + 1)));
-}
-
-absl::StatusOr<BudgetLine> ParseBudget(std::string_view text) {
-  const size_t colon = text.rfind(':');
-  const std::string_view jobs = StripSpace(text.substr(0, colon));
-  const size_t equals = jobs.find('=');
-  BudgetLine out;
-  const std::string_view amount = colon == std::string_view::npos ? "" : text.substr(colon + 1);
-  out.per_month = ParseDouble(StripSpace(amount)).value_or(0);
-  const bool named = equals != std::string_view::npos && equals > 0 && equals + 1 < jobs.size();
-  if (!(out.per_month > 0 && out.per_month <= 1e15) || !(named || jobs == "all")) {
-    return absl::InvalidArgumentError(
-        StrCat("prices.budgets: \"", text,
-               "\": expected LABEL=VALUE: AMOUNT or all: AMOUNT, with an amount above 0, such as "
-               "\"team=shop: 500\""));
-  }
-  if (named) {
-    out.label = jobs.substr(0, equals);
-    out.value = jobs.substr(equals + 1);
-  }
-  return out;
-}
-
-absl::StatusOr<std::vector<double>> ParseBudgetAlerts(std::span<const std::string> texts) {
-  std::vector<double> shares;
-  for (const std::string& text : texts) {
-    const bool percent = text.ends_with('%');
-    const double number =
-        ParseDouble(StripSpace(text.substr(0, text.size() - (percent ? 1 : 0)))).value_or(0);
-    if (!percent || !(number > 0 && number <= 1000)) {
-      return absl::InvalidArgumentError(
-          StrCat("prices.alerts: \"", text, "\": expected a share of a budget above 0 %, such as 80%"));
-    }
-    shares.push_back(number / 100);
-  }
-  std::ranges::sort(shares);
-  return shares;
-}
-
-absl::StatusOr<std::pair<std::string, std::string>> ParseCellLink(std::string_view link) {
-  const size_t equals = link.find('=');
-  const std::string_view name = StripSpace(link.substr(0, equals));
-  const std::string_view url =
-      equals == std::string_view::npos ? std::string_view() : StripSpace(link.substr(equals + 1));
-  if (name.empty() || !(url.starts_with("http://") || url.starts_with("https://"))) {
-    return absl::InvalidArgumentError(
-        StrCat("cell.links: \"", link, "\" is not NAME=URL with http:// or https://"));
-  }
-  return std::pair(std::string(name), std::string(url));
-}
-
-std::optional<std::pair<std::string, std::string>> LeaseName(std::string_view lease) {
-  const size_t slash = lease.find('/');
-  if (slash == 0 || slash == std::string_view::npos || slash + 1 == lease.size()) return std::nullopt;
-  const std::string_view name = lease.substr(slash + 1);
-  if (name.find('/') != std::string_view::npos) return std::nullopt;
-  return std::pair(std::string(lease.substr(0, slash)), std::string(name));
 }
 
 }  // namespace taut::server
