@@ -1,5 +1,5 @@
-// The sections of the daemon's configuration: each file X_config.cc has the rows of its structs. For this room's .cc
-// files.
+// The sections of the daemon's configuration: each file X_config.cc has the rows of its structs. For this room's
+// .cc files.
 #pragma once
 
 #include <span>
