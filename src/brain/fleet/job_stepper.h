@@ -1,5 +1,5 @@
-// One resource of one job, stepped through time. The daemon, a replay, retraining and a what-if step lanes by these
-// calls alone, so that what a replay shows is what the daemon does.
+// One resource of one job, stepped through time. The daemon, a replay, retraining and a what-if step lanes by
+// these calls alone, so that what a replay shows is what the daemon does.
 //
 //   StartDay, then for each window: ObserveKill for each kill before its end, Observe, Decide; then EndDay.
 #pragma once
@@ -62,8 +62,8 @@ class JobStepper {
 
   // Decides by the recommendation as it stands.
   Verdict Decide(const JobPolicy& policy, const LaneFacts& facts);
-  // The decisions at the end of a window in which no limit was applied, as in a replay: one at once where a task was
-  // `killed`, and that of every window. After Observe and ObserveKill. A limit can be tried on all tasks of
+  // The decisions at the end of a window in which no limit was applied, as in a replay: one at once where a task
+  // was `killed`, and that of every window. After Observe and ObserveKill. A limit can be tried on all tasks of
   // `signal`; `tasks` is scratch. Returns how often a trial moved the limit of its tasks, there or back.
   uint32_t DecideWindow(const JobPolicy& policy, const Signal& signal, bool killed,
                         std::vector<uint32_t>& tasks);
