@@ -12,6 +12,7 @@ import json
 import os
 import random
 import subprocess
+import threading
 import time
 
 import real_cluster_test
@@ -47,21 +48,44 @@ class Chaos:
         self.limits = {}  # by pod: (time, MiB), as the API server said
         self.kills = {}  # by pod's UID and time of the end: the app
         self.steps = []
+        self.lock = threading.Lock()
+        threading.Thread(target=self.follow, daemon=True).start()
         self.tautd = stage.tautd(config=config, store=self.store)
 
-    def look(self):
-        pods = [p for app in APPS for p in self.bed.pods(app)]
-        now = time.time()
-        for pod in pods:
-            uid = pod["metadata"]["uid"]
+    def follow(self):
+        """Watches pods, so that none is killed and gone between two looks."""
+        decoder = json.JSONDecoder()
+        while True:
+            watch = subprocess.Popen([self.bed.bin / "kubectl", "--kubeconfig", self.bed.config, "get", "pods", "-w", "-o", "json"], text=True,
+                                     stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+            text = ""
+            for line in watch.stdout:
+                text += line
+                if line.startswith("}"):
+                    self.note(decoder.raw_decode(text)[0])
+                    text = ""
+            watch.wait()
+            time.sleep(0.5)  # the API server starts again
+
+    def note(self, pod):
+        app = pod["metadata"].get("labels", {}).get("app")
+        if app not in APPS:
+            return
+        uid = pod["metadata"]["uid"]
+        with self.lock:
             seen = self.limits.setdefault(uid, [])
             if not seen or seen[-1][1] != limit_of(pod):
-                seen.append((now, limit_of(pod)))
+                seen.append((time.time(), limit_of(pod)))
             for status in pod["status"].get("containerStatuses", []):
                 for state in (status.get("state", {}), status.get("lastState", {})):
                     end = state.get("terminated") or {}
                     if end.get("reason") == "OOMKilled":
-                        self.kills[uid, seconds_of(end["finishedAt"])] = pod["metadata"]["labels"]["app"]
+                        self.kills[uid, seconds_of(end["finishedAt"])] = app
+
+    def look(self):
+        pods = [p for app in APPS for p in self.bed.pods(app)]
+        for pod in pods:
+            self.note(pod)
         return pods
 
     def step(self):
@@ -124,7 +148,8 @@ class Chaos:
         return out
 
     def charges(self, ooms):
-        out, left = [], dict(self.kills)
+        with self.lock:
+            out, left = [], dict(self.kills)
         for oom in ooms:
             app = oom["job"].split("/")[2]
             for _ in range(oom["kills"]):
