@@ -7,8 +7,6 @@
 
 #include "brain/recommend/stored_values.h"
 #include "brain/recommend/wrappers.h"
-#include "common/model/units.h"
-#include "fmt/format.h"
 
 namespace taut::brain {
 namespace {
@@ -48,13 +46,6 @@ constexpr double kThrottled = 0.01;
 constexpr double FirstLevel(Resource r) { return UnitOf(r).small_amount; }
 
 using Levels = std::array<float, WorkFunctionRecommender::kLevels>;
-
-int32_t HourOf(int32_t window) { return static_cast<int32_t>(FloorDiv(window, kWindowsPerHour)); }
-
-size_t HourSlot(int32_t hour) {
-  constexpr int kHours = WorkFunctionRecommender::kHours;
-  return static_cast<size_t>(hour - FloorDiv(hour, kHours) * kHours);
-}
 
 bool IsAtLimit(const Signal& signal, double usage) {
   return signal.cut_at.has_value() && usage >= kAtLimit * *signal.cut_at;
@@ -234,7 +225,7 @@ WorkFunctionRecommender::Prices WorkFunctionRecommender::PricesNow() const {
     p.change = size * ChargeOf(p.over, s);
     return p;
   }
-  const double most = s.job_cap * s.order(fleet_->resource()) / price_factor_;
+  const double most = MostShare();
   if (s.job_cap > 0 && used_ > 0 && over_ > most * used_) {
     const double times = over_ / (most * used_);
     p.over *= std::min(times * times, kMostJobPrice);
@@ -242,17 +233,21 @@ WorkFunctionRecommender::Prices WorkFunctionRecommender::PricesNow() const {
   return p;
 }
 
-// Every level pays for the window: its reservation, and what usage had above it.
+// Every level pays for the window: its reservation, and what usage had above it. A raise for the hour lifts the
+// levels below it, too.
 void WorkFunctionRecommender::Pay(const Signal& signal, const Prices& prices) {
   const Levels& levels = LevelsOf(fleet_->resource());
   const auto price = static_cast<float>(prices.over);
   const float usage = signal.tasks.front().peak;
   Levels costs;
   cost_.Get(costs);
+  const int ahead = AheadAt(signal.window.index);
+  const float floor = ahead >= 0 ? levels[static_cast<size_t>(ahead)] : 0;
   if (signal.tasks.size() == 1 && !IsAtLimit(signal, usage) && ThrottledShare(signal) == 0) {
     for (size_t k = 0; k < kLevels; ++k) {
-      const float above = usage - levels[k];
-      costs[k] += levels[k] + price * (above > 0 ? above : 0);
+      const float held = std::max(levels[k], floor);
+      const float above = usage - held;
+      costs[k] += held + price * (above > 0 ? above : 0);
     }
   } else {
     // By level: which share of the tasks' time is above it, and by how much.
@@ -265,8 +260,10 @@ void WorkFunctionRecommender::Pay(const Signal& signal, const Prices& prices) {
     });
     float above_count = 0;
     float above_sum = 0;
+    float over = 0;
     for (size_t k = kLevels; k-- > 0;) {
-      costs[k] += levels[k] + price * std::max(0.0F, above_sum - above_count * levels[k]);
+      if (levels[k] >= floor) over = std::max(0.0F, above_sum - above_count * levels[k]);
+      costs[k] += std::max(levels[k], floor) + price * over;
       above_count += count[k];
       above_sum += sum[k];
     }
@@ -280,20 +277,16 @@ void WorkFunctionRecommender::Pay(const Signal& signal, const Prices& prices) {
 
 void WorkFunctionRecommender::Remember(const Signal& signal) {
   const int32_t window = signal.window.index;
-  const int32_t hour = HourOf(window);
-  const int32_t last = last_window_ == INT32_MIN ? hour - kHours : HourOf(last_window_);
-  for (int32_t h = std::max(last + 1, hour - kHours + 1); h <= hour; ++h) hours_[HourSlot(h)] = 0;
-  float& peak = hours_[HourSlot(hour)];
   const bool cut = IsAtLimit(signal, signal.peak) || ThrottledShare(signal) >= kThrottled;
-  peak = std::max(peak, static_cast<float>(cut ? kNeedAtLimit * *signal.cut_at : signal.peak));
+  const auto peak = static_cast<float>(cut ? kNeedAtLimit * *signal.cut_at : signal.peak);
+  hours_.Add(HourOf(window), LevelOf(fleet_->resource(), peak));
 
   const int32_t elapsed = last_window_ == INT32_MIN ? 0 : std::max(0, window - last_window_);
   static const float kGrowth = static_cast<float>(std::exp2(1 / kOwnHalfLifeWindows));
   const float growth =
       elapsed == 1 ? kGrowth : static_cast<float>(std::exp2(std::min(elapsed / kOwnHalfLifeWindows, 40.0)));
   weight_ *= growth;
-  over_ /= growth;
-  used_ /= growth;
+  for (float* sum : {&over_, &used_, &spared_, &start_over_}) *sum /= growth;
   if (weight_ > kRescaleAt) {
     for (float& w : weights_.values()) w /= weight_;
     weight_ = 1;
@@ -326,24 +319,41 @@ void WorkFunctionRecommender::JudgeCuts(const Signal& signal, double limit) {
   cuts_ = {};
 }
 
-void WorkFunctionRecommender::Observe(const Signal& signal) {
-  if (signal.tasks.empty()) return;
-  if (signal.owner_limit.has_value()) owner_limit_ = static_cast<float>(*signal.owner_limit);
-  day_peak_ = std::max(day_peak_, static_cast<float>(signal.peak));
-  const std::optional<double> own =
-      level_ >= 0 ? std::optional(Level(fleet_->resource(), level_)) : signal.owner_limit;
-  const double limit = signal.limit.value_or(own.value_or(HUGE_VAL));
-  const Prices prices = PricesNow();
-  Pay(signal, prices);
-  Remember(signal);
+void WorkFunctionRecommender::CountWork(const Signal& signal, double limit) {
   const auto tasks = static_cast<float>(signal.tasks.size());
+  const bool ahead = AheadAt(signal.window.index) > level_;
+  const double lower = level_ >= 0 ? Level(fleet_->resource(), level_) : HUGE_VAL;
   ForEachNeed(signal, [&](float need, float share) {
     const auto above = static_cast<float>(need > limit ? need - limit : 0);
     used_ += tasks * share * need;
     day_used_ += tasks * share * need;
     over_ += level_ >= 0 ? tasks * share * above : 0;
     day_over_ += level_ >= 0 ? tasks * share * above : 0;
+    if (ahead)
+      spared_ += tasks * share * static_cast<float>(std::max(0.0, std::min<double>(need, limit) - lower));
   });
+  int64_t highest = known_tasks_[0];
+  for (const TaskUsage& t : signal.tasks) {
+    highest = std::max<int64_t>(highest, t.task);
+    if (level_ < 0 || t.task <= known_tasks_[1]) continue;
+    const double need = IsAtLimit(signal, t.peak) ? kNeedAtLimit * *signal.cut_at : double{t.peak};
+    start_over_ += static_cast<float>(std::max(0.0, need - limit));
+  }
+  known_tasks_ = {highest, known_tasks_[0]};
+}
+
+void WorkFunctionRecommender::Observe(const Signal& signal) {
+  if (signal.tasks.empty()) return;
+  if (signal.owner_limit.has_value()) owner_limit_ = static_cast<float>(*signal.owner_limit);
+  day_peak_ = std::max(day_peak_, static_cast<float>(signal.peak));
+  const std::optional<double> own =
+      level_ >= 0 ? std::optional(Level(fleet_->resource(), LevelAt(signal.window.index)))
+                  : signal.owner_limit;
+  const double limit = signal.limit.value_or(own.value_or(HUGE_VAL));
+  const Prices prices = PricesNow();
+  Pay(signal, prices);
+  Remember(signal);
+  CountWork(signal, limit);
   if (level_ < 0) return;
   JudgeCuts(signal, limit);
   const double usage = IsAtLimit(signal, signal.peak) ? kNeedAtLimit * *signal.cut_at : signal.peak;
@@ -393,22 +403,13 @@ int WorkFunctionRecommender::NextUsedLevel(int above) const {
   return at;
 }
 
-// The level of what was used yesterday in the coming hours; 0 if nothing is known of them.
-int WorkFunctionRecommender::YesterdaysLevel(WindowId window) const {
-  const int32_t yesterday = HourOf(window.index) - 24;
-  float peak = 0;
-  for (int ahead = 1; ahead <= fleet_->look_ahead_hours(); ++ahead) {
-    peak = std::max(peak, hours_[HourSlot(yesterday + ahead)]);
-  }
-  return LevelOf(fleet_->resource(), peak);
-}
-
 void WorkFunctionRecommender::Decide(WindowId window, double usage, bool over, const Prices& prices) {
   const double cost = cost_.At(level_);
   if (over) {
     if (cost < kTriflingCost * prices.change) return;
     const int seen = std::max(Cheapest(), LevelOf(fleet_->resource(), usage));
-    MoveTo(std::min(std::max({seen, NextUsedLevel(level_), level_ + 1}), kLevels - 1), Move::kRaise, usage);
+    const int now = LevelAt(window.index);
+    MoveTo(std::min(std::max({seen, NextUsedLevel(now), now + 1}), kLevels - 1), Move::kRaise, usage);
     return;
   }
   if (cost < 0.9999 * prices.change) return;
@@ -431,7 +432,8 @@ std::optional<double> WorkFunctionRecommender::Recommend(WindowId next) {
     if (age_s < fleet_->settings().min_history_s) return std::nullopt;
     MoveTo(Cheapest(), Move::kStart, day_peak_);
   }
-  return Level(fleet_->resource(), level_);
+  if (HourOf(next.index) != ahead_.hour) LookAhead(HourOf(next.index));
+  return Level(fleet_->resource(), LevelAt(next.index));
 }
 
 void WorkFunctionRecommender::EndDay(int32_t, FleetRows& rows) {
@@ -444,65 +446,6 @@ void WorkFunctionRecommender::EndDay(int32_t, FleetRows& rows) {
     rows.push_back(row);
   }
   day_over_ = day_used_ = day_peak_ = 0;
-}
-
-void WorkFunctionRecommender::UpdateRisk(double limit, LimitRisk& risk) const {
-  Recommender::UpdateRisk(limit, risk);
-  if (level_ < 0 || used_ <= 0) return;
-  risk.work_over = std::min(1.0F, over_ / used_);
-  if (order_.has_value() || fleet_->settings().price <= 0)
-    risk.work_ordered = static_cast<float>(order_.value_or(fleet_->settings().order(fleet_->resource())));
-}
-
-void WorkFunctionRecommender::Explain(Reason& reason) const {
-  reason.recommender = "work_function";
-  const Resource resource = fleet_->resource();
-  if (level_ < 0) {
-    reason.sentence = fmt::format("The owner's limit stays for the first {:g} hours of a job.",
-                                  fleet_->settings().min_history_s / kHour);
-    return;
-  }
-  const std::string unit = fmt::format("{}-hours", UnitOf(resource).one);
-  const Prices prices = PricesNow();
-  const double limit = Level(resource, level_);
-  const double share = used_ > 0 ? over_ / used_ : 0;
-  const std::string_view what = ThrottlesAtLimit(resource) ? "throttled" : "above its limit";
-  const bool own = order_.has_value();
-  reason.sentence = fmt::format(
-      "{:.2g} % of this job's work of the last weeks was {} ({:.2g} % ordered {}). The limit moves when it "
-      "has "
-      "cost one change ({:.2g} hours of {} limit) more than another would have.",
-      100 * share, what, 100 * order_.value_or(fleet_->settings().order(resource)),
-      own ? "for this job" : "over all jobs",
-      (own ? ChargeOf(prices.over, fleet_->settings()) : fleet_->change_windows()) / kWindowsPerHour,
-      own ? "its" : "a mean job's");
-  const std::string used = FormatAmount(resource, move_usage_);
-  switch (move_) {
-    case Move::kRaise:
-      reason.why = fmt::format(
-          "usage of {} was above the limit of {}; raised to what the job has used above it before", used,
-          FormatAmount(resource, move_from_));
-      break;
-    case Move::kFall:
-      reason.why = fmt::format("the limit of {} had cost one change more than a lower one",
-                               FormatAmount(resource, move_from_));
-      break;
-    case Move::kStart:
-    case Move::kNone:
-      reason.why = "the limit that would have cost least so far";
-      break;
-  }
-  reason.facts.push_back({"price of work above the limit", prices.over, "times its reservation"});
-  reason.facts.push_back({"charge for a change", prices.change / kWindowsPerHour, unit});
-  reason.facts.push_back({"cost so far above the best limit's", cost_.At(level_) / kWindowsPerHour, unit});
-  const int best = Cheapest();
-  reason.cost_unit = unit;
-  for (const int k : {best, level_}) {
-    reason.candidates.push_back({k == best ? "cheapest in hindsight" : "this limit", Level(resource, k),
-                                 cost_.At(k) / kWindowsPerHour, "", k == level_});
-    if (best == level_) break;
-  }
-  reason.steps.push_back({"level", 0, limit});
 }
 
 }  // namespace taut::brain

@@ -3,20 +3,26 @@
 // system") says at every window what the best schedule in hindsight that ends at each level would have cost.
 // The limit stays until it has cost one change more than another; usage above it raises it at once, as high
 // as the job's own usage above it has gone before. One price for the whole fleet; people order a share of
-// work above the limits (CPU: throttled work), and the price follows.
+// work above the limits (CPU: throttled work), and the price follows. Where a job has far more of it than ordered,
+// bursts of the same hour of each day or week raise the limit for that hour alone (hour_levels.h).
 //
-// A step costs O(levels + tasks), about 0.4 us, and a job takes some 600 bytes; nothing happens at midnight but
+// A step costs O(levels + tasks), about 0.4 us, and a job takes some 800 bytes; nothing happens at midnight but
 // for the price.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
+#include <string>
 
+#include "brain/recommend/hour_levels.h"
 #include "brain/recommend/level_values.h"
 #include "brain/recommend/recommender.h"
 #include "brain/recommend/settings.h"
+#include "common/base/time.h"
 #include "common/histogram/bucket_set.h"
 
 namespace taut::brain {
@@ -68,7 +74,7 @@ class WorkFunctionRecommender final : public Recommender {
  public:
   static constexpr int kLevels = LevelValues::kLevels;
   static constexpr int kLevelsPerOctave = 16;
-  static constexpr int kHours = 48;
+  static constexpr int kHoursOfVersion2 = 48;  // in checkpoints of before hour_levels.h
 
   // `fleet` must outlive it. `price_factor`: what work above the limit costs this job, as a factor of the
   // fleet's price. `order`: the share of this job's work that shall be above its limits, which is kept by a
@@ -102,6 +108,11 @@ class WorkFunctionRecommender final : public Recommender {
     double change;  // the charge for a change
   };
   enum class Move : uint8_t { kNone, kStart, kRaise, kFall };
+  // What raises the limit for one hour.
+  struct Ahead {
+    int32_t hour = INT32_MIN;
+    int32_t level = -1;  // -1: nothing
+  };
 
   Prices PricesNow() const;
   double OwnPrice() const;
@@ -112,21 +123,41 @@ class WorkFunctionRecommender final : public Recommender {
   int Cheapest() const;
   int NextUsedLevel(int above) const;
   int YesterdaysLevel(WindowId window) const;
+  // The share of this job's work that it is ordered to have above its limits, before the price of its own.
+  double MostShare() const;
+  bool IsFarOver() const;
+  std::optional<HourLevels::Burst> WorthRaising(int32_t hour, const Prices& prices) const;
+  void LookAhead(int32_t hour);
+  static int32_t HourOf(int32_t window) { return static_cast<int32_t>(FloorDiv(window, kWindowsPerHour)); }
+  // The level of the hour's raise that holds in a window; -1: none.
+  int AheadAt(int32_t window) const { return HourOf(window) == ahead_.hour ? ahead_.level : -1; }
+  int LevelAt(int32_t window) const { return std::max(level_, AheadAt(window)); }
+  void CountWork(const Signal& signal, double limit);
+  std::string ExplainAhead(const Prices& prices) const;
+  std::string ExplainStarts() const;
   void MoveTo(int level, Move move, double usage);
   // `first`: what the checkpoint begins with.
   absl::Status LoadLevels(float first, ByteReader& in);
+  absl::Status LoadHours(ByteReader& in);
+  // Older checkpoints: by hour mod kHoursOfVersion2.
+  void TakeHours(std::span<const float> peaks);
 
   const WorkFunctionFleet* fleet_;
   OomSettings oom_;
   double price_factor_;
   std::optional<double> order_;
-  LevelValues cost_;                   // the work function: 0 at its least, at most one change
-  BucketFloats weights_;               // the job's usage by level; newer windows weigh more
-  std::array<float, kHours> hours_{};  // highest usage of each of the last hours, by hour mod kHours
-  float weight_ = 1;                   // of a window now
-  int32_t level_ = -1;                 // of the limit; -1: none yet
+  LevelValues cost_;      // the work function: 0 at its least, at most one change
+  BucketFloats weights_;  // the job's usage by level; newer windows weigh more
+  HourLevels hours_;
+  Ahead ahead_;
+  float weight_ = 1;    // of a window now
+  int32_t level_ = -1;  // of the limit; -1: none yet
   int32_t first_window_ = 0, last_window_ = INT32_MIN;
   float over_ = 0, used_ = 0;  // decayed sums of this job
+  float spared_ = 0;           // the same of work that only an hour's raise kept below the limit
+  float start_over_ = 0;       // of over_, in the first two windows of a task
+  // The highest task before the last measured window, and before the one before it: higher ones are young.
+  std::array<int64_t, 2> known_tasks_{-1, -1};
   // The windows of tasks at their limit since one without.
   struct Cuts {
     float windows = 0;

@@ -77,7 +77,8 @@ class Definition {
   void Window(const Signal& s) {
     if (s.owner_limit.has_value()) owner_limit_ = s.owner_limit;
     day_peak_ = std::max(day_peak_, s.peak);
-    const std::optional<double> own = level_ >= 0 ? std::optional(Levels::Level(kOf, level_)) : s.owner_limit;
+    const std::optional<double> own =
+        level_ >= 0 ? std::optional(Levels::Level(kOf, std::max(level_, ahead_))) : s.owner_limit;
     limit_ = s.limit.value_or(own.value_or(HUGE_VAL));
     prices_ = Prices();
     Pay(NeedsOf(s));
@@ -89,6 +90,9 @@ class Definition {
       day_used_ += tasks * need.share * need.usage;
       over_ += over;
       day_over_ += over;
+      if (ahead_ > level_)
+        spared_ +=
+            tasks * need.share * std::max(0.0, std::min(need.usage, limit_) - Levels::Level(kOf, level_));
     }
     if (level_ < 0) return;
     Judge(s);
@@ -104,7 +108,7 @@ class Definition {
                 2e-3 * change / kWindowsPerHour);
     const double near = 2e-3 * change / kWindowsPerHour;
     EXPECT_NEAR(std::get<double>(reason.facts[2].value),
-                costs_[static_cast<size_t>(level_)] / kWindowsPerHour, near);
+                costs_[static_cast<size_t>(std::max(level_, ahead_))] / kWindowsPerHour, near);
     EXPECT_EQ(reason.cost_unit, "core-hours");
     for (const Candidate& c : reason.candidates) {
       const auto k = static_cast<size_t>(Levels::LevelOf(kOf, static_cast<float>(c.limit)));
@@ -133,17 +137,27 @@ class Definition {
     }
     day_over_ = day_used_ = day_peak_ = 0;
   }
-  int moves = 0, raises = 0;
+  int moves = 0, raises = 0, foreseen = 0;
 
   // The limit that follows those of the owner.
-  void Start(double limit) {
+  void Start(WindowId window, double limit) {
+    LookAhead(window);
     if (level_ >= 0) return;
     level_ = Levels::LevelOf(kOf, static_cast<float>(limit));
     EXPECT_LE(costs_[static_cast<size_t>(level_)], 1e-3 * prices_.second) << "it is not the cheapest";
   }
   // The limit after a window; where several are as good the recommender chooses.
-  void After(double limit) {
-    const int level = Levels::LevelOf(kOf, static_cast<float>(limit));
+  void After(WindowId next, double limit) {
+    const int expected = may_ == Moves::kGoes ? next_least_ : level_;
+    const int before = std::exchange(level_, expected);
+    LookAhead(next);
+    level_ = before;
+    int level = Levels::LevelOf(kOf, static_cast<float>(limit));
+    if (ahead_ > expected) {
+      ++foreseen;
+      EXPECT_EQ(level, ahead_);
+      level = expected;  // below the hour's raise it cannot be seen
+    }
     if (level != level_) {
       ++moves;
       raises += level > level_;
@@ -162,8 +176,9 @@ class Definition {
   void Pay(const std::vector<Need>& needs) {
     for (size_t k = 0; k < costs_.size(); ++k) {
       const double level = Levels::Level(kOf, static_cast<int>(k));
-      costs_[k] += level;
-      for (const Need& n : needs) costs_[k] += prices_.first * n.share * std::max(0.0, n.usage - level);
+      const double held = ahead_ >= 0 ? std::max(level, Levels::Level(kOf, ahead_)) : level;
+      costs_[k] += held;
+      for (const Need& n : needs) costs_[k] += prices_.first * n.share * std::max(0.0, n.usage - held);
     }
     const double least = *std::ranges::min_element(costs_);
     for (double& c : costs_) c = std::min(c - least, prices_.second);
@@ -175,6 +190,7 @@ class Definition {
     const double kept = std::exp2(-(window - last_.value_or(window)) / kHalfLife);
     over_ *= kept;
     used_ *= kept;
+    spared_ *= kept;
     for (auto& [level, weight] : weights_) weight *= kept;
     for (const Need& n : NeedsOf(s)) weights_[Levels::LevelOf(kOf, static_cast<float>(n.usage))] += n.share;
     last_ = window;
@@ -202,6 +218,32 @@ class Definition {
     cuts_ = cut_limits_ = cut_over_ = 0;
   }
 
+  // What this hour of the last 7 days, or of this day of the last 2 weeks, foretells for the hour of a window.
+  void LookAhead(WindowId window) {
+    const auto hour = static_cast<int32_t>(FloorDiv(window.index, kWindowsPerHour));
+    if (hour == ahead_hour_) return;
+    ahead_hour_ = hour;
+    ahead_ = -1;
+    const double cap = fleet_.settings().job_cap;
+    const double most = cap * order_.value_or(fleet_.settings().order(kOf) / price_factor_);
+    if (level_ < 0 || cap <= 0 || over_ + spared_ <= most * used_) return;
+    std::pair<int, int> burst{-1, -1};
+    for (const auto& [count, apart] : {std::pair(7, 24), std::pair(2, 168)}) {
+      std::pair<int, int> found{Levels::kLevels, -1};
+      for (int i = 1; i <= count; ++i) {
+        const auto at = hours_.find(hour - i * apart);
+        const int level = at != hours_.end() ? Levels::LevelOf(kOf, at->second) : -1;
+        found = {std::min(found.first, level), std::max(found.second, level)};
+      }
+      if (found.first > level_ && found.second > burst.second) burst = found;
+    }
+    if (burst.second < 0) return;
+    const double held = Levels::Level(kOf, level_);
+    const auto [price, change] = Prices();
+    const double spared = price * (Levels::Level(kOf, burst.first) - held);
+    if (spared >= 12 * (Levels::Level(kOf, burst.second) - held) + change) ahead_ = burst.second;
+  }
+
   // The levels that a move may go to, and whether there must be one; `next_*` are equal but where costs tie.
   void CheckMove(WindowId window, bool over) {
     const double cost = costs_[static_cast<size_t>(level_)] / prices_.second;
@@ -209,11 +251,12 @@ class Definition {
     const int seen = Levels::LevelOf(kOf, usage_);
     if (over) {
       may_ = cost < 0.098 ? Moves::kStays : cost > 0.102 ? Moves::kGoes : Moves::kMayGo;
-      const auto used = NextUsed();
+      const int now = std::max(level_, ahead_);
+      const auto used = NextUsed(now);
       next_least_ =
-          std::min({std::max({cheapest.first, seen - 1, used.first, level_ + 1}), Levels::kLevels - 1});
+          std::min({std::max({cheapest.first, seen - 1, used.first, now + 1}), Levels::kLevels - 1});
       next_most_ =
-          std::min({std::max({cheapest.second, seen + 1, used.second, level_ + 1}), Levels::kLevels - 1});
+          std::min({std::max({cheapest.second, seen + 1, used.second, now + 1}), Levels::kLevels - 1});
       return;
     }
     const int yesterday = std::min(Yesterday(window), level_);
@@ -232,19 +275,19 @@ class Definition {
     }
     return {first, last};
   }
-  // Levels above the present one by reservations and 20 times what the usage above it had above them.
-  std::pair<int, int> NextUsed() const {
+  // Levels above `now` by reservations and 20 times what the usage above it had above them.
+  std::pair<int, int> NextUsed(int now) const {
     std::vector<double> costs(Levels::kLevels, HUGE_VAL);
     double all = 0;
-    for (const auto& [level, weight] : weights_) all += level > level_ ? weight : 0;
-    if (all <= 0) return {level_, level_};
-    for (int k = level_ + 1; k < Levels::kLevels; ++k) {
+    for (const auto& [level, weight] : weights_) all += level > now ? weight : 0;
+    if (all <= 0) return {now, now};
+    for (int k = now + 1; k < Levels::kLevels; ++k) {
       double& cost = costs[static_cast<size_t>(k)] = all * Levels::Level(kOf, k);
       for (const auto& [level, weight] : weights_) {
         if (level > k) cost += 20 * weight * (Levels::Level(kOf, level) - Levels::Level(kOf, k));
       }
     }
-    return Within(costs, level_ + 1, *std::ranges::min_element(costs) * 1.001);
+    return Within(costs, now + 1, *std::ranges::min_element(costs) * 1.001);
   }
   int Yesterday(WindowId window) const {
     const int32_t hour = static_cast<int32_t>(FloorDiv(window.index, kWindowsPerHour));
@@ -265,6 +308,9 @@ class Definition {
   std::optional<double> owner_limit_;
   std::optional<int32_t> last_;
   int32_t first_ = 0;
+  int32_t ahead_hour_ = INT32_MIN;
+  int ahead_ = -1;  // the level of the hour's raise
+  double spared_ = 0;
   double over_ = 0, used_ = 0, day_over_ = 0, day_used_ = 0, day_peak_ = 0;
   double cuts_ = 0, cut_limits_ = 0, cut_over_ = 0;
   // Of the last window.
@@ -305,7 +351,7 @@ TEST_P(WorkFunctionDefinition, HoldsWindowByWindow) {
     SCOPED_TRACE(window - kFirst);
     if (rng.Below(40) == 0) level = rng.Below(8) == 0 ? c.burst * rng.Uniform(0.6, 1.4) : rng.Uniform(0.7, 1);
     const std::optional<double> limit = recommender.Recommend(WindowId{window});
-    if (limit.has_value()) definition.Start(*limit);
+    if (limit.has_value()) definition.Start(WindowId{window}, *limit);
     ASSERT_EQ(limit.has_value(), window - kFirst >= kWindowsPerDay);
     std::vector<TaskUsage> tasks;
     for (size_t i = 0; i < c.tasks; ++i) {
@@ -326,7 +372,7 @@ TEST_P(WorkFunctionDefinition, HoldsWindowByWindow) {
     recommender.Observe(signal);
     definition.Window(signal);
     if (limit.has_value()) {
-      definition.After(*recommender.Recommend(WindowId{window + 1}));
+      definition.After(WindowId{window + 1}, *recommender.Recommend(WindowId{window + 1}));
       Reason reason;
       recommender.Explain(reason);
       definition.Explained(reason);

@@ -11,15 +11,22 @@ namespace {
 
 // What begins a checkpoint whose levels are packed; with windows at the limit that are not judged yet, at its end.
 constexpr float kPacked = -1, kPackedWithCuts = -2;
+// The same with two weeks of hours and what they foretell; the two before have 48 hours.
+constexpr float kHours = -3, kHoursWithCuts = -4;
+
+bool HasHours(float first) { return first == kHours || first == kHoursWithCuts; }
 
 }  // namespace
 
 void WorkFunctionRecommender::Save(ByteWriter& out) const {
   const bool cuts = cuts_.windows > 0;
-  out.Put(cuts ? kPackedWithCuts : kPacked);
+  out.Put(cuts ? kHoursWithCuts : kHours);
   cost_.Save(out);
   weights_.Save(out);
-  for (const float v : hours_) out.Put(v);
+  hours_.Save(out);
+  for (const int32_t v : {ahead_.hour, ahead_.level}) out.Put(v);
+  for (const float v : {spared_, start_over_}) out.Put(v);
+  for (const int64_t v : known_tasks_) out.Put(v);
   for (const float v :
        {weight_, over_, used_, day_over_, day_used_, day_peak_, owner_limit_, move_usage_, move_from_})
     out.Put(v);
@@ -32,7 +39,7 @@ void WorkFunctionRecommender::Save(ByteWriter& out) const {
 // The costs and weights of the levels. Older checkpoints have all of them as floats, of which none is
 // negative.
 absl::Status WorkFunctionRecommender::LoadLevels(float first, ByteReader& in) {
-  if (first == kPacked || first == kPackedWithCuts) {
+  if (first < 0 && first >= kHoursWithCuts) {
     if (absl::Status s = cost_.Load(in); !s.ok()) return s;
     weights_.Clear();
     return weights_.Load(in, kLevels);
@@ -55,6 +62,29 @@ absl::Status WorkFunctionRecommender::LoadLevels(float first, ByteReader& in) {
   return absl::OkStatus();
 }
 
+absl::Status WorkFunctionRecommender::LoadHours(ByteReader& in) {
+  if (absl::Status s = hours_.Load(kLevels, in); !s.ok()) return s;
+  for (int32_t* v : {&ahead_.hour, &ahead_.level}) *v = in.Get<int32_t>();
+  for (float* v : {&spared_, &start_over_}) *v = in.Get<float>();
+  for (int64_t& v : known_tasks_) v = in.Get<int64_t>();
+  const bool possible = ahead_.level >= -1 && ahead_.level < kLevels && IsStoredAmount(spared_) &&
+                        IsStoredAmount(start_over_) && known_tasks_[0] >= -1 && known_tasks_[1] >= -1;
+  return possible ? in.status("work function") : absl::DataLossError("work function: an impossible burst");
+}
+
+void WorkFunctionRecommender::TakeHours(std::span<const float> peaks) {
+  hours_ = {};
+  ahead_ = {};
+  spared_ = start_over_ = 0;
+  known_tasks_ = {-1, -1};
+  if (last_window_ == INT32_MIN) return;
+  const int32_t last = HourOf(last_window_);
+  for (int32_t hour = last - kHoursOfVersion2 + 1; hour <= last; ++hour) {
+    const float peak = peaks[static_cast<size_t>(hour - FloorDiv(hour, kHoursOfVersion2) * kHoursOfVersion2)];
+    if (peak > 0) hours_.Add(hour, LevelOf(fleet_->resource(), peak));
+  }
+}
+
 absl::Status WorkFunctionRecommender::Load(ByteReader& in) {
   bool possible = true;
   const auto amounts = [&](std::span<float> values) {
@@ -65,7 +95,12 @@ absl::Status WorkFunctionRecommender::Load(ByteReader& in) {
   };
   const auto first = in.Get<float>();
   if (absl::Status s = LoadLevels(first, in); !s.ok()) return s;
-  amounts(hours_);
+  std::array<float, kHoursOfVersion2> old_hours{};
+  if (HasHours(first)) {
+    if (absl::Status s = LoadHours(in); !s.ok()) return s;
+  } else {
+    amounts(old_hours);
+  }
   float* const rest[] = {&weight_, &over_, &used_, &day_over_, &day_used_, &day_peak_};
   for (float* v : rest) amounts({v, 1});
   owner_limit_ = in.Get<float>();
@@ -75,7 +110,7 @@ absl::Status WorkFunctionRecommender::Load(ByteReader& in) {
   for (int32_t* v : {&level_, &first_window_, &last_window_}) *v = in.Get<int32_t>();
   const auto move = in.Get<uint8_t>();
   cuts_ = {};
-  if (first == kPackedWithCuts) {
+  if (first == kPackedWithCuts || first == kHoursWithCuts) {
     for (float* v : {&cuts_.windows, &cuts_.limits, &cuts_.over}) amounts({v, 1});
   }
   if (absl::Status s = in.status("work function"); !s.ok()) return s;
@@ -84,6 +119,7 @@ absl::Status WorkFunctionRecommender::Load(ByteReader& in) {
              move <= static_cast<uint8_t>(Move::kFall);
   if (!possible) return absl::DataLossError("work function: an impossible state");
   move_ = static_cast<Move>(move);
+  if (!HasHours(first)) TakeHours(old_hours);
   return absl::OkStatus();
 }
 

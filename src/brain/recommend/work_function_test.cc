@@ -1,6 +1,7 @@
 #include "brain/recommend/work_function.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <string>
@@ -423,25 +424,42 @@ TEST(WorkFunction, AJobsOwnOrderIsKeptForThatJob) {
   EXPECT_NEAR(*fleet.share_over(), 0.002, 0.001) << "the others keep the fleet's";
 }
 
-// Costs and weights of all levels as floats, as they were written before they were packed.
-std::string Unpacked(const std::string& packed) {
-  ByteReader in(packed);
-  EXPECT_EQ(in.Get<float>(), -1);
+// A checkpoint as it was written before there were two weeks of hours: `packed` or, still older, with costs and
+// weights of all levels as floats.
+std::string OfVersionBefore(const std::string& now, bool packed) {
+  ByteReader in(now);
+  EXPECT_EQ(in.Get<float>(), -3);
   LevelValues costs;
   EXPECT_TRUE(costs.Load(in).ok());
   BucketFloats weights;
   EXPECT_TRUE(weights.Load(in, LevelValues::kLevels).ok());
+  const auto last = in.Get<int32_t>();
+  std::array<uint8_t, HourLevels::kHours> hours;
+  for (uint8_t& level : hours) level = in.Get<uint8_t>();
+  for (int i = 0; i < 8; ++i) (void)in.Get<int32_t>();  // the hour's raise, two sums, the tasks
   std::string bytes;
   ByteWriter out(&bytes);
-  for (int k = 0; k < LevelValues::kLevels; ++k) out.Put(costs.At(k));
-  for (int k = 0; k < LevelValues::kLevels; ++k) {
-    const float* weight = weights.Find(static_cast<Bucket>(k));
-    out.Put(weight != nullptr ? *weight : 0.0F);
+  if (packed) {
+    out.Put(-1.0F);
+    costs.Save(out);
+    weights.Save(out);
+  } else {
+    for (int k = 0; k < LevelValues::kLevels; ++k) out.Put(costs.At(k));
+    for (int k = 0; k < LevelValues::kLevels; ++k) {
+      const float* weight = weights.Find(static_cast<Bucket>(k));
+      out.Put(weight != nullptr ? *weight : 0.0F);
+    }
   }
-  return bytes + packed.substr(packed.size() - in.remaining());
+  constexpr int32_t kOldHours = 48;
+  for (int32_t slot = 0; slot < kOldHours; ++slot) {
+    const int32_t hour = last - (last - slot) % kOldHours;
+    const int level = hours[static_cast<size_t>(hour % HourLevels::kHours)] - 1;
+    out.Put(level < 0 ? 0.0F : static_cast<float>(Levels::Level(Resource::kCpu, level)));
+  }
+  return bytes + now.substr(now.size() - in.remaining());
 }
 
-TEST(WorkFunction, ReadsACheckpointOfBeforeLevelsWerePacked) {
+TEST(WorkFunction, ReadsCheckpointsOfOlderVersions) {
   const WorkFunctionFleet fleet(Resource::kCpu, WorkFunctionSettings());
   Rng rng(6);
   LevelsJob job(fleet);
@@ -449,19 +467,22 @@ TEST(WorkFunction, ReadsACheckpointOfBeforeLevelsWerePacked) {
   std::string bytes;
   ByteWriter out(&bytes);
   job.recommender().Save(out);
-  const std::string old = Unpacked(bytes);
-  ASSERT_GT(old.size(), 2 * LevelValues::kLevels * sizeof(float));
-  EXPECT_LT(bytes.size(), old.size() / 2);
-  WorkFunctionRecommender again(fleet, OomSettings());
-  ByteReader in(old);
-  ASSERT_TRUE(again.Load(in).ok());
-  EXPECT_EQ(in.remaining(), 0U);
-  std::string bytes_again;
-  ByteWriter out_again(&bytes_again);
-  again.Save(out_again);
-  EXPECT_EQ(bytes_again, bytes);
-  EXPECT_LE(again.state_bytes(), 1024U);
-  RefusesParts(old, 97, fleet);
+  ASSERT_GT(OfVersionBefore(bytes, false).size(), 2 * LevelValues::kLevels * sizeof(float));
+  EXPECT_LT(bytes.size(), OfVersionBefore(bytes, false).size() / 2);
+  for (const bool packed : {false, true}) {
+    const std::string old = OfVersionBefore(bytes, packed);
+    WorkFunctionRecommender again(fleet, OomSettings());
+    ByteReader in(old);
+    ASSERT_TRUE(again.Load(in).ok());
+    EXPECT_EQ(in.remaining(), 0U);
+    std::string bytes_again;
+    ByteWriter out_again(&bytes_again);
+    again.Save(out_again);
+    EXPECT_EQ(OfVersionBefore(bytes_again, packed), old) << "with the last two days of hours";
+    EXPECT_EQ(again.Recommend(WindowId{job.window()}), job.limit());
+    EXPECT_LE(again.state_bytes(), 1280U);
+    RefusesParts(old, 97, fleet);
+  }
 }
 
 }  // namespace

@@ -1,0 +1,47 @@
+// Bursts that come in the same hour of each day or week.
+#include <algorithm>
+#include <optional>
+
+#include "brain/recommend/work_function.h"
+
+namespace taut::brain {
+// The level of what was used yesterday in the coming hours; 0 if nothing is known of them.
+int WorkFunctionRecommender::YesterdaysLevel(WindowId window) const {
+  const int32_t yesterday = HourOf(window.index) - 24;
+  int level = 0;
+  for (int ahead = 1; ahead <= fleet_->look_ahead_hours(); ++ahead)
+    level = std::max(level, hours_.At(yesterday + ahead));
+  return level;
+}
+
+double WorkFunctionRecommender::MostShare() const {
+  const WorkFunctionSettings& s = fleet_->settings();
+  return s.job_cap * (order_.has_value() ? *order_ : s.order(fleet_->resource()) / price_factor_);
+}
+
+// Work that an hour's raise has spared would be above the limit without it. Not for memory: a limit that falls
+// each day kills.
+bool WorkFunctionRecommender::IsFarOver() const {
+  return ThrottlesAtLimit(fleet_->resource()) && fleet_->settings().job_cap > 0 &&
+         over_ + spared_ > MostShare() * used_;
+}
+
+// A burst whose single window above the limit costs more than to reserve an hour of it, and a change.
+std::optional<HourLevels::Burst> WorkFunctionRecommender::WorthRaising(int32_t hour,
+                                                                       const Prices& prices) const {
+  const std::optional<HourLevels::Burst> burst = hours_.Foresee(hour, level_);
+  if (!burst.has_value()) return std::nullopt;
+  const auto above = [&](int level) {
+    return Level(fleet_->resource(), level) - Level(fleet_->resource(), level_);
+  };
+  const double reserved = kWindowsPerHour * above(burst->highest);
+  return prices.over * above(burst->lowest) >= reserved + prices.change ? burst : std::nullopt;
+}
+
+void WorkFunctionRecommender::LookAhead(int32_t hour) {
+  ahead_ = {.hour = hour};
+  if (level_ < 0 || !IsFarOver()) return;
+  if (const auto burst = WorthRaising(hour, PricesNow()); burst.has_value()) ahead_.level = burst->highest;
+}
+
+}  // namespace taut::brain
