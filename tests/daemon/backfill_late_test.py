@@ -11,7 +11,9 @@ import urllib.parse
 
 import daemon
 
-CPU, MEMORY = METRICS = ("container_cpu_usage_seconds_total", "container_memory_working_set_bytes")
+CPU, MEMORY, LIMIT, REQUEST = METRICS = ("container_cpu_usage_seconds_total", "container_memory_working_set_bytes",
+                                         "kube_pod_container_resource_limits", "kube_pod_container_resource_requests")
+AMOUNTS = {LIMIT: 4 * 2**30, REQUEST: 2**30}  # of memory, at all times
 LATE, NEW = "late/deployment/web", "late/deployment/fresh"
 
 
@@ -22,7 +24,13 @@ def pod(namespace, name):
 PODS = {LATE: pod("late", "web"), NEW: pod("late", "fresh"), "shop/deployment/other": pod("shop", "other")}
 
 
+def labels_of(job, metric):
+    return {"__name__": metric, **PODS[job], **({"resource": "memory", "unit": "byte"} if metric in AMOUNTS else {})}
+
+
 def sample(job, metric, t):
+    if metric in AMOUNTS:
+        return AMOUNTS[metric]
     if metric == CPU:
         return (t % 10**7) * 0.1
     # Three days ago the late job needed far more than now.
@@ -52,9 +60,9 @@ class Prometheus(daemon.JsonHandler):
         if self.path == "/api/v1/series":
             Prometheus.series_asked += 1
             start, end = float(form["start"][0]), float(form["end"][0])
-            found = [{"__name__": m, **PODS[j]} for j in PODS for m in METRICS
+            found = [labels_of(j, m) for j in PODS for m in METRICS
                      if self.first(j) <= end and time.time() >= start and
-                     any(fits(s, {"__name__": m, **PODS[j]}) for s in form["match[]"])]
+                     any(fits(s, labels_of(j, m)) for s in form["match[]"])]
             return self.answer(200, json.dumps({"status": "success", "data": found}))
         query = form["query"][0]
         if query.startswith("vector(time())"):
@@ -66,9 +74,9 @@ class Prometheus(daemon.JsonHandler):
             Prometheus.waits.set()
             Prometheus.go_on.wait(60)
         result = []
-        for job, labels in PODS.items():
+        for job in PODS:
             for metric in METRICS:
-                series = {"__name__": metric, **labels}
+                series = labels_of(job, metric)
                 if fits(selector, series):
                     first = max((end - int(seconds)) // 60 * 60 + 60, int(self.first(job)) // 60 * 60)
                     times = range(first, min(end, int(time.time())) + 1, 60)
@@ -119,7 +127,7 @@ class Case:
         now = int(time.time()) // 60 * 60
         # Of the new one too, Prometheus has what is sent.
         Prometheus.since = {LATE: now - 30 * 86400, NEW: now - 540, "shop/deployment/other": 0}
-        body = daemon.write_body([({"__name__": m, **PODS[job]},
+        body = daemon.write_body([(labels_of(job, m),
                                    [(t, sample(job, m, t)) for t in range(now - 540, now + 1, 60)])
                                   for job in (LATE, NEW) for m in METRICS])
         self.stage.equal(daemon.write(self.tautd.port, body).status, 204, f"{self.name}: samples are accepted")
@@ -144,6 +152,13 @@ class Case:
         self.check(24 * self.days - 1 < self.hours_known(LATE) < 24 * self.days + 1, "all days of it")
         self.check(self.hours_known(NEW) < 1, "nothing is added to the new one")
         self.stage.equal(len(self.tautd.get("/api/v1/jobs")["jobs"]), 2, f"{self.name}: no job comes of it")
+
+    def check_priced(self, hours):
+        """The past is billed by its requests, as what is lived."""
+        now = int(time.time())
+        late = self.tautd.get(f"/api/v1/costs?from={now - 10 * 86400}&to={now}&by=:job")["late"]["memory"]
+        for amount in ("allocation", "billed", "owner"):
+            self.check(hours - 2 < late[amount] < hours + 1, f"{amount} of its past is by requests of 1 GiB: {late}")
 
     def end(self):
         self.tautd.stop()
@@ -170,11 +185,12 @@ def learns(stage):
     Prometheus.go_on.set()
     case.check_read()
     case.check(daemon.eventually(lambda: "history of jobs that appeared later: " in case.tautd.output(), 20), "the log says so")
+    case.check_priced(24 * case.days)
     # What it needed three days ago is known now.
     case.check(daemon.eventually(lambda: (case.tautd.get(path)["memory"]["would_be"] or 0) > 9e8, 30),
                "its recommender has learnt from it")
     stage.equal(settings_of(case.tautd), before, "learns: settings are as before")
-    case.check(case.tautd.get(path)["memory"]["limit"] is None, "no limit is in force")
+    case.check(case.tautd.get(path)["memory"]["limit"] == AMOUNTS[LIMIT], "no limit but the owner's is in force")
     stage.equal([d for d in case.tautd.get("/api/v1/decisions")["decisions"] if d["kind"] != "would_set"],
                 [d for d in decisions["decisions"] if d["kind"] != "would_set"], "learns: nothing was decided by it")
     # Other series are not asked for.
@@ -251,7 +267,7 @@ def silence(stage, name="silence", interrupt=False):
     known = case.hours_known
 
     def send(first, last):
-        body = daemon.write_body([({"__name__": m, **PODS[LATE]}, [(t, sample(LATE, m, t)) for t in range(first, last + 1, 60)])
+        body = daemon.write_body([(labels_of(LATE, m), [(t, sample(LATE, m, t)) for t in range(first, last + 1, 60)])
                                   for m in METRICS])
         stage.equal(daemon.write(case.tautd.port, body).status, 204, f"{name}: samples are accepted")
 

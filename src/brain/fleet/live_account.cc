@@ -5,6 +5,7 @@
 #include "brain/fleet/live_fleet.h"
 #include "brain/fleet/past_account.h"
 #include "common/base/byte_units.h"
+#include "common/model/request_signals.h"
 #include "common/model/whole_machine.h"
 #include "common/model/window_sums.h"
 
@@ -41,14 +42,17 @@ AccountAmounts AmountsOf(Resource r, const LiveLane& lane, const StartSums& star
   return a;
 }
 
-// Of a window that was read from history: nothing but the owner's limit held.
+// Of a window that was read from history: nothing but the owner's limit held, with the request beside it.
 AccountAmounts PastAmounts(Resource r, const JobDay& day, const JobWindow& window) {
   const UsageSums used = SumUsage(day, window, r);
   AccountAmounts a;
   if (used.tasks == 0) return a;
   a.windows = 1;
   a.usage = Quantity(r, used.usage, 1);
-  if (const std::optional<double> limit = OwnerLimitSum(window, r, used.tasks); limit.has_value()) {
+  const auto signals = std::span(day.signals).subspan(window.first_signal, window.num_signals);
+  if (const float request = RequestsOf(signals).of(r); request >= 0) {
+    a.allocation = Quantity(r, request, used.tasks);
+  } else if (const std::optional<double> limit = OwnerLimitSum(window, r, used.tasks); limit.has_value()) {
     a.allocation = Quantity(r, *limit, 1);
   } else {
     a.windows_without_allocation = 1;

@@ -7,8 +7,8 @@
 
 namespace taut::brain {
 
-// Of the windows of the day up to `through` that are not in `counted` (ascending): usage, and the owner's limit as
-// what the tasks had. An entry without windows if there are none.
+// Of the windows of the day up to `through` that are not in `counted` (ascending): usage, and as what the tasks
+// had the owner's request, or the limit without one. An entry without windows if there are none.
 LateAccount PastAccount(const JobDay& day, WindowId through, std::span<const WindowId> counted);
 
 }  // namespace taut::brain

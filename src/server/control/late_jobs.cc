@@ -1,6 +1,7 @@
 #include "server/control/late_jobs.h"
 
 #include "common/base/strings.h"
+#include "common/model/request_signals.h"
 #include "server/store/window_block.h"
 
 namespace taut::server {
@@ -13,6 +14,16 @@ Ingest::Options ScratchOptions(Ingest::Options options, WindowId from) {
   options.windows.first_open = from;
   options.windows.time_is_samples = false;
   return options;
+}
+
+// The amounts that the job's recommendations replace; returns the requests that are beside them.
+OwnerRequests TakeOwners(const PerResource<Allocation>& allocation, JobWindowData& job) {
+  OwnerRequests beside = job.requests;
+  for (const Resource r : kResources) {
+    TakeOwnersAmount(allocation[IndexOf(r)], r, job);
+    if (job.of_request[IndexOf(r)]) beside.*OwnerRequests::kFields[IndexOf(r)] = kAbsent;
+  }
+  return beside;
 }
 
 }  // namespace
@@ -64,21 +75,16 @@ void PastFold::Take(std::span<const LabelView> labels, std::span<const RemoteSam
 }
 
 void PastFold::CloseUntil(Timestamp watermark) {
-  ingest_.CloseUntil(watermark, [this](ClosedWindow&& closed) {
-    // A job's policy is not known here: where there is a limit, it is the owner's amount.
-    for (JobWindowData& job : closed.jobs) {
-      for (const Resource r : kResources) TakeOwnersAmount(Allocation(), r, job);
-    }
-    Keep(closed);
-  });
+  ingest_.CloseUntil(watermark, [this](ClosedWindow&& closed) { Keep(closed); });
   (void)ingest_.TakeOoms();
 }
 
-void PastFold::Keep(const ClosedWindow& closed) {
+void PastFold::Keep(ClosedWindow& closed) {
   if (closed.window < from_) return;
   for (size_t i = 0; i < closed.jobs.size(); ++i) {
     const auto found = by_name_.find(ingest_.mapper().job_name(closed.jobs[i].job));
     if (found == by_name_.end() || !(closed.window < wanted_[found->second].until)) continue;
+    const OwnerRequests beside = TakeOwners(wanted_[found->second].allocation, closed.jobs[i]);
     std::vector<JobDay>& days = days_[found->second];
     if (days.empty() || days.back().day != closed.window.day()) {
       days.emplace_back();
@@ -86,6 +92,7 @@ void PastFold::Keep(const ClosedWindow& closed) {
       days.back().day = closed.window.day();
     }
     AppendWindow(closed, i, days.back());
+    PutRequests(beside, days.back());
   }
 }
 

@@ -10,6 +10,8 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
+#include "common/model/allocation.h"
+#include "common/model/resource.h"
 #include "server/ingest/ingest.h"
 #include "server/store/store.h"
 
@@ -19,6 +21,7 @@ struct LateJob {
   JobId id;
   std::string name;
   WindowId until;  // what is missing is before this one
+  PerResource<Allocation> allocation = {};
 };
 
 struct LateJobCounts {
@@ -60,7 +63,7 @@ class PastFold {
   std::vector<JobPast> TakePasts();
 
  private:
-  void Keep(const ClosedWindow& closed);
+  void Keep(ClosedWindow& closed);
 
   const uint64_t seed_;
   const WindowId from_;

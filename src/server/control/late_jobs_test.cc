@@ -3,9 +3,12 @@
 
 #include <algorithm>
 
+#include "brain/fleet/past_account.h"
+#include "common/base/byte_units.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "server/control/control_fixture.h"
+#include "server/store/window_block.h"
 
 namespace taut::server {
 namespace {
@@ -179,6 +182,44 @@ TEST_F(LateJobsTest, FactsSayWhoseTheSeriesWere) {
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->id, JobId{3});
   EXPECT_EQ(fold.WantedBy(pod), nullptr);
+}
+
+// A cluster bills requests, of the past as of now.
+TEST_F(LateJobsTest, TheirPastIsPricedByTheirRequests) {
+  LateJob wanted{JobId{3}, "shop/deployment/web", WindowId::Of(At(100))};
+  for (const bool of_request : {false, true}) {
+    if (of_request) wanted.allocation[IndexOf(Resource::kMemory)].applies_to = AppliesTo::kRequest;
+    PastFold fold(*MappingRules::Compile(BuiltinRules()), {}, WindowId::Of(At(0)), {&wanted, 1});
+    const auto take = [&](std::string_view metric, std::string_view resource, double value) {
+      std::vector<LabelView> labels = {
+          {"__name__", metric}, {"container", "app"}, {"namespace", "shop"}, {"pod", "web-5d4f8c7b9d-x2x4z"}};
+      if (!resource.empty()) labels.push_back({"resource", resource});
+      std::vector<RemoteSample> samples;
+      for (int minute = 1; minute < 60; ++minute) samples.push_back({value, At(minute).us / 1000});
+      fold.Take(labels, samples, At(60));
+    };
+    take("container_memory_working_set_bytes", "", 100 * kMiB);
+    take("kube_pod_container_resource_limits", "memory", 800 * kMiB);
+    take("kube_pod_container_resource_requests", "memory", 200 * kMiB);
+    fold.CloseUntil(At(70));
+    const std::vector<JobPast> pasts = fold.TakePasts();
+    ASSERT_THAT(pasts[0].days, SizeIs(1));
+    const JobDay& day = pasts[0].days[0];
+    EXPECT_EQ(day.windows[1].memory_limit_bytes, (of_request ? 200 : 800) * kMiB)
+        << "what is recommended against";
+    const AccountAmounts memory =
+        brain::PastAccount(day, WindowId::Of(At(90)), {}).entry.amounts(Resource::kMemory);
+    ASSERT_GE(memory.windows, 12U);
+    for (const uint64_t amount : {memory.allocation, memory.billed, memory.owner, memory.would_be})
+      EXPECT_EQ(amount, 200U * 300 * memory.windows) << "MiB-seconds";
+    // As a store keeps it.
+    JobDay stored;
+    stored.job = day.job;
+    stored.day = day.day;
+    ASSERT_TRUE(
+        DecodeDayBlock(EncodeDayBlock(day), day.job, day.day, WindowId{0}, WindowId{INT32_MAX}, stored).ok());
+    EXPECT_EQ(brain::PastAccount(stored, WindowId::Of(At(90)), {}).entry.amounts(Resource::kMemory), memory);
+  }
 }
 
 // Killed after the past is stored and before anybody has learnt from it.

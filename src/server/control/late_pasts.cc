@@ -44,6 +44,12 @@ absl::StatusOr<std::vector<LateAccount>> LateAccountsOf(std::span<const JobPast>
   return out;
 }
 
+LateJob LateJobOf(const brain::LiveJob& job, WindowId until) {
+  LateJob late{job.record.id, job.record.name, until};
+  for (const Resource r : kResources) late.allocation[IndexOf(r)] = job.policy->allocation(r);
+  return late;
+}
+
 }  // namespace
 
 LatePasts::LatePasts(const Parts& parts) : parts_(parts) {
@@ -77,7 +83,7 @@ std::vector<LateJob> LatePasts::LateJobs(Timestamp from, Timestamp settled) cons
     // One that was never measured was mostly that of tasks whose owner was not known yet.
     if (seen_s < from.seconds() || seen_s >= settled.seconds()) continue;
     if (job.last_window.index == INT32_MIN || StateOf(job.record.id).has_value()) continue;
-    late.push_back({job.record.id, job.record.name, first.next()});
+    late.push_back(LateJobOf(job, first.next()));
   }
   std::ranges::sort(late, {}, &LateJob::name);
   return late;
@@ -86,7 +92,7 @@ std::vector<LateJob> LatePasts::LateJobs(Timestamp from, Timestamp settled) cons
 std::vector<LateJob> LatePasts::AllJobs(WindowId until) const {
   std::vector<LateJob> all;
   const auto fleet = parts_.fleet.Read();
-  for (const brain::LiveJob& job : fleet->jobs()) all.push_back({job.record.id, job.record.name, until});
+  for (const brain::LiveJob& job : fleet->jobs()) all.push_back(LateJobOf(job, until));
   return all;
 }
 
