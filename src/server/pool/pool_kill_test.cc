@@ -1,0 +1,153 @@
+// A kill between the saves of two components: each goes on from its own file, beside a store that is newer.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <memory>
+
+#include "common/histogram/grid.h"
+#include "common/testing/recorded_log.h"
+#include "common/testing/temp_dir.h"
+#include "server/control/actuator.h"
+#include "server/control/in_memory_placement.h"
+#include "server/pool/capacity_run.h"
+#include "server/pool/machines_run.h"
+#include "server/store/in_memory_store.h"
+
+namespace taut::server {
+namespace {
+
+using testing::Each;
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr int kMidnight = 1'700'006'400 / kWindowSeconds;
+constexpr int64_t kFromSeconds = int64_t{kMidnight} * kWindowSeconds;
+
+// A daemon with the machines of its agents, from its start to a kill: nothing is saved at its end.
+class Process {
+ public:
+  Process(InMemoryStore& store, const std::string& store_path)
+      : control_(ControlOptions(), *MappingRules::Compile(BuiltinRules()),
+                 {&store, &store, &actuator_, [] { return 0.0; }}),
+        context_{.control = &control_, .log = &log_, .store_path = store_path, .now = [] {
+                   return Timestamp::FromSeconds(kFromSeconds);
+                 }} {
+    PlacedMachine machine{.name = "m", .capacity = {16.0, 64e9}};
+    PlacedTask& task = machine.tasks.emplace_back();
+    task.job = "web";
+    task.task = "t";
+    task.asked = task.cap = {4.0, 4e9};
+    placement_.Set({machine});
+    auto* const prices = components_.Add(std::make_unique<PriceBook>(PricesConfig(), context_));
+    // Capacity starts behind the machines, wherever they stand in the list.
+    auto made = std::make_unique<MachinesRun>(MachinesConfig(), context_,
+                                              std::vector<const PlacementSource*>{&placement_});
+    machines_ = made.get();
+    capacity_ = components_.Add(std::make_unique<CapacityRun>(
+        CapacityRun::Parts{.machines = machines_, .prices = prices, .default_tier = "production"}, context_));
+    components_.Add(std::move(made));
+    EXPECT_TRUE(control_.Restore().ok());
+    EXPECT_TRUE(components_.Start().ok());
+  }
+
+  // Closes the windows [first, end) of the day.
+  void Close(int first, int end) {
+    for (int w = first; w < end; ++w) {
+      const WindowId window{kMidnight + w};
+      const float cores = 1 + static_cast<float>(w % 7) / 8;
+      ReportedWindow report;
+      report.window = window;
+      report.figures.cpu_mean_cores = report.figures.cpu_peak_cores = cores;
+      report.figures.memory_mean_bytes = report.figures.memory_peak_bytes = 1e9F;
+      report.cpu_buckets = {{Grid::Cpu().BucketOf(cores), 300}};
+      report.cpu_limit_cores = 4;
+      report.memory_limit_bytes = 4e9F;
+      const int64_t end_s = window.next().start_s();
+      EXPECT_TRUE(control_.agents().TakeWindow({"web", "t", {}}, report, Timestamp::FromSeconds(end_s)).ok());
+      EXPECT_TRUE(control_.Tick(Timestamp::FromSeconds(end_s + 121)).ok());
+    }
+  }
+
+  std::vector<std::optional<double>> UsedByHour() const {
+    const CapacityHistory history =
+        capacity_->desk()->History(kFromSeconds, kFromSeconds + kDaySeconds, 3600);
+    return history.lines[kCpuIndex][static_cast<size_t>(CapacityLine::kUsage)];
+  }
+  const MachineDesk& machines() const { return *machines_->desk(); }
+  const CapacityDesk& capacity() const { return *capacity_->desk(); }
+  std::vector<std::string> log() const { return log_.lines(); }
+
+ private:
+  RecordedLog log_;
+  DryRunActuator actuator_;
+  InMemoryPlacement placement_{"agents"};
+  ControlPlane control_;
+  const DaemonContext context_;
+  ComponentList components_;
+  const MachinesRun* machines_ = nullptr;
+  CapacityRun* capacity_ = nullptr;
+};
+
+class PoolKill : public testing::Test {
+ protected:
+  static constexpr int kKilled = 41, kEnd = 72;  // machines are saved with window 40, capacity with 38
+  PoolKill() {
+    Process whole(whole_store_, dir_.File("whole.db"));
+    whole.Close(0, kEnd);
+    machines_ = whole.machines().SaveState();
+    used_ = whole.UsedByHour();
+    Process(store_, path_).Close(0, kKilled);
+  }
+
+  TempDir dir_{TempDir::Where::kMemory};
+  InMemoryStore whole_store_, store_;
+  const std::string path_ = dir_.File("killed.db");
+  // Without a kill.
+  std::string machines_;
+  std::vector<std::optional<double>> used_;
+};
+
+TEST_F(PoolKill, WhatWasSavedLaterLosesNothingAndTheOtherOnlyTheWindowsBetween) {
+  Process after(store_, path_);
+  EXPECT_EQ(after.machines().View()->window, WindowId{kMidnight + kKilled - 1});
+  EXPECT_EQ(after.capacity().window(), WindowId{kMidnight + kKilled - 3});
+  EXPECT_THAT(after.log(), Each(Not(HasSubstr("lost"))));
+  after.Close(kKilled, kEnd);
+  EXPECT_EQ(after.machines().SaveState(), machines_);
+  const std::vector<std::optional<double>> used = after.UsedByHour();
+  ASSERT_EQ(used.size(), used_.size());
+  for (size_t hour = 0; hour < used.size(); ++hour) {
+    ASSERT_EQ(used[hour].has_value(), used_[hour].has_value()) << hour;
+    if (hour == 3) continue;
+    EXPECT_EQ(used[hour], used_[hour]) << hour;
+  }
+}
+
+// As with a state of many machines, which is written with each sixth window.
+TEST_F(PoolKill, MachinesThatWereSavedBeforeCapacityAreShownWhenTheNextWindowCloses) {
+  const std::string file = path_ + ".machines", older = dir_.File("older");
+  std::filesystem::copy_file(file, older);
+  Process(store_, path_).Close(kKilled, kKilled + 4);
+  std::filesystem::rename(older, file);
+  Process after(store_, path_);
+  EXPECT_EQ(after.machines().View()->window, WindowId{kMidnight + kKilled - 1});
+  EXPECT_EQ(after.capacity().window(), WindowId{kMidnight + kKilled + 3});
+  EXPECT_EQ(after.capacity().View()->latest->source, CapacitySource::kNone) << "they are of another window";
+  after.Close(kKilled + 4, kKilled + 5);
+  EXPECT_EQ(after.capacity().View()->latest->source, CapacitySource::kMachines);
+  EXPECT_EQ(after.machines().View()->window, after.capacity().window());
+  EXPECT_THAT(after.log(), Each(Not(HasSubstr("lost"))));
+}
+
+TEST_F(PoolKill, FilesThatAreNewerThanTheStoreAreOfAnotherOne) {
+  InMemoryStore empty;
+  const Process after(empty, path_);
+  EXPECT_FALSE(after.machines().View()->window.has_value());
+  EXPECT_FALSE(after.capacity().window().has_value());
+  EXPECT_THAT(after.log(), testing::ElementsAre(HasSubstr("what was known of machines is lost"),
+                                                HasSubstr("the history of capacity")));
+}
+
+}  // namespace
+}  // namespace taut::server

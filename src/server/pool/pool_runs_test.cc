@@ -1,0 +1,138 @@
+// The components of the pool: what they take of files at a start and a reload, and what outlives them.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "common/testing/recorded_log.h"
+#include "common/testing/temp_dir.h"
+#include "server/control/actuator.h"
+#include "server/pool/price_book.h"
+#include "server/pool/quota_run.h"
+#include "server/store/in_memory_store.h"
+
+namespace taut::server {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+constexpr std::string_view kQuotaOfTen =
+    "groups:\n  - {name: shop, quotas: [{tier: production, resource: cpu, nominal: 10}]}\n";
+constexpr std::string_view kQuotaOfTwenty =
+    "groups:\n  - {name: shop, quotas: [{tier: production, resource: cpu, nominal: 20}]}\n";
+
+class PoolRuns : public testing::Test {
+ protected:
+  PoolRuns() {
+    context_.control = &control_;
+    context_.log = &log_;
+    context_.store_path = dir_.File("tautd.db");
+    context_.now = context_.cell_now = [this] { return now_; };
+    context_.clock_doubt = [] { return std::string(); };
+    EXPECT_TRUE(control_.Restore().ok());
+  }
+  std::unique_ptr<QuotaRun> StartQuota() {
+    auto run = std::make_unique<QuotaRun>(QuotaRun::Options{.config = config_.quota, .held = {}}, context_);
+    EXPECT_EQ(run->Start(), absl::OkStatus());
+    return run;
+  }
+  // Before it no use is known, and no request is decided.
+  void CloseAWindow() {
+    ReportedWindow report;
+    report.window = WindowId{WindowId::Of(now_).index - 1};
+    report.figures.cpu_mean_cores = report.figures.cpu_peak_cores = 1;
+    report.figures.memory_mean_bytes = report.figures.memory_peak_bytes = 1e9F;
+    EXPECT_TRUE(control_.agents().TakeWindow({"other", "t", {}}, report, now_).ok());
+    EXPECT_TRUE(control_.Tick(Timestamp::FromSeconds(now_.seconds() + 121)).ok());
+  }
+  static int64_t QuotaOf(const QuotaRun& run) { return run.desk()->View().rows.at(0).cell.quota; }
+
+  TempDir dir_{TempDir::Where::kMemory};
+  InMemoryStore store_;
+  DryRunActuator actuator_;
+  ControlPlane control_{ControlOptions(),
+                        *MappingRules::Compile(BuiltinRules()),
+                        {&store_, &store_, &actuator_, [] { return 0.0; }}};
+  RecordedLog log_;
+  Timestamp now_ = Timestamp::FromSeconds(1'770'000'000);
+  DaemonContext context_;
+  DaemonConfig config_;
+};
+
+TEST_F(PoolRuns, AReloadTakesAnotherQuotaAndKeepsItWhereTheFileIsWrong) {
+  config_.quota.file = dir_.Write("ten.yaml", kQuotaOfTen);
+  const std::unique_ptr<QuotaRun> run = StartQuota();
+  EXPECT_EQ(QuotaOf(*run), 10'000);
+  DaemonConfig next = config_;
+  next.quota.file = dir_.Write("twenty.yaml", kQuotaOfTwenty);
+  Reloading taken{.next = next, .running = config_, .log = log_};
+  run->OnReload(taken);
+  EXPECT_THAT(taken.taken, ElementsAre("quota"));
+  EXPECT_EQ(config_.quota.file, next.quota.file);
+  EXPECT_EQ(QuotaOf(*run), 20'000);
+  next.quota.file = dir_.Write("wrong.yaml", "groups: [{name: shop, parent: nowhere}]\n");
+  Reloading kept{.next = next, .running = config_, .log = log_};
+  run->OnReload(kept);
+  EXPECT_THAT(kept.taken, IsEmpty());
+  EXPECT_TRUE(kept.kept.contains("quota.file"));
+  EXPECT_NE(config_.quota.file, next.quota.file);
+  EXPECT_EQ(QuotaOf(*run), 20'000);
+  EXPECT_THAT(log_.lines(), Contains(HasSubstr("reload_failed")));
+}
+
+TEST_F(PoolRuns, RequestsForQuotaOutliveAKillAndAWrongQuotaFileEndsTheStart) {
+  config_.quota.file = dir_.Write("ten.yaml", kQuotaOfTen);
+  CloseAWindow();
+  uint64_t id = 0;
+  {
+    const std::unique_ptr<QuotaRun> run = StartQuota();
+    const auto made = run->desk()->Submit(
+        {.group = "shop", .tier = "production", .per_task = brain::QuotaVector::Of(4000, 0)}, "", "anna");
+    ASSERT_TRUE(made.ok()) << made.status();
+    EXPECT_EQ(made->state, brain::RequestState::kAdmitted);
+    id = made->id;
+  }
+  const std::unique_ptr<QuotaRun> after = StartQuota();
+  const auto found = after->desk()->List([](const brain::QuotaRequest&) { return true; }, 10);
+  ASSERT_THAT(found, SizeIs(1));
+  EXPECT_EQ(found[0].id, id);
+  EXPECT_EQ(after->desk()->View().rows.at(0).cell.held, 4000);
+  MetricsText metrics;
+  after->Collect(metrics);
+  EXPECT_THAT(metrics.Take(), HasSubstr("tautd_quota_requests_open 1\n"));
+  config_.quota.file = dir_.File("missing.yaml");
+  QuotaRun wrong({.config = config_.quota, .held = {}}, context_);
+  EXPECT_THAT(std::string(Message(wrong.Start())), HasSubstr("quota.file: "));
+}
+
+TEST_F(PoolRuns, APriceFileThatBillsThePastOtherwiseIsRecordedBesideTheStore) {
+  const auto file = [&](std::string_view price) {
+    return dir_.Write("prices.yaml",
+                      StrCat("currency: EUR\ntiers:\n  - {name: production, prices: [{core_hour: ", price,
+                             ", gib_hour: 0.004}]}\n"));
+  };
+  config_.prices.file = file("0.03");
+  EXPECT_EQ(PriceBook(config_.prices, context_).Start(), absl::OkStatus());
+  file("0.05");
+  {
+    PriceBook edited(config_.prices, context_);
+    EXPECT_EQ(edited.Start(), absl::OkStatus());
+    ASSERT_THAT(edited.changes(), SizeIs(1));
+    EXPECT_EQ(edited.changes()[0].seen_s, now_.seconds());
+    EXPECT_THAT(log_.lines(), ElementsAre(HasSubstr("past_prices_changed")));
+  }
+  PriceBook again(config_.prices, context_);
+  EXPECT_EQ(again.Start(), absl::OkStatus());
+  EXPECT_THAT(again.changes(), SizeIs(1)) << "the record outlives a restart";
+  EXPECT_THAT(log_.lines(), SizeIs(1)) << "and is told once";
+  context_.store_path = "memory";
+  PriceBook memory(config_.prices, context_);
+  EXPECT_EQ(memory.Start(), absl::OkStatus());
+  EXPECT_NE(memory.pricing(), nullptr);
+  EXPECT_THAT(memory.changes(), IsEmpty());
+}
+
+}  // namespace
+}  // namespace taut::server
