@@ -102,7 +102,7 @@ TEST(LiveFleetDays, ReadsACheckpointWithoutThem) {
     const size_t behind = kJobs * kNumResources;
     ByteReader in(
         std::string_view(whole).substr(0, whole.size() - (old ? behind + 2 * kJobs * record.size() : 0)));
-    ASSERT_TRUE(again.LoadChunk(0, WindowId{0}, in).ok());
+    ASSERT_TRUE(again.checkpoint.LoadChunk(0, WindowId{0}, in).ok());
     const LiveLane& lane = again.job(JobId{1}).of(Resource::kCpu);
     EXPECT_EQ(lane.days.Count(What::kRecommended, 2, 28), old ? 0U : 2U);
     EXPECT_EQ(lane.usage_mean, fleet.job(JobId{1}).of(Resource::kCpu).usage_mean);

@@ -25,13 +25,14 @@ TEST(Departures, AJobThatSleptDecidesAsIfItHadNot) {
       AddJobs(*fleet, kJobs);
       StepSome(*fleet, cell, 0, 400);
     }
-    const size_t before = sleeper.state_bytes();
-    sleeper.PutToSleep(WindowId{400 + 2 * kWindowsPerHour});
+    const size_t before = sleeper.checkpoint.state_bytes();
+    PutToSleep(WindowId{400 + 2 * kWindowsPerHour}, sleeper);
     ASSERT_TRUE(sleeper.job(JobId{1}).sleeps());
-    EXPECT_LT(sleeper.state_bytes(), before);
+    EXPECT_LT(sleeper.checkpoint.state_bytes(), before);
     EXPECT_EQ(Chunk(sleeper), Chunk(awake));
     // Wrappers name their steps again with the next decision, as after a restart.
-    EXPECT_EQ(sleeper.Explain(JobId{1}, Resource::kCpu).why, awake.Explain(JobId{1}, Resource::kCpu).why);
+    EXPECT_EQ(sleeper.risk.Explain(JobId{1}, Resource::kCpu).why,
+              awake.risk.Explain(JobId{1}, Resource::kCpu).why);
     EXPECT_TRUE(sleeper.job(JobId{1}).sleeps()) << "to look at it wakes nothing";
     StepSome(awake, cell, 400, 650);
     StepSome(sleeper, cell, 400, 650);
@@ -43,8 +44,8 @@ TEST(Departures, AJobThatSleptDecidesAsIfItHadNot) {
 void Restore(LiveFleet& fleet, const std::string& chunk, size_t jobs, WindowId through) {
   for (uint32_t j = 0; j < jobs; ++j) fleet.AddRestoredJob({JobId{j}, "job-" + std::to_string(j), {}, 0});
   ByteReader in(chunk);
-  ASSERT_TRUE(fleet.LoadChunk(0, through, in).ok());
-  fleet.MakeRecommenders();
+  ASSERT_TRUE(fleet.checkpoint.LoadChunk(0, through, in).ok());
+  fleet.checkpoint.MakeRecommenders();
 }
 
 TEST(Departures, RestoredJobsSleepUntilTheyAreStepped) {
@@ -63,7 +64,7 @@ TEST(Departures, RestoredJobsSleepUntilTheyAreStepped) {
                   straight.job(JobId{j}).of(r).lane.recommended());
       }
     }
-    again.Forget(JobId{kJobs});
+    again.departures.Forget(JobId{kJobs});
     EXPECT_EQ(Chunk(again), Chunk(straight));
     StepSome(straight, cell, 400, 650);
     StepSome(again, cell, 400, 650);
@@ -87,7 +88,7 @@ TEST(Departures, AStateThatCannotBeReadIsLearntAnewAndItsLimitStays) {
   EXPECT_EQ(after.job(JobId{1}).of(Resource::kCpu).gate.in_force, limit);
   PassOutput out;
   Step(after, cell.windows()[400], out);
-  EXPECT_EQ(after.WantHistory(9).size(), kJobs);
+  EXPECT_EQ(after.history.Wanted(9).size(), kJobs);
   EXPECT_EQ(after.job(JobId{1}).of(Resource::kCpu).gate.in_force, limit);
 }
 
@@ -96,10 +97,10 @@ TEST(Departures, AnOomKillOrASettingWakes) {
   LiveFleet fleet(Settings(Policy::kMovingWindow, Mode::kObserve));
   AddJobs(fleet, kJobs);
   StepSome(fleet, cell, 0, 400);
-  fleet.PutToSleep(WindowId{500});
+  PutToSleep(WindowId{500}, fleet);
   PassOutput out;
   OomRecord oom{JobId{0}, 0, WindowId{400}.start_s() + 5, 1, 1e9};
-  fleet.TakeOom(oom, out);
+  fleet.kills.TakeOom(oom, out);
   EXPECT_FALSE(fleet.job(JobId{0}).sleeps());
   ASSERT_TRUE(Set(fleet, JobId{1}, "recommender", "peak", WindowId{400}.start_s(), out).ok());
   EXPECT_FALSE(fleet.job(JobId{1}).sleeps());
@@ -112,18 +113,18 @@ TEST(Departures, CheckpointsGoOnWithoutJobsThatAreForgotten) {
   AddJobs(fleet, kJobs);
   StepSome(fleet, cell, 0, 400);
   const std::string with_all = Chunk(fleet);
-  fleet.MarkSaved(0);
-  EXPECT_FALSE(fleet.ChangedSince(0).has_value());
-  fleet.Forget(JobId{1});
-  EXPECT_EQ(fleet.ChangedSince(0), WindowId{399});
+  fleet.checkpoint.MarkSaved(0);
+  EXPECT_FALSE(fleet.checkpoint.ChangedSince(0).has_value());
+  fleet.departures.Forget(JobId{1});
+  EXPECT_EQ(fleet.checkpoint.ChangedSince(0), WindowId{399});
   EXPECT_EQ(fleet.Find("job-1"), std::nullopt);
   for (const std::string& bytes : {with_all, Chunk(fleet)}) {
     LiveFleet again(Settings(Policy::kMovingWindow, Mode::kAuto));
     for (const uint32_t j : {0U, 2U}) again.AddJob({JobId{j}, "job-" + std::to_string(j), {}, 0});
     ByteReader in(bytes);
-    ASSERT_TRUE(again.LoadChunk(0, WindowId{399}, in).ok());
+    ASSERT_TRUE(again.checkpoint.LoadChunk(0, WindowId{399}, in).ok());
     EXPECT_EQ(Chunk(again), Chunk(fleet));
-    EXPECT_TRUE(again.WantHistory(9).empty());
+    EXPECT_TRUE(again.history.Wanted(9).empty());
   }
 }
 
@@ -137,8 +138,8 @@ TEST(Departures, AJobThatReturnedAfterTheCheckpointWantsItsHistory) {
   again.AddJob({JobId{1}, "returned", {}, WindowId{10}.start_s()});
   again.AddJob({JobId{2}, "new", {}, WindowId{400}.start_s()});
   ByteReader in(saved);
-  ASSERT_TRUE(again.LoadChunk(0, WindowId{399}, in).ok());
-  EXPECT_THAT(again.WantHistory(9), testing::ElementsAre(JobId{1}));
+  ASSERT_TRUE(again.checkpoint.LoadChunk(0, WindowId{399}, in).ok());
+  EXPECT_THAT(again.history.Wanted(9), testing::ElementsAre(JobId{1}));
 }
 
 TEST(Departures, AJobIsDueAfterAsLongAsItWasKnown) {
@@ -148,7 +149,8 @@ TEST(Departures, AJobIsDueAfterAsLongAsItWasKnown) {
   fleet.AddJob({JobId{7}, "never-measured", {}, 0});
   StepSome(fleet, cell, 0, 3 * kWindowsPerDay);
   const auto due = [&](double day, int32_t most) {
-    return fleet.DueToForget(WindowId{static_cast<int32_t>(day * kWindowsPerDay)}, most, 99).size();
+    return fleet.departures.DueToForget(WindowId{static_cast<int32_t>(day * kWindowsPerDay)}, most, 99)
+        .size();
   };
   EXPECT_EQ(due(0.08, 30), 0U);
   EXPECT_EQ(due(0.1, 30), 1U) << "never measured: two hours";

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "brain/fleet/live_fleet.h"
 #include "brain/fleet/past_account.h"
+#include "brain/fleet/vertical_pass.h"
 #include "common/base/byte_units.h"
 #include "common/model/request_signals.h"
 #include "common/model/whole_machine.h"
@@ -64,10 +64,10 @@ AccountAmounts PastAmounts(Resource r, const JobDay& day, const JobWindow& windo
 
 }  // namespace
 
-void LiveFleet::Account(const ClosedWindow& closed, size_t first, size_t last,
-                        std::vector<AccountEntry>& out) const {
+void VerticalPass::Account(const ClosedWindow& closed, size_t first, size_t last,
+                           std::vector<AccountEntry>& out) const {
   for (const JobWindowData& data : std::span(closed.jobs).subspan(first, last - first)) {
-    const LiveJob* job = jobs_.Find(data.job);
+    const LiveJob* job = s_.jobs.Find(data.job);
     if (job == nullptr || IsWholeMachine(job->record)) continue;
     AccountEntry& entry = out.emplace_back(AccountEntry{.job = data.job});
     const bool starts = job->starts != nullptr && job->starts->last_window == closed.window;
@@ -75,7 +75,7 @@ void LiveFleet::Account(const ClosedWindow& closed, size_t first, size_t last,
       const LiveLane& lane = job->of(r);
       entry.of[static_cast<size_t>(r)] =
           AmountsOf(r, lane, starts && r == Resource::kCpu ? job->starts->last : StartSums(),
-                    Enforced(*job) ? lane.real_limit() : lane.owner(), job->policy->allocation(r));
+                    s_.Enforced(*job) ? lane.real_limit() : lane.owner(), job->policy->allocation(r));
     }
   }
 }

@@ -8,10 +8,10 @@ namespace {
 
 AccountEntry Observed(LiveFleet& fleet, const ClosedWindow& closed, PassOutput& out) {
   std::vector<AccountEntry> account;
-  fleet.Observe(closed, 0, 1, out);
-  fleet.Account(closed, 0, 1, account);
-  fleet.EndWindow(closed, out);
-  fleet.Decide(closed, 0, 1, out);
+  fleet.pass.Observe(closed, 0, 1, out);
+  fleet.pass.Account(closed, 0, 1, account);
+  fleet.pass.EndWindow(closed, out);
+  fleet.pass.Decide(closed, 0, 1, out);
   return account.at(0);
 }
 
@@ -42,10 +42,10 @@ TEST(LiveAccount, AWholeMachineIsInNoSum) {
   PassOutput out;
   std::vector<AccountEntry> account;
   const ClosedWindow closed = TwoTasks(0, 4, static_cast<float>(kGiB));
-  fleet.Observe(closed, 0, 1, out);
-  fleet.Account(closed, 0, 1, account);
-  fleet.EndWindow(closed, out);
-  fleet.Decide(closed, 0, 1, out);
+  fleet.pass.Observe(closed, 0, 1, out);
+  fleet.pass.Account(closed, 0, 1, account);
+  fleet.pass.EndWindow(closed, out);
+  fleet.pass.Decide(closed, 0, 1, out);
   EXPECT_TRUE(account.empty());
   EXPECT_EQ(out.point.jobs, 0U);
   EXPECT_EQ(out.point.tasks, 0U);
@@ -96,7 +96,7 @@ TEST(LiveAccount, ARequestBesideALimitIsWhatIsBilled) {
   for (int32_t w = 0; w < kWindowsPerDay && !cpu.lane.recommended().has_value(); ++w) {
     ClosedWindow closed = TwoTasks(w, 4, static_cast<float>(8 * kGiB));
     closed.jobs[0].requests.cpu_cores = 2;
-    fleet.TakeOwnersAmounts(closed, 0, 1);
+    fleet.pass.TakeOwnersAmounts(closed, 0, 1);
     entry = Observed(fleet, closed, out);
     EXPECT_EQ(entry.amounts(Resource::kCpu).owner, 1'200'000U);
     EXPECT_EQ(entry.amounts(Resource::kCpu).allocation, 1'200'000U);
@@ -108,7 +108,7 @@ TEST(LiveAccount, ARequestBesideALimitIsWhatIsBilled) {
       << "half the limit, also in a window whose series of requests did not come";
   EXPECT_EQ(entry.amounts(Resource::kMemory).owner, static_cast<uint64_t>(8 * 1024 * 600)) << "no request";
   // An autoscaler counts on it: nothing is saved of what stays.
-  fleet.SetRequestStays(JobId{0}, Resource::kCpu, true);
+  fleet.owners.SetRequestStays(JobId{0}, Resource::kCpu, true);
   entry = Observed(fleet, TwoTasks(kWindowsPerDay + 1, 4, static_cast<float>(8 * kGiB)), out);
   EXPECT_EQ(entry.amounts(Resource::kCpu).would_be, 1'200'000U);
 }

@@ -1,4 +1,5 @@
-// What an external recommender is given of a window, and its answers.
+#include "brain/fleet/live_external.h"
+
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -6,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "brain/fleet/live_fleet.h"
 #include "common/model/signal_name.h"
 
 namespace taut::brain {
@@ -43,10 +43,10 @@ std::vector<ExternalNamed> NamedOf(std::span<const NamedSignal> measured, const 
 
 }  // namespace
 
-void LiveFleet::ExternalJobs(const ClosedWindow& closed, size_t first, size_t last,
-                             std::vector<ExternalJob>& out) const {
+void LiveExternal::Jobs(const ClosedWindow& closed, size_t first, size_t last,
+                        std::vector<ExternalJob>& out) const {
   for (const JobWindowData& data : std::span(closed.jobs).subspan(first, last - first)) {
-    const LiveJob* job = jobs_.Find(data.job);
+    const LiveJob* job = s_.jobs.Find(data.job);
     if (job == nullptr || !job->policy->external || job->policy->mode == Mode::kOff) continue;
     ExternalJob& to = out.emplace_back();
     to.id = data.job;
@@ -74,27 +74,27 @@ void LiveFleet::ExternalJobs(const ClosedWindow& closed, size_t first, size_t la
   }
 }
 
-bool LiveFleet::TakeExternal(const ExternalAnswer& answer, int64_t now_s, PassOutput& out) {
-  const LiveJob* known = jobs_.Find(answer.job);
+bool LiveExternal::Take(const ExternalAnswer& answer, int64_t now_s, PassOutput& out) {
+  const LiveJob* known = s_.jobs.Find(answer.job);
   // Recommenders that wait for their history are made anew with it.
   if (known == nullptr || !known->policy->external || known->needs_history()) return false;
-  if (passed_.index == INT32_MIN) return false;  // nothing was asked
+  if (s_.passed.index == INT32_MIN) return false;  // nothing was asked
   // A restart processes windows and decisions in the order of their times.
-  now_s = std::max(now_s, passed_.next().start_s() + 1);
-  LiveJob& job = Awake(answer.job);
-  Changed(job);
+  now_s = std::max(now_s, s_.passed.next().start_s() + 1);
+  LiveJob& job = s_.Awake(answer.job);
+  s_.Changed(job);
   if (answer.target.is_replicas()) {
     if (job.replicas == nullptr || job.policy->replica_policy.empty()) return false;
     job.replicas->TakeExternal(ExternalTasks{.count = static_cast<int>(answer.value),
                                              .until = Timestamp::FromSeconds(answer.until.start_s()),
                                              .why = answer.why});
-    DecideReplicasOf(job, now_s, out);
+    replicas_.Decide(job, now_s, out);
     return true;
   }
   const Resource r = answer.target.resource();
   JobStepper(r, job.of(r))
-      .ObserveAnswer({.until = answer.until, .limit = answer.value, .why = answer.why}, passed_.next());
-  DecideLane(job, r, now_s, Why::kSetting, out);
+      .ObserveAnswer({.until = answer.until, .limit = answer.value, .why = answer.why}, s_.passed.next());
+  pass_.DecideLane(job, r, now_s, Trigger::kSetting, out);
   return true;
 }
 

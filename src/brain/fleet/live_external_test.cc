@@ -50,20 +50,20 @@ TEST_F(LiveExternal, IsAskedAboutJobsThatWantItAndAnswersAtOnce) {
   Run(300);
   std::vector<ExternalJob> asked;
   const ClosedWindow& closed = cell_.windows()[next_ - 1];
-  fleet_.ExternalJobs(closed, 0, closed.jobs.size(), asked);
+  fleet_.external.Jobs(closed, 0, closed.jobs.size(), asked);
   ASSERT_EQ(asked.size(), 2U);
   EXPECT_EQ(asked[1].name, "job-1");
   EXPECT_EQ(asked[1].tasks.size(), closed.jobs[1].window.num_tasks);
   EXPECT_EQ(asked[1].of(Resource::kMemory).recommended, Recommended(1));
   out_.Clear();
-  ASSERT_TRUE(fleet_.TakeExternal(Memory(1, 4 * kGiB, After(3)), 0, out_));
+  ASSERT_TRUE(fleet_.external.Take(Memory(1, 4 * kGiB, After(3)), 0, out_));
   EXPECT_EQ(Recommended(1), 4 * kGiB);
   ASSERT_EQ(out_.decisions.size(), 1U);
   EXPECT_EQ(out_.decisions[0].after, 4 * kGiB);
   EXPECT_GT(out_.decisions[0].time_s, closed.window.next().start_s());
-  EXPECT_THAT(fleet_.Explain(JobId{1}, Resource::kMemory).sentence, HasSubstr("measured by hand"));
-  EXPECT_FALSE(fleet_.TakeExternal(Memory(2, 4 * kGiB, After(3)), 0, out_)) << "it does not ask";
-  EXPECT_FALSE(fleet_.TakeExternal(Memory(9, 4 * kGiB, After(3)), 0, out_)) << "it is not known";
+  EXPECT_THAT(fleet_.risk.Explain(JobId{1}, Resource::kMemory).sentence, HasSubstr("measured by hand"));
+  EXPECT_FALSE(fleet_.external.Take(Memory(2, 4 * kGiB, After(3)), 0, out_)) << "it does not ask";
+  EXPECT_FALSE(fleet_.external.Take(Memory(9, 4 * kGiB, After(3)), 0, out_)) << "it is not known";
 }
 
 TEST_F(LiveExternal, AnAnswerExpiresAndTheJobsOwnRecommenderTakesOver) {
@@ -71,34 +71,34 @@ TEST_F(LiveExternal, AnAnswerExpiresAndTheJobsOwnRecommenderTakesOver) {
   LiveFleet alone(Settings(Policy::kPeak, Mode::kAuto));
   AddJobs(alone, 4);
   Run(300);
-  ASSERT_TRUE(fleet_.TakeExternal(Memory(0, 4 * kGiB, After(3)), 0, out_));
+  ASSERT_TRUE(fleet_.external.Take(Memory(0, 4 * kGiB, After(3)), 0, out_));
   Run(302);
   EXPECT_EQ(Recommended(0), 4 * kGiB);
   Run(303);
   PassOutput ignored;
   for (size_t i = 0; i < next_; ++i) Step(alone, cell_.windows()[i], ignored);
   EXPECT_EQ(Recommended(0), alone.job(JobId{0}).of(Resource::kMemory).lane.recommended());
-  EXPECT_THAT(fleet_.Explain(JobId{0}, Resource::kMemory).sentence, HasSubstr("expired"));
+  EXPECT_THAT(fleet_.risk.Explain(JobId{0}, Resource::kMemory).sentence, HasSubstr("expired"));
 }
 
 TEST_F(LiveExternal, BoundsHoldForAnswers) {
   AddJobs(fleet_, 4);
   Run(300);
   ASSERT_TRUE(Set(fleet_, JobId{0}, "memory.upper", "1GiB", 0, out_).ok());
-  ASSERT_TRUE(fleet_.TakeExternal(Memory(0, 4 * kGiB, After(3)), 0, out_));
+  ASSERT_TRUE(fleet_.external.Take(Memory(0, 4 * kGiB, After(3)), 0, out_));
   EXPECT_EQ(Recommended(0), 1 * kGiB);
 }
 
 TEST_F(LiveExternal, ARestartKeepsTheAnswer) {
   AddJobs(fleet_, 4);
   Run(300);
-  ASSERT_TRUE(fleet_.TakeExternal(Memory(0, 4 * kGiB, After(30)), 0, out_));
+  ASSERT_TRUE(fleet_.external.Take(Memory(0, 4 * kGiB, After(30)), 0, out_));
   const std::string chunk = Chunk(fleet_);
   LiveFleet restored(SomeExternal());
   for (uint32_t j = 0; j < 4; ++j) restored.AddRestoredJob({JobId{j}, "job-" + std::to_string(j), {}, 0});
   ByteReader in(chunk);
-  ASSERT_TRUE(restored.LoadChunk(0, cell_.windows()[next_ - 1].window, in).ok());
-  restored.EndRestore(100, 100);
+  ASSERT_TRUE(restored.checkpoint.LoadChunk(0, cell_.windows()[next_ - 1].window, in).ok());
+  restored.restore.End(100, 100);
   out_.Clear();
   Step(restored, cell_.windows()[next_], out_);
   EXPECT_EQ(restored.job(JobId{0}).of(Resource::kMemory).lane.recommended(), 4 * kGiB);
@@ -107,10 +107,10 @@ TEST_F(LiveExternal, ARestartKeepsTheAnswer) {
 TEST_F(LiveExternal, WithoutTheSettingAnAnswerIsForgotten) {
   AddJobs(fleet_, 4);
   Run(300);
-  ASSERT_TRUE(fleet_.TakeExternal(Memory(0, 4 * kGiB, After(30)), 0, out_));
+  ASSERT_TRUE(fleet_.external.Take(Memory(0, 4 * kGiB, After(30)), 0, out_));
   ASSERT_TRUE(Set(fleet_, JobId{0}, "external", "false", 0, out_).ok());
-  EXPECT_EQ(fleet_.WantHistory(10), std::vector{JobId{0}});
-  fleet_.Retrain(JobId{0}, {}, {});
+  EXPECT_EQ(fleet_.history.Wanted(10), std::vector{JobId{0}});
+  fleet_.history.Retrain(JobId{0}, {}, {});
   Run(301);
   EXPECT_NE(Recommended(0), 4 * kGiB);
 }

@@ -95,36 +95,36 @@ inline void AddJobs(LiveFleet& fleet, size_t jobs) {
 
 inline void Step(LiveFleet& fleet, const ClosedWindow& closed, PassOutput& out) {
   const size_t half = closed.jobs.size() / 2;
-  fleet.Observe(closed, 0, half, out);
-  fleet.Observe(closed, half, closed.jobs.size(), out);
-  fleet.EndWindow(closed, out);
-  fleet.Decide(closed, 0, closed.jobs.size(), out);
+  fleet.pass.Observe(closed, 0, half, out);
+  fleet.pass.Observe(closed, half, closed.jobs.size(), out);
+  fleet.pass.EndWindow(closed, out);
+  fleet.pass.Decide(closed, 0, closed.jobs.size(), out);
 }
 
 // One setting, at once in force.
 inline absl::StatusOr<SettingChange> Set(LiveFleet& fleet, JobId id, std::string_view key,
                                          std::string_view value, int64_t now_s, PassOutput& out) {
   const KeyValue setting{key, value};
-  absl::StatusOr<PreparedSettings> prepared = fleet.Prepare(id, {&setting, 1}, "anna", now_s);
+  absl::StatusOr<PreparedSettings> prepared = fleet.overrides.Prepare(id, {&setting, 1}, "anna", now_s);
   if (!prepared.ok()) return prepared.status();
   SettingChange change = prepared->changes.front();
   out.decisions.insert(out.decisions.end(), prepared->output.decisions.begin(),
                        prepared->output.decisions.end());
-  fleet.Take(*std::move(prepared));
+  fleet.overrides.Take(*std::move(prepared));
   return change;
 }
 
 inline std::string Chunk(const LiveFleet& fleet) {
   std::string bytes;
   ByteWriter out(&bytes);
-  fleet.SaveChunk(0, out);
+  fleet.checkpoint.SaveChunk(0, out);
   return bytes;
 }
 
 inline std::string Models(const LiveFleet& fleet) {
   std::string bytes;
   ByteWriter out(&bytes);
-  fleet.SaveFleet(out);
+  fleet.checkpoint.SaveFleet(out);
   return bytes;
 }
 

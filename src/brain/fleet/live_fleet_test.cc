@@ -31,17 +31,17 @@ TEST(LiveFleet, GoesOnAfterAStop) {
       LiveFleet again(settings);
       AddJobs(again, kJobs);
       ByteReader in(checkpoint);
-      ASSERT_TRUE(again.LoadChunk(0, WindowId{0}, in).ok());
+      ASSERT_TRUE(again.checkpoint.LoadChunk(0, WindowId{0}, in).ok());
       ByteReader fleet_in(models);
-      ASSERT_TRUE(again.LoadFleet(fleet_in).ok());
+      ASSERT_TRUE(again.checkpoint.LoadFleet(fleet_in).ok());
       const WindowId through{stop - age};
       for (int w = stop - age; w <= stop; ++w) {
-        again.Redo(cell.windows()[static_cast<size_t>(w)], {&through, 1});
+        again.restore.Redo(cell.windows()[static_cast<size_t>(w)], {&through, 1});
         for (const Decision& d : decisions) {
-          if (w > stop - age && d.time_s == WindowId{w}.next().start_s()) again.Redo(d);
+          if (w > stop - age && d.time_s == WindowId{w}.next().start_s()) again.restore.Redo(d);
         }
       }
-      again.EndRestore(decisions.empty() ? 0 : decisions.back().id, 0);
+      again.restore.End(decisions.empty() ? 0 : decisions.back().id, 0);
       for (int w = stop + 1; w < stop + 400; ++w) {
         PassOutput a, b;
         Step(straight, cell.windows()[static_cast<size_t>(w)], a);
@@ -106,7 +106,7 @@ TEST(LiveFleet, AnOomRaisesAtOnceWhateverThePeriod) {
   ASSERT_TRUE(before.has_value());
   out.Clear();
   OomRecord oom{JobId{1}, 0, WindowId{600}.start_s() + 10, 1, std::nullopt};
-  fleet.TakeOom(oom, out);
+  fleet.kills.TakeOom(oom, out);
   EXPECT_EQ(oom.limit, before);
   ASSERT_EQ(out.decisions.size(), 1U);
   EXPECT_EQ(out.decisions[0].kind, DecisionKind::kOomRaise);
@@ -128,7 +128,7 @@ TEST(LiveFleet, ABoundHoldsForWhatIsDecidedWithIt) {
     std::vector<KeyValue> settings = {{"memory.lower", "64GiB"}, {"mode", "auto"}};
     if (mode_first) std::swap(settings[0], settings[1]);
     absl::StatusOr<PreparedSettings> prepared =
-        fleet.Prepare(JobId{0}, settings, "anna", WindowId{400}.start_s());
+        fleet.overrides.Prepare(JobId{0}, settings, "anna", WindowId{400}.start_s());
     ASSERT_TRUE(prepared.ok()) << prepared.status();
     size_t of_memory = 0;
     for (const Decision& d : prepared->output.decisions) {
@@ -140,7 +140,7 @@ TEST(LiveFleet, ABoundHoldsForWhatIsDecidedWithIt) {
           << "no restart takes it for one of the window that has passed";
     }
     EXPECT_EQ(of_memory, 1U);
-    fleet.Take(*std::move(prepared));
+    fleet.overrides.Take(*std::move(prepared));
     out.Clear();
     Step(fleet, cell.windows()[400], out);
     EXPECT_EQ(memory.gate.in_force, 64 * kGiB);
@@ -178,14 +178,14 @@ TEST(LiveFleet, LabelsThatAreSettingsActAtOnceToo) {
   const JobId id = *fleet.Find("job-2");
   const std::vector<KeyValue> observe = {{"tautline.dev/mode", "observe"}};
   out.Clear();
-  EXPECT_TRUE(fleet.SetSettingLabels(id, observe, 180'000, out));
+  EXPECT_TRUE(fleet.owners.SetLabels(id, observe, 180'000, out));
   ASSERT_EQ(out.decisions.size(), 2U);
   EXPECT_EQ(out.decisions[0].kind, DecisionKind::kRelease);
   EXPECT_EQ(fleet.job(id).policy->mode, Mode::kObserve);
   EXPECT_EQ(fleet.job(*fleet.Find("job-1")).policy->mode, Mode::kAuto) << "not of jobs without the label";
   out.Clear();
-  EXPECT_FALSE(fleet.SetSettingLabels(id, observe, 180'000, out));
-  EXPECT_TRUE(fleet.SetSettingLabels(id, {}, 180'000, out));
+  EXPECT_FALSE(fleet.owners.SetLabels(id, observe, 180'000, out));
+  EXPECT_TRUE(fleet.owners.SetLabels(id, {}, 180'000, out));
   EXPECT_EQ(fleet.job(id).policy->mode, Mode::kAuto);
 }
 
@@ -203,11 +203,11 @@ TEST(LiveFleet, AnotherRecommenderLivesThroughHistory) {
     Step(all_along, cell.windows()[static_cast<size_t>(w)], out);
   }
   ASSERT_TRUE(Set(fleet, JobId{0}, "recommender", "ensemble", 0, out).ok());
-  ASSERT_THAT(fleet.WantHistory(10), testing::ElementsAre(JobId{0}));
+  ASSERT_THAT(fleet.history.Wanted(10), testing::ElementsAre(JobId{0}));
   std::vector<JobDay> history;
   for (int32_t d = 0; d < 3; ++d) history.push_back(DayOf(cell, d, 2)[0]);
-  fleet.Retrain(JobId{0}, history, {});
-  EXPECT_TRUE(fleet.WantHistory(10).empty());
+  fleet.history.Retrain(JobId{0}, history, {});
+  EXPECT_TRUE(fleet.history.Wanted(10).empty());
   for (const Resource r : kResources) {
     EXPECT_EQ(fleet.job(JobId{0}).of(r).lane.recommended(), all_along.job(JobId{0}).of(r).lane.recommended());
   }
@@ -239,28 +239,28 @@ TEST(LiveFleet, AnotherRecommenderOfOneResourceLeavesTheOtherAsItIs) {
 
   std::string saved;
   ByteWriter writer(&saved);
-  fleet.SaveChunk(0, writer);
+  fleet.checkpoint.SaveChunk(0, writer);
   LiveFleet again(settings);
   again.AddRestoredJob({id, "job-0", {}, 0});
   again.AddRestoredJob({JobId{1}, "job-1", {}, 0});
-  again.Redo({.id = 1,
-              .time_s = 0,
-              .who = "anna",
-              .job = "job-0",
-              .key = "cpu.recommender",
-              .value = "ensemble",
-              .before = {}});
+  again.restore.Redo({.id = 1,
+                      .time_s = 0,
+                      .who = "anna",
+                      .job = "job-0",
+                      .key = "cpu.recommender",
+                      .value = "ensemble",
+                      .before = {}});
   ByteReader reader(saved);
-  ASSERT_TRUE(again.LoadChunk(0, WindowId{3 * kWindowsPerDay}, reader).ok());
+  ASSERT_TRUE(again.checkpoint.LoadChunk(0, WindowId{3 * kWindowsPerDay}, reader).ok());
   EXPECT_EQ(memory(again), kept);
   EXPECT_TRUE(lane_of(again, Resource::kCpu).needs_history);
   EXPECT_FALSE(lane_of(again, Resource::kMemory).needs_history);
 
   std::vector<JobDay> history;
   for (int32_t d = 0; d < 3; ++d) history.push_back(DayOf(cell, d, 2)[0]);
-  fleet.PutToSleep(WindowId{100 * kWindowsPerDay});
-  fleet.Retrain(id, std::span(history).first(3), {});
-  EXPECT_TRUE(fleet.WantHistory(10).empty());
+  PutToSleep(WindowId{100 * kWindowsPerDay}, fleet);
+  fleet.history.Retrain(id, std::span(history).first(3), {});
+  EXPECT_TRUE(fleet.history.Wanted(10).empty());
   EXPECT_EQ(memory(fleet), kept);
   EXPECT_EQ(lane_of(fleet, Resource::kCpu).lane.recommended(),
             lane_of(all_along, Resource::kCpu).lane.recommended());
@@ -283,7 +283,7 @@ TEST(LiveFleet, AnotherRecommenderLivesThroughOomKills) {
       if (w == 300 || w == 577 || w == windows - 1) {
         ooms.push_back({JobId{0}, 0, WindowId{w}.start_s() + 100, 1, 200 * kMiB + w * kMiB});
         OomRecord oom = ooms.back();
-        all_along.TakeOom(oom, out);
+        all_along.kills.TakeOom(oom, out);
       }
       Step(fleet, cell.windows()[static_cast<size_t>(w)], out);
       Step(all_along, cell.windows()[static_cast<size_t>(w)], out);
@@ -294,7 +294,7 @@ TEST(LiveFleet, AnotherRecommenderLivesThroughOomKills) {
     JobDay& today = history.emplace_back();
     for (int w = 3 * kWindowsPerDay; w < windows; ++w)
       AppendWindow(cell.windows()[static_cast<size_t>(w)], 0, today);
-    fleet.Retrain(JobId{0}, history, ooms);
+    fleet.history.Retrain(JobId{0}, history, ooms);
     for (const Resource r : kResources) {
       EXPECT_EQ(fleet.job(JobId{0}).of(r).lane.recommended(),
                 all_along.job(JobId{0}).of(r).lane.recommended());
@@ -319,7 +319,7 @@ TEST(LiveFleet, DamagedCheckpointsNeverCrash) {
     LiveFleet other(settings);
     AddJobs(other, 4);
     ByteReader in(bad);
-    (void)other.LoadChunk(0, WindowId{0}, in);
+    (void)other.checkpoint.LoadChunk(0, WindowId{0}, in);
     PassOutput ignored;
     Step(other, cell.windows()[2000], ignored);
   }
@@ -330,9 +330,9 @@ TEST(LiveFleet, AJobIsSmall) {
   LiveFleet fleet(Settings(Policy::kStatic, Mode::kObserve));
   constexpr size_t kJobs = 1000;
   AddJobs(fleet, kJobs);
-  EXPECT_LT(fleet.state_bytes() / kJobs, 700U);
+  EXPECT_LT(fleet.checkpoint.state_bytes() / kJobs, 700U);
   EXPECT_EQ(fleet.Find("job-777"), JobId{777});
-  fleet.Forget(JobId{777});
+  fleet.departures.Forget(JobId{777});
   EXPECT_EQ(fleet.Find("job-777"), std::nullopt);
   EXPECT_EQ(fleet.Find("job-778"), JobId{778});
 }

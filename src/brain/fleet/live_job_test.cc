@@ -95,7 +95,7 @@ TEST(LiveJob, TheLimitThatTasksRunAt) {
 // A job of a fleet with moving windows, awake.
 class LoneJob {
  public:
-  LoneJob() : fleet_(Settings(Policy::kMovingWindow, Mode::kAuto)), models_(fleet_.settings().vertical) {
+  LoneJob() : fleet_(Settings(Policy::kMovingWindow, Mode::kAuto)), models_(fleet_.settings.vertical) {
     AddJobs(fleet_, 1);
     job_.record = fleet_.job(JobId{0}).record;
     job_.policy = fleet_.job(JobId{0}).policy;
@@ -105,7 +105,7 @@ class LoneJob {
                        .priority = {}};
     for (const Resource r : kResources)
       job_.of(r).lane =
-          Lane(NewRecommender(Policy::kMovingWindow, r, info, fleet_.settings().vertical, models_));
+          Lane(NewRecommender(Policy::kMovingWindow, r, info, fleet_.settings.vertical, models_));
   }
   LiveJob& operator*() { return job_; }
   LiveJob* operator->() { return &job_; }

@@ -1,8 +1,10 @@
 // To which limit a kill is charged, and what is the first answer to it.
+#include "brain/fleet/live_kills.h"
+
 #include <algorithm>
 
-#include "brain/fleet/live_fleet.h"
 #include "brain/recommend/wrappers.h"
+#include "common/model/oom_counts.h"
 
 namespace taut::brain {
 namespace {
@@ -14,57 +16,111 @@ constexpr double kRoomForGrowth = 0.15;
 
 }  // namespace
 
-std::optional<double> LiveFleet::LimitAtKill(const LiveJob& job, const OomRecord& oom,
+void LiveKills::TakeOom(OomRecord& oom, PassOutput& out, When when, const KillTimes& times) {
+  oom.id = ++s_.last_oom;
+  if (!s_.Has(oom.job)) return;
+  LiveJob& job = s_.Awake(oom.job);
+  oom.kills = std::min(oom.kills, kMostKillsAtOnce);
+  if (IsAside(oom)) {
+    TakeInAside(job, oom);
+    out.point.oom_kills += static_cast<uint32_t>(oom.kills);
+    return;
+  }
+  if (!oom.limit.has_value()) oom.limit = LimitAtKill(job, oom, std::min(times.since_s, oom.time_s));
+  TakeIn(job, oom);
+  out.point.oom_kills += static_cast<uint32_t>(oom.kills);
+  if (when == When::kPast) return;
+  // A kill reported late is decided after the decisions since: a restart processes both in this
+  // order.
+  int64_t now_s = std::max(oom.time_s, times.now_s);
+  if (s_.passed.index != INT32_MIN) now_s = std::max(now_s, s_.passed.next().start_s() + 1);
+  pass_.DecideLane(job, Resource::kMemory, now_s, Trigger::kOom, out, OwnersAnswer(job, oom));
+}
+
+std::optional<double> LiveKills::LimitAtKill(const LiveJob& job, const OomRecord& oom,
                                              int64_t since_s) const {
   const LiveLane& lane = job.of(Resource::kMemory);
-  if (!Enforced(job)) return lane.owner();
+  if (!s_.Enforced(job)) return lane.owner();
   const Trial* const trial = lane.trial();
   if (trial != nullptr && trial->Has(oom.task) && oom.time_s >= trial->since_s) return trial->limit;
   if (job.memory == nullptr) return lane.limit();
   return job.memory->past_limits.LowestIn(since_s, oom.time_s, lane.limit());
 }
 
-std::optional<double> LiveFleet::OwnersAnswer(const LiveJob& job, const OomRecord& oom) const {
+std::optional<double> LiveKills::OwnersAnswer(const LiveJob& job, const OomRecord& oom) const {
   const LiveLane& lane = job.of(Resource::kMemory);
   const std::optional<double> owner = lane.owner(), in_force = lane.gate.in_force;
-  if (!Enforced(job) || !owner.has_value() || !in_force.has_value() || *in_force >= *owner) return {};
+  if (!s_.Enforced(job) || !owner.has_value() || !in_force.has_value() || *in_force >= *owner) return {};
   // A kill under a limit that was raised since is answered already.
   return oom.limit.value_or(*in_force) >= kSameLimit * *in_force ? owner : std::nullopt;
 }
 
-std::vector<std::pair<JobId, double>> LiveFleet::LoweredLimits() const {
+void LiveKills::TakeIn(LiveJob& job, const OomRecord& oom) {
+  s_.Changed(job);
+  LiveLane& lane = job.of(Resource::kMemory);
+  job.NoteOom(oom);
+  WindowId window = WindowId::Of(Timestamp::FromSeconds(oom.time_s));
+  job.CountOoms(window.day(), oom.kills);
+  // Where nothing is applied, tasks die at their owner's limit, and the trial's would have killed them too.
+  const TrialKill trial{.kills = oom.kills, .limit = s_.Enforced(job) ? oom.limit : std::nullopt};
+  // A recommender hears of the window closed last, or of the open one.
+  if (job.last_window.index != INT32_MIN)
+    window = std::clamp(window, job.last_window, job.last_window.next());
+  StartDay(job, window.day());
+  // Usage is cut where the kill was: a recommended limit at or below that would not have held either.
+  const std::optional<double> recommended = lane.lane.recommended();
+  if (recommended.has_value() && *recommended <= oom.limit.value_or(*recommended))
+    lane.days.Mark(window.day(), DayRecord::What::kOver);
+  if (oom.limit.has_value()) lane.days.Mark(window.day(), DayRecord::What::kAtLimit);
+  risk_.CountKill(oom, window.day(), job, lane);
+  const double killed_at = oom.limit.value_or(std::max(0.0F, lane.usage_peak));
+  JobStepper(Resource::kMemory, lane).ObserveKill({window, oom.task, killed_at}, trial);
+}
+
+void LiveKills::TakeInAside(LiveJob& job, const OomRecord& oom) {
+  s_.Changed(job);
+  job.NoteOom(oom);
+  job.CountOoms(WindowId::Of(Timestamp::FromSeconds(oom.time_s)).day(), oom.kills);
+}
+
+void LiveKills::Redo(const OomRecord& oom) {
+  if (!s_.Has(oom.job)) return;
+  // Its checkpoint has those up to the last one that was taken in, which is not always the latest; one of an
+  // older version says the latest only.
+  const LiveJob& job = s_.jobs[oom.job];
+  const auto known = known_.try_emplace(oom.job.value, job.last_oom_s, job.last_oom());
+  const auto& [last_s, last] = known.first->second;
+  if (last > 0 ? oom.id <= last : oom.time_s <= last_s) return;
+  IsAside(oom) ? TakeInAside(s_.jobs[oom.job], oom) : TakeIn(s_.Awake(oom.job), oom);
+}
+
+std::vector<std::pair<JobId, double>> LiveKills::LoweredLimits() const {
   std::vector<std::pair<JobId, double>> out;
-  for (const LiveJob& job : jobs_) {
+  for (const LiveJob& job : s_.jobs) {
     const LiveLane& lane = job.of(Resource::kMemory);
     const bool is_ordered = lane.gate.in_force.has_value() && lane.trial() == nullptr;
-    if (!is_ordered || !Enforced(job) || AppliedTo(job) == LimitsApplied::kAgentsReport) continue;
+    if (!is_ordered || !s_.Enforced(job) || s_.AppliedTo(job) == LimitsApplied::kAgentsReport) continue;
     if (lane.owner().has_value() && *lane.gate.in_force < *lane.owner())
       out.emplace_back(job.record.id, *lane.gate.in_force);
   }
   return out;
 }
 
-void LiveFleet::TakeGrowth(JobId id, double bytes, int64_t now_s, PassOutput& out) {
-  if (!Has(id)) return;
-  LiveJob& job = Awake(id);
+void LiveKills::TakeGrowth(JobId id, double bytes, int64_t now_s, PassOutput& out) {
+  if (!s_.Has(id)) return;
+  LiveJob& job = s_.Awake(id);
   const LiveLane& lane = job.of(Resource::kMemory);
   const std::optional<double> owner = lane.owner(), in_force = lane.gate.in_force;
   if (!owner.has_value() || !in_force.has_value() || bytes <= *in_force || *in_force >= *owner) return;
-  const OomSettings& bump = settings_.vertical.oom;
+  const OomSettings& bump = s_.settings.vertical.oom;
   const double wanted = std::max(bytes * (1 + kRoomForGrowth), OomBump(*in_force, bump));
-  if (passed_.index != INT32_MIN) now_s = std::max(now_s, passed_.next().start_s() + 1);
-  Changed(job);
-  DecideLane(job, Resource::kMemory, now_s, Why::kGrowth, out, std::min(wanted, *owner));
+  if (s_.passed.index != INT32_MIN) now_s = std::max(now_s, s_.passed.next().start_s() + 1);
+  s_.Changed(job);
+  pass_.DecideLane(job, Resource::kMemory, now_s, Trigger::kGrowth, out, std::min(wanted, *owner));
 }
 
-// Half of the half-life: all slices together are four of them.
-int32_t LiveFleet::PeakSlice(int64_t now_s) const {
-  const double slice_s = settings_.vertical.moving_window.memory_half_life_s / 2;
-  return static_cast<int32_t>(static_cast<double>(now_s) / std::max(slice_s, double{kWindowSeconds}));
-}
-
-void LiveFleet::TakeKernelPeaks(JobId id, const KernelPeaks& peaks, WindowId window) {
-  LiveJob* const job = jobs_.Find(id);
+void LiveKills::TakeKernelPeaks(JobId id, const JobKernelPeaks& peaks, WindowId window) {
+  LiveJob* const job = s_.jobs.Find(id);
   if (job == nullptr) return;
   StandingPeaks& standing = job->Memory().standing_peaks;
   double bytes = peaks.risen;
@@ -72,50 +128,12 @@ void LiveFleet::TakeKernelPeaks(JobId id, const KernelPeaks& peaks, WindowId win
     if (!standing.Meet(peak)) bytes = std::max(bytes, double{peak});
   }
   standing.Set(peaks.standing);
-  Changed(*job);
+  s_.Changed(*job);
   if (bytes <= 0) return;
   const LiveLane& lane = job->of(Resource::kMemory);
-  const std::optional<double> limit = Enforced(*job) ? lane.real_limit() : lane.owner();
+  const std::optional<double> limit = s_.Enforced(*job) ? lane.real_limit() : lane.owner();
   if (limit.has_value() && bytes >= kSameLimit * *limit) return;
-  job->Memory().kernel_peaks.Note(PeakSlice(window.next().start_s()), bytes);
-}
-
-void LiveFleet::NoteSentOrder(uint64_t decision, JobId job) {
-  memory_orders_[decision] = job;
-  constexpr size_t kMostOrders = 100'000;  // of which no outcome came
-  if (memory_orders_.size() <= kMostOrders) return;
-  absl::erase_if(memory_orders_, [&](const auto& order) {
-    const LiveJob* const its_job = jobs_.Find(order.second);
-    return its_job == nullptr || its_job->memory == nullptr || !its_job->memory->past_limits.Has(order.first);
-  });
-}
-
-void LiveFleet::NoteSent(const Decision& d, int64_t now_s) {
-  LiveJob* const job = d.target == Target(Resource::kMemory) ? jobs_.Find(d.job) : nullptr;
-  if (job == nullptr || job->memory == nullptr || !job->memory->past_limits.Has(d.id)) return;
-  job->memory->past_limits.NoteSent(d.id, now_s);
-  NoteSentOrder(d.id, d.job);
-}
-
-void LiveFleet::RememberSent(const Decision& d) {
-  LiveJob* const job = d.target == Target(Resource::kMemory) ? jobs_.Find(d.job) : nullptr;
-  if (job == nullptr || !RowOf(d.kind).sets_all_tasks) return;
-  PastLimits& past = job->Memory().past_limits;
-  if (!past.Has(d.id)) past.Note(d.id, d.time_s, d.before);
-  past.NoteOutcome(d.id, d.outcome, d.outcome_time_s);
-  NoteSentOrder(d.id, d.job);
-}
-
-void LiveFleet::RememberAllSent(JobId id, std::span<const Decision> decisions) {
-  jobs_[id].Memory().past_limits = PastLimits();
-  for (const Decision& d : decisions) RememberSent(d);
-}
-
-bool LiveFleet::IsLastOrder(const Decision& d) const {
-  const LiveJob* const job = jobs_.Find(d.job);
-  if (job == nullptr || d.target != Target(Resource::kMemory)) return false;
-  const GateState& gate = job->of(Resource::kMemory).gate;
-  return gate.last_change_s == d.time_s && gate.in_force == d.after;
+  job->Memory().kernel_peaks.Note(PeakSlice(s_.settings.vertical, window.next().start_s()), bytes);
 }
 
 }  // namespace taut::brain

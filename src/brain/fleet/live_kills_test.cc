@@ -34,16 +34,16 @@ class LiveKills : public testing::Test {
   std::vector<Decision> Kill(int time, int seen, std::optional<double> limit = {}) {
     out_.Clear();
     OomRecord oom{kKilled, 0, At(time), 1, limit};
-    fleet_.TakeOom(oom, out_, When::kNow, {.since_s = At(time), .now_s = At(seen)});
+    fleet_.kills.TakeOom(oom, out_, When::kNow, {.since_s = At(time), .now_s = At(seen)});
     charged_ = oom.limit.value_or(0);
     return out_.decisions;
   }
   void Applied(const Decision& d, int time) {
-    fleet_.NoteSent(d, d.time_s);
+    fleet_.orders.NoteSent(d, d.time_s);
     OutcomeUpdate outcome;
     outcome.id = d.id;
     outcome.time_s = At(time);
-    fleet_.TakeOutcome(outcome);
+    fleet_.orders.TakeOutcome(outcome);
   }
 
   LiveFleet fleet_;
@@ -80,12 +80,12 @@ TEST_F(LiveKills, ALimitThatWasNeverInForceIsNotCharged) {
   const double before = InForce();
   const std::vector<Decision> raise = Kill(10, 11);
   ASSERT_EQ(raise.size(), 1U);
-  fleet_.NoteSent(raise[0], At(11));
+  fleet_.orders.NoteSent(raise[0], At(11));
   OutcomeUpdate failed;
   failed.id = raise[0].id;
   failed.outcome = Outcome::kFailed;
   failed.time_s = At(12);
-  fleet_.TakeOutcome(failed);
+  fleet_.orders.TakeOutcome(failed);
   EXPECT_TRUE(Kill(100, 101).empty());
   EXPECT_EQ(charged_, before);
 }
@@ -98,14 +98,14 @@ TEST_F(LiveKills, ARestartRemembersTheLimitBefore) {
   LiveFleet again(Enforced());
   AddJobs(again, 2);
   ByteReader in(saved);
-  ASSERT_TRUE(again.LoadChunk(0, WindowId{600}, in).ok());
+  ASSERT_TRUE(again.checkpoint.LoadChunk(0, WindowId{600}, in).ok());
   raise[0].outcome = Outcome::kApplied;
   raise[0].outcome_time_s = At(12);
-  again.RememberSent(raise[0]);
-  again.EndRestore(raise[0].id, 0);
+  again.orders.RememberSent(raise[0]);
+  again.restore.End(raise[0].id, 0);
   OomRecord oom{kKilled, 0, At(9), 1, std::nullopt};
   PassOutput out;
-  again.TakeOom(oom, out, When::kNow, {.since_s = At(9), .now_s = At(300)});
+  again.kills.TakeOom(oom, out, When::kNow, {.since_s = At(9), .now_s = At(300)});
   EXPECT_EQ(oom.limit, before);
   EXPECT_TRUE(out.decisions.empty());
 }
@@ -116,12 +116,12 @@ TEST_F(LiveKills, ARestartBeforeTheFirstWindowRemembersTheOwnersLimit) {
   PassOutput out;
   const double owner = 196 * kMiB;
   OomRecord oom{kKilled, 0, At(10), 1, owner};
-  young.LearnOwner(kKilled, owner);
-  young.TakeOom(oom, out, When::kNow, {.since_s = At(10), .now_s = At(11)});
+  young.owners.Learn(kKilled, owner);
+  young.kills.TakeOom(oom, out, When::kNow, {.since_s = At(10), .now_s = At(11)});
   ASSERT_EQ(out.decisions.size(), 1U);
   LiveFleet again(Enforced());
   AddJobs(again, 2);
-  again.Redo(out.decisions[0]);
+  again.restore.Redo(out.decisions[0]);
   EXPECT_EQ(again.job(kKilled).of(Resource::kMemory).owner(), owner);
 }
 
@@ -147,7 +147,7 @@ TEST_F(LiveKills, TheAnswerKeepsTheBounds) {
 TEST_F(LiveKills, OneOfAnInitContainerIsCountedAndRaisesNothing) {
   OomRecord oom{kKilled, kAsideTask, At(10), 2, std::nullopt};
   const double before = InForce();
-  fleet_.TakeOom(oom, out_);
+  fleet_.kills.TakeOom(oom, out_);
   EXPECT_TRUE(out_.decisions.empty());
   EXPECT_EQ(out_.point.oom_kills, 2U);
   EXPECT_EQ(InForce(), before);
@@ -156,7 +156,7 @@ TEST_F(LiveKills, OneOfAnInitContainerIsCountedAndRaisesNothing) {
 
 TEST_F(LiveKills, AnAbsurdCountIsBounded) {
   OomRecord oom{kKilled, 0, At(10), UINT64_MAX, std::nullopt};
-  fleet_.TakeOom(oom, out_);
+  fleet_.kills.TakeOom(oom, out_);
   EXPECT_EQ(oom.kills, kMostKillsAtOnce);
   EXPECT_EQ(out_.point.oom_kills, kMostKillsAtOnce);
 }
@@ -168,9 +168,9 @@ TEST_F(LiveKills, ARestoreTakesEachOfOneSecond) {
   LiveFleet again(Enforced());
   AddJobs(again, 2);
   ByteReader in(saved);
-  ASSERT_TRUE(again.LoadChunk(0, WindowId{599}, in).ok());
-  again.Redo(oom);
-  again.Redo(oom);
+  ASSERT_TRUE(again.checkpoint.LoadChunk(0, WindowId{599}, in).ok());
+  again.restore.Redo(oom);
+  again.restore.Redo(oom);
   EXPECT_EQ(again.job(kKilled).OomsOfWeek(WindowId{600}.day()), 2U);
 }
 
@@ -179,20 +179,20 @@ TEST_F(LiveKills, ARestoreTakesOneToldLate) {
   Kill(20, 21, 1e8);
   const std::string saved = Chunk(fleet_);
   OomRecord late{kKilled, 0, At(10), 1, 1e8};
-  fleet_.TakeOom(late, out_);
+  fleet_.kills.TakeOom(late, out_);
   ASSERT_EQ(late.id, 2U);
   LiveFleet again(Enforced());
   AddJobs(again, 2);
   ByteReader in(saved);
-  ASSERT_TRUE(again.LoadChunk(0, WindowId{599}, in).ok());
-  again.Redo({kKilled, 0, At(20), 1, 1e8, {}, {}, 1});
-  again.Redo(late);
+  ASSERT_TRUE(again.checkpoint.LoadChunk(0, WindowId{599}, in).ok());
+  again.restore.Redo({kKilled, 0, At(20), 1, 1e8, {}, {}, 1});
+  again.restore.Redo(late);
   EXPECT_EQ(again.job(kKilled).OomsOfWeek(WindowId{600}.day()), 2U);
 }
 
 TEST_F(LiveKills, APeakThatStoodBeforeARestartIsNotNew) {
   const auto meet = [](LiveFleet& fleet, const std::vector<float>& peaks, int32_t window) {
-    fleet.TakeKernelPeaks(kKilled, {0, peaks, peaks}, WindowId{window});
+    fleet.kills.TakeKernelPeaks(kKilled, {0, peaks, peaks}, WindowId{window});
   };
   const std::vector<float> two = {static_cast<float>(100 * kMiB), static_cast<float>(80 * kMiB)};
   meet(fleet_, two, 600);
@@ -200,9 +200,9 @@ TEST_F(LiveKills, APeakThatStoodBeforeARestartIsNotNew) {
   LiveFleet again(Enforced());
   AddJobs(again, 2);
   ByteReader in(saved);
-  ASSERT_TRUE(again.LoadChunk(0, WindowId{600}, in).ok());
+  ASSERT_TRUE(again.checkpoint.LoadChunk(0, WindowId{600}, in).ok());
   const RecentPeaks& peaks = again.job(kKilled).memory->kernel_peaks;
-  const double slice_s = again.settings().vertical.moving_window.memory_half_life_s / 2;
+  const double slice_s = again.settings.vertical.moving_window.memory_half_life_s / 2;
   const auto forgotten = static_cast<int32_t>(601 * kWindowSeconds / slice_s) + RecentPeaks::kSlices;
   ASSERT_EQ(peaks.Highest(forgotten - 1), 100 * kMiB);
   ASSERT_EQ(peaks.Highest(forgotten), std::nullopt);
@@ -216,9 +216,10 @@ TEST_F(LiveKills, NoCutGoesBelowWhatTheKernelSawInTheLastWeek) {
   PassOutput out;
   const double usual = InForce();
   ASSERT_TRUE(Set(fleet_, kKilled, "mode", "off", At(1), out).ok());
-  fleet_.TakeKernelPeaks(kKilled, {900 * kMiB, {}, {}}, WindowId{600});
-  fleet_.TakeKernelPeaks(kKilled, {1024 * kMiB, {}, {}}, WindowId{600});  // at the limit: it was reclaimed
-  fleet_.TakeKernelPeaks(JobId{77}, {1, {}, {}}, WindowId{600});          // unknown
+  fleet_.kills.TakeKernelPeaks(kKilled, {900 * kMiB, {}, {}}, WindowId{600});
+  fleet_.kills.TakeKernelPeaks(kKilled, {1024 * kMiB, {}, {}},
+                               WindowId{600});                          // at the limit: it was reclaimed
+  fleet_.kills.TakeKernelPeaks(JobId{77}, {1, {}, {}}, WindowId{600});  // unknown
   ASSERT_TRUE(Set(fleet_, kKilled, "mode", "auto", At(2000), out).ok());
   const Cell cell(2);
   double lowest = 1e18;
@@ -237,34 +238,35 @@ TEST_F(LiveKills, NeitherGrowthNorAKillRaisesAboveABoundThatWasJustSet) {
   ASSERT_TRUE(Set(fleet_, kKilled, "memory.upper", StrCat(bound), At(10), out_).ok());
   ASSERT_EQ(InForce(), bound);
   out_.Clear();
-  fleet_.TakeGrowth(kKilled, 1.01 * before, At(20), out_);
+  fleet_.kills.TakeGrowth(kKilled, 1.01 * before, At(20), out_);
   Kill(30, 31);
   EXPECT_EQ(InForce(), bound);
 }
 
 TEST_F(LiveKills, GrowthIsRaisedBeforeItsKillUpToTheOwnersLimit) {
   const double before = InForce(), owner = *fleet_.job(kKilled).of(Resource::kMemory).owner();
-  const auto lowered = fleet_.LoweredLimits();
+  const auto lowered = fleet_.kills.LoweredLimits();
   const auto its = std::ranges::find(lowered, kKilled, &std::pair<JobId, double>::first);
   ASSERT_NE(its, lowered.end());
   EXPECT_EQ(its->second, before);
   out_.Clear();
-  fleet_.TakeGrowth(kKilled, 0.9 * before, At(20), out_);
+  fleet_.kills.TakeGrowth(kKilled, 0.9 * before, At(20), out_);
   EXPECT_TRUE(out_.decisions.empty()) << "it stays under the limit";
-  fleet_.TakeGrowth(kKilled, 1.01 * before, At(20), out_);
+  fleet_.kills.TakeGrowth(kKilled, 1.01 * before, At(20), out_);
   ASSERT_EQ(out_.decisions.size(), 1U);
   EXPECT_EQ(out_.decisions[0].kind, DecisionKind::kSet);
   EXPECT_NE(out_.decisions[0].sentence.find("raised before usage, which grows"), std::string::npos);
   EXPECT_GT(InForce(), 1.1 * before);
   EXPECT_LT(InForce(), owner);
   out_.Clear();
-  fleet_.TakeGrowth(kKilled, 100 * owner, At(40), out_);
+  fleet_.kills.TakeGrowth(kKilled, 100 * owner, At(40), out_);
   ASSERT_EQ(out_.decisions.size(), 1U);
   EXPECT_EQ(InForce(), owner);
   out_.Clear();
-  fleet_.TakeGrowth(kKilled, 100 * owner, At(60), out_);
+  fleet_.kills.TakeGrowth(kKilled, 100 * owner, At(60), out_);
   EXPECT_TRUE(out_.decisions.empty());
-  EXPECT_TRUE(std::ranges::none_of(fleet_.LoweredLimits(), [](const auto& l) { return l.first == kKilled; }));
+  EXPECT_TRUE(
+      std::ranges::none_of(fleet_.kills.LoweredLimits(), [](const auto& l) { return l.first == kKilled; }));
 }
 
 }  // namespace

@@ -44,7 +44,7 @@ struct Probed {
     AddJobs(fleet, 1);
     PassOutput out;
     EXPECT_TRUE(Set(fleet, JobId{0}, "memory.signal", signal, 0, out).ok());
-    fleet.Retrain(JobId{0}, {}, {}, {});  // there is no history yet
+    fleet.history.Retrain(JobId{0}, {}, {}, {});  // there is no history yet
   }
   void Pass(const std::vector<Task>& tasks) {
     const ClosedWindow closed = WindowOf(window++, tasks);
@@ -58,7 +58,7 @@ struct Probed {
   }
   const LiveLane& lane() const { return fleet.job(JobId{0}).of(Resource::kMemory); }
   double limit() const { return lane().gate.in_force.value_or(-1); }
-  std::string Why() const { return fleet.Explain(JobId{0}, Resource::kMemory).sentence; }
+  std::string Why() const { return fleet.risk.Explain(JobId{0}, Resource::kMemory).sentence; }
 
   LiveFleet fleet;
   JobDay day;
@@ -114,7 +114,7 @@ TEST(LiveNeeded, AGrowingNeedAndAKillRaiseAtOnce) {
   PassOutput out;
   OomRecord oom{
       .job = JobId{0}, .task = 0, .time_s = int64_t{40} * kWindowSeconds - 10, .kills = 1, .limit = before};
-  killed.fleet.TakeOom(oom, out);
+  killed.fleet.kills.TakeOom(oom, out);
   EXPECT_GE(killed.limit(), 1.19 * before);
   killed.Run(20, {{}});
   EXPECT_GE(killed.limit(), 1.19 * before) << "whatever the probe says";
@@ -126,8 +126,8 @@ TEST(LiveNeeded, ChangingTheSettingLearnsAnewOfTheStoredWindows) {
   p.Run(100, {{}});
   PassOutput out;
   ASSERT_TRUE(Set(p.fleet, JobId{0}, "memory.signal", "probe", 100 * kWindowSeconds, out).ok());
-  EXPECT_EQ(p.fleet.WantHistory(9), std::vector<JobId>{JobId{0}});
-  p.fleet.Retrain(JobId{0}, {&p.day, 1}, {}, {});
+  EXPECT_EQ(p.fleet.history.Wanted(9), std::vector<JobId>{JobId{0}});
+  p.fleet.history.Retrain(JobId{0}, {&p.day, 1}, {}, {});
   Probed always;
   always.Run(100, {{}});
   EXPECT_EQ(p.lane().lane.recommended(), always.lane().lane.recommended());

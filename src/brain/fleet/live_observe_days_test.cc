@@ -78,7 +78,7 @@ Killed KilledAt(Enforcement enforcement, int64_t late_s, When when = When::kNow)
   EXPECT_LT(fleet.job(JobId{0}).of(Resource::kMemory).gate.in_force, 5 * kGiB);
   out.Clear();
   OomRecord oom{JobId{0}, 0, WindowId{3}.start_s() + late_s, 3, std::nullopt};
-  fleet.TakeOom(oom, out, when);
+  fleet.kills.TakeOom(oom, out, when);
   return {oom.limit, out.decisions, out.point.oom_kills};
 }
 
@@ -89,7 +89,7 @@ TEST(LiveObserveDays, AKillIsOneAtTheLimitThatTheTasksHave) {
   OomRecord unknown{JobId{7}, 0, 5, 1, std::nullopt};
   LiveFleet fleet(Settings(Policy::kMovingWindow, Mode::kAuto));
   PassOutput out;
-  fleet.TakeOom(unknown, out);
+  fleet.kills.TakeOom(unknown, out);
   EXPECT_EQ(out.point.oom_kills, 0U);
 }
 

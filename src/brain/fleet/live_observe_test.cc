@@ -11,7 +11,7 @@
 namespace taut::brain {
 namespace {
 
-constexpr size_t kFleetJobs = 3 * LiveFleet::kTurnJobs - 10;
+constexpr size_t kFleetJobs = 3 * VerticalPass::kTurnJobs - 10;
 constexpr size_t kWindows = 5 * kWindowsPerDay;
 
 // Every turn on a thread of its own, the last one first.
@@ -42,10 +42,10 @@ std::unique_ptr<LiveFleet> Lived(const Cell& cell, Policy policy, RunTurns run, 
   PassOutput out;
   for (size_t w = 0; w < kWindows; ++w) {
     const ClosedWindow& closed = cell.windows()[w];
-    fleet->Observe(closed, 0, kFleetJobs / 2, out, When::kNow, run);
-    fleet->Observe(closed, kFleetJobs / 2, kFleetJobs, out, When::kNow, run);
-    fleet->EndWindow(closed, out);
-    fleet->Decide(closed, 0, kFleetJobs, out);
+    fleet->pass.Observe(closed, 0, kFleetJobs / 2, out, When::kNow, run);
+    fleet->pass.Observe(closed, kFleetJobs / 2, kFleetJobs, out, When::kNow, run);
+    fleet->pass.EndWindow(closed, out);
+    fleet->pass.Decide(closed, 0, kFleetJobs, out);
     said += BytesOf(out.point);
     for (const Decision& d : out.decisions)
       said += StrCat(d.id, " ", d.job.value, " ", d.after.value_or(-1), "\n");
@@ -59,7 +59,7 @@ TEST(LiveFleetThreads, TheSameBytesOnAnyNumberOfThem) {
   std::string said, said_on_threads;
   const auto fleet = Lived(cell, Policy::kCombined, RunInOrder, said);
   const auto on_threads = Lived(cell, Policy::kCombined, RunOnThreads, said_on_threads);
-  ASSERT_TRUE(fleet->models().of(Resource::kMemory).ready());
+  ASSERT_TRUE(fleet->models->of(Resource::kMemory).ready());
   EXPECT_EQ(said, said_on_threads);
   EXPECT_EQ(Models(*fleet), Models(*on_threads));
   const std::string chunk = Chunk(*fleet);
@@ -71,12 +71,13 @@ TEST(LiveFleetThreads, TheSameBytesOnAnyNumberOfThem) {
     AddJobs(again, kFleetJobs);
     const std::string models = Models(*fleet);
     ByteReader models_in(models);
-    EXPECT_TRUE(again.LoadFleet(models_in).ok());
+    EXPECT_TRUE(again.checkpoint.LoadFleet(models_in).ok());
     ByteReader in(chunk);
     const WindowId through = cell.windows()[kWindows - 1].window;
-    EXPECT_TRUE(again.LoadChunk(0, through, in, run).ok());
+    EXPECT_TRUE(again.checkpoint.LoadChunk(0, through, in, run).ok());
     EXPECT_EQ(Chunk(again), chunk);
-    for (size_t w = kWindows; w < kWindows + 20; ++w) again.Redo(cell.windows()[w], {&through, 1}, run);
+    for (size_t w = kWindows; w < kWindows + 20; ++w)
+      again.restore.Redo(cell.windows()[w], {&through, 1}, run);
     return Chunk(again);
   };
   EXPECT_EQ(restored(RunInOrder), restored(RunOnThreads));

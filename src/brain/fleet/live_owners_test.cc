@@ -23,7 +23,7 @@ class ReadBack {
       // The request of a resized pod is half of its limit, too.
       if (has_request_) closed.jobs[0].requests.memory_bytes = static_cast<float>(seen_.front() / 2);
       seen_.pop_front();
-      fleet_.TakeOwnersAmounts(closed, 0, 1);
+      fleet_.pass.TakeOwnersAmounts(closed, 0, 1);
       out_.Clear();
       Step(fleet_, closed, out_);
       changes_ += out_.decisions.size();
@@ -36,7 +36,7 @@ class ReadBack {
     LiveFleet again(Of(Enforcement::kAlways));
     AddJobs(again, 1);
     ByteReader in(saved);
-    ASSERT_TRUE(again.LoadChunk(0, WindowId{next_}, in).ok());
+    ASSERT_TRUE(again.checkpoint.LoadChunk(0, WindowId{next_}, in).ok());
     const LiveLane& loaded = again.job(JobId{0}).of(Resource::kMemory);
     EXPECT_EQ(loaded.owner_before, lane().owner_before);
     EXPECT_EQ(loaded.ordered_before, lane().ordered_before);
@@ -98,13 +98,13 @@ TEST(LiveOwners, ABoundThatChangesWhileAJobSleepsHoldsAtOnce) {
     ReadBack job;
     job.Run(5 * kWindowsPerDay);
     ASSERT_LT(job.lane().gate.in_force.value_or(job.template_), 0.9 * job.template_);
-    job.fleet().PutToSleep(WindowId{6 * kWindowsPerDay});
+    PutToSleep(WindowId{6 * kWindowsPerDay}, job.fleet());
     ASSERT_TRUE(job.fleet().job(JobId{0}).sleeps());
     const int64_t now_s = WindowId{6 * kWindowsPerDay}.start_s();
     job.out_.Clear();
     if (by_label) {
       const KeyValue lower{std::string(kSettingLabel) + "memory.lower", "600MiB"};
-      EXPECT_TRUE(job.fleet().SetSettingLabels(JobId{0}, {&lower, 1}, now_s, job.out_));
+      EXPECT_TRUE(job.fleet().owners.SetLabels(JobId{0}, {&lower, 1}, now_s, job.out_));
     } else {
       ASSERT_TRUE(Set(job.fleet(), JobId{0}, "memory.lower", "600MiB", now_s, job.out_).ok());
     }
@@ -122,7 +122,7 @@ TEST(LiveOwners, AnOrderBeforeTheLastOneIsNotTheOwnersEither) {
   const int64_t now_s = WindowId{8 * kWindowsPerDay}.start_s() + 10;
   for (const char* const lower : {"560MiB", "580MiB", "600MiB"}) {
     const KeyValue label{std::string(kSettingLabel) + "memory.lower", lower};
-    ASSERT_TRUE(job.fleet().SetSettingLabels(JobId{0}, {&label, 1}, now_s, job.out_));
+    ASSERT_TRUE(job.fleet().owners.SetLabels(JobId{0}, {&label, 1}, now_s, job.out_));
   }
   ASSERT_EQ(job.lane().gate.in_force, 600 * kMiB);
   job.seen_ = {first, 560 * kMiB, 580 * kMiB, 600 * kMiB};
@@ -153,7 +153,7 @@ TEST(LiveOwners, WhereNothingIsSetTheLimitIsTheOwners) {
 class Unasked {
  public:
   Unasked() : cell_(1), fleet_(Settings(Policy::kMovingWindow, Mode::kAuto)) {
-    fleet_.AwaitOwners();
+    fleet_.owners.Await();
     AddJobs(fleet_, 1);
   }
   std::vector<Decision> Run(int windows) {
@@ -164,12 +164,12 @@ class Unasked {
   std::vector<Decision> Kill(double limit) {
     out_.Clear();
     OomRecord oom{kJob, 0, WindowId{next_}.start_s() + 10, 1, limit};
-    fleet_.TakeOom(oom, out_);
+    fleet_.kills.TakeOom(oom, out_);
     return out_.decisions;
   }
   std::vector<Decision> Settle(std::optional<std::vector<KeyValue>> labels) {
     out_.Clear();
-    fleet_.SettleOwner(kJob, labels.has_value() ? &*labels : nullptr, WindowId{next_}.start_s() + 20, out_);
+    fleet_.owners.Settle(kJob, labels.has_value() ? &*labels : nullptr, WindowId{next_}.start_s() + 20, out_);
     return out_.decisions;
   }
   void Skip(int windows) { next_ += windows; }
@@ -223,7 +223,7 @@ TEST(LiveOwners, ABoundThatCameDuringTheWaitHoldsWhenItEnds) {
   ASSERT_TRUE(job.job().awaits_owner) << "its tasks were away";
   const std::vector<KeyValue> labels = {{"tautline.dev/memory.upper", "100Mi"}};
   PassOutput out;
-  EXPECT_TRUE(job.fleet().SetSettingLabels(JobId{0}, labels, WindowId{3 * kWindowsPerDay}.start_s(), out));
+  EXPECT_TRUE(job.fleet().owners.SetLabels(JobId{0}, labels, WindowId{3 * kWindowsPerDay}.start_s(), out));
   EXPECT_TRUE(out.decisions.empty());
   EXPECT_FALSE(job.Settle(labels).empty());
   EXPECT_EQ(job.lane().gate.in_force, 100 * kMiB);
@@ -236,23 +236,23 @@ TEST(LiveOwners, NothingIsDecidedFromHistoryBeforeAWindowSaysWhatTheOwnerHasSet)
   LiveSettings settings = Settings(Policy::kMovingWindow, Mode::kAuto);
   settings.enforcement = Enforcement::kAlways;
   LiveFleet fleet(std::move(settings));
-  fleet.AwaitOwners();
+  fleet.owners.Await();
   AddJobs(fleet, 1);
   PassOutput out;
   const int past = 4 * kWindowsPerDay;
   for (int i = 0; i < past; ++i) {
     ClosedWindow closed = cell.windows()[static_cast<size_t>(i)];
     closed.jobs[0].window.memory_limit_bytes = closed.jobs[0].window.cpu_limit_cores = kAbsent;
-    fleet.Observe(closed, 0, 1, out, When::kPast);
-    fleet.EndWindow(closed, out, When::kPast);
-    fleet.Decide(closed, 0, 1, out, When::kPast);
+    fleet.pass.Observe(closed, 0, 1, out, When::kPast);
+    fleet.pass.EndWindow(closed, out, When::kPast);
+    fleet.pass.Decide(closed, 0, 1, out, When::kPast);
   }
   out.Clear();
   const std::vector<KeyValue> labels = {{"tautline.dev/change_period", "0s"}};
-  fleet.SettleOwner(JobId{0}, &labels, WindowId{past}.start_s(), out);
+  fleet.owners.Settle(JobId{0}, &labels, WindowId{past}.start_s(), out);
   EXPECT_TRUE(out.decisions.empty()) << out.decisions.front().reason;
   EXPECT_FALSE(fleet.job(JobId{0}).of(Resource::kMemory).hold.empty()) << "it says why";
-  EXPECT_FALSE(fleet.KnowsOwner(JobId{0})) << "a kill now is answered from what series say";
+  EXPECT_FALSE(fleet.owners.Knows(JobId{0})) << "a kill now is answered from what series say";
   ClosedWindow now = cell.windows()[past];
   now.jobs[0].window.memory_limit_bytes = 4096 * kMiB;
   Step(fleet, now, out);
@@ -273,7 +273,7 @@ TEST(LiveOwners, AnotherBoundHoldsAtOnce) {
   PassOutput out;
   const std::vector<KeyValue> labels = {{"tautline.dev/change_period", "0s"},
                                         {"tautline.dev/memory.upper", "100Mi"}};
-  EXPECT_TRUE(job.fleet().SetSettingLabels(JobId{0}, labels, WindowId{3 * kWindowsPerDay}.start_s(), out));
+  EXPECT_TRUE(job.fleet().owners.SetLabels(JobId{0}, labels, WindowId{3 * kWindowsPerDay}.start_s(), out));
   EXPECT_LT(*job.lane().gate.in_force, before);
   EXPECT_EQ(job.lane().gate.in_force, 100 * kMiB);
 }
@@ -281,35 +281,35 @@ TEST(LiveOwners, AnotherBoundHoldsAtOnce) {
 TEST(LiveOwners, TheOwnerIsAskedAgainWhenTasksReturn) {
   Unasked job;
   uint32_t cursor = 0;
-  EXPECT_EQ(job.fleet().AwaitingOwners(9, cursor).size(), 1U);
+  EXPECT_EQ(job.fleet().owners.Awaiting(9, cursor).size(), 1U);
   job.Settle(std::nullopt);
   job.Run(1);
   EXPECT_TRUE(job.job().awaits_owner) << "the first window says what the owner's amounts are";
   job.Settle(std::nullopt);
   job.Run(3);
   EXPECT_FALSE(job.job().awaits_owner);
-  EXPECT_TRUE(job.fleet().AwaitingOwners(9, cursor).empty());
+  EXPECT_TRUE(job.fleet().owners.Awaiting(9, cursor).empty());
   job.Skip(1);
   job.Run(1);
   EXPECT_TRUE(job.job().awaits_owner);
-  EXPECT_EQ(job.fleet().AwaitingOwners(9, cursor).size(), 1U) << "the cursor starts again";
+  EXPECT_EQ(job.fleet().owners.Awaiting(9, cursor).size(), 1U) << "the cursor starts again";
 }
 
 // A crash loop of a new workload: no window of it is closed yet.
 TEST(LiveOwners, AKillBeforeTheFirstWindowIsAtTheLimitThatSeriesSay) {
   Unasked job;
   job.Settle(std::nullopt);
-  job.fleet().LearnOwner(JobId{0}, 64 * kMiB);
+  job.fleet().owners.Learn(JobId{0}, 64 * kMiB);
   PassOutput out;
   OomRecord oom{JobId{0}, 0, 10, 1, std::nullopt};
-  job.fleet().TakeOom(oom, out);
+  job.fleet().kills.TakeOom(oom, out);
   EXPECT_EQ(oom.limit, 64 * kMiB);
   ASSERT_EQ(out.decisions.size(), 1U);
   EXPECT_EQ(out.decisions[0].kind, DecisionKind::kOomRaise);
   EXPECT_EQ(out.decisions[0].before, 64 * kMiB);
   EXPECT_GT(out.decisions[0].after, 64 * kMiB);
   job.Run(1);
-  job.fleet().LearnOwner(JobId{0}, 99 * kMiB);
+  job.fleet().owners.Learn(JobId{0}, 99 * kMiB);
   EXPECT_EQ(job.lane().owner_limit, 512 * kMiB) << "windows say it now";
 }
 

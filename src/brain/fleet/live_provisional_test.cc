@@ -21,7 +21,7 @@ TEST_P(ProvisionalLimits, AreThereFromTheFirstWindowAndNeverSet) {
       for (const Resource r : kResources) {
         const LiveJob& job = fleet.job(JobId{j});
         const bool recommended = job.of(r).lane.recommended().has_value();
-        const std::optional<ProvisionalLimit> early = fleet.ProvisionalOf(job, r);
+        const std::optional<ProvisionalLimit> early = fleet.risk.ProvisionalOf(job, r);
         ASSERT_NE(recommended, early.has_value()) << w << " " << Name(r);
         int32_t& first = promised[IndexOf(r)][j];
         if (w == 0) first = early->first_limit.index;
@@ -47,7 +47,8 @@ TEST(ProvisionalLimitsOff, AJobWhoseModeIsOffHasNone) {
   AddJobs(fleet, 1);
   PassOutput out;
   Step(fleet, cell.windows()[0], out);
-  for (const Resource r : kResources) EXPECT_FALSE(fleet.ProvisionalOf(fleet.job(JobId{0}), r).has_value());
+  for (const Resource r : kResources)
+    EXPECT_FALSE(fleet.risk.ProvisionalOf(fleet.job(JobId{0}), r).has_value());
 }
 
 }  // namespace

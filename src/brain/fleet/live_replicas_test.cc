@@ -61,9 +61,9 @@ class ScaledJob {
     if (with_other) AddOther(closed);
     last = closed;
     out.Clear();
-    fleet.Observe(closed, 0, closed.jobs.size(), out);
-    fleet.EndWindow(closed, out);
-    fleet.Decide(closed, 0, closed.jobs.size(), out);
+    fleet.pass.Observe(closed, 0, closed.jobs.size(), out);
+    fleet.pass.EndWindow(closed, out);
+    fleet.pass.Decide(closed, 0, closed.jobs.size(), out);
     std::erase_if(out.decisions, [](const Decision& d) { return d.target.is_limit() || d.job != JobId{0}; });
     for (const Decision& d : out.decisions) {
       all.push_back(d);
@@ -170,13 +170,13 @@ TEST(LiveReplicas, WhatIsOnlyShownBecomesReadyWhileItGrows) {
       job.Window(4 + 4 * w);
       for (const Decision& d : job.out.decisions) {
         if (d.kind == DecisionKind::kSet)
-          job.fleet.TakeOutcome({.id = d.id, .outcome = Outcome::kDryRun, .text = ""});
+          job.fleet.orders.TakeOutcome({.id = d.id, .outcome = Outcome::kDryRun, .text = ""});
       }
       if (w == 19) {
         const std::string chunk = Chunk(job.fleet), models = Models(job.fleet);
         ByteReader models_in(models), chunk_in(chunk);
-        ASSERT_TRUE(restarted.fleet.LoadFleet(models_in).ok());
-        ASSERT_TRUE(restarted.fleet.LoadChunk(0, WindowId{w}, chunk_in).ok());
+        ASSERT_TRUE(restarted.fleet.checkpoint.LoadFleet(models_in).ok());
+        ASSERT_TRUE(restarted.fleet.checkpoint.LoadChunk(0, WindowId{w}, chunk_in).ok());
         restarted.running = 4;
         restarted.follows = false;
         restarted.index = job.index;
@@ -199,17 +199,17 @@ TEST(LiveReplicas, AnOrderThatFailedIsGivenAgainAfterAnHour) {
   job.Window(6);
   job.Window(9);
   ASSERT_EQ(job.all.size(), 1U);
-  job.fleet.TakeOutcome({.id = job.all[0].id, .outcome = Outcome::kFailed, .text = "given up"});
+  job.fleet.orders.TakeOutcome({.id = job.all[0].id, .outcome = Outcome::kFailed, .text = "given up"});
   for (int w = 0; w < 11; ++w) job.Window(9);
   EXPECT_EQ(job.all.size(), 1U);
   EXPECT_THAT(job.replicas().hold(), HasSubstr("the order of 9 tasks failed"));
   // Over a restart.
-  ScaledJob again(job.fleet.settings());
+  ScaledJob again(job.fleet.settings);
   const std::string chunk = Chunk(job.fleet), models = Models(job.fleet);
   ByteReader models_in(models), chunk_in(chunk);
-  ASSERT_TRUE(again.fleet.LoadFleet(models_in).ok());
-  ASSERT_TRUE(again.fleet.LoadChunk(0, WindowId{job.index - 1}, chunk_in).ok());
-  again.fleet.EndRestore(job.all[0].id, 0);
+  ASSERT_TRUE(again.fleet.checkpoint.LoadFleet(models_in).ok());
+  ASSERT_TRUE(again.fleet.checkpoint.LoadChunk(0, WindowId{job.index - 1}, chunk_in).ok());
+  again.fleet.restore.End(job.all[0].id, 0);
   again.follows = false;
   again.index = job.index;
   for (ScaledJob* j : {&job, &again}) {
@@ -221,7 +221,7 @@ TEST(LiveReplicas, AnOrderThatFailedIsGivenAgainAfterAnHour) {
     EXPECT_THAT(j->replicas().hold(), IsEmpty()) << "it is on its way";
   }
   // One that is reached all the same is not given again.
-  job.fleet.TakeOutcome({.id = job.all[0].id, .outcome = Outcome::kFailed, .text = "no answer"});
+  job.fleet.orders.TakeOutcome({.id = job.all[0].id, .outcome = Outcome::kFailed, .text = "no answer"});
   job.running = 9;
   job.all.clear();
   for (int w = 0; w < 30; ++w) job.Window(9);
@@ -237,12 +237,13 @@ TEST(LiveReplicas, SettingsThatAreNotStoredLeaveTheOrderAlone) {
   job.Window(9);
   ASSERT_EQ(job.all.size(), 1U);
   const KeyValue setting{"mode", "observe"};
-  const auto prepared = job.fleet.Prepare(JobId{0}, {&setting, 1}, "anna", 3600);
+  const auto prepared = job.fleet.overrides.Prepare(JobId{0}, {&setting, 1}, "anna", 3600);
   ASSERT_TRUE(prepared.ok()) << prepared.status();
   ASSERT_EQ(prepared->output.decisions.size(), 1U) << "the release";
-  job.fleet.TakeOutcome({.id = prepared->output.decisions[0].id, .outcome = Outcome::kFailed, .text = "?"});
+  job.fleet.orders.TakeOutcome(
+      {.id = prepared->output.decisions[0].id, .outcome = Outcome::kFailed, .text = "?"});
   EXPECT_THAT(job.replicas().hold(), IsEmpty()) << "no such order was given";
-  job.fleet.TakeOutcome({.id = job.all[0].id, .outcome = Outcome::kFailed, .text = "given up"});
+  job.fleet.orders.TakeOutcome({.id = job.all[0].id, .outcome = Outcome::kFailed, .text = "given up"});
   job.Window(9);
   EXPECT_THAT(job.replicas().hold(), HasSubstr("the order of 9 tasks failed"));
 }
@@ -256,7 +257,7 @@ TEST(LiveReplicas, AReleaseThatFailedIsNoOrderThatFailed) {
   PassOutput out;
   ASSERT_TRUE(Set(job.fleet, JobId{0}, "mode", "observe", 3600, out).ok());
   ASSERT_EQ(out.decisions.size(), 1U);
-  job.fleet.TakeOutcome({.id = out.decisions[0].id, .outcome = Outcome::kFailed, .text = "no answer"});
+  job.fleet.orders.TakeOutcome({.id = out.decisions[0].id, .outcome = Outcome::kFailed, .text = "no answer"});
   job.all.clear();
   for (int w = 0; w < 30; ++w) job.Window(9);
   for (const Decision& d : job.all) EXPECT_EQ(d.kind, DecisionKind::kWouldSet);
@@ -275,7 +276,7 @@ TEST(LiveReplicas, OrdersThatAreCarriedOutAreStartingUntilTheyRun) {
   for (int w = 0; w < 10; ++w) {
     job.Window(4 + 4 * w);
     for (const Decision& d : job.out.decisions)
-      job.fleet.TakeOutcome({.id = d.id, .outcome = Outcome::kApplied, .text = ""});
+      job.fleet.orders.TakeOutcome({.id = d.id, .outcome = Outcome::kApplied, .text = ""});
   }
   EXPECT_THAT(job.replicas().recommended(), Optional(8)) << "half of them starting";
 }
@@ -367,13 +368,13 @@ TEST(LiveReplicas, AStepBackOutlivesAKillBetweenTwoCheckpoints) {
   window(4);
   ASSERT_THAT(job.replicas().hold(), HasSubstr("without an order"));
   ByteReader models_in(models), chunk_in(chunk);
-  ASSERT_TRUE(again.fleet.LoadFleet(models_in).ok());
-  ASSERT_TRUE(again.fleet.LoadChunk(0, WindowId{0}, chunk_in).ok());
+  ASSERT_TRUE(again.fleet.checkpoint.LoadFleet(models_in).ok());
+  ASSERT_TRUE(again.fleet.checkpoint.LoadChunk(0, WindowId{0}, chunk_in).ok());
   const WindowId through{0};
   for (const ClosedWindow& closed : since) {
-    again.fleet.Redo(closed, {&through, 1});
+    again.fleet.restore.Redo(closed, {&through, 1});
     for (const Decision& d : job.all) {
-      if (d.time_s == closed.window.next().start_s()) again.fleet.Redo(d);
+      if (d.time_s == closed.window.next().start_s()) again.fleet.restore.Redo(d);
     }
   }
   again.running = 4;
@@ -423,8 +424,8 @@ TEST(LiveReplicas, ARestartChangesNoDecision) {
     for (int32_t i = 0; i < stop; ++i) before.Window(Load(i));
     const std::string chunk = Chunk(before.fleet), models = Models(before.fleet);
     ByteReader models_in(models), chunk_in(chunk);
-    ASSERT_TRUE(after.fleet.LoadFleet(models_in).ok());
-    ASSERT_TRUE(after.fleet.LoadChunk(0, WindowId{stop - 1}, chunk_in).ok());
+    ASSERT_TRUE(after.fleet.checkpoint.LoadFleet(models_in).ok());
+    ASSERT_TRUE(after.fleet.checkpoint.LoadChunk(0, WindowId{stop - 1}, chunk_in).ok());
     after.running = before.running;
     after.index = stop;
     for (int32_t i = stop; i < end; ++i) after.Window(Load(i));
@@ -452,7 +453,8 @@ TEST(LiveReplicas, ASettingChangesThePolicyAndKeepsTheOrderUntilItIsTakenBack) {
   EXPECT_EQ(out.decisions[0].kind, DecisionKind::kRelease);
   job.Window(9);
   EXPECT_EQ(job.fleet.job(JobId{0}).replicas, nullptr);
-  EXPECT_FALSE(job.fleet.Prepare(JobId{0}, std::vector<KeyValue>{{"replicas.min", "60"}}, "anna", 0).ok());
+  EXPECT_FALSE(
+      job.fleet.overrides.Prepare(JobId{0}, std::vector<KeyValue>{{"replicas.min", "60"}}, "anna", 0).ok());
 }
 
 TEST(LiveReplicas, ANewPolicyLearnsFromTheStoredLoad) {
@@ -465,8 +467,8 @@ TEST(LiveReplicas, ANewPolicyLearnsFromTheStoredLoad) {
   EXPECT_EQ(job.fleet.job(JobId{0}).replicas, nullptr);
   PassOutput out;
   ASSERT_TRUE(Set(job.fleet, JobId{0}, "replicas.policy", "forecast", 1000, out).ok());
-  ASSERT_THAT(job.fleet.WantHistory(9), testing::ElementsAre(JobId{0}));
-  job.fleet.Retrain(JobId{0}, days, {});
+  ASSERT_THAT(job.fleet.history.Wanted(9), testing::ElementsAre(JobId{0}));
+  job.fleet.history.Retrain(JobId{0}, days, {});
   job.Window(Load(job.index));
   Reason reason;
   job.replicas().Explain(reason);
@@ -491,11 +493,11 @@ TEST(LiveReplicas, TheForecastLooksAsFarAheadAsATaskNeeds) {
   EXPECT_EQ(ahead_s(at_once), kWindowSeconds);
   EXPECT_EQ(ahead_s(job), 4 * kWindowSeconds);
   // What was learnt for another time is learnt anew from what is stored.
-  EXPECT_THAT(job.fleet.WantHistory(9), IsEmpty());
+  EXPECT_THAT(job.fleet.history.Wanted(9), IsEmpty());
   ASSERT_TRUE(Set(job.fleet, JobId{0}, "replicas.startup", "18m", 0, job.out).ok());
-  EXPECT_THAT(job.fleet.WantHistory(9), IsEmpty()) << "as many windows";
+  EXPECT_THAT(job.fleet.history.Wanted(9), IsEmpty()) << "as many windows";
   ASSERT_TRUE(Set(job.fleet, JobId{0}, "replicas.startup", "10m", 0, job.out).ok());
-  EXPECT_THAT(job.fleet.WantHistory(9), testing::ElementsAre(JobId{0}));
+  EXPECT_THAT(job.fleet.history.Wanted(9), testing::ElementsAre(JobId{0}));
   EXPECT_FALSE(Set(job.fleet, JobId{0}, "replicas.startup", "2d", 0, job.out).ok());
 }
 
@@ -523,7 +525,7 @@ TEST(LiveReplicas, AnExternalAnswerGoesBeforeThePolicyAndOutlivesARestart) {
                         .why = "a sale begins",
                         .until = WindowId{job.index + 2}};
   job.out.Clear();
-  ASSERT_TRUE(job.fleet.TakeExternal(answer, 0, job.out));
+  ASSERT_TRUE(job.fleet.external.Take(answer, 0, job.out));
   ASSERT_EQ(job.out.decisions.size(), 1U) << "at once";
   EXPECT_EQ(job.out.decisions[0].after, 11);
   EXPECT_THAT(job.out.decisions[0].sentence, HasSubstr("a sale begins"));
@@ -542,7 +544,7 @@ TEST(LiveReplicas, AnExternalAnswerGoesBeforeThePolicyAndOutlivesARestart) {
   EXPECT_THAT(job.replicas().recommended(), Optional(6)) << "it has expired";
   answer.until = WindowId{job.index + 20};
   answer.value = 1000;
-  ASSERT_TRUE(job.fleet.TakeExternal(answer, 0, job.out));
+  ASSERT_TRUE(job.fleet.external.Take(answer, 0, job.out));
   EXPECT_THAT(job.replicas().recommended(), Optional(50)) << "replicas.max";
 }
 
@@ -577,7 +579,7 @@ TEST(LiveReplicas, TheLoadMayBeThatOfSeries) {
   EXPECT_FALSE((*other)->recommended().has_value());
   EXPECT_FALSE((*other)->capacity().has_value());
   ASSERT_TRUE(Set(job.fleet, JobId{0}, "replicas.task_capacity", "0", 0, job.out).ok());
-  EXPECT_EQ(job.fleet.WantHistory(10).size(), 1U);
+  EXPECT_EQ(job.fleet.history.Wanted(10).size(), 1U);
 }
 
 LiveSettings ByRequests(std::string_view policy) {
@@ -729,7 +731,7 @@ TEST(LiveReplicas, ANewJobIsScaledByWhatOthersDid) {
     LiveFleet restored(Scaling(Mode::kObserve, "forecast"));
     const std::string models = Models(fleet);
     ByteReader in(models);
-    EXPECT_TRUE(restored.LoadFleet(in).ok());
+    EXPECT_TRUE(restored.checkpoint.LoadFleet(in).ok());
     EXPECT_EQ(Models(restored), models);
     Reason reason;
     fleet.job(id).replicas->Explain(reason);

@@ -14,13 +14,13 @@ constexpr size_t kRiskJobs = 6;
 std::string RiskBytes(const LiveFleet& fleet) {
   std::string bytes;
   ByteWriter out(&bytes);
-  fleet.risks().Save(out);
+  fleet.risks.Save(out);
   return bytes;
 }
 
 double DaysOf(const LiveFleet& fleet, Resource r) {
   double days = 0;
-  for (const auto& [key, row] : fleet.risks().rows()) days += key.resource == r ? row.all.days : 0;
+  for (const auto& [key, row] : fleet.risks.rows()) days += key.resource == r ? row.all.days : 0;
   return days;
 }
 
@@ -38,7 +38,7 @@ TEST(LiveRisk, DaysOfShownLimitsAreHeldAgainstTheirChances) {
   AddJobs(fleet, kRiskJobs);
   RunDays(fleet, cell, 0, kDays);
   bool chances = false, shares = false;
-  for (const auto& [key, row] : fleet.risks().rows()) {
+  for (const auto& [key, row] : fleet.risks.rows()) {
     EXPECT_FALSE(key.set) << "nothing is set in mode observe";
     EXPECT_LE(row.recent.days, row.all.days);
     EXPECT_EQ(key.class_name(), key.resource == Resource::kCpu ? "serving" : "by_size");
@@ -66,8 +66,8 @@ TEST(LiveRisk, LimitsInForceAreToldFromThoseShown) {
     LiveFleet fleet(settings);
     AddJobs(fleet, kRiskJobs);
     RunDays(fleet, cell, 0, 3);
-    EXPECT_FALSE(fleet.risks().rows().empty());
-    for (const auto& [key, row] : fleet.risks().rows()) {
+    EXPECT_FALSE(fleet.risks.rows().empty());
+    for (const auto& [key, row] : fleet.risks.rows()) {
       EXPECT_EQ(key.set, enforcement == Enforcement::kAlways);
       EXPECT_EQ(key.promise, RiskPromise::kNone);
       EXPECT_EQ(PromisedShare(key, row.all), std::nullopt);
@@ -76,7 +76,7 @@ TEST(LiveRisk, LimitsInForceAreToldFromThoseShown) {
   LiveFleet off(Settings(Policy::kMovingWindow, Mode::kOff));
   AddJobs(off, kRiskJobs);
   RunDays(off, cell, 0, 3);
-  EXPECT_TRUE(off.risks().rows().empty()) << "nothing is recommended, so nothing is promised";
+  EXPECT_TRUE(off.risks.rows().empty()) << "nothing is recommended, so nothing is promised";
 }
 
 TEST(LiveRisk, AKillAtTheLimitIsADayOver) {
@@ -86,7 +86,7 @@ TEST(LiveRisk, AKillAtTheLimitIsADayOver) {
   RunDays(fleet, cell, 0, 3);
   const auto over = [&] {
     double days = 0;
-    for (const auto& [key, row] : fleet.risks().rows())
+    for (const auto& [key, row] : fleet.risks.rows())
       days += key.resource == Resource::kMemory ? row.all.days_over : 0;
     return days;
   };
@@ -99,11 +99,11 @@ TEST(LiveRisk, AKillAtTheLimitIsADayOver) {
       oom.job = JobId{0};
       oom.time_s = window.start_s() + 10;
       oom.kills = 2;
-      fleet.TakeOom(oom, out);
+      fleet.kills.TakeOom(oom, out);
       // Another process of the task, with a limit of its own that is lower.
       oom.time_s += 20;
       oom.limit = 1e6;
-      fleet.TakeOom(oom, out);
+      fleet.kills.TakeOom(oom, out);
     }
     out.Clear();
     Step(fleet, cell.windows()[static_cast<size_t>(w)], out);
@@ -143,7 +143,7 @@ TEST(LiveRisk, WhatCameOfAJobStaysWhenItIsForgotten) {
   AddJobs(fleet, kRiskJobs);
   RunDays(fleet, cell, 0, 5);
   const std::string before = RiskBytes(fleet);
-  fleet.Forget(JobId{2});
+  fleet.departures.Forget(JobId{2});
   EXPECT_EQ(RiskBytes(fleet), before);
   EXPECT_GT(DaysOf(fleet, Resource::kMemory), 0);
 }
@@ -163,13 +163,13 @@ TEST(LiveRisk, ADayIsCountedOnceHoweverOftenItIsReadAgain) {
   RunDays(early, cell, 0, 3);
   const std::string chunk = Chunk(early);
   ByteReader in(chunk);
-  ASSERT_TRUE(again.LoadChunk(0, WindowId{3 * kWindowsPerDay - 1}, in).ok());
+  ASSERT_TRUE(again.checkpoint.LoadChunk(0, WindowId{3 * kWindowsPerDay - 1}, in).ok());
   ByteReader fleet_in(fleet_bytes);
-  ASSERT_TRUE(again.LoadFleet(fleet_in).ok());
+  ASSERT_TRUE(again.checkpoint.LoadFleet(fleet_in).ok());
   const WindowId through{3 * kWindowsPerDay - 1};
   for (int w = 3 * kWindowsPerDay; w < 4 * kWindowsPerDay; ++w)
-    again.Redo(cell.windows()[static_cast<size_t>(w)], {&through, 1});
-  again.EndRestore(0, 0);
+    again.restore.Redo(cell.windows()[static_cast<size_t>(w)], {&through, 1});
+  again.restore.End(0, 0);
   EXPECT_EQ(RiskBytes(again), risks);
   const double days = DaysOf(again, Resource::kMemory);
   RunDays(again, cell, 4, 5);
@@ -201,15 +201,15 @@ TEST(LiveRisk, TheRiskOfALimitComesBackFromACheckpoint) {
     AddJobs(again, kRiskJobs);
     const std::string chunk = old ? WithoutRisks(fleet, kRiskJobs) : Chunk(fleet), models = Models(fleet);
     ByteReader models_in(models), in(chunk);
-    ASSERT_TRUE(again.LoadFleet(models_in).ok());
-    ASSERT_TRUE(again.LoadChunk(0, WindowId{8 * kWindowsPerDay - 1}, in).ok());
+    ASSERT_TRUE(again.checkpoint.LoadFleet(models_in).ok());
+    ASSERT_TRUE(again.checkpoint.LoadChunk(0, WindowId{8 * kWindowsPerDay - 1}, in).ok());
     EXPECT_EQ(in.remaining(), 0U);
-    again.EndRestore(0, 0);
+    again.restore.End(0, 0);
     int forecasts = 0;
     for (uint32_t i = 0; i < kRiskJobs; ++i) {
       for (const Resource r : kResources) {
-        const LimitRisk risk = fleet.RiskOf(fleet.job(JobId{i}), r, 7),
-                        back = again.RiskOf(again.job(JobId{i}), r, 7);
+        const LimitRisk risk = fleet.risk.Of(fleet.job(JobId{i}), r, 7),
+                        back = again.risk.Of(again.job(JobId{i}), r, 7);
         EXPECT_EQ(back.limit, risk.limit);
         EXPECT_EQ(back.days_over, risk.days_over);
         EXPECT_EQ(back.work_over, risk.work_over);
@@ -234,9 +234,9 @@ TEST(LiveRisk, AStoreOfBeforeThereWerePromisesIsRead) {
   LiveFleet old(settings);
   AddJobs(old, kRiskJobs);
   ByteReader in(then);
-  ASSERT_TRUE(old.LoadFleet(in).ok());
+  ASSERT_TRUE(old.checkpoint.LoadFleet(in).ok());
   EXPECT_EQ(in.remaining(), 0U);
-  EXPECT_TRUE(old.risks().rows().empty());
+  EXPECT_TRUE(old.risks.rows().empty());
   // Its jobs end before the days that are open.
   const std::string chunk = WithoutRisks(fleet, kRiskJobs);
   std::string opens;
@@ -246,7 +246,7 @@ TEST(LiveRisk, AStoreOfBeforeThereWerePromisesIsRead) {
   }
   const std::string chunk_then = chunk.substr(0, chunk.size() - opens.size());
   ByteReader chunk_in(chunk_then);
-  EXPECT_TRUE(old.LoadChunk(0, WindowId{3 * kWindowsPerDay - 1}, chunk_in).ok());
+  EXPECT_TRUE(old.checkpoint.LoadChunk(0, WindowId{3 * kWindowsPerDay - 1}, chunk_in).ok());
   RunDays(old, cell, 3, 4);
   EXPECT_EQ(DaysOf(old, Resource::kCpu), kRiskJobs);
 }

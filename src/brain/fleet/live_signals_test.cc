@@ -247,7 +247,8 @@ TEST(LiveSignals, AHoldEndsWhereTheNumberIsTheOwnersAgain) {
     job.Window(Queue(40));
     job.Window({});
     ASSERT_EQ(job.replicas().held().cause, HoldCause::kNotMeasured);
-    absl::StatusOr<PreparedSettings> prepared = job.fleet.Prepare(JobId{0}, {&setting, 1}, "anna", 700);
+    absl::StatusOr<PreparedSettings> prepared =
+        job.fleet.overrides.Prepare(JobId{0}, {&setting, 1}, "anna", 700);
     ASSERT_TRUE(prepared.ok()) << prepared.status();
     ASSERT_EQ(prepared->output.holds.size(), 1U) << setting.second;
     const ReplicaHoldChange& end = prepared->output.holds[0].second;
@@ -255,13 +256,13 @@ TEST(LiveSignals, AHoldEndsWhereTheNumberIsTheOwnersAgain) {
     EXPECT_EQ(end.since_s, 600);
     EXPECT_EQ(end.time_s, 700);
     // A restart that reads the setting from the store says nothing, and holds nothing.
-    LiveFleet restarted(job.fleet.settings());
+    LiveFleet restarted(job.fleet.settings);
     restarted.AddJob({JobId{0}, "worker", {}, 0});
     const std::string bytes = Chunk(job.fleet);
     ByteReader in(bytes);
-    ASSERT_TRUE(restarted.LoadChunk(0, job.last.window, in).ok());
-    restarted.Redo(prepared->changes[0]);
-    job.fleet.Take(*std::move(prepared));
+    ASSERT_TRUE(restarted.checkpoint.LoadChunk(0, job.last.window, in).ok());
+    restarted.restore.Redo(prepared->changes[0]);
+    job.fleet.overrides.Take(*std::move(prepared));
     for (const LiveFleet* fleet : {&job.fleet, &restarted}) {
       const LiveReplicas* replicas = fleet->job(JobId{0}).replicas.get();
       if (replicas == nullptr) continue;
@@ -323,7 +324,7 @@ TEST(LiveSignals, AnExternalRecommenderIsGivenThem) {
   SignalledJob job(settings);
   const auto asked = [&job] {
     std::vector<ExternalJob> jobs;
-    job.fleet.ExternalJobs(job.last, 0, 1, jobs);
+    job.fleet.external.Jobs(job.last, 0, 1, jobs);
     return jobs.at(0).named;
   };
   job.Window({{"queue_length", 30}, {"requests", 7}});
@@ -353,9 +354,9 @@ TEST(LiveSignals, ARestartChangesNoDecision) {
   for (int32_t i = 0; i < stop; ++i) before.Window(Wave(i));
   const std::string chunk = Chunk(before.fleet), models = Models(before.fleet);
   ByteReader models_in(models), chunk_in(chunk);
-  ASSERT_TRUE(after.fleet.LoadFleet(models_in).ok());
-  ASSERT_TRUE(after.fleet.LoadChunk(0, WindowId{stop - 1}, chunk_in).ok());
-  after.fleet.EndRestore(before.last_decision, 0);
+  ASSERT_TRUE(after.fleet.checkpoint.LoadFleet(models_in).ok());
+  ASSERT_TRUE(after.fleet.checkpoint.LoadChunk(0, WindowId{stop - 1}, chunk_in).ok());
+  after.fleet.restore.End(before.last_decision, 0);
   after.index = stop;
   for (int32_t i = stop; i < end; ++i) after.Window(Wave(i));
   std::vector<double> made = before.all;
@@ -385,8 +386,8 @@ TEST(LiveSignals, StoredWindowsTeachTheSame) {
   fresh.Window({});
   PassOutput out;
   ASSERT_TRUE(Set(fresh.fleet, JobId{0}, "replicas.function.target", kBySignals, 1000, out).ok());
-  ASSERT_THAT(fresh.fleet.WantHistory(9), testing::ElementsAre(JobId{0}));
-  fresh.fleet.Retrain(JobId{0}, days, {});
+  ASSERT_THAT(fresh.fleet.history.Wanted(9), testing::ElementsAre(JobId{0}));
+  fresh.fleet.history.Retrain(JobId{0}, days, {});
   // The queue was long in the last ten minutes of the stored windows.
   fresh.index = job.index;
   const std::vector<NamedSignal> now = Queue(1);
@@ -399,7 +400,7 @@ TEST(LiveSignals, StoredWindowsTeachTheSame) {
 TEST(LiveSignals, AnUnknownSignalIsRefusedAsASetting) {
   SignalledJob job(BySignals(kBySignals));
   const KeyValue wrong{"replicas.function.target", "queue_lenght / 50"};
-  const auto prepared = job.fleet.Prepare(JobId{0}, {&wrong, 1}, "anna", 0);
+  const auto prepared = job.fleet.overrides.Prepare(JobId{0}, {&wrong, 1}, "anna", 0);
   EXPECT_THAT(std::string(prepared.status().message()),
               HasSubstr("unknown name \"queue_lenght\"; did you mean \"queue_length\"?"));
 }

@@ -56,9 +56,9 @@ struct SizedJob {
     if (each > Limit(Resource::kCpu)) ++throttled;
     if (bytes > Limit(Resource::kMemory)) ++killed;
     PassOutput out;
-    fleet.Observe(closed, 0, 1, out);
-    fleet.EndWindow(closed, out);
-    fleet.Decide(closed, 0, 1, out);
+    fleet.pass.Observe(closed, 0, 1, out);
+    fleet.pass.EndWindow(closed, out);
+    fleet.pass.Decide(closed, 0, 1, out);
     for (const Decision& d : out.decisions) {
       if (d.kind != DecisionKind::kSet) continue;
       if (d.target.is_replicas()) running = static_cast<int>(*d.after);
@@ -124,7 +124,7 @@ TEST(LiveSizing, ObserveShowsNumberAndSizeThatBelongTogether) {
   EXPECT_EQ(job.Limit(Resource::kCpu), 4);
   EXPECT_NEAR(*live.replicas->recommended(), std::ceil(8.4 / (0.7 * size)), 1);
   EXPECT_EQ(live.replicas->capacity(), size);
-  const Reason reason = job.fleet.Explain(JobId{0}, Resource::kCpu);
+  const Reason reason = job.fleet.risk.Explain(JobId{0}, Resource::kCpu);
   EXPECT_THAT(reason.sentence, HasSubstr(" x "));
   EXPECT_THAT(reason.sentence, HasSubstr("at the peak of 8.40 cores"));
   EXPECT_FALSE(reason.candidates.empty());
@@ -152,7 +152,7 @@ TEST(LiveSizing, ARestartInTheMiddleChangesNothing) {
     LiveFleet restored(settings);
     restored.AddRestoredJob({JobId{0}, "web", {}, 0});
     ByteReader in(bytes);
-    ASSERT_TRUE(restored.LoadChunk(0, WindowId{stop - 1}, in).ok());
+    ASSERT_TRUE(restored.checkpoint.LoadChunk(0, WindowId{stop - 1}, in).ok());
     EXPECT_EQ(Chunk(restored), bytes);
   }
 }
@@ -186,7 +186,7 @@ TEST(LiveSizing, HistoryTeachesTheSize) {
     for (uint32_t t = 0; t < 3; ++t) day.tasks.push_back({t, each, each, bytes, bytes});
     day.windows.push_back(window);
   }
-  job.fleet.Retrain(JobId{0}, days, {});
+  job.fleet.history.Retrain(JobId{0}, days, {});
   job.index = 3 * kWindowsPerDay;
   job.Run(2);
   EXPECT_LT(job.fleet.job(JobId{0}).of(Resource::kCpu).lane.recommended().value_or(4), 4);

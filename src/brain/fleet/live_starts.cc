@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "brain/fleet/live_fleet.h"
+#include "brain/fleet/vertical_pass.h"
 #include "common/model/start_usage.h"
 
 namespace taut::brain {
@@ -61,19 +61,7 @@ bool IsStartLimit(const LiveJob& job, double amount) {
   });
 }
 
-void LiveFleet::NoteStartup(const LiveJob& job) {
-  const auto seconds = static_cast<int32_t>(job.policy->startup_window_s);
-  const auto it = startups_.find(job.record.id.value);
-  if (seconds == (it == startups_.end() ? 0 : it->second)) return;
-  ++startups_version_;
-  if (seconds == 0) {
-    startups_.erase(it);
-  } else {
-    startups_.insert_or_assign(job.record.id.value, seconds);
-  }
-}
-
-void LiveFleet::ObserveStarts(const JobDay& day, LiveJob& job) const {
+void VerticalPass::ObserveStarts(const JobDay& day, LiveJob& job) const {
   if (!(job.policy->startup_window_s > 0)) {
     job.starts.reset();
     return;
@@ -86,11 +74,12 @@ void LiveFleet::ObserveStarts(const JobDay& day, LiveJob& job) const {
   starts.last_window = day.windows.front().window;
   if (!starts.last.known()) return;
   const LiveLane& lane = job.of(Resource::kCpu);
-  const bool given = boost.has_value() && SetsStarts() && !job.policy->in_template;
+  const bool given =
+      boost.has_value() && s_.settings.enforcement == Enforcement::kAlways && !job.policy->in_template;
   // Where nothing is applied the tasks have their owner's limit.
-  const std::optional<double> limit = given           ? std::optional(boost->cores)
-                                      : Enforced(job) ? lane.limit()
-                                                      : lane.owner();
+  const std::optional<double> limit = given              ? std::optional(boost->cores)
+                                      : s_.Enforced(job) ? lane.limit()
+                                                         : lane.owner();
   starts.peaks.Add(starts.last_window, starts.last.peak_cores, limit);
 }
 

@@ -46,7 +46,7 @@ class LiveStarts : public ::testing::Test {
   }
   void Pass(ClosedWindow closed) {
     PassOutput out;
-    fleet_.TakeOwnersAmounts(closed, 0, 1);
+    fleet_.pass.TakeOwnersAmounts(closed, 0, 1);
     Step(fleet_, closed, out);
     for (Decision& d : out.decisions) decisions_.push_back(std::move(d));
   }
@@ -84,9 +84,9 @@ TEST_F(LiveStarts, AreTheFactorThenWhatTheyUsed) {
 
 TEST_F(LiveStarts, SayWhatTasksGet) {
   Run(0, 40);
-  EXPECT_THAT(fleet_.Explain(JobId{0}, Resource::kCpu).sentence,
+  EXPECT_THAT(fleet_.risk.Explain(JobId{0}, Resource::kCpu).sentence,
               HasSubstr("In the first 10m after its start a task gets"));
-  EXPECT_THAT(fleet_.Explain(JobId{0}, Resource::kMemory).sentence,
+  EXPECT_THAT(fleet_.risk.Explain(JobId{0}, Resource::kMemory).sentence,
               ::testing::Not(HasSubstr("start a task")));
 }
 
@@ -117,8 +117,8 @@ TEST_F(LiveStarts, AreBilled) {
   const ClosedWindow closed = WindowOf(40, 4);
   PassOutput out;
   std::vector<AccountEntry> account;
-  fleet_.Observe(closed, 0, 1, out);
-  fleet_.Account(closed, 0, 1, account);
+  fleet_.pass.Observe(closed, 0, 1, out);
+  fleet_.pass.Account(closed, 0, 1, account);
   const AccountAmounts& cpu = account.at(0).amounts(Resource::kCpu);
   EXPECT_EQ(cpu.usage, 300U * 2500) << "half a core, and the mean of 2 of the start";
   EXPECT_EQ(cpu.owner, 300U * 2 * 2000);
@@ -137,9 +137,9 @@ TEST_F(LiveStarts, AreKeptOverARestartAndByAnOlderState) {
   change.job = "job-0";
   change.key = "cpu.startup_window";
   change.value = "10m";
-  next.Redo(change);
+  next.restore.Redo(change);
   ByteReader in(chunk);
-  ASSERT_TRUE(next.LoadChunk(0, WindowId{40}, in).ok());
+  ASSERT_TRUE(next.checkpoint.LoadChunk(0, WindowId{40}, in).ok());
   ASSERT_TRUE(next.job(JobId{0}).BoostNow().has_value());
   EXPECT_EQ(next.job(JobId{0}).BoostNow()->cores, boost->cores);
   EXPECT_EQ(Chunk(next), chunk);
@@ -148,7 +148,7 @@ TEST_F(LiveStarts, AreKeptOverARestartAndByAnOlderState) {
   stored.starts.clear();
   stored.jobs[0].num_starts = 0;
   const WindowId through[] = {WindowId{40}};
-  next.Redo(stored, through);
+  next.restore.Redo(stored, through);
   Pass(WindowOf(41, 3));
   EXPECT_EQ(next.job(JobId{0}).BoostNow()->cores, job().BoostNow()->cores);
 }
@@ -156,13 +156,13 @@ TEST_F(LiveStarts, AreKeptOverARestartAndByAnOlderState) {
 TEST_F(LiveStarts, TakeNoMemoryWhereTheSettingIsOff) {
   Run(0, 3);
   EXPECT_NE(job().starts, nullptr);
-  EXPECT_EQ(fleet_.startups().size(), 1U);
-  EXPECT_EQ(fleet_.startups().at(0), 600);
-  const uint64_t version = fleet_.startups_version();
+  EXPECT_EQ(fleet_.startups.size(), 1U);
+  EXPECT_EQ(fleet_.startups.at(0), 600);
+  const uint64_t version = fleet_.startups_version;
   PassOutput out;
   ASSERT_TRUE(Set(fleet_, JobId{0}, "cpu.startup_window", "", 0, out).ok());
-  EXPECT_TRUE(fleet_.startups().empty());
-  EXPECT_NE(fleet_.startups_version(), version);
+  EXPECT_TRUE(fleet_.startups.empty());
+  EXPECT_NE(fleet_.startups_version, version);
   Run(3, 4);
   EXPECT_EQ(job().starts, nullptr);
   // Bytes as without the setting.
@@ -185,7 +185,7 @@ TEST_F(LiveStarts, AreFoundAgainInStoredDays) {
   AddJobs(lost, 1);
   PassOutput out;
   ASSERT_TRUE(Set(lost, JobId{0}, "cpu.startup_window", "10m", 0, out).ok());
-  lost.Retrain(JobId{0}, {&day, 1}, {});
+  lost.history.Retrain(JobId{0}, {&day, 1}, {});
   ASSERT_NE(lost.job(JobId{0}).starts, nullptr);
   EXPECT_EQ(lost.job(JobId{0}).starts->peaks.highest()->peak, 1.5);
 }

@@ -89,25 +89,25 @@ TEST(LiveTrials, ARefusedLimitIsTheFloorFromThenOn) {
   LiveFleet fleet(Settings(Policy::kMovingWindow, Mode::kAuto));
   AddJobs(fleet, 2);
   const auto floor = [&](Resource r) { return fleet.job(JobId{0}).of(r).gate.floor; };
-  fleet.TakeOutcome(Minimum(Resource::kCpu, 0.5));
+  fleet.orders.TakeOutcome(Minimum(Resource::kCpu, 0.5));
   EXPECT_EQ(floor(Resource::kCpu), 0.5);
   EXPECT_EQ(floor(Resource::kMemory), 0);
-  fleet.TakeOutcome(Minimum(Resource::kCpu, 0.25));
+  fleet.orders.TakeOutcome(Minimum(Resource::kCpu, 0.25));
   EXPECT_EQ(floor(Resource::kCpu), 0.5) << "it never falls";
-  fleet.TakeOutcome(Minimum(Resource::kCpu, 1.01));
+  fleet.orders.TakeOutcome(Minimum(Resource::kCpu, 1.01));
   EXPECT_EQ(floor(Resource::kCpu), 0.5) << "no kernel refuses a core";
-  fleet.TakeOutcome(Minimum(Resource::kCpu, 1));
+  fleet.orders.TakeOutcome(Minimum(Resource::kCpu, 1));
   EXPECT_EQ(floor(Resource::kCpu), 1);
-  fleet.TakeOutcome(Minimum(Resource::kMemory, kGiB + 1));
+  fleet.orders.TakeOutcome(Minimum(Resource::kMemory, kGiB + 1));
   EXPECT_EQ(floor(Resource::kMemory), 0);
-  fleet.TakeOutcome(Minimum(Resource::kMemory, kGiB));
+  fleet.orders.TakeOutcome(Minimum(Resource::kMemory, kGiB));
   EXPECT_EQ(floor(Resource::kMemory), kGiB);
-  fleet.TakeOutcome(Minimum(Target::Replicas(), 1));
-  fleet.TakeOutcome(Minimum(Resource::kCpu, 0.75, "nobody"));
+  fleet.orders.TakeOutcome(Minimum(Target::Replicas(), 1));
+  fleet.orders.TakeOutcome(Minimum(Resource::kCpu, 0.75, "nobody"));
   OutcomeUpdate nothing = Minimum(Resource::kCpu, 1);
   nothing.minimum.reset();
   nothing.job = "job-1";
-  fleet.TakeOutcome(nothing);
+  fleet.orders.TakeOutcome(nothing);
   EXPECT_EQ(fleet.job(JobId{1}).of(Resource::kCpu).gate.floor, 0);
 }
 
@@ -117,9 +117,10 @@ TEST(LiveTrials, ATrialIsListedWhileItRuns) {
   AddJobs(fleet, 3);
   PassOutput out;
   int w = 0;
-  for (; w < 3 * kWindowsPerDay && fleet.Trials().empty(); ++w)
+  for (; w < 3 * kWindowsPerDay && fleet.trials.Running().empty(); ++w)
     Step(fleet, cell.windows()[static_cast<size_t>(w)], out);
-  ASSERT_THAT(fleet.Trials(), ElementsAre(JobId{1}, JobId{2})) << "job 0 has one task: it is only watched";
+  ASSERT_THAT(fleet.trials.Running(), ElementsAre(JobId{1}, JobId{2}))
+      << "job 0 has one task: it is only watched";
   const auto trial_of = [&](uint32_t id) -> const Boxed<Trial>& {
     const LiveJob& job = fleet.job(JobId{id});
     return job.of(job.of(Resource::kMemory).gate.trial.has_value() ? Resource::kMemory : Resource::kCpu)
@@ -132,18 +133,18 @@ TEST(LiveTrials, ATrialIsListedWhileItRuns) {
   AddJobs(again, 3);
   const std::string chunk = Chunk(fleet);
   ByteReader in(chunk);
-  ASSERT_TRUE(again.LoadChunk(0, WindowId{w - 1}, in).ok());
-  EXPECT_THAT(again.Trials(), ElementsAre(JobId{1}, JobId{2}));
+  ASSERT_TRUE(again.checkpoint.LoadChunk(0, WindowId{w - 1}, in).ok());
+  EXPECT_THAT(again.trials.Running(), ElementsAre(JobId{1}, JobId{2}));
   OutcomeUpdate applied;
   applied.id = trial_of(1)->decision;
-  fleet.TakeOutcome(applied);
+  fleet.orders.TakeOutcome(applied);
   EXPECT_TRUE(trial_of(1)->delivered);
   EXPECT_FALSE(trial_of(2)->delivered) << "of another order";
-  fleet.SetTrialTasks(JobId{9}, Resource::kCpu, {});
-  fleet.Forget(JobId{2});
-  EXPECT_THAT(fleet.Trials(), ElementsAre(JobId{1}));
+  fleet.trials.SetTasks(JobId{9}, Resource::kCpu, {});
+  fleet.departures.Forget(JobId{2});
+  EXPECT_THAT(fleet.trials.Running(), ElementsAre(JobId{1}));
   ASSERT_TRUE(Set(fleet, JobId{1}, "mode", "observe", WindowId{w}.start_s(), out).ok());
-  EXPECT_THAT(fleet.Trials(), IsEmpty());
+  EXPECT_THAT(fleet.trials.Running(), IsEmpty());
 }
 
 // Of CPU alone: the other lane has none that could stand for it.
@@ -154,9 +155,9 @@ TEST(LiveTrials, ATrialOfOneResourceIsListed) {
   LiveFleet fleet(Settings(recommenders, Mode::kCanary));
   AddJobs(fleet, 2);
   PassOutput out;
-  for (int w = 0; w < 3 * kWindowsPerDay && fleet.Trials().empty(); ++w)
+  for (int w = 0; w < 3 * kWindowsPerDay && fleet.trials.Running().empty(); ++w)
     Step(fleet, cell.windows()[static_cast<size_t>(w)], out);
-  EXPECT_THAT(fleet.Trials(), ElementsAre(JobId{1}));
+  EXPECT_THAT(fleet.trials.Running(), ElementsAre(JobId{1}));
   EXPECT_FALSE(fleet.job(JobId{1}).of(Resource::kMemory).gate.trial.has_value());
 }
 

@@ -47,21 +47,21 @@ TEST(ThirdResource, WithTheUsageOfMemoryGetsItsLimitsAndOutlivesARestart) {
   const auto by_target = ByTarget(decisions);
   ASSERT_FALSE(by_target.at(Resource::kDisk).empty());
   EXPECT_EQ(by_target.at(Resource::kDisk), by_target.at(Resource::kMemory));
-  EXPECT_TRUE(fleet.models().of(Resource::kDisk).ready());
-  EXPECT_EQ(fleet.models().of(Resource::kDisk).price(), fleet.models().of(Resource::kMemory).price());
+  EXPECT_TRUE(fleet.models->of(Resource::kDisk).ready());
+  EXPECT_EQ(fleet.models->of(Resource::kDisk).price(), fleet.models->of(Resource::kMemory).price());
   for (uint32_t j = 0; j < kJobs; ++j) {
     const LiveJob& job = fleet.job(JobId{j});
     ASSERT_TRUE(fleet.LimitOf(job, Resource::kDisk).has_value());
     EXPECT_EQ(fleet.LimitOf(job, Resource::kDisk), fleet.LimitOf(job, Resource::kMemory));
-    EXPECT_FALSE(fleet.Explain(JobId{j}, Resource::kDisk).sentence.empty());
+    EXPECT_FALSE(fleet.risk.Explain(JobId{j}, Resource::kDisk).sentence.empty());
   }
 
   LiveFleet again(Settings(Policy::kCombined, Mode::kAuto));
   AddJobs(again, kJobs);
   const std::string models = Models(fleet), chunk = Chunk(fleet);
   ByteReader models_in(models), chunk_in(chunk);
-  ASSERT_TRUE(again.LoadFleet(models_in).ok());
-  ASSERT_TRUE(again.LoadChunk(0, cell.windows().back().window, chunk_in).ok());
+  ASSERT_TRUE(again.checkpoint.LoadFleet(models_in).ok());
+  ASSERT_TRUE(again.checkpoint.LoadChunk(0, cell.windows().back().window, chunk_in).ok());
   EXPECT_EQ(Models(again), models);
   EXPECT_EQ(Chunk(again), chunk);
 }

@@ -18,7 +18,7 @@ TEST(ExplainParagraph, SaysWhatHoldsNowInADryRun) {
   for (int w = 0; w < 2 * kWindowsPerDay; ++w) Step(fleet, cell.windows()[static_cast<size_t>(w)], out);
   const brain::LiveJob& job = fleet.job(JobId{0});
   ASSERT_TRUE(job.of(Resource::kMemory).gate.in_force.has_value());
-  const Reason reason = fleet.Explain(JobId{0}, Resource::kMemory);
+  const Reason reason = fleet.risk.Explain(JobId{0}, Resource::kMemory);
   const std::string dry = ExplainParagraph(job, Resource::kMemory, reason, false);
   EXPECT_THAT(dry, HasSubstr("512 MiB now"));
   EXPECT_THAT(dry, HasSubstr("would be applied automatically: this is a dry run"));

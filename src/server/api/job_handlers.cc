@@ -217,10 +217,10 @@ HttpResponse GetExplanation(const ApiCall& call, const FleetAccess& access, cons
       PutAmount("ordered", lane.gate.in_force, json);
       PutAmount("applied", lane.reported(), json);
       PutAmount("owner_limit", lane.owner(), json);
-      PutRisk(fleet.RiskOf(job, r, day), json);
+      PutRisk(fleet.risk.Of(job, r, day), json);
       json.Field("of", std::string_view(lane.of_request ? "request" : "limit"));
       json.Field("enforced", fleet.Enforced(job));
-      const std::optional<brain::ProvisionalLimit> early = fleet.ProvisionalOf(job, r);
+      const std::optional<brain::ProvisionalLimit> early = fleet.risk.ProvisionalOf(job, r);
       PutProvisional(early.has_value() ? std::optional(early->limit) : std::nullopt,
                      early.has_value() ? early->first_limit : WindowId{INT32_MIN}, grace_s, json);
       std::string paragraph = ExplainParagraph(job, r, reason, fleet.Enforced(job));

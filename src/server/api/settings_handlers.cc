@@ -23,11 +23,11 @@ void PutRules(const FleetAccess& access, JsonWriter& json) {
   json.Key("rules");
   json.BeginArray();
   access.control().WithFleet([&](const brain::LiveFleet& fleet) {
-    const brain::PolicyRules& rules = fleet.settings().rules;
+    const brain::PolicyRules& rules = fleet.settings.rules;
     for (size_t i = 0; i < rules.rules().size(); ++i) {
       const brain::JobRule& rule = rules.rules()[i];
       int64_t fits = 0;
-      for (const brain::LiveJob& job : fleet.jobs()) {
+      for (const brain::LiveJob& job : fleet.jobs) {
         const JobRecord& record = job.record;
         fits += rules.Fits(i, record.name, record.labels) ? 1 : 0;
       }
@@ -91,7 +91,7 @@ HttpResponse GetSettings(const ApiCall& call, const FleetAccess& access, const s
   }
   brain::JobPolicy defaults;
   access.control().WithFleet(
-      [&](const brain::LiveFleet& fleet) { defaults = fleet.settings().rules.defaults(); });
+      [&](const brain::LiveFleet& fleet) { defaults = fleet.settings.rules.defaults(); });
   JsonWriter json;
   json.BeginObject();
   json.Key("table");
@@ -169,7 +169,7 @@ HttpResponse SettingsOf(JobId id, const FleetAccess& access) {
   std::string name;
   access.control().WithFleet([&](const brain::LiveFleet& fleet) {
     if (!fleet.Has(id)) return;
-    shown = Shown(fleet.job(id), fleet.settings().rules);
+    shown = Shown(fleet.job(id), fleet.settings.rules);
     name = fleet.job(id).record.name;
   });
   const auto changes = access.control().history().Settings(name, kMaxChanges);
@@ -218,7 +218,7 @@ HttpResponse PatchJobSettings(const ApiCall& call, const FleetAccess& access) {
     }
   });
   access.control().WithFleet([&](const brain::LiveFleet& fleet) {
-    for (brain::KeyValue& error : fleet.CheckSettings(call.job, wanted)) errors.push_back(std::move(error));
+    for (brain::KeyValue& error : fleet.overrides.Check(call.job, wanted)) errors.push_back(std::move(error));
   });
   if (!errors.empty()) return SettingErrors(errors);
   const absl::StatusOr<std::vector<SettingChange>> changes = access.control().SetMany(call.job, wanted, *who);

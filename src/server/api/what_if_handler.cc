@@ -89,8 +89,8 @@ HttpResponse PostWhatIf(const ApiCall& call, const FleetAccess& access, double (
   access.control().WithFleet([&](const brain::LiveFleet& fleet) {
     if (!fleet.Has(call.job)) return;
     query.policy = fleet.job(call.job).policy.get();
-    query.settings = &fleet.settings().vertical;
-    query.fleet = &fleet.models();
+    query.settings = &fleet.settings.vertical;
+    query.fleet = fleet.models.get();
     query.job = fleet.job(call.job).record.name;
     result = WhatIf(query, *history, *ooms);
   });

@@ -19,7 +19,7 @@ void Checkpointer::SaveWithPass(WindowId through, bool fleet_too) {
   if (!fleet_too) return;
   Checkpoint& c = committer_.unsaved().checkpoints.emplace_back(Checkpoint{kFleetChunk, through, {}});
   ByteWriter out(&c.bytes);
-  fleet_.Read()->SaveFleet(out);
+  fleet_.Read()->checkpoint.SaveFleet(out);
 }
 
 void Checkpointer::SaveActuator(WindowId through) {
@@ -62,19 +62,19 @@ void Checkpointer::SaveChunks(std::span<const uint32_t> chunks, WindowId through
   const auto fleet = fleet_.Write();
   fleet_.RunOnThreads(chunks.size(), [&](size_t i) {
     ByteWriter bytes(&out[first + i].bytes);
-    if (fleet->ChunkHasJobs(chunks[i])) fleet->SaveChunk(chunks[i], bytes);
+    if (fleet->checkpoint.ChunkHasJobs(chunks[i])) fleet->checkpoint.SaveChunk(chunks[i], bytes);
   });
-  for (const uint32_t chunk : chunks) fleet->MarkSaved(chunk);
+  for (const uint32_t chunk : chunks) fleet->checkpoint.MarkSaved(chunk);
 }
 
 uint32_t Checkpointer::PerPass() const {
-  const uint32_t chunks = fleet_.unlocked().num_chunks();
+  const uint32_t chunks = fleet_.unlocked().checkpoint.num_chunks();
   return static_cast<uint32_t>((chunks + windows_ - 1) / windows_);
 }
 
 absl::Status Checkpointer::SaveNext(WindowId through, uint32_t count) {
   const brain::LiveFleet& fleet = fleet_.unlocked();
-  const uint32_t chunks = fleet.num_chunks();
+  const uint32_t chunks = fleet.checkpoint.num_chunks();
   std::vector<Checkpoint>& out = committer_.unsaved().checkpoints;
   size_t bytes = 0;
   SaveActuator(through);
@@ -82,7 +82,7 @@ absl::Status Checkpointer::SaveNext(WindowId through, uint32_t count) {
     std::vector<uint32_t> due;
     for (; left > 0 && due.size() < kChunksAtATime; --left) {
       if (next_chunk_ >= chunks) next_chunk_ = 0;
-      if (fleet.ChangedSince(next_chunk_).has_value()) due.push_back(next_chunk_);
+      if (fleet.checkpoint.ChangedSince(next_chunk_).has_value()) due.push_back(next_chunk_);
       ++next_chunk_;
     }
     SaveChunks(due, through);
@@ -95,7 +95,7 @@ absl::Status Checkpointer::SaveNext(WindowId through, uint32_t count) {
   // An OOM kill may be stored later than the window in which it was: some windows are read again in any case.
   Checkpoint unchanged{.chunk = kUnchangedChunk, .through = WindowId{through.index - windows_}, .bytes = {}};
   for (uint32_t chunk = 0; chunk < chunks; ++chunk) {
-    const std::optional<WindowId> since = fleet.ChangedSince(chunk);
+    const std::optional<WindowId> since = fleet.checkpoint.ChangedSince(chunk);
     if (since.has_value() && *since <= unchanged.through) {
       unchanged.through = WindowId{std::max(since->index, INT32_MIN + 1) - 1};
     }

@@ -29,7 +29,9 @@ class Checkpointer {
   // Saves the chunks that are due, in commits of their own, some at a time: limits are on their way by now, and
   // memory stays small. `through`: a window that the store has.
   absl::Status SaveDue(WindowId through) { return SaveNext(through, PerPass()); }
-  absl::Status SaveAll(WindowId through) { return SaveNext(through, fleet_.unlocked().num_chunks()); }
+  absl::Status SaveAll(WindowId through) {
+    return SaveNext(through, fleet_.unlocked().checkpoint.num_chunks());
+  }
   // The actuator's state, as stored last by this version or an older one.
   void RestoreActuator(const Checkpoint& checkpoint);
   // What the restored state of the actuator has; absent: none was stored.

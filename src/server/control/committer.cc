@@ -39,7 +39,7 @@ void Committer::Publish() {
   if (!decisions.empty()) {
     const int64_t now_s = parts_.front.now().seconds();
     const auto fleet = parts_.fleet.Write();
-    for (const Decision& d : decisions) fleet->NoteSent(d, now_s);
+    for (const Decision& d : decisions) fleet->orders.NoteSent(d, now_s);
   }
   if (!decisions.empty()) NotePublished(decisions.back().id);
   const std::vector<TargetOrder> extended = TrialExtensions(parts_.fleet, unsaved_);
@@ -121,7 +121,7 @@ absl::Status Committer::StoreOutcomes() {
   }
   if (!outcomes.empty()) {
     const auto fleet = parts_.fleet.Write();
-    for (const OutcomeUpdate& o : outcomes) fleet->TakeOutcome(o);
+    for (const OutcomeUpdate& o : outcomes) fleet->orders.TakeOutcome(o);
   }
   std::ranges::move(outcomes, std::back_inserter(unsaved_.outcomes));
   return Commit();

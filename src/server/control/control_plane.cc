@@ -13,7 +13,7 @@ constexpr size_t kDecisionsOfJob = 10'000;  // that a new recommender processes,
 constexpr size_t kOomsOfJob = 100'000;      // the same of OOM kills, the newest
 constexpr size_t kPiece = 256;              // jobs stepped before others may look in: under 5 ms
 constexpr size_t kPieceOfThreads =
-    brain::LiveFleet::kTurnJobs * brain::LiveFleet::kTurnsAtATime;  // on several threads
+    brain::VerticalPass::kTurnJobs * brain::VerticalPass::kTurnsAtATime;  // on several threads
 
 constexpr int64_t kClocksApartS = 300;  // what an agent did is not further ahead than its clock may be
 
@@ -79,9 +79,9 @@ absl::Status ControlPlane::TickAs(Timestamp now, brain::When when) {
 
 void ControlPlane::PassOnStartups() {
   const brain::LiveFleet& fleet = fleet_.unlocked();
-  if (fleet.startups_version() == startups_version_) return;
-  startups_version_ = fleet.startups_version();
-  front_.SetStartups(fleet.startups());
+  if (fleet.startups_version == startups_version_) return;
+  startups_version_ = fleet.startups_version;
+  front_.SetStartups(fleet.startups);
 }
 
 void ControlPlane::TakeTierActs(Timestamp now) {
@@ -114,7 +114,7 @@ void ControlPlane::DistrustFuture(Timestamp now) {
   const std::optional<Timestamp> time = front_.CellTime(now);
   if (!time.has_value()) return;
   distrusted_future_ = true;
-  fleet_.Write()->DistrustFuture(time->seconds());
+  fleet_.Write()->restore.DistrustFuture(time->seconds());
 }
 
 absl::Status ControlPlane::ActOnAllOoms(Timestamp now, brain::When when) {
@@ -143,7 +143,7 @@ absl::Status ControlPlane::ActOnOoms(size_t count, brain::When when) {
       OomRecord record{o->job, o->task, o->time.seconds(), o->kills, o->limit};
       if (o->shown.has_value()) record.shown_s = o->shown->seconds();
       if (!o->shown.has_value() && o->since < o->time) record.since_s = o->since.seconds();
-      fleet->TakeOom(record, unsaved.output, when, {.since_s = o->since.seconds(), .now_s = now_s});
+      fleet->kills.TakeOom(record, unsaved.output, when, {.since_s = o->since.seconds(), .now_s = now_s});
       unsaved.ooms.push_back(record);
     }
     sightings_.erase(known, end);
@@ -155,7 +155,7 @@ absl::Status ControlPlane::ActOnOoms(size_t count, brain::When when) {
 absl::Status ControlPlane::ActOnGrowth() {
   const std::vector<GrowthSighting> seen = front_.FindGrowth([this] {
     std::vector<JobLimit> limits;
-    for (const auto& [job, bytes] : fleet_.Read()->LoweredLimits()) limits.push_back({job, bytes});
+    for (const auto& [job, bytes] : fleet_.Read()->kills.LoweredLimits()) limits.push_back({job, bytes});
     return limits;
   });
   if (seen.empty()) return absl::OkStatus();
@@ -163,7 +163,7 @@ absl::Status ControlPlane::ActOnGrowth() {
   {
     const auto fleet = fleet_.Write();
     for (const GrowthSighting& g : seen)
-      fleet->TakeGrowth(g.job, g.bytes, now_s, committer_.unsaved().output);
+      fleet->kills.TakeGrowth(g.job, g.bytes, now_s, committer_.unsaved().output);
   }
   return committer_.Commit();
 }
@@ -178,7 +178,7 @@ void ControlPlane::LearnOfKilled(size_t count, brain::When when) {
       const JobId job = sightings_[i].job;
       if (std::ranges::find(killed, job) != killed.end()) continue;
       killed.push_back(job);
-      if (fleet->Has(job) && !fleet->KnowsOwner(job)) unlimited.push_back(job);
+      if (fleet->Has(job) && !fleet->owners.Knows(job)) unlimited.push_back(job);
     }
   }
   if (when == brain::When::kNow) owners_.Ask(killed, front_.now().seconds());
@@ -193,7 +193,7 @@ void ControlPlane::LearnOfKilled(size_t count, brain::When when) {
         if (oom.job == unlimited[i] && oom.task == task && !oom.limit.has_value()) oom.limit = limit;
       }
     }
-    if (highest > 0) fleet->LearnOwner(unlimited[i], highest);
+    if (highest > 0) fleet->owners.Learn(unlimited[i], highest);
   }
 }
 
@@ -207,7 +207,7 @@ absl::Status ControlPlane::ActOnExternal() {
     const auto fleet = fleet_.Write();
     for (const ExternalAnswer& answer :
          std::span(answers).subspan(first, std::min(kPiece, answers.size() - first)))
-      taken += fleet->TakeExternal(answer, now_s, committer_.unsaved().output) ? 1 : 0;
+      taken += fleet->external.Take(answer, now_s, committer_.unsaved().output) ? 1 : 0;
   }
   board_.Count([&](ControlCounts& counts) {
     counts.external_taken += taken;
@@ -233,30 +233,30 @@ absl::Status ControlPlane::Pass(ClosedWindow closed, brain::When when) {
   };
   piecewise(fleet_.is_parallel() ? kPieceOfThreads : kPiece,
             [&](brain::LiveFleet& fleet, size_t first, size_t last) {
-              fleet.TakeOwnersAmounts(closed, first, last);
-              fleet.Observe(closed, first, last, out, when, run);
+              fleet.pass.TakeOwnersAmounts(closed, first, last);
+              fleet.pass.Observe(closed, first, last, out, when, run);
               owners_.NoteRequests(closed, first, last, fleet);
-              fleet.Account(closed, first, last, unsaved.account);
+              fleet.pass.Account(closed, first, last, unsaved.account);
             });
   timer.Done("observe");
-  fleet_.Write()->EndWindow(closed, out, when);
+  fleet_.Write()->pass.EndWindow(closed, out, when);
   if (when == brain::When::kNow) {
     const std::vector<KernelPeak> peaks = front_.TakeKernelPeaks();
     const auto fleet = fleet_.Write();
     for (const KernelPeak& peak : peaks)
-      fleet->TakeKernelPeaks(peak.job, {peak.bytes, peak.met, peak.standing}, closed.window);
+      fleet->kills.TakeKernelPeaks(peak.job, {peak.bytes, peak.met, peak.standing}, closed.window);
   }
   timer.Done("end_day");
   if (when == brain::When::kNow) AskOwners(closed);
   piecewise(kPiece, [&](brain::LiveFleet& fleet, size_t first, size_t last) {
-    fleet.Decide(closed, first, last, out, when);
+    fleet.pass.Decide(closed, first, last, out, when);
   });
   NameTrialTasks(fleet_, front_, unsaved);
   timer.Done("decide");
   ExternalBatch asked{.window = closed.window, .jobs = {}};
   if (parts_.external != nullptr && when == brain::When::kNow) {
     piecewise(kPiece, [&](const brain::LiveFleet& fleet, size_t first, size_t last) {
-      fleet.ExternalJobs(closed, first, last, asked.jobs);
+      fleet.external.Jobs(closed, first, last, asked.jobs);
     });
   }
   const WindowId window = closed.window;
@@ -294,7 +294,7 @@ void ControlPlane::Maintain(WindowId window) {
 }
 
 absl::Status ControlPlane::RetrainSome() {
-  const std::vector<JobId> jobs = fleet_.Read()->WantHistory(8);
+  const std::vector<JobId> jobs = fleet_.Read()->history.Wanted(8);
   const std::optional<WindowId> stored = board_.stored_through();
   for (const JobId id : jobs) {
     const WindowId end = stored.has_value() ? stored->next() : WindowId{0};
@@ -307,8 +307,8 @@ absl::Status ControlPlane::RetrainSome() {
     absl::StatusOr<std::vector<Decision>> decisions = DecisionsInOrder(*parts_.history, of_job);
     if (!decisions.ok()) decisions.emplace();
     // What cannot be read is as if it had never been: the job starts anew.
-    fleet_.Write()->Retrain(id, days.ok() ? std::span<const JobDay>(*days) : std::span<const JobDay>(), *ooms,
-                            *decisions);
+    fleet_.Write()->history.Retrain(
+        id, days.ok() ? std::span<const JobDay>(*days) : std::span<const JobDay>(), *ooms, *decisions);
     board_.Count([](ControlCounts& counts) { ++counts.retrained; });
   }
   if (!jobs.empty()) views_.Refresh(nullptr);
@@ -349,7 +349,8 @@ bool ControlPlane::Look(JobId id, const std::function<void(const brain::LiveJob&
 }
 
 size_t ControlPlane::state_bytes() const {
-  return view()->jobs.capacity() * sizeof(JobView) + front_.state_bytes() + fleet_.Read()->state_bytes();
+  return view()->jobs.capacity() * sizeof(JobView) + front_.state_bytes() +
+         fleet_.Read()->checkpoint.state_bytes();
 }
 
 }  // namespace taut::server

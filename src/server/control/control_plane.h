@@ -109,7 +109,7 @@ class ControlPlane {
   // Looks at a live job under its lock: be quick. False: no such job, `look` was not called.
   bool Look(JobId id, const std::function<void(const brain::LiveJob&)>& look) const;
   // Empty if there is no such job.
-  Reason Explain(JobId id, Resource r) const { return fleet_.Read()->Explain(id, r); }
+  Reason Explain(JobId id, Resource r) const { return fleet_.Read()->risk.Explain(id, r); }
   // As Look, at the whole fleet: its settings, and what it has learnt.
   void WithFleet(const std::function<void(const brain::LiveFleet&)>& use) const { use(*fleet_.Read()); }
   std::string_view actuator_name() const { return parts_.actuator->name(); }
@@ -176,7 +176,7 @@ class ControlPlane {
   std::vector<Waiting> waiting_;
   std::vector<OomSighting> sightings_;  // not yet acted on
   bool distrusted_future_ = false;      // since the start
-  uint64_t startups_version_ = 0;       // of LiveFleet::startups(), passed on
+  uint64_t startups_version_ = 0;       // of FleetState::startups, passed on
 };
 
 }  // namespace taut::server

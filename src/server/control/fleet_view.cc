@@ -237,13 +237,13 @@ JobView ViewOf(const brain::LiveFleet& fleet, const brain::LiveJob& job, int32_t
     const auto would_be = lane.needs_history ? std::nullopt : lane.lane.recommended();
     if (would_be.has_value() && view.mode != Mode::kOff) {
       a.would_be = static_cast<float>(*would_be);
-      const LimitRisk risk = fleet.RiskOf(job, r, day);
+      const LimitRisk risk = fleet.risk.Of(job, r, day);
       a.chance = static_cast<float>(risk.chance);
       a.days = risk.days;
       a.days_over = risk.days_over;
       a.work_over = risk.work_over;
       a.work_ordered = risk.work_ordered;
-    } else if (const auto early = fleet.ProvisionalOf(job, r); early.has_value()) {
+    } else if (const auto early = fleet.risk.ProvisionalOf(job, r); early.has_value()) {
       a.provisional = static_cast<float>(early->limit);
       a.first_limit = early->first_limit;
     }
@@ -264,7 +264,7 @@ JobView ViewOf(const brain::LiveFleet& fleet, const brain::LiveJob& job, int32_t
     const brain::OverloadDay& overload = job.replicas->overload();
     view.load_windows = static_cast<uint16_t>(overload.windows());
     view.overloaded_windows = static_cast<uint16_t>(overload.overloaded());
-    view.overloaded = overload.now() && overload.last() == fleet.passed();
+    view.overloaded = overload.now() && overload.last() == fleet.passed;
   }
   view.enforced = fleet.Enforced(job);
   if (const auto share = job.throttled_share(); share.has_value())
@@ -281,7 +281,7 @@ brain::FleetRisk RiskOf(const brain::LiveFleet& fleet, const FleetView& view, Re
     if (!std::ranges::any_of(view.jobs,
                              [&](const JobView& job) { return job.recommenders.of(r) == p.policy; }))
       continue;
-    brain::AddRisk(p.policy, r, fleet.models(), fleet.settings().vertical, risk);
+    brain::AddRisk(p.policy, r, *fleet.models, fleet.settings.vertical, risk);
   }
   return risk;
 }

@@ -21,7 +21,7 @@ struct JobAmounts {
   float usage = kAbsent, peak = kAbsent, owner_limit = kAbsent, limit = kAbsent, would_be = kAbsent;
   float ordered = kAbsent;  // by the gate; absent: the owner's stands
   float applied = kAbsent;  // as agents last reported, mean over tasks; absent: no agent reports one
-  // The risk of would_be (LiveFleet::RiskOf). chance: that a day goes above it, by the recommender's own forecast;
+  // The risk of would_be (LiveRisk::Of). chance: that a day goes above it, by the recommender's own forecast;
   // negative: it makes none. Of the job's own last 28 days those that are known, and those of them above would_be;
   // without a forecast, those with a recommended limit, and those of them above the limit of then.
   float chance = kAbsent;

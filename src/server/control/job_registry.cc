@@ -36,7 +36,7 @@ void JobRegistry::AddNewJobs(Timestamp now, brain::When when) {
   for (const JobRecord& record : unsaved.returned_jobs) {
     if (fleet->Has(record.id)) continue;
     fleet->AddJob(record);
-    fleet->WantHistoryOf(record.id);
+    fleet->history.Want(record.id);
   }
 }
 
@@ -53,7 +53,7 @@ void JobRegistry::RelabelJobs(Timestamp now, brain::When when) {
   }
   for (const auto& [name, labels] : changed.settings) {
     const std::optional<JobId> id = fleet->Find(name);
-    if (id.has_value() && fleet->SetSettingLabels(*id, labels, changed.now.seconds(), unsaved.output))
+    if (id.has_value() && fleet->owners.SetLabels(*id, labels, changed.now.seconds(), unsaved.output))
       unsaved.relabelled_jobs.push_back(fleet->job(*id).record);
   }
 }
@@ -61,7 +61,8 @@ void JobRegistry::RelabelJobs(Timestamp now, brain::When when) {
 absl::Status JobRegistry::ForgetJobs(WindowId now) {
   // Once an hour is plenty.
   if (now.index % kWindowsPerHour != 0) return absl::OkStatus();
-  std::vector<JobId> due = parts_.fleet.Read()->DueToForget(now, options_.forget_jobs_days, kMostAtATime);
+  std::vector<JobId> due =
+      parts_.fleet.Read()->departures.DueToForget(now, options_.forget_jobs_days, kMostAtATime);
   parts_.front.WithMapper([&](SeriesMapper& mapper) {
     mapper.DropForgotten(now.day() - options_.return_days);
     // Series that still come, such as a limit's, keep a job.
@@ -70,7 +71,7 @@ absl::Status JobRegistry::ForgetJobs(WindowId now) {
   if (due.empty()) return absl::OkStatus();
   {
     const auto fleet = parts_.fleet.Write();
-    for (const JobId id : due) fleet->Forget(id);
+    for (const JobId id : due) fleet->departures.Forget(id);
   }
   Unsaved& unsaved = parts_.committer.unsaved();
   unsaved.forgotten_jobs = std::move(due);
@@ -81,9 +82,9 @@ absl::Status JobRegistry::ForgetJobs(WindowId now) {
 void JobRegistry::Restore(const StoreEnds& ends, Store& store,
                           absl::FunctionRef<void(std::string)> on_damage) {
   const brain::LiveFleet& fleet = parts_.fleet.unlocked();
-  next_job_ = std::max(fleet.jobs().end_id(), ends.last_job.has_value() ? *ends.last_job + 1 : 0);
+  next_job_ = std::max(fleet.jobs.end_id(), ends.last_job.has_value() ? *ends.last_job + 1 : 0);
   parts_.front.Restore(ends.last_window, [&](SeriesMapper& mapper) {
-    for (const brain::LiveJob& job : fleet.jobs()) mapper.RestoreJob(job.record.id, job.record.name);
+    for (const brain::LiveJob& job : fleet.jobs) mapper.RestoreJob(job.record.id, job.record.name);
     mapper.ReserveJobs(next_job_);
     if (!ends.last_window.has_value()) return;
     const int64_t from_s = (int64_t{ends.last_window->day()} - options_.return_days) * kDaySeconds;

@@ -17,7 +17,7 @@ namespace taut::server {
 class JobRegistry {
  public:
   struct Options {
-    // A job without usage for this time is forgotten: LiveFleet::DueToForget.
+    // A job without usage for this time is forgotten: LiveDepartures::DueToForget.
     int forget_jobs_days = 30;
     // If its name returns within this many days more, it is the same job with the same history.
     int return_days = 30;

@@ -77,7 +77,7 @@ std::vector<LateJob> LatePasts::LateJobs(Timestamp from, Timestamp settled) cons
   std::vector<LateJob> late;
   const auto fleet = parts_.fleet.Read();
   const std::lock_guard lock(mutex_);
-  for (const brain::LiveJob& job : fleet->jobs()) {
+  for (const brain::LiveJob& job : fleet->jobs) {
     const int64_t seen_s = job.record.first_seen_s;
     const WindowId first = WindowId::Of(Timestamp::FromSeconds(seen_s));
     // One that was never measured was mostly that of tasks whose owner was not known yet.
@@ -92,7 +92,7 @@ std::vector<LateJob> LatePasts::LateJobs(Timestamp from, Timestamp settled) cons
 std::vector<LateJob> LatePasts::AllJobs(WindowId until) const {
   std::vector<LateJob> all;
   const auto fleet = parts_.fleet.Read();
-  for (const brain::LiveJob& job : fleet->jobs()) all.push_back(LateJobOf(job, until));
+  for (const brain::LiveJob& job : fleet->jobs) all.push_back(LateJobOf(job, until));
   return all;
 }
 
@@ -100,7 +100,7 @@ LateJobCounts LatePasts::counts(Timestamp from) const {
   LateJobCounts counts;
   const auto fleet = parts_.fleet.Read();
   const std::lock_guard lock(mutex_);
-  for (const brain::LiveJob& job : fleet->jobs()) {
+  for (const brain::LiveJob& job : fleet->jobs) {
     const std::optional<PastState> past = StateOf(job.record.id);
     if (past.has_value()) {
       ++(*past == PastState::kRead ? counts.read : counts.nothing);
@@ -125,7 +125,7 @@ absl::Status LatePasts::AddPasts(std::vector<JobPast> pasts) {
     std::erase_if(pasts, [&](const JobPast& past) { return !fleet->Has(past.job); });
     for (const JobPast& past : pasts) {
       if (past.days.empty() || (!past.state.has_value() && IsShort(past.days))) continue;
-      fleet->WantHistoryOf(past.job);
+      fleet->history.Want(past.job);
       wanting.push_back(past.job);
     }
   }
@@ -144,7 +144,7 @@ absl::Status LatePasts::SettlePasts() {
   {
     const auto fleet = parts_.fleet.Read();
     const std::lock_guard lock(mutex_);
-    for (const brain::LiveJob& job : fleet->jobs()) {
+    for (const brain::LiveJob& job : fleet->jobs) {
       if (!StateOf(job.record.id).has_value()) pasts.push_back({job.record.id, PastState::kNothing, {}});
     }
   }

@@ -337,7 +337,7 @@ TEST(ControlOoms, AnotherDefaultKnowsThem) {
     cell.recommender = brain::Policy::kPeak;
     if (reload) {
       brain::LiveSettings settings;
-      cell.control().WithFleet([&](const brain::LiveFleet& fleet) { settings = fleet.settings(); });
+      cell.control().WithFleet([&](const brain::LiveFleet& fleet) { settings = fleet.settings; });
       brain::JobPolicy defaults;
       defaults.mode = Mode::kAuto;
       defaults.recommender = brain::Policy::kPeak;

@@ -13,12 +13,12 @@ constexpr size_t kAStep = 2'000;  // some 20 ms
 
 OwnerDesk::OwnerDesk(JobSettingsSource* source, SharedFleet& fleet, Committer& committer)
     : source_(source), fleet_(fleet), committer_(committer) {
-  if (source_ != nullptr) fleet_.unshared().AwaitOwners();
+  if (source_ != nullptr) fleet_.unshared().owners.Await();
 }
 
 void OwnerDesk::Step(int64_t now_s) {
   if (source_ == nullptr) return;
-  const std::vector<JobId> waiting = fleet_.Read()->AwaitingOwners(kAStep, cursor_);
+  const std::vector<JobId> waiting = fleet_.Read()->owners.Awaiting(kAStep, cursor_);
   Ask(waiting, now_s);
 }
 
@@ -37,7 +37,7 @@ void OwnerDesk::NoteRequests(const ClosedWindow& closed, size_t first, size_t la
     for (const Resource r : kResources) {
       const brain::LiveLane& lane = job.of(r);
       const bool has_one = lane.of_request || lane.owner_request >= 0;
-      fleet.SetRequestStays(data.job, r, has_one && source_->RequestStays(job.record.name, r));
+      fleet.owners.SetRequestStays(data.job, r, has_one && source_->RequestStays(job.record.name, r));
     }
   }
 }
@@ -63,7 +63,7 @@ void OwnerDesk::AskSome(std::span<const JobId> jobs, int64_t now_s) {
     const JobAnswer& answer = answers[i];
     if (answer.state == JobAnswer::State::kUnknown) continue;
     const bool is_known = answer.state == JobAnswer::State::kKnown;
-    if (fleet->SettleOwner(id, is_known ? &answer.labels : nullptr, now_s, unsaved.output))
+    if (fleet->owners.Settle(id, is_known ? &answer.labels : nullptr, now_s, unsaved.output))
       unsaved.relabelled_jobs.push_back(fleet->job(id).record);
   }
 }

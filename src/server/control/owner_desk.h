@@ -29,7 +29,7 @@ class OwnerDesk {
   JobSettingsSource* const source_;
   SharedFleet& fleet_;
   Committer& committer_;
-  uint32_t cursor_ = 0;  // of LiveFleet::AwaitingOwners
+  uint32_t cursor_ = 0;  // of LiveOwners::Awaiting
 };
 
 }  // namespace taut::server

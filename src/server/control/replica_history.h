@@ -16,7 +16,7 @@ struct ReplicaHistoryQuery {
   const brain::JobPolicy* policy = nullptr;  // never null; its mode does not matter
   WindowId from, to;                         // [from, to); what is stored before is only learnt from
   int columns = 336;                         // the maximum number; a column has whole windows; > 0
-  // What the live job does with a size that is chosen for its tasks (LiveFleet::SizeUseOf).
+  // What the live job does with a size that is chosen for its tasks (FleetState::SizeUseOf).
   brain::SizeUse size = brain::SizeUse::kOwners;
 };
 

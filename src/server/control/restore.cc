@@ -59,7 +59,7 @@ absl::Status ControlPlane::Restore() {
       parts_.history->TierActs({.job = "", .machine = "", .limit = TierActInbox::kRemembered});
   if (!acts.ok()) return acts.status();
   tier_acts_.Remember(*acts);
-  fleet_.unshared().EndRestore(ends.last_decision, ends.last_setting, ends.last_oom);
+  fleet_.unshared().restore.End(ends.last_decision, ends.last_setting, ends.last_oom);
   PassOnStartups();
   const auto on_damage = [this](std::string_view damage) { warnings_.emplace_back(damage); };
   if (absl::Status s = front_.ReplaySamples(ends.last_window, *parts_.history, on_damage); !s.ok()) return s;
@@ -92,7 +92,7 @@ absl::Status ControlPlane::RestoreJobs(Restored& restored) {
     return absl::OkStatus();
   };
   const auto on_setting = [&](const SettingChange& change) {
-    fleet.Redo(change);
+    fleet.restore.Redo(change);
     return absl::OkStatus();
   };
   const auto on_checkpoint = [&](const Checkpoint& c) { return RestoreCheckpoint(c, restored); };
@@ -103,7 +103,7 @@ absl::Status ControlPlane::RestoreJobs(Restored& restored) {
   restored.ends = *ends;
   if (absl::Status s = pasts_.Restore(*parts_.store); !s.ok()) return s;
   FindChunksToRead(restored);
-  fleet.MakeRecommenders(
+  fleet.checkpoint.MakeRecommenders(
       [this](size_t count, absl::FunctionRef<void(size_t)> turn) { fleet_.RunOnThreads(count, turn); });
   jobs_.Restore(restored.ends, *parts_.store,
                 [this](std::string damage) { warnings_.push_back(std::move(damage)); });
@@ -125,7 +125,8 @@ absl::Status ControlPlane::RestoreCheckpoint(const Checkpoint& c, Restored& rest
   };
   ByteReader in(c.bytes);
   const bool shared = c.chunk == kFleetChunk;
-  const absl::Status s = shared ? fleet.LoadFleet(in) : fleet.LoadChunk(c.chunk, c.through, in, run);
+  const absl::Status s =
+      shared ? fleet.checkpoint.LoadFleet(in) : fleet.checkpoint.LoadChunk(c.chunk, c.through, in, run);
   if (!s.ok()) {
     const std::string what =
         shared ? "the fleet model" : StrCat("jobs from number ", c.chunk * brain::LiveFleet::kChunkJobs);
@@ -140,15 +141,15 @@ absl::Status ControlPlane::RestoreCheckpoint(const Checkpoint& c, Restored& rest
 // A chunk without a checkpoint is one of new jobs, or its checkpoint is lost.
 void ControlPlane::FindChunksToRead(Restored& restored) {
   brain::LiveFleet& fleet = fleet_.unshared();
-  restored.through.resize(fleet.num_chunks(), kNever);
+  restored.through.resize(fleet.checkpoint.num_chunks(), kNever);
   for (uint32_t chunk = 0; chunk < restored.through.size(); ++chunk) {
     WindowId& through = restored.through[chunk];
     if (through != kNever) {
       through = std::max(through, restored.unchanged);
-    } else if (!fleet.ChunkHasJobs(chunk)) {
+    } else if (!fleet.checkpoint.ChunkHasJobs(chunk)) {
       through = restored.ends.last_window.value_or(WindowId{0});
     } else {
-      fleet.WantHistoryOf(chunk);
+      fleet.history.WantOfChunk(chunk);
     }
   }
 }
@@ -164,7 +165,7 @@ absl::Status ControlPlane::RestoreSince(const Restored& restored) {
   const int64_t from_s = from.next().start_s();
   // What is in force for jobs without a checkpoint only their decisions tell, however old.
   bool lost = false;
-  for (const brain::LiveJob& job : fleet.jobs()) lost = lost || job.lost;
+  for (const brain::LiveJob& job : fleet.jobs) lost = lost || job.lost;
   const int64_t recent_s = last.next().start_s() - kLimitsRemembered;
   absl::StatusOr<std::vector<Decision>> decisions =
       DecisionsSince(*parts_.history, lost ? INT64_MIN : std::min(from_s, recent_s));
@@ -174,7 +175,7 @@ absl::Status ControlPlane::RestoreSince(const Restored& restored) {
   if (!ooms.ok()) return ooms.status();
   std::erase_if(*decisions, [&](const Decision& d) {
     if (!fleet.Has(d.job)) return true;
-    fleet.RememberSent(d);
+    fleet.orders.RememberSent(d);
     const WindowId known = through[d.job.value / brain::LiveFleet::kChunkJobs];
     return !fleet.job(d.job).lost && d.time_s <= known.next().start_s();
   });
@@ -182,7 +183,7 @@ absl::Status ControlPlane::RestoreSince(const Restored& restored) {
   auto oom = ooms->begin();
   // One told late comes after those that were taken in before it.
   const auto happen_before = [&](int64_t end_s) {
-    for (; oom != ooms->end() && oom->time_s < end_s; ++oom) fleet.Redo(*oom);
+    for (; oom != ooms->end() && oom->time_s < end_s; ++oom) fleet.restore.Redo(*oom);
   };
   const auto run = [this](size_t count, absl::FunctionRef<void(size_t)> turn) {
     fleet_.RunOnThreads(count, turn);
@@ -190,13 +191,14 @@ absl::Status ControlPlane::RestoreSince(const Restored& restored) {
   const absl::Status s = parts_.store->ReadWindows(from, [&](const ClosedWindow& closed) {
     const int64_t end_s = closed.window.next().start_s();
     happen_before(end_s);
-    fleet.Redo(closed, through, run);
-    for (; decision != decisions->end() && decision->time_s <= end_s; ++decision) fleet.Redo(*decision);
+    fleet.restore.Redo(closed, through, run);
+    for (; decision != decisions->end() && decision->time_s <= end_s; ++decision)
+      fleet.restore.Redo(*decision);
     return absl::OkStatus();
   });
   if (!s.ok()) return s;
   happen_before(INT64_MAX);
-  for (; decision != decisions->end(); ++decision) fleet.Redo(*decision);
+  for (; decision != decisions->end(); ++decision) fleet.restore.Redo(*decision);
   // An order may fail after the checkpoint that has it.
   DecisionQuery failed;
   failed.target = Target::Replicas();
@@ -205,7 +207,7 @@ absl::Status ControlPlane::RestoreSince(const Restored& restored) {
   failed.limit = kMany;
   const absl::StatusOr<std::vector<Decision>> orders = DecisionsInOrder(*parts_.history, failed);
   if (!orders.ok()) return orders.status();
-  for (const Decision& d : *orders) fleet.RedoOutcome(d);
+  for (const Decision& d : *orders) fleet.restore.RedoOutcome(d);
   return SendAgain(*decisions);
 }
 
@@ -215,10 +217,10 @@ absl::Status ControlPlane::RestoreWithoutWindows() {
   if (!decisions.ok()) return decisions.status();
   const absl::StatusOr<std::vector<OomRecord>> ooms = OomsBetween(*parts_.history, INT64_MIN, INT64_MAX);
   if (!ooms.ok()) return ooms.status();
-  for (const OomRecord& oom : *ooms) fleet_.unshared().Redo(oom);
+  for (const OomRecord& oom : *ooms) fleet_.unshared().restore.Redo(oom);
   for (const Decision& d : *decisions) {
-    fleet_.unshared().RememberSent(d);
-    fleet_.unshared().Redo(d);
+    fleet_.unshared().orders.RememberSent(d);
+    fleet_.unshared().restore.Redo(d);
   }
   if (checkpointer_.actuator_saved().has_value()) return SendAgain(*decisions);
   committer_.ApplyAgain(*decisions);
@@ -235,14 +237,14 @@ absl::Status ControlPlane::RememberFailedOrders() {
   const absl::StatusOr<std::vector<Decision>> failed = DecisionsInOrder(*parts_.history, query);
   if (!failed.ok()) return failed.status();
   for (const Decision& d : *failed) {
-    if (!fleet.IsLastOrder(d)) continue;
+    if (!fleet.orders.IsLast(d)) continue;
     DecisionQuery of_job;
     of_job.job = d.job;
     of_job.target = Resource::kMemory;
     of_job.limit = 4 * brain::PastLimits::kKept;  // with those that set no limit of all tasks
     const absl::StatusOr<std::vector<Decision>> orders = DecisionsInOrder(*parts_.history, of_job);
     if (!orders.ok()) return orders.status();
-    fleet.RememberAllSent(d.job, *orders);
+    fleet.orders.RememberAllSent(d.job, *orders);
   }
   return absl::OkStatus();
 }

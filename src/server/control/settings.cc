@@ -14,7 +14,7 @@ absl::StatusOr<std::vector<SettingChange>> ControlPlane::SetMany(JobId id,
   {
     const auto fleet = fleet_.Write();
     if (!fleet->Has(id)) return absl::NotFoundError(StrCat("no job with number ", id.value));
-    prepared = fleet->Prepare(id, settings, who, now_s);
+    prepared = fleet->overrides.Prepare(id, settings, who, now_s);
   }
   if (!prepared.ok()) return prepared.status();
   std::vector<SettingChange> changes = prepared->changes;
@@ -30,7 +30,7 @@ absl::StatusOr<std::vector<SettingChange>> ControlPlane::SetMany(JobId id,
     return s;
   }
   unsaved.output.point.changes += prepared->output.point.changes;
-  fleet_.Write()->Take(*std::move(prepared));
+  fleet_.Write()->overrides.Take(*std::move(prepared));
   committer_.TellStored();
   (void)committer_.StoreOutcomes();  // what the store does not take now it gets with the next tick
   return changes;

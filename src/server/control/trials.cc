@@ -38,7 +38,7 @@ void FindTrialTasks(SharedFleet& fleet, IngestFront& front) {
   std::vector<Members> all;
   {
     const auto live = fleet.Write();
-    const std::vector<JobId> jobs = live->Trials();
+    const std::vector<JobId> jobs = live->trials.Running();
     if (jobs.empty()) return;
     all = MembersOf(*live, jobs);
   }
@@ -49,7 +49,7 @@ void FindTrialTasks(SharedFleet& fleet, IngestFront& front) {
     }
   });
   const auto live = fleet.Write();
-  for (Members& m : all) live->SetTrialTasks(m.job, m.resource, std::move(m.tasks));
+  for (Members& m : all) live->trials.SetTasks(m.job, m.resource, std::move(m.tasks));
 }
 
 void NameTrialTasks(SharedFleet& fleet, IngestFront& front, Unsaved& unsaved) {
@@ -77,7 +77,7 @@ void NameTrialTasks(SharedFleet& fleet, IngestFront& front, Unsaved& unsaved) {
     std::erase_if(m.tasks, [](const brain::TrialTask& t) { return t.name.empty(); });
   }
   const auto live = fleet.Write();
-  for (Members& m : all) live->SetTrialTasks(m.job, m.resource, std::move(m.tasks));
+  for (Members& m : all) live->trials.SetTasks(m.job, m.resource, std::move(m.tasks));
   unsaved.trials.insert(unsaved.trials.end(), jobs.begin(), jobs.end());
   jobs.clear();
 }

@@ -14,14 +14,14 @@ void ViewMaker::Refresh(const FleetPoint* point) {
   {
     const auto fleet = fleet_.Read();
     next->jobs.reserve(fleet->size());
-    chunks = fleet->num_chunks();
+    chunks = fleet->checkpoint.num_chunks();
   }
   for (uint32_t chunk = 0; chunk < chunks; ++chunk) {
     const auto fleet = fleet_.Read();
-    if (!fleet->ChunkHasJobs(chunk)) continue;
+    if (!fleet->checkpoint.ChunkHasJobs(chunk)) continue;
     for (uint32_t i = chunk * brain::LiveFleet::kChunkJobs; i < (chunk + 1) * brain::LiveFleet::kChunkJobs;
          ++i) {
-      const std::shared_ptr<const brain::LiveJob> job = fleet->jobs().Share(JobId{i});
+      const std::shared_ptr<const brain::LiveJob> job = fleet->jobs.Share(JobId{i});
       if (job == nullptr) continue;
       next->jobs.push_back(ViewOf(*fleet, *job, day));
       next->jobs.back().record = std::shared_ptr<const JobRecord>(job, &job->record);
@@ -32,7 +32,7 @@ void ViewMaker::Refresh(const FleetPoint* point) {
   {
     const auto fleet = fleet_.Read();
     for (const Resource r : kResources) risk[static_cast<size_t>(r)] = RiskOf(*fleet, *next, r);
-    next->risks = fleet->risks();
+    next->risks = fleet->risks;
   }
   SumUp(risk, *next);
   Index(*old, *next);
@@ -57,7 +57,7 @@ void ViewMaker::Seed(std::span<const FleetPoint> points) {
 }
 
 void ViewMaker::Index(const FleetView& old, FleetView& next) {
-  const brain::FleetRecords records = fleet_.Read()->records();
+  const brain::FleetRecords records = fleet_.Read()->records;
   if (old.index != nullptr && records == indexed_ && old.jobs.size() == next.jobs.size()) {
     next.index = old.index;
     return;

@@ -178,8 +178,8 @@ TEST_P(SamePromises, OfTheSameDays) {
       // A replay takes its limits to be in force; the living cell only decides.
       brain::RiskKey live_key = key;
       live_key.set = false;
-      const auto it = fleet.risks().rows().find(live_key);
-      ASSERT_NE(it, fleet.risks().rows().end());
+      const auto it = fleet.risks.rows().find(live_key);
+      ASSERT_NE(it, fleet.risks.rows().end());
       const brain::RiskRow& live = it->second;
       EXPECT_EQ(live.all.days, row.all.days);
       EXPECT_EQ(live.all.days_over, row.all.days_over);
@@ -190,7 +190,7 @@ TEST_P(SamePromises, OfTheSameDays) {
       ++rows;
     }
   }
-  EXPECT_EQ(rows, fleet.risks().rows().size());
+  EXPECT_EQ(rows, fleet.risks.rows().size());
   EXPECT_GE(rows, 4U) << "a test of nothing";
 }
 INSTANTIATE_TEST_SUITE_P(Live, SamePromises, testing::Values(Mode::kObserve, Mode::kAuto),

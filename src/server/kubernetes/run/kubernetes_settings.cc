@@ -86,7 +86,7 @@ Allocation KubernetesRun::AllocationWith(const JobRecord& record, const std::vec
   control_->WithFleet([&](const brain::LiveFleet& fleet) {
     if (!fleet.Has(record.id)) return;
     const brain::LiveJob& live = fleet.job(record.id);
-    out = fleet.settings().rules.Resolve(record.name, labels, live.overrides).allocation(resource);
+    out = fleet.settings.rules.Resolve(record.name, labels, live.overrides).allocation(resource);
   });
   return out;
 }

@@ -1,7 +1,8 @@
 // People's settings: all of a request or none, first on a copy of the job, in force when they are stored.
+#include "brain/fleet/live_overrides.h"
+
 #include <algorithm>
 
-#include "brain/fleet/live_fleet.h"
 #include "common/base/strings.h"
 
 namespace taut::brain {
@@ -23,14 +24,14 @@ void PutOverride(const SettingChange& change, std::vector<Override>& overrides) 
 
 }  // namespace
 
-std::vector<KeyValue> LiveFleet::CheckSettings(JobId id, std::span<const KeyValue> settings) const {
+std::vector<KeyValue> LiveOverrides::Check(JobId id, std::span<const KeyValue> settings) const {
   std::vector<KeyValue> errors;
-  const LiveJob* known = jobs_.Find(id);
+  const LiveJob* known = s_.jobs.Find(id);
   if (known == nullptr) return {{"", "the job is no longer known"}};
   const LiveJob& job = *known;
   std::vector<Override> kept = job.overrides;
   std::erase_if(kept, [&](const Override& o) { return IsGiven(o.key, settings); });
-  JobPolicy policy = settings_.rules.Resolve(job.record.name, job.record.labels, kept);
+  JobPolicy policy = s_.settings.rules.Resolve(job.record.name, job.record.labels, kept);
   for (size_t i = 0; i < settings.size(); ++i) {
     const auto& [key, value] = settings[i];
     if (IsGiven(key, settings.subspan(0, i))) {
@@ -42,7 +43,7 @@ std::vector<KeyValue> LiveFleet::CheckSettings(JobId id, std::span<const KeyValu
   for (const auto& [key, value] : settings) {
     if (!value.empty()) kept.push_back({key, value, ""});
   }
-  const JobPolicy resolved = settings_.rules.Resolve(job.record.name, job.record.labels, kept);
+  const JobPolicy resolved = s_.settings.rules.Resolve(job.record.name, job.record.labels, kept);
   for (const auto& [key, value] : settings) {
     if (value.empty() || !errors.empty()) continue;
     if (absl::Status s = CheckOrder(key, resolved); !s.ok()) errors.emplace_back(key, Message(s));
@@ -51,15 +52,15 @@ std::vector<KeyValue> LiveFleet::CheckSettings(JobId id, std::span<const KeyValu
   return errors;
 }
 
-absl::StatusOr<PreparedSettings> LiveFleet::Prepare(JobId id, std::span<const KeyValue> settings,
-                                                    std::string_view who, int64_t now_s) {
-  if (!Has(id)) return absl::NotFoundError("the job is no longer known");
-  if (const std::vector<KeyValue> errors = CheckSettings(id, settings); !errors.empty()) {
+absl::StatusOr<PreparedSettings> LiveOverrides::Prepare(JobId id, std::span<const KeyValue> settings,
+                                                        std::string_view who, int64_t now_s) {
+  if (!s_.Has(id)) return absl::NotFoundError("the job is no longer known");
+  if (const std::vector<KeyValue> errors = Check(id, settings); !errors.empty()) {
     std::string all;
     for (const auto& [key, error] : errors) StrAppend(&all, all.empty() ? "" : "; ", error);
     return absl::InvalidArgumentError(all);
   }
-  const LiveJob& job = jobs_[id];
+  const LiveJob& job = s_.jobs[id];
   PreparedSettings prepared;
   prepared.id = id;
   LiveJob& copy = prepared.job;
@@ -70,7 +71,7 @@ absl::StatusOr<PreparedSettings> LiveFleet::Prepare(JobId id, std::span<const Ke
   copy.oom_waits = job.oom_waits;
   copy.setting_waits = job.setting_waits;
   copy.measured_now = job.measured_now;
-  MakeRecommenders(copy);
+  s_.MakeRecommenders(copy);
   std::string state;
   ByteWriter out(&state);
   SaveLiveJob(job, out);
@@ -84,7 +85,7 @@ absl::StatusOr<PreparedSettings> LiveFleet::Prepare(JobId id, std::span<const Ke
     copy.of(r).of_request = job.of(r).of_request;
     copy.of(r).request_stays = job.of(r).request_stays;
   }
-  uint64_t last_setting = last_setting_;
+  uint64_t last_setting = s_.last_setting;
   for (const auto& [key, value] : settings) {
     prepared.changes.push_back({.id = ++last_setting,
                                 .time_s = now_s,
@@ -95,64 +96,50 @@ absl::StatusOr<PreparedSettings> LiveFleet::Prepare(JobId id, std::span<const Ke
                                 .before = GetJobSetting(key, *job.policy)});
     PutOverride(prepared.changes.back(), copy.overrides);
   }
-  Repolicy(copy);
-  RecommendAgain(copy);
-  const uint64_t last_decision = last_decision_;
+  s_.Repolicy(copy);
+  // What was recommended by the bounds of before may be outside of those of now: mode auto and a lower bound in
+  // one request would set a limit below that bound until the next window closes.
+  if (s_.passed.index != INT32_MIN) RecommendAgain(copy, s_.passed.next());
+  const uint64_t last_decision = s_.last_decision;
   // A restart takes decisions up to the end of a window for part of that window's checkpoint.
-  const int64_t end_s = passed_.index == INT32_MIN ? now_s : passed_.next().start_s() + 1;
+  const int64_t end_s = s_.passed.index == INT32_MIN ? now_s : s_.passed.next().start_s() + 1;
   const int64_t decided_s = std::max(now_s, end_s);
-  for (const Resource r : kResources) DecideLane(copy, r, decided_s, Why::kSetting, prepared.output);
-  DecideReplicasOf(copy, decided_s, prepared.output);
-  EndHold(copy, decided_s, prepared.output);
-  last_decision_ = last_decision;
+  for (const Resource r : kResources)
+    pass_.DecideLane(copy, r, decided_s, Trigger::kSetting, prepared.output);
+  replicas_.Decide(copy, decided_s, prepared.output);
+  replicas_.EndHold(copy, decided_s, prepared.output);
+  s_.last_decision = last_decision;
   return prepared;
 }
 
-// What was recommended by the bounds of before may be outside of those of now: mode auto and a lower bound in one
-// request would set a limit below that bound until the next window closes.
-void LiveFleet::RecommendAgain(LiveJob& job) const {
-  if (passed_.index != INT32_MIN) RecommendAgain(job, passed_.next());
-}
-
-void LiveFleet::RecommendAgain(LiveJob& job, WindowId next) {
-  if (job.sleeps()) return;
-  for (const Resource r : kResources) {
-    LiveLane& lane = job.of(r);
-    if (lane.needs_history || !lane.lane.recommended().has_value()) continue;
-    lane.lane.RecommendAgain(next);
-    lane.RefreshRisk();
-  }
-}
-
-void LiveFleet::Take(PreparedSettings prepared) {
-  LiveJob* job = jobs_.Find(prepared.id);
+void LiveOverrides::Take(PreparedSettings prepared) {
+  LiveJob* job = s_.jobs.Find(prepared.id);
   if (job == nullptr) return;
-  Changed(*job);
-  if (job->replicas != nullptr) replica_orders_.erase(job->replicas->order());
+  s_.Changed(*job);
+  replicas_.ForgetOrder(*job);
   static_cast<LiveJobState&>(*job) = std::move(static_cast<LiveJobState&>(prepared.job));
-  if (job->replicas != nullptr && job->replicas->order() != 0)
-    replica_orders_[job->replicas->order()] = job->record.id;
-  NoteStartup(*job);
-  if (!prepared.changes.empty()) last_setting_ = prepared.changes.back().id;
-  if (!prepared.output.decisions.empty()) last_decision_ = prepared.output.decisions.back().id;
+  replicas_.KeepOrder(*job);
+  s_.NoteStartup(*job);
+  if (!prepared.changes.empty()) s_.last_setting = prepared.changes.back().id;
+  if (!prepared.output.decisions.empty()) s_.last_decision = prepared.output.decisions.back().id;
 }
 
-void LiveFleet::Redo(const SettingChange& change) {
-  last_setting_ = std::max(last_setting_, change.id);
-  const std::optional<JobId> id = Find(change.job);
+void RedoSetting(const SettingChange& change, FleetState& state, ReplicaPass& replicas) {
+  state.last_setting = std::max(state.last_setting, change.id);
+  const std::optional<JobId> id = state.Find(change.job);
   if (id.has_value()) {
-    LiveJob& job = jobs_[*id];
+    LiveJob& job = state.jobs[*id];
     PutOverride(change, job.overrides);
-    Repolicy(job);
-    RecommendAgain(job);
+    state.Repolicy(job);
+    if (state.passed.index != INT32_MIN) RecommendAgain(job, state.passed.next());
     PassOutput said;  // before the stop
-    EndHold(job, change.time_s, said);
+    replicas.EndHold(job, change.time_s, said);
     return;
   }
   // Kept for the job's return.
-  std::vector<Override>& overrides = settings_of_gone_[change.job];
+  std::vector<Override>& overrides = state.settings_of_gone[change.job];
   PutOverride(change, overrides);
-  if (overrides.empty()) settings_of_gone_.erase(change.job);
+  if (overrides.empty()) state.settings_of_gone.erase(change.job);
 }
 
 }  // namespace taut::brain

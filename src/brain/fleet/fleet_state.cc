@@ -1,0 +1,267 @@
+#include "brain/fleet/fleet_state.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "common/base/strings.h"
+#include "common/model/labels.h"
+
+namespace taut::brain {
+namespace {
+
+JobInfo InfoOf(const JobRecord& record) {
+  return {
+      .name = record.name, .logical_name = record.name, .sensitivity = Sensitivity::kUnknown, .priority = {}};
+}
+
+// Another policy of replicas wants the stored load. One that is taken away stays until its order is taken back
+// and the end of its hold is said.
+void RepolicyReplicas(LiveJob& job) {
+  std::unique_ptr<LiveReplicas> fresh = LiveReplicas::For(*job.policy);
+  if (job.replicas == nullptr || fresh == nullptr) {
+    if (fresh != nullptr) job.WantHistory();
+    const bool stays =
+        job.replicas != nullptr && (job.replicas->in_force().has_value() || job.replicas->held().holds());
+    if (!stays) job.replicas = std::move(fresh);
+    return;
+  }
+  const LiveReplicas& old = *job.replicas;
+  if (fresh->policy_name() != old.policy_name() || fresh->is_of_cpu() != old.is_of_cpu() ||
+      fresh->startup_windows() != old.startup_windows())
+    job.WantHistory();
+  std::string state;
+  ByteWriter out(&state);
+  job.replicas->Save(out);
+  ByteReader in(state);
+  if (auto loaded = LiveReplicas::Load(in, *job.policy); loaded.ok()) job.replicas = *std::move(loaded);
+  if (job.replicas->has_lost()) job.WantHistory();
+  job.replicas->WeighSizeAnew();
+}
+
+}  // namespace
+
+void PassOutput::Clear() {
+  decisions.clear();
+  settings.clear();
+  point = FleetPoint();
+  day_ended = false;
+  trials.clear();
+  step_backs.clear();
+  holds.clear();
+}
+
+void RunInOrder(size_t count, absl::FunctionRef<void(size_t turn)> turn) {
+  for (size_t i = 0; i < count; ++i) turn(i);
+}
+
+FleetState::FleetState(const LiveSettings& its_settings)
+    : settings(its_settings), models(std::make_unique<FleetModels>(its_settings.vertical)) {}
+
+std::unique_ptr<Recommender> FleetState::NewRecommenderOf(const LiveJob& job, Resource r) const {
+  return NewRecommender(job.policy->recommenders().of(r), r, InfoOf(job.record),
+                        SettingsFor(*job.policy, settings.vertical), *models);
+}
+
+std::shared_ptr<const JobPolicy> FleetState::PolicyOf(const LiveJob& job) {
+  const PolicyRules& rules = settings.rules;
+  const JobRecord& record = job.record;
+  if (!job.overrides.empty()) {
+    return std::make_shared<const JobPolicy>(rules.Resolve(record.name, record.labels, job.overrides));
+  }
+  std::string fits(rules.rules().size(), '0');
+  for (size_t i = 0; i < fits.size(); ++i) {
+    if (rules.Fits(i, record.name, record.labels)) fits[i] = '1';
+  }
+  for (const auto& [key, value] : record.labels) {
+    if (key.starts_with(kSettingLabel)) StrAppend(&fits, "\n", key, "=", value);
+  }
+  std::shared_ptr<const JobPolicy>& policy = policies[fits];
+  if (policy == nullptr) {
+    policy = std::make_shared<const JobPolicy>(rules.Resolve(record.name, record.labels, {}));
+  }
+  return policy;
+}
+
+void FleetState::AddJob(JobRecord record) {
+  const JobId id = record.id;
+  AddRestoredJob(std::move(record));
+  MakeRecommenders(jobs[id]);
+}
+
+void FleetState::MakeRecommenders(LiveJob& job) const {
+  if (job.replicas == nullptr) job.replicas = LiveReplicas::For(*job.policy);
+  for (const Resource r : kResources) {
+    if (job.of(r).is_blank()) job.of(r).lane = Lane(NewRecommenderOf(job, r));
+  }
+  Wake(job);  // a lane does not sleep where the other is awake
+}
+
+void FleetState::AddRestoredJob(JobRecord record) {
+  ++records.jobs;
+  LiveJob& job = jobs.Emplace(record.id);
+  job.record = std::move(record);
+  if (const auto it = settings_of_gone.find(job.record.name); it != settings_of_gone.end()) {
+    job.overrides = std::move(it->second);
+    settings_of_gone.erase(it);
+  }
+  if (!ids.Find(job.record.name).has_value()) ids.Insert(job.record.id.value);
+  job.policy = PolicyOf(job);
+  job.awaits_owner = awaits_owners;
+  NoteStartup(job);
+  Changed(job);
+}
+
+bool FleetState::AddLabels(JobId id, std::span<const KeyValue> labels) {
+  LiveJob& job = jobs[id];
+  if (!MergeLabels(labels, job.record.labels)) return false;
+  ++records.labels;
+  Repolicy(job);
+  return true;
+}
+
+std::optional<JobId> FleetState::Find(std::string_view name) const {
+  const std::optional<uint32_t> id = ids.Find(name);
+  return id.has_value() ? std::optional(JobId{*id}) : std::nullopt;
+}
+
+// The job's policy may have changed: lanes whose recommender is still the same keep what they know.
+void FleetState::Repolicy(LiveJob& job) {
+  const std::shared_ptr<const JobPolicy> old = std::exchange(job.policy, PolicyOf(job));
+  if (old == job.policy) return;
+  if (IsOurs(job)) NoteStartup(job);
+  bool all_same = true;
+  for (const Resource r : kResources) {
+    if (SameRecommender(*old, *job.policy, r)) continue;
+    job.of(r).needs_history = true;
+    all_same = false;
+  }
+  RepolicyReplicas(job);
+  Changed(job);
+  // Its bytes are read by recommenders made with the policy of then.
+  if (job.sleeps() && (all_same || job.is_blank())) return;
+  for (const Resource r : kResources) RemakeLane(job, r, SameRecommender(*old, *job.policy, r));
+}
+
+// By the job's policy of now; with `keeps` it takes over what the lane knows.
+void FleetState::RemakeLane(LiveJob& job, Resource r, bool keeps) {
+  LiveLane& lane = job.of(r);
+  Lane fresh(NewRecommenderOf(job, r));
+  std::string state(lane.asleep);
+  if (!lane.lane.sleeps()) {
+    ByteWriter out(&state);
+    lane.lane.Save(out);
+  }
+  ByteReader in(state);
+  if (keeps && !fresh.Load(in).ok()) lane.needs_history = true;
+  lane.asleep.clear();
+  lane.lane = std::move(fresh);
+}
+
+void FleetState::NoteStartup(const LiveJob& job) {
+  const auto seconds = static_cast<int32_t>(job.policy->startup_window_s);
+  const auto it = startups.find(job.record.id.value);
+  if (seconds == (it == startups.end() ? 0 : it->second)) return;
+  ++startups_version;
+  if (seconds == 0) {
+    startups.erase(it);
+  } else {
+    startups.insert_or_assign(job.record.id.value, seconds);
+  }
+}
+
+Decision& FleetState::AddDecision(const LiveJob& job, Target target, int64_t now_s, Verdict& verdict,
+                                  PassOutput& out) {
+  Decision& d = out.decisions.emplace_back();
+  d.id = ++last_decision;
+  d.job = job.record.id;
+  d.target = target;
+  d.kind = *verdict.kind;
+  if (d.kind == DecisionKind::kWouldSet) d.outcome = Outcome::kDryRun;  // it is said, and that is all
+  d.mode = job.policy->mode;
+  d.time_s = now_s;
+  d.before = verdict.before;
+  d.after = verdict.after;
+  d.sentence = std::move(verdict.sentence);
+  return d;
+}
+
+LimitsApplied FleetState::AppliedTo(const LiveJob& job) const {
+  if (!Enforced(job)) return LimitsApplied::kNo;
+  const bool reported = job.managed || job.of(Resource::kCpu).applied != kAbsent ||
+                        job.of(Resource::kMemory).applied != kAbsent;
+  return reported ? LimitsApplied::kAgentsReport : LimitsApplied::kActuatorSays;
+}
+
+std::optional<double> FleetState::LimitOf(const LiveJob& job, Resource r) const {
+  const LiveLane& lane = job.of(r);
+  const bool decided = Enforced(job) || settings.enforcement == Enforcement::kNever;
+  return decided ? lane.real_limit() : lane.reported().has_value() ? lane.reported() : lane.owner();
+}
+
+SizeUse FleetState::SizeUseOf(const LiveJob& job) const {
+  if (job.policy->mode == Mode::kObserve || settings.enforcement == Enforcement::kNever)
+    return SizeUse::kWouldBe;
+  return Enforced(job) ? SizeUse::kOrdered : SizeUse::kOwners;
+}
+
+// ---- lanes that sleep, and what checkpoints do not have ----
+
+void FleetState::Wake(LiveJob& job) const {
+  for (const Resource r : kResources) {
+    LiveLane& lane = job.of(r);
+    if (!lane.lane.sleeps()) continue;
+    const PackedText state = std::move(lane.asleep);
+    // Other settings or another version than it was saved with may not be able to read it.
+    if (!lane.lane.Wake(NewRecommenderOf(job, r), state).ok()) lane.needs_history = true;
+  }
+}
+
+LiveJob& FleetState::Awake(JobId id) {
+  LiveJob& job = jobs[id];
+  Wake(job);
+  return job;
+}
+
+void FleetState::Changed(JobId id) {
+  const uint32_t chunk = id.value / kChunkJobs;
+  if (chunk >= changed_since.size()) changed_since.resize(chunk + 1, kSaved);
+  changed_since[chunk] = std::min(changed_since[chunk], now);
+}
+
+// ---- steps of a job ----
+
+void StartDay(LiveJob& job, int32_t day) {
+  if (job.day == day) return;
+  if (job.seen_today) {
+    FleetRows ignored;  // the fleet closed that day without this row, or knows it already
+    for (const Resource r : kResources) JobStepper(r, job.of(r)).EndDay(job.day, ignored);
+    job.seen_today = job.over_today = false;
+  }
+  job.day = day;
+  for (const Resource r : kResources) JobStepper(r, job.of(r)).StartDay(day);
+}
+
+void RecommendAgain(LiveJob& job, WindowId next) {
+  if (job.sleeps()) return;
+  for (const Resource r : kResources) {
+    LiveLane& lane = job.of(r);
+    if (lane.needs_history || !lane.lane.recommended().has_value()) continue;
+    lane.lane.RecommendAgain(next);
+    lane.RefreshRisk();
+  }
+}
+
+bool WaitsForOwner(LiveJob& job, Trigger trigger) {
+  const Mode mode = job.policy->mode;
+  if (!job.awaits_owner || (mode != Mode::kAuto && mode != Mode::kCanary)) return false;
+  job.oom_waits = job.oom_waits || trigger == Trigger::kOom;
+  job.setting_waits = job.setting_waits || trigger == Trigger::kSetting;
+  return true;
+}
+
+int32_t PeakSlice(const VerticalSettings& settings, int64_t now_s) {
+  const double slice_s = settings.moving_window.memory_half_life_s / 2;
+  return static_cast<int32_t>(static_cast<double>(now_s) / std::max(slice_s, double{kWindowSeconds}));
+}
+
+}  // namespace taut::brain
