@@ -6,6 +6,7 @@
 #include "common/base/strings.h"
 #include "common/model/oom_counts.h"
 #include "common/model/units.h"
+#include "server/api/job_workload.h"
 #include "server/api/json_columns.h"
 
 namespace taut::server {
@@ -260,12 +261,12 @@ void PutFleet(const FleetView& view, const FleetShown& shown, JsonWriter& json) 
 
 void PutJobFields(const JobView& job, const JobShown& shown, JsonWriter& json) {
   json.Field("name", std::string_view(job.record->name));
+  PutWorkload(*job.record, json);
   json.Field("whole_machine", job.whole_machine);
   json.Field("mode", Name(job.mode));
   json.Field("recommender", Name(job.recommenders));
   json.Field("tasks", int64_t{job.tasks});
-  PutAmount("tasks_would_be",
-            job.tasks_would_be >= 0 ? std::optional<double>(job.tasks_would_be) : std::nullopt, json);
+  PutAmount("tasks_would_be", Known(static_cast<float>(job.tasks_would_be)), json);
   for (const Resource r : kResources) PutJobAmounts(job, r, shown.grace_s, json);
   json.Field("ooms", int64_t{job.ooms});
   PutTime("last_seen", job.last_seen_s, json);
@@ -275,11 +276,8 @@ void PutJobFields(const JobView& job, const JobShown& shown, JsonWriter& json) {
   PutAmount("throttled_share", Known(job.throttled), json);
   if (!shown.prices.known()) return;
   json.Key("saving_per_month");
-  if (const std::optional<double> saving = SavingPerMonth(job, shown.prices); saving.has_value()) {
-    json.Number(*saving, kFloatDigits);
-  } else {
-    json.Null();
-  }
+  const std::optional<double> saving = SavingPerMonth(job, shown.prices);
+  saving.has_value() ? json.Number(*saving, kFloatDigits) : json.Null();
 }
 
 void PutTotals(const JobTotals& totals, const Prices& prices, JsonWriter& json) {

@@ -98,7 +98,7 @@ function makeJob(number, now) {
     labels: { team, region, tier: s.batch ? 'batch' : 'production', app: s.part },
     first_seen: now - Math.floor((3 + 60 * unit(number, 'first')) * DAY),
     row: {
-      name, mode,
+      name, workload: null, mode,
       whole_machine: false, recommender: recommenderName(number),
       tasks,
       cpu: amounts(job, 'cpu', now, mode, ownerKnown),

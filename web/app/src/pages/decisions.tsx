@@ -117,7 +117,7 @@ function Row({ decision: d, open, onToggle }: { decision: Decision; open: boolea
         </button>
         <span class="when"><Time at={d.time} age /></span>
         <span class="what"><KindBadge kind={d.kind} outcome={d.outcome} /> {TARGET[d.target]}</span>
-        <JobLink name={d.job} href={decisionHref(d)} />
+        <JobLink job={{ name: d.job }} href={decisionHref(d)} />
         <FromTo target={d.target} before={d.before} after={d.after} />
         <span class="why" onClick={onToggle}>{d.sentence}</span>
         <OutcomeText kind={d.kind} outcome={d.outcome} text={d.outcome_text} />

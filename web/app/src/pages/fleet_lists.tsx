@@ -34,7 +34,7 @@ function Candidates({ rows, dry, currency }: { rows: JobRow[]; dry: boolean; cur
         const worth = currency === undefined || row.saving_per_month == null ? '' : `${price(row.saving_per_month, currency)}/month`;
         return (
           <li key={row.name}>
-            <span class="first-job"><JobLink name={row.name} /> <ModeBadge mode={row.mode} /></span>
+            <span class="first-job"><JobLink job={row} /> <ModeBadge mode={row.mode} /></span>
             <span class="first-change">{capital(changes(row, dry))}<small>a task, of {row.tasks}</small></span>
             <span class="first-saving"><b>{worth || parts}</b>{worth && <small>{parts}</small>}</span>
             <span class="first-risk" title={allRisks(row)}>{risk && <>{risk.text}<small>{risk.unit}</small></>}</span>
@@ -49,7 +49,7 @@ function Tight({ rows }: { rows: JobRow[] }) {
   return (
     <ul class="tight-jobs">
       {rows.map((row) => (
-        <li key={row.name}><JobLink name={row.name} /><span>{tightness(row).join('; ')}</span></li>
+        <li key={row.name}><JobLink job={row} /><span>{tightness(row).join('; ')}</span></li>
       ))}
     </ul>
   );

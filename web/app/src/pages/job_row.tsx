@@ -110,7 +110,7 @@ export function JobGridRow({ index, row, top, active, view, onPick }: Props) {
   return (
     <div class={`grid-row body ${active ? 'active' : ''}`} role="row" id={`job-${index}`} aria-rowindex={index + 1} aria-selected={active}
       style={style} onClick={onPick}>
-      <span role="gridcell" class="cell name"><a class="job-link" href={jobHref(row.name)} tabIndex={-1} title={`${row.name}\n${row.recommender}`}><JobLabel name={row.name} /></a><Marks row={row} /></span>
+      <span role="gridcell" class="cell name"><a class="job-link" href={jobHref(row.name)} tabIndex={-1} title={`${row.name}\n${row.recommender}`}><JobLabel job={row} /></a><Marks row={row} /></span>
       <span role="gridcell" class="cell mode"><ModeBadge mode={row.mode} />{row.trial && <i class="trial" title="A canary trial is under way">trial</i>}</span>
       <span role="gridcell" class="cell num tasks" title={scales(row) ? `${plural(row.tasks, 'task')}; ${count(row.tasks_would_be)} are recommended` : undefined}>
         {count(row.tasks)}{scales(row) && <small>→ {count(row.tasks_would_be)}</small>}
@@ -153,7 +153,7 @@ export function JobCard({ index, row, view }: Pick<Props, 'index' | 'row' | 'vie
   return (
     <li class="job-card" id={`job-${index}`}>
       <a class="job-link" href={jobHref(row.name)} title={row.name}>
-        <span class="card-line first"><JobLabel name={row.name} /><span class="card-marks"><Marks row={row} /><ModeBadge mode={row.mode} /></span></span>
+        <span class="card-line first"><JobLabel job={row} /><span class="card-marks"><Marks row={row} /><ModeBadge mode={row.mode} /></span></span>
         {RESOURCES.map((r) => <CardLine key={r} resource={r} row={row} />)}
         <span class="card-line last muted">
           {plural(row.tasks, 'task')}

@@ -37,7 +37,7 @@ export function ChurnCells({ entry, job = true }: { entry: Entry; job?: boolean 
     <>
       <span class="when"><Time at={newest.time} age /></span>
       <span class="what"><span class="badge churn" title={`Each of these decisions takes back the one before it${newest.target === 'replicas' ? '; lower numbers wait longer with each (replicas.settle)' : ''}`}>{count(entry.decisions.length)} changes</span> {TARGET[newest.target]}</span>
-      {job && <JobLink name={newest.job} href={decisionHref(newest)} />}
+      {job && <JobLink job={{ name: newest.job }} href={decisionHref(newest)} />}
       <span class="from-to"><b>{backAndForth(entry.churn, newest.target)}</b></span>
       <span class="why">back and forth {count(entry.decisions.length)} times in {duration(entry.churn.seconds)}; the last: {newest.sentence}</span>
     </>
@@ -49,7 +49,7 @@ function One({ decision: d, job }: { decision: Decision; job: boolean }) {
     <li>
       <span class="when"><Time at={d.time} age /></span>
       <span class="what"><KindBadge kind={d.kind} outcome={d.outcome} /> {TARGET[d.target]}</span>
-      {job && <JobLink name={d.job} href={decisionHref(d)} />}
+      {job && <JobLink job={{ name: d.job }} href={decisionHref(d)} />}
       <FromTo target={d.target} before={d.before} after={d.after} />
       <span class="why" title={d.sentence}>{d.sentence}</span>
       <OutcomeText kind={d.kind} outcome={d.outcome} text={d.outcome_text} />

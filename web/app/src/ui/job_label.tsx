@@ -1,9 +1,9 @@
 // The two lines of a job's name.
-import { jobNameOf } from '../lib/job_name';
+import { jobNameOf, type Named } from '../lib/job_name';
 import { jobHref } from '../lib/route';
 
-export function JobLabel({ name }: { name: string }) {
-  const { title, detail, place } = jobNameOf(name);
+export function JobLabel({ job }: { job: Named }) {
+  const { title, detail, place } = jobNameOf(job);
   return (
     <span class="job-label">
       <span class="job-title-line">{title}{detail && <span class="muted">{detail}</span>}</span>{' '}
@@ -12,6 +12,6 @@ export function JobLabel({ name }: { name: string }) {
   );
 }
 
-export function JobLink({ name, href = jobHref(name) }: { name: string; href?: string }) {
-  return <a class="job-link" href={href} title={name}><JobLabel name={name} /></a>;
+export function JobLink({ job, href = jobHref(job.name) }: { job: Named; href?: string }) {
+  return <a class="job-link" href={href} title={job.name}><JobLabel job={job} /></a>;
 }

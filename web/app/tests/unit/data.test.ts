@@ -356,13 +356,20 @@ describe('periods of costs', () => {
 });
 
 it('takes a name apart into what the job is called and where it runs', () => {
-  expect(jobNameOf('cell-1/research/deployment/export-sync/app')).toEqual({ title: 'export-sync', detail: '/app', place: 'research · deployment · cell-1' });
-  expect(jobNameOf('shop/cronjob/cart-web')).toEqual({ title: 'cart-web', detail: '', place: 'shop · cronjob' });
-  expect(jobNameOf('shop/web-eu-1')).toEqual({ title: 'web-eu-1', detail: '', place: 'shop' });
-  expect(jobNameOf('cron')).toEqual({ title: 'cron', detail: '', place: '' });
+  const of = (name: string, parts: (string | null)[] | null = null) => jobNameOf({ name, workload: parts && {
+    cluster: parts[0] ?? null, namespace: parts[1] ?? '', kind: parts[2] ?? '', name: parts[3] ?? '', container: parts[4] ?? null } });
+  expect(of('cell-1/research/deployment/export-sync/app', ['cell-1', 'research', 'deployment', 'export-sync', 'app']))
+    .toEqual({ title: 'export-sync', detail: '/app', place: 'research · deployment · cell-1' });
+  expect(of('etl/sparkapplication/etl-driver', [null, 'etl', 'sparkapplication', 'etl-driver', null])).toEqual({ title: 'etl-driver', detail: '', place: 'etl · sparkapplication' });
+  expect(of('shop/web-eu-1')).toEqual({ title: 'web-eu-1', detail: '', place: 'shop' });
+  expect(of('cron')).toEqual({ title: 'cron', detail: '', place: '' });
+  // Of decisions the API says the name alone.
+  expect(jobNameOf({ name: 'cell-1/research/deployment/export-sync/app' })).toEqual({ title: 'export-sync', detail: '/app', place: 'research · deployment · cell-1' });
+  expect(jobNameOf({ name: 'shop/cronjob/cart-web' })).toEqual({ title: 'cart-web', detail: '', place: 'shop · cronjob' });
+  expect(jobNameOf({ name: 'shop/web-eu-1' })).toEqual({ title: 'web-eu-1', detail: '', place: 'shop' });
   // No two names look the same.
   const names = ['a/cronjob/cart-web', 'b/cronjob/cart-web', 'a/job/cart-web', 'a/cronjob/cart-web/x', 'c/a/cronjob/cart-web', 'job/cart-web', 'cart-web/'];
-  expect(new Set(names.map((name) => JSON.stringify(jobNameOf(name)))).size).toBe(names.length);
+  expect(new Set(names.map((name) => JSON.stringify(jobNameOf({ name })))).size).toBe(names.length);
 });
 
 describe('decisions that take each other back', () => {

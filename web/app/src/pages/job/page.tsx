@@ -21,7 +21,7 @@ import { UsageCard, type Range } from './usage';
 import { WhatIfCard } from './whatif';
 
 function Header({ job, dry, idle }: { job: JobDetail; dry: boolean; idle: boolean }) {
-  const { title, detail, place } = jobNameOf(job.name);
+  const { title, detail, place } = jobNameOf(job);
   return (
     <section class="wide lead job-lead">
       <p class="crumbs"><a href={hrefOf('jobs')}>Jobs</a> <span aria-hidden="true">/</span> {place}</p>
