@@ -134,7 +134,7 @@ def watch(args, words, programs):
             show_progress(max(0.0, min(1.0, 1 - missing_s / (args.days * 86400))))
             if missing_s < 900:
                 is_in = True
-                print(f"\n  the history of {args.days} days is in, after {time.monotonic() - start_s:.0f} s", flush=True)
+                print(f"\n  the history of {args.days} day{'s' if args.days != 1 else ''} is in, after {time.monotonic() - start_s:.0f} s", flush=True)
                 show_urls(args, words, history_is_in=True)
         time.sleep(0.5)
 

@@ -51,7 +51,7 @@ def main():
         lines = []
         for line in demo.stdout:
             lines.append(line)
-            if "logs:" in line and any("history of 1 days is in" in before for before in lines):
+            if "logs:" in line and any("history of 1 day is in" in before for before in lines):
                 demo.send_signal(signal.SIGINT)
         code = demo.wait()
         watchdog.cancel()

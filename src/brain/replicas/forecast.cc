@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "brain/replicas/stored_values.h"
+#include "common/model/counted.h"
 #include "common/model/units.h"
 #include "fmt/format.h"
 
@@ -192,11 +193,11 @@ void ForecastPolicy::Explain(Reason& reason) const {
   }
   if (basis_ == Basis::kShortHistory) {
     reason.sentence = fmt::format(
-        "There are {:.1f} h of history and a forecast needs {:.4g} h: {} tasks keep the highest load of 5 "
+        "There are {:.1f} h of history and a forecast needs {:.4g} h: {} to keep the highest load of 5 "
         "min at "
         "{:.0f} %.",
         static_cast<double>(steps_) * settings_.step_s / 3600, settings_.forecast.min_history_s / 3600,
-        decided_, settings_.forecast.fallback_target * 100);
+        Counted(static_cast<uint64_t>(decided_), "task"), settings_.forecast.fallback_target * 100);
     return;
   }
   if (basis_ == Basis::kAnalogs) {

@@ -36,7 +36,8 @@ TEST(Forecast, AYoungJobsCountIsThatOfItsHighestLoadOfFiveMinutes) {
   EXPECT_EQ(DecideAt(policy, 480, std::nullopt, 5, 2), 5) << "not measured: as it is";
   EXPECT_THAT(SentenceOf(policy), HasSubstr("was not measured, so the count stays 5"));
   EXPECT_EQ(DecideAt(policy, 2000, 1, 5, 2), 1);
-  EXPECT_THAT(SentenceOf(policy), HasSubstr("There are 0.1 h of history and a forecast needs 24 h: 1 tasks"));
+  EXPECT_THAT(SentenceOf(policy),
+              HasSubstr("There are 0.1 h of history and a forecast needs 24 h: 1 task to"));
   EXPECT_THAT(SentenceOf(policy), HasSubstr("keep the highest load of 5 min at 50 %"));
   EXPECT_EQ(policy.Forecast(), std::nullopt);
 }

@@ -8,6 +8,7 @@
 #include "brain/replicas/stored_values.h"
 #include "common/base/strings.h"
 #include "common/base/time.h"
+#include "common/model/counted.h"
 #include "fmt/format.h"
 
 namespace taut::brain {
@@ -182,9 +183,9 @@ void FunctionPolicy::Explain(Reason& reason) const {
     case Basis::kFunction:
       break;
   }
-  reason.sentence =
-      fmt::format("\"{}\" is {:.6g}: {} tasks after {}smoothing.", Shown(settings_.target), value_, decided_,
-                  is_limited_ ? "the bound of a step (function.max_step) and " : "");
+  reason.sentence = fmt::format("\"{}\" is {:.6g}: {} after {}smoothing.", Shown(settings_.target), value_,
+                                Counted(static_cast<uint64_t>(decided_), "task"),
+                                is_limited_ ? "the bound of a step (function.max_step) and " : "");
   reason.facts.push_back({"value of function.target", value_, "tasks"});
   for (size_t i = 0; i < signals().size(); ++i) reason.facts.push_back({signals()[i], signal_values_[i], ""});
 }

@@ -8,6 +8,7 @@
 #include "brain/replicas/hpa_metrics.h"
 #include "brain/replicas/stored_values.h"
 #include "common/base/strings.h"
+#include "common/model/counted.h"
 #include "fmt/format.h"
 
 namespace taut::brain {
@@ -140,19 +141,20 @@ void HpaPolicy::Explain(Reason& reason) const {
   if (decisive_ > 0) {
     const std::string& signal = settings_.metrics.list[static_cast<size_t>(decisive_) - 1].signal;
     reason.sentence = fmt::format(
-        "{} asks for the most of all metrics: {} tasks, {} after the stabilisation window, {} within the "
+        "{} asks for the most of all metrics: {}, {} after the stabilisation window, {} within the "
         "rate "
         "limits.",
-        signal, proposal_.count, stable_, decided_);
+        signal, Counted(static_cast<uint64_t>(proposal_.count), "task"), stable_, decided_);
     reason.facts.push_back({"proposed", static_cast<double>(proposal_.count), "tasks"});
     return;
   }
   reason.sentence =
       proposal_.known
           ? fmt::format(
-                "Utilisation is {:.2f} times the target of {:.0f} %: {} tasks for the load, {} after the "
+                "Utilisation is {:.2f} times the target of {:.0f} %: {} for the load, {} after the "
                 "stabilisation window, {} within the rate limits.",
-                proposal_.ratio, settings_.target * 100, proposal_.count, stable_, decided_)
+                proposal_.ratio, settings_.target * 100,
+                Counted(static_cast<uint64_t>(proposal_.count), "task"), stable_, decided_)
           : fmt::format("No task is ready, so the count stays {}.", decided_);
   reason.facts.push_back({"ratio to the target", proposal_.ratio, ""});
   reason.facts.push_back({"proposed", static_cast<double>(proposal_.count), "tasks"});

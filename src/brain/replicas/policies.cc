@@ -14,6 +14,7 @@
 #include "brain/replicas/stored_values.h"
 #include "common/base/row_named.h"
 #include "common/base/strings.h"
+#include "common/model/counted.h"
 #include "common/model/signal_name.h"
 #include "fmt/format.h"
 
@@ -42,10 +43,11 @@ class StaticPolicy final : public ReplicaPolicy {
   }
   void Explain(Reason& reason) const override {
     reason.recommender = "static";
-    reason.sentence = settings_.fixed.count > 0
-                          ? fmt::format("The count is set to {}.", count_)
-                          : fmt::format("{} tasks: enough for the highest load of the first {:g} days.",
-                                        count_, settings_.fixed.peak_days);
+    reason.sentence =
+        settings_.fixed.count > 0
+            ? fmt::format("The count is set to {}.", count_)
+            : fmt::format("{}: enough for the highest load of the first {:g} days.",
+                          Counted(static_cast<uint64_t>(count_), "task"), settings_.fixed.peak_days);
   }
   std::unique_ptr<ReplicaPolicy> Clone() const override { return std::make_unique<StaticPolicy>(*this); }
   void Save(ByteWriter& out) const override {

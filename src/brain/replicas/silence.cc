@@ -8,6 +8,7 @@
 #include "brain/replicas/stored_values.h"
 #include "common/base/strings.h"
 #include "common/base/time.h"
+#include "common/model/counted.h"
 #include "common/model/units.h"
 #include "fmt/format.h"
 
@@ -112,8 +113,8 @@ std::string MissingText(const ReplicaPolicy& policy, const LoadSample& sample) {
 
 std::string SafeSentence(std::string_view missing, double silent_s, int safe) {
   return fmt::format(
-      "Not measured for {}: {}. The highest number of the last day, {} tasks, is safe until it is measured.",
-      FormatDuration(static_cast<int64_t>(silent_s)), missing, safe);
+      "Not measured for {}: {}. The highest number of the last day, {}, is safe until it is measured.",
+      FormatDuration(static_cast<int64_t>(silent_s)), missing, Counted(static_cast<uint64_t>(safe), "task"));
 }
 
 std::unique_ptr<ReplicaPolicy> WithSafeCount(std::unique_ptr<ReplicaPolicy> inner, double silent_s) {

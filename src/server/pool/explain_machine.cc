@@ -1,15 +1,12 @@
 #include "server/pool/explain_machine.h"
 
 #include "common/base/strings.h"
+#include "common/model/counted.h"
 #include "common/model/units.h"
 #include "fmt/format.h"
 
 namespace taut::server {
-namespace {
-
-std::string Plural(size_t n, std::string_view one) { return StrCat(n, " ", one, n == 1 ? "" : "s"); }
-
-}  // namespace
+namespace {}  // namespace
 
 std::string ExplainMachine(const MachineView& machine, Resource r, const Reason& reason,
                            const MachinesView& view) {
@@ -19,13 +16,13 @@ std::string ExplainMachine(const MachineView& machine, Resource r, const Reason&
   if (!machine.present) return StrCat(out, a.why, ".");
   StrAppend(&out, "the machine has ", a.capacity.has_value() ? text(a.capacity) : "an unknown capacity", ".");
   if (a.limits.has_value()) {
-    StrAppend(&out, " The limits of its ", Plural(machine.tasks.size(), "task"), " add up to ",
+    StrAppend(&out, " The limits of its ", Counted(machine.tasks.size(), "task"), " add up to ",
               text(a.limits));
     if (a.without_limit > 0)
       StrAppend(&out, "; ", a.without_limit, a.without_limit == 1 ? " has" : " have", " none");
     out += ".";
   } else {
-    StrAppend(&out, " No limit of its ", Plural(machine.tasks.size(), "task"), " is known.");
+    StrAppend(&out, " No limit of its ", Counted(machine.tasks.size(), "task"), " is known.");
   }
   if (a.usage.has_value()) {
     StrAppend(&out, " They used ", text(a.usage));
@@ -44,7 +41,7 @@ std::string ExplainMachine(const MachineView& machine, Resource r, const Reason&
   }
   if (!a.why.empty()) StrAppend(&out, " Figures are missing: ", a.why, ".");
   if (a.promises.judged > 0)
-    StrAppend(&out, " Of ", Plural(a.promises.judged, "day"), " of this machine, ", a.promises.passed,
+    StrAppend(&out, " Of ", Counted(a.promises.judged, "day"), " of this machine, ", a.promises.passed,
               " passed the prediction made before.");
   return out;
 }

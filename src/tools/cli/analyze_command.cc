@@ -7,6 +7,7 @@
 
 #include "common/base/byte_units.h"
 #include "common/base/strings.h"
+#include "common/model/counted.h"
 #include "common/model/units.h"
 #include "fmt/format.h"
 #include "tools/cli/cell_input.h"
@@ -298,9 +299,9 @@ absl::Status WriteFiles(const AnalyzeArgs& args, const Inputs& in, OutputFile* h
 std::string WholeText(const Inputs& in) {
   std::string out;
   if (in.usage != nullptr)
-    StrAppend(&out, DescribeInput(*in.trace), FormatCount(in.usage->jobs), " jobs have usage.\n\n",
-              SizesText(*in.usage), "\n", TiersText(*in.usage), "\n", ModesText(*in.usage),
-              ArrivalsText(*in.usage));
+    StrAppend(&out, DescribeInput(*in.trace), Counted(in.usage->jobs, "job"),
+              in.usage->jobs == 1 ? " has usage.\n\n" : " have usage.\n\n", SizesText(*in.usage), "\n",
+              TiersText(*in.usage), "\n", ModesText(*in.usage), ArrivalsText(*in.usage));
   if (in.cell == nullptr) return out + kMissing;
   return StrCat(out, out.empty() ? "" : "\n", "events: ", ReadText(in.cell->report),
                 TraceEventsText(*in.cell));

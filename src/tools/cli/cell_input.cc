@@ -4,6 +4,7 @@
 
 #include "common/base/printable.h"
 #include "common/base/strings.h"
+#include "common/model/counted.h"
 #include "common/model/units.h"
 #include "tools/cli/terminal.h"
 #include "tools/trace/cell_reader.h"
@@ -70,7 +71,7 @@ std::string ReadText(const ReadReport& r) {
 std::string CausesText(std::string_view what, const std::map<std::string, ReadReport::Cause>& causes) {
   std::string out;
   for (const auto& [cause, rows] : causes) {
-    StrAppend(&out, "  ", what, " ", FormatCount(rows.count), " rows: ", cause, "\n");
+    StrAppend(&out, "  ", what, " ", Counted(rows.count, "row"), ": ", cause, "\n");
     for (const std::string& example : rows.examples) StrAppend(&out, "    ", Printable(example), "\n");
   }
   return out;

@@ -11,6 +11,7 @@
 #include "brain/cell/recorded_cell.h"
 #include "common/base/printable.h"
 #include "common/base/strings.h"
+#include "common/model/counted.h"
 #include "common/model/units.h"
 #include "fmt/format.h"
 #include "tools/cli/cell_input.h"
@@ -190,8 +191,8 @@ std::string DescribeCell(const Cell& cell) {
   std::string out = cell.about;
   if (cell.usage.has_value()) out += UsageText(*cell.usage);
   out += FindingsText(cell.findings);
-  StrAppend(&out, FormatCount(model.machines.size()), " machines, ", FormatCount(model.jobs.size()),
-            " jobs, ", FormatCount(model.tasks()), " tasks\n");
+  StrAppend(&out, Counted(model.machines.size(), "machine"), ", ", Counted(model.jobs.size(), "job"), ", ",
+            Counted(model.tasks(), "task"), "\n");
   for (size_t r = 0; r < model.resources.size(); ++r) {
     const CellLoad load = LoadOf(model, r);
     StrAppend(&out, "  ", Printable(model.resources[r].name), ": limits ", Percent(load.limit),
@@ -219,10 +220,11 @@ std::string Text(const Cell& cell, const CompactArgs& args, const CompactionRuns
               runs.impossible_tasks == 1 ? " task\n" : " tasks\n");
   if (runs.runs.empty()) return out;
   const CompactionRun& base = runs.runs.front();
-  StrAppend(&out, fmt::format("\nmachines needed: {} of {} ({}); {} trials, {} to {}, seed {}\n",
-                              FormatCount(base.result.needed), FormatCount(cell.model.machines.size()),
-                              Percent(base.result.needed / machines), base.result.trials.size(),
-                              FormatCount(base.result.min), FormatCount(base.result.max), args.seed));
+  StrAppend(&out,
+            fmt::format("\nmachines needed: {} of {} ({}); {}, {} to {}, seed {}\n",
+                        FormatCount(base.result.needed), FormatCount(cell.model.machines.size()),
+                        Percent(base.result.needed / machines), Counted(base.result.trials.size(), "trial"),
+                        FormatCount(base.result.min), FormatCount(base.result.max), args.seed));
   if (!runs.one_less.empty()) out += SentenceLines(StrCat("with one less, ", runs.one_less));
   TextTable table(
       {"experiment", "cells", "machines", "min..max", "of the\ncell", "against\nbase", "Borg's\npaper"});

@@ -29,6 +29,9 @@ std::string Count(const Json& object, const char* key) {
   const std::optional<double> n = Number(object, key);
   return n.has_value() && *n >= 0 ? FormatCount(static_cast<uint64_t>(*n)) : kNothing;
 }
+std::string Count(const Json& object, const char* key, std::string_view one) {
+  return StrCat(Count(object, key), " ", one, Number(object, key) == 1.0 ? "" : "s");
+}
 std::string Time(const Json& object, const char* key) {
   const std::optional<double> t = Number(object, key);
   return t.has_value() ? FormatTime(static_cast<int64_t>(*t)) : kNothing;
@@ -117,8 +120,8 @@ std::string TrialText(const Json& trial) {
   const Resource r = ResourceOf(trial);
   const auto side = [&](const char* key) {
     const Json& s = At(trial, key);
-    return fmt::format("{} task-windows, {} OOM kills, {} over", Count(s, "task_windows"), Count(s, "ooms"),
-                       Count(s, "over"));
+    return fmt::format("{}, {}, {} over", Count(s, "task_windows", "task-window"),
+                       Count(s, "ooms", "OOM kill"), Count(s, "over"));
   };
   std::string out = fmt::format("trial: {} {} instead of {} since {}, until {} at least\n", Name(r),
                                 Amount(r, trial, "limit"), Amount(r, trial, "old_limit"),
@@ -250,9 +253,8 @@ std::string ReplicaSumsText(const Json& sums) {
   const double held =
       Number(by_cause, "not_measured").value_or(0) + Number(by_cause, "no_number").value_or(0);
   if (jobs == 0 && held == 0) return "";
-  std::string out = fmt::format("replicas of {} {}: {} {} run, {} recommended", Count(sums, "jobs"),
-                                jobs == 1 ? "job" : "jobs", Count(sums, "tasks"),
-                                Count(sums, "tasks") == "1" ? "task" : "tasks", Count(sums, "would_be"));
+  std::string out = fmt::format("replicas of {}: {} run, {} recommended", Count(sums, "jobs", "job"),
+                                Count(sums, "tasks", "task"), Count(sums, "would_be"));
   if (windows > 0) {
     StrAppend(&out, "; overloaded in ",
               PercentText(Number(sums, "overloaded_windows_day").value_or(0) / windows),
@@ -305,13 +307,11 @@ std::string OutsideText(const Json& sums) {
 std::string JobsText(const Json& page) {
   const Json& jobs = At(page, "jobs");
   const size_t shown = jobs.size();
-  std::string out;
-  if (shown > 0) out = FittedTable(28, 10, [&](size_t width) { return JobsTable(jobs, width); });
-  const std::string total = Count(page, "total");
-  if (shown == 0) return total == "0" ? "no job matches\n" : "no jobs\n";
-  const bool all = total == FormatCount(shown);
-  StrAppend(&out,
-            fmt::format("{} of {} jobs{}\n", shown, total, all ? "" : " (--limit shows more, words filter)"));
+  if (shown == 0) return Number(page, "total") == 0.0 ? "no job matches\n" : "no jobs\n";
+  std::string out = FittedTable(28, 10, [&](size_t width) { return JobsTable(jobs, width); });
+  const bool all = Number(page, "total") == static_cast<double>(shown);
+  StrAppend(&out, shown, " of ", Count(page, "total", "job"),
+            all ? "" : " (--limit shows more, words filter)", "\n");
   out +=
       "amounts are for each task, savings for all; day over: the chance of a day above would be, or 1/7 "
       "d:\none of seven days was (of CPU, explain shows the throttled work)\n";
@@ -329,8 +329,8 @@ std::string JobsText(const Json& page) {
       StrAppend(&saves, saves.empty() ? "" : " and ", Amount(r, a, "would_save"));
       adds = adds || Number(a, "would_save").value_or(0) < 0;
     }
-    StrAppend(&out, "all ", Number(totals, "jobs").has_value() ? Count(totals, "jobs") : total, ": usage ",
-              usage, "; mode auto would save ", saves);
+    StrAppend(&out, "all ", Number(totals, "jobs").has_value() ? Count(totals, "jobs") : Count(page, "total"),
+              ": usage ", usage, "; mode auto would save ", saves);
     if (adds) out += " (negative: more than the owners ask for)";
     if (const std::string money = MoneyText(At(totals, "saving_per_month"), At(page, "currency"));
         !money.empty())
@@ -482,8 +482,8 @@ std::string RequestText(Resource r, const Json& amounts) {
 }  // namespace
 
 std::string JobText(const Json& job, const Json& decisions) {
-  std::string out = fmt::format("job {}\n{} with {}, {} tasks, last seen {}, first {}\n", Text(job, "name"),
-                                Text(job, "mode"), Text(job, "recommender"), Count(job, "tasks"),
+  std::string out = fmt::format("job {}\n{} with {}, {}, last seen {}, first {}\n", Text(job, "name"),
+                                Text(job, "mode"), Text(job, "recommender"), Count(job, "tasks", "task"),
                                 Time(job, "last_seen"), Time(job, "first_seen"));
   if (const std::string labels = LabelsText(At(job, "labels")); !labels.empty())
     out += Wrapped(labels, "labels: ");
@@ -684,11 +684,11 @@ std::string StatusText(const Json& s, int64_t now_s) {
 
 std::string FleetText(const Json& fleet) {
   const Json& modes = At(fleet, "jobs_by_mode");
-  std::string out = fmt::format(
-      "{}  {} jobs, {} tasks   off {}  observe {}  canary {}  auto {}   day: {} changes, {} OOM kills\n",
-      Time(fleet, "time"), Count(fleet, "jobs"), Count(fleet, "tasks"), Count(modes, "off"),
-      Count(modes, "observe"), Count(modes, "canary"), Count(modes, "auto"), Count(fleet, "changes_day"),
-      Count(fleet, "oom_kills_day"));
+  std::string out =
+      fmt::format("{}  {}, {}   off {}  observe {}  canary {}  auto {}   day: {}, {}\n", Time(fleet, "time"),
+                  Count(fleet, "jobs", "job"), Count(fleet, "tasks", "task"), Count(modes, "off"),
+                  Count(modes, "observe"), Count(modes, "canary"), Count(modes, "auto"),
+                  Count(fleet, "changes_day", "change"), Count(fleet, "oom_kills_day", "OOM kill"));
   const bool dry = At(fleet, "actuator") == Json("dry_run");
   TextTable table({"whole fleet", "usage", "owner's limits", dry ? "dry run" : "limits",
                    dry ? "saves" : "saved", "would be", "would save"});

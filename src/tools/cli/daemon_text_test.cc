@@ -346,8 +346,8 @@ TEST(DaemonTextTest, OneJobShowsTrialsHoldsNoticesAndDecisions) {
   EXPECT_THAT(
       JobText(job, decisions),
       AllOf(HasSubstr("labels: team=shop"), HasSubstr("trial: memory 2.00 GiB instead of 4.00 GiB"),
-            HasSubstr("10 task-windows, 1 OOM kills, 2 over"),
-            HasSubstr("cpu waits: the change is too small"), HasSubstr("note: ready for auto"),
+            HasSubstr("10 task-windows, 1 OOM kill, 2 over"), HasSubstr("cpu waits: the change is too small"),
+            HasSubstr("note: ready for auto"),
             HasSubstr("cpu roll back: 1.00 cores -> 2.00 cores  (dry run)"), HasSubstr("    Because.")));
 }
 

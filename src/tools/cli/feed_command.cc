@@ -10,6 +10,7 @@
 
 #include "common/base/strings.h"
 #include "common/base/time.h"
+#include "common/model/counted.h"
 #include "common/model/units.h"
 #include "fmt/format.h"
 #include "tools/cli/cli.h"
@@ -109,9 +110,8 @@ absl::Status Feed::SendHistory(int64_t windows) {
   }
   progress.Clear();
   if (windows > 0) {
-    Say(fmt::format("history: {} of {} jobs, {} samples in {:.1f} s",
-                    FormatDuration(windows * kWindowSeconds), cell_->num_jobs(),
-                    FormatCount(cell_->samples()), SecondsSince(begin)));
+    Say(fmt::format("history: {} of {}, {} samples in {:.1f} s", FormatDuration(windows * kWindowSeconds),
+                    Counted(cell_->num_jobs(), "job"), FormatCount(cell_->samples()), SecondsSince(begin)));
   }
   return absl::OkStatus();
 }
@@ -231,7 +231,8 @@ absl::Status RunFeedOnce(const FeedArgs& args) {
   const int64_t now_s = UnixSeconds();
   options.start_s = now_s - now_s % kWindowSeconds - plan->history_windows * kWindowSeconds;
   if (!args.quiet && plan->days != 42)
-    Print(fmt::format("the data set has {} days, about {} of memory; then it restarts\n", plan->days,
+    Print(fmt::format("the data set has {}, about {} of memory; then it restarts\n",
+                      Counted(static_cast<uint64_t>(plan->days), "day"),
                       FormatBytes(static_cast<double>(FeedBytes(args.jobs, plan->days)))));
   RemoteSender sender(std::move(*client));
   // An unreachable server or a wrong token is reported before the cell is generated.
@@ -252,10 +253,12 @@ absl::Status RunFeedOnce(const FeedArgs& args) {
   }
   const absl::Status lived = feed.Live(plan->history_windows, plan->live_windows);
   if (!args.quiet) {
-    Print(fmt::format("sent {} samples in {} requests ({} retries); {} deploys, {} OOM kills\n",
-                      FormatCount(feed.cell().samples()), FormatCount(feed.sender().counts().answers[2]),
-                      FormatCount(feed.sender().counts().retries), feed.cell().deploys(),
-                      feed.cell().oom_kills()));
+    Print(fmt::format("sent {} samples in {} ({}); {}, {}\n", FormatCount(feed.cell().samples()),
+                      Counted(feed.sender().counts().answers[2], "request"),
+                      FormatCount(feed.sender().counts().retries) +
+                          (feed.sender().counts().retries == 1 ? " retry" : " retries"),
+                      Counted(feed.cell().deploys(), "deploy"),
+                      Counted(feed.cell().oom_kills(), "OOM kill")));
     if (args.follow) Print(fmt::format("{} changes of a number of tasks\n", feed.scalings()));
   }
   return lived;

@@ -8,6 +8,7 @@
 #include "absl/time/clock.h"
 #include "common/base/name_template.h"
 #include "common/base/strings.h"
+#include "common/model/counted.h"
 #include "common/model/units.h"
 #include "fmt/format.h"
 #include "server/config/daemon_config.h"
@@ -152,17 +153,17 @@ std::string FetchSummary(const FetchArgs& args, const Fetch& fetch) {
   const UsageCsv& csv = fetch.csv();
   const WindowId first = *fetch.first(), through = *fetch.through();
   std::string out =
-      fmt::format("{}: {} of usage, {} to {} UTC: {} jobs, {} tasks, {} rows of 5 minutes\n", args.out,
+      fmt::format("{}: {} of usage, {} to {} UTC: {}, {}, {} of 5 minutes\n", args.out,
                   FormatDuration(int64_t{through.index - first.index} * kWindowSeconds),
-                  FormatTime(first.start_s()), FormatTime(through.start_s()), FormatCount(csv.jobs()),
-                  FormatCount(csv.tasks()), FormatCount(csv.rows()));
+                  FormatTime(first.start_s()), FormatTime(through.start_s()), Counted(csv.jobs(), "job"),
+                  Counted(csv.tasks(), "task"), Counted(csv.rows(), "row"));
   if (csv.kills() > 0) out += fmt::format("OOM kills: {}\n", FormatCount(csv.kills()));
   if (csv.kills_without_row() > 0)
     out += fmt::format("{} OOM kills are left out: their task has no usage in that window\n",
                        FormatCount(csv.kills_without_row()));
   if (csv.jobs_without_limit() > 0)
-    out += fmt::format("{} of {} jobs have no limit and no request: their rows have none to compare with\n",
-                       FormatCount(csv.jobs_without_limit()), FormatCount(csv.jobs()));
+    out += fmt::format("{} of {} have no limit and no request: their rows have none to compare with\n",
+                       FormatCount(csv.jobs_without_limit()), Counted(csv.jobs(), "job"));
   if (const uint64_t refused = fetch.ingest().counts().refused; refused > 0)
     out += fmt::format("{} samples of series with an unusable name are left out\n", FormatCount(refused));
   return out + fmt::format("next: {}\n", NextCommand(args.out, first, through));

@@ -4,6 +4,7 @@
 #include "brain/overcommit/predictors.h"
 #include "brain/replicas/policies.h"
 #include "common/base/strings.h"
+#include "common/model/counted.h"
 #include "common/model/units.h"
 #include "fmt/format.h"
 #include "server/config/settings_file.h"
@@ -51,8 +52,9 @@ int RunGenerate(const GenerateArgs& args) {
     return absl::IsInvalidArgument(status) ? kExitUsage : kExitFailed;
   }
   if (!args.quiet) {
-    Print(fmt::format("{}: {} synthetic jobs over {} days (seed {})\n", args.out, args.jobs, args.days,
-                      args.seed));
+    Print(fmt::format("{}: {} over {} (seed {})\n", args.out,
+                      Counted(static_cast<uint64_t>(args.jobs), "synthetic job"),
+                      Counted(static_cast<uint64_t>(args.days), "day"), args.seed));
   }
   return kExitOk;
 }

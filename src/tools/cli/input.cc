@@ -4,6 +4,7 @@
 
 #include "common/base/nearest.h"
 #include "common/base/strings.h"
+#include "common/model/counted.h"
 #include "common/model/units.h"
 #include "fmt/format.h"
 #include "tools/cli/cell_input.h"
@@ -24,8 +25,8 @@ absl::StatusOr<JobId> LoadedTrace::FindJob(const std::string& name) const {
     return JobId{static_cast<uint32_t>(std::ranges::find_if(names, has_part) - names.begin())};
   std::vector<std::string> nearest = NearestNames(name, names, 3);
   for (std::string& n : nearest) n = StrCat("\"", Printable(n), "\"");
-  return absl::NotFoundError(fmt::format("no job \"{}\" in the trace ({} jobs); the nearest {} {}",
-                                         Printable(name), names.size(),
+  return absl::NotFoundError(fmt::format("no job \"{}\" in the trace ({}); the nearest {} {}",
+                                         Printable(name), Counted(names.size(), "job"),
                                          nearest.size() == 1 ? "name is" : "names are", Join(nearest, ", ")));
 }
 
@@ -83,10 +84,9 @@ absl::StatusOr<std::unique_ptr<LoadedTrace>> LoadTrace(const TraceArgs& args, bo
 std::string DescribeInput(const LoadedTrace& trace) {
   const ReadReport& r = trace.report();
   const FoldReport& f = trace.store().report();
-  std::string out =
-      fmt::format("read {} rows of {} {} ({}): {} jobs, {} job-windows", FormatCount(r.rows), r.files,
-                  r.files == 1 ? "file" : "files", FormatBytes(static_cast<double>(r.bytes)),
-                  FormatCount(trace.jobs().size()), FormatCount(f.job_windows));
+  std::string out = fmt::format("read {} of {} ({}): {}, {}", Counted(r.rows, "row"),
+                                Counted(r.files, "file"), FormatBytes(static_cast<double>(r.bytes)),
+                                Counted(trace.jobs().size(), "job"), Counted(f.job_windows, "job-window"));
   if (!trace.days().empty()) {
     StrAppend(&out, ", ", FormatTime(int64_t{trace.days().front()} * kDaySeconds), " to ",
               FormatTime((int64_t{trace.days().back()} + 1) * kDaySeconds));
@@ -94,7 +94,7 @@ std::string DescribeInput(const LoadedTrace& trace) {
   out += "\n";
   out += CausesText("skipped", r.skipped) + CausesText("kept", r.kept);
   if (f.duplicates > 0) {
-    StrAppend(&out, "  merged ", FormatCount(f.duplicates), " duplicate rows (the larger value counts)\n");
+    StrAppend(&out, "  merged ", Counted(f.duplicates, "duplicate row"), " (the larger value counts)\n");
   }
   for (const std::string& w : r.warnings) StrAppend(&out, "  warning: ", Printable(w), "\n");
   return out;

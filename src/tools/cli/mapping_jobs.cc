@@ -1,6 +1,7 @@
 #include "tools/cli/mapping_jobs.h"
 
 #include "common/base/strings.h"
+#include "common/model/counted.h"
 #include "tools/cli/terminal.h"
 
 namespace taut::tools {
@@ -67,7 +68,7 @@ std::string MappedJobs::Text() const {
     }
     out = table.Render() + "\n";
   }
-  StrAppend(&out, jobs_.size(), " jobs of ", series, " series; ", facts_,
+  StrAppend(&out, Counted(jobs_.size(), "job"), " of ", series, " series; ", facts_,
             " series about pods (owners, labels, init containers)\n");
   size_t without = 0;
   for (const auto& [metric, count] : unmapped_) without += count;

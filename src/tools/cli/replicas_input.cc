@@ -12,6 +12,7 @@
 #include "brain/rollout/rules.h"
 #include "common/base/row_named.h"
 #include "common/base/strings.h"
+#include "common/model/counted.h"
 #include "common/model/signal_name.h"
 #include "common/model/units.h"
 #include "fmt/format.h"
@@ -132,11 +133,10 @@ std::string ModeText(const std::optional<brain::JobPolicy>& managed) {
 }
 
 std::string DescribeLoads(const ReadReport& r, const std::vector<LoadSeries>& loads) {
-  std::string out = fmt::format("read {} rows of {} {} ({}): {} {}\n", FormatCount(r.rows), r.files,
-                                r.files == 1 ? "file" : "files", FormatBytes(static_cast<double>(r.bytes)),
-                                FormatCount(loads.size()), loads.size() == 1 ? "job" : "jobs");
+  std::string out = fmt::format("read {} of {} ({}): {}\n", Counted(r.rows, "row"), Counted(r.files, "file"),
+                                FormatBytes(static_cast<double>(r.bytes)), Counted(loads.size(), "job"));
   for (const auto& [cause, skipped] : r.skipped) {
-    StrAppend(&out, "  skipped ", FormatCount(skipped.count), " rows: ", cause, "\n");
+    StrAppend(&out, "  skipped ", Counted(skipped.count, "row"), ": ", cause, "\n");
     for (const std::string& example : skipped.examples) StrAppend(&out, "    ", Printable(example), "\n");
   }
   for (const std::string& w : r.warnings) StrAppend(&out, "  warning: ", Printable(w), "\n");

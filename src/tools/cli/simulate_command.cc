@@ -7,6 +7,7 @@
 
 #include "common/base/printable.h"
 #include "common/base/strings.h"
+#include "common/model/counted.h"
 #include "common/model/units.h"
 #include "fmt/format.h"
 #include "tools/cli/cell_input.h"
@@ -203,8 +204,9 @@ absl::StatusOr<Outputs> OpenOutputs(const SimulateArgs& args) {
 
 std::string Describe(const TimedCell& cell, const brain::CellSimulationOptions& o) {
   std::string out = cell.about + FindingsText(cell.findings);
-  StrAppend(&out, FormatCount(cell.model.machines.size()), " machines, ", FormatCount(cell.model.jobs.size()),
-            " jobs, ", FormatCount(cell.model.tasks()), " tasks; ", FormatDuration(o.end_ms / 1000));
+  StrAppend(&out, Counted(cell.model.machines.size(), "machine"), ", ",
+            Counted(cell.model.jobs.size(), "job"), ", ", Counted(cell.model.tasks(), "task"), "; ",
+            FormatDuration(o.end_ms / 1000));
   if (o.warmup_ms > 0) StrAppend(&out, ", the first ", FormatDuration(o.warmup_ms / 1000), " not measured");
   return out + "\n";
 }

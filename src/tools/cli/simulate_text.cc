@@ -5,6 +5,7 @@
 
 #include "common/base/printable.h"
 #include "common/base/strings.h"
+#include "common/model/counted.h"
 #include "common/model/units.h"
 #include "fmt/format.h"
 #include "tools/cli/cell_input.h"
@@ -177,10 +178,10 @@ Json HourJson(const brain::CellModel& cell, const brain::CellHour& hour) {
 
 std::string SimulateText(const brain::CellModel& cell, std::vector<CellRun>& runs) {
   brain::CellTotals& base = runs.front().totals;
-  std::string out =
-      fmt::format("{} events in {} scheduling passes; {} machines failed, {} drained; {} limits changed\n",
-                  FormatCount(base.events), FormatCount(base.passes), FormatCount(base.machine_failures),
-                  FormatCount(base.machine_drains), FormatCount(base.limit_changes));
+  std::string out = fmt::format("{} in {} scheduling passes; {} failed, {} drained; {} changed\n",
+                                Counted(base.events, "event"), FormatCount(base.passes),
+                                Counted(base.machine_failures, "machine"), FormatCount(base.machine_drains),
+                                Counted(base.limit_changes, "limit"));
   StrAppend(&out, FillText(cell, base),
             fmt::format("  {:.1f} tasks run, {:.1f} wait, {:.2f} machines are out of service (means)\n\n",
                         base.mean.running, base.mean.pending, base.mean.machines_out),

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/base/strings.h"
+#include "common/model/counted.h"
 #include "common/net/clocks.h"
 #include "fmt/format.h"
 #include "server/config/old_unit.h"
@@ -149,7 +150,7 @@ void Daemon::SayWhatIsRestored(double seconds) const {
   }
   if (const uint64_t samples = control_->ingest().replayed_samples(); samples > 0)
     log.Info(StrCat(samples, " samples of open windows restored"));
-  log.Info(fmt::format("{} jobs restored from {} in {:.1f} s", control_->view()->jobs.size(),
+  log.Info(fmt::format("{} restored from {} in {:.1f} s", Counted(control_->view()->jobs.size(), "job"),
                        config_.store.path, seconds));
 }
 

@@ -85,7 +85,7 @@ TEST_F(EconomyPageTest, TheTablesHaveWhatWasSoldAndKept) {
   EXPECT_THAT(tiers.rows[1], ElementsAre("actuary", "<batch>", "98 %", "99.50 %", "66.7 %", "98 %", "75.00 %",
                                          "4", "0", "1", "0"));
   EXPECT_THAT(EconomyIntroduction(result, sheet),
-              HasSubstr("the pool has 10.0 cores and 20.0 GiB; 1 days are"));
+              HasSubstr("the pool has 10.0 cores and 20.0 GiB; 1 day is"));
   EXPECT_THAT(EconomyIntroduction(result, sheet), Not(HasSubstr("grown past")));
   result.reserved[3][0] = kCoreHour;
   EXPECT_THAT(EconomyIntroduction(result, sheet),

@@ -182,9 +182,10 @@ std::string EconomyIntroduction(const EconomyResult& result, const brain::PriceS
     if (capacity <= 1) return StrCat("no ", Name(r), " that is measured");
     return FormatAmount(r, AmountOfStep(r, capacity) * UnitOf(r).large);
   };
+  const double sold = days(steps - result.count_from);
   std::string out = fmt::format(
-      "the pool has {} and {}; {:.4g} days are sold and billed, after {:.4g} of warm-up\n",
-      has(Resource::kCpu), has(Resource::kMemory), days(steps - result.count_from), days(result.count_from));
+      "the pool has {} and {}; {:.4g} {} sold and billed, after {:.4g} of warm-up\n", has(Resource::kCpu),
+      has(Resource::kMemory), sold, sold == 1 ? "day is" : "days are", days(result.count_from));
   std::string sales;
   brain::Money reserved;
   for (size_t tier = 0; tier < sheet.tiers.size(); ++tier) {

@@ -8,6 +8,7 @@
 #include "brain/replicas/silence.h"
 #include "brain/rollout/replica_gate.h"
 #include "common/base/random.h"
+#include "common/model/counted.h"
 #include "fmt/format.h"
 
 namespace taut::tools {
@@ -227,7 +228,7 @@ class ClairvoyantPolicy final : public brain::ReplicaPolicy {
   bool reads_load() const override { return false; }
   void Explain(Reason& reason) const override {
     reason.recommender = "clairvoyant";
-    reason.sentence = fmt::format("The load will need {} tasks.", decided_);
+    reason.sentence = fmt::format("The load will need {}.", Counted(static_cast<uint64_t>(decided_), "task"));
   }
   std::unique_ptr<brain::ReplicaPolicy> Clone() const override {
     return std::make_unique<ClairvoyantPolicy>(*this);
