@@ -8,7 +8,7 @@ namespace taut::server {
 namespace {
 
 // "cluster namespace kind name container"; "": none.
-std::string Parts(std::string name, std::string name_space) {
+std::string PartsOfName(std::string name, std::string name_space) {
   JobRecord job{JobId{1}, std::move(name), {{"app", "x"}}, 0};
   if (!name_space.empty()) job.labels.push_back({"namespace", name_space});
   const auto of = WorkloadOf(job);
@@ -20,21 +20,22 @@ std::string Parts(std::string name, std::string name_space) {
 }
 
 TEST(JobWorkload, IsWhatTheNameSays) {
-  EXPECT_EQ(Parts("shop/deployment/web/app", "shop"), " shop deployment web app ");
-  EXPECT_EQ(Parts("shop/deployment/web", "shop"), " shop deployment web  ");
-  EXPECT_EQ(Parts("eu/shop/deployment/web/app", "shop"), "eu shop deployment web app ");
-  EXPECT_EQ(Parts("shop/shop/job/web", "shop"), " shop shop job web ") << "a kind of that name";
-  EXPECT_EQ(Parts("etl/sparkapplication/etl-driver/spark", "etl"), " etl sparkapplication etl-driver spark ")
+  EXPECT_EQ(PartsOfName("shop/deployment/web/app", "shop"), " shop deployment web app ");
+  EXPECT_EQ(PartsOfName("shop/deployment/web", "shop"), " shop deployment web  ");
+  EXPECT_EQ(PartsOfName("eu/shop/deployment/web/app", "shop"), "eu shop deployment web app ");
+  EXPECT_EQ(PartsOfName("shop/shop/job/web", "shop"), " shop shop job web ") << "a kind of that name";
+  EXPECT_EQ(PartsOfName("etl/sparkapplication/etl-driver/spark", "etl"),
+            " etl sparkapplication etl-driver spark ")
       << "of any kind";
 }
 
 TEST(JobWorkload, OtherNamesAreOfNone) {
-  EXPECT_EQ(Parts("shop/deployment/web", ""), "") << "no namespace";
-  EXPECT_EQ(Parts("shop/deployment/web", "other"), "");
-  EXPECT_EQ(Parts("shop/web", "shop"), "");
-  EXPECT_EQ(Parts("shop//web/app", "shop"), "");
-  EXPECT_EQ(Parts("shop", "shop"), "");
-  EXPECT_EQ(Parts("a/b/c/shop/deployment/web", "shop"), "");
+  EXPECT_EQ(PartsOfName("shop/deployment/web", ""), "") << "no namespace";
+  EXPECT_EQ(PartsOfName("shop/deployment/web", "other"), "");
+  EXPECT_EQ(PartsOfName("shop/web", "shop"), "");
+  EXPECT_EQ(PartsOfName("shop//web/app", "shop"), "");
+  EXPECT_EQ(PartsOfName("shop", "shop"), "");
+  EXPECT_EQ(PartsOfName("a/b/c/shop/deployment/web", "shop"), "");
 }
 
 }  // namespace
