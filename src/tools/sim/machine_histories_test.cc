@@ -136,7 +136,7 @@ TEST(MachineHistories, ThePeakIsThatOfAMachineWithTheseTasks) {
       std::vector<brain::TaskLoad> tasks;
       for (uint32_t t = 0; t < 4; ++t) tasks.push_back({t, static_cast<float>(Noise(t, w)), 8});
       (*real)->Observe({w}, 0, Sum(tasks));
-      (*real)->pass.EndWindow({w});
+      (*real)->EndWindow({w});
     }
     const double cores = (*real)->Predict(0);
     EXPECT_NEAR(static_cast<double>(load->Peak(2)[0]), 1000 * cores, 1 + 1000 * cores * 1e-3) << specs[p];
