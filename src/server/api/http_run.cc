@@ -23,18 +23,20 @@ std::span<const std::string_view> HttpRun::after() const {
   return kAfter;
 }
 
+ServerConfig HttpRun::WithSignIn(ServerConfig config) const {
+  config.options.verifier = oidc_.verifier;
+  if (oidc_.login != nullptr) config.options.sessions = oidc_.login->sessions();
+  return config;
+}
+
 absl::StatusOr<ServerOptions> HttpRun::OpenServer() {
-  ServerConfig& config = options_.config.server;
   absl::StatusOr<OidcParts> oidc = OpenOidc(
-      config.oidc, [] { return WallNow().seconds(); }, context_.log);
+      options_.config.server.oidc, [] { return WallNow().seconds(); }, context_.log);
   if (!oidc.ok()) return oidc.status();
   oidc_ = *std::move(oidc);
   if (oidc_.keys != nullptr) oidc_.keys->Start();
-  config.options.verifier = oidc_.verifier;
-  if (oidc_.login != nullptr) {
-    oidc_.login->Start();
-    config.options.sessions = oidc_.login->sessions();
-  }
+  if (oidc_.login != nullptr) oidc_.login->Start();
+  const ServerConfig config = WithSignIn(options_.config.server);
   absl::StatusOr<ServerOptions> server = OpenServerOptions(config);
   if (!server.ok()) return server;
   if (absl::Status s = CheckBindings(config, *server, options_.config.quota, options_.config.budgets);
@@ -109,11 +111,9 @@ absl::Status HttpRun::Start() {
 
 // Bindings come before event streams end, which their clients open again.
 absl::Status HttpRun::TakeAccess(Reloading& reload) {
-  ServerConfig& running = options_.config.server;
-  ServerConfig server = reload.next.server;
+  const ServerConfig& running = reload.running.server;
+  ServerConfig server = WithSignIn(reload.next.server);
   server.options.listen = running.options.listen;  // a restart would change these
-  server.options.verifier = running.options.verifier;
-  server.options.sessions = running.options.sessions;
   server.oidc = running.oidc;
   server.oidc.bindings = reload.next.server.oidc.bindings;
   absl::StatusOr<ServerOptions> options = OpenServerOptions(server);
@@ -132,7 +132,6 @@ absl::Status HttpRun::TakeAccess(Reloading& reload) {
     if (oidc_.verifier != nullptr && before.ok()) oidc_.verifier->SetBindings(*before);
     return s;
   }
-  running.oidc.bindings = server.oidc.bindings;
   server_options_ = *std::move(options);
   return absl::OkStatus();
 }

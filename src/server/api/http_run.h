@@ -15,8 +15,8 @@ namespace taut::server {
 class HttpRun final : public Component {
  public:
   struct Options {
-    DaemonConfig config;
-    std::string config_path;  // "" for none
+    const DaemonConfig& config;  // the running one, which outlives it
+    std::string config_path;     // "" for none
     std::string version;
     int64_t started_s = 0;
   };
@@ -43,11 +43,13 @@ class HttpRun final : public Component {
 
  private:
   absl::StatusOr<ServerOptions> OpenServer();
+  // `config` with the checks of OpenID Connect, which have no keys.
+  ServerConfig WithSignIn(ServerConfig config) const;
   absl::StatusOr<AboutDaemon> About() const;
   absl::Status MakeRouter();
   absl::Status TakeAccess(Reloading& reload);
 
-  Options options_;
+  const Options options_;
   const DaemonContext& context_;
   AuditLog audit_;
   ServerOptions server_options_;
