@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "common/base/strings.h"
+#include "common/histogram/grid.h"
 #include "server/ingest/ingest.h"
 
 namespace taut::server {
@@ -224,6 +225,14 @@ TEST(LiveWindows, GapsStaleMarkersAndImpossibleRatesGiveNoRate) {
   huge.Close(420);
   EXPECT_EQ(huge.Task().cpu_peak_cores, 1);
   EXPECT_EQ(huge.ingest().windows().fold_counts().events.implausible_rates, 1U);
+}
+
+TEST(LiveWindows, ATaskAboveTheGridCountsAsItsLargestAmount) {
+  Cell cell;
+  cell.Send({Counter(0, 0), Counter(15, 15 * 1500), Counter(30, 30 * 1500)});
+  cell.Close(420);
+  EXPECT_NEAR(cell.Task().cpu_peak_cores, Grid::Cpu().upper_bounds().back(), 1);
+  EXPECT_EQ(cell.ingest().windows().fold_counts().events.implausible_rates, 2U);
 }
 
 TEST(LiveWindows, AGaugeStandsUntilTheNextSampleAndHalfAnIntervalAtTheEnd) {

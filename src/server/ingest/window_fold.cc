@@ -11,6 +11,9 @@
 namespace taut::server {
 namespace {
 
+// A rate up to this many times the most that is counted is of a large task, and counts as that most.
+constexpr double kOfLargeTask = 4;
+
 constexpr double kNothing = -std::numeric_limits<double>::infinity();
 
 // What an owner has asked for.
@@ -217,9 +220,9 @@ void WindowFold::AddCounterSteps(uint32_t index, const FoldSeries& s, double mos
     const double rate = Increase(from, to) * std::abs(s.binding->scale) / (static_cast<double>(ms) / 1000);
     if (rate > most) {
       events_.implausible_rates += here ? 1 : 0;
-      continue;
+      if (rate > kOfLargeTask * most) continue;
     }
-    AddStep(index, from.timestamp_ms, to.timestamp_ms, rate);
+    AddStep(index, from.timestamp_ms, to.timestamp_ms, std::min(rate, most));
   }
 }
 

@@ -31,7 +31,7 @@ struct FoldEvents {
   uint64_t counter_resets = 0;     // counted from 0 again: the whole new value is the increase
   uint64_t counter_jitter = 0;     // fell by a hair: no increase
   uint64_t gaps = 0;               // between two samples of a counter: no rate
-  uint64_t implausible_rates = 0;  // above max_cores: no rate
+  uint64_t implausible_rates = 0;  // above the most that is counted: that, or no rate if far above
 };
 
 // Folds the tasks of one job in one window. Reusable; keeps its memory.
