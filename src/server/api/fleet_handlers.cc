@@ -78,16 +78,11 @@ absl::StatusOr<JobsQuery> JobsQueryOf(const HttpRequest& request, const Prices& 
   query.search = TextParameter(request, "search");
   if (absl::Status s = ModeParameter(request, query.mode); !s.ok()) return s;
   if (absl::Status s = SortParameter(request, prices, query); !s.ok()) return s;
-  const std::string order = TextParameter(request, "order");
-  if (!order.empty() && order != "asc" && order != "desc")
-    return absl::InvalidArgumentError("invalid order: expected asc or desc");
-  query.ascending = order == "asc";
-  const absl::StatusOr<int64_t> offset = IntParameter(request, "offset", 0, 0, INT32_MAX);
-  if (!offset.ok()) return offset.status();
-  const absl::StatusOr<int64_t> limit = IntParameter(request, "limit", 100, 1, 1000);
-  if (!limit.ok()) return limit.status();
-  query.offset = static_cast<size_t>(*offset);
-  query.limit = static_cast<size_t>(*limit);
+  const absl::StatusOr<PageOfList> page = PageParameters(request);
+  if (!page.ok()) return page.status();
+  query.ascending = page->ascending.value_or(false);
+  query.offset = page->offset;
+  query.limit = page->limit;
   return query;
 }
 

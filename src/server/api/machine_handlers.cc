@@ -127,16 +127,11 @@ absl::StatusOr<MachinesQuery> QueryOf(const HttpRequest& request) {
   if (const std::string sort = TextParameter(request, "sort"); !sort.empty()) query.sort = sort;
   if (!IsMachineSort(query.sort))
     return absl::InvalidArgumentError(StrCat("invalid sort=", query.sort, ": expected ", MachineSorts()));
-  const std::string order = TextParameter(request, "order");
-  if (!order.empty() && order != "asc" && order != "desc")
-    return absl::InvalidArgumentError("invalid order: expected asc or desc");
-  if (!order.empty()) query.ascending = order == "asc";
-  const absl::StatusOr<int64_t> offset = IntParameter(request, "offset", 0, 0, INT32_MAX);
-  if (!offset.ok()) return offset.status();
-  const absl::StatusOr<int64_t> limit = IntParameter(request, "limit", 100, 1, 1000);
-  if (!limit.ok()) return limit.status();
-  query.offset = static_cast<size_t>(*offset);
-  query.limit = static_cast<size_t>(*limit);
+  const absl::StatusOr<PageOfList> page = PageParameters(request);
+  if (!page.ok()) return page.status();
+  query.ascending = page->ascending;
+  query.offset = page->offset;
+  query.limit = page->limit;
   return query;
 }
 

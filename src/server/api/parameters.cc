@@ -32,6 +32,21 @@ absl::StatusOr<int64_t> IntParameter(const HttpRequest& request, std::string_vie
   return *value;
 }
 
+absl::StatusOr<PageOfList> PageParameters(const HttpRequest& request) {
+  PageOfList page;
+  const std::string order = TextParameter(request, "order");
+  if (!order.empty() && order != "asc" && order != "desc")
+    return absl::InvalidArgumentError("invalid order: expected asc or desc");
+  if (!order.empty()) page.ascending = order == "asc";
+  const absl::StatusOr<int64_t> offset = IntParameter(request, "offset", 0, 0, INT32_MAX);
+  if (!offset.ok()) return offset.status();
+  const absl::StatusOr<int64_t> limit = IntParameter(request, "limit", 100, 1, 1000);
+  if (!limit.ok()) return limit.status();
+  page.offset = static_cast<size_t>(*offset);
+  page.limit = static_cast<size_t>(*limit);
+  return page;
+}
+
 absl::StatusOr<TimeSpan> SpanParameters(const HttpRequest& request, int64_t now_s) {
   constexpr int64_t kFarTime = int64_t{1} << 40;
   const absl::StatusOr<int64_t> to = IntParameter(request, "to", now_s, -kFarTime, kFarTime);

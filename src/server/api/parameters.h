@@ -1,6 +1,7 @@
 // Reads the parameters of a request; what cannot be read is named in the error.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -17,6 +18,12 @@ std::optional<int64_t> WholeNumber(std::string_view text);
 // The whole number `name`, `otherwise` if it is absent. InvalidArgument outside [low, high].
 absl::StatusOr<int64_t> IntParameter(const HttpRequest& request, std::string_view name, int64_t otherwise,
                                      int64_t low, int64_t high);
+// One page of a list: order=asc or desc, offset=, and limit=, at most 1,000.
+struct PageOfList {
+  std::optional<bool> ascending;  // nullopt: no order is asked for
+  size_t offset = 0, limit = 100;
+};
+absl::StatusOr<PageOfList> PageParameters(const HttpRequest& request);
 // [from, to) of the parameters of these names, seconds; without them the week before `now_s`.
 struct TimeSpan {
   int64_t from_s = 0, to_s = 0;
