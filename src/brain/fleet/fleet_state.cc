@@ -251,6 +251,16 @@ void RecommendAgain(LiveJob& job, WindowId next) {
   }
 }
 
+void RecommendAgain(const FleetState& state, LiveJob& job) {
+  if (state.passed.index != INT32_MIN) RecommendAgain(job, state.passed.next());
+}
+
+int64_t DecisionTime(const FleetState& state, int64_t now_s) {
+  return state.passed.index == INT32_MIN ? now_s : std::max(now_s, state.passed.next().start_s() + 1);
+}
+
+bool SetsStarts(const FleetState& state) { return state.settings.enforcement == Enforcement::kAlways; }
+
 bool WaitsForOwner(LiveJob& job, Trigger trigger) {
   const Mode mode = job.policy->mode;
   if (!job.awaits_owner || (mode != Mode::kAuto && mode != Mode::kCanary)) return false;

@@ -1,4 +1,4 @@
-// What is known of a living cell: its jobs with their lanes, their settings, and the models that all of them
+// The state of a living cell: its jobs with their lanes, their settings, and the models that all of them
 // share. The parts of LiveFleet step it; it steps nothing itself.
 #pragma once
 
@@ -20,7 +20,7 @@
 
 namespace taut::brain {
 
-// Whose tasks run at the limits that are decided: kNever: decisions are not applied, and tasks die
+// Tasks that run at the limits that are decided. kNever: decisions are not applied, and tasks die
 // at their owner's limits; kByAgents: those of jobs whose agents report that they apply limits.
 enum class Enforcement : uint8_t { kNever, kByAgents, kAlways };
 
@@ -35,10 +35,10 @@ struct LiveSettings {
 // observe shows what it would have set; no limit changes, no job is moved to another mode.
 enum class When : uint8_t { kNow, kPast };
 
-// What a decision answers.
+// The event that a decision answers.
 enum class Trigger : uint8_t { kWindow, kOom, kSetting, kGrowth };
 
-// What a pass leaves behind, for the store, the actuator and the faces.
+// Results of a pass, for the store, the actuator and the faces.
 struct PassOutput {
   std::vector<Decision> decisions;      // with ids
   std::vector<SettingChange> settings;  // of migration; with ids
@@ -126,7 +126,7 @@ struct FleetState {
   FleetRecords records;
   // Policies of jobs without settings of their own, by the rules that fit them: most jobs share one.
   absl::flat_hash_map<std::string, std::shared_ptr<const JobPolicy>> policies;
-  // Of jobs that were forgotten: what people had set, by name.
+  // Settings that people made for jobs that were forgotten, by name.
   absl::flat_hash_map<std::string, std::vector<Override>> settings_of_gone;
   // By the number of a job the seconds of its cpu.startup_window, of jobs where that is on; and how often they
   // have changed.
@@ -154,6 +154,13 @@ struct FleetState {
 void StartDay(LiveJob& job, int32_t day);
 // Recommends again by what is known now, for window `next`: the bounds may be others.
 void RecommendAgain(LiveJob& job, WindowId next);
+// The same for the window after the newest; nothing before the first.
+void RecommendAgain(const FleetState& state, LiveJob& job);
+// The time of a decision that is made at `now_s`. It is after the newest window: a restart processes windows and
+// decisions in the order of their times, and takes those up to the end of a window for part of its checkpoint.
+int64_t DecisionTime(const FleetState& state, int64_t now_s);
+// Whether the actuator sets limits of starts: one in a cluster alone does.
+bool SetsStarts(const FleetState& state);
 // Whether the job waits for its owner's settings, and its mode would set something. A kill and a setting are
 // decided when the wait ends.
 bool WaitsForOwner(LiveJob& job, Trigger trigger);

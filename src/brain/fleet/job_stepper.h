@@ -13,7 +13,7 @@
 
 namespace taut::brain {
 
-// Of the window closed last.
+// Facts of the window that was closed last.
 struct LaneFacts {
   Resource resource = Resource::kCpu;
   int64_t now_s = 0;
@@ -70,7 +70,7 @@ class JobStepper {
   // Takes in a decision that was stored.
   void Redo(const Decision& decision) { taut::brain::Redo(decision, lane_.gate); }
   // Appends how the last recommendation came about.
-  void Explain(Reason& reason) const { lane_.lane.recommender().Explain(reason); }
+  static void Explain(const ManagedLane& lane, Reason& reason) { lane.lane.recommender().Explain(reason); }
 
  private:
   Resource resource_;

@@ -42,7 +42,7 @@ AccountAmounts AmountsOf(Resource r, const LiveLane& lane, const StartSums& star
   return a;
 }
 
-// Of a window that was read from history: nothing but the owner's limit held, with the request beside it.
+// Amounts of a window that was read from history: only the owner's limit held, with the request beside it.
 AccountAmounts PastAmounts(Resource r, const JobDay& day, const JobWindow& window) {
   const UsageSums used = SumUsage(day, window, r);
   AccountAmounts a;

@@ -45,7 +45,7 @@ absl::Status LoadRisk(ByteReader& in, Boxed<LimitRisk>& known) {
 
 using SavedJobs = std::array<bool, FleetState::kChunkJobs>;
 
-// What stands behind the jobs of a chunk, where an older version of the program wrote nothing.
+// Loads the days and risks of lanes, which stand behind the jobs of a chunk. An older version wrote none.
 absl::Status LoadBeside(ByteReader& in, uint32_t chunk, const SavedJobs& saved, FleetState& state) {
   absl::Status status;
   // Calls load(lane) for each lane that was saved; nullptr: of a job that is not known. Up to the first error.

@@ -79,8 +79,7 @@ bool LiveExternal::Take(const ExternalAnswer& answer, int64_t now_s, PassOutput&
   // Recommenders that wait for their history are made anew with it.
   if (known == nullptr || !known->policy->external || known->needs_history()) return false;
   if (s_.passed.index == INT32_MIN) return false;  // nothing was asked
-  // A restart processes windows and decisions in the order of their times.
-  now_s = std::max(now_s, s_.passed.next().start_s() + 1);
+  now_s = DecisionTime(s_, now_s);
   LiveJob& job = s_.Awake(answer.job);
   s_.Changed(job);
   if (answer.target.is_replicas()) {

@@ -32,8 +32,7 @@ void LiveKills::TakeOom(OomRecord& oom, PassOutput& out, When when, const KillTi
   if (when == When::kPast) return;
   // A kill reported late is decided after the decisions since: a restart processes both in this
   // order.
-  int64_t now_s = std::max(oom.time_s, times.now_s);
-  if (s_.passed.index != INT32_MIN) now_s = std::max(now_s, s_.passed.next().start_s() + 1);
+  const int64_t now_s = DecisionTime(s_, std::max(oom.time_s, times.now_s));
   pass_.DecideLane(job, Resource::kMemory, now_s, Trigger::kOom, out, OwnersAnswer(job, oom));
 }
 
@@ -114,7 +113,7 @@ void LiveKills::TakeGrowth(JobId id, double bytes, int64_t now_s, PassOutput& ou
   if (!owner.has_value() || !in_force.has_value() || bytes <= *in_force || *in_force >= *owner) return;
   const OomSettings& bump = s_.settings.vertical.oom;
   const double wanted = std::max(bytes * (1 + kRoomForGrowth), OomBump(*in_force, bump));
-  if (s_.passed.index != INT32_MIN) now_s = std::max(now_s, s_.passed.next().start_s() + 1);
+  now_s = DecisionTime(s_, now_s);
   s_.Changed(job);
   pass_.DecideLane(job, Resource::kMemory, now_s, Trigger::kGrowth, out, std::min(wanted, *owner));
 }

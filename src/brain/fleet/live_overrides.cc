@@ -99,11 +99,9 @@ absl::StatusOr<PreparedSettings> LiveOverrides::Prepare(JobId id, std::span<cons
   s_.Repolicy(copy);
   // What was recommended by the bounds of before may be outside of those of now: mode auto and a lower bound in
   // one request would set a limit below that bound until the next window closes.
-  if (s_.passed.index != INT32_MIN) RecommendAgain(copy, s_.passed.next());
+  RecommendAgain(s_, copy);
   const uint64_t last_decision = s_.last_decision;
-  // A restart takes decisions up to the end of a window for part of that window's checkpoint.
-  const int64_t end_s = s_.passed.index == INT32_MIN ? now_s : s_.passed.next().start_s() + 1;
-  const int64_t decided_s = std::max(now_s, end_s);
+  const int64_t decided_s = DecisionTime(s_, now_s);
   for (const Resource r : kResources)
     pass_.DecideLane(copy, r, decided_s, Trigger::kSetting, prepared.output);
   replicas_.Decide(copy, decided_s, prepared.output);
@@ -131,7 +129,7 @@ void RedoSetting(const SettingChange& change, FleetState& state, ReplicaPass& re
     LiveJob& job = state.jobs[*id];
     PutOverride(change, job.overrides);
     state.Repolicy(job);
-    if (state.passed.index != INT32_MIN) RecommendAgain(job, state.passed.next());
+    RecommendAgain(state, job);
     PassOutput said;  // before the stop
     replicas.EndHold(job, change.time_s, said);
     return;

@@ -52,8 +52,7 @@ std::vector<JobId> LiveOwners::Awaiting(size_t limit, uint32_t& cursor) const {
 bool LiveOwners::Settle(JobId id, const std::vector<KeyValue>* labels, int64_t now_s, PassOutput& out) {
   LiveJob& job = s_.jobs[id].oom_waits ? s_.Awake(id) : s_.jobs[id];
   job.awaits_owner = false;
-  if (s_.passed.index != INT32_MIN && (job.oom_waits || job.setting_waits))
-    now_s = std::max(now_s, s_.passed.next().start_s() + 1);  // as TakeOom
+  if (job.oom_waits || job.setting_waits) now_s = DecisionTime(s_, now_s);
   const bool decides = std::exchange(job.setting_waits, false);
   const bool changed = labels != nullptr && SetLabels(id, *labels, now_s, out);
   if (std::exchange(job.oom_waits, false))

@@ -79,8 +79,7 @@ void ReplicaPass::TakeSilence(const ClosedWindow& closed, PassOutput& out) {
 // Limits that follow the size are of the size that is known now.
 void ReplicaPass::TakeTaskSize(LiveJob& job) const {
   for (const Resource r : kResources) job.of(r).lane.recommender().TakeTaskSize(job.replicas->task_size());
-  if (ScaledByOf(*job.policy) != VerticalSettings::ScaledBy::kNothing && s_.passed.index != INT32_MIN)
-    RecommendAgain(job, s_.passed.next());
+  if (ScaledByOf(*job.policy) != VerticalSettings::ScaledBy::kNothing) RecommendAgain(s_, job);
 }
 
 void ReplicaPass::KeepOrder(const LiveJob& job) {
