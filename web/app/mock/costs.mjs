@@ -72,11 +72,12 @@ export function costPage(world, query) {
     groups, steps: world.jobs.length > 0 ? steps.map((s) => ({ time: s.time, ...sums(times(of.total, s.hours)) })) : [] };
 }
 
-// One of all jobs that is nearly spent, and one of a namespace.
+// One of all jobs that is nearly spent, and one of a namespace. The period is a month with its 20th day over, whatever the date: states of
+// budgets compare what is spent with a forecast, and on the last days of a calendar month the two are nearly the same.
 export function budgetPage(world) {
-  const now = new Date(world.now * 1000);
-  const month = (offset) => Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + offset) / 1000;
-  const [from, to] = [month(0), month(1)];
+  const day = 86400;
+  const from = Math.floor(world.now / day) * day - 20 * day;
+  const to = from + 30 * day;
   const { total } = costTotal(world, new URLSearchParams(`from=${from}&to=${world.now}`));
   const row = (label, value, share, factor) => {
     const spent = total.cost.billed * share;
