@@ -53,13 +53,16 @@ void TryReview(std::string_view text) {
 void TryOrders(std::string_view text) {
   server::StandingOrders orders;
   ByteReader in(text);
-  if (!orders.Load(in)) return;
+  const auto of_old_name = [](std::string_view job) -> std::optional<server::WorkloadName> {
+    return server::WorkloadName{"shop", "deployment", std::string(job), ""};
+  };
+  if (!orders.Load(in, of_old_name)) return;
   std::string saved;
   ByteWriter out(&saved);
   orders.Save(out);
   server::StandingOrders again;
   ByteReader back(saved);
-  if (!again.Load(back) || again.entries().size() != orders.entries().size()) std::abort();
+  if (!again.Load(back, of_old_name) || again.entries().size() != orders.entries().size()) std::abort();
 }
 
 // A credential can be sent: it is not empty, and its token is one word of a header.

@@ -111,11 +111,14 @@ void FleetState::AddRestoredJob(JobRecord record) {
   Changed(job);
 }
 
-bool FleetState::AddLabels(JobId id, std::span<const KeyValue> labels) {
+bool FleetState::AddLabels(JobId id, std::span<const KeyValue> labels, WorkloadParts parts) {
   LiveJob& job = jobs[id];
-  if (!MergeLabels(labels, job.record.labels)) return false;
+  const bool is_known = !parts.known() || job.record.parts == parts;
+  if (!is_known) job.record.parts = parts;
+  const bool has_labels = !MergeLabels(labels, job.record.labels);
+  if (is_known && has_labels) return false;
   ++records.labels;
-  Repolicy(job);
+  if (!has_labels) Repolicy(job);
   return true;
 }
 
@@ -183,6 +186,12 @@ Decision& FleetState::AddDecision(const LiveJob& job, Target target, int64_t now
   d.after = verdict.after;
   d.sentence = std::move(verdict.sentence);
   return d;
+}
+
+bool FleetState::Enforced(const LiveJob& job) const {
+  const Enforcement e = settings.enforcement;
+  const bool by_agents = e == Enforcement::kByAgents || e == Enforcement::kByAgentsAndInKubernetes;
+  return EnforcedWhereItRuns(*this, job) || (by_agents && job.managed);
 }
 
 LimitsApplied FleetState::AppliedTo(const LiveJob& job) const {
@@ -259,7 +268,11 @@ int64_t DecisionTime(const FleetState& state, int64_t now_s) {
   return state.passed.index == INT32_MIN ? now_s : std::max(now_s, state.passed.next().start_s() + 1);
 }
 
-bool SetsStarts(const FleetState& state) { return state.settings.enforcement == Enforcement::kAlways; }
+bool EnforcedWhereItRuns(const FleetState& state, const LiveJob& job) {
+  const Enforcement e = state.settings.enforcement;
+  const bool in_kubernetes = e == Enforcement::kInKubernetes || e == Enforcement::kByAgentsAndInKubernetes;
+  return e == Enforcement::kAlways || (in_kubernetes && job.record.parts.source() == Source::kKubernetes);
+}
 
 bool WaitsForOwner(LiveJob& job, Trigger trigger) {
   const Mode mode = job.policy->mode;

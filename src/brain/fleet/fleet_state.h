@@ -20,9 +20,10 @@
 
 namespace taut::brain {
 
-// Tasks that run at the limits that are decided. kNever: decisions are not applied, and tasks die
-// at their owner's limits; kByAgents: those of jobs whose agents report that they apply limits.
-enum class Enforcement : uint8_t { kNever, kByAgents, kAlways };
+// Tasks that run at the limits that are decided. kNever: decisions are not applied, and tasks die at their
+// owner's limits; kByAgents: those of jobs whose agents report that they apply limits; kInKubernetes: those of
+// workloads in Kubernetes.
+enum class Enforcement : uint8_t { kNever, kByAgents, kInKubernetes, kByAgentsAndInKubernetes, kAlways };
 
 struct LiveSettings {
   VerticalSettings vertical;
@@ -78,7 +79,8 @@ struct FleetState {
   void AddRestoredJob(JobRecord record);
   // Sets these labels of the job and looks at the rules again; its other labels stay. False: it has them.
   // REQUIRES: Has(id).
-  bool AddLabels(JobId id, std::span<const KeyValue> labels);
+  // Sets also the workload that the job is of, if `parts` knows it.
+  bool AddLabels(JobId id, std::span<const KeyValue> labels, WorkloadParts parts = {});
   size_t size() const { return jobs.size(); }  // of jobs that are known, not of numbers ever given out
   bool Has(JobId id) const { return jobs.Find(id) != nullptr; }
   // REQUIRES: Has(id). The reference stays good until the job is forgotten; names and labels never change.
@@ -86,10 +88,7 @@ struct FleetState {
   std::optional<JobId> Find(std::string_view name) const;
 
   // Tasks of the job run at the limits that are decided; false: at their owner's.
-  bool Enforced(const LiveJob& job) const {
-    return settings.enforcement == Enforcement::kAlways ||
-           (settings.enforcement == Enforcement::kByAgents && job.managed);
-  }
+  bool Enforced(const LiveJob& job) const;
   LimitsApplied AppliedTo(const LiveJob& job) const;
   SizeUse SizeUseOf(const LiveJob& job) const;
   // The limit that the job's tasks run at; in a dry run the one that was decided, as if it were. Absent: none.
@@ -159,8 +158,9 @@ void RecommendAgain(const FleetState& state, LiveJob& job);
 // The time of a decision that is made at `now_s`. It is after the newest window: a restart processes windows and
 // decisions in the order of their times, and takes those up to the end of a window for part of its checkpoint.
 int64_t DecisionTime(const FleetState& state, int64_t now_s);
-// Whether the actuator sets limits of starts: one in a cluster alone does.
-bool SetsStarts(const FleetState& state);
+// Whether limits are in force by what runs the tasks, which gives them limits at their start, and whose word on
+// limits may be ours.
+bool EnforcedWhereItRuns(const FleetState& state, const LiveJob& job);
 // Whether the job waits for its owner's settings, and its mode would set something. A kill and a setting are
 // decided when the wait ends.
 bool WaitsForOwner(LiveJob& job, Trigger trigger);

@@ -326,6 +326,29 @@ TEST(LiveFleet, DamagedCheckpointsNeverCrash) {
 }
 
 // Of a cell of a million jobs each byte is a mebibyte. What recommenders take is theirs.
+// Agents and a cluster in one daemon: whose limits are in force depends on what runs the job.
+TEST(LiveFleet, LimitsAreInForceWhereAnActuatorSetsThem) {
+  const auto enforced = [](Enforcement enforcement, Source source, bool managed) {
+    LiveSettings settings;
+    settings.enforcement = enforcement;
+    FleetState state(settings);
+    LiveJob job;
+    job.record.parts = WorkloadParts(source);
+    job.managed = managed;
+    return state.Enforced(job);
+  };
+  using enum Enforcement;
+  EXPECT_FALSE(enforced(kNever, Source::kKubernetes, true));
+  EXPECT_TRUE(enforced(kAlways, Source::kUnknown, false));
+  EXPECT_TRUE(enforced(kByAgents, Source::kAgents, true));
+  EXPECT_FALSE(enforced(kByAgents, Source::kKubernetes, false));
+  EXPECT_TRUE(enforced(kInKubernetes, Source::kKubernetes, false));
+  EXPECT_FALSE(enforced(kInKubernetes, Source::kAgents, true)) << "no actuator sets it";
+  EXPECT_TRUE(enforced(kByAgentsAndInKubernetes, Source::kKubernetes, false));
+  EXPECT_TRUE(enforced(kByAgentsAndInKubernetes, Source::kAgents, true));
+  EXPECT_FALSE(enforced(kByAgentsAndInKubernetes, Source::kAgents, false));
+}
+
 TEST(LiveFleet, AJobIsSmall) {
   LiveFleet fleet(Settings(Policy::kStatic, Mode::kObserve));
   constexpr size_t kJobs = 1000;

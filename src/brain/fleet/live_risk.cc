@@ -48,7 +48,7 @@ std::optional<ProvisionalLimit> LiveRisk::ProvisionalOf(const LiveJob& job, Reso
 
 void LiveRisk::ExplainLane(const LiveJob& job, Resource r, Reason& reason) const {
   JobStepper::Explain(job.of(r), reason);
-  if (r == Resource::kCpu) ExplainStarts(job, SetsStarts(s_), reason);
+  if (r == Resource::kCpu) ExplainStarts(job, EnforcedWhereItRuns(s_, job), reason);
   if (r == Resource::kMemory) ExplainNeeded(job, reason);
   if (r == Resource::kCpu && ScaledByOf(*job.policy) == VerticalSettings::ScaledBy::kCpu &&
       job.replicas != nullptr) {
@@ -68,7 +68,7 @@ Reason LiveRisk::Explain(JobId id, Resource r) const {
   }
   Lane copy(nullptr);
   if (copy.Wake(s_.NewRecommenderOf(*job, r), lane.asleep).ok()) copy.recommender().Explain(reason);
-  if (r == Resource::kCpu) ExplainStarts(*job, SetsStarts(s_), reason);
+  if (r == Resource::kCpu) ExplainStarts(*job, EnforcedWhereItRuns(s_, *job), reason);
   if (r == Resource::kMemory) ExplainNeeded(*job, reason);
   return reason;
 }

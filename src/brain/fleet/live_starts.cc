@@ -74,7 +74,7 @@ void VerticalPass::ObserveStarts(const JobDay& day, LiveJob& job) const {
   starts.last_window = day.windows.front().window;
   if (!starts.last.known()) return;
   const LiveLane& lane = job.of(Resource::kCpu);
-  const bool given = boost.has_value() && SetsStarts(s_) && !job.policy->in_template;
+  const bool given = boost.has_value() && EnforcedWhereItRuns(s_, job) && !job.policy->in_template;
   // Where nothing is applied the tasks have their owner's limit.
   const std::optional<double> limit = given              ? std::optional(boost->cores)
                                       : s_.Enforced(job) ? lane.limit()

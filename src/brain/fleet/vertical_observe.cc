@@ -85,7 +85,7 @@ void VerticalPass::TakeOwnersAmounts(ClosedWindow& closed, size_t first, size_t 
     for (const Resource r : kResources) {
       TakeOwnersAmount(job->policy->allocation(r), r, data);
       // Agents know what they have set from what they found.
-      if (s_.settings.enforcement != Enforcement::kAlways || data.num_reports > 0) continue;
+      if (!EnforcedWhereItRuns(s_, *job) || data.num_reports > 0) continue;
       // The request beside it is ours, too.
       if (DropReadBack(closed.window, r, *job, data.window.limit(r)))
         data.requests.*OwnerRequests::kFields[IndexOf(r)] = kAbsent;

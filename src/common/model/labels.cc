@@ -4,6 +4,11 @@
 
 namespace taut {
 
+const std::string* FindLabel(std::span<const Label> labels, std::string_view key) {
+  const auto it = std::ranges::find_if(labels, [key](const Label& label) { return label.first == key; });
+  return it == labels.end() ? nullptr : &it->second;
+}
+
 bool MergeLabels(std::span<const Label> more, std::vector<Label>& labels) {
   bool changed = false;
   for (const auto& [key, value] : more) {

@@ -13,6 +13,7 @@
 #include "common/model/resource.h"
 #include "common/model/target.h"
 #include "common/model/usage.h"
+#include "common/model/workload.h"
 
 namespace taut {
 
@@ -88,10 +89,24 @@ struct OutcomeUpdate {
 };
 
 struct JobRecord {
+  using Labels = std::vector<std::pair<std::string, std::string>>;
+
   JobId id;
+  WorkloadParts parts;  // within the name
   std::string name;
-  std::vector<std::pair<std::string, std::string>> labels;  // ascending by key
+  Labels labels;  // ascending by key
   int64_t first_seen_s = 0;
+
+  JobRecord() = default;
+  JobRecord(JobId its_id, std::string its_name, Labels its_labels, int64_t seen_s,
+            WorkloadParts its_parts = {})
+      : id(its_id),
+        parts(its_parts),
+        name(std::move(its_name)),
+        labels(std::move(its_labels)),
+        first_seen_s(seen_s) {}
+
+  Workload workload() const { return parts.In(name); }
 };
 
 struct OomRecord {

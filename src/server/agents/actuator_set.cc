@@ -21,26 +21,28 @@ void ActuatorSet::Add(std::string key, std::unique_ptr<Actuator> actuator) {
   members_.push_back({std::move(key), std::move(actuator)});
 }
 
-bool ActuatorSet::Claims(const std::string& job, Target target) const {
+bool ActuatorSet::Claims(const TargetOrder& order) const {
   for (const Member& m : members_) {
-    if (m.actuator->Claims(job, target)) return true;
+    if (m.actuator->Claims(order)) return true;
   }
   return false;
 }
 
-size_t ActuatorSet::Claimant(const std::string& job, Target target) {
+size_t ActuatorSet::Claimant(const TargetOrder& order) {
   std::optional<size_t> first;
   for (size_t i = 0; i < members_.size(); ++i) {
-    if (!members_[i].actuator->Claims(job, target)) continue;
+    if (!members_[i].actuator->Claims(order)) continue;
     if (!first.has_value()) {
       first = i;
       continue;
     }
-    if (conflicts_seen_.size() >= kConflictsRemembered || !conflicts_seen_.emplace(job, target, i).second)
+    if (conflicts_seen_.size() >= kConflictsRemembered ||
+        !conflicts_seen_.emplace(order.job, order.target, i).second)
       continue;
-    conflicts_.push_back(StrCat("job ", job, " is claimed by the actuators ",
+    conflicts_.push_back(StrCat("job ", order.job, " is claimed by the actuators ",
                                 members_[*first].actuator->name(), " and ", members_[i].actuator->name(),
-                                "; ", members_[*first].actuator->name(), " sets its ", Describe(target)));
+                                "; ", members_[*first].actuator->name(), " sets its ",
+                                Describe(order.target)));
   }
   return first.value_or(0);
 }
@@ -56,7 +58,7 @@ size_t ActuatorSet::Route(const TargetOrder& order, int64_t now_s) {
   Latest& latest = latest_[{order.job, order.target}];
   // The same decision for more tasks stays where it is.
   if (latest.decision == order.decision) return latest.member;
-  const size_t member = Claimant(order.job, order.target);
+  const size_t member = Claimant(order);
   const bool was_open = open_.erase(latest.decision) > 0;
   // The same actuator reports itself what it replaces.
   if (latest.decision != 0 && latest.member != member) {

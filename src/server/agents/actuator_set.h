@@ -30,7 +30,7 @@ class ActuatorSet final : public Actuator {
 
   // The names, with ", " between them.
   std::string_view name() const override { return name_; }
-  bool Claims(const std::string& job, Target target) const override;
+  bool Claims(const TargetOrder& order) const override;
   void Apply(std::span<const TargetOrder> orders, int64_t now_s) override;
   std::vector<OutcomeUpdate> TakeOutcomes() override;
   std::string SaveState() const override;
@@ -53,8 +53,8 @@ class ActuatorSet final : public Actuator {
   };
   // The member for this order. What an order to another member replaces is reported. REQUIRES: mutex_.
   size_t Route(const TargetOrder& order, int64_t now_s);
-  void ForgetClosed();                                     // REQUIRES: mutex_
-  size_t Claimant(const std::string& job, Target target);  // REQUIRES: mutex_
+  void ForgetClosed();                        // REQUIRES: mutex_
+  size_t Claimant(const TargetOrder& order);  // REQUIRES: mutex_
 
   std::vector<Member> members_;
   std::string name_;

@@ -18,8 +18,8 @@ class InMemoryActuator final : public Actuator {
   InMemoryActuator(std::string name, std::set<std::string> claims)
       : jobs(std::move(claims)), name_(std::move(name)) {}
   std::string_view name() const override { return name_; }
-  bool Claims(const std::string& job, Target target) const override {
-    return jobs.contains(job) && (target.is_limit() ? sets_limits : sets_replicas);
+  bool Claims(const TargetOrder& order) const override {
+    return jobs.contains(order.job) && (order.target.is_limit() ? sets_limits : sets_replicas);
   }
   void Apply(std::span<const TargetOrder> orders, int64_t now_s) override {
     for (const TargetOrder& o : orders) {
@@ -82,8 +82,8 @@ TEST(ActuatorSet, AnOrderGoesToTheOneThatClaimsItsJob) {
   EXPECT_THAT(two.Outcomes(), ElementsAre("1 applied", "3 applied", "2 applied"));
   EXPECT_THAT(two.set.TakeConflicts(), IsEmpty());
   EXPECT_EQ(two.set.name(), "first, second");
-  EXPECT_TRUE(two.set.Claims("b", Resource::kCpu));
-  EXPECT_FALSE(two.set.Claims("c", Resource::kCpu));
+  EXPECT_TRUE(two.set.Claims({.job = "b", .target = Resource::kCpu}));
+  EXPECT_FALSE(two.set.Claims({.job = "c", .target = Resource::kCpu}));
 }
 
 // Agents set a job's limits, a webhook the number of its tasks.

@@ -114,7 +114,7 @@ class AgentHub final : public Actuator, public AgentListener, public PlacementSo
   // ---- Actuator ----
   std::string_view name() const override { return options_.apply ? "agents" : "dry_run"; }
   // An agent may set the limits of one of its tasks.
-  bool Claims(const std::string& job, Target target) const override;
+  bool Claims(const TargetOrder& order) const override;
   void Apply(std::span<const TargetOrder> orders, int64_t now_s) override;
   std::vector<OutcomeUpdate> TakeOutcomes() override;
   // The agents known: name, host, version, when heard last. Those away for a month are forgotten.

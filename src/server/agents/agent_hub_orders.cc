@@ -109,10 +109,10 @@ void AgentHub::AddStanding(const Due& due, const StandingTerms& standing, pb::Or
 
 // ---- Actuator ----
 
-bool AgentHub::Claims(const std::string& job, Target target) const {
-  if (!Applies(job) || !target.is_limit()) return false;
+bool AgentHub::Claims(const TargetOrder& order) const {
+  if (!Applies(order.job) || !order.target.is_limit()) return false;
   const std::lock_guard lock(mutex_);
-  const std::map<std::string, TaskRoster::Task>& tasks = roster_.TasksOfJob(job);
+  const std::map<std::string, TaskRoster::Task>& tasks = roster_.TasksOfJob(order.job);
   return std::any_of(tasks.begin(), tasks.end(), [](const auto& task) { return task.second.managed; });
 }
 

@@ -159,16 +159,17 @@ TEST(AgentHubOrders, NobodyToCarryThemOut) {
 TEST(AgentHubOrders, AgentsClaimTheJobsWhoseTasksTheyManage) {
   HubCell cell;
   const SessionId a = cell.Connect("a");
-  EXPECT_FALSE(cell.hub().Claims("shop/web", Resource::kMemory));
+  EXPECT_FALSE(cell.hub().Claims({.job = "shop/web", .target = Resource::kMemory}));
   cell.Tasks(a, {"a/1"}, "shop/web", true, false);
-  EXPECT_FALSE(cell.hub().Claims("shop/web", Resource::kMemory)) << "manage: false";
+  EXPECT_FALSE(cell.hub().Claims({.job = "shop/web", .target = Resource::kMemory})) << "manage: false";
   cell.Tasks(a, {"a/1"});
-  EXPECT_TRUE(cell.hub().Claims("shop/web", Resource::kMemory));
+  EXPECT_TRUE(cell.hub().Claims({.job = "shop/web", .target = Resource::kMemory}));
   cell.hub().OnDisconnect(a);
-  EXPECT_TRUE(cell.hub().Claims("shop/web", Resource::kMemory)) << "it gets its orders when it reconnects";
+  EXPECT_TRUE(cell.hub().Claims({.job = "shop/web", .target = Resource::kMemory}))
+      << "it gets its orders when it reconnects";
   HubCell dry(Mode::kAuto, false);
   dry.Tasks(dry.Connect("a"), {"a/1"});
-  EXPECT_FALSE(dry.hub().Claims("shop/web", Resource::kMemory));
+  EXPECT_FALSE(dry.hub().Claims({.job = "shop/web", .target = Resource::kMemory}));
 }
 
 TEST(AgentHubOrders, JobsOfAnotherActuatorAreOnlyMeasured) {
@@ -179,8 +180,8 @@ TEST(AgentHubOrders, JobsOfAnotherActuatorAreOnlyMeasured) {
   cell.Tasks(a, {"web-0"}, "shop/web");
   cell.Tasks(a, {"api-0"}, "shop/api", false);
   ASSERT_TRUE(cell.Tick().ok());
-  EXPECT_TRUE(cell.hub().Claims("shop/web", Resource::kMemory));
-  EXPECT_FALSE(cell.hub().Claims("shop/api", Resource::kMemory));
+  EXPECT_TRUE(cell.hub().Claims({.job = "shop/web", .target = Resource::kMemory}));
+  EXPECT_FALSE(cell.hub().Claims({.job = "shop/api", .target = Resource::kMemory}));
   std::map<std::string, bool> apply;
   for (const auto& terms : cell.server.Terms(a)) apply[terms.job()] = terms.apply();
   EXPECT_THAT(apply, testing::UnorderedElementsAre(testing::Pair("shop/web", true),

@@ -8,12 +8,18 @@ namespace taut::server {
 AgentsRun::AgentsRun(Options options, const DaemonContext& context)
     : options_(std::move(options)),
       context_(context),
-      own_hub_(std::make_unique<AgentHub>(AgentHub::Options{.apply = options_.apply,
-                                                            .steady_s = SteadySeconds,
-                                                            .now = context.now,
-                                                            .elsewhere = options_.elsewhere,
-                                                            .own_machine = options_.own_machine})),
+      own_hub_(std::make_unique<AgentHub>(
+          AgentHub::Options{.apply = options_.apply,
+                            .steady_s = SteadySeconds,
+                            .now = context.now,
+                            .elsewhere = [this](const std::string& job) { return IsElsewhere(job); },
+                            .own_machine = options_.own_machine})),
       hub_(own_hub_.get()) {}
+
+bool AgentsRun::IsElsewhere(const std::string& job) const {
+  if (options_.elsewhere && options_.elsewhere(job)) return true;
+  return options_.pods_elsewhere && pod_tasks_ != nullptr && pod_tasks_->IsPods(job);
+}
 
 std::span<const std::string_view> AgentsRun::after() const {
   static constexpr std::string_view kAfter[] = {"kubernetes"};

@@ -29,6 +29,7 @@ class AgentsRun final : public Component {
     std::function<bool(const std::string& job)> elsewhere;  // as AgentHub::Options
     std::string own_machine;                                // likewise
     std::optional<Pods> pods;
+    bool pods_elsewhere = false;  // the limits of pods are set through the API server
   };
   // `context` outlives it.
   AgentsRun(Options options, const DaemonContext& context);
@@ -49,11 +50,14 @@ class AgentsRun final : public Component {
   AgentHubCounts counts() const;
 
  private:
+  // Whether another actuator sets the job's limits.
+  bool IsElsewhere(const std::string& job) const;
+
   const Options options_;
   const DaemonContext& context_;
   std::unique_ptr<AgentHub> own_hub_;  // until the control plane has it
   AgentHub* const hub_;
-  std::unique_ptr<PodTasks> pod_tasks_;  // of a cluster's nodes; outlives port_
+  std::unique_ptr<PodTasks> pod_tasks_;  // of a cluster's nodes; outlives port_, and the hub's calls
   std::unique_ptr<AgentPort> port_;
 };
 

@@ -56,8 +56,22 @@ std::optional<PodTasks::Name> PodTasks::Find(const pb::TaskName& agents) {
   const auto known = known_.find(id);
   // Its pod may be gone before the last that its agent has measured comes.
   if (!found.has_value() && known != known_.end()) found = known->second.name;
-  if (found.has_value()) known_.insert_or_assign(id, Known{*found, options_.steady_s()});
+  if (!found.has_value()) return found;
+  if (known != known_.end()) Forget(known);
+  ++jobs_[found->first];
+  known_.insert_or_assign(id, Known{*found, options_.steady_s()});
   return found;
+}
+
+std::map<std::string, PodTasks::Known>::iterator PodTasks::Forget(
+    std::map<std::string, Known>::iterator known) {
+  if (const auto job = jobs_.find(known->second.name.first); --job->second == 0) jobs_.erase(job);
+  return known_.erase(known);
+}
+
+bool PodTasks::IsPods(const std::string& job) const {
+  const std::lock_guard lock(mutex_);
+  return jobs_.contains(job);
 }
 
 std::optional<pb::Task> PodTasks::Named(Session& session, const pb::Task& task) {
@@ -163,7 +177,8 @@ void PodTasks::OnConnect(SessionId session, const pb::FromAgent& hello, const st
   {
     const std::lock_guard lock(mutex_);
     const double before_s = options_.steady_s() - options_.forget_s;
-    std::erase_if(known_, [before_s](const auto& entry) { return entry.second.used_s < before_s; });
+    for (auto it = known_.begin(); it != known_.end();)
+      it = it->second.used_s < before_s ? Forget(it) : std::next(it);
   }
   hub_->OnConnect(session, hello, who);
 }

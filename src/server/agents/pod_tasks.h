@@ -61,6 +61,8 @@ class PodTasks final : public AgentListener, public AgentServer {
   void Stop() override;
 
   PodTasksCounts pod_counts() const;
+  // Whether a container of a pod was named as a task of this job lately.
+  bool IsPods(const std::string& job) const;
 
  private:
   struct Known {
@@ -74,6 +76,7 @@ class PodTasks final : public AgentListener, public AgentServer {
   };
   // All REQUIRE mutex_.
   std::optional<Name> Find(const taut::agent::v1::TaskName& agents);
+  std::map<std::string, Known>::iterator Forget(std::map<std::string, Known>::iterator known);
   std::optional<taut::agent::v1::Task> Named(Session& session, const taut::agent::v1::Task& task);
   void NameTasks(Session& session, taut::agent::v1::Tasks& tasks);
   void NameWaiting(Session& session, taut::agent::v1::Tasks& out);
@@ -88,6 +91,7 @@ class PodTasks final : public AgentListener, public AgentServer {
   AgentServer* server_ = nullptr;
   std::map<SessionId, Session> sessions_;  // that have containers of pods
   std::map<std::string, Known> known_;     // by the container's ID
+  std::map<std::string, size_t> jobs_;     // of known_: how many containers each has
   uint64_t dropped_ = 0;
 };
 

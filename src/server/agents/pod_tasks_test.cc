@@ -123,6 +123,23 @@ TEST_F(PodTasksTest, AContainerHasTheNameOfItsPodAndWorkload) {
   EXPECT_FALSE(window.has_owner_memory_bytes());
 }
 
+TEST_F(PodTasksTest, JobsOfPodsAreKnownAsLongAsTheirContainersAre) {
+  pods[IdOf('a')] = {"shop/deployment/web/app", "web-1"};
+  pods[IdOf('b')] = {"shop/deployment/web/app", "web-2"};
+  tasks.OnMessage(1, Started({JobOf('a'), JobOf('b'), "system/sshd"}, true));
+  EXPECT_TRUE(tasks.IsPods("shop/deployment/web/app"));
+  EXPECT_FALSE(tasks.IsPods("system/sshd"));
+  pods[IdOf('b')].first = "shop/rollout/web/app";  // its owner became known
+  now_s += 5 * 3600;
+  tasks.OnMessage(1, Window(1, {JobOf('b')}));
+  EXPECT_TRUE(tasks.IsPods("shop/deployment/web/app"));
+  EXPECT_TRUE(tasks.IsPods("shop/rollout/web/app"));
+  now_s += 2 * 3600;
+  tasks.OnConnect(2, {}, "");
+  EXPECT_FALSE(tasks.IsPods("shop/deployment/web/app")) << "not heard of for hours";
+  EXPECT_TRUE(tasks.IsPods("shop/rollout/web/app"));
+}
+
 TEST_F(PodTasksTest, OrdersGoToTheAgentByItsOwnNames) {
   pods[IdOf('a')] = {"shop/deployment/web/app", "web-1"};
   pods[IdOf('b')] = {"shop/deployment/web/app", "web-2"};

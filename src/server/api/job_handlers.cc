@@ -133,7 +133,8 @@ void PutMemoryNeeded(const std::string& job, const AgentsRun* agents, JsonWriter
   json.EndObject();
 }
 
-JobFacts FactsOf(JobId id, const std::string& name, const FleetAccess& access, const ApiParts& parts) {
+JobFacts FactsOf(JobId id, const std::string& name, const Workload& workload, const FleetAccess& access,
+                 const ApiParts& parts) {
   const IngestFront& ingest = access.control().ingest();
   JobFacts out{.oom_source = ingest.oom_source(id),
                .knows_starts = ingest.KnowsStarts(id),
@@ -143,7 +144,7 @@ JobFacts FactsOf(JobId id, const std::string& name, const FleetAccess& access, c
   std::string rest = out.cluster.size() < name.size() ? name.substr(out.cluster.size() + 1) : "";
   if (!rest.empty() && access.control().Find(rest).has_value()) out.without_cluster = std::move(rest);
   if (parts.pods() != nullptr) {
-    out.of_pods = parts.pods()->NoticeOf(name);
+    out.of_pods = parts.pods()->NoticeOf(workload);
   } else if (parts.replica_watch != nullptr) {
     out.of_pods = parts.replica_watch->NoticeOf(name);
   }
@@ -158,10 +159,12 @@ HttpResponse GetJob(const ApiCall& call, const FleetAccess& access, const ApiPar
   const std::shared_ptr<const FleetView> view = access.control().view();
   const int32_t day = view->window.has_value() ? view->window->day() : 0;
   const std::string name = access.NameOf(call.job);
-  const JobFacts facts = FactsOf(call.job, name, access, parts);
+  Workload workload;
+  access.control().Look(call.job, [&](const brain::LiveJob& job) { workload = job.record.workload(); });
+  const JobFacts facts = FactsOf(call.job, name, workload, access, parts);
   const KubernetesRun* const pods = parts.pods();
-  const auto container = pods != nullptr ? pods->ContainerOf(name) : std::nullopt;
-  const auto pod = pods != nullptr ? pods->PodTotalsOf(name) : std::nullopt;
+  const auto container = pods != nullptr ? pods->ContainerOf(workload) : std::nullopt;
+  const auto pod = pods != nullptr ? pods->PodTotalsOf(workload) : std::nullopt;
   JsonWriter json;
   json.BeginObject();
   bool known = false;

@@ -6,7 +6,6 @@
 #include "common/base/strings.h"
 #include "common/model/oom_counts.h"
 #include "common/model/units.h"
-#include "server/api/job_workload.h"
 #include "server/api/json_columns.h"
 
 namespace taut::server {
@@ -256,6 +255,25 @@ void PutFleet(const FleetView& view, const FleetShown& shown, JsonWriter& json) 
     shown.has_day_counts ? json.Int(static_cast<int64_t>(count)) : json.Null();
   }
   json.Field("actuator", shown.actuator);
+  json.EndObject();
+}
+
+// Null unless the source gives the parts of the workload, as Kubernetes does.
+void PutWorkload(const JobRecord& job, JsonWriter& json) {
+  json.Key("workload");
+  const Workload workload = job.workload();
+  if (workload.kind.empty()) return json.Null();
+  const auto put = [&json](std::string_view key, std::string_view part) {
+    json.Key(key);
+    part.empty() ? json.Null() : json.String(part);
+  };
+  json.BeginObject();
+  json.Field("source", Name(workload.source));
+  put("cluster", workload.cell);
+  put("namespace", workload.namespace_name);
+  put("kind", workload.kind);
+  put("name", workload.name);
+  put("container", workload.container);
   json.EndObject();
 }
 

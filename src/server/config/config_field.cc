@@ -137,6 +137,16 @@ struct Assign {
     return absl::OkStatus();
   }
   template <typename T>
+  requires std::is_enum_v<T> absl::Status operator()(std::vector<T>* target) const {
+    std::vector<T> all;
+    for (const std::string& value : values) {
+      if (absl::Status s = SetByName(NamesOf(T{}), StripSpace(value), all.emplace_back()); !s.ok()) return s;
+    }
+    if (all.empty()) return Bad("must have at least one value");
+    *target = std::move(all);
+    return absl::OkStatus();
+  }
+  template <typename T>
   requires std::is_enum_v<T> absl::Status operator()(T* target) const {
     return SetByName(NamesOf(T{}), text(), *target);
   }
@@ -168,6 +178,13 @@ struct Show {
   }
   std::string operator()(const std::vector<std::string>* v) const { return StrCat("[", Join(*v, ", "), "]"); }
   template <typename T>
+  requires std::is_enum_v<T> std::string operator()(const std::vector<T>* v) const {
+    if (v->size() == 1) return std::string(NameIn(NamesOf(T{}), v->front()));
+    std::vector<std::string> names;
+    for (const T value : *v) names.emplace_back(NameIn(NamesOf(T{}), value));
+    return StrCat("[", Join(names, ", "), "]");
+  }
+  template <typename T>
   requires std::is_enum_v<T> std::string operator()(const T* v) const { return NameIn(NamesOf(T{}), *v); }
 };
 
@@ -175,7 +192,8 @@ struct Show {
 
 absl::Status SetField(const FieldSpec& spec, const ConfigField& field, std::span<const std::string> values) {
   const bool list = std::holds_alternative<std::vector<ListenAddress>*>(field) ||
-                    std::holds_alternative<std::vector<std::string>*>(field);
+                    std::holds_alternative<std::vector<std::string>*>(field) ||
+                    std::holds_alternative<std::vector<ActuatorKind>*>(field);
   const std::string none;
   if (values.empty() && !list) values = std::span(&none, 1);
   absl::Status s = values.size() == 1 || list ? std::visit(Assign{spec, values}, field)

@@ -17,7 +17,7 @@
 
 namespace taut::server {
 
-// Who carries the daemon's limits out.
+// Who carries the daemon's limits out. kDryRun stands alone.
 enum class ActuatorKind : uint8_t { kDryRun, kAgents, kKubernetes };
 
 // Which of a kubelet's figures are read: those of cAdvisor, or the few that its metrics server reads.
@@ -36,9 +36,9 @@ enum class HeldPods : uint8_t { kOff, kNew, kAll };
 
 using ConfigField =
     std::variant<std::string*, bool*, int*, int64_t*, size_t*, double*, ServerOptions::Duration*,
-                 std::vector<ListenAddress>*, std::vector<std::string>*, ClockSource*, Role*, ActuatorKind*,
-                 KubernetesJobs*, KubeletUsage*, ResizeFallback*, QuotaWebhook*, HeldPods*, Tier*,
-                 node::MemoryProtection*>;
+                 std::vector<ListenAddress>*, std::vector<std::string>*, ClockSource*, Role*,
+                 std::vector<ActuatorKind>*, KubernetesJobs*, KubeletUsage*, ResizeFallback*, QuotaWebhook*,
+                 HeldPods*, Tier*, node::MemoryProtection*>;
 enum class FieldUnit : uint8_t { kPlain, kBytes, kDuration, kUrl };
 
 struct FieldSpec {

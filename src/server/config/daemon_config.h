@@ -2,6 +2,7 @@
 // docs/configuration.md is made from its rows (daemon_section.h); docs/tautd.example.yaml is an example.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -64,7 +65,7 @@ struct DaemonConfig {
   brain::PolicyRules rules;  // with the defaults of jobs
   brain::MigrationSettings migration;
   brain::VerticalSettings recommenders;
-  ActuatorKind actuator = ActuatorKind::kDryRun;
+  std::vector<ActuatorKind> actuators = {ActuatorKind::kDryRun};
   AgentsConfig agents;
   ExternalScalerConfig external_scaler;
   QuotaGrpcConfig quota_grpc;
@@ -73,6 +74,9 @@ struct DaemonConfig {
   NotifyConfig notify;
   WebhookConfig webhook;
   KubernetesConfig kubernetes;
+
+  // Whether limits are set by this kind of actuator.
+  bool SetsThrough(ActuatorKind kind) const { return std::ranges::find(actuators, kind) != actuators.end(); }
 };
 
 // InvalidArgument "file:line: ..." for a key that does not exist (with the nearest one that does), one that

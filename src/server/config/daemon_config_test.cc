@@ -118,6 +118,21 @@ cell: {name: north, links: ["south=https://south.example:7070/?a=b"]}
   EXPECT_EQ(config.webhook.give_up_after_s, 7200);
 }
 
+TEST(DaemonConfig, SeveralActuatorsMaySetLimits) {
+  const auto kinds = [](std::string_view value) {
+    return Parse(StrCat("actuator: {kind: ", value, "}")).actuators;
+  };
+  using enum ActuatorKind;
+  EXPECT_THAT(Parse("").actuators, ElementsAre(kDryRun));
+  EXPECT_THAT(kinds("kubernetes"), ElementsAre(kKubernetes));
+  EXPECT_THAT(kinds("[agents, kubernetes]"), ElementsAre(kAgents, kKubernetes));
+  EXPECT_EQ(ErrorOf("actuator: {kind: [agents, nomad]}"),
+            "t.yaml:1: actuator.kind: \"nomad\": expected one of dry_run, agents, kubernetes");
+  EXPECT_EQ(ErrorOf("actuator: {kind: [agents, agents]}"), "t.yaml: actuator.kind has one kind twice");
+  EXPECT_EQ(ErrorOf("actuator: {kind: [dry_run, agents]}"),
+            "t.yaml: actuator.kind: dry_run stands alone, since nothing is applied with it");
+}
+
 TEST(DaemonConfig, SaysAllThatIsWrongAtOnce) {
   EXPECT_EQ(
       ErrorOf("sever: {}\n"

@@ -48,10 +48,11 @@ const DaemonSetting kRolloutRows[] = {
     {"migration.notice_days", "days between the notice and the move", kPlain, 0, 365,
      TAUT_DAEMON_FIELD(migration.notice_days), kReloads},
     {"actuator.kind",
-     "applies limits through: dry_run (decisions are only stored), agents or kubernetes "
-     "(kubernetes.kubeconfig); "
-     "with webhook.url, those of jobs outside webhook.jobs",
-     kPlain, 0, 0, TAUT_DAEMON_FIELD(actuator)},
+     "applies limits through: dry_run (decisions are only stored), agents, kubernetes "
+     "(kubernetes.kubeconfig), or [agents, kubernetes]: pods of the cluster through its API server and what "
+     "else "
+     "agents measure through them; with webhook.url, those of jobs outside webhook.jobs",
+     kPlain, 0, 0, TAUT_DAEMON_FIELD(actuators)},
 };
 
 const DaemonSetting kLogRows[] = {
@@ -59,6 +60,17 @@ const DaemonSetting kLogRows[] = {
      TAUT_DAEMON_FIELD(log.level)},
     {"log.format", "text: key=value; json: an object per line", kPlain, 0, 0, TAUT_DAEMON_FIELD(log.format)},
 };
+
+absl::Status CheckRollout(const DaemonConfig& config) {
+  std::vector<ActuatorKind> kinds = config.actuators;
+  std::ranges::sort(kinds);
+  if (std::ranges::adjacent_find(kinds) != kinds.end())
+    return absl::InvalidArgumentError("actuator.kind has one kind twice");
+  if (kinds.size() > 1 && config.SetsThrough(ActuatorKind::kDryRun))
+    return absl::InvalidArgumentError(
+        "actuator.kind: dry_run stands alone, since nothing is applied with it");
+  return absl::OkStatus();
+}
 
 absl::Status CheckCell(const DaemonConfig& config) {
   if (config.store.path.empty())
@@ -72,10 +84,17 @@ absl::Status CheckCell(const DaemonConfig& config) {
 }  // namespace
 
 std::span<const DaemonSection> DaemonSections() {
-  static const DaemonSection kSections[] = {ServerSection(),     {kCellRows, CheckCell}, IngestSection(),
-                                            PoolSection(),       {kRolloutRows},         WebhookSection(),
-                                            KubernetesSection(), AgentsSection(),        ExternalSection(),
-                                            {kLogRows},          NotifySection()};
+  static const DaemonSection kSections[] = {ServerSection(),
+                                            {kCellRows, CheckCell},
+                                            IngestSection(),
+                                            PoolSection(),
+                                            {kRolloutRows, CheckRollout},
+                                            WebhookSection(),
+                                            KubernetesSection(),
+                                            AgentsSection(),
+                                            ExternalSection(),
+                                            {kLogRows},
+                                            NotifySection()};
   return kSections;
 }
 

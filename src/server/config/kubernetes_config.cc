@@ -121,7 +121,7 @@ absl::Status CheckKubernetes(const DaemonConfig& config) {
         "quota.file: which pods there are, where the API server asks, and what groups may use");
   }
   if (!admission.listen.empty() && !holds_quota &&
-      (config.kubernetes.kubeconfig.empty() || config.actuator != ActuatorKind::kKubernetes)) {
+      (config.kubernetes.kubeconfig.empty() || !config.SetsThrough(ActuatorKind::kKubernetes))) {
     return absl::InvalidArgumentError(
         "kubernetes.admission.listen requires kubernetes.kubeconfig and actuator.kind: "
         "kubernetes, which decide what a new pod gets, or kubernetes.admission.quota");

@@ -27,7 +27,7 @@ void WebhookActuator::Stop() {
 void WebhookActuator::Start(const std::function<bool(uint64_t decision)>& is_open) {
   const std::lock_guard lock(mutex_);
   queue_.RemoveIf([&](const TargetOrder& order) { return !is_open(order.decision); });
-  queue_.RemoveIf([&](const TargetOrder& order) { return !Claims(order.job, order.target); },
+  queue_.RemoveIf([&](const TargetOrder& order) { return !Claims(order); },
                   "not sent: webhook.jobs or webhook.targets changed before it was delivered");
   thread_ = std::thread([this] { Run(); });
 }
@@ -79,9 +79,9 @@ bool WebhookActuator::Step() {
   return true;
 }
 
-bool WebhookActuator::Claims(const std::string& job, Target target) const {
-  if (!(target.is_limit() ? options_.sets_limits : options_.sets_replicas)) return false;
-  return options_.jobs.empty() || FitsPattern(job, options_.jobs);
+bool WebhookActuator::Claims(const TargetOrder& order) const {
+  if (!(order.target.is_limit() ? options_.sets_limits : options_.sets_replicas)) return false;
+  return options_.jobs.empty() || FitsPattern(order.job, options_.jobs);
 }
 
 void WebhookActuator::Apply(std::span<const TargetOrder> orders, int64_t now_s) {

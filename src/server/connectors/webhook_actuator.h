@@ -60,7 +60,7 @@ class WebhookActuator final : public Actuator {
   bool Step();
 
   std::string_view name() const override { return "webhook"; }
-  bool Claims(const std::string& job, Target target) const override;
+  bool Claims(const TargetOrder& order) const override;
   void Apply(std::span<const TargetOrder> orders, int64_t now_s) override;
   std::vector<OutcomeUpdate> TakeOutcomes() override;
   std::string SaveState() const override;

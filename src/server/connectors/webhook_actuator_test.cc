@@ -80,9 +80,9 @@ class WebhookActuatorTest : public testing::Test {
 };
 
 TEST_F(WebhookActuatorTest, ClaimsTheJobsOfItsPattern) {
-  EXPECT_TRUE(Hook().Claims("shop/a", Resource::kCpu));
-  EXPECT_TRUE(Hook().Claims("web", Target::Replicas()));
-  EXPECT_FALSE(Hook().Claims("web/a", Resource::kCpu));
+  EXPECT_TRUE(Hook().Claims({.job = "shop/a", .target = Resource::kCpu}));
+  EXPECT_TRUE(Hook().Claims({.job = "web", .target = Target::Replicas()}));
+  EXPECT_FALSE(Hook().Claims({.job = "web/a", .target = Resource::kCpu}));
 }
 
 TEST_F(WebhookActuatorTest, SendsInOrderAndReportsWhatIsApplied) {

@@ -28,7 +28,9 @@ class WebhookRun final : public Component {
   // Errors as OpenWebhook.
   absl::StatusOr<std::unique_ptr<Actuator>> MakeActuator() override;
   // Whether orders for this memory limit go there. After MakeActuator.
-  bool ClaimsMemory(const std::string& job) const { return actuator_->Claims(job, Resource::kMemory); }
+  bool ClaimsMemory(const std::string& job) const {
+    return actuator_->Claims({.job = job, .target = Resource::kMemory});
+  }
   // The restore has loaded the orders that were waiting, and added the decisions without an outcome.
   absl::Status Start() override;
   // Logs when requests begin to fail, and when they succeed again.

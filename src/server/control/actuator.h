@@ -14,16 +14,17 @@ namespace taut::server {
 
 struct TargetOrder {
   uint64_t decision = 0;
-  std::string job;
+  std::string job = {};
   Target target = Resource::kCpu;
   // Cores or bytes for each task, or the number of tasks; absent: the owner's again.
-  std::optional<double> value;
+  std::optional<double> value = {};
   // Only the tasks of these names; absent: all of the job. The same decision again, with more names, extends
   // it.
-  std::optional<std::vector<std::string>> tasks;
+  std::optional<std::vector<std::string>> tasks = {};
   // The outcome that is stored of an order that is sent again after a restart. A final one (IsFinal): the order
   // was carried out or refused then, and holds; its outcome is not reported again.
   Outcome known = Outcome::kPending;
+  Workload workload = {};  // of the job; not known: no source has said it
 };
 
 inline bool IsFinal(Outcome outcome) { return outcome != Outcome::kPending; }
@@ -33,9 +34,9 @@ class Actuator {
   virtual ~Actuator() = default;
   // "dry_run", "cgroup": for people.
   virtual std::string_view name() const = 0;
-  // Whether it sets this target of this job now. Where there are several actuators, the first that claims it
-  // gets its orders (src/server/agents/actuator_set.h). From any thread.
-  virtual bool Claims(const std::string& job, Target target) const = 0;
+  // Whether it sets the order's target of the order's job now. Where there are several actuators, the first that
+  // claims it gets its orders (src/server/agents/actuator_set.h). From any thread.
+  virtual bool Claims(const TargetOrder& order) const = 0;
   // Starts to carry the orders out, in their order; `now_s`: when they were decided. Must not block for long;
   // their outcomes come from TakeOutcomes. Called from one thread.
   virtual void Apply(std::span<const TargetOrder> orders, int64_t now_s) = 0;
@@ -51,7 +52,7 @@ class Actuator {
 class DryRunActuator final : public Actuator {
  public:
   std::string_view name() const override { return "dry_run"; }
-  bool Claims(const std::string& /*job*/, Target /*target*/) const override { return false; }
+  bool Claims(const TargetOrder& /*order*/) const override { return false; }
   void Apply(std::span<const TargetOrder> orders, int64_t now_s) override;
   std::vector<OutcomeUpdate> TakeOutcomes() override { return std::move(outcomes_); }
 

@@ -19,7 +19,7 @@ using ::testing::IsEmpty;
 class HoldingActuator final : public Actuator {
  public:
   std::string_view name() const override { return "holding"; }
-  bool Claims(const std::string& /*job*/, Target /*target*/) const override { return true; }
+  bool Claims(const TargetOrder& /*order*/) const override { return true; }
   void Apply(std::span<const TargetOrder> orders, int64_t /*now_s*/) override {
     for (const TargetOrder& order : orders) {
       held_.insert_or_assign(std::pair(order.job, order.target), order.value);

@@ -214,7 +214,7 @@ TEST(ControlAgents, OrdersAreDecidedNowOrAtTheKill) {
   class NotingActuator final : public Actuator {
    public:
     std::string_view name() const override { return "noting"; }
-    bool Claims(const std::string& /*job*/, Target /*target*/) const override { return true; }
+    bool Claims(const TargetOrder& /*order*/) const override { return true; }
     void Apply(std::span<const TargetOrder> orders, int64_t now_s) override {
       for (const TargetOrder& o : orders) noted.emplace_back(o, now_s);
     }

@@ -230,7 +230,7 @@ class ChaosActuator final : public Actuator {
       : process_(process), cluster_(cluster), random_(random) {}
 
   std::string_view name() const override { return "chaos"; }
-  bool Claims(const std::string& /*job*/, Target /*target*/) const override { return true; }
+  bool Claims(const TargetOrder& /*order*/) const override { return true; }
   void Apply(std::span<const TargetOrder> orders, int64_t now_s) override {
     if (process_.is_dead) return;
     for (const TargetOrder& order : orders) Take(order, now_s);

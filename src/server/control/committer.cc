@@ -74,7 +74,7 @@ std::optional<TargetOrder> Committer::OrderOf(const Decision& d) const {
   const auto fleet = parts_.fleet.Read();
   if (!fleet->Has(d.job)) return std::nullopt;
   const brain::LiveJob& job = fleet->job(d.job);
-  TargetOrder order{d.id, job.record.name, d.target, d.after, {}, d.outcome};
+  TargetOrder order{d.id, job.record.name, d.target, d.after, {}, d.outcome, job.record.workload()};
   if (d.kind == DecisionKind::kTry) {
     order.tasks = TrialNames(job.of(d.target.resource()).gate, d.id);
   } else if (d.kind == DecisionKind::kRollBack && !d.tasks.empty()) {

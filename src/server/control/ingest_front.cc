@@ -200,13 +200,14 @@ size_t IngestFront::state_bytes() const {
 std::optional<OomSource> IngestFront::oom_source(JobId id) const {
   const std::lock_guard lock(mutex_);
   const SeriesMapper& mapper = ingest_->mapper();
-  return mapper.HasJob(id) && mapper.num_slots(id) > 0 ? std::optional(mapper.oom_source(id)) : std::nullopt;
+  return mapper.HasJob(id) && mapper.num_slots(id) > 0 ? std::optional(mapper.facts_of(id).oom_source)
+                                                       : std::nullopt;
 }
 
 std::optional<bool> IngestFront::KnowsStarts(JobId id) const {
   const std::lock_guard lock(mutex_);
   const SeriesMapper& mapper = ingest_->mapper();
-  return mapper.HasJob(id) && mapper.num_slots(id) > 0 ? std::optional(mapper.knows_starts(id))
+  return mapper.HasJob(id) && mapper.num_slots(id) > 0 ? std::optional(mapper.facts_of(id).knows_starts)
                                                        : std::nullopt;
 }
 
@@ -302,8 +303,9 @@ std::vector<JobRecord> IngestFront::TakeNewJobs(Timestamp now, brain::When when)
   if (seen.us == INT64_MIN) return fresh;  // no clock yet: jobs begin with the first sample
   SeriesMapper& mapper = ingest_->mapper();
   for (const JobId id : mapper.TakeFreshJobs()) {
-    if (mapper.HasJob(id))
-      fresh.push_back({id, std::string(mapper.job_name(id)), mapper.job_labels(id), seen.seconds()});
+    if (!mapper.HasJob(id)) continue;
+    SeriesMapper::MappedJob facts = mapper.facts_of(id);
+    fresh.emplace_back(id, std::move(facts.name), std::move(facts.labels), seen.seconds(), facts.parts);
   }
   return fresh;
 }
@@ -313,7 +315,7 @@ IngestFront::Relabelled IngestFront::TakeRelabelled(Timestamp now, brain::When w
   Relabelled out{{}, {}, clock_.by_samples() ? clock_.newest_sample() : now};
   if (when == brain::When::kNow && out.now.us > 0) out.settings.swap(setting_labels_);
   SeriesMapper& mapper = ingest_->mapper();
-  for (const JobId id : mapper.TakeRelabelledJobs()) out.labels.emplace_back(id, mapper.job_labels(id));
+  for (const JobId id : mapper.TakeRelabelledJobs()) out.jobs.push_back(mapper.facts_of(id));
   return out;
 }
 

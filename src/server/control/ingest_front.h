@@ -139,9 +139,9 @@ class IngestFront {
   // Jobs that were first met, or again, since the last call.
   std::vector<JobRecord> TakeNewJobs(Timestamp now, brain::When when);
   struct Relabelled {
-    std::vector<std::pair<JobId, SeriesMapper::JobLabels>> labels;  // that came with later series
-    std::map<std::string, std::vector<Label>> settings;             // by job: SetSettingLabels
-    Timestamp now;                                                  // by the cell's clock
+    std::vector<SeriesMapper::MappedJob> jobs;           // that came with later series
+    std::map<std::string, std::vector<Label>> settings;  // by job: SetSettingLabels
+    Timestamp now;                                       // by the cell's clock
   };
   Relabelled TakeRelabelled(Timestamp now, brain::When when);
   // The cell's time, given the machine's; nullopt: where it is the samples' and there is none.

@@ -42,14 +42,15 @@ void JobRegistry::AddNewJobs(Timestamp now, brain::When when) {
 
 void JobRegistry::RelabelJobs(Timestamp now, brain::When when) {
   IngestFront::Relabelled changed = parts_.front.TakeRelabelled(now, when);
-  if (changed.labels.empty() && changed.settings.empty()) return;
+  if (changed.jobs.empty() && changed.settings.empty()) return;
   Unsaved& unsaved = parts_.committer.unsaved();
   const auto fleet = parts_.fleet.Write();
-  for (auto& [id, labels] : changed.labels) {
+  for (SeriesMapper::MappedJob& facts : changed.jobs) {
+    if (!fleet->Has(facts.id)) continue;
     // Those of before a restart, which the mapper still has, may be gone.
-    std::erase_if(labels, [](const Label& label) { return label.first.starts_with(kSettingLabel); });
-    if (fleet->Has(id) && fleet->AddLabels(id, labels))
-      unsaved.relabelled_jobs.push_back(fleet->job(id).record);
+    std::erase_if(facts.labels, [](const Label& label) { return label.first.starts_with(kSettingLabel); });
+    if (fleet->AddLabels(facts.id, facts.labels, facts.parts))
+      unsaved.relabelled_jobs.push_back(fleet->job(facts.id).record);
   }
   for (const auto& [name, labels] : changed.settings) {
     const std::optional<JobId> id = fleet->Find(name);
@@ -84,7 +85,8 @@ void JobRegistry::Restore(const StoreEnds& ends, Store& store,
   const brain::LiveFleet& fleet = parts_.fleet.unlocked();
   next_job_ = std::max(fleet.jobs.end_id(), ends.last_job.has_value() ? *ends.last_job + 1 : 0);
   parts_.front.Restore(ends.last_window, [&](SeriesMapper& mapper) {
-    for (const brain::LiveJob& job : fleet.jobs) mapper.RestoreJob(job.record.id, job.record.name);
+    for (const brain::LiveJob& job : fleet.jobs)
+      mapper.RestoreJob(job.record.id, job.record.name, job.record.parts);
     mapper.ReserveJobs(next_job_);
     if (!ends.last_window.has_value()) return;
     const int64_t from_s = (int64_t{ends.last_window->day()} - options_.return_days) * kDaySeconds;

@@ -32,7 +32,7 @@ class JobSettingsSource {
   // The answer as of now. Cheap: a pass asks it for each new job. One thread calls it, with no lock held.
   virtual JobAnswer SettingsOf(const JobQuestion& question) = 0;
   // Whether an autoscaler counts on the request of the job's container, which therefore stays. From any thread.
-  virtual bool RequestStays(const std::string& /*job*/, Resource /*r*/) const { return false; }
+  virtual bool RequestStays(const Workload& /*job*/, Resource /*r*/) const { return false; }
 };
 
 }  // namespace taut::server

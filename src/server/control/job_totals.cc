@@ -8,16 +8,10 @@
 
 #include "brain/fleet/risk_book.h"
 #include "common/base/strings.h"
+#include "common/model/labels.h"
 
 namespace taut::server {
 namespace {
-
-const std::string* ValueOf(const JobRecord& record, std::string_view label) {
-  for (const auto& [key, value] : record.labels) {
-    if (key == label) return &value;
-  }
-  return nullptr;
-}
 
 // The lower bound of a size, inclusive, and its name.
 struct Size {
@@ -63,7 +57,7 @@ Place PlaceOf(const JobView& job, size_t property) {
 }
 
 Place PlaceOf(const JobView& job, std::string_view label) {
-  const std::string* value = ValueOf(*job.record, label);
+  const std::string* value = FindLabel(job.record->labels, label);
   return value != nullptr ? Place{0, *value} : Place();
 }
 

@@ -37,7 +37,7 @@ void OwnerDesk::NoteRequests(const ClosedWindow& closed, size_t first, size_t la
     for (const Resource r : kResources) {
       const brain::LiveLane& lane = job.of(r);
       const bool has_one = lane.of_request || lane.owner_request >= 0;
-      fleet.owners.SetRequestStays(data.job, r, has_one && source_->RequestStays(job.record.name, r));
+      fleet.owners.SetRequestStays(data.job, r, has_one && source_->RequestStays(job.record.workload(), r));
     }
   }
 }

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "common/base/strings.h"
+#include "common/model/labels.h"
 #include "server/control/control_plane.h"
 #include "server/control/past_in_order.h"
 
@@ -15,6 +16,17 @@ constexpr size_t kFailedRemembered = 20'000;  // orders
 constexpr int64_t kLimitsRemembered =
     900;  // seconds: a kill under a limit replaced since may be reported yet
 constexpr int64_t kToldLateSeconds = 7 * kDaySeconds;  // an OOM kill reported this late still counts
+
+// Versions before tables 10 stored names alone.
+JobRecord WithWorkload(JobRecord job) {
+  if (job.parts.known()) return job;
+  const std::string* const cell = FindLabel(job.labels, "cluster");
+  const std::string* const namespace_name = FindLabel(job.labels, "namespace");
+  const std::optional<Workload> workload = WorkloadOfStoredName(job.name, cell == nullptr ? "" : *cell);
+  if (workload.has_value() && namespace_name != nullptr && workload->namespace_name == *namespace_name)
+    job.parts = WorkloadParts::Of(*workload);
+  return job;
+}
 
 // Decided since `from_s`, oldest first.
 absl::StatusOr<std::vector<Decision>> DecisionsSince(History& history, int64_t from_s) {
@@ -88,7 +100,7 @@ absl::Status ControlPlane::RestoreJobs(Restored& restored) {
   // A number without a job is of one that was forgotten, or whose record is damaged, which the store says.
   const auto on_job = [&](const JobRecord& job) {
     if (fleet.Has(job.id)) return absl::DataLossError(StrCat("two jobs have number ", job.id.value));
-    fleet.AddRestoredJob(job);
+    fleet.AddRestoredJob(WithWorkload(job));
     return absl::OkStatus();
   };
   const auto on_setting = [&](const SettingChange& change) {

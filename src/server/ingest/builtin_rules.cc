@@ -10,9 +10,6 @@ namespace {
 
 using enum SeriesKind;
 
-// Where series say their cluster, all names begin with it.
-const char* const kPodJob = "{cluster/}{namespace}/{owner.kind/}{owner}";
-const char* const kContainerJob = "{cluster/}{namespace}/{owner.kind/}{owner}/{container}";
 const char* const kPod = "{cluster/}{namespace}/Pod/{pod}";
 const char* const kKubernetes = "Kubernetes";
 
@@ -84,7 +81,7 @@ void AddNodeAgents(const Add& add) {
 
 void AddKubernetes(KubernetesJobs jobs, std::vector<MappingRule>& out) {
   const bool by_pod = jobs == KubernetesJobs::kPods;
-  const char* const job = by_pod ? kPodJob : kContainerJob;
+  const std::string job(by_pod ? kPodJob : kContainerJob);
   // A task that is one container has no parts, as the same container has none where an agent measures it.
   const char* const part = by_pod ? "{container}" : "";
   const auto add = [&out, job, part](const char* name, const char* metric, std::vector<LabelMatch> match,
@@ -187,7 +184,8 @@ void AddDocker(std::vector<MappingRule>& out) {
       "{container_label_com_docker_compose_service|name}";
   const auto add = [&](const char* name, const char* metric, std::vector<LabelMatch> m, SeriesKind kind,
                        double scale = 1) {
-    out.push_back({name, metric, std::move(m), kind, job, "{instance}/{name}", "", scale, "Docker"});
+    out.push_back(
+        {name, metric, std::move(m), kind, job, "{instance}/{name}", "", scale, std::string(kDockerSource)});
   };
   add("docker-cpu", "container_cpu_usage_seconds_total", With(match, {"cpu", "|total"}), kCpuSecondsTotal);
   add("docker-cpu-periods", "container_cpu_cfs_periods_total", match, kCpuPeriodsTotal);

@@ -99,7 +99,13 @@ absl::StatusOr<MappingRules> MappingRules::Compile(std::vector<MappingRule> rule
       if (absl::Status s = CheckSignalName(rule.signal); !s.ok()) return bad(Message(s));
       signal = static_cast<uint16_t>(std::ranges::find(out.signals_, rule.signal) - out.signals_.begin() + 1);
     }
-    out.compiled_.push_back({*std::move(job), *std::move(task), *std::move(part), signal});
+    const bool has_container = rule.job == kContainerJob;
+    const bool in_kubernetes = has_container || rule.job == kPodJob;
+    out.compiled_.push_back({*std::move(job), *std::move(task), *std::move(part), signal,
+                             in_kubernetes                  ? Source::kKubernetes
+                             : rule.source == kDockerSource ? Source::kDocker
+                                                            : Source::kSeries,
+                             in_kubernetes, has_container});
   }
   out.rules_ = std::move(rules);
   return out;
@@ -132,11 +138,19 @@ std::optional<Mapping> MappingRules::Match(
     std::optional<std::string> task = compiled.task.Render(labels, owner_of_pod);
     if (!job.has_value() || !task.has_value()) continue;
     std::optional<std::string> part = compiled.part.Render(labels, owner_of_pod);
+    WorkloadParts workload(IsFact(rule.kind) ? Source::kUnknown : compiled.source);
+    if (compiled.in_kubernetes && workload.known()) {
+      const std::string_view container = compiled.has_container ? LabelValue(labels, "container") : "";
+      workload = {compiled.source,
+                  {LabelValue(labels, "cluster").size(), LabelValue(labels, "namespace").size(),
+                   found->kind.size(), container.size()}};
+    }
     return Mapping{.rule = i,
                    .kind = rule.kind,
                    .job = *std::move(job),
                    .task = *std::move(task),
                    .part = std::move(part).value_or(""),
+                   .workload = workload,
                    .uses_owner = compiled.job.uses_owner(),
                    .scale = rule.scale,
                    .signal = compiled.signal,

@@ -10,6 +10,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "common/base/name_template.h"
+#include "common/model/workload.h"
 #include "server/ingest/owners.h"
 #include "server/ingest/remote_write.h"
 
@@ -100,6 +101,13 @@ struct MappingRule {
   bool whole_machine = false;
 };
 
+// MappingRule::source of containers of Docker.
+inline constexpr std::string_view kDockerSource = "Docker";
+// Names of jobs in Kubernetes, which begin with the cluster where series say it. A rule with one of them gives
+// workloads.
+inline constexpr std::string_view kPodJob = "{cluster/}{namespace}/{owner.kind/}{owner}";
+inline constexpr std::string_view kContainerJob = "{cluster/}{namespace}/{owner.kind/}{owner}/{container}";
+
 // What is one job in Kubernetes: the pods of an owner, each with the sum of its containers, or one container of
 // these pods. A task is a pod in both.
 enum class KubernetesJobs : uint8_t { kPods, kContainers };
@@ -115,7 +123,8 @@ struct Mapping {
   size_t rule = 0;  // index into the rules
   SeriesKind kind = SeriesKind::kCpuSecondsTotal;
   std::string job, task, part;
-  bool uses_owner = false;  // the job's name has an {owner} or {owner.kind} in it
+  WorkloadParts workload = {};  // of the job; not known for facts
+  bool uses_owner = false;      // the job's name has an {owner} or {owner.kind} in it
   double scale = 1;
   uint16_t signal = 0;  // place in MappingRules::signals() plus 1; 0: none
   bool whole_machine = false;
@@ -143,7 +152,10 @@ class MappingRules {
  private:
   struct Compiled {
     NameTemplate job, task, part;
-    uint16_t signal = 0;  // as in Mapping
+    uint16_t signal = 0;              // as in Mapping
+    Source source = Source::kSeries;  // of its jobs' workloads
+    // The job is a workload in Kubernetes, of whole pods or of one container.
+    bool in_kubernetes = false, has_container = false;
   };
   std::vector<MappingRule> rules_;
   std::vector<Compiled> compiled_;

@@ -104,6 +104,13 @@ void SeriesMapper::SetLabels(JobId id, const JobLabels& labels) {
   relabelled_jobs_.push_back(id);
 }
 
+void SeriesMapper::NoteWorkload(WorkloadParts parts, JobId id) {
+  WorkloadParts& known = jobs_[id].parts;
+  if (!parts.known() || (known.known() && (known.has_parts() || !parts.has_parts()))) return;
+  known = parts;
+  relabelled_jobs_.push_back(id);
+}
+
 std::vector<JobId> SeriesMapper::TakeRelabelledJobs() {
   std::vector<JobId> out = std::exchange(relabelled_jobs_, {});
   std::erase_if(out, [this](JobId id) { return !HasJob(id); });
@@ -129,6 +136,7 @@ void SeriesMapper::ClaimContainer(uint32_t slot, std::string_view container) {
 Mapping SeriesMapper::OfClaim(Mapping mapping, uint64_t container) const {
   const auto it = container == 0 ? claims_.end() : claims_.find(container);
   if (it == claims_.end()) return mapping;
+  if (mapping.job != it->second.job) mapping.workload = WorkloadParts(Source::kAgents);
   mapping.job = it->second.job;
   mapping.task = it->second.task;
   mapping.part.clear();

@@ -139,6 +139,7 @@ SeriesMapper::Resolution SeriesMapper::ResolveTask(std::string_view job, std::st
     mapping.kind = SeriesKind::kTaskWindow;
     mapping.job = job;
     mapping.task = task;
+    mapping.workload = WorkloadParts(Source::kAgents);
     it = series_.try_emplace(fingerprint, Place(mapping, labels, MinuteOf(now), 0)).first;
     if (it->second.outcome == Outcome::kMapped) ++counts_.mapped_series;
   }
@@ -173,7 +174,9 @@ bool SeriesMapper::Bind(uint32_t slot, const Mapping& mapping, std::span<const L
     }
     std::sort(its_labels.begin(), its_labels.end());
     jobs_[*job].labels = Packed(its_labels);
+    jobs_[*job].parts = mapping.workload;
   }
+  NoteWorkload(mapping.workload, *job);
   if (mapping.whole_machine) SetLabels(*job, {{std::string(kWorkloadLabel), std::string(kWholeMachine)}});
   ++jobs_[*job].slots;
   const uint32_t task = TaskEntry(*job, mapping.task);
@@ -269,9 +272,10 @@ std::optional<JobId> SeriesMapper::InternJob(std::string_view name) {
   return id;
 }
 
-void SeriesMapper::RestoreJob(JobId id, std::string_view name) {
+void SeriesMapper::RestoreJob(JobId id, std::string_view name, WorkloadParts parts) {
   jobs_.Emplace(id).name = name;
   job_ids_.Insert(id.value);
+  jobs_[id].parts = parts;
 }
 
 void SeriesMapper::RememberForgotten(JobId id, std::string_view name, int32_t day) {

@@ -119,7 +119,7 @@ class SeriesMapper {
   // max_jobs.
   std::optional<JobId> InternJob(std::string_view name);
   // A job that a store knows by this number, before any series. REQUIRES: the number is free.
-  void RestoreJob(JobId id, std::string_view name);
+  void RestoreJob(JobId id, std::string_view name, WorkloadParts parts = {});
   // Numbers below this are taken, also those that no known job has.
   void ReserveJobs(uint32_t end) { jobs_.Reserve(end); }
   // A job that was forgotten on `day`: should its name come again, it gets this number.
@@ -130,7 +130,8 @@ class SeriesMapper {
   void DropForgotten(int32_t day);
   // Jobs that got a number since the last call (a new one, or their own again), in that order.
   std::vector<JobId> TakeFreshJobs() { return std::exchange(fresh_jobs_, {}); }
-  // Jobs whose labels have changed since the last call (each pod's labels count once), ascending.
+  // Jobs whose labels have changed (each pod's labels count once), or whose workload became known, since the
+  // last call; ascending.
   std::vector<JobId> TakeRelabelledJobs();
 
   size_t num_jobs() const { return jobs_.size(); }
@@ -139,12 +140,21 @@ class SeriesMapper {
   std::string_view job_name(JobId id) const { return jobs_[id].name; }
   std::vector<std::string> job_names() const;  // ascending by number
   using JobLabels = std::vector<std::pair<std::string, std::string>>;
-  // Keys ascending; of a job from before the daemon's start only what was learnt since.
-  JobLabels job_labels(JobId id) const;
-  // From the series and agents that have named the job since the daemon started. REQUIRES: HasJob(id).
-  OomSource oom_source(JobId id) const { return jobs_[id].oom_source; }
-  // Whether a series has said when a task of the job started. REQUIRES: HasJob(id).
-  bool knows_starts(JobId id) const { return jobs_[id].knows_starts; }
+  // What series and agents have said of a job.
+  struct MappedJob {
+    JobId id;
+    std::string name;
+    JobLabels labels;  // keys ascending; of a job from before the daemon's start only what was learnt since
+    WorkloadParts parts;  // of the first that said it; one of parts replaces one that is a name alone
+    // From the series and agents that have named the job since the daemon started.
+    OomSource oom_source = OomSource::kNone;
+    bool knows_starts = false;  // a series has said when a task of it started
+  };
+  // REQUIRES: HasJob(id).
+  MappedJob facts_of(JobId id) const {
+    const Job& job = jobs_[id];
+    return {id, std::string(job_name(id)), job_labels(id), job.parts, job.oom_source, job.knows_starts};
+  }
   // The sources of a job's series if there are two, "agents, Kubernetes": they may be two workloads of one
   // name. "": there is one. REQUIRES: HasJob(id).
   std::string Collision(JobId id) const;
@@ -196,6 +206,7 @@ class SeriesMapper {
     OomSource oom_source = OomSource::kNone;
     bool has_container_ids = false;  // some of its series name their container
     bool knows_starts = false;
+    WorkloadParts parts;   // of its workload, within the name
     uint64_t sources = 0;  // a bit for each of source_names_
   };
   struct PodLabels {
@@ -248,10 +259,12 @@ class SeriesMapper {
   void LearnInitContainer(const Mapping& fact);
   void ForgetFact(SeriesKind kind, const std::string& about, uint64_t fingerprint);
   void LearnPodLabels(const Mapping& fact, const SeriesView& series);
+  JobLabels job_labels(JobId id) const;
   void SetLabels(JobId id, const JobLabels& labels);
   static PackedText Packed(const JobLabels& labels);
   // Of a job's bits; nullopt: not said, or one too many.
   std::optional<size_t> SourceOf(const Mapping& mapping, std::span<const LabelView> labels);
+  void NoteWorkload(WorkloadParts parts, JobId id);
   void NoteSource(const Mapping& mapping, std::span<const LabelView> labels, bool has_container_id, Job& job);
   static uint64_t CollidingSources(const Job& job);
   // False: past max_jobs. `container`: the hash of the container's ID, 0 if it is not known.

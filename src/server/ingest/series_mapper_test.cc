@@ -172,7 +172,7 @@ TEST(SeriesMapper, CountsPodsWhoseContainersNoSeriesNames) {
 // node_exporter's figures are of all that runs on a machine: the label says so, and sums leave the job out.
 TEST(SeriesMapper, AJobOfWholeMachinesIsMarkedAlsoIfItIsKnownAlready) {
   const auto label = [](const SeriesMapper& mapper, uint32_t slot) {
-    return mapper.job_labels(mapper.binding(slot).job);
+    return mapper.facts_of(mapper.binding(slot).job).labels;
   };
   const SeriesMapper::JobLabels machine = {{"workload", "machine"}};
   const MappedLabels cpu = {{"__name__", "node_cpu_seconds_total"},
@@ -188,6 +188,32 @@ TEST(SeriesMapper, AJobOfWholeMachinesIsMarkedAlsoIfItIsKnownAlready) {
   known.RestoreJob(JobId{0}, "machine/node");
   EXPECT_EQ(label(known, Resolve(known, cpu).slot), machine);
   EXPECT_THAT(known.TakeRelabelledJobs(), ElementsAre(JobId{0}));
+}
+
+TEST(SeriesMapper, AJobHasTheWorkloadOfTheRuleThatNamedIt) {
+  SeriesMapper mapper = NewMapper();
+  const auto workload = [&mapper](uint32_t slot) {
+    const SeriesMapper::MappedJob facts = mapper.facts_of(mapper.binding(slot).job);
+    return facts.parts.In(facts.name);
+  };
+  EXPECT_EQ(
+      workload(Resolve(mapper, Cpu("web-5d4f8c7b9d-x2x4z")).slot),
+      (Workload{
+          .source = Source::kKubernetes, .namespace_name = "shop", .kind = "deployment", .name = "web"}));
+  const MappedLabels docker = {
+      {"__name__", "container_cpu_usage_seconds_total"}, {"instance", "h:1"}, {"name", "db"}};
+  EXPECT_EQ(workload(Resolve(mapper, docker).slot),
+            (Workload{.source = Source::kDocker, .name = "docker/db"}));
+  const LabelView none[] = {{"x", "y"}};
+  EXPECT_EQ(workload(mapper.ResolveTask("batch/import", "1", none, After(0)).slot),
+            (Workload{.source = Source::kAgents, .name = "batch/import"}));
+  // An agent that measures a pod's container says its job's name; series say of which workload.
+  const uint32_t task = mapper.ResolveTask("shop/statefulset/db", "db-0", none, After(0)).slot;
+  EXPECT_EQ(workload(task).source, Source::kAgents);
+  (void)mapper.TakeRelabelledJobs();
+  (void)Resolve(mapper, Cpu("db-0"));
+  EXPECT_EQ(workload(task).kind, "statefulset");
+  EXPECT_THAT(mapper.TakeRelabelledJobs(), ElementsAre(mapper.binding(task).job));
 }
 
 TEST(SeriesMapper, GivesSlotsOnceAndTasksWithinJobs) {
@@ -354,7 +380,7 @@ TEST(SeriesMapper, TasksOfAgentsNeedNoRule) {
   EXPECT_EQ(a.kind, SeriesKind::kTaskWindow);
   EXPECT_EQ(JobOf(mapper, a.slot), "batch/import");
   EXPECT_EQ(mapper.task_name(a.slot), "host/a");
-  EXPECT_THAT(mapper.job_labels(mapper.binding(a.slot).job), ElementsAre(std::pair("team", "shop")));
+  EXPECT_THAT(mapper.facts_of(mapper.binding(a.slot).job).labels, ElementsAre(std::pair("team", "shop")));
   const uint64_t version = mapper.version();
   EXPECT_EQ(mapper.ResolveTask("batch/import", "host/a", {}, kNow).slot, a.slot);
   EXPECT_EQ(mapper.version(), version);
@@ -521,16 +547,18 @@ TEST(SeriesMapper, LabelsOfPodsBecomeTheirJobs) {
   EXPECT_EQ(Resolve(mapper, PodLabels("web-5d4f8c7b9d-bcdfg", "red")).outcome, Outcome::kFact);
   const auto a = Resolve(mapper, Cpu("web-5d4f8c7b9d-x2x4z"));
   const JobId job = mapper.binding(a.slot).job;
-  EXPECT_THAT(mapper.job_labels(job), ElementsAre(std::pair("namespace", "shop")));
+  EXPECT_THAT(mapper.facts_of(job).labels, ElementsAre(std::pair("namespace", "shop")));
   EXPECT_THAT(mapper.TakeRelabelledJobs(), IsEmpty());
   Resolve(mapper, Cpu("web-5d4f8c7b9d-bcdfg"));  // whose labels were known before it
-  EXPECT_THAT(mapper.job_labels(job), ElementsAre(std::pair("namespace", "shop"), std::pair("team", "red")));
+  EXPECT_THAT(mapper.facts_of(job).labels,
+              ElementsAre(std::pair("namespace", "shop"), std::pair("team", "red")));
   EXPECT_THAT(mapper.TakeRelabelledJobs(), ElementsAre(job));
   Resolve(mapper, PodLabels("web-5d4f8c7b9d-x2x4z", "red"));
   EXPECT_THAT(mapper.TakeRelabelledJobs(), IsEmpty()) << "nothing has changed";
   Resolve(mapper, PodLabels("web-5d4f8c7b9d-x2x4z", "blue"));
   EXPECT_THAT(mapper.TakeRelabelledJobs(), ElementsAre(job));
-  EXPECT_THAT(mapper.job_labels(job), ElementsAre(std::pair("namespace", "shop"), std::pair("team", "blue")));
+  EXPECT_THAT(mapper.facts_of(job).labels,
+              ElementsAre(std::pair("namespace", "shop"), std::pair("team", "blue")));
   // A fact that ends takes no other fact of its pod with it.
   Resolve(mapper, PodOwner("web-5d4f8c7b9d-x2x4z", "Rollout", "storefront"), After(50));
   mapper.ForgetIdle(After(70));
@@ -545,7 +573,7 @@ TEST(SeriesMapper, APodsLabelsDoNotSayWhereItIs) {
   labels.insert(labels.begin() + 1, {{"label_cluster", "other"}, {"label_namespace", "other"}});
   Resolve(mapper, labels);
   const auto a = Resolve(mapper, Cpu("web-5d4f8c7b9d-x2x4z"));
-  EXPECT_THAT(mapper.job_labels(mapper.binding(a.slot).job),
+  EXPECT_THAT(mapper.facts_of(mapper.binding(a.slot).job).labels,
               ElementsAre(std::pair("namespace", "shop"), std::pair("team", "red")));
 }
 
@@ -614,7 +642,7 @@ TEST(SeriesMapper, AJobTakesTheRoomThatItsNamesTake) {
   }
   ASSERT_EQ(mapper.num_jobs(), kJobs);
   EXPECT_LT(mapper.state_bytes() / kJobs, 500U);
-  EXPECT_THAT(mapper.job_labels(JobId{7}), ElementsAre(std::pair("namespace", "shop")));
+  EXPECT_THAT(mapper.facts_of(JobId{7}).labels, ElementsAre(std::pair("namespace", "shop")));
 }
 
 }  // namespace

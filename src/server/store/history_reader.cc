@@ -234,6 +234,8 @@ std::optional<JobRecord> JobOf(const Rows& rows, DamageLog& damage) {
   job.name = rows.Bytes(2);
   absl::StatusOr<Labels> labels = DecodeLabels(rows.Bytes(3));
   if (labels.ok()) job.labels = *std::move(labels);
+  absl::StatusOr<WorkloadParts> parts = DecodeParts(rows.Bytes(5));
+  if (parts.ok()) job.parts = *std::move(parts);
   if (SumOf(job) == rows.Int(4)) return job;
   damage.Add(StrCat("job ", job.id.value, " (", job.name, "): checksum mismatch"));
   return std::nullopt;

@@ -49,7 +49,7 @@ class HistoryReader final : public History {
   const std::unique_ptr<Database> owned_;
   Database* const db_ = owned_.get();
   DamageLog* const damage_;
-  Statement job_{db_, "SELECT id, first_seen_s, name, labels, sum FROM jobs WHERE id = ?1"};
+  Statement job_{db_, "SELECT id, first_seen_s, name, labels, sum, parts FROM jobs WHERE id = ?1"};
   Statement windows_{db_, "SELECT window FROM windows WHERE window >= ?1 AND window < ?2 ORDER BY window"};
   Statement first_block_{db_, "SELECT min(key) FROM window_blocks"};
   Statement block_{db_, "SELECT block FROM window_blocks WHERE key = ?1"};
@@ -83,7 +83,7 @@ class HistoryReader final : public History {
                    " ORDER BY window"};
 };
 
-// A row of jobs that begins with id, first_seen_s, name, labels, sum; nothing if it is damaged.
+// A row of jobs that begins with id, first_seen_s, name, labels, sum, parts; nothing if it is damaged.
 std::optional<JobRecord> JobOf(const Rows& rows, DamageLog& damage);
 
 // A row of settings as the statements above and Restore select it; nothing if it is damaged.

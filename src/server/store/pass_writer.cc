@@ -105,7 +105,8 @@ absl::Status PassWriter::WriteLateAccount(std::span<const LateAccount> late) {
 absl::Status PassWriter::WriteJobs(const PassRecord& pass) {
   const auto write = [](Statement& statement, const JobRecord& job) {
     const std::string labels = EncodeLabels(job.labels);
-    return statement.Run(job.id.value, job.first_seen_s, job.name, Blob{labels}, SumOf(job));
+    const std::string parts = EncodeParts(job.parts);
+    return statement.Run(job.id.value, job.first_seen_s, job.name, Blob{labels}, SumOf(job), Blob{parts});
   };
   absl::Status status;
   for (const JobRecord& job : pass.new_jobs) {

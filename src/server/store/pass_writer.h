@@ -32,13 +32,13 @@ class PassWriter {
   Statement block_{db_, "INSERT INTO window_blocks VALUES(?1, ?2)"};
   Statement account_{db_, "INSERT INTO account_windows VALUES(?1, ?2)"};
   Statement late_account_{db_, "INSERT INTO account_late VALUES(NULL, ?1, ?2)"};
-  Statement job_{db_, "INSERT INTO jobs VALUES(?1, ?2, ?3, ?4, ?5, NULL, NULL)"};
+  Statement job_{db_, "INSERT INTO jobs VALUES(?1, ?2, ?3, ?4, ?5, NULL, NULL, ?6)"};
   Statement forget_job_{db_, "UPDATE jobs SET forgotten_s = ?2 WHERE id = ?1"};
   // Its past stays asked for.
   Statement return_job_{
       db_,
-      "INSERT INTO jobs VALUES(?1, ?2, ?3, ?4, ?5, NULL, NULL) ON CONFLICT(id) DO UPDATE SET "
-      "first_seen_s = ?2, name = ?3, labels = ?4, sum = ?5, forgotten_s = NULL"};
+      "INSERT INTO jobs VALUES(?1, ?2, ?3, ?4, ?5, NULL, NULL, ?6) ON CONFLICT(id) DO UPDATE SET "
+      "first_seen_s = ?2, name = ?3, labels = ?4, sum = ?5, parts = ?6, forgotten_s = NULL"};
   Statement past_{db_, "UPDATE jobs SET past = ?2 WHERE id = ?1"};
   Statement read_past_day_{db_, "SELECT block FROM past_days WHERE key = ?1"};
   Statement past_day_{db_, "INSERT OR REPLACE INTO past_days VALUES(?1, ?2)"};

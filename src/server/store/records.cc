@@ -19,7 +19,11 @@ absl::Status Finish(const ByteReader& in, std::string_view what) {
 int64_t RowSum::Value() const { return static_cast<int64_t>(XXH3_64bits(bytes_.data(), bytes_.size())); }
 
 int64_t SumOf(const JobRecord& job) {
-  return RowSum::Of(job.id.value, job.name, job.first_seen_s, EncodeLabels(job.labels));
+  // As older versions, where it says no more than theirs.
+  if (!job.parts.known())
+    return RowSum::Of(job.id.value, job.name, job.first_seen_s, EncodeLabels(job.labels));
+  return RowSum::Of(job.id.value, job.name, job.first_seen_s, EncodeLabels(job.labels),
+                    EncodeParts(job.parts));
 }
 
 int64_t SumOf(const Decision& d) {
@@ -64,6 +68,30 @@ absl::StatusOr<Labels> DecodeLabels(std::string_view bytes) {
   const absl::Status status = Finish(in, "labels");
   if (!status.ok()) return status;
   return labels;
+}
+
+std::string EncodeParts(const WorkloadParts& parts) {
+  std::string bytes;
+  if (!parts.known()) return bytes;
+  ByteWriter out(&bytes);
+  out.PutString(Name(parts.source()));
+  const WorkloadParts::Sizes sizes = parts.sizes();
+  for (const size_t size : {sizes.cell, sizes.namespace_name, sizes.kind, sizes.container})
+    out.PutVarint(size);
+  return bytes;
+}
+
+absl::StatusOr<WorkloadParts> DecodeParts(std::string_view bytes) {
+  if (bytes.empty()) return WorkloadParts();
+  ByteReader in(bytes);
+  const std::optional<Source> source = ParseSource(in.GetString());
+  WorkloadParts::Sizes sizes;
+  for (size_t* size : {&sizes.cell, &sizes.namespace_name, &sizes.kind, &sizes.container})
+    *size = static_cast<size_t>(in.GetVarint());
+  const absl::Status status = Finish(in, "parts");
+  if (!status.ok()) return status;
+  if (!source.has_value()) return absl::DataLossError("parts: unknown source");
+  return WorkloadParts(*source, sizes);
 }
 
 std::string EncodeFleetPoint(const FleetPoint& point) {

@@ -58,6 +58,9 @@ using Labels = std::vector<std::pair<std::string, std::string>>;
 std::string EncodeLabels(const Labels& labels);
 // Each Decode gives DataLoss for what no Encode wrote.
 absl::StatusOr<Labels> DecodeLabels(std::string_view bytes);
+// Of a job's workload; "": it is not known.
+std::string EncodeParts(const WorkloadParts& parts);
+absl::StatusOr<WorkloadParts> DecodeParts(std::string_view bytes);
 
 std::string EncodeFleetPoint(const FleetPoint& point);
 absl::StatusOr<FleetPoint> DecodeFleetPoint(std::string_view bytes);

@@ -43,7 +43,7 @@ absl::Status Restorer::ReadForgotten(int64_t from_s,
   absl::StatusOr<bool> any = rows.Next();
   for (; any.ok() && *any; any = rows.Next()) {
     const std::optional<JobRecord> job = JobOf(rows, *damage_);
-    if (job.has_value()) yield(*job, rows.Int(5));
+    if (job.has_value()) yield(*job, rows.Int(6));
   }
   return any.status();
 }

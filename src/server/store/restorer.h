@@ -31,9 +31,10 @@ class Restorer {
   Database* db_;
   DamageLog* damage_;
   Statement jobs_{
-      db_, "SELECT id, first_seen_s, name, labels, sum FROM jobs WHERE forgotten_s IS NULL ORDER BY id"};
+      db_,
+      "SELECT id, first_seen_s, name, labels, sum, parts FROM jobs WHERE forgotten_s IS NULL ORDER BY id"};
   Statement forgotten_{db_,
-                       "SELECT id, first_seen_s, name, labels, sum, forgotten_s FROM jobs "
+                       "SELECT id, first_seen_s, name, labels, sum, parts, forgotten_s FROM jobs "
                        "WHERE forgotten_s >= ?1 ORDER BY id"};
   Statement pasts_{db_, "SELECT id, past FROM jobs WHERE past IS NOT NULL ORDER BY id"};
   Statement settings_{db_,

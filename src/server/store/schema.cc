@@ -74,6 +74,10 @@ CREATE INDEX tier_acts_by_time ON tier_acts(time_s);
 ALTER TABLE ooms ADD COLUMN shown_s INTEGER;
 ALTER TABLE ooms ADD COLUMN since_s INTEGER;
 )",
+    // 10
+    R"(
+ALTER TABLE jobs ADD COLUMN parts BLOB NOT NULL DEFAULT x'';
+)",
 };
 
 // Tables whose ends are looked at, with the column that is the rowid.

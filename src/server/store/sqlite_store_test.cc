@@ -175,6 +175,30 @@ TEST_F(SqliteStoreTest, AFileWithoutPastsIsMigrated) {
   EXPECT_EQ(asked, 7U);
 }
 
+// A file from before jobs had workloads: its jobs are there with their sums, and get one later.
+TEST_F(SqliteStoreTest, AFileWithoutWorkloadsIsMigrated) {
+  JobRecord job{JobId{7}, "shop/deployment/web", {{"namespace", "shop"}}, 12};
+  {
+    auto db = Database::Open(options_.path, Database::Access::kReadWrite);
+    ASSERT_TRUE(Migrate(**db, StoreMigrations().first(9)).ok());
+    const std::string labels = EncodeLabels(job.labels);
+    Statement insert(db->get(), "INSERT INTO jobs VALUES(?1, ?2, ?3, ?4, ?5, NULL, NULL)");
+    ASSERT_TRUE(insert.Run(job.id.value, job.first_seen_s, job.name, Blob{labels}, SumOf(job)).ok());
+    Statement ends(db->get(), "INSERT INTO ends VALUES(1, NULL, 7, 0, 0, ?1)");
+    ASSERT_TRUE(
+        ends.Run(RowSum::Of(std::optional<int64_t>(), std::optional<int64_t>(7), uint64_t{0}, uint64_t{0}))
+            .ok());
+  }
+  auto store = SqliteStore::Open(options_);
+  ASSERT_TRUE(store.ok()) << store.status();
+  EXPECT_FALSE((*store)->Job(job.id)->workload().known());
+  job.parts = WorkloadParts::Of(*WorkloadOfStoredName(job.name, ""));
+  PassRecord pass;
+  pass.relabelled_jobs = {&job, 1};
+  ASSERT_TRUE((*store)->Commit(pass).ok());
+  EXPECT_EQ((*store)->Job(job.id)->workload().kind, "deployment");
+}
+
 // A file from before kills had the date that was shown: its kills are read, and are numbered as they were stored.
 TEST_F(SqliteStoreTest, AFileWhoseKillsHaveOneDateIsMigrated) {
   const OomRecord old{JobId{7}, 2, 500, 3, 1e9};

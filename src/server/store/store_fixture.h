@@ -83,6 +83,7 @@ inline std::string Text(const Decision& d) {
 inline std::string Text(const JobRecord& job) {
   std::string text = StrCat(job.id.value, " ", job.name, " ", job.first_seen_s);
   for (const auto& [key, value] : job.labels) StrAppend(&text, " ", key, "=", value);
+  if (job.parts.known()) StrAppend(&text, " of ", Name(job.parts.source()), " ", job.workload().container);
   return text + "\n";
 }
 inline std::string Text(const OomRecord& o) {
@@ -170,6 +171,7 @@ class PassMaker {
       next_job_ += 1 + Below(3);
       pass.new_jobs.push_back(
           {JobId{next_job_}, StrCat("team/job \"", next_job_, "\""), {{"a", "x"}, {"b", ""}}, now});
+      if (next_job_ % 2 == 0) pass.new_jobs.back().parts = WorkloadParts(Source::kAgents);
     }
     for (uint32_t n = Below(5); n > 0; --n) pass.decisions.push_back(MakeDecision(now));
     for (uint32_t n = Below(3); n > 0; --n) {

@@ -75,7 +75,8 @@ std::unique_ptr<server::AgentsRun> MakeAgents(const DaemonConfig& config, const 
   if (config.agents.listen.empty()) return nullptr;
   server::AgentsRun::Options options;
   options.config = config.agents;
-  options.apply = config.actuator == server::ActuatorKind::kAgents;
+  options.apply = config.SetsThrough(server::ActuatorKind::kAgents);
+  options.pods_elsewhere = config.SetsThrough(server::ActuatorKind::kKubernetes);
   options.elsewhere = [webhook](const std::string& job) {
     return webhook != nullptr && webhook->ClaimsMemory(job);
   };
@@ -103,7 +104,7 @@ class Maker {
       : config_(config), context_(context), history_(history), hooks_(hooks), out_(out), list_(out.list) {}
 
   absl::Status Make() {
-    if (config_.actuator == server::ActuatorKind::kAgents && config_.agents.listen.empty())
+    if (config_.SetsThrough(server::ActuatorKind::kAgents) && config_.agents.listen.empty())
       return absl::InvalidArgumentError("actuator.kind is agents, but agents.listen names no address");
     if (absl::Status s = MakeThoseThatOthersAsk(); !s.ok()) return s;
     AddLogs();

@@ -32,9 +32,12 @@ std::string StateDir(const std::string& store_path) {
 
 brain::LiveSettings LiveSettingsOf(const server::DaemonConfig& config) {
   brain::LiveSettings settings{config.recommenders, config.rules, config.migration};
-  settings.enforcement = config.actuator == server::ActuatorKind::kAgents ? brain::Enforcement::kByAgents
-                         : config.actuator == server::ActuatorKind::kKubernetes ? brain::Enforcement::kAlways
-                                                                                : brain::Enforcement::kNever;
+  const bool by_agents = config.SetsThrough(server::ActuatorKind::kAgents);
+  const bool in_cluster = config.SetsThrough(server::ActuatorKind::kKubernetes);
+  settings.enforcement = by_agents && in_cluster ? brain::Enforcement::kByAgentsAndInKubernetes
+                         : by_agents             ? brain::Enforcement::kByAgents
+                         : in_cluster            ? brain::Enforcement::kInKubernetes
+                                                 : brain::Enforcement::kNever;
   return settings;
 }
 
@@ -96,7 +99,7 @@ absl::Status Daemon::OpenStore() {
 
 // The first of the set reports why orders that no actuator claims are not applied.
 absl::Status Daemon::MakeActuators() {
-  if (config_.agents.listen.empty() && config_.actuator != server::ActuatorKind::kKubernetes)
+  if (config_.agents.listen.empty() && !config_.SetsThrough(server::ActuatorKind::kKubernetes))
     actuators_.Add("dry_run", std::make_unique<server::DryRunActuator>());
   for (const auto& component : components_.list.all()) {
     absl::StatusOr<std::unique_ptr<server::Actuator>> actuator = component->MakeActuator();

@@ -27,7 +27,7 @@ void KubernetesActuator::NoteKernel() {
   if (options_.kernel == nullptr) return;
   const std::map<std::string, KernelLimits::Report> reports = options_.kernel->reports();
   std::set<std::string> there;
-  cluster_->ForEachPodOfWorkload([&](const PodPtr& pod, const std::string& workload) {
+  cluster_->ForEachPodOfWorkload([&](const PodPtr& pod, const WorkloadName& workload) {
     if (!pod->resized_by_us) return;
     there.insert(pod->uid);
     if (const auto report = reports.find(pod->uid); report != reports.end())
@@ -36,7 +36,7 @@ void KubernetesActuator::NoteKernel() {
   std::erase_if(low_, [&](const auto& item) { return !there.contains(item.first); });
 }
 
-void KubernetesActuator::JudgeKernel(const Pod& pod, const std::string& workload,
+void KubernetesActuator::JudgeKernel(const Pod& pod, const WorkloadName& workload,
                                      const KernelLimits::Report& report) {
   const std::optional<double> needed = NeededPodLimit(pod);
   if (!needed.has_value() || !IsRunning(pod)) return;
@@ -66,25 +66,26 @@ void KubernetesActuator::JudgeKernel(const Pod& pod, const std::string& workload
   if (now_s - std::max(*low.resized_s, low.since_s) < kEvictSeconds || low.evict) return;
   low.evict = true;
   const std::lock_guard lock(mutex_);
-  if (const auto keys = by_workload_.find(workload); keys != by_workload_.end())
+  if (const auto keys = by_workload_.find(WorkloadKey(workload)); keys != by_workload_.end())
     due_.insert(keys->second.begin(), keys->second.end());
 }
 
-void KubernetesActuator::ResizeOnceMore(const Pod& pod, const std::string& workload, LowPod& low) {
+void KubernetesActuator::ResizeOnceMore(const Pod& pod, const WorkloadName& workload, LowPod& low) {
   low.resized_s = options_.steady_s();
-  std::optional<WorkloadName> name;
+  WorkloadName name = workload;
   {
     const std::lock_guard lock(mutex_);
     ++counts_.kernel_low;
     for (const ContainerState& container : pod.containers) {
-      const StandingOrders::Key key{cluster_->naming().JobOf(workload, container.name), Resource::kMemory};
+      const Workload job = cluster_->naming().IdentityOf(workload, container.name);
+      const StandingOrders::Key key{job.JobName(), Resource::kMemory};
+      name.container = job.container;
       // What was released has no order any more.
-      orders_.Adopt(key);
+      orders_.Adopt(key, name);
       Index(key);
-      name = cluster_->naming().Parse(key.first);
     }
   }
-  if (options_.kernel_low && name.has_value()) options_.kernel_low(*name, pod, low.text);
+  if (options_.kernel_low && !pod.containers.empty()) options_.kernel_low(name, pod, low.text);
 }
 
 double KubernetesActuator::PageMore(const Pod& pod) const {

@@ -42,6 +42,7 @@ class ActuatorStartup : public testing::Test {
     TargetOrder order;
     order.decision = decision;
     order.job = kJob;
+    order.workload = InKubernetes(order.job);
     order.target = Resource::kCpu;
     order.value = cores;
     actuator_->Apply({&order, 1}, Unix());
@@ -265,6 +266,7 @@ TEST_F(ActuatorStartup, ALowerMemoryLimitThatCannotBeSaysNothingOfCpu) {
   TargetOrder memory;
   memory.decision = 9;
   memory.job = kJob;
+  memory.workload = InKubernetes(memory.job);
   memory.target = Resource::kMemory;
   memory.value = 40 * kMebibyte;
   actuator_->Apply({&memory, 1}, 1000);

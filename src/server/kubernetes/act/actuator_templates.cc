@@ -37,22 +37,27 @@ TemplateSetter::Options KubernetesActuator::TemplateOptions() {
 
 // All that holds for the workload, as one apply sets it at once.
 void KubernetesActuator::SetTemplate(const WorkloadName& workload, const std::string& name, Rolled& out) {
-  std::map<StandingOrders::Key, std::optional<double>> orders;
+  struct Ordered {
+    WorkloadName job;
+    std::optional<double> amount;
+  };
+  std::map<StandingOrders::Key, Ordered> orders;
   {
     const std::lock_guard lock(mutex_);
     const auto keys = by_workload_.find(name);
     if (keys == by_workload_.end()) return;
     for (const StandingOrders::Key& key : keys->second) {
       const StandingOrders::Entry* entry = orders_.Find(key);
-      if (entry != nullptr && entry->all.has_value()) orders.emplace(key, entry->all->value);
+      if (entry != nullptr && entry->all.has_value())
+        orders.emplace(key, Ordered{entry->workload, entry->all->value});
     }
   }
   std::vector<TemplateWish> wishes;
-  for (const auto& [key, amount] : orders) {
+  for (const auto& [key, ordered] : orders) {
     // Not under the lock: another part answers.
     const std::optional<PodTerms> terms = TermsOf(key);
-    const std::optional<WorkloadName> job = cluster_->naming().Parse(key.first);
-    if (!job.has_value() || (terms.has_value() && !terms->in_template)) continue;
+    const std::string& container_name = ordered.job.container;
+    if (terms.has_value() && !terms->in_template) continue;
     if (!terms.has_value()) {
       // Its part of the template is not known now: nothing is changed.
       out.results = {};
@@ -62,10 +67,10 @@ void KubernetesActuator::SetTemplate(const WorkloadName& workload, const std::st
       for (const auto& order : orders) out.keys.push_back(order.first);
       return;
     }
-    const std::optional<double> held = terms->Held({0, amount}).value;
-    TemplateWish wish{job->container, key.second.resource(), held, terms->allocation, terms->change_period_s};
+    const std::optional<double> held = terms->Held({0, ordered.amount}).value;
+    TemplateWish wish{container_name, key.second.resource(), held, terms->allocation, terms->change_period_s};
     ContainerState container;
-    container.name = job->container;
+    container.name = container_name;
     FieldClaims claims = ClaimsOn(workload, container, wish.resource);
     wish.set_by = std::move(claims.set_by);
     wish.scaled_by = std::move(claims.scaled_by);
@@ -76,7 +81,7 @@ void KubernetesActuator::SetTemplate(const WorkloadName& workload, const std::st
 }
 
 const KubernetesActuator::Rolled& KubernetesActuator::RolledOf(const WorkloadName& workload) {
-  const std::string name = Cluster::WorkloadKey(workload.namespace_name, workload.kind, workload.name);
+  const std::string name = WorkloadKey(workload.namespace_name, workload.kind, workload.name);
   const auto [it, is_new] = rolled_.try_emplace(name);
   if (!is_new) return it->second;
   Rolled& out = it->second;

@@ -40,6 +40,7 @@ class ActuatorTemplates : public testing::Test {
     TargetOrder order;
     order.decision = decision;
     order.job = kJob;
+    order.workload = InKubernetes(order.job);
     order.target = resource;
     order.value = value;
     order.tasks = std::move(tasks);

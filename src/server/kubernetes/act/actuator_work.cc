@@ -32,9 +32,8 @@ std::vector<KubernetesActuator::Work> KubernetesActuator::TakeWork() {
   std::vector<Work> out;
   for (const StandingOrders::Key& key : std::exchange(due_, {})) {
     const StandingOrders::Entry* entry = orders_.Find(key);
-    std::optional<WorkloadName> workload = cluster_->naming().Parse(key.first);
-    if (entry == nullptr || !workload.has_value()) continue;
-    out.push_back({key, *entry, *std::move(workload), {}});
+    if (entry == nullptr || entry->workload.kind.empty()) continue;
+    out.push_back({key, *entry, entry->workload, {}});
   }
   return out;
 }

@@ -15,7 +15,7 @@ namespace {
 constexpr size_t kMaxEventBytes = 1000;  // the API server takes 1024
 
 std::string KeyOf(const std::string& kind, const OwnedObject& object) {
-  return Cluster::WorkloadKey(object.namespace_name, KindInNames(kind), object.name);
+  return WorkloadKey(object.namespace_name, KindInNames(kind), object.name);
 }
 
 std::string_view ReasonOf(const Decision& decision) {
@@ -55,8 +55,7 @@ void WorkloadDirectory::Replace(const std::string& kind, const std::string& api_
 
 std::optional<WorkloadIdentity> WorkloadDirectory::Find(const WorkloadName& workload) const {
   const std::lock_guard lock(mutex_);
-  const auto it =
-      identities_.find(Cluster::WorkloadKey(workload.namespace_name, workload.kind, workload.name));
+  const auto it = identities_.find(WorkloadKey(workload.namespace_name, workload.kind, workload.name));
   return it == identities_.end() ? std::nullopt : std::optional(it->second);
 }
 

@@ -107,7 +107,7 @@ Evictor::Result Evictor::Evict(const WorkloadName& workload, const Pod& pod,
   WorkloadName whole = workload;
   whole.container.clear();
   const std::vector<PodPtr> pods = cluster_->PodsOfAll(whole, true);
-  const std::string key = Cluster::WorkloadKey(workload.namespace_name, workload.kind, workload.name);
+  const std::string key = WorkloadKey(workload.namespace_name, workload.kind, workload.name);
   if (const auto it = states_.find(key); it != states_.end()) {
     State& state = it->second;
     if (!state.evicted.empty()) {

@@ -46,6 +46,7 @@ class Eviction : public testing::Test {
     TargetOrder order;
     order.decision = decision;
     order.job = kJob;
+    order.workload = InKubernetes(order.job);
     order.target = Resource::kMemory;
     order.value = mebibytes * kMebibyte;
     order.tasks = std::move(tasks);

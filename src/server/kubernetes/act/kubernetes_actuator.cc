@@ -11,7 +11,6 @@
 namespace taut::server {
 namespace {
 
-constexpr uint8_t kStateVersion = 1;
 constexpr double kForgetEverySeconds = 3600;
 constexpr std::chrono::milliseconds kLook{100};  // the cluster's changes are looked at this often
 
@@ -173,26 +172,28 @@ void KubernetesActuator::NoteTerms() {
 }
 
 void KubernetesActuator::NoteStrays() {
-  std::set<StandingOrders::Key> set;
-  cluster_->ForEachPodOfWorkload([&](const PodPtr& pod, const std::string& workload) {
+  std::map<StandingOrders::Key, WorkloadName> set;
+  cluster_->ForEachPodOfWorkload([&](const PodPtr& pod, const WorkloadName& workload) {
     if (!pod->resized_by_us || !pod->owners_known || pod->is_ended || low_.contains(pod->uid)) return;
     for (const ContainerState& c : pod->containers) {
       for (const Resource r : kPodResources) {
         if (SpecHas(c, r, {c.owner_requests.of(r), c.owner_limits.of(r)})) continue;
-        set.insert({cluster_->naming().JobOf(workload, c.name), r});
+        const Workload job = cluster_->naming().IdentityOf(workload, c.name);
+        WorkloadName of_job = workload;
+        of_job.container = job.container;
+        if (IsOurs(of_job)) set.emplace(StandingOrders::Key(job.JobName(), r), std::move(of_job));
       }
     }
   });
   {
     const std::lock_guard lock(mutex_);
-    std::erase_if(set, [this](const auto& key) { return orders_.Find(key) != nullptr; });
+    std::erase_if(set, [this](const auto& item) { return orders_.Find(item.first) != nullptr; });
   }
-  for (const StandingOrders::Key& key : set) {
-    if (!Claims(key.first, key.second)) continue;
+  for (const auto& [key, workload] : set) {
     const std::optional<PodTerms> terms = TermsOf(key);
     if (!terms.has_value() || terms->mode != Mode::kOff) continue;
     const std::lock_guard lock(mutex_);
-    if (orders_.Adopt(key)) Index(key);
+    if (orders_.Adopt(key, workload)) Index(key);
   }
 }
 
@@ -202,24 +203,24 @@ std::vector<PodOrder> KubernetesActuator::OrdersFor(const Pod& pod) const {
   // Of which job it is may not be known yet.
   const bool may_be_split = pod.owner_kind == "DaemonSet" || pod.owner_kind == "StatefulSet";
   if (may_be_split && !cluster_->synced()) return out;
-  const std::string workload = cluster_->WorkloadKeyOf(pod);
+  const std::string workload = WorkloadKey(cluster_->WorkloadOf(pod));
   const std::lock_guard lock(mutex_);
   const auto keys = by_workload_.find(workload);
   if (keys == by_workload_.end()) return out;
   for (const StandingOrders::Key& key : keys->second) {
     const StandingOrders::Entry* entry = orders_.Find(key);
     const auto terms = terms_.find(key);
-    const std::optional<WorkloadName> name = cluster_->naming().Parse(key.first);
-    if (entry == nullptr || !entry->all.has_value() || terms == terms_.end() || !name.has_value()) continue;
+    if (entry == nullptr || !entry->all.has_value() || terms == terms_.end()) continue;
+    const WorkloadName& name = entry->workload;
     const std::optional<double> amount = terms->second.Held(*entry->all).value;
     // In the template it is what a new pod has.
     if (!amount.has_value() || terms->second.in_template) continue;
-    const ContainerState* container = ResizedContainer(pod, name->container);
+    const ContainerState* container = ResizedContainer(pod, name.container);
     if (container == nullptr) continue;
-    FieldClaims claims = ClaimsOn(*name, *container, key.second.resource());
+    FieldClaims claims = ClaimsOn(name, *container, key.second.resource());
     if (!claims.set_by.empty()) continue;
     PodOrder& order = out.emplace_back();
-    order.container = name->container;
+    order.container = name.container;
     order.resource = key.second.resource();
     order.amount = *amount;
     order.allocation = terms->second.allocation;
@@ -232,10 +233,11 @@ std::vector<PodOrder> KubernetesActuator::OrdersFor(const Pod& pod) const {
 void KubernetesActuator::Forget() {
   forget_at_s_ = options_.steady_s() + kForgetEverySeconds;
   const std::lock_guard lock(mutex_);
-  for (const StandingOrders::Key& key : orders_.ForgetBefore(options_.unix_s() - options_.forget_s)) {
+  for (const StandingOrders::Key& key : orders_.WithoutPodsSince(options_.unix_s() - options_.forget_s)) {
     memory_.erase(key);
     again_.erase(key);
     Unindex(key);
+    orders_.Erase(key);
   }
 }
 
@@ -598,9 +600,9 @@ void KubernetesActuator::ReportAll(const Work& work, const std::map<uint64_t, Ta
   const bool released =
       IsReleased(*now) && work.entry.all.has_value() && now->all->decision == work.entry.all->decision;
   if (all_done && released) {
+    Unindex(work.key);
     orders_.Erase(work.key);
     memory_.erase(work.key);
-    Unindex(work.key);
   }
 }
 
@@ -623,8 +625,9 @@ void KubernetesActuator::Scale(ScaleOrder scale) {
 }
 
 absl::Status KubernetesActuator::TryScale(const TargetOrder& order) {
-  const std::optional<WorkloadName> workload = cluster_->naming().Parse(order.job);
-  if (!workload.has_value()) return absl::InvalidArgumentError("the job's name is none of a workload");
+  const std::optional<WorkloadName> workload = cluster_->naming().Of(order.workload);
+  if (!workload.has_value())
+    return absl::InvalidArgumentError("the job is none of a workload of the cluster");
   if (!order.value.has_value()) return absl::OkStatus();  // the number stays as it is
   if (const std::string why = WhyNot(); !why.empty()) return absl::AbortedError(why);
   if (!workload->group.empty() || cluster_->IsSplit(*workload)) {
@@ -654,25 +657,20 @@ absl::Status KubernetesActuator::TryScale(const TargetOrder& order) {
   return writer_->Scale(*workload, std::llround(*order.value));
 }
 
-bool KubernetesActuator::Claims(const std::string& job, Target target) const {
-  if (target.is_replicas() && !options_.scale) return false;
-  const std::optional<WorkloadName> workload = cluster_->naming().Parse(job);
-  return workload.has_value() &&
-         (options_.namespaces.empty() || FitsPattern(workload->namespace_name, options_.namespaces));
+bool KubernetesActuator::Claims(const TargetOrder& order) const {
+  if (order.target.is_replicas() && !options_.scale) return false;
+  const std::optional<WorkloadName> workload = cluster_->naming().Of(order.workload);
+  return workload.has_value() && IsOurs(*workload);
 }
 
 void KubernetesActuator::Index(const StandingOrders::Key& key) {
-  const std::optional<WorkloadName> workload = cluster_->naming().Parse(key.first);
-  if (!workload.has_value()) return;
-  by_workload_[Cluster::WorkloadKey(*workload)].insert(key);
+  by_workload_[WorkloadKey(orders_.Find(key)->workload)].insert(key);
   due_.insert(key);
   has_new_orders_ = true;
 }
 
 void KubernetesActuator::Unindex(const StandingOrders::Key& key) {
-  const std::optional<WorkloadName> workload = cluster_->naming().Parse(key.first);
-  if (!workload.has_value()) return;
-  const auto it = by_workload_.find(Cluster::WorkloadKey(*workload));
+  const auto it = by_workload_.find(WorkloadKey(orders_.Find(key)->workload));
   if (it == by_workload_.end()) return;
   it->second.erase(key);
   if (it->second.empty()) by_workload_.erase(it);
@@ -682,7 +680,7 @@ void KubernetesActuator::Apply(std::span<const TargetOrder> orders, int64_t now_
   {
     const std::lock_guard lock(mutex_);
     for (const TargetOrder& order : orders) {
-      if (!Claims(order.job, order.target)) {
+      if (!Claims(order)) {
         if (!IsFinal(order.known)) outcomes_.push_back(NotOurs(order, now_s));
         continue;
       }
@@ -693,7 +691,7 @@ void KubernetesActuator::Apply(std::span<const TargetOrder> orders, int64_t now_
         has_new_scale_ = true;
         continue;
       }
-      orders_.Take(order, now_s, outcomes_);
+      orders_.Take(order, *cluster_->naming().Of(order.workload), now_s, outcomes_);
       Index({order.job, order.target});
     }
   }
@@ -709,16 +707,15 @@ std::string KubernetesActuator::SaveState() const {
   const std::lock_guard lock(mutex_);
   std::string state;
   ByteWriter out(&state);
-  out.Put(kStateVersion);
   orders_.Save(out);
   return state;
 }
 
 void KubernetesActuator::LoadState(std::string_view state) {
   ByteReader in(state);
-  if (in.Get<uint8_t>() != kStateVersion) return;
+  const ClusterNaming& naming = cluster_->naming();
   const std::lock_guard lock(mutex_);
-  (void)orders_.Load(in);
+  (void)orders_.Load(in, [&naming](std::string_view job) { return naming.OfStoredName(job); });
   for (const auto& [key, entry] : orders_.entries()) Index(key);
 }
 

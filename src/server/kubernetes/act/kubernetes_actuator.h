@@ -20,6 +20,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/base/pattern.h"
 #include "server/control/actuator.h"
 #include "server/kubernetes/act/cluster_writer.h"
 #include "server/kubernetes/act/evictor.h"
@@ -119,7 +120,7 @@ class KubernetesActuator final : public Actuator {
   void Step();
 
   std::string_view name() const override { return "kubernetes"; }
-  bool Claims(const std::string& job, Target target) const override;
+  bool Claims(const TargetOrder& order) const override;
   void Apply(std::span<const TargetOrder> orders, int64_t now_s) override;
   std::vector<OutcomeUpdate> TakeOutcomes() override;
   std::string SaveState() const override;
@@ -210,7 +211,11 @@ class KubernetesActuator final : public Actuator {
   std::vector<Work> TakeWork();
   bool Raises(const Work& work) const;
   void SortIn(std::vector<Work> taken, WorkQueues& queues) const;
-  // REQUIRES: mutex_.
+  // Of the namespaces in which it sets anything.
+  bool IsOurs(const WorkloadName& workload) const {
+    return options_.namespaces.empty() || FitsPattern(workload.namespace_name, options_.namespaces);
+  }
+  // REQUIRES: mutex_, and that the key has an entry.
   void Index(const StandingOrders::Key& key);
   void Unindex(const StandingOrders::Key& key);
   void Enforce(const Work& work);
@@ -238,8 +243,8 @@ class KubernetesActuator final : public Actuator {
   };
   // Compares what kubelets report with what the pods' containers run with.
   void NoteKernel();
-  void JudgeKernel(const Pod& pod, const std::string& workload, const KernelLimits::Report& report);
-  void ResizeOnceMore(const Pod& pod, const std::string& workload, LowPod& low);
+  void JudgeKernel(const Pod& pod, const WorkloadName& workload, const KernelLimits::Report& report);
+  void ResizeOnceMore(const Pod& pod, const WorkloadName& workload, LowPod& low);
   // A page for a pod that is resized once more, else 0: with the same amount the kubelet would do nothing.
   double PageMore(const Pod& pod) const;
   StandingOrder OnceMore(const Work& work, const Pod& pod, const StandingOrder& order) const;

@@ -43,6 +43,7 @@ class Actuator : public testing::Test {
     TargetOrder out;
     out.decision = decision;
     out.job = kJob;
+    out.workload = InKubernetes(out.job);
     out.target = Resource::kMemory;
     if (mebibytes.has_value()) out.value = *mebibytes * kMebibyte;
     return out;
@@ -125,6 +126,7 @@ TEST_F(Actuator, RaisesGoFirstAlsoThoseThatComeMeanwhile) {
     TargetOrder out;
     out.decision = decision;
     out.job = std::move(job);
+    out.workload = InKubernetes(out.job);
     out.target = Resource::kCpu;
     out.value = cores;
     return out;
@@ -576,6 +578,7 @@ TEST_F(Actuator, ANumberOfReplicasThatWasSetIsNotSetAgainAfterAKill) {
   Order(replicas);
   TargetOrder other = Memory(9, 100);
   other.job = "docker/web";
+  other.workload = InKubernetes(other.job);
   other.known = Outcome::kFailed;
   Order(other);
   actuator_->Step();
@@ -893,6 +896,7 @@ TEST_F(Actuator, SeveralContainersNeedNames) {
   cluster.ReplacePods({pod});
   TargetOrder order = Memory(7, 100);
   order.job = "shop/deployment/web";
+  order.workload = InKubernetes(order.job);
   actuator.Apply({&order, 1}, 1);
   actuator.Step();
   const auto outcomes = actuator.TakeOutcomes();
@@ -906,6 +910,7 @@ TEST_F(Actuator, ScalesUnlessAnAutoscalerDoes) {
   TargetOrder order;
   order.decision = 7;
   order.job = kJob;
+  order.workload = InKubernetes(order.job);
   order.target = Target::Replicas();
   order.value = 3;
   Order(order);
@@ -1037,6 +1042,7 @@ TEST_F(Actuator, SetsNoReplicasBeforeScaledObjectsAreKnown) {
   TargetOrder order;
   order.decision = 7;
   order.job = kJob;
+  order.workload = InKubernetes(order.job);
   order.target = Target::Replicas();
   order.value = 3;
   actuator.Apply({&order, 1}, 1);
@@ -1051,12 +1057,19 @@ TEST_F(Actuator, SetsNoReplicasBeforeScaledObjectsAreKnown) {
 }
 
 TEST_F(Actuator, ClaimsJobsByTheirNames) {
-  EXPECT_TRUE(actuator_->Claims(kJob, Resource::kCpu));
-  EXPECT_FALSE(actuator_->Claims("shop/deployment/web", Resource::kCpu));
-  EXPECT_FALSE(actuator_->Claims("docker/project/service/x", Resource::kCpu));
-  EXPECT_FALSE(actuator_->Claims("web", Resource::kCpu));
+  const auto claims = [this](std::string_view job) {
+    TargetOrder order;
+    order.job = job;
+    order.workload = InKubernetes(job);
+    return actuator_->Claims(order);
+  };
+  EXPECT_TRUE(claims(kJob));
+  EXPECT_FALSE(claims("shop/deployment/web"));
+  EXPECT_FALSE(claims("docker/project/service/x"));
+  EXPECT_FALSE(claims("web"));
   TargetOrder order = Memory(7, 100);
   order.job = "web";
+  order.workload = InKubernetes(order.job);
   Order(order);
   EXPECT_THAT(Outcomes(), ElementsAre(HasSubstr("7 dry_run not applied")));
 }

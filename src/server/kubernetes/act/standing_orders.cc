@@ -1,10 +1,17 @@
 #include "server/kubernetes/act/standing_orders.h"
 
-#include <algorithm>
+#include <array>
 #include <set>
 
 namespace taut::server {
 namespace {
+
+// The first byte of what Save writes.
+constexpr uint8_t kNamesAlone = 1, kWithWorkloads = 2;
+
+constexpr std::array<std::string WorkloadName::*, 5> kWorkloadParts = {
+    &WorkloadName::namespace_name, &WorkloadName::kind, &WorkloadName::name, &WorkloadName::container,
+    &WorkloadName::group};
 
 void SaveOrder(const StandingOrder& order, ByteWriter& out) {
   out.PutVarint(order.decision);
@@ -36,8 +43,10 @@ const StandingOrder* StandingOrders::Entry::Of(const std::string& pod) const {
   return all.has_value() ? &*all : nullptr;
 }
 
-void StandingOrders::Take(const TargetOrder& order, int64_t now_s, std::vector<OutcomeUpdate>& outcomes) {
+void StandingOrders::Take(const TargetOrder& order, const WorkloadName& workload, int64_t now_s,
+                          std::vector<OutcomeUpdate>& outcomes) {
   Entry& entry = entries_[{order.job, order.target}];
+  entry.workload = workload;
   // A decision of before the one that holds for all pods has ended with it.
   if (entry.all.has_value() && entry.all->decision > order.decision) {
     if (!IsFinal(order.known)) outcomes.push_back(Superseded(order.decision, now_s));
@@ -61,9 +70,11 @@ void StandingOrders::Take(const TargetOrder& order, int64_t now_s, std::vector<O
   });
 }
 
-bool StandingOrders::Adopt(const Key& key) {
+bool StandingOrders::Adopt(const Key& key, const WorkloadName& workload) {
   const auto [it, is_new] = entries_.try_emplace(key);
-  if (is_new) it->second.all = StandingOrder();
+  if (!is_new) return false;
+  it->second.workload = workload;
+  it->second.all = StandingOrder();
   return is_new;
 }
 
@@ -87,14 +98,11 @@ void StandingOrders::NotePods(const Key& key, bool has_pods, int64_t now_s) {
   since_s = has_pods ? 0 : since_s == 0 ? now_s : since_s;
 }
 
-std::vector<StandingOrders::Key> StandingOrders::ForgetBefore(int64_t time_s) {
+std::vector<StandingOrders::Key> StandingOrders::WithoutPodsSince(int64_t time_s) const {
   std::vector<Key> out;
-  std::erase_if(entries_, [&](const auto& item) {
-    const int64_t since_s = item.second.without_pods_s;
-    const bool gone = since_s != 0 && since_s < time_s;
-    if (gone) out.push_back(item.first);
-    return gone;
-  });
+  for (const auto& [key, entry] : entries_) {
+    if (entry.without_pods_s != 0 && entry.without_pods_s < time_s) out.push_back(key);
+  }
   return out;
 }
 
@@ -104,9 +112,11 @@ const StandingOrders::Entry* StandingOrders::Find(const Key& key) const {
 }
 
 void StandingOrders::Save(ByteWriter& out) const {
+  out.Put(kWithWorkloads);
   out.PutVarint(entries_.size());
   for (const auto& [key, entry] : entries_) {
     out.PutString(key.first);
+    for (const auto part : kWorkloadParts) out.PutString(entry.workload.*part);
     out.Put<uint8_t>(key.second.code());
     out.Put<uint8_t>(entry.all.has_value() ? 1 : 0);
     if (entry.all.has_value()) SaveOrder(*entry.all, out);
@@ -125,13 +135,21 @@ void StandingOrders::Save(ByteWriter& out) const {
   }
 }
 
-bool StandingOrders::Load(ByteReader& in) {
+bool StandingOrders::Load(ByteReader& in, OfOldName workload_of) {
   entries_.clear();
+  const auto version = in.Get<uint8_t>();
+  if (version != kNamesAlone && version != kWithWorkloads) return false;
   const uint64_t size = in.GetVarint();
   for (uint64_t i = 0; i < size && !in.failed(); ++i) {
     const std::string job(in.GetString());
-    const std::optional<Target> target = Target::FromCode(in.Get<uint8_t>());
     Entry entry;
+    const std::optional<WorkloadName> old = version == kNamesAlone ? workload_of(job) : std::nullopt;
+    if (version == kWithWorkloads) {
+      for (const auto part : kWorkloadParts) entry.workload.*part = in.GetString();
+    } else if (old.has_value()) {
+      entry.workload = *old;
+    }
+    const std::optional<Target> target = Target::FromCode(in.Get<uint8_t>());
     if (in.Get<uint8_t>() != 0) entry.all = LoadOrder(in);
     entry.without_pods_s = in.Get<int64_t>();
     const uint64_t some = in.GetVarint();

@@ -45,7 +45,7 @@ std::string StatusWriter::PatchOf(const std::string& uid, const std::optional<st
 
 void StatusWriter::PutLocked(const std::string& kind, const OwnedObject& object) {
   WorkloadName name{object.namespace_name, KindInNames(kind), object.name, ""};
-  Entry& entry = entries_[Cluster::WorkloadKey(name.namespace_name, name.kind, name.name)];
+  Entry& entry = entries_[WorkloadKey(name.namespace_name, name.kind, name.name)];
   if (entry.uid != object.uid || entry.workload != name) {
     const double now_s = options_.steady_s();
     entry = {std::move(name), object.uid, {}, now_s + options_.settle_s, 0};
@@ -60,7 +60,7 @@ void StatusWriter::Put(const std::string& kind, const OwnedObject& object) {
 
 void StatusWriter::Remove(const std::string& kind, const OwnedObject& object) {
   const std::lock_guard lock(mutex_);
-  entries_.erase(Cluster::WorkloadKey(object.namespace_name, KindInNames(kind), object.name));
+  entries_.erase(WorkloadKey(object.namespace_name, KindInNames(kind), object.name));
 }
 
 void StatusWriter::Replace(const std::string& kind, const std::vector<OwnedObject>& objects) {
@@ -68,7 +68,7 @@ void StatusWriter::Replace(const std::string& kind, const std::vector<OwnedObjec
   std::set<Key> listed;
   const std::lock_guard lock(mutex_);
   for (const OwnedObject& object : objects) {
-    listed.insert(Cluster::WorkloadKey(object.namespace_name, lower, object.name));
+    listed.insert(WorkloadKey(object.namespace_name, lower, object.name));
     PutLocked(kind, object);
   }
   std::erase_if(entries_, [&](const auto& item) {

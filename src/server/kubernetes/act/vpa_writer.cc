@@ -40,12 +40,9 @@ void VpaWriter::Remove(const Vpa& vpa) {
 
 VpaAdvice VpaWriter::AdviceOf(const Vpa& vpa) const {
   VpaAdvice out;
-  const std::optional<std::string> any = VpaJob(vpa, cluster_->naming(), "-");
-  const std::optional<WorkloadName> workload =
-      any.has_value() ? cluster_->naming().Parse(*any) : std::nullopt;
+  const std::optional<WorkloadName> workload = VpaPods(vpa, cluster_->naming());
   if (!workload.has_value()) return out;
-  WorkloadName pods = *workload;
-  pods.container.clear();  // of every container
+  const WorkloadName& pods = *workload;
   std::set<std::string> containers;
   const std::vector<PodPtr> all = cluster_->PodsOfAll(pods);
   out.largest_node = cluster_->LargestFor(all).amounts;
@@ -58,15 +55,15 @@ VpaAdvice VpaWriter::AdviceOf(const Vpa& vpa) const {
     ContainerAdvice advice{container, {}};
     // A VPA has one target for all pods: the largest that a group of them needs.
     for (const std::string& group : groups) {
-      pods.group = group;
-      const Amounts of_group = options_.advice(
-          cluster_->naming().JobOf(Cluster::WorkloadKey(pods), container), SetsRequestsOnly(vpa, container));
+      WorkloadName of_job = pods;
+      of_job.container = container;
+      of_job.group = group;
+      const Amounts of_group = options_.advice(of_job, SetsRequestsOnly(vpa, container));
       for (const Resource r : kPodResources) {
         std::optional<double>& most = advice.target.of(r);
         if (of_group.of(r).has_value()) most = std::max(most.value_or(0), *of_group.of(r));
       }
     }
-    pods.group.clear();
     if (options_.owners != nullptr) LetStay(vpa, pods, advice, out);
     out.containers.push_back(std::move(advice));
   }

@@ -23,8 +23,8 @@ class VpaWriter {
  public:
   struct Options {
     std::string recommender = "tautline";  // spec.recommenders[0].name
-    // Recommended for each task of the job of this name; absent: nothing, or no such job.
-    std::function<Amounts(const std::string& job, bool requests_only)> advice;
+    // Recommended for each task of the container's job; absent: nothing, or no such job.
+    std::function<Amounts(const WorkloadName& container, bool requests_only)> advice;
     // Who scales by a request, which then stays; must outlive it. Nothing is written before its
     // HorizontalPodAutoscalers are listed. nullptr: no one.
     const FieldOwners* owners = nullptr;

@@ -49,7 +49,7 @@ TEST(Admission, ANewPodGetsWhatHoldsForItsWorkload) {
   const auto review = ParsePodReview(Review("", kResources));
   ASSERT_TRUE(review.ok()) << review.status();
   Cluster cluster(ClusterNaming{"", KubernetesJobs::kContainers});
-  EXPECT_EQ(cluster.WorkloadKeyOf(review->pod), "shop/deployment/web")
+  EXPECT_EQ(WorkloadKey(cluster.WorkloadOf(review->pod)), "shop/deployment/web")
       << "by its name, before its owner is seen";
   const std::vector<PodOrder> orders = {
       Order("app", Resource::kMemory, 100 * kMebibyte), Order("app", Resource::kCpu, 0.3),

@@ -95,7 +95,7 @@ void PutChanges(const KubernetesFacts& facts, MetricsText& out) {
 absl::StatusOr<std::unique_ptr<ClusterRun>> ClusterRun::Open(const DaemonConfig& config, Parts parts,
                                                              const DaemonContext& context) {
   if (config.kubernetes.kubeconfig.empty()) {
-    if (config.actuator != ActuatorKind::kKubernetes) return std::unique_ptr<ClusterRun>();
+    if (!config.SetsThrough(ActuatorKind::kKubernetes)) return std::unique_ptr<ClusterRun>();
     return absl::InvalidArgumentError(
         "actuator.kind is kubernetes, but kubernetes.kubeconfig names no cluster");
   }
@@ -121,7 +121,7 @@ std::span<const std::string_view> ClusterRun::after() const {
 }
 
 absl::StatusOr<std::unique_ptr<Actuator>> ClusterRun::MakeActuator() {
-  if (config_.actuator != ActuatorKind::kKubernetes) return nullptr;
+  if (!config_.SetsThrough(ActuatorKind::kKubernetes)) return nullptr;
   absl::StatusOr<std::unique_ptr<KubernetesActuator>> made =
       run_->MakeActuator(SteadySeconds, int64_t{config_.store.forget_jobs_days} * kDaySeconds);
   if (!made.ok()) return made.status();

@@ -147,8 +147,8 @@ absl::Status KubernetesRun::OpenVpas() {
   if (!client.ok()) return client.status();
   vpa_client_ = *std::move(client);
   VpaWriter::Options options;
-  options.advice = [this](const std::string& job, bool requests_only) {
-    return RecommendedRequests(job, requests_only);
+  options.advice = [this](const WorkloadName& container, bool requests_only) {
+    return RecommendedRequests(container, requests_only);
   };
   options.owners = &field_owners_;
   options.send = [this](const std::string& path, const std::string& patch) {
@@ -233,9 +233,9 @@ void KubernetesRun::Say(std::span<const Decision> decisions, std::span<const Out
   for (const OutcomeUpdate& outcome : outcomes) add(decision_events_.Note(outcome));
   if (!WhyNotChange().empty()) return;  // the holder of the lease says it
   for (const Decision& decision : said) {
-    std::string job;
-    control_->Look(decision.job, [&job](const brain::LiveJob& live) { job = live.record.name; });
-    const std::optional<WorkloadName> workload = cluster_.naming().Parse(job);
+    Workload job;
+    control_->Look(decision.job, [&job](const brain::LiveJob& live) { job = live.record.workload(); });
+    const std::optional<WorkloadName> workload = cluster_.naming().Of(job);
     if (workload.has_value()) events_->Add(EventOf(decision, *workload));
   }
 }
@@ -305,19 +305,18 @@ void KubernetesRun::ReleaseLease() {
   if (lease_ != nullptr) lease_->Release();
 }
 
-Amounts KubernetesRun::RecommendedRequests(const std::string& job, bool requests_only) const {
+Amounts KubernetesRun::RecommendedRequests(const WorkloadName& container, bool requests_only) const {
   Amounts out;
-  const std::optional<JobId> id = control_->Find(job);
-  const std::optional<WorkloadName> workload = cluster_.naming().Parse(job);
-  if (!id.has_value() || !workload.has_value()) return out;
+  const std::optional<JobId> id = control_->Find(cluster_.naming().JobOf(container, container.container));
+  if (!id.has_value()) return out;
   const std::shared_ptr<const FleetView> view = control_->view();
   const JobView* found = view->Find(*id);
   if (found == nullptr) return out;
-  const std::vector<PodPtr> pods = cluster_.PodsOf(*workload);
+  const std::vector<PodPtr> pods = cluster_.PodsOf(container);
   const auto request = [&](Resource r) -> std::optional<double> {
     const float amount = found->of(r).would_be;
     if (amount < 0) return std::nullopt;
-    return VpaTarget(amount, pods, workload->container, r, AllocationOf(*id, r), requests_only);
+    return VpaTarget(amount, pods, container.container, r, AllocationOf(*id, r), requests_only);
   };
   out.cpu = request(Resource::kCpu);
   out.memory = request(Resource::kMemory);

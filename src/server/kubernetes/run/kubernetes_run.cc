@@ -524,8 +524,8 @@ void KubernetesRun::NoteScrapes(const std::vector<std::string>& nodes,
   }
 }
 
-std::optional<TemplateContainer> KubernetesRun::ContainerOf(const std::string& job) const {
-  const std::optional<WorkloadName> workload = cluster_.naming().Parse(job);
+std::optional<TemplateContainer> KubernetesRun::ContainerOf(const Workload& job) const {
+  const std::optional<WorkloadName> workload = cluster_.naming().Of(job);
   if (!workload.has_value()) return std::nullopt;
   for (const PodPtr& pod : cluster_.PodsOf(*workload)) {
     const ContainerState* found = ResizedContainer(*pod, workload->container);
@@ -538,16 +538,16 @@ std::optional<TemplateContainer> KubernetesRun::ContainerOf(const std::string& j
   return std::nullopt;
 }
 
-std::string KubernetesRun::NoticeOf(const std::string& job) const {
-  const std::optional<WorkloadName> workload = cluster_.naming().Parse(job);
+std::string KubernetesRun::NoticeOf(const Workload& job) const {
+  const std::optional<WorkloadName> workload = cluster_.naming().Of(job);
   if (!workload.has_value()) return "";
   std::string out = cluster_.MixedImages(*workload);
   if (const std::string wrong = cluster_.WrongSplitOf(*workload); !wrong.empty())
     StrAppend(&out, out.empty() ? "" : "; ", wrong);
-  if (const std::string hint = replica_spread_.HintOf(job); !hint.empty())
+  if (const std::string hint = replica_spread_.HintOf(job.JobName()); !hint.empty())
     StrAppend(&out, out.empty() ? "" : "; ", hint);
   const std::string paused = field_owners_.PausedScaling(*workload);
-  const std::optional<JobId> id = paused.empty() ? std::nullopt : control_->Find(job);
+  const std::optional<JobId> id = paused.empty() ? std::nullopt : control_->Find(job.JobName());
   bool scales = false;
   if (id.has_value())
     control_->Look(*id, [&](const brain::LiveJob& live) { scales = live.replicas != nullptr; });

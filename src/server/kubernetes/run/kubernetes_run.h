@@ -83,12 +83,12 @@ class KubernetesRun final : public JobSettingsSource {
   // Lets another tautd change the cluster at once. After Stop and that of the actuator.
   void ReleaseLease();
   // nullopt: the job is not one of a container of pods that are there now.
-  std::optional<TemplateContainer> ContainerOf(const std::string& job) const;
+  std::optional<TemplateContainer> ContainerOf(const Workload& job) const;
   // Of a pod with the job's container; nullopt: there is none now, or jobs are whole pods.
-  std::optional<PodTotals> PodTotalsOf(const std::string& job) const;
+  std::optional<PodTotals> PodTotalsOf(const Workload& job) const;
   // What people should know of the job's pods: runs of different images in one job, and a
   // paused ScaledObject that holds its number. "": nothing.
-  std::string NoticeOf(const std::string& job) const;
+  std::string NoticeOf(const Workload& job) const;
   // As Cluster.
   std::optional<std::pair<std::string, std::string>> TaskOfContainer(std::string_view id) const {
     return cluster_.TaskOfContainer(id);
@@ -96,7 +96,7 @@ class KubernetesRun final : public JobSettingsSource {
   bool synced() const { return cluster_.synced(); }
   // After Start. Until the first lists are read, and a new workload itself is seen, the answer is unknown.
   JobAnswer SettingsOf(const JobQuestion& question) override;
-  bool RequestStays(const std::string& job, Resource r) const override;
+  bool RequestStays(const Workload& job, Resource r) const override;
   // The list for which decisions wait, for people. "": none.
   std::string WhyUndecided() const;
   // Without what the actuator did.
@@ -145,7 +145,7 @@ class KubernetesRun final : public JobSettingsSource {
   ContainerStatus StatusOfJob(const JobView& job, const WorkloadName& workload, bool reasons) const;
   ContainerResources RecommendedAmounts(const std::vector<PodPtr>& pods, const WorkloadName& workload,
                                         Resource r, double amount, const Allocation& allocation) const;
-  Amounts RecommendedRequests(const std::string& job, bool requests_only) const;
+  Amounts RecommendedRequests(const WorkloadName& container, bool requests_only) const;
   void Wait(std::chrono::milliseconds pause);
   void Note(const std::string& what, const absl::Status& status);
   void NoteAbsent(const std::string& what, const absl::Status& status) const;

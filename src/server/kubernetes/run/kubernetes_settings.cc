@@ -55,11 +55,6 @@ void TakePodsMode(const std::vector<PodPtr>& pods, const std::string& container,
   }
 }
 
-const std::string* FindLabel(const std::vector<Label>& labels, const std::string& key) {
-  const auto it = std::ranges::find_if(labels, [&key](const Label& label) { return label.first == key; });
-  return it == labels.end() ? nullptr : &it->second;
-}
-
 void PutLabel(const std::string& key, const std::string& value, std::vector<Label>& labels) {
   std::erase_if(labels, [&key](const Label& label) { return label.first == key; });
   if (value.empty()) return;
@@ -148,7 +143,7 @@ void KubernetesRun::PassOnSteering() {
   steered_ = SteeringVersion();
   const std::shared_ptr<const FleetView> view = control_->view();  // the loop alone would not keep it
   for (const JobView& job : view->jobs) {
-    const std::optional<WorkloadName> workload = cluster_.naming().Parse(job.record->name);
+    const std::optional<WorkloadName> workload = cluster_.naming().Of(job.record->workload());
     if (!workload.has_value()) continue;
     JobQuestion question{*job.record};
     for (const Resource r : kResources) question.of_request[IndexOf(r)] = job.of(r).of_request;
@@ -192,12 +187,9 @@ std::vector<PodPtr> KubernetesRun::TakeChangedPods() {
   std::vector<PodPtr> pods = cluster_.TakeChangedPods();
   for (const PodPtr& pod : pods) {
     if (!options_.config.annotations || pod->refused.empty() || pod->containers.empty()) continue;
-    const std::string job =
-        cluster_.naming().JobOf(cluster_.WorkloadKeyOf(*pod), pod->containers.front().name);
-    const std::optional<WorkloadName> workload = cluster_.naming().Parse(job);
-    if (!workload.has_value()) continue;
+    const WorkloadName workload = cluster_.WorkloadOf(*pod);
     for (const std::string& sentence : pod->refused)
-      steering_.NoteOfPods({workload->kind, workload->namespace_name, workload->name, sentence});
+      steering_.NoteOfPods({workload.kind, workload.namespace_name, workload.name, sentence});
   }
   return pods;
 }
@@ -234,7 +226,7 @@ bool KubernetesRun::IsSeen(const JobRecord& job, const WorkloadName& workload) c
 }
 
 JobAnswer KubernetesRun::SettingsOf(const JobQuestion& question) {
-  const std::optional<WorkloadName> workload = cluster_.naming().Parse(question.record.name);
+  const std::optional<WorkloadName> workload = cluster_.naming().Of(question.record.workload());
   const std::string& namespaces = options_.config.namespaces;
   if (!workload.has_value() || (!namespaces.empty() && !FitsPattern(workload->namespace_name, namespaces)))
     return {JobAnswer::State::kNotMine};
@@ -242,8 +234,8 @@ JobAnswer KubernetesRun::SettingsOf(const JobQuestion& question) {
   return {JobAnswer::State::kKnown, LabelsOf(question, *workload)};
 }
 
-bool KubernetesRun::RequestStays(const std::string& job, Resource r) const {
-  const std::optional<WorkloadName> workload = cluster_.naming().Parse(job);
+bool KubernetesRun::RequestStays(const Workload& job, Resource r) const {
+  const std::optional<WorkloadName> workload = cluster_.naming().Of(job);
   return workload.has_value() && !field_owners_.On(*workload, workload->container, r).scaled_by.empty();
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <map>
 #include <set>
 
 #include "common/base/pattern.h"
@@ -79,8 +80,7 @@ std::optional<std::vector<ContainerStatus>> KubernetesRun::StatusOf(const Worklo
   const std::shared_ptr<const FleetView> view = control_->view();
   bool any_off = false, any_recommended = false;
   for (const WorkloadName& name : names) {
-    const std::optional<JobId> id =
-        control_->Find(cluster_.naming().JobOf(Cluster::WorkloadKey(name), name.container));
+    const std::optional<JobId> id = control_->Find(cluster_.naming().JobOf(name, name.container));
     const JobView* job = id.has_value() ? view->Find(*id) : nullptr;
     if (job == nullptr) continue;
     if (job->mode == Mode::kOff) {
@@ -142,11 +142,12 @@ ContainerResources KubernetesRun::RecommendedAmounts(const std::vector<PodPtr>& 
 // Of StatefulSets that are not split: whether their replicas differ.
 void KubernetesRun::LookAtReplicas(const ClosedWindow& window) {
   const std::shared_ptr<const FleetView> view = control_->view();
+  std::map<std::string, WorkloadName> observed;
   for (const JobWindowData& data : window.jobs) {
     if (data.window.num_tasks < 2) continue;
     const JobView* job = view->Find(data.job);
     const std::optional<WorkloadName> workload =
-        job == nullptr ? std::nullopt : cluster_.naming().Parse(job->record->name);
+        job == nullptr ? std::nullopt : cluster_.naming().Of(job->record->workload());
     if (!workload.has_value() || workload->kind != "statefulset") continue;
     std::vector<PlacedTask> tasks;
     for (const PodPtr& pod : cluster_.PodsOf(*workload)) {
@@ -168,28 +169,28 @@ void KubernetesRun::LookAtReplicas(const ClosedWindow& window) {
       if (it->memory_peak_bytes >= 0) use.used.memory = it->memory_peak_bytes;
     }
     replica_spread_.Observe(job->record->name, uses);
+    observed.emplace(job->record->name, *workload);
   }
   replica_spread_.EndWindow();
   for (const std::string& name : replica_spread_.TakeNew()) {
     const std::string hint = replica_spread_.HintOf(name);
     if (events_ != nullptr && !hint.empty() && WhyNotChange().empty())
-      events_->Add({*cluster_.naming().Parse(name), "ReplicasDiffer", hint, false});
+      events_->Add({observed.at(name), "ReplicasDiffer", hint, false});
   }
 }
 
-std::optional<PodTotals> KubernetesRun::PodTotalsOf(const std::string& job) const {
-  const std::optional<WorkloadName> named = cluster_.naming().Parse(job);
+std::optional<PodTotals> KubernetesRun::PodTotalsOf(const Workload& job) const {
+  const std::optional<WorkloadName> named = cluster_.naming().Of(job);
   if (!named.has_value() || named->container.empty()) return std::nullopt;
   const std::vector<PodPtr> pods = cluster_.PodsOf(*named);
   if (pods.empty()) return std::nullopt;
   const std::shared_ptr<const FleetView> view = control_->view();
-  const std::string key = Cluster::WorkloadKey(*named);
   std::vector<PodPart> parts;
   for (const ContainerState& container : pods.front()->containers) {
     PodPart& part = parts.emplace_back();
     for (const Resource r : kPodResources)
       part.now[static_cast<size_t>(r)] = {container.requests.of(r), container.limits.of(r)};
-    const std::optional<JobId> id = control_->Find(cluster_.naming().JobOf(key, container.name));
+    const std::optional<JobId> id = control_->Find(cluster_.naming().JobOf(*named, container.name));
     const JobView* of = id.has_value() ? view->Find(*id) : nullptr;
     if (of == nullptr || of->mode == Mode::kOff) continue;
     WorkloadName name = *named;

@@ -88,6 +88,14 @@ std::string ShortImage(std::string_view image) {
   return out;
 }
 
+// Of pods of a namespace with this owner, whose name ends with their group if they have one.
+WorkloadName NameOf(const std::string& namespace_name, const TopOwner& owner, const std::string& group) {
+  WorkloadName out{namespace_name, owner.kind, owner.name, "", group};
+  if (group.empty()) return out;
+  if (out.name.ends_with(StrCat(kGroupMark, group))) out.name.resize(out.name.size() - group.size() - 1);
+  return out;
+}
+
 // Whether the container is the workload's: the named one, or with "" each.
 bool IsOf(const WorkloadName& workload, const ContainerState& container) {
   return workload.container.empty() || workload.container == container.name;
@@ -113,86 +121,44 @@ bool HasContainer(const Pod& pod, std::string_view name) {
 
 }  // namespace
 
-std::optional<WorkloadName> ClusterNaming::Parse(std::string_view job) const {
-  std::vector<std::string_view> parts = Split(job, '/');
-  if (!cluster.empty()) {
-    if (parts.empty() || parts.front() != cluster) return std::nullopt;
-    parts.erase(parts.begin());
-  }
-  const bool by_container = jobs == KubernetesJobs::kContainers;
-  if (parts.size() != (by_container ? 4U : 3U)) return std::nullopt;
-  for (const std::string_view part : parts) {
-    if (part.empty()) return std::nullopt;
-  }
-  // These names begin with a word that no namespace of a cluster should have, and agents and exporters form them.
-  if (parts[0] == "docker" || parts[0] == "process" || parts[0] == "machine") return std::nullopt;
-  WorkloadName out{std::string(parts[0]), std::string(parts[1]), std::string(parts[2]),
-                   std::string(by_container ? parts[3] : "")};
-  // A program may have any name.
-  const size_t mark =
-      out.kind == "daemonset" || out.kind == "statefulset" ? out.name.find(kGroupMark) : std::string::npos;
-  if (mark == std::string::npos) return out;
-  out.group = out.name.substr(mark + 1);
-  out.name.resize(mark);
-  if (out.name.empty() || out.group.empty()) return std::nullopt;
-  return out;
-}
-
-std::string ClusterNaming::JobOf(std::string_view workload, std::string_view container) const {
-  const bool by_container = jobs == KubernetesJobs::kContainers;
-  return StrCat(cluster, cluster.empty() ? "" : "/", workload, by_container ? "/" : "",
-                by_container ? container : "");
-}
-
 std::string OwnerOf(const Pod& pod) {
   if (!pod.group.has_value()) return pod.owner_name;
   return StrCat(pod.owner_name, std::string(1, kGroupMark), *pod.group);
 }
 
-std::string Cluster::WorkloadKey(const WorkloadName& workload) {
-  std::string out = WorkloadKey(workload.namespace_name, workload.kind, workload.name);
-  if (!workload.group.empty()) StrAppend(&out, std::string(1, kGroupMark), workload.group);
-  return out;
-}
-
-std::string Cluster::WorkloadKey(std::string_view namespace_name, std::string_view kind,
-                                 std::string_view name) {
-  return StrCat(namespace_name, "/", kind, "/", name);
-}
-
-std::string Cluster::WorkloadKeyOf(const Pod& pod) const {
+WorkloadName Cluster::WorkloadOf(const Pod& pod) const {
   if (pod.owner_kind.empty())
-    return WorkloadKey(pod.namespace_name, "pod", pod.program.empty() ? pod.name : pod.program);
+    return {pod.namespace_name, "pod", pod.program.empty() ? pod.name : pod.program, ""};
   const std::lock_guard lock(mutex_);
   const TopOwner owner =
       owners_.TopOfNew(pod.namespace_name, pod.owner_kind, pod.owner_name, pod.name, pod.program);
-  std::string out = WorkloadKey(pod.namespace_name, owner.kind, owner.name);
-  const std::optional<std::string> group = GroupNow(pod, nullptr);
-  if (group.has_value() && !group->empty()) StrAppend(&out, std::string(1, kGroupMark), *group);
-  return out;
+  return {pod.namespace_name, owner.kind, owner.name, "", GroupNow(pod, nullptr).value_or("")};
 }
 
 void Cluster::Place(const std::string& key, Entry& entry) {
   const TopOwner owner = owners_.Find(entry.pod->namespace_name, entry.pod->name);
-  entry.workload = WorkloadKey(entry.pod->namespace_name, owner.kind, owner.name);
-  workloads_[entry.workload].insert(key);
-  changed_.insert(entry.workload);
-  if (const std::string group = entry.pod->group.value_or(""); !group.empty())
-    groups_[entry.workload.substr(0, entry.workload.size() - group.size() - 1)].insert(group);
+  const WorkloadName name = NameOf(entry.pod->namespace_name, owner, entry.pod->group.value_or(""));
+  entry.key = WorkloadKey(name);
+  PodsOfWorkload& workload = workloads_[entry.key];
+  if (workload.name == nullptr) workload.name = std::make_shared<const WorkloadName>(name);
+  workload.pods.insert(key);
+  entry.workload = workload.name;
+  changed_.insert(entry.key);
+  if (!name.group.empty()) groups_[WorkloadKey(name.namespace_name, name.kind, name.name)].insert(name.group);
 }
 
 void Cluster::Unplace(const std::string& key, const Entry& entry) {
-  const auto it = workloads_.find(entry.workload);
+  const auto it = workloads_.find(entry.key);
   if (it == workloads_.end()) return;
-  changed_.insert(entry.workload);
-  it->second.erase(key);
-  if (!it->second.empty()) return;
+  changed_.insert(entry.key);
+  it->second.pods.erase(key);
+  if (!it->second.pods.empty()) return;
   workloads_.erase(it);
-  const std::string group = entry.pod->group.value_or("");
-  if (group.empty()) return;
-  const auto groups = groups_.find(entry.workload.substr(0, entry.workload.size() - group.size() - 1));
+  const WorkloadName& name = *entry.workload;
+  if (name.group.empty()) return;
+  const auto groups = groups_.find(WorkloadKey(name.namespace_name, name.kind, name.name));
   if (groups == groups_.end()) return;
-  groups->second.erase(group);
+  groups->second.erase(name.group);
   if (groups->second.empty()) groups_.erase(groups);
 }
 
@@ -419,12 +385,8 @@ LargestNode Cluster::LargestFor(std::span<const PodPtr> pods) const {
 
 std::vector<std::string> Cluster::OwnerKinds() const {
   const std::lock_guard lock(mutex_);
-  std::set<std::string, std::less<>> out;
-  for (const auto& [workload, pods] : workloads_) {
-    const size_t begin = workload.find('/') + 1;
-    const std::string_view kind = std::string_view(workload).substr(begin, workload.find('/', begin) - begin);
-    if (!out.contains(kind)) out.emplace(kind);
-  }
+  std::set<std::string> out;
+  for (const auto& [key, workload] : workloads_) out.insert(workload.name->kind);
   return {out.begin(), out.end()};
 }
 
@@ -458,7 +420,7 @@ void Cluster::SetOwnersAmounts(const PodController& controller,
   const TopOwner owner = owners_.TopOf(controller.namespace_name, controller.kind, controller.name);
   std::vector<std::string> pods;
   for (const std::string& workload : KeysOf(WorkloadKey(controller.namespace_name, owner.kind, owner.name)))
-    pods.insert(pods.end(), workloads_.at(workload).begin(), workloads_.at(workload).end());
+    pods.insert(pods.end(), workloads_.at(workload).pods.begin(), workloads_.at(workload).pods.end());
   if (pods.empty()) return;
   ++version_;
   for (const std::string& key : pods) {
@@ -476,7 +438,7 @@ void Cluster::SetOwnersAmounts(const PodController& controller,
     }
     entry.pod = std::make_shared<const Pod>(std::move(pod));
     changed_pods_.insert(key);
-    changed_.insert(entry.workload);
+    changed_.insert(entry.key);
   }
 }
 
@@ -496,7 +458,7 @@ std::vector<PodPtr> Cluster::PodsOf(const WorkloadName& workload, bool also_leav
   std::vector<PodPtr> out;
   const auto it = workloads_.find(WorkloadKey(workload));
   if (it == workloads_.end()) return out;
-  for (const std::string& key : it->second) {
+  for (const std::string& key : it->second.pods) {
     const PodPtr& pod = pods_.at(key).pod;
     if (pod->is_ended || (pod->is_deleted && !also_leaving)) continue;
     if (!workload.container.empty() && !HasContainer(*pod, workload.container)) continue;
@@ -525,7 +487,7 @@ std::string Cluster::MixedImages(const WorkloadName& workload) const {
     const std::lock_guard lock(mutex_);
     const auto it = workloads_.find(WorkloadKey(workload.namespace_name, workload.kind, workload.name));
     if (it == workloads_.end()) return "";
-    for (const std::string& key : it->second) {
+    for (const std::string& key : it->second.pods) {
       const Pod& pod = *pods_.at(key).pod;
       if (!pod.owner_kind.empty() && !IsRunKind(pod.owner_kind)) continue;
       for (const ContainerState& container : pod.containers) {
@@ -554,7 +516,7 @@ std::optional<std::pair<std::string, std::string>> Cluster::TaskOfContainer(std:
   const std::vector<ContainerState>& all = entry.pod->containers;
   if (naming_.jobs == KubernetesJobs::kPods && all.size() > 1) return std::nullopt;
   const auto container = std::ranges::find(all, id, &ContainerState::id);
-  return std::pair(naming_.JobOf(entry.workload, container->name), entry.pod->name);
+  return std::pair(naming_.JobOf(*entry.workload, container->name), entry.pod->name);
 }
 
 bool Cluster::IsLeftOut(std::string_view namespace_name, std::string_view pod,
@@ -575,14 +537,14 @@ void Cluster::ForEachPod(absl::FunctionRef<void(const PodPtr&)> fn) const {
 }
 
 void Cluster::ForEachPodOfWorkload(
-    absl::FunctionRef<void(const PodPtr&, const std::string& workload)> fn) const {
+    absl::FunctionRef<void(const PodPtr&, const WorkloadName& workload)> fn) const {
   std::vector<Entry> entries;
   {
     const std::lock_guard lock(mutex_);
     entries.reserve(pods_.size());
     for (const auto& [key, entry] : pods_) entries.push_back(entry);
   }
-  for (const Entry& entry : entries) fn(entry.pod, entry.workload);
+  for (const Entry& entry : entries) fn(entry.pod, *entry.workload);
 }
 
 void Cluster::ForEachOwned(absl::FunctionRef<void(const std::string& kind, const OwnedObject&)> fn) const {

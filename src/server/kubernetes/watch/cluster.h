@@ -16,32 +16,13 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/functional/function_ref.h"
-#include "server/ingest/mapping_rules.h"
 #include "server/ingest/owners.h"
 #include "server/kubernetes/client/objects.h"
 #include "server/kubernetes/watch/node_table.h"
+#include "server/kubernetes/watch/workload_name.h"
 #include "server/kubernetes/watch/workload_split.h"
 
 namespace taut::server {
-
-// What the name of a job says: "shop/deployment/web", "shop/deployment/web/app" or "shop/statefulset/db@0/app".
-struct WorkloadName {
-  std::string namespace_name, kind, name;  // the kind in lower case
-  std::string container;                   // "": the job is of whole pods
-  std::string group = {};                  // of its pods (workload_split.h); "": those of none
-  bool operator==(const WorkloadName&) const = default;
-};
-
-// Names of jobs, as the built-in mapping rules form them.
-struct ClusterNaming {
-  std::string cluster;  // begins every name; "": none
-  KubernetesJobs jobs = KubernetesJobs::kPods;
-
-  // The name of the job of a workload, "namespace/kind/name", or of its container.
-  std::string JobOf(std::string_view workload, std::string_view container) const;
-  // nullopt: not the name of a job of this cluster. The workload need not be there.
-  std::optional<WorkloadName> Parse(std::string_view job) const;
-};
 
 using PodPtr = std::shared_ptr<const Pod>;
 
@@ -109,11 +90,7 @@ class Cluster {
   // Pods that changed or came since the last call; also those that are gone, if a container of theirs was killed.
   std::vector<PodPtr> TakeChangedPods();
   // That of a pod that is not there yet, by its owner.
-  std::string WorkloadKeyOf(const Pod& pod) const;
-  static std::string WorkloadKey(std::string_view namespace_name, std::string_view kind,
-                                 std::string_view name);
-  // With its group: "logging/daemonset/fluentd@large".
-  static std::string WorkloadKey(const WorkloadName& workload);
+  WorkloadName WorkloadOf(const Pod& pod) const;
   // Job and task of the container of this ID; nullopt: no pod has such a container,
   // or the job is of whole pods and the pod has several.
   std::optional<std::pair<std::string, std::string>> TaskOfContainer(std::string_view id) const;
@@ -133,8 +110,8 @@ class Cluster {
   // Pod::left_out names it.
   bool IsLeftOut(std::string_view namespace_name, std::string_view pod, std::string_view container) const;
   void ForEachPod(absl::FunctionRef<void(const PodPtr&)> fn) const;
-  // The same with its workload, as "namespace/kind/name".
-  void ForEachPodOfWorkload(absl::FunctionRef<void(const PodPtr&, const std::string& workload)> fn) const;
+  // The same with its workload.
+  void ForEachPodOfWorkload(absl::FunctionRef<void(const PodPtr&, const WorkloadName& workload)> fn) const;
   // Images of the workload's container, or of whole pods all of theirs, as its pods have them that have not ended:
   // "web:1.3" of "registry/shop/web:1.3", of a digest its first 12 digits. Sorted, each once. O(their number).
   std::vector<std::string> VersionsOf(const WorkloadName& workload) const;
@@ -147,7 +124,8 @@ class Cluster {
  private:
   struct Entry {
     PodPtr pod;
-    std::string workload;  // key of workloads_
+    std::string key;  // of workloads_
+    std::shared_ptr<const WorkloadName> workload;
   };
   // All REQUIRE mutex_.
   void ForgetContainers(const Pod& pod);
@@ -182,7 +160,11 @@ class Cluster {
   std::map<std::string, Entry> pods_;                         // by "namespace/Pod/name"
   absl::flat_hash_set<std::string> left_out_;                 // containers: "namespace/Pod/name/container"
   absl::flat_hash_map<std::string, std::string> containers_;  // keys of pods_, by ContainerState::id
-  absl::flat_hash_map<std::string, std::set<std::string>> workloads_;
+  struct PodsOfWorkload {
+    std::shared_ptr<const WorkloadName> name;
+    std::set<std::string> pods;  // keys of pods_
+  };
+  absl::flat_hash_map<std::string, PodsOfWorkload> workloads_;       // by WorkloadKey
   std::map<std::string, std::map<std::string, OwnedObject>> owned_;  // by kind, then "namespace/Kind/name"
   std::map<std::string, std::set<std::string>> groups_;  // with pods, by workload; "" is none of them
   struct SplitOrder {

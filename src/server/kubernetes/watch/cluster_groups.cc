@@ -75,7 +75,7 @@ void Cluster::NoteSplit(const std::string& kind, const OwnedObject& object, bool
   ++regrouped_;
   std::vector<std::string> pods;
   for (const std::string& key : KeysOf(workload))
-    pods.insert(pods.end(), workloads_.at(key).begin(), workloads_.at(key).end());
+    pods.insert(pods.end(), workloads_.at(key).pods.begin(), workloads_.at(key).pods.end());
   for (const std::string& key : pods) Regroup(key);
 }
 

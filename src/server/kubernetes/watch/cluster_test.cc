@@ -22,25 +22,30 @@ std::vector<std::string> NamesOf(const std::vector<PodPtr>& pods) {
 
 const WorkloadName kWeb{"shop", "deployment", "web", ""};
 
-TEST(ClusterNaming, ReadsNamesOfJobs) {
+TEST(ClusterNaming, KnowsItsJobs) {
   const ClusterNaming pods, containers{"", KubernetesJobs::kContainers}, east{"east", KubernetesJobs::kPods};
-  EXPECT_EQ(pods.Parse("shop/deployment/web"), kWeb);
-  EXPECT_EQ(containers.Parse("shop/deployment/web/app"), (WorkloadName{"shop", "deployment", "web", "app"}));
-  EXPECT_EQ(east.Parse("east/shop/deployment/web"), kWeb);
-  for (const char* job : {"", "web", "shop/web", "shop//web", "shop/deployment/web/app", "docker/shop/web"})
-    EXPECT_FALSE(pods.Parse(job).has_value()) << job;
-  EXPECT_FALSE(east.Parse("shop/deployment/web").has_value());
-  EXPECT_FALSE(containers.Parse("shop/deployment/web").has_value());
+  EXPECT_EQ(pods.Of(InKubernetes("shop/deployment/web")), kWeb);
+  EXPECT_EQ(containers.Of(InKubernetes("shop/deployment/web/app")),
+            (WorkloadName{"shop", "deployment", "web", "app"}));
+  EXPECT_EQ(east.Of(InKubernetes("east/shop/deployment/web", "east")), kWeb);
+  EXPECT_FALSE(pods.Of(InKubernetes("shop/deployment/web/app")).has_value());
+  EXPECT_FALSE(east.Of(InKubernetes("shop/deployment/web")).has_value());
+  EXPECT_FALSE(containers.Of(InKubernetes("shop/deployment/web")).has_value());
+  EXPECT_FALSE(pods.Of(Workload()).has_value()) << "of no source yet";
+  EXPECT_FALSE(pods.Of({.source = Source::kKubernetes, .namespace_name = "shop", .name = "web"}).has_value())
+      << "its owner is not known";
+  EXPECT_FALSE(
+      pods.Of({.source = Source::kDocker, .namespace_name = "shop", .kind = "service", .name = "web"}));
 }
 
-TEST(ClusterNaming, NamesOfJobsAreReadAgain) {
+TEST(ClusterNaming, NamesJobsAndKnowsThemAgain) {
   for (const KubernetesJobs jobs : {KubernetesJobs::kPods, KubernetesJobs::kContainers}) {
     for (const char* name : {"", "east"}) {
       const ClusterNaming naming{name, jobs};
-      const std::optional<WorkloadName> read = naming.Parse(naming.JobOf("shop/deployment/web", "app"));
-      ASSERT_TRUE(read.has_value());
-      EXPECT_EQ(read->name, "web");
-      EXPECT_EQ(read->container, jobs == KubernetesJobs::kContainers ? "app" : "");
+      const std::optional<WorkloadName> known = naming.Of(naming.IdentityOf(kWeb, "app"));
+      ASSERT_TRUE(known.has_value());
+      EXPECT_EQ(known->name, "web");
+      EXPECT_EQ(known->container, jobs == KubernetesJobs::kContainers ? "app" : "");
     }
   }
 }
@@ -125,9 +130,10 @@ TEST(Cluster, JobsOfOneProgramAreOneJob) {
   });
   EXPECT_THAT(said, ElementsAre("import-x2x4z nightly"));
   Pod waiting = RunOf("import-9kdlw");
-  EXPECT_EQ(cluster.WorkloadKeyOf(waiting), "shop/job/import") << "for the webhook, before the Job is seen";
+  EXPECT_EQ(WorkloadKey(cluster.WorkloadOf(waiting)), "shop/job/import")
+      << "for the webhook, before the Job is seen";
   waiting.program = "load";
-  EXPECT_EQ(cluster.WorkloadKeyOf(waiting), "shop/job/load");
+  EXPECT_EQ(WorkloadKey(cluster.WorkloadOf(waiting)), "shop/job/load");
   cluster.PutPod(waiting);
   EXPECT_EQ(cluster.PodsOf({"shop", "job", "load", ""}).size(), 1U);
   waiting.program = "";
@@ -136,7 +142,7 @@ TEST(Cluster, JobsOfOneProgramAreOneJob) {
   Pod lone = TestPod("ci-x2x4z");
   lone.owner_kind = lone.owner_name = "";
   lone.program = "ci";
-  EXPECT_EQ(cluster.WorkloadKeyOf(lone), "shop/pod/ci");
+  EXPECT_EQ(WorkloadKey(cluster.WorkloadOf(lone)), "shop/pod/ci");
   cluster.PutPod(lone);
   EXPECT_EQ(cluster.PodsOf({"shop", "pod", "ci", ""}).size(), 1U);
 }

@@ -17,11 +17,11 @@ std::string KeyOf(const Object& object) {
 
 template <typename Object>
 std::string TargetOf(const Object& object) {
-  return Cluster::WorkloadKey(object.namespace_name, KindInNames(object.target_kind), object.target_name);
+  return WorkloadKey(object.namespace_name, KindInNames(object.target_kind), object.target_name);
 }
 
 std::string KeyOf(const WorkloadName& workload) {
-  return Cluster::WorkloadKey(workload.namespace_name, workload.kind, workload.name);
+  return WorkloadKey(workload.namespace_name, workload.kind, workload.name);
 }
 
 bool CountsOn(const Hpa& hpa, std::string_view container, Resource resource) {

@@ -51,8 +51,7 @@ std::vector<PlacedMachine> NodePlacement::Placement() const {
     by_name[node.name] = out.size() - 1;
   }
   const ClusterNaming& naming = cluster_->naming();
-  const std::string prefix = naming.cluster.empty() ? "" : naming.cluster + "/";
-  cluster_->ForEachPodOfWorkload([&](const PodPtr& pod, const std::string& workload) {
+  cluster_->ForEachPodOfWorkload([&](const PodPtr& pod, const WorkloadName& workload) {
     const auto at = by_name.find(pod->node);
     if (at == by_name.end() || pod->is_ended) return;
     PlacedMachine& machine = out[at->second];
@@ -63,10 +62,10 @@ std::vector<PlacedMachine> NodePlacement::Placement() const {
       AddContainer(container, first || naming.jobs == KubernetesJobs::kContainers, sum);
       first = false;
       if (naming.jobs == KubernetesJobs::kContainers)
-        AddTask(StrCat(prefix, workload, "/", container.name), *pod, sum, machine);
+        AddTask(naming.JobOf(workload, container.name), *pod, sum, machine);
     }
     if (naming.jobs == KubernetesJobs::kPods && !pod->containers.empty())
-      AddTask(StrCat(prefix, workload), *pod, sum, machine);
+      AddTask(naming.JobOf(workload, ""), *pod, sum, machine);
   });
   return out;
 }

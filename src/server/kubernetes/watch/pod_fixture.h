@@ -106,4 +106,9 @@ inline std::vector<std::string> OutcomesOf(KubernetesActuator& actuator) {
   return out;
 }
 
+// That of a job of this name; not known: it is none.
+inline Workload InKubernetes(std::string_view job, std::string_view cell = "") {
+  return WorkloadOfStoredName(job, cell).value_or(Workload());
+}
+
 }  // namespace taut::server

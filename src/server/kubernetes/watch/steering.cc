@@ -27,8 +27,8 @@ void TakeSaferMode(std::string_view key, std::string_view mode, std::vector<Labe
 
 std::string Steering::KeyOf(const std::string& kind, const OwnedObject& object) {
   const std::string lower = KindInNames(kind);
-  if (lower == kNamespaceKind) return Cluster::WorkloadKey(object.name, lower, "");
-  return Cluster::WorkloadKey(object.namespace_name, lower, object.name);
+  if (lower == kNamespaceKind) return WorkloadKey(object.name, lower, "");
+  return WorkloadKey(object.namespace_name, lower, object.name);
 }
 
 void Steering::PutLocked(const std::string& kind, const OwnedObject& object) {
@@ -121,12 +121,12 @@ std::vector<Label> Steering::Of(const WorkloadName& workload) const {
     const auto it = annotations_.find(key);
     return it == annotations_.end() ? nullptr : &it->second;
   };
-  if (const auto* all = find(Cluster::WorkloadKey(workload.namespace_name, kNamespaceKind, ""))) {
+  if (const auto* all = find(WorkloadKey(workload.namespace_name, kNamespaceKind, ""))) {
     for (const Label& label : *all) {
       if (label.first.starts_with(prefix)) MergeLabels({&label, 1}, out);
     }
   }
-  const auto* all = find(Cluster::WorkloadKey(workload.namespace_name, workload.kind, workload.name));
+  const auto* all = find(WorkloadKey(workload.namespace_name, workload.kind, workload.name));
   if (all == nullptr) return out;
   for (const Label& label : *all) {
     if (label.first.starts_with(prefix)) MergeLabels({&label, 1}, out);

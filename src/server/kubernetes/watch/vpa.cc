@@ -113,10 +113,9 @@ double VpaTarget(double amount, std::span<const PodPtr> pods, std::string_view c
   return amount;
 }
 
-std::optional<std::string> VpaJob(const Vpa& vpa, const ClusterNaming& naming, std::string_view container) {
+std::optional<WorkloadName> VpaPods(const Vpa& vpa, const ClusterNaming& naming) {
   if (naming.jobs != KubernetesJobs::kContainers || vpa.target_name.empty()) return std::nullopt;
-  return StrCat(naming.cluster, naming.cluster.empty() ? "" : "/", vpa.namespace_name, "/",
-                KindInNames(vpa.target_kind), "/", vpa.target_name, "/", container);
+  return WorkloadName{vpa.namespace_name, KindInNames(vpa.target_kind), vpa.target_name, ""};
 }
 
 }  // namespace taut::server

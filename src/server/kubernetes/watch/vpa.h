@@ -55,8 +55,8 @@ bool SetsRequestsOnly(const Vpa& vpa, std::string_view container);
 double VpaTarget(double amount, std::span<const PodPtr> pods, std::string_view container, Resource resource,
                  const Allocation& allocation, bool requests_only);
 
-// The jobs of the VPA's target: one of each container, by `naming`. nullopt: the target is no workload, or jobs
-// are whole pods and containers have no recommendations of their own.
-std::optional<std::string> VpaJob(const Vpa& vpa, const ClusterNaming& naming, std::string_view container);
+// The pods of the VPA's target, each container of which is a job by `naming`. nullopt: the target is no workload,
+// or jobs are whole pods and containers have no recommendations of their own.
+std::optional<WorkloadName> VpaPods(const Vpa& vpa, const ClusterNaming& naming);
 
 }  // namespace taut::server

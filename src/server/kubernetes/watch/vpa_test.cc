@@ -142,8 +142,8 @@ class Writer : public testing::Test {
   }
   VpaWriter::Options Options() {
     VpaWriter::Options out;
-    out.advice = [this](const std::string& job, bool) {
-      return job == "shop/deployment/web/app" ? advice_ : Amounts();
+    out.advice = [this](const WorkloadName& container, bool) {
+      return container == WorkloadName{"shop", "deployment", "web", "app"} ? advice_ : Amounts();
     };
     out.send = [this](const std::string& path, const std::string& patch) {
       sent_.push_back(path + " " + patch);

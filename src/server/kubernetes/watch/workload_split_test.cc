@@ -51,8 +51,8 @@ Node InGroup(const std::string& name, const std::string& group) {
 // "shop/statefulset/db@0: db-0".
 std::vector<std::string> Places(const Cluster& cluster) {
   std::vector<std::string> out;
-  cluster.ForEachPodOfWorkload([&out](const PodPtr& pod, const std::string& workload) {
-    out.push_back(StrCat(workload, ": ", pod->name));
+  cluster.ForEachPodOfWorkload([&out](const PodPtr& pod, const WorkloadName& workload) {
+    out.push_back(StrCat(WorkloadKey(workload), ": ", pod->name));
   });
   return out;
 }
@@ -89,11 +89,12 @@ TEST(WorkloadSplit, AnOrdinalIsTheEndOfThePodsName) {
 TEST(WorkloadSplit, TheNameOfAJobHasTheGroup) {
   const ClusterNaming naming{"east", KubernetesJobs::kContainers};
   const WorkloadName name{"shop", "statefulset", "db", "app", "0"};
-  EXPECT_EQ(naming.JobOf(Cluster::WorkloadKey(name), "app"), "east/shop/statefulset/db@0/app");
-  EXPECT_EQ(naming.Parse("east/shop/statefulset/db@0/app"), name);
-  EXPECT_EQ(naming.Parse("east/shop/statefulset/db@/app"), std::nullopt);
-  EXPECT_EQ(naming.Parse("east/shop/statefulset/@0/app"), std::nullopt);
-  EXPECT_EQ(naming.Parse("east/shop/job/import@2/app")->name, "import@2") << "a program may have any name";
+  EXPECT_EQ(naming.JobOf(name, "app"), "east/shop/statefulset/db@0/app");
+  EXPECT_EQ(naming.Of(InKubernetes("east/shop/statefulset/db@0/app", "east")), name);
+  EXPECT_EQ(naming.Of(InKubernetes("east/shop/statefulset/db@/app", "east")), std::nullopt);
+  EXPECT_EQ(naming.Of(InKubernetes("east/shop/statefulset/@0/app", "east")), std::nullopt);
+  EXPECT_EQ(naming.Of(InKubernetes("east/shop/job/import@2/app", "east"))->name, "import@2")
+      << "a program may have any name";
 }
 
 TEST(WorkloadSplit, ReplicasOfAnAnnotatedStatefulSetAreJobsApart) {
@@ -111,7 +112,7 @@ TEST(WorkloadSplit, ReplicasOfAnAnnotatedStatefulSetAreJobsApart) {
   EXPECT_TRUE(cluster.IsSplit(db));
   EXPECT_EQ(cluster.PodsOf(db).size(), 1U);
   EXPECT_EQ(cluster.PodsOfAll(db).size(), 3U);
-  EXPECT_EQ(cluster.WorkloadKeyOf(ReplicaOf("db-7")), "shop/statefulset/db@7") << "a new pod";
+  EXPECT_EQ(WorkloadKey(cluster.WorkloadOf(ReplicaOf("db-7"))), "shop/statefulset/db@7") << "a new pod";
   cluster.PutPod(ReplicaOf("db-2"));
   EXPECT_THAT(cluster.GroupsOf(db), ElementsAre("", "0", "1", "2"));
   cluster.RemovePod(ReplicaOf("db-2"));
@@ -144,7 +145,7 @@ TEST(WorkloadSplit, PodsOfADaemonSetAreOfTheirNodesGroup) {
   EXPECT_EQ(Places(cluster)[1], "shop/daemonset/fluentd@small: f-1") << "it outlives its node";
   Pod fresh = DaemonPod("f-9", "n2");
   fresh.node.clear();  // not scheduled yet, as the webhook sees it
-  EXPECT_EQ(cluster.WorkloadKeyOf(fresh), "shop/daemonset/fluentd@small");
+  EXPECT_EQ(WorkloadKey(cluster.WorkloadOf(fresh)), "shop/daemonset/fluentd@small");
   cluster.PutSplit("DaemonSet", Annotated("fluentd", "none"));
   EXPECT_THAT(cluster.GroupsOf({"shop", "daemonset", "fluentd", ""}), ElementsAre(""));
 }
@@ -214,6 +215,7 @@ class SplitActuator : public testing::Test {
     TargetOrder order;
     order.decision = decision;
     order.job = job;
+    order.workload = InKubernetes(order.job);
     order.target = target;
     order.value = value;
     actuator_->Apply({&order, 1}, 1000);
@@ -285,8 +287,9 @@ TEST(WorkloadSplit, AVpaHasWhatTheLargestGroupNeeds) {
   cluster.ReplacePods({ReplicaOf("db-0"), ReplicaOf("db-1")});
   std::vector<std::string> sent;
   VpaWriter::Options options;
-  options.advice = [](const std::string& job, bool /*requests_only*/) {
-    return job == "shop/statefulset/db@0/app" ? Amounts{2, 64 * kMebibyte} : Amounts{0.5, 128 * kMebibyte};
+  options.advice = [](const WorkloadName& container, bool /*requests_only*/) {
+    return container == WorkloadName{"shop", "statefulset", "db", "app", "0"} ? Amounts{2, 64 * kMebibyte}
+                                                                              : Amounts{0.5, 128 * kMebibyte};
   };
   options.send = [&sent](const std::string& /*path*/, const std::string& patch) {
     sent.push_back(patch);

@@ -58,8 +58,8 @@ export type JobAmounts = {
   // Beside limits: what a cluster bills, and savings are of. limit_saving: the limit's, a detail.
   owner_request?: Amount; request?: Amount; would_be_request?: Amount; limit_saving?: Amount;
 } & Provisional & LimitRisk;
-// Of Kubernetes; null parts are not said.
-export interface Workload { cluster: string | null; namespace: string; kind: string; name: string; container: string | null }
+// What a job is called where it runs; null parts are not said.
+export interface Workload { source: string; cluster: string | null; namespace: string | null; kind: string; name: string; container: string | null }
 export interface JobRow extends Record<Resource, JobAmounts> {
   name: string; workload: Workload | null; whole_machine: boolean; mode: Mode; recommender: string; tasks: number; tasks_would_be: number | null;
   ooms: number; last_seen: number | null; last_change: number | null; trial: boolean;

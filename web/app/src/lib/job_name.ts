@@ -13,7 +13,7 @@ function workloadIn(name: string): Workload | null {
   const parts = name.split('/');
   const at = parts.findIndex((part, i) => i > 0 && i <= 2 && i < parts.length - 1 && parts.length - i <= 3 && KINDS.has(part));
   if (at < 0) return null;
-  return { cluster: parts[at - 2] ?? null, namespace: parts[at - 1] ?? '', kind: parts[at] ?? '', name: parts[at + 1] ?? '', container: parts[at + 2] ?? null };
+  return { source: 'kubernetes', cluster: parts[at - 2] ?? null, namespace: parts[at - 1] ?? '', kind: parts[at] ?? '', name: parts[at + 1] ?? '', container: parts[at + 2] ?? null };
 }
 
 export function jobNameOf({ name, workload = workloadIn(name) }: Named): JobName {
