@@ -1,7 +1,7 @@
 # cmake --install and CPack: three Debian packages (taut, tautd, tautlet). ./dev package builds them.
 include(GNUInstallDirs)
 
-install(TARGETS taut RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT taut)
+install(TARGETS taut taut-dev RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT taut)
 install(PROGRAMS packaging/kubectl-taut DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT taut)
 install(TARGETS tautd RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tautd)
 install(TARGETS tautlet RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tautlet)

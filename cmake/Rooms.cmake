@@ -1,5 +1,5 @@
 # taut_room([PLAIN] [CALLS] [PROGRAM] [FOREIGN_THREADS] [WAITS] [XXHASH] [TEST_FILTER f] [LIBRARIES lib...]
-#           [TEST_LIBRARIES lib...] [THREADED test...])
+#           [TEST_LIBRARIES lib...] [THREADED test...] [MAINS file...])
 #
 # A room is a folder src/GROUP/ROOM: foo.cc goes into the library taut_ROOM, foo_test.cc into the binary ROOM_tests (ctest's
 # ROOM.all), foo_bench.cc into ROOM_bench. src/LAYERS lists the rooms and which others each includes; the links follow from it.
@@ -9,7 +9,7 @@
 # FOREIGN_THREADS: its tests run threads of libraries that ThreadSanitizer cannot see into (gRPC), whose locks it would not
 # know. WAITS: its tests wait more than they compute. TEST_FILTER: of its tests, those that ctest runs here and not on a
 # machine of their own. THREADED: those of its tests that run threads, as names of their files without _test.cc:
-# ThreadSanitizer's build has no others of this room (default: all).
+# ThreadSanitizer's build has no others of this room (default: all). MAINS: sources with a main(), which are not in the library.
 
 # The list of rooms: properties taut_rooms, and of each taut_group_ROOM, taut_uses_ROOM and taut_test_uses_ROOM.
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/LAYERS)
@@ -137,7 +137,7 @@ endfunction()
 
 add_custom_target(benchmarks)
 function(taut_room)
-  cmake_parse_arguments(ROOM "PLAIN;CALLS;PROGRAM;FOREIGN_THREADS;WAITS;XXHASH" "TEST_FILTER" "LIBRARIES;TEST_LIBRARIES;THREADED"
+  cmake_parse_arguments(ROOM "PLAIN;CALLS;PROGRAM;FOREIGN_THREADS;WAITS;XXHASH" "TEST_FILTER" "LIBRARIES;TEST_LIBRARIES;THREADED;MAINS"
                         ${ARGN})
   get_filename_component(name ${CMAKE_CURRENT_SOURCE_DIR} NAME)
   get_property(uses GLOBAL PROPERTY taut_uses_${name})
@@ -145,6 +145,9 @@ function(taut_room)
   file(GLOB_RECURSE all CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
   set(sources ${all})
   list(FILTER sources EXCLUDE REGEX "_(test|bench)\\.cc$")
+  foreach(main IN LISTS ROOM_MAINS)
+    list(REMOVE_ITEM sources ${CMAKE_CURRENT_SOURCE_DIR}/${main})
+  endforeach()
   set(tests ${all})
   list(FILTER tests INCLUDE REGEX "_test\\.cc$")
   if(ROOM_THREADED AND TAUT_SANITIZE MATCHES "thread")

@@ -159,7 +159,7 @@ def main():
         programs["tautd-machine"] = start(args, tree, "tautd-machine", args.bin / "tautd", "--config", args.out / "machine.yaml")
         time.sleep(1)
         programs["tautlet"] = start(args, tree, "tautlet", args.bin / "tautlet", "--config", args.out / "tautlet.yaml")
-        programs["feed"] = start(args, tree, "feed", args.bin / "taut", "feed", "--to", f"http://{words['simulated']}", "--jobs", JOBS, "--history", f"{args.days}d", "--speed", 600, "--ooms", "--follow")
+        programs["feed"] = start(args, tree, "feed", args.bin / "taut-dev", "feed", "--to", f"http://{words['simulated']}", "--jobs", JOBS, "--history", f"{args.days}d", "--speed", 600, "--ooms", "--follow")
         watch(args, words, programs)
     finally:
         for program in reversed(programs.values()):

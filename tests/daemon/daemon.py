@@ -54,6 +54,11 @@ def arguments(what, **options):
     return parser.parse_args()
 
 
+def feeder(args):
+    """The path of taut-dev, which stands beside taut."""
+    return pathlib.Path(args.taut).with_name("taut-dev")
+
+
 def skip_without(*programs):
     missing = [p for p in programs if shutil.which(p) is None]
     if missing:
@@ -344,10 +349,10 @@ users: [{{name: u, user: {{token: secret}}}}]
                               timeout=seconds, preexec_fn=end_with_parent, check=False)
 
     def feed(self, port, *argv, seconds=400):
-        """taut feed that ends by itself."""
-        fed = self.run(self.args.taut, "feed", "--to", f"http://127.0.0.1:{port}", *argv, seconds=seconds)
+        """taut-dev feed that ends by itself."""
+        fed = self.run(feeder(self.args), "feed", "--to", f"http://127.0.0.1:{port}", *argv, seconds=seconds)
         if fed.returncode != 0:
-            raise RuntimeError(f"taut feed {' '.join(argv)}: {fed.returncode} {fed.stderr[-1000:]}")
+            raise RuntimeError(f"taut-dev feed {' '.join(argv)}: {fed.returncode} {fed.stderr[-1000:]}")
         return fed.stdout
 
     def feed_history(self, tautd, history, *argv, token=None):

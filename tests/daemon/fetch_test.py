@@ -2,7 +2,7 @@
 """taut fetch: what a VictoriaMetrics has of the past becomes a trace, of which a replay makes the decisions that a tautd
 made when the same samples came.
 
-`taut feed` sends a past to VictoriaMetrics; what that exports goes, in order of time, to a tautd in mode auto, which
+`taut-dev feed` sends a past to VictoriaMetrics; what that exports goes, in order of time, to a tautd in mode auto, which
 decides as its windows close. `taut fetch` reads the same from VictoriaMetrics, and `taut replay --mode auto` decides too.
 """
 import csv

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """SIGKILL at random moments: what tautd has told of decisions holds, and nothing is there twice.
 
-taut feed sends all the time and clients read decisions (by polling, and as they happen from the event stream) and
+taut-dev feed sends all the time and clients read decisions (by polling, and as they happen from the event stream) and
 remember them; another sets a job's setting again and again and remembers what it was told is set. tautd is killed and
 started again on the same store; then every decision that was told is there and unchanged, ids are 1, 2, ... without a
 gap, the fleet's history has each window once, and every setting is the last that was told, or the one in flight.
@@ -211,7 +211,7 @@ def main():
         port, memory = daemon.free_port(), Memory()
         store = stage.dir / "killed.db"
         tautd = stage.tautd(config=CONFIG, store=store, port=port)
-        feed = stage.start("taut feed", [args.taut, "feed", "--to", f"http://127.0.0.1:{port}", "--history", "26h",
+        feed = stage.start("taut-dev feed", [daemon.feeder(args), "feed", "--to", f"http://127.0.0.1:{port}", "--history", "26h",
                                          "--jobs", "100", "--speed", "4000", "--every", "150s", "--ooms"])
         setter = Setter(port)
         clients = [Client(poll(port, memory)), Client(listen(port, memory)), Client(setter)]
@@ -244,7 +244,7 @@ def main():
             if wrong or memory.contradictions:
                 break
             if not feed.running():
-                raise RuntimeError(f"taut feed ended: {feed.output()[-500:]}")
+                raise RuntimeError(f"taut-dev feed ended: {feed.output()[-500:]}")
         for client in clients:
             client.end()
         kinds = sorted({d["kind"] for d in memory.copy().values()})

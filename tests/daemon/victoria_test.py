@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""VictoriaMetrics 1.79 as it is in Debian: vmagent as a second sender, and the single node as a judge of `taut feed`.
+"""VictoriaMetrics 1.79 as it is in Debian: vmagent as a second sender, and the single node as a judge of `taut-dev feed`.
 
 - vmagent scrapes Prometheus's node exporter and itself and writes to tautd: it has a remote write client of its own.
-- `taut feed` sends a past to VictoriaMetrics, which must know every sample of it: our sender before a receiver of
+- `taut-dev feed` sends a past to VictoriaMetrics, which must know every sample of it: our sender before a receiver of
   others. What VictoriaMetrics exports of it (/api/v1/export) then goes to a tautd, which must see the same fleet as
   a tautd that was fed directly.
 
@@ -101,7 +101,7 @@ def feed_is_understood(stage):
     begin = now - now % SLICE_S - (HISTORY_HOURS + 1) * 3600
     slices = [export(victoria, t, t + SLICE_S) for t in range(begin, now + SLICE_S, SLICE_S)]
     stage.equal(sum(len(samples) for s in slices for _, samples in s), sent,
-                "VictoriaMetrics has every sample of taut feed")
+                "VictoriaMetrics has every sample of taut-dev feed")
     stage.check(any(labels["__name__"] == MEMORY for s in slices for labels, _ in s),
                 "under the names that cAdvisor gives them")
 

@@ -90,32 +90,6 @@ struct GenerateArgs {
 };
 int RunGenerate(const GenerateArgs& args);
 
-struct FeedArgs {
-  ConnectionArgs connection;
-  int jobs = 200;
-  int days = 0;                 // 0: FeedDays
-  double speed = 600;           // cell-seconds a second; 1: the wall clock's
-  std::string history = "21d";  // sent at once
-  std::string live;             // of the cell's time, then it ends; empty: until a signal
-  std::string every = "1m";     // scrape interval of the live phase
-  uint64_t seed = 1;
-  bool ooms = false;
-  bool follow = false;  // as many pods run as tautd orders
-  bool quiet = false;
-};
-// A signal is how it ends: kExitOk.
-int RunFeed(const FeedArgs& args);
-
-struct BenchWriteArgs {
-  ConnectionArgs connection;
-  uint32_t series = 10'000;
-  double rate = 0;  // samples a second; 0: as fast as it goes
-  double seconds = 10;
-  int connections = 1;
-  OutputForm output = OutputForm::kTable;
-};
-int RunBenchWrite(const BenchWriteArgs& args);
-
 // --- Verbs that ask the daemon ---
 
 struct DaemonArgs {

@@ -33,18 +33,16 @@ constexpr const char* kVersion = "taut 0.1.0";
 
 constexpr const char* kAbout =
     "Recommends CPU and memory limits from measured usage, and replays recorded usage to evaluate them.\n"
-    "replay, explain TRACE, tune, analyze, overcommit, compact, simulate, bill, economy, quota, admit, "
-    "actuary,\n"
-    "import and generate need no daemon; fetch asks a Prometheus. The other commands query tautd; feed sends "
-    "it the\n"
-    "metrics of a simulated cluster.\n\n"
+    "replay, explain TRACE, tune, analyze, overcommit, compact, simulate, bill, economy, quota, admit,\n"
+    "actuary, import and generate need no daemon; fetch asks a Prometheus. The other commands query\n"
+    "tautd, to which taut-dev feed sends the metrics of a simulated cluster.\n\n"
     "Examples:\n"
     "  taut fetch http://prometheus:9090 --out history.csv.gz   (then: taut replay history.csv.gz)\n"
     "  taut generate cell.csv.gz --jobs 200 --days 28\n"
     "  taut replay cell.csv.gz --report report.html\n"
     "  taut explain cell.csv.gz --job job-17 --at 20d\n"
     "  taut tune cell.csv.gz --recommender ensemble --out settings.yaml\n"
-    "  taut feed --history 21d        (then: taut top)\n"
+    "  taut-dev feed --history 21d    (then: taut top)\n"
     "  taut explain --job shop/web --server http://127.0.0.1:7070\n\n"
     "Results go to standard output; progress, warnings and errors to standard error. Colours only on a "
     "terminal, and\n"
@@ -270,6 +268,8 @@ std::string Suggestion(const CLI::App& app, int argc, char** argv) {
     const std::string_view word = std::string_view(argv[i]).substr(0, std::string_view(argv[i]).find('='));
     if (verb == nullptr && !word.starts_with("-")) {
       if (std::find(verbs.begin(), verbs.end(), word) == verbs.end()) {
+        if (word == "feed" || word == "bench-write")
+          return StrCat("\"", word, "\" is a command of taut-dev: run `taut-dev ", word, "`");
         const std::vector<std::string_view> names(verbs.begin(), verbs.end());
         return StrCat("unknown command \"", word, "\"", DidYouMean(word, names));
       }
@@ -335,7 +335,7 @@ const std::vector<VerbGroup>& VerbGroups() {
       {"Replay recorded usage",
        {"fetch", "replay", "tune", "analyze", "overcommit", "generate", "import", "list"}},
       {"Simulate a cell and its economy",
-       {"compact", "simulate", "bill", "economy", "quota", "admit", "actuary", "feed"}},
+       {"compact", "simulate", "bill", "economy", "quota", "admit", "actuary"}},
       {"Help", {"help", "version", "completion"}}};
   return kGroups;
 }

@@ -6,26 +6,6 @@
 namespace taut::tools {
 namespace {
 
-constexpr const char* kFeedHelp =
-    "Simulates a cluster and sends its metrics to tautd by Prometheus remote write: first the history, as "
-    "fast "
-    "as\ntautd accepts it, then live samples until ^C. Pods are replaced and deployments rolled out. The "
-    "history "
-    "ends\nnow; with --speed above 1, times run ahead of the clock, which needs `clock: samples` in "
-    "tautd.\n\n"
-    "Examples:\n"
-    "  taut feed\n"
-    "  taut feed --to http://127.0.0.1:7070 --jobs 50 --speed 1 --history 2h\n"
-    "  taut feed --history 21d --live 0 --ooms";
-
-constexpr const char* kBenchWriteHelp =
-    "Measures the throughput of a remote-write receiver in samples per second. Unless --rate is given, times "
-    "of\n"
-    "samples run ahead of the clock, which needs `clock: samples` in tautd.\n\n"
-    "Examples:\n"
-    "  taut bench-write --bench-series 50000 --seconds 20\n"
-    "  taut bench-write --bench-series 10000 --rate 100000 --connections 2 --output json";
-
 constexpr const char* kJobsHelp =
     "Lists jobs with their usage, limits and recommended limits.\n\n"
     "Examples:\n"
@@ -270,36 +250,6 @@ void AddOutputForm(CLI::App& app, OutputForm& form) {
       ->default_str("table");
 }
 
-void DaemonVerbs::AddFeed(CLI::App& app) {
-  FeedArgs& a = feed_;
-  AddConnection(app, a.connection, "--to,--server");
-  app.add_option("--jobs", a.jobs, "jobs")->capture_default_str();
-  app.add_option(
-      "--days", a.days,
-      "length of the data set in days, which is kept in memory; it restarts after the last one (default: 42, "
-      "or as many as --history has and 1 GiB holds, where --jobs has thousands)");
-  app.add_option("--speed", a.speed, "playback speed of the live phase; 1: real time")->capture_default_str();
-  app.add_option("--history", a.history, "history that is sent first")->capture_default_str();
-  app.add_option("--live", a.live, "stop after this much simulated time (default: at ^C)");
-  app.add_option("--every", a.every, "scrape interval of the live phase")->capture_default_str();
-  app.add_option("--seed", a.seed, "seed; the same seed gives the same data")->capture_default_str();
-  app.add_flag("--ooms", a.ooms, "simulate OOM kills of tasks above their owner's memory limit");
-  app.add_flag("--follow", a.follow,
-               "in the live phase run as many tasks of a job as tautd orders, and share its load among them");
-  app.add_flag("-q,--quiet", a.quiet, "no output but errors");
-}
-
-void DaemonVerbs::AddBenchWrite(CLI::App& app) {
-  BenchWriteArgs& a = bench_write_;
-  app.group("");  // hidden from --help
-  AddConnection(app, a.connection, "--to,--server");
-  app.add_option("--bench-series", a.series, "series, 500 to a request")->capture_default_str();
-  app.add_option("--rate", a.rate, "samples per second; 0: no limit")->capture_default_str();
-  app.add_option("--seconds", a.seconds, "duration in seconds")->capture_default_str();
-  app.add_option("--connections", a.connections, "concurrent connections")->capture_default_str();
-  AddOutputForm(app, a.output);
-}
-
 void DaemonVerbs::AddJobs(CLI::App& app) {
   JobsArgs& a = jobs_;
   app.add_option("search", a.search, "words that must all occur in the name, or in a label as key=value");
@@ -533,9 +483,6 @@ DaemonVerbs::DaemonVerbs(CLI::App& app) {
   add("events", kEventsHelp, &DaemonVerbs::AddEvents, [this] { return RunEvents(events_); });
   add("promises", kPromisesHelp, &DaemonVerbs::AddPromises, [this] { return RunPromises(promises_); });
   add("mapping", kMappingHelp, &DaemonVerbs::AddMapping, [this] { return RunMappingTest(mapping_test_); });
-  add("feed", kFeedHelp, &DaemonVerbs::AddFeed, [this] { return RunFeed(feed_); });
-  add("bench-write", kBenchWriteHelp, &DaemonVerbs::AddBenchWrite,
-      [this] { return RunBenchWrite(bench_write_); });
 }
 
 std::optional<int> DaemonVerbs::Run() const {

@@ -22,8 +22,6 @@ class DaemonVerbs {
   std::optional<int> Run() const;
 
  private:
-  void AddFeed(CLI::App& app);
-  void AddBenchWrite(CLI::App& app);
   void AddJobs(CLI::App& app);
   void AddJob(CLI::App& app);
   void AddSet(CLI::App& app);
@@ -43,8 +41,6 @@ class DaemonVerbs {
   void AddPromises(CLI::App& app);
   void AddMapping(CLI::App& app);
 
-  FeedArgs feed_;
-  BenchWriteArgs bench_write_;
   JobsArgs jobs_;
   JobArgs job_;
   SetArgs set_;

@@ -22,6 +22,7 @@ constexpr size_t kTableColumns = 100;
 
 volatile std::sig_atomic_t interrupted = 0;
 bool whole_names = false;
+const char* program_name = "taut";
 
 void OnSignal(int signal) {
   interrupted = 1;
@@ -47,13 +48,15 @@ bool StderrIsTerminal() { return isatty(STDERR_FILENO) == 1; }
 
 void Print(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); }
 void Warn(std::string_view text) {
-  fmt::print(stderr, "taut: {}\n", Printable(text, /*keep_newlines=*/true));
+  fmt::print(stderr, "{}: {}\n", program_name, Printable(text, /*keep_newlines=*/true));
 }
+void NameProgram(const char* name) { program_name = name; }
+
 void PrintError(std::string_view text) {
   std::fflush(stdout);
   const bool colour = WantsColour(StderrIsTerminal(), std::getenv("NO_COLOR"), std::getenv("TERM"));
-  fmt::print(stderr, "{}taut: {}{}\n", colour ? "\033[31m" : "", Printable(text, /*keep_newlines=*/true),
-             colour ? "\033[0m" : "");
+  fmt::print(stderr, "{}{}: {}{}\n", colour ? "\033[31m" : "", program_name,
+             Printable(text, /*keep_newlines=*/true), colour ? "\033[0m" : "");
 }
 
 int Fail(const absl::Status& status) {

@@ -23,7 +23,9 @@ bool StderrIsTerminal();
 
 // Writes to stdout; a closed pipe is not an error of ours.
 void Print(std::string_view text);
-// "taut: " and the text to stderr; what a terminal may not be given is escaped (common/base/printable.h).
+// Sets the name before warnings and errors, which is taut otherwise. Before all threads.
+void NameProgram(const char* name);
+// The name of the program, as in "taut: ", and the text to stderr; what a terminal may not be given is escaped (common/base/printable.h).
 void Warn(std::string_view text);
 void PrintError(std::string_view text);
 // Prints the error and returns the exit code that belongs to it (tools/cli/cli.h): an invalid argument is a wrong

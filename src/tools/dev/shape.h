@@ -25,7 +25,7 @@
 
 #include "absl/status/statusor.h"
 
-namespace taut::node {
+namespace taut::tools {
 
 enum class LoadUnit : uint8_t { kBytes, kCores };
 
@@ -67,4 +67,4 @@ class LoadShape {
 // "100ms", "20s", "5m", "1h", a plain number of seconds; "s" alone is one. Above 0, at most 10,000 h.
 absl::StatusOr<int64_t> ParseLoadTimeUs(std::string_view text);
 
-}  // namespace taut::node
+}  // namespace taut::tools

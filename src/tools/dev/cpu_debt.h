@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 
-namespace taut::node {
+namespace taut::tools {
 
 // One thread's. Microseconds.
 class CpuDebt {
@@ -33,4 +33,4 @@ inline double ShareOfThread(double cores, int index) {
   return index < threads && cores > 0 ? cores / threads : 0;
 }
 
-}  // namespace taut::node
+}  // namespace taut::tools

@@ -1,4 +1,4 @@
-// taut bench-write: how many samples a second a remote-write receiver takes, end to end.
+// taut-dev bench-write: how many samples a second a remote-write receiver takes, end to end.
 #include <algorithm>
 #include <chrono>
 #include <map>
@@ -10,9 +10,9 @@
 #include "server/ingest/load_fixture.h"
 #include "tools/cli/answer.h"
 #include "tools/cli/cli.h"
-#include "tools/cli/commands.h"
-#include "tools/cli/remote_sender.h"
 #include "tools/cli/terminal.h"
+#include "tools/dev/commands.h"
+#include "tools/dev/remote_sender.h"
 
 namespace taut::tools {
 namespace {

@@ -12,8 +12,8 @@
 #include "common/net/http_server.h"
 #include "server/ingest/ingest.h"
 #include "tools/cli/cli.h"
-#include "tools/cli/commands.h"
-#include "tools/cli/feed_cell.h"
+#include "tools/dev/commands.h"
+#include "tools/dev/feed_cell.h"
 
 namespace taut::tools {
 namespace {

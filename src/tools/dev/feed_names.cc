@@ -1,4 +1,4 @@
-#include "tools/cli/feed_names.h"
+#include "tools/dev/feed_names.h"
 
 #include <array>
 #include <string_view>

@@ -1,4 +1,4 @@
-#include "tools/cli/remote_sender.h"
+#include "tools/dev/remote_sender.h"
 
 #include <algorithm>
 #include <thread>

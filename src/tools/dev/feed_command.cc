@@ -1,4 +1,4 @@
-// taut feed: a simulated cell with live traffic, as remote write.
+// taut-dev feed: a simulated cell with live traffic, as remote write.
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,17 +14,17 @@
 #include "common/model/units.h"
 #include "fmt/format.h"
 #include "tools/cli/cli.h"
-#include "tools/cli/commands.h"
-#include "tools/cli/feed_cell.h"
-#include "tools/cli/remote_sender.h"
 #include "tools/cli/terminal.h"
+#include "tools/dev/commands.h"
+#include "tools/dev/feed_cell.h"
+#include "tools/dev/remote_sender.h"
 
 namespace taut::tools {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr size_t kSeriesPerRequest = 2000;
+constexpr size_t kFedSeriesPerRequest = 2000;
 constexpr int kHistorySteps = 2;  // scrapes of a window: history is sent in less detail
 
 int64_t UnixSeconds() {
@@ -77,7 +77,7 @@ class Feed {
 
  private:
   absl::Status Scrape(const FeedCell::Steps& steps) {
-    return cell_->Scrape(steps, kSeriesPerRequest, [this](std::span<const server::RemoteSeries> series) {
+    return cell_->Scrape(steps, kFedSeriesPerRequest, [this](std::span<const server::RemoteSeries> series) {
       return sender_.Send(server::EncodeWriteRequest(series));
     });
   }

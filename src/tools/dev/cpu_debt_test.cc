@@ -1,4 +1,4 @@
-#include "node/agent/cpu_debt.h"
+#include "tools/dev/cpu_debt.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-namespace taut::node {
+namespace taut::tools {
 namespace {
 
 TEST(CpuDebt, WhatWasUsedTooMuchIsMissingNext) {
@@ -53,4 +53,4 @@ RC_GTEST_PROP(CpuDebt, TheAverageIsRight, ()) {
 }
 
 }  // namespace
-}  // namespace taut::node
+}  // namespace taut::tools

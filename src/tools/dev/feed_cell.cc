@@ -1,4 +1,4 @@
-#include "tools/cli/feed_cell.h"
+#include "tools/dev/feed_cell.h"
 
 #include <algorithm>
 #include <cmath>
@@ -10,7 +10,7 @@
 #include "common/base/name_template.h"
 #include "common/base/strings.h"
 #include "common/base/time.h"
-#include "tools/cli/feed_names.h"
+#include "tools/dev/feed_names.h"
 
 namespace taut::tools {
 namespace {

@@ -1,4 +1,4 @@
-#include "node/agent/shape.h"
+#include "tools/dev/shape.h"
 
 #include <algorithm>
 #include <array>
@@ -13,7 +13,7 @@
 #include "common/base/row_named.h"
 #include "common/base/strings.h"
 
-namespace taut::node {
+namespace taut::tools {
 namespace {
 
 constexpr int64_t kSecondUs = 1'000'000;
@@ -260,4 +260,4 @@ double LoadShape::At(int64_t t_us) const {
   return std::clamp(amount, 0.0, unit_ == LoadUnit::kBytes ? kMaxBytes : kMaxCores);
 }
 
-}  // namespace taut::node
+}  // namespace taut::tools

@@ -24,8 +24,8 @@
 
 #include "common/base/strings.h"
 #include "fmt/format.h"
-#include "node/agent/cpu_debt.h"
-#include "node/agent/shape.h"
+#include "tools/dev/cpu_debt.h"
+#include "tools/dev/shape.h"
 
 namespace taut::tools {
 namespace {
@@ -64,7 +64,7 @@ Examples:
 )";
 
 struct Options {
-  std::optional<node::LoadShape> memory, cpu;
+  std::optional<LoadShape> memory, cpu;
   int64_t duration_us = 600'000'000, period_us = 10'000;
   bool report = false, restart = false, with_parent = false;
 };
@@ -153,15 +153,15 @@ void BurnUntil(int64_t cpu_us) {
   }
 }
 
-void UseCpu(const node::LoadShape& cpu, int index, int64_t start_us, int64_t period_us,
+void UseCpu(const LoadShape& cpu, int index, int64_t start_us, int64_t period_us,
             const std::atomic<bool>& stop) {
-  node::CpuDebt debt(std::max<int64_t>(2 * period_us, 50'000));
+  CpuDebt debt(std::max<int64_t>(2 * period_us, 50'000));
   int64_t last_us = NowUs();
   int64_t cpu_us = ClockUs(CLOCK_THREAD_CPUTIME_ID);
   while (!stop.load(std::memory_order_relaxed)) {
     SleepUntilUs(std::max(last_us + period_us, NowUs()));
     const int64_t now_us = NowUs();
-    const int64_t burn_us = debt.Owe(node::ShareOfThread(cpu.At(now_us - start_us), index), now_us - last_us);
+    const int64_t burn_us = debt.Owe(ShareOfThread(cpu.At(now_us - start_us), index), now_us - last_us);
     last_us = now_us;
     BurnUntil(cpu_us + burn_us);
     // With what waking up took.
@@ -173,7 +173,7 @@ void UseCpu(const node::LoadShape& cpu, int index, int64_t start_us, int64_t per
 // The report's figures of one second.
 class Report {
  public:
-  Report(const std::optional<node::LoadShape>& cpu, int64_t start_us)
+  Report(const std::optional<LoadShape>& cpu, int64_t start_us)
       : cpu_(cpu), start_us_(start_us), from_us_(NowUs()), cpu_us_(ClockUs(CLOCK_PROCESS_CPUTIME_ID)) {}
   void See(int64_t now_us, double wanted_bytes, size_t held_bytes) {
     const auto length_us = static_cast<double>(now_us - from_us_);
@@ -196,7 +196,7 @@ class Report {
     return sum / samples;
   }
 
-  const std::optional<node::LoadShape>& cpu_;
+  const std::optional<LoadShape>& cpu_;
   int64_t start_us_, from_us_, cpu_us_;
 };
 
@@ -211,7 +211,7 @@ int RunLoad(const Options& options, int64_t start_us) {
     const int64_t t_us = now_us - start_us;
     const double bytes = options.memory ? options.memory->At(t_us) : 0;
     const double cores = options.cpu ? options.cpu->At(t_us) : 0;
-    while (node::ShareOfThread(cores, static_cast<int>(threads.size())) > 0) {
+    while (ShareOfThread(cores, static_cast<int>(threads.size())) > 0) {
       threads.emplace_back(UseCpu, std::cref(*options.cpu), static_cast<int>(threads.size()), start_us,
                            options.period_us, std::cref(stop));
     }
@@ -262,22 +262,22 @@ int RunSupervised(const Options& options, int64_t start_us) {
   return 0;
 }
 
-absl::Status SetShape(std::string_view text, node::LoadUnit unit, const node::LoadShape::Options& how,
-                      std::optional<node::LoadShape>* shape) {
+absl::Status SetShape(std::string_view text, LoadUnit unit, const LoadShape::Options& how,
+                      std::optional<LoadShape>* shape) {
   if (text.empty()) return absl::OkStatus();
-  absl::StatusOr<node::LoadShape> parsed = node::LoadShape::Parse(text, unit, how);
+  absl::StatusOr<LoadShape> parsed = LoadShape::Parse(text, unit, how);
   if (parsed.ok()) *shape = *parsed;
   return parsed.status();
 }
 
 absl::Status SetTime(std::string_view name, std::string_view text, int64_t* us) {
-  const absl::StatusOr<int64_t> parsed = node::ParseLoadTimeUs(text);
+  const absl::StatusOr<int64_t> parsed = ParseLoadTimeUs(text);
   if (!parsed.ok()) return absl::InvalidArgumentError(StrCat(name, ": ", Message(parsed.status())));
   *us = *parsed;
   return absl::OkStatus();
 }
 
-absl::Status ReadNumber(int option, std::string_view text, node::LoadShape::Options* how) {
+absl::Status ReadNumber(int option, std::string_view text, LoadShape::Options* how) {
   const std::optional<double> number = ParseDouble(text);
   if (option == 's' && number && *number > 0 && *number <= 1e6) {
     how->speed = *number;
@@ -295,7 +295,7 @@ absl::Status ReadNumber(int option, std::string_view text, node::LoadShape::Opti
 // What the options say as text, until all are read.
 struct Texts {
   std::string_view memory, cpu;
-  node::LoadShape::Options how;
+  LoadShape::Options how;
 };
 
 absl::Status TakeOption(int option, char** argv, Options* options, Texts* texts) {
@@ -363,8 +363,8 @@ absl::Status ReadOptions(int argc, char** argv, Options* options) {
   if (options->period_us < 1000 || options->period_us > 1'000'000) {
     return absl::InvalidArgumentError("--period must be from 1ms to 1s");
   }
-  const absl::Status status = SetShape(texts.memory, node::LoadUnit::kBytes, texts.how, &options->memory);
-  return status.ok() ? SetShape(texts.cpu, node::LoadUnit::kCores, texts.how, &options->cpu) : status;
+  const absl::Status status = SetShape(texts.memory, LoadUnit::kBytes, texts.how, &options->memory);
+  return status.ok() ? SetShape(texts.cpu, LoadUnit::kCores, texts.how, &options->cpu) : status;
 }
 
 int Main(int argc, char** argv) {

@@ -1,5 +1,5 @@
 // Shapes by hand, and that nonsense is told what is wrong with it.
-#include "node/agent/shape.h"
+#include "tools/dev/shape.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 #include "common/base/byte_units.h"
 #include "common/base/strings.h"
 
-namespace taut::node {
+namespace taut::tools {
 namespace {
 
 using testing::HasSubstr;
@@ -174,4 +174,4 @@ RC_GTEST_PROP(LoadShape, AnyTextIsTakenOrRefused, ()) {
 }
 
 }  // namespace
-}  // namespace taut::node
+}  // namespace taut::tools
