@@ -19,6 +19,7 @@
 #include "common/rpc/hand_over.h"
 #include "common/rpc/tls_files.h"
 #include "common/rpc/validate.h"
+#include "node/agent/daemon_address.h"
 #include "node/agent/message_queue.h"
 #include "node/agent/uplink.h"
 
@@ -380,11 +381,7 @@ void Stream::OnDone(const grpc::Status& status) {
 }
 
 absl::Status Check(const UplinkOptions& options) {
-  const size_t colon = options.address.rfind(':');
-  if (colon == std::string::npos || colon == 0 || colon + 1 == options.address.size()) {
-    return absl::InvalidArgumentError(StrCat(
-        "'", options.address, "': invalid daemon address; expected HOST:PORT, such as 127.0.0.1:7071"));
-  }
+  if (absl::Status s = CheckDaemonAddress(options.address); !s.ok()) return s;
   if (options.min_backoff_ms < 1 || options.max_backoff_ms < options.min_backoff_ms) {
     return absl::InvalidArgumentError(
         "invalid backoff: expected at least 1 ms, and a maximum not below the minimum");

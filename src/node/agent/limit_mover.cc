@@ -29,6 +29,15 @@ bool Within(double a, double b, double tolerance) { return a == b || std::abs(a 
 
 }  // namespace
 
+MoverOptions MoverOptions::AtSpeed(double speed) const {
+  MoverOptions faster = *this;
+  for (int64_t* us :
+       {&faster.step_interval_us, &faster.backoff_us, &faster.max_backoff_us, &faster.throttle_hold_us}) {
+    *us = std::max<int64_t>(1, static_cast<int64_t>(static_cast<double>(*us) / speed));
+  }
+  return faster;
+}
+
 double LimitMover::Tolerance(double goal) const {
   if (goal == kNoLimit) return 0;
   return std::max(kNear * goal, InBytes(resource_) ? kNearBytes : 0.0);

@@ -32,6 +32,9 @@ struct MoverOptions {
   double throttled_share = 0.01;
   double throttle_ratio = 1.25;
   int64_t throttle_hold_us = int64_t{3600} * 1'000'000;
+
+  // The same where a node's clock runs `speed` times as fast: steady times are shorter by that.
+  MoverOptions AtSpeed(double speed) const;
 };
 
 // What an OOM kill or throttling left behind, which no older order goes below.

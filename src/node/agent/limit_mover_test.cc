@@ -30,6 +30,16 @@ LimitMover Cpu(std::optional<double> current) {
 Write At(LimitMover& mover, double usage, int64_t s) { return mover.Next(usage, usage, s * kSecond); }
 double Safe(double usage) { return usage * 1.1 + std::min(4.0 * kMiB, usage * 0.04); }
 
+TEST(LimitMover, TimesAreShorterWhereTheClockRunsFaster) {
+  const MoverOptions plain, fast = plain.AtSpeed(100);
+  EXPECT_EQ(fast.step_interval_us, plain.step_interval_us / 100);
+  EXPECT_EQ(fast.backoff_us, plain.backoff_us / 100);
+  EXPECT_EQ(fast.max_backoff_us, plain.max_backoff_us / 100);
+  EXPECT_EQ(fast.throttle_hold_us, plain.throttle_hold_us / 100);
+  EXPECT_EQ(fast.shrink_share, plain.shrink_share);
+  EXPECT_EQ(plain.AtSpeed(1e9).step_interval_us, 1) << "never 0";
+}
+
 TEST(LimitMover, NothingOrderedNothingDone) {
   LimitMover mover = Memory(100 * kMiB);
   EXPECT_EQ(At(mover, 200 * kMiB, 0), std::nullopt);

@@ -1,16 +1,10 @@
 // tautlet: the agent of one machine.
-#include <fcntl.h>
-#include <netdb.h>
-#include <sys/file.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -18,13 +12,13 @@
 #include "CLI/CLI.hpp"
 #include "common/base/process.h"
 #include "common/base/strings.h"
-#include "common/model/units.h"
 #include "common/rpc/tls_files.h"
-#include "fmt/format.h"
 #include "node/agent/agent.h"
 #include "node/agent/agent_loop.h"
-#include "node/agent/cpu_weight.h"
+#include "node/agent/daemon_address.h"
 #include "node/agent/release.h"
+#include "node/agent/state_directory.h"
+#include "node/agent/task_list.h"
 #include "node/agent/uplink.h"
 #include "node/cgroup/cgroup.h"
 #include "node/cgroup/cgroup_finder.h"
@@ -138,74 +132,16 @@ absl::StatusOr<Hands> OpenHands(const server::AgentConfig& config, bool all) {
   return hands;
 }
 
-std::string LimitText(node::LimitKind kind, std::optional<double> limit) {
-  if (!limit.has_value()) return "-";
-  return kind == node::LimitKind::kMemoryMax ? BytesText(*limit) : StrCat(fmt::format("{:.3g}", *limit));
-}
-
 bool HasEngine(const server::AgentConfig& config) {
   std::error_code error;
   return std::filesystem::is_socket(config.docker_socket, error);
-}
-
-// Of one task: the limits in force, which are the least of its own and of those of the groups above it.
-void ListTask(const server::AgentConfig& config, node::TaskFinder& finder, const node::FoundTask& task) {
-  const absl::StatusOr<std::unique_ptr<node::TaskGroup>> group = finder.Open(task);
-  node::TaskReading reading;
-  node::TaskLimits limits;
-  std::vector<node::GroupAbove> above;
-  if (group.ok()) {
-    (void)(*group)->Read(node::ReadDepth::kUsage, reading);
-    if (const auto read = (*group)->ReadLimits(); read.ok()) limits = *read;
-    above = (*group)->ReadAbove();
-  }
-  std::string from;
-  const auto take = [&from](std::optional<double>& own, const node::GroupAbove* group,
-                            std::optional<double> least) {
-    if (!least.has_value() || own.value_or(*least + 1) <= *least) return;
-    own = least;
-    if (from.find(group->path) == std::string::npos) StrAppend(&from, from.empty() ? "" : ", ", group->path);
-  };
-  const node::GroupAbove *cpu = node::LeastAbove(above, Resource::kCpu),
-                         *memory = node::LeastAbove(above, Resource::kMemory);
-  if (cpu != nullptr) take(limits.cpu_max_cores, cpu, cpu->cpu_max_cores);
-  if (memory != nullptr) take(limits.memory_max_bytes, memory, memory->memory_max_bytes);
-  const std::optional<double> used = node::UsageIn(reading);
-  const node::TaskTier tier = TierOf(config.tiers, task, config.tasks[task.rule]);
-  std::printf("%-32s %-36s %7s %10s %10s %-7s %-10s %s\n", task.job.c_str(), task.task.c_str(),
-              LimitText(node::LimitKind::kCpuMax, limits.cpu_max_cores).c_str(),
-              LimitText(node::LimitKind::kMemoryMax, limits.memory_max_bytes).c_str(),
-              used.has_value() ? BytesText(*used).c_str() : "-",
-              config.tasks[task.rule].manage && !config.observe ? "yes" : "no",
-              std::string(Name(tier.tier)).c_str(), from.empty() ? "-" : node::Shown(from).c_str());
-}
-
-// Where groups that no rule manages stand beside the tiers.
-void ListWeights(const server::AgentConfig& config, const node::CgroupMounts& mounts) {
-  const bool is_v1 = mounts.version() == node::CgroupVersion::kV1;
-  constexpr int kUnmanaged = 100;
-  std::vector<std::pair<int, std::string>> weights = {{kUnmanaged, "unmanaged groups"}};
-  for (size_t i = kTiers; i-- > 0;) {
-    const int weight = config.tiers.cpu_weight[i];
-    if (weight > 0) weights.emplace_back(weight, Name(static_cast<Tier>(i)));
-  }
-  if (weights.size() == 1) return;
-  std::stable_sort(weights.begin(), weights.end(),
-                   [](const auto& a, const auto& b) { return a.first > b.first; });
-  std::string text;
-  for (const auto& [weight, name] : weights) {
-    StrAppend(&text, text.empty() ? "" : ", ", name, " ", weight);
-    if (is_v1) StrAppend(&text, " (cpu.shares ", node::SharesOfTierWeight(weight), ")");
-  }
-  std::printf("cpu weights: %s\n", text.c_str());
 }
 
 int List(const server::AgentConfig& config) {
   absl::StatusOr<Hands> hands = OpenHands(config, false);
   if (!hands.ok()) return Fail(1, Message(hands.status()));
   std::printf("%s; %zu rules\n", hands->description.c_str(), config.tasks.size());
-  std::printf("%-32s %-36s %7s %10s %10s %-7s %-10s %s\n", "job", "task", "cpu max", "memory max", "in use",
-              "managed", "tier", "limited by");
+  std::fputs(node::TaskListHead().c_str(), stdout);
   int code = 0;
   std::vector<std::string> refusals;
   size_t num_refused = 0;
@@ -218,11 +154,16 @@ int List(const server::AgentConfig& config) {
       if (!is_missing) code = 1;
       continue;
     }
-    for (const node::FoundTask& task : *found) ListTask(config, *finder, task);
+    for (const node::FoundTask& task : *found) {
+      const std::string line =
+          node::TaskListLine(*finder, task, config.tasks[task.rule], config.tiers, !config.observe);
+      std::fputs(line.c_str(), stdout);
+    }
     for (std::string& why : finder->refusals()) refusals.push_back(std::move(why));
     num_refused += finder->num_refused();
   }
-  ListWeights(config, hands->mounts);
+  const bool is_v1 = hands->mounts.version() == node::CgroupVersion::kV1;
+  std::fputs(node::WeightsLine(config.tiers, is_v1).c_str(), stdout);
   if (num_refused > 0) std::printf("%zu skipped:\n", num_refused);
   for (const std::string& why : refusals) std::printf("  %s\n", why.c_str());
   if (num_refused > refusals.size()) std::printf("  and %zu more\n", num_refused - refusals.size());
@@ -236,39 +177,11 @@ std::vector<std::string> Problems(const server::AgentConfig& config) {
     if (!s.ok()) out.push_back(StrCat(about, about.empty() ? "" : ": ", Message(s)));
   };
   take("", OpenHands(config, false).status());
-  std::error_code error;
-  std::filesystem::path there = std::filesystem::absolute(config.state, error);
-  while (!std::filesystem::exists(there, error) && there.has_parent_path() && there != there.parent_path()) {
-    there = there.parent_path();
-  }
-  if (!std::filesystem::is_directory(there, error)) {
-    out.push_back(StrCat("state: ", there.string(), " is not a directory"));
-  } else if (access(there.c_str(), W_OK | X_OK) != 0) {
-    out.push_back(StrCat("state: cannot write ", there.string(), ": ", std::strerror(errno),
-                         "; name another directory with state or --state"));
-  }
+  take("state", node::CheckStateDirectory(config.state));
   if (config.daemon_address.empty()) return out;
   take("daemon.token_file", server::ReadSecretFile(config.token_file).status());
   take("daemon", ReadTlsFiles(config.ca_file, config.certificate_file, config.key_file).status());
-  const size_t colon = config.daemon_address.rfind(':');
-  if (colon == std::string::npos || colon == 0 || colon + 1 == config.daemon_address.size()) {
-    out.push_back(StrCat("daemon.address: invalid address \"", config.daemon_address,
-                         "\": expected HOST:PORT, such as 127.0.0.1:7071"));
-    return out;
-  }
-  std::string host = config.daemon_address.substr(0, colon);
-  if (host.size() > 2 && host.front() == '[' && host.back() == ']') host = host.substr(1, host.size() - 2);
-  addrinfo* addresses = nullptr;
-  addrinfo hints{};
-  hints.ai_socktype = SOCK_STREAM;
-  const int failed =
-      getaddrinfo(host.c_str(), config.daemon_address.substr(colon + 1).c_str(), &hints, &addresses);
-  if (failed != 0) {
-    out.push_back(
-        StrCat("daemon.address: cannot resolve \"", config.daemon_address, "\": ", gai_strerror(failed)));
-  } else {
-    freeaddrinfo(addresses);
-  }
+  take("daemon.address", node::ResolveDaemonAddress(config.daemon_address));
   return out;
 }
 
@@ -288,25 +201,8 @@ int CheckConfig(const Args& args, const server::AgentConfig& config) {
   return 0;
 }
 
-// Two agents on one state directory would undo each other's work.
-absl::Status LockState(const std::string& state) {
-  std::error_code error;
-  std::filesystem::create_directories(state, error);
-  const std::string path = StrCat(state, "/lock");
-  const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-  if (fd < 0) {
-    return absl::UnavailableError(
-        StrCat("cannot write ", path, ": ", std::strerror(errno), "; name another directory with --state"));
-  }
-  if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
-    close(fd);
-    return absl::UnavailableError(StrCat("another tautlet uses ", state));
-  }
-  return absl::OkStatus();  // held until the process ends
-}
-
 int ReleaseAll(const server::AgentConfig& config) {
-  if (const absl::Status s = LockState(config.state); !s.ok()) return Fail(1, Message(s));
+  if (const absl::Status s = node::LockStateDirectory(config.state); !s.ok()) return Fail(1, Message(s));
   absl::StatusOr<node::Ledger> ledger = node::Ledger::Open(StrCat(config.state, "/ledger"));
   if (!ledger.ok()) return Fail(1, Message(ledger.status()));
   if (ledger->entries().empty()) {
@@ -357,16 +253,6 @@ absl::StatusOr<std::unique_ptr<node::Uplink>> OpenUplink(const server::AgentConf
   return node::ConnectUplink(options);
 }
 
-// Times of moves are steady ones: where the node's clock runs faster, they are shorter.
-node::MoverOptions MovesOf(const server::AgentConfig& config) {
-  node::MoverOptions moves = config.moves;
-  for (int64_t* us :
-       {&moves.step_interval_us, &moves.backoff_us, &moves.max_backoff_us, &moves.throttle_hold_us}) {
-    *us = std::max<int64_t>(1, static_cast<int64_t>(static_cast<double>(*us) / config.speed));
-  }
-  return moves;
-}
-
 void BeginGuard(const server::AgentConfig& config, bool has_memory_high) {
   if (config.tiers.guards()) {
     spdlog::info("memory of {} is guarded: {}{}{}",
@@ -392,7 +278,7 @@ int Serve(const server::AgentConfig& config) {
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);  // for all threads to come; the loop waits for them
   std::signal(SIGPIPE, SIG_IGN);
   RaiseDescriptorLimit();  // each task takes some
-  if (const absl::Status s = LockState(config.state); !s.ok()) return Fail(1, Message(s));
+  if (const absl::Status s = node::LockStateDirectory(config.state); !s.ok()) return Fail(1, Message(s));
   absl::StatusOr<node::Ledger> ledger = node::Ledger::Open(StrCat(config.state, "/ledger"));
   if (!ledger.ok()) return Fail(1, Message(ledger.status()));
   absl::StatusOr<Hands> hands = OpenHands(config, false);
@@ -402,7 +288,7 @@ int Serve(const server::AgentConfig& config) {
   node::AgentOptions options;
   options.observe = config.observe;
   options.speed = config.speed;
-  options.moves = MovesOf(config);
+  options.moves = config.moves.AtSpeed(config.speed);
   options.rules = config.tasks;
   options.machine_memory_bytes = MachineMemoryBytes();
   options.tiers = config.tiers;
