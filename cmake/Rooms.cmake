@@ -96,31 +96,18 @@ function(taut_compiled target)
 endfunction()
 
 # Compiling takes most of the time of a cold build, and headers' templates most of that: tests are compiled in groups of
-# up to 32 files, and with TAUT_UNITY the rooms' sources too (all presets but debug and tidy). Files whose private
-# names collide with those of a neighbour form a group of their own: those in grouped_apart.txt.
+# up to 32 files, and with TAUT_UNITY the rooms' sources too (all presets but debug and tidy). So a name of an unnamed
+# namespace is the only one of its kind in its room, and what two files of a room both need stands in a header.
 option(TAUT_UNITY "Compile a room's sources in groups, not file by file" OFF)
 set(group_size 32)
-set(apart_list ${CMAKE_CURRENT_LIST_DIR}/grouped_apart.txt)
-set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${apart_list})
-file(STRINGS ${apart_list} grouped_apart REGEX "^[^#]")
-list(TRANSFORM grouped_apart PREPEND ${CMAKE_SOURCE_DIR}/src/)
 
-# taut_grouped(TARGET SOURCE...): compiles these of its sources in groups of about equal size. Only absolute paths are
-# looked up in grouped_apart.txt.
+# taut_grouped(TARGET SOURCE...): compiles these of its sources in groups of about equal size.
 function(taut_grouped target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
-  set(together)
-  foreach(source ${ARGN})
-    if(source IN_LIST grouped_apart)
-      set_source_files_properties(${source} PROPERTIES UNITY_GROUP apart)
-    else()
-      list(APPEND together ${source})
-    endif()
-  endforeach()
-  list(LENGTH together count)
+  list(LENGTH ARGN count)
   math(EXPR groups "(${count} + ${group_size} - 1) / ${group_size}")
   set(i 0)
-  foreach(source ${together})
+  foreach(source ${ARGN})
     math(EXPR group "${i} * ${groups} / ${count}")
     set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${group})
     math(EXPR i "${i} + 1")

@@ -9,7 +9,7 @@ namespace taut::brain {
 namespace {
 
 using ::testing::HasSubstr;
-constexpr int64_t kStep = 300, kHour = 3600;
+constexpr int64_t kStep = 300, kHourOfSteps = 3600;
 
 // 81 of 263 is an example of Newcombe (1998); the others are worked out from the formula.
 TEST(Wilson, IsTheScoreInterval) {
@@ -25,7 +25,7 @@ TEST(Wilson, IsTheScoreInterval) {
 
 TEST(PromiseLedger, HoldsAPromiseAgainstWhatWasAvailable) {
   PromiseLedger ledger(kStep);
-  ASSERT_TRUE(ledger.Add({0, kHour, 1, 60, 0.9}).ok());
+  ASSERT_TRUE(ledger.Add({0, kHourOfSteps, 1, 60, 0.9}).ok());
   for (int64_t t = 0; t < 12; ++t) ASSERT_TRUE(ledger.Observe(t * kStep, 1, t == 3 ? 55 : 60).ok());
   const PromiseOutcome& o = ledger.outcomes()[0];
   EXPECT_TRUE(o.complete);
@@ -33,7 +33,7 @@ TEST(PromiseLedger, HoldsAPromiseAgainstWhatWasAvailable) {
   EXPECT_EQ(o.missed, 1);
   EXPECT_EQ(o.worst, 55);
   EXPECT_TRUE(o.kept());  // 11 of 12
-  ASSERT_TRUE(ledger.Add({kHour, kHour, 1, 60, 0.9}).ok());
+  ASSERT_TRUE(ledger.Add({kHourOfSteps, kHourOfSteps, 1, 60, 0.9}).ok());
   for (int64_t t = 12; t < 24; ++t)
     ASSERT_TRUE(ledger.Observe(t * kStep, 1, t < 14 ? 0 : t < 16 ? std::nan("") : 60).ok());
   EXPECT_EQ(ledger.outcomes()[1].measured, 10);
@@ -54,9 +54,9 @@ TEST(PromiseLedger, HoldsAPromiseAgainstWhatWasAvailable) {
 
 TEST(PromiseLedger, JudgesTiersApartAndLeavesOutWhatWasNotMeasured) {
   PromiseLedger ledger(kStep);
-  ASSERT_TRUE(ledger.Add({0, kHour, 1, 60, 0.9}).ok());
-  ASSERT_TRUE(ledger.Add({0, kHour, 2, 20, 0.9}).ok());
-  ASSERT_TRUE(ledger.Add({0, kHour, 3, 5, 0.9}).ok());
+  ASSERT_TRUE(ledger.Add({0, kHourOfSteps, 1, 60, 0.9}).ok());
+  ASSERT_TRUE(ledger.Add({0, kHourOfSteps, 2, 20, 0.9}).ok());
+  ASSERT_TRUE(ledger.Add({0, kHourOfSteps, 3, 5, 0.9}).ok());
   for (int64_t t = 0; t < 12; ++t) {
     ASSERT_TRUE(ledger.Observe(t * kStep, 1, 70).ok());
     ASSERT_TRUE(ledger.Observe(t * kStep, 2, 10).ok());
@@ -73,11 +73,11 @@ TEST(PromiseLedger, JudgesTiersApartAndLeavesOutWhatWasNotMeasured) {
 TEST(PromiseLedger, DecidesWithEnoughSamples) {
   PromiseLedger ledger(kStep);
   for (int64_t h = 0; h < 1000; ++h) {
-    ASSERT_TRUE(ledger.Add({h * kHour, kHour, 1, 60, 0.9}).ok());
-    ASSERT_TRUE(ledger.Add({h * kHour, kHour, 2, 60, 0.9}).ok());
+    ASSERT_TRUE(ledger.Add({h * kHourOfSteps, kHourOfSteps, 1, 60, 0.9}).ok());
+    ASSERT_TRUE(ledger.Add({h * kHourOfSteps, kHourOfSteps, 2, 60, 0.9}).ok());
     for (int64_t t = 0; t < 12; ++t) {
-      ASSERT_TRUE(ledger.Observe(h * kHour + t * kStep, 1, h % 50 == 7 && t == 5 ? 0 : 60).ok());
-      ASSERT_TRUE(ledger.Observe(h * kHour + t * kStep, 2, h % 2 == 0 ? 0 : 60).ok());
+      ASSERT_TRUE(ledger.Observe(h * kHourOfSteps + t * kStep, 1, h % 50 == 7 && t == 5 ? 0 : 60).ok());
+      ASSERT_TRUE(ledger.Observe(h * kHourOfSteps + t * kStep, 2, h % 2 == 0 ? 0 : 60).ok());
     }
   }
   EXPECT_EQ(ledger.Summarize(1, 0.9).verdict, PromiseVerdict::kKept);
@@ -91,14 +91,14 @@ TEST(PromiseLedger, DecidesWithEnoughSamples) {
 TEST(PromiseLedger, RejectsWhatIsOutOfRange) {
   PromiseLedger ledger(kStep);
   EXPECT_FALSE(ledger.Add({0, 10, 1, 60, 0.9}).ok());
-  EXPECT_FALSE(ledger.Add({0, kHour, 1, -1, 0.9}).ok());
-  EXPECT_FALSE(ledger.Add({0, kHour, 1, 1, 1}).ok());
+  EXPECT_FALSE(ledger.Add({0, kHourOfSteps, 1, -1, 0.9}).ok());
+  EXPECT_FALSE(ledger.Add({0, kHourOfSteps, 1, 1, 1}).ok());
   ASSERT_TRUE(ledger.Observe(600, 1, 5).ok());
   EXPECT_FALSE(ledger.Observe(600, 1, 5).ok());
   EXPECT_TRUE(ledger.Observe(600, 2, 5).ok());
   EXPECT_FALSE(ledger.Observe(300, 2, 5).ok());
-  EXPECT_FALSE(ledger.Add({600, kHour, 1, 1, 0.9}).ok());  // has been observed
-  EXPECT_TRUE(ledger.Add({900, kHour, 1, 1, 0.9}).ok());
+  EXPECT_FALSE(ledger.Add({600, kHourOfSteps, 1, 1, 0.9}).ok());  // has been observed
+  EXPECT_TRUE(ledger.Add({900, kHourOfSteps, 1, 1, 0.9}).ok());
 }
 
 // A ledger that is read again goes on as the one that was written, in the middle of a promise and of a run of
@@ -109,8 +109,8 @@ TEST(PromiseLedger, IsTheSameAfterItIsSavedAndLoaded) {
     for (int64_t t = from; t < end; ++t)
       ASSERT_TRUE(to.Observe(t * kStep, 1, t % 20 < 2 ? 50 : t == 17 ? std::nan("") : 70).ok());
   };
-  ASSERT_TRUE(ledger.Add({0, kHour, 1, 60, 0.9}).ok());
-  ASSERT_TRUE(ledger.Add({kHour, kHour, 1, 60, 0.9}).ok());
+  ASSERT_TRUE(ledger.Add({0, kHourOfSteps, 1, 60, 0.9}).ok());
+  ASSERT_TRUE(ledger.Add({kHourOfSteps, kHourOfSteps, 1, 60, 0.9}).ok());
   observe(ledger, 0, 21);
   std::string bytes;
   ByteWriter out(&bytes);
@@ -132,7 +132,7 @@ TEST(PromiseLedger, IsTheSameAfterItIsSavedAndLoaded) {
 
 TEST(PromiseLedger, RefusesWhatNoLedgerWrote) {
   PromiseLedger ledger(kStep);
-  ASSERT_TRUE(ledger.Add({0, kHour, 1, 60, 0.9}).ok());
+  ASSERT_TRUE(ledger.Add({0, kHourOfSteps, 1, 60, 0.9}).ok());
   std::string bytes;
   ByteWriter out(&bytes);
   ledger.Save(out);
@@ -150,14 +150,14 @@ TEST(PromiseLedger, RefusesWhatNoLedgerWrote) {
 TEST(PromiseLedger, ForgetsOldPromisesWithTheirRuns) {
   PromiseLedger ledger(kStep);
   for (int64_t hour = 0; hour < 3; ++hour) {
-    ASSERT_TRUE(ledger.Add({hour * kHour, kHour, 1, 60, 0.9}).ok());
+    ASSERT_TRUE(ledger.Add({hour * kHourOfSteps, kHourOfSteps, 1, 60, 0.9}).ok());
     for (int64_t t = 12 * hour; t < 12 * hour + 12; ++t)
       ASSERT_TRUE(ledger.Observe(t * kStep, 1, hour == 0 && t % 4 == 0 ? 50 : 70).ok());
   }
   EXPECT_EQ(ledger.Summarize(1, 0.9).missed_steps, 3);
-  ledger.ForgetBefore(kHour - 1);
+  ledger.ForgetBefore(kHourOfSteps - 1);
   EXPECT_EQ(ledger.outcomes().size(), 3U) << "the first one ended later";
-  ledger.ForgetBefore(kHour);
+  ledger.ForgetBefore(kHourOfSteps);
   const KeptSummary s = ledger.Summarize(1, 0.9);
   EXPECT_EQ(s.promises, 2);
   EXPECT_EQ(s.missed_steps, 0);
@@ -167,12 +167,12 @@ TEST(PromiseLedger, ForgetsOldPromisesWithTheirRuns) {
 TEST(PromiseLedger, GoesOnFromATimeThatTheClockWasSetBackTo) {
   PromiseLedger ledger(kStep);
   for (int64_t hour = 0; hour < 3; ++hour) {
-    ASSERT_TRUE(ledger.Add({hour * kHour, kHour, 1, 60, 0.9}).ok());
+    ASSERT_TRUE(ledger.Add({hour * kHourOfSteps, kHourOfSteps, 1, 60, 0.9}).ok());
     for (int64_t t = 12 * hour; t < 12 * hour + 12; ++t) ASSERT_TRUE(ledger.Observe(t * kStep, 1, 70).ok());
   }
-  ledger.SetBack(kHour);
+  ledger.SetBack(kHourOfSteps);
   ASSERT_EQ(ledger.outcomes().size(), 1U);
-  ASSERT_TRUE(ledger.Add({kHour, kHour, 1, 60, 0.9}).ok());
+  ASSERT_TRUE(ledger.Add({kHourOfSteps, kHourOfSteps, 1, 60, 0.9}).ok());
   for (int64_t t = 12; t < 24; ++t) ASSERT_TRUE(ledger.Observe(t * kStep, 1, 50).ok()) << t;
   EXPECT_EQ(ledger.Summarize(1, 0.9).promises_kept, 1);
   EXPECT_EQ(ledger.Summarize(1, 0.9).promises, 2);

@@ -17,7 +17,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-QuotaRow Cpu(int64_t nominal, std::optional<int64_t> borrow = {}, std::optional<int64_t> lend = {}) {
+QuotaRow CpuQuota(int64_t nominal, std::optional<int64_t> borrow = {}, std::optional<int64_t> lend = {}) {
   return {"prod", "cpu", nominal, borrow, lend};
 }
 // Available to a group in tier prod, in cpu.
@@ -28,7 +28,7 @@ QuotaUse Use(const std::string& group, int64_t cpu) { return {group, "prod", {{"
 
 // Kueue's documented example: two queues of 9 and 12 in a cohort.
 TEST(QuotaTree, ACohortOfNineAndTwelveLendsAll) {
-  QuotaSpec spec{{{"all"}, {"a", "all", {Cpu(9)}}, {"b", "all", {Cpu(12)}}}};
+  QuotaSpec spec{{{"all"}, {"a", "all", {CpuQuota(9)}}, {"b", "all", {CpuQuota(12)}}}};
   QuotaTree tree = *QuotaTree::Make(spec);
   EXPECT_EQ(Available(tree, "a"), 21);
   ASSERT_TRUE(tree.Add(Use("b", 5)).ok());
@@ -39,14 +39,16 @@ TEST(QuotaTree, ACohortOfNineAndTwelveLendsAll) {
 }
 
 TEST(QuotaTree, ABorrowingLimitOfOneMakesTen) {
-  const QuotaTree tree = *QuotaTree::Make({{{"all"}, {"a", "all", {Cpu(9, 1)}}, {"b", "all", {Cpu(12)}}}});
+  const QuotaTree tree =
+      *QuotaTree::Make({{{"all"}, {"a", "all", {CpuQuota(9, 1)}}, {"b", "all", {CpuQuota(12)}}}});
   EXPECT_EQ(Available(tree, "a"), 10);
   EXPECT_EQ(Available(tree, "b"), 21);
 }
 
 // Kueue: with a lending limit of 1 on b, a may use 9 + 1, and 11 are always b's.
 TEST(QuotaTree, ALendingLimitKeepsTheRestExclusive) {
-  QuotaTree tree = *QuotaTree::Make({{{"all"}, {"a", "all", {Cpu(9)}}, {"b", "all", {Cpu(12, {}, 1)}}}});
+  QuotaTree tree =
+      *QuotaTree::Make({{{"all"}, {"a", "all", {CpuQuota(9)}}, {"b", "all", {CpuQuota(12, {}, 1)}}}});
   EXPECT_EQ(Available(tree, "a"), 10);
   EXPECT_EQ(Available(tree, "b"), 21);
   ASSERT_TRUE(tree.Add(Use("a", 10)).ok());
@@ -68,23 +70,25 @@ TEST(QuotaRows, WhatIsBorrowedIsOfACohortAndBeyondIsOverTheQuota) {
     }
     return out;
   };
-  QuotaTree alone = *QuotaTree::Make({{{"solo", "", {Cpu(2)}}}});
+  QuotaTree alone = *QuotaTree::Make({{{"solo", "", {CpuQuota(2)}}}});
   ASSERT_TRUE(alone.Add(Use("solo", 3)).ok());
   EXPECT_THAT(rows(alone), ElementsAre("solo 0 1")) << "there is no one to borrow of";
-  QuotaTree lends = *QuotaTree::Make({{{"all"}, {"a", "all", {Cpu(9)}}, {"b", "all", {Cpu(12, {}, 1)}}}});
+  QuotaTree lends =
+      *QuotaTree::Make({{{"all"}, {"a", "all", {CpuQuota(9)}}, {"b", "all", {CpuQuota(12, {}, 1)}}}});
   ASSERT_TRUE(lends.Add(Use("b", 12)).ok());
   EXPECT_THAT(rows(lends), ElementsAre("all 0 0", "b 0 0")) << "all of it is the group's own";
   ASSERT_TRUE(lends.Add(Use("a", 11)).ok());
   EXPECT_THAT(rows(lends), ElementsAre("all 0 2", "a 2 0", "b 0 0"))
       << "9 and the 1 that b lends are 10 of 12";
-  QuotaTree limited = *QuotaTree::Make({{{"all"}, {"a", "all", {Cpu(9, 1)}}, {"b", "all", {Cpu(12)}}}});
+  QuotaTree limited =
+      *QuotaTree::Make({{{"all"}, {"a", "all", {CpuQuota(9, 1)}}, {"b", "all", {CpuQuota(12)}}}});
   ASSERT_TRUE(limited.Add(Use("a", 12)).ok());
   EXPECT_THAT(rows(limited), ElementsAre("all 0 0", "a 1 2"));
 }
 
 TEST(QuotaTree, ALendingLimitOfZeroLendsNothing) {
   const QuotaTree tree =
-      *QuotaTree::Make({{{"all"}, {"a", "all", {Cpu(9, {}, 0)}}, {"b", "all", {Cpu(12, {}, 0)}}}});
+      *QuotaTree::Make({{{"all"}, {"a", "all", {CpuQuota(9, {}, 0)}}, {"b", "all", {CpuQuota(12, {}, 0)}}}});
   EXPECT_EQ(Available(tree, "a"), 9);
   EXPECT_EQ(Available(tree, "b"), 12);
 }
@@ -92,11 +96,11 @@ TEST(QuotaTree, ALendingLimitOfZeroLendsNothing) {
 TEST(QuotaTree, NestedCohortsLendWithinTheirLimits) {
   // x lends at most 4 of its 20 to y, and borrows at most 3.
   QuotaTree tree = *QuotaTree::Make({{{"root"},
-                                      {"x", "root", {Cpu(0, 3, 4)}},
+                                      {"x", "root", {CpuQuota(0, 3, 4)}},
                                       {"y", "root"},
-                                      {"x1", "x", {Cpu(10)}},
-                                      {"x2", "x", {Cpu(10)}},
-                                      {"y1", "y", {Cpu(5)}}}});
+                                      {"x1", "x", {CpuQuota(10)}},
+                                      {"x2", "x", {CpuQuota(10)}},
+                                      {"y1", "y", {CpuQuota(5)}}}});
   EXPECT_EQ(Available(tree, "x1"), 23);
   EXPECT_EQ(Available(tree, "y1"), 9);
   ASSERT_TRUE(tree.Add(Use("x1", 18)).ok());
@@ -105,21 +109,23 @@ TEST(QuotaTree, NestedCohortsLendWithinTheirLimits) {
 }
 
 TEST(QuotaTree, ACohortMayHaveQuotaOfItsOwn) {
-  const QuotaTree tree = *QuotaTree::Make({{{"all", "", {Cpu(7)}}, {"a", "all", {Cpu(2)}}}});
+  const QuotaTree tree = *QuotaTree::Make({{{"all", "", {CpuQuota(7)}}, {"a", "all", {CpuQuota(2)}}}});
   EXPECT_EQ(Available(tree, "a"), 9);
 }
 
 TEST(QuotaTree, WithoutARowThereIsNoQuotaAndNoBorrowing) {
-  const QuotaTree tree = *QuotaTree::Make({{{"all"}, {"a", "all"}, {"b", "all", {Cpu(12)}}}});
+  const QuotaTree tree = *QuotaTree::Make({{{"all"}, {"a", "all"}, {"b", "all", {CpuQuota(12)}}}});
   EXPECT_EQ(Available(tree, "a"), 0);
   EXPECT_FALSE(tree.HasTier(*tree.GroupNamed("a"), 0));
 }
 
 // Neither lends; by agreement they do, to each other only.
 TEST(QuotaTree, APoolLendsAmongItsMembers) {
-  QuotaSpec spec{
-      {{"all"}, {"a", "all", {Cpu(9, 0, 0)}}, {"b", "all", {Cpu(12, 2, 0)}}, {"c", "all", {Cpu(5)}}},
-      {{"a and b", {"a", "b"}}}};
+  QuotaSpec spec{{{"all"},
+                  {"a", "all", {CpuQuota(9, 0, 0)}},
+                  {"b", "all", {CpuQuota(12, 2, 0)}},
+                  {"c", "all", {CpuQuota(5)}}},
+                 {{"a and b", {"a", "b"}}}};
   QuotaTree tree = *QuotaTree::Make(spec);
   EXPECT_EQ(Available(tree, "a"), 23);  // 21 and the 2 that b may borrow
   EXPECT_EQ(Available(tree, "b"), 23);
@@ -132,7 +138,7 @@ TEST(QuotaTree, APoolLendsAmongItsMembers) {
 }
 
 TEST(QuotaTree, APoolGivesNoQuotaToAMemberWithoutARow) {
-  const QuotaTree tree = *QuotaTree::Make({{{"a"}, {"b", "", {Cpu(12)}}}, {{"ab", {"a", "b"}}}});
+  const QuotaTree tree = *QuotaTree::Make({{{"a"}, {"b", "", {CpuQuota(12)}}}, {{"ab", {"a", "b"}}}});
   EXPECT_EQ(Available(tree, "a"), 0);
   EXPECT_EQ(Available(tree, "b"), 12);
 }
@@ -140,9 +146,9 @@ TEST(QuotaTree, APoolGivesNoQuotaToAMemberWithoutARow) {
 TEST(QuotaLane, TheLenderIsTheLowestCohortThatSuffices) {
   QuotaTree tree = *QuotaTree::Make({{{"root"},
                                       {"x", "root"},
-                                      {"y", "root", {Cpu(10)}},
-                                      {"x1", "x", {Cpu(4, {}, 1)}},
-                                      {"x2", "x", {Cpu(5)}}}});
+                                      {"y", "root", {CpuQuota(10)}},
+                                      {"x1", "x", {CpuQuota(4, {}, 1)}},
+                                      {"x2", "x", {CpuQuota(5)}}}});
   const auto lender = [&](int64_t n) {
     return tree.NameOf(tree.lane(0, 0).LenderOf(*tree.GroupNamed("x1"), n));
   };
@@ -158,14 +164,15 @@ TEST(QuotaLane, TheLenderIsTheLowestCohortThatSuffices) {
 }
 
 TEST(QuotaTree, APoolOfGroupsWithoutParentIsACohort) {
-  const QuotaTree tree = *QuotaTree::Make(
-      {{{"a", "", {Cpu(9)}}, {"b", "", {Cpu(12)}}, {"c", "", {Cpu(1)}}}, {{"ab", {"a", "b"}}}});
+  const QuotaTree tree =
+      *QuotaTree::Make({{{"a", "", {CpuQuota(9)}}, {"b", "", {CpuQuota(12)}}, {"c", "", {CpuQuota(1)}}},
+                        {{"ab", {"a", "b"}}}});
   EXPECT_EQ(Available(tree, "a"), 21);
   EXPECT_EQ(Available(tree, "c"), 1);
 }
 
 TEST(QuotaTree, CountsAllOrNothing) {
-  QuotaTree tree = *QuotaTree::Make({{{"a", "", {Cpu(9), {"prod", "memory", 100}}}}});
+  QuotaTree tree = *QuotaTree::Make({{{"a", "", {CpuQuota(9), {"prod", "memory", 100}}}}});
   EXPECT_THAT(tree.Add({"a", "prod", {{"cpu", 1}, {"gpu", 1}}}).ToString(),
               HasSubstr("unknown resource \"gpu\""));
   EXPECT_THAT(tree.Add({"a", "prod", {{"cpu", 1}, {"memory", -1}}}).ToString(), HasSubstr("expected 0 to"));
@@ -186,7 +193,7 @@ std::string Findings(const QuotaSpec& spec, std::vector<QuotaUse> use = {}) {
 }
 
 TEST(CheckQuota, NamesWhatIsWrong) {
-  EXPECT_EQ(Findings({{{"all"}, {"a", "all", {Cpu(9, 1, 2)}}}}), "");
+  EXPECT_EQ(Findings({{{"all"}, {"a", "all", {CpuQuota(9, 1, 2)}}}}), "");
   EXPECT_EQ(Findings({{{"a", "c"}, {"b", "a"}, {"c", "b"}, {"d", "a"}}}),
             "error: the groups make a cycle: a -> c -> b -> a\n");
   EXPECT_EQ(Findings({{{"d", "a"}, {"b", "a"}, {"a", "b"}, {"e", "d"}}}),
@@ -197,19 +204,21 @@ TEST(CheckQuota, NamesWhatIsWrong) {
   EXPECT_EQ(Findings({{{"a"}, {"a"}}}), "error: two groups have the name \"a\"\n");
   EXPECT_EQ(Findings({{{"a"}, {"A"}}}), "warning: group \"A\" differs from \"a\" in case only\n");
   EXPECT_THAT(Findings({{{"a "}, {""}}}), HasSubstr("error: invalid name \"a \" of a group"));
-  EXPECT_THAT(Findings({{{"a", "", {Cpu(-1)}}}}), HasSubstr("error: invalid nominal of group \"a\""));
-  EXPECT_THAT(Findings({{{"a"}, {"b", "a", {Cpu(5, -2)}}}}), HasSubstr("invalid borrowing limit"));
-  EXPECT_THAT(Findings({{{"a"}, {"b", "a", {Cpu(5, {}, 6)}}}}),
+  EXPECT_THAT(Findings({{{"a", "", {CpuQuota(-1)}}}}), HasSubstr("error: invalid nominal of group \"a\""));
+  EXPECT_THAT(Findings({{{"a"}, {"b", "a", {CpuQuota(5, -2)}}}}), HasSubstr("invalid borrowing limit"));
+  EXPECT_THAT(Findings({{{"a"}, {"b", "a", {CpuQuota(5, {}, 6)}}}}),
               HasSubstr("lending limit 6 of group \"b\", tier \"prod\", cpu is above its nominal, 5"));
-  EXPECT_THAT(Findings({{{"a", "", {Cpu(5), Cpu(6)}}}}), HasSubstr("error: two quotas of group \"a\""));
-  EXPECT_THAT(Findings({{{"a", "", {Cpu(5, 1)}}}}), HasSubstr("warning: a limit of borrowing or lending"));
-  EXPECT_THAT(Findings({{{"a", "", {Cpu(kMaxQuotaAmount)}}, {"b", "", {Cpu(kMaxQuotaAmount)}}}}),
+  EXPECT_THAT(Findings({{{"a", "", {CpuQuota(5), CpuQuota(6)}}}}),
+              HasSubstr("error: two quotas of group \"a\""));
+  EXPECT_THAT(Findings({{{"a", "", {CpuQuota(5, 1)}}}}),
+              HasSubstr("warning: a limit of borrowing or lending"));
+  EXPECT_THAT(Findings({{{"a", "", {CpuQuota(kMaxQuotaAmount)}}, {"b", "", {CpuQuota(kMaxQuotaAmount)}}}}),
               HasSubstr("add up to more than"));
 }
 
 TEST(CheckQuota, NamesWhatIsWrongWithPools) {
   const std::vector<QuotaGroup> groups = {
-      {"x"}, {"a", "x", {Cpu(1)}}, {"b", "x", {Cpu(1)}}, {"c", "", {Cpu(1)}}};
+      {"x"}, {"a", "x", {CpuQuota(1)}}, {"b", "x", {CpuQuota(1)}}, {"c", "", {CpuQuota(1)}}};
   EXPECT_EQ(Findings({groups, {{"p", {"a", "b"}}}}), "");
   EXPECT_THAT(Findings({groups, {{"p", {"a"}}}}), HasSubstr("has 1 members; expected at least 2"));
   EXPECT_THAT(Findings({groups, {{"p", {"a", "c"}}}}), HasSubstr("expected groups of one parent"));
@@ -222,7 +231,7 @@ TEST(CheckQuota, NamesWhatIsWrongWithPools) {
 }
 
 TEST(CheckQuota, QuotaBelowWhatIsInUseIsAWarning) {
-  const QuotaSpec spec{{{"all"}, {"a", "all", {Cpu(9, 1)}}, {"b", "all", {Cpu(12)}}}};
+  const QuotaSpec spec{{{"all"}, {"a", "all", {CpuQuota(9, 1)}}, {"b", "all", {CpuQuota(12)}}}};
   const std::vector<QuotaUse> use = {Use("a", 15), Use("b", 8)};
   EXPECT_EQ(
       Findings(spec, use),
@@ -238,20 +247,20 @@ TEST(CheckQuota, QuotaBelowWhatIsInUseIsAWarning) {
   EXPECT_EQ(Available(tree, "b"), 13);
   // A quota that is gone entirely keeps its use, too.
   EXPECT_EQ(QuotaTree::Make({{{"a"}, {"b"}}}, use)->InUse(), use);
-  EXPECT_THAT(Findings({{{"b", "", {Cpu(30)}}}}, use),
+  EXPECT_THAT(Findings({{{"b", "", {CpuQuota(30)}}}}, use),
               HasSubstr("error: group \"a\" uses 0.015 cores and is not"));
   EXPECT_THAT(Findings(spec, {Use("all", 1)}), HasSubstr("is a cohort"));
   EXPECT_THAT(Findings(spec, {Use("a", -1)}), HasSubstr("invalid use of cpu"));
 }
 
 // A random tree of up to 30 groups; of limits some are absent.
-QuotaSpec RandomSpec(Rng& rng) {
+QuotaSpec RandomTree(Rng& rng) {
   QuotaSpec spec;
   const uint64_t n = 2 + rng.Below(29);
   for (uint64_t i = 0; i < n; ++i) {
     QuotaGroup g{std::to_string(i)};
     if (i > 0 && rng.Below(10) > 0) g.parent = std::to_string(rng.Below(i));
-    QuotaRow row = Cpu(static_cast<int64_t>(rng.Below(20)));
+    QuotaRow row = CpuQuota(static_cast<int64_t>(rng.Below(20)));
     if (rng.Below(2) == 0) row.borrowing_limit = static_cast<int64_t>(rng.Below(15));
     if (rng.Below(2) == 0)
       row.lending_limit = static_cast<int64_t>(rng.Below(static_cast<uint64_t>(row.nominal) + 1));
@@ -266,12 +275,12 @@ QuotaSpec RandomSpec(Rng& rng) {
     }
     if (pool.members.size() > 1) spec.pools.push_back(pool);
   }
-  if (spec.groups[0].quotas.empty()) spec.groups[0].quotas = {Cpu(3)};
+  if (spec.groups[0].quotas.empty()) spec.groups[0].quotas = {CpuQuota(3)};
   return spec;
 }
 
 struct Walk {
-  explicit Walk(uint64_t seed) : rng(seed), spec(RandomSpec(rng)), tree(*QuotaTree::Make(spec)) {
+  explicit Walk(uint64_t seed) : rng(seed), spec(RandomTree(rng)), tree(*QuotaTree::Make(spec)) {
     for (int32_t g = 0; g < tree.groups(); ++g) {
       if (!tree.IsCohort(g)) leaves.push_back(g);
     }

@@ -18,7 +18,7 @@
 namespace taut::brain {
 namespace {
 
-struct Job {
+struct OrderedJob {
   double base = 0, sigma = 0;
   AnalogJob job;
   std::unique_ptr<Recommender> recommender;
@@ -26,18 +26,18 @@ struct Job {
 };
 
 // Daily peaks are base * lognormal(sigma), one in the middle of the job's day; usage is low else.
-class Fleet {
+class OrderedFleet {
  public:
-  Fleet(int jobs, const AnalogSettings& settings) : fleet_(Resource::kMemory, settings), rng_(7) {
+  OrderedFleet(int jobs, const AnalogSettings& settings) : fleet_(Resource::kMemory, settings), rng_(7) {
     for (int j = 0; j < jobs; ++j) {
-      Job& job = jobs_.emplace_back();
+      OrderedJob& job = jobs_.emplace_back();
       job.base = std::exp(rng_.Uniform(18, 23));
       job.sigma = rng_.Uniform(0.02, 0.4);
       job.job.day_start = static_cast<int32_t>(rng_.Below(kWindowsPerDay));
       Make(job);
     }
   }
-  void Make(Job& job) {
+  void Make(OrderedJob& job) {
     job.recommender =
         WithBounds(std::make_unique<AnalogsRecommender>(fleet_, nullptr, OomSettings(), job.job),
                    {.lower = {}, .upper = {}, .granularity = kMiB});
@@ -45,17 +45,17 @@ class Fleet {
   void LiveDays(int32_t first, int32_t end) {
     for (int32_t day = first; day < end; ++day) LiveDay(day);
   }
-  std::vector<Job>& jobs() { return jobs_; }
+  std::vector<OrderedJob>& jobs() { return jobs_; }
   AnalogFleet& fleet() { return fleet_; }
   const std::map<int32_t, int>& changes_at() const { return changes_at_; }  // by window of the day
 
  private:
   void LiveDay(int32_t day) {
     FleetRows rows;
-    for (Job& j : jobs_) LiveJobDay(j, day, rows);
+    for (OrderedJob& j : jobs_) LiveJobDay(j, day, rows);
     fleet_.CloseDay(day, rows);
   }
-  void LiveJobDay(Job& j, int32_t day, FleetRows& rows) {
+  void LiveJobDay(OrderedJob& j, int32_t day, FleetRows& rows) {
     Recommender& r = *j.recommender;
     const int32_t midnight = day * kWindowsPerDay;
     r.StartDay(day);
@@ -80,11 +80,11 @@ class Fleet {
 
   AnalogFleet fleet_;
   Rng rng_;
-  std::vector<Job> jobs_;
+  std::vector<OrderedJob> jobs_;
   std::map<int32_t, int> changes_at_;
 };
 
-AnalogSettings Order(double share) {
+AnalogSettings OrderOf(double share) {
   AnalogSettings s;
   s.memory_oom_days = share;
   s.max_rows = 3000;  // the forest need not be large here
@@ -94,7 +94,7 @@ AnalogSettings Order(double share) {
 }
 
 TEST(AnalogsOrder, NoJobCarriesMoreThanThreeTimesTheOrderUnlessItIsSet) {
-  AnalogSettings s = Order(0.05);
+  AnalogSettings s = OrderOf(0.05);
   EXPECT_DOUBLE_EQ(s.MostChance(Resource::kMemory), 0.15);
   s.memory_oom_days = 0.01;
   EXPECT_DOUBLE_EQ(s.MostChance(Resource::kMemory), 0.1) << "a tenth is always allowed";
@@ -106,7 +106,7 @@ TEST(AnalogsOrder, NoJobCarriesMoreThanThreeTimesTheOrderUnlessItIsSet) {
 }
 
 TEST(AnalogsOrder, AJobsOwnOrderIsKeptForThatJob) {
-  Fleet fleet(100, Order(0.05));
+  OrderedFleet fleet(100, OrderOf(0.05));
   constexpr size_t kOwn = 30;
   for (size_t i = 0; i < kOwn; ++i) {
     fleet.jobs()[i].job.order = 0.2;
@@ -116,7 +116,7 @@ TEST(AnalogsOrder, AJobsOwnOrderIsKeptForThatJob) {
   double own = 0;
   double rest = 0;
   for (size_t i = 0; i < fleet.jobs().size(); ++i) {
-    const Job& j = fleet.jobs()[i];
+    const OrderedJob& j = fleet.jobs()[i];
     const double share = static_cast<double>(j.over) / j.days;
     (i < kOwn ? own : rest) += share / static_cast<double>(i < kOwn ? kOwn : fleet.jobs().size() - kOwn);
     if (i < kOwn) {
@@ -128,7 +128,7 @@ TEST(AnalogsOrder, AJobsOwnOrderIsKeptForThatJob) {
 }
 
 TEST(AnalogsOrder, ChangesAreSpreadOverTheDay) {
-  Fleet fleet(100, Order(0.05));
+  OrderedFleet fleet(100, OrderOf(0.05));
   fleet.LiveDays(0, 25);
   int all = 0;
   int most = 0;
@@ -141,9 +141,9 @@ TEST(AnalogsOrder, ChangesAreSpreadOverTheDay) {
 }
 
 TEST(AnalogsOrder, TheChanceSaidBelongsToTheLimitShown) {
-  Fleet fleet(60, Order(0.05));
+  OrderedFleet fleet(60, OrderOf(0.05));
   fleet.LiveDays(0, 15);
-  const Job& job = fleet.jobs()[3];
+  const OrderedJob& job = fleet.jobs()[3];
   const WindowId now{15 * kWindowsPerDay};
   const double limit = *job.recommender->Recommend(now);
   Reason plain;
@@ -172,10 +172,10 @@ TEST(AnalogsOrder, TheChanceSaidBelongsToTheLimitShown) {
 }
 
 TEST(AnalogsOrder, WhatIsCalledTheLeastCostIsTheLeast) {
-  Fleet fleet(60, Order(0.05));
+  OrderedFleet fleet(60, OrderOf(0.05));
   fleet.LiveDays(0, 15);
   int bounded = 0;
-  for (Job& job : fleet.jobs()) {
+  for (OrderedJob& job : fleet.jobs()) {
     (void)job.recommender->Recommend(WindowId{15 * kWindowsPerDay});
     Reason reason;
     job.recommender->Explain(reason);
@@ -190,9 +190,9 @@ TEST(AnalogsOrder, WhatIsCalledTheLeastCostIsTheLeast) {
 
 // A checkpoint at any hour of a job's day changes nothing.
 TEST(AnalogsOrder, GoesOnFromACheckpointAtAnyHour) {
-  Fleet fleet(40, Order(0.05));
+  OrderedFleet fleet(40, OrderOf(0.05));
   fleet.LiveDays(0, 12);
-  const Job& job = fleet.jobs()[5];
+  const OrderedJob& job = fleet.jobs()[5];
   const auto make = [&] {
     return std::make_unique<AnalogsRecommender>(fleet.fleet(), nullptr, OomSettings(), job.job);
   };
@@ -227,7 +227,7 @@ TEST(AnalogsOrder, GoesOnFromACheckpointAtAnyHour) {
 
 // A flat usage close under its limit: after some days of warnings that came to nothing it is left alone.
 TEST(AnalogsOrder, AFlatJobStopsBeingRaised) {
-  Fleet fleet(80, Order(0.03));
+  OrderedFleet fleet(80, OrderOf(0.03));
   fleet.LiveDays(0, 20);
   AnalogsRecommender flat(fleet.fleet(), nullptr, OomSettings(), AnalogJob{.day_start = 100, .order = {}});
   Rng rng(4);

@@ -41,7 +41,7 @@ constexpr float kRescaleAt = 1e15F;
 // limit: with less the limit would settle where work is throttled.
 constexpr double kAtLimit = 0.97, kNeedAtLimit = 2;
 // From this share of throttled periods on a window was above its limit, though its mean was not.
-constexpr double kThrottled = 0.01;
+constexpr double kThrottledShare = 0.01;
 
 constexpr double FirstLevel(Resource r) { return UnitOf(r).small_amount; }
 
@@ -277,7 +277,7 @@ void WorkFunctionRecommender::Pay(const Signal& signal, const Prices& prices) {
 
 void WorkFunctionRecommender::Remember(const Signal& signal) {
   const int32_t window = signal.window.index;
-  const bool cut = IsAtLimit(signal, signal.peak) || ThrottledShare(signal) >= kThrottled;
+  const bool cut = IsAtLimit(signal, signal.peak) || ThrottledShare(signal) >= kThrottledShare;
   const auto peak = static_cast<float>(cut ? kNeedAtLimit * *signal.cut_at : signal.peak);
   hours_.Add(HourOf(window), LevelOf(fleet_->resource(), peak));
 
@@ -357,7 +357,7 @@ void WorkFunctionRecommender::Observe(const Signal& signal) {
   if (level_ < 0) return;
   JudgeCuts(signal, limit);
   const double usage = IsAtLimit(signal, signal.peak) ? kNeedAtLimit * *signal.cut_at : signal.peak;
-  Decide(signal.window, usage, usage > limit || ThrottledShare(signal) >= kThrottled, prices);
+  Decide(signal.window, usage, usage > limit || ThrottledShare(signal) >= kThrottledShare, prices);
 }
 
 // The usage was cut at the limit: what was needed is taken to have been there.

@@ -10,12 +10,6 @@
 #include "fmt/format.h"
 
 namespace taut::brain {
-namespace {
-
-constexpr size_t kMostWindows = 10'000'000;  // far more than any horizon has
-
-}  // namespace
-
 int AutopilotReplicaPolicy::Decide(const LoadSample& sample) {
   const auto length_us = static_cast<int64_t>(settings_.average_s * kMicrosPerSecond);
   const int64_t window = FloorDiv(sample.at.us, length_us);
@@ -105,7 +99,7 @@ absl::Status AutopilotReplicaPolicy::Load(ByteReader& in) {
   fresh.window_ = values.OptionalStep();
   fresh.sum_ = values.Finite();
   fresh.samples_ = values.Count();
-  for (size_t n = values.Size(kMostWindows); n > 0 && values.ok(); --n) {
+  for (size_t n = values.Size(kMostStoredWindows); n > 0 && values.ok(); --n) {
     const int64_t at = values.Step();
     if (!fresh.averages_.empty() && at <= fresh.averages_.back().window)
       return absl::DataLossError("autopilot: unordered windows");

@@ -6,13 +6,6 @@
 #include "brain/replicas/ceil_of.h"
 
 namespace taut::brain {
-namespace {
-
-constexpr double kMostTasks = 1e9;
-constexpr size_t kMostWindows = 10'000'000;  // far more than any deferral has
-
-}  // namespace
-
 void CountSmoother::Push(int64_t window, int64_t windows_passed, int raw, int current) {
   while (!raw_.empty() && raw_.back().count <= raw) raw_.pop_back();
   if (raw_.empty() || raw_.back().window < window) raw_.push_back({window, static_cast<double>(raw)});
@@ -40,7 +33,7 @@ int CountSmoother::Count(const LoadSample& sample) const {
 int CountSmoother::LimitGrowth(int count, const LoadSample& sample) const {
   if (count <= sample.count() || settings_.max_starting >= 1) return count;
   const double total = std::floor(sample.ready / (1 - settings_.max_starting) + 1e-9);
-  const int most = std::max(static_cast<int>(std::min(total, 1e9)), sample.ready + 1);
+  const int most = std::max(static_cast<int>(std::min(total, double{kMostStoredTasks})), sample.ready + 1);
   return std::max(sample.count(), std::min(count, most));
 }
 
@@ -60,16 +53,16 @@ void CountSmoother::SaveFigures(ByteWriter& out) const {
 
 void CountSmoother::LoadRecommendations(StoredValues& in) {
   raw_.clear();
-  for (size_t n = in.Size(kMostWindows); n > 0 && in.ok(); --n) {
+  for (size_t n = in.Size(kMostStoredWindows); n > 0 && in.ok(); --n) {
     const int64_t window = in.Step();
     in.Require(raw_.empty() || window > raw_.back().window);
-    raw_.push_back({window, in.Within(-kMostTasks, kMostTasks)});
+    raw_.push_back({window, in.Within(-double{kMostStoredTasks}, double{kMostStoredTasks})});
   }
 }
 
 void CountSmoother::LoadFigures(StoredValues& in) {
-  deferred_ = in.Within(0.0, kMostTasks);
-  trajectory_ = in.Within(0.0, kMostTasks);
+  deferred_ = in.Within(0.0, double{kMostStoredTasks});
+  trajectory_ = in.Within(0.0, double{kMostStoredTasks});
   smoothed_ = in.Count();
 }
 

@@ -14,7 +14,6 @@
 namespace taut::brain {
 namespace {
 
-constexpr int64_t kMostTasks = 1'000'000'000;
 constexpr size_t kMostEvents = 1'000'000;  // far more than any window has
 
 // Before what is kept of metrics beside the load: nothing that may follow instead.
@@ -199,7 +198,7 @@ absl::Status HpaPolicy::Load(ByteReader& in) {
       list->push_back({at_s, values.Count()});
       sum += list->back().change;
     }
-    values.Require(sum <= kMostTasks);
+    values.Require(sum <= kMostStoredTasks);
   }
   fresh.proposal_.count = values.Within(std::numeric_limits<int>::min(), std::numeric_limits<int>::max());
   fresh.proposal_.ratio = values.Finite();

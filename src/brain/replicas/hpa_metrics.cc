@@ -16,7 +16,7 @@ namespace {
 constexpr std::string_view kOnly = "only ", kPerTask = " per task";
 constexpr size_t kMostMetrics = 8;
 
-absl::Status Invalid(std::string_view text) {
+absl::Status InvalidMetric(std::string_view text) {
   return absl::InvalidArgumentError(StrCat(
       "invalid metric \"", text.substr(0, 80),
       "\": expected \"NAME N per task\", \"NAME N\" or, of cpu and memory, \"NAME N%\", N above 0, as in "
@@ -35,13 +35,13 @@ absl::StatusOr<HpaMetric> ParseMetric(std::string_view text, std::span<const std
     metric.target = HpaMetric::Target::kValue;
   }
   const size_t blank = rest.find(' ');
-  if (blank == std::string_view::npos) return Invalid(text);
+  if (blank == std::string_view::npos) return InvalidMetric(text);
   metric.signal = rest.substr(0, blank);
   const std::optional<double> value = ParseDouble(StripSpace(rest.substr(blank)));
-  if (!value.has_value() || !(*value > 0 && *value <= 1e300)) return Invalid(text);
+  if (!value.has_value() || !(*value > 0 && *value <= 1e300)) return InvalidMetric(text);
   metric.value = metric.target == HpaMetric::Target::kUtilization ? *value / 100 : *value;
   const bool of_owner = metric.signal == kOwnSignals[0] || metric.signal == kOwnSignals[1];
-  if (metric.target == HpaMetric::Target::kUtilization && !of_owner) return Invalid(text);
+  if (metric.target == HpaMetric::Target::kUtilization && !of_owner) return InvalidMetric(text);
   std::vector<std::string_view> names(kOwnSignals.begin(), kOwnSignals.end());
   names.insert(names.end(), signals.begin(), signals.end());
   if (std::ranges::find(names, metric.signal) != names.end()) return metric;
@@ -62,7 +62,7 @@ absl::Status ParseHpaMetrics(std::string_view text, std::span<const std::string>
   if (rest.starts_with(kOnly)) {
     out.without_load = true;
     rest.remove_prefix(kOnly.size());
-    if (StripSpace(rest).empty()) return Invalid(text);
+    if (StripSpace(rest).empty()) return InvalidMetric(text);
   }
   if (!StripSpace(rest).empty()) {
     for (const std::string_view piece : Split(rest, ';')) {

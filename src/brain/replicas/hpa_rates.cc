@@ -16,7 +16,7 @@ constexpr std::string_view kDisabled = "disabled", kMaxOf = "max of ", kMinOf = 
 constexpr int kMostValue = 1'000'000, kMostPeriodSeconds = 1800;  // of the period as in Kubernetes
 constexpr size_t kMostRates = 10;
 
-absl::Status Invalid(std::string_view text) {
+absl::Status InvalidRate(std::string_view text) {
   return absl::InvalidArgumentError(
       StrCat("invalid rate \"", text.substr(0, 80), "\": expected N% or N pods, N from 1 to ", kMostValue,
              ", and a time up to ", kMostPeriodSeconds / 60,
@@ -64,7 +64,7 @@ absl::Status ParseHpaRates(std::string_view text, HpaDirection& direction) {
   std::vector<HpaRate> rates;
   for (const std::string_view piece : Split(rest, ';')) {
     const std::optional<HpaRate> rate = ParseRate(StripSpace(piece));
-    if (!rate.has_value()) return Invalid(StripSpace(piece));
+    if (!rate.has_value()) return InvalidRate(StripSpace(piece));
     rates.push_back(*rate);
   }
   if (rates.size() > kMostRates)

@@ -7,7 +7,7 @@
 namespace taut::brain {
 namespace {
 
-struct Case {
+struct HpaCase {
   const char* what;
   int current;
   HpaPods pods;
@@ -16,7 +16,7 @@ struct Case {
 };
 
 TEST(HpaMath, ProposesAsPublished) {
-  const Case cases[] = {
+  const HpaCase cases[] = {
       {"at the target", 3, {{0.8, 0.8, 0.8}}, 0.8, 0.1, 3},
       {"within the tolerance above", 10, {std::vector<double>(10, 0.77)}, 0.7, 0.1, 10},
       {"beyond the tolerance above", 10, {std::vector<double>(10, 0.78)}, 0.7, 0.1, 12},
@@ -51,7 +51,7 @@ TEST(HpaMath, ProposesAsPublished) {
       {"missing do not matter at the target", 3, {{0.5, 0.5}, 0, 1}, 0.5, 0.1, 3},
       {"missing count the target of three requests", 2, {{0.3}, 0, 1}, 3, 0.1, 2},
   };
-  for (const Case& c : cases) {
+  for (const HpaCase& c : cases) {
     EXPECT_EQ(ProposeHpa(c.current, c.pods, c.target, c.tolerance).count, c.count) << c.what;
   }
 }
@@ -149,16 +149,16 @@ TEST(HpaMath, RatesLimitTheChangeWithinAPeriod) {
   }
 }
 
-LoadSample At(int minute, std::optional<double> load, int ready, int starting = 0) {
+LoadSample LoadAt(int minute, std::optional<double> load, int ready, int starting = 0) {
   return {Timestamp::FromSeconds(minute * 60), load, 1.0, ready, starting};
 }
 
 TEST(Hpa, GoesUpAtOnceAndDownAfterFiveMinutes) {
   HpaPolicy hpa(HpaSettings{}, ReplicaBounds{});
-  EXPECT_EQ(hpa.Decide(At(0, 8, 10)), 10);
-  EXPECT_EQ(hpa.Decide(At(1, 16, 10)), 20);
-  for (int m = 2; m < 6; ++m) EXPECT_EQ(hpa.Decide(At(m, 4, 20)), 20) << m;
-  EXPECT_EQ(hpa.Decide(At(6, 4, 20)), 5);
+  EXPECT_EQ(hpa.Decide(LoadAt(0, 8, 10)), 10);
+  EXPECT_EQ(hpa.Decide(LoadAt(1, 16, 10)), 20);
+  for (int m = 2; m < 6; ++m) EXPECT_EQ(hpa.Decide(LoadAt(m, 4, 20)), 20) << m;
+  EXPECT_EQ(hpa.Decide(LoadAt(6, 4, 20)), 5);
   Reason reason;
   hpa.Explain(reason);
   EXPECT_EQ(reason.sentence,
@@ -211,10 +211,10 @@ TEST(Hpa, AddsAndRemovesTasksAsFastAsItsRatesSay) {
   ASSERT_TRUE(SetReplicaSetting("hpa.up", "min of 100% per 1m; 3 pods per 2m", s).ok());
   ASSERT_TRUE(SetReplicaSetting("hpa.down", "disabled", s).ok());
   HpaPolicy hpa(s.hpa, ReplicaBounds());
-  EXPECT_EQ(hpa.Decide(At(0, 40, 10)), 13);
-  EXPECT_EQ(hpa.Decide(At(1, 40, 13)), 13) << "three in two minutes";
-  EXPECT_EQ(hpa.Decide(At(2, 40, 13)), 16);
-  for (int m = 3; m < 20; ++m) EXPECT_EQ(hpa.Decide(At(m, 1, 16)), 16) << m;
+  EXPECT_EQ(hpa.Decide(LoadAt(0, 40, 10)), 13);
+  EXPECT_EQ(hpa.Decide(LoadAt(1, 40, 13)), 13) << "three in two minutes";
+  EXPECT_EQ(hpa.Decide(LoadAt(2, 40, 13)), 16);
+  for (int m = 3; m < 20; ++m) EXPECT_EQ(hpa.Decide(LoadAt(m, 1, 16)), 16) << m;
 }
 
 }  // namespace

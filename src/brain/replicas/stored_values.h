@@ -14,6 +14,9 @@
 
 namespace taut::brain {
 
+inline constexpr size_t kMostStoredWindows = 10'000'000;  // far more than any horizon or deferral has
+inline constexpr int kMostStoredTasks = 1'000'000'000;
+
 // A value that may be absent, as 9 bytes.
 inline void PutOptional(std::optional<int64_t> value, ByteWriter& out) {
   out.Put(static_cast<uint8_t>(value.has_value()));
@@ -35,7 +38,7 @@ class StoredValues {
   double Finite() { return Within(-kLargest, kLargest); }
   double Amount() { return Within(0.0, kLargest); }
   // Of tasks.
-  int Count() { return Within(0, 1'000'000'000); }
+  int Count() { return Within(0, kMostStoredTasks); }
   bool Bool() { return Within<uint8_t>(0, 1) == 1; }
   Timestamp Time() { return {Within(-kFarUs, kFarUs)}; }
   // A time divided by a second or more.

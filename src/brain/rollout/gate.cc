@@ -5,6 +5,7 @@
 #include <cmath>
 #include <vector>
 
+#include "brain/rollout/gate_parts.h"
 #include "brain/rollout/maintenance.h"
 #include "common/base/strings.h"
 #include "common/base/time.h"
@@ -17,7 +18,6 @@ namespace {
 constexpr double kRaiseShareOfPeriod = 1.0 / 6;
 // Usage may be above a limit all the time by less than a min_change.
 constexpr double kSmallRaiseWait = kDay;
-constexpr double kHair = 1e-9;
 // Limits closer than this are the same limit.
 constexpr double kSame = 1e-6;
 // A share below this is printed as 0.0 %.
@@ -45,12 +45,6 @@ std::string Percent(double share) {
 std::string Whole(double share) { return fmt::format("{:.3g} %", share * 100); }
 
 std::string Kills(uint64_t kills) { return StrCat(kills, kills == 1 ? " OOM kill" : " OOM kills"); }
-
-Verdict Hold(std::string sentence) {
-  Verdict v;
-  v.sentence = std::move(sentence);
-  return v;
-}
 
 // One call of Decide: what it was asked, and the limit that the recommendation is compared with.
 class Gate {
@@ -335,7 +329,7 @@ void Gate::ChooseMembers(uint32_t wanted) {
   const auto count = static_cast<double>(others.size());
   for (size_t i = 0; i < others.size(); ++i) {
     const auto place = static_cast<double>(i);
-    if (std::floor((place + 1) * wanted / count + kHair) > std::floor(place * wanted / count + kHair)) {
+    if (WholePart((place + 1) * wanted / count) > WholePart(place * wanted / count)) {
       trial.members.push_back({others[i], ""});
     }
   }

@@ -1,6 +1,7 @@
 // What the gate does with recommendations, mode by mode, with the sentences people read.
 #include "brain/rollout/gate.h"
 
+#include "brain/rollout/gate_fixture.h"
 #include "brain/rollout/maintenance.h"
 #include "common/base/byte_units.h"
 #include "common/base/time.h"
@@ -13,8 +14,6 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Optional;
 
-constexpr int64_t kMonday = 4 * kDaySeconds;  // 1970-01-05 00:00 UTC
-
 Proposal Memory(int64_t now_s, std::optional<double> recommended, std::optional<double> owner = 4 * kGiB) {
   return {.resource = Resource::kMemory,
           .now_s = now_s,
@@ -22,12 +21,6 @@ Proposal Memory(int64_t now_s, std::optional<double> recommended, std::optional<
           .recommended = recommended,
           .oom = false,
           .num_tasks = 120};
-}
-
-JobPolicy In(Mode mode) {
-  JobPolicy policy;
-  policy.mode = mode;
-  return policy;
 }
 
 // Has one reason.

@@ -1,13 +1,13 @@
 // Weekly times: what is read, and where windows begin and end.
 #include "brain/rollout/maintenance.h"
 
+#include "brain/rollout/gate_fixture.h"
 #include "common/base/time.h"
 #include "gtest/gtest.h"
 
 namespace taut::brain {
 namespace {
 
-constexpr int64_t kMondayS = 4 * kDaySeconds;  // 1970-01-05 00:00 UTC
 constexpr int64_t kHourS = 3600;
 
 TEST(MaintenanceText, IsReadInAnyCaseAndToTheLastMinute) {
@@ -26,23 +26,23 @@ TEST(MaintenanceText, RefusesWhatIsNoTimeOfAWeek) {
 
 TEST(Maintenance, EndsAtItsEnd) {
   const std::vector<MaintenanceWindow> windows = *ParseMaintenance("Mon 10:00-11:00");
-  EXPECT_FALSE(InMaintenance(windows, kMondayS + 10 * kHourS - 1));
-  EXPECT_TRUE(InMaintenance(windows, kMondayS + 10 * kHourS));
-  EXPECT_TRUE(InMaintenance(windows, kMondayS + 11 * kHourS - 1));
-  EXPECT_FALSE(InMaintenance(windows, kMondayS + 11 * kHourS));
+  EXPECT_FALSE(InMaintenance(windows, kMonday + 10 * kHourS - 1));
+  EXPECT_TRUE(InMaintenance(windows, kMonday + 10 * kHourS));
+  EXPECT_TRUE(InMaintenance(windows, kMonday + 11 * kHourS - 1));
+  EXPECT_FALSE(InMaintenance(windows, kMonday + 11 * kHourS));
 }
 
 TEST(Maintenance, TheNextIsAfterNowUpToAWeekAhead) {
   const std::vector<MaintenanceWindow> windows = *ParseMaintenance("Mon 05:00-05:30");
-  const int64_t begin = kMondayS + 5 * kHourS;
+  const int64_t begin = kMonday + 5 * kHourS;
   EXPECT_EQ(NextMaintenance(windows, begin - 1), begin);
   EXPECT_EQ(NextMaintenance(windows, begin), begin + 7 * kDaySeconds);
   EXPECT_EQ(NextMaintenance(windows, begin + kHourS), begin + 7 * kDaySeconds);
 }
 
 TEST(Maintenance, TheNextIsTheNearestOfSeveral) {
-  EXPECT_EQ(NextMaintenance(*ParseMaintenance("Thu 05:00-06:00; Tue 05:00-06:00; Fri 05:00-06:00"), kMondayS),
-            kMondayS + kDaySeconds + 5 * kHourS);
+  EXPECT_EQ(NextMaintenance(*ParseMaintenance("Thu 05:00-06:00; Tue 05:00-06:00; Fri 05:00-06:00"), kMonday),
+            kMonday + kDaySeconds + 5 * kHourS);
 }
 
 }  // namespace

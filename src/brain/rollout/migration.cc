@@ -9,7 +9,7 @@
 namespace taut::brain {
 namespace {
 
-constexpr uint8_t kVersion = 1;
+constexpr uint8_t kMigrationVersion = 1;
 
 // "" if it is small enough.
 std::string TooLarge(const MigrationSettings& settings, const MigrationFacts& facts) {
@@ -79,7 +79,7 @@ MigrationVerdict StepMigration(const MigrationSettings& settings, const JobPolic
 }
 
 void MigrationState::Save(ByteWriter& out) const {
-  out.Put(kVersion);
+  out.Put(kMigrationVersion);
   out.Put(days);
   out.Put(days_over);
   out.Put(notice_s);
@@ -94,7 +94,7 @@ absl::Status MigrationState::Load(ByteReader& in) {
   loaded.notice_s = in.Get<int64_t>();
   const auto moved_byte = in.Get<uint8_t>();
   loaded.moved = moved_byte == 1;
-  if (in.failed() || version != kVersion || moved_byte > 1 || loaded.days_over > loaded.days) {
+  if (in.failed() || version != kMigrationVersion || moved_byte > 1 || loaded.days_over > loaded.days) {
     return absl::DataLossError("the state of a migration is damaged");
   }
   *this = loaded;

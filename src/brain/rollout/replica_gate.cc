@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "brain/rollout/gate_parts.h"
 #include "brain/rollout/maintenance.h"
 #include "common/base/strings.h"
 #include "common/model/units.h"
@@ -16,12 +17,6 @@ namespace {
 constexpr uint8_t kMostUnreached = 200;  // counted no further
 
 std::string Tasks(int count) { return FormatAmount(Target::Replicas(), count); }
-
-Verdict Hold(std::string sentence) {
-  Verdict v;
-  v.sentence = std::move(sentence);
-  return v;
-}
 
 Verdict Done(DecisionKind kind, std::optional<int> before, std::optional<int> after, std::string sentence) {
   return {kind, before, after, std::move(sentence)};

@@ -1,5 +1,6 @@
 #include "brain/rollout/replica_gate.h"
 
+#include "brain/rollout/gate_fixture.h"
 #include "brain/rollout/maintenance.h"
 #include "brain/rollout/rules.h"
 #include "common/base/time.h"
@@ -12,18 +13,15 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Optional;
 
-constexpr int64_t kMonday = 4 * kDaySeconds;  // 1970-01-05 00:00 UTC
-
-JobPolicy In(Mode mode) {
-  JobPolicy policy;
-  policy.mode = mode;
+JobPolicy ReplicasIn(Mode mode) {
+  JobPolicy policy = In(mode);
   policy.replica_policy = "hpa";
   return policy;
 }
 
 class Scaled {
  public:
-  explicit Scaled(Mode mode) : policy(In(mode)) {}
+  explicit Scaled(Mode mode) : policy(ReplicasIn(mode)) {}
   // The next window: so many tasks run, so many are recommended.
   Verdict Window(int running, std::optional<int> recommended, int started = 0) {
     now_s += kWindowSeconds;

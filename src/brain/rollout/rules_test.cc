@@ -1,6 +1,7 @@
 // Job settings as text, rules over them, and where a value came from.
 #include "brain/rollout/rules.h"
 
+#include "brain/rollout/gate_fixture.h"
 #include "brain/rollout/maintenance.h"
 #include "common/base/strings.h"
 #include "gmock/gmock.h"
@@ -192,7 +193,6 @@ RC_GTEST_PROP(Maintenance, NextIsTheFirstMomentInside, ()) {
 
 TEST(Maintenance, GoesOverMidnightIntoTheNextDay) {
   const std::vector<MaintenanceWindow> windows = *ParseMaintenance("Sun 22:00-06:00");
-  constexpr int64_t kMonday = 4 * kDaySeconds;
   EXPECT_TRUE(InMaintenance(windows, kMonday + 6 * 3600 - 1));
   EXPECT_FALSE(InMaintenance(windows, kMonday + 6 * 3600));
   EXPECT_FALSE(InMaintenance(windows, kMonday + 23 * 3600));

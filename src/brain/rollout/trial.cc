@@ -3,14 +3,14 @@
 #include <cmath>
 
 #include "brain/rollout/gate.h"
+#include "brain/rollout/gate_parts.h"
 
 namespace taut::brain {
 namespace {
 
 constexpr double kAtLimit = 0.99;
-// Against shares that come to a hair less than the whole number they mean.
-constexpr double kHair = 1e-9;
-constexpr uint8_t kVersion = 3;  // 1: trials of task numbers; no floor. 2: not since when they are delivered
+constexpr uint8_t kTrialVersion =
+    3;  // 1: trials of task numbers; no floor. 2: not since when they are delivered
 // What kernels make of a limit: a share of it, and for CPU set by weight at most this many cores.
 constexpr double kRounding = 0.01;
 constexpr double kWeightCores = 0.013;
@@ -172,13 +172,13 @@ bool IsAtLimit(Resource r, double reported, double limit) {
 
 uint32_t TrialTasks(uint32_t num_tasks, double share) {
   if (num_tasks < 2) return 0;
-  return static_cast<uint32_t>(std::floor(num_tasks * ShareOf(num_tasks, share) + kHair));
+  return static_cast<uint32_t>(WholePart(num_tasks * ShareOf(num_tasks, share)));
 }
 
 bool InTrial(uint32_t place, uint32_t num_tasks, double share) {
   if (num_tasks < 2) return false;
   const double step = ShareOf(num_tasks, share);
-  return std::floor((place + 1.0) * step + kHair) > std::floor(place * step + kHair);
+  return WholePart((place + 1.0) * step) > WholePart(place * step);
 }
 
 void CountTrialWindow(const TrialWindow& window, GateState& state) {
@@ -228,7 +228,7 @@ void NoteTrialOutcome(const OutcomeUpdate& outcome, GateState& state) {
 }
 
 void GateState::Save(ByteWriter& out) const {
-  out.Put(kVersion);
+  out.Put(kTrialVersion);
   PutAmount(out, in_force);
   PutAmount(out, shown);
   out.Put(last_change_s);
@@ -258,7 +258,7 @@ absl::Status GateState::Load(ByteReader& in) {
   loaded.rolled_back_s = in.Get<int64_t>();
   if (version >= 2) loaded.floor = in.Get<double>();
   const auto has_trial = in.Get<uint8_t>();
-  if (in.failed() || version == 0 || version > kVersion || !amounts || has_trial > 1) return damaged;
+  if (in.failed() || version == 0 || version > kTrialVersion || !amounts || has_trial > 1) return damaged;
   if (!std::isfinite(loaded.rolled_back_limit) || loaded.rolled_back_limit < 0) return damaged;
   if (!std::isfinite(loaded.floor) || loaded.floor < 0) return damaged;
   if (has_trial == 1 && (!LoadTrial(in, version, loaded.trial.emplace()) || in.failed())) return damaged;

@@ -7,22 +7,22 @@
 namespace taut {
 namespace {
 
-std::string Text(std::initializer_list<LogField> fields) { return LogText("limit_set", fields); }
+std::string LineOf(std::initializer_list<LogField> fields) { return LogText("limit_set", fields); }
 
 TEST(LogLineTest, TextIsKeysAndValues) {
-  EXPECT_EQ(Text({{"job", "shop/web"},
-                  {"from", 1073741824.0},
-                  {"to", std::optional<double>()},
-                  {"n", 3U},
-                  {"d", -2}}),
+  EXPECT_EQ(LineOf({{"job", "shop/web"},
+                    {"from", 1073741824.0},
+                    {"to", std::optional<double>()},
+                    {"n", 3U},
+                    {"d", -2}}),
             "limit_set job=shop/web from=1073741824 to=none n=3 d=-2");
-  EXPECT_EQ(Text({{"cores", 0.25}, {"applied", true}}), "limit_set cores=0.25 applied=true");
+  EXPECT_EQ(LineOf({{"cores", 0.25}, {"applied", true}}), "limit_set cores=0.25 applied=true");
 }
 
 TEST(LogLineTest, ALineStaysALine) {
-  EXPECT_EQ(Text({{"text", "a b"}, {"e", ""}}), "limit_set text=\"a b\" e=\"\"");
-  EXPECT_EQ(Text({{"text", "x\nlimit_set job=y"}}), "limit_set text=\"x\\u000alimit_set job=y\"");
-  EXPECT_EQ(Text({{"text", "\x1b[2J"}}).find('\x1b'), std::string::npos);
+  EXPECT_EQ(LineOf({{"text", "a b"}, {"e", ""}}), "limit_set text=\"a b\" e=\"\"");
+  EXPECT_EQ(LineOf({{"text", "x\nlimit_set job=y"}}), "limit_set text=\"x\\u000alimit_set job=y\"");
+  EXPECT_EQ(LineOf({{"text", "\x1b[2J"}}).find('\x1b'), std::string::npos);
 }
 
 TEST(LogLineTest, JsonHasTypes) {

@@ -15,13 +15,13 @@ namespace taut {
 namespace {
 
 constexpr int kLanes = DecayRates::kLanes;
-constexpr float kPruneShare = 1e-6F;
+constexpr float kPruneMassShare = 1e-6F;
 // A value below this share of its mass is set to 0: it weighs nothing, and would end in slow denormal floats.
 constexpr float kFlushShare = 1e-12F;
 // Rescaled once a day of windows, or before the fastest rate's scale would pass 2^60.
 constexpr int32_t kRescaleWindows = kWindowsPerDay;
 constexpr double kMaxLogScale = 60;
-constexpr float kMaxScaled = 0x1p+62F;  // twice above what a mass of 1 can be scaled to, for rounding
+constexpr float kMaxScaledMass = 0x1p+62F;  // twice above what a mass of 1 can be scaled to, for rounding
 constexpr int32_t kMaxWindows = 1 << 30;
 
 // One row, or a sum of rows, in vector registers. Padding lanes are 0 throughout.
@@ -131,7 +131,7 @@ void DecayBank::Prune() {
   }
   rows_.EraseIf([&](Bucket, const float* row) {
     for (size_t m = 0; m < lanes; ++m) {
-      if (row[m] > 0 && row[m] >= kPruneShare * mass.get(m)) return false;
+      if (row[m] > 0 && row[m] >= kPruneMassShare * mass.get(m)) return false;
     }
     return true;
   });
@@ -190,7 +190,7 @@ absl::Status DecayBank::Load(ByteReader& in) {
   if (absl::Status s = rows.Load(in, Grid::kMaxBuckets); !s.ok()) return s;
   for (size_t i = 0; i < rows.values().size(); ++i) {
     const bool padding = static_cast<int>(i) % stride() >= rates_->size();
-    if (rows.values()[i] > (padding ? 0.0F : kMaxScaled)) {
+    if (rows.values()[i] > (padding ? 0.0F : kMaxScaledMass)) {
       return absl::DataLossError("corrupt decay bank: impossible weight");
     }
   }

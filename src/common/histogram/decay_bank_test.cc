@@ -14,16 +14,17 @@
 namespace taut {
 namespace {
 
-constexpr double kHour = 3600;
-const std::vector<double> kHalfLives = {1 * kHour,  3 * kHour,  6 * kHour,  12 * kHour,
-                                        24 * kHour, 48 * kHour, 96 * kHour, 168 * kHour};
+constexpr double kHourOfBank = 3600;
+const std::vector<double> kHalfLives = {1 * kHourOfBank,  3 * kHourOfBank,  6 * kHourOfBank,
+                                        12 * kHourOfBank, 24 * kHourOfBank, 48 * kHourOfBank,
+                                        96 * kHourOfBank, 168 * kHourOfBank};
 
 // H_m[t] = (1 - d_m)^elapsed H_m[t'] + d_m s[t], every bucket, every time.
-struct Naive {
+struct NaiveBank {
   const DecayRates& rates;
   std::vector<std::vector<double>> h;
 
-  explicit Naive(const DecayRates& r)
+  explicit NaiveBank(const DecayRates& r)
       : rates(r), h(static_cast<size_t>(r.size()), std::vector<double>(Grid::kMaxBuckets)) {}
 
   void Step(int32_t elapsed, const std::vector<BucketShare>& signal) {
@@ -64,7 +65,7 @@ rc::Gen<StepInput> AnyStep() {
                       });
 }
 
-void CheckAgainst(const Naive& naive, const DecayBank& bank) {
+void CheckAgainst(const NaiveBank& naive, const DecayBank& bank) {
   BankShares shares;
   bank.Shares(&shares);
   RC_ASSERT(shares.buckets.size() == static_cast<size_t>(bank.size()));
@@ -100,7 +101,7 @@ RC_GTEST_PROP(DecayBank, IsTheRecursionAtEveryRateAndLimit, ()) {
   const DecayRates rates = DecayRates::FromHalfLives(half_lives);
   RC_ASSERT(rates.stride() == (count <= 8 ? 8 : 16));
   DecayBank bank(rates);
-  Naive naive(rates);
+  NaiveBank naive(rates);
   for (const StepInput& step : *rc::gen::container<std::vector<StepInput>>(AnyStep())) {
     bank.Step(step.elapsed, step.signal);
     naive.Step(step.elapsed, step.signal);
@@ -136,7 +137,7 @@ RC_GTEST_PROP(DecayBank, RestoredItGoesOnBitForBit, ()) {
 TEST(DecayBank, HoldsOverAMonthAndStaysSmall) {
   const DecayRates rates = DecayRates::FromHalfLives(kHalfLives);
   DecayBank bank(rates);
-  Naive naive(rates);
+  NaiveBank naive(rates);
   for (int t = 0; t < 30 * 288; ++t) {
     const int centre = 150 + static_cast<int>(20 * std::sin(t * 2 * M_PI / 288)) + t / 1000;
     std::vector<BucketShare> signal;
@@ -190,13 +191,13 @@ TEST(DecayBank, StartsWithoutBias) {
 
 // Weights are scaled up with time: at half a halving a window a day of it would be 2^144, more than a float holds.
 TEST(DecayBank, AFastRateIsRescaledBeforeADayIsOver) {
-  const std::vector<double> half_lives = {168 * kHour, 600};
+  const std::vector<double> half_lives = {168 * kHourOfBank, 600};
   const DecayRates rates = DecayRates::FromHalfLives(half_lives);
   EXPECT_DOUBLE_EQ(rates.max_halvings(), 0.5);
   const std::vector<BucketShare> signal = {{10, 1}, {20, 3}};
   for (const int32_t elapsed : {1, 250, 287}) {
     DecayBank bank(rates);
-    Naive naive(rates);
+    NaiveBank naive(rates);
     for (int32_t t = 0; t <= 287; t += elapsed) {
       bank.Step(t == 0 ? 0 : elapsed, signal);
       naive.Step(t == 0 ? 0 : elapsed, signal);
@@ -262,7 +263,7 @@ TEST(DecayBank, AnEntryWithoutWeightMakesNoRow) {
 }
 
 TEST(DecayBank, OfRatesThatDoNotFillTheirRowsComesBack) {
-  const std::vector<double> half_lives = {kHour, 24 * kHour};
+  const std::vector<double> half_lives = {kHourOfBank, 24 * kHourOfBank};
   const DecayRates rates = DecayRates::FromHalfLives(half_lives);
   DecayBank bank(rates), loaded(rates);
   bank.Step(1, std::vector<BucketShare>{{10, 1.0F}, {20, 3.0F}});
@@ -323,10 +324,10 @@ TEST(DecayBank, AShareOfATrillionthIsTheLeast) {
 
 TEST(DecayBank, HasUpToSixteenRates) {
   std::vector<double> half_lives;
-  for (int m = 1; m <= DecayRates::kMax; ++m) half_lives.push_back(m * 12 * kHour);
+  for (int m = 1; m <= DecayRates::kMax; ++m) half_lives.push_back(m * 12 * kHourOfBank);
   const DecayRates rates = DecayRates::FromHalfLives(half_lives);
   DecayBank bank(rates);
-  Naive naive(rates);
+  NaiveBank naive(rates);
   const std::vector<BucketShare> signal = {{10, 1}, {20, 3}};
   for (const int32_t elapsed : {1, 5, 300}) {
     bank.Step(elapsed, signal);

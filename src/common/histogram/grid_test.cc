@@ -11,7 +11,7 @@
 namespace taut {
 namespace {
 
-constexpr double kInf = std::numeric_limits<double>::infinity();
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // Linear, and with comparisons only.
 int NaiveBucket(const Grid& grid, double value) {
@@ -38,7 +38,7 @@ TEST_P(GridLaws, EveryBoundBelongsToItsBucketAndTheNextDoubleToTheNext) {
     const double bound = grid.UpperBound(static_cast<Bucket>(k));
     EXPECT_EQ(grid.BucketOf(bound), k);
     EXPECT_EQ(grid.BucketOf(std::nextafter(bound, 0.0)), k);
-    EXPECT_EQ(grid.BucketOf(std::nextafter(bound, kInf)), std::min(k + 1, grid.size() - 1));
+    EXPECT_EQ(grid.BucketOf(std::nextafter(bound, kInfinity)), std::min(k + 1, grid.size() - 1));
   }
 }
 
@@ -48,7 +48,7 @@ TEST_P(GridLaws, EdgesOfTheLookupTableAreFoundToo) {
     for (int cell = 0; cell < 64; ++cell) {
       double v = std::ldexp((1.0 + cell / 64.0) * grid.UpperBound(0), octave);
       for (int i = 0; i < 4; ++i) v = std::nextafter(v, 0.0);
-      for (int i = 0; i < 9; ++i, v = std::nextafter(v, kInf)) {
+      for (int i = 0; i < 9; ++i, v = std::nextafter(v, kInfinity)) {
         ASSERT_EQ(grid.BucketOf(v), NaiveBucket(grid, v)) << std::hexfloat << v;
       }
     }
@@ -57,11 +57,11 @@ TEST_P(GridLaws, EdgesOfTheLookupTableAreFoundToo) {
 
 TEST_P(GridLaws, WhatIsNoUsageLandsAtTheEnds) {
   const Grid& grid = *GetParam();
-  for (const double v : {0.0, -0.0, -1.0, -kInf, std::numeric_limits<double>::denorm_min(),
+  for (const double v : {0.0, -0.0, -1.0, -kInfinity, std::numeric_limits<double>::denorm_min(),
                          std::numeric_limits<double>::quiet_NaN()}) {
     EXPECT_EQ(grid.BucketOf(v), 0) << v;
   }
-  EXPECT_EQ(grid.BucketOf(kInf), grid.size() - 1);
+  EXPECT_EQ(grid.BucketOf(kInfinity), grid.size() - 1);
   EXPECT_EQ(grid.BucketOf(std::numeric_limits<double>::max()), grid.size() - 1);
 }
 

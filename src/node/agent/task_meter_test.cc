@@ -12,8 +12,7 @@
 namespace taut::node {
 namespace {
 
-constexpr int64_t kSecond = kMicrosPerSecond;
-constexpr int64_t kStart = int64_t{5'000'000} * 300 * kSecond;  // a window's start
+constexpr int64_t kStart = int64_t{5'000'000} * 300 * kMicrosPerSecond;  // a window's start
 constexpr WindowId kFirst{5'000'000};
 
 TaskReading Reading(std::optional<uint64_t> cpu_us, std::optional<uint64_t> memory = std::nullopt) {
@@ -27,11 +26,11 @@ TaskReading Reading(std::optional<uint64_t> cpu_us, std::optional<uint64_t> memo
 struct Node {
   explicit Node(const MeterOptions& options = {}) : meter(options), speed(options.speed) {}
   void At(double steady_s, const TaskReading& reading) {
-    const auto at = Timestamp{kStart + std::llround(steady_s * speed * kSecond)};
+    const auto at = Timestamp{kStart + std::llround(steady_s * speed * kMicrosPerSecond)};
     AtNode(steady_s, at, reading);
   }
   void AtNode(double steady_s, Timestamp at, const TaskReading& reading) {
-    meter.Add(reading, std::llround(steady_s * kSecond), at);
+    meter.Add(reading, std::llround(steady_s * kMicrosPerSecond), at);
     meter.CloseUntil(at, windows);
   }
   std::vector<NodeWindow>& All() {
@@ -186,9 +185,9 @@ TEST(TaskMeter, JumpAheadCountsInTheNewWindow) {
   Node node;
   node.At(0, Reading(0));
   node.At(1, Reading(1'000'000));
-  node.AtNode(2, Timestamp{kStart + 3000 * kSecond}, Reading(1'500'000));
+  node.AtNode(2, Timestamp{kStart + 3000 * kMicrosPerSecond}, Reading(1'500'000));
   EXPECT_EQ(node.meter.counts().jumps, 1U);
-  node.AtNode(3, Timestamp{kStart + 3001 * kSecond}, Reading(2'000'000));
+  node.AtNode(3, Timestamp{kStart + 3001 * kMicrosPerSecond}, Reading(2'000'000));
   EXPECT_EQ(node.meter.counts().jumps, 1U);
   ASSERT_EQ(node.All().size(), 2U);
   EXPECT_EQ(node.windows[0].window, kFirst);
@@ -202,7 +201,7 @@ TEST(TaskMeter, JumpBackCountsNowhereUntilItIsPastAgain) {
   node.At(300, Reading(0));
   node.At(301, Reading(1'000'000));
   for (int s = 0; s < 100; ++s) {  // back into the window before
-    node.AtNode(302 + s, Timestamp{kStart + (250 + s) * kSecond}, Reading(2'000'000));
+    node.AtNode(302 + s, Timestamp{kStart + (250 + s) * kMicrosPerSecond}, Reading(2'000'000));
   }
   EXPECT_EQ(node.meter.counts().jumps, 1U);
   EXPECT_TRUE(node.windows.empty());
@@ -215,7 +214,7 @@ TEST(TaskMeter, JumpBackWithinAWindowKeepsItsLength) {
   Node node;
   node.At(200, Reading(0));
   node.At(201, Reading(1'000'000));
-  node.AtNode(202, Timestamp{kStart + 50 * kSecond}, Reading(2'000'000));
+  node.AtNode(202, Timestamp{kStart + 50 * kMicrosPerSecond}, Reading(2'000'000));
   ASSERT_EQ(node.All().size(), 1U);
   EXPECT_FLOAT_EQ(Seconds(node.windows[0]), 2);
 }
@@ -224,9 +223,9 @@ TEST(TaskMeter, WindowOfATaskThatIsNoLongerReadIsHandedOut) {
   Node node;
   node.At(298, Reading(0));
   node.At(299, Reading(1'000'000));
-  node.meter.CloseUntil(Timestamp{kStart + 310 * kSecond}, node.windows);
+  node.meter.CloseUntil(Timestamp{kStart + 310 * kMicrosPerSecond}, node.windows);
   EXPECT_TRUE(node.windows.empty());  // the next reading may still stand for 299 .. 300
-  node.meter.CloseUntil(Timestamp{kStart + 317 * kSecond}, node.windows);
+  node.meter.CloseUntil(Timestamp{kStart + 317 * kMicrosPerSecond}, node.windows);
   EXPECT_EQ(node.windows.size(), 1U);
   EXPECT_EQ(node.All().size(), 1U);
 }
@@ -307,7 +306,7 @@ TEST(TaskMeter, GapOfATaskWithoutCpuIsCounted) {
 TEST(TaskMeter, ClocksThatGoApartALittleAreNoJump) {
   Node node;
   node.At(297, Reading(0));
-  node.AtNode(298, Timestamp{kStart + 300 * kSecond}, Reading(1'000'000));
+  node.AtNode(298, Timestamp{kStart + 300 * kMicrosPerSecond}, Reading(1'000'000));
   EXPECT_EQ(node.meter.counts().jumps, 0U);
   node.AtNode(299, Timestamp{kStart + 302'500'000}, Reading(2'000'000));
   EXPECT_EQ(node.meter.counts().jumps, 0U);
@@ -323,7 +322,7 @@ TEST(TaskMeter, ClocksThatGoApartALittleAreNoJump) {
 TEST(TaskMeter, NodeTimeThatStandsStillLosesNothing) {
   Node node;
   node.At(10, Reading(0));
-  node.AtNode(11, Timestamp{kStart + 10 * kSecond}, Reading(500'000));
+  node.AtNode(11, Timestamp{kStart + 10 * kMicrosPerSecond}, Reading(500'000));
   ASSERT_EQ(node.All().size(), 1U);
   EXPECT_FLOAT_EQ(Seconds(node.windows[0]), 1);
 }
@@ -345,7 +344,7 @@ TEST(TaskMeter, WindowEndsWhenTheNextReadingIsTooLate) {
     Node node;
     node.At(read_s - 1, Reading(0));
     node.At(read_s, Reading(1'000'000));
-    node.meter.CloseUntil(Timestamp{kStart + close_s * kSecond}, node.windows);
+    node.meter.CloseUntil(Timestamp{kStart + close_s * kMicrosPerSecond}, node.windows);
     return node.windows.size();
   };
   EXPECT_EQ(handed_out(299, 316), 0U);  // 15 s of max_gap and 2 s for clocks that go apart
@@ -396,7 +395,7 @@ TEST(TaskMeter, ThrottledPeriodsAfterAJumpBackCountNowhere) {
   node.At(301, reading);
   reading = Reading(2);
   reading.cpu_periods = 20;
-  node.AtNode(302, Timestamp{kStart + 250 * kSecond}, reading);
+  node.AtNode(302, Timestamp{kStart + 250 * kMicrosPerSecond}, reading);
   ASSERT_EQ(node.All().size(), 1U);
   EXPECT_EQ(node.windows[0].cpu_periods, 10U);
 }
@@ -428,27 +427,28 @@ struct Step {
 };
 
 rc::Gen<Step> AnyStep() {
-  return rc::gen::map(rc::gen::tuple(rc::gen::weightedOneOf<int64_t>(
-                                         {{12, rc::gen::inRange<int64_t>(150'000, 14'000'000)},
-                                          {1, rc::gen::inRange<int64_t>(0, 150'000)},
-                                          {1, rc::gen::inRange<int64_t>(14'000'000, 900'000'000)}}),
-                                     rc::gen::weightedOneOf<int64_t>(
-                                         {{12, rc::gen::inRange<int64_t>(-400'000, 400'000)},
-                                          {1, rc::gen::inRange<int64_t>(-1'000 * kSecond, 1'000 * kSecond)}}),
-                                     rc::gen::inRange<uint64_t>(0, 20'000'000),
-                                     rc::gen::inRange<uint64_t>(0, 1 << 30), rc::gen::inRange(0, 60)),
-                      [](const std::tuple<int64_t, int64_t, uint64_t, uint64_t, int>& t) {
-                        Step step;
-                        step.steady_us = std::get<0>(t);
-                        step.jump_us = std::get<1>(t);
-                        step.used_us = std::get<2>(t);
-                        step.memory = std::get<3>(t);
-                        const int odd = std::get<4>(t);
-                        step.has_cpu = odd % 9 != 1;
-                        step.has_memory = odd % 11 != 1;
-                        step.resets = odd % 17 == 2;
-                        return step;
-                      });
+  return rc::gen::map(
+      rc::gen::tuple(
+          rc::gen::weightedOneOf<int64_t>({{12, rc::gen::inRange<int64_t>(150'000, 14'000'000)},
+                                           {1, rc::gen::inRange<int64_t>(0, 150'000)},
+                                           {1, rc::gen::inRange<int64_t>(14'000'000, 900'000'000)}}),
+          rc::gen::weightedOneOf<int64_t>(
+              {{12, rc::gen::inRange<int64_t>(-400'000, 400'000)},
+               {1, rc::gen::inRange<int64_t>(-1'000 * kMicrosPerSecond, 1'000 * kMicrosPerSecond)}}),
+          rc::gen::inRange<uint64_t>(0, 20'000'000), rc::gen::inRange<uint64_t>(0, 1 << 30),
+          rc::gen::inRange(0, 60)),
+      [](const std::tuple<int64_t, int64_t, uint64_t, uint64_t, int>& t) {
+        Step step;
+        step.steady_us = std::get<0>(t);
+        step.jump_us = std::get<1>(t);
+        step.used_us = std::get<2>(t);
+        step.memory = std::get<3>(t);
+        const int odd = std::get<4>(t);
+        step.has_cpu = odd % 9 != 1;
+        step.has_memory = odd % 11 != 1;
+        step.resets = odd % 17 == 2;
+        return step;
+      });
 }
 
 struct Reads {
@@ -555,8 +555,8 @@ RC_GTEST_PROP(TaskMeter, NothingIsLostOrMadeUp, ()) {
     if (i == 0) continue;
     for (int64_t us = reads.at[i - 1].us; us < reads.at[i].us;) {
       const WindowId w = WindowId::Of({us});
-      const int64_t end = std::min(reads.at[i].us, w.next().start_s() * kSecond);
-      seconds[w.index] += static_cast<double>(end - us) / kSecond;
+      const int64_t end = std::min(reads.at[i].us, w.next().start_s() * kMicrosPerSecond);
+      seconds[w.index] += static_cast<double>(end - us) / kMicrosPerSecond;
       us = end;
     }
     used += static_cast<double>(*reads.readings[i].cpu_usage_us - *reads.readings[i - 1].cpu_usage_us) / 1e6;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "server/agents/hub_fixture.h"
+#include "server/agents/order_fixture.h"
 
 namespace taut::server {
 namespace {
@@ -10,13 +11,6 @@ namespace {
 namespace pb = taut::agent::v1;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-
-using Names = std::vector<std::string>;
-
-TargetOrder OrderOf(uint64_t decision, std::optional<double> limit,
-                    std::optional<Names> tasks = std::nullopt) {
-  return {decision, "shop/web", Resource::kMemory, limit, std::move(tasks)};
-}
 
 // Of all outcomes since the last call, the last of this decision.
 std::optional<OutcomeUpdate> OutcomeOf(HubCell& cell, uint64_t decision) {

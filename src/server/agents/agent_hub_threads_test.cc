@@ -7,6 +7,7 @@
 
 #include "common/base/strings.h"
 #include "server/agents/hub_fixture.h"
+#include "server/agents/order_fixture.h"
 
 namespace taut::server {
 namespace {
@@ -14,7 +15,6 @@ namespace {
 namespace pb = taut::agent::v1;
 
 constexpr int kAgents = 6, kWindows = 12, kTasks = 40;
-using Names = std::vector<std::string>;
 
 Names TasksOf(int number) {
   Names names;

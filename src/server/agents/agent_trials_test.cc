@@ -3,14 +3,13 @@
 #include <gtest/gtest.h>
 
 #include "server/agents/hub_fixture.h"
+#include "server/agents/order_fixture.h"
 
 namespace taut::server {
 namespace {
 
 namespace pb = taut::agent::v1;
 using ::testing::HasSubstr;
-
-using Names = std::vector<std::string>;
 
 // The limits that an agent has applied, by task; it carries out what it is ordered if it `obeys`.
 class TrialAgent {

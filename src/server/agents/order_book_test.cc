@@ -4,22 +4,18 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "server/agents/order_fixture.h"
+
 namespace taut::server {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using Names = std::vector<std::string>;
 using Result = TaskOutcome::Result;
 
 const OrderTask kFirst{"a/1", true, true, false}, kSecond{"a/2", true, true, false};
 const OrderTask kDisconnected{"b/1", true, false, false};
-
-TargetOrder OrderOf(uint64_t decision, std::optional<double> limit = 1e8,
-                    std::optional<Names> tasks = std::nullopt) {
-  return {decision, "shop/web", Resource::kMemory, limit, std::move(tasks)};
-}
 
 // The only outcome since the last call.
 OutcomeUpdate Only(OrderBook& book) {

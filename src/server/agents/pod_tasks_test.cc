@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "common/base/strings.h"
+#include "server/agents/order_fixture.h"
 
 namespace taut::server {
 namespace {
@@ -96,8 +97,6 @@ class PodTasksTest : public testing::Test {
                   .steady_s = [this] { return now_s; }},
                  &hub};
 };
-
-using Names = std::vector<std::string>;
 
 TEST_F(PodTasksTest, WhatIsOfNoPodPassesAsItIs) {
   tasks.OnMessage(1, Started({"system/sshd", "kubepods/no-id"}, true));

@@ -9,7 +9,7 @@
 namespace taut::server {
 namespace {
 
-std::string ErrorOf(std::string_view yaml) {
+std::string PriceErrorOf(std::string_view yaml) {
   return std::string(Message(ParsePriceFile(yaml, "p.yaml").status()));
 }
 
@@ -81,8 +81,8 @@ jobs:
   EXPECT_EQ(pricing->TierOf("lab/a", 25), 2U) << "the first that fits";
   EXPECT_EQ(pricing->TierOf("lab/a"), 0U) << "it has no priority";
   const auto error = [](const char* priority) {
-    return ErrorOf(StrCat("tiers:\n  - {name: a, prices: [{core_hour: 1}]}\njobs:\n  - {priority: ", priority,
-                          ", tier: a}"));
+    return PriceErrorOf(StrCat(
+        "tiers:\n  - {name: a, prices: [{core_hour: 1}]}\njobs:\n  - {priority: ", priority, ", tier: a}"));
   };
   for (const char* wrong : {"9-1", "-1", "1.5", "high", "1-2-3"}) {
     EXPECT_EQ(error(wrong),
@@ -91,27 +91,27 @@ jobs:
 }
 
 TEST(PriceFile, SaysWhereAndWhatIsWrong) {
-  EXPECT_EQ(ErrorOf(""), "p.yaml: there are no tiers");
-  EXPECT_EQ(ErrorOf("tier: []"), "p.yaml:1: unknown key \"tier\"; did you mean \"tiers\"?");
-  EXPECT_EQ(ErrorOf("tiers:\n  - name: a\n    rul: usage"),
+  EXPECT_EQ(PriceErrorOf(""), "p.yaml: there are no tiers");
+  EXPECT_EQ(PriceErrorOf("tier: []"), "p.yaml:1: unknown key \"tier\"; did you mean \"tiers\"?");
+  EXPECT_EQ(PriceErrorOf("tiers:\n  - name: a\n    rul: usage"),
             "p.yaml:3: unknown key \"rul\"; did you mean \"rule\"?");
-  EXPECT_EQ(ErrorOf("tiers:\n  - {name: a, rule: used}"),
+  EXPECT_EQ(PriceErrorOf("tiers:\n  - {name: a, rule: used}"),
             "p.yaml:2: unknown charge rule \"used\": expected reservation, usage, usage_slack_tax, "
             "max_request_usage or peak");
-  EXPECT_EQ(ErrorOf("tiers:\n  - {name: a, prices: [{core_hour: 1,5}]}"), "p.yaml:2: unknown key \"5\"");
-  EXPECT_EQ(ErrorOf("tiers:\n  - {name: a, prices: [{core_hour: free}]}"),
+  EXPECT_EQ(PriceErrorOf("tiers:\n  - {name: a, prices: [{core_hour: 1,5}]}"), "p.yaml:2: unknown key \"5\"");
+  EXPECT_EQ(PriceErrorOf("tiers:\n  - {name: a, prices: [{core_hour: free}]}"),
             "p.yaml:2: \"free\" is not an amount of money: expected digits, then at most a point and 1 to 6 "
             "digits, as in "
             "\"12.50\"");
   EXPECT_EQ(
-      ErrorOf("tiers: [{name: a, prices: [{from: soon}]}]"),
+      PriceErrorOf("tiers: [{name: a, prices: [{from: soon}]}]"),
       "p.yaml:1: from: \"soon\" is not a date; expected one such as 2026-01-01, or 12d on the trace's clock");
-  EXPECT_EQ(ErrorOf("tiers: [{name: a}]"), "p.yaml: price sheet: tier \"a\" has no price");
-  EXPECT_EQ(ErrorOf("tiers: [{name: a, prices: [{core_hour: 1}]}]\njobs:\n  - {match: x, tier: b}"),
+  EXPECT_EQ(PriceErrorOf("tiers: [{name: a}]"), "p.yaml: price sheet: tier \"a\" has no price");
+  EXPECT_EQ(PriceErrorOf("tiers: [{name: a, prices: [{core_hour: 1}]}]\njobs:\n  - {match: x, tier: b}"),
             "p.yaml:3: \"b\" is not a tier; did you mean \"a\"?");
-  EXPECT_EQ(ErrorOf("tiers: [{name: a, availability: 98, prices: []}]"),
+  EXPECT_EQ(PriceErrorOf("tiers: [{name: a, availability: 98, prices: []}]"),
             "p.yaml:1: availability: \"98\": expected a share from 0 to 1, such as 0.98");
-  EXPECT_EQ(ErrorOf("tiers: 3"), "p.yaml:1: tiers must be a list: lines that begin with -");
+  EXPECT_EQ(PriceErrorOf("tiers: 3"), "p.yaml:1: tiers must be a list: lines that begin with -");
 }
 
 }  // namespace

@@ -19,11 +19,11 @@
 namespace taut::server {
 namespace {
 
-constexpr int64_t kStart = 1'700'006'400;  // a day's start
+constexpr int64_t kRealStart = 1'700'006'400;  // a day's start
 constexpr int64_t kDays = 2;
 constexpr int64_t kStep = 30;
 // The pod's first container dies here, halfway.
-constexpr int64_t kDies = kStart + kDaySeconds;
+constexpr int64_t kDies = kRealStart + kDaySeconds;
 
 // Makes blocks of argv[1]/in.txt and serves them on a free loopback port, which it prints, until argv[1]/stop
 // exists or its time is over.
@@ -58,11 +58,11 @@ finally:
 void WriteOpenMetrics(const std::filesystem::path& path) {
   std::ofstream out(path);
   const auto series = [&out](const std::string& name, int64_t until, double (*value)(int64_t)) {
-    for (int64_t t = kStart; t < until; t += kStep) {
-      out << StrCat(name, " ", value(t - kStart), " ", t, ".250\n");
+    for (int64_t t = kRealStart; t < until; t += kStep) {
+      out << StrCat(name, " ", value(t - kRealStart), " ", t, ".250\n");
     }
   };
-  constexpr int64_t kEnd = kStart + kDays * kDaySeconds;
+  constexpr int64_t kEnd = kRealStart + kDays * kDaySeconds;
   out << "# TYPE container_cpu_usage_seconds counter\n";
   for (const auto& [container, until] : {std::pair{"a", kDies}, std::pair{"b", kEnd}}) {
     series(
@@ -124,14 +124,14 @@ void CheckSeriesOf(PrometheusHistory& history) {
   };
   using ::testing::ElementsAre;
   SeriesSelection selection;
-  EXPECT_THAT(series(kStart, kStart + 3600, &selection),
+  EXPECT_THAT(series(kRealStart, kRealStart + 3600, &selection),
               ElementsAre("container_cpu_usage_seconds_total a", "container_cpu_usage_seconds_total b",
                           "container_memory_working_set_bytes ", "container_memory_working_set_bytes b",
                           "kube_pod_owner "));
   EXPECT_THAT(series(kDies + 3 * 3600, kDies + 4 * 3600, nullptr),
               ElementsAre("container_cpu_usage_seconds_total b", "container_memory_working_set_bytes ",
                           "container_memory_working_set_bytes b", "kube_pod_owner "));
-  EXPECT_TRUE(series(kStart - 7200, kStart - 3600, nullptr).empty());
+  EXPECT_TRUE(series(kRealStart - 7200, kRealStart - 3600, nullptr).empty());
   history.Select(selection.Narrow(history.selectors()));
   HistorySink sink;
   std::map<std::string, size_t> samples;
@@ -140,7 +140,7 @@ void CheckSeriesOf(PrometheusHistory& history) {
     return absl::OkStatus();
   };
   const absl::Status read =
-      history.Read(Timestamp::FromSeconds(kStart), Timestamp::FromSeconds(kStart + 3600), sink);
+      history.Read(Timestamp::FromSeconds(kRealStart), Timestamp::FromSeconds(kRealStart + 3600), sink);
   EXPECT_TRUE(read.ok()) << read;
   EXPECT_THAT(samples, ElementsAre(testing::Pair("container_cpu_usage_seconds_total b", 3600 / kStep),
                                    testing::Pair("container_memory_working_set_bytes b", 3600 / kStep)));
@@ -173,8 +173,8 @@ TEST(RealPrometheus, ItsHistoryBecomesWindowsOfJobs) {
   auto history =
       PrometheusHistory::Create(StrCat("http://127.0.0.1:", server.port()), {}, BuiltinRules(), options);
   ASSERT_TRUE(history.ok()) << history.status();
-  const Timestamp from = Timestamp::FromSeconds(kStart - 3600);
-  const Timestamp to = Timestamp::FromSeconds(kStart + kDays * kDaySeconds + 3600);
+  const Timestamp from = Timestamp::FromSeconds(kRealStart - 3600);
+  const Timestamp to = Timestamp::FromSeconds(kRealStart + kDays * kDaySeconds + 3600);
   const absl::Status read = (*history)->Read(from, to, sink);
   ASSERT_TRUE(read.ok()) << read;
 
@@ -189,10 +189,10 @@ TEST(RealPrometheus, ItsHistoryBecomesWindowsOfJobs) {
   const auto cpu = [&](int64_t at) {
     return windows.at(WindowId::Of(Timestamp::FromSeconds(at)).index).tasks.at(0).cpu_mean_cores;
   };
-  EXPECT_NEAR(cpu(kStart + 7200), 1.0, 1e-3);
+  EXPECT_NEAR(cpu(kRealStart + 7200), 1.0, 1e-3);
   // No rate of 0 that pretends to be usage: the dead container's part is gone.
   EXPECT_NEAR(cpu(kDies + 300), 0.5, 1e-3);
-  EXPECT_NEAR(cpu(kStart + kDays * kDaySeconds - 300), 0.5, 1e-3);
+  EXPECT_NEAR(cpu(kRealStart + kDays * kDaySeconds - 300), 0.5, 1e-3);
   CheckSeriesOf(**history);
 }
 

@@ -43,7 +43,7 @@ ReplicaTrack TrackOf(const LoadSeries& series, const ReplicaReplayOptions& optio
 }
 
 // One row a step, numbers printed so that reading gives the same double.
-constexpr std::string_view kDecisionsHeader =
+constexpr std::string_view kReplicaDecisionsHeader =
     "time_s,job,policy,load,capacity,ready,starting,decided,reason\n";
 
 void AppendStep(const ReplicaStep& step, std::string_view job_and_policy, double capacity, std::string& out) {
@@ -141,7 +141,7 @@ std::string Table(const std::vector<std::pair<std::string, ReplicaScore>>& rows,
 }
 
 constexpr size_t kJobTables = 12;
-constexpr std::string_view kLegend =
+constexpr std::string_view kReplicaLegend =
     "tasks: task-time, starting tasks included, over that of exactly the tasks needed; under- and\n"
     "over-prov.: mean shortage and excess of ready tasks over the need; time: share of time with one;\n"
     "unstable: share of time in which ready tasks and need move differently (SPEC's elasticity metrics).\n";
@@ -248,7 +248,7 @@ int RunReplicas(const ReplayArgs& replay, const ReplicasArgs& given) {
   if (!decisions.ok()) return Fail(decisions.status());
   absl::StatusOr<std::unique_ptr<OutputFile>> report = OpenOutput(outputs[2]);
   if (!report.ok()) return Fail(report.status());
-  if (*decisions != nullptr) (*decisions)->Append(kDecisionsHeader);
+  if (*decisions != nullptr) (*decisions)->Append(kReplicaDecisionsHeader);
   CatchInterrupts();
   const absl::StatusOr<ReplicaInput> input = ReadReplicaInput(replay.trace, args, replay.quiet);
   if (!input.ok()) return Fail(input.status());
@@ -275,7 +275,7 @@ int RunReplicas(const ReplayArgs& replay, const ReplicasArgs& given) {
       StrAppend(&notes, "PARTIAL: interrupted after ", replayed->jobs.size(), " of ", input->loads.size(),
                 " jobs\n");
     Print(StrCat(input->description, ReplicaConditions(*options, args), notes, "\n",
-                 ResultText(*replayed, options->model), HeldText(*replayed), "\n", kLegend));
+                 ResultText(*replayed, options->model), HeldText(*replayed), "\n", kReplicaLegend));
     if (!replay.json.empty()) Print(StrCat("results: ", replay.json, "\n"));
     if (!replay.decisions.empty()) Print(StrCat("decisions: ", replay.decisions, "\n"));
     if (!replay.report.empty()) Print(StrCat("report: ", replay.report, "\n"));

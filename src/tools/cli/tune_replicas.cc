@@ -34,7 +34,7 @@ struct ReplicaTrial {
 };
 
 // A job with its two parts.
-struct Job {
+struct SweptJob {
   LoadSeries before;                // up to the cut
   const LoadSeries* all = nullptr;  // scored from the cut on
   int64_t cut_s = 0;                // after the start of the series
@@ -42,7 +42,7 @@ struct Job {
 };
 
 struct ReplicaSweep {
-  std::vector<Job> jobs;
+  std::vector<SweptJob> jobs;
   std::vector<ReplicaTrial> trials;
   std::vector<std::string> notes;
   size_t chosen = SIZE_MAX;  // SIZE_MAX: none is within the targets
@@ -152,13 +152,14 @@ void MakeJobs(const ReplicaInput& input, const TuneArgs& args, const ReplicasArg
                                    FormatDuration(length_s), ", not more than --warmup"));
       continue;
     }
-    Job job{.before = series, .all = &series, .cut_s = steps * series.step_s, .capacity = *capacity};
+    SweptJob job{.before = series, .all = &series, .cut_s = steps * series.step_s, .capacity = *capacity};
     job.before.load.resize(static_cast<size_t>(steps));
     sweep.jobs.push_back(std::move(job));
   }
 }
 
-ReplicaScore Score(const ReplicaTrial& trial, const Job& job, ReplicaReplayOptions options, bool held_out) {
+ReplicaScore Score(const ReplicaTrial& trial, const SweptJob& job, ReplicaReplayOptions options,
+                   bool held_out) {
   options.settings = trial.settings;
   options.capacity = job.capacity;
   if (held_out) options.warmup_s = job.cut_s;
@@ -167,10 +168,10 @@ ReplicaScore Score(const ReplicaTrial& trial, const Job& job, ReplicaReplayOptio
   return score.ok() ? *score : ReplicaScore();  // nothing is measured: MakeJobs has looked at the lengths
 }
 
-ReplicaScore Total(const ReplicaTrial& trial, const std::vector<Job>& jobs,
+ReplicaScore Total(const ReplicaTrial& trial, const std::vector<SweptJob>& jobs,
                    const ReplicaReplayOptions& options, bool held_out) {
   ReplicaScore total;
-  for (const Job& job : jobs) total.Add(Score(trial, job, options, held_out));
+  for (const SweptJob& job : jobs) total.Add(Score(trial, job, options, held_out));
   return total;
 }
 

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::string_view kVpa = "VerticalPodAutoscaler", kCheckpoint = "VerticalPodAutoscalerCheckpoint";
 constexpr double kSamplesPerDay = 1440;
-constexpr std::string_view kVersion = "v3";
+constexpr std::string_view kCheckpointVersion = "v3";
 
 // "" for what is not there or no text.
 std::string WordAt(const Json& value, const char* key) {
@@ -60,8 +60,8 @@ absl::StatusOr<VpaLearnt> ReadCheckpoint(const Json& item, const VpaTargets& tar
   const std::string vpa = WordAt(spec, "vpaObjectName"), container = WordAt(spec, "containerName");
   if (ns.empty() || vpa.empty() || container.empty())
     return absl::InvalidArgumentError("it names no namespace, VerticalPodAutoscaler or container");
-  if (const std::string version = WordAt(status, "version"); version != kVersion)
-    return absl::InvalidArgumentError(StrCat("version \"", version, "\": expected ", kVersion));
+  if (const std::string version = WordAt(status, "version"); version != kCheckpointVersion)
+    return absl::InvalidArgumentError(StrCat("version \"", version, "\": expected ", kCheckpointVersion));
   VpaLearnt out;
   const auto target = targets.find({ns, vpa});
   out.job = StrCat(cluster, cluster.empty() ? "" : "/", ns, "/",

@@ -18,7 +18,7 @@ PoolSeries PoolDays(int days, double capacity) {
   return out;
 }
 
-ActuaryReplayOptions Options() {
+ActuaryReplayOptions ActuaryOptions() {
   ActuaryReplayOptions out;
   out.actuary.horizon_steps = 12;
   out.warmup_steps = 7 * 288;
@@ -26,7 +26,7 @@ ActuaryReplayOptions Options() {
 }
 
 TEST(ActuaryReplay, AnEvenSeasonIsSoldAlmostWhole) {
-  const auto result = ReplayActuary(PoolDays(28, 1), Options());
+  const auto result = ReplayActuary(PoolDays(28, 1), ActuaryOptions());
   ASSERT_TRUE(result.ok()) << result.status();
   ASSERT_EQ(result->sellers.size(), 5U);
   const SellerScore& actuary = result->sellers[0];
@@ -41,8 +41,8 @@ TEST(ActuaryReplay, AnEvenSeasonIsSoldAlmostWhole) {
 }
 
 TEST(ActuaryReplay, TheUnitDoesNotMatter) {
-  const auto shares = ReplayActuary(PoolDays(21, 1), Options()),
-             cores = ReplayActuary(PoolDays(21, 4000), Options());
+  const auto shares = ReplayActuary(PoolDays(21, 1), ActuaryOptions()),
+             cores = ReplayActuary(PoolDays(21, 4000), ActuaryOptions());
   ASSERT_TRUE(shares.ok() && cores.ok());
   for (size_t i = 0; i < shares->sellers.size(); ++i) {
     const SellerScore &a = shares->sellers[i], &b = cores->sellers[i];
@@ -55,20 +55,20 @@ TEST(ActuaryReplay, TheUnitDoesNotMatter) {
 TEST(ActuaryReplay, WhatIsNotMeasuredIsNotZero) {
   PoolSeries series = PoolDays(21, 1);
   for (size_t t = 10 * 288; t < 11 * 288; ++t) series.use[t] = std::nan("");
-  const auto result = ReplayActuary(series, Options());
+  const auto result = ReplayActuary(series, ActuaryOptions());
   ASSERT_TRUE(result.ok()) << result.status();
   EXPECT_GT(result->sellers[0].kept_share, 0.97);
   EXPECT_LT(result->sellers[0].mean_amount, 0.65);
 }
 
 TEST(ActuaryReplay, NamesWhatIsWrong) {
-  ActuaryReplayOptions options = Options();
+  ActuaryReplayOptions options = ActuaryOptions();
   EXPECT_FALSE(ReplayActuary(PoolDays(7, 1), options).ok());
   options.actuary.promise = 1;
   EXPECT_FALSE(ReplayActuary(PoolDays(14, 1), options).ok());
   PoolSeries series = PoolDays(14, 1);
   series.capacity.pop_back();
-  EXPECT_FALSE(ReplayActuary(series, Options()).ok());
+  EXPECT_FALSE(ReplayActuary(series, ActuaryOptions()).ok());
 }
 
 }  // namespace

@@ -25,7 +25,7 @@ PlacedTasks Tasks(size_t tasks, int days) {
   return placed;
 }
 
-OvercommitOptions Options(std::vector<std::string> predictors) {
+OvercommitOptions ReplayOptionsOf(std::vector<std::string> predictors) {
   OvercommitOptions o;
   o.predictors = std::move(predictors);
   o.machine_tasks = 5;
@@ -65,8 +65,8 @@ TEST(OraclePeak, IsAbsentWhereLessThanHalfWasMeasured) {
 
 TEST(OvercommitReplay, OracleIsNeverExceededAndLimitsCapAll) {
   const PlacedTasks placed = Tasks(23, 12);
-  const auto result = ReplayOvercommit(placed, Options({"limit", "borg-default", "n-sigma", "rc-like",
-                                                        "machine-max", "max", "pool", "oracle"}));
+  const auto result = ReplayOvercommit(placed, ReplayOptionsOf({"limit", "borg-default", "n-sigma", "rc-like",
+                                                                "machine-max", "max", "pool", "oracle"}));
   ASSERT_TRUE(result.ok()) << result.status();
   EXPECT_EQ(result->machines, 8U);
   EXPECT_EQ(result->rows.back().total.below, 0U);
@@ -91,7 +91,7 @@ TEST(OvercommitReplay, DoesNotSeeTheFuture) {
     hooks.on_decision = [out](const OvercommitDecision& d) {
       if (d.time_s <= 8 * kDaySeconds) out->push_back(d.predicted);
     };
-    auto options = Options({"n-sigma", "rc-like", "machine-max", "pool:history_days=2:min_days=2"});
+    auto options = ReplayOptionsOf({"n-sigma", "rc-like", "machine-max", "pool:history_days=2:min_days=2"});
     ASSERT_TRUE(ReplayOvercommit(placed, options, hooks).ok());
     for (TaskSeries& t : placed.tasks) {
       for (size_t i = 8 * kWindowsPerDay; i < placed.windows; ++i) t.usage[i] = 9;
@@ -107,7 +107,7 @@ TEST(OvercommitReplay, TheSeedDecidesThePlacement) {
     for (float& u : placed.tasks[t].usage) u *= static_cast<float>(t) / 20;
   }
   const auto footprints = [&](uint64_t seed) {
-    OvercommitOptions o = Options({"machine-max"});
+    OvercommitOptions o = ReplayOptionsOf({"machine-max"});
     o.seed = seed;
     std::vector<double> out;
     const absl::StatusOr<OvercommitResult> result = ReplayOvercommit(placed, o);
@@ -120,7 +120,7 @@ TEST(OvercommitReplay, TheSeedDecidesThePlacement) {
 
 TEST(OvercommitReplay, SaysWhatCannotBe) {
   const PlacedTasks placed = Tasks(4, 5);
-  OvercommitOptions o = Options({"limit"});
+  OvercommitOptions o = ReplayOptionsOf({"limit"});
   EXPECT_EQ(
       ReplayOvercommit(placed, o).status().message(),
       "invalid number of tasks on a machine 5: expected 1 to 4, the tasks with a cpu limit that are measured "

@@ -54,10 +54,10 @@ class TaskPool {
 
 int Sign(int x) { return (x > 0) - (x < 0); }
 
-class Replay {
+class ReplicaReplay {
  public:
-  Replay(const LoadSeries& series, const ReplicaReplayOptions& options, brain::ReplicaPolicy& policy,
-         const OnReplicaStep& on_step)
+  ReplicaReplay(const LoadSeries& series, const ReplicaReplayOptions& options, brain::ReplicaPolicy& policy,
+                const OnReplicaStep& on_step)
       : series_(series),
         options_(options),
         policy_(policy),
@@ -278,7 +278,7 @@ int NeededTasks(double load, const ReplicaReplayOptions& options) {
 
 absl::StatusOr<ReplicaScore> ReplayReplicas(const LoadSeries& series, const ReplicaReplayOptions& options,
                                             brain::ReplicaPolicy& policy, const OnReplicaStep& on_step) {
-  const ReplicaScore score = Replay(series, options, policy, on_step).Run();
+  const ReplicaScore score = ReplicaReplay(series, options, policy, on_step).Run();
   if (score.load_steps() > 0) return score;
   return absl::InvalidArgumentError(fmt::format(
       "after {:.3g} days of warm-up nothing is left of the load of \"{}\" ({:.3g} days)",

@@ -8,6 +8,7 @@
 
 #include "fmt/format.h"
 #include "tools/trace/generate.h"
+#include "tools/trace/google2019_event.h"
 #include "tools/trace/output_file.h"
 
 namespace taut::tools {
@@ -17,9 +18,6 @@ constexpr int64_t kFirstCollection = 330'587'160'000;
 constexpr int64_t kFirstMachine = 23'624'491'000;
 constexpr int kMachines = 400;
 constexpr std::string_view kNever = "9223372036854775807";
-
-// collection events and instance events
-enum EventType { kSubmit = 0, kSchedule = 3, kFinish = 6, kUpdateRunning = 10 };
 
 int64_t CollectionOf(const GeneratedJob& job) { return kFirstCollection + 2 * int64_t{job.id.value}; }
 int64_t AllocOf(const GeneratedJob& job) { return job.in_alloc ? CollectionOf(job) + 1 : 0; }
@@ -116,9 +114,9 @@ std::string GoogleCellWriter::TimeOf(int64_t s) const {
 }
 
 absl::Status GoogleCellWriter::AddCollection(const GeneratedJob& job, bool as_alloc) {
-  const std::pair<EventType, int64_t> events[] = {{kSubmit, job.rows.front().start_s},
-                                                  {kSchedule, job.rows.front().start_s},
-                                                  {kFinish, job.rows.back().end_s}};
+  const std::pair<GoogleEvent::Type, int64_t> events[] = {{GoogleEvent::kSubmit, job.rows.front().start_s},
+                                                          {GoogleEvent::kSchedule, job.rows.front().start_s},
+                                                          {GoogleEvent::kFinish, job.rows.back().end_s}};
   for (const auto& [type, s] : events) {
     line_.clear();
     Print(line_, R"({{"time":"{}","type":"{}","collection_id":"{}","scheduling_class":"{}",)", TimeOf(s),
@@ -136,7 +134,7 @@ absl::Status GoogleCellWriter::AddCollection(const GeneratedJob& job, bool as_al
 }
 
 absl::Status GoogleCellWriter::AddInstance(const GeneratedJob& job, uint32_t task, bool as_alloc) {
-  const auto event = [&](EventType type, int64_t s, const GeneratedJob::LimitChange& limit) {
+  const auto event = [&](GoogleEvent::Type type, int64_t s, const GeneratedJob::LimitChange& limit) {
     line_.clear();
     Print(line_, R"({{"time":"{}","type":"{}","collection_id":"{}","scheduling_class":"{}",)", TimeOf(s),
           static_cast<int>(type), as_alloc ? AllocOf(job) : CollectionOf(job),
@@ -147,16 +145,17 @@ absl::Status GoogleCellWriter::AddInstance(const GeneratedJob& job, uint32_t tas
     Print(line_,
           R"("machine_id":"{}","resource_request":{{"cpus":{},"memory":{}}}}})"
           "\n",
-          type == kSubmit ? 0 : MachineOf(job, task), Round(limit.cpu_cores / units_.unit_cpu_cores),
+          type == GoogleEvent::kSubmit ? 0 : MachineOf(job, task),
+          Round(limit.cpu_cores / units_.unit_cpu_cores),
           Round(limit.memory_bytes / units_.unit_memory_bytes));
     return instances_.Append(line_);
   };
-  absl::Status s = event(kSubmit, job.rows.front().start_s, job.limits.front());
-  if (s.ok()) s = event(kSchedule, job.rows.front().start_s, job.limits.front());
+  absl::Status s = event(GoogleEvent::kSubmit, job.rows.front().start_s, job.limits.front());
+  if (s.ok()) s = event(GoogleEvent::kSchedule, job.rows.front().start_s, job.limits.front());
   for (size_t i = 1; i < job.limits.size() && s.ok(); ++i) {
-    s = event(kUpdateRunning, job.limits[i].from_s, job.limits[i]);
+    s = event(GoogleEvent::kUpdateRunning, job.limits[i].from_s, job.limits[i]);
   }
-  if (s.ok()) s = event(kFinish, job.rows.back().end_s, job.limits.back());
+  if (s.ok()) s = event(GoogleEvent::kFinish, job.rows.back().end_s, job.limits.back());
   return s;
 }
 

@@ -16,7 +16,7 @@
 namespace taut::tools {
 namespace {
 
-enum Column : size_t {
+enum UsageColumn : size_t {
   kTime,
   kJob,
   kTask,
@@ -34,7 +34,7 @@ constexpr std::array<std::string_view, kNumColumns> kColumnNames = {
     "time",         "job",       "task",     "cpu_cores", "memory_bytes", "cpu_limit",
     "memory_limit", "oom_kills", "duration", "cpu_max",   "cpu_seconds"};
 
-constexpr int64_t kAloneSeconds = 300;
+constexpr int64_t kCsvAloneSeconds = 300;
 constexpr uint32_t kFirstNamedTask = uint32_t{1} << 31;
 constexpr uint32_t kDenseTasks = 256;
 constexpr int64_t kMostKills = 1'000'000;  // of one row
@@ -49,7 +49,7 @@ class GenericCsvReader final : public FormatReader {
       : context_(context),
         gate_(context),
         index_(',', /*quotes=*/true),
-        lengths_(context.sink, kAloneSeconds) {}
+        lengths_(context.sink, kCsvAloneSeconds) {}
 
   absl::Status BeginFile(std::string_view name, int /*table*/) override {
     gate_.BeginFile(name);
@@ -92,7 +92,7 @@ class GenericCsvReader final : public FormatReader {
   absl::Status TakeHeader(const CsvRow& row);
   absl::Status Take(const CsvRow& row);
   // The field as text: without blanks around and the quotes that CSV may put on it.
-  std::string_view Text(const CsvRow& row, Column column);
+  std::string_view Text(const CsvRow& row, UsageColumn column);
   bool TakeTask(const CsvRow& row, uint32_t& task);
   bool TakeKills(const CsvRow& row, std::optional<uint32_t>& kills) const;
   // Sets row.end. REQUIRES: there is such a column.
@@ -100,12 +100,12 @@ class GenericCsvReader final : public FormatReader {
   // The seconds at each level as percentiles, which are the row's until the next call.
   bool TakeSpread(std::string_view text, UsageRow& out);
   uint32_t SeriesOf(uint32_t job, uint32_t task);
-  bool Figure(const CsvRow& row, Column column, std::optional<float>& out) {
+  bool Figure(const CsvRow& row, UsageColumn column, std::optional<float>& out) {
     if (at_[column] < 0 || TakeFloat(row, at_[column], 1, out)) [[likely]]
       return true;
     return Quantity(row, column, out);
   }
-  bool Limit(RepeatedDecimal& known, const CsvRow& row, Column column, std::optional<float>& out) {
+  bool Limit(RepeatedDecimal& known, const CsvRow& row, UsageColumn column, std::optional<float>& out) {
     if (at_[column] < 0) return true;
     if (!TakeFloat(known, row, at_[column], 1, out)) [[unlikely]]
       return SaysNoLimit(Text(row, column)) ? NoLimit(out) : Quantity(row, column, out);
@@ -119,7 +119,7 @@ class GenericCsvReader final : public FormatReader {
     return true;
   }
   // "500m", "300Mi".
-  bool Quantity(const CsvRow& row, Column column, std::optional<float>& out);
+  bool Quantity(const CsvRow& row, UsageColumn column, std::optional<float>& out);
   // Says once a file of which unit its times are.
   void SayUnit();
 
@@ -153,7 +153,7 @@ void GenericCsvReader::TakeSeparator(std::string_view lines) {
   index_ = CsvIndex(separator, /*quotes=*/true);
 }
 
-bool GenericCsvReader::Quantity(const CsvRow& row, Column column, std::optional<float>& out) {
+bool GenericCsvReader::Quantity(const CsvRow& row, UsageColumn column, std::optional<float>& out) {
   const std::string_view text = Text(row, column);
   const bool memory = column == kMemory || column == kMemoryLimit;
   const std::optional<double> amount = ParseCsvAmount(text, memory, separator_ != ',');
@@ -200,7 +200,7 @@ absl::Status GenericCsvReader::TakeHeader(const CsvRow& row) {
   return absl::OkStatus();
 }
 
-std::string_view GenericCsvReader::Text(const CsvRow& row, Column column) {
+std::string_view GenericCsvReader::Text(const CsvRow& row, UsageColumn column) {
   std::string_view text = row[at_[column]];
   if (!text.empty() && text.front() > ' ' && text.back() > ' ' && text.front() != '"') [[likely]]
     return text;

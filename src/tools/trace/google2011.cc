@@ -11,7 +11,7 @@ namespace taut::tools {
 namespace {
 
 constexpr uint32_t kUnnamed = UINT32_MAX;
-constexpr int64_t kNever = INT64_MAX;  // "after the end of the trace"
+constexpr int64_t kAfterTheEnd = INT64_MAX;  // "after the end of the trace"
 
 // Columns, from 0.
 namespace usage {
@@ -151,10 +151,10 @@ absl::Status Google2011Reader::TakeTaskEvent(const CsvRow& row) {
   Collection2011& c = Find(id);
   SetClass(row, task_events::kClass, c);
   if (Integer(row, task_events::kPriority, priority)) c.priority = static_cast<int>(priority & 0xFFFF);
-  // A request of 0 is no limit that anything could run under. Times: 0 is "before", kNever "after the trace".
+  // A request of 0 is no limit that anything could run under. Times: 0 is "before", kAfterTheEnd "after the trace".
   if (cpu == 0.0F) cpu.reset();
   if (memory == 0.0F) memory.reset();
-  if (time < 0 || time == kNever || time > kLatestUs) return absl::OkStatus();
+  if (time < 0 || time == kAfterTheEnd || time > kLatestUs) return absl::OkStatus();
   if ((!cpu || cpu == c.cpu) && (!memory || memory == c.memory)) return absl::OkStatus();
   if (cpu) c.cpu = cpu;
   if (memory) c.memory = memory;
@@ -213,7 +213,7 @@ absl::Status Google2011Reader::TakeUsage(const CsvRow& row) {
       !TakeFigures(row, out, assigned)) {
     return gate_.Bad(kBadNumber, row);
   }
-  if (out.start.us == kNever) return gate_.Bad("starts after the end of the trace", row);
+  if (out.start.us == kAfterTheEnd) return gate_.Bad("starts after the end of the trace", row);
   if (out.end <= out.start) return gate_.Bad("ends before it starts", row);
   if (out.start.us < 0 || out.end.us > kLatestUs) return gate_.Bad("time out of range", row);
   if (task < 0 || task > INT32_MAX) return gate_.Bad("task number out of range", row);
@@ -257,7 +257,7 @@ absl::Status Google2011Reader::TakeMachineEvent(const CsvRow& row) {
       memory_kind == NumberKind::kBad) {
     return gate_.Bad(kBadNumber, row);
   }
-  if (time == kNever) {
+  if (time == kAfterTheEnd) {
     gate_.Skip("machine event after the end of the trace", row);
     return absl::OkStatus();
   }

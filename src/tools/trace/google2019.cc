@@ -9,13 +9,12 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "fmt/format.h"
+#include "tools/trace/google2019_event.h"
 #include "tools/trace/google2019_line.h"
 #include "tools/trace/machine_rows.h"
 
 namespace taut::tools {
 namespace {
-
-enum EventType : int64_t { kSubmit = 0, kQueue, kEnable, kSchedule, kEvict, kFail, kFinish, kKill, kLost };
 
 constexpr int64_t kAllocSet = 1;
 constexpr uint32_t kNoJob = UINT32_MAX;
@@ -323,7 +322,8 @@ absl::Status Google2019Parser::Impl::TakeEvent(GoogleTable table, const GoogleEv
     if (is_new) names.emplace_back(line.logical_name);
     collection.logical_name = it->second;
   }
-  const bool over = line.type >= kEvict && line.type <= kLost;  // what it asked for no longer matters
+  const bool over = line.type >= GoogleEvent::kEvict &&
+                    line.type <= GoogleEvent::kLost;  // what it asked for no longer matters
   if (table == GoogleTable::kInstanceEvents && !over && *line.time_us != kGoogleNever)
     TakeLimit(collection, line);
   return absl::OkStatus();

@@ -88,19 +88,19 @@ double MeanOfPercentiles(std::span<const float> values, std::span<const float> f
 
 namespace {
 
-constexpr size_t kColumns = sizeof(RowRecord) / sizeof(uint32_t);
+constexpr size_t kRowWords = sizeof(RowRecord) / sizeof(uint32_t);
 
 // Like fields side by side compress better and faster than whole rows.
 std::vector<uint32_t> ToColumns(const DayRows& day) {
   const size_t n = day.rows.size();
-  std::vector<uint32_t> columns(n * kColumns + day.shares.size());
+  std::vector<uint32_t> columns(n * kRowWords + day.shares.size());
   for (size_t i = 0; i < n; ++i) {
-    uint32_t words[kColumns];
+    uint32_t words[kRowWords];
     std::memcpy(words, &day.rows[i], sizeof(words));
-    for (size_t c = 0; c < kColumns; ++c) columns[c * n + i] = words[c];
+    for (size_t c = 0; c < kRowWords; ++c) columns[c * n + i] = words[c];
   }
   if (!day.shares.empty()) {
-    std::memcpy(columns.data() + n * kColumns, day.shares.data(), day.shares.size() * sizeof(RowShare));
+    std::memcpy(columns.data() + n * kRowWords, day.shares.data(), day.shares.size() * sizeof(RowShare));
   }
   return columns;
 }
@@ -109,14 +109,14 @@ void FromColumns(const std::vector<uint32_t>& columns, size_t n, size_t num_shar
   const size_t first_row = out.rows.size();
   out.rows.resize(first_row + n);
   for (size_t i = 0; i < n; ++i) {
-    uint32_t words[kColumns];
-    for (size_t c = 0; c < kColumns; ++c) words[c] = columns[c * n + i];
+    uint32_t words[kRowWords];
+    for (size_t c = 0; c < kRowWords; ++c) words[c] = columns[c * n + i];
     std::memcpy(&out.rows[first_row + i], words, sizeof(words));
   }
   const size_t first_share = out.shares.size();
   out.shares.resize(first_share + num_shares);
   if (num_shares > 0) {
-    std::memcpy(static_cast<void*>(out.shares.data() + first_share), columns.data() + n * kColumns,
+    std::memcpy(static_cast<void*>(out.shares.data() + first_share), columns.data() + n * kRowWords,
                 num_shares * sizeof(RowShare));
   }
 }
@@ -174,7 +174,7 @@ absl::Status SpillFile::Read(const Run& run, DayRows& out) const {
     if (n <= 0) return FileError("read back", directory_, n < 0 ? errno : EIO);
     done += static_cast<size_t>(n);
   }
-  std::vector<uint32_t> columns(run.rows * kColumns + run.shares);
+  std::vector<uint32_t> columns(run.rows * kRowWords + run.shares);
   const size_t raw_bytes = columns.size() * sizeof(uint32_t);
   const size_t size = ZSTD_decompress(columns.data(), raw_bytes, packed.data(), packed.size());
   if (ZSTD_isError(size) || size != raw_bytes) {

@@ -7,7 +7,7 @@
 namespace taut::tools {
 namespace {
 
-constexpr uint32_t kNone = UINT32_MAX;
+constexpr uint32_t kNoRow = UINT32_MAX;
 constexpr size_t kLeastOthers = 5;  // rows that say where a series is
 constexpr size_t kShareOfFew = 100;
 
@@ -15,7 +15,7 @@ constexpr size_t kShareOfFew = 100;
 std::vector<uint32_t> LongestAscending(std::span<const int64_t> times) {
   // By length - 1 of an ascending subsequence: the end with the least time, and the one that comes first.
   std::vector<uint32_t> least, first;
-  std::vector<uint32_t> before(times.size(), kNone);
+  std::vector<uint32_t> before(times.size(), kNoRow);
   for (uint32_t i = 0; i < times.size(); ++i) {
     const auto it = std::ranges::lower_bound(least, times[i], std::less<>(),
                                              [&](uint32_t place) { return times[place]; });
@@ -35,7 +35,7 @@ std::vector<uint32_t> LongestAscending(std::span<const int64_t> times) {
   if (out.size() > kLeastOthers) {
     const uint32_t previous = before[at];
     uint32_t begin = previous;
-    while (before[begin] != kNone) begin = before[begin];
+    while (before[begin] != kNoRow) begin = before[begin];
     if (times[at] - times[previous] > times[previous] - times[begin]) at = least.back();
   }
   for (size_t n = out.size(); n-- > 0; at = before[at]) out[n] = at;

@@ -31,7 +31,7 @@ constexpr std::array<std::pair<std::string_view, double>, 16> kSuffixes = {{
     {"", 1},
 }};
 // Decimal fractions of a core have no exact double: 0.1 * 3 is no more than 300m.
-constexpr double kRounding = 1e-6;
+constexpr double kQuantityRounding = 1e-6;
 
 }  // namespace
 
@@ -50,7 +50,8 @@ std::optional<double> ParseQuantity(std::string_view text) {
 }
 
 std::string CpuQuantity(double cores) {
-  const auto millicores = static_cast<int64_t>(std::ceil(std::clamp(cores, 0.0, 1e12) * 1000 - kRounding));
+  const auto millicores =
+      static_cast<int64_t>(std::ceil(std::clamp(cores, 0.0, 1e12) * 1000 - kQuantityRounding));
   return millicores % 1000 == 0 ? StrCat(millicores / 1000) : StrCat(millicores, "m");
 }
 

@@ -1,0 +1,22 @@
+// For tests: orders to the tasks of one job.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "server/agents/order_book.h"
+
+namespace taut::server {
+
+using Names = std::vector<std::string>;
+
+// An order of memory for shop/web. `tasks`: absent for all of them.
+inline TargetOrder OrderOf(uint64_t decision, std::optional<double> limit = 1e8,
+                           std::optional<Names> tasks = std::nullopt) {
+  return {decision, "shop/web", Resource::kMemory, limit, std::move(tasks)};
+}
+
+}  // namespace taut::server
