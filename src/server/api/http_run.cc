@@ -92,8 +92,7 @@ absl::Status HttpRun::MakeRouter() {
   api_.events = events_.get();
   router_ = std::make_unique<Router>(
       *access_, RoutesOf(*access_, api_),
-      Router::Parts{
-          .pages = api_.about.pages, .audit = &audit_, .times = &times_, .steady_s = SteadySeconds});
+      Router::Parts{.pages = api_.about.pages, .audit = &audit_, .steady_s = SteadySeconds});
   return absl::OkStatus();
 }
 
@@ -164,7 +163,7 @@ void HttpRun::Collect(MetricsText& out) const {
   out.Counter("tautd_http_tls_failures_total", "TLS handshakes that failed or took too long.",
               server.tls_failures);
   out.Gauge("tautd_http_streams", "Open event streams.", static_cast<double>(server.open_streams));
-  times_.Put(out);
+  router_->Collect(out);
   if (oidc_.login == nullptr) return;
   const LoginDesk::Counts counts = oidc_.login->counts();
   constexpr std::string_view kLogins = "tautd_logins_total";

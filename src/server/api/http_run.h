@@ -55,7 +55,6 @@ class HttpRun final : public Component {
   ServerOptions server_options_;
   OidcParts oidc_;
   std::unique_ptr<ReplicaWatch> replica_watch_;  // without a cluster
-  RouteTimes times_;
   ApiParts api_;
   std::unique_ptr<FleetAccess> access_;
   std::unique_ptr<EventStreams> events_;

@@ -91,5 +91,16 @@ TEST_F(HttpRunTest, CountsAnswersAndTheTimeOfRoutes) {
   EXPECT_THAT(text, HasSubstr("tautd_http_request_duration_seconds_count{route=\"/api/v1/jobs/{job}\"} 1\n"));
 }
 
+TEST_F(HttpRunTest, EachRouteOfTheTableHasItsTimes) {
+  for (const char* path : {"/api/v1/bills", "/allocation", "/api/v1/requests/17", "/healthz"})
+    (void)StatusOf(kFirstToken, path);
+  MetricsText out;
+  http_.Collect(out);
+  const std::string text = out.Take();
+  for (const char* route : {"/api/v1/bills", "/allocation", "/api/v1/requests/{id}", "/healthz"})
+    EXPECT_THAT(text, HasSubstr(StrCat("_count{route=\"", route, "\"} 1\n")));
+  EXPECT_THAT(text, testing::Not(HasSubstr("route=\"other\"")));
+}
+
 }  // namespace
 }  // namespace taut::server

@@ -173,6 +173,9 @@ HttpResponse Logout(const HttpRequest& request, LoginDesk& desk, AuditLog* audit
   return out;
 }
 
+constexpr std::string_view kLoginPaths[] = {"/login", "/login/callback", "/login/wait", "/login/style.css",
+                                            "/logout"};
+
 std::optional<HttpResponse> LoginAnswer(const HttpRequest& request, const ApiParts& parts) {
   LoginDesk& desk = *parts.login;
   const bool get = request.method == "GET";
@@ -203,8 +206,8 @@ std::optional<HttpResponse> LoginAnswer(const HttpRequest& request, const ApiPar
 }  // namespace
 
 std::vector<std::string> OpenPathsWithLogin() {
-  std::vector<std::string> out = {
-      "/", "/login", "/login/callback", "/login/wait", "/login/style.css", "/api/v1/login", "/logout"};
+  std::vector<std::string> out = {"/", "/api/v1/login"};
+  out.insert(out.end(), std::begin(kLoginPaths), std::end(kLoginPaths));
   for (const EmbeddedFile& file : EmbeddedFiles()) {
     if (file.path.starts_with("/assets/")) out.emplace_back(file.path);
   }
@@ -215,7 +218,7 @@ void AddLoginRoutes(const ApiParts& parts, RouteTable& routes) {
   routes.Add("GET", "/api/v1/login", Act::kLook,
              [&](const ApiCall& call) { return LoginWays(call.request, parts); });
   if (parts.login != nullptr)
-    routes.AddOpen([&](const HttpRequest& request) { return LoginAnswer(request, parts); });
+    routes.AddOpen(kLoginPaths, [&](const HttpRequest& request) { return LoginAnswer(request, parts); });
 }
 
 }  // namespace taut::server

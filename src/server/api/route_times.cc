@@ -7,58 +7,37 @@
 namespace taut::server {
 namespace {
 
-constexpr std::string_view kRoutes[] = {"other",
-                                        "/",
-                                        "/assets",
-                                        "/healthz",
-                                        "/readyz",
-                                        "/metrics",
-                                        "/api/v1/write",
-                                        "/api/v1/fleet",
-                                        "/api/v1/fleet/history",
-                                        "/api/v1/jobs",
-                                        "/api/v1/jobs/{job}",
-                                        "/api/v1/jobs/{job}/usage",
-                                        "/api/v1/jobs/{job}/explain",
-                                        "/api/v1/jobs/{job}/settings",
-                                        "/api/v1/jobs/{job}/whatif",
-                                        "/api/v1/decisions",
-                                        "/api/v1/decisions/{id}",
-                                        "/api/v1/ooms",
-                                        "/api/v1/tier_acts",
-                                        "/api/v1/settings",
-                                        "/api/v1/recommenders",
-                                        "/api/v1/status",
-                                        "/api/v1/agents",
-                                        "/api/v1/capacity",
-                                        "/api/v1/machines",
-                                        "/api/v1/machines/{name}",
-                                        "/api/v1/totals",
-                                        "/api/v1/events",
-                                        "/api/v1/openapi.yaml"};
-
-std::string_view Known(std::string_view path) {
-  const auto* const found = std::find(std::begin(kRoutes), std::end(kRoutes), path);
-  return found == std::end(kRoutes) ? kRoutes[0] : *found;
+std::vector<std::string_view> EachOnce(const std::vector<std::string_view>& paths) {
+  std::vector<std::string_view> out = {"other"};
+  for (const std::string_view path : paths) {
+    if (std::find(out.begin(), out.end(), path) == out.end()) out.push_back(path);
+  }
+  return out;
 }
 
 }  // namespace
 
-std::string_view RouteTimes::RouteOf(const HttpRequest& request) {
-  const std::string_view path = request.path;
-  if (path.starts_with("/api/v1/jobs/") && request.segments.size() == 4) return Known("/api/v1/jobs/{job}");
-  if (path.starts_with("/api/v1/jobs/") && request.segments.size() == 5)
-    return Known(StrCat("/api/v1/jobs/{job}/", request.segments[4]));
-  if (path.starts_with("/api/v1/decisions/")) return Known("/api/v1/decisions/{id}");
-  if (path.starts_with("/api/v1/machines/")) return Known("/api/v1/machines/{name}");
-  if (path.starts_with("/assets/")) return Known("/assets");
-  return Known(path);
+bool FitsPath(std::string_view path, const HttpRequest& request) {
+  if (path.find('{') == std::string_view::npos) return path == request.path;
+  const std::vector<std::string_view> pieces = Split(path.substr(1), '/');
+  if (pieces.size() != request.segments.size()) return false;
+  for (size_t i = 0; i < pieces.size(); ++i) {
+    if (!pieces[i].starts_with('{') && pieces[i] != request.segments[i]) return false;
+  }
+  return true;
 }
 
-void RouteTimes::Note(std::string_view route, double seconds) {
-  static_assert(std::size(kRoutes) <= std::tuple_size_v<decltype(times_)>);
-  const auto* const found = std::find(std::begin(kRoutes), std::end(kRoutes), route);
-  Times& times = times_[found == std::end(kRoutes) ? 0 : static_cast<size_t>(found - std::begin(kRoutes))];
+RouteTimes::RouteTimes(const std::vector<std::string_view>& paths)
+    : routes_(EachOnce(paths)), times_(routes_.size()) {}
+
+size_t RouteTimes::IndexOf(const HttpRequest& request) const {
+  const auto found = std::find_if(routes_.begin() + 1, routes_.end(),
+                                  [&](std::string_view path) { return FitsPath(path, request); });
+  return found == routes_.end() ? 0 : static_cast<size_t>(found - routes_.begin());
+}
+
+void RouteTimes::Note(const HttpRequest& request, double seconds) {
+  Times& times = times_[IndexOf(request)];
   const auto bucket = std::lower_bound(kBounds.begin(), kBounds.end(), seconds) - kBounds.begin();
   times.counts[static_cast<size_t>(bucket)].fetch_add(1, std::memory_order_relaxed);
   times.microseconds.fetch_add(static_cast<uint64_t>(std::max(seconds, 0.0) * 1e6),
@@ -66,7 +45,7 @@ void RouteTimes::Note(std::string_view route, double seconds) {
 }
 
 void RouteTimes::Put(MetricsText& out) const {
-  for (size_t i = 0; i < std::size(kRoutes); ++i) {
+  for (size_t i = 0; i < routes_.size(); ++i) {
     std::array<uint64_t, kBounds.size() + 1> counts{};
     uint64_t all = 0;
     for (size_t b = 0; b < counts.size(); ++b)
@@ -76,7 +55,7 @@ void RouteTimes::Put(MetricsText& out) const {
                   "From a request's last byte to its answer, by route; of an event stream to its beginning.",
                   kBounds, counts,
                   static_cast<double>(times_[i].microseconds.load(std::memory_order_relaxed)) / 1e6,
-                  {{"route", kRoutes[i]}});
+                  {{"route", routes_[i]}});
   }
 }
 

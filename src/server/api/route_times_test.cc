@@ -17,23 +17,33 @@ HttpRequest Request(std::string_view target) {
   return out;
 }
 
+const std::vector<std::string_view> kPaths = {"/metrics",
+                                              "/assets/{file}",
+                                              "/api/v1/jobs",
+                                              "/api/v1/jobs/{job}",
+                                              "/api/v1/jobs/{job}/settings",
+                                              "/api/v1/jobs/{job}/settings",
+                                              "/api/v1/decisions/{id}",
+                                              "/api/v1/fleet"};
+
 TEST(RouteTimes, WhatClientsAskForMakesNoRoutes) {
-  EXPECT_EQ(RouteTimes::RouteOf(Request("/api/v1/jobs/shop%2Fweb/usage?columns=5")),
-            "/api/v1/jobs/{job}/usage");
-  EXPECT_EQ(RouteTimes::RouteOf(Request("/api/v1/jobs/shop%2Fweb")), "/api/v1/jobs/{job}");
-  EXPECT_EQ(RouteTimes::RouteOf(Request("/api/v1/decisions/17")), "/api/v1/decisions/{id}");
-  EXPECT_EQ(RouteTimes::RouteOf(Request("/assets/index-1a2b.js")), "/assets");
-  EXPECT_EQ(RouteTimes::RouteOf(Request("/metrics")), "/metrics");
+  const RouteTimes times(kPaths);
+  EXPECT_EQ(times.RouteOf(Request("/api/v1/jobs/shop%2Fweb/settings?columns=5")),
+            "/api/v1/jobs/{job}/settings");
+  EXPECT_EQ(times.RouteOf(Request("/api/v1/jobs/shop%2Fweb")), "/api/v1/jobs/{job}");
+  EXPECT_EQ(times.RouteOf(Request("/api/v1/decisions/17")), "/api/v1/decisions/{id}");
+  EXPECT_EQ(times.RouteOf(Request("/assets/index-1a2b.js")), "/assets/{file}");
+  EXPECT_EQ(times.RouteOf(Request("/metrics")), "/metrics");
   for (const char* path : {"/wp-login.php", "/api/v1/jobs/a/b/c", "/api/v1/jobs/a/nosuch", "/api/v1/fleet/"})
-    EXPECT_EQ(RouteTimes::RouteOf(Request(path)), "other") << path;
+    EXPECT_EQ(times.RouteOf(Request(path)), "other") << path;
 }
 
 TEST(RouteTimes, CountsCumulativelyInBuckets) {
-  RouteTimes times;
-  times.Note("/api/v1/jobs", 0.0005);
-  times.Note("/api/v1/jobs", 0.001);
-  times.Note("/api/v1/jobs", 0.002);
-  times.Note("/api/v1/jobs", 60);
+  RouteTimes times(kPaths);
+  times.Note(Request("/api/v1/jobs"), 0.0005);
+  times.Note(Request("/api/v1/jobs"), 0.001);
+  times.Note(Request("/api/v1/jobs"), 0.002);
+  times.Note(Request("/api/v1/jobs"), 60);
   MetricsText out;
   times.Put(out);
   const std::string text = out.Take();

@@ -13,26 +13,21 @@ namespace {
 
 constexpr std::string_view kOfJob = "/api/v1/jobs/{job}";
 
-// Whether the path of a row is that of the request; "{id}" is any piece.
-bool FitsPath(std::string_view row, const HttpRequest& request) {
-  if (row.find('{') == std::string_view::npos) return row == request.path;
-  const std::vector<std::string_view> pieces = Split(row.substr(1), '/');
-  if (pieces.size() != request.segments.size()) return false;
-  for (size_t i = 0; i < pieces.size(); ++i) {
-    if (!pieces[i].starts_with('{') && pieces[i] != request.segments[i]) return false;
-  }
-  return true;
-}
-
 }  // namespace
 
 bool Route::is_of_job() const { return path.starts_with(kOfJob); }
 
+std::vector<std::string_view> RouteTable::paths() const {
+  std::vector<std::string_view> out = open_paths_;
+  for (const Route& route : routes_) out.push_back(route.path);
+  return out;
+}
+
 HttpResponse Router::Handle(const HttpRequest& request) const {
-  const double start_s = parts_.times != nullptr ? parts_.steady_s() : 0;
+  const double start_s = parts_.steady_s != nullptr ? parts_.steady_s() : 0;
   HttpResponse response = Answer(request);
   if (parts_.audit != nullptr) parts_.audit->LogRequest(request, response);
-  if (parts_.times != nullptr) parts_.times->Note(RouteTimes::RouteOf(request), parts_.steady_s() - start_s);
+  if (parts_.steady_s != nullptr) times_.Note(request, parts_.steady_s() - start_s);
   return response;
 }
 

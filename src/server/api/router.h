@@ -45,13 +45,20 @@ class RouteTable {
   void Add(std::string_view method, std::string_view path, Act act, ApiHandler handler) {
     routes_.push_back({method, path, act, std::move(handler)});
   }
-  // Adds a handler that is asked before all routes, in the order of these calls, also without a role.
-  void AddOpen(OpenHandler handler) { open_.push_back(std::move(handler)); }
+  // Adds a handler that is asked before all routes, in the order of these calls, also without a role. `paths`,
+  // constants of the program, name what it answers.
+  void AddOpen(std::span<const std::string_view> paths, OpenHandler handler) {
+    open_paths_.insert(open_paths_.end(), paths.begin(), paths.end());
+    open_.push_back(std::move(handler));
+  }
   std::span<const Route> routes() const { return routes_; }
   std::span<const OpenHandler> open() const { return open_; }
+  // Of both, a path as often as it was added.
+  std::vector<std::string_view> paths() const;
 
  private:
   std::vector<Route> routes_;
+  std::vector<std::string_view> open_paths_;
   std::vector<OpenHandler> open_;
 };
 
@@ -61,14 +68,15 @@ class Router {
   struct Parts {
     bool pages = true;               // the dashboard is shown
     AuditLog* audit = nullptr;       // null: nothing is logged
-    RouteTimes* times = nullptr;     // null: requests are not timed
-    double (*steady_s)() = nullptr;  // with `times`
+    double (*steady_s)() = nullptr;  // null: requests are not timed
   };
   // `access` and `parts` outlive it.
   Router(const FleetAccess& access, RouteTable table, Parts parts)
-      : access_(access), table_(std::move(table)), parts_(parts) {}
+      : access_(access), table_(std::move(table)), parts_(parts), times_(table_.paths()) {}
 
   HttpResponse Handle(const HttpRequest& request) const;
+  // The times of requests.
+  void Collect(MetricsText& out) const { times_.Put(out); }
 
  private:
   HttpResponse Answer(const HttpRequest& request) const;
@@ -78,6 +86,7 @@ class Router {
   const FleetAccess& access_;
   const RouteTable table_;
   const Parts parts_;
+  mutable RouteTimes times_;
 };
 
 }  // namespace taut::server

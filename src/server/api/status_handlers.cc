@@ -283,7 +283,8 @@ HttpResponse Readiness(const FleetAccess& access, const ApiParts& parts) {
 }  // namespace
 
 void AddHealthRoutes(const FleetAccess& access, const ApiParts& parts, RouteTable& routes) {
-  routes.AddOpen([&](const HttpRequest& request) -> std::optional<HttpResponse> {
+  static constexpr std::string_view kPaths[] = {"/healthz", "/readyz"};
+  routes.AddOpen(kPaths, [&](const HttpRequest& request) -> std::optional<HttpResponse> {
     if (request.path == "/healthz") return TextResponse(200, "ok\n");
     if (request.path == "/readyz") return Readiness(access, parts);
     return std::nullopt;

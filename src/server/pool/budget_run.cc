@@ -35,30 +35,30 @@ double UnitsOf(brain::Money money) { return static_cast<double>(money.micros) / 
 
 }  // namespace
 
-absl::StatusOr<brain::BudgetDefinition> ReadBudgets(const DaemonConfig& config) {
-  absl::StatusOr<brain::BudgetDefinition> definition = ReadBudgetFile(config.budgets.file);
+absl::StatusOr<brain::BudgetDefinition> ReadBudgets(const BudgetRun::Options& options) {
+  absl::StatusOr<brain::BudgetDefinition> definition = ReadBudgetFile(options.config.file);
   if (!definition.ok())
     return absl::Status(definition.status().code(), StrCat("budgets.file: ", Message(definition.status())));
-  if (definition->currency.empty()) definition->currency = config.prices.currency;
+  if (definition->currency.empty()) definition->currency = options.prices.currency;
   std::vector<std::string> groups, warnings;
-  const absl::StatusOr<brain::QuotaSpec> quota = ReadQuota(config.quota, warnings);
+  const absl::StatusOr<brain::QuotaSpec> quota = ReadQuota(options.quota, warnings);
   if (!quota.ok()) return quota.status();
   for (const brain::QuotaGroup& group : quota->groups) groups.push_back(group.name);
   std::vector<std::string> errors = brain::CheckBudgets(*definition, groups);
-  if (definition->currency != config.prices.currency) {
+  if (definition->currency != options.prices.currency) {
     errors.push_back(StrCat("currency: ", definition->currency, " is not that of the prices, ",
-                            config.prices.currency,
+                            options.prices.currency,
                             ": spending is counted in it, and other currencies are `units` with a rate"));
   }
   const int days = DaysOf(definition->period);
-  if (config.store.decision_days < days) {
+  if (options.keep_days < days) {
     errors.push_back(StrCat("period: a ", Name(definition->period), " needs store.decision_days of ", days,
-                            " or more, not ", config.store.decision_days,
+                            " or more, not ", options.keep_days,
                             ": what was spent is read from the account of that time"));
   }
   std::string text;
   for (const std::string& error : errors)
-    StrAppend(&text, text.empty() ? "" : "\n", config.budgets.file, ": ", error);
+    StrAppend(&text, text.empty() ? "" : "\n", options.config.file, ": ", error);
   if (!text.empty()) return absl::InvalidArgumentError(text);
   return definition;
 }
@@ -81,9 +81,8 @@ BudgetStates StatesOf(const BudgetView& view, int64_t now_s) {
   return out;
 }
 
-BudgetRun::BudgetRun(DaemonConfig config, const QuotaRun* quota, History* history,
-                     const DaemonContext& context)
-    : config_(std::move(config)), quota_(quota), history_(history), context_(context) {}
+BudgetRun::BudgetRun(Options options, const QuotaRun* quota, History* history, const DaemonContext& context)
+    : options_(std::move(options)), quota_(quota), history_(history), context_(context) {}
 
 std::span<const std::string_view> BudgetRun::after() const {
   static constexpr std::string_view kAfter[] = {"quota"};
@@ -91,7 +90,7 @@ std::span<const std::string_view> BudgetRun::after() const {
 }
 
 absl::Status BudgetRun::Start() {
-  absl::StatusOr<brain::BudgetDefinition> definition = ReadBudgets(config_);
+  absl::StatusOr<brain::BudgetDefinition> definition = ReadBudgets(options_);
   if (!definition.ok()) return definition.status();
   absl::StatusOr<std::unique_ptr<RequestLog>> log = OpenRequestLog(context_.store_path, ".budgets");
   if (!log.ok()) return log.status();
@@ -103,9 +102,9 @@ absl::Status BudgetRun::Start() {
   options.now = context_.cell_now;
   options.doubt = context_.clock_doubt;
   options.definition = *std::move(definition);
-  options.price = PriceOf(config_.prices);
-  options.entries_per_day = config_.budgets.entries_per_day;
-  options.source = StrCat("file ", std::filesystem::path(config_.budgets.file).filename().string());
+  options.price = PriceOf(options_.prices);
+  options.entries_per_day = options_.config.entries_per_day;
+  options.source = StrCat("file ", std::filesystem::path(options_.config.file).filename().string());
   options.log = log_.get();
   options.on_entry = [this](const brain::BudgetEntry& e, const std::string& text) { SayEntry(e, text); };
   absl::StatusOr<std::unique_ptr<BudgetDesk>> desk = BudgetDesk::Open(std::move(options));
@@ -150,10 +149,10 @@ void BudgetRun::SayHolds() {
 
 void BudgetRun::OnReload(Reloading& reload) {
   if (reload.next.budgets.file.empty()) return;
-  DaemonConfig next = reload.next;
+  Options next = Options::Of(reload.next);
   // Of these only a restart takes others over.
   next.prices = reload.running.prices;
-  next.store = reload.running.store;
+  next.keep_days = reload.running.store.decision_days;
   absl::StatusOr<brain::BudgetDefinition> definition = ReadBudgets(next);
   absl::Status taken = definition.status();
   if (taken.ok()) taken = desk_->Reload(*std::move(definition), PriceOf(next.prices));

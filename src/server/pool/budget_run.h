@@ -14,17 +14,23 @@
 
 namespace taut::server {
 
-// The definition of budgets.file. InvalidArgument or NotFound with every error, a line each: also of a
-// currency that is not that of the prices, and of a group that quota.file does not have.
-absl::StatusOr<brain::BudgetDefinition> ReadBudgets(const DaemonConfig& config);
-
 // What each business and group with money has spent, for BudgetWatch: as budgets of the open period.
 BudgetStates StatesOf(const BudgetView& view, int64_t now_s);
 
 class BudgetRun final : public Component {
  public:
-  // `config`: with a budgets file. `quota` and `context` outlive it.
-  BudgetRun(DaemonConfig config, const QuotaRun* quota, History* history, const DaemonContext& context);
+  struct Options {
+    BudgetsConfig config;
+    PricesConfig prices;
+    QuotaConfig quota;  // whose groups have budgets
+    int keep_days = 0;  // of the account that spending is read from
+
+    static Options Of(const DaemonConfig& config) {
+      return {config.budgets, config.prices, config.quota, config.store.decision_days};
+    }
+  };
+  // `options`: with a budgets file. `quota` and `context` outlive it.
+  BudgetRun(Options options, const QuotaRun* quota, History* history, const DaemonContext& context);
 
   std::string_view name() const override { return "budgets"; }
   // The groups of the quota are paid for.
@@ -46,7 +52,7 @@ class BudgetRun final : public Component {
   void SayHolds();
   void SayEntry(const brain::BudgetEntry& entry, const std::string& text) const;
 
-  const DaemonConfig config_;
+  const Options options_;
   const QuotaRun* const quota_;
   History* const history_;
   const DaemonContext& context_;
@@ -56,5 +62,9 @@ class BudgetRun final : public Component {
   brain::GroupHolds held_;  // that were logged
   std::string said_;        // the failure that was logged last
 };
+
+// The definition of budgets.file. InvalidArgument or NotFound with every error, a line each: also of a
+// currency that is not that of the prices, and of a group that quota.file does not have.
+absl::StatusOr<brain::BudgetDefinition> ReadBudgets(const BudgetRun::Options& options);
 
 }  // namespace taut::server

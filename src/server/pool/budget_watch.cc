@@ -40,4 +40,15 @@ std::vector<BudgetNotice> BudgetWatch::Look(const BudgetStates& states) {
   return out;
 }
 
+BudgetNews::BudgetNews(const std::vector<double>& shares, std::vector<Account> accounts)
+    : accounts_(std::move(accounts)), watches_(accounts_.size(), BudgetWatch(shares)) {}
+
+std::vector<BudgetNotice> BudgetNews::operator()() {
+  std::vector<BudgetNotice> out;
+  for (size_t i = 0; i < accounts_.size(); ++i) {
+    for (BudgetNotice& notice : watches_[i].Look(accounts_[i]())) out.push_back(std::move(notice));
+  }
+  return out;
+}
+
 }  // namespace taut::server

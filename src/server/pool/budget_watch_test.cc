@@ -72,5 +72,21 @@ TEST(BudgetWatch, WhatWasReachedBeforeTheStartIsNotSaidAgain) {
   EXPECT_THAT(Texts(watch, Spent(71, 200)), IsEmpty());
 }
 
+TEST(BudgetNews, TellsOfEachAccountAlone) {
+  BudgetStates labels = Spent(10, 0), businesses = Spent(10, 0);
+  BudgetNews news({0.5}, {[&] { return businesses; }, [&] { return labels; }});
+  EXPECT_THAT(news(), IsEmpty()) << "what was reached before a restart was said then";
+  labels = Spent(60, 0);
+  EXPECT_EQ(news().size(), 1U);
+  businesses = Spent(70, 0);  // the same name
+  std::vector<BudgetNotice> notices = news();
+  ASSERT_EQ(notices.size(), 1U);
+  EXPECT_EQ(notices[0].state.spent, 70);
+  labels = {};  // not to be read now
+  EXPECT_THAT(news(), IsEmpty());
+  labels = Spent(65, 0);
+  EXPECT_THAT(news(), IsEmpty()) << "said before";
+}
+
 }  // namespace
 }  // namespace taut::server

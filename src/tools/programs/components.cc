@@ -25,34 +25,19 @@ namespace {
 using server::DaemonConfig;
 using server::DaemonContext;
 
-// What is new of budgets: of labels, and of businesses and groups.
-class BudgetNews {
- public:
-  BudgetNews(const DaemonConfig& config, const server::LabelBudgets* labels, server::BudgetRun* businesses)
-      : labels_(labels),
-        businesses_(businesses),
-        of_labels_(Shares(config)),
-        of_businesses_(Shares(config)) {}
-
-  // The account of the month: some 0.1 s with 100,000 jobs.
-  std::vector<server::BudgetNotice> operator()() {
-    std::vector<server::BudgetNotice> out;
-    if (businesses_ != nullptr) out = of_businesses_.Look(businesses_->states());
-    if (labels_->empty()) return out;
-    const auto states = labels_->States();
-    if (!states.ok()) return out;  // the store's own words say so
-    for (server::BudgetNotice& notice : of_labels_.Look(**states)) out.push_back(std::move(notice));
-    return out;
-  }
-
- private:
-  static std::vector<double> Shares(const DaemonConfig& config) {
-    return server::ParseBudgetAlerts(config.prices.alerts).value_or(std::vector<double>());
-  }
-  const server::LabelBudgets* labels_;
-  server::BudgetRun* businesses_;
-  server::BudgetWatch of_labels_, of_businesses_;
-};
+// What is new of budgets: of businesses and groups, and of labels.
+server::BudgetNews BudgetNewsOf(const DaemonConfig& config, const server::LabelBudgets* labels,
+                                server::BudgetRun* businesses) {
+  std::vector<server::BudgetNews::Account> accounts;
+  if (businesses != nullptr) accounts.push_back([businesses] { return businesses->states(); });
+  accounts.push_back([labels] {
+    if (labels->empty()) return server::BudgetStates();
+    const auto states = labels->States();  // the store's own metrics tell of errors
+    return states.ok() ? **states : server::BudgetStates();
+  });
+  return {server::ParseBudgetAlerts(config.prices.alerts).value_or(std::vector<double>()),
+          std::move(accounts)};
+}
 
 std::unique_ptr<server::QuotaRun> MakeQuota(const DaemonConfig& config, const DaemonContext& context,
                                             const Components& components) {
@@ -119,7 +104,8 @@ class Maker {
   absl::Status MakeThoseThatOthersAsk() {
     quota_ = MakeQuota(config_, context_, out_);
     if (!config_.budgets.file.empty())
-      budgets_ = std::make_unique<server::BudgetRun>(config_, quota_.get(), history_, context_);
+      budgets_ = std::make_unique<server::BudgetRun>(server::BudgetRun::Options::Of(config_), quota_.get(),
+                                                     history_, context_);
     labels_ = std::make_unique<server::LabelBudgets>(config_.prices, context_);
     absl::StatusOr<std::unique_ptr<server::ClusterRun>> cluster =
         server::ClusterRun::Open(config_, {.quota = quota_.get(), .budgets = budgets_.get()}, context_);
@@ -136,7 +122,7 @@ class Maker {
                                  .cell = config_.cell.name,
                                  .currency = config_.prices.currency,
                                  .agents = {},
-                                 .budgets = BudgetNews(config_, labels_.get(), budgets_.get())};
+                                 .budgets = BudgetNewsOf(config_, labels_.get(), budgets_.get())};
     if (agents_ != nullptr) acts.agents = [hub = agents_->hub()] { return hub->Agents(); };
     list_.Add(std::make_unique<server::ActLog>(std::move(acts), context_));
     list_.Add(std::make_unique<server::ControlMetrics>(config_.ingest.options.max_jobs, context_));
@@ -256,7 +242,8 @@ absl::Status CheckComponents(const DaemonConfig& config, std::vector<std::string
     if (const auto quota = server::ReadQuota(config.quota, warnings); !quota.ok()) return quota.status();
   }
   if (!config.budgets.file.empty()) {
-    if (const auto budgets = server::ReadBudgets(config); !budgets.ok()) return budgets.status();
+    if (const auto budgets = server::ReadBudgets(server::BudgetRun::Options::Of(config)); !budgets.ok())
+      return budgets.status();
   }
   return server::CheckBindings(config.server, *server, config.quota, config.budgets);
 }

@@ -110,7 +110,12 @@ absl::StatusOr<std::unique_ptr<ClusterRun>> ClusterRun::Open(const DaemonConfig&
                              .state_dir = context.state_dir,
                              .log = context.log});
   if (!run.ok()) return run.status();
-  std::unique_ptr<ClusterRun> out(new ClusterRun(config, parts, context));
+  std::unique_ptr<ClusterRun> out(
+      new ClusterRun({.sets_limits = config.SetsThrough(ActuatorKind::kKubernetes),
+                      .resource_quotas = config.kubernetes.resource_quotas,
+                      .forget_jobs_s = config.store.forget_jobs_days * kDaySeconds,
+                      .job_labels = config.ingest.options.job_labels},
+                     parts, context));
   out->run_ = *std::move(run);
   return out;
 }
@@ -121,9 +126,9 @@ std::span<const std::string_view> ClusterRun::after() const {
 }
 
 absl::StatusOr<std::unique_ptr<Actuator>> ClusterRun::MakeActuator() {
-  if (!config_.SetsThrough(ActuatorKind::kKubernetes)) return nullptr;
+  if (!options_.sets_limits) return nullptr;
   absl::StatusOr<std::unique_ptr<KubernetesActuator>> made =
-      run_->MakeActuator(SteadySeconds, int64_t{config_.store.forget_jobs_days} * kDaySeconds);
+      run_->MakeActuator(SteadySeconds, options_.forget_jobs_s);
   if (!made.ok()) return made.status();
   actuator_ = made->get();
   return *std::move(made);
@@ -135,11 +140,10 @@ absl::Status ClusterRun::HoldToQuota() {
   if (parts_.budgets != nullptr) {
     why_held = [budgets = parts_.budgets](std::string_view group) { return budgets->WhyHeld(group); };
   }
-  if (absl::Status s =
-          run_->HoldToQuota(parts_.quota->desk(), config_.ingest.options.job_labels, std::move(why_held));
+  if (absl::Status s = run_->HoldToQuota(parts_.quota->desk(), options_.job_labels, std::move(why_held));
       !s.ok())
     return s;
-  if (!config_.kubernetes.resource_quotas) return absl::OkStatus();
+  if (!options_.resource_quotas) return absl::OkStatus();
   return run_->KeepQuotas([desk = parts_.quota->desk()] { return NamespaceQuotasOf(desk->View()); });
 }
 

@@ -3,6 +3,8 @@
 
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "server/control/component.h"
@@ -38,11 +40,18 @@ class ClusterRun final : public Component {
   KubernetesFacts facts() const;
 
  private:
-  ClusterRun(const DaemonConfig& config, Parts parts, const DaemonContext& context)
-      : config_(config), parts_(parts), context_(context) {}
+  // What the configuration says beyond KubernetesConfig.
+  struct Options {
+    bool sets_limits = false;
+    bool resource_quotas = false;  // the quota's groups are written as ResourceQuota objects
+    int64_t forget_jobs_s = 0;
+    std::vector<std::string> job_labels;
+  };
+  ClusterRun(Options options, Parts parts, const DaemonContext& context)
+      : options_(std::move(options)), parts_(parts), context_(context) {}
   absl::Status HoldToQuota();
 
-  const DaemonConfig config_;
+  const Options options_;
   const Parts parts_;
   const DaemonContext& context_;
   std::unique_ptr<KubernetesRun> run_;
