@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "common/net/server_fixture.h"
+#include "common/testing/eventually.h"
 
 namespace taut {
 namespace {
@@ -53,7 +54,7 @@ TEST_F(HttpPosterTest, AServerThatDoesNotAnswerEndsAtTheDeadline) {
   // The server outlives this function, and so may the request.
   const auto done = std::make_shared<std::atomic<bool>>(false);
   Serve({}, [done](const HttpRequest&) {
-    while (!*done) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    (void)Eventually([&] { return done->load(); });
     return TextResponse(200, "");
   });
   auto poster = MakeHttpPoster(

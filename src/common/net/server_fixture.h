@@ -3,15 +3,14 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <memory>
 #include <string>
-#include <thread>
 #include <utility>
 
 #include "common/base/strings.h"
 #include "common/net/http_client.h"
 #include "common/net/http_server.h"
+#include "common/testing/eventually.h"
 
 namespace taut {
 
@@ -35,15 +34,6 @@ class ServerFixture : public testing::Test {
     auto client = HttpClient::Create(StrCat(scheme, "://127.0.0.1:", port()), options);
     EXPECT_TRUE(client.ok()) << client.status();
     return std::move(*client);
-  }
-  // Waits, at most long enough to be sure that it never will be.
-  template <typename Condition>
-  static bool Eventually(const Condition& condition) {
-    for (int i = 0; i < 6000; ++i) {
-      if (condition()) return true;
-      std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    }
-    return false;
   }
 
   std::unique_ptr<HttpServer> server_;

@@ -8,6 +8,7 @@
 #include <mutex>
 
 #include "common/net/server_fixture.h"
+#include "common/testing/eventually.h"
 
 namespace taut {
 namespace {
@@ -95,7 +96,7 @@ TEST_F(WebhookTest, GivesUpAfterSomeAttempts) {
 TEST_F(WebhookTest, AFullQueueDropsTheOldestAndNobodyWaits) {
   std::atomic<bool> open{false};
   ServerFixture::Serve({}, [&](const HttpRequest& request) {
-    while (!open) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    (void)Eventually([&] { return open.load(); });
     const std::lock_guard lock(mutex_);
     requests_.push_back(request);
     return TextResponse(200, "");
@@ -119,7 +120,7 @@ TEST(Webhook, RefusesWhatIsNoUrlAndEndsWhileNobodyAnswers) {
   auto hook = Webhook::Start(options);
   ASSERT_TRUE(hook.ok()) << hook.status();
   (*hook)->Send("{}");
-  while ((*hook)->counts().retries == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  ASSERT_TRUE(Eventually([&] { return (*hook)->counts().retries > 0; }));
   EXPECT_THAT((*hook)->last_error(), HasSubstr("127.0.0.1:1"));
   hook->reset();  // at once
 }

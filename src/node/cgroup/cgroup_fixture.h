@@ -17,10 +17,10 @@
 #include <iterator>
 #include <memory>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "common/base/strings.h"
+#include "common/testing/eventually.h"
 #include "gtest/gtest.h"
 #include "node/cgroup/cgroup.h"
 
@@ -149,17 +149,6 @@ class CgroupFixture {
   }
   void WriteFile(const std::string& file, const std::string& text) const {
     EXPECT_TRUE(Write(WithFile(file), text)) << file << " of " << path_;
-  }
-
-  // Asks until it is true, for a minute at most.
-  template <typename Condition>
-  static bool Eventually(Condition condition) {
-    const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
-    while (!condition()) {
-      if (std::chrono::steady_clock::now() > end) return false;
-      std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    }
-    return true;
   }
 
  private:

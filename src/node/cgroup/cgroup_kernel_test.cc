@@ -256,7 +256,7 @@ TEST(KernelCgroup, AnOomKillWakesAndIsCounted) {
   EXPECT_THAT(reading.memory_max_events, Optional(Ge(1U)));
   EXPECT_THAT(reading.memory_peak_bytes, Optional(AllOf(Ge(48U << 20), Le(64U << 20))));
   // The kernel may tell of it once more, some milliseconds later.
-  EXPECT_TRUE(CgroupFixture::Eventually([&] {
+  EXPECT_TRUE(Eventually([&] {
     group->ClearOomWakeup();
     return !IsReady(wakeup, 20);
   }));

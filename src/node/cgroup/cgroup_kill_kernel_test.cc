@@ -37,7 +37,7 @@ TEST(KernelCgroup, KillsAllThatIsInItAndCountsNoOomKill) {
   EXPECT_EQ(*killed, 52);
   EXPECT_TRUE(WasKilled(fixture.WaitFor(one)));
   EXPECT_TRUE(WasKilled(fixture.WaitFor(many)));
-  EXPECT_TRUE(CgroupFixture::Eventually([&] { return fixture.ReadFile("cgroup.procs").empty(); }));
+  EXPECT_TRUE(Eventually([&] { return fixture.ReadFile("cgroup.procs").empty(); }));
   TaskReading reading;
   ASSERT_TRUE(group->Read(ReadDepth::kAll, reading).ok());
   EXPECT_EQ(reading.oom_kills, 0U);

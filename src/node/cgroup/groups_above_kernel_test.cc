@@ -72,7 +72,7 @@ TEST(KernelGroupsAbove, WhoseLimitAKillIsDueToIsSeen) {
   ASSERT_TRUE(task->Read(ReadDepth::kAll, before).ok());
   const uint64_t above_before = Of(task->ReadAbove(), fixture.path())->limit_ooms.value_or(0);
   fixture.StartIn("task", [] { CgroupFixture::Touch(static_cast<size_t>(200 * kMiB)); });
-  ASSERT_TRUE(CgroupFixture::Eventually([&] {
+  ASSERT_TRUE(Eventually([&] {
     return task->Read(ReadDepth::kAll, after).ok() &&
            after.oom_kills.value_or(0) > before.oom_kills.value_or(0);
   }));
@@ -82,7 +82,7 @@ TEST(KernelGroupsAbove, WhoseLimitAKillIsDueToIsSeen) {
   ASSERT_TRUE(task->SetLimit(LimitKind::kMemoryMax, 16 * kMiB).ok());
   before = after;
   fixture.StartIn("task", [] { CgroupFixture::Touch(static_cast<size_t>(200 * kMiB)); });
-  ASSERT_TRUE(CgroupFixture::Eventually([&] {
+  ASSERT_TRUE(Eventually([&] {
     return task->Read(ReadDepth::kAll, after).ok() &&
            after.oom_kills.value_or(0) > before.oom_kills.value_or(0);
   }));

@@ -83,8 +83,7 @@ TEST(KernelSystemd, FindsAndLimitsServices) {
   EXPECT_THAT((*group)->ReadLimits()->memory_max_bytes, Optional(192 * kMiB));
 
   service.Stop();
-  EXPECT_TRUE(CgroupFixture::Eventually(
-      [&] { return absl::IsNotFound((*group)->Read(ReadDepth::kUsage, reading)); }));
+  EXPECT_TRUE(Eventually([&] { return absl::IsNotFound((*group)->Read(ReadDepth::kUsage, reading)); }));
   const absl::StatusOr<std::vector<FoundTask>> after = finder->Find();
   ASSERT_TRUE(after.ok());
   EXPECT_THAT(*after, SizeIs(0));

@@ -5,10 +5,10 @@
 
 #include <chrono>
 #include <map>
-#include <thread>
 
 #include "common/base/byte_units.h"
 #include "common/base/strings.h"
+#include "common/testing/eventually.h"
 #include "node/cgroup/cgroup.h"
 #include "node/docker/docker_finder.h"
 #include "node/docker/real_engine.h"
@@ -78,14 +78,10 @@ class DockerEngineTest : public ::testing::Test {
   // Waits until a container has so much memory in use.
   static bool WaitForUse(TaskGroup& task, double bytes) {
     TaskReading reading;
-    for (int waited = 0; waited < kPatienceMs; waited += 20) {
-      if (task.Read(ReadDepth::kAll, reading).ok() &&
-          static_cast<double>(reading.memory_bytes.value_or(0)) >= bytes) {
-        return true;
-      }
-      std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    }
-    return false;
+    return Eventually([&] {
+      return task.Read(ReadDepth::kAll, reading).ok() &&
+             static_cast<double>(reading.memory_bytes.value_or(0)) >= bytes;
+    });
   }
 
   std::unique_ptr<RealEngine> engine_;

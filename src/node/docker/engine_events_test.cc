@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 
+#include "common/testing/eventually.h"
 #include "node/docker/fake_engine.h"
 
 namespace taut::node {
@@ -111,7 +112,7 @@ TEST(EngineEvents, ARefusalIsSaid) {
   FakeEngine engine(
       [](const FakeRequest&) { return FakeAnswer{.status = 403, .body = R"({"message":"not you"})"}; });
   const auto events = EventsOf(engine);
-  while (engine.requests().size() < 2) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  ASSERT_TRUE(Eventually([&] { return engine.requests().size() >= 2; }));
   EXPECT_THAT(std::string(Message(events->status())), HasSubstr("not you"));
   EXPECT_FALSE(Ready(events->wakeup(), 0));
 }
@@ -144,13 +145,9 @@ TEST(EngineEvents, EndsAtOnceWhateverItWaitsFor) {
   options.address = engine.socket_path();
   options.least_pause = std::chrono::hours(1);
   const auto events = *EngineEvents::Start(options);
-  const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(kEventsPatienceMs);
-  std::string said;
-  while (said.find("check that Docker is running") == std::string::npos) {
-    ASSERT_LT(std::chrono::steady_clock::now(), until) << said;
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    said = std::string(Message(events->status()));
-  }
+  EXPECT_TRUE(Eventually([&] {
+    return Message(events->status()).find("check that Docker is running") != std::string_view::npos;
+  })) << events->status();
   // Pauses for an hour, and yet the test ends.
 }
 

@@ -15,26 +15,16 @@
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
-#include <thread>
 #include <vector>
 
 #include "common/base/strings.h"
+#include "common/testing/eventually.h"
 
 namespace taut::node {
 namespace {
 
 constexpr char kDockerd[] = "/usr/sbin/dockerd", kBusybox[] = "/bin/busybox";
-constexpr int kEngineWaitMs = 20'000;
-
-// Asks every 20 ms; false after kEngineWaitMs.
-template <typename F>
-bool WaitFor(const F& is_so) {
-  for (int waited = 0; waited < kEngineWaitMs; waited += 20) {
-    if (is_so()) return true;
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  }
-  return is_so();
-}
+constexpr std::chrono::seconds kEngineWait{20};
 
 size_t Append(char* data, size_t size, size_t count, void* user) {
   static_cast<std::string*>(user)->append(data, size * count);
@@ -74,7 +64,7 @@ std::error_code Sweep(const std::filesystem::path& dir) {
       if (!container.is_directory()) continue;
       std::ifstream procs(container.path() / "cgroup.procs");
       for (int pid; procs >> pid;) kill(pid, SIGKILL);
-      (void)WaitFor([&] { return rmdir(container.path().c_str()) == 0 || errno != EBUSY; });
+      (void)Eventually([&] { return rmdir(container.path().c_str()) == 0 || errno != EBUSY; }, kEngineWait);
     }
     rmdir(parent.c_str());
   }
@@ -103,7 +93,7 @@ pid_t StartSweeper(const std::filesystem::path& dir, int& fd) {
     if (read(ends[0], &byte, 1) == 0) {
       // The engine has its own signal, and some time for it.
       const std::string pid_file = dir / "pid";
-      (void)WaitFor([&pid_file] { return access(pid_file.c_str(), F_OK) != 0; });
+      (void)Eventually([&pid_file] { return access(pid_file.c_str(), F_OK) != 0; }, kEngineWait);
       (void)Sweep(dir);
     }
     _exit(0);
@@ -187,21 +177,22 @@ void RealEngine::Start() {
     execv(kDockerd, argv.data());
     _exit(127);
   }
-  if (pid_ < 0 || !WaitFor([this] { return Answers(); })) Die(StrCat("it did not start:\n", ReadText(log)));
+  if (pid_ < 0 || !Eventually([this] { return Answers(); }, kEngineWait))
+    Die(StrCat("it did not start:\n", ReadText(log)));
 }
 
 void RealEngine::Stop() {
   const auto containerd =
       static_cast<pid_t>(std::atoi(ReadText(dir_ / "exec/containerd/containerd.pid").c_str()));
   kill(pid_, SIGTERM);
-  if (!WaitFor([this] { return waitpid(pid_, nullptr, WNOHANG) == pid_; })) {
+  if (!Eventually([this] { return waitpid(pid_, nullptr, WNOHANG) == pid_; }, kEngineWait)) {
     ADD_FAILURE() << "the engine had to be killed";
     kill(pid_, SIGKILL);
     waitpid(pid_, nullptr, 0);
   }
   pid_ = -1;
   const auto is_gone = [containerd] { return containerd <= 0 || kill(containerd, 0) != 0; };
-  if (!WaitFor(is_gone)) kill(containerd, SIGKILL);
+  if (!Eventually(is_gone, kEngineWait)) kill(containerd, SIGKILL);
 }
 
 bool RealEngine::Answers() {

@@ -1,8 +1,6 @@
 // For tests: a listener that remembers, and helpers round a server and its agents.
 #pragma once
 
-#include <unistd.h>
-
 #include <chrono>
 #include <condition_variable>
 #include <functional>
@@ -14,6 +12,7 @@
 #include <vector>
 
 #include "common/base/strings.h"
+#include "common/testing/eventually.h"
 #include "common/testing/temp_dir.h"
 #include "node/agent/uplink.h"
 #include "server/agents/agent_server.h"
@@ -21,15 +20,6 @@
 namespace taut::server {
 
 namespace v1 = taut::agent::v1;
-
-// Asks every few ms; false after a minute, which only a failing test sees.
-inline bool Eventually(const std::function<bool()>& holds) {
-  for (int i = 0; i < 12'000; ++i) {
-    if (holds()) return true;
-    usleep(5000);
-  }
-  return holds();
-}
 
 // Remembers everything. With an answer set, gives it for each message.
 class Recorder final : public AgentListener {

@@ -5,12 +5,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <cmath>
-#include <thread>
 
 #include "common/base/strings.h"
 #include "common/net/scripted_poster.h"
+#include "common/testing/eventually.h"
 
 namespace taut::server {
 namespace {
@@ -328,11 +327,12 @@ TEST_F(WebhookActuatorTest, TheThreadSendsWhatIsOpen) {
   Restart("i2", state);
   Hook().Start([](uint64_t decision) { return decision == 6; });
   const auto outcome = [this] {
-    while (true) {
-      std::vector<std::string> out = Outcomes();
-      if (!out.empty()) return out;
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    }
+    std::vector<std::string> out;
+    (void)Eventually([&] {
+      out = Outcomes();
+      return !out.empty();
+    });
+    return out;
   };
   EXPECT_THAT(outcome(), ElementsAre("6 applied"));
   Order(7, "web", 3);
@@ -340,7 +340,7 @@ TEST_F(WebhookActuatorTest, TheThreadSendsWhatIsOpen) {
   EXPECT_THAT(Keys(), ElementsAre("i1-6", "i1-7"));
   poster_->Add(absl::UnavailableError("x"));
   Order(8, "web", 4);
-  while (Hook().last_error().empty()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  ASSERT_TRUE(Eventually([this] { return !Hook().last_error().empty(); }));
   Hook().Stop();
   Order(9, "web", 5);
   EXPECT_EQ(Hook().counts().waiting, 1U);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "common/base/strings.h"
+#include "common/testing/eventually.h"
 
 namespace taut::server {
 namespace {
@@ -34,7 +35,7 @@ class CredentialsTest : public testing::Test {
   }
   // Until the source has been asked that many times; once more is not waited for.
   void AwaitRuns(int runs) {
-    for (int i = 0; i < 6000 && runs_ < runs; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    (void)Eventually([&] { return runs_ >= runs; });
     EXPECT_EQ(runs_, runs);
   }
 
