@@ -27,7 +27,10 @@ class AgentPort final : public AgentServer {
   void Close(SessionId session) override { Current()->Close(session); }
   int port() const override { return Current()->port(); }
   AgentServerCounts counts() const override { return Current()->counts(); }
-  void Stop() override { Current()->Stop(); }
+  void Stop() override {
+    if (const std::shared_ptr<AgentServer> server = Current(); server != nullptr)
+      server->Stop();  // else never opened
+  }
 
  private:
   AgentPort(AgentsConfig config, AgentListener* listener) : config_(std::move(config)), listener_(listener) {}

@@ -10,59 +10,22 @@
 #include <cmath>
 #include <functional>
 #include <limits>
-#include <thread>
 
 #include "common/base/strings.h"
-#include "common/rpc/hand_over.h"
-#include "recommender.grpc.pb.h"
+#include "common/testing/eventually.h"
+#include "server/connectors/external_fixture.h"
 #include "server/connectors/external_message.h"
 
 namespace taut::server {
 namespace {
 
-namespace recommender_v1 = taut::recommender::v1;
 using testing::HasSubstr;
 using testing::IsEmpty;
-
-class Service final : public recommender_v1::Recommender::Service {
- public:
-  using Answer = std::function<grpc::Status(const recommender_v1::RecommendRequest&,
-                                            recommender_v1::RecommendResponse*)>;
-  // Before the first call.
-  void SetAnswer(Answer answer) {
-    answer_ = std::move(answer);
-    HandOver(this);
-  }
-  std::atomic<int> calls{0};
-
- private:
-  grpc::Status Recommend(grpc::ServerContext*, const recommender_v1::RecommendRequest* request,
-                         recommender_v1::RecommendResponse* response) override {
-    TakeOver(this);
-    ++calls;
-    return answer_(*request, response);
-  }
-  Answer answer_;
-};
-
-ExternalBatch Batch(int32_t window, uint32_t jobs) {
-  ExternalBatch batch{.window = WindowId{window}, .jobs = {}};
-  for (uint32_t j = 0; j < jobs; ++j) {
-    ExternalJob& job = batch.jobs.emplace_back();
-    job.id = JobId{j};
-    job.name = StrCat("job-", j);
-    job.tasks.push_back({0, 0.5F, 0.75F, 100, 200});
-  }
-  return batch;
-}
 
 class ExternalRecommenderTest : public testing::Test {
  protected:
   void SetUp() override {
-    grpc::ServerBuilder builder;
-    builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port_);
-    builder.RegisterService(&service_);
-    server_ = builder.BuildAndStart();
+    server_ = service_.Serve(&port_);
     ASSERT_NE(server_, nullptr);
   }
   void TearDown() override {
@@ -86,22 +49,21 @@ class ExternalRecommenderTest : public testing::Test {
   // Until `done` of the client's health, at most a minute.
   ExternalHealth Wait(const std::function<bool(const ExternalHealth&)>& done) {
     ExternalHealth health;
-    for (int i = 0; i < 12'000; ++i) {
+    (void)Eventually([&] {
       health = client_->health();
-      if (done(health)) break;
-      std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    }
+      return done(health);
+    });
     return health;
   }
 
   // Does not answer until the test is over, or says so.
   grpc::Status Hold() const {
-    for (int i = 0; i < 12'000 && !go_; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    (void)Eventually([this] { return go_.load(); });
     return grpc::Status::OK;
   }
 
   std::atomic<bool> go_{false};
-  Service service_;
+  RecommenderService service_;
   int port_ = 0;
   std::unique_ptr<grpc::Server> server_;
   std::unique_ptr<ExternalRecommender> client_;
@@ -123,7 +85,7 @@ TEST_F(ExternalRecommenderTest, AsksInPartsAndTakesWhatIsAnswered) {
         return grpc::Status::OK;
       });
   Connect();
-  client_->Ask(Batch(10, 5));
+  client_->Ask(BatchOf(10, 5));
   const ExternalHealth health = Wait([](const ExternalHealth& h) { return h.answers == 10; });
   EXPECT_TRUE(health.ok);
   EXPECT_EQ(health.requests, 3U) << "two jobs a call";
@@ -140,7 +102,7 @@ TEST_F(ExternalRecommenderTest, AsksInPartsAndTakesWhatIsAnswered) {
 }
 
 TEST(ExternalMessage, HasTheNamedSignalsOfAJob) {
-  ExternalBatch batch = Batch(10, 2);
+  ExternalBatch batch = BatchOf(10, 2);
   batch.jobs[1].named = {{"age", std::nullopt}, {"queue_length", 0}, {"requests", 12.5}};
   const recommender_v1::RecommendRequest request = ExternalRequest("test", batch.window, batch.jobs);
   EXPECT_EQ(request.jobs(0).signals_size(), 0);
@@ -162,12 +124,12 @@ TEST_F(ExternalRecommenderTest, AnErrorLosesItsCallAlone) {
         return grpc::Status::OK;
       });
   Connect();
-  client_->Ask(Batch(10, 3));
+  client_->Ask(BatchOf(10, 3));
   const ExternalHealth health = Wait([](const ExternalHealth& h) { return h.answers == 1; });
   EXPECT_EQ(health.failed_requests, 1U);
   EXPECT_EQ(health.requests, 2U);
   EXPECT_TRUE(health.ok);
-  client_->Ask(Batch(11, 2));
+  client_->Ask(BatchOf(11, 2));
   EXPECT_THAT(Wait([](const ExternalHealth& h) { return h.failed_requests == 2; }).error,
               HasSubstr("a bug of"));
 }
@@ -176,7 +138,7 @@ TEST_F(ExternalRecommenderTest, AServiceThatIsSlowIsGivenUpAndSaid) {
   service_.SetAnswer(
       [this](const recommender_v1::RecommendRequest&, recommender_v1::RecommendResponse*) { return Hold(); });
   Connect(/*deadline_ms=*/50);
-  client_->Ask(Batch(10, 6));
+  client_->Ask(BatchOf(10, 6));
   const ExternalHealth health = Wait([](const ExternalHealth& h) { return h.late_requests > 0; });
   EXPECT_FALSE(health.ok);
   EXPECT_THAT(health.error, HasSubstr("no answer within 50 ms"));
@@ -187,10 +149,10 @@ TEST_F(ExternalRecommenderTest, ANewWindowReplacesOneThatWaits) {
   service_.SetAnswer(
       [this](const recommender_v1::RecommendRequest&, recommender_v1::RecommendResponse*) { return Hold(); });
   Connect();
-  client_->Ask(Batch(10, 1));
-  while (service_.calls == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  client_->Ask(Batch(11, 1));
-  client_->Ask(Batch(12, 1));
+  client_->Ask(BatchOf(10, 1));
+  ASSERT_TRUE(Eventually([this] { return service_.calls > 0; }));
+  client_->Ask(BatchOf(11, 1));
+  client_->Ask(BatchOf(12, 1));
   EXPECT_EQ(client_->health().skipped_batches, 1U);
   go_ = true;
   EXPECT_EQ(Wait([](const ExternalHealth& h) { return h.requests == 2 && h.ok; }).requests, 2U);
@@ -200,7 +162,7 @@ TEST_F(ExternalRecommenderTest, AServiceThatIsNotThereIsTriedAgain) {
   server_->Shutdown(std::chrono::system_clock::now());
   server_.reset();
   Connect();
-  client_->Ask(Batch(10, 1));
+  client_->Ask(BatchOf(10, 1));
   EXPECT_FALSE(Wait([](const ExternalHealth& h) { return h.failed_requests == 1; }).error.empty());
   grpc::ServerBuilder builder;
   builder.AddListeningPort(StrCat("127.0.0.1:", port_), grpc::InsecureServerCredentials());
@@ -212,7 +174,7 @@ TEST_F(ExternalRecommenderTest, AServiceThatIsNotThereIsTriedAgain) {
   ASSERT_NE(server_, nullptr);
   int32_t window = 11;
   EXPECT_TRUE(Wait([&](const ExternalHealth& h) {
-                client_->Ask(Batch(window++, 1));
+                client_->Ask(BatchOf(window++, 1));
                 return h.ok;
               }).ok);
 }
@@ -221,8 +183,8 @@ TEST_F(ExternalRecommenderTest, EndsWhileItWaits) {
   service_.SetAnswer(
       [this](const recommender_v1::RecommendRequest&, recommender_v1::RecommendResponse*) { return Hold(); });
   Connect(/*deadline_ms=*/60'000);
-  client_->Ask(Batch(10, 1));
-  while (service_.calls == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  client_->Ask(BatchOf(10, 1));
+  ASSERT_TRUE(Eventually([this] { return service_.calls > 0; }));
   client_.reset();
 }
 
@@ -236,7 +198,7 @@ TEST(ConnectExternalRecommender, NamesAnAddressThatCannotBe) {
 }
 
 TEST(ExternalMessage, AbsentIsAbsent) {
-  ExternalBatch batch = Batch(1, 1);
+  ExternalBatch batch = BatchOf(1, 1);
   batch.jobs[0].tasks = {{3, kAbsent, kAbsent, 100, kAbsent}};
   const recommender_v1::RecommendRequest request = ExternalRequest("", batch.window, batch.jobs);
   const recommender_v1::Job& job = request.jobs(0);
@@ -249,7 +211,7 @@ TEST(ExternalMessage, AbsentIsAbsent) {
 }
 
 TEST(ExternalMessage, AnAnswerThatCannotBeIsNotTaken) {
-  const ExternalBatch batch = Batch(1, 2);
+  const ExternalBatch batch = BatchOf(1, 2);
   const auto fault = [&](const std::function<void(recommender_v1::Recommendation&)>& make) {
     recommender_v1::RecommendResponse response;
     recommender_v1::Recommendation& r = *response.add_recommendations();
@@ -270,7 +232,7 @@ TEST(ExternalMessage, AnAnswerThatCannotBeIsNotTaken) {
 }
 
 TEST(ExternalMessage, AJobIsAnsweredOnceAndReasonsArePrintable) {
-  const ExternalBatch batch = Batch(1, 1);
+  const ExternalBatch batch = BatchOf(1, 1);
   recommender_v1::RecommendResponse response;
   for (int i = 0; i < 2; ++i) {
     recommender_v1::Recommendation& r = *response.add_recommendations();

@@ -2,12 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "common/testing/recorded_log.h"
-#include "common/testing/temp_dir.h"
-#include "server/control/actuator.h"
+#include "server/control/component_fixture.h"
 #include "server/pool/price_book.h"
 #include "server/pool/quota_run.h"
-#include "server/store/in_memory_store.h"
 
 namespace taut::server {
 namespace {
@@ -23,42 +20,14 @@ constexpr std::string_view kQuotaOfTen =
 constexpr std::string_view kQuotaOfTwenty =
     "groups:\n  - {name: shop, quotas: [{tier: production, resource: cpu, nominal: 20}]}\n";
 
-class PoolRuns : public testing::Test {
+class PoolRuns : public ComponentTest {
  protected:
-  PoolRuns() {
-    context_.control = &control_;
-    context_.log = &log_;
-    context_.store_path = dir_.File("tautd.db");
-    context_.now = context_.cell_now = [this] { return now_; };
-    context_.clock_doubt = [] { return std::string(); };
-    EXPECT_TRUE(control_.Restore().ok());
-  }
   std::unique_ptr<QuotaRun> StartQuota() {
     auto run = std::make_unique<QuotaRun>(QuotaRun::Options{.config = config_.quota, .held = {}}, context_);
     EXPECT_EQ(run->Start(), absl::OkStatus());
     return run;
   }
-  // Before it no use is known, and no request is decided.
-  void CloseAWindow() {
-    ReportedWindow report;
-    report.window = WindowId{WindowId::Of(now_).index - 1};
-    report.figures.cpu_mean_cores = report.figures.cpu_peak_cores = 1;
-    report.figures.memory_mean_bytes = report.figures.memory_peak_bytes = 1e9F;
-    EXPECT_TRUE(control_.agents().TakeWindow({"other", "t", {}}, report, now_).ok());
-    EXPECT_TRUE(control_.Tick(Timestamp::FromSeconds(now_.seconds() + 121)).ok());
-  }
   static int64_t QuotaOf(const QuotaRun& run) { return run.desk()->View().rows.at(0).cell.quota; }
-
-  TempDir dir_{TempDir::Where::kMemory};
-  InMemoryStore store_;
-  DryRunActuator actuator_;
-  ControlPlane control_{ControlOptions(),
-                        *MappingRules::Compile(BuiltinRules()),
-                        {&store_, &store_, &actuator_, [] { return 0.0; }}};
-  RecordedLog log_;
-  Timestamp now_ = Timestamp::FromSeconds(1'770'000'000);
-  DaemonContext context_;
-  DaemonConfig config_;
 };
 
 TEST_F(PoolRuns, AReloadTakesAnotherQuotaAndKeepsItWhereTheFileIsWrong) {
@@ -84,7 +53,7 @@ TEST_F(PoolRuns, AReloadTakesAnotherQuotaAndKeepsItWhereTheFileIsWrong) {
 
 TEST_F(PoolRuns, RequestsForQuotaOutliveAKillAndAWrongQuotaFileEndsTheStart) {
   config_.quota.file = dir_.Write("ten.yaml", kQuotaOfTen);
-  CloseAWindow();
+  CloseAWindow();  // before it no use is known, and no request is decided
   uint64_t id = 0;
   {
     const std::unique_ptr<QuotaRun> run = StartQuota();
@@ -120,7 +89,7 @@ TEST_F(PoolRuns, APriceFileThatBillsThePastOtherwiseIsRecordedBesideTheStore) {
     PriceBook edited(config_.prices, context_);
     EXPECT_EQ(edited.Start(), absl::OkStatus());
     ASSERT_THAT(edited.changes(), SizeIs(1));
-    EXPECT_EQ(edited.changes()[0].seen_s, now_.seconds());
+    EXPECT_EQ(edited.changes()[0].seen_s, now_s_.load());
     EXPECT_THAT(log_.lines(), ElementsAre(HasSubstr("past_prices_changed")));
   }
   PriceBook again(config_.prices, context_);

@@ -14,6 +14,10 @@ namespace {
 
 constexpr double kStatusMiB = 1024.0 * 1024.0;
 constexpr double kMaterial = 0.1;  // of the larger amount
+
+bool IsNearly(double a, double b) {
+  return std::abs(a - b) <= kMaterial * std::max(std::abs(a), std::abs(b));
+}
 constexpr std::string_view kEllipsis = "...";
 
 // Bytes that are no whole Mi are no amount that people can read.
@@ -77,11 +81,18 @@ bool IsAmountNext(std::string_view word) { return word == "request" || word == "
 
 bool IsNear(std::string_view a, std::string_view b) {
   const std::optional<double> one = ParseQuantity(a), other = ParseQuantity(b);
-  return one.has_value() && other.has_value() &&
-         std::abs(*one - *other) <= kMaterial * std::max(std::abs(*one), std::abs(*other));
+  return one.has_value() && other.has_value() && IsNearly(*one, *other);
 }
 
 }  // namespace
+
+std::string_view StateOf(const JobView& job, Resource r, bool on_trial) {
+  if (job.mode != Mode::kCanary && job.mode != Mode::kAuto) return "";
+  if (!job.enforced) return "dry run";
+  if (on_trial) return "on trial";
+  const JobAmounts& amounts = job.of(r);
+  return amounts.ordered >= 0 && IsNearly(amounts.ordered, amounts.would_be) ? "set" : "waits";
+}
 
 std::string StatusText(std::span<const ContainerStatus> containers) {
   if (containers.empty()) return "";

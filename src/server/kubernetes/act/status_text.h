@@ -12,6 +12,7 @@
 
 #include "common/model/allocation_plan.h"
 #include "common/model/rollout.h"
+#include "server/control/fleet_view.h"
 #include "server/kubernetes/client/objects.h"
 
 namespace taut::server {
@@ -33,6 +34,10 @@ struct ContainerStatus {
   const ResourceStatus& of(Resource r) const { return r == Resource::kCpu ? cpu : memory; }
   ResourceStatus& of(Resource r) { return r == Resource::kCpu ? cpu : memory; }
 };
+
+// How far the recommendation of a job is carried out in its mode: "set" where what was ordered is within a tenth of it,
+// else "waits", "on trial", or "dry run" where nothing is applied. "" where the mode only shows it.
+std::string_view StateOf(const JobView& job, Resource r, bool on_trial);
 
 // At most kMaxStatusBytes: without the reasons if they do not fit, and without the last containers, whose number
 // stands at the end. Memory in whole Mi, rounded up. "" for no container.

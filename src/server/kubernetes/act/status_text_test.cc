@@ -33,6 +33,28 @@ TEST(StatusText, SaysAmountsStateAndReasonOfEachContainer) {
   EXPECT_THAT(StatusText(std::vector{log}), ::testing::StartsWith("pod observe: "));
 }
 
+TEST(StateOf, SaysHowFarARecommendationIsCarriedOut) {
+  JobView job;
+  JobAmounts& memory = job.amounts[static_cast<size_t>(Resource::kMemory)];
+  memory.would_be = 100;
+  memory.ordered = 95;
+  const auto state = [&](bool on_trial = false) { return StateOf(job, Resource::kMemory, on_trial); };
+  EXPECT_EQ(state(), "") << "observe only shows it";
+  job.mode = Mode::kAuto;
+  EXPECT_EQ(state(), "dry run");
+  EXPECT_EQ(state(/*on_trial=*/true), "dry run");
+  job.enforced = true;
+  EXPECT_EQ(state(), "set");
+  memory.ordered = 89;
+  EXPECT_EQ(state(), "waits") << "more than a tenth away";
+  memory.ordered = -1;
+  EXPECT_EQ(state(), "waits") << "nothing is ordered";
+  job.mode = Mode::kCanary;
+  EXPECT_EQ(state(/*on_trial=*/true), "on trial");
+  job.mode = Mode::kOff;
+  EXPECT_EQ(state(), "");
+}
+
 TEST(StatusText, LeavesOutReasonsAndThenTheLastContainers) {
   std::vector<ContainerStatus> containers;
   for (int i = 0; i < 4; ++i) containers.push_back(App(0.25, 96));

@@ -2,7 +2,6 @@
 // writes it, and the totals of a pod.
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <map>
 #include <set>
 
@@ -16,18 +15,6 @@ namespace taut::server {
 namespace {
 
 constexpr std::chrono::seconds kWriteStatus{2};
-constexpr double kNearEnough = 0.1;  // of the larger amount, as SaysTheSame
-
-bool IsNearly(double a, double b) { return std::abs(a - b) <= kNearEnough * std::max(a, b); }
-
-// How far the recommendation is carried out in the job's mode; "" where it is only shown.
-std::string_view StateOf(const JobView& job, Resource r, bool on_trial) {
-  if (job.mode != Mode::kCanary && job.mode != Mode::kAuto) return "";
-  if (!job.enforced) return "dry run";
-  if (on_trial) return "on trial";
-  const JobAmounts& amounts = job.of(r);
-  return amounts.ordered >= 0 && IsNearly(amounts.ordered, amounts.would_be) ? "set" : "waits";
-}
 
 }  // namespace
 
