@@ -80,7 +80,8 @@ AnalogChoice ChooseForOrder(const AnalogCdf& cdf, const AnalogCase& job, Resourc
 }
 
 AnalogBound BoundOf(const AnalogChoice& choice, const AnalogCdf& cdf, const AnalogCase& job,
-                    Resource resource, double price, double most_chance, const AnalogSettings& settings) {
+                    Resource resource, double price, const AnalogSettings& settings) {
+  const double most_chance = settings.MostChance(resource);
   AnalogSettings free_settings = settings;
   free_settings.max_overrun_chance = 1;
   AnalogCase free_job = job;

@@ -49,8 +49,9 @@ struct AnalogBound {
   double free_limit = 0;  // the least-cost limit, had it been allowed
   double free_cost = 0;
 };
+// `choice` is what ChooseLimit returned for the same arguments.
 AnalogBound BoundOf(const AnalogChoice& choice, const AnalogCdf& cdf, const AnalogCase& job,
-                    Resource resource, double price, double most_chance, const AnalogSettings& settings);
+                    Resource resource, double price, const AnalogSettings& settings);
 
 // The price at which the mean chance over the jobs, with holds and floors and each at its factor of the price,
 // comes to `share` (bisection on its logarithm). If no price does, the nearest end. REQUIRES: as many cdfs as

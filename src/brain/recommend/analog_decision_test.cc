@@ -372,7 +372,7 @@ TEST(BoundOf, TheChanceThatIsAllowed) {
     job.floor = floor;
     const AnalogChoice choice = ChooseLimit(cdf, job, Resource::kMemory, price, settings);
     EXPECT_DOUBLE_EQ(choice.limit, OnGrid(2));
-    const AnalogBound bound = BoundOf(choice, cdf, job, Resource::kMemory, price, 0.1, settings);
+    const AnalogBound bound = BoundOf(choice, cdf, job, Resource::kMemory, price, settings);
     EXPECT_EQ(bound.kind, "most_chance") << "the floor alone would not have made it higher than 1.2 times";
     EXPECT_EQ(bound.what, "a chance of at most 10 %");
     EXPECT_EQ(bound.free_limit, kPeak);
@@ -390,7 +390,7 @@ TEST(BoundOf, TheMedianOfTheLastDay) {
     job.floor = 1.2 * kPeak;
     const AnalogChoice choice = ChooseLimit(cdf, job, Resource::kMemory, price, settings);
     EXPECT_DOUBLE_EQ(choice.limit, OnGrid(1.2));
-    const AnalogBound bound = BoundOf(choice, cdf, job, Resource::kMemory, price, 0.25, settings);
+    const AnalogBound bound = BoundOf(choice, cdf, job, Resource::kMemory, price, settings);
     EXPECT_EQ(bound.kind, "median") << "a chance of just what is allowed is allowed";
     EXPECT_EQ(bound.what, "not below the median usage of the last day");
     EXPECT_EQ(bound.free_limit, kPeak);
@@ -401,13 +401,13 @@ TEST(BoundOf, NothingBindsTheLeastCostAndWhatIsKept) {
   const AnalogCdf cdf = Steps({{1, 1}});
   AnalogCase job = OfPeak();
   AnalogChoice choice = ChooseLimit(cdf, job, Resource::kMemory, 1e12, AnalogSettings());
-  AnalogBound bound = BoundOf(choice, cdf, job, Resource::kMemory, 1e12, 0.1, AnalogSettings());
+  AnalogBound bound = BoundOf(choice, cdf, job, Resource::kMemory, 1e12, AnalogSettings());
   EXPECT_EQ(bound.kind, "");
   EXPECT_EQ(bound.free_limit, kPeak);
   job.kept_limit = 1.05 * kPeak;
   choice = ChooseLimit(cdf, job, Resource::kMemory, 1e12, AnalogSettings());
   EXPECT_TRUE(choice.kept);
-  bound = BoundOf(choice, cdf, job, Resource::kMemory, 1e12, 0.1, AnalogSettings());
+  bound = BoundOf(choice, cdf, job, Resource::kMemory, 1e12, AnalogSettings());
   EXPECT_EQ(bound.kind, "");
   EXPECT_EQ(bound.free_limit, kPeak) << "what it would have been with nothing to keep";
 }

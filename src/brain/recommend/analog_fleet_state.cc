@@ -1,7 +1,7 @@
 // The fleet model as bytes and back.
 #include <cmath>
 
-#include "brain/recommend/analogs.h"
+#include "brain/recommend/analog_fleet.h"
 #include "brain/recommend/stored_values.h"
 
 namespace taut::brain {

@@ -14,7 +14,7 @@
 
 #include "brain/recommend/decayed_average.h"
 #include "brain/recommend/made_signal.h"
-#include "common/histogram/percentile.h"
+#include "common/histogram/percentile_fixture.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "rapidcheck.h"
@@ -48,7 +48,7 @@ double CoverOf(Resource r, double value) { return GridOf(r).UpperBound(GridOf(r)
 TEST(LoadAdjustedPercentile, NineOnesAndATenAreNineNineteenths) {
   const std::vector<double> lower = {0, 9}, upper = {1, 10}, weights = {9, 1};
   const auto at = [&](double p, PercentileOf of) {
-    return PercentileOfBuckets(lower, upper, weights, p, of, BucketValue::kUpperBound, LoadBound::kUpper);
+    return PercentileOfBuckets({lower, upper, weights}, p, of);
   };
   EXPECT_EQ(at(9.0 / 19, PercentileOf::kLoad), 1);
   EXPECT_EQ(at(9.0 / 19 + 1e-4, PercentileOf::kLoad), 10);

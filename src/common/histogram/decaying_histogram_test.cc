@@ -12,6 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "common/histogram/percentile_fixture.h"
+
 namespace taut {
 namespace {
 
@@ -270,7 +272,7 @@ TEST(DecayingHistogram, PercentilesAreTheRuleOverItsBuckets) {
     for (const PercentileOf of : {PercentileOf::kTime, PercentileOf::kLoad}) {
       for (const BucketValue value : {BucketValue::kUpperBound, BucketValue::kInterpolated}) {
         for (const LoadBound load : {LoadBound::kUpper, LoadBound::kLower}) {
-          const double wanted = PercentileOfBuckets(lower, upper, weights, p, of, value, load);
+          const double wanted = PercentileOfBuckets({lower, upper, weights}, p, of, value, load);
           EXPECT_NEAR(h.Percentile(p, of, value, load), wanted, 1e-9 * wanted) << p;
         }
       }

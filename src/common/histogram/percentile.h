@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <span>
 
 #include "common/histogram/grid.h"
 
@@ -64,12 +63,5 @@ class PercentileWalk {
   size_t index_ = 0;
   bool found_ = false;
 };
-
-// Over explicit buckets in ascending order: `lower`, `upper` and `weights` (>= 0) are as long as each other.
-// The smallest bound such that the buckets up to it hold at least p (0..1) of the total, inclusive; for p = 0
-// that of the lowest bucket with weight. 0 if no bucket has weight. O(n).
-double PercentileOfBuckets(std::span<const double> lower, std::span<const double> upper,
-                           std::span<const double> weights, double p, PercentileOf of, BucketValue value,
-                           LoadBound load);
 
 }  // namespace taut

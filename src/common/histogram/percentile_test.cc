@@ -5,6 +5,8 @@
 
 #include <vector>
 
+#include "common/histogram/percentile_fixture.h"
+
 namespace taut {
 namespace {
 
@@ -13,7 +15,7 @@ const std::vector<double> kLower = {0, 10, 20, 30};
 const std::vector<double> kUpper = {10, 20, 30, 40};
 
 double P95(const std::vector<double>& weights, BucketValue value, LoadBound load) {
-  return PercentileOfBuckets(kLower, kUpper, weights, 0.95, PercentileOf::kLoad, value, load);
+  return PercentileOfBuckets({kLower, kUpper, weights}, 0.95, PercentileOf::kLoad, value, load);
 }
 
 TEST(Percentile, WorkedExampleNeedsLowerBoundsAndInterpolation) {
@@ -34,7 +36,7 @@ TEST(Percentile, ByTimeIsInclusive) {
   const std::vector<double> upper = {1, 10};
   const std::vector<double> weights = {9, 1};
   const auto p = [&](double j, PercentileOf of) {
-    return PercentileOfBuckets(lower, upper, weights, j, of, BucketValue::kUpperBound, LoadBound::kUpper);
+    return PercentileOfBuckets({lower, upper, weights}, j, of);
   };
   EXPECT_EQ(p(0.90, PercentileOf::kTime), 1.0);
   EXPECT_EQ(p(0.91, PercentileOf::kTime), 10.0);
@@ -46,8 +48,7 @@ TEST(Percentile, ByTimeIsInclusive) {
 
 TEST(Percentile, EndsAndEmptyBuckets) {
   const auto p = [](const std::vector<double>& weights, double j) {
-    return PercentileOfBuckets(kLower, kUpper, weights, j, PercentileOf::kTime, BucketValue::kUpperBound,
-                               LoadBound::kUpper);
+    return PercentileOfBuckets({kLower, kUpper, weights}, j, PercentileOf::kTime);
   };
   EXPECT_EQ(p({0, 3, 0, 3}, 0.0), 20.0);
   EXPECT_EQ(p({0, 3, 0, 3}, 0.5), 20.0);
@@ -55,17 +56,15 @@ TEST(Percentile, EndsAndEmptyBuckets) {
   EXPECT_EQ(p({0, 3, 3, 0}, 1.0), 30.0);
   EXPECT_EQ(p({0, 3, 3, 0}, 7.0), 30.0);
   EXPECT_EQ(p({0, 0, 0, 0}, 0.5), 0.0);
-  EXPECT_EQ(
-      PercentileOfBuckets({}, {}, {}, 0.5, PercentileOf::kLoad, BucketValue::kUpperBound, LoadBound::kUpper),
-      0.0);
+  EXPECT_EQ(PercentileOfBuckets({}, 0.5, PercentileOf::kLoad), 0.0);
   // All in a bucket whose lower bound is 0: no load, but not nothing.
   EXPECT_EQ(P95({5, 0, 0, 0}, BucketValue::kUpperBound, LoadBound::kLower), 10.0);
 }
 
 TEST(Percentile, InterpolatesInsideTheBucket) {
   const auto p = [](double j) {
-    return PercentileOfBuckets(kLower, kUpper, std::vector<double>{0, 1, 0, 3}, j, PercentileOf::kTime,
-                               BucketValue::kInterpolated, LoadBound::kUpper);
+    return PercentileOfBuckets({kLower, kUpper, {0, 1, 0, 3}}, j, PercentileOf::kTime,
+                               BucketValue::kInterpolated);
   };
   EXPECT_NEAR(p(0.125), 15.0, 1e-9);
   EXPECT_NEAR(p(0.25), 20.0, 1e-4);  // the bound itself, less the tolerance

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "common/histogram/percentile_fixture.h"
+
 namespace taut {
 namespace {
 
@@ -61,7 +63,7 @@ RC_GTEST_PROP(WindowHistogram, CountsMergesAndRoundTrips, ()) {
       for (const LoadBound bound : {LoadBound::kUpper, LoadBound::kLower}) {
         for (const double p : {0.0, 0.5, 0.9, 1.0}) {
           RC_ASSERT(h.Percentile(p, of, value, bound) ==
-                    PercentileOfBuckets(lower, upper, weights, p, of, value, bound));
+                    PercentileOfBuckets({lower, upper, weights}, p, of, value, bound));
         }
       }
     }

@@ -1,0 +1,40 @@
+// The percentile rule over explicit buckets: what the histograms are compared with.
+#pragma once
+
+#include <cassert>
+#include <vector>
+
+#include "common/histogram/percentile.h"
+
+namespace taut {
+
+// Buckets in ascending order, as many of each.
+struct ExplicitBuckets {
+  std::vector<double> lower, upper;
+  std::vector<double> weights;  // >= 0
+};
+
+// The smallest bound such that the buckets up to it hold at least p (0..1) of the total, inclusive; for p = 0
+// that of the lowest bucket with weight. 0 if no bucket has weight. O(n).
+inline double PercentileOfBuckets(const ExplicitBuckets& buckets, double p, PercentileOf of,
+                                  BucketValue value = BucketValue::kUpperBound,
+                                  LoadBound load = LoadBound::kUpper) {
+  const auto& [lower, upper, weights] = buckets;
+  assert(lower.size() == upper.size() && lower.size() == weights.size());
+  const auto share = [&](size_t k) {
+    if (of != PercentileOf::kLoad) return buckets.weights[k];
+    return buckets.weights[k] * (load == LoadBound::kUpper ? buckets.upper[k] : buckets.lower[k]);
+  };
+  double total = 0;
+  for (size_t k = 0; k < weights.size(); ++k) total += share(k);
+  PercentileWalk walk(total, p);
+  for (size_t k = weights.size(); k-- > 0;) {
+    if (weights[k] > 0 && !walk.Feed(k, share(k))) break;
+  }
+  if (!walk.found()) return 0.0;
+  const size_t k = walk.index();
+  if (value == BucketValue::kUpperBound) return upper[k];
+  return lower[k] + (upper[k] - lower[k]) * walk.Fraction(total);
+}
+
+}  // namespace taut
