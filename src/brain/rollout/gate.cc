@@ -27,8 +27,6 @@ constexpr double kDeliveryShare = 0.25;
 constexpr int64_t kLeastDelivery = 3600;
 // A refused order may have been sent in the middle of a window.
 constexpr int64_t kRefusalSeconds = 2 * kWindowSeconds;
-// Members that ended are kept in case they return, but not more than this times the share.
-constexpr size_t kMembersKept = 4;
 // A trial that does not get its task-windows in this many times its duration is given up.
 constexpr double kGiveUpHours = 4;
 
@@ -93,13 +91,7 @@ class Gate {
   Verdict JudgeTrial();
   Verdict RollBack(std::string_view why, bool limit_is_bad);
   std::string Comparison() const;
-  bool TooManyOoms() const;
-  bool TooOftenOver() const;
-  bool TooOftenThrottled() const;
   uint32_t TrialSize() const;
-  void ChooseMembers(uint32_t wanted);
-  uint32_t MembersAlive() const;
-  void ReplaceMembers();
   std::optional<Verdict> EndUndelivered();
 
   const JobPolicy& policy_;
@@ -184,7 +176,7 @@ Verdict Gate::Apply() {
       (policy_.mode != Mode::kCanary || p_.num_tasks > 1)) {
     state_.trial.reset();
   }
-  if (TrialRuns() && TooManyOoms()) return RollBack(Comparison(), true);
+  if (TrialRuns() && state_.trial->TooManyOoms()) return RollBack(Comparison(), true);
   if (p_.oom && Raises(current_)) {
     const std::optional<double> before = current_;
     state_.trial.reset();
@@ -308,7 +300,7 @@ Verdict Gate::Lower() {
   trial.limit = *p_.recommended;
   trial.old_limit = current_;
   trial.since_s = p_.now_s;
-  ChooseMembers(TrialSize());
+  trial.AddMembers(*p_.tasks, TrialSize());
   return Done(DecisionKind::kTry, current_, p_.recommended,
               StrCat("tried on ", trial.members.size(), " of ", p_.num_tasks, " tasks: ", Why(current_)));
 }
@@ -317,43 +309,6 @@ Verdict Gate::Lower() {
 uint32_t Gate::TrialSize() const {
   const auto candidates = static_cast<uint32_t>(p_.tasks->size());
   return std::min(TrialTasks(p_.num_tasks, policy_.canary.share), candidates);
-}
-
-// Takes `wanted` more, evenly spread over those that are not in the trial.
-void Gate::ChooseMembers(uint32_t wanted) {
-  Trial& trial = *state_.trial;
-  std::vector<uint32_t> others;
-  for (const uint32_t t : *p_.tasks) {
-    if (!trial.Has(t)) others.push_back(t);
-  }
-  const auto count = static_cast<double>(others.size());
-  for (size_t i = 0; i < others.size(); ++i) {
-    const auto place = static_cast<double>(i);
-    if (WholePart((place + 1) * wanted / count) > WholePart(place * wanted / count)) {
-      trial.members.push_back({others[i], ""});
-    }
-  }
-}
-
-uint32_t Gate::MembersAlive() const {
-  const std::vector<uint32_t>& alive = *p_.tasks;
-  return static_cast<uint32_t>(std::count_if(
-      state_.trial->members.begin(), state_.trial->members.end(),
-      [&alive](const TrialTask& t) { return std::binary_search(alive.begin(), alive.end(), t.number); }));
-}
-
-// Tasks that ended make room for others.
-void Gate::ReplaceMembers() {
-  if (p_.tasks == nullptr || p_.num_tasks < 2) return;
-  const uint32_t alive = MembersAlive(), wanted = TrialSize();
-  if (alive >= wanted) return;
-  ChooseMembers(wanted - alive);
-  std::vector<TrialTask>& members = state_.trial->members;
-  const size_t most = kMembersKept * wanted + kMembersKept;
-  for (auto it = members.begin(); members.size() > most && it != members.end();) {
-    const bool here = std::binary_search(p_.tasks->begin(), p_.tasks->end(), it->number);
-    it = here ? it + 1 : members.erase(it);
-  }
 }
 
 // A trial that ran nowhere is no evidence.
@@ -393,7 +348,7 @@ Verdict Gate::Watch() {
 
 Verdict Gate::JudgeWatched() {
   const Trial trial = *state_.trial;
-  if (trial.tasks.ooms > 0 || TooOftenOver()) {
+  if (trial.tasks.ooms > 0 || trial.TooOftenOver(policy_.canary)) {
     state_.trial.reset();
     state_.rolled_back_limit = trial.limit;
     state_.rolled_back_s = p_.now_s;
@@ -416,27 +371,6 @@ Verdict Gate::JudgeWatched() {
               StrCat(Change(current_, trial.limit), "; watched for ",
                      FormatDuration(p_.now_s - trial.since_s), ", the task reached the limit in ",
                      Percent(trial.tasks.OverShare()), " of ", trial.tasks.task_windows, " windows"));
-}
-
-bool Gate::TooManyOoms() const {
-  const TrialSide &tasks = state_.trial->tasks, &rest = state_.trial->rest;
-  const auto windows = [](const TrialSide& side) {
-    return side.task_windows == 0 ? 1.0 : static_cast<double>(side.task_windows);
-  };
-  return static_cast<double>(tasks.ooms) * windows(rest) > static_cast<double>(rest.ooms) * windows(tasks);
-}
-
-bool Gate::TooOftenOver() const {
-  const Trial& trial = *state_.trial;
-  return static_cast<double>(trial.tasks.task_windows) >= policy_.canary.min_task_windows &&
-         trial.tasks.OverShare() > trial.rest.OverShare() + policy_.canary.max_extra_over;
-}
-
-// Throttling that the rest does not have.
-bool Gate::TooOftenThrottled() const {
-  const Trial& trial = *state_.trial;
-  return static_cast<double>(trial.tasks.task_windows) >= policy_.canary.min_task_windows &&
-         trial.tasks.ThrottledShare() > trial.rest.ThrottledShare() + policy_.canary.max_extra_over;
 }
 
 std::string Gate::Comparison() const {
@@ -466,7 +400,8 @@ Verdict Gate::RollBack(std::string_view why, bool limit_is_bad) {
 Verdict Gate::JudgeTrial() {
   const Trial& trial = *state_.trial;
   const int64_t lived = p_.now_s - trial.since_s;
-  if (TooOftenOver() || TooOftenThrottled()) return RollBack(Comparison(), true);
+  if (trial.TooOftenOver(policy_.canary) || trial.TooOftenThrottled(policy_.canary))
+    return RollBack(Comparison(), true);
   if (policy_.WatchesVersion(p_.now_s) && *policy_.version.since_s > trial.since_s) {
     return RollBack(StrCat("the version ", policy_.version.name, " began while ", Amount(trial.limit),
                            " was on trial; it is tried again later"),
@@ -492,7 +427,7 @@ Verdict Gate::JudgeTrial() {
         true);
   }
   if (!enough || lived < CanarySeconds()) {
-    ReplaceMembers();
+    if (p_.tasks != nullptr && p_.num_tasks >= 2) state_.trial->ReplaceMembers(*p_.tasks, TrialSize());
     return Hold(fmt::format(
         "{} is on trial for {}, {} task-windows so far; evaluated after {} and {:.0f} task-windows",
         Amount(trial.limit), FormatDuration(lived), trial.tasks.task_windows, FormatDuration(CanarySeconds()),

@@ -91,6 +91,17 @@ struct Trial {
   std::string refusal;              // why
 
   bool Has(uint32_t number) const;
+  // Adds `wanted` of those alive (ascending) that are not on trial, evenly spread over these.
+  void AddMembers(std::span<const uint32_t> alive, uint32_t wanted);
+  // Adds members until `wanted` are alive. Those that ended are kept, in case they return, while they are few.
+  void ReplaceMembers(std::span<const uint32_t> alive, uint32_t wanted);
+
+  // More OOM kills in a task-window than the rest has.
+  bool TooManyOoms() const;
+  // At their limit, or throttled, in a larger share than the rest by more than canary.max_extra_over. False until
+  // canary.min_task_windows.
+  bool TooOftenOver(const CanarySettings& canary) const;
+  bool TooOftenThrottled(const CanarySettings& canary) const;
 };
 inline constexpr double kRetryHours = 7;
 

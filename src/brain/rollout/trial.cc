@@ -17,6 +17,8 @@ constexpr double kWeightCores = 0.013;
 constexpr double kWeightShare = 0.1;  // but less than an agent raises at once
 constexpr double kPageBytes = 4096;
 constexpr size_t kMaxMembers = 1 << 20;
+// Members that ended are kept in case they return, but not more than this times the share.
+constexpr size_t kMembersKept = 4;
 
 double ShareOf(uint32_t num_tasks, double share) {
   const double one = 1.0 / num_tasks;
@@ -163,6 +165,49 @@ double TrialSide::ThrottledShare() const {
 bool Trial::Has(uint32_t number) const {
   return std::any_of(members.begin(), members.end(),
                      [number](const TrialTask& t) { return t.number == number; });
+}
+
+void Trial::AddMembers(std::span<const uint32_t> alive, uint32_t wanted) {
+  std::vector<uint32_t> others;
+  for (const uint32_t t : alive) {
+    if (!Has(t)) others.push_back(t);
+  }
+  const auto count = static_cast<double>(others.size());
+  for (size_t i = 0; i < others.size(); ++i) {
+    const auto place = static_cast<double>(i);
+    if (WholePart((place + 1) * wanted / count) > WholePart(place * wanted / count)) {
+      members.push_back({others[i], ""});
+    }
+  }
+}
+
+void Trial::ReplaceMembers(std::span<const uint32_t> alive, uint32_t wanted) {
+  const auto is_alive = [alive](const TrialTask& t) {
+    return std::binary_search(alive.begin(), alive.end(), t.number);
+  };
+  const auto here = static_cast<uint32_t>(std::ranges::count_if(members, is_alive));
+  if (here >= wanted) return;
+  AddMembers(alive, wanted - here);
+  const size_t most = kMembersKept * wanted + kMembersKept;
+  for (auto it = members.begin(); members.size() > most && it != members.end();)
+    it = is_alive(*it) ? it + 1 : members.erase(it);
+}
+
+bool Trial::TooManyOoms() const {
+  const auto windows = [](const TrialSide& side) {
+    return side.task_windows == 0 ? 1.0 : static_cast<double>(side.task_windows);
+  };
+  return static_cast<double>(tasks.ooms) * windows(rest) > static_cast<double>(rest.ooms) * windows(tasks);
+}
+
+bool Trial::TooOftenOver(const CanarySettings& canary) const {
+  return static_cast<double>(tasks.task_windows) >= canary.min_task_windows &&
+         tasks.OverShare() > rest.OverShare() + canary.max_extra_over;
+}
+
+bool Trial::TooOftenThrottled(const CanarySettings& canary) const {
+  return static_cast<double>(tasks.task_windows) >= canary.min_task_windows &&
+         tasks.ThrottledShare() > rest.ThrottledShare() + canary.max_extra_over;
 }
 
 bool IsAtLimit(Resource r, double reported, double limit) {

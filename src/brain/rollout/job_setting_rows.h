@@ -1,0 +1,33 @@
+// The rows of the settings of a job that are fields of its JobPolicy. Those of its replica policy are
+// ReplicaSettingsTable().
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "brain/rollout/job_policy.h"
+#include "brain/rollout/rules.h"
+
+namespace taut::brain {
+
+using JobField = std::variant<Mode*, Policy*, std::optional<Policy>*, JobClass*, OomTolerance*, AppliesTo*,
+                              double*, std::optional<double>*, std::vector<MaintenanceWindow>*, bool*,
+                              std::string_view*, SizeBy*, AllowedRange*, JobVersion*, MemorySignal*>;
+
+struct JobFieldRow {
+  std::string_view key, help;
+  SettingKind kind;
+  std::vector<std::string_view> (*choices)();  // of kChoice; else null. The place in the list is the value
+  JobField (*field)(JobPolicy&);
+  double min = 0, max = 0;  // of numbers, in the unit people write
+  double scale = 1;         // value in that unit = value in the struct * scale
+};
+std::span<const JobFieldRow> JobFieldRows();
+
+// The choice of replicas.policy that leaves the number of tasks to the owner; its value is "".
+inline constexpr std::string_view kNoReplicaPolicy = "none";
+
+}  // namespace taut::brain
