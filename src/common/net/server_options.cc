@@ -69,6 +69,18 @@ bool IsLoopback(std::string_view host) {
   return inet_pton(AF_INET6, text.c_str(), &v6) == 1 && IN6_IS_ADDR_LOOPBACK(&v6);
 }
 
+size_t ServerOptions::BodyLimitOf(std::string_view path) const {
+  size_t limit = max_body_bytes;
+  size_t longest = 0;
+  for (const auto& [prefix, bytes] : body_limits) {
+    if (prefix.size() >= longest && path.starts_with(prefix)) {
+      longest = prefix.size();
+      limit = bytes;
+    }
+  }
+  return limit;
+}
+
 absl::Status ServerOptions::Check() const {
   if (listen.empty()) return Bad("no address to listen on; expected one such as 127.0.0.1:9190");
   if (threads < 1 || threads > 256) return Bad(StrCat("threads is ", threads, "; give 1 to 256"));

@@ -120,6 +120,8 @@ struct ServerOptions {
   }
   // No authentication is required.
   bool is_open() const { return !has_tokens() && verifier == nullptr && client_ca_file.empty(); }
+  // Bytes that the body of a request to `path` may have.
+  size_t BodyLimitOf(std::string_view path) const;
 
   // InvalidArgument, with the way out, if these do not fit together or let strangers in.
   absl::Status Check() const;

@@ -27,20 +27,6 @@ constexpr std::string_view kHeartbeat = ":\n\n";
 
 }  // namespace
 
-bool SessionsState::EnterStream(const std::string& caller) {
-  const std::lock_guard lock(streams_mutex_);
-  const auto found = streams_of_.find(caller);
-  if ((found == streams_of_.end() ? 0 : found->second) >= options.max_streams_per_caller) return false;
-  ++streams_of_[caller];
-  return true;
-}
-
-void SessionsState::LeaveStream(const std::string& caller) {
-  const std::lock_guard lock(streams_mutex_);
-  const auto found = streams_of_.find(caller);
-  if (--found->second == 0) streams_of_.erase(found);
-}
-
 Session::Session(std::unique_ptr<Connection> connection, SessionsState* state, Mode mode)
     : connection_(std::move(connection)),
       state_(state),
@@ -157,22 +143,10 @@ void Session::Parse() {
         Refuse(431, StrCat("the header exceeds ", state_->options.max_header_bytes, " bytes"));
         return;
       case ParseState::kBodyTooLarge:
-        Refuse(413, StrCat("the body exceeds ", BodyLimit(), " bytes"));
+        Refuse(413, StrCat("the body exceeds ", state_->options.BodyLimitOf(request_.path), " bytes"));
         return;
     }
   }
-}
-
-size_t Session::BodyLimit() const {
-  size_t limit = state_->options.max_body_bytes;
-  size_t longest = 0;
-  for (const auto& [prefix, bytes] : state_->options.body_limits) {
-    if (prefix.size() >= longest && std::string_view(request_.path).substr(0, prefix.size()) == prefix) {
-      longest = prefix.size();
-      limit = bytes;
-    }
-  }
-  return limit;
 }
 
 bool Session::TakeHeader() {
@@ -211,7 +185,7 @@ bool Session::TakeHeader() {
     return false;
   }
   stranger_since_.store(kNotWaiting, std::memory_order_relaxed);
-  const size_t limit = BodyLimit();
+  const size_t limit = state_->options.BodyLimitOf(request_.path);
   parser_.set_max_body_bytes(limit);
   if (length.value_or(0) > limit) {
     Refuse(413, StrCat("the body exceeds ", limit, " bytes"));
@@ -304,15 +278,13 @@ bool Session::CountStream() {
     drop();
     return true;
   }
-  const size_t streams = state_->streams.fetch_add(1, std::memory_order_relaxed) + 1;
-  const bool room = streams <= state_->options.max_streams && !state_->stopping;
   stream_caller_ = request_.user.empty() ? StrCat("address ", address_)
                                          : StrCat(static_cast<int>(request_.role), " ", request_.user);
-  counts_as_stream_ = room && state_->EnterStream(stream_caller_);
+  const SessionsState::StreamRoom room = state_->EnterStream(stream_caller_);
+  counts_as_stream_ = room == SessionsState::StreamRoom::kEntered;
   if (counts_as_stream_) return true;
-  state_->streams.fetch_sub(1, std::memory_order_relaxed);
   drop();
-  if (room) {
+  if (room == SessionsState::StreamRoom::kNoneForCaller) {
     Refuse(429,
            StrCat("you have ", state_->options.max_streams_per_caller,
                   " event streams open, the most of one caller (server.limits.streams_per_caller): close "
@@ -519,10 +491,7 @@ void Session::End() {
   phase_ = Phase::kEnded;
   connection_->Close();
   if (response_.stream) response_.stream->Detach();
-  if (counts_as_stream_) {
-    state_->streams.fetch_sub(1, std::memory_order_relaxed);
-    state_->LeaveStream(stream_caller_);
-  }
+  if (counts_as_stream_) state_->LeaveStream(stream_caller_);
   DropBody();
   state_->on_end(this);
 }

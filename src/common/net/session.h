@@ -4,68 +4,19 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
-#include <functional>
 #include <limits>
-#include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 
-#include "common/net/access.h"
 #include "common/net/connection.h"
 #include "common/net/event_stream.h"
-#include "common/net/handler_slots.h"
 #include "common/net/http.h"
 #include "common/net/message_parser.h"
 #include "common/net/server_options.h"
+#include "common/net/sessions_state.h"
 
 namespace taut {
-
-class Session;
-
-// What all sessions of a server share. Outlives them.
-struct SessionsState {
-  SessionsState(const ServerOptions& o, std::function<HttpResponse(const HttpRequest&)> h)
-      : options(o), handler(std::move(h)), slots(o.threads), access_(std::make_shared<const Access>(o)) {}
-
-  using Count = std::atomic<uint64_t>;
-  static void Add(Count& count, uint64_t n = 1) { count.fetch_add(n, std::memory_order_relaxed); }
-  struct Counters {
-    Count accepted{0}, refused{0}, timed_out{0}, malformed{0}, too_large{0}, unauthorized{0}, other_site{0},
-        overloaded{0}, displaced{0}, accept_failures{0}, tls_failures{0}, handler_exceptions{0},
-        streams_cut{0}, bytes_in{0}, bytes_out{0};
-    std::array<Count, 6> answers{};
-  };
-
-  const ServerOptions options;
-  const std::function<HttpResponse(const HttpRequest&)> handler;
-  HandlerSlots<Session> slots;
-  std::function<void(Session*)> on_end;  // once per session, on its turn
-  Counters counters;
-  std::atomic<size_t> buffered_bytes{0};
-  std::atomic<size_t> streams{0};
-  std::atomic<bool> stopping{false};
-
-  // False: the caller has max_streams_per_caller already. Else to be followed by LeaveStream.
-  bool EnterStream(const std::string& caller);
-  void LeaveStream(const std::string& caller);
-
-  std::shared_ptr<const Access> access() const {
-    const std::lock_guard lock(access_mutex_);
-    return access_;
-  }
-  void SetAccess(std::shared_ptr<const Access> access) {
-    const std::lock_guard lock(access_mutex_);
-    access_ = std::move(access);
-  }
-
- private:
-  mutable std::mutex access_mutex_;
-  std::shared_ptr<const Access> access_;
-  std::mutex streams_mutex_;
-  std::map<std::string, size_t> streams_of_;  // by caller; none is 0
-};
 
 class Session final : public ConnectionUser, public std::enable_shared_from_this<Session> {
  public:
@@ -116,7 +67,6 @@ class Session final : public ConnectionUser, public std::enable_shared_from_this
   void Parse();
   bool TakeHeader();  // false: answered
   bool TakeBodyBytes();
-  size_t BodyLimit() const;
   void DropBody();
   // Answering.
   void Handle();  // now, or when a slot is free
