@@ -80,7 +80,7 @@ void Agent::Sample(const NodeTime& now) {
     for (NodeWindow& w : closed) windows_[w.window].emplace_back(id, std::move(w));
     for (LimitLane& lane : task->lanes) {
       lane.NotAfter(now.at.seconds());
-      if (lane.mover.has_target() && (moving.empty() || moving.back() != task.get())) {
+      if (lane.mover.target().has_value() && (moving.empty() || moving.back() != task.get())) {
         moving.push_back(task.get());
       }
     }

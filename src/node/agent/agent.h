@@ -70,11 +70,11 @@ struct GuardFigures {
 // machine's memory, has `guard`, and no resource.
 struct AgentAct {
   std::string_view action;
-  std::string job, task;
-  std::optional<Resource> resource;
-  std::optional<double> from, to;  // limits; absent: none
+  std::string job = {}, task = {};
+  std::optional<Resource> resource = std::nullopt;
+  std::optional<double> from = std::nullopt, to = std::nullopt;  // limits; absent: none
   uint64_t decision = 0, kills = 0;
-  std::string text;
+  std::string text = {};
   std::optional<GuardFigures> guard = std::nullopt;
 };
 
@@ -271,8 +271,8 @@ class Agent {
   // nullopt: nothing to do now.
   std::optional<Step> PlanStep(AgentTask& task, Resource r, const NodeTime& now);
   void Carry(const Step& step, const NodeTime& now);
-  void Act(std::string_view action, const FoundTask& task, std::optional<Resource> r, LimitValue from,
-           LimitValue to, uint64_t decision, uint64_t kills, std::string text);
+  // Notes what was done with the limits of a task, for TakeActs.
+  void Act(const FoundTask& task, AgentAct act);
   void ActOnTarget(AgentTask& task, Resource r);
   void Report(AgentTask& task, Resource r, const NodeTime& now);
   void Say(const AgentTask& task, Resource r, taut::agent::v1::Outcome::Result result, std::string text,

@@ -76,8 +76,8 @@ void Agent::NoteAct(const pb::TierAct& act, ActState state) {
 void Agent::DropAct(const pb::TierAct& act) { parts_.ledger->DropAct(ActText(act)); }
 
 void Agent::ReportAct(const pb::TierAct& act, const AgentTask& task, const GuardFigures& figures) {
-  Act(ActionOf(static_cast<TierActKind>(act.kind())), task.found, std::nullopt, {}, {}, 0, 0, act.text());
-  acts_.back().guard = figures;
+  Act(task.found,
+      {.action = ActionOf(static_cast<TierActKind>(act.kind())), .text = act.text(), .guard = figures});
   SendAct(act);
 }
 

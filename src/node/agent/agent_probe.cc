@@ -71,9 +71,13 @@ void Agent::StepProbe(AgentTask& task, const NodeTime& now) {
       return;
     case ProbeStep::Kind::kRelease:
       RestoreHigh(task, task.owner.memory_high_bytes);
-      return Act("probe_ended", task.found, Resource::kMemory, before, task.owner.memory_high_bytes, 0, 0,
-                 "it stalls whatever the limit is, its memory.max or its start is another, or its figures "
-                 "are missing");
+      return Act(task.found,
+                 {.action = "probe_ended",
+                  .resource = Resource::kMemory,
+                  .from = before,
+                  .to = task.owner.memory_high_bytes,
+                  .text = "it stalls whatever the limit is, its memory.max or its start is another, or its "
+                          "figures are missing"});
     case ProbeStep::Kind::kSet:
       break;
   }
@@ -83,7 +87,10 @@ void Agent::StepProbe(AgentTask& task, const NodeTime& now) {
   const absl::Status s = WriteNow(task, LimitKind::kMemoryHigh, step.high);
   if (s.ok()) {
     if (!before.has_value()) {
-      Act("probe_started", task.found, Resource::kMemory, task.owner.memory_high_bytes, step.high, 0, 0, "");
+      Act(task.found, {.action = "probe_started",
+                       .resource = Resource::kMemory,
+                       .from = task.owner.memory_high_bytes,
+                       .to = step.high});
     }
     return;
   }
@@ -103,7 +110,11 @@ void Agent::EndProbe(AgentTask& task, std::string why) {
   task.probe->Drop();
   if (!high.has_value()) return;
   RestoreHigh(task, task.owner.memory_high_bytes);
-  Act("probe_ended", task.found, Resource::kMemory, high, task.owner.memory_high_bytes, 0, 0, std::move(why));
+  Act(task.found, {.action = "probe_ended",
+                   .resource = Resource::kMemory,
+                   .from = high,
+                   .to = task.owner.memory_high_bytes,
+                   .text = std::move(why)});
 }
 
 }  // namespace taut::node

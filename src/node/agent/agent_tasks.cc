@@ -252,7 +252,7 @@ void Agent::AdoptLedger(AgentTask& task, bool came_back, const NodeTime& now) {
   for (const Resource r : kResources) {
     LimitLane& lane = task.of(r);
     lane.mover.SetCurrent(LimitOf(task, r, task.in_force));
-    if (lane.owners && lane.mover.has_target()) lane.mover.SetTarget(LimitOf(task, r, task.owner));
+    if (lane.owners && lane.mover.target().has_value()) lane.mover.SetTarget(LimitOf(task, r, task.owner));
   }
 }
 
@@ -313,7 +313,11 @@ bool Agent::TakeOthersChange(AgentTask& task, LimitKind kind, bool came_back) {
   parts_.ledger->Note(task.found, kind, task.owner.of(kind), has);
   if (at_owners && came_back) return false;  // it starts with the owner's limits, as at its first start
   ++counts_.foreign_changes;
-  Act("owner_changed", task.found, ResourceOf(kind), was, has, 0, 0, std::string(node::Name(kind)));
+  Act(task.found, {.action = "owner_changed",
+                   .resource = ResourceOf(kind),
+                   .from = was,
+                   .to = has,
+                   .text = std::string(node::Name(kind))});
   if (!at_owners) {
     task.owner.of(kind) = has;
     parts_.ledger->SetOwner(task.found.identity, kind, has);
@@ -345,7 +349,7 @@ void Agent::CompareLimits(AgentTask& task, const NodeTime& now, bool came_back) 
     LimitLane& lane = task.of(ResourceOf(kind));
     lane.mover.SetCurrent(LimitOf(task, ResourceOf(kind), task.in_force));
     lane.others_s = now.at.seconds();
-    if (lane.mover.has_target() && lane.decision != 0) {
+    if (lane.mover.target().has_value() && lane.decision != 0) {
       Say(task, ResourceOf(kind), pb::Outcome::HELD,
           "the limit was changed by another program; it stays until the next decision", now);
       lane.decision = 0;

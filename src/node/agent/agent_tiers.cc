@@ -65,7 +65,7 @@ std::optional<LimitValue> Agent::LeftOver(const AgentTask& task, LimitKind kind)
     return std::nullopt;  // tautd ordered it
   }
   if (kind != LimitKind::kMemoryHigh || task.rule->memory != MemoryStyle::kSoft) return value.owner;
-  if (task.of(Resource::kMemory).mover.has_target()) return std::nullopt;  // it is on its way
+  if (task.of(Resource::kMemory).mover.target().has_value()) return std::nullopt;  // it is on its way
   // tautd ordered it, or a throttle was left over: then it does not stand beside memory.max as it should.
   const auto max = entry->values.find(LimitKind::kMemoryMax);
   if (max == entry->values.end()) return value.owner;

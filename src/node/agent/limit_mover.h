@@ -53,6 +53,12 @@ enum class MoveState : uint8_t {
 
 enum class Obstacle : uint8_t { kNone, kUsage, kUsageUnknown, kOomFloor, kThrottleFloor, kStartup };
 
+struct MoveStatus {
+  MoveState state = MoveState::kIdle;
+  Obstacle obstacle = Obstacle::kNone;  // of kHeld
+  bool is_final = false;                // refused, and not tried again before the target is another one
+};
+
 // One task, one resource. A limit within 0.1 % or 4 KiB of where it should be is there, and so is what reads
 // back as written but for the kernel's rounding (64 KiB, 0.01 cores). Steady time in microseconds throughout.
 // Not thread-safe.
@@ -117,15 +123,17 @@ class LimitMover {
   std::string WhyNotFollowed() const;
 
   // As of the last Next, Wrote or Refused.
-  MoveState state() const { return state_; }
-  Obstacle obstacle() const { return obstacle_; }
-  // Refused, and not tried again before the target is another one.
-  bool is_final() const { return state_ == MoveState::kRefused && final_; }
+  MoveStatus status() const {
+    return {.state = state_, .obstacle = obstacle_, .is_final = state_ == MoveState::kRefused && final_};
+  }
   // "usage 212 MiB and its margin are in the way": of the state; "" if idle.
   std::string Sentence() const;
   std::optional<double> current() const { return current_; }
-  bool has_target() const { return has_target_; }
-  std::optional<double> target() const { return target_; }
+  // Absent: nothing is ordered. The inner optional is the limit (absent: none).
+  std::optional<std::optional<double>> target() const {
+    if (!has_target_) return std::nullopt;
+    return target_;
+  }
 
  private:
   // Where to go, a floor's height if the target is below it: then obstacle_ says which.

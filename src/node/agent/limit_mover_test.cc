@@ -43,7 +43,7 @@ TEST(LimitMover, TimesAreShorterWhereTheClockRunsFaster) {
 TEST(LimitMover, NothingOrderedNothingDone) {
   LimitMover mover = Memory(100 * kMiB);
   EXPECT_EQ(At(mover, 200 * kMiB, 0), std::nullopt);
-  EXPECT_EQ(mover.state(), MoveState::kIdle);
+  EXPECT_EQ(mover.status().state, MoveState::kIdle);
   EXPECT_EQ(mover.Sentence(), "");
   mover.SetTarget(200 * kMiB);
   mover.ClearTarget();
@@ -55,12 +55,12 @@ TEST(LimitMover, UpAtOnceEvenBlindly) {
   mover.SetTarget(900 * kMiB);
   EXPECT_EQ(mover.Next(std::nullopt, std::nullopt, 0), Write(900 * kMiB));
   mover.Wrote(900 * kMiB, 0);
-  EXPECT_EQ(mover.state(), MoveState::kIdle);
+  EXPECT_EQ(mover.status().state, MoveState::kIdle);
   mover.SetTarget(std::nullopt);
   EXPECT_EQ(mover.Next(std::nullopt, std::nullopt, 1), Write(std::optional<double>()));
   mover.Wrote(std::nullopt, 1);
   EXPECT_EQ(mover.current(), std::nullopt);
-  EXPECT_EQ(mover.state(), MoveState::kIdle);
+  EXPECT_EQ(mover.status().state, MoveState::kIdle);
   EXPECT_EQ(mover.Next(1.0, 1.0, 2), std::nullopt);
 }
 
@@ -69,15 +69,15 @@ TEST(LimitMover, MemoryDownInSteps) {
   mover.SetTarget(600 * kMiB);
   EXPECT_EQ(At(mover, 100 * kMiB, 10), Write(800 * kMiB));
   mover.Wrote(800 * kMiB, 10 * kSecond);
-  EXPECT_EQ(mover.state(), MoveState::kStepping);
+  EXPECT_EQ(mover.status().state, MoveState::kStepping);
   EXPECT_EQ(mover.Sentence(), "in progress from 800 MiB to 600 MiB");
   EXPECT_EQ(mover.Next(1.0, 1.0, 11 * kSecond - 1), std::nullopt);
-  EXPECT_EQ(mover.state(), MoveState::kStepping);
+  EXPECT_EQ(mover.status().state, MoveState::kStepping);
   EXPECT_EQ(At(mover, 100 * kMiB, 11), Write(640 * kMiB));
   mover.Wrote(640 * kMiB, 11 * kSecond);
   EXPECT_EQ(At(mover, 100 * kMiB, 12), Write(600 * kMiB));
   mover.Wrote(600 * kMiB, 12 * kSecond);
-  EXPECT_EQ(mover.state(), MoveState::kIdle);
+  EXPECT_EQ(mover.status().state, MoveState::kIdle);
   EXPECT_EQ(At(mover, 100 * kMiB, 13), std::nullopt);
 }
 
@@ -87,13 +87,13 @@ TEST(LimitMover, UsageHoldsMemoryAndLetsGo) {
   EXPECT_EQ(mover.Next(100 * kMiB, 240 * kMiB, 0), Write(Safe(240 * kMiB)));
   mover.Wrote(Safe(240 * kMiB), 0);
   EXPECT_EQ(mover.Next(100 * kMiB, 240 * kMiB, 2 * kSecond), std::nullopt);
-  EXPECT_EQ(mover.state(), MoveState::kHeld);
+  EXPECT_EQ(mover.status().state, MoveState::kHeld);
   EXPECT_EQ(mover.Sentence(), "usage 240 MiB and its margin are above the ordered limit");
   EXPECT_EQ(mover.Next(100 * kMiB, 239 * kMiB, 3 * kSecond), std::nullopt);  // not worth a write
   EXPECT_EQ(mover.Next(20 * kMiB, 150 * kMiB, 4 * kSecond), Write(Safe(240 * kMiB) * 0.8));
   // Above the limit already: it is not raised without an order.
   EXPECT_EQ(mover.Next(290 * kMiB, 290 * kMiB, 4 * kSecond), std::nullopt);
-  EXPECT_EQ(mover.state(), MoveState::kHeld);
+  EXPECT_EQ(mover.status().state, MoveState::kHeld);
 }
 
 TEST(LimitMover, MemoryDoesNotGoDownBlindly) {
@@ -101,7 +101,7 @@ TEST(LimitMover, MemoryDoesNotGoDownBlindly) {
   mover.SetTarget(100 * kMiB);
   EXPECT_EQ(mover.Next(std::nullopt, 10.0, 0), std::nullopt);
   EXPECT_EQ(mover.Next(10.0, std::nullopt, 0), std::nullopt);
-  EXPECT_EQ(mover.state(), MoveState::kHeld);
+  EXPECT_EQ(mover.status().state, MoveState::kHeld);
   EXPECT_EQ(mover.Sentence(), "usage is unknown: a memory limit is not lowered without it");
 }
 
@@ -125,7 +125,7 @@ TEST(LimitMover, NearIsThere) {
   LimitMover memory = Memory(1000 * kMiB);
   memory.SetTarget(1000.9 * kMiB);
   EXPECT_EQ(At(memory, 0, 0), std::nullopt);
-  EXPECT_EQ(memory.state(), MoveState::kIdle);
+  EXPECT_EQ(memory.status().state, MoveState::kIdle);
   memory.SetTarget(1002 * kMiB);
   EXPECT_NE(At(memory, 0, 0), std::nullopt);
   LimitMover small = Memory(kMiB);
@@ -140,7 +140,7 @@ TEST(LimitMover, RoundingOfTheKernelIsNotUndone) {
   mover.Wrote(0.333, 0);
   mover.SetCurrent(0.33);
   EXPECT_EQ(At(mover, 0, 1), std::nullopt);
-  EXPECT_EQ(mover.state(), MoveState::kIdle);
+  EXPECT_EQ(mover.status().state, MoveState::kIdle);
   mover.SetCurrent(0.3);  // that is somebody else
   EXPECT_EQ(At(mover, 0, 2), Write(0.333));
   mover.SetCurrent(0.33);  // and this is now not of ours
@@ -154,14 +154,14 @@ TEST(LimitMover, RefusalsAreTriedAgainWithPatience) {
   mover.SetTarget(900 * kMiB);
   EXPECT_NE(At(mover, 0, 0), std::nullopt);
   mover.Refused(0);
-  EXPECT_EQ(mover.state(), MoveState::kRefused);
+  EXPECT_EQ(mover.status().state, MoveState::kRefused);
   EXPECT_EQ(mover.Sentence(), "refused 1 time; retry after 2 s");
   int64_t now = 0;
   for (const int64_t wait : {2, 4, 7, 7}) {
     EXPECT_EQ(At(mover, 0, now + wait - 1), std::nullopt) << wait;
     now += wait;
     EXPECT_EQ(At(mover, 0, now), Write(900 * kMiB)) << wait;
-    EXPECT_EQ(mover.state(), MoveState::kRefused);
+    EXPECT_EQ(mover.status().state, MoveState::kRefused);
     mover.Refused(now * kSecond);
   }
   mover.SetTarget(900 * kMiB);  // the same order is no reason to try
@@ -187,7 +187,7 @@ TEST(LimitMover, SomebodyElseInTheMiddle) {
   EXPECT_EQ(At(mover, 0, 1), Write(500 * kMiB));
   mover.SetCurrent(500 * kMiB);
   EXPECT_EQ(At(mover, 0, 1), std::nullopt);
-  EXPECT_EQ(mover.state(), MoveState::kIdle);
+  EXPECT_EQ(mover.status().state, MoveState::kIdle);
 }
 
 TEST(LimitMover, OomRaisesAtOnceAndIsAFloor) {
@@ -196,12 +196,12 @@ TEST(LimitMover, OomRaisesAtOnceAndIsAFloor) {
   EXPECT_EQ(mover.OnOom(std::nullopt, std::nullopt, 5000), 1200 * kMiB);
   EXPECT_EQ(mover.target(), 1200 * kMiB);
   mover.Wrote(1200 * kMiB, 0);
-  EXPECT_EQ(mover.state(), MoveState::kIdle);
+  EXPECT_EQ(mover.status().state, MoveState::kIdle);
   EXPECT_FALSE(mover.MayFollow(4999));
   EXPECT_TRUE(mover.MayFollow(5000));
   mover.SetTarget(1000 * kMiB, 4999);
   EXPECT_EQ(At(mover, 0, 100), std::nullopt);
-  EXPECT_EQ(mover.state(), MoveState::kHeld);
+  EXPECT_EQ(mover.status().state, MoveState::kHeld);
   EXPECT_EQ(mover.Sentence(), "raised to 1.17 GiB after an OOM kill; waiting for an order decided after it");
   mover.SetTarget(1100 * kMiB, 5000);
   EXPECT_EQ(At(mover, 0, 100), Write(1100 * kMiB));
@@ -233,7 +233,7 @@ TEST(LimitMover, OomBounds) {
   EXPECT_FALSE(bounded.MayFollow(1));
   LimitMover none = Memory(std::nullopt);
   EXPECT_EQ(none.OnOom(std::nullopt, std::nullopt, 1), std::nullopt);
-  EXPECT_FALSE(none.has_target());
+  EXPECT_FALSE(none.target().has_value());
   EXPECT_TRUE(none.MayFollow(0));
 }
 
@@ -249,7 +249,7 @@ TEST(LimitMover, OomInAStepDownStopsIt) {
   bounded.SetTarget(200 * kMiB);
   EXPECT_EQ(bounded.OnOom(std::nullopt, 1000 * kMiB, 7), std::nullopt);
   EXPECT_EQ(At(bounded, 0, 100), std::nullopt);
-  EXPECT_EQ(bounded.state(), MoveState::kHeld);
+  EXPECT_EQ(bounded.status().state, MoveState::kHeld);
 }
 
 TEST(LimitMover, OomAtALimitThatWasRaisedSince) {
@@ -284,7 +284,7 @@ TEST(LimitMover, ThrottlingRaisesAndHolds) {
   EXPECT_TRUE(mover.MayFollow(0));
   mover.SetTarget(0.5);
   EXPECT_EQ(At(mover, 0, 3599), std::nullopt);
-  EXPECT_EQ(mover.state(), MoveState::kHeld);
+  EXPECT_EQ(mover.status().state, MoveState::kHeld);
   EXPECT_EQ(mover.Sentence(), "raised to 1.25 cores after throttling; lower orders wait");
   mover.SetTarget(2.0);
   EXPECT_EQ(At(mover, 0, 3599), Write(2.0));
@@ -316,8 +316,8 @@ TEST(LimitMover, CutsWaitForTheStartAndRaisesDoNot) {
   mover.HoldCutsUntil(60 * kSecond);
   mover.SetTarget(90 * kMiB);
   EXPECT_EQ(At(mover, 0, 59), std::nullopt);
-  EXPECT_EQ(mover.state(), MoveState::kHeld);
-  EXPECT_EQ(mover.obstacle(), Obstacle::kStartup);
+  EXPECT_EQ(mover.status().state, MoveState::kHeld);
+  EXPECT_EQ(mover.status().obstacle, Obstacle::kStartup);
   mover.SetTarget(120 * kMiB);
   EXPECT_EQ(At(mover, 0, 59), Write(120 * kMiB));
   mover.SetTarget(90 * kMiB);
@@ -328,10 +328,10 @@ TEST(LimitMover, ARaiseIsInProgressAndAfterARefusalRefused) {
   LimitMover mover = Memory(100 * kMiB);
   mover.SetTarget(200 * kMiB);
   EXPECT_EQ(At(mover, 0, 0), Write(200 * kMiB));
-  EXPECT_EQ(mover.state(), MoveState::kStepping);
+  EXPECT_EQ(mover.status().state, MoveState::kStepping);
   mover.Refused(0);
   EXPECT_EQ(At(mover, 0, 2), Write(200 * kMiB));
-  EXPECT_EQ(mover.state(), MoveState::kRefused);
+  EXPECT_EQ(mover.status().state, MoveState::kRefused);
 }
 
 // 100 MiB and more have a margin of 10 % and 4 MiB, smaller tasks one of 14 %.
@@ -370,7 +370,7 @@ TEST(LimitMover, AFinalRefusalWaitsForAnotherOrderOrANewStart) {
   LimitMover mover = Memory(100 * kMiB);
   mover.SetTarget(200 * kMiB);
   mover.Refused(0, true);
-  EXPECT_TRUE(mover.is_final());
+  EXPECT_TRUE(mover.status().is_final);
   EXPECT_EQ(mover.Sentence(), "refused; not retried until another limit is ordered");
   EXPECT_EQ(At(mover, 0, 1'000'000), std::nullopt);
   mover.ForgetRefusals();
@@ -379,7 +379,7 @@ TEST(LimitMover, AFinalRefusalWaitsForAnotherOrderOrANewStart) {
   mover.SetTarget(210 * kMiB);
   EXPECT_EQ(At(mover, 0, 0), Write(210 * kMiB));
   mover.Refused(0);
-  EXPECT_FALSE(mover.is_final());
+  EXPECT_FALSE(mover.status().is_final);
 }
 
 TEST(LimitMover, AKillRaisesAtOnceAlsoBelowAnOrderThatIsNotInForce) {
@@ -426,7 +426,7 @@ TEST(LimitMover, FloorsOfAKillOutliveARestart) {
   EXPECT_TRUE(after.MayFollow(5000));
   after.SetTarget(1000 * kMiB, 4999);
   EXPECT_EQ(At(after, 0, 0), std::nullopt);
-  EXPECT_EQ(after.obstacle(), Obstacle::kOomFloor);
+  EXPECT_EQ(after.status().obstacle, Obstacle::kOomFloor);
 }
 
 TEST(LimitMover, HoldOfThrottlingGoesOnAfterARestart) {
@@ -443,7 +443,7 @@ TEST(LimitMover, HoldOfThrottlingGoesOnAfterARestart) {
   after.Restore(kept, 50 * kSecond);  // steady time began anew
   after.SetTarget(0.5);
   EXPECT_EQ(At(after, 0, 649), std::nullopt);
-  EXPECT_EQ(after.obstacle(), Obstacle::kThrottleFloor);
+  EXPECT_EQ(after.status().obstacle, Obstacle::kThrottleFloor);
   EXPECT_EQ(At(after, 0, 650), Write(0.5));
 }
 
@@ -509,7 +509,7 @@ RC_GTEST_PROP(LimitMover, MemoryNeverGoesBelowUsageNorBelowAKillsFloor, ()) {
     const std::optional<double> before = mover.current();
     const Write write = mover.Next(known ? std::optional<double>(usage) : std::nullopt, usage, now);
     if (!write) continue;
-    RC_ASSERT(mover.has_target());
+    RC_ASSERT(mover.target().has_value());
     const bool down = write->has_value() && (!before || **write < *before);
     if (down) {
       RC_ASSERT(known);
@@ -563,7 +563,8 @@ RC_GTEST_PROP(LimitMover, ArrivesInBoundedlyManyWrites, ()) {
     RC_ASSERT(*mover.current() >= there * (1 - 1e-3) - 4096);
     RC_ASSERT(*mover.current() <= std::max(there, Safe(now_usage)) * 1.0102 + 4096);
   }
-  RC_ASSERT((mover.state() == MoveState::kIdle) == (std::abs(*mover.current() - to) <= 0.001 * to + 4096));
+  RC_ASSERT((mover.status().state == MoveState::kIdle) ==
+            (std::abs(*mover.current() - to) <= 0.001 * to + 4096));
 }
 
 RC_GTEST_PROP(LimitMover, CpuFollowsAtOnceButForTheHold, ()) {
@@ -586,10 +587,11 @@ RC_GTEST_PROP(LimitMover, CpuFollowsAtOnceButForTheHold, ()) {
     }
     if (const Write write = mover.Next(std::nullopt, std::nullopt, now)) mover.Wrote(*write, now);
     RC_ASSERT(mover.Next(std::nullopt, std::nullopt, now) == std::nullopt);
-    if (!mover.has_target()) continue;
-    const double goal = std::max(*mover.target(), now < hold_until ? floor : 0.0);
+    if (!mover.target().has_value()) continue;
+    const double goal = std::max(**mover.target(), now < hold_until ? floor : 0.0);
     RC_ASSERT(std::abs(*mover.current() - goal) <= 0.0021 * goal + 0.0101);
-    RC_ASSERT((mover.state() == MoveState::kHeld) == (goal - *mover.target() > 0.001 * *mover.target()));
+    RC_ASSERT((mover.status().state == MoveState::kHeld) ==
+              (goal - **mover.target() > 0.001 * **mover.target()));
   }
 }
 
