@@ -53,39 +53,44 @@ std::string Answer(const std::string& uid, const std::string& patch) {
   return ReviewAnswer(uid, true, with);
 }
 
+// What a pod must fit in after its orders, but for what it exceeded `before` them.
+struct PodRoom {
+  const Pod& before;
+  const Amounts& largest_node;
+  std::span<const NamespaceRule> rules;
+};
+
 // Carries an order out on a pod that becomes `pod` by `patch`, or leaves both as they are and says why.
-absl::Status GiveAmount(const PodOrder& order, double amount, const Pod& before, const Amounts& largest_node,
-                        std::span<const NamespaceRule> rules, Pod& pod, std::string& patch) {
+absl::Status GiveAmount(const PodOrder& order, double amount, const PodRoom& room, Pod& pod,
+                        std::string& patch) {
   Pod next = pod;
   const ContainerState* found = ResizedContainer(next, order.container);
   if (found == nullptr) return absl::NotFoundError("the pod has no such container");
   const auto plan =
-      PlanResize(next, *found, order.resource, amount, order.allocation, largest_node, order.scaled_by);
+      PlanResize(next, *found, order.resource, amount, order.allocation, room.largest_node, order.scaled_by);
   if (!plan.ok()) return plan.status();
   ContainerState& container = next.containers[static_cast<size_t>(found - next.containers.data())];
   std::string more = patch;
   AddAmount(more, container, "requests", container.requests, order.resource, plan->request);
   AddAmount(more, container, "limits", container.limits, order.resource, plan->limit);
-  if (const std::string above = AboveNodes(before, next, largest_node, order.resource); !above.empty())
+  if (const std::string above = AboveNodes(room.before, next, room.largest_node, order.resource);
+      !above.empty())
     return absl::FailedPreconditionError(above);
-  if (const std::string broken = BrokenRule(before, next, rules); !broken.empty())
+  if (const std::string broken = BrokenRule(room.before, next, room.rules); !broken.empty())
     return absl::FailedPreconditionError(broken);
   pod = std::move(next);
   patch = std::move(more);
   return absl::OkStatus();
 }
 
-absl::Status Give(const PodOrder& order, const Pod& before, const Amounts& largest_node,
-                  std::span<const NamespaceRule> rules, Pod& pod, std::string& patch) {
-  if (order.at_start.has_value() &&
-      GiveAmount(order, *order.at_start, before, largest_node, rules, pod, patch).ok())
+absl::Status Give(const PodOrder& order, const PodRoom& room, Pod& pod, std::string& patch) {
+  if (order.at_start.has_value() && GiveAmount(order, *order.at_start, room, pod, patch).ok())
     return absl::OkStatus();
-  return GiveAmount(order, order.amount, before, largest_node, rules, pod, patch);
+  return GiveAmount(order, order.amount, room, pod, patch);
 }
 
 // What fits of an order that exceeds what the containers of a pod share (spec.resources): it is not resized later.
-void GiveWhatFits(const PodOrder& order, const Pod& before, const Amounts& largest_node,
-                  std::span<const NamespaceRule> rules, Pod& pod, std::string& patch) {
+void GiveWhatFits(const PodOrder& order, const PodRoom& room, Pod& pod, std::string& patch) {
   if (pod.pod_limits == Amounts() && pod.pod_requests == Amounts()) return;
   const ContainerState* const container = ResizedContainer(pod, order.container);
   if (container == nullptr) return;
@@ -97,11 +102,11 @@ void GiveWhatFits(const PodOrder& order, const Pod& before, const Amounts& large
   const auto is_allowed = [&](double amount) {
     Pod next = pod;
     std::string unused;
-    return GiveAmount(order, amount, before, largest_node, rules, next, unused).ok();
+    return GiveAmount(order, amount, room, next, unused).ok();
   };
   if (!is_allowed(*now)) return;
   const double most = FittingAmount(order.resource, *now, order.amount, is_allowed);
-  (void)GiveAmount(order, most, before, largest_node, rules, pod, patch);
+  (void)GiveAmount(order, most, room, pod, patch);
 }
 
 }  // namespace
@@ -127,9 +132,9 @@ PodAdmission AdmitPod(const PodReview& review, std::span<const PodOrder> orders,
                       std::span<const NamespaceRule> rules) {
   Pod pod = review.pod;  // as it becomes
   std::string patch;
+  const PodRoom room{review.pod, largest_node, rules};
   for (const PodOrder& order : orders) {
-    if (!Give(order, review.pod, largest_node, rules, pod, patch).ok())
-      GiveWhatFits(order, review.pod, largest_node, rules, pod, patch);
+    if (!Give(order, room, pod, patch).ok()) GiveWhatFits(order, room, pod, patch);
   }
   if (!patch.empty()) AddAnnotation(patch, review);
   return {Answer(review.uid, patch), !patch.empty()};
@@ -148,7 +153,7 @@ std::string WhyNotGiven(const Pod& pod, std::string_view container, Resource res
   std::string patch;
   std::string out = "nothing is set for all pods of its workload";
   for (const PodOrder& order : orders) {
-    const absl::Status given = Give(order, before, largest_node, rules, next, patch);
+    const absl::Status given = Give(order, {before, largest_node, rules}, next, patch);
     if (order.container == container && order.resource == resource)
       out = given.ok() ? "" : std::string(Message(given));
   }
