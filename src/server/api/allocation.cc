@@ -106,63 +106,6 @@ double CostOf(const AccountEntry& sums, const Prices& prices) {
   return CostOf(Resource::kCpu, sums, prices) + CostOf(Resource::kMemory, sums, prices);
 }
 
-void PutRow(const std::string& name, const CostGroup& group, const Row& row,
-            std::span<const Aggregate> aggregates, Span span, const Prices& prices, JsonWriter& json) {
-  const AccountEntry& sums = row.sums;
-  const auto& [start_s, end_s] = span;
-  const auto value = [&](size_t i) {
-    return group.values[i].has_value() ? std::string_view(*group.values[i]) : kUnallocated;
-  };
-  const double hours = static_cast<double>(end_s - start_s) / 3600;
-  const AccountAmounts& cpu = sums.amounts(Resource::kCpu);
-  const AccountAmounts& memory = sums.amounts(Resource::kMemory);
-  json.Key(name);
-  json.BeginObject();
-  json.Field("name", std::string_view(name));
-  json.Key("properties");
-  json.BeginObject();
-  for (size_t i = 0; i < aggregates.size(); ++i) {
-    if (!aggregates[i].property.empty()) json.Field(aggregates[i].property, value(i));
-  }
-  json.Key("labels");
-  json.BeginObject();
-  for (size_t i = 0; i < aggregates.size(); ++i) {
-    if (aggregates[i].property.empty()) json.Field(aggregates[i].by, value(i));
-  }
-  json.EndObject();
-  json.EndObject();
-  json.Key("window");
-  json.BeginObject();
-  json.Field("start", std::string_view(UtcText(start_s)));
-  json.Field("end", std::string_view(UtcText(end_s)));
-  json.EndObject();
-  json.Field("start", std::string_view(UtcText(start_s)));
-  json.Field("end", std::string_view(UtcText(end_s)));
-  json.Key("minutes");
-  json.Number(hours * 60, kDigits);
-  PutResource(Resource::kCpu, cpu, hours, prices.per_hour[kCpuIndex], row.idle[kCpuIndex], json);
-  json.Field("cpuEfficiency", Efficiency(cpu));
-  PutResource(Resource::kMemory, memory, hours, prices.per_hour[kMemoryIndex], row.idle[kMemoryIndex], json);
-  json.Field("ramEfficiency", Efficiency(memory));
-  // What tautd does not measure has no cost.
-  for (const std::string_view none :
-       {"gpuCount", "gpuHours", "gpuCost", "gpuCostAdjustment", "networkTransferBytes", "networkReceiveBytes",
-        "networkCost", "networkCostAdjustment", "loadBalancerCost", "loadBalancerCostAdjustment", "pvBytes",
-        "pvByteHours", "pvCost", "pvCostAdjustment", "externalCost"}) {
-    json.Field(none, int64_t{0});
-  }
-  json.Key("sharedCost");
-  json.Number(row.shared, kDigits);
-  const double cpu_cost = CostOf(Resource::kCpu, sums, prices) + row.idle[kCpuIndex];
-  const double ram_cost = CostOf(Resource::kMemory, sums, prices) + row.idle[kMemoryIndex];
-  json.Key("totalCost");
-  json.Number(cpu_cost + ram_cost + row.shared, kDigits);
-  const double both = cpu_cost + ram_cost;
-  json.Field("totalEfficiency",
-             both > 0 ? (Efficiency(cpu) * cpu_cost + Efficiency(memory) * ram_cost) / both : 0.0);
-  json.EndObject();
-}
-
 // What a client asks for.
 struct AllocationQuery {
   TimeSpan window;
@@ -372,20 +315,15 @@ class SetWriter {
     knows_idle_ = knows_idle_ || idle.has_value();
     if (idle.has_value() && query_.shares_idle) ShareIdle(*idle, *all, source_.prices, rows);
     json_.BeginObject();
-    for (const auto& [name, row] : rows)
-      PutRow(name, report_.groups[row.group], row, query_.aggregates, span, source_.prices, json_);
+    for (const auto& [name, row] : rows) PutRow(name, report_.groups[row.group], row, span);
     if (idle.has_value() && !query_.shares_idle) PutIdle(*idle, span);
     json_.EndObject();
   }
   bool knows_idle() const { return knows_idle_; }
 
  private:
-  void PutIdle(const AccountEntry& idle, Span span) {
-    CostGroup group;
-    group.values.assign(query_.aggregates.size(), std::string(kIdleName));
-    PutRow(std::string(kIdleName), group, Row{0, idle, 0, {}}, query_.aggregates, span, source_.prices,
-           json_);
-  }
+  void PutRow(const std::string& name, const CostGroup& group, const Row& row, Span span);
+  void PutIdle(const AccountEntry& idle, Span span);
 
   const AllocationQuery& query_;
   const AllocationSource& source_;
@@ -394,6 +332,71 @@ class SetWriter {
   JsonWriter& json_;
   bool knows_idle_ = false;
 };
+
+void SetWriter::PutRow(const std::string& name, const CostGroup& group, const Row& row, Span span) {
+  const std::vector<Aggregate>& aggregates = query_.aggregates;
+  const Prices& prices = source_.prices;
+  JsonWriter& json = json_;
+  const AccountEntry& sums = row.sums;
+  const auto& [start_s, end_s] = span;
+  const auto value = [&](size_t i) {
+    return group.values[i].has_value() ? std::string_view(*group.values[i]) : kUnallocated;
+  };
+  const double hours = static_cast<double>(end_s - start_s) / 3600;
+  const AccountAmounts& cpu = sums.amounts(Resource::kCpu);
+  const AccountAmounts& memory = sums.amounts(Resource::kMemory);
+  json.Key(name);
+  json.BeginObject();
+  json.Field("name", std::string_view(name));
+  json.Key("properties");
+  json.BeginObject();
+  for (size_t i = 0; i < aggregates.size(); ++i) {
+    if (!aggregates[i].property.empty()) json.Field(aggregates[i].property, value(i));
+  }
+  json.Key("labels");
+  json.BeginObject();
+  for (size_t i = 0; i < aggregates.size(); ++i) {
+    if (aggregates[i].property.empty()) json.Field(aggregates[i].by, value(i));
+  }
+  json.EndObject();
+  json.EndObject();
+  json.Key("window");
+  json.BeginObject();
+  json.Field("start", std::string_view(UtcText(start_s)));
+  json.Field("end", std::string_view(UtcText(end_s)));
+  json.EndObject();
+  json.Field("start", std::string_view(UtcText(start_s)));
+  json.Field("end", std::string_view(UtcText(end_s)));
+  json.Key("minutes");
+  json.Number(hours * 60, kDigits);
+  PutResource(Resource::kCpu, cpu, hours, prices.per_hour[kCpuIndex], row.idle[kCpuIndex], json);
+  json.Field("cpuEfficiency", Efficiency(cpu));
+  PutResource(Resource::kMemory, memory, hours, prices.per_hour[kMemoryIndex], row.idle[kMemoryIndex], json);
+  json.Field("ramEfficiency", Efficiency(memory));
+  // What tautd does not measure has no cost.
+  for (const std::string_view none :
+       {"gpuCount", "gpuHours", "gpuCost", "gpuCostAdjustment", "networkTransferBytes", "networkReceiveBytes",
+        "networkCost", "networkCostAdjustment", "loadBalancerCost", "loadBalancerCostAdjustment", "pvBytes",
+        "pvByteHours", "pvCost", "pvCostAdjustment", "externalCost"}) {
+    json.Field(none, int64_t{0});
+  }
+  json.Key("sharedCost");
+  json.Number(row.shared, kDigits);
+  const double cpu_cost = CostOf(Resource::kCpu, sums, prices) + row.idle[kCpuIndex];
+  const double ram_cost = CostOf(Resource::kMemory, sums, prices) + row.idle[kMemoryIndex];
+  json.Key("totalCost");
+  json.Number(cpu_cost + ram_cost + row.shared, kDigits);
+  const double both = cpu_cost + ram_cost;
+  json.Field("totalEfficiency",
+             both > 0 ? (Efficiency(cpu) * cpu_cost + Efficiency(memory) * ram_cost) / both : 0.0);
+  json.EndObject();
+}
+
+void SetWriter::PutIdle(const AccountEntry& idle, Span span) {
+  CostGroup group;
+  group.values.assign(query_.aggregates.size(), std::string(kIdleName));
+  PutRow(std::string(kIdleName), group, Row{0, idle, 0, {}}, span);
+}
 
 // Whether the idle capacity of a set is known.
 absl::StatusOr<bool> PutData(const AllocationQuery& query, const AllocationSource& source, JsonWriter& json) {

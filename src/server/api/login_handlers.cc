@@ -20,21 +20,27 @@ constexpr std::string_view kStyle =
     "0;"
     "padding:0 1.25rem}h1{font-size:1.375rem}p{overflow-wrap:anywhere}";
 
-// `refresh`: "SECONDS; url=PATH", or "" for a page that stays. `text` is no HTML yet.
-HttpResponse SmallPage(int status, std::string_view prefix, std::string_view title, std::string_view text,
-                       std::string_view refresh, std::string_view link, std::string_view link_text) {
+// A page of one paragraph, in plain text.
+struct PageText {
+  std::string_view title, text = {};
+  std::string_view refresh = {};  // "SECONDS; url=PATH"; "": the page stays
+  std::string_view link = {}, link_text = {};
+};
+
+HttpResponse SmallPage(int status, std::string_view prefix, const PageText& page) {
   HttpResponse out;
   out.status = status;
   out.content_type = "text/html; charset=utf-8";
-  out.body = StrCat("<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\">",
-                    "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">",
-                    refresh.empty() ? "" : "<meta http-equiv=\"refresh\" content=\"", EscapedHtml(refresh),
-                    refresh.empty() ? "" : "\">", "<title>", EscapedHtml(title), " · Tautline</title>",
-                    "<link rel=\"icon\" href=\"data:,\"><link rel=\"stylesheet\" href=\"",
-                    EscapedHtml(prefix), "/login/style.css\"></head><body><h1>", EscapedHtml(title),
-                    "</h1><p>", EscapedHtml(text), "</p>");
-  if (!link.empty())
-    StrAppend(&out.body, "<p><a href=\"", EscapedHtml(prefix), link, "\">", EscapedHtml(link_text),
+  out.body =
+      StrCat("<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\">",
+             "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">",
+             page.refresh.empty() ? "" : "<meta http-equiv=\"refresh\" content=\"", EscapedHtml(page.refresh),
+             page.refresh.empty() ? "" : "\">", "<title>", EscapedHtml(page.title), " · Tautline</title>",
+             "<link rel=\"icon\" href=\"data:,\"><link rel=\"stylesheet\" href=\"", EscapedHtml(prefix),
+             "/login/style.css\"></head><body><h1>", EscapedHtml(page.title), "</h1><p>",
+             EscapedHtml(page.text), "</p>");
+  if (!page.link.empty())
+    StrAppend(&out.body, "<p><a href=\"", EscapedHtml(prefix), page.link, "\">", EscapedHtml(page.link_text),
               "</a></p>");
   StrAppend(&out.body, "</body></html>\n");
   out.headers.push_back({"Cache-Control", "no-store"});
@@ -79,8 +85,9 @@ std::string NetworkOfBrowser(const LoginDesk& desk, const HttpRequest& request) 
 }
 
 HttpResponse FailedPage(const LoginDesk& desk, int status, std::string_view text) {
-  HttpResponse out =
-      SmallPage(status, desk.prefix(), "You are not signed in", text, "", "/login", "Sign in again");
+  HttpResponse out = SmallPage(
+      status, desk.prefix(),
+      {.title = "You are not signed in", .text = text, .link = "/login", .link_text = "Sign in again"});
   out.headers.push_back({"Set-Cookie", LoginCookie(desk, "", 0)});
   return out;
 }
@@ -127,18 +134,21 @@ HttpResponse LoginCallback(const HttpRequest& request, LoginDesk& desk, AuditLog
 
 HttpResponse LoginWait(const HttpRequest& request, LoginDesk& desk, AuditLog* audit) {
   const std::string home = StrCat("0; url=", desk.prefix(), "/");
+  const PageText signed_in = {.title = "Signed in", .refresh = home, .link = "/", .link_text = "Continue"};
   LoginDesk::Outcome outcome = desk.Collect(CookieOf(request, desk.cookie_name()).value_or(""));
   switch (outcome.stage) {
     case LoginFlow::Stage::kWaiting:
-      return SmallPage(200, desk.prefix(), "Signing in", StrCat("Waiting for ", desk.name(), "."),
-                       StrCat("1; url=", desk.prefix(), "/login/wait"), "", "");
+      return SmallPage(200, desk.prefix(),
+                       {.title = "Signing in",
+                        .text = StrCat("Waiting for ", desk.name(), "."),
+                        .refresh = StrCat("1; url=", desk.prefix(), "/login/wait")});
     case LoginFlow::Stage::kFailed:
       if (audit != nullptr) audit->Log(request, {"", "none", outcome.error, 401});
       return FailedPage(desk, 401, outcome.error);
     case LoginFlow::Stage::kUnknown:
       if (request.role == Role::kNone)
         return FailedPage(desk, 401, "No sign-in is under way in this browser, or it is over.");
-      return SmallPage(200, desk.prefix(), "Signed in", "", home, "/", "Continue");
+      return SmallPage(200, desk.prefix(), signed_in);
     case LoginFlow::Stage::kDone:
       break;
   }
@@ -152,7 +162,7 @@ HttpResponse LoginWait(const HttpRequest& request, LoginDesk& desk, AuditLog* au
   }
   // A page of ours, and no redirect: of a chain of redirects that another site began, a browser sends no cookie of
   // SameSite=Strict.
-  HttpResponse out = SmallPage(200, desk.prefix(), "Signed in", "", home, "/", "Continue");
+  HttpResponse out = SmallPage(200, desk.prefix(), signed_in);
   out.headers.push_back({"Set-Cookie", SessionCookie(desk, outcome.session, desk.session_s())});
   out.headers.push_back({"Set-Cookie", LoginCookie(desk, "", 0)});
   return out;

@@ -161,55 +161,59 @@ Timestamp ClockGuard::Step(Timestamp wall_time, double steady_s, std::span<const
     Wait(wall, steady_s, said);
     TakeVotes(steady_s, said);
     wall_ahead_s_ = waits() ? AheadOfStored(wall, steady_s) : wall - SecondsOf(At(steady_s));
-    shifted_ = std::abs(SecondsOf(At(steady_s)) - held) > 1;
-    return At(steady_s);
-  }
-  wall_ahead_s_ = wall - held;
-  const bool near = std::abs(wall_ahead_s_) <= static_cast<double>(options_.max_step_s);
-  if (state_ == State::kFollows && !near) {
-    ++jumps_;
-    confirmed_ |= VotesFor(held, steady_s) > 0;
-    votes_.clear();  // what was said before the jump says nothing of it
-    Adopt(held, steady_s, State::kHolds);
-  }
-  TakeVotes(steady_s, said);
-  const int for_wall = VotesFor(wall, steady_s);
-  if (near) {
-    // Small corrections back are waited for.
-    Adopt(std::max(wall, last), steady_s, State::kFollows);
-    confirmed_ |= for_wall >= options_.min_votes;
   } else {
-    const int for_held = VotesFor(held, steady_s);
-    const bool lasts =
-        !votes_.empty() && steady_s - votes_.front().steady_s >= static_cast<double>(options_.confirm_s);
-    const bool senders_agree = lasts && for_wall >= options_.min_votes && for_held * 10 <= for_wall;
-    // Before anything agreed with the time that is held, it is as good a guess as the wall clock's.
-    const bool possible = !stored_offset_s_.has_value() ||
-                          wall >= *stored_offset_s_ + steady_s - static_cast<double>(options_.max_step_s);
-    const bool unknown = !confirmed_ && votes_.empty() && possible;
-    if (senders_agree || (unknown && state_ == State::kHolds)) {
-      Adopt(wall, steady_s, State::kFollows);
-      confirmed_ = senders_agree;
+    wall_ahead_s_ = wall - held;
+    const bool near = std::abs(wall_ahead_s_) <= static_cast<double>(options_.max_step_s);
+    if (state_ == State::kFollows && !near) Jump(held, steady_s);
+    TakeVotes(steady_s, said);
+    if (near) {
+      const int for_wall = VotesFor(wall, steady_s);
+      // Small corrections back are waited for.
+      Adopt(std::max(wall, last), steady_s, State::kFollows);
+      confirmed_ |= for_wall >= options_.min_votes;
+    } else {
+      MaybeFollow(wall, held, steady_s);
     }
-  }
-  const std::optional<double> senders = SendersTime(steady_s);
-  if (senders.has_value()) {
-    const double now = SecondsOf(At(steady_s));
-    const auto agree = static_cast<double>(options_.agree_s),
-               day = static_cast<double>(options_.max_backlog_s);
-    // The wall clock is known to be wrong, and the time that is held only to be not too late.
-    const bool later = state_ == State::kHolds && wall<now&& * senders> now + agree && *senders <= now + day;
-    const bool earlier = state_ == State::kFollows && !confirmed_ && *senders < now - day;
-    if (earlier) ++jumps_;
-    if (later || earlier) Adopt(*senders, steady_s, State::kSenders);
-  }
-  if (state_ == State::kFollows) {
-    wall_ahead_s_ = 0;
-  } else {
-    wall_ahead_s_ = wall - SecondsOf(At(steady_s));
+    MaybeBelieveSenders(wall, steady_s);
+    wall_ahead_s_ = state_ == State::kFollows ? 0 : wall - SecondsOf(At(steady_s));
   }
   shifted_ = std::abs(SecondsOf(At(steady_s)) - held) > 1;
   return At(steady_s);
+}
+
+void ClockGuard::Jump(double held_s, double steady_s) {
+  ++jumps_;
+  confirmed_ |= VotesFor(held_s, steady_s) > 0;
+  votes_.clear();  // what was said before the jump says nothing of it
+  Adopt(held_s, steady_s, State::kHolds);
+}
+
+void ClockGuard::MaybeFollow(double wall_s, double held_s, double steady_s) {
+  const int for_wall = VotesFor(wall_s, steady_s);
+  const int for_held = VotesFor(held_s, steady_s);
+  const bool lasts =
+      !votes_.empty() && steady_s - votes_.front().steady_s >= static_cast<double>(options_.confirm_s);
+  const bool senders_agree = lasts && for_wall >= options_.min_votes && for_held * 10 <= for_wall;
+  // Before anything agreed with the time that is held, it is as good a guess as the wall clock's.
+  const bool possible = !stored_offset_s_.has_value() ||
+                        wall_s >= *stored_offset_s_ + steady_s - static_cast<double>(options_.max_step_s);
+  const bool unknown = !confirmed_ && votes_.empty() && possible;
+  if (senders_agree || (unknown && state_ == State::kHolds)) {
+    Adopt(wall_s, steady_s, State::kFollows);
+    confirmed_ = senders_agree;
+  }
+}
+
+void ClockGuard::MaybeBelieveSenders(double wall_s, double steady_s) {
+  const std::optional<double> senders = SendersTime(steady_s);
+  if (!senders.has_value()) return;
+  const double now = SecondsOf(At(steady_s));
+  const auto agree = static_cast<double>(options_.agree_s), day = static_cast<double>(options_.max_backlog_s);
+  // The wall clock is known to be wrong, and the time that is held only to be not too late.
+  const bool later = state_ == State::kHolds && wall_s<now&& * senders> now + agree && *senders <= now + day;
+  const bool earlier = state_ == State::kFollows && !confirmed_ && *senders < now - day;
+  if (earlier) ++jumps_;
+  if (later || earlier) Adopt(*senders, steady_s, State::kSenders);
 }
 
 std::string ClockGuard::Sentence() const {

@@ -82,6 +82,12 @@ class ClockGuard {
   void TakeVotes(double steady_s, std::span<const SaidTime> said);
   // A step of the wait: stays in it, or leaves it.
   void Wait(double wall_s, double steady_s, std::span<const SaidTime> said);
+  // The wall clock that was followed has jumped: time goes on from `held_s` by the steady clock.
+  void Jump(double held_s, double steady_s);
+  // Follows a wall clock that is not near the time that is held, if senders agree with it or nothing is known.
+  void MaybeFollow(double wall_s, double held_s, double steady_s);
+  // Takes the time of the senders, if they agree on another one and may be right.
+  void MaybeBelieveSenders(double wall_s, double steady_s);
   // Of other machines, those whose samples agree with this time.
   size_t MachinesFor(double time_s, double steady_s) const;
   // The wall clock's lead over what is stored, as if that had gone on since the start.

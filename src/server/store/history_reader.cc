@@ -88,7 +88,7 @@ absl::Status HistoryReader::ReadPast(JobId job, WindowId from, WindowId to, std:
   if (!first->has_value() || !last->has_value()) return absl::OkStatus();
   const int32_t end = std::min(**last, WindowId{to.index - 1}.day());
   for (int32_t day = std::max(**first, from.day()); day <= end; ++day) {
-    if (absl::Status s = ReadDay(past_day_, "past day", job, day, from, to, days); !s.ok()) return s;
+    if (absl::Status s = ReadDay(past_day_, job, day, from, to, days); !s.ok()) return s;
   }
   std::erase_if(days, [](const JobDay& day) { return day.windows.empty(); });
   return absl::OkStatus();
@@ -99,21 +99,21 @@ absl::Status HistoryReader::ReadDays(JobId job, const std::vector<WindowId>& win
   for (size_t i = 0; i < windows.size(); ++i) {
     const int32_t day = windows[i].day();
     if (i > 0 && windows[i - 1].day() == day) continue;
-    absl::Status s = ReadDay(day_, "day", job, day, windows.front(), windows.back().next(), days);
+    absl::Status s = ReadDay(day_, job, day, windows.front(), windows.back().next(), days);
     if (!s.ok()) return s;
   }
   return absl::OkStatus();
 }
 
-absl::Status HistoryReader::ReadDay(Statement& table, std::string_view what, JobId job, int32_t day,
-                                    WindowId from, WindowId to, std::vector<JobDay>& days) {
-  Rows rows = table.Query(DayKey(day, job.value));
+absl::Status HistoryReader::ReadDay(DayTable& table, JobId job, int32_t day, WindowId from, WindowId to,
+                                    std::vector<JobDay>& days) {
+  Rows rows = table.block.Query(DayKey(day, job.value));
   const absl::StatusOr<bool> any = rows.Next();
   if (!any.ok() || !*any) return any.status();
   const absl::Status decoded = DecodeDayBlock(rows.Bytes(0), job, day, from, to, DayAtEnd(days, job, day));
   if (decoded.ok()) return absl::OkStatus();
   days.pop_back();
-  damage_->Add(StrCat(what, " ", day, ", job ", job.value, ": ", Message(decoded)));
+  damage_->Add(StrCat(table.what, " ", day, ", job ", job.value, ": ", Message(decoded)));
   return absl::OkStatus();
 }
 

@@ -32,9 +32,14 @@ class HistoryReader final : public History {
   HistoryReader(std::unique_ptr<Database> db, DamageLog* damage) : owned_(std::move(db)), damage_(damage) {}
   // The job's usage of `windows`, ascending: from regrouped days, then from windows that are not.
   absl::Status ReadDays(JobId job, const std::vector<WindowId>& windows, std::vector<JobDay>& days);
-  // The job's day of day_ or past_day_, if there is one; `what` the damage log calls it.
-  absl::Status ReadDay(Statement& table, std::string_view what, JobId job, int32_t day, WindowId from,
-                       WindowId to, std::vector<JobDay>& days);
+  // A table of a job's days.
+  struct DayTable {
+    std::string_view what;  // as the damage log calls a row
+    Statement block;
+  };
+  // The windows in from .. to of the job's day of that table, if there is one.
+  absl::Status ReadDay(DayTable& table, JobId job, int32_t day, WindowId from, WindowId to,
+                       std::vector<JobDay>& days);
   absl::Status ReadBlocks(JobId job, const std::vector<WindowId>& windows, std::vector<JobDay>& days);
   // What was read of it elsewhere (JobPast).
   absl::Status ReadPast(JobId job, WindowId from, WindowId to, std::vector<JobDay>& days);
@@ -53,10 +58,10 @@ class HistoryReader final : public History {
   Statement windows_{db_, "SELECT window FROM windows WHERE window >= ?1 AND window < ?2 ORDER BY window"};
   Statement first_block_{db_, "SELECT min(key) FROM window_blocks"};
   Statement block_{db_, "SELECT block FROM window_blocks WHERE key = ?1"};
-  Statement day_{db_, "SELECT block FROM day_blocks WHERE key = ?1"};
+  DayTable day_{"day", {db_, "SELECT block FROM day_blocks WHERE key = ?1"}};
   Statement first_past_{db_, "SELECT min(key) FROM past_days"};
   Statement last_past_{db_, "SELECT max(key) FROM past_days"};
-  Statement past_day_{db_, "SELECT block FROM past_days WHERE key = ?1"};
+  DayTable past_day_{"past day", {db_, "SELECT block FROM past_days WHERE key = ?1"}};
   Statement account_{db_, kReadAccount};
   Statement ooms_{
       db_,

@@ -59,10 +59,17 @@ void AppendStep(const ReplicaStep& step, std::string_view job_and_policy, double
             step.starting, ",", step.decided, ",", why, "\n");
 }
 
-// `decisions` may be null.
+// What a replay writes beside its scores.
+struct ReplayOutput {
+  OutputFile* decisions = nullptr;  // null: none
+  bool draws = false;               // tracks for the page of --report
+  bool quiet = false;               // no progress
+};
+
 absl::StatusOr<Replayed> ReplayAll(const ReplicaInput& input, const ReplicasArgs& args,
                                    ReplicaReplayOptions options, const std::vector<std::string>& policies,
-                                   OutputFile* decisions, bool draws, bool quiet) {
+                                   const ReplayOutput& output) {
+  const auto& [decisions, draws, quiet] = output;
   const std::vector<LoadSeries>& loads = input.loads;
   ProgressLine progress(quiet);
   const std::optional<FleetMoves> fleet = FleetMovesOf(input, options);
@@ -94,8 +101,8 @@ absl::StatusOr<Replayed> ReplayAll(const ReplicaInput& input, const ReplicasArgs
       OnReplicaStep on_step;
       if (decisions != nullptr || draws)
         on_step = [&](const ReplicaStep& step) {
-          if (decisions != nullptr) AppendStep(step, names, options.capacity, rows);
-          if (draws) tracks.back().Add(step);
+          if (output.decisions != nullptr) AppendStep(step, names, options.capacity, rows);
+          if (output.draws) tracks.back().Add(step);
         };
       absl::StatusOr<ReplicaScore> score = ReplayByName(series, options, policies[i], on_step);
       failed = score.status();
@@ -253,7 +260,8 @@ int RunReplicas(const ReplayArgs& replay, const ReplicasArgs& given) {
   const absl::StatusOr<ReplicaInput> input = ReadReplicaInput(replay.trace, args, replay.quiet);
   if (!input.ok()) return Fail(input.status());
   absl::StatusOr<Replayed> replayed =
-      ReplayAll(*input, args, *options, *policies, decisions->get(), *report != nullptr, replay.quiet);
+      ReplayAll(*input, args, *options, *policies,
+                {.decisions = decisions->get(), .draws = *report != nullptr, .quiet = replay.quiet});
   if (!replayed.ok()) return Fail(replayed.status());
   if (*file != nullptr) {
     (*file)->Append(ResultJson(*replayed));

@@ -146,6 +146,60 @@ std::string MarksText(const std::vector<SvgMark>& marks, const Axis& x, const Ax
   return out + "</g>";
 }
 
+std::string DashText(SvgLine line) { return line == SvgLine::kDashed ? " stroke-dasharray=\"6 4\"" : ""; }
+
+// Steps of the y axis with lines across the chart, and of the x axis.
+std::string TicksText(const Axis& x, const Axis& y, bool time) {
+  std::string out;
+  for (const double tick : TicksOf(y)) {
+    StrAppend(&out, fmt::format("<path d=\"M{0} {1:.1f}H{2}\" stroke=\"#dde3ea\"/><text x={3} y={4:.1f} "
+                                "text-anchor=end>{5:.6g}</text>",
+                                kLeft, y.At(tick), kWidth - kRight, kLeft - 8, y.At(tick) + 4, tick));
+  }
+  for (const double tick : time ? DaysOf(x) : TicksOf(x)) {
+    const std::string text = time ? DayText(tick) : fmt::format("{:.6g}", tick);
+    StrAppend(&out, fmt::format("<text x={:.1f} y={} text-anchor=middle>{}</text>", x.At(tick), kHeight - 28,
+                                text));
+  }
+  return out;
+}
+
+// Each band down to the line of the one before.
+std::string BandsText(const std::vector<SvgSeries>& bands, const Axis& x, const Axis& y) {
+  std::string out;
+  std::string below = fmt::format("L{:.1f} {:.1f}L{:.1f} {:.1f}Z", x.to, y.from, x.from, y.from);
+  for (const SvgSeries& s : bands) {
+    StrAppend(&out, "<path d=\"", PathOf(s.points, x, y, 'M'), below, "\" fill=\"", s.colour, "\"/>");
+    std::vector<SvgPoint> back(s.points.rbegin(), s.points.rend());
+    below = StrCat(PathOf(back, x, y, 'L'), "Z");
+  }
+  return out;
+}
+
+std::string LinesText(const std::vector<SvgSeries>& lines, const Axis& x, const Axis& y) {
+  std::string out;
+  for (const SvgSeries& s : lines) {
+    StrAppend(&out, "<path d=\"", PathOf(s.points, x, y, 'M'), "\" fill=none stroke-width=2 stroke=\"",
+              s.colour, "\"", DashText(s.line), "/>");
+  }
+  return out;
+}
+
+std::string LegendText(const std::vector<SvgSeries>& bands, const std::vector<SvgSeries>& lines) {
+  std::string out;
+  double at = kLeft + 160;
+  for (const auto* all : {&bands, &lines}) {
+    for (const SvgSeries& s : *all) {
+      StrAppend(&out, fmt::format("<path d=\"M{} 10h18\" stroke=\"{}\" stroke-width=\"{}\"{}/><text x={} "
+                                  "y=14>{}</text>",
+                                  at, s.colour, all == &bands ? 8 : 2, DashText(s.line), at + 24,
+                                  EscapedHtml(s.name)));
+      at += 44 + 7 * static_cast<double>(s.name.size());
+    }
+  }
+  return out;
+}
+
 }  // namespace
 
 std::string SvgChart::Render() const {
@@ -168,46 +222,15 @@ std::string SvgChart::Render() const {
   if (ys.high <= ys.low) ys.high = ys.low + 1;
   const Axis x{xs.low, xs.high, logarithmic_x_, kLeft, kWidth - kRight};
   const Axis y{ys.low, ys.high, logarithmic_y_, kHeight - kBottom, kTop};
-  std::string out = fmt::format(
+  const std::string head = fmt::format(
       "<svg viewBox=\"0 0 {0} {1}\" width={0} height={1} role=img aria-label=\"{2} over {3}\" "
       "font-family=\"system-ui,sans-serif\" font-size=12 fill=\"#5d6b7b\">",
       kWidth, kHeight, EscapedHtml(y_title_), EscapedHtml(x_title_));
-  for (const double tick : TicksOf(y)) {
-    StrAppend(&out, fmt::format("<path d=\"M{0} {1:.1f}H{2}\" stroke=\"#dde3ea\"/><text x={3} y={4:.1f} "
-                                "text-anchor=end>{5:.6g}</text>",
-                                kLeft, y.At(tick), kWidth - kRight, kLeft - 8, y.At(tick) + 4, tick));
-  }
-  for (const double tick : time_ ? DaysOf(x) : TicksOf(x)) {
-    const std::string text = time_ ? DayText(tick) : fmt::format("{:.6g}", tick);
-    StrAppend(&out, fmt::format("<text x={:.1f} y={} text-anchor=middle>{}</text>", x.At(tick), kHeight - 28,
-                                text));
-  }
-  StrAppend(&out,
-            fmt::format("<text x={} y={} text-anchor=middle>{}</text><text x={} y=14>{}</text>",
-                        (kLeft + kWidth) / 2, kHeight - 8, EscapedHtml(x_title_), 4, EscapedHtml(y_title_)));
-  std::string below = fmt::format("L{:.1f} {:.1f}L{:.1f} {:.1f}Z", x.to, y.from, x.from, y.from);
-  for (const SvgSeries& s : bands_) {
-    StrAppend(&out, "<path d=\"", PathOf(s.points, x, y, 'M'), below, "\" fill=\"", s.colour, "\"/>");
-    std::vector<SvgPoint> back(s.points.rbegin(), s.points.rend());
-    below = StrCat(PathOf(back, x, y, 'L'), "Z");
-  }
-  for (const SvgSeries& s : lines_) {
-    StrAppend(&out, "<path d=\"", PathOf(s.points, x, y, 'M'), "\" fill=none stroke-width=2 stroke=\"",
-              s.colour, "\"", s.line == SvgLine::kDashed ? " stroke-dasharray=\"6 4\"" : "", "/>");
-  }
-  double at = kLeft + 160;
-  for (const auto* all : {&bands_, &lines_}) {
-    for (const SvgSeries& s : *all) {
-      StrAppend(
-          &out,
-          fmt::format("<path d=\"M{} 10h18\" stroke=\"{}\" stroke-width=\"{}\"{}/><text x={} y=14>{}</text>",
-                      at, s.colour, all == &bands_ ? 8 : 2,
-                      s.line == SvgLine::kDashed ? " stroke-dasharray=\"6 4\"" : "", at + 24,
-                      EscapedHtml(s.name)));
-      at += 44 + 7 * static_cast<double>(s.name.size());
-    }
-  }
-  return StrCat(out, MarksText(marks_, x, y), "</svg>");
+  const std::string titles =
+      fmt::format("<text x={} y={} text-anchor=middle>{}</text><text x={} y=14>{}</text>",
+                  (kLeft + kWidth) / 2, kHeight - 8, EscapedHtml(x_title_), 4, EscapedHtml(y_title_));
+  return StrCat(head, TicksText(x, y, time_), titles, BandsText(bands_, x, y), LinesText(lines_, x, y),
+                LegendText(bands_, lines_), MarksText(marks_, x, y), "</svg>");
 }
 
 }  // namespace taut::tools

@@ -209,18 +209,18 @@ void JobRunner::CloseWindow(const Signal& signal, const WindowKills& kills, Reso
   score.changes += stepper.DecideWindow(*options_.managed, signal, killed, scratch.candidates);
 }
 
-void JobRunner::RunLane(std::span<const Signal> signals, std::span<const TaskKills> kills, const LaneKey& key,
-                        ScoredLane& lane, RunnerScratch& scratch, JobDayOutcome& out, DayScore& score) const {
-  for (const Signal& signal : signals) {
+void JobRunner::RunLane(LaneDay day, const LaneKey& key, ScoredLane& lane, RunnerScratch& scratch,
+                        JobDayOutcome& out, DayScore& score) const {
+  for (const Signal& signal : day.signals) {
     const WindowLimits limits = LimitsOf(lane, signal.owner_limit);
     NoteLimit(key, signal.window, limits.in_force, lane, out, score);
-    const std::span<const TaskKills> recorded = TakeUntil(signal.window, kills);
+    const std::span<const TaskKills> recorded = TakeUntil(signal.window, day.kills);
     ScoreWindow(signal, limits, recorded, score);
     CountRisk(signal, limits, recorded, key, lane);
     CloseWindow(signal, {.recorded = recorded, .of_limits = {}}, key.resource, lane, scratch, score);
   }
   // Of windows in which no memory was measured.
-  for (const TaskKills& k : kills) TakeRecorded({&k, 1}, k.window, std::nullopt, lane);
+  for (const TaskKills& k : day.kills) TakeRecorded({&k, 1}, k.window, std::nullopt, lane);
 }
 
 void JobRunner::RunDay(const JobDay& day, JobState& state, RunnerScratch& scratch, JobDayOutcome& out) const {
@@ -255,7 +255,8 @@ void JobRunner::RunDay(const JobDay& day, JobState& state, RunnerScratch& scratc
         // What a trace records are kills for memory.
         const bool is_memory = key.resource == Resource::kMemory;
         const std::span<const TaskKills> kills = is_memory ? day.kills : std::span<const TaskKills>();
-        RunLane(scratch.signals[i].signals(), kills, key, world.lanes[i], scratch, out, scores[i]);
+        RunLane({.signals = scratch.signals[i].signals(), .kills = kills}, key, world.lanes[i], scratch, out,
+                scores[i]);
         FinishScore(p95[i], scores[i]);
         out.steps += scratch.signals[i].signals().size();
       }

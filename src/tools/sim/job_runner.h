@@ -87,6 +87,12 @@ struct LaneKey {
   Resource resource;
 };
 
+// A day of one lane.
+struct LaneDay {
+  std::span<const Signal> signals;
+  std::span<const TaskKills> kills;  // recorded by the trace
+};
+
 class JobRunner {
  public:
   explicit JobRunner(const ReplayOptions& options) : options_(options) {}
@@ -108,9 +114,8 @@ class JobRunner {
                  const LaneKey& key, ScoredLane& lane) const;
   void TakeRecorded(std::span<const TaskKills> kills, WindowId window, std::optional<double> owner,
                     ScoredLane& lane) const;
-  // `kills`: those of the day.
-  void RunLane(std::span<const Signal> signals, std::span<const TaskKills> kills, const LaneKey& key,
-               ScoredLane& lane, RunnerScratch& scratch, JobDayOutcome& out, DayScore& score) const;
+  void RunLane(LaneDay day, const LaneKey& key, ScoredLane& lane, RunnerScratch& scratch, JobDayOutcome& out,
+               DayScore& score) const;
   void RunWithRestarts(const JobDay& day, brain::PolicyPair policy, JobWorld& world, RunnerScratch& scratch,
                        JobDayOutcome& out, std::span<DayScore> scores) const;
   const ReplayOptions& options_;
