@@ -54,8 +54,6 @@ class BucketFloats {
   }
   // nullptr if absent.
   const float* Find(Bucket b) const { return Contains(b) ? values_.get() + RankOf(b) * stride_ : nullptr; }
-  // How many buckets below `b` are present: the place of b's row when b is present.
-  int Rank(Bucket b) const { return static_cast<int>(RankOf(b)); }
   Bucket Lowest() const;   // REQUIRES: !empty()
   Bucket Highest() const;  // REQUIRES: !empty()
   // All rows, packed in ascending bucket order: size() * stride() floats.
@@ -89,6 +87,7 @@ class BucketFloats {
   static constexpr int kWords = (Grid::kMaxBuckets + 63) / 64;
 
   size_t floats() const { return size_t{size_} * stride_; }
+  // How many buckets below `b` are present: the place of b's row when b is present.
   size_t RankOf(Bucket b) const {
     const uint64_t below = words_[b / 64] & ((uint64_t{1} << (b % 64)) - 1);
     return before_[b / 64] + static_cast<size_t>(std::popcount(below));
