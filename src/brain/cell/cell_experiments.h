@@ -14,7 +14,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "brain/cell/cell_model.h"
-#include "brain/cell/cell_state.h"
+#include "brain/cell/machine_scores.h"
 
 namespace taut::brain {
 

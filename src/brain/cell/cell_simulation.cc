@@ -136,8 +136,8 @@ CellHour CellSimulation::Present() const {
     out.capacity[r] = static_cast<double>(capacity_[r]);
     for (size_t t = 0; t < kCellTiers; ++t) {
       const auto tier = static_cast<CellTier>(t);
-      const auto limit = static_cast<double>(scheduler_.state().limits(tier)[r]);
-      const auto reserved = static_cast<double>(scheduler_.state().reservations(tier)[r]);
+      const auto limit = static_cast<double>(scheduler_.state().space().limits(tier)[r]);
+      const auto reserved = static_cast<double>(scheduler_.state().space().reservations(tier)[r]);
       (IsProduction(tier) ? out.production_limit : out.other_limit)[r] += limit;
       (IsProduction(tier) ? out.production_reserved : out.other_reserved)[r] += reserved;
     }
@@ -278,7 +278,8 @@ void CellSimulation::ChangeLimit(uint32_t job, const CellAmounts& limit) {
 void CellSimulation::TakeOut(uint32_t machine, CellEventKind kind) {
   if (machines_[machine] == Service::kIn) {
     scheduler_.SetInService(machine, false);
-    for (size_t r = 0; r < index_.resources(); ++r) capacity_[r] -= scheduler_.state().capacity(r, machine);
+    for (size_t r = 0; r < index_.resources(); ++r)
+      capacity_[r] -= scheduler_.state().space().capacity(r, machine);
     ++machines_out_;
     Tell(CellStepKind::kOut, machine);
     ++(kind == CellEventKind::kDrain ? totals_.machine_drains : totals_.machine_failures);
@@ -299,7 +300,8 @@ void CellSimulation::TakeBack(uint32_t machine) {
   std::erase(draining_, machine);
   machines_[machine] = Service::kIn;
   scheduler_.SetInService(machine, true);
-  for (size_t r = 0; r < index_.resources(); ++r) capacity_[r] += scheduler_.state().capacity(r, machine);
+  for (size_t r = 0; r < index_.resources(); ++r)
+    capacity_[r] += scheduler_.state().space().capacity(r, machine);
   --machines_out_;
   Tell(CellStepKind::kBack, machine);
 }
@@ -307,7 +309,7 @@ void CellSimulation::TakeBack(uint32_t machine) {
 void CellSimulation::ChangeCapacity(uint32_t machine, const CellAmounts& capacity) {
   const bool counts = machines_[machine] == Service::kIn;
   for (size_t r = 0; counts && r < index_.resources(); ++r)
-    capacity_[r] += capacity[r] - scheduler_.state().capacity(r, machine);
+    capacity_[r] += capacity[r] - scheduler_.state().space().capacity(r, machine);
   Tell(CellStepKind::kCapacity, machine);
   evicted_.clear();
   scheduler_.SetCapacity(machine, capacity, evicted_);
@@ -467,8 +469,8 @@ CellTotals CellSimulation::Finish() {
   for (size_t t = kCellTiers; t-- > 0;) {
     for (uint32_t j = 0; j < jobs_.size() && totals_.pending.size() < kPendingNamed; ++j) {
       if (static_cast<size_t>(model_.jobs[j].tier) != t || scheduler_.pending(j) == 0) continue;
-      totals_.pending.push_back({model_.jobs[j].name, scheduler_.pending(j),
-                                 ExplainPending(scheduler_.mutable_state(), j).sentence});
+      totals_.pending.push_back(
+          {model_.jobs[j].name, scheduler_.pending(j), ExplainPending(scheduler_.scores(), j).sentence});
     }
   }
   return std::move(totals_);

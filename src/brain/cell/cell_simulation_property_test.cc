@@ -47,10 +47,10 @@ void CheckNow(const CellSimulation& simulation) {
       }
     }
     for (size_t r = 0; r < index.resources(); ++r) {
-      ASSERT_LE(counted[m][r], state.capacity(r, m));
-      ASSERT_LE(limits[m][r], state.capacity(r, m));
-      ASSERT_EQ(state.free(r, m), state.capacity(r, m) - counted[m][r]);
-      ASSERT_EQ(state.production_free(r, m), state.capacity(r, m) - limits[m][r]);
+      ASSERT_LE(counted[m][r], state.space().capacity(r, m));
+      ASSERT_LE(limits[m][r], state.space().capacity(r, m));
+      ASSERT_EQ(state.space().free(r, m), state.space().capacity(r, m) - counted[m][r]);
+      ASSERT_EQ(state.space().production_free(r, m), state.space().capacity(r, m) - limits[m][r]);
     }
   }
 }

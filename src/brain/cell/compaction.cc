@@ -24,7 +24,8 @@ class TrialCell {
 
   bool Fits(uint32_t n) {
     if (n == 0) return index_.tasks() <= allowed_;
-    CellScheduler scheduler = Cell(n);
+    CellScheduler scheduler(index_, Machines(n), options_);
+    scheduler.SubmitAll();
     return scheduler.Pass(allowed_).pending <= allowed_;
   }
 
@@ -49,7 +50,8 @@ class TrialCell {
     TrialPacking out;
     out.machine_of_task.assign(index_.tasks(), kNowhere);
     if (n == 0) return out;
-    CellScheduler scheduler = Cell(n);
+    CellScheduler scheduler(index_, Machines(n), options_);
+    scheduler.SubmitAll();
     scheduler.Pass(allowed_);
     out.machines.assign(order_.begin(), order_.begin() + n);
     for (uint32_t t = 0; t < index_.tasks(); ++t) out.machine_of_task[t] = scheduler.state().machine_of(t);
@@ -57,7 +59,8 @@ class TrialCell {
   }
 
   std::string WhyNot(uint32_t n) {
-    CellScheduler scheduler = Cell(n);
+    CellScheduler scheduler(index_, Machines(n), options_);
+    scheduler.SubmitAll();
     const uint64_t pending = scheduler.Pass().pending;
     for (uint32_t j = 0; j < index_.model().jobs.size(); ++j) {
       if (scheduler.pending(j) == 0) continue;
@@ -65,7 +68,7 @@ class TrialCell {
           options_.loads != nullptr
               ? "What is expected of each machine's tasks with one of it is more than the machine has, or it "
                 "may not run there."
-              : ExplainPending(scheduler.mutable_state(), j).sentence;
+              : ExplainPending(scheduler.scores(), j).sentence;
       return StrCat(pending, " of ", index_.tasks(), " tasks are pending, the first of job \"",
                     index_.model().jobs[j].name, "\". ", why);
     }
@@ -73,16 +76,15 @@ class TrialCell {
   }
 
  private:
-  CellScheduler Cell(uint32_t n) {
+  // The first n of the order in which machines are taken.
+  std::vector<uint32_t> Machines(uint32_t n) {
     const auto machines = static_cast<uint32_t>(index_.model().machines.size());
     while (order_.size() < n) {
       const size_t first = order_.size();
       for (uint32_t m = 0; m < machines; ++m) order_.push_back(m);
       for (size_t i = machines; i > 1; --i) std::swap(order_[first + i - 1], order_[first + rng_.Below(i)]);
     }
-    CellScheduler scheduler(index_, {order_.begin(), order_.begin() + n}, options_);
-    scheduler.SubmitAll();
-    return scheduler;
+    return {order_.begin(), order_.begin() + n};
   }
 
   const CellIndex& index_;

@@ -120,9 +120,9 @@ TEST(MachineLoad, AGangThatDoesNotFitLeavesNothing) {
   scheduler.SubmitAll();
   EXPECT_EQ(scheduler.Pass().pending, 9U);
   for (uint32_t m = 0; m < 2; ++m) EXPECT_EQ(scheduler.state().first_on(m), kNowhere);
-  EXPECT_LT(scheduler.mutable_state().ScoreTask(0, 0), kInfeasible) << "the load is empty again";
-  scheduler.mutable_state().SetInService(0, false);
-  EXPECT_EQ(scheduler.mutable_state().ScoreTask(0, 0), kInfeasible);
+  EXPECT_LT(scheduler.scores().ScoreTask(0, 0), kInfeasible) << "the load is empty again";
+  scheduler.SetInService(0, false);
+  EXPECT_EQ(scheduler.scores().ScoreTask(0, 0), kInfeasible);
   CompactionOptions compaction;
   compaction.scheduler.loads = &loads;
   compaction.most_copies = 1;

@@ -15,10 +15,12 @@ constexpr size_t kNamedVictims = 3;
 double Missing(const CellState& state, const CellClass& c, uint32_t machine, CellAmounts& missing) {
   double share = 0;
   for (size_t r = 0; r < state.index().resources(); ++r) {
-    missing[r] = state.entry(c)[r] - state.free(r, machine);
-    if (c.production) missing[r] = std::max(missing[r], c.limit[r] - state.production_free(r, machine));
+    missing[r] = state.counts().entry(c)[r] - state.space().free(r, machine);
+    if (c.production)
+      missing[r] = std::max(missing[r], c.limit[r] - state.space().production_free(r, machine));
     missing[r] = std::max<int64_t>(0, missing[r]);
-    if (missing[r] > 0) share += static_cast<double>(missing[r]) / static_cast<double>(state.need(c)[r]);
+    if (missing[r] > 0)
+      share += static_cast<double>(missing[r]) / static_cast<double>(state.counts().need(c)[r]);
   }
   return share;
 }
@@ -60,7 +62,8 @@ std::string NearestText(const PendingReason& reason, const CellState& state) {
 
 }  // namespace
 
-PendingReason ExplainPending(CellState& state, uint32_t job) {
+PendingReason ExplainPending(MachineScores& scores, uint32_t job) {
+  CellState& state = scores.state();
   const CellModel& model = state.index().model();
   const CellClass& c = state.index().class_of(job);
   if (c.job != UINT32_MAX) state.CountJob(job);
@@ -69,7 +72,7 @@ PendingReason ExplainPending(CellState& state, uint32_t job) {
   double least = std::numeric_limits<double>::infinity();
   for (uint32_t m = 0; m < reason.machines; ++m) {
     CellAmounts missing = {};
-    switch (state.Obstacle(c, m)) {
+    switch (scores.Obstacle(c, m)) {
       case CellObstacle::kNone:
         ++reason.feasible;
         continue;
@@ -92,10 +95,10 @@ PendingReason ExplainPending(CellState& state, uint32_t job) {
         break;
     }
     const double share = Missing(state, c, m, missing);
-    if (state.Obstacle(c, m) == CellObstacle::kFree)
+    if (scores.Obstacle(c, m) == CellObstacle::kFree)
       ++reason.no_room[static_cast<size_t>(std::ranges::find_if(missing, [](int64_t a) { return a > 0; }) -
                                            missing.begin())];
-    if (share >= least || state.Rules(c, m) == kInfeasible) continue;
+    if (share >= least || scores.Rules(c, m) == kInfeasible) continue;
     least = share;
     reason.nearest = m;
     reason.missing = missing;
@@ -107,7 +110,8 @@ PendingReason ExplainPending(CellState& state, uint32_t job) {
   CellTier top = CellTier::kFree;
   bool limits_fit = true;
   for (size_t r = 0; r < model.resources.size(); ++r)
-    limits_fit = limits_fit && (!c.production || c.limit[r] <= state.production_free(r, reason.nearest));
+    limits_fit =
+        limits_fit && (!c.production || c.limit[r] <= state.space().production_free(r, reason.nearest));
   if (limits_fit && TierBelow(model.jobs[job].tier, top))
     reason.victims = VictimsOn(state, reason.nearest, MissingReservation(state, c, reason.nearest), top);
   reason.sentence += NearestText(reason, state);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "brain/cell/cell_state.h"
+#include "brain/cell/machine_scores.h"
 
 namespace taut::brain {
 
@@ -34,6 +35,6 @@ struct PendingReason {
 };
 
 // Of one more task of the job. Changes nothing but what CountJob changes. O(machines).
-PendingReason ExplainPending(CellState& state, uint32_t job);
+PendingReason ExplainPending(MachineScores& scores, uint32_t job);
 
 }  // namespace taut::brain

@@ -10,15 +10,15 @@ namespace {
 // The lowest tier up to which all tasks must go at most; kCellTiers if even `top` does not suffice.
 size_t TierNeeded(const CellState& state, uint32_t machine, const CellClass& c, CellTier top) {
   const size_t resources = state.index().resources();
-  if (!state.in_service(machine)) return kCellTiers;
+  if (!state.space().in_service(machine)) return kCellTiers;
   CellAmounts missing = MissingReservation(state, c, machine);
   for (size_t r = 0; r < resources; ++r) {
-    if (c.production && c.limit[r] > state.production_free(r, machine)) return kCellTiers;
+    if (c.production && c.limit[r] > state.space().production_free(r, machine)) return kCellTiers;
   }
   for (size_t tier = 0; tier <= static_cast<size_t>(top); ++tier) {
     bool enough = true;
     for (size_t r = 0; r < resources; ++r) {
-      missing[r] -= state.reserved(static_cast<CellTier>(tier), r, machine);
+      missing[r] -= state.space().reserved(static_cast<CellTier>(tier), r, machine);
       enough = enough && missing[r] <= 0;
     }
     if (enough) return tier;
@@ -62,14 +62,14 @@ bool TierBelow(CellTier tier, CellTier& below) {
   return true;
 }
 
-bool CouldPreempt(CellState& state, uint32_t machine, const CellClass& c, CellTier top) {
-  return TierNeeded(state, machine, c, top) != kCellTiers && state.Rules(c, machine) != kInfeasible;
+bool CouldPreempt(MachineScores& scores, uint32_t machine, const CellClass& c, CellTier top) {
+  return TierNeeded(scores.state(), machine, c, top) != kCellTiers && scores.Rules(c, machine) != kInfeasible;
 }
 
 CellAmounts MissingReservation(const CellState& state, const CellClass& c, uint32_t machine) {
   CellAmounts missing = {};
   for (size_t r = 0; r < state.index().resources(); ++r)
-    missing[r] = state.entry(c)[r] - state.free(r, machine);
+    missing[r] = state.counts().entry(c)[r] - state.space().free(r, machine);
   return missing;
 }
 
@@ -109,7 +109,8 @@ std::vector<uint32_t> VictimsOn(const CellState& state, uint32_t machine, CellAm
   return victims;
 }
 
-PreemptionPlan FindVictims(CellState& state, uint32_t task, uint32_t candidates) {
+PreemptionPlan FindVictims(MachineScores& scores, uint32_t task, uint32_t candidates) {
+  const CellState& state = scores.state();
   const CellIndex& index = state.index();
   const uint32_t job = index.job_of(task);
   const CellClass& c = index.class_of(job);
@@ -120,7 +121,7 @@ PreemptionPlan FindVictims(CellState& state, uint32_t task, uint32_t candidates)
   std::vector<uint32_t> at_lowest;
   for (uint32_t m = 0; m < state.machines(); ++m) {
     const size_t tier = TierNeeded(state, m, c, top);
-    if (tier == kCellTiers || tier > lowest || state.Rules(c, m) == kInfeasible) continue;
+    if (tier == kCellTiers || tier > lowest || scores.Rules(c, m) == kInfeasible) continue;
     if (tier < lowest) at_lowest.clear();
     lowest = tier;
     if (candidates == 0 || at_lowest.size() < candidates) at_lowest.push_back(m);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "brain/cell/cell_state.h"
+#include "brain/cell/machine_scores.h"
 
 namespace taut::brain {
 
@@ -23,10 +24,10 @@ bool TierBelow(CellTier tier, CellTier& below);
 // lowest tier of the most important victim, then the fewest victims (a gang counts all its tasks), then the
 // first machine. REQUIRES: CountJob was called if the class has own bounds. O(machines), and the tasks of the
 // candidates.
-PreemptionPlan FindVictims(CellState& state, uint32_t task, uint32_t candidates);
+PreemptionPlan FindVictims(MachineScores& scores, uint32_t task, uint32_t candidates);
 
 // Whether the tasks of tiers up to `top` suffice on this machine. REQUIRES: as FindVictims. O(1).
-bool CouldPreempt(CellState& state, uint32_t machine, const CellClass& c, CellTier top);
+bool CouldPreempt(MachineScores& scores, uint32_t machine, const CellClass& c, CellTier top);
 
 // What one more task of the class lacks there of what all reservations leave free; <= 0: nothing.
 CellAmounts MissingReservation(const CellState& state, const CellClass& c, uint32_t machine);

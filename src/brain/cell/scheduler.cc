@@ -42,8 +42,9 @@ CellScheduler::CellScheduler(const CellIndex& index, std::vector<uint32_t> machi
                              const SchedulerOptions& options)
     : index_(index),
       options_(options),
-      state_(index, machines, options.scoring, options.counting,
+      state_(index, machines, options.counting,
              options.loads != nullptr ? options.loads->New(index, machines.size()) : nullptr),
+      scores_(state_, options.scoring),
       pending_(index.model().jobs.size()),
       queued_(pending_.size()),
       submitted_(pending_.size()),
@@ -127,7 +128,7 @@ void CellScheduler::PlaceJob(uint32_t job, PassResult& result) {
   if (c.job != UINT32_MAX) state_.CountJob(job);
   placed_now_.clear();
   evicted_now_.clear();
-  if (state_.by_load()) {
+  if (state_.load() != nullptr) {
     PlaceByLoad(job, result);
     return;
   }
@@ -143,17 +144,17 @@ void CellScheduler::PlaceJob(uint32_t job, PassResult& result) {
       Took(t, machine);
       if (cached != nullptr && c.domains != UINT32_MAX) {
         const uint32_t d = state_.domain(c, machine);
-        if (d != kNoDomain && state_.in_domain(d) == c.max_per_domain) cached->seen = kUnknown;
+        if (d != kNoDomain && state_.spread().in_domain[d] == c.max_per_domain) cached->seen = kUnknown;
       }
       continue;
     }
-    if (!full) NoRoomSince(job) = state_.changes() + 1;
+    if (!full) NoRoomSince(job) = state_.changes().count() + 1;
     full = true;
     const bool was_preempted = !preempted_in_.empty() && preempted_in_[t] == pass_;
     if (may_preempt && !was_preempted) {
       may_preempt = Preempt(t, result);
       full = !may_preempt;
-      if (!may_preempt) NoVictimsSince(job) = state_.changes() + 1;
+      if (!may_preempt) NoVictimsSince(job) = state_.changes().count() + 1;
       if (cached == nullptr && !full && options_.equivalence_classes && options_.enough == 0)
         cached = TreeOf(job);
       if (cached != nullptr && c.domains != UINT32_MAX) cached->seen = kUnknown;
@@ -188,7 +189,7 @@ void CellScheduler::EndTurn(uint32_t job, const PassResult& before, PassResult& 
   pending_[job] += static_cast<uint32_t>(placed_now_.size());
   all_pending_ += placed_now_.size();
   for (const Evicted& e : evicted_now_) {
-    state_.PlaceSettled(e.task, e.machine, e.settled);
+    state_.Place(e.task, e.machine, e.settled);
     --pending_[index_.job_of(e.task)];
     --all_pending_;
     preempted_in_[e.task] = 0;
@@ -204,7 +205,7 @@ void CellScheduler::Took(uint32_t task, uint32_t machine) {
 }
 
 uint32_t CellScheduler::BestOf(const CellClass& c, CachedClass* cached) {
-  if (options_.enough > 0) return BestOfEnough([&](uint32_t m) { return state_.Score(c, m); });
+  if (options_.enough > 0) return BestOfEnough([&](uint32_t m) { return scores_.Score(c, m); });
   if (cached == nullptr) return BestOfAll(c);
   Refresh(c, *cached);
   return cached->tree.best_score() == kInfeasible ? kNowhere : cached->tree.best();
@@ -214,7 +215,7 @@ uint32_t CellScheduler::BestOfAll(const CellClass& c) {
   uint32_t best = kNowhere;
   double best_score = kInfeasible;
   for (uint32_t m = 0; m < state_.machines(); ++m) {
-    const double score = state_.Score(c, m);
+    const double score = scores_.Score(c, m);
     if (score >= best_score) continue;
     best = m;
     best_score = score;
@@ -223,7 +224,7 @@ uint32_t CellScheduler::BestOfAll(const CellClass& c) {
 }
 
 uint32_t CellScheduler::BestByLoad(uint32_t task) {
-  const auto score = [&](uint32_t m) { return state_.ScoreTask(task, m); };
+  const auto score = [&](uint32_t m) { return scores_.ScoreTask(task, m); };
   if (options_.enough > 0) return BestOfEnough(score);
   uint32_t best = kNowhere;
   double best_score = kInfeasible;
@@ -273,21 +274,21 @@ CellScheduler::CachedClass* CellScheduler::TreeOf(uint32_t job) {
 }
 
 void CellScheduler::Refresh(const CellClass& c, CachedClass& cached) {
-  const uint64_t now = state_.changes();
+  const uint64_t now = state_.changes().count();
   if (cached.seen == now) return;
-  if (cached.seen == kUnknown || now - cached.seen > state_.change_window()) {
-    state_.ScoreAll(c, cached.tree.scores(state_.machines()));
+  if (cached.seen == kUnknown || now - cached.seen > state_.changes().window()) {
+    scores_.ScoreAll(c, cached.tree.scores(state_.machines()));
     cached.tree.Build();
   } else {
     for (uint64_t i = cached.seen; i < now; ++i)
-      cached.tree.Set(state_.changed(i), state_.Score(c, state_.changed(i)));
+      cached.tree.Set(state_.changes().at(i), scores_.Score(c, state_.changes().at(i)));
   }
   cached.seen = now;
 }
 
 bool CellScheduler::Preempt(uint32_t task, PassResult& result) {
   if (preempted_in_.empty()) preempted_in_.resize(index_.tasks());
-  const PreemptionPlan plan = FindVictims(state_, task, options_.preemption_candidates);
+  const PreemptionPlan plan = FindVictims(scores_, task, options_.preemption_candidates);
   if (plan.machine == kNowhere) return false;
   const uint64_t before = evicted_now_.size();
   for (const uint32_t victim : plan.victims) {

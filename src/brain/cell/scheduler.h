@@ -14,6 +14,7 @@
 #include "absl/status/statusor.h"
 #include "brain/cell/cell_index.h"
 #include "brain/cell/cell_state.h"
+#include "brain/cell/machine_scores.h"
 #include "brain/cell/score_tree.h"
 #include "common/base/random.h"
 
@@ -67,6 +68,7 @@ class CellScheduler {
   CellScheduler(const CellIndex& index, std::vector<uint32_t> machines, const SchedulerOptions& options);
   // Of all machines of the model.
   CellScheduler(const CellIndex& index, const SchedulerOptions& options);
+  CellScheduler(const CellScheduler&) = delete;
 
   // Puts the tasks of a job that are nowhere at the end of the queue. O(1).
   void Submit(uint32_t job);
@@ -108,8 +110,8 @@ class CellScheduler {
   uint32_t pending(uint32_t job) const { return pending_[job]; }
   uint64_t pending() const { return all_pending_; }
 
-  // For Explain (pending_reason.h), which changes nothing but the state's scratch.
-  CellState& mutable_state() { return state_; }
+  // For Explain (pending_reason.h), which changes nothing but scratch.
+  MachineScores& scores() { return scores_; }
 
  private:
   struct CachedClass {
@@ -151,6 +153,7 @@ class CellScheduler {
   const CellIndex& index_;
   const SchedulerOptions options_;
   CellState state_;
+  MachineScores scores_;
   std::vector<uint32_t> pending_;  // by job
   std::vector<uint8_t> queued_;    // by job
   std::vector<uint32_t> queue_[kCellTiers];

@@ -29,13 +29,13 @@ void CellScheduler::SetCapacity(uint32_t machine, const CellAmounts& capacity,
                                 std::vector<uint32_t>& evicted) {
   state_.SetCapacity(machine, capacity);
   CellAmounts missing = {};
-  for (size_t r = 0; r < index_.resources(); ++r) missing[r] = -state_.free(r, machine);
+  for (size_t r = 0; r < index_.resources(); ++r) missing[r] = -state_.space().free(r, machine);
   for (const uint32_t t : VictimsOn(state_, machine, missing, CellTier::kMonitoring)) {
     if (state_.machine_of(t) != kNowhere) Evict(t, evicted);
   }
   const auto over = [&] {
     for (size_t r = 0; r < index_.resources(); ++r) {
-      if (state_.production_free(r, machine) < 0) return true;
+      if (state_.space().production_free(r, machine) < 0) return true;
     }
     return false;
   };
@@ -56,10 +56,10 @@ bool CellScheduler::KeepsMachine(uint32_t task, uint32_t machine, uint8_t settle
   const uint32_t job = index_.job_of(task);
   const CellClass& c = index_.class_of(job);
   CellAmounts missing = {};
-  const CellAmounts counted = state_.CountedAt(c, settled);
+  const CellAmounts counted = state_.counts().Settled(c, settled);
   for (size_t r = 0; r < index_.resources(); ++r) {
-    if (c.production && c.limit[r] > state_.production_free(r, machine)) return false;
-    missing[r] = counted[r] - state_.free(r, machine);
+    if (c.production && c.limit[r] > state_.space().production_free(r, machine)) return false;
+    missing[r] = counted[r] - state_.space().free(r, machine);
   }
   if (std::ranges::all_of(missing, [](int64_t m) { return m <= 0; })) return true;
   CellTier top = CellTier::kFree;
@@ -90,7 +90,7 @@ void CellScheduler::Resize(CellIndex& index, uint32_t job, const CellAmounts& li
   for (; kept < placed.size(); ++kept) {
     const Placed& p = placed[kept];
     if (KeepsMachine(p.task, p.machine, p.settled, evicted)) {
-      state_.PlaceSettled(p.task, p.machine, p.settled);
+      state_.Place(p.task, p.machine, p.settled);
       continue;
     }
     if (gang) break;
@@ -117,21 +117,21 @@ uint64_t& CellScheduler::NoVictimsSince(uint32_t job) {
 
 template <typename Feasible>
 bool CellScheduler::StillNone(const CellClass& c, uint64_t known, const Feasible& feasible) {
-  const uint64_t now = state_.changes();
+  const uint64_t now = state_.changes().count();
   // A task that leaves a domain makes room on machines of it that did not change.
   if (!options_.equivalence_classes || known == 0 || c.domains != UINT32_MAX ||
-      now + 1 - known > state_.change_window())
+      now + 1 - known > state_.changes().window())
     return false;
   for (uint64_t i = known - 1; i < now; ++i) {
-    if (feasible(state_.changed(i))) return false;
+    if (feasible(state_.changes().at(i))) return false;
   }
   return true;
 }
 
 bool CellScheduler::StillFull(uint32_t job, const CellClass& c) {
   uint64_t& known = NoRoomSince(job);
-  if (!StillNone(c, known, [&](uint32_t m) { return state_.IsFeasible(c, m); })) return false;
-  known = state_.changes() + 1;
+  if (!StillNone(c, known, [&](uint32_t m) { return scores_.IsFeasible(c, m); })) return false;
+  known = state_.changes().count() + 1;
   return true;
 }
 
@@ -139,8 +139,8 @@ bool CellScheduler::StillNoVictims(uint32_t job, const CellClass& c) {
   CellTier top = CellTier::kFree;
   if (!TierBelow(index_.model().jobs[job].tier, top)) return true;
   uint64_t& known = NoVictimsSince(job);
-  if (!StillNone(c, known, [&](uint32_t m) { return CouldPreempt(state_, m, c, top); })) return false;
-  known = state_.changes() + 1;
+  if (!StillNone(c, known, [&](uint32_t m) { return CouldPreempt(scores_, m, c, top); })) return false;
+  known = state_.changes().count() + 1;
   return true;
 }
 

@@ -226,7 +226,7 @@ TEST(PendingReason, CountsMachinesAndNamesTheNearest) {
   scheduler.Pass();
   scheduler.Submit(0);
   scheduler.Pass();
-  const PendingReason reason = ExplainPending(scheduler.mutable_state(), 2);
+  const PendingReason reason = ExplainPending(scheduler.scores(), 2);
   EXPECT_EQ(reason.machines, 4U);
   EXPECT_EQ(reason.no_attribute, 1U);
   EXPECT_EQ(reason.too_small, 1U);
@@ -277,10 +277,10 @@ void CheckInvariants(const CellScheduler& scheduler) {
   }
   for (uint32_t m = 0; m < state.machines(); ++m) {
     for (size_t r = 0; r < index.resources(); ++r) {
-      ASSERT_LE(limits[m][r], state.capacity(r, m));
-      ASSERT_LE(reserved[m][r], state.capacity(r, m));
-      ASSERT_EQ(state.free(r, m), state.capacity(r, m) - reserved[m][r]);
-      ASSERT_EQ(state.production_free(r, m), state.capacity(r, m) - limits[m][r]);
+      ASSERT_LE(limits[m][r], state.space().capacity(r, m));
+      ASSERT_LE(reserved[m][r], state.space().capacity(r, m));
+      ASSERT_EQ(state.space().free(r, m), state.space().capacity(r, m) - reserved[m][r]);
+      ASSERT_EQ(state.space().production_free(r, m), state.space().capacity(r, m) - limits[m][r]);
     }
   }
 }

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "CLI/CLI.hpp"
-#include "brain/cell/cell_state.h"
+#include "brain/cell/machine_scores.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/input.h"
 

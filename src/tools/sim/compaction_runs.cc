@@ -16,7 +16,7 @@ namespace {
 std::string FirstPending(brain::CellScheduler& scheduler, const brain::CellModel& model) {
   for (uint32_t j = 0; j < model.jobs.size(); ++j) {
     if (scheduler.pending(j) > 0)
-      return StrCat(model.jobs[j].name, ": ", brain::ExplainPending(scheduler.mutable_state(), j).sentence);
+      return StrCat(model.jobs[j].name, ": ", brain::ExplainPending(scheduler.scores(), j).sentence);
   }
   return "";
 }
