@@ -10,13 +10,16 @@
 #include "tools/cli/answer.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/commands.h"
-#include "tools/cli/daemon_text.h"
 #include "tools/cli/export_helm.h"
 #include "tools/cli/export_patch.h"
 #include "tools/cli/export_report.h"
 #include "tools/cli/export_text.h"
 #include "tools/cli/export_values.h"
+#include "tools/cli/job_text.h"
+#include "tools/cli/jobs_text.h"
 #include "tools/cli/resource_option.h"
+#include "tools/cli/settings_text.h"
+#include "tools/cli/status_text.h"
 #include "tools/cli/terminal.h"
 
 namespace taut::tools {

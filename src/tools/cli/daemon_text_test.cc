@@ -1,5 +1,3 @@
-#include "tools/cli/daemon_text.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,6 +6,10 @@
 #include "common/base/strings.h"
 #include "common/base/time.h"
 #include "common/model/units.h"
+#include "tools/cli/job_text.h"
+#include "tools/cli/jobs_text.h"
+#include "tools/cli/settings_text.h"
+#include "tools/cli/status_text.h"
 #include "tools/cli/terminal.h"
 
 namespace taut::tools {

@@ -27,9 +27,10 @@ const char* const kCompactHelp =
     "--at 53d\n"
     "  taut list experiments";
 
-void AddCompact(CLI::App& verb, CompactArgs& args) {
-  std::vector<std::string> scores;
-  for (const brain::CellScoreInfo& s : brain::CellScores()) scores.emplace_back(s.name);
+namespace {
+
+// The workload, its usage, and the cell.
+void AddCell(CLI::App& verb, CompactArgs& args) {
   verb.add_option("paths", args.files.paths,
                   "a CSV of machines and one of jobs, or event tables of a trace, see docs/formats.md")
       ->type_name("PATH");
@@ -68,6 +69,15 @@ void AddCompact(CLI::App& verb, CompactArgs& args) {
   verb.add_option("--tasks-per-machine", args.tasks_per_machine, "without files: about so many")
       ->capture_default_str();
   verb.add_option("--seed", args.seed, "seed of the trials and of the generated cell")->capture_default_str();
+  verb.add_flag("--strict", args.files.strict, "stop at the first bad row");
+}
+
+}  // namespace
+
+void AddCompact(CLI::App& verb, CompactArgs& args) {
+  AddCell(verb, args);
+  std::vector<std::string> scores;
+  for (const brain::CellScoreInfo& s : brain::CellScores()) scores.emplace_back(s.name);
   verb.add_option("--experiments", args.experiments,
                   "comma-separated; `taut list experiments` has them (default: all; with --recommender or "
                   "--predictors only the base)")
@@ -90,7 +100,6 @@ void AddCompact(CLI::App& verb, CompactArgs& args) {
       ->capture_default_str();
   verb.add_option("--threads", args.threads, "threads; 0: one per core; the result does not depend on it")
       ->capture_default_str();
-  verb.add_flag("--strict", args.files.strict, "stop at the first bad row");
   verb.add_option("--after", args.after,
                   "with usage: the time behind --at whose usage is compared with what the packed machines "
                   "have; 0h: none")

@@ -22,6 +22,26 @@ const char* const kEconomyHelp =
     "  taut economy cell.csv.gz --prices prices.yaml --penalty 1 --bills bills.csv --lines lines.csv "
     "--output json";
 
+namespace {
+
+void AddEconomyOutputs(CLI::App& verb, EconomyArgs& args) {
+  verb.add_option("--limit", args.limit, "maximum number of rows of the table of bills")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1000000));
+  verb.add_option("--bills", args.bills, "write charges and credits by policy, group and tier as CSV")
+      ->type_name("FILE");
+  verb.add_option("--lines", args.lines,
+                  "write usage, allocation, reservation and capacity of every 5 minutes as CSV")
+      ->type_name("FILE");
+  verb.add_option("--decisions", args.decisions,
+                  "write every admission, wait, refusal and reclamation with its reason as CSV")
+      ->type_name("FILE");
+  verb.add_option("--report", args.report, "write tables and charts as one HTML file")->type_name("FILE");
+  verb.add_option("--json", args.json, "write the result as JSON to this file")->type_name("FILE");
+}
+
+}  // namespace
+
 void AddEconomy(CLI::App& verb, EconomyArgs& args) {
   verb.get_option("paths")->required();
   verb.add_option("--prices", args.prices, "tiers, promises, prices and groups: YAML, see docs/formats.md")
@@ -71,19 +91,7 @@ void AddEconomy(CLI::App& verb, EconomyArgs& args) {
           "share of a job's charges of a month that is given back if it ran less than promised (default: "
           "service_credit of its tier)")
       ->type_name("SHARE");
-  verb.add_option("--limit", args.limit, "maximum number of rows of the table of bills")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 1000000));
-  verb.add_option("--bills", args.bills, "write charges and credits by policy, group and tier as CSV")
-      ->type_name("FILE");
-  verb.add_option("--lines", args.lines,
-                  "write usage, allocation, reservation and capacity of every 5 minutes as CSV")
-      ->type_name("FILE");
-  verb.add_option("--decisions", args.decisions,
-                  "write every admission, wait, refusal and reclamation with its reason as CSV")
-      ->type_name("FILE");
-  verb.add_option("--report", args.report, "write tables and charts as one HTML file")->type_name("FILE");
-  verb.add_option("--json", args.json, "write the result as JSON to this file")->type_name("FILE");
+  AddEconomyOutputs(verb, args);
   verb.add_option("--threads", args.threads, "threads; 0: one per core; the result does not depend on it")
       ->capture_default_str();
 }

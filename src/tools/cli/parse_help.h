@@ -1,5 +1,4 @@
-// Texts made of the command line itself: shell completion and man pages. With parse.cc and parse_daemon.* the
-// only code that knows CLI11.
+// Texts made of the command line itself: shell completion and man pages.
 #pragma once
 
 #include <string>

@@ -37,27 +37,8 @@ void CheckTogether(const CLI::App& replay, const ReplicasArgs& args) {
   }
 }
 
-}  // namespace
-
-void AddReplicas(CLI::App& replay, ReplicasArgs& args) {
-  CLI::Option* const on =
-      replay.add_flag("--replicas", args.replicas,
-                      "replay load (CSV of time,job,load or time,value, or JSON of Prometheus' query_range) "
-                      "through the replica policies");
-  on->group(kGroup);
-  replay.get_option("--settings")
-      ->description(
-          "settings file (YAML); `taut list settings` lists the keys; with --replicas job settings "
-          "replicas.*, as `taut tune --replicas` writes them");
-  replay.get_option("--mode")->description(
-      "recommend: every recommendation is a limit at once; observe, canary, auto: limits as tautd would "
-      "show, "
-      "try or set them; with --replicas recommend, or auto: orders as tautd would give them");
-  replay.get_option("--policy")
-      ->description(
-          "with --mode: a job setting that limits changes (min_change, change_period, maintenance, "
-          "version, watch_version, canary.*; with --replicas replicas.change_period, replicas.settle, "
-          "maintenance); may be repeated");
+// The load that is replayed.
+void AddLoad(CLI::App& replay, ReplicasArgs& args) {
   const auto add = [&](CLI::Option* option) { option->group(kGroup); };
   add(replay.add_flag("--usage", args.usage,
                       "the paths are a usage trace: a job's load is the CPU of all its tasks, in cores"));
@@ -71,6 +52,11 @@ void AddReplicas(CLI::App& replay, ReplicasArgs& args) {
                       "queue_length in max(queue_length, 10m)")
           ->delimiter(',')
           ->type_name("NAME,..."));
+}
+
+// How it is replayed.
+void AddReplicaReplay(CLI::App& replay, ReplicasArgs& args) {
+  const auto add = [&](CLI::Option* option) { option->group(kGroup); };
   add(replay
           .add_option(
               "--policies", args.policies,
@@ -106,6 +92,31 @@ void AddReplicas(CLI::App& replay, ReplicasArgs& args) {
             return text.starts_with('-') ? "invalid --seed " + text + ": expected 0 or more" : "";
           })
           ->capture_default_str());
+}
+
+}  // namespace
+
+void AddReplicas(CLI::App& replay, ReplicasArgs& args) {
+  CLI::Option* const on =
+      replay.add_flag("--replicas", args.replicas,
+                      "replay load (CSV of time,job,load or time,value, or JSON of Prometheus' query_range) "
+                      "through the replica policies");
+  on->group(kGroup);
+  replay.get_option("--settings")
+      ->description(
+          "settings file (YAML); `taut list settings` lists the keys; with --replicas job settings "
+          "replicas.*, as `taut tune --replicas` writes them");
+  replay.get_option("--mode")->description(
+      "recommend: every recommendation is a limit at once; observe, canary, auto: limits as tautd would "
+      "show, "
+      "try or set them; with --replicas recommend, or auto: orders as tautd would give them");
+  replay.get_option("--policy")
+      ->description(
+          "with --mode: a job setting that limits changes (min_change, change_period, maintenance, "
+          "version, watch_version, canary.*; with --replicas replicas.change_period, replicas.settle, "
+          "maintenance); may be repeated");
+  AddLoad(replay, args);
+  AddReplicaReplay(replay, args);
   replay.final_callback([&replay, &args] { CheckTogether(replay, args); });
 }
 

@@ -1,10 +1,11 @@
 // Settings as people read them.
+#include "tools/cli/settings_text.h"
+
 #include <algorithm>
 
 #include "common/base/strings.h"
 #include "common/model/units.h"
 #include "tools/cli/answer.h"
-#include "tools/cli/daemon_text.h"
 #include "tools/cli/terminal.h"
 
 namespace taut::tools {

@@ -9,7 +9,8 @@
 #include "tools/cli/answer.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/commands.h"
-#include "tools/cli/daemon_text.h"
+#include "tools/cli/jobs_text.h"
+#include "tools/cli/status_text.h"
 #include "tools/cli/terminal.h"
 
 namespace taut::tools {
