@@ -20,22 +20,12 @@ void RepolicyReplicas(LiveJob& job) {
   std::unique_ptr<LiveReplicas> fresh = LiveReplicas::For(*job.policy);
   if (job.replicas == nullptr || fresh == nullptr) {
     if (fresh != nullptr) job.WantHistory();
-    const bool stays =
-        job.replicas != nullptr && (job.replicas->in_force().has_value() || job.replicas->held().holds());
+    const bool stays = job.replicas != nullptr &&
+                       (job.replicas->figures().in_force.has_value() || job.replicas->figures().held.holds());
     if (!stays) job.replicas = std::move(fresh);
     return;
   }
-  const LiveReplicas& old = *job.replicas;
-  if (fresh->policy_name() != old.policy_name() || fresh->is_of_cpu() != old.is_of_cpu() ||
-      fresh->startup_windows() != old.startup_windows())
-    job.WantHistory();
-  std::string state;
-  ByteWriter out(&state);
-  job.replicas->Save(out);
-  ByteReader in(state);
-  if (auto loaded = LiveReplicas::Load(in, *job.policy); loaded.ok()) job.replicas = *std::move(loaded);
-  if (job.replicas->has_lost()) job.WantHistory();
-  job.replicas->WeighSizeAnew();
+  if (!job.replicas->ChangePolicy(*job.policy)) job.WantHistory();
 }
 
 }  // namespace

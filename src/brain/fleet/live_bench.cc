@@ -91,7 +91,7 @@ void ScaledPass(benchmark::State& state) {
     ByteWriter out(&bytes_of);
     jobs[static_cast<size_t>(job % kDifferent)]->Save(out);
     ByteReader in(bytes_of);
-    jobs.push_back(*LiveReplicas::Load(in, policy));
+    jobs.push_back(std::move(LiveReplicas::Load(in, policy)->replicas));
   }
   int32_t at = kLearnt;
   double longest_s = 0, bytes = 0;

@@ -17,19 +17,20 @@ std::optional<double> Known(float value) {
 }
 
 ExternalReplicas ReplicasOf(const LiveReplicas& replicas) {
-  return {.running = replicas.running(),
-          .in_force = replicas.in_force(),
-          .recommended = replicas.recommended(),
-          .load = replicas.load(),
-          .task_capacity = replicas.capacity(),
-          .is_of_cpu = replicas.is_of_cpu()};
+  const ReplicaFigures figures = replicas.figures();
+  return {.running = figures.running,
+          .in_force = figures.in_force,
+          .recommended = figures.recommended,
+          .load = figures.load,
+          .task_capacity = figures.capacity,
+          .is_of_cpu = figures.is_of_cpu};
 }
 
 // What was measured, and without a value what `replicas` (may be null) reads beside it.
 std::vector<ExternalNamed> NamedOf(std::span<const NamedSignal> measured, const LiveReplicas* replicas) {
   std::map<std::string, std::optional<double>> named;
   if (replicas != nullptr) {
-    for (const std::string& name : replicas->signals()) named.emplace(name, std::nullopt);
+    for (const std::string& name : replicas->policy().signals()) named.emplace(name, std::nullopt);
   }
   for (const std::string_view own : kOwnSignals) named.erase(std::string(own));
   for (const NamedSignal& signal : measured) {

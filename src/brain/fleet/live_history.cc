@@ -76,8 +76,7 @@ void LiveHistory::Retrain(JobId id, std::span<const JobDay> days, std::span<cons
       for (const Signal& signal : signals_.signals())
         fresh->Observe(signal, signal.owner_limit, SizeUse::kOwners, nullptr, {SaidOf(signal.named)});
     }
-    fresh->EndPast();
-    if (job.replicas != nullptr) fresh->TakeGate(*job.replicas);
+    fresh->EndPast(job.replicas.get());
     job.replicas = std::move(fresh);
     replicas_.TakeTaskSize(job);
   }

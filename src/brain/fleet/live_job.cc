@@ -190,10 +190,10 @@ absl::Status LoadMore(ByteReader& in, const MadeWith& made, const MadeWith& want
     if (absl::Status s = LoadLater(in, made, wanted, job); !s.ok()) return s;
   }
   if (in.failed() || in.remaining() == 0) return absl::OkStatus();
-  absl::StatusOr<std::unique_ptr<LiveReplicas>> replicas = LiveReplicas::Load(in, *job.policy);
+  absl::StatusOr<LiveReplicas::Loaded> replicas = LiveReplicas::Load(in, *job.policy);
   if (!replicas.ok()) return replicas.status();
-  job.replicas = *std::move(replicas);
-  if (job.replicas != nullptr && job.replicas->has_lost()) job.WantHistory();  // of an earlier version
+  job.replicas = std::move(replicas->replicas);
+  if (replicas->has_lost) job.WantHistory();  // of an earlier version
   return absl::OkStatus();
 }
 

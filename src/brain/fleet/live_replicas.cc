@@ -19,8 +19,6 @@ constexpr std::string_view kNoLoad =
     "job with "
     "kind load or load_total";
 constexpr std::string_view kNoTasks = "no window in which tasks of the job are measured";
-// Tasks that start or stop are measured in a window of which the series says only the end.
-constexpr int kDisagreeingWindows = 3;
 
 }  // namespace
 
@@ -74,8 +72,9 @@ void LiveReplicas::NoteOverload(WindowId window, int ready, std::optional<double
 void LiveReplicas::Observe(const Signal& cpu, std::optional<double> limit, SizeUse use,
                            const LoadAnalogs* analogs, const CountedTasks& counted) {
   const StartSums starts = StartsOf(cpu.named);
-  const int tasks = TakeCount(counted, static_cast<int>(cpu.tasks.size() + starts.tasks));
-  const int ready = *said_counts_ && counted.said.ready >= 0 ? counted.said.ready : tasks;
+  const int tasks = count_.Take(counted, static_cast<int>(cpu.tasks.size() + starts.tasks));
+  if (count_.counts_otherwise()) order_.CountOtherwise();
+  const int ready = count_.said_ready().value_or(tasks);
   if (sizer_ != nullptr) sizer_->ObserveCpu(cpu, limit);
   const std::optional<double> chosen = ChosenSize(limit, use);
   const bool was_chosen = size_.limit.has_value();
@@ -92,9 +91,9 @@ void LiveReplicas::Observe(const Signal& cpu, std::optional<double> limit, SizeU
   NoteOverload(cpu.window, ready, limit);
   const int64_t now_s = cpu.window.next().start_s();
   NoteTasks(cpu, tasks);
-  if (reads_load() && (capacity_ == 0 || (!load_.has_value() && !recommended_.has_value()))) return;
-  const int assumed = gate_.assumed().value_or(tasks);
-  const int assumed_ready = std::min(AssumedReady(ready, assumed), assumed);
+  if (policy_->reads_load() && (capacity_ == 0 || (!load_.has_value() && !recommended_.has_value()))) return;
+  const int assumed = order_.gate.assumed().value_or(tasks);
+  const int assumed_ready = std::min(order_.AssumedReady(ready, assumed, startup_windows()), assumed);
   const LoadSample sample{.at = Timestamp::FromSeconds(now_s),
                           .load = load_,
                           .capacity = capacity_,
@@ -104,8 +103,8 @@ void LiveReplicas::Observe(const Signal& cpu, std::optional<double> limit, SizeU
                           .signals = SignalsOf(cpu)};
   recommended_ = policy_->Decide(sample);
   // What the others use is not known: no reason for fewer.
-  const bool some_unmeasured = is_of_cpu() && *said_counts_ && measured_ < counted.said.count;
-  if (some_unmeasured) recommended_ = std::max(*recommended_, std::min(assumed, most_));
+  if (is_of_cpu() && count_.has_unmeasured())
+    recommended_ = std::max(*recommended_, std::min(assumed, most_));
   TakeSilence(cpu.window, sample);
   // Not where a bound says the number, and not before there is a forecast: that is not by the ordered risk.
   const bool by_risk = *recommended_ > least_ && *recommended_ < most_ && policy_->Forecast().has_value();
@@ -115,29 +114,6 @@ void LiveReplicas::Observe(const Signal& cpu, std::optional<double> limit, SizeU
   const bool waits = use == SizeUse::kOrdered && *chosen < *limit && ready < *recommended_;
   size_.limit = waits ? limit : chosen;
   size_.load = sizer_->utilization() * *size_.limit;
-}
-
-int LiveReplicas::AssumedReady(int ready, int assumed) {
-  const bool is_carried_out = gate_.in_force.has_value() ? !dry_run_ : !gate_.shown.has_value();
-  if (is_carried_out) {
-    assumed_.clear();
-    return ready;
-  }
-  if (assumed_.empty()) assumed_.assign(startup_windows() - 1, ready);
-  assumed_.push_back(assumed);
-  if (assumed_.size() > startup_windows()) assumed_.erase(assumed_.begin());
-  // The last to start are the first to stop: those that ran all the time are ready.
-  const int started = *std::ranges::min_element(assumed_);
-  return gate_.in_force.has_value() ? std::max(started, ready) : started;
-}
-
-bool LiveReplicas::TakeOutcome(uint64_t decision, Outcome outcome) {
-  if (decision != order_ || outcome == Outcome::kPending || outcome == Outcome::kSuperseded) return false;
-  const bool failed = outcome == Outcome::kFailed, dry_run = failed ? dry_run_ : outcome == Outcome::kDryRun;
-  const bool changes = failed != failed_ || dry_run != dry_run_;
-  failed_ = failed;
-  dry_run_ = dry_run;
-  return changes;
 }
 
 std::span<const double> LiveReplicas::SignalsOf(const Signal& cpu) {
@@ -156,32 +132,6 @@ std::span<const double> LiveReplicas::SignalsOf(const Signal& cpu) {
   return signals_;
 }
 
-int LiveReplicas::TakeCount(const CountedTasks& counted, int measured) {
-  const bool counts = counted.said.known() && !counted.by_agents;
-  if (said_counts_.has_value() && *said_counts_ != counts) {
-    // Counted otherwise, the number may be another without anybody's doing.
-    gate_.reached = false;
-    gate_.elsewhere = gate_.unreached = 0;
-    gate_.nearest = -1;
-  }
-  said_counts_ = counts;
-  disagreeing_ = counted.said.known() && counted.said.count != measured
-                     ? std::min(disagreeing_ + 1, kDisagreeingWindows)
-                     : 0;
-  counted_ = counted;
-  measured_ = measured;
-  return counts ? counted.said.count : measured;
-}
-
-std::string LiveReplicas::CountNotice() const {
-  if (disagreeing_ < kDisagreeingWindows) return "";
-  return StrCat("A series says that ", FormatAmount(Target::Replicas(), counted_.said.count), " run, and ",
-                measured_, " are measured",
-                counted_.by_agents
-                    ? " by agents: those that are measured count."
-                    : ": the number of the series counts. The usage of the others is not known.");
-}
-
 void LiveReplicas::NoteTasks(const Signal& cpu, int tasks) {
   RunningTasks running{.running = tasks,
                        .started = 0,
@@ -196,16 +146,11 @@ void LiveReplicas::NoteTasks(const Signal& cpu, int tasks) {
   }
   tasks_.clear();
   for (const TaskUsage& t : cpu.tasks) tasks_.push_back(t.task);
-  step_back_ = NoteRunning(running, gate_);
-  if (gate_.reached || step_back_.has_value()) failed_ = false;
+  order_.NoteRunning(running);
 }
 
 void LiveReplicas::ObserveMemory(const Signal& memory, std::optional<double> limit) {
   if (sizer_ != nullptr) sizer_->ObserveMemory(memory, limit);
-}
-
-void LiveReplicas::WeighSizeAnew() {
-  if (sizer_ != nullptr) sizer_->WeighAnew();
 }
 
 void LiveReplicas::ExplainSize(Reason& cpu) const {
@@ -231,7 +176,7 @@ void LiveReplicas::TakeSilence(WindowId window, const LoadSample& sample) {
 
 bool LiveReplicas::TakeUnmeasured(WindowId window, int64_t heard_since_s) {
   if (!recommended_.has_value() || !safe_.has_heard()) return false;
-  if (is_of_cpu() && assumed() == 0) return false;  // no task runs, as ordered
+  if (is_of_cpu() && order_.gate.assumed() == 0) return false;  // no task runs, as ordered
   load_.reset();
   LoadSample nothing;
   nothing.ready = running_;
@@ -243,7 +188,7 @@ bool LiveReplicas::TakeUnmeasured(WindowId window, int64_t heard_since_s) {
     return false;
   }
   raised_ = safe_.count();
-  recommended_ = std::max({*recommended_, *raised_, assumed().value_or(0)});
+  recommended_ = std::max({*recommended_, *raised_, order_.gate.assumed().value_or(0)});
   return true;
 }
 
@@ -291,12 +236,11 @@ std::optional<ReplicaHoldChange> LiveReplicas::TakeHoldChange(int64_t now_s, boo
 
 void LiveReplicas::TakeExternal(std::optional<ExternalTasks> answer) {
   const std::optional<int> count = policy_->TakeExternal(std::move(answer));
-  if (count.has_value() && (capacity_ > 0 || !reads_load())) recommended_ = count;
+  if (count.has_value() && (capacity_ > 0 || !policy_->reads_load())) recommended_ = count;
 }
 
 void LiveReplicas::DistrustFuture(int64_t latest_s, int64_t now_s) {
-  if (gate_.last_change_s > latest_s) gate_.last_change_s = now_s;
-  if (gate_.step_back_until_s > latest_s + kStepBackSeconds) gate_.step_back_until_s = now_s;
+  order_.DistrustFuture(latest_s, now_s);
   if (held_.holds() && held_.since_s > latest_s) held_.since_s = now_s;
   if (overload_.last() > WindowId::Of(Timestamp::FromSeconds(latest_s))) overload_ = {};
 }
@@ -309,10 +253,7 @@ std::optional<double> LiveReplicas::LoadOf(const Signal& cpu, const StartSums& s
 }
 
 Verdict LiveReplicas::Decide(const JobPolicy& policy, int64_t now_s) {
-  const bool repeats =
-      failed_ && gate_.in_force.has_value() && now_s - gate_.last_change_s >= kRepeatFailedSeconds;
-  Verdict verdict = DecideReplicas(
-      policy, {.now_s = now_s, .running = running_, .recommended = recommended_, .repeats = repeats}, gate_);
+  Verdict verdict = order_.Decide(policy, {.now_s = now_s, .running = running_, .recommended = recommended_});
   if (verdict.kind.has_value()) {
     hold_ = HeldText();
     Reason reason;
@@ -323,15 +264,8 @@ Verdict LiveReplicas::Decide(const JobPolicy& policy, int64_t now_s) {
   }
   hold_ = recommended_.has_value() ? HeldText() : std::string(WhatLacks());
   if (hold_.empty()) hold_ = verdict.sentence;
-  if (hold_.empty()) hold_ = FailedText();
+  if (hold_.empty()) hold_ = order_.FailedText();
   return verdict;
-}
-
-std::string LiveReplicas::FailedText() const {
-  if (!failed_ || !gate_.in_force.has_value()) return "";
-  return StrCat("the order of ", FormatAmount(Target::Replicas(), *gate_.in_force),
-                " failed, as its decision says; it is given again at ",
-                FormatTime(gate_.last_change_s + kRepeatFailedSeconds), " UTC");
 }
 
 void LiveReplicas::Explain(Reason& reason) const {
@@ -352,15 +286,15 @@ void LiveReplicas::Explain(Reason& reason) const {
                                                       : "CPU limit of a task when its number changed last",
                             capacity_, unit});
   reason.facts.push_back({"tasks now", static_cast<double>(running_), "tasks"});
-  if (said_counts_.value_or(false) && counted_.said.ready >= 0)
-    reason.facts.push_back({"of them ready", static_cast<double>(counted_.said.ready), "tasks"});
+  if (const auto ready = count_.said_ready(); ready.has_value())
+    reason.facts.push_back({"of them ready", static_cast<double>(*ready), "tasks"});
   if (const auto used = utilization(); used.has_value()) {
     reason.facts.push_back({"utilisation now", 100 * *used, "%"});
   }
 }
 
 std::string_view LiveReplicas::WhatLacks() const {
-  if (!reads_load()) return kNoTasks;
+  if (!policy_->reads_load()) return kNoTasks;
   return is_of_cpu() ? kNoCapacity : kNoLoad;
 }
 
@@ -369,13 +303,31 @@ std::optional<double> LiveReplicas::utilization() const {
   return *load_ / (capacity_ * running_);
 }
 
-void LiveReplicas::TakeGate(const LiveReplicas& other) {
-  gate_ = other.gate_;
-  hold_ = other.hold_;
-  held_ = other.held_;
-  dry_run_ = other.dry_run_;
-  failed_ = other.failed_;
-  order_ = other.order_;
+ReplicaFigures LiveReplicas::figures() const {
+  return {.policy = info_->name,
+          .is_of_cpu = is_of_cpu(),
+          .running = running_,
+          .recommended = recommended_,
+          .in_force = order_.gate.in_force,
+          .load = load_,
+          .capacity = capacity_ > 0 ? std::optional(capacity_) : std::nullopt,
+          .utilization = utilization(),
+          .size = size_,
+          .overload = &overload_,
+          .hold = hold_,
+          .held = held_};
+}
+
+void LiveReplicas::EndPast(const LiveReplicas* before) {
+  capacity_ = task_capacity_;
+  moves_.Clear();  // the fleet knows them
+  if (before == nullptr) return;
+  hold_ = before->hold_;
+  held_ = before->held_;
+  order_.gate = before->order_.gate;
+  order_.id = before->order_.id;
+  order_.failed = before->order_.failed;
+  order_.dry_run = before->order_.dry_run;
 }
 
 }  // namespace taut::brain

@@ -7,38 +7,12 @@
 
 namespace taut::brain {
 
-void LiveReplicas::SaveAssumed(ByteWriter& out) const {
-  out.Put(static_cast<uint8_t>((dry_run_ ? 1 : 0) | (failed_ ? 2 : 0)));
-  out.Put(order_);
-  out.PutVarint(assumed_.size());
-  for (const int count : assumed_) out.Put(count);
-}
-
-absl::Status LiveReplicas::LoadAssumed(ByteReader& in) {
-  const auto what = in.Get<uint8_t>();
-  dry_run_ = (what & 1) != 0;
-  failed_ = (what & 2) != 0;
-  order_ = in.Get<uint64_t>();
-  const uint64_t size = in.GetVarint();
-  bool possible = size <= in.remaining() / sizeof(int);
-  assumed_.assign(possible ? size : 0, 0);
-  for (int& count : assumed_) {
-    count = in.Get<int>();
-    possible = possible && count >= 0;
-  }
-  if (!possible) return absl::DataLossError("the tasks assumed of a job: invalid value");
-  // Of a longer start-up time.
-  if (assumed_.size() > startup_windows())
-    assumed_.erase(assumed_.begin(), assumed_.end() - static_cast<std::ptrdiff_t>(startup_windows()));
-  return absl::OkStatus();
-}
-
 std::string LiveReplicas::SavedName() const { return StrCat(info_->name, is_of_cpu() ? "" : "/load"); }
 
 void LiveReplicas::Save(ByteWriter& out) const {
   out.PutString(SavedName());
   out.PutString(SaveReplicaPolicy(info_->name, *policy_));
-  gate_.Save(out);
+  order_.gate.Save(out);
   out.Put(capacity_);
   out.Put(running_);
   out.Put(load_.value_or(-1.0));
@@ -61,9 +35,9 @@ void LiveReplicas::Save(ByteWriter& out) const {
   out.PutString(moves);
   out.Put(static_cast<uint8_t>(held_.cause));
   out.Put(held_.since_s);
-  SaveAssumed(out);
+  order_.SaveOutcome(out);
   overload_.Save(out);
-  gate_.damping.Save(out);
+  order_.gate.damping.Save(out);
 }
 
 void LiveReplicas::LoadMovesOf(std::string_view bytes) {
@@ -94,13 +68,13 @@ absl::Status LiveReplicas::LoadSize(std::string_view bytes) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::unique_ptr<LiveReplicas>> LiveReplicas::Load(ByteReader& in, const JobPolicy& policy) {
+absl::StatusOr<LiveReplicas::Loaded> LiveReplicas::Load(ByteReader& in, const JobPolicy& policy) {
   const std::string_view name = in.GetString();
   const std::string_view state = in.GetString();
   std::unique_ptr<LiveReplicas> out = For(policy);
   const bool same = out != nullptr && out->SavedName() == name;
   if (out == nullptr) out = std::make_unique<LiveReplicas>(ReplicaPolicies().front(), policy.replicas);
-  if (absl::Status s = out->gate_.Load(in); !s.ok()) return s;
+  if (absl::Status s = out->order_.gate.Load(in); !s.ok()) return s;
   out->capacity_ = in.Get<double>();
   out->running_ = in.Get<int>();
   if (const auto load = in.Get<double>(); load >= 0) out->load_ = load;
@@ -118,12 +92,12 @@ absl::StatusOr<std::unique_ptr<LiveReplicas>> LiveReplicas::Load(ByteReader& in,
     out->held_.since_s = in.Get<int64_t>();
   }
   if (in.remaining() > 0) {  // saved before it was: as if they had just been ordered or shown
-    if (absl::Status s = out->LoadAssumed(in); !s.ok()) return s;
+    if (absl::Status s = out->order_.LoadOutcome(in, out->startup_windows()); !s.ok()) return s;
   }
   if (in.remaining() > 0) {  // saved before it was counted: nothing
     if (absl::Status s = out->overload_.Load(in); !s.ok()) return s;
   }
-  if (in.remaining() > 0) out->gate_.damping.Load(in);  // saved before there was damping: no reversal
+  if (in.remaining() > 0) out->order_.gate.damping.Load(in);  // saved before there was damping: no reversal
   if (absl::Status s = in.status("the state of a job's replicas"); !s.ok()) return s;
   bool possible = out->capacity_ >= 0 && std::isfinite(out->capacity_) && out->running_ >= 0;
   possible = possible && out->held_.cause <= HoldCause::kNoNumber;
@@ -137,22 +111,36 @@ absl::StatusOr<std::unique_ptr<LiveReplicas>> LiveReplicas::Load(ByteReader& in,
     out->load_.reset();
     out->safe_ = {};
     out->overload_ = {};  // the stored history says it
-    return out;
+    return Loaded{std::move(out)};
   }
   if (!out->is_of_cpu()) out->capacity_ = out->task_capacity_;  // which may be another by now
   absl::StatusOr<std::unique_ptr<ReplicaPolicy>> learnt = LoadReplicaPolicy(state, policy.replicas);
-  out->has_lost_ = !learnt.ok();
-  if (!learnt.ok()) return out;
+  if (!learnt.ok()) return Loaded{std::move(out), true};
   out->policy_ = *std::move(learnt);
   if (!policy.external) out->policy_->TakeExternal(std::nullopt);
   if (recommended >= 0) out->recommended_ = policy.replicas.bounds.Clamp(recommended);
-  return out;
+  return Loaded{std::move(out)};
+}
+
+bool LiveReplicas::ChangePolicy(const JobPolicy& policy) {
+  const std::unique_ptr<LiveReplicas> fresh = For(policy);
+  bool keeps = fresh->SavedName() == SavedName() && fresh->startup_windows() == startup_windows();
+  std::string state;
+  ByteWriter out(&state);
+  Save(out);
+  ByteReader in(state);
+  if (absl::StatusOr<Loaded> loaded = Load(in, policy); loaded.ok()) {
+    keeps = keeps && !loaded->has_lost;
+    *this = std::move(*loaded->replicas);
+  }
+  if (sizer_ != nullptr) sizer_->WeighAnew();
+  return keeps;
 }
 
 size_t LiveReplicas::state_bytes() const {
   return sizeof(*this) + policy_->state_bytes() + hold_.capacity() + tasks_.capacity() * sizeof(uint32_t) +
-         signals_.capacity() * sizeof(double) + missing_.capacity() + assumed_.capacity() * sizeof(int) +
-         (sizer_ != nullptr ? sizeof(TaskSizer) : 0);
+         signals_.capacity() * sizeof(double) + missing_.capacity() +
+         order_.assumed.capacity() * sizeof(int) + (sizer_ != nullptr ? sizeof(TaskSizer) : 0);
 }
 
 }  // namespace taut::brain

@@ -70,7 +70,7 @@ class ScaledJob {
       if (d.kind == DecisionKind::kSet && follows) running = static_cast<int>(*d.after);
     }
   }
-  const LiveReplicas& replicas() const { return *fleet.job(JobId{0}).replicas; }
+  LiveReplicas& replicas() const { return *fleet.job(JobId{0}).replicas; }
   // A job of one task that is always measured.
   void AddOther(ClosedWindow& closed) {
     if (!fleet.Has(JobId{1})) fleet.AddJob({JobId{1}, "db", {}, 0});
@@ -114,7 +114,7 @@ TEST(LiveReplicas, AnAbsurdLoadIsNotMeasured) {
       const int before = job.running;
       job.Window(1);
       if (w % 10 != 9) continue;
-      EXPECT_FALSE(job.replicas().load().has_value()) << policy;
+      EXPECT_FALSE(job.replicas().figures().load.has_value()) << policy;
       EXPECT_EQ(job.running, before) << policy;
     }
     EXPECT_LT(job.running, 20) << policy;
@@ -186,7 +186,7 @@ TEST(LiveReplicas, WhatIsOnlyShownBecomesReadyWhileItGrows) {
       }
     }
     // 120 cores by tasks of 2 at 70 %.
-    EXPECT_THAT(job.replicas().recommended(), Optional(testing::Ge(80))) << Name(mode);
+    EXPECT_THAT(job.replicas().figures().recommended, Optional(testing::Ge(80))) << Name(mode);
     ASSERT_EQ(restarted.all.size(), job.all.size()) << Name(mode);
     for (size_t i = 0; i < job.all.size(); ++i) EXPECT_EQ(restarted.all[i].after, job.all[i].after);
   }
@@ -202,7 +202,7 @@ TEST(LiveReplicas, AnOrderThatFailedIsGivenAgainAfterAnHour) {
   job.fleet.orders.TakeOutcome({.id = job.all[0].id, .outcome = Outcome::kFailed, .text = "given up"});
   for (int w = 0; w < 11; ++w) job.Window(9);
   EXPECT_EQ(job.all.size(), 1U);
-  EXPECT_THAT(job.replicas().hold(), HasSubstr("the order of 9 tasks failed"));
+  EXPECT_THAT(job.replicas().figures().hold, HasSubstr("the order of 9 tasks failed"));
   // Over a restart.
   ScaledJob again(job.fleet.settings);
   const std::string chunk = Chunk(job.fleet), models = Models(job.fleet);
@@ -218,7 +218,7 @@ TEST(LiveReplicas, AnOrderThatFailedIsGivenAgainAfterAnHour) {
     ASSERT_EQ(j->all.size(), 1U);
     EXPECT_THAT(j->all[0].after, Optional(9.0));
     EXPECT_THAT(j->all[0].before, Optional(6.0));
-    EXPECT_THAT(j->replicas().hold(), IsEmpty()) << "it is on its way";
+    EXPECT_THAT(j->replicas().figures().hold, IsEmpty()) << "it is on its way";
   }
   // One that is reached all the same is not given again.
   job.fleet.orders.TakeOutcome({.id = job.all[0].id, .outcome = Outcome::kFailed, .text = "no answer"});
@@ -242,10 +242,10 @@ TEST(LiveReplicas, SettingsThatAreNotStoredLeaveTheOrderAlone) {
   ASSERT_EQ(prepared->output.decisions.size(), 1U) << "the release";
   job.fleet.orders.TakeOutcome(
       {.id = prepared->output.decisions[0].id, .outcome = Outcome::kFailed, .text = "?"});
-  EXPECT_THAT(job.replicas().hold(), IsEmpty()) << "no such order was given";
+  EXPECT_THAT(job.replicas().figures().hold, IsEmpty()) << "no such order was given";
   job.fleet.orders.TakeOutcome({.id = job.all[0].id, .outcome = Outcome::kFailed, .text = "given up"});
   job.Window(9);
-  EXPECT_THAT(job.replicas().hold(), HasSubstr("the order of 9 tasks failed"));
+  EXPECT_THAT(job.replicas().figures().hold, HasSubstr("the order of 9 tasks failed"));
 }
 
 // Nothing is in force that could be ordered again.
@@ -278,7 +278,7 @@ TEST(LiveReplicas, OrdersThatAreCarriedOutAreStartingUntilTheyRun) {
     for (const Decision& d : job.out.decisions)
       job.fleet.orders.TakeOutcome({.id = d.id, .outcome = Outcome::kApplied, .text = ""});
   }
-  EXPECT_THAT(job.replicas().recommended(), Optional(8)) << "half of them starting";
+  EXPECT_THAT(job.replicas().figures().recommended, Optional(8)) << "half of them starting";
 }
 
 TEST(LiveReplicas, AutoFollowsTheLoadAndSaysWhy) {
@@ -296,8 +296,8 @@ TEST(LiveReplicas, AutoFollowsTheLoadAndSaysWhy) {
   EXPECT_FALSE(d.reason.empty());
   job.Window(9);
   EXPECT_THAT(job.out.decisions, IsEmpty());
-  EXPECT_EQ(job.replicas().running(), 9);
-  EXPECT_THAT(job.replicas().load(), Optional(testing::DoubleNear(9, 1e-5)));
+  EXPECT_EQ(job.replicas().figures().running, 9);
+  EXPECT_THAT(job.replicas().figures().load, Optional(testing::DoubleNear(9, 1e-5)));
   Reason reason;
   job.replicas().Explain(reason);
   EXPECT_THAT(reason.limit, Optional(9.0));
@@ -307,7 +307,7 @@ TEST(LiveReplicas, WithoutACpuLimitNothingIsRecommendedAndItIsSaid) {
   ScaledJob job(Scaling(Mode::kAuto, "hpa"));
   for (int i = 0; i < 5; ++i) job.Window(11, false);
   EXPECT_THAT(job.all, IsEmpty());
-  EXPECT_THAT(job.replicas().hold(), HasSubstr("no CPU limit"));
+  EXPECT_THAT(job.replicas().figures().hold, HasSubstr("no CPU limit"));
   job.Window(11);
   EXPECT_EQ(job.all.size(), 1U);
 }
@@ -321,12 +321,12 @@ TEST(LiveReplicas, TheCoresOfATaskAreThoseOfTheLastChangeOfItsNumber) {
   replicas.Observe(signal, 2.0, SizeUse::kOwners);
   signal.window = WindowId{1};
   replicas.Observe(signal, 1.0, SizeUse::kOwners);
-  EXPECT_THAT(replicas.capacity(), Optional(2.0));
+  EXPECT_THAT(replicas.figures().capacity, Optional(2.0));
   tasks.resize(5);
   signal.tasks = tasks;
   signal.window = WindowId{2};
   replicas.Observe(signal, 1.0, SizeUse::kOwners);
-  EXPECT_THAT(replicas.capacity(), Optional(1.0));
+  EXPECT_THAT(replicas.figures().capacity, Optional(1.0));
 }
 
 // As in Kubernetes: the number is the ordered one as soon as it is ordered.
@@ -347,7 +347,7 @@ TEST(LiveReplicas, WhatNobodyCarriesOutIsNotOrderedAgainAndAgain) {
     job.follows = false;
     for (int32_t i = 0; i < 3 * kWindowsPerDay; ++i) job.Window(1.5 + 0.01 * (i % 7));
     EXPECT_LE(job.all.size(), 3U) << "a load that hardly changes";
-    EXPECT_LT(*job.replicas().recommended(), 6);
+    EXPECT_LT(*job.replicas().figures().recommended, 6);
   }
 }
 
@@ -366,7 +366,7 @@ TEST(LiveReplicas, AStepBackOutlivesAKillBetweenTwoCheckpoints) {
   job.running = 4;
   window(4);
   window(4);
-  ASSERT_THAT(job.replicas().hold(), HasSubstr("without an order"));
+  ASSERT_THAT(job.replicas().figures().hold, HasSubstr("without an order"));
   ByteReader models_in(models), chunk_in(chunk);
   ASSERT_TRUE(again.fleet.checkpoint.LoadFleet(models_in).ok());
   ASSERT_TRUE(again.fleet.checkpoint.LoadChunk(0, WindowId{0}, chunk_in).ok());
@@ -381,8 +381,8 @@ TEST(LiveReplicas, AStepBackOutlivesAKillBetweenTwoCheckpoints) {
   again.index = job.index;
   again.Window(4);
   EXPECT_THAT(again.out.decisions, IsEmpty());
-  EXPECT_THAT(again.replicas().hold(), HasSubstr("without an order"));
-  EXPECT_FALSE(again.replicas().in_force().has_value());
+  EXPECT_THAT(again.replicas().figures().hold, HasSubstr("without an order"));
+  EXPECT_FALSE(again.replicas().figures().in_force.has_value());
 }
 
 // Old and new tasks are measured in one window; those of another program stay.
@@ -401,7 +401,7 @@ TEST(LiveReplicas, ARolloutIsNoOtherProgramAndAStepBackIsSaidOnce) {
     job.running = 9;
     job.Window(9);
   }
-  EXPECT_THAT(job.replicas().in_force(), Optional(9));
+  EXPECT_THAT(job.replicas().figures().in_force, Optional(9));
   job.running = 12;
   int said = 0;
   for (int i = 0; i < 6; ++i) {
@@ -410,7 +410,7 @@ TEST(LiveReplicas, ARolloutIsNoOtherProgramAndAStepBackIsSaidOnce) {
     for (const auto& [id, step_back] : job.out.step_backs) EXPECT_EQ(step_back.running, 12);
   }
   EXPECT_EQ(said, 1);
-  EXPECT_TRUE(job.replicas().steps_back_until(job.last.window.next().start_s()).has_value());
+  EXPECT_TRUE(job.replicas().order().steps_back_until(job.last.window.next().start_s()).has_value());
 }
 
 double Load(int32_t window) { return 8 + 5 * std::sin(window / 288.0 * 6.283); }
@@ -441,11 +441,11 @@ TEST(LiveReplicas, ASettingChangesThePolicyAndKeepsTheOrderUntilItIsTakenBack) {
   ScaledJob job(Scaling(Mode::kAuto, "hpa"));
   job.Window(6);
   job.Window(9);
-  ASSERT_THAT(job.replicas().in_force(), Optional(9));
+  ASSERT_THAT(job.replicas().figures().in_force, Optional(9));
   PassOutput out;
   ASSERT_TRUE(Set(job.fleet, JobId{0}, "replicas.policy", "autopilot", 1000, out).ok());
-  EXPECT_EQ(job.replicas().policy_name(), "autopilot");
-  EXPECT_THAT(job.replicas().in_force(), Optional(9));
+  EXPECT_EQ(job.replicas().figures().policy, "autopilot");
+  EXPECT_THAT(job.replicas().figures().in_force, Optional(9));
   out.Clear();
   ASSERT_TRUE(Set(job.fleet, JobId{0}, "replicas.policy", "none", 2000, out).ok());
   std::erase_if(out.decisions, [](const Decision& d) { return d.target.is_limit(); });
@@ -473,7 +473,7 @@ TEST(LiveReplicas, ANewPolicyLearnsFromTheStoredLoad) {
   Reason reason;
   job.replicas().Explain(reason);
   EXPECT_THAT(reason.sentence, testing::Not(HasSubstr("history"))) << reason.sentence;
-  EXPECT_TRUE(job.replicas().recommended().has_value());
+  EXPECT_TRUE(job.replicas().figures().recommended.has_value());
 }
 
 // A task of twenty minutes is ready four windows later, so the load of then counts.
@@ -485,10 +485,10 @@ TEST(LiveReplicas, TheForecastLooksAsFarAheadAsATaskNeeds) {
   ScaledJob job(settings), at_once(Scaling(Mode::kAuto, "forecast"));
   for (ScaledJob* j : {&job, &at_once}) {
     for (int32_t i = 0; i < 2 * kWindowsPerDay; ++i) j->Window(Load(i));
-    ASSERT_TRUE(j->replicas().forecast().has_value());
+    ASSERT_TRUE(j->replicas().policy().Forecast().has_value());
   }
   const auto ahead_s = [](const ScaledJob& j) {
-    return j.replicas().forecast()->at.seconds() - j.last.window.next().start_s();
+    return j.replicas().policy().Forecast()->at.seconds() - j.last.window.next().start_s();
   };
   EXPECT_EQ(ahead_s(at_once), kWindowSeconds);
   EXPECT_EQ(ahead_s(job), 4 * kWindowSeconds);
@@ -508,7 +508,7 @@ TEST(LiveReplicas, WhatIsOverloadedIsASetting) {
   settings.rules = *PolicyRules::Compile({}, defaults);
   ScaledJob job(settings);
   job.Window(7.9);
-  EXPECT_THAT(job.replicas().recommended(), Optional(10)) << "7.9 cores at 40 % of 2 each";
+  EXPECT_THAT(job.replicas().figures().recommended, Optional(10)) << "7.9 cores at 40 % of 2 each";
 }
 
 TEST(LiveReplicas, AnExternalAnswerGoesBeforeThePolicyAndOutlivesARestart) {
@@ -537,15 +537,15 @@ TEST(LiveReplicas, AnExternalAnswerGoesBeforeThePolicyAndOutlivesARestart) {
   const JobPolicy& policy = *job.fleet.job(JobId{0}).policy;
   const auto restored = LiveReplicas::Load(in, policy);
   ASSERT_TRUE(restored.ok()) << restored.status();
-  EXPECT_THAT((*restored)->recommended(), Optional(11));
+  EXPECT_THAT(restored->replicas->figures().recommended, Optional(11));
   job.Window(6);
-  EXPECT_THAT(job.replicas().recommended(), Optional(11));
+  EXPECT_THAT(job.replicas().figures().recommended, Optional(11));
   for (int i = 0; i < 12; ++i) job.Window(6);
-  EXPECT_THAT(job.replicas().recommended(), Optional(6)) << "it has expired";
+  EXPECT_THAT(job.replicas().figures().recommended, Optional(6)) << "it has expired";
   answer.until = WindowId{job.index + 20};
   answer.value = 1000;
   ASSERT_TRUE(job.fleet.external.Take(answer, 0, job.out));
-  EXPECT_THAT(job.replicas().recommended(), Optional(50)) << "replicas.max";
+  EXPECT_THAT(job.replicas().figures().recommended, Optional(50)) << "replicas.max";
 }
 
 TEST(LiveReplicas, TheLoadMayBeThatOfSeries) {
@@ -555,29 +555,30 @@ TEST(LiveReplicas, TheLoadMayBeThatOfSeries) {
   settings.rules = *PolicyRules::Compile({}, defaults);
   ScaledJob job(settings);
   job.Window(1, /*with_limit=*/false);
-  EXPECT_FALSE(job.replicas().recommended().has_value());
-  EXPECT_THAT(job.replicas().hold(), HasSubstr("replicas.task_capacity asks for series"));
+  EXPECT_FALSE(job.replicas().figures().recommended.has_value());
+  EXPECT_THAT(job.replicas().figures().hold, HasSubstr("replicas.task_capacity asks for series"));
   job.series_load = 450;
   job.Window(1, /*with_limit=*/false);
-  EXPECT_THAT(job.replicas().recommended(), Optional(9)) << "450 at half of 100 each, whatever CPU they use";
-  EXPECT_FALSE(job.replicas().is_of_cpu());
+  EXPECT_THAT(job.replicas().figures().recommended, Optional(9))
+      << "450 at half of 100 each, whatever CPU they use";
+  EXPECT_FALSE(job.replicas().figures().is_of_cpu);
   job.series_load.reset();
   for (int i = 0; i < 5; ++i) job.Window(8);
-  EXPECT_THAT(job.replicas().recommended(), Optional(9)) << "a silent series changes nothing";
+  EXPECT_THAT(job.replicas().figures().recommended, Optional(9)) << "a silent series changes nothing";
   std::string state;
   ByteWriter out(&state);
   job.replicas().Save(out);
   const JobPolicy& policy = *job.fleet.job(JobId{0}).policy;
   ByteReader in(state);
-  EXPECT_THAT((*LiveReplicas::Load(in, policy))->recommended(), Optional(9));
+  EXPECT_THAT(LiveReplicas::Load(in, policy)->replicas->figures().recommended, Optional(9));
   // Counts of another load teach nothing.
   JobPolicy by_cpu = policy;
   by_cpu.replicas.task_capacity = 0;
   ByteReader again(state);
   const auto other = LiveReplicas::Load(again, by_cpu);
   ASSERT_TRUE(other.ok());
-  EXPECT_FALSE((*other)->recommended().has_value());
-  EXPECT_FALSE((*other)->capacity().has_value());
+  EXPECT_FALSE(other->replicas->figures().recommended.has_value());
+  EXPECT_FALSE(other->replicas->figures().capacity.has_value());
   ASSERT_TRUE(Set(job.fleet, JobId{0}, "replicas.task_capacity", "0", 0, job.out).ok());
   EXPECT_EQ(job.fleet.history.Wanted(10).size(), 1U);
 }
@@ -597,10 +598,10 @@ TEST(LiveReplicas, ASeriesSaysHowManyTasksRun) {
   job.series_load = 450;
   job.said = {.count = 9, .ready = 6};
   job.Window(1);
-  EXPECT_EQ(job.replicas().running(), 9) << "of three of them usage is known";
-  EXPECT_THAT(job.replicas().recommended(), Optional(9));
+  EXPECT_EQ(job.replicas().figures().running, 9) << "of three of them usage is known";
+  EXPECT_THAT(job.replicas().figures().recommended, Optional(9));
   EXPECT_THAT(job.all, IsEmpty()) << "this number runs already";
-  EXPECT_THAT(job.replicas().utilization(), Optional(0.5));
+  EXPECT_THAT(job.replicas().figures().utilization, Optional(0.5));
   Reason reason;
   job.replicas().Explain(reason);
   const auto ready = std::ranges::find(reason.facts, "of them ready", &Fact::name);
@@ -612,12 +613,12 @@ TEST(LiveReplicas, ASeriesSaysHowManyTasksRun) {
   // What agents measure goes before it.
   job.by_agents = true;
   job.Window(1);
-  EXPECT_EQ(job.replicas().running(), 3);
+  EXPECT_EQ(job.replicas().figures().running, 3);
   EXPECT_THAT(job.replicas().CountNotice(), HasSubstr("3 are measured by agents: those"));
   job.by_agents = false;
   job.said = {};
   job.Window(1);
-  EXPECT_EQ(job.replicas().running(), 3) << "a silent series says nothing, and not 0";
+  EXPECT_EQ(job.replicas().figures().running, 3) << "a silent series says nothing, and not 0";
   EXPECT_EQ(job.replicas().CountNotice(), "");
 }
 
@@ -628,7 +629,7 @@ TEST(LiveReplicas, ATaskThatIsNotReadyIsStarting) {
     job.series_load = 90;
     job.said = {.count = 4, .ready = ready};
     job.Window(1);
-    return job.replicas().recommended();
+    return job.replicas().figures().recommended;
   };
   EXPECT_THAT(needs(4), Optional(2)) << "90 at half of 100 each";
   EXPECT_THAT(needs(-1), Optional(2)) << "not said: they serve";
@@ -642,20 +643,20 @@ TEST(LiveReplicas, ASeriesThatFallsSilentIsNoOtherProgram) {
   job.said = {.count = 5, .ready = 5};
   job.series_load = 450;
   job.Window(1);
-  ASSERT_EQ(job.replicas().in_force(), 9);
+  ASSERT_EQ(job.replicas().figures().in_force, 9);
   job.said = {.count = 9, .ready = 9};
   job.Window(1);
   job.said = {};
   for (int i = 0; i < 6; ++i) job.Window(1);
-  EXPECT_EQ(job.replicas().in_force(), 9);
-  EXPECT_FALSE(job.replicas().steps_back_until(int64_t{job.index} * kWindowSeconds).has_value())
-      << job.replicas().hold();
+  EXPECT_EQ(job.replicas().figures().in_force, 9);
+  EXPECT_FALSE(job.replicas().order().steps_back_until(int64_t{job.index} * kWindowSeconds).has_value())
+      << job.replicas().figures().hold;
   // The series itself tells of another program.
   job.said = {.count = 9, .ready = 9};
   job.Window(1);
   job.said = {.count = 5, .ready = 5};
   for (int i = 0; i < 2; ++i) job.Window(1);
-  EXPECT_TRUE(job.replicas().steps_back_until(int64_t{job.index} * kWindowSeconds).has_value());
+  EXPECT_TRUE(job.replicas().order().steps_back_until(int64_t{job.index} * kWindowSeconds).has_value());
 }
 
 TEST(LiveReplicas, ALoadSeriesNeedsNoMeasuredTaskWhereTheNumberIsSaid) {
@@ -664,11 +665,11 @@ TEST(LiveReplicas, ALoadSeriesNeedsNoMeasuredTaskWhereTheNumberIsSaid) {
   job.running = 0;
   job.series_load = 350;
   job.Window(0);
-  EXPECT_FALSE(job.replicas().recommended().has_value()) << "how many run is not known";
+  EXPECT_FALSE(job.replicas().figures().recommended.has_value()) << "how many run is not known";
   job.said = {.count = 4, .ready = 4};
   job.Window(0);
-  EXPECT_EQ(job.replicas().running(), 4);
-  EXPECT_THAT(job.replicas().recommended(), Optional(7));
+  EXPECT_EQ(job.replicas().figures().running, 4);
+  EXPECT_THAT(job.replicas().figures().recommended, Optional(7));
   ASSERT_EQ(job.all.size(), 1U);
   EXPECT_THAT(job.all[0].before, Optional(4));
 }
@@ -735,7 +736,7 @@ TEST(LiveReplicas, ANewJobIsScaledByWhatOthersDid) {
     EXPECT_EQ(Models(restored), models);
     Reason reason;
     fleet.job(id).replicas->Explain(reason);
-    return std::pair(*fleet.job(id).replicas->recommended(), reason.sentence);
+    return std::pair(*fleet.job(id).replicas->figures().recommended, reason.sentence);
   };
   const auto [alone, alone_why] = with_others(1);
   EXPECT_EQ(alone, 7) << "6.2 cores at half of 2 each";
@@ -761,7 +762,7 @@ TEST(LiveReplicas, TasksThatVanishAreNotTakenForZero) {
   job.follows = false;
   for (int i = 0; i < 10; ++i) job.Window(0);
   EXPECT_EQ(job.all.size(), orders);
-  EXPECT_THAT(job.replicas().in_force(), Optional(9));
+  EXPECT_THAT(job.replicas().figures().in_force, Optional(9));
 }
 
 TEST(LiveReplicas, ALoadThatIsSilentForLongIsTakenForHigh) {
@@ -775,12 +776,12 @@ TEST(LiveReplicas, ALoadThatIsSilentForLongIsTakenForHigh) {
   job.Window(1);
   job.series_load = 200;
   for (int i = 0; i < 12; ++i) job.Window(1);
-  EXPECT_THAT(job.replicas().recommended(), Optional(4));
+  EXPECT_THAT(job.replicas().figures().recommended, Optional(4));
   job.series_load.reset();
   for (int i = 0; i < 5; ++i) job.Window(1);
-  EXPECT_THAT(job.replicas().recommended(), Optional(4)) << "it is held";
+  EXPECT_THAT(job.replicas().figures().recommended, Optional(4)) << "it is held";
   job.Window(1);
-  EXPECT_THAT(job.replicas().recommended(), Optional(12)) << "half an hour: the highest of the day";
+  EXPECT_THAT(job.replicas().figures().recommended, Optional(12)) << "half an hour: the highest of the day";
   Reason reason;
   job.replicas().Explain(reason);
   EXPECT_THAT(reason.sentence, HasSubstr("Not measured for 30 min: the load."));
@@ -791,10 +792,10 @@ TEST(LiveReplicas, ALoadThatIsSilentForLongIsTakenForHigh) {
   ByteReader in(state);
   const auto restored = LiveReplicas::Load(in, *job.fleet.job(JobId{0}).policy);
   ASSERT_TRUE(restored.ok()) << restored.status();
-  EXPECT_THAT((*restored)->recommended(), Optional(12));
+  EXPECT_THAT(restored->replicas->figures().recommended, Optional(12));
   job.series_load = 200;
   for (int i = 0; i < 13; ++i) job.Window(1);
-  EXPECT_THAT(job.replicas().recommended(), Optional(4)) << "it is back";
+  EXPECT_THAT(job.replicas().figures().recommended, Optional(4)) << "it is back";
 }
 
 TEST(LiveReplicas, AJobThatIsNotMeasuredForLongGetsTheSafeCount) {
@@ -805,21 +806,21 @@ TEST(LiveReplicas, AJobThatIsNotMeasuredForLongGetsTheSafeCount) {
   ASSERT_EQ(job.running, 4);
   job.silent = true;
   for (int i = 0; i < 11; ++i) job.Window(0);
-  EXPECT_THAT(job.replicas().in_force(), Optional(4)) << "it is held";
-  EXPECT_THAT(job.replicas().hold(),
+  EXPECT_THAT(job.replicas().figures().in_force, Optional(4)) << "it is held";
+  EXPECT_THAT(job.replicas().figures().hold,
               HasSubstr("the load: not measured since day 0 01:05 UTC; the number stays"));
-  EXPECT_FALSE(job.replicas().load().has_value());
+  EXPECT_FALSE(job.replicas().figures().load.has_value());
   job.Window(0);
   ASSERT_EQ(job.out.decisions.size(), 1U) << "an hour: the highest of the day";
   EXPECT_THAT(job.out.decisions[0].after, Optional(12.0));
   EXPECT_THAT(job.out.decisions[0].sentence, HasSubstr("Not measured for 60 min: the load."));
   for (int i = 0; i < 20; ++i) job.Window(0);
-  EXPECT_THAT(job.replicas().in_force(), Optional(12)) << "once";
-  EXPECT_THAT(job.replicas().hold(), HasSubstr("highest of the last day until then, 12 tasks"));
+  EXPECT_THAT(job.replicas().figures().in_force, Optional(12)) << "once";
+  EXPECT_THAT(job.replicas().figures().hold, HasSubstr("highest of the last day until then, 12 tasks"));
   job.silent = false;
   for (int i = 0; i < 14; ++i) job.Window(4);
-  EXPECT_THAT(job.replicas().in_force(), Optional(4)) << "it is back";
-  EXPECT_THAT(job.replicas().hold(), IsEmpty());
+  EXPECT_THAT(job.replicas().figures().in_force, Optional(4)) << "it is back";
+  EXPECT_THAT(job.replicas().figures().hold, IsEmpty());
 }
 
 // Then tautd is blind, and the jobs may be well.
@@ -846,16 +847,16 @@ TEST(LiveReplicas, OverloadedWindowsAreThoseOfTheTasksThatRan) {
   ScaledJob job(Scaling(Mode::kObserve, "hpa"));
   job.running = 4;  // of 2 cores: 6.4 are 80 %
   for (int w = 0; w < 40; ++w) job.Window(w < 30 ? 6.3 : 6.5);
-  EXPECT_EQ(job.replicas().overload().windows(), 40U);
-  EXPECT_EQ(job.replicas().overload().overloaded(), 10U);
-  EXPECT_TRUE(job.replicas().overload().now());
+  EXPECT_EQ(job.replicas().figures().overload->windows(), 40U);
+  EXPECT_EQ(job.replicas().figures().overload->overloaded(), 10U);
+  EXPECT_TRUE(job.replicas().figures().overload->now());
   std::string bytes;
   ByteWriter out(&bytes);
   job.replicas().Save(out);
   ByteReader in(bytes);
   const auto again = LiveReplicas::Load(in, *job.fleet.job(JobId{0}).policy);
   ASSERT_TRUE(again.ok()) << again.status();
-  EXPECT_EQ((*again)->overload().overloaded(), 10U);
+  EXPECT_EQ(again->replicas->figures().overload->overloaded(), 10U);
 }
 
 TEST(LiveReplicas, DamagedBytesAreAnError) {

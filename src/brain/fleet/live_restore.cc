@@ -26,10 +26,10 @@ void LiveRestore::Redo(const Decision& d) {
       lane.NoteOrder(in_force);
       trials_.Note(*job);
     } else if (job->replicas != nullptr) {
-      job->replicas->Redo(d);
+      taut::brain::Redo(d, job->replicas->order().gate);
       if (d.kind != DecisionKind::kWouldSet) {
         replicas_.NoteOrder(d.id, *job);
-        job->replicas->TakeOutcome(d.id, d.outcome);
+        job->replicas->order().TakeOutcome(d.id, d.outcome);
       }
     }
     s_.Changed(*job);
@@ -39,7 +39,7 @@ void LiveRestore::Redo(const Decision& d) {
 
 void LiveRestore::RedoOutcome(const Decision& d) {
   LiveJob* const job = s_.jobs.Find(d.job);
-  if (job != nullptr && job->replicas != nullptr && job->replicas->TakeOutcome(d.id, d.outcome))
+  if (job != nullptr && job->replicas != nullptr && job->replicas->order().TakeOutcome(d.id, d.outcome))
     s_.Changed(*job);
 }
 

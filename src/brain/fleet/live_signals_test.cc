@@ -60,7 +60,7 @@ class SignalledJob {
     }
     for (const auto& [id, hold] : out.holds) holds.push_back(hold);
   }
-  const LiveReplicas& replicas() const { return *fleet.job(JobId{0}).replicas; }
+  LiveReplicas& replicas() const { return *fleet.job(JobId{0}).replicas; }
   std::string Why() const {
     Reason reason;
     replicas().Explain(reason);
@@ -82,12 +82,12 @@ std::vector<NamedSignal> Queue(double length) { return {{"queue_length", static_
 TEST(LiveSignals, ScaleAJobWithoutALimitAndALoadSeries) {
   SignalledJob job(BySignals(kBySignals));
   job.Window(Queue(120));
-  EXPECT_THAT(job.replicas().recommended(), Optional(4)) << "3 for the queue, 1 for 2 cores";
+  EXPECT_THAT(job.replicas().figures().recommended, Optional(4)) << "3 for the queue, 1 for 2 cores";
   job.Window(Queue(990));
-  EXPECT_THAT(job.replicas().recommended(), Optional(21));
+  EXPECT_THAT(job.replicas().figures().recommended, Optional(21));
   EXPECT_THAT(job.Why(), HasSubstr("is 21: 21 tasks after smoothing."));
   job.Window({});
-  EXPECT_THAT(job.replicas().recommended(), Optional(21));
+  EXPECT_THAT(job.replicas().figures().recommended, Optional(21));
   EXPECT_EQ(job.Why(), "queue_length was not measured, so the count stays 21.");
   EXPECT_EQ(job.all, (std::vector<double>{21}));
 }
@@ -95,13 +95,13 @@ TEST(LiveSignals, ScaleAJobWithoutALimitAndALoadSeries) {
 TEST(LiveSignals, ASilentSignalIsHeldAndThenSafe) {
   SignalledJob job(BySignals("queue_length / 10"));
   job.Window(Queue(300));
-  EXPECT_THAT(job.replicas().recommended(), Optional(30));
+  EXPECT_THAT(job.replicas().figures().recommended, Optional(30));
   for (int i = 0; i < 60; ++i) job.Window(Queue(20));
-  EXPECT_THAT(job.replicas().recommended(), Optional(2));
+  EXPECT_THAT(job.replicas().figures().recommended, Optional(2));
   for (int i = 0; i < 11; ++i) job.Window({});
-  EXPECT_THAT(job.replicas().recommended(), Optional(2));
+  EXPECT_THAT(job.replicas().figures().recommended, Optional(2));
   job.Window({});
-  EXPECT_THAT(job.replicas().recommended(), Optional(30)) << "an hour later the highest of the day";
+  EXPECT_THAT(job.replicas().figures().recommended, Optional(30)) << "an hour later the highest of the day";
   EXPECT_THAT(job.Why(),
               HasSubstr("Not measured for 60 min: queue_length. The highest number of the last day"));
 }
@@ -109,7 +109,7 @@ TEST(LiveSignals, ASilentSignalIsHeldAndThenSafe) {
 TEST(LiveSignals, OwnSignalsAreThoseOfTheWindow) {
   SignalledJob job(BySignals("cpu * 10 + memory / 1e8"));
   job.Window({});
-  EXPECT_THAT(job.replicas().recommended(), Optional(24));
+  EXPECT_THAT(job.replicas().figures().recommended, Optional(24));
   SignalledJob limited(BySignals("cpu / cpu_limit"));
   limited.Window({});
   EXPECT_THAT(limited.Why(), HasSubstr("cpu_limit was not measured, so the count stays 4."));
@@ -118,10 +118,10 @@ TEST(LiveSignals, OwnSignalsAreThoseOfTheWindow) {
 TEST(LiveSignals, NoMeasuredTaskIsNeededWhereTheNumberIsSaid) {
   SignalledJob job(BySignals("queue_length / 10"));
   job.Window(Queue(50), 0);
-  EXPECT_FALSE(job.replicas().recommended().has_value()) << "how many run is not known";
+  EXPECT_FALSE(job.replicas().figures().recommended.has_value()) << "how many run is not known";
   job.said = {.count = 3, .ready = 3};
   job.Window(Queue(50), 0);
-  EXPECT_THAT(job.replicas().recommended(), Optional(5));
+  EXPECT_THAT(job.replicas().figures().recommended, Optional(5));
 }
 
 TEST(LiveSignals, TheSaidNumberIsReadOfAStoredWindowToo) {
@@ -132,7 +132,7 @@ TEST(LiveSignals, TheSaidNumberIsReadOfAStoredWindowToo) {
     std::vector<NamedSignal> kept = Queue(50);
     PutSaid(heard.said, 0, kept);
     stored.Window(kept, 0);
-    EXPECT_EQ(stored.replicas().running(), count);
+    EXPECT_EQ(stored.replicas().figures().running, count);
   }
   EXPECT_EQ(Chunk(stored.fleet), Chunk(heard.fleet)) << "byte for byte";
 }
@@ -145,16 +145,16 @@ TEST(LiveSignals, ASignalAloneDoesNotHideASilentJob) {
   SignalledJob job(settings);
   job.cpu_limit = 0.4F;
   job.Window(Queue(1));
-  ASSERT_THAT(job.replicas().recommended(), Optional(7)) << "4 tasks at 125 % of 80 %";
+  ASSERT_THAT(job.replicas().figures().recommended, Optional(7)) << "4 tasks at 125 % of 80 %";
   job.cpu_limit = 2;
   for (int i = 0; i < 4; ++i) job.Window(Queue(1), 7);
-  ASSERT_THAT(job.replicas().recommended(), Optional(testing::Lt(7)));
+  ASSERT_THAT(job.replicas().figures().recommended, Optional(testing::Lt(7)));
   const WindowId measured = job.fleet.job(JobId{0}).last_window;
   job.Window(Queue(1), 0);
   EXPECT_EQ(job.fleet.job(JobId{0}).last_window, measured);
-  EXPECT_THAT(job.replicas().hold(), HasSubstr("the load: not measured since"));
+  EXPECT_THAT(job.replicas().figures().hold, HasSubstr("the load: not measured since"));
   for (int i = 0; i < 12; ++i) job.Window(Queue(1), 0);
-  EXPECT_THAT(job.replicas().recommended(), Optional(7)) << "the highest of the day is safe";
+  EXPECT_THAT(job.replicas().figures().recommended, Optional(7)) << "the highest of the day is safe";
 }
 
 LiveSettings ByMetrics(std::string_view policy, std::string_view metrics, std::string_view capacity = "0") {
@@ -173,18 +173,18 @@ TEST(LiveSignals, SilentMetricsOfAnHpaAreHeldAndThenSafe) {
                                     {"requests", static_cast<float>(requests)}};
   };
   for (int i = 0; i < 3; ++i) job.Window(both(300, 20));
-  EXPECT_THAT(job.replicas().recommended(), Optional(30));
+  EXPECT_THAT(job.replicas().figures().recommended, Optional(30));
   for (int i = 0; i < 60; ++i) job.Window(both(20, 10));
-  ASSERT_THAT(job.replicas().recommended(), Optional(2));
+  ASSERT_THAT(job.replicas().figures().recommended, Optional(2));
   for (int i = 0; i < 11; ++i) job.Window({});
-  EXPECT_THAT(job.replicas().recommended(), Optional(2)) << "held";
+  EXPECT_THAT(job.replicas().figures().recommended, Optional(2)) << "held";
   job.Window({});
-  EXPECT_THAT(job.replicas().recommended(), Optional(30)) << "an hour later the highest of the day";
+  EXPECT_THAT(job.replicas().figures().recommended, Optional(30)) << "an hour later the highest of the day";
   EXPECT_THAT(job.Why(), HasSubstr("Not measured for 60 min: queue_length and requests."));
   for (int i = 0; i < 3; ++i) job.Window(both(20, 10));
-  EXPECT_THAT(job.replicas().recommended(), Optional(2)) << "both are back";
+  EXPECT_THAT(job.replicas().figures().recommended, Optional(2)) << "both are back";
   for (int i = 0; i < 12; ++i) job.Window(Queue(20));
-  EXPECT_THAT(job.replicas().recommended(), Optional(30)) << "one of them is enough";
+  EXPECT_THAT(job.replicas().figures().recommended, Optional(30)) << "one of them is enough";
   EXPECT_THAT(job.Why(), HasSubstr("Not measured for 60 min: requests."));
 }
 
@@ -192,26 +192,26 @@ TEST(LiveSignals, ASilentMetricOfKedaIsHeldAndThenSafe) {
   SignalledJob job(ByMetrics("keda", "queue_length 10 per task"));
   job.cpu_limit = 1;
   for (int i = 0; i < 3; ++i) job.Window(Queue(300));
-  ASSERT_THAT(job.replicas().recommended(), Optional(30));
+  ASSERT_THAT(job.replicas().figures().recommended, Optional(30));
   for (int i = 0; i < 12; ++i) job.Window(Queue(20));
-  const int low = *job.replicas().recommended();
+  const int low = *job.replicas().figures().recommended;
   ASSERT_LT(low, 10);
   for (int i = 0; i < 11; ++i) job.Window({});
-  EXPECT_THAT(job.replicas().recommended(), Optional(low));
+  EXPECT_THAT(job.replicas().figures().recommended, Optional(low));
   job.Window({});
-  EXPECT_THAT(job.replicas().recommended(), Optional(30))
+  EXPECT_THAT(job.replicas().figures().recommended, Optional(30))
       << "the load alone does not say that the queue is short";
 }
 
 TEST(LiveSignals, AHoldIsShownFromItsBeginToItsEnd) {
   SignalledJob job(BySignals("queue_length < 10 ? 20 / (queue_length - queue_length) : queue_length / 10"));
   job.Window(Queue(300));
-  EXPECT_FALSE(job.replicas().held().holds());
-  EXPECT_THAT(job.replicas().hold(), testing::IsEmpty());
+  EXPECT_FALSE(job.replicas().figures().held.holds());
+  EXPECT_THAT(job.replicas().figures().hold, testing::IsEmpty());
   job.Window(Queue(5));
-  EXPECT_EQ(job.replicas().held().cause, HoldCause::kNoNumber);
-  EXPECT_THAT(job.replicas().hold(), HasSubstr("is inf, not a number of tasks; the number stays"));
-  EXPECT_THAT(job.replicas().recommended(), Optional(30)) << "the last good count";
+  EXPECT_EQ(job.replicas().figures().held.cause, HoldCause::kNoNumber);
+  EXPECT_THAT(job.replicas().figures().hold, HasSubstr("is inf, not a number of tasks; the number stays"));
+  EXPECT_THAT(job.replicas().figures().recommended, Optional(30)) << "the last good count";
   job.Window(Queue(5));
   ASSERT_EQ(job.holds.size(), 1U) << "said once";
   EXPECT_EQ(job.holds[0].cause, HoldCause::kNoNumber);
@@ -229,15 +229,15 @@ TEST(LiveSignals, AHoldIsShownFromItsBeginToItsEnd) {
   ByteReader in(bytes);
   const auto restored = LiveReplicas::Load(in, *job.fleet.job(JobId{0}).policy);
   ASSERT_TRUE(restored.ok()) << restored.status();
-  EXPECT_EQ((*restored)->held().since_s, 1200);
-  EXPECT_EQ((*restored)->hold(), job.replicas().hold());
+  EXPECT_EQ(restored->replicas->figures().held.since_s, 1200);
+  EXPECT_EQ(restored->replicas->figures().hold, job.replicas().figures().hold);
   job.Window(Queue(300));
   ASSERT_EQ(job.holds.size(), 3U);
   EXPECT_EQ(job.holds[2].cause, HoldCause::kNone);
   EXPECT_EQ(job.holds[2].since_s, 1200);
   EXPECT_EQ(job.holds[2].time_s, 1500);
-  EXPECT_FALSE(job.replicas().held().holds());
-  EXPECT_THAT(job.replicas().hold(), testing::IsEmpty());
+  EXPECT_FALSE(job.replicas().figures().held.holds());
+  EXPECT_THAT(job.replicas().figures().hold, testing::IsEmpty());
 }
 
 // Nobody asks for the number any more: nothing is held, and that is said, once.
@@ -246,7 +246,7 @@ TEST(LiveSignals, AHoldEndsWhereTheNumberIsTheOwnersAgain) {
     SignalledJob job(BySignals("queue_length / 10"));
     job.Window(Queue(40));
     job.Window({});
-    ASSERT_EQ(job.replicas().held().cause, HoldCause::kNotMeasured);
+    ASSERT_EQ(job.replicas().figures().held.cause, HoldCause::kNotMeasured);
     absl::StatusOr<PreparedSettings> prepared =
         job.fleet.overrides.Prepare(JobId{0}, {&setting, 1}, "anna", 700);
     ASSERT_TRUE(prepared.ok()) << prepared.status();
@@ -266,14 +266,14 @@ TEST(LiveSignals, AHoldEndsWhereTheNumberIsTheOwnersAgain) {
     for (const LiveFleet* fleet : {&job.fleet, &restarted}) {
       const LiveReplicas* replicas = fleet->job(JobId{0}).replicas.get();
       if (replicas == nullptr) continue;
-      EXPECT_FALSE(replicas->held().holds()) << setting.second;
-      EXPECT_EQ(replicas->hold(), "");
+      EXPECT_FALSE(replicas->figures().held.holds()) << setting.second;
+      EXPECT_EQ(replicas->figures().hold, "");
     }
     job.holds.clear();
     for (int i = 0; i < 20; ++i) job.Window({});
     EXPECT_TRUE(job.holds.empty()) << "it was said";
     if (setting.first != "mode") continue;
-    EXPECT_EQ(job.replicas().hold(), "");
+    EXPECT_EQ(job.replicas().figures().hold, "");
     PassOutput out;
     ASSERT_TRUE(Set(job.fleet, JobId{0}, "mode", "auto", 7000, out).ok());
     job.Window({});
@@ -312,7 +312,7 @@ TEST(LiveSignals, AHoldEndsWithAReload) {
     }
     ASSERT_EQ(job.holds.size(), 1U) << is_measured;
     EXPECT_EQ(job.holds[0].cause, HoldCause::kNone);
-    EXPECT_FALSE(job.replicas().held().holds());
+    EXPECT_FALSE(job.replicas().figures().held.holds());
   }
 }
 
@@ -393,8 +393,8 @@ TEST(LiveSignals, StoredWindowsTeachTheSame) {
   const std::vector<NamedSignal> now = Queue(1);
   fresh.Window(now);
   job.Window(now);
-  EXPECT_EQ(fresh.replicas().recommended(), job.replicas().recommended());
-  EXPECT_GT(*job.replicas().recommended(), 2);
+  EXPECT_EQ(fresh.replicas().figures().recommended, job.replicas().figures().recommended);
+  EXPECT_GT(*job.replicas().figures().recommended, 2);
 }
 
 TEST(LiveSignals, AnUnknownSignalIsRefusedAsASetting) {

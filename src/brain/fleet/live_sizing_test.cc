@@ -122,8 +122,8 @@ TEST(LiveSizing, ObserveShowsNumberAndSizeThatBelongTogether) {
   const double size = *live.of(Resource::kCpu).lane.recommended();
   EXPECT_LT(size, 4);
   EXPECT_EQ(job.Limit(Resource::kCpu), 4);
-  EXPECT_NEAR(*live.replicas->recommended(), std::ceil(8.4 / (0.7 * size)), 1);
-  EXPECT_EQ(live.replicas->capacity(), size);
+  EXPECT_NEAR(*live.replicas->figures().recommended, std::ceil(8.4 / (0.7 * size)), 1);
+  EXPECT_EQ(live.replicas->figures().capacity, size);
   const Reason reason = job.fleet.risk.Explain(JobId{0}, Resource::kCpu);
   EXPECT_THAT(reason.sentence, HasSubstr(" x "));
   EXPECT_THAT(reason.sentence, HasSubstr("at the peak of 8.40 cores"));
@@ -137,7 +137,7 @@ TEST(LiveSizing, WithoutAgentsTheSizeIsTheOwners) {
   SizedJob job(settings);
   job.Run(7 * kWindowsPerDay);
   EXPECT_EQ(job.fleet.job(JobId{0}).of(Resource::kCpu).lane.recommended(), std::nullopt);
-  EXPECT_EQ(job.fleet.job(JobId{0}).replicas->capacity(), 4.0);
+  EXPECT_EQ(job.fleet.job(JobId{0}).replicas->figures().capacity, 4.0);
   EXPECT_EQ(job.most, 3);
 }
 

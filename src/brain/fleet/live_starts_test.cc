@@ -106,10 +106,10 @@ TEST_F(LiveStarts, ProcessLoadWhereTheNumberOfTasksFollowsTheCpu) {
   ASSERT_TRUE(Set(fleet_, JobId{0}, "replicas.policy", "static", 0, out).ok());
   Run(0, 2);
   ASSERT_NE(job().replicas, nullptr);
-  EXPECT_EQ(job().replicas->load(), 0.5);
+  EXPECT_EQ(job().replicas->figures().load, 0.5);
   Pass(WindowOf(2, 4));
-  EXPECT_EQ(job().replicas->load(), 2.5) << "half a core, and the mean of 2 of the start";
-  EXPECT_EQ(job().replicas->running(), 2);
+  EXPECT_EQ(job().replicas->figures().load, 2.5) << "half a core, and the mean of 2 of the start";
+  EXPECT_EQ(job().replicas->figures().running, 2);
 }
 
 TEST_F(LiveStarts, AreBilled) {

@@ -33,7 +33,7 @@ void ReplicaPass::Decide(LiveJob& job, int64_t now_s, PassOutput& out) {
 
 void ReplicaPass::NoteOrder(uint64_t decision, LiveJob& job) {
   if (s_.IsOurs(job)) ForgetOrder(job);
-  job.replicas->NoteOrder(decision);
+  job.replicas->order().Note(decision);
   if (s_.IsOurs(job)) orders_[decision] = job.record.id;
 }
 
@@ -53,7 +53,7 @@ bool ReplicaPass::NoteHold(LiveJob& job, int64_t now_s, PassOutput& out) {
 void ReplicaPass::EndHold(LiveJob& job, int64_t now_s, PassOutput& out) {
   if (job.replicas == nullptr || DecidesReplicas(*job.policy)) return;
   NoteHold(job, now_s, out);
-  const bool is_done = job.policy->replica_policy.empty() && !job.replicas->in_force().has_value();
+  const bool is_done = job.policy->replica_policy.empty() && !job.replicas->figures().in_force.has_value();
   if (is_done) Drop(job);
 }
 
@@ -66,35 +66,37 @@ void ReplicaPass::TakeSilence(const ClosedWindow& closed, PassOutput& out) {
   const int64_t now_s = closed.window.next().start_s();
   for (LiveJob& job : s_.jobs) {
     if (job.replicas == nullptr || job.last_window >= closed.window) continue;
-    const std::string hold = job.replicas->hold();
+    const std::string hold(job.replicas->figures().hold);
     const size_t decisions = out.decisions.size();
     if (job.replicas->TakeUnmeasured(closed.window, heard_since_.start_s())) Decide(job, now_s, out);
     const bool noted = NoteHold(job, now_s, out);
     const bool same =
-        job.replicas != nullptr && job.replicas->hold() == hold && out.decisions.size() == decisions;
+        job.replicas != nullptr && job.replicas->figures().hold == hold && out.decisions.size() == decisions;
     if (noted || !same) s_.Changed(job);
   }
 }
 
 // Limits that follow the size are of the size that is known now.
 void ReplicaPass::TakeTaskSize(LiveJob& job) const {
-  for (const Resource r : kResources) job.of(r).lane.recommender().TakeTaskSize(job.replicas->task_size());
+  const TaskSize size = job.replicas->figures().size;
+  for (const Resource r : kResources) job.of(r).lane.recommender().TakeTaskSize(size);
   if (ScaledByOf(*job.policy) != VerticalSettings::ScaledBy::kNothing) RecommendAgain(s_, job);
 }
 
 void ReplicaPass::KeepOrder(const LiveJob& job) {
-  if (job.replicas != nullptr && job.replicas->order() != 0) orders_[job.replicas->order()] = job.record.id;
+  if (job.replicas != nullptr && job.replicas->order().id != 0)
+    orders_[job.replicas->order().id] = job.record.id;
 }
 
 void ReplicaPass::ForgetOrder(const LiveJob& job) {
-  if (job.replicas != nullptr) orders_.erase(job.replicas->order());
+  if (job.replicas != nullptr) orders_.erase(job.replicas->order().id);
 }
 
 void ReplicaPass::TakeOutcome(uint64_t decision, Outcome outcome) {
   const auto it = orders_.find(decision);
   if (it == orders_.end()) return;
   LiveJob* const job = s_.jobs.Find(it->second);
-  if (job != nullptr && job->replicas != nullptr && job->replicas->TakeOutcome(decision, outcome))
+  if (job != nullptr && job->replicas != nullptr && job->replicas->order().TakeOutcome(decision, outcome))
     s_.Changed(*job);
 }
 

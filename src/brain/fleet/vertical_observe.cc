@@ -160,7 +160,7 @@ void VerticalPass::ObserveJob(const ClosedWindow& closed, size_t index, FleetPoi
   uint32_t most_tasks = 0;
   for (const Resource r : kResources) most_tasks = std::max(most_tasks, ObserveLane(in, r, job, turn));
   if (job.replicas != nullptr) replicas_.TakeTaskSize(job);
-  if (in.is_stored && job.replicas != nullptr) (void)job.replicas->TakeStepBack();  // was said before
+  if (in.is_stored && job.replicas != nullptr) (void)job.replicas->order().TakeStepBack();  // was said before
   if (in.point == nullptr) return;
   ++point->jobs;
   point->tasks += most_tasks;
@@ -199,9 +199,10 @@ uint32_t VerticalPass::ObserveLane(const JobInWindow& in, Resource r, LiveJob& j
 // series says how many do.
 void VerticalPass::ObserveIdle(const JobDay& day, const SaidReplicas& said, LiveJob& job) {
   const JobWindow& window = day.windows.front();
-  const LiveReplicas* replicas = job.replicas.get();
-  const bool counts = replicas != nullptr && (!replicas->is_of_cpu() || !replicas->reads_load()) &&
-                      (replicas->assumed() == 0 || said.known());
+  LiveReplicas* const replicas = job.replicas.get();
+  const bool counts = replicas != nullptr &&
+                      (!replicas->figures().is_of_cpu || !replicas->policy().reads_load()) &&
+                      (replicas->order().gate.assumed() == 0 || said.known());
   for (LiveLane& lane : job.lanes) {
     lane.usage_mean = lane.usage_peak = lane.need_peak = kAbsent;
     lane.tasks = 0;

@@ -145,10 +145,10 @@ void VerticalPass::Decide(const ClosedWindow& closed, size_t first, size_t last,
       sum.would_be += lane.lane.recommended().value_or(lane.owner_limit) * lane.tasks;
     }
     if (job.replicas != nullptr) {
-      if (const auto step_back = job.replicas->TakeStepBack(); step_back.has_value())
+      if (const auto step_back = job.replicas->order().TakeStepBack(); step_back.has_value())
         out.step_backs.emplace_back(job.record.id, *step_back);
     }
-    const bool ordered = job.replicas != nullptr && job.replicas->in_force().has_value();
+    const bool ordered = job.replicas != nullptr && job.replicas->figures().in_force.has_value();
     if (when == When::kNow || (job.policy->mode == Mode::kObserve && !ordered)) {
       replicas_.Decide(job, now_s, out);
     }

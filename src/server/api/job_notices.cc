@@ -71,7 +71,7 @@ constexpr std::string_view kMachineNotice =
 
 std::string StepBackNotice(const brain::LiveJob& job, std::optional<WindowId> window) {
   if (job.replicas == nullptr || !window.has_value()) return "";
-  const std::optional<int64_t> until = job.replicas->steps_back_until(window->next().start_s());
+  const std::optional<int64_t> until = job.replicas->order().steps_back_until(window->next().start_s());
   if (!until.has_value()) return "";
   return StrCat(
       "The number of tasks changed without an order: another program may set it, such as a "

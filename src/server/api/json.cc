@@ -380,20 +380,21 @@ void PutReason(const Reason& reason, JsonWriter& json) {
 void PutReplicas(std::string_view key, const brain::LiveReplicas* replicas, JsonWriter& json) {
   json.Key(key);
   if (replicas == nullptr) return json.Null();
+  const brain::ReplicaFigures figures = replicas->figures();
   json.BeginObject();
-  json.Field("policy", replicas->policy_name());
-  json.Field("tasks", int64_t{replicas->running()});
-  PutAmount("would_be", replicas->recommended(), json);
-  PutAmount("ordered", replicas->in_force(), json);
-  json.Field("load_of", replicas->is_of_cpu() ? "cpu" : "series");
-  PutAmount("load", replicas->load(), json);
-  PutAmount("task_capacity", replicas->capacity(), json);
-  PutAmount("utilization", replicas->utilization(), json);
-  json.Field("windows_day", int64_t{replicas->overload().windows()});
-  json.Field("overloaded_windows_day", int64_t{replicas->overload().overloaded()});
-  json.Field("hold", std::string_view(replicas->hold()));
+  json.Field("policy", figures.policy);
+  json.Field("tasks", int64_t{figures.running});
+  PutAmount("would_be", figures.recommended, json);
+  PutAmount("ordered", figures.in_force, json);
+  json.Field("load_of", figures.is_of_cpu ? "cpu" : "series");
+  PutAmount("load", figures.load, json);
+  PutAmount("task_capacity", figures.capacity, json);
+  PutAmount("utilization", figures.utilization, json);
+  json.Field("windows_day", int64_t{figures.overload->windows()});
+  json.Field("overloaded_windows_day", int64_t{figures.overload->overloaded()});
+  json.Field("hold", figures.hold);
   json.Key("held");
-  if (const brain::ReplicaHold& held = replicas->held(); held.holds()) {
+  if (const brain::ReplicaHold& held = figures.held; held.holds()) {
     json.BeginObject();
     json.Field("cause", Name(held.cause));
     PutTime("since", held.since_s, json);

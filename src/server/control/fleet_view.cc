@@ -258,10 +258,11 @@ JobView ViewOf(const brain::LiveFleet& fleet, const brain::LiveJob& job, int32_t
     view.trial = view.trial || lane.gate.trial.has_value();
   }
   if (job.replicas != nullptr && view.mode != Mode::kOff) {
-    view.tasks_would_be = job.replicas->recommended().value_or(-1);
-    view.tasks_running = static_cast<uint32_t>(job.replicas->running());
-    view.held = job.replicas->held().cause;
-    const brain::OverloadDay& overload = job.replicas->overload();
+    const brain::ReplicaFigures figures = job.replicas->figures();
+    view.tasks_would_be = figures.recommended.value_or(-1);
+    view.tasks_running = static_cast<uint32_t>(figures.running);
+    view.held = figures.held.cause;
+    const brain::OverloadDay& overload = *figures.overload;
     view.load_windows = static_cast<uint16_t>(overload.windows());
     view.overloaded_windows = static_cast<uint16_t>(overload.overloaded());
     view.overloaded = overload.now() && overload.last() == fleet.passed;

@@ -173,7 +173,7 @@ TEST(Names, KubeStateMetricsSaysHowManyTasksAWorkloadHas) {
   const auto running = [&] {
     int tasks = -1;
     cell.control().WithFleet([&](const brain::LiveFleet& fleet) {
-      tasks = fleet.job(*cell.control().Find(web)).replicas->running();
+      tasks = fleet.job(*cell.control().Find(web)).replicas->figures().running;
     });
     return tasks;
   };

@@ -15,9 +15,9 @@ absl::StatusOr<int64_t> OrderedReplicas(const brain::LiveJob& job) {
     return absl::FailedPreconditionError(
         StrCat("job ", name, " has no policy for its number of tasks: set its replicas.policy"));
   }
-  const std::optional<int> ordered = job.replicas->in_force();
+  const std::optional<int> ordered = job.replicas->figures().in_force;
   if (!ordered.has_value()) {
-    const std::string& hold = job.replicas->hold();
+    const std::string_view hold = job.replicas->figures().hold;
     return absl::FailedPreconditionError(
         StrCat("job ", name, " has no ordered number of tasks so far", hold.empty() ? "" : ": ", hold));
   }

@@ -27,7 +27,7 @@ void Order(int count, brain::LiveJob& job) {
   Decision decision;
   decision.kind = DecisionKind::kSet;
   decision.after = count;
-  job.replicas->Redo(decision);
+  brain::Redo(decision, job.replicas->order().gate);
 }
 
 TEST(OrderedReplicas, IsTheNumberInForce) {

@@ -35,7 +35,8 @@ class Walk {
   void Take(const Signal& signal) {
     const SaidReplicas said = SaidOf(signal.named);
     if (signal.window >= query_.to || (signal.tasks.empty() && !said.known())) return;
-    const bool of_cpu = replicas_ == nullptr || (replicas_->is_of_cpu() && replicas_->reads_load());
+    const bool of_cpu =
+        replicas_ == nullptr || (replicas_->figures().is_of_cpu && replicas_->policy().reads_load());
     if (signal.tasks.empty() && of_cpu) return;  // tasks that are not measured have no known usage
     const int tasks = said.known() ? said.count : static_cast<int>(signal.tasks.size());
     if (signal.owner_limit.has_value() && *signal.owner_limit > 0) owners_ = signal.owner_limit;
@@ -43,8 +44,8 @@ class Walk {
     if (signal.window >= query_.from) Add(signal.window, LoadOf(signal), tasks);
     if (replicas_ == nullptr) return;
     (void)replicas_->Decide(policy_, signal.window.next().start_s());
-    in_force_ = replicas_->recommended();
-    if (const std::optional<brain::LoadBand> band = replicas_->forecast(); band.has_value())
+    in_force_ = replicas_->figures().recommended;
+    if (const std::optional<brain::LoadBand> band = replicas_->policy().Forecast(); band.has_value())
       AddForecast(*band);
   }
 
@@ -56,7 +57,7 @@ class Walk {
   ReplicaHistory Result() const {
     ReplicaHistory out;
     out.step_s = int64_t{windows_each_} * kWindowSeconds;
-    out.is_of_cpu = replicas_ == nullptr || replicas_->is_of_cpu();
+    out.is_of_cpu = replicas_ == nullptr || replicas_->figures().is_of_cpu;
     out.totals = totals_;
     for (size_t i = 0; i < sums_.size(); ++i) {
       const Sums& s = sums_[i];
@@ -86,7 +87,7 @@ class Walk {
     return sums_[static_cast<size_t>((window.index - query_.from.index) / windows_each_)];
   }
   std::optional<double> LoadOf(const Signal& signal) const {
-    if (replicas_ != nullptr) return replicas_->load();
+    if (replicas_ != nullptr) return replicas_->figures().load;
     double load = 0;
     for (const TaskUsage& t : signal.tasks) load += t.mean;
     return load;
@@ -97,10 +98,12 @@ class Walk {
     ++s.windows;
     if (load.has_value()) s.load = std::max(s.load.value_or(0), *load);
     s.tasks += tasks;
-    if (replicas_ == nullptr || !replicas_->capacity().has_value()) return;
-    const double would_be_each = *replicas_->capacity() * policy_.replicas.max_utilization;
+    if (replicas_ == nullptr) return;
+    const brain::ReplicaFigures figures = replicas_->figures();
+    if (!figures.capacity.has_value()) return;
+    const double would_be_each = *figures.capacity * policy_.replicas.max_utilization;
     const double each =
-        replicas_->is_of_cpu() ? owners_.value_or(0) * policy_.replicas.max_utilization : would_be_each;
+        figures.is_of_cpu ? owners_.value_or(0) * policy_.replicas.max_utilization : would_be_each;
     ++s.with_capacity;
     s.capacity += tasks * each;
     if (!in_force_.has_value()) return;

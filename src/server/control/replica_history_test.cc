@@ -151,7 +151,7 @@ TEST(ReplicaHistory, IsWhatTheLiveJobWouldDo) {
       live->Observe(signal, signal.owner_limit, brain::SizeUse::kWouldBe);
       live->ObserveMemory(memory.signals()[w], memory.signals()[w].owner_limit);
       (void)live->Decide(observed, signal.window.next().start_s());
-      recommended.push_back(*live->recommended());
+      recommended.push_back(*live->figures().recommended);
     }
   }
   ReplicaHistoryQuery query{.policy = &policy,

@@ -1,0 +1,37 @@
+#include "brain/fleet/task_count.h"
+
+#include <algorithm>
+
+#include "common/base/strings.h"
+#include "common/model/units.h"
+
+namespace taut::brain {
+namespace {
+
+// Tasks that start or stop are measured in a window of which the series says only the end.
+constexpr int kDisagreeingWindows = 3;
+
+}  // namespace
+
+int TaskCount::Take(const CountedTasks& counted, int measured) {
+  const bool is_said = counted.said.known() && !counted.by_agents;
+  counts_otherwise_ = is_said_.has_value() && *is_said_ != is_said;
+  is_said_ = is_said;
+  disagreeing_ = counted.said.known() && counted.said.count != measured
+                     ? std::min(disagreeing_ + 1, kDisagreeingWindows)
+                     : 0;
+  counted_ = counted;
+  measured_ = measured;
+  return is_said ? counted.said.count : measured;
+}
+
+std::string TaskCount::Notice() const {
+  if (disagreeing_ < kDisagreeingWindows) return "";
+  return StrCat("A series says that ", FormatAmount(Target::Replicas(), counted_.said.count), " run, and ",
+                measured_, " are measured",
+                counted_.by_agents
+                    ? " by agents: those that are measured count."
+                    : ": the number of the series counts. The usage of the others is not known.");
+}
+
+}  // namespace taut::brain
