@@ -68,7 +68,7 @@ absl::Status BudgetBook::Apply(const BudgetEntry& e) {
     return Refused(StrCat("entry ", e.id, " after entry ", last_id_, ": expected ", last_id_ + 1));
   if (e.time_s < last_time_s_)
     return Refused(StrCat("entry ", e.id, " is earlier than entry ", last_id_, ": times do not go back"));
-  if (!is_open() && e.act != BudgetAct::kPeriod)
+  if (!period_.is_open() && e.act != BudgetAct::kPeriod)
     return Refused("no period is open: the first entry opens one");
   using Step = absl::Status (BudgetBook::*)(const BudgetEntry&);
   static constexpr Step kSteps[] = {&BudgetBook::Period,         &BudgetBook::Prices,   &BudgetBook::Rate,
@@ -88,17 +88,17 @@ absl::Status BudgetBook::Period(const BudgetEntry& e) {
   if (e.from_s < 0 || e.until_s <= e.from_s || e.from_s % kDaySeconds != 0 || e.until_s % kDaySeconds != 0)
     return Invalid("a period is from a day's begin to a later one");
   if (e.unit.empty()) return Invalid("a period needs a currency");
-  if (is_open() && e.from_s != to_s_)
-    return Refused(StrCat("the open period ends on ", DateText(to_s_), ", the next cannot begin on ",
+  if (period_.is_open() && e.from_s != period_.to_s)
+    return Refused(StrCat("the open period ends on ", DateText(period_.to_s), ", the next cannot begin on ",
                           DateText(e.from_s)));
-  if (is_open() && e.unit != currency_) {
+  if (period_.is_open() && e.unit != currency_) {
     return Refused(StrCat("the ledger is in ", Printable(currency_), ", not in ", Printable(e.unit),
                           ": expected the same currency, or another ledger"));
   }
   currency_ = e.unit;
   totals_.try_emplace(currency_);
-  from_s_ = e.from_s;
-  to_s_ = e.until_s;
+  period_.from_s = e.from_s;
+  period_.to_s = e.until_s;
   return absl::OkStatus();
 }
 
@@ -369,7 +369,7 @@ absl::Status BudgetBook::Close(const BudgetEntry& e) {
     if (absl::Status s = AddTo(*to, more); !s.ok()) return s;
   }
   totals_[next.unit] = totals;
-  std::erase_if(next.overrides, [this](const BudgetOverride& o) { return o.until_s <= to_s_; });
+  std::erase_if(next.overrides, [this](const BudgetOverride& o) { return o.until_s <= period_.to_s; });
   if (next.removed) {
     holders_.erase(e.of);
     if (!e.of.is_business()) funding_.erase(e.of.name);

@@ -76,6 +76,14 @@ struct BudgetTotals {
 using SpentByHolder = std::map<BudgetHolder, Money>;  // in the holder's unit; absent: nothing
 Money SpentOf(const SpentByHolder& spent, const BudgetHolder& holder);
 
+// The period that is open; both times are 0 before the first.
+struct OpenPeriod {
+  int64_t from_s = 0, to_s = 0;
+
+  bool is_open() const { return to_s > 0; }
+  bool operator==(const OpenPeriod&) const = default;
+};
+
 // A value. One thread.
 class BudgetBook {
  public:
@@ -97,9 +105,7 @@ class BudgetBook {
   absl::StatusOr<std::vector<BudgetEntry>> ClosePeriod(BudgetPeriod next, const SpentByHolder& spent,
                                                        int64_t now_s) const;
 
-  bool is_open() const { return to_s_ > 0; }
-  int64_t from_s() const { return from_s_; }  // of the open period; both 0 before the first
-  int64_t to_s() const { return to_s_; }
+  const OpenPeriod& period() const { return period_; }
   uint64_t last_id() const { return last_id_; }
   int64_t last_time_s() const { return last_time_s_; }
   const std::string& currency() const { return currency_; }
@@ -153,7 +159,7 @@ class BudgetBook {
                                      std::map<std::string, BudgetTotals>& totals);
 
   std::string currency_;
-  int64_t from_s_ = 0, to_s_ = 0;
+  OpenPeriod period_;
   uint64_t last_id_ = 0;
   int64_t last_time_s_ = 0;
   std::map<BudgetHolder, HolderState> holders_;

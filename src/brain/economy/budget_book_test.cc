@@ -47,7 +47,7 @@ TEST(BudgetBook, HasWhatTheDefinitionSays) {
   EXPECT_EQ(book.Find(kMedia)->unit, "credits");
   EXPECT_EQ(book.Find(kShop)->balance(), Money());
   EXPECT_EQ(book.totals().at("EUR").granted, Coins(1000));
-  EXPECT_EQ(DateText(book.to_s()), "2026-12-01");
+  EXPECT_EQ(DateText(book.period().to_s), "2026-12-01");
 }
 
 TEST(BudgetBook, MovesMoneyAndConvertsIt) {
@@ -157,8 +157,8 @@ TEST(BudgetBook, APeriodEndsWithWhatIsCarriedOver) {
   EXPECT_EQ(book.Find(kRetail)->balance(), Coins(1200));
   EXPECT_EQ(book.Find(kMedia)->balance(), Coins(2000));
   EXPECT_EQ(book.Find(kShop)->balance(), Money());
-  EXPECT_EQ(DateText(book.from_s()), "2026-12-01");
-  EXPECT_EQ(DateText(book.to_s()), "2027-01-01");
+  EXPECT_EQ(DateText(book.period().from_s), "2026-12-01");
+  EXPECT_EQ(DateText(book.period().to_s), "2027-01-01");
   EXPECT_EQ(book.totals().at("EUR").expired, Coins(400 + 60));
   EXPECT_EQ(book.totals().at("EUR").paid, Coins(340));
   EXPECT_EQ(book.totals().at("credits").overspent, Coins(500));
@@ -226,7 +226,7 @@ TEST(BudgetBookProperties, MoneyIsConservedAndTheLedgerRepeatsTheState) {
       SpentByHolder spent;
       for (const auto& [holder, state] : book.holders())
         spent[holder] = {static_cast<int64_t>(rng.Below(900'000'000))};
-      if (now_s >= book.to_s()) {
+      if (now_s >= book.period().to_s) {
         const auto end = book.ClosePeriod(BudgetPeriod::kMonth, spent, now_s);
         ASSERT_TRUE(end.ok()) << end.status();
         for (const BudgetEntry& e : *end) {

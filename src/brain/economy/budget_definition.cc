@@ -250,12 +250,12 @@ std::vector<std::string> CheckBudgets(const BudgetDefinition& definition,
 absl::StatusOr<std::vector<BudgetEntry>> ChangesTo(const BudgetDefinition& def, const Price& price,
                                                    const BudgetBook& book, int64_t now_s) {
   std::vector<BudgetEntry> out;
-  if (book.is_open() && book.currency() != def.currency) {
+  if (book.period().is_open() && book.currency() != def.currency) {
     return absl::FailedPreconditionError(StrCat("the ledger is in ", Printable(book.currency()), ", not in ",
                                                 Printable(def.currency), ": expected the same currency"));
   }
-  int64_t from_s = book.from_s();
-  if (!book.is_open()) {
+  int64_t from_s = book.period().from_s;
+  if (!book.period().is_open()) {
     BudgetEntry& e = out.emplace_back(EntryOf(BudgetAct::kPeriod));
     e.unit = def.currency;
     e.from_s = from_s = PeriodBegin(def.period, now_s);

@@ -26,7 +26,7 @@ std::string WhyHeld(const std::string& group, const BudgetBook& book, const Spen
     return StrCat("Business \"", part.holder.name, "\", which pays for group \"", group, "\", ",
                   frozen ? "is frozen."
                          : StrCat("has nothing left of its budget for the period that ends on ",
-                                  DateText(book.to_s()), "."));
+                                  DateText(book.period().to_s), "."));
   }
   return "";
 }
@@ -36,7 +36,7 @@ std::string WhyHeld(const std::string& group, const BudgetBook& book, const Spen
 GroupHolds HeldGroups(const BudgetDefinition& definition, const BudgetBook& book, const SpentByHolder& spent,
                       int64_t now_s) {
   GroupHolds out;
-  if (!book.is_open()) return out;
+  if (!book.period().is_open()) return out;
   for (const BudgetDefinition::GroupRow& row : definition.groups) {
     if (row.when_spent != WhenSpent::kRefuse) continue;
     std::string why = WhyHeld(row.name, book, spent, now_s);

@@ -173,7 +173,7 @@ absl::StatusOr<std::vector<BudgetEntry>> BudgetBook::ClosePeriod(BudgetPeriod ne
     e.time_s = std::max(now_s, last_time_s_);
     e.who = "tautd";
     e.act = act;
-    e.why = StrCat("the period from ", DateText(from_s_), " ended on ", DateText(to_s_));
+    e.why = StrCat("the period from ", DateText(period_.from_s), " ended on ", DateText(period_.to_s));
     return e;
   };
   for (const auto& [holder, state] : holders_) {
@@ -193,8 +193,8 @@ absl::StatusOr<std::vector<BudgetEntry>> BudgetBook::ClosePeriod(BudgetPeriod ne
   }
   BudgetEntry& begin = add(BudgetAct::kPeriod);
   begin.unit = currency_;
-  begin.from_s = to_s_;
-  begin.until_s = PeriodEnd(next, to_s_);
+  begin.from_s = period_.to_s;
+  begin.until_s = PeriodEnd(next, period_.to_s);
   BudgetBook after = *this;
   for (const BudgetEntry& e : out) {
     if (absl::Status s = after.Apply(e); !s.ok()) return s;

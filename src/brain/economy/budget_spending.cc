@@ -77,8 +77,9 @@ absl::StatusOr<std::vector<GroupDay>> RestOfPeriod(const BudgetBook& book, std::
   }
   std::vector<GroupDay> out;
   for (const auto& [group, spent] : rates) {
-    for (int64_t from = std::max(now_s, book.from_s()); from < book.to_s(); from = NextDay(from)) {
-      const int64_t seconds = std::min(NextDay(from), book.to_s()) - from;
+    for (int64_t from = std::max(now_s, book.period().from_s); from < book.period().to_s;
+         from = NextDay(from)) {
+      const int64_t seconds = std::min(NextDay(from), book.period().to_s) - from;
       const absl::StatusOr<Money> amount =
           PriceTimes(spent, static_cast<uint64_t>(seconds), static_cast<uint64_t>(recent_s));
       if (!amount.ok()) return amount.status();

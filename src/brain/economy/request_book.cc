@@ -7,17 +7,6 @@
 namespace taut::brain {
 namespace {
 
-constexpr std::pair<RequestState, std::string_view> kStates[] = {{RequestState::kQueued, "queued"},
-                                                                 {RequestState::kAdmitted, "admitted"},
-                                                                 {RequestState::kRunning, "running"},
-                                                                 {RequestState::kEnded, "ended"}};
-constexpr std::pair<RequestEnd, std::string_view> kEnds[] = {{RequestEnd::kNone, ""},
-                                                             {RequestEnd::kRefused, "refused"},
-                                                             {RequestEnd::kWithdrawn, "withdrawn"},
-                                                             {RequestEnd::kFinished, "finished"},
-                                                             {RequestEnd::kNotStarted, "not_started"},
-                                                             {RequestEnd::kTimeUp, "time_up"}};
-
 Timestamp After(Timestamp t, int64_t seconds) { return {t.us + seconds * kMicrosPerSecond}; }
 
 QuotaVector AmountsOf(const JobUse& use) { return QuotaVector::Of(use.cpu_millicores, use.memory_bytes); }
@@ -64,21 +53,6 @@ QuotaRequest Decided(QuotaRequest request, const AdmissionVerdict& verdict, Time
 
 }  // namespace
 
-std::string_view Name(RequestState state) { return kStates[static_cast<size_t>(state)].second; }
-std::optional<RequestState> RequestStateNamed(std::string_view name) {
-  for (const auto& [state, its_name] : kStates) {
-    if (its_name == name) return state;
-  }
-  return std::nullopt;
-}
-std::string_view Name(RequestEnd end) { return kEnds[static_cast<size_t>(end)].second; }
-std::optional<RequestEnd> RequestEndNamed(std::string_view name) {
-  for (const auto& [end, its_name] : kEnds) {
-    if (its_name == name) return end;
-  }
-  return std::nullopt;
-}
-
 absl::StatusOr<RequestBook> RequestBook::Make(QuotaSpec spec, const RequestBookOptions& options) {
   absl::StatusOr<QuotaTree> tree = QuotaTree::Make(spec);
   if (!tree.ok()) return tree.status();
@@ -108,20 +82,20 @@ absl::StatusOr<AdmissionVerdict> RequestBook::Decide(const AdmissionRequest& req
   if (std::string why = WhyHeld(request.group); verdict.ok() && !why.empty())
     return Held(*std::move(verdict), std::move(why));
   // Only one that waits asks what will end when.
-  if (!verdict.ok() || verdict->outcome != AdmissionOutcome::kQueued || ends_.empty()) return verdict;
+  if (!verdict.ok() || verdict->outcome != AdmissionOutcome::kQueued || index_.ends().empty()) return verdict;
   return DecideOn(tree_, request, job, Releases());
 }
 
 absl::StatusOr<QuotaRequest> RequestBook::Submit(const AdmissionRequest& request, std::string_view job,
                                                  std::string_view who) const {
-  if (const uint64_t same = RequestFor(request.group, job); same != 0) {
+  if (const uint64_t same = index_.For(request.group, job); same != 0) {
     return absl::AlreadyExistsError(StrCat("request ", same, " for job \"", job, "\" is ",
                                            Name(requests_.at(same).request.state),
                                            ": end it before another is made"));
   }
   const absl::StatusOr<AdmissionVerdict> verdict = Decide(request, job);
   if (!verdict.ok()) return verdict.status();
-  const size_t of_group = RequestsOf(request.group);
+  const size_t of_group = index_.CountOf(request.group);
   if (verdict->outcome != AdmissionOutcome::kRefused && of_group >= MaxRequestsOf(request.group)) {
     return absl::FailedPreconditionError(
         StrCat("group \"", request.group, "\" has ", of_group,
@@ -130,9 +104,9 @@ absl::StatusOr<QuotaRequest> RequestBook::Submit(const AdmissionRequest& request
                MaxRequestsOf(request.group),
                " (max_requests of the group in the quota file, else quota.max_requests): end some first"));
   }
-  if (verdict->outcome == AdmissionOutcome::kQueued && queue_.size() >= options_.max_queued) {
+  if (verdict->outcome == AdmissionOutcome::kQueued && index_.queued().size() >= options_.max_queued) {
     return absl::UnavailableError(
-        StrCat(queue_.size(), " requests are queued, which is the most: ask again later"));
+        StrCat(index_.queued().size(), " requests are queued, which is the most: ask again later"));
   }
   QuotaRequest out;
   out.id = last_id_ + 1;
@@ -194,7 +168,7 @@ std::optional<QuotaRequest> RequestBook::NeverFits(const QuotaRequest& queued, s
 // False: the rest of the queue is to be looked at once these are applied.
 bool RequestBook::AdmitQueued(Timestamp now, QuotaTree& tree, std::vector<QuotaRequest>& out) {
   std::vector<const QuotaRequest*> queue;
-  for (const uint64_t id : queue_) queue.push_back(&requests_.at(id).request);
+  for (const uint64_t id : index_.queued()) queue.push_back(&requests_.at(id).request);
   std::stable_sort(queue.begin(), queue.end(), [](const QuotaRequest* a, const QuotaRequest* b) {
     return a->asked.priority > b->asked.priority;  // the queue is by age
   });
@@ -232,10 +206,10 @@ bool RequestBook::AdmitQueued(Timestamp now, QuotaTree& tree, std::vector<QuotaR
 std::vector<QuotaRequest> RequestBook::Due(Timestamp now) {
   std::vector<uint64_t> looked_at;
   if (use_changed_) {
-    looked_at.assign(open_.begin(), open_.end());
+    looked_at.assign(index_.open().begin(), index_.open().end());
   } else {
     looked_at = std::move(opened_);
-    for (const auto& [end, id] : ends_) {
+    for (const auto& [end, id] : index_.ends()) {
       if (end > now) break;
       looked_at.push_back(id);
     }
@@ -246,7 +220,7 @@ std::vector<QuotaRequest> RequestBook::Due(Timestamp now) {
   use_changed_ = false;
   std::vector<QuotaRequest> out;
   for (const uint64_t id : looked_at) {
-    if (!open_.contains(id)) continue;
+    if (!index_.open().contains(id)) continue;
     if (std::optional<QuotaRequest> due = DueOf(requests_.at(id), now); due.has_value())
       out.push_back(*std::move(due));
   }
@@ -255,7 +229,7 @@ std::vector<QuotaRequest> RequestBook::Due(Timestamp now) {
       never_fits_, [&](const auto& waits) { return After(waits.second, options_.refuse_after_s) <= now; });
   const bool freed =
       std::ranges::any_of(held_queue_, [&](const std::string& group) { return WhyHeld(group).empty(); });
-  if (queue_.empty() || !(ends || room_changed_ || refuses || freed)) return out;
+  if (index_.queued().empty() || !(ends || room_changed_ || refuses || freed)) return out;
   held_queue_.clear();
   QuotaTree later = tree_;
   for (const QuotaRequest& ended : out) {
@@ -274,7 +248,7 @@ std::vector<QuotaRequest> RequestBook::Due(Timestamp now) {
 
 std::vector<ExpectedRelease> RequestBook::Releases() const {
   std::vector<ExpectedRelease> out;
-  for (const auto& [end, id] : ends_) {
+  for (const auto& [end, id] : index_.ends()) {
     if (out.size() == AdmissionOptions().max_releases) break;
     const Entry& entry = requests_.at(id);
     if (Covers(tree_, entry.request.asked.group, entry.request.asked.tier))
@@ -304,7 +278,7 @@ void RequestBook::Recount() {
   absl::StatusOr<QuotaTree> tree = QuotaTree::Make(spec_);
   if (!tree.ok()) return;  // it was made of the same before
   tree_ = *std::move(tree);
-  for (const uint64_t id : open_) {
+  for (const uint64_t id : index_.open()) {
     requests_.at(id).live = {};
     requests_.at(id).measured = false;
   }
@@ -318,7 +292,7 @@ void RequestBook::Recount() {
       entry.measured = true;
     }
   }
-  for (const uint64_t id : open_) Count(requests_.at(id));
+  for (const uint64_t id : index_.open()) Count(requests_.at(id));
   FindUncovered();
   room_changed_ = true;
 }
@@ -339,7 +313,7 @@ void RequestBook::FindUncovered() {
   for (const Job& job : jobs_) {
     if (job.owner == 0) note(job.use.group, job.use.tier, job.use.job, AmountsOf(job.use), 1);
   }
-  for (const uint64_t id : open_) {
+  for (const uint64_t id : index_.open()) {
     const Entry& entry = requests_.at(id);
     note(entry.request.asked.group, entry.request.asked.tier, "", CountedOf(entry), 0);
   }
@@ -393,28 +367,9 @@ bool RequestBook::AnyJobOf(const AdmissionRequest& request, std::string_view job
   return false;
 }
 
-// That is queued or open; 0: none.
-uint64_t RequestBook::RequestFor(std::string_view group, std::string_view job) const {
-  const auto of_group = by_job_.find(group);
-  if (job.empty() || of_group == by_job_.end()) return 0;
-  const auto found = of_group->second.find(job);
-  return found == of_group->second.end() ? 0 : found->second;
-}
-
 uint64_t RequestBook::OwnerOf(const JobUse& use) const {
-  const auto of_group = by_job_.find(use.group);
-  if (of_group == by_job_.end()) return 0;
-  for (std::string_view part = use.job; !part.empty();) {
-    const auto found = of_group->second.find(part);
-    if (found != of_group->second.end() && open_.contains(found->second) &&
-        IsFor(requests_.at(found->second).request.asked, use)) {
-      return found->second;
-    }
-    const size_t slash = part.rfind('/');
-    if (slash == std::string_view::npos) break;
-    part = part.substr(0, slash);
-  }
-  return 0;
+  return index_.OpenFor(use.group, use.job,
+                        [&](uint64_t id) { return IsFor(requests_.at(id).request.asked, use); });
 }
 
 void RequestBook::LeaveOutJobs(const AdmissionRequest& request, std::string_view job, QuotaTree& tree) const {
@@ -449,13 +404,14 @@ void RequestBook::Apply(QuotaRequest request) {
   last_id_ = std::max(last_id_, id);
   if (request.open()) opened_.push_back(id);
   Entry& entry = requests_[id];
-  const bool was_open = open_.contains(id);
+  const bool was_open = index_.open().contains(id);
   if (was_open) {
     Uncount(entry);
     room_changed_ = room_changed_ || !request.open();
   }
   entry.request = std::move(request);
-  File(entry.request);
+  index_.File(entry.request);
+  if (entry.request.state != RequestState::kQueued) never_fits_.erase(id);
   if (was_open != entry.request.open()) {
     for (const auto& [first, last] : JobsOf(entry.request.job)) {
       for (size_t i = first; i < last; ++i) {
@@ -466,11 +422,6 @@ void RequestBook::Apply(QuotaRequest request) {
     }
   }
   if (entry.request.open()) Count(entry);
-}
-
-size_t RequestBook::RequestsOf(std::string_view group) const {
-  const auto found = of_group_.find(group);
-  return found == of_group_.end() ? 0 : found->second;
 }
 
 size_t RequestBook::MaxRequestsOf(std::string_view group) const {
@@ -486,50 +437,12 @@ void RequestBook::SetSpec(QuotaSpec spec) {
   }
 }
 
-// Into the sets that its state asks for.
-void RequestBook::File(const QuotaRequest& request) {
-  const bool counted = queue_.contains(request.id) || open_.contains(request.id);
-  if (counted != (request.state != RequestState::kEnded)) {
-    const auto of_group = of_group_.try_emplace(request.asked.group).first;
-    of_group->second += counted ? -1 : 1;
-    if (of_group->second == 0) of_group_.erase(of_group);
-  }
-  const auto put = [&](std::set<uint64_t>& set, bool in) {
-    if (in) {
-      set.insert(request.id);
-    } else {
-      set.erase(request.id);
-    }
-  };
-  put(queue_, request.state == RequestState::kQueued);
-  if (request.state != RequestState::kQueued) never_fits_.erase(request.id);
-  put(open_, request.open());
-  put(ended_, request.state == RequestState::kEnded);
-  if (request.asked.duration_s.has_value()) {
-    const std::pair end{After(request.admitted_at.value_or(request.since), *request.asked.duration_s),
-                        request.id};
-    if (request.open()) {
-      ends_.insert(end);
-    } else {
-      ends_.erase(end);
-    }
-  }
-  if (request.job.empty()) return;
-  if (request.state != RequestState::kEnded) {
-    by_job_[request.asked.group][request.job] = request.id;
-  } else if (RequestFor(request.asked.group, request.job) == request.id) {
-    const auto of_group = by_job_.find(request.asked.group);
-    of_group->second.erase(request.job);
-    if (of_group->second.empty()) by_job_.erase(of_group);
-  }
-}
-
 // ---- what is kept ----
 
 std::vector<uint64_t> RequestBook::OldEnded(Timestamp before, size_t most) const {
   std::vector<uint64_t> out;
-  size_t beyond = ended_.size() > most ? ended_.size() - most : 0;
-  for (const uint64_t id : ended_) {
+  size_t beyond = index_.ended().size() > most ? index_.ended().size() - most : 0;
+  for (const uint64_t id : index_.ended()) {
     if (id == last_id_) break;
     if (beyond == 0 && requests_.at(id).request.since >= before) continue;
     out.push_back(id);
@@ -539,7 +452,7 @@ std::vector<uint64_t> RequestBook::OldEnded(Timestamp before, size_t most) const
 }
 
 void RequestBook::Forget(uint64_t id) {
-  if (ended_.erase(id) > 0) requests_.erase(id);
+  if (index_.Forget(id)) requests_.erase(id);
 }
 
 const QuotaRequest* RequestBook::Find(uint64_t id) const {

@@ -21,42 +21,12 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "brain/economy/admission.h"
+#include "brain/economy/quota_request.h"
 #include "brain/economy/quota_tree.h"
+#include "brain/economy/request_index.h"
 #include "common/base/time.h"
 
 namespace taut::brain {
-
-enum class RequestState : uint8_t { kQueued, kAdmitted, kRunning, kEnded };
-std::string_view Name(RequestState state);  // "queued"
-std::optional<RequestState> RequestStateNamed(std::string_view name);
-
-// Why a request ended.
-enum class RequestEnd : uint8_t {
-  kNone,        // it is open
-  kRefused,     // it can never fit, or its group has no quota; of a queued one: for refuse_after_s
-  kWithdrawn,   // a user ended it
-  kFinished,    // its job is no longer measured
-  kNotStarted,  // its job was not measured within start_within_s
-  kTimeUp,      // its duration is over
-};
-std::string_view Name(RequestEnd end);  // "not_started"; "" for kNone
-std::optional<RequestEnd> RequestEndNamed(std::string_view name);
-
-struct QuotaRequest {
-  uint64_t id = 0;         // from 1, ascending
-  AdmissionRequest asked;  // `now`: when
-  // The job that it is for: its name, or the part of its name before a '/' (all containers of a workload, all
-  // workloads of a namespace), of those that count for its group and tier; "": none, it counts as asked.
-  std::string job;
-  std::string who;  // changed it last
-  RequestState state = RequestState::kQueued;
-  RequestEnd end = RequestEnd::kNone;
-  Timestamp since = {};  // of the state
-  std::optional<Timestamp> admitted_at = std::nullopt;
-  std::string reason;  // sentences
-
-  bool open() const { return state == RequestState::kAdmitted || state == RequestState::kRunning; }
-};
 
 // What a job uses, and where that counts.
 struct JobUse {
@@ -129,11 +99,8 @@ class RequestBook {
   const QuotaRequest* Find(uint64_t id) const;
   // Newest first, without those that `keep` refuses, at most `limit`.
   std::vector<QuotaRequest> List(absl::FunctionRef<bool(const QuotaRequest&)> keep, size_t limit) const;
-  size_t queued() const { return queue_.size(); }
-  size_t open() const { return open_.size(); }
-  // Queued or open ones of a group, and how many it may have.
-  size_t RequestsOf(std::string_view group) const;
-  size_t MaxRequestsOf(std::string_view group) const;
+  size_t queued() const { return index_.queued().size(); }
+  size_t open() const { return index_.open().size(); }
   uint64_t last_id() const { return last_id_; }
 
  private:
@@ -168,9 +135,7 @@ class RequestBook {
   std::vector<Range> JobsOf(std::string_view job) const;
   bool AnyJobOf(const AdmissionRequest& request, std::string_view job) const;
   uint64_t OwnerOf(const JobUse& use) const;
-  uint64_t RequestFor(std::string_view group, std::string_view job) const;
   void Give(Job& job, uint64_t owner, uint64_t uncounted);
-  void File(const QuotaRequest& request);
   // `tree` without what the jobs of a request that is not open use now.
   void LeaveOutJobs(const AdmissionRequest& request, std::string_view job, QuotaTree& tree) const;
 
@@ -179,6 +144,7 @@ class RequestBook {
                                             std::string_view job,
                                             std::span<const ExpectedRelease> releases) const;
   std::string WhyHeld(std::string_view group) const;
+  size_t MaxRequestsOf(std::string_view group) const;  // queued or open ones
   std::vector<ExpectedRelease> Releases() const;
   std::optional<QuotaRequest> DueOf(const Entry& entry, Timestamp now) const;
   bool AdmitQueued(Timestamp now, QuotaTree& tree, std::vector<QuotaRequest>& out);
@@ -190,12 +156,8 @@ class RequestBook {
   QuotaTree tree_;
   std::vector<UncoveredUse> uncovered_;
   std::map<uint64_t, Entry> requests_;
-  std::set<uint64_t> open_, queue_, ended_;
-  std::set<std::pair<Timestamp, uint64_t>> ends_;  // of open ones with a duration
-  // Of requests that are queued or open, by group and then by job: a group's request stands in no other's way.
-  std::map<std::string, std::map<std::string, uint64_t, std::less<>>, std::less<>> by_job_;
-  std::map<std::string, size_t, std::less<>> of_group_;  // likewise: how many; none is 0
-  std::vector<Job> jobs_;                                // by name
+  RequestIndex index_;
+  std::vector<Job> jobs_;  // by name
   Use use_is_ = Use::kWhole;
   std::optional<Timestamp> use_at_;   // of the last SetUse
   bool room_changed_ = true;          // since the queue was looked at

@@ -331,8 +331,8 @@ HttpResponse GetBusinesses(const ApiCall& call, BudgetDesk* desk) {
   const brain::BudgetBook& book = (*view)->book;
   JsonWriter json;
   json.BeginObject();
-  PutTime("from", book.is_open() ? book.from_s() : INT64_MIN, json);
-  PutTime("to", book.is_open() ? book.to_s() : INT64_MIN, json);
+  PutTime("from", book.period().is_open() ? book.period().from_s : INT64_MIN, json);
+  PutTime("to", book.period().is_open() ? book.period().to_s : INT64_MIN, json);
   json.Field("counted_to", (*view)->counted_s);
   json.Field("currency", std::string_view(book.currency()));
   if (call.reach.all()) {
@@ -361,7 +361,7 @@ HttpResponse GetBudgetLedger(const ApiCall& call, BudgetDesk* desk) {
   if (!before.ok()) return ErrorResponse(before.status());
   const brain::BudgetBook book = desk->book();
   const std::string text = TextParameter(call.request, "holder");
-  if (!text.empty() && !book.is_open())
+  if (!text.empty() && !book.period().is_open())
     return ErrorResponse(503, "the budget ledger is not open yet: no period has begun; retry");
   // Of one that is gone the entries are still there.
   std::optional<brain::BudgetHolder> only = brain::HolderOf(text);
@@ -398,7 +398,7 @@ HttpResponse PostBudgetEntry(const ApiCall& call, const FleetAccess& access, Bud
   if (!asked.ok()) return ErrorResponse(asked.status());
   const brain::BudgetBook book = desk->book();
   // Before the definition is entered no business is known, whichever is asked for.
-  if (!book.is_open())
+  if (!book.period().is_open())
     return ErrorResponse(503, "the budget ledger is not open yet: no period has begun; retry");
   brain::BudgetEntry& entry = asked->entry;
   const auto find = [&](const std::string& text, brain::BudgetHolder& to) -> absl::Status {

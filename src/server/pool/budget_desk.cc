@@ -139,8 +139,8 @@ absl::Status BudgetDesk::Define(const brain::BudgetDefinition& definition, const
 absl::Status BudgetDesk::CloseOne(int64_t now_s) {
   brain::SpentByHolder spent;
   const std::shared_ptr<const GroupScheme> scheme = options_.scheme();
-  const absl::StatusOr<GroupDays> days =
-      ReadGroupDays(*options_.history, *options_.view(), *scheme, book_, book_.from_s(), book_.to_s());
+  const absl::StatusOr<GroupDays> days = ReadGroupDays(*options_.history, *options_.view(), *scheme, book_,
+                                                       book_.period().from_s, book_.period().to_s);
   if (!days.ok()) return days.status();
   const absl::StatusOr<brain::BudgetSpending> spending = brain::Attribute(book_, days->days);
   if (!spending.ok()) return spending.status();
@@ -151,10 +151,10 @@ absl::Status BudgetDesk::CloseOne(int64_t now_s) {
 }
 
 absl::Status BudgetDesk::ClosePeriods(int64_t now_s) {
-  for (int i = 0; i < kMostCloses && book_.is_open() && now_s >= book_.to_s(); ++i) {
+  for (int i = 0; i < kMostCloses && book_.period().is_open() && now_s >= book_.period().to_s; ++i) {
     const std::optional<WindowId> window = options_.view()->window;
-    const bool counted = window.has_value() && window->next().start_s() >= book_.to_s();
-    if (!counted && now_s < book_.to_s() + kCloseAnyway) break;
+    const bool counted = window.has_value() && window->next().start_s() >= book_.period().to_s;
+    if (!counted && now_s < book_.period().to_s + kCloseAnyway) break;
     if (absl::Status s = CloseOne(now_s); !s.ok()) return s;
   }
   return absl::OkStatus();
@@ -231,7 +231,7 @@ absl::StatusOr<brain::BudgetEntry> BudgetDesk::Submit(brain::BudgetEntry asked, 
   }
   if (absl::Status s = CheckWritable(); !s.ok()) return s;
   if (absl::Status s = CheckTime(); !s.ok()) return s;
-  if (!book_.is_open())
+  if (!book_.period().is_open())
     return absl::UnavailableError("no period is open yet: the clock is not known before the first sample");
   if (absl::Status s = CheckDay(asked, now_s); !s.ok()) {
     ++counts_.refused;
@@ -261,8 +261,9 @@ absl::StatusOr<std::shared_ptr<const BudgetDesk::Account>> BudgetDesk::Read(int6
   const auto read = [&](int64_t from_s, int64_t to_s) {
     return ReadGroupDays(*options_.history, *fleet, *scheme, book_, from_s, to_s);
   };
-  if (book_.is_open()) {
-    absl::StatusOr<GroupDays> days = read(book_.from_s(), std::min(account->counted_s, book_.to_s()));
+  if (book_.period().is_open()) {
+    absl::StatusOr<GroupDays> days =
+        read(book_.period().from_s, std::min(account->counted_s, book_.period().to_s));
     if (!days.ok()) return days.status();
     account->days = std::move(days->days);
     absl::StatusOr<GroupDays> recent =
@@ -296,7 +297,7 @@ absl::Status BudgetDesk::Divide(const Account& account, BudgetView& view) const 
 absl::Status BudgetDesk::FindFirstHolds() {
   const int64_t now_s = options_.now().seconds();
   const std::lock_guard lock(mutex_);
-  return book_.is_open() ? FindHolds(now_s) : absl::OkStatus();
+  return book_.period().is_open() ? FindHolds(now_s) : absl::OkStatus();
 }
 
 absl::Status BudgetDesk::FindHolds(int64_t now_s) {

@@ -231,7 +231,7 @@ TEST_F(BudgetDeskTest, ClosesPeriodsOnceAlsoAfterALongStop) {
   ASSERT_EQ(again->Step(), absl::OkStatus());
   const auto view = again->View();
   ASSERT_TRUE(view.ok());
-  EXPECT_EQ(brain::DateText((*view)->book.from_s()), "2027-02-01");
+  EXPECT_EQ(brain::DateText((*view)->book.period().from_s), "2027-02-01");
   // November left 600, of which 200 are carried over; December spent all and more; January nothing.
   EXPECT_EQ((*view)->book.totals().at("EUR").overspent, brain::Coins(3800));
   EXPECT_EQ((*view)->book.Find(brain::Business("retail"))->opened, brain::Coins(1200));
@@ -246,10 +246,10 @@ TEST_F(BudgetDeskTest, APeriodWaitsForItsLastWindow) {
   ASSERT_EQ(desk->Step(), absl::OkStatus());
   now_ = Timestamp::FromSeconds(brain::kDecember + 10);
   ASSERT_EQ(desk->Step(), absl::OkStatus());
-  EXPECT_EQ((*desk->View())->book.from_s(), brain::kNovember);
+  EXPECT_EQ((*desk->View())->book.period().from_s, brain::kNovember);
   view_.window = WindowId{static_cast<int32_t>(brain::kDecember / kWindowSeconds) - 1};
   ASSERT_EQ(desk->Step(), absl::OkStatus());
-  EXPECT_EQ((*desk->View())->book.from_s(), brain::kDecember);
+  EXPECT_EQ((*desk->View())->book.period().from_s, brain::kDecember);
 }
 
 // A start 40 days ahead ends no period: its ledger is never changed.

@@ -26,7 +26,7 @@ int DaysOf(brain::BudgetPeriod period) {
 // The open one's: another kind, of a reload, begins with the next.
 brain::BudgetPeriod PeriodOf(const brain::BudgetBook& book) {
   for (const brain::BudgetPeriod period : {brain::BudgetPeriod::kMonth, brain::BudgetPeriod::kQuarter}) {
-    if (brain::PeriodEnd(period, book.from_s()) == book.to_s()) return period;
+    if (brain::PeriodEnd(period, book.period().from_s) == book.period().to_s) return period;
   }
   return brain::BudgetPeriod::kYear;
 }
@@ -65,8 +65,8 @@ absl::StatusOr<brain::BudgetDefinition> ReadBudgets(const BudgetRun::Options& op
 
 BudgetStates StatesOf(const BudgetView& view, int64_t now_s) {
   BudgetStates out;
-  out.month_from_s = view.book.from_s();
-  out.month_to_s = view.book.to_s();
+  out.month_from_s = view.book.period().from_s;
+  out.month_to_s = view.book.period().to_s;
   out.now_s = view.counted_s;
   for (const auto& [holder, state] : view.book.holders()) {
     const brain::Money budget = state.budget(now_s);

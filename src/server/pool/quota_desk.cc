@@ -245,14 +245,9 @@ std::string QuotaDesk::SaveState() const {
   return EncodeState(history_, gap);
 }
 
-std::optional<Timestamp> QuotaDesk::settled_at() const {
+QuotaDesk::Times QuotaDesk::times() const {
   const std::lock_guard lock(mutex_);
-  return settled_at_;
-}
-
-std::optional<Timestamp> QuotaDesk::measured_at() const {
-  const std::lock_guard lock(mutex_);
-  return measured_at_;
+  return {settled_at_, measured_at_};
 }
 
 absl::Status QuotaDesk::LoadState(std::string_view text) {

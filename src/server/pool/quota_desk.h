@@ -88,17 +88,22 @@ class QuotaDesk {
   // before the first OnWindow: DataLoss, and nothing changes, for what no SaveState wrote.
   std::string SaveState() const;
   absl::Status LoadState(std::string_view text);
-  // Changes when jobs that are absent begin to count: then is a time to save.
-  std::optional<Timestamp> settled_at() const;
-  // The end of the window that the use is of; nullopt: none has closed.
-  std::optional<Timestamp> measured_at() const;
+  struct Times {
+    // Until then jobs that are absent count; changes when they begin to: then is a time to save.
+    std::optional<Timestamp> settled_at;
+    std::optional<Timestamp>
+        measured_at;  // the end of the window that the use is of; nullopt: none has closed
+  };
+  Times times() const;
   QuotaCounts counts() const;
   // By what a request is decided, for those who count other use than that of windows: quota and rules, and the
-  // open requests. The versions grow with each change of the former and of the latter, and take no lock.
+  // open requests. The versions grow with each change of the former and of the latter.
   std::pair<brain::QuotaSpec, GroupRules> quota() const;
   std::vector<brain::QuotaRequest> OpenRequests() const;
-  uint64_t quota_version() const { return quota_version_; }
-  uint64_t request_version() const { return request_version_; }
+  struct Versions {
+    uint64_t quota = 0, requests = 0;
+  };
+  Versions versions() const { return {quota_version_, request_version_}; }  // takes no lock
   // Of now; another one after Reload. Never null.
   std::shared_ptr<const GroupScheme> scheme() const;
 

@@ -169,7 +169,7 @@ TEST_F(Desk, AnotherRestartAfterAnOutageForgetsNoJobThatIsStillAbsent) {
   now_ = Timestamp::FromSeconds(WindowId{later}.next().start_s());
   auto again = Open();
   ASSERT_TRUE(again->LoadState(desk->SaveState()).ok());
-  EXPECT_EQ(again->settled_at(), desk->settled_at());
+  EXPECT_EQ(again->times().settled_at, desk->times().settled_at);
   again->OnWindow(back);
   EXPECT_EQ(InUse(*again, "a"), 3000);
   again->OnWindow(View({Job(1, "a/web", "a", 3), Job(2, "b/web", "b", 1, later + 3)}, later + 3));
@@ -178,7 +178,7 @@ TEST_F(Desk, AnotherRestartAfterAnOutageForgetsNoJobThatIsStillAbsent) {
   auto other = Open();
   ASSERT_TRUE(other->LoadState(desk->SaveState()).ok());
   other->OnWindow(View({Job(1, "a/web", "a", 3)}));
-  EXPECT_EQ(other->settled_at()->seconds(), WindowId{kQuotaWindow}.next().start_s() + 900);
+  EXPECT_EQ(other->times().settled_at->seconds(), WindowId{kQuotaWindow}.next().start_s() + 900);
 }
 
 TEST_F(Desk, ARequestDoesNotOvertakeOneThatWaits) {

@@ -132,13 +132,11 @@ void QuotaRun::Load() {
   if (!bytes.has_value()) return;
   if (const absl::Status s = desk_->LoadState(*bytes); !s.ok())
     context_.log->Warn(StrCat(history_file_, ": ", Message(s), "; what groups had in use before is lost"));
-  saved_gap_ = desk_->settled_at();
-  saved_measured_ = desk_->measured_at();
+  saved_ = desk_->times();
 }
 
 void QuotaRun::Save() {
-  saved_gap_ = desk_->settled_at();
-  saved_measured_ = desk_->measured_at();
+  saved_ = desk_->times();
   if (history_file_.empty()) return;
   const std::string now(Message(WriteWhole(history_file_, desk_->SaveState())));
   if (now == said_of_file_) return;
@@ -148,11 +146,11 @@ void QuotaRun::Save() {
 
 void QuotaRun::SaveIfDue(double steady_s) {
   if (!saved_s_.has_value()) saved_s_ = steady_s;
-  const std::optional<Timestamp> measured = desk_->measured_at();
+  const auto [settled, measured] = desk_->times();
   const bool far =
-      measured.has_value() && (!saved_measured_.has_value() ||
-                               measured->seconds() - saved_measured_->seconds() >= kSaveEveryMeasured);
-  if (steady_s - *saved_s_ < kSaveEverySeconds && !far && desk_->settled_at() == saved_gap_) return;
+      measured.has_value() && (!saved_.measured_at.has_value() ||
+                               measured->seconds() - saved_.measured_at->seconds() >= kSaveEveryMeasured);
+  if (steady_s - *saved_s_ < kSaveEverySeconds && !far && settled == saved_.settled_at) return;
   saved_s_ = steady_s;
   Save();
 }

@@ -63,10 +63,9 @@ class QuotaRun final : public Component {
   std::unique_ptr<RequestLog> log_;
   std::unique_ptr<QuotaDesk> desk_;
   double next_s_ = 0;
-  std::optional<Timestamp> saved_measured_;  // QuotaDesk::measured_at, likewise
-  std::optional<Timestamp> saved_gap_;       // QuotaDesk::settled_at of the file
-  std::optional<double> saved_s_;            // absent: not since the start
-  std::string said_, said_of_file_;          // the failures that were logged last
+  QuotaDesk::Times saved_;           // of the file
+  std::optional<double> saved_s_;    // absent: not since the start
+  std::string said_, said_of_file_;  // the failures that were logged last
 };
 
 }  // namespace taut::server

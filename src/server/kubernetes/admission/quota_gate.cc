@@ -37,15 +37,16 @@ absl::StatusOr<std::unique_ptr<QuotaGate>> QuotaGate::Make(Options options) {
 }
 
 absl::Status QuotaGate::Step() {
-  // The version first: a change in between is seen with the next step.
-  if (const uint64_t version = options_.desk->quota_version(); version != quota_version_) {
+  // The versions first: a change in between is seen with the next step.
+  const QuotaDesk::Versions versions = options_.desk->versions();
+  if (versions.quota != seen_.quota) {
     auto [spec, rules] = options_.desk->quota();
     if (absl::Status s = live_.SetQuota(spec, std::move(rules)); !s.ok()) return s;
-    quota_version_ = version;
+    seen_.quota = versions.quota;
   }
-  if (const uint64_t version = options_.desk->request_version(); version != request_version_) {
+  if (versions.requests != seen_.requests) {
     live_.SetRequests(options_.desk->OpenRequests());
-    request_version_ = version;
+    seen_.requests = versions.requests;
   }
   return absl::OkStatus();
 }

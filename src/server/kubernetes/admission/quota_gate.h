@@ -68,7 +68,7 @@ class QuotaGate {
   const Options options_;
   LiveQuota live_;
   RunningWork running_;
-  uint64_t quota_version_ = 0, request_version_ = 0;  // that live_ has
+  QuotaDesk::Versions seen_;  // that live_ has
   std::atomic<uint64_t> fitting_ = 0, warned_ = 0, refused_ = 0, not_covered_ = 0, held_ = 0, unknown_ = 0;
 };
 

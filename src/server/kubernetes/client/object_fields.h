@@ -10,8 +10,8 @@
 
 namespace taut::server {
 
-// Its controller; both stay as they are if there is none. Anybody may write the field, with any text: what cannot be
-// a name in Kubernetes owns nothing.
+// Its controller; both stay as they are if there is none. Anybody may write the field, with any text: what
+// cannot be a name in Kubernetes owns nothing.
 void ReadOwner(JsonNode metadata, std::string& kind, std::string& name);
 // The program that a label or annotation names (kProgramName); "": nothing that can be part of a job's name.
 std::string NamedProgram(JsonNode metadata);
