@@ -400,12 +400,12 @@ void AgentHub::TakeTasks(SessionId session, const pb::Tasks& tasks) {
 
 // ---- for people ----
 
-std::vector<AgentView> AgentHub::Agents() const {
+AgentList AgentHub::Agents() const {
   const std::lock_guard lock(mutex_);
-  std::vector<AgentView> out;
+  AgentList out{.known = {}, .refused = {refused_agents_.begin(), refused_agents_.end()}};
   const double now = options_.steady_s();
   for (const auto& [name, agent] : agents_) {
-    AgentView& v = out.emplace_back();
+    AgentView& v = out.known.emplace_back();
     v.name = name;
     v.host = agent.hello.host();
     v.version = agent.hello.version();

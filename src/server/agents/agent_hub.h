@@ -69,6 +69,11 @@ struct NeededMemory {
   bool operator==(const NeededMemory&) const = default;
 };
 
+struct AgentList {
+  std::vector<AgentView> known;
+  std::vector<RefusedAgent> refused;  // the newest last
+};
+
 struct AgentHubCounts {
   uint64_t agents = 0, connected = 0, tasks = 0;
   uint64_t windows = 0, task_windows = 0, ooms = 0, repeats = 0, refused = 0;
@@ -131,14 +136,11 @@ class AgentHub final : public Actuator, public AgentListener, public PlacementSo
   std::string_view placement_name() const override { return "agents"; }
   std::vector<PlacedMachine> Placement() const override;
 
-  // As of the last window of each agent, of agents that were heard in the last hour; nullopt: no task of the
-  // job is probed, or what it needs is not found yet. Lost by a restart until the next window.
-  std::optional<NeededMemory> MemoryNeededBy(const std::string& job) const;
-  // Of all jobs; ascending.
-  std::map<std::string, NeededMemory> MemoryNeeded() const;
-  std::vector<AgentView> Agents() const;
-  // The newest last.
-  std::vector<RefusedAgent> RefusedAgents() const;
+  // By job, of one or of all: as of the last window of each agent, of agents that were heard in the last
+  // hour. A job is absent if no task of it is probed, or what it needs is not found yet. Lost by a restart
+  // until the next window.
+  std::map<std::string, NeededMemory> MemoryNeeded(std::optional<std::string_view> of_job = {}) const;
+  AgentList Agents() const;
   AgentHubCounts counts() const;
 
  private:

@@ -4,6 +4,7 @@
 
 #include "server/agents/hub_fixture.h"
 #include "server/agents/order_fixture.h"
+#include "server/control/set_one_fixture.h"
 
 namespace taut::server {
 namespace {
@@ -53,7 +54,7 @@ TEST(AgentHubOrders, AnAppliedReleaseIsSentAgainAfterAKill) {
   ASSERT_FALSE(set.empty());
   const std::optional<JobId> job = cell.control().Find("shop/web");
   ASSERT_TRUE(job.has_value());
-  ASSERT_TRUE(cell.control().Set(*job, "mode", "off", "owner").ok());
+  ASSERT_TRUE(SetOne(cell.control(), *job, "mode", "off", "owner").ok());
   const std::vector<pb::Order> all = cell.server.Orders(a);
   ASSERT_GT(all.size(), set.size());
   for (size_t i = set.size(); i < all.size(); ++i) {
@@ -295,18 +296,18 @@ TEST(AgentHubOrders, TermsFollowTheMode) {
   ASSERT_EQ(cell.server.Terms(a).size(), 1U);
   EXPECT_TRUE(cell.server.Terms(a)[0].apply());
   const JobId job = *cell.control().Find("shop/web");
-  ASSERT_TRUE(cell.control().Set(job, "memory.upper", "3GiB", "anna").ok());
+  ASSERT_TRUE(SetOne(cell.control(), job, "memory.upper", "3GiB", "anna").ok());
   ASSERT_TRUE(cell.Tick().ok());
   ASSERT_EQ(cell.server.Terms(a).size(), 2U);
   EXPECT_EQ(cell.server.Terms(a)[1].memory_upper_bytes(), 3.0 * (1 << 30));
   EXPECT_EQ(cell.server.Terms(a)[1].startup_grace_s(), 300U);
-  ASSERT_TRUE(cell.control().Set(job, "class", "batch", "anna").ok());
+  ASSERT_TRUE(SetOne(cell.control(), job, "class", "batch", "anna").ok());
   ASSERT_TRUE(cell.Tick().ok());
   EXPECT_EQ(cell.server.Terms(a).back().startup_grace_s(), 60U);
-  ASSERT_TRUE(cell.control().Set(job, "startup_grace", "2m", "anna").ok());
+  ASSERT_TRUE(SetOne(cell.control(), job, "startup_grace", "2m", "anna").ok());
   ASSERT_TRUE(cell.Tick().ok());
   EXPECT_EQ(cell.server.Terms(a).back().startup_grace_s(), 120U);
-  ASSERT_TRUE(cell.control().Set(job, "mode", "observe", "anna").ok());
+  ASSERT_TRUE(SetOne(cell.control(), job, "mode", "observe", "anna").ok());
   ASSERT_TRUE(cell.Tick().ok());
   EXPECT_FALSE(cell.server.Terms(a).back().apply());
   EXPECT_FALSE(cell.server.Orders(a).back().has_limit()) << "the owner's again";
@@ -321,7 +322,7 @@ TEST(AgentHubOrders, ANewStoreGivesBackWhatAnotherHasSet) {
     cell.Tasks(a, {"a/1"});
     ASSERT_TRUE(cell.Tick().ok());
     const JobId job = *cell.control().Find("shop/web");
-    ASSERT_TRUE(cell.control().Set(job, "mode", mode, "anna").ok());
+    ASSERT_TRUE(SetOne(cell.control(), job, "mode", mode, "anna").ok());
     ASSERT_TRUE(cell.Tick().ok());
     cell.hub().OnDisconnect(a);
     a = cell.Connect("a");
@@ -343,7 +344,7 @@ TEST(AgentHubOrders, AReleaseReachesWhoWasAway) {
   cell.Live(a, {"a/1"}, 0, 14);
   cell.hub().OnDisconnect(a);
   const JobId job = *cell.control().Find("shop/web");
-  ASSERT_TRUE(cell.control().Set(job, "mode", "observe", "anna").ok());
+  ASSERT_TRUE(SetOne(cell.control(), job, "mode", "observe", "anna").ok());
   ASSERT_TRUE(cell.Tick().ok());
   a = cell.Connect("a");
   cell.Tasks(a, {"a/1"});

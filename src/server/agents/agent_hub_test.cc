@@ -170,7 +170,7 @@ TEST(AgentHubWindows, TheNewerStreamOfAnAgentWins) {
   EXPECT_EQ(cell.StoredTasks().begin()->second[0].memory_mean_bytes, 3e8F);
   EXPECT_EQ(cell.hub().counts().agents, 1U);
   EXPECT_EQ(cell.hub().counts().connected, 1U);
-  const AgentView view = cell.hub().Agents()[0];
+  const AgentView view = cell.hub().Agents().known[0];
   EXPECT_TRUE(view.connected);
   EXPECT_EQ(view.tasks, 1U);
   EXPECT_EQ(view.managed_tasks, 1U);
@@ -225,7 +225,7 @@ TEST(AgentHub, ShowsItsAgents) {
   beat.mutable_heartbeat()->set_cpu_share(0.002);
   cell.hub().OnMessage(9, beat);
   cell.steady_s = cell.steady_s + 4;
-  const std::vector<AgentView> agents = cell.hub().Agents();
+  const std::vector<AgentView> agents = cell.hub().Agents().known;
   ASSERT_EQ(agents.size(), 1U);
   EXPECT_EQ(agents[0].version, "1.0");
   EXPECT_EQ(agents[0].cores, 8);
@@ -233,7 +233,7 @@ TEST(AgentHub, ShowsItsAgents) {
   EXPECT_EQ(agents[0].heard_s, 4);
   EXPECT_EQ(cell.hub().counts().tasks, 1U);
   cell.hub().OnDisconnect(9);
-  EXPECT_FALSE(cell.hub().Agents()[0].connected);
+  EXPECT_FALSE(cell.hub().Agents().known[0].connected);
 }
 
 }  // namespace

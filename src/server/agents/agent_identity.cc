@@ -71,11 +71,6 @@ void AgentHub::NoteRefused(const pb::Hello& hello, std::string why) {
   if (refused_agents_.size() > kRefusedRemembered) refused_agents_.pop_front();
 }
 
-std::vector<RefusedAgent> AgentHub::RefusedAgents() const {
-  const std::lock_guard lock(mutex_);
-  return {refused_agents_.begin(), refused_agents_.end()};
-}
-
 // ---- over a restart ----
 
 std::string AgentHub::SaveState() const {

@@ -28,8 +28,8 @@ TEST(AgentIdentity, ACertificateSpeaksForItsNamesOnly) {
   cell.hub().OnConnect(102, Hello("node-a", "m1", 1), "node-b\nnode-b.example");
   EXPECT_THAT(cell.server.closed(), ElementsAre(102));
   EXPECT_EQ(cell.hub().counts().refused_agents, 1U);
-  ASSERT_EQ(cell.hub().RefusedAgents().size(), 1U);
-  EXPECT_THAT(cell.hub().RefusedAgents()[0].why, HasSubstr("the certificate is for node-b"));
+  ASSERT_EQ(cell.hub().Agents().refused.size(), 1U);
+  EXPECT_THAT(cell.hub().Agents().refused[0].why, HasSubstr("the certificate is for node-b"));
   EXPECT_EQ(cell.hub().counts().connected, 1U) << "the first is still there";
 }
 
@@ -109,8 +109,8 @@ TEST(AgentIdentity, AgentsThatAreAwayAreKnownAfterARestart) {
   cell.Tasks(101, {"web-1"});
   cell.Live(101, {"web-1"}, 0, 2);
   cell.Restart();
-  ASSERT_EQ(cell.hub().Agents().size(), 1U);
-  const AgentView a = cell.hub().Agents()[0];
+  ASSERT_EQ(cell.hub().Agents().known.size(), 1U);
+  const AgentView a = cell.hub().Agents().known[0];
   EXPECT_EQ(a.name, "node-a");
   EXPECT_EQ(a.host, "node-a");
   EXPECT_FALSE(a.connected);

@@ -28,27 +28,16 @@ void AgentHub::NoteNeeded(Agent& agent, const taut::agent::v1::Windows& windows)
   }
 }
 
-std::optional<NeededMemory> AgentHub::MemoryNeededBy(const std::string& job) const {
-  const std::lock_guard lock(mutex_);
-  NeededMemory sum;
-  for (const auto& [name, agent] : agents_) {
-    if (options_.steady_s() - agent.heard_s > kHeardS) continue;
-    for (auto it = agent.needed.lower_bound({job, ""}); it != agent.needed.end() && it->first.first == job;
-         ++it) {
-      if (roster_.MayReport(name, it->first, options_.steady_s())) Add(it->second, agent.needed_window, sum);
-    }
-  }
-  return sum.tasks > 0 ? std::optional(sum) : std::nullopt;
-}
-
-std::map<std::string, NeededMemory> AgentHub::MemoryNeeded() const {
+std::map<std::string, NeededMemory> AgentHub::MemoryNeeded(std::optional<std::string_view> of_job) const {
   const std::lock_guard lock(mutex_);
   std::map<std::string, NeededMemory> out;
   for (const auto& [name, agent] : agents_) {
     if (options_.steady_s() - agent.heard_s > kHeardS) continue;
-    for (const auto& [task, bytes] : agent.needed) {
-      if (roster_.MayReport(name, task, options_.steady_s()))
-        Add(bytes, agent.needed_window, out[task.first]);
+    auto it =
+        of_job.has_value() ? agent.needed.lower_bound({std::string(*of_job), ""}) : agent.needed.begin();
+    for (; it != agent.needed.end() && it->first.first == of_job.value_or(it->first.first); ++it) {
+      if (roster_.MayReport(name, it->first, options_.steady_s()))
+        Add(it->second, agent.needed_window, out[it->first.first]);
     }
   }
   return out;

@@ -22,34 +22,36 @@ pb::FromAgent Needs(uint64_t sequence, WindowId window,
   return message;
 }
 
+std::optional<NeededMemory> NeededBy(const AgentHub& hub, const std::string& job) {
+  const std::map<std::string, NeededMemory> by_job = hub.MemoryNeeded(job);
+  return by_job.empty() ? std::nullopt : std::optional(by_job.at(job));
+}
+
 TEST(AgentNeeded, TheLargestNeedOfAJobsTasksAsOfTheirLastWindow) {
   HubCell cell;
   const SessionId a = cell.Connect("a"), b = cell.Connect("b");
   cell.Windows(a, 1, HubCell::Window(0), {"a/1"});
-  EXPECT_EQ(cell.hub().MemoryNeededBy("shop/web"), std::nullopt) << "not probed is not 0";
+  EXPECT_EQ(NeededBy(cell.hub(), "shop/web"), std::nullopt) << "not probed is not 0";
   cell.hub().OnMessage(a, Needs(2, HubCell::Window(1), {{"a/1", 2e8}, {"a/2", 0}}));
   cell.hub().OnMessage(b, Needs(1, HubCell::Window(1), {{"b/1", 3e8}}));
   cell.hub().OnMessage(b, Needs(2, HubCell::Window(1), {{"b/2", 1e8}}, "other"));
-  EXPECT_EQ(cell.hub().MemoryNeededBy("shop/web"),
-            (NeededMemory{3e8, 2, HubCell::EndOf(HubCell::Window(1))}));
-  EXPECT_EQ(cell.hub().MemoryNeededBy("other"), (NeededMemory{1e8, 1, HubCell::EndOf(HubCell::Window(1))}));
+  EXPECT_EQ(NeededBy(cell.hub(), "shop/web"), (NeededMemory{3e8, 2, HubCell::EndOf(HubCell::Window(1))}));
+  EXPECT_EQ(NeededBy(cell.hub(), "other"), (NeededMemory{1e8, 1, HubCell::EndOf(HubCell::Window(1))}));
   EXPECT_EQ(cell.hub().MemoryNeeded().size(), 2U);
   // b's task is not probed any more; an older window says nothing.
   cell.hub().OnMessage(b, Needs(3, HubCell::Window(2), {{"b/1", 0}}));
   cell.hub().OnMessage(b, Needs(4, HubCell::Window(0), {{"b/1", 9e8}}));
-  EXPECT_EQ(cell.hub().MemoryNeededBy("shop/web"),
-            (NeededMemory{2e8, 1, HubCell::EndOf(HubCell::Window(1))}));
-  EXPECT_EQ(cell.hub().MemoryNeededBy("other"), std::nullopt);
+  EXPECT_EQ(NeededBy(cell.hub(), "shop/web"), (NeededMemory{2e8, 1, HubCell::EndOf(HubCell::Window(1))}));
+  EXPECT_EQ(NeededBy(cell.hub(), "other"), std::nullopt);
   cell.steady_s = cell.steady_s + 3601;
-  EXPECT_EQ(cell.hub().MemoryNeededBy("shop/web"), std::nullopt)
-      << "the agent has been disconnected for long";
+  EXPECT_EQ(NeededBy(cell.hub(), "shop/web"), std::nullopt) << "the agent has been disconnected for long";
 }
 
 TEST(AgentNeeded, WhatNoMachineHasIsNotBelieved) {
   HubCell cell;
   const SessionId a = cell.Connect("a");
   cell.hub().OnMessage(a, Needs(1, HubCell::Window(0), {{"a/1", 1e18}}));
-  EXPECT_EQ(cell.hub().MemoryNeededBy("shop/web"), std::nullopt);
+  EXPECT_EQ(NeededBy(cell.hub(), "shop/web"), std::nullopt);
 }
 
 // What limits can be learnt from is stored with the windows; an agent of a version before does not send it.

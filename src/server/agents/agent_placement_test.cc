@@ -44,7 +44,7 @@ TEST(AgentPlacement, AnAgentThatIsNotBackAfterARestartIsNotThere) {
   const std::string state = cell.hub().SaveState();
   cell.Restart();
   cell.hub().LoadState(state);
-  EXPECT_EQ(cell.hub().Agents().size(), 1U);
+  EXPECT_EQ(cell.hub().Agents().known.size(), 1U);
   EXPECT_TRUE(cell.hub().Placement().empty()) << "what it has is not known until it is back";
 }
 

@@ -201,9 +201,9 @@ TEST(AgentTrials, WhatAnAgentRefusesForGoodIsTheFloor) {
   EXPECT_THAT(decisions[0].outcome_text, HasSubstr("below the minimum"));
   ASSERT_EQ(decisions.size(), 2U) << "one more, at the floor";
   EXPECT_EQ(decisions[1].after, 1.6e8);
-  ASSERT_EQ(cell.hub().Agents().size(), 1U);
-  ASSERT_EQ(cell.hub().Agents()[0].failures.size(), 1U);
-  EXPECT_EQ(cell.hub().Agents()[0].failures[0].task, "a/1");
+  ASSERT_EQ(cell.hub().Agents().known.size(), 1U);
+  ASSERT_EQ(cell.hub().Agents().known[0].failures.size(), 1U);
+  EXPECT_EQ(cell.hub().Agents().known[0].failures[0].task, "a/1");
 }
 
 }  // namespace

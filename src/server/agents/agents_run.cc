@@ -82,7 +82,7 @@ void AgentsRun::Collect(MetricsText& out) const {
   PutAgentMetrics(counts(), out);
   PutAgentPortMetrics(port_->counts(), out);
   PutNeeded(hub_->MemoryNeeded(), out);
-  PutAgentTimes(hub_->Agents(), static_cast<double>(context_.now().us) / 1e6, out);
+  PutAgentTimes(hub_->Agents().known, static_cast<double>(context_.now().us) / 1e6, out);
 }
 
 }  // namespace taut::server

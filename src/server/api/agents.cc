@@ -50,17 +50,16 @@ void PutAgent(const AgentView& a, JsonWriter& json) {
 
 }  // namespace
 
-void PutAgents(std::span<const AgentView> agents, std::span<const RefusedAgent> refused, bool enabled,
-               JsonWriter& json) {
+void PutAgents(const AgentList& agents, bool enabled, JsonWriter& json) {
   json.BeginObject();
   json.Field("enabled", enabled);
   json.Key("agents");
   json.BeginArray();
-  for (const AgentView& a : agents) PutAgent(a, json);
+  for (const AgentView& a : agents.known) PutAgent(a, json);
   json.EndArray();
   json.Key("refused");
   json.BeginArray();
-  for (const RefusedAgent& r : refused) {
+  for (const RefusedAgent& r : agents.refused) {
     json.BeginObject();
     json.Field("time", r.time_s);
     json.Field("name", std::string_view(r.name));

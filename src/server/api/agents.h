@@ -9,7 +9,6 @@
 namespace taut::server {
 
 // An AgentPage. `enabled`: the daemon listens to agents.
-void PutAgents(std::span<const AgentView> agents, std::span<const RefusedAgent> refused, bool enabled,
-               JsonWriter& json);
+void PutAgents(const AgentList& agents, bool enabled, JsonWriter& json);
 
 }  // namespace taut::server

@@ -33,7 +33,7 @@ TEST(AgentsTest, EveryFieldOfAnAgentIsTold) {
   a.failures = {{1700000000, 77, "shop/web", "web-1", Resource::kMemory, "below the minimum"}};
   const RefusedAgent refused{1700000001, "n1", "host-2", "another machine"};
   JsonWriter json;
-  PutAgents({&a, 1}, {&refused, 1}, true, json);
+  PutAgents({.known = {a}, .refused = {refused}}, true, json);
   EXPECT_EQ(json.Take(),
             R"({"enabled":true,"agents":[{"name":"n1","host":"host-1","version":"1.0","hands":"cgroup v2",)"
             R"("connected":true,"observes":true,"cores":2,"memory_bytes":16810848256,"tasks":3,)"
@@ -46,7 +46,7 @@ TEST(AgentsTest, EveryFieldOfAnAgentIsTold) {
 
 TEST(AgentsTest, NoAgentsAreAnEmptyList) {
   JsonWriter json;
-  PutAgents({}, {}, false, json);
+  PutAgents({}, false, json);
   EXPECT_EQ(json.Take(), R"({"enabled":false,"agents":[],"refused":[]})");
 }
 

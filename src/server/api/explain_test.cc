@@ -4,6 +4,7 @@
 
 #include "common/base/strings.h"
 #include "server/api/api_fixture.h"
+#include "server/control/set_one_fixture.h"
 
 namespace taut::server {
 namespace {
@@ -92,7 +93,7 @@ TEST_P(ApiExplain, LimitsAreEnforcedOnlyAsTheDaemonsSettingsSay) {
 // The job's agent says nothing of starts, and no cluster sets their limits.
 TEST_P(ApiExplain, SaysWhyTheLimitOfAStartIsNotThere) {
   EXPECT_THAT(Get("/explain"), testing::Not(HasSubstr("cpu.startup_window")));
-  ASSERT_TRUE(control_.Set(JobId{0}, "cpu.startup_window", "5m", "anna").ok());
+  ASSERT_TRUE(SetOne(control_, JobId{0}, "cpu.startup_window", "5m", "anna").ok());
   EXPECT_THAT(Get("/explain"), HasSubstr("In the first 5m after its start a task would get"));
   EXPECT_THAT(Get("/explain"), HasSubstr("limits of starts are set in Kubernetes alone"));
   EXPECT_THAT(Get("/explain"), HasSubstr("No series says when its tasks start"));

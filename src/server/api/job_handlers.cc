@@ -123,9 +123,10 @@ void PutHolds(const brain::LiveJob& job, JsonWriter& json) {
 // What its tasks need of memory as agents have probed it.
 void PutMemoryNeeded(const std::string& job, const AgentsRun* agents, JsonWriter& json) {
   json.Key("memory_needed");
-  const std::optional<NeededMemory> needed =
-      agents != nullptr ? agents->hub()->MemoryNeededBy(job) : std::nullopt;
-  if (!needed.has_value()) return json.Null();
+  if (agents == nullptr) return json.Null();
+  const std::map<std::string, NeededMemory> by_job = agents->hub()->MemoryNeeded(job);
+  if (by_job.empty()) return json.Null();
+  const NeededMemory* const needed = &by_job.begin()->second;
   json.BeginObject();
   PutAmount("bytes", needed->bytes, json);
   json.Field("tasks", int64_t{needed->tasks});

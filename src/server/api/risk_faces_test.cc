@@ -10,6 +10,7 @@
 #include "common/json/json_tree.h"
 #include "common/model/units.h"
 #include "server/api/api_fixture.h"
+#include "server/control/set_one_fixture.h"
 
 namespace taut::server {
 namespace {
@@ -190,7 +191,7 @@ TEST_F(RiskFaces, AMonthOfACellHasOneRiskForEachLimit) {
     if (w == 0) {
       for (const CellJob& job : kCellJobs) {
         for (const auto& [key, value] : job.settings)
-          EXPECT_TRUE(control_.Set(*control_.Find(job.name), key, value, "anna").ok()) << key;
+          EXPECT_TRUE(SetOne(control_, *control_.Find(job.name), key, value, "anna").ok()) << key;
       }
     }
     ReadList();

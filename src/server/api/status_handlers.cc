@@ -151,7 +151,7 @@ void PutWarnings(const FleetAccess& access, const ComponentList* components, Jso
   }
   for (const brain::BrokenPromise& broken : brain::BrokenPromises(control.view()->risks))
     json.String(brain::BrokenText(broken));
-  for (const std::string& warning : control.warnings()) json.String(warning);
+  for (const std::string& warning : control.status().lost()) json.String(warning);
   if (const uint64_t pods = control.ingest().mapper_counts().pods_without_containers; pods > 0)
     json.String(PodsWithoutContainersText(pods));
   json.EndArray();
@@ -250,8 +250,7 @@ HttpResponse GetAgents(const ApiCall& call, const AgentsRun* agents) {
   if (absl::Status s = OnlyParameters(call.request, {}); !s.ok()) return ErrorResponse(s);
   JsonWriter json;
   const AgentHub* const hub = agents != nullptr ? agents->hub() : nullptr;
-  PutAgents(hub != nullptr ? hub->Agents() : std::vector<AgentView>(),
-            hub != nullptr ? hub->RefusedAgents() : std::vector<RefusedAgent>(), agents != nullptr, json);
+  PutAgents(hub != nullptr ? hub->Agents() : AgentList(), agents != nullptr, json);
   return JsonResponse(200, json.Take());
 }
 

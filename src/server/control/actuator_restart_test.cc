@@ -8,6 +8,7 @@
 #include "common/base/strings.h"
 #include "common/testing/test_scale.h"
 #include "server/control/control_fixture.h"
+#include "server/control/set_one_fixture.h"
 
 namespace taut::server {
 namespace {
@@ -112,7 +113,7 @@ class HoldingCell {
  private:
   void Set(const char* key, const char* value) {
     const std::optional<JobId> id = cell_.control().view()->jobs.front().record->id;
-    ASSERT_TRUE(cell_.control().Set(*id, key, value, "owner").ok());
+    ASSERT_TRUE(SetOne(cell_.control(), *id, key, value, "owner").ok());
   }
   void Kills(int minute, Timestamp now) {
     for (const int job : {1, 2}) {

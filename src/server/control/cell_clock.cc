@@ -30,7 +30,8 @@ void CellClock::GoBack(Timestamp now) {
   last_watermark_ = std::min(last_watermark_, now);
 }
 
-void CellClock::Hear(Timestamp newest_of_series, Timestamp now) {
+void CellClock::Hear(Timestamp newest, Timestamp newest_of_series, Timestamp now) {
+  newest_sample_ = std::max(newest_sample_, newest);
   if (newest_of_series <= newest_of_series_) return;
   const int64_t open_s = kWindowSeconds + grace_seconds_ + kShortSilenceSeconds;
   const bool heard_before = newest_of_series_.us != INT64_MIN && !by_samples();
@@ -41,8 +42,7 @@ void CellClock::Hear(Timestamp newest_of_series, Timestamp now) {
 }
 
 void CellClock::Note(Timestamp newest, Timestamp newest_of_series) {
-  Hear(newest_of_series, now_);
-  See(newest);
+  Hear(newest, newest_of_series, now_);
   if (last_watermark_.us == INT64_MIN) last_watermark_ = newest_sample_;
 }
 
@@ -60,6 +60,11 @@ std::optional<Timestamp> CellClock::Offer(Timestamp time, bool kept, std::option
   return back ? step : std::nullopt;
 }
 
+Timestamp CellClock::Close(Timestamp now, bool is_past) {
+  last_watermark_ = is_past && !by_samples() ? now : Watermark(now);
+  return last_watermark_;
+}
+
 Timestamp CellClock::Watermark(Timestamp now) const {
   if (by_samples() || !has_samples()) return newest_sample_;
   // A clock that is wrong, and a sender that brings what it kept, close nothing too early. Agents say
@@ -70,7 +75,7 @@ Timestamp CellClock::Watermark(Timestamp now) const {
 
 void CellClock::RestoreSamples(Timestamp newest, Timestamp newest_of_series) {
   newest_of_series_ = newest_of_series;
-  See(newest);
+  newest_sample_ = std::max(newest_sample_, newest);
   if (has_samples()) Advance(newest_sample_);
 }
 

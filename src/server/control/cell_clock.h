@@ -36,10 +36,8 @@ class CellClock {
   bool has_samples() const { return newest_sample_.us != INT64_MIN; }
   // Of any source; INT64_MIN before the first.
   Timestamp newest_sample() const { return newest_sample_; }
-  // The newest sample or the wall clock's time last given.
+  // The newest sample or the wall clock's time last given, or the newest of a restore.
   Timestamp now() const { return by_samples() ? std::max(newest_sample_, Timestamp{0}) : now_; }
-  // The wall clock's time last given, or the newest of a restore.
-  Timestamp wall() const { return now_; }
 
   // The cell's time, given the wall clock's.
   Timestamp At(Timestamp wall);
@@ -49,23 +47,21 @@ class CellClock {
   // The same, where samples were taken by the time before: all of later than `now` are forgotten.
   void GoBack(Timestamp now);
 
-  // The newest sample of series, by this clock. A silence before it that is longer than windows stay open is
-  // a gap.
-  void Hear(Timestamp newest_of_series, Timestamp now);
-  // The newest sample of any source.
-  void See(Timestamp newest) { newest_sample_ = std::max(newest_sample_, newest); }
-  // Both, at the time last given. The first sample is where windows begin.
+  // The newest sample of any source and of series, at a time of this clock. A silence of series that is longer
+  // than windows stay open is a gap.
+  void Hear(Timestamp newest, Timestamp newest_of_series, Timestamp now);
+  // The same at the time last given. The first sample is where windows begin.
   void Note(Timestamp newest, Timestamp newest_of_series);
   // Where time is the samples', a request says that it is `time`; `kept`: something of it was taken in.
   // The time that the samples go back to, if it is earlier than what they had reached and later than `stored`,
   // the newest stored window.
   std::optional<Timestamp> Offer(Timestamp time, bool kept, std::optional<WindowId> stored);
 
-  // Windows close up to here: by samples, and by the clock where they have fallen silent.
-  Timestamp Watermark(Timestamp now) const;
-  // The watermark by which windows were closed last; INT64_MIN: none, and no sample was seen.
+  // Windows are closed now. Returns up to where: by samples, and by the clock where they have fallen silent.
+  // `is_past`: all samples until `now` were taken.
+  Timestamp Close(Timestamp now, bool is_past = false);
+  // The last one; INT64_MIN: none, and no sample was seen.
   Timestamp last_watermark() const { return last_watermark_; }
-  void SetWatermark(Timestamp watermark) { last_watermark_ = watermark; }
   // Silences since the last call.
   std::vector<SilentSpan> TakeGaps() { return std::exchange(gaps_, {}); }
 
@@ -87,6 +83,8 @@ class CellClock {
   IngestLag Lag(std::optional<WindowId> closed) const;
 
  private:
+  Timestamp Watermark(Timestamp now) const;
+
   const ClockSource source_;
   const int64_t grace_seconds_;
   Timestamp newest_sample_{INT64_MIN};

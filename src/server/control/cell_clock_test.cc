@@ -12,27 +12,27 @@ WindowId WindowOfSec(int64_t seconds) { return WindowId::Of(Sec(seconds)); }
 TEST(CellClock, WindowsCloseByTheClockOnlyAsFarAsSamplesHaveBeenSilent) {
   CellClock clock(ClockSource::kWall, 120);
   EXPECT_FALSE(clock.has_samples());
-  EXPECT_EQ(clock.Watermark(Sec(50)).us, INT64_MIN) << "there is nothing to close";
+  EXPECT_EQ(clock.Close(Sec(50)).us, INT64_MIN) << "there is nothing to close";
   clock.Advance(Sec(100));
   clock.Note(Sec(90), Sec(90));  // 10 s on the way
-  EXPECT_EQ(clock.Watermark(Sec(100)), Sec(90));
-  EXPECT_EQ(clock.Watermark(Sec(400)), Sec(390)) << "silent for 300 s";
-  EXPECT_EQ(clock.Watermark(Sec(20)), Sec(20)) << "a clock that went back closes nothing";
+  EXPECT_EQ(clock.Close(Sec(100)), Sec(90));
+  EXPECT_EQ(clock.Close(Sec(400)), Sec(390)) << "silent for 300 s";
+  EXPECT_EQ(clock.Close(Sec(20)), Sec(20)) << "a clock that went back closes nothing";
 }
 
 TEST(CellClock, AFastSenderClosesNoWindowBeforeItsTime) {
   CellClock clock(ClockSource::kWall, 120);
   clock.Advance(Sec(100));
   clock.Note(Sec(900), Sec(900));
-  EXPECT_EQ(clock.Watermark(Sec(130)), Sec(130));
+  EXPECT_EQ(clock.Close(Sec(130)), Sec(130));
 }
 
 TEST(CellClock, ALongSilenceOfSeriesIsAGapOnce) {
   CellClock clock(ClockSource::kWall, 120);
-  clock.Hear(Sec(0), Sec(0));
-  clock.Hear(Sec(480), Sec(480));  // 300 s of a window, 120 s of grace, 60 s more: not longer
+  clock.Hear(Sec(0), Sec(0), Sec(0));
+  clock.Hear(Sec(480), Sec(480), Sec(480));  // 300 s of a window, 120 s of grace, 60 s more: not longer
   EXPECT_TRUE(clock.TakeGaps().empty());
-  clock.Hear(Sec(961), Sec(961));
+  clock.Hear(Sec(961), Sec(961), Sec(961));
   const std::vector<SilentSpan> gaps = clock.TakeGaps();
   ASSERT_EQ(gaps.size(), 1U);
   EXPECT_EQ(gaps[0].from, WindowOfSec(480));

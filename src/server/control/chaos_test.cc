@@ -16,6 +16,7 @@
 #include "server/control/chaos_cluster.h"
 #include "server/control/clock_guard.h"
 #include "server/control/control_fixture.h"
+#include "server/control/set_one_fixture.h"
 
 namespace taut::server {
 namespace {
@@ -335,7 +336,7 @@ void Chaos::SetByPerson(ChaosWorkload& w) {
   auto& set = known_[w.job].set_by_people;
   std::string value;
   if (!set.contains(key)) value = key == "mode" ? "off" : StrCat(20 + random_.Below(200), "MiB");
-  const absl::StatusOr<SettingChange> change = control_->Set(*id, key, value, "owner");
+  const absl::StatusOr<SettingChange> change = SetOne(*control_, *id, key, value, "owner");
   if (process_.is_dead) {
     // It may be stored.
     const auto stored = *store_.Settings(w.job, 1000);

@@ -26,7 +26,7 @@ struct TickEvents {
   std::span<const OomRecord> ooms;
   std::span<const TierAct> tier_acts;
   std::span<const SettingChange> settings;
-  bool past = false;  // all of it was read from history (ControlPlane::TickPast)
+  bool past = false;  // all of it was read from history (When::kPast)
   std::span<const std::pair<JobId, brain::ReplicaStepBack>> step_backs = {};
   std::span<const std::pair<JobId, brain::ReplicaHoldChange>> holds = {};
   std::span<const JobPast> pasts = {};

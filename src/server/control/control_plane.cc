@@ -51,7 +51,7 @@ ControlPlane::ControlPlane(const ControlOptions& options, MappingRules mapping, 
 
 // ---- the loop ----
 
-absl::Status ControlPlane::TickAs(Timestamp now, brain::When when) {
+absl::Status ControlPlane::Tick(Timestamp now, brain::When when) {
   const std::lock_guard writer(committer_.writer());
   front_.KeepSamples(NotStored() == 0);
   if (when == brain::When::kNow) DistrustFuture(now);
@@ -346,11 +346,6 @@ bool ControlPlane::Look(JobId id, const std::function<void(const brain::LiveJob&
   if (!fleet->Has(id)) return false;
   look(fleet->job(id));
   return true;
-}
-
-size_t ControlPlane::state_bytes() const {
-  return view()->jobs.capacity() * sizeof(JobView) + front_.state_bytes() +
-         fleet_.Read()->checkpoint.state_bytes();
 }
 
 }  // namespace taut::server

@@ -59,17 +59,14 @@ class ControlPlane {
   ControlPlane(const ControlOptions& options, MappingRules mapping, const Parts& parts);
 
   // Before anything else: jobs, settings, checkpoints, the windows since, and the samples of open windows.
-  // What was lost to damage is in warnings().
+  // What was lost to damage is in status().lost().
   absl::Status Restore();
-  const std::vector<std::string>& warnings() const { return warnings_; }
 
   // ---- its parts ----
   IngestFront& ingest() { return front_; }
   const IngestFront& ingest() const { return front_; }
   TaskIntake& agents() { return agents_; }
-  const TaskIntake& agents() const { return agents_; }
   LatePasts& pasts() { return pasts_; }
-  const LatePasts& pasts() const { return pasts_; }
   StatusBoard& status() { return board_; }
   const StatusBoard& status() const { return board_; }
   History& history() const { return *parts_.history; }
@@ -77,12 +74,10 @@ class ControlPlane {
   // ---- the loop ----
   // Closes what is due, acts on OOM kills, decides, stores, applies: the whole loop, once. Not OK: the store
   // did not take it; called again it tries again.
-  absl::Status Tick(Timestamp now) { return TickAs(now, brain::When::kNow); }
-  // The same for history from elsewhere (backfill): everything up to `through` was passed to
-  // IngestFront::Take, and `through` is not later than now. Windows up to it are closed, stored and learnt from,
-  // and so are OOM kills; no limit changes, and no job is moved (When::kPast). An OOM kill after `through` is
-  // acted on as by Tick.
-  absl::Status TickPast(Timestamp through) { return TickAs(through, brain::When::kPast); }
+  // kPast, for history from elsewhere (backfill): everything up to `now`, which may be earlier than it is, was
+  // passed to IngestFront::Take. Windows up to it are closed, stored and learnt from, and so are OOM kills; no
+  // limit changes, and no job is moved. An OOM kill after `now` is acted on as by kNow.
+  absl::Status Tick(Timestamp now, brain::When when = brain::When::kNow);
   // Writes all checkpoints, so that the next start is quick.
   absl::Status CheckpointAll();
   // One more listener; called in the order of registration. Before the first Tick.
@@ -94,8 +89,6 @@ class ControlPlane {
   // them, and nothing has changed.
   absl::StatusOr<std::vector<SettingChange>> SetMany(JobId id, std::span<const brain::KeyValue> settings,
                                                      std::string_view who);
-  absl::StatusOr<SettingChange> Set(JobId id, std::string_view key, std::string_view value,
-                                    std::string_view who);
   // Rules and settings of all jobs, as after a change of the configuration.
   void Reload(const brain::LiveSettings& settings);
 
@@ -113,10 +106,8 @@ class ControlPlane {
   // As Look, at the whole fleet: its settings, and what it has learnt.
   void WithFleet(const std::function<void(const brain::LiveFleet&)>& use) const { use(*fleet_.Read()); }
   std::string_view actuator_name() const { return parts_.actuator->name(); }
-  size_t state_bytes() const;  // of jobs, series and open windows
 
  private:
-  absl::Status TickAs(Timestamp now, brain::When when);
   // What was restored may have been made while a clock was wrong: once, when the time is known again.
   void DistrustFuture(Timestamp now);
   // Those seen so far: of the past first.
@@ -154,7 +145,7 @@ class ControlPlane {
   absl::Status ShowRestored(const Restored& restored);
 
   const Parts parts_;
-  std::vector<std::string> warnings_;
+  std::vector<std::string> lost_;  // by the restore, until it is over
 
   StatusBoard board_;
   IngestFront front_;

@@ -6,6 +6,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "server/control/control_fixture.h"
+#include "server/control/set_one_fixture.h"
 #include "server/control/tier_act_inbox.h"
 
 namespace taut::server {
@@ -211,9 +212,9 @@ TEST(ControlPlane, SettingsActAndOutliveAStop) {
   ASSERT_TRUE(cell.Live(0, 180).ok());
   const std::string name = cell.control().view()->jobs[1].record->name;
   const JobId id = *cell.control().Find(name);
-  ASSERT_TRUE(cell.control().Set(id, "mode", "observe", "anna").ok());
+  ASSERT_TRUE(SetOne(cell.control(), id, "mode", "observe", "anna").ok());
   EXPECT_EQ(cell.told().back().kind, DecisionKind::kRelease);
-  EXPECT_EQ(cell.control().Set(id, "mode", "sideways", "anna").status().code(),
+  EXPECT_EQ(SetOne(cell.control(), id, "mode", "sideways", "anna").status().code(),
             absl::StatusCode::kInvalidArgument);
   cell.Restart();
   cell.control().Look(id, [](const brain::LiveJob& job) {
@@ -230,7 +231,7 @@ TEST(ControlPlane, AnotherRecommenderIsTrainedFromTheStore) {
   ControlCell cell;
   ASSERT_TRUE(cell.Live(0, 400).ok());
   const JobId id = JobId{0};
-  ASSERT_TRUE(cell.control().Set(id, "recommender", "peak", "anna").ok());
+  ASSERT_TRUE(SetOne(cell.control(), id, "recommender", "peak", "anna").ok());
   cell.control().Look(id, [](const brain::LiveJob& job) { EXPECT_TRUE(job.needs_history()); });
   ASSERT_TRUE(cell.control().Tick(cell.control().ingest().now()).ok());
   cell.control().Look(id, [](const brain::LiveJob& job) { EXPECT_FALSE(job.needs_history()); });

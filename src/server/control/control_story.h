@@ -172,7 +172,7 @@ class ControlStory {
   }
   // Whatever number a reader comes with.
   void Read() {
-    const ControlPlane& control = cell_.control();
+    ControlPlane& control = cell_.control();
     for (const uint32_t id : {0U, uint32_t{Next()}, UINT32_MAX}) {
       const bool known = control.Look(JobId{id}, [&](const brain::LiveJob& job) {
         Require(job.record.id.value == id, __LINE__);

@@ -6,6 +6,7 @@
 #include "common/base/strings.h"
 #include "gtest/gtest.h"
 #include "server/control/control_fixture.h"
+#include "server/control/set_one_fixture.h"
 
 namespace taut::server {
 namespace {
@@ -37,7 +38,8 @@ TEST(ControlPlaneThreads, SendersTicksReadersAndPeopleAtOnce) {
     for (int i = 0; !done; ++i) {
       const bool observe = i % 2 == 0;
       EXPECT_TRUE(
-          control.Set(JobId{static_cast<uint32_t>(i % 5)}, "mode", observe ? "observe" : "", "anna").ok());
+          SetOne(control, JobId{static_cast<uint32_t>(i % 5)}, "mode", observe ? "observe" : "", "anna")
+              .ok());
       std::this_thread::sleep_for(std::chrono::milliseconds(2));
     }
   });

@@ -81,8 +81,7 @@ void IngestFront::Take(std::span<const LabelView> labels, std::span<const Remote
   const std::lock_guard lock(mutex_);
   const uint64_t kept = ingest_->counts().kept();
   ingest_->Take({labels, samples, Fingerprint(labels, options_.ingest.seed)}, now);
-  clock_.Hear(ingest_->windows().newest_of_series(), now);
-  clock_.See(ingest_->windows().newest_sample());
+  clock_.Hear(ingest_->windows().newest_sample(), ingest_->windows().newest_of_series(), now);
   const auto first =
       std::ranges::lower_bound(samples, FloorDiv(keep_from.us, 1000), {}, &RemoteSample::timestamp_ms);
   if (samples_ == nullptr || first == samples.end()) return;
@@ -237,9 +236,7 @@ std::vector<ClosedWindow> IngestFront::CloseWindows(Timestamp now, brain::When w
   if (when == brain::When::kPast) (void)clock_.TakeGaps();
   if (hold_windows_ || (when == brain::When::kNow && clock_.catching_up(now))) return closed;
   // All of the past has been handed over; samples of the present do not bound it.
-  const bool is_past = when == brain::When::kPast && !clock_.by_samples();
-  const Timestamp watermark = is_past ? now : clock_.Watermark(now);
-  clock_.SetWatermark(watermark);
+  const Timestamp watermark = clock_.Close(now, when == brain::When::kPast);
   ingest_->CloseUntil(watermark, [&](ClosedWindow&& window) { closed.push_back(std::move(window)); });
   if (!closed.empty()) ingest_->ForgetIdle(watermark);
   return closed;
@@ -259,7 +256,7 @@ void IngestFront::SetWaitingWindows(int waiting) {
 std::vector<OomSighting> IngestFront::TakeOoms(Timestamp now) {
   const std::lock_guard lock(mutex_);
   // Where the past is read, Write may have been given a later time.
-  const Timestamp time = clock_.by_samples() ? clock_.newest_sample() : std::max(now, clock_.wall());
+  const Timestamp time = clock_.by_samples() ? clock_.newest_sample() : std::max(now, clock_.now());
   if (time.us == INT64_MIN) return {};  // before the first sample the time is unknown: they wait
   std::vector<OomSighting> seen = std::exchange(replayed_ooms_, {});
   for (const OomSighting& o : ingest_->TakeOoms()) {
@@ -298,7 +295,7 @@ std::vector<LiveWindows::TaskLimitsOfJob> IngestFront::MemoryLimits(std::span<co
 std::vector<JobRecord> IngestFront::TakeNewJobs(Timestamp now, brain::When when) {
   std::vector<JobRecord> fresh;
   const std::lock_guard lock(mutex_);
-  Timestamp seen = clock_.by_samples() ? clock_.newest_sample() : clock_.wall();
+  Timestamp seen = clock_.by_samples() ? clock_.newest_sample() : clock_.now();
   if (when == brain::When::kPast && !clock_.by_samples()) seen = now;
   if (seen.us == INT64_MIN) return fresh;  // no clock yet: jobs begin with the first sample
   SeriesMapper& mapper = ingest_->mapper();

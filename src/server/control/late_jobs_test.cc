@@ -8,6 +8,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "server/control/control_fixture.h"
+#include "server/control/set_one_fixture.h"
 #include "server/store/window_block.h"
 
 namespace taut::server {
@@ -300,7 +301,7 @@ TEST(Gaps, ATimeWithoutSamplesIsNoted) {
   EXPECT_THAT(Gaps(cell), IsEmpty()) << "windows were open all the time";
   // Of a time that is read from history there is none.
   ASSERT_TRUE(cell.Send(300, At(300)).ok());
-  ASSERT_TRUE(cell.control().TickPast(At(290)).ok());
+  ASSERT_TRUE(cell.control().Tick(At(290), brain::When::kPast).ok());
   EXPECT_THAT(Gaps(cell), IsEmpty());
 }
 
@@ -378,7 +379,7 @@ TEST_F(LateJobsTest, SettingsAndLimitsInForceStay) {
   Appear();
   ASSERT_TRUE(cell_.Live(kLate + 61, kLate + 100).ok());
   const JobId id = *cell_.control().Find("shop-1/deployment/web-1");
-  ASSERT_TRUE(cell_.control().Set(id, "memory.upper", "4GiB", "ann").ok());
+  ASSERT_TRUE(SetOne(cell_.control(), id, "memory.upper", "4GiB", "ann").ok());
   const auto state = [&] {
     std::optional<double> in_force;
     std::string upper;

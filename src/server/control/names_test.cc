@@ -7,6 +7,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "server/control/control_plane.h"
+#include "server/control/set_one_fixture.h"
 #include "server/store/in_memory_store.h"
 
 namespace taut::server {
@@ -146,11 +147,11 @@ TEST(Names, TheOwnersAmountIsTheRequestWhereTheRecommendationIs) {
   cell.Series(15, 30, {usage, request, limit});
   EXPECT_FLOAT_EQ(owners(), 4e8F);
   const JobId id = *cell.control().Find("shop/statefulset/db");
-  ASSERT_TRUE(cell.control().Set(id, "memory.applies_to", "request_only", "test").ok());
+  ASSERT_TRUE(SetOne(cell.control(), id, "memory.applies_to", "request_only", "test").ok());
   cell.Series(30, 45, {usage, request, limit});
   EXPECT_FLOAT_EQ(owners(), 2e8F);
   EXPECT_THAT(
-      cell.control().Set(id, "memory.request_share", "0.8", "test").status().message(),
+      SetOne(cell.control(), id, "memory.request_share", "0.8", "test").status().message(),
       testing::HasSubstr("memory.request_share does nothing where memory.applies_to is request_only"));
   cell.Restart();
   cell.Series(45, 60, {usage, request, limit});
@@ -179,7 +180,7 @@ TEST(Names, KubeStateMetricsSaysHowManyTasksAWorkloadHas) {
   };
   cell.Series(0, 15, {usage, said("web", 4), said("other", 2)});
   EXPECT_THAT(cell.Jobs(), testing::ElementsAre(web)) << "a number alone makes no job";
-  ASSERT_TRUE(cell.control().Set(*cell.control().Find(web), "replicas.policy", "hpa", "test").ok());
+  ASSERT_TRUE(SetOne(cell.control(), *cell.control().Find(web), "replicas.policy", "hpa", "test").ok());
   cell.Series(15, 30, {usage, said("web", 4)});
   EXPECT_EQ(running(), 4);
   cell.Restart();

@@ -4,6 +4,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "server/control/control_fixture.h"
+#include "server/control/set_one_fixture.h"
 #include "server/control/stored_kills.h"
 
 namespace taut::server {
@@ -83,7 +84,7 @@ TEST(ControlOoms, AFutureTimeFreezesNothing) {
   for (const OomRecord& o : ooms) EXPECT_LE(o.time_s, OomsAt(180).seconds() + 300);
   for (const Decision& d : cell.told()) EXPECT_LE(d.time_s, OomsAt(180).seconds() + 300);
   // The owner asks for less: a change, an hour after the last.
-  ASSERT_TRUE(cell.control().Set(JobId{0}, "memory.upper", "1GiB", "anna").ok());
+  ASSERT_TRUE(SetOne(cell.control(), JobId{0}, "memory.upper", "1GiB", "anna").ok());
   ASSERT_TRUE(cell.Live(181, 260).ok());
   EXPECT_EQ(InForce(cell), 1024 * kMiB);
 }
@@ -320,7 +321,7 @@ TEST(ControlOoms, AnotherRecommenderKnowsThem) {
     Kill(cell, OomsAt(180), OomsAt(180));
     ASSERT_TRUE(cell.control().Tick(OomsAt(180)).ok());
     ASSERT_GT(InForce(cell), kKilledAt);
-    ASSERT_TRUE(cell.control().Set(JobId{0}, "recommender", other, "anna").ok());
+    ASSERT_TRUE(SetOne(cell.control(), JobId{0}, "recommender", other, "anna").ok());
     ASSERT_TRUE(cell.Live(180, 400).ok());
     EXPECT_GT(Recommended(cell), kKilledAt) << other;
     EXPECT_GT(InForce(cell), kKilledAt) << other << ": for a week nothing is set that has killed";
@@ -358,7 +359,7 @@ TEST(ControlOoms, RaiseAlsoBeforeTheHistoryIsKnown) {
   ASSERT_TRUE(cell.Live(0, 180).ok());
   const std::string job = FirstJob(cell);
   ASSERT_TRUE(cell.control().agents().TakeOom(Task(job), OomsAt(180), 1, kKilledAt, OomsAt(180)).ok());
-  ASSERT_TRUE(cell.control().Set(JobId{0}, "recommender", "peak", "anna").ok());
+  ASSERT_TRUE(SetOne(cell.control(), JobId{0}, "recommender", "peak", "anna").ok());
   ASSERT_TRUE(cell.control().Tick(OomsAt(180)).ok());
   EXPECT_EQ(cell.told().back().kind, DecisionKind::kOomRaise);
   EXPECT_GT(InForce(cell), kKilledAt);
@@ -380,7 +381,7 @@ TEST(ControlOoms, CheckpointsOfAnotherVersionLoseNothingThatIsInForce) {
   ASSERT_TRUE(cell.store().Commit(pass).ok());
   cell.Restart();
   ASSERT_TRUE(cell.restored().ok());
-  EXPECT_FALSE(cell.control().warnings().empty());
+  EXPECT_FALSE(cell.control().status().lost().empty());
   EXPECT_EQ(InForce(cell), in_force);
   cell.control().Look(JobId{0},
                       [](const brain::LiveJob& job) { EXPECT_EQ(job.OomsOfWeek(job.ooms_day), 1U); });

@@ -29,7 +29,7 @@ class Past : public testing::Test {
           samples.push_back(CadvisorValue(i, AtMinute(minute).us / 1000));
         cell.control().ingest().Take(ViewOf(named).labels, samples, AtMinute(end), AtMinute(to - 8));
       }
-      if (absl::Status s = cell.control().TickPast(AtMinute(end)); !s.ok()) return s;
+      if (absl::Status s = cell.control().Tick(AtMinute(end), brain::When::kPast); !s.ok()) return s;
     }
     return absl::OkStatus();
   }
@@ -105,7 +105,7 @@ TEST_F(Past, SamplesOfNowWaitUntilItIsRead) {
   ASSERT_TRUE(cell.Live(0, 100).ok());
   cell.Restart();
   for (int minute = 599; minute <= 601; ++minute) ASSERT_TRUE(cell.Send(minute, AtMinute(600)).ok());
-  ASSERT_TRUE(cell.control().TickPast(AtMinute(90)).ok());
+  ASSERT_TRUE(cell.control().Tick(AtMinute(90), brain::When::kPast).ok());
   EXPECT_EQ(cell.control().agents().stored_through(), WindowId::Of(AtMinute(90)));
   ASSERT_TRUE(Read(cell, 90, 600).ok());
   EXPECT_EQ(cell.control().agents().stored_through(), WindowId::Of(AtMinute(590)));
@@ -161,7 +161,7 @@ TEST_F(Past, OomKillsInItAreLearntFromAndThoseOfNowActedOn) {
   EXPECT_EQ(of_week, 2U);
   // Read again after an interruption, it is the same kill.
   TakeKills(cell, 200, 2, 300);
-  ASSERT_TRUE(cell.control().TickPast(AtMinute(300)).ok());
+  ASSERT_TRUE(cell.control().Tick(AtMinute(300), brain::When::kPast).ok());
   EXPECT_EQ(cell.store().Ooms(std::nullopt, INT64_MIN, 10)->size(), 2U);
 }
 
@@ -175,7 +175,7 @@ TEST_F(Past, HeldWindowsDoNotClose) {
   EXPECT_TRUE(cell.control().ingest().holds_windows());
   EXPECT_EQ(cell.control().agents().stored_through(), WindowId::Of(AtMinute(20)));
   cell.control().agents().HoldWindows(false);
-  ASSERT_TRUE(cell.control().TickPast(AtMinute(80)).ok());
+  ASSERT_TRUE(cell.control().Tick(AtMinute(80), brain::When::kPast).ok());
   EXPECT_EQ(cell.control().agents().stored_through(), WindowId::Of(AtMinute(70)));
 }
 

@@ -73,7 +73,7 @@ absl::Status ControlPlane::Restore() {
   tier_acts_.Remember(*acts);
   fleet_.unshared().restore.End(ends.last_decision, ends.last_setting, ends.last_oom);
   PassOnStartups();
-  const auto on_damage = [this](std::string_view damage) { warnings_.emplace_back(damage); };
+  const auto on_damage = [this](std::string_view damage) { lost_.emplace_back(damage); };
   if (absl::Status s = front_.ReplaySamples(ends.last_window, *parts_.history, on_damage); !s.ok()) return s;
   return ShowRestored(restored);
 }
@@ -84,14 +84,14 @@ absl::Status ControlPlane::ShowRestored(const Restored& restored) {
       !last.has_value()
           ? std::vector<FleetPoint>()
           : parts_.history->FleetPoints(WindowId{last->index - kWindowsPerDay + 1}, last->next(), 1);
-  if (!points.ok()) warnings_.push_back(StrCat("the fleet's last day: ", Message(points.status())));
+  if (!points.ok()) lost_.push_back(StrCat("the fleet's last day: ", Message(points.status())));
   if (points.ok() && !points->empty()) {
     views_.Seed(*points);
     views_.Refresh(&points->back());
   } else {
     views_.Refresh(nullptr);
   }
-  board_.NoteRestored();
+  board_.NoteRestored(std::exchange(lost_, {}));
   return absl::OkStatus();
 }
 
@@ -118,7 +118,7 @@ absl::Status ControlPlane::RestoreJobs(Restored& restored) {
   fleet.checkpoint.MakeRecommenders(
       [this](size_t count, absl::FunctionRef<void(size_t)> turn) { fleet_.RunOnThreads(count, turn); });
   jobs_.Restore(restored.ends, *parts_.store,
-                [this](std::string damage) { warnings_.push_back(std::move(damage)); });
+                [this](std::string damage) { lost_.push_back(std::move(damage)); });
   return absl::OkStatus();
 }
 
@@ -142,7 +142,7 @@ absl::Status ControlPlane::RestoreCheckpoint(const Checkpoint& c, Restored& rest
   if (!s.ok()) {
     const std::string what =
         shared ? "the fleet model" : StrCat("jobs from number ", c.chunk * brain::LiveFleet::kChunkJobs);
-    warnings_.push_back(StrCat(what, " are rebuilt from stored windows: ", Message(s)));
+    lost_.push_back(StrCat(what, " are rebuilt from stored windows: ", Message(s)));
   }
   if (shared) return absl::OkStatus();
   if (restored.through.size() <= c.chunk) restored.through.resize(c.chunk + 1, kNever);

@@ -93,7 +93,7 @@ TEST_F(SampleReplay, ARestartInAnyMinuteChangesNothing) {
     ASSERT_TRUE(cell.Live(0, stop).ok());
     cell.Restart();
     ASSERT_TRUE(cell.restored().ok()) << cell.restored();
-    EXPECT_TRUE(cell.control().warnings().empty());
+    EXPECT_TRUE(cell.control().status().lost().empty());
     ASSERT_TRUE(cell.Live(stop, 200).ok());
     EXPECT_EQ(Stored(cell), wanted) << "stopped in minute " << stop;
   }

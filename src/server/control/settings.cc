@@ -36,14 +36,6 @@ absl::StatusOr<std::vector<SettingChange>> ControlPlane::SetMany(JobId id,
   return changes;
 }
 
-absl::StatusOr<SettingChange> ControlPlane::Set(JobId id, std::string_view key, std::string_view value,
-                                                std::string_view who) {
-  const brain::KeyValue setting{key, value};
-  absl::StatusOr<std::vector<SettingChange>> changes = SetMany(id, {&setting, 1}, who);
-  if (!changes.ok()) return changes.status();
-  return std::move(changes->front());
-}
-
 void ControlPlane::Reload(const brain::LiveSettings& settings) {
   const std::lock_guard writer(committer_.writer());
   fleet_.Write()->Reload(settings);

@@ -2,6 +2,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "server/control/control_fixture.h"
+#include "server/control/set_one_fixture.h"
 
 namespace taut::server {
 namespace {
@@ -93,7 +94,7 @@ TEST(ControlSettings, AJobIsFoundByItsNameAfterwards) {
   ControlCell cell;
   ASSERT_TRUE(cell.Live(0, 60).ok());
   const std::string name = cell.control().view()->jobs[0].record->name;
-  ASSERT_TRUE(cell.control().Set(JobId{0}, "mode", "off", "anna").ok());
+  ASSERT_TRUE(SetOne(cell.control(), JobId{0}, "mode", "off", "anna").ok());
   EXPECT_EQ(cell.control().Find(name), JobId{0});
   EXPECT_EQ(cell.control().view()->jobs[0].record->name, name);
 }

@@ -5,6 +5,7 @@
 #include "common/model/start_usage.h"
 #include "common/testing/temp_dir.h"
 #include "server/control/control_fixture.h"
+#include "server/control/set_one_fixture.h"
 
 namespace taut::server {
 namespace {
@@ -59,7 +60,7 @@ class ControlStarts : public ::testing::Test {
 TEST_F(ControlStarts, AreKeptApartFromTheSeriesOnAndOverARestart) {
   Live(0, 100);
   EXPECT_EQ(cell_.control().ingest().KnowsStarts(JobId{0}), false) << "no job asks for it";
-  ASSERT_TRUE(cell_.control().Set(JobId{0}, "cpu.startup_window", "10m", "anna").ok());
+  ASSERT_TRUE(SetOne(cell_.control(), JobId{0}, "cpu.startup_window", "10m", "anna").ok());
   Live(100, 112);
   EXPECT_EQ(cell_.control().ingest().KnowsStarts(JobId{0}), true);
   EXPECT_TRUE(Peaks().empty());

@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -86,9 +87,15 @@ class StatusBoard {
     const std::lock_guard lock(mutex_);
     store_ = std::move(status);
   }
-  void NoteRestored() {
+  // `lost`: what was lost to damage, for people.
+  void NoteRestored(std::vector<std::string> lost) {
     const std::lock_guard lock(mutex_);
+    lost_ = std::move(lost);
     restored_ = true;
+  }
+  std::vector<std::string> lost() const {
+    const std::lock_guard lock(mutex_);
+    return lost_;
   }
   bool restored() const {
     const std::lock_guard lock(mutex_);
@@ -99,6 +106,7 @@ class StatusBoard {
 
  private:
   mutable std::mutex mutex_;
+  std::vector<std::string> lost_;
   std::shared_ptr<const FleetView> view_ = std::make_shared<const FleetView>();
   PassTimes last_pass_;
   ControlCounts counts_;

@@ -123,7 +123,7 @@ class Maker {
                                  .currency = config_.prices.currency,
                                  .agents = {},
                                  .budgets = BudgetNewsOf(config_, labels_.get(), budgets_.get())};
-    if (agents_ != nullptr) acts.agents = [hub = agents_->hub()] { return hub->Agents(); };
+    if (agents_ != nullptr) acts.agents = [hub = agents_->hub()] { return hub->Agents().known; };
     list_.Add(std::make_unique<server::ActLog>(std::move(acts), context_));
     list_.Add(std::make_unique<server::ControlMetrics>(config_.ingest.options.max_jobs, context_));
     list_.Add(std::make_unique<server::ProcessMetrics>(std::string(kVersion), hooks_.started_s, context_));

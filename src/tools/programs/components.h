@@ -28,7 +28,7 @@ struct DaemonHooks {
   std::string config_path;  // "" for none
   int64_t started_s = 0;
   server::DaemonClock* clock = nullptr;  // which an operator may confirm
-  // ControlPlane::TickPast, and what else is due meanwhile.
+  // ControlPlane::Tick of the past, and what else is due meanwhile.
   std::function<absl::Status(Timestamp through)> tick_past;
 };
 

@@ -143,7 +143,7 @@ absl::Status Daemon::StartControl() {
 
 void Daemon::SayWhatIsRestored(double seconds) const {
   DaemonLog& log = *context_.log;
-  for (const std::string& warning : control_->warnings()) log.Warn(warning);
+  for (const std::string& warning : control_->status().lost()) log.Warn(warning);
   std::vector<std::string> stored;
   for (const server::JobView& job : control_->view()->jobs) stored.push_back(job.record->name);
   if (const std::string old = server::OldUnitNotice(stored, config_.ingest.kubernetes_jobs); !old.empty())
@@ -168,7 +168,7 @@ absl::Status Daemon::Pass(const std::function<absl::Status()>& tick) {
 absl::Status Daemon::TickPast(Timestamp through) {
   while (true) {
     (void)clock_.Step();
-    absl::Status s = Pass([&] { return control_->TickPast(through); });
+    absl::Status s = Pass([&] { return control_->Tick(through, brain::When::kPast); });
     if (!s.ok() || !control_->ingest().holds_windows()) return s;
     Wait(kTick);
     if (stopping()) return s;

@@ -34,7 +34,7 @@ class BackfillRun final : public Component {
     std::optional<std::chrono::seconds> gap;
     // The last sample before a window and those in it are needed for this long.
     std::chrono::seconds open{0};
-    // ControlPlane::TickPast, and what else is due meanwhile.
+    // ControlPlane::Tick of the past, and what else is due meanwhile.
     std::function<absl::Status(Timestamp through)> tick;
     // An unreachable server is asked again after pauses from the first to the longest, until it was
     // unreachable for this long. Live windows wait meanwhile: for a gap, less than for a store without any.
