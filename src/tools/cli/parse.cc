@@ -18,6 +18,7 @@
 #include "tools/cli/parse_backup.h"
 #include "tools/cli/parse_daemon.h"
 #include "tools/cli/parse_fetch.h"
+#include "tools/cli/parse_money.h"
 #include "tools/cli/parse_overcommit.h"
 #include "tools/cli/parse_replay.h"
 #include "tools/cli/quota_command.h"
@@ -145,6 +146,7 @@ int RunCli(int argc, char** argv) {
   const QuotaVerbs quota(app);
   AddFileVerbs(verbs);
   const DaemonVerbs daemon(app);
+  AddMoneyVerbs(verbs);
   AddListVerb(verbs);
   const OwnVerbs own(app);
   GroupVerbs(app);

@@ -13,6 +13,10 @@ namespace taut::tools {
 
 void AddConnection(CLI::App& app, ConnectionArgs& args, const char* url_option = "--server");
 void AddOutputForm(CLI::App& app, OutputForm& form);
+// The options that every question to the daemon has: the connection and the form of the output.
+void AddDaemon(CLI::App& app, DaemonArgs& args);
+// --limit, from 1 to `most`.
+void AddLimit(CLI::App& app, int& limit, const char* help, int most);
 
 class DaemonVerbs {
  public:
@@ -28,10 +32,6 @@ class DaemonVerbs {
   void AddExport(CLI::App& app);
   void AddDecisions(CLI::App& app);
   void AddTop(CLI::App& app);
-  void AddCosts(CLI::App& app);
-  void AddBills(CLI::App& app);
-  void AddRequests(CLI::App& app);
-  void AddBudget(CLI::App& app);
   void AddStatus(CLI::App& app);
   void AddConfirmClock(CLI::App& app);
   void AddAgents(CLI::App& app);
@@ -47,10 +47,6 @@ class DaemonVerbs {
   ExportArgs export_;
   DecisionsArgs decisions_;
   TopArgs top_;
-  CostsArgs costs_;
-  BillsArgs bills_;
-  RequestsArgs requests_;
-  BudgetArgs budget_;
   StatusArgs status_;
   DaemonArgs confirm_clock_;
   DaemonArgs agents_;

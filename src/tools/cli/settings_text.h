@@ -1,5 +1,6 @@
-// Answers of the daemon (src/server/api/openapi.yaml) about settings of jobs as text for people. Fits 100 columns. What an answer
-// lacks, or has in another form, is shown as "-": an older or newer daemon is no reason to fail.
+// Answers of the daemon (src/server/api/openapi.yaml) about settings of jobs as text for people.
+// Fits 100 columns. What an answer lacks, or has in another form, is shown as "-": an older or newer daemon is no
+// reason to fail.
 #pragma once
 
 #include <string>
