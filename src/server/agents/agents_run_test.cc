@@ -40,7 +40,7 @@ class AgentsRunTest : public ComponentTest {
     return uplink.ok() ? *std::move(uplink) : nullptr;
   }
   bool IsConnected() const {
-    const std::vector<AgentView> agents = run_->hub()->Agents();
+    const std::vector<AgentView> agents = run_->hub()->Agents().known;
     return agents.size() == 1 && agents[0].connected;
   }
   // Where the loop takes up what agents have sent.

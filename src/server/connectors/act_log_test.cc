@@ -8,6 +8,7 @@
 #include "common/net/http_server.h"
 #include "server/control/component_fixture.h"
 #include "server/control/control_fixture.h"
+#include "server/control/set_one_fixture.h"
 
 namespace taut::server {
 namespace {
@@ -157,7 +158,7 @@ TEST_F(ActLogTest, EachDecisionIsALine) {
   EXPECT_EQ(Logged("dry_run_limit_"), static_cast<int>(acted)) << "of a dry run, which applies nothing";
   EXPECT_EQ(Logged("actuator=dry_run"), static_cast<int>(acted));
   const std::optional<JobId> job = cell.told().front().job;
-  ASSERT_TRUE(cell.control().Set(*job, "mode", "off", "anna").ok());
+  ASSERT_TRUE(SetOne(cell.control(), *job, "mode", "off", "anna").ok());
   ASSERT_TRUE(cell.Live(150, 151).ok());
   EXPECT_EQ(Logged("setting_changed"), 1);
   EXPECT_EQ(Logged("key=mode from=auto to=off who=anna") + Logged("key=mode from=\"\" to=off who=anna"), 1);
