@@ -13,12 +13,25 @@
 #include "server/kubernetes/client/kubeconfig.h"
 #include "server/kubernetes/client/objects.h"
 #include "server/kubernetes/client/quantity.h"
-#include "server/kubernetes/watch/pod_series.h"
+#include "server/kubernetes/watch/pod_report.h"
 
 namespace taut {
 namespace {
 
-// Whatever a pod says, its series have sorted labels, and a plan for it is refused or can be written.
+// Parts are of a job that the log of samples can name again.
+class Checked final : public server::WorkloadIntake {
+ public:
+  void Take(const server::WorkloadPart& part, server::SeriesKind kind,
+            const server::RemoteSample& /*sample*/) override {
+    const auto read = server::DecodePart(server::EncodePart(part, kind));
+    if (!read.has_value() || read->first.job != part.job) std::abort();
+  }
+  void Take(const server::WorkloadFact& fact, int64_t /*timestamp_ms*/) override {
+    if (!server::DecodeFact(server::EncodeFact(fact)).has_value()) std::abort();
+  }
+};
+
+// Whatever a pod says, its values are of a job that can be named, and a plan for it is refused or can be written.
 void UsePod(server::Pod pod) {
   for (const server::ContainerState& container : pod.containers) {
     for (const Resource r : {Resource::kCpu, Resource::kMemory}) {
@@ -31,10 +44,10 @@ void UsePod(server::Pod pod) {
     }
   }
   const server::PodPtr shared = std::make_shared<const server::Pod>(std::move(pod));
-  server::ForEachPodSeries(server::ClusterNaming{}, std::span(&shared, 1), Timestamp::FromSeconds(1), true,
-                           [](std::span<const LabelView> labels, double /*value*/, int64_t /*timestamp_ms*/) {
-                             if (LabelValue(labels, "__name__").empty()) std::abort();
-                           });
+  server::Cluster cluster({});
+  cluster.PutPod(*shared);
+  Checked reports;
+  server::ReportPods(cluster, std::span(&shared, 1), Timestamp::FromSeconds(1), true, reports);
 }
 
 // The answer to a review of a pod is JSON whatever the pod's names are.
@@ -105,14 +118,12 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     case 3:
       (void)server::ParsePodTemplate(text);
       break;
-    case 4:
-      (void)server::ForEachUsageSeries(
-          text, server::Cluster({.cluster = "c", .jobs = server::KubernetesJobs::kPods}), "a*",
-          Timestamp::FromSeconds(1),
-          [](std::span<const LabelView> labels, double /*value*/, int64_t /*timestamp_ms*/) {
-            if (LabelValue(labels, "container").empty()) std::abort();
-          });
-      break;
+    case 4: {
+      Checked reports;
+      (void)server::ReportUsage(text,
+                                server::Cluster({.cluster = "c", .jobs = server::KubernetesJobs::kPods}),
+                                "a*", Timestamp::FromSeconds(1), reports);
+    } break;
     case 5:
       (void)server::ParseKubeconfig(text, "config", "/");
       break;

@@ -50,10 +50,12 @@ struct Test {
       const auto at = std::ranges::find(job.labels, label, &std::pair<std::string, std::string>::first);
       any = Any(at == job.labels.end() ? std::string_view() : std::string_view(at->second));
     } else {
-      // NAMESPACE/KIND/OWNER, with a cluster before it or a container after it.
-      const std::vector<std::string_view> parts = Split(job.name, '/');
-      any = field == Field::kControllerName && Any(job.name);
-      for (const std::string_view part : parts) any = any || Any(part);
+      const Workload of = job.workload();
+      any = field == Field::kControllerKind ? Any(of.kind) : Any(of.name) || Any(job.name);
+      // A job of a rule of one's own, whose name may say as much.
+      if (!job.parts.has_parts()) {
+        for (const std::string_view part : Split(job.name, '/')) any = any || Any(part);
+      }
     }
     return any != negate;
   }

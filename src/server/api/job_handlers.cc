@@ -136,14 +136,18 @@ void PutMemoryNeeded(const std::string& job, const AgentsRun* agents, JsonWriter
 
 JobFacts FactsOf(JobId id, const std::string& name, const Workload& workload, const FleetAccess& access,
                  const ApiParts& parts) {
-  const IngestFront& ingest = access.control().ingest();
-  JobFacts out{.oom_source = ingest.oom_source(id),
-               .knows_starts = ingest.KnowsStarts(id),
-               .collision = ingest.NameCollision(id),
-               .cluster = name.substr(0, name.find('/')),
-               .has_external = parts.about.has_external};
-  std::string rest = out.cluster.size() < name.size() ? name.substr(out.cluster.size() + 1) : "";
-  if (!rest.empty() && access.control().Find(rest).has_value()) out.without_cluster = std::move(rest);
+  JobFacts out{.has_external = parts.about.has_external};
+  if (const auto sources = access.control().ingest().SourcesOf(id); sources.has_value()) {
+    out.oom_source = sources->oom_source;
+    out.knows_starts = sources->knows_starts;
+    out.collision = sources->collision;
+  }
+  Workload elsewhere = workload;
+  elsewhere.cell.clear();
+  if (!workload.cell.empty() && access.control().Find(elsewhere.JobName()).has_value()) {
+    out.cluster = workload.cell;
+    out.without_cluster = elsewhere.JobName();
+  }
   if (parts.pods() != nullptr) {
     out.of_pods = parts.pods()->NoticeOf(workload);
   } else if (parts.replica_watch != nullptr) {
@@ -202,7 +206,8 @@ HttpResponse GetJob(const ApiCall& call, const FleetAccess& access, const ApiPar
 
 HttpResponse GetExplanation(const ApiCall& call, const FleetAccess& access, const ApiParts& parts) {
   if (absl::Status s = OnlyParameters(call.request, {}); !s.ok()) return ErrorResponse(s);
-  const std::optional<bool> knows_starts = access.control().ingest().KnowsStarts(call.job);
+  const auto sources = access.control().ingest().SourcesOf(call.job);
+  const auto knows_starts = sources.has_value() ? std::optional(sources->knows_starts) : std::nullopt;
   const int64_t grace_s = access.control().ingest().grace_s();
   const std::shared_ptr<const FleetView> view = access.control().view();
   const int32_t day = view->window.has_value() ? view->window->day() : 0;

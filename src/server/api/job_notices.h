@@ -16,7 +16,7 @@ struct JobFacts {
   std::optional<bool> knows_starts = {};  // a series says when its tasks start
   std::string collision = {};             // sources whose series have this job's name; "": one
   std::string cluster = {},
-              without_cluster = {};  // the first part of its name, and a known job of the rest; "": none
+              without_cluster = {};  // its own, and a known job of the same workload without one; "": none
   std::string of_pods = {};          // a notice of the cluster; "": none
   bool has_external = false;         // an external recommender is configured
 };

@@ -74,7 +74,7 @@ absl::Status IngestFront::TakeOom(const NamedTask& task, Timestamp time, uint64_
                         std::get<1>(*before) == time.seconds() &&
                         (!limit.has_value() || std::get<2>(*before) == *limit);
   if (was_told) return absl::OkStatus();
-  ingest_->TakeOom(*slot, time, kills, limit);
+  ingest_->windows().AddOom(*slot, time, kills, limit);
   return absl::OkStatus();
 }
 

@@ -89,6 +89,27 @@ void IngestFront::Take(std::span<const LabelView> labels, std::span<const Remote
   LogWrite(EncodeWriteRequest({&series, 1}), now, kept);
 }
 
+void IngestFront::Take(const WorkloadPart& part, SeriesKind kind, const RemoteSample& sample, Timestamp now) {
+  const std::lock_guard lock(mutex_);
+  const uint64_t kept = ingest_->counts().kept();
+  ingest_->Take(part, kind, sample, now);
+  clock_.Hear(ingest_->windows().newest_sample(), ingest_->windows().newest_of_series(), now);
+  if (samples_ != nullptr) LogOwn(kPartMetric, EncodePart(part, kind), sample, now, kept);
+}
+
+void IngestFront::Take(const WorkloadFact& fact, int64_t timestamp_ms, Timestamp now) {
+  const std::lock_guard lock(mutex_);
+  const uint64_t kept = ingest_->counts().kept();
+  ingest_->Take(fact, now);
+  if (samples_ != nullptr) LogOwn(kFactMetric, EncodeFact(fact), {1, timestamp_ms}, now, kept);
+}
+
+void IngestFront::LogOwn(std::string_view metric, std::string_view packed, const RemoteSample& sample,
+                         Timestamp now, uint64_t kept_before) {
+  const RemoteSeries series{{{kMetricNameLabel, metric}, {kPackedLabel, packed}}, {sample}};
+  LogWrite(EncodeWriteRequest({&series, 1}), now, kept_before);
+}
+
 void IngestFront::Say(const SaidTime& said, bool kept) {
   const Timestamp time = said.newest;
   if (time.us == INT64_MIN) return;
@@ -137,7 +158,7 @@ void IngestFront::GoBack(Timestamp now) {
 
 void IngestFront::EndGap(Timestamp now) {
   const std::optional<CellClock::Span> gap = clock_.EndGap(now, samples_ != nullptr);
-  if (gap.has_value()) ingest_->NotHeard(gap->begin, gap->end);
+  if (gap.has_value()) ingest_->windows().NotHeard(gap->begin, gap->end);
 }
 
 std::vector<SilentSpan> IngestFront::TakeGaps() {
@@ -196,24 +217,12 @@ size_t IngestFront::state_bytes() const {
   return ingest_->mapper().state_bytes() + ingest_->windows().state_bytes();
 }
 
-std::optional<OomSource> IngestFront::oom_source(JobId id) const {
+std::optional<IngestFront::JobSources> IngestFront::SourcesOf(JobId id) const {
   const std::lock_guard lock(mutex_);
   const SeriesMapper& mapper = ingest_->mapper();
-  return mapper.HasJob(id) && mapper.num_slots(id) > 0 ? std::optional(mapper.facts_of(id).oom_source)
-                                                       : std::nullopt;
-}
-
-std::optional<bool> IngestFront::KnowsStarts(JobId id) const {
-  const std::lock_guard lock(mutex_);
-  const SeriesMapper& mapper = ingest_->mapper();
-  return mapper.HasJob(id) && mapper.num_slots(id) > 0 ? std::optional(mapper.facts_of(id).knows_starts)
-                                                       : std::nullopt;
-}
-
-std::string IngestFront::NameCollision(JobId id) const {
-  const std::lock_guard lock(mutex_);
-  const SeriesMapper& mapper = ingest_->mapper();
-  return mapper.HasJob(id) ? mapper.Collision(id) : "";
+  if (!mapper.HasJob(id) || mapper.num_slots(id) == 0) return std::nullopt;
+  const SeriesMapper::MappedJob job = mapper.facts_of(id);
+  return JobSources{job.oom_source, job.knows_starts, mapper.Collision(id)};
 }
 
 void IngestFront::FindNumbers(std::span<PlacedTask* const> tasks) const {
@@ -279,12 +288,12 @@ std::vector<GrowthSighting> IngestFront::FindGrowth(const std::function<std::vec
   const std::vector<JobLimit> wanted = limits();
   if (wanted.empty()) return {};
   const std::lock_guard lock(mutex_);
-  return ingest_->FindGrowth(wanted, time);
+  return ingest_->windows().FindGrowth(wanted, time, ingest_->mapper());
 }
 
 std::vector<KernelPeak> IngestFront::TakeKernelPeaks() {
   const std::lock_guard lock(mutex_);
-  return ingest_->TakeKernelPeaks();
+  return ingest_->windows().TakeKernelPeaks(ingest_->mapper());
 }
 
 std::vector<LiveWindows::TaskLimitsOfJob> IngestFront::MemoryLimits(std::span<const JobId> jobs) const {

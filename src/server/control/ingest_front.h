@@ -55,6 +55,9 @@ class IngestFront {
   // restart, as those of Write do; the others have to be read again.
   void Take(std::span<const LabelView> labels, std::span<const RemoteSample> samples, Timestamp now,
             Timestamp keep_from = Timestamp{INT64_MAX});
+  // The same for values of a source that knows its workloads.
+  void Take(const WorkloadPart& part, SeriesKind kind, const RemoteSample& sample, Timestamp now);
+  void Take(const WorkloadFact& fact, int64_t timestamp_ms, Timestamp now);
   // The senders' time: the newest sample of each request since the last call, of this many requests
   // at most, whether they were taken or not.
   static constexpr size_t kMostSaid = 64;
@@ -109,12 +112,14 @@ class IngestFront {
   // Not OK: samples of open windows would be lost to a kill just now.
   absl::Status sample_log_status() const;
   size_t state_bytes() const;
-  // How OOM kills of the job are learnt; nullopt while no series or task of it is there.
-  std::optional<OomSource> oom_source(JobId id) const;
-  // Whether series say when tasks of the job started; nullopt as above. Series that no job asks for say nothing.
-  std::optional<bool> KnowsStarts(JobId id) const;
-  // The sources of the job's series if they may be two workloads of one name, as SeriesMapper::Collision.
-  std::string NameCollision(JobId id) const;
+  // What tells of a job.
+  struct JobSources {
+    OomSource oom_source = OomSource::kNone;  // of its OOM kills
+    bool knows_starts = false;  // series say when its tasks started; those that no job asks for say nothing
+    std::string collision;      // SeriesMapper::Collision
+  };
+  // nullopt while no series or task of it is there.
+  std::optional<JobSources> SourcesOf(JobId id) const;
   // Of tasks whose job is known: the whole number, or none if no series or window of the task has come lately.
   void FindNumbers(std::span<PlacedTask* const> tasks) const;
 
@@ -162,6 +167,9 @@ class IngestFront {
                              absl::FunctionRef<void(std::string_view)> on_damage);
 
  private:
+  // Logs one series of a source's own, with one sample. REQUIRES: mutex_.
+  void LogOwn(std::string_view metric, std::string_view packed, const RemoteSample& sample, Timestamp now,
+              uint64_t kept_before);
   // All REQUIRE mutex_. Not OK: nothing is taken in just now.
   absl::Status CheckRoom();
   absl::Status RoomNow() const;

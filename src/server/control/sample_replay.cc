@@ -26,7 +26,7 @@ absl::Status IngestFront::ReplaySamples(std::optional<WindowId> last_window, His
         logged = std::max(logged, write.now);
         if (write.newest < needed) return;  // all of it is stored, and no counter begins there
         // It was taken in once; what a newer version does not take is refused again.
-        (void)ingest_->Write(write.body, write.now);
+        (void)ingest_->WriteLogged(write.body, write.now);
       },
       on_damage);
   if (!read.ok()) return read;

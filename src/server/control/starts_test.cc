@@ -59,10 +59,10 @@ class ControlStarts : public ::testing::Test {
 
 TEST_F(ControlStarts, AreKeptApartFromTheSeriesOnAndOverARestart) {
   Live(0, 100);
-  EXPECT_EQ(cell_.control().ingest().KnowsStarts(JobId{0}), false) << "no job asks for it";
+  EXPECT_EQ(cell_.control().ingest().SourcesOf(JobId{0})->knows_starts, false) << "no job asks for it";
   ASSERT_TRUE(SetOne(cell_.control(), JobId{0}, "cpu.startup_window", "10m", "anna").ok());
   Live(100, 112);
-  EXPECT_EQ(cell_.control().ingest().KnowsStarts(JobId{0}), true);
+  EXPECT_EQ(cell_.control().ingest().SourcesOf(JobId{0})->knows_starts, true);
   EXPECT_TRUE(Peaks().empty());
   Live(112, 128);
   // A kill while the windows of the start are open: the series are read again from the log.

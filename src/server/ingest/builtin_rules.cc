@@ -91,7 +91,7 @@ void AddKubernetes(KubernetesJobs jobs, std::vector<MappingRule>& out) {
   // Old kernels give a series per CPU as well as the sum.
   add("cadvisor-cpu", "container_cpu_usage_seconds_total", With(Container(), {"cpu", "|total"}),
       kCpuSecondsTotal);
-  // Of the metrics API, as tautd reads it (server/kubernetes/watch/pod_metrics.h).
+  // Of the metrics API, as older versions kept it in their logs of samples.
   add("metrics-api-cpu", "pod_metrics_cpu_cores", Container(), kCpuCores);
   // Only of containers with a CPU limit.
   add("cadvisor-cpu-periods", "container_cpu_cfs_periods_total", Container(), kCpuPeriodsTotal);

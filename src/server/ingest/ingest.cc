@@ -20,10 +20,9 @@ Ingest::Ingest(MappingRules rules, const Options& options)
                                  .job_labels = options.job_labels}),
       windows_(options.windows) {}
 
-absl::StatusOr<WriteResult> Ingest::Write(std::string_view body, Timestamp now) {
+absl::StatusOr<WriteResult> Ingest::Decode(std::string_view body, RemoteWriteDecoder::SeriesFn take) {
   newest_offered_ms_ = INT64_MIN;
-  absl::StatusOr<DecodeCounts> decoded =
-      decoder_.Decode(body, [this, now](const SeriesView& series) { Take(series, now); });
+  absl::StatusOr<DecodeCounts> decoded = decoder_.Decode(body, take);
   if (!decoded.ok()) return decoded.status();
   windows_.counts().refused += decoded->refused_samples;
   windows_.counts().histograms += decoded->histograms;
@@ -31,6 +30,28 @@ absl::StatusOr<WriteResult> Ingest::Write(std::string_view body, Timestamp now) 
                      .samples = decoded->samples + decoded->refused_samples,
                      .first_refusal = std::move(decoded->first_refusal),
                      .newest = {IsTime(newest_offered_ms_) ? newest_offered_ms_ * 1000 : INT64_MIN}};
+}
+
+absl::StatusOr<WriteResult> Ingest::Write(std::string_view body, Timestamp now) {
+  return Decode(body, [this, now](const SeriesView& series) { Take(series, now); });
+}
+
+absl::StatusOr<WriteResult> Ingest::WriteLogged(std::string_view body, Timestamp now) {
+  return Decode(body, [this, now](const SeriesView& series) { TakeLogged(series, now); });
+}
+
+void Ingest::TakeLogged(const SeriesView& series, Timestamp now) {
+  const std::string_view metric = LabelValue(series.labels, kMetricNameLabel);
+  const std::string_view packed = LabelValue(series.labels, kPackedLabel);
+  if (metric == kPartMetric) {
+    const auto part = DecodePart(packed);
+    if (!part.has_value()) return;
+    for (const RemoteSample& sample : series.samples) Take(part->first, part->second, sample, now);
+  } else if (metric == kFactMetric) {
+    if (const std::optional<WorkloadFact> fact = DecodeFact(packed); fact.has_value()) Take(*fact, now);
+  } else {
+    Take(series, now);
+  }
 }
 
 std::optional<Timestamp> Ingest::MedianTime(std::string_view body) {
@@ -60,34 +81,58 @@ void Ingest::Take(const SeriesView& series, Timestamp now) {
     dropped = !of_use();
     return !dropped;
   });
+  if (dropped && resolution.outcome == SeriesMapper::Outcome::kRefused) [[unlikely]]
+    return Drop(series.samples, now);
+  TakeIn(resolution, series.samples, now);
+}
+
+void Ingest::Take(const WorkloadPart& part, SeriesKind kind, const RemoteSample& sample, Timestamp now) {
+  bool dropped = false;
+  const SeriesMapper::Resolution resolution = mapper_.ResolvePart(part, kind, now, [&] {
+    dropped = windows_.Refusal(sample, now) != nullptr;
+    return !dropped;
+  });
+  if (dropped) [[unlikely]]
+    return Drop({&sample, 1}, now);
+  TakeIn(resolution, {&sample, 1}, now);
+}
+
+void Ingest::Take(const WorkloadFact& fact, Timestamp now) {
+  const bool is_fact = mapper_.ResolveFact(fact, now).outcome == SeriesMapper::Outcome::kFact;
+  ++(is_fact ? windows_.counts().facts : windows_.counts().refused);
+}
+
+void Ingest::Drop(std::span<const RemoteSample> samples, Timestamp now) {
   IngestCounts& counts = windows_.counts();
-  if (dropped && resolution.outcome == SeriesMapper::Outcome::kRefused) [[unlikely]] {
-    for (const RemoteSample& sample : series.samples) {
-      uint64_t IngestCounts::*why = windows_.Refusal(sample, now);
-      ++(counts.*(why != nullptr ? why : &IngestCounts::stale_markers));
-    }
-    return;
+  for (const RemoteSample& sample : samples) {
+    uint64_t IngestCounts::*why = windows_.Refusal(sample, now);
+    ++(counts.*(why != nullptr ? why : &IngestCounts::stale_markers));
   }
+}
+
+void Ingest::TakeIn(const SeriesMapper::Resolution& resolution, std::span<const RemoteSample> samples,
+                    Timestamp now) {
+  IngestCounts& counts = windows_.counts();
   switch (resolution.outcome) {
     case SeriesMapper::Outcome::kMapped:
-      for (const RemoteSample& sample : series.samples) {
+      for (const RemoteSample& sample : samples) {
         windows_.Add(resolution.slot, resolution.kind, sample, now);
         if (OomWatch::IsFor(resolution.kind)) [[unlikely]]
           Watch(resolution, sample, now);
       }
       break;
     case SeriesMapper::Outcome::kUnmapped:
-      counts.unmapped += series.samples.size();
+      counts.unmapped += samples.size();
       break;
     case SeriesMapper::Outcome::kFact:
-      counts.facts += series.samples.size();
+      counts.facts += samples.size();
       if (!IsReplicas(resolution.kind)) break;
-      for (const RemoteSample& sample : series.samples) {
+      for (const RemoteSample& sample : samples) {
         if (windows_.Refusal(sample, now) == nullptr) mapper_.replica_counts().See(resolution.slot, sample);
       }
       break;
     case SeriesMapper::Outcome::kRefused:
-      counts.refused += series.samples.size();
+      counts.refused += samples.size();
       break;
   }
 }

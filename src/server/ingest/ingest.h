@@ -41,6 +41,11 @@ class Ingest {
   absl::StatusOr<WriteResult> Write(std::string_view body, Timestamp now);
   // The median time of a body's samples, without taking them in; nullopt: it has none, or cannot be read.
   std::optional<Timestamp> MedianTime(std::string_view body);
+  // A body of the log of samples, where values of WorkloadIntake are, too.
+  absl::StatusOr<WriteResult> WriteLogged(std::string_view body, Timestamp now);
+  // As WorkloadIntake.
+  void Take(const WorkloadPart& part, SeriesKind kind, const RemoteSample& sample, Timestamp now);
+  void Take(const WorkloadFact& fact, Timestamp now);
   // For a source that is not remote write (backfill). series.fingerprint: Fingerprint(labels, seed).
   void Take(const SeriesView& series, Timestamp now);
 
@@ -55,14 +60,7 @@ class Ingest {
   }
   // Counts a sample that is dropped before it is looked up.
   void CountDropped(uint64_t IngestCounts::*why) { ++(windows_.counts().*why); }
-  void TakeOom(uint32_t slot, Timestamp time, uint64_t kills, std::optional<double> limit) {
-    windows_.AddOom(slot, time, kills, limit);
-  }
 
-  std::vector<GrowthSighting> FindGrowth(std::span<const JobLimit> limits, Timestamp now) {
-    return windows_.FindGrowth(limits, now, mapper_);
-  }
-  std::vector<KernelPeak> TakeKernelPeaks() { return windows_.TakeKernelPeaks(mapper_); }
   std::vector<OomSighting> TakeOoms() { return windows_.TakeOoms(mapper_); }
   void CloseUntil(Timestamp watermark, absl::FunctionRef<void(ClosedWindow&&)> yield);
   // Windows before this one are closed already; what was taken in before this call is not counted.
@@ -71,7 +69,6 @@ class Ingest {
     windows_.StartAt(first_open);
   }
   void GoBack(Timestamp newest, WindowId first_open);
-  void NotHeard(Timestamp begin, Timestamp end) { windows_.NotHeard(begin, end); }
 
   // As LiveWindows. Where no job asks for it, series that say when tasks started are unmapped.
   void SetStartups(absl::flat_hash_map<uint32_t, int32_t> seconds) {
@@ -84,11 +81,18 @@ class Ingest {
 
   SeriesMapper& mapper() { return mapper_; }
   const SeriesMapper& mapper() const { return mapper_; }
+  LiveWindows& windows() { return windows_; }
   const LiveWindows& windows() const { return windows_; }
   // Every sample of every decoded series in exactly one field.
   const IngestCounts& counts() const { return windows_.counts(); }
 
  private:
+  absl::StatusOr<WriteResult> Decode(std::string_view body, RemoteWriteDecoder::SeriesFn take);
+  void TakeLogged(const SeriesView& series, Timestamp now);
+  // Counts samples of no use.
+  void Drop(std::span<const RemoteSample> samples, Timestamp now);
+  void TakeIn(const SeriesMapper::Resolution& resolution, std::span<const RemoteSample> samples,
+              Timestamp now);
   void Watch(const SeriesMapper::Resolution& resolution, const RemoteSample& sample, Timestamp now);
 
   const Options options_;

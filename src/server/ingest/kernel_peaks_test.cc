@@ -25,7 +25,7 @@ class PeakCell {
   }
   // MiB of the one job; 0: nothing rose.
   double Risen() {
-    const std::vector<KernelPeak> peaks = ingest_.TakeKernelPeaks();
+    const std::vector<KernelPeak> peaks = ingest_.windows().TakeKernelPeaks(ingest_.mapper());
     EXPECT_LE(peaks.size(), 1U);
     if (peaks.empty()) return 0;
     double highest = peaks[0].bytes;
@@ -62,7 +62,7 @@ TEST(KernelPeaks, WhatAnAgentReportsGoesBeforeSeries) {
   window.figures.memory_mean_bytes = window.figures.memory_peak_bytes = 1e6F;
   window.memory_kernel_peak_bytes = static_cast<float>(110 * kMiB);
   ASSERT_TRUE(cell.ingest().TakeWindow(*slot, window, Timestamp::FromSeconds(kPeaksStart + 300)));
-  const std::vector<KernelPeak> peaks = cell.ingest().TakeKernelPeaks();
+  const std::vector<KernelPeak> peaks = cell.ingest().windows().TakeKernelPeaks(cell.ingest().mapper());
   double highest = 0;
   for (const KernelPeak& job : peaks) {
     for (const float peak : job.met) highest = std::max(highest, double{peak});
@@ -75,12 +75,12 @@ TEST(KernelPeaks, ThoseOfTasksThatAreMetFirstAreToldApart) {
   PeakCell cell;
   cell.Take("web-0", "app", 100 * kMiB, 0);
   cell.Take("web-0", "mesh", 20 * kMiB, 0);
-  const std::vector<KernelPeak> first = cell.ingest().TakeKernelPeaks();
+  const std::vector<KernelPeak> first = cell.ingest().windows().TakeKernelPeaks(cell.ingest().mapper());
   ASSERT_EQ(first.size(), 1U);
   EXPECT_EQ(first[0].bytes, 0);
   EXPECT_THAT(first[0].met, testing::ElementsAre(120 * kMiB));
   cell.Take("web-0", "app", 130 * kMiB, 1);
-  const std::vector<KernelPeak> grown = cell.ingest().TakeKernelPeaks();
+  const std::vector<KernelPeak> grown = cell.ingest().windows().TakeKernelPeaks(cell.ingest().mapper());
   ASSERT_EQ(grown.size(), 1U);
   EXPECT_EQ(grown[0].bytes, 150 * kMiB);
   EXPECT_THAT(grown[0].met, testing::IsEmpty());

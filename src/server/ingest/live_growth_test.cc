@@ -27,7 +27,8 @@ class GrowthCell {
   // What the largest task will have, in MiB; 0: none passes the limit.
   double Will(double limit_mib, int second) {
     const JobLimit limit{JobId{0}, limit_mib * kMiB};
-    const auto seen = ingest_.FindGrowth({&limit, 1}, Timestamp::FromSeconds(kGrowthStart + second));
+    const auto seen = ingest_.windows().FindGrowth({&limit, 1}, Timestamp::FromSeconds(kGrowthStart + second),
+                                                   ingest_.mapper());
     return seen.empty() ? 0 : seen[0].bytes / kMiB;
   }
 

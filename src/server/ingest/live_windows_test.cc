@@ -842,17 +842,17 @@ TEST(ReportedWindows, IdleTasksAreForgottenWithWhatTheyHold) {
 TEST(ReportedWindows, AKillThatIsToldTwiceComesOnce) {
   Cell cell;
   const uint32_t t = SlotOf(cell, "t"), u = SlotOf(cell, "u");
-  for (int i = 0; i < 2; ++i) cell.ingest().TakeOom(t, Cell::At(100), 3, 1e8);
-  cell.ingest().TakeOom(u, Cell::At(100), 1, std::nullopt);
+  for (int i = 0; i < 2; ++i) cell.ingest().windows().AddOom(t, Cell::At(100), 3, 1e8);
+  cell.ingest().windows().AddOom(u, Cell::At(100), 1, std::nullopt);
   const std::vector<OomSighting> first = cell.ingest().TakeOoms();
   ASSERT_EQ(first.size(), 2U);
   EXPECT_EQ(first[0].kills, 3U);
   EXPECT_EQ(first[0].limit, 1e8);
   EXPECT_EQ(first[0].time, Cell::At(100));
   EXPECT_NE(first[0].task, first[1].task);
-  cell.ingest().TakeOom(t, Cell::At(100), 3, 1e8);
+  cell.ingest().windows().AddOom(t, Cell::At(100), 3, 1e8);
   EXPECT_THAT(cell.ingest().TakeOoms(), IsEmpty());
-  cell.ingest().TakeOom(t, Cell::At(101), 1, 1e8);
+  cell.ingest().windows().AddOom(t, Cell::At(101), 1, 1e8);
   EXPECT_EQ(cell.ingest().TakeOoms().size(), 1U) << "a second later it is another";
 }
 

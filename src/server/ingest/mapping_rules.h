@@ -120,9 +120,11 @@ std::string PodScope(std::span<const LabelView> labels);
 
 // What a rule made of a series.
 struct Mapping {
-  size_t rule = 0;  // index into the rules
+  static constexpr size_t kNoRule = SIZE_MAX;
+  size_t rule = 0;  // index into the rules; kNoRule: an agent or a source said it
   SeriesKind kind = SeriesKind::kCpuSecondsTotal;
   std::string job, task, part;
+  std::string pod = {};  // "scope/Pod/name" about which facts count; "": as the labels say, if uses_owner
   WorkloadParts workload = {};  // of the job; not known for facts
   bool uses_owner = false;      // the job's name has an {owner} or {owner.kind} in it
   double scale = 1;

@@ -147,7 +147,11 @@ Mapping SeriesMapper::OfClaim(Mapping mapping, uint64_t container) const {
 
 std::optional<size_t> SeriesMapper::SourceOf(const Mapping& mapping, std::span<const LabelView> labels) {
   if (mapping.kind == SeriesKind::kTaskWindow) return 0;  // agents
-  std::string name = rules_.rules()[mapping.rule].source;
+  // As the built-in rules say it.
+  std::string name = mapping.rule != Mapping::kNoRule ? rules_.rules()[mapping.rule].source
+                     : mapping.workload.source() == Source::kKubernetes
+                         ? std::string("Kubernetes")
+                         : std::string(Name(mapping.workload.source()));
   if (const std::string_view cluster = LabelValue(labels, "cluster"); !cluster.empty())
     StrAppend(&name, name.empty() ? "cluster " : " of cluster ", cluster);
   if (name.empty()) return std::nullopt;

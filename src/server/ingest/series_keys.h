@@ -6,12 +6,16 @@
 #include <string>
 #include <string_view>
 
+#include "common/base/time.h"
 #include "server/ingest/mapping_rules.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
 namespace taut::server {
+
+// Since 1970, as entries of series keep when they were seen.
+inline uint32_t MinuteOf(Timestamp t) { return static_cast<uint32_t>(FloorDiv(t.us, 60 * kMicrosPerSecond)); }
 
 inline uint64_t HashOf(std::string_view text) { return XXH3_64bits(text.data(), text.size()); }
 

@@ -15,10 +15,6 @@
 namespace taut::server {
 namespace {
 
-constexpr int64_t kMicrosPerMinute = 60 * kMicrosPerSecond;
-
-uint32_t MinuteOf(Timestamp t) { return static_cast<uint32_t>(FloorDiv(t.us, kMicrosPerMinute)); }
-
 std::pair<uint64_t, uint64_t> LongHashOf(std::string_view text) {
   const XXH128_hash_t hash = XXH3_128bits(text.data(), text.size());
   return {hash.high64, hash.low64};
@@ -136,6 +132,7 @@ SeriesMapper::Resolution SeriesMapper::ResolveTask(std::string_view job, std::st
       return {.outcome = Outcome::kRefused};
     }
     Mapping mapping;
+    mapping.rule = Mapping::kNoRule;
     mapping.kind = SeriesKind::kTaskWindow;
     mapping.job = job;
     mapping.task = task;
@@ -160,19 +157,24 @@ std::optional<Mapping> SeriesMapper::Explain(std::span<const LabelView> labels) 
   return Match(labels);
 }
 
+SeriesMapper::JobLabels SeriesMapper::OwnLabels(std::span<const LabelView> labels, bool with_place) const {
+  JobLabels out;
+  for (const LabelView& l : labels) {
+    if (!with_place && SaysPlace(l.name)) continue;
+    const bool wanted = std::ranges::find(options_.job_labels, l.name) != options_.job_labels.end();
+    if (wanted && IsPrintableUtf8(l.value)) out.emplace_back(l.name, l.value);
+  }
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
 bool SeriesMapper::Bind(uint32_t slot, const Mapping& mapping, std::span<const LabelView> labels,
                         uint64_t container) {
   const size_t jobs_before = jobs_.size();
   const std::optional<JobId> job = InternJob(mapping.job);
   if (!job.has_value()) return false;
   if (jobs_.size() > jobs_before) {
-    JobLabels its_labels;
-    for (const LabelView& l : labels) {
-      const bool wanted = std::find(options_.job_labels.begin(), options_.job_labels.end(), l.name) !=
-                          options_.job_labels.end();
-      if (wanted && IsPrintableUtf8(l.value)) its_labels.emplace_back(l.name, l.value);
-    }
-    std::sort(its_labels.begin(), its_labels.end());
+    const JobLabels its_labels = OwnLabels(labels, true);
     jobs_[*job].labels = Packed(its_labels);
     jobs_[*job].parts = mapping.workload;
   }
@@ -191,8 +193,7 @@ bool SeriesMapper::Bind(uint32_t slot, const Mapping& mapping, std::span<const L
                      .in_use = true,
                      .uses_owner = mapping.uses_owner,
                      .left_out = mapping.claimed && IsLimit(mapping.kind)};
-  if (mapping.uses_owner) {
-    const std::string pod = PodKey(labels);
+  if (const std::string pod = mapping.uses_owner ? PodKey(labels) : mapping.pod; !pod.empty()) {
     slots_of_pod_.Add(slot, HashOf(pod));
     bindings_[slot].left_out = init_containers_.contains(HashOf(InitKey(pod, mapping.part)));
     if (const auto it = pod_labels_.find(HashOf(pod)); it != pod_labels_.end())
@@ -232,15 +233,19 @@ void SeriesMapper::Rebind(Entry& entry, const SeriesView& series) {
   std::optional<Mapping> mapping = Match(labels);
   if (!mapping.has_value()) return;
   const uint64_t container = ContainerOf(labels);
-  mapping = OfClaim(*std::move(mapping), container);
+  RebindTo(entry, OfClaim(*std::move(mapping), container), labels, container);
+}
+
+void SeriesMapper::RebindTo(Entry& entry, const Mapping& mapping, std::span<const LabelView> labels,
+                            uint64_t container) {
   // The rules are the same and so are the labels: only the owner can be another, or an agent have come.
   const SeriesBinding& before = bindings_[entry.slot];
-  if (jobs_[before.job].name == mapping->job && tasks_[before.task_entry].name == mapping->task) return;
-  if (!IsUsable(*mapping) || !InternJob(mapping->job).has_value()) return;
+  if (jobs_[before.job].name == mapping.job && tasks_[before.task_entry].name == mapping.task) return;
+  if (!IsUsable(mapping) || !InternJob(mapping.job).has_value()) return;
   auto claim = claims_.extract(container);  // the slot may be the last of its container
   Unbind(entry.slot);
   if (!claim.empty()) claims_.insert(std::move(claim));
-  Bind(entry.slot, *mapping, labels, container);
+  Bind(entry.slot, mapping, labels, container);
   ++counts_.rebound_series;
 }
 

@@ -23,6 +23,7 @@
 #include "server/ingest/owners.h"
 #include "server/ingest/replica_counts.h"
 #include "server/ingest/slot_lists.h"
+#include "server/ingest/workload_sample.h"
 
 namespace taut::server {
 
@@ -103,14 +104,18 @@ class SeriesMapper {
   Resolution ResolveTask(std::string_view job, std::string_view task, std::span<const LabelView> labels,
                          Timestamp now, std::string_view container = {});
 
+  // The same for a value of a source that knows its workloads. `admit`: as Resolve. Series whose label `id` names
+  // its container, and an agent that measures it, are of the same task.
+  Resolution ResolvePart(const WorkloadPart& part, SeriesKind kind, Timestamp now,
+                         absl::FunctionRef<bool()> admit);
+  Resolution ResolveFact(const WorkloadFact& fact, Timestamp now);
+
   // Whether series of kind start_time are mapped, or unmapped as what no rule wants. At first they are not.
   void WantStarts(bool wanted) { wants_starts_ = wanted; }
 
   // REQUIRES: a slot that Resolve gave and ForgetIdle did not return.
   const SeriesBinding& binding(uint32_t slot) const { return bindings_[slot]; }
   size_t num_slots() const { return bindings_.size(); }
-  // REQUIRES: that of a binding, not 0.
-  const std::string& signal_name(uint16_t signal) const { return rules_.signals()[signal - 1U]; }
   // Changes when any binding does: a caller that keeps an order of the slots sorts again.
   uint64_t version() const { return version_; }
 
@@ -160,7 +165,6 @@ class SeriesMapper {
   std::string Collision(JobId id) const;
   // Series and tasks bound to it. REQUIRES: HasJob(id).
   uint32_t num_slots(JobId id) const { return jobs_[id].slots; }
-  size_t forgotten_jobs() const { return forgotten_.size(); }
   // REQUIRES: a slot in use. The task's name in its job.
   std::string_view task_name(uint32_t slot) const { return tasks_[bindings_[slot].task_entry].name; }
   // The number of the task of this name; nullopt: the job has none now.
@@ -261,6 +265,8 @@ class SeriesMapper {
   void LearnPodLabels(const Mapping& fact, const SeriesView& series);
   JobLabels job_labels(JobId id) const;
   void SetLabels(JobId id, const JobLabels& labels);
+  // Those that become a job's own, ascending; with or without those that say where it is.
+  JobLabels OwnLabels(std::span<const LabelView> labels, bool with_place) const;
   static PackedText Packed(const JobLabels& labels);
   // Of a job's bits; nullopt: not said, or one too many.
   std::optional<size_t> SourceOf(const Mapping& mapping, std::span<const LabelView> labels);
@@ -271,6 +277,7 @@ class SeriesMapper {
   bool Bind(uint32_t slot, const Mapping& mapping, std::span<const LabelView> labels, uint64_t container);
   void Unbind(uint32_t slot);
   void Rebind(Entry& entry, const SeriesView& series);
+  void RebindTo(Entry& entry, const Mapping& mapping, std::span<const LabelView> labels, uint64_t container);
   uint32_t NewSlot();
   uint32_t TaskEntry(JobId job, const std::string& name);
   // The fingerprint that these labels have in ascending order of names, so that their order does not matter.

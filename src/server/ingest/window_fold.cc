@@ -159,7 +159,7 @@ void WindowFold::AddSignals(std::span<FoldSeries> series, const SeriesMapper& ma
     const auto size =
         static_cast<size_t>(std::ranges::upper_bound(series, signal, {}, number) - series.begin());
     const float value = LoadOf(series.first(size));
-    if (value >= 0) out.push_back({mapper.signal_name(signal), value});
+    if (value >= 0) out.push_back({mapper.rules().signals()[signal - 1U], value});
     series = series.subspan(size);
   }
 }

@@ -118,7 +118,7 @@ Json ToJson(const server::SeriesMapper& mapper, const server::LabelList& labels,
     out["task"] = v.mapping->task;
     out["part"] = v.mapping->part;
     out["scale"] = v.mapping->scale;
-    if (v.mapping->signal != 0) out["signal"] = mapper.signal_name(v.mapping->signal);
+    if (v.mapping->signal != 0) out["signal"] = mapper.rules().signals()[v.mapping->signal - 1U];
     return out;
   }
   out["misses"] = Json::array();
@@ -143,7 +143,7 @@ std::string ToText(const server::SeriesMapper& mapper, const server::LabelList& 
   if (!m.part.empty()) StrAppend(&out, ", part ", Printable(m.part));
   StrAppend(&out, ", ", Name(m.kind));
   if (m.scale != 1) StrAppend(&out, " x ", m.scale);
-  if (m.signal != 0) StrAppend(&out, ", signal ", mapper.signal_name(m.signal));
+  if (m.signal != 0) StrAppend(&out, ", signal ", mapper.rules().signals()[m.signal - 1U]);
   return out + "\n";
 }
 

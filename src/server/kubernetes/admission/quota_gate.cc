@@ -8,8 +8,8 @@
 #include "common/base/strings.h"
 #include "server/ingest/mapping_rules.h"
 #include "server/kubernetes/admission/quota_review.h"
+#include "server/kubernetes/watch/pod_report.h"
 #include "server/kubernetes/watch/pod_requests.h"
-#include "server/kubernetes/watch/pod_series.h"
 
 namespace taut::server {
 namespace {

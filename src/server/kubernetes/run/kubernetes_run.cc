@@ -12,7 +12,7 @@
 #include "common/net/http.h"
 #include "server/kubernetes/act/resize_plan.h"
 #include "server/kubernetes/watch/pod_metrics.h"
-#include "server/kubernetes/watch/pod_series.h"
+#include "server/kubernetes/watch/pod_report.h"
 
 namespace taut::server {
 namespace {
@@ -23,8 +23,6 @@ constexpr std::chrono::minutes kAbsentRetry{5};  // of kinds that may be install
 constexpr std::chrono::seconds kReadOwners{1}, kReadCustomOwners{2};
 constexpr std::chrono::milliseconds kPassOn{500};  // an OOM kill waits no longer
 constexpr int64_t kPassOnAllMicros = 60 * kMicrosPerSecond;
-// What is passed on here outlives a restart, as if it had been written.
-constexpr Timestamp kKeepAll{INT64_MIN};
 constexpr double kAwaitSplitsSeconds = 60;
 
 std::vector<std::string> Environment() {
@@ -335,6 +333,7 @@ void KubernetesRun::NoteAbsent(const std::string& what, const absl::Status& stat
 
 absl::Status KubernetesRun::Start(ControlPlane* control) {
   control_ = control;
+  intake_ = std::make_unique<WorkloadFront>(control->ingest(), options_.now);
   if (!options_.config.admission.listen.empty()) {
     if (absl::Status s = OpenAdmission(); !s.ok()) return s;
     threads_.emplace_back([this] { KeepAdmission(); });
@@ -407,13 +406,9 @@ void KubernetesRun::PassOnPods() {
       std::unique_lock lock(mutex_);
       if (wake_.wait_for(lock, kPassOn, [this] { return stopping_; })) return;
     }
-    const Timestamp now = options_.now(), time = options_.sample_time();
+    const Timestamp time = options_.sample_time();
     LookAtSplits(pods_since);
     if (!cluster_.synced() || time.us <= 0) continue;  // no sample has set the time yet
-    const auto take = [this, now](std::span<const LabelView> labels, double value, int64_t timestamp_ms) {
-      const RemoteSample sample{value, timestamp_ms};
-      control_->ingest().Take(labels, std::span(&sample, 1), now, kKeepAll);
-    };
     std::vector<PodPtr> changed = TakeChangedPods();
     if (actuator_ == nullptr) (void)cluster_.TakeChanged();  // else its own
     // Also after the clock was set back.
@@ -422,11 +417,11 @@ void KubernetesRun::PassOnPods() {
     const bool starts = control_->ingest().asks_for_starts();
     if (pass_on_all) {
       all_passed_on = time;
-      ForEachPodSeries(cluster_, time, starts, take);
+      ReportPods(cluster_, time, starts, *intake_);
       passed_on_ = true;
       std::erase_if(changed, [](const PodPtr& pod) { return !pod->is_ended; });  // some of these are gone
     }
-    ForEachPodSeries(cluster_.naming(), changed, time, starts, take);
+    ReportPods(cluster_, changed, time, starts, *intake_);
     if (pass_on_all || steered_ != SteeringVersion()) PassOnSteering();
     SayWhatIsAwaited();
     SayWhatIsRefused();
@@ -473,16 +468,9 @@ absl::Status KubernetesRun::ScrapeNode(ApiClient& client, const std::string& nod
   ++(text.ok() ? scrapes_ : scrape_failures_);
   if (!text.ok()) return text.status();
   if (!is_resource) kernel_limits_.Take(*text, SteadySeconds());
-  const size_t damaged = ForEachUsageSeries(*text, cluster_, options_.config.namespaces, options_.now(),
-                                            [this](std::span<const LabelView> labels, double value,
-                                                   int64_t at_ms) { TakeUsage(labels, value, at_ms); });
+  const size_t damaged = ReportUsage(*text, cluster_, options_.config.namespaces, options_.now(), *intake_);
   if (damaged == 0) return absl::OkStatus();
   return absl::DataLossError(StrCat(damaged, " lines of its kubelet cannot be read"));
-}
-
-void KubernetesRun::TakeUsage(std::span<const LabelView> labels, double value, int64_t at_ms) {
-  const RemoteSample sample{value, at_ms};
-  control_->ingest().Take(labels, std::span(&sample, 1), options_.now(), kKeepAll);
 }
 
 absl::Status KubernetesRun::ReadPodMetrics(ApiClient& client) {
@@ -490,10 +478,7 @@ absl::Status KubernetesRun::ReadPodMetrics(ApiClient& client) {
   ++(text.ok() ? scrapes_ : scrape_failures_);
   if (!text.ok()) return text.status();
   const absl::StatusOr<size_t> damaged =
-      ForEachPodMetric(*text, cluster_, options_.config.namespaces, options_.now(),
-                       [this](std::span<const LabelView> labels, double value, int64_t at_ms) {
-                         TakeUsage(labels, value, at_ms);
-                       });
+      ReportPodMetrics(*text, cluster_, options_.config.namespaces, options_.now(), *intake_);
   if (!damaged.ok()) return damaged.status();
   if (*damaged == 0) return absl::OkStatus();
   return absl::DataLossError(StrCat(*damaged, " of its amounts cannot be read"));

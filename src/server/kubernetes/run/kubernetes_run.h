@@ -1,4 +1,4 @@
-// tautd in a cluster: watches its pods, reads its kubelets, and passes them on to the control plane as series.
+// tautd in a cluster: watches its pods, reads its kubelets, and reports their workloads to the control plane.
 #pragma once
 
 #include <atomic>
@@ -20,6 +20,7 @@
 #include "server/config/daemon_config.h"
 #include "server/control/control_plane.h"
 #include "server/control/job_settings.h"
+#include "server/control/workload_front.h"
 #include "server/kubernetes/act/decision_events.h"
 #include "server/kubernetes/act/event_writer.h"
 #include "server/kubernetes/act/kubernetes_actuator.h"
@@ -171,7 +172,6 @@ class KubernetesRun final : public JobSettingsSource {
   void ScrapeNodes(const std::vector<std::string>& nodes);
   absl::Status ScrapeNode(ApiClient& client, const std::string& node);
   absl::Status ReadPodMetrics(ApiClient& client);
-  void TakeUsage(std::span<const LabelView> labels, double value, int64_t at_ms);
   void NoteScrapes(const std::vector<std::string>& nodes, const std::vector<absl::Status>& results);
 
   const Options options_;
@@ -185,6 +185,7 @@ class KubernetesRun final : public JobSettingsSource {
   std::string awaited_;         // AwaitedLists() as last logged
   size_t groups_left_out_ = 0;  // as last logged
   ControlPlane* control_ = nullptr;
+  std::unique_ptr<WorkloadFront> intake_;            // of control_
   KubernetesActuator* actuator_ = nullptr;           // null: nothing is set
   std::vector<std::function<void()>> runs_, stops_;  // of the reflectors
   std::vector<std::unique_ptr<ApiClient>> scrapers_;

@@ -162,7 +162,7 @@ void KubernetesRun::LookAtReplicas(const ClosedWindow& window) {
   for (const std::string& name : replica_spread_.TakeNew()) {
     const std::string hint = replica_spread_.HintOf(name);
     if (events_ != nullptr && !hint.empty() && WhyNotChange().empty())
-      events_->Add({observed.at(name), "ReplicasDiffer", hint, false});
+      events_->Add({observed[name], "ReplicasDiffer", hint, false});
   }
 }
 

@@ -15,11 +15,6 @@ std::string KeyOf(std::string_view kind, std::string_view namespace_name, std::s
 // Where it runs, or will.
 const std::string& NodeOf(const Pod& pod) { return pod.node.empty() ? pod.pinned_node : pod.node; }
 
-// An owner as the owner table takes it.
-std::string OwnerText(const std::string& kind, const std::string& name) {
-  return kind.empty() ? "<none>/<none>" : StrCat(kind, "/", name);
-}
-
 // `before`: the same pod's last version, if there is one.
 void KeepOwnersAmounts(const Pod* before, Pod& pod) {
   const bool is_same = before != nullptr && before->uid == pod.uid;
@@ -121,18 +116,32 @@ bool HasContainer(const Pod& pod, std::string_view name) {
 
 }  // namespace
 
+std::string OwnerText(const std::string& kind, const std::string& name) {
+  return kind.empty() ? "<none>/<none>" : StrCat(kind, "/", name);
+}
+
 std::string OwnerOf(const Pod& pod) {
   if (!pod.group.has_value()) return pod.owner_name;
   return StrCat(pod.owner_name, std::string(1, kGroupMark), *pod.group);
 }
 
 WorkloadName Cluster::WorkloadOf(const Pod& pod) const {
+  const std::lock_guard lock(mutex_);
+  const auto known = pods_.find(KeyOf("Pod", pod.namespace_name, pod.name));
+  if (known != pods_.end() && known->second.pod->uid == pod.uid) return *known->second.workload;
   if (pod.owner_kind.empty())
     return {pod.namespace_name, "pod", pod.program.empty() ? pod.name : pod.program, ""};
-  const std::lock_guard lock(mutex_);
   const TopOwner owner =
       owners_.TopOfNew(pod.namespace_name, pod.owner_kind, pod.owner_name, pod.name, pod.program);
-  return {pod.namespace_name, owner.kind, owner.name, "", GroupNow(pod, nullptr).value_or("")};
+  const std::optional<std::string> group = pod.group.has_value() ? pod.group : GroupNow(pod, nullptr);
+  return {pod.namespace_name, owner.kind, owner.name, "", group.value_or("")};
+}
+
+std::optional<WorkloadName> Cluster::WorkloadOfPod(std::string_view namespace_name,
+                                                   std::string_view pod) const {
+  const std::lock_guard lock(mutex_);
+  const auto known = pods_.find(KeyOf("Pod", namespace_name, pod));
+  return known == pods_.end() ? std::nullopt : std::optional(*known->second.workload);
 }
 
 void Cluster::Place(const std::string& key, Entry& entry) {
@@ -237,7 +246,6 @@ void Cluster::Erase(const std::string& key, const Pod* last) {
 
 void Cluster::ReplacePods(std::vector<Pod> pods) {
   const std::lock_guard lock(mutex_);
-  ++version_;
   synced_ = true;
   std::set<std::string> listed;
   for (Pod& pod : pods) {
@@ -253,13 +261,11 @@ void Cluster::ReplacePods(std::vector<Pod> pods) {
 
 void Cluster::PutPod(Pod pod) {
   const std::lock_guard lock(mutex_);
-  ++version_;
   Insert(std::move(pod));
 }
 
 void Cluster::RemovePod(const Pod& pod) {
   const std::lock_guard lock(mutex_);
-  ++version_;
   Erase(KeyOf("Pod", pod.namespace_name, pod.name), &pod);
 }
 
@@ -285,7 +291,6 @@ void Cluster::Learn(const std::string& kind, const OwnedObject& object) {
 
 void Cluster::ReplaceOwned(const std::string& kind, const std::vector<OwnedObject>& objects) {
   const std::lock_guard lock(mutex_);
-  ++version_;
   std::map<std::string, OwnedObject> before;
   before.swap(owned_[kind]);
   for (const OwnedObject& object : objects) {
@@ -300,14 +305,12 @@ void Cluster::ReplaceOwned(const std::string& kind, const std::vector<OwnedObjec
 
 void Cluster::PutOwned(const std::string& kind, const OwnedObject& object) {
   const std::lock_guard lock(mutex_);
-  ++version_;
   Learn(kind, object);
 }
 
 // Its pods keep the owner that they have: they end soon, or find no other.
 void Cluster::RemoveOwned(const std::string& kind, const OwnedObject& object) {
   const std::lock_guard lock(mutex_);
-  ++version_;
   const std::string key = KeyOf(kind, object.namespace_name, object.name);
   owned_[kind].erase(key);
   owners_.Forget(key);
@@ -327,11 +330,6 @@ void Cluster::PutNode(Node node) {
 void Cluster::RemoveNode(const Node& node) {
   const std::lock_guard lock(mutex_);
   nodes_.Remove(node.name);
-}
-
-uint64_t Cluster::version() const {
-  const std::lock_guard lock(mutex_);
-  return version_;
 }
 
 bool Cluster::synced() const {
@@ -422,7 +420,6 @@ void Cluster::SetOwnersAmounts(const PodController& controller,
   for (const std::string& workload : KeysOf(WorkloadKey(controller.namespace_name, owner.kind, owner.name)))
     pods.insert(pods.end(), workloads_.at(workload).pods.begin(), workloads_.at(workload).pods.end());
   if (pods.empty()) return;
-  ++version_;
   for (const std::string& key : pods) {
     Entry& entry = pods_.at(key);
     if (entry.pod->owners_known || entry.pod->owner_kind != controller.kind ||

@@ -28,6 +28,8 @@ using PodPtr = std::shared_ptr<const Pod>;
 
 // Its controller's name, with the pod's group where its workload is split ("fluentd@large").
 std::string OwnerOf(const Pod& pod);
+// An owner as the owner table takes it; one without a kind is none.
+std::string OwnerText(const std::string& kind, const std::string& name);
 
 // What controls a pod itself: {"shop", "ReplicaSet", "web-5d4f8c7b9d"}.
 struct PodController {
@@ -71,8 +73,6 @@ class Cluster {
   // The containers of this controller's template are what the owner of such pods of it wants. nullptr: it has none
   // that is known, and what is noted at pods counts, up to what a node has.
   void SetOwnersAmounts(const PodController& controller, const std::vector<ContainerState>* in_template);
-  // Grows with every change of a pod or its owner.
-  uint64_t version() const;
   bool synced() const;    // pods were listed once, and what their groups depend on
   bool has_pods() const;  // pods were listed once
   size_t num_pods() const;
@@ -89,8 +89,10 @@ class Cluster {
   std::vector<std::string> TakeChanged();
   // Pods that changed or came since the last call; also those that are gone, if a container of theirs was killed.
   std::vector<PodPtr> TakeChangedPods();
-  // That of a pod that is not there yet, by its owner.
+  // That of a pod; of one that is not there yet, or not any more, by its owner.
   WorkloadName WorkloadOf(const Pod& pod) const;
+  // The same by its name; nullopt: it is not there.
+  std::optional<WorkloadName> WorkloadOfPod(std::string_view namespace_name, std::string_view pod) const;
   // Job and task of the container of this ID; nullopt: no pod has such a container,
   // or the job is of whole pods and the pod has several.
   std::optional<std::pair<std::string, std::string>> TaskOfContainer(std::string_view id) const;
@@ -150,7 +152,6 @@ class Cluster {
   const ClusterNaming naming_;
   const bool by_nodes_;  // nodes have groups
   mutable std::mutex mutex_;
-  uint64_t version_ = 0;
   absl::flat_hash_set<std::string> changed_;  // workloads
   absl::flat_hash_set<std::string> changed_pods_;
   std::vector<PodPtr> gone_killed_;  // since the last TakeChangedPods, the first kMostGone

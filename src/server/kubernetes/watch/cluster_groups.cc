@@ -46,7 +46,6 @@ void Cluster::Regroup(const std::string& key) {
   owners_.Learn(key, StrCat(entry.pod->owner_kind, "/", OwnerOf(*entry.pod)));
   changed_pods_.insert(key);
   Place(key, entry);
-  ++version_;
 }
 
 void Cluster::RegroupNodes(const std::vector<std::string>& nodes) {

@@ -4,15 +4,17 @@
 #include <gtest/gtest.h>
 
 #include "server/kubernetes/watch/pod_fixture.h"
-#include "server/kubernetes/watch/pod_series.h"
+#include "server/kubernetes/watch/pod_report.h"
 
 namespace taut::server {
 namespace {
 
 using testing::Contains;
+using testing::Each;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
 std::vector<std::string> NamesOf(const std::vector<PodPtr>& pods) {
   std::vector<std::string> out;
@@ -119,16 +121,13 @@ TEST(Cluster, JobsOfOneProgramAreOneJob) {
   two.program = "";
   cluster.PutOwned("Job", two);
   EXPECT_THAT(NamesOf(cluster.PodsOf({"shop", "job", "by-hand", ""})), ElementsAre("by-hand-aaaaa"));
-  // The series say the same, so that usage has the name by which limits are set.
+  // Facts say the same, so that series from elsewhere have the name by which limits are set.
   one.program = "nightly";
   cluster.PutOwned("Job", one);
-  std::vector<std::string> said;
-  ForEachPodSeries(cluster, Timestamp{0}, false, [&](std::span<const LabelView> labels, double, int64_t) {
-    if (LabelValue(labels, "__name__") == "kube_job_labels")
-      said.push_back(
-          StrCat(LabelValue(labels, "job_name"), " ", LabelValue(labels, "label_tautline_dev_job")));
-  });
-  EXPECT_THAT(said, ElementsAre("import-x2x4z nightly"));
+  HeardReports heard;
+  ReportPods(cluster, Timestamp{0}, false, heard);
+  EXPECT_THAT(heard.facts, Contains("owner: shop/ProgramOfJob/import-x2x4z Program/nightly"));
+  EXPECT_THAT(heard.facts, Not(Contains(HasSubstr("ProgramOfJob/by-hand"))));
   Pod waiting = RunOf("import-9kdlw");
   EXPECT_EQ(WorkloadKey(cluster.WorkloadOf(waiting)), "shop/job/import")
       << "for the webhook, before the Job is seen";
@@ -221,38 +220,29 @@ TEST(Cluster, KnowsNodes) {
   EXPECT_THAT(cluster.ReadyNodes(), IsEmpty());
 }
 
-// "name{labels} value", without the metric's __name__ label.
-std::vector<std::string> SeriesOf(const Cluster& cluster, bool starts = false) {
-  std::vector<std::string> out;
-  ForEachPodSeries(cluster, Timestamp::FromSeconds(5), starts,
-                   [&](std::span<const LabelView> labels, double value, int64_t timestamp_ms) {
-                     EXPECT_EQ(timestamp_ms, 5000);
-                     EXPECT_TRUE(std::ranges::is_sorted(labels, {}, &LabelView::name));
-                     std::string text(LabelValue(labels, "__name__"));
-                     for (const LabelView& label : labels) {
-                       if (label.name != "__name__") StrAppend(&text, " ", label.name, "=", label.value);
-                     }
-                     out.push_back(StrCat(text, " ", value));
-                   });
-  return out;
+// Of all pods.
+HeardReports ReportsOf(const Cluster& cluster, bool starts = false) {
+  HeardReports heard;
+  ReportPods(cluster, Timestamp::FromSeconds(5), starts, heard);
+  EXPECT_THAT(heard.times_ms, testing::Each(5000));
+  return heard;
 }
 
-TEST(PodSeries, SayWhenContainersStartedIfThatIsAskedFor) {
+TEST(PodReports, SayWhenContainersStartedIfThatIsAskedFor) {
   Cluster cluster({.cluster = "", .jobs = KubernetesJobs::kPods});
   Pod pod = TestPod("web-5d4f8c7b9d-aaaaa");
   pod.containers[0].started_s = 1'700'000'000;
   Pod waits = TestPod("web-5d4f8c7b9d-bbbbb");
   waits.containers[0].running = false;
   cluster.ReplacePods({pod, waits});
-  EXPECT_THAT(SeriesOf(cluster), testing::Each(testing::Not(testing::HasSubstr("started"))));
-  EXPECT_THAT(SeriesOf(cluster, true),
-              testing::Contains("kube_pod_container_state_started container=app namespace=shop "
-                                "pod=web-5d4f8c7b9d-aaaaa 1700000000"));
-  EXPECT_THAT(SeriesOf(cluster, true), testing::Contains(testing::HasSubstr("started")).Times(1));
+  EXPECT_THAT(ReportsOf(cluster).said, Each(Not(HasSubstr("start_time"))));
+  EXPECT_THAT(ReportsOf(cluster, true).said,
+              Contains("shop/deployment/web web-5d4f8c7b9d-aaaaa[app] start_time 1700000000"));
+  EXPECT_THAT(ReportsOf(cluster, true).said, Contains(HasSubstr("start_time")).Times(1));
 }
 
-TEST(PodSeries, AreThoseOfKubeStateMetrics) {
-  Cluster cluster({.cluster = "east", .jobs = KubernetesJobs::kPods});
+TEST(PodReports, AreOfTheWorkloadsOfPods) {
+  Cluster cluster({.cluster = "east", .jobs = KubernetesJobs::kContainers});
   Pod pod = TestPod("web-5d4f8c7b9d-aaaaa");
   pod.labels = {{"app.kubernetes.io/name", "web"}};
   pod.containers[0].restarts = 2;
@@ -260,38 +250,34 @@ TEST(PodSeries, AreThoseOfKubeStateMetrics) {
   pod.containers[0].ended_s = 1'700'000'000;
   cluster.PutOwned("ReplicaSet", {"shop", "web-5d4f8c7b9d", "Deployment", "web"});
   cluster.ReplacePods({pod});
-  const std::string who = "namespace=shop pod=web-5d4f8c7b9d-aaaaa";
-  EXPECT_THAT(
-      SeriesOf(cluster),
-      ElementsAre(
-          "kube_replicaset_owner cluster=east namespace=shop owner_is_controller=true owner_kind=Deployment "
-          "owner_name=web replicaset=web-5d4f8c7b9d 1",
-          "kube_pod_owner cluster=east namespace=shop owner_is_controller=true owner_kind=ReplicaSet "
-          "owner_name=web-5d4f8c7b9d pod=web-5d4f8c7b9d-aaaaa 1",
-          StrCat("kube_pod_labels cluster=east label_app_kubernetes_io_name=web ", who, " 1"),
-          StrCat("kube_pod_container_resource_limits cluster=east container=app ", who, " resource=cpu 0.2"),
-          StrCat("kube_pod_container_resource_limits cluster=east container=app ", who,
-                 " resource=memory 67108864"),
-          StrCat("kube_pod_container_resource_requests cluster=east container=app ", who,
-                 " resource=cpu 0.1"),
-          StrCat("kube_pod_container_resource_requests cluster=east container=app ", who,
-                 " resource=memory 33554432"),
-          StrCat("kube_pod_container_status_waiting cluster=east container=app ", who, " 0"),
-          StrCat("kube_pod_container_status_last_terminated_reason cluster=east container=app ", who,
-                 " reason=OOMKilled 1"),
-          StrCat("kube_pod_container_status_last_terminated_timestamp cluster=east container=app ", who,
-                 " 1700000000"),
-          StrCat("kube_pod_container_status_restarts_total cluster=east container=app ", who, " 2")));
+  const HeardReports heard = ReportsOf(cluster);
+  EXPECT_THAT(heard.facts, ElementsAre("owner: east/shop/ReplicaSet/web-5d4f8c7b9d Deployment/web",
+                                       "owner: east/shop/Pod/web-5d4f8c7b9d-aaaaa ReplicaSet/web-5d4f8c7b9d",
+                                       "pod_labels: east/shop/Pod/web-5d4f8c7b9d-aaaaa  "
+                                       "app_kubernetes_io_name=web"));
+  const std::string who = "east/shop/deployment/web/app web-5d4f8c7b9d-aaaaa ";
+  EXPECT_THAT(heard.said,
+              ElementsAre(StrCat(who, "cpu_limit_cores 0.2"), StrCat(who, "memory_limit_bytes 67108864"),
+                          StrCat(who, "cpu_request_cores 0.1"), StrCat(who, "memory_request_bytes 33554432"),
+                          StrCat(who, "waiting 0"), StrCat(who, "oom_reason 1"),
+                          StrCat(who, "last_ended 1700000000"), StrCat(who, "restarts_total 2")));
 }
 
-TEST(PodSeries, InitContainersAreNamedUntilThePodIsGone) {
+TEST(PodReports, ADeploymentsPodsAreItsOwnWhateverTheirReplicaSetsAreCalled) {
+  Cluster cluster({});
+  Pod odd = TestPod("front-1");
+  odd.owner_name = "front";
+  cluster.PutOwned("ReplicaSet", {"shop", "front", "Rollout", "storefront"});
+  cluster.ReplacePods({odd});
+  EXPECT_THAT(ReportsOf(cluster).said, Each(testing::StartsWith("shop/rollout/storefront front-1[app] ")));
+}
+
+TEST(PodReports, InitContainersAreNamedUntilThePodIsGone) {
   Cluster cluster({});
   Pod pod = TestPod("web-5d4f8c7b9d-aaaaa");
   pod.left_out = {"migrate"};
   cluster.ReplacePods({pod});
-  EXPECT_THAT(
-      SeriesOf(cluster),
-      Contains("kube_pod_init_container_info container=migrate namespace=shop pod=web-5d4f8c7b9d-aaaaa 1"));
+  EXPECT_THAT(ReportsOf(cluster).facts, Contains("init_container: shop/Pod/web-5d4f8c7b9d-aaaaa migrate"));
   const auto left_out = [&cluster](std::string_view container) {
     return cluster.IsLeftOut("shop", "web-5d4f8c7b9d-aaaaa", container);
   };
@@ -306,28 +292,28 @@ TEST(PodSeries, InitContainersAreNamedUntilThePodIsGone) {
 }
 
 // Else what Tautline set would be taken for what the owner wants.
-TEST(PodSeries, ALimitThatWeSetIsNotTheOwners) {
+TEST(PodReports, ALimitThatWeSetIsNotTheOwners) {
   Cluster cluster({});
   Pod resized = TestPod();
   resized.resized = resized.resized_by_us = true;
   resized.containers[0].limits = {0.3, 96 * kMebibyte};
   cluster.ReplacePods({resized});
-  EXPECT_THAT(SeriesOf(cluster), testing::Not(Contains(HasSubstr("resource_limits"))))
+  EXPECT_THAT(ReportsOf(cluster).said, Not(Contains(HasSubstr("_limit_"))))
       << "it was never seen with those of its owner";
 }
 
-TEST(PodSeries, WhatAWholePodMayUseIsTheLimitOfItsContainers) {
+TEST(PodReports, WhatAWholePodMayUseIsTheLimitOfItsContainers) {
   Cluster cluster({});
   Pod pod = TestPod();
   pod.containers.push_back(TestContainer("log"));
   pod.containers[0].limits.memory.reset();
   pod.pod_limits.memory = 96 * kMebibyte;
   cluster.ReplacePods({pod});
-  EXPECT_THAT(SeriesOf(cluster), Contains(HasSubstr(StrCat("resource=memory ", 96 * kMebibyte))));
+  EXPECT_THAT(ReportsOf(cluster).said, Contains(HasSubstr(StrCat("memory_limit_bytes ", 96 * kMebibyte))));
 }
 
 // Its owner's change is seen although the pod is resized at once.
-TEST(PodSeries, AResizedPodKeepsTheLimitsOfItsOwner) {
+TEST(PodReports, AResizedPodKeepsTheLimitsOfItsOwner) {
   Cluster cluster({});
   cluster.ReplacePods({TestPod()});
   Pod resized = TestPod();
@@ -335,14 +321,14 @@ TEST(PodSeries, AResizedPodKeepsTheLimitsOfItsOwner) {
   resized.containers[0].limits = {0.3, 96 * kMebibyte};
   cluster.PutPod(resized);
   cluster.PutPod(resized);
-  EXPECT_THAT(SeriesOf(cluster), Contains(HasSubstr("resource=cpu 0.2")));
-  EXPECT_THAT(SeriesOf(cluster), Contains(HasSubstr("resource=memory 67108864")));
+  EXPECT_THAT(ReportsOf(cluster).said, Contains(HasSubstr("cpu_limit_cores 0.2")));
+  EXPECT_THAT(ReportsOf(cluster).said, Contains(HasSubstr("memory_limit_bytes 67108864")));
   resized.uid = "another pod of this name";
   cluster.PutPod(resized);
-  EXPECT_THAT(SeriesOf(cluster), testing::Not(Contains(HasSubstr("resource_limits"))));
+  EXPECT_THAT(ReportsOf(cluster).said, Not(Contains(HasSubstr("_limit_"))));
 }
 
-TEST(UsageSeries, TakesContainersOnly) {
+TEST(UsageReports, TakesContainersOnly) {
   constexpr std::string_view kText = R"(# HELP container_cpu_usage_seconds_total x
 # TYPE container_cpu_usage_seconds_total counter
 container_cpu_usage_seconds_total{container="",cpu="total",id="/kubepods/burstable/pod1",namespace="shop",pod="web-0"} 9 1700000000123
@@ -364,25 +350,36 @@ container_oom_events_total{container="app",namespace="shop",pod="web-0"} 3)";
   Pod pod = TestPod("web-0");
   pod.left_out = {"migrate"};
   cluster.ReplacePods({pod});
-  std::vector<std::string> got;
-  const size_t damaged = ForEachUsageSeries(
-      kText, cluster, "shop", Timestamp::FromSeconds(5),
-      [&](std::span<const LabelView> labels, double value, int64_t timestamp_ms) {
-        EXPECT_TRUE(std::ranges::is_sorted(labels, {}, &LabelView::name));
-        EXPECT_EQ(LabelValue(labels, "cluster"), "east");
-        got.push_back(StrCat(LabelValue(labels, "__name__"), " ", value, " ", timestamp_ms));
-      });
-  EXPECT_EQ(damaged, 2U);
-  EXPECT_THAT(
-      got, ElementsAre("container_cpu_usage_seconds_total 1.5 1700000000123",
-                       "container_memory_working_set_bytes 1000000 5000",
-                       "container_cpu_cfs_periods_total 40 5000",
-                       "container_cpu_cfs_throttled_periods_total 4 5000",
-                       "container_memory_max_usage_bytes 2000000 5000", "container_oom_events_total 3 5000"));
+  HeardReports heard;
+  EXPECT_EQ(ReportUsage(kText, cluster, "shop", Timestamp::FromSeconds(5), heard), 2U);
+  const std::string who = "east/shop/deployment/web web-0[app] ";
+  EXPECT_THAT(heard.said,
+              ElementsAre(StrCat(who, "cpu_seconds_total 1.5"), StrCat(who, "memory_bytes 1000000"),
+                          StrCat(who, "cpu_periods_total 40"), StrCat(who, "cpu_throttled_periods_total 4"),
+                          StrCat(who, "memory_peak 2000000"), StrCat(who, "oom_total 3")));
+  EXPECT_THAT(heard.times_ms, ElementsAre(1700000000123, 5000, 5000, 5000, 5000, 5000));
+}
+
+// A kubelet may tell of a pod before the API server does, and old kernels of each processor.
+TEST(UsageReports, AreOfPodsThatAreThereAndOfTheirContainersIds) {
+  const std::string id(64, 'a');
+  const std::string text = StrCat(
+      R"(container_cpu_usage_seconds_total{container="app",cpu="total",id="/kubepods/cri-containerd-)", id,
+      R"(.scope",namespace="shop",pod="web-0"} 1
+container_cpu_usage_seconds_total{container="app",cpu="cpu00",namespace="shop",pod="web-0"} 1
+container_memory_working_set_bytes{container="app",namespace="shop",pod="web-5d4f8c7b9d-bcdfg"} 1
+container_memory_working_set_bytes{container="app",namespace="shop"} 1
+container_memory_working_set_bytes{container="app",pod="web-0"} 1)");
+  Cluster cluster({"", KubernetesJobs::kContainers});
+  cluster.ReplacePods({TestPod("web-0")});
+  HeardReports heard;
+  EXPECT_EQ(ReportUsage(text, cluster, "", Timestamp{0}, heard), 0U);
+  EXPECT_THAT(heard.said, ElementsAre("shop/deployment/web/app web-0 cpu_seconds_total 1"));
+  EXPECT_THAT(heard.ids, ElementsAre(id));
 }
 
 // As a kubelet of 1.35 writes it.
-TEST(UsageSeries, TakesWhatTheResourceMetricsHave) {
+TEST(UsageReports, TakesWhatTheResourceMetricsHave) {
   constexpr std::string_view kText =
       R"(container_cpu_usage_seconds_total{container="app",namespace="shop",pod="web-0"} 1.5 1700000000123
 container_memory_working_set_bytes{container="app",namespace="shop",pod="web-0"} 1e+06 1700000000123
@@ -391,14 +388,13 @@ node_cpu_usage_seconds_total 91 1700000000123
 pod_cpu_usage_seconds_total{namespace="shop",pod="web-0"} 1.6 1700000000123
 resource_scrape_error 0
 )";
-  std::vector<std::string> got;
-  EXPECT_EQ(0U, ForEachUsageSeries(kText, Cluster({}), "", Timestamp::FromSeconds(5),
-                                   [&](std::span<const LabelView> labels, double value, int64_t time_ms) {
-                                     got.push_back(
-                                         StrCat(LabelValue(labels, "__name__"), " ", value, " ", time_ms));
-                                   }));
-  EXPECT_THAT(got, ElementsAre("container_cpu_usage_seconds_total 1.5 1700000000123",
-                               "container_memory_working_set_bytes 1000000 1700000000123"));
+  Cluster cluster({});
+  cluster.ReplacePods({TestPod("web-0")});
+  HeardReports heard;
+  EXPECT_EQ(ReportUsage(kText, cluster, "", Timestamp::FromSeconds(5), heard), 0U);
+  EXPECT_THAT(heard.said, ElementsAre("shop/deployment/web web-0[app] cpu_seconds_total 1.5",
+                                      "shop/deployment/web web-0[app] memory_bytes 1000000"));
+  EXPECT_THAT(heard.times_ms, testing::Each(1700000000123));
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "common/base/strings.h"
+#include "server/ingest/workload_sample.h"
 #include "server/kubernetes/act/cluster_writer.h"
 #include "server/kubernetes/act/kubernetes_actuator.h"
 #include "server/kubernetes/client/objects.h"
@@ -110,5 +111,27 @@ inline std::vector<std::string> OutcomesOf(KubernetesActuator& actuator) {
 inline Workload InKubernetes(std::string_view job, std::string_view cell = "") {
   return WorkloadOfStoredName(job, cell).value_or(Workload());
 }
+
+// Remembers what is reported: "east/shop/deployment/web/app web-1 memory_bytes 5e+07 @ 5000", with "web-1[app]" where a
+// part adds up to the task, and facts as "owner: shop/Pod/web-1 ReplicaSet/web-5d4f8c7b9d".
+class HeardReports final : public WorkloadIntake {
+ public:
+  void Take(const WorkloadPart& part, SeriesKind kind, const RemoteSample& sample) override {
+    said.push_back(StrCat(part.job.JobName(), " ", part.task, part.part.empty() ? "" : "[", part.part,
+                          part.part.empty() ? "" : "]", " ", Name(kind), " ", sample.value));
+    times_ms.push_back(sample.timestamp_ms);
+    ids.push_back(part.container_id);
+  }
+  void Take(const WorkloadFact& fact, int64_t timestamp_ms) override {
+    std::string text = StrCat(Name(fact.kind), ": ", fact.about, " ", fact.says);
+    for (const auto& [key, value] : fact.labels) StrAppend(&text, " ", key, "=", value);
+    if (fact.version > 0) StrAppend(&text, " #", fact.version);
+    facts.push_back(std::move(text));
+    times_ms.push_back(timestamp_ms);
+  }
+
+  std::vector<std::string> said, facts, ids;
+  std::vector<int64_t> times_ms;
+};
 
 }  // namespace taut::server

@@ -1,11 +1,11 @@
-// OOM kills of pods as an API server tells them, through their series to what is counted.
+// OOM kills of pods as an API server tells them, through what is reported to what is counted.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "server/ingest/ingest.h"
 #include "server/kubernetes/watch/cluster.h"
 #include "server/kubernetes/watch/pod_fixture.h"
-#include "server/kubernetes/watch/pod_series.h"
+#include "server/kubernetes/watch/pod_report.h"
 
 namespace taut::server {
 namespace {
@@ -32,6 +32,20 @@ constexpr std::string_view kRunsNow =
     R"("containerStatuses":[{"name":"app","restartCount":0,"state":{"running":{}}}])";
 constexpr const char* kEndedAt = "2026-02-03T05:05:00Z";  // 6 s before kKillsNow
 
+// At one time.
+class IngestIntake final : public WorkloadIntake {
+ public:
+  IngestIntake(Ingest& ingest, Timestamp now) : ingest_(ingest), now_(now) {}
+  void Take(const WorkloadPart& part, SeriesKind kind, const RemoteSample& sample) override {
+    ingest_.Take(part, kind, sample, now_);
+  }
+  void Take(const WorkloadFact& fact, int64_t /*timestamp_ms*/) override { ingest_.Take(fact, now_); }
+
+ private:
+  Ingest& ingest_;
+  const Timestamp now_;
+};
+
 class PodKills : public testing::Test {
  protected:
   PodKills() { cluster_.ReplacePods({}); }
@@ -45,12 +59,9 @@ class PodKills : public testing::Test {
   // As tautd passes them on; `all`: those that did not change, too.
   std::vector<OomSighting> PassOn(int second, bool all = false) {
     const Timestamp now = Timestamp::FromSeconds(kKillsNow + second);
-    const auto take = [&](std::span<const LabelView> labels, double value, int64_t at_ms) {
-      const RemoteSample sample{value, at_ms};
-      ingest_->Take({labels, {&sample, 1}, Fingerprint(labels)}, now);
-    };
-    if (all) ForEachPodSeries(cluster_, now, false, take);
-    ForEachPodSeries(cluster_.naming(), cluster_.TakeChangedPods(), now, false, take);
+    IngestIntake to(*ingest_, now);
+    if (all) ReportPods(cluster_, now, false, to);
+    ReportPods(cluster_, cluster_.TakeChangedPods(), now, false, to);
     return ingest_->TakeOoms();
   }
   static std::vector<int64_t> Times(const std::vector<OomSighting>& seen) {

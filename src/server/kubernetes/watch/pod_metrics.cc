@@ -2,13 +2,12 @@
 
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "absl/time/time.h"
-#include "common/base/name_template.h"
 #include "common/base/pattern.h"
 #include "common/json/json_tree.h"
 #include "server/kubernetes/client/quantity.h"
+#include "server/kubernetes/watch/pod_report.h"
 
 namespace taut::server {
 namespace {
@@ -36,51 +35,34 @@ bool ReadTimes(JsonNode item, int64_t now_ms, Item& out) {
   return ms >= 0 && ms <= kMostWindowMs;
 }
 
-class Emitter {
- public:
-  Emitter(const ClusterNaming& naming, OneSampleFn fn) : cluster_(naming.cluster), fn_(fn) {}
+// A use of CPU or memory; nullopt: it cannot be read.
+std::optional<double> AmountOf(JsonNode usage, std::string_view key) {
+  const std::optional<double> amount = ParseQuantity(usage.Text(key));
+  return amount.has_value() && *amount >= 0 ? amount : std::nullopt;
+}
 
-  // False: an amount cannot be read.
-  bool Container(const Item& item, JsonNode container) {
-    const std::string_view name = container.Text("name");
-    const JsonNode usage = container["usage"];
-    const std::optional<double> cpu = Amount(usage, "cpu"), memory = Amount(usage, "memory");
-    if (name.empty() || !cpu.has_value() || !memory.has_value()) return false;
-    Send("pod_metrics_cpu_cores", item, name, *cpu, item.begin_ms);
-    Send("container_memory_working_set_bytes", item, name, *memory, item.end_ms);
-    return true;
-  }
-
- private:
-  static std::optional<double> Amount(JsonNode usage, std::string_view key) {
-    const std::optional<double> amount = ParseQuantity(usage.Text(key));
-    return amount.has_value() && *amount >= 0 ? amount : std::nullopt;
-  }
-  void Send(std::string_view metric, const Item& item, std::string_view container, double value,
-            int64_t at_ms) {
-    labels_.clear();
-    labels_.push_back({kMetricNameLabel, metric});
-    if (!cluster_.empty()) labels_.push_back({"cluster", cluster_});
-    labels_.push_back({"container", container});
-    labels_.push_back({"namespace", item.namespace_name});
-    labels_.push_back({"pod", item.pod});
-    fn_(labels_, value, at_ms);
-  }
-
-  std::string_view cluster_;
-  OneSampleFn fn_;
-  std::vector<LabelView> labels_;
-};
+// False: an amount cannot be read.
+bool ReportContainer(const Item& item, JsonNode container, const Cluster& cluster, WorkloadIntake& to) {
+  const std::string_view name = container.Text("name");
+  const JsonNode usage = container["usage"];
+  const std::optional<double> cpu = AmountOf(usage, "cpu"), memory = AmountOf(usage, "memory");
+  if (name.empty() || !cpu.has_value() || !memory.has_value()) return false;
+  const std::optional<WorkloadName> workload = cluster.WorkloadOfPod(item.namespace_name, item.pod);
+  if (!workload.has_value()) return true;  // as ReportUsage
+  const WorkloadPart part = PartOf(cluster.naming(), *workload, item.pod, name);
+  to.Take(part, SeriesKind::kCpuCores, {*cpu, item.begin_ms});
+  to.Take(part, SeriesKind::kMemoryBytes, {*memory, item.end_ms});
+  return true;
+}
 
 }  // namespace
 
-absl::StatusOr<size_t> ForEachPodMetric(std::string_view body, const Cluster& cluster,
-                                        std::string_view namespaces, Timestamp now, OneSampleFn fn) {
+absl::StatusOr<size_t> ReportPodMetrics(std::string_view body, const Cluster& cluster,
+                                        std::string_view namespaces, Timestamp now, WorkloadIntake& to) {
   JsonTree tree;
   if (absl::Status s = tree.Parse(body); !s.ok()) return s;
   if (!tree.root()["items"].is_array() && !tree.root()["items"].is_null())
     return absl::DataLossError("no PodMetricsList: it has no items");
-  Emitter emitter(cluster.naming(), fn);
   size_t damaged = 0;
   tree.root()["items"].ForEachItem([&](JsonNode node) {
     const JsonNode metadata = node["metadata"];
@@ -92,7 +74,7 @@ absl::StatusOr<size_t> ForEachPodMetric(std::string_view body, const Cluster& cl
     }
     node["containers"].ForEachItem([&](JsonNode container) {
       if (cluster.IsLeftOut(item.namespace_name, item.pod, container.Text("name"))) return;
-      damaged += emitter.Container(item, container) ? 0 : 1;
+      damaged += ReportContainer(item, container, cluster, to) ? 0 : 1;
     });
   });
   return damaged;

@@ -1,4 +1,4 @@
-// The metrics API (metrics.k8s.io/v1beta1, of metrics-server and others) as series, for clusters in which tautd
+// The metrics API (metrics.k8s.io/v1beta1, of metrics-server and others), for clusters in which tautd
 // may not read the kubelets through the API server's proxy.
 #pragma once
 
@@ -6,19 +6,18 @@
 
 #include "absl/status/statusor.h"
 #include "common/base/time.h"
+#include "server/ingest/workload_sample.h"
 #include "server/kubernetes/watch/cluster.h"
-#include "server/kubernetes/watch/pod_series.h"
 
 namespace taut::server {
 
 inline constexpr std::string_view kPodMetricsPath = "/apis/metrics.k8s.io/v1beta1/pods";
 
-// A PodMetricsList: of each container pod_metrics_cpu_cores, a mean over the item's `window`, with the time at
-// which that window begins, and container_memory_working_set_bytes with that of the item, its end; labels,
-// `namespaces` and what is left out as in ForEachUsageSeries. An item without a time has `now`. Returns the
-// number of containers and items whose amounts, name, time or window cannot be read; they are left out.
-// DataLoss: not such a list.
-absl::StatusOr<size_t> ForEachPodMetric(std::string_view body, const Cluster& cluster,
-                                        std::string_view namespaces, Timestamp now, OneSampleFn fn);
+// A PodMetricsList: of each container the CPU in use, a mean over the item's `window`, with the time at which that
+// window begins, and the memory with that of the item, its end. `namespaces` and what is left out as in
+// ReportUsage. An item without a time has `now`. Returns the number of containers and items whose amounts, name,
+// time or window cannot be read; they are left out. DataLoss: not such a list.
+absl::StatusOr<size_t> ReportPodMetrics(std::string_view body, const Cluster& cluster,
+                                        std::string_view namespaces, Timestamp now, WorkloadIntake& to);
 
 }  // namespace taut::server

@@ -3,6 +3,7 @@
 #include "common/base/strings.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "server/kubernetes/watch/pod_fixture.h"
 
 namespace taut::server {
 namespace {
@@ -17,14 +18,17 @@ struct Read {
 Read ReadMetrics(std::string_view body, std::string_view namespaces = "",
                  const std::string& cluster_name = "") {
   Cluster cluster({.cluster = cluster_name});
-  Read out{.damaged = 0, .samples = {}};
-  out.damaged = ForEachPodMetric(body, cluster, namespaces, Timestamp::FromSeconds(5),
-                                 [&](std::span<const LabelView> labels, double value, int64_t ms) {
-                                   std::string text;
-                                   for (const LabelView& l : labels)
-                                     StrAppend(&text, text.empty() ? "" : " ", l.value);
-                                   out.samples.push_back(StrCat(text, " = ", value, " @ ", ms));
-                                 });
+  Pod web = TestPod("web-1"), db = TestPod("db-0"), other = TestPod("a");
+  db.namespace_name = "data";
+  db.owner_kind = "StatefulSet";
+  db.owner_name = "db";
+  other.namespace_name = "b";
+  cluster.ReplacePods({web, db, other});
+  HeardReports heard;
+  Read out{.damaged = ReportPodMetrics(body, cluster, namespaces, Timestamp::FromSeconds(5), heard),
+           .samples = {}};
+  for (size_t i = 0; i < heard.said.size(); ++i)
+    out.samples.push_back(StrCat(heard.said[i], " @ ", heard.times_ms[i]));
   return out;
 }
 
@@ -39,21 +43,20 @@ constexpr std::string_view kList =
   {"metadata":{"name":"db-0","namespace":"data"},"timestamp":"2023-11-15T00:00:50Z","window":"1m0s",
    "containers":[{"name":"db","usage":{"cpu":"1500m","memory":"2Gi"}}]}]})";
 
-TEST(PodMetrics, EachContainerIsTwoSeries) {
+TEST(PodMetrics, EachContainerHasTwoValues) {
   const Read read = ReadMetrics(kList);
   EXPECT_EQ(*read.damaged, 0U);
   EXPECT_THAT(read.samples,
-              ElementsAre("pod_metrics_cpu_cores app shop web-1 = 0.000250125 @ 1700006425500",
-                          "container_memory_working_set_bytes app shop web-1 = 67108864 @ 1700006440000",
-                          "pod_metrics_cpu_cores proxy shop web-1 = 0 @ 1700006425500",
-                          "container_memory_working_set_bytes proxy shop web-1 = 1048576 @ 1700006440000",
-                          "pod_metrics_cpu_cores db data db-0 = 1.5 @ 1700006390000",
-                          "container_memory_working_set_bytes db data db-0 = 2147483648 @ 1700006450000"));
+              ElementsAre("shop/deployment/web web-1[app] cpu_cores 0.000250125 @ 1700006425500",
+                          "shop/deployment/web web-1[app] memory_bytes 67108864 @ 1700006440000",
+                          "shop/deployment/web web-1[proxy] cpu_cores 0 @ 1700006425500",
+                          "shop/deployment/web web-1[proxy] memory_bytes 1048576 @ 1700006440000",
+                          "data/statefulset/db db-0[db] cpu_cores 1.5 @ 1700006390000",
+                          "data/statefulset/db db-0[db] memory_bytes 2147483648 @ 1700006450000"));
   const Read data = ReadMetrics(kList, "data", "north");
-  EXPECT_THAT(data.samples,
-              ElementsAre("pod_metrics_cpu_cores north db data db-0 = 1.5 @ 1700006390000",
-                          "container_memory_working_set_bytes north db data db-0 = 2147483648 @ "
-                          "1700006450000"));
+  EXPECT_THAT(data.samples, ElementsAre("north/data/statefulset/db db-0[db] cpu_cores 1.5 @ 1700006390000",
+                                        "north/data/statefulset/db db-0[db] memory_bytes 2147483648 @ "
+                                        "1700006450000"));
 }
 
 TEST(PodMetrics, WhatCannotBeReadIsLeftOutAndCounted) {
@@ -71,8 +74,8 @@ TEST(PodMetrics, WhatCannotBeReadIsLeftOutAndCounted) {
             1U);
   EXPECT_EQ(*ReadMetrics(R"({"items":[{"metadata":{"name":"a"},"window":"30s"}]})").damaged, 1U);
   const Read now = ReadMetrics(item(StrCat(R"("window":"30s",)", app)));
-  EXPECT_THAT(now.samples, ElementsAre("pod_metrics_cpu_cores app b a = 1 @ -25000",
-                                       "container_memory_working_set_bytes app b a = 1 @ 5000"))
+  EXPECT_THAT(now.samples, ElementsAre("b/deployment/web a[app] cpu_cores 1 @ -25000",
+                                       "b/deployment/web a[app] memory_bytes 1 @ 5000"))
       << "without a time it is now";
   EXPECT_EQ(*ReadMetrics(R"({"items":null})").damaged, 0U) << "an empty list of some servers";
   EXPECT_EQ(ReadMetrics("{").damaged.status().code(), absl::StatusCode::kDataLoss);

@@ -1,24 +1,10 @@
 #include "server/kubernetes/watch/replica_watch.h"
 
-#include <algorithm>
 #include <span>
 #include <utility>
 #include <vector>
 
-#include "common/base/strings.h"
-
 namespace taut::server {
-namespace {
-
-// "[CLUSTER/]NAMESPACE/statefulset/NAME[/CONTAINER]"
-bool IsStatefulSet(std::string_view job) {
-  const std::vector<std::string_view> parts = Split(job, '/');
-  const auto kind = std::ranges::find(parts, "statefulset");
-  const auto before = kind - parts.begin(), after = parts.end() - kind - 1;
-  return kind != parts.end() && before >= 1 && before <= 2 && after >= 1 && after <= 2;
-}
-
-}  // namespace
 
 ReplicaWatch::ReplicaWatch(ControlPlane& control) : control_(control) {
   control_.OnTick([this](const TickEvents& events) {
@@ -31,7 +17,7 @@ void ReplicaWatch::OnWindow(const ClosedWindow& window) {
   for (const JobWindowData& data : window.jobs) {
     if (data.window.num_tasks < 2) continue;
     const JobView* job = view->Find(data.job);
-    if (job == nullptr || !IsStatefulSet(job->record->name)) continue;
+    if (job == nullptr || job->record->workload().kind != "statefulset") continue;
     const auto tasks = std::span(window.tasks).subspan(data.window.first_task, data.window.num_tasks);
     std::vector<std::pair<JobId, uint32_t>> numbers;
     for (const TaskWindow& task : tasks) numbers.emplace_back(data.job, task.task);

@@ -9,7 +9,7 @@
 #include "server/kubernetes/act/vpa_writer.h"
 #include "server/kubernetes/watch/cluster.h"
 #include "server/kubernetes/watch/pod_fixture.h"
-#include "server/kubernetes/watch/pod_series.h"
+#include "server/kubernetes/watch/pod_report.h"
 
 namespace taut::server {
 namespace {
@@ -168,30 +168,30 @@ TEST(WorkloadSplit, NothingIsSyncedBeforeItIsKnownWhatIsSplit) {
   EXPECT_TRUE(other.synced());
 }
 
-// "db@0 regrouped=1", of each pod.
+// "StatefulSet/db@0 #1", of each pod.
 std::vector<std::string> OwnersOf(const Cluster& cluster) {
+  HeardReports heard;
+  ReportPods(cluster, Timestamp::FromSeconds(5), false, heard);
   std::vector<std::string> out;
-  ForEachPodSeries(
-      cluster, Timestamp::FromSeconds(5), false,
-      [&out](std::span<const LabelView> labels, double /*value*/, int64_t /*timestamp_ms*/) {
-        if (LabelValue(labels, "__name__") != "kube_pod_owner") return;
-        out.push_back(StrCat(LabelValue(labels, "owner_name"), " ", LabelValue(labels, "regrouped")));
-      });
+  for (const std::string& fact : heard.facts) {
+    const size_t owner = fact.find(" StatefulSet/");
+    if (owner != std::string::npos) out.push_back(fact.substr(owner + 1));
+  }
   return out;
 }
 
-TEST(WorkloadSplit, ItsSeriesSayTheGroupAndAreNewOnesWithEachChange) {
+TEST(WorkloadSplit, ItsFactsSayTheGroupAndAreNewOnesWithEachChange) {
   Cluster cluster({"", KubernetesJobs::kContainers});
   cluster.ReplacePods({ReplicaOf("db-0")});
-  EXPECT_THAT(OwnersOf(cluster), ElementsAre("db "));
+  EXPECT_THAT(OwnersOf(cluster), ElementsAre("StatefulSet/db"));
   cluster.PutSplit("StatefulSet", Annotated("db", "ordinal"));
-  EXPECT_THAT(OwnersOf(cluster), ElementsAre("db@0 1"));
+  EXPECT_THAT(OwnersOf(cluster), ElementsAre("StatefulSet/db@0 #1"));
   cluster.PutPod(ReplicaOf("db-0"));
-  EXPECT_THAT(OwnersOf(cluster), ElementsAre("db@0 1")) << "nothing has changed";
+  EXPECT_THAT(OwnersOf(cluster), ElementsAre("StatefulSet/db@0 #1")) << "nothing has changed";
   cluster.RemoveSplit("StatefulSet", Annotated("db", ""));
-  EXPECT_THAT(OwnersOf(cluster), ElementsAre("db@ 2")) << "a fact that replaces the one before";
+  EXPECT_THAT(OwnersOf(cluster), ElementsAre("StatefulSet/db@ #2")) << "a fact that replaces the one before";
   cluster.PutSplit("StatefulSet", Annotated("db", "ordinal"));
-  EXPECT_THAT(OwnersOf(cluster), ElementsAre("db@0 3"));
+  EXPECT_THAT(OwnersOf(cluster), ElementsAre("StatefulSet/db@0 #3"));
 }
 
 class SplitActuator : public testing::Test {
