@@ -390,7 +390,7 @@ void KubernetesRun::LookAtSplits(std::optional<double>& pods_since) {
                               " that can be groups: the nodes with these have no group"));
     return;
   }
-  if (!cluster_.has_pods()) return;
+  if (!cluster_.num_pods().has_value()) return;
   if (!pods_since.has_value()) pods_since = SteadySeconds();
   if (SteadySeconds() - *pods_since < kAwaitSplitsSeconds) return;
   cluster_.AwaitNothing();
@@ -543,7 +543,7 @@ std::string KubernetesRun::NoticeOf(const Workload& job) const {
 KubernetesFacts KubernetesRun::facts() const {
   KubernetesFacts out;
   out.synced = cluster_.synced();
-  out.pods = cluster_.num_pods();
+  out.pods = cluster_.num_pods().value_or(0);
   out.nodes = cluster_.ReadyNodes().size();
   for (const std::function<uint64_t()>& lists : lists_) out.lists += lists();
   out.watch_failures = watch_failures_;

@@ -156,7 +156,7 @@ void KubernetesRun::PassOnSteering() {
 
 std::string KubernetesRun::AwaitedLists() const {
   if (!cluster_.synced()) return "pods";
-  if (cluster_.Nodes().empty()) return "nodes";
+  if (cluster_.num_nodes() == 0) return "nodes";
   if (!namespace_rules_.Knows("LimitRange")) return "LimitRanges";
   for (const WatchedKind& kind : kWatchedKinds) {
     if (options_.config.annotations && !steering_.Knows(kind.kind))

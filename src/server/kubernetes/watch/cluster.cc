@@ -337,14 +337,14 @@ bool Cluster::synced() const {
   return synced_ && awaited_.empty() && (!by_nodes_ || !awaits_nodes_ || nodes_.known());
 }
 
-bool Cluster::has_pods() const {
+std::optional<size_t> Cluster::num_pods() const {
   const std::lock_guard lock(mutex_);
-  return synced_;
+  return synced_ ? std::optional(pods_.size()) : std::nullopt;
 }
 
-size_t Cluster::num_pods() const {
+size_t Cluster::num_nodes() const {
   const std::lock_guard lock(mutex_);
-  return pods_.size();
+  return nodes_.nodes().size();
 }
 
 std::vector<std::string> Cluster::ReadyNodes() const {

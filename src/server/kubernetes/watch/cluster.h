@@ -73,9 +73,9 @@ class Cluster {
   // The containers of this controller's template are what the owner of such pods of it wants. nullptr: it has none
   // that is known, and what is noted at pods counts, up to what a node has.
   void SetOwnersAmounts(const PodController& controller, const std::vector<ContainerState>* in_template);
-  bool synced() const;    // pods were listed once, and what their groups depend on
-  bool has_pods() const;  // pods were listed once
-  size_t num_pods() const;
+  bool synced() const;                     // pods were listed once, and what their groups depend on
+  std::optional<size_t> num_pods() const;  // nullopt: pods were not listed yet
+  size_t num_nodes() const;
   // Names of nodes that are ready.
   std::vector<std::string> ReadyNodes() const;
   std::optional<Amounts> Allocatable(const std::string& node) const;

@@ -154,7 +154,7 @@ TEST(WorkloadSplit, NothingIsSyncedBeforeItIsKnownWhatIsSplit) {
   Cluster cluster({"", KubernetesJobs::kContainers}, "pool");
   cluster.AwaitSplits();
   cluster.ReplacePods({ReplicaOf("db-0")});
-  EXPECT_TRUE(cluster.has_pods());
+  EXPECT_TRUE(cluster.num_pods().has_value());
   EXPECT_FALSE(cluster.synced());
   cluster.ReplaceSplits("StatefulSet", {Annotated("db", "ordinal")});
   cluster.ReplaceSplits("DaemonSet", {});
