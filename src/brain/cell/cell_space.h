@@ -1,4 +1,4 @@
-// What the machines of a cell have, and what of it is free.
+// Capacity of the machines of a cell, and the part of it that is free.
 #pragma once
 
 #include <cstddef>
@@ -35,7 +35,7 @@ class CellSpace {
 
   // Tasks of the tier count for that much more there, or less.
   void Add(CellTier tier, uint32_t machine, const CellAmounts& reserved, const CellAmounts& limit);
-  // What is free may become negative.
+  // The free part may become negative.
   void SetCapacity(uint32_t machine, const CellAmounts& capacity);
   void SetInService(uint32_t machine, bool in_service);
 

@@ -1,4 +1,4 @@
-// Which task runs on which machine, and what is free there.
+// Placement of tasks on machines, and the free part of each machine.
 #pragma once
 
 #include <cstdint>
@@ -22,12 +22,12 @@ enum class CellCounting : uint8_t {
 // Steps of Settle from the limit to the reservation, equally large.
 inline constexpr uint8_t kSettleSteps = 4;
 
-// What tasks of a class count for.
+// Amounts that tasks of a class count for.
 struct CellCounts {
   CellCounting counting;
   size_t resources;
 
-  // What must be free of all reservations for a task to be placed, and of the capacity that decides.
+  // Amounts that must be free of all reservations for a task to be placed, and of the capacity that decides.
   const CellAmounts& entry(const CellClass& c) const {
     return counting == CellCounting::kFromLimit ? c.limit : c.reservation;
   }
@@ -74,7 +74,7 @@ class CellState {
   uint32_t next_on(uint32_t task) const { return next_[task]; }
   const CellSpace& space() const { return space_; }
   const CellCounts& counts() const { return counts_; }
-  // What a placed task counts for among reservations.
+  // Amounts that a placed task counts for among reservations.
   CellAmounts counted(uint32_t task) const {
     return counts_.Settled(index_.class_of(index_.job_of(task)), settled(task));
   }
@@ -91,7 +91,7 @@ class CellState {
   void Settle(uint32_t task, uint8_t steps);
   // Whether tasks may be placed there; those that are there stay. At first they may.
   void SetInService(uint32_t machine, bool in_service);
-  // What is free may become negative: then remove tasks.
+  // The free part may become negative: then remove tasks.
   void SetCapacity(uint32_t machine, const CellAmounts& capacity);
 
   // Counts the job's tasks for spread(). O(tasks of the job), nothing if it is the same job as before.

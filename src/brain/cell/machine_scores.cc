@@ -8,7 +8,7 @@
 namespace taut::brain {
 namespace {
 
-// What a vector register holds.
+// Contents of a vector register.
 #ifdef __AVX__
 constexpr size_t kLanes = 4;
 #else

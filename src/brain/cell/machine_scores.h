@@ -1,4 +1,4 @@
-// What a task would score on each machine of a cell, and whether it may run there.
+// Score of a task on each machine of a cell, and whether it may run there.
 #pragma once
 
 #include <cstdint>

@@ -38,10 +38,7 @@ WorkloadParts::WorkloadParts(Source source, const Sizes& sizes) : WorkloadParts(
   parts.namespace_ = sizes.namespace_name & 127;
   parts.kind_ = sizes.kind & 63;
   parts.container_ = sizes.container & 127;
-  const Sizes kept = parts.sizes();
-  if (kept.cell == sizes.cell && kept.namespace_name == sizes.namespace_name && kept.kind == sizes.kind &&
-      kept.container == sizes.container)
-    *this = parts;
+  if (parts.sizes() == sizes) *this = parts;
 }
 
 WorkloadParts WorkloadParts::Of(const Workload& workload) {

@@ -38,6 +38,7 @@ class WorkloadParts {
   // 127, kind 63) leaves only the source: no actuator takes the job for its own.
   struct Sizes {
     size_t cell = 0, namespace_name = 0, kind = 0, container = 0;
+    bool operator==(const Sizes&) const = default;
   };
   WorkloadParts(Source source, const Sizes& sizes);
   static WorkloadParts Of(const Workload& workload);

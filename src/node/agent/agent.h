@@ -245,6 +245,8 @@ class Agent {
   void OnKernelKill(AgentTask& task, uint64_t kills, const NodeTime& now);
   void OnOom(AgentTask& task, uint64_t kills, const NodeTime& now);
   void CheckThrottling(AgentTask& task, const TaskReading& reading, const NodeTime& now);
+  // Sets the limit that the agent has raised itself. `why`: a literal.
+  void MoveRaised(AgentTask& task, LimitLane& lane, std::string_view why, const NodeTime& now);
   // Of a task that is gone: it starts again with more.
   void OnLateOom(Departed& task, uint64_t kills, const NodeTime& now);
   void TellOom(const FoundTask& task, uint64_t kills, std::optional<double> limit,

@@ -116,6 +116,13 @@ std::optional<double> Agent::UpperOf(const FoundTask& task, const TaskRule& rule
   return upper;
 }
 
+void Agent::MoveRaised(AgentTask& task, LimitLane& lane, std::string_view why, const NodeTime& now) {
+  ++counts_.local_raises;
+  lane.owners = false;
+  lane.why = why;
+  Move({&task}, now);
+}
+
 void Agent::OnOom(AgentTask& task, uint64_t kills, const NodeTime& now) {
   const std::optional<double> limit = task.in_force.memory_max_bytes;
   std::optional<double> raised;
@@ -125,10 +132,7 @@ void Agent::OnOom(AgentTask& task, uint64_t kills, const NodeTime& now) {
     raised = lane.mover.OnOom(limit, upper, now.at.seconds(), OwnersMemory(*task.rule, task.owner));
     NoteHold(task.found, lane, Resource::kMemory, now);
     if (raised.has_value()) {
-      ++counts_.local_raises;
-      lane.owners = false;
-      lane.why = "oom_kill";
-      Move({&task}, now);
+      MoveRaised(task, lane, "oom_kill", now);
       if (!lane.error.empty()) raised.reset();
     }
   }
@@ -165,10 +169,7 @@ void Agent::CheckGrowth(AgentTask& task, const NodeTime& now) {
   const std::optional<double> raised = lane.mover.OnGrowth(upper, now.at.seconds());
   NoteHold(task.found, lane, Resource::kMemory, now);
   if (!raised.has_value()) return;
-  ++counts_.local_raises;
-  lane.owners = false;
-  lane.why = "growth";
-  Move({&task}, now);
+  MoveRaised(task, lane, "growth", now);
 }
 
 void Agent::OnLateOom(Departed& task, uint64_t kills, const NodeTime& now) {
@@ -219,10 +220,7 @@ void Agent::CheckThrottling(AgentTask& task, const TaskReading& reading, const N
       *reading.cpu_periods - *periods, *reading.cpu_throttled_periods - *throttled, upper, now.steady_us);
   NoteHold(task.found, lane, Resource::kCpu, now);
   if (!raised.has_value()) return;
-  ++counts_.local_raises;
-  lane.owners = false;
-  lane.why = "throttling";
-  Move({&task}, now);
+  MoveRaised(task, lane, "throttling", now);
 }
 
 }  // namespace taut::node

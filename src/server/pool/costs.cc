@@ -6,6 +6,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "brain/economy/price_sheet.h"
+#include "common/model/labels.h"
 #include "common/model/whole_machine.h"
 
 namespace taut::server {
@@ -25,13 +26,6 @@ void WidenTimes(int64_t today, const CostQuery& query, CostReport& report) {
   };
   report.from = bounded(FloorDiv(from, align(from)) * align(from));
   report.to = std::max(report.from, bounded(-FloorDiv(-to, align(to)) * align(to)));
-}
-
-std::optional<std::string> ValueOf(const JobRecord& record, const std::string& label) {
-  for (const auto& [key, value] : record.labels) {
-    if (key == label) return value;
-  }
-  return std::nullopt;
 }
 
 // Which group each job is in: found once a job.
@@ -76,7 +70,8 @@ class Grouping {
     }
     for (size_t i = 0; i < values.size(); ++i) {
       if (query_.by[i] != kByJob) {
-        values[i] = ValueOf(record, query_.by[i]);
+        if (const std::string* value = FindLabel(record.labels, query_.by[i]); value != nullptr)
+          values[i] = *value;
       } else if (by_name) {
         values[i] = record.name;
       }

@@ -170,7 +170,7 @@ bool TakeLine(std::string_view line, SeriesKind kind, const Cluster& cluster, st
   if (!cpu.empty() && cpu != "total") return true;
   if (!namespaces.empty() && !FitsPattern(namespace_name, namespaces)) return true;
   if (cluster.IsLeftOut(namespace_name, pod, container)) return true;
-  // A pod that the API server has not told of yet, or not any more: what it is of would be a guess.
+  // The API server has not listed the pod yet, or has removed it: its workload would be a guess.
   const std::optional<WorkloadName> workload = cluster.WorkloadOfPod(namespace_name, pod);
   if (!workload.has_value()) return true;
   to.Take(PartOf(cluster.naming(), *workload, pod, container, ContainerIdIn(label("id"))), kind, sample);
