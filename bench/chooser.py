@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Would it pay to choose between recommenders, job by job? Replays candidates for a resource on a trace, then lets a chooser
 take one of them for each job and day, and prints both frontiers: footprint as a share of the owners' limits at a share
-of harm, which is OOM-days for memory and throttled work for CPU. docs/algorithms.md says what came out.
+of harm, which is OOM-days for memory and throttled work for CPU. docs/algorithms/experiments.md says what came out.
 
     bench/chooser.py ../shared/traces/bitbrains_rnd/*.csv.gz
     bench/chooser.py --generated

@@ -12,8 +12,10 @@ install(FILES packaging/tautd.service DESTINATION ${TAUT_UNIT_DIR} COMPONENT tau
 install(FILES packaging/tautlet.service DESTINATION ${TAUT_UNIT_DIR} COMPONENT tautlet)
 install(FILES packaging/tautd.yaml DESTINATION ${TAUT_ETC_DIR} COMPONENT tautd)
 install(FILES packaging/tautlet.yaml DESTINATION ${TAUT_ETC_DIR} COMPONENT tautlet)
-file(GLOB documents docs/*.md docs/*.yaml docs/*.json)
-install(FILES README.md LICENSE ${documents} DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/tautline COMPONENT taut)
+set(document_dir ${CMAKE_INSTALL_DATADIR}/doc/tautline)
+install(FILES README.md LICENSE DESTINATION ${document_dir} COMPONENT taut)
+install(DIRECTORY docs/ DESTINATION ${document_dir} COMPONENT taut
+        FILES_MATCHING PATTERN *.md PATTERN *.yaml PATTERN pictures EXCLUDE)
 
 # Man pages and completions are made by the program itself, from the texts of its help.
 set(made ${CMAKE_BINARY_DIR}/made_for_install)

@@ -13,7 +13,7 @@ It is asked after each window of five minutes with the jobs whose setting `exter
         set: {external: true}
 
 Needs gRPC for Python and the protobuf compiler: apt install python3-grpcio python3-protobuf protobuf-compiler.
-docs/external_recommender.md describes the protocol.
+docs/develop/external_recommender.md describes the protocol.
 """
 import argparse
 import collections

@@ -3,7 +3,7 @@
 
     recompute.py TRACE.csv[.gz] DECISIONS.csv[.gz] RESULT.json [--feedback none]
 
-Knows only the formats (docs/formats.md) and the definitions of the measures; shares no code with the replay. The trace
+Knows only the formats (docs/reference/traces.md) and the definitions of the measures; shares no code with the replay. The trace
 must have at most one row a task and window; where it has oom_kills, a task-window with one was over every limit up to
 its own. Figures are held against the JSON to one part in a million, counts
 exactly: for the whole and for every job.

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """The default recommenders on jobs of named habits (bench/scenarios.py): harm and footprint stay within bounds that the
-habit allows. docs/benchmarks.md, "Scenarios", has the figures."""
+habit allows. docs/develop/benchmarks.md, "Scenarios", has the figures."""
 import argparse
 import json
 import pathlib

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Fails when a document names a path or a command-line flag that does not exist, or a comment an entry of references.md.
+"""Fails when a document names a path, a link, a heading or a command-line flag that does not exist, or a comment an entry of
+references.md.
 
-Looked at: README.md and docs/*.md, and the metrics that these and packaging/grafana name. A path is anything in
-backquotes or a link target that begins with a folder of this repository; a flag is `--name` in backquotes or code on a
-line that names taut, which must occur in src/tools/cli. A comment cites `references.md, A1` or several.
+The documents are the Markdown files at the root and in docs/. The metrics that they and packaging/grafana name are checked too.
+A path is text in backquotes or a link target that begins with a folder of this repository. A flag is `--name` on a line that
+names taut; it must occur in src. A comment cites `references.md, A1` or several entries.
 """
 import pathlib
 import re
@@ -14,6 +15,7 @@ FOLDERS = {"src", "docs", "tools", "tests", "bench", "fuzz", "web", "cmake", "pa
 PATH = re.compile(r"[`(]((?:%s)/[A-Za-z0-9_./*{},-]+)[`)#]" % "|".join(re.escape(f) for f in FOLDERS))
 METRIC = re.compile(r"\btaut(?:d|let)_[a-z_]+[a-z]\b")
 CITED = re.compile(r"references\.md,((?:[\s/#*]*(?:,|and)?[\s/#*]*[A-Z]\d+\b)+)")
+LINK = re.compile(r"\]\(([^)\s]+)\)")
 ENTRY = re.compile(r"[A-Z]\d+")
 FLAG = re.compile(r"(?<![\w-])--([a-z][a-z0-9-]+)")
 
@@ -26,15 +28,44 @@ def expand(pattern):
     return [pattern[: match.start()] + option + pattern[match.end():] for option in match[1].split(",")]
 
 
+def slug(heading):
+    """The anchor that GitHub and the site give to a heading."""
+    text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading.replace("`", ""))
+    return re.sub(r"[^\w\- ]", "", text.strip().lower()).replace(" ", "-")
+
+
+def prose(text):
+    """The text without its fenced code."""
+    return re.sub(r"(?ms)^ *```.*?^ *```", "", text)
+
+
+def anchors(document):
+    text = document.read_text()
+    return {slug(h) for h in re.findall(r"(?m)^#+ (.*)$", prose(text))} | set(re.findall(r'<a id="([^"]+)">', text))
+
+
+def broken_links(document):
+    """Each link to a file or a heading that does not exist."""
+    out = []
+    for target in LINK.findall(prose(document.read_text())):
+        if re.match(r"[a-z]+:", target):
+            continue
+        name, _, anchor = target.partition("#")
+        path = (document.parent / name).resolve() if name else document
+        if not path.exists():
+            out.append(f"{document.relative_to(ROOT)}: the link {target} leads to no file")
+        elif anchor and path.suffix == ".md" and anchor not in anchors(path):
+            out.append(f"{document.relative_to(ROOT)}: the link {target} leads to no heading")
+    return out
+
+
 def main():
     cli = "\n".join(p.read_text() for p in sorted((ROOT / "src").rglob("*.cc")))
     known_flags = set(FLAG.findall(cli)) | {"help", "version"}
     bad = []
-    documents = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+    documents = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
     for document in documents:
-        if not document.exists():
-            bad.append(f"{document.name}: missing")
-            continue
+        bad += broken_links(document)
         for number, line in enumerate(document.read_text().splitlines(), 1):
             where = f"{document.relative_to(ROOT)}:{number}"
             for pattern in PATH.findall(line):
@@ -55,7 +86,8 @@ def main():
                           (ROOT / "src" / "server" / "ingest" / "builtin_rules.cc").read_text()))
     used.discard("node_exporter")  # a program
     kept = {
-        "docs/operations.md": re.search(r'regex: "(container_.*?)"', (ROOT / "docs" / "operations.md").read_text(), re.S)[1],
+        "docs/start/quick_start.md": re.search(r'regex: "(container_.*?)"',
+                                               (ROOT / "docs/start/quick_start.md").read_text(), re.S)[1],
         "web/app/src/lib/names.ts": "".join(re.findall(r"'([^']*)'", (ROOT / "web/app/src/lib/names.ts").read_text()
                                                        .split("PROMETHEUS_METRICS =")[1])),
     }
@@ -74,7 +106,7 @@ def main():
         print(line)
     if bad:
         sys.exit(f"{len(bad)} stale references in the documents")
-    print(f"docs: {len(documents)} documents, every path and flag exists")
+    print(f"docs: {len(documents)} documents, every path, link and flag exists")
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compares the #includes under src/ with src/LAYERS, and the picture of docs/architecture.md with both.
+"""Compares the #includes under src/ with src/LAYERS, and the picture of docs/develop/architecture.md with both.
 
     tools/check_layers.py          # fails on a missing, needless or upward arrow, a wrong namespace, a shared type name
     tools/check_layers.py --write  # writes the arrows that the sources need into src/LAYERS, and the picture
@@ -16,7 +16,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SRC = ROOT / "src"
 LAYERS = SRC / "LAYERS"
-PICTURE = ROOT / "docs" / "architecture.md"
+PICTURE = ROOT / "docs" / "develop" / "architecture.md"
 MARKS = ("<!-- rooms: written by tools/check_layers.py --write -->\n", "<!-- end of rooms -->\n")
 LINE = re.compile(r"(?P<name>\w+)(?P<star>\*?):(?P<uses>[^|#]*)(?:\|(?P<tests>[^#]*))?(?P<comment>#.*)?$")
 INCLUDE = re.compile(r'^\s*#include "([^"]+)"', re.M)

@@ -110,7 +110,7 @@ def waits_for_an_operator(stage, store):
 
 
 def back(stage, store, stored, ledger):
-    """As docs/operations.md says."""
+    """As docs/operate/backup.md says."""
     for suffix in ("", ".budgets", ".requests"):
         for log in ("-wal", "-shm"):
             pathlib.Path(f"{store}{suffix}{log}").unlink(missing_ok=True)

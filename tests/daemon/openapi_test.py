@@ -35,7 +35,7 @@ businesses:
   - {name: credit-office, budget: 2000, unit: credits}
 groups: [{name: shop, shares: {retail: 62.5%, credit-office: 37.5%}}]
 """
-# Of the router, but for machines with habits of their own: docs/operations.md and not the API's description.
+# Of the router, but for machines with habits of their own: docs/operate/health.md and not the API's description.
 NOT_API = {"/metrics", "/healthz", "/readyz", "/", "/assets/{file}"}
 # Asked by machines_test.py, which has machines.
 ELSEWHERE = {("/api/v1/machines/{name}", "GET"), ("/api/v1/clock/confirm", "POST")}

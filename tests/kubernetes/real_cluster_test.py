@@ -379,7 +379,7 @@ def make_image(stage, bed):
 
 
 def install(stage, bed, past):
-    """As docs/kubernetes.md says, on a node without a network of Services and without a storage class."""
+    """As docs/kubernetes/install.md says, on a node without a network of Services and without a storage class."""
     make_image(stage, bed)
     port = daemon.free_port()
     api = re.search(r"https://127\.0\.0\.1:(\d+)", bed.config.read_text())[1]

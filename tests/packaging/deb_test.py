@@ -10,7 +10,7 @@ import sys
 import tempfile
 
 EXPECTED = {
-    "taut": ["usr/bin/taut", "usr/bin/taut-dev", "usr/share/doc/tautline/operations.md", "usr/share/doc/tautline/configuration.md",
+    "taut": ["usr/bin/taut", "usr/bin/taut-dev", "usr/share/doc/tautline/operate/install.md", "usr/share/doc/tautline/reference/configuration.md",
              "usr/share/man/man1/taut.1", "usr/share/man/man1/taut-jobs.1", "usr/share/bash-completion/completions/taut",
              "usr/share/zsh/vendor-completions/_taut"],
     "tautd": ["usr/bin/tautd", "etc/tautline/tautd.yaml", "usr/lib/systemd/system/tautd.service",

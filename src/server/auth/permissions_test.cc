@@ -19,9 +19,9 @@ std::vector<std::string> Cells(std::string_view line) {
   return {out.begin() + 1, out.end() - 1};
 }
 
-// docs/operations.md, "Roles": {role: what it may}.
+// docs/operate/security.md, "Roles": {role: what it may}.
 std::map<std::string, std::set<std::string>> TableOfDocs() {
-  std::ifstream file("docs/operations.md");
+  std::ifstream file("docs/operate/security.md");
   std::map<std::string, std::set<std::string>> out;
   std::vector<std::string> roles;
   for (std::string line; std::getline(file, line);) {

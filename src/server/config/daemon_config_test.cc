@@ -406,7 +406,7 @@ TEST_F(SecretsTest, TokensOfGroupsHaveARoleGroupsAndAName) {
 
 TEST(Markdown, IsWhatTheDocumentSays) {
   const std::string wanted = DaemonSettingsMarkdown();
-  const char* path = "docs/configuration.md";
+  const char* path = "docs/reference/configuration.md";
   if (std::getenv("TAUT_WRITE_DOCS") != nullptr) std::ofstream(path) << wanted;
   std::stringstream document;
   document << std::ifstream(path).rdbuf();

@@ -1,4 +1,4 @@
-// docs/configuration.md, from the tables.
+// docs/reference/configuration.md, from the tables.
 #include <algorithm>
 #include <vector>
 
@@ -28,7 +28,7 @@ constexpr std::string_view kLists =
 ## Mapping rules: `ingest.mapping`
 
 A list of rules that assign series to jobs. The first matching rule applies. These rules precede the built-in ones
-(see `docs/formats.md`); with `ingest.builtin_mapping: false` there are no others.
+(see `docs/reference/ingest.md`); with `ingest.builtin_mapping: false` there are no others.
 
 | Key | Meaning |
 |---|---|
@@ -53,7 +53,7 @@ rules.
 | `name` | name of the rule, shown as the source of a setting |
 | `match` | `job` (the name) or a label, and a pattern as above; all must match |
 | `set` | keys of the table below, `memory.upper: 4GiB` or `upper: 4GiB` below `memory:` |
-| `cap` | the most that rules and annotations may ask ([caps](kubernetes.md#steering-with-kubectl)): `mode`, )"
+| `cap` | the most that rules and annotations may ask ([caps](../kubernetes/use.md#steering-with-kubectl)): `mode`, )"
     R"(`cpu.upper`, `memory.upper`, `replicas.max` |
 )";
 

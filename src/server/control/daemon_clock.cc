@@ -95,7 +95,7 @@ void DaemonClock::Await(const std::string& store_path, const std::function<bool(
       StrCat("this machine's clock is taken for right, and no other machine has confirmed it. The store and "
              "its ledgers "
              "as they were are kept as ",
-             copies.Name(store_path), "*: docs/operations.md, \"A wrong clock\""));
+             copies.Name(store_path), "*: docs/operate/backup.md, \"A wrong clock\""));
 }
 
 }  // namespace taut::server

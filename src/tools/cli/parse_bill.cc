@@ -14,7 +14,7 @@ const char* const kBillHelp =
 
 void AddBill(CLI::App& verb, BillArgs& args) {
   verb.get_option("paths")->required();
-  verb.add_option("--prices", args.prices, "tiers, prices and groups: YAML, see docs/formats.md")
+  verb.add_option("--prices", args.prices, "tiers, prices and groups: YAML, see docs/reference/formats.md")
       ->required()
       ->type_name("FILE");
   verb.add_option("--recommender", args.recommender,

@@ -31,8 +31,9 @@ namespace {
 
 // The workload, its usage, and the cell.
 void AddCell(CLI::App& verb, CompactArgs& args) {
-  verb.add_option("paths", args.files.paths,
-                  "a CSV of machines and one of jobs, or event tables of a trace, see docs/formats.md")
+  verb.add_option(
+          "paths", args.files.paths,
+          "a CSV of machines and one of jobs, or event tables of a trace, see docs/reference/traces.md")
       ->type_name("PATH");
   verb.add_option(
       "--at", args.at,

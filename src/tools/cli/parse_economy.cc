@@ -44,7 +44,8 @@ void AddEconomyOutputs(CLI::App& verb, EconomyArgs& args) {
 
 void AddEconomy(CLI::App& verb, EconomyArgs& args) {
   verb.get_option("paths")->required();
-  verb.add_option("--prices", args.prices, "tiers, promises, prices and groups: YAML, see docs/formats.md")
+  verb.add_option("--prices", args.prices,
+                  "tiers, promises, prices and groups: YAML, see docs/reference/formats.md")
       ->required()
       ->type_name("FILE");
   verb.add_option(

@@ -50,8 +50,9 @@ const char* const kSimulateHelp =
 void AddSimulate(CLI::App& verb, SimulateArgs& args) {
   std::vector<std::string> scores;
   for (const brain::CellScoreInfo& s : brain::CellScores()) scores.emplace_back(s.name);
-  verb.add_option("paths", args.files.paths,
-                  "CSV files of machines, jobs and events, or event tables of a trace, see docs/formats.md")
+  verb.add_option(
+          "paths", args.files.paths,
+          "CSV files of machines, jobs and events, or event tables of a trace, see docs/reference/traces.md")
       ->type_name("PATH");
   verb.add_option("--unit-cpu", args.files.unit_cpu_cores, "of event tables: cores of the trace's CPU unit")
       ->capture_default_str();

@@ -180,7 +180,7 @@ QuotaVerbs::QuotaVerbs(CLI::App& app) {
       "Examples:\n"
       "  taut quota quota.yaml\n"
       "  taut quota quota.yaml --output json");
-  quota_->add_option("file", quota_args_.file, "quota file: YAML, see docs/formats.md")
+  quota_->add_option("file", quota_args_.file, "quota file: YAML, see docs/reference/formats.md")
       ->required()
       ->type_name("FILE");
   AddOutputForm(*quota_, quota_args_.output);
@@ -195,7 +195,7 @@ QuotaVerbs::QuotaVerbs(CLI::App& app) {
       "  taut admit quota.yaml group=search tier=production cpu=4 memory=8GiB tasks=10   (as `taut requests` "
       "has it)\n"
       "  taut admit quota.yaml --group search --tier batch gpu=1 --duration 6h --output json");
-  admit_->add_option("file", admit_args_.file, "quota file: YAML, see docs/formats.md")
+  admit_->add_option("file", admit_args_.file, "quota file: YAML, see docs/reference/formats.md")
       ->required()
       ->type_name("FILE");
   admit_

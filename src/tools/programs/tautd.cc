@@ -34,7 +34,7 @@ constexpr const char* kAbout =
 constexpr std::string_view kNotes = R"(Examples:
   tautd                                          listen on 127.0.0.1:7070, store in ./tautd.db, no configuration
   tautd --prometheus http://prometheus:9090      the same, and begin with the history of the last 14 days
-  tautd --config /etc/tautline/tautd.yaml        docs/configuration.md describes all keys
+  tautd --config /etc/tautline/tautd.yaml        docs/reference/configuration.md describes all keys
   tautd --check-config --config tautd.yaml       check the file and print its errors
   tautd --store memory --clock samples           for trials: nothing is stored, samples set the time
 
@@ -111,7 +111,7 @@ int Run(int argc, char** argv) {
                  "URL of a Prometheus whose history is read at the start; overrides backfill.prometheus");
   app.add_flag("--check-config", args.check_config,
                "check the configuration and the files that it names, and exit");
-  app.add_flag("--print-settings", args.print_settings, "print docs/configuration.md and exit");
+  app.add_flag("--print-settings", args.print_settings, "print docs/reference/configuration.md and exit");
   app.add_flag("--man", args.man, "print the man page and exit")->group("");  // for packages
   try {
     app.parse(argc, argv);

@@ -328,7 +328,7 @@ int Run(int argc, char** argv) {
   app.footer(std::string(kNotes));
   app.set_version_flag("-V,--version", std::string(kVersion));
   app.add_option("--config", args.config,
-                 "configuration file (YAML) with the rules; docs/agent.md describes it");
+                 "configuration file (YAML) with the rules; docs/agent/install.md describes it");
   app.add_option("--daemon", args.daemon, "HOST:PORT of tautd's agents.listen; overrides daemon.address");
   app.add_option("--state", args.state, "directory of ledger and queue; overrides state");
   app.add_flag("--observe", args.observe, "measure and report; change no limit");

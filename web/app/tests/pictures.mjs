@@ -1,10 +1,10 @@
-// The pictures of README.md and docs/: npm run pictures. `./dev run` serves what they show, at TAUT_URL (http://127.0.0.1:7070/).
-//   node tests/pictures.mjs [--report REPORT.html]    REPORT.html: of taut replay --report, for docs/report.png
+// The pictures of README.md and docs/, in docs/pictures/: npm run pictures. `./dev run` serves what they show, at TAUT_URL (http://127.0.0.1:7070/).
+//   node tests/pictures.mjs [--report REPORT.html]    REPORT.html: of taut replay --report, for docs/pictures/report.png
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { startBrowser } from './browser.mjs';
 
-const DOCS = join(dirname(fileURLToPath(import.meta.url)), '..', '..', '..', 'docs');
+const DOCS = join(dirname(fileURLToPath(import.meta.url)), '..', '..', '..', 'docs', 'pictures');
 const url = (process.env.TAUT_URL ?? 'http://127.0.0.1:7070/').replace(/\/?$/, '/');
 const at = process.argv.indexOf('--report');
 const report = at > 0 ? process.argv[at + 1] : undefined;
@@ -22,7 +22,7 @@ async function take(browser, address, file, { width, height, whole = false }) {
   await page.screenshot({ path: join(DOCS, file), fullPage: whole });
   await page.close();
   if (problems.length > 0) throw new Error(`${file}: ${problems.join('; ')}`);
-  console.log(`docs/${file}`);
+  console.log(`docs/pictures/${file}`);
 }
 
 const browser = await startBrowser();

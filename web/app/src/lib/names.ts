@@ -45,7 +45,7 @@ export const INGEST: Record<string, string> = {
   facts: 'metadata (owners, limits)', refused: 'rejected (over a limit, or invalid name)',
 };
 
-// What the built-in mapping rules use, as docs/operations.md has it (tools/check_docs.py).
+// What the built-in mapping rules use, as docs/start/quick_start.md has it (tools/check_docs.py).
 export const PROMETHEUS_METRICS = 'container_(cpu_(usage|time)(_seconds_total)?|cpu_cfs_(throttled_)?periods_total|memory_(working_set(_bytes)?|max_usage_bytes)|oom_events_total|start_time_seconds)'
   + '|container_spec_(memory_limit_bytes|cpu_quota)'
   + '|kube_pod_container_(resource_(limits|requests)(_cpu_cores|_memory_bytes)?|status_restarts_total|status_(last_)?terminated_reason|status_last_terminated_timestamp|status_waiting|state_started)'
