@@ -144,13 +144,15 @@ std::optional<WorkloadName> Cluster::WorkloadOfPod(std::string_view namespace_na
   return known == pods_.end() ? std::nullopt : std::optional(*known->second.workload);
 }
 
-void Cluster::Place(const std::string& key, Entry& entry) {
+void Cluster::Place(const std::string& key) {
+  const auto at = pods_.find(key);
+  Entry& entry = at->second;
   const TopOwner owner = owners_.Find(entry.pod->namespace_name, entry.pod->name);
   const WorkloadName name = NameOf(entry.pod->namespace_name, owner, entry.pod->group.value_or(""));
   entry.key = WorkloadKey(name);
   PodsOfWorkload& workload = workloads_[entry.key];
   if (workload.name == nullptr) workload.name = std::make_shared<const WorkloadName>(name);
-  workload.pods.insert(key);
+  workload.pods.emplace(at->first, &entry);
   entry.workload = workload.name;
   changed_.insert(entry.key);
   if (!name.group.empty()) groups_[WorkloadKey(name.namespace_name, name.kind, name.name)].insert(name.group);
@@ -225,7 +227,7 @@ void Cluster::Insert(Pod pod) {
   entry.pod = std::make_shared<const Pod>(std::move(pod));
   owners_.Learn(key, OwnerText(entry.pod->owner_kind, OwnerOf(*entry.pod)));
   changed_pods_.insert(key);
-  Place(key, entry);
+  Place(key);
 }
 
 void Cluster::Erase(const std::string& key, const Pod* last) {
@@ -285,7 +287,7 @@ void Cluster::Learn(const std::string& kind, const OwnedObject& object) {
     const auto it = pods_.find(key);
     if (it == pods_.end()) continue;
     Unplace(key, it->second);
-    Place(key, it->second);
+    Place(key);
   }
 }
 
@@ -416,11 +418,9 @@ void Cluster::SetOwnersAmounts(const PodController& controller,
                                const std::vector<ContainerState>* in_template) {
   const std::lock_guard lock(mutex_);
   const TopOwner owner = owners_.TopOf(controller.namespace_name, controller.kind, controller.name);
-  std::vector<std::string> pods;
-  for (const std::string& workload : KeysOf(WorkloadKey(controller.namespace_name, owner.kind, owner.name)))
-    pods.insert(pods.end(), workloads_.at(workload).pods.begin(), workloads_.at(workload).pods.end());
-  if (pods.empty()) return;
-  for (const std::string& key : pods) {
+  const std::vector<std::string> workloads =
+      KeysOf(WorkloadKey(controller.namespace_name, owner.kind, owner.name));
+  for (const std::string& key : KeysOfPods(workloads)) {
     Entry& entry = pods_.at(key);
     if (entry.pod->owners_known || entry.pod->owner_kind != controller.kind ||
         entry.pod->owner_name != controller.name) {
@@ -455,8 +455,8 @@ std::vector<PodPtr> Cluster::PodsOf(const WorkloadName& workload, bool also_leav
   std::vector<PodPtr> out;
   const auto it = workloads_.find(WorkloadKey(workload));
   if (it == workloads_.end()) return out;
-  for (const std::string& key : it->second.pods) {
-    const PodPtr& pod = pods_.at(key).pod;
+  for (const auto& [key, entry] : it->second.pods) {
+    const PodPtr& pod = entry->pod;
     if (pod->is_ended || (pod->is_deleted && !also_leaving)) continue;
     if (!workload.container.empty() && !HasContainer(*pod, workload.container)) continue;
     out.push_back(pod);
@@ -484,8 +484,8 @@ std::string Cluster::MixedImages(const WorkloadName& workload) const {
     const std::lock_guard lock(mutex_);
     const auto it = workloads_.find(WorkloadKey(workload.namespace_name, workload.kind, workload.name));
     if (it == workloads_.end()) return "";
-    for (const std::string& key : it->second.pods) {
-      const Pod& pod = *pods_.at(key).pod;
+    for (const auto& [key, entry] : it->second.pods) {
+      const Pod& pod = *entry->pod;
       if (!pod.owner_kind.empty() && !IsRunKind(pod.owner_kind)) continue;
       for (const ContainerState& container : pod.containers) {
         if (IsOf(workload, container) && !container.image.empty())

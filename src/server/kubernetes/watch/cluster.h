@@ -134,7 +134,7 @@ class Cluster {
   void Insert(Pod pod);
   // `last`: the pod as it was when it went, if that is known.
   void Erase(const std::string& key, const Pod* last = nullptr);
-  void Place(const std::string& key, Entry& entry);
+  void Place(const std::string& key);
   void Unplace(const std::string& key, const Entry& entry);
   void Learn(const std::string& kind, const OwnedObject& object);
   void ShareFilter(Pod& pod);
@@ -146,6 +146,8 @@ class Cluster {
   void LeaveNode(const std::string& key, const Pod& pod);
   void RegroupNodes(const std::vector<std::string>& nodes);
   void NoteSplit(const std::string& kind, const OwnedObject& object, bool is_gone);
+  // Keys of the pods of these workloads.
+  std::vector<std::string> KeysOfPods(const std::vector<std::string>& workloads) const;
   // Keys of workloads_ of the workload's groups, that of none first.
   std::vector<std::string> KeysOf(const std::string& workload) const;
 
@@ -163,7 +165,7 @@ class Cluster {
   absl::flat_hash_map<std::string, std::string> containers_;  // keys of pods_, by ContainerState::id
   struct PodsOfWorkload {
     std::shared_ptr<const WorkloadName> name;
-    std::set<std::string> pods;  // keys of pods_
+    std::map<std::string_view, const Entry*> pods;  // of pods_, by their keys there
   };
   absl::flat_hash_map<std::string, PodsOfWorkload> workloads_;       // by WorkloadKey
   std::map<std::string, std::map<std::string, OwnedObject>> owned_;  // by kind, then "namespace/Kind/name"

@@ -45,7 +45,7 @@ void Cluster::Regroup(const std::string& key) {
   entry.pod = std::make_shared<const Pod>(std::move(pod));
   owners_.Learn(key, StrCat(entry.pod->owner_kind, "/", OwnerOf(*entry.pod)));
   changed_pods_.insert(key);
-  Place(key, entry);
+  Place(key);
 }
 
 void Cluster::RegroupNodes(const std::vector<std::string>& nodes) {
@@ -72,10 +72,7 @@ void Cluster::NoteSplit(const std::string& kind, const OwnedObject& object, bool
     splits_.insert_or_assign(workload, SplitOrder{object.namespace_name, kind, object.name, now});
   }
   ++regrouped_;
-  std::vector<std::string> pods;
-  for (const std::string& key : KeysOf(workload))
-    pods.insert(pods.end(), workloads_.at(key).pods.begin(), workloads_.at(key).pods.end());
-  for (const std::string& key : pods) Regroup(key);
+  for (const std::string& key : KeysOfPods(KeysOf(workload))) Regroup(key);
 }
 
 void Cluster::ReplaceSplits(const std::string& kind, const std::vector<OwnedObject>& objects) {
@@ -118,6 +115,14 @@ std::vector<std::string> Cluster::KeysOf(const std::string& workload) const {
   if (groups == groups_.end()) return out;
   for (const std::string& group : groups->second)
     out.push_back(StrCat(workload, std::string(1, kGroupMark), group));
+  return out;
+}
+
+std::vector<std::string> Cluster::KeysOfPods(const std::vector<std::string>& workloads) const {
+  std::vector<std::string> out;
+  for (const std::string& workload : workloads) {
+    for (const auto& [key, entry] : workloads_.at(workload).pods) out.emplace_back(key);
+  }
   return out;
 }
 
