@@ -13,7 +13,7 @@ install(FILES packaging/tautlet.service DESTINATION ${TAUT_UNIT_DIR} COMPONENT t
 install(FILES packaging/tautd.yaml DESTINATION ${TAUT_ETC_DIR} COMPONENT tautd)
 install(FILES packaging/tautlet.yaml DESTINATION ${TAUT_ETC_DIR} COMPONENT tautlet)
 set(document_dir ${CMAKE_INSTALL_DATADIR}/doc/tautline)
-install(FILES README.md LICENSE DESTINATION ${document_dir} COMPONENT taut)
+install(FILES README.md CHANGELOG.md SECURITY.md LICENSE DESTINATION ${document_dir} COMPONENT taut)
 install(DIRECTORY docs/ DESTINATION ${document_dir} COMPONENT taut
         FILES_MATCHING PATTERN *.md PATTERN *.yaml PATTERN pictures EXCLUDE)
 

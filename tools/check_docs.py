@@ -10,6 +10,8 @@ import pathlib
 import re
 import sys
 
+import metrics_reference
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FOLDERS = {"src", "docs", "tools", "tests", "bench", "fuzz", "web", "cmake", "packaging", "examples", ".ci"}
 PATH = re.compile(r"[`(]((?:%s)/[A-Za-z0-9_./*{},-]+)[`)#]" % "|".join(re.escape(f) for f in FOLDERS))
@@ -102,6 +104,7 @@ def main():
             for entry in ENTRY.findall(cited):
                 if entry.lower() not in entries:
                     bad.append(f"{source.relative_to(ROOT)}: references.md has no {entry}")
+    bad += metrics_reference.stale()
     for line in bad:
         print(line)
     if bad:

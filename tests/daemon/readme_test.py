@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""The commands of README for a cluster and for machines run as they are printed there; what a test cannot have is checked for its names."""
+"""The commands of README, of the quick start and of the agent's page run as they are printed there; what a test cannot have is checked for its names."""
 import os
 import pathlib
 import re
 import shutil
+import textwrap
 import time
 
 import yaml
@@ -13,13 +14,17 @@ import daemon
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 README = ROOT / "README.md"
+QUICK_START = ROOT / "docs/start/quick_start.md"
+AGENT = ROOT / "docs/agent/install.md"
 MIB = 2**20
 
 
-def blocks(heading):
-    """The shell blocks under this heading."""
-    section = README.read_text().split(f"\n## {heading}\n")[1].split("\n## ")[0]
-    return [piece.split("```")[0] for piece in section.split("```sh\n")[1:]]
+def blocks(document, heading):
+    """The shell blocks of a document under this heading; without a heading, all of them."""
+    section = document.read_text() + "\n"
+    if heading:
+        section = section.split(f"\n## {heading}\n")[1].split("\n## ")[0]
+    return [textwrap.dedent(body) for body in re.findall(r"(?ms)^ *```sh\n(.*?)^ *```", section)]
 
 
 def body(at, seconds):
@@ -35,11 +40,10 @@ def body(at, seconds):
 
 
 def asks(stage, env):
-    """Of `Watch your own cluster`: what asks a daemon that a cluster sends to."""
-    commands = [b for b in blocks("Watch your own cluster") if "taut jobs" in b]
-    stage.equal(len(commands), 1, "README has one block of commands that ask a daemon")
-    lines = [line for line in commands[0].splitlines() if line.startswith("taut ")]
-    stage.check(len(lines) >= 4, "with these commands", commands[0])
+    """The commands of the quick start for a daemon that a cluster sends to, and README's for the risk of one job."""
+    lines = [line for block in blocks(QUICK_START, None) for line in block.splitlines() if line.startswith("taut ")]
+    lines.insert(4, re.search(r"`(taut set JOB risk=[^`]*)`", README.read_text())[1].replace("JOB", "shop/deployment/web/app"))
+    stage.check(len(lines) >= 6 and any("mode=canary" in line for line in lines), "the quick start asks a daemon", lines)
     tautd = stage.tautd(config="clock: samples\n")
     begin = int(time.time()) // 300 * 300 - 26 * 3600
     for step in range(0, 25 * 3600, 150):
@@ -52,28 +56,34 @@ def asks(stage, env):
     for line in lines:
         said = stage.run("bash", "-e", "-c", line, env=env)
         stage.check(said.returncode == 0 and said.stdout.strip(), f"`{line}` runs", said.stdout[-300:] + said.stderr[-300:])
-    stage.equal(tautd.get("/api/v1/jobs/" + daemon.quoted("shop/deployment/web/app"))["mode"], "canary", "and the job is in the mode that README sets")
+        mode = re.search(r" mode=(\w*)", line)
+        if mode is not None:
+            stage.equal(tautd.get("/api/v1/jobs/" + daemon.quoted("shop/deployment/web/app"))["mode"], mode[1] or "observe", "and the job is in the mode that it sets")
     tautd.stop()
 
 
-def command(heading, word):
+def command(document, heading, word):
     """The command in a block under this heading that begins with the word, its continued lines joined."""
-    for block in blocks(heading):
+    for block in blocks(document, heading):
         for line in block.replace("\\\n", " ").splitlines():
             if line.startswith(word + " "):
                 return line
-    raise RuntimeError(f"README has no command {word} under {heading}")
+    raise RuntimeError(f"{document.name} has no command {word} under {heading}")
 
 
 def prometheus(stage, env):
     """`tautd --prometheus URL` as printed, with the test's Prometheus and a port of its own: recommendations within minutes, from its history."""
-    line = command("Watch your own cluster", "tautd")
+    line = re.search(r"`(tautd --prometheus [^`]*)`", README.read_text())[1]
     stage.check("http://prometheus:9090" in line, "README reads a Prometheus", line)
+    fetch = command(README, "Try it", "taut fetch")
     if any(shutil.which(program) is None for program in ("prometheus", "promtool")):
         print("skip  no Prometheus is installed (tools/packages.txt)")
         return
+    url = f"http://127.0.0.1:{backfill_test.prometheus_with_history(stage)}"
+    fetched = stage.run("bash", "-c", f"cd {stage.dir} && {fetch.replace('http://prometheus:9090', url)}", env=env)
+    stage.check(fetched.returncode == 0 and (stage.dir / "history.csv.gz").exists(), f"`{fetch}` writes a history", fetched.stdout[-300:] + fetched.stderr[-300:])
     port = daemon.free_port()
-    run = line.split("#")[0].replace("http://prometheus:9090", f"http://127.0.0.1:{backfill_test.prometheus_with_history(stage)}")
+    run = line.replace("http://prometheus:9090", url)
     began = time.monotonic()
     tautd = stage.start("readme", ["env", f"PATH={env['PATH']}", "bash", "-c", f"cd {stage.dir} && exec {run} --listen 127.0.0.1:{port}"],
                         ready=lambda process: daemon.answers(port, "/readyz"), kind=daemon.Tautd)
@@ -94,7 +104,7 @@ def value_at(values, path):
 
 def helm(stage):
     """The chart and every value of `helm install` are there; where there is a helm, it renders what README says."""
-    line = command("Watch your own cluster", "helm").split("#")[0]
+    line = command(README, "Try it", "helm").split("#")[0]
     chart = ROOT / re.search(r"(packaging/\S+)", line)[1]
     values = yaml.safe_load((chart / "values.yaml").read_text())
     keys = re.findall(r"--set (\S+?)=(\S+)", line)
@@ -104,7 +114,7 @@ def helm(stage):
     ways = yaml.safe_load((chart / "values.schema.json").read_text())["properties"]["way"]["enum"]
     way = re.search(r"`way=(\w+)`", README.read_text())[1]
     stage.check(way in ways, f"way={way} is one of the chart's", ways)
-    observe = ROOT / re.search(r"kubectl apply -k (\S+?)`", README.read_text())[1]
+    observe = ROOT / re.search(r"kubectl apply -k (\S+)", (ROOT / "docs/kubernetes/install.md").read_text())[1]
     stage.check((observe / "kustomization.yaml").exists(), f"kubectl finds {observe}")
     for key in ("imagePullSecrets", "livenessProbe", "priorityClassName", "podAnnotations"):
         stage.check(key in values and any(f".Values.{key}" in file.read_text() for file in (chart / "templates").iterdir()), f"the chart uses {key}")
@@ -117,9 +127,8 @@ def helm(stage):
 
 def tautlet(stage, env):
     """`tautlet --list` and `--observe` as printed, from a clone; nothing is changed."""
-    lines = [command("Limits on your own machines", "tautlet")]
-    lines += [line for block in blocks("Limits on your own machines") for line in block.splitlines() if line.startswith("tautlet ") and line != lines[0]]
-    stage.check(len(lines) == 2 and "--list" in lines[0] and "--observe" in lines[1], "README lists tasks, and measures them", lines)
+    lines = [line for block in blocks(AGENT, "Quick start") for line in block.splitlines() if line.startswith("tautlet ") and "--check-config" not in line]
+    stage.check(len(lines) == 2 and "--list" in lines[0] and "--observe" in lines[1], "the page of the agent lists tasks, and measures them", lines)
     if os.geteuid() != 0 or not pathlib.Path("/sys/fs/cgroup").exists():
         print("skip  tautlet reads cgroups as root")
         return
