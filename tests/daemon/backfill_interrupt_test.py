@@ -1,11 +1,11 @@
-#!/usr/bin/env python3
 """A backfill that is stopped or killed in the middle is resumed by the next start; one that fails says so."""
 import http.server
 import re
 import signal
 import threading
-import time
 import urllib.parse
+
+import pytest
 
 import daemon
 
@@ -50,16 +50,25 @@ def windows(tautd):
     return len(tautd.get("/api/v1/fleet/history?points=5000")["time"])
 
 
-def interrupted(stage, server, sig, name):
+@pytest.fixture(scope="module")
+def server():
+    its = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Prometheus)
+    threading.Thread(target=its.serve_forever, daemon=True).start()
+    yield its
+    its.shutdown()
+
+
+@pytest.mark.parametrize("name, sig", [("stopped", signal.SIGTERM), ("killed", signal.SIGKILL)])
+def test_the_next_start_goes_on_where_it_was(stage, server, name, sig):
     Prometheus.asked = 0
     FIRST.clear()
     GO_ON.clear()
     store = str(stage.dir / f"{name}.db")
     config = f'clock_wait: 0s\nbackfill: {{prometheus: "http://127.0.0.1:{server.server_port}", days: {HOURS / 24}}}\n'
     tautd = stage.tautd(config=config, store=store)
-    stage.check(FIRST.wait(30), f"{name}: some hours are read")
-    stage.check(tautd.get("/api/v1/status")["backfill"], f"{name}: the status knows of it")
-    stage.check("backfill is running" in tautd.ask("/readyz").text, f"{name}: and readiness")
+    assert FIRST.wait(30), f"{name}: some hours are read"
+    assert tautd.get("/api/v1/status")["backfill"], f"{name}: the status knows of it"
+    assert "backfill is running" in tautd.ask("/readyz").text, f"{name}: and readiness"
     if sig == signal.SIGKILL:
         tautd.kill()
     else:
@@ -67,34 +76,23 @@ def interrupted(stage, server, sig, name):
         tautd.stop()
     GO_ON.set()
     again = stage.tautd(config=config, store=store)
-    stage.check(daemon.eventually(lambda: " samples, " in again.output(), 30),
-                f"{name}: the next start goes on", again.output()[-500:])
-    stage.check(", resumed" in again.output(), f"{name}: and says so", again.output()[-500:])
-    stage.check(daemon.eventually(lambda: again.get("/api/v1/status")["backfill"] is None, 30), f"{name}: it ends")
-    stage.check(windows(again) > HOURS * 12 * 0.95, f"{name}: no hour is lacking", windows(again))
+    assert daemon.eventually(lambda: " samples, " in again.output(), 30), f"{name}: the next start goes on: {again.output()[-500:]}"
+    assert ", resumed" in again.output(), f"{name}: and says so: {again.output()[-500:]}"
+    assert daemon.eventually(lambda: again.get("/api/v1/status")["backfill"] is None, 30), f"{name}: it ends"
+    assert windows(again) > HOURS * 12 * 0.95, f"{name}: no hour is lacking"
     again.stop()
     once_more = stage.tautd(config=config, store=store)
-    stage.check("backfill" not in once_more.output(), f"{name}: complete, it is not read again")
+    assert "backfill" not in once_more.output(), f"{name}: complete, it is not read again"
     once_more.stop()
 
 
-def main():
-    with daemon.Stage(daemon.arguments(__doc__)) as stage:
-        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Prometheus)
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        interrupted(stage, server, signal.SIGTERM, "stopped")
-        interrupted(stage, server, signal.SIGKILL, "killed")
-        Prometheus.refuse = True
-        config = f'clock_wait: 0s\nbackfill: {{prometheus: "http://127.0.0.1:{server.server_port}", days: 1}}\n'
-        tautd = stage.tautd(config=config, store=str(stage.dir / "failed.db"))
-        stage.check(daemon.eventually(lambda: tautd.get("/api/v1/status")["backfill_error"], 10), "a failure is in the status")
-        stage.check("who are you?" in tautd.get("/api/v1/status")["backfill_error"], "with the server's words")
-        stage.check("\ntautd_backfill_failed 1\n" in tautd.ask("/metrics").text, "in the metrics")
-        stage.check("backfill failed" in tautd.output(), "in the log", tautd.output()[-500:])
-        stage.check("backfill failed" in tautd.ask("/readyz").text, "and in the text of readiness")
-        tautd.stop()
-    stage.finish()
-
-
-if __name__ == "__main__":
-    main()
+def test_a_failure_is_said_everywhere(stage, server, monkeypatch):
+    monkeypatch.setattr(Prometheus, "refuse", True)
+    config = f'clock_wait: 0s\nbackfill: {{prometheus: "http://127.0.0.1:{server.server_port}", days: 1}}\n'
+    tautd = stage.tautd(config=config, store=str(stage.dir / "failed.db"))
+    assert daemon.eventually(lambda: tautd.get("/api/v1/status")["backfill_error"], 10), "a failure is in the status"
+    assert "who are you?" in tautd.get("/api/v1/status")["backfill_error"], "with the server's words"
+    assert "\ntautd_backfill_failed 1\n" in tautd.ask("/metrics").text, "in the metrics"
+    assert "backfill failed" in tautd.output(), f"in the log: {tautd.output()[-500:]}"
+    assert "backfill failed" in tautd.ask("/readyz").text, "and in the text of readiness"
+    tautd.stop()

@@ -234,7 +234,7 @@ def away(stage):
     case.check(daemon.eventually(lambda: case.late("failed") == 2, 60), "the metric says that it failed")
     case.check("retrying in" in case.tautd.output(), "the log says why")
     case.check("refused" in case.tautd.get("/api/v1/status")["late_jobs"]["error"], "and the status")
-    text = stage.run(stage.args.taut, "status", "--server", f"http://127.0.0.1:{case.tautd.port}").stdout
+    text = stage.taut(case.tautd, "status").stdout
     case.check("2 failed" in text, "and taut status: " + text)
     case.serve()
     case.check_read()

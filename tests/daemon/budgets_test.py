@@ -79,7 +79,7 @@ class Budgets:
         return self.call("GET", LEDGER + "?limit=10000").json()["entries"]
 
     def cli(self, *argv):
-        return self.stage.run(self.stage.args.taut, "budget", *argv, "--server", f"http://127.0.0.1:{self.tautd.port}", "--token-file", self.stage.file("token", OPERATOR))
+        return self.stage.run(self.stage.args.taut, "budget", *argv, "--server", self.tautd.url, "--token-file", self.stage.file("token", OPERATOR))
 
 
 def counts_and_divides(stage, budgets, start):
@@ -256,7 +256,7 @@ def holds(stage, budgets):
 def bills_of_edited_prices(stage, budgets):
     """An edited price of the past changes bills: they say so, once, and after each restart."""
     def bills():
-        ended = stage.run(stage.args.taut, "bills", "--server", f"http://127.0.0.1:{budgets.tautd.port}", "--token-file", stage.file("token", OPERATOR))
+        ended = stage.run(stage.args.taut, "bills", "--server", budgets.tautd.url, "--token-file", stage.file("token", OPERATOR))
         stage.equal(ended.returncode, 0, f"taut bills ({ended.stderr})")
         return ended.stdout
 

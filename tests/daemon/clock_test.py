@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """A start far beyond the stored data decides and ends nothing until its clock is confirmed: by time, or by an operator.
 
 The stored data are of yesterday. To tautd that is a stop of a day, or a machine that boots a day ahead.
@@ -22,16 +21,14 @@ groups: [{name: shop, shares: {retail: 100%}}]
 
 def scrape(at):
     labels = {"namespace": "shop", "pod": "web-5d4f8c7b9d-xbbbz", "container": "app"}
-    return daemon.write_body([
+    return [
         ({"__name__": "container_cpu_usage_seconds_total", "cpu": "total", **labels}, [(at, at % 100_000 * 0.1)]),
-        ({"__name__": "container_memory_working_set_bytes", **labels}, [(at, 2e8)])])
+        ({"__name__": "container_memory_working_set_bytes", **labels}, [(at, 2e8)])]
 
 
-def send(stage, tautd, begin, end):
+def send(tautd, begin, end):
     for at in range(begin, end, STEP):
-        answer = daemon.write(tautd.port, scrape(at), token=OPERATOR)
-        if answer.status != 204:
-            stage.check(False, f"samples of {at} are taken", f"{answer.status} {answer.text}")
+        daemon.send(tautd.port, scrape(at), OPERATOR)
 
 
 def config(stage, more):
@@ -65,73 +62,71 @@ def entries(tautd):
     return len(tautd.get("/api/v1/budget-ledger?limit=1000", token=OPERATOR)["entries"])
 
 
-def yesterday(stage, store):
-    """Two hours of samples that end 25 hours ago; the time at which the stored windows end."""
-    tautd = stage.tautd(config=config(stage, "clock: samples\n"), store=store)
+def test_windows_of_yesterday_are_stored(stage, story):
+    story.store = stage.dir / "tautd.db"
+    story.tautd = stage.tautd(config=config(stage, "clock: samples\n"), store=story.store)
     end = int(time.time()) - 25 * HOUR
-    send(stage, tautd, end - 2 * HOUR, end)
-    stage.check(daemon.eventually(lambda: (through(tautd) or 0) > end - 15 * 60, 30), "windows of yesterday are stored")
-    stage.check(daemon.eventually(lambda: entries(tautd) > 0, 30), "the ledger has its definition")
-    stage.equal(tautd.stop(), 0, "and tautd stops")
-    return end
+    send(story.tautd, end - 2 * HOUR, end)
+    assert daemon.eventually(lambda: (through(story.tautd) or 0) > end - 15 * 60, 30), "windows of yesterday are stored"
+    assert daemon.eventually(lambda: entries(story.tautd) > 0, 30), "the ledger has its definition"
+    assert story.tautd.stop() == 0, "and tautd stops"
 
 
-def waits_for_an_operator(stage, store):
-    tautd = stage.tautd(config=config(stage, "clock_wait: 1h\n"), store=store)
-    stored, ledger = through(tautd), entries(tautd)
-    ready = tautd.ask("/readyz")
-    stage.check(ready.status == 200 and "beyond the stored data" in ready.text, "/readyz is ready and says what it waits for", ready.text)
-    stage.check("taut confirm-clock" in tautd.output(), "so does the log", tautd.output()[-600:])
-    stage.equal(metric(tautd, "tautd_clock_unconfirmed"), 1, "and the metric")
-    now = int(time.time())
-    send(stage, tautd, now - 900, now)
-    stage.equal(metric(tautd, "tautd_waiting_samples") > 30, True, "samples are taken")
+def test_a_start_far_beyond_them_waits_and_says_so(stage, story):
+    story.tautd = stage.tautd(config=config(stage, "clock_wait: 1h\n"), store=story.store)
+    story.stored, story.ledger = through(story.tautd), entries(story.tautd)
+    ready = story.tautd.ask("/readyz")
+    assert ready.status == 200 and "beyond the stored data" in ready.text, "/readyz is ready and says what it waits for"
+    assert "taut confirm-clock" in story.tautd.output(), f"so does the log: {story.tautd.output()[-600:]}"
+    assert metric(story.tautd, "tautd_clock_unconfirmed") == 1, "and the metric"
+
+
+def test_samples_are_taken_and_nothing_else(stage, story):
+    story.now = int(time.time())
+    send(story.tautd, story.now - 900, story.now)
+    assert metric(story.tautd, "tautd_waiting_samples") > 30, "samples are taken"
     ask = {"group": "shop", "tier": "production", "cpu": 1}
-    answer = post(tautd, "/api/v1/requests", ask)
-    stage.check(answer.status == 503 and "beyond the stored data" in answer.text, "a request for quota is answered 503", answer.text)
-    grant = {"act": "grant", "of": "business:retail", "amount": "5", "why": "a test"}
-    answer = post(tautd, "/api/v1/budget-ledger", grant)
-    stage.check(answer.status == 503 and "beyond the stored data" in answer.text, "as is an entry of the ledger", answer.text)
-    time.sleep(2)
-    stage.equal((through(tautd), entries(tautd)), (stored, ledger), "no window closes, and nothing is entered")
+    answer = post(story.tautd, "/api/v1/requests", ask)
+    assert answer.status == 503 and "beyond the stored data" in answer.text, "a request for quota is answered 503"
+    story.grant = {"act": "grant", "of": "business:retail", "amount": "5", "why": "a test"}
+    answer = post(story.tautd, "/api/v1/budget-ledger", story.grant)
+    assert answer.status == 503 and "beyond the stored data" in answer.text, "as is an entry of the ledger"
+
+
+def test_no_window_closes_and_nothing_is_entered(stage, story):
+    send(story.tautd, story.now, story.now + STEP)
+    assert daemon.eventually(lambda: story.tautd.has_ticked(OPERATOR), 20), "a tick has come since"
+    assert (through(story.tautd), entries(story.tautd)) == (story.stored, story.ledger), "no window closes, and nothing is entered"
+
+
+def test_copies_of_the_files_are_there(stage, story):
     for suffix in ("", ".budgets", ".requests"):
-        stage.check(pathlib.Path(f"{store}{suffix}.before-clock").exists(), f"a copy of tautd.db{suffix} is there")
-    stage.equal(post(tautd, "/api/v1/clock/confirm", {}, READER).status, 403, "a reader may not confirm the clock")
+        copy = pathlib.Path(f"{story.store}{suffix}.before-clock")
+        assert daemon.eventually(copy.exists, 10), f"a copy of tautd.db{suffix} is there"
+
+
+def test_an_operator_confirms_the_clock(stage, story):
+    assert post(story.tautd, "/api/v1/clock/confirm", {}, READER).status == 403, "a reader may not confirm the clock"
     token = stage.file("operator-token", OPERATOR + "\n")
-    done = stage.run(stage.args.taut, "confirm-clock", "--server", f"http://127.0.0.1:{tautd.port}", "--token-file", token)
-    stage.equal((done.returncode, done.stdout), (0, "the clock is confirmed\n"), "an operator confirms it")
-    stage.check(daemon.eventually(lambda: metric(tautd, "tautd_clock_unconfirmed") == 0, 10), "the wait is over")
-    stage.check(daemon.eventually(lambda: through(tautd) > now - 1000, 60), "windows close", through(tautd))
-    stage.check(daemon.eventually(lambda: post(tautd, "/api/v1/budget-ledger", grant).status == 200, 10), "the ledger is written again")
-    stage.equal(post(tautd, "/api/v1/clock/confirm", {}).status, 409, "there is nothing more to confirm")
-    stage.check(".before-clock" in tautd.output(), "the log says where the copies are", tautd.output()[-600:])
-    stage.equal(tautd.stop(), 0, "tautd stops")
-    return stored, ledger
+    done = stage.run(stage.args.taut, "confirm-clock", "--server", story.tautd.url, "--token-file", token)
+    assert (done.returncode, done.stdout) == (0, "the clock is confirmed\n"), "an operator confirms it"
+    assert daemon.eventually(lambda: metric(story.tautd, "tautd_clock_unconfirmed") == 0, 10), "the wait is over"
+    assert daemon.eventually(lambda: through(story.tautd) > story.now - 1000, 60), f"windows close: {through(story.tautd)}"
+    assert daemon.eventually(lambda: post(story.tautd, "/api/v1/budget-ledger", story.grant).status == 200, 10), "the ledger is written again"
+    assert post(story.tautd, "/api/v1/clock/confirm", {}).status == 409, "there is nothing more to confirm"
+    assert ".before-clock" in story.tautd.output(), f"the log says where the copies are: {story.tautd.output()[-600:]}"
+    assert story.tautd.stop() == 0, "tautd stops"
 
 
-def back(stage, store, stored, ledger):
-    """As docs/operate/backup.md says."""
+def test_the_copies_bring_back_what_was(stage, story):
+    # As docs/operate/backup.md says.
     for suffix in ("", ".budgets", ".requests"):
         for log in ("-wal", "-shm"):
-            pathlib.Path(f"{store}{suffix}{log}").unlink(missing_ok=True)
-        shutil.move(f"{store}{suffix}.before-clock", f"{store}{suffix}")
-    for samples in store.parent.glob("tautd.db.samples.*"):
+            pathlib.Path(f"{story.store}{suffix}{log}").unlink(missing_ok=True)
+        shutil.move(f"{story.store}{suffix}.before-clock", f"{story.store}{suffix}")
+    for samples in story.store.parent.glob("tautd.db.samples.*"):
         samples.unlink()
-    tautd = stage.tautd(config=config(stage, "clock_wait: 5s\n"), store=store)
-    stage.equal((through(tautd), entries(tautd)), (stored, ledger), "the copies are the store and ledger as they were")
-    stage.check(daemon.eventually(lambda: metric(tautd, "tautd_clock_unconfirmed") == 0, 20), "time ends the wait, too")
-    stage.equal(tautd.stop(), 0, "tautd stops")
-
-
-def main():
-    args = daemon.arguments(__doc__.splitlines()[0])
-    with daemon.Stage(args) as stage:
-        store = stage.dir / "tautd.db"
-        yesterday(stage, store)
-        stored, ledger = waits_for_an_operator(stage, store)
-        back(stage, store, stored, ledger)
-        stage.finish()
-
-
-if __name__ == "__main__":
-    main()
+    story.tautd = stage.tautd(config=config(stage, "clock_wait: 5s\n"), store=story.store)
+    assert (through(story.tautd), entries(story.tautd)) == (story.stored, story.ledger), "the copies are the store and ledger as they were"
+    assert daemon.eventually(lambda: metric(story.tautd, "tautd_clock_unconfirmed") == 0, 20), "time ends the wait, too"
+    assert story.tautd.stop() == 0, "tautd stops"

@@ -66,6 +66,13 @@ def skip_without(*programs):
         sys.exit(SKIPPED)
 
 
+def needs(*programs):
+    """The mark of tests that are skipped where one of these programs is not installed."""
+    import pytest  # pylint: disable=import-outside-toplevel  # benchmarks use this file without it
+    missing = [p for p in programs if shutil.which(p) is None]
+    return pytest.mark.skipif(bool(missing), reason=f"not installed (see tools/packages.txt): {', '.join(missing)}")
+
+
 def free_port():
     """Free now, and none that the kernel gives to outgoing connections: the caller may leave it and take it again."""
     for _ in range(200):
@@ -179,6 +186,20 @@ def write(port, body, token=None, headers=None):
     return ask(port, "/api/v1/write", "POST", body, WRITE_HEADERS if headers is None else headers, token)
 
 
+def send(port, series, token=None, ahead=False):
+    """Writes samples, and asserts that they are taken. `ahead`: they may run ahead of the windows, and are sent once more where they do, as a
+    Prometheus does."""
+    body, answers = write_body(series), []
+
+    def is_taken():
+        answers.append(write(port, body, token))
+        return not ahead or answers[-1].status != 503
+
+    eventually(is_taken, 30, 0.05)
+    if answers[-1].status != 204:
+        raise AssertionError(f"the samples are taken: {answers[-1].status} {answers[-1].text}")
+
+
 # ---- processes ----
 
 def grpc(stage, port, method, message, token=None, ca=None):
@@ -241,6 +262,10 @@ class Tautd(Process):
     port = 0
     config = None  # the path of its file
 
+    @property
+    def url(self):
+        return f"http://127.0.0.1:{self.port}"
+
     def ask(self, path, *args, **more):
         return ask(self.port, path, *args, **more)
 
@@ -249,6 +274,11 @@ class Tautd(Process):
         if answer.status != 200:
             raise AssertionError(f"GET {path}: {answer.status} {answer.text[:300]}")
         return answer.json()
+
+
+    def has_ticked(self, token=None):
+        """Whether a tick has come since the last samples were sent: what was acknowledged is on disk."""
+        return "tautd_unwritten_sample_bytes 0\n" in self.ask("/metrics", token=token).text
 
 
 class Stage:
@@ -347,6 +377,10 @@ users: [{{name: u, user: {{token: secret}}}}]
         """A program that ends by itself; its CompletedProcess with text. `env`: instead of this one's."""
         return subprocess.run([str(a) for a in argv], env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True,
                               timeout=seconds, preexec_fn=end_with_parent, check=False)
+
+    def taut(self, tautd, *argv, **more):
+        """taut as a client of the daemon."""
+        return self.run(self.args.taut, *argv, "--server", tautd.url, **more)
 
     def feed(self, port, *argv, seconds=400):
         """taut-dev feed that ends by itself."""

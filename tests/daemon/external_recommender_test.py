@@ -1,12 +1,12 @@
-#!/usr/bin/env python3
 """tautd asks examples/external_recommender.py, a service in Python, and takes its limits and numbers of tasks; without
 it the jobs' own recommenders go on."""
 import pathlib
 import subprocess
-import sys
+
+import pytest
 
 import daemon
-import replicas_test
+import scaled_cell
 
 EXAMPLE = pathlib.Path(__file__).resolve().parent.parent.parent / "examples" / "external_recommender.py"
 PYTHON = "/usr/bin/python3"  # whose modules Debian's packages are
@@ -32,79 +32,94 @@ def has_grpc():
     return found.returncode == 0
 
 
+pytestmark = [daemon.needs("protoc"), pytest.mark.skipif(not has_grpc(), reason="python3-grpcio is not installed (see tools/packages.txt)")]
+
+
+def decisions(tautd, job, target):
+    return tautd.get(f"/api/v1/decisions?job={job}&target={target}")["decisions"]
+
+
+def metric(tautd, name):
+    for line in tautd.ask("/metrics").text.splitlines():
+        if line.startswith(name + " "):
+            return float(line.split()[-1])
+    return None
+
+
 def start_service(stage, port, *more):
     return stage.start("service", [PYTHON, EXAMPLE, "--listen", f"127.0.0.1:{port}", *more],
                        ready=lambda process: "listening" in process.output())
 
 
-def main():
-    args = daemon.arguments(__doc__.splitlines()[0])
-    daemon.skip_without("protoc")
-    if not has_grpc():
-        print("SKIPPED: python3-grpcio is not installed (see tools/packages.txt); nothing was tested")
-        sys.exit(daemon.SKIPPED)
-    with daemon.Stage(args) as stage:
-        cell = replicas_test.Cell(stage)
-        port = daemon.free_port()
-        service = start_service(stage, port)
-        tautd = stage.tautd(config=CONFIG.format(port=port), store=stage.dir / "tautd.db")
+def test_its_answers_are_taken(stage, story):
+    story.cell = scaled_cell.Cell()
+    story.port = daemon.free_port()
+    story.service = start_service(stage, story.port)
+    story.tautd = stage.tautd(config=CONFIG.format(port=story.port), store=stage.dir / "tautd.db")
 
-        def decisions(job, target):
-            return tautd.get(f"/api/v1/decisions?job={job}&target={target}")["decisions"]
-
-        def metric(name):
-            for line in tautd.ask("/metrics").text.splitlines():
-                if line.startswith(name + " "):
-                    return float(line.split()[-1])
-            return None
-
-        cell.send(tautd, 2, 4, 0.5)
-        web = next(job["name"] for job in tautd.get("/api/v1/jobs")["jobs"] if "web" in job["name"])
-        taken = 'tautd_external_recommender_answers_total{result="taken"}'
-        stage.check(daemon.eventually(lambda: (metric(taken) or 0) >= 3, 20), "its answers are taken",
-                    tautd.ask("/metrics").text)
-        newest = decisions(web, "memory")[0]
-        stage.check(abs(newest["after"] / 2.4e8 - 1) < 0.1, "memory: 200 MB and 20 %", str(newest))
-        stage.check("the highest usage of the last" in newest["sentence"] + str(newest.get("reason", "")),
-                    "the decision says why", str(newest))
-        stage.equal(decisions(web, "replicas")[0]["after"], 4, "2 cores of load on tasks of 1 core at 60 %")
-        stage.equal(decisions(web.replace("web", "db"), "memory"), [], "a job without the setting is not asked about")
-        explained = stage.run(args.taut, "explain", "--job", web, "--server", f"http://127.0.0.1:{tautd.port}").stdout
-        stage.check("The external recommender: the highest usage" in explained, "taut explain says so", explained)
-        cell.send(tautd, 2, 4, 0.9)
-        stage.check(daemon.eventually(lambda: decisions(web, "replicas")[0]["after"] == 6, 20),
-                    "3.6 cores on tasks of 1 core at 60 % are 6 tasks", str(decisions(web, "replicas")))
-
-        service.kill()
-        cell.send(tautd, 2, 6, 0.6)
-        down = "tautd_external_recommender_up"
-        stage.check(daemon.eventually(lambda: metric(down) == 0, 20), "a service that was killed is seen")
-        warnings = tautd.get("/api/v1/status")["warnings"]
-        stage.check(any("external recommender does not answer" in w for w in warnings), "status says it", str(warnings))
-        stage.check("external recommender" in tautd.output(), "and the log")
-        stage.equal(decisions(web, "replicas")[0]["after"], 6, "the last answer holds")
-        tautd.kill()
-        tautd = stage.tautd(config=CONFIG.format(port=port), store=stage.dir / "tautd.db")
-        stage.equal(decisions(web, "replicas")[0]["after"], 6, "over a kill of tautd, too")
-        cell.send(tautd, 6, 6, 0.6)
-        explained = stage.run(args.taut, "explain", "--job", web, "--server", f"http://127.0.0.1:{tautd.port}").stdout
-        stage.check("answer has expired" in explained, "then the job's own recommender takes over", explained)
-
-        start_service(stage, port, "--signal", "requests", "--per-task", "50")
-        before = metric(taken) or 0
-
-        def taken_again():  # gRPC connects again within some seconds
-            cell.send(tautd, 1, 6, 0.6)
-            return daemon.eventually(lambda: (metric(taken) or 0) > before, 2)
-
-        stage.check(daemon.eventually(taken_again, 30), "a service that is back is asked")
-        cell.send(tautd, 2, 6, 0.6, requests_each=100)
-        stage.check(daemon.eventually(lambda: decisions(web, "replicas")[0]["after"] == 12, 20),
-                    "600 requests a second, a named signal of the job, are 12 tasks", str(decisions(web, "replicas")))
-        cell.send(tautd, 2, 12, 0.3)
-        stage.equal(decisions(web, "replicas")[0]["after"], 12, "requests that are not measured are not 0")
-        stage.finish()
+    story.cell.send(story.tautd, 2, 4, 0.5)
+    story.web = next(job["name"] for job in story.tautd.get("/api/v1/jobs")["jobs"] if "web" in job["name"])
+    story.taken = 'tautd_external_recommender_answers_total{result="taken"}'
+    assert daemon.eventually(lambda: (metric(story.tautd, story.taken) or 0) >= 3, 20), (
+        f"its answers are taken: {story.tautd.ask('/metrics').text}")
 
 
-if __name__ == "__main__":
-    main()
+def test_decisions_follow_it_and_say_why(stage, story):
+    newest = decisions(story.tautd, story.web, "memory")[0]
+    assert abs(newest["after"] / 2.4e8 - 1) < 0.1, f"memory: 200 MB and 20 %: {newest}"
+    assert "the highest usage of the last" in newest["sentence"] + str(newest.get("reason", "")), f"the decision says why: {newest}"
+    assert decisions(story.tautd, story.web, "replicas")[0]["after"] == 4, "2 cores of load on tasks of 1 core at 60 %"
+    assert decisions(story.tautd, story.web.replace("web", "db"), "memory") == [], "a job without the setting is not asked about"
+    explained = stage.taut(story.tautd, "explain", "--job", story.web).stdout
+    assert "The external recommender: the highest usage" in explained, "taut explain says so"
+
+
+def test_more_load_is_more_tasks(stage, story):
+    story.cell.send(story.tautd, 2, 4, 0.9)
+    assert daemon.eventually(lambda: decisions(story.tautd, story.web, "replicas")[0]["after"] == 6, 20), (
+        f"3.6 cores on tasks of 1 core at 60 % are 6 tasks: {decisions(story.tautd, story.web, 'replicas')}")
+
+
+def test_a_service_that_was_killed_is_seen(stage, story):
+    story.service.kill()
+    story.cell.send(story.tautd, 2, 6, 0.6)
+    down = "tautd_external_recommender_up"
+    assert daemon.eventually(lambda: metric(story.tautd, down) == 0, 20), "a service that was killed is seen"
+    warnings = story.tautd.get("/api/v1/status")["warnings"]
+    assert any("external recommender does not answer" in w for w in warnings), f"status says it: {warnings}"
+    assert "external recommender" in story.tautd.output(), "and the log"
+
+
+def test_its_last_answer_holds_over_a_kill_of_tautd(stage, story):
+    assert decisions(story.tautd, story.web, "replicas")[0]["after"] == 6, "the last answer holds"
+    story.tautd.kill()
+    story.tautd = stage.tautd(config=CONFIG.format(port=story.port), store=stage.dir / "tautd.db")
+    assert decisions(story.tautd, story.web, "replicas")[0]["after"] == 6, "over a kill of tautd, too"
+
+
+def test_then_the_jobs_own_recommender_takes_over(stage, story):
+    story.cell.send(story.tautd, 6, 6, 0.6)
+    explained = stage.taut(story.tautd, "explain", "--job", story.web).stdout
+    assert "answer has expired" in explained, "then the job's own recommender takes over"
+
+
+def test_a_service_that_is_back_is_asked(stage, story):
+    start_service(stage, story.port, "--signal", "requests", "--per-task", "50")
+    before = metric(story.tautd, story.taken) or 0
+
+    def taken_again():  # gRPC connects again within some seconds
+        story.cell.send(story.tautd, 1, 6, 0.6)
+        return daemon.eventually(lambda: (metric(story.tautd, story.taken) or 0) > before, 2)
+
+    assert daemon.eventually(taken_again, 30), "a service that is back is asked"
+
+
+def test_a_named_signal_is_the_load(stage, story):
+    story.cell.send(story.tautd, 2, 6, 0.6, requests_each=100)
+    assert daemon.eventually(lambda: decisions(story.tautd, story.web, "replicas")[0]["after"] == 12, 20), (
+        f"600 requests a second, a named signal of the job, are 12 tasks: {decisions(story.tautd, story.web, 'replicas')}")
+
+
+def test_requests_that_are_not_measured_are_not_zero(stage, story):
+    story.cell.send(story.tautd, 2, 12, 0.3)
+    assert decisions(story.tautd, story.web, "replicas")[0]["after"] == 12, "requests that are not measured are not 0"

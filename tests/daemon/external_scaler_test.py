@@ -1,9 +1,8 @@
-#!/usr/bin/env python3
 """KEDA's questions to tautd, as gRPC over HTTP/2 by curl: the number of replicas that is ordered, or an error."""
 import struct
 
 import daemon
-import replicas_test
+import scaled_cell
 
 CONFIG = """clock: samples
 external_scaler: {{listen: ["127.0.0.1:{port}"]}}
@@ -17,6 +16,9 @@ defaults:
 rules:
   - {{name: no scaling here, match: {{job: "*/db"}}, set: {{replicas.policy: none}}}}
 """
+
+
+pytestmark = daemon.needs("curl")
 
 
 class Keda:
@@ -46,45 +48,49 @@ class Keda:
         return answer if isinstance(answer, tuple) else answer == b"\x08\x01"
 
 
-def main():
-    args = daemon.arguments(__doc__.splitlines()[0])
-    daemon.skip_without("curl")
-    with daemon.Stage(args) as stage:
-        cell = replicas_test.Cell(stage)
-        port = daemon.free_port()
-        tautd = stage.tautd(config=CONFIG.format(port=port))
-        stage.check(f"listening for KEDA on port {port}" in tautd.output(), "the log says the port", tautd.output())
-        keda = Keda(stage, port)
-        cell.send(tautd, 6, 4, 0.5)
-        names = [job["name"] for job in tautd.get("/api/v1/jobs")["jobs"]]
-        web, db = (next(name for name in names if part in name) for part in ("web", "db"))
-        code, message = keda.value(web)
-        stage.check(code == 9 and f"job {web} has no ordered number of tasks" in message, "without an order: an error",
-                    message)
-        cell.send(tautd, 3, 4, 0.9)
-        stage.equal(keda.value(web), 8.0, "3.6 cores at half of a core each are 8 replicas")
-        code, message = keda.value(db)
-        stage.check(code == 9 and "set its replicas.policy" in message, "a job without a policy: an error", message)
-        code, message = keda.value("shop/deployment/none")
-        stage.check(code == 5 and "no job shop/deployment/none" in message, "an unknown job: an error", message)
-        url = f"http://127.0.0.1:{tautd.port}"
-        stage.equal(stage.run(args.taut, "set", web, "mode=observe", "--server", url).returncode, 0, "web only observes")
-        code, message = keda.value(web)
-        stage.check(code == 9 and "set its mode to auto" in message, "a mode that does not act: an error", message)
-        metrics = tautd.ask("/metrics").text
-        for line in ('{result="answered"} 1', '{result="unknown_job"} 1', '{result="no_number"} 3', '{result="failed"} 0'):
-            stage.check(f"tautd_external_scaler_requests_total{line}" in metrics, f"counted: {line}")
-
-        for setting in ("mode=auto", "replicas.policy=keda", "replicas.task_capacity=10", "replicas.min=0",
-                        "replicas.keda.activation=1"):
-            said = stage.run(args.taut, "set", web, setting, "--server", url)
-            stage.equal(said.returncode, 0, f"web has {setting}: {said.stderr}")
-        cell.send(tautd, 3, 4, 0.5, 20)
-        stage.equal((keda.value(web) > 0, keda.is_active(web)), (True, True), "with requests it runs")
-        cell.send(tautd, 4, 4, 0.1, 0.01)
-        stage.equal((keda.value(web), keda.is_active(web)), (0.0, False), "an ordered 0 is a 0, and not active")
-        stage.finish()
+def test_without_an_order_it_answers_an_error(stage, story):
+    story.cell = scaled_cell.Cell()
+    port = daemon.free_port()
+    story.tautd = stage.tautd(config=CONFIG.format(port=port))
+    assert f"listening for KEDA on port {port}" in story.tautd.output(), "the log says the port"
+    story.keda = Keda(stage, port)
+    story.cell.send(story.tautd, 6, 4, 0.5)
+    names = [job["name"] for job in story.tautd.get("/api/v1/jobs")["jobs"]]
+    story.web, story.db = (next(name for name in names if part in name) for part in ("web", "db"))
+    code, message = story.keda.value(story.web)
+    assert code == 9 and f"job {story.web} has no ordered number of tasks" in message, "without an order: an error"
 
 
-if __name__ == "__main__":
-    main()
+def test_the_ordered_number_is_answered(stage, story):
+    story.cell.send(story.tautd, 3, 4, 0.9)
+    assert story.keda.value(story.web) == 8.0, "3.6 cores at half of a core each are 8 replicas"
+
+
+def test_what_nobody_scales_is_an_error(stage, story):
+    code, message = story.keda.value(story.db)
+    assert code == 9 and "set its replicas.policy" in message, "a job without a policy: an error"
+    code, message = story.keda.value("shop/deployment/none")
+    assert code == 5 and "no job shop/deployment/none" in message, "an unknown job: an error"
+    assert stage.taut(story.tautd, "set", story.web, "mode=observe").returncode == 0, "web only observes"
+    code, message = story.keda.value(story.web)
+    assert code == 9 and "set its mode to auto" in message, "a mode that does not act: an error"
+
+
+def test_metrics_count_the_answers(stage, story):
+    metrics = story.tautd.ask("/metrics").text
+    for line in ('{result="answered"} 1', '{result="unknown_job"} 1', '{result="no_number"} 3', '{result="failed"} 0'):
+        assert f"tautd_external_scaler_requests_total{line}" in metrics, f"counted: {line}"
+
+
+def test_with_requests_it_is_active(stage, story):
+    for setting in ("mode=auto", "replicas.policy=keda", "replicas.task_capacity=10", "replicas.min=0",
+                    "replicas.keda.activation=1"):
+        said = stage.taut(story.tautd, "set", story.web, setting)
+        assert said.returncode == 0, f"web has {setting}: {said.stderr}"
+    story.cell.send(story.tautd, 3, 4, 0.5, 20)
+    assert (story.keda.value(story.web) > 0, story.keda.is_active(story.web)) == (True, True), "with requests it runs"
+
+
+def test_an_ordered_zero_is_a_zero_and_not_active(stage, story):
+    story.cell.send(story.tautd, 4, 4, 0.1, 0.01)
+    assert (story.keda.value(story.web), story.keda.is_active(story.web)) == (0.0, False), "an ordered 0 is a 0, and not active"

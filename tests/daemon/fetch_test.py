@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """taut fetch: what a VictoriaMetrics has of the past becomes a trace, of which a replay makes the decisions that a tautd
 made when the same samples came.
 
@@ -12,19 +11,16 @@ import pathlib
 import time
 
 import daemon
-from victoria_test import SLICE_S, export
+import senders
 
+pytestmark = daemon.needs("victoria-metrics")
 HISTORY_HOURS = 72
 JOBS = 20
 RECOMMENDERS = {"cpu": "moving_window", "memory": "ensemble"}
 
 
 def fed_victoria(stage):
-    port = daemon.free_port()
-    stage.start("victoria-metrics",
-                ["victoria-metrics", f"-httpListenAddr=127.0.0.1:{port}", f"-storageDataPath={stage.dir}/victoria",
-                 "-search.latencyOffset=0s"],
-                lambda p: daemon.answers(port, "/health"))
+    port = senders.victoria_metrics(stage)
     print("      " + stage.feed(port, "--history", f"{HISTORY_HOURS}h", "--live", "0", "--jobs", str(JOBS),
                                 "--ooms").strip().splitlines()[0])
     daemon.answers(port, "/internal/force_flush")
@@ -36,14 +32,11 @@ def live_decisions(stage, victoria):
     tautd = stage.tautd(config="clock: samples\ndefaults: {mode: auto, " +
                         ", ".join(f"{r}.recommender: {name}" for r, name in RECOMMENDERS.items()) + "}\n")
     now = int(time.time())
-    begin = now - now % SLICE_S - (HISTORY_HOURS + 1) * 3600
-    for t in range(begin, now + SLICE_S, SLICE_S):
-        series = export(victoria, t, t + SLICE_S)
-        for _ in range(100 if series else 0):
-            answer = daemon.write(tautd.port, daemon.write_body(series))
-            if answer.status != 503:
-                break
-            time.sleep(0.1)
+    begin = now - now % senders.SLICE_S - (HISTORY_HOURS + 1) * 3600
+    for t in range(begin, now + senders.SLICE_S, senders.SLICE_S):
+        series = senders.export(victoria, t, t + senders.SLICE_S)
+        if series:
+            daemon.send(tautd.port, series, ahead=True)
     daemon.eventually(lambda: (tautd.get("/api/v1/fleet")["time"] or 0) >= now - 1200, 60)
     out, before = {}, None
     while True:
@@ -96,28 +89,26 @@ def close(found, wanted):
         a[0] == b[0] and math.isclose(a[1], b[1], rel_tol=1e-6) for a, b in zip(found, wanted))
 
 
-def main():
-    daemon.skip_without("victoria-metrics")
-    with daemon.Stage(daemon.arguments(__doc__)) as stage:
-        victoria = fed_victoria(stage)
-        live = live_decisions(stage, victoria)
-        replayed, history = replayed_decisions(stage, victoria)
-        stage.check(len(live) >= 20 and sum(map(len, live.values())) >= 40, "tautd has decided of many jobs",
-                    {key: len(d) for key, d in live.items()})
-        stage.check(set(live) <= set(replayed), "the replay has each of them", set(live) - set(replayed))
-        rows = windows_of(history)
-        for key, decisions in sorted(live.items()):
-            # A replay lists a limit from the first window in which it counts.
-            wanted = [(first_at(rows[key[0]], t), limit) for t, limit in decisions]
-            found = replayed.get(key, [])
-            stage.check(close(found[1:], wanted), f"decisions of {' '.join(key)} are the same",
-                        (found, decisions))
-        nothing = taut(stage, "fetch", f"http://127.0.0.1:{victoria}", "--last", "1h", "--until", "2020-01-01", "--out",
-                       str(pathlib.Path(stage.dir) / "none.csv"), expected=1)
-        stage.check("no usage in the last 60 min before 2020-01-01" in nothing, "a time without samples is said", nothing)
-        stage.check(not (pathlib.Path(stage.dir) / "none.csv").exists(), "and leaves no file")
-    stage.finish()
+def test_a_tautd_decides_of_many_jobs(stage, story):
+    story.victoria = fed_victoria(stage)
+    story.live = live_decisions(stage, story.victoria)
+    story.replayed, story.history = replayed_decisions(stage, story.victoria)
+    assert len(story.live) >= 20 and sum(map(len, story.live.values())) >= 40, (
+        f"tautd has decided of many jobs: {{key: len(d) for key, d in story.live.items()}}")
 
 
-if __name__ == "__main__":
-    main()
+def test_a_replay_of_what_is_fetched_decides_the_same(stage, story):
+    assert set(story.live) <= set(story.replayed), f"the replay has each of them: {set(story.live) - set(story.replayed)}"
+    rows = windows_of(story.history)
+    for key, decisions in sorted(story.live.items()):
+        # A replay lists a limit from the first window in which it counts.
+        wanted = [(first_at(rows[key[0]], t), limit) for t, limit in decisions]
+        found = story.replayed.get(key, [])
+        assert close(found[1:], wanted), f"decisions of {' '.join(key)} are the same: {(found, decisions)}"
+
+
+def test_a_time_without_samples_is_said(stage, story):
+    nothing = taut(stage, "fetch", f"http://127.0.0.1:{story.victoria}", "--last", "1h", "--until", "2020-01-01", "--out",
+                   str(pathlib.Path(stage.dir) / "none.csv"), expected=1)
+    assert "no usage in the last 60 min before 2020-01-01" in nothing, "a time without samples is said"
+    assert not (pathlib.Path(stage.dir) / "none.csv").exists(), "and leaves no file"

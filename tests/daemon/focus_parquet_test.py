@@ -165,7 +165,7 @@ server: {{tokens: {{writer_file: {stage.file("writers", WRITER)}, reader_file: {
     stage.check(daemon.eventually(closed, 30), "the usage is billed", tautd.ask(path, token=READER).text[:300])
     token = stage.file("token", READER)
     def bills(file, *more):
-        return stage.run(stage.args.taut, "bills", "--month", month, "--server", f"http://127.0.0.1:{tautd.port}", "--token-file", token, "--focus", file, *more)
+        return stage.run(stage.args.taut, "bills", "--month", month, "--server", tautd.url, "--token-file", token, "--focus", file, *more)
     _, rows = both(stage, parquet, "live", bills)
     stage.check(rows >= 4, "two jobs have rows", rows)
     _, of_shop = both(stage, parquet, "shop", lambda file: bills(file, "--group", "shop"))
@@ -174,7 +174,7 @@ server: {{tokens: {{writer_file: {stage.file("writers", WRITER)}, reader_file: {
     stage.equal((answers[0].status, answers[0].headers.get("content-type"), answers[0].headers.get("content-encoding"), answers[0].body),
                 (200, "application/vnd.apache.parquet", None, (stage.dir / "live.parquet").read_bytes()), "the API's answer is the file")
     stage.check(answers[1].status == 400 and "expected json, focus or focus-parquet" in answers[1].text, "another format is refused", answers[1].text)
-    _, rows = both(stage, parquet, "empty", lambda file: stage.run(stage.args.taut, "bills", "--month", "2001-01", "--server", f"http://127.0.0.1:{tautd.port}",
+    _, rows = both(stage, parquet, "empty", lambda file: stage.run(stage.args.taut, "bills", "--month", "2001-01", "--server", tautd.url,
                                                                     "--token-file", token, "--focus", file))
     stage.equal(rows, 0, "an empty bill is a file without rows")
     stage.equal(tautd.stop(), 0, "it stops")

@@ -218,7 +218,7 @@ rules:
         return [round(cluster.limit(f"db-{i}")) for i in range(3)]
 
     stage.check(daemon.eventually(lambda: limits()[0] > 400 and max(limits()[1:]) < 100, 90), "and has a limit of its own", limits())
-    text = stage.run(stage.args.taut, "export", "--format", "patch", "--server", f"http://127.0.0.1:{tautd.port}").stdout
+    text = stage.taut(tautd, "export", "--format", "patch").stdout
     stage.check('metadata: {name: "db", namespace: "shop"}' in text and "the largest of the workload's jobs: shop/statefulset/db@0/app" in text,
                 "a patch of the template has the largest of them", text)
     stage.check('name: "db@' not in text, "and names the workload", text)

@@ -534,7 +534,7 @@ defaults: {{mode: observe, recommender: moving_window}}
     stage.check(pod and (pod["containers"], pod["recommended"], pod["cpu"]["limit"]) == (2, 1, None) and abs(pod["memory"]["limit"] - app["memory"] - 64 * MIB) < 2
                 and abs(pod["memory"]["request"] - app["memory"] / 2 - 32 * MIB) < 2 and abs(pod["cpu"]["request"] - app["cpu"] / 10 - 0.05) < 0.002,
                 "the API sums up what is recommended and what the other container has", (pod, app))
-    shown = " ".join(stage.run(stage.args.taut, "job", JOB, "--server", f"http://127.0.0.1:{tautd.port}").stdout.split())
+    shown = " ".join(stage.taut(tautd, "job", JOB).stdout.split())
     stage.check(re.search(r"a pod of 2 containers, 1 of them recommended: cpu request \d+ mcores, limit none; memory request [\d.]+ MiB, limit [\d.]+ MiB", shown),
                 "taut job shows it with units", shown)
     before = sent()
@@ -620,10 +620,9 @@ rules:
     notices = lambda: tautd.get(f"/api/v1/jobs/{daemon.quoted('shop/job/import/app')}")["notices"]  # noqa: E731
     stage.check(any("registry/by-hand in by-hand-4vqtr" in n and "tautline.dev/job" in n for n in notices()),
                 "a notice names runs whose images differ", notices())
-    shown = stage.run(stage.args.taut, "job", "shop/job/import/app", "--server", f"http://127.0.0.1:{tautd.port}").stdout
+    shown = stage.taut(tautd, "job", "shop/job/import/app").stdout
     stage.check("Runs of different programs may be one job" in shown, "and taut job shows it", shown)
-    report = json.loads(stage.run(stage.args.taut, "export", "--format", "report", "--by", "namespace,team", "--output", "json",
-                                  "--server", f"http://127.0.0.1:{tautd.port}").stdout)
+    report = json.loads(stage.taut(tautd, "export", "--format", "report", "--by", "namespace,team", "--output", "json").stdout)
     stage.equal([(g["labels"], g["recommended"], g["changed"]) for g in report["groups"]], [({"namespace": "shop", "team": "blue"}, 3, 3)],
                 "taut export reports what would change, by labels")
     requests = report["total"]["memory"]["requests"]
@@ -666,7 +665,7 @@ rules:
     holds = lambda: [h["sentence"] for h in job()["holds"] if h["resource"] == "memory"]  # noqa: E731
     stage.check(daemon.eventually(lambda: any("the version app:2 began" in h and "no limit is lowered in its first 24 h" in h for h in holds()), 30),
                 "no limit is lowered, and the job says why", holds())
-    shown = stage.run(stage.args.taut, "job", JOB, "--server", f"http://127.0.0.1:{tautd.port}").stdout
+    shown = stage.taut(tautd, "job", JOB).stdout
     stage.check("the version app:2 began" in shown, "so does taut job", shown)
     stage.equal(tautd.stop(), 0, "tautd stops")
     cluster.remove(old)
@@ -797,7 +796,7 @@ def steered(stage, cluster, tautd, pod):
                 notices)
     stage.check(daemon.eventually(lambda: cluster.limit(pod) >= 600, 30), "the limit follows", (before, cluster.limit(pod)))
     stage.equal(request(), requested, "the request by which a HorizontalPodAutoscaler scales stays")
-    export = stage.run(stage.args.taut, "export", "--format", "patch", "--server", f"http://127.0.0.1:{tautd.port}").stdout
+    export = stage.taut(tautd, "export", "--format", "patch").stdout
     stage.check("the memory request stays: the HorizontalPodAutoscaler shop/web scales" in export and "requests: {cpu: " in export
                 and ", memory" not in re.search(r"requests: (.*)", export)[1], "taut export leaves it out and says why", export)
     cluster.scale_by(None)
@@ -881,7 +880,7 @@ rules:
     cluster.add(first)
     tautd = stage.tautd(config=config, store=str(stage.dir / "tautd.db"))
 
-    ready = stage.run(stage.args.taut, "status", "--ready", "--server", f"http://127.0.0.1:{tautd.port}")
+    ready = stage.taut(tautd, "status", "--ready")
     stage.equal((ready.returncode, ready.stderr), (0, ""), "taut status --ready")
 
     # ---- an over-asked container gets less, through the API server's own interface ----
@@ -902,7 +901,7 @@ rules:
     job = tautd.get(f"/api/v1/jobs/{daemon.quoted(JOB)}")
     stage.equal(job["container"], {"init": False, "guaranteed": False, "others_equal": True, "cpu": {"request": 0.1, "limit": 1, "scaled_by": None},
                                    "memory": {"request": 256 * MIB, "limit": 512 * MIB, "scaled_by": None}}, "the API says what the owner wants")
-    export = stage.run(stage.args.taut, "export", "--format", "patch", "--server", f"http://127.0.0.1:{tautd.port}").stdout
+    export = stage.taut(tautd, "export", "--format", "patch").stdout
     found = re.search(r"requests: {cpu: (\d+)m, memory: \d+Mi}\n *limits: {cpu: (\d+)m, memory: \d+Mi}", export)
     stage.check(found and abs(10 * int(found[1]) - int(found[2])) <= 10, "taut export keeps the owner's ratio", export)
     labels = job["labels"]
@@ -911,7 +910,7 @@ rules:
                    if s["key"] == "cpu.allowed")
     stage.equal(allowed, "0.2 by LimitRange small..8 by the largest node for its tolerations (node-1)",
                 "what the cluster allows is a setting: the request is a tenth of the limit, and a larger node has a taint")
-    said = stage.run(stage.args.taut, "explain", JOB, "--server", f"http://127.0.0.1:{tautd.port}").stdout
+    said = stage.taut(tautd, "explain", JOB).stdout
     stage.check("lower bound by LimitRange small" in said, "that is named where it binds", said)
 
     # ---- pods that come later ----

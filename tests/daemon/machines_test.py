@@ -29,7 +29,7 @@ def without_source(stage):
     tautd = stage.tautd()
     stage.equal((page(tautd)["enabled"], page(tautd)["machines"]), (False, []), "without agents and a cluster there are no machines")
     stage.equal(tautd.ask("/api/v1/machines/node-1").status, 404, "and none is found")
-    said = stage.run(stage.args.taut, "machines", "--server", f"http://127.0.0.1:{tautd.port}")
+    said = stage.taut(tautd, "machines")
     stage.check(said.returncode == 0 and "agents.listen" in said.stdout, "taut machines says what is missing", said.stdout + said.stderr)
     tautd.stop()
 
@@ -73,9 +73,9 @@ def asked(stage, tautd):
     stage.equal(tautd.ask("/api/v1/machines/nobody").status, 404, "an unknown machine is not found")
     stage.equal(page(tautd, "?source=agents")["total"], 0, "no agent has a machine")
     stage.equal(page(tautd, "?search=NODE&sort=cpu_reclaimable&limit=1")["total"], 1, "a search finds it")
-    table = stage.run(stage.args.taut, "machines", "--server", f"http://127.0.0.1:{tautd.port}").stdout
+    table = stage.taut(tautd, "machines").stdout
     stage.check("node-1" in table and max(map(len, table.splitlines())) <= 100, "taut machines: a table of 100 columns", table)
-    one = stage.run(stage.args.taut, "machines", "node-1", "--server", f"http://127.0.0.1:{tautd.port}").stdout
+    one = stage.taut(tautd, "machines", "node-1").stdout
     stage.check(PODS[0] in one and "Memory: the machine has 16.0 GiB" in one, "taut machines node-1", one)
     metrics = tautd.ask("/metrics").text
     for name in ("tautd_machines_capacity", "tautd_machines_reclaimable", "tautd_machines_usage"):

@@ -165,7 +165,7 @@ def a_session(pages):
     stage.equal(browser.ask(pages.url("/login/wait")).status, 200, "the page of before leads on")
     body = json.dumps({"group": "shop", "tier": "production", "cpu": "1", "job": "shop/x"})
     ask = lambda headers: browser.ask(pages.url("/api/v1/requests"), "POST", body, headers).status  # noqa: E731
-    own = {"Origin": f"http://127.0.0.1:{tautd.port}"}
+    own = {"Origin": tautd.url}
     stage.equal([ask(h) for h in ({}, {"Origin": "http://127.0.0.1:1"}, {"Origin": "https://evil.example"}, {"Origin": "null"}, {"Sec-Fetch-Site": "same-site"})],
                 [403] * 5, "no page of others changes anything with her cookie")
     stage.check(ask(own) not in (401, 403) and ask({"Sec-Fetch-Site": "same-origin"}) not in (401, 403), "a page of ours does", ask(own))

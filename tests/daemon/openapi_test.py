@@ -198,7 +198,7 @@ def fleet_and_jobs(api):
     of_costs(api, label)
     api.refused(400, "/api/v1/totals", "")
     table = api.stage.run(api.stage.args.taut, "jobs", "--group-by", label, "--token-file", api.stage.dir / "operators",
-                          "--server", f"http://127.0.0.1:{api.tautd.port}")
+                          "--server", api.tautd.url)
     api.stage.check(by["groups"][0]["value"] in table.stdout and "EUR" in table.stdout and table.returncode == 0,
                     "taut jobs --group-by prints them", (table.stdout, table.stderr))
     rest = api.fits("/api/v1/jobs", "offset=2&limit=3&sort=name&order=asc")
@@ -306,7 +306,7 @@ def many_jobs(api, names):
     api.stage.equal(modes(), before, "a refused change of many changes none")
     answer = api.call("/api/v1/jobs/{job}", job=names[0][:-1] + "~")
     api.stage.check("did you mean" in answer.text, "an unknown job: the nearest name is told", answer.text)
-    url = f"http://127.0.0.1:{api.tautd.port}"
+    url = api.tautd.url
     for command in (["job", names[0][:-1] + "~"], ["explain", "--job", names[0][:-1] + "~"],
                     ["explain", names[0][:-1] + "~"], ["set", names[0][:-1] + "~", "mode=off"]):
         said = api.stage.run(api.stage.args.taut, *command, "--token-file", api.stage.dir / "operators", "--server", url)
@@ -495,7 +495,7 @@ def promises(api):
     api.stage.equal(sums[0], sums[1], "totals are the sums of their rows")
     api.stage.check(all((row["recent"]["promised"] is None) == (row["promise"] == "none") for row in page["rows"]), "what is not promised is null", page)
     api.stage.check({row["limits"] for row in page["rows"]} == {"shown"}, "a dry run sets no limit", page)
-    shown = api.stage.run(api.stage.args.taut, "promises", "--token-file", api.stage.dir / "operators", "--server", f"http://127.0.0.1:{api.tautd.port}")
+    shown = api.stage.run(api.stage.args.taut, "promises", "--token-file", api.stage.dir / "operators", "--server", api.tautd.url)
     api.stage.check(shown.returncode == 0 and "delivered" in shown.stdout and max(map(len, shown.stdout.splitlines())) <= 100,
                     "taut promises prints them in 100 columns", (shown.stdout, shown.stderr))
     metrics = api.call("/metrics").text

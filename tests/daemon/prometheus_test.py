@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Debian's Prometheus and node exporter, scraped each second and written on to tautd; tautd scraped by Prometheus.
 
 Two tautds get the same: one by the wall clock, with tokens, as in production; and one by the clock of the samples,
@@ -8,8 +7,11 @@ import os
 import subprocess
 import time
 
+import pytest
+
 import daemon
 
+pytestmark = daemon.needs("prometheus", "promtool", "prometheus-node-exporter")
 TOKEN = "operator-0123456789abcdef012345678"
 
 
@@ -49,7 +51,8 @@ def memory_in_use():
     return (kib["MemTotal"] - kib["MemAvailable"]) * 1024
 
 
-def start_all(stage):
+@pytest.fixture(scope="module")
+def started(stage):
     config = (f"server: {{tokens: {{operator_file: {stage.file('tokens', TOKEN)}}}}}\n"
               "ingest: {grace: 1s}\n")
     wall = stage.tautd(config=config)
@@ -65,75 +68,72 @@ def start_all(stage):
     return wall, samples, ports["prometheus"]
 
 
-def samples_arrive(stage, wall):
+@pytest.fixture(scope="module")
+def wall(started):
+    return started[0]
+
+
+@pytest.fixture(scope="module")
+def samples(started):
+    return started[1]
+
+
+@pytest.fixture(scope="module")
+def port(started):
+    return started[2]
+
+
+def test_samples_arrive(stage, wall):
     def ingest():
         return wall.get("/api/v1/status", token=TOKEN)["ingest"]
 
-    stage.check(daemon.eventually(lambda: ingest()["accepted"] >= 200, 60), "samples of mapped series are accepted",
-                ingest())
-    stage.check(daemon.eventually(lambda: ingest()["unmapped"] >= 10_000, 60), "others are counted as unmapped",
-                ingest())
+    assert daemon.eventually(lambda: ingest()["accepted"] >= 200, 60), f"samples of mapped series are accepted: {ingest()}"
+    assert daemon.eventually(lambda: ingest()["unmapped"] >= 10_000, 60), f"others are counted as unmapped: {ingest()}"
     counts = ingest()
     print(f"      {counts}")
     lost = {k: counts[k] for k in ("far_future", "too_late", "over_capacity", "refused", "invalid", "conflicts")}
-    stage.equal(sum(lost.values()), 0, "none is refused")
+    assert sum(lost.values()) == 0, "none is refused"
     text = wall.ask("/metrics", token=TOKEN).text
-    stage.check(metric(text, "tautd_series") >= 5, "series are mapped", metric(text, "tautd_series"))
-    stage.check(metric(text, "tautd_unmapped_series") >= 500, "and unmapped ones known",
-                metric(text, "tautd_unmapped_series"))
+    assert metric(text, "tautd_series") >= 5, "series are mapped"
+    assert metric(text, "tautd_unmapped_series") >= 500, "and unmapped ones known"
 
 
-def prometheus_sees_us(stage, wall, port):
-    stage.check(daemon.eventually(lambda: query(port, 'up{job="tautd"}') == 1, 30), "Prometheus: tautd is up")
+def test_prometheus_sees_tautd(stage, wall, port):
+    assert daemon.eventually(lambda: query(port, 'up{job="tautd"}') == 1, 30), "Prometheus: tautd is up"
     accepted = 'tautd_samples_total{outcome="accepted"}'
-    stage.check(daemon.eventually(lambda: (query(port, accepted) or 0) > 0, 30), "it has what tautd counts")
-    stage.equal(query(port, "count(tautd_build_info)"), 1, "and its version")
+    assert daemon.eventually(lambda: (query(port, accepted) or 0) > 0, 30), "it has what tautd counts"
+    assert query(port, "count(tautd_build_info)") == 1, "and its version"
     sent = "prometheus_remote_storage_"
-    stage.check(daemon.eventually(lambda: (query(port, f"sum({sent}samples_total)") or 0) > 0, 30),
-                "it says it has sent samples")
-    stage.equal(query(port, f"sum({sent}samples_failed_total)"), 0, "and that none failed")
+    assert daemon.eventually(lambda: (query(port, f"sum({sent}samples_total)") or 0) > 0, 30), "it says it has sent samples"
+    assert query(port, f"sum({sent}samples_failed_total)") == 0, "and that none failed"
     checked = subprocess.run(["promtool", "check", "metrics"], input=wall.ask("/metrics", token=TOKEN).text, text=True,
                              capture_output=True, timeout=30, check=False)
-    stage.equal((checked.returncode, checked.stdout + checked.stderr), (0, ""), "promtool has nothing against /metrics")
+    assert (checked.returncode, checked.stdout + checked.stderr) == (0, ""), "promtool has nothing against /metrics"
 
 
-def jobs_appear(stage, samples):
+def test_jobs_appear_with_plausible_usage(stage, samples):
     """A sample of later closes the window in which all was scraped."""
     daemon.eventually(lambda: time.time() % 300 > 5, 10)  # a window with but one scrape knows no CPU
     later = {"__name__": "container_memory_working_set_bytes", "namespace": "test", "pod": "clock-0", "container": "c"}
     sent = daemon.write(samples.port, daemon.write_body([(later, [(time.time() + 600, 1.0)])]))
-    stage.equal(sent.status, 204, "a sample of ten minutes later is taken")
+    assert sent.status == 204, "a sample of ten minutes later is taken"
     # One window or, at a border of windows, two.
     daemon.eventually(lambda: samples.get("/api/v1/jobs")["total"] >= 3, 30)
     jobs = {j["name"]: j for j in samples.get("/api/v1/jobs")["jobs"]}
-    stage.check({"machine/node", "prometheus", "node", "tautd"} <= set(jobs), "its window closes and the jobs appear",
-                sorted(jobs))
+    assert {"machine/node", "prometheus", "node", "tautd"} <= set(jobs), f"its window closes and the jobs appear: {sorted(jobs)}"
     machine = jobs["machine/node"]
     print(f"      machine/node: {machine}")
-    stage.equal(machine["tasks"], 1, "the machine is one task")
+    assert machine["tasks"] == 1, "the machine is one task"
     in_use, told = memory_in_use(), machine["memory"]["peak"]
-    stage.check(told is not None and in_use / 3 < told < in_use * 3,
-                "its memory is what /proc/meminfo says, within a factor of 3", (told, in_use))
+    assert told is not None and in_use / 3 < told < in_use * 3, f"its memory is what /proc/meminfo says, within a factor of 3: {(told, in_use)}"
     cores = machine["cpu"]["usage"]
-    stage.check(cores is not None and 0 < cores <= os.cpu_count() * 1.2, "it uses some CPU, and no more than there is",
-                cores)
+    assert cores is not None and 0 < cores <= os.cpu_count() * 1.2, "it uses some CPU, and no more than there is"
     own = jobs["tautd"]["memory"]["peak"]
-    stage.check(own is not None and 1e6 < own < 4e9, "tautd's own memory, by way of Prometheus, is plausible", own)
+    assert own is not None and 1e6 < own < 4e9, "tautd's own memory, by way of Prometheus, is plausible"
     own = jobs["prometheus"]["cpu"]["usage"]
-    stage.check(own is not None and 0 < own < os.cpu_count(), "so is Prometheus's CPU", own)
+    assert own is not None and 0 < own < os.cpu_count(), "so is Prometheus's CPU"
 
 
-def main():
-    daemon.skip_without("prometheus", "promtool", "prometheus-node-exporter")
-    with daemon.Stage(daemon.arguments(__doc__)) as stage:
-        wall, samples, port = start_all(stage)
-        samples_arrive(stage, wall)
-        prometheus_sees_us(stage, wall, port)
-        jobs_appear(stage, samples)
-        for process in stage.processes[:2]:
-            stage.equal(process.stop(), 0, "tautd stops while Prometheus still sends")
-    stage.finish()
-
-
-if __name__ == "__main__":
-    main()
+def test_tautd_stops_while_prometheus_still_sends(stage, wall, samples):
+    for process in (wall, samples):
+        assert process.stop() == 0, "tautd stops while Prometheus still sends"

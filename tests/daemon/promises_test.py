@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """What was promised of limits and what came, of ten days of a small cell: the same after a kill, in the API, on the command line and in the metrics."""
 import json
 import signal
@@ -19,35 +18,38 @@ def sums_of(tautd):
     return page
 
 
-def main():
-    args = daemon.arguments(__doc__.splitlines()[0])
-    with daemon.Stage(args) as stage:
-        store = stage.dir / "tautd.db"
-        tautd = stage.tautd(config=CONFIG, store=store)
-        stage.equal(tautd.get("/api/v1/promises")["totals"], [], "no day is over yet")
-        stage.feed_history(tautd, "10d", "--jobs", "80", "--every", "150s")
-        page = sums_of(tautd)
-        [chances], [shares] = of(page, "memory", "chance"), of(page, "cpu", "fleet_share")
-        stage.check(0 < chances["recent"]["promised"] < 0.2 and chances["recent"]["job_days"] > 10, "chances were stated", chances)
-        stage.check(abs(shares["recent"]["promised"] - 0.001) < 1e-6 and shares["recent"]["job_days"] > 100, "a share of the work is ordered", shares)
-        stage.equal({total["limits"] for total in page["totals"]}, {"shown"}, "in mode observe limits are shown")
-
-        stage.check(daemon.eventually(lambda: "tautd_unwritten_sample_bytes 0\n" in tautd.ask("/metrics").text, 20), "all is on disk")
-        tautd.stop(sig=signal.SIGKILL)
-        tautd = stage.tautd(config=CONFIG, store=store)
-        stage.equal(sums_of(tautd), page, "a kill loses and doubles nothing")
-
-        server = ["--server", f"http://127.0.0.1:{tautd.port}"]
-        said = stage.run(args.taut, "promises", "--output", "json", *server)
-        stage.equal(json.loads(said.stdout), tautd.get("/api/v1/promises"), "taut promises --output json is the page")
-        said = stage.run(args.taut, "promises", *server)
-        stage.check("memory shown, chance stated" in said.stdout and "CPU shown, share of all" in said.stdout, "taut promises shows both", said.stdout)
-        stage.equal([w for w in tautd.get("/api/v1/status")["warnings"] if "promised" in w], page["broken"], "what is broken is a warning")
-        broken = [line for line in tautd.ask("/metrics").text.splitlines() if line.startswith("tautd_broken_promises ")]
-        stage.equal(broken, [f"tautd_broken_promises {len(page['broken'])}"], "and counted")
-        stage.equal(tautd.stop(), 0, "it stops as told")
-    stage.finish()
+def test_no_promise_is_counted_before_a_day_is_over(stage, story):
+    story.store = stage.dir / "tautd.db"
+    story.tautd = stage.tautd(config=CONFIG, store=story.store)
+    assert story.tautd.get("/api/v1/promises")["totals"] == [], "no day is over yet"
 
 
-if __name__ == "__main__":
-    main()
+def test_chances_are_stated_and_shares_are_ordered(stage, story):
+    stage.feed_history(story.tautd, "10d", "--jobs", "80", "--every", "150s")
+    story.page = sums_of(story.tautd)
+    [chances], [shares] = of(story.page, "memory", "chance"), of(story.page, "cpu", "fleet_share")
+    assert 0 < chances["recent"]["promised"] < 0.2 and chances["recent"]["job_days"] > 10, "chances were stated"
+    assert abs(shares["recent"]["promised"] - 0.001) < 1e-6 and shares["recent"]["job_days"] > 100, "a share of the work is ordered"
+    assert {total["limits"] for total in story.page["totals"]} == {"shown"}, "in mode observe limits are shown"
+
+
+def test_a_kill_loses_and_doubles_nothing(stage, story):
+    assert daemon.eventually(story.tautd.has_ticked, 20), "all is on disk"
+    story.tautd.stop(sig=signal.SIGKILL)
+    story.tautd = stage.tautd(config=CONFIG, store=story.store)
+    assert sums_of(story.tautd) == story.page, "a kill loses and doubles nothing"
+
+
+def test_taut_promises_shows_the_page(stage, story):
+    server = ["--server", story.tautd.url]
+    said = stage.run(stage.args.taut, "promises", "--output", "json", *server)
+    assert json.loads(said.stdout) == story.tautd.get("/api/v1/promises"), "taut promises --output json is the page"
+    said = stage.run(stage.args.taut, "promises", *server)
+    assert "memory shown, chance stated" in said.stdout and "CPU shown, share of all" in said.stdout, "taut promises shows both"
+
+
+def test_what_is_broken_is_a_warning_and_counted(stage, story):
+    assert [w for w in story.tautd.get("/api/v1/status")["warnings"] if "promised" in w] == story.page["broken"], "what is broken is a warning"
+    broken = [line for line in story.tautd.ask("/metrics").text.splitlines() if line.startswith("tautd_broken_promises ")]
+    assert broken == [f"tautd_broken_promises {len(story.page['broken'])}"], "and counted"
+    assert story.tautd.stop() == 0, "it stops as told"

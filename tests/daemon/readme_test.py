@@ -9,8 +9,8 @@ import time
 
 import yaml
 
-import backfill_test
 import daemon
+import senders
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 README = ROOT / "README.md"
@@ -79,7 +79,7 @@ def prometheus(stage, env):
     if any(shutil.which(program) is None for program in ("prometheus", "promtool")):
         print("skip  no Prometheus is installed (tools/packages.txt)")
         return
-    url = f"http://127.0.0.1:{backfill_test.prometheus_with_history(stage)}"
+    url = f"http://127.0.0.1:{senders.prometheus_with_history(stage)}"
     fetched = stage.run("bash", "-c", f"cd {stage.dir} && {fetch.replace('http://prometheus:9090', url)}", env=env)
     stage.check(fetched.returncode == 0 and (stage.dir / "history.csv.gz").exists(), f"`{fetch}` writes a history", fetched.stdout[-300:] + fetched.stderr[-300:])
     port = daemon.free_port()
@@ -89,7 +89,7 @@ def prometheus(stage, env):
                         ready=lambda process: daemon.answers(port, "/readyz"), kind=daemon.Tautd)
     tautd.port = port
     ready = daemon.eventually(lambda: [j["name"] for j in tautd.get("/api/v1/jobs")["jobs"] if j["cpu"]["would_be"] and j["memory"]["would_be"]], 120)
-    stage.check(len(ready) == len(backfill_test.JOBS) and time.monotonic() - began < 300, f"`{line.strip()}` has recommendations within minutes", tautd.output()[-500:])
+    stage.check(len(ready) == len(senders.JOBS) and time.monotonic() - began < 300, f"`{line.strip()}` has recommendations within minutes", tautd.output()[-500:])
     stage.check((stage.dir / "tautd.db").exists(), "and stores its data in ./tautd.db")
     stage.equal(tautd.stop(), 0, "it stops as told")
 

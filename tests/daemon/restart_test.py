@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """What tautd acknowledged outlives it, also while its window is open; and it says when its store is gone.
 
 Two daemons get the same samples; one is stopped and killed in the middle of windows, and nobody sends again what was
@@ -18,7 +17,7 @@ CONFIG = "clock: samples\n"
 
 
 def scrape(second):
-    """One scrape of ten containers."""
+    """The series of ten containers."""
     series = []
     for task in range(10):
         labels = {"namespace": "shop", "pod": f"web-5d4f8c7b9d-x{'bcdfghjklm'[task]}{'bcdfghjklm'[task]}{'bcdfghjklm'[task]}z",
@@ -28,14 +27,12 @@ def scrape(second):
         series.append(({"__name__": "container_cpu_usage_seconds_total", "cpu": "total", **labels},
                        [(START + second, cpu)]))
         series.append(({"__name__": "container_memory_working_set_bytes", **labels}, [(START + second, memory)]))
-    return daemon.write_body(series)
+    return series
 
 
-def send(stage, tautd, begin, end):
+def send(tautd, begin, end):
     for second in range(begin, end, STEP):
-        answer = daemon.write(tautd.port, scrape(second))
-        if answer.status != 204:
-            stage.check(False, f"second {second} is taken", f"{answer.status} {answer.text}")
+        daemon.send(tautd.port, scrape(second))
 
 
 def usage(tautd):
@@ -48,44 +45,40 @@ def through(tautd, second):
     return daemon.eventually(lambda: (tautd.get("/api/v1/fleet")["time"] or 0) >= START + second, 30)
 
 
-def written(tautd):
-    return "tautd_unwritten_sample_bytes 0\n" in tautd.ask("/metrics").text
+def test_samples_are_on_disk_with_the_next_tick(stage, story):
+    story.lives = max(4, round(4 * SCALE))
+    life_s = 480
+    story.end = story.lives * life_s
+    story.store = stage.dir / "tautd.db"
+    story.straight = stage.tautd(config=CONFIG)
+    send(story.straight, 0, story.end)
+
+    story.tautd = None
+    for life in range(story.lives):
+        story.tautd = stage.tautd(config=CONFIG, store=story.store)
+        send(story.tautd, life * life_s, (life + 1) * life_s)
+        if life % 2 == 0:
+            # What was acknowledged is on disk with the next tick.
+            assert daemon.eventually(story.tautd.has_ticked, 10), "samples are on disk"
+            story.tautd.stop(signal.SIGKILL)
+        elif life + 1 < story.lives:
+            assert story.tautd.stop(signal.SIGTERM) == 0, "an orderly stop"
 
 
-def main():
-    args = daemon.arguments(__doc__.splitlines()[0])
-    with daemon.Stage(args) as stage:
-        lives = max(4, round(4 * SCALE))
-        life_s = 480
-        end = lives * life_s
-        store = stage.dir / "tautd.db"
-        straight = stage.tautd(config=CONFIG)
-        send(stage, straight, 0, end)
-
-        tautd = None
-        for life in range(lives):
-            tautd = stage.tautd(config=CONFIG, store=store)
-            send(stage, tautd, life * life_s, (life + 1) * life_s)
-            if life % 2 == 0:
-                # What was acknowledged is on disk with the next tick.
-                stage.check(daemon.eventually(lambda: written(tautd), 10), "samples are on disk")
-                tautd.stop(signal.SIGKILL)
-            elif life + 1 < lives:
-                stage.equal(tautd.stop(signal.SIGTERM), 0, "an orderly stop")
-        last = (end - 120 - 300) // 300 * 300
-        stage.check(through(straight, last), "the straight one closes its windows")
-        stage.check(through(tautd, last), "the other one, too")
-        stage.equal(usage(tautd), usage(straight), f"the same usage after {lives - 1} stops and kills")
-        stage.equal(oct(stat.S_IMODE(store.stat().st_mode)), "0o600", "the store is its owner's alone")
-
-        pathlib.Path(store).unlink()
-        stage.check(daemon.eventually(lambda: not daemon.answers(tautd.port, "/readyz"), 10),
-                    "a deleted store is noticed")
-        answer = tautd.ask("/readyz")
-        stage.check(answer.status == 503 and "deleted" in answer.text, "and said", answer.text)
-        stage.check("deleted" in tautd.output(), "in the log, too", tautd.output()[-500:])
-        stage.finish()
+def test_stops_and_kills_lose_no_usage(stage, story):
+    last = (story.end - 120 - 300) // 300 * 300
+    assert through(story.straight, last), "the straight one closes its windows"
+    assert through(story.tautd, last), "the other one, too"
+    assert usage(story.tautd) == usage(story.straight), f"the same usage after {story.lives - 1} stops and kills"
 
 
-if __name__ == "__main__":
-    main()
+def test_the_store_is_its_owners_alone(stage, story):
+    assert oct(stat.S_IMODE(story.store.stat().st_mode)) == "0o600", "the store is its owner's alone"
+
+
+def test_a_deleted_store_is_noticed(stage, story):
+    pathlib.Path(story.store).unlink()
+    assert daemon.eventually(lambda: not daemon.answers(story.tautd.port, "/readyz"), 10), "a deleted store is noticed"
+    answer = story.tautd.ask("/readyz")
+    assert answer.status == 503 and "deleted" in answer.text, "and said"
+    assert "deleted" in story.tautd.output(), f"in the log, too: {story.tautd.output()[-500:]}"

@@ -170,7 +170,9 @@ def every_route(roles, decision):
 def other_group(roles, decision, request):
     """What is of the other group is not there, as what does not exist; and nothing changes."""
     stage = roles.stage
-    time.sleep(10)  # of refusals 100 lines in 10 s are logged
+    told = roles.tautd.output().count("request_refused")
+    stage.check(daemon.eventually(lambda: roles.call(M, "GET", "/metrics").status == 403 and roles.tautd.output().count("request_refused") > told, 20, pause=0.5),
+                "refusals are logged again: 100 lines in 10 s are")
     before = [roles.call(O, "GET", path, job=THEIRS).text for path in ("/api/v1/jobs/{job}/settings", f"/api/v1/requests/{request}")]
     stage.quiet = True
     for role in SEES:
@@ -325,7 +327,7 @@ def events(roles):
 def commands(roles):
     """taut says what is needed, and what it prints is of the own group."""
     stage = roles.stage
-    run = lambda role, *argv: stage.run(stage.args.taut, *argv, "--server", f"http://127.0.0.1:{roles.tautd.port}", "--token-file",
+    run = lambda role, *argv: stage.run(stage.args.taut, *argv, "--server", roles.tautd.url, "--token-file",
                                         stage.file(role + ".token", TOKENS[role]))
     listed = run(M, "jobs")
     stage.check(listed.returncode == 0 and "/web " in listed.stdout and "hidden" not in listed.stdout, "taut jobs lists own jobs", listed.stdout + listed.stderr)

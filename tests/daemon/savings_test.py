@@ -20,7 +20,7 @@ def one_saving(stage):
     """A simulated cell of three days: what would be saved is the same number on every face."""
     tautd = stage.tautd(config="clock: samples\n" + PRICES)
     stage.feed_history(tautd, "3d", "--jobs", "24", "--every", "150s")
-    server = ("--server", f"http://127.0.0.1:{tautd.port}")
+    server = ("--server", tautd.url)
     fleet, page = tautd.get("/api/v1/fleet"), tautd.get("/api/v1/jobs?limit=1000&totals=true")
     rows, totals = page["jobs"], page["totals"]
     now = [row for row in rows if row["last_seen"] == fleet["time"]]
@@ -68,7 +68,7 @@ def machine(at, seconds):
 def once(stage):
     """Two containers of half a core and a GiB, and node_exporter of the machine that has them: 2 cores and 4 GiB."""
     tautd = stage.tautd(config="clock: samples\n" + PRICES)
-    server = ("--server", f"http://127.0.0.1:{tautd.port}")
+    server = ("--server", tautd.url)
     begin = int(time.time()) // 3600 * 3600 - 3 * 3600
     for minute in range(0, 150):
         at, seconds = begin + 60 * minute, 1000 + 60 * minute
@@ -130,7 +130,7 @@ LIMITED = {"web-1": (4.0, 8 * GIB), "db-0": (1.0, 4 * GIB)}  # soft-0 has no lim
 def cluster(stage):
     """Two days of three containers whose requests are a quarter, half or all of what they have."""
     tautd = stage.tautd(config="clock: samples\n" + PRICES, store=stage.dir / "cluster.db")
-    server = ("--server", f"http://127.0.0.1:{tautd.port}")
+    server = ("--server", tautd.url)
     end = int(time.time()) // 3600 * 3600
     begin = end - 50 * 3600
     for n, at in enumerate(range(begin, end + 660, 120)):

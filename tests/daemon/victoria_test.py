@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """VictoriaMetrics 1.79 as it is in Debian: vmagent as a second sender, and the single node as a judge of `taut-dev feed`.
 
 - vmagent scrapes Prometheus's node exporter and itself and writes to tautd: it has a remote write client of its own.
@@ -8,20 +7,19 @@
 
 Single-node VictoriaMetrics has no remote write of its own to test.
 """
-import json
 import math
 import time
 
 import daemon
+import senders
 
+pytestmark = daemon.needs("victoria-metrics", "vmagent", "prometheus-node-exporter")
 HISTORY_HOURS = 24
 MEMORY = "container_memory_working_set_bytes"
-SLICE_S = 300
 
 
-def vmagent_sends(stage):
+def test_vmagent_sends_and_its_jobs_appear(stage, tautd):
     """The window closes with a sample of later, as the clock is that of the samples."""
-    tautd = stage.tautd(config="clock: samples\n")
     node, agent = daemon.free_port(), daemon.free_port()
     stage.start("prometheus-node-exporter", ["prometheus-node-exporter", f"--web.listen-address=127.0.0.1:{node}"],
                 lambda p: daemon.answers(node, "/metrics"))
@@ -41,37 +39,25 @@ scrape_configs:
     def ingest():
         return tautd.get("/api/v1/status")["ingest"]
 
-    stage.check(daemon.eventually(lambda: ingest()["accepted"] >= 200 and ingest()["unmapped"] >= 5000, 60),
-                "vmagent's samples arrive", ingest())
+    assert daemon.eventually(lambda: ingest()["accepted"] >= 200 and ingest()["unmapped"] >= 5000, 60), f"vmagent's samples arrive: {ingest()}"
     counts = ingest()
     print(f"      {counts}")
-    stage.equal(sum(counts[k] for k in ("far_future", "over_capacity", "refused", "invalid", "conflicts")), 0,
-                "none is refused")
+    assert sum(counts[k] for k in ("far_future", "over_capacity", "refused", "invalid", "conflicts")) == 0, "none is refused"
     lines = daemon.ask(agent, "/metrics").text.splitlines()
     some = [line for line in lines if not line.endswith(" 0")]
     sent = [line for line in some if line.startswith("vmagent_remotewrite_requests_total{")]
     ok = [line for line in sent if 'status_code="2XX"' in line]
     bad = [line for line in sent if line not in ok]
     dropped = [line for line in some if line.startswith("vmagent_remotewrite_packets_dropped_total{")]
-    stage.check(ok and not bad and not dropped,
-                "vmagent says that all it sent was taken", (ok, bad, dropped))
+    assert ok and not bad and not dropped, f"vmagent says that all it sent was taken: {(ok, bad, dropped)}"
 
     daemon.eventually(lambda: time.time() % 300 > 5, 10)
     later = {"__name__": "container_memory_working_set_bytes", "namespace": "test", "pod": "clock-0", "container": "c"}
     daemon.write(tautd.port, daemon.write_body([(later, [(time.time() + 600, 1.0)])]))
     names = daemon.eventually(
         lambda: {"machine/node", "vmagent"} <= {j["name"] for j in tautd.get("/api/v1/jobs")["jobs"]}, 30)
-    stage.check(names, "its jobs appear", tautd.get("/api/v1/jobs"))
-    stage.equal(vmagent.stop(), 0, "vmagent stops")
-    tautd.stop()
-
-
-def export(port, begin, end):
-    """What VictoriaMetrics has of [begin, end): [(labels, [(seconds, value)])]."""
-    everything = daemon.quoted('{__name__!=""}')
-    query = f"match[]={everything}&start={begin}&end={end - 0.001:.3f}"
-    rows = [json.loads(line) for line in daemon.ask(port, "/api/v1/export?" + query).text.splitlines()]
-    return [(row["metric"], list(zip([t / 1000 for t in row["timestamps"]], row["values"]))) for row in rows]
+    assert names, f"its jobs appear: {tautd.get('/api/v1/jobs')}"
+    assert vmagent.stop() == 0, "vmagent stops"
 
 
 def same(a, b):
@@ -85,50 +71,34 @@ def same(a, b):
     return a == b
 
 
-def feed_is_understood(stage):
-    tautd = stage.tautd(config="clock: samples\n")
-    victoria = daemon.free_port()
-    stage.start("victoria-metrics",
-                ["victoria-metrics", f"-httpListenAddr=127.0.0.1:{victoria}", f"-storageDataPath={stage.dir}/victoria",
-                 "-search.latencyOffset=0s"],
-                lambda p: daemon.answers(victoria, "/health"))
+def feed_is_understood(stage, tautd):
+    """What was fed, how many samples that was and the ends of their windows."""
+    victoria = senders.victoria_metrics(stage)
     past = ["--history", f"{HISTORY_HOURS}h", "--live", "0", "--jobs", "20"]
     said = stage.feed(victoria, *past)
     print("      " + said.strip().splitlines()[0])
     sent = int(next(word for word in said.split("sent ")[1].split()).replace(",", ""))
     daemon.answers(victoria, "/internal/force_flush")
     now = int(time.time())
-    begin = now - now % SLICE_S - (HISTORY_HOURS + 1) * 3600
-    slices = [export(victoria, t, t + SLICE_S) for t in range(begin, now + SLICE_S, SLICE_S)]
-    stage.equal(sum(len(samples) for s in slices for _, samples in s), sent,
-                "VictoriaMetrics has every sample of taut-dev feed")
-    stage.check(any(labels["__name__"] == MEMORY for s in slices for labels, _ in s),
-                "under the names that cAdvisor gives them")
-
-    def relay(port, series):
-        answer = None
-        for _ in range(60):
-            answer = daemon.write(port, daemon.write_body(series))
-            if answer.status != 503:
-                break
-            time.sleep(0.3)
-        if answer.status != 204:
-            raise RuntimeError(f"tautd took no export: {answer.status} {answer.text}")
+    begin = now - now % senders.SLICE_S - (HISTORY_HOURS + 1) * 3600
+    slices = [senders.export(victoria, t, t + senders.SLICE_S) for t in range(begin, now + senders.SLICE_S, senders.SLICE_S)]
+    assert sum(len(samples) for s in slices for _, samples in s) == sent, "VictoriaMetrics has every sample of taut-dev feed"
+    assert any(labels["__name__"] == MEMORY for s in slices for labels, _ in s), "under the names that cAdvisor gives them"
 
     for series in slices:
         if series:
-            relay(tautd.port, series)
+            daemon.send(tautd.port, series, ahead=True)
     counts = tautd.get("/api/v1/status")["ingest"]
     print(f"      {counts}")
-    stage.equal(sum(counts.values()), sent, "tautd is sent every sample of the export")
-    windows = {int(t) // SLICE_S * SLICE_S + SLICE_S for s in slices for labels, samples in s
+    assert sum(counts.values()) == sent, "tautd is sent every sample of the export"
+    windows = {int(t) // senders.SLICE_S * senders.SLICE_S + senders.SLICE_S for s in slices for labels, samples in s
                for t, _ in samples if labels["__name__"] == MEMORY}
-    return tautd, past, sent, sorted(windows)
+    return past, sent, sorted(windows)
 
 
-def same_fleet(stage):
+def test_the_same_fleet_by_way_of_victoria_metrics(stage, tautd):
     """By way of VictoriaMetrics or directly."""
-    tautd, past, sent, windows = feed_is_understood(stage)
+    past, sent, windows = feed_is_understood(stage, tautd)
     direct = stage.tautd(config="clock: samples\n")
     stage.feed(direct.port, *past)
 
@@ -141,23 +111,11 @@ def same_fleet(stage):
     # The last one or two wait for later samples.
     daemon.eventually(lambda: len(closed(tautd)) >= len(windows) - 2 and closed(tautd) == closed(direct), 60)
     print(f"      {len(windows)} windows, {direct.get('/api/v1/jobs')['total']} jobs", flush=True)
-    stage.check(len(windows) > 100 and sent > 10_000, "it is a history worth the name", (len(windows), sent))
-    stage.check(len(closed(direct)) >= len(windows) - 2 and closed(direct) == windows[:len(closed(direct))],
-                "tautd has closed each window that has samples", (closed(direct)[-4:], windows[-4:]))
+    assert len(windows) > 100 and sent > 10_000, f"it is a history worth the name: {(len(windows), sent)}"
+    assert len(closed(direct)) >= len(windows) - 2 and closed(direct) == windows[:len(closed(direct))], (
+        f"tautd has closed each window that has samples: {(closed(direct)[-4:], windows[-4:])}")
     # Until it is known who owns a pod, its limits may stand under another name: for a window or two.
-    stage.check(same(*pages(f"/api/v1/fleet/history?points=5000&from={windows[4]}")), "and sees the same fleet over time by way of VictoriaMetrics",
-                pages("/api/v1/fleet"))
-    stage.check(same(*pages("/api/v1/jobs?sort=name")), "and the same jobs", pages("/api/v1/jobs?sort=name&limit=2"))
-    stage.equal(direct.get("/api/v1/status")["ingest"], tautd.get("/api/v1/status")["ingest"], "from the same samples")
-
-
-def main():
-    daemon.skip_without("victoria-metrics", "vmagent", "prometheus-node-exporter")
-    with daemon.Stage(daemon.arguments(__doc__)) as stage:
-        vmagent_sends(stage)
-        same_fleet(stage)
-    stage.finish()
-
-
-if __name__ == "__main__":
-    main()
+    assert same(*pages(f"/api/v1/fleet/history?points=5000&from={windows[4]}")), (
+        f"and sees the same fleet over time by way of VictoriaMetrics: {pages('/api/v1/fleet')}")
+    assert same(*pages("/api/v1/jobs?sort=name")), f"and the same jobs: {pages('/api/v1/jobs?sort=name&limit=2')}"
+    assert direct.get("/api/v1/status")["ingest"] == tautd.get("/api/v1/status")["ingest"], "from the same samples"

@@ -1,0 +1,112 @@
+"""What the claims of the end-to-end tests share: the programs' paths, a folder with processes, and stories.
+
+A test that takes the fixture `story` goes on where the tests before it in its file (or class) have stopped, and finds in `story` what
+those have left. `-k NAME` selects such a test with those before it, and after one that failed the rest is skipped.
+"""
+import pathlib
+import signal
+import types
+
+import pytest
+
+pytest.register_assert_rewrite("scaled_cell", "senders")
+
+import daemon  # noqa: E402
+
+BIN = pathlib.Path(__file__).resolve().parent.parent / "build" / "release" / "bin"
+
+
+def pytest_addoption(parser):
+    for program in ("tautd", "taut", "tautlet", "load"):
+        path = BIN / ("taut-load" if program == "load" else program)
+        parser.addoption(f"--{program}", default=str(path), help=f"path of {path.name} ({path})")
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "settings(text): the configuration of the fixture tautd")
+    # The folder goes and the processes end with the fixtures, as at the end of the tests.
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, lambda n, _: pytest.exit(f"signal {n}", 128 + n))
+
+
+def pytest_sessionfinish(session, exitstatus):
+    """Where nothing was tested, ctest has to know that it was skipped."""
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    if exitstatus == 0 and reporter and reporter.stats.get("skipped") and not reporter.stats.get("passed"):
+        session.exitstatus = daemon.SKIPPED
+
+
+# ---- stories ----
+
+def told_in(item):
+    """The class or file whose story the test goes on with; None: it stands alone."""
+    return (item.cls or item.module) if "story" in getattr(item, "fixturenames", ()) else None
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_collection_modifyitems(config, items):
+    collected = list(items)
+    yield
+    chosen, begun = set(items), set()
+    for item in reversed(collected):
+        if item in chosen and told_in(item):
+            begun.add(told_in(item))
+        if told_in(item) in begun:
+            chosen.add(item)
+    items[:] = [item for item in collected if item in chosen]
+    if begun and any("::" in argument for argument in config.args):
+        raise pytest.UsageError("a test of a story needs those before it: select it by -k NAME, not by ::NAME")
+
+
+def pytest_runtest_setup(item):
+    failed = getattr(told_in(item), "story_ended_at", None)
+    if failed:
+        pytest.skip(f"{failed} has failed, from which this goes on")
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item, call):
+    report = (yield).get_result()
+    if not report.failed:
+        return
+    if told_in(item):
+        told_in(item).story_ended_at = item.name
+    stage = item.funcargs.get("stage") if hasattr(item, "funcargs") else None
+    for process in stage.processes[-8:] if stage else ():
+        report.sections.append((f"the end of what {process.name} said", process.output()[-3000:]))
+
+
+# ---- fixtures ----
+
+@pytest.fixture(scope="session")
+def args(request):
+    """The paths of the programs."""
+    return types.SimpleNamespace(**{name: request.config.getoption(name) for name in ("tautd", "taut", "tautlet", "load")})
+
+
+@pytest.fixture(scope="module")
+def stage(args):
+    """A folder of the file's own, with processes that end with it."""
+    its = daemon.Stage(args)
+    yield its
+    its.clean()
+
+
+@pytest.fixture
+def tautd(stage, request):
+    """A daemon of the test's own, in memory, which stops in order at its end; with the mark `settings` for another configuration than
+    `clock: samples`. A file whose tests share one has a fixture of this name."""
+    settings = request.node.get_closest_marker("settings")
+    its = stage.tautd(config=settings.args[0] if settings else "clock: samples\n")
+    yield its
+    if its.running():
+        assert its.stop() == 0, "tautd stops in order"
+
+
+@pytest.fixture
+def story(request):
+    """What the tests of a story leave to those after them."""
+    owner = request.cls or request.module
+    if not hasattr(owner, "story_so_far"):
+        owner.story_so_far = types.SimpleNamespace()
+    return owner.story_so_far
