@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Fails on text that has no place in this repository: see RULES, and words.txt for phrases with a better term.
+"""Fails on text that has no place in this repository: see RULES, words.txt for phrases with a better term, and sentences.py for
+sentences that are hard to read.
 
 Looks at what git tracks, or at every file where there is no git.
 """
@@ -7,6 +8,8 @@ import pathlib
 import re
 import subprocess
 import sys
+
+import sentences
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SOURCES = {".h", ".cc", ".py", ".js", ".css", ".txt", ".cmake", ".test", ""}
@@ -25,7 +28,7 @@ RULES = [
 
 
 # Where words.txt applies: not in tests, whose names are sentences.
-WORDS_IN = re.compile(r"(?:src|docs|web/app/src|proto|packaging|dev$|README\.md)")
+WORDS_IN = re.compile(r"(?:src|docs|web/app/src|proto|packaging|dev$|[A-Z]+\.md$)")
 NOT_WORDS_IN = re.compile(r"_test\.|_bench\.|_fixture\.|control_story\.h|store_subject\.h")
 
 
@@ -84,6 +87,7 @@ def main():
                     bad.append(f"{name}:{number}: {what}: {line.strip()[:80]}")
             if measured and len(line) > MAX_COLUMNS and '"' not in line:  # text is not cut
                 bad.append(f"{name}:{number}: {len(line)} columns, more than {MAX_COLUMNS}")
+    bad += sentences.grown()
     for line in bad:
         print(line)
     if bad:
