@@ -12,6 +12,7 @@
 #include "common/model/tier_act.h"
 #include "common/model/units.h"
 #include "common/settings/yaml_walk.h"
+#include "server/config/walk_settings.h"
 
 namespace taut::server {
 namespace {
@@ -22,6 +23,8 @@ constexpr int64_t kMaxGraceS = 86'400;
 #define TAUT_FIELD(name) +[](AgentConfig& c) -> ConfigField { return &c.name; }
 using enum FieldUnit;
 const AgentSetting kAgentSettings[] = {
+    {kCompatibilityKey, "version whose defaults hold for keys that are not set; empty: those of this program",
+     kPlain, 0, 0, TAUT_FIELD(compatibility)},
     {"name", "agent ID; empty: the host name", kPlain, 0, 0, TAUT_FIELD(name)},
     {"host", "value of {host} in task names; empty: the host name", kPlain, 0, 0, TAUT_FIELD(host)},
     {"state", "directory of the ledger and the message queue", kPlain, 0, 0, TAUT_FIELD(state)},
@@ -211,7 +214,8 @@ class AgentReader {
  public:
   AgentReader(std::string_view name, AgentConfig& config) : name_(name), config_(config) {}
 
-  absl::Status Read(const YAML::Node& root) {
+  absl::Status Read(const YAML::Node& root, std::span<const ChangedDefault> changes) {
+    if (absl::Status s = RestoreOlderDefaults(root, changes); !s.ok()) return s;
     absl::Status read = WalkSections(root, name_, KeysOf(AgentSettingsTable()),
                                      [this](const YAML::Node& at, const std::string& key,
                                             const YAML::Node& value) { return ReadEntry(at, key, value); });
@@ -227,6 +231,18 @@ class AgentReader {
  private:
   absl::Status Plain(std::string_view what) const {
     return absl::InvalidArgumentError(StrCat(name_, ": ", what));
+  }
+  absl::Status RestoreOlderDefaults(const YAML::Node& root, std::span<const ChangedDefault> changes) {
+    const absl::StatusOr<std::string> version = CompatibilityOf(root, name_);
+    if (!version.ok()) return version.status();
+    const auto set = [this](std::string_view key, std::string_view value) {
+      const auto row = std::ranges::find(AgentSettingsTable(), key, &AgentSetting::key);
+      if (row == AgentSettingsTable().end()) return absl::InternalError(StrCat("no setting ", key));
+      return SetField(row->spec(), row->field(config_), ShownItems(value));
+    };
+    const absl::Status s = RestoreDefaults(*version, kScopeAgent, changes, set);
+    if (s.ok()) return s;
+    return ErrorAt(name_, root[std::string(kCompatibilityKey)], StrCat(kCompatibilityKey, ": ", Message(s)));
   }
   absl::Status CheckGuard() {
     node::GuardOptions& guard = config_.tiers.guard;
@@ -432,10 +448,11 @@ std::span<const AgentSetting> AgentSettingsTable() { return kAgentSettings; }
 std::span<const TaskRuleKey> TaskRuleKeys() { return kRuleKeys; }
 std::span<const TaskRuleKey> TierRuleKeys() { return kTierRuleKeys; }
 
-absl::StatusOr<AgentConfig> ParseAgentConfig(std::string_view yaml, std::string_view name) {
+absl::StatusOr<AgentConfig> ParseAgentConfig(std::string_view yaml, std::string_view name,
+                                             std::span<const ChangedDefault> changes) {
   AgentConfig config;
-  const absl::Status s =
-      WalkYaml(yaml, name, [&](const YAML::Node& root) { return AgentReader(name, config).Read(root); });
+  const absl::Status s = WalkYaml(
+      yaml, name, [&](const YAML::Node& root) { return AgentReader(name, config).Read(root, changes); });
   if (!s.ok()) return s;
   return config;
 }

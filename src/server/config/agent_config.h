@@ -1,4 +1,4 @@
-// All configuration of tautlet, in one YAML file. docs/configuration.md is made from the tables here;
+// All configuration of tautlet, in one YAML file. docs/reference/configuration.md is made from the tables here;
 // docs/agent.md has an example.
 #pragma once
 
@@ -12,13 +12,15 @@
 #include "node/agent/probe_selection.h"
 #include "node/agent/task_rule.h"
 #include "node/agent/tier_options.h"
+#include "server/config/changed_defaults.h"
 #include "server/config/config_field.h"
 
 namespace taut::server {
 
 struct AgentConfig {
-  std::string name;  // who this agent is to the daemon; "": the host's name
-  std::string host;  // {host} in names of tasks; "": the host's name
+  std::string compatibility;  // the version whose defaults hold; "": this program's
+  std::string name;           // who this agent is to the daemon; "": the host's name
+  std::string host;           // {host} in names of tasks; "": the host's name
   std::string state = "/var/lib/tautlet";
   bool observe = false;
   int sample_ms = 1000;
@@ -43,7 +45,8 @@ struct AgentConfig {
 };
 
 // InvalidArgument "file:line: ...", as for tautd's file.
-absl::StatusOr<AgentConfig> ParseAgentConfig(std::string_view yaml, std::string_view name);
+absl::StatusOr<AgentConfig> ParseAgentConfig(std::string_view yaml, std::string_view name,
+                                             std::span<const ChangedDefault> changes = ChangedDefaults());
 // NotFound if the file cannot be read; else as ParseAgentConfig.
 absl::StatusOr<AgentConfig> ReadAgentConfig(const std::string& path);
 

@@ -205,4 +205,15 @@ std::string ShowField(const FieldSpec& spec, const ConfigField& field) {
   return std::visit(Show{spec}, field);
 }
 
+std::vector<std::string> ShownItems(std::string_view shown) {
+  const bool quoted = shown.size() >= 2 && shown.front() == '"' && shown.back() == '"';
+  if (quoted) return {std::string(shown.substr(1, shown.size() - 2))};
+  if (shown.size() < 2 || shown.front() != '[' || shown.back() != ']') return {std::string(shown)};
+  std::vector<std::string> items;
+  const std::string_view inner = shown.substr(1, shown.size() - 2);
+  if (inner.empty()) return items;
+  for (const std::string_view item : Split(inner, ',')) items.emplace_back(StripSpace(item));
+  return items;
+}
+
 }  // namespace taut::server

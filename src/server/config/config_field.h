@@ -50,5 +50,7 @@ struct FieldSpec {
 absl::Status SetField(const FieldSpec& spec, const ConfigField& field, std::span<const std::string> values);
 // As people write it: "16MiB", "[127.0.0.1:7070]".
 std::string ShowField(const FieldSpec& spec, const ConfigField& field);
+// The items that SetField reads back to what ShowField has shown.
+std::vector<std::string> ShownItems(std::string_view shown);
 
 }  // namespace taut::server

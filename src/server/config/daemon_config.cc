@@ -7,6 +7,7 @@
 #include "common/settings/file_text.h"
 #include "common/settings/yaml_walk.h"
 #include "server/config/daemon_section.h"
+#include "server/config/settings_file.h"
 #include "server/config/walk_settings.h"
 
 namespace taut::server {
@@ -20,12 +21,14 @@ constexpr std::string_view kOldStartupGrace = "kubernetes.startup_grace";
 
 class DaemonReader {
  public:
-  DaemonReader(std::string_view name, DaemonConfig& config) : name_(name), config_(config) {}
+  DaemonReader(std::string_view name, std::span<const ChangedDefault> changes, DaemonConfig& config)
+      : name_(name), changes_(changes), config_(config) {}
 
   absl::Status Read(const YAML::Node& root) {
     // Expressions name signals of mapping rules, which may stand after them.
     if (absl::Status s = FindSignals(root); !s.ok()) return s;
     defaults_.replicas.signals = signals_;
+    if (absl::Status s = RestoreOlderDefaults(root); !s.ok()) return s;
     absl::Status read = WalkSections(root, name_, KeysOf(DaemonSettingsTable()),
                                      [this](const YAML::Node& at, const std::string& key,
                                             const YAML::Node& value) { return ReadEntry(at, key, value); });
@@ -42,6 +45,7 @@ class DaemonReader {
   }
 
  private:
+  absl::Status RestoreOlderDefaults(const YAML::Node& root);
   absl::Status ReadEntry(const YAML::Node& at, const std::string& key, const YAML::Node& value);
   absl::Status UnknownKey(const YAML::Node& at, std::string_view key) const;
   absl::Status ReadJobSettings(const YAML::Node& map, std::string_view what, brain::JobPolicy& policy,
@@ -58,11 +62,32 @@ class DaemonReader {
   }
 
   std::string_view name_;
+  std::span<const ChangedDefault> changes_;
   DaemonConfig& config_;
   brain::JobPolicy defaults_;
   std::vector<brain::JobRule> rules_;
   std::vector<std::string> signals_;  // of the mapping rules
 };
+
+absl::Status DaemonReader::RestoreOlderDefaults(const YAML::Node& root) {
+  const absl::StatusOr<std::string> version = CompatibilityOf(root, name_);
+  if (!version.ok()) return version.status();
+  const auto set_plain = [this](std::string_view key, std::string_view value) {
+    const auto row = std::ranges::find(DaemonSettingsTable(), key, &DaemonSetting::key);
+    if (row == DaemonSettingsTable().end()) return absl::InternalError(StrCat("no setting ", key));
+    return SetDaemonSetting(*row, ShownItems(value), config_);
+  };
+  const auto set_of_jobs = [this](std::string_view key, std::string_view value) {
+    return brain::SetJobSetting(key, value, defaults_);
+  };
+  for (const absl::Status& s : {RestoreDefaults(*version, kScopeDaemon, changes_, set_plain),
+                                RestoreDefaults(*version, kScopeJobs, changes_, set_of_jobs),
+                                RestoreVerticalDefaults(*version, config_.recommenders, changes_)}) {
+    if (!s.ok())
+      return Error(root[std::string(kCompatibilityKey)], StrCat(kCompatibilityKey, ": ", Message(s)));
+  }
+  return absl::OkStatus();
+}
 
 absl::Status DaemonReader::ReadEntry(const YAML::Node& at, const std::string& key, const YAML::Node& value) {
   if (key == kDefaults) return ReadJobSettings(value, key, defaults_, nullptr);
@@ -229,10 +254,11 @@ absl::StatusOr<MappingRule> DaemonReader::ReadMappingRule(const YAML::Node& node
 
 }  // namespace
 
-absl::StatusOr<DaemonConfig> ParseDaemonConfig(std::string_view yaml, std::string_view name) {
+absl::StatusOr<DaemonConfig> ParseDaemonConfig(std::string_view yaml, std::string_view name,
+                                               std::span<const ChangedDefault> changes) {
   DaemonConfig config;
-  absl::Status s =
-      WalkYaml(yaml, name, [&](const YAML::Node& root) { return DaemonReader(name, config).Read(root); });
+  const absl::Status s = WalkYaml(
+      yaml, name, [&](const YAML::Node& root) { return DaemonReader(name, changes, config).Read(root); });
   if (!s.ok()) return s;
   return config;
 }

@@ -1,5 +1,5 @@
 // All configuration of tautd, in one YAML file; every value has a default, and no file at all is fine.
-// docs/configuration.md is made from its rows (daemon_section.h); docs/tautd.example.yaml is an example.
+// docs/reference/configuration.md is made from its rows (daemon_section.h); docs/tautd.example.yaml is an example.
 #pragma once
 
 #include <algorithm>
@@ -19,6 +19,7 @@
 #include "common/base/clock_source.h"
 #include "common/model/machine_size.h"
 #include "server/config/agents_config.h"
+#include "server/config/changed_defaults.h"
 #include "server/config/config_field.h"
 #include "server/config/connectors_config.h"
 #include "server/config/ingest_config.h"
@@ -50,6 +51,7 @@ struct CellConfig {
 absl::StatusOr<std::pair<std::string, std::string>> ParseCellLink(std::string_view link);
 
 struct DaemonConfig {
+  std::string compatibility;  // the version whose defaults hold; "": this program's
   CellConfig cell;
   ServerConfig server;
   ClockSource clock = ClockSource::kWall;
@@ -81,7 +83,9 @@ struct DaemonConfig {
 
 // InvalidArgument "file:line: ..." for a key that does not exist (with the nearest one that does), one that
 // is there twice, or a value that cannot be (with what can).
-absl::StatusOr<DaemonConfig> ParseDaemonConfig(std::string_view yaml, std::string_view name);
+// Values that it does not set have the defaults of its `compatibility`.
+absl::StatusOr<DaemonConfig> ParseDaemonConfig(std::string_view yaml, std::string_view name,
+                                               std::span<const ChangedDefault> changes = ChangedDefaults());
 // NotFound if the file cannot be read; else as ParseDaemonConfig.
 absl::StatusOr<DaemonConfig> ReadDaemonConfig(const std::string& path);
 
@@ -113,7 +117,7 @@ void TakeReloadable(std::string_view section, const DaemonConfig& next, DaemonCo
 // As people write it: "16MiB", "[127.0.0.1:7070]".
 std::string GetDaemonSetting(const DaemonSetting& setting, const DaemonConfig& config);
 
-// docs/configuration.md.
+// docs/reference/configuration.md.
 std::string DaemonSettingsMarkdown();
 
 }  // namespace taut::server

@@ -23,7 +23,7 @@ DaemonSection KubernetesSection();
 DaemonSection AgentsSection();
 DaemonSection ExternalSection();
 DaemonSection NotifySection();
-// In the order of docs/configuration.md, with those of the daemon itself.
+// In the order of docs/reference/configuration.md, with those of the daemon itself.
 std::span<const DaemonSection> DaemonSections();
 
 constexpr double kYearSeconds = 365 * brain::kDay;

@@ -9,6 +9,10 @@ namespace {
 using enum FieldUnit;
 
 const DaemonSetting kCellRows[] = {
+    {kCompatibilityKey,
+     "version whose defaults hold for keys that are not set; empty: those of this program. See Changes of "
+     "defaults",
+     kPlain, 0, 0, TAUT_DAEMON_FIELD(compatibility)},
     {"cell.name", "name of this cell, shown in the dashboard", kPlain, 0, 0, TAUT_DAEMON_FIELD(cell.name)},
     {"cell.links", "links to other cells' dashboards, NAME=URL", kPlain, 0, 0, TAUT_DAEMON_FIELD(cell.links)},
     {"clock",

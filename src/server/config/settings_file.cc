@@ -295,6 +295,7 @@ absl::Status WalkVerticalSettings(const YAML::Node& map, std::string_view name,
       const absl::Status s = SetSetting(key, Join(*texts, ","), settings);
       return s.ok() ? s : ErrorAt(name, at, Message(s));
     };
+    if (group.Scalar() == kCompatibilityKey) return absl::OkStatus();  // read before
     if (!values.IsMap()) return set(group, group.Scalar(), values);
     return ForEachEntry(values, name, group.Scalar(), [&](const YAML::Node& key, const YAML::Node& value) {
       return set(key, StrCat(group.Scalar(), ".", key.Scalar()), value);
@@ -302,20 +303,41 @@ absl::Status WalkVerticalSettings(const YAML::Node& map, std::string_view name,
   });
 }
 
-absl::Status ParseSettings(std::string_view yaml, std::string_view name, brain::VerticalSettings& settings) {
+absl::StatusOr<std::string> CompatibilityOf(const YAML::Node& root, std::string_view name) {
+  if (!root.IsMap()) return std::string();
+  const YAML::Node version = root[std::string(kCompatibilityKey)];
+  return version.IsDefined() ? TextOf(version, name, kCompatibilityKey) : std::string();
+}
+
+absl::Status RestoreVerticalDefaults(std::string_view version, brain::VerticalSettings& settings,
+                                     std::span<const ChangedDefault> changes) {
+  return RestoreDefaults(
+      version, kScopeRecommenders, changes,
+      [&settings](std::string_view key, std::string_view value) { return SetSetting(key, value, settings); });
+}
+
+absl::Status ParseSettings(std::string_view yaml, std::string_view name, brain::VerticalSettings& settings,
+                           std::span<const ChangedDefault> changes) {
   brain::VerticalSettings result = settings;
-  const absl::Status s =
-      WalkYaml(yaml, name, [&](const YAML::Node& root) { return WalkVerticalSettings(root, name, result); });
+  const absl::Status s = WalkYaml(yaml, name, [&](const YAML::Node& root) {
+    const absl::StatusOr<std::string> version = CompatibilityOf(root, name);
+    if (!version.ok()) return version.status();
+    const absl::Status restored = RestoreVerticalDefaults(*version, result, changes);
+    if (!restored.ok())
+      return ErrorAt(name, root[std::string(kCompatibilityKey)],
+                     StrCat(kCompatibilityKey, ": ", Message(restored)));
+    return WalkVerticalSettings(root, name, result);
+  });
   if (s.ok()) settings = std::move(result);
   return s;
 }
 
-absl::StatusOr<brain::VerticalSettings> ReadSettingsFile(const std::string& path) {
+absl::StatusOr<brain::VerticalSettings> ReadSettingsFile(const std::string& path,
+                                                         brain::VerticalSettings defaults) {
   const absl::StatusOr<std::string> text = ReadYamlFile(path, "settings file");
   if (!text.ok()) return text.status();
-  brain::VerticalSettings settings;
-  if (absl::Status s = ParseSettings(*text, path, settings); !s.ok()) return s;
-  return settings;
+  if (absl::Status s = ParseSettings(*text, path, defaults); !s.ok()) return s;
+  return defaults;
 }
 
 std::string WriteSettings(const brain::VerticalSettings& settings, bool only_changed) {

@@ -15,6 +15,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "brain/recommend/settings.h"
+#include "server/config/changed_defaults.h"
 
 namespace taut::server {
 
@@ -39,9 +40,16 @@ absl::Status SetSetting(std::string_view key, std::string_view value, brain::Ver
 // The text of one setting, as SetSetting would read it.
 std::string GetSetting(const Setting& setting, const brain::VerticalSettings& settings);
 
-// Reads YAML text over the defaults in `settings`; `name` is what errors call the file.
-absl::Status ParseSettings(std::string_view yaml, std::string_view name, brain::VerticalSettings& settings);
-absl::StatusOr<brain::VerticalSettings> ReadSettingsFile(const std::string& path);
+// RestoreDefaults of kScopeRecommenders.
+absl::Status RestoreVerticalDefaults(std::string_view version, brain::VerticalSettings& settings,
+                                     std::span<const ChangedDefault> changes = ChangedDefaults());
+
+// Reads YAML text over the defaults in `settings`, after those that its `compatibility` restores; `name` is what
+// errors call the file.
+absl::Status ParseSettings(std::string_view yaml, std::string_view name, brain::VerticalSettings& settings,
+                           std::span<const ChangedDefault> changes = ChangedDefaults());
+absl::StatusOr<brain::VerticalSettings> ReadSettingsFile(const std::string& path,
+                                                         brain::VerticalSettings defaults = {});
 // YAML of every setting (or just of those that differ from the defaults), each with its help as a comment.
 std::string WriteSettings(const brain::VerticalSettings& settings, bool only_changed);
 

@@ -127,6 +127,7 @@ std::string DaemonSettingsMarkdown() {
   const brain::VerticalSettings vertical;
   for (const Setting& s : SettingsTable()) AddRow(s.key, GetSetting(s, vertical), s.help, out);
   AddAgent(out);
+  out += ChangedDefaultsMarkdown(ChangedDefaults());
   return out;
 }
 

@@ -1,9 +1,11 @@
 // The settings of recommenders as a part of a larger YAML file. For this room's .cc files, as yaml_walk.h.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "brain/recommend/settings.h"
 #include "yaml-cpp/yaml.h"
 
@@ -12,5 +14,7 @@ namespace taut::server {
 // Reads the settings below a node into `settings`; an absent one stays as it is. InvalidArgument "name:line: ...".
 absl::Status WalkVerticalSettings(const YAML::Node& map, std::string_view name,
                                   brain::VerticalSettings& settings);
+// The value of `compatibility` in the root of a file; "" if it is absent.
+absl::StatusOr<std::string> CompatibilityOf(const YAML::Node& root, std::string_view name);
 
 }  // namespace taut::server

@@ -25,6 +25,7 @@ struct EngineArgs {
   std::string mode = "recommend";
   std::vector<std::string> policy;  // key=value
   bool cap_at_owner = false;
+  std::string compatibility;  // the version whose defaults hold; "": this program's
   std::string settings_file;
   std::vector<std::string> set;  // key=value
   int threads = 0;

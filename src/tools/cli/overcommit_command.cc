@@ -11,6 +11,7 @@
 #include "common/base/strings.h"
 #include "common/model/units.h"
 #include "fmt/format.h"
+#include "server/config/changed_defaults.h"
 #include "tools/cli/cell_input.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/json_text.h"
@@ -58,6 +59,12 @@ absl::StatusOr<OvercommitOptions> ToOptions(const OvercommitArgs& args) {
   o.machine_tasks = args.machine_tasks;
   o.placements = args.placements;
   o.seed = args.seed;
+  const absl::Status restored =
+      server::RestoreDefaults(args.compatibility, server::kScopeOvercommit, server::ChangedDefaults(),
+                              [&o](std::string_view key, std::string_view value) {
+                                return brain::SetOvercommitSetting(key, value, o.settings);
+                              });
+  if (!restored.ok()) return absl::InvalidArgumentError(StrCat("--compatibility: ", Message(restored)));
   for (const std::string& assignment : args.set) {
     const size_t equals = assignment.find('=');
     if (equals == std::string::npos)

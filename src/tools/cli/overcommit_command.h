@@ -16,6 +16,7 @@ struct OvercommitArgs {
   TraceArgs trace;
   std::vector<std::string> resources;   // empty: both
   std::vector<std::string> predictors;  // empty: a choice of all
+  std::string compatibility;            // the version whose defaults hold; "": this program's
   std::vector<std::string> set;         // key=value
   std::string machines = "made";        // or "recorded"
   uint32_t machine_tasks = 25;

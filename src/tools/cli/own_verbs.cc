@@ -7,6 +7,7 @@
 
 #include "common/base/did_you_mean.h"
 #include "common/base/strings.h"
+#include "common/base/version.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/parse_help.h"
 #include "tools/cli/terminal.h"
@@ -61,7 +62,7 @@ OwnVerbs::OwnVerbs(CLI::App& program) : program_(program) {
 
 std::optional<int> OwnVerbs::Run() const {
   if (help_->parsed()) return Help();
-  if (version_->parsed()) Print(StrCat(kVersion, "\n"));
+  if (version_->parsed()) Print(StrCat("taut ", kVersion, "\n"));
   if (completion_->parsed()) Print(shell_ == "zsh" ? ZshCompletion(program_) : BashCompletion(program_));
   if (man_->parsed()) return WriteMan();
   return version_->parsed() || completion_->parsed() ? std::optional(kExitOk) : std::nullopt;
@@ -92,7 +93,7 @@ int OwnVerbs::Help() const {
 bool OwnVerbs::WritePage(const CLI::App& app, const std::string& name, const std::string& command,
                          std::vector<std::string> see_also) const {
   const std::string path = StrCat(folder_, "/", name, ".1");
-  const std::string text = ManPage(app, {name, command, kVersion, 1, std::move(see_also)});
+  const std::string text = ManPage(app, {name, command, StrCat("taut ", kVersion), 1, std::move(see_also)});
   std::FILE* file = std::fopen(path.c_str(), "w");
   bool written = file != nullptr && std::fwrite(text.data(), 1, text.size(), file) == text.size();
   if (file != nullptr) written = std::fclose(file) == 0 && written;

@@ -9,8 +9,6 @@
 
 namespace taut::tools {
 
-inline constexpr const char* kVersion = "taut 0.1.0";
-
 class OwnVerbs {
  public:
   // The program outlives it.

@@ -6,6 +6,8 @@
 #include <string>
 
 #include "CLI/CLI.hpp"
+#include "common/base/strings.h"
+#include "common/base/version.h"
 #include "tools/cli/actuary_command.h"
 #include "tools/cli/analyze_command.h"
 #include "tools/cli/bill_command.h"
@@ -138,7 +140,7 @@ std::optional<int> Parse(CLI::App& app, int argc, char** argv) {
 int RunCli(int argc, char** argv) {
   KeepNamesWhole(!StdoutIsTerminal());
   CLI::App app{kAbout, "taut"};
-  app.set_version_flag("-V,--version", kVersion);
+  app.set_version_flag("-V,--version", StrCat("taut ", kVersion));
   app.require_subcommand(1);
   VerbList verbs(app);
   AddReplayVerbs(verbs, CommandLine(argc, argv));

@@ -55,6 +55,10 @@ void AddOvercommit(CLI::App& verb, OvercommitArgs& args) {
       ->type_name("NAME,...");
   verb.add_option("--set", args.set, "a setting: key=value; may be repeated; `taut list overcommit`")
       ->type_name("KEY=VALUE");
+  verb.add_option("--compatibility", args.compatibility,
+                  "version whose defaults hold where no setting says otherwise, such as 0.1.0; "
+                  "docs/reference/configuration.md")
+      ->type_name("VERSION");
   verb.add_option("--html", args.html, "write tables by predictor and machine, and charts, as one HTML file")
       ->type_name("FILE");
   verb.add_option("--json", args.json, "write the result as JSON to this file")->type_name("FILE");

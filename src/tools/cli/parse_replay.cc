@@ -73,6 +73,10 @@ void AddEngine(CLI::App& app, EngineArgs& a) {
       ->capture_default_str();
   app.add_flag("--cap-at-owner", a.cap_at_owner,
                "no recommender's limit is above the owner's limit (by default none is capped)");
+  app.add_option("--compatibility", a.compatibility,
+                 "version whose defaults hold where no setting says otherwise, such as 0.1.0; "
+                 "docs/reference/configuration.md")
+      ->type_name("VERSION");
   app.add_option("--settings", a.settings_file, "settings file (YAML); `taut list settings` lists the keys")
       ->type_name("FILE");
   app.add_option("--set", a.set, "one setting: key=value; may be repeated")->type_name("KEY=VALUE");

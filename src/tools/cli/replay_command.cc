@@ -199,8 +199,11 @@ absl::StatusOr<ReplayOptions> ToReplayOptions(const EngineArgs& args) {
         StrCat("--feedback: \"", args.feedback, "\": expected none or oom-restart"));
   }
   o.feedback = args.feedback == "none" ? Feedback::kNone : Feedback::kOomRestart;
+  if (absl::Status s = server::RestoreVerticalDefaults(args.compatibility, o.settings); !s.ok())
+    return absl::InvalidArgumentError(StrCat("--compatibility: ", Message(s)));
   if (!args.settings_file.empty()) {
-    absl::StatusOr<brain::VerticalSettings> settings = server::ReadSettingsFile(args.settings_file);
+    absl::StatusOr<brain::VerticalSettings> settings =
+        server::ReadSettingsFile(args.settings_file, o.settings);
     if (!settings.ok()) return absl::InvalidArgumentError(StrCat(Message(settings.status())));
     o.settings = *std::move(settings);
   }

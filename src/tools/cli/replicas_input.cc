@@ -16,6 +16,7 @@
 #include "common/model/signal_name.h"
 #include "common/model/units.h"
 #include "fmt/format.h"
+#include "server/config/changed_defaults.h"
 #include "server/config/replica_file.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/terminal.h"
@@ -96,21 +97,35 @@ absl::Status TakeMode(const EngineArgs& engine, brain::JobPolicy managed, Replic
   return absl::OkStatus();
 }
 
-// "hpa.target", or as the settings of tautd call it "replicas.hpa.target".
-absl::Status SetOne(const std::string& assignment, brain::ReplicaSettings& settings) {
+bool IsReplicaKey(std::string_view name) {
+  return std::ranges::find(brain::ReplicaSettingsTable(), name, &brain::ReplicaSetting::key) !=
+         brain::ReplicaSettingsTable().end();
+}
+
+// "hpa.target" of "replicas.hpa.target", as the settings of tautd call it; another key as it is.
+std::string_view ReplicaKeyOf(std::string_view key) {
   constexpr std::string_view kReplicas = "replicas.";
+  const bool longer =
+      !IsReplicaKey(key) && key.starts_with(kReplicas) && IsReplicaKey(key.substr(kReplicas.size()));
+  return longer ? key.substr(kReplicas.size()) : key;
+}
+
+absl::Status SetOne(const std::string& assignment, brain::ReplicaSettings& settings) {
   const size_t equals = assignment.find('=');
   if (equals == std::string::npos)
     return absl::InvalidArgumentError(StrCat("--set: expected key=value, not \"", assignment, "\""));
-  std::string_view key = std::string_view(assignment).substr(0, equals);
-  const auto is_key = [](std::string_view name) {
-    return std::ranges::find(brain::ReplicaSettingsTable(), name, &brain::ReplicaSetting::key) !=
-           brain::ReplicaSettingsTable().end();
-  };
-  if (!is_key(key) && key.starts_with(kReplicas) && is_key(key.substr(kReplicas.size())))
-    key.remove_prefix(kReplicas.size());
+  const std::string_view key = ReplicaKeyOf(std::string_view(assignment).substr(0, equals));
   const absl::Status s = brain::SetReplicaSetting(key, assignment.substr(equals + 1), settings);
   return s.ok() ? s : absl::InvalidArgumentError(StrCat("--set: ", Message(s)));
+}
+
+absl::Status RestoreReplicaDefaults(std::string_view version, brain::ReplicaSettings& settings) {
+  const auto set = [&settings](std::string_view job_key, std::string_view value) {
+    const std::string_view key = ReplicaKeyOf(job_key);
+    return IsReplicaKey(key) ? brain::SetReplicaSetting(key, value, settings) : absl::OkStatus();
+  };
+  const absl::Status s = server::RestoreDefaults(version, server::kScopeJobs, server::ChangedDefaults(), set);
+  return s.ok() ? s : absl::InvalidArgumentError(StrCat("--compatibility: ", Message(s)));
 }
 
 // "" without a gate.
@@ -193,6 +208,7 @@ absl::StatusOr<ReplicaReplayOptions> ToReplicaOptions(const EngineArgs& engine, 
     if (absl::Status s = CheckSignalName(name); !s.ok())
       return absl::InvalidArgumentError(StrCat("--signals: ", Message(s)));
   }
+  if (absl::Status s = RestoreReplicaDefaults(engine.compatibility, o.settings); !s.ok()) return s;
   o.settings.signals = args.signals;
   brain::JobPolicy managed;
   managed.replica_settle_s = 0;  // tautd's default is no replay's: --policy replicas.settle=5m

@@ -63,8 +63,11 @@ absl::StatusOr<SoftMemoryOptions> ToSoftOptions(const OvercommitArgs& args,
   const absl::StatusOr<brain::Policy> requests = brain::ParsePolicy(args.requests);
   if (!requests.ok()) return absl::InvalidArgumentError(StrCat("--requests: ", Message(requests.status())));
   o.requests = *requests;
+  if (absl::Status s = server::RestoreVerticalDefaults(args.compatibility, o.settings); !s.ok())
+    return absl::InvalidArgumentError(StrCat("--compatibility: ", Message(s)));
   if (!args.settings_file.empty()) {
-    absl::StatusOr<brain::VerticalSettings> settings = server::ReadSettingsFile(args.settings_file);
+    absl::StatusOr<brain::VerticalSettings> settings =
+        server::ReadSettingsFile(args.settings_file, o.settings);
     if (!settings.ok()) return settings.status();
     o.settings = *std::move(settings);
   }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "common/base/process.h"
+#include "common/base/version.h"
 #include "server/agents/agents_run.h"
 #include "server/auth/oidc_setup.h"
 #include "server/connectors/act_log.h"
@@ -17,7 +18,6 @@
 #include "server/pool/budget_watch.h"
 #include "server/pool/capacity_run.h"
 #include "server/pool/quota_port.h"
-#include "tools/programs/version.h"
 
 namespace taut::tools {
 namespace {

@@ -7,13 +7,13 @@
 #include "CLI/CLI.hpp"
 #include "common/base/process.h"
 #include "common/base/strings.h"
+#include "common/base/version.h"
 #include "server/config/daemon_config.h"
 #include "spdlog/spdlog.h"
 #include "tools/cli/parse_help.h"
 #include "tools/programs/components.h"
 #include "tools/programs/daemon.h"
 #include "tools/programs/program_log.h"
-#include "tools/programs/version.h"
 
 namespace taut::tools {
 namespace {

@@ -12,6 +12,7 @@
 #include "CLI/CLI.hpp"
 #include "common/base/process.h"
 #include "common/base/strings.h"
+#include "common/base/version.h"
 #include "common/rpc/tls_files.h"
 #include "node/agent/agent.h"
 #include "node/agent/agent_loop.h"
@@ -32,7 +33,6 @@
 #include "spdlog/spdlog.h"
 #include "tools/cli/parse_help.h"
 #include "tools/programs/program_log.h"
-#include "tools/programs/version.h"
 
 namespace taut::tools {
 namespace {

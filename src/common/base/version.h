@@ -1,9 +1,10 @@
+// The version of Tautline's programs.
 #pragma once
 
 #include <string_view>
 
-namespace taut::tools {
+namespace taut {
 
 inline constexpr std::string_view kVersion = "0.1.0";
 
-}  // namespace taut::tools
+}  // namespace taut
