@@ -73,6 +73,33 @@ TEST(Departures, RestoredJobsSleepUntilTheyAreStepped) {
   }
 }
 
+// As version 1 wrote it: all jobs from the first on, without their numbers.
+std::string ChunkOfTheFirstVersion(const LiveFleet& fleet) {
+  const std::string now = Chunk(fleet);
+  ByteReader in(now);
+  (void)in.Get<uint8_t>();
+  std::string then;
+  ByteWriter out(&then);
+  out.Put(uint8_t{1});
+  const uint64_t count = in.GetVarint();
+  out.PutVarint(count);
+  for (uint64_t i = 0; i < count; ++i) {
+    EXPECT_EQ(in.GetVarint(), 0U) << "jobs stand without gaps";
+    out.PutString(in.GetString());
+  }
+  return then + now.substr(now.size() - in.remaining());
+}
+
+TEST(Departures, AChunkOfTheFirstVersionIsRead) {
+  const Cell cell(kJobs);
+  LiveFleet fleet(Settings(Policy::kMovingWindow, Mode::kAuto)),
+      again(Settings(Policy::kMovingWindow, Mode::kAuto));
+  AddJobs(fleet, kJobs);
+  StepSome(fleet, cell, 0, 400);
+  Restore(again, ChunkOfTheFirstVersion(fleet), kJobs, WindowId{399});
+  EXPECT_EQ(Chunk(again), Chunk(fleet));
+}
+
 // As after an upgrade that changed what a recommender stores.
 TEST(Departures, AStateThatCannotBeReadIsLearntAnewAndItsLimitStays) {
   const Cell cell(kJobs);

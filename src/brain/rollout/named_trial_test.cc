@@ -236,6 +236,27 @@ TEST_F(NamedTrialTest, AStateOfTheFirstVersionIsRead) {
   EXPECT_THAT(v.sentence, HasSubstr("the tasks on trial are unknown"));
 }
 
+// As version 2 wrote it: without the time since when the trial is delivered.
+TEST_F(NamedTrialTest, AStateOfTheSecondVersionIsRead) {
+  Ask();
+  Run(3, 1.0F, 5);
+  state_.floor = 6e6;
+  state_.trial->delivered_s = 4321;
+  std::string bytes;
+  ByteWriter out(&bytes);
+  state_.Save(out);
+  bytes[0] = 2;
+  bytes.resize(bytes.size() - sizeof(int64_t));
+  GateState loaded;
+  ByteReader in(bytes);
+  ASSERT_TRUE(loaded.Load(in).ok());
+  EXPECT_EQ(in.remaining(), 0U);
+  ASSERT_TRUE(loaded.trial.has_value());
+  EXPECT_EQ(loaded.floor, 6e6);
+  EXPECT_EQ(loaded.trial->members.size(), state_.trial->members.size());
+  EXPECT_EQ(loaded.trial->delivered_s, Trial().delivered_s);
+}
+
 // As in Kubernetes, where nobody reports limits: the actuator says when the pods have theirs.
 TEST_F(NamedTrialTest, CountsOnceTheActuatorSaysThatItIsApplied) {
   applied_ = LimitsApplied::kActuatorSays;

@@ -19,10 +19,10 @@
 namespace taut::node {
 namespace {
 
-// By version - 1.
-constexpr std::array<std::string_view, 5> kHeaders = {
+// Of the first line, by version - 1.
+constexpr size_t kLedgerVersion = 5, kWithoutActs = 2, kWithoutScores = 3;  // the last are places in kHeaders
+constexpr std::array<std::string_view, kLedgerVersion> kHeaders = {
     "tautlet ledger 1", "tautlet ledger 2", "tautlet ledger 3", "tautlet ledger 4", "tautlet ledger 5"};
-constexpr size_t kWithoutActs = 2, kWithoutScores = 3;  // headers
 constexpr std::string_view kLimit = "limit", kHold = "hold", kTerms = "terms", kAct = "act", kScore = "score",
                            kAbsent = "-";
 constexpr std::string_view kBegun = "begun", kStands = "stands";

@@ -18,6 +18,9 @@ CREATE TABLE entries(id INTEGER PRIMARY KEY AUTOINCREMENT, request INTEGER NOT N
 CREATE INDEX entries_by_request ON entries(request);
 )"};
 
+constexpr size_t kRequestLogVersion = 1;
+static_assert(std::size(kRequestMigrations) == kRequestLogVersion);
+
 int64_t EntrySum(const RequestLogEntry& e) { return RowSum::Of(e.request, e.time_s, e.who, e.text); }
 
 std::string MarkOf(const std::string& path) { return path + ".made"; }

@@ -80,6 +80,8 @@ ALTER TABLE jobs ADD COLUMN parts BLOB NOT NULL DEFAULT x'';
 )",
 };
 
+static_assert(std::size(kMigrations) == kStoreVersion);
+
 // Tables whose ends are looked at, with the column that is the rowid.
 constexpr std::pair<const char*, const char*> kTables[] = {{"ends", "one"},
                                                            {"jobs", "id"},

@@ -12,6 +12,7 @@ namespace taut::server {
 
 inline constexpr int32_t kStoreApplicationId = 0x54415554;  // "TAUT": how `file` and we know our files
 
+inline constexpr size_t kStoreVersion = 10;  // of the tables: the number of migrations
 // Migration i makes version i + 1 of version i. Written ones never change.
 std::span<const char* const> StoreMigrations();
 

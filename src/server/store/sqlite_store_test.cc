@@ -147,6 +147,36 @@ TEST_F(SqliteStoreTest, NewerFilesAreRefusedAndOlderOnesMigrated) {
   EXPECT_EQ(number("PRAGMA user_version"), 3);
 }
 
+// A job and the ends of the tables, as each version stored them.
+TEST_F(SqliteStoreTest, AFileOfEachOlderVersionIsOpened) {
+  for (size_t version = 0; version < kStoreVersion; ++version) {
+    options_.path = dir_.File(StrCat("version", version));
+    if (version > 0) {
+      auto db = Database::Open(options_.path, Database::Access::kReadWrite);
+      ASSERT_TRUE(Migrate(**db, StoreMigrations().first(version)).ok());
+      const JobRecord job{JobId{7}, "shop/web", {}, 12};
+      const std::string labels = EncodeLabels(job.labels);
+      Statement insert(db->get(),
+                       "INSERT INTO jobs(id, first_seen_s, name, labels, sum) VALUES(?1, ?2, ?3, ?4, ?5)");
+      ASSERT_TRUE(insert.Run(job.id.value, job.first_seen_s, job.name, Blob{labels}, SumOf(job)).ok());
+      Statement ends(db->get(), "INSERT INTO ends VALUES(1, NULL, 7, 0, 0, ?1)");
+      const int64_t sum =
+          RowSum::Of(std::optional<int64_t>(), std::optional<int64_t>(7), uint64_t{0}, uint64_t{0});
+      ASSERT_TRUE(ends.Run(sum).ok());
+    }
+    {
+      auto store = SqliteStore::Open(options_);
+      ASSERT_TRUE(store.ok()) << version << ": " << store.status();
+      EXPECT_THAT((*store)->damage(), IsEmpty()) << version;
+      if (version > 0) {
+        EXPECT_THAT(RestoreText(**store), HasSubstr("7 shop/web 12\n")) << version;
+      }
+    }
+    auto db = Database::Open(options_.path, Database::Access::kReadWrite);
+    EXPECT_EQ(*(*db)->Number("PRAGMA user_version"), static_cast<int64_t>(kStoreVersion)) << version;
+  }
+}
+
 // A file from before jobs had a past: its jobs are there, and nobody has asked for theirs.
 TEST_F(SqliteStoreTest, AFileWithoutPastsIsMigrated) {
   {
