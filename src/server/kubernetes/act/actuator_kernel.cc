@@ -27,7 +27,7 @@ void KubernetesActuator::NoteKernel() {
   if (options_.kernel == nullptr) return;
   const std::map<std::string, KernelLimits::Report> reports = options_.kernel->reports();
   std::set<std::string> there;
-  cluster_->ForEachPodOfWorkload([&](const PodPtr& pod, const WorkloadName& workload) {
+  cluster_->pods().ForEach([&](const PodPtr& pod, const WorkloadName& workload) {
     if (!pod->resized_by_us) return;
     there.insert(pod->uid);
     if (const auto report = reports.find(pod->uid); report != reports.end())

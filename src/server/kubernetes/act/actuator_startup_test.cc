@@ -93,17 +93,17 @@ class ActuatorStartup : public testing::Test {
 
 TEST_F(ActuatorStartup, AYoungContainerHasMoreAndOneResizeTakesItBack) {
   const Pod young = With(0.2, 30), old = With(0.2, 3600, kPodB);
-  cluster_.ReplacePods({young, old});
+  cluster_.pods().Replace({young, old});
   Order(0.4);
   EXPECT_THAT(Step(), testing::UnorderedElementsAre(AllOf(HasSubstr(kPodA), Limit("1")),
                                                     AllOf(HasSubstr(kPodB), Limit("400m"))));
-  cluster_.PutPod(Now(young, 1));
-  cluster_.PutPod(Now(old, 0.4));
+  cluster_.pods().Put(Now(young, 1));
+  cluster_.pods().Put(Now(old, 0.4));
   EXPECT_THAT(Step(), IsEmpty());
   EXPECT_EQ(LastOutcome(), "applied set on 2 pods");
   EXPECT_THAT(Step(260), IsEmpty()) << "290 s after its start";
   EXPECT_THAT(Step(16), ElementsAre(AllOf(HasSubstr(kPodA), Limit("400m"), HasSubstr(R"("cpu":"200m")"))));
-  cluster_.PutPod(Now(young, 0.4));
+  cluster_.pods().Put(Now(young, 0.4));
   EXPECT_THAT(Step(), IsEmpty());
   EXPECT_THAT(Step(3600), IsEmpty());
   EXPECT_EQ(LastOutcome(), "applied set on 2 pods");
@@ -113,7 +113,7 @@ TEST_F(ActuatorStartup, AYoungContainerHasMoreAndOneResizeTakesItBack) {
 
 TEST_F(ActuatorStartup, IsOffWithoutTheSetting) {
   terms_.startup_window_s = 0;
-  cluster_.ReplacePods({With(0.2, 30)});
+  cluster_.pods().Replace({With(0.2, 30)});
   Order(0.4);
   EXPECT_THAT(Step(), ElementsAre(Limit("400m")));
   EXPECT_EQ(actuator_->counts().startups, 0U);
@@ -122,7 +122,7 @@ TEST_F(ActuatorStartup, IsOffWithoutTheSetting) {
 TEST_F(ActuatorStartup, ANewPodGetsItFromTheWebhookAndKeepsItUntilItHasStarted) {
   Order(0.4);
   Pod pod = With(0.2, -1);
-  cluster_.ReplacePods({With(0.4, 3600, kPodB)});
+  cluster_.pods().Replace({With(0.4, 3600, kPodB)});
   (void)Step();
   const std::vector<PodOrder> orders = actuator_->OrdersFor(pod);
   ASSERT_THAT(orders, SizeIs(1));
@@ -130,11 +130,11 @@ TEST_F(ActuatorStartup, ANewPodGetsItFromTheWebhookAndKeepsItUntilItHasStarted) 
   EXPECT_EQ(orders[0].at_start, 1);
   pod = With(1, -1);
   pod.admitted_by_us = true;
-  cluster_.PutPod(pod);
+  cluster_.pods().Put(pod);
   EXPECT_THAT(Step(), IsEmpty());
   EXPECT_THAT(Step(200), IsEmpty()) << "its image is pulled";
   Pod runs = With(1, 0);
-  cluster_.PutPod(runs);
+  cluster_.pods().Put(runs);
   EXPECT_THAT(Step(), IsEmpty());
   EXPECT_THAT(Step(290), IsEmpty());
   EXPECT_THAT(Step(16), ElementsAre(Limit("400m")));
@@ -146,14 +146,14 @@ TEST_F(ActuatorStartup, APodThatNoNodeHasRoomForGivesItUp) {
   Pod pod = With(1, -1);
   pod.admitted_by_us = true;
   pod.node.clear();
-  cluster_.ReplacePods({pod});
+  cluster_.pods().Replace({pod});
   EXPECT_THAT(Step(), IsEmpty());
   EXPECT_THAT(Step(66), ElementsAre(Limit("400m")));
 }
 
 TEST_F(ActuatorStartup, ARestartOfTautdInTheMiddleChangesNothing) {
   const Pod young = With(1, 100);
-  cluster_.ReplacePods({young});
+  cluster_.pods().Replace({young});
   Order(0.4);
   EXPECT_THAT(Step(), IsEmpty());
   const std::string state = actuator_->SaveState();
@@ -165,14 +165,14 @@ TEST_F(ActuatorStartup, ARestartOfTautdInTheMiddleChangesNothing) {
 
 TEST_F(ActuatorStartup, AContainerThatIsRestartedStartsAgain) {
   Pod pod = With(0.4, 3600);
-  cluster_.ReplacePods({pod});
+  cluster_.pods().Replace({pod});
   Order(0.4);
   EXPECT_THAT(Step(), IsEmpty());
   pod.containers[0].started_s = Unix();
   pod.containers[0].restarts = 1;
-  cluster_.PutPod(pod);
+  cluster_.pods().Put(pod);
   EXPECT_THAT(Step(), ElementsAre(Limit("1")));
-  cluster_.PutPod(Now(pod, 1));
+  cluster_.pods().Put(Now(pod, 1));
   EXPECT_THAT(Step(), IsEmpty());
   EXPECT_THAT(Step(306), ElementsAre(Limit("400m")));
 }
@@ -183,13 +183,13 @@ TEST_F(ActuatorStartup, AContainerThatEndsAgainAndAgainHasItThreeTimes) {
   Pod pod = With(0.4, 0);
   for (int i = 0; i < 8; ++i) {
     pod.containers[0].started_s = Unix();
-    cluster_.PutPod(pod);
-    if (i == 0) cluster_.ReplacePods({pod});
+    cluster_.pods().Put(pod);
+    if (i == 0) cluster_.pods().Replace({pod});
     for (const std::string& asked : Step()) {
       const bool more = asked.find(R"("limits":{"cpu":"1"})") != std::string::npos;
       boosts += more ? 1 : 0;
       pod = Now(pod, more ? 1 : 0.4);
-      cluster_.PutPod(pod);
+      cluster_.pods().Put(pod);
     }
     EXPECT_THAT(Step(), IsEmpty());
     now_s_ += 60;
@@ -200,8 +200,8 @@ TEST_F(ActuatorStartup, AContainerThatEndsAgainAndAgainHasItThreeTimes) {
 }
 
 TEST_F(ActuatorStartup, ANodeThatHasLessGivesNone) {
-  cluster_.PutNode({"node-1", {0.8, std::nullopt}, true});
-  cluster_.ReplacePods({With(0.2, 10)});
+  cluster_.nodes().Put({"node-1", {0.8, std::nullopt}, true});
+  cluster_.pods().Replace({With(0.2, 10)});
   Order(0.4);
   EXPECT_THAT(Step(), ElementsAre(Limit("400m")));
   EXPECT_EQ(actuator_->counts().startups, 0U);
@@ -209,31 +209,31 @@ TEST_F(ActuatorStartup, ANodeThatHasLessGivesNone) {
 
 TEST_F(ActuatorStartup, WhatIsInfeasibleIsGivenUpAndNoReasonToEvict) {
   Pod pod = With(0.2, 10);
-  cluster_.ReplacePods({pod});
+  cluster_.pods().Replace({pod});
   Order(0.4);
   EXPECT_THAT(Step(), ElementsAre(Limit("1")));
   pod = Now(pod, 1);
   pod.containers[0].actual_limits.cpu = 0.2;
   pod.resize = ResizeState::kInfeasible;
-  cluster_.PutPod(pod);
+  cluster_.pods().Put(pod);
   (void)Step();
   EXPECT_THAT(Step(), ElementsAre(Limit("400m")));
   pod = Now(pod, 0.4);
   pod.resize = ResizeState::kNone;
-  cluster_.PutPod(pod);
+  cluster_.pods().Put(pod);
   EXPECT_THAT(Step(600), IsEmpty());
   EXPECT_EQ(actuator_->counts().evicted + actuator_->counts().not_evicted, 0U);
 }
 
 TEST_F(ActuatorStartup, ADeferredOneWaitsForTheEndOfTheWindow) {
   Pod pod = With(0.2, 10);
-  cluster_.ReplacePods({pod});
+  cluster_.pods().Replace({pod});
   Order(0.4);
   EXPECT_THAT(Step(), SizeIs(1));
   pod = Now(pod, 1);
   pod.containers[0].actual_limits.cpu = 0.2;
   pod.resize = ResizeState::kDeferred;
-  cluster_.PutPod(pod);
+  cluster_.pods().Put(pod);
   EXPECT_THAT(Step(250), IsEmpty());
   EXPECT_EQ(actuator_->counts().evicted + actuator_->counts().not_evicted, 0U);
   EXPECT_THAT(Step(50), ElementsAre(Limit("400m")));
@@ -241,7 +241,7 @@ TEST_F(ActuatorStartup, ADeferredOneWaitsForTheEndOfTheWindow) {
 
 TEST_F(ActuatorStartup, WhatTheApiServerRefusesIsGivenUpAndTheOrderIsSet) {
   script_.resize = absl::PermissionDeniedError("exceeded quota");
-  cluster_.ReplacePods({With(0.2, 10)});
+  cluster_.pods().Replace({With(0.2, 10)});
   Order(0.4);
   EXPECT_THAT(Step(), ElementsAre(Limit("1")));
   EXPECT_THAT(LastOutcome(), HasSubstr("exceeded quota"));
@@ -250,7 +250,7 @@ TEST_F(ActuatorStartup, WhatTheApiServerRefusesIsGivenUpAndTheOrderIsSet) {
 }
 
 TEST_F(ActuatorStartup, WithoutPodsResizeNewPodsStartWithTheOrder) {
-  cluster_.ReplacePods({With(0.2, 10)});
+  cluster_.pods().Replace({With(0.2, 10)});
   Order(0.4);
   script_.resize = absl::NotFoundError("the server could not find the requested resource");
   (void)Step();
@@ -262,7 +262,7 @@ TEST_F(ActuatorStartup, WithoutPodsResizeNewPodsStartWithTheOrder) {
 TEST_F(ActuatorStartup, ALowerMemoryLimitThatCannotBeSaysNothingOfCpu) {
   script_.resize =
       absl::InvalidArgumentError("the API server answered 422: Forbidden: memory limits cannot be decreased");
-  cluster_.ReplacePods({With(0.2, 10)});
+  cluster_.pods().Replace({With(0.2, 10)});
   TargetOrder memory;
   memory.decision = 9;
   memory.job = kJob;
@@ -280,7 +280,7 @@ TEST_F(ActuatorStartup, ALowerMemoryLimitThatCannotBeSaysNothingOfCpu) {
 
 TEST_F(ActuatorStartup, ARefusalOfAnotherResourceIsNoReasonToGiveItUp) {
   Pod pod = With(0.2, 10);
-  cluster_.ReplacePods({pod});
+  cluster_.pods().Replace({pod});
   Order(0.4);
   EXPECT_THAT(Step(), ElementsAre(Limit("1")));
   pod = Now(pod, 1);
@@ -290,29 +290,29 @@ TEST_F(ActuatorStartup, ARefusalOfAnotherResourceIsNoReasonToGiveItUp) {
   pod.resize_message =
       "cannot decrease memory limits: attempting to set container \"log\" memory limit (1) below current "
       "usage (2)";
-  cluster_.PutPod(pod);
+  cluster_.pods().Put(pod);
   EXPECT_THAT(Step(100), IsEmpty()) << "the container runs with its start-up limit";
 }
 
 TEST_F(ActuatorStartup, AClockThatJumpsEndsItOrLeavesItForAWindowAtMost) {
   const Pod young = With(0.2, 10);
-  cluster_.ReplacePods({young});
+  cluster_.pods().Replace({young});
   Order(0.4);
   EXPECT_THAT(Step(), ElementsAre(Limit("1")));
-  cluster_.PutPod(Now(young, 1));
+  cluster_.pods().Put(Now(young, 1));
   jump_s_ = -86'400;  // its start lies in the future
   EXPECT_THAT(Step(), ElementsAre(Limit("400m")));
-  cluster_.PutPod(Now(young, 0.4));
+  cluster_.pods().Put(Now(young, 0.4));
   jump_s_ = 86'400;
   EXPECT_THAT(Step(), IsEmpty());
 }
 
 TEST_F(ActuatorStartup, AHigherOrderHoldsAndItsOwnAmountStaysForOneStart) {
   const Pod young = With(0.2, 10);
-  cluster_.ReplacePods({young});
+  cluster_.pods().Replace({young});
   Order(0.4);
   EXPECT_THAT(Step(), ElementsAre(Limit("1")));
-  cluster_.PutPod(Now(young, 1));
+  cluster_.pods().Put(Now(young, 1));
   terms_.startup_cores = 1.3;
   EXPECT_THAT(Step(11), IsEmpty()) << "no further change of a pod that has it";
   Order(2, 8);
@@ -321,12 +321,12 @@ TEST_F(ActuatorStartup, AHigherOrderHoldsAndItsOwnAmountStaysForOneStart) {
 
 TEST_F(ActuatorStartup, AnothersChangeOfItIsRespected) {
   const Pod young = With(0.2, 10);
-  cluster_.ReplacePods({young});
+  cluster_.pods().Replace({young});
   Order(0.4);
   EXPECT_THAT(Step(), SizeIs(1));
-  cluster_.PutPod(Now(young, 1));
+  cluster_.pods().Put(Now(young, 1));
   EXPECT_THAT(Step(), IsEmpty());
-  cluster_.PutPod(Now(young, 1.5));
+  cluster_.pods().Put(Now(young, 1.5));
   EXPECT_THAT(Step(), IsEmpty());
   EXPECT_EQ(actuator_->counts().stepped_back, 1U);
   EXPECT_THAT(Step(400), IsEmpty()) << "also after its window";
@@ -337,7 +337,7 @@ TEST_F(ActuatorStartup, TenThousandThatStartAtOnceAreLookedAtTogether) {
   std::vector<Pod> pods;
   constexpr int kPods = 10'000;
   for (int i = 0; i < kPods; ++i) pods.push_back(With(1, i % 5, StrCat("web-5d4f8c7b9d-", i).c_str()));
-  cluster_.ReplacePods(std::vector<Pod>(pods));
+  cluster_.pods().Replace(std::vector<Pod>(pods));
   Order(0.4);
   EXPECT_THAT(Step(), IsEmpty());
   size_t steps = 0, asked = 0;

@@ -25,7 +25,7 @@ TemplateSetter::Options KubernetesActuator::TemplateOptions() {
   out.largest_node = [this](const WorkloadName& workload) {
     WorkloadName whole = workload;
     whole.container.clear();
-    return cluster_->LargestFor(cluster_->PodsOf(whole)).amounts;
+    return cluster_->nodes().LargestFor(cluster_->pods().Of(whole)).amounts;
   };
   out.why_not = [this] {
     std::string why = WhyNot();
@@ -111,7 +111,8 @@ void KubernetesActuator::RefuseTemplate(const Work& work, const std::vector<PodP
 
 void KubernetesActuator::EnforceTemplate(const Work& work, const std::vector<PodPtr>& pods) {
   memory_.erase(work.key);
-  if (!work.workload.group.empty() || cluster_->IsSplit(work.workload)) return RefuseTemplate(work, pods);
+  if (!work.workload.group.empty() || cluster_->pods().IsSplit(work.workload))
+    return RefuseTemplate(work, pods);
   const Rolled& rolled = RolledOf(work.workload);
   if (rolled.results.again_in_s > 0) Again(work.key, options_.steady_s() + rolled.results.again_in_s);
   if (rolled.until_s > 0) Again(work.key, rolled.until_s);

@@ -25,7 +25,7 @@ class ActuatorTemplates : public testing::Test {
     options.steady_s = [this] { return now_s_; };
     actuator_ = std::make_unique<KubernetesActuator>(std::move(options), &cluster_,
                                                      std::make_unique<ScriptedWriter>(&script_));
-    cluster_.ReplacePods({TestPod(kPodA), TestPod(kPodB)});
+    cluster_.pods().Replace({TestPod(kPodA), TestPod(kPodB)});
   }
   // Its rollout is complete, or has just begun.
   void Workload(const std::string& requests, const std::string& limits, bool rolls) {

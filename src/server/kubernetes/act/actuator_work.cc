@@ -8,7 +8,7 @@
 namespace taut::server {
 
 std::vector<KubernetesActuator::Work> KubernetesActuator::TakeWork() {
-  std::vector<std::string> changed = cluster_->TakeChanged();
+  std::vector<std::string> changed = cluster_->changes().TakeWorkloads();
   if (options_.owners != nullptr) {
     for (std::string& workload : options_.owners->TakeChanged()) changed.push_back(std::move(workload));
   }
@@ -47,7 +47,7 @@ void KubernetesActuator::Again(const StandingOrders::Key& key, double at_s) {
 // Some pod of it has less than is ordered for it.
 bool KubernetesActuator::Raises(const Work& work) const {
   const Resource resource = work.key.second.resource();
-  return std::ranges::any_of(cluster_->PodsOf(work.workload), [&](const PodPtr& pod) {
+  return std::ranges::any_of(cluster_->pods().Of(work.workload), [&](const PodPtr& pod) {
     const StandingOrder* const order = work.entry.Of(pod->name);
     const ContainerState* const container = ResizedContainer(*pod, work.workload.container);
     if (order == nullptr || !order->value.has_value() || container == nullptr) return false;

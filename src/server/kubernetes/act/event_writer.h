@@ -33,7 +33,7 @@ class WorkloadDirectory {
 
  private:
   mutable std::mutex mutex_;
-  std::map<std::string, WorkloadIdentity> identities_;  // by Cluster::WorkloadKey
+  std::map<std::string, WorkloadIdentity> identities_;  // by WorkloadKey
 };
 
 struct WorkloadEvent {

@@ -106,7 +106,7 @@ Evictor::Result Evictor::Evict(const WorkloadName& workload, const Pod& pod,
     return {Did::kNothing, StrCat("not evicted: ", why), 0};
   WorkloadName whole = workload;
   whole.container.clear();
-  const std::vector<PodPtr> pods = cluster_->PodsOfAll(whole, true);
+  const std::vector<PodPtr> pods = cluster_->pods().OfAll(whole, PodsThat::kHaveNotEnded);
   const std::string key = WorkloadKey(workload.namespace_name, workload.kind, workload.name);
   if (const auto it = states_.find(key); it != states_.end()) {
     State& state = it->second;

@@ -56,7 +56,7 @@ class Evictor {
   const Options options_;
   const Cluster* const cluster_;
   ClusterWriter* const writer_;
-  std::map<std::string, State> states_;  // by Cluster::WorkloadKey
+  std::map<std::string, State> states_;  // by WorkloadKey
 };
 
 }  // namespace taut::server

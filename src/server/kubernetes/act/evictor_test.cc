@@ -27,7 +27,7 @@ class Eviction : public testing::Test {
     Node node;
     node.name = "node-1";
     node.allocatable = {4, 8192 * kMebibyte};
-    cluster_.ReplaceNodes({node});
+    cluster_.nodes().Replace({node});
     KubernetesActuator::Options options;
     options.owners = &owners_;
     options.why_not = [this] { return why_not_; };
@@ -90,7 +90,7 @@ class Eviction : public testing::Test {
   }
   void End(Pod pod) {
     pod.is_deleted = true;
-    cluster_.PutPod(pod);
+    cluster_.pods().Put(pod);
   }
   static std::string Evicts(const char* pod) { return StrCat("evict shop/", pod); }
 
@@ -105,7 +105,7 @@ class Eviction : public testing::Test {
 };
 
 TEST_F(Eviction, OnePodAfterTheOtherIsReplaced) {
-  cluster_.ReplacePods({Stuck(kPodA), Stuck(kPodB)});
+  cluster_.pods().Replace({Stuck(kPodA), Stuck(kPodB)});
   EXPECT_THAT(After(0), IsEmpty()) << "it may be of an older limit";
   EXPECT_THAT(Outcome(), HasSubstr("7 failed"));
   EXPECT_THAT(After(31), ElementsAre(Evicts(kPodA)));
@@ -122,36 +122,36 @@ TEST_F(Eviction, OnePodAfterTheOtherIsReplaced) {
               HasSubstr("evicted once the pod that replaces pod shop/web-5d4f8c7b9d-aaaaa is ready"));
   Pod next = Given(kPodC);
   next.is_ready = false;
-  cluster_.PutPod(next);
+  cluster_.pods().Put(next);
   EXPECT_THAT(After(1), IsEmpty());
   EXPECT_THAT(Outcome(), HasSubstr("evicted once pod shop/web-5d4f8c7b9d-ccccc, which came after"));
-  cluster_.PutPod(Given(kPodC));
+  cluster_.pods().Put(Given(kPodC));
   EXPECT_THAT(After(1), IsEmpty()) << "the first has not ended";
   EXPECT_THAT(Outcome(), HasSubstr("evicted once pod shop/web-5d4f8c7b9d-aaaaa has ended"));
-  cluster_.RemovePod(Stuck(kPodA));
+  cluster_.pods().Remove(Stuck(kPodA));
   EXPECT_THAT(After(1), ElementsAre(Evicts(kPodB)));
   EXPECT_EQ(actuator_->counts().evicted, 2U);
 }
 
 TEST_F(Eviction, WhatIsDeferredGetsItsTime) {
-  cluster_.ReplacePods({Stuck(kPodA, ResizeState::kDeferred), Given(kPodB)});
+  cluster_.pods().Replace({Stuck(kPodA, ResizeState::kDeferred), Given(kPodB)});
   EXPECT_THAT(After(0), IsEmpty());
   EXPECT_THAT(After(200), IsEmpty());
-  cluster_.PutPod(Given(kPodA));
+  cluster_.pods().Put(Given(kPodA));
   EXPECT_THAT(After(1), IsEmpty());
-  cluster_.PutPod(Stuck(kPodA, ResizeState::kDeferred));
+  cluster_.pods().Put(Stuck(kPodA, ResizeState::kDeferred));
   EXPECT_THAT(After(1), IsEmpty());
   EXPECT_THAT(After(200), IsEmpty()) << "it counts anew";
   EXPECT_THAT(After(101), ElementsAre(Evicts(kPodA)));
   Order(8, 100);
-  cluster_.PutPod(Stuck(kPodB, ResizeState::kInProgress));
+  cluster_.pods().Put(Stuck(kPodB, ResizeState::kInProgress));
   EXPECT_THAT(After(400), IsEmpty()) << "the kubelet is at work on it";
 }
 
 TEST_F(Eviction, WithoutPodsResizePodsAreReplaced) {
   script_.resize =
       absl::NotFoundError("the API server answered 404: the server could not find the requested resource");
-  cluster_.ReplacePods({TestPod(kPodA), TestPod(kPodB)});
+  cluster_.pods().Replace({TestPod(kPodA), TestPod(kPodB)});
   EXPECT_THAT(After(0), ElementsAre(HasSubstr("resize"), HasSubstr("resize")));
   EXPECT_THAT(After(31), ElementsAre(Evicts(kPodA)));
   script_.resize = absl::NotFoundError("the API server answered 404: pods \"web\" not found");
@@ -163,7 +163,7 @@ TEST_F(Eviction, WhereALowerMemoryLimitCannotBeSetPodsAreReplaced) {
   script_.resize = absl::InvalidArgumentError(
       "the API server answered 422: spec.containers[0].resources.limits: Forbidden: memory limits cannot be "
       "decreased");
-  cluster_.ReplacePods({TestPod(kPodA), TestPod(kPodB)});
+  cluster_.pods().Replace({TestPod(kPodA), TestPod(kPodB)});
   EXPECT_THAT(After(0), ElementsAre(HasSubstr("resize"), HasSubstr("resize")));
   EXPECT_THAT(After(31), ElementsAre(Evicts(kPodA)));
 }
@@ -172,26 +172,26 @@ TEST_F(Eviction, APodWhoseNodeIsTooSmallMayGoToALargerOne) {
   Node small;
   small.name = "node-1";
   small.allocatable = {4, 80 * kMebibyte};
-  cluster_.PutNode(small);
-  cluster_.ReplacePods({TestPod(kPodA), TestPod(kPodB)});
+  cluster_.nodes().Put(small);
+  cluster_.pods().Replace({TestPod(kPodA), TestPod(kPodB)});
   EXPECT_THAT(After(0), IsEmpty());
   EXPECT_THAT(After(31), IsEmpty()) << "no node is large enough";
   Node large = small;
   large.name = "node-2";
   large.allocatable.memory = 8192 * kMebibyte;
-  cluster_.PutNode(large);
-  cluster_.PutPod(TestPod(kPodA));
+  cluster_.nodes().Put(large);
+  cluster_.pods().Put(TestPod(kPodA));
   EXPECT_THAT(After(31), IsEmpty());
   EXPECT_THAT(After(31), ElementsAre(Evicts(kPodA)));
   // The scheduler counts requests, and may choose the small one again.
-  cluster_.RemovePod(TestPod(kPodA));
-  cluster_.PutPod(Given(kPodC));
+  cluster_.pods().Remove(TestPod(kPodA));
+  cluster_.pods().Put(Given(kPodC));
   EXPECT_THAT(After(31), ElementsAre(Evicts(kPodB)));
-  cluster_.RemovePod(TestPod(kPodB));
+  cluster_.pods().Remove(TestPod(kPodB));
   Pod last = Given(kPodC);
   last.name = "web-5d4f8c7b9d-ddddd";
   last.uid = "uid-d";
-  cluster_.PutPod(last);
+  cluster_.pods().Put(last);
   (void)Outcome();
   EXPECT_THAT(After(31), IsEmpty());
   EXPECT_THAT(After(3600), IsEmpty()) << "no pod that has the limit is evicted for it";
@@ -217,20 +217,20 @@ TEST_F(Eviction, OnlyPodsThatAreReplacedAreEvicted) {
   Pod of_node = Stuck(kPodA);
   of_node.is_static = true;
   EXPECT_THAT(text(of_node), HasSubstr("static pod"));
-  cluster_.ReplacePods({Stuck(kPodA)});
+  cluster_.pods().Replace({Stuck(kPodA)});
   EXPECT_THAT(text(Stuck(kPodA)), HasSubstr("fewer than 2 ready pods"));
   Pod starting = Stuck(kPodB);
   starting.is_ready = false;
-  cluster_.PutPod(starting);
+  cluster_.pods().Put(starting);
   EXPECT_EQ(text(Stuck(kPodA)), StrCat("evicted once pod shop/", kPodB, " is ready"));
   EXPECT_THAT(text(starting), HasSubstr("fewer than 2 ready pods"))
       << "the other is the only one that serves";
-  cluster_.PutPod(Given(kPodC));
+  cluster_.pods().Put(Given(kPodC));
   EXPECT_EQ(text(starting), "not evicted: asked") << "it does not serve now";
 }
 
 TEST_F(Eviction, NoPodIsEvictedThatWouldNotStartWithTheLimit) {
-  cluster_.ReplacePods({Stuck(kPodA), Stuck(kPodB)});
+  cluster_.pods().Replace({Stuck(kPodA), Stuck(kPodB)});
   script_.reviewed = absl::FailedPreconditionError("the webhook is not asked about pods of this namespace");
   (void)After(0);
   EXPECT_THAT(After(31), IsEmpty());
@@ -250,13 +250,13 @@ TEST_F(Eviction, NoPodIsEvictedThatWouldNotStartWithTheLimit) {
     Pod pod = Stuck(name);
     pod.containers[0].limits.memory = (name == kPodA ? 120 : 100) * kMebibyte;
     pod.containers[0].requests.memory = (name == kPodA ? 60 : 50) * kMebibyte;
-    cluster_.PutPod(pod);
+    cluster_.pods().Put(pod);
   }
   (void)After(1);
   EXPECT_THAT(After(31), IsEmpty());
   EXPECT_THAT(Outcome(), HasSubstr("during a trial no pod is evicted"));
   Order(9, 100);
-  cluster_.PutPod(Stuck(kPodA));
+  cluster_.pods().Put(Stuck(kPodA));
   why_not_ = "tautd-1 holds the lease";
   EXPECT_THAT(After(40), IsEmpty());
   why_not_ = "";
@@ -265,7 +265,7 @@ TEST_F(Eviction, NoPodIsEvictedThatWouldNotStartWithTheLimit) {
 }
 
 TEST_F(Eviction, ADisruptionBudgetIsWaitedForLongerAndLonger) {
-  cluster_.ReplacePods({Stuck(kPodA), Stuck(kPodB)});
+  cluster_.pods().Replace({Stuck(kPodA), Stuck(kPodB)});
   script_.evict =
       absl::ResourceExhaustedError("The disruption budget web needs 2 healthy pods and has 2 currently");
   (void)After(0);
@@ -295,7 +295,7 @@ TEST(ApiStatus, ADisruptionBudgetIsNotAServerThatIsBusy) {
 }
 
 TEST_F(Eviction, ARefusalIsAFailure) {
-  cluster_.ReplacePods({Stuck(kPodA, ResizeState::kDeferred), Stuck(kPodB, ResizeState::kDeferred)});
+  cluster_.pods().Replace({Stuck(kPodA, ResizeState::kDeferred), Stuck(kPodB, ResizeState::kDeferred)});
   script_.evict = absl::PermissionDeniedError("the API server answered 403: pods/eviction is forbidden");
   (void)After(0);
   EXPECT_EQ(After(301).size(), 1U);
@@ -305,11 +305,11 @@ TEST_F(Eviction, ARefusalIsAFailure) {
 }
 
 TEST_F(Eviction, AWebhookThatDoesNotAnswerCostsOnePod) {
-  cluster_.ReplacePods({Stuck(kPodA), Stuck(kPodB)});
+  cluster_.pods().Replace({Stuck(kPodA), Stuck(kPodB)});
   (void)After(0);
   EXPECT_THAT(After(31), ElementsAre(Evicts(kPodA)));
-  cluster_.RemovePod(Stuck(kPodA));
-  cluster_.PutPod(Stuck(kPodC));  // as its template, then resized in place, and no better
+  cluster_.pods().Remove(Stuck(kPodA));
+  cluster_.pods().Put(Stuck(kPodC));  // as its template, then resized in place, and no better
   (void)After(1);
   EXPECT_THAT(After(600), IsEmpty());
   EXPECT_THAT(Outcome(), AllOf(HasSubstr("7 failed"), HasSubstr("did not get what is set from the webhook")));

@@ -173,7 +173,7 @@ void KubernetesActuator::NoteTerms() {
 
 void KubernetesActuator::NoteStrays() {
   std::map<StandingOrders::Key, WorkloadName> set;
-  cluster_->ForEachPodOfWorkload([&](const PodPtr& pod, const WorkloadName& workload) {
+  cluster_->pods().ForEach([&](const PodPtr& pod, const WorkloadName& workload) {
     if (!pod->resized_by_us || !pod->owners_known || pod->is_ended || low_.contains(pod->uid)) return;
     for (const ContainerState& c : pod->containers) {
       for (const Resource r : kPodResources) {
@@ -203,7 +203,7 @@ std::vector<PodOrder> KubernetesActuator::OrdersFor(const Pod& pod) const {
   // Of which job it is may not be known yet.
   const bool may_be_split = pod.owner_kind == "DaemonSet" || pod.owner_kind == "StatefulSet";
   if (may_be_split && !cluster_->synced()) return out;
-  const std::string workload = WorkloadKey(cluster_->WorkloadOf(pod));
+  const std::string workload = WorkloadKey(cluster_->pods().WorkloadOf(pod));
   const std::lock_guard lock(mutex_);
   const auto keys = by_workload_.find(workload);
   if (keys == by_workload_.end()) return out;
@@ -258,7 +258,7 @@ void KubernetesActuator::Enforce(const Work& work) {
   before.swap(memory_[work.key]);
   std::map<std::string, PodMemory>& memory = memory_[work.key];
   std::map<uint64_t, Tally> tallies;
-  const std::vector<PodPtr> pods = cluster_->PodsOf(work.workload);
+  const std::vector<PodPtr> pods = cluster_->pods().Of(work.workload);
   {
     const std::lock_guard lock(mutex_);
     orders_.NotePods(work.key, !pods.empty(), options_.unix_s());
@@ -318,7 +318,7 @@ KubernetesActuator::PodResult KubernetesActuator::EvictIfDue(const Work& work, c
     if (!work.entry.some.empty())
       return "during a trial no pod is evicted, as the one that replaces it would not be in the trial";
     return WhyNotGiven(pod, work.workload.container, work.key.second.resource(), OrdersFor(pod),
-                       cluster_->LargestFor(pod).amounts,
+                       cluster_->nodes().LargestFor(pod).amounts,
                        options_.rules ? options_.rules(pod.namespace_name) : std::vector<NamespaceRule>());
   };
   const Evictor::Result evicted = evictor_.Evict(work.workload, pod, why_not, now_s);
@@ -345,7 +345,7 @@ KubernetesActuator::PodResult KubernetesActuator::NotPlanned(const Work& work, c
   // Its node alone is too small.
   if (order.value.has_value() && absl::IsFailedPrecondition(why) &&
       PlanResize(pod, container, work.key.second.resource(), *order.value, work.terms.allocation,
-                 cluster_->LargestFor(pod).amounts, claims.scaled_by)
+                 cluster_->nodes().LargestFor(pod).amounts, claims.scaled_by)
           .ok()) {
     out.evict_after_s = EvictAfter(false);
   }
@@ -464,7 +464,7 @@ absl::StatusOr<ContainerResources> KubernetesActuator::Wanted(const Work& work, 
                         claims.scaled_by);
     };
     // What is asked for and not yet seen counts: planned again from the old request, it is the same.
-    absl::StatusOr<ContainerResources> here = plan(cluster_->Allocatable(pod.node));
+    absl::StatusOr<ContainerResources> here = plan(cluster_->nodes().Allocatable(pod.node));
     if (here.ok()) return here;
     // A new pod may have started with a limit above its node, which has room for its request.
     absl::StatusOr<ContainerResources> anywhere = plan(std::nullopt);
@@ -492,7 +492,7 @@ absl::StatusOr<ContainerResources> KubernetesActuator::Wanted(const Work& work, 
   for (const ContainerState& in_template : it->second) {
     if (in_template.name != container.name) continue;
     const double noted = in_template.noted_limits.of(resource).value_or(0);
-    if (noted > cluster_->LargestFor(pod).amounts.of(resource).value_or(noted)) {
+    if (noted > cluster_->nodes().LargestFor(pod).amounts.of(resource).value_or(noted)) {
       return absl::FailedPreconditionError(
           StrCat("the owner's limit is not known: the annotation ", kOwnersAnnotation, " of ", key, " says ",
                  Quantity(resource, noted), ", which is more than any node has"));
@@ -630,14 +630,14 @@ absl::Status KubernetesActuator::TryScale(const TargetOrder& order) {
     return absl::InvalidArgumentError("the job is none of a workload of the cluster");
   if (!order.value.has_value()) return absl::OkStatus();  // the number stays as it is
   if (const std::string why = WhyNot(); !why.empty()) return absl::AbortedError(why);
-  if (!workload->group.empty() || cluster_->IsSplit(*workload)) {
+  if (!workload->group.empty() || cluster_->pods().IsSplit(*workload)) {
     return absl::FailedPreconditionError(
         "the pods of this workload are several jobs (tautline.dev/split): their number of replicas cannot be "
         "set "
         "by one of them");
   }
   if (!workload->container.empty()) {
-    for (const PodPtr& pod : cluster_->PodsOf(*workload)) {
+    for (const PodPtr& pod : cluster_->pods().Of(*workload)) {
       if (pod->containers.size() > 1) {
         return absl::FailedPreconditionError(
             StrCat("pod ", FullName(*pod), " has ", pod->containers.size(),

@@ -81,7 +81,7 @@ TEST_F(Actuator, SetsALimitOnEveryPodAndSaysSo) {
   Order(Memory(7, 100));
   actuator_->Step();
   EXPECT_THAT(Asked(), IsEmpty()) << "before the pods are known";
-  cluster_.ReplacePods({TestPod(kPodA), TestPod(kPodB)});
+  cluster_.pods().Replace({TestPod(kPodA), TestPod(kPodB)});
   actuator_->Step();
   const auto patch = [](const char* pod) {
     return StrCat(
@@ -93,8 +93,8 @@ TEST_F(Actuator, SetsALimitOnEveryPodAndSaysSo) {
                                              ": the kubelet has not taken it yet")));
   actuator_->Step();
   EXPECT_THAT(Asked(), IsEmpty()) << "patched, but not seen yet";
-  cluster_.PutPod(Resized(kPodA, 100));
-  cluster_.PutPod(Resized(kPodB, 100));
+  cluster_.pods().Put(Resized(kPodA, 100));
+  cluster_.pods().Put(Resized(kPodB, 100));
   actuator_->Step();
   EXPECT_THAT(Asked(), IsEmpty());
   EXPECT_THAT(Outcomes(), ElementsAre("7 applied set on 2 pods"));
@@ -103,17 +103,17 @@ TEST_F(Actuator, SetsALimitOnEveryPodAndSaysSo) {
 
 TEST_F(Actuator, APodThatComesLaterGetsItTooAlsoAfterARestart) {
   Order(Memory(7, 100));
-  cluster_.ReplacePods({Resized(kPodA, 100)});
+  cluster_.pods().Replace({Resized(kPodA, 100)});
   actuator_->Step();
   EXPECT_THAT(Outcomes(), ElementsAre("7 applied set on 1 pod"));
   const std::string state = actuator_->SaveState();
   actuator_ = Make();
   actuator_->LoadState(state);
-  cluster_.PutPod(TestPod(kPodB));
+  cluster_.pods().Put(TestPod(kPodB));
   actuator_->Step();
   EXPECT_THAT(Asked(), ElementsAre(HasSubstr(StrCat("resize shop/", kPodB))));
   EXPECT_THAT(Outcomes(), ElementsAre(HasSubstr("7 pending set on 1 of 2 pods")));
-  cluster_.PutPod(Resized(kPodB, 100));
+  cluster_.pods().Put(Resized(kPodB, 100));
   actuator_->Step();
   EXPECT_THAT(Outcomes(), ElementsAre("7 applied set on 2 pods"));
 }
@@ -121,7 +121,7 @@ TEST_F(Actuator, APodThatComesLaterGetsItTooAlsoAfterARestart) {
 TEST_F(Actuator, RaisesGoFirstAlsoThoseThatComeMeanwhile) {
   Pod other = TestPod("api-5d4f8c7b9d-ccccc");
   other.owner_name = "api-5d4f8c7b9d";
-  cluster_.ReplacePods({TestPod(kPodA), other});
+  cluster_.pods().Replace({TestPod(kPodA), other});
   const auto cpu = [](uint64_t decision, std::string job, double cores) {
     TargetOrder out;
     out.decision = decision;
@@ -157,7 +157,7 @@ TEST_F(Actuator, RaisesGoFirstAlsoThoseThatComeMeanwhile) {
 }
 
 TEST_F(Actuator, ChangesNothingWhileAnotherHoldsTheLease) {
-  cluster_.ReplacePods({TestPod(kPodA)});
+  cluster_.pods().Replace({TestPod(kPodA)});
   why_not_ = "tautd-1 holds the lease";
   Order(Memory(7, 100));
   TargetOrder replicas = Memory(8, std::nullopt);
@@ -174,13 +174,13 @@ TEST_F(Actuator, ChangesNothingWhileAnotherHoldsTheLease) {
   now_s_ += 60;
   actuator_->Step();
   EXPECT_THAT(Asked(), testing::Contains(HasSubstr("resize shop/")));
-  cluster_.PutPod(Resized(kPodA, 100));
+  cluster_.pods().Put(Resized(kPodA, 100));
   actuator_->Step();
   EXPECT_THAT(Outcomes(), testing::Contains("7 applied set on 1 pod"));
 
   // Another holds it for a while and sets another limit: its right, and no reason to step back.
   why_not_ = "tautd-1 holds the lease";
-  cluster_.PutPod(Resized(kPodA, 140));
+  cluster_.pods().Put(Resized(kPodA, 140));
   actuator_->Step();
   (void)Asked();
   why_not_ = "";
@@ -199,20 +199,20 @@ TEST_F(Actuator, ARequestAloneFollowsEachOrder) {
     c.requests.memory = c.actual_requests.memory = mebibytes * kMebibyte;
     return pod;
   };
-  cluster_.ReplacePods({with(32)});
+  cluster_.pods().Replace({with(32)});
   Order(Memory(7, 100));
   actuator_->Step();
   EXPECT_THAT(Asked(), ElementsAre(HasSubstr(R"("resources":{"requests":{"memory":"100Mi"}})")));
-  cluster_.PutPod(with(100));
+  cluster_.pods().Put(with(100));
   actuator_->Step();
   EXPECT_THAT(Outcomes(), testing::Contains("7 applied set on 1 pod"));
   Order(Memory(8, 60));
   actuator_->Step();
   EXPECT_THAT(Asked(), ElementsAre(HasSubstr(R"({"memory":"60Mi"})")))
       << "a new order is no change by another";
-  cluster_.PutPod(with(60));
+  cluster_.pods().Put(with(60));
   actuator_->Step();
-  cluster_.PutPod(with(300));
+  cluster_.pods().Put(with(300));
   actuator_->Step();
   EXPECT_EQ(actuator_->counts().stepped_back, 1U);
 }
@@ -220,7 +220,7 @@ TEST_F(Actuator, ARequestAloneFollowsEachOrder) {
 TEST_F(Actuator, NothingIsLoweredWhileAPodStarts) {
   Pod young = TestPod(kPodA);
   young.started_s = 950;  // it is 1000
-  cluster_.ReplacePods({young});
+  cluster_.pods().Replace({young});
   Order(Memory(7, 40));
   actuator_->Step();
   EXPECT_THAT(Asked(), testing::IsEmpty());
@@ -230,7 +230,7 @@ TEST_F(Actuator, NothingIsLoweredWhileAPodStarts) {
   EXPECT_THAT(Asked(), ElementsAre(HasSubstr(kPodA)));
   Pod raised = Resized(kPodA, 900);
   raised.started_s = 950;
-  cluster_.PutPod(raised);
+  cluster_.pods().Put(raised);
   Order(Memory(9, 40));
   actuator_->Step();
   EXPECT_THAT(Asked(), testing::IsEmpty());
@@ -243,7 +243,7 @@ TEST_F(Actuator, TheGraceIsThatOfTheJobAndAChangeOfItCountsForWhatWaits) {
   terms_->startup_grace_s = 60;
   Pod young = TestPod(kPodA);
   young.started_s = 970;  // it is 1000
-  cluster_.ReplacePods({young});
+  cluster_.pods().Replace({young});
   Order(Memory(7, 40));
   actuator_->Step();
   EXPECT_THAT(Outcomes(), ElementsAre(HasSubstr("for another 30 s (startup_grace)")));
@@ -262,7 +262,7 @@ TEST_F(Actuator, AContainerThatHasJustRestartedStartsToo) {
   Pod pod = TestPod(kPodA);
   pod.started_s = 100;  // it is 1000
   pod.containers[0].started_s = 900;
-  cluster_.ReplacePods({pod});
+  cluster_.pods().Replace({pod});
   Order(Memory(7, 40));
   actuator_->Step();
   EXPECT_THAT(Asked(), testing::IsEmpty());
@@ -273,7 +273,7 @@ TEST_F(Actuator, AContainerThatHasJustRestartedStartsToo) {
 }
 
 TEST_F(Actuator, ATrialIsOfSomePodsOnly) {
-  cluster_.ReplacePods({Resized(kPodA, 100), Resized(kPodB, 100)});
+  cluster_.pods().Replace({Resized(kPodA, 100), Resized(kPodB, 100)});
   Order(Memory(7, 100));
   actuator_->Step();
   (void)Outcomes();
@@ -282,7 +282,7 @@ TEST_F(Actuator, ATrialIsOfSomePodsOnly) {
   Order(trial);
   actuator_->Step();
   EXPECT_THAT(Asked(), ElementsAre(HasSubstr(kPodB)));
-  cluster_.PutPod(Resized(kPodB, 80));
+  cluster_.pods().Put(Resized(kPodB, 80));
   actuator_->Step();
   EXPECT_THAT(Outcomes(), testing::Contains("8 applied set on 1 pod"));
   Order(Memory(9, 80));  // for all
@@ -291,22 +291,22 @@ TEST_F(Actuator, ATrialIsOfSomePodsOnly) {
 }
 
 TEST_F(Actuator, SaysWhatTheKubeletSays) {
-  cluster_.ReplacePods({TestPod(kPodA)});
+  cluster_.pods().Replace({TestPod(kPodA)});
   Order(Memory(7, 100));
   actuator_->Step();
   (void)Outcomes();
   Pod pod = Resized(kPodA, 100, false);
   pod.resize = ResizeState::kDeferred;
   pod.resize_message = "Node didn't have enough resource: memory";
-  cluster_.PutPod(pod);
+  cluster_.pods().Put(pod);
   actuator_->Step();
   EXPECT_THAT(Outcomes(),
               ElementsAre(AllOf(HasSubstr("7 pending"), HasSubstr("deferred by the kubelet: Node didn't"))));
   pod.resize = ResizeState::kInfeasible;
-  cluster_.PutPod(pod);
+  cluster_.pods().Put(pod);
   actuator_->Step();
   EXPECT_THAT(Outcomes(), ElementsAre(AllOf(HasSubstr("7 failed"), HasSubstr("infeasible"))));
-  cluster_.PutPod(Resized(kPodA, 100));
+  cluster_.pods().Put(Resized(kPodA, 100));
   actuator_->Step();
   EXPECT_THAT(Outcomes(), ElementsAre("7 applied set on 1 pod"));
 }
@@ -316,7 +316,7 @@ TEST_F(Actuator, ALowerMemoryLimitThatTheKubeletRefusesIsWithdrawn) {
   Pod pod = TestPod(kPodA);  // runs with 64 MiB
   pod.containers[0].actual_limits = pod.containers[0].limits;
   pod.containers[0].actual_requests = pod.containers[0].requests;
-  cluster_.ReplacePods({pod});
+  cluster_.pods().Replace({pod});
   Order(Memory(7, 40));
   actuator_->Step();
   EXPECT_THAT(Asked(), ElementsAre(HasSubstr(R"("limits":{"memory":"40Mi"})")));
@@ -328,19 +328,19 @@ TEST_F(Actuator, ALowerMemoryLimitThatTheKubeletRefusesIsWithdrawn) {
   refused.resize_message =
       "cannot decrease memory limits: attempting to set container \"log\" memory limit (9) below current "
       "usage (10)";
-  cluster_.PutPod(refused);
+  cluster_.pods().Put(refused);
   actuator_->Step();
   EXPECT_THAT(Asked(), IsEmpty()) << "of another container";
   refused.resize_message =
       "cannot decrease memory limits: attempting to set container \"app\" memory limit (41943040) below "
       "current usage (50000000)";
-  cluster_.PutPod(refused);
+  cluster_.pods().Put(refused);
   actuator_->Step();
   EXPECT_THAT(Asked(), ElementsAre(HasSubstr(R"("requests":{"memory":"32Mi"},"limits":{"memory":"64Mi"})")));
   EXPECT_THAT(Outcomes(), testing::Contains(
                               AllOf(HasSubstr("7 pending"), HasSubstr("with the page cache is not below"))));
   pod.resized_by_us = true;
-  cluster_.PutPod(pod);
+  cluster_.pods().Put(pod);
   now_s_ += 300;
   actuator_->Step();
   EXPECT_THAT(Asked(), IsEmpty()) << "no other has changed it, and it is not tried at once";
@@ -353,10 +353,10 @@ TEST_F(Actuator, ALowerMemoryLimitThatTheKubeletRefusesIsWithdrawn) {
   EXPECT_THAT(Asked(), IsEmpty());
   EXPECT_EQ(actuator_->counts().stepped_back, 0U)
       << "before the watch shows the retry, no other has changed it";
-  cluster_.PutPod(refused);
+  cluster_.pods().Put(refused);
   actuator_->Step();
   EXPECT_THAT(Asked(), ElementsAre(HasSubstr(R"("limits":{"memory":"64Mi"})")));
-  cluster_.PutPod(pod);
+  cluster_.pods().Put(pod);
   Order(Memory(8, 90));
   actuator_->Step();
   EXPECT_THAT(Asked(), ElementsAre(HasSubstr(R"("limits":{"memory":"90Mi"})"))) << "a raise does not wait";
@@ -375,7 +375,7 @@ TEST_F(Actuator, ARefusedLimitWaitsAlsoAfterARestart) {
       "cannot decrease memory limits: attempting to set container \"app\" memory limit (1) below current "
       "usage (2)";
   Order(Memory(7, 40));
-  cluster_.ReplacePods({refused});
+  cluster_.pods().Replace({refused});
   script_.resize = absl::PermissionDeniedError("exceeded quota");
   actuator_->Step();
   EXPECT_THAT(Asked(), ElementsAre(HasSubstr(R"("limits":{"memory":"64Mi"})")))
@@ -390,7 +390,7 @@ TEST_F(Actuator, ARefusedLimitWaitsAlsoAfterARestart) {
   now_s_ += 601;
   actuator_->Step();
   EXPECT_THAT(Asked(), ElementsAre(HasSubstr(R"("limits":{"memory":"64Mi"})")));
-  cluster_.PutPod(pod);
+  cluster_.pods().Put(pod);
   now_s_ += 300;
   actuator_->Step();
   EXPECT_THAT(Asked(), IsEmpty()) << "it waits";
@@ -400,7 +400,7 @@ TEST_F(Actuator, ARefusedLimitWaitsAlsoAfterARestart) {
 }
 
 TEST_F(Actuator, RetriesWhatMayPassAndWaitsLongerAfterARefusal) {
-  cluster_.ReplacePods({TestPod(kPodA)});
+  cluster_.pods().Replace({TestPod(kPodA)});
   script_.resize = absl::UnavailableError("the API server answered 429");
   Order(Memory(7, 100));
   actuator_->Step();
@@ -424,7 +424,7 @@ TEST_F(Actuator, RetriesWhatMayPassAndWaitsLongerAfterARefusal) {
 }
 
 TEST_F(Actuator, WaitsAsLongAsTheServerAsks) {
-  cluster_.ReplacePods({TestPod(kPodA)});
+  cluster_.pods().Replace({TestPod(kPodA)});
   script_.resize = absl::UnavailableError("the API server answered 429: too many requests");
   script_.retry_after_s = 30;
   Order(Memory(7, 100));
@@ -439,11 +439,11 @@ TEST_F(Actuator, WaitsAsLongAsTheServerAsks) {
 }
 
 TEST_F(Actuator, StepsBackWhenAnotherChangesIt) {
-  cluster_.ReplacePods({Resized(kPodA, 100)});
+  cluster_.pods().Replace({Resized(kPodA, 100)});
   Order(Memory(7, 100));
   actuator_->Step();
   (void)Outcomes();
-  cluster_.PutPod(Resized(kPodA, 300));
+  cluster_.pods().Put(Resized(kPodA, 300));
   actuator_->Step();
   EXPECT_THAT(Asked(), IsEmpty());
   EXPECT_THAT(Outcomes(),
@@ -455,7 +455,7 @@ TEST_F(Actuator, StepsBackWhenAnotherChangesIt) {
 }
 
 TEST_F(Actuator, AnotherAllocationHoldsForPodsThatThereAre) {
-  cluster_.ReplacePods({Resized(kPodA, 100)});
+  cluster_.pods().Replace({Resized(kPodA, 100)});
   Order(Memory(7, 100));
   actuator_->Step();
   EXPECT_THAT(Asked(), IsEmpty());
@@ -469,17 +469,17 @@ TEST_F(Actuator, AnotherAllocationHoldsForPodsThatThereAre) {
   EXPECT_EQ(actuator_->counts().stepped_back, 0U);
   Pod pod = Resized(kPodA, 100);
   pod.containers[0].requests.memory = pod.containers[0].actual_requests.memory = 100 * kMebibyte;
-  cluster_.PutPod(pod);
+  cluster_.pods().Put(pod);
   actuator_->Step();
   pod.containers[0].requests.memory = 50 * kMebibyte;
-  cluster_.PutPod(pod);
+  cluster_.pods().Put(pod);
   actuator_->Step();
   EXPECT_EQ(actuator_->counts().stepped_back, 1U) << "another has changed the request";
 }
 
 TEST_F(Actuator, AJobThatIsNotKnownIsLeftAloneUntilItIs) {
   terms_.reset();
-  cluster_.ReplacePods({TestPod(kPodA)});
+  cluster_.pods().Replace({TestPod(kPodA)});
   Order(Memory(7, 100));
   actuator_->Step();
   EXPECT_THAT(Asked(), IsEmpty());
@@ -490,7 +490,7 @@ TEST_F(Actuator, AJobThatIsNotKnownIsLeftAloneUntilItIs) {
 }
 
 TEST_F(Actuator, WhatHoldsForPodsToBeIsWhatWasOrderedForAll) {
-  cluster_.ReplacePods({TestPod(kPodA)});
+  cluster_.pods().Replace({TestPod(kPodA)});
   Pod next = TestPod("");
   Order(Memory(7, 100));
   actuator_->Step();
@@ -510,10 +510,10 @@ TEST_F(Actuator, WhatHoldsForPodsToBeIsWhatWasOrderedForAll) {
 }
 
 TEST_F(Actuator, ANewOrderEndsTheStepBack) {
-  cluster_.ReplacePods({Resized(kPodA, 100)});
+  cluster_.pods().Replace({Resized(kPodA, 100)});
   Order(Memory(7, 100));
   actuator_->Step();
-  cluster_.PutPod(Resized(kPodA, 300));
+  cluster_.pods().Put(Resized(kPodA, 300));
   actuator_->Step();
   Order(Memory(8, 120));
   actuator_->Step();
@@ -521,7 +521,7 @@ TEST_F(Actuator, ANewOrderEndsTheStepBack) {
 }
 
 TEST_F(Actuator, GivesTheOwnersLimitBack) {
-  cluster_.ReplacePods({Resized(kPodA, 100), TestPod(kPodB)});
+  cluster_.pods().Replace({Resized(kPodA, 100), TestPod(kPodB)});
   script_.containers = {TestContainer()};
   Order(Memory(9, std::nullopt));
   actuator_->Step();
@@ -530,7 +530,7 @@ TEST_F(Actuator, GivesTheOwnersLimitBack) {
                           AllOf(HasSubstr(kPodA),
                                 HasSubstr(R"("requests":{"memory":"32Mi"},"limits":{"memory":"64Mi"})"))));
   EXPECT_EQ(actuator_->counts().orders, 1U);
-  cluster_.PutPod(Resized(kPodA, 64));
+  cluster_.pods().Put(Resized(kPodA, 64));
   actuator_->Step();
   EXPECT_THAT(Outcomes(), testing::Contains("9 applied set on 2 pods"));
   EXPECT_EQ(actuator_->counts().orders, 0U);
@@ -549,7 +549,7 @@ TEST_F(Actuator, OrdersThatAreSentAgainHoldAndAreNotReportedAgain) {
   actuator_ = Make();
   actuator_->LoadState(state);
   Order(known(Memory(8, 100), Outcome::kApplied));
-  cluster_.ReplacePods({Resized(kPodA, 100)});
+  cluster_.pods().Replace({Resized(kPodA, 100)});
   actuator_->Step();
   EXPECT_THAT(Asked(), IsEmpty());
   EXPECT_THAT(Outcomes(), ElementsAre("7 superseded replaced by a later decision", "8 applied set on 1 pod"));
@@ -559,7 +559,7 @@ TEST_F(Actuator, OrdersThatAreSentAgainHoldAndAreNotReportedAgain) {
   actuator_->LoadState(state);
   Order(known(Memory(9, std::nullopt), Outcome::kApplied));
   script_.containers = {TestContainer()};
-  cluster_.PutPod(Resized(kPodA, 64));
+  cluster_.pods().Put(Resized(kPodA, 64));
   actuator_->Step();
   EXPECT_THAT(actuator_->OrdersFor(TestPod("")), IsEmpty());
   EXPECT_EQ(actuator_->counts().orders, 0U) << "released";
@@ -570,7 +570,7 @@ TEST_F(Actuator, OrdersThatAreSentAgainHoldAndAreNotReportedAgain) {
 }
 
 TEST_F(Actuator, ANumberOfReplicasThatWasSetIsNotSetAgainAfterAKill) {
-  cluster_.ReplacePods({TestPod(kPodA)});
+  cluster_.pods().Replace({TestPod(kPodA)});
   TargetOrder replicas = Memory(8, std::nullopt);
   replicas.target = Target::Replicas();
   replicas.value = 3;
@@ -589,17 +589,17 @@ TEST_F(Actuator, ANumberOfReplicasThatWasSetIsNotSetAgainAfterAKill) {
 TEST_F(Actuator, AnOrderHoldsOnlyAsFarAsTheJobsModeAndBoundsLetIt) {
   script_.containers = {TestContainer()};
   Pod pod = Resized(kPodA, 100);
-  cluster_.ReplacePods({pod});
+  cluster_.pods().Replace({pod});
   Order(Memory(7, 100));
   actuator_->Step();
   EXPECT_THAT(Outcomes(), ElementsAre("7 applied set on 1 pod"));
   for (const Mode mode : {Mode::kOff, Mode::kObserve}) {
     terms_->mode = mode;
-    cluster_.PutPod(Resized(kPodA, 100));
+    cluster_.pods().Put(Resized(kPodA, 100));
     actuator_->Step();
     EXPECT_THAT(Asked(), ElementsAre("template shop/web", HasSubstr(R"("limits":{"memory":"64Mi"})")));
     EXPECT_THAT(actuator_->OrdersFor(TestPod("")), IsEmpty());
-    cluster_.PutPod(Resized(kPodA, 64));
+    cluster_.pods().Put(Resized(kPodA, 64));
     actuator_->Step();
     EXPECT_THAT(Asked(), ElementsAre("template shop/web"));
     EXPECT_THAT(Outcomes(), IsEmpty());
@@ -607,7 +607,7 @@ TEST_F(Actuator, AnOrderHoldsOnlyAsFarAsTheJobsModeAndBoundsLetIt) {
     now_s_ += 11;
     actuator_->Step();
     EXPECT_THAT(Asked(), ElementsAre(HasSubstr(R"("limits":{"memory":"100Mi"})")));
-    cluster_.PutPod(Resized(kPodA, 100));
+    cluster_.pods().Put(Resized(kPodA, 100));
     actuator_->Step();
     (void)Outcomes();
   }
@@ -616,7 +616,7 @@ TEST_F(Actuator, AnOrderHoldsOnlyAsFarAsTheJobsModeAndBoundsLetIt) {
   actuator_->Step();
   EXPECT_THAT(Asked(), ElementsAre(HasSubstr(R"("limits":{"memory":"80Mi"})")));
   EXPECT_EQ(actuator_->OrdersFor(TestPod(""))[0].amount, 80 * kMebibyte);
-  cluster_.PutPod(Resized(kPodA, 80));
+  cluster_.pods().Put(Resized(kPodA, 80));
   terms_->lower = 90 * kMebibyte;
   terms_->upper.reset();
   Order(Memory(8, 70));
@@ -629,15 +629,15 @@ TEST_F(Actuator, AnOrderHoldsOnlyAsFarAsTheJobsModeAndBoundsLetIt) {
 TEST_F(Actuator, APodOfAJobInModeOffGetsItsOwnersAmountsWithoutAnOrder) {
   script_.containers = {TestContainer()};
   terms_->mode = Mode::kOff;
-  cluster_.ReplacePods({TestPod(kPodA)});
+  cluster_.pods().Replace({TestPod(kPodA)});
   Pod pod = Resized(kPodA, 100);
   pod.resized = true;
-  cluster_.PutPod(pod);
+  cluster_.pods().Put(pod);
   actuator_->Step();
   EXPECT_THAT(Asked(), ElementsAre("template shop/web", HasSubstr(R"("limits":{"memory":"64Mi"})")));
   Pod back = Resized(kPodA, 64);
   back.resized = true;
-  cluster_.PutPod(back);
+  cluster_.pods().Put(back);
   actuator_->Step();
   (void)Asked();
   EXPECT_EQ(actuator_->counts().orders, 0U);
@@ -646,7 +646,7 @@ TEST_F(Actuator, APodOfAJobInModeOffGetsItsOwnersAmountsWithoutAnOrder) {
   actuator_->Step();
   EXPECT_THAT(Asked(), IsEmpty()) << "once";
   terms_->mode = Mode::kObserve;
-  cluster_.PutPod(pod);
+  cluster_.pods().Put(pod);
   now_s_ += 11;
   actuator_->Step();
   EXPECT_THAT(Asked(), IsEmpty()) << "who only observes may observe what another sets";
@@ -655,7 +655,7 @@ TEST_F(Actuator, APodOfAJobInModeOffGetsItsOwnersAmountsWithoutAnOrder) {
 // One that was planned from what the watch shows would make the pod Guaranteed.
 TEST_F(Actuator, ASecondPatchIsPlannedFromWhatTheFirstLeft) {
   terms_->allocation.request_share = 1;
-  cluster_.ReplacePods({TestPod(kPodA)});
+  cluster_.pods().Replace({TestPod(kPodA)});
   TargetOrder cpu = Memory(8, std::nullopt);
   cpu.target = Resource::kCpu;
   cpu.value = 0.3;
@@ -678,11 +678,11 @@ TEST_F(Actuator, WhatARuleOfTheNamespaceAllowsIsSet) {
   NamespaceRule rule{.namespace_name = "shop", .name = "small"};
   rule.container.max.memory = 80 * kMebibyte;
   rules_ = {rule};
-  cluster_.ReplacePods({TestPod(kPodA)});
+  cluster_.pods().Replace({TestPod(kPodA)});
   Order(Memory(7, 100));
   actuator_->Step();
   EXPECT_THAT(Asked(), ElementsAre(HasSubstr(R"("limits":{"memory":"80Mi"})")));
-  cluster_.PutPod(Resized(kPodA, 80));
+  cluster_.pods().Put(Resized(kPodA, 80));
   actuator_->Step();
   EXPECT_THAT(Asked(), IsEmpty());
   EXPECT_THAT(Outcomes(),
@@ -699,12 +699,12 @@ TEST_F(Actuator, WhatAQuotaHasLeftIsSet) {
   NamespaceRule rule{.namespace_name = "shop", .name = "team"};
   rule.limits_left.memory = 16 * kMebibyte;  // beside the 64 that the pod has
   rules_ = {rule};
-  cluster_.ReplacePods({TestPod(kPodA)});
+  cluster_.pods().Replace({TestPod(kPodA)});
   Order(Memory(7, 100));
   actuator_->Step();
   EXPECT_THAT(Asked(), ElementsAre(HasSubstr(R"("limits":{"memory":"80Mi"})")));
   rules_[0].limits_left.memory = 0;
-  cluster_.PutPod(Resized(kPodA, 80));
+  cluster_.pods().Put(Resized(kPodA, 80));
   actuator_->Step();
   EXPECT_THAT(Asked(), IsEmpty()) << "nothing more fits";
   EXPECT_THAT(Outcomes(), testing::Contains(AllOf(HasSubstr("7 failed"), HasSubstr("80Mi of 100Mi fit"))));
@@ -728,7 +728,7 @@ TEST_F(Actuator, APodThatTheKernelHoldsToLessIsResizedOnceMoreAndThenEvicted) {
     actuator_->Step();
     return Asked();
   };
-  cluster_.ReplacePods({Resized(kPodA, 512), Resized(kPodB, 512)});
+  cluster_.pods().Replace({Resized(kPodA, 512), Resized(kPodB, 512)});
   Order(Memory(7, 512));
   reports(154);
   EXPECT_THAT(step(11), IsEmpty()) << "the report may be of before the resize";
@@ -743,7 +743,7 @@ TEST_F(Actuator, APodThatTheKernelHoldsToLessIsResizedOnceMoreAndThenEvicted) {
   ContainerState& c = again.containers[0];
   c.limits.memory = c.actual_limits.memory = 512 * kMebibyte + 4096;
   c.requests.memory = c.actual_requests.memory = 256 * kMebibyte + 2048;
-  cluster_.PutPod(again);
+  cluster_.pods().Put(again);
   reports(154);
   EXPECT_THAT(step(11), IsEmpty());
   reports(154);
@@ -757,8 +757,8 @@ TEST_F(Actuator, AReleasedPodThatTheKernelHoldsToLessIsResizedOnceMoreToo) {
   terms_->mode = Mode::kOff;
   Pod back = Resized(kPodA, 64);
   back.resized = true;
-  cluster_.ReplacePods({TestPod(kPodA)});
-  cluster_.PutPod(back);
+  cluster_.pods().Replace({TestPod(kPodA)});
+  cluster_.pods().Put(back);
   const auto step = [this](double mebibytes) {
     kernel_.Take(
         StrCat(R"(container_spec_memory_limit_bytes{container="",id="/kubepods/burstable/poduid-)", kPodA,
@@ -772,7 +772,7 @@ TEST_F(Actuator, AReleasedPodThatTheKernelHoldsToLessIsResizedOnceMoreToo) {
   EXPECT_THAT(step(32), IsEmpty());
   EXPECT_THAT(step(32), ElementsAre("template shop/web", HasSubstr(R"("limits":{"memory":"67112960"})")));
   back.containers[0].limits.memory = back.containers[0].actual_limits.memory = 64 * kMebibyte + 4096;
-  cluster_.PutPod(back);
+  cluster_.pods().Put(back);
   (void)step(64 + 4096 / kMebibyte);
   for (int i = 0; i < 5; ++i) EXPECT_THAT(step(64 + 4096 / kMebibyte), IsEmpty()) << i;
   EXPECT_EQ(actuator_->counts().orders, 0U);
@@ -781,7 +781,7 @@ TEST_F(Actuator, AReleasedPodThatTheKernelHoldsToLessIsResizedOnceMoreToo) {
 }
 
 TEST_F(Actuator, APodThatTheKernelHoldsToItsLimitsIsLeftAlone) {
-  cluster_.ReplacePods({Resized(kPodA, 512)});
+  cluster_.pods().Replace({Resized(kPodA, 512)});
   Order(Memory(7, 512));
   for (int i = 0; i < 20; ++i) {
     kernel_.Take(StrCat(R"(container_spec_memory_limit_bytes{container="",id="/kubepods/burstable/poduid-)",
@@ -797,7 +797,7 @@ TEST_F(Actuator, APodThatTheKernelHoldsToItsLimitsIsLeftAlone) {
 TEST_F(Actuator, ResourcesOfAPodAreResizedWhereTheServerCan) {
   Pod pod = TestPod(kPodA);
   pod.containers[0].memory_of_pod = true;
-  cluster_.ReplacePods({pod});
+  cluster_.pods().Replace({pod});
   script_.resize =
       absl::InvalidArgumentError("the API server answered 422: pod-level resources may not be updated");
   Order(Memory(7, 100));
@@ -811,7 +811,7 @@ TEST_F(Actuator, ResourcesOfAPodAreResizedWhereTheServerCan) {
   several.containers.push_back(TestContainer("log"));
   several.containers[0].limits.memory = several.containers[0].requests.memory = std::nullopt;
   several.pod_limits.memory = 128 * kMebibyte;
-  cluster_.PutPod(several);
+  cluster_.pods().Put(several);
   now_s_ += 601;
   actuator_->Step();
   EXPECT_THAT(Asked(), IsEmpty());
@@ -824,14 +824,14 @@ TEST_F(Actuator, ContainersThatShareTheLimitOfTheirPodNeverGetMoreTogether) {
   Pod pod = TestPod(kPodA);  // app and log have 64 MiB each, and request 32
   pod.containers.push_back(TestContainer("log"));
   pod.pod_limits.memory = 160 * kMebibyte;
-  cluster_.ReplacePods({pod});
+  cluster_.pods().Replace({pod});
   Order(Memory(7, 120));
   actuator_->Step();
   EXPECT_THAT(Asked(), ElementsAre(HasSubstr(R"("limits":{"memory":"96Mi"})")));
   pod = Resized(kPodA, 96);
   pod.containers.push_back(TestContainer("log"));
   pod.pod_limits.memory = 160 * kMebibyte;
-  cluster_.PutPod(pod);
+  cluster_.pods().Put(pod);
   actuator_->Step();
   EXPECT_THAT(Asked(), IsEmpty());
   EXPECT_THAT(Outcomes(),
@@ -847,14 +847,14 @@ TEST_F(Actuator, WhereAPodsLimitIsSharedOutNothingIsAskedFor) {
   Pod pod = TestPod(kPodA);
   pod.containers.push_back(TestContainer("log"));
   pod.pod_limits.memory = 128 * kMebibyte;
-  cluster_.ReplacePods({pod});
+  cluster_.pods().Replace({pod});
   Order(Memory(7, 120));
   actuator_->Step();
   EXPECT_THAT(Asked(), IsEmpty()) << "the API server would take it";
   EXPECT_THAT(Outcomes(), ElementsAre(AllOf(HasSubstr("7 failed"), HasSubstr("64Mi of 120Mi fit"))));
   // A container of the owner's may exceed it with the others: it may be lowered.
   pod.pod_limits.memory = 100 * kMebibyte;
-  cluster_.PutPod(pod);
+  cluster_.pods().Put(pod);
   Order(Memory(8, 50));
   actuator_->Step();
   EXPECT_THAT(Asked(), ElementsAre(HasSubstr(R"("limits":{"memory":"50Mi"})")));
@@ -865,7 +865,7 @@ TEST_F(Actuator, RequestsStayWithinThatOfTheWholePod) {
   pod.containers.push_back(TestContainer("log"));
   pod.pod_requests.memory = 72 * kMebibyte;
   pod.pod_limits.memory = 512 * kMebibyte;
-  cluster_.ReplacePods({pod});
+  cluster_.pods().Replace({pod});
   Order(Memory(7, 120));
   actuator_->Step();
   EXPECT_THAT(Asked(),
@@ -874,10 +874,10 @@ TEST_F(Actuator, RequestsStayWithinThatOfTheWholePod) {
 
 TEST_F(Actuator, WhereTheOwnersKindHasNoKnownTemplateThePodSaysWhatItsOwnerWants) {
   script_.no_template = absl::InvalidArgumentError("the owner is a rollout, whose template is not known");
-  cluster_.ReplacePods({TestPod(kPodA)});
+  cluster_.pods().Replace({TestPod(kPodA)});
   Pod pod = Resized(kPodA, 100);
   pod.resized = true;
-  cluster_.PutPod(pod);
+  cluster_.pods().Put(pod);
   Order(Memory(8, std::nullopt));
   actuator_->Step();
   EXPECT_THAT(Asked(),
@@ -893,7 +893,7 @@ TEST_F(Actuator, SeveralContainersNeedNames) {
   KubernetesActuator actuator(std::move(options), &cluster, std::make_unique<ScriptedWriter>(&script_));
   Pod pod = TestPod(kPodA);
   pod.containers.push_back(TestContainer("log"));
-  cluster.ReplacePods({pod});
+  cluster.pods().Replace({pod});
   TargetOrder order = Memory(7, 100);
   order.job = "shop/deployment/web";
   order.workload = InKubernetes(order.job);
@@ -906,7 +906,7 @@ TEST_F(Actuator, SeveralContainersNeedNames) {
 }
 
 TEST_F(Actuator, ScalesUnlessAnAutoscalerDoes) {
-  cluster_.ReplacePods({TestPod(kPodA)});
+  cluster_.pods().Replace({TestPod(kPodA)});
   TargetOrder order;
   order.decision = 7;
   order.job = kJob;
@@ -950,7 +950,7 @@ TEST_F(Actuator, ScalesUnlessAnAutoscalerDoes) {
 
 // With another request the utilization, and so the number of replicas, would be another.
 TEST_F(Actuator, ARequestThatAnAutoscalerScalesByStays) {
-  cluster_.ReplacePods({TestPod(kPodA)});
+  cluster_.pods().Replace({TestPod(kPodA)});
   owners_.PutHpa({"shop", "web", "Deployment", "web", {{Resource::kMemory, ""}}});
   Order(Memory(7, 100));
   actuator_->Step();
@@ -960,7 +960,7 @@ TEST_F(Actuator, ARequestThatAnAutoscalerScalesByStays) {
   Pod pod = TestPod(kPodA);
   pod.resized = pod.resized_by_us = true;
   pod.containers[0].limits.memory = pod.containers[0].actual_limits.memory = 100 * kMebibyte;
-  cluster_.PutPod(pod);
+  cluster_.pods().Put(pod);
   actuator_->Step();
   EXPECT_THAT(Outcomes(), testing::Contains("7 applied set on 1 pod"));
   terms_->allocation.applies_to = AppliesTo::kRequest;
@@ -982,12 +982,12 @@ TEST_F(Actuator, WhatAnotherRecommendersVpaSetsIsLeftToIt) {
   vpa.namespace_name = "shop";
   vpa.name = vpa.target_name = "web";
   vpa.target_kind = "Deployment";
-  cluster_.ReplacePods({Resized(kPodA, 100)});
+  cluster_.pods().Replace({Resized(kPodA, 100)});
   Order(Memory(7, 100));
   actuator_->Step();
   (void)Outcomes();
   owners_.PutVpa(vpa);
-  cluster_.PutPod(Resized(kPodA, 300));
+  cluster_.pods().Put(Resized(kPodA, 300));
   actuator_->Step();
   EXPECT_THAT(Asked(), IsEmpty());
   EXPECT_THAT(Outcomes(),
@@ -1014,7 +1014,7 @@ TEST_F(Actuator, ChangesNothingBeforeTheAutoscalersAreKnown) {
   options.unix_s = [] { return int64_t{1}; };
   options.steady_s = [] { return 1.0; };
   KubernetesActuator actuator(std::move(options), &cluster_, std::make_unique<ScriptedWriter>(&script_));
-  cluster_.ReplacePods({TestPod(kPodA)});
+  cluster_.pods().Replace({TestPod(kPodA)});
   const TargetOrder order = Memory(7, 100);
   actuator.Apply({&order, 1}, 1);
   actuator.Step();
@@ -1038,7 +1038,7 @@ TEST_F(Actuator, SetsNoReplicasBeforeScaledObjectsAreKnown) {
   options.unix_s = [] { return int64_t{1}; };
   options.steady_s = [this] { return now_s_; };
   KubernetesActuator actuator(std::move(options), &cluster_, std::make_unique<ScriptedWriter>(&script_));
-  cluster_.ReplacePods({TestPod(kPodA)});
+  cluster_.pods().Replace({TestPod(kPodA)});
   TargetOrder order;
   order.decision = 7;
   order.job = kJob;
@@ -1075,10 +1075,10 @@ TEST_F(Actuator, ClaimsJobsByTheirNames) {
 }
 
 TEST_F(Actuator, ForgetsOrdersOfJobsThatAreGone) {
-  cluster_.ReplacePods({Resized(kPodA, 100)});
+  cluster_.pods().Replace({Resized(kPodA, 100)});
   Order(Memory(7, 100));
   actuator_->Step();
-  cluster_.RemovePod(TestPod(kPodA));
+  cluster_.pods().Remove(TestPod(kPodA));
   actuator_->Step();
   now_s_ += 27 * 86400;
   actuator_->Step();
@@ -1086,19 +1086,19 @@ TEST_F(Actuator, ForgetsOrdersOfJobsThatAreGone) {
   now_s_ += 2 * 86400;
   actuator_->Step();
   EXPECT_EQ(actuator_->counts().orders, 0U);
-  cluster_.PutPod(TestPod(kPodB));
+  cluster_.pods().Put(TestPod(kPodB));
   actuator_->Step();
   EXPECT_THAT(Asked(), IsEmpty());
 }
 
 TEST_F(Actuator, AJobThatComesBackIsNotForgotten) {
-  cluster_.ReplacePods({Resized(kPodA, 100)});
+  cluster_.pods().Replace({Resized(kPodA, 100)});
   Order(Memory(7, 100));
   actuator_->Step();
-  cluster_.RemovePod(TestPod(kPodA));
+  cluster_.pods().Remove(TestPod(kPodA));
   actuator_->Step();
   now_s_ += 20 * 86400;
-  cluster_.PutPod(TestPod(kPodB));
+  cluster_.pods().Put(TestPod(kPodB));
   actuator_->Step();
   EXPECT_THAT(Asked(), ElementsAre(HasSubstr(kPodB)));
   now_s_ += 20 * 86400;

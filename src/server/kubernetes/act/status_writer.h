@@ -73,7 +73,7 @@ class StatusWriter {
     double look_at_s = 0;             // not before
     double write_at_s = 0;            // likewise, but for taking it away
   };
-  using Key = std::string;  // as Cluster::WorkloadKey
+  using Key = std::string;  // as WorkloadKey
   // Whether it is one to look at now; then the next look is put off.
   std::optional<Entry> TakeDue(const Key& key, double now_s);
   void PutLocked(const std::string& kind, const OwnedObject& object);  // REQUIRES: mutex_

@@ -44,13 +44,13 @@ VpaAdvice VpaWriter::AdviceOf(const Vpa& vpa) const {
   if (!workload.has_value()) return out;
   const WorkloadName& pods = *workload;
   std::set<std::string> containers;
-  const std::vector<PodPtr> all = cluster_->PodsOfAll(pods);
-  out.largest_node = cluster_->LargestFor(all).amounts;
+  const std::vector<PodPtr> all = cluster_->pods().OfAll(pods);
+  out.largest_node = cluster_->nodes().LargestFor(all).amounts;
   for (const PodPtr& pod : all) {
     out.has_pods = true;
     for (const ContainerState& container : pod->containers) containers.insert(container.name);
   }
-  const std::vector<std::string> groups = cluster_->GroupsOf(pods);
+  const std::vector<std::string> groups = cluster_->pods().GroupsOf(pods);
   for (const std::string& container : containers) {
     ContainerAdvice advice{container, {}};
     // A VPA has one target for all pods: the largest that a group of them needs.

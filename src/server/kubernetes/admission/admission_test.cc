@@ -49,7 +49,7 @@ TEST(Admission, ANewPodGetsWhatHoldsForItsWorkload) {
   const auto review = ParsePodReview(Review("", kResources));
   ASSERT_TRUE(review.ok()) << review.status();
   Cluster cluster(ClusterNaming{"", KubernetesJobs::kContainers});
-  EXPECT_EQ(WorkloadKey(cluster.WorkloadOf(review->pod)), "shop/deployment/web")
+  EXPECT_EQ(WorkloadKey(cluster.pods().WorkloadOf(review->pod)), "shop/deployment/web")
       << "by its name, before its owner is seen";
   const std::vector<PodOrder> orders = {
       Order("app", Resource::kMemory, 100 * kMebibyte), Order("app", Resource::kCpu, 0.3),
@@ -80,9 +80,10 @@ TEST(Admission, WhatWasNotedIsTheOwnersAgain) {
   Cluster cluster(ClusterNaming{"", KubernetesJobs::kContainers});
   Pod pod = review->pod;
   pod.name = "web-5d4f8c7b9d-aaaaa";
-  cluster.ReplacePods({pod});
-  cluster.SetOwnersAmounts({"shop", "ReplicaSet", "web-5d4f8c7b9d"}, nullptr);  // its template is not known
-  EXPECT_EQ(cluster.PodsOf({"shop", "deployment", "web", "app"})[0]->containers[1].owner_limits,
+  cluster.pods().Replace({pod});
+  cluster.pods().SetOwnersAmounts({"shop", "ReplicaSet", "web-5d4f8c7b9d"},
+                                  nullptr);  // its template is not known
+  EXPECT_EQ(cluster.pods().Of({"shop", "deployment", "web", "app"})[0]->containers[1].owner_limits,
             (Amounts{0.2, std::nullopt}));
   // The ratio is that of the owner, a quarter; and the note stays as it was.
   const std::vector<PodOrder> orders = {Order("app", Resource::kCpu, 0.8)};

@@ -66,7 +66,7 @@ LiveTask QuotaGate::TaskOf(const Pod& pod) const {
   if (is_wanted("namespace")) out.labels.emplace_back("namespace", pod.namespace_name);
   if (is_wanted("cluster") && !naming.cluster.empty()) out.labels.emplace_back("cluster", naming.cluster);
   std::ranges::sort(out.labels);
-  const WorkloadName workload = options_.cluster->WorkloadOf(pod);
+  const WorkloadName workload = options_.cluster->pods().WorkloadOf(pod);
   for (const ContainerState& container : pod.containers) {
     out.parts.push_back({naming.JobOf(workload, container.name), VectorOf(RequestsOf(container))});
   }
@@ -110,7 +110,7 @@ void QuotaGate::Remove(const Pod& pod) {
 // and each Job, is one of its own, as is a pod without a controller, which nothing recreates.
 RunningWork::Task QuotaGate::WorkOf(const Pod& pod) const {
   if (pod.owner_kind == "ReplicaSet")
-    return {FullName(pod), StrCat("workload ", WorkloadKey(options_.cluster->WorkloadOf(pod)))};
+    return {FullName(pod), StrCat("workload ", WorkloadKey(options_.cluster->pods().WorkloadOf(pod)))};
   if (pod.owner_kind.empty()) return {FullName(pod), StrCat("pod ", FullName(pod))};
   return {FullName(pod), StrCat(pod.owner_kind, " ", pod.namespace_name, "/", pod.owner_name)};
 }

@@ -113,6 +113,7 @@ struct Pod {
   bool owners_known = false;                   // what its owner wants of its containers (Cluster)
   Amounts pod_requests = {}, pod_limits = {};  // of the pod as a whole (spec.resources)
 };
+using PodPtr = std::shared_ptr<const Pod>;
 // "NAMESPACE/NAME".
 std::string FullName(const Pod& pod);
 // The Unix time of the newest OOM kill of a container of the pod, of any kind; 0: none, or not known.

@@ -102,7 +102,8 @@ absl::Status KubernetesRun::OpenAdmission() {
   options.now = options_.now;
   if (actuator_ != nullptr) {
     options.admit = [this](const PodReview& review) {
-      return AdmitPod(review, actuator_->OrdersFor(review.pod), cluster_.LargestFor(review.pod).amounts,
+      return AdmitPod(review, actuator_->OrdersFor(review.pod),
+                      cluster_.nodes().LargestFor(review.pod).amounts,
                       namespace_rules_.Of(review.pod.namespace_name));
     };
   }
@@ -312,7 +313,7 @@ Amounts KubernetesRun::RecommendedRequests(const WorkloadName& container, bool r
   const std::shared_ptr<const FleetView> view = control_->view();
   const JobView* found = view->Find(*id);
   if (found == nullptr) return out;
-  const std::vector<PodPtr> pods = cluster_.PodsOf(container);
+  const std::vector<PodPtr> pods = cluster_.pods().Of(container);
   const auto request = [&](Resource r) -> std::optional<double> {
     const float amount = found->of(r).would_be;
     if (amount < 0) return std::nullopt;

@@ -11,6 +11,7 @@
 #include "common/net/clocks.h"
 #include "common/net/http.h"
 #include "server/kubernetes/act/resize_plan.h"
+#include "server/kubernetes/watch/images.h"
 #include "server/kubernetes/watch/pod_metrics.h"
 #include "server/kubernetes/watch/pod_report.h"
 
@@ -52,7 +53,7 @@ absl::StatusOr<ClusterAccess> OpenClusterAccess(const KubernetesConfig& config) 
 
 KubernetesRun::KubernetesRun(Options options)
     : options_(std::move(options)), cluster_(options_.naming, options_.config.node_group_label) {
-  if (options_.config.annotations) cluster_.AwaitSplits();
+  if (options_.config.annotations) cluster_.splits().Await();
 }
 
 absl::StatusOr<std::unique_ptr<ApiClient>> KubernetesRun::Client() const {
@@ -68,9 +69,9 @@ absl::StatusOr<std::unique_ptr<KubernetesRun>> KubernetesRun::Create(Options opt
   if (s.ok()) {
     s = run->Watch<Node>(
         {.path = "/api/v1/nodes", .list_accept = {}, .watch_accept = {}}, "nodes",
-        {.replace = [cluster](std::vector<Node> nodes) { cluster->ReplaceNodes(std::move(nodes)); },
-         .put = [cluster](Node node) { cluster->PutNode(std::move(node)); },
-         .remove = [cluster](const Node& node) { cluster->RemoveNode(node); }});
+        {.replace = [cluster](std::vector<Node> nodes) { cluster->nodes().Replace(std::move(nodes)); },
+         .put = [cluster](Node node) { cluster->nodes().Put(std::move(node)); },
+         .remove = [cluster](const Node& node) { cluster->nodes().Remove(node); }});
   }
   if (s.ok()) s = run->WatchOwners("ReplicaSet", "/apis/apps/v1/replicasets");
   if (s.ok()) s = run->WatchOwners("Job", "/apis/batch/v1/jobs");
@@ -101,18 +102,18 @@ absl::Status KubernetesRun::WatchPods() {
                          [this](std::vector<Pod> pods) {
                            std::erase_if(pods, [this](const Pod& pod) { return !IsWanted(pod); });
                            if (quota_gate_ != nullptr) quota_gate_->Replace(pods);
-                           cluster_.ReplacePods(std::move(pods));
+                           cluster_.pods().Replace(std::move(pods));
                          },
                      .put =
                          [this](Pod pod) {
                            if (!IsWanted(pod)) return;
                            if (quota_gate_ != nullptr) quota_gate_->Put(pod);
-                           cluster_.PutPod(std::move(pod));
+                           cluster_.pods().Put(std::move(pod));
                          },
                      .remove =
                          [this](const Pod& pod) {
                            if (quota_gate_ != nullptr) quota_gate_->Remove(pod);
-                           cluster_.RemovePod(pod);
+                           cluster_.pods().Remove(pod);
                          }});
 }
 
@@ -137,7 +138,7 @@ absl::Status KubernetesRun::WatchWorkloads() {
                                                            steering->Replace(name, all);
                                                            workloads->Replace(name, version, all);
                                                            if (cluster != nullptr)
-                                                             cluster->ReplaceSplits(name, all);
+                                                             cluster->splits().Replace(name, all);
                                                            if (status != nullptr) status->Replace(name, all);
                                                          },
                                                      .put =
@@ -145,7 +146,7 @@ absl::Status KubernetesRun::WatchWorkloads() {
                                                            steering->Put(name, object);
                                                            workloads->Put(name, version, object);
                                                            if (cluster != nullptr)
-                                                             cluster->PutSplit(name, object);
+                                                             cluster->splits().Put(name, object);
                                                            if (status != nullptr) status->Put(name, object);
                                                          },
                                                      .remove =
@@ -153,7 +154,7 @@ absl::Status KubernetesRun::WatchWorkloads() {
                                                            steering->Remove(name, object);
                                                            workloads->Remove(name, object);
                                                            if (cluster != nullptr)
-                                                             cluster->RemoveSplit(name, object);
+                                                             cluster->splits().Remove(name, object);
                                                            if (status != nullptr)
                                                              status->Remove(name, object);
                                                          }});
@@ -166,9 +167,10 @@ absl::Status KubernetesRun::WatchOwners(const std::string& kind, const std::stri
   Cluster* const cluster = &cluster_;
   return WatchMetadata(
       path,
-      {.replace = [cluster, kind](const std::vector<OwnedObject>& all) { cluster->ReplaceOwned(kind, all); },
-       .put = [cluster, kind](const OwnedObject& object) { cluster->PutOwned(kind, object); },
-       .remove = [cluster, kind](const OwnedObject& object) { cluster->RemoveOwned(kind, object); }});
+      {.replace = [cluster,
+                   kind](const std::vector<OwnedObject>& all) { cluster->owners().Replace(kind, all); },
+       .put = [cluster, kind](const OwnedObject& object) { cluster->owners().Put(kind, object); },
+       .remove = [cluster, kind](const OwnedObject& object) { cluster->owners().Remove(kind, object); }});
 }
 
 absl::Status KubernetesRun::OpenOwners() {
@@ -190,7 +192,7 @@ absl::Status KubernetesRun::OpenCustomOwners() {
   CustomOwnersReader::Options options;
   options.get = [this](const std::string& path) { return custom_client_->Get(path); };
   options.list = [this](const std::string& path) { return custom_client_->Get(path, kMetadataOnly); };
-  options.kinds = [this] { return cluster_.OwnerKinds(); };
+  options.kinds = [this] { return cluster_.pods().OwnerKinds(); };
   options.take = [this](const FoundKind& kind, const std::vector<OwnedObject>& all) {
     steering_.Replace(kind.kind, all);
     workloads_.Replace(kind.kind, kind.api_version, all);
@@ -381,7 +383,7 @@ void KubernetesRun::Stop() {
 // Pods wait for what their groups depend on, but not for ever: tautd may lack the right to list it.
 void KubernetesRun::LookAtSplits(std::optional<double>& pods_since) {
   if (cluster_.synced()) {
-    const size_t left_out = cluster_.num_groups_left_out();
+    const size_t left_out = cluster_.nodes().num_groups_left_out();
     if (left_out == groups_left_out_) return;
     groups_left_out_ = left_out;
     if (left_out == 0) return;
@@ -390,7 +392,7 @@ void KubernetesRun::LookAtSplits(std::optional<double>& pods_since) {
                               " that can be groups: the nodes with these have no group"));
     return;
   }
-  if (!cluster_.num_pods().has_value()) return;
+  if (!cluster_.pods().size().has_value()) return;
   if (!pods_since.has_value()) pods_since = SteadySeconds();
   if (SteadySeconds() - *pods_since < kAwaitSplitsSeconds) return;
   cluster_.AwaitNothing();
@@ -410,7 +412,7 @@ void KubernetesRun::PassOnPods() {
     LookAtSplits(pods_since);
     if (!cluster_.synced() || time.us <= 0) continue;  // no sample has set the time yet
     std::vector<PodPtr> changed = TakeChangedPods();
-    if (actuator_ == nullptr) (void)cluster_.TakeChanged();  // else its own
+    if (actuator_ == nullptr) (void)cluster_.changes().TakeWorkloads();  // else its own
     // Also after the clock was set back.
     const bool pass_on_all = !all_passed_on.has_value() || time.us - all_passed_on->us >= kPassOnAllMicros ||
                              time < *all_passed_on;
@@ -437,7 +439,7 @@ void KubernetesRun::Scrape() {
     if (ready && options_.config.usage == KubeletUsage::kMetricsApi) {
       NoteScrapes({"metrics.k8s.io"}, {ReadPodMetrics(*scrapers_.front())});
     } else if (ready) {
-      ScrapeNodes(cluster_.ReadyNodes());
+      ScrapeNodes(cluster_.nodes().Ready());
     }
     last_scrape_s_ = SecondsSince(begin);
     std::unique_lock lock(mutex_);
@@ -512,7 +514,7 @@ void KubernetesRun::NoteScrapes(const std::vector<std::string>& nodes,
 std::optional<TemplateContainer> KubernetesRun::ContainerOf(const Workload& job) const {
   const std::optional<WorkloadName> workload = cluster_.naming().Of(job);
   if (!workload.has_value()) return std::nullopt;
-  for (const PodPtr& pod : cluster_.PodsOf(*workload)) {
+  for (const PodPtr& pod : cluster_.pods().Of(*workload)) {
     const ContainerState* found = ResizedContainer(*pod, workload->container);
     if (found == nullptr) continue;
     TemplateContainer out = InTemplate(*pod, *found);
@@ -526,8 +528,9 @@ std::optional<TemplateContainer> KubernetesRun::ContainerOf(const Workload& job)
 std::string KubernetesRun::NoticeOf(const Workload& job) const {
   const std::optional<WorkloadName> workload = cluster_.naming().Of(job);
   if (!workload.has_value()) return "";
-  std::string out = cluster_.MixedImages(*workload);
-  if (const std::string wrong = cluster_.WrongSplitOf(*workload); !wrong.empty())
+  const WorkloadName of_no_group{workload->namespace_name, workload->kind, workload->name, ""};
+  std::string out = MixedImages(cluster_.pods().Of(of_no_group, PodsThat::kAreThere), *workload);
+  if (const std::string wrong = cluster_.splits().WrongOf(*workload); !wrong.empty())
     StrAppend(&out, out.empty() ? "" : "; ", wrong);
   if (const std::string hint = replica_spread_.HintOf(job.JobName()); !hint.empty())
     StrAppend(&out, out.empty() ? "" : "; ", hint);
@@ -543,8 +546,8 @@ std::string KubernetesRun::NoticeOf(const Workload& job) const {
 KubernetesFacts KubernetesRun::facts() const {
   KubernetesFacts out;
   out.synced = cluster_.synced();
-  out.pods = cluster_.num_pods().value_or(0);
-  out.nodes = cluster_.ReadyNodes().size();
+  out.pods = cluster_.pods().size().value_or(0);
+  out.nodes = cluster_.nodes().Ready().size();
   for (const std::function<uint64_t()>& lists : lists_) out.lists += lists();
   out.watch_failures = watch_failures_;
   out.scrapes = scrapes_;

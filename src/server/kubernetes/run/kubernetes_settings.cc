@@ -8,6 +8,7 @@
 #include "common/base/strings.h"
 #include "server/kubernetes/act/resize_plan.h"
 #include "server/kubernetes/run/kubernetes_run.h"
+#include "server/kubernetes/watch/images.h"
 
 namespace taut::server {
 namespace {
@@ -90,8 +91,8 @@ Allocation KubernetesRun::AllocationWith(const JobRecord& record, const std::vec
 // LimitRanges and nodes are, and while the job has no pods: they say on which nodes they may run.
 void KubernetesRun::PutAllowed(const JobQuestion& job, const WorkloadName& workload,
                                std::vector<Label>& labels) const {
-  const std::vector<PodPtr> pods = cluster_.PodsOf(workload);
-  const LargestNode largest = cluster_.LargestFor(pods);
+  const std::vector<PodPtr> pods = cluster_.pods().Of(workload);
+  const LargestNode largest = cluster_.nodes().LargestFor(pods);
   const bool is_known =
       namespace_rules_.Knows("LimitRange") && largest.amounts.memory.has_value() && !pods.empty();
   const std::vector<NamespaceRule> rules = namespace_rules_.Of(workload.namespace_name);
@@ -119,7 +120,8 @@ void KubernetesRun::PutVersion(const JobRecord& job, const WorkloadName& workloa
   JobVersion before;
   if (const std::string* text = FindLabel(job.labels, key); text != nullptr)
     before = ParseJobVersion(*text).value_or(JobVersion());
-  const JobVersion now = NextVersion(before, cluster_.VersionsOf(workload), options_.sample_time().seconds());
+  const std::vector<std::string> versions = VersionsOf(cluster_.pods().Of(workload), workload);
+  const JobVersion now = NextVersion(before, versions, options_.sample_time().seconds());
   PutLabel(key, now.name.empty() ? "" : JobVersionText(now), labels);
 }
 
@@ -128,7 +130,7 @@ std::vector<Label> KubernetesRun::LabelsOf(const JobQuestion& job, const Workloa
   std::vector<Label> out = read ? steering_.Of(workload) : std::vector<Label>();
   // What was known before a restart holds until the objects of a custom kind are read.
   if (read && !custom_owners_->IsSettled(workload.kind)) out = SettingLabelsOf(job.record.labels);
-  if (read) TakePodsMode(cluster_.PodsOf(workload), workload.container, out);
+  if (read) TakePodsMode(cluster_.pods().Of(workload), workload.container, out);
   PutAllowed(job, workload, out);
   PutVersion(job.record, workload, out);
   return out;
@@ -156,7 +158,7 @@ void KubernetesRun::PassOnSteering() {
 
 std::string KubernetesRun::AwaitedLists() const {
   if (!cluster_.synced()) return "pods";
-  if (cluster_.num_nodes() == 0) return "nodes";
+  if (cluster_.nodes().size() == 0) return "nodes";
   if (!namespace_rules_.Knows("LimitRange")) return "LimitRanges";
   for (const WatchedKind& kind : kWatchedKinds) {
     if (options_.config.annotations && !steering_.Knows(kind.kind))
@@ -184,10 +186,10 @@ void KubernetesRun::SayWhatIsAwaited() {
 }
 
 std::vector<PodPtr> KubernetesRun::TakeChangedPods() {
-  std::vector<PodPtr> pods = cluster_.TakeChangedPods();
+  std::vector<PodPtr> pods = cluster_.changes().TakePods();
   for (const PodPtr& pod : pods) {
     if (!options_.config.annotations || pod->refused.empty() || pod->containers.empty()) continue;
-    const WorkloadName workload = cluster_.WorkloadOf(*pod);
+    const WorkloadName workload = cluster_.pods().WorkloadOf(*pod);
     for (const std::string& sentence : pod->refused)
       steering_.NoteOfPods({workload.kind, workload.namespace_name, workload.name, sentence});
   }
@@ -211,7 +213,7 @@ void KubernetesRun::SayWhatIsRefused() {
 
 // A pod may be seen before its workload: each has a watch of its own.
 bool KubernetesRun::IsSeen(const JobRecord& job, const WorkloadName& workload) const {
-  if (cluster_.PodsOf(workload, true).empty()) {
+  if (cluster_.pods().Of(workload, PodsThat::kHaveNotEnded).empty()) {
     // The series of a job may come before its pods are seen; a job that had pods once keeps its settings.
     return !IsKnownKind(workload.kind) || !SettingLabelsOf(job.labels).empty();
   }

@@ -48,13 +48,13 @@ std::optional<std::vector<ContainerStatus>> KubernetesRun::StatusOf(const Worklo
   if (!namespaces.empty() && !FitsPattern(workload.namespace_name, namespaces)) return out;
   std::set<std::string> containers;  // of all pods: while a rollout is under way they may differ
   if (cluster_.naming().jobs == KubernetesJobs::kContainers) {
-    for (const PodPtr& pod : cluster_.PodsOfAll(workload)) {
+    for (const PodPtr& pod : cluster_.pods().OfAll(workload)) {
       for (const ContainerState& container : pod->containers) containers.insert(container.name);
     }
   } else {
     containers.insert("");
   }
-  std::vector<std::string> groups = cluster_.GroupsOf(workload);
+  std::vector<std::string> groups = cluster_.pods().GroupsOf(workload);
   if (groups.empty()) groups.emplace_back();
   std::vector<WorkloadName> names;
   for (const std::string& container : containers) {
@@ -88,7 +88,7 @@ ContainerStatus KubernetesRun::StatusOfJob(const JobView& job, const WorkloadNam
                                            bool reasons) const {
   const std::string_view mark = workload.group.empty() ? "" : "@";
   ContainerStatus out{StrCat(workload.container, mark, workload.group), job.mode, {}, {}};
-  const std::vector<PodPtr> pods = cluster_.PodsOf(workload);
+  const std::vector<PodPtr> pods = cluster_.pods().Of(workload);
   for (const Resource r : kPodResources) {
     const double amount = job.of(r).would_be;
     if (amount < 0) continue;
@@ -137,7 +137,7 @@ void KubernetesRun::LookAtReplicas(const ClosedWindow& window) {
         job == nullptr ? std::nullopt : cluster_.naming().Of(job->record->workload());
     if (!workload.has_value() || workload->kind != "statefulset") continue;
     std::vector<PlacedTask> tasks;
-    for (const PodPtr& pod : cluster_.PodsOf(*workload)) {
+    for (const PodPtr& pod : cluster_.pods().Of(*workload)) {
       tasks.emplace_back().job = job->record->name;
       tasks.back().task = pod->name;
     }
@@ -169,7 +169,7 @@ void KubernetesRun::LookAtReplicas(const ClosedWindow& window) {
 std::optional<PodTotals> KubernetesRun::PodTotalsOf(const Workload& job) const {
   const std::optional<WorkloadName> named = cluster_.naming().Of(job);
   if (!named.has_value() || named->container.empty()) return std::nullopt;
-  const std::vector<PodPtr> pods = cluster_.PodsOf(*named);
+  const std::vector<PodPtr> pods = cluster_.pods().Of(*named);
   if (pods.empty()) return std::nullopt;
   const std::shared_ptr<const FleetView> view = control_->view();
   std::vector<PodPart> parts;

@@ -60,9 +60,9 @@ TEST(Cluster, KnowsContainersByTheirIds) {
     one.containers[0].id = "a1";
     two.containers = {TestContainer("app"), TestContainer("side")};
     two.containers[0].id = "b1";
-    cluster->ReplacePods({one, two});
+    cluster->pods().Replace({one, two});
     two.containers[1].id = "b2";
-    cluster->PutPod(two);
+    cluster->pods().Put(two);
   }
   EXPECT_EQ(pods.TaskOfContainer("a1"), Task("shop/deployment/web", kPodA));
   EXPECT_EQ(pods.TaskOfContainer("b1"), std::nullopt) << "a task is the whole pod";
@@ -71,10 +71,10 @@ TEST(Cluster, KnowsContainersByTheirIds) {
   EXPECT_EQ(containers.TaskOfContainer(""), std::nullopt);
   Pod again = TestPod(kPodA);
   again.containers[0].id = "a2";
-  containers.PutPod(again);
+  containers.pods().Put(again);
   EXPECT_EQ(containers.TaskOfContainer("a1"), std::nullopt) << "it was started again";
   EXPECT_EQ(containers.TaskOfContainer("a2"), Task("east/shop/deployment/web/app", kPodA));
-  containers.RemovePod(again);
+  containers.pods().Remove(again);
   EXPECT_EQ(containers.TaskOfContainer("a2"), std::nullopt);
 }
 
@@ -82,14 +82,15 @@ TEST(Cluster, FollowsOwners) {
   Cluster cluster({});
   // Before the ReplicaSet is known its name tells the Deployment.
   Pod pod = TestPod("web-5d4f8c7b9d-aaaaa");
-  cluster.ReplacePods({pod});
-  EXPECT_THAT(NamesOf(cluster.PodsOf(kWeb)), ElementsAre("web-5d4f8c7b9d-aaaaa"));
-  (void)cluster.TakeChanged();
-  cluster.PutOwned("ReplicaSet", {"shop", "web-5d4f8c7b9d", "Rollout", "front"});
-  EXPECT_THAT(cluster.PodsOf(kWeb), IsEmpty());
-  EXPECT_THAT(NamesOf(cluster.PodsOf({"shop", "rollout", "front", ""})), ElementsAre("web-5d4f8c7b9d-aaaaa"));
-  EXPECT_THAT(cluster.TakeChanged(), ElementsAre("shop/deployment/web", "shop/rollout/front"));
-  EXPECT_THAT(cluster.TakeChanged(), IsEmpty());
+  cluster.pods().Replace({pod});
+  EXPECT_THAT(NamesOf(cluster.pods().Of(kWeb)), ElementsAre("web-5d4f8c7b9d-aaaaa"));
+  (void)cluster.changes().TakeWorkloads();
+  cluster.owners().Put("ReplicaSet", {"shop", "web-5d4f8c7b9d", "Rollout", "front"});
+  EXPECT_THAT(cluster.pods().Of(kWeb), IsEmpty());
+  EXPECT_THAT(NamesOf(cluster.pods().Of({"shop", "rollout", "front", ""})),
+              ElementsAre("web-5d4f8c7b9d-aaaaa"));
+  EXPECT_THAT(cluster.changes().TakeWorkloads(), ElementsAre("shop/deployment/web", "shop/rollout/front"));
+  EXPECT_THAT(cluster.changes().TakeWorkloads(), IsEmpty());
 }
 
 Pod RunOf(const std::string& job, const std::string& image = "registry:5000/import:1") {
@@ -105,99 +106,58 @@ TEST(Cluster, JobsOfOneProgramAreOneJob) {
   const WorkloadName import{"shop", "job", "import", ""}, nightly{"shop", "job", "nightly", ""};
   OwnedObject one{"shop", "import-x2x4z", "", ""}, two{"shop", "by-hand", "", ""};
   one.program = "import";
-  cluster.ReplaceOwned("Job", {one, two});
-  cluster.ReplacePods({RunOf("import-x2x4z"), RunOf("import-20261125"), RunOf("by-hand")});
-  EXPECT_THAT(NamesOf(cluster.PodsOf(import)), ElementsAre("import-x2x4z-aaaaa"))
+  cluster.owners().Replace("Job", {one, two});
+  cluster.pods().Replace({RunOf("import-x2x4z"), RunOf("import-20261125"), RunOf("by-hand")});
+  EXPECT_THAT(NamesOf(cluster.pods().Of(import)), ElementsAre("import-x2x4z-aaaaa"))
       << "what is not known of a Job with a minute in its name is a CronJob's";
-  cluster.PutOwned("Job", {"shop", "import-20261125", "", ""});
-  EXPECT_THAT(NamesOf(cluster.PodsOf(import)), ElementsAre("import-20261125-aaaaa", "import-x2x4z-aaaaa"));
+  cluster.owners().Put("Job", {"shop", "import-20261125", "", ""});
+  EXPECT_THAT(NamesOf(cluster.pods().Of(import)), ElementsAre("import-20261125-aaaaa", "import-x2x4z-aaaaa"));
   // A label is set, changed and taken away.
   two.program = "import";
-  cluster.PutOwned("Job", two);
-  EXPECT_EQ(cluster.PodsOf(import).size(), 3U);
+  cluster.owners().Put("Job", two);
+  EXPECT_EQ(cluster.pods().Of(import).size(), 3U);
   two.program = "nightly";
-  cluster.PutOwned("Job", two);
-  EXPECT_THAT(NamesOf(cluster.PodsOf(nightly)), ElementsAre("by-hand-aaaaa"));
+  cluster.owners().Put("Job", two);
+  EXPECT_THAT(NamesOf(cluster.pods().Of(nightly)), ElementsAre("by-hand-aaaaa"));
   two.program = "";
-  cluster.PutOwned("Job", two);
-  EXPECT_THAT(NamesOf(cluster.PodsOf({"shop", "job", "by-hand", ""})), ElementsAre("by-hand-aaaaa"));
+  cluster.owners().Put("Job", two);
+  EXPECT_THAT(NamesOf(cluster.pods().Of({"shop", "job", "by-hand", ""})), ElementsAre("by-hand-aaaaa"));
   // Facts say the same, so that series from elsewhere have the name by which limits are set.
   one.program = "nightly";
-  cluster.PutOwned("Job", one);
+  cluster.owners().Put("Job", one);
   HeardReports heard;
   ReportPods(cluster, Timestamp{0}, false, heard);
   EXPECT_THAT(heard.facts, Contains("owner: shop/ProgramOfJob/import-x2x4z Program/nightly"));
   EXPECT_THAT(heard.facts, Not(Contains(HasSubstr("ProgramOfJob/by-hand"))));
   Pod waiting = RunOf("import-9kdlw");
-  EXPECT_EQ(WorkloadKey(cluster.WorkloadOf(waiting)), "shop/job/import")
+  EXPECT_EQ(WorkloadKey(cluster.pods().WorkloadOf(waiting)), "shop/job/import")
       << "for the webhook, before the Job is seen";
   waiting.program = "load";
-  EXPECT_EQ(WorkloadKey(cluster.WorkloadOf(waiting)), "shop/job/load");
-  cluster.PutPod(waiting);
-  EXPECT_EQ(cluster.PodsOf({"shop", "job", "load", ""}).size(), 1U);
+  EXPECT_EQ(WorkloadKey(cluster.pods().WorkloadOf(waiting)), "shop/job/load");
+  cluster.pods().Put(waiting);
+  EXPECT_EQ(cluster.pods().Of({"shop", "job", "load", ""}).size(), 1U);
   waiting.program = "";
-  cluster.PutPod(waiting);
-  EXPECT_TRUE(cluster.PodsOf({"shop", "job", "load", ""}).empty());
+  cluster.pods().Put(waiting);
+  EXPECT_TRUE(cluster.pods().Of({"shop", "job", "load", ""}).empty());
   Pod lone = TestPod("ci-x2x4z");
   lone.owner_kind = lone.owner_name = "";
   lone.program = "ci";
-  EXPECT_EQ(WorkloadKey(cluster.WorkloadOf(lone)), "shop/pod/ci");
-  cluster.PutPod(lone);
-  EXPECT_EQ(cluster.PodsOf({"shop", "pod", "ci", ""}).size(), 1U);
-}
-
-TEST(Cluster, NamesRunsOfDifferentImages) {
-  Cluster cluster({});
-  const WorkloadName import{"shop", "job", "import", ""}, of_container{"shop", "job", "import", "app"};
-  cluster.ReplaceOwned("Job", {{"shop", "import-x2x4z", "", ""}, {"shop", "import-9kdlw", "", ""}});
-  cluster.ReplacePods({RunOf("import-x2x4z"), RunOf("import-9kdlw", "registry:5000/import:2@sha256:0f")});
-  EXPECT_EQ(cluster.MixedImages(import), "") << "another version is the same program";
-  Pod other = RunOf("import-9kdlw", "registry:5000/export");
-  other.is_ended = true;
-  cluster.PutPod(other);
-  EXPECT_THAT(
-      cluster.MixedImages(import),
-      HasSubstr("the container app has the image registry:5000/export in the pod import-9kdlw-aaaaa and "
-                "registry:5000/import in import-x2x4z-aaaaa. A label or annotation tautline.dev/job"));
-  EXPECT_NE(cluster.MixedImages(of_container), "");
-  EXPECT_EQ(cluster.MixedImages({"shop", "job", "import", "log"}), "");
-  EXPECT_EQ(cluster.MixedImages({"shop", "job", "gone", ""}), "");
-  // A rollout to another image is one program all the same.
-  Pod old = TestPod(kPodA), newer = TestPod(kPodB);
-  old.containers[0].image = "a";
-  newer.containers[0].image = "b";
-  cluster.ReplacePods({old, newer});
-  EXPECT_EQ(cluster.MixedImages(kWeb), "");
-}
-
-TEST(Cluster, ImagesAreVersions) {
-  Cluster cluster({});
-  Pod old = TestPod(kPodA), newer = TestPod(kPodB), gone = TestPod("web-5d4f8c7b9d-ccccc");
-  for (Pod* pod : {&old, &newer, &gone}) pod->containers.push_back(TestContainer("log"));
-  old.containers[0].image = "registry:5000/shop/web:1.2";
-  newer.containers[0].image = "web:1.3@sha256:0123456789abcdef";
-  gone.containers[0].image = "web:1.1";
-  gone.is_ended = true;
-  newer.containers[1].image = "log";
-  cluster.ReplacePods({old, newer, gone});
-  EXPECT_THAT(cluster.VersionsOf(kWeb), ElementsAre("web:1.2", "web:1.3@0123456789ab+log"));
-  EXPECT_THAT(cluster.VersionsOf({"shop", "deployment", "web", "app"}),
-              ElementsAre("web:1.2", "web:1.3@0123456789ab"));
-  EXPECT_THAT(cluster.VersionsOf({"shop", "deployment", "web", "log"}), ElementsAre("log"));
-  EXPECT_THAT(cluster.VersionsOf({"shop", "deployment", "gone", ""}), IsEmpty());
+  EXPECT_EQ(WorkloadKey(cluster.pods().WorkloadOf(lone)), "shop/pod/ci");
+  cluster.pods().Put(lone);
+  EXPECT_EQ(cluster.pods().Of({"shop", "pod", "ci", ""}).size(), 1U);
 }
 
 TEST(Cluster, AListReplacesWhatIsGone) {
   Cluster cluster({});
   EXPECT_FALSE(cluster.synced());
-  cluster.ReplacePods({TestPod("web-5d4f8c7b9d-aaaaa"), TestPod("web-5d4f8c7b9d-bbbbb")});
+  cluster.pods().Replace({TestPod("web-5d4f8c7b9d-aaaaa"), TestPod("web-5d4f8c7b9d-bbbbb")});
   EXPECT_TRUE(cluster.synced());
-  cluster.ReplacePods({TestPod("web-5d4f8c7b9d-bbbbb")});
-  EXPECT_THAT(NamesOf(cluster.PodsOf(kWeb)), ElementsAre("web-5d4f8c7b9d-bbbbb"));
-  EXPECT_THAT(NamesOf(cluster.TakeChangedPods()), ElementsAre("web-5d4f8c7b9d-bbbbb"));
-  cluster.RemovePod(TestPod("web-5d4f8c7b9d-bbbbb"));
-  EXPECT_THAT(cluster.PodsOf(kWeb), IsEmpty());
-  EXPECT_EQ(cluster.num_pods(), 0U);
+  cluster.pods().Replace({TestPod("web-5d4f8c7b9d-bbbbb")});
+  EXPECT_THAT(NamesOf(cluster.pods().Of(kWeb)), ElementsAre("web-5d4f8c7b9d-bbbbb"));
+  EXPECT_THAT(NamesOf(cluster.changes().TakePods()), ElementsAre("web-5d4f8c7b9d-bbbbb"));
+  cluster.pods().Remove(TestPod("web-5d4f8c7b9d-bbbbb"));
+  EXPECT_THAT(cluster.pods().Of(kWeb), IsEmpty());
+  EXPECT_EQ(cluster.pods().size(), 0U);
 }
 
 TEST(Cluster, GivesPodsThatRunOnly) {
@@ -205,19 +165,19 @@ TEST(Cluster, GivesPodsThatRunOnly) {
   Pod ended = TestPod("web-5d4f8c7b9d-aaaaa"), deleted = TestPod("web-5d4f8c7b9d-bbbbb");
   ended.is_ended = true;
   deleted.is_deleted = true;
-  cluster.ReplacePods({ended, deleted, TestPod("web-5d4f8c7b9d-ccccc")});
-  EXPECT_THAT(NamesOf(cluster.PodsOf(kWeb)), ElementsAre("web-5d4f8c7b9d-ccccc"));
-  EXPECT_THAT(cluster.PodsOf({"shop", "deployment", "web", "other"}), IsEmpty());
+  cluster.pods().Replace({ended, deleted, TestPod("web-5d4f8c7b9d-ccccc")});
+  EXPECT_THAT(NamesOf(cluster.pods().Of(kWeb)), ElementsAre("web-5d4f8c7b9d-ccccc"));
+  EXPECT_THAT(cluster.pods().Of({"shop", "deployment", "web", "other"}), IsEmpty());
 }
 
 TEST(Cluster, KnowsNodes) {
   Cluster cluster({});
-  cluster.ReplaceNodes({{"a", {4, 8 * kMebibyte}, true}, {"b", {}, false}});
-  EXPECT_THAT(cluster.ReadyNodes(), ElementsAre("a"));
-  EXPECT_EQ(cluster.Allocatable("a")->cpu, 4);
-  EXPECT_FALSE(cluster.Allocatable("c").has_value());
-  cluster.RemoveNode({"a", {}, true});
-  EXPECT_THAT(cluster.ReadyNodes(), IsEmpty());
+  cluster.nodes().Replace({{"a", {4, 8 * kMebibyte}, true}, {"b", {}, false}});
+  EXPECT_THAT(cluster.nodes().Ready(), ElementsAre("a"));
+  EXPECT_EQ(cluster.nodes().Allocatable("a")->cpu, 4);
+  EXPECT_FALSE(cluster.nodes().Allocatable("c").has_value());
+  cluster.nodes().Remove({"a", {}, true});
+  EXPECT_THAT(cluster.nodes().Ready(), IsEmpty());
 }
 
 // Of all pods.
@@ -234,7 +194,7 @@ TEST(PodReports, SayWhenContainersStartedIfThatIsAskedFor) {
   pod.containers[0].started_s = 1'700'000'000;
   Pod waits = TestPod("web-5d4f8c7b9d-bbbbb");
   waits.containers[0].running = false;
-  cluster.ReplacePods({pod, waits});
+  cluster.pods().Replace({pod, waits});
   EXPECT_THAT(ReportsOf(cluster).said, Each(Not(HasSubstr("start_time"))));
   EXPECT_THAT(ReportsOf(cluster, true).said,
               Contains("shop/deployment/web web-5d4f8c7b9d-aaaaa[app] start_time 1700000000"));
@@ -248,8 +208,8 @@ TEST(PodReports, AreOfTheWorkloadsOfPods) {
   pod.containers[0].restarts = 2;
   pod.containers[0].last_reason = "OOMKilled";
   pod.containers[0].ended_s = 1'700'000'000;
-  cluster.PutOwned("ReplicaSet", {"shop", "web-5d4f8c7b9d", "Deployment", "web"});
-  cluster.ReplacePods({pod});
+  cluster.owners().Put("ReplicaSet", {"shop", "web-5d4f8c7b9d", "Deployment", "web"});
+  cluster.pods().Replace({pod});
   const HeardReports heard = ReportsOf(cluster);
   EXPECT_THAT(heard.facts, ElementsAre("owner: east/shop/ReplicaSet/web-5d4f8c7b9d Deployment/web",
                                        "owner: east/shop/Pod/web-5d4f8c7b9d-aaaaa ReplicaSet/web-5d4f8c7b9d",
@@ -267,8 +227,8 @@ TEST(PodReports, ADeploymentsPodsAreItsOwnWhateverTheirReplicaSetsAreCalled) {
   Cluster cluster({});
   Pod odd = TestPod("front-1");
   odd.owner_name = "front";
-  cluster.PutOwned("ReplicaSet", {"shop", "front", "Rollout", "storefront"});
-  cluster.ReplacePods({odd});
+  cluster.owners().Put("ReplicaSet", {"shop", "front", "Rollout", "storefront"});
+  cluster.pods().Replace({odd});
   EXPECT_THAT(ReportsOf(cluster).said, Each(testing::StartsWith("shop/rollout/storefront front-1[app] ")));
 }
 
@@ -276,18 +236,18 @@ TEST(PodReports, InitContainersAreNamedUntilThePodIsGone) {
   Cluster cluster({});
   Pod pod = TestPod("web-5d4f8c7b9d-aaaaa");
   pod.left_out = {"migrate"};
-  cluster.ReplacePods({pod});
+  cluster.pods().Replace({pod});
   EXPECT_THAT(ReportsOf(cluster).facts, Contains("init_container: shop/Pod/web-5d4f8c7b9d-aaaaa migrate"));
   const auto left_out = [&cluster](std::string_view container) {
-    return cluster.IsLeftOut("shop", "web-5d4f8c7b9d-aaaaa", container);
+    return cluster.containers().IsLeftOut("shop", "web-5d4f8c7b9d-aaaaa", container);
   };
   EXPECT_TRUE(left_out("migrate"));
   EXPECT_FALSE(left_out("app"));
   pod.left_out.push_back("debugger-x2x4z");  // kubectl debug
-  cluster.PutPod(pod);
+  cluster.pods().Put(pod);
   EXPECT_TRUE(left_out("migrate"));
   EXPECT_TRUE(left_out("debugger-x2x4z"));
-  cluster.RemovePod(pod);
+  cluster.pods().Remove(pod);
   EXPECT_FALSE(left_out("migrate"));
 }
 
@@ -297,7 +257,7 @@ TEST(PodReports, ALimitThatWeSetIsNotTheOwners) {
   Pod resized = TestPod();
   resized.resized = resized.resized_by_us = true;
   resized.containers[0].limits = {0.3, 96 * kMebibyte};
-  cluster.ReplacePods({resized});
+  cluster.pods().Replace({resized});
   EXPECT_THAT(ReportsOf(cluster).said, Not(Contains(HasSubstr("_limit_"))))
       << "it was never seen with those of its owner";
 }
@@ -308,23 +268,23 @@ TEST(PodReports, WhatAWholePodMayUseIsTheLimitOfItsContainers) {
   pod.containers.push_back(TestContainer("log"));
   pod.containers[0].limits.memory.reset();
   pod.pod_limits.memory = 96 * kMebibyte;
-  cluster.ReplacePods({pod});
+  cluster.pods().Replace({pod});
   EXPECT_THAT(ReportsOf(cluster).said, Contains(HasSubstr(StrCat("memory_limit_bytes ", 96 * kMebibyte))));
 }
 
 // Its owner's change is seen although the pod is resized at once.
 TEST(PodReports, AResizedPodKeepsTheLimitsOfItsOwner) {
   Cluster cluster({});
-  cluster.ReplacePods({TestPod()});
+  cluster.pods().Replace({TestPod()});
   Pod resized = TestPod();
   resized.resized = resized.resized_by_us = true;
   resized.containers[0].limits = {0.3, 96 * kMebibyte};
-  cluster.PutPod(resized);
-  cluster.PutPod(resized);
+  cluster.pods().Put(resized);
+  cluster.pods().Put(resized);
   EXPECT_THAT(ReportsOf(cluster).said, Contains(HasSubstr("cpu_limit_cores 0.2")));
   EXPECT_THAT(ReportsOf(cluster).said, Contains(HasSubstr("memory_limit_bytes 67108864")));
   resized.uid = "another pod of this name";
-  cluster.PutPod(resized);
+  cluster.pods().Put(resized);
   EXPECT_THAT(ReportsOf(cluster).said, Not(Contains(HasSubstr("_limit_"))));
 }
 
@@ -349,7 +309,7 @@ container_oom_events_total{container="app",namespace="shop",pod="web-0"} 3)";
   Cluster cluster({.cluster = "east", .jobs = KubernetesJobs::kPods});
   Pod pod = TestPod("web-0");
   pod.left_out = {"migrate"};
-  cluster.ReplacePods({pod});
+  cluster.pods().Replace({pod});
   HeardReports heard;
   EXPECT_EQ(ReportUsage(kText, cluster, "shop", Timestamp::FromSeconds(5), heard), 2U);
   const std::string who = "east/shop/deployment/web web-0[app] ";
@@ -371,7 +331,7 @@ container_memory_working_set_bytes{container="app",namespace="shop",pod="web-5d4
 container_memory_working_set_bytes{container="app",namespace="shop"} 1
 container_memory_working_set_bytes{container="app",pod="web-0"} 1)");
   Cluster cluster({"", KubernetesJobs::kContainers});
-  cluster.ReplacePods({TestPod("web-0")});
+  cluster.pods().Replace({TestPod("web-0")});
   HeardReports heard;
   EXPECT_EQ(ReportUsage(text, cluster, "", Timestamp{0}, heard), 0U);
   EXPECT_THAT(heard.said, ElementsAre("shop/deployment/web/app web-0 cpu_seconds_total 1"));
@@ -389,7 +349,7 @@ pod_cpu_usage_seconds_total{namespace="shop",pod="web-0"} 1.6 1700000000123
 resource_scrape_error 0
 )";
   Cluster cluster({});
-  cluster.ReplacePods({TestPod("web-0")});
+  cluster.pods().Replace({TestPod("web-0")});
   HeardReports heard;
   EXPECT_EQ(ReportUsage(kText, cluster, "", Timestamp::FromSeconds(5), heard), 0U);
   EXPECT_THAT(heard.said, ElementsAre("shop/deployment/web web-0[app] cpu_seconds_total 1.5",

@@ -55,7 +55,7 @@ class FieldOwners {
   std::string ReplicasOwner(const WorkloadName& workload) const;
   // The ScaledObject of the workload that is paused, and by what; "": none is.
   std::string PausedScaling(const WorkloadName& workload) const;
-  // Workloads whose claims may be others since the last call, as Cluster::WorkloadKey.
+  // Workloads whose claims may be others since the last call, as WorkloadKey.
   std::vector<std::string> TakeChanged();
 
  private:

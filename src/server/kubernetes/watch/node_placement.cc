@@ -43,7 +43,7 @@ void AddTask(std::string job, const Pod& pod, const Placed& placed, PlacedMachin
 std::vector<PlacedMachine> NodePlacement::Placement() const {
   std::vector<PlacedMachine> out;
   absl::flat_hash_map<std::string, size_t> by_name;
-  for (const Node& node : cluster_->Nodes()) {
+  for (const Node& node : cluster_->nodes().All()) {
     PlacedMachine& machine = out.emplace_back();
     machine.name = node.name;
     machine.capacity = {node.allocatable.cpu, node.allocatable.memory};
@@ -51,7 +51,7 @@ std::vector<PlacedMachine> NodePlacement::Placement() const {
     by_name[node.name] = out.size() - 1;
   }
   const ClusterNaming& naming = cluster_->naming();
-  cluster_->ForEachPodOfWorkload([&](const PodPtr& pod, const WorkloadName& workload) {
+  cluster_->pods().ForEach([&](const PodPtr& pod, const WorkloadName& workload) {
     const auto at = by_name.find(pod->node);
     if (at == by_name.end() || pod->is_ended) return;
     PlacedMachine& machine = out[at->second];

@@ -19,7 +19,7 @@ TEST(NodePlacement, PutsContainersOnTheirNodes) {
   Cluster cluster({"east", KubernetesJobs::kContainers});
   const NodePlacement placement(&cluster);
   EXPECT_TRUE(placement.Placement().empty());
-  cluster.ReplaceNodes({TestNode("node-1"), TestNode("node-2", false)});
+  cluster.nodes().Replace({TestNode("node-1"), TestNode("node-2", false)});
   Pod pod = TestPod("web-5d4f8c7b9d-aaaaa");
   pod.containers.push_back(TestContainer("side"));
   pod.containers[1].requests = pod.containers[1].actual_requests = {};
@@ -27,7 +27,7 @@ TEST(NodePlacement, PutsContainersOnTheirNodes) {
   Pod ended = TestPod("web-5d4f8c7b9d-bbbbb"), elsewhere = TestPod("web-5d4f8c7b9d-ccccc");
   ended.is_ended = true;
   elsewhere.node = "node-9";  // is not known yet
-  cluster.ReplacePods({pod, ended, elsewhere});
+  cluster.pods().Replace({pod, ended, elsewhere});
 
   const std::vector<PlacedMachine> machines = placement.Placement();
   ASSERT_EQ(machines.size(), 2U);
@@ -50,11 +50,11 @@ TEST(NodePlacement, PutsContainersOnTheirNodes) {
 
 TEST(NodePlacement, ATaskOfWholePodsIsTheSumOfTheirContainers) {
   Cluster cluster({});
-  cluster.ReplaceNodes({TestNode("node-1")});
+  cluster.nodes().Replace({TestNode("node-1")});
   Pod pod = TestPod();
   pod.containers.push_back(TestContainer("side"));
   pod.containers[1].limits = pod.containers[1].actual_limits = {0.5, std::nullopt};
-  cluster.ReplacePods({pod});
+  cluster.pods().Replace({pod});
   const std::vector<PlacedMachine> machines = NodePlacement(&cluster).Placement();
   ASSERT_EQ(machines[0].tasks.size(), 1U);
   EXPECT_EQ(machines[0].tasks[0].job, "shop/deployment/web");
@@ -66,10 +66,10 @@ TEST(NodePlacement, ATaskOfWholePodsIsTheSumOfTheirContainers) {
 // What is in force counts, and not what is only wanted.
 TEST(NodePlacement, TakesWhatTheKubeletSaysOfAPodThatIsResized) {
   Cluster cluster({"", KubernetesJobs::kContainers});
-  cluster.ReplaceNodes({TestNode("node-1")});
+  cluster.nodes().Replace({TestNode("node-1")});
   Pod pod = TestPod();
   pod.containers[0].requests.memory = 512 * kMebibyte;
-  cluster.ReplacePods({pod});
+  cluster.pods().Replace({pod});
   EXPECT_EQ(NodePlacement(&cluster).Placement()[0].tasks[0].asked[1], 32 * kMebibyte);
 }
 

@@ -77,10 +77,9 @@ void NodeTable::Count(const Node& node, int by) {
   }
 }
 
-std::vector<std::string> NodeTable::Replace(std::vector<Node> nodes) {
+std::vector<std::string> NodeTable::ReplaceNow(std::vector<Node> nodes) {
   absl::flat_hash_map<std::string, std::string> before;
-  for (const auto& [name, node] : nodes_) before.emplace(name, *GroupOf(name));
-  known_ = true;
+  for (const auto& [name, node] : nodes_) before.emplace(name, *GroupNow(name));
   largest_.clear();
   nodes_.clear();
   sizes_.clear();
@@ -104,14 +103,14 @@ std::vector<std::string> NodeTable::Replace(std::vector<Node> nodes) {
   std::vector<std::string> changed;
   for (const auto& [name, node] : nodes_) {
     const auto was = before.find(name);
-    if (was == before.end() || was->second != *GroupOf(name)) changed.push_back(name);
+    if (was == before.end() || was->second != *GroupNow(name)) changed.push_back(name);
   }
   return changed;
 }
 
-std::vector<std::string> NodeTable::Put(Node node) {
+bool NodeTable::PutNow(Node node) {
   const std::string name = node.name;
-  const std::optional<std::string> before = GroupOf(name);
+  const std::optional<std::string> before = GroupNow(name);
   const auto it = nodes_.find(name);
   if (it == nodes_.end()) {
     largest_.clear();
@@ -125,16 +124,74 @@ std::vector<std::string> NodeTable::Put(Node node) {
     }
     it->second = std::move(node);
   }
-  if (before == GroupOf(name)) return {};
-  return {name};
+  return before != GroupNow(name);
 }
 
-void NodeTable::Remove(const std::string& name) {
-  const auto it = nodes_.find(name);
+void NodeTable::Replace(std::vector<Node> nodes) {
+  std::vector<std::string> changed;
+  {
+    const std::lock_guard lock(mutex_);
+    changed = ReplaceNow(std::move(nodes));
+  }
+  if (has_groups() && regrouped_ != nullptr) regrouped_(changed);
+  const std::lock_guard lock(mutex_);
+  known_ = true;
+}
+
+void NodeTable::Put(Node node) {
+  std::string name = node.name;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!PutNow(std::move(node))) return;
+  }
+  if (has_groups() && regrouped_ != nullptr) regrouped_({std::move(name)});
+}
+
+void NodeTable::Remove(const Node& node) {
+  const std::lock_guard lock(mutex_);
+  const auto it = nodes_.find(node.name);
   if (it == nodes_.end()) return;
   largest_.clear();
   Count(it->second, -1);
   nodes_.erase(it);
+}
+
+bool NodeTable::known() const {
+  const std::lock_guard lock(mutex_);
+  return known_;
+}
+
+size_t NodeTable::size() const {
+  const std::lock_guard lock(mutex_);
+  return nodes_.size();
+}
+
+std::vector<Node> NodeTable::All() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<Node> out;
+  out.reserve(nodes_.size());
+  for (const auto& [name, node] : nodes_) out.push_back(node);
+  return out;
+}
+
+std::vector<std::string> NodeTable::Ready() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::string> out;
+  for (const auto& [name, node] : nodes_) {
+    if (node.is_ready) out.push_back(name);
+  }
+  return out;
+}
+
+std::optional<Amounts> NodeTable::Allocatable(const std::string& node) const {
+  const std::lock_guard lock(mutex_);
+  const Node* const found = Find(node);
+  return found == nullptr ? std::nullopt : std::optional(found->allocatable);
+}
+
+size_t NodeTable::num_groups_left_out() const {
+  const std::lock_guard lock(mutex_);
+  return sizes_.size() - own_.size();
 }
 
 const Node* NodeTable::Find(const std::string& name) const {
@@ -143,7 +200,12 @@ const Node* NodeTable::Find(const std::string& name) const {
 }
 
 std::optional<std::string> NodeTable::GroupOf(const std::string& node) const {
-  const Node* found = Find(node);
+  const std::lock_guard lock(mutex_);
+  return GroupNow(node);
+}
+
+std::optional<std::string> NodeTable::GroupNow(const std::string& name) const {
+  const Node* found = Find(name);
   if (found == nullptr) return std::nullopt;
   std::string group = LabelOf(*found);
   if (!own_.contains(group)) group.clear();
@@ -186,6 +248,11 @@ const LargestNode& NodeTable::Largest(const NodeFilter* filter) const {
 }
 
 LargestNode NodeTable::LargestFor(const Pod& pod) const {
+  const std::lock_guard lock(mutex_);
+  return LargestNow(pod);
+}
+
+LargestNode NodeTable::LargestNow(const Pod& pod) const {
   const Node* node = pod.pinned_node.empty() ? nullptr : Find(pod.pinned_node);
   if (node == nullptr) return Largest(pod.nodes.get());
   LargestNode out;
@@ -194,12 +261,13 @@ LargestNode NodeTable::LargestFor(const Pod& pod) const {
   return out;
 }
 
-LargestNode NodeTable::LargestFor(std::span<const std::shared_ptr<const Pod>> pods) const {
+LargestNode NodeTable::LargestFor(std::span<const PodPtr> pods) const {
+  const std::lock_guard lock(mutex_);
   std::set<const NodeFilter*> filters;
   LargestNode out, of_pinned;
-  for (const std::shared_ptr<const Pod>& pod : pods) {
+  for (const PodPtr& pod : pods) {
     if (!pod->pinned_node.empty() && Find(pod->pinned_node) != nullptr) {
-      TakeLarger(LargestFor(*pod), of_pinned);
+      TakeLarger(LargestNow(*pod), of_pinned);
     } else if (filters.insert(pod->nodes.get()).second) {
       TakeSmaller(Largest(pod->nodes.get()), out);
     }

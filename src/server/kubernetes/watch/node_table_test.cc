@@ -142,13 +142,13 @@ TEST(NodeFilter, ANodesTaintsAreReadWithoutThoseOfTheCluster) {
 class Nodes : public testing::Test {
  protected:
   void SetUp() override {
-    cluster_.ReplaceNodes({NodeOf("gpu-1", 64, {{"pool", "gpu"}}, {{"gpu", "", "NoSchedule"}}),
-                           NodeOf("large-1", 32, {{"pool", "large"}}),
-                           NodeOf("small-1", 4, {{"pool", "small"}}),
-                           NodeOf("small-2", 8, {{"pool", "small"}})});
+    cluster_.nodes().Replace({NodeOf("gpu-1", 64, {{"pool", "gpu"}}, {{"gpu", "", "NoSchedule"}}),
+                              NodeOf("large-1", 32, {{"pool", "large"}}),
+                              NodeOf("small-1", 4, {{"pool", "small"}}),
+                              NodeOf("small-2", 8, {{"pool", "small"}})});
   }
   std::string CpuFor(const std::string& spec) {
-    const LargestNode largest = cluster_.LargestFor(PodWith(spec));
+    const LargestNode largest = cluster_.nodes().LargestFor(PodWith(spec));
     return StrCat(largest.amounts.cpu.value_or(-1), " by ", largest.ByText(Resource::kCpu));
   }
   Cluster cluster_{{}};
@@ -173,13 +173,13 @@ TEST_F(Nodes, TheLargestIsOneThatThePodMayRunOn) {
 TEST_F(Nodes, TheLargestFollowsTheNodes) {
   const std::string small = R"("nodeSelector":{"pool":"small"},)";
   EXPECT_EQ(CpuFor(small), "8 by the largest node for nodeSelector pool=small (small-2)");
-  cluster_.PutNode(NodeOf("small-3", 16, {{"pool", "small"}}));
+  cluster_.nodes().Put(NodeOf("small-3", 16, {{"pool", "small"}}));
   EXPECT_EQ(CpuFor(small), "16 by the largest node for nodeSelector pool=small (small-3)");
-  cluster_.PutNode(NodeOf("small-3", 16, {{"pool", "other"}}));
+  cluster_.nodes().Put(NodeOf("small-3", 16, {{"pool", "other"}}));
   EXPECT_EQ(CpuFor(small), "8 by the largest node for nodeSelector pool=small (small-2)");
-  cluster_.PutNode(NodeOf("small-2", 8, {{"pool", "small"}}, {{"team", "a", "NoSchedule"}}));
+  cluster_.nodes().Put(NodeOf("small-2", 8, {{"pool", "small"}}, {{"team", "a", "NoSchedule"}}));
   EXPECT_EQ(CpuFor(small), "4 by the largest node for nodeSelector pool=small and its tolerations (small-1)");
-  cluster_.RemoveNode(NodeOf("small-2", 8, {}));
+  cluster_.nodes().Remove(NodeOf("small-2", 8, {}));
   EXPECT_EQ(CpuFor(small), "4 by the largest node for nodeSelector pool=small (small-1)");
 }
 
@@ -187,18 +187,18 @@ TEST_F(Nodes, PodsOfOneJobHaveWhatFitsAllOfTheirTemplates) {
   const auto ptr = [](Pod pod) { return std::make_shared<const Pod>(std::move(pod)); };
   const Pod small = PodWith(R"("nodeSelector":{"pool":"small"},)"),
             large = PodWith(R"("nodeSelector":{"pool":"large"},)");
-  EXPECT_EQ(cluster_.LargestFor(std::vector<PodPtr>{ptr(large), ptr(large)}).amounts.cpu, 32);
-  EXPECT_EQ(cluster_.LargestFor(std::vector<PodPtr>{ptr(large), ptr(small)}).amounts.cpu, 8)
+  EXPECT_EQ(cluster_.nodes().LargestFor(std::vector<PodPtr>{ptr(large), ptr(large)}).amounts.cpu, 32);
+  EXPECT_EQ(cluster_.nodes().LargestFor(std::vector<PodPtr>{ptr(large), ptr(small)}).amounts.cpu, 8)
       << "during a rollout";
-  EXPECT_EQ(cluster_.LargestFor(std::vector<PodPtr>()).amounts.cpu, 32);
+  EXPECT_EQ(cluster_.nodes().LargestFor(std::vector<PodPtr>()).amounts.cpu, 32);
   Pod on_small = small, on_gpu = large, on_gone = small;
   on_small.pinned_node = "small-1";
   on_gpu.pinned_node = "gpu-1";
   on_gone.pinned_node = "gone";
-  const LargestNode of_set = cluster_.LargestFor(std::vector<PodPtr>{ptr(on_small), ptr(on_gpu)});
+  const LargestNode of_set = cluster_.nodes().LargestFor(std::vector<PodPtr>{ptr(on_small), ptr(on_gpu)});
   EXPECT_EQ(of_set.amounts.cpu, 64) << "a DaemonSet's";
   EXPECT_EQ(of_set.ByText(Resource::kCpu), "the largest node (gpu-1)");
-  EXPECT_EQ(cluster_.LargestFor(std::vector<PodPtr>{ptr(on_gone)}).amounts.cpu, 8);
+  EXPECT_EQ(cluster_.nodes().LargestFor(std::vector<PodPtr>{ptr(on_gone)}).amounts.cpu, 8);
 }
 
 TEST_F(Nodes, PodsOfOneTemplateShareTheirFilter) {
@@ -206,25 +206,32 @@ TEST_F(Nodes, PodsOfOneTemplateShareTheirFilter) {
   a.name = "a";
   b.name = "b";
   ASSERT_NE(a.nodes, b.nodes);
-  cluster_.ReplacePods({a, b});
+  cluster_.pods().Replace({a, b});
   std::vector<const NodeFilter*> filters;
-  cluster_.ForEachPod([&](const PodPtr& pod) { filters.push_back(pod->nodes.get()); });
+  cluster_.pods().ForEach(
+      [&](const PodPtr& pod, const WorkloadName& /*workload*/) { filters.push_back(pod->nodes.get()); });
   ASSERT_EQ(filters.size(), 2U);
   EXPECT_EQ(filters[0], filters[1]);
 }
 
 TEST(NodeTable, GroupsAreTheValuesOfALabel) {
-  NodeTable table("pool");
-  EXPECT_THAT(table.Put(NodeOf("a", 1, {{"pool", "small"}})), ElementsAre("a"));
+  std::vector<std::string> heard;
+  NodeTable table("pool", [&heard](const std::vector<std::string>& nodes) { heard = nodes; });
+  const auto put = [&](Node node) {
+    heard.clear();
+    table.Put(std::move(node));
+    return heard;
+  };
+  EXPECT_THAT(put(NodeOf("a", 1, {{"pool", "small"}})), ElementsAre("a"));
   EXPECT_EQ(table.GroupOf("a"), "small");
   EXPECT_EQ(table.GroupOf("b"), std::nullopt);
-  EXPECT_THAT(table.Put(NodeOf("b", 1, {})), ElementsAre("b"));
+  EXPECT_THAT(put(NodeOf("b", 1, {})), ElementsAre("b"));
   EXPECT_EQ(table.GroupOf("b"), "");
-  EXPECT_THAT(table.Put(NodeOf("b", 2, {})), IsEmpty()) << "it changed, and its group did not";
-  EXPECT_THAT(table.Put(NodeOf("b", 2, {{"pool", "small"}})), ElementsAre("b"));
-  EXPECT_THAT(table.Replace({NodeOf("a", 1, {{"pool", "small"}}), NodeOf("b", 1, {{"pool", "large"}})}),
-              ElementsAre("b"));
-  table.Remove("b");
+  EXPECT_THAT(put(NodeOf("b", 2, {})), IsEmpty()) << "it changed, and its group did not";
+  EXPECT_THAT(put(NodeOf("b", 2, {{"pool", "small"}})), ElementsAre("b"));
+  table.Replace({NodeOf("a", 1, {{"pool", "small"}}), NodeOf("b", 1, {{"pool", "large"}})});
+  EXPECT_THAT(heard, ElementsAre("b"));
+  table.Remove(NodeOf("b", 1, {}));
   EXPECT_EQ(table.GroupOf("b"), std::nullopt);
   EXPECT_EQ(NodeTable("").GroupOf("a"), std::nullopt);
 }
@@ -238,7 +245,7 @@ TEST(NodeTable, TheGroupsWithTheMostNodesCountAndKeepTheirPlace) {
   }
   NodeTable table("pool");
   table.Replace(nodes);
-  EXPECT_EQ(table.num_left_out(), groups - NodeTable::kMostGroups);
+  EXPECT_EQ(table.num_groups_left_out(), groups - NodeTable::kMostGroups);
   EXPECT_EQ(table.GroupOf("n199-0"), "p199");
   EXPECT_EQ(table.GroupOf("n168-0"), "p168");
   EXPECT_EQ(table.GroupOf("n167-0"), "") << "one of those that are left out";

@@ -13,7 +13,7 @@ absl::Status OwnersReader::Read(const PodController& controller) {
   const absl::StatusOr<std::string> path =
       WorkloadListPath({controller.namespace_name, KindInNames(controller.kind), controller.name, ""});
   if (!path.ok()) {
-    cluster_->SetOwnersAmounts(controller, nullptr);
+    cluster_->pods().SetOwnersAmounts(controller, nullptr);
     return path.status();
   }
   const absl::StatusOr<std::string> body = options_.get(*path);
@@ -21,12 +21,13 @@ absl::Status OwnersReader::Read(const PodController& controller) {
   const absl::StatusOr<std::vector<ContainerState>> containers = ParseOwnersTemplate(*body);
   // It is gone, and so are its pods soon.
   if (!containers.ok()) return absl::NotFoundError(StrCat(Message(containers.status())));
-  cluster_->SetOwnersAmounts(controller, &*containers);
+  cluster_->pods().SetOwnersAmounts(controller, &*containers);
   return absl::OkStatus();
 }
 
 void OwnersReader::Step(const std::function<bool()>& stopping) {
-  for (const PodController& controller : cluster_->TakeUnknownOwners()) due_.try_emplace(controller, 0);
+  for (const PodController& controller : cluster_->changes().TakeUnknownOwners())
+    due_.try_emplace(controller, 0);
   for (auto it = due_.begin(); it != due_.end() && !stopping();) {
     if (options_.steady_s() < it->second) {
       ++it;

@@ -38,7 +38,7 @@ class Owners : public testing::Test {
     return pod;
   }
   ContainerState Container() {
-    return cluster_.PodsOf({"shop", "deployment", "web", "app"}).front()->containers[0];
+    return cluster_.pods().Of({"shop", "deployment", "web", "app"}).front()->containers[0];
   }
 
   double now_s_ = 0;
@@ -49,8 +49,8 @@ class Owners : public testing::Test {
 };
 
 TEST_F(Owners, AmountsOfPodsThatWereResizedBeforeAreThoseOfTheTemplate) {
-  cluster_.ReplacePods({Resized("web-5d4f8c7b9d-aaaaa"), Resized("web-5d4f8c7b9d-bbbbb")});
-  (void)cluster_.TakeChangedPods();
+  cluster_.pods().Replace({Resized("web-5d4f8c7b9d-aaaaa"), Resized("web-5d4f8c7b9d-bbbbb")});
+  (void)cluster_.changes().TakePods();
   EXPECT_THAT(Step(), ElementsAre("/apis/apps/v1/namespaces/shop/replicasets?fieldSelector=metadata.name%3D"
                                   "web-5d4f8c7b9d"))
       << "once for both";
@@ -58,8 +58,8 @@ TEST_F(Owners, AmountsOfPodsThatWereResizedBeforeAreThoseOfTheTemplate) {
   EXPECT_EQ(Container().owner_requests, (Amounts{0.1, 64 * kMebibyte}))
       << "a limit alone is the request, too";
   EXPECT_EQ(Container().limits.memory, 20 * kMebibyte);
-  EXPECT_EQ(cluster_.TakeChangedPods().size(), 2U) << "their series are others now";
-  cluster_.PutPod(Resized());
+  EXPECT_EQ(cluster_.changes().TakePods().size(), 2U) << "their series are others now";
+  cluster_.pods().Put(Resized());
   EXPECT_EQ(Container().owner_limits.memory, 64 * kMebibyte) << "also after the pod has changed";
   EXPECT_THAT(Step(), IsEmpty());
 }
@@ -69,7 +69,7 @@ TEST_F(Owners, NobodyIsAskedForWhatIsKnown) {
   alone.owner_kind.clear();
   Pod other = Resized("web-5d4f8c7b9d-ddddd");
   other.owner_kind = "Workflow";
-  cluster_.ReplacePods({TestPod(), alone, other});
+  cluster_.pods().Replace({TestPod(), alone, other});
   EXPECT_THAT(Step(), IsEmpty());
   EXPECT_EQ(reader_.last_error(), "");
 }
@@ -82,12 +82,12 @@ TEST_F(Owners, WhatIsNotedAtAPodIsComparedWithTheTemplate) {
     pod.containers[0].noted_limits = {90, 900 * 1024 * kMebibyte};
     return pod;
   };
-  cluster_.ReplaceNodes({{.name = "node-1", .allocatable = {8, 32 * 1024 * kMebibyte}}});
-  cluster_.ReplacePods({noted("web-5d4f8c7b9d-aaaaa")});
+  cluster_.nodes().Replace({{.name = "node-1", .allocatable = {8, 32 * 1024 * kMebibyte}}});
+  cluster_.pods().Replace({noted("web-5d4f8c7b9d-aaaaa")});
   EXPECT_FALSE(Container().knows_owner()) << "before it is compared";
   EXPECT_EQ(Step().size(), 1U);
   EXPECT_EQ(Container().owner_limits, (Amounts{0.2, 64 * kMebibyte}));
-  cluster_.PutPod(noted("web-5d4f8c7b9d-aaaaa"));
+  cluster_.pods().Put(noted("web-5d4f8c7b9d-aaaaa"));
   EXPECT_EQ(Container().owner_limits, (Amounts{0.2, 64 * kMebibyte}));
 
   // Of a LimitRange, which a template does not have.
@@ -96,24 +96,24 @@ TEST_F(Owners, WhatIsNotedAtAPodIsComparedWithTheTemplate) {
   Pod given = noted("web-5d4f8c7b9d-aaaaa");
   given.uid = "another";
   given.containers[0].noted_limits = {2, 900 * 1024 * kMebibyte};
-  cluster_.PutPod(given);
+  cluster_.pods().Put(given);
   EXPECT_EQ(Step().size(), 1U);
   EXPECT_EQ(Container().owner_limits, (Amounts{2, std::nullopt})) << "and no more than a node has";
 }
 
 TEST_F(Owners, WhatIsNotedInATemplateIsBelievedUpToWhatANodeHas) {
-  cluster_.ReplaceNodes({{.name = "node-1", .allocatable = {8, 32 * 1024 * kMebibyte}}});
+  cluster_.nodes().Replace({{.name = "node-1", .allocatable = {8, 32 * 1024 * kMebibyte}}});
   answer_ = std::string(
       R"({"kind":"ReplicaSetList","items":[{"spec":{"template":{"metadata":{"annotations":{)"
       R"("tautline.dev/owner-resources":"{\"app\":{\"limits\":{\"memory\":\"900Gi\",\"cpu\":\"2\"}}}"}},)"
       R"("spec":{"containers":[{"name":"app","resources":{"limits":{"memory":"64Mi"}}}]}}}}]})");
-  cluster_.ReplacePods({Resized()});
+  cluster_.pods().Replace({Resized()});
   EXPECT_EQ(Step().size(), 1U);
   EXPECT_EQ(Container().owner_limits, (Amounts{2, std::nullopt}));
 }
 
 TEST_F(Owners, WhatIsNotedAtPodsWithoutAKnownTemplateIsBelievedUpToWhatANodeHas) {
-  cluster_.ReplaceNodes({{.name = "node-1", .allocatable = {8, 32 * 1024 * kMebibyte}}});
+  cluster_.nodes().Replace({{.name = "node-1", .allocatable = {8, 32 * 1024 * kMebibyte}}});
   Pod alone = Resized();
   alone.admitted_by_us = true;
   alone.containers[0].noted_limits = {90, 64 * kMebibyte};
@@ -122,10 +122,10 @@ TEST_F(Owners, WhatIsNotedAtPodsWithoutAKnownTemplateIsBelievedUpToWhatANodeHas)
   other.name = "other";
   other.owner_kind = "Workflow";
   other.owner_name = "w";
-  cluster_.ReplacePods({alone, other});
+  cluster_.pods().Replace({alone, other});
   EXPECT_THAT(Step(), IsEmpty());
   int pods = 0;
-  cluster_.ForEachPod([&](const PodPtr& pod) {
+  cluster_.pods().ForEach([&](const PodPtr& pod, const WorkloadName& /*workload*/) {
     EXPECT_EQ(pod->containers[0].owner_limits, (Amounts{std::nullopt, 64 * kMebibyte})) << pod->name;
     ++pods;
   });
@@ -134,10 +134,10 @@ TEST_F(Owners, WhatIsNotedAtPodsWithoutAKnownTemplateIsBelievedUpToWhatANodeHas)
 
 TEST_F(Owners, ErrorsThatMayPassAreTriedAgain) {
   answer_ = absl::UnavailableError("503");
-  cluster_.ReplacePods({Resized()});
+  cluster_.pods().Replace({Resized()});
   EXPECT_EQ(Step().size(), 1U);
   EXPECT_EQ(reader_.last_error(), "the template of ReplicaSet shop/web-5d4f8c7b9d: 503");
-  cluster_.PutPod(Resized());
+  cluster_.pods().Put(Resized());
   EXPECT_THAT(Step(), IsEmpty()) << "no sooner because the pod changes";
   now_s_ += 10;
   answer_ = absl::PermissionDeniedError("403");
@@ -150,7 +150,7 @@ TEST_F(Owners, ErrorsThatMayPassAreTriedAgain) {
   now_s_ += 1000;
   EXPECT_THAT(Step(), IsEmpty()) << "it is gone";
   answer_ = std::string(kReplicaSet);
-  cluster_.PutPod(Resized());
+  cluster_.pods().Put(Resized());
   EXPECT_EQ(Step().size(), 1U);
   EXPECT_EQ(reader_.last_error(), "");
   EXPECT_EQ(Container().owner_limits.memory, 64 * kMebibyte);

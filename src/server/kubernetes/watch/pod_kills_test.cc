@@ -48,20 +48,20 @@ class IngestIntake final : public WorkloadIntake {
 
 class PodKills : public testing::Test {
  protected:
-  PodKills() { cluster_.ReplacePods({}); }
+  PodKills() { cluster_.pods().Replace({}); }
   void Watch(const std::string& line) {
     ObjectParser parser;
     WatchMeta meta;
     Pod pod;
     ASSERT_TRUE(parser.ParseWatch<Pod>(line, meta, pod).ok()) << line;
-    meta.event == WatchEvent::kDeleted ? cluster_.RemovePod(pod) : cluster_.PutPod(pod);
+    meta.event == WatchEvent::kDeleted ? cluster_.pods().Remove(pod) : cluster_.pods().Put(pod);
   }
   // As tautd passes them on; `all`: those that did not change, too.
   std::vector<OomSighting> PassOn(int second, bool all = false) {
     const Timestamp now = Timestamp::FromSeconds(kKillsNow + second);
     IngestIntake to(*ingest_, now);
     if (all) ReportPods(cluster_, now, false, to);
-    ReportPods(cluster_, cluster_.TakeChangedPods(), now, false, to);
+    ReportPods(cluster_, cluster_.changes().TakePods(), now, false, to);
     return ingest_->TakeOoms();
   }
   static std::vector<int64_t> Times(const std::vector<OomSighting>& seen) {

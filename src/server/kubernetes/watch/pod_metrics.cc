@@ -47,7 +47,7 @@ bool ReportContainer(const Item& item, JsonNode container, const Cluster& cluste
   const JsonNode usage = container["usage"];
   const std::optional<double> cpu = AmountOf(usage, "cpu"), memory = AmountOf(usage, "memory");
   if (name.empty() || !cpu.has_value() || !memory.has_value()) return false;
-  const std::optional<WorkloadName> workload = cluster.WorkloadOfPod(item.namespace_name, item.pod);
+  const std::optional<WorkloadName> workload = cluster.pods().WorkloadOfPod(item.namespace_name, item.pod);
   if (!workload.has_value()) return true;  // as ReportUsage
   const WorkloadPart part = PartOf(cluster.naming(), *workload, item.pod, name);
   to.Take(part, SeriesKind::kCpuCores, {*cpu, item.begin_ms});
@@ -73,7 +73,7 @@ absl::StatusOr<size_t> ReportPodMetrics(std::string_view body, const Cluster& cl
       return;
     }
     node["containers"].ForEachItem([&](JsonNode container) {
-      if (cluster.IsLeftOut(item.namespace_name, item.pod, container.Text("name"))) return;
+      if (cluster.containers().IsLeftOut(item.namespace_name, item.pod, container.Text("name"))) return;
       damaged += ReportContainer(item, container, cluster, to) ? 0 : 1;
     });
   });

@@ -23,7 +23,7 @@ Read ReadMetrics(std::string_view body, std::string_view namespaces = "",
   db.owner_kind = "StatefulSet";
   db.owner_name = "db";
   other.namespace_name = "b";
-  cluster.ReplacePods({web, db, other});
+  cluster.pods().Replace({web, db, other});
   HeardReports heard;
   Read out{.damaged = ReportPodMetrics(body, cluster, namespaces, Timestamp::FromSeconds(5), heard),
            .samples = {}};

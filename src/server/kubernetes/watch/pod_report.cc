@@ -27,7 +27,7 @@ class PodReport {
   void Add(const Pod& pod) {
     // A pod that has ended or is gone: of a kill of a short while ago that may be news.
     if (pod.is_ended && now_ms_ - LastOomKill(pod) * 1000 > OomWatch::kNewsMs) return;
-    workload_ = cluster_.WorkloadOf(pod);
+    workload_ = cluster_.pods().WorkloadOf(pod);
     Facts(pod);
     for (const auto& [container, killed_s] : pod.left_out_kills) End(PartOf(pod, container), true, killed_s);
     for (const ContainerState& c : pod.containers) {
@@ -169,9 +169,9 @@ bool TakeLine(std::string_view line, SeriesKind kind, const Cluster& cluster, st
   // Old kernels give a series per CPU as well as the sum.
   if (!cpu.empty() && cpu != "total") return true;
   if (!namespaces.empty() && !FitsPattern(namespace_name, namespaces)) return true;
-  if (cluster.IsLeftOut(namespace_name, pod, container)) return true;
+  if (cluster.containers().IsLeftOut(namespace_name, pod, container)) return true;
   // The API server has not listed the pod yet, or has removed it: its workload would be a guess.
-  const std::optional<WorkloadName> workload = cluster.WorkloadOfPod(namespace_name, pod);
+  const std::optional<WorkloadName> workload = cluster.pods().WorkloadOfPod(namespace_name, pod);
   if (!workload.has_value()) return true;
   to.Take(PartOf(cluster.naming(), *workload, pod, container, ContainerIdIn(label("id"))), kind, sample);
   return true;
@@ -206,9 +206,9 @@ void ReportPods(const Cluster& cluster, std::span<const PodPtr> pods, Timestamp 
 
 void ReportPods(const Cluster& cluster, Timestamp now, bool starts, WorkloadIntake& to) {
   PodReport report(cluster, now, starts, to);
-  cluster.ForEachOwned(
+  cluster.owners().ForEach(
       [&](const std::string& kind, const OwnedObject& object) { report.Owner(kind, object); });
-  cluster.ForEachPod([&](const PodPtr& pod) { report.Add(*pod); });
+  cluster.pods().ForEach([&](const PodPtr& pod, const WorkloadName& /*workload*/) { report.Add(*pod); });
 }
 
 size_t ReportUsage(std::string_view text, const Cluster& cluster, std::string_view namespaces, Timestamp now,

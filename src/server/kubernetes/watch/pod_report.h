@@ -23,7 +23,7 @@ WorkloadPart PartOf(const ClusterNaming& naming, const WorkloadName& workload, s
 // Of all pods, and of the ReplicaSets and Jobs that own them: facts (owners, programs, labels, init containers,
 // also ephemeral ones), limits and requests, restarts, and of containers that have ended, also for good, whether
 // they were killed for memory, when, and whether they wait. Of pods that have ended, or are gone
-// (Cluster::TakeChangedPods), only these ends, while an OOM kill of theirs is news.
+// (PodChanges::TakePods), only these ends, while an OOM kill of theirs is news.
 // Limits and requests are those of the owner (ContainerState::owner_limits): what the spec of a pod says that was
 // resized is not. `starts`: also the time of the last start of containers that run.
 void ReportPods(const Cluster& cluster, Timestamp now, bool starts, WorkloadIntake& to);

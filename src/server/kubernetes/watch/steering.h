@@ -63,7 +63,7 @@ class Steering {
   mutable std::mutex mutex_;
   uint64_t version_ = 0;
   std::set<std::string> kinds_;
-  std::map<std::string, std::vector<Label>> annotations_;    // by Cluster::WorkloadKey
+  std::map<std::string, std::vector<Label>> annotations_;    // by WorkloadKey
   std::map<std::string, std::vector<std::string>> refused_;  // likewise
   std::set<std::string> of_pods_;  // that NoteOfPods has taken, at most kMostRefused
   std::vector<Refused> news_;      // for TakeRefused

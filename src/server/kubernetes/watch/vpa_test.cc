@@ -137,8 +137,8 @@ TEST(Vpa, SaysWhenThereIsNothing) {
 class Writer : public testing::Test {
  protected:
   Writer() {
-    cluster_.ReplaceNodes({{"node-1", kNode, true}});
-    cluster_.ReplacePods({TestPod()});
+    cluster_.nodes().Replace({{"node-1", kNode, true}});
+    cluster_.pods().Replace({TestPod()});
   }
   VpaWriter::Options Options() {
     VpaWriter::Options out;

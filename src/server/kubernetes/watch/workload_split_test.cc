@@ -51,7 +51,7 @@ Node InGroup(const std::string& name, const std::string& group) {
 // "shop/statefulset/db@0: db-0".
 std::vector<std::string> Places(const Cluster& cluster) {
   std::vector<std::string> out;
-  cluster.ForEachPodOfWorkload([&out](const PodPtr& pod, const WorkloadName& workload) {
+  cluster.pods().ForEach([&out](const PodPtr& pod, const WorkloadName& workload) {
     out.push_back(StrCat(WorkloadKey(workload), ": ", pod->name));
   });
   return out;
@@ -99,71 +99,72 @@ TEST(WorkloadSplit, TheNameOfAJobHasTheGroup) {
 
 TEST(WorkloadSplit, ReplicasOfAnAnnotatedStatefulSetAreJobsApart) {
   Cluster cluster({"", KubernetesJobs::kContainers});
-  cluster.ReplacePods({ReplicaOf("db-0"), ReplicaOf("db-1"), ReplicaOf("db-32")});
+  cluster.pods().Replace({ReplicaOf("db-0"), ReplicaOf("db-1"), ReplicaOf("db-32")});
   EXPECT_THAT(Places(cluster), ElementsAre("shop/statefulset/db: db-0", "shop/statefulset/db: db-1",
                                            "shop/statefulset/db: db-32"));
-  (void)cluster.TakeChangedPods();
-  cluster.PutSplit("StatefulSet", Annotated("db", "ordinal"));
+  (void)cluster.changes().TakePods();
+  cluster.splits().Put("StatefulSet", Annotated("db", "ordinal"));
   EXPECT_THAT(Places(cluster), ElementsAre("shop/statefulset/db@0: db-0", "shop/statefulset/db@1: db-1",
                                            "shop/statefulset/db: db-32"));
-  EXPECT_EQ(cluster.TakeChangedPods().size(), 3U) << "their series are others";
+  EXPECT_EQ(cluster.changes().TakePods().size(), 3U) << "their series are others";
   const WorkloadName db{"shop", "statefulset", "db", "app"};
-  EXPECT_THAT(cluster.GroupsOf(db), ElementsAre("", "0", "1"));
-  EXPECT_TRUE(cluster.IsSplit(db));
-  EXPECT_EQ(cluster.PodsOf(db).size(), 1U);
-  EXPECT_EQ(cluster.PodsOfAll(db).size(), 3U);
-  EXPECT_EQ(WorkloadKey(cluster.WorkloadOf(ReplicaOf("db-7"))), "shop/statefulset/db@7") << "a new pod";
-  cluster.PutPod(ReplicaOf("db-2"));
-  EXPECT_THAT(cluster.GroupsOf(db), ElementsAre("", "0", "1", "2"));
-  cluster.RemovePod(ReplicaOf("db-2"));
-  EXPECT_THAT(cluster.GroupsOf(db), ElementsAre("", "0", "1"));
-  cluster.ReplaceSplits("DaemonSet", {});
-  EXPECT_TRUE(cluster.IsSplit(db)) << "another kind";
-  cluster.ReplaceSplits("StatefulSet", {Annotated("db", "ordinals")});
-  EXPECT_FALSE(cluster.IsSplit(db));
-  EXPECT_EQ(cluster.PodsOf(db).size(), 3U);
-  EXPECT_THAT(cluster.WrongSplitOf(db), HasSubstr("expected none or ordinal"));
-  cluster.RemoveSplit("StatefulSet", Annotated("db", ""));
-  EXPECT_EQ(cluster.WrongSplitOf(db), "");
+  EXPECT_THAT(cluster.pods().GroupsOf(db), ElementsAre("", "0", "1"));
+  EXPECT_TRUE(cluster.pods().IsSplit(db));
+  EXPECT_EQ(cluster.pods().Of(db).size(), 1U);
+  EXPECT_EQ(cluster.pods().OfAll(db).size(), 3U);
+  EXPECT_EQ(WorkloadKey(cluster.pods().WorkloadOf(ReplicaOf("db-7"))), "shop/statefulset/db@7")
+      << "a new pod";
+  cluster.pods().Put(ReplicaOf("db-2"));
+  EXPECT_THAT(cluster.pods().GroupsOf(db), ElementsAre("", "0", "1", "2"));
+  cluster.pods().Remove(ReplicaOf("db-2"));
+  EXPECT_THAT(cluster.pods().GroupsOf(db), ElementsAre("", "0", "1"));
+  cluster.splits().Replace("DaemonSet", {});
+  EXPECT_TRUE(cluster.pods().IsSplit(db)) << "another kind";
+  cluster.splits().Replace("StatefulSet", {Annotated("db", "ordinals")});
+  EXPECT_FALSE(cluster.pods().IsSplit(db));
+  EXPECT_EQ(cluster.pods().Of(db).size(), 3U);
+  EXPECT_THAT(cluster.splits().WrongOf(db), HasSubstr("expected none or ordinal"));
+  cluster.splits().Remove("StatefulSet", Annotated("db", ""));
+  EXPECT_EQ(cluster.splits().WrongOf(db), "");
 }
 
 TEST(WorkloadSplit, PodsOfADaemonSetAreOfTheirNodesGroup) {
   Cluster cluster({"", KubernetesJobs::kContainers}, "pool");
-  cluster.ReplaceNodes({InGroup("n1", "small"), InGroup("n2", "large"), InGroup("n3", "")});
-  cluster.ReplacePods({DaemonPod("f-1", "n1"), DaemonPod("f-2", "n2"), DaemonPod("f-3", "n3"),
-                       DaemonPod("f-4", "n4"), ReplicaOf("db-0")});
+  cluster.nodes().Replace({InGroup("n1", "small"), InGroup("n2", "large"), InGroup("n3", "")});
+  cluster.pods().Replace({DaemonPod("f-1", "n1"), DaemonPod("f-2", "n2"), DaemonPod("f-3", "n3"),
+                          DaemonPod("f-4", "n4"), ReplicaOf("db-0")});
   EXPECT_THAT(Places(cluster), ElementsAre("shop/statefulset/db: db-0", "shop/daemonset/fluentd@small: f-1",
                                            "shop/daemonset/fluentd@large: f-2", "shop/daemonset/fluentd: f-3",
                                            "shop/daemonset/fluentd: f-4"));
-  cluster.PutNode(InGroup("n4", "small"));  // the pod was seen before its node
-  cluster.PutNode(InGroup("n2", "small"));  // another label
+  cluster.nodes().Put(InGroup("n4", "small"));  // the pod was seen before its node
+  cluster.nodes().Put(InGroup("n2", "small"));  // another label
   EXPECT_THAT(Places(cluster), ElementsAre("shop/statefulset/db: db-0", "shop/daemonset/fluentd@small: f-1",
                                            "shop/daemonset/fluentd@small: f-2", "shop/daemonset/fluentd: f-3",
                                            "shop/daemonset/fluentd@small: f-4"));
-  cluster.RemoveNode(InGroup("n1", ""));
-  cluster.PutPod(DaemonPod("f-1", "n1"));
+  cluster.nodes().Remove(InGroup("n1", ""));
+  cluster.pods().Put(DaemonPod("f-1", "n1"));
   EXPECT_EQ(Places(cluster)[1], "shop/daemonset/fluentd@small: f-1") << "it outlives its node";
   Pod fresh = DaemonPod("f-9", "n2");
   fresh.node.clear();  // not scheduled yet, as the webhook sees it
-  EXPECT_EQ(WorkloadKey(cluster.WorkloadOf(fresh)), "shop/daemonset/fluentd@small");
-  cluster.PutSplit("DaemonSet", Annotated("fluentd", "none"));
-  EXPECT_THAT(cluster.GroupsOf({"shop", "daemonset", "fluentd", ""}), ElementsAre(""));
+  EXPECT_EQ(WorkloadKey(cluster.pods().WorkloadOf(fresh)), "shop/daemonset/fluentd@small");
+  cluster.splits().Put("DaemonSet", Annotated("fluentd", "none"));
+  EXPECT_THAT(cluster.pods().GroupsOf({"shop", "daemonset", "fluentd", ""}), ElementsAre(""));
 }
 
 TEST(WorkloadSplit, NothingIsSyncedBeforeItIsKnownWhatIsSplit) {
   Cluster cluster({"", KubernetesJobs::kContainers}, "pool");
-  cluster.AwaitSplits();
-  cluster.ReplacePods({ReplicaOf("db-0")});
-  EXPECT_TRUE(cluster.num_pods().has_value());
+  cluster.splits().Await();
+  cluster.pods().Replace({ReplicaOf("db-0")});
+  EXPECT_TRUE(cluster.pods().size().has_value());
   EXPECT_FALSE(cluster.synced());
-  cluster.ReplaceSplits("StatefulSet", {Annotated("db", "ordinal")});
-  cluster.ReplaceSplits("DaemonSet", {});
+  cluster.splits().Replace("StatefulSet", {Annotated("db", "ordinal")});
+  cluster.splits().Replace("DaemonSet", {});
   EXPECT_FALSE(cluster.synced());
-  cluster.ReplaceNodes({});
+  cluster.nodes().Replace({});
   EXPECT_TRUE(cluster.synced());
   Cluster other({}, "pool");
-  other.AwaitSplits();
-  other.ReplacePods({});
+  other.splits().Await();
+  other.pods().Replace({});
   other.AwaitNothing();
   EXPECT_TRUE(other.synced());
 }
@@ -182,15 +183,15 @@ std::vector<std::string> OwnersOf(const Cluster& cluster) {
 
 TEST(WorkloadSplit, ItsFactsSayTheGroupAndAreNewOnesWithEachChange) {
   Cluster cluster({"", KubernetesJobs::kContainers});
-  cluster.ReplacePods({ReplicaOf("db-0")});
+  cluster.pods().Replace({ReplicaOf("db-0")});
   EXPECT_THAT(OwnersOf(cluster), ElementsAre("StatefulSet/db"));
-  cluster.PutSplit("StatefulSet", Annotated("db", "ordinal"));
+  cluster.splits().Put("StatefulSet", Annotated("db", "ordinal"));
   EXPECT_THAT(OwnersOf(cluster), ElementsAre("StatefulSet/db@0 #1"));
-  cluster.PutPod(ReplicaOf("db-0"));
+  cluster.pods().Put(ReplicaOf("db-0"));
   EXPECT_THAT(OwnersOf(cluster), ElementsAre("StatefulSet/db@0 #1")) << "nothing has changed";
-  cluster.RemoveSplit("StatefulSet", Annotated("db", ""));
+  cluster.splits().Remove("StatefulSet", Annotated("db", ""));
   EXPECT_THAT(OwnersOf(cluster), ElementsAre("StatefulSet/db@ #2")) << "a fact that replaces the one before";
-  cluster.PutSplit("StatefulSet", Annotated("db", "ordinal"));
+  cluster.splits().Put("StatefulSet", Annotated("db", "ordinal"));
   EXPECT_THAT(OwnersOf(cluster), ElementsAre("StatefulSet/db@0 #3"));
 }
 
@@ -208,8 +209,8 @@ class SplitActuator : public testing::Test {
     options.steady_s = [this] { return now_s_; };
     actuator_ = std::make_unique<KubernetesActuator>(std::move(options), &cluster_,
                                                      std::make_unique<ScriptedWriter>(&script_));
-    cluster_.PutSplit("StatefulSet", Annotated("db", "ordinal"));
-    cluster_.ReplacePods({ReplicaOf("db-0"), ReplicaOf("db-1"), ReplicaOf("db-2")});
+    cluster_.splits().Put("StatefulSet", Annotated("db", "ordinal"));
+    cluster_.pods().Replace({ReplicaOf("db-0"), ReplicaOf("db-1"), ReplicaOf("db-2")});
   }
   void Order(uint64_t decision, const std::string& job, Target target, double value) {
     TargetOrder order;
@@ -268,14 +269,14 @@ TEST_F(SplitActuator, ATemplateAndANumberOfReplicasAreOfAllAndAreRefused) {
 TEST_F(SplitActuator, NoNewPodGetsWhatIsOfAnotherJobBeforeTheSplitIsKnown) {
   Order(1, "shop/statefulset/db/app", Resource::kMemory, 256 * kMebibyte);
   Cluster fresh{ClusterNaming{"", KubernetesJobs::kContainers}};
-  fresh.AwaitSplits();
+  fresh.splits().Await();
   KubernetesActuator::Options options;
   options.owners = &owners_;
   options.unix_s = [] { return 1000; };
   options.steady_s = [this] { return now_s_; };
   KubernetesActuator restarted(std::move(options), &fresh, std::make_unique<ScriptedWriter>(&script_));
   restarted.LoadState(actuator_->SaveState());
-  fresh.ReplacePods({ReplicaOf("db-0")});
+  fresh.pods().Replace({ReplicaOf("db-0")});
   restarted.Step();
   EXPECT_THAT(script_.asked, IsEmpty());
   EXPECT_THAT(restarted.OrdersFor(ReplicaOf("db-0")), IsEmpty());
@@ -283,8 +284,8 @@ TEST_F(SplitActuator, NoNewPodGetsWhatIsOfAnotherJobBeforeTheSplitIsKnown) {
 
 TEST(WorkloadSplit, AVpaHasWhatTheLargestGroupNeeds) {
   Cluster cluster({"", KubernetesJobs::kContainers});
-  cluster.PutSplit("StatefulSet", Annotated("db", "ordinal"));
-  cluster.ReplacePods({ReplicaOf("db-0"), ReplicaOf("db-1")});
+  cluster.splits().Put("StatefulSet", Annotated("db", "ordinal"));
+  cluster.pods().Replace({ReplicaOf("db-0"), ReplicaOf("db-1")});
   std::vector<std::string> sent;
   VpaWriter::Options options;
   options.advice = [](const WorkloadName& container, bool /*requests_only*/) {

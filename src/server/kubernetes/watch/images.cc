@@ -1,0 +1,78 @@
+#include "server/kubernetes/watch/images.h"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "common/base/strings.h"
+#include "server/ingest/owners.h"
+
+namespace taut::server {
+namespace {
+
+// "registry:5000/app:1.2@sha256:0f" is "registry:5000/app".
+std::string ImageWithoutTag(std::string_view image) {
+  image = image.substr(0, image.find('@'));
+  const size_t colon = image.rfind(':'), slash = image.rfind('/');
+  const bool has_tag = colon != std::string_view::npos && (slash == std::string_view::npos || colon > slash);
+  return std::string(has_tag ? image.substr(0, colon) : image);
+}
+
+// "web:1.3" of "registry:5000/shop/web:1.3"; "web@0f0f0f0f0f0f" of a digest.
+std::string ShortImage(std::string_view image) {
+  constexpr size_t kDigits = 12;
+  const size_t at = std::min(image.find('@'), image.size());
+  const std::string_view name = image.substr(0, at);
+  std::string out(name.substr(name.rfind('/') == std::string_view::npos ? 0 : name.rfind('/') + 1));
+  const std::string_view digest = image.substr(at);
+  const size_t colon = digest.find(':');
+  if (colon != std::string_view::npos) StrAppend(&out, "@", digest.substr(colon + 1).substr(0, kDigits));
+  return out;
+}
+
+// Whether the container is the workload's: the named one, or with "" each.
+bool IsOf(const WorkloadName& workload, const ContainerState& container) {
+  return workload.container.empty() || workload.container == container.name;
+}
+
+}  // namespace
+
+std::vector<std::string> VersionsOf(std::span<const PodPtr> pods, const WorkloadName& workload) {
+  std::set<std::string> out;
+  for (const PodPtr& pod : pods) {
+    std::string version;
+    for (const ContainerState& container : pod->containers) {
+      if (!IsOf(workload, container) || container.image.empty()) continue;
+      StrAppend(&version, version.empty() ? "" : "+", ShortImage(container.image));
+    }
+    if (!version.empty()) out.insert(std::move(version));
+  }
+  return {out.begin(), out.end()};
+}
+
+std::string MixedImages(std::span<const PodPtr> pods, const WorkloadName& workload) {
+  std::map<std::string, std::map<std::string, std::string>>
+      images;  // by container, then without the tag: a pod
+  for (const PodPtr& pod : pods) {
+    if (!pod->owner_kind.empty() && !IsRunKind(pod->owner_kind)) continue;
+    for (const ContainerState& container : pod->containers) {
+      if (IsOf(workload, container) && !container.image.empty())
+        images[container.name].try_emplace(ImageWithoutTag(container.image), pod->name);
+    }
+  }
+  for (const auto& [container, of_pods] : images) {
+    if (of_pods.size() < 2) continue;
+    const auto& [one, its_pod] = *of_pods.begin();
+    const auto& [other, others_pod] = *std::next(of_pods.begin());
+    return StrCat("Runs of different programs may be one job: the container ", container, " has the image ",
+                  one, " in the pod ", its_pod, " and ", other, " in ", others_pod,
+                  ". A label or annotation ", kProgramName,
+                  " on their Jobs or in their pods' template tells them apart.");
+  }
+  return "";
+}
+
+}  // namespace taut::server

@@ -1,0 +1,50 @@
+// The annotations of DaemonSets and StatefulSets that say how their pods are split (workload_split.h).
+#pragma once
+
+#include <functional>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "server/kubernetes/client/objects.h"
+#include "server/kubernetes/watch/workload_name.h"
+#include "server/kubernetes/watch/workload_split.h"
+
+namespace taut::server {
+
+// Thread-safe.
+class SplitOrders {
+ public:
+  // `by_nodes`: nodes have groups. `changed` hears each workload whose order changed. It may call this object.
+  SplitOrders(bool by_nodes, std::function<void(const std::string& workload)> changed)
+      : by_nodes_(by_nodes), changed_(std::move(changed)) {}
+
+  // Makes listed() false until both kinds were replaced once. Called before any of the rest.
+  void Await();
+  bool listed() const;
+
+  // ---- called by watches; `kind`: "DaemonSet", "StatefulSet" ----
+  void Replace(const std::string& kind, const std::vector<OwnedObject>& objects);
+  void Put(const std::string& kind, const OwnedObject& object) { Note(kind, object, object.split); }
+  void Remove(const std::string& kind, const OwnedObject& object) { Note(kind, object, ""); }
+
+  SplitBy Of(const Pod& pod) const;
+  // The fault of the workload's annotation kSplitAnnotation, for people. "": none.
+  std::string WrongOf(const WorkloadName& workload) const;
+
+ private:
+  struct Order {
+    std::string namespace_name, kind, name, annotation;
+  };
+  void Note(const std::string& kind, const OwnedObject& object, const std::string& annotation);
+
+  const bool by_nodes_;
+  const std::function<void(const std::string&)> changed_;
+  mutable std::mutex mutex_;
+  absl::flat_hash_map<std::string, Order> orders_;  // by WorkloadKey
+  std::set<std::string> awaited_;                   // kinds
+};
+
+}  // namespace taut::server
