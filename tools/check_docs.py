@@ -104,6 +104,9 @@ def main():
             for entry in ENTRY.findall(cited):
                 if entry.lower() not in entries:
                     bad.append(f"{source.relative_to(ROOT)}: references.md has no {entry}")
+    version = re.search(r"kStoreVersion = (\d+)", (ROOT / "src/server/store/schema.h").read_text())[1]
+    if f"PRAGMA user_version = {version}" not in (ROOT / "docs/operate/backup.md").read_text():
+        bad.append(f"docs/operate/backup.md: the recovery of a damaged store needs user_version = {version}")
     bad += metrics_reference.stale()
     for line in bad:
         print(line)
