@@ -68,6 +68,9 @@ def main():
     documents = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
     for document in documents:
         bad += broken_links(document)
+        text = re.sub(r"(?s)<!--.*?-->\s*", "", document.read_text())
+        if document.parent != ROOT and not re.match(r"# [^\n]+\n\nFor [a-z]", text):
+            bad.append(f"{document.relative_to(ROOT)}: begins without a paragraph that says whom it is for: \"For operators. After this page ...\"")
         for number, line in enumerate(document.read_text().splitlines(), 1):
             where = f"{document.relative_to(ROOT)}:{number}"
             for pattern in PATH.findall(line):

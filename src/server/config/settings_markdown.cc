@@ -14,6 +14,8 @@ constexpr std::string_view kIntro = R"(# Configuration of tautd and tautlet
 
 <!-- Generated from the tables in the code. To regenerate: TAUT_WRITE_DOCS=1 config_tests -->
 
+For operators. This page has every key of both configuration files, with its default and meaning.
+
 tautd reads one YAML file. It is optional: every key has a default. `docs/tautd.example.yaml` is an example. An
 unknown or repeated key and an invalid value are rejected with the file, the line, and the nearest valid key. A key
 `a.b` is `b:` below `a:`. Amounts have units: `512MiB`, `1.5GiB`, `90s`, `30m`, `12h`, `2w`; a share is `0.05` or
