@@ -60,7 +60,7 @@ def sentences(text):
 
 
 def kinds_of(sentence):
-    plain = re.sub(r"[*_]", "", sentence).lstrip("\"'( ")
+    plain = re.sub(r"[*_]", "", sentence).lstrip("'( ")
     if len([w for w in plain.split() if re.search(r"\w", w)]) > MAX_WORDS:
         yield "long"
     if len(plain.split()) < 4:
