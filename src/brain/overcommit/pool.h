@@ -1,5 +1,5 @@
 // The pool: the distribution of a machine's peak from all machines of the cell, at an ordered share of
-// machine-days whose peak passes the prediction. docs/algorithms.md, "The pool".
+// machine-days whose peak passes the prediction. docs/algorithms/overcommit.md, "The pool".
 #pragma once
 
 #include <array>

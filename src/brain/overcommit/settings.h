@@ -1,4 +1,4 @@
-// Every parameter of the peak predictors, with its default and source. docs/algorithms.md, "Overcommit", has
+// Every parameter of the peak predictors, with its default and source. docs/algorithms/overcommit.md has
 // the formulas.
 #pragma once
 
@@ -47,7 +47,7 @@ struct MaxSettings {
   std::string of = "n-sigma+rc-like";
 };
 
-// docs/algorithms.md, "The pool".
+// docs/algorithms/overcommit.md, "The pool".
 struct PoolSettings {
   double over = 0.03;       // the ordered share of machine-days whose peak passes the prediction
   double gain = 0.2;        // how fast the share in use moves with the share delivered

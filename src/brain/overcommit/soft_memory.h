@@ -1,5 +1,5 @@
 // Who goes when the tasks of a machine use more memory than it has. With soft limits a task may use more than
-// it requested as long as the machine has room. docs/algorithms.md, "Soft limits".
+// it requested as long as the machine has room. docs/algorithms/overcommit.md, "Soft limits".
 #pragma once
 
 #include <cstdint>

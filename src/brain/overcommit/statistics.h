@@ -1,5 +1,5 @@
-// The peak predictors that are a statistic of one machine's own history. NewX of each; docs/algorithms.md,
-// "Overcommit", has the formulas.
+// The peak predictors that are a statistic of one machine's own history. NewX of each;
+// docs/algorithms/overcommit.md, "Overcommit", has the formulas.
 #pragma once
 
 #include <memory>

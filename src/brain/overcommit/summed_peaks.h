@@ -1,5 +1,6 @@
 // Peak predictors for machines that are put together: from what tasks that never shared a machine used in the same
-// windows, added up. docs/algorithms.md, "With each recommender's limits and each predictor's reservations".
+// windows, added up. docs/algorithms/cell.md, "With each recommender's limits and each predictor's
+// reservations".
 #pragma once
 
 #include <cstdint>

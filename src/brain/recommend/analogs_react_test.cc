@@ -319,7 +319,7 @@ TEST(AnalogFleetDay, TrainsWhenThereIsEnoughNewOfIt) {
 
 // ---- calibration ----
 
-// The fleet's price, as the formulas of docs/algorithms.md have it.
+// The fleet's price, as the formulas of docs/algorithms/vertical.md have it.
 class Pricing {
  public:
   explicit Pricing(const AnalogSettings& s) : settings_(s) {}

@@ -1,7 +1,7 @@
 // The rules of two tools that people run to get a report, as comparators of a replay: KRR's simple strategy
-// and Crane's resource recommendation (docs/algorithms.md, "Comparators"). Neither changes a limit by itself;
-// the replay assumes that the tool is run once a day, in the job's decision window, and sets what it
-// says.
+// and Crane's resource recommendation (docs/algorithms/vertical.md, "Comparators"). Neither changes a limit
+// by itself; the replay assumes that the tool is run once a day, in the job's decision window, and sets what
+// it says.
 #pragma once
 
 #include <cstdint>

@@ -11,8 +11,8 @@
 namespace taut::brain {
 namespace {
 
-// The dial (docs/algorithms.md): where the price starts for an order, how fast it moves, how long the past
-// counts.
+// The dial (docs/algorithms/vertical.md): where the price starts for an order, how fast it moves, how long
+// the past counts.
 constexpr double kStartPrice = 1430;  // at an order of kStartShare
 constexpr double kStartShare = 0.001;
 constexpr double kStartSlope = -1.77;

@@ -1,5 +1,5 @@
-// The work function against its definition (docs/algorithms.md), kept in doubles, lists and maps: after each
-// window the prices, the costs, the day's sums, and whether and how far the limit may have moved.
+// The work function against its definition (docs/algorithms/vertical.md), kept in doubles, lists and maps:
+// after each window the prices, the costs, the day's sums, and whether and how far the limit may have moved.
 #include <algorithm>
 #include <cmath>
 #include <map>

@@ -1,5 +1,5 @@
 // Ours: the count for the load that is to be expected when a task that is started now is ready
-// (docs/algorithms.md, "Replicas").
+// (docs/algorithms/replicas.md).
 #pragma once
 
 #include <cstdint>

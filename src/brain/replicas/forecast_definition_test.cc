@@ -1,4 +1,4 @@
-// The forecast's counts against their definition (docs/algorithms.md, "Replicas"): of all counts the one with the
+// The forecast's counts against their definition (docs/algorithms/replicas.md): of all counts the one with the
 // least
 // tasks + price * chance of overload, and a change where it is worth its price.
 #include <algorithm>

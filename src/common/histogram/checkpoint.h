@@ -1,6 +1,6 @@
 // The envelope of every checkpoint: says what the bytes are, who may read them, and whether they are whole.
 //
-// Byte layout: docs/formats.md, "Checkpoints". The payload is opaque here; histograms append
+// Byte layout: docs/reference/storage.md, "Checkpoints". The payload is opaque here; histograms append
 // themselves with their Save and read themselves back with Load.
 #pragma once
 

@@ -221,7 +221,7 @@ TEST(Checkpoint, SmallerIsRawUnlessAByteIsSaved) {
   EXPECT_LT(raw, 60);
 }
 
-// With a checksum that is right, whatever it declares (docs/formats.md, "Checkpoints").
+// With a checksum that is right, whatever it declares (docs/reference/storage.md, "Checkpoints").
 std::string EnvelopeOf(std::string_view stored, uint64_t payload_size, uint16_t flags, uint16_t version = 1) {
   std::string out = "TAUTCKPT";
   ByteWriter writer(&out);

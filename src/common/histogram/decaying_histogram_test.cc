@@ -240,7 +240,7 @@ TEST(DecayingHistogram, LoadRefusesWhatSaveCannotWrite) {
     ByteReader in(std::string_view(bytes).substr(0, size));
     EXPECT_FALSE(DecayingHistogram::Load(in, Grid::Cpu()).ok()) << size;
   }
-  // NaN and absurd sums, half-lives, references (offsets: docs/formats.md).
+  // NaN and absurd sums, half-lives, references (offsets: docs/reference/storage.md).
   for (const size_t at : {2U, 18U, 26U}) {
     std::string bad = bytes;
     const double nan = std::numeric_limits<double>::quiet_NaN();
@@ -345,7 +345,7 @@ TEST(DecayingHistogram, LargeSumsComeBack) {
   EXPECT_EQ(loaded->Mean(), h.Mean());
 }
 
-// Values of a record, at the offsets of docs/formats.md, that Save writes of no histogram.
+// Values of a record, at the offsets of docs/reference/storage.md, that Save writes of no histogram.
 TEST(DecayingHistogram, LoadRefusesWhatCannotBe) {
   DecayingHistogram h(Grid::Cpu(), 12 * kHour);
   h.Add(1.0, 2.0, 0);

@@ -68,7 +68,7 @@ struct LedgerContent {
   std::map<std::string, ActState> acts;        // by text, which the ledger does not read
 };
 
-// One file of lines, replaced as a whole. docs/formats.md, "The agent's ledger".
+// One file of lines, replaced as a whole. docs/reference/storage.md, "The agent's ledger".
 class Ledger {
  public:
   // "": in memory, for an agent that changes nothing. A file that is not there is an empty ledger. DataLoss:

@@ -1,6 +1,6 @@
 // How much memory a task needs, found by lowering memory.high a little at a time until its processes begin to
-// stall on memory. The control law of Senpai (docs/algorithms.md, "Probing the memory of a task"). Arithmetic
-// only: time is an argument, and the caller reads and writes.
+// stall on memory. The control law of Senpai (docs/algorithms/vertical.md, "Probing the memory of a task").
+// Arithmetic only: time is an argument, and the caller reads and writes.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Who may do what: one table. docs/operations.md, "Roles", is the same table for people, and a test compares
-// both.
+// Who may do what: one table. docs/operate/security.md, "Roles", is the same table for people, and a test
+// compares both.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // All configuration of tautlet, in one YAML file. docs/reference/configuration.md is made from the tables here;
-// docs/agent.md has an example.
+// docs/agent/install.md has an example.
 #pragma once
 
 #include <span>

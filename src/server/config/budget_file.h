@@ -1,5 +1,5 @@
 // The budgets file of tautd: businesses and what they have a period, groups and who pays for them in which
-// shares. docs/formats.md has an example.
+// shares. docs/reference/formats.md has an example.
 #pragma once
 
 #include <string>

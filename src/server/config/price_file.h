@@ -1,5 +1,5 @@
 // The price file of `taut bill`: tiers and their prices, which tier and group a job is of, and what the pool
-// costs. docs/formats.md has an example.
+// costs. docs/reference/formats.md has an example.
 #pragma once
 
 #include <cstdint>

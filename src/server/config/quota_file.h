@@ -1,5 +1,5 @@
 // The quota file of `taut quota` and `taut admit`: groups, their quota, pooling agreements, and what is in use.
-// docs/formats.md has an example.
+// docs/reference/formats.md has an example.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // The request that carries one order to the owner's endpoint, and what its response means. Values only.
-// docs/operations.md, "A webhook", is the contract with receivers.
+// docs/operate/notices.md, "A webhook", is the contract with receivers.
 #pragma once
 
 #include <cstdint>

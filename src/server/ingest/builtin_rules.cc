@@ -1,4 +1,4 @@
-// The rules that need no configuration. docs/formats.md has the same table with reasons.
+// The rules that need no configuration. docs/reference/ingest.md has the same table with reasons.
 #include <span>
 
 #include "common/base/strings.h"

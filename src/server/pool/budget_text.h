@@ -1,5 +1,5 @@
-// An entry of the budget ledger as a line of JSON, and an answer of the API. docs/formats.md, "The budget
-// ledger".
+// An entry of the budget ledger as a line of JSON, and an answer of the API. docs/reference/formats.md, "The
+// budget ledger".
 #pragma once
 
 #include <string>

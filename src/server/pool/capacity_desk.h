@@ -1,5 +1,5 @@
 // The actuary of a running cell: its lines by the hour, what can still be sold of each tier, and the promises that
-// were made of it. docs/algorithms.md, "Capacity of a running cell".
+// were made of it. docs/algorithms/economy.md, "Capacity of a running cell".
 //
 // The brain is the replay's: each quote is that of an Actuary (brain/economy/actuary.h) which is shown the hours
 // that

@@ -1,4 +1,4 @@
-// The desk of capacity across a restart. docs/formats.md, "The file of capacity".
+// The desk of capacity across a restart. docs/reference/formats.md, "The file of capacity".
 #include <algorithm>
 
 #include "common/histogram/checkpoint.h"

@@ -1,4 +1,4 @@
-// The desk of machines across a restart. docs/formats.md, "The file of machines".
+// The desk of machines across a restart. docs/reference/formats.md, "The file of machines".
 #include <cmath>
 
 #include "common/histogram/checkpoint.h"

@@ -1,5 +1,5 @@
-// What a desk of quota knows beside its requests, as JSON for the file beside the store. docs/formats.md, "The
-// history of quota".
+// What a desk of quota knows beside its requests, as JSON for the file beside the store.
+// docs/reference/formats.md, "The history of quota".
 #pragma once
 
 #include <cstdint>

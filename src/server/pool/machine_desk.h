@@ -1,5 +1,6 @@
 // The machines of a running cell: what their tasks may use, reserve and use, what they will use at the most by
-// the pool of all machines, and what of that came true. docs/algorithms.md, "The machines of a running cell".
+// the pool of all machines, and what of that came true. docs/algorithms/overcommit.md, "The machines of a
+// running cell".
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// A request for quota as a line of JSON, for the log of requests. docs/formats.md, "The request log".
+// A request for quota as a line of JSON, for the log of requests. docs/reference/formats.md, "The request log".
 #pragma once
 
 #include <string>

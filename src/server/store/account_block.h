@@ -1,6 +1,6 @@
 // The account of a chunk of jobs over some windows, as bytes: a checkpoint envelope
 // (common/histogram/checkpoint.h),
-// so damage is found. Layout in docs/formats.md, "The store".
+// so damage is found. Layout in docs/reference/storage.md, "The store".
 #pragma once
 
 #include <span>

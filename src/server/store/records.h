@@ -1,5 +1,5 @@
 // Rows and small records as bytes: their checksums, labels, a line of fleet figures, an engine's checkpoint.
-// Layouts in docs/formats.md, "The store".
+// Layouts in docs/reference/storage.md, "The store".
 #pragma once
 
 #include <cmath>

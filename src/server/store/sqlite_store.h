@@ -1,5 +1,5 @@
 // The store of one file: SQLite with a write-ahead log. Usage lies in it as checked blocks, the rest as rows;
-// layout in docs/formats.md, "The store".
+// layout in docs/reference/storage.md, "The store".
 #pragma once
 
 #include <memory>

@@ -1,6 +1,6 @@
 // How usage lies in the store: all jobs of a chunk in one window (a window block), or one job's day (a day
 // block). Both are checkpoint envelopes (common/histogram/checkpoint.h), so damage is found; layouts in
-// docs/formats.md, "The store". Floats come back bit for bit.
+// docs/reference/storage.md, "The store". Floats come back bit for bit.
 #pragma once
 
 #include <cstdint>

@@ -18,7 +18,7 @@ std::string RecordedText(const RecordedKills& recorded);
 std::string ResultTables(const ReplayResult& result, bool details);
 
 // The same figures and more, for machines: an object with "lanes", each with its totals, and "jobs" for each
-// lane if `with_jobs`. docs/formats.md describes it. Deterministic.
+// lane if `with_jobs`. docs/reference/formats.md describes it. Deterministic.
 std::string ResultJson(const ReplayResult& result, const std::vector<JobInfo>& jobs, bool with_jobs);
 
 }  // namespace taut::tools

@@ -148,7 +148,7 @@ absl::StatusOr<TimedCell> ReadTimedCell(const SimulateArgs& args, brain::CellSim
   return cell;
 }
 
-// What happened, as CSV; docs/formats.md describes it.
+// What happened, as CSV; docs/reference/traces.md describes it.
 class StepWriter {
  public:
   StepWriter(const brain::CellModel& model, OutputFile& out) : model_(model), out_(out), index_(model) {

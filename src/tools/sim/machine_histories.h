@@ -1,5 +1,5 @@
 // What a cell's tasks used until a time, so that a predictor of whole machines can say what any of them would need
-// together. docs/algorithms.md, "With each recommender's limits and each predictor's reservations".
+// together. docs/algorithms/cell.md, "With each recommender's limits and each predictor's reservations".
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // Soft and hard memory limits on the machines of a trace as they were: with the tasks that ran on them, as these
-// came, moved and ended. docs/algorithms.md, "Soft limits".
+// came, moved and ended. docs/algorithms/overcommit.md, "Soft limits".
 #pragma once
 
 #include "absl/status/statusor.h"

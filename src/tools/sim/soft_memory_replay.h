@@ -1,6 +1,6 @@
 // What soft memory limits would have cost and broken: machines that have as much memory as a predictor of their
 // peak said, whose tasks may use more than they request until the machine is full; beside hard limits, at which
-// a task dies. docs/algorithms.md, "Soft limits".
+// a task dies. docs/algorithms/overcommit.md, "Soft limits".
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// Cells from CSV: files of machines, jobs and events (docs/formats.md, "Cells").
+// Cells from CSV: files of machines, jobs and events (docs/reference/traces.md, "Cells").
 #pragma once
 
 #include <string>
@@ -29,12 +29,11 @@ struct CellInput {
   brain::EventFigures events;
 };
 
-// Reads each file as what its first line says: machines, jobs or events in the columns of docs/formats.md, or
-// the node and pod tables of Alibaba's GPU trace of 2023, each pod a job of one task. The resources are CPU and
-// memory,
-// and GPUs if any file has a column of them. Rows that cannot be used are counted by cause. Not OK if a file's
-// columns are not known, there is no usable machine or needed job or, with strict, at the first bad row; the
-// report is filled either way.
+// Reads each file as what its first line says: machines, jobs or events in the columns of
+// docs/reference/traces.md, or the node and pod tables of Alibaba's GPU trace of 2023, each pod a job of one
+// task. The resources are CPU and memory, and GPUs if any file has a column of them. Rows that cannot be used
+// are counted by cause. Not OK if a file's columns are not known, there is no usable machine or needed job
+// or, with strict, at the first bad row; the report is filled either way.
 absl::StatusOr<CellInput> ReadCell(const CellReadOptions& options, ReadReport& report);
 
 }  // namespace taut::tools

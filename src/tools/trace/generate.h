@@ -1,11 +1,11 @@
 // A generated cell: seeded jobs whose usage has the habits of real ones, for demonstrations, benchmarks and
 // tests.
 //
-// What it has (docs/formats.md says why): heavy-tailed job sizes, daily and weekly seasons, slow noise per
-// job and per task, spikes, deploys that shift usage, memory that warms up or leaks, cron bursts, programs
-// that run again and again under one logical name, jobs that begin or end inside the period, owners whose
-// limits leave 46..60 % above the p95 of the job's usage, and a few who asked for too little memory. Usage is
-// never cut at a limit.
+// What it has (docs/reference/traces.md says why): heavy-tailed job sizes, daily and weekly seasons, slow
+// noise per job and per task, spikes, deploys that shift usage, memory that warms up or leaks, cron bursts,
+// programs that run again and again under one logical name, jobs that begin or end inside the period, owners
+// whose limits leave 46..60 % above the p95 of the job's usage, and a few who asked for too little memory.
+// Usage is never cut at a limit.
 #pragma once
 
 #include <cstdint>

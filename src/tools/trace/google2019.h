@@ -1,6 +1,6 @@
 // Reads the tables of the Google 2019 cell traces (version 3): newline-delimited JSON, one object a line.
 //
-// docs/formats.md, "Google 2019 (v3)", says what is taken from which table and why.
+// docs/reference/traces.md, "Google 2019 (v3)", says what is taken from which table and why.
 #pragma once
 
 #include <cstdint>

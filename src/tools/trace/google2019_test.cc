@@ -1,4 +1,4 @@
-// The Google v3 reader: a real line, the traps of docs/formats.md, and made-up cells there and back.
+// The Google v3 reader: a real line, the traps of docs/reference/traces.md, and made-up cells there and back.
 #include "tools/trace/google2019.h"
 
 #include <isa-l/igzip_lib.h>

@@ -1,4 +1,5 @@
-// Cells from the event tables of traces: Google 2019 and 2011, Alibaba 2018 (docs/formats.md, "Recorded cells").
+// Cells from the event tables of traces: Google 2019 and 2011, Alibaba 2018 (docs/reference/traces.md,
+// "Recorded cells").
 #pragma once
 
 #include <string>
