@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """What tautd missed while it was down is read from Prometheus at the next start, also while new samples come, after a
 kill and when Prometheus is unreachable at first."""
 import http.server
@@ -7,6 +6,8 @@ import re
 import threading
 import time
 import urllib.parse
+
+import pytest
 
 import daemon
 
@@ -101,12 +102,12 @@ class Case:
         return self.stage.tautd(config=self.config, store=self.store)
 
     def check(self, ok, what, tautd=None):
-        self.stage.check(ok, f"{self.name}: {what}", tautd.output()[-700:] if tautd is not None else None)
+        assert ok, f"{self.name}: {what}: {tautd.output()[-700:] if tautd is not None else ''}"
 
     def check_filled(self, tautd):
         self.check(daemon.eventually(lambda: "backfill: a gap, " in tautd.output(), 30), "the gap is read", tautd)
         missing, ago = missing_windows(tautd)
-        self.stage.equal(missing, 0, f"{self.name}: no window is missing")
+        assert missing == 0, f"{self.name}: no window is missing"
         self.check(ago < 900, "up to now", tautd)
 
     def end(self, tautd):
@@ -115,7 +116,7 @@ class Case:
         self.server.server_close()
 
 
-def filled(stage):
+def test_a_gap_is_read_and_said(stage):
     case = Case(stage, "filled")
     Prometheus.killed_at = time.time() - GAP / 2
     Prometheus.slow_from = time.time() - GAP / 2
@@ -130,7 +131,7 @@ def filled(stage):
     Prometheus.go_on.set()
     case.check_filled(tautd)
     jobs = {j["name"]: j for j in tautd.get("/api/v1/jobs")["jobs"]}
-    stage.equal(jobs["shop/deployment/web"]["ooms"], 3, "filled: OOM kills in it count")
+    assert jobs["shop/deployment/web"]["ooms"] == 3, "filled: OOM kills in it count"
     case.check("oom_kill" not in tautd.output(), "but are no news", tautd)
     tautd.stop()
     again = case.start()
@@ -138,7 +139,7 @@ def filled(stage):
     case.end(again)
 
 
-def while_samples_come(stage):
+def test_a_gap_is_read_while_samples_come(stage):
     case = Case(stage, "live")
     Prometheus.slow_from = time.time() - GAP / 2
     tautd = case.start()
@@ -148,7 +149,7 @@ def while_samples_come(stage):
     for first in (now - 3600, now - 600):
         body = daemon.write_body([({"__name__": m, **POD}, [(t, sample(m, t, float("inf")))
                                                             for t in range(first, now + 1, 60)]) for m in METRICS])
-        stage.equal(daemon.write(tautd.port, body).status, 204, "live: new samples are accepted meanwhile")
+        assert daemon.write(tautd.port, body).status == 204, "live: new samples are accepted meanwhile"
     Prometheus.go_on.set()
     case.check_filled(tautd)
     cpu = tautd.get("/api/v1/fleet/history?points=5000")["cpu"]["usage"]
@@ -156,7 +157,7 @@ def while_samples_come(stage):
     case.end(tautd)
 
 
-def killed(stage):
+def test_a_kill_in_the_middle_goes_on(stage):
     case = Case(stage, "killed")
     Prometheus.slow_from = time.time() - GAP / 2
     tautd = case.start()
@@ -166,12 +167,12 @@ def killed(stage):
     again = case.start()
     case.check(daemon.eventually(lambda: " samples, " in again.output(), 30), "the next start goes on", again)
     missing, ago = missing_windows(again)
-    stage.equal(missing, 0, "killed: no window is missing")
+    assert missing == 0, "killed: no window is missing"
     case.check(ago < 900, "up to now", again)
     case.end(again)
 
 
-def unreachable(stage):
+def test_an_unreachable_prometheus_is_asked_again(stage):
     case = Case(stage, "unreachable")
     case.server.shutdown()
     case.server.server_close()
@@ -180,7 +181,7 @@ def unreachable(stage):
     case.check("refused" in tautd.get("/api/v1/status")["backfill_error"], "and the status, while it waits", tautd)
     now = int(time.time())
     body = daemon.write_body([({"__name__": MEMORY, **POD}, [(now, 1e8)])])
-    stage.equal(daemon.write(tautd.port, body).status, 204, "unreachable: new samples are accepted")
+    assert daemon.write(tautd.port, body).status == 204, "unreachable: new samples are accepted"
     case.server = http.server.ThreadingHTTPServer(("127.0.0.1", case.port), Prometheus)
     threading.Thread(target=case.server.serve_forever, daemon=True).start()
     case.check_filled(tautd)
@@ -188,19 +189,20 @@ def unreachable(stage):
     case.end(tautd)
 
 
-def clocks_differ(stage):
+def test_the_earlier_clock_counts(stage):
     case = Case(stage, "clocks")
     Prometheus.clock_behind = 3600
     tautd = case.start()
     case.check(daemon.eventually(lambda: re.search(r"backfill: a gap, \d of (2|2\.\d+) hours", tautd.output()), 30), "the earlier clock counts", tautd)
     missing, ago = missing_windows(tautd)
-    stage.equal(missing, 0, "clocks: no window is missing")
+    assert missing == 0, "clocks: no window is missing"
     case.check(3600 < ago < 4500, "nothing is closed that Prometheus cannot know yet", tautd)
     Prometheus.clock_behind = 0
     case.end(tautd)
 
 
-def refused(stage, killed=False):
+@pytest.mark.parametrize("killed", [False, True])
+def test_a_refused_backfill_is_read_later(stage, killed):
     """A backfill that fails is not the end: what it did not read is read while tautd runs, also after a kill."""
     case = Case(stage, "refused, killed" if killed else "refused", ", later_jobs: 2s")
     Prometheus.refuse = True
@@ -214,7 +216,7 @@ def refused(stage, killed=False):
     now = int(time.time())
     body = daemon.write_body([({"__name__": m, **POD}, [(t, sample(m, t, float("inf")))
                                                         for t in range(now - 900, now + 1, 60)]) for m in METRICS])
-    stage.equal(daemon.write(tautd.port, body).status, 204, f"{case.name}: new samples are accepted")
+    assert daemon.write(tautd.port, body).status == 204, f"{case.name}: new samples are accepted"
     case.check(daemon.eventually(lambda: missing_windows(tautd)[1] < 900, 60), "and windows are stored", tautd)
     case.check(missing_windows(tautd)[0] > 20, "after a hole", tautd)
     if killed:
@@ -226,17 +228,5 @@ def refused(stage, killed=False):
     case.check(daemon.eventually(lambda: not os.path.exists(case.store + ".gaps"), 10), "once", tautd)
     case.check(daemon.eventually(lambda: "\ntautd_backfill_failed 1\n" not in tautd.ask("/metrics").text, 30),
                "and the error is over", tautd)
-    stage.equal(tautd.get("/api/v1/status")["backfill_error"], None, f"{case.name}: for the status, too")
+    assert tautd.get("/api/v1/status")["backfill_error"] is None, f"{case.name}: for the status, too"
     case.end(tautd)
-
-
-def main():
-    with daemon.Stage(daemon.arguments(__doc__)) as stage:
-        for test in (filled, while_samples_come, killed, unreachable, clocks_differ, refused):
-            test(stage)
-        refused(stage, killed=True)
-    stage.finish()
-
-
-if __name__ == "__main__":
-    main()

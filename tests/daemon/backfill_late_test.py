@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Jobs that appear weeks after tautd's start get their past from Prometheus: also over a kill in the middle and while
 Prometheus is away; jobs without a past are asked for once, and nothing that people have set changes. What did not come
 while tautd ran is read, too."""
@@ -8,6 +7,8 @@ import re
 import threading
 import time
 import urllib.parse
+
+import pytest
 
 import daemon
 
@@ -130,11 +131,11 @@ class Case:
         body = daemon.write_body([(labels_of(job, m),
                                    [(t, sample(job, m, t)) for t in range(now - 540, now + 1, 60)])
                                   for job in (LATE, NEW) for m in METRICS])
-        self.stage.equal(daemon.write(self.tautd.port, body).status, 204, f"{self.name}: samples are accepted")
+        assert daemon.write(self.tautd.port, body).status == 204, f"{self.name}: samples are accepted"
         self.check(daemon.eventually(lambda: len(self.tautd.get("/api/v1/jobs")["jobs"]) == 2, 30), "both are known")
 
     def check(self, ok, what):
-        self.stage.check(ok, f"{self.name}: {what}", self.tautd.output()[-1500:])
+        assert ok, f"{self.name}: {what}: {self.tautd.output()[-1500:]}"
 
     def late(self, state):
         found = re.search(rf'tautd_late_jobs{{state="{state}"}} (\d+)', self.tautd.ask("/metrics").text)
@@ -151,7 +152,7 @@ class Case:
                    "the past of the late job is read")
         self.check(24 * self.days - 1 < self.hours_known(LATE) < 24 * self.days + 1, "all days of it")
         self.check(self.hours_known(NEW) < 1, "nothing is added to the new one")
-        self.stage.equal(len(self.tautd.get("/api/v1/jobs")["jobs"]), 2, f"{self.name}: no job comes of it")
+        assert len(self.tautd.get("/api/v1/jobs")["jobs"]) == 2, f"{self.name}: no job comes of it"
 
     def check_priced(self, hours):
         """The past is billed by its requests, as what is lived."""
@@ -169,7 +170,7 @@ def settings_of(tautd):
     return tautd.get(f"/api/v1/jobs/{daemon.quoted(LATE)}/settings")
 
 
-def learns(stage):
+def test_a_job_that_appears_later_learns_its_past(stage):
     case = Case(stage, "learns", days=5)
     Prometheus.slow_from = time.time() - 86400
     case.appear()
@@ -177,10 +178,10 @@ def learns(stage):
     path = f"/api/v1/jobs/{daemon.quoted(LATE)}"
     answer = case.tautd.ask(f"{path}/settings", "PATCH", b'{"memory.upper": "2GiB"}',
                             {"Content-Type": "application/json"})
-    stage.equal(answer.status, 200, "learns: people can set what they like meanwhile: " + answer.text[:200])
+    assert answer.status == 200, "learns: people can set what they like meanwhile: " + answer.text[:200]
     before = settings_of(case.tautd)
-    stage.equal(case.late("waiting"), 1, "learns: the metric says so")
-    stage.equal(case.tautd.get("/api/v1/status")["late_jobs"]["waiting"], 1, "learns: and the status")
+    assert case.late("waiting") == 1, "learns: the metric says so"
+    assert case.tautd.get("/api/v1/status")["late_jobs"]["waiting"] == 1, "learns: and the status"
     decisions = case.tautd.get("/api/v1/decisions")
     Prometheus.go_on.set()
     case.check_read()
@@ -189,23 +190,23 @@ def learns(stage):
     # What it needed three days ago is known now.
     case.check(daemon.eventually(lambda: (case.tautd.get(path)["memory"]["would_be"] or 0) > 9e8, 30),
                "its recommender has learnt from it")
-    stage.equal(settings_of(case.tautd), before, "learns: settings are as before")
+    assert settings_of(case.tautd) == before, "learns: settings are as before"
     case.check(case.tautd.get(path)["memory"]["limit"] == AMOUNTS[LIMIT], "no limit but the owner's is in force")
-    stage.equal([d for d in case.tautd.get("/api/v1/decisions")["decisions"] if d["kind"] != "would_set"],
-                [d for d in decisions["decisions"] if d["kind"] != "would_set"], "learns: nothing was decided by it")
+    assert [d for d in case.tautd.get("/api/v1/decisions")["decisions"] if d["kind"] != "would_set"] == [d for d in decisions["decisions"] if d["kind"] != "would_set"], (
+        "learns: nothing was decided by it")
     # Other series are not asked for.
     mine = [q for q in Prometheus.asked if 'namespace="late"' in q]
-    stage.check(len(mine) > 100 and all('pod="web-' in q for q in mine), "learns: its series are asked for alone", set(mine))
+    assert len(mine) > 100 and all('pod="web-' in q for q in mine), f"learns: its series are asked for alone: {set(mine)}"
     case.tautd.stop()
     queries = len(Prometheus.asked)
     case.tautd = case.start()
-    stage.equal(case.late("read"), 1, "learns: a restart knows that it was read")
+    assert case.late("read") == 1, "learns: a restart knows that it was read"
     case.check(case.hours_known(LATE) > 24 * case.days - 1, "and the past")
-    stage.equal(len(Prometheus.asked), queries, "learns: it is not asked for again")
+    assert len(Prometheus.asked) == queries, "learns: it is not asked for again"
     case.end()
 
 
-def killed(stage):
+def test_a_kill_in_the_middle_goes_on(stage):
     case = Case(stage, "killed")
     Prometheus.slow_from = time.time() - 86400
     case.appear()
@@ -217,7 +218,7 @@ def killed(stage):
     case.end()
 
 
-def stopped(stage):
+def test_a_stop_in_the_middle_goes_on(stage):
     case = Case(stage, "stopped")
     case.appear()
     case.check(daemon.eventually(lambda: len(Prometheus.asked) > 20, 60), "its past is being read")
@@ -227,7 +228,7 @@ def stopped(stage):
     case.end()
 
 
-def away(stage):
+def test_an_absent_prometheus_is_asked_again(stage):
     case = Case(stage, "away")
     case.close()
     case.appear()
@@ -238,11 +239,11 @@ def away(stage):
     case.check("2 failed" in text, "and taut status: " + text)
     case.serve()
     case.check_read()
-    stage.equal(case.late("failed"), 0, "away: the failure is over")
+    assert case.late("failed") == 0, "away: the failure is over"
     case.end()
 
 
-def many(stage):
+def test_thousands_of_new_jobs_cost_no_query_each(stage):
     """Thousands of jobs that are new do not cost a query each."""
     case = Case(stage, "many")
     now = int(time.time()) // 60 * 60
@@ -250,16 +251,16 @@ def many(stage):
     body = daemon.write_body([({"__name__": MEMORY, "container": "app", "namespace": "batch", "pod": f"run-{i}-once"},
                                [(now - 600, 1e8), (now - 540, 1e8)]) for i in range(count)] +
                              [({"__name__": MEMORY, **PODS[NEW]}, [(now, 1e8)])])
-    stage.equal(daemon.write(case.tautd.port, body).status, 204, "many: samples are accepted")
+    assert daemon.write(case.tautd.port, body).status == 204, "many: samples are accepted"
     case.check(daemon.eventually(lambda: (case.late("nothing") or 0) >= count, 60), "all of them are settled")
     passes = case.tautd.output().count("history of jobs that appeared later: ")
-    stage.check(0 < Prometheus.series_asked <= 6 * (passes + 1), "many: some looks at the index are enough",
-                Prometheus.series_asked)
-    stage.equal(Prometheus.asked, [], "many: and no samples")
+    assert 0 < Prometheus.series_asked <= 6 * (passes + 1), "many: some looks at the index are enough"
+    assert Prometheus.asked == [], "many: and no samples"
     case.end()
 
 
-def silence(stage, name="silence", interrupt=False):
+@pytest.mark.parametrize("name, interrupt", [("silence", False), ("silence_killed", True)])
+def test_samples_that_did_not_come_are_read(stage, name, interrupt):
     """Samples of three hours do not come while tautd runs."""
     case = Case(stage, name)
     now = int(time.time()) // 60 * 60
@@ -269,7 +270,7 @@ def silence(stage, name="silence", interrupt=False):
     def send(first, last):
         body = daemon.write_body([(labels_of(LATE, m), [(t, sample(LATE, m, t)) for t in range(first, last + 1, 60)])
                                   for m in METRICS])
-        stage.equal(daemon.write(case.tautd.port, body).status, 204, f"{name}: samples are accepted")
+        assert daemon.write(case.tautd.port, body).status == 204, f"{name}: samples are accepted"
 
     send(now - 4 * 3600, now - 3 * 3600)
     case.check(daemon.eventually(lambda: case.late("read") == 1 or case.late("nothing") == 1, 60), "the job is settled")
@@ -283,21 +284,6 @@ def silence(stage, name="silence", interrupt=False):
         case.tautd = case.start()
     case.check(daemon.eventually(lambda: "the time without samples was read" in case.tautd.output(), 60), "it is read")
     case.check(daemon.eventually(lambda: 3.5 < known(LATE) < 5, 10), f"no hour is missing: {known(LATE)}")
-    stage.equal(len(case.tautd.get("/api/v1/jobs")["jobs"]), 1, f"{name}: no job comes of it")
+    assert len(case.tautd.get("/api/v1/jobs")["jobs"]) == 1, f"{name}: no job comes of it"
     case.check(not (stage.dir / f"{name}.db.gaps").exists(), "nothing is left to read")
     case.end()
-
-
-def silence_killed(stage):
-    silence(stage, "silence_killed", interrupt=True)
-
-
-def main():
-    with daemon.Stage(daemon.arguments(__doc__)) as stage:
-        for test in (learns, killed, stopped, away, many, silence, silence_killed):
-            test(stage)
-    stage.finish()
-
-
-if __name__ == "__main__":
-    main()

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Bills as Parquet files, read by pyarrow: cell by cell what the CSV has, with types, from taut bill and from a tautd."""
 import csv
 import datetime
@@ -9,6 +8,8 @@ import subprocess
 import sys
 import time
 from decimal import Decimal
+
+import pytest
 
 import daemon
 
@@ -45,14 +46,19 @@ def modules(args):
         ended = subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--target", partial,
                                 "--only-binary", ":all:", "-r", HERE / "requirements.txt"], capture_output=True, text=True, timeout=500, check=False)
         if ended.returncode != 0:
-            print(f"SKIPPED: pip cannot install {wanted.strip()}; nothing was tested: {ended.stderr[-300:]}")
-            sys.exit(daemon.SKIPPED)
+            pytest.skip(f"pip cannot install {wanted.strip()}: {ended.stderr[-300:]}")
         try:
             partial.rename(folder)
         except OSError:
             if not folder.exists():
                 raise
     return str(folder)
+
+
+@pytest.fixture(scope="module")
+def parquet(args):
+    sys.path.insert(0, modules(args))
+    return pytest.importorskip("pyarrow.parquet")
 
 
 def kind(column):
@@ -74,14 +80,13 @@ def same(stage, table, csv_text, what):
     """The number of rows, which have the same cells in both."""
     rows = list(csv.reader(io.StringIO(csv_text, newline="")))
     head, rows = rows[0], rows[1:]
-    stage.equal(table.column_names, head, f"{what}: the columns")
-    stage.equal([str(f.type) for f in table.schema], [TYPES[kind(c)] for c in head], f"{what}: their types")
-    stage.equal(table.num_rows, len(rows), f"{what}: the number of rows")
+    assert table.column_names == head, f"{what}: the columns"
+    assert [str(f.type) for f in table.schema] == [TYPES[kind(c)] for c in head], f"{what}: their types"
+    assert table.num_rows == len(rows), f"{what}: the number of rows"
     for i, column in enumerate(head):
         got, wanted = table.column(i).to_pylist(), [cell(column, row[i]) for row in rows]
-        if got != wanted:
-            at = next(n for n, (g, w) in enumerate(zip(got, wanted)) if g != w)
-            stage.check(False, f"{what}: {column}, row {at}", (got[at], wanted[at]))
+        wrong = next(((n, g, w) for n, (g, w) in enumerate(zip(got, wanted)) if g != w), None)
+        assert wrong is None, f"{what}: {column} is the same in each row"
     return len(rows)
 
 
@@ -90,12 +95,12 @@ def both(stage, parquet, name, write):
     files = stage.dir / f"{name}.csv", stage.dir / f"{name}.parquet"
     for file in files:
         ended = write(file)
-        stage.check(ended.returncode == 0, f"{file.name} is written", ended.stderr)
+        assert ended.returncode == 0, f"{file.name} is written: {ended.stderr}"
     file = parquet.ParquetFile(files[1])
     return file, same(stage, file.read(), files[0].read_bytes().decode(), name)
 
 
-def of_a_trace(stage, parquet):
+def test_a_bill_of_a_trace(stage, parquet):
     prices, trace = stage.file("prices.yaml", PRICES), stage.dir / "usage.csv"
     names = ["a,b", 'quo"te', "=SUM(A1)", "müsli/生产/🙂", "b1", "b,2", "-x", "a'b", "'y"] + [f"shop/job-{n}" for n in range(200)]
     with open(trace, "w", newline="") as out:
@@ -107,24 +112,24 @@ def of_a_trace(stage, parquet):
         return stage.run(stage.args.taut, "bill", trace, "--prices", prices, "-q", "--focus", file, *more)
     file, rows = both(stage, parquet, "trace", bill)
     # Two resources at two prices, and a share of idle cost.
-    stage.check(rows == 207 * 5 + 2 * 3, "a row for each line and share", rows)
+    assert rows == 207 * 5 + 2 * 3, "a row for each line and share"
     table = file.read()
-    stage.check({"a,b", 'quo"te', "=SUM(A1)", "müsli/生产/🙂", "'y"} <= set(table.column("ResourceId").to_pylist()), "names are as they are known")
-    stage.equal(set(table.column("x_Tier").to_pylist()), {'pro,"duction"\nzwei – 生产', "=batch", None}, "tiers too, and none of a share of idle cost")
-    stage.equal(set(table.column("SubAccountId").to_pylist()), {'@group, "é"\nb'}, "and groups")
-    stage.equal(table.column("ChargeClass").null_count, rows, "a column that is always empty is null")
-    stage.equal(table.column("ConsumedQuantity").null_count, 209, "of shares of idle cost there is no quantity")
-    stage.equal({file.metadata.row_group(0).column(i).compression for i in range(file.metadata.num_columns)}, {"ZSTD"}, "pages are compressed")
+    assert {"a,b", 'quo"te', "=SUM(A1)", "müsli/生产/🙂", "'y"} <= set(table.column("ResourceId").to_pylist()), "names are as they are known"
+    assert set(table.column("x_Tier").to_pylist()) == {'pro,"duction"\nzwei – 生产', "=batch", None}, "tiers too, and none of a share of idle cost"
+    assert set(table.column("SubAccountId").to_pylist()) == {'@group, "é"\nb'}, "and groups"
+    assert table.column("ChargeClass").null_count == rows, "a column that is always empty is null"
+    assert table.column("ConsumedQuantity").null_count == 209, "of shares of idle cost there is no quantity"
+    assert {file.metadata.row_group(0).column(i).compression for i in range(file.metadata.num_columns)} == {"ZSTD"}, "pages are compressed"
     refused = bill(stage.dir / "bill.parquet.gz")
-    stage.check(refused.returncode == 2 and "compressed inside" in refused.stderr, "a second compression is refused", refused.stderr)
+    assert refused.returncode == 2 and "compressed inside" in refused.stderr, "a second compression is refused"
     kept = (stage.dir / "trace.parquet").read_bytes()
     failed = bill(stage.dir / "trace.parquet", "--recommender", "none", "--job", "nothing", "--what-if", "hours=0.5")
-    stage.check(failed.returncode != 0 and (stage.dir / "trace.parquet").read_bytes() == kept, "a bill that fails leaves the file", failed.stderr)
+    assert failed.returncode != 0 and (stage.dir / "trace.parquet").read_bytes() == kept, f"a bill that fails leaves the file: {failed.stderr}"
     left = [f.name for f in stage.dir.iterdir() if ".parquet" in f.name and f.name != "trace.parquet"]
-    stage.check(not left, "and none beside it", left)
+    assert not left, "and none beside it"
 
 
-def of_many_rows(stage, parquet):
+def test_a_bill_of_many_rows(stage, parquet):
     """Enough for several row groups and pages."""
     prices, trace = stage.file("many.yaml", PRICES), stage.dir / "many_usage.csv"
     with open(trace, "w") as out:
@@ -134,11 +139,11 @@ def of_many_rows(stage, parquet):
     def bill(file):
         return stage.run(stage.args.taut, "bill", trace, "--prices", prices, "-q", "--focus", file)
     file, rows = both(stage, parquet, "many", bill)
-    stage.equal(rows, 100_000, "many rows")
+    assert rows == 100_000, "many rows"
     groups = [file.metadata.row_group(i) for i in range(file.num_row_groups)]
-    stage.check(len(groups) > 1 and sum(g.num_rows for g in groups) == rows, "in several row groups", [g.num_rows for g in groups])
+    assert len(groups) > 1 and sum(g.num_rows for g in groups) == rows, f"in several row groups: {[g.num_rows for g in groups]}"
     sizes = [(stage.dir / name).stat().st_size for name in ("many.csv", "many.parquet")]
-    stage.check(sizes[1] < sizes[0] / 10, "in less than a tenth of the CSV's size", sizes)
+    assert sizes[1] < sizes[0] / 10, "in less than a tenth of the CSV's size"
 
 
 def samples(start, count):
@@ -150,7 +155,7 @@ def samples(start, count):
     return out
 
 
-def of_a_tautd(stage, parquet):
+def test_bills_of_a_tautd(stage, parquet):
     tautd = stage.tautd(store=stage.dir / "tautd.db", config=f"""clock: samples
 prices: {{file: {stage.file("live.yaml", LIVE_PRICES)}}}
 server: {{tokens: {{writer_file: {stage.file("writers", WRITER)}, reader_file: {stage.file("readers", READER)}}}}}
@@ -158,38 +163,23 @@ server: {{tokens: {{writer_file: {stage.file("writers", WRITER)}, reader_file: {
     start = int(time.time()) // 300 * 300 - 7200
     month = time.strftime("%Y-%m", time.gmtime(start))
     answer = daemon.write(tautd.port, daemon.write_body(samples(start, 400)), WRITER)
-    stage.equal(answer.status, 204, "usage is written")
+    assert answer.status == 204, "usage is written"
     path = f"/api/v1/bills?month={month}"
     # All windows but the last have closed, and the bill stays as it is.
     closed = lambda: (lambda bill: bill["number_of_groups"] == 2 and bill["to"] >= start + 6000 - 600)(tautd.ask(path, token=READER).json())
-    stage.check(daemon.eventually(closed, 30), "the usage is billed", tautd.ask(path, token=READER).text[:300])
+    assert daemon.eventually(closed, 30), f"the usage is billed: {tautd.ask(path, token=READER).text[:300]}"
     token = stage.file("token", READER)
     def bills(file, *more):
         return stage.run(stage.args.taut, "bills", "--month", month, "--server", tautd.url, "--token-file", token, "--focus", file, *more)
     _, rows = both(stage, parquet, "live", bills)
-    stage.check(rows >= 4, "two jobs have rows", rows)
+    assert rows >= 4, "two jobs have rows"
     _, of_shop = both(stage, parquet, "shop", lambda file: bills(file, "--group", "shop"))
-    stage.check(0 < of_shop < rows, "one group has its own", (of_shop, rows))
+    assert 0 < of_shop < rows, f"one group has its own: {(of_shop, rows)}"
     answers = [tautd.ask(f"{path}&format={name}", token=READER, headers={"Accept-Encoding": "gzip"}) for name in ("focus-parquet", "parquet")]
-    stage.equal((answers[0].status, answers[0].headers.get("content-type"), answers[0].headers.get("content-encoding"), answers[0].body),
-                (200, "application/vnd.apache.parquet", None, (stage.dir / "live.parquet").read_bytes()), "the API's answer is the file")
-    stage.check(answers[1].status == 400 and "expected json, focus or focus-parquet" in answers[1].text, "another format is refused", answers[1].text)
+    assert (answers[0].status, answers[0].headers.get("content-type"), answers[0].headers.get("content-encoding"), answers[0].body) == (200, "application/vnd.apache.parquet", None, (stage.dir / "live.parquet").read_bytes()), (
+        "the API's answer is the file")
+    assert answers[1].status == 400 and "expected json, focus or focus-parquet" in answers[1].text, "another format is refused"
     _, rows = both(stage, parquet, "empty", lambda file: stage.run(stage.args.taut, "bills", "--month", "2001-01", "--server", tautd.url,
                                                                     "--token-file", token, "--focus", file))
-    stage.equal(rows, 0, "an empty bill is a file without rows")
-    stage.equal(tautd.stop(), 0, "it stops")
-
-
-def main():
-    args = daemon.arguments(__doc__)
-    sys.path.insert(0, modules(args))
-    import pyarrow.parquet as parquet  # pylint: disable=import-outside-toplevel
-    with daemon.Stage(args) as stage:
-        of_a_trace(stage, parquet)
-        of_many_rows(stage, parquet)
-        of_a_tautd(stage, parquet)
-    stage.finish()
-
-
-if __name__ == "__main__":
-    main()
+    assert rows == 0, "an empty bill is a file without rows"
+    assert tautd.stop() == 0, "it stops"

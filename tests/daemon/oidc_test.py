@@ -1,64 +1,13 @@
-#!/usr/bin/env python3
 """Tokens of a real OpenID Connect provider (oidc-provider of npm): roles by claims, keys that change, and a provider that is unreachable."""
 import base64
 import json
-import os
-import pathlib
 import shutil
-import subprocess
-import sys
 import time
-import urllib.parse
+
+import pytest
 
 import daemon
-
-HERE = pathlib.Path(__file__).resolve().parent / "oidc"
-QUOTA = """groups:
-  - {name: shop, quotas: [{tier: production, resource: cpu, nominal: 4}, {tier: production, resource: memory, nominal: 8GiB}]}
-  - {name: media, quotas: [{tier: production, resource: cpu, nominal: 4}]}
-"""
-
-
-def modules(stage):
-    """The folder with oidc-provider: that of TAUT_OIDC_MODULES, or one that npm fills."""
-    if os.environ.get("TAUT_OIDC_MODULES"):
-        return pathlib.Path(os.environ["TAUT_OIDC_MODULES"])
-    folder = stage.dir / "node"
-    folder.mkdir()
-    shutil.copy(HERE / "package.json", folder)
-    ended = subprocess.run(["npm", "install", "--no-audit", "--no-fund", "--ignore-scripts"], cwd=folder, capture_output=True, text=True, timeout=300, check=False)
-    if ended.returncode != 0:
-        print(f"SKIPPED: npm cannot install oidc-provider; nothing was tested: {ended.stderr[-300:]}")
-        sys.exit(daemon.SKIPPED)
-    return folder
-
-
-class Provider:
-    def __init__(self, stage, folder):
-        self.stage, self.folder, self.port, self.process = stage, folder, daemon.free_port(), None
-        self.issuer = f"http://127.0.0.1:{self.port}"
-
-    def start(self, algorithm, kid, *redirects):
-        env = {**os.environ, "NODE_MODULES": str(self.folder)}
-        log = self.stage.dir / f"provider.{kid}.log"
-        with open(log, "wb") as out:
-            self.process = subprocess.Popen(["node", HERE / "provider.mjs", str(self.port), algorithm, kid, *redirects], env=env, stdout=out, stderr=out,
-                                            preexec_fn=daemon.end_with_parent)
-        if not daemon.eventually(lambda: daemon.answers(self.port, "/.well-known/openid-configuration"), 30):
-            raise RuntimeError(f"the provider does not start: {log.read_text()[-1000:]}")
-
-    def stop(self):
-        self.process.kill()
-        self.process.wait()
-
-    def token(self, client, audience="tautd"):
-        body = urllib.parse.urlencode({"grant_type": "client_credentials", "resource": f"urn:{audience}"})
-        basic = base64.b64encode(f"{client}:secret-of-{client}".encode()).decode()
-        answer = daemon.ask(self.port, "/token", "POST", body, {"Content-Type": "application/x-www-form-urlencoded", "Authorization": f"Basic {basic}"})
-        if answer.status != 200:
-            raise RuntimeError(f"no token for {client}: {answer.text}")
-        return answer.json()["access_token"]
-
+from oidc_provider import QUOTA, Provider, modules
 
 def config(stage, issuer):
     return f"""clock: samples
@@ -72,66 +21,90 @@ server:
 """
 
 
-def wrong_configurations(stage):
+def test_wrong_configurations_say_what_is_wrong(stage):
     good = "issuer: https://id.example, audience: tautd, "
     for oidc, wanted in ((good + 'bindings: ["x: owner shap"]', 'did you mean "shop"'), (good + 'bindings: ["x: king"]', "the role is not"),
                          (good.replace("https", "http") + 'bindings: ["x: reader"]', "expected https://"), (good + "bindings: []", "bindings is empty"),
                          ("issuer: https://id.example", "audience is empty")):
         text = f"quota: {{file: {stage.file('quota.yaml', QUOTA)}}}\nserver: {{oidc: {{{oidc}}}}}\n"
         ended = stage.run(stage.args.tautd, "--check-config", "--config", stage.file("wrong.yaml", text))
-        stage.check(ended.returncode == 2 and wanted in ended.stderr, f"{oidc}: {wanted}", ended.stderr)
+        assert ended.returncode == 2 and wanted in ended.stderr, f"{oidc}: {wanted}"
 
 
-def says(stage, tautd, token, status, text, what):
+@pytest.fixture(scope="module")
+def provider(stage):
+    for program in ("node", "npm"):
+        if shutil.which(program) is None:
+            pytest.skip(f"{program} is not installed (see tools/packages.txt)")
+    its = Provider(stage, modules(stage))
+    yield its
+    its.stop()
+
+
+def says(tautd, token, status, text, what):
     answer = tautd.ask("/api/v1/status", token=token)
-    stage.check(answer.status == status and text in answer.text, f"{what}: {status}", f"{answer.status} {answer.text[:300]}")
+    assert answer.status == status and text in answer.text, f"{what}: {status}: {f'{answer.status} {answer.text[:300]}'}"
 
 
-def main():
-    with daemon.Stage(daemon.arguments(__doc__)) as stage:
-        wrong_configurations(stage)
-        daemon.skip_without("node", "npm")
-        provider = Provider(stage, modules(stage))
-        provider.start("RS256", "first")
-        tautd = stage.tautd(config=config(stage, provider.issuer))
-        stage.check(daemon.eventually(lambda: "oidc_keys_fetched" in tautd.output() or
-                                      tautd.ask("/api/v1/status", token=provider.token("olga")).status == 200, 20), "the keys are fetched", tautd.output())
-        olga, mia = provider.token("olga"), provider.token("mia")
-        caller = tautd.get("/api/v1/status", token=olga)["caller"]
-        stage.equal((caller["user"], caller["role"], caller["groups"]), ("oidc:olga", "group", [{"group": "shop", "as": "owner"}]), "an owner by a claim")
-        stage.equal(tautd.ask("/api/v1/bills", token=mia).status, 403, "a member sees no bills")
-        stage.equal(tautd.ask("/api/v1/admission?group=media&tier=production&cpu=1", token=olga).status, 404, "nor an owner another group")
-        stage.equal(tautd.ask("/metrics", token=mia).status, 403, "or metrics")
-        says(stage, tautd, provider.token("eve"), 401, "no role is bound", "one who is bound to nothing")
-        says(stage, tautd, provider.token("olga", "other"), 401, "not for the audience tautd", "a token for another audience")
-        says(stage, tautd, olga[:-8] + "AAAAAAAA", 401, "signature is wrong", "a changed signature")
-        head = base64.urlsafe_b64encode(b'{"alg":"none","kid":"first"}').decode().rstrip("=")
-        says(stage, tautd, head + "." + olga.split(".")[1] + ".", 401, "not a signed token", "a token without a signature")
-        says(stage, tautd, "eyJhbGciOiJlI=wia2lkIjoiMSJ9.e30.e30", 401, "not a signed token", "a token that the library would end the process for")
-        says(stage, tautd, "operator-0123456789abcdef012345678", 200, '"operator"', "a token of a file beside it")
-        sre = provider.token("sre")
-        says(stage, tautd, sre, 200, '"role":"operator"', "an operator by a claim")
-        claims = json.loads(base64.urlsafe_b64decode(sre.split(".")[1] + "=="))
-        stage.check(claims["exp"] - claims["iat"] == 1, "whose token is valid for a second, and the minute by which clocks may differ", claims)
-        provider.stop()
-        says(stage, tautd, olga, 200, '"oidc:olga"', "while the provider is unreachable its last keys are used")
-        provider.start("ES256", "second")
-        young = provider.token("olga")
-        stage.check(daemon.eventually(lambda: tautd.ask("/api/v1/status", token=young).status == 200, 40), "a key that is new is fetched once a token has it",
-                    tautd.ask("/api/v1/status", token=young).text)
-        says(stage, tautd, olga, 401, "unknown key", "a token of a key that the provider no longer has")
-        provider.stop()
-        stage.check(daemon.eventually(lambda: tautd.ask("/api/v1/status", token=sre).status == 401, 1), "an old operator's token is none any more")
-        begin = time.monotonic()
-        for _ in range(50):
-            tautd.ask("/api/v1/status", token=olga)
-        stage.check(daemon.answers(tautd.port, "/readyz") and time.monotonic() - begin < 60, "unknown keys hold up no one")
-        done = tautd.ask("/api/v1/requests/1", method="DELETE", token=young)
-        stage.check(done.status == 404 and "who=oidc:olga" in tautd.output(), "what is tried is in the log with the subject", done.text)
-        stage.check(not any(token in tautd.output() for token in (olga, mia, young)), "and no token is")
-        stage.equal(tautd.stop(), 0, "it stops in order")
-    stage.finish()
+def test_an_owner_by_a_claim(stage, provider, story):
+    provider.start("RS256", "first")
+    story.tautd = stage.tautd(config=config(stage, provider.issuer))
+    assert daemon.eventually(lambda: "oidc_keys_fetched" in story.tautd.output() or
+                                  story.tautd.ask("/api/v1/status", token=provider.token("olga")).status == 200, 20), (
+        f"the keys are fetched: {story.tautd.output()}")
+    story.olga, story.mia = provider.token("olga"), provider.token("mia")
+    caller = story.tautd.get("/api/v1/status", token=story.olga)["caller"]
+    assert (caller["user"], caller["role"], caller["groups"]) == ("oidc:olga", "group", [{"group": "shop", "as": "owner"}]), "an owner by a claim"
 
 
-if __name__ == "__main__":
-    main()
+def test_roles_reach_no_further(stage, story):
+    assert story.tautd.ask("/api/v1/bills", token=story.mia).status == 403, "a member sees no bills"
+    assert story.tautd.ask("/api/v1/admission?group=media&tier=production&cpu=1", token=story.olga).status == 404, "nor an owner another group"
+    assert story.tautd.ask("/metrics", token=story.mia).status == 403, "or metrics"
+
+
+def test_wrong_tokens_say_what_is_wrong(provider, story):
+    says(story.tautd, provider.token("eve"), 401, "no role is bound", "one who is bound to nothing")
+    says(story.tautd, provider.token("olga", "other"), 401, "not for the audience tautd", "a token for another audience")
+    says(story.tautd, story.olga[:-8] + "AAAAAAAA", 401, "signature is wrong", "a changed signature")
+    head = base64.urlsafe_b64encode(b'{"alg":"none","kid":"first"}').decode().rstrip("=")
+    says(story.tautd, head + "." + story.olga.split(".")[1] + ".", 401, "not a signed token", "a token without a signature")
+    says(story.tautd, "eyJhbGciOiJlI=wia2lkIjoiMSJ9.e30.e30", 401, "not a signed token", "a token that the library would end the process for")
+
+
+def test_operators_by_a_file_and_by_a_claim(provider, story):
+    says(story.tautd, "operator-0123456789abcdef012345678", 200, '"operator"', "a token of a file beside it")
+    story.sre = provider.token("sre")
+    says(story.tautd, story.sre, 200, '"role":"operator"', "an operator by a claim")
+    claims = json.loads(base64.urlsafe_b64decode(story.sre.split(".")[1] + "=="))
+    assert claims["exp"] - claims["iat"] == 1, "whose token is valid for a second, and the minute by which clocks may differ"
+
+
+def test_the_last_keys_are_used_while_the_provider_is_unreachable(provider, story):
+    provider.stop()
+    says(story.tautd, story.olga, 200, '"oidc:olga"', "while the provider is unreachable its last keys are used")
+
+
+def test_a_new_key_is_fetched_once_a_token_has_it(provider, story):
+    provider.start("ES256", "second")
+    story.young = provider.token("olga")
+    assert daemon.eventually(lambda: story.tautd.ask("/api/v1/status", token=story.young).status == 200, 40), (
+        f"a key that is new is fetched once a token has it: {story.tautd.ask('/api/v1/status', token=story.young).text}")
+    says(story.tautd, story.olga, 401, "unknown key", "a token of a key that the provider no longer has")
+
+
+def test_unknown_keys_hold_up_no_one(provider, story):
+    provider.stop()
+    assert daemon.eventually(lambda: story.tautd.ask("/api/v1/status", token=story.sre).status == 401, 1), (
+        "an old operator's token is none any more")
+    begin = time.monotonic()
+    for _ in range(50):
+        story.tautd.ask("/api/v1/status", token=story.olga)
+    assert daemon.answers(story.tautd.port, "/readyz") and time.monotonic() - begin < 60, "unknown keys hold up no one"
+
+
+def test_the_log_has_the_subject_and_no_token(stage, story):
+    done = story.tautd.ask("/api/v1/requests/1", method="DELETE", token=story.young)
+    assert done.status == 404 and "who=oidc:olga" in story.tautd.output(), f"what is tried is in the log with the subject: {done.text}"
+    assert not any(token in story.tautd.output() for token in (story.olga, story.mia, story.young)), "and no token is"
+    assert story.tautd.stop() == 0, "it stops in order"

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """The certificates of quota.grpc: SIGHUP opens the port again with new ones, and keeps it as it was with broken ones."""
 import hashlib
 import json
@@ -9,6 +8,7 @@ import time
 
 import daemon
 
+pytestmark = daemon.needs("openssl", "curl")
 QUOTA = """groups:
   - {name: shop, quotas: [{tier: production, resource: cpu, nominal: 4}]}
 """
@@ -48,99 +48,101 @@ class Port:
     def hup(self):
         done = self.tautd.output().count("configuration_reloaded")
         self.tautd.popen.send_signal(signal.SIGHUP)
-        self.stage.check(daemon.eventually(lambda: self.tautd.output().count("configuration_reloaded") > done, 20), "SIGHUP is answered",
-                         self.tautd.output()[-800:])
+        assert daemon.eventually(lambda: self.tautd.output().count("configuration_reloaded") > done, 20), (
+            f"SIGHUP is answered: {self.tautd.output()[-800:]}")
 
     def serves(self, name, what):
         connection, got = served(self.port)
         connection.close()
-        self.stage.equal(got, digest(self.stage, name), what)
+        assert got == digest(self.stage, name), what
 
     def answers(self, ca, what):
         """An unknown group: what is known before any usage was measured."""
         text = lambda number, value: daemon.field(number, value.encode())
         asked = text(1, "nobody") + text(2, "production") + daemon.field(3, text(1, "cpu") + text(2, "1"))
         got = daemon.grpc(self.stage, self.port, "taut.admission.v1.Admission/Check", asked, OPERATOR, self.stage.dir / f"{ca}.pem")
-        self.stage.check(isinstance(got, tuple) and got[0] == 5 and "nobody" in got[1], what, got)
+        assert isinstance(got, tuple) and got[0] == 5 and "nobody" in got[1], what
 
     def counted(self):
         text = self.tautd.ask("/metrics", token=OPERATOR).text
         return sum(float(line.split()[-1]) for line in text.splitlines() if line.startswith("tautd_quota_grpc_requests_total{"))
 
 
-def main():
-    args = daemon.arguments(__doc__)
-    daemon.skip_without("openssl", "curl")
-    with daemon.Stage(args) as stage:
-        for name in ("first", "second", "third"):
-            make_certificate(stage, name)
-        for end in ("pem", "key"):
-            (stage.dir / f"used.{end}").write_bytes((stage.dir / f"first.{end}").read_bytes())
-        tautd = stage.tautd(store=stage.dir / "tautd.db", config=f"""clock: samples
+def test_the_first_certificate_is_served(stage, story):
+    for name in ("first", "second", "third"):
+        make_certificate(stage, name)
+    for end in ("pem", "key"):
+        (stage.dir / f"used.{end}").write_bytes((stage.dir / f"first.{end}").read_bytes())
+    story.tautd = stage.tautd(store=stage.dir / "tautd.db", config=f"""clock: samples
 quota:
   file: {stage.file("quota.yaml", QUOTA)}
   grpc: {{listen: ["127.0.0.1:0"], tls: {{certificate: {stage.dir / "used.pem"}, key: {stage.dir / "used.key"}}}}}
 server: {{tokens: {{operator_file: {stage.file("operators", OPERATOR + " anna")}}}}}
 """)
-        # Requests are decided once a window has closed.
-        start = int(time.time()) // 300 * 300 - 1800
-        labels = {"__name__": "container_cpu_usage_seconds_total", "namespace": "shop", "pod": "web-0", "container": "app"}
-        stage.equal(daemon.write(tautd.port, daemon.write_body([(labels, [(start + 15 * i, 3.0 * i) for i in range(60)])]), OPERATOR).status, 204, "usage is written")
-        closed = lambda: json.loads(tautd.ask("/api/v1/promises", token=OPERATOR).text)["window_end"]  # noqa: E731
-        stage.check(daemon.eventually(closed, 30), "a window has closed")
-        port = Port(stage, tautd)
-        port.serves("first", "the first certificate is served")
-        port.answers("first", "and a client that trusts it is answered")
-
-        port.hup()
-        stage.check("quota_port_reopened" not in tautd.output(), "SIGHUP with the same files leaves the port open")
-
-        held, _ = served(port.port)  # and says nothing
-        before, since = port.counted(), time.monotonic()
-        port.use("second", "second")
-        port.hup()
-        took = time.monotonic() - since
-        stage.equal(tautd.output().count("quota_port_reopened"), 1, "SIGHUP with another certificate opens the port again")
-        stage.check(took < 10, "an open connection holds it up for seconds at most", took)
-        held.settimeout(10)
-        try:
-            while held.recv(4096):
-                pass
-            ended = True
-        except (ConnectionError, ssl.SSLError):
-            ended = True
-        except TimeoutError:
-            ended = False
-        stage.check(ended, "and is closed")
-        port.serves("second", "the same port serves the new certificate")
-        port.answers("second", "a client that trusts it is answered")
-        stage.check(before > 0 and port.counted() == before + 1, "counts go on", (before, port.counted()))
-
-        port.use("third", "second")
-        port.hup()
-        said = [line for line in tautd.output().splitlines() if "reload_failed" in line]
-        stage.check(len(said) == 1 and "quota.grpc" in said[0] and "used.key" in said[0], "a key of another certificate: the log names the file", said)
-        port.serves("second", "and the port stays as it was")
-        port.answers("second", "and answers")
-        (stage.dir / "used.pem").write_text("nonsense\n")
-        port.hup()
-        stage.equal(sum("reload_failed" in line for line in tautd.output().splitlines()), 2, "a file that is no certificate fails too")
-        port.serves("second", "and the port stays")
-
-        port.use("third", "third")
-        port.hup()
-        port.serves("third", "once the files are right, they are taken over")
-        port.answers("third", "and clients are answered")
-
-        # Other names of files are taken over as other contents are.
-        text = tautd.config.read_text()
-        tautd.config.write_text(text.replace("used.pem", "first.pem").replace("used.key", "first.key"))
-        port.hup()
-        port.serves("first", "files of other names are taken over")
-        stage.check("restart_needed" not in tautd.output(), "nothing of this needs a restart", tautd.output()[-600:])
-        stage.equal(tautd.stop(), 0, "it stops")
-    stage.finish()
+    # Requests are decided once a window has closed.
+    start = int(time.time()) // 300 * 300 - 1800
+    labels = {"__name__": "container_cpu_usage_seconds_total", "namespace": "shop", "pod": "web-0", "container": "app"}
+    assert daemon.write(story.tautd.port, daemon.write_body([(labels, [(start + 15 * i, 3.0 * i) for i in range(60)])]), OPERATOR).status == 204, (
+        "usage is written")
+    closed = lambda: json.loads(story.tautd.ask("/api/v1/promises", token=OPERATOR).text)["window_end"]  # noqa: E731
+    assert daemon.eventually(closed, 30), "a window has closed"
+    story.port = Port(stage, story.tautd)
+    story.port.serves("first", "the first certificate is served")
+    story.port.answers("first", "and a client that trusts it is answered")
 
 
-if __name__ == "__main__":
-    main()
+def test_sighup_with_the_same_files_leaves_the_port_open(stage, story):
+    story.port.hup()
+    assert "quota_port_reopened" not in story.tautd.output(), "SIGHUP with the same files leaves the port open"
+
+
+def test_sighup_with_another_certificate_opens_the_port_again(stage, story):
+    held, _ = served(story.port.port)  # and says nothing
+    story.before, since = story.port.counted(), time.monotonic()
+    story.port.use("second", "second")
+    story.port.hup()
+    took = time.monotonic() - since
+    assert story.tautd.output().count("quota_port_reopened") == 1, "SIGHUP with another certificate opens the port again"
+    assert took < 10, "an open connection holds it up for seconds at most"
+    held.settimeout(10)
+    try:
+        while held.recv(4096):
+            pass
+    except (ConnectionError, ssl.SSLError):
+        pass  # closed, too; a time-out fails
+
+
+def test_the_same_port_serves_the_new_certificate(stage, story):
+    story.port.serves("second", "the same port serves the new certificate")
+    story.port.answers("second", "a client that trusts it is answered")
+    assert story.before > 0 and story.port.counted() == story.before + 1, f"counts go on: {(story.before, story.port.counted())}"
+
+
+def test_broken_files_are_named_and_change_nothing(stage, story):
+    story.port.use("third", "second")
+    story.port.hup()
+    said = [line for line in story.tautd.output().splitlines() if "reload_failed" in line]
+    assert len(said) == 1 and "quota.grpc" in said[0] and "used.key" in said[0], "a key of another certificate: the log names the file"
+    story.port.serves("second", "and the port stays as it was")
+    story.port.answers("second", "and answers")
+    (stage.dir / "used.pem").write_text("nonsense\n")
+    story.port.hup()
+    assert sum("reload_failed" in line for line in story.tautd.output().splitlines()) == 2, "a file that is no certificate fails too"
+    story.port.serves("second", "and the port stays")
+
+
+def test_right_files_are_taken_over(story):
+    story.port.use("third", "third")
+    story.port.hup()
+    story.port.serves("third", "once the files are right, they are taken over")
+    story.port.answers("third", "and clients are answered")
+
+
+def test_files_of_other_names_are_taken_over(stage, story):
+    # Other names of files are taken over as other contents are.
+    text = story.tautd.config.read_text()
+    story.tautd.config.write_text(text.replace("used.pem", "first.pem").replace("used.key", "first.key"))
+    story.port.hup()
+    story.port.serves("first", "files of other names are taken over")
+    assert "restart_needed" not in story.tautd.output(), f"nothing of this needs a restart: {story.tautd.output()[-600:]}"
+    assert story.tautd.stop() == 0, "it stops"

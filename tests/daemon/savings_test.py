@@ -1,9 +1,10 @@
-#!/usr/bin/env python3
 """Savings and sums: a machine's total beside its containers counts once, and Fleet, jobs, costs and exports have one saving."""
 import json
 import math
 import re
 import time
+
+import pytest
 
 import daemon
 
@@ -16,40 +17,41 @@ def near(a, b, share=1e-4):
     return math.isclose(a, b, rel_tol=share, abs_tol=1e-6)
 
 
-def one_saving(stage):
+@pytest.mark.settings("clock: samples\n" + PRICES)
+def test_what_would_be_saved_is_one_number_everywhere(stage, tautd):
     """A simulated cell of three days: what would be saved is the same number on every face."""
-    tautd = stage.tautd(config="clock: samples\n" + PRICES)
     stage.feed_history(tautd, "3d", "--jobs", "24", "--every", "150s")
-    server = ("--server", tautd.url)
     fleet, page = tautd.get("/api/v1/fleet"), tautd.get("/api/v1/jobs?limit=1000&totals=true")
     rows, totals = page["jobs"], page["totals"]
     now = [row for row in rows if row["last_seen"] == fleet["time"]]
     would_save = fleet["saving_per_month"]["would_save"]
-    stage.check(would_save > 0, "the recommended limits save something", fleet["saving_per_month"])
-    stage.check(near(sum(row["saving_per_month"] or 0 for row in now), would_save), "Fleet saves what its jobs of the last window save", (sum(row["saving_per_month"] or 0 for row in now), would_save))
-    stage.check(near(would_save, totals["saving_per_month"]), "the list's sum is Fleet's", (would_save, totals["saving_per_month"]))
+    assert would_save > 0, f"the recommended limits save something: {fleet['saving_per_month']}"
+    assert near(sum(row["saving_per_month"] or 0 for row in now), would_save), (
+        f"Fleet saves what its jobs of the last window save: {(sum(row['saving_per_month'] or 0 for row in now), would_save)}")
+    assert near(would_save, totals["saving_per_month"]), "the list's sum is Fleet's"
     for resource in ("cpu", "memory"):
         rows_save = sum((row[resource]["saving"] or 0) * row["tasks"] for row in now)
-        stage.check(near(rows_save, fleet[resource]["would_save"]), f"and of {resource}", (rows_save, fleet[resource]["would_save"]))
-    listed = stage.run(stage.args.taut, "jobs", *server)
+        assert near(rows_save, fleet[resource]["would_save"]), f"and of {resource}"
+    listed = stage.taut(tautd, "jobs")
     said = re.search(r"mode auto would save .*, ([\d.]+) EUR a month", listed.stdout)
-    stage.check(said and near(float(said[1]), totals["saving_per_month"], 0.001), "taut jobs says the sum of the list", listed.stdout[-600:])
-    report = stage.run(stage.args.taut, "export", "--format", "report", "--output", "json", *server)
-    stage.check(report.returncode == 0, "taut export --format report", report.stderr)
-    priced = stage.run(stage.args.taut, "export", "--format", "report", *server)
-    stage.check("what this changes, at the configured prices" in priced.stdout, "says what its money is of", priced.stdout[-500:])
-    costs(stage, tautd, server, fleet, would_save)
-    tautd.stop()
+    assert said and near(float(said[1]), totals["saving_per_month"], 0.001), f"taut jobs says the sum of the list: {listed.stdout[-600:]}"
+    report = stage.taut(tautd, "export", "--format", "report", "--output", "json")
+    assert report.returncode == 0, f"taut export --format report: {report.stderr}"
+    priced = stage.taut(tautd, "export", "--format", "report")
+    assert "what this changes, at the configured prices" in priced.stdout, f"says what its money is of: {priced.stdout[-500:]}"
+    costs(stage, tautd, fleet, would_save)
 
 
-def costs(stage, tautd, server, fleet, would_save):
+def costs(stage, tautd, fleet, would_save):
     """Costs are sums of a time, and say so; the last hour of it, as a month, is what Fleet says of now."""
     end = fleet["time"] // 3600 * 3600
     hour = tautd.get(f"/api/v1/costs?from={end - 3600}&to={end}&by=:job")["total"]["cost"]
-    stage.check(near(hour["owner"] - hour["would_be"], hour["would_save"]), "costs save what the owners' limits cost more", hour)
-    stage.check(near(hour["would_save"] * HOURS_PER_MONTH, would_save, 0.15), "an hour of it is near to what Fleet says of a month", (hour["would_save"] * HOURS_PER_MONTH, would_save))
-    said = stage.run(stage.args.taut, "costs", *server)
-    stage.check("These are sums of this time; taut top and the page Fleet have a month at the limits of now." in said.stdout, "taut costs says how the two differ", said.stdout[-500:] + said.stderr)
+    assert near(hour["owner"] - hour["would_be"], hour["would_save"]), "costs save what the owners' limits cost more"
+    assert near(hour["would_save"] * HOURS_PER_MONTH, would_save, 0.15), (
+        f"an hour of it is near to what Fleet says of a month: {(hour['would_save'] * HOURS_PER_MONTH, would_save)}")
+    said = stage.taut(tautd, "costs")
+    assert "These are sums of this time; taut top and the page Fleet have a month at the limits of now." in said.stdout, (
+        f"taut costs says how the two differ: {said.stdout[-500:] + said.stderr}")
 
 
 def container(pod, name, cores, memory, at, seconds):
@@ -65,33 +67,34 @@ def machine(at, seconds):
             ({"__name__": "node_memory_MemAvailable_bytes", **labels}, [(at, 12.0 * GIB)])]
 
 
-def once(stage):
+@pytest.mark.settings("clock: samples\n" + PRICES)
+def test_a_machine_beside_its_containers_counts_once(stage, tautd):
     """Two containers of half a core and a GiB, and node_exporter of the machine that has them: 2 cores and 4 GiB."""
-    tautd = stage.tautd(config="clock: samples\n" + PRICES)
-    server = ("--server", tautd.url)
     begin = int(time.time()) // 3600 * 3600 - 3 * 3600
     for minute in range(0, 150):
         at, seconds = begin + 60 * minute, 1000 + 60 * minute
         body = [*container("web-1", "app", 0.5, GIB, at, seconds), *container("db-0", "app", 0.5, GIB, at, seconds), *machine(at, seconds)]
         if minute < 40:  # ends, and is known for a while
             body += container("gone-0", "app", 4, 8 * GIB, at, seconds)
-        assert daemon.write(tautd.port, daemon.write_body(body)).status == 204
+        daemon.send(tautd.port, body)
     daemon.eventually(lambda: (tautd.get("/api/v1/fleet")["time"] or 0) >= begin + 8400, 60)
     fleet, page = tautd.get("/api/v1/fleet"), tautd.get("/api/v1/jobs?totals=true")
     rows = {row["name"]: row for row in page["jobs"]}
-    stage.check(rows["machine/node"]["whole_machine"] and not rows["shop/pod/db-0/app"]["whole_machine"] if "shop/pod/db-0/app" in rows else rows["machine/node"]["whole_machine"], "the job of node_exporter is a whole machine", list(rows))
+    assert rows["machine/node"]["whole_machine"] and not rows["shop/pod/db-0/app"]["whole_machine"] if "shop/pod/db-0/app" in rows else rows["machine/node"]["whole_machine"], (
+        f"the job of node_exporter is a whole machine: {list(rows)}")
     for face, sums in (("Fleet", fleet), ("the list", page["totals"])):
-        stage.equal((sums["jobs"], sums["whole_machines"]), (len(rows) - (2 if face == "Fleet" else 1), 1), f"{face} counts it beside the jobs")
-        stage.check(near(sums["cpu"]["usage"], 1, 0.02) and near(sums["memory"]["usage"], 2 * GIB, 0.001), f"{face} sums the containers alone", (sums["cpu"], sums["memory"]))
-    stage.equal(page["totals"]["not_measured"], 1, "the list counts a job that has ended, and sums it no more than Fleet does")
+        assert (sums["jobs"], sums["whole_machines"]) == (len(rows) - (2 if face == "Fleet" else 1), 1), f"{face} counts it beside the jobs"
+        assert near(sums["cpu"]["usage"], 1, 0.02) and near(sums["memory"]["usage"], 2 * GIB, 0.001), (
+            f"{face} sums the containers alone: {(sums['cpu'], sums['memory'])}")
+    assert page["totals"]["not_measured"] == 1, "the list counts a job that has ended, and sums it no more than Fleet does"
     end = begin + 7200
     cost = tautd.get(f"/api/v1/costs?from={end - 3600}&to={end}&by=:job")
-    stage.check("machine/node" not in {g["value"] for g in cost["groups"]} and near(cost["total"]["cpu"]["usage"], 1, 0.02), "costs are of the containers alone", cost["total"]["cpu"])
+    assert "machine/node" not in {g["value"] for g in cost["groups"]} and near(cost["total"]["cpu"]["usage"], 1, 0.02), (
+        f"costs are of the containers alone: {cost['total']['cpu']}")
     job = tautd.get("/api/v1/jobs/machine%2Fnode")
-    stage.check(job["labels"].get("workload") == "machine" and any("in no sum" in n for n in job["notices"]), "its page says so", job["notices"])
-    said = stage.run(stage.args.taut, "jobs", *server)
-    stage.check("1 more job is all that some machines use, and in no sum" in said.stdout, "taut jobs says so", said.stdout[-500:])
-    tautd.stop()
+    assert job["labels"].get("workload") == "machine" and any("in no sum" in n for n in job["notices"]), f"its page says so: {job['notices']}"
+    said = stage.taut(tautd, "jobs")
+    assert "1 more job is all that some machines use, and in no sum" in said.stdout, f"taut jobs says so: {said.stdout[-500:]}"
 
 
 OWN_RULE = """ingest:
@@ -100,22 +103,22 @@ OWN_RULE = """ingest:
 """
 
 
-def by_a_rule(stage):
+@pytest.mark.settings("clock: samples\n" + PRICES + OWN_RULE)
+def test_a_rule_names_series_of_a_whole_machine(stage, tautd):
     """A rule of one's own says that its series are all that a machine uses: they are in no sum, and other series are."""
-    tautd = stage.tautd(config="clock: samples\n" + PRICES + OWN_RULE)
     begin = int(time.time()) // 3600 * 3600 - 3 * 3600
     for minute in range(0, 130):
         at, seconds = begin + 60 * minute, 1000 + 60 * minute
         body = [*container("web-1", "app", 0.5, GIB, at, seconds), ({"__name__": "rack_cpu_seconds_total", "rack": "r1"}, [(at, 30.0 * seconds)])]
-        assert daemon.write(tautd.port, daemon.write_body(body)).status == 204
+        daemon.send(tautd.port, body)
     daemon.eventually(lambda: (tautd.get("/api/v1/fleet")["time"] or 0) >= begin + 7200, 60)
     fleet, page = tautd.get("/api/v1/fleet"), tautd.get("/api/v1/jobs?totals=true")
     whole = {row["name"]: row["whole_machine"] for row in page["jobs"]}
-    stage.check(whole.get("rack/all") is True and sum(whole.values()) == 1 and len(whole) == 2, "the rule's job is a whole machine", whole)
-    stage.check(near(fleet["cpu"]["usage"], 0.5, 0.02) and fleet["whole_machines"] == 1 and page["totals"]["whole_machines"] == 1, "and in no sum", fleet["cpu"])
-    tautd.stop()
+    assert whole.get("rack/all") is True and sum(whole.values()) == 1 and len(whole) == 2, "the rule's job is a whole machine"
+    assert near(fleet["cpu"]["usage"], 0.5, 0.02) and fleet["whole_machines"] == 1 and page["totals"]["whole_machines"] == 1, "and in no sum"
     wrong = stage.run(stage.args.tautd, "--check-config", "--config", stage.file("wrong.yaml", OWN_RULE.replace("true}", "maybe}")))
-    stage.check(wrong.returncode != 0 and "whole_machine: expected true or false" in wrong.stderr + wrong.stdout, "another word than true or false is refused", wrong.stderr)
+    assert wrong.returncode != 0 and "whole_machine: expected true or false" in wrong.stderr + wrong.stdout, (
+        "another word than true or false is refused")
 
 
 def gauge(metric, pod, resource, value, at):
@@ -127,10 +130,9 @@ REQUESTED = {"web-1": (1.0, 2 * GIB), "db-0": (0.25, None), "soft-0": (2.0, 4 * 
 LIMITED = {"web-1": (4.0, 8 * GIB), "db-0": (1.0, 4 * GIB)}  # soft-0 has no limit
 
 
-def cluster(stage):
+def test_savings_are_of_requests_in_a_cluster(stage):
     """Two days of three containers whose requests are a quarter, half or all of what they have."""
     tautd = stage.tautd(config="clock: samples\n" + PRICES, store=stage.dir / "cluster.db")
-    server = ("--server", tautd.url)
     end = int(time.time()) // 3600 * 3600
     begin = end - 50 * 3600
     for n, at in enumerate(range(begin, end + 660, 120)):
@@ -140,13 +142,11 @@ def cluster(stage):
         for metric, amounts in (("requests", REQUESTED), ("limits", LIMITED)):
             for pod, values in amounts.items():
                 body += [gauge(metric, pod, r, float(v), at) for r, v in zip(("cpu", "memory"), values) if v is not None]
-        # 503: too many samples wait for their windows; a sender tries again.
-        sent = daemon.write_body(body)
-        assert daemon.eventually(lambda: daemon.write(tautd.port, sent).status == 204, 60), "samples are refused"
+        daemon.send(tautd.port, body, ahead=True)
     daemon.eventually(lambda: (tautd.get("/api/v1/fleet")["time"] or 0) >= end, 120)
     fleet, page = tautd.get("/api/v1/fleet"), tautd.get("/api/v1/jobs?limit=100&totals=true")
     rows, totals = {next(pod for pod in REQUESTED if f"/{pod[:-2]}/" in row["name"]): row for row in page["jobs"]}, page["totals"]
-    stage.check(all(rows[p]["cpu"]["would_be"] and rows[p]["memory"]["would_be"] for p in REQUESTED), "each job has recommendations", rows)
+    assert all(rows[p]["cpu"]["would_be"] and rows[p]["memory"]["would_be"] for p in REQUESTED), f"each job has recommendations: {rows}"
 
     def saving(pod, r, resource):
         a = rows[pod][resource]
@@ -158,40 +158,31 @@ def cluster(stage):
     for r, (resource, ulp) in enumerate((("cpu", 0.002), ("memory", 2**20))):
         for pod in REQUESTED:
             want, a = saving(pod, r, resource), rows[pod][resource]
-            stage.check(abs(a["saving"] - want) <= ulp, f"{pod} saves {resource} of its request", (a, want))
-            stage.equal(a["owner_request"], REQUESTED[pod][r] if pod in LIMITED else None, f"the request of {pod}")
+            assert abs(a["saving"] - want) <= ulp, f"{pod} saves {resource} of its request: {(a, want)}"
+            assert a["owner_request"] == (REQUESTED[pod][r] if pod in LIMITED else None), f"the request of {pod}"
         expected[resource] = sum(rows[p][resource]["saving"] for p in REQUESTED)
-        stage.check(near(fleet[resource]["would_save"], expected[resource]) and near(totals[resource]["would_save"], expected[resource]), f"Fleet and the list sum {resource} of requests", (fleet[resource], totals[resource]))
-        stage.equal(fleet[resource]["requests"]["jobs"], sum(1 for pod in REQUESTED if REQUESTED[pod][r] is not None), f"jobs whose saving of {resource} is of a request")
+        assert near(fleet[resource]["would_save"], expected[resource]) and near(totals[resource]["would_save"], expected[resource]), (
+            f"Fleet and the list sum {resource} of requests: {(fleet[resource], totals[resource])}")
+        assert fleet[resource]["requests"]["jobs"] == sum(1 for pod in REQUESTED if REQUESTED[pod][r] is not None), (
+            f"jobs whose saving of {resource} is of a request")
         requests = fleet[resource]["requests"]
-        stage.check(requests["limit_would_save"] > 0 and requests["owner"] > requests["would_be"], "their limits are a detail", requests)
+        assert requests["limit_would_save"] > 0 and requests["owner"] > requests["would_be"], "their limits are a detail"
     money = (expected["cpu"] * 0.03 + expected["memory"] / GIB * 0.004) * HOURS_PER_MONTH
-    stage.check(near(fleet["saving_per_month"]["would_save"], money) and near(totals["saving_per_month"], money), "and so is the money", (fleet["saving_per_month"], money))
-    listed = stage.run(stage.args.taut, "jobs", *server)
+    assert near(fleet["saving_per_month"]["would_save"], money) and near(totals["saving_per_month"], money), (
+        f"and so is the money: {(fleet['saving_per_month'], money)}")
+    listed = stage.taut(tautd, "jobs")
     said = re.search(r"mode auto would save .*, ([\d.]+) EUR a month", listed.stdout)
-    stage.check(said and near(float(said[1]), money, 0.001) and "savings are of requests" in " ".join(listed.stdout.split()), "taut jobs says so", listed.stdout[-800:])
-    stage.check("savings are of requests" in " ".join(stage.run(stage.args.taut, "top", *server).stdout.split()), "taut top says so")
-    job = stage.run(stage.args.taut, "job", page["jobs"][0]["name"], *server)
-    stage.check("savings are of it, which a cluster bills" in job.stdout or page["jobs"][0]["cpu"]["owner_request"] is None, "taut job names the request", job.stdout)
-    report = json.loads(stage.run(stage.args.taut, "export", "--format", "report", "--output", "json", *server).stdout)["total"]
-    stage.check(near(report["saving_per_month"], money, 0.01), "the export's report has the same money", (report, money))
+    assert said and near(float(said[1]), money, 0.001) and "savings are of requests" in " ".join(listed.stdout.split()), (
+        f"taut jobs says so: {listed.stdout[-800:]}")
+    assert "savings are of requests" in " ".join(stage.taut(tautd, "top").stdout.split()), "taut top says so"
+    job = stage.taut(tautd, "job", page["jobs"][0]["name"])
+    assert "savings are of it, which a cluster bills" in job.stdout or page["jobs"][0]["cpu"]["owner_request"] is None, "taut job names the request"
+    report = json.loads(stage.taut(tautd, "export", "--format", "report", "--output", "json").stdout)["total"]
+    assert near(report["saving_per_month"], money, 0.01), f"the export's report has the same money: {(report, money)}"
     hour = tautd.get(f"/api/v1/costs?from={end - 3600}&to={end}&by=:job")["total"]["cost"]
-    stage.check(near(hour["would_save"] * HOURS_PER_MONTH, money, 0.03), "and costs", (hour["would_save"] * HOURS_PER_MONTH, money))
+    assert near(hour["would_save"] * HOURS_PER_MONTH, money, 0.03), f"and costs: {(hour['would_save'] * HOURS_PER_MONTH, money)}"
     tautd.kill()
     again = stage.tautd(config="clock: samples\n" + PRICES, store=stage.dir / "cluster.db")
     after = again.get("/api/v1/fleet")["saving_per_month"]["would_save"]
-    stage.check(near(after, money), "a kill and a restart change none of it", (after, money))
+    assert near(after, money), "a kill and a restart change none of it"
     again.stop()
-
-
-def main():
-    with daemon.Stage(daemon.arguments(__doc__)) as stage:
-        once(stage)
-        by_a_rule(stage)
-        one_saving(stage)
-        cluster(stage)
-        stage.finish()
-
-
-if __name__ == "__main__":
-    main()
