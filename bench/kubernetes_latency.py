@@ -17,14 +17,14 @@ import urllib.parse
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "tests" / "daemon"))
 import daemon  # noqa: E402
 import decision_stream  # noqa: E402
-import kubernetes_test  # noqa: E402
-from kubernetes_test import JOB, Server  # noqa: E402
+import fake_cluster  # noqa: E402
+from fake_cluster import JOB, Server  # noqa: E402
 
 BUDGET_MS = 200.0
 PATIENCE_S = 10
 
 
-class Handler(kubernetes_test.Handler):
+class Handler(fake_cluster.Handler):
     patched = {}  # by pod the time of its last patch
 
     def do_PATCH(self):
@@ -40,7 +40,7 @@ def at_share(values, share):
 
 def main():
     args = daemon.arguments(__doc__.split("\n")[0], pods=(20, "pods of the job"), rounds=(100, "changes of its limit"))
-    cluster = kubernetes_test.Cluster()
+    cluster = fake_cluster.Cluster()
     Handler.cluster = cluster
     for i in range(args.pods):
         cluster.add(f"web-5d4f8c7b9d-{i:05d}")

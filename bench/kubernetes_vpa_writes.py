@@ -10,7 +10,7 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "tests" / "daemon"), str(ROOT / "tests" / "kubernetes")]
 import daemon  # noqa: E402
-import real_cluster_test as real  # noqa: E402
+import bed as beds  # noqa: E402
 
 VPAS = 1000
 BUDGET_S = 60
@@ -28,7 +28,7 @@ spec: {{targetRef: {{apiVersion: apps/v1, kind: Deployment, name: web-{i}}}, rec
 def main():
     args = daemon.arguments(__doc__.split("\n")[0])
     with daemon.Stage(args) as stage:
-        bed = real.Bed(stage)
+        bed = beds.Bed(stage)
         try:
             bed.up("vpa")
             bed.kubectl("create", "--validate=false", "-f", "-", given="---\n".join(manifests()), timeout=300)
@@ -38,9 +38,9 @@ def main():
 kubernetes: {{kubeconfig: {kubeconfig}, scrape_interval: 0s, vpa: true}}
 """)
             name = 'tautd_kubernetes_vpa_writes_total{result="written"}'
-            daemon.eventually(lambda: (real.metric(tautd, name) or 0) >= VPAS, 300, 0.2)
+            daemon.eventually(lambda: (daemon.metric(tautd, name) or 0) >= VPAS, 300, 0.2)
             seconds = time.monotonic() - begin
-            written = real.metric(tautd, name)
+            written = daemon.metric(tautd, name)
             described = bed.kubectl("get", "vpa", f"web-{VPAS - 1}", "-o", "jsonpath={.status.conditions[*].type}")
             print(f"{written:.0f} statuses written in {seconds:.1f} s from tautd's start, {1000 * seconds / VPAS:.1f} ms each "
                   f"(budget {BUDGET_S} s); the last has the conditions: {described}")

@@ -9,7 +9,7 @@ import types
 
 import pytest
 
-pytest.register_assert_rewrite("scaled_cell", "senders")
+pytest.register_assert_rewrite("bed", "cell", "fake_cluster", "machine", "oidc_provider", "scaled_cell", "senders")
 
 import daemon  # noqa: E402
 
@@ -20,6 +20,12 @@ def pytest_addoption(parser):
     for program in ("tautd", "taut", "tautlet", "load"):
         path = BIN / ("taut-load" if program == "load" else program)
         parser.addoption(f"--{program}", default=str(path), help=f"path of {path.name} ({path})")
+    for name, text in (("kills", "how often a program is killed; 100 is the full test"), ("seed", "of the moments of kills"), ("groups", "with a job each")):
+        parser.addoption(f"--{name}", type=int, help=text)
+    parser.addoption("--tests", default=str(BIN / "cgroup_tests"), help="path of a room's tests, for a machine of its own")
+    parser.addoption("--build", default=str(BIN.parent), help=f"the folder of the build ({BIN.parent})")
+    parser.addoption("--march", default="x86-64-v3", help="what the programs were compiled for")
+    parser.addoption("--static", action="store_true", help="taut-load needs no shared libraries")
 
 
 def pytest_configure(config):
@@ -81,7 +87,7 @@ def pytest_runtest_makereport(item, call):
 @pytest.fixture(scope="session")
 def args(request):
     """The paths of the programs."""
-    return types.SimpleNamespace(**{name: request.config.getoption(name) for name in ("tautd", "taut", "tautlet", "load")})
+    return types.SimpleNamespace(**{name: request.config.getoption(name) for name in ("tautd", "taut", "tautlet", "load", "tests", "build", "march")})
 
 
 @pytest.fixture(scope="module")

@@ -1,16 +1,12 @@
-#!/usr/bin/env python3
-"""What `./dev run` starts: the terminal has the URLs, twice, and little else; logs are files; a stop ends it with 0.
-
-    tests/demo_run_test.py --bin build/release/bin
-"""
-import argparse
+"""What `./dev run` starts: the terminal has the URLs, twice, and little else; logs are files; a stop ends it with 0."""
 import pathlib
 import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import threading
+
+import pytest
 
 DEMO = pathlib.Path(__file__).resolve().parent.parent / "demo" / "run.py"
 
@@ -28,45 +24,48 @@ def three_free_ports():
                 return port
             except OSError:
                 continue
-    sys.exit("no three free ports in a row")
+    raise RuntimeError("no three free ports in a row")
 
 
-def check(is_so, what, seen=""):
-    if not is_so:
-        sys.exit(f"FAILED: {what}\n{seen}")
-    print(f"ok: {what}")
+@pytest.fixture(scope="module")
+def ran(stage):
+    """Its port, exit code, lines and folder of logs."""
+    port, out, lines = three_free_ports(), stage.dir, []
+    demo = subprocess.Popen([sys.executable, DEMO, "--bin", pathlib.Path(stage.args.tautd).parent, "--port", str(port), "--out", out, "--days", "1"],
+                            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=DEMO.parent.parent)
+    watchdog = threading.Timer(300, demo.kill)
+    watchdog.start()
+    for line in demo.stdout:
+        lines.append(line)
+        if "logs:" in line and any("history of 1 day is in" in before for before in lines):
+            demo.send_signal(signal.SIGINT)
+    code = demo.wait()
+    watchdog.cancel()
+    return port, code, lines, out
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--bin", type=pathlib.Path, required=True)
-    args = parser.parse_args()
-    port = three_free_ports()
-    with tempfile.TemporaryDirectory() as folder:
-        out = pathlib.Path(folder)
-        demo = subprocess.Popen([sys.executable, DEMO, "--bin", args.bin, "--port", str(port), "--out", out, "--days", "1"],
-                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=DEMO.parent.parent)
-        watchdog = threading.Timer(300, demo.kill)
-        watchdog.start()
-        lines = []
-        for line in demo.stdout:
-            lines.append(line)
-            if "logs:" in line and any("history of 1 day is in" in before for before in lines):
-                demo.send_signal(signal.SIGINT)
-        code = demo.wait()
-        watchdog.cancel()
-        text = "".join(lines)
-        check(code == 0, "a stop ends it with 0", f"{code}\n{text}")
-        check(len(lines) < 40, "the terminal has less than a screen", text)
-        for address in (f"http://127.0.0.1:{port}/", f"http://127.0.0.1:{port + 1}/"):
-            check(text.count(address) == 2, f"{address} stands at the start and after the history", text)
-        check("Look first at" in text, "and what to look at first", text)
-        check("where the feed begins" in text and "simulated" in text, "what the step of the charts is, and that its savings are simulated", text)
-        log = (out / "tautd-simulated.log").read_text()
-        check("listens" in log and "dry_run" not in log, "decisions of a dry run are no lines of the log", log[:2000])
-        for name in ("tautd-machine", "tautlet", "feed"):
-            check((out / f"{name}.log").stat().st_size > 0, f"{name} has its log in a file")
+def test_a_stop_ends_it_with_0(ran):
+    _, code, lines, _ = ran
+    assert code == 0, "".join(lines)
 
 
-if __name__ == "__main__":
-    main()
+def test_the_terminal_has_less_than_a_screen_with_the_urls_twice(ran):
+    port, _, lines, _ = ran
+    text = "".join(lines)
+    assert len(lines) < 40, text
+    for address in (f"http://127.0.0.1:{port}/", f"http://127.0.0.1:{port + 1}/"):
+        assert text.count(address) == 2, f"{address} stands at the start and after the history: {text}"
+
+
+def test_it_says_what_to_look_at(ran):
+    text = "".join(ran[2])
+    assert "Look first at" in text, "what to look at first"
+    assert "where the feed begins" in text and "simulated" in text, "what the step of the charts is, and that its savings are simulated"
+
+
+def test_logs_are_files(ran):
+    out = ran[3]
+    log = (out / "tautd-simulated.log").read_text()
+    assert "listens" in log and "dry_run" not in log, f"decisions of a dry run are no lines of the log: {log[:2000]}"
+    for name in ("tautd-machine", "tautlet", "feed"):
+        assert (out / f"{name}.log").stat().st_size > 0, f"{name} has its log in a file"

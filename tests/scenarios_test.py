@@ -1,12 +1,10 @@
-#!/usr/bin/env python3
 """The default recommenders on jobs of named habits (bench/scenarios.py): harm and footprint stay within bounds that the
 habit allows. docs/develop/benchmarks.md, "Scenarios", has the figures."""
-import argparse
 import json
 import pathlib
-import subprocess
 import sys
-import tempfile
+
+import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 # (scenario, resource): the most over-days (memory) or throttled work (CPU), footprint of the daily peak, kills a week,
@@ -37,34 +35,22 @@ BOUNDS = {
 RECOMMENDER = "combined"  # the default: of each resource one, so that no other is replayed
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--taut", required=True)
-    args = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        out = pathlib.Path(folder) / "result.json"
-        scenarios = sorted({scenario for scenario, _ in BOUNDS})
-        subprocess.run([sys.executable, str(ROOT / "bench/scenarios.py"), "--taut", args.taut, "--brief", "--json", str(out),
-                        "--scenarios", ",".join(scenarios), "--recommenders", RECOMMENDER],
-                       check=True, stdout=subprocess.DEVNULL)
-        results = json.loads(out.read_text())["results"]
-    wrong, checked = [], 0
-    for r in results:
-        bounds = BOUNDS.get((r["scenario"], r["resource"]))
-        if bounds is None:
-            continue
-        harm = r["over_day_share"] if r["resource"] == "memory" else r["usage_over_share"]
-        got = (harm, r["footprint_of_daily_peak"], r["kills_per_job_week"], r["windows_over_share"])
-        checked += 1
-        if any(most is not None and (value is None or not value <= most) for value, most in zip(got, bounds)):
-            wrong.append(f"{r['scenario']} {r['resource']}: harm, footprint, kills, windows over {got}, at most {bounds}")
-    if checked != len(BOUNDS):
-        wrong.append(f"{checked} of {len(BOUNDS)} scenarios were measured")
-    for line in wrong:
-        print(line)
-    print(f"{checked} scenarios: " + (f"{len(wrong)} out of bounds" if wrong else "within their bounds"))
-    return 1 if wrong else 0
+@pytest.fixture(scope="module")
+def results(stage):
+    """By scenario and resource."""
+    out = stage.dir / "result.json"
+    scenarios = sorted({scenario for scenario, _ in BOUNDS})
+    ran = stage.run(sys.executable, ROOT / "bench/scenarios.py", "--taut", stage.args.taut, "--brief", "--json", out,
+                    "--scenarios", ",".join(scenarios), "--recommenders", RECOMMENDER, seconds=800)
+    assert ran.returncode == 0, ran.stderr
+    return {(r["scenario"], r["resource"]): r for r in json.loads(out.read_text())["results"]}
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+@pytest.mark.parametrize("scenario, resource", BOUNDS)
+def test_harm_and_footprint_are_within_their_bounds(results, scenario, resource):
+    r = results[scenario, resource]
+    harm = r["over_day_share"] if resource == "memory" else r["usage_over_share"]
+    got = (harm, r["footprint_of_daily_peak"], r["kills_per_job_week"], r["windows_over_share"])
+    bounds = BOUNDS[scenario, resource]
+    assert all(most is None or (value is not None and value <= most) for value, most in zip(got, bounds)), (
+        f"harm, footprint, kills, windows over: {got}, at most {bounds}")

@@ -1,31 +1,26 @@
-#!/usr/bin/env python3
-"""Dashboard and replay report without tautd and taut: `unit` runs their unit tests, `pages` the pages in a browser."""
+"""Dashboard and replay report without tautd and taut: their unit tests, and the pages in a browser."""
 import pathlib
 import shutil
 import subprocess
-import sys
+
+import pytest
 
 APP = pathlib.Path(__file__).resolve().parent.parent / "web" / "app"
-SKIPPED = 77
-COMMANDS = {
-    "unit": (["npx", "vitest", "run"], ["npx", "vitest"]),
-    "pages": (["node", "--test", "--test-concurrency=1", "tests/pages.test.mjs", "tests/states.test.mjs",
-               "tests/report.test.mjs"],
-              ["node", "chromium", "playwright-core"]),
-}
+pytestmark = pytest.mark.skipif(not (APP / "dist" / "index.html").is_file(), reason="the dashboard is not built (./dev build does it where npm is)")
 
 
-def main():
-    command, needs = COMMANDS[sys.argv[1]]
+def passes(command, *needs):
     for what in needs:
         if shutil.which(what) is None and not (APP / "node_modules" / what).is_dir():
-            print(f"SKIPPED: there is no {what} (./dev build installs it where npm is); nothing was tested")
-            sys.exit(SKIPPED)
-    if not (APP / "dist" / "index.html").is_file():
-        print("SKIPPED: the dashboard is not built; nothing was tested")
-        sys.exit(SKIPPED)
-    sys.exit(subprocess.run(command, cwd=APP, timeout=1150, check=False).returncode)
+            pytest.skip(f"there is no {what} (./dev build installs it where npm is)")
+    done = subprocess.run(command, cwd=APP, timeout=1150, check=False, capture_output=True, text=True)
+    assert done.returncode == 0, f"{done.stdout[-8000:]} {done.stderr[-2000:]}"
 
 
-if __name__ == "__main__":
-    main()
+def test_units():
+    passes(["npx", "vitest", "run"], "npx", "vitest")
+
+
+def test_pages():
+    passes(["node", "--test", "--test-concurrency=1", "tests/pages.test.mjs", "tests/states.test.mjs", "tests/report.test.mjs"],
+           "node", "chromium", "playwright-core")

@@ -7,23 +7,9 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent / "daemon"), str(HERE.parent.parent / "demo")]
 
 import daemon  # noqa: E402
-import groups  # noqa: E402
+import groups  # noqa: E402,F401  # of this path
 
 MIB = 1 << 20
-
-
-def tree(name):
-    """Groups of the test's own; ends the test, aloud, where there can be none."""
-    import os
-    try:
-        return groups.Tree(f"{name}-{os.getpid()}")
-    except groups.Unavailable as why:
-        print(f"SKIPPED: {why}; nothing was tested")
-        sys.exit(daemon.SKIPPED)
-
-
-def arguments(what):
-    return daemon.arguments(what, tautlet=("", "path of tautlet"), load=("", "path of taut-load"))
 
 
 class Cell:
@@ -42,6 +28,7 @@ class Cell:
             f"name: here\nstate: \"{stage.dir}/state\"\nspeed: {speed}\nsample_ms: 100\nfind: 1s\n"
             f"daemon: {{address: \"127.0.0.1:{self.agent_port}\"}}\n{limits}tasks:\n{rules}")
         self.tautd = self.agent = None
+        self.loads = []
 
     def start_daemon(self, store="tautd.db", mode="auto"):
         config = self.daemon_config.replace("mode: auto", f"mode: {mode}")
@@ -73,7 +60,25 @@ class Cell:
 
     def load(self, group, *argv, output=None):
         more = {} if output is None else {"output": output}
-        return group.run(self.stage.args.load, *argv, **more)
+        self.loads.append(group.run(self.stage.args.load, *argv, **more))
+        return self.loads[-1]
+
+    def end_loads(self):
+        for load in self.loads:
+            load.kill()
+            load.wait()
+
+    def await_windows(self, count):
+        """Until so many more windows have closed: what was to happen by then has happened."""
+        time_of = lambda: self.tautd.get("/api/v1/fleet")["time"]  # noqa: E731
+        begin = time_of() or daemon.eventually(time_of, 60) - 300
+        wanted = begin + count * 300
+        assert daemon.eventually(lambda: time_of() >= wanted, 20 + 2 * count * 300 / self.speed), f"{count} windows: {self.tautd.output()[-500:]}"
+
+    def await_agent(self):
+        """Until the agent and its daemon have met."""
+        met = lambda: [a for a in self.tautd.get("/api/v1/agents")["agents"] if a["connected"]]  # noqa: E731
+        assert daemon.eventually(met, 60), f"the agent and its daemon meet: {self.agent.output()[-500:]}"
 
 
 def watch(value, wanted, seconds, pause=0.001):

@@ -1,26 +1,21 @@
-#!/usr/bin/env python3
 """tautlet's configuration and log: the example works as it stands, --check-config finds what would fail at the start,
 and an agent that never reaches tautd says so."""
 import json
 import pathlib
-import sys
 
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parent / "daemon")]
+import daemon
 
-import daemon  # noqa: E402
-
-EXAMPLE = "docs/tautlet.example.yaml"
+EXAMPLE = pathlib.Path(__file__).resolve().parents[2] / "docs" / "tautlet.example.yaml"
 
 
-def check_example(stage):
+def test_the_example_works_as_it_stands(stage):
     done = stage.run(stage.args.tautlet, "--config", EXAMPLE, "--state", f"{stage.dir}/state", "--check-config")
-    stage.equal((done.returncode, done.stderr), (0, ""), "the example works as it stands")
+    assert (done.returncode, done.stderr) == (0, ""), "the example works as it stands"
     done = stage.run(stage.args.tautlet, "--config", EXAMPLE, "--state", f"{stage.dir}/state", "--list")
-    stage.equal(done.returncode, 0, "--list too, with an engine or without")
+    assert done.returncode == 0, "--list too, with an engine or without"
 
 
-def check_problems(stage):
+def test_check_config_finds_what_would_fail_at_the_start(stage):
     (pathlib.Path(stage.dir) / "file").write_text("x")
     wrong = stage.file("wrong.yaml", f"state: \"{stage.dir}/file/state\"\n"
                                      "cgroup_root: /nowhere\n"
@@ -28,16 +23,15 @@ def check_problems(stage):
                                      " ca_file: /nowhere/ca.pem}\n"
                                      "tasks:\n  - {cgroup: \"/x/*\", job: \"{1}\"}\n")
     done = stage.run(stage.args.tautlet, "--config", wrong, "--check-config")
-    stage.equal(done.returncode, 2, "--check-config fails on what would fail at the start")
+    assert done.returncode == 2, "--check-config fails on what would fail at the start"
     for text in ("invalid cgroup_root \"/nowhere\"", f"state: {stage.dir}/file is not a directory", "daemon.token_file: ",
                  "/nowhere/ca.pem", "cannot resolve \"no-such-host.invalid:7071\""):
-        stage.check(text in done.stderr, f"it names: {text}", done.stderr)
+        assert text in done.stderr, f"it names: {text}"
     done = stage.run(stage.args.tautlet, "--log-format", "xml", "--check-config")
-    stage.check(done.returncode == 2 and "invalid log format \"xml\": expected text or json" in done.stderr,
-                "an unknown log format is an error", done.stderr)
+    assert done.returncode == 2 and "invalid log format \"xml\": expected text or json" in done.stderr, "an unknown log format is an error"
 
 
-def check_log(stage):
+def test_an_agent_that_never_reaches_tautd_says_so(stage):
     address = f"127.0.0.1:{daemon.free_port()}"
     config = stage.file("alone.yaml", f"state: \"{stage.dir}/alone\"\ndaemon: {{address: \"{address}\"}}\n"
                                       "tasks:\n  - {cgroup: \"/no-such-group-*\", job: x}\n")
@@ -51,20 +45,8 @@ def check_log(stage):
                 return record
         return None
 
-    stage.check(daemon.eventually(disconnected, 30), "an agent that never reached tautd logs it", agent.output())
+    assert daemon.eventually(disconnected, 30), f"an agent that never reached tautd logs it: {agent.output()}"
     record = disconnected() or {}
-    stage.equal((record.get("daemon"), record.get("level")), (address, "warning"), "with the address, as a warning")
-    stage.check(record.get("error"), "and the reason", record)
+    assert (record.get("daemon"), record.get("level")) == (address, "warning"), "with the address, as a warning"
+    assert record.get("error"), "and the reason"
     agent.stop()
-
-
-def main():
-    with daemon.Stage(daemon.arguments(__doc__, tautlet=("", "path of tautlet"), load=("", "path of taut-load"))) as stage:
-        check_example(stage)
-        check_problems(stage)
-        check_log(stage)
-        stage.finish()
-
-
-if __name__ == "__main__":
-    main()

@@ -1,16 +1,12 @@
-#!/usr/bin/env python3
 """One tautd sets limits through agents and in a cluster: a service of a node through its agent, a pod through the API server,
 also where an agent measures the pod's container and may set limits there."""
 import copy
-import sys
-import threading
 import time
 
-import cell
-from cell import MIB, daemon, watch
+import pytest
 
-sys.path.insert(0, str(cell.HERE.parent / "daemon"))
-import kubernetes_test as cluster_test  # noqa: E402
+import fake_cluster
+from cell import MIB, daemon, watch
 
 SPEED = 600
 ID = "0123456789abcdef" * 4
@@ -24,13 +20,13 @@ ingest: {kubernetes_jobs: containers}
 """
 
 
-class Cluster(cluster_test.Cluster):
+class Cluster(fake_cluster.Cluster):
     """Its time goes as that of the agents does."""
 
     def __init__(self):
         super().__init__()
         self.begin = time.time()
-        cluster_test.START = int(self.begin)
+        self.start = int(self.begin)
 
     def usage(self):
         with self.lock:
@@ -38,63 +34,77 @@ class Cluster(cluster_test.Cluster):
         return super().usage()
 
 
-def main():
-    args = cell.arguments(__doc__)
-    tree = cell.tree("taut-test")
-    mine, pods = tree.group("mine"), tree.group(f"cri-containerd-{ID}.scope")
-    for group in (mine, pods):
-        group.memory_limit, group.cpu_limit = 256 * MIB, 1.0
+@pytest.fixture(scope="module")
+def cluster():
+    with fake_cluster.serving(Cluster()) as its:
+        its.add(POD)
+        pod = copy.deepcopy(its.pods[POD])
+        pod["status"]["containerStatuses"][0]["containerID"] = f"containerd://{ID}"
+        its.put(pod)
+        yield its
+
+
+@pytest.fixture(scope="module")
+def mine(tree):
+    return limited(tree.group("mine"))
+
+
+@pytest.fixture(scope="module")
+def pods(tree):
+    """The group of the pod's container."""
+    return limited(tree.group(f"cri-containerd-{ID}.scope"))
+
+
+def limited(group):
+    group.memory_limit, group.cpu_limit = 256 * MIB, 1.0
+    return group
+
+
+@pytest.fixture(scope="module")
+def c(stage, agent, tree, cluster, mine, pods, before):
     rules = (f"  - {{cgroup: /{tree.name}/mine, job: {SERVICE}, manage: true, add_limits: true, cpu: hard}}\n"
              f"  - {{cgroup: /{tree.name}/cri-containerd-*, job: \"kubepods/{{base}}\", manage: true, add_limits: true, cpu: hard}}\n")
-    with daemon.Stage(args) as stage:
-        cluster = Cluster()
-        handler = type("BothHandler", (cluster_test.Handler,), {"cluster": cluster})
-        server = cluster_test.Server(("127.0.0.1", 0), handler)
-        server.daemon_threads = True
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        run(stage, tree, cluster, server.server_address[1], rules, mine, pods)
-        server.shutdown()
-        stage.finish()
-
-
-def run(stage, tree, cluster, port, rules, mine, pods):
-    cluster.add(POD)
-    pod = copy.deepcopy(cluster.pods[POD])
-    pod["status"]["containerStatuses"][0]["containerID"] = f"containerd://{ID}"
-    cluster.put(pod)
-    settings = SETTINGS + f"kubernetes: {{kubeconfig: {stage.kubeconfig('kubeconfig', port)}, scrape_interval: 1s}}\n"
-    c = cell.Cell(stage, tree, SPEED, rules, settings)
-    c.daemon_config = c.daemon_config.replace("actuator: {kind: agents}", "actuator: {kind: [agents, kubernetes]}").replace("ingest: {grace: 0s}\n", "").replace(
+    its = agent(SPEED, rules, SETTINGS + f"kubernetes: {{kubeconfig: {stage.kubeconfig('kubeconfig', cluster.port)}, scrape_interval: 1s}}\n")
+    its.daemon_config = its.daemon_config.replace("actuator: {kind: agents}", "actuator: {kind: [agents, kubernetes]}").replace("ingest: {grace: 0s}\n", "").replace(
         "kubernetes_jobs: containers", "kubernetes_jobs: containers, grace: 0s")
-    c.load(mine, "--memory", "60MiB", "--cpu", "0.1")
-    c.load(pods, "--memory", "30MiB", "--cpu", "0.1")
-    c.start_daemon()
-    c.start_agent()
-    before = (pods.memory_limit, pods.cpu_limit)
+    its.load(mine, "--memory", "60MiB", "--cpu", "0.1")
+    its.load(pods, "--memory", "30MiB", "--cpu", "0.1")
+    its.start_daemon()
+    its.start_agent()
+    return its
 
+
+@pytest.fixture(scope="module")
+def before(pods):
+    """What the pod's container has."""
+    return pods.memory_limit, pods.cpu_limit
+
+
+def test_each_limit_is_set_by_its_own_actuator(c, before, mine, pods, cluster, story):
     got, took = watch(lambda: mine.memory_limit, lambda v: v < 120 * MIB, 90, 0.05)
-    stage.check(took is not None, "the agent sets the limit of the service", got)
+    assert took is not None, f"the agent sets the limit of the service: {got}"
     got, took = watch(lambda: cluster.limit(POD), lambda v: v < 400, 90, 0.05)
-    stage.check(took is not None, "the API server is asked for that of the pod", got)
-    stage.equal((pods.memory_limit, pods.cpu_limit), before, "no agent has touched the pod's container")
+    assert took is not None, f"the API server is asked for that of the pod: {got}"
+    assert (pods.memory_limit, pods.cpu_limit) == before, "no agent has touched the pod's container"
 
-    def applied(job):
-        return [d for d in c.decisions(job) if d["outcome"] == "applied"]
 
-    for job in (SERVICE, cluster_test.JOB):
-        stage.check(daemon.eventually(lambda: applied(job), 20), f"the decisions of {job} are applied", c.decisions(job))
-        stage.check(c.job(job).get("enforced"), f"the limits of {job} count as limits in force")
-    stage.check("claimed by the actuators" not in c.tautd.output(), "each job has one actuator")
-    stage.equal(c.tautd.get("/api/v1/status")["actuator"], "agents, kubernetes", "the daemon says what sets limits")
-    stage.equal(c.job(cluster_test.JOB)["workload"]["source"], "kubernetes", "the pod's job is known by its source")
+def test_the_decisions_of_both_are_applied(stage, c, story):
+    for job in (SERVICE, fake_cluster.JOB):
+        assert daemon.eventually(lambda: [d for d in c.decisions(job) if d["outcome"] == "applied"], 20), (
+            f"the decisions of {job} are applied: {c.decisions(job)}")
+        assert c.job(job).get("enforced"), f"the limits of {job} count as limits in force"
 
+
+def test_each_job_has_one_actuator(stage, c, story):
+    assert "claimed by the actuators" not in c.tautd.output(), "each job has one actuator"
+    assert c.tautd.get("/api/v1/status")["actuator"] == "agents, kubernetes", "the daemon says what sets limits"
+    assert c.job(fake_cluster.JOB)["workload"]["source"] == "kubernetes", "the pod's job is known by its source"
+
+
+def test_so_it_is_after_a_restart(stage, c, before, pods, story):
     c.tautd.kill()
     c.start_daemon()
-    daemon.eventually(lambda: c.job(SERVICE) and c.job(cluster_test.JOB), 20)
-    time.sleep(6)
-    stage.equal((pods.memory_limit, pods.cpu_limit), before, "nor after a restart of tautd")
-    stage.check("claimed by the actuators" not in c.tautd.output(), "and each job has one actuator again")
-
-
-if __name__ == "__main__":
-    main()
+    daemon.eventually(lambda: c.job(SERVICE) and c.job(fake_cluster.JOB), 20)
+    c.await_windows(10)
+    assert (pods.memory_limit, pods.cpu_limit) == before, "nor after a restart of tautd"
+    assert "claimed by the actuators" not in c.tautd.output(), "and each job has one actuator again"

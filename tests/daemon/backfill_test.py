@@ -47,7 +47,7 @@ def test_an_empty_store_learns_two_days(stage, port, story):
     assert daemon.eventually(lambda: "backfill: 2 of 2 days" in story.tautd.output(), 60), f"the past is read: {story.tautd.output()[-500:]}"
 
 
-def test_its_jobs_and_windows_are_known(stage, story):
+def test_its_jobs_and_windows_are_known(story):
     jobs = {j["name"]: j for j in story.tautd.get("/api/v1/jobs")["jobs"]}
     assert set(jobs) == {f"north/shop/deployment/{j}/app" for j in JOBS}, "its jobs are known"
     history = story.tautd.get("/api/v1/fleet/history?points=5000")

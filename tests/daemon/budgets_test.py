@@ -95,13 +95,13 @@ def budgets(stage, files):
     return Budgets(stage, stage.tautd(config=config(stage), store=stage.dir / "tautd.db"))
 
 
-def test_the_ledger_opens_with_the_first_sample(stage, budgets, story):
+def test_the_ledger_opens_with_the_first_sample(budgets, story):
     story.start = int(time.time()) // 3600 * 3600 - 6 * 3600
     assert budgets.page()["from"] is None, "before the first sample no period is open"
     assert budgets.call("POST", LEDGER, {"act": "grant", "of": "retail", "amount": "1", "why": "x"}).status == 503, "and the ledger is not open yet"
 
 
-def test_groups_spend_and_businesses_pay_by_their_shares(stage, budgets, story):
+def test_groups_spend_and_businesses_pay_by_their_shares(budgets, story):
     for at in range(story.start, story.start + 6 * 3600, 3600):
         assert daemon.write(budgets.tautd.port, daemon.write_body(usage(at, 3600)), OPERATOR).status == 204, "an hour of samples"
     assert daemon.eventually(lambda: budgets.of("business:retail") and Decimal(budgets.of("business:retail")["spent"]) > 18, 60), (
@@ -125,7 +125,7 @@ def test_groups_spend_and_businesses_pay_by_their_shares(stage, budgets, story):
     assert [b["name"] for b in budgets.call("GET", "/api/v1/budgets").json()["budgets"]] == ["all"], "the budgets of labels go on"
 
 
-def test_money_moves_and_says_who_why_and_what(stage, budgets, story):
+def test_money_moves_and_says_who_why_and_what(budgets, story):
     entry = budgets.enter("transfer", "retail", to="group:shop", amount="250")
     assert entry["who"] == "anna" and entry["why"] == "a test" and "250.00 EUR from business:retail to group:shop" in entry["text"], (
         "an entry says who, why and what")
@@ -135,27 +135,27 @@ def test_money_moves_and_says_who_why_and_what(stage, budgets, story):
     budgets.enter("split", "retail", amount="0.000001", parts={"shop": "33.33%", "web": "66.67%"})
 
 
-def test_a_frozen_business_says_why(stage, budgets, story):
+def test_a_frozen_business_says_why(budgets, story):
     budgets.enter("freeze", "media")
     refused = budgets.enter("transfer", "media", 409, to="shop", amount="1")
     assert "business:media is frozen by entry" in refused["error"] and "a test" in refused["error"], "a frozen business says why"
     budgets.enter("unfreeze", "media")
 
 
-def test_an_override_is_beside_the_balance(stage, budgets, story):
+def test_an_override_is_beside_the_balance(budgets, story):
     budgets.enter("override", "retail", amount="100", until="2999-01-01", status=400)
     budgets.enter("override", "retail", amount="100", until=int(time.time()) + 86400)
     assert Decimal(budgets.of("business:retail")["budget"]) - Decimal(budgets.of("business:retail")["balance"]) == 100, (
         "an override is beside the balance")
 
 
-def test_what_is_spent_does_not_move(stage, budgets, story):
+def test_what_is_spent_does_not_move(budgets, story):
     left = Decimal(budgets.of("business:retail")["balance"]) - Decimal(budgets.of("business:retail")["spent"])
     said = budgets.enter("expire", "retail", 409, amount=str(left + 1))["error"]
     assert "has spent" in said and "can move" in said, "what is spent does not move"
 
 
-def test_wrong_entries_change_nothing(stage, budgets, story):
+def test_wrong_entries_change_nothing(budgets, story):
     before = budgets.page()
     for body, status, what in (({"act": "grant", "of": "retail", "amount": "-5"}, 400, "expected more than 0"), ({"act": "grant", "of": "retail", "amount": "99999999999999999"}, 400, "out of range"),
                                ({"act": "grant", "of": "nobody", "amount": "5"}, 404, "no business or group"), ({"act": "split", "of": "retail", "amount": "5", "parts": {"shop": "60%", "web": "30%"}}, 400, "add up to 90 %"),
@@ -213,7 +213,7 @@ def change(budgets, text, until, what):
     assert daemon.eventually(until, 20), f"{what}: {budgets.tautd.output()[-600:]}"
 
 
-def test_a_changed_file_is_entered(stage, budgets, story):
+def test_a_changed_file_is_entered(budgets, story):
     story.count = len(budgets.entries())
     change(budgets, BUDGETS.replace("retail: 70%, media: 30%", "retail: 50%, media: 50%").replace("budget: 1000", "budget: 1500"), lambda: len(budgets.entries()) == story.count + 2, "changed shares and a changed budget are two entries")
     newest = budgets.entries()[:2]
@@ -222,7 +222,7 @@ def test_a_changed_file_is_entered(stage, budgets, story):
     assert [f["share_bp"] for f in shop["funders"]] == [7000, 3000], "today goes by the shares of before"
 
 
-def test_a_wrong_file_is_named_and_enters_nothing(stage, budgets, story):
+def test_a_wrong_file_is_named_and_enters_nothing(budgets, story):
     for text, said in ((BUDGETS.replace("30%", "20%"), "the shares add up to 90 %"), (BUDGETS.replace("{name: web", "{name: webb"), "group webb: is not a group of the quota file"),
                        (BUDGETS.replace("units: [{name: credits, rate: 0.50}]", ""), "has no conversion"), (BUDGETS.replace("currency: EUR", "currency: USD"), "is not that of the prices"),
                        (BUDGETS.replace("media: 30%", "medai: 30%"), 'no business \\"medai\\"')):
@@ -230,7 +230,7 @@ def test_a_wrong_file_is_named_and_enters_nothing(stage, budgets, story):
     assert len(budgets.entries()) == story.count + 2, "and enters nothing"
 
 
-def test_what_is_gone_from_the_file_keeps_its_money_until_the_period_ends(stage, budgets, story):
+def test_what_is_gone_from_the_file_keeps_its_money_until_the_period_ends(budgets, story):
     without = "\n".join(line for line in BUDGETS.splitlines() if "media" not in line and "{name: shop" not in line)
     change(budgets, without, lambda: (budgets.of("business:media") or {}).get("removed"), "a business and a group that are gone are removed")
     media = budgets.of("business:media")
@@ -241,7 +241,7 @@ def test_what_is_gone_from_the_file_keeps_its_money_until_the_period_ends(stage,
     change(budgets, BUDGETS, lambda: budgets.of("business:media")["removed"] is False, "and come back")
 
 
-def test_metrics_and_the_log_tell_it(stage, budgets, story):
+def test_metrics_and_the_log_tell_it(budgets, story):
     metrics = budgets.call("GET", "/metrics").text
     for name in ('tautd_holder_budget{holder="business:retail",unit="EUR"}', 'tautd_holder_spent{holder="business:media",unit="credits"}', "tautd_budget_ledger_entries ", "tautd_budget_unfunded "):
         assert name in metrics, f"metrics have {name}"
@@ -249,7 +249,7 @@ def test_metrics_and_the_log_tell_it(stage, budgets, story):
     assert "budget_transfer" in said and "business:retail" in said, "the log has each entry"
 
 
-def test_taut_budget_shows_and_moves_money(stage, budgets, story):
+def test_taut_budget_shows_and_moves_money(budgets, story):
     listed = budgets.cli()
     assert listed.returncode == 0 and "business:retail" in listed.stdout and 'group "lab" has no budget' in listed.stdout, (
         f"taut budget lists them: {listed.stdout + listed.stderr}")

@@ -63,7 +63,7 @@ def test_capacity_is_that_of_the_price_file(stage, story):
         f"usage <= its peak < capacity, usage < allocation: {whole[:3]}")
 
 
-def test_an_hour_and_a_day_of_slack_can_be_sold(stage, story):
+def test_an_hour_and_a_day_of_slack_can_be_sold(story):
     story.hour, story.day, story.month, story.quarter = (offer(story.answer, "batch", h) for h in ("hour", "day", "month", "quarter"))
     assert story.hour["sellable"] and story.day["sellable"] and 0 < story.day["sellable"] <= story.hour["sellable"] * 1.05 < 1050, (
         f"an hour and a day can be sold: {(story.hour, story.day)}")
@@ -74,21 +74,21 @@ def test_an_hour_and_a_day_of_slack_can_be_sold(stage, story):
     assert story.hour["sellable"] > 1000 - 1.5 * most, f"it reaches near to what production leaves: {(story.hour['sellable'], most)}"
 
 
-def test_a_month_and_a_quarter_not_yet(stage, story):
+def test_a_month_and_a_quarter_not_yet(story):
     assert story.month["sellable"] is None and story.month["ready"] > story.answer["window_end"], (
         "a month not yet, with the time from which it may be")
     assert "30 days are needed" in story.month["text"] and "90 days are needed" in story.quarter["text"], (
         f"and it says why: {(story.month['text'], story.quarter['text'])}")
 
 
-def test_each_tier_says_how_it_is_sold_and_its_risk(stage, story):
+def test_each_tier_says_how_it_is_sold_and_its_risk(story):
     assert offer(story.answer, "production", None)["sellable"] == 1000 and offer(story.answer, "production", None)["sold"] > 0, (
         "a reserved tier is sold against the capacity")
     assert [t["sale"] for t in story.answer["tiers"]] == ["reserved", "slack", "spare"], "each tier with how it is sold"
     assert offer(story.answer, "free", "hour") is None and "5 of 100 hours" in story.answer["tiers"][1]["risk"], "and its risk in words"
 
 
-def test_promises_end_and_most_are_kept(stage, story):
+def test_promises_end_and_most_are_kept(story):
     kept = story.hour["kept"]
     assert kept["promises"] > 24 and kept["kept_share"] > 0.9 and kept["hours"] == kept["promises"], "promises of hours ended, and most were kept"
     assert story.day["kept"]["promises"] >= 1, "and of a day"
@@ -97,7 +97,7 @@ def test_promises_end_and_most_are_kept(stage, story):
         f"each beside the lowest that was available: {ended[:2]}")
 
 
-def test_opencost_has_what_is_idle(stage, story):
+def test_opencost_has_what_is_idle(story):
     # OpenCost's __idle__ and what jobs are charged are together what the machines have, by day and over all.
     for query in ("window=yesterday", "window=3d&accumulate=day", "window=3d&accumulate=true"):
         story.answer = story.tautd.get(f"/allocation?{query}&aggregate=controller&includeIdle=true")
@@ -108,12 +108,12 @@ def test_opencost_has_what_is_idle(stage, story):
             f"{query}: with it a whole day has the 1000 cores: {whole}")
 
 
-def test_what_cannot_be_asked_is_refused(stage, story):
+def test_what_cannot_be_asked_is_refused(story):
     for query, status in (("?resolution=1800", 400), ("?resolution=5000", 400), ("?from=x", 400), ("?colour=red", 400)):
         assert story.tautd.ask("/api/v1/capacity" + query).status == status, f"{query} is refused"
 
 
-def test_lines_may_be_of_days(stage, story):
+def test_lines_may_be_of_days(story):
     daily = page(story.tautd, f"?from={page(story.tautd)['window_end'] - 30 * 86400}&resolution=86400")
     assert DAYS <= len(daily["time"]) <= DAYS + 2 and all(t % 86400 == 0 for t in daily["time"]), f"days of the lines: {daily['time']}"
 
@@ -128,7 +128,7 @@ def test_taut_capacity_shows_the_page(stage, story):
     assert stage.run(stage.args.taut, "capacity", "--step", "1d", *server).returncode == 2, "--step without --over is refused"
 
 
-def test_metrics_have_each_figure(stage, story):
+def test_metrics_have_each_figure(story):
     metrics = story.tautd.ask("/metrics").text
     for name in ("sellable", "sold", "promised_ratio", "kept_ratio", "promises", "promises_kept"):
         assert f'tautd_capacity_{name}{{tier="batch",horizon="hour",resource="cpu"}} ' in metrics, f"the metric {name}"

@@ -47,13 +47,6 @@ def through(tautd):
     return tautd.get("/api/v1/status", token=OPERATOR)["last_window_end"]
 
 
-def metric(tautd, name):
-    for line in tautd.ask("/metrics", token=OPERATOR).text.splitlines():
-        if line.startswith(name + " "):
-            return float(line.split()[1])
-    return None
-
-
 def post(tautd, path, body, token=OPERATOR):
     return tautd.ask(path, "POST", json.dumps(body), {"Content-Type": "application/json"}, token=token)
 
@@ -78,13 +71,13 @@ def test_a_start_far_beyond_them_waits_and_says_so(stage, story):
     ready = story.tautd.ask("/readyz")
     assert ready.status == 200 and "beyond the stored data" in ready.text, "/readyz is ready and says what it waits for"
     assert "taut confirm-clock" in story.tautd.output(), f"so does the log: {story.tautd.output()[-600:]}"
-    assert metric(story.tautd, "tautd_clock_unconfirmed") == 1, "and the metric"
+    assert daemon.metric(story.tautd, "tautd_clock_unconfirmed", OPERATOR) == 1, "and the metric"
 
 
-def test_samples_are_taken_and_nothing_else(stage, story):
+def test_samples_are_taken_and_nothing_else(story):
     story.now = int(time.time())
     send(story.tautd, story.now - 900, story.now)
-    assert metric(story.tautd, "tautd_waiting_samples") > 30, "samples are taken"
+    assert daemon.metric(story.tautd, "tautd_waiting_samples", OPERATOR) > 30, "samples are taken"
     ask = {"group": "shop", "tier": "production", "cpu": 1}
     answer = post(story.tautd, "/api/v1/requests", ask)
     assert answer.status == 503 and "beyond the stored data" in answer.text, "a request for quota is answered 503"
@@ -93,13 +86,13 @@ def test_samples_are_taken_and_nothing_else(stage, story):
     assert answer.status == 503 and "beyond the stored data" in answer.text, "as is an entry of the ledger"
 
 
-def test_no_window_closes_and_nothing_is_entered(stage, story):
+def test_no_window_closes_and_nothing_is_entered(story):
     send(story.tautd, story.now, story.now + STEP)
     assert daemon.eventually(lambda: story.tautd.has_ticked(OPERATOR), 20), "a tick has come since"
     assert (through(story.tautd), entries(story.tautd)) == (story.stored, story.ledger), "no window closes, and nothing is entered"
 
 
-def test_copies_of_the_files_are_there(stage, story):
+def test_copies_of_the_files_are_there(story):
     for suffix in ("", ".budgets", ".requests"):
         copy = pathlib.Path(f"{story.store}{suffix}.before-clock")
         assert daemon.eventually(copy.exists, 10), f"a copy of tautd.db{suffix} is there"
@@ -110,7 +103,7 @@ def test_an_operator_confirms_the_clock(stage, story):
     token = stage.file("operator-token", OPERATOR + "\n")
     done = stage.run(stage.args.taut, "confirm-clock", "--server", story.tautd.url, "--token-file", token)
     assert (done.returncode, done.stdout) == (0, "the clock is confirmed\n"), "an operator confirms it"
-    assert daemon.eventually(lambda: metric(story.tautd, "tautd_clock_unconfirmed") == 0, 10), "the wait is over"
+    assert daemon.eventually(lambda: daemon.metric(story.tautd, "tautd_clock_unconfirmed", OPERATOR) == 0, 10), "the wait is over"
     assert daemon.eventually(lambda: through(story.tautd) > story.now - 1000, 60), f"windows close: {through(story.tautd)}"
     assert daemon.eventually(lambda: post(story.tautd, "/api/v1/budget-ledger", story.grant).status == 200, 10), "the ledger is written again"
     assert post(story.tautd, "/api/v1/clock/confirm", {}).status == 409, "there is nothing more to confirm"
@@ -128,5 +121,5 @@ def test_the_copies_bring_back_what_was(stage, story):
         samples.unlink()
     story.tautd = stage.tautd(config=config(stage, "clock_wait: 5s\n"), store=story.store)
     assert (through(story.tautd), entries(story.tautd)) == (story.stored, story.ledger), "the copies are the store and ledger as they were"
-    assert daemon.eventually(lambda: metric(story.tautd, "tautd_clock_unconfirmed") == 0, 20), "time ends the wait, too"
+    assert daemon.eventually(lambda: daemon.metric(story.tautd, "tautd_clock_unconfirmed", OPERATOR) == 0, 20), "time ends the wait, too"
     assert story.tautd.stop() == 0, "tautd stops"

@@ -1,6 +1,6 @@
-"""What the tests of the daemon share: processes in a temporary folder that end whatever happens, HTTP, remote write.
+"""What end-to-end tests and benchmarks share: processes in a temporary folder that end whatever happens, HTTP, remote write.
 
-A test is `with Stage(...) as stage:` around calls of `stage.check(...)`, and ends with `stage.finish()`.
+Tests have a Stage as the fixture `stage` of tests/conftest.py; a benchmark is `with Stage(arguments(...)) as stage:`.
 """
 import argparse
 import atexit
@@ -11,6 +11,7 @@ import json
 import os
 import pathlib
 import random
+import re
 import shutil
 import signal
 import socket
@@ -57,13 +58,6 @@ def arguments(what, **options):
 def feeder(args):
     """The path of taut-dev, which stands beside taut."""
     return pathlib.Path(args.taut).with_name("taut-dev")
-
-
-def skip_without(*programs):
-    missing = [p for p in programs if shutil.which(p) is None]
-    if missing:
-        print(f"SKIPPED: {', '.join(missing)} not installed (see tools/packages.txt); nothing was tested")
-        sys.exit(SKIPPED)
 
 
 def needs(*programs):
@@ -130,6 +124,12 @@ def answers(port, path, status=200):
         return ask(port, path, timeout=30).status == status
     except (OSError, http.client.HTTPException):
         return False
+
+
+def metric(tautd, name, token=None):
+    """The value of a series of /metrics, whose name has its labels; None: there is none."""
+    found = re.search(rf"^{re.escape(name)} (\S+)$", tautd.ask("/metrics", token=token).text, re.M)
+    return float(found[1]) if found else None
 
 
 def quoted(name):
@@ -282,14 +282,12 @@ class Tautd(Process):
 
 
 class Stage:
-    """A temporary folder with processes; counts what was checked."""
+    """A temporary folder with processes."""
 
     def __init__(self, args):
         self.args = args
         self.dir = pathlib.Path(tempfile.mkdtemp(prefix="taut_daemon_"))
         self.processes = []
-        self.passed = self.failed = 0
-        self.quiet = False  # print only what fails
         atexit.register(self.clean)
 
     def __enter__(self):
@@ -298,7 +296,7 @@ class Stage:
         return self
 
     def __exit__(self, kind, error, trace):
-        if error is not None or self.failed:
+        if error is not None:
             for p in self.processes[-8:]:
                 print(f"---- the end of what {p.name} said ----\n{p.output()[-3000:]}")
         self.clean()
@@ -308,25 +306,6 @@ class Stage:
             p.kill()
         self.processes = []
         shutil.rmtree(self.dir, ignore_errors=True)
-
-    # ---- checks ----
-
-    def check(self, holds, what, found=""):
-        if holds:
-            self.passed += 1
-            if not self.quiet:
-                print(f"ok    {what}", flush=True)
-        else:
-            self.failed += 1
-            print(f"FAIL  {what}" + (f": {str(found)[:600]}" if found != "" else ""), flush=True)
-        return bool(holds)
-
-    def equal(self, got, wanted, what):
-        return self.check(got == wanted, what, f"{got!r} instead of {wanted!r}")
-
-    def finish(self):
-        print(f"{self.passed} checks passed, {self.failed} failed")
-        sys.exit(1 if self.failed or not self.passed else 0)
 
     # ---- processes ----
 

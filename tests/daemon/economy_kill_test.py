@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """SIGKILL at random moments while money moves, quota is requested and usage is counted: nothing is lost or there twice.
 
 Usage of one job in each of --groups groups is written window after window, and repeated as long as it was not
@@ -132,7 +131,6 @@ class Requester:
             self.number += 1
             return
         if answer.status == 503:  # no window has closed yet
-            time.sleep(0.02)
             return
         if answer.status != 200:
             raise RuntimeError(f"a request was answered {answer.status}: {answer.text}")
@@ -161,82 +159,84 @@ def account_is_whole(stage, tautd, feeder):
         return tautd.ask(path, token=OPERATOR, timeout=60).json()
 
     end = (feeder.at - 2 * WINDOW) // 3600 * 3600  # the newest ones wait for samples after them
-    stage.check(daemon.eventually(lambda: (ask("/api/v1/fleet")["time"] or 0) >= end, 60), "windows close up to the last hour", ask("/api/v1/fleet")["time"])
+    assert daemon.eventually(lambda: (ask("/api/v1/fleet")["time"] or 0) >= end, 60), (
+        f"windows close up to the last hour: {ask('/api/v1/fleet')['time']}")
     stored = set()
     for at in range(feeder.start, end, 86400):
         stored.update(t for t in ask(f"/api/v1/fleet/history?from={at}&to={at + 86400}&points=5000")["time"] if t <= end)
     costs = ask(f"/api/v1/costs?by=namespace&from={feeder.start}&to={end}&step=day&limit=10000")
     hours = len(stored) * WINDOW / 3600
     each = [g["cpu"]["allocation"] for g in costs["groups"]]
-    stage.equal(len(each), feeder.groups, "each group has costs")
-    stage.check(max(abs(a - LIMIT * hours) for a in each) < 1e-6, f"{len(stored)} stored windows of {feeder.groups} jobs are counted once", (LIMIT * hours, min(each), max(each)))
+    assert len(each) == feeder.groups, "each group has costs"
+    assert max(abs(a - LIMIT * hours) for a in each) < 1e-6, (
+        f"{len(stored)} stored windows of {feeder.groups} jobs are counted once: {(LIMIT * hours, min(each), max(each))}")
     return (end - feeder.start) // WINDOW - len(stored)
 
 
 def ledger_is_whole(stage, tautd, granters):
     entries = everything(tautd, LEDGER, "entries")
-    stage.equal([e["id"] for e in reversed(entries)], list(range(1, len(entries) + 1)), "entries of the ledger have no gap, and are there once")
+    assert [e["id"] for e in reversed(entries)] == list(range(1, len(entries) + 1)), "entries of the ledger have no gap, and are there once"
     answered = [i for g in granters for i in g.answered]
     grants = [e for e in entries if e["act"] == "grant"]
-    stage.equal(len(set(answered)), len(answered), "no two grants got one entry")
-    stage.equal(sorted(set(answered) - {e["id"] for e in grants}), [], f"{len(answered)} answered grants are kept")
+    assert len(set(answered)) == len(answered), "no two grants got one entry"
+    assert sorted(set(answered) - {e["id"] for e in grants}) == [], f"{len(answered)} answered grants are kept"
     unanswered = len(grants) - len(answered)
-    stage.check(0 <= unanswered <= len(granters), "and no other but the last one of each client", unanswered)
+    assert 0 <= unanswered <= len(granters), "and no other but the last one of each client"
     page = tautd.ask("/api/v1/businesses", token=OPERATOR, timeout=60).json()
-    stage.equal(Decimal(page["businesses"][0]["balance"]), 1000 + Decimal("0.01") * len(grants), "the balance is their sum")
+    assert Decimal(page["businesses"][0]["balance"]) == 1000 + Decimal("0.01") * len(grants), "the balance is their sum"
 
 
 def requests_are_whole(stage, tautd, requesters):
     kept = everything(tautd, REQUESTS, "requests")
     ids = [r["id"] for r in kept]
-    stage.equal(len(set(ids)), len(ids), "each request is there once")
-    stage.equal(sorted(ids), list(range(1, max(ids) + 1)), "and none is missing")
+    assert len(set(ids)) == len(ids), "each request is there once"
+    assert sorted(ids) == list(range(1, max(ids) + 1)), "and none is missing"
     jobs = [r["job"] for r in kept]
-    stage.equal(len(set(jobs)), len(jobs), "each job has one request")
+    assert len(set(jobs)) == len(jobs), "each job has one request"
     by_id = {r["id"]: r for r in kept}
     for requester in requesters:
         gone = [i for i, job in {**requester.open, **requester.ended}.items() if by_id.get(i, {}).get("job") != job]
-        stage.equal(gone, [], f"requests of {requester.name} that were answered are kept")
+        assert gone == [], f"requests of {requester.name} that were answered are kept"
         again = [i for i in requester.ended if by_id[i]["end"] != "withdrawn"]
-        stage.equal(again, [], "and what was ended stays ended")
+        assert again == [], "and what was ended stays ended"
 
 
-def main():
-    args = daemon.arguments(__doc__, kills=(5, "how often it is killed; 100 is the full test"), groups=(100, "groups, with a job each"), seed=(1, "of the moments"))
-    rng = random.Random(args.seed)
-    with daemon.Stage(args) as stage:
-        (stage.dir / "quota.yaml").write_text(quota_of(args.groups))
-        (stage.dir / "budgets.yaml").write_text(budgets_of(args.groups))
-        port, config = daemon.free_port(), config_of(stage)
-
-        def start():
-            return stage.tautd(config=config, store=stage.dir / "tautd.db", port=port)
-
-        tautd = start()
-        feeder = Feeder(port, args.groups, int(time.time()) // 86400 * 86400 - 3 * 86400)
-        granters = [Granter(port, f"granter{i}") for i in range(2)]
-        requesters = [Requester(port, f"requester{i}", args.groups) for i in range(2)]
-        clients = [Client(act) for act in (feeder, *granters, *requesters)]
-        for _ in range(args.kills):
-            time.sleep(rng.uniform(0.05, 0.8))
-            tautd.kill()
-            tautd = start()
-        stage.check(daemon.eventually(lambda: feeder.at - feeder.start >= 4 * 3600, 300), "usage was written", feeder.at - feeder.start)
-        for client in clients:
-            client.end()
-        # The last kill may have cut off the newest windows: those after them close what came before.
-        until = feeder.at + 3 * WINDOW
-        while feeder.at < until:
-            feeder()
-        lost = account_is_whole(stage, tautd, feeder)
-        ledger_is_whole(stage, tautd, granters)
-        requests_are_whole(stage, tautd, requesters)
-        print(f"{args.kills} kills: {sum(len(g.answered) for g in granters)} grants ({sum(g.repeated for g in granters)} cut off and repeated), "
-              f"{sum(len(r.open) + len(r.ended) for r in requesters)} requests, {feeder.sent} writes of {(feeder.at - feeder.start) // WINDOW} windows of {args.groups} jobs, "
-              f"{lost} windows without samples, which a kill cut off")
-        stage.equal(tautd.stop(), 0, "it stops in order")
-    stage.finish()
+def test_usage_money_and_requests_come_in_over_kills(stage, story, request):
+    option = request.config.getoption
+    story.kills, story.groups, rng = option("kills") or 5, option("groups") or 100, random.Random(option("seed") or 1)
+    (stage.dir / "quota.yaml").write_text(quota_of(story.groups))
+    (stage.dir / "budgets.yaml").write_text(budgets_of(story.groups))
+    port, config = daemon.free_port(), config_of(stage)
+    story.tautd = stage.tautd(config=config, store=stage.dir / "tautd.db", port=port)
+    story.feeder = Feeder(port, story.groups, int(time.time()) // 86400 * 86400 - 3 * 86400)
+    story.granters = [Granter(port, f"granter{i}") for i in range(2)]
+    story.requesters = [Requester(port, f"requester{i}", story.groups) for i in range(2)]
+    clients = [Client(act) for act in (story.feeder, *story.granters, *story.requesters)]
+    for _ in range(story.kills):
+        time.sleep(rng.uniform(0.05, 0.8))  # a moment by chance
+        story.tautd.kill()
+        story.tautd = stage.tautd(config=config, store=stage.dir / "tautd.db", port=port)
+    assert daemon.eventually(lambda: story.feeder.at - story.feeder.start >= 4 * 3600, 300), (
+        f"usage was written: {story.feeder.at - story.feeder.start}")
+    for client in clients:
+        client.end()
+    # The last kill may have cut off the newest windows: those after them close what came before.
+    until = story.feeder.at + 3 * WINDOW
+    while story.feeder.at < until:
+        story.feeder()
 
 
-if __name__ == "__main__":
-    main()
+def test_each_window_is_counted_once(stage, story):
+    story.lost = account_is_whole(stage, story.tautd, story.feeder)
+
+
+def test_the_ledger_is_whole(stage, story):
+    ledger_is_whole(stage, story.tautd, story.granters)
+
+
+def test_requests_are_whole(stage, story):
+    requests_are_whole(stage, story.tautd, story.requesters)
+    print(f"{story.kills} kills: {sum(len(g.answered) for g in story.granters)} grants ({sum(g.repeated for g in story.granters)} cut off and repeated), "
+          f"{sum(len(r.open) + len(r.ended) for r in story.requesters)} requests, {story.feeder.sent} writes of {(story.feeder.at - story.feeder.start) // WINDOW} windows of {story.groups} jobs, "
+          f"{story.lost} windows without samples, which a kill cut off")
+    assert story.tautd.stop() == 0, "it stops in order"

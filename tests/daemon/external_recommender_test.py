@@ -39,13 +39,6 @@ def decisions(tautd, job, target):
     return tautd.get(f"/api/v1/decisions?job={job}&target={target}")["decisions"]
 
 
-def metric(tautd, name):
-    for line in tautd.ask("/metrics").text.splitlines():
-        if line.startswith(name + " "):
-            return float(line.split()[-1])
-    return None
-
-
 def start_service(stage, port, *more):
     return stage.start("service", [PYTHON, EXAMPLE, "--listen", f"127.0.0.1:{port}", *more],
                        ready=lambda process: "listening" in process.output())
@@ -60,7 +53,7 @@ def test_its_answers_are_taken(stage, story):
     story.cell.send(story.tautd, 2, 4, 0.5)
     story.web = next(job["name"] for job in story.tautd.get("/api/v1/jobs")["jobs"] if "web" in job["name"])
     story.taken = 'tautd_external_recommender_answers_total{result="taken"}'
-    assert daemon.eventually(lambda: (metric(story.tautd, story.taken) or 0) >= 3, 20), (
+    assert daemon.eventually(lambda: (daemon.metric(story.tautd, story.taken) or 0) >= 3, 20), (
         f"its answers are taken: {story.tautd.ask('/metrics').text}")
 
 
@@ -74,17 +67,17 @@ def test_decisions_follow_it_and_say_why(stage, story):
     assert "The external recommender: the highest usage" in explained, "taut explain says so"
 
 
-def test_more_load_is_more_tasks(stage, story):
+def test_more_load_is_more_tasks(story):
     story.cell.send(story.tautd, 2, 4, 0.9)
     assert daemon.eventually(lambda: decisions(story.tautd, story.web, "replicas")[0]["after"] == 6, 20), (
         f"3.6 cores on tasks of 1 core at 60 % are 6 tasks: {decisions(story.tautd, story.web, 'replicas')}")
 
 
-def test_a_service_that_was_killed_is_seen(stage, story):
+def test_a_service_that_was_killed_is_seen(story):
     story.service.kill()
     story.cell.send(story.tautd, 2, 6, 0.6)
     down = "tautd_external_recommender_up"
-    assert daemon.eventually(lambda: metric(story.tautd, down) == 0, 20), "a service that was killed is seen"
+    assert daemon.eventually(lambda: daemon.metric(story.tautd, down) == 0, 20), "a service that was killed is seen"
     warnings = story.tautd.get("/api/v1/status")["warnings"]
     assert any("external recommender does not answer" in w for w in warnings), f"status says it: {warnings}"
     assert "external recommender" in story.tautd.output(), "and the log"
@@ -105,21 +98,21 @@ def test_then_the_jobs_own_recommender_takes_over(stage, story):
 
 def test_a_service_that_is_back_is_asked(stage, story):
     start_service(stage, story.port, "--signal", "requests", "--per-task", "50")
-    before = metric(story.tautd, story.taken) or 0
+    before = daemon.metric(story.tautd, story.taken) or 0
 
     def taken_again():  # gRPC connects again within some seconds
         story.cell.send(story.tautd, 1, 6, 0.6)
-        return daemon.eventually(lambda: (metric(story.tautd, story.taken) or 0) > before, 2)
+        return daemon.eventually(lambda: (daemon.metric(story.tautd, story.taken) or 0) > before, 2)
 
     assert daemon.eventually(taken_again, 30), "a service that is back is asked"
 
 
-def test_a_named_signal_is_the_load(stage, story):
+def test_a_named_signal_is_the_load(story):
     story.cell.send(story.tautd, 2, 6, 0.6, requests_each=100)
     assert daemon.eventually(lambda: decisions(story.tautd, story.web, "replicas")[0]["after"] == 12, 20), (
         f"600 requests a second, a named signal of the job, are 12 tasks: {decisions(story.tautd, story.web, 'replicas')}")
 
 
-def test_requests_that_are_not_measured_are_not_zero(stage, story):
+def test_requests_that_are_not_measured_are_not_zero(story):
     story.cell.send(story.tautd, 2, 12, 0.3)
     assert decisions(story.tautd, story.web, "replicas")[0]["after"] == 12, "requests that are not measured are not 0"

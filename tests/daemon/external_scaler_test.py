@@ -61,7 +61,7 @@ def test_without_an_order_it_answers_an_error(stage, story):
     assert code == 9 and f"job {story.web} has no ordered number of tasks" in message, "without an order: an error"
 
 
-def test_the_ordered_number_is_answered(stage, story):
+def test_the_ordered_number_is_answered(story):
     story.cell.send(story.tautd, 3, 4, 0.9)
     assert story.keda.value(story.web) == 8.0, "3.6 cores at half of a core each are 8 replicas"
 
@@ -76,7 +76,7 @@ def test_what_nobody_scales_is_an_error(stage, story):
     assert code == 9 and "set its mode to auto" in message, "a mode that does not act: an error"
 
 
-def test_metrics_count_the_answers(stage, story):
+def test_metrics_count_the_answers(story):
     metrics = story.tautd.ask("/metrics").text
     for line in ('{result="answered"} 1', '{result="unknown_job"} 1', '{result="no_number"} 3', '{result="failed"} 0'):
         assert f"tautd_external_scaler_requests_total{line}" in metrics, f"counted: {line}"
@@ -91,6 +91,6 @@ def test_with_requests_it_is_active(stage, story):
     assert (story.keda.value(story.web) > 0, story.keda.is_active(story.web)) == (True, True), "with requests it runs"
 
 
-def test_an_ordered_zero_is_a_zero_and_not_active(stage, story):
+def test_an_ordered_zero_is_a_zero_and_not_active(story):
     story.cell.send(story.tautd, 4, 4, 0.1, 0.01)
     assert (story.keda.value(story.web), story.keda.is_active(story.web)) == (0.0, False), "an ordered 0 is a 0, and not active"

@@ -97,7 +97,7 @@ def test_a_tautd_decides_of_many_jobs(stage, story):
         f"tautd has decided of many jobs: {{key: len(d) for key, d in story.live.items()}}")
 
 
-def test_a_replay_of_what_is_fetched_decides_the_same(stage, story):
+def test_a_replay_of_what_is_fetched_decides_the_same(story):
     assert set(story.live) <= set(story.replayed), f"the replay has each of them: {set(story.live) - set(story.replayed)}"
     rows = windows_of(story.history)
     for key, decisions in sorted(story.live.items()):

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """SIGKILL at random moments: what tautd has told of decisions holds, and nothing is there twice.
 
 taut-dev feed sends all the time and clients read decisions (by polling, and as they happen from the event stream) and
@@ -200,67 +199,60 @@ def problems_of(tautd, memory, told_before, begin):
     return wrong, len(found), len(times), len(missing)
 
 
-def main():
-    args = daemon.arguments(__doc__, kills=(KILLS, "how often it is killed; 100 is the full test"),
-                            seed=(0, "of the moments; 0 for another each time"))
-    seed = args.seed or random.SystemRandom().randrange(1, 1 << 31)
-    print(f"--kills {args.kills} --seed {seed}   (100 kills are the full test)", flush=True)
+def test_what_was_told_holds_over_kills(stage, story, request):
+    story.kills = request.config.getoption("kills") or KILLS
+    seed = request.config.getoption("seed") or random.SystemRandom().randrange(1, 1 << 31)
+    print(f"--kills {story.kills} --seed {seed}   (100 kills are the full test)", flush=True)
     rng = random.Random(seed)
-    begin = int(time.time()) - 40 * 86400
-    with daemon.Stage(args) as stage:
-        port, memory = daemon.free_port(), Memory()
-        store = stage.dir / "killed.db"
-        tautd = stage.tautd(config=CONFIG, store=store, port=port)
-        feed = stage.start("taut-dev feed", [daemon.feeder(args), "feed", "--to", f"http://127.0.0.1:{port}", "--history", "26h",
-                                         "--jobs", "100", "--speed", "4000", "--every", "150s", "--ooms"])
-        setter = Setter(port)
-        clients = [Client(poll(port, memory)), Client(listen(port, memory)), Client(setter)]
-        if not daemon.eventually(lambda: len(memory.copy()) >= 20, 120):
-            raise RuntimeError(f"only {len(memory.copy())} decisions in two minutes")
-        killed_starting, working, longest, figures = 0, 0, 0, (0, 0, 0)
-        for kill in range(1, args.kills + 1):
-            # Mostly soon after it has told of something new: then it is at work.
-            known = len(memory.copy())
-            if rng.random() < 0.8 and daemon.eventually(lambda: len(memory.copy()) > known, 10 / daemon.PATIENCE, 0.005):
-                working += 1
-            time.sleep(rng.uniform(0, 0.3))
-            told, told_settings = memory.copy(), dict(setter.told)
-            tautd.kill()
-            if rng.random() < 0.25:  # once more, in the middle of the start
-                dying = stage.start("tautd", [args.tautd, "--config", tautd.config, "--store", store, "--listen",
-                                              f"127.0.0.1:{port}"])
-                time.sleep(rng.uniform(0, 0.1))
-                dying.kill()
-                killed_starting += 1
-            asked = time.monotonic()
-            tautd = stage.tautd(config=CONFIG, store=store, port=port)
-            longest = max(longest, time.monotonic() - asked)
-            wrong, *figures = problems_of(tautd, memory, told, begin)
-            wrong += setter.wrong(tautd, told_settings)
-            if wrong or memory.contradictions or kill % 10 == 0 or kill == args.kills:
-                stage.check(not wrong and not memory.contradictions,
-                            f"{kill} kills: {figures[0]} decisions, {figures[1]} windows ({figures[2]} gaps in time)",
-                            wrong + memory.contradictions[:2])
-            if wrong or memory.contradictions:
-                break
-            if not feed.running():
-                raise RuntimeError(f"taut-dev feed ended: {feed.output()[-500:]}")
-        for client in clients:
-            client.end()
-        kinds = sorted({d["kind"] for d in memory.copy().values()})
-        print(f"      {len(memory.copy())} decisions remembered ({memory.by_events} from the event stream), {kinds};"
-              f" {working} kills right after new decisions, {killed_starting} more while starting; the longest start"
-              f" took {longest:.1f} s")
-        print(f"      {setter.number - 1000} settings of {len(setter.told)} jobs were asked for")
-        stage.check(len(setter.told) == 5 and setter.number > 1000 + args.kills, "settings were set all the time")
-        stage.check(memory.by_events > 0, "the event stream told some")
-        stage.check({"would_set", "set"} <= set(kinds), "decisions of more than one kind", kinds)
-        stage.equal(tautd.stop(), 0, "it stops as told")
-        final = stage.tautd(config=CONFIG, store=store, port=daemon.free_port())
-        wrong, *figures = problems_of(final, memory, memory.copy(), begin)
-        stage.check(not wrong and not memory.contradictions, "and after a last start all is still there", wrong)
-    stage.finish()
+    story.begin = int(time.time()) - 40 * 86400
+    port, story.memory = daemon.free_port(), Memory()
+    story.store = stage.dir / "killed.db"
+    story.tautd = stage.tautd(config=CONFIG, store=story.store, port=port)
+    feed = stage.start("taut-dev feed", [daemon.feeder(stage.args), "feed", "--to", f"http://127.0.0.1:{port}", "--history", "26h",
+                                     "--jobs", "100", "--speed", "4000", "--every", "150s", "--ooms"])
+    story.setter = Setter(port)
+    story.clients = [Client(poll(port, story.memory)), Client(listen(port, story.memory)), Client(story.setter)]
+    assert daemon.eventually(lambda: len(story.memory.copy()) >= 20, 120), f"there are decisions: {len(story.memory.copy())}"
+    story.killed_starting, story.working, story.longest, figures = 0, 0, 0, (0, 0, 0)
+    for kill in range(1, story.kills + 1):
+        # Mostly soon after it has told of something new: then it is at work.
+        known = len(story.memory.copy())
+        if rng.random() < 0.8 and daemon.eventually(lambda: len(story.memory.copy()) > known, 10 / daemon.PATIENCE, 0.005):
+            story.working += 1
+        time.sleep(rng.uniform(0, 0.3))  # a moment by chance
+        told, told_settings = story.memory.copy(), dict(story.setter.told)
+        story.tautd.kill()
+        if rng.random() < 0.25:  # once more, in the middle of the start
+            dying = stage.start("tautd", [stage.args.tautd, "--config", story.tautd.config, "--store", story.store, "--listen",
+                                          f"127.0.0.1:{port}"])
+            time.sleep(rng.uniform(0, 0.1))  # likewise
+            dying.kill()
+            story.killed_starting += 1
+        asked = time.monotonic()
+        story.tautd = stage.tautd(config=CONFIG, store=story.store, port=port)
+        story.longest = max(story.longest, time.monotonic() - asked)
+        wrong, *figures = problems_of(story.tautd, story.memory, told, story.begin)
+        wrong += story.setter.wrong(story.tautd, told_settings)
+        assert not wrong and not story.memory.contradictions, (
+            f"{kill} kills: {figures[0]} decisions, {figures[1]} windows ({figures[2]} gaps in time): {wrong + story.memory.contradictions[:2]}")
+        assert feed.running(), f"taut-dev feed goes on: {feed.output()[-500:]}"
 
 
-if __name__ == "__main__":
-    main()
+def test_clients_were_told_all_the_time(stage, story):
+    for client in story.clients:
+        client.end()
+    kinds = sorted({d["kind"] for d in story.memory.copy().values()})
+    print(f"      {len(story.memory.copy())} decisions remembered ({story.memory.by_events} from the event stream), {kinds};"
+          f" {story.working} kills right after new decisions, {story.killed_starting} more while starting; the longest start"
+          f" took {story.longest:.1f} s")
+    print(f"      {story.setter.number - 1000} settings of {len(story.setter.told)} jobs were asked for")
+    assert len(story.setter.told) == 5 and story.setter.number > 1000 + story.kills, "settings were set all the time"
+    assert story.memory.by_events > 0, "the event stream told some"
+    assert {"would_set", "set"} <= set(kinds), "decisions of more than one kind"
+
+
+def test_after_a_last_start_all_is_still_there(stage, story):
+    assert story.tautd.stop() == 0, "it stops as told"
+    final = stage.tautd(config=CONFIG, store=story.store, port=daemon.free_port())
+    wrong, *figures = problems_of(final, story.memory, story.memory.copy(), story.begin)
+    assert not wrong and not story.memory.contradictions, "and after a last start all is still there"

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Two minutes in which everything goes wrong, on a fake cluster: tautd is killed with SIGKILL, its watches are cut, its owner opts out and in
 and moves its bounds, pods are replaced, and containers are killed for their memory. After every step: nothing that is opted out is written,
 no limit in force is below its bound, every kill is charged once and to the limit at its time; Events, decisions and metrics say the same."""
@@ -7,16 +6,19 @@ import random
 import threading
 import time
 
+import pytest
+
 import daemon
-import kubernetes_test
-from kubernetes_test import JOB, MIB, START, Server, decisions, metric
+import fake_cluster
+from daemon import metric
+from fake_cluster import JOB, MIB, START, decisions
 
 OWNERS = 512  # MiB
 KNOWN_SECONDS = 8  # of the wall clock, in which an annotation is followed
 SAME = 0.02  # limits this close, as a share, are one: pages
 
 
-class Cluster(kubernetes_test.Cluster):
+class Cluster(fake_cluster.Cluster):
     def __init__(self):
         super().__init__()
         self.scrape_seconds = 6 * 3600
@@ -42,7 +44,7 @@ class Cluster(kubernetes_test.Cluster):
     def kill(self, name, ahead):
         """At the time of the newest sample; `ahead`: by a clock that is one sample ahead of it."""
         with self.lock:
-            seconds_ago = 0 if ahead else kubernetes_test.STEP
+            seconds_ago = 0 if ahead else fake_cluster.STEP
             self.kills.append((START + self.seconds - seconds_ago, self.limit(name), ahead))
             self.kill_for_memory(name, seconds_ago)
 
@@ -54,7 +56,7 @@ class Cluster(kubernetes_test.Cluster):
             self.add(f"web-5d4f8c7b9d-n{self.pods_made}", f"{OWNERS}Mi")
 
 
-class Handler(kubernetes_test.Handler):
+class Handler(fake_cluster.Handler):
     def watch(self, events, version):
         self.connection.settimeout(20)
         mine = self.cluster.cuts
@@ -66,8 +68,7 @@ class Handler(kubernetes_test.Handler):
             pass
 
     def end_with(self, mine):
-        while self.cluster.cuts == mine:
-            time.sleep(0.2)
+        daemon.eventually(lambda: self.cluster.cuts != mine, 3600, 0.2)
         try:
             self.connection.shutdown(2)
         except OSError:
@@ -84,6 +85,7 @@ class Chaos:
         self.steps = []
 
     def step(self):
+        """Does something, and what is wrong until the next step."""
         c = self.cluster
         what = self.random.choice(("off", "lower", "kill", "kill", "kill", "sigkill", "cut", "replace", "calm"))
         self.steps.append(what)
@@ -102,7 +104,7 @@ class Chaos:
             c.cuts += 1
         elif what == "replace":
             c.replace()
-        time.sleep(self.random.uniform(0.2, 3))
+        return daemon.eventually(self.wrong, self.random.uniform(0.2, 3) / daemon.PATIENCE, 0.2)
 
     # ---- the sentences ----
 
@@ -153,51 +155,47 @@ class Chaos:
         return sum(o["kills"] for o in self.tautd.get("/api/v1/ooms?limit=1000")["ooms"]) == len(self.cluster.kills)
 
 
-def main():
-    args = daemon.arguments(__doc__.split("\n")[0])
-    cluster = Cluster()
-    handler = type("ChaosHandler", (Handler,), {"cluster": cluster})
-    with daemon.Stage(args) as stage:
-        server = Server(("127.0.0.1", 0), handler)
-        server.daemon_threads = True
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        run(stage, cluster, server.server_address[1])
-        server.shutdown()
-        stage.finish()
+@pytest.fixture(scope="module")
+def cluster():
+    with fake_cluster.serving(Cluster(), Handler) as its:
+        its.webhook_port = daemon.free_port()
+        yield its
 
 
-def run(stage, cluster, port):
-    cluster.webhook_port = daemon.free_port()
+def test_the_sentences_hold_after_each_step(stage, story, cluster):
     config = f"""clock: samples
 actuator: {{kind: kubernetes}}
 ingest: {{kubernetes_jobs: containers}}
-kubernetes: {{kubeconfig: {stage.kubeconfig("kubeconfig", port)}, scrape_interval: 1s, admission: {{listen: 127.0.0.1:{cluster.webhook_port}, name: 127.0.0.1}}}}
+kubernetes: {{kubeconfig: {stage.kubeconfig("kubeconfig", cluster.port)}, scrape_interval: 1s, admission: {{listen: 127.0.0.1:{cluster.webhook_port}, name: 127.0.0.1}}}}
 defaults: {{startup_grace: 0s}}
 rules:
   - {{name: all, match: {{job: "*"}}, set: {{mode: auto, recommender: moving_window}}}}
 """
     cluster.replace()
-    chaos = Chaos(stage, cluster, config)
+    story.chaos = Chaos(stage, cluster, config)
     lowered = lambda: all(cluster.limit(name) < 300 for name in list(cluster.pods))  # noqa: E731
-    stage.check(daemon.eventually(lowered, 60), "containers of 20 MiB get less than 512 MiB", cluster.pods)
+    assert daemon.eventually(lowered, 60), f"containers of 20 MiB get less than 512 MiB: {cluster.pods}"
     cluster.scrape_seconds = 60
     wrong, until = [], time.monotonic() + float(os.environ.get("TAUT_CHAOS_SECONDS", "90"))
     while not wrong and time.monotonic() < until:
-        chaos.step()
-        wrong = chaos.wrong()
-    print(f"      {len(chaos.steps)} steps, {chaos.steps.count('sigkill')} of them SIGKILL, {len(cluster.kills)} kills")
-    stage.equal(wrong[:3], [], f"the sentences hold after each step of {' '.join(chaos.steps)}")
+        wrong = story.chaos.step()
+    print(f"      {len(story.chaos.steps)} steps, {story.chaos.steps.count('sigkill')} of them SIGKILL, {len(cluster.kills)} kills")
+    assert wrong[:3] == [], f"the sentences hold after each step of {' '.join(story.chaos.steps)}"
 
-    # ---- all is well again ----
+
+def test_every_kill_is_charged_once_to_the_limit_at_its_time(story, cluster):
     cluster.out_since, cluster.lower = None, 0
     cluster.annotate({})
-    stage.check(daemon.eventually(chaos.all_charged, 60, 1), "every kill is charged once",
-                (cluster.kills, chaos.tautd.get("/api/v1/ooms?limit=1000")))
-    stage.equal(chaos.wrong()[:3], [], "to the limit at its time")
-    tautd = chaos.tautd
-    settled = lambda: all(d["outcome"] != "pending" for d in decisions(tautd))  # noqa: E731
-    stage.check(daemon.eventually(settled, 60), "every decision has an outcome", [d for d in decisions(tautd) if d["outcome"] == "pending"])
-    last = lambda: next((d for d in decisions(tautd) if d["kind"] != "would_set"), None)  # noqa: E731
+    assert daemon.eventually(story.chaos.all_charged, 60, 1), (
+        f"every kill is charged once: {(cluster.kills, story.chaos.tautd.get('/api/v1/ooms?limit=1000'))}")
+    assert story.chaos.wrong()[:3] == [], "to the limit at its time"
+    story.tautd = story.chaos.tautd
+
+
+def test_decisions_pods_and_events_agree_in_the_end(story, cluster):
+    settled = lambda: all(d["outcome"] != "pending" for d in decisions(story.tautd))  # noqa: E731
+    assert daemon.eventually(settled, 60), f"every decision has an outcome: {[d for d in decisions(story.tautd) if d['outcome'] == 'pending']}"
+    last = lambda: next((d for d in decisions(story.tautd) if d["kind"] != "would_set"), None)  # noqa: E731
 
     def agrees():
         # An order that failed, as of more than a node has, leaves what was before it.
@@ -205,16 +203,15 @@ rules:
         ordered = OWNERS if amount is None else amount / MIB
         return all(abs(cluster.limit(name) - ordered) <= 1 for name in list(cluster.pods))
 
-    stage.check(daemon.eventually(agrees, 60, 0.5), "the pods have what the last decision says", (last(), {n: cluster.limit(n) for n in cluster.pods}))
+    assert daemon.eventually(agrees, 60, 0.5), f"the pods have what the last decision says: {(last(), {n: cluster.limit(n) for n in cluster.pods})}"
     said = {e["reason"] for e in cluster.said}
     # An Event follows the outcome; one is lost where tautd is killed between the two.
-    stage.check(said & {"LimitSet", "LimitRaised", "LimitReleased"}, "Events say what was done", said)
-    raised = [d for d in decisions(tautd) if d["kind"] == "oom_raise"]
-    stage.check("LimitRaised" not in said or raised, "and nothing was raised after a kill that no decision says", said)
-    stage.equal(metric(tautd, "tautd_kubernetes_synced"), 1, "the metrics say that all is known")
-    stage.equal(tautd.ask(f"/api/v1/jobs/{daemon.quoted(JOB)}").status, 200, "the job is there")
-    stage.equal(tautd.stop(), 0, "tautd stops")
+    assert said & {"LimitSet", "LimitRaised", "LimitReleased"}, "Events say what was done"
+    raised = [d for d in decisions(story.tautd) if d["kind"] == "oom_raise"]
+    assert "LimitRaised" not in said or raised, "and nothing was raised after a kill that no decision says"
 
 
-if __name__ == "__main__":
-    main()
+def test_all_is_known_and_tautd_stops(story):
+    assert metric(story.tautd, "tautd_kubernetes_synced") == 1, "the metrics say that all is known"
+    assert story.tautd.ask(f"/api/v1/jobs/{daemon.quoted(JOB)}").status == 200, "the job is there"
+    assert story.tautd.stop() == 0, "tautd stops"

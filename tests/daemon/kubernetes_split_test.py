@@ -1,20 +1,18 @@
-#!/usr/bin/env python3
 """Workloads whose pods differ, in a cluster of this test's own: replicas of a StatefulSet that are jobs apart, and pods of a DaemonSet by a
 label of their nodes. Annotations of a Rollout, which owns pods through a ReplicaSet, are settings, and it gets its status."""
 import copy
 import json
-import threading
-import time
 import urllib.parse
 
+import pytest
+
 import daemon
-import kubernetes_test
-from kubernetes_test import Server
+import fake_cluster
 
 DB = "shop/statefulset/db"
 
 
-class Cluster(kubernetes_test.Cluster):
+class Cluster(fake_cluster.Cluster):
     """With a StatefulSet, of which db-0 uses the most, and a DaemonSet on two nodes."""
 
     def __init__(self):
@@ -45,7 +43,7 @@ class Cluster(kubernetes_test.Cluster):
         return self.used_mib[name]
 
 
-class Handler(kubernetes_test.Handler):
+class Handler(fake_cluster.Handler):
     def do_GET(self):
         path = urllib.parse.urlsplit(self.path)
         query = dict(urllib.parse.parse_qsl(path.query))
@@ -89,33 +87,22 @@ class Handler(kubernetes_test.Handler):
         self.answer(200, "{}")
 
 
-def main():
-    args = daemon.arguments(__doc__.split("\n")[0])
-    with daemon.Stage(args) as stage:
-        cluster = Cluster()
-        Handler.cluster = cluster
-        server = Server(("127.0.0.1", 0), Handler)
-        server.daemon_threads = True
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        run(stage, cluster, server.server_address[1])
-        for may_list in (False, True):
-            Handler.cluster = cluster = Cluster()
-            cluster.may_list = may_list
-            custom(stage, cluster, server.server_address[1])
-        Handler.cluster = cluster = Cluster()
-        custom_status(stage, cluster, server.server_address[1])
-        server.shutdown()
-        stage.finish()
+@pytest.fixture
+def cluster():
+    with fake_cluster.serving(Cluster(), Handler) as its:
+        yield its
 
 
-def custom(stage, cluster, port):
+@pytest.mark.parametrize("may_list", [False, True])
+def test_annotations_of_a_custom_resource_are_settings(stage, cluster, may_list):
     """Annotations of a custom resource: settings where it may be listed, and said once where it may not."""
+    cluster.may_list = may_list
     job = "shop/rollout/web/app"
     cluster.used_mib["web-5d4f8c7b9d-2bxnz"] = 50
     cluster.add("web-5d4f8c7b9d-2bxnz")
     tautd = stage.tautd(config=f"""clock: samples
 ingest: {{kubernetes_jobs: containers}}
-kubernetes: {{kubeconfig: {stage.kubeconfig("kubeconfig", port)}, scrape_interval: 1s, usage: resource}}
+kubernetes: {{kubeconfig: {stage.kubeconfig("kubeconfig", cluster.port)}, scrape_interval: 1s, usage: resource}}
 """)
 
     def mode():
@@ -123,19 +110,19 @@ kubernetes: {{kubeconfig: {stage.kubeconfig("kubeconfig", port)}, scrape_interva
         return answer.json()["mode"] if answer.status == 200 else None
 
     wanted = "off" if cluster.may_list else "observe"
-    stage.check(daemon.eventually(lambda: mode() == wanted, 60), f"a Rollout that may{'' if cluster.may_list else ' not'} be listed: mode {wanted}",
-                (mode(), tautd.output()[-500:]))
+    assert daemon.eventually(lambda: mode() == wanted, 60), (
+        f"a Rollout that may{'' if cluster.may_list else ' not'} be listed: mode {wanted}: {(mode(), tautd.output()[-500:])}")
     with cluster.lock:
         lists = [r for r in cluster.requests if r.startswith("LIST")]
     if cluster.may_list:
         return
-    stage.check(daemon.eventually(lambda: "custom_owners.yaml" in tautd.output(), 30), "the log names the file with the right", tautd.output()[-500:])
-    time.sleep(5)
-    stage.equal(tautd.output().count("rollouts.argoproj.io is forbidden"), 1, "once")
-    stage.check(len(lists) <= 1, "and it is asked once", lists)
+    assert daemon.eventually(lambda: "custom_owners.yaml" in tautd.output(), 30), f"the log names the file with the right: {tautd.output()[-500:]}"
+    fake_cluster.await_scrapes(tautd, 5)
+    assert tautd.output().count("rollouts.argoproj.io is forbidden") == 1, "once"
+    assert len(lists) <= 1, "and it is asked once"
 
 
-def custom_status(stage, cluster, port):
+def test_a_custom_resource_has_events_and_its_status(stage, cluster):
     """A Rollout has Events, and where it may be patched an annotation that says what is recommended for its containers."""
     cluster.may_list, cluster.mode = True, "observe"
     cluster.used_mib["web-5d4f8c7b9d-2bxnz"] = 50
@@ -143,7 +130,7 @@ def custom_status(stage, cluster, port):
     # Without settings by annotations: Events and the status alone need its metadata, too.
     config = f"""clock: samples
 ingest: {{kubernetes_jobs: containers}}
-kubernetes: {{kubeconfig: {stage.kubeconfig("kubeconfig", port)}, scrape_interval: 1s, usage: resource, annotations: false, status_annotations: true}}
+kubernetes: {{kubeconfig: {stage.kubeconfig("kubeconfig", cluster.port)}, scrape_interval: 1s, usage: resource, annotations: false, status_annotations: true}}
 defaults: {{mode: observe, recommender: moving_window}}
 """
     store = str(stage.dir / "custom.db")
@@ -154,34 +141,46 @@ defaults: {{mode: observe, recommender: moving_window}}
 
     tautd = stage.tautd(config=config, store=store)
     way_out = "give the right to patch rollouts of argoproj.io with packaging/kubernetes/observe/custom_owners_status.yaml"
-    stage.check(daemon.eventually(lambda: way_out in tautd.output(), 60), "a missing right to patch is said with the way out", tautd.output()[-900:])
-    time.sleep(5)
-    stage.equal((tautd.output().count("cannot patch resource"), len(patches())), (1, 1), "once, and it is asked once")
-    stage.equal(kubernetes_test.metric(tautd, 'tautd_kubernetes_status_writes_total{result="failed"}'), 1, "the metric counts it")
+    assert daemon.eventually(lambda: way_out in tautd.output(), 60), f"a missing right to patch is said with the way out: {tautd.output()[-900:]}"
+    fake_cluster.await_scrapes(tautd, 5)
+    assert (tautd.output().count("cannot patch resource"), len(patches())) == (1, 1), "once, and it is asked once"
+    assert daemon.metric(tautd, 'tautd_kubernetes_status_writes_total{result="failed"}') == 1, "the metric counts it"
     of_rollout = lambda: [e["involvedObject"] for e in cluster.said if e["involvedObject"]["kind"] == "Rollout"]  # noqa: E731
-    stage.check(daemon.eventually(of_rollout, 40), "its decisions are Events", cluster.said[-3:])
-    stage.equal(of_rollout()[0], {"apiVersion": "argoproj.io/v1alpha1", "kind": "Rollout", "namespace": "shop", "name": "web", "uid": "r-1"},
-                "that name it with its API version")
-    stage.equal(tautd.stop(), 0, "tautd stops")
+    assert daemon.eventually(of_rollout, 40), f"its decisions are Events: {cluster.said[-3:]}"
+    assert of_rollout()[0] == {"apiVersion": "argoproj.io/v1alpha1", "kind": "Rollout", "namespace": "shop", "name": "web", "uid": "r-1"}, (
+        "that name it with its API version")
+    assert tautd.stop() == 0, "tautd stops"
 
     cluster.may_patch = True
     tautd = stage.tautd(config=config, store=store)
-    stage.check(daemon.eventually(lambda: "memory request" in (cluster.rollout_status or ""), 60), "with the right the Rollout has its status",
-                (cluster.rollout_status, tautd.output()[-500:]))
-    stage.check(cluster.rollout_status.startswith("app observe: cpu request "), "of its container", cluster.rollout_status)
-    stage.check(patches()[-1].endswith(" application/merge-patch+json"), "by a merge patch", patches()[-1])
-    stage.equal(tautd.stop(), 0, "tautd stops")
+    assert daemon.eventually(lambda: "memory request" in (cluster.rollout_status or ""), 60), (
+        f"with the right the Rollout has its status: {(cluster.rollout_status, tautd.output()[-500:])}")
+    assert cluster.rollout_status.startswith("app observe: cpu request "), "of its container"
+    assert patches()[-1].endswith(" application/merge-patch+json"), "by a merge patch"
+    assert tautd.stop() == 0, "tautd stops"
     before = patches()
     cluster.scrape_seconds = 60  # no other amounts
     tautd = stage.tautd(config=config, store=store)
-    time.sleep(16)  # beyond StatusWriter::Options::settle_s
-    stage.equal(patches(), before, "after a restart the same is not written again")
-    stage.equal(tautd.stop(), 0, "tautd stops")
+    fake_cluster.await_scrapes(tautd, 16)  # beyond StatusWriter::Options::settle_s
+    assert patches() == before, "after a restart the same is not written again"
+    assert tautd.stop() == 0, "tautd stops"
 
 
-def run(stage, cluster, port):
-    kubeconfig = stage.kubeconfig("kubeconfig", port)
-    config = f"""clock: samples
+def jobs(tautd):
+    return sorted(job["name"] for job in tautd.get("/api/v1/jobs")["jobs"])
+
+
+def notice(tautd):
+    answer = tautd.ask(f"/api/v1/jobs/{daemon.quoted(DB + '/app')}")
+    return " ".join(answer.json()["notices"]) if answer.status == 200 else ""
+
+
+def limits(cluster):
+    return [round(cluster.limit(f"db-{i}")) for i in range(3)]
+
+
+def config_of_split(kubeconfig):
+    return f"""clock: samples
 actuator: {{kind: kubernetes}}
 ingest: {{kubernetes_jobs: containers}}
 kubernetes: {{kubeconfig: {kubeconfig}, scrape_interval: 1s, usage: resource, node_group_label: pool}}
@@ -189,57 +188,56 @@ defaults: {{mode: observe, recommender: moving_window, startup_grace: 0s}}
 rules:
   - {{name: split, match: {{job: "shop/statefulset/db@*"}}, set: {{mode: auto}}}}
 """
-    store = str(stage.dir / "split.db")
-    tautd = stage.tautd(config=config, store=store)
-
-    def jobs():
-        return sorted(job["name"] for job in tautd.get("/api/v1/jobs")["jobs"])
-
-    def notice():
-        answer = tautd.ask(f"/api/v1/jobs/{daemon.quoted(DB + '/app')}")
-        return " ".join(answer.json()["notices"]) if answer.status == 200 else ""
-
-    shippers = ["shop/daemonset/shipper@large/app", "shop/daemonset/shipper@small/app"]
-    # Where samples set the time, the first ones come before owners are known, and some names are guessed then.
-    stage.check(daemon.eventually(lambda: {*shippers, DB + "/app"} <= set(jobs()), 60),
-                "pods of a DaemonSet are jobs by their node's label; replicas of a StatefulSet are one job", jobs())
-    stage.check("shop/daemonset/shipper/app" not in jobs(), "and the whole DaemonSet is none", jobs())
-    wanted = "db-0 uses 400Mi of memory and db-1 60Mi"
-    stage.check(daemon.eventually(lambda: wanted in notice(), 60), "a notice says that the replicas differ", notice())
-    stage.check(daemon.eventually(lambda: any(e["reason"] == "ReplicasDiffer" for e in cluster.said), 20), "and so does an Event", cluster.said[-3:])
-    event = next(e for e in cluster.said if e["reason"] == "ReplicasDiffer")
-    stage.equal((event["involvedObject"]["kind"], event["involvedObject"]["uid"]), ("StatefulSet", "s-1"), "of the StatefulSet")
-
-    # ---- split ----
-    cluster.annotate_set({"tautline.dev/split": "ordinal"})
-    stage.check(daemon.eventually(lambda: {f"{DB}@{i}/app" for i in range(3)} <= set(jobs()), 60), "each replica is a job", jobs())
-
-    def limits():
-        return [round(cluster.limit(f"db-{i}")) for i in range(3)]
-
-    stage.check(daemon.eventually(lambda: limits()[0] > 400 and max(limits()[1:]) < 100, 90), "and has a limit of its own", limits())
-    text = stage.taut(tautd, "export", "--format", "patch").stdout
-    stage.check('metadata: {name: "db", namespace: "shop"}' in text and "the largest of the workload's jobs: shop/statefulset/db@0/app" in text,
-                "a patch of the template has the largest of them", text)
-    stage.check('name: "db@' not in text, "and names the workload", text)
-
-    # ---- a restart ----
-    before = list(limits())
-    tautd.stop()
-    with cluster.lock:
-        patches = len([r for r in cluster.requests if r.startswith("PATCH")])
-    tautd = stage.tautd(config=config, store=store)
-    stage.check(daemon.eventually(lambda: tautd.ask("/metrics").text.find("tautd_kubernetes_synced 1") >= 0, 30), "a restart finds the cluster")
-    time.sleep(5)
-    with cluster.lock:
-        sent = [r for r in cluster.requests if r.startswith("PATCH")][patches:]
-    stage.check(all(abs(a - b) < 0.2 * a for a, b in zip(before, limits())), "after a restart no replica gets the limit of another",
-                (before, limits(), sent[:3]))
-
-    # ---- nonsense, and no longer split ----
-    cluster.annotate_set({"tautline.dev/split": "ordinals"})
-    stage.check(daemon.eventually(lambda: "expected none or ordinal" in notice(), 60), "a value that is none is said", notice())
 
 
-if __name__ == "__main__":
-    main()
+class TestSplit:
+    @pytest.fixture(scope="class")
+    def cluster(self):
+        with fake_cluster.serving(Cluster(), Handler) as its:
+            yield its
+
+    def test_pods_of_a_daemonset_are_jobs_by_the_label_of_their_node(self, stage, story, cluster):
+        story.config = config_of_split(stage.kubeconfig("kubeconfig", cluster.port))
+        story.store = str(stage.dir / "split.db")
+        story.tautd = stage.tautd(config=story.config, store=story.store)
+
+        shippers = ["shop/daemonset/shipper@large/app", "shop/daemonset/shipper@small/app"]
+        # Where samples set the time, the first ones come before owners are known, and some names are guessed then.
+        assert daemon.eventually(lambda: {*shippers, DB + "/app"} <= set(jobs(story.tautd)), 60), (
+            f"pods of a DaemonSet are jobs by their node's label; replicas of a StatefulSet are one job: {jobs(story.tautd)}")
+        assert "shop/daemonset/shipper/app" not in jobs(story.tautd), "and the whole DaemonSet is none"
+
+    def test_replicas_that_differ_are_a_notice_and_an_event(self, story, cluster):
+        wanted = "db-0 uses 400Mi of memory and db-1 60Mi"
+        assert daemon.eventually(lambda: wanted in notice(story.tautd), 60), f"a notice says that the replicas differ: {notice(story.tautd)}"
+        assert daemon.eventually(lambda: any(e["reason"] == "ReplicasDiffer" for e in cluster.said), 20), f"and so does an Event: {cluster.said[-3:]}"
+        event = next(e for e in cluster.said if e["reason"] == "ReplicasDiffer")
+        assert (event["involvedObject"]["kind"], event["involvedObject"]["uid"]) == ("StatefulSet", "s-1"), "of the StatefulSet"
+
+    def test_split_replicas_have_limits_of_their_own(self, stage, story, cluster):
+        cluster.annotate_set({"tautline.dev/split": "ordinal"})
+        assert daemon.eventually(lambda: {f"{DB}@{i}/app" for i in range(3)} <= set(jobs(story.tautd)), 60), f"each replica is a job: {jobs(story.tautd)}"
+
+        assert daemon.eventually(lambda: limits(cluster)[0] > 400 and max(limits(cluster)[1:]) < 100, 90), (
+            f"and has a limit of its own: {limits(cluster)}")
+        text = stage.taut(story.tautd, "export", "--format", "patch").stdout
+        assert 'metadata: {name: "db", namespace: "shop"}' in text and "the largest of the workload's jobs: shop/statefulset/db@0/app" in text, (
+            "a patch of the template has the largest of them")
+        assert 'name: "db@' not in text, "and names the workload"
+
+    def test_a_restart_keeps_the_limits_apart(self, stage, story, cluster):
+        before = list(limits(cluster))
+        story.tautd.stop()
+        with cluster.lock:
+            patches = len([r for r in cluster.requests if r.startswith("PATCH")])
+        story.tautd = stage.tautd(config=story.config, store=story.store)
+        assert daemon.eventually(lambda: story.tautd.ask("/metrics").text.find("tautd_kubernetes_synced 1") >= 0, 30), "a restart finds the cluster"
+        fake_cluster.await_scrapes(story.tautd, 5)
+        with cluster.lock:
+            sent = [r for r in cluster.requests if r.startswith("PATCH")][patches:]
+        assert all(abs(a - b) < 0.2 * a for a, b in zip(before, limits(cluster))), (
+            f"after a restart no replica gets the limit of another: {(before, limits(cluster), sent[:3])}")
+
+    def test_a_value_that_is_none_is_said(self, story, cluster):
+        cluster.annotate_set({"tautline.dev/split": "ordinals"})
+        assert daemon.eventually(lambda: "expected none or ordinal" in notice(story.tautd), 60), f"a value that is none is said: {notice(story.tautd)}"

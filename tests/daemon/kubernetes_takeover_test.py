@@ -1,14 +1,15 @@
-#!/usr/bin/env python3
 """Two tautd with stores of their own share a Lease. The holder is killed, the other one takes over, and later the first one comes back:
 no order of before is carried out, neither by the one that follows nor by the one that comes back, whatever its store says."""
 import json
-import threading
 import time
 import urllib.parse
 
+import pytest
+
 import daemon
-import kubernetes_test
-from kubernetes_test import JOB, decisions, metric
+import fake_cluster
+from daemon import metric
+from fake_cluster import JOB, decisions
 
 OWNERS = 1024  # MiB, in the Deployment's template
 POD = "web-5d4f8c7b9d-2bxnz"
@@ -16,7 +17,7 @@ LEASES = "/apis/coordination.k8s.io/v1/namespaces/tautline/leases"
 OFF = {"tautline.dev/mode": "off"}
 
 
-class Handler(kubernetes_test.Handler):
+class Handler(fake_cluster.Handler):
     lease, lease_version = None, 0
 
     def write_lease(self, body, status):
@@ -51,92 +52,91 @@ class Handler(kubernetes_test.Handler):
             self.write_lease(body, 200)
 
 
-def main():
-    args = daemon.arguments(__doc__)
-    cluster = kubernetes_test.Cluster()
-    handler = type("LeaseHandler", (Handler,), {"cluster": cluster})
-    with daemon.Stage(args) as stage:
-        server = kubernetes_test.Server(("127.0.0.1", 0), handler)
-        server.daemon_threads = True
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        run(stage, cluster, server.server_address[1])
-        server.shutdown()
-        stage.finish()
+@pytest.fixture(scope="module")
+def cluster():
+    with fake_cluster.serving(fake_cluster.Cluster(), Handler) as its:
+        yield its
 
 
-def run(stage, cluster, port):
-    config = f"""clock: samples
+def config(stage, cluster):
+    return f"""clock: samples
 actuator: {{kind: kubernetes}}
 ingest: {{kubernetes_jobs: containers}}
-kubernetes: {{kubeconfig: {stage.kubeconfig("kubeconfig", port)}, scrape_interval: 1s, lease: tautline/tautd}}
+kubernetes: {{kubeconfig: {stage.kubeconfig("kubeconfig", cluster.port)}, scrape_interval: 1s, lease: tautline/tautd}}
 rules:
   - {{name: all, match: {{job: "*"}}, set: {{mode: auto, recommender: moving_window}}}}
 """
-    cluster.template_memory = f"{OWNERS}Mi"
-    cluster.add(POD, f"{OWNERS}Mi")
-    limit = lambda: cluster.limit(POD)  # noqa: E731
-    holds = lambda tautd: metric(tautd, "tautd_kubernetes_lease_held") == 1  # noqa: E731
-    start = lambda name: stage.tautd(config=config, store=str(stage.dir / name))  # noqa: E731
 
-    def keeps(wanted, until, what):
-        """Nothing but `wanted` is in force until `until()` is true, and for some seconds more."""
-        seen, done = set(), [False]
 
-        def look():
-            seen.add(limit())
-            return until()
+def start(stage, cluster, name):
+    return stage.tautd(config=config(stage, cluster), store=str(stage.dir / name))
 
-        done[0] = daemon.eventually(look, 40, 0.05)
-        daemon.eventually(lambda: seen.add(limit()), 6 / daemon.PATIENCE, 0.05)
-        stage.check(done[0], f"{what}: the other one takes the Lease")
-        stage.equal(seen, {wanted}, f"{what}: the pod keeps its limit")
 
-    begin_s = cluster.scrape_seconds  # of the first day, which goes by in some seconds
+def holds(tautd):
+    return metric(tautd, "tautd_kubernetes_lease_held") == 1
 
-    def is_lowered(what, scrape_seconds=600):
-        cluster.scrape_seconds = scrape_seconds
-        stage.check(daemon.eventually(lambda: limit() < 0.9 * OWNERS, 60), what, limit())
-        cluster.scrape_seconds = 60
 
-    def opts_out(what):
-        cluster.annotate(OFF)
-        stage.check(daemon.eventually(lambda: limit() == OWNERS, 30), what, limit())
+def is_synced(tautd):
+    return daemon.eventually(lambda: metric(tautd, "tautd_kubernetes_synced") == 1, 20)
 
-    first = start("first.db")
-    is_lowered("the first one sets a limit", begin_s)
-    second = start("second.db")
-    cluster.scrape_seconds = begin_s
-    own = lambda: [d for d in decisions(second) if d["job"] == JOB and d["kind"] == "set"]  # noqa: E731
-    stage.check(daemon.eventually(own, 60) and all(d["outcome"] == "pending" for d in own()), "the second one decides, and does not act")
-    stage.check(holds(first) and not holds(second), "the first one holds the Lease")
+
+def keeps(cluster, tautd):
+    """Nothing but the owner's limit is in force until this one has the Lease, and for some seconds more."""
+    seen = set()
+    assert daemon.eventually(lambda: seen.add(cluster.limit(POD)) or holds(tautd), 40, 0.05), "the other one takes the Lease"
+    seen |= fake_cluster.seen_during(tautd, 6, lambda: cluster.limit(POD))
+    assert seen == {OWNERS}, "the pod keeps its limit"
+
+
+def is_lowered(cluster, scrape_seconds=600):
+    cluster.scrape_seconds = scrape_seconds
+    assert daemon.eventually(lambda: cluster.limit(POD) < 0.9 * OWNERS, 60), f"the limit is lowered: {cluster.limit(POD)}"
     cluster.scrape_seconds = 60
 
-    # ---- the holder is killed behind an opt-out ----
-    opts_out("the owner opts out, and has its limit back")
-    first.kill()
-    keeps(OWNERS, lambda: holds(second), "the holder was killed")
-    cluster.annotate({})
-    is_lowered("without the annotation the second one lowers the limit")
 
-    # ---- it comes back, with what it held before ----
-    first = start("first.db")
-    stage.check(daemon.eventually(lambda: metric(first, "tautd_kubernetes_synced") == 1, 20) and not holds(first), "it comes back without the Lease")
-    first.kill()
-    opts_out("the owner opts out while it is away")
-    first = start("first.db")
-    second.kill()
-    keeps(OWNERS, lambda: holds(first), "and back")
-    cluster.annotate({})
-    is_lowered("without the annotation the first one lowers the limit again")
+def opts_out(cluster):
+    cluster.annotate(OFF)
+    assert daemon.eventually(lambda: cluster.limit(POD) == OWNERS, 30), f"the owner opts out, and has its limit back: {cluster.limit(POD)}"
 
-    # ---- a stop hands the Lease over at once ----
-    second = start("second.db")
-    stage.check(daemon.eventually(lambda: metric(second, "tautd_kubernetes_synced") == 1, 20), "the second one is back")
-    stage.equal(first.stop(), 0, "the first one stops")
+
+def test_the_first_one_holds_the_lease_and_the_second_one_only_decides(stage, cluster, story):
+    cluster.template_memory = f"{OWNERS}Mi"
+    cluster.add(POD, f"{OWNERS}Mi")
+    begin_s = cluster.scrape_seconds  # of the first day, which goes by in some seconds
+    story.first = start(stage, cluster, "first.db")
+    is_lowered(cluster, begin_s)
+    story.second = start(stage, cluster, "second.db")
+    cluster.scrape_seconds = begin_s
+    own = lambda: [d for d in decisions(story.second) if d["job"] == JOB and d["kind"] == "set"]  # noqa: E731
+    assert daemon.eventually(own, 60) and all(d["outcome"] == "pending" for d in own()), "the second one decides, and does not act"
+    assert holds(story.first) and not holds(story.second), "the first one holds the Lease"
+    cluster.scrape_seconds = 60
+
+
+def test_a_holder_that_is_killed_behind_an_opt_out_is_followed(cluster, story):
+    opts_out(cluster)
+    story.first.kill()
+    keeps(cluster, story.second)
+    cluster.annotate({})
+    is_lowered(cluster)
+
+
+def test_it_comes_back_and_carries_out_nothing_of_before(stage, cluster, story):
+    story.first = start(stage, cluster, "first.db")
+    assert is_synced(story.first) and not holds(story.first), "it comes back without the Lease"
+    story.first.kill()
+    opts_out(cluster)
+    story.first = start(stage, cluster, "first.db")
+    story.second.kill()
+    keeps(cluster, story.first)
+    cluster.annotate({})
+    is_lowered(cluster)
+
+
+def test_a_stop_hands_the_lease_over_at_once(stage, cluster, story):
+    story.second = start(stage, cluster, "second.db")
+    assert is_synced(story.second), "the second one is back"
+    assert story.first.stop() == 0, "the first one stops"
     begin = time.monotonic()
-    stage.check(daemon.eventually(lambda: holds(second), 12), "the second one takes the Lease")
-    stage.check(time.monotonic() - begin < 12, "at once, and not when it has run out", time.monotonic() - begin)
-
-
-if __name__ == "__main__":
-    main()
+    assert daemon.eventually(lambda: holds(story.second), 12), "the second one takes the Lease"
+    assert time.monotonic() - begin < 12, "at once, and not when it has run out"

@@ -46,7 +46,7 @@ def test_a_kill_keeps_the_number_without_the_series(stage, story):
     assert story.tautd.get(story.path)["replicas"]["would_be"] == 6, "after a kill, and without the series, the number stays"
 
 
-def test_the_history_is_of_the_series(stage, story):
+def test_the_history_is_of_the_series(story):
     history = story.tautd.get(f"{story.path}/replicas?columns=100")
     assert history["load_of"] == "series", "the history is of the series"
     loads = [round(load) for load in history["load"] if load is not None]
@@ -81,7 +81,7 @@ def test_a_kill_keeps_the_stored_number_of_tasks(stage, story):
     assert drawn == [9, 9], "and it is drawn over time"
 
 
-def test_a_silent_series_says_nothing(stage, story):
+def test_a_silent_series_says_nothing(story):
     story.cell.send(story.tautd, 2, 4, 0.5)
     assert story.tautd.get(story.path)["replicas"]["tasks"] == 4, "a silent series says nothing: the measured tasks count"
 

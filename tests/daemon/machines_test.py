@@ -1,15 +1,15 @@
-#!/usr/bin/env python3
 """The machines of a tautd: a cluster's node with its pods, as it is measured, learnt, killed, damaged and asked for.
 
-The cluster is that of kubernetes_test.py, whose days go by in seconds.
+The cluster is that of fake_cluster.py, whose days go by in seconds.
 """
 import re
-import threading
+
+import pytest
 
 import daemon
-import kubernetes_test
+import fake_cluster
 import schema
-from kubernetes_test import MIB, Cluster, Handler, Server
+from fake_cluster import MIB
 
 DAY = 86400
 PODS = ("web-5d4f8c7b9d-2bxnz", "web-5d4f8c7b9d-4vqtr")
@@ -25,65 +25,23 @@ def node(tautd):
     return machines[0] if machines else None
 
 
-def without_source(stage):
-    tautd = stage.tautd()
-    stage.equal((page(tautd)["enabled"], page(tautd)["machines"]), (False, []), "without agents and a cluster there are no machines")
-    stage.equal(tautd.ask("/api/v1/machines/node-1").status, 404, "and none is found")
+@pytest.fixture(scope="module")
+def cluster():
+    its = fake_cluster.Cluster()
+    its.nodes = its.nodes[:1]
+    with fake_cluster.serving(its):
+        yield its
+
+
+@pytest.mark.settings("")
+def test_without_a_source_there_are_no_machines(stage, tautd):
+    assert (page(tautd)["enabled"], page(tautd)["machines"]) == (False, []), "without agents and a cluster there are no machines"
+    assert tautd.ask("/api/v1/machines/node-1").status == 404, "and none is found"
     said = stage.taut(tautd, "machines")
-    stage.check(said.returncode == 0 and "agents.listen" in said.stdout, "taut machines says what is missing", said.stdout + said.stderr)
-    tautd.stop()
+    assert said.returncode == 0 and "agents.listen" in said.stdout, f"taut machines says what is missing: {said.stdout + said.stderr}"
 
 
-def figures(stage, tautd):
-    """Of the node, with two pods that ask for 100m and 256Mi each, use 0.1 cores and 20 MiB, and may use 1 core and 512Mi."""
-    one = node(tautd)
-    cpu, memory = one["cpu"], one["memory"]
-    stage.equal((one["name"], one["source"], one["present"], one["ready"], one["tasks"]), ("node-1", "kubernetes", True, True, 2),
-                "the node is a machine with two tasks")
-    stage.equal((cpu["capacity"], memory["capacity"]), (8, 16384 * MIB), "its capacity is what is allocatable")
-    stage.check(abs(cpu["limits"] - 0.2) < 1e-6 and memory["limits"] == 512 * MIB, "limits are the requests of the pods", (cpu, memory))
-    stage.check(abs(cpu["usage"] - 0.2) < 0.01 and memory["usage"] == 40 * MIB, "usage is that of the pods", (cpu, memory))
-    stage.check(memory["usage"] < memory["reservations"] < 60 * MIB, "reservations have come down to usage and a margin", memory)
-    stage.check(abs(memory["reclaimable_now"] - (memory["limits"] - memory["reservations"])) < 1, "reclaimable now: limits less reservations", memory)
-    stage.check(abs(memory["reclaimable"] - (memory["capacity"] - memory["predicted"])) < 1, "reclaimable: capacity less prediction", memory)
-    detail = tautd.get("/api/v1/machines/node-1?source=kubernetes")
-    stage.equal(sorted(t["task"] for t in detail["task_list"]), sorted(PODS), "its tasks are the pods")
-    stage.equal({t["job"] for t in detail["task_list"]}, {kubernetes_test.JOB}, "of the job of their container")
-    stage.check(all(abs(t["cpu"]["usage"] - 0.1) < 0.01 and t["memory"]["limit"] == 256 * MIB for t in detail["task_list"]),
-                "each with its figures", detail["task_list"])
-    return detail
-
-
-def fits(stage, tautd):
-    """The answers have the form of openapi.yaml; without PyYAML that is not looked at."""
-    try:
-        import yaml
-    except ImportError:
-        return
-    schemas = schema.Schemas(yaml.safe_load(tautd.ask("/api/v1/openapi.yaml").text))
-    for path, name in (("/api/v1/machines", "MachinePage"), ("/api/v1/machines/node-1", "MachineDetail")):
-        wrong = schemas.errors_of(tautd.get(path), {"$ref": f"#/components/schemas/{name}"})
-        stage.equal(wrong, [], f"{path} is a {name}")
-
-
-def asked(stage, tautd):
-    fits(stage, tautd)
-    for query, status in (("?sort=size", 400), ("?limit=0", 400), ("?order=up", 400), ("?colour=red", 400)):
-        stage.equal(tautd.ask("/api/v1/machines" + query).status, status, f"{query} is refused")
-    stage.equal(tautd.ask("/api/v1/machines/nobody").status, 404, "an unknown machine is not found")
-    stage.equal(page(tautd, "?source=agents")["total"], 0, "no agent has a machine")
-    stage.equal(page(tautd, "?search=NODE&sort=cpu_reclaimable&limit=1")["total"], 1, "a search finds it")
-    table = stage.taut(tautd, "machines").stdout
-    stage.check("node-1" in table and max(map(len, table.splitlines())) <= 100, "taut machines: a table of 100 columns", table)
-    one = stage.taut(tautd, "machines", "node-1").stdout
-    stage.check(PODS[0] in one and "Memory: the machine has 16.0 GiB" in one, "taut machines node-1", one)
-    metrics = tautd.ask("/metrics").text
-    for name in ("tautd_machines_capacity", "tautd_machines_reclaimable", "tautd_machines_usage"):
-        stage.check(f'{name}{{source="kubernetes",resource="memory"}}' in metrics, f"the metric {name}")
-    stage.equal(len(re.findall(r"^tautd_machines_capacity\{", metrics, re.M)), 2, "a series for each resource and source")
-
-
-def still(stage, cluster, tautd):
+def still(cluster, tautd):
     """No further usage comes, and what came is taken in; the page as it then stays."""
     cluster.scrape_seconds = 0
     seen = []
@@ -92,89 +50,125 @@ def still(stage, cluster, tautd):
         seen.append(page(tautd))
         return len(seen) > 15 and all(p == seen[-1] for p in seen[-15:])
 
-    stage.check(daemon.eventually(settled, 60, 0.2), "the figures stand still without usage")
+    assert daemon.eventually(settled, 60, 0.2), "the figures stand still without usage"
     return seen[-1]
 
 
-def restarts(stage, cluster, start, tautd):
-    before = still(stage, cluster, tautd)
-    tautd.kill()
-    tautd = start()
-    stage.equal(page(tautd), before, "a kill -9 and a restart give the same figures")
-    stage.equal(tautd.stop(), 0, "tautd stops")
-    tautd = start()
-    stage.equal(page(tautd), before, "and so does a stop")
-    return tautd
-
-
-def run(stage, cluster, port):
-    kubeconfig = stage.kubeconfig("kubeconfig", port)
+def test_the_node_is_measured(stage, story, cluster):
+    kubeconfig = stage.kubeconfig("kubeconfig", cluster.port)
     config = f"""clock: samples
 ingest: {{kubernetes_jobs: containers}}
 machines: {{risk: 0.05}}
 kubernetes: {{kubeconfig: {kubeconfig}, scrape_interval: 1s}}
 """
     store = stage.dir / "tautd.db"
-    start = lambda: stage.tautd(config=config, store=str(store))  # noqa: E731
+    story.start = lambda: stage.tautd(config=config, store=str(store))  # noqa: E731
     for pod in PODS:
         cluster.add(pod)
-    tautd = start()
-    measured = lambda: node(tautd) and (node(tautd)["memory"]["reservations"] or 1e12) < 60 * MIB  # noqa: E731
-    stage.check(daemon.eventually(measured, 60), "the node is measured", page(tautd))
-    detail = figures(stage, tautd)
-    stage.equal((page(tautd)["risk"], page(tautd)["horizon_seconds"]), (0.05, DAY), "the ordered risk and the horizon are said")
-    stage.equal(node(tautd)["memory"]["learnt"], False, "the machine is not learnt yet")
-    stage.check("known for less than 7 days" in " ".join(detail["explanation"]), "which the explanation says", detail["explanation"])
-    asked(stage, tautd)
+    story.tautd = story.start()
+    measured = lambda: node(story.tautd) and (node(story.tautd)["memory"]["reservations"] or 1e12) < 60 * MIB  # noqa: E731
+    assert daemon.eventually(measured, 60), f"the node is measured: {page(story.tautd)}"
 
-    tautd = restarts(stage, cluster, start, tautd)
 
-    # ---- some weeks, with a kill -9 in the middle ----
+def test_its_figures_are_those_of_its_pods(story):
+    # Two pods ask for 100m and 256Mi each, use 0.1 cores and 20 MiB, and may use 1 core and 512Mi.
+    one = node(story.tautd)
+    cpu, memory = one["cpu"], one["memory"]
+    assert (one["name"], one["source"], one["present"], one["ready"], one["tasks"]) == ("node-1", "kubernetes", True, True, 2), (
+        "the node is a machine with two tasks")
+    assert (cpu["capacity"], memory["capacity"]) == (8, 16384 * MIB), "its capacity is what is allocatable"
+    assert abs(cpu["limits"] - 0.2) < 1e-6 and memory["limits"] == 512 * MIB, f"limits are the requests of the pods: {(cpu, memory)}"
+    assert abs(cpu["usage"] - 0.2) < 0.01 and memory["usage"] == 40 * MIB, f"usage is that of the pods: {(cpu, memory)}"
+    assert memory["usage"] < memory["reservations"] < 60 * MIB, "reservations have come down to usage and a margin"
+    assert abs(memory["reclaimable_now"] - (memory["limits"] - memory["reservations"])) < 1, "reclaimable now: limits less reservations"
+    assert abs(memory["reclaimable"] - (memory["capacity"] - memory["predicted"])) < 1, "reclaimable: capacity less prediction"
+    story.detail = story.tautd.get("/api/v1/machines/node-1?source=kubernetes")
+    assert sorted(t["task"] for t in story.detail["task_list"]) == sorted(PODS), "its tasks are the pods"
+    assert {t["job"] for t in story.detail["task_list"]} == {fake_cluster.JOB}, "of the job of their container"
+    assert all(abs(t["cpu"]["usage"] - 0.1) < 0.01 and t["memory"]["limit"] == 256 * MIB for t in story.detail["task_list"]), (
+        f"each with its figures: {story.detail['task_list']}")
+
+
+def test_it_is_not_learnt_yet(story):
+    assert (page(story.tautd)["risk"], page(story.tautd)["horizon_seconds"]) == (0.05, DAY), "the ordered risk and the horizon are said"
+    assert node(story.tautd)["memory"]["learnt"] == False, "the machine is not learnt yet"
+    assert "known for less than 7 days" in " ".join(story.detail["explanation"]), "which the explanation says"
+
+
+def test_answers_have_the_form_that_is_told(story):
+    yaml = pytest.importorskip("yaml", reason="python3-yaml is not installed (tools/packages.txt)")
+    schemas = schema.Schemas(yaml.safe_load(story.tautd.ask("/api/v1/openapi.yaml").text))
+    for path, name in (("/api/v1/machines", "MachinePage"), ("/api/v1/machines/node-1", "MachineDetail")):
+        wrong = schemas.errors_of(story.tautd.get(path), {"$ref": f"#/components/schemas/{name}"})
+        assert wrong == [], f"{path} is a {name}"
+
+
+def test_what_cannot_be_asked_is_refused(story):
+    for query, status in (("?sort=size", 400), ("?limit=0", 400), ("?order=up", 400), ("?colour=red", 400)):
+        assert story.tautd.ask("/api/v1/machines" + query).status == status, f"{query} is refused"
+    assert story.tautd.ask("/api/v1/machines/nobody").status == 404, "an unknown machine is not found"
+    assert page(story.tautd, "?source=agents")["total"] == 0, "no agent has a machine"
+    assert page(story.tautd, "?search=NODE&sort=cpu_reclaimable&limit=1")["total"] == 1, "a search finds it"
+
+
+def test_taut_machines_shows_it(stage, story):
+    table = stage.taut(story.tautd, "machines").stdout
+    assert "node-1" in table and max(map(len, table.splitlines())) <= 100, "taut machines: a table of 100 columns"
+    one = stage.taut(story.tautd, "machines", "node-1").stdout
+    assert PODS[0] in one and "Memory: the machine has 16.0 GiB" in one, "taut machines node-1"
+
+
+def test_metrics_have_each_resource_and_source(story):
+    metrics = story.tautd.ask("/metrics").text
+    for name in ("tautd_machines_capacity", "tautd_machines_reclaimable", "tautd_machines_usage"):
+        assert f'{name}{{source="kubernetes",resource="memory"}}' in metrics, f"the metric {name}"
+    assert len(re.findall(r"^tautd_machines_capacity\{", metrics, re.M)) == 2, "a series for each resource and source"
+
+
+def test_a_kill_and_a_stop_change_no_figure(story, cluster):
+    before = still(cluster, story.tautd)
+    story.tautd.kill()
+    story.tautd = story.start()
+    assert page(story.tautd) == before, "a kill -9 and a restart give the same figures"
+    assert story.tautd.stop() == 0, "tautd stops"
+    story.tautd = story.start()
+    assert page(story.tautd) == before, "and so does a stop"
+
+
+def test_some_weeks_teach_the_pool_over_a_kill(story, cluster):
     cluster.scrape_seconds = DAY
-    stage.check(daemon.eventually(lambda: cluster.seconds > 15 * DAY, 240), "days go by")
-    tautd.kill()
-    tautd = start()
-    learnt = lambda: node(tautd)["memory"]["learnt"]  # noqa: E731
-    stage.check(daemon.eventually(learnt, 300, 0.5), "the pool has learnt the machine, over the kill", node(tautd))
-    judged = lambda: page(tautd)["delivered"]["memory"]["promises"]["judged"]  # noqa: E731
-    stage.check(daemon.eventually(lambda: judged() >= 2, 60), "what is promised is compared with what came", page(tautd)["delivered"])
-    before = still(stage, cluster, tautd)
-    memory = before["machines"][0]["memory"]
-    stage.check(memory["predicted"] < 60 * MIB, "the prediction is near the usage, and not the limits", memory)
-    stage.equal(memory["promises"]["passed"], 0, "no promise was broken")
-    text = " ".join(tautd.get("/api/v1/machines/node-1")["explanation"])
-    stage.check("reclaimable at a risk of 5 % of machine-days" in text and "machine-days of the cell" in text, "the explanation tells the risk", text)
+    assert daemon.eventually(lambda: cluster.seconds > 15 * DAY, 240), "days go by"
+    story.tautd.kill()
+    story.tautd = story.start()
+    learnt = lambda: node(story.tautd)["memory"]["learnt"]  # noqa: E731
+    assert daemon.eventually(learnt, 300, 0.5), f"the pool has learnt the machine, over the kill: {node(story.tautd)}"
 
-    # ---- the file of machines is damaged ----
-    stage.equal(tautd.stop(), 0, "tautd stops")
+
+def test_promises_are_kept_and_predictions_near_the_usage(story, cluster):
+    judged = lambda: page(story.tautd)["delivered"]["memory"]["promises"]["judged"]  # noqa: E731
+    assert daemon.eventually(lambda: judged() >= 2, 60), f"what is promised is compared with what came: {page(story.tautd)['delivered']}"
+    before = still(cluster, story.tautd)
+    memory = before["machines"][0]["memory"]
+    assert memory["predicted"] < 60 * MIB, "the prediction is near the usage, and not the limits"
+    assert memory["promises"]["passed"] == 0, "no promise was broken"
+    text = " ".join(story.tautd.get("/api/v1/machines/node-1")["explanation"])
+    assert "reclaimable at a risk of 5 % of machine-days" in text and "machine-days of the cell" in text, "the explanation tells the risk"
+
+
+def test_a_damaged_file_is_warned_of_and_begun_again(stage, story, cluster):
+    assert story.tautd.stop() == 0, "tautd stops"
     file = stage.dir / "tautd.db.machines"
-    stage.check(file.stat().st_mode & 0o077 == 0, "the file is its owner's alone")
+    assert file.stat().st_mode & 0o077 == 0, "the file is its owner's alone"
     data = bytearray(file.read_bytes())
     data[len(data) // 2] ^= 1
     file.write_bytes(data)
-    tautd = start()
-    stage.check("tautd.db.machines: damaged checkpoint" in tautd.output(), "a damaged file is warned of", tautd.output()[-500:])
-    stage.equal(page(tautd)["machines"], [], "and begins from nothing")
+    story.tautd = story.start()
+    assert "tautd.db.machines: damaged checkpoint" in story.tautd.output(), f"a damaged file is warned of: {story.tautd.output()[-500:]}"
+    assert page(story.tautd)["machines"] == [], "and begins from nothing"
     cluster.scrape_seconds = 3600
-    stage.check(daemon.eventually(lambda: node(tautd) and node(tautd)["memory"]["usage"], 60), "the next windows measure again")
+    assert daemon.eventually(lambda: node(story.tautd) and node(story.tautd)["memory"]["usage"], 60), "the next windows measure again"
 
-    # ---- a pod goes ----
+
+def test_a_pod_that_is_gone_is_no_task(story, cluster):
     cluster.remove(PODS[1])
-    stage.check(daemon.eventually(lambda: node(tautd)["tasks"] == 1, 60), "a pod that is gone is no task", node(tautd))
-
-
-def main():
-    args = daemon.arguments(__doc__)
-    cluster = Cluster()
-    cluster.nodes = cluster.nodes[:1]
-    Handler.cluster = cluster
-    server = Server(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    with daemon.Stage(args) as stage:
-        without_source(stage)
-        run(stage, cluster, server.server_address[1])
-        stage.finish()
-
-
-if __name__ == "__main__":
-    main()
+    assert daemon.eventually(lambda: node(story.tautd)["tasks"] == 1, 60), f"a pod that is gone is no task: {node(story.tautd)}"

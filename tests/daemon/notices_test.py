@@ -26,7 +26,7 @@ def test_commands_say_that_no_window_has_closed(stage, tautd):
             f"taut {' '.join(command)} says what is missing: {said.stdout + said.stderr}")
 
 
-def test_a_job_whose_series_get_a_cluster_label_says_so(stage, tautd):
+def test_a_job_whose_series_get_a_cluster_label_says_so(tautd):
     begin = int(time.time()) // 3600 * 3600 - 6 * 3600
     for minute in range(0, 300, 2):
         at = begin + 60 * minute
@@ -40,7 +40,7 @@ def test_a_job_whose_series_get_a_cluster_label_says_so(stage, tautd):
     assert "from before they had it" not in notices(tautd, names[1]), "the job of before does not say it of itself"
 
 
-def test_a_burst_a_day_is_a_notice(stage, tautd):
+def test_a_burst_a_day_is_a_notice(tautd):
     """4 cores for a window a day, else .1: no limit but the peak has it all, so the job says what may be done."""
     days, used = 9, 0.0
     begin = int(time.time()) // DAY * DAY - (days + 1) * DAY

@@ -57,7 +57,7 @@ def test_an_owner_by_a_claim(stage, provider, story):
     assert (caller["user"], caller["role"], caller["groups"]) == ("oidc:olga", "group", [{"group": "shop", "as": "owner"}]), "an owner by a claim"
 
 
-def test_roles_reach_no_further(stage, story):
+def test_roles_reach_no_further(story):
     assert story.tautd.ask("/api/v1/bills", token=story.mia).status == 403, "a member sees no bills"
     assert story.tautd.ask("/api/v1/admission?group=media&tier=production&cpu=1", token=story.olga).status == 404, "nor an owner another group"
     assert story.tautd.ask("/metrics", token=story.mia).status == 403, "or metrics"
@@ -103,7 +103,7 @@ def test_unknown_keys_hold_up_no_one(provider, story):
     assert daemon.answers(story.tautd.port, "/readyz") and time.monotonic() - begin < 60, "unknown keys hold up no one"
 
 
-def test_the_log_has_the_subject_and_no_token(stage, story):
+def test_the_log_has_the_subject_and_no_token(story):
     done = story.tautd.ask("/api/v1/requests/1", method="DELETE", token=story.young)
     assert done.status == 404 and "who=oidc:olga" in story.tautd.output(), f"what is tried is in the log with the subject: {done.text}"
     assert not any(token in story.tautd.output() for token in (story.olga, story.mia, story.young)), "and no token is"

@@ -163,7 +163,7 @@ class TestReload:
         stage.file("agents", "others-0123456789abcdef\n")
         hup(tautd, lambda: lines(tautd, action="agents_port_reopened"), "HUP: new tokens of agents open their port anew")
 
-    def test_hup_names_keys_that_need_a_restart(self, stage, story, tautd):
+    def test_hup_names_keys_that_need_a_restart(self, story, tautd):
         tautd.config.write_text(story.port.replace("connections: 40", "connections: 41").replace("log: {format: json, level: debug}", "log: {format: text, level: debug}")
                                 + "store: {history_days: 7}\ningest: {mapping: [{name: x, metric: y, kind: cpu_cores, job: a, task: b}]}\n")
         hup(tautd, lambda: True, "HUP with keys that need a restart")
@@ -171,7 +171,7 @@ class TestReload:
         named = lambda: {a["key"] for a in lines(tautd, action="restart_needed")}  # noqa: E731
         assert daemon.eventually(lambda: named() == wanted, 20), f"each of them is named: {named()}"
 
-    def test_no_secret_is_in_the_log(self, stage, story, tautd):
+    def test_no_secret_is_in_the_log(self, story, tautd):
         said = tautd.output()
         assert not any(t in said for t in (OPERATOR, READER, story.fresh, SECRET)), "no secret in the log"
         tautd.config.write_text(story.port)

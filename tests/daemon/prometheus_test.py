@@ -83,7 +83,7 @@ def port(started):
     return started[2]
 
 
-def test_samples_arrive(stage, wall):
+def test_samples_arrive(wall):
     def ingest():
         return wall.get("/api/v1/status", token=TOKEN)["ingest"]
 
@@ -98,7 +98,7 @@ def test_samples_arrive(stage, wall):
     assert metric(text, "tautd_unmapped_series") >= 500, "and unmapped ones known"
 
 
-def test_prometheus_sees_tautd(stage, wall, port):
+def test_prometheus_sees_tautd(wall, port):
     assert daemon.eventually(lambda: query(port, 'up{job="tautd"}') == 1, 30), "Prometheus: tautd is up"
     accepted = 'tautd_samples_total{outcome="accepted"}'
     assert daemon.eventually(lambda: (query(port, accepted) or 0) > 0, 30), "it has what tautd counts"
@@ -111,7 +111,7 @@ def test_prometheus_sees_tautd(stage, wall, port):
     assert (checked.returncode, checked.stdout + checked.stderr) == (0, ""), "promtool has nothing against /metrics"
 
 
-def test_jobs_appear_with_plausible_usage(stage, samples):
+def test_jobs_appear_with_plausible_usage(samples):
     """A sample of later closes the window in which all was scraped."""
     daemon.eventually(lambda: time.time() % 300 > 5, 10)  # a window with but one scrape knows no CPU
     later = {"__name__": "container_memory_working_set_bytes", "namespace": "test", "pod": "clock-0", "container": "c"}
@@ -134,6 +134,6 @@ def test_jobs_appear_with_plausible_usage(stage, samples):
     assert own is not None and 0 < own < os.cpu_count(), "so is Prometheus's CPU"
 
 
-def test_tautd_stops_while_prometheus_still_sends(stage, wall, samples):
+def test_tautd_stops_while_prometheus_still_sends(wall, samples):
     for process in (wall, samples):
         assert process.stop() == 0, "tautd stops while Prometheus still sends"

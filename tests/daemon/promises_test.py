@@ -48,7 +48,7 @@ def test_taut_promises_shows_the_page(stage, story):
     assert "memory shown, chance stated" in said.stdout and "CPU shown, share of all" in said.stdout, "taut promises shows both"
 
 
-def test_what_is_broken_is_a_warning_and_counted(stage, story):
+def test_what_is_broken_is_a_warning_and_counted(story):
     assert [w for w in story.tautd.get("/api/v1/status")["warnings"] if "promised" in w] == story.page["broken"], "what is broken is a warning"
     broken = [line for line in story.tautd.ask("/metrics").text.splitlines() if line.startswith("tautd_broken_promises ")]
     assert broken == [f"tautd_broken_promises {len(story.page['broken'])}"], "and counted"

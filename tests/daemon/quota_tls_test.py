@@ -91,12 +91,12 @@ server: {{tokens: {{operator_file: {stage.file("operators", OPERATOR + " anna")}
     story.port.answers("first", "and a client that trusts it is answered")
 
 
-def test_sighup_with_the_same_files_leaves_the_port_open(stage, story):
+def test_sighup_with_the_same_files_leaves_the_port_open(story):
     story.port.hup()
     assert "quota_port_reopened" not in story.tautd.output(), "SIGHUP with the same files leaves the port open"
 
 
-def test_sighup_with_another_certificate_opens_the_port_again(stage, story):
+def test_sighup_with_another_certificate_opens_the_port_again(story):
     held, _ = served(story.port.port)  # and says nothing
     story.before, since = story.port.counted(), time.monotonic()
     story.port.use("second", "second")
@@ -112,7 +112,7 @@ def test_sighup_with_another_certificate_opens_the_port_again(stage, story):
         pass  # closed, too; a time-out fails
 
 
-def test_the_same_port_serves_the_new_certificate(stage, story):
+def test_the_same_port_serves_the_new_certificate(story):
     story.port.serves("second", "the same port serves the new certificate")
     story.port.answers("second", "a client that trusts it is answered")
     assert story.before > 0 and story.port.counted() == story.before + 1, f"counts go on: {(story.before, story.port.counted())}"
@@ -138,7 +138,7 @@ def test_right_files_are_taken_over(story):
     story.port.answers("third", "and clients are answered")
 
 
-def test_files_of_other_names_are_taken_over(stage, story):
+def test_files_of_other_names_are_taken_over(story):
     # Other names of files are taken over as other contents are.
     text = story.tautd.config.read_text()
     story.tautd.config.write_text(text.replace("used.pem", "first.pem").replace("used.key", "first.key"))

@@ -106,7 +106,7 @@ def value_at(values, path):
     return values
 
 
-def test_the_chart_has_what_readme_names(stage):
+def test_the_chart_has_what_readme_names():
     """The chart and every value of `helm install` are there; where there is a helm, it renders what README says."""
     line = command(README, "Try it", "helm").split("#")[0]
     chart = ROOT / re.search(r"(packaging/\S+)", line)[1]

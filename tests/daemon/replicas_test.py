@@ -41,7 +41,7 @@ def test_at_the_target_nothing_is_ordered(stage, story):
     assert decisions(story.tautd) == [], "at the target nothing is ordered"
 
 
-def test_above_the_target_tasks_are_ordered(stage, story):
+def test_above_the_target_tasks_are_ordered(story):
     story.cell.send(story.tautd, 3, 4, 0.9)
     assert decisions(story.tautd) == [("set", 4, 8)], "3.6 cores at half of a core each are 8 tasks"
     story.replicas = story.tautd.get(story.path)["replicas"]
@@ -50,7 +50,7 @@ def test_above_the_target_tasks_are_ordered(stage, story):
     assert abs(story.replicas["load"] - 3.6) < 0.05 and abs(story.replicas["utilization"] - 0.9) < 0.02, "with its load and utilization"
 
 
-def test_the_webhook_takes_the_order_alone(stage, story):
+def test_the_webhook_takes_the_order_alone(story):
     assert daemon.eventually(lambda: newest(story.tautd)["outcome"] == "applied", 20), f"the webhook takes the order: {newest(story.tautd)}"
     assert (newest(story.tautd)["target"], newest(story.tautd)["resource"]) == ("replicas", None), "a decision on replicas"
     orders = [json.loads(line)["order"] for line in story.received.read_text().splitlines()]
@@ -88,7 +88,7 @@ def test_a_kill_keeps_the_order(stage, story):
     assert decisions(story.tautd) == [("set", 4, 8)], "with 8 tasks nothing more is ordered"
 
 
-def test_it_steps_back_when_another_sets_the_number(stage, story):
+def test_it_steps_back_when_another_sets_the_number(story):
     story.cell.send(story.tautd, 4, 5, 0.5)
     story.replicas = story.tautd.get(story.path)["replicas"]
     assert story.replicas["ordered"] is None and "without an order" in story.replicas["hold"], "another program sets the number: tautd steps back"
@@ -100,12 +100,12 @@ def test_it_steps_back_when_another_sets_the_number(stage, story):
 
 def test_settings_that_contradict_each_other_are_refused(stage, story):
     said = stage.taut(story.tautd, "set", story.web, "replicas.max=many")
-    assert said.returncode != 0 and "expected a whole number" in said.stderr, "nonsense is refused"
+    assert said.returncode == 2, "nonsense is refused"
     said = stage.taut(story.tautd, "set", story.web, "replicas.min=30")
-    assert said.returncode != 0 and "replicas.max, 20" in said.stderr, "and a minimum above the maximum"
+    assert said.returncode == 2 and "replicas.max" in said.stderr, "and a minimum above the maximum"
 
 
-def test_an_hour_later_it_orders_again(stage, story):
+def test_an_hour_later_it_orders_again(story):
     story.cell.send(story.tautd, 13, 5, 0.9)
     assert decisions(story.tautd)[-1][:2] == ("set", 5), "an hour later it orders again"
 
@@ -118,6 +118,6 @@ def test_without_a_policy_the_number_is_the_owners(stage, story):
     assert story.tautd.get(story.path)["replicas"] is None, "and nothing is recommended"
 
 
-def test_an_unknown_target_is_refused(stage, story):
+def test_an_unknown_target_is_refused(story):
     page = story.tautd.ask("/api/v1/decisions?target=limits")
     assert page.status == 400 and "cpu, memory or replicas" in page.text, "an unknown target is refused"

@@ -65,18 +65,18 @@ def test_samples_are_on_disk_with_the_next_tick(stage, story):
             assert story.tautd.stop(signal.SIGTERM) == 0, "an orderly stop"
 
 
-def test_stops_and_kills_lose_no_usage(stage, story):
+def test_stops_and_kills_lose_no_usage(story):
     last = (story.end - 120 - 300) // 300 * 300
     assert through(story.straight, last), "the straight one closes its windows"
     assert through(story.tautd, last), "the other one, too"
     assert usage(story.tautd) == usage(story.straight), f"the same usage after {story.lives - 1} stops and kills"
 
 
-def test_the_store_is_its_owners_alone(stage, story):
+def test_the_store_is_its_owners_alone(story):
     assert oct(stat.S_IMODE(story.store.stat().st_mode)) == "0o600", "the store is its owner's alone"
 
 
-def test_a_deleted_store_is_noticed(stage, story):
+def test_a_deleted_store_is_noticed(story):
     pathlib.Path(story.store).unlink()
     assert daemon.eventually(lambda: not daemon.answers(story.tautd.port, "/readyz"), 10), "a deleted store is noticed"
     answer = story.tautd.ask("/readyz")

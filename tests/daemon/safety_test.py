@@ -61,7 +61,7 @@ class TestTokens:
             assert story.tautd.ask(path).status == 401, f"{path} without a token: 401"
         assert story.tautd.ask("/api/v1/fleet", token=story.guess).status == 401, "a wrong token: 401"
 
-    def test_readers_read_and_writers_write_alone(self, stage, story):
+    def test_readers_read_and_writers_write_alone(self, story):
         assert story.tautd.ask("/api/v1/fleet", token=READER).status == 200, "a reader reads"
         assert daemon.write(story.tautd.port, story.body).status == 401, "remote write without a token: 401"
         assert daemon.write(story.tautd.port, story.body, READER).status == 403, "remote write of a reader: 403"
@@ -70,7 +70,7 @@ class TestTokens:
         for path in ("/api/v1/fleet", "/api/v1/jobs", "/api/v1/events", "/metrics", "/", "/api/v1/openapi.yaml"):
             assert story.tautd.ask(path, token=WRITER).status == 403, f"{path} of a writer: 403"
 
-    def test_operators_alone_change_settings(self, stage, story):
+    def test_operators_alone_change_settings(self, story):
         known = daemon.eventually(lambda: story.tautd.get("/api/v1/jobs", token=READER)["total"] == 1, 20)
         assert known, "its job is there"
         job = f"/api/v1/jobs/{daemon.quoted(story.tautd.get('/api/v1/jobs', token=READER)['jobs'][0]['name'])}"
@@ -154,7 +154,7 @@ class TestReload:
         story.tautd.popen.send_signal(signal.SIGHUP)
         assert daemon.eventually(lambda: mode_of(story.tautd) == "auto", 10), f"HUP: the new rules are in force: {mode_of(story.tautd)}"
 
-    def test_hup_with_a_broken_file_keeps_the_rules(self, stage, story):
+    def test_hup_with_a_broken_file_keeps_the_rules(self, story):
         before = len(story.tautd.output())
         story.path.write_text(rules("sideways"))
         story.tautd.popen.send_signal(signal.SIGHUP)
@@ -163,7 +163,7 @@ class TestReload:
         assert mode_of(story.tautd) == "auto", "and the old rules stay"
         assert story.tautd.running() and daemon.answers(story.tautd.port, "/readyz"), "and it stays ready"
 
-    def test_hup_takes_a_mended_file(self, stage, story):
+    def test_hup_takes_a_mended_file(self, story):
         story.path.write_text(rules("off"))
         story.tautd.popen.send_signal(signal.SIGHUP)
         assert daemon.eventually(lambda: mode_of(story.tautd) == "off", 10), f"HUP with a mended file is taken again: {mode_of(story.tautd)}"

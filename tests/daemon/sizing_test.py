@@ -28,7 +28,7 @@ def test_before_a_day_is_measured_the_size_is_the_owners(stage, story):
     assert story.tautd.get(story.path)["cpu"]["would_be"] is None, "before a day is measured the size is the owner's"
 
 
-def test_then_a_smaller_task_costs_less(stage, story):
+def test_then_a_smaller_task_costs_less(story):
     hours(story.cell, story.tautd, 23, 26)
     job = story.tautd.get(story.path)
     story.size = job["cpu"]["would_be"]

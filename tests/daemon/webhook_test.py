@@ -6,7 +6,6 @@ and killed, and the receiver's program fails for some time.
 import importlib.util
 import json
 import pathlib
-import re
 import signal
 import time
 
@@ -77,11 +76,6 @@ def released(tautd, job):
         lambda: [d for d in decisions(tautd).values() if d["job"] == job and d["kind"] == "release"], 20)
 
 
-def value(tautd, name):
-    found = re.search(rf"^{re.escape(name)} (\S+)", tautd.ask("/metrics").text, re.M)
-    return float(found.group(1)) if found else None
-
-
 def delivered_once(stage, tautd, receiver, jobs, how, restart):
     """Limits are given back while the receiver is down; `restart` ends tautd in between, and returns another one."""
     receiver.kill()
@@ -89,14 +83,14 @@ def delivered_once(stage, tautd, receiver, jobs, how, restart):
         set_mode(stage, tautd, job, "observe")
     waiting = [d["id"] for job in jobs for d in released(tautd, job)]
     assert waiting and not set(waiting) & set(receiver.decisions()), f"{how}: orders wait"
-    assert daemon.eventually(lambda: value(tautd, 'tautd_webhook_requests_total{result="no_response"}'), 20), (
+    assert daemon.eventually(lambda: daemon.metric(tautd, 'tautd_webhook_requests_total{result="no_response"}'), 20), (
         "requests without a response are counted")
     assert daemon.eventually(lambda: '"webhook_failed"' in tautd.output(), 10), f"and the log has a line of it: {tautd.output()[-500:]}"
     assert all(decisions(tautd)[d]["outcome"] == "pending" for d in waiting), "their decisions are pending"
     tautd = restart(tautd)
     receiver.busy.touch()
     receiver.start()
-    assert daemon.eventually(lambda: value(tautd, 'tautd_webhook_requests_total{result="no_response"}'), 60), (
+    assert daemon.eventually(lambda: daemon.metric(tautd, 'tautd_webhook_requests_total{result="no_response"}'), 60), (
         "a receiver that answers 503 is asked again")
     receiver.busy.unlink()
     assert settled(tautd), f"all have an outcome after it recovered: {decisions(tautd)}"
@@ -134,7 +128,7 @@ def test_each_decision_has_an_outcome(stage, story):
     assert settled(story.tautd), "each decision has an outcome"
 
 
-def test_what_is_applied_was_received(stage, story):
+def test_what_is_applied_was_received(story):
     all_of = decisions(story.tautd)
     applied = {r["order"]["decision"]: r["order"] for r in story.receiver.applied()}
     story.good = [d for d in all_of.values() if d["outcome"] == "applied"]
@@ -150,8 +144,8 @@ def test_what_is_applied_was_received(stage, story):
 def test_taut_decisions_and_metrics_show_it(stage, story):
     listed = stage.taut(story.tautd, "decisions", "--limit", "1000")
     assert listed.returncode == 0 and "limit set" in listed.stdout, f"taut decisions shows it: {listed.stdout[-300:] + listed.stderr}"
-    assert value(story.tautd, 'tautd_webhook_requests_total{result="applied"}') >= len(story.good), "/metrics counts requests"
-    assert value(story.tautd, "tautd_webhook_orders_waiting") == 0, "and none waits"
+    assert daemon.metric(story.tautd, 'tautd_webhook_requests_total{result="applied"}') >= len(story.good), "/metrics counts requests"
+    assert daemon.metric(story.tautd, "tautd_webhook_orders_waiting") == 0, "and none waits"
 
 
 def test_orders_are_delivered_once_over_a_kill(stage, story):
@@ -173,18 +167,18 @@ def test_orders_are_delivered_once_over_a_stop(stage, story):
     story.tautd = delivered_once(stage, story.tautd, story.receiver, story.limited[2:4], "stop", stopped)
 
 
-def test_keys_are_of_one_decision_each(stage, story):
+def test_keys_are_of_one_decision_each(story):
     applied = story.receiver.applied()
     assert len({r["key"] for r in applied}) == len(applied), "no key was applied twice"
     assert len(set(story.receiver.decisions())) == len(applied), "no decision arrived under two keys"
     assert len({r["key"].rpartition("-")[0] for r in applied}) == 1, "all keys begin the same over restarts"
 
 
-def test_the_secret_is_not_in_the_log(stage, story):
+def test_the_secret_is_not_in_the_log(story):
     assert SECRET not in story.tautd.output(), "the secret is not in the log"
 
 
-def test_the_example_refuses_what_is_not_signed_and_repeats_its_response(stage, story):
+def test_the_example_refuses_what_is_not_signed_and_repeats_its_response(story):
     spec = importlib.util.spec_from_file_location("webhook_receiver", RECEIVER)
     example = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(example)

@@ -1,11 +1,8 @@
-#!/usr/bin/env python3
 """Half an hour in which everything goes wrong, in a real cluster: containers grow into their limits and are killed by the kernel, owners opt
 out and in and set bounds, deployments roll out, tautd is killed with SIGKILL and the API server is restarted.
 
 After every step: nothing that is opted out is written, no limit in force is below its bound, and every kill that the kubelet saw is charged
 once, to a limit that the pod had. At the end decisions, Events and pods say the same. TAUT_CHAOS_SECONDS: another length.
-
-    TAUT_KUBERNETES=1 BED_BIN=... tests/kubernetes/chaos_test.py --tautd build/release/bin/tautd --taut build/release/bin/taut
 """
 import datetime
 import json
@@ -15,8 +12,10 @@ import subprocess
 import threading
 import time
 
-import real_cluster_test
-from real_cluster_test import MANIFESTS, MIB, daemon, limit_of
+import pytest
+
+import daemon
+from bed import MANIFESTS, MIB, deployment, limit_of, up
 
 OWNERS = 128  # MiB
 APPS = ("app0", "app1", "app2", "app3")
@@ -28,7 +27,7 @@ LOOP = "while true; do s=$(cat /tmp/size 2>/dev/null || echo 4); dd if=/dev/zero
 
 
 def workload(name):
-    text = real_cluster_test.deployment(name, memory=f"32Mi, {OWNERS}Mi", command=json.dumps(["sh", "-c", LOOP]))
+    text = deployment(name, memory=f"32Mi, {OWNERS}Mi", command=json.dumps(["sh", "-c", LOOP]))
     if name == NEVER:
         text = text.replace(f"metadata: {{name: {name}}}", f'metadata: {{name: {name}, annotations: {{tautline.dev/mode: "off"}}}}', 1)
     return text
@@ -89,6 +88,7 @@ class Chaos:
         return pods
 
     def step(self):
+        """Does something, and what is wrong until the next step."""
         what = self.random.choice(("grow", "grow", "grow", "off", "lower", "roll", "sigkill", "calm", "calm"))
         app = self.random.choice(APPS[:3])
         self.steps.append(what)
@@ -96,7 +96,7 @@ class Chaos:
             self.act(what, app)
         except (subprocess.CalledProcessError, subprocess.TimeoutExpired) as e:
             print(f"      {what} of {app}: {str(e.stderr)[-200:]}")  # its container is in a back-off
-        time.sleep(self.random.uniform(1, 8))
+        return daemon.eventually(self.wrong, self.random.uniform(1, 8) / daemon.PATIENCE, 1)
 
     def act(self, what, app):
         if what == "grow":
@@ -117,7 +117,6 @@ class Chaos:
             self.tautd.kill()
             self.tautd = self.stage.tautd(config=self.config, store=self.store)
 
-    # ---- the sentences ----
 
     def wrong(self):
         ooms = self.tautd.get("/api/v1/ooms?limit=1000")["ooms"]  # first: tautd may see a kill before the look does
@@ -174,11 +173,17 @@ class Chaos:
         return [f"{oom}: charged to {limit:.0f} MiB, and the pod had {had} at {kill[1]}"]
 
 
+@pytest.fixture(scope="module")
+def bed(stage):
+    with up(stage, "node") as its:
+        yield its
+
+
 def start(stage, bed):
     for way in ("observe", "act", "webhook"):
         bed.kubectl("apply", "-f", str(MANIFESTS / way / "rbac.yaml"))
     admission = daemon.free_port()
-    bed.call_webhook(stage, admission)
+    bed.call_webhook(admission)
     config = f"""actuator: {{kind: kubernetes}}
 ingest: {{kubernetes_jobs: containers, grace: 10s}}
 kubernetes: {{kubeconfig: {bed.kubeconfig_of_tautd(stage)}, scrape_interval: 5s, admission: {{listen: 127.0.0.1:{admission}, name: 127.0.0.1}}}}
@@ -188,47 +193,36 @@ rules:
     return Chaos(stage, bed, config)
 
 
-def run(stage, bed):
+def test_the_sentences_hold_after_each_step(stage, story, bed):
     for app in APPS:
         bed.kubectl("apply", "-f", "-", given=workload(app))
     for app in APPS:
         bed.kubectl("rollout", "status", f"deploy/{app}", "--timeout=120s")
-    chaos = start(stage, bed)
+    story.chaos = start(stage, bed)
     wrong, until = [], time.monotonic() + float(os.environ.get("TAUT_CHAOS_SECONDS", "1800"))
     while not wrong and time.monotonic() < until:
-        chaos.step()
-        wrong = chaos.wrong()
-    print(f"      {len(chaos.steps)} steps, {chaos.steps.count('sigkill')} of them SIGKILL, {len(chaos.kills)} kills seen")
-    stage.equal(wrong[:3], [], f"the sentences hold after each step of {' '.join(chaos.steps)}")
+        wrong = story.chaos.step()
+    print(f"      {len(story.chaos.steps)} steps, {story.chaos.steps.count('sigkill')} of them SIGKILL, {len(story.chaos.kills)} kills seen")
+    assert wrong[:3] == [], f"the sentences hold after each step of {' '.join(story.chaos.steps)}"
 
-    tautd = chaos.tautd
+
+def test_every_kill_is_charged_once_to_a_limit_that_the_pod_had(story):
+    story.tautd = story.chaos.tautd
 
     def charged():
-        chaos.look()
-        return sum(o["kills"] for o in tautd.get("/api/v1/ooms?limit=1000")["ooms"]) >= len(chaos.kills)
+        story.chaos.look()
+        return sum(o["kills"] for o in story.tautd.get("/api/v1/ooms?limit=1000")["ooms"]) >= len(story.chaos.kills)
 
-    stage.check(daemon.eventually(charged, 90, 2), "every kill that the kubelet shows is charged", (chaos.kills, tautd.get("/api/v1/ooms?limit=1000")))
-    stage.equal(chaos.wrong()[:3], [], "once, to a limit that the pod had")
-    raised = [d for d in tautd.get("/api/v1/decisions?limit=1000")["decisions"] if d["kind"] == "oom_raise" and d["outcome"] == "applied"]
+    assert daemon.eventually(charged, 90, 2), (
+        f"every kill that the kubelet shows is charged: {(story.chaos.kills, story.tautd.get('/api/v1/ooms?limit=1000'))}")
+    assert story.chaos.wrong()[:3] == [], "once, to a limit that the pod had"
+
+
+def test_what_was_raised_is_described_and_nothing_else(story, bed):
+    raised = [d for d in story.tautd.get("/api/v1/decisions?limit=1000")["decisions"] if d["kind"] == "oom_raise" and d["outcome"] == "applied"]
     for d in raised[:1]:
         app = d["job"].split("/")[2]
         described = lambda: bed.kubectl("describe", "deployment", app)  # noqa: E731
-        stage.check(daemon.eventually(lambda: "LimitRaised" in described(), 30, 2), "kubectl describe shows the last raise", described()[-600:])
+        assert daemon.eventually(lambda: "LimitRaised" in described(), 30, 2), f"kubectl describe shows the last raise: {described()[-600:]}"
     described = bed.kubectl("describe", "deployment", NEVER)
-    stage.check("LimitSet" not in described and "LimitRaised" not in described, "and of what is opted out nothing", described[-600:])
-
-
-def main():
-    args = daemon.arguments(__doc__.split("\n")[0])
-    with daemon.Stage(args) as stage:
-        bed = real_cluster_test.Bed(stage, ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl", "kubelet"))
-        try:
-            bed.up("node")
-            run(stage, bed)
-        finally:
-            bed.down()
-        stage.finish()
-
-
-if __name__ == "__main__":
-    main()
+    assert "LimitSet" not in described and "LimitRaised" not in described, f"and of what is opted out nothing: {described[-600:]}"

@@ -1,20 +1,15 @@
-#!/usr/bin/env python3
 """tautd as the external scaler of a real KEDA: operator, metrics adapter and HPA set the replicas of a Deployment.
 
 ./up.sh builds and starts a control plane with KEDA (13 CPU minutes once: ./dev test keda). No node runs: the Deployment's
 pods stay pending, and its number of replicas is what is looked at. Usage and requests come by remote write.
 """
-import os
-import pathlib
-import sys
 import time
 
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / "daemon"))
-sys.path.insert(0, str(HERE))
-import daemon  # noqa: E402
-import real_cluster_test  # noqa: E402
-import replicas_test  # noqa: E402
+import pytest
+
+import daemon
+import scaled_cell
+from bed import CONTROL, up
 
 CONFIG = """clock: samples
 external_scaler: {{listen: ["127.0.0.1:{port}"]}}
@@ -62,61 +57,58 @@ spec:
 """
 
 
-def main():
-    args = daemon.arguments(__doc__.split("\n")[0])
-    with daemon.Stage(args) as stage:
-        bed = real_cluster_test.Bed(stage, ("etcd", "kube-apiserver", "kube-controller-manager", "kubectl", "keda-operator",
-                                            "keda-adapter"), "keda")
-        try:
-            bed.up("keda")
-            run(stage, bed)
-        finally:
-            bed.down()
-        stage.finish()
+@pytest.fixture(scope="module")
+def bed(stage):
+    with up(stage, "keda", programs=(*(p for p in CONTROL if p != "kube-scheduler"), "keda-operator", "keda-adapter"), part="keda") as its:
+        yield its
 
 
-def run(stage, bed):
+def replicas(bed):
+    return int(bed.kubectl("get", "deploy/web", "-n", "shop", "-o", "jsonpath={.spec.replicas}"))
+
+
+def comes_to(bed, number, seconds, what):
+    began = time.monotonic()
+    reached = daemon.eventually(lambda: replicas(bed) == number, seconds, 0.5)
+    assert reached, f"{what}: {number} replicas: {replicas(bed)}; {bed.kubectl('get', 'scaledobject,hpa', '-n', 'shop', '-o', 'wide')}"
+    print(f"{what}: {number} replicas after {time.monotonic() - began:.1f} s")
+
+
+def test_kedas_hpa_follows_the_order(stage, bed, story):
     bed.kubectl("apply", "-f", "-", given=WORKLOAD)
-    cell = replicas_test.Cell(stage)
+    story.cell = scaled_cell.Cell()
     port = daemon.free_port()
-    config, store = CONFIG.format(port=port), str(stage.dir / "tautd.db")
-    tautd = stage.tautd(config=config, store=store)
-
-    def replicas():
-        return int(bed.kubectl("get", "deploy/web", "-n", "shop", "-o", "jsonpath={.spec.replicas}"))
-
-    def comes_to(number, seconds, what):
-        began = time.monotonic()
-        reached = daemon.eventually(lambda: replicas() == number, seconds, 0.5)
-        stage.check(reached, f"{what}: {number} replicas",
-                    f"{replicas()}; {bed.kubectl('get', 'scaledobject,hpa', '-n', 'shop', '-o', 'wide')}")
-        print(f"{what}: {number} replicas after {time.monotonic() - began:.1f} s")
+    story.config, story.store = CONFIG.format(port=port), str(stage.dir / "tautd.db")
+    story.tautd = stage.tautd(config=story.config, store=story.store)
 
     # 20 requests a second for each of 4 tasks, of which each should serve 5 of its 10: 16 tasks.
-    cell.send(tautd, 6, 4, 0.5, 5)
-    web = next(job["name"] for job in tautd.get("/api/v1/jobs")["jobs"] if "web" in job["name"])
-    bed.kubectl("apply", "-f", "-", given=SCALED.format(port=port, job=web))
-    cell.send(tautd, 3, 4, 0.9, 10)
-    ordered = tautd.get(f"/api/v1/jobs/{daemon.quoted(web)}")["replicas"]["ordered"]
-    stage.equal(ordered, 8, "40 requests a second at 5 each are ordered 8 tasks")
-    comes_to(8, 60, "KEDA's HPA follows the order")
+    story.cell.send(story.tautd, 6, 4, 0.5, 5)
+    story.web = next(job["name"] for job in story.tautd.get("/api/v1/jobs")["jobs"] if "web" in job["name"])
+    bed.kubectl("apply", "-f", "-", given=SCALED.format(port=port, job=story.web))
+    story.cell.send(story.tautd, 3, 4, 0.9, 10)
+    ordered = story.tautd.get(f"/api/v1/jobs/{daemon.quoted(story.web)}")["replicas"]["ordered"]
+    assert ordered == 8, "40 requests a second at 5 each are ordered 8 tasks"
+    comes_to(bed, 8, 60, "KEDA's HPA follows the order")
 
+
+def test_an_unreachable_tautd_leaves_the_number(bed, story):
     # A scaler that does not answer is an error, never 0.
-    tautd.kill()
-    time.sleep(10)
-    stage.equal(replicas(), 8, "while tautd is unreachable the number stays")
-    tautd = stage.tautd(config=config, store=store)
-    cell.send(tautd, 4, 8, 0.9, 10)
-    ordered = tautd.get(f"/api/v1/jobs/{daemon.quoted(web)}")["replicas"]["ordered"]
-    stage.equal(ordered, 16, "80 requests a second are ordered 16 tasks")
-    comes_to(16, 60, "after the restart")
-
-    cell.send(tautd, 6, 16, 0.01, 0.001)
-    stage.equal(tautd.get(f"/api/v1/jobs/{daemon.quoted(web)}")["replicas"]["ordered"], 0, "without requests 0 is ordered")
-    comes_to(0, 90, "below the activation threshold")
-    metrics = tautd.ask("/metrics").text
-    stage.check('tautd_external_scaler_requests_total{result="failed"} 0' in metrics, "no request of KEDA failed")
+    story.tautd.kill()
+    assert not daemon.eventually(lambda: replicas(bed) != 8, 10 / daemon.PATIENCE, 0.5), (
+        f"while tautd is unreachable the number stays: {replicas(bed)}")
 
 
-if __name__ == "__main__":
-    main()
+def test_after_a_restart_it_follows_again(stage, bed, story):
+    story.tautd = stage.tautd(config=story.config, store=story.store)
+    story.cell.send(story.tautd, 4, 8, 0.9, 10)
+    ordered = story.tautd.get(f"/api/v1/jobs/{daemon.quoted(story.web)}")["replicas"]["ordered"]
+    assert ordered == 16, "80 requests a second are ordered 16 tasks"
+    comes_to(bed, 16, 60, "after the restart")
+
+
+def test_below_the_activation_threshold_it_is_zero(bed, story):
+    story.cell.send(story.tautd, 6, 16, 0.01, 0.001)
+    assert story.tautd.get(f"/api/v1/jobs/{daemon.quoted(story.web)}")["replicas"]["ordered"] == 0, "without requests 0 is ordered"
+    comes_to(bed, 0, 90, "below the activation threshold")
+    metrics = story.tautd.ask("/metrics").text
+    assert 'tautd_external_scaler_requests_total{result="failed"} 0' in metrics, "no request of KEDA failed"

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """tautd against a real API server, scheduler and kubelet, with the rights of packaging/kubernetes.
 
 ./up.sh builds and starts the cluster. A container is killed for its memory and comes back with more, in its cgroup; a
@@ -16,17 +15,16 @@ import subprocess
 import sys
 import time
 
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / "daemon"))
-import daemon  # noqa: E402
-import history  # noqa: E402
+import pytest
 
-MANIFESTS = HERE.parent.parent / "packaging" / "kubernetes"
-MIB = 1 << 20
+import daemon
+import history
+from daemon import metric
+from bed import HERE, MANIFESTS, MIB, NODE, cgroup_cpu_limit, cgroup_limit, cpu_limit_of, deployment, limit_of, mebibytes, restarts_of, up
+from fake_cluster import await_scrapes
+
 AGENT_TOKEN = "0123456789abcdef0123456789abcdef"
 JOB = "default/deployment/web/app"
-PROGRAMS = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl", "kubelet",
-            "vpa-updater", "vpa-admission")
 WORKLOAD = """
 apiVersion: apps/v1
 kind: Deployment
@@ -49,30 +47,6 @@ spec:
         command: [sleep, "100000"]
         resources: {requests: {cpu: 50m, memory: 8Mi}, limits: {memory: 16Mi}}
 """
-
-
-def deployment(name, replicas=1, memory="128Mi, 256Mi", command='[sleep, "100000"]'):
-    """Of one container, app, on the real node. memory: request and limit."""
-    request, limit = memory.split(", ")
-    return f"""
-apiVersion: apps/v1
-kind: Deployment
-metadata: {{name: {name}}}
-spec:
-  replicas: {replicas}
-  selector: {{matchLabels: {{app: {name}}}}}
-  template:
-    metadata: {{labels: {{app: {name}}}}}
-    spec:
-      terminationGracePeriodSeconds: 1
-      nodeSelector: {{kubernetes.io/hostname: real-0}}
-      containers:
-      - name: app
-        image: bed.local/busybox:1
-        command: {command}
-        resources: {{requests: {{cpu: 100m, memory: {request}}}, limits: {{cpu: 200m, memory: {limit}}}}}
-"""
-
 
 # What the VPA changes, and tautd does not.
 OF_THE_VPA = deployment("calm") + """
@@ -99,123 +73,45 @@ PAST = {(f"{pod}-5d4f8c7b9d-2bxnz", container): (0.001, 4) for pod, container in
         (("web", "app"), ("web", "side"), ("calm", "app"), ("rolled", "app"), ("starts", "app"), ("large", "app"), ("kept", "app"))}
 
 
-class Bed:
-    def __init__(self, stage, programs=PROGRAMS, part="kubernetes"):
-        self.bin = pathlib.Path(os.environ.get("BED_BIN") or HERE / "bin")
-        missing = [p for p in programs if not (self.bin / p).exists()]
-        no_node = "kubelet" in programs and (os.getuid() != 0 or shutil.which("containerd") is None)
-        if missing or no_node or "TAUT_KUBERNETES" not in os.environ:
-            why = f"{', '.join(missing)} not built in {self.bin}" if missing else "it needs root, containerd and a request"
-            print(f"SKIPPED: {why}: run ./dev test {part}; nothing was tested")
-            sys.exit(daemon.SKIPPED)
-        self.env = {**os.environ, "BED_BIN": str(self.bin), "BED_STATE": str(stage.dir / "bed")}
-        self.config = stage.dir / "bed" / "admin.conf"
-
-    def up(self, *parts):
-        subprocess.run([HERE / "up.sh", "up", *parts], env=self.env, check=True, stdout=subprocess.DEVNULL, timeout=300)
-
-    def down(self):
-        subprocess.run([HERE / "up.sh", "down"], env=self.env, check=False, timeout=120)
-
-    def kubectl(self, *argv, given=None, timeout=60):
-        return subprocess.run([self.bin / "kubectl", "--kubeconfig", self.config, *argv], input=given, text=True,
-                              check=True, capture_output=True, timeout=timeout).stdout
-
-    def pods(self, app="web"):
-        """Those that are not on their way out, the newest first."""
-        found = json.loads(self.kubectl("get", "pods", "-l", f"app={app}", "--show-managed-fields", "-o", "json"))["items"]
-        found = [p for p in found if "deletionTimestamp" not in p["metadata"]]
-        return sorted(found, key=lambda p: p["metadata"]["creationTimestamp"], reverse=True)
-
-    def call_webhook(self, stage, port):
-        """The configuration of packaging/kubernetes/webhook, by an address, since the bed has no network of Services."""
-        webhook = (MANIFESTS / "webhook" / "webhook.yaml").read_text().split("---\n")[-1]
-        by_service = "{service: {name: tautd, namespace: tautline, path: /admit}}"
-        stage.check(by_service in webhook, "the webhook of the manifests is called through the Service")
-        self.kubectl("apply", "-f", "-", given=webhook.replace(by_service, f'{{url: "https://127.0.0.1:{port}/admit"}}'))
-
-    def kubeconfig_of_tautd(self, stage):
-        """With a token of tautd's service account alone."""
-        token = self.kubectl("create", "token", "tautd", "-n", "tautline").strip()
-        text = re.sub(r"user: \{client-certificate-data.*\}\}\]", f"user: {{token: {token}}}}}]", self.config.read_text())
-        stage.check("token:" in text and "client-key" not in text, "tautd has a token only")
-        return stage.file("kubeconfig", text)
-
-    def apiserver(self):
-        return int((self.config.parent / "pid" / "apiserver").read_text().split()[0])
+@pytest.fixture(scope="module")
+def bed(stage):
+    with up(stage, "node", "vpa", programs=(*NODE, "vpa-updater", "vpa-admission")) as its:
+        yield its
 
 
-def mebibytes(quantity):
-    units = {"Ki": 1 / 1024, "Mi": 1, "Gi": 1024}
-    return int(quantity[:-2]) * units[quantity[-2:]] if quantity[-2:] in units else int(quantity) / MIB
+@pytest.fixture(scope="module")
+def past():
+    return history.History(PAST)
 
 
-def limit_of(pod):
-    return mebibytes(pod["spec"]["containers"][0]["resources"]["limits"]["memory"])
+@pytest.fixture(scope="module")
+def agent_port():
+    return daemon.free_port()
 
 
-def restarts_of(pod):
-    statuses = pod["status"].get("containerStatuses")
-    return statuses[0]["restartCount"] if statuses else None  # not started yet
+@pytest.fixture(scope="module")
+def tautd(stage, bed, agent_port, past):
+    bed.kubectl("apply", "-f", "-", given=WORKLOAD)
+    bed.kubectl("rollout", "status", "deploy/web", "--timeout=60s")
+    for more in (OF_THE_VPA, ROLLED, LARGE, KEPT):
+        bed.kubectl("apply", "-f", "-", given=more)
+    return start_tautd(stage, bed, agent_port, past)
 
 
-def cgroup_limit(pod):
-    """What the kernel has, in MiB; None before the container runs."""
-    status = next(s for s in pod["status"]["containerStatuses"] if s["name"] == "app")
-    container = status.get("containerID", "").removeprefix("containerd://")
-    for file in pathlib.Path("/sys/fs/cgroup").glob(f"**/pod{pod['metadata']['uid']}/{container or 'none'}/memory*"):
-        if file.name in ("memory.limit_in_bytes", "memory.max"):
-            return int(file.read_text()) / MIB
-    return None
-
-
-def millicores(quantity):
-    return int(quantity[:-1]) if quantity.endswith("m") else 1000 * int(quantity)
-
-
-def cpu_limit_of(pod):
-    return millicores(pod["spec"]["containers"][0]["resources"]["limits"]["cpu"])
-
-
-def cgroup_cpu_limit(pod):
-    """What the kernel has, in millicores; None before the container runs."""
-    container = pod["status"].get("containerStatuses", [{}])[0].get("containerID", "").removeprefix("containerd://")
-    for file in pathlib.Path("/sys/fs/cgroup").glob(f"**/pod{pod['metadata']['uid']}/{container or 'none'}/cpu.*"):
-        if file.name == "cpu.cfs_quota_us":
-            return int(file.read_text()) // 100
-        if file.name == "cpu.max":
-            quota, period = file.read_text().split()
-            return 1000 * int(quota) // int(period)
-    return None
-
-
-def metric(tautd, name):
-    found = re.search(rf"^{re.escape(name)} (\S+)$", tautd.ask("/metrics").text, re.M)
-    return float(found[1]) if found else None
-
-
-def main():
-    args = daemon.arguments(__doc__.split("\n")[0], tautlet=("", "path of tautlet; without it no agent is tried"))
-    with daemon.Stage(args) as stage:
-        bed = Bed(stage)
-        try:
-            bed.up("node", "vpa")
-            run(stage, bed)
-        finally:
-            bed.down()
-        stage.finish()
+def job_of(tautd):
+    answer = tautd.ask(f"/api/v1/jobs/{daemon.quoted(JOB)}")
+    return answer.json() if answer.status == 200 else None
 
 
 def start_tautd(stage, bed, agent_port, past):
     for way in ("observe", "act", "vpa", "template", "webhook"):
         bed.kubectl("apply", "-f", str(MANIFESTS / way / "rbac.yaml"))
     bed.kubectl("apply", "-f", str(MANIFESTS / "observe" / "resource_quotas.yaml"))
-    may_only_with_its_file(stage, bed)
     bed.kubectl("create", "namespace", "team-a")
     quota = stage.file("quota.yaml", "groups: [{name: team-a, quotas: [{tier: production, resource: cpu, nominal: 2}]},"
                        " {name: no-namespace, quotas: [{tier: production, resource: cpu, nominal: 2}]}]\n")
     admission = daemon.free_port()
-    bed.call_webhook(stage, admission)
+    bed.call_webhook(admission)
     kubeconfig = bed.kubeconfig_of_tautd(stage)
     agents = stage.file("agents.token", AGENT_TOKEN + "\n")
     config = f"""actuator: {{kind: kubernetes}}
@@ -237,135 +133,9 @@ rules:
     return stage.tautd(config=config, store=str(stage.dir / "tautd.db"))
 
 
-def run(stage, bed):
-    bed.kubectl("apply", "-f", "-", given=WORKLOAD)
-    bed.kubectl("rollout", "status", "deploy/web", "--timeout=60s")
-    bed.kubectl("apply", "-f", "-", given=OF_THE_VPA)
-    bed.kubectl("apply", "-f", "-", given=ROLLED)
-    for more in (LARGE, KEPT):
-        bed.kubectl("apply", "-f", "-", given=more)
-    agent_port = daemon.free_port()
-    past = history.History(PAST)
-    tautd = start_tautd(stage, bed, agent_port, past)
-    stage.check(daemon.eventually(lambda: "14 of 14 days" in tautd.output(), 120), "tautd reads fourteen days", tautd.output()[-500:])
-    stage.check(daemon.eventually(lambda: lease_holder(bed), 30), "tautd takes the lease", tautd.output()[-500:])
-    first_holder = lease_holder(bed)
-    takes_the_chart(stage, bed)
-    port = install(stage, bed, past)
-    install_agent(stage, bed, agent_port)
-    bed.kubectl("apply", "-f", "-", given=STARTS)  # the agent sees its start from the beginning
-
-    def job():
-        answer = tautd.ask(f"/api/v1/jobs/{daemon.quoted(JOB)}")
-        return answer.json() if answer.status == 200 else None
-
-    stage.check(daemon.eventually(lambda: (job() or {}).get("memory", {}).get("owner_limit"), 340, 1),
-                "a window of the container is closed", tautd.output()[-500:])
-    stage.equal(job()["memory"]["owner_limit"] / MIB, 64, "with the owner's limit of the pod's spec")
-    stage.equal(job()["labels"].get("team"), "blue", "and the pod's labels")
-    measured_by_the_agent(stage, bed, tautd)
-    in_steps(stage, bed, tautd)
-    keeps_quota(stage, bed, tautd)
-    annotated(stage, bed, tautd)
-    resized_by_the_vpa(stage, bed, tautd)
-    in_the_template(stage, bed, tautd)
-    in_template_with_a_shortened_period(stage, bed, tautd)
-    started_with_more(stage, bed, tautd)
-    killed(stage, bed, tautd)
-    rolled_out(stage, bed, tautd)
-    api_server_restarts(stage, bed, tautd)
-    shared(stage, bed)
-    changed_by_another(stage, bed, tautd)
-    learnt_of_the_start(stage, tautd)
-    stage.equal(job()["memory"]["owner_limit"] / MIB, 64, "what was set is not taken for the owner's limit")
-    taken_over(stage, bed, tautd, first_holder, port)
-    released(stage, bed)
-
-
-def in_steps(stage, bed, tautd):
-    """History says what a container needs, and not what its owner has set: the first cut is of what a window has said, by half."""
-    about = lambda name: [d for d in tautd.get("/api/v1/decisions?limit=1000")["decisions"] if name in d["job"] and d["target"] == "memory"]  # noqa: E731
-    stage.check(daemon.eventually(lambda: limit_of(bed.pods("large")[0]) < 512, 400, 1), "a container with far too much gets less", about("/large/"))
-    stage.equal((limit_of(bed.pods("large")[0]), [(d["before"], d["after"]) for d in about("/large/")]), (256, [(512 * MIB, 256 * MIB)]),
-                "by one step of a half")
-    off = bed.kubectl("get", "pods", "-l", "app=kept", "--show-managed-fields", "-o", "json")
-    stage.check(limit_of(bed.pods("kept")[0]) == 512 and '"tautline' not in off and not about("/kept/"),
-                "and nothing is decided for one that is opted out from its creation", about("/kept/"))
-
-
-def keeps_quota(stage, bed, tautd):
-    """A namespace that is a group has a ResourceQuota, which the API server holds new pods to."""
-    def hard():
-        return bed.kubectl("get", "resourcequota", "tautline", "-n", "team-a", "--ignore-not-found", "-o", "jsonpath={.spec.hard}")
-
-    stage.check(daemon.eventually(lambda: json.loads(hard() or "{}").get("requests.cpu") == "2", 60, 1),
-                "tautd writes a ResourceQuota of the group's quota", tautd.output()[-500:])
-    pod = ("apiVersion: v1\nkind: Pod\nmetadata: {name: large, namespace: team-a}\n"
-           "spec: {containers: [{name: app, image: none, resources: {requests: {cpu: 3}}}]}\n")
-    try:
-        refused = bed.kubectl("apply", "-f", "-", given=pod)
-    except subprocess.CalledProcessError as e:
-        refused = e.stderr
-    stage.check("exceeded quota: tautline" in refused, "and the API server refuses a pod beyond it", refused)
-    asked = tautd.ask("/api/v1/requests", method="POST", body=json.dumps({"group": "team-a", "tier": "production", "cpu": 1.5}))
-    stage.equal(asked.json()["state"], "admitted", "a request within it is admitted")
-    stage.equal(metric(tautd, "tautd_kubernetes_quota_namespaces"), 1, "a group that is no namespace is left alone")
-
-
-def annotated(stage, bed, tautd):
-    """The workload says what is recommended for it; its pods are not rolled out for that."""
-    def of_web(path):
-        return bed.kubectl("get", "deployment", "web", "-o", f"jsonpath={{{path}}}")
-
-    revision = r".metadata.annotations.deployment\.kubernetes\.io/revision"  # the generation counts annotations, too
-    before = of_web(revision)
-    status = daemon.eventually(lambda: of_web(r".metadata.annotations.tautline\.dev/status"), 60, 1)
-    stage.check(status and " auto: " in status and "memory" in status, "tautline.dev/status says what is recommended", status or tautd.output()[-500:])
-    stage.equal(of_web(revision), before, "and nothing is rolled out")
-
-
-def may_only_with_its_file(stage, bed):
-    """The rights that not every tautd needs, each with the file that gives it."""
-    def may(verb, group, resource, subresource=""):
-        """By the API server's own answer; `kubectl auth can-i` asks for kinds that the server has alone."""
-        review = {"apiVersion": "authorization.k8s.io/v1", "kind": "SubjectAccessReview", "spec": {
-            "user": "system:serviceaccount:tautline:tautd",
-            "resourceAttributes": {"verb": verb, "group": group, "resource": resource, "subresource": subresource}}}
-        return bed.kubectl("create", "-f", "-", "-o", "jsonpath={.status.allowed}", given=json.dumps(review)) == "true"
-
-    rights = (("observe/metrics_api.yaml", ("list", "metrics.k8s.io", "pods")), ("act/scale.yaml", ("patch", "apps", "deployments", "scale")),
-              ("act/scale.yaml", ("patch", "apps", "statefulsets", "scale")), ("act/scale.yaml", ("watch", "keda.sh", "scaledobjects")))
-    before = [may(*what) for _, what in rights]
-    for file in sorted({file for file, _ in rights}):
-        bed.kubectl("apply", "-f", str(MANIFESTS / file))
-    stage.equal((before, [may(*what) for _, what in rights]), ([False] * len(rights), [True] * len(rights)),
-                "metrics_api.yaml and scale.yaml give the rights that are named in them")
-    others = (("update", "apps", "deployments"), ("delete", "", "pods"), ("get", "", "secrets"), ("patch", "argoproj.io", "rollouts", "scale"))
-    stage.equal([may(*what) for what in others], [False] * len(others), "and no others")
-
-
-def lease_holder(bed):
-    found = bed.kubectl("get", "lease", "tautd", "-n", "tautline", "--ignore-not-found", "-o", "jsonpath={.spec.holderIdentity}")
-    return found.strip()
-
-
-def takes_the_chart(stage, bed):
-    """Every object of the Helm chart, by the API server's own checks."""
-    helm = bed.bin / "helm"
-    if not helm.exists():
-        print(f"      the chart is not tried: helm is not in {bed.bin}")
-        return
-    for way in ("observe", "act", "template", "webhook", "vpa", "act,config.kubernetes.scale=true,config.kubernetes.usage=metrics_api",
-                "observe,agent.enabled=true,agent.act=true,agent.tlsSecret=agents"):
-        rendered = subprocess.run([helm, "template", "tautline", MANIFESTS.parent / "helm" / "tautline", "-n", "tautline",
-                                   "--kube-version", "1.35.0", "--set", f"way={way}"], check=True, capture_output=True, text=True).stdout
-        taken = bed.kubectl("apply", "--dry-run=server", "-f", "-", given=rendered)
-        stage.check("statefulset.apps/tautd" in taken, f"the API server takes the Helm chart, way {way}", taken)
-
-
 def make_image(stage, bed):
     """tautd, taut, tautlet and their libraries, as an image for the node's containerd."""
-    programs = [program for program in (stage.args.tautd, stage.args.taut, stage.args.tautlet) if program]
+    programs = [stage.args.tautd, stage.args.taut, stage.args.tautlet]
     files = [f"{program}=/usr/bin/{pathlib.Path(program).name}" for program in programs] + ["/bin/busybox=/bin/busybox,/bin/sh"]
     needed = set()
     for program in programs:
@@ -428,9 +198,8 @@ patches:
     bed.kubectl("apply", "-k", str(overlay))
     try:
         bed.kubectl("rollout", "status", "statefulset/tautd", "-n", "tautline", "--timeout=50s")
-        stage.check(True, "tautd runs as a pod, by the manifests")
     except subprocess.CalledProcessError:
-        stage.check(False, "tautd runs as a pod, by the manifests",
+        pytest.fail("not so: tautd runs as a pod, by the manifests: " +
                     bed.kubectl("describe", "pod", "tautd-0", "-n", "tautline")[-1500:] +
                     bed.kubectl("logs", "tautd-0", "-n", "tautline", "--tail=20"))
     return port
@@ -438,14 +207,12 @@ patches:
 
 def install_agent(stage, bed, agent_port):
     """The DaemonSet of packaging/kubernetes/agent, on a node without a network of Services, with the bed's cgroups."""
-    if not stage.args.tautlet:
-        return
     group = re.search(r"^cgroupRoot: (\S+)", (bed.config.parent / "kubelet.yaml").read_text(), re.M)[1]
     bed.kubectl("create", "secret", "generic", "tautlet-token", "-n", "tautline", f"--from-literal=token={AGENT_TOKEN}")
     overlay = stage.dir / "agent"
     overlay.mkdir()
     settings = (MANIFESTS / "agent" / "tautlet.yaml").read_text()
-    stage.check("tautd-agents.tautline.svc:7071" in settings and '"/kubepods/' in settings, "the agent's configuration is that of the manifests")
+    assert "tautd-agents.tautline.svc:7071" in settings and '"/kubepods/' in settings, "the agent's configuration is that of the manifests"
     settings = settings.replace("tautd-agents.tautline.svc:7071", f"127.0.0.1:{agent_port}").replace('"/kubepods/', f'"{group}/kubepods/')
     (overlay / "tautlet.yaml").write_text(settings)
     shutil.copy(MANIFESTS / "agent" / "daemonset.yaml", overlay)
@@ -465,58 +232,10 @@ patches:
     bed.kubectl("apply", "-k", str(overlay))
     try:
         bed.kubectl("rollout", "status", "daemonset/tautlet", "-n", "tautline", "--timeout=50s")
-        stage.check(True, "tautlet runs on the node, by the manifests")
     except subprocess.CalledProcessError:
-        stage.check(False, "tautlet runs on the node, by the manifests",
+        pytest.fail("not so: tautlet runs on the node, by the manifests: " +
                     bed.kubectl("describe", "pod", "-l", "app.kubernetes.io/name=tautlet", "-n", "tautline")[-1500:] +
                     bed.kubectl("logs", "-l", "app.kubernetes.io/name=tautlet", "-n", "tautline", "--tail=20"))
-
-
-def measured_by_the_agent(stage, bed, tautd):
-    """The agent knows containers, tautd the pods."""
-    if not stage.args.tautlet:
-        return
-    agents = lambda: tautd.get("/api/v1/agents")["agents"]  # noqa: E731
-    logs = lambda: bed.kubectl("logs", "-l", "app.kubernetes.io/name=tautlet", "-n", "tautline", "--tail=20")  # noqa: E731
-    stage.check(daemon.eventually(lambda: agents() and agents()[0]["windows"] > 0, 60, 1), "the agent sends windows", (agents(), logs()))
-    stage.equal([(a["name"], a["connected"], a["observes"], a["not_believed"]) for a in agents()], [("real-0", True, True, 0)], "by the node's name")
-    stage.check(agents()[0]["tasks"] >= 4, "of the containers of the pods", agents())
-    names = [job["name"] for job in tautd.get("/api/v1/jobs")["jobs"]]
-    stage.check(JOB in names and not any("kubepods" in name for name in names), "under the names of their workloads", names)
-    stage.check("tautline/daemonset/tautlet/tautlet" in names, "its own among them", names)
-    job = tautd.get(f"/api/v1/jobs/{daemon.quoted(JOB)}")
-    stage.equal((job["tasks"], job["memory"]["owner_limit"] / MIB), (1, 64), "as one task a pod, with its owner's limit")
-
-
-def taken_over(stage, bed, tautd, first_holder, port):
-    """By the pod, whose tautd listens on this port of the node."""
-    def of_pod(name):
-        found = re.search(rf"^{re.escape(name)} (\S+)$", daemon.ask(port, "/metrics").text, re.M)
-        return float(found[1]) if found else None
-
-    resized = 'tautd_kubernetes_changes_total{result="resized"}'
-    stage.equal((lease_holder(bed), of_pod("tautd_kubernetes_lease_held"), of_pod(resized)), (first_holder, 0, 0),
-                "the pod has changed nothing so far: the first tautd holds the lease")
-    stage.equal(tautd.stop(), 0, "which stops in time")
-    begin = time.monotonic()
-    stage.check(daemon.eventually(lambda: of_pod("tautd_kubernetes_lease_held") == 1, 20, 0.1), "the pod takes the lease over",
-                lease_holder(bed))
-    print(f"      {time.monotonic() - begin:.1f} s after the first stopped")
-    bed.kubectl("delete", "pod", bed.pods()[0]["metadata"]["name"], "--wait=false")
-    stage.check(daemon.eventually(lambda: len(bed.pods()) == 1 and restarts_of(bed.pods()[0]) == 0, 30),
-                "pods are created also while no webhook answers", bed.kubectl("get", "events")[-600:])
-    jobs = bed.kubectl("exec", "tautd-0", "-n", "tautline", "--", "/usr/bin/taut", "jobs", "--names")
-    stage.check(JOB in jobs.split(), "kubectl exec ... taut jobs", jobs)
-
-
-def resized_by_the_vpa(stage, bed, tautd):
-    stage.check(daemon.eventually(lambda: limit_of(bed.pods("calm")[0]) < 256, 60, 1),
-                "the VPA's updater resizes a pod by the recommendation", bed.kubectl("get", "vpa", "calm", "-o", "yaml"))
-    pod = bed.pods("calm")[0]
-    stage.check(pod["metadata"]["annotations"].get("vpaInPlaceUpdated") == "true" and restarts_of(pod) == 0, "in place")
-    time.sleep(2)
-    calm = tautd.get(f"/api/v1/jobs/{daemon.quoted('default/deployment/calm/app')}")
-    stage.equal(calm["memory"]["owner_limit"] / MIB, 256, "and its limit is not taken for the owner's")
 
 
 def of_rolled(bed):
@@ -531,31 +250,6 @@ def about_rolled(tautd):
     return [d for d in tautd.get("/api/v1/decisions")["decisions"] if d["job"] == "default/deployment/rolled/app"]
 
 
-def in_the_template(stage, bed, tautd):
-    """A Deployment whose template tautd sets."""
-    about, limit = (lambda: about_rolled(tautd)), (lambda: limit_of_rolled(bed))
-    stage.check(daemon.eventually(lambda: limit() < 256, 60, 1), "the template of a job with in_template gets less", about())
-    stage.check(daemon.eventually(lambda: about() and all(d["outcome"] == "applied" for d in about()), 60, 1),
-                "and the decisions are applied when it has rolled out", about())
-    pods = bed.pods("rolled")
-    stage.equal(({limit_of(p) for p in pods}, len(pods)), ({limit()}, 2), "all pods have its limit")
-    managers = {(f["manager"], f["operation"]) for f in of_rolled(bed)["metadata"]["managedFields"]
-                if "f:memory" in json.dumps(f.get("fieldsV1", {}).get("f:spec", {}).get("f:template", {}))}
-    stage.equal(managers, {("tautline", "Apply")}, "which is Tautline's by server-side apply")
-    job = tautd.get(f"/api/v1/jobs/{daemon.quoted('default/deployment/rolled/app')}")
-    stage.equal(job["memory"]["owner_limit"] / MIB, 256, "and not taken for the owner's")
-
-
-def in_template_with_a_shortened_period(stage, bed, tautd):
-    """The template is restored, which would wait for the change_period of an hour."""
-    bed.kubectl("annotate", "deployment/rolled", "tautline.dev/mode=observe", "tautline.dev/change_period=0s")
-    stage.check(daemon.eventually(lambda: limit_of_rolled(bed) == 256, 30, 1), "mode observe: the owner's limit is in the template again",
-                about_rolled(tautd)[:2])
-    annotations = of_rolled(bed)["spec"]["template"]["metadata"].get("annotations") or {}
-    stage.check("tautline.dev/owner-resources" not in annotations, "and the note is gone", annotations)
-    bed.kubectl("delete", "deployment", "rolled")
-
-
 def of_start(tautd):
     """What taut explain says of the CPU limit, and the limit of a start in millicores."""
     cpu = tautd.get(f"/api/v1/jobs/{daemon.quoted(STARTING_JOB)}/explain")["cpu"]
@@ -563,136 +257,289 @@ def of_start(tautd):
     return cpu, round(1000 * limit[0]) if limit else None
 
 
-def started_with_more(stage, bed, tautd):
+def test_tautd_reads_the_past_and_takes_the_lease(bed, tautd, story):
+    assert daemon.eventually(lambda: "14 of 14 days" in tautd.output(), 120), f"tautd reads fourteen days: {tautd.output()[-500:]}"
+    assert daemon.eventually(lambda: lease_holder(bed), 30), f"tautd takes the lease: {tautd.output()[-500:]}"
+    story.first_holder = lease_holder(bed)
+
+
+def test_rights_are_given_by_the_file_that_is_named(bed, story):
+    """The rights that not every tautd needs, each with the file that gives it."""
+    def may(verb, group, resource, subresource=""):
+        """By the API server's own answer; `kubectl auth can-i` asks for kinds that the server has alone."""
+        review = {"apiVersion": "authorization.k8s.io/v1", "kind": "SubjectAccessReview", "spec": {
+            "user": "system:serviceaccount:tautline:tautd",
+            "resourceAttributes": {"verb": verb, "group": group, "resource": resource, "subresource": subresource}}}
+        return bed.kubectl("create", "-f", "-", "-o", "jsonpath={.status.allowed}", given=json.dumps(review)) == "true"
+
+    rights = (("observe/metrics_api.yaml", ("list", "metrics.k8s.io", "pods")), ("act/scale.yaml", ("patch", "apps", "deployments", "scale")),
+              ("act/scale.yaml", ("patch", "apps", "statefulsets", "scale")), ("act/scale.yaml", ("watch", "keda.sh", "scaledobjects")))
+    before = [may(*what) for _, what in rights]
+    for file in sorted({file for file, _ in rights}):
+        bed.kubectl("apply", "-f", str(MANIFESTS / file))
+    assert (before, [may(*what) for _, what in rights]) == ([False] * len(rights), [True] * len(rights)), (
+        "metrics_api.yaml and scale.yaml give the rights that are named in them")
+    others = (("update", "apps", "deployments"), ("delete", "", "pods"), ("get", "", "secrets"), ("patch", "argoproj.io", "rollouts", "scale"))
+    assert [may(*what) for what in others] == [False] * len(others), "and no others"
+
+
+def test_the_api_server_takes_the_chart(bed, story):
+    """Every object of the Helm chart, by the API server's own checks."""
+    helm = bed.bin / "helm"
+    if not helm.exists():
+        pytest.skip(f"helm is not in {bed.bin}")
+    for way in ("observe", "act", "template", "webhook", "vpa", "act,config.kubernetes.scale=true,config.kubernetes.usage=metrics_api",
+                "observe,agent.enabled=true,agent.act=true,agent.tlsSecret=agents"):
+        rendered = subprocess.run([helm, "template", "tautline", MANIFESTS.parent / "helm" / "tautline", "-n", "tautline",
+                                   "--kube-version", "1.35.0", "--set", f"way={way}"], check=True, capture_output=True, text=True).stdout
+        taken = bed.kubectl("apply", "--dry-run=server", "-f", "-", given=rendered)
+        assert "statefulset.apps/tautd" in taken, f"the API server takes the Helm chart, way {way}"
+
+
+def test_tautd_and_tautlet_are_installed_by_the_manifests(stage, bed, past, agent_port, story):
+    """As docs/kubernetes/install.md says; the agent sees the start of a workload from the beginning."""
+    story.port = install(stage, bed, past)
+    install_agent(stage, bed, agent_port)
+    bed.kubectl("apply", "-f", "-", given=STARTS)
+
+
+def test_a_window_closes_with_the_owners_limit(tautd, story):
+    assert daemon.eventually(lambda: (job_of(tautd) or {}).get("memory", {}).get("owner_limit"), 340, 1), (
+        f"a window of the container is closed: {tautd.output()[-500:]}")
+    assert job_of(tautd)["memory"]["owner_limit"] / MIB == 64, "with the owner's limit of the pod's spec"
+    assert job_of(tautd)["labels"].get("team") == "blue", "and the pod's labels"
+
+
+def test_the_agent_measures_containers_under_their_workloads(bed, tautd, story):
+    """The agent knows containers, tautd the pods."""
+    agents = lambda: tautd.get("/api/v1/agents")["agents"]  # noqa: E731
+    logs = lambda: bed.kubectl("logs", "-l", "app.kubernetes.io/name=tautlet", "-n", "tautline", "--tail=20")  # noqa: E731
+    assert daemon.eventually(lambda: agents() and agents()[0]["windows"] > 0, 60, 1), f"the agent sends windows: {(agents(), logs())}"
+    assert [(a["name"], a["connected"], a["observes"], a["not_believed"]) for a in agents()] == [("real-0", True, True, 0)], "by the node's name"
+    assert agents()[0]["tasks"] >= 4, "of the containers of the pods"
+    names = [job["name"] for job in tautd.get("/api/v1/jobs")["jobs"]]
+    assert JOB in names and not any("kubepods" in name for name in names), f"under the names of their workloads: {names}"
+    assert "tautline/daemonset/tautlet/tautlet" in names, "its own among them"
+    job = tautd.get(f"/api/v1/jobs/{daemon.quoted(JOB)}")
+    assert (job["tasks"], job["memory"]["owner_limit"] / MIB) == (1, 64), "as one task a pod, with its owner's limit"
+
+
+def test_the_first_cut_is_by_half(bed, tautd, story):
+    """History says what a container needs, and not what its owner has set: the first cut is of what a window has said, by half."""
+    about = lambda name: [d for d in tautd.get("/api/v1/decisions?limit=1000")["decisions"] if name in d["job"] and d["target"] == "memory"]  # noqa: E731
+    assert daemon.eventually(lambda: limit_of(bed.pods("large")[0]) < 512, 400, 1), f"a container with far too much gets less: {about('/large/')}"
+    assert (limit_of(bed.pods("large")[0]), [(d["before"], d["after"]) for d in about("/large/")]) == (256, [(512 * MIB, 256 * MIB)]), (
+        "by one step of a half")
+    off = bed.kubectl("get", "pods", "-l", "app=kept", "--show-managed-fields", "-o", "json")
+    assert limit_of(bed.pods("kept")[0]) == 512 and '"tautline' not in off and not about("/kept/"), (
+        "and nothing is decided for one that is opted out from its creation")
+
+
+def test_a_namespace_that_is_a_group_has_a_resource_quota(bed, tautd, story):
+    """A namespace that is a group has a ResourceQuota, which the API server holds new pods to."""
+    def hard():
+        return bed.kubectl("get", "resourcequota", "tautline", "-n", "team-a", "--ignore-not-found", "-o", "jsonpath={.spec.hard}")
+
+    assert daemon.eventually(lambda: json.loads(hard() or "{}").get("requests.cpu") == "2", 60, 1), (
+        f"tautd writes a ResourceQuota of the group's quota: {tautd.output()[-500:]}")
+    pod = ("apiVersion: v1\nkind: Pod\nmetadata: {name: large, namespace: team-a}\n"
+           "spec: {containers: [{name: app, image: none, resources: {requests: {cpu: 3}}}]}\n")
+    try:
+        refused = bed.kubectl("apply", "-f", "-", given=pod)
+    except subprocess.CalledProcessError as e:
+        refused = e.stderr
+    assert "exceeded quota: tautline" in refused, "and the API server refuses a pod beyond it"
+    asked = tautd.ask("/api/v1/requests", method="POST", body=json.dumps({"group": "team-a", "tier": "production", "cpu": 1.5}))
+    assert asked.json()["state"] == "admitted", "a request within it is admitted"
+    assert metric(tautd, "tautd_kubernetes_quota_namespaces") == 1, "a group that is no namespace is left alone"
+
+
+def test_the_workload_says_what_is_recommended(bed, tautd, story):
+    """The workload says what is recommended for it; its pods are not rolled out for that."""
+    def of_web(path):
+        return bed.kubectl("get", "deployment", "web", "-o", f"jsonpath={{{path}}}")
+
+    revision = r".metadata.annotations.deployment\.kubernetes\.io/revision"  # the generation counts annotations, too
+    before = of_web(revision)
+    status = daemon.eventually(lambda: of_web(r".metadata.annotations.tautline\.dev/status"), 60, 1)
+    assert status and " auto: " in status and "memory" in status, f"tautline.dev/status says what is recommended: {status or tautd.output()[-500:]}"
+    assert of_web(revision) == before, "and nothing is rolled out"
+
+
+def test_the_vpas_updater_resizes_a_pod(bed, tautd, story):
+    assert daemon.eventually(lambda: limit_of(bed.pods("calm")[0]) < 256, 60, 1), (
+        f"the VPA's updater resizes a pod by the recommendation: {bed.kubectl('get', 'vpa', 'calm', '-o', 'yaml')}")
+    pod = bed.pods("calm")[0]
+    assert pod["metadata"]["annotations"].get("vpaInPlaceUpdated") == "true" and restarts_of(pod) == 0, "in place"
+    await_scrapes(tautd, 2)
+    calm = tautd.get(f"/api/v1/jobs/{daemon.quoted('default/deployment/calm/app')}")
+    assert calm["memory"]["owner_limit"] / MIB == 256, "and its limit is not taken for the owner's"
+
+
+def test_a_template_gets_less_and_rolls_out(bed, tautd, story):
+    """A Deployment whose template tautd sets."""
+    about, limit = (lambda: about_rolled(tautd)), (lambda: limit_of_rolled(bed))
+    assert daemon.eventually(lambda: limit() < 256, 60, 1), f"the template of a job with in_template gets less: {about()}"
+    assert daemon.eventually(lambda: about() and all(d["outcome"] == "applied" for d in about()), 60, 1), (
+        f"and the decisions are applied when it has rolled out: {about()}")
+    pods = bed.pods("rolled")
+    assert ({limit_of(p) for p in pods}, len(pods)) == ({limit()}, 2), "all pods have its limit"
+    managers = {(f["manager"], f["operation"]) for f in of_rolled(bed)["metadata"]["managedFields"]
+                if "f:memory" in json.dumps(f.get("fieldsV1", {}).get("f:spec", {}).get("f:template", {}))}
+    assert managers == {("tautline", "Apply")}, "which is Tautline's by server-side apply"
+    job = tautd.get(f"/api/v1/jobs/{daemon.quoted('default/deployment/rolled/app')}")
+    assert job["memory"]["owner_limit"] / MIB == 256, "and not taken for the owner's"
+
+
+def test_a_template_is_restored(bed, tautd, story):
+    """The template is restored, which would wait for the change_period of an hour."""
+    bed.kubectl("annotate", "deployment/rolled", "tautline.dev/mode=observe", "tautline.dev/change_period=0s")
+    assert daemon.eventually(lambda: limit_of_rolled(bed) == 256, 30, 1), (
+        f"mode observe: the owner's limit is in the template again: {about_rolled(tautd)[:2]}")
+    annotations = of_rolled(bed)["spec"]["template"]["metadata"].get("annotations") or {}
+    assert "tautline.dev/owner-resources" not in annotations, "and the note is gone"
+    bed.kubectl("delete", "deployment", "rolled")
+
+
+def test_a_pod_has_more_cpu_in_its_start(bed, tautd, story):
     """A pod has more CPU in its start-up window, from the webhook on, and one resize takes it back."""
     pod = lambda: bed.pods("starts")[0]  # noqa: E731
     decisions = lambda: [d for d in tautd.get("/api/v1/decisions")["decisions"] if d["job"] == STARTING_JOB and d["resource"] == "cpu"]  # noqa: E731
-    stage.check(daemon.eventually(lambda: cpu_limit_of(pod()) == 50, 340, 1), "a job that uses no CPU gets its lowest limit",
-                tautd.output()[-800:])
-    stage.check(daemon.eventually(lambda: cgroup_cpu_limit(pod()) == 50, 30), "also in the kernel", cgroup_cpu_limit(pod()))
+    assert daemon.eventually(lambda: cpu_limit_of(pod()) == 50, 340, 1), f"a job that uses no CPU gets its lowest limit: {tautd.output()[-800:]}"
+    assert daemon.eventually(lambda: cgroup_cpu_limit(pod()) == 50, 30), f"also in the kernel: {cgroup_cpu_limit(pod())}"
     before, decided, startups = pod()["metadata"]["name"], len(decisions()), metric(tautd, "tautd_kubernetes_startups_total")
     # By the factor, or by what was seen of the first start. The webhook takes up to ten seconds to know it.
     cpu, more = of_start(tautd)
-    stage.check(more is not None and more >= 150, "taut explain says what a start gets", cpu)
-    time.sleep(11)
+    assert more is not None and more >= 150, f"taut explain says what a start gets: {cpu}"
+    await_scrapes(tautd, 3)
     bed.kubectl("rollout", "restart", "deploy/starts")
     bed.kubectl("rollout", "status", "deploy/starts", "--timeout=60s")
-    stage.check(daemon.eventually(lambda: len(bed.pods("starts")) == 1 and pod()["metadata"]["name"] != before, 30),
-                "a rollout replaces the pod")
+    assert daemon.eventually(lambda: len(bed.pods("starts")) == 1 and pod()["metadata"]["name"] != before, 30), "a rollout replaces the pod"
     name, begin = pod()["metadata"]["name"], time.monotonic()
-    stage.equal(cpu_limit_of(pod()), more, "the new pod starts with it")
+    assert cpu_limit_of(pod()) == more, "the new pod starts with it"
     managers = {f.get("subresource") for f in
                 json.loads(bed.kubectl("get", "pod", name, "--show-managed-fields", "-o", "json"))["metadata"]["managedFields"]}
-    stage.check("resize" not in managers, "from the webhook, before it is scheduled", managers)
-    stage.check(daemon.eventually(lambda: cgroup_cpu_limit(pod()) == more, 20), "also in the kernel", cgroup_cpu_limit(pod()))
-    stage.check(daemon.eventually(lambda: metric(tautd, "tautd_kubernetes_startups_total") > startups, 20), "tautd counts the start")
-    time.sleep(max(0, STARTUP_SECONDS / 2 - (time.monotonic() - begin)))
-    stage.equal(cpu_limit_of(pod()), more, "it keeps the limit of its start for half of the window")
-    stage.check(daemon.eventually(lambda: cpu_limit_of(pod()) == 50, STARTUP_SECONDS + 30, 1), "and has its usual limit after it",
-                tautd.output()[-800:])
-    stage.check(daemon.eventually(lambda: cgroup_cpu_limit(pod()) == 50, 30), "also in the kernel", cgroup_cpu_limit(pod()))
-    stage.equal((pod()["metadata"]["name"], restarts_of(pod())), (name, 0), "of the same container, without a restart")
-    stage.equal(len(decisions()), decided, "and without a decision: the limit of a start is none")
+    assert "resize" not in managers, "from the webhook, before it is scheduled"
+    assert daemon.eventually(lambda: cgroup_cpu_limit(pod()) == more, 20), f"also in the kernel: {cgroup_cpu_limit(pod())}"
+    assert daemon.eventually(lambda: metric(tautd, "tautd_kubernetes_startups_total") > startups, 20), "tautd counts the start"
+    rest = max(0, STARTUP_SECONDS / 2 - (time.monotonic() - begin))
+    assert not daemon.eventually(lambda: cpu_limit_of(pod()) != more, rest / daemon.PATIENCE, 1), (
+        "it keeps the limit of its start for half of the window")
+    assert daemon.eventually(lambda: cpu_limit_of(pod()) == 50, STARTUP_SECONDS + 30, 1), f"and has its usual limit after it: {tautd.output()[-800:]}"
+    assert daemon.eventually(lambda: cgroup_cpu_limit(pod()) == 50, 30), f"also in the kernel: {cgroup_cpu_limit(pod())}"
+    assert (pod()["metadata"]["name"], restarts_of(pod())) == (name, 0), "of the same container, without a restart"
+    assert len(decisions()) == decided, "and without a decision: the limit of a start is none"
 
 
-def learnt_of_the_start(stage, tautd):
-    """When its window has closed, the next start follows what this one used; the limit does not."""
-    used = lambda: re.search(r"last (start|\d+ starts) used", of_start(tautd)[0]["paragraph"])  # noqa: E731
-    stage.check(daemon.eventually(used, 340, 2), "taut explain says what the start used", of_start(tautd)[0]["paragraph"])
-    stage.check(of_start(tautd)[0]["would_be"] < 0.051, "and it raises no limit", of_start(tautd)[0])
-
-
-def killed(stage, bed, tautd):
-    stage.check(daemon.eventually(lambda: limit_of(bed.pods()[0]) < 64, 20), "an over-asked container gets less",
-                limit_of(bed.pods()[0]))
+def test_a_killed_container_gets_more_in_place(bed, tautd, story):
+    assert daemon.eventually(lambda: limit_of(bed.pods()[0]) < 64, 20), f"an over-asked container gets less: {limit_of(bed.pods()[0])}"
     side = lambda: bed.pods()[0]["spec"]["containers"][1]["resources"]  # noqa: E731
-    stage.check(daemon.eventually(lambda: side()["requests"]["cpu"] == "10m", 20) and "cpu" not in side()["limits"],
-                "a container without a CPU limit gets another request, and still no limit", side())
+    assert daemon.eventually(lambda: side()["requests"]["cpu"] == "10m", 20) and "cpu" not in side()["limits"], (
+        f"a container without a CPU limit gets another request, and still no limit: {side()}")
     pod = bed.pods()[0]
     before = limit_of(pod)
     bed.kubectl("exec", pod["metadata"]["name"], "-c", "app", "--", "touch", "/tmp/go")
-    stage.check(daemon.eventually(lambda: restarts_of(bed.pods()[0]) == 1, 30), "the container is killed for its memory")
+    assert daemon.eventually(lambda: restarts_of(bed.pods()[0]) == 1, 30), "the container is killed for its memory"
     begin = time.monotonic()
-    stage.check(daemon.eventually(lambda: limit_of(bed.pods()[0]) > before, 20), "its limit is raised in place",
-                tautd.output()[-800:])
+    assert daemon.eventually(lambda: limit_of(bed.pods()[0]) > before, 20), f"its limit is raised in place: {tautd.output()[-800:]}"
     print(f"      the raised limit was seen {time.monotonic() - begin:.1f} s after the restart was")
     raised = limit_of(bed.pods()[0])
-    stage.check(raised > 90, "to more than it needs", raised)
-    stage.check(daemon.eventually(lambda: cgroup_limit(bed.pods()[0]) == raised, 30), "the kernel has the limit",
-                cgroup_limit(bed.pods()[0]))
-    stage.check(daemon.eventually(lambda: any(d["kind"] in ("oom_raise", "set") and d["outcome"] == "applied"
-                                              for d in tautd.get("/api/v1/decisions")["decisions"] if d["job"] == JOB), 20),
-                "and the decision is applied", tautd.get("/api/v1/decisions"))
+    assert raised > 90, "to more than it needs"
+    assert daemon.eventually(lambda: cgroup_limit(bed.pods()[0]) == raised, 30), f"the kernel has the limit: {cgroup_limit(bed.pods()[0])}"
+    assert daemon.eventually(lambda: any(d["kind"] in ("oom_raise", "set") and d["outcome"] == "applied"
+                                              for d in tautd.get("/api/v1/decisions")["decisions"] if d["job"] == JOB), 20), (
+        f"and the decision is applied: {tautd.get('/api/v1/decisions')}")
     described = lambda: bed.kubectl("describe", "deployment", "web")  # noqa: E731
-    stage.check(daemon.eventually(lambda: "LimitRaised" in described(), 20), "kubectl describe shows it", described()[-600:])
+    assert daemon.eventually(lambda: "LimitRaised" in described(), 20), f"kubectl describe shows it: {described()[-600:]}"
     name = bed.pods()[0]["metadata"]["name"]
-    stage.equal(name, pod["metadata"]["name"], "the pod is the same")
+    assert name == pod["metadata"]["name"], "the pod is the same"
     bed.kubectl("exec", name, "-c", "app", "--", "touch", "/tmp/go")
-    time.sleep(5)
-    stage.equal(restarts_of(bed.pods()[0]), 1, "the same work does not kill it again")
+    assert not daemon.eventually(lambda: restarts_of(bed.pods()[0]) != 1, 5 / daemon.PATIENCE, 0.5), "the same work does not kill it again"
 
 
-def rolled_out(stage, bed, tautd):
+def test_the_pod_of_a_rollout_gets_the_limit(bed, tautd, story):
     raised = limit_of(bed.pods()[0])
     changed = metric(tautd, 'tautd_kubernetes_admissions_total{result="changed"}')
     bed.kubectl("rollout", "restart", "deploy/web")
     bed.kubectl("rollout", "status", "deploy/web", "--timeout=60s")
-    stage.check(daemon.eventually(lambda: limit_of(bed.pods()[0]) == raised, 10), "the pod of a rollout gets the limit",
-                limit_of(bed.pods()[0]))
+    assert daemon.eventually(lambda: limit_of(bed.pods()[0]) == raised, 10), f"the pod of a rollout gets the limit: {limit_of(bed.pods()[0])}"
     pod = json.loads(bed.kubectl("get", "pod", bed.pods()[0]["metadata"]["name"], "--show-managed-fields", "-o", "json"))
     managers = {f.get("subresource") for f in pod["metadata"]["managedFields"]}
-    stage.check("resize" not in managers and "tautline.dev/owner-resources" in pod["metadata"].get("annotations", {}),
-                "from the webhook, before it is scheduled", pod["metadata"])
-    stage.check(metric(tautd, 'tautd_kubernetes_admissions_total{result="changed"}') > changed, "which counts it")
-    stage.check(daemon.eventually(lambda: cgroup_limit(bed.pods()[0]) == raised, 30), "also in the kernel")
-    stage.equal(restarts_of(bed.pods()[0]), 0, "without a restart")
+    assert "resize" not in managers and "tautline.dev/owner-resources" in pod["metadata"].get("annotations", {}), (
+        "from the webhook, before it is scheduled")
+    assert metric(tautd, 'tautd_kubernetes_admissions_total{result="changed"}') > changed, "which counts it"
+    assert daemon.eventually(lambda: cgroup_limit(bed.pods()[0]) == raised, 30), "also in the kernel"
+    assert restarts_of(bed.pods()[0]) == 0, "without a restart"
 
 
-def api_server_restarts(stage, bed, tautd):
+def test_a_restart_of_the_api_server_is_survived(bed, tautd, story):
     lists = metric(tautd, "tautd_kubernetes_lists_total")
+    failures = metric(tautd, "tautd_kubernetes_watch_failures_total")
     os.kill(bed.apiserver(), 9)
-    time.sleep(3)
+    assert daemon.eventually(lambda: metric(tautd, "tautd_kubernetes_watch_failures_total") > failures, 30), "tautd sees that the API server is gone"
     bed.up("node", "vpa")
     raised = limit_of(bed.pods()[0])
     bed.kubectl("scale", "deploy/web", "--replicas=2")
     both = lambda: len(bed.pods()) == 2 and all(limit_of(p) == raised for p in bed.pods())  # noqa: E731
-    stage.check(daemon.eventually(both, 90, 0.5), "a pod that comes after a restart of the API server gets the limit",
-                [limit_of(p) for p in bed.pods()])
+    assert daemon.eventually(both, 90, 0.5), f"a pod that comes after a restart of the API server gets the limit: {[limit_of(p) for p in bed.pods()]}"
     again = metric(tautd, "tautd_kubernetes_lists_total") - lists
-    stage.check(again <= 20, "at most two lists of each kind of object were read again", again)
+    assert again <= 20, "at most two lists of each kind of object were read again"
     bed.kubectl("scale", "deploy/web", "--replicas=1")
-    stage.check(daemon.eventually(lambda: len(bed.pods()) == 1, 30), "one pod again")
+    assert daemon.eventually(lambda: len(bed.pods()) == 1, 30), "one pod again"
 
 
-def shared(stage, bed):
+def test_another_share_of_the_request_is_followed(bed, story):
     """Another share of the request: an annotation, no new decision."""
     limit = limit_of(bed.pods()[0])
     bed.kubectl("annotate", "deployment/web", "tautline.dev/memory.request_share=0.75")
     requested = lambda: mebibytes(bed.pods()[0]["spec"]["containers"][0]["resources"]["requests"]["memory"]) / limit  # noqa: E731
-    stage.check(daemon.eventually(lambda: abs(requested() - 0.75) < 0.01, 25), "kubectl annotate ... memory.request_share: the request follows",
-                requested())
-    stage.equal(limit_of(bed.pods()[0]), limit, "and the limit stays")
-    stage.equal(bed.pods()[0]["status"]["qosClass"], "Burstable", "so does the QoS class")
+    assert daemon.eventually(lambda: abs(requested() - 0.75) < 0.01, 25), (
+        f"kubectl annotate ... memory.request_share: the request follows: {requested()}")
+    assert limit_of(bed.pods()[0]) == limit, "and the limit stays"
+    assert bed.pods()[0]["status"]["qosClass"] == "Burstable", "so does the QoS class"
 
 
-def changed_by_another(stage, bed, tautd):
-    time.sleep(2)
+def test_a_change_by_another_is_left(bed, tautd, story):
+    await_scrapes(tautd, 1)
     name = bed.pods()[0]["metadata"]["name"]
     bed.kubectl("patch", "pod", name, "--subresource", "resize", "-p",
                 '{"spec":{"containers":[{"name":"app","resources":{"limits":{"memory":"400Mi"}}}]}}')
-    stage.check(daemon.eventually(lambda: metric(tautd, "tautd_kubernetes_stepped_back_total") == 1, 20),
-                "tautd sees that another has changed the limit")
-    time.sleep(3)
-    stage.equal(limit_of(bed.pods()[0]), 400, "and leaves it")
+    assert daemon.eventually(lambda: metric(tautd, "tautd_kubernetes_stepped_back_total") == 1, 20), "tautd sees that another has changed the limit"
+    await_scrapes(tautd, 1)
+    assert limit_of(bed.pods()[0]) == 400, "and leaves it"
 
 
-def released(stage, bed):
+def test_the_next_start_follows_what_this_one_used(tautd, story):
+    """When its window has closed, the next start follows what this one used; the limit does not."""
+    used = lambda: re.search(r"last (start|\d+ starts) used", of_start(tautd)[0]["paragraph"])  # noqa: E731
+    assert daemon.eventually(used, 340, 2), f"taut explain says what the start used: {of_start(tautd)[0]['paragraph']}"
+    assert of_start(tautd)[0]["would_be"] < 0.051, "and it raises no limit"
+
+
+def test_the_pod_takes_the_lease_over(bed, tautd, story):
+    """By the pod, whose tautd listens on a port of the node."""
+    first_holder, port = story.first_holder, story.port
+    assert job_of(tautd)["memory"]["owner_limit"] / MIB == 64, "what was set is not taken for the owner's limit"
+    def of_pod(name):
+        found = re.search(rf"^{re.escape(name)} (\S+)$", daemon.ask(port, "/metrics").text, re.M)
+        return float(found[1]) if found else None
+
+    resized = 'tautd_kubernetes_changes_total{result="resized"}'
+    assert (lease_holder(bed), of_pod("tautd_kubernetes_lease_held"), of_pod(resized)) == (first_holder, 0, 0), (
+        "the pod has changed nothing so far: the first tautd holds the lease")
+    assert tautd.stop() == 0, "which stops in time"
+    begin = time.monotonic()
+    assert daemon.eventually(lambda: of_pod("tautd_kubernetes_lease_held") == 1, 20, 0.1), f"the pod takes the lease over: {lease_holder(bed)}"
+    print(f"      {time.monotonic() - begin:.1f} s after the first stopped")
+    bed.kubectl("delete", "pod", bed.pods()[0]["metadata"]["name"], "--wait=false")
+    assert daemon.eventually(lambda: len(bed.pods()) == 1 and restarts_of(bed.pods()[0]) == 0, 30), (
+        f"pods are created also while no webhook answers: {bed.kubectl('get', 'events')[-600:]}")
+    jobs = bed.kubectl("exec", "tautd-0", "-n", "tautline", "--", "/usr/bin/taut", "jobs", "--names")
+    assert JOB in jobs.split(), "kubectl exec ... taut jobs"
+
+
+def test_mode_observe_brings_the_templates_limit_back(bed, story):
     bed.kubectl("annotate", "deployment/web", "tautline.dev/mode=observe")
-    stage.check(daemon.eventually(lambda: limit_of(bed.pods()[0]) == 64, 20), "kubectl annotate ... tautline.dev/mode=observe: the template's limit is back",
-                limit_of(bed.pods()[0]))
-    stage.check(daemon.eventually(lambda: cgroup_limit(bed.pods()[0]) == 64, 30), "also in the kernel",
-                cgroup_limit(bed.pods()[0]))
-
-
-if __name__ == "__main__":
-    main()
+    assert daemon.eventually(lambda: limit_of(bed.pods()[0]) == 64, 20), (
+        f"kubectl annotate ... tautline.dev/mode=observe: the template's limit is back: {limit_of(bed.pods()[0])}")
+    assert daemon.eventually(lambda: cgroup_limit(bed.pods()[0]) == 64, 30), f"also in the kernel: {cgroup_limit(bed.pods()[0])}"

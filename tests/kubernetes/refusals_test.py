@@ -1,12 +1,9 @@
-#!/usr/bin/env python3
 """What a real kubelet, scheduler and API server refuse, delay or forget, and what tautd does then.
 
 A resize that the kubelet defers until another pod has gone; ones that are infeasible; evictions that a PodDisruptionBudget
 refuses; a rollout in the middle of a trial; a watch whose version the API server has forgotten, while pods are created and
 tautd hangs; SIGKILLs of tautd between a decision and its outcome. What is set is read from the cgroups. Usage is the test's own,
 by remote write with clock: samples, so that no five-minute window has to be waited for. It takes some three minutes.
-
-    TAUT_KUBERNETES=1 BED_BIN=... tests/kubernetes/refusals_test.py --tautd build/release/bin/tautd --taut build/release/bin/taut
 """
 import json
 import os
@@ -18,13 +15,15 @@ import threading
 import time
 import urllib.request
 
-import real_cluster_test
-from real_cluster_test import MANIFESTS, MIB, cgroup_limit, daemon, limit_of, metric, restarts_of
+import pytest
+
+import daemon
+from daemon import metric
+from bed import MANIFESTS, MIB, cgroup_cpu_limit, cgroup_limit, limit_of, mebibytes, restarts_of, up
 
 ETCD = f"http://127.0.0.1:{os.environ.get('BED_PORT', '16440')}"  # up.sh
 REAL = "real-0"
 LARGE = "large-0"
-PROGRAMS = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl", "kubelet")
 # Room for everything; the test plays its kubelet.
 LARGE_NODE = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": LARGE, "labels": {"kubernetes.io/hostname": LARGE}}}
 LARGE_ROOM = {"cpu": "64", "memory": "256Gi", "pods": "100"}
@@ -199,16 +198,24 @@ def pending_reason(pod):
     return next((c.get("reason") for c in pod["status"].get("conditions", []) if c["type"] == "PodResizePending"), None)
 
 
-def main():
-    args = daemon.arguments(__doc__.split("\n")[0])
-    with daemon.Stage(args) as stage:
-        bed = real_cluster_test.Bed(stage, PROGRAMS)
-        try:
-            bed.up("node")
-            run(stage, bed)
-        finally:
-            bed.down()
-        stage.finish()
+@pytest.fixture(scope="module")
+def bed(stage):
+    with up(stage, "node") as its:
+        yield its
+
+
+@pytest.fixture(scope="module")
+def scene(stage, bed):
+    its = set_up(stage, bed)
+    # Three wait for half a minute each until a pod is evicted: side by side.
+    its.set("pair", memory=64, cpu=1.8)
+    its.set("pinned", memory=64, cpu=1.8)
+    its.set("guarded", memory=64 * 1024)
+    its.set("late", memory=2048)
+    its.pass_time(2)
+    for app in ("pair", "pinned", "guarded"):
+        its.set(app, mode="auto")
+    return its
 
 
 def set_up(stage, bed):
@@ -219,12 +226,12 @@ def set_up(stage, bed):
     for file in ("observe/rbac.yaml", "act/rbac.yaml", "webhook/rbac.yaml", "webhook/eviction.yaml"):
         bed.kubectl("apply", "-f", str(MANIFESTS / file))
     admission = daemon.free_port()
-    bed.call_webhook(stage, admission)
+    bed.call_webhook(admission)
     kubeconfig = bed.kubeconfig_of_tautd(stage)
     scene = Scene(stage, bed)
     scene.arguments = {"config": CONFIG.format(kubeconfig=kubeconfig, admission=admission), "store": str(stage.dir / "tautd.db")}
     scene.start()
-    stage.check(daemon.eventually(lambda: metric(scene.tautd, "tautd_kubernetes_synced") == 1, 30), "tautd lists the pods")
+    assert daemon.eventually(lambda: metric(scene.tautd, "tautd_kubernetes_synced") == 1, 30), "tautd lists the pods"
 
     def known():
         """tautd takes the time from the samples, and says what it knows of the pods at that time."""
@@ -233,33 +240,17 @@ def set_up(stage, bed):
                 if j["memory"]["would_be"] is not None and j["memory"]["owner_limit"] is not None}
 
     wanted = {job_of(app) for app in APPS}
-    stage.check(daemon.eventually(lambda: wanted <= known(), 20, 1), "each container has a recommendation", scene.tautd.get("/api/v1/jobs"))
+    assert daemon.eventually(lambda: wanted <= known(), 20, 1), f"each container has a recommendation: {scene.tautd.get('/api/v1/jobs')}"
     return scene
 
 
-def run(stage, bed):
-    scene = set_up(stage, bed)
-    # Three wait for half a minute each until a pod is evicted: side by side.
-    scene.set("pair", memory=64, cpu=1.8)
-    scene.set("pinned", memory=64, cpu=1.8)
-    scene.set("guarded", memory=64 * 1024)
-    scene.set("late", memory=2048)
-    scene.pass_time(2)
-    for app in ("pair", "pinned", "guarded"):
-        scene.set(app, mode="auto")
-    for case in (deferred, infeasible, without_room, guarded, rolled_out_in_a_trial, forgotten, killed):
-        began = time.monotonic()
-        case(scene)
-        print(f"      {case.__name__}: {time.monotonic() - began:.0f} s", flush=True)
-
-
-def deferred(scene):
+def test_a_resize_is_deferred_until_another_pod_has_gone(scene, story):
     """The kubelet sets what fits on the node with all other pods, and waits with the rest."""
-    stage, bed = scene.stage, scene.bed
+    bed = scene.bed
     items = json.loads(bed.kubectl("get", "pods", "-A", "--field-selector", f"spec.nodeName={REAL}", "-o", "json"))["items"]
-    taken = sum(real_cluster_test.mebibytes(c["resources"]["requests"]["memory"]) for p in items for c in p["spec"]["containers"])
+    taken = sum(mebibytes(c["resources"]["requests"]["memory"]) for p in items for c in p["spec"]["containers"])
     allocatable = bed.kubectl("get", "node", REAL, "-o", "jsonpath={.status.allocatable.memory}")
-    fills = int(real_cluster_test.mebibytes(allocatable) - taken) - 300
+    fills = int(mebibytes(allocatable) - taken) - 300
     filler = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "filler"}, "spec": {
         "nodeSelector": {"kubernetes.io/hostname": REAL}, "terminationGracePeriodSeconds": 1, "containers": [
             {"name": "app", "image": "bed.local/busybox:1", "command": ["sleep", "100000"], "resources": {"requests": {"memory": f"{fills}Mi"}}}]}}
@@ -268,84 +259,82 @@ def deferred(scene):
     pod = lambda: bed.pods("late")[0]  # noqa: E731
     before = pod()
     scene.set("late", mode="auto")
-    stage.check(daemon.eventually(lambda: pending_reason(pod()) == "Deferred", 30), "the kubelet defers a raise that its node has no room for",
-                (pod()["status"], scene.decisions("late")))
+    assert daemon.eventually(lambda: pending_reason(pod()) == "Deferred", 30), (
+        f"the kubelet defers a raise that its node has no room for: {(pod()['status'], scene.decisions('late'))}")
     waits = daemon.eventually(lambda: scene.said("late", "deferred by the kubelet: Node didn't have enough resource: memory"), 20)
-    stage.check(waits and waits["outcome"] == "pending", "the decision is pending, in the kubelet's words", scene.decisions("late"))
-    stage.equal((limit_of(pod()), cgroup_limit(pod())), (2048, 64), "the pod's spec has the limit, and the kernel the one before")
-    stage.equal(scene.job("late")["memory"]["owner_limit"] / MIB, 64, "the owner's limit is what it was")
+    assert waits and waits["outcome"] == "pending", f"the decision is pending, in the kubelet's words: {scene.decisions('late')}"
+    assert (limit_of(pod()), cgroup_limit(pod())) == (2048, 64), "the pod's spec has the limit, and the kernel the one before"
+    assert scene.job("late")["memory"]["owner_limit"] / MIB == 64, "the owner's limit is what it was"
     said = lambda: scene.events("late", "LimitSet")  # noqa: E731
     is_said = lambda: len(said()) == 1 and "memory limit 64.0 MiB -> 2.00 GiB" in said()[0]  # noqa: E731
-    stage.equal(said(), [], "no Event says that it is set")
+    assert said() == [], "no Event says that it is set"
     generation = pod()["metadata"]["generation"]
     bed.kubectl("delete", "pod", "filler")
-    stage.check(daemon.eventually(lambda: cgroup_limit(pod()) == 2048, 60), "when the other pod is gone, the kernel has the limit", pod()["status"])
-    stage.check(daemon.eventually(lambda: scene.decisions("late")[0]["outcome"] == "applied", 20), "and the decision is applied",
-                scene.decisions("late"))
-    stage.check(daemon.eventually(is_said, 20), "one Event of the Deployment names the decision", scene.events("late"))
-    stage.equal((pod()["metadata"]["uid"], pod()["metadata"]["generation"], restarts_of(pod())), (before["metadata"]["uid"], generation, 0),
-                "in the same container, by the one patch that was sent first")
-    stage.equal((len(scene.decisions("late")), len(said())), (1, 1), "as one decision with one Event")
+    assert daemon.eventually(lambda: cgroup_limit(pod()) == 2048, 60), f"when the other pod is gone, the kernel has the limit: {pod()['status']}"
+    assert daemon.eventually(lambda: scene.decisions("late")[0]["outcome"] == "applied", 20), (
+        f"and the decision is applied: {scene.decisions('late')}")
+    assert daemon.eventually(is_said, 20), f"one Event of the Deployment names the decision: {scene.events('late')}"
+    assert (pod()["metadata"]["uid"], pod()["metadata"]["generation"], restarts_of(pod())) == (before["metadata"]["uid"], generation, 0), (
+        "in the same container, by the one patch that was sent first")
+    assert (len(scene.decisions("late")), len(said())) == (1, 1), "as one decision with one Event"
 
 
-def infeasible(scene):
+def test_an_infeasible_resize_moves_the_pods(scene, story):
     """Two containers that together need more than the node has: the pods move to one that has it."""
-    stage, bed = scene.stage, scene.bed
+    bed = scene.bed
     told = lambda: [e["message"] for e in json.loads(bed.kubectl("get", "events", "-o", "json"))["items"]  # noqa: E731
                     if e["reason"] == "ResizeInfeasible" and e["involvedObject"]["name"].startswith("pair-")]
-    stage.check(daemon.eventually(told, 20), "the kubelet finds what is more than its node infeasible", scene.decisions("pair", "cpu"))
-    stage.check(daemon.eventually(lambda: scene.nodes("pair") == [LARGE, LARGE], 150, 1), "both pods are evicted, and come on a node that has it",
-                (scene.nodes("pair"), scene.decisions("pair", "cpu")))
-    stage.equal({p["spec"]["containers"][0]["resources"]["limits"]["cpu"] for p in bed.pods("pair")}, {"1800m"}, "with the limit, from the webhook")
-    stage.check(daemon.eventually(lambda: scene.decisions("pair", "cpu")[0]["outcome"] == "applied", 20), "and the decision is applied",
-                scene.decisions("pair", "cpu"))
-    stage.equal(len(scene.decisions("pair", "cpu")), 1, "it is the only one")
+    assert daemon.eventually(told, 20), f"the kubelet finds what is more than its node infeasible: {scene.decisions('pair', 'cpu')}"
+    assert daemon.eventually(lambda: scene.nodes("pair") == [LARGE, LARGE], 150, 1), (
+        f"both pods are evicted, and come on a node that has it: {(scene.nodes('pair'), scene.decisions('pair', 'cpu'))}")
+    assert {p["spec"]["containers"][0]["resources"]["limits"]["cpu"] for p in bed.pods("pair")} == {"1800m"}, "with the limit, from the webhook"
+    assert daemon.eventually(lambda: scene.decisions("pair", "cpu")[0]["outcome"] == "applied", 20), (
+        f"and the decision is applied: {scene.decisions('pair', 'cpu')}")
+    assert len(scene.decisions("pair", "cpu")) == 1, "it is the only one"
     why = "infeasible on this node: Node didn't have enough capacity: cpu"
     said = lambda: [why in e for e in scene.events("pair", "PodEvicted")]  # noqa: E731
-    stage.check(daemon.eventually(lambda: said() == [True, True], 10), "an Event of each eviction says why", scene.events("pair"))
+    assert daemon.eventually(lambda: said() == [True, True], 10), f"an Event of each eviction says why: {scene.events('pair')}"
 
 
-def without_room(scene):
+def test_without_room_pods_stay(scene, story):
     """Where no node has room for it, a new pod could not run either."""
-    stage, bed = scene.stage, scene.bed
+    bed = scene.bed
     uids = scene.uids("pinned")
     told = daemon.eventually(lambda: scene.said("pinned", "not evicted", "cpu"), 60)
-    stage.check(told and told["outcome"] == "failed", "a resize that no node has room for fails", scene.decisions("pinned", "cpu"))
-    stage.check(told and "infeasible on this node: Node didn't have enough capacity: cpu" in told["outcome_text"] and
-                "would request 2200m of cpu together" in told["outcome_text"].partition("not evicted")[2], "and says what the pod needs", told)
-    stage.equal((scene.uids("pinned"), [real_cluster_test.cgroup_cpu_limit(p) for p in bed.pods("pinned")]), (uids, [20, 20]),
-                "its pods stay, with the kernel's limit of before")
+    assert told and told["outcome"] == "failed", f"a resize that no node has room for fails: {scene.decisions('pinned', 'cpu')}"
+    assert (told and "infeasible on this node: Node didn't have enough capacity: cpu" in told["outcome_text"] and
+                "would request 2200m of cpu together" in told["outcome_text"].partition("not evicted")[2]), "and says what the pod needs"
+    assert (scene.uids("pinned"), [cgroup_cpu_limit(p) for p in bed.pods("pinned")]) == (uids, [20, 20]), (
+        "its pods stay, with the kernel's limit of before")
     generations = [p["metadata"]["generation"] for p in bed.pods("pinned")]
     scene.pass_time(2)
-    stage.equal(([p["metadata"]["generation"] for p in bed.pods("pinned")], len(scene.decisions("pinned", "cpu"))), (generations, 1),
-                "it is neither sent nor decided again and again")
+    assert ([p["metadata"]["generation"] for p in bed.pods("pinned")], len(scene.decisions("pinned", "cpu"))) == (generations, 1), (
+        "it is neither sent nor decided again and again")
 
 
-def guarded(scene):
+def test_a_disruption_budget_refuses_until_it_allows(scene, story):
     """A PodDisruptionBudget that refuses an eviction."""
-    stage, bed = scene.stage, scene.bed
+    bed = scene.bed
     uids = scene.uids("guarded")
     refused = daemon.eventually(lambda: scene.said("guarded", "is refused by PodDisruptionBudget guarded (The disruption budget guarded needs 2"), 60)
-    stage.check(refused, "the decision names the PodDisruptionBudget that refuses the eviction", scene.decisions("guarded"))
-    stage.check(refused and refused["outcome"] == "pending" and "memory limit of 65536Mi is more than node real-0 has" in refused["outcome_text"],
-                "says why it is wanted, and is pending", refused)
-    stage.check(metric(scene.tautd, 'tautd_kubernetes_evictions_total{result="refused"}') >= 1, "which a counter counts")
-    stage.equal((scene.uids("guarded"), scene.events("guarded", "PodEvicted")), (uids, []), "no pod is lost, and no Event says so")
+    assert refused, f"the decision names the PodDisruptionBudget that refuses the eviction: {scene.decisions('guarded')}"
+    assert refused and refused["outcome"] == "pending" and "memory limit of 65536Mi is more than node real-0 has" in refused["outcome_text"], (
+        "says why it is wanted, and is pending")
+    assert metric(scene.tautd, 'tautd_kubernetes_evictions_total{result="refused"}') >= 1, "which a counter counts"
+    assert (scene.uids("guarded"), scene.events("guarded", "PodEvicted")) == (uids, []), "no pod is lost, and no Event says so"
     bed.kubectl("patch", "pdb", "guarded", "--type=merge", "-p", '{"spec": {"minAvailable": 1}}')
     given = lambda: [limit_of(p) for p in bed.pods("guarded")] == [64 * 1024] * 2  # noqa: E731
-    stage.check(daemon.eventually(lambda: given() and not scene.uids("guarded") & uids, 120, 1),
-                "once it allows it, one pod after the other is evicted, and the new ones have the limit",
-                (scene.nodes("guarded"), scene.decisions("guarded")))
-    stage.check(daemon.eventually(lambda: scene.decisions("guarded")[0]["outcome"] == "applied", 20), "the decision is applied",
-                scene.decisions("guarded"))
-    stage.check(daemon.eventually(lambda: len(scene.events("guarded", "PodEvicted")) == 2, 10), "an Event says each eviction",
-                scene.events("guarded"))
-    stage.equal(len(scene.decisions("guarded")), 1, "it is the only decision")
+    assert daemon.eventually(lambda: given() and not scene.uids("guarded") & uids, 120, 1), (
+        f"once it allows it, one pod after the other is evicted, and the new ones have the limit: {(scene.nodes('guarded'), scene.decisions('guarded'))}")
+    assert daemon.eventually(lambda: scene.decisions("guarded")[0]["outcome"] == "applied", 20), (
+        f"the decision is applied: {scene.decisions('guarded')}")
+    assert daemon.eventually(lambda: len(scene.events("guarded", "PodEvicted")) == 2, 10), f"an Event says each eviction: {scene.events('guarded')}"
+    assert len(scene.decisions("guarded")) == 1, "it is the only decision"
 
 
-def rolled_out_in_a_trial(scene):
+def test_a_rollout_replaces_the_pods_of_a_trial(scene, story):
     """The pods of a trial are replaced by a rollout; new ones take their places, and it ends as any other."""
-    stage, bed = scene.stage, scene.bed
+    bed = scene.bed
     limits = lambda: sorted(limit_of(p) for p in bed.pods("tried"))  # noqa: E731
     kernel = lambda: sorted(cgroup_limit(p) or 0 for p in bed.pods("tried"))  # noqa: E731
     trials = lambda: scene.job("tried")["trials"]  # noqa: E731
@@ -357,31 +346,32 @@ def rolled_out_in_a_trial(scene):
         scene.pass_time()
         return kernel() == [128, 128, 256, 256]
 
-    stage.check(daemon.eventually(is_tried, 30, 1), "a lower limit is tried on two of four pods, in their cgroups", (limits(), scene.decisions("tried")))
+    assert daemon.eventually(is_tried, 30, 1), f"a lower limit is tried on two of four pods, in their cgroups: {(limits(), scene.decisions('tried'))}"
     before, names = scene.uids("tried"), set(trials()[0]["names"])
-    stage.equal({p["metadata"]["name"] for p in bed.pods("tried") if limit_of(p) == 128}, names, "those that the trial names")
+    assert {p["metadata"]["name"] for p in bed.pods("tried") if limit_of(p) == 128} == names, "those that the trial names"
     scene.pass_time(3)
     bed.kubectl("rollout", "restart", "deploy/tried")
     bed.kubectl("rollout", "status", "deploy/tried", "--timeout=100s")
-    stage.check(daemon.eventually(lambda: len(bed.pods("tried")) == 4 and not scene.uids("tried") & before, 30), "a rollout replaces all pods",
-                [p["metadata"]["name"] for p in bed.pods("tried")])
-    stage.equal(limits(), [256] * 4, "which start with their template's limit: a trial is none of the webhook")
-    stage.check(daemon.eventually(is_tried, 30, 1), "two of the new pods take the places of those that are gone", (limits(), kernel(), trials()))
+    assert daemon.eventually(lambda: len(bed.pods("tried")) == 4 and not scene.uids("tried") & before, 30), (
+        f"a rollout replaces all pods: {[p['metadata']['name'] for p in bed.pods('tried')]}")
+    assert limits() == [256] * 4, "which start with their template's limit: a trial is none of the webhook"
+    assert daemon.eventually(is_tried, 30, 1), f"two of the new pods take the places of those that are gone: {(limits(), kernel(), trials())}"
     now_tried = {p["metadata"]["name"] for p in bed.pods("tried") if limit_of(p) == 128}
-    stage.equal(set(trials()[0]["names"]) - names, now_tried, "as the trial says")
-    stage.equal([d["kind"] for d in scene.decisions("tried")], ["try"], "it is the same trial")
+    assert set(trials()[0]["names"]) - names == now_tried, "as the trial says"
+    assert [d["kind"] for d in scene.decisions("tried")] == ["try"], "it is the same trial"
 
     def is_set():
         scene.pass_time()
         return kernel() == [128] * 4
 
-    stage.check(daemon.eventually(is_set, 40, 0.5), "at its end all pods have the limit, in their cgroups", (kernel(), trials(), scene.decisions("tried")))
-    stage.check(daemon.eventually(lambda: scene.decisions("tried")[0]["outcome"] == "applied", 20), "and it is applied", scene.decisions("tried"))
-    stage.equal([d["kind"] for d in scene.decisions("tried")], ["promote", "try"], "by one more decision")
-    stage.equal({restarts_of(p) for p in bed.pods("tried")}, {0}, "without a restart")
-    stage.equal(scene.job("tried")["memory"]["owner_limit"] / MIB, 256, "and without taking it for the owner's limit")
+    assert daemon.eventually(is_set, 40, 0.5), (
+        f"at its end all pods have the limit, in their cgroups: {(kernel(), trials(), scene.decisions('tried'))}")
+    assert daemon.eventually(lambda: scene.decisions("tried")[0]["outcome"] == "applied", 20), f"and it is applied: {scene.decisions('tried')}"
+    assert [d["kind"] for d in scene.decisions("tried")] == ["promote", "try"], "by one more decision"
+    assert {restarts_of(p) for p in bed.pods("tried")} == {0}, "without a restart"
+    assert scene.job("tried")["memory"]["owner_limit"] / MIB == 256, "and without taking it for the owner's limit"
     bed.kubectl("delete", "pod", bed.pods("tried")[0]["metadata"]["name"])
-    stage.check(daemon.eventually(lambda: limits() == [128] * 4, 20), "a pod that comes after it starts with the limit", limits())
+    assert daemon.eventually(lambda: limits() == [128] * 4, 20), f"a pod that comes after it starts with the limit: {limits()}"
 
 
 def compact(bed):
@@ -401,9 +391,9 @@ def restart(bed):
     bed.up("node")
 
 
-def forgotten(scene):
+def test_versions_that_are_forgotten_are_listed_once_more(scene, story):
     """tautd hangs, and the API server begins anew; the versions from which tautd would go on are gone then."""
-    stage, bed, tautd = scene.stage, scene.bed, scene.tautd
+    bed, tautd = scene.bed, scene.tautd
     count = lambda name: metric(tautd, f"tautd_kubernetes_{name}")  # noqa: E731
     lists, orders = count("lists_total"), count("orders")
     limit = limit_of(bed.pods("late")[0])
@@ -412,30 +402,30 @@ def forgotten(scene):
         restart(bed)  # tautd's watches end with what was sent until now
         bed.kubectl("delete", "deployment", "pinned")
         bed.kubectl("delete", "pod", bed.pods("late")[0]["metadata"]["name"])
-        stage.check(daemon.eventually(lambda: [restarts_of(p) for p in bed.pods("late")] == [0], 30), "a pod is created while the webhook hangs",
-                    bed.pods("late"))
-        stage.equal(limit_of(bed.pods("late")[0]), 64, "with what its template says")
+        assert daemon.eventually(lambda: [restarts_of(p) for p in bed.pods("late")] == [0], 30), (
+            f"a pod is created while the webhook hangs: {bed.pods('late')}")
+        assert limit_of(bed.pods("late")[0]) == 64, "with what its template says"
         compact(bed)
         restart(bed)  # with caches that begin now
     finally:
         os.kill(tautd.popen.pid, signal.SIGCONT)
-    stage.check(daemon.eventually(lambda: "watching pods: the watch ended with 410" in tautd.output(), 60),
-                "the API server has forgotten the version of the pods, too", tautd.output()[-600:])
-    stage.check(daemon.eventually(lambda: cgroup_limit(bed.pods("late")[0]) == limit, 60), "the pod gets what is ordered for it, in its cgroup",
-                (bed.pods("late"), tautd.output()[-600:]))
+    assert daemon.eventually(lambda: "watching pods: the watch ended with 410" in tautd.output(), 60), (
+        f"the API server has forgotten the version of the pods, too: {tautd.output()[-600:]}")
+    assert daemon.eventually(lambda: cgroup_limit(bed.pods("late")[0]) == limit, 60), (
+        f"the pod gets what is ordered for it, in its cgroup: {(bed.pods('late'), tautd.output()[-600:])}")
     known = lambda: len(json.loads(bed.kubectl("get", "pods", "-A", "-o", "json"))["items"])  # noqa: E731
-    stage.check(daemon.eventually(lambda: count("pods") == known(), 30), "those that went meanwhile are gone", (count("pods"), known()))
+    assert daemon.eventually(lambda: count("pods") == known(), 30), f"those that went meanwhile are gone: {(count('pods'), known())}"
     again = count("lists_total") - lists
     print(f"      {again:.0f} lists; at the start {lists:.0f}")
-    stage.check(0 < again <= lists, "each kind of object was listed at most once more", (lists, again))
-    stage.equal(count("orders"), orders, "all orders hold")
-    stage.check(daemon.eventually(lambda: [d["outcome"] for d in scene.decisions("late")] == ["applied"], 20), "without another decision",
-                scene.decisions("late"))
+    assert 0 < again <= lists, f"each kind of object was listed at most once more: {(lists, again)}"
+    assert count("orders") == orders, "all orders hold"
+    assert daemon.eventually(lambda: [d["outcome"] for d in scene.decisions("late")] == ["applied"], 20), (
+        f"without another decision: {scene.decisions('late')}")
 
 
-def killed(scene):
+def test_after_each_kill_a_pod_has_what_was_decided_once(scene, story):
     """Whatever was written when tautd is killed, the pod ends with what was decided, once."""
-    stage, bed = scene.stage, scene.bed
+    bed = scene.bed
     pod = lambda: bed.pods("killed")[0]  # noqa: E731
     name = pod()["metadata"]["name"]
     scene.set("killed", memory=64)
@@ -453,7 +443,7 @@ def killed(scene):
         try:
             scene.set("killed", memory=amount)
             is_decided = daemon.eventually(decided, 20, 0.002)
-            time.sleep(delay)
+            time.sleep(delay)  # the moment of the kill
             scene.tautd.kill()
         finally:
             os.kill(bed.apiserver(), signal.SIGCONT)
@@ -468,18 +458,14 @@ def killed(scene):
         if len(said) > 1:
             wrong.append(f"{amount} MiB: said {len(said)} times")
         print(f"      killed {delay} s after the decision{', unanswered' * hangs}: the pod had {found} of {amount} MiB, {len(said)} Event", flush=True)
-    stage.check(not wrong, f"after each of {len(delays)} kills the pod has what was decided, once", wrong)
-    stage.equal([d["after"] / MIB for d in reversed(scene.decisions("killed"))], [72 + 8 * i for i in range(len(delays))],
-                "each limit is one decision, and there are no others")
+    assert not wrong, f"after each of {len(delays)} kills the pod has what was decided, once"
+    assert [d["after"] / MIB for d in reversed(scene.decisions("killed"))] == [72 + 8 * i for i in range(len(delays))], (
+        "each limit is one decision, and there are no others")
     scene.pass_time(2)
-    stage.equal(scene.job("killed")["memory"]["owner_limit"] / MIB, 64, "none of them is taken for the owner's limit")
-    stage.equal((pod()["metadata"]["name"], restarts_of(pod())), (name, 0), "and the container runs on")
+    assert scene.job("killed")["memory"]["owner_limit"] / MIB == 64, "none of them is taken for the owner's limit"
+    assert (pod()["metadata"]["name"], restarts_of(pod())) == (name, 0), "and the container runs on"
     orders = metric(scene.tautd, "tautd_kubernetes_orders")
-    stage.check(orders and orders >= 5, "the orders of the other workloads hold as well", orders)
-    stage.equal({limit_of(p) for p in bed.pods("guarded")}, {64 * 1024}, "so do their limits")
-    stage.equal([len(scene.events(app, "PodEvicted")) for app in ("pair", "guarded", "late")], [2, 2, 0],
-                "and no pod that had its limit was evicted, wherever the scheduler had put it")
-
-
-if __name__ == "__main__":
-    main()
+    assert orders and orders >= 5, "the orders of the other workloads hold as well"
+    assert {limit_of(p) for p in bed.pods("guarded")} == {64 * 1024}, "so do their limits"
+    assert [len(scene.events(app, "PodEvicted")) for app in ("pair", "guarded", "late")] == [2, 2, 0], (
+        "and no pod that had its limit was evicted, wherever the scheduler had put it")

@@ -1,16 +1,15 @@
-#!/usr/bin/env python3
 """Workloads whose pods differ, in a real cluster: groups of a StatefulSet and a DaemonSet, and nodes that a pod may run on.
 
 Of a StatefulSet with tautline.dev/split: ordinal each replica is a job, which is resized in place by its own order, and whose next pod
 gets that from the webhook. Pods of a DaemonSet are jobs by a label of their nodes. What a pod may have is what the largest node has that its
 nodeSelector and tolerations allow. It takes some seven minutes: usage counts after its five-minute window.
-
-    TAUT_KUBERNETES=1 BED_BIN=... tests/kubernetes/split_test.py --tautd build/release/bin/tautd --taut build/release/bin/taut
 """
 import json
 
-import real_cluster_test
-from real_cluster_test import MANIFESTS, daemon, limit_of
+import pytest
+
+import daemon
+from bed import MANIFESTS, limit_of, up
 
 GROUP = "example.com/pool"
 WORKLOADS = """
@@ -65,23 +64,17 @@ rules:
 """
 
 
-def main():
-    args = daemon.arguments(__doc__.split("\n")[0])
-    with daemon.Stage(args) as stage:
-        bed = real_cluster_test.Bed(stage, ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl", "kubelet"))
-        try:
-            bed.up("node")
-            run(stage, bed)
-        finally:
-            bed.down()
-        stage.finish()
+@pytest.fixture(scope="module")
+def bed(stage):
+    with up(stage, "node") as its:
+        yield its
 
 
 def start(stage, bed):
     for way in ("observe", "act", "webhook"):
         bed.kubectl("apply", "-f", str(MANIFESTS / way / "rbac.yaml"))
     admission = daemon.free_port()
-    bed.call_webhook(stage, admission)
+    bed.call_webhook(admission)
     kubeconfig = bed.kubeconfig_of_tautd(stage)
     return stage.tautd(config=CONFIG.format(kubeconfig=kubeconfig, label=GROUP, admission=admission), store=str(stage.dir / "tautd.db"))
 
@@ -91,41 +84,47 @@ def settings(tautd, job):
     return {s["key"]: s["value"] for s in answer.json()["values"]} if answer.status == 200 else {}
 
 
-def run(stage, bed):
+def jobs(tautd):
+    return sorted(job["name"] for job in tautd.get("/api/v1/jobs")["jobs"])
+
+
+def allowed(tautd, job):
+    return settings(tautd, job).get("memory.allowed", "")
+
+
+def limits(bed):
+    return {pod["metadata"]["name"]: limit_of(pod) for pod in bed.pods("db")}
+
+
+def is_given(bed):
+    found = limits(bed)
+    return found.get("db-0", 0) > 128 and found.get("db-1") == 128
+
+
+def test_each_replica_and_each_group_of_nodes_is_a_job(stage, story, bed):
     bed.kubectl("label", "node", "real-0", f"{GROUP}=small")
     bed.kubectl("create", "-f", "-", given=json.dumps(LARGE_NODE))
     bed.kubectl("patch", "node", "large-0", "--subresource=status", "--type=merge", "-p", json.dumps(LARGE_STATUS))
     bed.kubectl("apply", "-f", "-", given=WORKLOADS)
     bed.kubectl("rollout", "status", "statefulset/db", "--timeout=90s")
-    tautd = start(stage, bed)
-
-    def jobs():
-        return sorted(job["name"] for job in tautd.get("/api/v1/jobs")["jobs"])
+    story.tautd = start(stage, bed)
 
     wanted = {"default/daemonset/shipper@small/app", "default/statefulset/db@0/app", "default/statefulset/db@1/app"}
-    stage.check(daemon.eventually(lambda: wanted <= set(jobs()), 340, 1), "each replica, and each group of nodes, is a job", jobs())
-    stage.check(not {"default/statefulset/db/app", "default/daemonset/shipper/app"} & set(jobs()), "and the whole workload is none", jobs())
+    assert daemon.eventually(lambda: wanted <= set(jobs(story.tautd)), 340, 1), (
+        f"each replica, and each group of nodes, is a job: {jobs(story.tautd)}")
+    assert not {"default/statefulset/db/app", "default/daemonset/shipper/app"} & set(jobs(story.tautd)), "and the whole workload is none"
 
-    # ---- the nodes that a pod may run on ----
-    def allowed(job):
-        return settings(tautd, job).get("memory.allowed", "")
 
-    stage.check(daemon.eventually(lambda: "(real-0)" in allowed("default/statefulset/db@1/app"), 90, 1),
-                "a pod is bound by the node that its nodeSelector selects", allowed("default/statefulset/db@1/app"))
-    stage.check("nodeSelector kubernetes.io/hostname=real-0" in allowed("default/statefulset/db@1/app"),
-                "which says why a larger one does not count", allowed("default/statefulset/db@1/app"))
-    stage.check("(real-0)" in allowed("default/daemonset/shipper@small/app"), "and a DaemonSet's group by its own nodes",
-                allowed("default/daemonset/shipper@small/app"))
+def test_a_pod_is_bound_by_the_nodes_that_it_may_run_on(story):
+    assert daemon.eventually(lambda: "(real-0)" in allowed(story.tautd, "default/statefulset/db@1/app"), 90, 1), (
+        f"a pod is bound by the node that its nodeSelector selects: {allowed(story.tautd, 'default/statefulset/db@1/app')}")
+    assert "nodeSelector kubernetes.io/hostname=real-0" in allowed(story.tautd, "default/statefulset/db@1/app"), (
+        "which says why a larger one does not count")
+    assert "(real-0)" in allowed(story.tautd, "default/daemonset/shipper@small/app"), "and a DaemonSet's group by its own nodes"
 
-    # ---- one replica alone is resized, and its next pod starts so ----
-    def limits():
-        return {pod["metadata"]["name"]: limit_of(pod) for pod in bed.pods("db")}
 
-    def is_given():
-        found = limits()
-        return found.get("db-0", 0) > 128 and found.get("db-1") == 128
-
-    stage.check(daemon.eventually(is_given, 340, 1), "db-0 is resized in place, and db-1 is not", limits())
+def test_one_replica_alone_is_resized_and_its_next_pod_starts_so(story, bed):
+    assert daemon.eventually(lambda: is_given(bed), 340, 1), f"db-0 is resized in place, and db-1 is not: {limits(bed)}"
     uid = next(pod["metadata"]["uid"] for pod in bed.pods("db") if pod["metadata"]["name"] == "db-0")
     bed.kubectl("delete", "pod", "db-0", "db-1", "--wait=true")
     bed.kubectl("rollout", "status", "statefulset/db", "--timeout=90s")
@@ -133,21 +132,19 @@ def run(stage, bed):
     def is_new():
         return any(pod["metadata"]["name"] == "db-0" and pod["metadata"]["uid"] != uid for pod in bed.pods("db"))
 
-    stage.check(daemon.eventually(is_new, 60), "db-0 comes again", limits())
+    assert daemon.eventually(is_new, 60), f"db-0 comes again: {limits(bed)}"
     first = next(pod for pod in bed.pods("db") if pod["metadata"]["name"] == "db-0")
-    stage.check("tautline.dev/owner-resources" in first["metadata"].get("annotations", {}), "its limit is that of the webhook",
-                first["metadata"])
-    stage.check(is_given(), "and db-1 has that of the template", limits())
+    assert "tautline.dev/owner-resources" in first["metadata"].get("annotations", {}), "its limit is that of the webhook"
+    assert is_given(bed), f"and db-1 has that of the template: {limits(bed)}"
 
-    # ---- another label of the node ----
+
+def test_another_label_of_the_node_is_another_job(story, bed):
     bed.kubectl("label", "node", "real-0", f"{GROUP}=medium", "--overwrite")
-    stage.check(daemon.eventually(lambda: "default/daemonset/shipper@medium/app" in jobs(), 340, 1),
-                "another label of the node makes its pods another job", jobs())
+    assert daemon.eventually(lambda: "default/daemonset/shipper@medium/app" in jobs(story.tautd), 340, 1), (
+        f"another label of the node makes its pods another job: {jobs(story.tautd)}")
 
-    # ---- no longer split ----
+
+def test_without_the_annotation_it_is_one_job_again(story, bed):
     bed.kubectl("annotate", "statefulset", "db", "tautline.dev/split-")
-    stage.check(daemon.eventually(lambda: "default/statefulset/db/app" in jobs(), 340, 1), "without the annotation it is one job again", jobs())
-
-
-if __name__ == "__main__":
-    main()
+    assert daemon.eventually(lambda: "default/statefulset/db/app" in jobs(story.tautd), 340, 1), (
+        f"without the annotation it is one job again: {jobs(story.tautd)}")

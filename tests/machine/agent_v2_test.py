@@ -1,10 +1,6 @@
-#!/usr/bin/env python3
-"""The whole agent on a kernel with cgroup v2: agent_v2_test.py --tautd BIN --tautlet BIN --load BIN"""
-import argparse
-
+"""The whole agent on a kernel with cgroup v2."""
 import machine
 
-parser = argparse.ArgumentParser(description=__doc__)
-for program in ("tautd", "tautlet", "load"):
-    parser.add_argument(f"--{program}", required=True, help="its path")
-machine.run_script("the agent", "agent_v2.sh", list(vars(parser.parse_args()).values()), seconds=500)
+
+def test_the_agent_on_cgroup_v2(args):
+    machine.passes_script("agent_v2.sh", [args.tautd, args.tautlet, args.load], seconds=500)

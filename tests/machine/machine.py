@@ -270,40 +270,31 @@ def run(command, binaries=(), memory=768, seconds=240, forward=None, systemd=Fal
         return watch(qemu(unpacked, initramfs, memory, forward, kernel_words), seconds, show)
 
 
-def run_tests(what, binary, pattern, may_skip=(), **options):
-    """Runs those tests of a gtest binary that fit a pattern in the machine, and exits. A test that skips itself
-    there fails, for that machine has all it may ask for, unless it is of `may_skip`."""
-    def show(line):
-        print(line, flush=True)
+def passes_tests(binary, pattern, may_skip=(), **options):
+    """Runs those tests of a gtest binary that fit a pattern in the machine. A test that skips itself there has failed, unless it is one of
+    `may_skip`."""
+    import pytest  # pylint: disable=import-outside-toplevel  # the machine alone needs none
+    command = f"{pathlib.Path(binary).name} --gtest_filter='{pattern}'"
     try:
-        name = pathlib.Path(binary).name
-        code, said = run(f"{name} --gtest_filter='{pattern}'", [binary], show=show, **options)
+        code, said = run(command, [binary], **options)
     except Unavailable as why:
-        print(f"SKIPPED: {why}; {what} was not tested")
-        sys.exit(SKIPPED)
-    passed = re.search(r"\[  PASSED  \] (\d+) test", said)
+        pytest.skip(str(why))
     skipped = set(re.findall(r"\[  SKIPPED \] (\w+\.\w+)", said)) - set(may_skip)
-    if skipped:
-        print(f"FAILED: skipped themselves: {', '.join(sorted(skipped))}")
-    if code == 0 and (skipped or not passed or passed[1] == "0"):
-        code = 1
-    print(f"{what}: {passed[1] if passed else 0} tests passed, exit code {code}")
-    sys.exit(code)
+    assert not skipped, f"skipped themselves: {', '.join(sorted(skipped))}"
+    passed = re.search(r"\[  PASSED  \] (\d+) test", said)
+    assert code == 0 and passed and passed[1] != "0", f"exit code {code}: {said[-3000:]}"
 
 
-def run_script(what, name, binaries, **options):
-    """Runs checks.sh and the script NAME of this folder in the machine, and exits."""
+def passes_script(name, binaries, **options):
+    """Runs checks.sh and the script NAME of this folder in the machine."""
+    import pytest  # pylint: disable=import-outside-toplevel
     here = pathlib.Path(__file__).resolve().parent
     script = (here / "checks.sh").read_text() + (here / name).read_text()
     try:
-        code, said = run(script, binaries, show=lambda line: print(line, flush=True), **options)
+        code, said = run(script, binaries, **options)
     except Unavailable as why:
-        print(f"SKIPPED: {why}; {what} was not tested on cgroup v2")
-        sys.exit(SKIPPED)
-    if code == 0 and "checked everything, 0 failed" not in said:
-        code = 1
-    print(f"{what} on cgroup v2: exit code {code}")
-    sys.exit(code)
+        pytest.skip(str(why))
+    assert code == 0 and "checked everything, 0 failed" in said, f"exit code {code}: {said[-3000:]}"
 
 
 def main():

@@ -1,9 +1,6 @@
-#!/usr/bin/env python3
-"""tautlet's probe on a kernel with cgroup v2: probe_v2_test.py --tautlet BIN"""
-import argparse
-
+"""tautlet's probe on a kernel with cgroup v2."""
 import machine
 
-parser = argparse.ArgumentParser(description=__doc__)
-parser.add_argument("--tautlet", required=True, help="its path")
-machine.run_script("the probe", "probe_v2.sh", [parser.parse_args().tautlet], seconds=120)
+
+def test_the_probe_on_cgroup_v2(args):
+    machine.passes_script("probe_v2.sh", [args.tautlet], seconds=120)

@@ -1,10 +1,6 @@
-#!/usr/bin/env python3
-"""tautlet's tiers on a kernel with cgroup v2: tiers_v2_test.py --tautlet BIN --load BIN"""
-import argparse
-
+"""tautlet's tiers on a kernel with cgroup v2."""
 import machine
 
-parser = argparse.ArgumentParser(description=__doc__)
-for program in ("tautlet", "load"):
-    parser.add_argument(f"--{program}", required=True, help="its path")
-machine.run_script("tiers", "tiers_v2.sh", list(vars(parser.parse_args()).values()), seconds=400)
+
+def test_tiers_on_cgroup_v2(args):
+    machine.passes_script("tiers_v2.sh", [args.tautlet, args.load], seconds=400)
