@@ -107,6 +107,11 @@ def main():
             for entry in ENTRY.findall(cited):
                 if entry.lower() not in entries:
                     bad.append(f"{source.relative_to(ROOT)}: references.md has no {entry}")
+    api = (ROOT / "docs/reference/api.md").read_text()
+    for path in re.findall(r"(?m)^  (/\S+):$", (ROOT / "src/server/api/openapi.yaml").read_text()):
+        name = path.removeprefix("/api/v1/").removeprefix("jobs/{job}/")
+        if f"`{name}`" not in api:
+            bad.append(f"docs/reference/api.md: the path {path} is missing")
     version = re.search(r"kStoreVersion = (\d+)", (ROOT / "src/server/store/schema.h").read_text())[1]
     if f"PRAGMA user_version = {version}" not in (ROOT / "docs/operate/backup.md").read_text():
         bad.append(f"docs/operate/backup.md: the recovery of a damaged store needs user_version = {version}")
