@@ -62,8 +62,8 @@ StandingOrder KubernetesActuator::Fitting(const Work& work, const Pod& pod, cons
   CountPod(pod, rules);
   const FieldClaims claims = ClaimsOn(work.workload, *container, resource);
   const auto planned = [&](double amount) -> std::optional<Pod> {
-    const auto plan =
-        PlanResize(pod, *container, resource, amount, work.terms.allocation, std::nullopt, claims.scaled_by);
+    const auto plan = PlanResize(pod, *container, {resource, amount, work.terms.allocation, claims.scaled_by},
+                                 std::nullopt);
     if (!plan.ok()) return std::nullopt;  // what forbids it is said when it is carried out
     Pod next = pod;
     SetAmounts(*plan, resource, next.containers[static_cast<size_t>(container - pod.containers.data())]);

@@ -22,9 +22,11 @@ bool RefusesShrink(const Pod& pod, const ContainerState& container) {
 
 }  // namespace
 
-std::optional<KubernetesActuator::PodResult> KubernetesActuator::WithdrawShrink(
-    const Work& work, const Pod& pod, const ContainerState& container, PodMemory& memory) {
-  if (work.key.second.resource() != Resource::kMemory || !RefusesShrink(pod, container)) return std::nullopt;
+std::optional<KubernetesActuator::PodResult> KubernetesActuator::WithdrawShrink(const Aim& aim,
+                                                                                PodMemory& memory) {
+  const Pod& pod = aim.pod;
+  const ContainerState& container = aim.container;
+  if (aim.resource() != Resource::kMemory || !RefusesShrink(pod, container)) return std::nullopt;
   const ContainerResources runs = {container.actual_requests.memory, container.actual_limits.memory};
   const std::optional<double>& asked = container.limits.memory;
   if (!runs.limit.has_value() || !asked.has_value() || *runs.limit <= *asked) return std::nullopt;
@@ -34,7 +36,7 @@ std::optional<KubernetesActuator::PodResult> KubernetesActuator::WithdrawShrink(
   }
   const double now_s = options_.steady_s();
   if (now_s < memory.withdraw_at_s) {  // the last request to withdraw it failed, or is not seen yet
-    Again(work.key, memory.withdraw_at_s);
+    Again(aim.work.key, memory.withdraw_at_s);
     return memory.problem.empty() ? ShrinkWaits(pod) : PodResult{PodState::kProblem, memory.problem, {}};
   }
   const absl::Status status = writer_->ResizePod(pod, ResizePatch(container, Resource::kMemory, runs));
@@ -43,7 +45,7 @@ std::optional<KubernetesActuator::PodResult> KubernetesActuator::WithdrawShrink(
     ++(status.ok() ? counts_.resizes : counts_.failed);
   }
   memory.withdraw_at_s = status.ok() ? now_s + options_.unseen_s : RetryAt(status);
-  Again(work.key, memory.withdraw_at_s);
+  Again(aim.work.key, memory.withdraw_at_s);
   memory.problem = status.ok() ? "" : StrCat("pod ", FullName(pod), ": ", Message(status));
   if (!status.ok()) return PodResult{PodState::kProblem, memory.problem, {}};
   memory.shrink_at_s = now_s + options_.refused_retry_s;
@@ -51,15 +53,14 @@ std::optional<KubernetesActuator::PodResult> KubernetesActuator::WithdrawShrink(
 }
 
 std::optional<KubernetesActuator::PodResult> KubernetesActuator::WaitToShrink(
-    const Work& work, const Pod& pod, const ContainerState& container, const ContainerResources& wanted,
-    PodMemory& memory) {
+    const Aim& aim, const ContainerResources& wanted, PodMemory& memory) {
   if (memory.shrink_at_s == 0) return std::nullopt;
-  if (options_.steady_s() >= memory.shrink_at_s || !Lowers(container, Resource::kMemory, wanted)) {
+  if (options_.steady_s() >= memory.shrink_at_s || !Lowers(aim.container, Resource::kMemory, wanted)) {
     memory.shrink_at_s = memory.withdraw_at_s = memory.retry_at_s = 0;
     return std::nullopt;
   }
-  Again(work.key, memory.shrink_at_s);
-  return ShrinkWaits(pod);
+  Again(aim.work.key, memory.shrink_at_s);
+  return ShrinkWaits(aim.pod);
 }
 
 KubernetesActuator::PodResult KubernetesActuator::ShrinkWaits(const Pod& pod) const {

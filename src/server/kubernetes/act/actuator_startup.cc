@@ -46,17 +46,18 @@ std::optional<double> KubernetesActuator::StartupEnd(const PodTerms& terms, cons
   return now_s + static_cast<double>(terms.startup_window_s - std::max<int64_t>(age_s, 0));
 }
 
-StandingOrder KubernetesActuator::OrderNow(const Work& work, const Pod& pod, const ContainerState& container,
-                                           const StandingOrder& order, const FieldClaims& claims,
-                                           PodMemory& memory) {
-  const PodTerms& terms = work.terms;
-  if (work.key.second != Target(Resource::kCpu) || terms.startup_window_s <= 0 || !order.value.has_value()) {
+StandingOrder KubernetesActuator::OrderNow(const Aim& aim, PodMemory& memory) {
+  const PodTerms& terms = aim.work.terms;
+  const StandingOrder& order = aim.standing;
+  const Pod& pod = aim.pod;
+  if (aim.work.key.second != Target(Resource::kCpu) || terms.startup_window_s <= 0 ||
+      !order.value.has_value()) {
     memory.startup.reset();
     return order;
   }
   if (memory.startup == nullptr) memory.startup = std::make_unique<Startup>();
   Startup& startup = *memory.startup;
-  const std::optional<double> end_s = StartupEnd(terms, pod, container, startup);
+  const std::optional<double> end_s = StartupEnd(terms, pod, aim.container, startup);
   startup.is_young = end_s.has_value();
   if (!startup.is_young) startup.cores.reset();
   if (!startup.is_young || startup.given_up()) return order;
@@ -64,16 +65,16 @@ StandingOrder KubernetesActuator::OrderNow(const Work& work, const Pod& pod, con
   if (!startup.cores.has_value()) {
     // A node may have room for a pod that has less alone.
     const bool waits_for_a_node = pod.node.empty() && !pod.admitted_by_us;
-    out.value = StartupCores(terms, *order.value);
-    if (waits_for_a_node || !out.value.has_value() || !Wanted(work, pod, container, out, claims).ok())
-      return order;
+    Aim of_start = aim;
+    of_start.order.value = out.value = StartupCores(terms, *order.value);
+    if (waits_for_a_node || !out.value.has_value() || !Wanted(of_start).ok()) return order;
     startup.cores = out.value;
     const std::lock_guard lock(mutex_);
     ++counts_.startups;
   }
   // It keeps what it was given: each change is one more of the pod. A higher order holds.
   out.value = std::max(*startup.cores, *order.value);
-  Again(work.key, std::ceil(*end_s / kTogetherSeconds) * kTogetherSeconds);
+  Again(aim.work.key, std::ceil(*end_s / kTogetherSeconds) * kTogetherSeconds);
   return out;
 }
 

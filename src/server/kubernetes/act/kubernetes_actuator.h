@@ -144,6 +144,23 @@ class KubernetesActuator final : public Actuator {
     // It has what is ordered: it cannot have more, or is restarted again and again.
     bool given_up() const { return refused || in_row >= 3; }
   };
+  struct Work {
+    StandingOrders::Key key;
+    StandingOrders::Entry entry;
+    WorkloadName workload;
+    PodTerms terms;
+  };
+  // One container of a pod, and the order for one of its resources.
+  struct Aim {
+    const Work& work;
+    const Pod& pod;
+    const ContainerState& container;
+    const StandingOrder& standing;  // of the job
+    FieldClaims claims;             // of others on the resource
+    StandingOrder order;            // `standing` as it holds for the container now
+    Resource resource() const { return work.key.second.resource(); }
+    bool request_stays() const { return !claims.scaled_by.empty(); }
+  };
   // What was done to a pod's container, so that it is not done twice.
   struct PodMemory {
     std::unique_ptr<Startup> startup;  // null: no job setting asks for it
@@ -168,6 +185,10 @@ class KubernetesActuator final : public Actuator {
       fresh.startup = std::move(startup);
       *this = std::move(fresh);
     }
+    // Keeps what is aimed at, and how it is applied.
+    void Note(const Aim& aim);
+    // True if the container was aimed at the same before.
+    bool IsOf(const Aim& aim, const ContainerResources& wanted) const;
     bool has_start_limit() const { return startup != nullptr && startup->cores.has_value(); }
   };
   // How far one pod is.
@@ -177,12 +198,6 @@ class KubernetesActuator final : public Actuator {
     std::string text;  // why it is not done
     // Set: it may not come in place, and after these seconds of it the pod may be evicted.
     std::optional<double> evict_after_s = {};
-  };
-  struct Work {
-    StandingOrders::Key key;
-    StandingOrders::Entry entry;
-    WorkloadName workload;
-    PodTerms terms;
   };
   // What is left of a step.
   struct WorkQueues {
@@ -231,7 +246,37 @@ class KubernetesActuator final : public Actuator {
   void RefuseTemplate(const Work& work, const std::vector<PodPtr>& pods);
   void EnforceTemplate(const Work& work, const std::vector<PodPtr>& pods);
   PodResult EnforcePod(const Work& work, const Pod& pod, const StandingOrder& order, PodMemory& memory);
-  PodResult EnforceInPlace(const Work& work, const Pod& pod, const StandingOrder& order, PodMemory& memory);
+  PodResult EvictIfDue(const Work& work, const Pod& pod, PodResult result, double blocked_since_s);
+  // PodResult::evict_after_s, where pods are evicted.
+  std::optional<double> EvictAfter(bool is_deferred) const {
+    if (!options_.eviction.has_value()) return std::nullopt;
+    return is_deferred ? options_.eviction->deferred_s : options_.eviction->blocked_s;
+  }
+  // ---- actuator_resize.cc ----
+  PodResult EnforceInPlace(const Work& work, const Pod& pod, const StandingOrder& standing,
+                           PodMemory& memory);
+  // Another sets the amounts of the container.
+  static PodResult LeaveToAnother(const Aim& aim, PodMemory& memory);
+  PodResult NotPlanned(const Aim& aim, const absl::Status& why);
+  // The aim's order, which has a value.
+  static OrderedAmount AmountOf(const Aim& aim);
+  absl::StatusOr<ContainerResources> Wanted(const Aim& aim);
+  // What the owner of the pod wants of the container.
+  absl::StatusOr<ContainerResources> OwnersAmounts(const Aim& aim);
+  // The pod's specification has what is wanted.
+  PodResult WaitForKubelet(const Aim& aim, const ContainerResources& wanted, PodMemory& memory);
+  PodResult Waiting(const Aim& aim, const ContainerResources& wanted) const;
+  // Notes the aim, and holds off where another has changed what was set for it.
+  void NoteAim(const Aim& aim, const ContainerResources& wanted, PodMemory& memory);
+  // nullopt: the container may be patched now.
+  std::optional<PodResult> WaitToPatch(const Aim& aim, const ContainerResources& wanted, PodMemory& memory);
+  PodResult Patch(const Aim& aim, const ContainerResources& wanted, PodMemory& memory);
+  double RetryAt(const absl::Status& status) const;
+  FieldClaims ClaimsOn(const WorkloadName& workload, const ContainerState& container,
+                       Resource resource) const {
+    return options_.owners != nullptr ? options_.owners->On(workload, container.name, resource)
+                                      : FieldClaims();
+  }
   // ---- actuator_kernel.cc ----
   // A pod of which the cgroup allows less than its containers run with.
   struct LowPod {
@@ -254,34 +299,16 @@ class KubernetesActuator final : public Actuator {
   std::optional<Pod> AsSent(const Work& work, const Pod& pod);
   // As much of the order as the namespace's LimitRanges and ResourceQuotas allow the pod, and `why` it is not all.
   StandingOrder Fitting(const Work& work, const Pod& pod, const StandingOrder& order, std::string& why);
-  PodResult EvictIfDue(const Work& work, const Pod& pod, PodResult result, double blocked_since_s);
-  PodResult NotPlanned(const Work& work, const Pod& pod, const ContainerState& container,
-                       const StandingOrder& order, const FieldClaims& claims, const absl::Status& why);
-  // PodResult::evict_after_s, where pods are evicted.
-  std::optional<double> EvictAfter(bool is_deferred) const {
-    if (!options_.eviction.has_value()) return std::nullopt;
-    return is_deferred ? options_.eviction->deferred_s : options_.eviction->blocked_s;
-  }
-  absl::StatusOr<ContainerResources> Wanted(const Work& work, const Pod& pod, const ContainerState& container,
-                                            const StandingOrder& order, const FieldClaims& claims);
-  FieldClaims ClaimsOn(const WorkloadName& workload, const ContainerState& container,
-                       Resource resource) const {
-    return options_.owners != nullptr ? options_.owners->On(workload, container.name, resource)
-                                      : FieldClaims();
-  }
   // ---- actuator_shrink.cc ----
   // Where the kubelet refuses the lower memory limit that was set: sets back what the container runs with, so that
   // the kubelet goes on with other resizes of the pod. nullopt: it does not refuse.
-  std::optional<PodResult> WithdrawShrink(const Work& work, const Pod& pod, const ContainerState& container,
-                                          PodMemory& memory);
+  std::optional<PodResult> WithdrawShrink(const Aim& aim, PodMemory& memory);
   // nullopt: the limit may be set now.
-  std::optional<PodResult> WaitToShrink(const Work& work, const Pod& pod, const ContainerState& container,
-                                        const ContainerResources& wanted, PodMemory& memory);
+  std::optional<PodResult> WaitToShrink(const Aim& aim, const ContainerResources& wanted, PodMemory& memory);
   PodResult ShrinkWaits(const Pod& pod) const;
   // ---- actuator_startup.cc ----
   // The order as it holds for this pod now: with the start-up limit while its container starts.
-  StandingOrder OrderNow(const Work& work, const Pod& pod, const ContainerState& container,
-                         const StandingOrder& order, const FieldClaims& claims, PodMemory& memory);
+  StandingOrder OrderNow(const Aim& aim, PodMemory& memory);
   // Until when the container is in its start-up window, by the steady clock; nullopt: it is not.
   std::optional<double> StartupEnd(const PodTerms& terms, const Pod& pod, const ContainerState& container,
                                    Startup& startup) const;
@@ -294,12 +321,8 @@ class KubernetesActuator final : public Actuator {
   }
   // How long the container is still in its startup grace; 0: it is not.
   int64_t GraceLeft(const Pod& pod, const ContainerState& container, int64_t grace_s) const;
-  PodResult Waiting(const Pod& pod, const ContainerState& container, Resource resource,
-                    const ContainerResources& wanted) const;
-  PodResult Patch(const Pod& pod, const ContainerState& container, Resource resource,
-                  const ContainerResources& wanted, PodMemory& memory);
-  double RetryAt(const absl::Status& status) const;
   void ReportAll(const Work& work, const std::map<uint64_t, Tally>& tallies);
+  // ---- actuator_scale.cc ----
   // An order for replicas that is not carried out yet.
   struct ScaleOrder {
     TargetOrder order;
@@ -309,6 +332,7 @@ class KubernetesActuator final : public Actuator {
   std::vector<ScaleOrder> TakeScales();
   void Scale(ScaleOrder scale);
   absl::Status TryScale(const TargetOrder& order);
+  // ---- actuator_work.cc ----
   // Asks for the entry again then.
   void Again(const StandingOrders::Key& key, double at_s);
 

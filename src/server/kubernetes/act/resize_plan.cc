@@ -42,26 +42,29 @@ bool IsRestEqual(const Pod& pod, const ContainerState& but, Resource resource) {
   return true;
 }
 
-absl::Status Check(const Pod& pod, const ContainerState& container, Resource resource, double amount,
-                   const Allocation& allocation, const AllocationPlace& place,
-                   const std::optional<Amounts>& allocatable) {
-  if (pod.is_static) return Refuse(pod, container, "static pods cannot be resized");
-  const bool has_limit = place.now.limit.has_value();
-  if (!has_limit && !place.now.request.has_value() &&
-      (pod.pod_limits.of(resource).has_value() || pod.pod_requests.of(resource).has_value())) {
+// Why the container has no place for an amount of the resource; OK: it has one.
+absl::Status CheckPlace(const Pod& pod, const ContainerState& container, Resource resource,
+                        const AllocationPlace& place) {
+  if (place.now.limit.has_value() || place.now.request.has_value()) return absl::OkStatus();
+  if (pod.pod_limits.of(resource).has_value() || pod.pod_requests.of(resource).has_value()) {
     return Refuse(
         pod, container,
         StrCat("its ", Name(resource), " is that of the whole pod (spec.resources), which has ",
                pod.containers.size(), " containers; set a request of its own in the workload's template"));
   }
-  if (!has_limit && !place.now.request.has_value()) {
-    return Refuse(
-        pod, container,
-        StrCat("it has neither a ", Name(resource),
-               " request nor a limit, and with one the pod could get another QoS class; set a request in "
-               "the workload's template"));
-  }
-  if (place.guaranteed && allocation.applies_to == AppliesTo::kRequestOnly) {
+  return Refuse(
+      pod, container,
+      StrCat("it has neither a ", Name(resource),
+             " request nor a limit, and with one the pod could get another QoS class; set a request in "
+             "the workload's template"));
+}
+
+absl::Status Check(const Pod& pod, const ContainerState& container, const OrderedAmount& ordered,
+                   const AllocationPlace& place, const std::optional<Amounts>& allocatable) {
+  const Resource resource = ordered.resource;
+  if (pod.is_static) return Refuse(pod, container, "static pods cannot be resized");
+  if (absl::Status s = CheckPlace(pod, container, resource, place); !s.ok()) return s;
+  if (place.guaranteed && ordered.allocation.applies_to == AppliesTo::kRequestOnly) {
     return Refuse(pod, container,
                   StrCat("the pod's QoS class is Guaranteed, and ", Name(resource),
                          ".applies_to is request_only: its request has to stay equal to its limit; expected "
@@ -75,14 +78,12 @@ absl::Status Check(const Pod& pod, const ContainerState& container, Resource res
                          " is RestartContainer; expected NotRequired, the default"));
   }
   const std::optional<double> most = allocatable.has_value() ? allocatable->of(resource) : std::nullopt;
-  if (most.has_value() && amount > *most) {
-    const bool is_limit = has_limit && !allocation.of_request();
-    return Refuse(
-        pod, container,
-        StrCat("a ", Name(resource), is_limit ? " limit of " : " request of ", Quantity(resource, amount),
-               " is more than node ", pod.node, " has (", Quantity(resource, *most), " allocatable)"));
-  }
-  return absl::OkStatus();
+  if (!most.has_value() || ordered.cores_or_bytes <= *most) return absl::OkStatus();
+  const bool is_limit = place.now.limit.has_value() && !ordered.allocation.of_request();
+  return Refuse(pod, container,
+                StrCat("a ", Name(resource), is_limit ? " limit of " : " request of ",
+                       Quantity(resource, ordered.cores_or_bytes), " is more than node ", pod.node, " has (",
+                       Quantity(resource, *most), " allocatable)"));
 }
 
 }  // namespace
@@ -119,19 +120,20 @@ TemplateContainer InTemplate(const Pod& pod, const ContainerState& container) {
 }
 
 absl::StatusOr<ContainerResources> PlanResize(const Pod& pod, const ContainerState& container,
-                                              Resource resource, double amount, const Allocation& allocation,
-                                              const std::optional<Amounts>& allocatable,
-                                              std::string_view scaled_by) {
-  const double rounded = std::max(RoundedAmount(resource, amount), SmallestAmount(resource));
+                                              const OrderedAmount& ordered,
+                                              const std::optional<Amounts>& allocatable) {
+  const Resource resource = ordered.resource;
+  OrderedAmount rounded = ordered;
+  rounded.cores_or_bytes =
+      std::max(RoundedAmount(resource, ordered.cores_or_bytes), SmallestAmount(resource));
   AllocationPlace place = PlaceOf(pod, container, resource);
-  if (!scaled_by.empty()) {
-    const std::string why = WhyRequestMayNotStay(resource, allocation, place, scaled_by);
+  if (!ordered.scaled_by.empty()) {
+    const std::string why = WhyRequestMayNotStay(resource, ordered.allocation, place, ordered.scaled_by);
     if (!why.empty()) return Refuse(pod, container, why);
     place.request_stays = true;
   }
-  const absl::Status s = Check(pod, container, resource, rounded, allocation, place, allocatable);
-  if (!s.ok()) return s;
-  return PlanAllocation(resource, rounded, allocation, place);
+  if (absl::Status s = Check(pod, container, rounded, place, allocatable); !s.ok()) return s;
+  return PlanAllocation(resource, rounded.cores_or_bytes, ordered.allocation, place);
 }
 
 double FittingAmount(Resource resource, double now, double wanted,

@@ -24,16 +24,23 @@ AllocationPlace PlaceOf(const Pod& pod, const ContainerState& container, Resourc
 // What its owner wants of it: amounts that were set in place are not in it, as far as that was seen.
 TemplateContainer InTemplate(const Pod& pod, const ContainerState& container);
 
-// Request and limit for a recommendation of `amount` cores or bytes by PlanAllocation. A container without a
+// An amount of one resource that is ordered for a container, and how request and limit come from it.
+struct OrderedAmount {
+  Resource resource = Resource::kCpu;
+  double cores_or_bytes = 0;
+  Allocation allocation = {};
+  std::string scaled_by =
+      {};  // an autoscaler that counts on the request (FieldClaims), which stays; "": none
+};
+
+// Request and limit for an ordered amount by PlanAllocation. A container without a
 // limit gets none: one that is added could not be removed.
 // FailedPrecondition says what forbids it: neither request nor limit now, kRequestOnly in a Guaranteed pod, a
 // static pod, a resize policy that restarts the container while it runs, more than `allocatable` of the pod's
 // node, or a request that stays where there is no limit to set, or none that may differ from it.
-// `scaled_by`: an autoscaler that counts on the request (FieldClaims), which stays; "": none.
 absl::StatusOr<ContainerResources> PlanResize(const Pod& pod, const ContainerState& container,
-                                              Resource resource, double amount, const Allocation& allocation,
-                                              const std::optional<Amounts>& allocatable,
-                                              std::string_view scaled_by = "");
+                                              const OrderedAmount& ordered,
+                                              const std::optional<Amounts>& allocatable);
 
 // The largest amount that `is_allowed`, between `now`, which is, and `wanted`, which is not; whole bytes and
 // millicores.

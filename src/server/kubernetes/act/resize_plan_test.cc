@@ -17,15 +17,14 @@ using testing::HasSubstr;
 
 TEST(ResizePlan, TheRequestKeepsItsRatio) {
   const Pod pod = TestPod();
-  const auto cpu = PlanResize(pod, pod.containers[0], Resource::kCpu, 0.3, {}, std::nullopt);
+  const auto cpu = PlanResize(pod, pod.containers[0], {Resource::kCpu, 0.3}, std::nullopt);
   ASSERT_TRUE(cpu.ok()) << cpu.status();
   EXPECT_DOUBLE_EQ(*cpu->limit, 0.3);
   EXPECT_DOUBLE_EQ(*cpu->request, 0.15);
   EXPECT_EQ(
       ResizePatch(pod.containers[0], Resource::kCpu, *cpu),
       R"({"spec":{"containers":[{"name":"app","resources":{"requests":{"cpu":"150m"},"limits":{"cpu":"300m"}}}]}})");
-  const auto memory =
-      PlanResize(pod, pod.containers[0], Resource::kMemory, 100 * kMebibyte, {}, std::nullopt);
+  const auto memory = PlanResize(pod, pod.containers[0], {Resource::kMemory, 100 * kMebibyte}, std::nullopt);
   ASSERT_TRUE(memory.ok()) << memory.status();
   EXPECT_EQ(
       ResizePatch(pod.containers[0], Resource::kMemory, *memory),
@@ -35,7 +34,7 @@ TEST(ResizePlan, TheRequestKeepsItsRatio) {
 TEST(ResizePlan, AGuaranteedPodStaysOne) {
   Pod pod = TestPod();
   pod.containers[0].requests = pod.containers[0].limits;
-  const auto plan = PlanResize(pod, pod.containers[0], Resource::kCpu, 0.1234, {}, std::nullopt);
+  const auto plan = PlanResize(pod, pod.containers[0], {Resource::kCpu, 0.1234}, std::nullopt);
   ASSERT_TRUE(plan.ok());
   EXPECT_DOUBLE_EQ(*plan->limit, 0.124);
   EXPECT_DOUBLE_EQ(*plan->request, 0.124);
@@ -44,7 +43,7 @@ TEST(ResizePlan, AGuaranteedPodStaysOne) {
 TEST(ResizePlan, WithoutALimitTheRequestIsSet) {
   Pod pod = TestPod();
   pod.containers[0].limits.cpu.reset();
-  const auto plan = PlanResize(pod, pod.containers[0], Resource::kCpu, 0.3, {}, std::nullopt);
+  const auto plan = PlanResize(pod, pod.containers[0], {Resource::kCpu, 0.3}, std::nullopt);
   ASSERT_TRUE(plan.ok()) << plan.status();
   EXPECT_EQ(*plan, (ContainerResources{0.3, std::nullopt}));
   EXPECT_EQ(ResizePatch(pod.containers[0], Resource::kCpu, *plan),
@@ -66,8 +65,8 @@ TEST(ResizePlan, ARequestThatAnAutoscalerCountsOnStays) {
   constexpr std::string_view kHpa = "the HorizontalPodAutoscaler shop/web";
   Pod pod = TestPod();
   const auto plan = [&](const Allocation& allocation = {}) {
-    return PlanResize(pod, pod.containers[0], Resource::kMemory, 100 * kMebibyte, allocation, std::nullopt,
-                      kHpa);
+    return PlanResize(pod, pod.containers[0],
+                      {Resource::kMemory, 100 * kMebibyte, allocation, std::string(kHpa)}, std::nullopt);
   };
   EXPECT_EQ(*plan(), (ContainerResources{std::nullopt, 100 * kMebibyte}));
   EXPECT_EQ(Message(plan({.applies_to = AppliesTo::kRequest, .request_share = {}}).status()),
@@ -105,7 +104,7 @@ TEST(ResizePlan, SaysWhatForbidsIt) {
     change(pod);
     const Amounts node{4, 1024 * kMebibyte};
     return std::string(
-        Message(PlanResize(pod, pod.containers[0], resource, 2000 * kMebibyte, {}, node).status()));
+        Message(PlanResize(pod, pod.containers[0], {resource, 2000 * kMebibyte}, node).status()));
   };
   EXPECT_EQ(error([](Pod& pod) { pod.is_static = true; }),
             "container app of pod shop/web-5d4f8c7b9d-x2x4z: static pods cannot be resized");
@@ -155,7 +154,7 @@ Allocation As(AppliesTo applies_to, std::optional<double> share = std::nullopt) 
 TEST(ResizePlan, TheAmountMayBeTheRequest) {
   const Pod pod = TestPod();  // 100m of 200m, 32Mi of 64Mi
   const auto plan = [&](Resource resource, double amount, const Allocation& allocation) {
-    return *PlanResize(pod, pod.containers[0], resource, amount, allocation, std::nullopt);
+    return *PlanResize(pod, pod.containers[0], {resource, amount, allocation}, std::nullopt);
   };
   EXPECT_EQ(plan(Resource::kCpu, 0.15, As(AppliesTo::kRequest)), (ContainerResources{0.15, 0.3}));
   EXPECT_EQ(plan(Resource::kCpu, 0.15, As(AppliesTo::kRequestOnly)),
@@ -172,30 +171,30 @@ TEST(ResizePlan, TheRatioIsTheOwnersAlsoWhenItIsNoMoreThere) {
   ContainerState& c = pod.containers[0];
   c.owner_requests = {0.05, 1};
   c.owner_limits = {0.2, 2};
-  EXPECT_EQ(*PlanResize(pod, c, Resource::kCpu, 0.4, {}, std::nullopt), (ContainerResources{0.1, 0.4}));
+  EXPECT_EQ(*PlanResize(pod, c, {Resource::kCpu, 0.4}, std::nullopt), (ContainerResources{0.1, 0.4}));
 }
 
 TEST(ResizePlan, ThePodKeepsItsQosClass) {
   Pod burstable = TestPod();
   ContainerState& c = burstable.containers[0];
   c.requests.memory = c.limits.memory;
-  EXPECT_EQ(*PlanResize(burstable, c, Resource::kCpu, 0.3, As(AppliesTo::kLimit, 1), std::nullopt),
+  EXPECT_EQ(*PlanResize(burstable, c, {Resource::kCpu, 0.3, As(AppliesTo::kLimit, 1)}, std::nullopt),
             (ContainerResources{0.299, 0.3}));
-  EXPECT_EQ(*PlanResize(burstable, c, Resource::kCpu, 0.3, As(AppliesTo::kRequest, 1), std::nullopt),
+  EXPECT_EQ(*PlanResize(burstable, c, {Resource::kCpu, 0.3, As(AppliesTo::kRequest, 1)}, std::nullopt),
             (ContainerResources{0.3, 0.301}));
-  EXPECT_EQ(*PlanResize(burstable, c, Resource::kCpu, 0.3, As(AppliesTo::kRequestOnly), std::nullopt),
+  EXPECT_EQ(*PlanResize(burstable, c, {Resource::kCpu, 0.3, As(AppliesTo::kRequestOnly)}, std::nullopt),
             (ContainerResources{0.199, std::nullopt}));
   burstable.containers.push_back(TestContainer("log"));
-  EXPECT_EQ(*PlanResize(burstable, burstable.containers[0], Resource::kCpu, 0.3, As(AppliesTo::kLimit, 1),
+  EXPECT_EQ(*PlanResize(burstable, burstable.containers[0], {Resource::kCpu, 0.3, As(AppliesTo::kLimit, 1)},
                         std::nullopt),
             (ContainerResources{0.3, 0.3}));
   Pod guaranteed = TestPod();
   guaranteed.containers[0].requests = guaranteed.containers[0].limits;
-  EXPECT_EQ(*PlanResize(guaranteed, guaranteed.containers[0], Resource::kCpu, 0.3, As(AppliesTo::kLimit, 0.5),
-                        std::nullopt),
+  EXPECT_EQ(*PlanResize(guaranteed, guaranteed.containers[0],
+                        {Resource::kCpu, 0.3, As(AppliesTo::kLimit, 0.5)}, std::nullopt),
             (ContainerResources{0.3, 0.3}));
-  EXPECT_THAT(std::string(Message(PlanResize(guaranteed, guaranteed.containers[0], Resource::kCpu, 0.3,
-                                             As(AppliesTo::kRequestOnly), std::nullopt)
+  EXPECT_THAT(std::string(Message(PlanResize(guaranteed, guaranteed.containers[0],
+                                             {Resource::kCpu, 0.3, As(AppliesTo::kRequestOnly)}, std::nullopt)
                                       .status())),
               HasSubstr("cpu.applies_to is request_only"));
 }
@@ -214,7 +213,7 @@ RC_GTEST_PROP(ResizePlan, IsStable, ()) {
     Allocation allocation = As(static_cast<AppliesTo>(*rc::gen::inRange(0, was_guaranteed ? 2 : 3)));
     if (allocation.applies_to != AppliesTo::kRequestOnly && *rc::gen::arbitrary<bool>())
       allocation.request_share = *rc::gen::inRange(1, 101) / 100.0;
-    const auto plan = PlanResize(pod, c, Resource::kCpu, amount, allocation, std::nullopt);
+    const auto plan = PlanResize(pod, c, {Resource::kCpu, amount, allocation}, std::nullopt);
     RC_ASSERT(plan.ok());
     if (allocation.applies_to == AppliesTo::kLimit) RC_ASSERT(*plan->limit >= amount - 1e-9);
     if (allocation.applies_to == AppliesTo::kRequest) RC_ASSERT(*plan->request >= amount - 1e-9);
@@ -223,7 +222,7 @@ RC_GTEST_PROP(ResizePlan, IsStable, ()) {
     RC_ASSERT(*c.requests.cpu <= *c.limits.cpu + 1e-9);
     RC_ASSERT((c.requests.memory == c.limits.memory && std::abs(*c.requests.cpu - *c.limits.cpu) < 1e-9) ==
               was_guaranteed);
-    const auto again = PlanResize(pod, c, Resource::kCpu, amount, allocation, std::nullopt);
+    const auto again = PlanResize(pod, c, {Resource::kCpu, amount, allocation}, std::nullopt);
     RC_ASSERT(again.ok());
     RC_ASSERT(SpecHas(c, Resource::kCpu, *again));
   }

@@ -127,7 +127,7 @@ void TemplateSetter::PlanWish(const TemplateWish& wish, Plan& plan, Result& resu
   }
   const Amounts largest_node = options_.largest_node(plan.workload);
   absl::StatusOr<ContainerResources> wanted =
-      PlanResize(plan.after, *container, r, *wish.amount, wish.allocation, largest_node, wish.scaled_by);
+      PlanResize(plan.after, *container, {r, *wish.amount, wish.allocation, wish.scaled_by}, largest_node);
   if (!wanted.ok()) return fail(std::string(Message(wanted.status())));
   const Pod after = plan.after;
   // A request that stays is the owner's again where it was ours.

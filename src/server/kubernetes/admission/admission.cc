@@ -66,8 +66,8 @@ absl::Status GiveAmount(const PodOrder& order, double amount, const PodRoom& roo
   Pod next = pod;
   const ContainerState* found = ResizedContainer(next, order.container);
   if (found == nullptr) return absl::NotFoundError("the pod has no such container");
-  const auto plan =
-      PlanResize(next, *found, order.resource, amount, order.allocation, room.largest_node, order.scaled_by);
+  const auto plan = PlanResize(next, *found, {order.resource, amount, order.allocation, order.scaled_by},
+                               room.largest_node);
   if (!plan.ok()) return plan.status();
   ContainerState& container = next.containers[static_cast<size_t>(found - next.containers.data())];
   std::string more = patch;
