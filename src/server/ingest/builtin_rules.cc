@@ -1,5 +1,6 @@
 // The rules that need no configuration. docs/reference/ingest.md has the same table with reasons.
 #include <span>
+#include <utility>
 
 #include "common/base/strings.h"
 #include "server/ingest/mapping_rules.h"
@@ -10,8 +11,8 @@ namespace {
 
 using enum SeriesKind;
 
-const char* const kPod = "{cluster/}{namespace}/Pod/{pod}";
-const char* const kKubernetes = "Kubernetes";
+constexpr const char* kPod = "{cluster/}{namespace}/Pod/{pod}";
+constexpr const char* kKubernetes = "Kubernetes";
 
 // A real container of a pod: not the pod's own sum (no container) and not its pause container.
 std::vector<LabelMatch> Container() {
@@ -44,134 +45,120 @@ void AddReplicas(KubernetesJobs jobs, std::vector<MappingRule>& out) {
   add("kube-statefulset-ready", "kube_statefulset_status_replicas_ready", "statefulset", kReplicasReady);
 }
 
-// cAdvisor's counter dies with the container that is killed; kube-state-metrics knows why it ended.
-template <typename Add>
-void AddEnds(const Add& add) {
-  add("kube-restarts", "kube_pod_container_status_restarts_total", Container(), kRestartsTotal);
-  add("kube-oom-reason", "kube_pod_container_status_last_terminated_reason",
-      With(Container(), {"reason", "OOMKilled"}), kOomReason);
-  add("kube-last-ended", "kube_pod_container_status_last_terminated_timestamp", Container(), kLastEnded);
-  add("kube-oom-ended", "kube_pod_container_status_terminated_reason",
-      With(Container(), {"reason", "OOMKilled"}), kOomEnded);
-  add("kube-waiting", "kube_pod_container_status_waiting", Container(), kWaiting);
-}
+// A rule for series of containers of pods.
+struct ContainerRule {
+  const char *name, *metric;
+  SeriesKind kind;
+  const char *label = nullptr, *pattern = nullptr;  // a condition beside those of Container(); null: none
+  double scale = 1;
+};
 
-// Senders that measure containers in place of cAdvisor, with its labels or those of label_aliases.h.
-template <typename Add>
-void AddNodeAgents(const Add& add) {
-  add("windows-cpu", "windows_container_cpu_usage_seconds_total", Container(), kCpuSecondsTotal);
-  add("windows-memory", "windows_container_memory_usage_private_working_set_bytes", Container(),
-      kMemoryBytes);
-  // OpenTelemetry's kubeletstats receiver: a gauge or a counter, with or without the unit in its name.
-  for (const char* const metric : {"container_cpu_usage", "k8s_container_cpu_usage"})
-    add("otel-cpu", metric, Container(), kCpuCores);
-  for (const char* const metric : {"container_cpu_time", "container_cpu_time_seconds_total"})
-    add("otel-cpu-time", metric, Container(), kCpuSecondsTotal);
-  for (const char* const metric : {"container_memory_working_set", "k8s_container_memory_working_set",
-                                   "k8s_container_memory_working_set_bytes"})
-    add("otel-memory", metric, Container(), kMemoryBytes);
-  // Its k8s_cluster receiver.
-  add("otel-cpu-limit", "k8s_container_cpu_limit", Container(), kCpuLimitCores);
-  add("otel-cpu-request", "k8s_container_cpu_request", Container(), kCpuRequestCores);
-  for (const char* const metric : {"k8s_container_memory_limit", "k8s_container_memory_limit_bytes"})
-    add("otel-memory-limit", metric, Container(), kMemoryLimitBytes);
-  for (const char* const metric : {"k8s_container_memory_request", "k8s_container_memory_request_bytes"})
-    add("otel-memory-request", metric, Container(), kMemoryRequestBytes);
-}
+constexpr ContainerRule kContainerRules[] = {
+    // Old kernels give a series per CPU as well as the sum.
+    {"cadvisor-cpu", "container_cpu_usage_seconds_total", kCpuSecondsTotal, "cpu", "|total"},
+    // Of the metrics API, as older versions kept it in their logs of samples.
+    {"metrics-api-cpu", "pod_metrics_cpu_cores", kCpuCores},
+    // Only of containers with a CPU limit.
+    {"cadvisor-cpu-periods", "container_cpu_cfs_periods_total", kCpuPeriodsTotal},
+    {"cadvisor-cpu-throttled", "container_cpu_cfs_throttled_periods_total", kCpuThrottledPeriodsTotal},
+    {"cadvisor-memory", "container_memory_working_set_bytes", kMemoryBytes},
+    {"cadvisor-memory-peak", "container_memory_max_usage_bytes", kMemoryPeak},
+    {"cadvisor-oom", "container_oom_events_total", kOomTotal},
+    {"cadvisor-memory-limit", "container_spec_memory_limit_bytes", kMemoryLimitBytes},
+    // Microseconds of the usual period of 100 ms.
+    {"cadvisor-cpu-limit", "container_spec_cpu_quota", kCpuLimitCores, nullptr, nullptr, 1e-5},
+    {"kube-cpu-limit", "kube_pod_container_resource_limits", kCpuLimitCores, "resource", "cpu"},
+    {"kube-memory-limit", "kube_pod_container_resource_limits", kMemoryLimitBytes, "resource", "memory"},
+    {"kube-cpu-request", "kube_pod_container_resource_requests", kCpuRequestCores, "resource", "cpu"},
+    {"kube-memory-request", "kube_pod_container_resource_requests", kMemoryRequestBytes, "resource",
+     "memory"},
+    // kube-state-metrics 1.x.
+    {"kube1-cpu-limit", "kube_pod_container_resource_limits_cpu_cores", kCpuLimitCores},
+    {"kube1-memory-limit", "kube_pod_container_resource_limits_memory_bytes", kMemoryLimitBytes},
+    {"kube1-cpu-request", "kube_pod_container_resource_requests_cpu_cores", kCpuRequestCores},
+    {"kube1-memory-request", "kube_pod_container_resource_requests_memory_bytes", kMemoryRequestBytes},
+    // Senders that measure containers in place of cAdvisor, with its labels or those of label_aliases.h.
+    {"windows-cpu", "windows_container_cpu_usage_seconds_total", kCpuSecondsTotal},
+    {"windows-memory", "windows_container_memory_usage_private_working_set_bytes", kMemoryBytes},
+    // OpenTelemetry's kubeletstats receiver: a gauge or a counter, with or without the unit in its name.
+    {"otel-cpu", "container_cpu_usage", kCpuCores},
+    {"otel-cpu", "k8s_container_cpu_usage", kCpuCores},
+    {"otel-cpu-time", "container_cpu_time", kCpuSecondsTotal},
+    {"otel-cpu-time", "container_cpu_time_seconds_total", kCpuSecondsTotal},
+    {"otel-memory", "container_memory_working_set", kMemoryBytes},
+    {"otel-memory", "k8s_container_memory_working_set", kMemoryBytes},
+    {"otel-memory", "k8s_container_memory_working_set_bytes", kMemoryBytes},
+    // Its k8s_cluster receiver.
+    {"otel-cpu-limit", "k8s_container_cpu_limit", kCpuLimitCores},
+    {"otel-cpu-request", "k8s_container_cpu_request", kCpuRequestCores},
+    {"otel-memory-limit", "k8s_container_memory_limit", kMemoryLimitBytes},
+    {"otel-memory-limit", "k8s_container_memory_limit_bytes", kMemoryLimitBytes},
+    {"otel-memory-request", "k8s_container_memory_request", kMemoryRequestBytes},
+    {"otel-memory-request", "k8s_container_memory_request_bytes", kMemoryRequestBytes},
+    // cAdvisor's counter dies with the container that is killed; kube-state-metrics knows why it ended.
+    {"kube-restarts", "kube_pod_container_status_restarts_total", kRestartsTotal},
+    {"kube-oom-reason", "kube_pod_container_status_last_terminated_reason", kOomReason, "reason",
+     "OOMKilled"},
+    {"kube-last-ended", "kube_pod_container_status_last_terminated_timestamp", kLastEnded},
+    {"kube-oom-ended", "kube_pod_container_status_terminated_reason", kOomEnded, "reason", "OOMKilled"},
+    {"kube-waiting", "kube_pod_container_status_waiting", kWaiting},
+    // Of two of one container the later counts as another start, of the same minute.
+    {"kube-started", "kube_pod_container_state_started", kStartTime},
+    {"cadvisor-started", "container_start_time_seconds", kStartTime},
+};
 
-void AddKubernetes(KubernetesJobs jobs, std::vector<MappingRule>& out) {
+// Objects whose owner a metric names.
+struct OwnerRule {
+  const char *name, *metric, *child;
+};
+
+constexpr OwnerRule kOwnerRules[] = {
+    {"kube-pod-owner", "kube_pod_owner", kPod},
+    {"kube-replicaset-owner", "kube_replicaset_owner", "{cluster/}{namespace}/ReplicaSet/{replicaset}"},
+    // OpenShift's DeploymentConfigs.
+    {"kube-replicationcontroller-owner", "kube_replicationcontroller_owner",
+     "{cluster/}{namespace}/ReplicationController/{replicationcontroller}"},
+    {"kube-job-owner", "kube_job_owner", "{cluster/}{namespace}/Job/{job_name}"},
+};
+
+void AddContainers(KubernetesJobs jobs, std::vector<MappingRule>& out) {
   const bool by_pod = jobs == KubernetesJobs::kPods;
   const std::string job(by_pod ? kPodJob : kContainerJob);
   // A task that is one container has no parts, as the same container has none where an agent measures it.
   const char* const part = by_pod ? "{container}" : "";
-  const auto add = [&out, job, part](const char* name, const char* metric, std::vector<LabelMatch> match,
-                                     SeriesKind kind, double scale = 1) {
-    out.push_back({name, metric, std::move(match), kind, job, "{pod}", part, scale, kKubernetes});
+  for (const ContainerRule& rule : kContainerRules) {
+    std::vector<LabelMatch> match = Container();
+    if (rule.label != nullptr) match.push_back({rule.label, rule.pattern});
+    out.push_back(
+        {rule.name, rule.metric, std::move(match), rule.kind, job, "{pod}", part, rule.scale, kKubernetes});
+  }
+}
+
+void AddFacts(std::vector<MappingRule>& out) {
+  const auto add = [&out](std::string name, const char* metric, std::vector<LabelMatch> match,
+                          SeriesKind kind, const char* about, std::string says) {
+    out.push_back(
+        {std::move(name), metric, std::move(match), kind, about, std::move(says), "", 1, kKubernetes});
   };
-  // Old kernels give a series per CPU as well as the sum.
-  add("cadvisor-cpu", "container_cpu_usage_seconds_total", With(Container(), {"cpu", "|total"}),
-      kCpuSecondsTotal);
-  // Of the metrics API, as older versions kept it in their logs of samples.
-  add("metrics-api-cpu", "pod_metrics_cpu_cores", Container(), kCpuCores);
-  // Only of containers with a CPU limit.
-  add("cadvisor-cpu-periods", "container_cpu_cfs_periods_total", Container(), kCpuPeriodsTotal);
-  add("cadvisor-cpu-throttled", "container_cpu_cfs_throttled_periods_total", Container(),
-      kCpuThrottledPeriodsTotal);
-  add("cadvisor-memory", "container_memory_working_set_bytes", Container(), kMemoryBytes);
-  add("cadvisor-memory-peak", "container_memory_max_usage_bytes", Container(), kMemoryPeak);
-  add("cadvisor-oom", "container_oom_events_total", Container(), kOomTotal);
-  add("cadvisor-memory-limit", "container_spec_memory_limit_bytes", Container(), kMemoryLimitBytes);
-  // Microseconds of the usual period of 100 ms.
-  add("cadvisor-cpu-limit", "container_spec_cpu_quota", Container(), kCpuLimitCores, 1e-5);
-  add("kube-cpu-limit", "kube_pod_container_resource_limits", With(Container(), {"resource", "cpu"}),
-      kCpuLimitCores);
-  add("kube-memory-limit", "kube_pod_container_resource_limits", With(Container(), {"resource", "memory"}),
-      kMemoryLimitBytes);
-  add("kube-cpu-request", "kube_pod_container_resource_requests", With(Container(), {"resource", "cpu"}),
-      kCpuRequestCores);
-  add("kube-memory-request", "kube_pod_container_resource_requests",
-      With(Container(), {"resource", "memory"}), kMemoryRequestBytes);
-  // kube-state-metrics 1.x.
-  add("kube1-cpu-limit", "kube_pod_container_resource_limits_cpu_cores", Container(), kCpuLimitCores);
-  add("kube1-memory-limit", "kube_pod_container_resource_limits_memory_bytes", Container(),
-      kMemoryLimitBytes);
-  add("kube1-cpu-request", "kube_pod_container_resource_requests_cpu_cores", Container(), kCpuRequestCores);
-  add("kube1-memory-request", "kube_pod_container_resource_requests_memory_bytes", Container(),
-      kMemoryRequestBytes);
-  AddNodeAgents(add);
-  AddEnds(add);
-  // Of two of one container the later counts as another start, of the same minute.
-  add("kube-started", "kube_pod_container_state_started", Container(), kStartTime);
-  add("cadvisor-started", "container_start_time_seconds", Container(), kStartTime);
   // A sidecar is an init container that is always restarted, and runs beside the others.
-  out.push_back({"kube-init-container", "kube_pod_init_container_info",
-                 With(Container(), {"restart_policy", "Always", true}), kInitContainer, kPod, "{container}",
-                 "", 1, kKubernetes});
-  out.push_back({"kube-pod-labels",
-                 "kube_pod_labels",
-                 {{"pod", "", true}, {"namespace", "", true}},
-                 kPodLabels,
-                 kPod,
-                 "{pod}",
-                 "",
-                 1,
-                 kKubernetes});
-  const auto owner = [&out](const char* name, const char* metric, const char* child) {
-    out.push_back({name,
-                   metric,
-                   {{"owner_kind", "|<none>", true}, {"owner_is_controller", "|true"}},
-                   kOwner,
-                   child,
-                   "{owner_kind}/{owner_name}",
-                   "",
-                   1,
-                   kKubernetes});
-    out.push_back({std::string(name) + "less",
-                   metric,
-                   {{"owner_kind", "|<none>"}},
-                   kOwner,
-                   child,
-                   "<none>/<none>",
-                   "",
-                   1,
-                   kKubernetes});
-  };
-  owner("kube-pod-owner", "kube_pod_owner", kPod);
-  owner("kube-replicaset-owner", "kube_replicaset_owner", "{cluster/}{namespace}/ReplicaSet/{replicaset}");
-  // OpenShift's DeploymentConfigs.
-  owner("kube-replicationcontroller-owner", "kube_replicationcontroller_owner",
-        "{cluster/}{namespace}/ReplicationController/{replicationcontroller}");
-  owner("kube-job-owner", "kube_job_owner", "{cluster/}{namespace}/Job/{job_name}");
+  add("kube-init-container", "kube_pod_init_container_info",
+      With(Container(), {"restart_policy", "Always", true}), kInitContainer, kPod, "{container}");
+  add("kube-pod-labels", "kube_pod_labels", {{"pod", "", true}, {"namespace", "", true}}, kPodLabels, kPod,
+      "{pod}");
+  for (const auto& [name, metric, child] : kOwnerRules) {
+    add(name, metric, {{"owner_kind", "|<none>", true}, {"owner_is_controller", "|true"}}, kOwner, child,
+        "{owner_kind}/{owner_name}");
+    add(StrCat(name, "less"), metric, {{"owner_kind", "|<none>"}}, kOwner, child, "<none>/<none>");
+  }
   // Of kube-state-metrics with --metric-labels-allowlist=jobs=[tautline.dev/job].
-  out.push_back({"kube-job-program",
-                 "kube_job_labels",
-                 {{std::string(kProgramLabel), "", true}},
-                 kOwner,
-                 "{cluster/}{namespace}/ProgramOfJob/{job_name}",
-                 OwnerTable::ProgramText(StrCat("{", kProgramLabel, "}")),
-                 "",
-                 1,
-                 kKubernetes});
+  add("kube-job-program", "kube_job_labels", {{std::string(kProgramLabel), "", true}}, kOwner,
+      "{cluster/}{namespace}/ProgramOfJob/{job_name}",
+      OwnerTable::ProgramText(StrCat("{", kProgramLabel, "}")));
+}
+
+void AddKubernetes(KubernetesJobs jobs, std::vector<MappingRule>& out) {
+  AddContainers(jobs, out);
+  AddFacts(out);
   AddReplicas(jobs, out);
 }
 
