@@ -112,6 +112,9 @@ def main():
         name = path.removeprefix("/api/v1/").removeprefix("jobs/{job}/")
         if f"`{name}`" not in api:
             bad.append(f"docs/reference/api.md: the path {path} is missing")
+    nav = (ROOT / "tools/site/mkdocs.yml").read_text()
+    bad += [f"tools/site/mkdocs.yml: the page {d.relative_to(ROOT / 'docs')} is missing" for d in documents
+            if d.parent != ROOT and f"{d.relative_to(ROOT / 'docs')}\n" not in nav]
     version = re.search(r"kStoreVersion = (\d+)", (ROOT / "src/server/store/schema.h").read_text())[1]
     if f"PRAGMA user_version = {version}" not in (ROOT / "docs/operate/backup.md").read_text():
         bad.append(f"docs/operate/backup.md: the recovery of a damaged store needs user_version = {version}")
