@@ -103,6 +103,11 @@ def job_of(tautd):
     return answer.json() if answer.status == 200 else None
 
 
+def lease_holder(bed):
+    found = bed.kubectl("get", "lease", "tautd", "-n", "tautline", "--ignore-not-found", "-o", "jsonpath={.spec.holderIdentity}")
+    return found.strip()
+
+
 def start_tautd(stage, bed, agent_port, past):
     for way in ("observe", "act", "vpa", "template", "webhook"):
         bed.kubectl("apply", "-f", str(MANIFESTS / way / "rbac.yaml"))
