@@ -18,6 +18,7 @@ PATH = re.compile(r"[`(]((?:%s)/[A-Za-z0-9_./*{},-]+)[`)#]" % "|".join(re.escape
 METRIC = re.compile(r"\btaut(?:d|let)_[a-z_]+[a-z]\b")
 CITED = re.compile(r"references\.md,((?:[\s/#*]*(?:,|and)?[\s/#*]*[A-Z]\d+\b)+)")
 LINK = re.compile(r"\]\(([^)\s]+)\)")
+README_WORDS, README_LINES = 900, 110
 ENTRY = re.compile(r"[A-Z]\d+")
 FLAG = re.compile(r"(?<![\w-])--([a-z][a-z0-9-]+)")
 
@@ -61,13 +62,28 @@ def broken_links(document):
     return out
 
 
+def unknown_commands(document, known):
+    """Each command of taut in code of a document that `taut help` does not list."""
+    text = document.read_text()
+    fenced = re.findall(r"(?ms)^ *```(?:sh|console)?\n(.*?)^ *```", text)
+    names = [name for code in fenced for name in re.findall(r"(?m)^ *(?:\$ )?(?:kubectl )?taut ([a-z][a-z-]*)", code)]
+    names += re.findall(r"`(?:kubectl )?taut ([a-z][a-z-]*)", prose(text))
+    return [f"{document.relative_to(ROOT)}: taut has no command {name}" for name in sorted(set(names) - known)]
+
+
 def main():
     cli = "\n".join(p.read_text() for p in sorted((ROOT / "src").rglob("*.cc")))
     known_flags = set(FLAG.findall(cli)) | {"help", "version"}
     bad = []
     documents = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
+    commands = set(re.findall(r"(?m)^### taut ([a-z-]+)$", (ROOT / "docs/reference/cli.md").read_text())) | {"man"}
+    readme = (ROOT / "README.md").read_text()
+    if len(readme.split()) > README_WORDS or readme.count("\n") > README_LINES:
+        bad.append(f"README.md: {len(readme.split())} words and {readme.count(chr(10))} lines, more than {README_WORDS} and {README_LINES}")
     for document in documents:
         bad += broken_links(document)
+        if document.name != "CHANGELOG.md":
+            bad += unknown_commands(document, commands)
         text = re.sub(r"(?s)<!--.*?-->\s*", "", document.read_text())
         if document.parent != ROOT and not re.match(r"# [^\n]+\n\nFor [a-z]", text):
             bad.append(f"{document.relative_to(ROOT)}: begins without a paragraph that says whom it is for: \"For operators. After this page ...\"")
