@@ -19,6 +19,7 @@ METRIC = re.compile(r"\btaut(?:d|let)_[a-z_]+[a-z]\b")
 CITED = re.compile(r"references\.md,((?:[\s/#*]*(?:,|and)?[\s/#*]*[A-Z]\d+\b)+)")
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 README_WORDS, README_LINES = 900, 110
+PAGE = re.compile(r"(?<![\w/])docs/[a-z_/.]+\.(?:md|yaml)\b")
 ENTRY = re.compile(r"[A-Z]\d+")
 FLAG = re.compile(r"(?<![\w-])--([a-z][a-z0-9-]+)")
 
@@ -71,6 +72,20 @@ def unknown_commands(document, known):
     return [f"{document.relative_to(ROOT)}: taut has no command {name}" for name in sorted(set(names) - known)]
 
 
+def lost_pages():
+    """Each mention of a page of docs/ in a source, script or manifest that leads to no file."""
+    out = []
+    for folder in ("src", "proto", "tests", "bench", "fuzz", "tools", "packaging", "examples", "demo", "cmake", "web/app/src", "web/app/tests"):
+        for source in sorted(p for p in (ROOT / folder).rglob("*") if p.is_file() and p.suffix not in (".png", ".gz", ".pyc", ".json")):
+            content = source.read_bytes()
+            if b"docs/" not in content:
+                continue
+            for name in PAGE.findall(content.decode(errors="replace")):
+                if not (ROOT / name).exists():
+                    out.append(f"{source.relative_to(ROOT)}: {name} does not exist")
+    return out
+
+
 def main():
     cli = "\n".join(p.read_text() for p in sorted((ROOT / "src").rglob("*.cc")))
     known_flags = set(FLAG.findall(cli)) | {"help", "version"}
@@ -115,6 +130,7 @@ def main():
     for where, text in kept.items():
         pattern = re.compile(re.sub(r"\\\n\s*", "", text))
         bad += [f"{where}: its regex leaves out {name}" for name in sorted(used) if not pattern.fullmatch(name)]
+    bad += lost_pages()
     entries = set(re.findall(r'<a id="([a-z]\d+)">', (ROOT / "docs" / "references.md").read_text()))
     for source in sorted(p for folder in ("src", "bench", "tests") for p in (ROOT / folder).rglob("*.*")):
         if source.suffix not in (".h", ".cc", ".py"):

@@ -3,7 +3,7 @@
 //
 // A recommender that forecasts states with its limit the chance that a day's peak is above it; another keeps an
 // ordered share of work above its limits. What came is counted at the limit that held: after floors, bounds,
-// rounding, the floor after an OOM kill, and the gate. docs/algorithms.md, "Promised and delivered".
+// rounding, the floor after an OOM kill, and the gate. docs/algorithms/vertical.md, "Promised and delivered".
 #pragma once
 
 #include <array>

@@ -1,5 +1,6 @@
 // What a machine counts for one task of one resource: its limit at first, then a slow way down to what it uses
-// and a margin, and up again at once. Borg, EuroSys 2015, section 5.5; docs/algorithms.md, "Reservations".
+// and a margin, and up again at once. Borg, EuroSys 2015, section 5.5; docs/algorithms/overcommit.md,
+// "Reservations".
 #pragma once
 
 #include <cstdint>

@@ -16,8 +16,8 @@
 
 namespace taut::brain {
 
-// Calibration of an ordered share, of a fleet and of a job (docs/algorithms.md): how long kept promises count, and
-// how strongly a debt against the order is worked off.
+// Calibration of an ordered share, of a fleet and of a job (docs/algorithms/vertical.md): how long kept
+// promises count, and how strongly a debt against the order is worked off.
 inline constexpr double kJudgeDecay = 0.95;
 inline constexpr double kDebtDecay = 0.98, kDebtDays = 14;
 

@@ -5,7 +5,7 @@
 // share of OOM-days; the price follows.
 //
 // One decision a day, each job at a time of its own, and a reactive raise in between. Until the
-// fleet has enough history a fallback recommends. docs/algorithms.md has every formula and default.
+// fleet has enough history a fallback recommends. docs/algorithms/vertical.md has every formula and default.
 #pragma once
 
 #include <memory>

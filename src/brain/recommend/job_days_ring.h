@@ -78,8 +78,8 @@ class JobDaysRing {
 // 0.01 cores.
 double AnalogLevel(Resource r);
 
-// The features of a job at the start of `day` (docs/algorithms.md lists them). Missing is NaN. REQUIRES:
-// !ring.empty().
+// The features of a job at the start of `day` (docs/algorithms/vertical.md lists them). Missing is NaN.
+// REQUIRES: !ring.empty().
 FleetFeatures FeaturesOf(const JobDaysRing& ring, int32_t day, Resource resource);
 // What each feature is called, in order.
 std::span<const char* const> FleetFeatureNames();

@@ -21,7 +21,7 @@ struct ProvisionalLimit {
 
 // The peak of `windows` windows times this factor holds for a day: the root of a day's windows over these. On real
 // machines the day stayed within it in 71 to 87 % of the starts, whether few or many windows were seen
-// (docs/algorithms.md, "The first day").
+// (docs/algorithms/vertical.md, "The first day").
 inline double ProvisionalFactor(int32_t windows) {
   return windows >= kWindowsPerDay ? 1 : std::sqrt(double{kWindowsPerDay} / std::max(windows, 1));
 }

@@ -1,5 +1,5 @@
 // Every parameter of the vertical recommenders, with its default, unit and source. Plain data: a face reads
-// it from a file, `tune` searches over it. docs/algorithms.md says what each yields.
+// it from a file, `tune` searches over it. docs/algorithms/vertical.md says what each yields.
 #pragma once
 
 #include <array>
@@ -127,7 +127,7 @@ struct CraneSettings {
   double oom_days = 7;  // for which the need after an OOM kill is a floor
 };
 
-// The analog forecast over the fleet's history (docs/algorithms.md, "Analogs").
+// The analog forecast over the fleet's history (docs/algorithms/vertical.md, "Analogs").
 struct AnalogSettings {
   // The share of OOM-days that is ordered; the price of an OOM-day follows from it. 0 < share < 1.
   double memory_oom_days = 0.03;
@@ -172,7 +172,7 @@ struct AnalogSettings {
   double MostChance(Resource r) const;
 };
 
-// A schedule of limits at a price (docs/algorithms.md, "Work function").
+// A schedule of limits at a price (docs/algorithms/vertical.md, "Work function").
 struct WorkFunctionSettings {
   // The share of all work (CPU: throttled; memory: byte-seconds) that is ordered to be above the limits.
   double cpu_throttled = 0.001;

@@ -12,7 +12,7 @@ constexpr double kLogOffset = 0.5;
 // error / spread from kLowest in steps of kBinWidth.
 constexpr double kLowest = -4;
 constexpr double kBinWidth = 0.25;
-// Chosen by the loads that docs/algorithms/replicas.md, names.
+// Chosen by the loads that docs/algorithms/replicas.md names.
 constexpr double kPriorVariance = 1;
 constexpr double kMemorySteps = 5000;  // of the regressions
 constexpr double kErrorMemory = 3000;  // of the errors, in steps of their regime

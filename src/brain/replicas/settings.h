@@ -1,5 +1,5 @@
-// Every parameter of the replica policies, with its default, unit and source. docs/algorithms.md says what
-// each yields.
+// Every parameter of the replica policies, with its default, unit and source. docs/algorithms/replicas.md
+// says what each yields.
 #pragma once
 
 #include <array>
@@ -92,7 +92,7 @@ struct KedaSettings {
   double cooldown_s = 300;
 };
 
-// docs/algorithms.md, "Replicas".
+// docs/algorithms/replicas.md.
 struct ForecastSettings {
   double overloaded = 0.005;  // the ordered share of overloaded minutes; 0 < share < 1
   double change_price = 8;    // a started task costs so many minutes of a task beside its own

@@ -1,7 +1,7 @@
 // How large a task should be, and so how many there are: for one load many small tasks or a few large ones.
 //
 // Small tasks follow the load closely and lose little with each task, but each pays anew for what it needs
-// without any load. docs/algorithms.md, "Size of a task".
+// without any load. docs/algorithms/replicas.md, "Size of a task".
 #pragma once
 
 #include <span>

@@ -1,5 +1,5 @@
-// What the guard of a machine's memory did to a task, as it is reported, stored and shown (docs/agent.md,
-// "Tiers").
+// What the guard of a machine's memory did to a task, as it is reported, stored and shown
+// (docs/agent/reference.md, "Tiers").
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // What to do before a machine, or the group that stands for it, runs out of memory: the lowest tier is
 // throttled and then killed, production never for others' sake. Arithmetic only: time is an argument, and the
-// caller acts and reports how it went. docs/algorithms.md, "Memory of a machine".
+// caller acts and reports how it went. docs/algorithms/overcommit.md, "Memory of a machine".
 #pragma once
 
 #include <cstdint>

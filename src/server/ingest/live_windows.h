@@ -25,7 +25,7 @@
 
 namespace taut::server {
 
-// Every sample ends in exactly one of these. docs/operations.md, "Sample outcomes", says what each means.
+// Every sample ends in exactly one of these. docs/operate/health.md, "Sample outcomes", says what each means.
 struct IngestCounts {
   uint64_t accepted = 0;       // in time order
   uint64_t out_of_order = 0;   // accepted, though behind a later sample of its series

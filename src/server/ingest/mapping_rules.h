@@ -112,7 +112,7 @@ inline constexpr std::string_view kContainerJob = "{cluster/}{namespace}/{owner.
 // these pods. A task is a pod in both.
 enum class KubernetesJobs : uint8_t { kPods, kContainers };
 // cAdvisor and kube-state-metrics, Docker's cAdvisor, namedprocess, node and process exporters. The
-// table is in docs/formats.md.
+// table is in docs/reference/ingest.md.
 std::vector<MappingRule> BuiltinRules(KubernetesJobs jobs = KubernetesJobs::kPods);
 
 // Where the pod that these labels name is, as the built-in rules name it in facts: "{cluster/}{namespace}".

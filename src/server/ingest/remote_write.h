@@ -1,6 +1,7 @@
 // Prometheus remote write 1.0 bodies: snappy block, then the protobuf message prometheus.WriteRequest.
 //
-// Source: the Prometheus Remote-Write 1.0 specification. Wire form and what is skipped: docs/formats.md.
+// Source: the Prometheus Remote-Write 1.0 specification. Wire form and what is skipped:
+// docs/reference/ingest.md.
 #pragma once
 
 #include <cstdint>
