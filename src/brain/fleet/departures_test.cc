@@ -115,7 +115,7 @@ TEST(Departures, AStateThatCannotBeReadIsLearntAnewAndItsLimitStays) {
   EXPECT_EQ(after.job(JobId{1}).of(Resource::kCpu).gate.in_force, limit);
   PassOutput out;
   Step(after, cell.windows()[400], out);
-  EXPECT_EQ(after.history.Wanted(9).size(), kJobs);
+  EXPECT_EQ(WantedOf(after).size(), kJobs);
   EXPECT_EQ(after.job(JobId{1}).of(Resource::kCpu).gate.in_force, limit);
 }
 
@@ -151,7 +151,7 @@ TEST(Departures, CheckpointsGoOnWithoutJobsThatAreForgotten) {
     ByteReader in(bytes);
     ASSERT_TRUE(again.checkpoint.LoadChunk(0, WindowId{399}, in).ok());
     EXPECT_EQ(Chunk(again), Chunk(fleet));
-    EXPECT_TRUE(again.history.Wanted(9).empty());
+    EXPECT_TRUE(WantedOf(again).empty());
   }
 }
 
@@ -166,7 +166,7 @@ TEST(Departures, AJobThatReturnedAfterTheCheckpointWantsItsHistory) {
   again.AddJob({JobId{2}, "new", {}, WindowId{400}.start_s()});
   ByteReader in(saved);
   ASSERT_TRUE(again.checkpoint.LoadChunk(0, WindowId{399}, in).ok());
-  EXPECT_THAT(again.history.Wanted(9), testing::ElementsAre(JobId{1}));
+  EXPECT_THAT(WantedOf(again), testing::ElementsAre(JobId{1}));
 }
 
 TEST(Departures, AJobIsDueAfterAsLongAsItWasKnown) {

@@ -277,4 +277,17 @@ int32_t PeakSlice(const VerticalSettings& settings, int64_t now_s) {
   return static_cast<int32_t>(static_cast<double>(now_s) / std::max(slice_s, double{kWindowSeconds}));
 }
 
+std::vector<JobId> FindJobsFrom(uint32_t& cursor, size_t limit, const FleetState& state,
+                                absl::FunctionRef<bool(const LiveJob&)> fits) {
+  constexpr uint32_t kLookedAt = 20'000;
+  std::vector<JobId> out;
+  if (cursor >= state.jobs.end_id()) cursor = 0;
+  const uint32_t end = std::min(state.jobs.end_id() - cursor, kLookedAt) + cursor;
+  for (; cursor < end && out.size() < limit; ++cursor) {
+    const LiveJob* const job = state.jobs.Find(JobId{cursor});
+    if (job != nullptr && fits(*job)) out.push_back(job->record.id);
+  }
+  return out;
+}
+
 }  // namespace taut::brain

@@ -167,4 +167,9 @@ bool WaitsForOwner(LiveJob& job, Trigger trigger);
 // The slice of kernel peaks that a time is in: half of the half-life, so that all slices are four times that.
 int32_t PeakSlice(const VerticalSettings& settings, int64_t now_s);
 
+// At most `limit` jobs that fit, ascending. The search begins at `cursor`, looks at 20,000 numbers at most and
+// moves the cursor past them; it begins anew after the last job.
+std::vector<JobId> FindJobsFrom(uint32_t& cursor, size_t limit, const FleetState& state,
+                                absl::FunctionRef<bool(const LiveJob&)> fits);
+
 }  // namespace taut::brain

@@ -109,7 +109,7 @@ TEST_F(LiveExternal, WithoutTheSettingAnAnswerIsForgotten) {
   Run(300);
   ASSERT_TRUE(fleet_.external.Take(Memory(0, 4 * kGiB, After(30)), 0, out_));
   ASSERT_TRUE(Set(fleet_, JobId{0}, "external", "false", 0, out_).ok());
-  EXPECT_EQ(fleet_.history.Wanted(10), std::vector{JobId{0}});
+  EXPECT_EQ(WantedOf(fleet_), std::vector{JobId{0}});
   fleet_.history.Retrain(JobId{0}, {}, {});
   Run(301);
   EXPECT_NE(Recommended(0), 4 * kGiB);

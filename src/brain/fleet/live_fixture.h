@@ -56,6 +56,12 @@ class Cell {
   std::vector<ClosedWindow> windows_;
 };
 
+// All jobs that want history.
+inline std::vector<JobId> WantedOf(const LiveFleet& fleet) {
+  uint32_t cursor = 0;
+  return fleet.history.Wanted(SIZE_MAX, cursor);
+}
+
 // A job of two tasks that use a core and a GiB each; owners' limits as given.
 inline ClosedWindow TwoTasks(int32_t index, float cpu_limit, float memory_limit) {
   ClosedWindow closed;

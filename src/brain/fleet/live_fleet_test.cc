@@ -203,11 +203,11 @@ TEST(LiveFleet, AnotherRecommenderLivesThroughHistory) {
     Step(all_along, cell.windows()[static_cast<size_t>(w)], out);
   }
   ASSERT_TRUE(Set(fleet, JobId{0}, "recommender", "ensemble", 0, out).ok());
-  ASSERT_THAT(fleet.history.Wanted(10), testing::ElementsAre(JobId{0}));
+  ASSERT_THAT(WantedOf(fleet), testing::ElementsAre(JobId{0}));
   std::vector<JobDay> history;
   for (int32_t d = 0; d < 3; ++d) history.push_back(DayOf(cell, d, 2)[0]);
   fleet.history.Retrain(JobId{0}, history, {});
-  EXPECT_TRUE(fleet.history.Wanted(10).empty());
+  EXPECT_TRUE(WantedOf(fleet).empty());
   for (const Resource r : kResources) {
     EXPECT_EQ(fleet.job(JobId{0}).of(r).lane.recommended(), all_along.job(JobId{0}).of(r).lane.recommended());
   }
@@ -260,7 +260,7 @@ TEST(LiveFleet, AnotherRecommenderOfOneResourceLeavesTheOtherAsItIs) {
   for (int32_t d = 0; d < 3; ++d) history.push_back(DayOf(cell, d, 2)[0]);
   PutToSleep(WindowId{100 * kWindowsPerDay}, fleet);
   fleet.history.Retrain(id, std::span(history).first(3), {});
-  EXPECT_TRUE(fleet.history.Wanted(10).empty());
+  EXPECT_TRUE(WantedOf(fleet).empty());
   EXPECT_EQ(memory(fleet), kept);
   EXPECT_EQ(lane_of(fleet, Resource::kCpu).lane.recommended(),
             lane_of(all_along, Resource::kCpu).lane.recommended());

@@ -8,13 +8,8 @@
 
 namespace taut::brain {
 
-std::vector<JobId> LiveHistory::Wanted(size_t limit) const {
-  std::vector<JobId> ids;
-  for (const LiveJob& job : s_.jobs) {
-    if (ids.size() == limit) break;
-    if (job.needs_history()) ids.push_back(job.record.id);
-  }
-  return ids;
+std::vector<JobId> LiveHistory::Wanted(size_t limit, uint32_t& cursor) const {
+  return FindJobsFrom(cursor, limit, s_, [](const LiveJob& job) { return job.needs_history(); });
 }
 
 void LiveHistory::Want(JobId id) {

@@ -16,8 +16,9 @@ class LiveHistory {
  public:
   LiveHistory(FleetState& state, ReplicaPass& replicas) : s_(state), replicas_(replicas) {}
 
-  // Jobs whose recommenders are new and have to process the stored history, at most `limit`.
-  std::vector<JobId> Wanted(size_t limit) const;
+  // At most `limit` jobs whose recommenders are new and have to process the stored history. `cursor` as
+  // FindJobsFrom has it.
+  std::vector<JobId> Wanted(size_t limit, uint32_t& cursor) const;
   // A job that the lanes know nothing of, though the store does.
   void Want(JobId id);
   // The jobs of a chunk whose checkpoint is lost: they want history, and are `lost` until the restore ends.

@@ -126,7 +126,7 @@ TEST(LiveNeeded, ChangingTheSettingLearnsAnewOfTheStoredWindows) {
   p.Run(100, {{}});
   PassOutput out;
   ASSERT_TRUE(Set(p.fleet, JobId{0}, "memory.signal", "probe", 100 * kWindowSeconds, out).ok());
-  EXPECT_EQ(p.fleet.history.Wanted(9), std::vector<JobId>{JobId{0}});
+  EXPECT_EQ(WantedOf(p.fleet), std::vector<JobId>{JobId{0}});
   p.fleet.history.Retrain(JobId{0}, {&p.day, 1}, {}, {});
   Probed always;
   always.Run(100, {{}});

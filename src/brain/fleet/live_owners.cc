@@ -39,14 +39,8 @@ void LiveOwners::Learn(JobId id, double memory_bytes) {
 }
 
 std::vector<JobId> LiveOwners::Awaiting(size_t limit, uint32_t& cursor) const {
-  std::vector<JobId> out;
-  if (!s_.awaits_owners) return out;
-  if (cursor >= s_.jobs.end_id()) cursor = 0;
-  for (; cursor < s_.jobs.end_id() && out.size() < limit; ++cursor) {
-    const LiveJob* job = s_.jobs.Find(JobId{cursor});
-    if (job != nullptr && job->awaits_owner) out.push_back(job->record.id);
-  }
-  return out;
+  if (!s_.awaits_owners) return {};
+  return FindJobsFrom(cursor, limit, s_, [](const LiveJob& job) { return job.awaits_owner; });
 }
 
 bool LiveOwners::Settle(JobId id, const std::vector<KeyValue>* labels, int64_t now_s, PassOutput& out) {

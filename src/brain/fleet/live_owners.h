@@ -17,7 +17,7 @@ class LiveOwners {
   // Jobs that are added from now on, and those that were not measured in the window before one, wait: modes auto
   // and canary decide nothing for them before Settle.
   void Await() { s_.awaits_owners = true; }
-  // At most `limit` that wait, from `cursor` on, which moves past them and starts again after the last job.
+  // At most `limit` that wait, with `cursor` as FindJobsFrom has it.
   std::vector<JobId> Awaiting(size_t limit, uint32_t& cursor) const;
   // Ends the wait and decides what waited. `labels` as SetLabels; nullptr: no source has settings of the job.
   // Returns whether the job's labels have changed. REQUIRES: Has(id).

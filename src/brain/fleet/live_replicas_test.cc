@@ -467,7 +467,7 @@ TEST(LiveReplicas, ANewPolicyLearnsFromTheStoredLoad) {
   EXPECT_EQ(job.fleet.job(JobId{0}).replicas, nullptr);
   PassOutput out;
   ASSERT_TRUE(Set(job.fleet, JobId{0}, "replicas.policy", "forecast", 1000, out).ok());
-  ASSERT_THAT(job.fleet.history.Wanted(9), testing::ElementsAre(JobId{0}));
+  ASSERT_THAT(WantedOf(job.fleet), testing::ElementsAre(JobId{0}));
   job.fleet.history.Retrain(JobId{0}, days, {});
   job.Window(Load(job.index));
   Reason reason;
@@ -493,11 +493,11 @@ TEST(LiveReplicas, TheForecastLooksAsFarAheadAsATaskNeeds) {
   EXPECT_EQ(ahead_s(at_once), kWindowSeconds);
   EXPECT_EQ(ahead_s(job), 4 * kWindowSeconds);
   // What was learnt for another time is learnt anew from what is stored.
-  EXPECT_THAT(job.fleet.history.Wanted(9), IsEmpty());
+  EXPECT_THAT(WantedOf(job.fleet), IsEmpty());
   ASSERT_TRUE(Set(job.fleet, JobId{0}, "replicas.startup", "18m", 0, job.out).ok());
-  EXPECT_THAT(job.fleet.history.Wanted(9), IsEmpty()) << "as many windows";
+  EXPECT_THAT(WantedOf(job.fleet), IsEmpty()) << "as many windows";
   ASSERT_TRUE(Set(job.fleet, JobId{0}, "replicas.startup", "10m", 0, job.out).ok());
-  EXPECT_THAT(job.fleet.history.Wanted(9), testing::ElementsAre(JobId{0}));
+  EXPECT_THAT(WantedOf(job.fleet), testing::ElementsAre(JobId{0}));
   EXPECT_FALSE(Set(job.fleet, JobId{0}, "replicas.startup", "2d", 0, job.out).ok());
 }
 
@@ -580,7 +580,7 @@ TEST(LiveReplicas, TheLoadMayBeThatOfSeries) {
   EXPECT_FALSE(other->replicas->figures().recommended.has_value());
   EXPECT_FALSE(other->replicas->figures().capacity.has_value());
   ASSERT_TRUE(Set(job.fleet, JobId{0}, "replicas.task_capacity", "0", 0, job.out).ok());
-  EXPECT_EQ(job.fleet.history.Wanted(10).size(), 1U);
+  EXPECT_EQ(WantedOf(job.fleet).size(), 1U);
 }
 
 LiveSettings ByRequests(std::string_view policy) {

@@ -386,7 +386,7 @@ TEST(LiveSignals, StoredWindowsTeachTheSame) {
   fresh.Window({});
   PassOutput out;
   ASSERT_TRUE(Set(fresh.fleet, JobId{0}, "replicas.function.target", kBySignals, 1000, out).ok());
-  ASSERT_THAT(fresh.fleet.history.Wanted(9), testing::ElementsAre(JobId{0}));
+  ASSERT_THAT(WantedOf(fresh.fleet), testing::ElementsAre(JobId{0}));
   fresh.fleet.history.Retrain(JobId{0}, days, {});
   // The queue was long in the last ten minutes of the stored windows.
   fresh.index = job.index;

@@ -109,7 +109,7 @@ TEST(AgentHubThreads, AgentsTicksPeopleAndOnlookersAtOnce) {
                                })
                   .ok());
   EXPECT_EQ(windows, kWindows);
-  const IngestCounts counts = cell.control().ingest().counts();
+  const IngestCounts counts = cell.control().ingest().counts.samples();
   EXPECT_EQ(counts.accepted + counts.out_of_order, uint64_t{kAgents} * kTasks * kWindows);
   EXPECT_EQ(counts.too_late, 0U);
 }

@@ -119,7 +119,7 @@ HttpResponse FleetAccess::NoJob(std::string_view name, const Reach& reach) const
   if (!near.empty()) {
     StrAppend(&text, "; did you mean \"", Join(near, "\" or \""), "\"?");
   } else if (!view->window.has_value()) {
-    const std::optional<Timestamp> first = control().ingest().first_close();
+    const std::optional<Timestamp> first = control().ingest().time.first_close();
     text += first.has_value() ? StrCat(": no window has closed yet; the first closes at ",
                                        FormatTime(first->seconds()), " UTC")
                               : ": no sample has arrived yet";

@@ -124,7 +124,7 @@ HttpResponse GetJobs(const ApiCall& call, const FleetAccess& access) {
   json.BeginArray();
   for (const JobId id : page.jobs) {
     json.BeginObject();
-    PutJobFields(*view->Find(id), {prices, access.control().ingest().grace_s()}, json);
+    PutJobFields(*view->Find(id), {prices, access.control().ingest().time.grace_s()}, json);
     json.EndObject();
   }
   json.EndArray();

@@ -137,7 +137,7 @@ void PutMemoryNeeded(const std::string& job, const AgentsRun* agents, JsonWriter
 JobFacts FactsOf(JobId id, const std::string& name, const Workload& workload, const FleetAccess& access,
                  const ApiParts& parts) {
   JobFacts out{.has_external = parts.about.has_external};
-  if (const auto sources = access.control().ingest().SourcesOf(id); sources.has_value()) {
+  if (const auto sources = access.control().ingest().jobs.SourcesOf(id); sources.has_value()) {
     out.oom_source = sources->oom_source;
     out.knows_starts = sources->knows_starts;
     out.collision = sources->collision;
@@ -178,7 +178,7 @@ HttpResponse GetJob(const ApiCall& call, const FleetAccess& access, const ApiPar
     if (!known) return;
     const brain::LiveJob& job = fleet.job(call.job);
     const JobView shown = ViewOf(fleet, job, day);
-    PutJobFields(shown, {prices, access.control().ingest().grace_s()}, json);
+    PutJobFields(shown, {prices, access.control().ingest().time.grace_s()}, json);
     if (prices.known()) PutPrices(prices, json);
     json.Key("labels");
     json.BeginObject();
@@ -206,9 +206,9 @@ HttpResponse GetJob(const ApiCall& call, const FleetAccess& access, const ApiPar
 
 HttpResponse GetExplanation(const ApiCall& call, const FleetAccess& access, const ApiParts& parts) {
   if (absl::Status s = OnlyParameters(call.request, {}); !s.ok()) return ErrorResponse(s);
-  const auto sources = access.control().ingest().SourcesOf(call.job);
+  const auto sources = access.control().ingest().jobs.SourcesOf(call.job);
   const auto knows_starts = sources.has_value() ? std::optional(sources->knows_starts) : std::nullopt;
-  const int64_t grace_s = access.control().ingest().grace_s();
+  const int64_t grace_s = access.control().ingest().time.grace_s();
   const std::shared_ptr<const FleetView> view = access.control().view();
   const int32_t day = view->window.has_value() ? view->window->day() : 0;
   JsonWriter json;

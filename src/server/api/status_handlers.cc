@@ -60,13 +60,13 @@ void PutAbout(const FleetAccess& access, const ApiParts& parts, JsonWriter& json
   json.Field("bills", parts.price_book != nullptr && parts.price_book->pricing() != nullptr);
   json.Field("businesses", parts.budgets != nullptr);
   json.Field("ready", access.control().status().ready().ok());
-  json.Field("clock", access.control().ingest().clock() == ClockSource::kWall ? "wall" : "samples");
+  json.Field("clock", access.control().ingest().time.source() == ClockSource::kWall ? "wall" : "samples");
   json.Field("actuator", access.control().actuator_name());
   json.Field("pages", parts.about.pages && HasPages());
   const std::optional<WindowId> last = access.control().status().stored_through();
   PutTime("last_window_end", last.has_value() ? last->next().start_s() : INT64_MIN, json);
   const std::optional<Timestamp> first =
-      last.has_value() ? std::nullopt : access.control().ingest().first_close();
+      last.has_value() ? std::nullopt : access.control().ingest().time.first_close();
   PutTime("first_window_closes", first.has_value() ? first->seconds() : INT64_MIN, json);
 }
 
@@ -142,7 +142,7 @@ void PutWarnings(const FleetAccess& access, const ComponentList* components, Jso
   if (const absl::Status ready = control.status().ready(); !ready.ok())
     json.String(StrCat("not ready: ", Message(ready)));
   if (const std::string clock = control.status().clock().sentence; !clock.empty()) json.String(clock);
-  if (const absl::Status kept = control.ingest().sample_log_status(); !kept.ok()) {
+  if (const absl::Status kept = control.ingest().log.status(); !kept.ok()) {
     json.String(StrCat("samples of open windows cannot be written to disk and would be lost by a crash: ",
                        Message(kept)));
   }
@@ -152,7 +152,7 @@ void PutWarnings(const FleetAccess& access, const ComponentList* components, Jso
   for (const brain::BrokenPromise& broken : brain::BrokenPromises(control.view()->risks))
     json.String(brain::BrokenText(broken));
   for (const std::string& warning : control.status().lost()) json.String(warning);
-  if (const uint64_t pods = control.ingest().mapper_counts().pods_without_containers; pods > 0)
+  if (const uint64_t pods = control.ingest().counts.mapper().pods_without_containers; pods > 0)
     json.String(PodsWithoutContainersText(pods));
   json.EndArray();
 }
@@ -160,10 +160,10 @@ void PutWarnings(const FleetAccess& access, const ComponentList* components, Jso
 void PutIngest(const ControlPlane& control, JsonWriter& json) {
   json.Key("ingest");
   json.BeginObject();
-  for (const NamedCount& c : SamplesByOutcome(control.ingest().counts()))
+  for (const NamedCount& c : SamplesByOutcome(control.ingest().counts.samples()))
     json.Field(c.name, static_cast<int64_t>(c.count));
   json.EndObject();
-  const MapperCounts mapper = control.ingest().mapper_counts();
+  const MapperCounts mapper = control.ingest().counts.mapper();
   json.Key("jobs");
   json.BeginObject();
   json.Field("known", static_cast<int64_t>(mapper.jobs));

@@ -40,7 +40,7 @@ HttpResponse PostWrite(const ApiCall& call, const FleetAccess& access) {
                                      "(remote write 1.0)"));
   }
   const absl::StatusOr<WriteResult> result =
-      access.control().ingest().Write(call.request.body, access.Now(), SenderOf(call.request.peer));
+      access.control().ingest().samples.Write(call.request.body, access.Now(), SenderOf(call.request.peer));
   if (!result.ok()) return ErrorResponse(result.status());
   HttpResponse taken;
   taken.status = 204;

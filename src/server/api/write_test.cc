@@ -28,12 +28,12 @@ TEST(ApiWrite, AProtocolThatIsNotReadIsRefusedAsSuch) {
   const HttpResponse second = post("application/x-protobuf;proto=io.prometheus.write.v2.Request");
   EXPECT_EQ(second.status, 415) << "Prometheus drops what gets a 4xx, and other senders fall back to 1.0";
   EXPECT_THAT(second.body, HasSubstr("remote write 1.0"));
-  EXPECT_EQ(control.ingest().counts().total(), 0U);
+  EXPECT_EQ(control.ingest().counts.samples().total(), 0U);
   for (const char* good :
        {"", "application/x-protobuf", "application/x-protobuf;proto=prometheus.WriteRequest",
         "application/x-www-form-urlencoded"})
     EXPECT_EQ(post(good).status, 204) << good;
-  EXPECT_EQ(control.ingest().counts().unmapped, 4U);
+  EXPECT_EQ(control.ingest().counts.samples().unmapped, 4U);
 }
 
 }  // namespace

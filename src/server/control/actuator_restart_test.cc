@@ -123,7 +123,7 @@ class HoldingCell {
                                   {"namespace", name_space},
                                   {"pod", pod}};
       const RemoteSample sample{static_cast<double>(minute % 2), now.us / 1000};
-      cell_.control().ingest().Take(labels, {&sample, 1}, now);
+      cell_.control().ingest().samples.Take(labels, {&sample, 1}, now);
     }
   }
 

@@ -20,18 +20,18 @@ class AgentIntake final : public TaskIntake {
       : front_(front), tier_acts_(tier_acts), fleet_(fleet), board_(board) {}
 
   std::optional<TaskRef> Announce(const NamedTask& task, Timestamp now) override {
-    return front_.Announce(task, now);
+    return front_.agents.Announce(task, now);
   }
   absl::Status TakeWindow(const NamedTask& task, ReportedWindow window, Timestamp now) override {
-    return front_.TakeWindow(task, std::move(window), now);
+    return front_.agents.TakeWindow(task, std::move(window), now);
   }
   absl::Status TakeOom(const NamedTask& task, Timestamp time, uint64_t kills, std::optional<double> limit,
                        Timestamp now) override {
-    return front_.TakeOom(task, time, kills, limit, now);
+    return front_.agents.TakeOom(task, time, kills, limit, now);
   }
   absl::Status TakeTierAct(TierAct act) override { return tier_acts_.Take(std::move(act)); }
-  void SeeTime(Timestamp t) override { front_.SeeTime(t); }
-  void HoldWindows(bool hold) override { front_.HoldWindows(hold); }
+  void SeeTime(Timestamp t) override { front_.agents.SeeTime(t); }
+  void HoldWindows(bool hold) override { front_.windows.Hold(hold); }
   std::optional<StandingTerms> Standing(const TaskRef& ref, const std::string& task) const override;
   std::optional<WindowId> stored_through() const override { return board_.stored_through(); }
 

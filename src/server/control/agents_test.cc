@@ -127,10 +127,10 @@ TEST(ControlAgents, AWindowTooLateOrTooEarlyIsDropped) {
   ControlCell cell;
   Live(cell, 0, 2);
   EXPECT_TRUE(cell.control().agents().TakeWindow(kWeb, Usage(0), At(900)).ok());
-  EXPECT_EQ(cell.control().ingest().counts().too_late, 1U);
+  EXPECT_EQ(cell.control().ingest().counts.samples().too_late, 1U);
   EXPECT_EQ(cell.control().agents().TakeWindow(kWeb, Usage(500), At(900)).code(),
             absl::StatusCode::kOutOfRange);
-  EXPECT_EQ(cell.control().ingest().counts().far_future, 1U);
+  EXPECT_EQ(cell.control().ingest().counts.samples().far_future, 1U);
 }
 
 TEST(ControlAgents, WindowsAreHeldAsLongAsItIsSaid) {
@@ -143,7 +143,7 @@ TEST(ControlAgents, WindowsAreHeldAsLongAsItIsSaid) {
   cell.control().agents().HoldWindows(false);
   ASSERT_TRUE(cell.control().Tick(At(5000)).ok());
   EXPECT_EQ(cell.control().agents().stored_through(), Window(0));
-  EXPECT_EQ(cell.control().ingest().counts().too_late, 0U);
+  EXPECT_EQ(cell.control().ingest().counts.samples().too_late, 0U);
 }
 
 TEST(ControlAgents, AFullStoreIsSaidSoAndNothingTaken) {
@@ -260,7 +260,7 @@ TEST(ControlAgents, WhereTimeIsTheSamplesAgentsSayIt) {
   EXPECT_FALSE(control.agents().stored_through().has_value());
   control.agents().SeeTime(At(421));
   control.agents().SeeTime(At(5));
-  EXPECT_EQ(control.ingest().now(), At(421));
+  EXPECT_EQ(control.ingest().time.now(), At(421));
   ASSERT_TRUE(control.Tick(At(0)).ok());
   EXPECT_EQ(control.agents().stored_through(), Window(0));
 }

@@ -114,10 +114,11 @@ class Chaos {
   int64_t now_s() const { return kChaosStart + second_; }
   Timestamp Wall() const { return Timestamp::FromSeconds(now_s() + error_s_); }
   Timestamp TimeNow() {
-    const Timestamp now = guard_->Step(Wall(), static_cast<double>(second_), control_->ingest().TakeSaid());
-    if (guard_->shifted()) control_->ingest().ShiftTime(now);
-    if (guard_->was_wrong()) control_->ingest().GoBack(now);
-    control_->ingest().DoubtTime(guard_->waits());
+    const Timestamp now =
+        guard_->Step(Wall(), static_cast<double>(second_), control_->ingest().samples.TakeSaid());
+    if (guard_->shifted()) control_->ingest().time.Shift(now);
+    if (guard_->was_wrong()) control_->ingest().time.GoBack(now);
+    control_->ingest().time.Doubt(guard_->waits());
     return now;
   }
   void NoteNew(const ChaosWorkload& w) {
@@ -150,7 +151,7 @@ class Chaos {
     const absl::Status restored = control_->Restore();
     ASSERT_TRUE(restored.ok()) << restored;
     guard_ =
-        std::make_unique<ClockGuard>(Wall(), static_cast<double>(second_), control_->ingest().time_before());
+        std::make_unique<ClockGuard>(Wall(), static_cast<double>(second_), control_->ingest().time.before());
     synced_at_ = second_ + (starts_ == 0 ? 0 : random_.Below(20));
     ++starts_;
     start_seconds_.push_back(second_);
@@ -172,7 +173,7 @@ class Chaos {
     if (!owners_.is_synced && second_ >= synced_at_) Sync();
     std::deque<std::pair<int64_t, std::string>> left;
     for (auto& [due, body] : bodies_) {
-      if (due <= second_ && control_->ingest().Write(body, TimeNow(), 1 + due % 3).ok()) continue;
+      if (due <= second_ && control_->ingest().samples.Write(body, TimeNow(), 1 + due % 3).ok()) continue;
       left.emplace_back(due, std::move(body));
     }
     bodies_ = std::move(left);
@@ -181,11 +182,12 @@ class Chaos {
   void Sync() {
     owners_.is_synced = true;
     for (const ChaosWorkload& w : cluster_.workloads())
-      control_->ingest().SetSettingLabels(w.job, w.annotations);
+      control_->ingest().jobs.SetSettingLabels(w.job, w.annotations);
   }
   void Tell(const ChaosWorkload& w) {
     if (!w.opts_out()) known_[w.job].out = PersonOptsOut(w.job);
-    if (control_ != nullptr && owners_.is_synced) control_->ingest().SetSettingLabels(w.job, w.annotations);
+    if (control_ != nullptr && owners_.is_synced)
+      control_->ingest().jobs.SetSettingLabels(w.job, w.annotations);
   }
   bool PersonOptsOut(const std::string& job) {
     const auto it = known_[job].set_by_people.find("mode");

@@ -84,7 +84,7 @@ class ControlCell {
   absl::Status Send(int minute, Timestamp now) {
     absl::Status last;
     for (const std::string& body : scrape_.Bodies(Minute(minute).us / 1000)) {
-      const absl::StatusOr<WriteResult> r = control_->ingest().Write(body, now);
+      const absl::StatusOr<WriteResult> r = control_->ingest().samples.Write(body, now);
       if (!r.ok()) last = r.status();
     }
     return last;

@@ -60,31 +60,31 @@ void PutTrust(const ControlPlane& control, MetricsText& out) {
   const auto seconds = [&out](std::string_view name, std::string_view help, std::optional<double> lag) {
     if (lag.has_value()) out.Gauge(name, help, *lag);
   };
-  const IngestLag lag = control.ingest().lag();
+  const IngestLag lag = control.ingest().time.lag();
   seconds("tautd_ingest_lag_seconds", "From the newest sample's own time to its arrival by remote write.",
           lag.arrival_s);
   seconds("tautd_newest_sample_age_seconds", "Since the newest sample's own time, agents' windows too.",
           lag.newest_sample_s);
   seconds("tautd_last_window_age_seconds", "Since the end of the window closed last.", lag.window_s);
   out.Gauge("tautd_waiting_samples", "Samples that wait for their windows to close.",
-            static_cast<double>(control.ingest().waiting_samples()));
+            static_cast<double>(control.ingest().counts.waiting_samples()));
   out.Counter("tautd_writes_deferred_total",
               "Requests answered 503: too many waiting samples, or the store fails.",
-              control.ingest().deferred_writes());
+              control.ingest().counts.deferred_writes());
   out.Gauge("tautd_samples_kept", "1 if samples of open windows are on disk, or the store is in memory.",
-            control.ingest().sample_log_status().ok() ? 1 : 0);
+            control.ingest().log.status().ok() ? 1 : 0);
   out.Gauge("tautd_unwritten_sample_bytes", "Bytes acknowledged since the last tick and not on disk yet.",
-            static_cast<double>(control.ingest().unwritten_sample_bytes()));
+            static_cast<double>(control.ingest().log.unwritten_bytes()));
   out.Counter("tautd_partial_windows_total",
               "Windows ignored by recommenders because samples of them were lost.",
-              control.ingest().fold_counts().partial_windows);
+              control.ingest().counts.folds().partial_windows);
 }
 
 void PutIngest(const ControlPlane& control, MetricsText& out) {
-  for (const NamedCount& c : SamplesByOutcome(control.ingest().counts())) {
+  for (const NamedCount& c : SamplesByOutcome(control.ingest().counts.samples())) {
     out.Counter("tautd_samples_total", "Samples received, by outcome.", c.count, {{"outcome", c.name}});
   }
-  const MapperCounts mapper = control.ingest().mapper_counts();
+  const MapperCounts mapper = control.ingest().counts.mapper();
   out.Gauge("tautd_series", "Live series that a mapping rule matches.",
             static_cast<double>(mapper.mapped_series));
   out.Gauge("tautd_unmapped_series", "Live series that no mapping rule matches.",
@@ -106,7 +106,7 @@ void PutPasses(const ControlPlane& control, MetricsText& out) {
   out.Counter("tautd_jobs_forgotten_total",
               "Jobs forgotten because they had no tasks for store.forget_jobs_days.",
               control.status().counts().forgotten_jobs);
-  const FoldCounts folds = control.ingest().fold_counts();
+  const FoldCounts folds = control.ingest().counts.folds();
   out.Counter("tautd_windows_closed_total", "Windows closed.", folds.windows);
   out.Counter("tautd_job_windows_total", "Windows closed, per job.", folds.job_windows);
   const ControlCounts counts = control.status().counts();
@@ -238,9 +238,9 @@ void ControlMetrics::Collect(MetricsText& out) const {
 // Where time is the samples' no clock can be compared with them: the jump is reported.
 void ControlMetrics::SayOfFirstSample() {
   const IngestFront& ingest = context_.control->ingest();
-  const std::optional<Timestamp> stored = ingest.time_before();
+  const std::optional<Timestamp> stored = ingest.time.before();
   if (first_sample_seen_ || context_.clock == ClockSource::kWall || !stored.has_value()) return;
-  const int64_t ahead_s = (ingest.now().us - stored->us) / kMicrosPerSecond;
+  const int64_t ahead_s = (ingest.time.now().us - stored->us) / kMicrosPerSecond;
   if (ahead_s <= 0) return;
   first_sample_seen_ = true;
   if (ahead_s <= kFarBeyondSeconds) return;
@@ -253,7 +253,7 @@ void ControlMetrics::SayOfFirstSample() {
 
 void ControlMetrics::AfterPass(bool /*stored*/) {
   SayOfFirstSample();
-  const absl::Status kept = context_.control->ingest().sample_log_status();
+  const absl::Status kept = context_.control->ingest().log.status();
   const std::string now(Message(kept));
   if (now == samples_said_) return;
   if (kept.ok()) {
@@ -266,7 +266,7 @@ void ControlMetrics::AfterPass(bool /*stored*/) {
 }
 
 void ControlMetrics::Tick(const LoopTurn& /*turn*/) {
-  const MapperCounts counts = context_.control->ingest().mapper_counts();
+  const MapperCounts counts = context_.control->ingest().counts.mapper();
   if (!refusal_said_ && counts.refused_jobs > 0) {
     refusal_said_ = true;
     context_.log->Warn(StrCat(counts.jobs, " jobs are known and ingest.max_jobs is ", max_jobs_,

@@ -53,17 +53,17 @@ ControlPlane::ControlPlane(const ControlOptions& options, MappingRules mapping, 
 
 absl::Status ControlPlane::Tick(Timestamp now, brain::When when) {
   const std::lock_guard writer(committer_.writer());
-  front_.KeepSamples(NotStored() == 0);
+  front_.log.Keep(NotStored() == 0);
   if (when == brain::When::kNow) DistrustFuture(now);
   PassOnStartups();
-  for (const OomSighting& o : front_.TakeOoms(now)) sightings_.push_back(o);
+  for (const OomSighting& o : front_.windows.TakeOoms(now)) sightings_.push_back(o);
   TakeTierActs(now);
   // Also while the store is full: samples that wait in open windows are bounded, and closed ones are counted.
-  for (ClosedWindow& closed : front_.CloseWindows(now, when)) waiting_.push_back({std::move(closed), when});
-  front_.SetWaitingWindows(NotStored());
+  for (ClosedWindow& closed : front_.windows.Close(now, when)) waiting_.push_back({std::move(closed), when});
+  front_.windows.SetWaiting(NotStored());
   jobs_.AddNewJobs(now, when);
   jobs_.RelabelJobs(now, when);
-  if (const auto time = front_.CellTime(now); when == brain::When::kNow && time.has_value())
+  if (const auto time = front_.time.Of(now); when == brain::When::kNow && time.has_value())
     owners_.Step(time->seconds());
   if (absl::Status s = committer_.CheckStore(); !s.ok()) return s;
   if (absl::Status s = committer_.Commit(); !s.ok()) return s;
@@ -81,13 +81,13 @@ void ControlPlane::PassOnStartups() {
   const brain::LiveFleet& fleet = fleet_.unlocked();
   if (fleet.startups_version == startups_version_) return;
   startups_version_ = fleet.startups_version;
-  front_.SetStartups(fleet.startups);
+  front_.windows.SetStartups(fleet.startups);
 }
 
 void ControlPlane::TakeTierActs(Timestamp now) {
   // While the store takes none, they wait in the inbox, which is bounded.
   if (!committer_.unsaved().tier_acts.empty()) return;
-  const int64_t now_s = front_.CellTime(now).value_or(now).seconds();
+  const int64_t now_s = front_.time.Of(now).value_or(now).seconds();
   for (TierAct& act : tier_acts_.TakeAll(now_s + kClocksApartS))
     committer_.unsaved().tier_acts.push_back(std::move(act));
 }
@@ -99,7 +99,7 @@ absl::Status ControlPlane::PassWaiting() {
     Waiting next = std::move(waiting_.front());
     waiting_.erase(waiting_.begin());
     const absl::Status s = Pass(std::move(next.closed), next.when);
-    front_.SetWaitingWindows(NotStored());
+    front_.windows.SetWaiting(NotStored());
     if (!s.ok()) return s;
   }
   return passed.has_value() ? jobs_.ForgetJobs(*passed) : absl::OkStatus();
@@ -111,7 +111,7 @@ int ControlPlane::NotStored() const {
 
 void ControlPlane::DistrustFuture(Timestamp now) {
   if (distrusted_future_) return;
-  const std::optional<Timestamp> time = front_.CellTime(now);
+  const std::optional<Timestamp> time = front_.time.Of(now);
   if (!time.has_value()) return;
   distrusted_future_ = true;
   fleet_.Write()->restore.DistrustFuture(time->seconds());
@@ -130,7 +130,7 @@ absl::Status ControlPlane::ActOnAllOoms(Timestamp now, brain::When when) {
 absl::Status ControlPlane::ActOnOoms(size_t count, brain::When when) {
   if (count == 0) return absl::OkStatus();
   FindTrialTasks(fleet_, front_);
-  const int64_t now_s = front_.now().seconds();
+  const int64_t now_s = front_.time.now().seconds();
   LearnOfKilled(count, when);
   Unsaved& unsaved = committer_.unsaved();
   {
@@ -153,13 +153,13 @@ absl::Status ControlPlane::ActOnOoms(size_t count, brain::When when) {
 }
 
 absl::Status ControlPlane::ActOnGrowth() {
-  const std::vector<GrowthSighting> seen = front_.FindGrowth([this] {
+  const std::vector<GrowthSighting> seen = front_.windows.FindGrowth([this] {
     std::vector<JobLimit> limits;
     for (const auto& [job, bytes] : fleet_.Read()->kills.LoweredLimits()) limits.push_back({job, bytes});
     return limits;
   });
   if (seen.empty()) return absl::OkStatus();
-  const int64_t now_s = front_.now().seconds();
+  const int64_t now_s = front_.time.now().seconds();
   {
     const auto fleet = fleet_.Write();
     for (const GrowthSighting& g : seen)
@@ -181,9 +181,9 @@ void ControlPlane::LearnOfKilled(size_t count, brain::When when) {
       if (fleet->Has(job) && !fleet->owners.Knows(job)) unlimited.push_back(job);
     }
   }
-  if (when == brain::When::kNow) owners_.Ask(killed, front_.now().seconds());
+  if (when == brain::When::kNow) owners_.Ask(killed, front_.time.now().seconds());
   if (unlimited.empty()) return;
-  const auto limits = front_.MemoryLimits(unlimited);
+  const auto limits = front_.windows.MemoryLimits(unlimited);
   const auto fleet = fleet_.Write();
   for (size_t i = 0; i < unlimited.size(); ++i) {
     double highest = 0;  // as in a window
@@ -201,7 +201,7 @@ absl::Status ControlPlane::ActOnExternal() {
   if (parts_.external == nullptr) return absl::OkStatus();
   const std::vector<ExternalAnswer> answers = parts_.external->Take();
   if (answers.empty()) return absl::OkStatus();
-  const int64_t now_s = front_.now().seconds();
+  const int64_t now_s = front_.time.now().seconds();
   uint64_t taken = 0;
   for (size_t first = 0; first < answers.size(); first += kPiece) {
     const auto fleet = fleet_.Write();
@@ -241,7 +241,7 @@ absl::Status ControlPlane::Pass(ClosedWindow closed, brain::When when) {
   timer.Done("observe");
   fleet_.Write()->pass.EndWindow(closed, out, when);
   if (when == brain::When::kNow) {
-    const std::vector<KernelPeak> peaks = front_.TakeKernelPeaks();
+    const std::vector<KernelPeak> peaks = front_.windows.TakeKernelPeaks();
     const auto fleet = fleet_.Write();
     for (const KernelPeak& peak : peaks)
       fleet->kills.TakeKernelPeaks(peak.job, {peak.bytes, peak.met, peak.standing}, closed.window);
@@ -294,7 +294,7 @@ void ControlPlane::Maintain(WindowId window) {
 }
 
 absl::Status ControlPlane::RetrainSome() {
-  const std::vector<JobId> jobs = fleet_.Read()->history.Wanted(8);
+  const std::vector<JobId> jobs = fleet_.Read()->history.Wanted(8, history_cursor_);
   const std::optional<WindowId> stored = board_.stored_through();
   for (const JobId id : jobs) {
     const WindowId end = stored.has_value() ? stored->next() : WindowId{0};
@@ -317,7 +317,7 @@ absl::Status ControlPlane::RetrainSome() {
 
 absl::Status ControlPlane::CheckpointAll() {
   const std::lock_guard writer(committer_.writer());
-  front_.KeepSamples(NotStored() == 0);
+  front_.log.Keep(NotStored() == 0);
   if (absl::Status s = committer_.Commit(); !s.ok()) return s;
   const std::optional<WindowId> stored = board_.stored_through();
   if (!stored.has_value()) return absl::OkStatus();
@@ -337,7 +337,7 @@ void ControlPlane::FindNumbers(std::span<PlacedTask* const> tasks) const {
         task->number = job.has_value() ? std::optional(TaskRef{*job, 0}) : std::nullopt;
       }
     }
-    front_.FindNumbers(piece);
+    front_.jobs.FindNumbers(piece);
   }
 }
 

@@ -168,6 +168,7 @@ class ControlPlane {
   std::vector<OomSighting> sightings_;  // not yet acted on
   bool distrusted_future_ = false;      // since the start
   uint64_t startups_version_ = 0;       // of FleetState::startups, passed on
+  uint32_t history_cursor_ = 0;         // of LiveHistory::Wanted
 };
 
 }  // namespace taut::server

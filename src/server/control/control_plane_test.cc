@@ -66,7 +66,7 @@ TEST(ControlPlane, OomKillsAreCountedInTheFleetsHistory) {
                                 {"namespace", "shop-0"},
                                 {"pod", "web-0-5d4f8c7b9d-xbbbz"}};
     const RemoteSample sample{minute == 90 ? 0.0 : 2.0, now.us / 1000};
-    cell.control().ingest().Take(labels, {&sample, 1}, now);
+    cell.control().ingest().samples.Take(labels, {&sample, 1}, now);
     ASSERT_TRUE(cell.control().Tick(now).ok());
   }
   EXPECT_EQ(cell.control().status().counts().ooms, 2U) << "at once";
@@ -90,7 +90,7 @@ TEST(ControlPlane, TicksBeforeTheFirstSampleDoNoHarm) {
   for (int i = 0; i < 3; ++i)
     ASSERT_TRUE(cell.control().Tick(Timestamp::FromSeconds(ControlCell::kStart - 60 + i)).ok());
   EXPECT_TRUE(cell.Live(0, 10).ok());
-  EXPECT_GT(cell.control().ingest().counts().accepted, 0U);
+  EXPECT_GT(cell.control().ingest().counts.samples().accepted, 0U);
 }
 
 TEST(ControlPlane, AKillLosesNothingThatWasStoredAndCountsNothingTwice) {
@@ -233,7 +233,7 @@ TEST(ControlPlane, AnotherRecommenderIsTrainedFromTheStore) {
   const JobId id = JobId{0};
   ASSERT_TRUE(SetOne(cell.control(), id, "recommender", "peak", "anna").ok());
   cell.control().Look(id, [](const brain::LiveJob& job) { EXPECT_TRUE(job.needs_history()); });
-  ASSERT_TRUE(cell.control().Tick(cell.control().ingest().now()).ok());
+  ASSERT_TRUE(cell.control().Tick(cell.control().ingest().time.now()).ok());
   cell.control().Look(id, [](const brain::LiveJob& job) { EXPECT_FALSE(job.needs_history()); });
   EXPECT_EQ(cell.control().status().counts().retrained, 1U);
 }

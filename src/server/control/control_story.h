@@ -140,7 +140,7 @@ class ControlStory {
   }
   void Scrape() {
     for (const std::string& body : scrape_.Bodies(now_s_ * 1000))
-      (void)cell_.control().ingest().Write(body, Now());
+      (void)cell_.control().ingest().samples.Write(body, Now());
   }
   void JumpOfClock() {
     const uint8_t byte = Next();

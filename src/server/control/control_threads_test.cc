@@ -29,7 +29,7 @@ TEST(ControlPlaneThreads, SendersTicksReadersAndPeopleAtOnce) {
         (void)control.Explain(JobId{j}, Resource::kMemory);
       }
       (void)control.status().counts();
-      (void)control.ingest().counts();
+      (void)control.ingest().counts.samples();
       (void)control.status().last_pass();
       (void)control.history().Decisions(DecisionQuery(), History::Reasons::kInclude);
     }
@@ -47,7 +47,7 @@ TEST(ControlPlaneThreads, SendersTicksReadersAndPeopleAtOnce) {
   for (; minute < 150; ++minute) {
     const Timestamp now = Timestamp::FromSeconds(ControlCell::kStart + 60 * minute);
     for (const std::string& body : scrape.Bodies(now.us / 1000))
-      EXPECT_TRUE(control.ingest().Write(body, now).ok());
+      EXPECT_TRUE(control.ingest().samples.Write(body, now).ok());
   }
   done = true;
   loop.join();

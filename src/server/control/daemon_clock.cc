@@ -15,7 +15,7 @@ void DaemonClock::Begin(ControlPlane& control, int wait_s) {
     ClockGuard::Options options;
     // Where time is the samples', this machine's clock decides nothing.
     options.wait_s = source_ == ClockSource::kSamples ? 0 : wait_s;
-    guard_.emplace(options, clocks_.wall(), clocks_.steady_s(), control.ingest().time_before());
+    guard_.emplace(options, clocks_.wall(), clocks_.steady_s(), control.ingest().time.before());
   }
   (void)Step();  // before anyone asks
 }
@@ -26,7 +26,7 @@ Timestamp DaemonClock::Now() const {
 }
 
 Timestamp DaemonClock::CellNow() const {
-  return source_ == ClockSource::kSamples ? control_->ingest().now() : Now();
+  return source_ == ClockSource::kSamples ? control_->ingest().time.now() : Now();
 }
 
 std::string DaemonClock::Doubt() const {
@@ -42,7 +42,7 @@ bool DaemonClock::Confirm() {
 }
 
 Timestamp DaemonClock::Step() {
-  const std::vector<SaidTime> said = control_->ingest().TakeSaid();
+  const std::vector<SaidTime> said = control_->ingest().samples.TakeSaid();
   ClockView clock;
   Timestamp now;
   bool shifted = false, was_wrong = false, waits = false;
@@ -57,9 +57,9 @@ Timestamp DaemonClock::Step() {
                waits};
     }
   }
-  if (shifted) control_->ingest().ShiftTime(now);
-  if (was_wrong) control_->ingest().GoBack(now);
-  control_->ingest().DoubtTime(waits);
+  if (shifted) control_->ingest().time.Shift(now);
+  if (was_wrong) control_->ingest().time.GoBack(now);
+  control_->ingest().time.Doubt(waits);
   // The sentence has a span in it that may change by itself: said once for each trouble.
   if (clock.sentence.empty() != said_.empty()) {
     if (clock.sentence.empty()) {

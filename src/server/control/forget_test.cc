@@ -90,7 +90,8 @@ class ChurnCell {
 size_t StateBytes(const ControlPlane& control) {
   size_t fleet_bytes = 0;
   control.WithFleet([&](const brain::LiveFleet& fleet) { fleet_bytes = fleet.checkpoint.state_bytes(); });
-  return control.view()->jobs.capacity() * sizeof(JobView) + control.ingest().state_bytes() + fleet_bytes;
+  return control.view()->jobs.capacity() * sizeof(JobView) + control.ingest().counts.state_bytes() +
+         fleet_bytes;
 }
 
 // Bare pods, each of a name of its own and gone after ten minutes. A month of 100,000 a day:
@@ -202,7 +203,7 @@ TEST(Forgetting, TheLimitOfJobsCountsThoseThatAreKnown) {
   for (const char* job : {"shop/web", "batch/a", "batch/b", "batch/c"}) cell.Use(job);
   cell.NextWindow();
   EXPECT_EQ(cell.Known().size(), 3U);
-  EXPECT_EQ(cell.control().ingest().mapper_counts().refused_jobs, 1U);
+  EXPECT_EQ(cell.control().ingest().counts.mapper().refused_jobs, 1U);
   cell.Days(1.2, [&](int) { cell.Use("shop/web"); });
   EXPECT_THAT(cell.Known(), testing::ElementsAre("shop/web"));
   cell.Use("batch/c");
@@ -222,23 +223,23 @@ TEST(Forgetting, DroppedSamplesMakeNoJob) {
                               {"pod", "late-0"}};
   const RemoteSample dropped[] = {
       {1e9, (ControlCell::kStart - 3600) * 1000}, {-1, now.us / 1000}, {1e9, now.us / 1000 + 3'600'000}};
-  const IngestCounts before = cell.control().ingest().counts();
-  cell.control().ingest().Take(labels, dropped, now);
+  const IngestCounts before = cell.control().ingest().counts.samples();
+  cell.control().ingest().samples.Take(labels, dropped, now);
   ReportedWindow late;
   late.window = WindowId::Of(Timestamp::FromSeconds(ControlCell::kStart - 3600));
   late.figures.memory_mean_bytes = late.figures.memory_peak_bytes = 1e9F;
   EXPECT_TRUE(cell.control().agents().TakeWindow({"other/agent", "0", {}}, late, now).ok());
-  const IngestCounts after = cell.control().ingest().counts();
+  const IngestCounts after = cell.control().ingest().counts.samples();
   EXPECT_EQ(after.too_late, before.too_late + 2);
   EXPECT_EQ(after.invalid, before.invalid + 1);
   EXPECT_EQ(after.far_future, before.far_future + 1);
-  EXPECT_EQ(cell.control().ingest().mapper_counts().jobs, 4U);
+  EXPECT_EQ(cell.control().ingest().counts.mapper().jobs, 4U);
   // What no rule wants is unmapped, whatever its samples are.
   const LabelView other[] = {{"__name__", "node_network_speed_bytes"}, {"device", "eth0"}};
   const RemoteSample negative[] = {{-125'000, now.us / 1000}};
-  cell.control().ingest().Take(other, negative, now);
-  EXPECT_EQ(cell.control().ingest().counts().invalid, after.invalid);
-  EXPECT_EQ(cell.control().ingest().counts().unmapped, after.unmapped + 1);
+  cell.control().ingest().samples.Take(other, negative, now);
+  EXPECT_EQ(cell.control().ingest().counts.samples().invalid, after.invalid);
+  EXPECT_EQ(cell.control().ingest().counts.samples().unmapped, after.unmapped + 1);
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ constexpr size_t kMostAtATime = 50'000;
 
 void JobRegistry::NoteNewJobs(Timestamp now, brain::When when) {
   Unsaved& unsaved = parts_.committer.unsaved();
-  for (JobRecord& record : parts_.front.TakeNewJobs(now, when)) {
+  for (JobRecord& record : parts_.front.jobs.TakeNew(now, when)) {
     if (record.id.value >= next_job_) {
       next_job_ = record.id.value + 1;
       unsaved.new_jobs.push_back(std::move(record));
@@ -41,11 +41,11 @@ void JobRegistry::AddNewJobs(Timestamp now, brain::When when) {
 }
 
 void JobRegistry::RelabelJobs(Timestamp now, brain::When when) {
-  IngestFront::Relabelled changed = parts_.front.TakeRelabelled(now, when);
+  IngestJobs::Relabelled changed = parts_.front.jobs.TakeRelabelled(now, when);
   if (changed.jobs.empty() && changed.settings.empty()) return;
   Unsaved& unsaved = parts_.committer.unsaved();
   const auto fleet = parts_.fleet.Write();
-  for (SeriesMapper::MappedJob& facts : changed.jobs) {
+  for (SeriesJobs::Facts& facts : changed.jobs) {
     if (!fleet->Has(facts.id)) continue;
     // Those of before a restart, which the mapper still has, may be gone.
     std::erase_if(facts.labels, [](const Label& label) { return label.first.starts_with(kSettingLabel); });
@@ -64,8 +64,8 @@ absl::Status JobRegistry::ForgetJobs(WindowId now) {
   if (now.index % kWindowsPerHour != 0) return absl::OkStatus();
   std::vector<JobId> due =
       parts_.fleet.Read()->departures.DueToForget(now, options_.forget_jobs_days, kMostAtATime);
-  parts_.front.WithMapper([&](SeriesMapper& mapper) {
-    mapper.DropForgotten(now.day() - options_.return_days);
+  parts_.front.jobs.WithMapper([&](SeriesMapper& mapper) {
+    mapper.jobs().DropForgotten(now.day() - options_.return_days);
     // Series that still come, such as a limit's, keep a job.
     std::erase_if(due, [&](JobId id) { return !mapper.ForgetJob(id, now.day()); });
   });
@@ -84,15 +84,15 @@ void JobRegistry::Restore(const StoreEnds& ends, Store& store,
                           absl::FunctionRef<void(std::string)> on_damage) {
   const brain::LiveFleet& fleet = parts_.fleet.unlocked();
   next_job_ = std::max(fleet.jobs.end_id(), ends.last_job.has_value() ? *ends.last_job + 1 : 0);
-  parts_.front.Restore(ends.last_window, [&](SeriesMapper& mapper) {
+  parts_.front.log.Restore(ends.last_window, [&](SeriesMapper& mapper) {
     for (const brain::LiveJob& job : fleet.jobs)
-      mapper.RestoreJob(job.record.id, job.record.name, job.record.parts);
-    mapper.ReserveJobs(next_job_);
+      mapper.jobs().Restore(job.record.id, job.record.name, job.record.parts);
+    mapper.jobs().Reserve(next_job_);
     if (!ends.last_window.has_value()) return;
     const int64_t from_s = (int64_t{ends.last_window->day()} - options_.return_days) * kDaySeconds;
     const absl::Status s = store.ReadForgotten(from_s, [&](const JobRecord& job, int64_t forgotten_s) {
       const WindowId when = WindowId::Of(Timestamp::FromSeconds(forgotten_s));
-      mapper.RememberForgotten(job.id, job.name, when.day());
+      mapper.jobs().RememberForgotten(job.id, job.name, when.day());
     });
     if (!s.ok()) on_damage(StrCat("jobs that were forgotten: ", Message(s)));
   });

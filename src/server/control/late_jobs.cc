@@ -82,7 +82,7 @@ void PastFold::CloseUntil(Timestamp watermark) {
 void PastFold::Keep(ClosedWindow& closed) {
   if (closed.window < from_) return;
   for (size_t i = 0; i < closed.jobs.size(); ++i) {
-    const auto found = by_name_.find(ingest_.mapper().job_name(closed.jobs[i].job));
+    const auto found = by_name_.find(ingest_.mapper().jobs().name(closed.jobs[i].job));
     if (found == by_name_.end() || !(closed.window < wanted_[found->second].until)) continue;
     const OwnerRequests beside = TakeOwners(wanted_[found->second].allocation, closed.jobs[i]);
     std::vector<JobDay>& days = days_[found->second];

@@ -281,7 +281,7 @@ TEST_F(LateJobsTest, WithoutAPastTheyAreAskedForOnce) {
 
 std::vector<std::pair<int32_t, int32_t>> Gaps(ControlCell& cell) {
   std::vector<std::pair<int32_t, int32_t>> out;
-  for (const SilentSpan& gap : cell.control().ingest().TakeGaps())
+  for (const SilentSpan& gap : cell.control().ingest().time.TakeGaps())
     out.emplace_back(gap.from.index, gap.to.index);
   return out;
 }
@@ -315,7 +315,7 @@ TEST(Gaps, WhatIsReadOfOneLeavesNoTrace) {
   }
   ASSERT_TRUE(straight.Live(200, 500).ok());
   ASSERT_TRUE(cell.Live(400, 499).ok());
-  const std::vector<SilentSpan> gaps = cell.control().ingest().TakeGaps();
+  const std::vector<SilentSpan> gaps = cell.control().ingest().time.TakeGaps();
   ASSERT_THAT(gaps, SizeIs(1));
   const std::vector<LateJob> all = cell.control().pasts().AllJobs(gaps[0].to.next());
   ASSERT_THAT(all, SizeIs(4));

@@ -31,7 +31,7 @@ class NamedCell {
     for (int minute = from; minute < to; ++minute) {
       for (const auto& [labels, value] : all) {
         const RemoteSample sample{value, At(minute).us / 1000};
-        control_->ingest().Take(labels, {&sample, 1}, At(minute));
+        control_->ingest().samples.Take(labels, {&sample, 1}, At(minute));
       }
       ASSERT_TRUE(control_->Tick(At(minute)).ok());
     }
@@ -120,7 +120,7 @@ TEST(Names, AContainerSeenByAnAgentAndByCadvisorIsOneTaskWithItsOwnersLimit) {
   const JobView* job = cell.Job("docker/shop/web");
   EXPECT_EQ(job->tasks, 1U);
   EXPECT_FLOAT_EQ(job->of(Resource::kMemory).owner_limit, 1e9F) << "not the limit that Tautline set";
-  EXPECT_EQ(cell.control().ingest().mapper_counts().name_collisions, 0U);
+  EXPECT_EQ(cell.control().ingest().counts.mapper().name_collisions, 0U);
   // The agent is disconnected: the series go on, and their limit does not count.
   cell.Series(32, 60, cadvisor);
   job = cell.Job("docker/shop/web");

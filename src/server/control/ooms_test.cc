@@ -143,7 +143,7 @@ TEST(ControlOoms, OneDatedByItsContainerIsCountedOnceAlsoOverARestart) {
           {"__name__", metric}, {"container", "app"}, {"namespace", "shop"}, {"pod", pod}};
       labels.insert(labels.end(), more.begin(), more.end());
       const RemoteSample sample{value, OomsAt(minute).us / 1000};
-      cell.control().ingest().Take(labels, {&sample, 1}, OomsAt(minute));
+      cell.control().ingest().samples.Take(labels, {&sample, 1}, OomsAt(minute));
     };
     take("kube_pod_container_status_last_terminated_reason", 1, {{"reason", "OOMKilled"}});
     take("kube_pod_container_status_last_terminated_timestamp",
@@ -179,8 +179,8 @@ TEST(ControlOoms, OneDatedAheadOfItsSampleIsCountedOnceAlsoOverARestart) {
                                          {"pod", "web-5d4f8c7b9d-x2x4z"}};
         labels.insert(labels.end(), more.begin(), more.end());
         const RemoteSample sample{value, OomsAt(minute).us / 1000};
-        cell.control().ingest().Take(labels, {&sample, 1}, OomsAt(minute),
-                                     kept ? OomsAt(minute) : Timestamp{INT64_MAX});
+        cell.control().ingest().samples.Take(labels, {&sample, 1}, OomsAt(minute),
+                                             kept ? OomsAt(minute) : Timestamp{INT64_MAX});
       };
       take("kube_pod_container_status_last_terminated_reason", 1, {{"reason", "OOMKilled"}});
       take("kube_pod_container_status_last_terminated_timestamp",
@@ -289,7 +289,7 @@ TEST(ControlOoms, ALeakIsRaisedBeforeItsKill) {
       labels.push_back({"pod", "web-5d4f8c7b9d-x2x4z"});
       labels.insert(labels.end(), more.begin(), more.end());
       const RemoteSample sample{value, at(second).us / 1000};
-      control.ingest().Take(labels, {&sample, 1}, at(second));
+      control.ingest().samples.Take(labels, {&sample, 1}, at(second));
     };
     take("container_memory_working_set_bytes", mib * kMiB, {});
     take("kube_pod_container_resource_limits", 512 * kMiB, {{"resource", "memory"}});

@@ -85,7 +85,7 @@ TEST(OwnerDesk, ANewJobThatIsKilledIsRaisedAtOnceFromTheLimitOfItsSeries) {
                                 {"pod", "new-5d4f8c7b9d-xbbbz"},
                                 {key, value}};
     const RemoteSample sample{number, now.us / 1000};
-    cell.control().ingest().Take(labels, {&sample, 1}, now);
+    cell.control().ingest().samples.Take(labels, {&sample, 1}, now);
     return cell.control().Tick(now);
   };
   ASSERT_TRUE(take("kube_pod_container_resource_limits", "resource", "memory", 32.0 * kMiB, 0).ok());

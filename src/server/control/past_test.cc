@@ -27,7 +27,7 @@ class Past : public testing::Test {
         std::vector<RemoteSample> samples;
         for (int minute = from + 1; minute <= end; ++minute)
           samples.push_back(CadvisorValue(i, AtMinute(minute).us / 1000));
-        cell.control().ingest().Take(ViewOf(named).labels, samples, AtMinute(end), AtMinute(to - 8));
+        cell.control().ingest().samples.Take(ViewOf(named).labels, samples, AtMinute(end), AtMinute(to - 8));
       }
       if (absl::Status s = cell.control().Tick(AtMinute(end), brain::When::kPast); !s.ok()) return s;
     }
@@ -39,7 +39,7 @@ class Past : public testing::Test {
                          {"namespace", "shop-0"},
                          {"pod", "web-0-5d4f8c7b9d-xbbbz"}},
                         {kills, AtMinute(minute).us / 1000}};
-    cell.control().ingest().Take(ViewOf(s).labels, {&s.sample, 1}, AtMinute(now));
+    cell.control().ingest().samples.Take(ViewOf(s).labels, {&s.sample, 1}, AtMinute(now));
   }
 
   const TempDir dir_;
@@ -172,7 +172,7 @@ TEST_F(Past, HeldWindowsDoNotClose) {
   cell.Restart();
   cell.control().agents().HoldWindows(true);
   ASSERT_TRUE(Read(cell, 20, 80).ok());
-  EXPECT_TRUE(cell.control().ingest().holds_windows());
+  EXPECT_TRUE(cell.control().ingest().windows.holds());
   EXPECT_EQ(cell.control().agents().stored_through(), WindowId::Of(AtMinute(20)));
   cell.control().agents().HoldWindows(false);
   ASSERT_TRUE(cell.control().Tick(AtMinute(80), brain::When::kPast).ok());

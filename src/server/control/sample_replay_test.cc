@@ -24,8 +24,10 @@ class SampleReplay : public testing::Test {
                          {"pod", "web-0-5d4f8c7b9d-xbbbz"}},
                         {kills, ControlCell::Minute(minute).us / 1000}};
     const RemoteSeries series = ViewOf(s);
-    ASSERT_TRUE(
-        cell.control().ingest().Write(EncodeWriteRequest({&series, 1}), ControlCell::Minute(minute)).ok());
+    ASSERT_TRUE(cell.control()
+                    .ingest()
+                    .samples.Write(EncodeWriteRequest({&series, 1}), ControlCell::Minute(minute))
+                    .ok());
     ASSERT_TRUE(cell.control().Tick(ControlCell::Minute(minute)).ok());
   }
 
@@ -75,8 +77,8 @@ TEST_F(SampleReplay, OnlyWhatIsNeededIsTakenInAgain) {
   ControlCell cell(80, path(), options);
   ASSERT_TRUE(cell.Live(0, 163).ok());
   cell.Restart();
-  EXPECT_LT(cell.control().ingest().replayed_samples(), 80U * 30);
-  EXPECT_GT(cell.control().ingest().replayed_samples(), 0U);
+  EXPECT_LT(cell.control().ingest().log.replayed_samples(), 80U * 30);
+  EXPECT_GT(cell.control().ingest().log.replayed_samples(), 0U);
   ASSERT_TRUE(cell.Live(163, 200).ok());
   EXPECT_EQ(Stored(cell), Stored(straight));
 }
@@ -151,7 +153,8 @@ TEST_F(SampleReplay, AnOomKillThatNoTickSawIsActedOnAfterAKill) {
                        {"pod", "web-0-5d4f8c7b9d-xbbbz"}},
                       {3, ControlCell::Minute(91).us / 1000}};
   const RemoteSeries series = ViewOf(s);
-  ASSERT_TRUE(cell.control().ingest().Write(EncodeWriteRequest({&series, 1}), ControlCell::Minute(91)).ok());
+  ASSERT_TRUE(
+      cell.control().ingest().samples.Write(EncodeWriteRequest({&series, 1}), ControlCell::Minute(91)).ok());
   cell.Restart();
   cell.failing().fail = false;
   ASSERT_TRUE(cell.Live(92, 93).ok());
@@ -163,7 +166,7 @@ TEST_F(SampleReplay, AWindowOfWhichSamplesAreLostIsNotLearntFrom) {
   ASSERT_TRUE(cell.Live(0, 62).ok());
   cell.Restart();
   ASSERT_TRUE(cell.Live(74, 100).ok());
-  EXPECT_EQ(cell.control().ingest().fold_counts().partial_windows, 2U);
+  EXPECT_EQ(cell.control().ingest().counts.folds().partial_windows, 2U);
   std::vector<int32_t> minutes;
   ASSERT_TRUE(cell.store()
                   .ReadWindows(WindowId{0},
@@ -188,9 +191,9 @@ TEST_F(SampleReplay, WhatSendersBringAfterAGapIsTaken) {
     ASSERT_TRUE(cell.control().Tick({back.us + minute * 100'000}).ok());
     ASSERT_TRUE(cell.Send(minute, {back.us + minute * 100'000}).ok());
   }
-  EXPECT_EQ(cell.control().ingest().counts().too_late, 0U);
+  EXPECT_EQ(cell.control().ingest().counts.samples().too_late, 0U);
   ASSERT_TRUE(cell.Live(74, 100).ok());
-  EXPECT_EQ(cell.control().ingest().fold_counts().partial_windows, 0U);
+  EXPECT_EQ(cell.control().ingest().counts.folds().partial_windows, 0U);
   EXPECT_EQ(Stored(cell), Stored(straight));
 }
 
@@ -223,19 +226,19 @@ TEST_F(SampleReplay, KillsFullDisksAndWrongClocksChangeNothing) {
         cell.Restart();
         ASSERT_TRUE(cell.restored().ok()) << cell.restored();
         guard = std::make_unique<ClockGuard>(wall(60 * minute), 60 * minute,
-                                             cell.control().ingest().time_before());
+                                             cell.control().ingest().time.before());
       }
       for (int tick = 0; tick < 12; ++tick) {
         const double second = 60 * minute + 5 * tick;
-        const Timestamp now = guard->Step(wall(second), second, cell.control().ingest().TakeSaid());
-        if (guard->shifted()) cell.control().ingest().ShiftTime(now);
+        const Timestamp now = guard->Step(wall(second), second, cell.control().ingest().samples.TakeSaid());
+        if (guard->shifted()) cell.control().ingest().time.Shift(now);
         if (tick == 0 && minute < kMinutes) {
           ASSERT_TRUE(cell.Send(minute, now).ok()) << "round " << round << ", minute " << minute;
         }
         (void)cell.control().Tick(now);  // not OK while the disk is full
       }
     }
-    EXPECT_EQ(cell.control().ingest().counts().too_late, 0U);
+    EXPECT_EQ(cell.control().ingest().counts.samples().too_late, 0U);
     EXPECT_TRUE(Stored(cell) == wanted) << "round " << round;
   }
 }

@@ -31,11 +31,11 @@ int64_t StoredThroughMinute(ControlCell& cell) {
 TEST(SampleTime, OneSampleOfAnotherCenturyStallsNothing) {
   ControlCell cell(80, "", BySamples());
   ASSERT_TRUE(cell.Live(0, 30).ok());
-  ASSERT_TRUE(cell.control().ingest().Write(BodyAt({kYear2100Ms}), {}).ok());
-  EXPECT_EQ(cell.control().ingest().counts().far_future, 1U);
+  ASSERT_TRUE(cell.control().ingest().samples.Write(BodyAt({kYear2100Ms}), {}).ok());
+  EXPECT_EQ(cell.control().ingest().counts.samples().far_future, 1U);
   ASSERT_TRUE(cell.Live(30, 100).ok());
-  EXPECT_EQ(cell.control().ingest().counts().too_late, 0U);
-  EXPECT_EQ(cell.control().ingest().counts().far_future, 1U);
+  EXPECT_EQ(cell.control().ingest().counts.samples().too_late, 0U);
+  EXPECT_EQ(cell.control().ingest().counts.samples().far_future, 1U);
   EXPECT_EQ(StoredThroughMinute(cell), 95);
 }
 
@@ -49,44 +49,44 @@ TEST(SampleTime, SamplesOfAClockThatWasWrongAreForgotten) {
   ASSERT_TRUE(cell.restored().ok()) << cell.restored();
   IngestFront& front = cell.control().ingest();
   const int64_t stored = StoredThroughMinute(cell);
-  front.DoubtTime(true);
+  front.time.Doubt(true);
   constexpr int kDayMinutes = 1440;
   for (int minute = 30; minute < 40; ++minute)
     ASSERT_TRUE(cell.Send(kDayMinutes + minute, ControlCell::Minute(kDayMinutes + minute)).ok());
-  EXPECT_EQ(front.counts().far_future, 0U);
-  front.ShiftTime(ControlCell::Minute(40));
-  front.GoBack(ControlCell::Minute(40));
-  front.DoubtTime(false);
+  EXPECT_EQ(front.counts.samples().far_future, 0U);
+  front.time.Shift(ControlCell::Minute(40));
+  front.time.GoBack(ControlCell::Minute(40));
+  front.time.Doubt(false);
   ASSERT_TRUE(cell.Live(40, 80).ok());
-  EXPECT_EQ(front.counts().too_late, 0U);
-  EXPECT_EQ(front.counts().far_future, 0U);
+  EXPECT_EQ(front.counts.samples().too_late, 0U);
+  EXPECT_EQ(front.counts.samples().far_future, 0U);
   EXPECT_GT(StoredThroughMinute(cell), stored + 30);
   EXPECT_LT(StoredThroughMinute(cell), 80);
   // Nothing of the wrong time is in the log that a restart reads.
   cell.Restart();
-  EXPECT_LE(*cell.control().ingest().time_before(), ControlCell::Minute(80));
+  EXPECT_LE(*cell.control().ingest().time.before(), ControlCell::Minute(80));
 }
 
 TEST(IngestLag, IsOfTheNewestSampleWhenItCameAndNow) {
   ControlCell cell;
-  EXPECT_FALSE(cell.control().ingest().lag().newest_sample_s.has_value());
-  EXPECT_FALSE(cell.control().ingest().lag().arrival_s.has_value());
+  EXPECT_FALSE(cell.control().ingest().time.lag().newest_sample_s.has_value());
+  EXPECT_FALSE(cell.control().ingest().time.lag().arrival_s.has_value());
   ASSERT_TRUE(cell.Live(0, 10).ok());
-  EXPECT_EQ(cell.control().ingest().lag().arrival_s, 0.0);
+  EXPECT_EQ(cell.control().ingest().time.lag().arrival_s, 0.0);
   const auto later = [](int minute, int seconds) {
     return Timestamp{ControlCell::Minute(minute).us + seconds * kMicrosPerSecond};
   };
   ASSERT_TRUE(cell.Send(10, later(10, 45)).ok());
   ASSERT_TRUE(cell.control().Tick(later(10, 50)).ok());
-  EXPECT_EQ(cell.control().ingest().lag().arrival_s, 45.0);
-  EXPECT_EQ(cell.control().ingest().lag().newest_sample_s, 50.0);
+  EXPECT_EQ(cell.control().ingest().time.lag().arrival_s, 45.0);
+  EXPECT_EQ(cell.control().ingest().time.lag().newest_sample_s, 50.0);
   // Nothing comes any more: the last one came as late as it did, and grows old.
   ASSERT_TRUE(cell.control().Tick(later(20, 0)).ok());
-  EXPECT_EQ(cell.control().ingest().lag().arrival_s, 45.0);
-  EXPECT_EQ(cell.control().ingest().lag().newest_sample_s, 600.0);
+  EXPECT_EQ(cell.control().ingest().time.lag().arrival_s, 45.0);
+  EXPECT_EQ(cell.control().ingest().time.lag().newest_sample_s, 600.0);
   ASSERT_TRUE(cell.control().agents().stored_through().has_value());
   const auto window_end = cell.control().agents().stored_through()->next().start_s();
-  EXPECT_EQ(cell.control().ingest().lag().window_s,
+  EXPECT_EQ(cell.control().ingest().time.lag().window_s,
             static_cast<double>(ControlCell::kStart + 20 * 60 - window_end));
 }
 
@@ -94,22 +94,22 @@ TEST(IngestLag, IsOfTheNewestSampleWhenItCameAndNow) {
 TEST(IngestLag, IsByTheClockOfTheSamplesWhereTheyTellTheTime) {
   ControlCell cell(80, "", BySamples());
   ASSERT_TRUE(cell.Live(0, 10).ok());
-  EXPECT_EQ(cell.control().ingest().lag().newest_sample_s, 0.0);
-  EXPECT_FALSE(cell.control().ingest().lag().arrival_s.has_value());
+  EXPECT_EQ(cell.control().ingest().time.lag().newest_sample_s, 0.0);
+  EXPECT_FALSE(cell.control().ingest().time.lag().arrival_s.has_value());
 }
 
 TEST(SampleTime, NorDoesOneInTheFirstRequest) {
   ControlCell cell(80, "", BySamples());
   const int64_t now_ms = ControlCell::kStart * 1000;
-  ASSERT_TRUE(cell.control().ingest().Write(BodyAt({kYear2100Ms, now_ms, now_ms}), {}).ok());
-  EXPECT_EQ(cell.control().ingest().counts().far_future, 1U);
+  ASSERT_TRUE(cell.control().ingest().samples.Write(BodyAt({kYear2100Ms, now_ms, now_ms}), {}).ok());
+  EXPECT_EQ(cell.control().ingest().counts.samples().far_future, 1U);
   ASSERT_TRUE(cell.Live(1, 30).ok());
   EXPECT_EQ(StoredThroughMinute(cell), 25);
 }
 
 TEST(SampleTime, AFirstRequestThatIsAllWrongIsTakenBack) {
   ControlCell cell(80, "", BySamples());
-  ASSERT_TRUE(cell.control().ingest().Write(BodyAt({kYear2100Ms}), {}).ok());
+  ASSERT_TRUE(cell.control().ingest().samples.Write(BodyAt({kYear2100Ms}), {}).ok());
   ASSERT_TRUE(cell.control().Tick({}).ok());
   ASSERT_TRUE(cell.Live(0, 60).ok());
   EXPECT_GE(StoredThroughMinute(cell), 50);
@@ -129,7 +129,7 @@ TEST(SampleTime, TheEndsOfTimeDoNoHarm) {
     ControlCell cell(80, "", by_samples ? BySamples() : ControlOptions());
     for (const int64_t ms : {INT64_MAX, INT64_MIN, INT64_MAX / 1000, INT64_MIN / 1000, int64_t{0}}) {
       for (int i = 0; i < 4; ++i) {
-        ASSERT_TRUE(cell.control().ingest().Write(BodyAt({ms, ms}), ControlCell::Minute(0)).ok());
+        ASSERT_TRUE(cell.control().ingest().samples.Write(BodyAt({ms, ms}), ControlCell::Minute(0)).ok());
         ASSERT_TRUE(cell.control().Tick(ControlCell::Minute(0)).ok());
       }
     }
@@ -144,9 +144,9 @@ TEST(SampleTime, AClockThatRunsAheadClosesNothingThatHasNotBegun) {
   ControlCell cell;
   ASSERT_TRUE(cell.Live(0, 30).ok());
   ASSERT_TRUE(cell.control().Tick(ControlCell::Minute(365 * 1440)).ok());
-  cell.control().ingest().ShiftTime(ControlCell::Minute(30));
+  cell.control().ingest().time.Shift(ControlCell::Minute(30));
   ASSERT_TRUE(cell.Live(30, 100).ok());
-  EXPECT_EQ(cell.control().ingest().counts().too_late, 0U);
+  EXPECT_EQ(cell.control().ingest().counts.samples().too_late, 0U);
   EXPECT_EQ(StoredThroughMinute(cell), 95);
 }
 
@@ -155,8 +155,8 @@ TEST(SampleTime, MoreSamplesThanThereIsRoomForAreDeferred) {
   options.front.ingest.max_waiting_samples = 80 * 5;
   ControlCell cell(80, "", options);
   EXPECT_EQ(cell.Live(0, 7).code(), absl::StatusCode::kUnavailable);
-  EXPECT_EQ(cell.control().ingest().deferred_writes(), 2U);
-  EXPECT_EQ(cell.control().ingest().waiting_samples(), 80U * 5);
+  EXPECT_EQ(cell.control().ingest().counts.deferred_writes(), 2U);
+  EXPECT_EQ(cell.control().ingest().counts.waiting_samples(), 80U * 5);
   EXPECT_TRUE(cell.control().Tick(ControlCell::Minute(8)).ok());
   EXPECT_TRUE(cell.Send(8, ControlCell::Minute(8)).ok()) << "there is room again";
 }

@@ -80,7 +80,7 @@ TEST(ControlSettings, WhatTheStoreDoesNotTakeIsNotInForce) {
   };
   cell.control().Look(JobId{0}, as_before);
   cell.failing().fail = false;
-  ASSERT_TRUE(cell.control().Tick(cell.control().ingest().now()).ok());
+  ASSERT_TRUE(cell.control().Tick(cell.control().ingest().time.now()).ok());
   cell.control().Look(JobId{0}, as_before);
   EXPECT_TRUE(Changes(cell).empty()) << "nor is it stored later";
   EXPECT_EQ(cell.told().size(), told);

@@ -31,7 +31,8 @@ class ControlStarts : public ::testing::Test {
       if (pod == 0 && minute < kStartMinute) continue;
       series.push_back({labels, {{double(at_s), ControlCell::Minute(minute).us / 1000}}});
     }
-    ASSERT_TRUE(cell_.control().ingest().Write(EncodeWriteRequest(series), ControlCell::Minute(minute)).ok());
+    ASSERT_TRUE(
+        cell_.control().ingest().samples.Write(EncodeWriteRequest(series), ControlCell::Minute(minute)).ok());
   }
   void Live(int from, int to) {
     for (int minute = from; minute < to; ++minute) {
@@ -59,10 +60,10 @@ class ControlStarts : public ::testing::Test {
 
 TEST_F(ControlStarts, AreKeptApartFromTheSeriesOnAndOverARestart) {
   Live(0, 100);
-  EXPECT_EQ(cell_.control().ingest().SourcesOf(JobId{0})->knows_starts, false) << "no job asks for it";
+  EXPECT_EQ(cell_.control().ingest().jobs.SourcesOf(JobId{0})->knows_starts, false) << "no job asks for it";
   ASSERT_TRUE(SetOne(cell_.control(), JobId{0}, "cpu.startup_window", "10m", "anna").ok());
   Live(100, 112);
-  EXPECT_EQ(cell_.control().ingest().SourcesOf(JobId{0})->knows_starts, true);
+  EXPECT_EQ(cell_.control().ingest().jobs.SourcesOf(JobId{0})->knows_starts, true);
   EXPECT_TRUE(Peaks().empty());
   Live(112, 128);
   // A kill while the windows of the start are open: the series are read again from the log.

@@ -42,10 +42,10 @@ void FindTrialTasks(SharedFleet& fleet, IngestFront& front) {
     if (jobs.empty()) return;
     all = MembersOf(*live, jobs);
   }
-  front.WithMapper([&](SeriesMapper& mapper) {
+  front.jobs.WithMapper([&](SeriesMapper& mapper) {
     for (Members& m : all) {
       for (brain::TrialTask& t : m.tasks)
-        t.number = mapper.FindTask(m.job, t.name).value_or(brain::TrialTask::kGone);
+        t.number = mapper.jobs().tasks.Find(m.job, t.name).value_or(brain::TrialTask::kGone);
     }
   });
   const auto live = fleet.Write();
@@ -66,7 +66,7 @@ void NameTrialTasks(SharedFleet& fleet, IngestFront& front, Unsaved& unsaved) {
   std::sort(unnamed.begin(), unnamed.end());
   unnamed.erase(std::unique(unnamed.begin(), unnamed.end()), unnamed.end());
   std::vector<std::string> names;
-  front.WithMapper([&](SeriesMapper& mapper) { names = mapper.TaskNames(unnamed); });
+  front.jobs.WithMapper([&](SeriesMapper& mapper) { names = mapper.jobs().tasks.Names(unnamed); });
   for (Members& m : all) {
     for (brain::TrialTask& t : m.tasks) {
       if (!t.name.empty()) continue;

@@ -16,10 +16,10 @@ class WorkloadFront final : public WorkloadIntake {
   WorkloadFront(IngestFront& front, std::function<Timestamp()> now) : front_(front), now_(std::move(now)) {}
 
   void Take(const WorkloadPart& part, SeriesKind kind, const RemoteSample& sample) override {
-    front_.Take(part, kind, sample, now_());
+    front_.samples.Take(part, kind, sample, now_());
   }
   void Take(const WorkloadFact& fact, int64_t timestamp_ms) override {
-    front_.Take(fact, timestamp_ms, now_());
+    front_.samples.Take(fact, timestamp_ms, now_());
   }
 
  private:

@@ -18,14 +18,14 @@ Ingest::Ingest(MappingRules rules, const Options& options)
                                  .max_jobs = options.max_jobs,
                                  .seed = options.seed,
                                  .job_labels = options.job_labels}),
-      windows_(options.windows) {}
+      windows_(options.windows, counts_) {}
 
 absl::StatusOr<WriteResult> Ingest::Decode(std::string_view body, RemoteWriteDecoder::SeriesFn take) {
   newest_offered_ms_ = INT64_MIN;
   absl::StatusOr<DecodeCounts> decoded = decoder_.Decode(body, take);
   if (!decoded.ok()) return decoded.status();
-  windows_.counts().refused += decoded->refused_samples;
-  windows_.counts().histograms += decoded->histograms;
+  counts_.refused += decoded->refused_samples;
+  counts_.histograms += decoded->histograms;
   return WriteResult{.series = decoded->series + decoded->refused_series,
                      .samples = decoded->samples + decoded->refused_samples,
                      .first_refusal = std::move(decoded->first_refusal),
@@ -99,20 +99,18 @@ void Ingest::Take(const WorkloadPart& part, SeriesKind kind, const RemoteSample&
 
 void Ingest::Take(const WorkloadFact& fact, Timestamp now) {
   const bool is_fact = mapper_.ResolveFact(fact, now).outcome == SeriesMapper::Outcome::kFact;
-  ++(is_fact ? windows_.counts().facts : windows_.counts().refused);
+  ++(is_fact ? counts_.facts : counts_.refused);
 }
 
 void Ingest::Drop(std::span<const RemoteSample> samples, Timestamp now) {
-  IngestCounts& counts = windows_.counts();
   for (const RemoteSample& sample : samples) {
     uint64_t IngestCounts::*why = windows_.Refusal(sample, now);
-    ++(counts.*(why != nullptr ? why : &IngestCounts::stale_markers));
+    ++(counts_.*(why != nullptr ? why : &IngestCounts::stale_markers));
   }
 }
 
 void Ingest::TakeIn(const SeriesMapper::Resolution& resolution, std::span<const RemoteSample> samples,
                     Timestamp now) {
-  IngestCounts& counts = windows_.counts();
   switch (resolution.outcome) {
     case SeriesMapper::Outcome::kMapped:
       for (const RemoteSample& sample : samples) {
@@ -122,17 +120,17 @@ void Ingest::TakeIn(const SeriesMapper::Resolution& resolution, std::span<const 
       }
       break;
     case SeriesMapper::Outcome::kUnmapped:
-      counts.unmapped += samples.size();
+      counts_.unmapped += samples.size();
       break;
     case SeriesMapper::Outcome::kFact:
-      counts.facts += samples.size();
+      counts_.facts += samples.size();
       if (!IsReplicas(resolution.kind)) break;
       for (const RemoteSample& sample : samples) {
         if (windows_.Refusal(sample, now) == nullptr) mapper_.replica_counts().See(resolution.slot, sample);
       }
       break;
     case SeriesMapper::Outcome::kRefused:
-      counts.refused += samples.size();
+      counts_.refused += samples.size();
       break;
   }
 }
@@ -142,7 +140,7 @@ std::optional<uint32_t> Ingest::TaskSlot(std::string_view job, std::string_view 
                                          std::string_view container) {
   const SeriesMapper::Resolution resolution = mapper_.ResolveTask(job, task, labels, now, container);
   if (resolution.outcome == SeriesMapper::Outcome::kMapped) return resolution.slot;
-  ++windows_.counts().refused;
+  ++counts_.refused;
   return std::nullopt;
 }
 
@@ -151,7 +149,7 @@ void Ingest::Watch(const SeriesMapper::Resolution& resolution, const RemoteSampl
   const SeriesBinding& binding = mapper_.binding(resolution.slot);
   const uint64_t container = uint64_t{binding.task_entry} << 32 | binding.part;
   const auto kill = oom_watch_.See(container, resolution.slot, resolution.kind, sample);
-  if (kill.has_value()) windows_.AddKill(*kill);
+  if (kill.has_value()) windows_.ooms().Add(*kill);
 }
 
 void Ingest::CloseUntil(Timestamp watermark, absl::FunctionRef<void(ClosedWindow&&)> yield) {

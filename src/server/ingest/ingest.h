@@ -59,13 +59,13 @@ class Ingest {
     return windows_.AddWindow(slot, std::move(window), now);
   }
   // Counts a sample that is dropped before it is looked up.
-  void CountDropped(uint64_t IngestCounts::*why) { ++(windows_.counts().*why); }
+  void CountDropped(uint64_t IngestCounts::*why) { ++(counts_.*why); }
 
-  std::vector<OomSighting> TakeOoms() { return windows_.TakeOoms(mapper_); }
+  std::vector<OomSighting> TakeOoms() { return windows_.ooms().Take(mapper_); }
   void CloseUntil(Timestamp watermark, absl::FunctionRef<void(ClosedWindow&&)> yield);
   // Windows before this one are closed already; what was taken in before this call is not counted.
   void StartAt(WindowId first_open) {
-    windows_.counts() = {};
+    counts_ = {};
     windows_.StartAt(first_open);
   }
   void GoBack(Timestamp newest, WindowId first_open);
@@ -84,7 +84,7 @@ class Ingest {
   LiveWindows& windows() { return windows_; }
   const LiveWindows& windows() const { return windows_; }
   // Every sample of every decoded series in exactly one field.
-  const IngestCounts& counts() const { return windows_.counts(); }
+  const IngestCounts& counts() const { return counts_; }
 
  private:
   absl::StatusOr<WriteResult> Decode(std::string_view body, RemoteWriteDecoder::SeriesFn take);
@@ -98,6 +98,7 @@ class Ingest {
   const Options options_;
   RemoteWriteDecoder decoder_;
   SeriesMapper mapper_;
+  IngestCounts counts_;
   LiveWindows windows_;
   int64_t newest_offered_ms_ = INT64_MIN;  // of the request at hand
   OomWatch oom_watch_;

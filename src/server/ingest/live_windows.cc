@@ -84,8 +84,11 @@ uint64_t IngestCounts::total() const {
          too_late + over_capacity + unmapped + facts + refused + histograms;
 }
 
-LiveWindows::LiveWindows(const Options& options)
-    : options_(options), open_from_ms_(options.first_open.start_s() * 1000), fold_(options.fold) {}
+LiveWindows::LiveWindows(const Options& options, IngestCounts& counts)
+    : options_(options),
+      counts_(counts),
+      open_from_ms_(options.first_open.start_s() * 1000),
+      fold_(options.fold) {}
 
 uint64_t IngestCounts::*LiveWindows::Refusal(const RemoteSample& sample, Timestamp now) const {
   if (sample.timestamp_ms < open_from_ms_) return &IngestCounts::too_late;
@@ -117,7 +120,7 @@ void LiveWindows::Add(uint32_t slot, SeriesKind kind, const RemoteSample& sample
     return;
   }
   if (slot >= samples_.size()) samples_.resize(slot + 1);
-  if (kind == SeriesKind::kOomTotal) SeeOom(slot, sample);
+  if (kind == SeriesKind::kOomTotal) ooms_.See(slot, samples_[slot], sample);
   Insert(slot, sample);
 }
 
@@ -307,6 +310,79 @@ void LiveWindows::AddMeasured(uint32_t task, std::span<const FoldSeries> series,
   }
 }
 
+size_t LiveWindows::FoldTask(size_t at, bool partial, const SeriesMapper& mapper, ClosedWindow& closed) {
+  const int64_t begin_ms = closed.window.start_s() * 1000;
+  const uint32_t entry = mapper.binding(order_[at]).task_entry;
+  const uint32_t task = mapper.binding(order_[at]).task;
+  const ReportedWindow* reported = nullptr;
+  series_.clear();
+  for (; at < order_.size() && mapper.binding(order_[at]).task_entry == entry; ++at) {
+    const uint32_t slot = order_[at];
+    const SeriesBinding& binding = mapper.binding(slot);
+    if (binding.kind == SeriesKind::kTaskWindow) {
+      reported = Reported(slot, closed.window);
+    } else if (slot < samples_.size() && partial) {
+      left_out_ |= !samples_[slot].empty() && samples_[slot].back().timestamp_ms >= begin_ms;
+    } else if (slot < samples_.size()) {
+      std::vector<FoldSeries>& of_its_use = binding.signal != 0    ? signals_
+                                            : IsLoad(binding.kind) ? loads_
+                                                                   : series_;
+      of_its_use.push_back({&binding, samples_[slot]});
+    }
+  }
+  if (reported != nullptr) {
+    AddReported(task, *reported, series_, closed);
+  } else {
+    AddMeasured(task, series_, closed);
+  }
+  return at;
+}
+
+size_t LiveWindows::FoldJob(size_t at, bool partial, const SeriesMapper& mapper, ClosedWindow& closed) {
+  const JobId job = mapper.binding(order_[at]).job;
+  const int64_t begin_ms = closed.window.start_s() * 1000;
+  JobWindowData data{job,
+                     {.window = closed.window,
+                      .first_task = static_cast<uint32_t>(closed.tasks.size()),
+                      .first_bucket = static_cast<uint32_t>(closed.cpu_buckets.size()),
+                      .first_signal = static_cast<uint32_t>(closed.signals.size())},
+                     static_cast<uint32_t>(closed.reports.size())};
+  data.first_throttling = static_cast<uint32_t>(closed.throttling.size());
+  data.first_start = static_cast<uint32_t>(closed.starts.size());
+  fold_.StartJob(begin_ms, begin_ms + kWindowMs, StartupMs(job));
+  loads_.clear();
+  signals_.clear();
+  while (at < order_.size() && mapper.binding(order_[at]).job == job)
+    at = FoldTask(at, partial, mapper, closed);
+  JobWindow& window = data.window;
+  fold_.TakeCpuBuckets(closed.cpu_buckets);
+  window.load = fold_.LoadOf(loads_);
+  fold_.AddSignals(signals_, mapper, closed.signals);
+  const auto starts = std::span(closed.starts).subspan(data.first_start);
+  if (!starts.empty()) PutStarts(SumStarts(starts), window.first_signal, closed.signals);
+  window.num_signals = static_cast<uint32_t>(closed.signals.size()) - window.first_signal;
+  window.num_tasks = static_cast<uint32_t>(closed.tasks.size()) - window.first_task;
+  window.num_buckets = static_cast<uint32_t>(closed.cpu_buckets.size()) - window.first_bucket;
+  window.cpu_limit_cores = fold_.cpu_limit_cores();
+  window.memory_limit_bytes = fold_.memory_limit_bytes();
+  data.num_reports = static_cast<uint32_t>(closed.reports.size()) - data.first_report;
+  data.num_throttling = static_cast<uint32_t>(closed.throttling.size()) - data.first_throttling;
+  data.num_starts = static_cast<uint32_t>(starts.size());
+  data.requests = fold_.requests();
+  window.cpu_throttled = ThrottledShare(std::span(closed.reports).subspan(data.first_report),
+                                        std::span(closed.throttling).subspan(data.first_throttling));
+  // A load without tasks: the job may be at zero, and has to start.
+  if (window.num_tasks == 0 && !(window.load >= 0) && window.num_signals == 0) return at;
+  const ReplicaCounts& said = mapper.replica_counts();
+  if (!said.empty()) data.replicas = said.Of(mapper.jobs().name(job), closed.window);
+  // Where agents measure a job's tasks these count, and what equals them needs no place in the store.
+  const SaidReplicas& its = data.replicas;
+  if (data.num_reports == 0 && (its.count != static_cast<int>(window.num_tasks) || its.ready != its.count))
+    window.num_signals += PutSaid(its, window.first_signal, closed.signals);
+  closed.jobs.push_back(std::move(data));
+  return at;
+}
+
 ClosedWindow LiveWindows::Fold(int64_t begin_ms, const SeriesMapper& mapper) {
   ClosedWindow closed;
   closed.window = {static_cast<int32_t>(begin_ms / kWindowMs)};
@@ -314,75 +390,10 @@ ClosedWindow LiveWindows::Fold(int64_t begin_ms, const SeriesMapper& mapper) {
   closed.jobs.reserve(jobs_before_);
   closed.tasks.reserve(tasks_before_);
   const bool partial = IsPartial(begin_ms);
-  const ReplicaCounts& said = mapper.replica_counts();
-  bool left_out = false;
-  std::vector<FoldSeries> series, loads, signals;
-  for (size_t i = 0; i < order_.size();) {
-    const JobId job = mapper.binding(order_[i]).job;
-    JobWindow window{.window = closed.window,
-                     .first_task = static_cast<uint32_t>(closed.tasks.size()),
-                     .first_bucket = static_cast<uint32_t>(closed.cpu_buckets.size()),
-                     .first_signal = static_cast<uint32_t>(closed.signals.size())};
-    const auto first_report = static_cast<uint32_t>(closed.reports.size());
-    const auto first_throttling = static_cast<uint32_t>(closed.throttling.size());
-    const auto first_start = static_cast<uint32_t>(closed.starts.size());
-    fold_.StartJob(begin_ms, begin_ms + kWindowMs, StartupMs(job));
-    loads.clear();
-    signals.clear();
-    while (i < order_.size() && mapper.binding(order_[i]).job == job) {
-      const uint32_t task = mapper.binding(order_[i]).task;
-      series.clear();
-      const ReportedWindow* reported = nullptr;
-      for (; i < order_.size(); ++i) {
-        const SeriesBinding& binding = mapper.binding(order_[i]);
-        if (binding.job != job || binding.task != task) break;
-        if (binding.kind == SeriesKind::kTaskWindow) {
-          reported = Reported(order_[i], closed.window);
-        } else if (order_[i] < samples_.size() && partial) {
-          left_out |= !samples_[order_[i]].empty() && samples_[order_[i]].back().timestamp_ms >= begin_ms;
-        } else if (order_[i] < samples_.size()) {
-          (binding.signal != 0    ? signals
-           : IsLoad(binding.kind) ? loads
-                                  : series)
-              .push_back({&binding, samples_[order_[i]]});
-        }
-      }
-      if (reported != nullptr) {
-        AddReported(task, *reported, series, closed);
-      } else {
-        AddMeasured(task, series, closed);
-      }
-    }
-    fold_.TakeCpuBuckets(closed.cpu_buckets);
-    window.load = fold_.LoadOf(loads);
-    fold_.AddSignals(signals, mapper, closed.signals);
-    const auto starts = std::span(closed.starts).subspan(first_start);
-    if (!starts.empty()) PutStarts(SumStarts(starts), window.first_signal, closed.signals);
-    window.num_signals = static_cast<uint32_t>(closed.signals.size()) - window.first_signal;
-    window.num_tasks = static_cast<uint32_t>(closed.tasks.size()) - window.first_task;
-    window.num_buckets = static_cast<uint32_t>(closed.cpu_buckets.size()) - window.first_bucket;
-    window.cpu_limit_cores = fold_.cpu_limit_cores();
-    window.memory_limit_bytes = fold_.memory_limit_bytes();
-    const auto num_reports = static_cast<uint32_t>(closed.reports.size()) - first_report;
-    const auto num_throttling = static_cast<uint32_t>(closed.throttling.size()) - first_throttling;
-    window.cpu_throttled = ThrottledShare(std::span(closed.reports).subspan(first_report),
-                                          std::span(closed.throttling).subspan(first_throttling));
-    // A load without tasks: the job may be at zero, and has to start.
-    if (window.num_tasks == 0 && !(window.load >= 0) && window.num_signals == 0) continue;
-    JobWindowData& data =
-        closed.jobs.emplace_back(JobWindowData{job, window, first_report, num_reports, fold_.requests()});
-    data.first_throttling = first_throttling;
-    data.num_throttling = num_throttling;
-    data.first_start = first_start;
-    data.num_starts = static_cast<uint32_t>(starts.size());
-    if (!said.empty()) data.replicas = said.Of(mapper.job_name(job), closed.window);
-    // Where agents measure a job's tasks these count, and what equals them needs no place in the store.
-    const SaidReplicas& its = data.replicas;
-    if (num_reports == 0 && (its.count != static_cast<int>(window.num_tasks) || its.ready != its.count))
-      data.window.num_signals += PutSaid(its, window.first_signal, closed.signals);
-  }
+  left_out_ = false;
+  for (size_t i = 0; i < order_.size();) i = FoldJob(i, partial, mapper, closed);
   fold_counts_.events = fold_.events();
-  if (left_out) ++fold_counts_.partial_windows;
+  if (left_out_) ++fold_counts_.partial_windows;
   return closed;
 }
 
@@ -437,13 +448,8 @@ void LiveWindows::Drop(std::span<const uint32_t> slots) {
       std::vector<RemoteSample>().swap(samples_[slot]);
     }
     if (slot < reported_.size()) std::vector<ReportedWindow>().swap(reported_[slot]);
-    std::erase_if(ooms_, [slot](const RawOom& oom) { return oom.slot == slot; });
   }
-  // Old sightings cannot be repeated any more.
-  if (!slots.empty()) {
-    absl::erase_if(last_oom_,
-                   [this](const auto& e) { return e.second.newest_ms() < open_from_ms_ - kSameOomMs; });
-  }
+  ooms_.Drop(slots, open_from_ms_);
 }
 
 size_t LiveWindows::state_bytes() const {

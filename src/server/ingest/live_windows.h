@@ -18,7 +18,7 @@
 #include "common/model/closed_window.h"
 #include "common/model/usage.h"
 #include "server/ingest/kernel_peaks.h"
-#include "server/ingest/oom_watch.h"
+#include "server/ingest/oom_sightings.h"
 #include "server/ingest/remote_write.h"
 #include "server/ingest/series_mapper.h"
 #include "server/ingest/window_fold.h"
@@ -55,18 +55,6 @@ struct FoldCounts {
   FoldEvents events;
 };
 
-// A job's OOM kills, to be acted on at once.
-struct OomSighting {
-  JobId job;
-  uint32_t task = 0;
-  Timestamp time;               // of the kill where its source dates it, else of the sample that showed it
-  uint64_t kills = 1;           // since the sample before; at most kMostKillsAtOnce
-  std::optional<double> limit;  // in force then, bytes, if the source reports it
-  Timestamp since = time;       // no kill was earlier
-  bool is_first = false;        // as OomWatch::Kill
-  std::optional<Timestamp> shown = {};  // the same
-};
-
 // A memory limit of a job, and tasks of it that will pass theirs.
 struct JobLimit {
   JobId job;
@@ -98,8 +86,8 @@ class LiveWindows {
     // buckets of their jobs.
     std::function<void(uint32_t task, std::span<const BucketWeight> cpu)> on_task_cpu;
   };
-  LiveWindows() : LiveWindows(Options()) {}
-  explicit LiveWindows(const Options& options);
+  // `counts` must outlive it.
+  LiveWindows(const Options& options, IngestCounts& counts);
 
   // The count of samples dropped for the reason that this one will be, wherever it belongs; nullptr if it
   // will be taken in.
@@ -112,13 +100,7 @@ class LiveWindows {
   // count in it. Two of one task and window (an agent that was restarted in it) are added up. Counted as one
   // sample; false if it was dropped, because that window is closed or of the far future.
   bool AddWindow(uint32_t slot, ReportedWindow window, Timestamp now);
-  // An OOM kill that was seen as such.
-  void AddOom(uint32_t slot, Timestamp time, uint64_t kills, std::optional<double> limit);
-  // One that series of a container have shown.
-  void AddKill(const OomWatch::Kill& kill);
-  // The OOM kills seen since the last call, in the order they arrived. The same kill reported by two series
-  // of one part (two Prometheus replicas) comes once, and so does one passed to AddOom twice.
-  std::vector<OomSighting> TakeOoms(const SeriesMapper& mapper);
+  OomSightings& ooms() { return ooms_; }
 
   // What the kernel keeps of tasks' memory, since the last call (KernelPeaks).
   std::vector<KernelPeak> TakeKernelPeaks(const SeriesMapper& mapper) { return peaks_.TakeRisen(mapper); }
@@ -166,8 +148,6 @@ class LiveWindows {
   Timestamp newest_of_series() const {
     return {newest_of_series_ms_ == INT64_MIN ? INT64_MIN : newest_of_series_ms_ * 1000};
   }
-  IngestCounts& counts() { return counts_; }
-  const IngestCounts& counts() const { return counts_; }
   const FoldCounts& fold_counts() const { return fold_counts_; }
   // Of all series, the one before the open windows included.
   uint64_t waiting_samples() const { return waiting_samples_; }
@@ -175,29 +155,6 @@ class LiveWindows {
 
  private:
   static constexpr int64_t kWindowMs = kWindowSeconds * 1000;
-  static constexpr int64_t kSameOomMs = 120'000;  // two replicas scrape the same kill within this time
-  struct RawOom {
-    uint32_t slot = 0;
-    int64_t time_ms = 0;
-    uint64_t kills = 0;
-    std::optional<double> limit;
-    int64_t since_ms = 0;
-    bool is_first = false;
-    std::optional<int64_t> shown_ms = {};
-  };
-  struct LastOom {
-    uint32_t slot = 0;
-    int64_t time_ms = INT64_MIN;
-    bool is_dated = false;  // it is the time of the kill, not of the sample that showed it
-  };
-  // Of a part: what counters and agents told, and what OomWatch found, which gives each kill once.
-  struct LastOoms {
-    LastOom counted, watched;
-    int64_t newest_ms() const { return std::max(counted.time_ms, watched.time_ms); }
-  };
-  // Whether the kill is the last one that another series of its part told.
-  static bool IsRepeat(const RawOom& oom, const LastOom& last, SeriesKind kind);
-
   struct Interval {
     int64_t begin_ms = 0, end_ms = 0;
   };
@@ -211,7 +168,6 @@ class LiveWindows {
   // Whether samples of the window are known to be lost.
   bool IsPartial(int64_t begin_ms) const;
   void Insert(uint32_t slot, const RemoteSample& sample);
-  void SeeOom(uint32_t slot, const RemoteSample& sample);
   void SortSlots(const SeriesMapper& mapper);
   int64_t EarliestOpenSample() const;
   const ReportedWindow* Reported(uint32_t slot, WindowId window) const;
@@ -225,10 +181,15 @@ class LiveWindows {
                    ClosedWindow& closed);
   void AddMeasured(uint32_t task, std::span<const FoldSeries> series, ClosedWindow& closed);
   ClosedWindow Fold(int64_t begin_ms, const SeriesMapper& mapper);
+  // Folds the slots of order_ from `at` on that are of one job, and adds it to the window; returns where the next
+  // job's slots begin.
+  size_t FoldJob(size_t at, bool partial, const SeriesMapper& mapper, ClosedWindow& closed);
+  // The same of one task: sorts its series, and adds it.
+  size_t FoldTask(size_t at, bool partial, const SeriesMapper& mapper, ClosedWindow& closed);
   void Trim(int64_t end_ms);
 
   const Options options_;
-  IngestCounts counts_;
+  IngestCounts& counts_;
   FoldCounts fold_counts_;
   int64_t open_from_ms_;
   int64_t newest_ms_ = INT64_MIN, newest_of_series_ms_ = INT64_MIN;
@@ -238,15 +199,17 @@ class LiveWindows {
   // which a counter's next rate counts.
   std::vector<std::vector<RemoteSample>> samples_;
   std::vector<std::vector<ReportedWindow>> reported_;  // by slot, windows ascending, open ones only
-  std::vector<RawOom> ooms_;
+  OomSightings ooms_;
   KernelPeaks peaks_;
-  absl::flat_hash_map<uint64_t, LastOoms> last_oom_;  // by task entry and part
   absl::flat_hash_map<uint32_t, int32_t> startups_;
 
   std::vector<uint32_t> order_;  // mapped slots by job, task, kind, part
   uint64_t order_version_ = UINT64_MAX;
   size_t jobs_before_ = 0, tasks_before_ = 0;  // in the window closed last
   WindowFold fold_;
+  // Scratch of Fold: series of the task at hand, and those of its job that are no usage.
+  std::vector<FoldSeries> series_, loads_, signals_;
+  bool left_out_ = false;  // samples of a partial window
 };
 
 }  // namespace taut::server

@@ -75,7 +75,7 @@ class Cell {
     std::map<std::string, std::string> lines;
     for (const ClosedWindow& w : closed_) {
       for (const JobWindowData& j : w.jobs) {
-        const std::string job = StrCat(w.window.index, " ", ingest_.mapper().job_names()[j.job.value]);
+        const std::string job = StrCat(w.window.index, " ", ingest_.mapper().jobs().name(j.job));
         lines[job] = StrCat(job, " limits ", j.window.cpu_limit_cores, " ", j.window.memory_limit_bytes);
         for (uint32_t b = 0; b < j.window.num_buckets; ++b) {
           const BucketWeight& bucket = w.cpu_buckets[j.window.first_bucket + b];
@@ -98,7 +98,8 @@ class Cell {
   std::string_view TaskName(JobId job, uint32_t task) const {
     for (uint32_t slot = 0; slot < ingest_.mapper().num_slots(); ++slot) {
       const SeriesBinding& b = ingest_.mapper().binding(slot);
-      if (b.in_use && b.job == job && b.task == task) return ingest_.mapper().task_name(slot);
+      if (b.in_use && b.job == job && b.task == task)
+        return ingest_.mapper().jobs().tasks.name(ingest_.mapper().binding(slot).task_entry);
     }
     return "?";
   }
@@ -393,7 +394,7 @@ TEST(LiveWindows, PeriodsOfLimitsAreCountedByTask) {
   ASSERT_EQ(w.throttling.size(), 2U);
   EXPECT_TRUE(w.reports.empty()) << "no limit is claimed";
   for (const JobWindowData& j : w.jobs) {
-    const bool web = cell.ingest().mapper().job_names()[j.job.value] == "web";
+    const bool web = cell.ingest().mapper().jobs().name(j.job) == "web";
     EXPECT_EQ(j.num_throttling, web ? 2U : 0U);
     EXPECT_EQ(j.window.num_tasks, web ? 2U : 1U);
     if (!web) {
@@ -432,7 +433,7 @@ TEST(LiveWindows, TheLoadIsThatOfAllSeriesOfTheJob) {
   const ClosedWindow& w = cell.closed()[0];
   std::map<std::string, float> loads;
   for (const JobWindowData& j : w.jobs) {
-    const std::string name(cell.ingest().mapper().job_names()[j.job.value]);
+    const std::string name(cell.ingest().mapper().jobs().name(j.job));
     loads[name] = j.window.load;
     EXPECT_EQ(j.window.num_tasks, name == "nobody" ? 0U : 1U) << "a load is not a task";
   }
@@ -480,7 +481,7 @@ TEST(LiveWindows, SignalsAreAddedUpByName) {
   for (const JobWindowData& j : w.jobs) {
     const std::span<const NamedSignal> its =
         std::span(w.signals).subspan(j.window.first_signal, j.window.num_signals);
-    if (cell.ingest().mapper().job_names()[j.job.value] == "alone") {
+    if (cell.ingest().mapper().jobs().name(j.job) == "alone") {
       ASSERT_EQ(its.size(), 1U);
       EXPECT_NEAR(its[0].value, 2, 0.01);
       EXPECT_EQ(j.window.num_tasks, 0U);
@@ -842,17 +843,17 @@ TEST(ReportedWindows, IdleTasksAreForgottenWithWhatTheyHold) {
 TEST(ReportedWindows, AKillThatIsToldTwiceComesOnce) {
   Cell cell;
   const uint32_t t = SlotOf(cell, "t"), u = SlotOf(cell, "u");
-  for (int i = 0; i < 2; ++i) cell.ingest().windows().AddOom(t, Cell::At(100), 3, 1e8);
-  cell.ingest().windows().AddOom(u, Cell::At(100), 1, std::nullopt);
+  for (int i = 0; i < 2; ++i) cell.ingest().windows().ooms().Add(t, Cell::At(100), 3, 1e8);
+  cell.ingest().windows().ooms().Add(u, Cell::At(100), 1, std::nullopt);
   const std::vector<OomSighting> first = cell.ingest().TakeOoms();
   ASSERT_EQ(first.size(), 2U);
   EXPECT_EQ(first[0].kills, 3U);
   EXPECT_EQ(first[0].limit, 1e8);
   EXPECT_EQ(first[0].time, Cell::At(100));
   EXPECT_NE(first[0].task, first[1].task);
-  cell.ingest().windows().AddOom(t, Cell::At(100), 3, 1e8);
+  cell.ingest().windows().ooms().Add(t, Cell::At(100), 3, 1e8);
   EXPECT_THAT(cell.ingest().TakeOoms(), IsEmpty());
-  cell.ingest().windows().AddOom(t, Cell::At(101), 1, 1e8);
+  cell.ingest().windows().ooms().Add(t, Cell::At(101), 1, 1e8);
   EXPECT_EQ(cell.ingest().TakeOoms().size(), 1U) << "a second later it is another";
 }
 

@@ -306,8 +306,8 @@ TEST(KubeStateMetrics, TellOfOomKillsThatCadvisorCannotSee) {
   EXPECT_EQ(cell.Kills(), 1U);
   cell.State(2, 1, true);
   EXPECT_EQ(cell.Kills(), 0U);
-  EXPECT_THAT(cell.ingest.mapper().job_names(), testing::ElementsAre("shop/deployment/web"));
-  EXPECT_EQ(cell.ingest.mapper().facts_of(JobId{0}).oom_source, OomSource::kFull);
+  EXPECT_THAT(cell.ingest.mapper().jobs().Names(), testing::ElementsAre("shop/deployment/web"));
+  EXPECT_EQ(cell.ingest.mapper().jobs().FactsOf(JobId{0}).oom_source, OomSource::kFull);
 }
 
 TEST(KubeStateMetrics, AKillThatTwoSourcesTellIsOne) {
@@ -375,9 +375,9 @@ TEST(KubeStateMetrics, AKillOfAnInitContainerIsCountedAsideOfTheTasks) {
 TEST(KubeStateMetrics, AJobWithoutThemSaysWhatItCannotTell) {
   KubeCell cell;
   cell.Take("container_memory_working_set_bytes", "app", 1e8, 0);
-  EXPECT_EQ(cell.ingest.mapper().facts_of(JobId{0}).oom_source, OomSource::kNone);
+  EXPECT_EQ(cell.ingest.mapper().jobs().FactsOf(JobId{0}).oom_source, OomSource::kNone);
   cell.Take("container_oom_events_total", "app", 0, 0);
-  EXPECT_EQ(cell.ingest.mapper().facts_of(JobId{0}).oom_source, OomSource::kSurvivors);
+  EXPECT_EQ(cell.ingest.mapper().jobs().FactsOf(JobId{0}).oom_source, OomSource::kSurvivors);
 }
 
 TEST(KubeStateMetrics, AnInitContainerIsNoneOfThePodsNeed) {

@@ -184,7 +184,7 @@ TEST(RealPrometheus, ItsHistoryBecomesWindowsOfJobs) {
   EXPECT_EQ(ingest.counts().too_late + ingest.counts().out_of_order + ingest.counts().duplicates +
                 ingest.counts().far_future + ingest.counts().over_capacity,
             0U);
-  EXPECT_THAT(ingest.mapper().job_names(), ::testing::ElementsAre("ns/statefulset/db"));
+  EXPECT_THAT(ingest.mapper().jobs().Names(), ::testing::ElementsAre("ns/statefulset/db"));
   EXPECT_EQ(windows.size(), static_cast<size_t>(kDays) * kWindowsPerDay);
   const auto cpu = [&](int64_t at) {
     return windows.at(WindowId::Of(Timestamp::FromSeconds(at)).index).tasks.at(0).cpu_mean_cores;

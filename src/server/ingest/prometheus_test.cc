@@ -103,7 +103,7 @@ TEST(Prometheus, ItsBodiesAreReadMappedAndFolded) {
   EXPECT_GT(ingest.counts().accepted, 1U);
   EXPECT_EQ(ingest.counts().far_future + ingest.counts().too_late + ingest.counts().refused, 0U);
   // Prometheus's own process is a job of one task.
-  EXPECT_THAT(ingest.mapper().job_names(), ::testing::ElementsAre("prometheus"));
+  EXPECT_THAT(ingest.mapper().jobs().Names(), ::testing::ElementsAre("prometheus"));
   float memory = 0;
   ingest.CloseUntil(Timestamp{(newest_ms + 3'600'000) * 1000}, [&memory](const ClosedWindow& w) {
     memory = std::max(memory, w.tasks.at(0).memory_peak_bytes);

@@ -65,7 +65,7 @@ std::string Field(int number, std::string_view bytes) {
   out += bytes;
   return out;
 }
-std::string Label(std::string_view name, std::string_view value) {
+std::string LabelField(std::string_view name, std::string_view value) {
   return Field(1, Field(1, name) + Field(2, value));
 }
 
@@ -91,7 +91,7 @@ TEST(RemoteWrite, ReadsTheWireFormByteByByte) {
 
 TEST(RemoteWrite, SkipsWhatItDoesNotRead) {
   const std::string sample = std::string("\x10\x05", 2);  // value 0 is not sent
-  const std::string series = Label("__name__", "up") + Field(3, "exemplar") + Field(2, sample) +
+  const std::string series = LabelField("__name__", "up") + Field(3, "exemplar") + Field(2, sample) +
                              Field(4, "h") + std::string("\x28\x01\x35", 3) + "1234" +
                              std::string("\x39", 1) + "12345678";
   const std::string metadata = Field(3, "\x08\x01\x12\x02up");
@@ -103,7 +103,8 @@ TEST(RemoteWrite, SkipsWhatItDoesNotRead) {
 }
 
 TEST(RemoteWrite, FingerprintsAreOfTheLabelsAlone) {
-  const std::string a = Label("__name__", "up"), b = Label("job", "x"), sample = Field(2, "\x10\x05");
+  const std::string a = LabelField("__name__", "up"), b = LabelField("job", "x"),
+                    sample = Field(2, "\x10\x05");
   const Decoded together = DecodeMessage(Field(1, a + b + sample));
   const Decoded apart = DecodeMessage(Field(1, a + sample + b));
   const Decoded last = DecodeMessage(Field(1, sample + sample + a + b));
@@ -122,8 +123,8 @@ TEST(RemoteWrite, RefusesSeriesOverALimitAndGoesOn) {
   limits.max_labels = 3;
   limits.max_label_name_bytes = 8;
   limits.max_label_value_bytes = 6;
-  const std::string name = Label("__name__", "up"), sample = Field(2, "\x10\x05");
-  const std::string good = Field(1, name + Label("a", "1") + Label("b", "2") + sample);
+  const std::string name = LabelField("__name__", "up"), sample = Field(2, "\x10\x05");
+  const std::string good = Field(1, name + LabelField("a", "1") + LabelField("b", "2") + sample);
   const auto refused = [&](const std::string& series, const char* why) {
     const Decoded d = DecodeMessage(good + Field(1, series + sample + sample) + good, limits);
     ASSERT_TRUE(d.counts.ok()) << d.counts.status();
@@ -132,15 +133,16 @@ TEST(RemoteWrite, RefusesSeriesOverALimitAndGoesOn) {
     EXPECT_EQ(d.counts->refused_samples, 2U);
     EXPECT_THAT(d.counts->first_refusal, HasSubstr(why));
   };
-  refused(name + Label("a", "1") + Label("b", "2") + Label("c", "3"), "more than 3 labels");
-  refused(name + Label("a12345678", "1"), "name is longer than 8 bytes");
-  refused(name + Label("a", "1234567"), "value is longer than 6 bytes");
-  refused(Label("a", "1"), "no metric name");
-  refused(Label("__name__", ""), "no metric name");
+  refused(name + LabelField("a", "1") + LabelField("b", "2") + LabelField("c", "3"), "more than 3 labels");
+  refused(name + LabelField("a12345678", "1"), "name is longer than 8 bytes");
+  refused(name + LabelField("a", "1234567"), "value is longer than 6 bytes");
+  refused(LabelField("a", "1"), "no metric name");
+  refused(LabelField("__name__", ""), "no metric name");
 }
 
 TEST(RemoteWrite, RefusesRequestsOverALimit) {
-  const std::string series = Field(1, Label("__name__", "up") + Field(2, "\x10\x05") + Field(2, "\x10\x06"));
+  const std::string series =
+      Field(1, LabelField("__name__", "up") + Field(2, "\x10\x05") + Field(2, "\x10\x06"));
   RemoteWriteLimits limits;
   limits.max_series = 2;
   EXPECT_TRUE(DecodeMessage(series + series, limits).counts.ok());

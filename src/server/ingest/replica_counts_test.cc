@@ -50,7 +50,7 @@ class CountedCell {
     std::map<std::string, SaidReplicas> out;
     ingest_.CloseUntil(Timestamp::FromSeconds(kCountsBegin + second), [&](const ClosedWindow& w) {
       for (const JobWindowData& job : w.jobs) {
-        const std::string name(ingest_.mapper().job_name(job.job));
+        const std::string name(ingest_.mapper().jobs().name(job.job));
         EXPECT_FALSE(out.contains(name)) << "two windows";
         out[name] = job.replicas;
         // What the store keeps of it: nothing where as many are measured.
@@ -89,7 +89,7 @@ TEST(ReplicaCounts, KubeStateMetricsSaysHowManyPodsAWorkloadHas) {
   }
   const auto said = cell.Close(420);
   EXPECT_EQ(said.size(), 3U) << "a number without usage makes no job";
-  EXPECT_EQ(cell.ingest().mapper().num_jobs(), 3U);
+  EXPECT_EQ(cell.ingest().mapper().jobs().size(), 3U);
   EXPECT_TRUE(said.at("shop/deployment/web") == (SaidReplicas{8, 5})) << "the last of the window";
   EXPECT_TRUE(said.at("shop/statefulset/db") == (SaidReplicas{3, 0}));
   EXPECT_FALSE(said.at("shop/deployment/lone").known()) << "ready of an unknown number";

@@ -1,11 +1,9 @@
 // What SeriesMapper learns beside usage: owners, init containers and labels of pods, the containers that
 // agents measure, and which sources a job's series have.
 #include <algorithm>
-#include <bit>
 
 #include "common/base/printable.h"
 #include "common/base/strings.h"
-#include "common/model/labels.h"
 #include "server/ingest/series_keys.h"
 #include "server/ingest/series_mapper.h"
 
@@ -93,30 +91,8 @@ void SeriesMapper::LearnPodLabels(const Mapping& fact, const SeriesView& series)
   }
   if (learnt.labels.empty() && !learnt.names_program) return;
   const uint64_t pod = HashOf(fact.job);
-  slots_of_pod_.ForEach(pod, [&](uint32_t slot) { SetLabels(bindings_[slot].job, learnt.labels); });
+  slots_of_pod_.ForEach(pod, [&](uint32_t slot) { jobs_.MergeLabels(bindings_[slot].job, learnt.labels); });
   pod_labels_.insert_or_assign(pod, std::move(learnt));
-}
-
-void SeriesMapper::SetLabels(JobId id, const JobLabels& labels) {
-  JobLabels merged = job_labels(id);
-  if (!MergeLabels(labels, merged)) return;
-  jobs_[id].labels = Packed(merged);
-  relabelled_jobs_.push_back(id);
-}
-
-void SeriesMapper::NoteWorkload(WorkloadParts parts, JobId id) {
-  WorkloadParts& known = jobs_[id].parts;
-  if (!parts.known() || (known.known() && (known.has_parts() || !parts.has_parts()))) return;
-  known = parts;
-  relabelled_jobs_.push_back(id);
-}
-
-std::vector<JobId> SeriesMapper::TakeRelabelledJobs() {
-  std::vector<JobId> out = std::exchange(relabelled_jobs_, {});
-  std::erase_if(out, [this](JobId id) { return !HasJob(id); });
-  std::sort(out.begin(), out.end());
-  out.erase(std::unique(out.begin(), out.end()), out.end());
-  return out;
 }
 
 void SeriesMapper::ClaimContainer(uint32_t slot, std::string_view container) {
@@ -126,7 +102,7 @@ void SeriesMapper::ClaimContainer(uint32_t slot, std::string_view container) {
     slots_of_container_.Add(slot, key);
   }
   const SeriesBinding& binding = bindings_[slot];
-  Claim claim{std::string(job_name(binding.job)), std::string(tasks_[binding.task_entry].name.view())};
+  Claim claim{std::string(jobs_.name(binding.job)), std::string(jobs_.tasks.name(binding.task_entry))};
   Claim& kept = claims_[key];
   if (kept == claim) return;
   kept = std::move(claim);
@@ -154,38 +130,17 @@ std::optional<size_t> SeriesMapper::SourceOf(const Mapping& mapping, std::span<c
                          : std::string(Name(mapping.workload.source()));
   if (const std::string_view cluster = LabelValue(labels, "cluster"); !cluster.empty())
     StrAppend(&name, name.empty() ? "cluster " : " of cluster ", cluster);
-  if (name.empty()) return std::nullopt;
-  const auto at = std::find(source_names_.begin(), source_names_.end(), name);
-  const auto source = static_cast<size_t>(at - source_names_.begin());
-  constexpr size_t kMostSources = 64;
-  if (source == kMostSources) return std::nullopt;
-  if (at == source_names_.end()) source_names_.push_back(std::move(name));
-  return source;
+  return sources_.NumberOf(std::move(name));
 }
 
 void SeriesMapper::NoteSource(const Mapping& mapping, std::span<const LabelView> labels,
-                              bool has_container_id, Job& job) {
+                              bool has_container_id, SeriesJobs::Job& job) {
   if (mapping.claimed) return;
-  counts_.name_collisions -= CollidingSources(job) != 0 ? 1 : 0;
+  counts_.name_collisions -= job.colliding() != 0 ? 1 : 0;
   job.has_container_ids |= has_container_id && mapping.kind != SeriesKind::kTaskWindow;
   if (const std::optional<size_t> source = SourceOf(mapping, labels); source.has_value())
     job.sources |= uint64_t{1} << *source;
-  counts_.name_collisions += CollidingSources(job) != 0 ? 1 : 0;
-}
-
-// Where series name their containers, those that an agent measures are known: others may stand beside them.
-uint64_t SeriesMapper::CollidingSources(const Job& job) {
-  const uint64_t sources = job.has_container_ids ? job.sources & ~uint64_t{1} : job.sources;
-  return std::popcount(sources) > 1 ? sources : 0;
-}
-
-std::string SeriesMapper::Collision(JobId id) const {
-  const uint64_t sources = CollidingSources(jobs_[id]);
-  std::string out;
-  for (size_t i = 0; i < source_names_.size(); ++i) {
-    if ((sources >> i & 1) != 0) StrAppend(&out, out.empty() ? "" : ", ", source_names_[i]);
-  }
-  return out;
+  counts_.name_collisions += job.colliding() != 0 ? 1 : 0;
 }
 
 void SeriesMapper::ForgetFact(SeriesKind kind, const std::string& about, uint64_t fingerprint) {

@@ -15,11 +15,6 @@
 namespace taut::server {
 namespace {
 
-std::pair<uint64_t, uint64_t> LongHashOf(std::string_view text) {
-  const XXH128_hash_t hash = XXH3_128bits(text.data(), text.size());
-  return {hash.high64, hash.low64};
-}
-
 // What Tautline may have set itself.
 bool IsLimit(SeriesKind kind) {
   return kind == SeriesKind::kCpuLimitCores || kind == SeriesKind::kMemoryLimitBytes ||
@@ -35,7 +30,7 @@ uint64_t ContainerOf(std::span<const LabelView> labels) {
 }  // namespace
 
 SeriesMapper::SeriesMapper(MappingRules rules, const Options& options)
-    : rules_(std::move(rules)), options_(options) {}
+    : rules_(std::move(rules)), options_(options), jobs_(options.max_jobs) {}
 
 SeriesMapper::Resolution SeriesMapper::Resolve(const SeriesView& series, Timestamp now,
                                                absl::FunctionRef<bool()> admit) {
@@ -157,8 +152,8 @@ std::optional<Mapping> SeriesMapper::Explain(std::span<const LabelView> labels) 
   return Match(labels);
 }
 
-SeriesMapper::JobLabels SeriesMapper::OwnLabels(std::span<const LabelView> labels, bool with_place) const {
-  JobLabels out;
+std::vector<taut::Label> SeriesMapper::OwnLabels(std::span<const LabelView> labels, bool with_place) const {
+  std::vector<taut::Label> out;
   for (const LabelView& l : labels) {
     if (!with_place && SaysPlace(l.name)) continue;
     const bool wanted = std::ranges::find(options_.job_labels, l.name) != options_.job_labels.end();
@@ -171,20 +166,20 @@ SeriesMapper::JobLabels SeriesMapper::OwnLabels(std::span<const LabelView> label
 bool SeriesMapper::Bind(uint32_t slot, const Mapping& mapping, std::span<const LabelView> labels,
                         uint64_t container) {
   const size_t jobs_before = jobs_.size();
-  const std::optional<JobId> job = InternJob(mapping.job);
-  if (!job.has_value()) return false;
+  const std::optional<JobId> id = InternJob(mapping.job);
+  if (!id.has_value()) return false;
+  SeriesJobs::Job& job = jobs_.at(*id);
   if (jobs_.size() > jobs_before) {
-    const JobLabels its_labels = OwnLabels(labels, true);
-    jobs_[*job].labels = Packed(its_labels);
-    jobs_[*job].parts = mapping.workload;
+    job.labels = PackLabels(OwnLabels(labels, true));
+    job.parts = mapping.workload;
   }
-  NoteWorkload(mapping.workload, *job);
-  if (mapping.whole_machine) SetLabels(*job, {{std::string(kWorkloadLabel), std::string(kWholeMachine)}});
-  ++jobs_[*job].slots;
-  const uint32_t task = TaskEntry(*job, mapping.task);
-  ++tasks_[task].uses;
-  bindings_[slot] = {.job = *job,
-                     .task = tasks_[task].index,
+  jobs_.NoteWorkload(*id, mapping.workload);
+  if (mapping.whole_machine)
+    jobs_.MergeLabels(*id, {{std::string(kWorkloadLabel), std::string(kWholeMachine)}});
+  ++job.slots;
+  const uint32_t task = jobs_.tasks.Use(*id, mapping.task, job.next_task);
+  bindings_[slot] = {.job = *id,
+                     .task = jobs_.tasks.index(task),
                      .part = static_cast<uint32_t>(HashOf(mapping.part)),
                      .task_entry = task,
                      .scale = static_cast<float>(mapping.scale),
@@ -197,13 +192,13 @@ bool SeriesMapper::Bind(uint32_t slot, const Mapping& mapping, std::span<const L
     slots_of_pod_.Add(slot, HashOf(pod));
     bindings_[slot].left_out = init_containers_.contains(HashOf(InitKey(pod, mapping.part)));
     if (const auto it = pod_labels_.find(HashOf(pod)); it != pod_labels_.end())
-      SetLabels(*job, it->second.labels);
+      jobs_.MergeLabels(*id, it->second.labels);
   }
   if (container != 0) slots_of_container_.Add(slot, container);
   counts_.claimed_series += mapping.claimed ? 1 : 0;
-  NoteSource(mapping, labels, container != 0, jobs_[*job]);
-  jobs_[*job].knows_starts |= mapping.kind == SeriesKind::kStartTime;
-  OomSource& source = jobs_[*job].oom_source;
+  NoteSource(mapping, labels, container != 0, job);
+  job.knows_starts |= mapping.kind == SeriesKind::kStartTime;
+  OomSource& source = job.oom_source;
   if (mapping.kind == SeriesKind::kTaskWindow || OomWatch::IsFor(mapping.kind)) source = OomSource::kFull;
   if (mapping.kind == SeriesKind::kOomTotal) source = std::max(source, OomSource::kSurvivors);
   ++version_;
@@ -214,13 +209,8 @@ void SeriesMapper::Unbind(uint32_t slot) {
   SeriesBinding& binding = bindings_[slot];
   slots_of_pod_.Remove(slot);
   if (const uint64_t container = slots_of_container_.Remove(slot); container != 0) claims_.erase(container);
-  --jobs_[binding.job].slots;
-  Task& task = tasks_[binding.task_entry];
-  if (--task.uses == 0) {
-    task_ids_.Erase({task.job.value, task.name});
-    task.name.clear();
-    free_tasks_.push_back(binding.task_entry);
-  }
+  --jobs_.at(binding.job).slots;
+  jobs_.tasks.Release(binding.task_entry);
   binding.in_use = false;
   rebind_[slot] = 0;
   ++version_;
@@ -240,7 +230,7 @@ void SeriesMapper::RebindTo(Entry& entry, const Mapping& mapping, std::span<cons
                             uint64_t container) {
   // The rules are the same and so are the labels: only the owner can be another, or an agent have come.
   const SeriesBinding& before = bindings_[entry.slot];
-  if (jobs_[before.job].name == mapping.job && tasks_[before.task_entry].name == mapping.task) return;
+  if (jobs_.name(before.job) == mapping.job && jobs_.tasks.name(before.task_entry) == mapping.task) return;
   if (!IsUsable(mapping) || !InternJob(mapping.job).has_value()) return;
   auto claim = claims_.extract(container);  // the slot may be the last of its container
   Unbind(entry.slot);
@@ -261,120 +251,26 @@ uint32_t SeriesMapper::NewSlot() {
 }
 
 std::optional<JobId> SeriesMapper::InternJob(std::string_view name) {
-  if (const std::optional<uint32_t> id = job_ids_.Find(name); id.has_value()) return JobId{*id};
-  if (jobs_.size() >= options_.max_jobs) {
-    ++counts_.refused_jobs;
-    refused_jobs_ = true;
-    return std::nullopt;
-  }
-  JobId id{jobs_.end_id()};
-  if (const auto it = forgotten_.find(LongHashOf(name)); it != forgotten_.end()) {
-    id = it->second.id;
-    forgotten_.erase(it);
-  }
-  RestoreJob(id, name);
-  fresh_jobs_.push_back(id);
-  return id;
-}
-
-void SeriesMapper::RestoreJob(JobId id, std::string_view name, WorkloadParts parts) {
-  jobs_.Emplace(id).name = name;
-  job_ids_.Insert(id.value);
-  jobs_[id].parts = parts;
-}
-
-void SeriesMapper::RememberForgotten(JobId id, std::string_view name, int32_t day) {
-  jobs_.Reserve(id.value + 1);
-  forgotten_.insert_or_assign(LongHashOf(name), Forgotten{id, day});
+  const std::optional<JobId> id = jobs_.Intern(name);
+  if (id.has_value()) return id;
+  ++counts_.refused_jobs;
+  refused_jobs_ = true;
+  return std::nullopt;
 }
 
 bool SeriesMapper::ForgetJob(JobId id, int32_t day) {
-  const Job* job = jobs_.Find(id);
-  if (job == nullptr || job->slots > 0) return false;
-  counts_.name_collisions -= CollidingSources(*job) != 0 ? 1 : 0;
-  RememberForgotten(id, job->name, day);
-  job_ids_.Erase(job->name);
-  jobs_.Erase(id);
+  const bool collides = jobs_.Has(id) && jobs_.at(id).colliding() != 0;
+  if (!jobs_.Forget(id, day)) return false;
+  counts_.name_collisions -= collides ? 1 : 0;
   return true;
-}
-
-void SeriesMapper::DropForgotten(int32_t day) {
-  absl::erase_if(forgotten_, [day](const auto& entry) { return entry.second.day < day; });
-}
-
-PackedText SeriesMapper::Packed(const JobLabels& labels) {
-  std::string bytes;
-  ByteWriter out(&bytes);
-  for (const auto& [key, value] : labels) {
-    out.PutString(key);
-    out.PutString(value);
-  }
-  return PackedText(bytes);
-}
-
-SeriesMapper::JobLabels SeriesMapper::job_labels(JobId id) const {
-  JobLabels labels;
-  for (ByteReader in(jobs_[id].labels); in.remaining() > 0;) {
-    const std::string_view key = in.GetString();
-    labels.emplace_back(key, in.GetString());
-  }
-  return labels;
-}
-
-std::vector<std::string> SeriesMapper::job_names() const {
-  std::vector<std::string> names;
-  for (const Job& job : jobs_) names.emplace_back(job.name.view());
-  return names;
 }
 
 size_t SeriesMapper::state_bytes() const {
   const auto table = [](const auto& map) { return map.capacity() * (sizeof(*map.begin()) + 1); };
-  size_t bytes = table(series_) + table(facts_) + table(pods_measured_) + table(pod_labels_) +
-                 table(retold_) + table(claims_) + table(forgotten_) + job_ids_.state_bytes() +
-                 task_ids_.state_bytes() + slots_of_pod_.state_bytes() + slots_of_container_.state_bytes() +
-                 replica_counts_.state_bytes() + bindings_.capacity() * (sizeof(SeriesBinding) + 1) +
-                 tasks_.capacity() * sizeof(Task) + jobs_.table_bytes();
-  for (const Job& job : jobs_) {
-    bytes += sizeof(Job) + job.name.heap_bytes() + job.labels.heap_bytes();
-  }
-  for (const Task& task : tasks_) bytes += task.name.heap_bytes();
-  return bytes;
-}
-
-uint32_t SeriesMapper::TaskEntry(JobId job, const std::string& name) {
-  if (const std::optional<uint32_t> known = task_ids_.Find({job.value, name}); known.has_value())
-    return *known;
-  uint32_t entry = 0;
-  if (free_tasks_.empty()) {
-    entry = static_cast<uint32_t>(tasks_.size());
-    tasks_.emplace_back();
-  } else {
-    entry = free_tasks_.back();
-    free_tasks_.pop_back();
-  }
-  tasks_[entry] = {.job = job, .index = jobs_[job].next_task++, .uses = 0, .name = PackedText(name)};
-  task_ids_.Insert(entry);
-  return entry;
-}
-
-std::optional<uint32_t> SeriesMapper::FindTask(JobId job, const std::string& name) const {
-  const std::optional<uint32_t> entry = task_ids_.Find({job.value, name});
-  return entry.has_value() ? std::optional(tasks_[*entry].index) : std::nullopt;
-}
-
-std::vector<std::string> SeriesMapper::TaskNames(std::span<const std::pair<JobId, uint32_t>> tasks) const {
-  absl::flat_hash_map<uint64_t, size_t> wanted;
-  const auto key = [](JobId job, uint32_t index) { return uint64_t{job.value} << 32 | index; };
-  for (size_t i = 0; i < tasks.size(); ++i) wanted.emplace(key(tasks[i].first, tasks[i].second), i);
-  std::vector<std::string> names(tasks.size());
-  if (tasks.empty()) return names;
-  for (const Task& task : tasks_) {
-    if (task.uses == 0) continue;
-    if (const auto it = wanted.find(key(task.job, task.index)); it != wanted.end()) {
-      names[it->second] = task.name.view();
-    }
-  }
-  return names;
+  return table(series_) + table(facts_) + table(pods_measured_) + table(pod_labels_) + table(retold_) +
+         table(claims_) + slots_of_pod_.state_bytes() + slots_of_container_.state_bytes() +
+         replica_counts_.state_bytes() + bindings_.capacity() * (sizeof(SeriesBinding) + 1) +
+         jobs_.state_bytes();
 }
 
 std::vector<uint32_t> SeriesMapper::ForgetIdle(Timestamp now, int64_t idle_seconds) {
@@ -384,7 +280,7 @@ std::vector<uint32_t> SeriesMapper::ForgetIdle(Timestamp now, int64_t idle_secon
   std::vector<uint8_t> alive(bindings_.size(), 0), alive_counts(replica_counts_.num_series(), 0);
   std::vector<uint64_t> idle;
   // With room again, what was refused for want of it is looked at anew.
-  const bool forgive = refused_jobs_ && jobs_.size() < options_.max_jobs;
+  const bool forgive = refused_jobs_ && jobs_.has_room();
   if (forgive) refused_jobs_ = false;
   for (const auto& [fingerprint, entry] : series_) {
     if (forgive && entry.outcome == Outcome::kRefused) {

@@ -14,14 +14,12 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/functional/function_ref.h"
-#include "common/base/numbers_by_key.h"
-#include "common/base/packed_text.h"
 #include "common/base/time.h"
-#include "common/model/job_table.h"
 #include "common/model/usage.h"
 #include "server/ingest/mapping_rules.h"
 #include "server/ingest/owners.h"
 #include "server/ingest/replica_counts.h"
+#include "server/ingest/series_jobs.h"
 #include "server/ingest/slot_lists.h"
 #include "server/ingest/workload_sample.h"
 
@@ -43,12 +41,7 @@ struct SeriesBinding {
       false;  // of an init container, or a limit that an agent may have set: not of the task's need
 };
 
-// Whether OOM kills of a job's containers can be known.
-enum class OomSource : uint8_t {
-  kNone,       // no series or agent tells of them
-  kSurvivors,  // a counter of the container's own: only kills that the container outlives
-  kFull        // its agent, or kube-state-metrics
-};
+inline bool TakesAll() { return true; }
 
 struct MapperCounts {
   uint64_t mapped_series = 0;                     // alive now
@@ -62,8 +55,7 @@ struct MapperCounts {
   uint64_t pods_without_containers = 0;           // alive now: with series of the pod alone
 };
 
-// Not thread-safe. About 150 bytes a live mapped series, 40 an unmapped one, 200 a job, and 30 a forgotten
-// job whose number is kept for its return.
+// Not thread-safe. About 150 bytes a live mapped series and 40 an unmapped one, beside jobs and tasks.
 class SeriesMapper {
  public:
   struct Options {
@@ -89,12 +81,9 @@ class SeriesMapper {
 
   // `now` is when the series was received: one not resolved for an hour is idle. Steady state 10 to 100 ns (a
   // miss of the cache or two), a new series some microseconds.
-  Resolution Resolve(const SeriesView& series, Timestamp now) {
-    return Resolve(series, now, [] { return true; });
-  }
-  // The same; a new series that a rule wants is taken only if `admit` says that one of its samples is of use,
-  // and is kRefused else, without being remembered: what is dropped makes no job.
-  Resolution Resolve(const SeriesView& series, Timestamp now, absl::FunctionRef<bool()> admit);
+  // A new series that a rule wants is taken only if `admit` says that one of its samples is of use, and is
+  // kRefused else, without being remembered: what is dropped makes no job.
+  Resolution Resolve(const SeriesView& series, Timestamp now, absl::FunctionRef<bool()> admit = TakesAll);
 
   // The same for a task whose agent says itself what job it is of; mapping rules have no say. Labels as those
   // of a series: some become the job's own.
@@ -119,58 +108,14 @@ class SeriesMapper {
   // Changes when any binding does: a caller that keeps an order of the slots sorts again.
   uint64_t version() const { return version_; }
 
-  // ---- jobs ----
-  // The number of the job of this name: the one it had if it was forgotten, else a new one. nullopt past
-  // max_jobs.
-  std::optional<JobId> InternJob(std::string_view name);
-  // A job that a store knows by this number, before any series. REQUIRES: the number is free.
-  void RestoreJob(JobId id, std::string_view name, WorkloadParts parts = {});
-  // Numbers below this are taken, also those that no known job has.
-  void ReserveJobs(uint32_t end) { jobs_.Reserve(end); }
-  // A job that was forgotten on `day`: should its name come again, it gets this number.
-  void RememberForgotten(JobId id, std::string_view name, int32_t day);
-  // False, and nothing is done, while a series or task is bound to the job.
-  bool ForgetJob(JobId id, int32_t day);
-  // Numbers of jobs forgotten before `day` are not given to their names again.
-  void DropForgotten(int32_t day);
-  // Jobs that got a number since the last call (a new one, or their own again), in that order.
-  std::vector<JobId> TakeFreshJobs() { return std::exchange(fresh_jobs_, {}); }
-  // Jobs whose labels have changed (each pod's labels count once), or whose workload became known, since the
-  // last call; ascending.
-  std::vector<JobId> TakeRelabelledJobs();
-
-  size_t num_jobs() const { return jobs_.size(); }
-  bool HasJob(JobId id) const { return jobs_.Find(id) != nullptr; }
-  // Good until the job is forgotten.
-  std::string_view job_name(JobId id) const { return jobs_[id].name; }
-  std::vector<std::string> job_names() const;  // ascending by number
-  using JobLabels = std::vector<std::pair<std::string, std::string>>;
-  // What series and agents have said of a job.
-  struct MappedJob {
-    JobId id;
-    std::string name;
-    JobLabels labels;  // keys ascending; of a job from before the daemon's start only what was learnt since
-    WorkloadParts parts;  // of the first that said it; one of parts replaces one that is a name alone
-    // From the series and agents that have named the job since the daemon started.
-    OomSource oom_source = OomSource::kNone;
-    bool knows_starts = false;  // a series has said when a task of it started
-  };
-  // REQUIRES: HasJob(id).
-  MappedJob facts_of(JobId id) const {
-    const Job& job = jobs_[id];
-    return {id, std::string(job_name(id)), job_labels(id), job.parts, job.oom_source, job.knows_starts};
-  }
+  // The jobs and tasks that series and agents name. A job that is forgotten there has no slot.
+  SeriesJobs& jobs() { return jobs_; }
+  const SeriesJobs& jobs() const { return jobs_; }
   // The sources of a job's series if there are two, "agents, Kubernetes": they may be two workloads of one
-  // name. "": there is one. REQUIRES: HasJob(id).
-  std::string Collision(JobId id) const;
-  // Series and tasks bound to it. REQUIRES: HasJob(id).
-  uint32_t num_slots(JobId id) const { return jobs_[id].slots; }
-  // REQUIRES: a slot in use. The task's name in its job.
-  std::string_view task_name(uint32_t slot) const { return tasks_[bindings_[slot].task_entry].name; }
-  // The number of the task of this name; nullopt: the job has none now.
-  std::optional<uint32_t> FindTask(JobId job, const std::string& name) const;
-  // The names of these tasks, in their order; "" for one that is not there. O(all tasks).
-  std::vector<std::string> TaskNames(std::span<const std::pair<JobId, uint32_t>> tasks) const;
+  // name. "": there is one. REQUIRES: jobs().Has(id).
+  std::string Collision(JobId id) const { return sources_.Listed(jobs_.at(id).colliding()); }
+  // False, and nothing is done, while a series or task is bound to the job (SeriesJobs::Forget).
+  bool ForgetJob(JobId id, int32_t day);
 
   // Forgets the series not resolved in (now - idle, now] and returns their slots, ascending: drop them
   // everywhere before the next Resolve. O(series); a call a minute is plenty.
@@ -196,26 +141,9 @@ class SeriesMapper {
     Outcome outcome = Outcome::kUnmapped;
     SeriesKind kind = SeriesKind::kCpuSecondsTotal;
   };
-  struct Task {
-    JobId job;
-    uint32_t index = 0;
-    uint32_t uses = 0;  // slots; 0: this entry is free
-    PackedText name;
-  };
-  struct Job {
-    PackedText name;
-    PackedText labels;  // as Packed
-    uint32_t next_task = 0;
-    uint32_t slots = 0;
-    OomSource oom_source = OomSource::kNone;
-    bool has_container_ids = false;  // some of its series name their container
-    bool knows_starts = false;
-    WorkloadParts parts;   // of its workload, within the name
-    uint64_t sources = 0;  // a bit for each of source_names_
-  };
   struct PodLabels {
     uint64_t fingerprint = 0;  // of the series that says so
-    JobLabels labels;
+    std::vector<taut::Label> labels;
     bool names_program = false;  // that its pod is a run of
   };
   struct MeasuredPod {
@@ -226,21 +154,6 @@ class SeriesMapper {
   struct Claim {
     std::string job, task;
     bool operator==(const Claim&) const = default;
-  };
-  struct Forgotten {
-    JobId id;
-    int32_t day = 0;
-  };
-  // The keys of job_ids_ and task_ids_.
-  struct NameOfJob {
-    const JobTable<Job>* jobs;
-    std::string_view operator()(uint32_t id) const { return (*jobs)[JobId{id}].name; }
-  };
-  struct JobAndNameOfTask {
-    const std::vector<Task>* tasks;
-    std::pair<uint32_t, std::string_view> operator()(uint32_t entry) const {
-      return {(*tasks)[entry].job.value, (*tasks)[entry].name};
-    }
   };
   Entry Classify(const SeriesView& sent, uint32_t minute);
   // A series that was not wanted when it came first, and is now.
@@ -263,23 +176,20 @@ class SeriesMapper {
   void LearnInitContainer(const Mapping& fact);
   void ForgetFact(SeriesKind kind, const std::string& about, uint64_t fingerprint);
   void LearnPodLabels(const Mapping& fact, const SeriesView& series);
-  JobLabels job_labels(JobId id) const;
-  void SetLabels(JobId id, const JobLabels& labels);
   // Those that become a job's own, ascending; with or without those that say where it is.
-  JobLabels OwnLabels(std::span<const LabelView> labels, bool with_place) const;
-  static PackedText Packed(const JobLabels& labels);
+  std::vector<taut::Label> OwnLabels(std::span<const LabelView> labels, bool with_place) const;
   // Of a job's bits; nullopt: not said, or one too many.
   std::optional<size_t> SourceOf(const Mapping& mapping, std::span<const LabelView> labels);
-  void NoteWorkload(WorkloadParts parts, JobId id);
-  void NoteSource(const Mapping& mapping, std::span<const LabelView> labels, bool has_container_id, Job& job);
-  static uint64_t CollidingSources(const Job& job);
+  void NoteSource(const Mapping& mapping, std::span<const LabelView> labels, bool has_container_id,
+                  SeriesJobs::Job& job);
   // False: past max_jobs. `container`: the hash of the container's ID, 0 if it is not known.
   bool Bind(uint32_t slot, const Mapping& mapping, std::span<const LabelView> labels, uint64_t container);
   void Unbind(uint32_t slot);
   void Rebind(Entry& entry, const SeriesView& series);
   void RebindTo(Entry& entry, const Mapping& mapping, std::span<const LabelView> labels, uint64_t container);
   uint32_t NewSlot();
-  uint32_t TaskEntry(JobId job, const std::string& name);
+  // nullopt, and counted: past max_jobs.
+  std::optional<JobId> InternJob(std::string_view name);
   // The fingerprint that these labels have in ascending order of names, so that their order does not matter.
   uint64_t CanonicalFingerprint(std::span<const LabelView> labels);
 
@@ -304,18 +214,11 @@ class SeriesMapper {
   absl::flat_hash_map<uint64_t, uint64_t> retold_;
   ReplicaCounts replica_counts_;
 
-  JobTable<Job> jobs_;
-  NumbersByKey<NameOfJob> job_ids_{NameOfJob{&jobs_}};
-  // By the 128-bit hash of a name: a name that came back must not be taken for another.
-  absl::flat_hash_map<std::pair<uint64_t, uint64_t>, Forgotten> forgotten_;
-  std::vector<JobId> fresh_jobs_, relabelled_jobs_;
-  std::vector<std::string> source_names_ = {"agents"};  // at most 64
+  SeriesJobs jobs_;
+  bool refused_jobs_ = false;  // some series was refused for want of room for its job
+  SourceNames sources_;
   // By the hash of "scope/Pod/name/container".
   absl::flat_hash_set<uint64_t> init_containers_;
-  bool refused_jobs_ = false;  // some series was refused for want of room for its job
-  std::vector<Task> tasks_;
-  std::vector<uint32_t> free_tasks_;
-  NumbersByKey<JobAndNameOfTask> task_ids_{JobAndNameOfTask{&tasks_}};  // indices of tasks_
   // Scratch.
   std::vector<LabelView> sorted_;
 };

@@ -44,7 +44,7 @@ MappedLabels PodOwner(std::string_view pod, std::string_view kind, std::string_v
 }
 
 std::string JobOf(const SeriesMapper& mapper, uint32_t slot) {
-  return mapper.job_names().at(mapper.binding(slot).job.value);
+  return std::string(mapper.jobs().name(mapper.binding(slot).job));
 }
 
 // A source that knows groups of pods beside kube-state-metrics, which does not.
@@ -82,7 +82,7 @@ std::string Seen(SeriesMapper& mapper, const MappedLabels& labels) {
   const auto resolution = Resolve(mapper, labels);
   if (resolution.outcome != Outcome::kMapped) return "-";
   return StrCat(Name(resolution.kind), " ", JobOf(mapper, resolution.slot), " ",
-                mapper.task_name(resolution.slot));
+                mapper.jobs().tasks.name(mapper.binding(resolution.slot).task_entry));
 }
 
 TEST(SeriesMapper, ReadsTheLabelsThatPrometheusHasRenamed) {
@@ -145,7 +145,7 @@ TEST(SeriesMapper, ReadsOldLabelsOldNamesAndOtherSenders) {
   EXPECT_EQ(otel("container_cpu_time_seconds_total"), "cpu_seconds_total" + task);
   EXPECT_EQ(otel("container_memory_working_set_bytes"), "memory_bytes" + task);
   EXPECT_EQ(otel("k8s_container_memory_limit_bytes"), "memory_limit_bytes" + task);
-  EXPECT_EQ(mapper.num_jobs(), 1U);
+  EXPECT_EQ(mapper.jobs().size(), 1U);
 }
 
 TEST(SeriesMapper, CountsPodsWhoseContainersNoSeriesNames) {
@@ -172,9 +172,9 @@ TEST(SeriesMapper, CountsPodsWhoseContainersNoSeriesNames) {
 // node_exporter's figures are of all that runs on a machine: the label says so, and sums leave the job out.
 TEST(SeriesMapper, AJobOfWholeMachinesIsMarkedAlsoIfItIsKnownAlready) {
   const auto label = [](const SeriesMapper& mapper, uint32_t slot) {
-    return mapper.facts_of(mapper.binding(slot).job).labels;
+    return mapper.jobs().FactsOf(mapper.binding(slot).job).labels;
   };
-  const SeriesMapper::JobLabels machine = {{"workload", "machine"}};
+  const std::vector<Label> machine = {{"workload", "machine"}};
   const MappedLabels cpu = {{"__name__", "node_cpu_seconds_total"},
                             {"cpu", "0"},
                             {"instance", "h:1"},
@@ -182,18 +182,18 @@ TEST(SeriesMapper, AJobOfWholeMachinesIsMarkedAlsoIfItIsKnownAlready) {
                             {"mode", "user"}};
   SeriesMapper fresh = NewMapper();
   EXPECT_EQ(label(fresh, Resolve(fresh, cpu).slot), machine);
-  const SeriesMapper::JobLabels pod = {{"namespace", "shop"}};
+  const std::vector<Label> pod = {{"namespace", "shop"}};
   EXPECT_EQ(label(fresh, Resolve(fresh, Cpu("db-0")).slot), pod);
   SeriesMapper known = NewMapper();
-  known.RestoreJob(JobId{0}, "machine/node");
+  known.jobs().Restore(JobId{0}, "machine/node");
   EXPECT_EQ(label(known, Resolve(known, cpu).slot), machine);
-  EXPECT_THAT(known.TakeRelabelledJobs(), ElementsAre(JobId{0}));
+  EXPECT_THAT(known.jobs().TakeRelabelled(), ElementsAre(JobId{0}));
 }
 
 TEST(SeriesMapper, AJobHasTheWorkloadOfTheRuleThatNamedIt) {
   SeriesMapper mapper = NewMapper();
   const auto workload = [&mapper](uint32_t slot) {
-    const SeriesMapper::MappedJob facts = mapper.facts_of(mapper.binding(slot).job);
+    const SeriesJobs::Facts facts = mapper.jobs().FactsOf(mapper.binding(slot).job);
     return facts.parts.In(facts.name);
   };
   EXPECT_EQ(
@@ -210,10 +210,10 @@ TEST(SeriesMapper, AJobHasTheWorkloadOfTheRuleThatNamedIt) {
   // An agent that measures a pod's container says its job's name; series say of which workload.
   const uint32_t task = mapper.ResolveTask("shop/statefulset/db", "db-0", none, After(0)).slot;
   EXPECT_EQ(workload(task).source, Source::kAgents);
-  (void)mapper.TakeRelabelledJobs();
+  (void)mapper.jobs().TakeRelabelled();
   (void)Resolve(mapper, Cpu("db-0"));
   EXPECT_EQ(workload(task).kind, "statefulset");
-  EXPECT_THAT(mapper.TakeRelabelledJobs(), ElementsAre(mapper.binding(task).job));
+  EXPECT_THAT(mapper.jobs().TakeRelabelled(), ElementsAre(mapper.binding(task).job));
 }
 
 TEST(SeriesMapper, GivesSlotsOnceAndTasksWithinJobs) {
@@ -223,13 +223,13 @@ TEST(SeriesMapper, GivesSlotsOnceAndTasksWithinJobs) {
   const auto side = Resolve(mapper, Cpu("web-5d4f8c7b9d-bcdfg", "proxy"));
   const auto db = Resolve(mapper, Cpu("db-0"));
   EXPECT_EQ(a.outcome, Outcome::kMapped);
-  EXPECT_THAT(mapper.job_names(), ElementsAre("shop/deployment/web", "shop/statefulset/db"));
+  EXPECT_THAT(mapper.jobs().Names(), ElementsAre("shop/deployment/web", "shop/statefulset/db"));
   EXPECT_EQ(mapper.binding(a.slot).task, 0U);
   EXPECT_EQ(mapper.binding(b.slot).task, 1U);
   EXPECT_EQ(mapper.binding(side.slot).task, 1U);
   EXPECT_NE(mapper.binding(side.slot).part, mapper.binding(b.slot).part);
   EXPECT_EQ(mapper.binding(db.slot).task, 0U);
-  EXPECT_EQ(mapper.task_name(b.slot), "web-5d4f8c7b9d-bcdfg");
+  EXPECT_EQ(mapper.jobs().tasks.name(mapper.binding(b.slot).task_entry), "web-5d4f8c7b9d-bcdfg");
   const uint64_t version = mapper.version();
   EXPECT_EQ(Resolve(mapper, Cpu("web-5d4f8c7b9d-x2x4z")).slot, a.slot);
   EXPECT_EQ(mapper.version(), version);
@@ -310,7 +310,7 @@ TEST(SeriesMapper, HoldsItsLimits) {
   EXPECT_EQ(Resolve(names, Cpu("a-name-that-is-far-too-long-0")).outcome, Outcome::kRefused);
   EXPECT_EQ(Resolve(names, Cpu("web\n-0")).outcome, Outcome::kRefused);
   EXPECT_EQ(names.counts().refused_series, 2U);
-  EXPECT_THAT(names.job_names(), IsEmpty());
+  EXPECT_THAT(names.jobs().Names(), IsEmpty());
 }
 
 // A client that normalises the path of a URL would read another job.
@@ -329,9 +329,9 @@ TEST(SeriesMapper, ANameWithDotPartsIsRefused) {
 
 TEST(SeriesMapper, AStoresJobsKeepTheirNumbers) {
   SeriesMapper mapper = NewMapper();
-  EXPECT_EQ(mapper.InternJob("shop/statefulset/db"), JobId{0});
-  EXPECT_EQ(mapper.InternJob("shop/statefulset/web"), JobId{1});
-  EXPECT_EQ(mapper.InternJob("shop/statefulset/db"), JobId{0});
+  EXPECT_EQ(mapper.jobs().Intern("shop/statefulset/db"), JobId{0});
+  EXPECT_EQ(mapper.jobs().Intern("shop/statefulset/web"), JobId{1});
+  EXPECT_EQ(mapper.jobs().Intern("shop/statefulset/db"), JobId{0});
   EXPECT_EQ(mapper.binding(Resolve(mapper, Cpu("web-0")).slot).job, JobId{1});
 }
 
@@ -364,7 +364,7 @@ RC_GTEST_PROP(SeriesMapper, StaysTrueWhileSeriesComeAndGo, ()) {
       const auto expected = mapper.Explain(ViewOf(named).labels);
       RC_ASSERT(expected.has_value());
       RC_ASSERT(JobOf(mapper, entry.first) == expected->job);
-      RC_ASSERT(mapper.task_name(entry.first) == expected->task);
+      RC_ASSERT(mapper.jobs().tasks.name(mapper.binding(entry.first).task_entry) == expected->task);
     }
     RC_ASSERT(mapper.counts().mapped_series == alive.size());
   }
@@ -379,8 +379,9 @@ TEST(SeriesMapper, TasksOfAgentsNeedNoRule) {
   EXPECT_EQ(a.outcome, Outcome::kMapped);
   EXPECT_EQ(a.kind, SeriesKind::kTaskWindow);
   EXPECT_EQ(JobOf(mapper, a.slot), "batch/import");
-  EXPECT_EQ(mapper.task_name(a.slot), "host/a");
-  EXPECT_THAT(mapper.facts_of(mapper.binding(a.slot).job).labels, ElementsAre(std::pair("team", "shop")));
+  EXPECT_EQ(mapper.jobs().tasks.name(mapper.binding(a.slot).task_entry), "host/a");
+  EXPECT_THAT(mapper.jobs().FactsOf(mapper.binding(a.slot).job).labels,
+              ElementsAre(std::pair("team", "shop")));
   const uint64_t version = mapper.version();
   EXPECT_EQ(mapper.ResolveTask("batch/import", "host/a", {}, kNow).slot, a.slot);
   EXPECT_EQ(mapper.version(), version);
@@ -394,7 +395,7 @@ TEST(SeriesMapper, TasksOfAgentsNeedNoRule) {
 TEST(SeriesMapper, ATaskOfSeriesAndOfAnAgentIsOneTask) {
   SeriesMapper mapper = NewMapper();
   const auto series = Resolve(mapper, Cpu("db-0"));
-  const std::string task(mapper.task_name(series.slot));
+  const std::string task(mapper.jobs().tasks.name(mapper.binding(series.slot).task_entry));
   const auto told = mapper.ResolveTask("shop/statefulset/db", task, {}, kNow);
   EXPECT_NE(told.slot, series.slot);
   EXPECT_EQ(mapper.binding(told.slot).job, mapper.binding(series.slot).job);
@@ -410,7 +411,7 @@ TEST(SeriesMapper, TasksOfAgentsHaveTheSameBounds) {
   EXPECT_EQ(mapper.ResolveTask("j", "", {}, kNow).outcome, Outcome::kRefused);
   EXPECT_EQ(mapper.ResolveTask("j", "a-name-too-long", {}, kNow).outcome, Outcome::kRefused);
   EXPECT_EQ(mapper.counts().refused_series, 3U);
-  EXPECT_THAT(mapper.job_names(), IsEmpty());
+  EXPECT_THAT(mapper.jobs().Names(), IsEmpty());
   EXPECT_EQ(mapper.ResolveTask("j", "a", {}, kNow).outcome, Outcome::kMapped);
   EXPECT_EQ(mapper.ResolveTask("j", "b", {}, kNow).outcome, Outcome::kRefused) << "two are remembered";
 }
@@ -547,17 +548,17 @@ TEST(SeriesMapper, LabelsOfPodsBecomeTheirJobs) {
   EXPECT_EQ(Resolve(mapper, PodLabels("web-5d4f8c7b9d-bcdfg", "red")).outcome, Outcome::kFact);
   const auto a = Resolve(mapper, Cpu("web-5d4f8c7b9d-x2x4z"));
   const JobId job = mapper.binding(a.slot).job;
-  EXPECT_THAT(mapper.facts_of(job).labels, ElementsAre(std::pair("namespace", "shop")));
-  EXPECT_THAT(mapper.TakeRelabelledJobs(), IsEmpty());
+  EXPECT_THAT(mapper.jobs().FactsOf(job).labels, ElementsAre(std::pair("namespace", "shop")));
+  EXPECT_THAT(mapper.jobs().TakeRelabelled(), IsEmpty());
   Resolve(mapper, Cpu("web-5d4f8c7b9d-bcdfg"));  // whose labels were known before it
-  EXPECT_THAT(mapper.facts_of(job).labels,
+  EXPECT_THAT(mapper.jobs().FactsOf(job).labels,
               ElementsAre(std::pair("namespace", "shop"), std::pair("team", "red")));
-  EXPECT_THAT(mapper.TakeRelabelledJobs(), ElementsAre(job));
+  EXPECT_THAT(mapper.jobs().TakeRelabelled(), ElementsAre(job));
   Resolve(mapper, PodLabels("web-5d4f8c7b9d-x2x4z", "red"));
-  EXPECT_THAT(mapper.TakeRelabelledJobs(), IsEmpty()) << "nothing has changed";
+  EXPECT_THAT(mapper.jobs().TakeRelabelled(), IsEmpty()) << "nothing has changed";
   Resolve(mapper, PodLabels("web-5d4f8c7b9d-x2x4z", "blue"));
-  EXPECT_THAT(mapper.TakeRelabelledJobs(), ElementsAre(job));
-  EXPECT_THAT(mapper.facts_of(job).labels,
+  EXPECT_THAT(mapper.jobs().TakeRelabelled(), ElementsAre(job));
+  EXPECT_THAT(mapper.jobs().FactsOf(job).labels,
               ElementsAre(std::pair("namespace", "shop"), std::pair("team", "blue")));
   // A fact that ends takes no other fact of its pod with it.
   Resolve(mapper, PodOwner("web-5d4f8c7b9d-x2x4z", "Rollout", "storefront"), After(50));
@@ -573,7 +574,7 @@ TEST(SeriesMapper, APodsLabelsDoNotSayWhereItIs) {
   labels.insert(labels.begin() + 1, {{"label_cluster", "other"}, {"label_namespace", "other"}});
   Resolve(mapper, labels);
   const auto a = Resolve(mapper, Cpu("web-5d4f8c7b9d-x2x4z"));
-  EXPECT_THAT(mapper.facts_of(mapper.binding(a.slot).job).labels,
+  EXPECT_THAT(mapper.jobs().FactsOf(mapper.binding(a.slot).job).labels,
               ElementsAre(std::pair("namespace", "shop"), std::pair("team", "red")));
 }
 
@@ -617,17 +618,17 @@ TEST(SeriesMapper, ATaskIsOfItsJobAndItsNumberIsFoundAsLongAsItIsThere) {
   const auto db = mapper.ResolveTask("shop/db", "t0", {}, kNow);
   const auto more = mapper.ResolveTask("shop/db", "t1", {}, kNow);
   const JobId web_job = mapper.binding(web.slot).job, db_job = mapper.binding(db.slot).job;
-  EXPECT_EQ(mapper.FindTask(web_job, "t0"), 0U);
-  EXPECT_EQ(mapper.FindTask(db_job, "t1"), mapper.binding(more.slot).task);
-  EXPECT_EQ(mapper.FindTask(web_job, "t1"), std::nullopt);
+  EXPECT_EQ(mapper.jobs().tasks.Find(web_job, "t0"), 0U);
+  EXPECT_EQ(mapper.jobs().tasks.Find(db_job, "t1"), mapper.binding(more.slot).task);
+  EXPECT_EQ(mapper.jobs().tasks.Find(web_job, "t1"), std::nullopt);
   mapper.ResolveTask("shop/db", "t1", {}, After(59));
   mapper.ForgetIdle(After(60));
-  EXPECT_EQ(mapper.FindTask(web_job, "t0"), std::nullopt);
-  EXPECT_EQ(mapper.FindTask(db_job, "t0"), std::nullopt);
-  EXPECT_EQ(mapper.FindTask(db_job, "t1"), 1U);
+  EXPECT_EQ(mapper.jobs().tasks.Find(web_job, "t0"), std::nullopt);
+  EXPECT_EQ(mapper.jobs().tasks.Find(db_job, "t0"), std::nullopt);
+  EXPECT_EQ(mapper.jobs().tasks.Find(db_job, "t1"), 1U);
   // Its place among the tasks is used again, its number in the job is not.
   mapper.ResolveTask("shop/db", "t0", {}, After(61));
-  EXPECT_EQ(mapper.FindTask(db_job, "t0"), 2U);
+  EXPECT_EQ(mapper.jobs().tasks.Find(db_job, "t0"), 2U);
 }
 
 TEST(SeriesMapper, AJobTakesTheRoomThatItsNamesTake) {
@@ -640,9 +641,9 @@ TEST(SeriesMapper, AJobTakesTheRoomThatItsNamesTake) {
     memory[0].value = "container_memory_working_set_bytes";
     Resolve(mapper, memory);
   }
-  ASSERT_EQ(mapper.num_jobs(), kJobs);
+  ASSERT_EQ(mapper.jobs().size(), kJobs);
   EXPECT_LT(mapper.state_bytes() / kJobs, 500U);
-  EXPECT_THAT(mapper.facts_of(JobId{7}).labels, ElementsAre(std::pair("namespace", "shop")));
+  EXPECT_THAT(mapper.jobs().FactsOf(JobId{7}).labels, ElementsAre(std::pair("namespace", "shop")));
 }
 
 }  // namespace

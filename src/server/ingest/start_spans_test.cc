@@ -190,7 +190,7 @@ TEST_F(Start, IsUsageAsAnyWhereNoJobAsksForIt) {
   EXPECT_FLOAT_EQ(w.tasks[0].cpu_mean_cores, (120 * 3 + 180 * 0.5F) / 300);
   EXPECT_THAT(w.starts, IsEmpty());
   EXPECT_THAT(w.signals, IsEmpty());
-  EXPECT_FALSE(ingest_.mapper().facts_of(JobId{0}).knows_starts);
+  EXPECT_FALSE(ingest_.mapper().jobs().FactsOf(JobId{0}).knows_starts);
 }
 
 TEST_F(Start, ASeriesThatCameBeforeItWasAskedForIsTakenThen) {
@@ -199,7 +199,7 @@ TEST_F(Start, ASeriesThatCameBeforeItWasAskedForIsTakenThen) {
   Ask(600);
   Send("started", 20, kWindowBegin);
   EXPECT_EQ(ingest_.mapper().counts().unmapped_series, 0U);
-  EXPECT_TRUE(ingest_.mapper().facts_of(JobId{0}).knows_starts);
+  EXPECT_TRUE(ingest_.mapper().jobs().FactsOf(JobId{0}).knows_starts);
   EXPECT_EQ(Close().starts.size(), 1U);
 }
 

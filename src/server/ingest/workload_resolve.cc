@@ -59,7 +59,7 @@ SeriesMapper::Resolution SeriesMapper::ResolvePart(const WorkloadPart& part, Ser
     if (entry.outcome == Outcome::kFact) ++counts_.fact_series;
     if (entry.outcome == Outcome::kMapped) {
       ++counts_.mapped_series;
-      if (!part.labels.empty()) SetLabels(bindings_[entry.slot].job, OwnLabels(labels, false));
+      if (!part.labels.empty()) jobs_.MergeLabels(bindings_[entry.slot].job, OwnLabels(labels, false));
     }
     it = series_.try_emplace(fingerprint, entry).first;
   } else if (it->second.outcome == Outcome::kMapped && rebind_[it->second.slot] != 0) [[unlikely]] {

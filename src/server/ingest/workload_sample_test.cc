@@ -49,8 +49,8 @@ TEST_F(WorkloadSamples, MakeWindowsOfTheJobThatTheyName) {
     Take(app, SeriesKind::kMemoryBytes, 5e7, second);
     Take(app, SeriesKind::kMemoryLimitBytes, 1e8, second);
   }
-  ASSERT_EQ(mapper().num_jobs(), 1U);
-  const SeriesMapper::MappedJob job = mapper().facts_of(JobId{0});
+  ASSERT_EQ(mapper().jobs().size(), 1U);
+  const SeriesJobs::Facts job = mapper().jobs().FactsOf(JobId{0});
   EXPECT_EQ(job.name, "shop/deployment/web/app");
   EXPECT_EQ(job.parts.In(job.name), app.job);
   EXPECT_THAT(job.labels, ElementsAre(Pair("namespace", "shop"), Pair("team", "blue")));
@@ -73,8 +73,8 @@ TEST_F(WorkloadSamples, SeriesOfTheSameContainerAreOfTheSameTask) {
                                          {"pod", "web-5d4f8c7b9d-bcdfg"}};
   const RemoteSample sample{6e7, kSampleBegin * 1000};
   ingest_.Take({labels, {&sample, 1}, Fingerprint(labels)}, At(0));
-  EXPECT_EQ(mapper().num_jobs(), 1U);
-  EXPECT_EQ(mapper().num_slots(JobId{0}), 2U);
+  EXPECT_EQ(mapper().jobs().size(), 1U);
+  EXPECT_EQ(mapper().jobs().at(JobId{0}).slots, 2U);
   EXPECT_TRUE(mapper().Collision(JobId{0}).empty()) << "one source, told by two";
   const std::vector<ClosedWindow> closed = Close(900);
   ASSERT_GE(closed.size(), 1U);
@@ -95,8 +95,8 @@ TEST_F(WorkloadSamples, FactsNameThePodsOfSeriesFromElsewhere) {
                                          {"pod", "odd"}};
   const RemoteSample sample{6e7, kSampleBegin * 1000};
   ingest_.Take({labels, {&sample, 1}, Fingerprint(labels)}, At(0));
-  EXPECT_THAT(mapper().job_names(), ElementsAre("shop/rollout/front/app"));
-  EXPECT_THAT(mapper().facts_of(JobId{0}).labels,
+  EXPECT_THAT(mapper().jobs().Names(), ElementsAre("shop/rollout/front/app"));
+  EXPECT_THAT(mapper().jobs().FactsOf(JobId{0}).labels,
               ElementsAre(Pair("namespace", "shop"), Pair("team", "blue")));
 }
 
@@ -123,8 +123,8 @@ TEST_F(WorkloadSamples, AnAgentsContainerIsTheAgents) {
   ASSERT_TRUE(
       ingest_.TaskSlot("shop/deployment/web/app", "web-1", none, At(1), app.container_id).has_value());
   Take(app, SeriesKind::kMemoryBytes, 5e7, 60);
-  EXPECT_EQ(mapper().num_jobs(), 1U);
-  EXPECT_EQ(mapper().FindTask(JobId{0}, "web-1"), 0U);
+  EXPECT_EQ(mapper().jobs().size(), 1U);
+  EXPECT_EQ(mapper().jobs().tasks.Find(JobId{0}, "web-1"), 0U);
   EXPECT_TRUE(mapper().Collision(JobId{0}).empty());
 }
 
@@ -133,7 +133,7 @@ TEST_F(WorkloadSamples, ANumberOfTasksIsOfTheJob) {
   job.pod.clear();
   Take(AppOf("web-1"), SeriesKind::kMemoryBytes, 5e7, 0);
   Take(job, SeriesKind::kReplicas, 3, 0);
-  EXPECT_EQ(mapper().num_slots(JobId{0}), 1U);
+  EXPECT_EQ(mapper().jobs().at(JobId{0}).slots, 1U);
   const std::vector<ClosedWindow> closed = Close(900);
   ASSERT_GE(closed.size(), 1U);
   ASSERT_EQ(closed[0].jobs.size(), 1U);
@@ -150,7 +150,7 @@ TEST_F(WorkloadSamples, AJobWithoutRoomOrNameIsRefusedAndCounted) {
   WorkloadPart odd = AppOf("web-1");
   odd.job.name = "\x01";
   Take(odd, SeriesKind::kMemoryBytes, 5e7, 0);
-  EXPECT_EQ(mapper().num_jobs(), 0U);
+  EXPECT_EQ(mapper().jobs().size(), 0U);
   EXPECT_EQ(ingest_.counts().refused, 2U);
 }
 
@@ -165,9 +165,9 @@ TEST_F(WorkloadSamples, AreReadAgainFromALog) {
       {{{kMetricNameLabel, kPartMetric}, {kPackedLabel, packed}}, {{5e7, kSampleBegin * 1000}}},
       {{{kMetricNameLabel, kFactMetric}, {kPackedLabel, fact}}, {{1, kSampleBegin * 1000}}}};
   ASSERT_TRUE(ingest_.Write(EncodeWriteRequest(logged), At(0)).ok());
-  EXPECT_EQ(mapper().num_jobs(), 0U);
+  EXPECT_EQ(mapper().jobs().size(), 0U);
   ASSERT_TRUE(ingest_.WriteLogged(EncodeWriteRequest(logged), At(0)).ok());
-  EXPECT_THAT(mapper().job_names(), ElementsAre("shop/deployment/web/app"));
+  EXPECT_THAT(mapper().jobs().Names(), ElementsAre("shop/deployment/web/app"));
   EXPECT_EQ(ingest_.counts().facts, 1U);
 }
 

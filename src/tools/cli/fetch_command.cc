@@ -64,7 +64,7 @@ class Fetch {
       }
       rows_.clear();
       csv_.Add(
-          closed, [this](JobId id) { return ingest_.mapper().job_name(id); }, rows_);
+          closed, [this](JobId id) { return ingest_.mapper().jobs().name(id); }, rows_);
       file_.Append(rows_);
       if (csv_.rows() == 0) return;
       if (!first_.has_value()) first_ = closed.window;

@@ -77,7 +77,7 @@ TEST(FeedCellTest, EverySampleFitsItsSeries) {
   EXPECT_EQ(c.total(), c.accepted + c.facts + c.stale_markers);
   EXPECT_GT(job_windows, 800U);
   EXPECT_EQ(ingest.windows().fold_counts().events.implausible_rates, 0U);
-  for (const std::string& name : ingest.mapper().job_names()) {
+  for (const std::string& name : ingest.mapper().jobs().Names()) {
     EXPECT_THAT(name, testing::MatchesRegex("cell-1/[a-z]+/[a-z]+/[a-z]+-[a-z]+(-v[0-9]+)?"));
   }
 }
@@ -121,7 +121,7 @@ TEST(FeedCellTest, AsManyPodsAsAreOrderedShareTheLoad) {
           cores += std::max(t.cpu_mean_cores, 0.0F);
           ++tasks;
         }
-        seen[std::string(ingest.mapper().job_name(job.job))].emplace_back(tasks, cores);
+        seen[std::string(ingest.mapper().jobs().name(job.job))].emplace_back(tasks, cores);
       }
     });
   }

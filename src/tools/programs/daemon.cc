@@ -151,7 +151,7 @@ void Daemon::SayWhatIsRestored(double seconds) const {
   if (const auto* file = dynamic_cast<const server::SqliteStore*>(store_.get()); file != nullptr) {
     for (const std::string& damage : file->damage()) log.Warn(damage);
   }
-  if (const uint64_t samples = control_->ingest().replayed_samples(); samples > 0)
+  if (const uint64_t samples = control_->ingest().log.replayed_samples(); samples > 0)
     log.Info(StrCat(samples, " samples of open windows restored"));
   log.Info(fmt::format("{} restored from {} in {:.1f} s", Counted(control_->view()->jobs.size(), "job"),
                        config_.store.path, seconds));
@@ -169,7 +169,7 @@ absl::Status Daemon::TickPast(Timestamp through) {
   while (true) {
     (void)clock_.Step();
     absl::Status s = Pass([&] { return control_->Tick(through, brain::When::kPast); });
-    if (!s.ok() || !control_->ingest().holds_windows()) return s;
+    if (!s.ok() || !control_->ingest().windows.holds()) return s;
     Wait(kTick);
     if (stopping()) return s;
   }

@@ -93,7 +93,7 @@ absl::Status BackfillRun::ReadOn(What what, Timestamp now) {
   HistorySink sink;
   sink.on_chunk_begin = [&](Timestamp end) { chunk_end = end; };
   sink.on_series = [&](std::span<const LabelView> labels, std::span<const RemoteSample> samples) {
-    context_.control->ingest().Take(added->AddTo(labels), samples, chunk_end, keep_from);
+    context_.control->ingest().samples.Take(added->AddTo(labels), samples, chunk_end, keep_from);
     return absl::OkStatus();
   };
   sink.on_chunk_done = [&](Timestamp watermark) {

@@ -144,7 +144,7 @@ absl::Status LateHistory::AddGap(SilentSpan gap) {
 }
 
 bool LateHistory::NoteGaps() {
-  const std::vector<SilentSpan> fresh = context_.control->ingest().TakeGaps();
+  const std::vector<SilentSpan> fresh = context_.control->ingest().time.TakeGaps();
   for (const SilentSpan& gap : fresh) {
     gaps_.push_back(gap);
     context_.log->Info(StrCat("backfill: no samples were received for ",

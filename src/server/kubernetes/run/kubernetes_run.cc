@@ -416,7 +416,7 @@ void KubernetesRun::PassOnPods() {
     // Also after the clock was set back.
     const bool pass_on_all = !all_passed_on.has_value() || time.us - all_passed_on->us >= kPassOnAllMicros ||
                              time < *all_passed_on;
-    const bool starts = control_->ingest().asks_for_starts();
+    const bool starts = control_->ingest().windows.asks_for_starts();
     if (pass_on_all) {
       all_passed_on = time;
       ReportPods(cluster_, time, starts, *intake_);

@@ -152,7 +152,7 @@ void KubernetesRun::PassOnSteering() {
     std::vector<Label> wanted = LabelsOf(question, *workload);
     std::vector<Label> labels = job.record->labels;
     if (SetSettingLabels(wanted, labels))
-      control_->ingest().SetSettingLabels(job.record->name, std::move(wanted));
+      control_->ingest().jobs.SetSettingLabels(job.record->name, std::move(wanted));
   }
 }
 

@@ -81,7 +81,7 @@ TEST_F(PodKills, APodThatIsNotRestartedIsKilledOnce) {
   Watch(JobPod("MODIFIED", "backup-a", "Failed", Killed(kEndedAt)));
   const std::vector<OomSighting> seen = PassOn(1);
   EXPECT_THAT(Times(seen), ElementsAre(-6));
-  EXPECT_EQ(ingest_->mapper().job_name(seen[0].job), "shop/job/backup");
+  EXPECT_EQ(ingest_->mapper().jobs().name(seen[0].job), "shop/job/backup");
   Watch(JobPod("MODIFIED", "backup-a", "Failed", Killed(kEndedAt)));
   EXPECT_THAT(PassOn(60, true), IsEmpty()) << "a relist";
   Watch(JobPod("DELETED", "backup-a", "Failed", Killed(kEndedAt)));
@@ -104,7 +104,7 @@ TEST_F(PodKills, AnEndOfLongAgoOrForAnotherReasonIsNone) {
   Watch(JobPod("ADDED", "backup-a", "Failed", Killed("2026-02-03T04:50:00Z")));
   Watch(JobPod("ADDED", "backup-b", "Failed", Killed(kEndedAt, "Error")));
   EXPECT_THAT(PassOn(0, true), IsEmpty());
-  EXPECT_THAT(ingest_->mapper().job_names(), IsEmpty()) << "pods that ended make no job";
+  EXPECT_THAT(ingest_->mapper().jobs().Names(), IsEmpty()) << "pods that ended make no job";
 }
 
 TEST_F(PodKills, AContainerInBackOffIsKilledWhenItEndedNotWhenItIsRestarted) {

@@ -22,7 +22,8 @@ void ReplicaWatch::OnWindow(const ClosedWindow& window) {
     std::vector<std::pair<JobId, uint32_t>> numbers;
     for (const TaskWindow& task : tasks) numbers.emplace_back(data.job, task.task);
     std::vector<std::string> names;
-    control_.ingest().WithMapper([&](SeriesMapper& mapper) { names = mapper.TaskNames(numbers); });
+    control_.ingest().jobs.WithMapper(
+        [&](SeriesMapper& mapper) { names = mapper.jobs().tasks.Names(numbers); });
     std::vector<ReplicaUse> uses;
     for (size_t i = 0; i < tasks.size(); ++i) {
       if (names[i].empty()) continue;

@@ -1,9 +1,9 @@
 // OOM kills of live series: each once, however many series show it.
+#include "server/ingest/oom_sightings.h"
+
 #include <algorithm>
 #include <cstdlib>
 #include <utility>
-
-#include "server/ingest/live_windows.h"
 
 namespace taut::server {
 namespace {
@@ -15,9 +15,8 @@ constexpr int64_t kSameRestartMs = 330'000;
 
 }  // namespace
 
-// Before the sample is inserted. Only what is newer than everything known can be news.
-void LiveWindows::SeeOom(uint32_t slot, const RemoteSample& sample) {
-  const std::vector<RemoteSample>& samples = samples_[slot];
+// Only what is newer than everything known can be news.
+void OomSightings::See(uint32_t slot, std::span<const RemoteSample> samples, const RemoteSample& sample) {
   if (samples.empty() || IsStaleMarker(sample.value)) return;
   const RemoteSample& before = samples.back();
   if (sample.timestamp_ms <= before.timestamp_ms || IsStaleMarker(before.value)) return;
@@ -29,11 +28,12 @@ void LiveWindows::SeeOom(uint32_t slot, const RemoteSample& sample) {
                    before.timestamp_ms});
 }
 
-void LiveWindows::AddOom(uint32_t slot, Timestamp time, uint64_t kills, std::optional<double> limit) {
-  ooms_.push_back({slot, MillisOf(time), std::min(kills, kMostKillsAtOnce), limit, MillisOf(time)});
+void OomSightings::Add(uint32_t slot, Timestamp time, uint64_t kills, std::optional<double> limit) {
+  const int64_t time_ms = FloorDiv(time.us, 1000);
+  ooms_.push_back({slot, time_ms, std::min(kills, kMostKillsAtOnce), limit, time_ms});
 }
 
-void LiveWindows::AddKill(const OomWatch::Kill& kill) {
+void OomSightings::Add(const OomWatch::Kill& kill) {
   if (!kill.instead_of_ms.has_value()) {
     ooms_.push_back(
         {kill.slot, kill.time_ms, kill.kills, std::nullopt, kill.since_ms, kill.is_first, kill.shown_ms});
@@ -51,7 +51,7 @@ void LiveWindows::AddKill(const OomWatch::Kill& kill) {
   if (more > 0) ooms_.push_back({kill.slot, kill.time_ms + 1, more, std::nullopt, kill.since_ms});
 }
 
-bool LiveWindows::IsRepeat(const RawOom& oom, const LastOom& last, SeriesKind kind) {
+bool OomSightings::IsRepeat(const RawOom& oom, const LastOom& last, SeriesKind kind) {
   if (last.time_ms == INT64_MIN) return false;
   if (last.slot == oom.slot) return oom.time_ms == last.time_ms;
   const bool is_dated = oom.since_ms == oom.time_ms;
@@ -60,7 +60,7 @@ bool LiveWindows::IsRepeat(const RawOom& oom, const LastOom& last, SeriesKind ki
   return std::abs(oom.time_ms - last.time_ms) <= same_ms;
 }
 
-std::vector<OomSighting> LiveWindows::TakeOoms(const SeriesMapper& mapper) {
+std::vector<OomSighting> OomSightings::Take(const SeriesMapper& mapper) {
   std::vector<OomSighting> out;
   for (const RawOom& oom : ooms_) {
     const SeriesBinding& binding = mapper.binding(oom.slot);
@@ -81,6 +81,13 @@ std::vector<OomSighting> LiveWindows::TakeOoms(const SeriesMapper& mapper) {
   }
   ooms_.clear();
   return out;
+}
+
+void OomSightings::Drop(std::span<const uint32_t> slots, int64_t open_from_ms) {
+  for (const uint32_t slot : slots)
+    std::erase_if(ooms_, [slot](const RawOom& oom) { return oom.slot == slot; });
+  if (slots.empty()) return;
+  absl::erase_if(last_oom_, [&](const auto& e) { return e.second.newest_ms() < open_from_ms - kSameOomMs; });
 }
 
 }  // namespace taut::server

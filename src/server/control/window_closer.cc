@@ -1,0 +1,92 @@
+#include "server/control/window_closer.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace taut::server {
+namespace {
+
+// No OOM kill is believed to be further ahead of the cell's clock than clocks of machines are apart.
+constexpr int64_t kClocksApartUs = kWindowSeconds * kMicrosPerSecond;
+
+}  // namespace
+
+std::vector<ClosedWindow> WindowCloser::Close(Timestamp now, brain::When when) {
+  const std::lock_guard lock(s_.mutex);
+  s_.clock.Advance(now);
+  std::vector<ClosedWindow> closed;
+  if (!s_.clock.has_samples()) return closed;  // there is nothing to close
+  if (when == brain::When::kNow) s_.EndGap(now);
+  if (when == brain::When::kPast) (void)s_.clock.TakeGaps();
+  if (s_.hold_windows || (when == brain::When::kNow && s_.clock.catching_up(now))) return closed;
+  // All of the past has been handed over; samples of the present do not bound it.
+  const Timestamp watermark = s_.clock.Close(now, when == brain::When::kPast);
+  s_.ingest->CloseUntil(watermark, [&](ClosedWindow&& window) { closed.push_back(std::move(window)); });
+  if (!closed.empty()) s_.ingest->ForgetIdle(watermark);
+  return closed;
+}
+
+void WindowCloser::SetStartups(const absl::flat_hash_map<uint32_t, int32_t>& seconds) {
+  s_.asks_for_starts = !seconds.empty();
+  const std::lock_guard lock(s_.mutex);
+  s_.ingest->SetStartups(seconds);
+}
+
+void WindowCloser::SetWaiting(int waiting) {
+  const std::lock_guard lock(s_.mutex);
+  s_.waiting_windows = waiting;
+}
+
+void WindowCloser::Hold(bool hold) {
+  const std::lock_guard lock(s_.mutex);
+  s_.hold_windows = hold;
+}
+
+bool WindowCloser::holds() const {
+  const std::lock_guard lock(s_.mutex);
+  return s_.hold_windows;
+}
+
+std::vector<OomSighting> WindowCloser::TakeOoms(Timestamp now) {
+  const std::lock_guard lock(s_.mutex);
+  // Where the past is read, Write may have been given a later time.
+  const Timestamp time = s_.clock.by_samples() ? s_.clock.newest_sample() : std::max(now, s_.clock.now());
+  if (time.us == INT64_MIN) return {};  // before the first sample the time is unknown: they wait
+  std::vector<OomSighting> seen = std::exchange(s_.replayed_ooms, {});
+  for (const OomSighting& o : s_.ingest->TakeOoms()) {
+    if (!o.is_first || !s_.kills_before.Meet(o)) seen.push_back(o);
+  }
+  for (OomSighting& o : seen) {
+    o.time = std::min(o.time, Timestamp{time.us + kClocksApartUs});
+    o.since = std::min(o.since, o.time);
+  }
+  return seen;
+}
+
+std::vector<GrowthSighting> WindowCloser::FindGrowth(const std::function<std::vector<JobLimit>()>& limits) {
+  constexpr int64_t kGrowthMicros = 15 * kMicrosPerSecond;
+  const Timestamp time = [this] {
+    const std::lock_guard lock(s_.mutex);
+    return s_.clock.now();
+  }();
+  const bool is_due = s_.growth_looked.us == INT64_MIN || time.us - s_.growth_looked.us >= kGrowthMicros ||
+                      time < s_.growth_looked;  // the clock was set back
+  if (time.us == INT64_MIN || !is_due) return {};
+  s_.growth_looked = time;
+  const std::vector<JobLimit> wanted = limits();
+  if (wanted.empty()) return {};
+  const std::lock_guard lock(s_.mutex);
+  return s_.ingest->windows().FindGrowth(wanted, time, s_.ingest->mapper());
+}
+
+std::vector<KernelPeak> WindowCloser::TakeKernelPeaks() {
+  const std::lock_guard lock(s_.mutex);
+  return s_.ingest->windows().TakeKernelPeaks(s_.ingest->mapper());
+}
+
+std::vector<LiveWindows::TaskLimitsOfJob> WindowCloser::MemoryLimits(std::span<const JobId> jobs) const {
+  const std::lock_guard lock(s_.mutex);
+  return s_.ingest->windows().MemoryLimits(jobs, s_.ingest->mapper());
+}
+
+}  // namespace taut::server
