@@ -61,9 +61,17 @@ def pod(number, nodes, version):
                                           "image": "registry.example/web:1", "resources": resources}]}}
 
 
+def owners(pods):
+    """The namespaces and Deployments that the pods are of, by the path of their list."""
+    namespaces = [{"metadata": {"name": f"team-{i}", "resourceVersion": "5"}} for i in range(100)]
+    deployments = [{"metadata": {"name": f"web{w}", "namespace": f"team-{w % 100}", "resourceVersion": "5"}}
+                   for w in range(pods // 10)]
+    return {"/api/v1/namespaces": namespaces, "/apis/apps/v1/deployments": deployments}
+
+
 class Handler(daemon.JsonHandler):
     protocol_version = "HTTP/1.1"
-    pages, nodes, changes = [], b"", []
+    pages, nodes, changes, lists = [], b"", [], {}
 
     def send(self, body):
         self.send_response(200)
@@ -81,6 +89,8 @@ class Handler(daemon.JsonHandler):
             return self.send(self.pages[int(query.get("continue", 0))])
         if path.path == "/api/v1/nodes":
             return self.send(self.nodes)
+        if path.path in self.lists:
+            return self.send(self.lists[path.path])
         self.send(b'{"kind":"List","metadata":{"resourceVersion":"1"},"items":[]}')
 
     def watch(self, pods):
@@ -114,7 +124,8 @@ def metric(tautd, name):
 
 def main():
     args = daemon.arguments(__doc__.split("\n")[0], pods=(100_000, "pods"), nodes=(5_000, "nodes"),
-                            seconds=(60, "seconds of watching"))
+                            seconds=(60, "seconds of watching"),
+                            owners=(1, "1: namespaces and Deployments can be listed; 0: their lists are empty"))
     page = 500
     for begin in range(0, args.pods, page):
         end = min(begin + page, args.pods)
@@ -125,6 +136,9 @@ def main():
         node(i) for i in range(args.nodes)]}).encode()
     Handler.changes = [(json.dumps({"type": "MODIFIED", "object": pod(i * 7 % args.pods, args.nodes, 6 + i)}) + "\n").encode()
                        for i in range(50 * args.seconds)]
+    if args.owners:
+        Handler.lists = {path: json.dumps({"kind": "List", "metadata": {"resourceVersion": "5"}, "items": items}).encode()
+                         for path, items in owners(args.pods).items()}
     bytes_of_pods = sum(map(len, Handler.pages))
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True

@@ -18,14 +18,25 @@ OwnerDesk::OwnerDesk(JobSettingsSource* source, SharedFleet& fleet, Committer& c
 
 void OwnerDesk::Step(int64_t now_s) {
   if (source_ == nullptr) return;
+  // A clock that was set back ends a rest.
+  if (now_s >= rests_since_s_ && now_s < rests_since_s_ + kRestSeconds) return;
+  rests_since_s_ = INT64_MIN;
+  const uint32_t before = cursor_;
   const std::vector<JobId> waiting = fleet_.Read()->owners.Awaiting(kAStep, cursor_);
-  Ask(waiting, now_s);
+  if (cursor_ <= before) {  // a new round has begun
+    if (asked_ > kAtATime && settled_ == 0) rests_since_s_ = now_s;
+    asked_ = settled_ = 0;
+  }
+  asked_ += waiting.size();
+  settled_ += Ask(waiting, now_s);
 }
 
-void OwnerDesk::Ask(std::span<const JobId> jobs, int64_t now_s) {
-  if (source_ == nullptr) return;
+size_t OwnerDesk::Ask(std::span<const JobId> jobs, int64_t now_s) {
+  size_t settled = 0;
+  if (source_ == nullptr) return settled;
   for (size_t first = 0; first < jobs.size(); first += kAtATime)
-    AskSome(jobs.subspan(first, std::min(kAtATime, jobs.size() - first)), now_s);
+    settled += AskSome(jobs.subspan(first, std::min(kAtATime, jobs.size() - first)), now_s);
+  return settled;
 }
 
 void OwnerDesk::NoteRequests(const ClosedWindow& closed, size_t first, size_t last,
@@ -42,7 +53,7 @@ void OwnerDesk::NoteRequests(const ClosedWindow& closed, size_t first, size_t la
   }
 }
 
-void OwnerDesk::AskSome(std::span<const JobId> jobs, int64_t now_s) {
+size_t OwnerDesk::AskSome(std::span<const JobId> jobs, int64_t now_s) {
   std::vector<JobQuestion> questions;
   {
     const auto fleet = fleet_.Read();
@@ -57,15 +68,18 @@ void OwnerDesk::AskSome(std::span<const JobId> jobs, int64_t now_s) {
   answers.reserve(questions.size());
   for (const JobQuestion& question : questions) answers.push_back(source_->SettingsOf(question));
   Unsaved& unsaved = committer_.unsaved();
+  size_t settled = 0;
   const auto fleet = fleet_.Write();
   for (size_t i = 0; i < questions.size(); ++i) {
     const JobId id = questions[i].record.id;
     const JobAnswer& answer = answers[i];
     if (answer.state == JobAnswer::State::kUnknown) continue;
+    ++settled;
     const bool is_known = answer.state == JobAnswer::State::kKnown;
     if (fleet->owners.Settle(id, is_known ? &answer.labels : nullptr, now_s, unsaved.output))
       unsaved.relabelled_jobs.push_back(fleet->job(id).record);
   }
+  return settled;
 }
 
 }  // namespace taut::server

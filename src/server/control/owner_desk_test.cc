@@ -1,5 +1,6 @@
 #include "server/control/owner_desk.h"
 
+#include "common/base/strings.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "server/control/control_fixture.h"
@@ -66,6 +67,35 @@ TEST(OwnerDesk, AnOptOutHoldsFromTheStart) {
   owners.state = JobAnswer::State::kKnown;
   ASSERT_TRUE(cell.Live(260, 270).ok());
   EXPECT_FALSE(DecisionsOf(cell, "shop-0", true).empty());
+}
+
+TEST(OwnerDesk, ARoundThatSettlesNoneOfManyJobsIsFollowedByARest) {
+  constexpr int kJobs = 300;
+  Owners owners;
+  ControlCell cell;
+  cell.owners = &owners;
+  cell.Restart();
+  const auto at = [](int64_t second) { return Timestamp::FromSeconds(ControlCell::kStart + second); };
+  for (int i = 0; i < kJobs; ++i) {
+    const std::string pod = StrCat("web", i, "-5d4f8c7b9d-xbbbz");
+    const LabelView labels[] = {{"__name__", "container_memory_working_set_bytes"},
+                                {"container", "app"},
+                                {"namespace", "shop-0"},
+                                {"pod", pod}};
+    const RemoteSample sample{1e6, at(0).us / 1000};
+    cell.control().ingest().samples.Take(labels, {&sample, 1}, at(0));
+  }
+  for (int tick = 0; tick < 3; ++tick) ASSERT_TRUE(cell.control().Tick(at(0)).ok());
+  const int asked = owners.asked;
+  EXPECT_GE(asked, kJobs);
+  for (int64_t second = 1; second < OwnerDesk::kRestSeconds; ++second)
+    ASSERT_TRUE(cell.control().Tick(at(second)).ok());
+  EXPECT_EQ(owners.asked, asked) << "it rests";
+  owners.state = JobAnswer::State::kKnown;
+  ASSERT_TRUE(cell.control().Tick(at(OwnerDesk::kRestSeconds)).ok());
+  EXPECT_EQ(owners.asked, asked + kJobs);
+  ASSERT_TRUE(cell.control().Tick(at(2 * OwnerDesk::kRestSeconds)).ok());
+  EXPECT_EQ(owners.asked, asked + kJobs) << "all have answered";
 }
 
 // Before the first window of a job is closed.
