@@ -58,16 +58,16 @@ absl::StatusOr<std::vector<brain::TierSale>> Sales(const EconomyArgs& args, cons
   return out;
 }
 
-absl::StatusOr<std::vector<brain::SellerPolicy>> Policies(const EconomyArgs& args) {
-  std::vector<brain::SellerPolicy> out;
-  std::set<brain::SellerPolicy> seen;
+absl::StatusOr<std::vector<SellerPolicy>> Policies(const EconomyArgs& args) {
+  std::vector<SellerPolicy> out;
+  std::set<SellerPolicy> seen;
   for (const std::string& name : args.policies) {
-    const absl::StatusOr<brain::SellerPolicy> policy = brain::SellerPolicyNamed(name);
+    const absl::StatusOr<SellerPolicy> policy = SellerPolicyNamed(name);
     if (!policy.ok()) return absl::InvalidArgumentError(StrCat("--policies: ", Message(policy.status())));
     if (seen.insert(*policy).second) out.push_back(*policy);
   }
   if (!out.empty()) return out;
-  for (const brain::SellerPolicyInfo& info : brain::SellerPolicies()) out.push_back(info.policy);
+  for (const SellerPolicyInfo& info : SellerPolicies()) out.push_back(info.policy);
   return out;
 }
 
@@ -133,7 +133,7 @@ absl::StatusOr<Setup> Prepare(const EconomyArgs& args) {
   absl::StatusOr<std::vector<brain::TierSale>> sales = Sales(args, pricing.sheet);
   if (!sales.ok()) return sales.status();
   o.tiers = *std::move(sales);
-  absl::StatusOr<std::vector<brain::SellerPolicy>> policies = Policies(args);
+  absl::StatusOr<std::vector<SellerPolicy>> policies = Policies(args);
   if (!policies.ok()) return policies.status();
   o.policies = *std::move(policies);
   const auto capacity = Capacity(args, pricing);

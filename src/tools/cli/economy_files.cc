@@ -16,7 +16,7 @@ namespace {
 // In cores or bytes, printed so that reading gives the same double.
 double CoresOrBytes(Resource r, int64_t quantity) { return AmountOfStep(r, quantity) * UnitOf(r).large; }
 
-Json SoldJson(const brain::PoolAmounts& wanted, const brain::PoolLines& sums) {
+Json SoldJson(const PoolAmounts& wanted, const PoolLines& sums) {
   Json out = Json::object();
   for (const Resource r : kResources) {
     const auto i = static_cast<size_t>(r);
@@ -30,7 +30,7 @@ Json SoldJson(const brain::PoolAmounts& wanted, const brain::PoolLines& sums) {
 double ShareOfPpm(int64_t ppm) { return static_cast<double>(ppm) / static_cast<double>(brain::kWholePpm); }
 
 Json TierJson(const brain::PriceTier& tier, brain::TierSale sale, const EconomyTier& of) {
-  const brain::TierTotals& t = of.totals;
+  const TierTotals& t = of.totals;
   const auto share = [](bool any, double value) { return any ? Json(value) : Json(nullptr); };
   Json out = {{"tier", tier.name},
               {"sale", Name(sale)},
@@ -77,7 +77,7 @@ const std::string_view kDecisionsHead =
     "time_s,policy,tier,group,job,decision,cpu_cores,memory_bytes,reason\n";
 
 std::string DecisionRow(const EconomyDecision& decision, int64_t start_s, const EconomyNames& names) {
-  const brain::SaleDecision& sale = decision.sale;
+  const SaleDecision& sale = decision.sale;
   const std::string& job = (*names.jobs)[sale.job].name;
   return fmt::format("{},{},{},{},{},{},{},{},{}\n", start_s + int64_t{sale.step} * kWindowSeconds,
                      decision.policy.has_value() ? Name(*decision.policy) : "*",
@@ -106,7 +106,7 @@ void AppendLines(const EconomyResult& result, const AppendRow& append) {
       const int64_t time_s = result.start_s + static_cast<int64_t>(step) * kWindowSeconds;
       for (const Resource r : kResources) {
         const auto i = static_cast<size_t>(r);
-        const brain::PoolLines& lines = policy.lines[step];
+        const PoolLines& lines = policy.lines[step];
         append(fmt::format("{},{},{},{},{},{},{},{}\n", time_s, Name(policy.policy), Name(r),
                            CoresOrBytes(r, lines.usage[i]), CoresOrBytes(r, lines.allocation[i]),
                            CoresOrBytes(r, lines.reservation[i]), CoresOrBytes(r, result.reserved[step][i]),

@@ -50,15 +50,14 @@ std::string LinesChart(const EconomyResult& result, const EconomyPolicy& policy,
   const auto i = static_cast<size_t>(r);
   SvgChart chart("time", std::string(UnitOf(r).large_name));
   chart.SetTime();
-  const auto line = [&](std::string name, std::string_view colour,
-                        const brain::PoolAmounts brain::PoolLines::*of) {
+  const auto line = [&](std::string name, std::string_view colour, const PoolAmounts PoolLines::*of) {
     chart.AddLine({std::move(name), colour, SvgLine::kSolid, PointsOf(result, [&](size_t step) {
                      return AmountOfStep(r, (policy.lines[step].*of)[i]);
                    })});
   };
-  line("usage", "#1259b8", &brain::PoolLines::usage);
-  line("allocation", "#e0a458", &brain::PoolLines::allocation);
-  line("reservation", "#b3541e", &brain::PoolLines::reservation);
+  line("usage", "#1259b8", &PoolLines::usage);
+  line("allocation", "#e0a458", &PoolLines::allocation);
+  line("reservation", "#b3541e", &PoolLines::reservation);
   chart.AddLine({"capacity", "#1d2733", SvgLine::kDashed,
                  PointsOf(result, [&](size_t) { return AmountOfStep(r, result.capacity[i]); })});
   return chart.Render();

@@ -25,9 +25,8 @@ struct EconomyPageTest : testing::Test {
     result.capacity = {kCoreHour * 10 / 12, kGibHour * 20 / 12};
     result.measured.assign(kWindowsPerDay, true);
     result.measured[7] = false;
-    result.reserved.assign(kWindowsPerDay, brain::PoolAmounts{kCoreHour * 8 / 12, 0});
-    for (const brain::SellerPolicy name :
-         {brain::SellerPolicy::kActuary, brain::SellerPolicy::kClairvoyant}) {
+    result.reserved.assign(kWindowsPerDay, PoolAmounts{kCoreHour * 8 / 12, 0});
+    for (const SellerPolicy name : {SellerPolicy::kActuary, SellerPolicy::kClairvoyant}) {
       EconomyPolicy& policy = result.policies.emplace_back();
       policy.policy = name;
       policy.tiers.resize(2);
@@ -36,7 +35,7 @@ struct EconomyPageTest : testing::Test {
       batch.charges = {2'000'000'000};
       batch.credits = {10'000'000};
       batch.missed = {100'000'000};
-      batch.penalty = {name == brain::SellerPolicy::kActuary ? 900'000'000 : 100'000'000};
+      batch.penalty = {name == SellerPolicy::kActuary ? 900'000'000 : 100'000'000};
       batch.totals.jobs = 4;
       batch.totals.at_once = 3;
       batch.totals.never = 1;
@@ -47,8 +46,8 @@ struct EconomyPageTest : testing::Test {
       batch.totals.wanted = {1'000 * kCoreHour, 0};
       batch.totals.sums.allocation = {900 * kCoreHour, 0};
       batch.totals.sums.usage = {250 * kCoreHour, 0};
-      policy.lines.assign(kWindowsPerDay, brain::PoolLines());
-      for (brain::PoolLines& lines : policy.lines) lines.usage = {kCoreHour / 12, 0};
+      policy.lines.assign(kWindowsPerDay, PoolLines());
+      for (PoolLines& lines : policy.lines) lines.usage = {kCoreHour / 12, 0};
     }
   }
   brain::PriceSheet sheet;

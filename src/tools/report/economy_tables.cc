@@ -25,14 +25,13 @@ std::string RatioText(int64_t part, int64_t whole, int decimals = 1) {
 std::string WholeText(double value) { return FormatCount(static_cast<uint64_t>(value + 0.5)); }
 
 const EconomyPolicy* Clairvoyant(const EconomyResult& result) {
-  const auto at =
-      std::ranges::find(result.policies, brain::SellerPolicy::kClairvoyant, &EconomyPolicy::policy);
+  const auto at = std::ranges::find(result.policies, SellerPolicy::kClairvoyant, &EconomyPolicy::policy);
   return at != result.policies.end() ? &*at : nullptr;
 }
 
 std::vector<std::string> TierRow(std::string_view policy, const brain::PriceTier& tier,
                                  const EconomyTier& of) {
-  const brain::TierTotals& t = of.totals;
+  const TierTotals& t = of.totals;
   const auto count = [](uint64_t n) { return FormatCount(n); };
   return {std::string(policy),
           tier.name,

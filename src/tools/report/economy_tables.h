@@ -25,8 +25,8 @@ EconomyTable EconomyBillTable(const EconomyResult& result, std::span<const std::
 
 // Below the reserved tiers.
 struct EconomySums {
-  brain::PoolLines sums;
-  brain::PoolAmounts wanted = {};
+  PoolLines sums;
+  PoolAmounts wanted = {};
   brain::Money charges, credits, strict_net;
   brain::Money net() const { return {charges.micros - credits.micros}; }
 };

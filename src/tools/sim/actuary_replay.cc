@@ -9,9 +9,9 @@
 #include <utility>
 
 #include "brain/economy/reclaim_window.h"
-#include "brain/economy/sellers.h"
 #include "common/base/strings.h"
 #include "common/base/time.h"
+#include "tools/sim/sellers.h"
 
 namespace taut::tools {
 namespace {
@@ -54,12 +54,11 @@ class ActuaryRun {
     const auto add = [&](const char* name, const Seller& seller) {
       out.sellers.push_back(Score(name, SalesOf(seller)));
     };
-    add("cloudrm", [&](int64_t t) { return brain::CloudrmQuota(past(t), series_.step_s, options_.promise); });
-    add("greedy", [&](int64_t t) { return brain::GreedyQuota(past(t), options_.promise); });
+    add("cloudrm", [&](int64_t t) { return CloudrmQuota(past(t), series_.step_s, options_.promise); });
+    add("greedy", [&](int64_t t) { return GreedyQuota(past(t), options_.promise); });
     add("all", [this](int64_t) { return options_.capacity; });
     add("clairvoyant", [this](int64_t t) {
-      return brain::QuantileAmount(During(t, std::min(steps(), t + options_.horizon_steps)),
-                                   options_.promise);
+      return QuantileAmount(During(t, std::min(steps(), t + options_.horizon_steps)), options_.promise);
     });
     return out;
   }
@@ -124,11 +123,11 @@ class ActuaryRun {
     for (const Sale& sale : sales) {
       const std::span<const double> during = During(sale.start, sale.end);
       const auto n = static_cast<double>(during.size());
-      const double best = brain::QuantileAmount(during, options_.promise).value_or(0);
+      const double best = QuantileAmount(during, options_.promise).value_or(0);
       all += n;
       best_sold += best * n;
       if (const auto account =
-              brain::Settle(Scaled(during), best / options_.capacity, options_.promise, kPriceMicro);
+              Settle(Scaled(during), best / options_.capacity, options_.promise, kPriceMicro);
           account.ok())
         best_net += account->revenue_micro;
       if (!sale.amount.has_value()) {
@@ -141,7 +140,7 @@ class ActuaryRun {
       amounts += *sale.amount;
       out.least_amount = std::min(out.least_amount, *sale.amount);
       const auto account =
-          brain::Settle(Scaled(during), *sale.amount / options_.capacity, options_.promise, kPriceMicro);
+          Settle(Scaled(during), *sale.amount / options_.capacity, options_.promise, kPriceMicro);
       if (!account.ok()) continue;
       missed += account->missed_steps;
       measured += account->measured_steps;

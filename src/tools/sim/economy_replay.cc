@@ -22,17 +22,17 @@ int32_t MonthOf(int32_t day) {
          1;
 }
 
-brain::PoolAmounts CapacityOf(const PerResource<double>& capacity) {
+PoolAmounts CapacityOf(const PerResource<double>& capacity) {
   PerResource<double> units = capacity;
   for (const Resource r : kResources) units[IndexOf(r)] *= UnitOf(r).accounted;
-  brain::PoolAmounts out;
+  PoolAmounts out;
   for (size_t i = 0; i < kNumResources; ++i)
     out[i] = std::max<int64_t>(1, std::llround(std::min(units[i], 1e12) * kWindowSeconds));
   return out;
 }
 
-brain::PoolJobStep StepOf(const brain::UsageEntry& entry) {
-  brain::PoolJobStep out;
+PoolJobStep StepOf(const brain::UsageEntry& entry) {
+  PoolJobStep out;
   out.job = entry.job;
   for (size_t i = 0; i < kNumResources; ++i) {
     out.ask[i] = static_cast<int64_t>(entry.of[i].reservation);
@@ -41,21 +41,17 @@ brain::PoolJobStep StepOf(const brain::UsageEntry& entry) {
   return out;
 }
 
-void Plus(brain::PoolAmounts& to, const brain::PoolAmounts& more) {
-  for (size_t i = 0; i < to.size(); ++i) to[i] += more[i];
-}
-
 // The pool under one policy.
 struct Track {
-  std::optional<brain::SellerPolicy> policy;      // absent: of all, while reserved tiers are run
-  std::vector<brain::PoolLines> lines;            // of the tiers so far, by step
-  std::vector<std::vector<brain::SoldJob>> sold;  // by tier
+  std::optional<SellerPolicy> policy;      // absent: of all, while reserved tiers are run
+  std::vector<PoolLines> lines;            // of the tiers so far, by step
+  std::vector<std::vector<SoldJob>> sold;  // by tier
   std::vector<EconomyTier> tiers;
 
   // While a tier is run:
-  brain::PoolFuture future;
-  std::unique_ptr<brain::TierRun> run;
-  std::vector<brain::SaleDecision> decisions;
+  PoolFuture future;
+  std::unique_ptr<TierRun> run;
+  std::vector<SaleDecision> decisions;
   absl::Status status;
 };
 
@@ -134,14 +130,14 @@ class EconomyRun {
     lives_.resize(jobs_.size());
     asks_.resize(jobs_.size());
     for (size_t j = 0; j < jobs_.size(); ++j) lives_[j].group = jobs_[j].group;
-    std::vector<brain::PoolAmounts> asked(steps());
+    std::vector<PoolAmounts> asked(steps());
     const absl::Status s = ForEachDay([&](int32_t, const std::vector<JobDay>& days) {
       for (const JobDay& day : days) {
         for (const JobWindow& window : day.windows) {
           const auto entry = EntryOf(day, window, jobs_[day.job.value], nullptr);
           if (!entry.has_value()) continue;
           const int32_t step = StepAt(*entry);
-          brain::PoolJob& life = lives_[entry->job];
+          PoolJob& life = lives_[entry->job];
           if (NeedsAsks(entry->tier)) AddAsk(day, window, life, step);
           if (life.first_step < 0) life.first_step = step;
           life.last_step = std::max(life.last_step, step);
@@ -158,7 +154,7 @@ class EconomyRun {
     }
     for (size_t i = 0; i < kNumResources; ++i) {
       int64_t most = 0;
-      for (const brain::PoolAmounts& a : asked) most = std::max(most, a[i]);
+      for (const PoolAmounts& a : asked) most = std::max(most, a[i]);
       out_.capacity[i] =
           std::max<int64_t>(1, std::llround(static_cast<double>(most) * options_.capacity_share));
     }
@@ -167,15 +163,15 @@ class EconomyRun {
 
   bool NeedsAsks(size_t tier) const {
     return options_.tiers[tier] == brain::TierSale::kSlack &&
-           std::ranges::find(options_.policies, brain::SellerPolicy::kClairvoyant) != options_.policies.end();
+           std::ranges::find(options_.policies, SellerPolicy::kClairvoyant) != options_.policies.end();
   }
   // `life`: until before this step.
-  void AddAsk(const JobDay& day, const JobWindow& window, const brain::PoolJob& life, int32_t step) {
+  void AddAsk(const JobDay& day, const JobWindow& window, const PoolJob& life, int32_t step) {
     const auto entry = EntryOf(day, window, jobs_[day.job.value], options_.limits);
-    std::vector<brain::AskChange>& asks = asks_[day.job.value];
+    std::vector<AskChange>& asks = asks_[day.job.value];
     const bool after_gap = life.first_step >= 0 && life.last_step + 1 < step;
     if (after_gap) asks.push_back({life.last_step + 1, {-1, -1}});
-    const brain::PoolAmounts ask = StepOf(*entry).ask;
+    const PoolAmounts ask = StepOf(*entry).ask;
     if (asks.empty() || asks.back().ask != ask) asks.push_back({step, ask});
   }
 
@@ -218,10 +214,10 @@ class EconomyRun {
   // From here on each policy has its own pool.
   void Split() {
     out_.reserved.reserve(steps());
-    for (const brain::PoolLines& lines : tracks_[0].lines) out_.reserved.push_back(lines.reservation);
+    for (const PoolLines& lines : tracks_[0].lines) out_.reserved.push_back(lines.reservation);
     const Track reserved = std::move(tracks_[0]);
     tracks_.clear();
-    for (const brain::SellerPolicy policy : options_.policies) {
+    for (const SellerPolicy policy : options_.policies) {
       Track& track = tracks_.emplace_back();
       track.policy = policy;
       track.lines = reserved.lines;
@@ -248,7 +244,7 @@ class EconomyRun {
 
   absl::Status Begin(size_t tier, Track& track) {
     const brain::TierSale sale = options_.tiers[tier];
-    brain::TierRunOptions run;
+    TierRunOptions run;
     run.capacity = out_.capacity;
     run.availability_ppm = sheet_.tiers[tier].availability_ppm;
     run.reclaim_steps = options_.reclaim_s / kWindowSeconds;
@@ -257,23 +253,21 @@ class EconomyRun {
     run.reclaimable = sale != brain::TierSale::kReserved;
     run.sale_from = run.reclaimable ? out_.count_from : 0;
     run.period = period_;
-    brain::TierSellerOptions seller;
+    TierSellerOptions seller;
     seller.capacity = out_.capacity;
     seller.availability_ppm = sale == brain::TierSale::kSlack ? run.availability_ppm : brain::kWholePpm;
     seller.horizon_steps = options_.horizon_s / kWindowSeconds;
     seller.reclaim_steps = run.reclaim_steps;
-    brain::SellerPolicy policy = brain::SellerPolicy::kUnreserved;
+    SellerPolicy policy = SellerPolicy::kUnreserved;
     if (run.reclaimable) policy = *track.policy;
-    if (sale == brain::TierSale::kSpare && policy != brain::SellerPolicy::kNone)
-      policy = brain::SellerPolicy::kAll;
-    if (policy == brain::SellerPolicy::kClairvoyant) SeeFuture(track, run.reclaim_steps);
-    absl::StatusOr<std::unique_ptr<brain::TierSeller>> made =
-        brain::NewTierSeller(policy, seller, &track.future);
+    if (sale == brain::TierSale::kSpare && policy != SellerPolicy::kNone) policy = SellerPolicy::kAll;
+    if (policy == SellerPolicy::kClairvoyant) SeeFuture(track, run.reclaim_steps);
+    absl::StatusOr<std::unique_ptr<TierSeller>> made = NewTierSeller(policy, seller, &track.future);
     if (!made.ok()) return made.status();
-    auto quota = HasQuota(tier) ? std::make_unique<brain::TierQuota>(*options_.quota, sheet_.tiers[tier].name,
-                                                                     options_.groups)
-                                : nullptr;
-    track.run = std::make_unique<brain::TierRun>(run, lives_, *std::move(made), std::move(quota));
+    auto quota = HasQuota(tier)
+                     ? std::make_unique<TierQuota>(*options_.quota, sheet_.tiers[tier].name, options_.groups)
+                     : nullptr;
+    track.run = std::make_unique<TierRun>(run, lives_, *std::move(made), std::move(quota));
     return absl::OkStatus();
   }
 
@@ -292,12 +286,12 @@ class EconomyRun {
 
   PerResource<double> HigherUse(const Track& track, size_t step) const {
     if (!out_.measured[step]) return {std::nan(""), std::nan("")};
-    const brain::PoolAmounts& use = track.lines[step].usage;
+    const PoolAmounts& use = track.lines[step].usage;
     return {static_cast<double>(use[0]), static_cast<double>(use[1])};
   }
 
   absl::Status RunDay(size_t tier, int32_t day, const std::vector<JobDay>& days) {
-    std::vector<std::vector<brain::PoolJobStep>> of_window(kWindowsPerDay);
+    std::vector<std::vector<PoolJobStep>> of_window(kWindowsPerDay);
     for (const JobDay& job : days) {
       if (jobs_[job.job.value].tier != tier) continue;
       for (const JobWindow& window : job.windows) {
@@ -310,9 +304,9 @@ class EconomyRun {
     workers_.ForEach(tracks_.size(), [&](size_t i) {
       Track& track = tracks_[i];
       size_t step = static_cast<size_t>(day - first_day()) * kWindowsPerDay;
-      for (const std::vector<brain::PoolJobStep>& jobs : of_window) {
-        brain::PoolLines& all = track.lines[step];
-        brain::PoolLines lines;
+      for (const std::vector<PoolJobStep>& jobs : of_window) {
+        PoolLines& all = track.lines[step];
+        PoolLines lines;
         track.status.Update(track.run->Step({HigherUse(track, step), all.reservation, jobs}, lines,
                                             hooks_.on_decision ? &track.decisions : nullptr));
         if (!track.status.ok()) return;
@@ -324,7 +318,7 @@ class EconomyRun {
     });
     for (Track& track : tracks_) {
       if (!track.status.ok()) return track.status;
-      for (brain::SaleDecision& sale : track.decisions)
+      for (SaleDecision& sale : track.decisions)
         hooks_.on_decision({track.policy, static_cast<uint16_t>(tier), std::move(sale)});
       track.decisions.clear();
     }
@@ -332,22 +326,22 @@ class EconomyRun {
   }
 
   absl::Status BillTrack(Track& track) {
-    std::vector<const brain::SoldJob*> of_job(jobs_.size());
-    for (const std::vector<brain::SoldJob>& sold : track.sold) {
-      for (const brain::SoldJob& job : sold) of_job[job.job] = &job;
+    std::vector<const SoldJob*> of_job(jobs_.size());
+    for (const std::vector<SoldJob>& sold : track.sold) {
+      for (const SoldJob& job : sold) of_job[job.job] = &job;
     }
-    const auto month_of = [&](const brain::UsageEntry& entry) -> const brain::PeriodAvailability* {
-      const brain::SoldJob* job = of_job[entry.job];
+    const auto month_of = [&](const brain::UsageEntry& entry) -> const PeriodAvailability* {
+      const SoldJob* job = of_job[entry.job];
       return job != nullptr && job->granted_step <= StepAt(entry)
                  ? job->In(period_[static_cast<size_t>(StepAt(entry))])
                  : nullptr;
     };
     const auto missed = [&](const brain::UsageEntry& entry) {
-      const brain::PeriodAvailability* month = month_of(entry);
+      const PeriodAvailability* month = month_of(entry);
       return month != nullptr && !month->Kept(sheet_.tiers[entry.tier].availability_ppm);
     };
     absl::StatusOr<brain::Bill> made = BillOf([&](brain::UsageEntry& entry) {
-      const brain::SoldJob* job = of_job[entry.job];
+      const SoldJob* job = of_job[entry.job];
       entry.slo_missed = missed(entry);
       return job != nullptr && job->RunsAt(StepAt(entry));
     });
@@ -419,9 +413,9 @@ class EconomyRun {
   const EconomyOptions& options_;
   const EconomyHooks& hooks_;
   WorkerPool workers_;
-  std::vector<int32_t> period_;                      // month of each step
-  std::vector<brain::PoolJob> lives_;                // by JobId
-  std::vector<std::vector<brain::AskChange>> asks_;  // by JobId, of slack tiers, for the clairvoyant
+  std::vector<int32_t> period_;               // month of each step
+  std::vector<PoolJob> lives_;                // by JobId
+  std::vector<std::vector<AskChange>> asks_;  // by JobId, of slack tiers, for the clairvoyant
   std::vector<Track> tracks_;
   double passes_done_ = 0;
   EconomyResult out_;

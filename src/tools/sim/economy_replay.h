@@ -20,16 +20,16 @@
 #include "brain/economy/bill.h"
 #include "brain/economy/price_sheet.h"
 #include "brain/economy/quota_tree.h"
-#include "brain/economy/tier_run.h"
 #include "brain/economy/tier_sale.h"
-#include "brain/economy/tier_seller.h"
 #include "tools/sim/bill_replay.h"
 #include "tools/sim/replay.h"
+#include "tools/sim/tier_run.h"
+#include "tools/sim/tier_seller.h"
 
 namespace taut::tools {
 
 struct EconomyOptions {
-  std::vector<brain::SellerPolicy> policies;
+  std::vector<SellerPolicy> policies;
   std::vector<brain::TierSale> tiers;           // by tier of the sheet; reserved ones first
   std::optional<PerResource<double>> capacity;  // cores and bytes
   double capacity_share = 0.5;  // without a capacity: of the highest sum of the owners' limits
@@ -45,9 +45,9 @@ struct EconomyOptions {
 
 // A decision of one policy, or of all of them (about a reserved tier).
 struct EconomyDecision {
-  std::optional<brain::SellerPolicy> policy;
+  std::optional<SellerPolicy> policy;
   uint16_t tier = 0;
-  brain::SaleDecision sale;
+  SaleDecision sale;
 };
 
 struct EconomyHooks {
@@ -58,7 +58,7 @@ struct EconomyHooks {
 };
 
 struct EconomyTier {
-  brain::TierTotals totals;
+  TierTotals totals;
   brain::Money charges, credits;  // for what ran; credits for months in which the availability was not kept
   brain::Money missed;            // of the charges: for months in which it was not
   // What these months would have been charged if their jobs had run whenever they wanted to: the penalty of
@@ -68,19 +68,19 @@ struct EconomyTier {
   brain::Money strict_net() const { return {charges.micros - missed.micros - penalty.micros}; }
 };
 struct EconomyPolicy {
-  brain::SellerPolicy policy = brain::SellerPolicy::kNone;
+  SellerPolicy policy = SellerPolicy::kNone;
   std::vector<EconomyTier> tiers;  // by tier of the sheet
   brain::Bill bill;
-  std::vector<brain::PoolLines> lines;  // of all tiers, by step
+  std::vector<PoolLines> lines;  // of all tiers, by step
 };
 struct EconomyResult {
   int64_t start_s = 0;     // of step 0; a step is a window
   int32_t count_from = 0;  // the first step that is sold, counted and billed
-  brain::PoolAmounts capacity = {};
-  std::vector<bool> measured;                // by step: whether any job has usage
-  std::vector<brain::PoolAmounts> reserved;  // bought by the reserved tiers, by step
-  std::vector<EconomyPolicy> policies;       // as ordered
-  std::vector<brain::TierSale> tiers;        // as ordered
+  PoolAmounts capacity = {};
+  std::vector<bool> measured;           // by step: whether any job has usage
+  std::vector<PoolAmounts> reserved;    // bought by the reserved tiers, by step
+  std::vector<EconomyPolicy> policies;  // as ordered
+  std::vector<brain::TierSale> tiers;   // as ordered
 };
 
 // `jobs`: by JobId. InvalidArgument for options that do not fit the sheet or the trace, Cancelled if stopped; else

@@ -31,16 +31,16 @@ brain::PriceSheet ThreeTiers() {
   return out;
 }
 
-std::vector<brain::SellerPolicy> EveryPolicy() {
-  std::vector<brain::SellerPolicy> out;
-  for (const brain::SellerPolicyInfo& info : brain::SellerPolicies()) out.push_back(info.policy);
+std::vector<SellerPolicy> EveryPolicy() {
+  std::vector<SellerPolicy> out;
+  for (const SellerPolicyInfo& info : SellerPolicies()) out.push_back(info.policy);
   return out;
 }
 
 // A job of one task with a limit of `cores` and that many GiB, which uses `share` of it in windows [first, end).
 struct PoolTest : testing::Test {
   PoolTest() {
-    options.policies = {brain::SellerPolicy::kAll};
+    options.policies = {SellerPolicy::kAll};
     options.tiers = brain::DefaultTierSales(sheet);
     options.capacity = PerResource<double>{10, 10 * kGiB};
     options.horizon_s = 3600;
@@ -180,7 +180,7 @@ TEST_F(PoolTest, WhoKnowsTheFutureSellsNothingThatIsNotKept) {
   Add(0, 0, 0, kWindowsPerDay, 8, [](int32_t w) { return w < kWindowsPerDay / 2 ? 0.25 : 0.875; });
   Add(1, 1, 0, kWindowsPerDay, 6, [](int32_t) { return 0.5; });
   Add(1, 1, 0, kWindowsPerDay, 2, [](int32_t) { return 0.5; });
-  options.policies = {brain::SellerPolicy::kClairvoyant, brain::SellerPolicy::kUnreserved};
+  options.policies = {SellerPolicy::kClairvoyant, SellerPolicy::kUnreserved};
   const EconomyResult result = Run();
   for (const EconomyPolicy& policy : result.policies) {
     EXPECT_EQ(policy.tiers[1].totals.at_once, 1U) << Name(policy.policy);
@@ -198,7 +198,7 @@ std::string TextOf(const EconomyResult& result) {
       out += " " + std::to_string(tier.totals.ran_steps) + "/" + std::to_string(tier.totals.reclaims) + "/" +
              ToText(tier.charges) + "/" + ToText(tier.credits);
     }
-    for (const brain::PoolLines& lines : policy.lines) out += "," + std::to_string(lines.allocation[0]);
+    for (const PoolLines& lines : policy.lines) out += "," + std::to_string(lines.allocation[0]);
   }
   return out;
 }
@@ -221,7 +221,7 @@ TEST_F(PoolTest, BillsAreOfWhatRanAndTheLinesAreInOrder) {
     AddRandom(rng, 30);
     const EconomyResult result = Run();
     for (const EconomyPolicy& policy : result.policies) {
-      std::array<brain::PoolAmounts, 3> billed = {};
+      std::array<PoolAmounts, 3> billed = {};
       int64_t total = 0, charges = 0, credits = 0;
       for (const brain::GroupBill& group : policy.bill.groups) {
         total += group.sums.total.micros;
@@ -233,16 +233,16 @@ TEST_F(PoolTest, BillsAreOfWhatRanAndTheLinesAreInOrder) {
         }
       }
       for (size_t tier = 0; tier < 3; ++tier) {
-        const brain::PoolLines& sums = policy.tiers[tier].totals.sums;
+        const PoolLines& sums = policy.tiers[tier].totals.sums;
         EXPECT_EQ(billed[tier], tier == 0 ? sums.allocation : sums.usage) << Name(policy.policy) << tier;
         charges += policy.tiers[tier].charges.micros;
         credits += policy.tiers[tier].credits.micros;
-        const bool sells = tier == 0 || policy.policy != brain::SellerPolicy::kNone;
-        EXPECT_TRUE(sells || sums.reservation == brain::PoolAmounts{});
+        const bool sells = tier == 0 || policy.policy != SellerPolicy::kNone;
+        EXPECT_TRUE(sells || sums.reservation == PoolAmounts{});
       }
       EXPECT_EQ(total, charges - credits);
       for (size_t step = 0; step < policy.lines.size(); ++step) {
-        const brain::PoolLines& lines = policy.lines[step];
+        const PoolLines& lines = policy.lines[step];
         for (size_t i = 0; i < 2; ++i) {
           ASSERT_LE(lines.usage[i], lines.allocation[i]);
           ASSERT_LE(lines.allocation[i], lines.reservation[i]);

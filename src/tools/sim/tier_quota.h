@@ -10,32 +10,32 @@
 #include "absl/status/statusor.h"
 #include "brain/economy/admission.h"
 #include "brain/economy/quota_tree.h"
-#include "brain/economy/tier_seller.h"
+#include "tools/sim/tier_seller.h"
 
-namespace taut::brain {
+namespace taut::tools {
 
 // Amounts are those of a TierSeller. A resource that the tree does not have is not
 // limited.
 class TierQuota {
  public:
   // `groups`: the caller's ids are indices of it. REQUIRES: the tree has the tier.
-  TierQuota(QuotaTree tree, std::string_view tier, std::span<const std::string> groups);
+  TierQuota(brain::QuotaTree tree, std::string_view tier, std::span<const std::string> groups);
 
   // NotFound or FailedPrecondition for a group that does not exist or is a cohort.
   absl::Status Check(uint32_t group) const;
   // O(depth). REQUIRES: Check is OK for the group, here and below.
   bool Fits(uint32_t group, const PoolAmounts& ask) const;
-  absl::StatusOr<AdmissionVerdict> Decide(uint32_t group, const PoolAmounts& ask) const;
+  absl::StatusOr<brain::AdmissionVerdict> Decide(uint32_t group, const PoolAmounts& ask) const;
   // What a job holds is now `to` and was `from`, whether it fits or not.
   absl::Status Change(uint32_t group, const PoolAmounts& from, const PoolAmounts& to);
 
  private:
-  QuotaVector AmountsOf(const PoolAmounts& amounts) const;
+  brain::QuotaVector AmountsOf(const PoolAmounts& amounts) const;
 
-  QuotaTree tree_;
+  brain::QuotaTree tree_;
   std::string tier_;
   int32_t tier_index_ = 0;
   std::vector<std::string> groups_;
 };
 
-}  // namespace taut::brain
+}  // namespace taut::tools

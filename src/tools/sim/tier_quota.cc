@@ -1,4 +1,4 @@
-#include "brain/economy/tier_quota.h"
+#include "tools/sim/tier_quota.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,9 +6,9 @@
 #include "common/base/byte_units.h"
 #include "common/base/time.h"
 
-namespace taut::brain {
+namespace taut::tools {
 
-TierQuota::TierQuota(QuotaTree tree, std::string_view tier, std::span<const std::string> groups)
+TierQuota::TierQuota(brain::QuotaTree tree, std::string_view tier, std::span<const std::string> groups)
     : tree_(std::move(tree)),
       tier_(tier),
       tier_index_(tree_.TierNamed(tier).value_or(0)),
@@ -16,33 +16,34 @@ TierQuota::TierQuota(QuotaTree tree, std::string_view tier, std::span<const std:
 
 absl::Status TierQuota::Check(uint32_t group) const { return tree_.GroupNamed(groups_[group]).status(); }
 
-QuotaVector TierQuota::AmountsOf(const PoolAmounts& amounts) const {
-  QuotaVector out;
+brain::QuotaVector TierQuota::AmountsOf(const PoolAmounts& amounts) const {
+  brain::QuotaVector out;
   for (const Resource r : kResources) {
-    const std::string_view name = r == Resource::kCpu ? kQuotaCpu : kQuotaMemory;
+    const std::string_view name = r == Resource::kCpu ? brain::kQuotaCpu : brain::kQuotaMemory;
     if (!tree_.ResourceNamed(name).has_value()) continue;
     const double unit = 1 / (InCores(r) ? 1 : UnitOf(r).accounted);
     const double amount =
         static_cast<double>(amounts[static_cast<size_t>(r)]) / static_cast<double>(kWindowSeconds) * unit;
-    out.Set(name, static_cast<int64_t>(std::min(std::ceil(amount), static_cast<double>(kMaxQuotaAmount))));
+    out.Set(name,
+            static_cast<int64_t>(std::min(std::ceil(amount), static_cast<double>(brain::kMaxQuotaAmount))));
   }
   return out;
 }
 
 bool TierQuota::Fits(uint32_t group, const PoolAmounts& ask) const {
   const absl::StatusOr<int32_t> node = tree_.GroupNamed(groups_[group]);
-  const QuotaVector amounts = AmountsOf(ask);
-  return std::ranges::all_of(amounts.amounts(), [&](const QuotaAmount& a) {
+  const brain::QuotaVector amounts = AmountsOf(ask);
+  return std::ranges::all_of(amounts.amounts(), [&](const brain::QuotaAmount& a) {
     return tree_.lane(tier_index_, *tree_.ResourceNamed(a.resource)).Fits(*node, a.amount);
   });
 }
 
-absl::StatusOr<AdmissionVerdict> TierQuota::Decide(uint32_t group, const PoolAmounts& ask) const {
-  AdmissionRequest request;
+absl::StatusOr<brain::AdmissionVerdict> TierQuota::Decide(uint32_t group, const PoolAmounts& ask) const {
+  brain::AdmissionRequest request;
   request.group = groups_[group];
   request.tier = tier_;
   request.per_task = AmountsOf(ask);
-  return DecideAdmission(tree_, request);
+  return brain::DecideAdmission(tree_, request);
 }
 
 absl::Status TierQuota::Change(uint32_t group, const PoolAmounts& from, const PoolAmounts& to) {
@@ -51,4 +52,4 @@ absl::Status TierQuota::Change(uint32_t group, const PoolAmounts& from, const Po
   return tree_.Add({groups_[group], tier_, AmountsOf(to)});
 }
 
-}  // namespace taut::brain
+}  // namespace taut::tools

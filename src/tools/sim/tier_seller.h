@@ -18,10 +18,13 @@
 #include "brain/economy/metering.h"
 #include "common/model/resource.h"
 
-namespace taut::brain {
+namespace taut::tools {
 
 // By Resource.
 using PoolAmounts = PerResource<int64_t>;
+inline void Plus(PoolAmounts& to, const PoolAmounts& more, int64_t sign = 1) {
+  for (size_t i = 0; i < to.size(); ++i) to[i] += sign * more[i];
+}
 
 enum class SellerPolicy : uint8_t {
   kNone,         // nothing
@@ -91,4 +94,4 @@ absl::StatusOr<std::unique_ptr<TierSeller>> NewTierSeller(SellerPolicy policy,
                                                           const TierSellerOptions& options,
                                                           const PoolFuture* future);
 
-}  // namespace taut::brain
+}  // namespace taut::tools

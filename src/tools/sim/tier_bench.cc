@@ -3,11 +3,11 @@
 
 #include <vector>
 
-#include "brain/economy/tier_run.h"
 #include "common/base/random.h"
 #include "common/base/time.h"
+#include "tools/sim/tier_run.h"
 
-namespace taut::brain {
+namespace taut::tools {
 namespace {
 
 constexpr uint32_t kJobs = 10'000;
@@ -42,4 +42,4 @@ void DayOfATier(benchmark::State& state) {
 BENCHMARK(DayOfATier)->Unit(benchmark::kMillisecond);
 
 }  // namespace
-}  // namespace taut::brain
+}  // namespace taut::tools

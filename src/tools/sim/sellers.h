@@ -8,7 +8,7 @@
 
 #include "absl/status/statusor.h"
 
-namespace taut::brain {
+namespace taut::tools {
 
 // The largest amount that is available in at least a share `promise` of the measured steps; unset if none is
 // measured. "With 99 % probability 60 can be freed" is 60 at 0.99. O(n), allocates.
@@ -57,4 +57,4 @@ absl::StatusOr<SaleAccount> Settle(std::span<const double> available, double amo
 // What `wanted` gets of a shared pool of which others, not to be preempted for it, use a part.
 double Obtainable(double capacity, double used_by_others, double wanted);
 
-}  // namespace taut::brain
+}  // namespace taut::tools

@@ -1,4 +1,4 @@
-#include "brain/economy/tier_seller.h"
+#include "tools/sim/tier_seller.h"
 
 #include <limits>
 
@@ -6,7 +6,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace taut::brain {
+namespace taut::tools {
 namespace {
 
 using ::testing::HasSubstr;
@@ -151,4 +151,4 @@ TEST(TierSeller, NamesWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace taut::brain
+}  // namespace taut::tools

@@ -1,4 +1,4 @@
-#include "brain/economy/tier_seller.h"
+#include "tools/sim/tier_seller.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,13 +7,13 @@
 #include <utility>
 
 #include "brain/economy/actuary.h"
-#include "brain/economy/sellers.h"
 #include "common/base/row_named.h"
 #include "common/base/strings.h"
 #include "common/base/time.h"
 #include "fmt/format.h"
+#include "tools/sim/sellers.h"
 
-namespace taut::brain {
+namespace taut::tools {
 namespace {
 
 constexpr SellerPolicyInfo kSellerPolicies[] = {
@@ -124,7 +124,7 @@ class PastSeller final : public QuotingSeller {
  protected:
   std::optional<double> Quote(Resource r, const SaleRequest&) override {
     const std::span<const double> past = past_[static_cast<size_t>(r)];
-    const double slo = static_cast<double>(options_.availability_ppm) / kWholePpm;
+    const double slo = static_cast<double>(options_.availability_ppm) / brain::kWholePpm;
     switch (policy_) {
       case SellerPolicy::kCloudrm:
         return CloudrmQuota(past, kWindowSeconds, slo);
@@ -142,7 +142,7 @@ class PastSeller final : public QuotingSeller {
 
 class ActuarySeller final : public QuotingSeller {
  public:
-  ActuarySeller(const TierSellerOptions& options, std::vector<Actuary> actuaries)
+  ActuarySeller(const TierSellerOptions& options, std::vector<brain::Actuary> actuaries)
       : QuotingSeller(Name(SellerPolicy::kActuary), options), actuaries_(std::move(actuaries)) {}
   void Observe(const PerResource<double>& higher_use, const PerResource<double>&) override {
     for (size_t i = 0; i < kNumResources; ++i)
@@ -155,12 +155,12 @@ class ActuarySeller final : public QuotingSeller {
     return quote.refused() ? std::nullopt : std::optional(quote.amount);
   }
   std::string WhyNoQuote(Resource r) override {
-    const Actuary& actuary = actuaries_[static_cast<size_t>(r)];
-    return Explain(actuary.Ask(), actuary.options());
+    const brain::Actuary& actuary = actuaries_[static_cast<size_t>(r)];
+    return brain::Explain(actuary.Ask(), actuary.options());
   }
 
  private:
-  std::vector<Actuary> actuaries_;  // by Resource
+  std::vector<brain::Actuary> actuaries_;  // by Resource
 };
 
 // Grants what will be available for the promised share of each period in which the job runs, beside all jobs
@@ -168,7 +168,7 @@ class ActuarySeller final : public QuotingSeller {
 class ClairvoyantSeller final : public TierSeller {
  public:
   ClairvoyantSeller(const TierSellerOptions& options, const PoolFuture& future)
-      : risk_ppm_(kWholePpm - options.availability_ppm), future_(future) {
+      : risk_ppm_(brain::kWholePpm - options.availability_ppm), future_(future) {
     for (std::vector<int64_t>& sold : sold_) sold.resize(future.period.size());
   }
   void Observe(const PerResource<double>&, const PerResource<double>&) override {}
@@ -181,7 +181,7 @@ class ClairvoyantSeller final : public TierSeller {
     bool kept = true;
     // Exact: missed / wanted > risk.
     const auto close = [&] {
-      if (!kept || missed * kWholePpm <= risk_ppm_ * wanted) return;
+      if (!kept || missed * brain::kWholePpm <= risk_ppm_ * wanted) return;
       kept = false;
       refused_until_[request.job] = from + StepsUntilKept(missed, wanted);
     };
@@ -232,7 +232,7 @@ class ClairvoyantSeller final : public TierSeller {
   }
   // How many steps have to pass, if all that pass are missed ones.
   int64_t StepsUntilKept(int64_t missed, int64_t wanted) const {
-    const double risk = static_cast<double>(risk_ppm_) / kWholePpm;
+    const double risk = static_cast<double>(risk_ppm_) / brain::kWholePpm;
     const double surplus = static_cast<double>(missed) - risk * static_cast<double>(wanted);
     return std::max<int64_t>(1, static_cast<int64_t>(std::floor(surplus / (1 - risk))));
   }
@@ -244,16 +244,16 @@ class ClairvoyantSeller final : public TierSeller {
 };
 
 absl::StatusOr<std::unique_ptr<TierSeller>> NewActuarySeller(const TierSellerOptions& options) {
-  const double promise = static_cast<double>(options.availability_ppm) / kWholePpm;
-  std::vector<Actuary> actuaries;
+  const double promise = static_cast<double>(options.availability_ppm) / brain::kWholePpm;
+  std::vector<brain::Actuary> actuaries;
   for (const Resource r : kResources) {
-    ActuaryOptions o;
+    brain::ActuaryOptions o;
     o.capacity = static_cast<double>(options.capacity[static_cast<size_t>(r)]);
     o.step_s = kWindowSeconds;
     o.horizon_steps = options.horizon_steps;
     o.reclaim_steps = options.reclaim_steps;
     o.promise = std::clamp(promise, 0.5, 0.99999);
-    absl::StatusOr<Actuary> actuary = Actuary::Make(o);
+    absl::StatusOr<brain::Actuary> actuary = brain::Actuary::Make(o);
     if (!actuary.ok()) return actuary.status();
     actuaries.push_back(*std::move(actuary));
   }
@@ -265,9 +265,9 @@ absl::Status Check(const TierSellerOptions& o) {
     if (capacity <= 0)
       return absl::InvalidArgumentError(StrCat("the capacity is ", capacity, "; expected more than 0"));
   }
-  if (o.availability_ppm <= 0 || o.availability_ppm > kWholePpm)
+  if (o.availability_ppm <= 0 || o.availability_ppm > brain::kWholePpm)
     return absl::InvalidArgumentError(
-        StrCat("the availability is ", o.availability_ppm, " ppm; expected 1 to ", kWholePpm));
+        StrCat("the availability is ", o.availability_ppm, " ppm; expected 1 to ", brain::kWholePpm));
   return absl::OkStatus();
 }
 
@@ -304,4 +304,4 @@ absl::StatusOr<std::unique_ptr<TierSeller>> NewTierSeller(SellerPolicy policy,
   }
 }
 
-}  // namespace taut::brain
+}  // namespace taut::tools

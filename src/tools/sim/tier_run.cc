@@ -1,4 +1,4 @@
-#include "brain/economy/tier_run.h"
+#include "tools/sim/tier_run.h"
 
 #include <algorithm>
 #include <array>
@@ -10,15 +10,12 @@
 #include "common/model/units.h"
 #include "fmt/format.h"
 
-namespace taut::brain {
+namespace taut::tools {
 namespace {
 
 constexpr std::string_view kEvents[] = {"admitted", "queued", "refused", "reclaimed", "resumed"};
 constexpr int32_t kStillRuns = std::numeric_limits<int32_t>::max();
 
-void Plus(PoolAmounts& to, const PoolAmounts& more, int64_t sign = 1) {
-  for (size_t i = 0; i < to.size(); ++i) to[i] += sign * more[i];
-}
 bool Within(const PoolAmounts& a, const PoolAmounts& most) { return a[0] <= most[0] && a[1] <= most[1]; }
 PoolAmounts Sum(PoolAmounts a, const PoolAmounts& b) {
   Plus(a, b);
@@ -54,7 +51,7 @@ TierRun::TierRun(const TierRunOptions& options, std::span<const PoolJob> jobs,
       jobs_(jobs),
       seller_(std::move(seller)),
       quota_(std::move(quota)),
-      window_(AllOf(ReclaimWindow(options.reclaim_steps, ReclaimReading::kKept))),
+      window_(AllOf(brain::ReclaimWindow(options.reclaim_steps, brain::ReclaimReading::kKept))),
       index_of_job_(jobs.size(), -1) {}
 
 absl::Status TierRun::Step(const TierStep& step, PoolLines& lines, std::vector<SaleDecision>* decisions) {
@@ -161,9 +158,10 @@ absl::Status TierRun::Refuse(size_t i, const SaleRequest& request, bool in_quota
     Say(i, SaleEvent::kQueued, decisions_ != nullptr ? seller_->Why(request) : "");
     return absl::OkStatus();
   }
-  const absl::StatusOr<AdmissionVerdict> verdict = quota_->Decide(jobs_[request.job].group, request.ask);
+  const absl::StatusOr<brain::AdmissionVerdict> verdict =
+      quota_->Decide(jobs_[request.job].group, request.ask);
   if (!verdict.ok()) return verdict.status();
-  waits = verdict->outcome != AdmissionOutcome::kRefused;
+  waits = verdict->outcome != brain::AdmissionOutcome::kRefused;
   Say(i, waits ? SaleEvent::kQueued : SaleEvent::kRefused,
       verdict->reasons.empty() ? "beyond the quota" : verdict->reasons.front().text);
   return absl::OkStatus();
@@ -280,4 +278,4 @@ TierTotals TierRun::Totals() const {
   return out;
 }
 
-}  // namespace taut::brain
+}  // namespace taut::tools

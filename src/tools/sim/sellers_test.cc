@@ -1,13 +1,12 @@
-#include "brain/economy/sellers.h"
+#include "tools/sim/sellers.h"
 
 #include <cmath>
 #include <vector>
 
-#include "brain/economy/offers.h"
 #include "common/base/random.h"
 #include "gtest/gtest.h"
 
-namespace taut::brain {
+namespace taut::tools {
 namespace {
 
 const double kNoNumber = std::nan("");
@@ -21,24 +20,6 @@ TEST(QuantileAmount, BatchSixtyOfAHundred) {
   EXPECT_EQ(QuantileAmount(available, 0.99), 45);
   EXPECT_EQ(QuantileAmount({}, 0.99), std::nullopt);
   EXPECT_EQ(QuantileAmount(std::vector<double>{kNoNumber}, 0.99), std::nullopt);
-}
-
-// A1, B1, C1 have 20 each as Prod, 40 are left; 60 can be freed, so Batch A2, B2, C2 have 20
-// each: 120 sold on 100.
-TEST(Offers, SellsAHundredAndTwentyOnAHundred) {
-  Quote batch;
-  batch.amount = 60;
-  std::vector<TierSales> tiers = {{0, 60, std::nullopt}, {1, 0, batch}};
-  PoolOffer offer = OfferOf(100, tiers);
-  EXPECT_EQ(offer.tiers[0].left, 40);
-  EXPECT_EQ(offer.tiers[1].left, 60);
-  tiers[1].sold = 60;
-  offer = OfferOf(100, tiers);
-  EXPECT_EQ(offer.sold, 120);
-  EXPECT_EQ(offer.tiers[1].left, 0);
-  EXPECT_EQ(offer.tiers[1].oversold, 0);
-  tiers[1].sold = 70;
-  EXPECT_EQ(OfferOf(100, tiers).tiers[1].oversold, 10);
 }
 
 // sold 50 + 80 on 100; A wants 50 while B and C use 60: A gets 40.
@@ -118,4 +99,4 @@ TEST(PooledBound, IsNotBelowTheClairvoyantSeller) {
 }
 
 }  // namespace
-}  // namespace taut::brain
+}  // namespace taut::tools

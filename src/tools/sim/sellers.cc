@@ -1,4 +1,4 @@
-#include "brain/economy/sellers.h"
+#include "tools/sim/sellers.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,7 +8,7 @@
 #include "absl/status/status.h"
 #include "fmt/format.h"
 
-namespace taut::brain {
+namespace taut::tools {
 namespace {
 
 constexpr double kDays = 30;
@@ -215,4 +215,4 @@ double Obtainable(double capacity, double used_by_others, double wanted) {
   return std::clamp(wanted, 0.0, std::max(0.0, capacity - used_by_others));
 }
 
-}  // namespace taut::brain
+}  // namespace taut::tools

@@ -1,4 +1,4 @@
-#include "brain/economy/tier_run.h"
+#include "tools/sim/tier_run.h"
 
 #include <cmath>
 #include <limits>
@@ -7,7 +7,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace taut::brain {
+namespace taut::tools {
 namespace {
 
 using ::testing::ElementsAre;
@@ -195,9 +195,9 @@ TEST_F(TierRunTest, NothingIsSoldBeyondTheQuota) {
   higher.assign(4, 0);
   const auto cores = [](int64_t millicores) { return millicores * kWindowSeconds; };
   asked = {{0, 1, cores(40), 1}, {0, 3, cores(20), 1}, {0, 3, cores(60), 1}};
-  QuotaSpec spec;
+  brain::QuotaSpec spec;
   spec.groups.push_back({"team", "", {{"batch", "cpu", 50}}});
-  auto tree = QuotaTree::Make(spec);
+  auto tree = brain::QuotaTree::Make(spec);
   ASSERT_TRUE(tree.ok()) << tree.status();
   const std::vector<std::string> groups = {"team"};
   options.reclaimable = false;
@@ -288,4 +288,4 @@ TEST(TierRunProperty, WhatRunsFitsAndTheClairvoyantKeepsEveryPromise) {
 }
 
 }  // namespace
-}  // namespace taut::brain
+}  // namespace taut::tools

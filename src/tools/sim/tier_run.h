@@ -21,10 +21,10 @@
 
 #include "absl/status/status.h"
 #include "brain/economy/reclaim_window.h"
-#include "brain/economy/tier_quota.h"
-#include "brain/economy/tier_seller.h"
+#include "tools/sim/tier_quota.h"
+#include "tools/sim/tier_seller.h"
 
-namespace taut::brain {
+namespace taut::tools {
 
 // The life of a job, in steps; -1: it has no usage.
 struct PoolJob {
@@ -64,7 +64,7 @@ struct StepSpan {
 struct PeriodAvailability {
   int32_t period = 0;
   int64_t wanted = 0, ran = 0;  // steps with usage since it was granted, and those of them in which it ran
-  bool Kept(int64_t availability_ppm) const { return ran * kWholePpm >= availability_ppm * wanted; }
+  bool Kept(int64_t availability_ppm) const { return ran * brain::kWholePpm >= availability_ppm * wanted; }
 };
 struct SoldJob {
   uint32_t job = 0;
@@ -94,7 +94,7 @@ struct TierTotals {
 
 struct TierRunOptions {
   PoolAmounts capacity = {};
-  int64_t availability_ppm = kWholePpm;
+  int64_t availability_ppm = brain::kWholePpm;
   int64_t reclaim_steps = 0;  // capacity is free for this tier if it was in all of these before
   int32_t sale_from = 0;      // first step at which jobs may ask
   int32_t count_from = 0;     // first step that counts in totals and periods
@@ -144,7 +144,7 @@ class TierRun {
   const std::span<const PoolJob> jobs_;
   const std::unique_ptr<TierSeller> seller_;
   const std::unique_ptr<TierQuota> quota_;
-  PerResource<ReclaimWindow> window_;
+  PerResource<brain::ReclaimWindow> window_;
   std::vector<int32_t> index_of_job_;  // in sold_; -1: it has not asked
   std::vector<SoldJob> sold_;
   std::vector<State> state_;            // of each in sold_
@@ -155,4 +155,4 @@ class TierRun {
   std::vector<SaleDecision>* decisions_ = nullptr;
 };
 
-}  // namespace taut::brain
+}  // namespace taut::tools
