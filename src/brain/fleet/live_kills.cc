@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "brain/recommend/wrappers.h"
+#include "common/base/probe.h"
 #include "common/model/oom_counts.h"
 
 namespace taut::brain {
@@ -18,7 +19,10 @@ constexpr double kRoomForGrowth = 0.15;
 
 void LiveKills::TakeOom(OomRecord& oom, PassOutput& out, When when, const KillTimes& times) {
   oom.id = ++s_.last_oom;
-  if (!s_.Has(oom.job)) return;
+  if (!s_.Has(oom.job)) {
+    TAUT_PROBE("an OOM kill of an unknown job");
+    return;
+  }
   LiveJob& job = s_.Awake(oom.job);
   oom.kills = std::min(oom.kills, kMostKillsAtOnce);
   if (IsAside(oom)) {
@@ -83,13 +87,19 @@ void LiveKills::TakeInAside(LiveJob& job, const OomRecord& oom) {
 }
 
 void LiveKills::Redo(const OomRecord& oom) {
-  if (!s_.Has(oom.job)) return;
+  if (!s_.Has(oom.job)) {
+    TAUT_PROBE("a stored OOM kill of an unknown job");
+    return;
+  }
   // Its checkpoint has those up to the last one that was taken in, which is not always the latest; one of an
   // older version says the latest only.
   const LiveJob& job = s_.jobs[oom.job];
   const auto known = known_.try_emplace(oom.job.value, job.last_oom_s, job.last_oom());
   const auto& [last_s, last] = known.first->second;
-  if (last > 0 ? oom.id <= last : oom.time_s <= last_s) return;
+  if (last > 0 ? oom.id <= last : oom.time_s <= last_s) {
+    TAUT_PROBE("a stored OOM kill that the checkpoint has");
+    return;
+  }
   IsAside(oom) ? TakeInAside(s_.jobs[oom.job], oom) : TakeIn(s_.Awake(oom.job), oom);
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "brain/fleet/live_overrides.h"
+#include "common/base/probe.h"
 
 namespace taut::brain {
 namespace {
@@ -60,7 +61,10 @@ void LiveRestore::Redo(const ClosedWindow& closed, std::span<const WindowId> thr
 void LiveRestore::DistrustFuture(int64_t now_s) {
   const int64_t latest_s = now_s + kClocksApartSeconds;
   const auto mend = [&](int64_t& time_s) {
-    if (time_s > latest_s) time_s = now_s;
+    if (time_s > latest_s) {
+      TAUT_PROBE("a time of a job lies in the future");
+      time_s = now_s;
+    }
   };
   const int32_t last_day = WindowId::Of(Timestamp::FromSeconds(latest_s)).day();
   for (LiveJob& job : s_.jobs) {

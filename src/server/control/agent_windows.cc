@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "common/base/probe.h"
+
 namespace taut::server {
 namespace {
 
@@ -49,7 +51,10 @@ absl::Status AgentWindows::TakeWindow(const NamedTask& task, ReportedWindow wind
   if (uint64_t IngestCounts::*why = s_.ingest->windows().Refusal(window.window, now); why != nullptr) {
     s_.ingest->CountDropped(why);
     s_.Say({end, task.sender}, false);
-    if (why == &IngestCounts::too_late) return absl::OkStatus();
+    if (why == &IngestCounts::too_late) {
+      TAUT_PROBE("an agent's window that is closed already");
+      return absl::OkStatus();
+    }
     return absl::OutOfRangeError("the window is in the future: the clocks of agent and daemon differ");
   }
   const std::optional<uint32_t> slot = s_.ingest->TaskSlot(task.job, task.task, task.labels, now);
@@ -73,7 +78,10 @@ absl::Status AgentWindows::TakeOom(const NamedTask& task, Timestamp time, uint64
   const bool was_told = before != s_.ooms_before.end() && std::get<0>(*before) == job &&
                         std::get<1>(*before) == time.seconds() &&
                         (!limit.has_value() || std::get<2>(*before) == *limit);
-  if (was_told) return absl::OkStatus();
+  if (was_told) {
+    TAUT_PROBE("an agent tells again of a kill that is stored");
+    return absl::OkStatus();
+  }
   s_.ingest->windows().ooms().Add(*slot, time, kills, limit);
   return absl::OkStatus();
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "common/base/probe.h"
 #include "server/control/trials.h"
 
 namespace taut::server {
@@ -72,7 +73,10 @@ void Committer::Publish() {
 std::optional<TargetOrder> Committer::OrderOf(const Decision& d) const {
   if (d.kind == DecisionKind::kWouldSet) return std::nullopt;
   const auto fleet = parts_.fleet.Read();
-  if (!fleet->Has(d.job)) return std::nullopt;
+  if (!fleet->Has(d.job)) {
+    TAUT_PROBE("an order for a job that was forgotten");
+    return std::nullopt;
+  }
   const brain::LiveJob& job = fleet->job(d.job);
   TargetOrder order{d.id, job.record.name, d.target, d.after, {}, d.outcome, job.record.workload()};
   if (d.kind == DecisionKind::kTry) {
@@ -102,7 +106,10 @@ void Committer::ApplyAgain(std::span<const Decision> decisions) {
   int64_t decided_s = 0;
   for (const Decision& d : decisions) {
     // Nothing stands of an order that was replaced, or that no actuator carries out.
-    if (d.outcome == Outcome::kSuperseded || d.outcome == Outcome::kDryRun) continue;
+    if (d.outcome == Outcome::kSuperseded || d.outcome == Outcome::kDryRun) {
+      TAUT_PROBE("an order that was replaced is not sent again");
+      continue;
+    }
     std::optional<TargetOrder> order = OrderOf(d);
     if (!order.has_value()) continue;
     decided_s = std::max(decided_s, d.time_s);

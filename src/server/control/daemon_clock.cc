@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/base/probe.h"
 #include "common/base/strings.h"
 #include "server/store/store_copies.h"
 
@@ -58,7 +59,10 @@ Timestamp DaemonClock::Step() {
     }
   }
   if (shifted) control_->ingest().time.Shift(now);
-  if (was_wrong) control_->ingest().time.GoBack(now);
+  if (was_wrong) {
+    TAUT_PROBE("the clock of the start was wrong");
+    control_->ingest().time.GoBack(now);
+  }
   control_->ingest().time.Doubt(waits);
   // The sentence has a span in it that may change by itself: said once for each trouble.
   if (clock.sentence.empty() != said_.empty()) {

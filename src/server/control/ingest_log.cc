@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "common/base/probe.h"
+
 namespace taut::server {
 namespace {
 
@@ -86,6 +88,7 @@ absl::Status IngestLog::KeepNewOoms(std::vector<OomSighting> sightings, History&
   for (const OomRecord& o : *ooms) stored.Add(o);
   for (const OomSighting& o : sightings) {
     if (stored.Meet(o)) {
+      TAUT_PROBE("a kill of the log of samples that is stored");
       (void)s_.kills_before.Meet(o);
     } else {
       s_.replayed_ooms.push_back(o);

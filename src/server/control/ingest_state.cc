@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "common/base/probe.h"
 #include "common/base/strings.h"
 
 namespace taut::server {
@@ -37,16 +38,19 @@ absl::Status IngestState::CheckRoom() {
 absl::Status IngestState::RoomNow() const {
   if (const uint64_t waiting = ingest->windows().waiting_samples();
       waiting >= options.ingest.max_waiting_samples) {
+    TAUT_PROBE("samples are refused: too many wait for their windows");
     return absl::UnavailableError(StrCat(
         waiting,
         " samples wait for their windows to close, the maximum (ingest.max_waiting_samples); retry later"));
   }
   if (waiting_windows >= options.max_waiting_windows) {
+    TAUT_PROBE("samples are refused: the store accepts no windows");
     return absl::UnavailableError("the store accepts no windows at present; retry later");
   }
   if (clock.by_samples() && clock.last_watermark().us != INT64_MIN) {
     const int64_t ahead_s = (clock.newest_sample().us - clock.last_watermark().us) / kMicrosPerSecond;
     if (ahead_s > options.max_open_windows * kWindowSeconds) {
+      TAUT_PROBE("samples are refused: they are too far ahead of the open windows");
       return absl::UnavailableError("samples are too far ahead of the open windows; retry later");
     }
   }

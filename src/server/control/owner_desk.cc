@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "common/base/probe.h"
+
 namespace taut::server {
 namespace {
 
@@ -24,7 +26,10 @@ void OwnerDesk::Step(int64_t now_s) {
   const uint32_t before = cursor_;
   const std::vector<JobId> waiting = fleet_.Read()->owners.Awaiting(kAStep, cursor_);
   if (cursor_ <= before) {  // a new round has begun
-    if (asked_ > kAtATime && settled_ == 0) rests_since_s_ = now_s;
+    if (asked_ > kAtATime && settled_ == 0) {
+      TAUT_PROBE("a round of questions for settings that settles no job");
+      rests_since_s_ = now_s;
+    }
     asked_ = settled_ = 0;
   }
   asked_ += waiting.size();

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <tuple>
 
+#include "common/base/probe.h"
 #include "common/histogram/window_histogram.h"
 #include "common/model/said_replicas.h"
 #include "common/model/start_usage.h"
@@ -141,6 +142,7 @@ void LiveWindows::Insert(uint32_t slot, const RemoteSample& sample) {
     return;
   }
   if (samples.size() >= options_.max_samples_per_series) {
+    TAUT_PROBE("too many samples of a series in the open windows");
     ++counts_.over_capacity;
     return;
   }
@@ -168,6 +170,7 @@ bool LiveWindows::AddWindow(uint32_t slot, ReportedWindow window, Timestamp now)
                                    [](const ReportedWindow& w, WindowId id) { return w.window < id; });
   newest_ms_ = std::max(newest_ms_, begin_ms + kWindowMs - 1);
   if (at != windows.end() && at->window == window.window) {
+    TAUT_PROBE("two parts of an agent's window of one task");
     AddUp(window, *at);
     ++counts_.accepted;
     return true;

@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <utility>
 
+#include "common/base/probe.h"
+
 namespace taut::server {
 namespace {
 
@@ -70,7 +72,10 @@ std::vector<OomSighting> OomSightings::Take(const SeriesMapper& mapper) {
     const uint64_t key = uint64_t{binding.task_entry} << 32 | binding.part;
     const bool is_watched = OomWatch::IsFor(binding.kind);
     LastOoms& last = last_oom_[key];
-    if (IsRepeat(oom, last.counted, binding.kind)) continue;
+    if (IsRepeat(oom, last.counted, binding.kind)) {
+      TAUT_PROBE("a second series tells of the same kill");
+      continue;
+    }
     if (!is_watched && IsRepeat(oom, last.watched, binding.kind)) continue;
     (is_watched ? last.watched : last.counted) = {oom.slot, oom.time_ms, oom.since_ms == oom.time_ms};
     OomSighting seen{binding.job, task,      Timestamp{oom.time_ms * 1000},

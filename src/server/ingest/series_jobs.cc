@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "common/base/bytes.h"
+#include "common/base/probe.h"
 #include "common/base/strings.h"
 #include "common/model/labels.h"
 #include "server/ingest/series_keys.h"
@@ -46,6 +47,7 @@ std::optional<JobId> SeriesJobs::Intern(std::string_view name) {
   if (!has_room()) return std::nullopt;
   JobId id{jobs_.end_id()};
   if (const auto it = forgotten_.find(LongHashOf(name)); it != forgotten_.end()) {
+    TAUT_PROBE("a forgotten job returns");
     id = it->second.id;
     forgotten_.erase(it);
   }

@@ -6,6 +6,7 @@
 #include "common/base/bytes.h"
 #include "common/base/container_id.h"
 #include "common/base/printable.h"
+#include "common/base/probe.h"
 #include "common/model/job_name.h"
 #include "common/model/whole_machine.h"
 #include "server/ingest/label_aliases.h"
@@ -236,6 +237,7 @@ void SeriesMapper::RebindTo(Entry& entry, const Mapping& mapping, std::span<cons
   Unbind(entry.slot);
   if (!claim.empty()) claims_.insert(std::move(claim));
   Bind(entry.slot, mapping, labels, container);
+  TAUT_PROBE("a series gets another job");
   ++counts_.rebound_series;
 }
 
@@ -253,6 +255,7 @@ uint32_t SeriesMapper::NewSlot() {
 std::optional<JobId> SeriesMapper::InternJob(std::string_view name) {
   const std::optional<JobId> id = jobs_.Intern(name);
   if (id.has_value()) return id;
+  TAUT_PROBE("a series of one job too many");
   ++counts_.refused_jobs;
   refused_jobs_ = true;
   return std::nullopt;

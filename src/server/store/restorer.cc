@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "common/base/probe.h"
 #include "common/base/strings.h"
 #include "server/store/history_reader.h"
 #include "server/store/records.h"
@@ -75,6 +76,7 @@ absl::Status Restorer::Checkpoints(const RestoreSink& sink) {
   for (; any.ok() && *any; any = rows.Next()) {
     absl::StatusOr<Checkpoint> checkpoint = DecodeStoredCheckpoint(rows.Bytes(1));
     if (checkpoint.ok() && checkpoint->chunk != rows.Int(0)) {
+      TAUT_PROBE("a checkpoint stands under the key of another");
       checkpoint = absl::DataLossError("a checkpoint is stored under the wrong key");
     }
     if (!checkpoint.ok()) {

@@ -197,8 +197,8 @@ Json ModesJson(const TraceAnalysis& a) {
   return out;
 }
 
-enum class Hours : uint8_t { kLeaveOut, kInclude };
-Json ResultJson(const TraceAnalysis& a, Hours hours) {
+enum class ByHour : uint8_t { kLeaveOut, kInclude };
+Json ResultJson(const TraceAnalysis& a, ByHour hours) {
   Json tiers = Json::object();
   for (size_t tier = 0; tier < kNumTraceTiers; ++tier) {
     if (a.tiers[0][tier].jobs == 0) continue;
@@ -221,7 +221,7 @@ Json ResultJson(const TraceAnalysis& a, Hours hours) {
                                         ? Json({{"mean", a.arrivals.mean()}, {"median", a.median_arrivals}})
                                         : Json(nullptr)}};
   if (a.has_modes) out["vertical_scaling"] = ModesJson(a);
-  if (hours == Hours::kInclude) {
+  if (hours == ByHour::kInclude) {
     Json all = Json::array();
     for (const AnalysisHour& hour : a.hours) all.push_back(HourJson(hour));
     out["hours"] = std::move(all);
@@ -274,7 +274,7 @@ absl::StatusOr<Inputs> LoadInputs(const AnalyzeArgs& args) {
   return in;
 }
 
-Json WholeJson(const Inputs& in, Hours hours) {
+Json WholeJson(const Inputs& in, ByHour hours) {
   Json out = in.usage != nullptr ? ResultJson(*in.usage, hours) : Json::object();
   if (in.cell == nullptr) return out;
   out["events"] = TraceEventsJson(*in.cell);
@@ -292,7 +292,7 @@ absl::Status WriteFiles(const AnalyzeArgs& args, const Inputs& in, OutputFile* h
     if (absl::Status s = html->Close(); !s.ok()) return s;
   }
   if (json == nullptr) return absl::OkStatus();
-  json->Append(JsonText(WholeJson(in, Hours::kInclude)));
+  json->Append(JsonText(WholeJson(in, ByHour::kInclude)));
   return json->Close();
 }
 
@@ -321,7 +321,7 @@ int RunAnalyze(const AnalyzeArgs& args) {
   if (!in.ok()) return Fail(in.status());
   if (absl::Status s = WriteFiles(args, *in, html->get(), json->get()); !s.ok()) return Fail(s);
   if (args.output != OutputForm::kTable) {
-    const Json out = WholeJson(*in, Hours::kLeaveOut);
+    const Json out = WholeJson(*in, ByHour::kLeaveOut);
     Print(args.output == OutputForm::kJson ? JsonText(out) : YamlText(out));
   } else {
     Print(WholeText(*in));
