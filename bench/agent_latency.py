@@ -26,7 +26,7 @@ WINDOW = 300
 STEP_S = 1.1  # a memory limit goes down once a second
 SETTINGS = """\
 defaults: {mode: auto, recommender: moving_window, change_period: 0s, min_change: 0}
-recommenders: {moving_window: {min_history_h: 0.25}}
+recommenders: {moving_window: {min_history: 15m}}
 """
 INGEST = """
   grace: 0s

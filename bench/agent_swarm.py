@@ -15,7 +15,7 @@ from agent_bench import daemon, row
 
 SETTINGS = """\
 defaults: {mode: auto, recommender: moving_window, change_period: 30m}
-recommenders: {moving_window: {min_history_h: 0.4, memory_half_life_h: 1, cpu_half_life_h: 1, hold_windows: 2}}
+recommenders: {moving_window: {min_history: 24m, memory_half_life: 1h, cpu_half_life: 1h, hold_windows: 2}}
 """
 
 

@@ -28,7 +28,7 @@ class Memory:
         for days, scale in [(2, 1), (3, 1), (4, 1), (5, 1), (7, 1), (10, 1), (14, 1), (28, 1),
                             (4, 0.5), (7, 0.5), (14, 0.5), (4, 2), (7, 2), (14, 2)]:
             found[f"peak of {days} days, margin x{scale:g}"] = (
-                "moving_window", "moving_window", {"moving_window.peak_days": days, "moving_window.margin_scale": scale,
+                "moving_window", "moving_window", {"moving_window.peak_window": f"{days}d", "moving_window.margin_scale": scale,
                                                    "moving_window.oom_tolerance": "minimal"})
         return found
 
@@ -85,7 +85,7 @@ class Cpu:
         for days, margin in [(1, 0.15), (2, 0.15), (4, 0.15), (7, 0.15), (14, 0.15), (28, 0.15),
                              (1, 0), (4, 0), (14, 0), (1, 0.5), (4, 0.5), (14, 0.5)]:
             found[f"peak of {days} days + {100 * margin:g} %"] = (
-                "windows", "peak", {"peak.days": days, "peak.margin": margin})
+                "windows", "peak", {"peak.window": f"{days}d", "peak.margin": margin})
         for job_class, statistic in (("batch", "average"), ("serving_tolerant", "p90"), ("serving", "p95")):
             for scale in (0.5, 1, 2):
                 found[f"{statistic}, margin scale {scale:g}"] = (

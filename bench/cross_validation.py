@@ -26,13 +26,13 @@ STUDIES = {
         "resource": "memory", "harm": "oom_day_share", "at": 0.03, "dial": ("analogs.memory_oom_days", (0.02, 0.045)),
         "hidden": ("ooms_per_task_day", "changes_per_job_day"),
         "values": {
-            "analogs.own_half_life_days": (10, 5, 7, 14, 20),
+            "analogs.own_half_life": ("10d", "5d", "7d", "14d", "20d"),
             "analogs.fleet_weight": (20, 5, 10, 40),
             "analogs.keep": (0.13, 0.05, 0.09, 0.18, 0.25),
-            "analogs.retrain_days": (2, 1, 4),
+            "analogs.retrain_every": ("2d", "1d", "4d"),
             "analogs.raise_at": (0.8, 0.7, 0.9),
             "analogs.raise_factor": (1.6, 1.3, 1.9),
-            "analogs.raise_hours": (6, 3, 12),
+            "analogs.raise_for": ("6h", "3h", "12h"),
             "analogs.raise_change_price": (0.05, 0.02, 0.1),
         }},
     "work_function": {
@@ -49,7 +49,7 @@ STUDIES = {
             "ensemble.young_margin": (0.4, 0.2, 0.8),
             "ensemble.w_limit_change": (2, 1, 4),
             "ensemble.w_model_change": (0.01, 0.1),
-            "ensemble.score_half_life_h": (168, 84, 336),
+            "ensemble.score_half_life": ("168h", "84h", "336h"),
         }},
 }
 HIDDEN_MORE = 1.1

@@ -53,7 +53,7 @@ def cpu(lane):
 def rows(only):
     """(what, recommender, settings)"""
     both = [("vpa", "vpa", {}), ("krr", "krr", {}), ("crane", "crane", {})]
-    both += [(f"peak of {days} days, +15 %", "peak", {"peak.days": days}) for days in (4, 7, 14, 28)]
+    both += [(f"peak of {days} days, +15 %", "peak", {"peak.window": f"{days}d"}) for days in (4, 7, 14, 28)]
     both += [(f"moving_window, {tolerance}", "moving_window", {"moving_window.oom_tolerance": tolerance})
              for tolerance in ("minimal", "low")]
     both += [("ensemble", "ensemble", {})]
@@ -94,7 +94,7 @@ def peaks(args, title, paths):
     tried = []
     for days in (3, 4, 5, 7, 10, 14, 21, 28):
         for margin in (0.05, 0.15, 0.3, 0.5, 0.6, 1.0):
-            lane = replay(args, paths, "peak", {"peak.days": days, "peak.margin": margin})["memory"]
+            lane = replay(args, paths, "peak", {"peak.window": f"{days}d", "peak.margin": margin})["memory"]
             tried.append((lane["footprint_of_owner"], lane["oom_day_share"], lane["ooms_per_task_day"], days, margin))
     print(f"\n{title}: memory of owners' @ OOM-days, OOMs/task-day")
     for share in SHARES:

@@ -44,15 +44,15 @@ defaults: {{mode: auto, recommender: moving_window, oom_tolerance: low, change_p
 rules:
   - {{name: somebody wants to look first, match: {{job: demo/watched}}, set: {{mode: observe}}}}
 recommenders:
-  moving_window: {{min_history_h: 0.3, memory_half_life_h: 0.2, cpu_half_life_h: 3, hold_windows: 4}}
-  oom: {{hold_h: 6}}
+  moving_window: {{min_history: 18m, memory_half_life: 12m, cpu_half_life: 3h, hold_windows: 4}}
+  oom: {{hold: 6h}}
 """
 
 AGENT = """\
 name: {host}
 state: "{dir}/tautlet"
 speed: {speed}
-sample_ms: 50
+sample: 50ms
 find: 1s
 daemon: {{address: "127.0.0.1:{agents}"}}
 tasks:

@@ -44,14 +44,14 @@ server: {{listen: ["{machine}"]}}
 agents: {{listen: ["{agents}"]}}
 ingest: {{grace: 0s}}
 defaults: {{mode: observe, recommender: moving_window, change_period: 30m}}
-recommenders: {{moving_window: {{min_history_h: 0.5}}}}
+recommenders: {{moving_window: {{min_history: 30m}}}}
 machine: {{cores: {cores}, memory: {kib}KiB}}
 """
 
 TAUTLET = """\
 state: {out}/tautlet
 speed: 60
-sample_ms: 100
+sample: 100ms
 observe: true
 daemon: {{address: "{agents}"}}
 tasks:

@@ -26,7 +26,8 @@ def setting(spec, name, default):
     for part in spec.split(":")[1:]:
         key, _, value = part.partition("=")
         if key == name:
-            return float(value)
+            unit = {"m": 1 / 60, "h": 1, "d": 24, "w": 168}.get(value[-1])  # of times: hours
+            return float(value) if unit is None else float(value[:-1]) * unit
     return default
 
 
@@ -36,8 +37,8 @@ def peak(spec, tasks, limits, until):
     warm = [i for i, t in enumerate(tasks) if len(t) >= MIN_SAMPLES]
     cold = sum(l for i, l in enumerate(limits) if i not in warm)
     all_warm = sum(limits[i] for i in warm)
-    hours = {"n-sigma": setting(spec, "window_h", 10), "machine-percentile": setting(spec, "window_h", 168),
-             "machine-max": 24 * setting(spec, "days", 7)}.get(name)
+    hours = {"n-sigma": setting(spec, "window", 10), "machine-percentile": setting(spec, "window", 168),
+             "machine-max": setting(spec, "window", 168)}.get(name)
     if hours is None:
         return None
     usage, limit = collections.defaultdict(float), collections.defaultdict(float)

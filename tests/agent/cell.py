@@ -25,7 +25,7 @@ class Cell:
             "actuator: {kind: agents}\n" + settings)
         self.agent_config = stage.file(
             "tautlet.yaml",
-            f"name: here\nstate: \"{stage.dir}/state\"\nspeed: {speed}\nsample_ms: 100\nfind: 1s\n"
+            f"name: here\nstate: \"{stage.dir}/state\"\nspeed: {speed}\nsample: 100ms\nfind: 1s\n"
             f"daemon: {{address: \"127.0.0.1:{self.agent_port}\"}}\n{limits}tasks:\n{rules}")
         self.tautd = self.agent = None
         self.loads = []

@@ -10,8 +10,8 @@ WINDOW_S = 300 / SPEED
 SETTINGS = """\
 defaults: {mode: auto, recommender: moving_window, oom_tolerance: low, change_period: 20m}
 recommenders:
-  moving_window: {min_history_h: 0.5, memory_half_life_h: 0.3, cpu_half_life_h: 2, hold_windows: 3}
-  oom: {hold_h: 12}
+  moving_window: {min_history: 30m, memory_half_life: 18m, cpu_half_life: 2h, hold_windows: 3}
+  oom: {hold: 12h}
 """
 
 LOADS = {

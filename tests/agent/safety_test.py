@@ -9,7 +9,7 @@ from cell import MIB, daemon, watch
 SETTINGS = """\
 defaults: {mode: auto, recommender: moving_window, change_period: 10m}
 recommenders:
-  moving_window: {min_history_h: 0.25, memory_half_life_h: 2, hold_windows: 2}
+  moving_window: {min_history: 15m, memory_half_life: 2h, hold_windows: 2}
 """
 CHANGE_PERIOD_S = 600
 

@@ -51,7 +51,7 @@ def ours(tree):
 @pytest.fixture(scope="module")
 def c(stage, agent, tree, ours):
     its = agent(1, "", "")
-    its.agent_config = stage.file("tiers.yaml", f"name: here\nstate: \"{stage.dir}/state\"\nsample_ms: 100\nfind: 1s\n"
+    its.agent_config = stage.file("tiers.yaml", f"name: here\nstate: \"{stage.dir}/state\"\nsample: 100ms\nfind: 1s\n"
                                                 + f"daemon: {{address: \"127.0.0.1:{its.agent_port}\"}}\n"
                                                 + TIERS.replace("TREE", tree.name) + "tasks:\n"
                                                 + RULES.replace("TREE", tree.name))

@@ -36,7 +36,7 @@ LEDGER = "/api/v1/budget-ledger"
 
 def config(stage):
     return f"""clock: samples
-store: {{decision_days: 400}}
+store: {{decisions: 400d}}
 quota: {{file: {stage.dir / "quota.yaml"}}}
 budgets: {{file: {stage.dir / "budgets.yaml"}, entries_per_day: 100000}}
 prices: {{core_hour: 1, gib_hour: 0, currency: EUR, budgets: ["all: 5000"], alerts: ["1%"], file: {stage.dir / "prices.yaml"}}}
@@ -330,7 +330,7 @@ def test_check_config_says_what_is_wrong(stage, files):
                        (f"prices: {{file: {stage.file('days.yaml', PRICES.replace('core_hour', 'from: 20700d, core_hour'))}}}\n", "from: \"20700d\": expected a date such as 2026-01-01"),
                        (f"budgets: {{file: {stage.dir / 'budgets.yaml'}}}\nprices: {{core_hour: 1}}\n", "budgets.file requires quota.file"),
                        (f"budgets: {{file: {stage.dir / 'budgets.yaml'}}}\nquota: {{file: {stage.dir / 'quota.yaml'}}}\n", "nothing costs"),
-                       (f"budgets: {{file: {stage.dir / 'budgets.yaml'}}}\nquota: {{file: {stage.dir / 'quota.yaml'}}}\nprices: {{core_hour: 1}}\n", "a year needs store.decision_days of 367"),
+                       (f"budgets: {{file: {stage.dir / 'budgets.yaml'}}}\nquota: {{file: {stage.dir / 'quota.yaml'}}}\nprices: {{core_hour: 1}}\n", "a year needs store.decisions of 367"),
                        (f"budgets: {{file: {stage.dir / 'none.yaml'}}}\nprices: {{core_hour: 1}}\nquota: {{file: {stage.dir / 'quota.yaml'}}}\n", "none.yaml")):
         ended = stage.run(stage.args.tautd, "--check-config", "--config", stage.file("wrong.yaml", text))
         assert ended.returncode == 2 and said in ended.stderr, f"a configuration is refused: {said}"

@@ -39,7 +39,7 @@ def config(stage, more):
 quota: {{file: {stage.dir}/quota.yaml}}
 budgets: {{file: {stage.dir}/budgets.yaml}}
 prices: {{core_hour: 1, gib_hour: 0.1}}
-store: {{decision_days: 400}}
+store: {{decisions: 400d}}
 {more}"""
 
 

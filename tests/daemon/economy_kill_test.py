@@ -35,7 +35,7 @@ def budgets_of(groups):
 
 def config_of(stage):
     return f"""clock: samples
-store: {{checkpoint_windows: 3, decision_days: 400}}
+store: {{checkpoint_windows: 3, decisions: 400d}}
 quota: {{file: {stage.dir / "quota.yaml"}}}
 budgets: {{file: {stage.dir / "budgets.yaml"}, entries_per_day: 100000}}
 prices: {{core_hour: 1, gib_hour: 0, currency: EUR}}

@@ -165,9 +165,9 @@ class TestReload:
 
     def test_hup_names_keys_that_need_a_restart(self, story, tautd):
         tautd.config.write_text(story.port.replace("connections: 40", "connections: 41").replace("log: {format: json, level: debug}", "log: {format: text, level: debug}")
-                                + "store: {history_days: 7}\ningest: {mapping: [{name: x, metric: y, kind: cpu_cores, job: a, task: b}]}\n")
+                                + "store: {history: 7d}\ningest: {mapping: [{name: x, metric: y, kind: cpu_cores, job: a, task: b}]}\n")
         hup(tautd, lambda: True, "HUP with keys that need a restart")
-        wanted = {"server.limits.connections", "log.format", "store.history_days", "ingest.mapping"}
+        wanted = {"server.limits.connections", "log.format", "store.history", "ingest.mapping"}
         named = lambda: {a["key"] for a in lines(tautd, action="restart_needed")}  # noqa: E731
         assert daemon.eventually(lambda: named() == wanted, 20), f"each of them is named: {named()}"
 

@@ -16,7 +16,7 @@ ingest:
 defaults:
   {mode: auto, recommender: moving_window, replicas.max: 100}
 rules:
-  - {name: by signals, match: {job: "*/web"}, set: {replicas.policy: function, replicas.autopilot.small_change: 0, replicas.autopilot.half_life_h: 0,
+  - {name: by signals, match: {job: "*/web"}, set: {replicas.policy: function, replicas.autopilot.small_change: 0, replicas.autopilot.half_life: 0,
      replicas.function.target: "ceil(max(requests, 15m) / 50) + avg(cpu, 5m)"}}
 """
 

@@ -9,7 +9,7 @@ CONFIG = """clock: samples
 ingest: {grace: 0s}
 defaults:
   {mode: observe, recommender: moving_window, replicas.policy: hpa, replicas.hpa.target: 0.5, replicas.max: 40,
-   replicas.size.min_saving: 0, replicas.size.min_cores: 0.3}
+   replicas.size.min_saving: 0, replicas.size.min_cpu: 0.3}
 """
 
 
@@ -50,7 +50,7 @@ def test_a_kill_changes_nothing(stage, story):
 
 
 def test_a_setting_is_in_force_within_the_hour(stage, story):
-    assert stage.taut(story.tautd, "set", story.web, f"replicas.size.min_cores={2 * story.size}").returncode == 0, "a setting of the size"
+    assert stage.taut(story.tautd, "set", story.web, f"replicas.size.min_cpu={2 * story.size}").returncode == 0, "a setting of the size"
     hours(story.cell, story.tautd, 27, 29)
     assert story.tautd.get(story.path)["cpu"]["would_be"] >= 2 * story.size, "is in force within the hour"
 

@@ -35,7 +35,7 @@ kubernetes:
   scrape_interval: 0s
   fallback: evict
   admission: {{listen: 127.0.0.1:{admission}, name: 127.0.0.1}}
-recommenders: {{moving_window: {{min_history_h: 0}}}}
+recommenders: {{moving_window: {{min_history: 0}}}}
 defaults: {{recommender: moving_window, startup_grace: 0s, change_period: 0s, min_change: 0, cpu.lower: 0.02, cpu.upper: 0.02}}
 """
 

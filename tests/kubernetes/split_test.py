@@ -57,7 +57,7 @@ CONFIG = """actuator: {{kind: kubernetes}}
 ingest: {{kubernetes_jobs: containers, grace: 10s}}
 kubernetes:
   {{kubeconfig: {kubeconfig}, scrape_interval: 5s, node_group_label: {label}, admission: {{listen: 127.0.0.1:{admission}, name: 127.0.0.1}}}}
-recommenders: {{moving_window: {{min_history_h: 0}}}}
+recommenders: {{moving_window: {{min_history: 0}}}}
 defaults: {{recommender: moving_window, startup_grace: 0s}}
 rules:
   - {{name: first, match: {{job: "default/statefulset/db@0/*"}}, set: {{mode: auto, memory.lower: 192MiB, memory.upper: 192MiB}}}}

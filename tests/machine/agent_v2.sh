@@ -44,14 +44,14 @@ agents: {listen: ["127.0.0.1:7071"]}
 actuator: {kind: agents}
 defaults: {mode: auto, recommender: moving_window, change_period: 10m}
 recommenders:
-  moving_window: {min_history_h: 0.25, memory_half_life_h: 2, hold_windows: 2}
+  moving_window: {min_history: 15m, memory_half_life: 2h, hold_windows: 2}
 EOF
 cat >tautlet.yaml <<EOF
 name: guest
 host: guest
 state: /tmp/state
 speed: $SPEED
-sample_ms: 200
+sample: 200ms
 find: 1s
 daemon: {address: "127.0.0.1:7071"}
 tasks:

@@ -25,17 +25,17 @@ defaults: {mode: auto, recommender: peak, change_period: 10m}
 rules:
   - {name: probed, match: {job: v2/by-need}, set: {memory.signal: probe}}
 recommenders:
-  peak: {min_history_h: 2.5} # 150 s here: no limit is set before the pause
+  peak: {min_history: 2.5h} # 150 s here: no limit is set before the pause
 END2
 cat >tautlet.yaml <<END2
 name: guest
 host: guest
 state: /tmp/state
 speed: $SPEED
-sample_ms: 500
+sample: 500ms
 find: 1s
 daemon: {address: "127.0.0.1:7071"}
-probe: {jobs: "v2/*", interval: 1s, target_us: 100000, max_probe: 0.03, min: 20MiB, rest: 30s}
+probe: {jobs: "v2/*", interval: 1s, target: 100ms, max_probe: 0.03, min: 20MiB, rest: 30s}
 tasks:
   - {cgroup: "/apps/*", job: "v2/{1}", manage: true, add_limits: true, cpu: none, memory: hard}
 END2

@@ -12,9 +12,9 @@ stall() { sed -n 's/^some.*total=//p' $WORK/memory.pressure; }
 
 cat >tautlet.yaml <<'END'
 state: /tmp/state
-sample_ms: 500
+sample: 500ms
 find: 1s
-probe: {jobs: "apps/*", interval: 1s, target_us: 30000, max_probe: 0.08, min: 20MiB}
+probe: {jobs: "apps/*", interval: 1s, target: 30ms, max_probe: 0.08, min: 20MiB}
 tasks:
   - {cgroup: "/apps/*", job: "apps/{1}", manage: true, cpu: none, memory: none}
 END

@@ -19,7 +19,7 @@ is_high() { # group: throttled?
 
 cat >tautlet.yaml <<'END'
 state: /tmp/state
-sample_ms: 200
+sample: 200ms
 find: 1s
 tiers:
   cpu_weight: {production: 400, batch: 10}

@@ -73,6 +73,30 @@ TEST(Departures, RestoredJobsSleepUntilTheyAreStepped) {
   }
 }
 
+// A store of an earlier version has a setting under its old key; a later change under the new one replaces it.
+TEST(Departures, AStoredSettingWithAnOldKeyIsThatOfTheNewOne) {
+  const Cell cell(kJobs);
+  LiveFleet fleet(Settings(Policy::kMovingWindow, Mode::kAuto));
+  AddJobs(fleet, kJobs);
+  SettingChange change;
+  change.id = 1;
+  change.job = "job-0";
+  change.who = "anna";
+  change.key = "replicas.hpa.down_window_s";
+  change.value = "120";
+  fleet.restore.Redo(change);
+  EXPECT_EQ(fleet.job(JobId{0}).policy->replicas.hpa.down.stabilization_s, 120);
+  ASSERT_EQ(fleet.job(JobId{0}).overrides.size(), 1U);
+  EXPECT_EQ(fleet.job(JobId{0}).overrides[0].key, "replicas.hpa.down_window");
+  PassOutput out;
+  ASSERT_TRUE(Set(fleet, JobId{0}, "replicas.hpa.down_window", "", 0, out).ok());
+  EXPECT_TRUE(fleet.job(JobId{0}).overrides.empty());
+  const auto set = Set(fleet, JobId{0}, "replicas.hpa.down_window_s", "90", 0, out);
+  ASSERT_TRUE(set.ok()) << set.status();
+  EXPECT_EQ(set->key, "replicas.hpa.down_window");
+  EXPECT_EQ(set->value, "90s");
+}
+
 // As version 1 wrote it: all jobs from the first on, without their numbers.
 std::string ChunkOfTheFirstVersion(const LiveFleet& fleet) {
   const std::string now = Chunk(fleet);

@@ -17,14 +17,24 @@ bool IsGiven(std::string_view key, std::span<const KeyValue> settings) {
   return std::any_of(settings.begin(), settings.end(), [&](const KeyValue& s) { return s.first == key; });
 }
 
+// Stores of earlier versions have old keys.
 void PutOverride(const SettingChange& change, std::vector<Override>& overrides) {
-  std::erase_if(overrides, [&](const Override& o) { return o.key == change.key; });
-  if (!change.value.empty()) overrides.push_back({change.key, change.value, change.who});
+  auto [key, value] = JobSettingNow(change.key, change.value);
+  std::erase_if(overrides, [&k = key](const Override& o) { return o.key == k; });
+  if (!value.empty()) overrides.push_back({std::move(key), std::move(value), change.who});
+}
+
+std::vector<KeyValue> SettingsNow(std::span<const KeyValue> settings) {
+  std::vector<KeyValue> out;
+  for (const auto& [key, value] : settings) out.push_back(JobSettingNow(key, value));
+  return out;
 }
 
 }  // namespace
 
-std::vector<KeyValue> LiveOverrides::Check(JobId id, std::span<const KeyValue> settings) const {
+std::vector<KeyValue> LiveOverrides::Check(JobId id, std::span<const KeyValue> given) const {
+  const std::vector<KeyValue> now = SettingsNow(given);
+  const std::span<const KeyValue> settings = now;
   std::vector<KeyValue> errors;
   const LiveJob* known = s_.jobs.Find(id);
   if (known == nullptr) return {{"", "the job is no longer known"}};
@@ -52,8 +62,9 @@ std::vector<KeyValue> LiveOverrides::Check(JobId id, std::span<const KeyValue> s
   return errors;
 }
 
-absl::StatusOr<PreparedSettings> LiveOverrides::Prepare(JobId id, std::span<const KeyValue> settings,
+absl::StatusOr<PreparedSettings> LiveOverrides::Prepare(JobId id, std::span<const KeyValue> given,
                                                         std::string_view who, int64_t now_s) {
+  const std::vector<KeyValue> settings = SettingsNow(given);
   if (!s_.Has(id)) return absl::NotFoundError("the job is no longer known");
   if (const std::vector<KeyValue> errors = Check(id, settings); !errors.empty()) {
     std::string all;

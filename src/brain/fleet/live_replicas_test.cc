@@ -769,7 +769,7 @@ TEST(LiveReplicas, ALoadThatIsSilentForLongIsTakenForHigh) {
   LiveSettings settings = Scaling(Mode::kAuto, "hpa");
   JobPolicy defaults = settings.rules.defaults();
   ASSERT_TRUE(SetJobSetting("replicas.task_capacity", "100", defaults).ok());
-  ASSERT_TRUE(SetJobSetting("replicas.function.silent_h", "0.5", defaults).ok());
+  ASSERT_TRUE(SetJobSetting("replicas.function.silent_after", "30m", defaults).ok());
   settings.rules = *PolicyRules::Compile({}, defaults);
   ScaledJob job(settings);
   job.series_load = 1000;

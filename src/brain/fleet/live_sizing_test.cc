@@ -162,7 +162,7 @@ TEST(LiveSizing, OtherSettingsOfTheSizeAreWeighedWithinTheHour) {
   job.Run(3 * kWindowsPerDay);
   const double size = job.Limit(Resource::kCpu);
   PassOutput out;
-  ASSERT_TRUE(Set(job.fleet, JobId{0}, "replicas.size.max_cores", "2.5", 0, out).ok());
+  ASSERT_TRUE(Set(job.fleet, JobId{0}, "replicas.size.max_cpu", "2.5", 0, out).ok());
   job.Run(26);
   EXPECT_GT(size, 2.5);
   EXPECT_LE(*job.fleet.job(JobId{0}).of(Resource::kCpu).lane.recommended(), 2.5);

@@ -95,7 +95,8 @@ absl::StatusOr<const PeakPredictorInfo*> FindPeakPredictor(std::string_view name
 namespace {
 
 // The predictor that `spec` names; its settings go into `settings`.
-absl::StatusOr<const PeakPredictorInfo*> ParseSpec(std::string_view spec, OvercommitSettings& settings) {
+absl::StatusOr<const PeakPredictorInfo*> ParseSpec(std::string_view spec, OvercommitSettings& settings,
+                                                   SettingNotices* notices = nullptr) {
   const std::vector<std::string_view> parts = Split(spec, ':');
   const absl::StatusOr<const PeakPredictorInfo*> info = FindPeakPredictor(parts[0]);
   if (!info.ok()) return info.status();
@@ -106,7 +107,7 @@ absl::StatusOr<const PeakPredictorInfo*> ParseSpec(std::string_view spec, Overco
           "invalid predictor \"", spec, "\": expected key=value after each ':', not \"", parts[i], "\""));
     }
     const absl::Status s = SetOvercommitSetting(StrCat(parts[0], ".", parts[i].substr(0, equals)),
-                                                parts[i].substr(equals + 1), settings);
+                                                parts[i].substr(equals + 1), settings, notices);
     if (!s.ok()) return s;
   }
   return info;
@@ -115,8 +116,9 @@ absl::StatusOr<const PeakPredictorInfo*> ParseSpec(std::string_view spec, Overco
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<PeakPredictor>> NewPeakPredictor(std::string_view spec,
-                                                                OvercommitSettings settings) {
-  const absl::StatusOr<const PeakPredictorInfo*> info = ParseSpec(spec, settings);
+                                                                OvercommitSettings settings,
+                                                                SettingNotices* notices) {
+  const absl::StatusOr<const PeakPredictorInfo*> info = ParseSpec(spec, settings, notices);
   if (!info.ok()) return info.status();
   return (*info)->make(settings);
 }

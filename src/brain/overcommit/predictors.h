@@ -29,8 +29,9 @@ std::span<const PeakPredictorInfo> PeakPredictors();
 absl::StatusOr<const PeakPredictorInfo*> FindPeakPredictor(std::string_view name);
 
 // "name" or "name:key=value:key=value", where a key is a setting of that predictor without its name:
-// "n-sigma:n=10:window_h=168". InvalidArgument names what is wrong.
+// "n-sigma:n=10:window=7d". InvalidArgument names what is wrong. Old keys are read with a notice.
 absl::StatusOr<std::unique_ptr<PeakPredictor>> NewPeakPredictor(std::string_view spec,
-                                                                OvercommitSettings settings);
+                                                                OvercommitSettings settings,
+                                                                SettingNotices* notices = nullptr);
 
 }  // namespace taut::brain

@@ -9,6 +9,7 @@
 
 #include "absl/status/status.h"
 #include "brain/overcommit/reservation.h"
+#include "common/settings/setting_row.h"
 
 namespace taut::brain {
 
@@ -70,17 +71,10 @@ struct OvercommitSettings {
   PoolSettings pool;
 };
 
-// One setting by name; text settings have no bounds.
-struct OvercommitSetting {
-  std::string_view key;  // "n-sigma.n"
-  std::string_view help;
-  double min, max;  // inclusive
-  double* (*number)(OvercommitSettings&);
-  std::string* (*text)(OvercommitSettings&);  // or this
-};
+using OvercommitSetting = SettingRow<OvercommitSettings>;
 std::span<const OvercommitSetting> OvercommitSettingsTable();
-// InvalidArgument names the key, what is allowed or the nearest key.
-absl::Status SetOvercommitSetting(std::string_view key, std::string_view value, OvercommitSettings& settings);
-std::string GetOvercommitSetting(const OvercommitSetting& setting, const OvercommitSettings& settings);
+// InvalidArgument names the key, what is allowed or the nearest key. An old key is read with a notice.
+absl::Status SetOvercommitSetting(std::string_view key, std::string_view value, OvercommitSettings& settings,
+                                  SettingNotices* notices = nullptr);
 
 }  // namespace taut::brain

@@ -191,8 +191,7 @@ TEST(Predictors, SayWhatIsAllowed) {
   EXPECT_EQ(NewPeakPredictor("n-sigmas", {}).status().message(),
             "unknown peak predictor \"n-sigmas\": expected limit, borg-default, n-sigma, rc-like, "
             "machine-percentile, reservation, machine-max, pool or max");
-  EXPECT_EQ(NewPeakPredictor("n-sigma:n=-1", {}).status().message(),
-            "invalid n-sigma.n \"-1\": expected a number from 0 to 100");
+  EXPECT_EQ(NewPeakPredictor("n-sigma:n=-1", {}).status().message(), "n-sigma.n: -1 is outside 0 .. 100");
   EXPECT_EQ(NewPeakPredictor("n-sigma:m=1", {}).status().message(),
             "unknown setting \"n-sigma.m\"; did you mean \"n-sigma.n\"?");
   EXPECT_FALSE(NewPeakPredictor("n-sigma:n", {}).ok());

@@ -81,10 +81,10 @@ constexpr WhatIfKnob kAnalogsKnobs[] = {kOomDays};
 constexpr WhatIfKnob kWorkFunctionKnobs[] = {kThrottled};
 constexpr WhatIfKnob kCombinedKnobs[] = {kOomDays, kThrottled};
 
-constexpr std::string_view kPeakSweep[] = {"peak.days=4,7,14,28", "peak.margin=0.05,0.15,0.3"};
+constexpr std::string_view kPeakSweep[] = {"peak.window=4d,7d,14d,28d", "peak.margin=0.05,0.15,0.3"};
 constexpr std::string_view kVpaSweep[] = {"vpa.percentile=0.9,0.95,0.99", "vpa.margin=0.15,0.3"};
 constexpr std::string_view kMovingWindowSweep[] = {"moving_window.oom_tolerance=minimal,low,intermediate",
-                                                   "moving_window.memory_half_life_h=24,48,96,168",
+                                                   "moving_window.memory_half_life=1d,2d,4d,7d",
                                                    "moving_window.margin_scale=0.5,1,2"};
 constexpr std::string_view kEnsembleSweep[] = {"ensemble.w_over=3000,30000,300000",
                                                "ensemble.cpu_w_over=500,2000,8000",
@@ -95,9 +95,9 @@ constexpr std::string_view kWorkFunctionSweep[] = {
     "work_function.cpu_throttled=0.0005,0.001,0.002,0.003,0.005",
     "work_function.memory_above=0.00003,0.0001,0.0003,0.001"};
 constexpr std::string_view kCombinedSweep[] = {kAnalogsSweep[0], kWorkFunctionSweep[0]};
-constexpr std::string_view kKrrSweep[] = {"krr.days=7,14,28", "krr.cpu_percentile=0.9,0.95,0.99",
+constexpr std::string_view kKrrSweep[] = {"krr.history=7d,14d,28d", "krr.cpu_percentile=0.9,0.95,0.99",
                                           "krr.memory_margin=0.05,0.15,0.3"};
-constexpr std::string_view kCraneSweep[] = {"crane.days=3,7,14", "crane.percentile=0.95,0.99,0.999",
+constexpr std::string_view kCraneSweep[] = {"crane.history=3d,7d,14d", "crane.percentile=0.95,0.99,0.999",
                                             "crane.margin=0.05,0.15,0.3"};
 
 constexpr PolicyInfo kPolicies[] = {

@@ -58,7 +58,7 @@ struct Metered {
     settings.signals = kSignals;
     settings.hpa.target = 0.5;
     EXPECT_TRUE(SetReplicaSetting("hpa.metrics", metrics, settings).ok());
-    EXPECT_TRUE(SetReplicaSetting("hpa.down_window_s", "0", settings).ok());
+    EXPECT_TRUE(SetReplicaSetting("hpa.down_window", "0", settings).ok());
     policy = NewReplicaPolicy(**FindReplicaPolicy("hpa"), settings);
   }
   int At(std::optional<double> load, std::vector<double> signals, int ready = 10, int starting = 0) {

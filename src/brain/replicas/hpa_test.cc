@@ -189,7 +189,7 @@ TEST(HpaRates, AreOneLine) {
   }
   ReplicaSettings all;
   EXPECT_EQ(SetReplicaSetting("hpa.down", "1 pod per h", all).message(),
-            "invalid hpa.down: invalid rate \"1 pod per h\": expected N% or N pods, N from 1 to 1000000, and "
+            "hpa.down: invalid rate \"1 pod per h\": expected N% or N pods, N from 1 to 1000000, and "
             "a time "
             "up to 30m, as in \"max of 100% per 15s; 4 pods per 15s\"; or \"disabled\"");
 }

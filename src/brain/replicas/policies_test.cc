@@ -292,11 +292,11 @@ TEST(ReplicaPolicies, NamesAndSettingsAreChecked) {
   EXPECT_EQ(SetReplicaSetting("hpa.targt", "0.6", s).message(),
             "unknown setting \"hpa.targt\"; did you mean \"hpa.target\"?");
   EXPECT_EQ(SetReplicaSetting("replicas.min", "1.5", s).message(),
-            "invalid replicas.min \"1.5\": expected a whole number from 0 to 1000000");
+            "replicas.min: \"1.5\" is not a whole number");
   for (const ReplicaSetting& setting : ReplicaSettingsTable()) {
     ReplicaSettings read;
-    EXPECT_TRUE(SetReplicaSetting(setting.key, GetReplicaSetting(setting, s), read).ok()) << setting.key;
-    EXPECT_EQ(GetReplicaSetting(setting, read), GetReplicaSetting(setting, s)) << setting.key;
+    EXPECT_TRUE(SetReplicaSetting(setting.key, GetSetting(setting, s), read).ok()) << setting.key;
+    EXPECT_EQ(GetSetting(setting, read), GetSetting(setting, s)) << setting.key;
   }
   s.bounds = {5, 4};
   EXPECT_FALSE(CheckReplicaSettings(s).ok());

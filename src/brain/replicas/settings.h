@@ -8,11 +8,11 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "brain/replicas/schedule.h"
+#include "common/settings/setting_row.h"
 
 namespace taut::brain {
 
@@ -144,22 +144,11 @@ struct ReplicaSettings {
   FunctionReplicaSettings function;
 };
 
-// One setting by name. A number is shown divided by `scale`.
-struct ReplicaSetting {
-  // A text is the expression of a target size. Of an HpaDirection: its rates (brain/replicas/hpa_rates.h).
-  // Metrics: brain/replicas/hpa_metrics.h.
-  using Ref =
-      std::variant<double*, int*, LoadStatistic*, ReplicaSchedule*, std::string*, HpaDirection*, HpaMetrics*>;
-  std::string_view key;  // "hpa.target"
-  std::string_view help;
-  double scale;
-  double min, max;  // of the value as written, inclusive
-  Ref (*ref)(ReplicaSettings&);
-};
+using ReplicaSetting = SettingRow<ReplicaSettings>;
 std::span<const ReplicaSetting> ReplicaSettingsTable();
-// InvalidArgument names the key, what is allowed or the nearest key.
-absl::Status SetReplicaSetting(std::string_view key, std::string_view value, ReplicaSettings& settings);
-std::string GetReplicaSetting(const ReplicaSetting& setting, const ReplicaSettings& settings);
+// InvalidArgument names the key, what is allowed or the nearest key. An old key is read with a notice.
+absl::Status SetReplicaSetting(std::string_view key, std::string_view value, ReplicaSettings& settings,
+                               SettingNotices* notices = nullptr);
 // What no single setting shows: InvalidArgument if the minimum is above the maximum, or
 // function.target is not an expression.
 absl::Status CheckReplicaSettings(const ReplicaSettings& settings);

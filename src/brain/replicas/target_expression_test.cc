@@ -201,7 +201,7 @@ TEST(TargetExpression, TheSettingIsChecked) {
   EXPECT_TRUE(CheckReplicaSettings(s).ok());
   EXPECT_TRUE(TargetExpression::Parse(s.function.target).ok());
   EXPECT_EQ(SetReplicaSetting("function.target", "load / 0", s).message(),
-            "invalid function.target: character 6: division by zero");
+            "function.target: character 6: division by zero");
   EXPECT_EQ(s.function.target, FunctionReplicaSettings().target);
   EXPECT_TRUE(SetReplicaSetting("function.target", " load / 2 ", s).ok());
   EXPECT_EQ(s.function.target, "load / 2");

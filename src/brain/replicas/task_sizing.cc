@@ -119,10 +119,10 @@ std::string SaysFault(SizeFault fault, const SizingSettings& s) {
     case SizeFault::kNone:
       return "";
     case SizeFault::kTooLarge:
-      return StrCat("larger than replicas.size.max_cores ", s.max_cores, " or replicas.size.max_memory ",
+      return StrCat("larger than replicas.size.max_cpu ", s.max_cores, " or replicas.size.max_memory ",
                     BytesText(s.max_bytes));
     case SizeFault::kTooSmall:
-      return StrCat("smaller than replicas.size.min_cores ", s.min_cores);
+      return StrCat("smaller than replicas.size.min_cpu ", s.min_cores);
     case SizeFault::kUneven:
       return "the load of some tasks would be above their limit, as the loads of tasks differ";
     case SizeFault::kTooMany:

@@ -22,8 +22,9 @@ struct JobFieldRow {
   SettingKind kind;
   std::vector<std::string_view> (*choices)();  // of kChoice; else null. The place in the list is the value
   JobField (*field)(JobPolicy&);
-  double min = 0, max = 0;  // of numbers, in the unit people write
-  double scale = 1;         // value in that unit = value in the struct * scale
+  double min = 0, max = 0;    // of numbers, in the unit people write
+  double scale = 1;           // value in that unit = value in the struct * scale
+  std::string_view was = {};  // its key before; "": this one
 };
 std::span<const JobFieldRow> JobFieldRows();
 

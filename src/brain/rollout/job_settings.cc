@@ -22,26 +22,34 @@ struct Row {
   double min = 0, max = 0;                  // of numbers, in the unit people write
   double scale = 1;                         // value in that unit = value in the struct * scale
   const ReplicaSetting* replica = nullptr;  // a setting of JobPolicy::replicas; then there is no `field`
+  std::string_view was = {};                // its key before; "": this one
 };
 
 constexpr std::string_view kReplicas = "replicas.";
 
 SettingKind KindOf(const ReplicaSetting& setting) {
+  if (setting.unit == FieldUnit::kDuration) return SettingKind::kDuration;
   ReplicaSettings settings;
-  const ReplicaSetting::Ref ref = setting.ref(settings);
-  const bool number = std::holds_alternative<double*>(ref) || std::holds_alternative<int*>(ref);
+  const FieldType* type = &setting.field(settings).type();
+  const bool number = type == &BasicFieldType<double>() || type == &BasicFieldType<int>();
   return number ? SettingKind::kNumber : SettingKind::kText;
 }
 
 // "replicas.min", "replicas.hpa.target": each setting of the replica policies.
-std::string JobKeyOf(const ReplicaSetting& setting) {
-  return setting.key.starts_with(kReplicas) ? std::string(setting.key) : StrCat(kReplicas, setting.key);
+std::string JobKeyOf(std::string_view replica_key) {
+  return replica_key.starts_with(kReplicas) ? std::string(replica_key) : StrCat(kReplicas, replica_key);
 }
 
 const std::vector<Row>& Rows() {
   static const std::vector<std::string> keys = [] {
     std::vector<std::string> out;
-    for (const ReplicaSetting& s : ReplicaSettingsTable()) out.push_back(JobKeyOf(s));
+    for (const ReplicaSetting& s : ReplicaSettingsTable()) out.push_back(JobKeyOf(s.key));
+    return out;
+  }();
+  static const std::vector<std::string> old_keys = [] {
+    std::vector<std::string> out;
+    for (const ReplicaSetting& s : ReplicaSettingsTable())
+      out.push_back(s.extras.old.key.empty() ? "" : JobKeyOf(s.extras.old.key));
     return out;
   }();
   static const std::vector<Row> rows = [] {
@@ -49,11 +57,12 @@ const std::vector<Row>& Rows() {
     for (const JobFieldRow& r : JobFieldRows()) {
       const std::vector<std::string_view> choices =
           r.choices == nullptr ? std::vector<std::string_view>() : r.choices();
-      out.push_back({{r.key, r.help, r.kind, choices}, r.field, r.min, r.max, r.scale, nullptr});
+      out.push_back({{r.key, r.help, r.kind, choices}, r.field, r.min, r.max, r.scale, nullptr, r.was});
     }
     for (size_t i = 0; i < keys.size(); ++i) {
       const ReplicaSetting& s = ReplicaSettingsTable()[i];
-      out.push_back({.setting = {keys[i], s.help, KindOf(s), {}}, .field = nullptr, .replica = &s});
+      out.push_back(
+          {.setting = {keys[i], s.help, KindOf(s), {}}, .field = nullptr, .replica = &s, .was = old_keys[i]});
     }
     return out;
   }();
@@ -62,7 +71,7 @@ const std::vector<Row>& Rows() {
 
 const Row* Find(std::string_view key) {
   for (const Row& row : Rows()) {
-    if (row.setting.key == key) return &row;
+    if (row.setting.key == key || (!row.was.empty() && row.was == key)) return &row;
   }
   return nullptr;
 }
@@ -255,12 +264,23 @@ std::span<const JobSetting> JobSettingsTable() {
   return table;
 }
 
+KeyValue JobSettingNow(std::string_view key, std::string_view value) {
+  const Row* row = Find(key);
+  if (row == nullptr || key == row->setting.key) return {std::string(key), std::string(value)};
+  if (row->replica == nullptr || value.empty()) return {std::string(row->setting.key), std::string(value)};
+  const std::string text(value);
+  return {std::string(row->setting.key),
+          ItemsText(FromOldKey(row->replica->spec(), row->replica->extras.old, std::span(&text, 1)))};
+}
+
 absl::Status SetJobSetting(std::string_view key, std::string_view value, JobPolicy& policy) {
   const Row* row = Find(key);
   if (row == nullptr) return UnknownKey(key);
   if (row->replica != nullptr) {
-    const absl::Status s = SetReplicaSetting(row->replica->key, StripSpace(value), policy.replicas);
-    return s.ok() ? s : Bad(*row, Message(s));
+    const KeyValue now = JobSettingNow(key, StripSpace(value));
+    FieldSpec spec = row->replica->spec();
+    spec.key = row->setting.key;
+    return SetField(spec, row->replica->field(policy.replicas), now.second);
   }
   return std::visit(Assign{*row, StripSpace(value)}, row->field(policy));
 }
@@ -268,7 +288,7 @@ absl::Status SetJobSetting(std::string_view key, std::string_view value, JobPoli
 std::string GetJobSetting(std::string_view key, const JobPolicy& policy) {
   const Row* row = Find(key);
   if (row == nullptr) return "";
-  if (row->replica != nullptr) return GetReplicaSetting(*row->replica, policy.replicas);
+  if (row->replica != nullptr) return GetSetting(*row->replica, policy.replicas);
   JobPolicy copy = policy;
   const JobField field = row->field(copy);
   if (std::holds_alternative<std::optional<Policy>*>(field))

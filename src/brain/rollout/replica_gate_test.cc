@@ -231,8 +231,8 @@ TEST(ReplicaSettingsOfJobs, AreReadFromRulesWithTheirErrors) {
   ASSERT_TRUE(SetJobSetting("replicas.function.target", " load / (0.6 * capacity) ", policy).ok());
   EXPECT_EQ(GetJobSetting("replicas.function.target", policy), "load / (0.6 * capacity)");
   EXPECT_EQ(SetJobSetting("replicas.function.target", "load / 0", policy).message(),
-            "replicas.function.target: invalid function.target: character 6: division by zero");
-  EXPECT_THAT(SetJobSetting("replicas.max", "many", policy).message(), HasSubstr("expected a whole number"));
+            "replicas.function.target: character 6: division by zero");
+  EXPECT_THAT(SetJobSetting("replicas.max", "many", policy).message(), HasSubstr("\"many\" is not a number"));
   EXPECT_THAT(SetJobSetting("replicas.pollicy", "hpa", policy).message(), HasSubstr("\"replicas.policy\""));
   ASSERT_TRUE(SetJobSetting("replicas.min", "50", policy).ok());
   EXPECT_THAT(CheckJobPolicy(policy).message(), HasSubstr("at most replicas.max, 40"));

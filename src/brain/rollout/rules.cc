@@ -149,7 +149,7 @@ JobPolicy PolicyRules::Resolve(std::string_view job, std::span<const KeyValue> l
   };
   const auto apply = [&](const Given& given) {
     if (!SetJobSetting(given.key, given.value, policy).ok()) return;
-    name_source(given.key, given.source);
+    name_source(JobSettingNow(given.key, "").first, given.source);
     if (given.key != kRecommenderKey) return;
     for (std::optional<Policy>* own : {&policy.cpu_recommender, &policy.memory_recommender}) own->reset();
     for (const Resource r : kResources) name_source(StrCat(Name(r), ".", kRecommenderKey), given.source);

@@ -17,6 +17,8 @@ enum class SettingKind : uint8_t { kChoice, kNumber, kBytes, kDuration, kText, k
 std::string_view Name(SettingKind kind);
 
 // One row of what can be set for a job: by a rule, in the defaults, or by a person.
+using KeyValue = std::pair<std::string, std::string>;
+
 struct JobSetting {
   std::string_view key;  // "mode", "memory.upper", "canary.share"
   std::string_view help;
@@ -26,15 +28,16 @@ struct JobSetting {
 std::span<const JobSetting> JobSettingsTable();
 // Of both resources: see PolicyRules::Resolve.
 inline constexpr std::string_view kRecommenderKey = "recommender";
-// InvalidArgument names the key, and the choices, bounds or nearest key.
+// The same setting as it is written now, where an earlier version had another key: "replicas.hpa.down_window_s" and
+// "300" become "replicas.hpa.down_window" and "5m". Other keys and values stay as they are.
+KeyValue JobSettingNow(std::string_view key, std::string_view value);
+// InvalidArgument names the key, and the choices, bounds or nearest key. Reads old keys, too.
 absl::Status SetJobSetting(std::string_view key, std::string_view value, JobPolicy& policy);
 // As SetJobSetting would read it; "" for a bound that is not set, of a resource's recommender the one it has.
 // REQUIRES: a key of the table.
 std::string GetJobSetting(std::string_view key, const JobPolicy& policy);
 // What no single setting can break: InvalidArgument if a lower bound is above its upper bound.
 absl::Status CheckJobPolicy(const JobPolicy& policy);
-
-using KeyValue = std::pair<std::string, std::string>;
 
 struct JobRule {
   std::string name;  // for people

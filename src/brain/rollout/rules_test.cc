@@ -96,6 +96,26 @@ TEST(JobSettings, DefaultsReadBackToThemselves) {
   EXPECT_EQ(policy.change_period_s, kHour);
 }
 
+// As earlier versions wrote them, with units in keys.
+TEST(JobSettings, OldKeysAreThoseOfNow) {
+  EXPECT_EQ(JobSettingNow("replicas.hpa.down_window_s", "300"), KeyValue("replicas.hpa.down_window", "5m"));
+  EXPECT_EQ(JobSettingNow("replicas.hpa.down_window_s", ""), KeyValue("replicas.hpa.down_window", ""));
+  EXPECT_EQ(JobSettingNow("replicas.size.min_cores", "0.5"), KeyValue("replicas.size.min_cpu", "0.5"));
+  EXPECT_EQ(JobSettingNow("replicas.hpa.down_window", "300s"), KeyValue("replicas.hpa.down_window", "300s"));
+  EXPECT_EQ(JobSettingNow("no.such", "1"), KeyValue("no.such", "1"));
+  JobPolicy policy;
+  EXPECT_TRUE(SetJobSetting("replicas.autopilot.horizon_h", "48", policy).ok());
+  EXPECT_EQ(policy.replicas.autopilot.horizon_s, 48 * 3600);
+  EXPECT_EQ(GetJobSetting("replicas.autopilot.horizon_h", policy), "2d");
+
+  const std::vector<Override> stored = {{"replicas.keda.cooldown_s", "60", "anna"}};
+  std::vector<SettingSource> sources;
+  EXPECT_EQ(PolicyRules().Resolve("web", {}, stored, &sources).replicas.keda.cooldown_s, 60);
+  const auto row = std::ranges::find(sources, "replicas.keda.cooldown", &SettingSource::key);
+  ASSERT_NE(row, sources.end());
+  EXPECT_EQ(row->source, "set by anna");
+}
+
 TEST(JobSettings, TheStartupGraceIsThatOfTheClassUnlessSet) {
   const auto seconds = [](std::string_view job_class, std::string_view grace) {
     JobPolicy policy;

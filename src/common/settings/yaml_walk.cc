@@ -170,6 +170,12 @@ absl::Status ErrorAt(std::string_view name, const YAML::Node& node, std::string_
   return absl::InvalidArgumentError(StrCat(name, ":", node.Mark().line + 1, ": ", what));
 }
 
+void NoticesAt(std::string_view name, const YAML::Node& node, const SettingNotices& found,
+               SettingNotices& all) {
+  for (const std::string& notice : found)
+    all.push_back(StrCat(name, ":", node.Mark().line + 1, ": ", notice));
+}
+
 absl::Status ForEachEntry(
     const YAML::Node& map, std::string_view name, std::string_view what,
     absl::FunctionRef<absl::Status(const YAML::Node& key, const YAML::Node& value)> fn) {

@@ -11,6 +11,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "common/settings/setting_row.h"
 #include "yaml-cpp/yaml.h"
 
 namespace taut {
@@ -29,6 +30,10 @@ absl::Status WalkFilledYaml(std::string_view yaml, std::string_view name, std::s
 
 // InvalidArgument "name:line: what", the line being the node's.
 absl::Status ErrorAt(std::string_view name, const YAML::Node& node, std::string_view what);
+
+// Appends the notices of a node to those of its file, each as "name:line: notice".
+void NoticesAt(std::string_view name, const YAML::Node& node, const SettingNotices& found,
+               SettingNotices& all);
 
 // The entries of a map in their order; null has none. Anything else, a key that is not text, or one that is
 // there twice is an error. Of several entries with errors the status has all messages, a line each.
@@ -54,6 +59,25 @@ absl::Status WalkSections(
         set);
 // "" for null.
 absl::StatusOr<std::string> TextOf(const YAML::Node& node, std::string_view name, std::string_view key);
+
+// A key of a file and what stands under it.
+struct EntryAt {
+  std::string_view file;
+  const YAML::Node& at;
+  const std::string& key;
+  const YAML::Node& value;
+};
+// Sets a row's value from an entry with its key or its old one. InvalidArgument "file:line: ...".
+template <typename Owner>
+absl::Status SetSettingAt(const SettingRow<Owner>& row, const EntryAt& entry, Owner& owner,
+                          SettingNotices& notices) {
+  const absl::StatusOr<std::vector<std::string>> texts = TextsOf(entry.value, entry.file, entry.key);
+  if (!texts.ok()) return texts.status();
+  SettingNotices found;
+  const absl::Status set = SetSetting(row, entry.key, std::span<const std::string>(*texts), owner, &found);
+  NoticesAt(entry.file, entry.at, found, notices);
+  return set.ok() ? set : ErrorAt(entry.file, entry.at, Message(set));
+}
 
 // The keys of a table's rows.
 template <typename Table>

@@ -9,7 +9,7 @@
 namespace taut::node {
 namespace {
 
-constexpr int64_t kReadEveryUs = 900'000;  // once a second, whatever sample_ms is
+constexpr int64_t kReadEveryUs = 900'000;  // once a second, whatever sample is
 constexpr int64_t kBlindUs = 60'000'000;
 
 }  // namespace

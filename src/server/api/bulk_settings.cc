@@ -68,8 +68,9 @@ absl::Status CheckWanted(const std::vector<brain::KeyValue>& wanted) {
   brain::JobPolicy any;
   for (const auto& [key, value] : wanted) {
     // Also for a pattern that fits no job, and where a setting is taken back.
+    const std::string now = brain::JobSettingNow(key, "").first;
     const bool known = std::any_of(brain::JobSettingsTable().begin(), brain::JobSettingsTable().end(),
-                                   [&k = key](const brain::JobSetting& s) { return s.key == k; });
+                                   [&now](const brain::JobSetting& s) { return s.key == now; });
     if (value.empty() && known) continue;
     if (absl::Status s = brain::SetJobSetting(key, value, any); !s.ok()) return s;
   }

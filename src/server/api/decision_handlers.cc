@@ -93,7 +93,7 @@ HttpResponse GetDecision(const ApiCall& call, const FleetAccess& access) {
   const auto decisions = access.control().history().Decisions(query, History::Reasons::kInclude);
   if (!decisions.ok()) return ErrorResponse(decisions.status());
   if (decisions->empty() || !access.Reaches(call.reach, decisions->front().job))
-    return ErrorResponse(404, StrCat("no decision ", id, "; it may be older than store.decision_days"));
+    return ErrorResponse(404, StrCat("no decision ", id, "; it may be older than store.decisions"));
   const Decision& d = decisions->front();
   JsonWriter json;
   json.BeginObject();

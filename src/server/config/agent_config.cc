@@ -19,8 +19,20 @@ namespace {
 
 constexpr std::string_view kTasks = "tasks", kTierRules = "tiers.rules";
 constexpr int64_t kMaxGraceS = 86'400;
+constexpr double kMillisecond = 1e-3, kMicrosecond = 1e-6;
 
-#define TAUT_FIELD(name) +[](AgentConfig& c) -> ConfigField { return &c.name; }
+constexpr EnumName<Tier> kTierNames[] = {{Tier::kFree, "free"},
+                                         {Tier::kBatch, "batch"},
+                                         {Tier::kMid, "mid"},
+                                         {Tier::kProduction, "production"},
+                                         {Tier::kMonitoring, "monitoring"}};
+constexpr EnumName<node::MemoryProtection> kProtections[] = {{node::MemoryProtection::kNone, "none"},
+                                                             {node::MemoryProtection::kLow, "low"},
+                                                             {node::MemoryProtection::kMin, "min"}};
+
+#define TAUT_FIELD(name) +[](AgentConfig& c) -> FieldRef { return &c.name; }
+#define TAUT_TIER(name) +[](AgentConfig& c) { return ChoiceOf<kTierNames>(&c.name); }
+#define TAUT_PROTECT(name) +[](AgentConfig& c) { return ChoiceOf<kProtections>(&c.name); }
 using enum FieldUnit;
 const AgentSetting kAgentSettings[] = {
     {kCompatibilityKey, "version whose defaults hold for keys that are not set; empty: those of this program",
@@ -29,7 +41,8 @@ const AgentSetting kAgentSettings[] = {
     {"host", "value of {host} in task names; empty: the host name", kPlain, 0, 0, TAUT_FIELD(host)},
     {"state", "directory of the ledger and the message queue", kPlain, 0, 0, TAUT_FIELD(state)},
     {"observe", "measure and report; change no limit", kPlain, 0, 0, TAUT_FIELD(observe)},
-    {"sample_ms", "sampling interval of each task, milliseconds", kPlain, 10, 60'000, TAUT_FIELD(sample_ms)},
+    {"sample", "sampling interval of each task", kDuration, 0.01, 60, TAUT_FIELD(sample_ms),
+     Was("sample_ms", kMillisecond, kMillisecond)},
     {"find", "interval of task discovery; Docker events are handled immediately", kDuration, 1, 3600,
      TAUT_FIELD(find_s)},
     {"speed", "clock speed-up factor, for demonstrations with one agent", kPlain, 0.001, 100'000,
@@ -71,7 +84,7 @@ const AgentSetting kAgentSettings[] = {
     {"tiers.default",
      "tier of a task to which neither tiers.rules nor its rule gives one: monitoring, production, mid, batch "
      "or free. Tiers act only on tasks of rules with manage: true",
-     kPlain, 0, 0, TAUT_FIELD(tiers.fallback)},
+     kPlain, 0, 0, TAUT_TIER(tiers.fallback)},
     {"tiers.cpu_weight.monitoring",
      "cpu.weight of tasks of this tier, 1 to 10,000 (groups without one, such as unmanaged ones, have 100; "
      "on v1 "
@@ -86,9 +99,9 @@ const AgentSetting kAgentSettings[] = {
     {"tiers.protect.monitoring",
      "none; low: memory.low, reclaimed last; min: memory.min, never reclaimed. Up to the task's request; low "
      "without a request: up to its memory limit. cgroup v2 only",
-     kPlain, 0, 0, TAUT_FIELD(tiers.protect[4])},
-    {"tiers.protect.production", "the same", kPlain, 0, 0, TAUT_FIELD(tiers.protect[3])},
-    {"tiers.protect.mid", "the same", kPlain, 0, 0, TAUT_FIELD(tiers.protect[2])},
+     kPlain, 0, 0, TAUT_PROTECT(tiers.protect[4])},
+    {"tiers.protect.production", "the same", kPlain, 0, 0, TAUT_PROTECT(tiers.protect[3])},
+    {"tiers.protect.mid", "the same", kPlain, 0, 0, TAUT_PROTECT(tiers.protect[2])},
     {"tiers.oom_score_adj.monitoring",
      "oom_score_adj of processes of this tier while tiers.guard.throttle or .kill is on: production and "
      "monitoring get at most this; -1000 is not allowed",
@@ -138,13 +151,13 @@ const AgentSetting kAgentSettings[] = {
     {"tiers.guard.after",
      "time that throttling has to work, before the next tier is throttled or a task killed", kDuration, 0,
      3600, TAUT_FIELD(guard_after_s)},
-    {"tiers.guard.ahead_ms",
+    {"tiers.guard.ahead",
      "memory is about to end, and nothing is waited for, if it is used up in this time at the rate of the "
      "last "
      "second, while less than twice the throttle threshold is free; memory used up within tiers.guard.after "
      "is "
      "short; 0: neither",
-     kPlain, 0, 60'000, TAUT_FIELD(guard_ahead_ms)},
+     kDuration, 0, 60, TAUT_FIELD(guard_ahead_ms), Was("tiers.guard.ahead_ms", kMillisecond, kMillisecond)},
     {"tiers.guard.settle", "time that the memory of a killed task has to come back before the next kill",
      kDuration, 1, 3600, TAUT_FIELD(guard_settle_s)},
     {"tiers.guard.calm",
@@ -160,9 +173,9 @@ const AgentSetting kAgentSettings[] = {
     {"probe.jobs", "and tasks whose job fits this pattern: `batch/*|*/nightly`", kPlain, 0, 0,
      TAUT_FIELD(probe.jobs)},
     {"probe.interval", "time between two steps down", kDuration, 1, 3600, TAUT_FIELD(probe_interval_s)},
-    {"probe.target_us",
-     "stall on memory (PSI some) per interval, microseconds: above it the limit is raised, else lowered",
-     kPlain, 1, 1e9, TAUT_FIELD(probe.options.target_us)},
+    {"probe.target", "stall on memory (PSI some) per interval: above it the limit is raised, else lowered",
+     kDuration, 1e-6, 1e3, TAUT_FIELD(probe.options.target_us),
+     Was("probe.target_us", kMicrosecond, kMicrosecond)},
     {"probe.max_probe", "most by which a step lowers the limit, as a share of it", kPlain, 0, 0.5,
      TAUT_FIELD(probe.options.max_probe)},
     {"probe.max_backoff", "most by which a step raises it", kPlain, 0.01, 10,
@@ -177,6 +190,8 @@ const AgentSetting kAgentSettings[] = {
     {"probe.rest", "pause after the limit was released because the task stalled whatever it was", kDuration,
      1, 86'400, TAUT_FIELD(probe_rest_s)},
 };
+#undef TAUT_PROTECT
+#undef TAUT_TIER
 #undef TAUT_FIELD
 
 constexpr TaskRuleKey kRuleKeys[] = {
@@ -236,9 +251,9 @@ class AgentReader {
     const absl::StatusOr<std::string> version = CompatibilityOf(root, name_);
     if (!version.ok()) return version.status();
     const auto set = [this](std::string_view key, std::string_view value) {
-      const auto row = std::ranges::find(AgentSettingsTable(), key, &AgentSetting::key);
-      if (row == AgentSettingsTable().end()) return absl::InternalError(StrCat("no setting ", key));
-      return SetField(row->spec(), row->field(config_), ShownItems(value));
+      const AgentSetting* row = FindSetting(AgentSettingsTable(), key);
+      if (row == nullptr) return absl::InternalError(StrCat("no setting ", key));
+      return SetSetting(*row, key, value, config_);
     };
     const absl::Status s = RestoreDefaults(*version, kScopeAgent, changes, set);
     if (s.ok()) return s;
@@ -280,8 +295,8 @@ class AgentReader {
       config_.probe.tiers[static_cast<size_t>(*tier)] = true;
     }
     if (config_.probe.is_on() && config_.sample_ms * int64_t{2'000} > probe.interval_us) {
-      return Plain(StrCat("probe.interval is ", config_.probe_interval_s, " s and sample_ms ",
-                          config_.sample_ms, ": expected an interval of at least two samples"));
+      return Plain(StrCat("probe.interval is ", config_.probe_interval_s, " s and sample ", config_.sample_ms,
+                          " ms: expected an interval of at least two samples"));
     }
     if (probe.min_bytes > probe.max_bytes) return Plain("probe.min is above probe.max");
     return absl::OkStatus();
@@ -292,15 +307,10 @@ class AgentReader {
       return ForEachItem(value, name_, kTierRules,
                          [this](const YAML::Node& item) { return ReadTierRule(item); });
     }
+    const AgentSetting* row = FindSetting(AgentSettingsTable(), key);
+    if (row != nullptr) return SetSettingAt(*row, {name_, at, key, value}, config_, config_.notices);
     std::set<std::string_view> known = {kTasks, kTierRules};
-    for (const AgentSetting& s : AgentSettingsTable()) {
-      known.insert(s.key);
-      if (s.key != key) continue;
-      const absl::StatusOr<std::vector<std::string>> texts = TextsOf(value, name_, key);
-      if (!texts.ok()) return texts.status();
-      const absl::Status set = SetField(s.spec(), s.field(config_), *texts);
-      return set.ok() ? set : ErrorAt(name_, at, Message(set));
-    }
+    for (const AgentSetting& s : AgentSettingsTable()) known.insert(s.key);
     const std::vector<std::string_view> all(known.begin(), known.end());
     return UnknownKeyAt(name_, at, key, all);
   }
@@ -343,10 +353,10 @@ class AgentReader {
     return absl::OkStatus();
   }
   static absl::Status SetTier(const std::string& text, std::optional<Tier>& out) {
-    return SetField({"tier"}, &out.emplace(), std::span(&text, 1));
+    return SetField({"tier"}, ChoiceOf<kTierNames>(&out.emplace()), text);
   }
   static absl::Status SetRequest(const std::string& text, std::optional<double>& out) {
-    return SetField({"memory_request", FieldUnit::kBytes, 0, 1e15}, &out.emplace(), std::span(&text, 1));
+    return SetField({"memory_request", FieldUnit::kBytes, 0, 1e15}, &out.emplace(), text);
   }
   absl::Status ReadTask(const YAML::Node& node) {
     if (!node.IsMap())
@@ -407,8 +417,8 @@ class AgentReader {
     if (key == "docker") return source(node::TaskSource::kDocker);
     if (key == "job") return name(rule.job);
     if (key == "task") return name(rule.task);
-    if (key == "manage") return SetField({key}, &rule.manage, std::span(&text, 1));
-    if (key == "add_limits") return SetField({key}, &rule.add_limits, std::span(&text, 1));
+    if (key == "manage") return SetField({key}, &rule.manage, text);
+    if (key == "add_limits") return SetField({key}, &rule.add_limits, text);
     if (key == "startup_grace") {
       const absl::StatusOr<int64_t> seconds = ParseDurationSeconds(text);
       if (!seconds.ok()) return bad(Message(seconds.status()));

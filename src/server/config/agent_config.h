@@ -8,12 +8,12 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "common/settings/setting_row.h"
 #include "node/agent/limit_mover.h"
 #include "node/agent/probe_selection.h"
 #include "node/agent/task_rule.h"
 #include "node/agent/tier_options.h"
 #include "server/config/changed_defaults.h"
-#include "server/config/config_field.h"
 
 namespace taut::server {
 
@@ -42,6 +42,7 @@ struct AgentConfig {
   int64_t guard_after_s = 5, guard_settle_s = 5, guard_calm_s = 30;  // of tiers.guard
   int guard_ahead_ms = 1000;
   std::vector<node::TaskRule> tasks;
+  SettingNotices notices;  // of old keys: "tautlet.yaml:3: sample_ms is now sample; write sample: 100ms"
 };
 
 // InvalidArgument "file:line: ...", as for tautd's file.
@@ -50,15 +51,7 @@ absl::StatusOr<AgentConfig> ParseAgentConfig(std::string_view yaml, std::string_
 // NotFound if the file cannot be read; else as ParseAgentConfig.
 absl::StatusOr<AgentConfig> ReadAgentConfig(const std::string& path);
 
-struct AgentSetting {
-  std::string_view key;  // "daemon.address"
-  std::string_view help;
-  FieldUnit unit = FieldUnit::kPlain;
-  double min = 0, max = 0;
-  ConfigField (*field)(AgentConfig&);
-
-  FieldSpec spec() const { return {key, unit, min, max}; }
-};
+using AgentSetting = SettingRow<AgentConfig>;
 std::span<const AgentSetting> AgentSettingsTable();
 // The keys of an item of `tasks`.
 struct TaskRuleKey {

@@ -13,7 +13,7 @@ using testing::HasSubstr;
 TEST(AgentConfig, ReadsRulesAndSettings) {
   const absl::StatusOr<AgentConfig> config = ParseAgentConfig(R"(
 observe: true
-sample_ms: 500
+sample: 500ms
 daemon: {address: "127.0.0.1:7071", queue: 1MiB}
 limits: {shrink_share: 0.5, margin: 8MiB}
 tasks:
@@ -115,7 +115,7 @@ TEST(AgentConfig, RefusesNonsenseWithItsPlace) {
     return std::string(Message(ParseAgentConfig(yaml, "f").status()));
   };
   EXPECT_EQ(error("observ: true"), "f:1: unknown key \"observ\"; did you mean \"observe\"?");
-  EXPECT_THAT(error("sample_ms: 1"), HasSubstr("f:1: sample_ms: 1 is outside 10 .. 60000"));
+  EXPECT_THAT(error("sample: 1ms"), HasSubstr("f:1: sample: 1ms is outside 10ms .. 1m"));
   EXPECT_THAT(error("tasks:\n  - {cgroup: apps}"),
               HasSubstr("f:2: cgroup: must be a path that begins with /"));
   EXPECT_THAT(error("tasks:\n  - {cgroup: /a, docker: b}"), HasSubstr("one of cgroup, systemd and docker"));
@@ -164,13 +164,28 @@ TEST(AgentConfig, AProbeThatCannotBeIsNamed) {
   for (const auto& [text, says] : std::vector<std::pair<std::string, std::string>>{
            {"probe: {tiers: [prod]}", "probe.tiers: \"prod\": expected free, batch"},
            {"probe: {jobs: x, min: 2GiB, max: 1GiB}", "probe.min is above probe.max"},
-           {"sample_ms: 10000\nprobe: {jobs: x}", "expected an interval of at least two samples"},
+           {"sample: 10s\nprobe: {jobs: x}", "expected an interval of at least two samples"},
            {"probe: {jobs: x, max_probe: 0.9}", "probe.max_probe"},
            {"probe: {job: x}", "probe.jobs"}}) {
     const auto config = ParseAgentConfig(text, "f");
     ASSERT_FALSE(config.ok()) << text;
     EXPECT_THAT(std::string(config.status().message()), ::testing::HasSubstr(says));
   }
+}
+
+// A file of an earlier version, with units in keys.
+TEST(AgentSettings, OldKeysAreReadWithANoticeEach) {
+  const absl::StatusOr<AgentConfig> config =
+      ParseAgentConfig("sample_ms: 200\ntiers: {guard: {ahead_ms: 500}}\nprobe: {target_us: 30000}\n", "f");
+  ASSERT_TRUE(config.ok()) << config.status();
+  EXPECT_EQ(config->sample_ms, 200);
+  EXPECT_EQ(config->guard_ahead_ms, 500);
+  EXPECT_EQ(config->probe.options.target_us, 30'000);
+  EXPECT_THAT(config->notices,
+              testing::ElementsAre(
+                  "f:1: sample_ms is now sample; write sample: 200ms",
+                  "f:2: tiers.guard.ahead_ms is now tiers.guard.ahead; write tiers.guard.ahead: 500ms",
+                  "f:3: probe.target_us is now probe.target; write probe.target: 30ms"));
 }
 
 }  // namespace

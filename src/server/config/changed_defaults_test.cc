@@ -30,16 +30,15 @@ struct AllSettings {
 
   Texts Show() const {
     Texts out;
-    for (const DaemonSetting& s : DaemonSettingsTable()) out.emplace_back(s.key, GetDaemonSetting(s, daemon));
+    for (const DaemonSetting& s : DaemonSettingsTable()) out.emplace_back(s.key, GetSetting(s, daemon));
     for (const brain::JobSetting& s : brain::JobSettingsTable())
       out.emplace_back(StrCat(kScopeJobs, s.key), brain::GetJobSetting(s.key, jobs));
-    for (const Setting& s : SettingsTable())
+    for (const brain::VerticalSetting& s : brain::VerticalSettingRows())
       out.emplace_back(StrCat(kScopeRecommenders, s.key), GetSetting(s, daemon.recommenders));
-    AgentConfig copy = agent;
     for (const AgentSetting& s : AgentSettingsTable())
-      out.emplace_back(StrCat(kScopeAgent, s.key), ShowField(s.spec(), s.field(copy)));
+      out.emplace_back(StrCat(kScopeAgent, s.key), GetSetting(s, agent));
     for (const brain::OvercommitSetting& s : brain::OvercommitSettingsTable())
-      out.emplace_back(StrCat(kScopeOvercommit, s.key), brain::GetOvercommitSetting(s, overcommit));
+      out.emplace_back(StrCat(kScopeOvercommit, s.key), GetSetting(s, overcommit));
     return out;
   }
 
@@ -47,15 +46,15 @@ struct AllSettings {
     const auto key_in = [setting](std::string_view scope) { return setting.substr(scope.size()); };
     if (setting.starts_with(kScopeJobs)) return brain::SetJobSetting(key_in(kScopeJobs), value, jobs);
     if (setting.starts_with(kScopeRecommenders))
-      return SetSetting(key_in(kScopeRecommenders), value, daemon.recommenders);
+      return brain::SetVerticalSetting(key_in(kScopeRecommenders), value, daemon.recommenders);
     if (setting.starts_with(kScopeOvercommit))
       return brain::SetOvercommitSetting(key_in(kScopeOvercommit), value, overcommit);
-    for (const AgentSetting& s : AgentSettingsTable()) {
-      if (StrCat(kScopeAgent, s.key) == setting) return SetField(s.spec(), s.field(agent), ShownItems(value));
-    }
-    for (const DaemonSetting& s : DaemonSettingsTable()) {
-      if (s.key == setting) return SetDaemonSetting(s, ShownItems(value), daemon);
-    }
+    const bool of_agent = setting.starts_with(kScopeAgent);
+    const std::string_view key = of_agent ? key_in(kScopeAgent) : setting;
+    const AgentSetting* agents = of_agent ? FindSetting(AgentSettingsTable(), key) : nullptr;
+    if (agents != nullptr) return SetSetting(*agents, key, value, agent);
+    const DaemonSetting* daemons = FindSetting(DaemonSettingsTable(), key);
+    if (daemons != nullptr) return SetSetting(*daemons, key, value, daemon);
     return absl::NotFoundError("there is no such setting");
   }
 };
@@ -162,10 +161,12 @@ TEST(Compatibility, HoldsForTheAgentsFileAndForFilesOfSettings) {
       ParseAgentConfig("compatibility: 0.1.0\n", "tautlet.yaml", kChanges);
   ASSERT_TRUE(agent.ok()) << agent.status();
   EXPECT_EQ(agent->find_s, 9);
-  brain::VerticalSettings settings;
-  ASSERT_TRUE(ParseSettings("compatibility: 0.1.0\npeak.margin: 0.5\n", "s.yaml", settings, kChanges).ok());
-  EXPECT_EQ(settings.ensemble.w_over, 7);
-  EXPECT_EQ(settings.peak.margin, 0.5);
+  SettingsFile file;
+  ASSERT_TRUE(ParseSettings("compatibility: 0.1.0\npeak.margin: 0.5\n", "s.yaml", file, kChanges).ok());
+  EXPECT_EQ(file.settings.ensemble.w_over, 7);
+  EXPECT_EQ(file.settings.peak.margin, 0.5);
+  EXPECT_FALSE(ParseDaemonConfig("recommenders: {compatibility: 0.1.0}", "tautd.yaml").ok())
+      << "it is a key of the whole file";
 }
 
 TEST(Compatibility, RefusesAVersionWhoseDefaultsAreNotKnown) {

@@ -73,9 +73,9 @@ absl::Status DaemonReader::RestoreOlderDefaults(const YAML::Node& root) {
   const absl::StatusOr<std::string> version = CompatibilityOf(root, name_);
   if (!version.ok()) return version.status();
   const auto set_plain = [this](std::string_view key, std::string_view value) {
-    const auto row = std::ranges::find(DaemonSettingsTable(), key, &DaemonSetting::key);
-    if (row == DaemonSettingsTable().end()) return absl::InternalError(StrCat("no setting ", key));
-    return SetDaemonSetting(*row, ShownItems(value), config_);
+    const DaemonSetting* row = FindSetting(DaemonSettingsTable(), key);
+    if (row == nullptr) return absl::InternalError(StrCat("no setting ", key));
+    return SetSetting(*row, key, value, config_);
   };
   const auto set_of_jobs = [this](std::string_view key, std::string_view value) {
     return brain::SetJobSetting(key, value, defaults_);
@@ -93,15 +93,10 @@ absl::Status DaemonReader::ReadEntry(const YAML::Node& at, const std::string& ke
   if (key == kDefaults) return ReadJobSettings(value, key, defaults_, nullptr);
   if (key == kRules) return ReadRules(value);
   if (key == kMapping) return ReadMapping(value);
-  if (key == kRecommenders) return WalkVerticalSettings(value, name_, config_.recommenders);
-  for (const DaemonSetting& s : DaemonSettingsTable()) {
-    if (s.key != key) continue;
-    const absl::StatusOr<std::vector<std::string>> texts = TextsOf(value, name_, key);
-    if (!texts.ok()) return texts.status();
-    const absl::Status set = SetDaemonSetting(s, *texts, config_);
-    return set.ok() ? set : Error(at, Message(set));
-  }
-  return UnknownKey(at, key);
+  if (key == kRecommenders) return WalkVerticalSettings(value, name_, config_.recommenders, config_.notices);
+  const DaemonSetting* row = FindSetting(DaemonSettingsTable(), key);
+  if (row == nullptr) return UnknownKey(at, key);
+  return SetSettingAt(*row, {name_, at, key, value}, config_, config_.notices);
 }
 
 absl::Status DaemonReader::UnknownKey(const YAML::Node& at, std::string_view key) const {
@@ -128,7 +123,12 @@ absl::Status DaemonReader::ReadJobSettings(const YAML::Node& map, std::string_vi
     if (!text.ok()) return text.status();
     const absl::Status s = brain::SetJobSetting(key, *text, policy);
     if (!s.ok()) return Error(at, Message(s));
-    if (pairs != nullptr) pairs->emplace_back(key, *text);
+    brain::KeyValue now = brain::JobSettingNow(key, *text);
+    if (now.first != key) {
+      NoticesAt(name_, at, {StrCat(key, " is now ", now.first, "; write ", now.first, ": ", now.second)},
+                config_.notices);
+    }
+    if (pairs != nullptr) pairs->push_back(std::move(now));
     return absl::OkStatus();
   };
   absl::Status s = ForEachEntry(map, name_, what, [&](const YAML::Node& key, const YAML::Node& value) {

@@ -8,7 +8,6 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -18,9 +17,9 @@
 #include "brain/rollout/rules.h"
 #include "common/base/clock_source.h"
 #include "common/model/machine_size.h"
+#include "common/settings/setting_row.h"
 #include "server/config/agents_config.h"
 #include "server/config/changed_defaults.h"
-#include "server/config/config_field.h"
 #include "server/config/connectors_config.h"
 #include "server/config/ingest_config.h"
 #include "server/config/kubernetes_config.h"
@@ -28,6 +27,9 @@
 #include "server/config/server_config.h"
 
 namespace taut::server {
+
+// Who carries the daemon's limits out. kDryRun stands alone.
+enum class ActuatorKind : uint8_t { kDryRun, kAgents, kKubernetes };
 
 struct StoreConfig {
   std::string path = "tautd.db";  // "memory": nothing outlives the daemon
@@ -76,6 +78,7 @@ struct DaemonConfig {
   NotifyConfig notify;
   WebhookConfig webhook;
   KubernetesConfig kubernetes;
+  SettingNotices notices;  // of old keys: "tautd.yaml:3: store.history_days is now store.history; ..."
 
   // Whether limits are set by this kind of actuator.
   bool SetsThrough(ActuatorKind kind) const { return std::ranges::find(actuators, kind) != actuators.end(); }
@@ -94,28 +97,14 @@ absl::StatusOr<std::vector<MappingRule>> ReadMappingRules(const std::string& pat
 
 // One plain value of the file; lists of rules and the settings of jobs and recommenders have tables of their
 // own.
-struct DaemonSetting {
-  std::string_view key;  // "server.limits.body"
-  std::string_view help;
-  FieldUnit unit = FieldUnit::kPlain;
-  double min = 0, max = 0;  // of numbers, in plain units, bytes or seconds
-  ConfigField (*field)(DaemonConfig&);
-  bool reloads = false;  // SIGHUP takes another value over; else a restart does
-
-  FieldSpec spec() const { return {key, unit, min, max}; }
-};
+using DaemonSetting = SettingRow<DaemonConfig>;
 std::span<const DaemonSetting> DaemonSettingsTable();
-// Sets a value from the items of a list, or from one. InvalidArgument without a place.
-absl::Status SetDaemonSetting(const DaemonSetting& setting, std::span<const std::string> values,
-                              DaemonConfig& config);
 // Keys whose values differ, of the table and of the lists of rules ("ingest.mapping").
 std::vector<std::string> ChangedKeys(const DaemonConfig& before, const DaemonConfig& after);
 // Rows that reload, of one section: those of "quota" have no further dot ("quota.file").
 std::vector<const DaemonSetting*> ReloadableOf(std::string_view section);
 // Copies their values from `next` to `running`.
 void TakeReloadable(std::string_view section, const DaemonConfig& next, DaemonConfig& running);
-// As people write it: "16MiB", "[127.0.0.1:7070]".
-std::string GetDaemonSetting(const DaemonSetting& setting, const DaemonConfig& config);
 
 // docs/reference/configuration.md.
 std::string DaemonSettingsMarkdown();

@@ -71,7 +71,7 @@ server:
   pages: off
   limits: {body: 4MiB, idle: 5m}
 clock: samples
-store: {path: memory, history_days: 7}
+store: {path: memory, history: 1w}
 ingest:
   grace: 30s
   builtin_mapping: no
@@ -167,9 +167,8 @@ TEST(DaemonConfig, SaysWhereAndWhatIsWrong) {
   EXPECT_EQ(ErrorOf("kubernetes: {usage: summary}"),
             "t.yaml:1: kubernetes.usage: \"summary\": expected one of cadvisor, resource, "
             "metrics_api");
-  EXPECT_EQ(ErrorOf("store: {history_days: 0}"), "t.yaml:1: store.history_days: 0 is outside 1 .. 3650");
-  EXPECT_EQ(ErrorOf("store: {history_days: 1.5}"),
-            "t.yaml:1: store.history_days: \"1.5\" is not a whole number");
+  EXPECT_EQ(ErrorOf("store: {history: 0}"), "t.yaml:1: store.history: 0 is outside 1d .. 3650d");
+  EXPECT_EQ(ErrorOf("store: {history: 36h}"), "t.yaml:1: store.history: \"36h\" is not a multiple of 1d");
   EXPECT_EQ(ErrorOf("ingest: {grace: 2h}"), "t.yaml:1: ingest.grace: 2h is outside 0s .. 1h");
   EXPECT_EQ(ErrorOf("\nkubernetes: {startup_grace: 0s}"),
             "t.yaml:2: kubernetes.startup_grace is now the job setting startup_grace: set it under defaults "
@@ -250,7 +249,7 @@ TEST(DaemonConfig, SaysWhereAndWhatIsWrong) {
               HasSubstr("t.yaml:3: mapping rule 'x': job and task are required"));
   const std::string signal = "ingest: {mapping: [{metric: q, job: a, task: t, kind: load, signal: queue}]}\n";
   EXPECT_THAT(ErrorOf(signal + "defaults: {replicas.function.target: queu / 5}\n"),
-              HasSubstr("t.yaml:2: replicas.function.target: invalid function.target: character 1: unknown "
+              HasSubstr("t.yaml:2: replicas.function.target: character 1: unknown "
                         "name \"queu\"; did you "
                         "mean \"queue\"?"));
   EXPECT_THAT(ErrorOf("ingest: {mapping: [{metric: q, job: a, task: t, kind: load, signal: load}]}"),
@@ -291,6 +290,21 @@ TEST(DaemonConfig, TheExampleIsRead) {
   EXPECT_FALSE(ReadDaemonConfig("docs").ok());
 }
 
+// A file of an earlier version, with units in keys.
+TEST(DaemonSettings, OldKeysAreReadWithANoticeEach) {
+  const DaemonConfig config = Parse(
+      "store: {history_days: 7}\nrecommenders: {oom: {hold_h: 12}}\n"
+      "rules:\n- match: {job: web}\n  set: {replicas.hpa.down_window_s: 120}\n");
+  EXPECT_EQ(config.store.history_days, 7);
+  EXPECT_EQ(config.recommenders.oom.hold_s, 12 * 3600);
+  EXPECT_EQ(config.rules.Resolve("web", {}, {}).replicas.hpa.down.stabilization_s, 120);
+  EXPECT_THAT(config.notices,
+              ElementsAre("t.yaml:1: store.history_days is now store.history; write store.history: 1w",
+                          "t.yaml:2: oom.hold_h is now oom.hold; write oom.hold: 12h",
+                          "t.yaml:5: replicas.hpa.down_window_s is now replicas.hpa.down_window; write "
+                          "replicas.hpa.down_window: 2m"));
+}
+
 // What is shown for a value is read back to what is shown.
 RC_GTEST_PROP(DaemonSettings, AreReadBackAsTheyAreShown, ()) {
   const auto table = DaemonSettingsTable();
@@ -298,17 +312,17 @@ RC_GTEST_PROP(DaemonSettings, AreReadBackAsTheyAreShown, ()) {
   DaemonConfig once, twice;
   const std::string text =
       StrCat(*rc::gen::inRange(0, 100'000), *rc::gen::element<std::string>("", "m", "MiB"));
-  if (!SetDaemonSetting(s, std::span(&text, 1), once).ok()) return;
-  const std::string shown = GetDaemonSetting(s, once);
+  if (!SetSetting(s, s.key, text, once).ok()) return;
+  const std::string shown = GetSetting(s, once);
   if (!shown.empty() && shown.front() == '[') return;
-  RC_ASSERT(SetDaemonSetting(s, std::span(&shown, 1), twice).ok());
-  RC_ASSERT(GetDaemonSetting(s, twice) == shown);
+  RC_ASSERT(SetSetting(s, s.key, shown, twice).ok());
+  RC_ASSERT(GetSetting(s, twice) == shown);
 }
 
 TEST(DaemonSettings, AllDefaultsMakeAFileThatChangesNothing) {
   DaemonConfig config;
   for (const DaemonSetting& s : DaemonSettingsTable()) {
-    const std::string shown = GetDaemonSetting(s, config);
+    const std::string shown = GetSetting(s, config);
     std::string yaml;
     std::string indent;
     for (const std::string_view part : Split(s.key, '.')) {
@@ -316,7 +330,7 @@ TEST(DaemonSettings, AllDefaultsMakeAFileThatChangesNothing) {
       indent += "  ";
     }
     StrAppend(&yaml, " ", shown.empty() ? "\"\"" : shown, "\n");
-    EXPECT_EQ(GetDaemonSetting(s, Parse(yaml)), shown) << yaml;
+    EXPECT_EQ(GetSetting(s, Parse(yaml)), shown) << yaml;
   }
 }
 

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "absl/status/status.h"
+#include "server/config/address_field.h"
 #include "server/config/daemon_config.h"
 
 namespace taut::server {
@@ -27,9 +28,10 @@ DaemonSection NotifySection();
 std::span<const DaemonSection> DaemonSections();
 
 constexpr double kYearSeconds = 365 * brain::kDay;
-constexpr bool kReloads = true;  // DaemonSetting::reloads
-
 }  // namespace taut::server
 
 // DaemonSetting::field of a path below DaemonConfig.
-#define TAUT_DAEMON_FIELD(name) +[](DaemonConfig& c) -> ConfigField { return &c.name; }
+#define TAUT_DAEMON_FIELD(name) +[](DaemonConfig& c) -> FieldRef { return &c.name; }
+#define TAUT_DAEMON_ADDRESSES(name) +[](DaemonConfig& c) { return AddressesOf(&c.name); }
+// Of a value with names, an array of EnumName.
+#define TAUT_DAEMON_CHOICE(names, name) +[](DaemonConfig& c) { return ChoiceOf<names>(&c.name); }

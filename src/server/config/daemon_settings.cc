@@ -8,6 +8,12 @@ namespace {
 
 using enum FieldUnit;
 
+constexpr EnumName<ClockSource> kClocks[] = {{ClockSource::kWall, "wall"},
+                                             {ClockSource::kSamples, "samples"}};
+constexpr EnumName<ActuatorKind> kActuators[] = {{ActuatorKind::kDryRun, "dry_run"},
+                                                 {ActuatorKind::kAgents, "agents"},
+                                                 {ActuatorKind::kKubernetes, "kubernetes"}};
+
 const DaemonSetting kCellRows[] = {
     {kCompatibilityKey,
      "version whose defaults hold for keys that are not set; empty: those of this program. See Changes of "
@@ -18,45 +24,51 @@ const DaemonSetting kCellRows[] = {
     {"clock",
      "wall: the clock of this machine; samples: the time of the newest sample, for replayed or accelerated "
      "data",
-     kPlain, 0, 0, TAUT_DAEMON_FIELD(clock)},
+     kPlain, 0, 0, TAUT_DAEMON_CHOICE(kClocks, clock)},
     {"clock_wait",
      "a start more than an hour beyond the stored data decides and ends nothing for this time, unless "
      "samples of two other machines agree with the clock or an operator confirms it; 0: does not wait",
      kDuration, 0, brain::kDay, TAUT_DAEMON_FIELD(clock_wait_s)},
     {"store.path", "file of the store, created if missing; memory: lost when tautd stops", kPlain, 0, 0,
      TAUT_DAEMON_FIELD(store.path)},
-    {"store.history_days", "days for which usage is kept", kPlain, 1, 3650,
-     TAUT_DAEMON_FIELD(store.history_days)},
-    {"store.decision_days", "days for which decisions, OOM kills, fleet totals and costs are kept", kPlain, 1,
-     3650, TAUT_DAEMON_FIELD(store.decision_days)},
+    {"store.history", "time for which usage is kept, in whole days", kDuration, brain::kDay,
+     3650 * brain::kDay, TAUT_DAEMON_FIELD(store.history_days),
+     Was("store.history_days", brain::kDay, brain::kDay)},
+    {"store.decisions", "time for which decisions, OOM kills, fleet totals and costs are kept, in whole days",
+     kDuration, brain::kDay, 3650 * brain::kDay, TAUT_DAEMON_FIELD(store.decision_days),
+     Was("store.decision_days", brain::kDay, brain::kDay)},
     {"store.checkpoint_windows",
      "each job is saved once per this many five-minute windows; a restart re-processes at most this many",
      kPlain, 1, 288, TAUT_DAEMON_FIELD(store.checkpoint_windows)},
-    {"store.forget_jobs_days",
-     "a job without usage for this many days is forgotten; a younger job after as many days as it was known "
-     "when last used, at least one",
-     kPlain, 1, 3650, TAUT_DAEMON_FIELD(store.forget_jobs_days)},
+    {"store.forget_jobs_after",
+     "a job without usage for this time, in whole days, is forgotten; a younger job after the time for which "
+     "it was "
+     "known when last used, at least a day",
+     kDuration, brain::kDay, 3650 * brain::kDay, TAUT_DAEMON_FIELD(store.forget_jobs_days),
+     Was("store.forget_jobs_days", brain::kDay, brain::kDay)},
 };
 
 const DaemonSetting kRolloutRows[] = {
     {"migration.enabled", "move small jobs from observe to auto automatically, after a notice", kPlain, 0, 0,
-     TAUT_DAEMON_FIELD(migration.enabled), kReloads},
+     TAUT_DAEMON_FIELD(migration.enabled), Reloads()},
     {"migration.max_cpu", "a job is small if the limits of all its tasks are at most this many cores", kPlain,
-     0, 1e6, TAUT_DAEMON_FIELD(migration.max_cpu_cores), kReloads},
+     0, 1e6, TAUT_DAEMON_FIELD(migration.max_cpu_cores), Reloads()},
     {"migration.max_memory", "and at most this much memory", kBytes, 0, 1024 * kGiB * 1024,
-     TAUT_DAEMON_FIELD(migration.max_memory_bytes), kReloads},
-    {"migration.observe_days", "minimum days in observe", kPlain, 1, 3650,
-     TAUT_DAEMON_FIELD(migration.observe_days), kReloads},
-    {"migration.max_days_over", "maximum share of these days with usage above the recommended limit", kPlain,
-     0, 1, TAUT_DAEMON_FIELD(migration.max_days_over), kReloads},
-    {"migration.notice_days", "days between the notice and the move", kPlain, 0, 365,
-     TAUT_DAEMON_FIELD(migration.notice_days), kReloads},
+     TAUT_DAEMON_FIELD(migration.max_memory_bytes), Reloads()},
+    {"migration.observe", "least time in mode observe, in whole days", kDuration, brain::kDay,
+     3650 * brain::kDay, TAUT_DAEMON_FIELD(migration.observe_days),
+     Reloads(Was("migration.observe_days", brain::kDay, brain::kDay))},
+    {"migration.max_days_over", "highest share of these days with usage above the recommended limit", kPlain,
+     0, 1, TAUT_DAEMON_FIELD(migration.max_days_over), Reloads()},
+    {"migration.notice", "time between the notice and the move, in whole days", kDuration, 0,
+     365 * brain::kDay, TAUT_DAEMON_FIELD(migration.notice_days),
+     Reloads(Was("migration.notice_days", brain::kDay, brain::kDay))},
     {"actuator.kind",
      "applies limits through: dry_run (decisions are only stored), agents, kubernetes "
      "(kubernetes.kubeconfig), or [agents, kubernetes]: pods of the cluster through its API server and what "
      "else "
      "agents measure through them; with webhook.url, those of jobs outside webhook.jobs",
-     kPlain, 0, 0, TAUT_DAEMON_FIELD(actuators)},
+     kPlain, 0, 0, +[](DaemonConfig& c) { return ChoicesOf<kActuators>(&c.actuators); }},
 };
 
 const DaemonSetting kLogRows[] = {
@@ -124,16 +136,10 @@ absl::StatusOr<std::pair<std::string, std::string>> ParseCellLink(std::string_vi
   return std::pair(std::string(name), std::string(url));
 }
 
-absl::Status SetDaemonSetting(const DaemonSetting& setting, std::span<const std::string> values,
-                              DaemonConfig& config) {
-  return SetField(setting.spec(), setting.field(config), values);
-}
-
 std::vector<std::string> ChangedKeys(const DaemonConfig& before, const DaemonConfig& after) {
   std::vector<std::string> changed;
   for (const DaemonSetting& setting : DaemonSettingsTable()) {
-    if (GetDaemonSetting(setting, before) != GetDaemonSetting(setting, after))
-      changed.emplace_back(setting.key);
+    if (GetSetting(setting, before) != GetSetting(setting, after)) changed.emplace_back(setting.key);
   }
   const auto text = [](const std::vector<MappingRule>& rules) {
     std::string out;
@@ -151,7 +157,8 @@ std::vector<std::string> ChangedKeys(const DaemonConfig& before, const DaemonCon
 std::vector<const DaemonSetting*> ReloadableOf(std::string_view section) {
   std::vector<const DaemonSetting*> out;
   for (const DaemonSetting& setting : DaemonSettingsTable()) {
-    if (setting.reloads && setting.key.substr(0, setting.key.rfind('.')) == section) out.push_back(&setting);
+    if (setting.extras.reloads && setting.key.substr(0, setting.key.rfind('.')) == section)
+      out.push_back(&setting);
   }
   return out;
 }
@@ -159,17 +166,8 @@ std::vector<const DaemonSetting*> ReloadableOf(std::string_view section) {
 void TakeReloadable(std::string_view section, const DaemonConfig& next, DaemonConfig& running) {
   DaemonConfig from = next;
   for (const DaemonSetting* setting : ReloadableOf(section)) {
-    std::visit(
-        [](auto* value, auto* target) {
-          if constexpr (std::is_same_v<decltype(value), decltype(target)>) *target = *value;
-        },
-        setting->field(from), setting->field(running));
+    setting->field(from).CopyTo(setting->field(running));
   }
-}
-
-std::string GetDaemonSetting(const DaemonSetting& setting, const DaemonConfig& config) {
-  DaemonConfig copy = config;
-  return ShowField(setting.spec(), setting.field(copy));
 }
 
 }  // namespace taut::server

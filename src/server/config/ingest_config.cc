@@ -9,6 +9,9 @@ namespace {
 
 using enum FieldUnit;
 
+constexpr EnumName<KubernetesJobs> kJobs[] = {{KubernetesJobs::kPods, "pods"},
+                                              {KubernetesJobs::kContainers, "containers"}};
+
 const DaemonSetting kIngestRows[] = {
     {"ingest.grace", "a five-minute window closes this long after its end, to wait for late samples",
      kDuration, 0, brain::kHour, TAUT_DAEMON_FIELD(ingest.options.windows.grace_seconds)},
@@ -34,11 +37,12 @@ const DaemonSetting kIngestRows[] = {
     {"ingest.kubernetes_jobs",
      "what is one job in Kubernetes: containers (each container of an owner's pods: "
      "NAMESPACE/KIND/OWNER/CONTAINER), or pods (of an owner, each the sum of its containers)",
-     kPlain, 0, 0, TAUT_DAEMON_FIELD(ingest.kubernetes_jobs)},
+     kPlain, 0, 0, TAUT_DAEMON_CHOICE(kJobs, ingest.kubernetes_jobs)},
     {"backfill.prometheus",
      "URL of a Prometheus whose history fills an empty store, gaps and the past of jobs that appear later",
      kUrl, 0, 0, TAUT_DAEMON_FIELD(backfill.prometheus_url)},
-    {"backfill.days", "days of history to read, at most", kPlain, 0, 366, TAUT_DAEMON_FIELD(backfill.days)},
+    {"backfill.history", "most history to read", kDuration, 0, 366 * brain::kDay,
+     TAUT_DAEMON_FIELD(backfill.days), Was("backfill.days", brain::kDay, brain::kDay)},
     {"backfill.later_jobs", "how often the history of jobs that appeared later is requested; 0: never",
      kDuration, 0, brain::kDay, TAUT_DAEMON_FIELD(backfill.later_jobs_s)},
     {"backfill.labels", "labels that Prometheus adds to what it sends (its external_labels), NAME=VALUE",

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "server/config/config_field.h"
 #include "server/ingest/ingest.h"
 #include "server/ingest/mapping_rules.h"
 

@@ -9,6 +9,16 @@ namespace {
 
 using enum FieldUnit;
 
+constexpr EnumName<KubeletUsage> kUsages[] = {{KubeletUsage::kCadvisor, "cadvisor"},
+                                              {KubeletUsage::kResource, "resource"},
+                                              {KubeletUsage::kMetricsApi, "metrics_api"}};
+constexpr EnumName<ResizeFallback> kFallbacks[] = {{ResizeFallback::kWait, "wait"},
+                                                   {ResizeFallback::kEvict, "evict"}};
+constexpr EnumName<QuotaWebhook> kQuotaWebhooks[] = {
+    {QuotaWebhook::kOff, "off"}, {QuotaWebhook::kWarn, "warn"}, {QuotaWebhook::kRefuse, "refuse"}};
+constexpr EnumName<HeldPods> kHeldPods[] = {
+    {HeldPods::kOff, "off"}, {HeldPods::kNew, "new"}, {HeldPods::kAll, "all"}};
+
 const DaemonSetting kKubernetesRows[] = {
     {"kubernetes.kubeconfig",
      "kubeconfig file of the cluster whose pods tautd watches, or in-cluster for the service account of "
@@ -28,11 +38,11 @@ const DaemonSetting kKubernetesRows[] = {
      "(/metrics/resource, which has CPU and memory alone, in far fewer bytes); metrics_api: of "
      "metrics.k8s.io, "
      "where the proxy is not allowed",
-     kPlain, 0, 0, TAUT_DAEMON_FIELD(kubernetes.usage)},
+     kPlain, 0, 0, TAUT_DAEMON_CHOICE(kUsages, kubernetes.usage)},
     {"kubernetes.fallback",
      "what is done where a limit cannot be set in place: wait, or evict (the pod is evicted, so that its "
      "replacement starts with the limit; requires kubernetes.admission.listen)",
-     kPlain, 0, 0, TAUT_DAEMON_FIELD(kubernetes.fallback)},
+     kPlain, 0, 0, TAUT_DAEMON_CHOICE(kFallbacks, kubernetes.fallback)},
     {"kubernetes.evict_after",
      "with kubernetes.fallback: evict, how long a resize may be deferred by the kubelet before the pod is "
      "evicted",
@@ -77,14 +87,14 @@ const DaemonSetting kKubernetesRows[] = {
      "what the validating webhook does with a new pod that the quota of its group has no room for: off "
      "(there is no such webhook), warn (the pod is created, and its creator gets the reasons as warnings) "
      "or refuse; requires kubernetes.admission.listen and quota.file",
-     kPlain, 0, 0, TAUT_DAEMON_FIELD(kubernetes.admission.quota)},
+     kPlain, 0, 0, TAUT_DAEMON_CHOICE(kQuotaWebhooks, kubernetes.admission.quota)},
     {"kubernetes.admission.held",
      "which new pods of a group with when_spent: refuse whose budget is spent or frozen that webhook "
      "refuses, or "
      "warns about: new (those of workloads that had no pod in the last hour), all (also those that replace "
      "or "
      "add to the pods of a running workload) or off",
-     kPlain, 0, 0, TAUT_DAEMON_FIELD(kubernetes.admission.held)},
+     kPlain, 0, 0, TAUT_DAEMON_CHOICE(kHeldPods, kubernetes.admission.held)},
     {"kubernetes.resource_quotas",
      "write a ResourceQuota into each namespace that is a group of quota.file: what its pods may request in "
      "all",

@@ -7,9 +7,21 @@
 #include <string_view>
 #include <utility>
 
-#include "server/config/config_field.h"
-
 namespace taut::server {
+
+// Which of a kubelet's figures are read: those of cAdvisor, or the few that its metrics server reads.
+// Of the kubelets, or in kMetricsApi's case of metrics.k8s.io.
+enum class KubeletUsage : uint8_t { kCadvisor, kResource, kMetricsApi };
+
+// What is done with a pod that cannot be resized in place.
+enum class ResizeFallback : uint8_t { kWait, kEvict };
+
+// What the validating webhook does with a new pod that its group's quota has no room for.
+enum class QuotaWebhook : uint8_t { kOff, kWarn, kRefuse };
+
+// Which new pods of a group whose budget is spent that webhook refuses, or warns about: none, those of workloads
+// that do not run, or all.
+enum class HeldPods : uint8_t { kOff, kNew, kAll };
 
 // The webhooks about new pods: the mutating one, which gives them what is set for their workload, and the
 // validating one, which holds them to quota.

@@ -8,10 +8,15 @@ namespace {
 
 using enum FieldUnit;
 
+constexpr EnumName<Role> kRoles[] = {{Role::kWriter, "writer"},
+                                     {Role::kReader, "reader"},
+                                     {Role::kPlatform, "platform"},
+                                     {Role::kOperator, "operator"}};
+
 const DaemonSetting kServerRows[] = {
     {"server.listen",
      "addresses to listen on, ADDRESS:PORT; addresses other than loopback need tokens or a client CA", kPlain,
-     0, 0, TAUT_DAEMON_FIELD(server.options.listen)},
+     0, 0, TAUT_DAEMON_ADDRESSES(server.options.listen)},
     {"server.threads", "requests answered concurrently", kPlain, 1, 256,
      TAUT_DAEMON_FIELD(server.options.threads)},
     {"server.names", "names of this server that browsers use, besides localhost and addresses", kPlain, 0, 0,
@@ -19,30 +24,30 @@ const DaemonSetting kServerRows[] = {
     {"server.pages", "serve the dashboard and not only the API", kPlain, 0, 0,
      TAUT_DAEMON_FIELD(server.pages)},
     {"server.tls.certificate", "PEM file of the certificate and its chain; with it, HTTPS only", kPlain, 0, 0,
-     TAUT_DAEMON_FIELD(server.options.certificate_file), kReloads},
+     TAUT_DAEMON_FIELD(server.options.certificate_file), Reloads()},
     {"server.tls.key", "PEM file of its key", kPlain, 0, 0, TAUT_DAEMON_FIELD(server.options.key_file),
-     kReloads},
+     Reloads()},
     {"server.tls.client_ca", "PEM file: clients with a certificate of this CA are authenticated", kPlain, 0,
-     0, TAUT_DAEMON_FIELD(server.options.client_ca_file), kReloads},
+     0, TAUT_DAEMON_FIELD(server.options.client_ca_file), Reloads()},
     {"server.tls.client_role", "their role: writer, reader, platform or operator", kPlain, 0, 0,
-     TAUT_DAEMON_FIELD(server.options.client_role)},
+     TAUT_DAEMON_CHOICE(kRoles, server.options.client_role)},
     {"server.tokens.writer_file",
      "file of tokens that may only send samples (POST /api/v1/write), for Prometheus; one per line, followed "
      "by a blank and a name",
-     kPlain, 0, 0, TAUT_DAEMON_FIELD(server.writer_tokens_file), kReloads},
+     kPlain, 0, 0, TAUT_DAEMON_FIELD(server.writer_tokens_file), Reloads()},
     {"server.tokens.reader_file", "file of read-only tokens, in the same form", kPlain, 0, 0,
-     TAUT_DAEMON_FIELD(server.reader_tokens_file), kReloads},
+     TAUT_DAEMON_FIELD(server.reader_tokens_file), Reloads()},
     {"server.tokens.platform_file",
      "file of tokens, in the same form, that see everything and act on the quota of every group", kPlain, 0,
-     0, TAUT_DAEMON_FIELD(server.platform_tokens_file), kReloads},
+     0, TAUT_DAEMON_FIELD(server.platform_tokens_file), Reloads()},
     {"server.tokens.group_file",
      "file of tokens of groups' people; a line has the token, a role (member, owner or budget_holder), the "
      "groups "
      "of the quota file with commas between, and a name: `TOKEN owner shop,media anna`",
-     kPlain, 0, 0, TAUT_DAEMON_FIELD(server.group_tokens_file), kReloads},
+     kPlain, 0, 0, TAUT_DAEMON_FIELD(server.group_tokens_file), Reloads()},
     {"server.tokens.operator_file",
      "file of operators' tokens; the name is recorded with each change of a setting", kPlain, 0, 0,
-     TAUT_DAEMON_FIELD(server.operator_tokens_file), kReloads},
+     TAUT_DAEMON_FIELD(server.operator_tokens_file), Reloads()},
     {"server.oidc.issuer",
      "address of an OpenID Connect provider, https://HOST/...; its signed tokens are taken as bearer tokens. "
      "Keys under server.oidc need a restart, but for bindings",
@@ -58,7 +63,7 @@ const DaemonSetting kServerRows[] = {
     {"server.oidc.bindings",
      "what people with a value of this claim may do: `VALUE: reader`, platform or operator, or `VALUE: owner "
      "shop,media`, member or budget_holder of groups of the quota file",
-     kPlain, 0, 0, TAUT_DAEMON_FIELD(server.oidc.bindings), kReloads},
+     kPlain, 0, 0, TAUT_DAEMON_FIELD(server.oidc.bindings), Reloads()},
     {"server.oidc.keep_keys", "while the provider cannot be reached, its last keys are used for this time",
      kDuration, 60, kYearSeconds, TAUT_DAEMON_FIELD(server.oidc.keep_keys_s)},
     {"server.oidc.ca_file", "PEM file of CAs for the provider; without it those of the system", kPlain, 0, 0,

@@ -18,8 +18,9 @@ For operators. This page has every key of both configuration files, with its def
 
 tautd reads one YAML file. It is optional: every key has a default. `docs/tautd.example.yaml` is an example. An
 unknown or repeated key and an invalid value are rejected with the file, the line, and the nearest valid key. A key
-`a.b` is `b:` below `a:`. Amounts have units: `512MiB`, `1.5GiB`, `90s`, `30m`, `12h`, `2w`; a share is `0.05` or
-`5%`. Secrets are read from separate files and are never shown. [tautlet](#tautlet) has its own file and keys.
+`a.b` is `b:` below `a:`. Amounts have units: `512MiB`, `1.5GiB`, `250ms`, `90s`, `30m`, `12h`, `2w`; a share is `0.05`
+or `5%`. Keys of earlier versions that contained a unit are read with a warning that names the new key. Secrets are
+read from separate files and are never shown. [tautlet](#tautlet) has its own file and keys.
 
 SIGHUP reloads the keys marked *(reloaded)*, rules, settings of jobs and recommenders. tautd logs each other key
 that has changed: it takes effect after a restart.
@@ -81,9 +82,9 @@ void AddAgent(std::string& out) {
   StrAppend(&out,
             "\n## tautlet\n\ntautlet reads its own YAML file; `docs/tautlet.example.yaml` is an example.\n",
             kHead);
-  AgentConfig defaults;
+  const AgentConfig defaults;
   for (const AgentSetting& s : AgentSettingsTable()) {
-    AddRow(s.key, ShowField(s.spec(), s.field(defaults)), s.help, out);
+    AddRow(s.key, GetSetting(s, defaults), s.help, out);
   }
   StrAppend(
       &out,
@@ -110,7 +111,7 @@ std::string DaemonSettingsMarkdown() {
     StrAppend(&out, "\n## `", section, "`\n", kHead);
     for (const DaemonSetting& s : DaemonSettingsTable()) {
       if (section_of(s) != section) continue;
-      AddRow(s.key, GetDaemonSetting(s, defaults), StrCat(s.help, s.reloads ? " *(reloaded)*" : ""), out);
+      AddRow(s.key, GetSetting(s, defaults), StrCat(s.help, s.extras.reloads ? " *(reloaded)*" : ""), out);
     }
   }
   StrAppend(&out, kLists);
@@ -127,7 +128,8 @@ std::string DaemonSettingsMarkdown() {
   StrAppend(&out, "\n## Recommenders: `recommenders`\n\n",
             "The same keys that `taut replay` reads from a settings file and `taut tune` writes.\n", kHead);
   const brain::VerticalSettings vertical;
-  for (const Setting& s : SettingsTable()) AddRow(s.key, GetSetting(s, vertical), s.help, out);
+  for (const brain::VerticalSetting& s : brain::VerticalSettingRows())
+    AddRow(s.key, GetSetting(s, vertical), s.help, out);
   AddAgent(out);
   out += ChangedDefaultsMarkdown(ChangedDefaults());
   return out;

@@ -6,14 +6,14 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "brain/recommend/settings.h"
+#include "brain/recommend/vertical_rows.h"
 #include "yaml-cpp/yaml.h"
 
 namespace taut::server {
 
 // Reads the settings below a node into `settings`; an absent one stays as it is. InvalidArgument "name:line: ...".
 absl::Status WalkVerticalSettings(const YAML::Node& map, std::string_view name,
-                                  brain::VerticalSettings& settings);
+                                  brain::VerticalSettings& settings, SettingNotices& notices);
 // The value of `compatibility` in the root of a file; "" if it is absent.
 absl::StatusOr<std::string> CompatibilityOf(const YAML::Node& root, std::string_view name);
 

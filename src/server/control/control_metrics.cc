@@ -104,7 +104,7 @@ void PutIngest(const ControlPlane& control, MetricsText& out) {
 
 void PutPasses(const ControlPlane& control, MetricsText& out) {
   out.Counter("tautd_jobs_forgotten_total",
-              "Jobs forgotten because they had no tasks for store.forget_jobs_days.",
+              "Jobs forgotten because they had no tasks for store.forget_jobs_after.",
               control.status().counts().forgotten_jobs);
   const FoldCounts folds = control.ingest().counts.folds();
   out.Counter("tautd_windows_closed_total", "Windows closed.", folds.windows);

@@ -52,9 +52,9 @@ absl::StatusOr<brain::BudgetDefinition> ReadBudgets(const BudgetRun::Options& op
   }
   const int days = DaysOf(definition->period);
   if (options.keep_days < days) {
-    errors.push_back(StrCat("period: a ", Name(definition->period), " needs store.decision_days of ", days,
-                            " or more, not ", options.keep_days,
-                            ": what was spent is read from the account of that time"));
+    errors.push_back(StrCat("period: a ", Name(definition->period), " needs store.decisions of ", days,
+                            "d or more, not ", options.keep_days,
+                            "d: what was spent is read from the account of that time"));
   }
   std::string text;
   for (const std::string& error : errors)

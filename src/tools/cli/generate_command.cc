@@ -73,7 +73,7 @@ int RunList(const std::string& what) {
       Print(fmt::format("{:<12} {}\n", p.name, p.what));
     const brain::ReplicaSettings defaults;
     for (const brain::ReplicaSetting& s : brain::ReplicaSettingsTable()) {
-      const std::string value = StrCat(s.key, "=", brain::GetReplicaSetting(s, defaults));
+      const std::string value = StrCat(s.key, "=", GetSetting(s, defaults));
       Print(fmt::format("{:<36} {}\n", value, s.help));
     }
     return kExitOk;
@@ -84,7 +84,7 @@ int RunList(const std::string& what) {
     Print(fmt::format("{:<12} {}\n", "oracle", "the peak that came"));
     const brain::OvercommitSettings defaults;
     for (const brain::OvercommitSetting& s : brain::OvercommitSettingsTable()) {
-      const std::string value = StrCat(s.key, "=", brain::GetOvercommitSetting(s, defaults));
+      const std::string value = StrCat(s.key, "=", GetSetting(s, defaults));
       Print(fmt::format("{:<36} {}\n", value, s.help));
     }
     return kExitOk;

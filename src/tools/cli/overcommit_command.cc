@@ -65,12 +65,13 @@ absl::StatusOr<OvercommitOptions> ToOptions(const OvercommitArgs& args) {
                                 return brain::SetOvercommitSetting(key, value, o.settings);
                               });
   if (!restored.ok()) return absl::InvalidArgumentError(StrCat("--compatibility: ", Message(restored)));
+  SettingNotices notices;
   for (const std::string& assignment : args.set) {
     const size_t equals = assignment.find('=');
     if (equals == std::string::npos)
       return absl::InvalidArgumentError(StrCat("--set: expected key=value, not \"", assignment, "\""));
-    const absl::Status s =
-        brain::SetOvercommitSetting(assignment.substr(0, equals), assignment.substr(equals + 1), o.settings);
+    const absl::Status s = brain::SetOvercommitSetting(assignment.substr(0, equals),
+                                                       assignment.substr(equals + 1), o.settings, &notices);
     if (!s.ok()) return absl::InvalidArgumentError(StrCat("--set: ", Message(s)));
   }
   o.predictors = args.predictors;
@@ -83,10 +84,11 @@ absl::StatusOr<OvercommitOptions> ToOptions(const OvercommitArgs& args) {
     const std::string_view its = std::string_view(name).substr(0, name.find(':'));  // the rest are settings
     const absl::Status known =
         brain::FindPeakPredictor(its).ok()
-            ? brain::NewPeakPredictor(name, o.settings).status()
+            ? brain::NewPeakPredictor(name, o.settings, &notices).status()
             : UnknownName("peak predictor", its, RowNames(brain::PeakPredictors(), {kOracle}));
     if (!known.ok()) return absl::InvalidArgumentError(StrCat("--predictors: ", Message(known)));
   }
+  for (const std::string& notice : notices) Warn(notice);
   return o;
 }
 

@@ -21,7 +21,7 @@ const char* const kOvercommitHelp =
     "  taut overcommit usage.csv --resource memory --machine-tasks 40 --placements 4 --seed 7\n"
     "  taut overcommit --machines recorded instance_usage-*.json.gz instance_events-*.json.gz "
     "machine_events-*.json.gz\n"
-    "  taut overcommit usage.csv --predictors n-sigma:n=10:window_h=168,machine-max:factor=1.3,oracle\n"
+    "  taut overcommit usage.csv --predictors n-sigma:n=10:window=1w,machine-max:factor=1.3,oracle\n"
     "  taut overcommit usage.csv --decisions predictions.csv.gz --output json\n"
     "  taut overcommit usage.csv --soft --requests analogs --tiers production=0.6,batch=0.4 --kills "
     "kills.csv\n"

@@ -201,21 +201,23 @@ absl::StatusOr<ReplayOptions> ToReplayOptions(const EngineArgs& args) {
   o.feedback = args.feedback == "none" ? Feedback::kNone : Feedback::kOomRestart;
   if (absl::Status s = server::RestoreVerticalDefaults(args.compatibility, o.settings); !s.ok())
     return absl::InvalidArgumentError(StrCat("--compatibility: ", Message(s)));
+  SettingNotices notices;
   if (!args.settings_file.empty()) {
-    absl::StatusOr<brain::VerticalSettings> settings =
-        server::ReadSettingsFile(args.settings_file, o.settings);
+    absl::StatusOr<server::SettingsFile> settings = server::ReadSettingsFile(args.settings_file, o.settings);
     if (!settings.ok()) return absl::InvalidArgumentError(StrCat(Message(settings.status())));
-    o.settings = *std::move(settings);
+    o.settings = std::move(settings->settings);
+    notices = std::move(settings->notices);
   }
   for (const std::string& assignment : args.set) {
     const size_t equals = assignment.find('=');
     if (equals == std::string::npos) {
       return absl::InvalidArgumentError(StrCat("--set: expected key=value, not \"", assignment, "\""));
     }
-    const absl::Status s =
-        server::SetSetting(assignment.substr(0, equals), assignment.substr(equals + 1), o.settings);
+    const absl::Status s = brain::SetVerticalSetting(assignment.substr(0, equals),
+                                                     assignment.substr(equals + 1), o.settings, &notices);
     if (!s.ok()) return absl::InvalidArgumentError(StrCat("--set: ", Message(s)));
   }
+  for (const std::string& notice : notices) Warn(notice);
   absl::StatusOr<std::optional<brain::JobPolicy>> managed = ReplayMode(args.mode, args.policy);
   if (!managed.ok()) return managed.status();
   o.managed = *std::move(managed);

@@ -98,8 +98,7 @@ absl::Status TakeMode(const EngineArgs& engine, brain::JobPolicy managed, Replic
 }
 
 bool IsReplicaKey(std::string_view name) {
-  return std::ranges::find(brain::ReplicaSettingsTable(), name, &brain::ReplicaSetting::key) !=
-         brain::ReplicaSettingsTable().end();
+  return FindSetting(brain::ReplicaSettingsTable(), name) != nullptr;
 }
 
 // "hpa.target" of "replicas.hpa.target", as the settings of tautd call it; another key as it is.
@@ -115,7 +114,9 @@ absl::Status SetOne(const std::string& assignment, brain::ReplicaSettings& setti
   if (equals == std::string::npos)
     return absl::InvalidArgumentError(StrCat("--set: expected key=value, not \"", assignment, "\""));
   const std::string_view key = ReplicaKeyOf(std::string_view(assignment).substr(0, equals));
-  const absl::Status s = brain::SetReplicaSetting(key, assignment.substr(equals + 1), settings);
+  SettingNotices notices;
+  const absl::Status s = brain::SetReplicaSetting(key, assignment.substr(equals + 1), settings, &notices);
+  for (const std::string& notice : notices) Warn(notice);
   return s.ok() ? s : absl::InvalidArgumentError(StrCat("--set: ", Message(s)));
 }
 

@@ -66,10 +66,10 @@ absl::StatusOr<SoftMemoryOptions> ToSoftOptions(const OvercommitArgs& args,
   if (absl::Status s = server::RestoreVerticalDefaults(args.compatibility, o.settings); !s.ok())
     return absl::InvalidArgumentError(StrCat("--compatibility: ", Message(s)));
   if (!args.settings_file.empty()) {
-    absl::StatusOr<brain::VerticalSettings> settings =
-        server::ReadSettingsFile(args.settings_file, o.settings);
-    if (!settings.ok()) return settings.status();
-    o.settings = *std::move(settings);
+    absl::StatusOr<server::SettingsFile> file = server::ReadSettingsFile(args.settings_file, o.settings);
+    if (!file.ok()) return file.status();
+    for (const std::string& notice : file->notices) Warn(notice);
+    o.settings = std::move(file->settings);
   }
   if (absl::Status s = SetShares(args.tiers, o); !s.ok()) return s;
   return o;

@@ -58,11 +58,13 @@ absl::StatusOr<Axis> ParseAxis(const std::string& text) {
   }
   axis.values.push_back(std::move(value));
   brain::VerticalSettings scratch;
+  SettingNotices notices;
   for (const std::string& v : axis.values) {
-    if (absl::Status s = server::SetSetting(axis.key, v, scratch); !s.ok()) {
+    if (absl::Status s = brain::SetVerticalSetting(axis.key, v, scratch, &notices); !s.ok()) {
       return absl::InvalidArgumentError(StrCat("--sweep: ", Message(s)));
     }
   }
+  if (!notices.empty()) Warn(StrCat("--sweep: ", notices.front()));
   return axis;
 }
 
@@ -81,7 +83,7 @@ absl::StatusOr<std::vector<Trial>> Combine(const std::vector<Axis>& axes,
     for (const Axis& a : axes) {
       t.values.push_back(a.values[rest % a.values.size()]);
       rest /= a.values.size();
-      if (absl::Status s = server::SetSetting(a.key, t.values.back(), t.settings); !s.ok()) return s;
+      if (absl::Status s = brain::SetVerticalSetting(a.key, t.values.back(), t.settings); !s.ok()) return s;
     }
     trials.push_back(std::move(t));
   }
@@ -202,8 +204,8 @@ bool Moves(std::string_view key, Resource resource) {
     if (r != resource && name.starts_with(StrCat(Name(r), "_"))) return false;
   }
   const std::string own = StrCat(key.substr(0, dot), Name(resource), "_", name);
-  return std::ranges::none_of(server::SettingsTable(),
-                              [&](const server::Setting& s) { return s.key == own; });
+  return std::ranges::none_of(brain::VerticalSettingRows(),
+                              [&](const brain::VerticalSetting& s) { return s.key == own; });
 }
 
 // The grid of a recommender for one resource.

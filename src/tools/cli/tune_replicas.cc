@@ -351,7 +351,7 @@ std::string SettingsFile(const ReplicaTrial& t, const ReplicasArgs& replicas, co
   for (const brain::ReplicaSetting& s : brain::ReplicaSettingsTable()) {
     const bool swept = std::ranges::any_of(t.swept, [&](const Assignment& a) { return a.key == s.key; });
     const std::string_view group = s.key.substr(0, s.key.find('.'));
-    const bool is_read = group == "replicas" || s.key == "function.silent_h" ||
+    const bool is_read = group == "replicas" || s.key == "function.silent_after" ||
                          std::ranges::find(info.groups, group) != info.groups.end();
     if (is_read || swept) add(group == "replicas" ? std::string(s.key) : StrCat("replicas.", s.key), swept);
   }

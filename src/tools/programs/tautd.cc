@@ -62,12 +62,14 @@ absl::StatusOr<server::DaemonConfig> ConfigOf(const Args& args) {
                                                                    {"backfill.prometheus", &args.prometheus}};
   for (const auto& [key, value] : given) {
     if (value->empty()) continue;
-    for (const server::DaemonSetting& setting : server::DaemonSettingsTable()) {
-      if (setting.key != key) continue;
-      if (absl::Status s = server::SetDaemonSetting(setting, {value, 1}, *config); !s.ok()) return s;
-    }
+    const server::DaemonSetting* setting = FindSetting(server::DaemonSettingsTable(), key);
+    if (absl::Status s = SetSetting(*setting, key, *value, *config); !s.ok()) return s;
   }
   return config;
+}
+
+void LogNotices(const server::DaemonConfig& config) {
+  for (const std::string& notice : config.notices) spdlog::warn("{}", notice);
 }
 
 int Serve(const Args& args, const server::DaemonConfig& config) {
@@ -79,6 +81,7 @@ int Serve(const Args& args, const server::DaemonConfig& config) {
   std::signal(SIGXFSZ, SIG_IGN);
   // If the parent process left it ignored, the end of a child could not be seen.
   std::signal(SIGCHLD, SIG_DFL);
+  LogNotices(config);
   RaiseDescriptorLimit();  // each agent and each open page takes one
   absl::StatusOr<std::unique_ptr<Daemon>> daemon = Daemon::Start(config, args.config);
   if (!daemon.ok()) return Fail(1, Message(daemon.status()));
@@ -89,6 +92,7 @@ int Serve(const Args& args, const server::DaemonConfig& config) {
     if (signal != SIGHUP) break;
     const absl::StatusOr<server::DaemonConfig> again = ConfigOf(args);
     if (again.ok()) {
+      LogNotices(*again);
       (*daemon)->Reload(*again);
     } else {
       spdlog::error("configuration not reloaded: {}", Message(again.status()));
@@ -132,7 +136,7 @@ int Run(int argc, char** argv) {
   if (absl::Status s = SetUpLogging(config->log.level, config->log.format); !s.ok())
     return Fail(2, Message(s));
   if (args.check_config) {
-    std::vector<std::string> warnings;
+    std::vector<std::string> warnings = config->notices;
     const absl::Status checked = CheckComponents(*config, warnings);
     for (const std::string& warning : warnings) std::fprintf(stderr, "tautd: warning: %s\n", warning.c_str());
     if (!checked.ok()) return Fail(2, Message(checked));

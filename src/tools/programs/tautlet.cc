@@ -189,6 +189,8 @@ int CheckConfig(const Args& args, const server::AgentConfig& config) {
   const std::vector<std::string> problems = Problems(config);
   for (const std::string& problem : problems) Fail(2, problem);
   if (!problems.empty()) return 2;
+  for (const std::string& notice : config.notices)
+    std::fprintf(stderr, "tautlet: warning: %s\n", notice.c_str());
   const bool docker = std::any_of(config.tasks.begin(), config.tasks.end(), [](const node::TaskRule& rule) {
     return rule.source == node::TaskSource::kDocker;
   });
@@ -314,6 +316,7 @@ int Serve(const server::AgentConfig& config) {
       "tautlet {} as {}: {}, {} rules{}; {}", kVersion, config.name, hands->description, config.tasks.size(),
       config.observe ? ", changes nothing (--observe)" : "",
       config.daemon_address.empty() ? std::string("no daemon") : StrCat("daemon ", config.daemon_address));
+  for (const std::string& notice : config.notices) spdlog::warn("{}", notice);
   if (config.tasks.empty()) spdlog::warn("no rule in `tasks`: nothing is measured");
   BeginGuard(config, options.has_memory_high);
   const absl::Status s = loop.Run(agent, **uplink);

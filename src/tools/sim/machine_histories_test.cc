@@ -119,9 +119,9 @@ TEST(MachineHistories, ThePeakIsThatOfAMachineWithTheseTasks) {
   const brain::CellModel cell = CellWith(5);
   const brain::CellIndex index(cell);
   const std::vector<std::string> specs = {"n-sigma",
-                                          "n-sigma:n=2:window_h=100",
+                                          "n-sigma:n=2:window=100h",
                                           "machine-percentile",
-                                          "machine-percentile:percentile=80:window_h=30",
+                                          "machine-percentile:percentile=80:window=30h",
                                           "machine-max",
                                           "machine-max:factor=1.1:share=0.5:days=2",
                                           "max",

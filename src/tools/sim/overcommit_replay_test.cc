@@ -91,7 +91,7 @@ TEST(OvercommitReplay, DoesNotSeeTheFuture) {
     hooks.on_decision = [out](const OvercommitDecision& d) {
       if (d.time_s <= 8 * kDaySeconds) out->push_back(d.predicted);
     };
-    auto options = ReplayOptionsOf({"n-sigma", "rc-like", "machine-max", "pool:history_days=2:min_days=2"});
+    auto options = ReplayOptionsOf({"n-sigma", "rc-like", "machine-max", "pool:history=2d:min_days=2"});
     ASSERT_TRUE(ReplayOvercommit(placed, options, hooks).ok());
     for (TaskSeries& t : placed.tasks) {
       for (size_t i = 8 * kWindowsPerDay; i < placed.windows; ++i) t.usage[i] = 9;

@@ -111,8 +111,8 @@ TEST(RecordedOvercommit, TasksThatStayGiveWhatMadeMachinesGive) {
   for (uint32_t j = 0; j < 6; ++j) Place(machines, j, 0, 6 * kWindowsPerDay, m);
   OvercommitOptions options =
       RecordedOptions({"limit", "borg-default", "n-sigma", "rc-like", "machine-percentile",
-                       "machine-percentile:percentile=90:window_h=12", "reservation",
-                       "reservation:margin=0.5", "machine-max", "pool", "max", "oracle"});
+                       "machine-percentile:percentile=90:window=12h", "reservation", "reservation:margin=0.5",
+                       "machine-max", "pool", "max", "oracle"});
   options.machine_tasks = 6;
   options.placements = 1;
   const auto recorded = ReplayRecordedOvercommit(trace, machines, Resource::kCpu, options);

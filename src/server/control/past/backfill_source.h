@@ -16,7 +16,7 @@
 
 namespace taut::server {
 
-// backfill.days before `now`.
+// backfill.history before `now`.
 Timestamp EarliestOf(const BackfillConfig& config, Timestamp now);
 
 // Labels that remote write adds to series and queries do not show (backfill.labels): history and live samples

@@ -1,0 +1,14 @@
+// Addresses to listen on as values of settings.
+#pragma once
+
+#include <vector>
+
+#include "common/net/server_options.h"
+#include "common/settings/setting_field.h"
+
+namespace taut::server {
+
+// One or more, "127.0.0.1:7070".
+FieldRef AddressesOf(std::vector<ListenAddress>* value);
+
+}  // namespace taut::server
