@@ -15,7 +15,8 @@
 namespace taut::server {
 namespace {
 
-constexpr std::chrono::seconds kWriteVpas{5}, kWriteQuotas{5}, kWriteEvents{1}, kKeepAdmission{1};
+constexpr std::chrono::seconds kWriteVpas{5}, kWriteQuotas{5}, kWriteEvents{1}, kKeepAdmission{1},
+    kWriteStatus{2};
 constexpr std::chrono::seconds kRenewLease{2}, kLeaseTimeout{3};
 
 // Goes on while the machine is suspended: another may have taken the lease meanwhile.
@@ -149,7 +150,7 @@ absl::Status KubernetesRun::OpenVpas() {
   vpa_client_ = *std::move(client);
   VpaWriter::Options options;
   options.advice = [this](const WorkloadName& container, bool requests_only) {
-    return RecommendedRequests(container, requests_only);
+    return advice_->RequestsOf(container, requests_only);
   };
   options.owners = &field_owners_;
   options.send = [this](const std::string& path, const std::string& patch) {
@@ -209,6 +210,31 @@ absl::Status KubernetesRun::OpenLease() {
   lease_ = std::make_unique<LeaseKeeper>(
       std::move(options), std::make_unique<ApiLeaseStore>(*std::move(client), name->first, name->second));
   return absl::OkStatus();
+}
+
+absl::Status KubernetesRun::OpenStatus() {
+  absl::StatusOr<std::unique_ptr<ApiClient>> client = Client();
+  if (!client.ok()) return client.status();
+  status_client_ = *std::move(client);
+  StatusWriter::Options options;
+  options.of = [this](const WorkloadName& workload, bool reasons) {
+    return advice_->StatusOf(workload, reasons);
+  };
+  options.send = [this](const std::string& path, const std::string& patch) {
+    return status_client_->Patch(path, patch, kMergePatch).status();
+  };
+  options.retry_after_s = [this] { return static_cast<double>(status_client_->retry_after_s()); };
+  options.steady_s = SteadySeconds;
+  status_ = std::make_unique<StatusWriter>(std::move(options));
+  return absl::OkStatus();
+}
+
+void KubernetesRun::WriteStatus() {
+  KeepDoing(kWriteStatus, "writing the annotation tautline.dev/status of",
+            [this](const std::function<bool()>& stopping) {
+              if (cluster_.synced() && passed_on_ && WhyNotChange().empty()) status_->Step(stopping);
+              return status_->last_error();
+            });
 }
 
 absl::Status KubernetesRun::OpenEvents() {
@@ -304,24 +330,6 @@ void KubernetesRun::KeepLease() {
 
 void KubernetesRun::ReleaseLease() {
   if (lease_ != nullptr) lease_->Release();
-}
-
-Amounts KubernetesRun::RecommendedRequests(const WorkloadName& container, bool requests_only) const {
-  Amounts out;
-  const std::optional<JobId> id = control_->Find(cluster_.naming().JobOf(container, container.container));
-  if (!id.has_value()) return out;
-  const std::shared_ptr<const FleetView> view = control_->view();
-  const JobView* found = view->Find(*id);
-  if (found == nullptr) return out;
-  const std::vector<PodPtr> pods = cluster_.pods().Of(container);
-  const auto request = [&](Resource r) -> std::optional<double> {
-    const float amount = found->of(r).would_be;
-    if (amount < 0) return std::nullopt;
-    return VpaTarget(amount, pods, container.container, r, AllocationOf(*id, r), requests_only);
-  };
-  out.cpu = request(Resource::kCpu);
-  out.memory = request(Resource::kMemory);
-  return out;
 }
 
 void KubernetesRun::WriteVpas() {

@@ -33,6 +33,8 @@
 #include "server/kubernetes/client/lease.h"
 #include "server/kubernetes/client/reflector.h"
 #include "server/kubernetes/run/facts.h"
+#include "server/kubernetes/run/usage_reader.h"
+#include "server/kubernetes/run/workload_advice.h"
 #include "server/kubernetes/watch/cluster.h"
 #include "server/kubernetes/watch/custom_owners.h"
 #include "server/kubernetes/watch/field_owners.h"
@@ -117,8 +119,10 @@ class KubernetesRun final : public JobSettingsSource {
   absl::Status WatchHpas();
   absl::Status WatchScaledObjects();
   absl::Status WatchPods();
+  absl::Status WatchNodes();
   absl::Status WatchQuotas();
   absl::Status WatchNamespaceRules(const std::string& kind, const std::string& path);
+  absl::Status OpenUsage();
   absl::Status OpenOwners();
   absl::Status OpenCustomOwners();
   absl::Status OpenVpas();
@@ -128,8 +132,7 @@ class KubernetesRun final : public JobSettingsSource {
   absl::Status OpenAdmission();
   void Say(std::span<const Decision> decisions, std::span<const OutcomeUpdate> outcomes);
   void SayEvicted(const WorkloadName& workload, const Pod& pod, const std::string& why);
-  std::string WhyNotChange() const;                             // "": it may change the cluster
-  Allocation AllocationOf(JobId job, Resource resource) const;  // the default one if it is not known
+  std::string WhyNotChange() const;  // "": it may change the cluster
   // kubernetes_settings.cc
   static std::span<const WatchedKind> WatchedKinds();
   Allocation AllocationWith(const JobRecord& record, const std::vector<Label>& settings,
@@ -142,11 +145,6 @@ class KubernetesRun final : public JobSettingsSource {
   // Those of the cluster; notes what of them is not used, for SayWhatIsRefused.
   std::vector<PodPtr> TakeChangedPods();
   bool IsSeen(const JobRecord& job, const WorkloadName& workload) const;
-  std::optional<std::vector<ContainerStatus>> StatusOf(const WorkloadName& workload, bool reasons) const;
-  ContainerStatus StatusOfJob(const JobView& job, const WorkloadName& workload, bool reasons) const;
-  ContainerResources RecommendedAmounts(const std::vector<PodPtr>& pods, const WorkloadName& workload,
-                                        Resource r, double amount, const Allocation& allocation) const;
-  Amounts RecommendedRequests(const WorkloadName& container, bool requests_only) const;
   void Wait(std::chrono::milliseconds pause);
   void Note(const std::string& what, const absl::Status& status);
   void NoteAbsent(const std::string& what, const absl::Status& status) const;
@@ -169,10 +167,6 @@ class KubernetesRun final : public JobSettingsSource {
   void ReadCustomOwners();
   void KeepDoing(std::chrono::seconds pause, std::string_view what,
                  const std::function<std::string(const std::function<bool()>& stopping)>& step);
-  void ScrapeNodes(const std::vector<std::string>& nodes);
-  absl::Status ScrapeNode(ApiClient& client, const std::string& node);
-  absl::Status ReadPodMetrics(ApiClient& client);
-  void NoteScrapes(const std::vector<std::string>& nodes, const std::vector<absl::Status>& results);
 
   const Options options_;
   Cluster cluster_;
@@ -188,8 +182,9 @@ class KubernetesRun final : public JobSettingsSource {
   std::unique_ptr<WorkloadFront> intake_;            // of control_
   KubernetesActuator* actuator_ = nullptr;           // null: nothing is set
   std::vector<std::function<void()>> runs_, stops_;  // of the reflectors
-  std::vector<std::unique_ptr<ApiClient>> scrapers_;
-  std::unique_ptr<ApiClient> owners_client_;  // of the thread that reads templates
+  std::unique_ptr<UsageReader> usage_;               // if usage is read
+  std::unique_ptr<WorkloadAdvice> advice_;           // of control_
+  std::unique_ptr<ApiClient> owners_client_;         // of the thread that reads templates
   std::unique_ptr<OwnersReader> owners_;
   std::unique_ptr<ApiClient> custom_client_;           // of the thread that reads custom resources
   std::unique_ptr<CustomOwnersReader> custom_owners_;  // if anything needs workloads' metadata
@@ -216,9 +211,7 @@ class KubernetesRun final : public JobSettingsSource {
   std::atomic<bool> passed_on_ = false;  // all pods were passed on once
   KernelLimits kernel_limits_;
   WatchLog watch_log_;
-  std::atomic<uint64_t> watch_failures_ = 0, scrapes_ = 0, scrape_failures_ = 0;
-  std::atomic<double> last_scrape_s_ = 0;
-  std::string scrape_error_;  // the last one that was logged
+  std::atomic<uint64_t> watch_failures_ = 0;
 };
 
 }  // namespace taut::server

@@ -67,17 +67,11 @@ void PutLabel(const std::string& key, const std::string& value, std::vector<Labe
 
 std::span<const KubernetesRun::WatchedKind> KubernetesRun::WatchedKinds() { return kWatchedKinds; }
 
-Allocation KubernetesRun::AllocationOf(JobId job, Resource resource) const {
-  Allocation out;
-  control_->Look(job, [&](const brain::LiveJob& live) { out = live.policy->allocation(resource); });
-  return out;
-}
-
 // As the job's allocation will be with these settings.
 Allocation KubernetesRun::AllocationWith(const JobRecord& record, const std::vector<Label>& settings,
                                          Resource resource) const {
   std::vector<Label> labels = record.labels;
-  if (!SetSettingLabels(settings, labels)) return AllocationOf(record.id, resource);
+  if (!SetSettingLabels(settings, labels)) return AllocationOf(*control_, record.id, resource);
   Allocation out;
   control_->WithFleet([&](const brain::LiveFleet& fleet) {
     if (!fleet.Has(record.id)) return;
