@@ -85,7 +85,7 @@ class Case:
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Prometheus)
         self.port = self.server.server_port
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
-        self.config = (f'clock_wait: 0s\nbackfill: {{prometheus: "http://127.0.0.1:{self.port}", days: {HOURS / 24}{backfill}}}\n'
+        self.config = (f'clock_wait: 0s\nbackfill: {{prometheus: "http://127.0.0.1:{self.port}", history: {HOURS}h{backfill}}}\n'
                        "ingest: {kubernetes_jobs: pods}\n")
         self.store = str(stage.dir / f"{name}.db")
         # In the middle of a window: of one with a single sample, at its begin, no rate is known.

@@ -64,7 +64,7 @@ def test_the_next_start_goes_on_where_it_was(stage, server, name, sig):
     FIRST.clear()
     GO_ON.clear()
     store = str(stage.dir / f"{name}.db")
-    config = f'clock_wait: 0s\nbackfill: {{prometheus: "http://127.0.0.1:{server.server_port}", days: {HOURS / 24}}}\n'
+    config = f'clock_wait: 0s\nbackfill: {{prometheus: "http://127.0.0.1:{server.server_port}", history: {HOURS}h}}\n'
     tautd = stage.tautd(config=config, store=store)
     assert FIRST.wait(30), f"{name}: some hours are read"
     assert tautd.get("/api/v1/status")["backfill"], f"{name}: the status knows of it"
@@ -88,7 +88,7 @@ def test_the_next_start_goes_on_where_it_was(stage, server, name, sig):
 
 def test_a_failure_is_said_everywhere(stage, server, monkeypatch):
     monkeypatch.setattr(Prometheus, "refuse", True)
-    config = f'clock_wait: 0s\nbackfill: {{prometheus: "http://127.0.0.1:{server.server_port}", days: 1}}\n'
+    config = f'clock_wait: 0s\nbackfill: {{prometheus: "http://127.0.0.1:{server.server_port}", history: 1d}}\n'
     tautd = stage.tautd(config=config, store=str(stage.dir / "failed.db"))
     assert daemon.eventually(lambda: tautd.get("/api/v1/status")["backfill_error"], 10), "a failure is in the status"
     assert "who are you?" in tautd.get("/api/v1/status")["backfill_error"], "with the server's words"

@@ -101,7 +101,7 @@ class Case:
         self.stage, self.name, self.days = stage, name, days
         self.port = None
         self.serve()
-        self.config = (f'clock_wait: 0s\nbackfill: {{prometheus: "http://127.0.0.1:{self.port}", days: {days}, later_jobs: 1s}}\n'
+        self.config = (f'clock_wait: 0s\nbackfill: {{prometheus: "http://127.0.0.1:{self.port}", history: {days}d, later_jobs: 1s}}\n'
                        "ingest: {grace: 1s, kubernetes_jobs: pods}\n")
         self.store = str(stage.dir / f"{name}.db")
         Prometheus.since = {}

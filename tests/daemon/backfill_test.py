@@ -41,7 +41,7 @@ def test_the_flag_alone_reads_the_past(stage, port):
 
 def test_an_empty_store_learns_two_days(stage, port, story):
     story.store = str(stage.dir / "t.db")
-    story.config = (f"clock_wait: 0s\nbackfill: {{prometheus: \"http://127.0.0.1:{port}\", days: {DAYS}, labels: [\"cluster=north\"]}}\n"
+    story.config = (f"clock_wait: 0s\nbackfill: {{prometheus: \"http://127.0.0.1:{port}\", history: {DAYS}d, labels: [\"cluster=north\"]}}\n"
               f"prices: {{file: {stage.file('prices.yaml', PRICES)}}}\n")
     story.tautd = stage.tautd(config=story.config, store=story.store)
     assert daemon.eventually(lambda: "backfill: 2 of 2 days" in story.tautd.output(), 60), f"the past is read: {story.tautd.output()[-500:]}"

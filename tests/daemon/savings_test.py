@@ -71,6 +71,8 @@ def machine(at, seconds):
 def test_a_machine_beside_its_containers_counts_once(stage, tautd):
     """Two containers of half a core and a GiB, and node_exporter of the machine that has them: 2 cores and 4 GiB."""
     begin = int(time.time()) // 3600 * 3600 - 3 * 3600
+    if (begin + 9000) % 86400 < 9000:  # within one day: costs of a day that is over are those of the whole day
+        begin -= 3 * 3600
     for minute in range(0, 150):
         at, seconds = begin + 60 * minute, 1000 + 60 * minute
         body = [*container("web-1", "app", 0.5, GIB, at, seconds), *container("db-0", "app", 0.5, GIB, at, seconds), *machine(at, seconds)]
