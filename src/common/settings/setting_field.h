@@ -1,5 +1,5 @@
-// Values of settings: how each C++ type is read from text, shown and copied, in one notation of units: `2m`, `48h`,
-// `16MiB`, `3%` and plain numbers. Rows of settings (setting_row.h) refer to them.
+// Values of settings: how each C++ type is read from text, shown and copied, in one notation of units: `2m`,
+// `48h`, `16MiB`, `3%` and plain numbers. Rows of settings (setting_row.h) refer to them.
 #pragma once
 
 #include <chrono>

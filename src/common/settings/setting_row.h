@@ -1,5 +1,5 @@
-// One table of settings: its rows stand beside the struct that owns their values, and files, documents, command lines
-// and the API read them.
+// One table of settings: its rows stand beside the struct that owns their values, and files, documents, command
+// lines and the API read them.
 //
 //   constexpr SettingRow<PeakSettings> kRows[] = {
 //       {"peak.window", "time over which the peak is taken", FieldUnit::kDuration, 2 * kHour, 400 * kDay,

@@ -27,8 +27,8 @@ struct SettingsFile {
   SettingNotices notices;  // "tuned.yaml:3: peak.days is now peak.window; write peak.window: 2w"
 };
 
-// Reads YAML text over the defaults in `file`, after those that its `compatibility` restores; `name` is what errors
-// call the file.
+// Reads YAML text over the defaults in `file`, after those that its `compatibility` restores. Errors call the file
+// `name`.
 absl::Status ParseSettings(std::string_view yaml, std::string_view name, SettingsFile& file,
                            std::span<const ChangedDefault> changes = ChangedDefaults());
 absl::StatusOr<SettingsFile> ReadSettingsFile(const std::string& path, brain::VerticalSettings defaults = {});

@@ -18,9 +18,9 @@ For operators. This page has every key of both configuration files, with its def
 
 tautd reads one YAML file. It is optional: every key has a default. `docs/tautd.example.yaml` is an example. An
 unknown or repeated key and an invalid value are rejected with the file, the line, and the nearest valid key. A key
-`a.b` is `b:` below `a:`. Amounts have units: `512MiB`, `1.5GiB`, `250ms`, `90s`, `30m`, `12h`, `2w`; a share is `0.05`
-or `5%`. Keys of earlier versions that contained a unit are read with a warning that names the new key. Secrets are
-read from separate files and are never shown. [tautlet](#tautlet) has its own file and keys.
+`a.b` is `b:` below `a:`. Amounts have units: `512MiB`, `1.5GiB`, `250ms`, `90s`, `30m`, `12h`, `2w`; a share is
+`0.05` or `5%`. Keys of earlier versions that contained a unit are read with a warning that names the new key.
+Secrets are read from separate files and are never shown. [tautlet](#tautlet) has its own file and keys.
 
 SIGHUP reloads the keys marked *(reloaded)*, rules, settings of jobs and recommenders. tautd logs each other key
 that has changed: it takes effect after a restart.
