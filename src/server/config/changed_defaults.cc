@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <optional>
-#include <ranges>
 #include <vector>
 
 #include "common/base/strings.h"
@@ -52,7 +51,8 @@ absl::Status RestoreDefaults(
     return absl::InvalidArgumentError(
         StrCat("invalid version \"", version, "\": expected one from ", kFirstRelease, " to ", kVersion));
   }
-  for (const ChangedDefault& change : std::views::reverse(changes)) {
+  for (auto at = changes.rbegin(); at != changes.rend(); ++at) {  // the latest change first
+    const ChangedDefault& change = *at;
     if (ScopeOf(change.setting) != scope || NumbersOf(change.since) <= wanted) continue;
     if (absl::Status s = set(change.setting.substr(scope.size()), change.before); !s.ok()) return s;
   }
