@@ -65,18 +65,23 @@ def pytest_collection_modifyitems(config, items):
 
 
 def pytest_runtest_setup(item):
-    failed = getattr(told_in(item), "story_ended_at", None)
-    if failed:
-        pytest.skip(f"{failed} has failed, from which this goes on")
+    ended = getattr(told_in(item), "story_ended_at", None)
+    if ended:
+        pytest.skip(f"{ended}, from which this goes on")
 
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item, call):
     report = (yield).get_result()
+    owner = told_in(item)
+    if owner and report.passed and report.when == "call":
+        owner.story_has_begun = True
+    if owner and report.skipped and not getattr(owner, "story_has_begun", False):
+        owner.story_ended_at = f"{item.name} was skipped"
     if not report.failed:
         return
-    if told_in(item):
-        told_in(item).story_ended_at = item.name
+    if owner:
+        owner.story_ended_at = f"{item.name} has failed"
     stage = item.funcargs.get("stage") if hasattr(item, "funcargs") else None
     for process in stage.processes[-8:] if stage else ():
         report.sections.append((f"the end of what {process.name} said", process.output()[-3000:]))
