@@ -297,6 +297,19 @@ TEST_F(SqliteStoreTest, ADamagedBlockCostsOnlyItself) {
   EXPECT_THAT(store_->damage(), SizeIs(2));
 }
 
+TEST_F(SqliteStoreTest, ACheckpointUnderTheKeyOfAnotherIsPassedOver) {
+  Open();
+  OwnedPass pass;
+  pass.checkpoints = {{0, kFirstWindow, "zero"}, {1, kFirstWindow, "one"}};
+  ASSERT_TRUE(store_->Commit(pass.View()).ok());
+  Edit("UPDATE checkpoints SET chunk = 2 WHERE chunk = 1");
+  Open();
+  const std::string restored = RestoreText(*store_);
+  EXPECT_THAT(restored, testing::HasSubstr(Text(pass.checkpoints[0])));
+  EXPECT_THAT(restored, testing::Not(testing::HasSubstr(Text(pass.checkpoints[1]))));
+  EXPECT_THAT(store_->damage(), SizeIs(1));
+}
+
 TEST_F(SqliteStoreTest, DamagedRowsArePassedOver) {
   Open();
   OwnedPass pass;
