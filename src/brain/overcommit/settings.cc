@@ -1,8 +1,7 @@
 #include "brain/overcommit/settings.h"
 
-#include <vector>
-
 #include "common/base/nearest.h"
+#include "common/base/row_named.h"
 #include "common/base/strings.h"
 
 namespace taut::brain {
@@ -70,10 +69,8 @@ absl::Status SetOvercommitSetting(std::string_view key, std::string_view value, 
                                   SettingNotices* notices) {
   const OvercommitSetting* row = FindSetting(OvercommitSettingsTable(), key);
   if (row != nullptr) return SetSetting(*row, key, value, settings, notices);
-  std::vector<std::string_view> keys;
-  for (const OvercommitSetting& s : kSettings) keys.push_back(s.key);
   return absl::InvalidArgumentError(
-      StrCat("unknown setting \"", key, "\"; did you mean \"", NearestName(key, keys), "\"?"));
+      StrCat("unknown setting \"", key, "\"; did you mean \"", NearestName(key, KeysOf(kSettings)), "\"?"));
 }
 
 }  // namespace taut::brain

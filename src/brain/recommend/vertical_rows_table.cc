@@ -4,6 +4,7 @@
 #include "brain/recommend/vertical_rows.h"
 #include "common/base/byte_units.h"
 #include "common/base/did_you_mean.h"
+#include "common/base/row_named.h"
 #include "common/base/strings.h"
 
 namespace taut::brain {
@@ -196,9 +197,7 @@ absl::Status SetVerticalSetting(std::string_view key, std::string_view value, Ve
                                 SettingNotices* notices) {
   const VerticalSetting* row = FindSetting(VerticalSettingRows(), key);
   if (row != nullptr) return SetSetting(*row, key, value, settings, notices);
-  std::vector<std::string_view> keys;
-  for (const VerticalSetting& r : kRows) keys.push_back(r.key);
-  const std::string near = DidYouMean(key, keys);
+  const std::string near = DidYouMean(key, KeysOf(kRows));
   return absl::InvalidArgumentError(
       StrCat("unknown setting \"", key, "\"", near.empty() ? "; `taut list settings` lists them" : near));
 }

@@ -7,6 +7,7 @@
 #include "brain/replicas/hpa_rates.h"
 #include "brain/replicas/target_expression.h"
 #include "common/base/nearest.h"
+#include "common/base/row_named.h"
 #include "common/base/strings.h"
 
 namespace taut::brain {
@@ -136,10 +137,8 @@ absl::Status SetReplicaSetting(std::string_view key, std::string_view value, Rep
                                SettingNotices* notices) {
   const ReplicaSetting* row = FindSetting(ReplicaSettingsTable(), key);
   if (row != nullptr) return SetSetting(*row, key, value, settings, notices);
-  std::vector<std::string_view> keys;
-  for (const ReplicaSetting& s : kSettings) keys.push_back(s.key);
   return absl::InvalidArgumentError(
-      StrCat("unknown setting \"", key, "\"; did you mean \"", NearestName(key, keys), "\"?"));
+      StrCat("unknown setting \"", key, "\"; did you mean \"", NearestName(key, KeysOf(kSettings)), "\"?"));
 }
 
 absl::Status CheckReplicaSettings(const ReplicaSettings& settings) {

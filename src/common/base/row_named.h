@@ -50,4 +50,12 @@ absl::StatusOr<const std::ranges::range_value_t<Rows>*> RowNamed(std::string_vie
   return UnknownName(what, name, RowNames(rows));
 }
 
+// The keys of a table's rows.
+template <typename Table>
+std::vector<std::string_view> KeysOf(const Table& table) {
+  std::vector<std::string_view> out;
+  for (const auto& row : table) out.push_back(row.key);
+  return out;
+}
+
 }  // namespace taut

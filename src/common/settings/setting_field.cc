@@ -53,7 +53,7 @@ absl::StatusOr<double> ParsePlain(std::string_view text) {
   return share ? *value / 100 : *value;
 }
 
-// What one part in the struct is as written is a whole number, or one by a whole number.
+// Returns the struct's number for a written one. FieldSpec::scale is a whole number, or 1 divided by one.
 double FromWritten(const FieldSpec& spec, double value) {
   return spec.scale < 1 ? value * std::round(1 / spec.scale) : value / spec.scale;
 }

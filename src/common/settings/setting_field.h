@@ -46,7 +46,7 @@ struct FieldType {
   bool is_list = false;
 };
 
-// Of bool, int, int64_t, size_t, double, std::optional<double>, std::vector<double>, std::string,
+// Returns the type of bool, int, int64_t, size_t, double, std::optional<double>, std::vector<double>, std::string,
 // std::vector<std::string> and std::chrono::milliseconds.
 template <typename T>
 const FieldType& BasicFieldType();

@@ -49,7 +49,7 @@ struct SettingRow {
   FieldSpec spec() const { return {key, unit, min, max, extras.scale}; }
 };
 
-// What a reader should be told: that a key is an old one, and what to write instead.
+// Sentences for the reader of a file: a key is an old one, and the new key with its value.
 using SettingNotices = std::vector<std::string>;
 
 // The values under an old key as they are written under the new one.

@@ -11,6 +11,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "common/base/row_named.h"
 #include "common/settings/setting_row.h"
 #include "yaml-cpp/yaml.h"
 
@@ -79,13 +80,6 @@ absl::Status SetSettingAt(const SettingRow<Owner>& row, const EntryAt& entry, Ow
   return set.ok() ? set : ErrorAt(entry.file, entry.at, Message(set));
 }
 
-// The keys of a table's rows.
-template <typename Table>
-std::vector<std::string_view> KeysOf(const Table& table) {
-  std::vector<std::string_view> out;
-  for (const auto& row : table) out.push_back(row.key);
-  return out;
-}
 // Puts a value where it belongs, or says why there is none.
 template <typename T>
 absl::Status Take(absl::StatusOr<T> value, T& out) {

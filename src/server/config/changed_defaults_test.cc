@@ -122,7 +122,7 @@ TEST(ReleasedDefaults, RowsNameTheDefaultThatHoldsNow) {
   }
 }
 
-// What the next versions might change.
+// A table of changes as later versions could have it.
 constexpr ChangedDefault kChanges[] = {
     {"server.threads", "3", "4", "0.2.0", "more cores"},
     {"server.listen", "[127.0.0.1:7071, 127.0.0.1:7072]", "[127.0.0.1:7070]", "0.2.0", "one port"},
