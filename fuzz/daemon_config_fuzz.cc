@@ -23,10 +23,10 @@ void Read(std::string_view text) {
   } else {
     for (const server::DaemonSetting& s : server::DaemonSettingsTable()) {
       server::DaemonConfig copy = *config;
-      const std::string shown = server::GetDaemonSetting(s, copy);
+      const std::string shown = GetSetting(s, copy);
       if (!shown.empty() && shown.front() == '[') continue;
-      Require(server::SetDaemonSetting(s, {&shown, 1}, copy).ok());
-      Require(server::GetDaemonSetting(s, copy) == shown);
+      Require(SetSetting(s, s.key, shown, copy).ok());
+      Require(GetSetting(s, copy) == shown);
     }
     brain::JobPolicy policy = config->rules.defaults();
     for (const brain::JobSetting& s : brain::JobSettingsTable()) {
@@ -35,7 +35,7 @@ void Read(std::string_view text) {
     config->rules.Resolve("batch/a", {}, {});
     Require(server::MappingRules::Compile(server::MappingRulesOf(config->ingest)).ok());
   }
-  brain::VerticalSettings settings;
+  server::SettingsFile settings;
   (void)server::ParseSettings(text, "f", settings).ok();
 }
 

@@ -36,7 +36,7 @@ void UsePod(server::Pod pod) {
   for (const server::ContainerState& container : pod.containers) {
     for (const Resource r : {Resource::kCpu, Resource::kMemory}) {
       for (const AppliesTo to : {AppliesTo::kLimit, AppliesTo::kRequest, AppliesTo::kRequestOnly}) {
-        const auto plan = server::PlanResize(pod, container, r, 1e6, {to, std::nullopt}, std::nullopt);
+        const auto plan = server::PlanResize(pod, container, {r, 1e6, {to, std::nullopt}}, std::nullopt);
         if (!plan.ok()) continue;
         if (!plan->limit.has_value() && !plan->request.has_value()) std::abort();
         if (server::ResizePatch(container, r, *plan).empty()) std::abort();
@@ -45,7 +45,7 @@ void UsePod(server::Pod pod) {
   }
   const server::PodPtr shared = std::make_shared<const server::Pod>(std::move(pod));
   server::Cluster cluster({});
-  cluster.PutPod(*shared);
+  cluster.pods().Put(*shared);
   Checked reports;
   server::ReportPods(cluster, std::span(&shared, 1), Timestamp::FromSeconds(1), true, reports);
 }

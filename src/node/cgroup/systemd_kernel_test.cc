@@ -20,17 +20,20 @@ using ::testing::Optional;
 using ::testing::Pair;
 using ::testing::SizeIs;
 
-// A transient service, stopped whatever happens.
+// A transient service, stopped whatever happens. No command waits for systemd's signal that the unit has started or
+// stopped: in a slow machine that has just started, one such wait never ended.
 class Service {
  public:
   Service(std::string unit, std::string_view properties) : unit_(std::move(unit)) {
-    started_ = Run(StrCat("systemd-run --quiet --unit='", unit_, "' ", properties, " sleep 600"));
+    started_ =
+        Run(StrCat("systemd-run --no-block --quiet --unit='", unit_, "' ", properties, " sleep 600")) &&
+        Eventually([this] { return Run(StrCat("systemctl --quiet is-active '", unit_, "'")); });
   }
   ~Service() { Stop(); }
   Service(const Service&) = delete;
 
   bool started() const { return started_; }
-  void Stop() const { Run(StrCat("systemctl stop '", unit_, "' 2>/dev/null")); }
+  void Stop() const { Run(StrCat("systemctl --no-block stop '", unit_, "' 2>/dev/null")); }
   static bool Run(const std::string& command) { return std::system(command.c_str()) == 0; }
 
  private:
